@@ -50,7 +50,7 @@ static void session_keep_devices(struct session_figures *claim,
 		claim->devices_bytes = sycl__v1__session_report__pack(&devices, claim->devices);
 }
 
-/* Of a session that it does not have, or a second time, it is nothing. */
+/* A report on a session that the engine does not have, or a second one, is ignored. */
 static void claims_keep_session(struct engine *engine, const Sycl__V1__SessionReport *report)
 {
 	struct session *session = engine_session(engine, report->session);
@@ -71,7 +71,7 @@ static void claims_keep_session(struct engine *engine, const Sycl__V1__SessionRe
 	};
 	if (report->usage) {
 		claim->usage = *report->usage;
-		/* Whatever else a later release says lies in the arena. */
+		/* Fields of a later release lie in the arena, and are not kept. */
 		claim->usage.base.n_unknown_fields = 0;
 		claim->usage.base.unknown_fields = NULL;
 	}
@@ -124,7 +124,7 @@ static void claims_keep_device(struct engine_claims *claims, Sycl__V1__DeviceFac
 	claims->devices[claims->device_count++] = claim;
 }
 
-/* The message itself lies in the arena of the next one. */
+/* A copy is kept: the message lies in the arena, which the next message reuses. */
 static void claims_keep_topology(struct engine_claims *claims, const Sycl__V1__Topology *topology)
 {
 	size_t size = sycl__v1__topology__get_packed_size(topology);

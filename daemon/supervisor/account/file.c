@@ -28,7 +28,7 @@ struct head {
 	uint64_t checksum; /* of what follows: KeptAccounts */
 };
 
-/* What is packed: rows and their parts side by side. */
+/* The message with its rows and their parts side by side. */
 struct batch {
 	Sycl__V1__KeptAccounts message;
 	size_t row_room, session_room;
@@ -102,7 +102,7 @@ static void batch_add_group(struct batch *batch, uint64_t session, const char *c
 	batch->message.n_sessions++;
 }
 
-/* Those that may still come back are kept for the service after this one, too. */
+/* Sessions of engines that may still come back are kept for the next service, too. */
 static bool has_returning_engines(const struct supervisor *supervisor)
 {
 	const struct tenant *tenant;
@@ -209,8 +209,8 @@ static int account_file_unpack(struct supervisor *supervisor, const uint8_t *byt
 	size -= sizeof(head);
 	if (head.magic != FILE_MAGIC || kept_file_checksum(bytes, size) != head.checksum)
 		return -EBADMSG;
-	/* This user's own file, whole and of a bounded size: nobody else has chosen what it unpacks
-	 * to. */
+	/* The service's own file, whole and of a bounded size, so no other user has chosen how much
+	 * it unpacks to. */
 	Sycl__V1__KeptAccounts *kept = sycl__v1__kept_accounts__unpack(NULL, size, bytes);
 	if (!kept)
 		return -EBADMSG;

@@ -1,7 +1,6 @@
 /*
- * What a service leaves in its folder of what was used by control group and device, and in which
- * control group the sessions are that go on, so that the next one goes on with both. A file of its
- * own: without it nothing is lost but that.
+ * The accounts by control group and device, and the control groups of sessions that go on, in a
+ * file for the next service. It is a file of its own: without it nothing else is lost.
  */
 #ifndef SYCLD_SUPERVISOR_ACCOUNT_FILE_H
 #define SYCLD_SUPERVISOR_ACCOUNT_FILE_H
@@ -31,14 +30,14 @@ struct account_file {
 	bool has_failed; /* the file could not be written: logged once, and tried again */
 };
 
-/* 0, also when there is nothing, or nothing that can be used, which is logged. A negative errno: it
+/* 0, also when there is no file or none that can be used, which is logged. A negative errno: it
  * cannot be read now. */
 int account_file_load(struct supervisor *supervisor);
 
 /* 0 or a negative errno, which is logged once. */
 int account_file_save(struct supervisor *supervisor);
 
-/* A session of an earlier service is back: what is known of its group. */
+/* A session of an earlier service is back: restore its control group, if known. */
 void account_file_recall(struct supervisor *supervisor, uint64_t session, struct peer *peer);
 
 /* Free what is known of the groups of sessions that have not come back. */

@@ -26,7 +26,8 @@ const char *account_terms_read(const Sycl__V1__AccountsQuery *query,
 	return NULL;
 }
 
-/* Else what belongs to no device, or to several, is counted once: with the rows of none. */
+/* Otherwise figures without a device, or of several, are counted once, in the rows without device.
+ */
 static bool query_has_device_rows(const struct account_terms *terms)
 {
 	return terms->by & ACCOUNTS_BY_DEVICE || terms->of_device;
@@ -43,7 +44,8 @@ static bool query_matches(const struct account_terms *terms, const struct accoun
 	return key->backend != 0 || !query_has_device_rows(terms);
 }
 
-/* As far as it is asked for. NULL: it is not, or there is no memory. */
+/* The row for a key, reduced to what the query asks for. NULL: it does not match, or there is no
+ * memory. */
 static struct account_row *query_row(struct account_query *query, const struct account_key *key)
 {
 	const struct account_terms *terms = &query->terms;
@@ -63,7 +65,7 @@ static struct account_row *query_row(struct account_query *query, const struct a
 
 void account_query_add_kept(struct account_query *query, const struct tenant *tenant)
 {
-	/* Sessions that are over are not told apart any more. */
+	/* Ended sessions have no rows of their own. */
 	if (query->terms.by & ACCOUNTS_BY_SESSION)
 		return;
 	for (uint32_t i = 0; i < tenant->ledger.count; i++) {
@@ -96,7 +98,7 @@ void account_query_add_session(struct account_query *query, const struct session
 	struct account_key key = {.uid = session->peer.uid, .session = session->id};
 	struct account_sums sums;
 	memcpy(key.cgroup, session->peer.cgroup, sizeof(key.cgroup));
-	/* It is there, also if it has used nothing yet. */
+	/* An open session has a row, also if it has used nothing yet. */
 	(void)query_session_row(query, session, &key);
 	for (size_t i = 0; used && i < used->n_devices && i < ACCOUNT_DEVICES_MAX; i++) {
 		struct account_row *row = account_claim(used->devices[i], &key, &sums)

@@ -1,5 +1,4 @@
-/* What was used, added up as an asker wants it (AccountsQuery): of what is kept, and of the
- * sessions that go on. */
+/* Sums of use as a client asks for them (AccountsQuery): of the accounts, and of open sessions. */
 #ifndef SYCLD_SUPERVISOR_ACCOUNT_QUERY_H
 #define SYCLD_SUPERVISOR_ACCOUNT_QUERY_H
 
@@ -30,7 +29,7 @@ struct account_terms {
 struct account_query {
 	struct account_terms terms;
 	struct account_table table;
-	/* Of the answer. */
+	/* Memory of the answer. */
 	Sycl__V1__AccountRow *rows, **list;
 	Sycl__V1__DeviceUsage *used;
 };
@@ -40,10 +39,10 @@ const char *account_terms_read(const Sycl__V1__AccountsQuery *query,
 			       struct account_terms *terms_out);
 
 void account_query_add_kept(struct account_query *query, const struct tenant *tenant);
-/* One that goes on; the query points to it until its end. */
+/* Add an open session; the query points to it until its end. */
 void account_query_add_session(struct account_query *query, const struct session *session,
 			       const Sycl__V1__SessionReport *claim);
-/* Into the answer, those first that have used devices most. False: no memory. */
+/* Put the rows into the answer, those with most use of devices first. False: no memory. */
 bool account_query_finish(struct account_query *query, Sycl__V1__AdminReply *reply);
 void account_query_fini(struct account_query *query);
 

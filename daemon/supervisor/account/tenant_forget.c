@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* It has no engine, and no order or limit that must hold when it connects again. */
+/* The tenant has no engine, and no order or limit that must hold when it connects again. */
 static bool tenant_is_away(const struct tenant *tenant)
 {
 	return tenant->uid != TENANT_OTHERS && TAILQ_EMPTY(&tenant->engines) &&
@@ -40,7 +40,7 @@ static void account_add(struct service_state_account *to, const struct service_s
 	account_sum(&to->bytes_to_host, from->bytes_to_host);
 }
 
-/* False: no memory. What was moved before that counts there, and the rest still here. */
+/* False: no memory. Rows moved before that count there, and the rest still here. */
 static bool ledger_move(struct tenant *to, struct tenant *from)
 {
 	for (uint32_t i = 0; i < from->ledger.count; i++) {
@@ -56,7 +56,8 @@ static bool ledger_move(struct tenant *to, struct tenant *from)
 	return true;
 }
 
-/* The tenant is gone afterwards, its figures are not. False: no memory, and it is still there. */
+/* The tenant is freed, and its figures are added to TENANT_OTHERS. False: no memory, and the tenant
+ * is still there. */
 static bool tenant_join_others(struct tenant *tenant)
 {
 	struct supervisor *supervisor = tenant->supervisor;
@@ -74,7 +75,7 @@ static bool tenant_join_others(struct tenant *tenant)
 	return true;
 }
 
-/* Of two that are away: which one is missed less? */
+/* Of two tenants that are away: which one is forgotten first? */
 static bool tenant_is_forgotten_before(const struct tenant *tenant, const struct tenant *than)
 {
 	if (tenant_is_counted(tenant) != tenant_is_counted(than))
@@ -84,7 +85,7 @@ static bool tenant_is_forgotten_before(const struct tenant *tenant, const struct
 	return tenant->last_use_ns < than->last_use_ns;
 }
 
-/* With a newcomer: of those that the user database does not know either. */
+/* With a newcomer: only among tenants that the user database does not know either. */
 static struct tenant *tenant_to_forget_next(const struct supervisor *supervisor,
 					    const struct tenant *newcomer)
 {
@@ -120,7 +121,7 @@ void tenants_join_unknown(const struct tenant *newcomer)
 	}
 }
 
-/* Users that cannot be told apart would look into each other's sessions. */
+/* Users that cannot be told apart could look into each other's sessions. */
 static bool uid_is_user(const struct supervisor *supervisor, uid_t uid, struct refusal *refusal_out)
 {
 	if (uid == TENANT_OTHERS)

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Then it is asked again: users are made, and come to other groups. */
+/* The database is asked again after this time: users are made, and change groups. */
 #define FRESH_NS 60000000000ull
 
 static void tenant_apply_answer(struct tenant *tenant, const struct user_answer *answer)
@@ -19,7 +19,7 @@ static void tenant_apply_answer(struct tenant *tenant, const struct user_answer 
 	if (answer->trouble[0])
 		log_warning("share", "%s", answer->trouble);
 	tenant->identified_ns = answer->has_failed ? 0 : clock_now_ns();
-	/* A database that fails says nothing of who was known before. */
+	/* A failed look-up does not change what was known before. */
 	if (tenant->is_identified && answer->has_failed)
 		return;
 	bool was_unknown = tenant->is_identified && tenant->is_unknown;
@@ -40,7 +40,7 @@ static void on_identity_answered(void *context, const struct user_answer *answer
 	supervisor->observer->tenant_identified(tenant); /* the tenant may be gone then */
 }
 
-/* 0: it is known at once, or will be; else a negative errno. */
+/* 0: the answer is known, or will come; else a negative errno. */
 static int tenant_ask_identity(struct tenant *tenant)
 {
 	const struct supervisor *supervisor = tenant->supervisor;
@@ -89,5 +89,5 @@ void tenant_identify_again(struct tenant *tenant)
 {
 	tenant->lookup = user_lookup_drop(tenant->lookup);
 	if (tenant_ask_identity(tenant) < 0)
-		tenant->identified_ns = 0; /* the next one who comes asks */
+		tenant->identified_ns = 0; /* the next session asks again */
 }

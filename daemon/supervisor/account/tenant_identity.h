@@ -1,7 +1,7 @@
 /*
- * Who a tenant is, by the user database: a user of a certain group, or a uid that nobody has. Asked
- * when the tenant comes, and again from time to time; an answer that was there stays until there is
- * another one.
+ * A tenant's user by the user database: a user with its group, or a uid without a user. It is
+ * looked up when the tenant first connects, and again from time to time; an answer holds until the
+ * next one.
  */
 #ifndef SYCLD_SUPERVISOR_TENANT_IDENTITY_H
 #define SYCLD_SUPERVISOR_TENANT_IDENTITY_H
@@ -10,13 +10,13 @@ struct refusal;
 struct tenant;
 
 /*
- * 0: it is known who that is. -EINPROGRESS: it is being asked; the observer's
- * tenant_identified is called when there is an answer. Anything else: it is not to be
- * served, and `refusal_out` says why. Does not block.
+ * 0: the user is known. -EINPROGRESS: the look-up is under way, and the observer's
+ * tenant_identified is called when there is an answer. Anything else: the tenant is not to be
+ * served, and `refusal_out` has the reason. Does not block.
  */
 int tenant_identify(struct tenant *tenant, struct refusal *refusal_out);
 
-/* Ask again, as what is configured has changed. What was known holds until then. */
+/* Look it up again after the configuration has changed. The previous answer holds until then. */
 void tenant_identify_again(struct tenant *tenant);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What was used, by user, control group, device and session: rows that are looked for by what they
- * are of. Pure: nothing here knows of tenants.
+ * Sums of use by user, control group, device and session, in rows that are found by that key. Pure:
+ * nothing here refers to tenants.
  */
 #ifndef SYCLD_SUPERVISOR_ACCOUNT_TABLE_H
 #define SYCLD_SUPERVISOR_ACCOUNT_TABLE_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Of those that have found no place. No path: these begin with '/'. */
+/* The group of rows that were merged for want of room. It is no path: paths begin with '/'. */
 #define ACCOUNT_OTHERS "(others)"
 
 struct account_key {
@@ -21,7 +21,7 @@ struct account_key {
 	char cgroup[CGROUP_BYTES];
 };
 
-/* A sum that is too large stays the largest number: what is added are claims. */
+/* A sum stays at the largest number instead of overflowing: what is added are claims. */
 struct account_sums {
 	uint64_t sessions, faults;
 	uint64_t commands, failed;
@@ -54,9 +54,9 @@ void account_sums_add(struct account_sums *sums, const struct account_sums *more
 struct account_row *account_table_find(struct account_table *table, const struct account_key *key);
 
 /*
- * As above, made if missing. Where there are `most` already, those that were not asked for for
- * longest become one for each device, of ACCOUNT_OTHERS, until there is room. NULL: no memory, or
- * all there are is such.
+ * As above, made if missing. At `most` rows, the rows that were unused for longest are merged into
+ * one row for each device, of ACCOUNT_OTHERS, until there is room. NULL: no memory, or all rows are
+ * such.
  */
 struct account_row *account_table_get(struct account_table *table, const struct account_key *key,
 				      uint32_t most);

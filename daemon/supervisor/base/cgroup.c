@@ -7,7 +7,7 @@
 
 static const char cut_mark[] = "...";
 
-/* Not in the middle of a character. */
+/* The part begins at a whole character. */
 static const char *path_last_part(const char *path, size_t bytes)
 {
 	const char *at = path + strlen(path) - bytes;

@@ -7,12 +7,12 @@
 enum { CGROUP_BYTES = 256 };
 
 /*
- * From the text of /proc/PID/cgroup: the path of version 2 ("0::/user.slice/..."), printable; of
- * one that does not fit the last part, behind "...". "": it names none.
+ * From the text of /proc/PID/cgroup: the path of version 2 ("0::/user.slice/..."), printable. Of a
+ * path that is too long, the last part, behind "...". "": the text names none.
  */
 void cgroup_parse(const char *text, char out[CGROUP_BYTES]);
 
-/* Is the one path the other, or of a group inside it? */
+/* Is `path` the path `group`, or of a group inside it? */
 int cgroup_is_inside(const char *path, const char *outer);
 
 #endif

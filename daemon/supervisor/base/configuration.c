@@ -31,7 +31,7 @@ struct reading {
 	bool continued; /* the last piece that was read had no end of line */
 	uint64_t seen;  /* bit per entry of keys[], then per limit, then per option of [cuda] */
 	int complaint_line;
-	char complaint[COMPLAINT_BYTES]; /* the first one */
+	char complaint[COMPLAINT_BYTES]; /* the first of them */
 };
 
 void configuration_defaults(struct configuration *configuration_out)
@@ -154,7 +154,7 @@ static bool set_engines(struct configuration *c, const char *value)
 	return set_count(value, &c->engines);
 }
 
-/* More would not fit into the parts that a report may have. */
+/* A report has no room for more sessions than its parts may have. */
 static bool set_sessions(struct configuration *c, const char *value)
 {
 	uint32_t count;
@@ -233,7 +233,7 @@ __attribute__((format(printf, 2, 3))) static int complain(struct reading *readin
 	return 0;
 }
 
-/* inih's reader: as fgets, but counts and refuses what inih would take for two lines. */
+/* inih's reader: as fgets, but it counts lines, and refuses a line that inih would split in two. */
 static char *configuration_next_line(char *buffer, int size, void *context)
 {
 	struct reading *reading = context;

@@ -1,7 +1,7 @@
 /*
- * sycld.conf: sections [service], [isolation], [limits], [shares], [cuda]. Read at the start and
- * again at SIGHUP; what it says holds for engines started afterwards, its limits and shares also
- * for those that run.
+ * sycld.conf: sections [service], [isolation], [limits], [shares], [cuda]. It is read at the start
+ * and again at SIGHUP. Its values hold for engines started afterwards, its limits and shares also
+ * for engines that run.
  */
 #ifndef SYCLD_SUPERVISOR_CONFIGURATION_H
 #define SYCLD_SUPERVISOR_CONFIGURATION_H
@@ -13,7 +13,7 @@
 
 /* limit_list.h */
 enum { CONFIGURATION_LIMITS = 16 };
-/* What engines do without being told: they are told only if it is something else. */
+/* The engines' own defaults: an option is passed only where it differs. */
 enum { CONFIGURATION_SLICE_US = 500 };
 /* Options of the CUDA backend. */
 enum { CONFIGURATION_CUDA_OPTIONS = 10 };
@@ -50,7 +50,7 @@ struct configuration_share_entry {
 struct configuration_shares {
 	bool exclusive; /* one user at a time */
 	bool mode_seen;
-	struct configuration_share everybody; /* of whom nothing else is said */
+	struct configuration_share everybody; /* users without a line of their own */
 	unsigned count;
 	struct configuration_share_entry entries[CONFIGURATION_SHARES];
 };
@@ -61,10 +61,10 @@ struct configuration {
 	uint64_t handshake_ns; /* longest that an engine may take to open a session that it has got
 				*/
 	uint64_t drain_ns;     /* longest that sessions may go on after SIGTERM */
-	bool leave_engines;    /* at SIGTERM leave engines to end by themselves */
-	bool spill;            /* what a full device has no room for goes to the host */
+	bool leave_engines;    /* at SIGTERM engines are left to end by themselves */
+	bool spill;            /* data that a full device has no room for goes to the host */
 	uint64_t slice_us;     /* of a command group that is sent in parts; 0: none is */
-	bool standby;          /* keep an engine ready for whoever needs one next */
+	bool standby;          /* keep an engine ready for the next tenant that needs one */
 	bool engine_per_session;    /* isolation = session */
 	bool refuse_unknown;        /* serve no uid that the user database does not know */
 	uint64_t user_processes;    /* of all engines of one user, by control groups: processes and
@@ -73,7 +73,7 @@ struct configuration {
 	uint64_t user_cpu_weight;   /* the same; 0: as everybody's */
 	unsigned engines;           /* at one time, at most */
 	unsigned sessions_per_tenant;          /* at one time, at most */
-	bool sessions_ordered, shares_ordered; /* by an operator, since it was read: the one above,
+	bool sessions_ordered, shares_ordered; /* ordered since the file was read: the one above,
 						  and shares.everybody */
 	char admin_group[64];
 	struct configuration_limit limits[CONFIGURATION_LIMITS];
@@ -87,8 +87,7 @@ extern const uint64_t configuration_limit_most[CONFIGURATION_LIMITS];
 
 /* configuration_cuda.c; in the order of `cuda` above. */
 extern const char *const configuration_cuda_names[CONFIGURATION_CUDA_OPTIONS];
-/* False: *wants_out says what the option takes, and nothing has changed but that it is not given.
- */
+/* False: *wants_out describes the values that the option takes. The option is not given then. */
 bool configuration_cuda_set(struct configuration *configuration, unsigned index, const char *value,
 			    const char **wants_out);
 /* configuration_shares.c: one line of [shares]. NULL: taken; else what is wrong: with the name, or
@@ -102,9 +101,9 @@ bool configuration_number(const char *text, bool with_unit, uint64_t most, uint6
 void configuration_defaults(struct configuration *configuration_out);
 
 /*
- * Read `path`. -ENOENT: it is not there. -EINVAL: `message_out` says what is wrong as "file:line:
- * ...". Another negative errno: it cannot be read, `message_out` says so too. The output is
- * untouched on failure.
+ * Read `path`. -ENOENT: there is no such file. -EINVAL: `message_out` is "file:line: what is
+ * wrong". Another negative errno: it cannot be read, and `message_out` has the reason. The output
+ * is untouched on failure.
  */
 int configuration_read(const char *path, struct configuration *configuration_out, char *message_out,
 		       size_t message_bytes);

@@ -1,5 +1,5 @@
-/* Section [cuda]: checked here, so that a mistake is told with its line; what it does is the
- * backend's. */
+/* Section [cuda]: values are checked here, so that an error message has the line. The meaning of
+ * each key is the backend's. */
 #include "base/configuration.h"
 
 #include <stdio.h>
@@ -49,7 +49,7 @@ static bool text_is_choice(const char *value, const char *const *words)
 	return false;
 }
 
-/* Not a path that depends on where the service was started. */
+/* A path must not depend on the folder from which the service was started. */
 static bool text_is_library(const char *value)
 {
 	return *value == '/' || (*value && !strchr(value, '/'));

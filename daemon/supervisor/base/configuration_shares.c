@@ -1,5 +1,5 @@
-/* Section [shares]: how devices' time is divided among users. Names are looked up when somebody
- * comes: they may be new by then. */
+/* Section [shares]: how devices' time is divided among users. Names are resolved when a user
+ * connects, as a user may be made after the file was read. */
 #include "base/configuration.h"
 
 #include <stdio.h>
@@ -34,7 +34,7 @@ static bool parse_share_range(const char *value, struct configuration_share *sha
 	return true;
 }
 
-/* False: it is nobody's name. */
+/* False: the key names no user, group or default. */
 static bool parse_share_owner(const char *name, struct configuration_share_entry *entry)
 {
 	static const char *const kinds[] = {

@@ -7,17 +7,18 @@
 #include <stdint.h>
 
 /*
- * All of it, allocated. 0, or a negative errno: -ENOENT: there is none; -EPERM: it is not ours
- * alone; -EBADMSG: it is shorter than `least` or longer than `most` bytes; anything else: it could
- * not be read, and may be as it should. Does not block.
+ * All of the file, allocated. 0, or a negative errno. -ENOENT: there is none. -EPERM: another user
+ * owns it or may use it. -EBADMSG: it is shorter than `least` or longer than `most` bytes. Anything
+ * else: it could not be read, and may be intact. Does not block.
  */
 int kept_file_read(int folder, const char *name, size_t least, size_t most, uint8_t **bytes_out,
 		   size_t *size_out);
 
-/* Replace it as a whole. 0 or a negative errno; then the one before is still there. */
+/* Replace the file as a whole. 0 or a negative errno; on failure the previous file is still there.
+ */
 int kept_file_replace(int folder, const char *name, const uint8_t *bytes, size_t size);
 
-/* Against damage, not against people. */
+/* The checksum finds damage. It is no protection against forgery. */
 uint64_t kept_file_checksum(const uint8_t *bytes, size_t size);
 
 #endif

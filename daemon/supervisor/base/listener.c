@@ -51,7 +51,7 @@ static int listener_bind_path(const char *path, int type, mode_t mode, int *fd_o
 	CLEANUP(close_fd) int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	/* Our umask lets nobody in before chmod says who may. */
+	/* The umask admits no other user until chmod has set the mode. */
 	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
 	    chmod(path, mode) < 0 || listen(fd, BACKLOG) < 0)
 		return -errno;
@@ -162,7 +162,7 @@ static void on_accept_pause_over(uv_timer_t *timer)
 		(void)uv_poll_start(listener->poll, UV_READABLE, on_listener_readable);
 }
 
-/* The queue stays readable whatever we do, so polling on would spin. */
+/* The socket stays readable while connections wait, so polling on would spin. */
 static void listener_pause_accepting(struct listener *listener)
 {
 	if (listener->poll)
@@ -170,7 +170,8 @@ static void listener_pause_accepting(struct listener *listener)
 	(void)uv_timer_start(&listener->pause, on_accept_pause_over, PAUSE_MS, 0);
 }
 
-/* Out of descriptors: one is kept in reserve, so that the client learns why instead of waiting. */
+/* No descriptors are left. One is kept in reserve, so that the client gets a refusal instead of
+ * waiting. */
 static void listener_accept_starved(struct listener *listener)
 {
 	log_error("listener", "no descriptors left: connections are refused");

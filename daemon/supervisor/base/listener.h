@@ -8,19 +8,19 @@
 #include <uv.h>
 
 enum listener_origin {
-	LISTENER_BOUND,     /* made here */
-	LISTENER_PASSED,    /* --listen-fd: made by whoever started this service, for it alone */
-	LISTENER_ACTIVATED, /* the service manager's; it outlives us */
+	LISTENER_BOUND,  /* bound here */
+	LISTENER_PASSED, /* --listen-fd: made by the process that started this service, for it alone
+			  */
+	LISTENER_ACTIVATED, /* the service manager's; it stays open after this service */
 };
 
 struct listener {
 	int fd;
 	enum listener_origin origin;
 	uv_loop_t *loop; /* NULL: not started */
-	uv_poll_t *poll; /* NULL: the address has been given up */
+	uv_poll_t *poll; /* NULL: the address is released */
 	uv_timer_t pause;
-	int reserve_fd; /* given up to be able to accept and refuse when there are no descriptors
-			   left */
+	int reserve_fd; /* closed to be able to accept and refuse when no descriptors are left */
 	const char *path;
 	int type;
 	mode_t mode;
@@ -33,17 +33,17 @@ struct listener {
 };
 
 /*
- * Find or make the socket: passed by the service manager, else `listen_fd`, else bound in the
- * folder (whose lock is held, so a socket that lies there is nobody's). `passed_by_manager` is
- * sd_listen_fds()' answer. On failure a negative errno and a sentence.
+ * Find or make the socket. It is passed by the service manager, else `listen_fd`, else bound in the
+ * folder. The folder's lock is held, so a socket that lies there belongs to no running service.
+ * `passed_by_manager` is the result of sd_listen_fds(). On failure a negative errno and a sentence.
  */
 int listener_acquire(int passed_by_manager, int listen_fd, const char *path, mode_t mode,
 		     struct listener *listener_out, char *message_out, size_t message_bytes);
 
 /*
- * Bind a socket of `type` at `path`, with that mode, and listen. What lies there must be a socket,
- * and nobody's any more. 0 or a negative errno. The path stays the caller's, and must live as long
- * as the listener.
+ * Bind a socket of `type` at `path`, with that mode, and listen. Only a socket that no process uses
+ * may lie there. 0 or a negative errno. The path stays the caller's, and must live as long as the
+ * listener.
  */
 int listener_bind(const char *path, int type, mode_t mode, struct listener *listener_out);
 
@@ -51,16 +51,17 @@ int listener_bind(const char *path, int type, mode_t mode, struct listener *list
 int listener_start(struct listener *listener, uv_loop_t *loop);
 
 /*
- * Give the address up so that nobody is lost: connections made before are still handed to
- * `connected`, later ones fail and find, or start, another service. True: some were handed on, and
- * `listener_reopen` may take the address back. A socket of the service manager is left alone.
+ * Release the address without losing a client. Connections made before are still passed to
+ * `connected`; later ones fail, and the client finds or starts another service. True: some were
+ * passed, and `listener_reopen` may take the address back. A socket of the service manager is left
+ * alone.
  */
 bool listener_retire(struct listener *listener);
 
 /* After listener_retire, while the folder's lock is still held. 0 or a negative errno. */
 int listener_reopen(struct listener *listener);
 
-/* Remove the path of a socket that was made here or for us alone. */
+/* Remove the path of a socket that was bound here or made for this service alone. */
 void listener_forget(const struct listener *listener);
 
 /* Close what is open. The loop must run once more before the listener's memory goes. */

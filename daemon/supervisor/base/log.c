@@ -36,7 +36,7 @@ static enum log_level log_level_named(const char *name, size_t length)
 	return LOG_LEVEL_INFO;
 }
 
-/* The last entry that fits wins, so "*:error,admin:debug" does what one expects. */
+/* The last entry that matches wins, so "*:error,admin:debug" has the expected effect. */
 static enum log_level log_level_of_topic(const char *topic)
 {
 	enum log_level level = LOG_LEVEL_INFO;
@@ -56,7 +56,7 @@ static enum log_level log_level_of_topic(const char *topic)
 	return level;
 }
 
-/* With its end; what is too long is cut. Its bytes. */
+/* The line with its newline; a long one is cut. Returns its size in bytes. */
 static size_t log_make_line(char line_out[LOG_LINE_BYTES], enum log_level level, const char *topic,
 			    const char *text)
 {

@@ -26,14 +26,14 @@ struct line {
 enum manner {
 	AS_IT_IS, /* a file: there is always room */
 	SENT,     /* a socket: each call can say so */
-	REOPENED, /* a pipe or terminal: by a description of our own, which does not block */
-	IF_ASKED, /* one that cannot be opened again: asked each time. Others who write there may be
-		     faster, which is rare */
+	REOPENED, /* a pipe or terminal: opened again, so that O_NONBLOCK is set for this process
+		     alone */
+	IF_ASKED, /* one that cannot be opened again: polled before each write. Another writer may
+		     fill it in between, which is rare */
 };
 
 static struct {
-	pid_t owner; /* 0: there is no queue. A forked child has a copy, whose lines are not its own
-		      */
+	pid_t owner; /* 0: there is no queue. The copy in a forked child is not used */
 	int fd;
 	int own_fd; /* REOPENED; else -1 */
 	enum manner manner;
@@ -85,7 +85,8 @@ static void log_queue_drop_first(void)
 	free(line);
 }
 
-/* True: nothing waits any more. What cannot be written at all, as nobody reads, is gone. */
+/* True: no line waits any more. Lines that can never be written, as the reader has gone, are
+ * dropped. */
 static bool log_queue_flush(void)
 {
 	struct line *line;
@@ -113,8 +114,8 @@ static bool log_queue_append(const char *text, size_t bytes, size_t written)
 	return true;
 }
 
-/* After what was kept and before what comes now. Not at each gap: as soon as half of the room is
- * free again. */
+/* The count of lost lines goes after the lines that wait and before the next one. It is appended
+ * only when half of the room is free again, so that not each gap gets a line. */
 static void log_queue_append_lost(void)
 {
 	char text[LOG_LINE_BYTES];
@@ -165,7 +166,7 @@ bool log_queue_write(const char *line, size_t bytes)
 		return true;
 	log_queue_append_lost();
 	bool has_room = queue.bytes + sizeof(struct line) + bytes <= LOG_QUEUE_BYTES;
-	/* A line of which a part is written has to end. */
+	/* A line that is partly written has to be completed. */
 	bool is_kept = written > 0 || (queue.lost == 0 && has_room && !queue.has_finished);
 	if (!is_kept || !log_queue_append(line, bytes, written))
 		queue.lost++;

@@ -6,12 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the engines of one user may say, all together; zeroed: a window begins with the first words.
- * It outlives their logs. */
+/* The room that all engines of one user have together. All 0: a window begins with the first line.
+ * It outlives the engines' logs. */
 struct engine_log_window {
 	uint64_t until_ms; /* of the loop's time; then another one begins */
 	size_t room;       /* bytes */
-	bool is_told;      /* that it is full */
+	bool is_told;      /* that the window is full is in the log */
 };
 
 #endif

@@ -1,4 +1,5 @@
-/* Tells the service manager how we are (sd_notify); does nothing where there is none. */
+/* Notifies the service manager of the service's state (sd_notify). Does nothing where there is no
+ * manager. */
 #ifndef SYCLD_SUPERVISOR_NOTIFY_H
 #define SYCLD_SUPERVISOR_NOTIFY_H
 
@@ -7,16 +8,16 @@
 
 struct notify {
 	uv_timer_t watchdog;
-	uv_timer_t status; /* runs while a status is not to be told yet */
+	uv_timer_t status; /* runs while the next status is held back */
 	unsigned sessions;
 	unsigned engines;
-	bool changed; /* since it was told */
+	bool changed; /* since the last status was sent */
 };
 
-/* READY, and WATCHDOG as often as it wants from now on. */
+/* Send READY, and from now on WATCHDOG as often as the manager wants. */
 void notify_ready(struct notify *notify, uv_loop_t *loop);
 
-/* STATUS, when it has changed, and not too often: sending waits for the manager to read. */
+/* Send STATUS when it has changed, but not too often: sending waits for the manager to read. */
 void notify_status(struct notify *notify, unsigned sessions, unsigned engines);
 
 void notify_reloading(void);

@@ -9,7 +9,7 @@ enum { EXIT_USAGE = 2, EXIT_BUSY = 75, EXIT_CONFIGURATION = 78 };
 
 struct options {
 	bool user;       /* serve the user who started it, from a folder of that user's own */
-	bool detach;     /* leave the starter: new session, output to a file */
+	bool detach;     /* detach from the starter: new session, output to a file */
 	bool check_only; /* the configuration is read and checked, no service begins */
 	const char *runtime_directory; /* NULL: the mode's own */
 	const char *configuration;     /* NULL: the mode's own, which may be missing */

@@ -48,9 +48,9 @@ static int pidfd_is_alive(int pidfd)
 }
 
 /*
- * For a kernel that does not hand out the peer's pidfd: open one by number, then make sure that the
- * number still means the process that connected: it has its uid, and the connection has not hung up
- * in between.
+ * For a kernel that does not give out the peer's pidfd: open one by number, then check that the
+ * number still means the process that connected. It has the peer's uid, and the connection has not
+ * hung up in between.
  */
 static int pidfd_open_by_number(int socket, pid_t pid, uid_t uid, int *pidfd_out)
 {
@@ -102,7 +102,7 @@ int peer_identify(int socket, struct peer *peer_out)
 	char groups[GROUPS_BYTES];
 	if (proc_file_read(peer.pid, "cgroup", groups, sizeof(groups)) == 0)
 		cgroup_parse(groups, peer.cgroup);
-	/* What was read by number is that process' only if it is still there. */
+	/* Facts that were read by number are of that process only if it is still there. */
 	if (!pidfd_is_alive(pidfd))
 		return -ESRCH;
 	peer.pidfd = take_fd(&pidfd);

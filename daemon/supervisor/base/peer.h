@@ -1,4 +1,4 @@
-/* Who connected, by the kernel's word. */
+/* The process that connected, as the kernel reports it. */
 #ifndef SYCLD_SUPERVISOR_PEER_H
 #define SYCLD_SUPERVISOR_PEER_H
 
@@ -15,11 +15,11 @@ struct peer {
 	int pidfd;                        /* the caller's; CLOEXEC */
 	char command[PEER_COMMAND_BYTES]; /* the process' name, printable; "" if it cannot be read
 					   */
-	char cgroup[CGROUP_BYTES];        /* that it was in when it connected; "": not known */
+	char cgroup[CGROUP_BYTES];        /* its group when it connected; "": not known */
 };
 
-/* 0, or a negative errno: -ESRCH when the process that connected has ended or cannot be named. Does
- * not block. */
+/* 0, or a negative errno. -ESRCH: the process that connected has ended or cannot be identified.
+ * Does not block. */
 int peer_identify(int socket, struct peer *peer_out);
 
 #endif

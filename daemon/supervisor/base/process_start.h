@@ -1,4 +1,4 @@
-/* When a process began: with its pid, which process it is. */
+/* The start time of a process. With its pid, it identifies a process. */
 #ifndef SYCLD_SUPERVISOR_PROCESS_START_H
 #define SYCLD_SUPERVISOR_PROCESS_START_H
 

@@ -20,7 +20,8 @@ static int open_standard_descriptors(void)
 			close_fd(&fd);
 			return 0;
 		}
-		/* It fills a gap, where a later descriptor must not land. */
+		/* It fills a standard descriptor that is missing, so that no later descriptor lands
+		 * there. */
 		if (fcntl(fd, F_SETFD, 0) < 0)
 			return -errno;
 	}

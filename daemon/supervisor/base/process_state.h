@@ -1,15 +1,15 @@
-/* What a process inherits and what it becomes: done once, at the start of main. */
+/* What a process inherits, and how it detaches: done once, at the start of main. */
 #ifndef SYCLD_SUPERVISOR_PROCESS_STATE_H
 #define SYCLD_SUPERVISOR_PROCESS_STATE_H
 
 /*
- * Undo what the starter may have left: blocked and ignored signals, closed standard descriptors, a
- * lax umask, a low limit of descriptors. 0 or a negative errno.
+ * Undo what the process may have inherited: blocked and ignored signals, closed standard
+ * descriptors, a lax umask, a low limit of descriptors. 0 or a negative errno.
  */
 int process_state_reset(void);
 
-/* Close every descriptor from 3 on except `keep` and `keep + 1` (-1: none): an application's must
- * not live on here. */
+/* Close every descriptor from 3 on except `keep` and `keep + 1` (-1: none), so that an
+ * application's descriptors do not stay open in the service. */
 void process_state_close_foreign(int keep);
 
 /*

@@ -22,8 +22,8 @@ void refuse_client(int socket, enum sycl_status code, const char *text)
 	(void)message_send(socket, &packet.base, NULL, 0, MSG_DONTWAIT);
 
 	/*
-	 * A socket closed with something unread gives its peer ECONNRESET before what lies in its
-	 * queue. So: let nothing more in, then throw away, unread, what is there.
+	 * A socket that is closed with unread data gives its peer ECONNRESET ahead of the data in
+	 * the peer's queue. So the socket is shut down, then the unread data is dropped.
 	 */
 	(void)shutdown(socket, SHUT_RDWR);
 	char byte;

@@ -1,12 +1,13 @@
-/* Tells a client why it is not served. */
+/* The answer to a client that is not served. */
 #ifndef SYCLD_SUPERVISOR_REFUSAL_H
 #define SYCLD_SUPERVISOR_REFUSAL_H
 
 #include "status.h"
 
 /*
- * Send Packet{error}, then close the socket so that the packet is read whatever the client has sent
- * meanwhile. Takes the socket. Never blocks; a client that is gone is no error.
+ * Send Packet{error}, then close the socket in such a way that the client can read the packet,
+ * whatever it has sent meanwhile. Takes the socket. Never blocks; a client that has gone is no
+ * error.
  */
 void refuse_client(int socket, enum sycl_status code, const char *text);
 

@@ -44,7 +44,8 @@ static int directory_choose_path(const char *given, bool user, char *path_out, s
 	return length > 1 ? 0 : -EINVAL;
 }
 
-/* Is it ours to rely on? The sticky bit lets a shared parent (/tmp) keep what is ours. */
+/* Is the folder safe to use? The sticky bit of a shared parent (/tmp) protects entries of this
+ * user. */
 static int directory_check_owner(int fd, uid_t owner, bool parent)
 {
 	struct stat facts;
@@ -80,8 +81,8 @@ static int directory_open(const char *path, mode_t mode, uid_t owner, gid_t grou
 	bool made = mkdirat(parent_fd, slash + 1, 0700) == 0;
 	if (!made && errno != EEXIST)
 		return -errno;
-	/* Another owner's folder can only be looked at: root without CAP_DAC_OVERRIDE may not read
-	 * it. */
+	/* Root without CAP_DAC_OVERRIDE may not read another owner's folder, so it is opened with
+	 * O_PATH. */
 	int how = made || owner == geteuid() ? O_RDONLY : O_PATH;
 	CLEANUP(close_fd)
 	int fd = openat(parent_fd, slash + 1, how | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -139,8 +140,8 @@ static bool files_are_same(int a, int b)
 }
 
 /*
- * A service that was killed while it started an engine leaves the lock to that process until it
- * runs its program: for as long as that may take, -EBUSY is no answer yet.
+ * A service that was killed while it started an engine leaves the lock to that process until its
+ * exec. So -EBUSY is no final answer before that time has passed.
  */
 static int lock_with_retries(int fd)
 {
@@ -162,8 +163,8 @@ int runtime_directory_lock(struct runtime_directory *directory, int inherited)
 			O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
 	if (fd < 0)
 		return -errno;
-	/* A lock belongs to the open file: only the inherited descriptor itself has what the
-	 * starter locked. */
+	/* A lock belongs to the open file description: only the inherited descriptor itself has the
+	 * starter's lock. */
 	if (inherited >= 0 && files_are_same(fd, inherited)) {
 		close_fd(&fd);
 		fd = inherited;

@@ -1,6 +1,6 @@
 /*
- * The folder of the sockets. Whoever owns it decides who is served, so it must be ours: owned by
- * this uid, not writable for others, reached without following a symbolic link at its end.
+ * The folder of the sockets. Its owner decides which service clients reach, so it must be owned by
+ * this uid, not writable for others, and reached without a symbolic link at its end.
  */
 #ifndef SYCLD_SUPERVISOR_RUNTIME_DIRECTORY_H
 #define SYCLD_SUPERVISOR_RUNTIME_DIRECTORY_H
@@ -36,7 +36,7 @@ int runtime_directory_open(const char *given, bool user, struct runtime_director
 
 /*
  * Hold the folder's lock as long as this process lives. `inherited` is a descriptor that may hold
- * it already (-1: none); it is taken then. -EBUSY: another service does, and has for two seconds.
+ * it already (-1: none); it is taken then. -EBUSY: another service has held it for two seconds.
  */
 int runtime_directory_lock(struct runtime_directory *directory, int inherited);
 

@@ -38,7 +38,7 @@ uint64_t session_proof(const uint8_t secret[SERVICE_SECRET_BYTES],
 		(uint64_t)claim->uid << 32 | claim->gid,
 		claim->pid,
 		(uint64_t)(WORDS * sizeof(uint64_t))
-			<< 56, /* what was signed ends with its length */
+			<< 56, /* the last word has the length of the message */
 	};
 	for (unsigned i = 0; i < WORDS + 1; i++) {
 		v[3] ^= words[i];

@@ -6,7 +6,7 @@
 
 /*
  * Replaces every byte that is not part of printable UTF-8 by '?': control characters (escape
- * sequences among them), C1 controls, broken or overlong sequences, surrogates. Same length.
+ * sequences among them), C1 controls, broken or overlong sequences, surrogates. The length stays.
  */
 void text_make_printable(char *text);
 

@@ -8,7 +8,7 @@
 
 enum { BYTES_FIRST = 16384 };
 
-/* Twice as much, after -ERANGE. */
+/* Doubles the buffer after -ERANGE. */
 static int answer_buffer_grow(char **buffer, size_t *bytes)
 {
 	size_t more = *bytes > 0 ? *bytes * 2 : BYTES_FIRST;

@@ -1,5 +1,5 @@
-/* What the user database says of users and groups. It may be asked of a server: an answer may take
- * long, and be long. */
+/* Look-ups of users and groups. The user database may be on a server, so an answer may take long,
+ * and be long. */
 #ifndef SYCLD_SUPERVISOR_USER_DATABASE_H
 #define SYCLD_SUPERVISOR_USER_DATABASE_H
 
@@ -8,7 +8,8 @@
 
 enum { USER_DATABASE_BYTES_MOST = 16777216 }; /* a group of some million members */
 
-/* -ENOENT: there is none; -E2BIG: it is longer than that; or whatever keeps it from answering. */
+/* -ENOENT: there is no such user or group. -E2BIG: the answer is longer than that. Other errors:
+ * the database cannot answer. */
 int user_database_group(const char *name, gid_t *gid_out);
 int user_database_uid(const char *name, uid_t *uid_out);
 /* -ENAMETOOLONG: the name has no room. */

@@ -8,7 +8,7 @@
 
 struct user_lookup {
 	STAILQ_ENTRY(user_lookup)
-	link; /* of `asked` or `answered`; in none while a thread has it */
+	link; /* link in `asked` or `answered`; in no list while a thread works on it */
 	struct user_question question;
 	struct user_answer answer;
 	user_lookup_answered *call; /* NULL: it was dropped */
@@ -17,12 +17,12 @@ struct user_lookup {
 
 STAILQ_HEAD(user_lookup_list, user_lookup);
 
-/* For threads that may outlive the service's state: here for as long as the process is. */
+/* Shared with threads that may outlive the service's state, so it lives as long as the process. */
 static struct {
 	pthread_mutex_t mutex; /* of all but `tell` */
 	struct user_lookup_list asked, answered;
-	unsigned threads, count; /* count: also those that a thread has, and those whose answer
-				    nobody has taken */
+	unsigned threads, count; /* `count` includes look-ups in a thread, and answers that were not
+				    delivered yet */
 	bool is_open;
 	uv_async_t tell;
 } lookups = {
@@ -31,7 +31,7 @@ static struct {
 	.answered = STAILQ_HEAD_INITIALIZER(lookups.answered),
 };
 
-/* The next one, or NULL: then the thread is not counted any more. */
+/* The next look-up. NULL: there is none, and the thread is not counted any more. */
 static struct user_lookup *lookups_take_next(void)
 {
 	(void)pthread_mutex_lock(&lookups.mutex);
@@ -64,7 +64,8 @@ static void *lookup_thread_run(void *unused)
 	return NULL;
 }
 
-/* Signals are the loop's: one that ends a wait there must not come here. */
+/* Signals are for the loop's thread: one that has to interrupt a wait there must not be delivered
+ * here. */
 static int lookup_thread_start(void)
 {
 	sigset_t all, before;

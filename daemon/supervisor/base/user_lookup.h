@@ -1,8 +1,8 @@
 /*
- * Asks the user database without making the service wait: in threads that do nothing else, a few at
- * one time. They are the only ones that the supervisor has, begin when there is something to ask
- * and end when there is nothing, and have no signals. One that hangs in the database is left alone;
- * the service can end beside it.
+ * Asks the user database without making the service wait. A few threads do nothing else; they are
+ * the supervisor's only threads. They start when there is a question, end when there is none, and
+ * take no signals. A thread that hangs in the database is left alone; the service can end beside
+ * it.
  */
 #ifndef SYCLD_SUPERVISOR_USER_LOOKUP_H
 #define SYCLD_SUPERVISOR_USER_LOOKUP_H
@@ -15,21 +15,22 @@ enum { USER_LOOKUP_THREADS = 16, USER_LOOKUPS_MAX = 256 };
 
 struct user_lookup;
 
-/* Called on the loop's thread, never from within user_lookup_begin, unless it was dropped. */
+/* Called on the loop's thread, never from within user_lookup_begin, and not after user_lookup_drop.
+ */
 typedef void user_lookup_answered(void *context, const struct user_answer *answer);
 
 /* Once in a process. 0 or a negative errno. */
 int user_lookups_open(uv_loop_t *loop);
 
-/* Nothing is answered any more. The loop must run once more. */
+/* No answer is delivered any more. The loop must run once more. */
 void user_lookups_close(void);
 
-/* 0, or a negative errno: -EAGAIN: USER_LOOKUPS_MAX of them wait already, or there can be no
- * thread. Does not block. */
+/* 0, or a negative errno. -EAGAIN: USER_LOOKUPS_MAX look-ups wait already, or no thread can be
+ * started. Does not block. */
 int user_lookup_begin(const struct user_question *question, user_lookup_answered *answered,
 		      void *context, struct user_lookup **lookup_out);
 
-/* It is not answered any more. Accepts NULL, returns NULL. */
+/* Its answer is not delivered any more. Accepts NULL, returns NULL. */
 struct user_lookup *user_lookup_drop(struct user_lookup *lookup);
 
 #endif

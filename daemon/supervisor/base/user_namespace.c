@@ -26,8 +26,8 @@ static bool uid_map_read_line(const char *path, uint64_t *numbers_out, int count
 	return true;
 }
 
-/* The namespace that the machine begins with has one line: from 0, as 0, all but the last, which is
- * no uid. */
+/* The map of the machine's first namespace has one line: from 0, as 0, all uids but the last, which
+ * is no uid. */
 static bool uid_map_is_complete(const char *path)
 {
 	uint64_t numbers[3]; /* inside, outside, how many */

@@ -1,7 +1,6 @@
 /*
- * In a user namespace that does not have all uids, the kernel shows every process of a uid that is
- * missing there as one and the same, the overflow uid. Nobody can tell such users apart, so none of
- * them may be served.
+ * In a user namespace that does not have all uids, the kernel shows every process of a missing uid
+ * under the overflow uid. Such users cannot be told apart, so none of them may be served.
  */
 #ifndef SYCLD_SUPERVISOR_USER_NAMESPACE_H
 #define SYCLD_SUPERVISOR_USER_NAMESPACE_H
@@ -12,9 +11,9 @@
 #define USER_NAMESPACE_OVERFLOW "/proc/sys/kernel/overflowuid"
 
 /*
- * The uid that stands for all who are outside, by what these two files of the kernel say;
- * (uid_t)-1, which is nobody's: every uid is there as itself. What cannot be read or understood
- * counts as a namespace that lacks some, and as the kernel's usual 65534.
+ * The uid that stands for all missing ones, by these two files of the kernel. (uid_t)-1, which is
+ * no user's: every uid is there as itself. A file that cannot be read or parsed counts as a
+ * namespace that lacks some uids, and as the kernel's usual 65534.
  */
 uid_t user_namespace_outsiders(const char *map_path, const char *overflow_path);
 

@@ -9,7 +9,7 @@
 
 enum { GROUPS_MAX = 256, NAME_BYTES = 512, GID_NOGROUP = 65534 };
 
-/* What is being found out. */
+/* What a question has found so far. */
 struct asked {
 	const struct user_question *question;
 	struct user_answer *answer;
@@ -31,8 +31,8 @@ bool user_question_needs_database(const struct user_question *question)
 	return !question->is_own || user_question_has_names(&question->shares);
 }
 
-/* Who cannot be looked up has no share by name: that is not what was configured, and has to be
- * known. The first one is told. */
+/* A user that cannot be looked up has no share by name. That is not what was configured, so it is
+ * logged. Only the first failure is kept. */
 static void answer_set_trouble(struct asked *asked, const char *what, const char *name, int error)
 {
 	if (error < 0 && error != -ENOENT && !asked->answer->trouble[0])
@@ -60,7 +60,7 @@ static void question_ask_groups(struct asked *asked)
 	if (asked->group_count >= 0)
 		return;
 	asked->group_count = asked->name[0] ? GROUPS_MAX : 0;
-	/* Of more groups those that found room count. */
+	/* Of a longer list the groups that fit count. */
 	if (asked->name[0] &&
 	    getgrouplist(asked->name, asked->answer->gid, asked->groups, &asked->group_count) < 0)
 		asked->group_count = GROUPS_MAX;
@@ -119,7 +119,7 @@ unsigned share_names_missing(const struct configuration_shares *shares, char *te
 		if (length > 0 && (size_t)length < text_bytes - used)
 			used += (size_t)length;
 		else
-			text_out[used] = '\0'; /* this one has no room */
+			text_out[used] = '\0'; /* the text has no room for this name */
 	}
 	return count;
 }
@@ -135,7 +135,7 @@ void user_question_answer(const struct user_question *question, struct user_answ
 		return;
 	}
 	question_ask_user(&asked);
-	/* The user first, whatever the order is; then groups. */
+	/* A line of the user wins over lines of groups, whatever their order in the file is. */
 	for (int of_group = 0; of_group <= 1 && !answer_out->share.given; of_group++)
 		for (unsigned i = 0; i < shares->count && !answer_out->share.given; i++)
 			if ((shares->entries[i].whose == SHARE_OF_GROUP) == of_group &&

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* What is used rises at once, so that a share is back at once, and is forgotten slowly: a pause
- * between two commands lends nothing. */
+/* `used` rises at once, so that a share is given back at once, and falls slowly: a pause between
+ * two commands lends nothing. */
 #define DEMAND_SLOW 8u
 
 static void party_read_claim(struct division_party *party, uint64_t now_ns, uint64_t stale_ns)
@@ -31,15 +31,15 @@ static void party_read_claim(struct division_party *party, uint64_t now_ns, uint
 	party->beat = claim->beat;
 }
 
-/* The next user's first party, and what all of that user's have together. */
+/* A user's first party, and the sums of all parties of that user. */
 struct user {
 	struct division_party *parties;
 	uint32_t count;
 	uint32_t wanting; /* engines */
 	uint32_t demand;
 	int64_t credit_ns;
-	/* What was claimed to run runs until something else is claimed, or the engine is gone: what
-	 * is stopped may well have left it there. */
+	/* A command that was claimed to run counts as running until another claim, or until the
+	 * engine has gone: a stopped process may well have left it on the device. */
 	bool running, wants_now;
 };
 
@@ -52,7 +52,7 @@ static struct user user_sum_at(struct division_party *parties, uint32_t count)
 		user.demand += party->demand;
 		user.running |= party->claim.running;
 		user.wants_now |= party->demand > 0 && party->claim.wants;
-		/* One that is new knows nothing of what is owed. */
+		/* A new party has no credit yet; it gets that of its user. */
 		if (party->credit_ns < user.credit_ns)
 			user.credit_ns = party->credit_ns;
 	}
@@ -61,8 +61,8 @@ static struct user user_sum_at(struct division_party *parties, uint32_t count)
 	return user;
 }
 
-/* The parts of all users: with `by_demand` no more than each wants, otherwise as if all that want
- * something wanted everything. */
+/* The parts of all users. With `by_demand` no user gets more than it wants; otherwise as if every
+ * user that wants something wanted everything. */
 static uint32_t users_divide(struct division_party *parties, uint32_t count, bool by_demand,
 			     struct division_part *parts)
 {
@@ -80,7 +80,7 @@ static uint32_t users_divide(struct division_party *parties, uint32_t count, boo
 	return users;
 }
 
-/* Who comes now would have so much, if all that want something now wanted everything. */
+/* The part of a user that begins now, if all users that want something wanted everything. */
 static uint32_t newcomer_part(const struct division_party *party, uint32_t wanting)
 {
 	uint32_t part = DIVISION_WHOLE / (wanting + 1);
@@ -111,8 +111,8 @@ static void users_grant_parts(struct division_party *parties, uint32_t count)
 	uint32_t left = given < DIVISION_WHOLE ? DIVISION_WHOLE - given : 0;
 	for (uint32_t at = 0; at < count; index++) {
 		struct user user = user_sum_at(&parties[at], count - at);
-		/* Time that no user wants goes to the first who asks; a user's own share never goes
-		 * to another. */
+		/* Time that no user wants goes to the first that asks; a user's own share never
+		 * goes to another one. */
 		uint32_t part = index < users ? wanted[index].part + left : 0;
 		if (index < users && part < entitled[index].part)
 			part = entitled[index].part;
@@ -152,7 +152,7 @@ static void parties_settle_credit(const struct division *division, struct divisi
 					: newcomer_part(&parties[at], wanting);
 		int64_t credit = user.credit_ns + (int64_t)(passed * part / DIVISION_WHOLE) -
 				 (has_it ? (int64_t)passed : 0);
-		/* What is not used is not saved. */
+		/* Unused time is not saved up. */
 		int64_t most = user.demand == 0 ? 0 : (int64_t)DIVISION_SLICE_NS;
 		credit = credit_clamp(credit, -(int64_t)DIVISION_OWED_NS, most);
 		for (uint32_t i = 0; i < user.count; i++)
@@ -161,8 +161,8 @@ static void parties_settle_credit(const struct division *division, struct divisi
 	}
 }
 
-/* The next to have the device: of the parties that want it now, the one that has had least of its
- * share. NULL: none. */
+/* The next owner: of the parties that want the device now, the one that has had least of its share.
+ * NULL: none. */
 static const struct division_party *exclusive_choose_next(struct division_party *parties,
 							  uint32_t count)
 {
@@ -170,8 +170,8 @@ static const struct division_party *exclusive_choose_next(struct division_party 
 	for (uint32_t at = 0; at < count;) {
 		struct user user = user_sum_at(&parties[at], count - at);
 		const struct division_party *first = &parties[at];
-		/* Whoever may not have all of it has to wait for its part, also with nobody else
-		 * there. */
+		/* A user with a maximum waits for its part, also when no other user wants the
+		 * device. */
 		bool may =
 			user.wants_now && (first->most >= DIVISION_WHOLE || first->credit_ns >= 0);
 		if (may && (!best || first->credit_ns > best->credit_ns))
@@ -181,7 +181,7 @@ static const struct division_party *exclusive_choose_next(struct division_party 
 	return best;
 }
 
-/* What the owner's engines say together; empty when that user has none any more. */
+/* The sum of the owner's engines; empty when that user has none any more. */
 static struct user exclusive_owner_sum(const struct division *division,
 				       struct division_party *parties, uint32_t count)
 {
@@ -191,8 +191,8 @@ static struct user exclusive_owner_sum(const struct division *division,
 	return (struct user){.parties = parties};
 }
 
-/* Its turn ends: its part is used up, or its slice while others want theirs, or it has nothing to
- * do while others have. */
+/* The turn ends when its part is used up, or its slice while others want the device, or when the
+ * owner has nothing to do while others have. */
 static bool exclusive_turn_is_over(const struct division *division, const struct user *owner,
 				   const struct division_party *next)
 {

@@ -20,17 +20,18 @@
 #define DIVISION_SLICE_NS                                                                          \
 	10000000ull /* DIVISION_EXCLUSIVE: the shortest time for which one user has the device */
 #define DIVISION_OVERRUN_NS                                                                        \
-	500000000ull /* and the longest that others wait for what that user has left there */
+	500000000ull /* and the longest wait of others for commands that the owner has left on the \
+			device */
 #define DIVISION_OWED_NS                                                                           \
-	3600000000000ull /* and the most that a user can owe: longer than any command, else a long \
-			    command would not be paid */
+	3600000000000ull /* and the largest debt of a user: longer than any command, else a long   \
+			    command would not be paid for */
 
 enum division_mode {
-	DIVISION_CONCURRENT, /* side by side, each as much as granted */
-	DIVISION_EXCLUSIVE,  /* one user at a time: that one is granted all, the others nothing */
+	DIVISION_CONCURRENT, /* side by side, each user as much as it is granted */
+	DIVISION_EXCLUSIVE,  /* one user at a time: the owner is granted all, the others nothing */
 };
 
-/* What one engine claims of one device, as it was read once. */
+/* One engine's claim of one device, as it was read once. */
 struct division_claim {
 	uint64_t busy_ns; /* as share_claim, of the present time included */
 	uint64_t beat;
@@ -43,14 +44,14 @@ struct division_party {
 	uint32_t least, most; /* permille; least <= most, 1 <= most <= DIVISION_WHOLE */
 	struct division_claim claim;
 	/* the division's, zeroed for a new one */
-	uint64_t seen_ns; /* when it was looked at last */
+	uint64_t seen_ns; /* when its claim was read last */
 	uint64_t busy_ns; /* as claimed then */
 	uint64_t beat;
 	uint64_t beat_ns; /* since when that beat is known */
-	uint32_t demand;  /* permille of the time that it lately had something to do; 0 at once when
-			     it is stale */
-	int64_t credit_ns; /* exclusive: of the user, the same in all its engines: time that it has
-			      had too little */
+	uint32_t demand;  /* permille of recent time in which it had something to do; 0 at once when
+			     the claim is stale */
+	int64_t credit_ns; /* exclusive: of the user, the same in all its engines: time that it is
+			      behind its share */
 	uint32_t granted;  /* the answer, permille */
 };
 
@@ -60,12 +61,12 @@ struct division {
 	uint64_t now_ns;
 	/* exclusive */
 	bool is_owned;  /* by `owner`, since `since_ns` */
-	bool is_ending; /* it is granted nothing more, and others wait for what it has running,
-			   since `ending_ns` */
+	bool is_ending; /* the owner is granted nothing more, and the others wait for its running
+			   commands, since `ending_ns` */
 	uint64_t owner, since_ns, ending_ns;
 };
 
-/* Times go forward. `stale_ns`: who has not beaten for so long wants nothing. */
+/* Times must not decrease. `stale_ns`: an engine without a beat for so long wants nothing. */
 void division_step(struct division *division, struct division_party *parties, uint32_t count,
 		   uint64_t now_ns, uint64_t stale_ns);
 

@@ -27,7 +27,7 @@ void division_parts(struct division_part *parts, uint32_t count)
 		takers = 0;
 		for (uint32_t i = 0; i < count; i++)
 			takers += parts[i].part < parts[i].most;
-		/* What does not divide goes to the first of them. */
+		/* The remainder goes to the first of them. */
 		uint32_t each = takers > 0 && left >= takers ? left / takers : 1;
 		for (uint32_t i = 0; i < count && left > 0; i++) {
 			uint32_t room = parts[i].most - parts[i].part,

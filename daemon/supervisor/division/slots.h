@@ -1,7 +1,6 @@
 /*
- * Which devices an engine takes part in dividing: those that it has said to use, of which it may
- * use so many. One that says to use all there could be would make each look at them long, for
- * everybody. Pure.
+ * The devices in whose division an engine takes part: those that it claims to use, up to a limit.
+ * An engine that claims to use all there could be would make every review longer. Pure.
  */
 #ifndef SYCLD_SUPERVISOR_DIVISION_SLOTS_H
 #define SYCLD_SUPERVISOR_DIVISION_SLOTS_H
@@ -18,7 +17,7 @@ struct division_slots {
 	uint32_t count;
 };
 
-/* What is new of it joins while there is room, and stays. False: something found none. */
+/* New devices of the claim join while there is room, and stay. False: one found no room. */
 bool division_slots_admit(struct division_slots *slots, const uint32_t claimed[SHARE_BACKENDS]);
 
 static inline bool division_slots_have(const struct division_slots *slots, uint32_t slot)

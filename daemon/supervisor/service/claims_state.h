@@ -35,14 +35,14 @@ struct device_claim {
 struct engine_claims {
 	uint64_t request;   /* the last one that was answered; 0: none was */
 	uint64_t arriving;  /* the one that some parts of an answer are of */
-	unsigned parts;     /* so many */
+	unsigned parts;     /* number of parts that have arrived */
 	uint64_t at_ns;     /* when `request` was answered */
-	uint64_t serves;    /* questions up to this one are answered by what there is */
-	uint64_t window_ns; /* since then it was asked */
-	unsigned asked;     /* so often */
+	uint64_t serves;    /* questions up to this one are answered by this report */
+	uint64_t window_ns; /* start of the window in which requests are counted */
+	unsigned asked;     /* requests in that window */
 	Sycl__V1__EngineReport
 		facts; /* the figures of the latest one; without topology and sessions */
-	Sycl__V1__Topology *topology; /* allocated, made printable; NULL: it has told of none */
+	Sycl__V1__Topology *topology; /* allocated, made printable; NULL: it has sent none */
 	struct device_claim devices[CLAIMS_DEVICES_MAX];
 	unsigned device_count;
 };

@@ -29,7 +29,7 @@ enum engine_state { ENGINE_STARTING, ENGINE_READY, ENGINE_STOPPING, ENGINE_RETUR
 enum {
 	ENGINE_ASKED_MAX = 4,    /* report requests without an answer; more are not sent */
 	ENGINE_PLACES = 1024,    /* where sessions are found by their number */
-	ENGINE_STRIKES_MAX = 64, /* messages that nobody asked for, before the engine is ended */
+	ENGINE_STRIKES_MAX = 64, /* unrequested messages, before the engine is ended */
 	ENGINE_REASON_BYTES = 128,
 };
 
@@ -44,47 +44,49 @@ struct engine {
 	bool was_ready;
 	bool had_session;
 	bool adopted;        /* it was the standby */
-	bool is_replacement; /* of one that a device has failed: it opens devices at once */
-	bool stop_asked;     /* by us: its end is no failure */
+	bool is_replacement; /* it replaces an engine that lost a device: it opens devices at once
+			      */
+	bool stop_asked;     /* this service asked it to stop: its end is no failure */
 	bool is_child;       /* of this process: its exit status will be known */
-	bool is_lost;        /* engine_lost.h: to its tenant it is gone, its process may not be */
-	bool is_held;        /* is_lost: its process is left alone for a while */
-	bool has_token;      /* it can come back to the service that follows */
+	bool is_lost;   /* engine/lost.h: for its tenant it has gone, but its process may still be
+			   there */
+	bool is_held;   /* is_lost: its process is left alone for a while */
+	bool has_token; /* it can come back to the service that follows */
 	uint8_t token[ENGINE_TOKEN_BYTES];
 	uint64_t start_ticks; /* process_start_ticks */
-	/* RETURNING: it has been refused, for good; what has come of its return so far. */
+	/* RETURNING: it was refused for good; below, the progress of its return. */
 	bool is_refused;
 	bool return_begun;
-	bool is_older; /* of another release: it serves whom it has, and nobody new */
+	bool is_older; /* of another release: it keeps its sessions and gets no new ones */
 	unsigned returns_lost;
-	char kill_reason[ENGINE_REASON_BYTES]; /* why we sent SIGKILL; "" if we did not */
-	char end_reason[ENGINE_REASON_BYTES]; /* why we are going to; "" if that is not for an order
-					       */
+	char kill_reason[ENGINE_REASON_BYTES]; /* why it was sent SIGKILL; "": it was not */
+	char end_reason[ENGINE_REASON_BYTES];  /* the reason of an ordered end, before SIGKILL; "":
+						  none was ordered */
 	pid_t pid;
 	int pidfd;
 	int control;
-	struct engine_log *log; /* what it writes to its standard error; NULL: that is not read */
+	struct engine_log *log; /* its standard error; NULL: that is not read */
 	uint64_t since_ns;
 	uint64_t since_unix_seconds;
 	uint64_t idle_since_ns; /* if it has no session */
 
 	struct session_list waiting;                /* accepted, not handed on */
 	struct session_list sessions;               /* handed on */
-	struct session_place places[ENGINE_PLACES]; /* the same */
+	struct session_place places[ENGINE_PLACES]; /* handed on, found by number */
 	unsigned waiting_count;
 	unsigned sessions_count;
 
 	struct engine_share *share; /* sharing.h; NULL: it takes no part */
 	struct device_set
-		devices; /* that it has open, as it says; of those backends that can open ahead */
+		devices; /* the devices that it reports as open, of backends that can open ahead */
 	struct memory_region *flight;     /* its flight page, read-only; NULL until it is ready */
 	uint64_t asked[ENGINE_ASKED_MAX]; /* requests that it has not answered; 0: free */
 	struct engine_claims claims;
-	uint64_t told_request; /* the latest that it has told of a trace for, */
-	size_t told_bytes;     /* and how much */
+	uint64_t told_request; /* the latest question that it has sent trace records for, */
+	size_t told_bytes;     /* and their size so far */
 	unsigned strikes;
 
-	uv_poll_t *control_poll; /* NULL: nobody watches `control` */
+	uv_poll_t *control_poll; /* NULL: `control` is not watched */
 	int control_events;
 	uv_poll_t exit_poll;
 	uv_timer_t deadline; /* of the start, of the stop, or of its being held */

@@ -17,16 +17,17 @@ struct supervisor;
 struct tenant;
 
 struct service_observer {
-	/* `session_count` or `engine_count` has changed: for the idle exit, the status line, the
-	 * end. An engine that ended may have been the last one of its tenant, which may be gone
-	 * afterwards. */
+	/* `session_count` or `engine_count` has changed: for the idle exit, the status line and the
+	 * end. The engine that ended may have been the last one of its tenant, and the tenant may
+	 * be freed by the call. */
 	void (*sessions_changed)(struct supervisor *supervisor);
 	void (*engine_ended)(struct supervisor *supervisor);
-	/* Engines came, or left service: the file for the next service is written. */
+	/* Engines have started or left service: the file for the next service is written. */
 	void (*engines_changed)(struct supervisor *supervisor);
-	/* The same, later: what tenants have used has changed. */
+	/* The same, after a delay: the accounts of tenants have changed. */
 	void (*accounts_changed)(struct supervisor *supervisor);
-	/* A session has lost its engine before that looked at it. Takes the session. */
+	/* A session has lost its engine before the engine read anything of it. Takes the session.
+	 */
 	void (*session_unplaced)(struct tenant *tenant, struct session *session);
 	/* A device has failed the tenant's engine: another one is wanted, with these devices open.
 	 */
@@ -36,11 +37,11 @@ struct service_observer {
 	/* Messages of the engine can be read, `most` at most. */
 	void (*received)(struct engine *engine, unsigned most);
 
-	/* The engine takes messages now; the first message it gets is one from here. */
+	/* The engine takes messages now, and the first one is sent from here. */
 	void (*starts_taking)(struct engine *engine);
 	/* The engine has come back from an earlier service. */
 	void (*returned)(struct engine *engine);
-	/* The engine has what it needs to answer questions. */
+	/* The engine can answer questions. */
 	void (*ready)(struct engine *engine);
 	/* The engine answers nothing any more. */
 	void (*gone)(struct engine *engine);

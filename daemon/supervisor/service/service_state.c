@@ -14,12 +14,14 @@
 #define STATE_MAGIC    0x6574617473637973ull /* "syscstate", its beginning */
 #define STATE_FORMAT   1u
 
-/* Then the engines, then the accounts. In this machine's byte order: it never leaves it. */
+/* The engines follow, then the accounts. In this machine's byte order: the file never leaves the
+ * machine. */
 struct head {
 	uint64_t magic;
 	uint32_t format;
 	uint32_t reserved;
-	uint64_t checksum; /* of all of the file, with 0 here: against damage, not against people */
+	uint64_t checksum; /* of the whole file with 0 here: it finds damage, and is no protection
+			      against forgery */
 	uint64_t sessions_before;
 	uint8_t secret[SERVICE_SECRET_BYTES];
 	uint32_t engine_count;
@@ -61,7 +63,7 @@ static int state_check(uint8_t *bytes, size_t size, struct head *head_out)
 	return 0;
 }
 
-/* A copy of `count` entries; an array of none is one of some size, too. */
+/* A copy of `count` entries; for an empty array some memory, too. */
 static void *entries_copy(const uint8_t *bytes, uint32_t count, size_t each)
 {
 	void *entries = calloc(count + 1u, each);

@@ -1,8 +1,8 @@
 /*
- * What a service leaves in its folder for the one that follows: the engines that go on without it,
- * by what each of them is known, and what tenants have used. One small file, replaced as a whole,
- * that nobody but the service's user can read or write. It holds the engines' tokens as they are:
- * who may read it may look into the service as well.
+ * The state that a service leaves in its folder for the next one: the engines that go on without
+ * it, how each is identified, and what tenants have used. One small file, replaced as a whole, that
+ * only the service's user can read or write. It holds the engines' tokens as they are: a user that
+ * may read it may look into the service as well.
  */
 #ifndef SYCLD_SUPERVISOR_SERVICE_STATE_H
 #define SYCLD_SUPERVISOR_SERVICE_STATE_H
@@ -18,13 +18,13 @@ enum { SERVICE_STATE_ENTRIES_MAX = 8192 };
 struct service_state_engine {
 	uint32_t uid;
 	uint32_t pid;
-	uint64_t start_ticks; /* when its process began (process_start_ticks): a pid alone may be
-				 another one's by now */
+	uint64_t start_ticks; /* start of its process (process_start_ticks): by now another process
+				 may have the pid */
 	uint64_t since_ns;    /* CLOCK_MONOTONIC */
 	uint64_t since_unix_seconds;
 	uint8_t token[ENGINE_TOKEN_BYTES];
 	uint32_t current; /* 1: it takes its tenant's new sessions */
-	uint32_t refused; /* 1: it goes on by itself, and is known so that it can be ended */
+	uint32_t refused; /* 1: it goes on by itself, and is kept here so that it can be ended */
 };
 
 static_assert(sizeof(struct service_state_engine) == 56, "part of the layout");
@@ -32,7 +32,7 @@ static_assert(sizeof(struct service_state_engine) == 56, "part of the layout");
 /* What a tenant's sessions that are over have used. */
 struct service_state_account {
 	uint32_t uid;
-	uint32_t unknown;        /* 1: to the user database, when it was asked last */
+	uint32_t unknown;        /* 1: the user database did not know the uid at the last look-up */
 	uint64_t sessions;       /* that were over */
 	uint64_t engines_failed; /* crashed, or ended because a device failed */
 	uint64_t groups_submitted, groups_completed, groups_failed;
@@ -52,16 +52,16 @@ struct service_state {
 };
 
 /*
- * Read it from the folder. 0, or a negative errno: -ENOENT: there is none; -EPERM: it is not ours
- * alone; -EBADMSG: it is none, or was damaged; -EPROTONOSUPPORT: of a release that writes another
- * one; anything else: it could not be read, and may be as it should. Does not block.
+ * Read the file. 0, or a negative errno. -ENOENT: there is none. -EPERM: another user owns it or
+ * may use it. -EBADMSG: it is no such file, or damaged. -EPROTONOSUPPORT: it is of a release with
+ * another format. Anything else: it could not be read, and may be intact. Does not block.
  */
 int service_state_load(int folder, struct service_state *state_out);
 
-/* Replace it. 0 or a negative errno; then the one before is still there. */
+/* Replace the file. 0 or a negative errno; on failure the previous file is still there. */
 int service_state_save(int folder, const struct service_state *state);
 
-/* One that is of no use: under another name, for whoever wants to see why. 0 or a negative errno.
+/* Rename a file that cannot be used, so that an operator can look into it. 0 or a negative errno.
  */
 int service_state_set_aside(int folder);
 

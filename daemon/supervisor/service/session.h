@@ -1,4 +1,5 @@
-/* What the supervisor knows of a client: who it is, and which engine it was handed to. */
+/* A client's session as the supervisor knows it: its process, and the engine that it was handed to.
+ */
 #ifndef SYCLD_SUPERVISOR_SESSION_H
 #define SYCLD_SUPERVISOR_SESSION_H
 
@@ -11,10 +12,10 @@
 
 enum session_phase {
 	SESSION_WAITING,   /* its engine is not ready */
-	SESSION_HANDSHAKE, /* handed on; nothing was said about it yet */
-	SESSION_OPEN,      /* the engine says that the handshake is done */
-	SESSION_OVER, /* given up (unsettled.h); its engine, which has got it, has not said so yet
-		       */
+	SESSION_HANDSHAKE, /* handed on; the engine has not reported on it yet */
+	SESSION_OPEN,      /* the engine reports that the handshake is done */
+	SESSION_OVER,      /* given up (service/unsettled.h); its engine has the socket and has not
+			      reported the end yet */
 };
 
 struct engine;
@@ -23,22 +24,22 @@ struct tenant;
 struct session {
 	TAILQ_ENTRY(session) link;      /* of its engine */
 	TAILQ_ENTRY(session) unsettled; /* unsettled.h */
-	struct tenant *tenant;          /* is_unsettled: whose it is, */
-	struct engine *
-		engine; /* and who is to open it; NULL: there can be none yet (tenant_arrivals.h) */
+	struct tenant *tenant;          /* is_unsettled: its tenant, */
+	struct engine *engine; /* and the engine that is to open it; NULL: there can be none yet
+				  (engine/tenant_arrivals.h) */
 	bool is_unsettled;
 	uint64_t unsettled_since_ns;
 	uint64_t id; /* never used again */
 	enum session_phase phase;
-	struct peer peer; /* its command becomes what the client says that it is */
+	struct peer peer; /* its command is replaced by the name that the client gives */
 	/*
-	 * The socket and the pidfd are kept until the session is open, then closed (-1): an engine
-	 * that dies with a session that it has not looked at takes nothing of it along, and the
-	 * next engine gets it.
+	 * The socket and the pidfd are kept until the session is open, then closed (-1). If the
+	 * engine dies before it has read anything of the session, the session is not lost: the next
+	 * engine gets it.
 	 */
 	int socket;
-	bool made_room; /* WAITING: an engine was told to end for it, where each session has its own
-			 */
+	bool made_room; /* WAITING: an engine was asked to end to make room for it, where each
+			   session has its own engine */
 	uint64_t since_ns;
 	uint64_t since_unix_seconds;    /* for people */
 	LIST_ENTRY(session) same_place; /* of its engine: where it is found by its number */
@@ -52,13 +53,14 @@ LIST_HEAD(session_place, session);
  * open already. */
 struct session *session_new(uint64_t id, int socket, const struct peer *peer);
 
-/* It has been there since then (CLOCK_MONOTONIC): it is one of an earlier service's. */
+/* It began at that time (CLOCK_MONOTONIC), under an earlier service. */
 void session_back_date(struct session *session, uint64_t since_ns);
 
-/* Is there something of the client that no engine has read? Then it can still be handed to one. */
+/* Has the client sent data that no engine has read? Then the session can still be handed to another
+ * engine. */
 bool session_is_untouched(const struct session *session);
 
-/* WAITING: the client has gone, by its connection or its process. */
+/* WAITING: the client has closed its connection or its process has ended. */
 bool session_has_hung_up(const struct session *session);
 
 /* Close the supervisor's copies of the descriptors. */

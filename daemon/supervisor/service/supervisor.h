@@ -37,12 +37,12 @@ struct supervisor {
 	struct runtime_directory directory;
 	struct listener listener;
 	struct notify notify;
-	struct decode_arena arena; /* of whatever message is being looked at; emptied by the next */
+	struct decode_arena arena; /* of the message that is being read; emptied by the next one */
 	const struct service_observer *observer;
 	struct tenant_list tenants;
 	unsigned tenant_count;
 	unsigned engine_count; /* without the standby */
-	unsigned held_count;   /* of these, that are held (engine_lost.h) */
+	unsigned held_count;   /* of these, the held ones (engine/lost.h) */
 	unsigned session_count;
 	struct unsettled unsettled;
 	unsigned arriving_count; /* tenant_arrivals.h, of all tenants */
@@ -50,11 +50,11 @@ struct supervisor {
 	uint64_t last_session;
 	struct engine_log_window
 		unknown_log; /* of all users together whom the user database does not know */
-	bool privileged;     /* may become any uid; otherwise only this one is served */
-	uid_t outsiders; /* stands for all users that this user namespace does not have; -1: it has
-			    all */
+	bool privileged;     /* it may become any uid; otherwise it serves only its own */
+	uid_t outsiders; /* the uid that stands for all users missing in this user namespace; -1:
+			    none is missing */
 	bool stopping;
-	bool drained; /* nobody new is served, as an operator wants it */
+	bool drained; /* an operator has ordered that no new session is accepted */
 	uint64_t since_ns;
 	uint64_t since_unix_seconds;
 	char engine_program[PATH_MAX];
@@ -67,7 +67,7 @@ struct supervisor {
 	uv_signal_t hand_over;
 	uv_timer_t idle;
 	uv_timer_t stop_deadline;
-	/* Parts of higher folders, which only those look into. The composition root owns them. */
+	/* Parts of higher folders, and read only there. The composition root owns them. */
 	struct account_file *account_file;
 	struct succession *succession;
 	struct standby_keeper *keeper;

@@ -22,11 +22,11 @@ struct engine;
 struct supervisor;
 struct user_lookup;
 
-/* tenant_forget.h: of all, and of uids that the user database does not know. */
+/* account/tenant_forget.h: limits of all tenants, and of those with uids that the user database
+ * does not know. */
 enum { TENANTS_MAX = 2048, TENANTS_UNKNOWN_MAX = 256, TENANT_FAILURE_BYTES = REFUSAL_CAUSE_BYTES };
 
-/* No user's uid: the row that adds up the figures of tenants that have no row of their own any
- * more. */
+/* No user's uid: the tenant that has the figures of tenants without a row of their own any more. */
 #define TENANT_OTHERS ((uid_t)-1)
 
 TAILQ_HEAD(engine_list, engine);
@@ -35,24 +35,24 @@ struct tenant {
 	TAILQ_ENTRY(tenant) link;
 	struct supervisor *supervisor;
 	uid_t uid;
-	gid_t gid; /* of the user database; never the peer's, who may have it from a set-group-id
+	gid_t gid; /* from the user database; never the peer's, which may come from a set-group-id
 		      program */
 	/* tenant_identity.h */
-	struct user_lookup *lookup; /* what is being asked; NULL: nothing */
+	struct user_lookup *lookup; /* the look-up under way; NULL: none */
 	bool is_identified;         /* `gid`, `share` and the next are known */
-	bool is_unknown;            /* to the user database, as far as it was asked */
+	bool is_unknown; /* the user database does not know the uid, by the last look-up */
 	uint64_t identified_ns;
 	/* tenant_arrivals.h */
 	struct session_list arriving;
 	unsigned arriving_count;
-	bool made_room; /* an engine was told to end for one of this tenant's, where it has one for
-			   all sessions */
+	bool made_room; /* an engine was asked to end to make room for this tenant's, where one
+			   engine has all its sessions */
 	struct engine_list engines;
-	struct engine_log_window
-		log;            /* what they may say; of users who are unknown: `unknown_log` */
-	struct engine *current; /* takes new sessions; NULL: start one */
+	struct engine_log_window log; /* the room that its engines have in the log; users that are
+					 unknown share `unknown_log` */
+	struct engine *current;       /* takes new sessions; NULL: start one */
 	unsigned session_count;
-	unsigned unsettled_count; /* sessions that are not open yet: each holds descriptors of the
+	unsigned unsettled_count; /* sessions that are not open yet; each holds descriptors of the
 				     supervisor */
 	unsigned start_failures;  /* engines in a row that died before they were ready */
 	unsigned crashes;         /* of ready engines, within the present window */
@@ -60,11 +60,11 @@ struct tenant {
 	uint64_t retry_at_ns; /* no engine is started before this */
 	uint64_t last_use_ns;
 	char last_failure[TENANT_FAILURE_BYTES];
-	struct service_state_account account; /* what its sessions that are over have used */
+	struct service_state_account account; /* what its ended sessions have used */
 	struct account_table ledger;          /* the same by control group and device */
-	/* As an operator wants it, until the service ends; a tenant with any of these is not
+	/* Orders of an operator, until the service ends. A tenant with any of these is not
 	 * forgotten. */
-	bool drained;           /* nobody new is served */
+	bool drained;           /* no new session is accepted */
 	unsigned sessions_most; /* 0: as configured */
 	struct configuration_limit limits[CONFIGURATION_LIMITS];
 	struct configuration_share
@@ -73,8 +73,8 @@ struct tenant {
 		unsigned least, most; /* percent; 0: as configured */
 	} share_ordered;
 	uint64_t warm_devices; /* for the engine that is being started */
-	/* It may not open the devices that one has prepared (never), or one did not become its
-	 * engine; 0: it may have one. */
+	/* The tenant may not open the prepared devices (never again), or a standby failed to become
+	 * its engine. 0: it may have a standby. */
 	uint64_t no_standby_until_ns;
 };
 
@@ -83,25 +83,25 @@ TAILQ_HEAD(tenant_list, tenant);
 /* Adds a tenant to the list; no check. NULL: no memory. */
 struct tenant *tenant_add(struct supervisor *supervisor, uid_t uid);
 
-/* Nothing of it is left. It has no engine. */
+/* Free the tenant with everything of it. It has no engine. */
 void tenant_remove(struct tenant *tenant);
 
 /* The tenant if it is known, else NULL. */
 struct tenant *tenant_find(struct supervisor *supervisor, uid_t uid);
 
-/* An operator has ordered something of it, which must not be forgotten. */
+/* Has an operator ordered something that must not be forgotten? */
 bool tenant_has_orders(const struct tenant *tenant);
-/* How many sessions it may have: as ordered, else as configured. */
+/* Its limit of sessions: as ordered, else as configured. */
 unsigned tenant_sessions_most(const struct tenant *tenant);
 
-/* A session counts, and does not any more. */
+/* Count a session, and count it no longer. */
 void tenant_session_joined(struct tenant *tenant);
 void tenant_session_left(struct tenant *tenant, struct session *session);
 
-/* An engine of the tenant died: how soon may the next one start? */
+/* An engine of the tenant died: decide how soon the next one may start. */
 void tenant_engine_died(struct tenant *tenant, bool was_ready, bool abnormal, const char *how);
 
-/* There are as many engines as there may be; those that are held do not count. */
+/* Are there as many engines as configured? Held ones do not count. */
 bool tenants_have_all_engines(const struct supervisor *supervisor);
 
 /* Forget every tenant; none may have an engine. */

@@ -1,5 +1,5 @@
-/* What part of devices' time is a tenant's: as configured for the user, for one of their groups or
- * for everybody, or as ordered. */
+/* A tenant's share of devices' time: as configured for the user, for one of their groups or for
+ * everybody, or as ordered. */
 #ifndef SYCLD_SUPERVISOR_TENANT_SHARE_H
 #define SYCLD_SUPERVISOR_TENANT_SHARE_H
 
@@ -10,10 +10,10 @@
 struct supervisor;
 struct tenant;
 
-/* As the user database and [shares] have it (tenant_identity.h), with what was ordered. `given`:
- * something was said, of this tenant or of everybody. */
+/* The tenant's share by the user database and [shares] (account/tenant_identity.h), with orders
+ * applied. `given`: a share is configured or ordered for this tenant or for everybody. */
 struct configuration_share tenant_share(const struct tenant *tenant);
-/* Is anything said of anybody, so that devices' time is to be divided? */
+/* Does any share hold, so that devices' time has to be divided? */
 bool tenant_shares_matter(const struct supervisor *supervisor);
 
 #endif

@@ -15,16 +15,17 @@ enum {
 	LEAST_OF_ONE = 256, /* sessions of one tenant, in any case */
 	LEAST_OF_ALL = 512,
 	DESCRIPTORS_EACH = 2, /* the socket and the process */
-	PART_OF_ONE = 8, /* of the service's descriptors one tenant's may take one in so many, */
-	PART_OF_ALL = 2, /* and all tenants' together */
+	PART_OF_ONE =
+		8, /* one tenant's sessions may take the service's descriptors divided by this, */
+	PART_OF_ALL = 2, /* and those of all tenants the descriptors divided by this */
 	ENDED_PER_TURN = 64,
 	LOOK_MS = 1000,
 };
 
 /*
- * All that a tenant may have come at once when its engine takes long to start or was lost with a
- * device: then they should wait, not be refused. Yet one user must not take the descriptors that
- * the others' connections need, nor all together those that engines and askers need.
+ * When an engine takes long to start, or was lost with a device, all sessions of its tenant may
+ * come at once. They should wait and not be refused. Yet one user must not take the descriptors
+ * that connections of others need, nor all users together those that engines and operators need.
  */
 static unsigned descriptor_part(unsigned part, unsigned least)
 {
@@ -47,8 +48,8 @@ static unsigned unsettled_tenant_limit(const struct supervisor *supervisor)
 	return most > LEAST_OF_ONE ? most : LEAST_OF_ONE;
 }
 
-/* Is there, or was there, an engine that could open it? What else waits for that is told by the
- * engine's own deadlines. */
+/* The time by which it must be open, counted from the moment that an engine could open it. A start
+ * that fails is found by the engine's own deadline. */
 static uint64_t session_due_ns(const struct session *session)
 {
 	const struct configuration *configuration = &session->tenant->supervisor->configuration;
@@ -56,7 +57,7 @@ static uint64_t session_due_ns(const struct session *session)
 	return session->unsettled_since_ns + start_ns + configuration->handshake_ns;
 }
 
-/* One at a time: what is done about one may end others, whose events must not be looked at then. */
+/* One event at a time: acting on one may end other sessions, whose events must not be used then. */
 static void on_client_process_ended(uv_poll_t *poll, int status, int events)
 {
 	struct supervisor *supervisor = poll->data;
@@ -123,7 +124,7 @@ void unsettled_add(struct tenant *tenant, struct engine *engine, struct session 
 	session->unsettled_since_ns = clock_now_ns();
 	TAILQ_INSERT_TAIL(&unsettled->sessions, session, unsettled);
 	tenant->unsettled_count++;
-	/* Without memory for it the deadline is what ends it. */
+	/* If the kernel has no memory for it, the deadline ends the session. */
 	(void)epoll_ctl(unsettled->processes, EPOLL_CTL_ADD, session->peer.pidfd, &event);
 	if (unsettled->count++ == 0)
 		(void)uv_timer_start(&unsettled->deadline, on_unsettled_deadline, LOOK_MS, LOOK_MS);
@@ -144,7 +145,8 @@ void unsettled_remove(struct session *session)
 	session->is_unsettled = false;
 	TAILQ_REMOVE(&unsettled->sessions, session, unsettled);
 	tenant->unsettled_count--;
-	/* The engine has this descriptor too: closing ours alone would leave it in there. */
+	/* The engine has this descriptor too, so closing it here would not remove it from the epoll
+	 * set. */
 	(void)epoll_ctl(unsettled->processes, EPOLL_CTL_DEL, session->peer.pidfd, NULL);
 	if (--unsettled->count == 0)
 		(void)uv_timer_stop(&unsettled->deadline);
@@ -159,7 +161,7 @@ static const struct tenant *tenant_with_most_unsettled(const struct supervisor *
 	return most;
 }
 
-/* The user with the most of them makes room. */
+/* The oldest session of the user with most of them is given up. */
 static bool unsettled_make_room(struct tenant *tenant)
 {
 	struct supervisor *supervisor = tenant->supervisor;

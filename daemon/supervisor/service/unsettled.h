@@ -1,8 +1,8 @@
 /*
  * Sessions that are not open yet, of all tenants. Each holds two descriptors of the service, the
- * socket and the process, until its engine says that it is open. An engine runs its tenant's code
- * and may never say so: so here it is watched whether the process that connected is still there,
- * how long it has taken, and how many there are.
+ * socket and the process, until its engine reports that it is open. An engine runs its tenant's
+ * code and may never report that. So this part watches whether the client's process is still there,
+ * how long the session has waited, and how many there are.
  */
 #ifndef SYCLD_SUPERVISOR_UNSETTLED_H
 #define SYCLD_SUPERVISOR_UNSETTLED_H
@@ -18,7 +18,7 @@ struct tenant;
 
 struct unsettled {
 	struct session_list
-		sessions; /* by their `unsettled` link; who has waited longest is first */
+		sessions; /* by their `unsettled` link; the one that has waited longest is first */
 	unsigned count;
 	int processes;  /* epoll: their pidfds */
 	uv_poll_t poll; /* of that */
@@ -32,18 +32,18 @@ int unsettled_open(struct supervisor *supervisor);
 /* No session may be left in it. The loop must run once more. */
 void unsettled_close(struct supervisor *supervisor);
 
-/* A session that waits for its engine, or until there can be one (NULL), with its descriptors, or
- * that its engine has just got: its time begins anew. */
+/* Add a session, with its descriptors, that waits for its engine, or until there can be one (NULL).
+ * The second: an engine has just got it, and its time begins anew. */
 void unsettled_add(struct tenant *tenant, struct engine *engine, struct session *session);
 void unsettled_handed_on(struct session *session);
 
-/* It is open, or is over: before its descriptors are closed. Does nothing where it is not among
- * them. */
+/* Remove a session that is open or over, before its descriptors are closed. Does nothing for one
+ * that is not in the list. */
 void unsettled_remove(struct session *session);
 
 /*
- * May one more of the tenant's be among them? At a limit of all, the tenant that has most of them
- * loses its oldest one, if it has more than this one. False: `refusal_out` says why.
+ * May one more session of the tenant be added? At the limit of all tenants, the tenant with most of
+ * them loses its oldest one, if it has more than this tenant. False: `refusal_out` has the reason.
  */
 bool unsettled_may_add(struct tenant *tenant, struct refusal *refusal_out);
 
