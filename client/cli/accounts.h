@@ -1,5 +1,4 @@
-/* What 'syclctl accounts' is to add up, and by what: from the words of a command line to a request.
- */
+/* The question of 'syclctl accounts', from the words of a command line to a request. */
 #ifndef SYCLCTL_ACCOUNTS_H
 #define SYCLCTL_ACCOUNTS_H
 
@@ -21,7 +20,7 @@ struct accounts_words {
 };
 
 bool accounts_words_none(const struct accounts_words *words); /* `uid` is others', too */
-/* False: *wrong_out says what is wrong. The request points into the words. */
+/* False: *wrong_out is what is wrong. The request points into the words. */
 bool accounts_read(const struct accounts_words *words, Sycl__V1__AccountsQuery *query_out,
 		   const char **wrong_out);
 

@@ -18,7 +18,7 @@
 
 enum { DIRECTORIES_MAX = 2, SOCKET_PATH_BYTES = 108, REPLY_BYTES_MAX = 64 << 20 };
 
-/* Of a service that is not believed. */
+/* The uid of a service that is not trusted. */
 struct peer {
 	_Atomic uint64_t uid;
 	_Atomic bool refused;
@@ -43,7 +43,7 @@ __attribute__((format(printf, 2, 3))) static int add_place(struct places *places
 	return 0;
 }
 
-/* Where the library looks, in its order. */
+/* The folders in which the library looks, in its order. */
 static int find_service_folders(const char *given, struct places *places)
 {
 	char own[sizeof(places->paths[0])];
@@ -82,8 +82,7 @@ static int send_request(nng_socket socket, const Sycl__V1__AdminRequest *request
 	return errno_of_nng(nng_send(socket, bytes, size, 0));
 }
 
-/* The service is believed, but not without a bound: the answer may unpack to so much and no more.
- */
+/* The service is trusted, but its answer may not unpack to more than a bound. */
 static int answer_unpack(const void *bytes, size_t size, struct answer *answer_out)
 {
 	struct decode_arena *arena = malloc(sizeof(*arena));
@@ -114,8 +113,8 @@ static int answer_receive(nng_socket socket, struct answer *answer_out)
 	return r;
 }
 
-/* Nothing is said to a service whom we may not believe. Called on a thread of nng's, before
- * nng_dial returns. */
+/* Nothing is sent to a service that is not trusted. Called on a thread of nng's, before nng_dial
+ * returns. */
 static void on_pipe_check_peer(nng_pipe pipe, nng_pipe_ev event, void *context)
 {
 	struct peer *peer = context;
@@ -156,7 +155,7 @@ static int exchange_messages(const char *path, const Sycl__V1__AdminRequest *req
 	return atomic_load(&peer->refused) ? -EPERM : r;
 }
 
-/* admin.sock tells more to whom it is open to. */
+/* admin.sock answers more, to users that may open it. */
 static int ask_directory(const char *directory, const Sycl__V1__AdminRequest *request,
 			 int timeout_ms, char *path_out, size_t size, struct peer *peer,
 			 struct answer *answer_out)
@@ -169,7 +168,7 @@ static int ask_directory(const char *directory, const Sycl__V1__AdminRequest *re
 			return -ENAMETOOLONG;
 		if (access(path_out, W_OK) == 0)
 			r = exchange_messages(path_out, request, timeout_ms, peer, answer_out);
-		else if (errno == EACCES && i == 1) /* the first one is closed to most */
+		else if (errno == EACCES && i == 1) /* most users may not open the first one */
 			r = -EACCES;
 	}
 	return r;
@@ -221,8 +220,8 @@ int service_ask(const char *runtime_directory, const Sycl__V1__AdminRequest *req
 	if (r < 0)
 		return r == -ENOENT ? explain_no_service(&places, message_out, message_bytes)
 				    : explain_failure(r, path, &peer, message_out, message_bytes);
-	/* Whoever orders is told how many it was for, and nothing else; whoever takes a trace, what
-	 * is new of it. */
+	/* An order is answered by the number of its sessions alone, and a trace by its new records.
+	 */
 	bool ordered = request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_ORDER ||
 		       (request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_TRACE && answer.reply &&
 			answer.reply->trace != 0);

@@ -1,4 +1,4 @@
-/* Finds the service and asks it one thing. */
+/* Finds the service and sends it one question. */
 #ifndef SYCLCTL_CONNECTION_H
 #define SYCLCTL_CONNECTION_H
 

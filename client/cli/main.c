@@ -16,7 +16,7 @@
 
 enum { STATUS_OK = 0, STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_NO_SERVICE = 3 };
 
-/* Looking for devices may mean to start an engine and to load a vendor's driver. */
+/* Looking for devices may start an engine and load a vendor's driver. */
 enum { TIMEOUT_MS = 2000, DISCOVERY_TIMEOUT_MS = 25000, MESSAGE_BYTES = 512 };
 
 static Sycl__V1__StatusQuery status_query = SYCL__V1__STATUS_QUERY__INIT;
@@ -78,14 +78,14 @@ static bool show_ordered(const Sycl__V1__AdminReply *reply)
 	return show_order(reply, &order);
 }
 
-/* What it can do; help is made of this. */
+/* The verbs; help is made of this table. */
 static const struct verb {
 	const char *name;
-	const char *operands; /* of orders; NULL: none */
+	const char *operands; /* operands of orders; NULL: none */
 	const char *summary;
 	int timeout_ms;
 	void (*ask)(Sycl__V1__AdminRequest
-			    *request); /* NULL: help, and trace, which asks more than once */
+			    *request); /* NULL: help, and trace, which sends several questions */
 	bool (*show)(const Sycl__V1__AdminReply *reply);
 	bool (*json)(const Sycl__V1__AdminReply *reply);
 } verbs[] = {
@@ -369,7 +369,7 @@ int main(int argc, char **argv)
 		return fflush(stdout) == 0 ? STATUS_OK : STATUS_FAILED;
 	}
 	for (;;) {
-		/* Home, then clear: only where a person looks at it. */
+		/* Cursor to the home position, then clear: only on a terminal. */
 		if (arguments.watch_seconds && !arguments.json && isatty(STDOUT_FILENO))
 			(void)fputs("\033[H\033[2J", stdout);
 		status = run_once(&arguments);

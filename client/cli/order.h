@@ -8,7 +8,7 @@
 
 enum { ORDER_WORDS = 2 };
 
-/* What stands behind the verb, as it was written. */
+/* The words behind the verb, as they were written. */
 struct order_words {
 	const char *word[ORDER_WORDS];
 	int count;
@@ -19,7 +19,7 @@ struct order_words {
 /* A whole number of that range. */
 bool order_read_number(const char *text, uint64_t least, uint64_t most, uint64_t *number_out);
 bool order_words_none(const struct order_words *words);
-/* False: *wrong_out says what is wrong. The request points into the words. */
+/* False: *wrong_out is what is wrong. The request points into the words. */
 bool order_read(const char *verb, const struct order_words *words,
 		Sycl__V1__OrderCommand *order_out, const char **wrong_out);
 

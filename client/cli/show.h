@@ -23,7 +23,7 @@ bool json_order(const Sycl__V1__AdminReply *reply);
 bool json_limits(const Sycl__V1__AdminReply *reply);
 bool json_version(const Sycl__V1__AdminReply *reply);
 
-/* names.c: what both call things. Static. */
+/* names.c: names that both forms use. Static. */
 const char *value_name(const ProtobufCEnumDescriptor *type, int value);
 const char *backend_name(Sycl__V1__Backend backend);
 const char *session_state_name(const Sycl__V1__SessionFacts *session);

@@ -1,4 +1,4 @@
-/* What came of an order, in one sentence: the service says only how many sessions it was for. */
+/* The result of an order in one sentence: the service answers only for how many sessions it was. */
 #include "show.h"
 
 #include <stdio.h>
@@ -48,8 +48,7 @@ static void show_drained(const Sycl__V1__OrderCommand *order)
 		(void)puts("drained: no new session is accepted until 'syclctl resume --all'");
 }
 
-/* Limits of the service itself reach no session, so how many it was for says nothing when there are
- * none. */
+/* Limits of the service itself change no session, so a count of 0 is not shown. */
 static void show_limited(const Sycl__V1__OrderCommand *order, unsigned sessions)
 {
 	char text[WHOSE_BYTES];

@@ -13,7 +13,7 @@ enum { CELL_BYTES = 272 }; /* the longest: a control group's path */
 enum {
 	COLUMN_TEXT = 0,
 	COLUMN_FIGURES = 1, /* aligned to the right */
-	COLUMN_MINOR = 2,   /* a bit more: left out first where the terminal is too narrow */
+	COLUMN_MINOR = 2,   /* a flag besides: left out first where the terminal is too narrow */
 };
 
 struct column {
@@ -32,10 +32,10 @@ struct table {
 	struct cell *cells; /* row by row */
 	size_t cell_count;
 	size_t capacity;
-	bool failed; /* no memory: said by table_print */
+	bool failed; /* no memory: table_print returns false */
 };
 
-/* Does a person read this output, on a terminal that has colours, and wants them (NO_COLOR)? */
+/* Is the output a terminal with colours, and are they wanted (NO_COLOR)? */
 bool colours_wanted(void);
 
 /* Print text in a colour, or plainly. */
@@ -44,7 +44,7 @@ void print_coloured(const char *text, enum colour colour, bool coloured);
 /* Add the next cell; a row ends by itself. */
 __attribute__((format(printf, 3, 4))) void table_cell(struct table *table, enum colour colour,
 						      const char *format, ...);
-/* A uid; UINT32_MAX is nobody's: of those who have no row of their own any more. */
+/* A uid. UINT32_MAX is no user's: it stands for users without a row of their own any more. */
 void user_cell(struct table *table, uint32_t uid);
 
 /*

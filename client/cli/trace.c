@@ -34,20 +34,19 @@ enum {
 #define SECOND_NS 1000000000ull
 #define PAUSE_NS  100000000ull
 
-/* What an engine has said of itself so far. */
+/* What an engine has reported so far. */
 struct told {
 	struct trace_source source;
-	uint64_t noted,
-		open; /* by its last word; `earlier`: of traces that it has begun anew since */
+	uint64_t noted, open; /* by its last answer; `earlier`: those of traces that it has begun
+				 anew since */
 	uint64_t earlier;
-	uint64_t since_stop; /* records, since it was to note nothing more: no more than an engine
-				keeps */
+	uint64_t since_stop; /* records since the trace was stopped: no more than an engine keeps */
 	bool answered;       /* the last question */
 };
 
 struct recording {
 	const struct trace_words *words;
-	int file; /* that was there before; -1: it is made at the end */
+	int file; /* the file, if it was there before; -1: it is made at the end */
 	struct trace_data data;
 	Sycl__V1__Backend backend;
 	uint32_t index;
@@ -56,7 +55,7 @@ struct recording {
 	struct told engines[ENGINES_MOST];
 	uint32_t engine_count;
 	bool stops;
-	bool rest; /* somebody has more to tell at once */
+	bool rest; /* an engine has more records at once */
 };
 
 static volatile sig_atomic_t interrupted;
@@ -117,7 +116,7 @@ static int query_trace(const struct recording *recording, Sycl__V1__AdminRequest
 
 /* ------------------------------------- which device ------------------------------------- */
 
-/* The one that has been used, if there is just one. */
+/* The device that has been used, if there is just one. */
 static int find_used_device(struct recording *recording)
 {
 	Sycl__V1__AccountsQuery query = SYCL__V1__ACCOUNTS_QUERY__INIT;
@@ -233,7 +232,7 @@ static int poll_once(struct recording *recording)
 	return r;
 }
 
-/* Until the time is over, or somebody has had enough. */
+/* Until the time is over, or a signal comes. */
 static int record_until_end(struct recording *recording, uint64_t seconds)
 {
 	recording->data.begun_ns = clock_now_ns();
@@ -255,7 +254,7 @@ static int record_until_end(struct recording *recording, uint64_t seconds)
 	recording->data.ended_ns = clock_now_ns();
 	while (r == 0 && recording->rest)
 		r = poll_once(recording);
-	/* What was told is worth something all the same. */
+	/* The records so far are worth a file all the same. */
 	recording->data.is_cut = r < 0;
 	return 0;
 }
@@ -276,8 +275,8 @@ static void count_totals(struct recording *recording)
 /* --------------------------------------- the file --------------------------------------- */
 
 /*
- * Can it be written? One that is there is kept open: by the end its name may be somebody else's.
- * Nothing is left of one that was not there.
+ * Can the file be written? An existing file is kept open: by the end its name may be another
+ * file's. A new file is removed again.
  */
 static int check_output_file(struct recording *recording)
 {
@@ -294,7 +293,7 @@ static int check_output_file(struct recording *recording)
 	return 0;
 }
 
-/* Whoever has put something there meanwhile gets nothing written to it, nor to what it names. */
+/* A file that was put there meanwhile is not written to, nor the target of a link. */
 static int open_output_file(struct recording *recording)
 {
 	struct stat facts;
@@ -324,7 +323,7 @@ static int write_output_file(struct recording *recording)
 	(void)take_fd(&fd);
 	int r = trace_data_write(&recording->data, file);
 	if (r < 0 && is_new)
-		(void)unlink(path); /* half of it is none */
+		(void)unlink(path); /* half a trace is of no use */
 	return r < 0 ? complain("%s: %s", path, strerror(-r)) : 0;
 }
 
@@ -389,8 +388,8 @@ static int take_trace(struct recording *recording, uint64_t seconds)
 int trace_run(const struct trace_words *words)
 {
 	CLEANUP(end_recording) struct recording *recording = calloc(1, sizeof(*recording));
-	/* The second one ends it without the file: that an engine has much to tell keeps nobody
-	 * here. */
+	/* A second signal ends it without the file, so that an engine with very many records keeps
+	 * no user here. */
 	const struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
 	char device[DEVICE_BYTES];
 	uint64_t seconds = 0;

@@ -21,9 +21,9 @@ enum {
 	SESSIONS_NOTED = 2 * SESSIONS_CLAIMED
 };
 
-#define TAKES_MOST_NS 1000000000000000ull /* eleven days: the reader's */
+#define TAKES_MOST_NS 1000000000000000ull /* eleven days: the reader's limit */
 
-/* One that makes sense. */
+/* A valid record. */
 struct trace_group {
 	struct trace_record record;
 	uint32_t session, source; /* places */
@@ -58,7 +58,7 @@ static int array_grow(void **array, uint32_t count, uint32_t *room, size_t size)
 	return 0;
 }
 
-/* Its place. -ENOMEM, or -E2BIG: there are too many. */
+/* The session's index. -ENOMEM, or -E2BIG: there are too many. */
 static int trace_find_session(struct trace_data *data, uint32_t uid, uint64_t session,
 			      uint32_t most, uint32_t *place_out)
 {
@@ -102,7 +102,7 @@ static bool record_is_valid(const struct trace_data *data, const struct trace_re
 	       record->lane < LANES_NOTED && record->known < TRACE_KNOWN_WAYS;
 }
 
-/* The place of a source: it is its number. */
+/* The index of a source, which is its number. */
 static int trace_add_group(struct trace_data *data, const struct trace_source *source,
 			   const struct trace_record *record)
 {
@@ -155,7 +155,8 @@ static int compare_by_time(const void *left, const void *right)
 	return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
 }
 
-/* In the order of their first groups, as many as there are places for. How many there are now. */
+/* Numbers sessions in the order of their first groups, as many as the trace has room for. Returns
+ * how many have a number now. */
 static uint32_t number_in_order(struct trace_data *data, bool named, uint32_t chosen)
 {
 	for (uint32_t i = 0; i < data->group_count && chosen < TRACE_SESSIONS_MOST; i++) {
@@ -169,8 +170,8 @@ static uint32_t number_in_order(struct trace_data *data, bool named, uint32_t ch
 }
 
 /*
- * Of sessions beyond what a trace may have nothing is left. Those that the service has named come
- * first: an engine can claim to have had any number of others, from the beginning on.
+ * Sessions beyond the limit of a trace are left out. Those that the service has named come first:
+ * an engine can claim to have had any number of others, from the beginning on.
  */
 static void number_sessions(struct trace_data *data)
 {
@@ -215,8 +216,8 @@ static int set_widths(struct trace_data *data)
 }
 
 /*
- * Shapes are numbered anew, from 1 on: what an engine calls them tells of its memory. Lanes are for
- * each engine and numbered anew as well: those of the latency class are the trace's first.
+ * Shapes are numbered anew, from 1 on: an engine's own numbers would reveal parts of its memory.
+ * Lanes are numbered anew for each engine; those of the latency class come first.
  */
 static int set_numbers(struct trace_data *data, struct trace_table *shapes,
 		       struct trace_table *lanes)
@@ -242,7 +243,7 @@ static int set_numbers(struct trace_data *data, struct trace_table *shapes,
 	return r;
 }
 
-/* Nothing can be sent after the end. One such line, far enough, and no reader takes the file. */
+/* A group cannot be sent after the trace's end. The reader refuses a file with such a line. */
 static void leave_out_later(struct trace_data *data)
 {
 	uint32_t kept = 0;

@@ -1,6 +1,6 @@
 /*
- * A trace, from what engines have noted to the text that 'syclbench sched --trace' reads
- * (docs/traces.md). Engines' claims: what makes no sense is left out and counted.
+ * A trace, from engines' records to the text that 'syclbench sched --trace' reads (docs/traces.md).
+ * The records are claims: invalid ones are left out and counted.
  */
 #ifndef SYCLCTL_TRACE_FILE_H
 #define SYCLCTL_TRACE_FILE_H
@@ -16,7 +16,7 @@ enum { TRACE_SESSIONS_MOST = 4096, TRACE_GROUPS_MOST = 4000000, TRACE_COMMAND_BY
 
 struct trace_session {
 	uint64_t session;
-	uint32_t uid, pid;                 /* pid 0: it had gone before anybody said more of it */
+	uint32_t uid, pid;                 /* pid 0: it had ended before the service named it */
 	char command[TRACE_COMMAND_BYTES]; /* printable */
 	uint64_t groups;
 	uint16_t weight;       /* of its first group, and */
@@ -24,7 +24,7 @@ struct trace_session {
 	bool is_chosen;        /* the trace has a place for it */
 };
 
-/* Whose engine a record came from. */
+/* The user whose engine a record came from. */
 struct trace_source {
 	uint32_t uid, engine_pid;
 };
@@ -40,26 +40,27 @@ struct trace_data {
 	struct trace_table *session_table;
 	uint64_t known[TRACE_KNOWN_WAYS]; /* groups by how their time is known */
 	uint64_t changed; /* groups whose session had another class or weight by then */
-	uint64_t lost; /* noted, and not here: no room in an engine, or its answer did not arrive */
-	uint64_t open; /* not over when it ended */
-	uint64_t wrong;    /* that made no sense */
-	uint64_t too_many; /* more groups, or sessions, than a trace may have */
-	uint32_t engines,
-		engines_gone; /* that told anything; and of those, that did not to the end */
-	bool is_cut;          /* the service ended it */
+	uint64_t
+		lost; /* recorded but missing: no room in an engine, or its answer did not arrive */
+	uint64_t open;                  /* not over when it ended */
+	uint64_t wrong;                 /* invalid ones */
+	uint64_t too_many;              /* more groups, or sessions, than a trace may have */
+	uint32_t engines, engines_gone; /* engines that sent anything; and of those, the ones that
+					   did not answer to the end */
+	bool is_cut;                    /* the service ended it */
 };
 
 /* -ENOMEM. */
 int trace_data_init(struct trace_data *data);
 void trace_data_fini(struct trace_data *data);
-/* Who a session is. -ENOMEM. */
+/* Names a session's process. -ENOMEM. */
 int trace_data_name(struct trace_data *data, uint32_t uid, uint64_t session, uint32_t pid,
 		    const char *command);
-/* The bytes of an engine's records, which need not be aligned. What does not fill one is wrong.
- * -ENOMEM. */
+/* The bytes of an engine's records, which need not be aligned. A rest that is no whole record is
+ * counted as invalid. -ENOMEM. */
 int trace_data_add(struct trace_data *data, const struct trace_source *source, const void *bytes,
 		   size_t count);
-/* Writes all of it; it is put in order first. 0, -ENOMEM, or what writing failed with. */
+/* Orders the trace and writes it. 0, -ENOMEM, or the error of the write. */
 int trace_data_write(struct trace_data *data, FILE *file);
 /* Sessions that have a group. */
 uint32_t trace_data_sessions(const struct trace_data *data);

@@ -26,7 +26,7 @@ static uint32_t percent_of_device(double had_ns, uint64_t length_ns)
 	return width > TRACE_WIDTH_WHOLE ? TRACE_WIDTH_WHOLE : (uint32_t)width;
 }
 
-/* `had`: what each that ran all the time so far would have had of the device. */
+/* `had`: the part of the device that a group would have had if it had run all the time so far. */
 static void sweep_events(struct trace_span *spans, const struct edge *edges, uint32_t count,
 			 double *had_before)
 {

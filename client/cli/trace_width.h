@@ -6,16 +6,16 @@
 
 enum { TRACE_WIDTH_WHOLE = 100 };
 
-/* When one ran; nothing is known of one that ends when it starts. */
+/* When a group ran; one that ends when it starts is unknown. */
 struct trace_span {
 	uint64_t start_ns, end_ns;
 	uint32_t width; /* out: percent, 1 at least */
 };
 
 /*
- * While several ran at one time, each is taken to have had an equal part: then what all of them had
- * together is the time in which there was something, whether they shared the device's units or took
- * turns. -ENOMEM.
+ * While several groups ran at one time, each is taken to have had an equal part. Then all of them
+ * together had the time in which any ran, whether they shared the device's units or took turns.
+ * -ENOMEM.
  */
 int trace_widths(struct trace_span *spans, uint32_t count);
 

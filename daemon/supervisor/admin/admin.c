@@ -64,7 +64,7 @@ static void on_admin_request(struct sp_server *server, struct sp_peer *peer, con
 	report_inquire(supervisor, &asker, request);
 }
 
-/* Members of the group may ask too, where there is that group. */
+/* Members of the group may use the socket too, where there is that group. */
 static void socket_give_to_group(const char *path, const char *name)
 {
 	struct group entry;

@@ -19,7 +19,7 @@ struct admin {
 	struct sp_server admin;
 };
 
-/* Who asks, and how the answer finds back. */
+/* The client that asks, and the connection for its answer. */
 struct asker {
 	struct sp_peer *peer; /* NULL: answered */
 	uid_t uid;
@@ -33,14 +33,14 @@ int admin_open(struct supervisor *supervisor);
 /* Stop watching and close. Safe for a half-open one. */
 void admin_close(struct supervisor *supervisor);
 
-/* Send the answer; ends the question. Never blocks: an asker that does not read is hung up on after
+/* Send the answer; ends the question. Never blocks: a client that does not read is hung up on after
  * a while. */
 void admin_answer(struct asker *asker, const Sycl__V1__AdminReply *reply);
 
-/* An answer that says why there is none. */
+/* Answer with an error. */
 void admin_answer_error(struct asker *asker, int code, const char *text);
 
-/* Ends the question, if it is not answered, by hanging up. */
+/* End the question without an answer, by hanging up. Does nothing if it is answered. */
 void asker_drop(struct asker *asker);
 
 #endif

@@ -31,14 +31,14 @@ enum {
 	TARGET_BYTES = 160
 };
 
-/* Whom an order is for, and what came of it. */
+/* The target of an order, and the result. */
 struct target {
 	struct supervisor *supervisor;
 	const Sycl__V1__OrderCommand *order;
-	struct tenant *tenant;   /* NULL: everybody */
+	struct tenant *tenant;   /* NULL: all tenants */
 	struct engine *engine;   /* of the session, or NULL */
 	struct session *session; /* NULL: all */
-	unsigned limit;          /* of ACT_LIMIT: its place among configuration_limit_names */
+	unsigned limit;          /* of ACT_LIMIT: its index in configuration_limit_names */
 	unsigned reached;        /* sessions */
 	char reason[REASON_BYTES];
 	struct refusal refusal;
@@ -95,12 +95,13 @@ static int order_find_target(struct target *target)
 		return order_find_session(target);
 	if (order->of_everybody)
 		return 0;
-	/* A user may be told of before they come. */
+	/* An order may name a user that has not connected yet. */
 	target->tenant = tenant_get(target->supervisor, order->uid, &target->refusal);
 	return target->tenant ? 0 : -EINVAL;
 }
 
-/* What holds for a tenant: what was said of it, else of everybody. 0: the engine's own default. */
+/* The limit of a tenant: as ordered or configured for it, else as for everybody. 0: the engine's
+ * own default. */
 static uint64_t tenant_limit(const struct tenant *tenant, unsigned index)
 {
 	const struct configuration_limit *limit = &tenant->limits[index];
@@ -113,13 +114,13 @@ static int order_send_to_engine(struct target *target, struct engine *engine, in
 				const char *text)
 {
 	const Sycl__V1__OrderCommand *order = target->order;
-	/* A limit of a session that is taken back: the engine knows what holds for all of its
-	 * sessions. */
+	/* A limit of one session that is taken back: the engine has the limit of all its sessions.
+	 */
 	uint64_t value = act == ACT_LIMIT && !target->session
 				 ? tenant_limit(engine->tenant, target->limit)
 				 : order->value;
 	if (!engine->was_ready || engine->state == ENGINE_STOPPING)
-		return 0; /* it is told when it is ready, or takes nothing more */
+		return 0; /* it gets the order when it is ready, or takes nothing more */
 	target->reached += target->session ? 1 : engine->sessions_count;
 	if (engine_send_order(engine, order->session, act, text, value) < 0)
 		return refuse(target, STATUS_RUNTIME,
@@ -128,7 +129,7 @@ static int order_send_to_engine(struct target *target, struct engine *engine, in
 	return 0;
 }
 
-/* One by one: an engine that does not read keeps the others from nothing. */
+/* Each engine by itself: one that does not read keeps the others from nothing. */
 static int order_send(struct target *target, int act, const char *text)
 {
 	struct tenant *tenant;
@@ -164,7 +165,7 @@ static void order_drop_waiting(struct target *target)
 		tenant_drop_arrival(target->tenant, session, target->reason);
 }
 
-/* Engines tell their clients why, if they can: they have a moment for it. */
+/* Engines report the reason to their clients; they have a moment for that. */
 static int order_kill_engines(struct target *target)
 {
 	struct engine *engine, *next;
@@ -200,7 +201,7 @@ static int order_kill(struct target *target)
 	return order_send(target, ACT_END, reason);
 }
 
-/* It holds in any case; the service that follows is to know of it. */
+/* The order holds in any case; the file passes it to the next service. */
 static int order_save_drained(struct target *target)
 {
 	int r = orders_file_save(target->supervisor);
@@ -224,7 +225,7 @@ static int order_drain(struct target *target)
 	return order_save_drained(target);
 }
 
-/* Everybody: those too who were drained by name. */
+/* All users, also those that were drained by uid. */
 static void order_resume_all(struct supervisor *supervisor)
 {
 	struct tenant *tenant, *next;
@@ -234,7 +235,7 @@ static void order_resume_all(struct supervisor *supervisor)
 		bool was_drained = tenant->drained;
 		tenant->drained = false;
 		if (was_drained)
-			tenant_review(tenant); /* it may have been here for that alone */
+			tenant_review(tenant); /* it may have been kept for that order alone */
 	}
 }
 
@@ -267,7 +268,8 @@ static int order_limit_sessions(struct target *target)
 	return 0;
 }
 
-/* Of one user, or of all of whom nothing else is said. The supervisor's own limits, too. */
+/* Shares of one user, or of all users without a share of their own. These are the supervisor's own
+ * limits, too. */
 static int order_limit_share(struct target *target, bool is_most)
 {
 	uint64_t value = target->order->value;
@@ -343,8 +345,8 @@ static int order_carry_out(struct target *target)
 	}
 }
 
-/* " buffer_bytes=65536" of a limit; nothing of other orders. The name may be any text: whether
- * there is such a limit is seen later. */
+/* " buffer_bytes=65536" for a limit, "" for other orders. The name may be any text: whether there
+ * is such a limit is checked later. */
 static void order_limit_text(const Sycl__V1__OrderCommand *order, char out[LIMIT_BYTES])
 {
 	char name[LIMIT_BYTES / 2];
@@ -359,7 +361,7 @@ static void order_limit_text(const Sycl__V1__OrderCommand *order, char out[LIMIT
 		(void)snprintf(out, LIMIT_BYTES, " %s=default", name);
 }
 
-/* Before it is done: a session that is dropped is gone afterwards. */
+/* Called before the order is carried out: a session that is dropped has gone afterwards. */
 static void order_target_text(const struct target *target, char out[TARGET_BYTES])
 {
 	const Sycl__V1__OrderCommand *order = target->order;
@@ -377,7 +379,7 @@ static void order_target_text(const struct target *target, char out[TARGET_BYTES
 		(void)snprintf(out, TARGET_BYTES, "everybody");
 }
 
-/* Who ordered what, why, and the error that was answered: one line. */
+/* One line in the log: the user, the order, its reason and the error that was answered. */
 static void order_log(const struct target *target, const struct asker *asker, const char *whose,
 		      bool failed)
 {
@@ -451,7 +453,7 @@ static bool limits_are_equal(const struct configuration_limit *a,
 	return a->given == b->given && (!a->given || a->value == b->value);
 }
 
-/* Who is not here is asked about when they come. */
+/* A tenant that is not connected is looked up when it connects. */
 static void tenant_reconsider(struct tenant *tenant)
 {
 	if (TAILQ_EMPTY(&tenant->engines) && !tenant->lookup)

@@ -1,7 +1,7 @@
 /*
- * What operators order (proto/admin.proto: OrderCommand): sessions end, rest and go on, nobody new
- * is let in, limits change. Of root and the admin socket only. What is said of users and of limits
- * holds until the service ends; limits of everybody until sycld.conf is read again.
+ * Orders of operators (proto/admin.proto: OrderCommand): sessions end, pause and go on, no new
+ * session is accepted, limits change. Only from root and the admin socket. Orders about users and
+ * limits hold until the service ends; limits of everybody until sycld.conf is read again.
  */
 #ifndef SYCLD_SUPERVISOR_ORDERS_H
 #define SYCLD_SUPERVISOR_ORDERS_H
@@ -14,18 +14,18 @@ struct configuration;
 struct engine;
 struct tenant;
 
-/* Do it and answer. */
+/* Carry the order out and answer. */
 void orders_take(struct supervisor *supervisor, struct asker *asker,
 		 const Sycl__V1__OrderCommand *order);
 
-/* It takes messages now: what was said of its tenant before, ahead of any session. */
+/* The engine takes messages now: send the orders about its tenant, ahead of any session. */
 void orders_engine_ready(struct engine *engine);
 
-/* The configuration is another one than `before`: engines that run get its limits, but for those
- * that were ordered. */
+/* The configuration has changed from `before`: engines that run get the new limits, but for ordered
+ * ones. */
 void orders_reloaded(struct supervisor *supervisor, const struct configuration *before);
 
-/* It came back from an earlier service, which may have had other limits: tell it all that are
+/* The engine came back from an earlier service, which may have had other limits: send all that are
  * configured. */
 void orders_engine_returned(struct engine *engine);
 

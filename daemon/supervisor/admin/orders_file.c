@@ -109,7 +109,7 @@ int orders_file_load(struct supervisor *supervisor)
 			       sizeof(struct head) + FILE_BYTES_MAX, &bytes, &size);
 	if (r == 0)
 		r = kept_orders_unpack(supervisor, bytes, size);
-	/* Who was kept out must not come in because a file is damaged. */
+	/* A drained user must not come in because a file is damaged. */
 	if (r == -EBADMSG || r == -EPERM) {
 		supervisor->drained = true;
 		log_error("order",

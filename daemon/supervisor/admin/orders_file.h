@@ -1,16 +1,16 @@
-/* What operators ordered that the service which follows must know: who is not let in. A small file
- * in the service's folder. */
+/* Orders that the next service must know: the users that are drained. A small file in the service's
+ * folder. */
 #ifndef SYCLD_SUPERVISOR_ORDERS_FILE_H
 #define SYCLD_SUPERVISOR_ORDERS_FILE_H
 
 struct supervisor;
 
-/* Before anybody is accepted. 0, or a negative errno, logged: it may be there, and cannot be read
- * now. */
+/* Called before any client is accepted. 0, or a negative errno, logged: the file may be there, and
+ * cannot be read now. */
 int orders_file_load(struct supervisor *supervisor);
 
-/* No file where nobody is drained. 0 or a negative errno; then what was written before is still
- * there. */
+/* Without drained users the file is removed. 0 or a negative errno; on failure the previous file is
+ * still there. */
 int orders_file_save(const struct supervisor *supervisor);
 
 #endif

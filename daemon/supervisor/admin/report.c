@@ -65,7 +65,7 @@ static void on_engines_late(uv_timer_t *timer)
 	inquiry_finish_when_complete(inquiry);
 }
 
-/* False: it has too many questions open, or cannot be told: it counts as not answering. */
+/* False: it has too many open questions, or takes no message: it counts as not answering. */
 static bool inquiry_ask_engine(struct engine *engine, struct inquiry *inquiry, bool discover)
 {
 	for (unsigned i = 0; i < ENGINE_ASKED_MAX; i++) {
@@ -106,7 +106,7 @@ static void inquiry_ask_discovery(struct inquiry *inquiry)
 		inquiry->discovers = NULL;
 }
 
-/* The asker's own engine looks for devices; started if there is none. */
+/* Devices are looked up by the client's own engine, which is started if there is none. */
 static void inquiry_begin_discovery(struct inquiry *inquiry)
 {
 	struct supervisor *supervisor = inquiry->supervisor;
@@ -121,7 +121,7 @@ static void inquiry_begin_discovery(struct inquiry *inquiry)
 		if (engine->state == ENGINE_STARTING || engine->state == ENGINE_READY ||
 		    tenant->current == engine)
 			break;
-		/* Not the standby: somebody's work needs it more. */
+		/* Not the standby, which is kept for a tenant with work. */
 		if (!engine && (r = tenant_engine(tenant, false, &engine, &refusal)) < 0)
 			engine = NULL;
 	}
@@ -145,7 +145,7 @@ static unsigned count_open_inquiries(const struct supervisor *supervisor, uid_t 
 static struct inquiry *inquiry_new(struct supervisor *supervisor, struct asker *asker,
 				   enum inquiry_kind kind)
 {
-	/* Root is not kept out by others' questions. */
+	/* Questions of other users do not keep root out. */
 	if ((supervisor->inquiries->count >= INQUIRIES_MAX && asker->uid != 0) ||
 	    count_open_inquiries(supervisor, asker->uid) >= INQUIRIES_PER_UID) {
 		admin_answer_error(asker, STATUS_QUOTA, "too many questions at one time");
@@ -253,7 +253,7 @@ static void inquiry_engine_done(struct engine *engine, uint64_t request)
 {
 	struct inquiry *inquiry = report_find(engine->tenant->supervisor, request);
 	if (!inquiry)
-		return; /* answered without it */
+		return; /* the question was answered without it */
 	if (inquiry->discovers == engine)
 		inquiry->discovers = NULL;
 	else if (inquiry->awaited)

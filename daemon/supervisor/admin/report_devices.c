@@ -46,7 +46,7 @@ static int compare_claims(const struct device_claim *a, const struct device_clai
 	return memcmp(a->bytes, b->bytes, a->size);
 }
 
-/* What is equal lies side by side then, each uid's in a row. */
+/* Equal claims lie side by side then, ordered by uid. */
 static int compare_sayings(const void *one, const void *other)
 {
 	const struct device_saying *a = one, *b = other;
@@ -61,7 +61,7 @@ static int compare_places(const Sycl__V1__KnownDevice *a, const Sycl__V1__KnownD
 	return (a->backend > b->backend) - (a->backend < b->backend);
 }
 
-/* As engines number them; of what is disputed comes first what most say. */
+/* By engines' numbers; of disputed facts, those of most engines first. */
 static int compare_known(const void *one, const void *other)
 {
 	const Sycl__V1__KnownDevice *a = *(Sycl__V1__KnownDevice *const *)one,
@@ -83,7 +83,7 @@ static void add_known(const struct device_saying *saying, struct report_devices 
 	devices->list[index] = known;
 }
 
-/* How many there are; each takes as many of `uids` as say so. */
+/* Merges equal claims. Returns the number of devices; each takes its part of `uids`. */
 static size_t merge_known_devices(struct report_devices *devices)
 {
 	size_t count = 0, uid_count = 0;
@@ -110,7 +110,7 @@ static void mark_disputed(struct report_devices *devices, size_t count)
 			devices->list[i - 1]->disputed = devices->list[i]->disputed = true;
 }
 
-/* A backend that cannot be used has no device to say why: its platform does. */
+/* A backend that cannot be used has no device to carry the reason: its platform has it. */
 static void add_unavailable(Sycl__V1__AdminReply *reply, Sycl__V1__PlatformFacts *facts)
 {
 	if (facts->available || reply->n_unavailable == REPORT_UNAVAILABLE_MAX)

@@ -1,4 +1,4 @@
-/* Devices of an answer: what engines claim, put together as far as they say the same. */
+/* The devices of an answer: engines' claims, merged where they are equal. */
 #ifndef SYCLD_SUPERVISOR_REPORT_DEVICES_H
 #define SYCLD_SUPERVISOR_REPORT_DEVICES_H
 
@@ -20,9 +20,10 @@ struct report_devices {
 };
 
 /*
- * Put devices into the answer: facts that are equal to the last byte once, with all whose engines
- * say so; others beside each other, marked as disputed where they are of one device. An engine may
- * lie, and only who it speaks for tells that. False: no memory.
+ * Put devices into the answer. Facts that are equal to the last byte stand once, with all users
+ * whose engines claim them. Different facts about one device stand side by side, marked as
+ * disputed. An engine may lie, and only the users beside a fact show whose engines claim it. False:
+ * no memory.
  */
 bool report_devices_add(const struct inquiry *inquiry, struct report_devices *devices,
 			Sycl__V1__AdminReply *reply);

@@ -16,7 +16,7 @@ enum {
 
 enum { ROWS_OF_ONE = CONFIGURATION_LIMITS + 3 }; /* sessions_per_tenant, share_min, share_max */
 
-/* What an engine does without being told. 0: no limit; what is as good as none is shown so. */
+/* An engine's own defaults. 0: no limit; a default that never has an effect is shown as none. */
 static const uint64_t defaults[] = {
 	LIMIT_OBJECTS,
 	LIMIT_ARENAS,

@@ -1,4 +1,5 @@
-/* Which limits hold now, and who said so: for `syclctl limits`. */
+/* The limits that hold now, and whether they are defaults, configured or ordered: for `syclctl
+ * limits`. */
 #ifndef SYCLD_SUPERVISOR_REPORT_LIMITS_H
 #define SYCLD_SUPERVISOR_REPORT_LIMITS_H
 
@@ -13,7 +14,7 @@ struct report_limits {
 	Sycl__V1__LimitFacts **list;
 };
 
-/* Of everybody, then of each user of whom something else is said. False: no memory. */
+/* Those of everybody, then those of each user with own ones. False: no memory. */
 bool report_limits_add(const struct inquiry *inquiry, struct report_limits *limits,
 		       Sycl__V1__AdminReply *reply);
 

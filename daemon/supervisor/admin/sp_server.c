@@ -17,9 +17,8 @@ static const uint8_t greeting_req[GREETING_BYTES] = {0, 'S', 'P', 0, 0, 0x30, 0,
 static const uint8_t greeting_rep[GREETING_BYTES] = {0, 'S', 'P', 0, 0, 0x31, 0, 0};
 
 /*
- * GREETING -> PREFIX -> BODY -> ASKED -> WRITING -> PREFIX ...; every error, hang-up and silence
- * ends in GONE, from where it is freed when its handles are closed and nobody is about to answer it
- * any more.
+ * GREETING -> PREFIX -> BODY -> ASKED -> WRITING -> PREFIX ...; every error, hang-up and time-out
+ * ends in GONE. A peer in GONE is freed when its handles are closed and no answer to it is pending.
  */
 enum peer_state { PEER_GREETING, PEER_PREFIX, PEER_BODY, PEER_ASKED, PEER_WRITING, PEER_GONE };
 
@@ -27,7 +26,7 @@ struct sp_peer {
 	TAILQ_ENTRY(sp_peer) link;
 	struct sp_server *server;
 	enum peer_state state;
-	bool asked; /* somebody is about to answer it */
+	bool asked; /* an answer to it is pending */
 	int fd;
 	uid_t uid;
 	unsigned open_handles;
@@ -94,7 +93,7 @@ static void sp_peer_enter(struct sp_peer *peer, enum peer_state state, size_t wa
 		(void)uv_timer_start(&peer->silence, on_sp_peer_silent, SP_SILENCE_MS, 0);
 }
 
-/* Bytes of the header in front of a request's body; 0: there is none that ends. */
+/* Size of the header in front of a request's body; 0: it has no end. */
 static size_t request_header_length(const uint8_t *bytes, size_t count)
 {
 	for (size_t at = 0; at + 4 <= count && at + 4 <= SP_HEADER_BYTES_MAX; at += 4)
@@ -103,7 +102,7 @@ static size_t request_header_length(const uint8_t *bytes, size_t count)
 	return 0;
 }
 
-/* What was wanted is here. */
+/* The bytes that the state waits for are here. */
 static void sp_peer_received(struct sp_peer *peer)
 {
 	uint64_t length = 0;

@@ -2,8 +2,8 @@
  * The answering side of nng's REQ/REP protocol on AF_UNIX stream sockets, so that any nng client
  * (syclctl) can ask.
  *
- * Not nng itself: the listener of nng 1.5.2, which Debian 12 has, accepts nobody any more after one
- * client that connects and hangs up before the greeting (nng #1518), and every user may connect
+ * It is not nng itself. The listener of nng 1.5.2, which Debian 12 has, accepts no client any more
+ * after one that connects and hangs up before the greeting (nng #1518), and every user may connect
  * here. Besides, this needs no threads.
  *
  * Each side greets with 8 bytes: 00 'S' 'P' 00, its protocol (REQ 00 30, REP 00 31), 00 00. A
@@ -26,9 +26,9 @@
 enum {
 	SP_REQUEST_BYTES_MAX = 4096,
 	SP_HEADER_BYTES_MAX = 32,
-	SP_PEERS_MAX = 256, /* of one server; root is not counted out */
+	SP_PEERS_MAX = 256, /* most peers of one server; root's do not count */
 	SP_PEERS_PER_UID = 16,
-	SP_SILENCE_MS = 15000, /* longest that a peer may say nothing, or not read its answer */
+	SP_SILENCE_MS = 15000, /* longest that a peer may send nothing, or not read its answer */
 };
 
 struct sp_peer;
@@ -62,13 +62,13 @@ int sp_server_open(struct sp_server *server, uv_loop_t *loop, const char *path, 
 /* Hang up on everybody and remove the path. No request may be open. The loop must run once more. */
 void sp_server_close(struct sp_server *server);
 
-/* Who asks, by the kernel's word when it connected. */
+/* The user that asks, as the kernel reported it at the connection. */
 uid_t sp_peer_uid(const struct sp_peer *peer);
 
-/* Takes the body (malloc); NULL: no memory for it, the peer is hung up on. */
+/* Takes the body (malloc). NULL: there was no memory for it, and the peer is hung up on. */
 void sp_answer(struct sp_peer *peer, uint8_t *body, size_t body_bytes);
 
-/* No answer: the peer is hung up on. */
+/* Give up the request: the peer is hung up on. */
 void sp_drop(struct sp_peer *peer);
 
 #endif

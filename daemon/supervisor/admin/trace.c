@@ -26,9 +26,9 @@ struct trace_leaver {
 	char command[PEER_COMMAND_BYTES];
 };
 
-/* One engine's. */
+/* The part of one engine. */
 struct piece {
-	const struct engine *engine; /* to know it by: it may have gone since */
+	const struct engine *engine; /* only compared: it may be freed already */
 	Sycl__V1__TraceChunk chunk;  /* `records` are malloc'ed */
 };
 
@@ -56,7 +56,7 @@ void trace_forget(struct supervisor *supervisor)
 	supervisor->trace->leaver_count = 0;
 }
 
-/* Every engine that may have one. */
+/* Ends the trace in every engine that may record it. */
 static void trace_end(struct supervisor *supervisor)
 {
 	struct tenant *tenant;
@@ -153,14 +153,13 @@ struct trace_poll *trace_poll_free(struct trace_poll *poll)
 bool trace_ask(struct trace_poll *poll, struct engine *engine, uint64_t request)
 {
 	if (poll->count == poll->room)
-		return false; /* it came since */
+		return false; /* the engine started after the question */
 	struct piece *piece = &poll->pieces[poll->count++];
 	piece->engine = engine;
 	sycl__v1__trace_chunk__init(&piece->chunk);
 	piece->chunk.uid = engine->tenant->uid;
 	piece->chunk.engine_pid = (uint32_t)engine->pid;
-	/* One of an earlier release would never answer, and each question would be one that it
-	 * still owes an answer. */
+	/* An engine of an earlier release would never answer, and the question would stay open. */
 	return !engine->is_older &&
 	       engine_send_trace_request(engine, request, &engine->tenant->supervisor->trace->terms,
 					 poll->most) == 0;
@@ -190,12 +189,12 @@ bool trace_take(struct engine *engine, const Sycl__V1__EngineTrace *message)
 	if (message->records.len % sizeof(struct trace_record) != 0 ||
 	    chunk->records.len + message->records.len > poll->most * sizeof(struct trace_record))
 		return false;
-	/* What finds no memory is missed by whoever counts. */
+	/* Records without memory are counted as missing by the client. */
 	if (message->records.len > 0)
 		(void)records_append(&chunk->records, &message->records);
 	chunk->answered = !message->more;
 	chunk->noted = message->noted;
-	/* Who has more gives as much as it was asked for. */
+	/* An engine with more records sends as many as were asked for. */
 	chunk->rest =
 		message->rest && chunk->records.len == poll->most * sizeof(struct trace_record);
 	chunk->open = message->open;
@@ -248,7 +247,7 @@ static void trace_add_leaver(struct answer *answer, struct trace_leaver *leaver)
 	facts->command = leaver->command;
 }
 
-/* Those that are there, and those that were when the last question was answered. */
+/* Sessions that are there, and those that have ended since the last answer. */
 static void trace_add_sessions(struct answer *answer, const struct supervisor *supervisor,
 			       size_t room)
 {
@@ -266,7 +265,7 @@ static void trace_add_sessions(struct answer *answer, const struct supervisor *s
 	answer->message.sessions = answer->session_list;
 }
 
-/* True: somebody has more to tell. */
+/* True: an engine has more records. */
 static bool trace_add_chunks(struct answer *answer, struct trace_poll *poll)
 {
 	bool rest = false;

@@ -1,8 +1,8 @@
 /*
- * A trace of what all sessions send to one device, for 'syclctl trace': engines note it
- * (engine_trace.h), and give it out whenever the asker asks. One at a time. Nothing is kept here
- * but its number, and who has left since the last answer: who has not asked for three seconds is
- * gone, and then every engine is told to end it.
+ * A trace of all commands to one device, for 'syclctl trace'. Engines record it
+ * (daemon/engine/process/trace.h), and send their records when the client asks. There is one trace
+ * at a time. The supervisor keeps only its number, and the sessions that have ended since the last
+ * answer. When the client has not asked for three seconds, the trace ends in every engine.
  */
 #ifndef SYCLD_SUPERVISOR_TRACE_H
 #define SYCLD_SUPERVISOR_TRACE_H
@@ -30,27 +30,27 @@ struct trace {
 	uv_timer_t lease;
 };
 
-/* What has come for one question. */
+/* The records that have arrived for one question. */
 struct trace_poll;
 
-/* One that was an engine's. Who it was is in the next answer. */
+/* A session that an engine had has ended: the next answer names its process. */
 void trace_session_ends(struct supervisor *supervisor, const struct session *session);
 
 void trace_init(struct supervisor *supervisor);
-/* At the end of the service, whose engines end theirs by themselves. */
+/* The service ends: free the records. Engines end their traces by themselves. */
 void trace_forget(struct supervisor *supervisor);
-/* A question has come. True: engines are to be asked; else it is answered, with the reason. */
+/* A question has come. True: engines have to be asked. False: it is answered, with the reason. */
 bool trace_inquire(struct supervisor *supervisor, struct asker *asker,
 		   const Sycl__V1__TraceQuery *query);
 
-/* For as many engines as there are now. NULL: no memory. */
+/* With room for as many engines as there are now. NULL: no memory. */
 struct trace_poll *trace_poll_new(const struct supervisor *supervisor);
 struct trace_poll *trace_poll_free(struct trace_poll *poll);
-/* Ask it. False: it cannot be asked now, which the answer tells. */
+/* Ask the engine. False: it cannot be asked now, and the answer shows that. */
 bool trace_ask(struct trace_poll *poll, struct engine *engine, uint64_t request);
-/* Keep what it says. False: that is more than it was asked for. */
+/* Keep the engine's records. False: there are more than were asked for. */
 bool trace_take(struct engine *engine, const Sycl__V1__EngineTrace *message);
-/* Answer, with what has come by now. */
+/* Answer with the records that have arrived. */
 void trace_reply(struct inquiry *inquiry);
 
 #endif

@@ -12,7 +12,7 @@ enum { CGROUP_BYTES = 256 };
  */
 void cgroup_parse(const char *text, char out[CGROUP_BYTES]);
 
-/* Is `path` the path `group`, or of a group inside it? */
+/* Is `path` that of the group `outer`, or of a group inside it? */
 int cgroup_is_inside(const char *path, const char *outer);
 
 #endif

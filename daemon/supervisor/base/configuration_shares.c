@@ -34,7 +34,7 @@ static bool parse_share_range(const char *value, struct configuration_share *sha
 	return true;
 }
 
-/* False: the key names no user, group or default. */
+/* False: the key names no user or group. */
 static bool parse_share_owner(const char *name, struct configuration_share_entry *entry)
 {
 	static const char *const kinds[] = {

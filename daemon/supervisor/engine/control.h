@@ -20,8 +20,8 @@ struct trace_terms {
 /* Never block. 0, or a negative errno of message_send; -EAGAIN: the engine does not read. */
 int engine_send_session(struct engine *engine, const struct session *session);
 int engine_send_stop(struct engine *engine, uint64_t drain_ns);
-/* `session` 0: all of this engine's. `act`: of control.proto; `text`: a reason or a limit's name.
- */
+/* `session` 0: all sessions of this engine. `act`: of proto/control.proto. `text`: a reason, or a
+ * limit's name. */
 int engine_send_order(struct engine *engine, uint64_t session, int act, const char *text,
 		      uint64_t value);
 int engine_send_report_request(struct engine *engine, uint64_t request, bool discover);
@@ -32,10 +32,11 @@ int engine_send_trace_request(struct engine *engine, uint64_t request,
 int engine_send_division(struct engine *engine, int grants, int claims);
 /* By what the next service will know the engine, and where that service listens. */
 int engine_send_identity(struct engine *engine, const char *socket_path);
-/* To one that comes back: it may speak; it is taken over, or (`refused` not NULL) why it is not. */
+/* To an engine that comes back: it may present its sessions; then it is taken over, or refused for
+ * the reason `refused` (not NULL). */
 int engine_send_greeting(struct engine *engine);
 int engine_send_taken(struct engine *engine, const char *refused, int log);
-/* To the standby: whose engine it becomes. `cache_directory` NULL: none. */
+/* To the standby: the tenant whose engine it becomes. `cache_directory` NULL: none. */
 int engine_send_adopt(const struct engine_process *process, const struct tenant *tenant,
 		      const char *cache_directory);
 

@@ -9,14 +9,14 @@
 struct engine;
 
 struct engine_death {
-	bool abnormal;     /* not an end that was asked for, nor exit 0 */
-	uint64_t offender; /* the session of the only command that was in flight, as its flight page
-			      says; 0: not known */
-	char text[TENANT_FAILURE_BYTES]; /* "exited with status 1", "was killed by signal 11 (...);
-					    offender: ..." */
+	bool abnormal;     /* not an end that was asked for, and not exit 0 */
+	uint64_t offender; /* the session of the only command in flight, by its flight page; 0: not
+			      known */
+	char text[TENANT_FAILURE_BYTES]; /* such as "exited with status 1" or "was killed by signal
+					    11 (...); offender: ..." */
 };
 
-/* Logs it too. Call while the engine still has its sessions and its flight page. */
+/* Also logs it. Call while the engine still has its sessions and its flight page. */
 void engine_death_describe(struct engine *engine, int wait_status, struct engine_death *death_out);
 
 #endif

@@ -39,7 +39,8 @@ enum {
 	ADOPTION_MS = 5000
 };
 
-/* The per-uid folder for built kernels, made if missing. False: the engine does without. */
+/* The per-uid folder for built kernels, made if missing. False: the engine keeps no built kernels.
+ */
 static bool engine_cache_directory(const struct supervisor *supervisor, uid_t uid, gid_t gid,
 				   char *path_out, size_t size)
 {
@@ -89,7 +90,7 @@ static int engine_launch_process(const struct tenant *tenant, struct engine_proc
 int engine_launch_standby(struct supervisor *supervisor, struct engine_process *process_out)
 {
 	char cache[PATH_MAX];
-	/* Whose cache it will be is not known, unless there is only one user. */
+	/* The owner of its cache is not known yet, unless there is only one user. */
 	bool has_cache =
 		!supervisor->privileged &&
 		engine_cache_directory(supervisor, geteuid(), getegid(), cache, sizeof(cache));
@@ -98,7 +99,7 @@ int engine_launch_standby(struct supervisor *supervisor, struct engine_process *
 	return engine_process_start(&how, process_out);
 }
 
-/* False: there is no standby that could be told. */
+/* False: there is no standby that could become the tenant's engine. */
 static bool engine_adopt_standby(const struct tenant *tenant, struct engine_process *process_out)
 {
 	struct supervisor *supervisor = tenant->supervisor;
@@ -239,7 +240,7 @@ void engine_drop_waiting(struct engine *engine, struct session *session, const c
 	engine_session_refuse(engine, session, STATUS_CONNECTION_LOST, text);
 }
 
-/* Those that an engine at its end has not looked at lose nothing by another one. */
+/* Sessions of which an ending engine has read nothing can go on with another engine. */
 void engine_move_sessions(struct engine *engine)
 {
 	struct session *session, *next;
@@ -266,8 +267,8 @@ void engine_end_sessions(struct engine *engine)
 	}
 }
 
-/* A standby that could not become an engine is none of the tenant's failures: an ordinary one is
- * started instead. */
+/* A standby that failed to become an engine does not count as a failure of the tenant: an ordinary
+ * engine is started instead. */
 void engine_settle(struct engine *engine, int wait_status)
 {
 	struct tenant *tenant = engine->tenant;
@@ -289,13 +290,12 @@ void engine_settle(struct engine *engine, int wait_status)
 	}
 }
 
-/* After it was reaped: nobody may reach it any more, except its own handles until they are closed.
- */
+/* Called after it was reaped. Only its own handles may still refer to it, until they are closed. */
 static void engine_process_gone(struct engine *engine, int wait_status)
 {
 	struct tenant *tenant = engine->tenant;
 	struct supervisor *supervisor = tenant->supervisor;
-	/* What it said before it died still counts. */
+	/* Messages that it sent before it died still count. */
 	engine->tenant->supervisor->observer->received(engine, MESSAGES_AT_END);
 	engine_log_finish(engine->log);
 	sharing_engine_gone(engine);
@@ -312,7 +312,7 @@ static void engine_process_gone(struct engine *engine, int wait_status)
 	engine_close_handles(engine);
 	orphans_end(supervisor);
 	supervisor->observer->engines_changed(supervisor);
-	supervisor->observer->engine_ended(supervisor); /* the tenant may be gone then */
+	supervisor->observer->engine_ended(supervisor); /* the tenant may be freed by this call */
 	standby_review(supervisor);
 }
 
@@ -321,7 +321,8 @@ void engine_abandon(struct engine *engine)
 	struct session *session;
 	engine_lost_let_go(engine);
 	engine_end_sessions(engine);
-	/* Another service follows: who is hung up on without a word tries again there. */
+	/* Another service follows: a client that is hung up on without an error connects again
+	 * there. */
 	while (!engine->tenant->supervisor->stopping && (session = engine_pop_waiting(engine)))
 		engine_session_end(engine, session);
 	engine_refuse_waiting(engine, "the service is stopping");
@@ -334,7 +335,7 @@ static void on_engine_exit(uv_poll_t *poll, int status, int events)
 	(void)events;
 	struct engine *engine = poll->data;
 	int wait_status = 0;
-	/* Not ours to wait for; its number may be that of a child of ours by now. */
+	/* The process is no child of this service, and by now its number may be that of a child. */
 	if (!engine->is_child) {
 		engine_process_gone(engine, 0);
 		return;
@@ -369,8 +370,8 @@ static void engine_watch_control(struct engine *engine, int events)
 }
 
 /*
- * A standby that hangs, hangs in a driver as a rule, and SIGKILL waits for that too. Who waits for
- * it has an ordinary engine meanwhile, unless there may not be one more.
+ * A standby that hangs, hangs in a driver as a rule, and SIGKILL is delayed by that too. Its tenant
+ * gets an ordinary engine meanwhile, unless the limit of engines is reached.
  */
 static void engine_leave_hung_standby(struct engine *engine)
 {
@@ -378,7 +379,7 @@ static void engine_leave_hung_standby(struct engine *engine)
 	uint64_t no_standby_until_ns = tenant->no_standby_until_ns;
 	if (tenants_have_all_engines(tenant->supervisor))
 		return;
-	tenant->no_standby_until_ns = UINT64_MAX; /* not another one that may hang as well */
+	tenant->no_standby_until_ns = UINT64_MAX; /* no other standby, which may hang as well */
 	engine_move_sessions(engine);
 	tenant->no_standby_until_ns = no_standby_until_ns;
 }
@@ -449,7 +450,7 @@ static int engine_open_handles(struct engine *engine, uv_loop_t *loop)
 static uint64_t engine_start_limit_ms(const struct engine *engine)
 {
 	uint64_t ms = whole_milliseconds(engine->tenant->supervisor->configuration.engine_start_ns);
-	/* Whoever waits for a standby that hangs gets an ordinary engine then. */
+	/* A tenant whose standby hangs gets an ordinary engine after this time. */
 	return engine->adopted && ms > ADOPTION_MS ? ADOPTION_MS : ms;
 }
 
@@ -466,7 +467,7 @@ static struct engine *engine_new(struct tenant *tenant)
 	return engine;
 }
 
-/* Some of its handles may be open. */
+/* Frees it; some of its handles may be open. */
 static void engine_drop(struct engine *engine)
 {
 	engine_close_control_poll(engine);
@@ -502,8 +503,8 @@ int engine_start(struct tenant *tenant, bool may_adopt, struct engine **engine_o
 	if (r == 0)
 		r = engine_open_handles(engine, &supervisor->loop);
 	if (r < 0) {
-		/* Only for want of memory or descriptors: the process is ended here, nothing
-		 * watches it yet. */
+		/* This fails only for want of memory or descriptors. The process is ended here, as
+		 * nothing watches it yet. */
 		(void)pidfd_send_signal(engine->pidfd, SIGKILL, NULL, 0);
 		(void)waitpid(engine->pid, NULL, 0);
 		engine_drop(engine);
@@ -532,7 +533,7 @@ int engine_expect(struct tenant *tenant, pid_t pid, int pidfd, uint64_t grace_ms
 	engine->pidfd = pidfd;
 	int r = engine_open_handles(engine, &tenant->supervisor->loop);
 	if (r < 0) {
-		engine->pidfd = -1; /* the caller's still */
+		engine->pidfd = -1; /* still the caller's */
 		engine_drop(engine);
 		return r;
 	}
@@ -608,7 +609,7 @@ void engine_flush(struct engine *engine)
 			return;
 		}
 		if (r < 0) {
-			/* Its end is on the way; what waits goes to the next one. */
+			/* Its end is near; waiting sessions go to the next engine. */
 			engine_control_lost(engine, "it cannot be given a session");
 			return;
 		}
@@ -666,7 +667,7 @@ void engine_became_ready(struct engine *engine, struct memory_region *flight)
 	if (engine->state != ENGINE_STARTING && engine->state != ENGINE_RETURNING)
 		return;
 	engine->state = ENGINE_READY;
-	/* Again, with the build helper, which may have been on its way the first time. */
+	/* Once more, for the build helper, which may not have been there the first time. */
 	engine_groups_take(engine->tenant->supervisor->groups,
 			   &engine->tenant->supervisor->configuration, engine->tenant->uid,
 			   engine->pid);
@@ -701,7 +702,7 @@ static void engine_leave_service(struct engine *engine, uint64_t grace_ms)
 	(void)uv_timer_start(&engine->deadline, on_engine_deadline, grace_ms, 0);
 }
 
-/* It cannot be told, and nobody would know it any more when this service has ended. */
+/* It has no connection for a message, and no later service would know it. */
 static void engine_stop_absent(struct engine *engine, uint64_t grace_ms)
 {
 	log_info("engine", "ending pid %ld of uid %lu, which has not come back", (long)engine->pid,
@@ -777,8 +778,8 @@ void engine_control_lost(struct engine *engine, const char *reason)
 		engine_return_lost(engine);
 		return;
 	}
-	/* libuv forgets the number when the handle is closed: it must not be the next engine's by
-	 * then. */
+	/* The handle is closed first, so that libuv has forgotten the descriptor before another
+	 * engine can get its number. */
 	engine_close_control_poll(engine);
 	foreign_socket_close(&engine->control);
 	if (engine->kill_reason[0])

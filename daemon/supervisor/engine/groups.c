@@ -50,7 +50,7 @@ __attribute__((format(printf, 3, 4))) static void name_format(char *out, size_t 
 	va_end(arguments);
 }
 
-/* Where the tree of groups is. Several mounts show the same one. */
+/* Find where the tree of groups is mounted. Several mounts show the same one. */
 static bool groups_find_mount(char path_out[PATH_MAX])
 {
 	CLEANUP(group_file_close) FILE *file = fopen("/proc/self/mounts", "re");
@@ -83,7 +83,8 @@ static bool groups_find_own_path(char path_out[2 * PATH_MAX])
 	return false;
 }
 
-/* Only the manager of the tree may give a part of it away, and it says so there. */
+/* Only the manager of the tree may delegate a part of it, and it marks that part with an attribute.
+ */
 static bool group_is_delegated(int group)
 {
 	static const char *const marks[] = {"user.delegate", "trusted.delegate"};
@@ -100,7 +101,7 @@ static bool configuration_has_group_limits(const struct configuration *configura
 	       configuration->user_cpu_weight;
 }
 
-/* One by one: one that is not there keeps no other from holding. */
+/* Each by itself, so that a missing controller keeps no other from being used. */
 static void group_enable_controllers(struct engine_groups *groups,
 				     const struct configuration *configuration)
 {
@@ -151,7 +152,7 @@ void engine_groups_open(struct engine_groups *groups, const struct configuration
 	log_info("engine", "engines have control groups in %s", path);
 }
 
-/* As a group with limits takes no processes, the service manager could not start the next service
+/* A group with limits takes no processes, so the service manager could not start the next service
  * in it. */
 void engine_groups_close(struct engine_groups *groups)
 {
@@ -161,7 +162,7 @@ void engine_groups_close(struct engine_groups *groups)
 	close_fd(&groups->base);
 }
 
-/* Where a controller is not there its file is not, which was logged when it was asked for. */
+/* Without its controller there is no such file; that was logged when the controller was enabled. */
 static void group_set_limit(int base, uid_t uid, const char *file, uint64_t value)
 {
 	char path[NAME_BYTES], text[VALUE_BYTES];
@@ -171,7 +172,7 @@ static void group_set_limit(int base, uid_t uid, const char *file, uint64_t valu
 		(void)group_file_write(base, path, text);
 }
 
-/* What it has started by itself: the build helper. */
+/* Also take what the engine has started by itself: the build helper. */
 static void group_take_children(int base, const char *group, pid_t pid)
 {
 	char path[NAME_BYTES], number[32];
@@ -195,7 +196,7 @@ void engine_groups_take(const struct engine_groups *groups,
 	(void)mkdirat(groups->base, path, 0755);
 	group_set_limit(groups->base, uid, "pids.max", configuration->user_processes);
 	group_set_limit(groups->base, uid, "memory.max", configuration->user_memory_bytes);
-	/* An engine without its build helper, or the other way round, is of no use. */
+	/* An engine and its build helper are of no use without each other. */
 	group_set_limit(groups->base, uid, "memory.oom.group",
 			configuration->user_memory_bytes ? 1 : 0);
 	group_set_limit(groups->base, uid, "cpu.weight", configuration->user_cpu_weight);
@@ -246,8 +247,9 @@ static void groups_tidy_user(int base, const char *user,
 		name_format(path, sizeof(path), "%.40s/%.40s/cgroup.kill", user, entry->d_name);
 		(void)group_file_write(base, path, "1");
 		name_format(path, sizeof(path), "%.40s/%.40s", user, entry->d_name);
-		(void)unlinkat(base, path, AT_REMOVEDIR); /* not while something in it has not ended
-							     yet: then the next time */
+		(void)unlinkat(base, path,
+			       AT_REMOVEDIR); /* fails while a process in it has not ended; it is
+						 removed the next time then */
 	}
 }
 
@@ -262,6 +264,6 @@ void engine_groups_tidy(const struct engine_groups *groups,
 			continue;
 		groups_tidy_user(groups->base, entry->d_name, is_engine, context);
 		(void)unlinkat(groups->base, entry->d_name,
-			       AT_REMOVEDIR); /* not while the user has an engine */
+			       AT_REMOVEDIR); /* fails while the user has an engine */
 	}
 }

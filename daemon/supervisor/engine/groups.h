@@ -27,24 +27,22 @@ struct engine_groups {
 		.base = -1                                                                         \
 	}
 
-/* Look for it and move this process out of the way. Logs what is not as configured; engines run
- * without it as well. */
+/* Find the service's group, and move this process into a group below it. Logs what is not as
+ * configured; engines run without groups as well. */
 void engine_groups_open(struct engine_groups *groups, const struct configuration *configuration);
 void engine_groups_close(struct engine_groups *groups);
 
 /*
- * Put an engine into its group, with the processes that it has started itself: before it runs
- * anything of its tenant's. What the configuration says of users holds from then on, for all of the
- * user's engines.
+ * Put an engine into its group, with the processes that it has started itself, before it runs its
+ * tenant's code. The configured limits of users hold from then on, for all of the user's engines.
  */
 void engine_groups_take(const struct engine_groups *groups,
 			const struct configuration *configuration, uid_t uid, pid_t pid);
 
-/* End all that is in it. */
+/* End all processes in the engine's group. */
 void engine_groups_kill(const struct engine_groups *groups, uid_t uid, pid_t pid);
 
-/* End what is in groups of engines that `is_engine` does not know, and remove groups in which
- * nothing is left. */
+/* End processes in groups of engines for which `is_engine` is false, and remove empty groups. */
 void engine_groups_tidy(const struct engine_groups *groups,
 			bool (*is_engine)(const void *context, pid_t pid), const void *context);
 

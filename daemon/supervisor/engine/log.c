@@ -87,12 +87,12 @@ static void engine_log_append(struct engine_log *log, const char *bytes, size_t 
 	}
 }
 
-/* False: there is nothing more, now or ever. */
+/* False: there is no more data, now or ever. */
 static bool engine_log_read_some(struct engine_log *log, bool *ended_out)
 {
 	char bytes[READ_BYTES];
 	ssize_t count = foreign_socket_receive(log->fd, bytes, sizeof(bytes));
-	/* A signal, or descriptors that were sent along, which is an attempt and nothing more. */
+	/* A signal, or descriptors that were sent along, which is ignored. */
 	if (count == -EINTR || count == -EPROTO) {
 		log_window_spend(log->window, 1);
 		return true;

@@ -1,9 +1,9 @@
 /*
- * What an engine writes to its standard error, line by line in the service's log, with whose engine
- * it is. It runs its tenant's code: lines are made printable and cut, and beyond so many bytes of
- * one user in a while nothing is read; what finds no room then is lost, and the engine does not
- * wait for it. It is a socket, not a pipe: who writes into a pipe from memory of its own choice can
- * hold up the reader.
+ * An engine's standard error, line by line in the service's log, with the engine and its user. It
+ * is text of its tenant's code: lines are made printable and cut, and beyond so many bytes of one
+ * user in a while nothing is read. Lines without room are lost, and the engine does not wait for
+ * it. It is a socket, not a pipe: a writer that splices memory of its own choice into a pipe can
+ * block the reader.
  */
 #ifndef SYCLD_SUPERVISOR_ENGINE_LOG_H
 #define SYCLD_SUPERVISOR_ENGINE_LOG_H
@@ -17,8 +17,8 @@ enum {
 	ENGINE_LOG_WINDOW_BYTES = 64
 				  << 10, /* of all engines of a user, within ENGINE_LOG_WINDOW_MS */
 	ENGINE_LOG_WINDOW_MS = 10000,
-	ENGINE_LOG_LINE_COST = 128, /* bytes of the window that a line takes beside its own: the log
-				       has a head for each */
+	ENGINE_LOG_LINE_COST = 128, /* bytes of the window that a line takes besides its own: the
+				       log adds a head to each */
 	ENGINE_LOG_WHOSE_BYTES = 64,
 };
 
@@ -27,23 +27,22 @@ struct engine_log;
 /* Both ends, CLOEXEC and not blocking. 0 or a negative errno. */
 int engine_log_pair(int *ours_out, int *theirs_out);
 
-/* Takes the descriptor in any case, which may be -1. NULL: there is none, or no memory: then
- * nothing is read. */
+/* Takes the descriptor in any case; it may be -1. NULL: there is none, or no memory, and nothing is
+ * read. */
 struct engine_log *engine_log_open(uv_loop_t *loop, int fd, const char *whose,
 				   struct engine_log_window *window);
 
-/* Read what is left of one that has ended, up to ENGINE_LOG_WINDOW_BYTES. It is in the log as far
- * as the window has room. */
+/* Read the rest after the engine has ended, up to ENGINE_LOG_WINDOW_BYTES. It is logged as far as
+ * the window has room. */
 void engine_log_finish(struct engine_log *log);
 
-/* The last line that says that an assertion failed; "": there was none. */
+/* The last line about a failed assertion; "": there was none. */
 const char *engine_log_assertion(const struct engine_log *log);
 
 /* The last line; "": there was none. */
 const char *engine_log_last(const struct engine_log *log);
 
-/* Let go of the descriptor: it is the caller's. -1 if there is none. The loop must run once more.
- */
+/* Give the descriptor back to the caller; -1: there is none. The loop must run once more. */
 int engine_log_release(struct engine_log *log);
 
 /* The same, and close it. Accepts NULL, returns NULL. */

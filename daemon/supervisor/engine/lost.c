@@ -11,10 +11,10 @@
 #include <sys/pidfd.h>
 
 enum {
-	LINGER_MS =
-		2000, /* from its hang-up on; less than it would stay by itself (engine_linger.c) */
-	LINGER_BESIDE_MS = 1000, /* while the next one, which has opened a device, allocates, pins
-				    and loads modules */
+	LINGER_MS = 2000, /* from its hang-up on; less than the time that it would stay by itself
+			     (engine/process/linger.c) */
+	LINGER_BESIDE_MS = 1000, /* while the next engine, which has opened a device, allocates,
+				    pins and loads modules */
 };
 
 bool engine_lost_says(const struct engine *engine)
@@ -54,7 +54,7 @@ static void on_held_long_enough(uv_timer_t *timer)
 	engine_lost_let_go(timer->data);
 }
 
-/* Of a tenant whose next engine fails at once, only the latest process is kept. */
+/* If the tenant's next engine fails at once, only the latest process is held. */
 static void engine_lost_hold(struct engine *engine)
 {
 	struct engine *other;
@@ -73,8 +73,8 @@ void engine_lost_begin(struct engine *engine)
 		return;
 	}
 	engine_lost_hold(engine);
-	/* Its clients connect again at once, and sessions that wait need not wait longer: the next
-	 * engine opens the same devices. */
+	/* Its clients connect again at once, and waiting sessions go on at once: the next engine
+	 * opens the same devices. */
 	if (engine->sessions_count)
 		engine->tenant->supervisor->observer->engine_wanted(
 			engine->tenant,

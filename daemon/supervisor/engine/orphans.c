@@ -21,7 +21,8 @@ static void children_file_close(FILE **file)
 		(void)fclose(*file);
 }
 
-/* How many there are, at most `most`. None also where the kernel does not tell. */
+/* Lists the children of this process, at most `most`. Returns their number; 0 also where the kernel
+ * has no such list. */
 static unsigned children_list(pid_t *pids_out, unsigned most)
 {
 	char path[64];
@@ -61,8 +62,8 @@ static bool child_is_expected(const struct supervisor *supervisor, pid_t pid)
 	return pid_is_engine(supervisor, pid);
 }
 
-/* How many are left. A child that was not waited for keeps its number, so no other process can be
- * hit. */
+/* Ends each child that is no engine. Returns how many are left. A child that was not waited for
+ * keeps its number, so no other process can be hit. */
 static unsigned orphans_end_round(const struct supervisor *supervisor)
 {
 	static pid_t pids[CHILDREN_MAX];
@@ -76,7 +77,8 @@ static unsigned orphans_end_round(const struct supervisor *supervisor)
 		left++;
 		(void)kill(pids[i], SIGKILL);
 	}
-	/* After all have been told, or those that are left could go on making others. */
+	/* All are killed before the first is waited for; otherwise those that are left could start
+	 * others meanwhile. */
 	for (unsigned i = 0; i < count; i++)
 		if (!child_is_expected(supervisor, pids[i]) &&
 		    waitpid(pids[i], NULL, WNOHANG) == pids[i])
@@ -91,9 +93,9 @@ static void on_orphans_again(uv_timer_t *timer)
 }
 
 /*
- * Code of a tenant's may leave ended children faster than anything else happens here, until the
- * machine has no process number left. One that somebody else here waits for is left, and looked
- * behind when that one has been waited for (orphans_end).
+ * Code of a tenant may leave ended children faster than this process waits for them, until the
+ * machine has no process number left. A child that another part of the service waits for is left
+ * alone, and those behind it in the kernel's list are reaped after that (orphans_end).
  */
 static void on_child_ended(uv_signal_t *signal, int number)
 {

@@ -17,10 +17,10 @@
 
 #define SECOND_NS 1000000000ull
 
-/* Engines that failed and have not ended: a driver may take long over each. */
+/* Most engines that failed and have not ended: a driver may take long over each. */
 enum { LEAVING_MAX = 16 };
 
-/* Engines that nobody asked to end, and that take no session any more. */
+/* Engines that were not asked to end, and that take no session any more. */
 static unsigned tenant_count_leaving_engines(const struct tenant *tenant)
 {
 	unsigned count = 0;
@@ -41,7 +41,7 @@ static int tenant_may_start_engine(const struct tenant *tenant, struct refusal *
 			(unsigned long long)((tenant->retry_at_ns - now) / SECOND_NS + 1));
 		return -EAGAIN;
 	}
-	/* Else one user's failures could use up the engines of all. */
+	/* Otherwise one user's failures could use up the engines of all. */
 	if (tenant_count_leaving_engines(tenant) >= LEAVING_MAX) {
 		refusal_set(refusal_out, STATUS_CONNECTION_LOST,
 			    "%d engines of this user have failed and are not gone yet",
@@ -92,7 +92,7 @@ void tenant_replace_engine(struct tenant *tenant, uint64_t devices)
 	tenant->warm_devices = 0;
 }
 
-/* Can there be an engine for it soon? */
+/* Can there be an engine for the session soon? */
 static bool tenant_may_wait_for_engine(struct tenant *tenant, struct session *session, int r)
 {
 	bool shared = !tenant->supervisor->configuration.engine_per_session;
@@ -138,8 +138,8 @@ void tenant_place(struct tenant *tenant, struct session *session)
 	(void)session_free(session);
 }
 
-/* The client is told. A session that its engine has got stays in the list until the engine says
- * what became of it. */
+/* The client gets the reason. A session that its engine has got stays in the list until the engine
+ * reports what became of it. */
 void tenant_give_up(struct session *session, const char *text)
 {
 	struct engine *engine = session->engine;

@@ -1,4 +1,4 @@
-/* Which engine serves a session: finds one, starts one, lets the session wait, or refuses it. */
+/* Placement of sessions: finds an engine, starts one, lets the session wait, or refuses it. */
 #ifndef SYCLD_SUPERVISOR_ENGINE_PLACEMENT_H
 #define SYCLD_SUPERVISOR_ENGINE_PLACEMENT_H
 
@@ -11,8 +11,8 @@ struct session;
 struct tenant;
 
 /*
- * An engine that can take a session: the current one, or one that is started now (`may_adopt`:
- * perhaps the standby). A negative errno: none; `refusal_out` says why.
+ * An engine that can take a session: the current one, or one that is started now (`may_adopt`: the
+ * standby, if there is one). A negative errno: none; `refusal_out` has the reason.
  */
 int tenant_engine(struct tenant *tenant, bool may_adopt, struct engine **engine_out,
 		  struct refusal *refusal_out);
@@ -22,14 +22,14 @@ int tenant_engine(struct tenant *tenant, bool may_adopt, struct engine **engine_
 void tenant_place(struct tenant *tenant, struct session *session);
 
 /*
- * Start an engine before anybody asks, with these devices opened (bit n: device n): the last one
- * failed its clients, who will come back. Does nothing where each session has an engine of its own,
- * where there is one already, or where none may be started now.
+ * Start an engine ahead of the next session, with these devices opened (bit n: device n). The last
+ * one failed its clients, which will connect again. Does nothing where each session has an engine
+ * of its own, where there is one already, or where none may be started now.
  */
 void tenant_replace_engine(struct tenant *tenant, uint64_t devices);
 
-/* Tells the client why its session, which is not open, is given up. A session that its engine has
- * got stays in the list until the engine says what became of it. */
+/* Give up a session that is not open; the client gets `text`. A session that its engine has got
+ * stays in the list until the engine reports what became of it. */
 void tenant_give_up(struct session *session, const char *text);
 
 #endif

@@ -21,8 +21,7 @@
 
 enum { CONTROL_FD = 3, ARGUMENTS_MAX = 60, ENVIRONMENT_MAX = 64 };
 
-/* Everything an engine's environment may have; what a starter of the service set otherwise does not
- * reach it. */
+/* All variables that an engine may inherit. Other variables of the service do not reach it. */
 static const char *const passed_always[] = {
 	"PATH",
 	"LANG",
@@ -92,7 +91,7 @@ static int environment_pass(struct strings *environment, const char *const *name
 	return 0;
 }
 
-/* POCL_*; a cache folder of the service's own user is not for a tenant's engine. */
+/* POCL_* variables. A cache folder of the service's own user is not for a tenant's engine. */
 static int environment_pass_pocl(struct strings *environment)
 {
 	for (char **entry = environ; *entry; entry++) {
@@ -202,7 +201,7 @@ static int spawn_make_actions(posix_spawn_file_actions_t *actions, int control, 
 		r = posix_spawn_file_actions_adddup2(actions, log, STDOUT_FILENO);
 	if (r == 0)
 		r = posix_spawn_file_actions_adddup2(actions, control, CONTROL_FD);
-	/* Libraries open descriptors too; none of theirs may reach a tenant. */
+	/* Libraries open descriptors too, and none of those may reach a tenant. */
 	if (r == 0)
 		r = posix_spawn_file_actions_addclosefrom_np(actions, CONTROL_FD + 1);
 	return -r;
@@ -277,7 +276,7 @@ int engine_process_start(const struct engine_launch *launch, struct engine_proce
 				 log_theirs, &pid);
 	if (r < 0)
 		return r;
-	/* Not reaped yet, so the number is still its own. */
+	/* It is not reaped yet, so the number is still its own. */
 	int pidfd = pidfd_open(pid, 0);
 	if (pidfd < 0) {
 		r = -errno;

@@ -10,22 +10,23 @@
 struct engine_launch {
 	const char *program;
 	const char *cache_directory; /* NULL: none */
-	uint64_t warm_devices;       /* bit n: the engine opens its device n at once; a claim of an
-					earlier engine */
-	bool user_mode; /* it serves the user who runs it: that user's HOME is its HOME */
+	uint64_t warm_devices; /* bit n: the engine opens its device n at once; the set is a claim
+				  of an earlier engine */
+	bool user_mode; /* it serves the user of this service: its HOME is that user's HOME */
 	bool standby;   /* it has no user yet */
-	bool drop;      /* it is to become uid and gid by itself; a standby: whom it will be told */
+	bool drop; /* it has to become uid and gid by itself; a standby: those that it will be sent
+		    */
 	uid_t uid;
 	gid_t gid;
 	const struct configuration *configuration;
 };
 
-/* A child of this process, and what is known of it. */
+/* A child of this process, and its descriptors. */
 struct engine_process {
 	pid_t pid;
 	int pidfd;
 	int control; /* non-blocking */
-	int log;     /* what it writes to its standard error (engine_log.h) */
+	int log;     /* its standard error (engine/log.h) */
 };
 
 #define ENGINE_PROCESS_NONE                                                                        \
@@ -41,7 +42,7 @@ struct engine_process {
 int engine_process_start(const struct engine_launch *launch, struct engine_process *process_out);
 
 /* SIGKILL; waits for its end, which a driver may delay; closes the descriptors. For a process that
- * is not watched. */
+ * is not watched yet. */
 void engine_process_kill(struct engine_process *process);
 
 /*

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* A message that makes no sense. A few may be a mistake; many are an attempt to keep us busy. */
+/* Counts an invalid message. A few may be a mistake; many would keep the service busy. */
 static void engine_strike(struct engine *engine, const char *what)
 {
 	engine->strikes++;
@@ -48,7 +48,7 @@ static void receive_ready(struct engine *engine, const Sycl__V1__EngineReady *re
 		engine_kill(engine, "it is of another version than this service");
 		return;
 	}
-	/* From here on its tenant's code may run in it. */
+	/* From now on its tenant's code may run in it. */
 	foreign_socket_refuse_descriptors(engine->control);
 	engine_became_ready(engine, flight);
 }
@@ -149,8 +149,8 @@ static void receive_trace(struct engine *engine, const Sycl__V1__EngineTrace *me
 	engine->tenant->supervisor->observer->answered(engine, message->request);
 }
 
-/* All of them each time, and only when there are more: at most so many times as there are devices.
- */
+/* Each message has all open devices, and is sent only when there are more: at most as many messages
+ * as there are devices. */
 static void receive_devices_in_use(struct engine *engine, const Sycl__V1__DevicesInUse *message)
 {
 	struct device_set devices = {.devices = {0}};
@@ -211,9 +211,9 @@ void engine_receive(struct engine *engine, unsigned most)
 		struct packet_fds fds = PACKET_FDS_INIT;
 		ProtobufCMessage *message = NULL;
 		/*
-		 * Nothing with descriptors comes from one that is ready or returns: closing what a
-		 * tenant opened may take for ever, where its file system is the tenant's own also
-		 * beyond any signal.
+		 * An engine that is ready or returns may send no descriptors. Closing a file that a
+		 * tenant has opened may block for ever where the tenant also serves its file
+		 * system.
 		 */
 		foreign_socket_begin();
 		bool takes_descriptors = !engine->was_ready && (engine->state != ENGINE_RETURNING ||
@@ -224,8 +224,8 @@ void engine_receive(struct engine *engine, unsigned most)
 		foreign_socket_end();
 		if (r == -EAGAIN)
 			return;
-		/* It died with something of ours unread; what it said before that can still be
-		 * read. */
+		/* It died with unread messages of this service; its own messages before that can
+		 * still be read. */
 		if (r == -ECONNRESET)
 			continue;
 		if (r == 0 || r == -EPIPE) {

@@ -36,15 +36,15 @@ bool engine_return_has_page(const struct engine *engine)
 	return engine->tenant->uid == geteuid();
 }
 
-/* Once it has ended, its number may be another process'. */
+/* After its end, another process may have its number. */
 static bool engine_has_ended(const struct engine *engine)
 {
 	struct pollfd ended = {.fd = engine->pidfd, .events = POLLIN};
 	return poll(&ended, 1, 0) != 0;
 }
 
-/* Takes the socket. Who connected is of that number: and the engine lives now, so that number was
- * its own all the time. */
+/* Takes the socket. The peer has the engine's number, and the engine is alive now, so the number
+ * was its own all the time. */
 void engine_return_connected(void *context, int connection)
 {
 	struct supervisor *supervisor = context;
@@ -115,7 +115,8 @@ static bool return_receive_first(struct engine *engine, const Sycl__V1__EngineRe
 		return_refuse(engine, "its flight page is none");
 		return false;
 	}
-	/* It may serve whom it has. Who comes now is to have what was installed meanwhile. */
+	/* It keeps its sessions. New ones get an engine of the release that was installed
+	 * meanwhile. */
 	text_copy_printable(version, sizeof(version), message->version);
 	engine->is_older = strcmp(version, SYCLD_VERSION) != 0;
 	if (engine->is_older)
@@ -124,7 +125,7 @@ static bool return_receive_first(struct engine *engine, const Sycl__V1__EngineRe
 	return true;
 }
 
-/* Did a service write this, of this engine's user, and is it here for the first time? */
+/* Did a service write this hand-off, for this engine's user, and is the session new here? */
 static bool hand_off_is_genuine(struct engine *engine, const Sycl__V1__SessionHandOff *hand_off)
 {
 	const struct supervisor *supervisor = engine->tenant->supervisor;
@@ -165,7 +166,8 @@ static void return_finish(struct engine *engine)
 	struct memory_region *flight = engine->flight;
 	CLEANUP(close_fd) int log = -1;
 	int ours = -1;
-	/* Its words were lost with the service before. Without descriptors they stay so. */
+	/* Its standard error was lost with the service before. Without descriptors for a new one it
+	 * stays lost. */
 	(void)engine_log_pair(&ours, &log);
 	engine_log_follow(engine, ours);
 	if (engine_send_taken(engine, NULL, log) < 0) {

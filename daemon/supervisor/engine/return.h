@@ -1,8 +1,8 @@
 /*
  * An engine of an earlier service comes back: it connects, and shows the token that it was given,
- * its flight page and its sessions. Who it is says the kernel: only the process that the last
- * service has left in its file is listened to, the same one, alive since. What it shows is checked:
- * it may have been made up by its tenant's code.
+ * its flight page and its sessions. The kernel identifies it: only the process in the last
+ * service's file, alive since then, is accepted. Everything that it shows is checked, as its
+ * tenant's code may have made it up.
  */
 #ifndef SYCLD_SUPERVISOR_ENGINE_RETURN_H
 #define SYCLD_SUPERVISOR_ENGINE_RETURN_H
@@ -16,17 +16,17 @@
 struct engine;
 struct supervisor;
 
-/* An engine that is waited for, whoever's, or NULL. */
+/* The engine with that pid that is expected back, of any tenant, or NULL. */
 struct engine *engine_return_find(struct supervisor *supervisor, pid_t pid);
 
 /*
- * Does it show its flight page? Only to a service of its own user: from another user's process no
- * descriptor is taken, because to close what that user has opened may take for ever. Such an
- * engine's offender is named by its clients' libraries alone, which have the page.
+ * Does it show its flight page? Only to a service of its own user. No descriptor is taken from
+ * another user's process, because closing it may block for ever. In such an engine's case only its
+ * clients' libraries, which have the page, name the offender.
  */
 bool engine_return_has_page(const struct engine *engine);
 
-/* For the listener: somebody has connected; `context` is the supervisor. They take the socket. */
+/* For the listener: a process has connected; `context` is the supervisor. They take the socket. */
 void engine_return_connected(void *context, int connection);
 void engine_return_starved(void *context, int connection);
 
@@ -35,7 +35,7 @@ void engine_return_starved(void *context, int connection);
 void engine_return_receive(struct engine *engine, const Sycl__V1__EngineReturn *message,
 			   struct packet_fds *fds);
 
-/* It has hung up before it was back. It may try again, a few times. */
+/* It has hung up before its return was complete. It may try again, a few times. */
 void engine_return_lost(struct engine *engine);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum { PARTS = 4 };
 
-/* One user's, or that of all whom the user database does not know. */
+/* The most engines of one user, or of all users together that the user database does not know. */
 static unsigned engine_part_most(const struct supervisor *supervisor)
 {
 	unsigned engines = supervisor->configuration.engines;

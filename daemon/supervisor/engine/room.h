@@ -1,9 +1,8 @@
 /*
- * How many engines there may be, and of whom. An engine is a process with memory and a context on
- * each device, and a uid costs nothing: so no user has more than a quarter of them, all uids
- * together that the user database does not know have one quarter, and where there are as many as
- * there may be, the one that has had nothing to do for longest ends for whoever comes. A service of
- * one user divides nothing.
+ * The limits of engines. An engine is a process with memory and a context on each device, and uids
+ * cost nothing. So no user has more than a quarter of the engines, and all uids together that the
+ * user database does not know have one quarter. At the limit, the engine that has been idle for
+ * longest ends to make room for another tenant. A service of one user divides nothing.
  */
 #ifndef SYCLD_SUPERVISOR_ENGINE_ROOM_H
 #define SYCLD_SUPERVISOR_ENGINE_ROOM_H
@@ -13,13 +12,13 @@
 struct refusal;
 struct tenant;
 
-/* May the tenant have one more now? False: `refusal_out` says why not. */
+/* May the tenant have one more engine now? False: `refusal_out` has the reason. */
 bool engine_room_has(const struct tenant *tenant, struct refusal *refusal_out);
 
 /*
  * There is no room: will there be? True: an engine is ending in whose place one of the tenant's may
- * come, or one was told to now. `asked` says whether one has been told to end for this waiter
- * already, and is set when one is.
+ * come, or one was asked to end now. `asked`: an engine was asked to end for this session or tenant
+ * already; set when one is.
  */
 bool engine_room_make(const struct tenant *tenant, bool *asked);
 

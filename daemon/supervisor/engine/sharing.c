@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define REST_NS                                                                                    \
-	1000000000ull /* nobody has wanted anything for so long: there is no need to look          \
+	1000000000ull /* no user has wanted a device for so long: claims are read no more          \
 		       */
 
 enum {
@@ -35,7 +35,7 @@ static bool sharing_is_exclusive(const struct supervisor *supervisor)
 
 /* ---------------------------------------- pages ----------------------------------------- */
 
-/* A claim is read once, and is whatever it is. */
+/* A claim is read once, and every value is possible. */
 static uint64_t page_read_word(const _Atomic uint64_t *word)
 {
 	return atomic_load_explicit(word, memory_order_relaxed);
@@ -46,7 +46,7 @@ static bool slot_is_used(const struct engine_share *share, uint32_t slot)
 	return division_slots_have(&share->slots, slot);
 }
 
-/* What it says to use by now. */
+/* Add the devices that it claims to use by now. */
 static void sharing_admit_slots(struct engine *engine)
 {
 	struct engine_share *share = engine->share;
@@ -93,7 +93,7 @@ static void sharing_write_grant(struct engine *engine, uint32_t slot, uint32_t p
 	atomic_store_explicit(&page->granted[slot], part, memory_order_relaxed);
 }
 
-/* Devices that it has not used: what it may begin with, until somebody looks. */
+/* Devices that it has not used get the part that it may begin with, until the next review. */
 static void sharing_grant_unused(struct engine *engine)
 {
 	const struct supervisor *supervisor = engine->tenant->supervisor;
@@ -258,7 +258,8 @@ static bool sharing_update_grants(struct supervisor *supervisor)
 
 static void sharing_watch(struct supervisor *supervisor);
 
-/* Who begins now sees that nobody watches, or is seen by the look after that. */
+/* An engine that begins now either finds the page marked as resting, or its claim is in the review
+ * after that. */
 static void sharing_rest(struct supervisor *supervisor)
 {
 	supervisor->sharing->watch++;
@@ -304,8 +305,8 @@ static bool sharing_lacks_engine(const struct engine *engine)
 	return engine->tenant->supervisor->sharing->is_on && !engine->share && engine->control >= 0;
 }
 
-/* Until all that may take part do, less and less often. One that is kept out by their number waits
- * until another one goes. */
+/* Repeated, less and less often, until all engines that may take part do. An engine beyond the
+ * limit waits until another one has gone. */
 static void on_sharing_retry(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
@@ -348,7 +349,7 @@ void sharing_engine_ready(struct engine *engine)
 		    (long)engine->pid, (unsigned long)engine->tenant->uid, strerror(-r));
 	if (r == -EDQUOT)
 		return;
-	/* It may have no room for a message at the moment. */
+	/* Its socket may have no room for a message at the moment. */
 	sharing_retry_later(sharing);
 }
 
@@ -367,7 +368,7 @@ bool sharing_engine_wants(struct engine *engine, uint32_t watched)
 	struct supervisor *supervisor = engine->tenant->supervisor;
 	struct sharing *sharing = supervisor->sharing;
 	struct engine_share *share = engine->share;
-	/* It may have been read before somebody else has asked for the same. */
+	/* The message may be older than one of another engine with the same request. */
 	if (!share || (watched & 1u) || (share->has_asked && share->asked == watched) ||
 	    watched != (sharing->watch & ~1u))
 		return false;
@@ -394,7 +395,7 @@ void sharing_review(struct supervisor *supervisor)
 	}
 	if (sharing->engines == 0)
 		return;
-	/* An engine that has begun before this must be seen, and told of a new share at once. */
+	/* An engine that began before this must be found, and must get the new share at once. */
 	if (sharing->is_on)
 		sharing_watch(supervisor);
 	else if (sharing_is_watching(sharing))

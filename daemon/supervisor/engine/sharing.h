@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <uv.h>
 
-enum { SHARING_ENGINES_MAX = 256 }; /* those beyond take part in nothing */
+enum { SHARING_ENGINES_MAX = 256 }; /* engines beyond take part in nothing */
 
 struct engine;
 struct supervisor;
@@ -27,9 +27,9 @@ struct supervisor;
 struct engine_share {
 	struct memory_region *grants, *claims;
 	bool has_asked;
-	uint32_t asked; /* the last EngineWants.watch */
-	struct division_slots
-		slots; /* that it takes part in; of the others it has what it may begin with */
+	uint32_t asked;              /* the last EngineWants.watch */
+	struct division_slots slots; /* in whose division it takes part; of the others it has the
+					part that it may begin with */
 	bool has_too_many;
 	struct division_party parties[SHARE_SLOTS];
 };
@@ -41,23 +41,23 @@ struct sharing {
 	uint64_t again_ms;
 	bool is_on;
 	uint32_t watch;     /* as in the pages */
-	uint64_t wanted_ns; /* when somebody wanted something last */
+	uint64_t wanted_ns; /* when a user wanted a device last */
 	unsigned engines;   /* with pages */
 	struct division divisions[SHARE_SLOTS];
 };
 
 void sharing_init(struct supervisor *supervisor);
-/* It takes messages now. */
+/* The engine takes messages now. */
 void sharing_engine_ready(struct engine *engine);
-/* It is not one of those that share any more. */
+/* The engine takes part no more. */
 void sharing_engine_gone(struct engine *engine);
-/* It wants something, and nobody watches. False: nobody could have said that. */
+/* The engine wants a device while the division rests. False: it could not have found that. */
 bool sharing_engine_wants(struct engine *engine, uint32_t watch);
-/* What is configured or ordered is something else. */
+/* The configured or ordered shares have changed. */
 void sharing_review(struct supervisor *supervisor);
 
 struct engine_share *engine_share_free(struct engine_share *share);
-/* What it claims now of the device of that slot; false: nothing yet. */
+/* Its present claim of the device of that slot; false: none yet. */
 bool sharing_claim(const struct engine *engine, uint32_t slot, uint64_t *used_ns_out,
 		   bool *wants_out);
 

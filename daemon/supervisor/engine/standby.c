@@ -22,9 +22,9 @@
 #define MILLISECOND_NS 1000000ull
 
 enum {
-	REST_MS = 500, /* the tenant that opened a device goes first, and a crash loop cannot burn
-			  the node */
-	FAILURES_FREE = 3, /* in a row; then it is left alone for a while */
+	REST_MS = 500, /* the tenant that opened a device goes first, and a loop of crashes cannot
+			  fill the machine */
+	FAILURES_FREE = 3, /* in a row; after that no standby is started for a while */
 	FAILED_REST_MS = 2000,
 	FAILED_PAUSE_MS = 300000,
 	END_GRACE_MS = 3000, /* it may be in the middle of making a context */
@@ -38,11 +38,11 @@ enum {
 struct standby {
 	struct supervisor *supervisor;
 	enum standby_state state;
-	struct device_set asked; /* all that it was told to prepare */
+	struct device_set asked; /* all devices that it was asked to prepare */
 	struct engine_process process;
-	struct engine_log *log; /* what it says; process.log is its */
+	struct engine_log *log; /* its standard error; owns process.log */
 	uint64_t since_ns;
-	char failure[FAILURE_BYTES]; /* why it is killed; "" if it is not */
+	char failure[FAILURE_BYTES]; /* why it is killed; "": it is not */
 	uv_poll_t control_poll;
 	uv_poll_t exit_poll;
 	uv_timer_t deadline;
@@ -62,8 +62,8 @@ static void standby_close_handle(uv_handle_t *handle)
 		uv_close(handle, on_standby_handle_closed);
 }
 
-/* The descriptors are closed by whoever has them then, later: libuv must have forgotten the numbers
- * before. */
+/* The handles are closed first, and the new owner closes the descriptors later: libuv must have
+ * forgotten the numbers before. */
 static void standby_release(struct standby *standby)
 {
 	standby->supervisor->keeper->standby = NULL;
@@ -83,7 +83,7 @@ static void standby_count_failure(struct supervisor *supervisor, const char *why
 						      : "");
 }
 
-/* It has ended, and was not taken. */
+/* It has ended without becoming an engine. */
 static void standby_process_gone(struct standby *standby, int wait_status)
 {
 	struct supervisor *supervisor = standby->supervisor;
@@ -136,11 +136,11 @@ static void standby_kill(struct standby *standby, const char *why)
 	(void)uv_poll_stop(&standby->control_poll);
 	(void)uv_timer_stop(&standby->deadline);
 	if (standby->state == STANDBY_READY)
-		standby->state = STANDBY_STARTING; /* not to be taken any more */
+		standby->state = STANDBY_STARTING; /* it is not handed out any more */
 	(void)pidfd_send_signal(standby->process.pidfd, SIGKILL, NULL, 0);
 }
 
-/* The hang-up tells it; it ends by itself when it has looked. */
+/* The hang-up ends it, when its loop reads that. */
 static void standby_end(struct standby *standby)
 {
 	struct supervisor *supervisor = standby->supervisor;
@@ -199,7 +199,7 @@ static void on_standby_control(uv_poll_t *poll, int status, int events)
 			standby_kill(standby, "it sends a message of no kind that it may send");
 		status = r == 1 ? 0 : -1;
 	}
-	/* A hang-up: its end is seen by itself. */
+	/* A hang-up: its exit is handled when it comes. */
 	if (status < 0)
 		(void)uv_poll_stop(&standby->control_poll);
 }
@@ -254,7 +254,7 @@ static int standby_open_handles(struct standby *standby)
 	return 0;
 }
 
-/* Nothing watches it yet. */
+/* Frees a standby that nothing watches yet. */
 static void standby_drop(struct standby *standby)
 {
 	engine_process_kill(&standby->process);
@@ -292,7 +292,7 @@ static int standby_start(struct supervisor *supervisor, const struct device_set 
 	return 0;
 }
 
-/* What is open in engines that go on. */
+/* Devices that are open in engines that go on. */
 static struct device_set keeper_devices_in_use(const struct supervisor *supervisor)
 {
 	struct device_set set = {.devices = {0}};
@@ -305,8 +305,8 @@ static struct device_set keeper_devices_in_use(const struct supervisor *supervis
 	return set;
 }
 
-/* In the place of one that a device has failed: its tenant waits, and a driver makes contexts one
- * after the other. */
+/* The engine replaces one that a device has failed: its tenant waits, and a driver makes contexts
+ * one after the other. */
 static bool engine_is_opening_devices(const struct engine *engine)
 {
 	return engine->is_replacement && device_set_is_empty(&engine->devices) &&
@@ -331,10 +331,11 @@ static void on_standby_rest_over(uv_timer_t *timer)
 	struct standby_keeper *keeper = supervisor->keeper;
 	struct device_set wanted = keeper_devices_in_use(supervisor);
 	if (keeper->failures >= FAILURES_FREE)
-		keeper->failures = 0; /* it has paused for that */
+		keeper->failures = 0; /* the pause was for this */
 	if (keeper->standby || supervisor->stopping || device_set_is_empty(&wanted))
 		return;
-	/* However many open theirs in turn, the others do not go without for longer. */
+	/* However many engines open their devices in turn, a standby is not put off for longer than
+	 * this. */
 	if (keeper->put_off_ns == 0)
 		keeper->put_off_ns = clock_now_ns();
 	if (any_engine_opens_devices(supervisor) &&
@@ -447,8 +448,9 @@ void standby_misadopted(struct tenant *tenant, int wait_status)
 {
 	if (!WIFEXITED(wait_status) || WEXITSTATUS(wait_status) != EXIT_NOT_FOR) {
 		/*
-		 * It is that user's process by then, who may have stopped or killed it: once in a
-		 * while, not until nobody has one. A driver that was slow once is forgiven as well.
+		 * By then the process runs as that user, who may have stopped or killed it. So the
+		 * standby rests once, and other users have one again. A driver that was slow once
+		 * is forgiven as well.
 		 */
 		if (tenant->uid != geteuid())
 			tenant->no_standby_until_ns =
@@ -456,8 +458,8 @@ void standby_misadopted(struct tenant *tenant, int wait_status)
 		standby_failed(tenant->supervisor, "the standby did not become an engine");
 		return;
 	}
-	/* Once for each such user: else whoever may not use a GPU could take the standby from those
-	 * who may. */
+	/* Once for each such user: otherwise a user that may not use a GPU could take each standby
+	 * from those that may. */
 	log_info("standby", "uid %lu may not open the devices that it has prepared",
 		 (unsigned long)tenant->uid);
 	tenant->no_standby_until_ns = UINT64_MAX;

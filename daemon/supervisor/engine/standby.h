@@ -31,36 +31,38 @@ enum standby_state { STANDBY_NONE, STANDBY_STARTING, STANDBY_READY, STANDBY_ENDI
 struct standby_keeper {
 	struct standby *standby; /* NULL: none */
 	uv_timer_t rest;         /* until the next is started */
-	uv_timer_t idle;         /* until one is ended whose devices nobody uses */
+	uv_timer_t idle;         /* until a standby is ended whose devices are not used any more */
 	unsigned failures;       /* in a row */
 	uint64_t put_off_ns; /* since when the next is put off for engines that open their devices;
 				0: it is not */
-	struct engine_log_window log; /* what standbys may say */
-	struct device_set useless;    /* of these none can be prepared */
+	struct engine_log_window log; /* the room that standbys have in the log */
+	struct device_set useless;    /* devices that cannot be prepared */
 };
 
 void standby_init(struct supervisor *supervisor);
 
-/* What engines use has changed, or what the configuration says: start, prepare or end it, now or in
- * a while. */
+/* The devices in use or the configuration have changed: start, prepare or end the standby, now or
+ * after a while. */
 void standby_review(struct supervisor *supervisor);
 
-/* The configuration was read again: one that was started before is not handed out any more. */
+/* The configuration was read again: a standby that was started before is not handed out any more.
+ */
 void standby_renew(struct supervisor *supervisor);
 
-/* Take it, if it is ready: its process is the caller's. False: there is none. */
+/* Take the standby, if it is ready: its process is the caller's then. False: there is none. */
 bool standby_take(struct supervisor *supervisor, struct engine_process *process_out);
 
-/* What was taken became an engine; did not, for a reason that is logged. */
+/* The standby that was taken became an engine; or it did not, for a reason that is logged. */
 void standby_succeeded(struct supervisor *supervisor);
 void standby_failed(struct supervisor *supervisor, const char *why);
-/* What was taken by this tenant died before it became an engine; it may have been the tenant's
+/* The standby that this tenant took died before it became an engine; it may have been the tenant's
  * fault. */
 void standby_misadopted(struct tenant *tenant, int wait_status);
 
 /* The service ends: end it, and start no other. */
 void standby_stop(struct supervisor *supervisor);
-/* After the loop was stopped: it is killed if it is still there. The loop must run once more. */
+/* After the loop was stopped: kill the standby if it is still there. The loop must run once more.
+ */
 void standby_abandon(struct supervisor *supervisor);
 
 /* For operators; 0 and STANDBY_NONE: there is none. */

@@ -26,9 +26,9 @@
 #include <unistd.h>
 
 enum {
-	GRACE_MS = 2000, /* new sessions of a tenant wait so long for its engine, before another one
-			    is started */
-	NUMBERS_AHEAD = 1000, /* of sessions, for each time that the file is written */
+	GRACE_MS = 2000, /* new sessions of a tenant wait so long for the tenant's engine to come
+			    back, before another one is started */
+	NUMBERS_AHEAD = 1000, /* numbers of sessions that each write of the file reserves */
 	WHILE_MS = 2000,
 	FAR_SHIFT = 10, /* nanoseconds of which a session takes more */
 	FAR_LEAST = 1 << 20,
@@ -99,8 +99,8 @@ static void log_write_failure_once(struct supervisor *supervisor, int r)
 	succession->has_failed = r < 0;
 }
 
-/* 0 or a negative errno: then it is tried again in a while, and what was reserved before is all
- * that is. */
+/* 0 or a negative errno. On failure it is tried again after a while, and no more numbers are
+ * reserved. */
 static int succession_write(struct supervisor *supervisor, uint64_t sessions_before)
 {
 	struct succession *succession = supervisor->succession;
@@ -141,7 +141,7 @@ void succession_changes(struct supervisor *supervisor)
 
 void succession_engine_ready(struct engine *engine)
 {
-	/* One that came back has what it needs. */
+	/* An engine that came back has its identity already. */
 	if (!engine->has_token) {
 		engine->has_token =
 			getrandom(engine->token, sizeof(engine->token), 0) ==
@@ -159,9 +159,9 @@ void succession_engine_ready(struct engine *engine)
 }
 
 /*
- * A number that no service gives which goes on from what is in the file, nor one that had to go far
- * at another time: units of the clock in which none gives two. Small enough for whoever reads
- * JSON's numbers as floating point.
+ * A number far beyond all that the file may reserve, and beyond those of another such jump: it
+ * counts in units of the clock in which no two jumps fall. It is small enough for readers of JSON
+ * that hold numbers as floating point.
  */
 static uint64_t session_number_far_ahead(uint64_t number)
 {
@@ -176,7 +176,8 @@ uint64_t succession_session_number(struct supervisor *supervisor)
 {
 	struct succession *succession = supervisor->succession;
 	uint64_t number = supervisor->last_session + 1;
-	/* Written ahead, so that no number is given twice, however this service ends. */
+	/* Reserved ahead in the file, so that no number is given twice, however this service ends.
+	 */
 	if (number < succession->sessions_before ||
 	    succession_write(supervisor, number + NUMBERS_AHEAD) == 0 || succession->is_far)
 		return number;
@@ -185,7 +186,7 @@ uint64_t succession_session_number(struct supervisor *supervisor)
 	return supervisor->last_session + 1;
 }
 
-/* Is this the process that is meant, and alive? Its pidfd, or a negative errno. */
+/* Is the process the one in the file, and alive? Its pidfd, or a negative errno. */
 static int kept_process_open(const struct service_state_engine *entry)
 {
 	uint64_t ticks = 0;
@@ -267,7 +268,7 @@ static void succession_restore(struct supervisor *supervisor, const struct servi
 		succession_restore_account(supervisor, &state->accounts[i]);
 }
 
-/* Which numbers were given before is not known: begin where none can have been. */
+/* The numbers that were given before are not known: begin where none can have been given. */
 static void succession_set_aside(struct supervisor *supervisor, const char *why)
 {
 	log_warning(
@@ -302,8 +303,8 @@ static int succession_read(struct supervisor *supervisor)
 		succession_set_aside(supervisor, "it is of another release");
 		break;
 	default:
-		/* It may be as it should: without it, or over it, engines would be lost that
-		 * another start finds. */
+		/* The file may be intact: without it, or if it is replaced, engines would be lost
+		 * that another start could find. */
 		log_error("service", "what the last service left in %s cannot be read: %s",
 			  supervisor->directory.path, strerror(-r));
 		return r;
@@ -318,7 +319,7 @@ static int succession_read(struct supervisor *supervisor)
 static int listen_for_engines(struct supervisor *supervisor)
 {
 	struct succession *succession = supervisor->succession;
-	/* An engine has its tenant's uid. Who it is says the kernel. */
+	/* An engine has its tenant's uid. The kernel identifies its process. */
 	int r = listener_bind(succession->path, SOCK_SEQPACKET,
 			      supervisor->privileged ? 0666 : 0600, &succession->listener);
 	if (r < 0)

@@ -1,7 +1,7 @@
 /*
  * One service follows another, which was restarted or killed, and takes over the engines that go on
- * (engine_return.h): what the next one must know is kept in the folder while this one runs
- * (service_state.h), and engines of the last one are waited for.
+ * (engine/return.h). What the next service must know is kept in the folder while this one runs
+ * (service/service_state.h), and engines of the last one are expected back.
  */
 #ifndef SYCLD_SUPERVISOR_SUCCESSION_H
 #define SYCLD_SUPERVISOR_SUCCESSION_H
@@ -19,12 +19,13 @@ struct supervisor;
 /* The supervisor's part. */
 struct succession {
 	uint8_t secret[SERVICE_SECRET_BYTES]; /* of session_proof */
-	uint64_t sessions_before; /* as the file has it: from here on no number may be given */
+	uint64_t sessions_before; /* as the file has it: numbers from here on may not be given */
 	bool is_open;
-	bool has_failed; /* the file could not be written: told once, and tried again */
-	bool is_far; /* since then numbers are given that the next service will not give either */
+	bool has_failed; /* the file could not be written: logged once, and tried again */
+	bool is_far; /* numbers jump ahead, to those that the next service will not give either */
 	struct listener listener; /* for engines that come back */
-	uv_timer_t while_over;    /* until what tenants have used is written, or what failed */
+	uv_timer_t
+		while_over; /* until the accounts are written, or a failed write is tried again */
 	char path[RUNTIME_DIRECTORY_BYTES + sizeof("/" ENGINE_SOCKET_NAME)];
 };
 
@@ -35,20 +36,20 @@ struct succession {
  */
 int succession_open(struct supervisor *supervisor);
 
-/* Engines came, or left service: keep it. */
+/* Engines have started or left service: write the file. */
 void succession_changed(struct supervisor *supervisor);
 
-/* The same in a while: what tenants have used. */
+/* The same after a while: the accounts have changed. */
 void succession_changes(struct supervisor *supervisor);
 
-/* It is told by what the next service will know it; then as succession_changed. */
+/* Send the engine its identity for the next service; then as succession_changed. */
 void succession_engine_ready(struct engine *engine);
 
-/* The number that the next session gets, if it comes about. */
+/* The number for the next session; it is used up when the session is made. */
 uint64_t succession_session_number(struct supervisor *supervisor);
 
-/* The service ends, and its engines are still with it: keep what the next one will want. The loop
- * must run once more. */
+/* The service ends, and its engines are still connected: write what the next service needs. The
+ * loop must run once more. */
 void succession_close(struct supervisor *supervisor);
 
 #endif

@@ -30,7 +30,7 @@ void tenant_drop_arrival(struct tenant *tenant, struct session *session, const c
 	(void)session_free(session);
 }
 
-/* Those who have waited for too long, or have gone. */
+/* Refuse sessions that have waited for too long, and drop those whose client has gone. */
 static void arrivals_drop_late(struct tenant *tenant)
 {
 	uint64_t patience_ns = tenant->supervisor->configuration.engine_start_ns;
@@ -78,7 +78,8 @@ void tenant_let_wait(struct tenant *tenant, struct session *session)
 
 void tenant_continue(struct tenant *tenant)
 {
-	/* Each once: who has to wait on is behind the others again, so all keep their order. */
+	/* Each session is tried once. One that has to wait on goes behind the others again, so all
+	 * keep their order. */
 	for (unsigned count = tenant->arriving_count; count > 0; count--) {
 		struct session *session = arrivals_take_first(tenant);
 		tenant_session_left(tenant, session);

@@ -1,7 +1,7 @@
 /*
- * Sessions that have come and have no engine to wait for yet: the user database has not said who
- * their user is, or an engine of somebody else's has to end first (engine_room.h). They wait in
- * their order, as long as an engine may take to start.
+ * Sessions that have no engine to wait for yet: the user database has not answered about their
+ * user, or an engine of another tenant has to end first (engine/room.h). They wait in their order,
+ * as long as an engine may take to start.
  */
 #ifndef SYCLD_SUPERVISOR_TENANT_ARRIVALS_H
 #define SYCLD_SUPERVISOR_TENANT_ARRIVALS_H
@@ -15,13 +15,13 @@ void arrivals_init(struct supervisor *supervisor);
 /* The session waits. Takes it. */
 void tenant_let_wait(struct tenant *tenant, struct session *session);
 
-/* What they waited for may be there: place them, or let them wait on. The tenant may be gone
- * afterwards. */
+/* The reason for the wait may be over: place the sessions, or let them wait on. The tenant may be
+ * freed by this call. */
 void tenant_continue(struct tenant *tenant);
-/* The same of all tenants. */
+/* The same for all tenants. */
 void arrivals_continue(struct supervisor *supervisor);
 
-/* One of those that wait is told why it is not served. The session ends. */
+/* Refuse a session that waits; `text` is for the client. The session ends. */
 void tenant_drop_arrival(struct tenant *tenant, struct session *session, const char *text);
 
 /* The service takes no more sessions. */

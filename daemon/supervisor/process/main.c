@@ -1,5 +1,5 @@
-/* sycld: the supervisor. What can fail is done before it detaches, so that the starter learns of
- * it. */
+/* sycld: the supervisor. Steps that can fail are done before it detaches, so that the starter gets
+ * their errors. */
 #include "cleanup.h"
 #include "base/configuration.h"
 #include "base/listener.h"
@@ -62,7 +62,7 @@ static int claim_address(const struct options *options, int passed,
 	return r < 0 ? print_failure(message, EXIT_FAILURE) : 0;
 }
 
-/* Engines read them, too, but could not report an error. */
+/* Engines read these variables, too, but could not report an error. */
 static void warn_of_bad_switches(void)
 {
 	static const char *const names[] = {SWITCH_BURST,  SWITCH_GATE,  SWITCH_GRAPH,
@@ -83,7 +83,7 @@ static void warn_of_bad_switches(void)
 			    PROCESSORS_MOST);
 }
 
-/* A running service would only warn of these; a check takes them for errors. */
+/* A running service only warns about missing names; a check reports them as errors. */
 static int check_configuration(const struct options *options)
 {
 	char message[MESSAGE_BYTES], missing[USER_TROUBLE_BYTES];

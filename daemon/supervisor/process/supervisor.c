@@ -53,7 +53,7 @@ static void supervisor_send_status(struct supervisor *supervisor)
 
 static void supervisor_stop(struct supervisor *supervisor, uint64_t drain_ns);
 
-/* They have sessions as a rule, which are not known here. */
+/* Such engines have sessions as a rule, which this service does not know. */
 static bool has_absent_engines(const struct supervisor *supervisor)
 {
 	const struct tenant *tenant;
@@ -67,8 +67,8 @@ static bool has_absent_engines(const struct supervisor *supervisor)
 
 static void supervisor_check_idle(struct supervisor *supervisor);
 
-/* Idle: give the address up first, so that whoever connects meanwhile is either served here or
- * starts another one. */
+/* Idle: release the address first, so that a client that connects meanwhile is either served here
+ * or starts another service. */
 static void on_service_idle(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
@@ -188,13 +188,14 @@ static void supervisor_stop_engines(struct supervisor *supervisor, uint64_t drai
 	{
 		struct engine *engine, *next;
 		for (engine = TAILQ_FIRST(&tenant->engines); engine; engine = next) {
-			next = TAILQ_NEXT(engine, link); /* one that cannot be ended goes at once */
+			next = TAILQ_NEXT(
+				engine, link); /* an engine that cannot be ended is freed at once */
 			engine_stop(engine, drain_ns);
 		}
 	}
 }
 
-/* Nobody new. False: that was so before. */
+/* Accept no new session. False: the address was closed before. */
 static bool supervisor_close_address(struct supervisor *supervisor)
 {
 	if (supervisor->stopping)
@@ -209,15 +210,16 @@ static bool supervisor_close_address(struct supervisor *supervisor)
 	return true;
 }
 
-/* For the next service, or for their last session: engines go on, and see the hang-up. */
+/* End the loop and leave the engines: they go on for the next service or until their last session,
+ * and read the hang-up. */
 static void supervisor_leave(struct supervisor *supervisor)
 {
 	(void)supervisor_close_address(supervisor);
 	supervisor_end_loop(supervisor);
 }
 
-/* Accept nobody, let the engines end their sessions within `drain_ns`, then end. A second time: end
- * at once. */
+/* Accept no session, let the engines end their sessions within `drain_ns`, then end. A second time:
+ * end at once. */
 static void supervisor_stop(struct supervisor *supervisor, uint64_t drain_ns)
 {
 	(void)supervisor_close_address(supervisor);
@@ -241,7 +243,7 @@ static void on_terminate(uv_signal_t *handle, int number)
 		supervisor_stop(supervisor, again ? 0 : supervisor->configuration.drain_ns);
 }
 
-/* Another one of its kind follows at once, and will have the engines. */
+/* Another service follows at once, and takes the engines over. */
 static void on_hand_over(uv_signal_t *handle, int number)
 {
 	(void)number;
@@ -282,10 +284,10 @@ static void make_parent_folder(const char *path)
 		return;
 	memcpy(parent, path, length);
 	parent[length] = '\0';
-	(void)mkdir(parent, 0700); /* whether it is there now is seen by whoever opens the folder */
+	(void)mkdir(parent, 0700); /* a failure shows when the folder is opened */
 }
 
-/* Where engines keep what they built; made if missing. None is no error. */
+/* The folder in which engines keep built kernels; made if missing. None is no error. */
 static void supervisor_find_cache(struct supervisor *supervisor)
 {
 	const char *given = supervisor->options.cache_directory;
@@ -360,7 +362,7 @@ static int supervisor_start(struct supervisor *supervisor)
 		r = user_lookups_open(&supervisor->loop);
 	if (r == 0)
 		share_names_review(&supervisor->configuration.shares);
-	/* Before the first client is accepted: its engine may be there already. */
+	/* Before the first client is accepted: its engine may exist already. */
 	if (r == 0)
 		r = succession_open(supervisor);
 	if (r == 0)
@@ -381,7 +383,7 @@ static void close_loop_handle(uv_handle_t *handle, void *context)
 		uv_close(handle, NULL);
 }
 
-/* After the loop was stopped: engines that are left go on by themselves. */
+/* After the loop was stopped: engines that are left go on without the service. */
 static void supervisor_finish(struct supervisor *supervisor)
 {
 	if (!supervisor->stopping)
@@ -392,7 +394,7 @@ static void supervisor_finish(struct supervisor *supervisor)
 	succession_close(supervisor);
 	report_drop_all(supervisor);
 	admin_close(supervisor);
-	orphans_end_now(supervisor); /* while it is known which engines go on */
+	orphans_end_now(supervisor); /* while the engines that go on are still known */
 	struct tenant *tenant;
 	struct engine *engine;
 	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
@@ -415,7 +417,7 @@ static void supervisor_finish(struct supervisor *supervisor)
 	runtime_directory_close(&supervisor->directory);
 }
 
-/* What it is known by to the next service, then what operators ordered before. */
+/* First its identity for the next service, then the orders of operators. */
 static void on_engine_takes_messages(struct engine *engine)
 {
 	succession_engine_ready(engine);

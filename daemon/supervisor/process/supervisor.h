@@ -5,8 +5,8 @@
 #include "service/supervisor.h"
 
 /*
- * Takes over what main() has found out before the loop: options, configuration, folder (locked),
- * listener. Runs until the service is told to stop, or is idle. Returns the exit status.
+ * Takes over what main() has prepared: options, configuration, folder (locked), listener. Runs
+ * until the service is asked to stop, or is idle. Returns the exit status.
  */
 int supervisor_run(const struct options *options, const struct configuration *configuration,
 		   const struct runtime_directory *directory, const struct listener *listener);
