@@ -66,7 +66,7 @@ bool accounts_read(const struct accounts_words *words, Sycl__V1__AccountsQuery *
 		"--by needs uid, cgroup, device or session, or several of them separated by commas";
 	if (words->by && !parse_by(words->by, &query_out->by))
 		return false;
-	*wrong_out = "a user is a number, as 'id -u' says it";
+	*wrong_out = "a user is a number, as 'id -u' prints it";
 	if (words->uid && !order_read_number(words->uid, 0, UINT32_MAX - 1, &uid))
 		return false;
 	*wrong_out = "a device is BACKEND:NUMBER, as cuda:0";

@@ -65,7 +65,7 @@ static bool parse_whose(const struct order_words *words, int at, Sycl__V1__Order
 	if (words->count > at &&
 	    !parse_number(words->word[at], 1, UINT64_MAX, false, &order_out->session))
 		return false;
-	*wrong_out = "a user is a number, as 'id -u' says it";
+	*wrong_out = "a user is a number, as 'id -u' prints it";
 	if (words->uid && !parse_number(words->uid, 0, UINT32_MAX - 1, false, &uid))
 		return false;
 	order_out->of_user = words->uid != NULL;

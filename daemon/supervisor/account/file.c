@@ -162,7 +162,7 @@ int account_file_save(struct supervisor *supervisor)
 	batch_fini(&batch);
 	if (r < 0 && !file->has_failed)
 		log_warning("service",
-			    "what was used by control group and device cannot be written to %s: %s",
+			    "the accounts by control group and device cannot be written to %s: %s",
 			    supervisor->directory.path, strerror(-r));
 	file->has_failed = r < 0;
 	return r;
@@ -228,13 +228,12 @@ int account_file_load(struct supervisor *supervisor)
 	if (r == 0)
 		r = account_file_unpack(supervisor, bytes, size);
 	if (r == -EBADMSG || r == -EPERM)
-		log_warning(
-			"service",
-			"what was used by control group and device is not known any more: %s/" FILE_NAME
-			" %s",
-			supervisor->directory.path,
-			r == -EPERM ? "is not this user's alone"
-				    : "is damaged or of another release");
+		log_warning("service",
+			    "the accounts by control group and device are lost: %s/" FILE_NAME
+			    " %s",
+			    supervisor->directory.path,
+			    r == -EPERM ? "is not this user's alone"
+					: "is damaged or of another release");
 	else if (r < 0 && r != -ENOENT)
 		log_error("service", "%s/" FILE_NAME " cannot be read: %s",
 			  supervisor->directory.path, strerror(-r));

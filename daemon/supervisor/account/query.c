@@ -11,7 +11,7 @@ const char *account_terms_read(const Sycl__V1__AccountsQuery *query,
 			       struct account_terms *terms_out)
 {
 	if (query->by > ACCOUNTS_BY_ALL)
-		return "this service cannot add up by that";
+		return "this service cannot add up accounts by that";
 	if (strlen(query->cgroup) >= CGROUP_BYTES)
 		return "that control group's path is too long";
 	*terms_out = (struct account_terms){

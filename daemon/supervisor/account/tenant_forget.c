@@ -129,8 +129,8 @@ static bool uid_is_user(const struct supervisor *supervisor, uid_t uid, struct r
 	else if (uid == supervisor->outsiders)
 		refusal_set(
 			refusal_out, STATUS_RUNTIME,
-			"the service runs in a user namespace in which uid %lu stands for every user that it does not have: who that is "
-			"cannot be told",
+			"the service runs in a user namespace in which uid %lu stands for every user that it does not have, and these "
+			"cannot be told apart",
 			(unsigned long)uid);
 	return uid != TENANT_OTHERS && uid != supervisor->outsiders;
 }

@@ -75,7 +75,7 @@ int tenant_identify(struct tenant *tenant, struct refusal *refusal_out)
 	if (!tenant->is_identified)
 		return identity_refuse(
 			refusal_out, STATUS_QUOTA, r < 0 ? r : -EAGAIN,
-			"too many users wait for the user database, which does not answer; it is not known who uid %lu is",
+			"too many users wait for the user database, which does not answer; uid %lu is not identified",
 			tenant->uid);
 	if (tenant->is_unknown && tenant->supervisor->configuration.refuse_unknown)
 		return identity_refuse(

@@ -189,9 +189,8 @@ static int order_kill(struct target *target)
 	(void)snprintf(target->reason, sizeof(target->reason), "ended by the operator%s%.100s",
 		       *reason ? ": " : "", reason);
 	if (target->order->of_everybody)
-		return refuse(
-			target, STATUS_INVALID,
-			"whose sessions are to end is to be said: a session's number or a user's");
+		return refuse(target, STATUS_INVALID,
+			      "the sessions to end must be named: a session's number or a user's");
 	if (!target->session)
 		return order_kill_engines(target);
 	if (!target->engine || find_waiting_session(target->engine, target->session->id)) {
@@ -207,10 +206,9 @@ static int order_save_drained(struct target *target)
 	int r = orders_file_save(target->supervisor);
 	if (r == 0)
 		return 0;
-	return refuse(
-		target, STATUS_RUNTIME,
-		"that is done, but cannot be written to %s, so that a restart would forget it: %s",
-		target->supervisor->directory.path, strerror(-r));
+	return refuse(target, STATUS_RUNTIME,
+		      "the order holds, but cannot be written to %s, so a restart loses it: %s",
+		      target->supervisor->directory.path, strerror(-r));
 }
 
 static int order_drain(struct target *target)
@@ -256,7 +254,7 @@ static int order_limit_sessions(struct target *target)
 	uint64_t value = target->order->value;
 	if (target->session)
 		return refuse(target, STATUS_INVALID,
-			      "sessions_per_tenant is of users, not of a session");
+			      "sessions_per_tenant is a limit of users, not of a session");
 	if (value > SESSIONS_MOST || (value == 0 && !target->tenant))
 		return refuse(target, STATUS_INVALID, "sessions_per_tenant is from 1 to %d",
 			      SESSIONS_MOST);
@@ -275,10 +273,11 @@ static int order_limit_share(struct target *target, bool is_most)
 	uint64_t value = target->order->value;
 	struct configuration_share *everybody = &target->supervisor->configuration.shares.everybody;
 	if (target->session)
-		return refuse(target, STATUS_INVALID, "%s is of users, not of a session",
+		return refuse(target, STATUS_INVALID, "%s is a limit of users, not of a session",
 			      target->order->limit);
 	if (value > 100)
-		return refuse(target, STATUS_INVALID, "%s is a part of 100", target->order->limit);
+		return refuse(target, STATUS_INVALID, "%s is a percentage, at most 100",
+			      target->order->limit);
 	struct configuration_share share =
 		target->tenant ? tenant_share(target->tenant) : *everybody;
 	if (!share.given)
@@ -315,7 +314,7 @@ static int order_limit(struct target *target)
 		return refuse(target, STATUS_INVALID, "%s is %llu at most", order->limit,
 			      (unsigned long long)configuration_limit_most[i]);
 	if (target->session && strncmp(order->limit, "tenant_", strlen("tenant_")) == 0)
-		return refuse(target, STATUS_INVALID, "%s is of users, not of a session",
+		return refuse(target, STATUS_INVALID, "%s is a limit of users, not of a session",
 			      order->limit);
 	struct configuration_limit limit = {
 		.given = order->value > 0, .ordered = true, .value = order->value};

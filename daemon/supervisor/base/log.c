@@ -74,7 +74,7 @@ static size_t log_make_lost_line(char line_out[LOG_LINE_BYTES], unsigned long co
 {
 	char text[128];
 	(void)snprintf(text, sizeof(text),
-		       "%lu lines are lost here: whoever reads the log did not keep up", count);
+		       "%lu lines are lost here: the reader of the log did not keep up", count);
 	return log_make_line(line_out, LOG_LEVEL_WARNING, "log", text);
 }
 

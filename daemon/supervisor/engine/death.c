@@ -99,11 +99,11 @@ static void death_describe_status(const struct engine *engine, int status, char 
 			text, size, "has ended%s",
 			engine->stop_asked
 				? ""
-				: "; an earlier service had started it, so how is not known");
+				: "; an earlier service had started it, so its exit status is not known");
 	else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT &&
 		 *engine_log_last(engine->log))
 		/* The C library prints the reason first: "free(): invalid pointer". */
-		(void)snprintf(text, size, "was killed by signal %d (%s), having said: %.200s",
+		(void)snprintf(text, size, "was killed by signal %d (%s) after the line: %.200s",
 			       SIGABRT, strsignal(SIGABRT), engine_log_last(engine->log));
 	else if (WIFSIGNALED(status))
 		(void)snprintf(text, size, "was killed by signal %d (%s)", WTERMSIG(status),

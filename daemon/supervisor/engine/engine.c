@@ -111,7 +111,9 @@ static bool engine_adopt_standby(const struct tenant *tenant, struct engine_proc
 		engine_cache_directory(supervisor, tenant->uid, tenant->gid, cache, sizeof(cache));
 	if (engine_send_adopt(&process, tenant, has_cache ? cache : NULL) < 0) {
 		engine_process_kill(&process);
-		standby_failed(supervisor, "the standby cannot be told whose it is");
+		standby_failed(
+			supervisor,
+			"the standby does not take the message that makes it this user's engine");
 		return false;
 	}
 	*process_out = process;
@@ -610,7 +612,7 @@ void engine_flush(struct engine *engine)
 		}
 		if (r < 0) {
 			/* Its end is near; waiting sessions go to the next engine. */
-			engine_control_lost(engine, "it cannot be given a session");
+			engine_control_lost(engine, "it does not take a session");
 			return;
 		}
 		(void)engine_pop_waiting(engine);

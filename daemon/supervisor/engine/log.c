@@ -125,7 +125,7 @@ static void on_engine_log_readable(uv_poll_t *poll, int status, int events)
 	if (!window->is_told)
 		log_warning(
 			"engine",
-			"%s says more than is kept: what finds no room is lost, of all its user's engines",
+			"%s writes more than the log keeps: further lines of this user's engines are lost for a while",
 			log->whose);
 	window->is_told = true;
 }

@@ -44,7 +44,7 @@ void engine_lost_let_go(struct engine *engine)
 		return;
 	engine_lost_gone(engine);
 	(void)uv_timer_stop(&engine->deadline);
-	log_info("engine", "letting go of pid %ld of uid %lu, which has ended its work",
+	log_info("engine", "ending pid %ld of uid %lu, which has given up its devices",
 		 (long)engine->pid, (unsigned long)engine->tenant->uid);
 	engine_lost_kill(engine);
 }

@@ -110,7 +110,8 @@ void tenant_place(struct tenant *tenant, struct session *session)
 		refusal_set(&refusal, STATUS_CONNECTION_LOST, "the service is stopping");
 		r = -ESHUTDOWN;
 	} else if (tenant->drained || tenant->supervisor->drained) {
-		refusal_set(&refusal, STATUS_CONNECTION_LOST, "the operator lets nobody new in: %s",
+		refusal_set(&refusal, STATUS_CONNECTION_LOST,
+			    "the operator admits no new session: %s",
 			    tenant->drained ? "this user's sessions are to end"
 					    : "the service's sessions are to end");
 		r = -ESHUTDOWN;

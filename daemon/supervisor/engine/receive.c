@@ -27,7 +27,7 @@ static void engine_strike(struct engine *engine, const char *what)
 	log_debug("engine", "pid %ld of uid %lu: %s", (long)engine->pid,
 		  (unsigned long)engine->tenant->uid, what);
 	if (engine->strikes == ENGINE_STRIKES_MAX)
-		engine_kill(engine, "it sends messages that nobody asked for");
+		engine_kill(engine, "it sends messages that were not asked for");
 }
 
 static void receive_ready(struct engine *engine, const Sycl__V1__EngineReady *ready,
@@ -40,7 +40,7 @@ static void receive_ready(struct engine *engine, const Sycl__V1__EngineReady *re
 	struct memory_region *flight = NULL;
 	int r = memory_region_map(packet_fds_take(fds, 0), sizeof(struct flight_page), 0, &flight);
 	if (r < 0) {
-		engine_kill(engine, "its flight page is none");
+		engine_kill(engine, "its flight page is not valid");
 		return;
 	}
 	if (strcmp(ready->version, SYCLD_VERSION) != 0) {
@@ -57,7 +57,7 @@ static void receive_session_state(struct engine *engine, const Sycl__V1__Session
 {
 	struct session *session = engine_session(engine, state->session);
 	if (!session) {
-		engine_strike(engine, "speaks of a session that it does not have");
+		engine_strike(engine, "names a session that it does not have");
 		return;
 	}
 	switch (state->state) {
@@ -100,12 +100,12 @@ static void receive_report(struct engine *engine, const Sycl__V1__EngineReport *
 {
 	uint64_t *asked = engine_asked_entry(engine, message->request);
 	if (!asked) {
-		engine_strike(engine, "reports without being asked");
+		engine_strike(engine, "sends a report that was not asked for");
 		return;
 	}
 	int r = claims_take(engine, message);
 	if (r < 0) {
-		engine_kill(engine, r == -E2BIG ? "its report does not end"
+		engine_kill(engine, r == -E2BIG ? "its report has too many parts"
 						: "its report claims more than there can be");
 		return;
 	}
@@ -135,12 +135,12 @@ static void receive_trace(struct engine *engine, const Sycl__V1__EngineTrace *me
 {
 	uint64_t *asked = engine_asked_entry(engine, message->request);
 	if (!asked) {
-		engine_strike(engine, "tells of a trace without being asked");
+		engine_strike(engine, "sends a trace that was not asked for");
 		return;
 	}
 	if (trace_answer_is_endless(engine, message) ||
 	    !engine->tenant->supervisor->observer->traced(engine, message)) {
-		engine_kill(engine, "it tells more of a trace than it was asked for");
+		engine_kill(engine, "it sends more of a trace than was asked for");
 		return;
 	}
 	if (message->more)
@@ -164,7 +164,7 @@ static void receive_devices_in_use(struct engine *engine, const Sycl__V1__Device
 	}
 	device_set_add(&devices, &engine->devices);
 	if (device_set_has(&engine->devices, &devices)) {
-		engine_strike(engine, "says again which devices it has open");
+		engine_strike(engine, "repeats a list of open devices");
 		return;
 	}
 	engine_opened_devices(engine, &devices);
@@ -198,7 +198,7 @@ static void receive_message(struct engine *engine, const Sycl__V1__Control *cont
 		return;
 	case SYCL__V1__CONTROL__BODY_WANTS:
 		if (!sharing_engine_wants(engine, control->wants->watch))
-			engine_strike(engine, "says that it wants a device where nobody asks");
+			engine_strike(engine, "wants a device while no engine was asked");
 		return;
 	default:
 		engine_strike(engine, "sends a message of no kind that it may send");

@@ -57,7 +57,7 @@ void engine_return_connected(void *context, int connection)
 	struct engine *engine = engine_return_find(supervisor, pid);
 	if (!engine || engine->tenant->uid != uid || engine->is_refused || engine->control >= 0 ||
 	    engine_has_ended(engine)) {
-		log_debug("engine", "uid %lu, pid %ld is no engine that is waited for",
+		log_debug("engine", "uid %lu, pid %ld is no engine that is expected",
 			  (unsigned long)uid, (long)pid);
 		return;
 	}
@@ -112,7 +112,7 @@ static bool return_receive_first(struct engine *engine, const Sycl__V1__EngineRe
 	if (engine_return_has_page(engine) &&
 	    memory_region_map(packet_fds_take(fds, 0), sizeof(struct flight_page), 0,
 			      &engine->flight) < 0) {
-		return_refuse(engine, "its flight page is none");
+		return_refuse(engine, "its flight page is not valid");
 		return false;
 	}
 	/* It keeps its sessions. New ones get an engine of the release that was installed
@@ -190,7 +190,7 @@ void engine_return_lost(struct engine *engine)
 	if (++engine->returns_lost < RETURNS_MAX)
 		engine_detach(engine);
 	else
-		return_refuse(engine, "it begins to come back again and again");
+		return_refuse(engine, "it starts its return too often");
 }
 
 void engine_return_receive(struct engine *engine, const Sycl__V1__EngineReturn *message,
@@ -200,11 +200,11 @@ void engine_return_receive(struct engine *engine, const Sycl__V1__EngineReturn *
 		return;
 	for (size_t i = 0; i < message->n_sessions; i++)
 		if (!return_receive_session(engine, message->sessions[i])) {
-			return_refuse(engine, "it speaks of a session that it does not have");
+			return_refuse(engine, "it names a session that it does not have");
 			return;
 		}
 	if (!message->more)
 		return_finish(engine);
 	else if (message->n_sessions == 0)
-		return_refuse(engine, "what it shows does not end");
+		return_refuse(engine, "the list of its sessions is too long");
 }

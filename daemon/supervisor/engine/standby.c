@@ -167,7 +167,7 @@ static void standby_start_deadline(struct standby *standby, uint64_t ms)
 static void standby_became_ready(struct standby *standby, const Sycl__V1__StandbyReady *ready)
 {
 	if (standby->state != STANDBY_STARTING) {
-		standby_kill(standby, "it is ready without being asked");
+		standby_kill(standby, "it is ready, and was not asked");
 		return;
 	}
 	if (strcmp(ready->version, SYCLD_VERSION) != 0) {
@@ -231,7 +231,8 @@ static void standby_ask_for(struct standby *standby, const struct device_set *de
 	standby_start_deadline(standby,
 			       standby->supervisor->configuration.engine_start_ns / MILLISECOND_NS);
 	if (standby_send_prepare(standby) < 0)
-		standby_kill(standby, "it cannot be told what to prepare");
+		standby_kill(standby,
+			     "it does not take the message that asks it to prepare devices");
 }
 
 static int standby_open_handles(struct standby *standby)
@@ -369,7 +370,7 @@ static void on_standby_idle(uv_timer_t *timer)
 	struct standby *standby = supervisor->keeper->standby;
 	if (!standby)
 		return;
-	log_info("standby", "pid %ld: nobody uses its devices any more",
+	log_info("standby", "pid %ld: no engine uses its devices any more",
 		 (long)standby->process.pid);
 	standby_start_deadline(standby, END_GRACE_MS);
 	standby_end(standby);

@@ -90,11 +90,10 @@ static void log_write_failure_once(struct supervisor *supervisor, int r)
 {
 	struct succession *succession = supervisor->succession;
 	if (r < 0 && !succession->has_failed)
-		log_warning("service",
-			    "what the next service has to know cannot be written to %s: %s",
+		log_warning("service", "the state for the next service cannot be written to %s: %s",
 			    supervisor->directory.path, strerror(-r));
 	if (r == 0 && succession->has_failed)
-		log_info("service", "what the next service has to know is written to %s again",
+		log_info("service", "the state for the next service is written to %s again",
 			 supervisor->directory.path);
 	succession->has_failed = r < 0;
 }
@@ -221,7 +220,7 @@ static void succession_expect_engine(struct supervisor *supervisor,
 	}
 	struct tenant *tenant = tenant_get(supervisor, entry->uid, &refusal);
 	if (!tenant || engine_expect(tenant, (pid_t)entry->pid, pidfd, GRACE_MS, &engine) < 0) {
-		log_error("engine", "pid %lu of uid %lu goes on, and cannot be waited for",
+		log_error("engine", "pid %lu of uid %lu goes on, and cannot be taken over",
 			  (unsigned long)entry->pid, (unsigned long)entry->uid);
 		return;
 	}
@@ -273,11 +272,11 @@ static void succession_set_aside(struct supervisor *supervisor, const char *why)
 {
 	log_warning(
 		"service",
-		"what the last service left in %s is not used (%s): its engines go on by themselves",
+		"the last service's state in %s is not used (%s): its engines go on by themselves",
 		supervisor->directory.path, why);
 	int r = service_state_set_aside(supervisor->directory.fd);
 	if (r < 0)
-		log_warning("service", "nor can it be set aside: %s", strerror(-r));
+		log_warning("service", "that state cannot be renamed either: %s", strerror(-r));
 	supervisor->last_session = session_number_far_ahead(0) - 1;
 }
 
@@ -305,7 +304,7 @@ static int succession_read(struct supervisor *supervisor)
 	default:
 		/* The file may be intact: without it, or if it is replaced, engines would be lost
 		 * that another start could find. */
-		log_error("service", "what the last service left in %s cannot be read: %s",
+		log_error("service", "the last service's state in %s cannot be read: %s",
 			  supervisor->directory.path, strerror(-r));
 		return r;
 	}

@@ -38,7 +38,7 @@ static void arrivals_drop_late(struct tenant *tenant)
 	const char *why =
 		tenant->is_identified
 			? "no engine has ended in time to make room for one more"
-			: "the user database does not answer: it is not known who this user is";
+			: "the user database does not answer: this user is not identified";
 	for (session = TAILQ_FIRST(&tenant->arriving); session; session = next) {
 		next = TAILQ_NEXT(session, link);
 		if (clock_now_ns() - session->since_ns > patience_ns ||

@@ -117,8 +117,7 @@ int main(int argc, char **argv)
 	warn_of_bad_switches();
 	int passed = sd_listen_fds(1);
 	if (passed < 0)
-		return print_failure("the service manager's environment makes no sense",
-				     EXIT_FAILURE);
+		return print_failure("the service manager's variables are not valid", EXIT_FAILURE);
 	if (options.detach)
 		process_state_close_foreign(passed ? SD_LISTEN_FDS_START : options.listen_fd);
 

@@ -177,7 +177,7 @@ static void on_client_connected(void *context, int connection)
 static void on_stop_deadline(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
-	log_error("service", "%u engines do not end: leaving them", supervisor->engine_count);
+	log_error("service", "%u engines do not end: they are left", supervisor->engine_count);
 	supervisor_end_loop(supervisor);
 }
 
@@ -261,7 +261,7 @@ static void on_reload(uv_signal_t *handle, int number)
 	int r = configuration_load(supervisor->options.configuration, supervisor->options.user,
 				   &supervisor->configuration, message, sizeof(message));
 	if (r < 0)
-		log_error("configuration", "%s; what was read before stays", message);
+		log_error("configuration", "%s; the previous configuration stays", message);
 	else
 		log_info(
 			"configuration",
@@ -316,8 +316,7 @@ static void supervisor_find_cache(struct supervisor *supervisor)
 		make_parent_folder(path);
 	CLEANUP(close_fd) int fd = directory_open_private(path, geteuid(), getegid());
 	if (fd < 0) {
-		log_warning("service", "nothing that engines build is kept: %s: %s", path,
-			    strerror(-fd));
+		log_warning("service", "built kernels are not kept: %s: %s", path, strerror(-fd));
 		*path = '\0';
 	} else if (!own) {
 		(void)fchmod(fd, 0755); /* tenants' engines must reach their own folders in it */

@@ -182,14 +182,14 @@ Test(processes_cuda_linger, M10_one_that_has_had_much_memory_goes_at_once, .fini
 	forget(&engine);
 	work(OWN);
 	cr_assert(wait_until(is_forgotten, &engine.pid, SOON));
-	cr_expect(!log_has("letting go of pid %d of", engine.pid), "it did not end by itself");
+	cr_expect(!log_has("ending pid %d of", engine.pid), "it did not end by itself");
 	/* The next ones have not had it. */
 	bool stayed = false;
 	for (int i = 0; i < ATTEMPTS && !stayed; i++) {
 		engine = fail_once(OWN, "take 250");
 		forget(&engine);
 		cr_assert(wait_until(is_forgotten, &engine.pid, SOON));
-		stayed = log_has("letting go of pid %d of", engine.pid);
+		stayed = log_has("ending pid %d of", engine.pid);
 	}
 	cr_expect(stayed, "those with less did not stay either");
 }

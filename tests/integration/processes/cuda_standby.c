@@ -141,7 +141,7 @@ static void start_without_cache(void)
 	cr_assert_eq(kill(fake.service->sycld.pid, SIGTERM), 0);
 	cr_assert_eq(child_wait(&fake.service->sycld, SOON), 0);
 	cr_assert_eq(private_service_restart(fake.service), 0);
-	cr_assert(private_service_has_logged(fake.service, "nothing that engines build is kept"));
+	cr_assert(private_service_has_logged(fake.service, "built kernels are not kept"));
 }
 
 /* By its own build helper, as nothing is found anywhere. */

@@ -218,7 +218,7 @@ Test(processes_orders, while_drained_nobody_new_is_let_in_and_who_is_there_goes_
 	for (int i = 0; i < 2; i++) {
 		ORDER(service, "drain", whose[i][0], whose[i][1]);
 		cr_expect_neq(sycl_platform_open(service->endpoint, &none), 0);
-		cr_expect(strstr(sycl_get_last_error_text(), "lets nobody new in"), "%s",
+		cr_expect(strstr(sycl_get_last_error_text(), "admits no new session"), "%s",
 			  sycl_get_last_error_text());
 		cr_expect_eq(work(&there, small_bytes, SOON), 0);
 		ORDER(service, "resume", whose[i][0], whose[i][1]);
@@ -308,11 +308,11 @@ Test(processes_orders, what_makes_no_sense_is_said)
 	REFUSED(service, 2, "NAME=VALUE", "limit", "objects", ids[0]);
 	REFUSED(service, 2, "NAME=VALUE", "limit", "objects=many", ids[0]);
 	REFUSED(service, 2, "only orders name sessions or users", "status", "--all");
-	REFUSED(service, 1, "whose sessions are to end", "kill", "--all");
+	REFUSED(service, 1, "the sessions to end must be named", "kill", "--all");
 	REFUSED(service, 1, "no such limit", "limit", "joy=1", ids[0]);
 	REFUSED(service, 1, "at most", "limit", "builds=2000", ids[0]);
-	REFUSED(service, 1, "is of users", "limit", "tenant_arena_bytes=5", ids[0]);
-	REFUSED(service, 1, "is of users", "limit", "sessions_per_tenant=5", ids[0]);
+	REFUSED(service, 1, "is a limit of users", "limit", "tenant_arena_bytes=5", ids[0]);
+	REFUSED(service, 1, "is a limit of users", "limit", "sessions_per_tenant=5", ids[0]);
 	REFUSED(service, 1, "from 1 to", "limit", "sessions_per_tenant=default", "--all");
 	REFUSED(service, 1, "not drained", "drain", ids[0]);
 	cr_expect_eq(work(&client, large_bytes, SOON), 0);

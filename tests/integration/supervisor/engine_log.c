@@ -79,7 +79,8 @@ Test(engine_log, engines_of_one_user_share_a_window_and_a_new_one_gets_no_other)
 	cr_expect(le(uint, first, (unsigned)LINES_MOST));
 	shout(&window, "the second");
 	cr_expect(zero(uint, count_of("the second says: a")));
-	cr_expect(eq(uint, count_of("says more than is kept"), 1u), "once, not for each engine");
+	cr_expect(eq(uint, count_of("writes more than the log keeps"), 1u),
+		  "once, not for each engine");
 }
 
 Test(engine_log, another_user_has_a_window_of_its_own)

@@ -212,7 +212,7 @@ Test(engines, one_that_sends_garbage_is_ended)
 static bool flood_ended(void *context)
 {
 	(void)context;
-	return service_log_count(&service, "it sends messages that nobody asked for") > 0;
+	return service_log_count(&service, "it sends messages that were not asked for") > 0;
 }
 
 Test(engines, one_that_floods_the_supervisor_is_ended)
@@ -235,7 +235,7 @@ Test(engines, one_whose_report_does_not_end_is_ended)
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
 	(void)ctl_session_count(&service);
-	cr_assert(gt(uint, service_log_count(&service, "its report does not end"), 0u));
+	cr_assert(gt(uint, service_log_count(&service, "its report has too many parts"), 0u));
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
@@ -450,7 +450,7 @@ Test(engines, M10_one_whose_device_failed_is_replaced_before_it_is_gone)
 	pid_t before = (pid_t)fact(facts, "pid=");
 	cr_assert(wait_until(is_gone, &before));
 	long started = log_place("started pid %ld for", fact(again, "pid=")),
-	     let_go = log_place("letting go of pid %ld of", before);
+	     let_go = log_place("ending pid %ld of", before);
 	char ended[64];
 	(void)snprintf(ended, sizeof(ended), "pid %%ld of uid %lu ended itself",
 		       (unsigned long)geteuid());
@@ -498,8 +498,8 @@ Test(engines, M10_of_two_whose_device_failed_the_first_is_let_go)
 			lose_engine(socket);
 		close_fd(&socket);
 	}
-	cr_assert(ge(long, log_place("letting go of pid %ld of", pids[0]), 0));
-	cr_assert(lt(long, log_place("letting go of pid %ld of", pids[0]),
+	cr_assert(ge(long, log_place("ending pid %ld of", pids[0]), 0));
+	cr_assert(lt(long, log_place("ending pid %ld of", pids[0]),
 		     log_place("started pid %ld for", pids[2])));
 	cr_assert(eq(int, service_stop(&service), 0));
 	for (int i = 0; i < 3; i++) {
@@ -1003,7 +1003,7 @@ Test(engines, one_that_says_again_and_again_what_it_has_open_is_ended)
 	cr_assert(ne(ptr, facts, NULL));
 	tell_engine(socket, "reopen");
 	cr_assert(eq(ptr, client_receive(socket), NULL));
-	await_log("it sends messages that nobody asked for", 1);
+	await_log("it sends messages that were not asked for", 1);
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
@@ -1016,7 +1016,7 @@ static void one_that_wants_too_often(const char *configuration)
 	cr_assert(ne(ptr, facts, NULL));
 	tell_engine(socket, "want");
 	cr_assert(eq(ptr, client_receive(socket), NULL));
-	await_log("it sends messages that nobody asked for", 1);
+	await_log("it sends messages that were not asked for", 1);
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
@@ -1234,7 +1234,7 @@ Test(engines, one_that_writes_without_end_fills_no_log_and_is_not_held_up)
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
 	tell(socket, "shout");
-	await_log("says more than is kept", 1);
+	await_log("writes more than the log keeps", 1);
 	/* 5.6 MB were said. A line counts for more than it says: 352 go into a window. */
 	cr_expect(lt(uint, service_log_count(&service, "one of very many lines"), 1000u));
 	cr_assert(eq(int, ctl_session_count(&service), 1));
@@ -1255,7 +1255,7 @@ Test(engines, one_that_aborts_by_an_assertion_blames_no_command_group)
 Test(engines, one_that_the_c_library_aborts_has_its_words_in_the_reason)
 {
 	start_with("double", "");
-	crash_and_look("heap", "(Aborted), having said: free(): invalid pointer",
-		       "having said: free(): invalid pointer; offender: ");
+	crash_and_look("heap", "(Aborted) after the line: free(): invalid pointer",
+		       "after the line: free(): invalid pointer; offender: ");
 	cr_assert(eq(int, service_stop(&service), 0));
 }

@@ -452,7 +452,8 @@ Test(service, reload_changes_limits_for_new_sessions_and_survives_nonsense)
 
 	write_file(path, "[service]\nsessions_per_tenant = none\n");
 	(void)kill(service.pid, SIGHUP);
-	cr_assert(wait_until(was_read_again, (void *)(uintptr_t) "what was read before stays"));
+	cr_assert(
+		wait_until(was_read_again, (void *)(uintptr_t) "the previous configuration stays"));
 	CLEANUP(free_pointer) char *still = client_refused(&service);
 	cr_assert(ne(ptr, still, NULL));
 

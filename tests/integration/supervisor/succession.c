@@ -155,10 +155,10 @@ Test(succession, what_does_not_show_what_it_should_is_left_alone)
 		const char *manner, *why;
 	} cases[] = {
 		{"forger", "is not taken over: it does not know its token"},
-		{"pretender", "is not taken over: it speaks of a session that it does not have"},
-		{"doubler", "is not taken over: it speaks of a session that it does not have"},
+		{"pretender", "is not taken over: it names a session that it does not have"},
+		{"doubler", "is not taken over: it names a session that it does not have"},
 		{"newer", "is not taken over: it is of release 9.8.7 and speaks control protocol"},
-		{"pageless", "is not taken over: its flight page is none"},
+		{"pageless", "is not taken over: its flight page is not valid"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		service_prepare(&service, cases[i].manner);
@@ -248,8 +248,7 @@ Test(succession, one_that_begins_to_come_back_again_and_again_is_refused)
 	end_service(SIGKILL);
 	service_start(&service, NULL);
 	cr_assert(wait_until(
-		log_says,
-		(void *)(uintptr_t) "is not taken over: it begins to come back again and again"));
+		log_says, (void *)(uintptr_t) "is not taken over: it starts its return too often"));
 	struct client next = open_client();
 	cr_assert(ne(long, next.engine, first.engine));
 	must_answer(&first);
