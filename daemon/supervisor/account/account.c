@@ -108,7 +108,7 @@ void account_add_claims(struct service_state_account *account, const struct engi
 	const struct session *session;
 	TAILQ_FOREACH(session, &engine->sessions, link)
 	{
-		const struct session_figures *figures = claims_of(engine, session);
+		const struct session_figures *figures = claims_of_session(engine, session);
 		if (figures && figures->has_usage)
 			usage_add(account, &figures->usage);
 	}
@@ -123,7 +123,7 @@ void account_engine_ended(struct engine *engine, bool has_failed, uint64_t offen
 	account_add_claims(&tenant->account, engine);
 	TAILQ_FOREACH(session, &engine->sessions, link)
 	{
-		const struct session_figures *figures = claims_of(engine, session);
+		const struct session_figures *figures = claims_of_session(engine, session);
 		const Sycl__V1__SessionReport *used =
 			figures ? claims_devices(figures, &tenant->supervisor->arena) : NULL;
 		if (used)
@@ -139,7 +139,7 @@ bool account_is_empty(const struct service_state_account *account)
 	return account->sessions == 0 && account->engines_failed == 0;
 }
 
-void account_fill(const struct service_state_account *account, Sycl__V1__Usage *usage_out)
+void account_fill_usage(const struct service_state_account *account, Sycl__V1__Usage *usage_out)
 {
 	sycl__v1__usage__init(usage_out);
 	usage_out->groups_submitted = account->groups_submitted;

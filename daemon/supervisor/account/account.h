@@ -47,6 +47,6 @@ bool account_is_empty(const struct service_state_account *account);
 
 /* Add the engine's claims about sessions that it still has; ended sessions are counted already. */
 void account_add_claims(struct service_state_account *account, const struct engine *engine);
-void account_fill(const struct service_state_account *account, Sycl__V1__Usage *usage_out);
+void account_fill_usage(const struct service_state_account *account, Sycl__V1__Usage *usage_out);
 
 #endif

@@ -162,7 +162,7 @@ static void claims_keep_facts(struct engine_claims *claims, const Sycl__V1__Engi
 	claims->facts.sessions = NULL;
 }
 
-int claims_take(struct engine *engine, const Sycl__V1__EngineReport *report)
+int claims_keep_report(struct engine *engine, const Sycl__V1__EngineReport *report)
 {
 	struct engine_claims *claims = &engine->claims;
 	if (claims->arriving != report->request)
@@ -207,7 +207,8 @@ bool claims_answer(const struct engine_claims *claims, uint64_t question)
 	return claims->request >= question || claims->serves >= question;
 }
 
-const struct session_figures *claims_of(const struct engine *engine, const struct session *session)
+const struct session_figures *claims_of_session(const struct engine *engine,
+						const struct session *session)
 {
 	bool is_latest =
 		session->figures.request && session->figures.request >= engine->claims.request;

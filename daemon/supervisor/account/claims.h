@@ -27,7 +27,7 @@ enum {
 
 /* Keep a part of a report. 1: it was the last one. 0: more follow. -E2BIG: it has too many parts.
  * -EINVAL: it claims more than there can be. */
-int claims_take(struct engine *engine, const Sycl__V1__EngineReport *report);
+int claims_keep_report(struct engine *engine, const Sycl__V1__EngineReport *report);
 
 /* May the engine be asked again? False: its latest report has to serve for this question. */
 bool claims_may_ask(struct engine_claims *claims, uint64_t question);
@@ -36,7 +36,8 @@ bool claims_may_ask(struct engine_claims *claims, uint64_t question);
 bool claims_answer(const struct engine_claims *claims, uint64_t question);
 
 /* Its claim about a session, if its latest report has one. NULL: none. */
-const struct session_figures *claims_of(const struct engine *engine, const struct session *session);
+const struct session_figures *claims_of_session(const struct engine *engine,
+						const struct session *session);
 
 /* Its claim about the session's use of devices, in the arena until that is used again. NULL: none.
  */

@@ -107,7 +107,7 @@ bool tenants_make_room(struct supervisor *supervisor)
 	return true;
 }
 
-void tenants_join_unknown(const struct tenant *newcomer)
+void tenants_merge_unknown(const struct tenant *newcomer)
 {
 	struct supervisor *supervisor = newcomer->supervisor;
 	unsigned count = 0;
@@ -126,13 +126,13 @@ static bool uid_is_user(const struct supervisor *supervisor, uid_t uid, struct r
 {
 	if (uid == TENANT_OTHERS)
 		refusal_set(refusal_out, STATUS_INVALID, "there is no such user");
-	else if (uid == supervisor->outsiders)
+	else if (uid == supervisor->overflow_uid)
 		refusal_set(
 			refusal_out, STATUS_RUNTIME,
 			"the service runs in a user namespace in which uid %lu stands for every user that it does not have, and these "
 			"cannot be told apart",
 			(unsigned long)uid);
-	return uid != TENANT_OTHERS && uid != supervisor->outsiders;
+	return uid != TENANT_OTHERS && uid != supervisor->overflow_uid;
 }
 
 struct tenant *tenant_restore(struct supervisor *supervisor, uid_t uid)

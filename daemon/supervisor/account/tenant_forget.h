@@ -25,7 +25,7 @@ bool tenants_make_room(struct supervisor *supervisor);
 
 /* One more uid is unknown to the user database: merge figures of others of that kind if there are
  * many. */
-void tenants_join_unknown(const struct tenant *newcomer);
+void tenants_merge_unknown(const struct tenant *newcomer);
 
 /* The tenant, made if missing. NULL: there are too many, no memory, or no user can have that uid;
  * `refusal_out` has the reason. */

@@ -28,7 +28,7 @@ static void tenant_apply_answer(struct tenant *tenant, const struct user_answer 
 	tenant->gid = answer->gid;
 	tenant->share = answer->share;
 	if (tenant->is_unknown && !was_unknown)
-		tenants_join_unknown(tenant);
+		tenants_merge_unknown(tenant);
 }
 
 static void on_identity_answered(void *context, const struct user_answer *answer)

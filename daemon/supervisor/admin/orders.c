@@ -45,7 +45,7 @@ struct target {
 };
 
 __attribute__((format(printf, 3, 4))) static int
-refuse(struct target *target, enum sycl_status code, const char *format, ...)
+order_refuse(struct target *target, enum sycl_status code, const char *format, ...)
 {
 	target->refusal.code = code;
 	va_list arguments;
@@ -81,16 +81,16 @@ static int order_find_session(struct target *target)
 				return 0;
 		}
 	}
-	return refuse(target, STATUS_INVALID, "there is no session %llu",
-		      (unsigned long long)target->order->session);
+	return order_refuse(target, STATUS_INVALID, "there is no session %llu",
+			    (unsigned long long)target->order->session);
 }
 
 static int order_find_target(struct target *target)
 {
 	const Sycl__V1__OrderCommand *order = target->order;
 	if ((order->session != 0) + order->of_user + order->of_everybody != 1)
-		return refuse(target, STATUS_INVALID,
-			      "an order is for one session, for one user or for everybody");
+		return order_refuse(target, STATUS_INVALID,
+				    "an order is for one session, for one user or for everybody");
 	if (order->session)
 		return order_find_session(target);
 	if (order->of_everybody)
@@ -123,9 +123,9 @@ static int order_send_to_engine(struct target *target, struct engine *engine, in
 		return 0; /* it gets the order when it is ready, or takes nothing more */
 	target->reached += target->session ? 1 : engine->sessions_count;
 	if (engine_send_order(engine, order->session, act, text, value) < 0)
-		return refuse(target, STATUS_RUNTIME,
-			      "the engine of uid %lu does not take messages",
-			      (unsigned long)engine->tenant->uid);
+		return order_refuse(target, STATUS_RUNTIME,
+				    "the engine of uid %lu does not take messages",
+				    (unsigned long)engine->tenant->uid);
 	return 0;
 }
 
@@ -136,8 +136,8 @@ static int order_send(struct target *target, int act, const char *text)
 	struct engine *engine;
 	int r = 0;
 	if (target->session && !target->engine)
-		return refuse(target, STATUS_RUNTIME, "session %llu has no engine yet",
-			      (unsigned long long)target->session->id);
+		return order_refuse(target, STATUS_RUNTIME, "session %llu has no engine yet",
+				    (unsigned long long)target->session->id);
 	if (target->session)
 		return order_send_to_engine(target, target->engine, act, text);
 	TAILQ_FOREACH(tenant, &target->supervisor->tenants, link)
@@ -162,7 +162,7 @@ static void order_drop_waiting(struct target *target)
 	if (engine)
 		engine_drop_waiting(engine, session, target->reason);
 	else
-		tenant_drop_arrival(target->tenant, session, target->reason);
+		arrivals_drop(target->tenant, session, target->reason);
 }
 
 /* Engines report the reason to their clients; they have a moment for that. */
@@ -189,8 +189,9 @@ static int order_kill(struct target *target)
 	(void)snprintf(target->reason, sizeof(target->reason), "ended by the operator%s%.100s",
 		       *reason ? ": " : "", reason);
 	if (target->order->of_everybody)
-		return refuse(target, STATUS_INVALID,
-			      "the sessions to end must be named: a session's number or a user's");
+		return order_refuse(
+			target, STATUS_INVALID,
+			"the sessions to end must be named: a session's number or a user's");
 	if (!target->session)
 		return order_kill_engines(target);
 	if (!target->engine || find_waiting_session(target->engine, target->session->id)) {
@@ -206,16 +207,17 @@ static int order_save_drained(struct target *target)
 	int r = orders_file_save(target->supervisor);
 	if (r == 0)
 		return 0;
-	return refuse(target, STATUS_RUNTIME,
-		      "the order holds, but cannot be written to %s, so a restart loses it: %s",
-		      target->supervisor->directory.path, strerror(-r));
+	return order_refuse(
+		target, STATUS_RUNTIME,
+		"the order holds, but cannot be written to %s, so a restart loses it: %s",
+		target->supervisor->directory.path, strerror(-r));
 }
 
 static int order_drain(struct target *target)
 {
 	if (target->session)
-		return refuse(target, STATUS_INVALID,
-			      "a session is not drained: it can be paused, or killed");
+		return order_refuse(target, STATUS_INVALID,
+				    "a session is not drained: it can be paused, or killed");
 	if (target->tenant)
 		target->tenant->drained = true;
 	else
@@ -253,11 +255,11 @@ static int order_limit_sessions(struct target *target)
 {
 	uint64_t value = target->order->value;
 	if (target->session)
-		return refuse(target, STATUS_INVALID,
-			      "sessions_per_tenant is a limit of users, not of a session");
+		return order_refuse(target, STATUS_INVALID,
+				    "sessions_per_tenant is a limit of users, not of a session");
 	if (value > SESSIONS_MOST || (value == 0 && !target->tenant))
-		return refuse(target, STATUS_INVALID, "sessions_per_tenant is from 1 to %d",
-			      SESSIONS_MOST);
+		return order_refuse(target, STATUS_INVALID, "sessions_per_tenant is from 1 to %d",
+				    SESSIONS_MOST);
 	if (target->tenant)
 		target->tenant->sessions_most = (unsigned)value;
 	else
@@ -273,17 +275,19 @@ static int order_limit_share(struct target *target, bool is_most)
 	uint64_t value = target->order->value;
 	struct configuration_share *everybody = &target->supervisor->configuration.shares.everybody;
 	if (target->session)
-		return refuse(target, STATUS_INVALID, "%s is a limit of users, not of a session",
-			      target->order->limit);
+		return order_refuse(target, STATUS_INVALID,
+				    "%s is a limit of users, not of a session",
+				    target->order->limit);
 	if (value > 100)
-		return refuse(target, STATUS_INVALID, "%s is a percentage, at most 100",
-			      target->order->limit);
+		return order_refuse(target, STATUS_INVALID, "%s is a percentage, at most 100",
+				    target->order->limit);
 	struct configuration_share share =
 		target->tenant ? tenant_share(target->tenant) : *everybody;
 	if (!share.given)
 		share.most = 100;
 	if (value > 0 && (is_most ? value < share.least : value > share.most))
-		return refuse(target, STATUS_INVALID, "share_min would be more than share_max");
+		return order_refuse(target, STATUS_INVALID,
+				    "share_min would be more than share_max");
 	if (target->tenant && is_most)
 		target->tenant->share_ordered.most = (unsigned)value;
 	else if (target->tenant)
@@ -309,13 +313,13 @@ static int order_limit(struct target *target)
 	while (i < CONFIGURATION_LIMITS && strcmp(configuration_limit_names[i], order->limit) != 0)
 		i++;
 	if (i == CONFIGURATION_LIMITS)
-		return refuse(target, STATUS_INVALID, "there is no such limit");
+		return order_refuse(target, STATUS_INVALID, "there is no such limit");
 	if (order->value > configuration_limit_most[i])
-		return refuse(target, STATUS_INVALID, "%s is %llu at most", order->limit,
-			      (unsigned long long)configuration_limit_most[i]);
+		return order_refuse(target, STATUS_INVALID, "%s is %llu at most", order->limit,
+				    (unsigned long long)configuration_limit_most[i]);
 	if (target->session && strncmp(order->limit, "tenant_", strlen("tenant_")) == 0)
-		return refuse(target, STATUS_INVALID, "%s is a limit of users, not of a session",
-			      order->limit);
+		return order_refuse(target, STATUS_INVALID,
+				    "%s is a limit of users, not of a session", order->limit);
 	struct configuration_limit limit = {
 		.given = order->value > 0, .ordered = true, .value = order->value};
 	target->limit = i;
@@ -340,7 +344,8 @@ static int order_carry_out(struct target *target)
 	case SYCL__V1__ORDER__ORDER_LIMIT:
 		return order_limit(target);
 	default:
-		return refuse(target, STATUS_INVALID, "this service does not know that order");
+		return order_refuse(target, STATUS_INVALID,
+				    "this service does not know that order");
 	}
 }
 

@@ -27,7 +27,7 @@ struct reply {
 	Sycl__V1__ServiceFacts service;
 	char endpoint[ENDPOINT_BYTES];
 	char *endpoints[1];
-	unsigned engine_capacity; /* of every array below */
+	unsigned engine_capacity; /* capacity of every array below */
 	unsigned session_capacity;
 	Sycl__V1__EngineFacts *engines;
 	Sycl__V1__EngineFacts **engine_list;
@@ -46,25 +46,25 @@ struct reply {
 	struct report_limits limits;
 };
 
-static bool visible(const struct inquiry *inquiry, const struct tenant *tenant)
+static bool is_visible_to(const struct inquiry *inquiry, const struct tenant *tenant)
 {
 	return inquiry->asker.sees_all || tenant->uid == inquiry->asker.uid;
 }
 
 /* Older answers are not shown as if they were today's. */
-static bool answered(const struct reply *reply, const struct engine *engine)
+static bool engine_has_answered(const struct reply *reply, const struct engine *engine)
 {
 	return claims_answer(&engine->claims, reply->inquiry->id);
 }
 
-/* NULL-terminated or not: how many of each there can be. */
-static void count_capacities(struct reply *reply)
+/* Counts how many rows of each kind there can be. */
+static void reply_count_capacities(struct reply *reply)
 {
 	const struct tenant *tenant;
 	const struct engine *engine;
 	TAILQ_FOREACH(tenant, &reply->inquiry->supervisor->tenants, link)
 	{
-		if (!visible(reply->inquiry, tenant))
+		if (!is_visible_to(reply->inquiry, tenant))
 			continue;
 		reply->engine_capacity++; /* a tenant without an engine has a row too */
 		reply->session_capacity += tenant->arriving_count;
@@ -77,7 +77,7 @@ static void count_capacities(struct reply *reply)
 }
 
 /* Arrays of one element more than needed, so that none is empty. */
-static bool allocate_rows(struct reply *reply)
+static bool reply_allocate_rows(struct reply *reply)
 {
 	size_t engines = reply->engine_capacity + 1u;
 	size_t sessions = reply->session_capacity + 1u;
@@ -96,7 +96,7 @@ static bool allocate_rows(struct reply *reply)
 	       reply->session_list && reply->session_usages;
 }
 
-static void free_rows(struct reply *reply)
+static void reply_free_rows(struct reply *reply)
 {
 	free(reply->engines);
 	free((void *)reply->engine_list);
@@ -113,8 +113,9 @@ static void free_rows(struct reply *reply)
 	report_limits_fini(&reply->limits);
 }
 
-/* It is nobody's yet: those are told who see everything, and those who alone can get it. */
-static void add_standby(const struct reply *reply, Sycl__V1__ServiceFacts *service)
+/* It has no user yet: it is shown to users that see everything, and to one that is the only user.
+ */
+static void reply_add_standby(const struct reply *reply, Sycl__V1__ServiceFacts *service)
 {
 	static const Sycl__V1__EngineState states[] = {
 		[STANDBY_NONE] = SYCL__V1__ENGINE_STATE__ENGINE_STATE_NONE,
@@ -127,7 +128,7 @@ static void add_standby(const struct reply *reply, Sycl__V1__ServiceFacts *servi
 	uint64_t since_ns = 0;
 	if (!reply->inquiry->asker.sees_all && supervisor->privileged)
 		return;
-	enum standby_state state = standby_look(supervisor, &pid, &since_ns);
+	enum standby_state state = standby_describe(supervisor, &pid, &since_ns);
 	if (state == STANDBY_NONE)
 		return;
 	service->standby_pid = (uint32_t)pid;
@@ -135,7 +136,7 @@ static void add_standby(const struct reply *reply, Sycl__V1__ServiceFacts *servi
 	service->standby_age_ns = clock_now_ns() - since_ns;
 }
 
-static void add_service(struct reply *reply)
+static void reply_add_service(struct reply *reply)
 {
 	struct supervisor *supervisor = reply->inquiry->supervisor;
 	Sycl__V1__ServiceFacts *service = &reply->service;
@@ -161,11 +162,11 @@ static void add_service(struct reply *reply)
 					      ? SYCL__V1__SHARE_MODE__SHARE_MODE_EXCLUSIVE
 					      : SYCL__V1__SHARE_MODE__SHARE_MODE_CONCURRENT;
 	service->filtered = !reply->inquiry->asker.sees_all;
-	add_standby(reply, service);
+	reply_add_standby(reply, service);
 	reply->message.service = service;
 }
 
-static Sycl__V1__EngineState state_of(const struct reply *reply, const struct engine *engine)
+static Sycl__V1__EngineState engine_state_of(const struct reply *reply, const struct engine *engine)
 {
 	switch (engine->state) {
 	case ENGINE_STARTING:
@@ -173,14 +174,14 @@ static Sycl__V1__EngineState state_of(const struct reply *reply, const struct en
 	case ENGINE_STOPPING:
 		return SYCL__V1__ENGINE_STATE__ENGINE_STATE_STOPPING;
 	default:
-		return answered(reply, engine) ? SYCL__V1__ENGINE_STATE__ENGINE_STATE_READY
-					       : SYCL__V1__ENGINE_STATE__ENGINE_STATE_NOT_ANSWERING;
+		return engine_has_answered(reply, engine)
+			       ? SYCL__V1__ENGINE_STATE__ENGINE_STATE_READY
+			       : SYCL__V1__ENGINE_STATE__ENGINE_STATE_NOT_ANSWERING;
 	}
 }
 
-/* Both messages have the engine's figures under the same names, and nothing else but numbers is
- * taken. */
-static void add_claims(const Sycl__V1__EngineReport *claim, Sycl__V1__EngineFacts *facts)
+/* Both messages have the engine's figures under the same names. Only numbers are copied. */
+static void row_add_claims(const Sycl__V1__EngineReport *claim, Sycl__V1__EngineFacts *facts)
 {
 	const ProtobufCMessageDescriptor *type = &sycl__v1__engine_report__descriptor;
 	for (unsigned i = 0; i < type->n_fields; i++) {
@@ -199,14 +200,14 @@ static void add_claims(const Sycl__V1__EngineReport *claim, Sycl__V1__EngineFact
 }
 
 /* `engine` may be NULL. Its claims come first: what the supervisor knows itself replaces them. */
-static Sycl__V1__EngineFacts *add_engine_row(struct reply *reply, struct tenant *tenant,
-					     const struct engine *engine)
+static Sycl__V1__EngineFacts *reply_add_engine_row(struct reply *reply, struct tenant *tenant,
+						   const struct engine *engine)
 {
 	size_t index = reply->message.n_engines++;
 	Sycl__V1__EngineFacts *facts = &reply->engines[index];
 	sycl__v1__engine_facts__init(facts);
-	if (engine && answered(reply, engine))
-		add_claims(&engine->claims.facts, facts);
+	if (engine && engine_has_answered(reply, engine))
+		row_add_claims(&engine->claims.facts, facts);
 	facts->uid = tenant->uid;
 	facts->last_failure = tenant->last_failure;
 	facts->drained = tenant->drained;
@@ -214,40 +215,40 @@ static Sycl__V1__EngineFacts *add_engine_row(struct reply *reply, struct tenant 
 	return facts;
 }
 
-static void add_engine(struct reply *reply, const struct engine *engine)
+static void reply_add_engine(struct reply *reply, const struct engine *engine)
 {
-	Sycl__V1__EngineFacts *facts = add_engine_row(reply, engine->tenant, engine);
+	Sycl__V1__EngineFacts *facts = reply_add_engine_row(reply, engine->tenant, engine);
 	facts->engine_pid = (uint32_t)engine->pid;
-	facts->state = state_of(reply, engine);
+	facts->state = engine_state_of(reply, engine);
 	facts->since_unix_seconds = engine->since_unix_seconds;
 	facts->age_ns = clock_now_ns() - engine->since_ns;
 	facts->sessions = engine->sessions_count;
 	facts->sessions_waiting = engine->waiting_count;
 }
 
-static void add_engines(struct reply *reply)
+static void reply_add_engines(struct reply *reply)
 {
 	struct tenant *tenant;
 	const struct engine *engine;
 	TAILQ_FOREACH(tenant, &reply->inquiry->supervisor->tenants, link)
 	{
-		if (!visible(reply->inquiry, tenant) || tenant->uid == TENANT_OTHERS)
+		if (!is_visible_to(reply->inquiry, tenant) || tenant->uid == TENANT_OTHERS)
 			continue;
 		if (TAILQ_EMPTY(&tenant->engines))
-			add_engine_row(reply, tenant, NULL)->state =
+			reply_add_engine_row(reply, tenant, NULL)->state =
 				SYCL__V1__ENGINE_STATE__ENGINE_STATE_NONE;
 		TAILQ_FOREACH(engine, &tenant->engines, link)
-		add_engine(reply, engine);
+		reply_add_engine(reply, engine);
 	}
 	reply->message.engines = reply->engine_list;
 }
 
-static void add_account(struct reply *reply, const struct tenant *tenant)
+static void reply_add_account(struct reply *reply, const struct tenant *tenant)
 {
 	struct service_state_account total = tenant->account;
 	const struct engine *engine;
 	TAILQ_FOREACH(engine, &tenant->engines, link)
-	if (answered(reply, engine))
+	if (engine_has_answered(reply, engine))
 		account_add_claims(&total, engine);
 	size_t index = reply->message.n_accounts++;
 	Sycl__V1__AccountFacts *facts = &reply->accounts[index];
@@ -255,26 +256,26 @@ static void add_account(struct reply *reply, const struct tenant *tenant)
 	facts->uid = tenant->uid;
 	facts->sessions_ended = total.sessions;
 	facts->engines_failed = total.engines_failed;
-	account_fill(&total, &reply->usages[index]);
+	account_fill_usage(&total, &reply->usages[index]);
 	facts->usage = &reply->usages[index];
 	reply->account_list[index] = facts;
 }
 
-static void add_accounts(struct reply *reply)
+static void reply_add_accounts(struct reply *reply)
 {
 	const struct tenant *tenant;
 	TAILQ_FOREACH(tenant, &reply->inquiry->supervisor->tenants, link)
-	if (visible(reply->inquiry, tenant))
-		add_account(reply, tenant);
+	if (is_visible_to(reply->inquiry, tenant))
+		reply_add_account(reply, tenant);
 	reply->message.accounts = reply->account_list;
 }
 
-static void query_engine(struct account_query *query, const struct engine *engine)
+static void query_add_engine(struct account_query *query, const struct engine *engine)
 {
 	const struct session *session;
 	TAILQ_FOREACH(session, &engine->sessions, link)
 	{
-		const struct session_figures *figures = claims_of(engine, session);
+		const struct session_figures *figures = claims_of_session(engine, session);
 		if (figures)
 			account_query_add_session(
 				query, session,
@@ -283,25 +284,25 @@ static void query_engine(struct account_query *query, const struct engine *engin
 }
 
 /* False: no memory. */
-static bool query_accounts(struct reply *reply)
+static bool reply_query_accounts(struct reply *reply)
 {
 	const struct tenant *tenant;
 	struct engine *engine;
 	reply->query.terms = reply->inquiry->terms;
 	TAILQ_FOREACH(tenant, &reply->inquiry->supervisor->tenants, link)
 	{
-		if (!visible(reply->inquiry, tenant))
+		if (!is_visible_to(reply->inquiry, tenant))
 			continue;
 		account_query_add_kept(&reply->query, tenant);
 		TAILQ_FOREACH(engine, &tenant->engines, link)
-		if (answered(reply, engine))
-			query_engine(&reply->query, engine);
+		if (engine_has_answered(reply, engine))
+			query_add_engine(&reply->query, engine);
 	}
 	return account_query_finish(&reply->query, &reply->message);
 }
 
-static void add_share(struct reply *reply, const struct engine *engine, uint32_t slot,
-		      uint64_t used_ns, bool wants)
+static void reply_add_share(struct reply *reply, const struct engine *engine, uint32_t slot,
+			    uint64_t used_ns, bool wants)
 {
 	const struct division_party *party = &engine->share->parties[slot];
 	struct configuration_share share = tenant_share(engine->tenant);
@@ -320,7 +321,7 @@ static void add_share(struct reply *reply, const struct engine *engine, uint32_t
 	reply->share_list[index] = facts;
 }
 
-static void add_shares_of(struct reply *reply, const struct engine *engine)
+static void reply_add_shares_of(struct reply *reply, const struct engine *engine)
 {
 	unsigned count = 0;
 	uint64_t used_ns = 0;
@@ -328,12 +329,12 @@ static void add_shares_of(struct reply *reply, const struct engine *engine)
 	for (uint32_t slot = 0; slot < SHARE_SLOTS && count < SHARES_OF_ENGINE_MAX; slot++) {
 		if (!sharing_claim(engine, slot, &used_ns, &wants))
 			continue;
-		add_share(reply, engine, slot, used_ns, wants);
+		reply_add_share(reply, engine, slot, used_ns, wants);
 		count++;
 	}
 }
 
-static void add_shares(struct reply *reply)
+static void reply_add_shares(struct reply *reply)
 {
 	const struct supervisor *supervisor = reply->inquiry->supervisor;
 	const struct tenant *tenant;
@@ -342,12 +343,13 @@ static void add_shares(struct reply *reply)
 		return;
 	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
 	TAILQ_FOREACH(engine, &tenant->engines, link)
-	if (visible(reply->inquiry, tenant))
-		add_shares_of(reply, engine);
+	if (is_visible_to(reply->inquiry, tenant))
+		reply_add_shares_of(reply, engine);
 	reply->message.shares = reply->share_list;
 }
 
-static void add_session(struct reply *reply, const struct engine *engine, struct session *session)
+static void reply_add_session(struct reply *reply, const struct engine *engine,
+			      struct session *session)
 {
 	static const Sycl__V1__SessionPhase phases[] = {
 		[SESSION_WAITING] = SYCL__V1__SESSION_PHASE__SESSION_PHASE_WAITING,
@@ -367,10 +369,10 @@ static void add_session(struct reply *reply, const struct engine *engine, struct
 	facts->since_unix_seconds = session->since_unix_seconds;
 	facts->age_ns = clock_now_ns() - session->since_ns;
 	if (!engine)
-		return; /* it waits until it can have one */
+		return; /* it waits until there can be an engine */
 	facts->engine_pid = (uint32_t)engine->pid;
 	const struct session_figures *claim =
-		answered(reply, engine) ? claims_of(engine, session) : NULL;
+		engine_has_answered(reply, engine) ? claims_of_session(engine, session) : NULL;
 	if (!claim)
 		return;
 	facts->reported = true;
@@ -386,23 +388,23 @@ static void add_session(struct reply *reply, const struct engine *engine, struct
 	facts->weight = claim->weight;
 }
 
-static void add_sessions(struct reply *reply)
+static void reply_add_sessions(struct reply *reply)
 {
 	const struct tenant *tenant;
 	const struct engine *engine;
 	struct session *session;
 	TAILQ_FOREACH(tenant, &reply->inquiry->supervisor->tenants, link)
 	{
-		if (!visible(reply->inquiry, tenant))
+		if (!is_visible_to(reply->inquiry, tenant))
 			continue;
 		TAILQ_FOREACH(session, &tenant->arriving, link)
-		add_session(reply, NULL, session);
+		reply_add_session(reply, NULL, session);
 		TAILQ_FOREACH(engine, &tenant->engines, link)
 		{
 			TAILQ_FOREACH(session, &engine->sessions, link)
-			add_session(reply, engine, session);
+			reply_add_session(reply, engine, session);
 			TAILQ_FOREACH(session, &engine->waiting, link)
-			add_session(reply, engine, session);
+			reply_add_session(reply, engine, session);
 		}
 	}
 	reply->message.sessions = reply->session_list;
@@ -412,31 +414,31 @@ void report_reply(struct inquiry *inquiry)
 {
 	struct reply reply = {.inquiry = inquiry};
 	sycl__v1__admin_reply__init(&reply.message);
-	count_capacities(&reply);
+	reply_count_capacities(&reply);
 	enum inquiry_kind kind = inquiry->kind;
 	bool tells_devices = kind == INQUIRY_STATUS || kind == INQUIRY_DEVICES;
-	if (!allocate_rows(&reply) ||
+	if (!reply_allocate_rows(&reply) ||
 	    (tells_devices && !report_devices_add(inquiry, &reply.devices, &reply.message)) ||
 	    (kind == INQUIRY_LIMITS &&
 	     !report_limits_add(inquiry, &reply.limits, &reply.message)) ||
-	    (kind == INQUIRY_ACCOUNTS && !query_accounts(&reply))) {
-		free_rows(&reply);
+	    (kind == INQUIRY_ACCOUNTS && !reply_query_accounts(&reply))) {
+		reply_free_rows(&reply);
 		admin_answer_error(&inquiry->asker, STATUS_MEMORY_ALLOCATION,
 				   "the service has no memory");
 		return;
 	}
-	add_service(&reply);
+	reply_add_service(&reply);
 	if (tells_devices)
-		add_shares(&reply);
+		reply_add_shares(&reply);
 	if (kind == INQUIRY_STATUS) {
-		add_engines(&reply);
-		add_accounts(&reply);
+		reply_add_engines(&reply);
+		reply_add_accounts(&reply);
 	}
 	if (kind == INQUIRY_STATUS || kind == INQUIRY_SESSIONS)
-		add_sessions(&reply);
+		reply_add_sessions(&reply);
 	if (kind == INQUIRY_DEVICES && reply.message.n_devices == 0 && inquiry->trouble[0])
 		admin_answer_error(&inquiry->asker, STATUS_CONNECTION_LOST, inquiry->trouble);
 	else
 		admin_answer(&inquiry->asker, &reply.message);
-	free_rows(&reply);
+	reply_free_rows(&reply);
 }

@@ -321,7 +321,7 @@ static void engine_process_gone(struct engine *engine, int wait_status)
 void engine_abandon(struct engine *engine)
 {
 	struct session *session;
-	engine_lost_let_go(engine);
+	engine_lost_end(engine);
 	engine_end_sessions(engine);
 	/* Another service follows: a client that is hung up on without an error connects again
 	 * there. */
@@ -392,7 +392,7 @@ static void on_engine_deadline(uv_timer_t *timer)
 	if (engine->state == ENGINE_RETURNING) {
 		log_warning("engine", "pid %ld of uid %lu goes on, and has not come back yet",
 			    (long)engine->pid, (unsigned long)engine->tenant->uid);
-		engine_stays_away(engine);
+		engine_release_waiting(engine);
 		return;
 	}
 	if (engine->end_reason[0]) {
@@ -566,18 +566,18 @@ void engine_detach(struct engine *engine)
 	sharing_engine_gone(engine);
 }
 
-void engine_gets_nobody_new(struct engine *engine)
+void engine_refuse_new_sessions(struct engine *engine)
 {
 	if (engine->tenant->current == engine)
 		engine->tenant->current = NULL;
 	engine_move_sessions(engine);
 }
 
-void engine_stays_away(struct engine *engine)
+void engine_release_waiting(struct engine *engine)
 {
 	(void)uv_timer_stop(&engine->deadline);
 	engine->tenant->supervisor->observer->gone(engine);
-	engine_gets_nobody_new(engine);
+	engine_refuse_new_sessions(engine);
 	engine->tenant->supervisor->observer->engines_changed(engine->tenant->supervisor);
 }
 
@@ -617,14 +617,14 @@ void engine_flush(struct engine *engine)
 		}
 		(void)engine_pop_waiting(engine);
 		session->phase = SESSION_HANDSHAKE;
-		unsettled_handed_on(session);
+		unsettled_restart_deadline(session);
 		engine_add_session(engine, session);
 		engine->had_session = true;
 	}
 	engine_watch_control(engine, UV_READABLE);
 }
 
-void engine_give(struct engine *engine, struct session *session)
+void engine_give_session(struct engine *engine, struct session *session)
 {
 	(void)uv_timer_stop(&engine->idle);
 	session->phase = SESSION_WAITING;
@@ -639,7 +639,7 @@ void engine_session_opened(struct session *session)
 {
 	session->phase = SESSION_OPEN;
 	unsettled_remove(session);
-	session_let_go(session);
+	session_close_descriptors(session);
 }
 
 void engine_session_closed(struct engine *engine, struct session *session)
@@ -722,7 +722,7 @@ static void engine_stop_absent(struct engine *engine, uint64_t grace_ms)
 
 void engine_stop(struct engine *engine, uint64_t drain_ns)
 {
-	engine_lost_let_go(engine);
+	engine_lost_end(engine);
 	if (engine->kill_reason[0] || engine->is_lost)
 		return;
 	uint64_t grace_ms = drain_ns > UINT64_MAX / 2
@@ -743,7 +743,7 @@ void engine_stop(struct engine *engine, uint64_t drain_ns)
 
 void engine_kill(struct engine *engine, const char *reason)
 {
-	engine_lost_let_go(engine);
+	engine_lost_end(engine);
 	if (engine->kill_reason[0] || engine->is_lost)
 		return;
 	(void)snprintf(engine->kill_reason, sizeof(engine->kill_reason), "%s", reason);
@@ -762,7 +762,7 @@ void engine_kill(struct engine *engine, const char *reason)
 
 void engine_kill_soon(struct engine *engine, const char *reason)
 {
-	engine_lost_let_go(engine);
+	engine_lost_end(engine);
 	if (engine->kill_reason[0] || engine->is_lost)
 		return;
 	(void)snprintf(engine->end_reason, sizeof(engine->end_reason), "%s", reason);
@@ -787,6 +787,6 @@ void engine_control_lost(struct engine *engine, const char *reason)
 	if (engine->kill_reason[0])
 		return;
 	engine_leave_service(engine, STOP_GRACE_MS);
-	if (engine_lost_says(engine))
+	if (engine_lost_is_marked(engine))
 		engine_lost_begin(engine);
 }

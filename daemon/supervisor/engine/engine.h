@@ -48,9 +48,9 @@ void engine_detach(struct engine *engine);
 
 /* It gets no new session; waiting and new ones get another engine. It keeps the sessions that it
  * has. */
-void engine_gets_nobody_new(struct engine *engine);
+void engine_refuse_new_sessions(struct engine *engine);
 /* RETURNING: waiting sessions get another engine. It may still connect. */
-void engine_stays_away(struct engine *engine);
+void engine_release_waiting(struct engine *engine);
 
 /* RETURNING: free what is known of it. Its process goes on without this service. */
 void engine_forget(struct engine *engine);
@@ -63,7 +63,7 @@ void engine_session_returned(struct engine *engine, struct session *session);
 
 /* Give it a session: handed on at once when the engine is ready, else kept until then. Takes the
  * session. */
-void engine_give(struct engine *engine, struct session *session);
+void engine_give_session(struct engine *engine, struct session *session);
 
 /* Refuse a session that waits for it; `text` is for the client. The session ends. */
 void engine_drop_waiting(struct engine *engine, struct session *session, const char *text);

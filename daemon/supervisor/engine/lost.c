@@ -17,7 +17,7 @@ enum {
 				    pins and loads modules */
 };
 
-bool engine_lost_says(const struct engine *engine)
+bool engine_lost_is_marked(const struct engine *engine)
 {
 	const struct flight_page *page = engine->flight ? engine->flight->address : NULL;
 	return page && atomic_load_explicit(&page->fault.known, memory_order_acquire) ==
@@ -38,7 +38,7 @@ static void engine_lost_kill(const struct engine *engine)
 			  strerror(errno));
 }
 
-void engine_lost_let_go(struct engine *engine)
+void engine_lost_end(struct engine *engine)
 {
 	if (!engine->is_held)
 		return;
@@ -51,7 +51,7 @@ void engine_lost_let_go(struct engine *engine)
 
 static void on_held_long_enough(uv_timer_t *timer)
 {
-	engine_lost_let_go(timer->data);
+	engine_lost_end(timer->data);
 }
 
 /* If the tenant's next engine fails at once, only the latest process is held. */
@@ -59,7 +59,7 @@ static void engine_lost_hold(struct engine *engine)
 {
 	struct engine *other;
 	TAILQ_FOREACH(other, &engine->tenant->engines, link)
-	engine_lost_let_go(other);
+	engine_lost_end(other);
 	engine->is_held = true;
 	engine->tenant->supervisor->held_count++;
 	(void)uv_timer_start(&engine->deadline, on_held_long_enough, LINGER_MS, 0);

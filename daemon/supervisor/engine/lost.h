@@ -14,7 +14,7 @@ struct engine;
 struct tenant;
 
 /* Has the engine marked in its flight page that it has given up its devices? */
-bool engine_lost_says(const struct engine *engine);
+bool engine_lost_is_marked(const struct engine *engine);
 
 /*
  * At its hang-up: start the next engine in its place, settle its end, and hold its process. An
@@ -27,7 +27,7 @@ void engine_lost_begin(struct engine *engine);
 void engine_lost_is_followed(const struct tenant *tenant);
 
 /* End its process now, if it is held. Its exit is handled later. */
-void engine_lost_let_go(struct engine *engine);
+void engine_lost_end(struct engine *engine);
 
 /* Its process has gone. */
 void engine_lost_gone(struct engine *engine);

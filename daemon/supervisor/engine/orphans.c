@@ -41,7 +41,7 @@ static bool pid_is_engine(const void *context, pid_t pid)
 	const struct supervisor *supervisor = context;
 	pid_t standby = -1;
 	uint64_t since_ns;
-	if (standby_look(supervisor, &standby, &since_ns) != STANDBY_NONE && standby == pid)
+	if (standby_describe(supervisor, &standby, &since_ns) != STANDBY_NONE && standby == pid)
 		return true;
 	const struct tenant *tenant;
 	TAILQ_FOREACH(tenant, &supervisor->tenants, link)

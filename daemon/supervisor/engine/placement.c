@@ -125,12 +125,12 @@ void tenant_place(struct tenant *tenant, struct session *session)
 	} else {
 		r = tenant_engine(tenant, true, &engine, &refusal);
 		if (r < 0 && tenant_may_wait_for_engine(tenant, session, r)) {
-			tenant_let_wait(tenant, session);
+			arrivals_add(tenant, session);
 			return;
 		}
 	}
 	if (r == 0) {
-		engine_give(engine, session);
+		engine_give_session(engine, session);
 		return;
 	}
 	log_debug("session", "uid %lu, pid %ld is refused: %s", (unsigned long)tenant->uid,
@@ -147,7 +147,7 @@ void tenant_give_up(struct session *session, const char *text)
 	log_debug("session", "%llu of uid %lu, pid %ld: %s", (unsigned long long)session->id,
 		  (unsigned long)session->peer.uid, (long)session->peer.pid, text);
 	if (!engine) {
-		tenant_drop_arrival(session->tenant, session, text);
+		arrivals_drop(session->tenant, session, text);
 		return;
 	}
 	if (session->phase == SESSION_WAITING) {
@@ -158,5 +158,5 @@ void tenant_give_up(struct session *session, const char *text)
 	unsettled_remove(session);
 	refuse_client(take_fd(&session->socket), STATUS_CONNECTION_LOST, text);
 	session->phase = SESSION_OVER;
-	session_let_go(session);
+	session_close_descriptors(session);
 }

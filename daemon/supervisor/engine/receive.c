@@ -21,12 +21,12 @@
 #include <sys/socket.h>
 
 /* Counts an invalid message. A few may be a mistake; many would keep the service busy. */
-static void engine_strike(struct engine *engine, const char *what)
+static void engine_count_invalid(struct engine *engine, const char *what)
 {
-	engine->strikes++;
+	engine->invalid_messages++;
 	log_debug("engine", "pid %ld of uid %lu: %s", (long)engine->pid,
 		  (unsigned long)engine->tenant->uid, what);
-	if (engine->strikes == ENGINE_STRIKES_MAX)
+	if (engine->invalid_messages == ENGINE_INVALID_MAX)
 		engine_kill(engine, "it sends messages that were not asked for");
 }
 
@@ -34,7 +34,7 @@ static void receive_ready(struct engine *engine, const Sycl__V1__EngineReady *re
 			  struct packet_fds *fds)
 {
 	if (engine->was_ready) {
-		engine_strike(engine, "is ready twice");
+		engine_count_invalid(engine, "is ready twice");
 		return;
 	}
 	struct memory_region *flight = NULL;
@@ -57,13 +57,13 @@ static void receive_session_state(struct engine *engine, const Sycl__V1__Session
 {
 	struct session *session = engine_session(engine, state->session);
 	if (!session) {
-		engine_strike(engine, "names a session that it does not have");
+		engine_count_invalid(engine, "names a session that it does not have");
 		return;
 	}
 	switch (state->state) {
 	case SYCL__V1__SESSION_STATE__STATE__STATE_OPEN:
 		if (session->phase == SESSION_OPEN) {
-			engine_strike(engine, "opens a session twice");
+			engine_count_invalid(engine, "opens a session twice");
 			return;
 		}
 		engine_session_opened(session);
@@ -84,7 +84,7 @@ static void receive_session_state(struct engine *engine, const Sycl__V1__Session
 		return;
 	}
 	default:
-		engine_strike(engine, "names an unknown state");
+		engine_count_invalid(engine, "names an unknown state");
 	}
 }
 
@@ -100,10 +100,10 @@ static void receive_report(struct engine *engine, const Sycl__V1__EngineReport *
 {
 	uint64_t *asked = engine_asked_entry(engine, message->request);
 	if (!asked) {
-		engine_strike(engine, "sends a report that was not asked for");
+		engine_count_invalid(engine, "sends a report that was not asked for");
 		return;
 	}
-	int r = claims_take(engine, message);
+	int r = claims_keep_report(engine, message);
 	if (r < 0) {
 		engine_kill(engine, r == -E2BIG ? "its report has too many parts"
 						: "its report claims more than there can be");
@@ -122,20 +122,20 @@ static void receive_report(struct engine *engine, const Sycl__V1__EngineReport *
  */
 static bool trace_answer_is_endless(struct engine *engine, const Sycl__V1__EngineTrace *message)
 {
-	if (message->request > engine->told_request) {
-		engine->told_request = message->request;
-		engine->told_bytes = 0;
+	if (message->request > engine->trace_request) {
+		engine->trace_request = message->request;
+		engine->trace_bytes = 0;
 	}
-	engine->told_bytes += message->records.len;
+	engine->trace_bytes += message->records.len;
 	return (message->more && message->records.len == 0) ||
-	       engine->told_bytes > TRACE_RECORDS_POLL * sizeof(struct trace_record);
+	       engine->trace_bytes > TRACE_RECORDS_POLL * sizeof(struct trace_record);
 }
 
 static void receive_trace(struct engine *engine, const Sycl__V1__EngineTrace *message)
 {
 	uint64_t *asked = engine_asked_entry(engine, message->request);
 	if (!asked) {
-		engine_strike(engine, "sends a trace that was not asked for");
+		engine_count_invalid(engine, "sends a trace that was not asked for");
 		return;
 	}
 	if (trace_answer_is_endless(engine, message) ||
@@ -157,14 +157,14 @@ static void receive_devices_in_use(struct engine *engine, const Sycl__V1__Device
 	for (size_t i = 0; i < message->n_devices; i++) {
 		unsigned backend = (unsigned)message->devices[i]->backend;
 		if (backend >= DEVICE_SET_BACKENDS) {
-			engine_strike(engine, "names an unknown backend");
+			engine_count_invalid(engine, "names an unknown backend");
 			return;
 		}
 		devices.devices[backend] |= message->devices[i]->devices;
 	}
 	device_set_add(&devices, &engine->devices);
 	if (device_set_has(&engine->devices, &devices)) {
-		engine_strike(engine, "repeats a list of open devices");
+		engine_count_invalid(engine, "repeats a list of open devices");
 		return;
 	}
 	engine_opened_devices(engine, &devices);
@@ -198,10 +198,10 @@ static void receive_message(struct engine *engine, const Sycl__V1__Control *cont
 		return;
 	case SYCL__V1__CONTROL__BODY_WANTS:
 		if (!sharing_engine_wants(engine, control->wants->watch))
-			engine_strike(engine, "wants a device while no engine was asked");
+			engine_count_invalid(engine, "wants a device while no engine was asked");
 		return;
 	default:
-		engine_strike(engine, "sends a message of no kind that it may send");
+		engine_count_invalid(engine, "sends a message of no kind that it may send");
 	}
 }
 

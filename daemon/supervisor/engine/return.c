@@ -80,7 +80,7 @@ static void return_refuse(struct engine *engine, const char *why)
 	(void)engine_send_taken(engine, why, -1);
 	engine->is_refused = true;
 	engine_detach(engine);
-	engine_stays_away(engine);
+	engine_release_waiting(engine);
 }
 
 static bool token_matches(const struct engine *engine, const ProtobufCBinaryData *token)
@@ -120,7 +120,7 @@ static bool return_receive_first(struct engine *engine, const Sycl__V1__EngineRe
 	text_copy_printable(version, sizeof(version), message->version);
 	engine->is_older = strcmp(version, SYCLD_VERSION) != 0;
 	if (engine->is_older)
-		engine_gets_nobody_new(engine);
+		engine_refuse_new_sessions(engine);
 	engine->return_begun = true;
 	return true;
 }

@@ -101,7 +101,7 @@ static void standby_process_gone(struct standby *standby, int wait_status)
 		log_info("standby", "pid %ld has ended", pid);
 	} else if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == EXIT_USELESS) {
 		log_info("standby", "pid %ld: none of the devices can be prepared", pid);
-		supervisor->keeper->useless = asked_for;
+		supervisor->keeper->unpreparable = asked_for;
 	} else {
 		if (standby->failure[0])
 			(void)snprintf(why, sizeof(why), "pid %ld was killed: %s", pid,
@@ -402,7 +402,7 @@ void standby_review(struct supervisor *supervisor)
 	} else {
 		(void)uv_timer_stop(&keeper->idle);
 		/* An empty set is a part of every other. */
-		if (!device_set_has(&keeper->useless, &wanted))
+		if (!device_set_has(&keeper->unpreparable, &wanted))
 			standby_start_rest(supervisor);
 	}
 }
@@ -411,7 +411,7 @@ void standby_renew(struct supervisor *supervisor)
 {
 	struct standby_keeper *keeper = supervisor->keeper;
 	keeper->failures = 0;
-	keeper->useless = (struct device_set){.devices = {0}};
+	keeper->unpreparable = (struct device_set){.devices = {0}};
 	struct tenant *tenant;
 	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
 	tenant->no_standby_until_ns = 0;
@@ -497,8 +497,8 @@ void standby_init(struct supervisor *supervisor)
 	keeper->idle.data = supervisor;
 }
 
-enum standby_state standby_look(const struct supervisor *supervisor, pid_t *pid_out,
-				uint64_t *since_ns_out)
+enum standby_state standby_describe(const struct supervisor *supervisor, pid_t *pid_out,
+				    uint64_t *since_ns_out)
 {
 	const struct standby *standby = supervisor->keeper->standby;
 	if (!standby)

@@ -35,8 +35,8 @@ struct standby_keeper {
 	unsigned failures;       /* in a row */
 	uint64_t put_off_ns; /* since when the next is put off for engines that open their devices;
 				0: it is not */
-	struct engine_log_window log; /* the room that standbys have in the log */
-	struct device_set useless;    /* devices that cannot be prepared */
+	struct engine_log_window log;   /* the room that standbys have in the log */
+	struct device_set unpreparable; /* devices that cannot be prepared */
 };
 
 void standby_init(struct supervisor *supervisor);
@@ -66,7 +66,7 @@ void standby_stop(struct supervisor *supervisor);
 void standby_abandon(struct supervisor *supervisor);
 
 /* For operators; 0 and STANDBY_NONE: there is none. */
-enum standby_state standby_look(const struct supervisor *supervisor, pid_t *pid_out,
-				uint64_t *since_ns_out);
+enum standby_state standby_describe(const struct supervisor *supervisor, pid_t *pid_out,
+				    uint64_t *since_ns_out);
 
 #endif

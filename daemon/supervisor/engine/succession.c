@@ -234,7 +234,7 @@ static void succession_expect_engine(struct supervisor *supervisor,
 	(void)tenant_identify(tenant, &refusal); /* its share, when it is back */
 	if (entry->refused) {
 		engine->is_refused = true;
-		engine_stays_away(engine);
+		engine_release_waiting(engine);
 		return;
 	}
 	if (entry->current && !tenant->current && !supervisor->configuration.engine_per_session)

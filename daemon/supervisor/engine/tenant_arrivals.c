@@ -20,7 +20,7 @@ static struct session *arrivals_take_first(struct tenant *tenant)
 	return session;
 }
 
-void tenant_drop_arrival(struct tenant *tenant, struct session *session, const char *text)
+void arrivals_drop(struct tenant *tenant, struct session *session, const char *text)
 {
 	TAILQ_REMOVE(&tenant->arriving, session, link);
 	tenant->arriving_count--;
@@ -43,7 +43,7 @@ static void arrivals_drop_late(struct tenant *tenant)
 		next = TAILQ_NEXT(session, link);
 		if (clock_now_ns() - session->since_ns > patience_ns ||
 		    session_has_hung_up(session))
-			tenant_drop_arrival(tenant, session, why);
+			arrivals_drop(tenant, session, why);
 	}
 }
 
@@ -64,7 +64,7 @@ void arrivals_init(struct supervisor *supervisor)
 	supervisor->arrivals.data = supervisor;
 }
 
-void tenant_let_wait(struct tenant *tenant, struct session *session)
+void arrivals_add(struct tenant *tenant, struct session *session)
 {
 	session->phase = SESSION_WAITING;
 	TAILQ_INSERT_TAIL(&tenant->arriving, session, link);
@@ -76,7 +76,7 @@ void tenant_let_wait(struct tenant *tenant, struct session *session)
 				     TICK_MS);
 }
 
-void tenant_continue(struct tenant *tenant)
+void arrivals_continue_tenant(struct tenant *tenant)
 {
 	/* Each session is tried once. One that has to wait on goes behind the others again, so all
 	 * keep their order. */
@@ -95,7 +95,7 @@ void arrivals_continue(struct supervisor *supervisor)
 	     tenant = next) {
 		next = TAILQ_NEXT(tenant, link);
 		if (tenant->arriving_count && tenant->is_identified)
-			tenant_continue(tenant);
+			arrivals_continue_tenant(tenant);
 	}
 }
 
@@ -104,5 +104,5 @@ void arrivals_refuse(struct supervisor *supervisor, const char *text)
 	struct tenant *tenant;
 	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
 	while (!TAILQ_EMPTY(&tenant->arriving))
-		tenant_drop_arrival(tenant, TAILQ_FIRST(&tenant->arriving), text);
+		arrivals_drop(tenant, TAILQ_FIRST(&tenant->arriving), text);
 }

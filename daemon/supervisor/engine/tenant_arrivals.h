@@ -13,16 +13,16 @@ struct tenant;
 void arrivals_init(struct supervisor *supervisor);
 
 /* The session waits. Takes it. */
-void tenant_let_wait(struct tenant *tenant, struct session *session);
+void arrivals_add(struct tenant *tenant, struct session *session);
 
 /* The reason for the wait may be over: place the sessions, or let them wait on. The tenant may be
  * freed by this call. */
-void tenant_continue(struct tenant *tenant);
+void arrivals_continue_tenant(struct tenant *tenant);
 /* The same for all tenants. */
 void arrivals_continue(struct supervisor *supervisor);
 
 /* Refuse a session that waits; `text` is for the client. The session ends. */
-void tenant_drop_arrival(struct tenant *tenant, struct session *session, const char *text);
+void arrivals_drop(struct tenant *tenant, struct session *session, const char *text);
 
 /* The service takes no more sessions. */
 void arrivals_refuse(struct supervisor *supervisor, const char *text);

@@ -427,7 +427,7 @@ static void on_tenant_identified(struct tenant *tenant)
 {
 	sharing_review(tenant->supervisor);
 	report_tenant_identified(tenant);
-	tenant_continue(tenant);
+	arrivals_continue_tenant(tenant);
 }
 
 /* All parts of the service. libuv keeps pointers into them. */
@@ -475,7 +475,8 @@ static struct supervisor *connect_parts(const struct options *options,
 		.listener = *listener,
 		.observer = &observer,
 		.privileged = geteuid() == 0 && !options->user,
-		.outsiders = user_namespace_outsiders(USER_NAMESPACE_MAP, USER_NAMESPACE_OVERFLOW),
+		.overflow_uid =
+			user_namespace_outsiders(USER_NAMESPACE_MAP, USER_NAMESPACE_OVERFLOW),
 		.since_ns = clock_now_ns(),
 		.since_unix_seconds = (uint64_t)time(NULL),
 		.account_file = &parts.account_file,

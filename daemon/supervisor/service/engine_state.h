@@ -29,7 +29,7 @@ enum engine_state { ENGINE_STARTING, ENGINE_READY, ENGINE_STOPPING, ENGINE_RETUR
 enum {
 	ENGINE_ASKED_MAX = 4,    /* report requests without an answer; more are not sent */
 	ENGINE_PLACES = 1024,    /* where sessions are found by their number */
-	ENGINE_STRIKES_MAX = 64, /* unrequested messages, before the engine is ended */
+	ENGINE_INVALID_MAX = 64, /* unrequested messages, before the engine is ended */
 	ENGINE_REASON_BYTES = 128,
 };
 
@@ -82,9 +82,9 @@ struct engine {
 	struct memory_region *flight;     /* its flight page, read-only; NULL until it is ready */
 	uint64_t asked[ENGINE_ASKED_MAX]; /* requests that it has not answered; 0: free */
 	struct engine_claims claims;
-	uint64_t told_request; /* the latest question that it has sent trace records for, */
-	size_t told_bytes;     /* and their size so far */
-	unsigned strikes;
+	uint64_t trace_request; /* the latest question that it has sent trace records for, */
+	size_t trace_bytes;     /* and their size so far */
+	unsigned invalid_messages;
 
 	uv_poll_t *control_poll; /* NULL: `control` is not watched */
 	int control_events;

@@ -52,7 +52,7 @@ bool session_has_hung_up(const struct session *session)
 	return poll(ends, 2, 0) > 0;
 }
 
-void session_let_go(struct session *session)
+void session_close_descriptors(struct session *session)
 {
 	foreign_socket_close(&session->socket);
 	close_fd(&session->peer.pidfd);
@@ -62,7 +62,7 @@ struct session *session_free(struct session *session)
 {
 	if (!session)
 		return NULL;
-	session_let_go(session);
+	session_close_descriptors(session);
 	session_figures_fini(&session->figures);
 	free(session);
 	return NULL;

@@ -64,7 +64,7 @@ bool session_is_untouched(const struct session *session);
 bool session_has_hung_up(const struct session *session);
 
 /* Close the supervisor's copies of the descriptors. */
-void session_let_go(struct session *session);
+void session_close_descriptors(struct session *session);
 
 /* Closes what it still holds. Accepts NULL, returns NULL. */
 struct session *session_free(struct session *session);

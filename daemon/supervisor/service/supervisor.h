@@ -51,7 +51,7 @@ struct supervisor {
 	struct engine_log_window
 		unknown_log; /* of all users together whom the user database does not know */
 	bool privileged;     /* it may become any uid; otherwise it serves only its own */
-	uid_t outsiders; /* the uid that stands for all users missing in this user namespace; -1:
+	uid_t overflow_uid; /* the uid that stands for all users missing in this user namespace; -1:
 			    none is missing */
 	bool stopping;
 	bool drained; /* an operator has ordered that no new session is accepted */

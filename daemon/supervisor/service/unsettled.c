@@ -130,7 +130,7 @@ void unsettled_add(struct tenant *tenant, struct engine *engine, struct session 
 		(void)uv_timer_start(&unsettled->deadline, on_unsettled_deadline, LOOK_MS, LOOK_MS);
 }
 
-void unsettled_handed_on(struct session *session)
+void unsettled_restart_deadline(struct session *session)
 {
 	if (session->is_unsettled)
 		session->unsettled_since_ns = clock_now_ns();

@@ -35,7 +35,7 @@ void unsettled_close(struct supervisor *supervisor);
 /* Add a session, with its descriptors, that waits for its engine, or until there can be one (NULL).
  * The second: an engine has just got it, and its time begins anew. */
 void unsettled_add(struct tenant *tenant, struct engine *engine, struct session *session);
-void unsettled_handed_on(struct session *session);
+void unsettled_restart_deadline(struct session *session);
 
 /* Remove a session that is open or over, before its descriptors are closed. Does nothing for one
  * that is not in the list. */
