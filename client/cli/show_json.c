@@ -173,7 +173,7 @@ static json_t *list_of(const ProtobufCFieldDescriptor *field, const uint8_t *val
 	return list;
 }
 
-/* What several fields say together, or another form than the type's. False: none of these. */
+/* Values of several fields together, or in another form than the type's. False: none of these. */
 static bool special_value(const ProtobufCMessage *message, const char *key, json_t **value_out)
 {
 	if (message->descriptor == &sycl__v1__service_facts__descriptor) {

@@ -1,4 +1,4 @@
-/* `syclctl limits`: what holds, for whom, and who said so. */
+/* `syclctl limits`: the limits that hold, for which users, and their sources. */
 #include "show.h"
 #include "table.h"
 #include "units.h"

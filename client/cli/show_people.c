@@ -35,7 +35,7 @@ static void show_service(const Sycl__V1__ServiceFacts *service)
 		(void)printf("  shown     your own sessions only\n");
 }
 
-/* An engine runs its tenant's code and may say anything. */
+/* An engine runs its tenant's code, so its report may have any text. */
 static void print_dispute(const Sycl__V1__KnownDevice *device)
 {
 	enum { NAMED_MOST = 8 };
@@ -129,7 +129,7 @@ static void print_spill(const Sycl__V1__EngineFacts *engine)
 		format_bytes(engine->spilled_now_bytes, now));
 }
 
-/* Of a user once, who may have several engines; their rows lie side by side. */
+/* One line for each user; rows of a user's engines lie side by side. */
 static void print_drained(const Sycl__V1__AdminReply *reply, size_t i)
 {
 	const Sycl__V1__EngineFacts *engine = reply->engines[i];

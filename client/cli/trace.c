@@ -159,7 +159,7 @@ static int find_device(struct recording *recording, char text_out[DEVICE_BYTES])
 	return r;
 }
 
-/* ----------------------------------- what engines say ----------------------------------- */
+/* ----------------------------------- engines' answers ------------------------------------ */
 
 static struct told *recording_find_engine(struct recording *recording,
 					  const struct trace_source *source)

@@ -113,8 +113,8 @@ static void reply_free_rows(struct reply *reply)
 	report_limits_fini(&reply->limits);
 }
 
-/* It has no user yet: it is shown to users that see everything, and to one that is the only user.
- */
+/* The standby has no user yet: only users that see everything, and the only user of a service, see
+ * it. */
 static void reply_add_standby(const struct reply *reply, Sycl__V1__ServiceFacts *service)
 {
 	static const Sycl__V1__EngineState states[] = {

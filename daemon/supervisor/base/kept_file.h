@@ -1,5 +1,5 @@
-/* Small files that a service leaves in its folder for the one that follows: nobody but the
- * service's user reads or writes them. */
+/* Small files that a service leaves in its folder for the next one. Only the service's user reads
+ * or writes them. */
 #ifndef SYCLD_SUPERVISOR_KEPT_FILE_H
 #define SYCLD_SUPERVISOR_KEPT_FILE_H
 

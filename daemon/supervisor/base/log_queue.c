@@ -25,7 +25,7 @@ struct line {
 /* How to write without waiting. */
 enum manner {
 	AS_IT_IS, /* a file: there is always room */
-	SENT,     /* a socket: each call can say so */
+	SENT,     /* a socket: each call can be made without blocking */
 	REOPENED, /* a pipe or terminal: opened again, so that O_NONBLOCK is set for this process
 		     alone */
 	IF_ASKED, /* one that cannot be opened again: polled before each write. Another writer may

@@ -1,5 +1,5 @@
 /*
- * The folder of the sockets. Its owner decides which service clients reach, so it must be owned by
+ * The folder of the sockets. Its owner decides which service clients reach. So it must be owned by
  * this uid, not writable for others, and reached without a symbolic link at its end.
  */
 #ifndef SYCLD_SUPERVISOR_RUNTIME_DIRECTORY_H

@@ -19,12 +19,12 @@ STAILQ_HEAD(user_lookup_list, user_lookup);
 
 /* Shared with threads that may outlive the service's state, so it lives as long as the process. */
 static struct {
-	pthread_mutex_t mutex; /* of all but `tell` */
+	pthread_mutex_t mutex; /* of all but `wake` */
 	struct user_lookup_list asked, answered;
 	unsigned threads, count; /* `count` includes look-ups in a thread, and answers that were not
 				    delivered yet */
 	bool is_open;
-	uv_async_t tell;
+	uv_async_t wake;
 } lookups = {
 	.mutex = PTHREAD_MUTEX_INITIALIZER,
 	.asked = STAILQ_HEAD_INITIALIZER(lookups.asked),
@@ -49,7 +49,7 @@ static void lookups_wake_loop(struct user_lookup *lookup)
 	(void)pthread_mutex_lock(&lookups.mutex);
 	STAILQ_INSERT_TAIL(&lookups.answered, lookup, link);
 	if (lookups.is_open)
-		(void)uv_async_send(&lookups.tell);
+		(void)uv_async_send(&lookups.wake);
 	(void)pthread_mutex_unlock(&lookups.mutex);
 }
 
@@ -95,10 +95,10 @@ static struct user_lookup *lookups_take_answered(void)
 	return lookup;
 }
 
-static void on_lookups_answered(uv_async_t *tell)
+static void on_lookups_answered(uv_async_t *wake)
 {
 	struct user_lookup *lookup;
-	(void)tell;
+	(void)wake;
 	while ((lookup = lookups_take_answered())) {
 		if (lookup->call)
 			lookup->call(lookup->context, &lookup->answer);
@@ -108,7 +108,7 @@ static void on_lookups_answered(uv_async_t *tell)
 
 int user_lookups_open(uv_loop_t *loop)
 {
-	int r = uv_async_init(loop, &lookups.tell, on_lookups_answered);
+	int r = uv_async_init(loop, &lookups.wake, on_lookups_answered);
 	if (r < 0)
 		return r;
 	(void)pthread_mutex_lock(&lookups.mutex);
@@ -136,7 +136,7 @@ void user_lookups_close(void)
 	lookup_list_free(&lookups.answered);
 	(void)pthread_mutex_unlock(&lookups.mutex);
 	if (was_open)
-		uv_close((uv_handle_t *)&lookups.tell, NULL);
+		uv_close((uv_handle_t *)&lookups.wake, NULL);
 }
 
 int user_lookup_begin(const struct user_question *question, user_lookup_answered *answered,

@@ -191,8 +191,8 @@ static struct user exclusive_owner_sum(const struct division *division,
 	return (struct user){.parties = parties};
 }
 
-/* The turn ends when its part is used up, or its slice while others want the device, or when the
- * owner has nothing to do while others have. */
+/* The turn ends when its part is used up. It also ends with its slice while others want the device,
+ * or when the owner has nothing to do while others have. */
 static bool exclusive_turn_is_over(const struct division *division, const struct user *owner,
 				   const struct division_party *next)
 {

@@ -1,13 +1,13 @@
 /*
  * How the time of one device is divided among users. Pure: it takes the claims of engines and the
- * time, and returns grants; it calls no other module, allocates nothing and reads no clock.
+ * time, and returns grants. It calls no other module, allocates nothing and reads no clock.
  *
  * A user has a share: a minimum that the user gets when it is wanted, and a maximum. Time that is
- * left over is lent equally to users who would take more. A claim is believed only as far as a
- * false one costs its own user: a user who claims to want the device is granted no more than the
- * own share, and a user without a new claim for a while wants nothing. Commands that a user said
- * are running count as running until the user says otherwise: that costs other users no more than
- * the wait for them, and a user who stops the own engine pays too.
+ * left over is lent equally to users that would take more. A claim is believed only as far as a
+ * false one costs its own user. A user that claims to want the device is granted no more than its
+ * own share, and a user without a new claim for a while wants nothing. Commands that were claimed
+ * to run count as running until the engine claims otherwise. That costs other users no more than
+ * the wait for them, and a user that stops its own engine pays too.
  */
 #ifndef SYCLD_SUPERVISOR_DIVISION_H
 #define SYCLD_SUPERVISOR_DIVISION_H
@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define DIVISION_WHOLE 1000u
-#define DIVISION_LEAST 10u /* each user who wants something gets at least this */
+#define DIVISION_LEAST 10u /* each user that wants something gets at least this */
 #define DIVISION_SLICE_NS                                                                          \
 	10000000ull /* DIVISION_EXCLUSIVE: the shortest time for which one user has the device */
 #define DIVISION_OVERRUN_NS                                                                        \

@@ -6,8 +6,8 @@
  *   sycld.service/uid-1000          limits of the user, as configured
  *   sycld.service/uid-1000/engine-4711   an engine and whatever its code starts: ended as a whole
  *
- * A name says which engine it is, so that the next service finds it again. Everywhere else nothing
- * of this happens: orphans.h.
+ * A name identifies the engine, so that the next service finds it again. Without delegation there
+ * are no groups: orphans.h.
  */
 #ifndef SYCLD_SUPERVISOR_ENGINE_GROUPS_H
 #define SYCLD_SUPERVISOR_ENGINE_GROUPS_H

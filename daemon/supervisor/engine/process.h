@@ -35,9 +35,9 @@ struct engine_process {
 	}
 
 /*
- * fork and exec with a clean environment, a session of its own, no descriptor but standard output
- * and error, which are one socket of its own, and the control socket as 3. The descriptors are the
- * caller's, CLOEXEC. 0 or a negative errno.
+ * Fork and exec with a clean environment and a session of its own. Standard output and error are
+ * one socket of its own, and descriptor 3 is the control socket; it has no others. The descriptors
+ * are the caller's, CLOEXEC. 0 or a negative errno.
  */
 int engine_process_start(const struct engine_launch *launch, struct engine_process *process_out);
 

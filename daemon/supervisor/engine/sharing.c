@@ -289,7 +289,7 @@ static void sharing_watch(struct supervisor *supervisor)
 	(void)sharing_update_grants(supervisor);
 }
 
-/* ------------------------------------ who takes part ------------------------------------ */
+/* ------------------------------------- participants ------------------------------------- */
 
 void sharing_init(struct supervisor *supervisor)
 {

@@ -51,7 +51,7 @@ struct service_observer {
 	bool (*traced)(struct engine *engine, const Sycl__V1__EngineTrace *message);
 	/* A session of some engine is over; it is freed afterwards. */
 	void (*session_ended)(struct supervisor *supervisor, const struct session *session);
-	/* The user database has said which user the tenant is. */
+	/* The user database has identified the tenant's user. */
 	void (*tenant_identified)(struct tenant *tenant);
 };
 
