@@ -1,5 +1,5 @@
 /*
- * What one vendor's driver does for the engine: opencl and cuda.
+ * The work of one vendor's driver for the engine: opencl and cuda.
  *
  * Threads. `open`, `enumerate`, `build` and `close` are called once each, by one
  * thread at a time, which may be another one each time, and while other backends are opened and

@@ -38,8 +38,8 @@
 #define CUDA_CLOCK_MARKS   (CUDA_CLOCK_BURST + 1)
 #define CUDA_CLOCK_WAIT_NS 50000u
 
-/* What bases need of a driver. Events are the source's own; `marks` are CUDA_CLOCK_MARKS of them,
- * the bases' alone. */
+/* The calls of a driver that bases need. Events are the source's own; `marks` are CUDA_CLOCK_MARKS
+ * of them, the bases' alone. */
 struct cuda_clock_source {
 	void *context;
 	void *marks[CUDA_CLOCK_MARKS];

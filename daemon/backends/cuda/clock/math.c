@@ -66,7 +66,7 @@ static double timeline_uncertainty(const struct cuda_timeline *timeline, double 
 	return fabs(since) * timeline->uncertainty + since * since * (DRIFT_CHANGE / 2e9);
 }
 
-/* What a sample says of the offset at another time. */
+/* The bound that a sample gives for the offset at another time. */
 static double said_at(const struct cuda_timeline *timeline, const struct cuda_clock_sample *sample,
 		      int64_t device_ns, int64_t origin_ns)
 {
@@ -209,7 +209,7 @@ static void learn_drift(struct cuda_timeline *timeline)
 	timeline->uncertainty = uncertainty > DRIFT_BEST ? uncertainty : DRIFT_BEST;
 }
 
-/* What was known of the drift is less and less true. */
+/* Knowledge of the drift is less and less true. */
 static void grow_uncertain(struct cuda_timeline *timeline, int64_t since_ns)
 {
 	double uncertainty = timeline->uncertainty + DRIFT_CHANGE / 1e9 * (double)since_ns;
@@ -217,7 +217,7 @@ static void grow_uncertain(struct cuda_timeline *timeline, int64_t since_ns)
 		timeline->uncertainty = uncertainty < DRIFT_UNKNOWN ? uncertainty : DRIFT_UNKNOWN;
 }
 
-/* What was learned does not hold: the host's clock runs otherwise than it did, or the first bursts
+/* The model does not hold: the host's clock runs otherwise than it did, or the first bursts
  * were late. */
 static void recompute(struct cuda_timeline *timeline)
 {

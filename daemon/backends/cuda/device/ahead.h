@@ -1,8 +1,7 @@
 /*
- * What is made in a device's primary context before the device is opened (device/preload.c),
- * beside the context. Each of these takes some 10 ms, and longer while the driver takes a failed
- * process apart. The part of the device that needs one takes it from here, or makes it where it is
- * not here.
+ * Parts that are made in a device's primary context before the device is opened (device/preload.c).
+ * Each of these takes some 10 ms, and longer while the driver takes a failed process apart. The
+ * part of the device that needs one takes it from here, or makes it where it is not here.
  */
 #ifndef SYCL_BACKENDS_CUDA_AHEAD_H
 #define SYCL_BACKENDS_CUDA_AHEAD_H
@@ -17,7 +16,8 @@ void cuda_ahead_prepare(const struct cuda_library *cu, uint32_t index, CUcontext
 /* Free what no part of the device has taken; with the context current. */
 void cuda_ahead_drop(const struct cuda_library *cu, struct cuda_ahead *ahead);
 
-/* What was made in that context of device `index`, once. Any thread, after the last preload. */
+/* The parts that were made in that context of device `index`, once. Any thread, after the last
+ * preload. */
 void cuda_ahead_take(uint32_t index, CUcontext context, struct cuda_ahead *ahead_out);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a GPU's numbers mean to SYCL: aspects, memory orders and scopes. Pure functions. */
+/* A GPU's numbers in SYCL's terms: aspects, memory orders and scopes. Pure functions. */
 #ifndef SYCL_BACKENDS_CUDA_ASPECTS_H
 #define SYCL_BACKENDS_CUDA_ASPECTS_H
 

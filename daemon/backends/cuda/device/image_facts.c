@@ -1,4 +1,4 @@
-/* What a device's facts say of images (A15). */
+/* A device's facts about images (A15). */
 #include "cuda/device/attributes.h"
 #include "cuda/memory/array.h"
 

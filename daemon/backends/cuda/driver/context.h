@@ -26,6 +26,7 @@ struct cuda_window {
 	uint64_t generic_base, shared_base;
 };
 
+/* Parts of a device that were made in its context before it was opened (device/ahead.h). */
 struct cuda_ahead {
 	CUmodule own;       /* kernels of the backend's own; NULL: not made */
 	CUmodule condition; /* the one of conditional nodes; NULL: not made */
@@ -102,8 +103,8 @@ struct backend_lane {
 	struct cuda_lane_state *state; /* lane/lane.c's own */
 };
 
-/* driver/context.c: make the device's context current on this thread (once per thread; F4). 0 or
- * -EIO with a fault. */
+/* Make the device's context current on this thread (once per thread; F4). 0 or -EIO with a fault.
+ */
 int cuda_enter(struct backend_device *device, struct backend_fault *fault_out);
 /* The same after functions of the application, which may have left any context current on this
  * thread. */
@@ -114,7 +115,7 @@ void cuda_leave(struct backend_device *device);
 uint64_t cuda_opening_next(void);
 
 /*
- * device/device.c: retain a device's primary context; its flags are set first, if it is not active
+ * Retain a device's primary context; its flags are set first, if it is not active
  * yet. *what_out: what could not be done, untouched on success. Any thread.
  */
 CUresult cuda_context_retain(const struct cuda_library *cu, CUdevice device, CUcontext *context_out,

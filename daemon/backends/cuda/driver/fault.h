@@ -6,7 +6,7 @@
 #include "cuda/driver/library.h"
 
 /*
- * driver/fault.c: put a CUresult into words. `what` is said before the driver's own words: "cannot
+ * Put a CUresult into words. `what` is said before the driver's own words: "cannot
  * allocate 4096 bytes"; of an open device that has failed "the device failed", whichever call finds
  * it. Status: of the result (out of memory: MEMORY_ALLOCATION; argument: INVALID; ...). Sticky
  * results (700, 702, 710, 714 - 719, 226, 911 and the like) mark the device lost: device_lost and
@@ -18,7 +18,7 @@ int cuda_fault(struct backend_device *device_or_null, const struct cuda_library 
 bool cuda_result_is_sticky(CUresult result);
 
 /*
- * driver/fault.c: a fault in words alone, without a CUresult. Returns `error`, a negative errno, so
+ * A fault in words alone, without a CUresult. Returns `error`, a negative errno, so
  * that `return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "...")` does.
  */
 int cuda_fault_words(struct backend_fault *fault_out, int error, int32_t status, const char *format,

@@ -34,7 +34,7 @@ static int take_option_word(const char **from, char **to)
 	return 0;
 }
 
-/* What a portable source's option is for NVRTC; NULL: nothing. */
+/* NVRTC's form of a portable source's option; NULL: it has none. */
 static const char *translate_option(const char *word)
 {
 	if (strcmp(word, "-cl-fast-relaxed-math") == 0 ||

@@ -16,7 +16,8 @@
 
 #define WORD_BYTES 4u
 
-/* What NVRTC makes of cudaGraphSetConditional(): the driver's compiler knows that function. */
+/* The code that NVRTC makes of cudaGraphSetConditional(): the driver's compiler knows that
+ * function. */
 const char cuda_condition_ptx[] =
 	".version 6.0\n"
 	".target sm_50\n"

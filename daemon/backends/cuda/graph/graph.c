@@ -198,7 +198,7 @@ static CUresult set_shape(const struct cuda_library *cu, CUgraphNode node,
 						 &value);
 }
 
-/* What a node comes after. */
+/* The nodes before a node. */
 struct place {
 	const CUgraphNode *after;
 	uint32_t count;
@@ -307,7 +307,7 @@ static int add_plain(struct backend_graph *graph, const struct backend_command *
 	return 0;
 }
 
-/* What another graph holds, and what must be done before it runs, is this one's from now on. Room
+/* This graph takes over what another graph holds, and what must be done before that runs. Room
  * is there. */
 static void inherit_child(struct backend_graph *graph, const struct backend_graph *child)
 {

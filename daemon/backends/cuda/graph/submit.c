@@ -15,7 +15,7 @@
 
 #include <errno.h>
 
-/* What one submit() works on. */
+/* The state of one submit(). */
 struct cuda_send_context {
 	struct backend_device *device;
 	struct cuda_lane_state *state;
@@ -97,7 +97,7 @@ static int enqueue_wait(struct cuda_send_context *context, const struct backend_
 	int error = record_tail(other, fault_out);
 	if (error < 0)
 		return error;
-	/* What was collected before must not wait with it. */
+	/* Launches that were collected before must not wait with it. */
 	cuda_lane_send(state);
 	CUresult result = cu->cuStreamWaitEvent(state->lane->stream, other->tail_event,
 						CU_EVENT_WAIT_DEFAULT);
@@ -114,7 +114,7 @@ static void push_pending(struct cuda_send_context *context, bool is_sent)
 	struct cuda_lane_state *state = context->state;
 	struct cuda_lanes *lanes = context->device->lanes;
 
-	/* What is collected gets its time when it is sent. */
+	/* A collected launch gets its time when it is sent. */
 	if (is_sent && context->pending.submit_ns == 0)
 		context->pending.submit_ns = clock_now_ns();
 	*cuda_pending_at(state, state->tail) = context->pending;
@@ -434,7 +434,7 @@ static int check_completion(struct cuda_send_context *context,
 	return 0;
 }
 
-/* What a command that was not sent had taken. */
+/* Give back the resources of a command that was not sent. */
 static void undo_command(struct cuda_send_context *context)
 {
 	struct cuda_pending *pending = &context->pending;

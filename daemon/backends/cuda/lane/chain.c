@@ -330,7 +330,7 @@ static CUresult set_word(struct cuda_lane_state *state, const struct cuda_chain 
 		chain->executable, node, &word, state->lane->device->context);
 }
 
-/* What is set belongs to launches to come alone: a launch of the same chain that still runs keeps
+/* The new values are for later launches alone: a launch of the same chain that still runs keeps
  * its own. */
 static CUresult set_all(struct cuda_lane_state *state, struct cuda_chain *chain,
 			const struct cuda_collected *launches, uint32_t count, uint32_t value)

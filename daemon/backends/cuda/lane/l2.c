@@ -50,7 +50,7 @@ void cuda_l2_step(struct backend_device *device)
 		return;
 	device->l2_set = device->l2_wanted;
 	CUresult result = cu->cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, device->l2_set);
-	/* What persists would stay long after the last launch that wanted it. */
+	/* Lines that persist would stay long after the last launch that uses them. */
 	if (device->l2_set == 0 && cu->cuCtxResetPersistingL2Cache &&
 	    !cuda_result_is_sticky(result))
 		result = cu->cuCtxResetPersistingL2Cache();

@@ -41,7 +41,7 @@ struct cuda_collected {
 	bool ends_command; /* of a burst only the last does */
 };
 
-/* What a node was set to last; one with more arguments is set each time. */
+/* The last values of a node; one with more arguments is set each time. */
 #define CUDA_NODE_BYTES 192u
 struct cuda_node {
 	CUfunction function; /* NULL: not known */
@@ -230,7 +230,7 @@ static inline bool cuda_has_reached(uint32_t word, uint32_t value)
 	return (int32_t)(word - value) >= 0;
 }
 
-/* What word and mark show. */
+/* The value that word and mark show. */
 static inline uint32_t cuda_word_read(struct cuda_lane_state *state)
 {
 	uint32_t *reached = &state->lane->device->lanes->reached[state->word];
@@ -284,6 +284,7 @@ void cuda_event_give(struct backend_device *device, bool timed, CUevent event);
  */
 int cuda_transfer_enqueue(struct backend_lane *lane, const struct backend_command *command,
 			  struct cuda_finish **finish_out, struct backend_fault *fault_out);
+
 /*
  * Entries of backend.h. What one does, which thread calls it and what it returns is said there;
  * each one that has a device enters it first.
@@ -331,8 +332,8 @@ bool cuda_quiet_wanted(struct backend_device *device);
 void cuda_quiet(struct backend_device *device);
 /* lane/partition.c */
 void cuda_latency_wanted(struct backend_device *device, bool is_wanted);
+uint32_t cuda_latency_units(struct backend_device *device);
 /* lane/l2.c */
 void cuda_l2_wanted(struct backend_device *device, uint64_t size_bytes);
-uint32_t cuda_latency_units(struct backend_device *device);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "cuda/lane/lane.h"
 
-/* What the function gets of its memories; ended by cuda_native_memories_free. */
+/* The addresses of the function's memories; ended by cuda_native_memories_free. */
 struct cuda_native_memories {
 	uint64_t *addresses; /* owned; NULL: none */
 	uint32_t count;

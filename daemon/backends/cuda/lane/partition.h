@@ -21,7 +21,7 @@ bool cuda_partition_is_possible(const struct cuda_library *library);
  */
 bool cuda_partition_refuses(const struct backend *backend, const struct cuda_device_facts *facts,
 			    char *why_out);
-/* What a device makes of the option: as many as it can split off, `wanted` or a few more. */
+/* The effect of the option on a device: as many as it can split off, `wanted` or a few more. */
 uint32_t cuda_partition_round(const struct cuda_device_facts *facts, uint32_t wanted);
 
 /* Is there something to make or to end in a quiet moment? */

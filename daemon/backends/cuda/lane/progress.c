@@ -1,5 +1,5 @@
 /*
- * What has ended. Words are read, nothing is asked of the driver, but for one stream about every
+ * Commands that have ended. Words are read, and the driver is asked for one stream about every
  * millisecond: a failed device writes no words, and returns its failure from any call.
  */
 #include "cuda/clock/device_clock.h"
@@ -321,7 +321,7 @@ uint32_t cuda_progress(struct backend_device *device, struct backend_completion 
 		report_lanes(&report);
 	if (!cuda_lost(device)) {
 		ask_driver(&report);
-		/* What ended before the device did is reported as what it was. */
+		/* A command that ended before the device was lost keeps its own result. */
 		if (cuda_lost(device) && report.count < capacity)
 			report_lanes(&report);
 	}

@@ -1,4 +1,4 @@
-/* What a lane has collected goes to its stream: as chains, or one by one. */
+/* A lane's collected launches go to its stream: as chains, or one by one. */
 #include "cuda/lane/chain.h"
 #include "cuda/lane/lane.h"
 #include "cuda/lane/l2.h"
@@ -287,7 +287,7 @@ void cuda_lane_send(struct cuda_lane_state *state)
 			counter_add(&lanes->chain_launches, count);
 		} else {
 			send_plainly(state, at, count);
-			/* What is not asked for is not refused. */
+			/* A property without a request is never refused. */
 			if (!cuda_lane_is_apart(state) && !state->awaits_chains)
 				counter_add(&lanes->chains_refused, 1);
 		}

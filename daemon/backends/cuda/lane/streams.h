@@ -5,7 +5,7 @@
 
 #include "cuda/lane/lane.h"
 
-/* What all streams of the device have in common. At device_open, with the context current. */
+/* The properties that all streams of the device have. At device_open, with the context current. */
 int cuda_streams_open(struct backend_device *device, struct backend_fault *fault_out);
 /* Destroys what is in the pools. */
 void cuda_streams_close(struct backend_device *device);

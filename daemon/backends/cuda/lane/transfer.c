@@ -41,7 +41,7 @@ static uint64_t rest_of(const struct backend_memory *memory, uint64_t offset)
 	return memory && offset <= memory->size_bytes ? memory->size_bytes - offset : 0;
 }
 
-/* What a transfer moves, as a simple box; false: it leads outside of the memory. `size_bytes` is
+/* The bytes of a transfer, as a simple box; false: it leads outside of the memory. `size_bytes` is
  * not 0. */
 static bool transfer_box(const struct backend_command *command, struct copy_box *box_out)
 {

@@ -80,7 +80,7 @@ static int check_image(const struct backend_device *device, const struct backend
 	return 0;
 }
 
-/* What it holds in the end, even half-made. */
+/* Free all parts of an array, even of one half-made. */
 static void array_give_up(struct backend_device *device, struct backend_memory *memory,
 			  struct cuda_array *array)
 {

@@ -57,8 +57,6 @@ struct backend_host {
 int cuda_memory_settle(struct backend_lane *lane, struct backend_memory *memory,
 		       struct backend_fault *fault_out);
 
-/* memory/memory.c, memory/host.c, memory/share.c, memory/usm.c: entries of backend.h, by the same
- * names with cuda_ before. */
 int cuda_memory_open(struct backend_device *device,
 		     struct backend_fault *fault_out); /* at device_open */
 void cuda_memory_close(struct backend_device *device);

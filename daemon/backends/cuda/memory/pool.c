@@ -27,7 +27,8 @@ static CUresult set_flag(const struct cuda_library *cuda, CUmemoryPool pool,
 	return cuda->cuMemPoolSetAttribute(pool, attribute, &value);
 }
 
-/* What the pool may do by itself: a free on one stream never makes another stream wait. */
+/* The reuse that the pool may do by itself: a free on one stream never makes another stream wait.
+ */
 static CUresult set_up(const struct cuda_library *cuda, CUmemoryPool pool)
 {
 	cuuint64_t keep = UINT64_MAX;
@@ -80,7 +81,7 @@ static uint64_t pool_number(const struct cuda_memory_state *state, CUmemPool_att
 	return number;
 }
 
-/* What the driver keeps of the device for graphs; 0 as long as none had memory. */
+/* The device memory that the driver keeps for graphs; 0 as long as none had memory. */
 static uint64_t graph_bytes(const struct cuda_memory_state *state)
 {
 	const struct backend_device *device = state->device;

@@ -241,7 +241,7 @@ int cuda_memory_export(struct backend_memory *memory, struct backend_shared_memo
 	return 0;
 }
 
-/* What the descriptor really is, whatever was said about it. */
+/* The real kind of the descriptor, whatever its sender said. */
 static int check_allocation(struct backend_device *device, CUmemGenericAllocationHandle allocation,
 			    struct backend_fault *fault_out)
 {

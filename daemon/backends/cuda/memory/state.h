@@ -1,5 +1,5 @@
 /*
- * What the memory half of the backend keeps of a device. Its two streams carry no kernel and no
+ * The memory state of a device. Its two streams carry no kernel and no
  * kernel waits for them, so that making and freeing memory never waits for a kernel (F8).
  */
 #ifndef SYCL_BACKENDS_CUDA_MEMORY_STATE_H

@@ -16,7 +16,8 @@
 
 #define CUDA_LOCAL_ALIGNMENT 16u
 
-/* What a parameter of the portable prelude is: "SYCL_IMAGE_READ_2D", "SYCL_IMAGE_READ_2D_LAYERED".
+/* The kind of a parameter of the portable prelude: "SYCL_IMAGE_READ_2D",
+ * "SYCL_IMAGE_READ_2D_LAYERED".
  */
 enum cuda_image_use {
 	CUDA_IMAGE_NONE = 0,

@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What one build holds; freed on every path. */
+/* The state of one build; freed on every path. */
 struct build {
 	struct cuda_nvrtc nvrtc;
 	struct cuda_options options;

@@ -1,4 +1,4 @@
-/* What cuda_build and cuda_compile_object have in common; in the build helper's child. */
+/* The part that cuda_build and cuda_compile_object share; in the build helper's child. */
 #ifndef SYCL_BACKENDS_CUDA_BUILD_H
 #define SYCL_BACKENDS_CUDA_BUILD_H
 

@@ -14,7 +14,7 @@ struct cuda_compile_request {
 	bool relocatable;    /* for a linker: PTX only */
 };
 
-/* What a compilation gave; cubin NULL where it was not for a device's own architecture. */
+/* The result of a compilation; cubin NULL where it was not for a device's own architecture. */
 struct cuda_compiled {
 	char *ptx; /* ended by 0 that is not counted */
 	size_t ptx_bytes;

@@ -114,7 +114,7 @@ static bool image_is_whole(const unsigned char *bytes, const struct fatbin_entry
 		memcpy(&packed_bytes, bytes + sizeof(*entry), sizeof(packed_bytes));
 	if (packed_bytes > entry->bytes)
 		return false;
-	/* What is compressed only the driver can look into. */
+	/* Only the driver can read what is compressed. */
 	bool is_cubin = entry->kind == ENTRY_CUBIN && entry->bytes >= SELFMAG &&
 			memcmp(image, ELFMAG, SELFMAG) == 0;
 	return !is_cubin || cubin_is_whole(image, (size_t)entry->bytes);

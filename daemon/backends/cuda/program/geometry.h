@@ -18,7 +18,7 @@
 #include "backend.h"
 
 #define CUDA_RECORD_BYTES 80u
-/* What is left for a portable kernel's own parameters, wherever the record's alignment puts it. */
+/* The room for a portable kernel's own parameters, wherever the record's alignment puts it. */
 #define CUDA_PORTABLE_PARAMETER_BYTES_MAX (32760u - CUDA_RECORD_BYTES)
 
 #define CUDA_RECORD_CHECK  1u /* work-items may lie beyond the range: they end at once */
@@ -42,7 +42,7 @@ struct cuda_launch_record {
 _Static_assert(sizeof(struct cuda_launch_record) == CUDA_RECORD_BYTES,
 	       "the prelude reads it by offsets");
 
-/* What the kernel and the device allow; CUDA's order. */
+/* Limits of the kernel and the device; CUDA's order. */
 struct cuda_shape {
 	bool native; /* the kernel computes its ids itself: no record, no fold, no remainder */
 	unsigned required[3];   /* 0: none */

@@ -97,7 +97,7 @@ int cuda_image_argument_put(const struct cuda_parameter *parameter, uint32_t ind
 	     parameter->kind != BACKEND_ARGUMENT_UNKNOWN) ||
 	    parameter->size_bytes != sizeof(uint64_t))
 		return wrong_image(fault_out, index, "is no image; one was given");
-	/* What a kernel does with a surface is not to be seen. */
+	/* The use that a kernel makes of a surface is not known. */
 	if (!argument->image.sampled && !argument->image.writes)
 		return wrong_image(
 			fault_out, index,

@@ -186,7 +186,7 @@ static int choose_cluster(const struct cuda_variant *variant, const struct backe
 	return 0;
 }
 
-/* What the device must hold at one time. */
+/* Checks of what the device must hold at one time. */
 static int check_residency(const struct backend_kernel *kernel, const struct cuda_variant *variant,
 			   const struct cuda_launch *launch, struct backend_fault *fault_out)
 {

@@ -54,11 +54,12 @@ int cuda_program_load(struct backend_device *device, const void *binary, size_t 
 		      struct backend_program **program_out, struct backend_fault *fault_out);
 int cuda_program_kernels(struct backend_program *program, char **names_out,
 			 struct backend_fault *fault_out);
+bool cuda_program_is_loaded(struct backend_device *device, const void *binary, size_t binary_bytes);
+void cuda_program_free(struct backend_program *program);
+
 /* program/variable.c */
 int cuda_program_variable(struct backend_program *program, const char *name, void **pointer_out,
 			  uint64_t *size_bytes_out, struct backend_fault *fault_out);
-bool cuda_program_is_loaded(struct backend_device *device, const void *binary, size_t binary_bytes);
-void cuda_program_free(struct backend_program *program);
 
 /* program/kernel.c */
 int cuda_kernel_create(struct backend_program *program, const char *name,
@@ -72,9 +73,10 @@ void cuda_kernel_free(struct backend_kernel *kernel);
  */
 void cuda_kernel_hold(struct backend_kernel *kernel);
 /*
- * What has the kernel's code. A template names a function until it is set anew, and the driver
- * looks at what it named before when that happens: so a template keeps the code of what ran in it
- * last, and lets go when it is the last to have it. Device thread; NULL is allowed to release.
+ * The program that has the kernel's code. A template names a function until it is set anew, and the
+ * driver looks at what it named before when that happens: so a template keeps the code of what ran
+ * in it last, and lets go when it is the last to have it. Device thread; NULL is allowed to
+ * release.
  */
 struct backend_program *cuda_kernel_code(const struct backend_kernel *kernel);
 void cuda_code_keep(struct backend_program *program);

@@ -86,7 +86,7 @@ static bool load_waiting(struct backend_device *device, const struct cuda_image 
 	       CUDA_SUCCESS;
 }
 
-/* What a cubin has in it, where nothing described it. */
+/* List the functions of a cubin that nothing described. */
 static int list_functions(struct backend_device *device, struct cuda_modules *modules,
 			  struct backend_fault *fault_out)
 {

@@ -89,7 +89,7 @@ DEFINE_CLEANUP(cuda_ptx)
  */
 void cuda_ptx_blank_shared(char *text, const struct cuda_ptx *ptx);
 
-/* What a program that was linked has once: where functions that are no kernels find the record. */
+/* The one place of a linked program: where functions that are no kernels find the record. */
 #define CUDA_RECORD_COPY ".shared .align 8 .b8 sycl_launch_copy"
 
 /*

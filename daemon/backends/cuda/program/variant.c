@@ -1,4 +1,4 @@
-/* What the driver says of a compiled kernel, on the loader's thread. */
+/* The driver's facts of a compiled kernel, on the loader's thread. */
 #include "cuda/program/describe.h"
 #include "cuda/program/launch.h"
 #include "cuda/program/kernel.h"

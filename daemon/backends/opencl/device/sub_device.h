@@ -24,7 +24,7 @@ bool opencl_device_find(const struct backend *backend, uint32_t number, cl_devic
 /* With backend_close: all that is left. */
 void opencl_sub_devices_close(struct backend *backend);
 
-/* What a device says of its division: facts. */
+/* A device's facts about its division. */
 void opencl_partition_fill(const struct opencl_library *cl, cl_device_id id,
 			   struct backend_device_facts *facts);
 

@@ -8,7 +8,7 @@
 /* The device's queue for markers behind what was sent (memory/usm.c). NULL: there can be none.
  * Device thread. */
 cl_command_queue opencl_leaving_queue(struct backend_device *device);
-/* What was sent there is over. */
+/* All commands that were sent there have ended. */
 void opencl_aside_close(struct backend_device *device);
 
 /*

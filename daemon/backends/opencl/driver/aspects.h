@@ -1,4 +1,4 @@
-/* What the driver's texts mean to SYCL: aspects by extension, the device's version. Pure functions.
+/* The driver's texts in SYCL's terms: aspects by extension, the device's version. Pure functions.
  */
 #ifndef SYCL_BACKENDS_OPENCL_ASPECTS_H
 #define SYCL_BACKENDS_OPENCL_ASPECTS_H

@@ -1,4 +1,4 @@
-/* What a compiler says of a source that others were put before. Any thread; never blocks. */
+/* The compiler's words about a source that has others in front. Any thread; never blocks. */
 #ifndef SYCL_BACKENDS_OPENCL_LOG_H
 #define SYCL_BACKENDS_OPENCL_LOG_H
 

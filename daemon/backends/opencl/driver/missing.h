@@ -1,6 +1,6 @@
 /*
- * What a source needs and the device lacks, found in the compiler's words: that is another error
- * than a source that does not compile. Pure.
+ * The feature that a source needs and the device lacks, found in the compiler's words: that is
+ * another error than a source that does not compile. Pure.
  */
 #ifndef SYCL_BACKENDS_OPENCL_MISSING_H
 #define SYCL_BACKENDS_OPENCL_MISSING_H

@@ -1,5 +1,5 @@
 /*
- * What the opaque objects of backend.h are here. A device and all of its objects belong to the
+ * The opaque objects of backend.h. A device and all of its objects belong to the
  * device's own thread; the marked members are shared with threads of the driver.
  */
 #ifndef SYCL_BACKENDS_OPENCL_OBJECTS_H

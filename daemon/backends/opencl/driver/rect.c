@@ -139,7 +139,7 @@ static cl_int put_rows(struct backend_lane *lane, const struct copy_box *box,
 						      box->width_bytes, there, wait_count, waits,
 						      event_out);
 	}
-	/* What was sent before the failure still uses the host's memory. */
+	/* Commands that were sent before the failure still use the host's memory. */
 	if (code != CL_SUCCESS)
 		(void)cl->Finish(lane->queue);
 	return code;

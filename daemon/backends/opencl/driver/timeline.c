@@ -30,7 +30,7 @@ static double host_time(const struct opencl_timeline *timeline, uint64_t host_ns
 	return (double)(int64_t)(host_ns - timeline->epoch_host);
 }
 
-/* What a bound says at another time, whichever rate it was. */
+/* The value of a bound at another time, whichever rate it was. */
 static double low_at(const struct opencl_timeline *timeline, const struct opencl_bound *low,
 		     double at_ns)
 {

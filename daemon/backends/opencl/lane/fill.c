@@ -76,7 +76,7 @@ int opencl_fill(struct backend_lane *lane, const struct opencl_fill_request *req
 		*staging_out = block;
 		return 0;
 	}
-	/* What was sent before the failure still reads the block. */
+	/* Commands that were sent before the failure still read the block. */
 	(void)cl->Finish(lane->queue);
 	free(block);
 	return opencl_fault_code(fault_out, code, "fill a buffer");

@@ -259,7 +259,7 @@ int opencl_graph_add(struct backend_graph *graph, const struct backend_command *
 	return 0;
 }
 
-/* What the launches need, each kernel and work-group size once. */
+/* The needs of the launches, each kernel and work-group size once. */
 static int find_growths(struct backend_graph *graph, struct backend_fault *fault_out)
 {
 	graph->growths = calloc(graph->node_count + 1u, sizeof(*graph->growths));

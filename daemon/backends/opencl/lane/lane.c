@@ -245,7 +245,7 @@ static void fill_completion(struct backend_lane *lane, struct opencl_pending *pe
 	lane->head++;
 }
 
-/* What a command was, by the driver's clock, and from then on by CLOCK_MONOTONIC. A lane's commands
+/* The times of a command, by the driver's clock, converted to CLOCK_MONOTONIC. A lane's commands
  * begin in order. */
 static void report_times(struct backend_lane *lane, const struct opencl_pending *pending,
 			 uint64_t start, uint64_t end, struct backend_completion *completion)

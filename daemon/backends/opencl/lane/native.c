@@ -13,7 +13,7 @@ static void *native_handle(uint64_t native)
 	return (void *)(uintptr_t)native;
 }
 
-/* What an entry hands out is the asker's: retained. */
+/* The object that an entry hands out is the caller's: retained. */
 static cl_int retain_native(const struct backend_device *device, enum backend_native_kind kind,
 			    void *object, void **native)
 {

@@ -17,7 +17,7 @@ uint64_t *opencl_native_memories(const struct backend_command *command)
 	return memories;
 }
 
-/* What follows on the queue begins behind these, and behind all that is on it. A queue in order
+/* Later commands of the queue begin behind these, and behind all that is on it. A queue in order
  * needs no more than a mark. */
 static cl_int begin_native(struct backend_lane *lane, cl_uint wait_count, const cl_event *waits,
 			   cl_event *start_out)

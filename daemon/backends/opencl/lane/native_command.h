@@ -15,7 +15,7 @@ int opencl_native_command(struct backend_lane *lane, const struct backend_comman
 			  cl_uint wait_count, const cl_event *waits, cl_event *event_out,
 			  cl_event *start_out, struct backend_fault *fault_out);
 
-/* What the function gets of its memories, one number each; NULL: no memory. The caller's to free.
+/* The function's memories, one number each; NULL: no memory. The caller's to free.
  */
 uint64_t *opencl_native_memories(const struct backend_command *command);
 

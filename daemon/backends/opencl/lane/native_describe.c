@@ -1,4 +1,4 @@
-/* What the application's OpenCL objects are. Asks the driver, and keeps nothing. */
+/* Facts of the application's OpenCL objects. Asks the driver, and keeps nothing. */
 #include "opencl/lane/native.h"
 
 #include "image_format.h"

@@ -370,7 +370,7 @@ static int fill_usm(struct backend_lane *lane, const struct backend_command *com
 		*staging_out = block;
 		return 0;
 	}
-	/* What was sent before the failure still reads the block. */
+	/* Commands that were sent before the failure still read the block. */
 	(void)lane->device->cl->Finish(lane->queue);
 	free(block);
 	return opencl_fault_code(fault_out, code, "fill USM");

@@ -339,7 +339,7 @@ int opencl_build_try(struct opencl_build *build,
 			portable_names_restore(build->log);
 		return 0;
 	}
-	/* What the compiler said of the source as it is. */
+	/* The compiler's words about the source as it is. */
 	free(build->log);
 	build->log = TAKE(log);
 	build->source = first;

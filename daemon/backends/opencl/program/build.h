@@ -5,7 +5,7 @@
 #include "opencl/program/binary.h"
 #include "opencl/driver/objects.h"
 
-/* What one build holds; freed on every path. */
+/* The state of one build; freed on every path. */
 struct opencl_build {
 	const struct opencl_library *cl;
 	const struct backend_device_facts *facts;
@@ -24,7 +24,7 @@ struct opencl_build {
 int opencl_build_open(struct opencl_build *build, struct backend *backend, uint32_t device,
 		      struct backend_fault *fault_out);
 void opencl_build_fini(struct opencl_build *build);
-/* What builds have left in the backend; no build is under way. */
+/* Frees what builds have left in the backend; no build is under way. */
 void opencl_build_close(struct backend *backend);
 /* May its meaning depend on the number of dimensions? */
 bool opencl_build_asks_for_dimensions(const struct opencl_build *build);

@@ -29,8 +29,8 @@ struct opencl_geometry {
 	bool has_local, has_offset;
 };
 
-/* What launches ask of a preparation: the widest range in PoCL's count, which leaves the third
- * dimension out, and as it should be. */
+/* The needs of launches from a preparation: the widest range in PoCL's count, which leaves the
+ * third dimension out, and as it should be. */
 struct opencl_growth_need {
 	uint64_t width_pocl, width;
 	bool some_offset, some_without;
@@ -48,7 +48,7 @@ struct opencl_growth {
 	cl_event leader; /* retained; NULL: it has ended */
 };
 
-/* What a graph's launches need of one of them. */
+/* The need of a graph's launches from one of them. */
 struct opencl_growth_user {
 	struct opencl_growth *growth;
 	struct opencl_growth_need need;
