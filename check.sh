@@ -317,7 +317,7 @@ main() {
 		;;
 	--fast)
 		lane "build (gcc)" build_into "$top/build" fast_tests -DSYCLD_TESTS=ON "${cuda[@]}" &&
-			tests "unit, wire, fuzz replay, text" build -L '^(unit|wire|fuzz|text)$'
+			tests "unit, wire, fuzz replay, text" build -L '^(unit|wire|fuzz|text)$' -LE '^slow$'
 		rows | tail -n 1
 		;;
 	--build-only) lane "build (gcc)" compile build ;;
