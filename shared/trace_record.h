@@ -18,7 +18,7 @@
 /* How takes_ns is known. */
 enum trace_known {
 	TRACE_MEASURED,  /* the device timed it */
-	TRACE_ESTIMATED, /* it did not: what it said of others of its shape (fair_queue/estimate.h) */
+	TRACE_ESTIMATED, /* it did not: by others of its shape (fair_queue/estimate.h) */
 	TRACE_SEEN,      /* nothing better is known than how long it seemed to take from outside */
 	TRACE_KNOWN_WAYS
 };
