@@ -235,8 +235,8 @@ $1 == "include" {
 	include_path[include_count] = $5
 }
 
-# Objects of files that are no more are left in a build folder.
-$1 == "symbol" && $2 in is_file {
+# Objects of files that are no more are left in a build folder. Everybody calls the C library's abort(), for which the engine has its own.
+$1 == "symbol" && $2 in is_file && $4 != "abort" {
 	has_object[$2] = 1
 	if ($3 == "U") {
 		if (!(($2, $4) in is_used)) {
