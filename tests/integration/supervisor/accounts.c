@@ -373,7 +373,9 @@ Test(accounts, what_cannot_be_believed_is_not_and_the_service_goes_on)
 		accounts_path(path);
 		spoils[i](path);
 		service_start(&service, NULL);
-		cr_expect(eq(uint, service_log_count(&service, "is not known any more"), 1u),
+		cr_expect(eq(uint,
+			     service_log_count(&service, "by control group and device are lost"),
+			     1u),
 			  "case %zu", i);
 		json_t *list = rows(NULL, NULL, NULL);
 		cr_expect(eq(sz, json_array_size(list), 0), "case %zu", i);

@@ -271,8 +271,7 @@ Test(engines, one_that_tells_more_of_a_trace_than_it_was_asked_for_is_ended)
 	cr_assert(ne(ptr, facts, NULL));
 	CLEANUP(free_pointer) char *said = trace_nothing();
 	cr_expect(ne(ptr, strstr(said, "nothing was sent to fake:0"), NULL), "%s", said);
-	cr_assert(
-		gt(uint, service_log_count(&service, "more of a trace than it was asked for"), 0u));
+	cr_assert(gt(uint, service_log_count(&service, "more of a trace than was asked for"), 0u));
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
@@ -303,7 +302,7 @@ Test(engines, one_that_has_more_of_a_trace_and_gives_nothing_does_not_keep_it_fr
 static bool trace_told_too_much(void *context)
 {
 	(void)context;
-	return service_log_count(&service, "more of a trace than it was asked for") > 0;
+	return service_log_count(&service, "more of a trace than was asked for") > 0;
 }
 
 /* Whether somebody waits for that answer or not. */
