@@ -12,7 +12,7 @@
 
 enum {
 	LINGER_MS = 2000, /* from its hang-up on; less than the time that it would stay by itself
-			     (engine/process/linger.c) */
+			     (linger.c of the engine) */
 	LINGER_BESIDE_MS = 1000, /* while the next engine, which has opened a device, allocates,
 				    pins and loads modules */
 };

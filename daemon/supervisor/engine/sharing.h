@@ -1,10 +1,10 @@
 /*
- * Devices' time is divided among tenants: each engine has two pages (shared/share_page.h), the
- * supervisor looks at what all of them claim and writes what each is granted (division.h), some
- * hundred times a second while any of them has something to do. Nothing is done, and there are no
- * pages, before a share is configured or ordered.
+ * Devices' time is divided among tenants. Each engine has two pages (shared/share_page.h). The
+ * supervisor reads the claims of all engines and writes what each is granted (division/division.h),
+ * some hundred times a second while any user wants a device. Before a share is configured or
+ * ordered there are no pages, and nothing is done.
  *
- *   (off) --a share is said--> RESTING --an engine has begun (EngineWants)--> WATCHING --nobody wants anything for a while--> RESTING
+ *   (off) --a share is set--> RESTING --an engine wants a device (EngineWants)--> WATCHING --no user wants a device for a while--> RESTING
  */
 #ifndef SYCLD_SUPERVISOR_SHARING_H
 #define SYCLD_SUPERVISOR_SHARING_H

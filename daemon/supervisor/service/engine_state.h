@@ -3,10 +3,10 @@
  *
  *   STARTING --ready--> READY --stop, hang-up--> STOPPING --exit--> (reaped, freed)
  *       \                ^   \--- this service ends: the process goes on (engine_abandon)
- *        \               |                    \--- the next one: RETURNING --comes back (engine_return.h)--> READY
+ *        \               |                    \--- the next one: RETURNING --comes back (engine/return.h)--> READY
  *         \------------- exit, time-out ------------------/                 \--exit--> (freed)
  *
- * One that has given up its devices is settled at its hang-up (engine_lost.h), and is STOPPING
+ * One that has given up its devices is settled at its hang-up (engine/lost.h), and is STOPPING
  * until its process is gone.
  */
 #ifndef SYCLD_SUPERVISOR_ENGINE_STATE_H
@@ -76,7 +76,7 @@ struct engine {
 	unsigned waiting_count;
 	unsigned sessions_count;
 
-	struct engine_share *share; /* sharing.h; NULL: it takes no part */
+	struct engine_share *share; /* engine/sharing.h; NULL: it takes no part */
 	struct device_set
 		devices; /* the devices that it reports as open, of backends that can open ahead */
 	struct memory_region *flight;     /* its flight page, read-only; NULL until it is ready */

@@ -43,7 +43,7 @@ struct service_state_account {
 static_assert(sizeof(struct service_state_account) == 72, "part of the layout");
 
 struct service_state {
-	uint8_t secret[SERVICE_SECRET_BYTES]; /* session_proof.h */
+	uint8_t secret[SERVICE_SECRET_BYTES]; /* base/session_proof.h */
 	uint64_t sessions_before; /* numbers below this one may have been given to sessions */
 	uint32_t engine_count;
 	uint32_t account_count;

@@ -43,7 +43,7 @@ struct session {
 	uint64_t since_ns;
 	uint64_t since_unix_seconds;    /* for people */
 	LIST_ENTRY(session) same_place; /* of its engine: where it is found by its number */
-	struct session_figures figures; /* claims.h */
+	struct session_figures figures; /* account/claims.h */
 };
 
 TAILQ_HEAD(session_list, session);

@@ -45,7 +45,7 @@ struct supervisor {
 	unsigned held_count;   /* of these, the held ones (engine/lost.h) */
 	unsigned session_count;
 	struct unsettled unsettled;
-	unsigned arriving_count; /* tenant_arrivals.h, of all tenants */
+	unsigned arriving_count; /* engine/tenant_arrivals.h, of all tenants */
 	uv_timer_t arrivals;
 	uint64_t last_session;
 	struct engine_log_window

@@ -37,12 +37,12 @@ struct tenant {
 	uid_t uid;
 	gid_t gid; /* from the user database; never the peer's, which may come from a set-group-id
 		      program */
-	/* tenant_identity.h */
+	/* account/tenant_identity.h */
 	struct user_lookup *lookup; /* the look-up under way; NULL: none */
 	bool is_identified;         /* `gid`, `share` and the next are known */
 	bool is_unknown; /* the user database does not know the uid, by the last look-up */
 	uint64_t identified_ns;
-	/* tenant_arrivals.h */
+	/* engine/tenant_arrivals.h */
 	struct session_list arriving;
 	unsigned arriving_count;
 	bool made_room; /* an engine was asked to end to make room for this tenant's, where one
