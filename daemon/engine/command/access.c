@@ -1,5 +1,5 @@
 /* Host accessors: asked for, granted through their slot, given back by Release. */
-#include "session/session.h"
+#include "command/command.h"
 #include "access_mode.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* Bundles and kernels, all answered: source, build service, binary, loaded on the device, kernels
  * with facts. */
-#include "session/session.h"
+#include "build/service.h"
+#include "command/command.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "session/session.h"
+#include "command/command.h"
 
 static int unknown(struct session *session)
 {

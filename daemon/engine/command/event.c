@@ -1,5 +1,5 @@
 /* Events that other sessions and other processes record and wait for (F10). */
-#include "session/session.h"
+#include "command/command.h"
 #include "session/shares.h"
 
 #include <inttypes.h>

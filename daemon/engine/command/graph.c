@@ -1,8 +1,8 @@
 /* Executable graphs: sent once, node by node (L1). One-way; what is wrong is told as ObjectFailed.
- * Launches: graph_run.c. */
+ * Launches: graph/run.c. */
 #include "graph/graph.h"
 #include "graph/whole.h"
-#include "session/session.h"
+#include "command/command.h"
 
 static int check_agreed(struct session *session)
 {
@@ -78,7 +78,7 @@ static int find(struct session *session, uint64_t id, struct graph **graph_out)
 	return r < 0 ? r : object_get(session, id, OBJECT_GRAPH, graph_out, &fault);
 }
 
-/* What one requires is looked at by each launch, as of one that is no node (group_host.c). An early
+/* What one requires is looked at by each launch, as of one that is no node (group/host.c). An early
  * event is one command's at a time. */
 static int check_host_task(struct session *session, const Sycl__V1__HostTask *task)
 {

@@ -1,6 +1,6 @@
 /* Images: objects of type buffer with a description. One-way, as all creation. */
 #include "image_format.h"
-#include "session/session.h"
+#include "command/command.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* BundleLink: objects that were compiled become one program. */
 #include "build/objects.h"
-#include "session/session.h"
+#include "build/service.h"
+#include "command/command.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * process only: a client of another one is refused before anything in its message is looked at.
  */
 #include "command/native.h"
-#include "session/session.h"
+#include "command/command.h"
 #include "session/shares.h"
 
 #include <errno.h>
@@ -29,11 +29,6 @@ struct native_request {
 	uint32_t count, left;       /* left: told as 0, behind the others */
 	uint64_t natives[2 * NATIVES_MAX];
 };
-
-bool session_has_natives(const struct session *session)
-{
-	return session->engine->options.in_application && session_in_process(session);
-}
 
 static int refuse(struct backend_fault *fault)
 {

@@ -1,4 +1,4 @@
-/* Questions to devices about native handles, between commands_native.c and commands_native_make.c.
+/* Questions to devices about native handles, between native.c and native_make.c.
  * Front thread. */
 #ifndef SYCL_ENGINE_COMMANDS_NATIVE_H
 #define SYCL_ENGINE_COMMANDS_NATIVE_H

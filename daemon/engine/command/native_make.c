@@ -1,7 +1,7 @@
 /* Objects over native ones: contexts, queues, buffers, images, bundles, kernels, events (J1, I3,
  * I4, I7). */
 #include "command/native.h"
-#include "session/session.h"
+#include "command/command.h"
 #include "session/shares.h"
 
 #include <inttypes.h>

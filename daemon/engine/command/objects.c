@@ -1,6 +1,6 @@
 /* Contexts, queues, buffers, and the end of every object. All one-way: what fails is told as
  * ObjectFailed. */
-#include "session/session.h"
+#include "command/command.h"
 #include "base/range_check.h"
 #include "session/shares.h"
 #include "session/topology.h"
@@ -26,24 +26,10 @@ int command_release(struct session *session, const Sycl__V1__Release *message)
 	return 0;
 }
 
-/* The scheduler knows its devices; 0, or 1 with a fault. */
-static int discover(struct session *session, struct backend_fault *fault)
-{
-	const struct scheduler_platform_info *platforms;
-	const struct scheduler_device_info *devices;
-	uint32_t platform_count, count;
-	int r = topology_discover(session->engine->scheduler, &platforms, &platform_count, &devices,
-				  &count);
-	if (r < 0)
-		return fault_set(fault, STATUS_PLATFORM, "the devices could not be asked: %s",
-				 strerror(-r));
-	return 0;
-}
-
 int context_check_devices(struct session *session, const uint32_t *list, size_t list_count,
 			  struct backend_fault *fault)
 {
-	if (discover(session, fault))
+	if (session_discover(session, fault))
 		return 1;
 	if (list_count == 0 || list_count > SCHED_DEVICES_MAX)
 		return fault_set(fault, STATUS_INVALID, "a context has 1 to %u devices, not %zu",
@@ -93,61 +79,6 @@ int command_context_create(struct session *session, const Sycl__V1__ContextCreat
 	if (r > 0)
 		object_fail(&context->object, 0, &fault);
 	return 0;
-}
-
-/* `opened`: it is open already; else NULL. */
-static int find_device(struct session *session, uint32_t device, uint32_t features,
-		       struct scheduler_device *opened, struct context_device *out,
-		       struct backend_fault *fault)
-{
-	if (discover(session, fault))
-		return 1;
-	const struct scheduler_device_info *info = session_device_info(session, device);
-	if (!info)
-		return fault_set(fault, STATUS_INVALID, "there is no device %u", device);
-	const struct backend_device_facts *facts = info->facts;
-	if (!facts->available)
-		return fault_set(fault, STATUS_RUNTIME, "the device %s is not available",
-				 facts->name);
-	if (features & ~facts->features)
-		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
-				 "the device %s shares nothing of this kind", facts->name);
-	const struct sub_device *sub_device =
-		info->is_sub_device ? session_sub_device(session, device) : NULL;
-	if (sub_device)
-		opened = sub_device->device;
-	int r = opened ? 0 : scheduler_device(session->engine->scheduler, device, &opened);
-	if (r < 0)
-		return fault_set(fault, STATUS_RUNTIME, "the device %s cannot be used: %s",
-				 facts->name, strerror(-r));
-	*out = (struct context_device){NULL, opened, facts, info->ops};
-	return 0;
-}
-
-int feature_device(struct session *session, uint32_t device, uint32_t features,
-		   struct context_device *out, struct backend_fault *fault)
-{
-	return find_device(session, device, features, NULL, out, fault);
-}
-
-int context_device(struct session *session, uint64_t id, uint32_t device,
-		   struct context_device *out, struct backend_fault *fault)
-{
-	struct context *context;
-	int r = object_get(session, id, OBJECT_CONTEXT, &context, fault);
-	if (r != 0)
-		return r;
-	uint32_t i = 0;
-	while (i < context->device_count && context->devices[i] != device)
-		i++;
-	if (i == context->device_count)
-		return fault_set(fault, STATUS_INVALID, "device %u is not one of the context",
-				 device);
-	r = find_device(session, device, 0, context->natives ? context->natives[i] : NULL, out,
-			fault);
-	if (r == 0)
-		out->context = context;
-	return r;
 }
 
 void queue_settle(struct queue *queue, const struct context_device *found, uint32_t device_index)
@@ -288,7 +219,7 @@ static int make_shared(struct session *session, struct buffer *buffer,
 	return 0;
 }
 
-/* Without memory: graphs that use it have it (graph_temporary.h). Its bytes count all the same, so
+/* Without memory: graphs that use it have it (graph/temporary.h). Its bytes count all the same, so
  * that there is an end to them. */
 static int make_temporary(struct session *session, struct buffer *buffer,
 			  const Sycl__V1__BufferCreate *message, struct backend_fault *fault)

@@ -1,6 +1,6 @@
 /* How much of a device a kernel can have: asked of the device's loader thread, and answered when it
  * has told. */
-#include "session/session.h"
+#include "command/command.h"
 
 #define OCCUPANCY_QUESTIONS_MAX 64u /* of a session, at one time */
 

@@ -1,5 +1,5 @@
 /* Requests that only ask. */
-#include "session/session.h"
+#include "command/command.h"
 #include "clock.h"
 #include "graph/run.h"
 #include "session/topology.h"

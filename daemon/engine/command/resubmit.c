@@ -1,5 +1,5 @@
 /* Shapes of command groups that a session keeps here, and groups that come again by them. */
-#include "session/session.h"
+#include "command/command.h"
 #include "resubmit.h"
 #include "base/shape.h"
 #include "stage_clock.h"
@@ -183,10 +183,4 @@ int command_resubmit(struct session *session, const void *bytes, uint32_t count)
 	r = taken == 0 ? command_group(session, group) : taken;
 	session->usage.groups_resubmitted += session->usage.groups_submitted - before;
 	return r < 0 ? r : taken > 0 ? taken : 1;
-}
-
-void session_shapes_free(struct session *session)
-{
-	for (uint32_t i = 0; i < SHAPES_MAX; i++)
-		session->shapes[i] = shape_free(session->shapes[i]);
 }

@@ -1,5 +1,5 @@
 /* Buffers that other sessions and other processes use: exporting and importing them (F10). */
-#include "session/session.h"
+#include "command/command.h"
 #include "session/shares.h"
 #include "device_features.h"
 

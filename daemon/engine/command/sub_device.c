@@ -3,7 +3,7 @@
  * object of the session, which a context of it holds as well, so its number means the same for as
  * long as anything is there that has it.
  */
-#include "session/session.h"
+#include "command/command.h"
 #include "session/topology.h"
 
 #include <inttypes.h>
@@ -13,32 +13,6 @@ static_assert((int)BACKEND_PARTITION_BY_AFFINITY ==
 		      (int)SYCL__V1__PARTITION__PARTITION_BY_AFFINITY_DOMAIN,
 	      "numbers of the protocol");
 static_assert(PARTITION_VALUES_MAX >= SUB_DEVICES_MAX, "each may have a count");
-
-struct sub_device *session_sub_device(const struct session *session, uint32_t number)
-{
-	for (struct list *link = session->sub_devices.next; link != &session->sub_devices;
-	     link = link->next) {
-		struct sub_device *sub_device = list_entry(link, struct sub_device, link);
-		if (sub_device->number == number)
-			return sub_device;
-	}
-	return NULL;
-}
-
-const struct scheduler_device_info *session_device_info(const struct session *session,
-							uint32_t number)
-{
-	const struct scheduler_platform_info *platforms;
-	const struct scheduler_device_info *devices;
-	uint32_t platform_count, count;
-	struct scheduler *scheduler = session->engine->scheduler;
-	if (topology_discover(scheduler, &platforms, &platform_count, &devices, &count) < 0)
-		return NULL;
-	if (number < count)
-		return &devices[number];
-	return session_sub_device(session, number) ? scheduler_device_info(scheduler, number)
-						   : NULL;
-}
 
 int context_hold_sub_devices(struct session *session, struct context *context)
 {

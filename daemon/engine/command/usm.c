@@ -9,7 +9,7 @@
  */
 #include "protocol_limits.h"
 #include "base/range_check.h"
-#include "session/session.h"
+#include "command/command.h"
 #include "session/topology.h"
 #include "usm_window.h"
 
@@ -21,41 +21,6 @@ static const uint64_t needed_aspects[] = {
 	[BACKEND_USM_HOST] = TOPOLOGY_ASPECT_USM_HOST,
 	[BACKEND_USM_SHARED] = TOPOLOGY_ASPECT_USM_SHARED,
 };
-
-/* What it holds, given back. */
-static void undo(struct usm *usm)
-{
-	struct session *session = usm->object.session;
-	if (usm->is_listed)
-		usm_table_remove(&session->usm, usm);
-	usm->is_listed = false;
-	if (usm->sched)
-		sched_usm_release(usm->sched);
-	usm->sched = NULL;
-	if (usm->arena)
-		usm->arena->users--;
-	usm->arena = NULL;
-	session->usage.buffer_bytes -= usm->charged_bytes;
-	sched_quota_give(sched_account_device(session->work), usm->device_bytes);
-	usm->charged_bytes = usm->device_bytes = 0;
-}
-
-void session_usm_go_on(struct session *session)
-{
-	const struct list *open = &session->open_groups;
-	uint64_t oldest =
-		list_empty(open)
-			? UINT64_MAX
-			: list_entry(open->next, struct group, session_link)->session_number;
-	while (!list_empty(&session->usm_frees)) {
-		struct usm *usm = list_entry(session->usm_frees.next, struct usm, link);
-		if (usm->after >= oldest)
-			return;
-		list_remove(&usm->link);
-		undo(usm);
-		object_unref(&usm->object);
-	}
-}
 
 /* Released by the client: groups on their way may use it. */
 static void put_off(struct usm *usm)
@@ -91,7 +56,7 @@ static void settle(struct usm *usm, const struct backend_fault *fault)
 {
 	if (fault) {
 		const struct backend_fault why = *fault; /* perhaps of what is given back */
-		undo(usm);
+		usm_give_back(usm);
 		object_fail(&usm->object, usm->number, &why);
 		return;
 	}

@@ -3,7 +3,7 @@
  * the queue carries the window, as lanes are shared among queues and sessions. What is to persist
  * is told to the device, for all queues together.
  */
-#include "session/session.h"
+#include "command/command.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -93,20 +93,6 @@ int command_queue_window(struct session *session, const Sycl__V1__QueueWindow *m
 	reply.number = session->record;
 	session_reply(session, &reply);
 	return 0;
-}
-
-bool queue_l2_find(struct session *session, const struct queue *queue,
-		   struct backend_l2_window *window_out)
-{
-	const struct backend_l2_window *window = &queue->l2.window;
-	if (window->size_bytes == 0)
-		return false;
-	/* Other memory may lie there by now. */
-	const struct usm *usm = usm_table_find(&session->usm, window->address, window->size_bytes);
-	if (!usm || usm->object.id != queue->l2.usm || usm->object.released)
-		return false;
-	*window_out = *window;
-	return true;
 }
 
 void queue_l2_end(struct queue *queue)

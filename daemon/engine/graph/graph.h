@@ -4,7 +4,7 @@
  * them again, so an id that names nothing any more is refused as always. The library keeps what its
  * graphs name.
  *
- *   GraphCreate --GraphNode, GraphEdges ...--> GraphFinish --GraphUpdate ...--> launches (graph_run.h)
+ *   GraphCreate --GraphNode, GraphEdges ...--> GraphFinish --GraphUpdate ...--> launches (graph/run.h)
  *
  * Nodes come in an order in which each is behind those that it waits for, so there can be no cycle.
  * Those that follow a condition are its body, as many as it says; they know it as their place, and
@@ -54,8 +54,8 @@ struct graph {
 	struct group *last;         /* the latest launch, while it is open */
 	struct graph_run *spare;    /* memory of a launch that is over, for the next one; or NULL */
 	struct graph_whole
-		*whole; /* launches as one (graph_whole.h); NULL before the first launch */
-	struct graph_temporary *temporaries; /* that nodes use: graph_temporary.h */
+		*whole; /* launches as one (graph/whole.h); NULL before the first launch */
+	struct graph_temporary *temporaries; /* that nodes use: graph/temporary.h */
 	uint32_t temporary_count, temporary_capacity;
 };
 

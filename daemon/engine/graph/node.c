@@ -1,5 +1,6 @@
 /* The nodes of a launch come to their end, and host tasks among them to their turn. */
 #include "graph/run.h"
+#include "group/group.h"
 #include "session/session.h"
 
 /* The first that is nobody else's fault. */
@@ -35,6 +36,7 @@ static void finish(struct graph_run *run)
 		graph->last = NULL;
 	graph->object.session->groups_open -= graph->node_count;
 	group->run = NULL;
+	group->graph_ops = NULL;
 	if (graph->spare || graph->object.released)
 		free(run);
 	else

@@ -3,6 +3,8 @@
 #include "clock.h"
 #include "graph/temporary.h"
 #include "graph/whole.h"
+#include "group/check.h"
+#include "group/group.h"
 #include "session/session.h"
 
 #include <string.h>
@@ -71,12 +73,58 @@ int graph_launch_check_slots(struct session *session, const Sycl__V1__GraphLaunc
 	return 0;
 }
 
-void graph_launch_refuse(struct session *session, const Sycl__V1__GraphLaunch *message)
+void graph_launch_refuse(struct session *session, const Sycl__V1__GraphLaunch *message,
+			 const struct backend_fault *fault)
 {
 	for (size_t i = 0; i < message->n_host_tasks; i++)
 		session_write_slot(session, message->host_tasks[i]->slot,
 				   message->host_tasks[i]->slot_value, 1);
+	const struct object *object = object_id_type(message->graph) == OBJECT_GRAPH
+					      ? object_table_find(&session->objects, message->graph)
+					      : NULL;
+	if (object && !object->failed && !object->released)
+		graph_poison_nodes(session, (const struct graph *)object, 0, fault);
 }
+
+/* What comes behind the launch comes behind these tasks. -ENOMEM. */
+static int add_end_tasks(const struct graph_run *run, struct group_scratch *scratch)
+{
+	/* The end may be told before those that it is behind: then they are what is left. */
+	if (run->end < run->count && run->nodes[run->end].task)
+		return group_scratch_after(scratch, run->nodes[run->end].task);
+	for (uint32_t i = 0; i < run->count; i++) {
+		if (run->nodes[i].task && group_scratch_after(scratch, run->nodes[i].task) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int add_dependencies(struct group *group, struct group_scratch *scratch,
+			    struct task_request *request)
+{
+	struct graph_run *run = group->run;
+	if (request && run->outcome.fault.status) {
+		scratch->dependency = run->outcome.fault;
+		request->failed_dependency = &scratch->dependency;
+	}
+	/* However often it is named: it may stand for as many tasks as a graph has nodes. */
+	if (run->gathered == scratch->gathering)
+		return 0;
+	run->gathered = scratch->gathering;
+	return add_end_tasks(run, scratch);
+}
+
+static void end_event_waits(const struct group *group, const struct backend_fault *fault)
+{
+	for (uint32_t i = 0; i < group->run->submitted; i++)
+		if (group->run->nodes[i].task)
+			task_end_event_wait(group->run->nodes[i].task, fault);
+}
+
+static const struct group_graph_ops replay_ops = {
+	.add_dependencies = add_dependencies,
+	.end_event_waits = end_event_waits,
+};
 
 /*
  * What all of it waits for: events, the queue, and the launch before (L9), which passes no failure
@@ -94,7 +142,7 @@ static int gather_before(struct launch *launch, struct backend_fault *fault)
 	const struct group *last = launch->graph->last;
 	uint32_t events = request.after_count - request.after_order_count;
 	if (last && last->run && last->run->gathered != scratch->gathering &&
-	    graph_run_after(last->run, scratch) < 0)
+	    add_end_tasks(last->run, scratch) < 0)
 		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
 				 "the engine has no memory for dependencies");
 	if (last && !last->run && group_scratch_after(scratch, last->task) < 0)
@@ -291,6 +339,7 @@ static void open_group(struct launch *launch, struct group *group)
 	struct graph_run *run = launch->run;
 	run->group = group;
 	group->run = run;
+	group->graph_ops = &replay_ops;
 	group_window_open(&queue->window, &group->entry);
 	(void)object_ref(&queue->object);
 	(void)object_ref(&launch->graph->object);
@@ -360,7 +409,7 @@ static int run_graph(struct launch *launch, const struct group *slots, struct ba
 		refuse_host_tasks(run);
 	/* They come in order: the first so many are on their way. */
 	if (r > 0)
-		group_poison_nodes(session, launch->graph, run->submitted, fault);
+		graph_poison_nodes(session, launch->graph, run->submitted, fault);
 	open_group(launch, group);
 	if (r > 0)
 		run->outcome.fault = *fault;
@@ -451,18 +500,6 @@ int graph_launch(struct session *session, struct queue *queue,
 	if (r == 0)
 		r = gather_before(&launch, fault);
 	return r == 0 ? run(&launch, slots, fault) : r;
-}
-
-int graph_run_after(const struct graph_run *run, struct group_scratch *scratch)
-{
-	/* The end may be told before those that it is behind: then they are what is left. */
-	if (run->end < run->count && run->nodes[run->end].task)
-		return group_scratch_after(scratch, run->nodes[run->end].task);
-	for (uint32_t i = 0; i < run->count; i++) {
-		if (run->nodes[i].task && group_scratch_after(scratch, run->nodes[i].task) < 0)
-			return -ENOMEM;
-	}
-	return 0;
 }
 
 bool graph_run_running(const struct graph_run *run)

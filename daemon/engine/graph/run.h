@@ -48,11 +48,14 @@ struct graph_run {
 int graph_launch(struct session *session, struct queue *queue,
 		 const Sycl__V1__CommandGroup *message, const struct group *slots,
 		 struct backend_fault *fault);
-/* The slots of its host tasks: are they slots? Otherwise a violation. Their turn never comes. */
+/* The slots of its host tasks: are they slots? Otherwise a violation. */
 int graph_launch_check_slots(struct session *session, const Sycl__V1__GraphLaunch *message);
-void graph_launch_refuse(struct session *session, const Sycl__V1__GraphLaunch *message);
-/* What comes behind the launch comes behind these tasks. -ENOMEM. */
-int graph_run_after(const struct graph_run *run, struct group_scratch *scratch);
+/* A refused launch: its host tasks never run, and what its nodes would have written is lost. */
+void graph_launch_refuse(struct session *session, const Sycl__V1__GraphLaunch *message,
+			 const struct backend_fault *fault);
+/* poison.c: what the nodes from `first` on would have written is lost. */
+void graph_poison_nodes(struct session *session, const struct graph *graph, uint32_t first,
+			const struct backend_fault *fault);
 /* Has one of its nodes begun? */
 bool graph_run_running(const struct graph_run *run);
 /* A node's task is over, or held. Returns the session. */

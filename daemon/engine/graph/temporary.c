@@ -79,12 +79,9 @@ static int make(struct graph *graph, const struct buffer *buffer, uint32_t place
 	return 0;
 }
 
-int graph_temporary_find(struct graph *graph, const struct buffer *buffer,
-			 struct sched_buffer **sched_out, struct backend_fault *fault)
+static int find_temporary(struct graph *graph, const struct buffer *buffer,
+			  struct sched_buffer **sched_out, struct backend_fault *fault)
 {
-	if (!graph)
-		return fault_set(fault, STATUS_INVALID,
-				 "a temporary of graphs is for nodes of graphs, on their device");
 	uint32_t place = place_of(graph, buffer->temporary);
 	bool made = place < graph->temporary_count &&
 		    graph->temporaries[place].number == buffer->temporary;
@@ -109,6 +106,7 @@ int graph_check_requirements(struct graph *graph, const Sycl__V1__CommandGroup *
 	struct group_scratch *scratch = &session->engine->scratch;
 	scratch->graph = is_for_host(group) ? NULL : graph;
 	scratch->graph_device = request->device;
+	scratch->find_temporary = find_temporary;
 	int r = group_check_requirements(session, group, request, fault);
 	scratch->graph = NULL;
 	return r;

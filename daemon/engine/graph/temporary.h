@@ -23,10 +23,6 @@ struct graph_temporary {
  */
 int graph_check_requirements(struct graph *graph, const Sycl__V1__CommandGroup *group,
 			     struct task_request *request, struct backend_fault *fault);
-/* What the graph has for that temporary, made if need be. `graph` NULL: refused. 0, or 1 with a
- * fault. */
-int graph_temporary_find(struct graph *graph, const struct buffer *buffer,
-			 struct sched_buffer **sched_out, struct backend_fault *fault);
 /* The graph ends; launches that are open keep what they use. */
 void graph_temporaries_end(struct graph *graph);
 

@@ -2,6 +2,8 @@
 
 #include "clock.h"
 #include "graph/temporary.h"
+#include "group/check.h"
+#include "group/group.h"
 #include "session/session.h"
 
 #include <errno.h>
@@ -696,12 +698,29 @@ static bool needs_what_is_lost(const struct task_request *request)
 	return false;
 }
 
+/* A launch as one is over. The graph may be gone afterwards. */
+static void end_launch(struct group *group)
+{
+	struct graph *graph = group->graph;
+	if (graph->last == group)
+		graph->last = NULL;
+	graph->whole->open--;
+	graph->whole->former_open -= group->graph_making != graph->whole->making;
+	for (uint32_t i = 0; group->graph_arenas && i < group->graph_arenas->count; i++)
+		group->graph_arenas->list[i].arena->users--;
+	drop_arenas(group->graph_arenas);
+	object_unref(&graph->object);
+}
+
+static const struct group_graph_ops instance_ops = {.done = end_launch};
+
 static void open_group(const struct graph_whole_launch *launch, struct group *group)
 {
 	struct session *session = launch->session;
 	struct queue *queue = launch->queue;
 	struct graph *graph = launch->graph;
 	group->graph = graph;
+	group->graph_ops = &instance_ops;
 	group_window_open(&queue->window, &group->entry);
 	(void)object_ref(&queue->object);
 	(void)object_ref(&graph->object);
@@ -720,19 +739,6 @@ static void open_group(const struct graph_whole_launch *launch, struct group *gr
 	graph->last = group;
 	graph->whole->open++;
 	session->engine->graph_launches++;
-}
-
-void graph_whole_done(struct group *group)
-{
-	struct graph *graph = group->graph;
-	if (graph->last == group)
-		graph->last = NULL;
-	graph->whole->open--;
-	graph->whole->former_open -= group->graph_making != graph->whole->making;
-	for (uint32_t i = 0; group->graph_arenas && i < group->graph_arenas->count; i++)
-		group->graph_arenas->list[i].arena->users--;
-	drop_arenas(group->graph_arenas);
-	object_unref(&graph->object);
 }
 
 static int submit(const struct graph_whole_launch *launch, struct task_request *request,

@@ -1,7 +1,7 @@
 /*
  * Launches of a graph as one: as a graph of the backend's, one task of the scheduler, whatever the
- * number of nodes. What it costs here goes by what the nodes require together (graph_order.h).
- * Where that cannot be a launch is a task for each node, as graph_run.h says; graph_replay_reason
+ * number of nodes. What it costs here goes by what the nodes require together (graph/order.h).
+ * Where that cannot be a launch is a task for each node, as graph/run.h says; graph_replay_reason
  * says why, and the engine counts it.
  *
  *   UNTRIED --first launch--> BUILDING --the device has it--> READY --an arena of it is gone--> UNTRIED
@@ -25,6 +25,7 @@
 
 #include "graph/graph.h"
 #include "graph/order.h"
+#include "session/engine_state.h"
 
 #define GRAPH_WHOLE_NODES_MAX  4096u /* the device's thread makes all of it: some milliseconds */
 #define GRAPH_WHOLE_ARENAS_MAX 64u
@@ -52,23 +53,6 @@ struct graph_node_form {
 struct graph_arenas {
 	uint32_t references, count;
 	struct graph_arena list[GRAPH_WHOLE_ARENAS_MAX];
-};
-
-enum graph_replay_reason {
-	GRAPH_REPLAY_NOT = 0,
-	GRAPH_REPLAY_SWITCH,  /* SYCLD_GRAPH=0 */
-	GRAPH_REPLAY_DEVICE,  /* it has no graphs, or a part set apart, to which its graphs do not
-				 keep */
-	GRAPH_REPLAY_HOST,    /* host tasks, updates of the host, shared events, what another device
-				 does */
-	GRAPH_REPLAY_SIZE,    /* nothing in it, or too much */
-	GRAPH_REPLAY_BACKEND, /* it refuses a node, or the whole */
-	GRAPH_REPLAY_QUEUE, /* a native queue has a lane of its own, and launches are open elsewhere
-			     */
-	GRAPH_REPLAY_NODE,  /* a node is refused */
-	GRAPH_REPLAY_CONTENTS, /* a part needs what is lost: only that fails */
-	GRAPH_REPLAY_CHANGE,   /* it is to be made anew, and launches of the former one are open */
-	GRAPH_REPLAY_REASONS
 };
 
 enum graph_whole_state {
@@ -123,8 +107,6 @@ struct graph_whole_launch {
 };
 int graph_whole_launch(const struct graph_whole_launch *launch,
 		       enum graph_replay_reason *reason_out, struct backend_fault *fault);
-/* A launch as one is over. The graph may be gone afterwards. */
-void graph_whole_done(struct group *group);
 /* A node has another command group than `before`, which is still there. */
 void graph_whole_changed(struct graph *graph, uint32_t node, const Sycl__V1__CommandGroup *before);
 /* A node does nothing from now on, or something again. */

@@ -1,7 +1,6 @@
 #include "group/check.h"
 #include "access_mode.h"
-#include "graph/run.h"
-#include "graph/temporary.h"
+#include "group/group.h"
 #include "base/range_check.h"
 #include "session/session.h"
 #include "session/shares.h"
@@ -103,24 +102,14 @@ int group_scratch_put_before(struct group_scratch *scratch, uint32_t *order_out)
  * The tasks that stand for a group which is not complete; and why it has failed, if that is known
  * already. `request` NULL: only the order counts.
  */
-static int after_group(struct group_scratch *scratch, const struct group *group, uint64_t number,
-		       struct task_request *request)
+static int add_group(struct group_scratch *scratch, struct group *group, uint64_t number,
+		     struct task_request *request)
 {
-	if (!group->run) {
-		uint64_t first = group->entry.number - group->entry.count + 1;
-		uint32_t launch =
-			request ? task_launch_bit(group->task, (uint32_t)(number - first)) : 0;
-		return group_scratch_after_launch(scratch, group->task, launch);
-	}
-	if (request && group->run->outcome.fault.status) {
-		scratch->dependency = group->run->outcome.fault;
-		request->failed_dependency = &scratch->dependency;
-	}
-	/* However often it is named: it may stand for as many tasks as a graph has nodes. */
-	if (group->run->gathered == scratch->gathering)
-		return 0;
-	group->run->gathered = scratch->gathering;
-	return graph_run_after(group->run, scratch);
+	if (group->graph_ops && group->graph_ops->add_dependencies)
+		return group->graph_ops->add_dependencies(group, scratch, request);
+	uint64_t first = group->entry.number - group->entry.count + 1;
+	uint32_t launch = request ? task_launch_bit(group->task, (uint32_t)(number - first)) : 0;
+	return group_scratch_after_launch(scratch, group->task, launch);
 }
 
 /* Two buffers of a session may be one: it imported what it has exported, or twice the same. */
@@ -172,6 +161,15 @@ bool group_names_twice(uint64_t stamp, struct buffer *buffer)
 	return twice;
 }
 
+static int find_temporary(const struct group_scratch *scratch, const struct buffer *buffer,
+			  struct sched_buffer **sched_out, struct backend_fault *fault)
+{
+	if (!scratch->graph)
+		return fault_set(fault, STATUS_INVALID,
+				 "a temporary of graphs is for nodes of graphs, on their device");
+	return scratch->find_temporary(scratch->graph, buffer, sched_out, fault);
+}
+
 static int check_requirement(struct session *session, const Sycl__V1__Requirement *message,
 			     uint32_t index, struct backend_fault *fault)
 {
@@ -195,7 +193,7 @@ static int check_requirement(struct session *session, const Sycl__V1__Requiremen
 					       .order_offset_bytes = message->order_offset_bytes,
 					       .order_size_bytes = message->order_size_bytes};
 	if (buffer->temporary)
-		r = graph_temporary_find(scratch->graph, buffer, &requirement.buffer, fault);
+		r = find_temporary(scratch, buffer, &requirement.buffer, fault);
 	if (r == 0)
 		r = group_check_ranges(&requirement, buffer->size_bytes, fault);
 	if (r == 0)
@@ -268,8 +266,8 @@ static int check_event(struct session *session, const struct queue *queue, uint6
 					 event->group, last);
 	const struct window_entry *entry = group_window_find(&other->window, event->group);
 	if (entry) {
-		if (after_group(scratch, list_entry(entry, struct group, entry), event->group,
-				request) < 0)
+		if (add_group(scratch, list_entry(entry, struct group, entry), event->group,
+			      request) < 0)
 			return fault_set(fault, STATUS_MEMORY_ALLOCATION,
 					 "the engine has no memory for dependencies");
 	} else if (failure_list_find(&other->failures, event->group, &scratch->dependency)) {
@@ -288,8 +286,8 @@ static int check_queue(struct group_scratch *scratch, const struct queue *queue,
 	const struct list *open = &queue->window.open;
 	for (const struct list *link = open->previous; link != open; link = link->previous) {
 		const struct window_entry *entry = list_entry(link, struct window_entry, order);
-		if (after_group(scratch, list_entry(entry, struct group, entry), entry->number,
-				NULL) < 0)
+		if (add_group(scratch, list_entry(entry, struct group, entry), entry->number,
+			      NULL) < 0)
 			return fault_set(fault, STATUS_MEMORY_ALLOCATION,
 					 "the engine has no memory for dependencies");
 		/* One stands for all before it. */

@@ -8,35 +8,12 @@
 #include "command.pb-c.h"
 #include "protocol_limits.h"
 #include "scheduler/scheduler.h"
+#include "session/group_scratch.h"
 
 struct session;
 struct queue;
 struct arena;
 struct buffer;
-struct graph;
-
-/* Where a request is put together: one per engine, used by one command group at a time. */
-struct group_scratch {
-	struct task_requirement *requirements; /* REQUIREMENTS_MAX */
-	struct buffer **buffers;               /* of the requirements */
-	struct task_argument *arguments;       /* KERNEL_ARGUMENTS_MAX */
-	struct task **after;                   /* grows */
-	uint32_t *after_launches;              /* of each: task_request.after_launches */
-	uint32_t after_count, after_capacity;
-	struct task **before; /* what a graph's launch waits for; grows */
-	uint32_t *before_launches;
-	uint32_t before_count, before_capacity;
-	uint32_t before_data; /* of them: the first so many, whose failure is the launch's */
-	struct backend_fault dependency; /* of an event that had failed */
-	struct backend_launch_properties properties;
-	struct backend_rect rect; /* of a copy */
-	struct arena *arena;      /* that a copy reads or writes, or NULL */
-	uint64_t gathering;       /* counts collections of dependencies */
-	struct graph *graph; /* whose node is looked at: it has memory for temporaries; NULL: none
-				may be used */
-	struct scheduler_device *graph_device; /* of it */
-	bool waits_for_all; /* a barrier: it stands for every group of its queue before it */
-};
 
 int group_scratch_init(struct group_scratch *scratch);
 void group_scratch_fini(struct group_scratch *scratch);
@@ -67,7 +44,7 @@ int group_check_ranges(struct task_requirement *requirement, uint64_t buffer_byt
 int group_check_dependencies(struct session *session, const struct queue *queue,
 			     const Sycl__V1__CommandGroup *message, struct task_request *request,
 			     struct backend_fault *fault);
-/* commands_group.c: the action, whatever it is but a graph's launch. */
+/* action.c: the action, whatever it is but a graph's launch. */
 int group_check_action(struct session *session, const struct queue *queue,
 		       const Sycl__V1__CommandGroup *message, struct task_request *request,
 		       struct backend_fault *fault);
@@ -80,28 +57,36 @@ int group_check_fill(struct session *session, const Sycl__V1__Fill *fill,
 		     struct task_request *request, struct backend_fault *fault);
 int group_check_host_update(struct session *session, const Sycl__V1__HostUpdate *update,
 			    struct task_request *request, struct backend_fault *fault);
-/* group_poison.c: what a group that is refused, of whatever it consists, would have written fails
- * who needs it. */
+/* poison.c: what a refused group would have written is lost, and who needs it fails. */
 void group_poison(struct session *session, const Sycl__V1__CommandGroup *message,
 		  const struct backend_fault *fault);
-/* The same of a graph's nodes from `first` on. */
-void group_poison_nodes(struct session *session, const struct graph *graph, uint32_t first,
-			const struct backend_fault *fault);
-/* What task_submit and host_access_submit refuse, as the client sees it. 1. */
+/* The same step by step, of requirements of several groups. */
+struct group_poisoning {
+	struct session *session;
+	struct sched_cause *cause;
+	uint64_t stamp;
+	uint32_t parts; /* of buffers, that were looked at */
+	bool whole;     /* each buffer as a whole, once */
+};
+struct group_poisoning group_poisoning_begin(struct session *session,
+					     const struct backend_fault *fault, bool whole);
+void group_poisoning_add(struct group_poisoning *poisoning, const Sycl__V1__Requirement *message);
+void group_poisoning_end(const struct group_poisoning *poisoning);
+/* action.c: what task_submit and host_access_submit refuse, as the client sees it. 1. */
 int group_submit_fault(int error, const char *what, struct backend_fault *fault);
 /* The session takes one more host task; its slot was looked at before, and its requirements are in
  * the scratch. */
 int group_check_host_task(struct session *session, const struct queue *queue,
 			  const Sycl__V1__HostTask *message, struct task_request *request,
 			  struct backend_fault *fault);
-/* group_native_command.c. `feature`: that the device must have. */
+/* native_command.c. `feature`: that the device must have. */
 int group_check_native_command(const struct session *session, const struct queue *queue,
 			       const Sycl__V1__NativeCommand *native, uint32_t feature,
 			       struct task_request *request, struct backend_fault *fault);
 /* A group that no task was made of: its function, if it has one, will never be called. */
 void group_native_command_refused(const struct session *session,
 				  const Sycl__V1__CommandGroup *message);
-/* group_image.c. Of an image: all of it, and it orders as a whole. Of a buffer: nothing. */
+/* image.c. Of an image: all of it, and it orders as a whole. Of a buffer: nothing. */
 int group_check_image_whole(const struct buffer *buffer, const struct task_requirement *requirement,
 			    struct backend_fault *fault);
 int group_check_no_image(const struct buffer *buffer, struct backend_fault *fault);
@@ -122,7 +107,7 @@ bool group_copies_image(const struct group_scratch *scratch, const struct task_r
 int group_check_image_copy(const struct group_scratch *scratch, const struct queue *queue,
 			   const Sycl__V1__Copy *copy, struct task_request *request,
 			   struct backend_fault *fault);
-/* group_usm.c. `index`: of the argument, for people. */
+/* usm.c. `index`: of the argument, for people. */
 int group_check_usm_argument(struct session *session, const struct queue *queue, uint64_t address,
 			     uint32_t index, struct task_argument *argument,
 			     struct backend_fault *fault);
@@ -130,7 +115,7 @@ int group_check_usm_argument(struct session *session, const struct queue *queue,
 int group_check_usm_word(struct session *session, const struct queue *queue, uint64_t address,
 			 uint64_t size_bytes, const char *what, const void **pointer_out,
 			 struct backend_fault *fault);
-/* group_condition.c: of a node of a graph alone. */
+/* condition.c: of a node of a graph alone. */
 int group_check_condition(struct session *session, const struct queue *queue,
 			  const Sycl__V1__GraphCondition *condition, struct task_request *request,
 			  struct backend_fault *fault);

@@ -1,6 +1,7 @@
 /* IF and WHILE nodes of graphs: where the word of 32 bits lies that they ask (R4). */
 #include "protocol_limits.h"
 #include "base/range_check.h"
+#include "group/check.h"
 #include "session/session.h"
 
 #include "access_mode.h"

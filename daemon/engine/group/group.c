@@ -1,6 +1,5 @@
-#include "session/session.h"
+#include "group/group.h"
 #include "clock.h"
-#include "graph/whole.h"
 #include "stage_clock.h"
 
 void queue_publish_mark(struct queue *queue)
@@ -97,8 +96,8 @@ void group_done(struct group *group, const struct task_outcome *outcome)
 		queue_publish_mark(queue);
 	if (group->arena)
 		group->arena->users--;
-	if (group->graph)
-		graph_whole_done(group);
+	if (group->graph_ops && group->graph_ops->done)
+		group->graph_ops->done(group);
 	session->groups_open -= group->entry.count;
 	list_remove(&group->session_link);
 	session_usm_go_on(session);

@@ -8,9 +8,9 @@
  * One with an early event may be held sooner: the slot says so with status 2. Then it is over when
  * HostTaskDone has come and all that it depends on is over, in any order.
  */
-#include "session/session.h"
+#include "group/group.h"
 #include "clock.h"
-#include "graph/run.h"
+#include "group/check.h"
 #include "session/shares.h"
 
 #include <inttypes.h>
@@ -88,22 +88,19 @@ int group_check_host_task(struct session *session, const struct queue *queue,
 	return 0;
 }
 
-/* The client has no more to do with it. */
-static void end(struct group *group, const struct backend_fault *fault)
+void host_task_finished(struct group *group, const struct backend_fault *fault)
 {
 	list_remove(&group->held_link);
 	group->queue->object.session->host_tasks_open--;
 	host_task_end(group->task, fault);
 }
 
-/* Of a graph's launch those of its nodes. */
 static void end_event_waits(const struct group *group, const struct backend_fault *fault)
 {
 	if (group->task)
 		task_end_event_wait(group->task, fault);
-	for (uint32_t i = 0; group->run && i < group->run->submitted; i++)
-		if (group->run->nodes[i].task)
-			task_end_event_wait(group->run->nodes[i].task, fault);
+	if (group->graph_ops && group->graph_ops->end_event_waits)
+		group->graph_ops->end_event_waits(group, fault);
 }
 
 static void abandon(struct group *group)
@@ -111,7 +108,7 @@ static void abandon(struct group *group)
 	struct backend_fault fault;
 	(void)fault_set(&fault, STATUS_CONNECTION_LOST,
 			"the process that was to run a host task has gone");
-	end(group, &fault);
+	host_task_finished(group, &fault);
 }
 
 static void hold(struct group *group, uint32_t status)
@@ -146,46 +143,4 @@ void host_tasks_abandon(struct session *session)
 		end_event_waits(list_entry(link, struct group, session_link), &fault);
 	while (!list_empty(&session->held_tasks))
 		abandon(list_entry(session->held_tasks.next, struct group, held_link));
-	graph_nodes_abandon(session);
-}
-
-/* A released queue has its groups all the same. */
-static struct group *find_open(struct session *session, const Sycl__V1__HostTaskDone *message)
-{
-	if (object_id_type(message->queue) != OBJECT_QUEUE)
-		return NULL;
-	const struct object *object = object_table_find(&session->objects, message->queue);
-	if (!object || object->failed)
-		return NULL;
-	const struct window_entry *entry =
-		group_window_find(&((const struct queue *)object)->window, message->group);
-	return entry ? list_entry(entry, struct group, entry) : NULL;
-}
-
-int command_host_task_done(struct session *session, const Sycl__V1__HostTaskDone *message)
-{
-	struct group *group = find_open(session, message);
-	/* Only what this session runs now. */
-	struct graph_node_run *node =
-		group && group->run ? graph_run_held(group->run, message->node) : NULL;
-	if (!node && (!group || message->node || !group->held || list_empty(&group->held_link)))
-		return session_violation(session,
-					 "command group %" PRIu64 " of %016" PRIx64
-					 " is no host task that runs now",
-					 message->group, message->queue);
-	if (message->status > 0)
-		return session_violation(session, "a host task cannot end with %d",
-					 message->status);
-	struct backend_fault fault = {.status = 0};
-	if (message->status < 0) {
-		bool known = message->status >= STATUS_FORKED;
-		(void)fault_set(&fault, known ? message->status : STATUS_RUNTIME, "%s",
-				message->text && *message->text ? message->text
-								: "a host task failed");
-	}
-	if (node)
-		graph_node_end(node, message->status < 0 ? &fault : NULL);
-	else
-		end(group, message->status < 0 ? &fault : NULL);
-	return 0;
 }

@@ -3,6 +3,7 @@
 #include "access_mode.h"
 #include "image_format.h"
 #include "image_sample.h"
+#include "group/check.h"
 #include "session/session.h"
 
 #include <inttypes.h>

@@ -1,5 +1,6 @@
 /* Ranges and arguments of a kernel launch (E1 - E22). */
 #include "base/range_check.h"
+#include "group/check.h"
 #include "session/session.h"
 
 #include <inttypes.h>
@@ -309,12 +310,27 @@ static int check_early(const struct queue *queue, const struct kernel *kernel,
 	return 0;
 }
 
+/* The window of the queue, if its memory is still there. False: it has none. */
+static bool find_window(struct session *session, const struct queue *queue,
+			struct backend_l2_window *window_out)
+{
+	const struct backend_l2_window *window = &queue->l2.window;
+	if (window->size_bytes == 0)
+		return false;
+	/* Other memory may lie there by now. */
+	const struct usm *usm = usm_table_find(&session->usm, window->address, window->size_bytes);
+	if (!usm || usm->object.id != queue->l2.usm || usm->object.released)
+		return false;
+	*window_out = *window;
+	return true;
+}
+
 /* What the queue has for all of its launches. */
 static void put_window(struct session *session, const struct queue *queue,
 		       struct task_request *request, struct backend_launch_properties *properties)
 {
 	struct backend_l2_window window;
-	if (!queue_l2_find(session, queue, &window))
+	if (!find_window(session, queue, &window))
 		return;
 	if (!request->launch.properties)
 		*properties = (struct backend_launch_properties){.cooperative = false};

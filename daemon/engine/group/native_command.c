@@ -2,6 +2,7 @@
  * Native commands: functions of the application in whose process this engine runs. Anybody else's
  * are numbers that mean nothing.
  */
+#include "group/check.h"
 #include "session/session.h"
 
 #include <assert.h>

@@ -1,23 +1,14 @@
 /* A command group that is refused has failed: what it would have written is no good any more (M9).
  */
 #include "access_mode.h"
-#include "graph/graph.h"
 #include "group/check.h"
 #include "session/session.h"
 
 /* Parts that one refusal looks at one by one; beyond them it takes whole buffers, each once. */
 #define PARTS_MAX 16384u
 
-struct poisoning {
-	struct session *session;
-	struct sched_cause *cause;
-	uint64_t stamp;
-	uint32_t parts; /* looked at */
-	bool whole;
-};
-
 /* NULL: there is none of that id, or it is on its way out. */
-static struct buffer *find(const struct poisoning *poisoning, uint64_t id)
+static struct buffer *find_buffer(const struct group_poisoning *poisoning, uint64_t id)
 {
 	struct object *object = object_id_type(id) == OBJECT_BUFFER
 					? object_table_find(&poisoning->session->objects, id)
@@ -26,7 +17,7 @@ static struct buffer *find(const struct poisoning *poisoning, uint64_t id)
 	return buffer && !object->failed && !object->released && buffer->sched ? buffer : NULL;
 }
 
-static void poison(struct poisoning *poisoning, const Sycl__V1__Requirement *message)
+void group_poisoning_add(struct group_poisoning *poisoning, const Sycl__V1__Requirement *message)
 {
 	struct task_requirement requirement = {.mode = message->mode,
 					       .offset_bytes = message->offset_bytes,
@@ -36,7 +27,7 @@ static void poison(struct poisoning *poisoning, const Sycl__V1__Requirement *mes
 	struct backend_fault unused;
 	if (!access_mode_valid(message->mode) || !access_mode_writes(message->mode))
 		return;
-	struct buffer *buffer = find(poisoning, message->buffer);
+	struct buffer *buffer = find_buffer(poisoning, message->buffer);
 	/* What lies outside of it may be why the group was refused. */
 	if (!buffer || group_check_ranges(&requirement, buffer->size_bytes, &unused) != 0)
 		return;
@@ -51,48 +42,26 @@ static void poison(struct poisoning *poisoning, const Sycl__V1__Requirement *mes
 						    requirement.size_bytes, poisoning->cause);
 }
 
-static struct poisoning begin(struct session *session, const struct backend_fault *fault,
-			      bool whole)
+struct group_poisoning group_poisoning_begin(struct session *session,
+					     const struct backend_fault *fault, bool whole)
 {
-	return (struct poisoning){.session = session,
-				  .cause = sched_poison_create(fault),
-				  .stamp = ++session->engine->stamp,
-				  .whole = whole};
+	return (struct group_poisoning){.session = session,
+					.cause = sched_poison_create(fault),
+					.stamp = ++session->engine->stamp,
+					.whole = whole};
 }
 
-static void end(const struct poisoning *poisoning)
+void group_poisoning_end(const struct group_poisoning *poisoning)
 {
 	poisoning->session->record_cost += poisoning->parts / 16;
 	sched_poison_free(poisoning->cause);
 }
 
-void group_poison_nodes(struct session *session, const struct graph *graph, uint32_t first,
-			const struct backend_fault *fault)
-{
-	struct poisoning poisoning = begin(session, fault, true);
-	for (uint32_t i = first; i < graph->node_count; i++) {
-		const Sycl__V1__CommandGroup *node = graph->nodes[i].group;
-		for (size_t k = 0; k < node->n_requirements; k++)
-			poison(&poisoning, node->requirements[k]);
-		poisoning.parts += 1 + (uint32_t)node->n_requirements;
-	}
-	end(&poisoning);
-}
-
 void group_poison(struct session *session, const Sycl__V1__CommandGroup *message,
 		  const struct backend_fault *fault)
 {
-	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH) {
-		uint64_t id = message->graph_launch->graph;
-		const struct object *object = object_id_type(id) == OBJECT_GRAPH
-						      ? object_table_find(&session->objects, id)
-						      : NULL;
-		if (object && !object->failed && !object->released)
-			group_poison_nodes(session, (const struct graph *)object, 0, fault);
-		return;
-	}
-	struct poisoning poisoning = begin(session, fault, false);
+	struct group_poisoning poisoning = group_poisoning_begin(session, fault, false);
 	for (size_t i = 0; i < message->n_requirements && i < REQUIREMENTS_MAX; i++)
-		poison(&poisoning, message->requirements[i]);
-	end(&poisoning);
+		group_poisoning_add(&poisoning, message->requirements[i]);
+	group_poisoning_end(&poisoning);
 }

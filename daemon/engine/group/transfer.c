@@ -3,6 +3,7 @@
 #include "access_mode.h"
 #include "copy_box.h"
 #include "base/range_check.h"
+#include "group/check.h"
 #include "session/session.h"
 #include "session/shares.h"
 

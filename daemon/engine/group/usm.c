@@ -5,6 +5,7 @@
  */
 #include "protocol_limits.h"
 #include "base/range_check.h"
+#include "group/check.h"
 #include "session/session.h"
 
 #include <inttypes.h>

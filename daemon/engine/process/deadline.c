@@ -1,7 +1,7 @@
 #include "process/deadline.h"
 #include "clock.h"
 #include "process/lost.h"
-#include "process/state.h"
+#include "session/engine_state.h"
 #include "base/fault.h"
 #include "flight_page.h"
 #include "session/session.h"

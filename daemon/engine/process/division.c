@@ -1,6 +1,7 @@
 /* Devices' time is divided among users: the pages for that come and go. What is done with them is
  * the scheduler's (sched_grant.h). */
-#include "process/state.h"
+#include "process/engine.h"
+#include "session/engine_state.h"
 
 #include "share_page.h"
 

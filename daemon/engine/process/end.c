@@ -1,6 +1,7 @@
 /* How an engine ends: by itself after its last session, or because it was told to. */
 #include "process/engine.h"
-#include "process/state.h"
+#include "process/turn.h"
+#include "session/engine_state.h"
 #include "session/session.h"
 #include "session/topology.h"
 

@@ -1,9 +1,14 @@
 #include "process/engine.h"
 #include "process/lost.h"
-#include "process/state.h"
+#include "process/turn.h"
+#include "session/engine_state.h"
 #include "flight_page.h"
 #include "graph/run.h"
 #include "processors.h"
+#include "command/command.h"
+#include "graph/whole.h"
+#include "process/deadline.h"
+#include "session/hooks.h"
 #include "session/session.h"
 #include "session/shares.h"
 #include "spin_pace.h"
@@ -174,6 +179,18 @@ static const struct scheduler_callbacks callbacks = {
 	.on_process_lost = on_process_lost,
 };
 
+static const struct session_hooks session_hooks = {
+	.object_kinds = command_object_kinds,
+	.run_command = session_command,
+	.run_resubmit = command_resubmit,
+	.awaits_graph = graph_whole_awaits,
+	.abandon_host_tasks = command_abandon_host_tasks,
+	.arena_ended = graph_whole_arena_gone,
+	.add_bell = engine_add_bell,
+	.remove_bell = engine_remove_bell,
+	.review_deadlines = engine_deadline_review,
+};
+
 static int make_flight_page(struct engine *engine)
 {
 	int r = memory_region_create_published("sycl-flight", sizeof(struct flight_page),
@@ -259,6 +276,7 @@ static int make_scheduler(struct engine *engine, const struct engine_options *op
 static void init(struct engine *engine, const struct engine_options *options)
 {
 	engine->options = *options;
+	engine->hooks = &session_hooks;
 	engine->device_quota.most_bytes = options->limits.tenant_device_bytes;
 	engine->never_window = switch_is_off(SWITCH_WINDOW);
 	engine->never_fair_queue = switch_is_off(SWITCH_GATE);

@@ -8,15 +8,14 @@
 
 #include "clock.h"
 #include "process/signals.h"
-#include "process/state.h"
+#include "session/engine_state.h"
 #include "flight_page.h"
 #include "session/topology.h"
 
 #include <signal.h>
 #include <sys/prctl.h>
 
-/* Longer than a supervisor waits before it ends the process (its engine_lost.c): this is for when
- * there is none. */
+/* Longer than a supervisor waits before it ends the process: this is for when there is none. */
 #define LINGER_NS 3000000000ull
 /* Of a device's memory less than one part of so many may stay with an engine that is lost: the next
  * one needs it. */

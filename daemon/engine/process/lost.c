@@ -4,7 +4,8 @@
  * tells everybody to look there.
  */
 #include "process/lost.h"
-#include "process/state.h"
+#include "process/engine.h"
+#include "session/engine_state.h"
 #include "flight_page.h"
 #include "session/session.h"
 

@@ -1,7 +1,7 @@
 #include "process/orders.h"
 #include "clock.h"
 #include "process/deadline.h"
-#include "process/state.h"
+#include "session/engine_state.h"
 #include "session/session.h"
 
 #include <errno.h>

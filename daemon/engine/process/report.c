@@ -1,6 +1,6 @@
 #include "process/engine.h"
 #include "process/process.h"
-#include "process/state.h"
+#include "session/engine_state.h"
 #include "session/session.h"
 #include "session/topology.h"
 

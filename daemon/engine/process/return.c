@@ -1,6 +1,6 @@
 /* What an engine shows to a supervisor that did not start it. */
 #include "process/engine.h"
-#include "process/state.h"
+#include "session/engine_state.h"
 #include "session/session.h"
 
 #include "control.pb-c.h"

@@ -1,5 +1,5 @@
 #include "process/trace.h"
-#include "process/state.h"
+#include "session/engine_state.h"
 
 #include <errno.h>
 

@@ -4,7 +4,9 @@
  * idle one costs nothing, and an idle engine does not wake up at all.
  */
 #include "clock.h"
-#include "process/state.h"
+#include "process/engine.h"
+#include "process/turn.h"
+#include "session/engine_state.h"
 #include "flight_page.h"
 #include "session/session.h"
 #include "spin_pace.h"

@@ -1,6 +1,6 @@
 /* Shared memory for data: made here, mapped by both sides, its ranges chosen by the client. */
-#include "graph/whole.h"
 #include "session/session.h"
+#include "session/hooks.h"
 #include "base/range_check.h"
 #include "usm_window.h"
 
@@ -132,7 +132,7 @@ static void unmap(void *owner)
 static void arena_free(struct arena *arena)
 {
 	arena->session->usage.arena_bytes -= arena->region->size_bytes;
-	graph_whole_arena_gone(arena);
+	arena->session->engine->hooks->arena_ended(arena);
 	arena->session->engine->arena_bytes -= arena->region->size_bytes;
 	arena->session->arenas[arena->index] = NULL;
 	scheduler_host_unregister(arena->host, unmap, arena);

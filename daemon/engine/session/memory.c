@@ -1,4 +1,5 @@
 #include "session/session.h"
+#include "session/hooks.h"
 
 #include <sys/eventfd.h>
 
@@ -46,7 +47,7 @@ int session_memory_create(struct session *session, uint64_t features)
 	ring_writer_init(&session->replies, base + REPLY_OFFSET, REPLY_RING_BYTES,
 			 &session->header->reply_head, &session->header->reply_tail);
 	session->slots = (struct completion_slot *)(void *)(base + SLOTS_OFFSET);
-	r = engine_add_bell(session->engine, bell, session);
+	r = session->engine->hooks->add_bell(session->engine, bell, session);
 	if (r < 0)
 		return r;
 	session->bell = take_fd(&bell);

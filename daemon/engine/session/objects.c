@@ -1,23 +1,8 @@
 #include "session/objects.h"
-#include "graph/graph.h"
-#include "graph/temporary.h"
-#include "graph/whole.h"
+#include "session/hooks.h"
 #include "session/session.h"
 
 #include <string.h>
-
-static const size_t sizes[OBJECT_TYPE_COUNT] = {
-	[OBJECT_CONTEXT] = sizeof(struct context),
-	[OBJECT_QUEUE] = sizeof(struct queue),
-	[OBJECT_BUFFER] = sizeof(struct buffer),
-	[OBJECT_BUNDLE] = sizeof(struct bundle),
-	[OBJECT_KERNEL] = sizeof(struct kernel),
-	[OBJECT_HOST_ACCESSOR] = sizeof(struct host_accessor),
-	[OBJECT_SHARED_EVENT] = sizeof(struct shared_event),
-	[OBJECT_USM] = sizeof(struct usm),
-	[OBJECT_GRAPH] = sizeof(struct graph),
-	[OBJECT_SUB_DEVICE] = sizeof(struct sub_device),
-};
 
 static int quota_fault(const struct session *session, struct backend_fault *fault)
 {
@@ -45,10 +30,15 @@ static void forget_failed(struct session *session, uint64_t id)
 	object_release(old);
 }
 
+static const struct object_kind *kind_of(const struct session *session, enum object_type type)
+{
+	return &session->engine->hooks->object_kinds[type];
+}
+
 int object_new(struct session *session, uint64_t id, enum object_type type, uint64_t number,
 	       void *object_out)
 {
-	struct object *object = calloc(1, sizes[type]);
+	struct object *object = calloc(1, kind_of(session, type)->bytes);
 	int r = -ENOMEM;
 	if (object) {
 		forget_failed(session, id);
@@ -114,100 +104,12 @@ struct object *object_ref(struct object *object)
 	return object;
 }
 
-/* The failures of a queue outlive it for a while: an event of it may be named by a group that is on
- * its way. */
-static void keep_failures(struct session *session, struct queue *queue)
-{
-	if (queue->failures.count == 0 && !queue->failures.closed_from)
-		return;
-	if (!session->gone)
-		session->gone = calloc(SESSION_GONE_QUEUES_MAX, sizeof(*session->gone));
-	if (!session->gone || session->state != SESSION_OPEN) {
-		failure_list_fini(&queue->failures);
-		return;
-	}
-	struct gone_queue *place = &session->gone[session->gone_next];
-	failure_list_fini(&place->failures);
-	*place = (struct gone_queue){.id = queue->object.id, .failures = queue->failures};
-	session->gone_next = (session->gone_next + 1) % SESSION_GONE_QUEUES_MAX;
-	if (session->gone_count < SESSION_GONE_QUEUES_MAX)
-		session->gone_count++;
-}
-
-/* Frees what the object has; gives back what it stood for. Returns a parent to let go, or NULL. */
-static struct object *end(struct object *object)
-{
-	struct session *session = object->session;
-	switch (object->type) {
-	case OBJECT_CONTEXT:
-		context_end((struct context *)object);
-		return NULL;
-	case OBJECT_QUEUE: {
-		struct queue *queue = (struct queue *)object;
-		keep_failures(session, queue);
-		if (queue->has_native_lane)
-			sched_native_lane_release(queue->device, queue->home_lane);
-		queue_l2_end(queue);
-		group_window_fini(&queue->window);
-		profile_ring_fini(&queue->profiles, &session->profile_budget);
-		return queue->context ? &queue->context->object : NULL;
-	}
-	case OBJECT_BUFFER: {
-		struct buffer *buffer = (struct buffer *)object;
-		if (buffer->arena)
-			buffer->arena->users--;
-		session->usage.buffer_bytes -= buffer->charged_bytes;
-		session->shared_buffers -= buffer->is_shared;
-		return NULL;
-	}
-	case OBJECT_BUNDLE:
-		free(((struct bundle *)object)->log);
-		free(((struct bundle *)object)->bytes);
-		session->object_bytes -= ((struct bundle *)object)->byte_count;
-		return ((struct bundle *)object)->context
-			       ? &((struct bundle *)object)->context->object
-			       : NULL;
-	case OBJECT_KERNEL:
-		return ((struct kernel *)object)->bundle
-			       ? &((struct kernel *)object)->bundle->object
-			       : NULL;
-	case OBJECT_HOST_ACCESSOR:
-		return ((struct host_accessor *)object)->buffer
-			       ? &((struct host_accessor *)object)->buffer->object
-			       : NULL;
-	case OBJECT_SHARED_EVENT:
-		session->shared_events -= ((struct shared_event *)object)->is_counted;
-		return ((struct shared_event *)object)->context
-			       ? &((struct shared_event *)object)->context->object
-			       : NULL;
-	case OBJECT_GRAPH: {
-		struct graph *graph = (struct graph *)object;
-		session->graph_bytes -= graph->charged_bytes;
-		graph_whole_free(graph);
-		graph_temporaries_end(graph);
-		graph_natives_end(graph);
-		graph_fini(graph);
-		return graph->context ? &graph->context->object : NULL;
-	}
-	case OBJECT_SUB_DEVICE:
-		list_remove(&((struct sub_device *)object)->link);
-		scheduler_device_release(((struct sub_device *)object)->device);
-		return NULL;
-	case OBJECT_USM:
-		if (((struct usm *)object)->bundle)
-			return &((struct usm *)object)->bundle->object;
-		return ((struct usm *)object)->context ? &((struct usm *)object)->context->object
-						       : NULL;
-	default:
-		return NULL;
-	}
-}
-
 void object_unref(struct object *object)
 {
 	while (object && --object->references == 0) {
 		struct session *session = object->session;
-		struct object *parent = end(object);
+		const struct object_kind *kind = kind_of(session, object->type);
+		struct object *parent = kind->end ? kind->end(object) : NULL;
 		object_table_remove(&session->objects, object->id);
 		if (!object->silent)
 			reply_released(session, object->id);
@@ -221,31 +123,9 @@ void object_release(struct object *object)
 {
 	object->released = true;
 	object->session->graph_releases += object->in_graph;
-	switch (object->type) {
-	case OBJECT_BUFFER:
-		buffer_share_end((struct buffer *)object);
-		if (((struct buffer *)object)->sched)
-			sched_buffer_release(((struct buffer *)object)->sched);
-		break;
-	case OBJECT_BUNDLE:
-		bundle_end((struct bundle *)object);
-		break;
-	case OBJECT_KERNEL:
-		if (((struct kernel *)object)->sched)
-			sched_kernel_release(((struct kernel *)object)->sched);
-		break;
-	case OBJECT_HOST_ACCESSOR:
-		host_accessor_end((struct host_accessor *)object);
-		break;
-	case OBJECT_SHARED_EVENT:
-		shared_event_end((struct shared_event *)object);
-		break;
-	case OBJECT_USM:
-		usm_end((struct usm *)object);
-		break;
-	default:
-		break;
-	}
+	const struct object_kind *kind = kind_of(object->session, object->type);
+	if (kind->release)
+		kind->release(object);
 	object_unref(object);
 }
 

@@ -24,6 +24,7 @@ struct shared_memory;
 struct event_share;
 struct graph_run;
 struct graph_arenas;
+struct group_graph_ops;
 struct graph;
 
 struct object {
@@ -100,7 +101,7 @@ struct buffer {
 	struct list shared_link;      /* of shared->buffers */
 	bool is_shared;               /* counts as a shared one of its session */
 	uint64_t number;              /* of the import to answer; 0: none */
-	uint64_t temporary; /* of graphs (graph_temporary.h): never used again; `sched` is NULL. 0:
+	uint64_t temporary; /* of graphs (graph/temporary.h): never used again; `sched` is NULL. 0:
 			       it is none */
 };
 
@@ -180,9 +181,10 @@ struct group {
 	uint64_t start_ns; /* of a held one, and of one whose beginning was told while it ran; else
 			      0 */
 	struct queue *queue;
-	struct task *task;     /* NULL: a launch of a graph node by node, or being made */
-	struct graph_run *run; /* of a launch of a graph (graph_run.h), else NULL */
-	struct graph *graph;   /* of a launch of a graph as one (graph_whole.h), else NULL */
+	struct task *task; /* NULL: a launch of a graph node by node, or being made */
+	const struct group_graph_ops *graph_ops; /* of a launch of a graph, else NULL */
+	struct graph_run *run; /* of a launch of a graph (graph/run.h), else NULL */
+	struct graph *graph;   /* of a launch of a graph as one (graph/whole.h), else NULL */
 	struct graph_arenas *graph_arenas; /* the same: what it copies from or to, or NULL */
 	uint32_t graph_making;             /* the same: which making of it */
 	struct arena *arena;               /* that it copies from or to, or NULL */
@@ -220,81 +222,5 @@ void object_unref(struct object *object);
 void object_release(struct object *object);
 /* Bring every object of a closing session to its end. */
 void objects_release_all(struct session *session);
-
-/* group.c: the life of a command group after it was checked. */
-void group_done(struct group *group, const struct task_outcome *outcome);
-/* Its slots: complete, with success (status 0) or not (1); a host task that has not had its turn
- * never has it. */
-void group_write_slots(struct session *session, const struct group *group, uint32_t status);
-/* A group that never became a task takes its number and fails. */
-void group_refuse(struct queue *queue, const struct group *slots,
-		  const struct backend_fault *fault);
-void queue_publish_mark(struct queue *queue);
-
-/* commands_access.c */
-void host_accessor_done(struct host_accessor *accessor, const struct task_outcome *outcome);
-void host_accessor_end(struct host_accessor *accessor);
-
-/* group_host.c: the turn of a host task has come. */
-void host_task_granted(struct group *group);
-/* ... or comes when its early event has happened, which was recorded behind all that it depends on.
- */
-void host_task_early(struct group *group);
-/* The client is gone: what it runs fails, and so does what comes later. */
-void host_tasks_abandon(struct session *session);
-
-/* graph.c, behind graph.h */
-struct graph;
-
-/* commands_share.c */
-struct export_request;
-/* These two return the session, which may be gone after its next step. */
-struct session *buffer_exported(struct export_request *request,
-				const struct backend_shared_memory *shared,
-				const struct backend_fault *fault);
-struct session *buffer_imported(struct buffer *buffer, const struct backend_fault *fault);
-void buffer_share_end(struct buffer *buffer);
-
-/* commands_event.c */
-void event_share_ready(struct event_share *share, const uint8_t *handle,
-		       const struct backend_fault *fault);
-void shared_event_end(struct shared_event *event);
-/* The event has what it waits for. */
-void shared_event_attach(struct shared_event *event, struct event_share *share);
-int shared_event_admit(struct shared_event *event, struct backend_fault *fault);
-
-/* commands_build.c */
-struct build_result;
-struct build_request;
-void bundle_end(struct bundle *bundle);
-/* build_done of a bundle's job; and what takes the place of its answer. */
-void bundle_built(void *owner, const struct build_result *result);
-void bundle_fail(struct bundle *bundle, const struct backend_fault *fault);
-/* 0 or 1 and a fault. Limits of a request are filled in. */
-int bundle_check_options(const struct session *session, const char *options,
-			 struct backend_fault *fault);
-int bundle_submit(struct bundle *bundle, struct build_request *request,
-		  struct backend_fault *fault);
-void bundle_loaded(struct bundle *bundle, const char *kernel_names,
-		   const struct backend_fault *fault);
-void kernel_created(struct kernel *kernel, const struct backend_kernel_facts *facts,
-		    const struct backend_fault *fault);
-
-/* commands_usm.c; these two return the session, which may be gone after its next step. */
-struct session *usm_allocated(struct usm *usm, void *address, const struct backend_fault *fault);
-struct session *usm_registered(struct usm *usm, const struct backend_fault *fault);
-void usm_end(struct usm *usm);
-
-/* commands_native.c; returns the session, which may be gone after its next step. */
-struct native_request;
-struct session *native_answered(struct native_request *request, uint64_t native,
-				const struct backend_fault *fault);
-void context_end(struct context *context);
-
-/* commands_occupancy.c; returns the session, which may be gone after its next step. */
-struct occupancy_request;
-struct session *occupancy_known(struct occupancy_request *request,
-				const struct backend_occupancy *occupancy,
-				const struct backend_fault *fault);
 
 #endif

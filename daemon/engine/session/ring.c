@@ -1,7 +1,7 @@
 /* The two rings of a session as the engine sees them: reading with a budget, writing with
  * back-pressure. */
-#include "graph/whole.h"
 #include "session/session.h"
+#include "session/hooks.h"
 #include "wake.h"
 
 #include <string.h>
@@ -169,7 +169,7 @@ void session_make_hot(struct session *session)
 static bool defers(struct session *session, const Sycl__V1__Command *command, uint32_t bytes)
 {
 	if (command->body_case != SYCL__V1__COMMAND__BODY_COMMAND_GROUP ||
-	    !graph_whole_awaits(session, command->command_group))
+	    !session->engine->hooks->awaits_graph(session, command->command_group))
 		return false;
 	session->deferred = malloc(bytes ? bytes : 1);
 	if (!session->deferred) {
@@ -212,9 +212,8 @@ static int run_record(struct session *session)
 			session,
 			"the submit ring's head, or the head of a record, is out of range");
 	engine->commands_decoded++;
-	if (kind == RING_RECORD_RESUBMIT) {
-		return command_resubmit(session, engine->record, bytes);
-	}
+	if (kind == RING_RECORD_RESUBMIT)
+		return engine->hooks->run_resubmit(session, engine->record, bytes);
 	ProtobufCMessage *message;
 	r = message_unpack(&sycl__v1__command__descriptor, &engine->decode, engine->record, bytes,
 			   &message);
@@ -227,7 +226,7 @@ static int run_record(struct session *session)
 	session->record_cost = 0;
 	if (defers(session, (const Sycl__V1__Command *)message, bytes))
 		return 0;
-	r = session_command(session, (const Sycl__V1__Command *)message);
+	r = engine->hooks->run_command(session, (const Sycl__V1__Command *)message);
 	/* A thousand requirements are more work than one, and so are a graph's nodes. */
 	return r < 0 ? r : 1 + (int)(bytes / SESSION_RECORD_BYTES + session->record_cost);
 }

@@ -1,12 +1,10 @@
 #include "session/session.h"
-#include "process/deadline.h"
+#include "session/hooks.h"
 #include "clock.h"
 #include "fair_queue/fair_queue.h"
 
 #include "session.pb-c.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -65,7 +63,7 @@ static void on_peer_dead(uv_poll_t *poll, int status, int events)
 		await_no_process(session);
 	session->is_cut_off = false; /* it reads nothing any more */
 	session->orphan_ns = clock_now_ns();
-	engine_deadline_review(session->engine);
+	session->engine->hooks->review_deadlines(session->engine);
 	session_drop_rest(session, SESSION_REST_UNSEEN);
 	session_fail(session, STATUS_CONNECTION_LOST, "the peer's process ended");
 }
@@ -123,12 +121,6 @@ static void allow_descriptors(int socket)
 	(void)setsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &all, sizeof(all));
 }
 
-static uint64_t work_bytes(const struct session_limits *limits)
-{
-	uint64_t bytes = limits->groups_in_flight * SESSION_WORK_BYTES_PER_GROUP;
-	return bytes > SESSION_WORK_BYTES_MIN ? bytes : SESSION_WORK_BYTES_MIN;
-}
-
 int session_create(struct engine *engine, int socket, int pidfd, const struct session_peer *peer,
 		   const char *refusal)
 {
@@ -136,7 +128,7 @@ int session_create(struct engine *engine, int socket, int pidfd, const struct se
 	struct arena **arenas = calloc(engine->options.limits.arenas, sizeof(struct arena *));
 	struct sched_account *work = NULL;
 	if (!session || !arenas ||
-	    sched_account_create(work_bytes(&engine->options.limits), &work) < 0) {
+	    sched_account_create(session_work_bytes(&engine->options.limits), &work) < 0) {
 		free(session);
 		free(arenas);
 		close_fd(&socket);
@@ -173,92 +165,13 @@ int session_create(struct engine *engine, int socket, int pidfd, const struct se
 	list_push_back(&engine->sessions, &session->link);
 	engine->session_count++;
 	if (session->limits.group_seconds > 0)
-		engine_deadline_review(engine);
+		engine->hooks->review_deadlines(engine);
 	/* From here on it is a session, which tells by itself how it ends. */
 	if (start_handles(session) < 0)
 		session_fail(session, STATUS_RUNTIME, "the session's socket cannot be watched");
 	else if (refusal)
 		session_fail(session, STATUS_QUOTA, "%s", refusal);
 	return 0;
-}
-
-static int more_arenas(struct session *session, uint64_t most)
-{
-	if (most <= session->arena_room)
-		return 0;
-	struct arena **arenas = realloc(session->arenas, most * sizeof(struct arena *));
-	if (!arenas)
-		return -ENOMEM;
-	memset(arenas + session->arena_room, 0,
-	       (most - session->arena_room) * sizeof(struct arena *));
-	session->arenas = arenas;
-	session->arena_room = most;
-	return 0;
-}
-
-static_assert(SYCL__V1__SESSION_CLASS__SESSION_CLASS_LATENCY == (int)FAIR_QUEUE_LATENCY + 1 &&
-		      SYCL__V1__SESSION_CLASS__SESSION_CLASS_BEST_EFFORT ==
-			      (int)FAIR_QUEUE_BEST_EFFORT + 1,
-	      "the wire's classes are those of fair queueing");
-
-void session_rank(const struct session *session, uint32_t *class_out, uint32_t *weight_out)
-{
-	uint64_t best = session->limits.best_class, most = session->limits.weight;
-	*class_out = session->asked_class > best ? session->asked_class : (uint32_t)best;
-	*weight_out = session->asked_weight < most ? session->asked_weight : (uint32_t)most;
-}
-
-void session_apply_rank(struct session *session)
-{
-	uint32_t class, weight;
-	session_rank(session, &class, &weight);
-	(void)sched_account_rank(session->work, class - 1, weight);
-}
-
-int session_change_limits(struct session *session, const struct session_limits *limits)
-{
-	int r = more_arenas(session, limits->arenas);
-	if (r < 0)
-		return r;
-	session->limits = *limits;
-	session->objects.limit = (uint32_t)limits->objects;
-	sched_account_change(session->work, work_bytes(limits));
-	sched_account_device(session->work)->most_bytes = limits->device_bytes;
-	session_apply_rank(session);
-	return 0;
-}
-
-static bool ends_already(const struct session *session)
-{
-	return session->state == SESSION_CLOSING || !list_empty(&session->doomed_link);
-}
-
-static void doom(struct session *session, int32_t status, const char *format, va_list arguments)
-{
-	session->close_status = status;
-	(void)vsnprintf(session->reason, sizeof(session->reason), format, arguments);
-	list_push_back(&session->engine->doomed, &session->doomed_link);
-}
-
-void session_fail(struct session *session, int32_t status, const char *format, ...)
-{
-	if (ends_already(session))
-		return;
-	va_list arguments;
-	va_start(arguments, format);
-	doom(session, status, format, arguments);
-	va_end(arguments);
-}
-
-void session_cut_off(struct session *session, int32_t status, const char *format, ...)
-{
-	if (ends_already(session))
-		return;
-	session->is_cut_off = true;
-	va_list arguments;
-	va_start(arguments, format);
-	doom(session, status, format, arguments);
-	va_end(arguments);
 }
 
 static void drop(struct session *session)
@@ -312,7 +225,7 @@ void session_close(struct session *session)
 	list_remove(&session->hot_link);
 	list_remove(&session->notify_link);
 	if (session->bell >= 0)
-		engine_remove_bell(session->engine, session->bell);
+		session->engine->hooks->remove_bell(session->engine, session->bell);
 	close_handle((uv_handle_t *)&session->hello_timer);
 	close_handle((uv_handle_t *)&session->socket_poll);
 	close_socket(session);
@@ -325,14 +238,15 @@ void session_close(struct session *session)
 	if (!session->awaits_process || session->groups_open == 0)
 		await_no_process(session);
 	drop(session);
-	host_tasks_abandon(session);
+	session->engine->hooks->abandon_host_tasks(session);
 	objects_release_all(session);
 	session_step(session);
 }
 
 static void free_session(struct session *session)
 {
-	session_shapes_free(session);
+	for (uint32_t i = 0; i < SHAPES_MAX; i++)
+		session->shapes[i] = shape_free(session->shapes[i]);
 	free(session->arenas);
 	free(session->deferred);
 	object_table_fini(&session->objects);
@@ -372,7 +286,7 @@ void session_step(struct session *session)
 	free_session(session);
 	engine->session_count--;
 	if (had_deadline)
-		engine_deadline_review(engine);
+		engine->hooks->review_deadlines(engine);
 	/* Told when everything of it is free again. */
 	if (engine->observer.session_closed)
 		engine->observer.session_closed(engine->observer.context, number, command, reason,

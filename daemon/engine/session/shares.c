@@ -1,7 +1,7 @@
 #include "session/shares.h"
 
 #include "cleanup.h"
-#include "process/state.h"
+#include "session/engine_state.h"
 #include "session/objects.h"
 
 #include <fcntl.h>

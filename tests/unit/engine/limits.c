@@ -1,4 +1,4 @@
-#include "process/limits.h"
+#include "session/limits.h"
 #include "protocol_limits.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 /* What sessions share, found by what it is called outside. */
 #include "cleanup.h"
-#include "process/state.h"
+#include "session/engine_state.h"
 #include "session/objects.h"
 #include "session/shares.h"
 

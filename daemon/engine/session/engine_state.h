@@ -1,11 +1,10 @@
-/* What the engine's own files share; nobody else includes it. All of it belongs to the front thread
- * but `wanted`. */
+/* The engine as its sessions and everything above them know it. All of it belongs to the front
+ * thread but `wanted`. */
 #ifndef SYCL_ENGINE_ENGINE_STATE_H
 #define SYCL_ENGINE_ENGINE_STATE_H
 
-#include "process/engine.h"
-#include "graph/whole.h"
-#include "group/check.h"
+#include "session/engine_types.h"
+#include "session/group_scratch.h"
 #include "base/group_window.h"
 #include "base/intrusive_list.h"
 #include "memory_region.h"
@@ -14,6 +13,30 @@
 #include "base/contention.h"
 #include "scheduler/scheduler.h"
 #include "base/shape.h"
+
+#include <stdatomic.h>
+#include <uv.h>
+
+struct build_service;
+struct session_hooks;
+
+/* Why a launch of a graph is replayed, node by node (graph/whole.h). */
+enum graph_replay_reason {
+	GRAPH_REPLAY_NOT = 0,
+	GRAPH_REPLAY_SWITCH,  /* SYCLD_GRAPH=0 */
+	GRAPH_REPLAY_DEVICE,  /* it has no graphs, or a part set apart, to which its graphs do not
+				 keep */
+	GRAPH_REPLAY_HOST,    /* host tasks, updates of the host, shared events, what another device
+				 does */
+	GRAPH_REPLAY_SIZE,    /* nothing in it, or too much */
+	GRAPH_REPLAY_BACKEND, /* it refuses a node, or the whole */
+	GRAPH_REPLAY_QUEUE, /* a native queue has a lane of its own, and launches are open elsewhere
+			     */
+	GRAPH_REPLAY_NODE,  /* a node is refused */
+	GRAPH_REPLAY_CONTENTS, /* a part needs what is lost: only that fails */
+	GRAPH_REPLAY_CHANGE,   /* it is to be made anew, and launches of the former one are open */
+	GRAPH_REPLAY_REASONS
+};
 
 /* Bits of engine.wanted, set from other threads. */
 enum engine_wanted { ENGINE_WANTED_STOP = 1 };
@@ -30,12 +53,13 @@ struct engine {
 	struct engine_options options;
 	char *cache_directory;
 	struct engine_observer observer;
+	const struct session_hooks *hooks;
 	struct build_service *builds;
 	struct scheduler *scheduler;
 	struct memory_region *flight;
 	struct memory_region *grants,
 		*claims;       /* shared/share_page.h; NULL: devices' time is not divided */
-	uint64_t trace;        /* engine_trace.h: which one is taken; 0: none */
+	uint64_t trace;        /* process/trace.h: which one is taken; 0: none */
 	uint64_t told_devices; /* open ones that the observer knows of */
 
 	uv_loop_t loop;
@@ -89,13 +113,5 @@ struct engine {
 	/* Graphs that were made for a device; launches as one, and node by node for each reason. */
 	uint64_t graphs_built, graph_launches, graph_replays[GRAPH_REPLAY_REASONS];
 };
-
-/* engine_turn.c */
-void engine_turn_start(struct engine *engine);
-int engine_add_bell(struct engine *engine, int bell, struct session *session);
-void engine_remove_bell(struct engine *engine, int bell);
-
-/* engine_end.c: was it told to end, and is nothing left to do? */
-bool engine_finished(const struct engine *engine);
 
 #endif

@@ -1,4 +1,4 @@
-#include "process/limits.h"
+#include "session/limits.h"
 #include "fair_queue/fair_queue.h"
 #include "limit_list.h"
 #include "protocol_limits.h"

@@ -1,0 +1,163 @@
+/*
+ * Records of a client: each command_* runs one, checked again whatever the library has checked.
+ * Further below is what devices answer to them. Front thread.
+ */
+#ifndef SYCL_ENGINE_COMMAND_H
+#define SYCL_ENGINE_COMMAND_H
+
+#include "group/check.h"
+#include "group/group.h"
+#include "session/hooks.h"
+#include "session/session.h"
+
+/* kinds.c: how objects of each type are released and end; by enum object_type. */
+extern const struct object_kind command_object_kinds[OBJECT_TYPE_COUNT];
+
+/* commands.c: session_hooks.run_command. */
+int session_command(struct session *session, const Sycl__V1__Command *command);
+
+/* As session_command. What fails is answered or told; it is no reason to return anything but 0. */
+int command_release(struct session *session, const Sycl__V1__Release *message);
+int command_discover(struct session *session);
+int command_context_create(struct session *session, const Sycl__V1__ContextCreate *message);
+int command_sub_devices_create(struct session *session, const Sycl__V1__SubDevicesCreate *message);
+int command_queue_create(struct session *session, const Sycl__V1__QueueCreate *message);
+int command_buffer_create(struct session *session, const Sycl__V1__BufferCreate *message);
+int command_image_create(struct session *session, const Sycl__V1__ImageCreate *message);
+int command_bundle_build(struct session *session, const Sycl__V1__BundleBuild *message);
+int command_bundle_link(struct session *session, const Sycl__V1__BundleLink *message);
+int command_kernel_create(struct session *session, const Sycl__V1__KernelCreate *message);
+int command_group(struct session *session, const Sycl__V1__CommandGroup *message);
+/* What a burst has beside the message of its first group. */
+struct group_burst {
+	uint32_t count;        /* groups, their numbers one behind the other */
+	const uint8_t *values; /* of those behind the first: task_request.launch */
+	uint32_t value_bytes;
+};
+/* 1: it cannot be taken as one, and nothing has happened: each group by itself. */
+int command_burst(struct session *session, const Sycl__V1__CommandGroup *message,
+		  const struct group_burst *burst);
+/* resubmit.c: keeps the group's shape; the group is not run. */
+int command_define_shape(struct session *session, const Sycl__V1__CommandGroup *message);
+/* session_hooks.run_resubmit: a group by its shape. */
+int command_resubmit(struct session *session, const void *bytes, uint32_t count);
+/* graph.c */
+int command_graph_create(struct session *session, const Sycl__V1__GraphCreate *message);
+int command_graph_node(struct session *session, const Sycl__V1__GraphNode *message);
+int command_graph_edges(struct session *session, const Sycl__V1__GraphEdges *message);
+int command_graph_finish(struct session *session, const Sycl__V1__GraphFinish *message);
+int command_graph_update(struct session *session, const Sycl__V1__GraphUpdate *message);
+int command_graph_switch(struct session *session, const Sycl__V1__GraphSwitch *message);
+/* window.c */
+int command_queue_window(struct session *session, const Sycl__V1__QueueWindow *message);
+/* The queue ends, and its window with it. */
+void queue_l2_end(struct queue *queue);
+int command_host_access(struct session *session, const Sycl__V1__HostAccess *message);
+/* host_task.c: session_hooks.abandon_host_tasks. */
+void command_abandon_host_tasks(struct session *session);
+int command_host_task_done(struct session *session, const Sycl__V1__HostTaskDone *message);
+int command_usage_query(struct session *session);
+/* 0: a queue that is known, released or not. 1: gone, and what was kept with it; failed or beyond
+ * the limit. Negative: a violation. */
+int command_find_queue(struct session *session, uint64_t id, struct queue **queue_out,
+		       struct backend_fault *fault);
+int command_profile_query(struct session *session, const Sycl__V1__ProfileQuery *message);
+int command_ping(struct session *session);
+int command_native_describe(struct session *session, const Sycl__V1__NativeDescribe *message);
+int command_native_get(struct session *session, const Sycl__V1__NativeGet *message);
+int command_native_make(struct session *session, const Sycl__V1__NativeMake *message);
+int command_occupancy_query(struct session *session, const Sycl__V1__OccupancyQuery *message);
+int command_buffer_export(struct session *session, const Sycl__V1__BufferExport *message);
+int command_buffer_import(struct session *session, const Sycl__V1__BufferImport *message);
+int command_shared_event_create(struct session *session,
+				const Sycl__V1__SharedEventCreate *message);
+int command_usm_allocate(struct session *session, const Sycl__V1__UsmAllocate *message);
+int command_usm_free(struct session *session, const Sycl__V1__UsmFree *message);
+int command_shared_event_open(struct session *session, const Sycl__V1__SharedEventOpen *message);
+
+/* access.c */
+void host_accessor_done(struct host_accessor *accessor, const struct task_outcome *outcome);
+void host_accessor_end(struct host_accessor *accessor);
+
+/* share.c */
+struct export_request;
+/* These two return the session, which may be gone after its next step. */
+struct session *buffer_exported(struct export_request *request,
+				const struct backend_shared_memory *shared,
+				const struct backend_fault *fault);
+struct session *buffer_imported(struct buffer *buffer, const struct backend_fault *fault);
+void buffer_share_end(struct buffer *buffer);
+
+/* event.c */
+void event_share_ready(struct event_share *share, const uint8_t *handle,
+		       const struct backend_fault *fault);
+void shared_event_end(struct shared_event *event);
+/* The event has what it waits for. */
+void shared_event_attach(struct shared_event *event, struct event_share *share);
+int shared_event_admit(struct shared_event *event, struct backend_fault *fault);
+
+/* build.c */
+struct build_result;
+struct build_request;
+void bundle_end(struct bundle *bundle);
+/* build_done of a bundle's job; and what takes the place of its answer. */
+void bundle_built(void *owner, const struct build_result *result);
+void bundle_fail(struct bundle *bundle, const struct backend_fault *fault);
+/* 0 or 1 and a fault. Limits of a request are filled in. */
+int bundle_check_options(const struct session *session, const char *options,
+			 struct backend_fault *fault);
+int bundle_submit(struct bundle *bundle, struct build_request *request,
+		  struct backend_fault *fault);
+void bundle_loaded(struct bundle *bundle, const char *kernel_names,
+		   const struct backend_fault *fault);
+void kernel_created(struct kernel *kernel, const struct backend_kernel_facts *facts,
+		    const struct backend_fault *fault);
+
+/* usm.c; these two return the session, which may be gone after its next step. */
+struct session *usm_allocated(struct usm *usm, void *address, const struct backend_fault *fault);
+struct session *usm_registered(struct usm *usm, const struct backend_fault *fault);
+void usm_end(struct usm *usm);
+
+/* native.c; returns the session, which may be gone after its next step. */
+struct native_request;
+struct session *native_answered(struct native_request *request, uint64_t native,
+				const struct backend_fault *fault);
+void context_end(struct context *context);
+
+/* occupancy.c; returns the session, which may be gone after its next step. */
+struct occupancy_request;
+struct session *occupancy_known(struct occupancy_request *request,
+				const struct backend_occupancy *occupancy,
+				const struct backend_fault *fault);
+
+/* share.c: which feature a kind of sharing needs; what a shared buffer counts as. 0, or 1 with a
+ * fault. */
+int share_kind_feature(uint32_t kind, uint32_t *feature_out, struct backend_fault *fault);
+int share_admit(struct session *session, uint64_t size_bytes, uint64_t *charged_out,
+		struct backend_fault *fault);
+/* Memory on a device at once, which its own thread makes; NULL: another one does. 0, or 1 with a
+ * fault. */
+int device_admit(struct session *session, const struct scheduler_device *device,
+		 uint64_t size_bytes, struct backend_fault *fault);
+/* A buffer's limit and its place in an arena (none for 0 bytes): 0, or 1 with a fault. */
+int buffer_admit(struct session *session, uint64_t charged_bytes, uint64_t size_bytes,
+		 const Sycl__V1__ArenaRange *range, struct arena **arena_out, void **host_out,
+		 struct backend_fault *fault);
+/* It has its memory: from now on it holds what buffer_admit allowed it. */
+void buffer_settle(struct buffer *buffer, uint64_t charged_bytes, uint64_t size_bytes,
+		   struct arena *arena);
+
+/* The sub-devices among a new context's devices are held. -ENOMEM. */
+int context_hold_sub_devices(struct session *session, struct context *context);
+/* objects.c: do these fit one context? 0, or 1 with a fault. */
+int context_check_devices(struct session *session, const uint32_t *list, size_t list_count,
+			  struct backend_fault *fault);
+/* A new context has these devices. -ENOMEM. */
+int context_set_devices(struct context *context, const uint32_t *list, size_t count);
+/* A queue is of this context and device. */
+void queue_settle(struct queue *queue, const struct context_device *found, uint32_t device_index);
+/* image.c: a description, as a client wrote it. 0, or 1 with a fault. */
+int image_read(uint32_t format, bool is_layered, size_t dimensions, const uint64_t *size,
+	       struct backend_image *image_out, uint64_t *bytes_out, struct backend_fault *fault);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * The life of a command group after it was checked: submitted as a task, completed or refused, and
+ * what the client is told of it. Front thread.
+ */
+#ifndef SYCL_ENGINE_GROUP_H
+#define SYCL_ENGINE_GROUP_H
+
+#include "session/session.h"
+
+struct group_scratch;
+
+/* What differs in a launch of a graph (graph/), which may be many tasks. Any may be NULL. */
+struct group_graph_ops {
+	/* What comes behind the group comes behind these tasks; as group_check_dependencies has it
+	 * of one task. `request` NULL: only the order counts. -ENOMEM. */
+	int (*add_dependencies)(struct group *group, struct group_scratch *scratch,
+				struct task_request *request);
+	/* No task of the group waits for a native event any more. */
+	void (*end_event_waits)(const struct group *group, const struct backend_fault *fault);
+	/* The group is complete. */
+	void (*done)(struct group *group);
+};
+
+void group_done(struct group *group, const struct task_outcome *outcome);
+/* Its slots: complete, with success (status 0) or not (1); a host task that has not had its turn
+ * never has it. */
+void group_write_slots(struct session *session, const struct group *group, uint32_t status);
+/* A group that never became a task takes its number and fails. */
+void group_refuse(struct queue *queue, const struct group *slots,
+		  const struct backend_fault *fault);
+void queue_publish_mark(struct queue *queue);
+
+/* host.c: the turn of a host task has come. */
+void host_task_granted(struct group *group);
+/* ... or comes when its early event has happened, which was recorded behind all that it depends on.
+ */
+void host_task_early(struct group *group);
+/* The client is gone: what it runs fails, and so does what comes later. */
+void host_tasks_abandon(struct session *session);
+/* The client has run it; `fault` NULL: with success. */
+void host_task_finished(struct group *group, const struct backend_fault *fault);
+
+#endif

@@ -1,0 +1,18 @@
+/* The engine's turn, and the bells that sessions ring for one. Front thread. */
+#ifndef SYCL_ENGINE_ENGINE_TURN_H
+#define SYCL_ENGINE_ENGINE_TURN_H
+
+#include <stdbool.h>
+
+struct engine;
+struct session;
+
+void engine_turn_start(struct engine *engine);
+/* A write to this eventfd makes the session hot. 0 or a negative errno. */
+int engine_add_bell(struct engine *engine, int bell, struct session *session);
+void engine_remove_bell(struct engine *engine, int bell);
+
+/* end.c: was it told to end, and is nothing left to do? */
+bool engine_finished(const struct engine *engine);
+
+#endif

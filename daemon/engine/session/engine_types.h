@@ -1,0 +1,61 @@
+/* What an engine is made of and with: options, limits, peers, and who is told of its sessions. */
+#ifndef SYCL_ENGINE_ENGINE_TYPES_H
+#define SYCL_ENGINE_ENGINE_TYPES_H
+
+#include "session/limits.h"
+
+#include "command.pb-c.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define SESSION_DEVICES_TOLD 16u /* in what is reported of a session: it may have used more */
+
+/* What a session has used of devices. */
+struct device_usages {
+	const Sycl__V1__DeviceUsage *rows;
+	uint32_t count;
+};
+
+/* What an engine tells whoever gave it its sessions. Any may be NULL. Texts are good during the
+ * call. */
+struct engine_observer {
+	void *context;
+	void (*session_open)(void *context, uint64_t session, const char *command);
+	void (*session_closed)(void *context, uint64_t session, const char *command,
+			       const char *reason, const Sycl__V1__Usage *usage,
+			       const struct device_usages *devices);
+	/* There are more open devices than before; bit n: device n. Told with the next turn, not at
+	 * once. */
+	void (*devices_opened)(void *context, uint64_t devices);
+	/* It has begun to want a device, and who divides its time does not look. */
+	void (*wants_device)(void *context, uint32_t watch);
+};
+
+#define ENGINE_SLICE_US 500u
+
+struct engine_options {
+	uint64_t warm_devices;       /* bit n: open device n at the start: it will be asked for */
+	bool in_application;         /* embedded: the process is not the engine's to end */
+	bool end_with_last_session;  /* as engine_drain from the start: embedded, and tests */
+	const char *cache_directory; /* copied; NULL: nothing is kept */
+	const char *const
+		*backend_options; /* "cuda:peer_path=host"; copied; NULL ends it; NULL: none */
+	struct session_limits limits;
+	bool spills; /* what a full device has no room for goes to the host, unless SYCLD_SPILL=0 is
+			in the environment */
+	uint64_t slice_us; /* of launches that are sent in parts; 0: none is. ENGINE_SLICE_US unless
+			      somebody says otherwise */
+	uint64_t hello_timeout_ns; /* 0: 10 s */
+};
+
+struct session_peer {
+	uint64_t session; /* its number, as people see it */
+	uid_t uid;
+	gid_t gid;
+	pid_t pid;
+	uint64_t since_ns, proof; /* the supervisor's words, for engine_show */
+};
+
+#endif

@@ -1,0 +1,59 @@
+/* What a session may have: its limits, and its class and weight among others. */
+#include "session/session.h"
+#include "fair_queue/fair_queue.h"
+
+#include "session.pb-c.h"
+
+#include <string.h>
+
+uint64_t session_work_bytes(const struct session_limits *limits)
+{
+	uint64_t bytes = limits->groups_in_flight * SESSION_WORK_BYTES_PER_GROUP;
+	return bytes > SESSION_WORK_BYTES_MIN ? bytes : SESSION_WORK_BYTES_MIN;
+}
+
+static int more_arenas(struct session *session, uint64_t most)
+{
+	if (most <= session->arena_room)
+		return 0;
+	struct arena **arenas = realloc(session->arenas, most * sizeof(struct arena *));
+	if (!arenas)
+		return -ENOMEM;
+	memset(arenas + session->arena_room, 0,
+	       (most - session->arena_room) * sizeof(struct arena *));
+	session->arenas = arenas;
+	session->arena_room = most;
+	return 0;
+}
+
+static_assert(SYCL__V1__SESSION_CLASS__SESSION_CLASS_LATENCY == (int)FAIR_QUEUE_LATENCY + 1 &&
+		      SYCL__V1__SESSION_CLASS__SESSION_CLASS_BEST_EFFORT ==
+			      (int)FAIR_QUEUE_BEST_EFFORT + 1,
+	      "the wire's classes are those of fair queueing");
+
+void session_rank(const struct session *session, uint32_t *class_out, uint32_t *weight_out)
+{
+	uint64_t best = session->limits.best_class, most = session->limits.weight;
+	*class_out = session->asked_class > best ? session->asked_class : (uint32_t)best;
+	*weight_out = session->asked_weight < most ? session->asked_weight : (uint32_t)most;
+}
+
+void session_apply_rank(struct session *session)
+{
+	uint32_t class, weight;
+	session_rank(session, &class, &weight);
+	(void)sched_account_rank(session->work, class - 1, weight);
+}
+
+int session_change_limits(struct session *session, const struct session_limits *limits)
+{
+	int r = more_arenas(session, limits->arenas);
+	if (r < 0)
+		return r;
+	session->limits = *limits;
+	session->objects.limit = (uint32_t)limits->objects;
+	sched_account_change(session->work, session_work_bytes(limits));
+	sched_account_device(session->work)->most_bytes = limits->device_bytes;
+	session_apply_rank(session);
+	return 0;
+}
