@@ -75,7 +75,7 @@ int build_key_make(const struct build_request *request, struct build_key *key_ou
 	return 0;
 }
 
-static int checksum(const struct build_cache_entry *entry, uint8_t *bytes_out)
+static int hash_entry(const struct build_cache_entry *entry, uint8_t *bytes_out)
 {
 	XXH3_state_t *state = XXH3_createState();
 	if (!state)
@@ -162,8 +162,8 @@ static int copy_part(const char *from, size_t count, char **to)
 }
 
 /* -EBADMSG: damaged. */
-static int parse(const char *bytes, size_t count, const struct build_key *key,
-		 struct build_cache_entry *entry_out)
+static int parse_entry(const char *bytes, size_t count, const struct build_key *key,
+		       struct build_cache_entry *entry_out)
 {
 	struct header header;
 	struct build_cache_entry entry = {0};
@@ -185,7 +185,7 @@ static int parse(const char *bytes, size_t count, const struct build_key *key,
 		error = copy_part(bytes + sizeof(header) + entry.log_bytes, entry.binary_bytes,
 				  &entry.binary);
 	if (error == 0)
-		error = checksum(&entry, sum);
+		error = hash_entry(&entry, sum);
 	if (error == 0 && memcmp(sum, header.checksum, sizeof(sum)) != 0)
 		error = -EBADMSG;
 	if (error < 0) {
@@ -213,7 +213,7 @@ int build_cache_load(struct build_cache *cache, const struct build_key *key,
 		fd, (size_t)BUILD_BINARY_BYTES_MAX + BACKEND_LOG_BYTES_MAX + sizeof(struct header),
 		&bytes, &count);
 	if (error == 0)
-		error = parse(bytes, count, key, entry_out);
+		error = parse_entry(bytes, count, key, entry_out);
 	if (error == -ENOMEM)
 		return error;
 	if (error < 0) {
@@ -313,7 +313,7 @@ static int write_file(int fd, const struct build_key *key, const struct build_ca
 
 	memcpy(header.magic, magic, sizeof(magic));
 	memcpy(header.key, key->bytes, sizeof(header.key));
-	int error = checksum(entry, header.checksum);
+	int error = hash_entry(entry, header.checksum);
 	if (error == 0)
 		error = build_file_write(fd, &header, sizeof(header));
 	if (error == 0)

@@ -60,16 +60,16 @@ static void clean_log(char *log, size_t bytes)
 			log[i] = ' ';
 }
 
-static void keep(struct build_service *service, const struct build_work *work,
-		 struct build_cache_entry *entry)
+static void store_result(struct build_service *service, const struct build_work *work,
+			 struct build_cache_entry *entry)
 {
 	if (service->cache && build_may_keep(&work->request))
 		(void)build_cache_store(service->cache, &work->key,
 					entry); /* without it the next one builds again */
 }
 
-static void finish(struct build_service *service, struct build_work *work,
-		   const Sycl__V1__BuildDone *done, struct packet_fds *fds)
+static void finish_work(struct build_service *service, struct build_work *work,
+			const Sycl__V1__BuildDone *done, struct packet_fds *fds)
 {
 	CLEANUP(close_fd) int log = packet_fds_take(fds, 0);
 	CLEANUP(close_fd) int binary = packet_fds_take(fds, 1);
@@ -95,7 +95,7 @@ static void finish(struct build_service *service, struct build_work *work,
 			(void)snprintf(result.fault.text, sizeof(result.fault.text),
 				       "the binary cannot be read: %s", strerror(-error));
 		} else if (entry.log) {
-			keep(service, work, &entry);
+			store_result(service, work, &entry);
 		}
 	}
 	build_work_done(service, work, &result);
@@ -120,6 +120,6 @@ void build_channel_receive(struct build_service *service)
 			continue;
 		struct build_work *work = build_work_find(service, packet->done->job);
 		if (work) /* else it was cancelled meanwhile */
-			finish(service, work, packet->done, &fds);
+			finish_work(service, work, packet->done, &fds);
 	}
 }

@@ -38,7 +38,7 @@ enum { CHILD_SOURCE = 3, CHILD_BINARY = 4, CHILD_REPORT = 5, CHILD_FIRST_OTHER =
 #define CHILD_LIMITS_MEMORY 1
 #endif
 
-static void report(int32_t status, int32_t native_code, const char *text)
+static void send_report(int32_t status, int32_t native_code, const char *text)
 {
 	struct build_report report = {.status = status, .native_code = native_code};
 
@@ -160,8 +160,8 @@ __attribute__((format(printf, 3, 4))) static void add_words(struct backend_fault
 }
 
 /* What its driver answers of a platform without devices, and which devices there are instead. */
-static void tell_devices(const struct backend_topology *topology, const char *key,
-			 struct backend_fault *fault)
+static void describe_devices(const struct backend_topology *topology, const char *key,
+			     struct backend_fault *fault)
 {
 	size_t length = 0;
 
@@ -189,7 +189,7 @@ static int find_device(const struct backend_topology *topology, const char *key,
 		*device_out = i;
 		return 0;
 	}
-	tell_devices(topology, key, fault);
+	describe_devices(topology, key, fault);
 	return -ENODEV;
 }
 
@@ -246,9 +246,9 @@ static int link_objects(const struct backend_ops *ops, struct backend *backend, 
 	return error;
 }
 
-static int make(const struct backend_ops *ops, struct backend *backend, uint32_t device,
-		const Sycl__V1__BuildJob *job, const char *source, size_t source_bytes,
-		struct made *made)
+static int run_compiler(const struct backend_ops *ops, struct backend *backend, uint32_t device,
+			const Sycl__V1__BuildJob *job, const char *source, size_t source_bytes,
+			struct made *made)
 {
 	enum backend_source_kind kind = (enum backend_source_kind)job->kind;
 
@@ -267,8 +267,8 @@ static int make(const struct backend_ops *ops, struct backend *backend, uint32_t
 			    &made->binary, &made->binary_bytes, &made->log, &made->fault);
 }
 
-static void build(const struct backend_ops *ops, const Sycl__V1__BuildJob *job, const char *folder,
-		  const char *source, size_t source_bytes)
+static void run_job(const struct backend_ops *ops, const Sycl__V1__BuildJob *job,
+		    const char *folder, const char *source, size_t source_bytes)
 {
 	struct backend *backend = NULL;
 	struct backend_topology topology = {0};
@@ -289,13 +289,13 @@ static void build(const struct backend_ops *ops, const Sycl__V1__BuildJob *job, 
 		error = find_device(&topology, job->device_key, &device, &made.fault);
 	limit_source(job);
 	if (error == 0)
-		error = make(ops, backend, device, job, source, source_bytes, &made);
+		error = run_compiler(ops, backend, device, job, source, source_bytes, &made);
 	if (error < 0 && made.fault.status == STATUS_SUCCESS)
 		made.fault.status = STATUS_BUILD;
 	if (error == 0)
 		made.fault = (struct backend_fault){.status = STATUS_SUCCESS};
 	write_results(made.binary, made.binary_bytes, made.log, &made.fault);
-	report(made.fault.status, made.fault.native_code, made.fault.text);
+	send_report(made.fault.status, made.fault.native_code, made.fault.text);
 	free(made.binary);
 	free(made.log);
 }
@@ -313,11 +313,11 @@ _Noreturn void build_child_run(const Sycl__V1__BuildJob *job, const struct build
 	if (!ops ||
 	    build_file_read(CHILD_SOURCE, links ? BUILD_OBJECTS_BYTES_MAX : LIMIT_SOURCE_BYTES,
 			    &source, &source_bytes) < 0) {
-		report(STATUS_RUNTIME, 0, "the source did not reach the compiler");
+		send_report(STATUS_RUNTIME, 0, "the source did not reach the compiler");
 		_exit(1);
 	}
 	limit_self(job);
-	build(ops, job, files->folder, source, source_bytes);
+	run_job(ops, job, files->folder, source, source_bytes);
 	/* Not exit: drivers stop threads and clean up then, for nothing and sometimes for ever. */
 	_exit(0);
 }

@@ -51,8 +51,9 @@ static void on_signal(int signal_number)
 	told_to_end = 1;
 }
 
-static void answer(const struct helper *helper, uint64_t number, const struct build_report *report,
-		   uint64_t build_ns, const int *fds, unsigned fd_count)
+static void answer_job(const struct helper *helper, uint64_t number,
+		       const struct build_report *report, uint64_t build_ns, const int *fds,
+		       unsigned fd_count)
 {
 	Sycl__V1__BuildPacket packet = SYCL__V1__BUILD_PACKET__INIT;
 	Sycl__V1__BuildDone done = SYCL__V1__BUILD_DONE__INIT;
@@ -88,7 +89,7 @@ static void kill_job(const struct helper_job *job)
 	(void)kill(job->pid, SIGKILL);
 }
 
-static int collect(const struct helper_job *job, struct rusage *usage_out)
+static int collect_child(const struct helper_job *job, struct rusage *usage_out)
 {
 	int status = 0;
 
@@ -99,8 +100,8 @@ static int collect(const struct helper_job *job, struct rusage *usage_out)
 }
 
 /* How a child ended that did not report. */
-static void explain(const struct helper_job *job, int status, const struct rusage *usage,
-		    struct build_report *report)
+static void explain_child_end(const struct helper_job *job, int status, const struct rusage *usage,
+			      struct build_report *report)
 {
 	bool much_memory = (uint64_t)usage->ru_maxrss * 1024u > job->memory_limit_bytes / 2;
 
@@ -131,26 +132,26 @@ static void finish_job(struct helper *helper, struct helper_job *job)
 	uint64_t build_ns = clock_now_ns() - job->start_ns;
 
 	kill_job(job);
-	int status = collect(job, &usage);
+	int status = collect_child(job, &usage);
 	bool whole = read(job->report, &report, sizeof(report)) == (ssize_t)sizeof(report);
 	report.text[sizeof(report.text) - 1] = '\0';
 	/* A report counts only from a child that ended as it should. */
 	if (!whole || job->timed_out || !WIFEXITED(status))
-		explain(job, status, &usage, &report);
+		explain_child_end(job, status, &usage, &report);
 	const int fds[] = {job->log, job->binary};
 	private_folder_remove(
 		&job->folder); /* first: who has the answer finds nothing of the build any more */
-	answer(helper, job->number, &report, build_ns, fds,
-	       report.status == STATUS_SUCCESS ? 2 : 1);
+	answer_job(helper, job->number, &report, build_ns, fds,
+		   report.status == STATUS_SUCCESS ? 2 : 1);
 	close_job(helper, job);
 }
 
-static void refuse(const struct helper *helper, uint64_t number, const char *text)
+static void refuse_job(const struct helper *helper, uint64_t number, const char *text)
 {
 	struct build_report report = {.status = STATUS_RUNTIME};
 
 	(void)snprintf(report.text, sizeof(report.text), "%s", text);
-	answer(helper, number, &report, 0, NULL, 0);
+	answer_job(helper, number, &report, 0, NULL, 0);
 }
 
 static int make_files(struct helper_job *job, int *report_end_out)
@@ -200,7 +201,7 @@ static int fork_job(struct helper_job *job, const Sycl__V1__BuildJob *message,
 		int error = -errno;
 		struct rusage usage;
 		kill_job(job);
-		(void)collect(job, &usage);
+		(void)collect_child(job, &usage);
 		return error;
 	}
 	return 0;
@@ -213,9 +214,9 @@ static void start_job(struct helper *helper, const Sycl__V1__BuildJob *message,
 	CLEANUP(close_fd) int report_end = -1;
 
 	if (source < 0 || helper->count == HELPER_JOBS_MAX) {
-		refuse(helper, message->job,
-		       source < 0 ? "no source came with the build"
-				  : "too many builds at one time");
+		refuse_job(helper, message->job,
+			   source < 0 ? "no source came with the build"
+				      : "too many builds at one time");
 		return;
 	}
 	struct helper_job *job = &helper->jobs[helper->count++];
@@ -240,7 +241,7 @@ static void start_job(struct helper *helper, const Sycl__V1__BuildJob *message,
 		error = fork_job(job, message, &files);
 	}
 	if (error < 0) {
-		refuse(helper, message->job, "the build could not be started");
+		refuse_job(helper, message->job, "the build could not be started");
 		close_job(helper, job);
 	}
 }
@@ -261,7 +262,7 @@ static void cancel_job(struct helper *helper, uint64_t number)
 	if (!job)
 		return;
 	kill_job(job);
-	(void)collect(job, &usage);
+	(void)collect_child(job, &usage);
 	close_job(helper, job);
 }
 
@@ -312,7 +313,7 @@ static void stop_late_jobs(struct helper *helper)
 	}
 }
 
-static void serve(struct helper *helper)
+static void serve_jobs(struct helper *helper)
 {
 	while (!told_to_end) {
 		struct pollfd fds[HELPER_JOBS_MAX + 1];
@@ -363,11 +364,11 @@ int build_helper_main(int socket)
 	if (build_helper_settle(&helper.socket) < 0 ||
 	    decode_arena_init(&helper.decode, DECODE_BYTES_MAX) < 0)
 		return 1;
-	serve(&helper);
+	serve_jobs(&helper);
 	while (helper.count > 0) {
 		struct rusage usage;
 		kill_job(&helper.jobs[0]);
-		(void)collect(&helper.jobs[0], &usage);
+		(void)collect_child(&helper.jobs[0], &usage);
 		close_job(&helper, &helper.jobs[0]);
 	}
 	decode_arena_fini(&helper.decode);

@@ -7,13 +7,13 @@
 #define COUNT_BYTES 4u
 #define SIZE_BYTES  8u
 
-static void put(char *to, uint64_t value, unsigned bytes)
+static void put_number(char *to, uint64_t value, unsigned bytes)
 {
 	for (unsigned i = 0; i < bytes; i++)
 		to[i] = (char)(value >> (8 * i));
 }
 
-static uint64_t get(const char *from, unsigned bytes)
+static uint64_t get_number(const char *from, unsigned bytes)
 {
 	uint64_t value = 0;
 
@@ -36,10 +36,10 @@ int build_objects_pack(uint32_t count, const void *const *objects, const size_t 
 	char *packed = malloc(total);
 	if (!packed)
 		return -ENOMEM;
-	put(packed, count, COUNT_BYTES);
+	put_number(packed, count, COUNT_BYTES);
 	char *at = packed + COUNT_BYTES + (size_t)count * SIZE_BYTES;
 	for (uint32_t i = 0; i < count; i++) {
-		put(packed + COUNT_BYTES + (size_t)i * SIZE_BYTES, bytes[i], SIZE_BYTES);
+		put_number(packed + COUNT_BYTES + (size_t)i * SIZE_BYTES, bytes[i], SIZE_BYTES);
 		if (bytes[i] > 0)
 			memcpy(at, objects[i], bytes[i]);
 		at += bytes[i];
@@ -54,7 +54,7 @@ int build_objects_unpack(const char *packed, size_t packed_bytes,
 {
 	if (packed_bytes < COUNT_BYTES)
 		return -EBADMSG;
-	uint32_t count = (uint32_t)get(packed, COUNT_BYTES);
+	uint32_t count = (uint32_t)get_number(packed, COUNT_BYTES);
 	if (count > BUILD_OBJECTS_MAX || packed_bytes - COUNT_BYTES < (size_t)count * SIZE_BYTES)
 		return -EBADMSG;
 	struct build_object_list list = {
@@ -65,7 +65,8 @@ int build_objects_unpack(const char *packed, size_t packed_bytes,
 	size_t at = COUNT_BYTES + (size_t)count * SIZE_BYTES;
 	int error = list.objects && list.bytes ? 0 : -ENOMEM;
 	for (uint32_t i = 0; error == 0 && i < count; i++) {
-		uint64_t bytes = get(packed + COUNT_BYTES + (size_t)i * SIZE_BYTES, SIZE_BYTES);
+		uint64_t bytes =
+			get_number(packed + COUNT_BYTES + (size_t)i * SIZE_BYTES, SIZE_BYTES);
 		if (bytes > packed_bytes - at) {
 			error = -EBADMSG;
 			break;

@@ -116,7 +116,7 @@ int build_service_socket(const struct build_service *service)
 	return service->socket;
 }
 
-static int spawn(const char *program, char *const *environment, int socket, pid_t *pid_out)
+static int spawn_helper(const char *program, char *const *environment, int socket, pid_t *pid_out)
 {
 	char option[] = "--build-helper";
 	char *arguments[] = {(char *)(uintptr_t)program, option, NULL};
@@ -157,7 +157,7 @@ int build_service_spawn(const char *program, char *const *environment,
 	struct build_service *service = new_service(&ours);
 	if (!service)
 		return -ENOMEM;
-	error = spawn(program, environment, theirs, &service->helper);
+	error = spawn_helper(program, environment, theirs, &service->helper);
 	if (error < 0) {
 		service->helper = -1;
 		(void)build_service_free(service);
@@ -233,7 +233,7 @@ struct build_service *build_service_free(struct build_service *service)
 static void set_timer(struct build_service *service);
 
 /* A cold build takes a second and more, which looks like an engine that does nothing. */
-static void say(const struct build_service *service, const struct build_work *work)
+static void log_slow_build(const struct build_service *service, const struct build_work *work)
 {
 	static const char *const kinds[] = {
 		[BACKEND_SOURCE_OPENCL_C] = "OpenCL C", [BACKEND_SOURCE_PORTABLE] = "portable",
@@ -282,7 +282,7 @@ static void start_waiting(struct build_service *service)
 				clock_deadline_ns(work->request.time_limit_ns + BUILD_GRACE_NS);
 			service->running++;
 			service->counters.builds++;
-			say(service, work);
+			log_slow_build(service, work);
 			continue;
 		}
 		const char *text =
@@ -295,7 +295,7 @@ static void start_waiting(struct build_service *service)
 	set_timer(service);
 }
 
-static void turn(uv_idle_t *idle)
+static void on_turn(uv_idle_t *idle)
 {
 	struct build_service *service = idle->data;
 	uint64_t end = service->next_number; /* what callbacks submit has its turn later */
@@ -327,7 +327,7 @@ static void turn(uv_idle_t *idle)
 	start_waiting(service);
 }
 
-static void readable(uv_poll_t *poll_handle, int status, int events)
+static void on_readable(uv_poll_t *poll_handle, int status, int events)
 {
 	struct build_service *service = poll_handle->data;
 	(void)events;
@@ -410,7 +410,7 @@ int build_service_attach(struct build_service *service, uv_loop_t *loop,
 	handles->poll.data = handles->timer.data = handles->turn.data = service;
 	handles->open = 3;
 	service->handles = handles;
-	return uv_poll_start(&handles->poll, UV_READABLE | UV_DISCONNECT, readable);
+	return uv_poll_start(&handles->poll, UV_READABLE | UV_DISCONNECT, on_readable);
 }
 
 void build_helper_lost(struct build_service *service)
@@ -535,7 +535,7 @@ int build_service_submit(struct build_service *service, const struct build_reque
 	}
 	*job = (struct build_job){.service = service, .work = work, .done = done, .owner = owner};
 	list_push_back(&work->jobs, &job->link);
-	(void)uv_idle_start(&service->handles->turn, turn);
+	(void)uv_idle_start(&service->handles->turn, on_turn);
 	*job_out = job;
 	return 0;
 }
@@ -554,7 +554,7 @@ void build_job_cancel(struct build_job *job)
 	if (work->state == BUILD_RUNNING) {
 		build_channel_cancel(service, work);
 		service->running--;
-		(void)uv_idle_start(&service->handles->turn, turn); /* its place is free */
+		(void)uv_idle_start(&service->handles->turn, on_turn); /* its place is free */
 	}
 	free_work(work);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* A refused accessor is told of, then its slot, so that whoever waits for it wakes up. */
-static void refuse(struct host_accessor *accessor, const struct backend_fault *fault)
+static void refuse_host_accessor(struct host_accessor *accessor, const struct backend_fault *fault)
 {
 	object_fail(&accessor->object, 0, fault);
 	session_write_slot(accessor->object.session, accessor->slot, accessor->slot_value, 1);
@@ -56,7 +56,7 @@ int command_host_access(struct session *session, const Sycl__V1__HostAccess *mes
 			r = group_submit_fault(r, "the host accessor", &fault);
 	}
 	if (r > 0) {
-		refuse(accessor, &fault);
+		refuse_host_accessor(accessor, &fault);
 		return 0;
 	}
 	accessor->buffer = buffer;
@@ -76,7 +76,7 @@ void host_accessor_done(struct host_accessor *accessor, const struct task_outcom
 	if (outcome->fault.status) {
 		accessor->task = NULL;
 		if (!accessor->object.released)
-			refuse(accessor, &outcome->fault);
+			refuse_host_accessor(accessor, &outcome->fault);
 	} else {
 		accessor->granted = true;
 		if (accessor->object.released)

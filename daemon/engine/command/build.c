@@ -28,8 +28,8 @@ static uint32_t count_kernels(const char *names, const char **list, uint32_t *le
 }
 
 /* Answer a BundleBuild. `fault` NULL: it is built. */
-static void answer(struct bundle *bundle, const char *kernel_names,
-		   const struct backend_fault *fault)
+static void answer_build(struct bundle *bundle, const char *kernel_names,
+			 const struct backend_fault *fault)
 {
 	const char *list[KERNEL_NAMES_MAX];
 	Sycl__V1__BuildResult result = SYCL__V1__BUILD_RESULT__INIT;
@@ -58,7 +58,7 @@ void bundle_fail(struct bundle *bundle, const struct backend_fault *fault)
 	bundle->object.fault = malloc(sizeof(*fault));
 	if (bundle->object.fault)
 		*bundle->object.fault = *fault;
-	answer(bundle, NULL, fault);
+	answer_build(bundle, NULL, fault);
 }
 
 /* What was compiled waits for BundleLink. */
@@ -86,7 +86,7 @@ static void keep_object(struct bundle *bundle, const struct build_result *result
 	bundle->byte_count = result->binary_bytes;
 	session->object_bytes += bundle->byte_count;
 	bundle->state = BUNDLE_OBJECT;
-	answer(bundle, NULL, NULL);
+	answer_build(bundle, NULL, NULL);
 }
 
 void bundle_built(void *owner, const struct build_result *result)
@@ -133,7 +133,7 @@ void bundle_loaded(struct bundle *bundle, const char *kernel_names,
 		if (fault->status)
 			bundle_fail(bundle, fault);
 		else
-			answer(bundle, kernel_names, NULL);
+			answer_build(bundle, kernel_names, NULL);
 	}
 	object_unref(&bundle->object);
 }
@@ -149,7 +149,7 @@ void bundle_end(struct bundle *bundle)
 		struct backend_fault fault;
 		(void)fault_set(&fault, STATUS_RUNTIME,
 				"the bundle was released before it was built");
-		answer(bundle, NULL, &fault);
+		answer_build(bundle, NULL, &fault);
 	}
 	if (bundle->program)
 		sched_program_release(bundle->program);

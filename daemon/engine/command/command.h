@@ -34,7 +34,11 @@ struct group_burst {
 	const uint8_t *values; /* of those behind the first: task_request.launch */
 	uint32_t value_bytes;
 };
-/* 1: it cannot be taken as one, and nothing has happened: each group by itself. */
+enum burst_result {
+	BURST_DONE = 0,
+	BURST_SPLIT, /* it cannot be taken as one, and nothing has happened: run each by itself */
+};
+/* Negative instead: the session has been told to close. */
 int command_burst(struct session *session, const Sycl__V1__CommandGroup *message,
 		  const struct group_burst *burst);
 /* resubmit.c: keeps the group's shape; the group is not run. */

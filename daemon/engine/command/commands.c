@@ -1,6 +1,6 @@
 #include "command/command.h"
 
-static int unknown(struct session *session)
+static int refuse_unknown(struct session *session)
 {
 	struct backend_fault fault;
 	(void)fault_set(&fault, STATUS_FEATURE_NOT_SUPPORTED, "this version knows no such request");
@@ -9,7 +9,7 @@ static int unknown(struct session *session)
 }
 
 /* What is of a driver, or of another process too. */
-static int share_command(struct session *session, const Sycl__V1__Command *command)
+static int run_share_command(struct session *session, const Sycl__V1__Command *command)
 {
 	switch (command->body_case) {
 	case SYCL__V1__COMMAND__BODY_NATIVE_DESCRIBE:
@@ -27,11 +27,11 @@ static int share_command(struct session *session, const Sycl__V1__Command *comma
 	case SYCL__V1__COMMAND__BODY_SHARED_EVENT_OPEN:
 		return command_shared_event_open(session, command->shared_event_open);
 	default:
-		return unknown(session);
+		return refuse_unknown(session);
 	}
 }
 
-static int graph_command(struct session *session, const Sycl__V1__Command *command)
+static int run_graph_command(struct session *session, const Sycl__V1__Command *command)
 {
 	switch (command->body_case) {
 	case SYCL__V1__COMMAND__BODY_GRAPH_CREATE:
@@ -47,7 +47,7 @@ static int graph_command(struct session *session, const Sycl__V1__Command *comma
 	case SYCL__V1__COMMAND__BODY_GRAPH_SWITCH:
 		return command_graph_switch(session, command->graph_switch);
 	default:
-		return share_command(session, command);
+		return run_share_command(session, command);
 	}
 }
 
@@ -99,6 +99,6 @@ int session_command(struct session *session, const Sycl__V1__Command *command)
 	case SYCL__V1__COMMAND__BODY_OCCUPANCY_QUERY:
 		return command_occupancy_query(session, command->occupancy_query);
 	default:
-		return graph_command(session, command);
+		return run_graph_command(session, command);
 	}
 }

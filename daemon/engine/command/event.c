@@ -29,8 +29,8 @@ void shared_event_attach(struct shared_event *event, struct event_share *share)
 }
 
 /* `handle` NULL: a new one. */
-static int make(struct shared_event *event, const struct context_device *found, uint32_t device,
-		const uint8_t *handle, struct backend_fault *fault)
+static int create_event_share(struct shared_event *event, const struct context_device *found,
+			      uint32_t device, const uint8_t *handle, struct backend_fault *fault)
 {
 	struct engine *engine = event->object.session->engine;
 	struct event_share *share = event_share_create(engine, device, handle);
@@ -62,7 +62,8 @@ int shared_event_admit(struct shared_event *event, struct backend_fault *fault)
 	return 0;
 }
 
-static int start(struct session *session, uint64_t id, uint32_t device, const uint8_t *handle)
+static int start_shared_event(struct session *session, uint64_t id, uint32_t device,
+			      const uint8_t *handle)
 {
 	struct shared_event *event;
 	int r = object_new(session, id, OBJECT_SHARED_EVENT, session->record, &event);
@@ -81,7 +82,7 @@ static int start(struct session *session, uint64_t id, uint32_t device, const ui
 		if (share)
 			shared_event_attach(event, share);
 		else
-			r = make(event, &found, device, handle, &fault);
+			r = create_event_share(event, &found, device, handle, &fault);
 	}
 	if (r > 0)
 		object_fail(&event->object, session->record, &fault);
@@ -169,7 +170,7 @@ static int start_behind(struct session *session, const Sycl__V1__SharedEventCrea
 int command_shared_event_create(struct session *session, const Sycl__V1__SharedEventCreate *message)
 {
 	return message->queue ? start_behind(session, message)
-			      : start(session, message->event, message->device, NULL);
+			      : start_shared_event(session, message->event, message->device, NULL);
 }
 
 int command_shared_event_open(struct session *session, const Sycl__V1__SharedEventOpen *message)
@@ -177,7 +178,7 @@ int command_shared_event_open(struct session *session, const Sycl__V1__SharedEve
 	uint8_t handle[SHARE_HANDLE_BYTES] = {0};
 	if (message->handle.len == SHARE_HANDLE_BYTES) {
 		memcpy(handle, message->handle.data, sizeof(handle));
-		return start(session, message->event, message->device, handle);
+		return start_shared_event(session, message->event, message->device, handle);
 	}
 	struct shared_event *event;
 	int r = object_new(session, message->event, OBJECT_SHARED_EVENT, session->record, &event);
@@ -190,7 +191,7 @@ int command_shared_event_open(struct session *session, const Sycl__V1__SharedEve
 	return 0;
 }
 
-static void detach(struct shared_event *event)
+static void detach_event_share(struct shared_event *event)
 {
 	list_remove(&event->link);
 	event->share = NULL;
@@ -213,7 +214,7 @@ void event_share_ready(struct event_share *share, const uint8_t *handle,
 		next = link->next;
 		struct shared_event *event = list_entry(link, struct shared_event, link);
 		if (fault->status) {
-			detach(event);
+			detach_event_share(event);
 			object_fail(&event->object, event->number, fault);
 		} else {
 			reply_ready(event);
@@ -231,7 +232,7 @@ void shared_event_end(struct shared_event *event)
 	struct event_share *share = event->share;
 	if (!share)
 		return;
-	detach(event);
+	detach_event_share(event);
 	if (!list_empty(&share->events))
 		return;
 	struct sched_event *sched = share->sched;

@@ -1,7 +1,7 @@
 /* Executable graphs: sent once, node by node (L1). One-way; what is wrong is told as ObjectFailed.
  * Launches: graph/run.c. */
 #include "graph/graph.h"
-#include "graph/whole.h"
+#include "graph/instance.h"
 #include "command/command.h"
 
 static int check_agreed(struct session *session)
@@ -14,7 +14,7 @@ static int check_agreed(struct session *session)
 }
 
 /* 0; 1 with a fault. */
-static int charge(struct graph *graph, uint64_t bytes, struct backend_fault *fault)
+static int charge_graph(struct graph *graph, uint64_t bytes, struct backend_fault *fault)
 {
 	struct session *session = graph->object.session;
 	if (bytes > GRAPH_BYTES_MAX - session->graph_bytes)
@@ -31,13 +31,14 @@ static int no_memory(struct backend_fault *fault)
 	return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a graph");
 }
 
-static int make(struct session *session, struct graph *graph, const Sycl__V1__GraphCreate *message,
-		struct backend_fault *fault)
+static int create_graph(struct session *session, struct graph *graph,
+			const Sycl__V1__GraphCreate *message, struct backend_fault *fault)
 {
 	struct context_device found;
 	int r = context_device(session, message->context, message->device, &found, fault);
 	if (r == 0)
-		r = charge(graph, (uint64_t)message->nodes * sizeof(struct graph_node), fault);
+		r = charge_graph(graph, (uint64_t)message->nodes * sizeof(struct graph_node),
+				 fault);
 	if (r != 0)
 		return r;
 	if (graph_reserve(graph, message->nodes) < 0)
@@ -64,14 +65,14 @@ int command_graph_create(struct session *session, const Sycl__V1__GraphCreate *m
 	r = object_new(session, message->graph, OBJECT_GRAPH, 0, &graph);
 	if (r != 0)
 		return r < 0 ? r : 0;
-	r = make(session, graph, message, &fault);
+	r = create_graph(session, graph, message, &fault);
 	if (r > 0)
 		object_fail(&graph->object, 0, &fault);
 	return r < 0 ? r : 0;
 }
 
 /* 0: the graph; 1: one that has failed, of which everything has been told. */
-static int find(struct session *session, uint64_t id, struct graph **graph_out)
+static int find_graph(struct session *session, uint64_t id, struct graph **graph_out)
 {
 	struct backend_fault fault;
 	int r = check_agreed(session);
@@ -196,13 +197,14 @@ static int count_requirements(struct graph *graph, const Sycl__V1__CommandGroup 
 }
 
 /* 0; 1 with a fault. */
-static int copy(struct graph *graph, const Sycl__V1__CommandGroup *group,
-		Sycl__V1__CommandGroup **copy_out, uint64_t *bytes_out, struct backend_fault *fault)
+static int copy_node_group(struct graph *graph, const Sycl__V1__CommandGroup *group,
+			   Sycl__V1__CommandGroup **copy_out, uint64_t *bytes_out,
+			   struct backend_fault *fault)
 {
 	int r = graph_group_copy(group, GRAPH_BYTES_MAX, copy_out, bytes_out);
 	if (r < 0)
 		return no_memory(fault);
-	r = charge(graph, *bytes_out, fault);
+	r = charge_graph(graph, *bytes_out, fault);
 	if (r > 0)
 		graph_group_free(*copy_out);
 	return r;
@@ -213,7 +215,7 @@ static int connect_node(struct session *session, struct graph *graph, const uint
 			size_t count)
 {
 	struct backend_fault fault;
-	if (charge(graph, count * sizeof(uint32_t) * 2, &fault)) {
+	if (charge_graph(graph, count * sizeof(uint32_t) * 2, &fault)) {
 		object_fail(&graph->object, 0, &fault);
 		return 1;
 	}
@@ -239,7 +241,7 @@ static int take_node(struct session *session, const Sycl__V1__GraphNode *message
 	struct backend_fault fault;
 	Sycl__V1__CommandGroup *group;
 	uint64_t bytes;
-	int r = find(session, message->graph, &graph);
+	int r = find_graph(session, message->graph, &graph);
 	if (r != 0)
 		return r;
 	if (graph->node_count == graph->node_limit || graph->finished)
@@ -252,7 +254,7 @@ static int take_node(struct session *session, const Sycl__V1__GraphNode *message
 		return r;
 	if (count_requirements(graph, message->group, 0))
 		return 1;
-	if (copy(graph, message->group, &group, &bytes, &fault)) {
+	if (copy_node_group(graph, message->group, &group, &bytes, &fault)) {
 		object_fail(&graph->object, 0, &fault);
 		return 1;
 	}
@@ -273,7 +275,7 @@ int command_graph_node(struct session *session, const Sycl__V1__GraphNode *messa
 int command_graph_edges(struct session *session, const Sycl__V1__GraphEdges *message)
 {
 	struct graph *graph;
-	int r = find(session, message->graph, &graph);
+	int r = find_graph(session, message->graph, &graph);
 	if (r != 0)
 		return r < 0 ? r : 0;
 	if (graph->finished)
@@ -298,7 +300,7 @@ int command_graph_finish(struct session *session, const Sycl__V1__GraphFinish *m
 					 graph->node_limit, graph->node_count);
 	graph_seal(graph);
 	if (graph->native_count > 0)
-		return graph_whole_make(graph, message->wants_answer ? session->record : 0);
+		return graph_instance_make(graph, message->wants_answer ? session->record : 0);
 	if (message->wants_answer)
 		reply_done(session, session->record);
 	return 0;
@@ -310,7 +312,7 @@ int command_graph_update(struct session *session, const Sycl__V1__GraphUpdate *m
 	struct backend_fault fault;
 	Sycl__V1__CommandGroup *group;
 	uint64_t bytes;
-	int r = find(session, message->graph, &graph);
+	int r = find_graph(session, message->graph, &graph);
 	if (r != 0)
 		return r < 0 ? r : 0;
 	if (!graph->finished || !graph->updatable || message->node >= graph->node_count)
@@ -327,7 +329,7 @@ int command_graph_update(struct session *session, const Sycl__V1__GraphUpdate *m
 			message->node);
 	if (count_requirements(graph, message->group, node->group->n_requirements))
 		return 0;
-	if (copy(graph, message->group, &group, &bytes, &fault)) {
+	if (copy_node_group(graph, message->group, &group, &bytes, &fault)) {
 		object_fail(&graph->object, 0, &fault);
 		return 0;
 	}
@@ -336,7 +338,7 @@ int command_graph_update(struct session *session, const Sycl__V1__GraphUpdate *m
 	graph->charged_bytes -= node->bytes;
 	node->group = group;
 	node->bytes = bytes;
-	graph_whole_changed(graph, message->node, before);
+	graph_instance_node_changed(graph, message->node, before);
 	graph_group_free(before);
 	return 0;
 }
@@ -363,7 +365,7 @@ int command_graph_switch(struct session *session, const Sycl__V1__GraphSwitch *m
 	if (!(session->features & FEATURE_GRAPH_SWITCH))
 		return session_violation(session,
 					 "a graph's node is switched, which was not agreed on");
-	int r = find(session, message->graph, &graph);
+	int r = find_graph(session, message->graph, &graph);
 	if (r != 0)
 		return r < 0 ? r : 0;
 	if (!graph->finished || !graph->updatable || message->node >= graph->node_count)
@@ -378,6 +380,6 @@ int command_graph_switch(struct session *session, const Sycl__V1__GraphSwitch *m
 	if (node->is_disabled == (message->disabled != 0))
 		return 0;
 	node->is_disabled = message->disabled;
-	graph_whole_switched(graph, message->node);
+	graph_instance_node_switched(graph, message->node);
 	return 0;
 }

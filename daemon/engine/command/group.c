@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* Does the session, and does the queue, take so many more? */
-static int admit(struct session *session, struct queue *queue, uint32_t count,
-		 struct backend_fault *fault)
+static int check_group_limits(struct session *session, struct queue *queue, uint32_t count,
+			      struct backend_fault *fault)
 {
 	uint64_t most = session->limits.groups_in_flight;
 	if (session->groups_open >= most || count > most - session->groups_open)
@@ -21,8 +21,8 @@ static int admit(struct session *session, struct queue *queue, uint32_t count,
 	return 0;
 }
 
-static int submit(struct session *session, struct queue *queue, struct task_request *request,
-		  const struct group *slots, struct backend_fault *fault)
+static int submit_group(struct session *session, struct queue *queue, struct task_request *request,
+			const struct group *slots, struct backend_fault *fault)
 {
 	struct group *group = pool_take(&session->engine->groups);
 	if (!group)
@@ -55,9 +55,9 @@ static int submit(struct session *session, struct queue *queue, struct task_requ
 	return 0;
 }
 
-static int check(struct session *session, struct queue *queue,
-		 const Sycl__V1__CommandGroup *message, const struct group_burst *burst,
-		 const struct group *slots, struct backend_fault *fault)
+static int check_and_submit(struct session *session, struct queue *queue,
+			    const Sycl__V1__CommandGroup *message, const struct group_burst *burst,
+			    const struct group *slots, struct backend_fault *fault)
 {
 	session->engine->scratch.arena = NULL;
 	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
@@ -83,7 +83,7 @@ static int check(struct session *session, struct queue *queue,
 	if (r == 0)
 		r = group_check_dependencies(session, queue, message, &request, fault);
 	if (r == 0)
-		r = submit(session, queue, &request, slots, fault);
+		r = submit_group(session, queue, &request, slots, fault);
 	return r;
 }
 
@@ -100,9 +100,9 @@ static void refuse_without_queue(struct session *session, const Sycl__V1__Comman
 	group_write_slots(session, slots, 1);
 }
 
-static void refuse(struct session *session, struct queue *queue,
-		   const Sycl__V1__CommandGroup *message, const struct group *slots,
-		   const struct backend_fault *fault)
+static void refuse_group(struct session *session, struct queue *queue,
+			 const Sycl__V1__CommandGroup *message, const struct group *slots,
+			 const struct backend_fault *fault)
 {
 	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
 		graph_launch_refuse(session, message->graph_launch, fault);
@@ -134,8 +134,8 @@ static int read_slots(struct session *session, const Sycl__V1__CommandGroup *mes
 
 /* *taken_out: a task was made of it. `burst`: or NULL; 1: it is refused, and nobody has been told.
  */
-static int take(struct session *session, const Sycl__V1__CommandGroup *message,
-		const struct group_burst *burst, bool *taken_out)
+static int run_group(struct session *session, const Sycl__V1__CommandGroup *message,
+		     const struct group_burst *burst, bool *taken_out)
 {
 	struct queue *queue;
 	struct backend_fault fault;
@@ -150,7 +150,7 @@ static int take(struct session *session, const Sycl__V1__CommandGroup *message,
 	if (read_slots(session, message, &slots) < 0)
 		return -EPROTO;
 	if (!queue && burst)
-		return 1;
+		return BURST_SPLIT;
 	if (!queue) {
 		refuse_without_queue(session, message, &slots, &fault);
 		return 0;
@@ -163,22 +163,22 @@ static int take(struct session *session, const Sycl__V1__CommandGroup *message,
 	if (burst)
 		slots.entry.count = burst->count;
 	if (r == 0)
-		r = admit(session, queue, slots.entry.count, &fault);
+		r = check_group_limits(session, queue, slots.entry.count, &fault);
 	if (r == 0)
-		r = check(session, queue, message, burst, &slots, &fault);
+		r = check_and_submit(session, queue, message, burst, &slots, &fault);
 	*taken_out = r == 0;
 	if (r > 0 && burst)
-		return 1;
+		return BURST_SPLIT;
 	session->usage.groups_submitted += slots.entry.count;
 	if (r > 0)
-		refuse(session, queue, message, &slots, &fault);
+		refuse_group(session, queue, message, &slots, &fault);
 	return r < 0 ? r : 0;
 }
 
 int command_group(struct session *session, const Sycl__V1__CommandGroup *message)
 {
 	bool taken = false;
-	int r = take(session, message, NULL, &taken);
+	int r = run_group(session, message, NULL, &taken);
 	if (!taken)
 		group_native_command_refused(session, message);
 	return r;
@@ -188,5 +188,5 @@ int command_burst(struct session *session, const Sycl__V1__CommandGroup *message
 		  const struct group_burst *burst)
 {
 	bool taken = false;
-	return take(session, message, burst, &taken);
+	return run_group(session, message, burst, &taken);
 }

@@ -28,8 +28,8 @@ int image_read(uint32_t format, bool is_layered, size_t dimensions, const uint64
 	return 0;
 }
 
-static int make(struct session *session, struct buffer *buffer,
-		const Sycl__V1__ImageCreate *message, struct backend_fault *fault)
+static int create_image(struct session *session, struct buffer *buffer,
+			const Sycl__V1__ImageCreate *message, struct backend_fault *fault)
 {
 	struct backend_image image = {.dimensions = 0};
 	struct arena *arena;
@@ -57,7 +57,7 @@ int command_image_create(struct session *session, const Sycl__V1__ImageCreate *m
 	int r = object_new(session, message->image, OBJECT_BUFFER, 0, &buffer);
 	if (r != 0)
 		return r < 0 ? r : 0;
-	if (make(session, buffer, message, &fault))
+	if (create_image(session, buffer, message, &fault))
 		object_fail(&buffer->object, 0, &fault);
 	return 0;
 }

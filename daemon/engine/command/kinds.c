@@ -2,7 +2,7 @@
 #include "command/command.h"
 #include "graph/graph.h"
 #include "graph/temporary.h"
-#include "graph/whole.h"
+#include "graph/instance.h"
 
 /* The failures of a queue outlive it for a while: an event of it may be named by a group that is on
  * its way. */
@@ -116,7 +116,7 @@ static struct object *end_graph(struct object *object)
 {
 	struct graph *graph = (struct graph *)object;
 	object->session->graph_bytes -= graph->charged_bytes;
-	graph_whole_free(graph);
+	graph_instance_free(graph);
 	graph_temporaries_end(graph);
 	graph_natives_end(graph);
 	graph_fini(graph);

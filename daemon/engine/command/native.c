@@ -30,7 +30,7 @@ struct native_request {
 	uint64_t natives[2 * NATIVES_MAX];
 };
 
-static int refuse(struct backend_fault *fault)
+static int refuse_natives(struct backend_fault *fault)
 {
 	return fault_set(
 		fault, STATUS_FEATURE_NOT_SUPPORTED,
@@ -87,7 +87,7 @@ int command_native_describe(struct session *session, const Sycl__V1__NativeDescr
 	struct backend_native_facts facts;
 	struct backend_fault fault;
 	uint64_t context = 0;
-	int r = session_has_natives(session) ? 0 : refuse(&fault);
+	int r = session_has_natives(session) ? 0 : refuse_natives(&fault);
 	bool may_be_0 = message->backend == SYCL__V1__BACKEND__BACKEND_CUDA &&
 			message->kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE;
 	if (r == 0 && (!is_kind(message->kind) || (message->native == 0 && !may_be_0)))
@@ -139,7 +139,7 @@ static void end_request(struct native_request *request)
 		object_unref(object);
 }
 
-static void tell(const struct native_request *request)
+static void answer_native_request(const struct native_request *request)
 {
 	struct session *session = request->session;
 	uint64_t id = request->object ? request->object->id : 0;
@@ -171,7 +171,7 @@ void native_request_asked(struct native_request *request, uint32_t questions, in
 				"a device could not be asked: %s", strerror(-error));
 	if (request->open > 0)
 		return;
-	tell(request);
+	answer_native_request(request);
 	end_request(request);
 }
 
@@ -185,7 +185,7 @@ struct session *native_answered(struct native_request *request, uint64_t native,
 		request->natives[request->count++] = native;
 	if (--request->open > 0)
 		return session;
-	tell(request);
+	answer_native_request(request);
 	end_request(request);
 	return session;
 }
@@ -274,9 +274,9 @@ static const enum object_type types[] = {
 };
 
 /* The object (NULL: none is meant) and the device that it is asked of. */
-static int find(struct session *session, const Sycl__V1__NativeGet *message,
-		struct object **object_out, struct scheduler_device **device_out,
-		struct backend_fault *fault)
+static int find_native_target(struct session *session, const Sycl__V1__NativeGet *message,
+			      struct object **object_out, struct scheduler_device **device_out,
+			      struct backend_fault *fault)
 {
 	struct context_device found = {.device = NULL};
 	struct queue *queue;
@@ -308,12 +308,12 @@ int command_native_get(struct session *session, const Sycl__V1__NativeGet *messa
 	struct object *object = NULL;
 	struct scheduler_device *device = NULL;
 	struct backend_fault fault;
-	int r = session_has_natives(session) ? 0 : refuse(&fault);
+	int r = session_has_natives(session) ? 0 : refuse_natives(&fault);
 	if (r == 0 && !is_kind(message->kind))
 		r = fault_set(&fault, STATUS_INVALID, "%d is no kind of native object",
 			      (int)message->kind);
 	if (r == 0)
-		r = find(session, message, &object, &device, &fault);
+		r = find_native_target(session, message, &object, &device, &fault);
 	if (r < 0)
 		return r;
 	struct native_request *request =

@@ -202,8 +202,9 @@ static maker *const makers[OBJECT_TYPE_COUNT] = {
 	[OBJECT_KERNEL] = make_kernel,   [OBJECT_SHARED_EVENT] = make_event,
 };
 
-static int check(struct session *session, const Sycl__V1__NativeMake *message,
-		 enum object_type type, struct context_device *found, struct backend_fault *fault)
+static int check_native_make(struct session *session, const Sycl__V1__NativeMake *message,
+			     enum object_type type, struct context_device *found,
+			     struct backend_fault *fault)
 {
 	size_t most = type == OBJECT_BUNDLE ? NATIVE_PROGRAMS_MAX : 1;
 	if (!session_has_natives(session))
@@ -226,7 +227,8 @@ static int check(struct session *session, const Sycl__V1__NativeMake *message,
 }
 
 /* As object_fail; a bundle has its own form of answer, and a queue its slot. */
-static void fail(struct session *session, struct object *object, const struct backend_fault *fault)
+static void fail_native_object(struct session *session, struct object *object,
+			       const struct backend_fault *fault)
 {
 	if (object->type == OBJECT_BUNDLE) {
 		((struct bundle *)object)->number = session->record;
@@ -256,10 +258,10 @@ int command_native_make(struct session *session, const Sycl__V1__NativeMake *mes
 	}
 	struct context_device found = {.context = NULL};
 	struct backend_fault fault;
-	r = check(session, message, type, &found, &fault);
+	r = check_native_make(session, message, type, &found, &fault);
 	if (r == 0)
 		r = makers[type](session, object, message, &found, &fault);
 	if (r > 0)
-		fail(session, object, &fault);
+		fail_native_object(session, object, &fault);
 	return r < 0 ? r : 0;
 }

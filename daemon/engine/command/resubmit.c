@@ -63,7 +63,7 @@ static uint32_t burst_room(const struct session *session, const struct queue *qu
 }
 
 /* A living one. NULL: what is wrong is told when the group is taken by itself. */
-static const void *find(const struct session *session, uint64_t id, enum object_type type)
+static const void *find_living(const struct session *session, uint64_t id, enum object_type type)
 {
 	const struct object *object =
 		object_id_type(id) == type ? object_table_find(&session->objects, id) : NULL;
@@ -78,8 +78,8 @@ static uint32_t burst_most(struct session *session, const struct shape *shape,
 	    !ring_reader_has_more(&session->submit) ||
 	    (group->queue == session->unburst_queue && group->group <= session->unburst_to))
 		return 1;
-	const struct queue *queue = find(session, group->queue, OBJECT_QUEUE);
-	const struct kernel *kernel = find(session, group->launch->kernel, OBJECT_KERNEL);
+	const struct queue *queue = find_living(session, group->queue, OBJECT_QUEUE);
+	const struct kernel *kernel = find_living(session, group->launch->kernel, OBJECT_KERNEL);
 	if (!queue || !kernel)
 		return 1;
 	if (!queue->in_order || queue->profiling || queue->has_native_lane || !kernel->ready)
@@ -91,8 +91,8 @@ static uint32_t burst_most(struct session *session, const struct shape *shape,
 
 /* The records behind the one at hand that are as it is. How many groups that is, with it; their
  * values go to engine->burst_values. */
-static uint32_t gather(struct session *session, const struct shape *shape, uint32_t number,
-		       uint64_t first, uint32_t most)
+static uint32_t gather_burst(struct session *session, const struct shape *shape, uint32_t number,
+			     uint64_t first, uint32_t most)
 {
 	struct engine *engine = session->engine;
 	uint32_t count = 1, value_bytes = shape_value_bytes(shape);
@@ -138,11 +138,11 @@ static int take_burst(struct session *session, const struct shape *shape, uint32
 	uint64_t place = ring_reader_place(&session->submit);
 	struct group_burst burst = {.values = engine->burst_values,
 				    .value_bytes = shape_value_bytes(shape)};
-	burst.count = gather(session, shape, number, group->group, most);
+	burst.count = gather_burst(session, shape, number, group->group, most);
 	if (burst.count < 2)
 		return 0;
 	int r = command_burst(session, group, &burst);
-	if (r <= 0) {
+	if (r != BURST_SPLIT) {
 		session->record += burst.count - 1;
 		engine->commands_decoded += burst.count - 1;
 		return r < 0 ? r : (int)burst.count;

@@ -220,8 +220,8 @@ static int check_name(const struct import *import, struct backend_fault *fault)
 }
 
 /* It is memory of this engine: the buffer becomes another one over the same contents. */
-static int join(struct buffer *buffer, const struct import *import, struct shared_memory *memory,
-		void *host, struct backend_fault *fault)
+static int join_shared_memory(struct buffer *buffer, const struct import *import,
+			      struct shared_memory *memory, void *host, struct backend_fault *fault)
 {
 	if (memory->device != import->device)
 		return fault_set(fault, STATUS_INVALID,
@@ -256,8 +256,8 @@ static int import_foreign(struct buffer *buffer, const struct import *import,
 	return 0;
 }
 
-static int make(struct session *session, struct buffer *buffer, const struct import *import,
-		struct backend_fault *fault)
+static int import_buffer(struct session *session, struct buffer *buffer,
+			 const struct import *import, struct backend_fault *fault)
 {
 	uint32_t feature;
 	struct context_device found;
@@ -273,7 +273,7 @@ static int make(struct session *session, struct buffer *buffer, const struct imp
 		return 1;
 	buffer->object.backend = (uint32_t)found.ops->kind;
 	struct shared_memory *memory = shared_memory_find(session->engine, &import->name);
-	if (memory ? join(buffer, import, memory, host, fault)
+	if (memory ? join_shared_memory(buffer, import, memory, host, fault)
 		   : import_foreign(buffer, import, found.device, host, fault))
 		return 1;
 	buffer_settle(buffer, charged, import->size_bytes, arena);
@@ -298,7 +298,7 @@ int command_buffer_import(struct session *session, const Sycl__V1__BufferImport 
 	if (r != 0)
 		return r < 0 ? r : 0;
 	struct backend_fault fault;
-	if (make(session, buffer, &import, &fault))
+	if (import_buffer(session, buffer, &import, &fault))
 		object_fail(&buffer->object, session->record, &fault);
 	return 0;
 }

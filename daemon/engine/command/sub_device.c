@@ -106,9 +106,9 @@ static int quota_fault(struct backend_fault *fault)
 }
 
 /* 0, or 1 with a fault. More in *count_out than there are ids for: none was made. */
-static int divide(struct session *session, const Sycl__V1__SubDevicesCreate *message,
-		  struct scheduler_device **devices, uint32_t *count_out,
-		  struct backend_fault *fault)
+static int divide_device(struct session *session, const Sycl__V1__SubDevicesCreate *message,
+			 struct scheduler_device **devices, uint32_t *count_out,
+			 struct backend_fault *fault)
 {
 	struct scheduler *scheduler = session->engine->scheduler;
 	uint32_t counts[PARTITION_VALUES_MAX], count = 0, ids = (uint32_t)message->n_objects;
@@ -129,8 +129,10 @@ static int divide(struct session *session, const Sycl__V1__SubDevicesCreate *mes
 	return 0;
 }
 
-static int take(struct session *session, const Sycl__V1__SubDevicesCreate *message,
-		struct scheduler_device **devices, uint32_t *count_out, struct backend_fault *fault)
+static int take_native_sub_device(struct session *session,
+				  const Sycl__V1__SubDevicesCreate *message,
+				  struct scheduler_device **devices, uint32_t *count_out,
+				  struct backend_fault *fault)
 {
 	if (!session_has_natives(session))
 		return fault_set(
@@ -213,8 +215,8 @@ int command_sub_devices_create(struct session *session, const Sycl__V1__SubDevic
 	uint32_t count = 0;
 	if (message->n_objects > SUB_DEVICES_MAX)
 		return session_violation(session, "%zu ids for sub-devices", message->n_objects);
-	int r = message->native ? take(session, message, devices, &count, &fault)
-				: divide(session, message, devices, &count, &fault);
+	int r = message->native ? take_native_sub_device(session, message, devices, &count, &fault)
+				: divide_device(session, message, devices, &count, &fault);
 	const uint32_t made = r == 0 && count <= message->n_objects ? count : 0;
 	if (r == 0)
 		fill_answer(session, devices, made, count, &answer);

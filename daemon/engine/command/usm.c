@@ -52,7 +52,7 @@ static void reply_allocated(const struct usm *usm)
 }
 
 /* Allocated, or not (`fault` not NULL). */
-static void settle(struct usm *usm, const struct backend_fault *fault)
+static void answer_usm(struct usm *usm, const struct backend_fault *fault)
 {
 	if (fault) {
 		const struct backend_fault why = *fault; /* perhaps of what is given back */
@@ -67,7 +67,7 @@ static void settle(struct usm *usm, const struct backend_fault *fault)
 		put_off(usm);
 }
 
-static int list(struct usm *usm, struct backend_fault *fault)
+static int add_to_usm_table(struct usm *usm, struct backend_fault *fault)
 {
 	int r = usm_table_insert(&usm->object.session->usm, usm);
 	usm->is_listed = r == 0;
@@ -87,11 +87,11 @@ struct session *usm_allocated(struct usm *usm, void *address, const struct backe
 	usm->address = (uintptr_t)address;
 	if (address && usm->bundle)
 		usm->size_bytes = sched_usm_bytes(usm->sched);
-	if (address && list(usm, &overlap))
+	if (address && add_to_usm_table(usm, &overlap))
 		fault = &overlap;
 	else if (address)
 		fault = NULL;
-	settle(usm, fault);
+	answer_usm(usm, fault);
 	object_unref(&usm->object);
 	return session;
 }
@@ -99,7 +99,7 @@ struct session *usm_allocated(struct usm *usm, void *address, const struct backe
 struct session *usm_registered(struct usm *usm, const struct backend_fault *fault)
 {
 	struct session *session = usm->object.session;
-	settle(usm, fault->status ? fault : NULL);
+	answer_usm(usm, fault->status ? fault : NULL);
 	object_unref(&usm->object);
 	return session;
 }
@@ -200,7 +200,7 @@ static int take_place(struct session *session, const Sycl__V1__UsmAllocate *mess
 	    devices_of(session, usm->context, &devices, fault))
 		return 1;
 	usm->address = message->address;
-	if (list(usm, fault))
+	if (add_to_usm_table(usm, fault))
 		return 1;
 	usm->arena = arena;
 	arena->users++;
@@ -213,12 +213,12 @@ static int take_place(struct session *session, const Sycl__V1__UsmAllocate *mess
 	if (r == 0)
 		(void)object_ref(&usm->object); /* until it is told */
 	else
-		settle(usm, NULL);
+		answer_usm(usm, NULL);
 	return 0;
 }
 
-static int allocate(struct session *session, const Sycl__V1__UsmAllocate *message, struct usm *usm,
-		    struct backend_fault *fault)
+static int allocate_usm(struct session *session, const Sycl__V1__UsmAllocate *message,
+			struct usm *usm, struct backend_fault *fault)
 {
 	struct context_device found;
 	if (check_numbers(session, message, fault))
@@ -294,9 +294,9 @@ int command_usm_allocate(struct session *session, const Sycl__V1__UsmAllocate *m
 	list_init(&usm->link);
 	usm->number = session->record;
 	r = message->bundle ? find_variable(session, message, usm, &fault)
-			    : allocate(session, message, usm, &fault);
+			    : allocate_usm(session, message, usm, &fault);
 	if (r > 0)
-		settle(usm, &fault);
+		answer_usm(usm, &fault);
 	return r < 0 ? r : 0;
 }
 

@@ -8,14 +8,15 @@
 #include <inttypes.h>
 #include <math.h>
 
-static uint64_t persisting(const struct backend_l2_window *window)
+static uint64_t persisting_bytes(const struct backend_l2_window *window)
 {
 	return window->hit == BACKEND_L2_PERSISTING ? window->size_bytes : 0;
 }
 
-static void set(struct queue *queue, const struct queue_l2 *l2)
+static void set_window(struct queue *queue, const struct queue_l2 *l2)
 {
-	const uint64_t before = persisting(&queue->l2.window), now = persisting(&l2->window);
+	const uint64_t before = persisting_bytes(&queue->l2.window),
+		       now = persisting_bytes(&l2->window);
 
 	queue->l2 = *l2;
 	if (before != now)
@@ -88,7 +89,7 @@ int command_queue_window(struct session *session, const Sycl__V1__QueueWindow *m
 		reply_status(session, session->record, message->queue, &fault);
 		return 0;
 	}
-	set(queue, &l2);
+	set_window(queue, &l2);
 	Sycl__V1__Reply reply = SYCL__V1__REPLY__INIT;
 	reply.number = session->record;
 	session_reply(session, &reply);
@@ -99,5 +100,5 @@ void queue_l2_end(struct queue *queue)
 {
 	static const struct queue_l2 none;
 	if (queue->device)
-		set(queue, &none);
+		set_window(queue, &none);
 }

@@ -17,7 +17,7 @@
 #include "session/objects.h"
 
 struct graph_run;
-struct graph_whole;
+struct graph_instance;
 
 #define GRAPH_TOP UINT32_MAX /* the place of what lies in no body */
 
@@ -30,7 +30,7 @@ struct graph_node {
 	bool has_successor, is_host_task;
 	bool is_disabled;         /* it does nothing, and only orders */
 	bool is_native, is_taken; /* a native command; its function is the scheduler's to call */
-	bool changed;             /* in graph_whole.changed */
+	bool changed;             /* in graph_instance.changed */
 	uint64_t carried;         /* by the launch of this number, or 0: since it changed by none */
 };
 
@@ -53,8 +53,8 @@ struct graph {
 	uint64_t charged_bytes;     /* to the session */
 	struct group *last;         /* the latest launch, while it is open */
 	struct graph_run *spare;    /* memory of a launch that is over, for the next one; or NULL */
-	struct graph_whole
-		*whole; /* launches as one (graph/whole.h); NULL before the first launch */
+	struct graph_instance
+		*instance; /* launches as one (graph/instance.h); NULL before the first launch */
 	struct graph_temporary *temporaries; /* that nodes use: graph/temporary.h */
 	uint32_t temporary_count, temporary_capacity;
 };
@@ -85,7 +85,7 @@ void graph_seal(struct graph *graph);
 void graph_fini(struct graph *graph);
 
 /* It is launched as one, or not at all: its nodes cannot be launched one by one. */
-static inline bool graph_is_only_whole(const struct graph *graph)
+static inline bool graph_needs_instance(const struct graph *graph)
 {
 	return graph->native_count > 0 || graph->condition_count > 0;
 }

@@ -27,7 +27,7 @@ static void keep_outcome(struct task_outcome *all, const struct task_outcome *on
 	all->bytes_to_host += one->bytes_to_host;
 }
 
-static void finish(struct graph_run *run)
+static void finish_run(struct graph_run *run)
 {
 	struct graph *graph = run->graph;
 	struct group *group = run->group;
@@ -45,7 +45,7 @@ static void finish(struct graph_run *run)
 	object_unref(&graph->object);
 }
 
-static void done(struct graph_node_run *node, const struct task_outcome *outcome)
+static void finish_node(struct graph_node_run *node, const struct task_outcome *outcome)
 {
 	struct graph_run *run = node->run;
 	struct session *session = run->graph->object.session;
@@ -58,7 +58,7 @@ static void done(struct graph_node_run *node, const struct task_outcome *outcome
 		node->arena->users--;
 	keep_outcome(&run->outcome, outcome);
 	if (--run->left == 0)
-		finish(run);
+		finish_run(run);
 }
 
 void graph_node_end(struct graph_node_run *node, const struct backend_fault *fault)
@@ -68,7 +68,7 @@ void graph_node_end(struct graph_node_run *node, const struct backend_fault *fau
 	host_task_end(node->task, fault);
 }
 
-static void abandon(struct graph_node_run *node)
+static void abandon_node(struct graph_node_run *node)
 {
 	struct backend_fault fault;
 	(void)fault_set(&fault, STATUS_CONNECTION_LOST,
@@ -79,28 +79,29 @@ static void abandon(struct graph_node_run *node)
 void graph_nodes_abandon(struct session *session)
 {
 	while (!list_empty(&session->held_nodes))
-		abandon(list_entry(session->held_nodes.next, struct graph_node_run, held_link));
+		abandon_node(
+			list_entry(session->held_nodes.next, struct graph_node_run, held_link));
 }
 
-static void granted(struct graph_node_run *node)
+static void hand_over_node(struct graph_node_run *node)
 {
 	struct session *session = node->run->graph->object.session;
 	node->held = true;
 	list_push_back(&session->held_nodes, &node->held_link);
 	if (session->state == SESSION_CLOSING)
-		abandon(node);
+		abandon_node(node);
 	else
 		session_write_slot(session, node->host_slot, node->host_slot_value, 0);
 }
 
-struct session *graph_node_told(struct graph_node_run *node, struct task *task,
-				const struct task_outcome *outcome)
+struct session *graph_node_task_changed(struct graph_node_run *node, struct task *task,
+					const struct task_outcome *outcome)
 {
 	struct session *session = node->run->graph->object.session;
 	if (node->is_host_task && !outcome->fault.status && task_held(task))
-		granted(node);
+		hand_over_node(node);
 	else
-		done(node, outcome);
+		finish_node(node, outcome);
 	return session;
 }
 

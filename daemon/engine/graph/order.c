@@ -55,7 +55,8 @@ void graph_order_fini(struct graph_order *order)
 }
 
 /* Room for one more. */
-static int reserve(void *array_pointer, uint32_t *capacity, uint32_t count, size_t entry_bytes)
+static int reserve_entry(void *array_pointer, uint32_t *capacity, uint32_t count,
+			 size_t entry_bytes)
 {
 	void *array = NULL;
 	if (count < *capacity)
@@ -74,8 +75,8 @@ static int tracker_of(struct graph_order *order, struct buffer *buffer,
 		      struct graph_tracker **tracker_out)
 {
 	if (buffer->order_stamp != order->stamp) {
-		int r = reserve(&order->trackers, &order->tracker_capacity, order->tracker_count,
-				sizeof(*order->trackers));
+		int r = reserve_entry(&order->trackers, &order->tracker_capacity,
+				      order->tracker_count, sizeof(*order->trackers));
 		if (r < 0)
 			return r;
 		buffer->order_stamp = order->stamp;
@@ -104,8 +105,8 @@ static int add_edge(struct graph_order *order, uint32_t from)
 		return 0;
 	if (order->edge_count == EDGES_MAX)
 		return -E2BIG;
-	int r = reserve(&order->edges, &order->edge_capacity, order->edge_count,
-			sizeof(*order->edges));
+	int r = reserve_entry(&order->edges, &order->edge_capacity, order->edge_count,
+			      sizeof(*order->edges));
 	if (r < 0)
 		return r;
 	order->marks[from] = order->node_count + 1;
@@ -113,7 +114,7 @@ static int add_edge(struct graph_order *order, uint32_t from)
 	return 0;
 }
 
-static bool covers(uint64_t begin, uint64_t end, uint64_t inner_begin, uint64_t inner_end)
+static bool covers_range(uint64_t begin, uint64_t end, uint64_t inner_begin, uint64_t inner_end)
 {
 	return begin <= inner_begin && inner_end <= end;
 }
@@ -133,8 +134,8 @@ static struct graph_use use_of(const struct task_requirement *requirement,
 }
 
 /* `all`: whatever lies where. */
-static int connect(struct graph_order *order, const struct graph_tracker *tracker,
-		   const struct graph_use *use, bool all)
+static int add_edges(struct graph_order *order, const struct graph_tracker *tracker,
+		     const struct graph_use *use, bool all)
 {
 	order->steps += tracker->use_count;
 	for (uint32_t i = 0; i < tracker->use_count; i++) {
@@ -151,14 +152,14 @@ static int connect(struct graph_order *order, const struct graph_tracker *tracke
 }
 
 /* What a write stands for needs not be waited for any more. */
-static int enter(struct graph_order *order, struct graph_tracker *tracker,
-		 const struct graph_use *use, const struct buffer *buffer)
+static int add_use(struct graph_order *order, struct graph_tracker *tracker,
+		   const struct graph_use *use, const struct buffer *buffer)
 {
 	uint32_t kept = 0;
 	order->steps += tracker->use_count;
 	for (uint32_t i = 0; i < tracker->use_count; i++) {
 		const struct graph_use other = tracker->uses[i];
-		bool covered = covers(use->begin, use->end, other.begin, other.end);
+		bool covered = covers_range(use->begin, use->end, other.begin, other.end);
 		bool same = other.node == use->node && (use->writes || !other.writes);
 		if (!covered || !(same || (use->writes && other.node != use->node)))
 			tracker->uses[kept++] = other;
@@ -168,7 +169,7 @@ static int enter(struct graph_order *order, struct graph_tracker *tracker,
 		tracker->uses[tracker->use_count++] = *use;
 		return 0;
 	}
-	int r = connect(order, tracker, use, true);
+	int r = add_edges(order, tracker, use, true);
 	tracker->uses[0] =
 		(struct graph_use){0, buffer->size_bytes ? buffer->size_bytes : 1, use->node, true};
 	tracker->use_count = 1;
@@ -189,17 +190,17 @@ static bool orders_over(const struct task_requirement *outer, const struct task_
 	if (outer->order_size_bytes == 0)
 		return true;
 	return inner->order_size_bytes > 0 &&
-	       covers(outer->order_offset_bytes,
-		      outer->order_offset_bytes + outer->order_size_bytes,
-		      inner->order_offset_bytes,
-		      inner->order_offset_bytes + inner->order_size_bytes);
+	       covers_range(outer->order_offset_bytes,
+			    outer->order_offset_bytes + outer->order_size_bytes,
+			    inner->order_offset_bytes,
+			    inner->order_offset_bytes + inner->order_size_bytes);
 }
 
 static bool accesses_over(const struct task_requirement *outer,
 			  const struct task_requirement *inner)
 {
-	return covers(outer->offset_bytes, outer->offset_bytes + outer->size_bytes,
-		      inner->offset_bytes, inner->offset_bytes + inner->size_bytes);
+	return covers_range(outer->offset_bytes, outer->offset_bytes + outer->size_bytes,
+			    inner->offset_bytes, inner->offset_bytes + inner->size_bytes);
 }
 
 /* The graph has written all of it anew by then. */
@@ -210,9 +211,9 @@ static bool is_made_inside(const struct task_requirement *earlier,
 	       accesses_over(earlier, later) && orders_over(earlier, later);
 }
 
-static int need(struct graph_order *order, struct graph_tracker *tracker,
-		const struct task_requirement *requirement, const struct buffer *buffer,
-		bool may_do_nothing)
+static int add_need(struct graph_order *order, struct graph_tracker *tracker,
+		    const struct task_requirement *requirement, const struct buffer *buffer,
+		    bool may_do_nothing)
 {
 	struct task_requirement wanted = *requirement;
 	order->steps += tracker->need_count;
@@ -245,8 +246,8 @@ static int need(struct graph_order *order, struct graph_tracker *tracker,
 	}
 	if (tracker->need_count == GRAPH_ORDER_PARTS || order->need_count == REQUIREMENTS_MAX)
 		return -E2BIG;
-	int r = reserve(&order->needs, &order->need_capacity, order->need_count,
-			sizeof(*order->needs));
+	int r = reserve_entry(&order->needs, &order->need_capacity, order->need_count,
+			      sizeof(*order->needs));
 	if (r < 0)
 		return r;
 	order->needs[order->need_count++] = (struct graph_need){.buffer = buffer->object.id,
@@ -269,7 +270,7 @@ static int connect_all(struct graph_order *order, const struct graph_order_node 
 			use_of(&node->requirements[i], node->buffers[i], order->node_count);
 		r = tracker_of(order, node->buffers[i], &tracker);
 		if (r == 0)
-			r = connect(order, tracker, &use, false);
+			r = add_edges(order, tracker, &use, false);
 	}
 	return r;
 }
@@ -283,10 +284,10 @@ static int enter_all(struct graph_order *order, const struct graph_order_node *n
 			use_of(&node->requirements[i], node->buffers[i], order->node_count);
 		r = tracker_of(order, node->buffers[i], &tracker);
 		if (r == 0 && needs)
-			r = need(order, tracker, &node->requirements[i], node->buffers[i],
-				 node->may_do_nothing);
+			r = add_need(order, tracker, &node->requirements[i], node->buffers[i],
+				     node->may_do_nothing);
 		if (r == 0)
-			r = enter(order, tracker, &use, node->buffers[i]);
+			r = add_use(order, tracker, &use, node->buffers[i]);
 	}
 	return r == 0 && order->steps > GRAPH_ORDER_STEPS ? -E2BIG : r;
 }

@@ -2,7 +2,7 @@
 
 #include "clock.h"
 #include "graph/temporary.h"
-#include "graph/whole.h"
+#include "graph/instance.h"
 #include "group/check.h"
 #include "group/group.h"
 #include "session/session.h"
@@ -24,8 +24,9 @@ struct launch {
 	const struct backend_fault *failed_dependency; /* NULL, or `dependency` */
 };
 
-static int admit(struct session *session, const struct queue *queue, const struct graph *graph,
-		 const Sycl__V1__GraphLaunch *message, struct backend_fault *fault)
+static int check_launch(struct session *session, const struct queue *queue,
+			const struct graph *graph, const Sycl__V1__GraphLaunch *message,
+			struct backend_fault *fault)
 {
 	if (!graph->finished)
 		return session_violation(session, "a graph is launched that is not finished");
@@ -42,7 +43,7 @@ static int admit(struct session *session, const struct queue *queue, const struc
 }
 
 /* As a task for each node. */
-static int admit_nodes(const struct launch *launch, struct backend_fault *fault)
+static int check_node_limits(const struct launch *launch, struct backend_fault *fault)
 {
 	const struct session *session = launch->session;
 	const struct graph *graph = launch->graph;
@@ -226,8 +227,8 @@ static struct task_request request_of(const struct launch *launch, struct graph_
 	};
 }
 
-static int submit(struct launch *launch, uint32_t index, const struct task_request *request,
-		  struct backend_fault *fault)
+static int submit_task(struct launch *launch, uint32_t index, const struct task_request *request,
+		       struct backend_fault *fault)
 {
 	struct graph_node_run *node = &launch->run->nodes[index];
 	int r = task_submit(launch->session->engine->scheduler, request, &node->task);
@@ -259,7 +260,7 @@ static int submit_node(struct launch *launch, uint32_t index, struct backend_fau
 	if (put_after(launch, graph_after(launch->graph, index), node->edge_count, &request) < 0)
 		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
 				 "the engine has no memory for dependencies");
-	r = submit(launch, index, &request, fault);
+	r = submit_task(launch, index, &request, fault);
 	if (r != 0)
 		return r;
 	node_run->arena = session->engine->scratch.arena;
@@ -302,7 +303,7 @@ static int submit_end(struct launch *launch, struct backend_fault *fault)
 		request.after_launches = scratch->after_launches;
 		request.after_count = scratch->after_count;
 	}
-	int r = submit(launch, index, &request, fault);
+	int r = submit_task(launch, index, &request, fault);
 	if (r == 0)
 		run->end = index;
 	return r;
@@ -419,7 +420,7 @@ static int run_graph(struct launch *launch, const struct group *slots, struct ba
 	return r > 0 ? 0 : r;
 }
 
-static const char *why_not_whole(enum graph_replay_reason reason)
+static const char *replay_reason_text(enum graph_replay_reason reason)
 {
 	switch (reason) {
 	case GRAPH_REPLAY_DEVICE:
@@ -440,8 +441,8 @@ static const char *why_not_whole(enum graph_replay_reason reason)
 }
 
 /* It cannot be launched node by node. `cause`: why not as one, if that is known. */
-static int refuse(const struct launch *launch, enum graph_replay_reason reason,
-		  const struct backend_fault *cause, struct backend_fault *fault)
+static int refuse_replay(const struct launch *launch, enum graph_replay_reason reason,
+			 const struct backend_fault *cause, struct backend_fault *fault)
 {
 	if (launch->graph->native_count > 0)
 		return fault_set(
@@ -454,14 +455,15 @@ static int refuse(const struct launch *launch, enum graph_replay_reason reason,
 	}
 	return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
 			 "a graph with IF or WHILE nodes is launched as one, and %s",
-			 why_not_whole(reason));
+			 replay_reason_text(reason));
 }
 
 /* As one where that can be, else node by node. */
-static int run(struct launch *launch, const struct group *slots, struct backend_fault *fault)
+static int launch_or_replay(struct launch *launch, const struct group *slots,
+			    struct backend_fault *fault)
 {
 	enum graph_replay_reason reason = GRAPH_REPLAY_NOT;
-	const struct graph_whole_launch whole = {
+	const struct graph_instance_launch as_one = {
 		.session = launch->session,
 		.queue = launch->queue,
 		.graph = launch->graph,
@@ -470,15 +472,15 @@ static int run(struct launch *launch, const struct group *slots, struct backend_
 		.failed_dependency = launch->failed_dependency,
 	};
 	struct backend_fault cause = {.status = STATUS_SUCCESS};
-	int r = graph_whole_launch(&whole, &reason, &cause);
-	if (r <= 1) {
+	int r = graph_instance_launch(&as_one, &reason, &cause);
+	if (r != GRAPH_LAUNCH_REPLAY) {
 		*fault = cause;
 		return r;
 	}
-	if (graph_is_only_whole(launch->graph))
-		return refuse(launch, reason, &cause, fault);
+	if (graph_needs_instance(launch->graph))
+		return refuse_replay(launch, reason, &cause, fault);
 	launch->session->engine->graph_replays[reason]++;
-	r = admit_nodes(launch, fault);
+	r = check_node_limits(launch, fault);
 	return r == 0 ? run_graph(launch, slots, fault) : r;
 }
 
@@ -493,13 +495,13 @@ int graph_launch(struct session *session, struct queue *queue,
 					 "a graph is launched, and graphs were not agreed on");
 	int r = object_get(session, named->graph, OBJECT_GRAPH, &launch.graph, fault);
 	if (r == 0)
-		r = admit(session, queue, launch.graph, named, fault);
+		r = check_launch(session, queue, launch.graph, named, fault);
 	if (r == 0 && message->n_requirements)
 		r = fault_set(fault, STATUS_INVALID,
 			      "a launch of a graph requires nothing: its nodes do");
 	if (r == 0)
 		r = gather_before(&launch, fault);
-	return r == 0 ? run(&launch, slots, fault) : r;
+	return r == 0 ? launch_or_replay(&launch, slots, fault) : r;
 }
 
 bool graph_run_running(const struct graph_run *run)

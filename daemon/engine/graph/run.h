@@ -59,8 +59,8 @@ void graph_poison_nodes(struct session *session, const struct graph *graph, uint
 /* Has one of its nodes begun? */
 bool graph_run_running(const struct graph_run *run);
 /* A node's task is over, or held. Returns the session. */
-struct session *graph_node_told(struct graph_node_run *node, struct task *task,
-				const struct task_outcome *outcome);
+struct session *graph_node_task_changed(struct graph_node_run *node, struct task *task,
+					const struct task_outcome *outcome);
 /* A host task of a launch that the client runs now, or NULL. `node`: from 1, as in HostTaskDone. */
 struct graph_node_run *graph_run_held(const struct graph_run *run, uint32_t node);
 /* The client has run it; `fault` NULL: with success. */

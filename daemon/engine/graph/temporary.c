@@ -35,7 +35,7 @@ static int make_room(struct graph *graph, struct backend_fault *fault)
 	return 0;
 }
 
-static int charge(struct graph *graph, struct backend_fault *fault)
+static int charge_temporary(struct graph *graph, struct backend_fault *fault)
 {
 	struct session *session = graph->object.session;
 	if (session->graph_bytes > GRAPH_BYTES_MAX - TEMPORARY_BYTES)
@@ -61,11 +61,11 @@ static uint32_t place_of(const struct graph *graph, uint64_t number)
 	return low;
 }
 
-static int make(struct graph *graph, const struct buffer *buffer, uint32_t place,
-		struct backend_fault *fault)
+static int create_temporary(struct graph *graph, const struct buffer *buffer, uint32_t place,
+			    struct backend_fault *fault)
 {
 	struct session *session = graph->object.session;
-	if (make_room(graph, fault) || charge(graph, fault))
+	if (make_room(graph, fault) || charge_temporary(graph, fault))
 		return 1;
 	struct graph_temporary made = {.number = buffer->temporary};
 	if (sched_buffer_create_temporary(session->engine->scratch.graph_device, buffer->size_bytes,
@@ -85,7 +85,7 @@ static int find_temporary(struct graph *graph, const struct buffer *buffer,
 	uint32_t place = place_of(graph, buffer->temporary);
 	bool made = place < graph->temporary_count &&
 		    graph->temporaries[place].number == buffer->temporary;
-	if (!made && make(graph, buffer, place, fault))
+	if (!made && create_temporary(graph, buffer, place, fault))
 		return 1;
 	*sched_out = graph->temporaries[place].sched;
 	return 0;

@@ -9,7 +9,7 @@ void queue_publish_mark(struct queue *queue)
 }
 
 /* The reply goes first, then whatever tells the client that the group is over. */
-static void tell_failure(struct queue *queue, uint64_t number, const struct backend_fault *fault)
+static void report_failure(struct queue *queue, uint64_t number, const struct backend_fault *fault)
 {
 	struct session *session = queue->object.session;
 	queue->slot_status = true;
@@ -44,28 +44,28 @@ void group_write_slots(struct session *session, const struct group *group, uint3
 }
 
 /* Some groups of a burst have failed: which, and why. */
-static void tell_failures(struct queue *queue, const struct group *group)
+static void report_burst_failures(struct queue *queue, const struct group *group)
 {
 	uint64_t first = group->entry.number - group->entry.count + 1;
 	for (uint32_t i = 0; i < group->entry.count; i++) {
 		struct backend_fault fault;
 		task_launch_fault(group->task, i, &fault);
 		if (fault.status)
-			tell_failure(queue, first + i, &fault);
+			report_failure(queue, first + i, &fault);
 		else
 			queue->object.session->usage.groups_completed++;
 	}
 }
 
-static void tell_outcome(struct queue *queue, const struct group *group,
-			 const struct task_outcome *outcome)
+static void report_outcome(struct queue *queue, const struct group *group,
+			   const struct task_outcome *outcome)
 {
 	if (!outcome->fault.status)
 		queue->object.session->usage.groups_completed += group->entry.count;
 	else if (group->entry.count > 1)
-		tell_failures(queue, group);
+		report_burst_failures(queue, group);
 	else
-		tell_failure(queue, group->entry.number, &outcome->fault);
+		report_failure(queue, group->entry.number, &outcome->fault);
 }
 
 void group_done(struct group *group, const struct task_outcome *outcome)
@@ -83,7 +83,7 @@ void group_done(struct group *group, const struct task_outcome *outcome)
 	keep_times(queue, group->entry.number, group->submit_ns,
 		   group->start_ns ? group->start_ns : start_ns,
 		   outcome->estimated ? 0 : outcome->end_ns);
-	tell_outcome(queue, group, outcome);
+	report_outcome(queue, group, outcome);
 
 	uint64_t mark = group_window_mark(&queue->window);
 	group_window_close(&queue->window, &group->entry);
@@ -112,7 +112,7 @@ void group_refuse(struct queue *queue, const struct group *slots, const struct b
 	group_window_skip(&queue->window);
 	uint64_t now = clock_now_ns();
 	keep_times(queue, queue->window.last, now, now, now);
-	tell_failure(queue, queue->window.last, fault);
+	report_failure(queue, queue->window.last, fault);
 	group_write_slots(queue->object.session, slots, 1);
 	if (group_window_mark(&queue->window) != mark)
 		queue_publish_mark(queue);

@@ -103,7 +103,7 @@ static void end_event_waits(const struct group *group, const struct backend_faul
 		group->graph_ops->end_event_waits(group, fault);
 }
 
-static void abandon(struct group *group)
+static void abandon_host_task(struct group *group)
 {
 	struct backend_fault fault;
 	(void)fault_set(&fault, STATUS_CONNECTION_LOST,
@@ -111,26 +111,26 @@ static void abandon(struct group *group)
 	host_task_finished(group, &fault);
 }
 
-static void hold(struct group *group, uint32_t status)
+static void hand_over_host_task(struct group *group, uint32_t status)
 {
 	struct session *session = group->queue->object.session;
 	group->held = true;
 	group->start_ns = clock_now_ns();
 	list_push_back(&session->held_tasks, &group->held_link);
 	if (session->state == SESSION_CLOSING)
-		abandon(group);
+		abandon_host_task(group);
 	else
 		session_write_slot(session, group->host_slot, group->host_slot_value, status);
 }
 
 void host_task_granted(struct group *group)
 {
-	hold(group, 0);
+	hand_over_host_task(group, 0);
 }
 
 void host_task_early(struct group *group)
 {
-	hold(group, SLOT_STATUS_EARLY);
+	hand_over_host_task(group, SLOT_STATUS_EARLY);
 }
 
 void host_tasks_abandon(struct session *session)
@@ -142,5 +142,5 @@ void host_tasks_abandon(struct session *session)
 	     link = link->next)
 		end_event_waits(list_entry(link, struct group, session_link), &fault);
 	while (!list_empty(&session->held_tasks))
-		abandon(list_entry(session->held_tasks.next, struct group, held_link));
+		abandon_host_task(list_entry(session->held_tasks.next, struct group, held_link));
 }

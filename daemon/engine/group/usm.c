@@ -11,9 +11,9 @@
 #include <inttypes.h>
 
 /* What lies there, all of it. */
-static int find(struct session *session, const struct queue *queue, uint64_t address,
-		uint64_t size_bytes, const char *what, struct usm **usm_out,
-		struct backend_fault *fault)
+static int find_usm(struct session *session, const struct queue *queue, uint64_t address,
+		    uint64_t size_bytes, const char *what, struct usm **usm_out,
+		    struct backend_fault *fault)
 {
 	struct usm *usm = usm_table_find(&session->usm, address, size_bytes);
 	if (!usm || !usm->ready || usm->object.released)
@@ -35,7 +35,7 @@ static bool is_foreign(const struct queue *queue, const struct usm *usm)
 	return usm->kind == BACKEND_USM_DEVICE && usm->device_index != queue->device_index;
 }
 
-static void *pointer(uint64_t address)
+static void *usm_pointer(uint64_t address)
 {
 	return (void *)(uintptr_t)address; // NOLINT(performance-no-int-to-ptr): what USM is
 }
@@ -48,11 +48,11 @@ int group_check_usm_argument(struct session *session, const struct queue *queue,
 	struct usm *usm;
 	argument->kind = BACKEND_ARGUMENT_GLOBAL;
 	argument->is_usm = true;
-	argument->usm = pointer(address);
+	argument->usm = usm_pointer(address);
 	if (address == 0)
 		return 0;
 	(void)snprintf(what, sizeof(what), "argument %u", index);
-	int r = find(session, queue, address, 0, what, &usm, fault);
+	int r = find_usm(session, queue, address, 0, what, &usm, fault);
 	if (r == 0 && is_foreign(queue, usm))
 		return fault_set(fault, STATUS_INVALID,
 				 "%s: the USM at %#" PRIx64 " is memory of another device", what,
@@ -65,12 +65,12 @@ int group_check_usm_word(struct session *session, const struct queue *queue, uin
 			 struct backend_fault *fault)
 {
 	struct usm *usm;
-	int r = find(session, queue, address, size_bytes, what, &usm, fault);
+	int r = find_usm(session, queue, address, size_bytes, what, &usm, fault);
 	if (r == 0 && is_foreign(queue, usm))
 		return fault_set(fault, STATUS_INVALID,
 				 "%s: the USM at %#" PRIx64 " is memory of another device", what,
 				 address);
-	*pointer_out = pointer(address);
+	*pointer_out = usm_pointer(address);
 	return r;
 }
 
@@ -82,9 +82,9 @@ static int check_end(struct session *session, const struct queue *queue, uint64_
 		     struct backend_fault *fault)
 {
 	*is_host_out = range != NULL;
-	*end_out = pointer(address);
+	*end_out = usm_pointer(address);
 	if (!range)
-		return find(session, queue, address, size_bytes, what, usm_out, fault);
+		return find_usm(session, queue, address, size_bytes, what, usm_out, fault);
 	if (address)
 		return fault_set(fault, STATUS_INVALID,
 				 "%s: both an address and a range of an arena", what);
@@ -152,14 +152,14 @@ int group_check_usm_fill(struct session *session, const struct queue *queue,
 		return fault_set(fault, STATUS_INVALID,
 				 "%" PRIu64 " bytes are no multiple of the pattern's %zu",
 				 fill->size_bytes, pattern_bytes);
-	int r = find(session, queue, fill->address, fill->size_bytes, "fill", &usm, fault);
+	int r = find_usm(session, queue, fill->address, fill->size_bytes, "fill", &usm, fault);
 	if (r != 0)
 		return r;
 	if (is_foreign(queue, usm))
 		return fault_set(fault, STATUS_INVALID, "a fill of memory of another device");
 	request->action = TASK_USM_FILL;
 	request->what = "USM fill";
-	request->usm.destination = pointer(fill->address);
+	request->usm.destination = usm_pointer(fill->address);
 	request->usm.size_bytes = fill->size_bytes;
 	request->usm.pattern = fill->pattern.data;
 	request->usm.pattern_bytes = (uint32_t)pattern_bytes;
@@ -175,12 +175,12 @@ static int check_hint(struct session *session, const struct queue *queue, uint64
 		      struct backend_fault *fault)
 {
 	struct usm *usm;
-	int r = find(session, queue, address, size_bytes, request->what, &usm, fault);
+	int r = find_usm(session, queue, address, size_bytes, request->what, &usm, fault);
 	if (r != 0)
 		return r;
 	if (usm->kind != BACKEND_USM_SHARED)
 		return fault_set(fault, STATUS_INVALID, "%s is for shared USM only", request->what);
-	request->usm.destination = pointer(address);
+	request->usm.destination = usm_pointer(address);
 	request->usm.size_bytes = usm->arena ? 0 : size_bytes;
 	return 0;
 }

@@ -23,7 +23,7 @@ void engine_abort_tells(struct flight_page *page)
 	atomic_store(&told, page);
 }
 
-static void record(struct flight_page *page, const char *words)
+static void record_abort(struct flight_page *page, const char *words)
 {
 	uint32_t unknown = 0;
 	/* Two threads may fail at one time; a device that has failed was said before. */
@@ -48,7 +48,7 @@ void __assert_fail(const char *assertion, const char *file, unsigned line, const
 		       slash ? slash + 1 : file, line, function ? function : "?", assertion);
 	struct flight_page *page = atomic_load(&told);
 	if (page)
-		record(page, words);
+		record_abort(page, words);
 	(void)dprintf(STDERR_FILENO, "%s\n", words);
 	abort();
 }
@@ -66,7 +66,8 @@ void abort(void)
 	struct flight_page *page = atomic_load(&told);
 	aborter *next = atomic_load(&next_abort);
 	if (page)
-		record(page, "a library has called abort(); what it said is in the service's log");
+		record_abort(page,
+			     "a library has called abort(); what it said is in the service's log");
 	if (next)
 		next();
 	(void)signal(SIGABRT, SIG_DFL);

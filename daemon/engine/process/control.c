@@ -83,7 +83,7 @@ static int link_socket(struct control *control, int socket, enum link link)
 
 /* Nobody is at the other end any more: no session comes, nothing is to be told, until another one
  * is there. */
-static void lose(struct control *control)
+static void drop_supervisor(struct control *control)
 {
 	if (control->link == LINK_NONE)
 		return;
@@ -100,12 +100,12 @@ static void lose(struct control *control)
 		control->may_return = false;
 }
 
-static void watch(struct control *control)
+static void watch_control_socket(struct control *control)
 {
 	int events =
 		UV_READABLE | UV_DISCONNECT | (outbox_waiting(&control->outbox) ? UV_WRITABLE : 0);
 	if (control->poll && uv_poll_start(control->poll, events, on_socket) < 0)
-		lose(control);
+		drop_supervisor(control);
 }
 
 /* The folder is its owner's alone; whose the socket in it is, is looked at all the same. */
@@ -120,7 +120,7 @@ static void on_connected(void *context, int socket)
 	    link_socket(control, take_fd(&fd), LINK_NEW) < 0)
 		reconnect_again(control->reconnect);
 	else
-		watch(control);
+		watch_control_socket(control);
 }
 
 static int send_control(void *context, const ProtobufCMessage *message)
@@ -132,7 +132,7 @@ static int send_control(void *context, const ProtobufCMessage *message)
 	 */
 	int r = outbox_send(&control->outbox, message, -1);
 	if (outbox_waiting(&control->outbox))
-		watch(control);
+		watch_control_socket(control);
 	return r;
 }
 
@@ -301,15 +301,15 @@ static int send_return(void *context, const Sycl__V1__EngineReturn *part)
 }
 
 /* Whether it is of another release is for it to say. */
-static void show(struct control *control)
+static void show_engine(struct control *control)
 {
 	const struct show_options options = {control->token, sizeof(control->token), control,
 					     send_return};
 	control->link = LINK_SHOWN;
 	if (engine_show(control->engine, &options) < 0)
-		lose(control);
+		drop_supervisor(control);
 	else
-		watch(control);
+		watch_control_socket(control);
 }
 
 static void handle_taken(struct control *control, const Sycl__V1__EngineTaken *message,
@@ -320,12 +320,12 @@ static void handle_taken(struct control *control, const Sycl__V1__EngineTaken *m
 		(void)dup2(log, STDERR_FILENO);
 	if (*message->refused) {
 		control->may_return = false;
-		lose(control);
+		drop_supervisor(control);
 		return;
 	}
 	control->link = LINK_SERVING;
 	engine_resume(control->engine);
-	engine_tell_devices(control->engine);
+	engine_report_devices(control->engine);
 	control->reconnect = reconnect_free(control->reconnect);
 }
 
@@ -335,14 +335,14 @@ static void handle_new(struct control *control, const Sycl__V1__Control *message
 {
 	if (message->body_case == SYCL__V1__CONTROL__BODY_GREETING && control->link == LINK_NEW) {
 		control->page_wanted = message->greeting->wants_page;
-		show(control);
+		show_engine(control);
 	} else if (message->body_case == SYCL__V1__CONTROL__BODY_TAKEN &&
 		   control->link == LINK_SHOWN) {
 		handle_taken(control, message->taken, fds);
 	}
 }
 
-static void divide(struct control *control, struct packet_fds *fds)
+static void divide_devices(struct control *control, struct packet_fds *fds)
 {
 	int grants = packet_fds_take(fds, 0), claims = packet_fds_take(fds, 1);
 	if (grants < 0 || claims < 0) {
@@ -353,8 +353,8 @@ static void divide(struct control *control, struct packet_fds *fds)
 	}
 }
 
-static void handle(struct control *control, const Sycl__V1__Control *message,
-		   struct packet_fds *fds)
+static void handle_message(struct control *control, const Sycl__V1__Control *message,
+			   struct packet_fds *fds)
 {
 	if (control->link != LINK_SERVING) {
 		handle_new(control, message, fds);
@@ -388,7 +388,7 @@ static void handle(struct control *control, const Sycl__V1__Control *message,
 			&(struct engine_trace_options){.context = control, .send = send_control});
 		break;
 	case SYCL__V1__CONTROL__BODY_DIVISION:
-		divide(control, fds);
+		divide_devices(control, fds);
 		break;
 	case SYCL__V1__CONTROL__BODY_ORDER:
 		(void)engine_order(control->engine, message->order);
@@ -403,7 +403,7 @@ static void handle(struct control *control, const Sycl__V1__Control *message,
  * unread, the supervisor gives to the next one. When the connection has failed, what was sent
  * before still counts, and there is nothing after it.
  */
-static void receive(struct control *control, const uv_poll_t *poll, bool failed)
+static void receive_messages(struct control *control, const uv_poll_t *poll, bool failed)
 {
 	while (control->poll == poll && !engine_is_lost(control->engine)) {
 		CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
@@ -412,13 +412,13 @@ static void receive(struct control *control, const uv_poll_t *poll, bool failed)
 		int r = message_receive(control->socket, &sycl__v1__control__descriptor,
 					&control->decode, &message, &fds, MSG_DONTWAIT);
 		if (r == 1) {
-			handle(control, (const Sycl__V1__Control *)message, &fds);
+			handle_message(control, (const Sycl__V1__Control *)message, &fds);
 		} else if (r == -EAGAIN ? failed : r != -ECONNRESET) { /* that one it says once,
 									  ahead of what is left */
 			/* The supervisor must not go on giving sessions to an engine that does not
 			 * take them. */
 			(void)shutdown(control->socket, SHUT_RDWR);
-			lose(control);
+			drop_supervisor(control);
 		}
 		/* A session that was just refused gives its two back at the end of this turn: go on
 		 * then. */
@@ -426,7 +426,7 @@ static void receive(struct control *control, const uv_poll_t *poll, bool failed)
 			return;
 	}
 	if (failed && control->poll == poll)
-		lose(control);
+		drop_supervisor(control);
 }
 
 static void on_socket(uv_poll_t *poll, int status, int events)
@@ -436,13 +436,13 @@ static void on_socket(uv_poll_t *poll, int status, int events)
 	if (!failed && (events & UV_WRITABLE)) {
 		failed = outbox_flush(&control->outbox) < 0;
 		if (!failed)
-			watch(control);
+			watch_control_socket(control);
 	}
 	if (failed || (events & (UV_READABLE | UV_DISCONNECT)))
-		receive(control, poll, failed);
+		receive_messages(control, poll, failed);
 	/* libuv watches no longer what has failed. */
 	if (failed && control->poll == poll)
-		watch(control);
+		watch_control_socket(control);
 }
 
 static int say_ready(struct control *control)
@@ -481,7 +481,7 @@ int control_create(struct engine *engine, int socket, struct control **control_o
 					   on_devices_opened, on_wants_device};
 	engine_observe(engine, &observer);
 	control->page_wanted = true; /* and had */
-	watch(control);
+	watch_control_socket(control);
 	*control_out = TAKE(control);
 	return 0;
 }

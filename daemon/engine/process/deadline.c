@@ -43,8 +43,8 @@ static uint64_t deadline_of(void *context, uint64_t number)
 	return session ? deadline_ns(session) : 0;
 }
 
-static void say(const struct engine *engine, const struct scheduler_overdue *overdue,
-		struct backend_fault *fault_out)
+static void describe_overdue(const struct engine *engine, const struct scheduler_overdue *overdue,
+			     struct backend_fault *fault_out)
 {
 	const struct session *session = session_of(engine, overdue->session);
 	const char *what = overdue->what[0] ? overdue->what : "a command";
@@ -60,7 +60,7 @@ static void say(const struct engine *engine, const struct scheduler_overdue *ove
 
 /* All others go: what stays in the page is who is to blame. Their threads may have just taken
  * something in or out of it. */
-static void blame(struct flight_page *page, const struct scheduler_overdue *overdue)
+static void keep_only_overdue(struct flight_page *page, const struct scheduler_overdue *overdue)
 {
 	for (uint32_t i = 0; i < FLIGHT_ENTRIES; i++) {
 		struct flight_entry *entry = &page->entries[i];
@@ -78,9 +78,9 @@ static void on_look(uv_timer_t *timer)
 	struct backend_fault fault;
 	if (!scheduler_overdue(engine->scheduler, clock_now_ns(), deadline_of, engine, &overdue))
 		return;
-	say(engine, &overdue, &fault);
+	describe_overdue(engine, &overdue, &fault);
 	if (!engine->options.in_application)
-		blame(engine->flight->address, &overdue);
+		keep_only_overdue(engine->flight->address, &overdue);
 	(void)uv_timer_stop(timer);
 	engine_lose(engine, overdue.backend, &fault);
 }

@@ -18,7 +18,7 @@ struct embedded {
 	pthread_t thread;
 };
 
-static void *run(void *context)
+static void *run_embedded(void *context)
 {
 	struct embedded *embedded = context;
 	/* Work that does not end has no limit here: the application waits for its own. */
@@ -33,7 +33,7 @@ static int start_thread(struct embedded *embedded)
 	(void)sigfillset(&all);
 	if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
 		return -EINVAL;
-	int r = pthread_create(&embedded->thread, NULL, run, embedded);
+	int r = pthread_create(&embedded->thread, NULL, run_embedded, embedded);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return -r;
 }
@@ -41,7 +41,7 @@ static int start_thread(struct embedded *embedded)
 #define BACKEND_OPTIONS_MAX 64
 
 /* The words of a text, in place. */
-static int split(char *text, const char *list_out[BACKEND_OPTIONS_MAX + 1])
+static int split_options(char *text, const char *list_out[BACKEND_OPTIONS_MAX + 1])
 {
 	unsigned count = 0;
 	char *rest = NULL;
@@ -109,7 +109,7 @@ static int make_engine(const struct embedded_options *options, int *socket,
 	const char *backend_options[BACKEND_OPTIONS_MAX + 1];
 	CLEANUP(free_pointer)
 	char *words = strdup(options->backend_options ? options->backend_options : "");
-	if (!words || split(words, backend_options) < 0)
+	if (!words || split_options(words, backend_options) < 0)
 		return words ? -EINVAL : -ENOMEM;
 	if (options->cache_directory)
 		make_parent(options->cache_directory);

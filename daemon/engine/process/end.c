@@ -29,7 +29,7 @@ static void end_sessions(struct engine *engine)
 				"the engine is stopping");
 }
 
-static void arm(struct engine *engine, uint64_t wait_ns);
+static void start_end_timer(struct engine *engine, uint64_t wait_ns);
 
 static void on_end_timer(uv_timer_t *timer)
 {
@@ -40,10 +40,10 @@ static void on_end_timer(uv_timer_t *timer)
 		return;
 	}
 	end_sessions(engine);
-	arm(engine, ENGINE_GRACE_NS);
+	start_end_timer(engine, ENGINE_GRACE_NS);
 }
 
-static void arm(struct engine *engine, uint64_t wait_ns)
+static void start_end_timer(struct engine *engine, uint64_t wait_ns)
 {
 	(void)uv_timer_start(&engine->end_timer, on_end_timer, wait_ns / 1000000, 0);
 }
@@ -66,9 +66,9 @@ void engine_resume(struct engine *engine)
 		engine->end = ENGINE_END_NO;
 }
 
-void engine_tell_devices(struct engine *engine)
+void engine_report_devices(struct engine *engine)
 {
-	engine->told_devices = 0; /* with the next turn */
+	engine->reported_devices = 0; /* with the next turn */
 }
 
 void engine_stop(struct engine *engine, uint64_t drain_ns)
@@ -77,10 +77,10 @@ void engine_stop(struct engine *engine, uint64_t drain_ns)
 		return;
 	engine->end = ENGINE_END_DRAIN;
 	if (drain_ns) {
-		arm(engine, drain_ns);
+		start_end_timer(engine, drain_ns);
 	} else {
 		end_sessions(engine);
-		arm(engine, ENGINE_GRACE_NS);
+		start_end_timer(engine, ENGINE_GRACE_NS);
 	}
 }
 

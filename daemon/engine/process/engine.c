@@ -6,7 +6,7 @@
 #include "graph/run.h"
 #include "processors.h"
 #include "command/command.h"
-#include "graph/whole.h"
+#include "graph/instance.h"
 #include "process/deadline.h"
 #include "session/hooks.h"
 #include "session/session.h"
@@ -35,8 +35,8 @@ static void on_task_done(void *context, void *owner, struct task *task,
 		else
 			group_done(group, outcome);
 	} else if (work->kind == WORK_GRAPH_NODE) {
-		session = graph_node_told(list_entry(work, struct graph_node_run, work), task,
-					  outcome);
+		session = graph_node_task_changed(list_entry(work, struct graph_node_run, work),
+						  task, outcome);
 	} else {
 		struct host_accessor *accessor = list_entry(work, struct host_accessor, work);
 		session = accessor->object.session;
@@ -132,7 +132,7 @@ static void on_graph_built(void *context, void *owner, struct sched_graph *sched
 {
 	(void)context;
 	(void)sched;
-	session_step(graph_whole_built(owner, fault));
+	session_step(graph_instance_built(owner, fault));
 }
 
 static void on_native(void *context, void *owner, uint64_t native,
@@ -183,9 +183,9 @@ static const struct session_hooks session_hooks = {
 	.object_kinds = command_object_kinds,
 	.run_command = session_command,
 	.run_resubmit = command_resubmit,
-	.awaits_graph = graph_whole_awaits,
+	.awaits_graph = graph_instance_awaits,
 	.abandon_host_tasks = command_abandon_host_tasks,
-	.arena_ended = graph_whole_arena_gone,
+	.arena_ended = graph_instance_arena_ended,
 	.add_bell = engine_add_bell,
 	.remove_bell = engine_remove_bell,
 	.review_deadlines = engine_deadline_review,
@@ -273,14 +273,14 @@ static int make_scheduler(struct engine *engine, const struct engine_options *op
 	return build_service_attach(engine->builds, &engine->loop, engine->cache_directory);
 }
 
-static void init(struct engine *engine, const struct engine_options *options)
+static void init_engine(struct engine *engine, const struct engine_options *options)
 {
 	engine->options = *options;
 	engine->hooks = &session_hooks;
 	engine->device_quota.most_bytes = options->limits.tenant_device_bytes;
 	engine->never_window = switch_is_off(SWITCH_WINDOW);
 	engine->never_fair_queue = switch_is_off(SWITCH_GATE);
-	engine->never_whole = switch_is_off(SWITCH_GRAPH);
+	engine->never_instance = switch_is_off(SWITCH_GRAPH);
 	engine->never_burst = switch_is_off(SWITCH_BURST);
 	/* Looking on two processors takes one from the client, or from a device that computes on
 	 * the CPU. */
@@ -311,7 +311,7 @@ int engine_create(const struct engine_options *options, struct build_service *bu
 		(void)build_service_free(builds);
 		return -ENOMEM;
 	}
-	init(engine, options);
+	init_engine(engine, options);
 	engine->builds = builds;
 	engine->record = malloc(PACKET_BYTES_MAX);
 	int r = engine->record ? 0 : -ENOMEM;

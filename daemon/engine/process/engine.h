@@ -65,7 +65,7 @@ void engine_drain(struct engine *engine);
 /* After engine_drain, if it has not ended: sessions may come again. */
 void engine_resume(struct engine *engine);
 /* What it has opened so far is told once more. */
-void engine_tell_devices(struct engine *engine);
+void engine_report_devices(struct engine *engine);
 /* End the sessions, then the engine. They get `drain_ns` for ending by themselves, then their work
  * as long again as ENGINE_GRACE_NS. */
 void engine_stop(struct engine *engine, uint64_t drain_ns);

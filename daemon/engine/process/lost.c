@@ -12,8 +12,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-static void record(struct flight_page *page, enum backend_kind kind,
-		   const struct backend_fault *fault)
+static void record_loss(struct flight_page *page, enum backend_kind kind,
+			const struct backend_fault *fault)
 {
 	if (atomic_load_explicit(&page->fault.known, memory_order_relaxed))
 		return;
@@ -26,7 +26,7 @@ static void record(struct flight_page *page, enum backend_kind kind,
 
 void engine_lose(struct engine *engine, enum backend_kind kind, const struct backend_fault *fault)
 {
-	record(engine->flight->address, kind, fault);
+	record_loss(engine->flight->address, kind, fault);
 	if (!engine->options.in_application) {
 		engine->end = ENGINE_END_LOST;
 		uv_stop(&engine->loop);
@@ -38,7 +38,7 @@ void engine_lose(struct engine *engine, enum backend_kind kind, const struct bac
 	     link = link->next) {
 		struct session *session = list_entry(link, struct session, link);
 		session_cut_off(session, STATUS_DEVICE_LOST, "%s", fault->text);
-		session_drop_rest(session, SESSION_REST_DROPPED);
+		session_set_close_policy(session, CLOSE_DROP_ALL);
 	}
 }
 

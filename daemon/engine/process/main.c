@@ -38,7 +38,7 @@ struct arguments {
 	unsigned backend_option_count;
 };
 
-static int number(const char *text, uint32_t most, uint32_t *out)
+static int parse_number(const char *text, uint32_t most, uint32_t *out)
 {
 	char *end;
 	errno = 0;
@@ -60,7 +60,7 @@ static int backend_option(struct arguments *arguments, const char *value)
 	return 0;
 }
 
-static int mask(const char *text, uint64_t *out)
+static int parse_mask(const char *text, uint64_t *out)
 {
 	char *end;
 	errno = 0;
@@ -78,20 +78,20 @@ static int standby_kind(struct arguments *arguments, const char *value)
 	return arguments->change_user || strcmp(value, "own") == 0 ? 0 : -EINVAL;
 }
 
-static int apply(struct arguments *arguments, int option, const char *value)
+static int apply_option(struct arguments *arguments, int option, const char *value)
 {
 	uint32_t fd, slice_us;
 	int r;
 	switch (option) {
 	case 'c':
-		r = number(value, INT32_MAX, &fd);
+		r = parse_number(value, INT32_MAX, &fd);
 		if (r == 0)
 			arguments->control_fd = (int)fd;
 		return r;
 	case 'u':
-		return number(value, NO_ID - 1, &arguments->uid);
+		return parse_number(value, NO_ID - 1, &arguments->uid);
 	case 'g':
-		return number(value, NO_ID - 1, &arguments->gid);
+		return parse_number(value, NO_ID - 1, &arguments->gid);
 	case 'd':
 		arguments->engine.cache_directory = value;
 		return 0;
@@ -99,7 +99,7 @@ static int apply(struct arguments *arguments, int option, const char *value)
 		arguments->engine.spills = true;
 		return 0;
 	case 'p':
-		r = number(value, SLICE_US_MOST, &slice_us);
+		r = parse_number(value, SLICE_US_MOST, &slice_us);
 		if (r == 0)
 			arguments->engine.slice_us = slice_us;
 		return r;
@@ -108,7 +108,7 @@ static int apply(struct arguments *arguments, int option, const char *value)
 	case 'o':
 		return backend_option(arguments, value);
 	case 'w':
-		return mask(value, &arguments->engine.warm_devices);
+		return parse_mask(value, &arguments->engine.warm_devices);
 	case 'b':
 		arguments->build_helper = true;
 		return 0;
@@ -119,7 +119,7 @@ static int apply(struct arguments *arguments, int option, const char *value)
 	}
 }
 
-static int parse(int count, char **values, struct arguments *arguments)
+static int parse_arguments(int count, char **values, struct arguments *arguments)
 {
 	static const struct option options[] = {
 		{"control-fd", required_argument, NULL, 'c'},
@@ -141,7 +141,7 @@ static int parse(int count, char **values, struct arguments *arguments)
 	arguments->engine.backend_options = arguments->backend_options;
 	int option;
 	while ((option = getopt_long(count, values, "", options, NULL)) != -1) {
-		if (apply(arguments, option, optarg) < 0) {
+		if (apply_option(arguments, option, optarg) < 0) {
 			if (optarg)
 				(void)fprintf(stderr, "sycl-engine: not a good value: %s\n",
 					      optarg);
@@ -155,7 +155,7 @@ static int parse(int count, char **values, struct arguments *arguments)
 	return arguments->build_helper || arguments->control_fd >= 0 ? 0 : -EINVAL;
 }
 
-static int fail(const char *what, int error)
+static int report_failure(const char *what, int error)
 {
 	(void)dprintf(STDERR_FILENO, "sycl-engine: %s: %s\n", what, strerror(-error));
 	return 1;
@@ -195,7 +195,7 @@ _Noreturn static void end_lost(struct engine *engine, struct control *control)
 	_exit(ENGINE_EXIT_LOST);
 }
 
-static int serve(struct engine *engine, int control_fd)
+static int serve_supervisor(struct engine *engine, int control_fd)
 {
 	CLEANUP(engine_signals_cleanup) struct engine_signals *signals = NULL;
 	CLEANUP(control_cleanup) struct control *control = NULL;
@@ -203,39 +203,39 @@ static int serve(struct engine *engine, int control_fd)
 	if (r == 0)
 		r = control_create(engine, control_fd, &control);
 	if (r < 0)
-		return fail("cannot serve", r);
+		return report_failure("cannot serve", r);
 	r = engine_run(engine);
 	if (r == -EIO)
 		end_lost(engine, TAKE(control));
 	if (r < 0) {
 		/* Threads of a device still work on what would be freed. */
-		(void)fail("some work did not end in time", r);
+		(void)report_failure("some work did not end in time", r);
 		_exit(1);
 	}
 	return 0;
 }
 
 /* From here on it is all the same, however the engine came to its user. Takes the build service. */
-static int run(const struct arguments *arguments, struct build_service *builds)
+static int run_engine(const struct arguments *arguments, struct build_service *builds)
 {
 	struct engine *engine = NULL;
 	int r = engine_filter_install();
 	if (r == -ENOSYS)
-		(void)fail("goes on with all system calls", r);
+		(void)report_failure("goes on with all system calls", r);
 	else if (r < 0)
-		return fail("cannot filter system calls", r);
+		return report_failure("cannot filter system calls", r);
 	r = engine_create(&arguments->engine, builds, &engine);
 	if (r < 0)
-		return fail("cannot start", r);
+		return report_failure("cannot start", r);
 	engine_abort_tells(engine_flight(engine));
 	build_service_tell(builds, STDERR_FILENO);
-	int status = serve(engine, arguments->control_fd);
+	int status = serve_supervisor(engine, arguments->control_fd);
 	engine_abort_tells(NULL);
 	(void)engine_free(engine);
 	return status;
 }
 
-static int start(const struct arguments *arguments)
+static int start_engine(const struct arguments *arguments)
 {
 	int r = arguments->uid == NO_ID ? 0
 					: engine_privileges_drop(arguments->uid, arguments->gid);
@@ -244,11 +244,11 @@ static int start(const struct arguments *arguments)
 	if (r == 0)
 		r = engine_privileges_limit_locked(DEVICES_FOLDER);
 	if (r < 0)
-		return fail("cannot drop privileges", r);
+		return report_failure("cannot drop privileges", r);
 	if (arguments->uid != NO_ID)
 		r = silence_output();
 	if (r < 0)
-		return fail("cannot let go of the output", r);
+		return report_failure("cannot let go of the output", r);
 	if (arguments->build_helper)
 		return build_helper_main(BUILD_HELPER_SOCKET);
 
@@ -256,11 +256,11 @@ static int start(const struct arguments *arguments)
 	struct build_service *builds = NULL;
 	r = engine_mps_guard(ENGINE_MPS_FOLDER);
 	if (r < 0)
-		return fail("cannot choose where MPS may be", r);
+		return report_failure("cannot choose where MPS may be", r);
 	r = build_service_fork(&builds);
 	if (r < 0)
-		return fail("cannot start the build helper", r);
-	return run(arguments, builds);
+		return report_failure("cannot start the build helper", r);
+	return run_engine(arguments, builds);
 }
 
 /*
@@ -284,7 +284,7 @@ static int stand_by(struct arguments *arguments)
 	if (r == 0)
 		r = engine_mps_guard(ENGINE_MPS_FOLDER);
 	if (r < 0)
-		return fail("cannot drop privileges", r);
+		return report_failure("cannot drop privileges", r);
 	raise_descriptor_limit();
 	r = standby_wait(&settings, &adoption, &builds);
 	if (r == 0)
@@ -292,7 +292,7 @@ static int stand_by(struct arguments *arguments)
 	if (r == -EOPNOTSUPP)
 		_exit(ENGINE_EXIT_USELESS);
 	if (r < 0)
-		_exit(fail("cannot stand by", r));
+		_exit(report_failure("cannot stand by", r));
 	r = adoption.change_user ? silence_output() : 0;
 	if (r == 0)
 		r = standby_become(&adoption, builds, what);
@@ -305,7 +305,7 @@ static int stand_by(struct arguments *arguments)
 	arguments->engine.cache_directory =
 		adoption.cache_directory[0] ? adoption.cache_directory : NULL;
 	arguments->engine.warm_devices = adoption.open_devices;
-	return run(arguments, builds);
+	return run_engine(arguments, builds);
 }
 
 int main(int count, char **values)
@@ -314,9 +314,9 @@ int main(int count, char **values)
 	 * follows another. */
 	(void)signal(SIGPIPE, SIG_IGN);
 	struct arguments arguments;
-	if (parse(count, values, &arguments) < 0) {
+	if (parse_arguments(count, values, &arguments) < 0) {
 		(void)fputs("sycl-engine is started by sycld\n", stderr);
 		return 2;
 	}
-	return arguments.standby ? stand_by(&arguments) : start(&arguments);
+	return arguments.standby ? stand_by(&arguments) : start_engine(&arguments);
 }

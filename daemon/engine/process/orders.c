@@ -7,18 +7,18 @@
 #include <errno.h>
 
 /* Also one that is closing already, of which something may still wait to be sent. */
-static int end(struct session *session, const Sycl__V1__SessionOrder *order)
+static int end_session(struct session *session, const Sycl__V1__SessionOrder *order)
 {
 	session_cut_off(session, STATUS_CONNECTION_LOST, "ended by the operator%s%.200s",
 			*order->reason ? ": " : "", order->reason);
-	session_drop_rest(session, SESSION_REST_DROPPED);
+	session_set_close_policy(session, CLOSE_DROP_ALL);
 	if (session->orphan_ns == 0)
 		session->orphan_ns = clock_now_ns();
 	return 0;
 }
 
 /* Nothing of it is read any more; what has been read runs. */
-static int halt(struct session *session, const Sycl__V1__SessionOrder *order)
+static int pause_session(struct session *session, const Sycl__V1__SessionOrder *order)
 {
 	(void)order;
 	session->paused = true;
@@ -35,7 +35,7 @@ static int go_on(struct session *session, const Sycl__V1__SessionOrder *order)
 
 /* Of this session alone, or of all: then it leaves what was said of one alone. 0 of one alone: what
  * holds for all holds again. */
-static int limit(struct session *session, const Sycl__V1__SessionOrder *order)
+static int set_session_limit(struct session *session, const Sycl__V1__SessionOrder *order)
 {
 	struct session_limits limits = session->limits;
 	int index = session_limits_find(order->limit);
@@ -75,13 +75,13 @@ static apply *apply_of(Sycl__V1__SessionOrder__Act act)
 {
 	switch (act) {
 	case SYCL__V1__SESSION_ORDER__ACT__ACT_END:
-		return end;
+		return end_session;
 	case SYCL__V1__SESSION_ORDER__ACT__ACT_PAUSE:
-		return halt;
+		return pause_session;
 	case SYCL__V1__SESSION_ORDER__ACT__ACT_RESUME:
 		return go_on;
 	case SYCL__V1__SESSION_ORDER__ACT__ACT_LIMIT:
-		return limit;
+		return set_session_limit;
 	default:
 		return NULL;
 	}
@@ -92,13 +92,14 @@ int engine_order(struct engine *engine, const Sycl__V1__SessionOrder *order)
 	apply *act = apply_of(order->act);
 	if (!act)
 		return -EINVAL;
-	int r = act == limit ? limit_engine(engine, order) : 0;
+	int r = act == set_session_limit ? limit_engine(engine, order) : 0;
 	int count = 0;
 	for (struct list *link = engine->sessions.next; link != &engine->sessions && r >= 0;
 	     link = link->next) {
 		struct session *session = list_entry(link, struct session, link);
 		/* One that has ended may still run something, for which limits hold. */
-		if ((session->state == SESSION_CLOSING && act != end && act != limit) ||
+		if ((session->state == SESSION_CLOSING && act != end_session &&
+		     act != set_session_limit) ||
 		    (order->session != 0 && session->peer.session != order->session))
 			continue;
 		r = act(session, order);

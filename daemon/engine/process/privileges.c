@@ -70,7 +70,7 @@ static int empty_bounding_set(void)
 }
 
 /* The ids must be these and no others, and root must be out of reach. */
-static int verify(uid_t uid, gid_t gid)
+static int verify_ids(uid_t uid, gid_t gid)
 {
 	uid_t real, effective, saved;
 	gid_t real_gid, effective_gid, saved_gid;
@@ -87,7 +87,7 @@ static int verify(uid_t uid, gid_t gid)
 	return 0;
 }
 
-static int limit(const char *oom_score)
+static int limit_process(const char *oom_score)
 {
 	set_oom_score(oom_score);
 	struct rlimit none = {0, 0};
@@ -98,7 +98,7 @@ static int limit(const char *oom_score)
 
 int engine_privileges_limit(void)
 {
-	return limit(OOM_SCORE);
+	return limit_process(OOM_SCORE);
 }
 
 /* Also where it is part of the processor's chip, or of the host of a virtual machine. */
@@ -147,7 +147,7 @@ int engine_privileges_standby(bool change_user)
 		r = keep_capabilities(1u << CAP_SETUID | 1u << CAP_SETGID);
 	/* After that: a score that was set by the right of CAP_SYS_RESOURCE cannot be lowered
 	 * without it. */
-	return r < 0 ? r : limit(OOM_SCORE_STANDBY);
+	return r < 0 ? r : limit_process(OOM_SCORE_STANDBY);
 }
 
 int engine_privileges_drop(uid_t uid, gid_t gid)
@@ -167,5 +167,5 @@ int engine_privileges_drop(uid_t uid, gid_t gid)
 	/* Its tenant could otherwise trace it and take its descriptors. */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return -errno;
-	return verify(uid, gid);
+	return verify_ids(uid, gid);
 }

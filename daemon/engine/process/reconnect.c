@@ -22,7 +22,7 @@ struct reconnect {
 
 static void on_timer(uv_timer_t *timer);
 
-static void stop(struct reconnect *reconnect)
+static void stop_watching(struct reconnect *reconnect)
 {
 	(void)uv_timer_stop(&reconnect->timer);
 	(void)uv_fs_event_stop(&reconnect->change);
@@ -41,11 +41,11 @@ static int try_once(const struct reconnect *reconnect)
 	return take_fd(&fd);
 }
 
-static void look(struct reconnect *reconnect)
+static void try_to_reconnect(struct reconnect *reconnect)
 {
 	int fd = try_once(reconnect);
 	if (fd >= 0) {
-		stop(reconnect);
+		stop_watching(reconnect);
 		reconnect->connected(reconnect->context, fd);
 		return;
 	}
@@ -56,7 +56,7 @@ static void look(struct reconnect *reconnect)
 
 static void on_timer(uv_timer_t *timer)
 {
-	look(timer->data);
+	try_to_reconnect(timer->data);
 }
 
 /* The socket's file exists before the service listens on it. */
@@ -68,10 +68,10 @@ static void on_change(uv_fs_event_t *change, const char *name, int events, int s
 	if (status < 0 || (name && strcmp(name, wanted) != 0))
 		return;
 	reconnect->wait_ms = FIRST_WAIT_MS;
-	look(reconnect);
+	try_to_reconnect(reconnect);
 }
 
-static void watch(struct reconnect *reconnect)
+static void start_watching(struct reconnect *reconnect)
 {
 	/* Where it cannot be watched, the timer finds it. */
 	(void)uv_fs_event_start(&reconnect->change, on_change, reconnect->folder, 0);
@@ -80,8 +80,8 @@ static void watch(struct reconnect *reconnect)
 
 void reconnect_again(struct reconnect *reconnect)
 {
-	stop(reconnect);
-	watch(reconnect);
+	stop_watching(reconnect);
+	start_watching(reconnect);
 	reconnect->wait_ms =
 		reconnect->wait_ms * 2 < MOST_WAIT_MS ? reconnect->wait_ms * 2 : MOST_WAIT_MS;
 }
@@ -110,7 +110,7 @@ int reconnect_create(uv_loop_t *loop, const char *socket_path,
 	reconnect->open_handles = 2;
 	reconnect->timer.data = reconnect;
 	reconnect->change.data = reconnect;
-	watch(reconnect);
+	start_watching(reconnect);
 	*reconnect_out = reconnect;
 	return 0;
 }

@@ -14,7 +14,7 @@ struct return_part {
 };
 
 /* Those that are closing, too: their end is told when everything of them is free. */
-static void fill(struct return_part *part, size_t index, const struct session *session)
+static void fill_hand_off(struct return_part *part, size_t index, const struct session *session)
 {
 	Sycl__V1__SessionHandOff *hand_off = &part->hand_offs[index];
 	sycl__v1__session_hand_off__init(hand_off);
@@ -54,7 +54,7 @@ int engine_show(struct engine *engine, const struct show_options *options)
 			message.token.len = 0;
 			message.n_sessions = 0;
 		}
-		fill(part, message.n_sessions++, list_entry(link, struct session, link));
+		fill_hand_off(part, message.n_sessions++, list_entry(link, struct session, link));
 	}
 	return options->send(options->context, &message);
 }

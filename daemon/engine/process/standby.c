@@ -51,7 +51,7 @@ static int silence_output(void)
 }
 
 /* Runs in the helper. The last word is its answer. */
-static int gate(int socket)
+static int obey_gate_order(int socket)
 {
 	struct gate_order order;
 	ssize_t count = recv(socket, &order, sizeof(order), 0);
@@ -97,7 +97,7 @@ static struct private_folder early_cache = PRIVATE_FOLDER_NONE;
 
 enum { BACKENDS_MAX = sizeof(((struct standby *)0)->devices) / sizeof(uint64_t) };
 
-static int complain(const char *backend, const struct backend_fault *fault, int error)
+static int report_backend_failure(const char *backend, const struct backend_fault *fault, int error)
 {
 	(void)dprintf(STDERR_FILENO, "sycl-engine: standby: %s: %s\n", backend,
 		      fault->text[0] ? fault->text : strerror(-error));
@@ -119,7 +119,7 @@ static int prepare_backend(const struct standby *standby, const struct backend_o
 		.for_another_user = change_user,
 	};
 	int r = ops->preload ? ops->preload(&settings, devices, &fault) : -EOPNOTSUPP;
-	return r < 0 ? complain(ops->name, &fault, r) : 0;
+	return r < 0 ? report_backend_failure(ops->name, &fault, r) : 0;
 }
 
 /* What engines say that they have open is a claim: what there is not, of that there is nothing to
@@ -143,7 +143,7 @@ static int prepare_all(const struct standby *standby)
 }
 
 /* Signals are the main thread's, whatever threads a library starts. */
-static int prepare(const struct standby *standby)
+static int prepare_backends(const struct standby *standby)
 {
 	sigset_t all, before;
 	(void)sigfillset(&all);
@@ -174,7 +174,7 @@ static int obey_prepare(struct standby *standby, const Sycl__V1__StandbyPrepare 
 			return -EPROTO;
 		standby->devices[devices->backend] |= devices->devices;
 	}
-	int r = prepare(standby);
+	int r = prepare_backends(standby);
 	return r < 0 ? r : say_ready(standby);
 }
 
@@ -185,7 +185,7 @@ static int take_adoption(const struct standby *standby, const Sycl__V1__EngineAd
 	    strlen(message->cache_directory) >= sizeof(adoption_out->cache_directory))
 		return -EPROTO;
 	/* A GPU may have failed since: then an engine that starts anew can say what is wrong. */
-	int r = prepare(standby);
+	int r = prepare_backends(standby);
 	if (r < 0)
 		return r;
 	*adoption_out = (struct standby_adoption){
@@ -210,7 +210,7 @@ static int wait_readable(int socket)
 }
 
 /* One message. 0: go on; 1: adopted. -ECONNRESET: nobody needs it any more. */
-static int obey(struct standby *standby, struct standby_adoption *adoption_out)
+static int handle_control_message(struct standby *standby, struct standby_adoption *adoption_out)
 {
 	ProtobufCMessage *message = NULL;
 	int r = wait_readable(standby->settings->control);
@@ -264,7 +264,7 @@ int standby_wait(const struct standby_settings *settings, struct standby_adoptio
 		 struct build_service **builds_out)
 {
 	struct standby standby = {.settings = settings};
-	int r = build_service_fork_gated(gate, builds_out);
+	int r = build_service_fork_gated(obey_gate_order, builds_out);
 	if (r == 0 && settings->change_user)
 		r = hold_cache_fd();
 	if (r == 0)
@@ -274,7 +274,7 @@ int standby_wait(const struct standby_settings *settings, struct standby_adoptio
 	if (r < 0)
 		return r;
 	do
-		r = obey(&standby, adoption_out);
+		r = handle_control_message(&standby, adoption_out);
 	while (r == 0);
 	decode_arena_fini(&standby.decode);
 	if (r < 0)

@@ -31,7 +31,7 @@ static int send_part(struct piece *piece, uint64_t request,
 }
 
 /* One that has ended already is not begun again to be stopped. */
-static int begin(struct engine *engine, const Sycl__V1__EngineTraceRequest *request)
+static int begin_trace(struct engine *engine, const Sycl__V1__EngineTraceRequest *request)
 {
 	if (engine->trace == request->trace || request->stop)
 		return 0;
@@ -50,7 +50,7 @@ int engine_trace(struct engine *engine, const Sycl__V1__EngineTraceRequest *requ
 		return 0;
 	}
 	CLEANUP(free_pointer) struct piece *piece = malloc(sizeof(*piece));
-	int r = piece ? begin(engine, request) : -ENOMEM;
+	int r = piece ? begin_trace(engine, request) : -ENOMEM;
 	if (r < 0)
 		return r;
 	piece->count = piece->sent = 0;

@@ -29,7 +29,7 @@ static void on_busy(uv_idle_t *idle)
 }
 
 /* The turn that follows looks at what there is. */
-static void on_look(uv_timer_t *timer)
+static void on_timer(uv_timer_t *timer)
 {
 	(void)timer;
 }
@@ -128,20 +128,20 @@ static bool some_have_more(const struct engine *engine)
 }
 
 /* Devices' threads write it. It may wait until the next event. */
-static void tell_devices(struct engine *engine)
+static void report_opened_devices(struct engine *engine)
 {
 	const struct flight_page *page = engine->flight->address;
 	uint64_t open = atomic_load_explicit(&page->open_devices, memory_order_relaxed);
-	if (open == engine->told_devices)
+	if (open == engine->reported_devices)
 		return;
-	scheduler_devices_opened(engine->scheduler, open & ~engine->told_devices);
-	engine->told_devices = open;
+	scheduler_devices_opened(engine->scheduler, open & ~engine->reported_devices);
+	engine->reported_devices = open;
 	if (engine->observer.devices_opened)
 		engine->observer.devices_opened(engine->observer.context, open);
 }
 
 /* As above: whoever divides devices' time would look now and then anyway. */
-static void tell_wants(struct engine *engine)
+static void report_wanted_devices(struct engine *engine)
 {
 	uint32_t watch;
 	if (engine->grants && scheduler_wants_watch(engine->scheduler, &watch) &&
@@ -150,17 +150,17 @@ static void tell_wants(struct engine *engine)
 }
 
 /* True: there was something to do. `read_out`: a session had something to say. */
-static bool turn(struct engine *engine, bool *read_out)
+static bool run_turn(struct engine *engine, bool *read_out)
 {
 	bool busy = scheduler_progress(engine->scheduler);
 	engine->now_ns = scheduler_now_ns(engine->scheduler);
-	tell_devices(engine);
+	report_opened_devices(engine);
 	if (!list_empty(&engine->held))
 		go_on_with_held(engine);
 	*read_out = run_sessions(engine);
 	close_doomed(engine);
 	scheduler_flush(engine->scheduler);
-	tell_wants(engine);
+	report_wanted_devices(engine);
 	send_wakes(engine);
 	return busy || *read_out;
 }
@@ -197,7 +197,7 @@ static void set_fair_queue_timer(struct engine *engine)
 	if (again_ns == UINT64_MAX)
 		return;
 	uint64_t now_ns = clock_now_ns(), rest_ns = again_ns > now_ns ? again_ns - now_ns : 0;
-	(void)uv_timer_start(&engine->fair_queue_timer, on_look, rest_ns / NS_PER_MS + 1, 0);
+	(void)uv_timer_start(&engine->fair_queue_timer, on_timer, rest_ns / NS_PER_MS + 1, 0);
 }
 
 static void on_prepare(uv_prepare_t *prepare)
@@ -213,7 +213,7 @@ static void on_prepare(uv_prepare_t *prepare)
 	 * page says of what.
 	 */
 	do {
-		busy = turn(engine, &read);
+		busy = run_turn(engine, &read);
 		again = is_worth_a_look(engine, busy);
 	} while (again && !read && !engine_is_lost(engine) && list_empty(&engine->doomed) &&
 		 ++looks < LOOKS_AT_ONCE);
@@ -230,7 +230,8 @@ static void on_prepare(uv_prepare_t *prepare)
 	if (!awake)
 		awake = !scheduler_sleep(engine->scheduler);
 	if (!awake && !list_empty(&engine->held))
-		(void)uv_timer_start(&engine->held_timer, on_look, READ_AHEAD_HELD_NS / 1000000, 0);
+		(void)uv_timer_start(&engine->held_timer, on_timer, READ_AHEAD_HELD_NS / 1000000,
+				     0);
 	if (!awake)
 		set_fair_queue_timer(engine);
 	if (awake)

@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void grant(struct session *session, uint32_t index, const struct arena *arena,
-		  const struct backend_fault *fault)
+static void send_arena_grant(struct session *session, uint32_t index, const struct arena *arena,
+			     const struct backend_fault *fault)
 {
 	Sycl__V1__ArenaGrant message = SYCL__V1__ARENA_GRANT__INIT;
 	message.arena = index;
@@ -32,8 +32,8 @@ static void grant(struct session *session, uint32_t index, const struct arena *a
 		session_watch_socket(session);
 }
 
-static int check_create(const struct session *session, const Sycl__V1__ArenaCreate *message,
-			struct backend_fault *fault)
+static int check_arena_create(const struct session *session, const Sycl__V1__ArenaCreate *message,
+			      struct backend_fault *fault)
 {
 	const struct session_limits *limits = &session->limits;
 	if (message->arena >= limits->arenas)
@@ -69,8 +69,8 @@ int session_arena_register(struct arena *arena)
 				       arena->region->size_bytes, &arena->host);
 }
 
-static int make(struct session *session, const Sycl__V1__ArenaCreate *message,
-		struct arena **arena_out)
+static int create_arena(struct session *session, const Sycl__V1__ArenaCreate *message,
+			struct arena **arena_out)
 {
 	struct arena *arena = calloc(1, sizeof(*arena));
 	if (!arena)
@@ -102,8 +102,8 @@ int command_arena_create(struct session *session, const Sycl__V1__ArenaCreate *m
 {
 	struct arena *arena = NULL;
 	struct backend_fault fault;
-	if (check_create(session, message, &fault) == 0) {
-		int r = make(session, message, &arena);
+	if (check_arena_create(session, message, &fault) == 0) {
+		int r = create_arena(session, message, &arena);
 		if (r == -EEXIST)
 			(void)fault_set(&fault, STATUS_INVALID,
 					"something is at %#" PRIx64 " already", message->address);
@@ -111,13 +111,13 @@ int command_arena_create(struct session *session, const Sycl__V1__ArenaCreate *m
 			(void)fault_set(&fault, STATUS_MEMORY_ALLOCATION,
 					"an arena could not be made: %s", strerror(-r));
 	}
-	grant(session, message->arena, arena, &fault);
+	send_arena_grant(session, message->arena, arena, &fault);
 	if (arena)
 		close_fd(&arena->region->fd);
 	return 0;
 }
 
-static void unmap(void *owner)
+static void unmap_arena(void *owner)
 {
 	struct arena *arena = owner;
 	/* A client may keep its descriptor; what the engine wrote there would count as the
@@ -135,7 +135,7 @@ static void arena_free(struct arena *arena)
 	arena->session->engine->hooks->arena_ended(arena);
 	arena->session->engine->arena_bytes -= arena->region->size_bytes;
 	arena->session->arenas[arena->index] = NULL;
-	scheduler_host_unregister(arena->host, unmap, arena);
+	scheduler_host_unregister(arena->host, unmap_arena, arena);
 }
 
 int command_arena_destroy(struct session *session, const Sycl__V1__ArenaDestroy *message)

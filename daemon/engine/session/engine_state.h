@@ -20,7 +20,7 @@
 struct build_service;
 struct session_hooks;
 
-/* Why a launch of a graph is replayed, node by node (graph/whole.h). */
+/* Why a launch of a graph is replayed, node by node (graph/instance.h). */
 enum graph_replay_reason {
 	GRAPH_REPLAY_NOT = 0,
 	GRAPH_REPLAY_SWITCH,  /* SYCLD_GRAPH=0 */
@@ -58,9 +58,9 @@ struct engine {
 	struct scheduler *scheduler;
 	struct memory_region *flight;
 	struct memory_region *grants,
-		*claims;       /* shared/share_page.h; NULL: devices' time is not divided */
-	uint64_t trace;        /* process/trace.h: which one is taken; 0: none */
-	uint64_t told_devices; /* open ones that the observer knows of */
+		*claims;           /* shared/share_page.h; NULL: devices' time is not divided */
+	uint64_t trace;            /* process/trace.h: which one is taken; 0: none */
+	uint64_t reported_devices; /* open ones that the observer knows of */
 
 	uv_loop_t loop;
 	uv_async_t wake;      /* from device threads and engine_stop_from_anywhere */
@@ -108,7 +108,7 @@ struct engine {
 			   share memory */
 
 	uint64_t order_stamp; /* of the latest graph_order */
-	bool never_whole;     /* graphs are launched node by node */
+	bool never_instance;  /* graphs are launched node by node */
 	uint64_t commands_decoded, wakes_sent;
 	/* Graphs that were made for a device; launches as one, and node by node for each reason. */
 	uint64_t graphs_built, graph_launches, graph_replays[GRAPH_REPLAY_REASONS];

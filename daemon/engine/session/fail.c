@@ -4,12 +4,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static bool ends_already(const struct session *session)
+static bool is_ending(const struct session *session)
 {
 	return session->state == SESSION_CLOSING || !list_empty(&session->doomed_link);
 }
 
-static void doom(struct session *session, int32_t status, const char *format, va_list arguments)
+static void close_after_turn(struct session *session, int32_t status, const char *format,
+			     va_list arguments)
 {
 	session->close_status = status;
 	(void)vsnprintf(session->reason, sizeof(session->reason), format, arguments);
@@ -18,21 +19,21 @@ static void doom(struct session *session, int32_t status, const char *format, va
 
 void session_fail(struct session *session, int32_t status, const char *format, ...)
 {
-	if (ends_already(session))
+	if (is_ending(session))
 		return;
 	va_list arguments;
 	va_start(arguments, format);
-	doom(session, status, format, arguments);
+	close_after_turn(session, status, format, arguments);
 	va_end(arguments);
 }
 
 void session_cut_off(struct session *session, int32_t status, const char *format, ...)
 {
-	if (ends_already(session))
+	if (is_ending(session))
 		return;
 	session->is_cut_off = true;
 	va_list arguments;
 	va_start(arguments, format);
-	doom(session, status, format, arguments);
+	close_after_turn(session, status, format, arguments);
 	va_end(arguments);
 }

@@ -15,7 +15,7 @@ int session_grant_put(struct session *session, uint64_t buffer, int descriptor)
 	return 0;
 }
 
-static bool find(struct session_grants *grants, uint64_t buffer, int *descriptor_out)
+static bool find_grant(struct session_grants *grants, uint64_t buffer, int *descriptor_out)
 {
 	for (uint32_t i = 0; i < grants->count; i++) {
 		if (grants->entries[i].buffer != buffer)
@@ -30,7 +30,7 @@ static bool find(struct session_grants *grants, uint64_t buffer, int *descriptor
 int session_grant_take(struct session *session, uint64_t buffer, int *descriptor_out)
 {
 	/* It was sent before the record was published, so it is here or in the socket. */
-	while (!find(&session->grants, buffer, descriptor_out)) {
+	while (!find_grant(&session->grants, buffer, descriptor_out)) {
 		if (session_receive(session))
 			continue;
 		if (list_empty(&session->doomed_link))

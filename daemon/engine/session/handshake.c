@@ -100,7 +100,7 @@ static int send_welcome(struct session *session, uint64_t features)
 	return message_send(session->socket, &packet.base, fds, 3, MSG_DONTWAIT);
 }
 
-static void hello(struct session *session, const Sycl__V1__Hello *message)
+static void answer_hello(struct session *session, const Sycl__V1__Hello *message)
 {
 	if (message->protocol_min > PROTOCOL_VERSION || message->protocol_max < PROTOCOL_VERSION) {
 		session_fail(session, STATUS_VERSION,
@@ -153,7 +153,7 @@ static void take_datagram(struct session *session, const Sycl__V1__Packet *packe
 	} else if (fds->count != 0) {
 		(void)session_violation(session, "a hello carries no descriptors");
 	} else {
-		hello(session, packet->hello);
+		answer_hello(session, packet->hello);
 	}
 }
 

@@ -54,7 +54,7 @@ static const struct {
 	uint64_t most;
 } names[SESSION_LIMITS] = {LIMIT_LIST(ENTRY)};
 
-static size_t find(const char *name, size_t length)
+static size_t find_limit(const char *name, size_t length)
 {
 	size_t i = 0;
 	while (i < SESSION_LIMITS &&
@@ -65,7 +65,7 @@ static size_t find(const char *name, size_t length)
 
 int session_limits_find(const char *name)
 {
-	size_t index = find(name, strlen(name));
+	size_t index = find_limit(name, strlen(name));
 	return index < SESSION_LIMITS ? (int)index : -EINVAL;
 }
 
@@ -96,7 +96,7 @@ int session_limits_set(struct session_limits *limits, const char *assignment)
 	char *end;
 	errno = 0;
 	unsigned long long value = strtoull(sign + 1, &end, 10);
-	size_t index = find(assignment, (size_t)(sign - assignment));
+	size_t index = find_limit(assignment, (size_t)(sign - assignment));
 	if (errno || *end || value < 1 || index == SESSION_LIMITS)
 		return -EINVAL;
 	return session_limits_put(limits, (int)index, value);

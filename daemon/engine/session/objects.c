@@ -10,8 +10,8 @@ static int quota_fault(const struct session *session, struct backend_fault *faul
 			 session->objects.limit);
 }
 
-static void tell(struct session *session, uint64_t id, uint64_t number,
-		 const struct backend_fault *fault)
+static void answer_failure(struct session *session, uint64_t id, uint64_t number,
+			   const struct backend_fault *fault)
 {
 	if (number)
 		reply_status(session, number, id, fault);
@@ -60,7 +60,7 @@ int object_new(struct session *session, uint64_t id, enum object_type type, uint
 	else
 		(void)fault_set(&fault, STATUS_MEMORY_ALLOCATION,
 				"the engine has no memory for a new %s", object_type_name(type));
-	tell(session, id, number, &fault);
+	answer_failure(session, id, number, &fault);
 	return 1;
 }
 
@@ -70,7 +70,7 @@ void object_fail(struct object *object, uint64_t number, const struct backend_fa
 	object->fault = malloc(sizeof(*object->fault));
 	if (object->fault)
 		*object->fault = *fault;
-	tell(object->session, object->id, number, fault);
+	answer_failure(object->session, object->id, number, fault);
 }
 
 int object_get(struct session *session, uint64_t id, enum object_type type, void *object_out,

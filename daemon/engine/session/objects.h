@@ -184,7 +184,7 @@ struct group {
 	struct task *task; /* NULL: a launch of a graph node by node, or being made */
 	const struct group_graph_ops *graph_ops; /* of a launch of a graph, else NULL */
 	struct graph_run *run; /* of a launch of a graph (graph/run.h), else NULL */
-	struct graph *graph;   /* of a launch of a graph as one (graph/whole.h), else NULL */
+	struct graph *graph;   /* of a launch of a graph as one (graph/instance.h), else NULL */
 	struct graph_arenas *graph_arenas; /* the same: what it copies from or to, or NULL */
 	uint32_t graph_making;             /* the same: which making of it */
 	struct arena *arena;               /* that it copies from or to, or NULL */

@@ -18,15 +18,10 @@ struct waiting {
 	uint8_t packed[];
 };
 
-static void notify(struct session *session)
+void session_notify(struct session *session)
 {
 	if (list_empty(&session->notify_link))
 		list_push_back(&session->engine->notify, &session->notify_link);
-}
-
-void session_notify(struct session *session)
-{
-	notify(session);
 }
 
 void session_wake_client(struct session *session)
@@ -68,7 +63,7 @@ void session_drop_waiting(struct session *session)
 
 /* 0: room for a reply of that size. -EAGAIN: none now. Otherwise the session has been told to
  * close. */
-static int reserve(struct session *session, uint32_t bytes, void **payload_out)
+static int reserve_reply(struct session *session, uint32_t bytes, void **payload_out)
 {
 	int r = ring_writer_reserve(&session->replies, RING_RECORD_MESSAGE, bytes, payload_out);
 	if (r == -EPROTO)
@@ -88,11 +83,11 @@ void session_reply(struct session *session, const Sycl__V1__Reply *reply)
 	}
 	if (list_empty(&session->waiting)) {
 		void *payload;
-		int r = reserve(session, (uint32_t)bytes, &payload);
+		int r = reserve_reply(session, (uint32_t)bytes, &payload);
 		if (r == 0) {
 			(void)sycl__v1__reply__pack(reply, payload);
 			ring_writer_commit(&session->replies);
-			notify(session);
+			session_notify(session);
 		}
 		if (r != -EAGAIN)
 			return;
@@ -138,11 +133,11 @@ static bool flush_waiting(struct session *session)
 		struct waiting *entry = list_entry(session->waiting.next, struct waiting, link);
 		if (entry->kind == WAITING_REPLY) {
 			void *payload;
-			if (reserve(session, entry->bytes, &payload) < 0)
+			if (reserve_reply(session, entry->bytes, &payload) < 0)
 				return false;
 			memcpy(payload, entry->packed, entry->bytes);
 			ring_writer_commit(&session->replies);
-			notify(session);
+			session_notify(session);
 		} else {
 			session_store_slot(session, entry->slot, entry->sequence, entry->status);
 		}
@@ -152,7 +147,7 @@ static bool flush_waiting(struct session *session)
 }
 
 /* Must the session be left unread, because what it asks for could not be answered? */
-static bool stalled(const struct session *session)
+static bool is_stalled(const struct session *session)
 {
 	return !list_empty(&session->waiting) || outbox_waiting(&session->outbox) ||
 	       session->awaited;
@@ -166,7 +161,8 @@ void session_make_hot(struct session *session)
 
 /* A launch of a graph that the device makes first: the record is kept, and run when that is done.
  */
-static bool defers(struct session *session, const Sycl__V1__Command *command, uint32_t bytes)
+static bool defer_for_graph(struct session *session, const Sycl__V1__Command *command,
+			    uint32_t bytes)
 {
 	if (command->body_case != SYCL__V1__COMMAND__BODY_COMMAND_GROUP ||
 	    !session->engine->hooks->awaits_graph(session, command->command_group))
@@ -224,7 +220,7 @@ static int run_record(struct session *session)
 						 : "record %llu cannot be decoded",
 					 (unsigned long long)session->record);
 	session->record_cost = 0;
-	if (defers(session, (const Sycl__V1__Command *)message, bytes))
+	if (defer_for_graph(session, (const Sycl__V1__Command *)message, bytes))
 		return 0;
 	r = engine->hooks->run_command(session, (const Sycl__V1__Command *)message);
 	/* A thousand requirements are more work than one, and so are a graph's nodes. */
@@ -266,11 +262,12 @@ uint32_t session_turn(struct session *session, bool shared)
 	wake_cancel_sleep(&session->header->engine_sleeps);
 	session->more = false;
 	session->ahead.most = shared ? READ_AHEAD_SHARED : READ_AHEAD_ALONE;
-	if (!flush_waiting(session) || stalled(session) || session->paused)
+	if (!flush_waiting(session) || is_stalled(session) || session->paused)
 		return 0;
 	uint32_t done = 0;
 	while (done < records && session->state == SESSION_OPEN &&
-	       list_empty(&session->doomed_link) && !stalled(session) && !is_far_ahead(session)) {
+	       list_empty(&session->doomed_link) && !is_stalled(session) &&
+	       !is_far_ahead(session)) {
 		session->turn_left = records - done;
 		int r = run_record(session);
 		if (r < 0)
@@ -285,7 +282,7 @@ uint32_t session_turn(struct session *session, bool shared)
 	if (done) {
 		ring_reader_publish(&session->submit);
 		if (wake_claim(&session->header->client_wants_room))
-			notify(session);
+			session_notify(session);
 	}
 	return done;
 }
@@ -302,13 +299,13 @@ static bool sleep_stalled(struct session *session)
 	if (!flush_waiting(session))
 		return true;
 	wake_cancel_sleep(&session->header->engine_wants_room);
-	return stalled(session);
+	return is_stalled(session);
 }
 
 bool session_sleep(struct session *session)
 {
 	bool sleeps;
-	if (stalled(session)) {
+	if (is_stalled(session)) {
 		sleeps = sleep_stalled(session);
 	} else if (session_is_held(session)) {
 		list_remove(&session->hot_link);

@@ -64,7 +64,7 @@ static void on_peer_dead(uv_poll_t *poll, int status, int events)
 	session->is_cut_off = false; /* it reads nothing any more */
 	session->orphan_ns = clock_now_ns();
 	session->engine->hooks->review_deadlines(session->engine);
-	session_drop_rest(session, SESSION_REST_UNSEEN);
+	session_set_close_policy(session, CLOSE_DROP_PRIVATE);
 	session_fail(session, STATUS_CONNECTION_LOST, "the peer's process ended");
 }
 
@@ -174,25 +174,25 @@ int session_create(struct engine *engine, int socket, int pidfd, const struct se
 	return 0;
 }
 
-static void drop(struct session *session)
+static void drop_tasks(struct session *session)
 {
 	struct backend_fault fault;
-	if (session->rest == SESSION_REST_RUNS || session->groups_open == 0)
+	if (session->close_policy == CLOSE_DRAIN || session->groups_open == 0)
 		return;
 	fault_write(&fault, STATUS_CONNECTION_LOST, "its session has ended: %s", session->reason);
 	(void)scheduler_drop(session->engine->scheduler, session->work,
-			     session->rest == SESSION_REST_DROPPED ? SCHEDULER_DROP_ALL
-								   : SCHEDULER_DROP_UNSEEN,
+			     session->close_policy == CLOSE_DROP_ALL ? SCHEDULER_DROP_ALL
+								     : SCHEDULER_DROP_UNSEEN,
 			     &fault);
 }
 
-void session_drop_rest(struct session *session, enum session_rest rest)
+void session_set_close_policy(struct session *session, enum close_policy policy)
 {
-	if (rest <= session->rest)
+	if (policy <= session->close_policy)
 		return;
-	session->rest = rest;
+	session->close_policy = policy;
 	if (session->state == SESSION_CLOSING)
-		drop(session);
+		drop_tasks(session);
 }
 
 /*
@@ -233,11 +233,11 @@ void session_close(struct session *session)
 	outbox_fini(&session->outbox);
 	session_grants_drop(session);
 	session_drop_waiting(session);
-	session->awaits_process =
-		session->pidfd >= 0 && session->pid_poll.data && session->rest == SESSION_REST_RUNS;
+	session->awaits_process = session->pidfd >= 0 && session->pid_poll.data &&
+				  session->close_policy == CLOSE_DRAIN;
 	if (!session->awaits_process || session->groups_open == 0)
 		await_no_process(session);
-	drop(session);
+	drop_tasks(session);
 	session->engine->hooks->abandon_host_tasks(session);
 	objects_release_all(session);
 	session_step(session);

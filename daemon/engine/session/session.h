@@ -7,7 +7,7 @@
  *
  * In CLOSING the socket is closed already, nothing is read or told any more; work that runs ends,
  * then its objects and arenas go, then the session. Nobody waits for that. What had not begun runs
- * too, unless nobody wants it (enum session_rest).
+ * too, unless nobody wants it (enum close_policy).
  */
 #ifndef SYCL_ENGINE_SESSION_H
 #define SYCL_ENGINE_SESSION_H
@@ -42,13 +42,13 @@
 
 enum session_state { SESSION_HANDSHAKE, SESSION_OPEN, SESSION_CLOSING };
 
-/* What becomes of groups that have been read and are on no device when the session ends. The later
- * one counts. */
-enum session_rest {
-	SESSION_REST_RUNS,    /* closing is no order to stop: what was submitted runs (D15, D16) */
-	SESSION_REST_UNSEEN,  /* its process has ended: what nobody else can find out about is
-				 dropped */
-	SESSION_REST_DROPPED, /* somebody wants it to stop: all of it is */
+/* What becomes of groups that have been read and are on no device when the session ends. A later
+ * one replaces an earlier one. */
+enum close_policy {
+	CLOSE_DRAIN,        /* closing is no order to stop: what was submitted runs (D15, D16) */
+	CLOSE_DROP_PRIVATE, /* the process has ended: groups whose effect no other process can see
+			       are dropped */
+	CLOSE_DROP_ALL,     /* an operator or a lost device ended the session */
 };
 
 struct session_usage {
@@ -115,7 +115,7 @@ struct session {
 	struct list held_nodes;   /* the same of launches of graphs: graph_node_run.held_link */
 	uint64_t graph_bytes;     /* of executable graphs */
 	uint64_t temporary_count; /* temporaries of graphs that were ever made */
-	uint64_t graph_releases;  /* of objects that graphs name: graph/whole.h */
+	uint64_t graph_releases;  /* of objects that graphs name: graph/instance.h */
 	struct graph *awaited;    /* it is not read until this graph is made; NULL: it is */
 	uint8_t *deferred;        /* the record that has come to it, to be run then; NULL: none */
 	uint32_t deferred_bytes;
@@ -133,7 +133,7 @@ struct session {
 
 	struct list link; /* of engine.sessions */
 	struct list hot_link, notify_link, doomed_link;
-	enum session_rest rest;
+	enum close_policy close_policy;
 	uint64_t orphan_ns;  /* when its client's process ended, or an operator ended it; 0: neither
 			      */
 	bool is_cut_off;     /* its end is not its client's doing, who may still read what it shares
@@ -173,8 +173,8 @@ session_cut_off(struct session *session, int32_t status, const char *format, ...
 /* Takes both descriptors, also on failure. `refusal` not NULL: it is told so, and closed. */
 int session_create(struct engine *engine, int socket, int pidfd, const struct session_peer *peer,
 		   const char *refusal);
-/* Of what it has submitted no more is to run than that: when it closes, or now if it is closing. */
-void session_drop_rest(struct session *session, enum session_rest rest);
+/* Applies when the session closes, or now if it is closing. An earlier policy is ignored. */
+void session_set_close_policy(struct session *session, enum close_policy policy);
 void session_close(struct session *session);
 /* Call after something that a closing session waits for has ended: the session may be gone
  * afterwards. */

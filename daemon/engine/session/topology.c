@@ -24,7 +24,7 @@ struct topology {
 	Sycl__V1__DeviceFacts **device_list;
 };
 
-static char *text(char *from)
+static char *text_or_empty(char *from)
 {
 	return from ? from : (char *)(uintptr_t)protobuf_c_empty_string;
 }
@@ -36,13 +36,13 @@ static void fill_platform(Sycl__V1__PlatformFacts *out, uint32_t index,
 	sycl__v1__platform_facts__init(out);
 	out->platform = index;
 	out->backend = (Sycl__V1__Backend)facts->kind;
-	out->name = text(facts->name);
-	out->vendor = text(facts->vendor);
-	out->version = text(facts->version);
-	out->profile = text(facts->profile);
-	out->extensions = text(facts->extensions);
+	out->name = text_or_empty(facts->name);
+	out->vendor = text_or_empty(facts->vendor);
+	out->version = text_or_empty(facts->version);
+	out->profile = text_or_empty(facts->profile);
+	out->extensions = text_or_empty(facts->extensions);
 	out->available = facts->available;
-	out->unavailable_reason = text(facts->unavailable_reason);
+	out->unavailable_reason = text_or_empty(facts->unavailable_reason);
 }
 
 static void fill_sizes(Sycl__V1__DeviceFacts *out, const struct backend_device_facts *facts)
@@ -92,9 +92,9 @@ static void fill_identity(Sycl__V1__DeviceFacts *out, const struct backend_devic
 {
 	out->uuid.data = (uint8_t *)(uintptr_t)facts->uuid;
 	out->uuid.len = is_zero(facts->uuid, UUID_BYTES) ? 0 : UUID_BYTES;
-	out->bus_id = text(facts->bus_id);
-	out->mode = text(facts->mode);
-	out->unavailable_reason = text(facts->unavailable_reason);
+	out->bus_id = text_or_empty(facts->bus_id);
+	out->mode = text_or_empty(facts->mode);
+	out->unavailable_reason = text_or_empty(facts->unavailable_reason);
 	out->features = facts->features;
 	/* Of another process it is pinned memory, which stays where it is. */
 	if (!in_process)
@@ -146,12 +146,12 @@ void topology_describe(Sycl__V1__DeviceFacts *out, uint32_t index,
 	out->device = index;
 	out->platform = info->platform;
 	out->type = (Sycl__V1__DeviceType)facts->type;
-	out->name = text(facts->name);
-	out->vendor = text(facts->vendor);
-	out->version = text(facts->version);
-	out->driver_version = text(facts->driver_version);
-	out->extensions = text(facts->extensions);
-	out->builtin_kernels = text(facts->builtin_kernels);
+	out->name = text_or_empty(facts->name);
+	out->vendor = text_or_empty(facts->vendor);
+	out->version = text_or_empty(facts->version);
+	out->driver_version = text_or_empty(facts->driver_version);
+	out->extensions = text_or_empty(facts->extensions);
+	out->builtin_kernels = text_or_empty(facts->builtin_kernels);
 	out->vendor_id = facts->vendor_id;
 	out->max_compute_units = facts->max_compute_units;
 	out->max_work_item_dimensions = facts->max_work_item_dimensions;

@@ -1,4 +1,4 @@
-#include "graph/whole.h"
+#include "graph/instance.h"
 
 #include "clock.h"
 #include "graph/temporary.h"
@@ -13,6 +13,15 @@
 #define TRIES_MAX                                                                                  \
 	8u /* what is refused may have been so for the moment: host memory is not registered yet,  \
 	      something runs */
+
+/* What a check of nodes comes to. Negative instead: a violation. */
+enum node_check {
+	NODES_PASS = 0,
+	NODES_REFUSED,     /* with a fault */
+	NODES_TOO_LARGE,   /* together they need more than one backend's graph may */
+	NODES_REORDERED,   /* some come behind others than in the backend's graph */
+	NODES_SAME_MEMORY, /* two buffers that they require are one memory */
+};
 
 /* ---------------------------------------- nodes ----------------------------------------- */
 
@@ -43,7 +52,7 @@ static struct graph_node_form form_of(const struct graph_node *node)
 static bool has_its_form(const struct graph *graph, uint32_t index, uint32_t features)
 {
 	const struct graph_node_form form = form_of(&graph->nodes[index]),
-				     *made = &graph->whole->forms[index];
+				     *made = &graph->instance->forms[index];
 	if (made->is_disabled || form.is_disabled)
 		return form.is_disabled &&
 		       (made->is_disabled || features & BACKEND_FEATURE_GRAPH_SWITCH);
@@ -53,7 +62,7 @@ static bool has_its_form(const struct graph *graph, uint32_t index, uint32_t fea
 }
 
 /* Its release is to be noticed. */
-static void note(struct session *session, enum object_type type, uint64_t id)
+static void mark_referenced(struct session *session, enum object_type type, uint64_t id)
 {
 	struct object *object =
 		object_id_type(id) == type ? object_table_find(&session->objects, id) : NULL;
@@ -61,53 +70,53 @@ static void note(struct session *session, enum object_type type, uint64_t id)
 		object->in_graph = true;
 }
 
-static void note_usm(struct session *session, uint64_t address)
+static void mark_usm_referenced(struct session *session, uint64_t address)
 {
 	struct usm *usm = address ? usm_table_find(&session->usm, address, 0) : NULL;
 	if (usm)
 		usm->object.in_graph = true;
 }
 
-static void note_launch(struct session *session, const Sycl__V1__Launch *launch)
+static void mark_launch_referenced(struct session *session, const Sycl__V1__Launch *launch)
 {
-	note(session, OBJECT_KERNEL, launch->kernel);
+	mark_referenced(session, OBJECT_KERNEL, launch->kernel);
 	for (size_t i = 0; i < launch->n_arguments; i++) {
 		if (launch->arguments[i]->value_case == SYCL__V1__ARGUMENT__VALUE_USM_ADDRESS)
-			note_usm(session, launch->arguments[i]->usm_address);
+			mark_usm_referenced(session, launch->arguments[i]->usm_address);
 	}
 }
 
-static void note_objects(struct session *session, const Sycl__V1__CommandGroup *group)
+static void mark_objects_referenced(struct session *session, const Sycl__V1__CommandGroup *group)
 {
 	const struct group_scratch *scratch = &session->engine->scratch;
 	for (size_t i = 0; i < group->n_requirements; i++)
 		scratch->buffers[i]->object.in_graph = true;
 	switch (group->action_case) {
 	case SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH:
-		note_launch(session, group->launch);
+		mark_launch_referenced(session, group->launch);
 		break;
 	case SYCL__V1__COMMAND_GROUP__ACTION_USM_COPY:
-		note_usm(session, group->usm_copy->destination);
-		note_usm(session, group->usm_copy->source);
+		mark_usm_referenced(session, group->usm_copy->destination);
+		mark_usm_referenced(session, group->usm_copy->source);
 		break;
 	case SYCL__V1__COMMAND_GROUP__ACTION_USM_FILL:
-		note_usm(session, group->usm_fill->address);
+		mark_usm_referenced(session, group->usm_fill->address);
 		break;
 	case SYCL__V1__COMMAND_GROUP__ACTION_USM_PREFETCH:
-		note_usm(session, group->usm_prefetch->address);
+		mark_usm_referenced(session, group->usm_prefetch->address);
 		break;
 	case SYCL__V1__COMMAND_GROUP__ACTION_USM_ADVISE:
-		note_usm(session, group->usm_advise->address);
+		mark_usm_referenced(session, group->usm_advise->address);
 		break;
 	case SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_CONDITION:
-		note_usm(session, group->graph_condition->usm_address);
+		mark_usm_referenced(session, group->graph_condition->usm_address);
 		break;
 	default:
 		break;
 	}
 }
 
-/* As for a launch of its own. 0; 1 with a fault; negative: a violation. */
+/* As for a launch of its own. Returns PASS or REFUSED. */
 static int check_node(struct session *session, const struct queue *queue, struct graph *graph,
 		      uint32_t index, struct task_request *request_out, struct backend_fault *fault)
 {
@@ -127,7 +136,7 @@ static int check_node(struct session *session, const struct queue *queue, struct
 	else if (r == 0)
 		r = group_check_action(session, queue, group, request_out, fault);
 	if (r == 0)
-		note_objects(session, group);
+		mark_objects_referenced(session, group);
 	return r;
 }
 
@@ -160,8 +169,7 @@ static int order_node(struct session *session, const struct graph *graph, uint32
 	return graph_order_add(order, &node);
 }
 
-/* A condition stands for its body: it comes behind all that its nodes come behind. 0; 1 with a
- * fault; 2: too much; negative: a violation. */
+/* A condition stands for its body: it comes behind all that its nodes come behind. */
 static int order_body(struct session *session, const struct queue *queue, struct graph *graph,
 		      uint32_t index, struct graph_order *order, struct backend_fault *fault)
 {
@@ -177,13 +185,13 @@ static int order_body(struct session *session, const struct queue *queue, struct
 			.place = place_of(graph, index),
 		};
 		if (graph_order_foresee(order, &node) < 0)
-			return 2;
+			return NODES_TOO_LARGE;
 	}
 	session->record_cost += graph->nodes[index].body_end - index;
 	return 0;
 }
 
-/* check_node, and its place in the order; 2: too much. `order`: or NULL. */
+/* check_node, and its place in the order. `order`: or NULL. */
 static int check_in_order(struct session *session, const struct queue *queue, struct graph *graph,
 			  uint32_t index, struct graph_order *order,
 			  struct task_request *request_out, struct backend_fault *fault)
@@ -194,7 +202,7 @@ static int check_in_order(struct session *session, const struct queue *queue, st
 	if (r == 0)
 		r = check_node(session, queue, graph, index, request_out, fault);
 	if (r == 0 && order && order_node(session, graph, index, request_out, order) < 0)
-		r = 2;
+		r = NODES_TOO_LARGE;
 	return r;
 }
 
@@ -207,49 +215,49 @@ static void drop_arenas(struct graph_arenas *arenas)
 }
 
 /* Launches that are open keep theirs. */
-static void let_go_of_arenas(struct graph_whole *whole)
+static void release_arenas(struct graph_instance *instance)
 {
-	for (uint32_t i = 0; whole->arenas && i < whole->arenas->count; i++)
-		list_remove(&whole->arenas->list[i].link);
-	drop_arenas(whole->arenas);
-	whole->arenas = NULL;
-	whole->arena_is_gone = false;
+	for (uint32_t i = 0; instance->arenas && i < instance->arenas->count; i++)
+		list_remove(&instance->arenas->list[i].link);
+	drop_arenas(instance->arenas);
+	instance->arenas = NULL;
+	instance->arena_is_gone = false;
 }
 
-static void give_back(struct graph *graph)
+static void free_backend_graph(struct graph *graph)
 {
-	struct graph_whole *whole = graph->whole;
-	graph->object.session->graph_bytes -= whole->bytes;
-	whole->bytes = 0;
-	if (whole->sched)
-		sched_graph_release(whole->sched);
-	whole->sched = NULL;
-	graph_order_fini(&whole->order);
-	free(whole->changed);
-	whole->changed = NULL;
-	free(whole->forms);
-	whole->forms = NULL;
-	whole->changed_count = 0;
-	let_go_of_arenas(whole);
-	whole->order_stale = false;
+	struct graph_instance *instance = graph->instance;
+	graph->object.session->graph_bytes -= instance->bytes;
+	instance->bytes = 0;
+	if (instance->sched)
+		sched_graph_release(instance->sched);
+	instance->sched = NULL;
+	graph_order_fini(&instance->order);
+	free(instance->changed);
+	instance->changed = NULL;
+	free(instance->forms);
+	instance->forms = NULL;
+	instance->changed_count = 0;
+	release_arenas(instance);
+	instance->order_stale = false;
 }
 
-static int replay(struct graph *graph, enum graph_replay_reason reason)
+static int set_replayed(struct graph *graph, enum graph_replay_reason reason)
 {
-	graph->whole->state = GRAPH_WHOLE_REPLAYED;
-	graph->whole->reason = reason;
-	graph->whole->replays = 0;
-	give_back(graph);
+	graph->instance->state = GRAPH_INSTANCE_REPLAYED;
+	graph->instance->reason = reason;
+	graph->instance->replays = 0;
+	free_backend_graph(graph);
 	return 1;
 }
 
 /* Held until the backend's graph is gone, which may have objects over it. */
-static int note_arena(struct graph *graph, struct arena *arena)
+static int hold_arena(struct graph *graph, struct arena *arena)
 {
-	struct graph_whole *whole = graph->whole;
-	if (!whole->arenas)
-		whole->arenas = calloc(1, sizeof(*whole->arenas));
-	struct graph_arenas *arenas = whole->arenas;
+	struct graph_instance *instance = graph->instance;
+	if (!instance->arenas)
+		instance->arenas = calloc(1, sizeof(*instance->arenas));
+	struct graph_arenas *arenas = instance->arenas;
 	if (!arenas)
 		return -ENOMEM;
 	arenas->references += arenas->references == 0;
@@ -257,11 +265,11 @@ static int note_arena(struct graph *graph, struct arena *arena)
 		if (arenas->list[i].arena == arena)
 			return 0;
 	}
-	if (arenas->count == GRAPH_WHOLE_ARENAS_MAX)
+	if (arenas->count == GRAPH_INSTANCE_ARENAS_MAX)
 		return -E2BIG;
 	int r = session_arena_register(arena);
 	if (r == 0)
-		r = sched_graph_hold(whole->sched, arena->host);
+		r = sched_graph_hold(instance->sched, arena->host);
 	if (r < 0)
 		return r;
 	struct graph_arena *noted = &arenas->list[arenas->count++];
@@ -271,23 +279,23 @@ static int note_arena(struct graph *graph, struct arena *arena)
 	return 0;
 }
 
-static bool charge(struct graph *graph)
+static bool charge_instance(struct graph *graph)
 {
 	struct session *session = graph->object.session;
-	uint64_t bytes = sched_graph_bytes(graph->whole->sched) +
-			 graph->whole->order.need_count * sizeof(struct graph_need) +
-			 ((uint64_t)graph->whole->order.edge_count + 2ull * graph->node_count) *
+	uint64_t bytes = sched_graph_bytes(graph->instance->sched) +
+			 graph->instance->order.need_count * sizeof(struct graph_need) +
+			 ((uint64_t)graph->instance->order.edge_count + 2ull * graph->node_count) *
 				 sizeof(uint32_t) +
 			 graph->node_count * sizeof(struct graph_node_form);
-	uint64_t others = session->graph_bytes - graph->whole->bytes;
+	uint64_t others = session->graph_bytes - graph->instance->bytes;
 	if (others > GRAPH_BYTES_MAX || bytes > GRAPH_BYTES_MAX - others)
 		return false;
 	session->graph_bytes = others + bytes;
-	graph->whole->bytes = bytes;
+	graph->instance->bytes = bytes;
 	return true;
 }
 
-static enum graph_replay_reason reason_of(int error)
+static enum graph_replay_reason reason_of_error(int error)
 {
 	return error == -EOPNOTSUPP ? GRAPH_REPLAY_HOST : GRAPH_REPLAY_SIZE;
 }
@@ -296,93 +304,95 @@ static enum graph_replay_reason reason_of(int error)
 static int add_node(struct session *session, const struct queue *queue, struct graph *graph,
 		    uint32_t index)
 {
-	struct graph_whole *whole = graph->whole;
+	struct graph_instance *instance = graph->instance;
 	struct task_request request;
 	uint32_t count;
-	int r = check_in_order(session, queue, graph, index, &whole->order, &request,
-			       &whole->fault);
+	int r = check_in_order(session, queue, graph, index, &instance->order, &request,
+			       &instance->fault);
 	if (r != 0)
-		return replay(graph, r == 2 ? GRAPH_REPLAY_SIZE : GRAPH_REPLAY_NODE);
-	const uint32_t *after = graph_order_after(&whole->order, index, &count);
+		return set_replayed(graph,
+				    r == NODES_TOO_LARGE ? GRAPH_REPLAY_SIZE : GRAPH_REPLAY_NODE);
+	const uint32_t *after = graph_order_after(&instance->order, index, &count);
 	forget_requirements(&graph->nodes[index], &request);
-	r = sched_graph_add(whole->sched, &request, after, count);
+	r = sched_graph_add(instance->sched, &request, after, count);
 	graph->nodes[index].is_taken = r == 0;
-	whole->forms[index] = form_of(&graph->nodes[index]);
+	instance->forms[index] = form_of(&graph->nodes[index]);
 	if (r == 0 && session->engine->scratch.arena)
-		r = note_arena(graph, session->engine->scratch.arena);
+		r = hold_arena(graph, session->engine->scratch.arena);
 	if (r < 0)
-		return replay(graph, reason_of(r));
-	return charge(graph) ? 0 : replay(graph, GRAPH_REPLAY_SIZE);
+		return set_replayed(graph, reason_of_error(r));
+	return charge_instance(graph) ? 0 : set_replayed(graph, GRAPH_REPLAY_SIZE);
 }
 
-static enum graph_replay_reason why_not(const struct session *session, const struct queue *queue,
-					const struct graph *graph)
+static enum graph_replay_reason replay_reason(const struct session *session,
+					      const struct queue *queue, const struct graph *graph)
 {
-	if (session->engine->never_whole && !graph_is_only_whole(graph))
+	if (session->engine->never_instance && !graph_needs_instance(graph))
 		return GRAPH_REPLAY_SWITCH;
 	if (!(queue->facts->features & BACKEND_FEATURE_GRAPH))
 		return GRAPH_REPLAY_DEVICE;
 	if (graph->host_count > 0)
 		return GRAPH_REPLAY_HOST;
-	if (graph->node_count == 0 || graph->node_count > GRAPH_WHOLE_NODES_MAX)
+	if (graph->node_count == 0 || graph->node_count > GRAPH_INSTANCE_NODES_MAX)
 		return GRAPH_REPLAY_SIZE;
 	return GRAPH_REPLAY_NOT;
 }
 
-static int begin(struct session *session, const struct queue *queue, struct graph *graph)
+static int begin_instance(struct session *session, const struct queue *queue, struct graph *graph)
 {
-	struct graph_whole *whole = graph->whole;
-	enum graph_replay_reason reason = why_not(session, queue, graph);
+	struct graph_instance *instance = graph->instance;
+	enum graph_replay_reason reason = replay_reason(session, queue, graph);
 	if (reason)
-		return replay(graph, reason);
-	whole->changed = calloc(graph->node_count, sizeof(*whole->changed));
-	whole->forms = calloc(graph->node_count, sizeof(*whole->forms));
-	if (!whole->changed || !whole->forms ||
-	    graph_order_init(&whole->order, graph->node_count, ++session->engine->order_stamp) <
+		return set_replayed(graph, reason);
+	instance->changed = calloc(graph->node_count, sizeof(*instance->changed));
+	instance->forms = calloc(graph->node_count, sizeof(*instance->forms));
+	if (!instance->changed || !instance->forms ||
+	    graph_order_init(&instance->order, graph->node_count, ++session->engine->order_stamp) <
 		    0 ||
 	    sched_graph_create(queue->device, graph->node_count, graph->updatable, graph,
-			       &whole->sched) < 0)
-		return replay(graph, GRAPH_REPLAY_SIZE);
-	whole->releases = session->graph_releases;
-	whole->making++;
-	whole->former_open = whole->open;
+			       &instance->sched) < 0)
+		return set_replayed(graph, GRAPH_REPLAY_SIZE);
+	instance->releases = session->graph_releases;
+	instance->making++;
+	instance->former_open = instance->open;
 	for (uint32_t i = 0; i < graph->node_count; i++)
 		graph->nodes[i].changed = false;
 	return 0;
 }
 
-/* Then it is being built, or will be replayed. */
-static void try(struct session *session, const struct queue *queue, struct graph *graph)
+/* Afterwards the instance is being built, or launches are replayed. */
+static void graph_instance_build(struct session *session, const struct queue *queue,
+				 struct graph *graph)
 {
-	struct graph_whole *whole = graph->whole;
-	whole->tries++;
-	int r = begin(session, queue, graph);
+	struct graph_instance *instance = graph->instance;
+	instance->tries++;
+	int r = begin_instance(session, queue, graph);
 	for (uint32_t i = 0; r == 0 && i < graph->node_count; i++) {
 		r = add_node(session, queue, graph, i);
 		session->record_cost += 1 + (uint32_t)graph->nodes[i].group->n_requirements / 16;
 	}
 	if (r != 0)
 		return;
-	graph_order_seal(&whole->order);
-	session->record_cost += graph->node_count + whole->order.need_count;
+	graph_order_seal(&instance->order);
+	session->record_cost += graph->node_count + instance->order.need_count;
 	session->engine->graphs_built++;
-	whole->state = GRAPH_WHOLE_BUILDING;
-	sched_graph_build(whole->sched);
+	instance->state = GRAPH_INSTANCE_BUILDING;
+	sched_graph_build(instance->sched);
 }
 
 /* A graph with native commands is made, or never will be. */
-static void made(struct graph *graph)
+static void reply_build_result(struct graph *graph)
 {
-	struct graph_whole *whole = graph->whole;
-	uint64_t number = whole->number;
-	whole->number = 0;
-	if (whole->state != GRAPH_WHOLE_READY)
-		object_fail(&graph->object, number, &whole->fault);
+	struct graph_instance *instance = graph->instance;
+	uint64_t number = instance->number;
+	instance->number = 0;
+	if (instance->state != GRAPH_INSTANCE_READY)
+		object_fail(&graph->object, number, &instance->fault);
 	else if (number)
 		reply_done(graph->object.session, number);
 }
 
-int graph_whole_make(struct graph *graph, uint64_t number)
+int graph_instance_make(struct graph *graph, uint64_t number)
 {
 	struct session *session = graph->object.session;
 	struct context_device found;
@@ -391,8 +401,8 @@ int graph_whole_make(struct graph *graph, uint64_t number)
 			       &fault);
 	if (r < 0)
 		return r;
-	graph->whole = calloc(1, sizeof(*graph->whole));
-	if (r == 0 && !graph->whole)
+	graph->instance = calloc(1, sizeof(*graph->instance));
+	if (r == 0 && !graph->instance)
 		r = fault_set(&fault, STATUS_MEMORY_ALLOCATION,
 			      "the engine has no memory for a graph");
 	if (r > 0) {
@@ -405,13 +415,13 @@ int graph_whole_make(struct graph *graph, uint64_t number)
 		.facts = found.facts,
 		.device_index = graph->device_index,
 	};
-	graph->whole->number = number;
+	graph->instance->number = number;
 	(void)fault_set(
-		&graph->whole->fault, STATUS_FEATURE_NOT_SUPPORTED,
+		&graph->instance->fault, STATUS_FEATURE_NOT_SUPPORTED,
 		"a graph with a native command is launched as a graph of the device's driver, and this one cannot be");
-	try(session, &queue, graph);
-	if (graph->whole->state != GRAPH_WHOLE_BUILDING)
-		made(graph);
+	graph_instance_build(session, &queue, graph);
+	if (graph->instance->state != GRAPH_INSTANCE_BUILDING)
+		reply_build_result(graph);
 	return 0;
 }
 
@@ -423,17 +433,17 @@ void graph_natives_end(struct graph *graph)
 	}
 }
 
-struct session *graph_whole_built(struct graph *graph, const struct backend_fault *fault)
+struct session *graph_instance_built(struct graph *graph, const struct backend_fault *fault)
 {
 	struct session *session = graph->object.session;
-	struct graph_whole *whole = graph->whole;
-	whole->state = GRAPH_WHOLE_READY;
+	struct graph_instance *instance = graph->instance;
+	instance->state = GRAPH_INSTANCE_READY;
 	if (fault->status) {
-		whole->fault = *fault;
-		(void)replay(graph, GRAPH_REPLAY_BACKEND);
+		instance->fault = *fault;
+		(void)set_replayed(graph, GRAPH_REPLAY_BACKEND);
 	}
 	if (graph->native_count > 0)
-		made(graph);
+		reply_build_result(graph);
 	if (session->awaited == graph) {
 		session->awaited = NULL;
 		session_make_hot(session);
@@ -442,16 +452,16 @@ struct session *graph_whole_built(struct graph *graph, const struct backend_faul
 }
 
 /* A node that was refused may have what it lacks by now; host memory may have been registered. */
-static bool is_worth_another_try(const struct graph_whole *whole)
+static bool is_worth_another_try(const struct graph_instance *instance)
 {
-	bool node = whole->reason == GRAPH_REPLAY_NODE;
-	bool backend = whole->reason == GRAPH_REPLAY_BACKEND &&
-		       whole->fault.status == STATUS_FEATURE_NOT_SUPPORTED &&
-		       whole->tries < TRIES_MAX;
+	bool node = instance->reason == GRAPH_REPLAY_NODE;
+	bool backend = instance->reason == GRAPH_REPLAY_BACKEND &&
+		       instance->fault.status == STATUS_FEATURE_NOT_SUPPORTED &&
+		       instance->tries < TRIES_MAX;
 	/* Seldom: a try is as much work as thousands of records, and one that fails is paid for by
 	 * nobody. */
-	uint32_t shift = 2 * (whole->tries < TRIES_MAX ? whole->tries : TRIES_MAX);
-	return (node || backend) && whole->replays >= 1u << shift;
+	uint32_t shift = 2 * (instance->tries < TRIES_MAX ? instance->tries : TRIES_MAX);
+	return (node || backend) && instance->replays >= 1u << shift;
 }
 
 /* --------------------------------------- changes ---------------------------------------- */
@@ -472,38 +482,40 @@ static bool requires_the_same(const Sycl__V1__CommandGroup *a, const Sycl__V1__C
 	return same;
 }
 
-static void put_changed(struct graph *graph, uint32_t index)
+static void add_changed(struct graph *graph, uint32_t index)
 {
-	struct graph_whole *whole = graph->whole;
+	struct graph_instance *instance = graph->instance;
 	graph->nodes[index].carried = 0;
 	if (graph->nodes[index].changed)
 		return;
 	graph->nodes[index].changed = true;
-	whole->changed[whole->changed_count++] = index;
+	instance->changed[instance->changed_count++] = index;
 }
 
-void graph_whole_changed(struct graph *graph, uint32_t index, const Sycl__V1__CommandGroup *before)
+void graph_instance_node_changed(struct graph *graph, uint32_t index,
+				 const Sycl__V1__CommandGroup *before)
 {
-	struct graph_whole *whole = graph->whole;
-	if (!whole || (whole->state != GRAPH_WHOLE_BUILDING && whole->state != GRAPH_WHOLE_READY))
+	struct graph_instance *instance = graph->instance;
+	if (!instance ||
+	    (instance->state != GRAPH_INSTANCE_BUILDING && instance->state != GRAPH_INSTANCE_READY))
 		return;
-	put_changed(graph, index);
-	whole->order_stale |= !requires_the_same(before, graph->nodes[index].group);
+	add_changed(graph, index);
+	instance->order_stale |= !requires_the_same(before, graph->nodes[index].group);
 }
 
-void graph_whole_switched(struct graph *graph, uint32_t index)
+void graph_instance_node_switched(struct graph *graph, uint32_t index)
 {
-	struct graph_whole *whole = graph->whole;
-	if (!whole || (whole->state != GRAPH_WHOLE_BUILDING && whole->state != GRAPH_WHOLE_READY))
+	struct graph_instance *instance = graph->instance;
+	if (!instance ||
+	    (instance->state != GRAPH_INSTANCE_BUILDING && instance->state != GRAPH_INSTANCE_READY))
 		return;
-	put_changed(graph, index);
-	whole->order_stale = true; /* what it would write is not written */
+	add_changed(graph, index);
+	instance->order_stale = true; /* what it would write is not written */
 }
 
-/* All nodes are what they were, or others are there for them. 0; 1 with a fault; 2: too much for
- * one; negative: a violation. */
-static int check_all(struct session *session, const struct queue *queue, struct graph *graph,
-		     struct graph_order *order, struct backend_fault *fault)
+/* Are all objects that the nodes name still there, or others in their place? */
+static int check_all_nodes(struct session *session, const struct queue *queue, struct graph *graph,
+			   struct graph_order *order, struct backend_fault *fault)
 {
 	struct task_request request;
 	session->record_cost += graph->node_count;
@@ -515,98 +527,97 @@ static int check_all(struct session *session, const struct queue *queue, struct 
 	return 0;
 }
 
-/* What is required, and the edges that follow from it, once more. As check_all; 3: nodes wait for
- * others than those of the backend's. */
-static int order_anew(struct session *session, const struct queue *queue, struct graph *graph,
-		      struct backend_fault *fault)
+/* What the nodes require, and the edges that follow from it, once more. */
+static int recompute_order(struct session *session, const struct queue *queue, struct graph *graph,
+			   struct backend_fault *fault)
 {
-	struct graph_whole *whole = graph->whole;
+	struct graph_instance *instance = graph->instance;
 	struct graph_order order;
 	if (graph_order_init(&order, graph->node_count, ++session->engine->order_stamp) < 0)
-		return 2;
-	int r = check_all(session, queue, graph, &order, fault);
+		return NODES_TOO_LARGE;
+	int r = check_all_nodes(session, queue, graph, &order, fault);
 	graph_order_seal(&order);
 	for (uint32_t i = 0; i < graph->node_count && r == 0; i++)
-		r = graph_order_alike(&order, &whole->order, i) ? 0 : 3;
+		r = graph_order_alike(&order, &instance->order, i) ? NODES_PASS : NODES_REORDERED;
 	if (r == 0) {
-		struct graph_order before = whole->order;
-		whole->order = order;
+		struct graph_order before = instance->order;
+		instance->order = order;
 		order = before;
-		if (charge(graph)) {
-			whole->order_stale = false;
+		if (charge_instance(graph)) {
+			instance->order_stale = false;
 		} else {
-			order = whole->order;
-			whole->order = before;
-			r = 2;
+			order = instance->order;
+			instance->order = before;
+			r = NODES_TOO_LARGE;
 		}
 	}
 	graph_order_fini(&order);
 	return r;
 }
 
-/* Not these changes, in the graph that is there. */
-static bool is_unfit(const struct queue *queue, const struct graph *graph)
+/* Changes that this device cannot make in an instance. */
+static bool has_unsupported_changes(const struct queue *queue, const struct graph *graph)
 {
-	const struct graph_whole *whole = graph->whole;
-	bool unfit = whole->changed_count > 0 &&
+	const struct graph_instance *instance = graph->instance;
+	bool unfit = instance->changed_count > 0 &&
 		     !(queue->facts->features & BACKEND_FEATURE_GRAPH_UPDATE);
-	for (uint32_t i = 0; i < whole->changed_count && !unfit; i++)
-		unfit = !has_its_form(graph, whole->changed[i], queue->facts->features);
+	for (uint32_t i = 0; i < instance->changed_count && !unfit; i++)
+		unfit = !has_its_form(graph, instance->changed[i], queue->facts->features);
 	return unfit;
 }
 
-static bool must_be_made_anew(struct session *session, const struct queue *queue,
-			      struct graph *graph)
+static bool must_be_rebuilt(struct session *session, const struct queue *queue, struct graph *graph)
 {
-	const struct graph_whole *whole = graph->whole;
+	const struct graph_instance *instance = graph->instance;
 	struct backend_fault fault;
-	if (whole->arena_is_gone || sched_graph_is_broken(whole->sched) || is_unfit(queue, graph))
+	if (instance->arena_is_gone || sched_graph_is_broken(instance->sched) ||
+	    has_unsupported_changes(queue, graph))
 		return true;
-	return whole->order_stale && order_anew(session, queue, graph, &fault) == 3;
+	return instance->order_stale &&
+	       recompute_order(session, queue, graph, &fault) == NODES_REORDERED;
 }
 
-/* What the backend's graph does not know of, as far as is known here, goes with the next launch. As
- * check_all. */
-static int put_changes(struct session *session, const struct queue *queue, struct graph *graph,
-		       struct sched_graph_node **changes, struct backend_fault *fault)
+/* Changes that the backend's graph may not have yet go with the next launch. */
+static int send_changes(struct session *session, const struct queue *queue, struct graph *graph,
+			struct sched_graph_node **changes, struct backend_fault *fault)
 {
-	struct graph_whole *whole = graph->whole;
-	uint64_t ran = sched_graph_ran(whole->sched),
-		 number = sched_graph_launches(whole->sched) + 1;
+	struct graph_instance *instance = graph->instance;
+	uint64_t ran = sched_graph_ran(instance->sched),
+		 number = sched_graph_launches(instance->sched) + 1;
 	uint32_t kept = 0;
-	for (uint32_t i = 0; i < whole->changed_count; i++) {
-		struct graph_node *node = &graph->nodes[whole->changed[i]];
+	for (uint32_t i = 0; i < instance->changed_count; i++) {
+		struct graph_node *node = &graph->nodes[instance->changed[i]];
 		node->changed = node->carried == 0 || node->carried > ran;
 		if (node->changed)
-			whole->changed[kept++] = whole->changed[i];
+			instance->changed[kept++] = instance->changed[i];
 	}
-	whole->changed_count = kept;
+	instance->changed_count = kept;
 	session->record_cost += kept;
 	for (uint32_t i = 0; i < kept; i++) {
 		struct task_request request;
-		uint32_t count, index = whole->changed[i];
+		uint32_t count, index = instance->changed[i];
 		int r = check_node(session, queue, graph, index, &request, fault);
 		if (r != 0)
 			return r;
-		const uint32_t *after = graph_order_after(&whole->order, index, &count);
+		const uint32_t *after = graph_order_after(&instance->order, index, &count);
 		forget_requirements(&graph->nodes[index], &request);
-		if (sched_graph_change(whole->sched, index, &request, after, count, changes) < 0)
-			return 2;
+		if (sched_graph_change(instance->sched, index, &request, after, count, changes) < 0)
+			return NODES_TOO_LARGE;
 		graph->nodes[index].carried = number;
 	}
 	return 0;
 }
 
-/* The next launch has it made anew. */
-static void unmake(struct graph *graph)
+/* The next launch builds it anew. */
+static void discard_instance(struct graph *graph)
 {
-	give_back(graph);
-	graph->whole->state = GRAPH_WHOLE_UNTRIED;
-	graph->whole->tries = 0;
+	free_backend_graph(graph);
+	graph->instance->state = GRAPH_INSTANCE_UNTRIED;
+	graph->instance->tries = 0;
 }
 
-static struct graph *launched(struct session *session, const Sycl__V1__CommandGroup *message,
-			      struct queue **queue_out)
+static struct graph *find_launched(struct session *session, const Sycl__V1__CommandGroup *message,
+				   struct queue **queue_out)
 {
 	const Sycl__V1__GraphLaunch *launch = message->graph_launch;
 	struct object *graph = object_id_type(launch->graph) == OBJECT_GRAPH
@@ -622,29 +633,29 @@ static struct graph *launched(struct session *session, const Sycl__V1__CommandGr
 	return (struct graph *)graph;
 }
 
-bool graph_whole_awaits(struct session *session, const Sycl__V1__CommandGroup *message)
+bool graph_instance_awaits(struct session *session, const Sycl__V1__CommandGroup *message)
 {
 	struct queue *queue;
 	if (message->action_case != SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
 		return false;
-	struct graph *graph = launched(session, message, &queue);
+	struct graph *graph = find_launched(session, message, &queue);
 	if (!graph || graph->context != queue->context ||
 	    graph->device_index != queue->device_index ||
 	    (graph->native_count > 0 &&
-	     (!graph->whole || graph->whole->state != GRAPH_WHOLE_BUILDING)))
+	     (!graph->instance || graph->instance->state != GRAPH_INSTANCE_BUILDING)))
 		return false;
-	if (!graph->whole)
-		graph->whole = calloc(1, sizeof(*graph->whole));
-	struct graph_whole *whole = graph->whole;
-	if (!whole)
+	if (!graph->instance)
+		graph->instance = calloc(1, sizeof(*graph->instance));
+	struct graph_instance *instance = graph->instance;
+	if (!instance)
 		return false;
-	if (whole->state == GRAPH_WHOLE_READY && graph->native_count == 0 &&
-	    whole->former_open == 0 && must_be_made_anew(session, queue, graph))
-		unmake(graph);
-	if (whole->state == GRAPH_WHOLE_UNTRIED ||
-	    (whole->state == GRAPH_WHOLE_REPLAYED && is_worth_another_try(whole)))
-		try(session, queue, graph);
-	if (whole->state != GRAPH_WHOLE_BUILDING)
+	if (instance->state == GRAPH_INSTANCE_READY && graph->native_count == 0 &&
+	    instance->former_open == 0 && must_be_rebuilt(session, queue, graph))
+		discard_instance(graph);
+	if (instance->state == GRAPH_INSTANCE_UNTRIED ||
+	    (instance->state == GRAPH_INSTANCE_REPLAYED && is_worth_another_try(instance)))
+		graph_instance_build(session, queue, graph);
+	if (instance->state != GRAPH_INSTANCE_BUILDING)
 		return false;
 	session->awaited = graph;
 	return true;
@@ -653,22 +664,22 @@ bool graph_whole_awaits(struct session *session, const Sycl__V1__CommandGroup *m
 /* --------------------------------------- launches --------------------------------------- */
 
 /* Launches that are in flight are on one lane. */
-static bool choose_lane(struct graph_whole *whole, const struct queue *queue)
+static bool choose_lane(struct graph_instance *instance, const struct queue *queue)
 {
-	if (whole->open > 0)
+	if (instance->open > 0)
 		return queue->has_native_lane || queue->lane_is_known
-			       ? whole->home_lane == queue->home_lane
-			       : !whole->lane_is_native;
-	bool keeps = whole->home_lane > 0 && !whole->lane_is_native && !queue->has_native_lane &&
-		     !queue->in_order;
+			       ? instance->home_lane == queue->home_lane
+			       : !instance->lane_is_native;
+	bool keeps = instance->home_lane > 0 && !instance->lane_is_native &&
+		     !queue->has_native_lane && !queue->in_order;
 	if (!keeps)
-		whole->home_lane =
+		instance->home_lane =
 			queue->home_lane ? queue->home_lane : scheduler_home_lane(queue->device);
-	whole->lane_is_native = queue->has_native_lane;
+	instance->lane_is_native = queue->has_native_lane;
 	return true;
 }
 
-/* 0; 1 with a fault; 2: two of them are one memory; negative: a violation. */
+/* What the whole graph requires becomes what its task requires. */
 static int put_requirements(struct session *session, const struct graph_order *order,
 			    struct task_request *request, struct backend_fault *fault)
 {
@@ -680,7 +691,7 @@ static int put_requirements(struct session *session, const struct graph_order *o
 		if (r != 0)
 			return r;
 		if (group_names_twice(stamp, buffer))
-			return 2;
+			return NODES_SAME_MEMORY;
 		scratch->requirements[i] = order->needs[i].requirement;
 	}
 	request->requirements = scratch->requirements;
@@ -704,8 +715,8 @@ static void end_launch(struct group *group)
 	struct graph *graph = group->graph;
 	if (graph->last == group)
 		graph->last = NULL;
-	graph->whole->open--;
-	graph->whole->former_open -= group->graph_making != graph->whole->making;
+	graph->instance->open--;
+	graph->instance->former_open -= group->graph_making != graph->instance->making;
 	for (uint32_t i = 0; group->graph_arenas && i < group->graph_arenas->count; i++)
 		group->graph_arenas->list[i].arena->users--;
 	drop_arenas(group->graph_arenas);
@@ -714,7 +725,7 @@ static void end_launch(struct group *group)
 
 static const struct group_graph_ops instance_ops = {.done = end_launch};
 
-static void open_group(const struct graph_whole_launch *launch, struct group *group)
+static void open_group(const struct graph_instance_launch *launch, struct group *group)
 {
 	struct session *session = launch->session;
 	struct queue *queue = launch->queue;
@@ -725,11 +736,11 @@ static void open_group(const struct graph_whole_launch *launch, struct group *gr
 	(void)object_ref(&queue->object);
 	(void)object_ref(&graph->object);
 	session->groups_open++;
-	session->record_cost += graph->whole->order.need_count;
+	session->record_cost += graph->instance->order.need_count;
 	group->session_number = ++session->group_count;
 	list_push_back(&session->open_groups, &group->session_link);
-	group->graph_making = graph->whole->making;
-	group->graph_arenas = graph->whole->arenas;
+	group->graph_making = graph->instance->making;
+	group->graph_arenas = graph->instance->arenas;
 	for (uint32_t i = 0; group->graph_arenas && i < group->graph_arenas->count; i++)
 		group->graph_arenas->list[i].arena->users++;
 	if (group->graph_arenas)
@@ -737,12 +748,12 @@ static void open_group(const struct graph_whole_launch *launch, struct group *gr
 	if (session->engine->scratch.waits_for_all)
 		queue->barrier = &group->entry;
 	graph->last = group;
-	graph->whole->open++;
+	graph->instance->open++;
 	session->engine->graph_launches++;
 }
 
-static int submit(const struct graph_whole_launch *launch, struct task_request *request,
-		  struct backend_fault *fault)
+static int submit_launch(const struct graph_instance_launch *launch, struct task_request *request,
+			 struct backend_fault *fault)
 {
 	struct session *session = launch->session;
 	struct group_scratch *scratch = &session->engine->scratch;
@@ -771,49 +782,51 @@ static int submit(const struct graph_whole_launch *launch, struct task_request *
 	return 0;
 }
 
-static int launch_ready(const struct graph_whole_launch *launch, struct sched_graph_node **changes,
-			enum graph_replay_reason *reason_out, struct backend_fault *fault)
+static int launch_ready(const struct graph_instance_launch *launch,
+			struct sched_graph_node **changes, enum graph_replay_reason *reason_out,
+			struct backend_fault *fault)
 {
 	struct session *session = launch->session;
 	struct queue *queue = launch->queue;
 	struct graph *graph = launch->graph;
-	struct graph_whole *whole = graph->whole;
+	struct graph_instance *instance = graph->instance;
 	/* Its nodes would run on all of the device, also on what is set apart for the latency
 	 * class. */
 	*reason_out = GRAPH_REPLAY_DEVICE;
-	if (!graph_is_only_whole(graph) && scheduler_latency_units(queue->device) > 0)
-		return 2;
+	if (!graph_needs_instance(graph) && scheduler_latency_units(queue->device) > 0)
+		return GRAPH_LAUNCH_REPLAY;
 	*reason_out = GRAPH_REPLAY_QUEUE;
-	if (!choose_lane(whole, queue))
-		return 2;
+	if (!choose_lane(instance, queue))
+		return GRAPH_LAUNCH_REPLAY;
 	*reason_out = GRAPH_REPLAY_CHANGE;
-	if (whole->arena_is_gone || sched_graph_is_broken(whole->sched) || is_unfit(queue, graph))
-		return 2;
+	if (instance->arena_is_gone || sched_graph_is_broken(instance->sched) ||
+	    has_unsupported_changes(queue, graph))
+		return GRAPH_LAUNCH_REPLAY;
 	*reason_out = GRAPH_REPLAY_NODE;
 	int r = 0;
-	if (whole->order_stale)
-		r = order_anew(session, queue, graph, fault);
-	else if (whole->releases != session->graph_releases)
-		r = check_all(session, queue, graph, NULL, fault);
+	if (instance->order_stale)
+		r = recompute_order(session, queue, graph, fault);
+	else if (instance->releases != session->graph_releases)
+		r = check_all_nodes(session, queue, graph, NULL, fault);
 	if (r == 0)
-		whole->releases = session->graph_releases;
-	else if (r == 3)
+		instance->releases = session->graph_releases;
+	else if (r == NODES_REORDERED)
 		*reason_out = GRAPH_REPLAY_CHANGE;
 	struct task_request request = {.device = NULL};
-	if (r == 0 && whole->changed_count > 0)
-		r = put_changes(session, queue, graph, changes, fault);
+	if (r == 0 && instance->changed_count > 0)
+		r = send_changes(session, queue, graph, changes, fault);
 	if (r == 0)
-		r = put_requirements(session, &whole->order, &request, fault);
+		r = put_requirements(session, &instance->order, &request, fault);
 	if (r != 0)
-		return r < 0 ? r : 2; /* replay says which node it is */
+		return r < 0 ? r : GRAPH_LAUNCH_REPLAY; /* the replay says which node it is */
 	*reason_out = GRAPH_REPLAY_CONTENTS;
-	if (!graph_is_only_whole(graph) && !launch->failed_dependency &&
+	if (!graph_needs_instance(graph) && !launch->failed_dependency &&
 	    needs_what_is_lost(&request))
-		return 2;
+		return GRAPH_LAUNCH_REPLAY;
 	char what[32];
 	(void)snprintf(what, sizeof(what), "graph of %u nodes", graph->node_count);
 	request.device = queue->device;
-	request.home_lane = whole->home_lane;
+	request.home_lane = instance->home_lane;
 	request.action = TASK_GRAPH;
 	request.what = what;
 	request.timed = queue->profiling && graph->profiling;
@@ -822,24 +835,24 @@ static int launch_ready(const struct graph_whole_launch *launch, struct sched_gr
 	request.flight_queue = launch->message->queue;
 	request.flight_group = launch->message->group;
 	request.failed_dependency = launch->failed_dependency;
-	request.graph.graph = whole->sched;
+	request.graph.graph = instance->sched;
 	request.graph.changes = *changes;
-	return submit(launch, &request, fault);
+	return submit_launch(launch, &request, fault);
 }
 
-int graph_whole_launch(const struct graph_whole_launch *launch,
-		       enum graph_replay_reason *reason_out, struct backend_fault *fault)
+int graph_instance_launch(const struct graph_instance_launch *launch,
+			  enum graph_replay_reason *reason_out, struct backend_fault *fault)
 {
-	struct graph_whole *whole = launch->graph->whole;
+	struct graph_instance *instance = launch->graph->instance;
 	struct sched_graph_node *changes = NULL;
-	if (!whole || whole->state != GRAPH_WHOLE_READY) {
-		*reason_out = whole ? whole->reason : GRAPH_REPLAY_SIZE;
-		if (whole &&
-		    (whole->reason == GRAPH_REPLAY_BACKEND || whole->reason == GRAPH_REPLAY_NODE))
-			*fault = whole->fault;
-		if (whole)
-			whole->replays++;
-		return 2;
+	if (!instance || instance->state != GRAPH_INSTANCE_READY) {
+		*reason_out = instance ? instance->reason : GRAPH_REPLAY_SIZE;
+		if (instance && (instance->reason == GRAPH_REPLAY_BACKEND ||
+				 instance->reason == GRAPH_REPLAY_NODE))
+			*fault = instance->fault;
+		if (instance)
+			instance->replays++;
+		return GRAPH_LAUNCH_REPLAY;
 	}
 	int r = launch_ready(launch, &changes, reason_out, fault);
 	if (r != 0)
@@ -847,26 +860,26 @@ int graph_whole_launch(const struct graph_whole_launch *launch,
 	return r;
 }
 
-void graph_whole_arena_gone(struct arena *arena)
+void graph_instance_arena_ended(struct arena *arena)
 {
 	while (!list_empty(&arena->graphs)) {
 		struct graph_arena *noted =
 			list_entry(arena->graphs.next, struct graph_arena, link);
 		struct graph *graph = noted->graph;
 		list_remove(&noted->link);
-		if (graph->native_count > 0 || graph->whole->state == GRAPH_WHOLE_BUILDING)
-			graph->whole->arena_is_gone = true;
+		if (graph->native_count > 0 || graph->instance->state == GRAPH_INSTANCE_BUILDING)
+			graph->instance->arena_is_gone = true;
 		else
-			unmake(graph);
+			discard_instance(graph);
 	}
 }
 
-void graph_whole_free(struct graph *graph)
+void graph_instance_free(struct graph *graph)
 {
 	if (graph->object.session->awaited == graph)
 		graph->object.session->awaited = NULL;
-	if (graph->whole)
-		give_back(graph);
-	free(graph->whole);
-	graph->whole = NULL;
+	if (graph->instance)
+		free_backend_graph(graph);
+	free(graph->instance);
+	graph->instance = NULL;
 }

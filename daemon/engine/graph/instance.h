@@ -1,0 +1,133 @@
+/*
+ * The instance of a graph: a graph of the backend's. A launch of it is one task of the scheduler,
+ * whatever the number of nodes; its cost here goes by what the nodes require together
+ * (graph/order.h). Where there can be no instance, a launch is a task for each node (graph/run.h).
+ * graph_replay_reason says why, and the engine counts it.
+ *
+ *   UNTRIED --first launch--> BUILDING --the device has it--> READY --an arena of it is gone--> UNTRIED
+ *      |                          \--it refuses--\      \--a change that cannot be made in it--> UNTRIED
+ *      \--cannot be----------------------------> REPLAYED --(it may have been for a moment: later, a few times)--> UNTRIED
+ *
+ * A session that launches a graph which is BUILDING is not read until that is done
+ * (session.awaited); other sessions do not wait. Objects that nodes name are checked again when
+ * objects that graphs name were released since; otherwise buffers alone are. A device that works
+ * may refuse for the moment, where building may wait for what runs (BACKEND_FEATURE_QUIET_LOAD). A
+ * launch is replayed when a node would be refused, or a part needs contents that are lost: the
+ * replay says what is wrong and runs the rest.
+ *
+ * Changed arguments go with the next launch into the instance. Another kernel, another order, or a
+ * device that changes nothing need a new instance. It is built as at first, in slices of the
+ * device's thread, beside the launches in flight, which keep the former one. While some of those
+ * are open there is no third instance, and launches are replayed. Front thread.
+ */
+#ifndef SYCL_ENGINE_GRAPH_INSTANCE_H
+#define SYCL_ENGINE_GRAPH_INSTANCE_H
+
+#include "graph/graph.h"
+#include "graph/order.h"
+#include "session/engine_state.h"
+
+#define GRAPH_INSTANCE_NODES_MAX                                                                   \
+	4096u /* the device's thread makes all of it: some milliseconds                            \
+	       */
+#define GRAPH_INSTANCE_ARENAS_MAX 64u
+
+struct backend_fault;
+struct arena;
+
+/* An arena that nodes copy from or to. */
+struct graph_arena {
+	struct list link; /* of arena.graphs; empty: the graph has let go */
+	struct arena *arena;
+	struct graph *graph;
+};
+
+/* What no backend changes of a node in an instance: if one differs, the instance is built anew. */
+struct graph_node_form {
+	uint64_t kernel;
+	uint32_t cluster[3];
+	bool cooperative, is_empty;
+	bool is_disabled; /* it was when the graph was made; what is disabled later some backends
+			     can skip */
+};
+
+/* The arenas of one instance; each open launch has a reference. */
+struct graph_arenas {
+	uint32_t references, count;
+	struct graph_arena list[GRAPH_INSTANCE_ARENAS_MAX];
+};
+
+enum graph_instance_state {
+	GRAPH_INSTANCE_UNTRIED = 0,
+	GRAPH_INSTANCE_BUILDING,
+	GRAPH_INSTANCE_READY,
+	GRAPH_INSTANCE_REPLAYED
+};
+
+struct graph_instance {
+	enum graph_instance_state state;
+	enum graph_replay_reason reason; /* REPLAYED */
+	struct backend_fault fault;      /* in the backend's words */
+	uint64_t number;                 /* of the record to answer when it is made; 0: none */
+	struct sched_graph *sched;       /* BUILDING, READY */
+	struct graph_order order;
+	struct graph_node_form *forms; /* of the nodes, as the backend's graph has them */
+	uint64_t bytes;                /* of the session's, charged for it */
+	struct graph_arenas *arenas;   /* NULL: none */
+	bool arena_is_gone;            /* and what names it cannot be made anew */
+	uint64_t releases;             /* of the session, when nodes were looked at */
+	uint32_t tries, replays;       /* replays since the last try */
+	uint32_t *changed; /* nodes that the backend's graph may not know of; node_count of them */
+	uint32_t changed_count;
+	bool order_stale;         /* some require something else */
+	uint32_t home_lane, open; /* launches that are open, on this lane */
+	uint32_t making;          /* how often it was made, or tried */
+	uint32_t former_open;     /* of those that are open: of former makings */
+	bool lane_is_native;
+};
+
+/*
+ * Must the session wait before this command group, until an instance is built? Then it becomes hot
+ * again by itself. False also for what is no launch, or one that will be refused.
+ */
+bool graph_instance_awaits(struct session *session, const Sycl__V1__CommandGroup *message);
+/* on_graph_built. Returns the session, which may be gone after its next step. */
+struct session *graph_instance_built(struct graph *graph, const struct backend_fault *fault);
+
+/* What a launch of an instance came to. Negative instead: the session has been told to close. */
+enum graph_launch_result {
+	GRAPH_LAUNCH_OPEN = 0, /* the group is open */
+	GRAPH_LAUNCH_REFUSED,  /* with a fault; nothing was submitted */
+	GRAPH_LAUNCH_REPLAY,   /* to be replayed: `reason_out` says why, and the fault says more if
+				  its status is not 0 */
+};
+struct graph_instance_launch {
+	struct session *session;
+	struct queue *queue;
+	struct graph *graph;
+	const Sycl__V1__CommandGroup *message;
+	const struct group *slots;
+	const struct backend_fault *failed_dependency;
+};
+/* Launch the instance behind scratch.before. */
+int graph_instance_launch(const struct graph_instance_launch *launch,
+			  enum graph_replay_reason *reason_out, struct backend_fault *fault);
+/* A node has another command group than `before`, which is still there. */
+void graph_instance_node_changed(struct graph *graph, uint32_t node,
+				 const Sycl__V1__CommandGroup *before);
+/* A node does nothing from now on, or something again. */
+void graph_instance_node_switched(struct graph *graph, uint32_t node);
+/* The arena ends; no launch that is open uses it. */
+void graph_instance_arena_ended(struct arena *arena);
+/* Of a graph that ends. */
+void graph_instance_free(struct graph *graph);
+/* Functions of native commands that were never called are called with no command. */
+void graph_natives_end(struct graph *graph);
+/*
+ * A graph with native commands is finished: its functions are called now, once (K15), and it has an
+ * instance or no launch at all. `number`: the record to answer when that is done, or 0. 0, or
+ * negative: a violation.
+ */
+int graph_instance_make(struct graph *graph, uint64_t number);
+
+#endif
