@@ -140,7 +140,7 @@ static void finish_job(struct helper *helper, struct helper_job *job)
 		explain_child_end(job, status, &usage, &report);
 	const int fds[] = {job->log, job->binary};
 	private_folder_remove(
-		&job->folder); /* first: who has the answer finds nothing of the build any more */
+		&job->folder); /* first: when the answer arrives, nothing of the build is left */
 	answer_job(helper, job->number, &report, build_ns, fds,
 		   report.status == STATUS_SUCCESS ? 2 : 1);
 	close_job(helper, job);
@@ -195,7 +195,7 @@ static int fork_job(struct helper_job *job, const Sycl__V1__BuildJob *message,
 			_exit(1);
 		build_child_run(message, files);
 	}
-	(void)setpgid(job->pid, job->pid); /* both do it: whoever comes first */
+	(void)setpgid(job->pid, job->pid); /* both processes do it: the first one counts */
 	job->pidfd = pidfd_open(job->pid, 0);
 	if (job->pidfd < 0) {
 		int error = -errno;

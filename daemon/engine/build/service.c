@@ -232,7 +232,7 @@ struct build_service *build_service_free(struct build_service *service)
 
 static void set_timer(struct build_service *service);
 
-/* A cold build takes a second and more, which looks like an engine that does nothing. */
+/* A cold build takes a second and more, in which an engine seems to do nothing. */
 static void log_slow_build(const struct build_service *service, const struct build_work *work)
 {
 	static const char *const kinds[] = {
@@ -260,7 +260,7 @@ static void log_slow_build(const struct build_service *service, const struct bui
 		*name ? ")" : "", request->device_name, service->running - 1, waiting);
 }
 
-void build_service_tell(struct build_service *service, int fd)
+void build_service_log_to(struct build_service *service, int fd)
 {
 	service->told_fd = fd;
 }

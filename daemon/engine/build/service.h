@@ -86,7 +86,7 @@ struct build_service *build_service_free(struct build_service *service);
 
 /* From now on a line for each build that begins, none for what is in the cache. `fd`: the caller's,
  * which never waits; -1: no more. */
-void build_service_tell(struct build_service *service, int fd);
+void build_service_log_to(struct build_service *service, int fd);
 
 struct build_service_counters {
 	uint64_t builds, cache_hits;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* A refused accessor is told of, then its slot, so that whoever waits for it wakes up. */
+/* A refused accessor is reported, then its slot is written, so that a waiting thread wakes up. */
 static void refuse_host_accessor(struct host_accessor *accessor, const struct backend_fault *fault)
 {
 	object_fail(&accessor->object, 0, fault);

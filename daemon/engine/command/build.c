@@ -377,7 +377,7 @@ int command_kernel_create(struct session *session, const Sycl__V1__KernelCreate 
 	return 0;
 }
 
-/* Where the backend does not tell, it follows from the kind. */
+/* Where the backend does not say, it follows from the kind. */
 static enum backend_address_space address_of(const struct backend_argument_facts *facts)
 {
 	if (facts->address != BACKEND_ADDRESS_UNKNOWN)

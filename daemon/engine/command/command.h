@@ -16,7 +16,8 @@ extern const struct object_kind command_object_kinds[OBJECT_TYPE_COUNT];
 /* commands.c: session_hooks.run_command. */
 int session_command(struct session *session, const Sycl__V1__Command *command);
 
-/* As session_command. What fails is answered or told; it is no reason to return anything but 0. */
+/* As session_command. A failure is answered or reported; it is no reason to return anything but 0.
+ */
 int command_release(struct session *session, const Sycl__V1__Release *message);
 int command_discover(struct session *session);
 int command_context_create(struct session *session, const Sycl__V1__ContextCreate *message);
@@ -38,7 +39,7 @@ enum burst_result {
 	BURST_DONE = 0,
 	BURST_SPLIT, /* it cannot be taken as one, and nothing has happened: run each by itself */
 };
-/* Negative instead: the session has been told to close. */
+/* Negative instead: the session will close. */
 int command_burst(struct session *session, const Sycl__V1__CommandGroup *message,
 		  const struct group_burst *burst);
 /* resubmit.c: keeps the group's shape; the group is not run. */

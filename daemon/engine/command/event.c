@@ -144,7 +144,7 @@ static int make_behind(struct shared_event *event, struct queue *queue, const st
 	event->object.backend = queue->object.backend;
 	event->context = queue->context;
 	(void)object_ref(&queue->context->object);
-	share->is_native = true; /* who recorded it again would change what it means */
+	share->is_native = true; /* to record it again would change its meaning */
 	shared_event_attach(event, share);
 	return 0;
 }
@@ -201,7 +201,7 @@ void event_share_ready(struct event_share *share, const uint8_t *handle,
 		       const struct backend_fault *fault)
 {
 	share->answered = true;
-	if (!share->sched) { /* everybody has gone meanwhile */
+	if (!share->sched) { /* every session has released it meanwhile */
 		event_share_free(share);
 		return;
 	}

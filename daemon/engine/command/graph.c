@@ -1,4 +1,4 @@
-/* Executable graphs: sent once, node by node (L1). One-way; what is wrong is told as ObjectFailed.
+/* Executable graphs: sent once, node by node (L1). One-way; failures are reported as ObjectFailed.
  * Launches: graph/run.c. */
 #include "graph/graph.h"
 #include "graph/instance.h"
@@ -71,7 +71,7 @@ int command_graph_create(struct session *session, const Sycl__V1__GraphCreate *m
 	return r < 0 ? r : 0;
 }
 
-/* 0: the graph; 1: one that has failed, of which everything has been told. */
+/* 0: the graph; 1: one that has failed, which was reported already. */
 static int find_graph(struct session *session, uint64_t id, struct graph **graph_out)
 {
 	struct backend_fault fault;
@@ -210,7 +210,7 @@ static int copy_node_group(struct graph *graph, const Sycl__V1__CommandGroup *gr
 	return r;
 }
 
-/* 0; 1: told; negative: a violation. */
+/* 0; 1: it failed, which is reported; negative: a violation. */
 static int connect_node(struct session *session, struct graph *graph, const uint32_t *after,
 			size_t count)
 {
@@ -234,7 +234,7 @@ static int connect_node(struct session *session, struct graph *graph, const uint
 	return 0;
 }
 
-/* 0: the graph has it. 1: it was told why not. Negative: a violation. */
+/* 0: the graph has it. 1: it has not, which is reported. Negative: a violation. */
 static int take_node(struct session *session, const Sycl__V1__GraphNode *message)
 {
 	struct graph *graph;

@@ -111,7 +111,7 @@ static void refuse_group(struct session *session, struct queue *queue,
 	group_refuse(queue, slots, fault);
 }
 
-/* What the client wants to be told through. Negative: no slots of its. */
+/* The slots through which the client learns of the completion. Negative: these are no slots. */
 static int read_slots(struct session *session, const Sycl__V1__CommandGroup *message,
 		      struct group *slots_out)
 {
@@ -132,7 +132,7 @@ static int read_slots(struct session *session, const Sycl__V1__CommandGroup *mes
 	return slots_out->is_host_task ? session_check_slot(session, slots_out->host_slot) : 0;
 }
 
-/* *taken_out: a task was made of it. `burst`: or NULL; 1: it is refused, and nobody has been told.
+/* *taken_out: a task was made of it. `burst`: or NULL. Returns a burst_result, or a negative errno.
  */
 static int run_group(struct session *session, const Sycl__V1__CommandGroup *message,
 		     const struct group_burst *burst, bool *taken_out)

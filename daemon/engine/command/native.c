@@ -26,7 +26,7 @@ struct native_request {
 	bool makes;
 	bool may_be_0; /* CUDA counts devices from 0; of everything else that is no object */
 	struct backend_fault fault; /* the first */
-	uint32_t count, left;       /* left: told as 0, behind the others */
+	uint32_t count, left;       /* left: reported as 0, behind the others */
 	uint64_t natives[2 * NATIVES_MAX];
 };
 

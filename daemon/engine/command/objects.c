@@ -1,4 +1,4 @@
-/* Contexts, queues, buffers, and the end of every object. All one-way: what fails is told as
+/* Contexts, queues, buffers, and the end of every object. All one-way: failures are reported as
  * ObjectFailed. */
 #include "command/command.h"
 #include "base/range_check.h"

@@ -62,7 +62,7 @@ static uint32_t burst_room(const struct session *session, const struct queue *qu
 	return room < session->turn_left ? (uint32_t)room : session->turn_left;
 }
 
-/* A living one. NULL: what is wrong is told when the group is taken by itself. */
+/* An object that is in use. NULL: the group itself, when it runs, reports what is wrong. */
 static const void *find_living(const struct session *session, uint64_t id, enum object_type type)
 {
 	const struct object *object =
@@ -147,7 +147,7 @@ static int take_burst(struct session *session, const struct shape *shape, uint32
 		engine->commands_decoded += burst.count - 1;
 		return r < 0 ? r : (int)burst.count;
 	}
-	/* Each is told by itself what is wrong. */
+	/* Each group by itself reports what is wrong. */
 	ring_reader_back(&session->submit, place);
 	session->unburst_queue = group->queue;
 	session->unburst_to = group->group + burst.count - 1;

@@ -62,7 +62,7 @@ static void answer_usm(struct usm *usm, const struct backend_fault *fault)
 	}
 	usm->ready = true;
 	reply_allocated(usm);
-	/* Released before anybody was told: nothing has used it. */
+	/* Released before it was reported: nothing has used it. */
 	if (usm->object.released)
 		put_off(usm);
 }
@@ -190,7 +190,7 @@ static int find_place(struct session *session, const Sycl__V1__UsmAllocate *mess
 	return 0;
 }
 
-/* 1 with a fault; 0: allocated, or it will be told. */
+/* 1 with a fault; 0: allocated, or the answer follows. */
 static int take_place(struct session *session, const Sycl__V1__UsmAllocate *message,
 		      struct usm *usm, struct backend_fault *fault)
 {
@@ -211,7 +211,7 @@ static int take_place(struct session *session, const Sycl__V1__UsmAllocate *mess
 		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
 				 "the engine has no memory for USM");
 	if (r == 0)
-		(void)object_ref(&usm->object); /* until it is told */
+		(void)object_ref(&usm->object); /* until it is answered */
 	else
 		answer_usm(usm, NULL);
 	return 0;
@@ -248,7 +248,7 @@ static int allocate_usm(struct session *session, const Sycl__V1__UsmAllocate *me
 	if (r < 0)
 		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
 				 "the engine has no memory for USM");
-	(void)object_ref(&usm->object); /* until it is told */
+	(void)object_ref(&usm->object); /* until it is answered */
 	return 0;
 }
 
@@ -280,7 +280,7 @@ static int find_variable(struct session *session, const Sycl__V1__UsmAllocate *m
 	if (sched_usm_find_variable(bundle->program, message->variable, usm, &usm->sched) < 0)
 		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
 				 "the engine has no memory for the variable");
-	(void)object_ref(&usm->object); /* until it is told */
+	(void)object_ref(&usm->object); /* until it is answered */
 	return 0;
 }
 

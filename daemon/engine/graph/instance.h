@@ -94,7 +94,7 @@ bool graph_instance_awaits(struct session *session, const Sycl__V1__CommandGroup
 /* on_graph_built. Returns the session, which may be gone after its next step. */
 struct session *graph_instance_built(struct graph *graph, const struct backend_fault *fault);
 
-/* What a launch of an instance came to. Negative instead: the session has been told to close. */
+/* What a launch of an instance came to. Negative instead: the session will close. */
 enum graph_launch_result {
 	GRAPH_LAUNCH_OPEN = 0, /* the group is open */
 	GRAPH_LAUNCH_REFUSED,  /* with a fault; nothing was submitted */

@@ -3,7 +3,7 @@
 #include "group/group.h"
 #include "session/session.h"
 
-/* The first that is nobody else's fault. */
+/* The first failure that does not come from another node's. */
 static void keep_fault(struct task_outcome *all, const struct backend_fault *fault)
 {
 	if (!fault->status)

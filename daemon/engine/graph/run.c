@@ -90,7 +90,7 @@ void graph_launch_refuse(struct session *session, const Sycl__V1__GraphLaunch *m
 /* What comes behind the launch comes behind these tasks. -ENOMEM. */
 static int add_end_tasks(const struct graph_run *run, struct group_scratch *scratch)
 {
-	/* The end may be told before those that it is behind: then they are what is left. */
+	/* The end may complete before nodes that it is behind: then these are left. */
 	if (run->end < run->count && run->nodes[run->end].task)
 		return group_scratch_after(scratch, run->nodes[run->end].task);
 	for (uint32_t i = 0; i < run->count; i++) {
@@ -353,7 +353,7 @@ static void open_group(struct launch *launch, struct group *group)
 	launch->graph->last = group;
 }
 
-/* However many buffers' parts its nodes use: nobody else is served meanwhile. */
+/* A limit on parts of buffers that its nodes use: no other session is served meanwhile. */
 static int check_visits(const struct launch *launch, uint64_t before, struct backend_fault *fault)
 {
 	struct session *session = launch->session;

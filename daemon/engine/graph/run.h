@@ -43,7 +43,7 @@ struct graph_run {
 /*
  * Submit the nodes of a group that launches a graph; its queue and its slots are checked. 0: the
  * group is open, also where nodes were refused; 1 with a fault: nothing of it was submitted;
- * negative: as 0, and the session has been told to close.
+ * negative: as 0, and the session will close.
  */
 int graph_launch(struct session *session, struct queue *queue,
 		 const Sycl__V1__CommandGroup *message, const struct group *slots,

@@ -19,7 +19,7 @@ struct graph_temporary {
 
 /*
  * group_check_requirements of a node, of which `request` has the device: it may name temporaries,
- * unless it is the host's. 0; 1 with a fault; negative: the session has been told to close.
+ * unless it is the host's. 0; 1 with a fault; negative: the session will close.
  */
 int graph_check_requirements(struct graph *graph, const Sycl__V1__CommandGroup *group,
 			     struct task_request *request, struct backend_fault *fault);

@@ -28,8 +28,8 @@ int group_scratch_keep_before(struct group_scratch *scratch, uint32_t data);
 int group_scratch_put_before(struct group_scratch *scratch, uint32_t *order_out);
 
 /*
- * These return 0; 1 with a fault when the group is refused; a negative errno when the session has
- * been told to close.
+ * These return 0; 1 with a fault when the group is refused; a negative errno when the session will
+ * close.
  */
 int group_check_requirements(struct session *session, const Sycl__V1__CommandGroup *message,
 			     struct task_request *request, struct backend_fault *fault);
@@ -57,7 +57,7 @@ int group_check_fill(struct session *session, const Sycl__V1__Fill *fill,
 		     struct task_request *request, struct backend_fault *fault);
 int group_check_host_update(struct session *session, const Sycl__V1__HostUpdate *update,
 			    struct task_request *request, struct backend_fault *fault);
-/* poison.c: what a refused group would have written is lost, and who needs it fails. */
+/* poison.c: what a refused group would have written is lost, and tasks that need it fail. */
 void group_poison(struct session *session, const Sycl__V1__CommandGroup *message,
 		  const struct backend_fault *fault);
 /* The same step by step, of requirements of several groups. */
@@ -98,8 +98,8 @@ int group_check_image_argument(const struct group_scratch *scratch, const struct
 			       struct task_argument *argument, struct backend_fault *fault);
 int group_check_sampler_argument(const Sycl__V1__Argument *message, uint32_t index,
 				 struct task_argument *argument, struct backend_fault *fault);
-/* A kernel in PTX or CUDA C++ takes an image as a word of 64 bits: what it is one for, only its
- * backend can tell. */
+/* A kernel in PTX or CUDA C++ takes an image as a word of 64 bits: only its backend knows which
+ * words are images. */
 bool group_image_fits_word(const struct backend_argument_facts *facts,
 			   const struct task_argument *argument);
 bool group_copies_image(const struct group_scratch *scratch, const struct task_request *request,
@@ -111,7 +111,7 @@ int group_check_image_copy(const struct group_scratch *scratch, const struct que
 int group_check_usm_argument(struct session *session, const struct queue *queue, uint64_t address,
 			     uint32_t index, struct task_argument *argument,
 			     struct backend_fault *fault);
-/* So many bytes that a node of a graph looks at. `what`: for people. */
+/* So many bytes that a node of a graph reads as its condition. `what`: for the error sentence. */
 int group_check_usm_word(struct session *session, const struct queue *queue, uint64_t address,
 			 uint64_t size_bytes, const char *what, const void **pointer_out,
 			 struct backend_fault *fault);

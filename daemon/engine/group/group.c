@@ -8,7 +8,7 @@ void queue_publish_mark(struct queue *queue)
 			   (uint32_t)group_window_mark(&queue->window), queue->slot_status ? 1 : 0);
 }
 
-/* The reply goes first, then whatever tells the client that the group is over. */
+/* The reply goes first, then the slots that complete the group. */
 static void report_failure(struct queue *queue, uint64_t number, const struct backend_fault *fault)
 {
 	struct session *session = queue->object.session;
@@ -77,8 +77,8 @@ void group_done(struct group *group, const struct task_outcome *outcome)
 	session->usage.device_ns += outcome->device_ns;
 	session->usage.bytes_to_device += outcome->bytes_to_device;
 	session->usage.bytes_to_host += outcome->bytes_to_host;
-	/* What the host saw of it is good for accounts only; and what was told while it ran stays
-	 * so. */
+	/* Times that the host measured are for accounts only; a start that was reported while it
+	 * ran stays. */
 	uint64_t start_ns = outcome->estimated ? 0 : outcome->start_ns;
 	keep_times(queue, group->entry.number, group->submit_ns,
 		   group->start_ns ? group->start_ns : start_ns,

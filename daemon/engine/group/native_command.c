@@ -1,6 +1,6 @@
 /*
- * Native commands: functions of the application in whose process this engine runs. Anybody else's
- * are numbers that mean nothing.
+ * Native commands: functions of the application in whose process this engine runs. Functions of
+ * other processes would be numbers without a meaning.
  */
 #include "group/check.h"
 #include "session/session.h"

@@ -4,7 +4,7 @@
 #include "group/check.h"
 #include "session/session.h"
 
-/* Parts that one refusal looks at one by one; beyond them it takes whole buffers, each once. */
+/* Parts that one refusal poisons one by one; beyond them it poisons whole buffers, each once. */
 #define PARTS_MAX 16384u
 
 /* NULL: there is none of that id, or it is on its way out. */

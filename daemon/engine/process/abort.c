@@ -11,16 +11,16 @@
 
 typedef void aborter(void);
 
-static struct flight_page *_Atomic told;
+static struct flight_page *_Atomic flight;
 static aborter *_Atomic next_abort; /* the C library's */
 
-void engine_abort_tells(struct flight_page *page)
+void engine_abort_record_in(struct flight_page *page)
 {
 	void *found = dlsym(RTLD_NEXT, "abort");
 	aborter *next = NULL;
 	memcpy(&next, &found, sizeof(next));
 	atomic_store(&next_abort, next);
-	atomic_store(&told, page);
+	atomic_store(&flight, page);
 }
 
 static void record_abort(struct flight_page *page, const char *words)
@@ -46,7 +46,7 @@ void __assert_fail(const char *assertion, const char *file, unsigned line, const
 	const char *slash = strrchr(file, '/');
 	(void)snprintf(words, sizeof(words), "%s:%u: %s: Assertion `%s' failed.",
 		       slash ? slash + 1 : file, line, function ? function : "?", assertion);
-	struct flight_page *page = atomic_load(&told);
+	struct flight_page *page = atomic_load(&flight);
 	if (page)
 		record_abort(page, words);
 	(void)dprintf(STDERR_FILENO, "%s\n", words);
@@ -63,7 +63,7 @@ __attribute__((noreturn, visibility("default"))) void abort(void);
 
 void abort(void)
 {
-	struct flight_page *page = atomic_load(&told);
+	struct flight_page *page = atomic_load(&flight);
 	aborter *next = atomic_load(&next_abort);
 	if (page)
 		record_abort(page,

@@ -9,6 +9,6 @@
 struct flight_page;
 
 /* From now on in that page, which stays until the process ends. */
-void engine_abort_tells(struct flight_page *page);
+void engine_abort_record_in(struct flight_page *page);
 
 #endif

@@ -18,8 +18,9 @@
 #define CONTROL_DECODE_BYTES (64u << 10)
 
 enum link {
-	LINK_NONE,    /* nobody is there: one that follows is looked for, or is not to be */
-	LINK_NEW,     /* connected to one that follows: it has the first word */
+	LINK_NONE, /* no supervisor is connected: the engine waits for one that follows, or does not
+		    */
+	LINK_NEW,  /* connected to one that follows: it has the first word */
 	LINK_SHOWN,   /* it has been shown what is here */
 	LINK_SERVING, /* sessions come */
 };
@@ -36,7 +37,7 @@ struct control {
 	uid_t owner;      /* whose the supervisor is */
 	bool page_wanted; /* by the supervisor that is there or to which it returns */
 	bool told_to_end;
-	bool may_return; /* it has an identity, and was not told to end, nor refused */
+	bool may_return; /* it has an identity, and was neither ended nor refused */
 	uint8_t token[ENGINE_TOKEN_BYTES];
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	struct reconnect *reconnect;
@@ -81,8 +82,7 @@ static int link_socket(struct control *control, int socket, enum link link)
 	return 0;
 }
 
-/* Nobody is at the other end any more: no session comes, nothing is to be told, until another one
- * is there. */
+/* The supervisor is gone: no session comes and nothing is reported until another one connects. */
 static void drop_supervisor(struct control *control)
 {
 	if (control->link == LINK_NONE)

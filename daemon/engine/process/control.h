@@ -1,6 +1,6 @@
 /*
  * The supervisor's end of an engine: sessions come in, reports go out (control.proto). When the
- * supervisor goes, the engine goes on until its last session ends, and looks for the supervisor
+ * supervisor goes, the engine goes on until its last session ends, and waits for the supervisor
  * that follows: to that one it shows what it has, and if it is taken over, all is as before. Front
  * thread.
  */
@@ -18,7 +18,7 @@ int control_create(struct engine *engine, int socket, struct control **control_o
 /* Does the supervisor that is there learn from the flight page, at the hang-up, that the engine is
  * lost, and look after what is left of it? */
 bool control_is_followed(const struct control *control);
-/* Tell the supervisor at once that this engine takes no more sessions. */
+/* Reports to the supervisor at once that this engine takes no more sessions. */
 void control_hang_up(struct control *control);
 /* After engine_run and before engine_free. Accepts NULL, returns NULL. */
 struct control *control_free(struct control *control);

@@ -18,7 +18,7 @@ static bool is_orphan(const struct session *session)
 	       clock_now_ns() - session->orphan_ns > session->limits.orphan_seconds * SECOND_NS;
 }
 
-/* Nobody has waited since its end for what a session left that has no client. */
+/* A session without a client has a shorter deadline: no process waits for its work. */
 static uint64_t deadline_ns(const struct session *session)
 {
 	uint64_t most = session->limits.group_seconds * SECOND_NS,

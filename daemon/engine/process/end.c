@@ -1,11 +1,12 @@
-/* How an engine ends: by itself after its last session, or because it was told to. */
+/* How an engine ends: by itself after its last session, or on an order. */
 #include "process/engine.h"
 #include "process/turn.h"
 #include "session/engine_state.h"
 #include "session/session.h"
 #include "session/topology.h"
 
-/* Opening goes on in the devices' threads. What cannot be opened tells those who ask for it. */
+/* Opening goes on in the devices' threads. A device that cannot be opened fails when a client uses
+ * it. */
 static void engine_warm(struct engine *engine)
 {
 	const struct scheduler_platform_info *platforms;

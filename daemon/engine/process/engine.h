@@ -42,17 +42,17 @@ struct flight_page *engine_flight(const struct engine *engine);
  */
 int engine_add_session(struct engine *engine, int socket, int pidfd,
 		       const struct session_peer *peer);
-/* The same, but the peer is only told why it is not served (STATUS_QUOTA). */
+/* The same, but the peer only gets the reason why it is not served (STATUS_QUOTA). */
 int engine_refuse_session(struct engine *engine, int socket, int pidfd,
 			  const struct session_peer *peer, const char *text);
 
 /*
- * Until the engine is told to end and its sessions have. -ETIMEDOUT: their work would not end in
+ * Until the engine is to end and its sessions have ended. -ETIMEDOUT: their work would not end in
  * time; -EIO: a device's driver can do nothing more in this process, which must end at once,
  * without touching it again. Blocks.
  */
 int engine_run(struct engine *engine);
-/* It is about to return -EIO: whoever comes now is another engine's. Front thread. */
+/* It is about to return -EIO: new sessions belong to another engine. Front thread. */
 bool engine_is_lost(const struct engine *engine);
 /*
  * After -EIO, and before the process is gone, because the driver takes its time to take a context
@@ -64,7 +64,7 @@ void engine_hang_up(struct engine *engine);
 void engine_drain(struct engine *engine);
 /* After engine_drain, if it has not ended: sessions may come again. */
 void engine_resume(struct engine *engine);
-/* What it has opened so far is told once more. */
+/* Reports the open devices once more, with the next turn. */
 void engine_report_devices(struct engine *engine);
 /* End the sessions, then the engine. They get `drain_ns` for ending by themselves, then their work
  * as long again as ENGINE_GRACE_NS. */
@@ -79,7 +79,7 @@ void engine_stop_from_anywhere(struct engine *engine);
  * Takes both descriptors, also on failure: then it is as before. 0 or a negative errno.
  */
 int engine_divide(struct engine *engine, int grants, int claims);
-/* Nobody does so any more. */
+/* Devices' time is divided no more. */
 void engine_divide_no_more(struct engine *engine);
 /* After engine_run: nothing of it runs or waits any more, so its user is charged no time of a
  * device. */

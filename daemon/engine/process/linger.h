@@ -7,7 +7,7 @@
 
 struct engine;
 
-/* Does it harm nobody if the process stays for a while? The driver is not asked. Front thread,
+/* May the process stay for a while without harm to others? The driver is not asked. Front thread,
  * after engine_run has returned -EIO. */
 bool engine_may_linger(const struct engine *engine);
 

@@ -221,16 +221,16 @@ static int run_engine(const struct arguments *arguments, struct build_service *b
 	struct engine *engine = NULL;
 	int r = engine_filter_install();
 	if (r == -ENOSYS)
-		(void)report_failure("goes on with all system calls", r);
+		(void)report_failure("no filter of system calls", r);
 	else if (r < 0)
 		return report_failure("cannot filter system calls", r);
 	r = engine_create(&arguments->engine, builds, &engine);
 	if (r < 0)
 		return report_failure("cannot start", r);
-	engine_abort_tells(engine_flight(engine));
-	build_service_tell(builds, STDERR_FILENO);
+	engine_abort_record_in(engine_flight(engine));
+	build_service_log_to(builds, STDERR_FILENO);
 	int status = serve_supervisor(engine, arguments->control_fd);
-	engine_abort_tells(NULL);
+	engine_abort_record_in(NULL);
 	(void)engine_free(engine);
 	return status;
 }
@@ -248,7 +248,7 @@ static int start_engine(const struct arguments *arguments)
 	if (arguments->uid != NO_ID)
 		r = silence_output();
 	if (r < 0)
-		return report_failure("cannot let go of the output", r);
+		return report_failure("cannot silence the output", r);
 	if (arguments->build_helper)
 		return build_helper_main(BUILD_HELPER_SOCKET);
 

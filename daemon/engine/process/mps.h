@@ -2,7 +2,7 @@
 #ifndef SYCL_ENGINE_ENGINE_MPS_H
 #define SYCL_ENGINE_ENGINE_MPS_H
 
-/* Where CUDA looks without being told: a folder that whoever comes first can make. */
+/* CUDA's default folder, which any user can make first. */
 #define ENGINE_MPS_FOLDER "/tmp/nvidia-mps"
 
 /*

@@ -34,7 +34,7 @@ struct standby_adoption {
 };
 
 /*
- * Forks the build helper, which waits for its user as well; prepares devices when it is told to;
+ * Forks the build helper, which waits for its user as well; prepares devices on request;
  * blocks. 1: it was adopted, and its devices are well; the build service is the caller's. 0: the
  * supervisor is gone, or does not need it. -EOPNOTSUPP: none of the devices can be prepared. Any
  * other negative errno: something failed. Then, as with 0, the process must end at once, without

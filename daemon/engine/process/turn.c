@@ -20,7 +20,7 @@
 	32 /* without a call to the system: a bell that was rung meanwhile waits a few             \
 	      microseconds */
 #define TURN_RECORDS                                                                               \
-	256u /* of all sessions: then what they asked for is sent, and what is complete is told */
+	256u /* of all sessions: then tasks are sent to devices, and completions are reported */
 
 /* Keeps the loop from sleeping; the turn itself is in prepare. */
 static void on_busy(uv_idle_t *idle)
@@ -44,8 +44,8 @@ static uint32_t run_session(struct engine *engine, struct session *session)
 	return done;
 }
 
-/* In the order in which they rang: what a program has submitted to two sessions is mostly read in
- * that order. */
+/* In the order in which they rang: records of one program in two sessions are mostly read in its
+ * order. */
 static void take_woken(struct engine *engine)
 {
 	while (!list_empty(&engine->woken)) {
@@ -55,8 +55,7 @@ static void take_woken(struct engine *engine)
 	}
 }
 
-/* Whose turn it was comes last in the next one: where there are too many for one, none is left out
- * for good. */
+/* A session that had its turn comes last in the next one, so that none starves. */
 static bool run_sessions(struct engine *engine)
 {
 	uint32_t records = 0;
@@ -140,7 +139,7 @@ static void report_opened_devices(struct engine *engine)
 		engine->observer.devices_opened(engine->observer.context, open);
 }
 
-/* As above: whoever divides devices' time would look now and then anyway. */
+/* As above: the divider of devices' time polls now and then anyway. */
 static void report_wanted_devices(struct engine *engine)
 {
 	uint32_t watch;
@@ -190,7 +189,7 @@ static bool is_worth_a_look(struct engine *engine, bool busy)
 	return quiet_ns < engine->spin_ns && quiet_ns < most_ns;
 }
 
-/* Some wait at a device's gate, and nothing that comes back may say that their time has come. */
+/* Tasks wait for admission, and no completion may come that would admit them. */
 static void set_fair_queue_timer(struct engine *engine)
 {
 	uint64_t again_ns = scheduler_again_ns(engine->scheduler);
@@ -207,10 +206,9 @@ static void on_prepare(uv_prepare_t *prepare)
 	bool busy, again, read;
 	int looks = 0;
 	/*
-	 * Who was told that something is over often has the next thing to say within a microsecond,
-	 * which is what the loop takes; when something was read, the devices have work meanwhile.
-	 * After a loss there is no further turn: it would tell of what failed, before the flight
-	 * page says of what.
+	 * A client often sends its next record within a microsecond of a completion, which is what
+	 * the loop takes. When something was read, the devices have work meanwhile. After a loss
+	 * there is no further turn: it would report failures before the flight page has the cause.
 	 */
 	do {
 		busy = run_turn(engine, &read);

@@ -12,7 +12,7 @@ void engine_turn_start(struct engine *engine);
 int engine_add_bell(struct engine *engine, int bell, struct session *session);
 void engine_remove_bell(struct engine *engine, int bell);
 
-/* end.c: was it told to end, and is nothing left to do? */
+/* end.c: is it to end, and is nothing left to do? */
 bool engine_finished(const struct engine *engine);
 
 #endif

@@ -68,9 +68,9 @@ struct engine {
 	uv_idle_t busy; /* started while there is more to do, so that the loop does not sleep */
 	uv_poll_t bells_poll; /* of `bells` */
 	uv_timer_t end_timer;
-	uv_timer_t deadline_timer;   /* while somebody has a deadline */
+	uv_timer_t deadline_timer;   /* while a session has a deadline */
 	uv_timer_t held_timer;       /* while some are held: not for long */
-	uv_timer_t fair_queue_timer; /* while somebody waits at a device's gate */
+	uv_timer_t fair_queue_timer; /* while a task waits for admission to a device */
 	uint32_t handles;            /* open ones of the above */
 	bool loop_made;
 	int bells; /* epoll of the sessions' eventfds, edge-triggered */
@@ -85,12 +85,12 @@ struct engine {
 	bool never_window; /* neither in devices' lanes nor in turns a session is held back beside
 			      others */
 	struct list hot;   /* sessions whose rings are looked at in every turn */
-	struct list
-		woken;    /* those that come before them in the next one, who rang first is first */
-	struct list held; /* those that are not read for a moment, while the engine sleeps
-			     (read_ahead.h) */
-	struct list notify; /* sessions that were told something in this turn and may have to be
-			       woken */
+	struct list woken; /* sessions that come before them in the next turn, in the order in which
+			      they rang */
+	struct list held;  /* those that are not read for a moment, while the engine sleeps
+			      (read_ahead.h) */
+	struct list notify; /* sessions with new replies or slots in this turn: their clients may
+			       have to be woken */
 	struct list doomed; /* sessions to be closed at the end of this turn */
 	struct sched_quota device_quota;           /* of all sessions */
 	uint64_t arena_bytes;                      /* that all sessions have now */

@@ -1,4 +1,4 @@
-/* What an engine is made of and with: options, limits, peers, and who is told of its sessions. */
+/* Options, limits and peers of an engine, and the observer of its sessions. */
 #ifndef SYCL_ENGINE_ENGINE_TYPES_H
 #define SYCL_ENGINE_ENGINE_TYPES_H
 
@@ -18,7 +18,7 @@ struct device_usages {
 	uint32_t count;
 };
 
-/* What an engine tells whoever gave it its sessions. Any may be NULL. Texts are good during the
+/* What an engine reports to the owner of its sessions. Any may be NULL. Texts are valid during the
  * call. */
 struct engine_observer {
 	void *context;
@@ -26,10 +26,10 @@ struct engine_observer {
 	void (*session_closed)(void *context, uint64_t session, const char *command,
 			       const char *reason, const Sycl__V1__Usage *usage,
 			       const struct device_usages *devices);
-	/* There are more open devices than before; bit n: device n. Told with the next turn, not at
+	/* More devices are open than before; bit n: device n. Reported with the next turn, not at
 	 * once. */
 	void (*devices_opened)(void *context, uint64_t devices);
-	/* It has begun to want a device, and who divides its time does not look. */
+	/* It has begun to want a device whose time is divided, and the divider does not poll it. */
 	void (*wants_device)(void *context, uint32_t watch);
 };
 

@@ -9,7 +9,7 @@
 
 struct session;
 
-/* A library sends one at a time; more than this many that nobody took is a breach of the protocol.
+/* A library sends one at a time; more than this many that no record named is a violation.
  */
 #define SESSION_GRANTS_MAX 16u
 
@@ -21,7 +21,7 @@ struct session_grants {
 	uint32_t count;
 };
 
-/* Takes the descriptor, also on failure: a violation, the session has been told to close. */
+/* Takes the descriptor, also on failure: a violation, the session will close. */
 int session_grant_put(struct session *session, uint64_t buffer, int descriptor);
 /*
  * The descriptor for this buffer, the caller's then; reads the socket for it if need be, so what

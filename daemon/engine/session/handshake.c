@@ -56,7 +56,8 @@ static void fill_limits(const struct session_limits *limits, Sycl__V1__Limits *o
 	out->source_bytes = limits->source_bytes;
 }
 
-/* What is not said is normal. 1: there is no such class or weight, and the session is told. */
+/* Fields that are not set are normal. 1: there is no such class or weight, and the session closes.
+ */
 static int take_rank(struct session *session, const Sycl__V1__Hello *message)
 {
 	uint32_t class = (uint32_t)message->session_class, weight = message->weight;

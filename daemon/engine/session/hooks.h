@@ -29,7 +29,7 @@ struct object_kind {
 
 struct session_hooks {
 	const struct object_kind *object_kinds; /* by enum object_type */
-	/* Run one decoded record. Negative: the session has been told to close. */
+	/* Run one decoded record. Negative: the session will close. */
 	int (*run_command)(struct session *session, const Sycl__V1__Command *command);
 	/* Run the payload of a RESUBMIT record, and records behind it that make a burst with it.
 	 * How many groups that was, or negative. */

@@ -1,4 +1,5 @@
-/* What each session of an engine may have: Limits of session.proto, and what a client is not told.
+/* What each session of an engine may have: Limits of session.proto, and limits that clients do not
+ * see.
  */
 #ifndef SYCL_ENGINE_ENGINE_LIMITS_H
 #define SYCL_ENGINE_ENGINE_LIMITS_H
@@ -17,7 +18,7 @@ struct session_limits {
 	uint64_t build_memory_bytes; /* that its compiler may use */
 	uint64_t device_bytes; /* that its buffers and USM have on devices, of all devices together
 				*/
-	/* Of all sessions of the engine together; of one session's own copy of these nobody asks.
+	/* Of all sessions of the engine together; a session's own copies of these are not used.
 	 */
 	uint64_t tenant_device_bytes, tenant_arena_bytes;
 	uint64_t group_seconds;  /* that a command may run on a device; 0: for ever */

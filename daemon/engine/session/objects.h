@@ -1,7 +1,7 @@
 /*
  * What a session's objects are. Each has references: one of the client until it releases the
  * object, one of each child and of each piece of work that needs it. When the last goes, so does
- * the object, and the client is told (Released). An object that could not be made stays in the
+ * the object, and the client gets Released. An object that could not be made stays in the
  * table as failed, because requests that name it may be on their way: they fail with its cause.
  * Front thread.
  */
@@ -34,10 +34,10 @@ struct object {
 	uint32_t backend; /* proto's Backend of what it runs on; 0: none, or not known */
 	uint32_t references;
 	bool released; /* the client's reference is gone */
-	bool silent;   /* its end is not told: the client has used the index again */
+	bool silent;   /* its end is not reported: the client has used the index again */
 	bool failed;
-	bool in_graph; /* a graph that is launched as one names it: its release is counted */
-	struct backend_fault *fault; /* of a failed one; NULL: memory for it was not to be had */
+	bool in_graph;               /* the instance of a graph names it: its release is counted */
+	struct backend_fault *fault; /* of a failed one; NULL: there was no memory for it */
 };
 
 struct context {
@@ -46,12 +46,12 @@ struct context {
 	uint32_t device_count;
 	struct scheduler_device **
 		natives; /* those devices in the application's context; NULL: in the engine's own */
-	struct sub_device **sub_devices; /* held, NULL for a device that is none; all of it NULL:
-					    there is none */
+	struct sub_device *
+		*sub_devices; /* held; NULL for a full device; the array NULL: there are none */
 };
 
-/* A part of a device. Its number names it until the client has released it; contexts of it know it
- * until they go. */
+/* A part of a device. Its number is valid until the client has released it and contexts of it have
+ * ended. */
 struct sub_device {
 	struct object object;
 	struct scheduler_device *device;
@@ -164,7 +164,7 @@ struct kernel {
 	char name[NAME_BYTES_MAX + 1];
 };
 
-/* What a task of the scheduler belongs to; first in what it lies in. */
+/* The owner of a task of the scheduler; the first member of the struct that it is in. */
 enum work_kind { WORK_GROUP, WORK_HOST_ACCESS, WORK_GRAPH_NODE };
 struct work {
 	enum work_kind kind;
@@ -176,9 +176,9 @@ struct group {
 	uint32_t slot, slot_value;
 	bool is_host_task, held; /* held: its turn has come, or comes early; the client runs it */
 	uint32_t host_slot,
-		host_slot_value; /* tells the client that its turn has come, or never will */
+		host_slot_value; /* how the client learns that its turn has come, or never will */
 	struct list held_link;   /* of session.held_tasks */
-	uint64_t start_ns; /* of a held one, and of one whose beginning was told while it ran; else
+	uint64_t start_ns; /* of a held one, and of one whose start was reported while it ran; else
 			      0 */
 	struct queue *queue;
 	struct task *task; /* NULL: a launch of a graph node by node, or being made */
@@ -205,12 +205,12 @@ struct host_accessor {
 };
 
 /*
- * Make an object of that type, empty but for its head. 0; 1: refused, and the client has been told
- * (`number`: the record to answer, 0: nobody waits for an answer); negative: a violation.
+ * Make an object of that type, empty but for its head. 0; 1: refused, and the client has the reason
+ * (`number`: the record to answer, 0: none waits for an answer); negative: a violation.
  */
 int object_new(struct session *session, uint64_t id, enum object_type type, uint64_t number,
 	       void *object_out);
-/* It could not be made after all: remember why, tell the client as object_new does. */
+/* It could not be made after all: keeps the reason, and reports it as object_new does. */
 void object_fail(struct object *object, uint64_t number, const struct backend_fault *fault);
 /* 0: a living object. 1: one that failed, with its cause. Negative: no such object, a violation. */
 int object_get(struct session *session, uint64_t id, enum object_type type, void *object_out,
@@ -220,7 +220,7 @@ struct object *object_ref(struct object *object);
 void object_unref(struct object *object);
 /* The client's interest ends. */
 void object_release(struct object *object);
-/* Bring every object of a closing session to its end. */
+/* Release every object of a closing session. */
 void objects_release_all(struct session *session);
 
 #endif

@@ -61,8 +61,7 @@ void session_drop_waiting(struct session *session)
 		pop_waiting(session, list_entry(session->waiting.next, struct waiting, link));
 }
 
-/* 0: room for a reply of that size. -EAGAIN: none now. Otherwise the session has been told to
- * close. */
+/* 0: room for a reply of that size. -EAGAIN: none now. Otherwise the session will close. */
 static int reserve_reply(struct session *session, uint32_t bytes, void **payload_out)
 {
 	int r = ring_writer_reserve(&session->replies, RING_RECORD_MESSAGE, bytes, payload_out);
@@ -193,8 +192,8 @@ static int next_record(struct session *session, uint16_t *kind_out, uint32_t *by
 	return 1;
 }
 
-/* More than 0: ran one, and what it counts as. 0: there is none. Negative: the session has been
- * told to close. */
+/* More than 0: ran one, and what it counts as. 0: there is none. Negative: the session will close.
+ */
 static int run_record(struct session *session)
 {
 	struct engine *engine = session->engine;

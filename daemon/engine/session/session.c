@@ -111,9 +111,9 @@ static void close_handle(uv_handle_t *handle)
 }
 
 /*
- * The supervisor lets nobody send it descriptors, and what it has accepted inherits that; here they
- * are memory to import. Closing what a client sends may wait as long as its owner has chosen: only
- * its own tenant, who could as well end this engine, loses by that.
+ * The supervisor accepts no descriptors, and a socket that it has accepted inherits that; here
+ * descriptors are memory to import. Closing what a client sends may wait as long as its owner has
+ * chosen: only its own tenant, who could as well end this engine, loses by that.
  */
 static void allow_descriptors(int socket)
 {
@@ -166,7 +166,7 @@ int session_create(struct engine *engine, int socket, int pidfd, const struct se
 	engine->session_count++;
 	if (session->limits.group_seconds > 0)
 		engine->hooks->review_deadlines(engine);
-	/* From here on it is a session, which tells by itself how it ends. */
+	/* From here on it is a session, and reports its own end. */
 	if (start_handles(session) < 0)
 		session_fail(session, STATUS_RUNTIME, "the session's socket cannot be watched");
 	else if (refusal)
@@ -287,7 +287,7 @@ void session_step(struct session *session)
 	engine->session_count--;
 	if (had_deadline)
 		engine->hooks->review_deadlines(engine);
-	/* Told when everything of it is free again. */
+	/* Reported when all of its memory is free again. */
 	if (engine->observer.session_closed)
 		engine->observer.session_closed(engine->observer.context, number, command, reason,
 						&usage, &devices);

@@ -5,9 +5,9 @@
  *       |                                                             ^
  *       +------------- wrong version, garbage, 10 s ------------------+
  *
- * In CLOSING the socket is closed already, nothing is read or told any more; work that runs ends,
- * then its objects and arenas go, then the session. Nobody waits for that. What had not begun runs
- * too, unless nobody wants it (enum close_policy).
+ * In CLOSING the socket is closed already, and nothing is read or sent any more. Work that runs
+ * ends, then objects and arenas are freed, then the session; the client waits for none of that.
+ * Work that had not begun runs too, unless enum close_policy says otherwise.
  */
 #ifndef SYCL_ENGINE_SESSION_H
 #define SYCL_ENGINE_SESSION_H
@@ -28,13 +28,12 @@
 
 #define SESSION_REASON_BYTES   256
 #define SESSION_RECORDS_ALONE  128u  /* for each turn */
-#define SESSION_RECORDS_SHARED 32u   /* where there are neighbours: they wait for each other's */
+#define SESSION_RECORDS_SHARED 32u   /* where other sessions wait for their turns */
 #define SESSION_RECORD_BYTES   1024u /* a record counts once more for each so many bytes */
-/* Replies that found no room; beyond it the session closes. All groups that the default limit
+/* Replies that wait for room; with more the session closes. All groups that the default limit
  * allows may fail at once. */
 #define SESSION_WAITING_BYTES_MAX (256u << 20)
-/* What the scheduler holds for the groups and host accesses of a session: so much for each group
- * that it may have. */
+/* The scheduler's memory for groups and host accesses of a session, for each group in flight. */
 #define SESSION_WORK_BYTES_PER_GROUP 4096u
 #define SESSION_WORK_BYTES_MIN       (16u << 20)
 #define SESSION_PROFILES_MAX         (1u << 20)
@@ -57,7 +56,7 @@ struct session_usage {
 	uint64_t buffer_bytes, arena_bytes; /* held now */
 };
 
-/* A released queue of which groups had failed: an event of it may still be named. */
+/* A released queue with failed groups: a record may still name its events. */
 struct gone_queue {
 	uint64_t id;
 	struct failure_list failures;
@@ -82,12 +81,12 @@ struct session {
 	struct ring_writer replies;
 	struct completion_slot *slots;
 	uint64_t record;     /* number of the record at hand */
-	struct list waiting; /* replies and slot writes that found no room, in order */
+	struct list waiting; /* replies and slot writes that did not fit into the ring, in order */
 	uint64_t waiting_bytes;
 	bool more;              /* the last turn left records in the submit ring */
 	uint32_t turn_left;     /* records that this turn may still read */
-	uint64_t unburst_queue; /* its groups up to this number were refused as a burst: they come
-				   one by one */
+	uint64_t unburst_queue; /* up to unburst_to its groups run one by one: as a burst they were
+				   refused */
 	uint64_t unburst_to;
 	struct read_ahead ahead;
 
@@ -95,11 +94,11 @@ struct session {
 	struct shape *shapes[SHAPES_MAX]; /* by their numbers; NULL: not defined */
 	struct object_table objects;
 	struct session_limits limits;
-	uint32_t asked_class, asked_weight; /* enum SessionClass; what it has of that is by its
-					       limits: session_rank */
-	uint32_t own_limits;   /* bit per limit that is this session's alone: what is said of all
-				  leaves it */
-	bool paused;           /* not read, until an operator lets it go on */
+	uint32_t asked_class,
+		asked_weight;  /* enum SessionClass; limits may lower both: session_rank */
+	uint32_t own_limits;   /* bit per limit that an operator set for this session alone: orders
+				  for all sessions skip it */
+	bool paused;           /* not read until an operator resumes it */
 	struct arena **arenas; /* arena_room */
 	uint64_t arena_room;   /* the most arenas that it has been allowed */
 	struct session_usage usage;
@@ -110,21 +109,21 @@ struct session {
 	struct usm_table usm;
 	struct list usm_frees;    /* released, and groups on their way may use it; in the order of
 				     `after` */
-	uint32_t host_tasks_open; /* submitted, and the client has not said that they are over */
+	uint32_t host_tasks_open; /* submitted; HostTaskDone has not come yet */
 	struct list held_tasks;   /* host tasks that the client runs: group.held_link */
 	struct list held_nodes;   /* the same of launches of graphs: graph_node_run.held_link */
 	uint64_t graph_bytes;     /* of executable graphs */
 	uint64_t temporary_count; /* temporaries of graphs that were ever made */
 	uint64_t graph_releases;  /* of objects that graphs name: graph/instance.h */
-	struct graph *awaited;    /* it is not read until this graph is made; NULL: it is */
-	uint8_t *deferred;        /* the record that has come to it, to be run then; NULL: none */
+	struct graph *awaited;    /* no record is read until this graph is built; NULL: all are */
+	uint8_t *deferred;        /* the record that launches it, run afterwards; NULL: none */
 	uint32_t deferred_bytes;
-	uint32_t record_cost;         /* of the record at hand, beyond one */
+	uint32_t record_cost;         /* work of the record at hand, in records, beyond one */
 	struct session_grants grants; /* descriptors that came before the records that name them */
 	struct list sub_devices;      /* whose objects there are: sub_device.link */
 	uint32_t shared_buffers, shared_events, exports_open;
-	uint32_t occupancy_open; /* questions that are not answered */
-	uint32_t natives_open;   /* and those about native handles */
+	uint32_t occupancy_open; /* occupancy queries without an answer yet */
+	uint32_t natives_open;   /* native queries without an answer yet */
 	uint32_t builds_running;
 	uint64_t object_bytes; /* of compiled bundles */
 	uint64_t profile_budget;
@@ -134,12 +133,12 @@ struct session {
 	struct list link; /* of engine.sessions */
 	struct list hot_link, notify_link, doomed_link;
 	enum close_policy close_policy;
-	uint64_t orphan_ns;  /* when its client's process ended, or an operator ended it; 0: neither
-			      */
-	bool is_cut_off;     /* its end is not its client's doing, who may still read what it shares
-				with the engine */
-	bool awaits_process; /* CLOSING, and pid_poll is open: if the process ends first, less of it
-				runs */
+	uint64_t orphan_ns; /* when the client's process or an operator ended it; 0: neither did
+			     */
+	bool is_cut_off;    /* the engine or an operator ended it: the client may still read what it
+			       shares with the engine */
+	bool awaits_process; /* CLOSING, and pid_poll is open: if the process ends first, private
+				work is dropped */
 	int32_t close_status;
 	char reason[SESSION_REASON_BYTES];
 };
@@ -147,12 +146,12 @@ struct session {
 /* rank.c */
 /* What the scheduler may hold for the tasks of a session with these limits. */
 uint64_t session_work_bytes(const struct session_limits *limits);
-/* From now on; what it has already stays. -ENOMEM. */
+/* New limits hold from now on; what the session has already stays. -ENOMEM. */
 int session_change_limits(struct session *session, const struct session_limits *limits);
-/* Its class (enum SessionClass) and weight now: what it asked for, but no better than its limits
+/* Class (enum SessionClass) and weight now: as the client asked, but no better than the limits
  * allow. */
 void session_rank(const struct session *session, uint32_t *class_out, uint32_t *weight_out);
-/* One of the two may have become another. */
+/* Call when class or weight may have changed. */
 void session_apply_rank(struct session *session);
 
 /* fail.c */
@@ -160,17 +159,18 @@ void session_apply_rank(struct session *session);
 __attribute__((cold, format(printf, 3, 4))) void
 session_fail(struct session *session, int32_t status, const char *format, ...);
 /*
- * The same where the end is the engine's or an operator's doing: while the client's process lives
- * it keeps what it shares with the engine, as a program may be about to read its results.
+ * As session_fail, when the engine or an operator ends the session: while the client's process
+ * lives it keeps the memory that it shares with the engine, as a program may be about to read its
+ * results.
  */
 __attribute__((cold, format(printf, 3, 4))) void
 session_cut_off(struct session *session, int32_t status, const char *format, ...);
-/* As session_fail, for what breaks the protocol's rules. An expression with value -EPROTO. */
+/* As session_fail, for a violation of the protocol. An expression with value -EPROTO. */
 #define session_violation(session, ...)                                                            \
 	(session_fail(session, STATUS_CONNECTION_LOST, __VA_ARGS__), -EPROTO)
 
 /* session.c */
-/* Takes both descriptors, also on failure. `refusal` not NULL: it is told so, and closed. */
+/* Takes both descriptors, also on failure. `refusal` not NULL: the reason to close it at once. */
 int session_create(struct engine *engine, int socket, int pidfd, const struct session_peer *peer,
 		   const char *refusal);
 /* Applies when the session closes, or now if it is closing. An earlier policy is ignored. */
@@ -189,21 +189,20 @@ int session_memory_create(struct session *session, uint64_t features);
 
 /* ring.c */
 /*
- * Read and run some records. `shared`: there are neighbours, that wait for each other's. How many
- * records it was, large ones counted as several.
+ * Read and run some records. `shared`: other sessions wait for their turns. Returns the number of
+ * records, large ones counted as several.
  */
 uint32_t session_turn(struct session *session, bool shared);
-/* It is not read now, and its sleep flag is not set: somebody has to look whether it goes on
+/* It is not read now, and its sleep flag is not set: the turn checks whether it may go on
  * (engine.held). */
 bool session_is_held(struct session *session);
-/* Nothing to do: set the sleep flags; of one that is held, put it into the engine's list. False:
- * something came meanwhile. */
+/* The session has no records: set the sleep flags; a held one goes into the engine's list. False: a
+ * record came meanwhile. */
 bool session_sleep(struct session *session);
-/* It comes before those that are hot already, behind others that were not: who slept has less to
- * say than who never does. */
+/* It comes before sessions that are hot already, behind others that slept: a session that slept has
+ * fewer records than one that never does. */
 void session_make_hot(struct session *session);
-/* Put a reply into the ring, or behind what waits for room. Nothing happens when the session is
- * closing. */
+/* Put a reply into the ring, or behind replies that wait for room. A closing session ignores it. */
 void session_reply(struct session *session, const Sycl__V1__Reply *reply);
 /* Wake the client if it sleeps. */
 void session_wake_client(struct session *session);
@@ -213,11 +212,11 @@ void session_drop_waiting(struct session *session);
 /* slots.c */
 /* Is it a slot? Otherwise a violation. */
 int session_check_slot(struct session *session, uint32_t slot);
-/* In order with the replies: a failure's reply is in the ring before its slot tells of it. */
+/* In order with the replies: a failure's reply is in the ring before its slot is written. */
 void session_write_slot(struct session *session, uint32_t slot, uint32_t sequence, uint32_t status);
 void session_store_slot(struct session *session, uint32_t slot, uint32_t sequence, uint32_t status);
 
-/* Is the client this very process (embedded, tests)? Then it sees whatever the engine does. */
+/* Is the client this very process (embedded, tests)? */
 static inline bool session_in_process(const struct session *session)
 {
 	return session->peer.pid == getpid();

@@ -1,8 +1,9 @@
 /*
  * What the sessions of one engine share with each other and with other processes: memory and
  * events, found by what they are called outside. The kernel's word decides whether a descriptor is
- * one that this engine has given away; a handle is compared byte by byte. Neither tells who may use
- * it: all sessions of an engine have one uid (control.c sees to that). Front thread; never blocks.
+ * one that this engine has given away; a handle is compared byte by byte. Neither says which client
+ * may use it: all sessions of an engine have one uid (control.c checks). Front thread; never
+ * blocks.
  */
 #ifndef SYCL_ENGINE_SHARES_H
 #define SYCL_ENGINE_SHARES_H
@@ -50,8 +51,8 @@ struct shared_memory *shared_memory_find(const struct engine *engine,
 
 /* Do two descriptors mean the same open file? 1 or 0; -ENOSYS: this kernel cannot tell. */
 int descriptors_equal(int a, int b);
-/* Could it be memory at all: a memfd, or a character device as vendors use? Others could block
- * whoever asks them. */
+/* Could it be memory at all: a memfd, or a character device as vendors use? Others could block the
+ * thread that asks them. */
 bool descriptor_may_be_memory(int descriptor);
 
 /* An event of a device, as long as a session of this engine holds it, or the device still makes it.
@@ -64,7 +65,7 @@ struct event_share {
 		*sched; /* NULL: released, and only the scheduler's answer is waited for */
 	bool named;     /* `handle` is known */
 	bool is_native; /* the application's own: it has no handle, and is not recorded here */
-	bool answered;  /* the scheduler has told how making it went */
+	bool answered;  /* the scheduler has reported how making it went */
 	uint8_t handle[SHARE_HANDLE_BYTES];
 };
 

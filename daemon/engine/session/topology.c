@@ -9,7 +9,7 @@
 #define LAYERED_SIZES 3u
 #define UUID_BYTES    16u
 
-/* Memory that nobody has allocated as USM is no argument (E22), whatever the device could do with
+/* Memory that was not allocated as USM is no argument (E22), whatever the device could do with
  * it. */
 #define ASPECT_USM_SYSTEM (1ull << 18)
 #define ASPECTS_USM                                                                                \

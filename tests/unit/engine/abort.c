@@ -33,7 +33,7 @@ static struct flight_page *fail_in_child(uint32_t known, void (*how)(void))
 	cr_assert(ge(int, pid, 0));
 	if (pid == 0) {
 		(void)signal(SIGABRT, SIG_DFL);
-		engine_abort_tells(page);
+		engine_abort_record_in(page);
 		how();
 	}
 	int status = 0;
