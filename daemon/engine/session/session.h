@@ -22,7 +22,7 @@
 #include "ring.h"
 #include "session/grants.h"
 #include "status.h"
-#include "base/usm_table.h"
+#include "session/usm_table.h"
 
 #include <unistd.h>
 

@@ -19,8 +19,8 @@ static uint32_t ledger_rows_most(const struct supervisor *supervisor)
 {
 	uint32_t count = 0;
 	const struct tenant *tenant;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	count += tenant->ledger.count;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		count += tenant->ledger.count;
 	return count < ACCOUNT_ROWS_ALL ? ACCOUNT_ROWS_MAX : ACCOUNT_ROWS_LEAST;
 }
 
@@ -106,8 +106,7 @@ void account_session_ended(struct tenant *tenant, const struct session *session,
 void account_add_claims(struct service_state_account *account, const struct engine *engine)
 {
 	const struct session *session;
-	TAILQ_FOREACH(session, &engine->sessions, link)
-	{
+	TAILQ_FOREACH (session, &engine->sessions, link) {
 		const struct session_figures *figures = claims_of_session(engine, session);
 		if (figures && figures->has_usage)
 			usage_add(account, &figures->usage);
@@ -118,11 +117,10 @@ void account_engine_ended(struct engine *engine, bool has_failed, uint64_t offen
 {
 	struct tenant *tenant = engine->tenant;
 	const struct session *session;
-	TAILQ_FOREACH(session, &engine->sessions, link)
-	account_count_session(tenant, session, has_failed && session->id == offender);
+	TAILQ_FOREACH (session, &engine->sessions, link)
+		account_count_session(tenant, session, has_failed && session->id == offender);
 	account_add_claims(&tenant->account, engine);
-	TAILQ_FOREACH(session, &engine->sessions, link)
-	{
+	TAILQ_FOREACH (session, &engine->sessions, link) {
 		const struct session_figures *figures = claims_of_session(engine, session);
 		const Sycl__V1__SessionReport *used =
 			figures ? claims_devices(figures, &tenant->supervisor->arena) : NULL;

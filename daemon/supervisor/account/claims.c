@@ -15,9 +15,9 @@
 struct session *engine_session(struct engine *engine, uint64_t id)
 {
 	struct session *session;
-	LIST_FOREACH(session, &engine->places[id % ENGINE_PLACES], same_place)
-	if (session->id == id)
-		return session;
+	LIST_FOREACH (session, &engine->places[id % ENGINE_PLACES], same_place)
+		if (session->id == id)
+			return session;
 	return NULL;
 }
 

@@ -107,10 +107,10 @@ static bool has_returning_engines(const struct supervisor *supervisor)
 {
 	const struct tenant *tenant;
 	const struct engine *engine;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	TAILQ_FOREACH(engine, &tenant->engines, link)
-	if (engine->state == ENGINE_RETURNING)
-		return true;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (engine->state == ENGINE_RETURNING)
+				return true;
 	return false;
 }
 
@@ -120,13 +120,12 @@ static void batch_collect(const struct supervisor *supervisor, struct batch *bat
 	const struct tenant *tenant;
 	const struct engine *engine;
 	const struct session *session;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	{
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link) {
 		for (uint32_t i = 0; i < tenant->ledger.count; i++)
 			batch_add_row(batch, &tenant->ledger.rows[i]);
-		TAILQ_FOREACH(engine, &tenant->engines, link)
-		TAILQ_FOREACH(session, &engine->sessions, link)
-		batch_add_group(batch, session->id, session->peer.cgroup);
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			TAILQ_FOREACH (session, &engine->sessions, link)
+				batch_add_group(batch, session->id, session->peer.cgroup);
 	}
 	for (uint32_t i = 0; has_returning_engines(supervisor) && i < away->count; i++)
 		batch_add_group(batch, away->groups[i].session, away->groups[i].cgroup);
@@ -137,8 +136,8 @@ static int account_file_write(const struct supervisor *supervisor, struct batch 
 	size_t rows = 0,
 	       sessions = supervisor->session_count + supervisor->account_file->groups.count;
 	const struct tenant *tenant;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	rows += tenant->ledger.count;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		rows += tenant->ledger.count;
 	if (!batch_init(batch, rows, sessions < GROUPS_MAX ? sessions : GROUPS_MAX))
 		return -ENOMEM;
 	batch_collect(supervisor, batch);

@@ -90,10 +90,11 @@ static struct tenant *tenant_to_forget_next(const struct supervisor *supervisor,
 					    const struct tenant *newcomer)
 {
 	struct tenant *least = NULL, *tenant;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	if (tenant != newcomer && tenant_is_away(tenant) && (!newcomer || tenant->is_unknown) &&
-	    (!least || tenant_is_forgotten_before(tenant, least)))
-		least = tenant;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		if (tenant != newcomer && tenant_is_away(tenant) &&
+		    (!newcomer || tenant->is_unknown) &&
+		    (!least || tenant_is_forgotten_before(tenant, least)))
+			least = tenant;
 	return least;
 }
 
@@ -112,8 +113,8 @@ void tenants_merge_unknown(const struct tenant *newcomer)
 	struct supervisor *supervisor = newcomer->supervisor;
 	unsigned count = 0;
 	struct tenant *tenant;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	count += tenant->is_unknown && tenant->uid != TENANT_OTHERS;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		count += tenant->is_unknown && tenant->uid != TENANT_OTHERS;
 	for (; count > TENANTS_UNKNOWN_MAX; count--) {
 		tenant = tenant_to_forget_next(supervisor, newcomer);
 		if (!tenant || !tenant_join_others(tenant))

@@ -58,21 +58,19 @@ order_refuse(struct target *target, enum sycl_status code, const char *format, .
 static struct session *find_waiting_session(struct engine *engine, uint64_t id)
 {
 	struct session *session;
-	TAILQ_FOREACH(session, &engine->waiting, link)
-	if (session->id == id)
-		return session;
+	TAILQ_FOREACH (session, &engine->waiting, link)
+		if (session->id == id)
+			return session;
 	return NULL;
 }
 
 static int order_find_session(struct target *target)
 {
-	TAILQ_FOREACH(target->tenant, &target->supervisor->tenants, link)
-	{
-		TAILQ_FOREACH(target->session, &target->tenant->arriving, link)
-		if (target->session->id == target->order->session)
-			return 0;
-		TAILQ_FOREACH(target->engine, &target->tenant->engines, link)
-		{
+	TAILQ_FOREACH (target->tenant, &target->supervisor->tenants, link) {
+		TAILQ_FOREACH (target->session, &target->tenant->arriving, link)
+			if (target->session->id == target->order->session)
+				return 0;
+		TAILQ_FOREACH (target->engine, &target->tenant->engines, link) {
 			target->session = engine_session(target->engine, target->order->session);
 			if (!target->session)
 				target->session = find_waiting_session(target->engine,
@@ -140,12 +138,10 @@ static int order_send(struct target *target, int act, const char *text)
 				    (unsigned long long)target->session->id);
 	if (target->session)
 		return order_send_to_engine(target, target->engine, act, text);
-	TAILQ_FOREACH(tenant, &target->supervisor->tenants, link)
-	{
+	TAILQ_FOREACH (tenant, &target->supervisor->tenants, link) {
 		if (target->tenant && tenant != target->tenant)
 			continue;
-		TAILQ_FOREACH(engine, &tenant->engines, link)
-		{
+		TAILQ_FOREACH (engine, &tenant->engines, link) {
 			int told = order_send_to_engine(target, engine, act, text);
 			r = r < 0 ? r : told;
 		}
@@ -470,13 +466,15 @@ void orders_reloaded(struct supervisor *supervisor, const struct configuration *
 {
 	struct tenant *tenant;
 	struct engine *engine;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	tenant_reconsider(tenant);
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		tenant_reconsider(tenant);
 	sharing_review(supervisor);
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	TAILQ_FOREACH(engine, &tenant->engines, link)
-	for (unsigned i = 0; i < CONFIGURATION_LIMITS && engine->was_ready; i++)
-		if (!tenant->limits[i].given &&
-		    !limits_are_equal(&supervisor->configuration.limits[i], &before->limits[i]))
-			engine_send_limit(engine, i, &supervisor->configuration.limits[i]);
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			for (unsigned i = 0; i < CONFIGURATION_LIMITS && engine->was_ready; i++)
+				if (!tenant->limits[i].given &&
+				    !limits_are_equal(&supervisor->configuration.limits[i],
+						      &before->limits[i]))
+					engine_send_limit(engine, i,
+							  &supervisor->configuration.limits[i]);
 }

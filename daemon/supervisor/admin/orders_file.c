@@ -26,9 +26,9 @@ static size_t kept_orders_collect(const struct supervisor *supervisor, uint32_t 
 {
 	const struct tenant *tenant;
 	size_t count = 0;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	if (tenant->drained)
-		uids[count++] = tenant->uid;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		if (tenant->drained)
+			uids[count++] = tenant->uid;
 	return count;
 }
 

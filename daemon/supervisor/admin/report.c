@@ -87,15 +87,14 @@ static void inquiry_ask_engines(struct inquiry *inquiry)
 {
 	struct tenant *tenant;
 	struct engine *engine;
-	TAILQ_FOREACH(tenant, &inquiry->supervisor->tenants, link)
-	{
+	TAILQ_FOREACH (tenant, &inquiry->supervisor->tenants, link) {
 		if (!inquiry->asker.sees_all && tenant->uid != inquiry->asker.uid)
 			continue;
-		TAILQ_FOREACH(engine, &tenant->engines, link)
-		if (engine->was_ready && engine != inquiry->discovers &&
-		    (inquiry->poll || claims_may_ask(&engine->claims, inquiry->id)) &&
-		    inquiry_ask_engine(engine, inquiry, false))
-			inquiry->awaited++;
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (engine->was_ready && engine != inquiry->discovers &&
+			    (inquiry->poll || claims_may_ask(&engine->claims, inquiry->id)) &&
+			    inquiry_ask_engine(engine, inquiry, false))
+				inquiry->awaited++;
 	}
 }
 
@@ -117,10 +116,10 @@ static void inquiry_begin_discovery(struct inquiry *inquiry)
 		return;
 	struct tenant *tenant = tenant_get(supervisor, inquiry->asker.uid, &refusal);
 	if (tenant) {
-		TAILQ_FOREACH(engine, &tenant->engines, link)
-		if (engine->state == ENGINE_STARTING || engine->state == ENGINE_READY ||
-		    tenant->current == engine)
-			break;
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (engine->state == ENGINE_STARTING || engine->state == ENGINE_READY ||
+			    tenant->current == engine)
+				break;
 		/* Not the standby, which is kept for a tenant with work. */
 		if (!engine && (r = tenant_engine(tenant, false, &engine, &refusal)) < 0)
 			engine = NULL;
@@ -137,8 +136,8 @@ static unsigned count_open_inquiries(const struct supervisor *supervisor, uid_t 
 {
 	unsigned count = 0;
 	const struct inquiry *inquiry;
-	TAILQ_FOREACH(inquiry, &supervisor->inquiries->list, link)
-	count += inquiry->asker.uid == uid;
+	TAILQ_FOREACH (inquiry, &supervisor->inquiries->list, link)
+		count += inquiry->asker.uid == uid;
 	return count;
 }
 
@@ -243,9 +242,9 @@ void report_inquire(struct supervisor *supervisor, struct asker *asker,
 struct inquiry *report_find(struct supervisor *supervisor, uint64_t id)
 {
 	struct inquiry *inquiry;
-	TAILQ_FOREACH(inquiry, &supervisor->inquiries->list, link)
-	if (inquiry->id == id)
-		return inquiry;
+	TAILQ_FOREACH (inquiry, &supervisor->inquiries->list, link)
+		if (inquiry->id == id)
+			return inquiry;
 	return NULL;
 }
 

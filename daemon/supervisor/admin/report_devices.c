@@ -21,9 +21,11 @@ static size_t count_sayings(const struct inquiry *inquiry)
 	const struct tenant *tenant;
 	const struct engine *engine;
 	size_t count = 0;
-	TAILQ_FOREACH(tenant, &inquiry->supervisor->tenants, link)
-	TAILQ_FOREACH(engine, &tenant->engines, link)
-	count += engine_is_asked_about(inquiry, tenant) ? engine->claims.device_count : 0;
+	TAILQ_FOREACH (tenant, &inquiry->supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			count += engine_is_asked_about(inquiry, tenant)
+					 ? engine->claims.device_count
+					 : 0;
 	return count;
 }
 
@@ -31,12 +33,13 @@ static void add_sayings(const struct inquiry *inquiry, struct report_devices *de
 {
 	const struct tenant *tenant;
 	const struct engine *engine;
-	TAILQ_FOREACH(tenant, &inquiry->supervisor->tenants, link)
-	TAILQ_FOREACH(engine, &tenant->engines, link)
-	for (unsigned i = 0;
-	     engine_is_asked_about(inquiry, tenant) && i < engine->claims.device_count; i++)
-		devices->sayings[devices->saying_count++] =
-			(struct device_saying){&engine->claims.devices[i], tenant->uid};
+	TAILQ_FOREACH (tenant, &inquiry->supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			for (unsigned i = 0; engine_is_asked_about(inquiry, tenant) &&
+					     i < engine->claims.device_count;
+			     i++)
+				devices->sayings[devices->saying_count++] = (struct device_saying){
+					&engine->claims.devices[i], tenant->uid};
 }
 
 static int compare_claims(const struct device_claim *a, const struct device_claim *b)
@@ -128,15 +131,14 @@ static void add_platforms(const struct inquiry *inquiry, Sycl__V1__AdminReply *r
 {
 	const struct tenant *tenant;
 	const struct engine *engine;
-	TAILQ_FOREACH(tenant, &inquiry->supervisor->tenants, link)
-	TAILQ_FOREACH(engine, &tenant->engines, link)
-	{
-		const Sycl__V1__Topology *topology = engine->claims.topology;
-		for (size_t i = 0; engine_is_asked_about(inquiry, tenant) && topology &&
-				   i < topology->n_platforms;
-		     i++)
-			add_unavailable(reply, topology->platforms[i]);
-	}
+	TAILQ_FOREACH (tenant, &inquiry->supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link) {
+			const Sycl__V1__Topology *topology = engine->claims.topology;
+			for (size_t i = 0; engine_is_asked_about(inquiry, tenant) && topology &&
+					   i < topology->n_platforms;
+			     i++)
+				add_unavailable(reply, topology->platforms[i]);
+		}
 }
 
 bool report_devices_add(const struct inquiry *inquiry, struct report_devices *devices,

@@ -106,9 +106,9 @@ bool report_limits_add(const struct inquiry *inquiry, struct report_limits *limi
 	if (!limits->rows || !limits->list)
 		return false;
 	limits_add_everybody(&supervisor->configuration, limits, reply);
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	if (inquiry->asker.sees_all || tenant->uid == inquiry->asker.uid)
-		limits_add_tenant(tenant, limits, reply);
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		if (inquiry->asker.sees_all || tenant->uid == inquiry->asker.uid)
+			limits_add_tenant(tenant, limits, reply);
 	reply->limits = limits->list;
 	return true;
 }

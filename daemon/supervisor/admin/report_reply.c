@@ -62,14 +62,12 @@ static void reply_count_capacities(struct reply *reply)
 {
 	const struct tenant *tenant;
 	const struct engine *engine;
-	TAILQ_FOREACH(tenant, &reply->inquiry->supervisor->tenants, link)
-	{
+	TAILQ_FOREACH (tenant, &reply->inquiry->supervisor->tenants, link) {
 		if (!is_visible_to(reply->inquiry, tenant))
 			continue;
 		reply->engine_capacity++; /* a tenant without an engine has a row too */
 		reply->session_capacity += tenant->arriving_count;
-		TAILQ_FOREACH(engine, &tenant->engines, link)
-		{
+		TAILQ_FOREACH (engine, &tenant->engines, link) {
 			reply->engine_capacity++;
 			reply->session_capacity += engine->waiting_count + engine->sessions_count;
 		}
@@ -230,15 +228,14 @@ static void reply_add_engines(struct reply *reply)
 {
 	struct tenant *tenant;
 	const struct engine *engine;
-	TAILQ_FOREACH(tenant, &reply->inquiry->supervisor->tenants, link)
-	{
+	TAILQ_FOREACH (tenant, &reply->inquiry->supervisor->tenants, link) {
 		if (!is_visible_to(reply->inquiry, tenant) || tenant->uid == TENANT_OTHERS)
 			continue;
 		if (TAILQ_EMPTY(&tenant->engines))
 			reply_add_engine_row(reply, tenant, NULL)->state =
 				SYCL__V1__ENGINE_STATE__ENGINE_STATE_NONE;
-		TAILQ_FOREACH(engine, &tenant->engines, link)
-		reply_add_engine(reply, engine);
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			reply_add_engine(reply, engine);
 	}
 	reply->message.engines = reply->engine_list;
 }
@@ -247,9 +244,9 @@ static void reply_add_account(struct reply *reply, const struct tenant *tenant)
 {
 	struct service_state_account total = tenant->account;
 	const struct engine *engine;
-	TAILQ_FOREACH(engine, &tenant->engines, link)
-	if (engine_has_answered(reply, engine))
-		account_add_claims(&total, engine);
+	TAILQ_FOREACH (engine, &tenant->engines, link)
+		if (engine_has_answered(reply, engine))
+			account_add_claims(&total, engine);
 	size_t index = reply->message.n_accounts++;
 	Sycl__V1__AccountFacts *facts = &reply->accounts[index];
 	sycl__v1__account_facts__init(facts);
@@ -264,17 +261,16 @@ static void reply_add_account(struct reply *reply, const struct tenant *tenant)
 static void reply_add_accounts(struct reply *reply)
 {
 	const struct tenant *tenant;
-	TAILQ_FOREACH(tenant, &reply->inquiry->supervisor->tenants, link)
-	if (is_visible_to(reply->inquiry, tenant))
-		reply_add_account(reply, tenant);
+	TAILQ_FOREACH (tenant, &reply->inquiry->supervisor->tenants, link)
+		if (is_visible_to(reply->inquiry, tenant))
+			reply_add_account(reply, tenant);
 	reply->message.accounts = reply->account_list;
 }
 
 static void query_add_engine(struct account_query *query, const struct engine *engine)
 {
 	const struct session *session;
-	TAILQ_FOREACH(session, &engine->sessions, link)
-	{
+	TAILQ_FOREACH (session, &engine->sessions, link) {
 		const struct session_figures *figures = claims_of_session(engine, session);
 		if (figures)
 			account_query_add_session(
@@ -289,14 +285,13 @@ static bool reply_query_accounts(struct reply *reply)
 	const struct tenant *tenant;
 	struct engine *engine;
 	reply->query.terms = reply->inquiry->terms;
-	TAILQ_FOREACH(tenant, &reply->inquiry->supervisor->tenants, link)
-	{
+	TAILQ_FOREACH (tenant, &reply->inquiry->supervisor->tenants, link) {
 		if (!is_visible_to(reply->inquiry, tenant))
 			continue;
 		account_query_add_kept(&reply->query, tenant);
-		TAILQ_FOREACH(engine, &tenant->engines, link)
-		if (engine_has_answered(reply, engine))
-			query_add_engine(&reply->query, engine);
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (engine_has_answered(reply, engine))
+				query_add_engine(&reply->query, engine);
 	}
 	return account_query_finish(&reply->query, &reply->message);
 }
@@ -341,10 +336,10 @@ static void reply_add_shares(struct reply *reply)
 	const struct engine *engine;
 	if (!supervisor->sharing->is_on)
 		return;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	TAILQ_FOREACH(engine, &tenant->engines, link)
-	if (is_visible_to(reply->inquiry, tenant))
-		reply_add_shares_of(reply, engine);
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (is_visible_to(reply->inquiry, tenant))
+				reply_add_shares_of(reply, engine);
 	reply->message.shares = reply->share_list;
 }
 
@@ -393,18 +388,16 @@ static void reply_add_sessions(struct reply *reply)
 	const struct tenant *tenant;
 	const struct engine *engine;
 	struct session *session;
-	TAILQ_FOREACH(tenant, &reply->inquiry->supervisor->tenants, link)
-	{
+	TAILQ_FOREACH (tenant, &reply->inquiry->supervisor->tenants, link) {
 		if (!is_visible_to(reply->inquiry, tenant))
 			continue;
-		TAILQ_FOREACH(session, &tenant->arriving, link)
-		reply_add_session(reply, NULL, session);
-		TAILQ_FOREACH(engine, &tenant->engines, link)
-		{
-			TAILQ_FOREACH(session, &engine->sessions, link)
-			reply_add_session(reply, engine, session);
-			TAILQ_FOREACH(session, &engine->waiting, link)
-			reply_add_session(reply, engine, session);
+		TAILQ_FOREACH (session, &tenant->arriving, link)
+			reply_add_session(reply, NULL, session);
+		TAILQ_FOREACH (engine, &tenant->engines, link) {
+			TAILQ_FOREACH (session, &engine->sessions, link)
+				reply_add_session(reply, engine, session);
+			TAILQ_FOREACH (session, &engine->waiting, link)
+				reply_add_session(reply, engine, session);
 		}
 	}
 	reply->message.sessions = reply->session_list;

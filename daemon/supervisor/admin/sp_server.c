@@ -194,8 +194,8 @@ static unsigned count_peers_of_uid(const struct sp_server *server, uid_t uid)
 {
 	unsigned count = 0;
 	const struct sp_peer *peer;
-	TAILQ_FOREACH(peer, &server->peers, link)
-	count += peer->uid == uid;
+	TAILQ_FOREACH (peer, &server->peers, link)
+		count += peer->uid == uid;
 	return count;
 }
 

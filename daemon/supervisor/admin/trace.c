@@ -64,10 +64,11 @@ static void trace_end(struct supervisor *supervisor)
 	supervisor->trace->terms.id = 0;
 	trace_forget(supervisor);
 	(void)uv_timer_stop(&supervisor->trace->lease);
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	TAILQ_FOREACH(engine, &tenant->engines, link)
-	if (engine->was_ready)
-		(void)engine_send_trace_request(engine, 0, &supervisor->trace->terms, 0);
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (engine->was_ready)
+				(void)engine_send_trace_request(engine, 0,
+								&supervisor->trace->terms, 0);
 }
 
 static void on_trace_lease_over(uv_timer_t *timer)
@@ -128,9 +129,9 @@ struct trace_poll *trace_poll_new(const struct supervisor *supervisor)
 	unsigned room = 0;
 	const struct tenant *tenant;
 	const struct engine *engine;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	TAILQ_FOREACH(engine, &tenant->engines, link)
-	room++;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			room++;
 	struct trace_poll *poll = malloc(sizeof(*poll) + room * sizeof(poll->pieces[0]));
 	if (!poll)
 		return NULL;
@@ -215,9 +216,9 @@ static size_t trace_count_sessions(const struct supervisor *supervisor)
 	size_t count = supervisor->trace->leaver_count;
 	const struct tenant *tenant;
 	const struct engine *engine;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	TAILQ_FOREACH(engine, &tenant->engines, link)
-	count += engine->sessions_count;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			count += engine->sessions_count;
 	return count;
 }
 
@@ -255,11 +256,11 @@ static void trace_add_sessions(struct answer *answer, const struct supervisor *s
 	const struct tenant *tenant;
 	const struct engine *engine;
 	struct session *session;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	TAILQ_FOREACH(engine, &tenant->engines, link)
-	TAILQ_FOREACH(session, &engine->sessions, link)
-	if (answer->message.n_sessions < room)
-		trace_add_session(answer, session);
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			TAILQ_FOREACH (session, &engine->sessions, link)
+				if (answer->message.n_sessions < room)
+					trace_add_session(answer, session);
 	for (unsigned i = 0;
 	     i < supervisor->trace->leaver_count && answer->message.n_sessions < room; i++)
 		trace_add_leaver(answer, &supervisor->trace->leavers[i]);

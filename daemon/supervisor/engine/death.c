@@ -68,9 +68,9 @@ static int death_describe_blamed(const struct engine *engine, const struct blame
 				 char *text, size_t size)
 {
 	const struct session *session;
-	TAILQ_FOREACH(session, &engine->sessions, link)
-	if (session->id == blamed->session)
-		break;
+	TAILQ_FOREACH (session, &engine->sessions, link)
+		if (session->id == blamed->session)
+			break;
 	return snprintf(text, size, "'%s', group %llu of session %llu (pid %ld, %s)", blamed->what,
 			(unsigned long long)blamed->group, (unsigned long long)blamed->session,
 			session ? (long)session->peer.pid : 0,

@@ -58,8 +58,8 @@ static void on_held_long_enough(uv_timer_t *timer)
 static void engine_lost_hold(struct engine *engine)
 {
 	struct engine *other;
-	TAILQ_FOREACH(other, &engine->tenant->engines, link)
-	engine_lost_end(other);
+	TAILQ_FOREACH (other, &engine->tenant->engines, link)
+		engine_lost_end(other);
 	engine->is_held = true;
 	engine->tenant->supervisor->held_count++;
 	(void)uv_timer_start(&engine->deadline, on_held_long_enough, LINGER_MS, 0);
@@ -88,7 +88,8 @@ void engine_lost_begin(struct engine *engine)
 void engine_lost_is_followed(const struct tenant *tenant)
 {
 	struct engine *engine;
-	TAILQ_FOREACH(engine, &tenant->engines, link)
-	if (engine->is_held && uv_timer_get_due_in(&engine->deadline) > LINGER_BESIDE_MS)
-		(void)uv_timer_start(&engine->deadline, on_held_long_enough, LINGER_BESIDE_MS, 0);
+	TAILQ_FOREACH (engine, &tenant->engines, link)
+		if (engine->is_held && uv_timer_get_due_in(&engine->deadline) > LINGER_BESIDE_MS)
+			(void)uv_timer_start(&engine->deadline, on_held_long_enough,
+					     LINGER_BESIDE_MS, 0);
 }

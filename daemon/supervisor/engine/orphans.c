@@ -44,12 +44,11 @@ static bool pid_is_engine(const void *context, pid_t pid)
 	if (standby_describe(supervisor, &standby, &since_ns) != STANDBY_NONE && standby == pid)
 		return true;
 	const struct tenant *tenant;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	{
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link) {
 		const struct engine *engine;
-		TAILQ_FOREACH(engine, &tenant->engines, link)
-		if (engine->pid == pid)
-			return true;
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (engine->pid == pid)
+				return true;
 	}
 	return false;
 }

@@ -24,10 +24,10 @@ struct engine *engine_return_find(struct supervisor *supervisor, pid_t pid)
 {
 	struct tenant *tenant;
 	struct engine *engine;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	TAILQ_FOREACH(engine, &tenant->engines, link)
-	if (engine->state == ENGINE_RETURNING && engine->pid == pid)
-		return engine;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (engine->state == ENGINE_RETURNING && engine->pid == pid)
+				return engine;
 	return NULL;
 }
 

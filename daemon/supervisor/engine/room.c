@@ -28,10 +28,10 @@ static unsigned engine_part_count(const struct tenant *tenant)
 	unsigned count = 0;
 	const struct tenant *other;
 	const struct engine *engine;
-	TAILQ_FOREACH(other, &tenant->supervisor->tenants, link)
-	if (tenant_is_of_part(other, tenant))
-		TAILQ_FOREACH(engine, &other->engines, link)
-	count += !engine->is_held;
+	TAILQ_FOREACH (other, &tenant->supervisor->tenants, link)
+		if (tenant_is_of_part(other, tenant))
+			TAILQ_FOREACH (engine, &other->engines, link)
+				count += !engine->is_held;
 	return count;
 }
 
@@ -73,12 +73,10 @@ bool engine_room_make(const struct tenant *tenant, bool *asked)
 	unsigned ending = 0;
 	struct engine *engine, *longest = NULL;
 	const struct tenant *other;
-	TAILQ_FOREACH(other, &tenant->supervisor->tenants, link)
-	{
+	TAILQ_FOREACH (other, &tenant->supervisor->tenants, link) {
 		if (of_part && !tenant_is_of_part(other, tenant))
 			continue;
-		TAILQ_FOREACH(engine, &other->engines, link)
-		{
+		TAILQ_FOREACH (engine, &other->engines, link) {
 			ending += engine->state == ENGINE_STOPPING && !engine->is_held;
 			if (engine_is_idle(engine) &&
 			    (!longest || engine->idle_since_ns < longest->idle_since_ns))

@@ -169,11 +169,9 @@ static uint32_t sharing_gather_parties(struct supervisor *supervisor, uint32_t s
 	struct tenant *tenant;
 	struct engine *engine;
 	uint32_t count = 0;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	{
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link) {
 		struct configuration_share share = tenant_share(tenant);
-		TAILQ_FOREACH(engine, &tenant->engines, link)
-		{
+		TAILQ_FOREACH (engine, &tenant->engines, link) {
 			if (!engine->share || count == SHARING_ENGINES_MAX ||
 			    !slot_is_used(engine->share, slot))
 				continue;
@@ -213,15 +211,14 @@ static void sharing_write_grants(struct supervisor *supervisor, uint64_t now_ns)
 {
 	struct tenant *tenant;
 	struct engine *engine;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	TAILQ_FOREACH(engine, &tenant->engines, link)
-	{
-		if (!engine->share)
-			continue;
-		struct share_grants *page = engine->share->grants->address;
-		atomic_store(&page->beat_ns, now_ns);
-		atomic_store(&page->watch, supervisor->sharing->watch);
-	}
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link) {
+			if (!engine->share)
+				continue;
+			struct share_grants *page = engine->share->grants->address;
+			atomic_store(&page->beat_ns, now_ns);
+			atomic_store(&page->watch, supervisor->sharing->watch);
+		}
 }
 
 /* Bit per device, of each backend, that any of them has used. */
@@ -230,15 +227,14 @@ static void sharing_used_slots(struct supervisor *supervisor, uint32_t used[SHAR
 	struct tenant *tenant;
 	struct engine *engine;
 	memset(used, 0, SHARE_BACKENDS * sizeof(*used));
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	TAILQ_FOREACH(engine, &tenant->engines, link)
-	{
-		if (!engine->share)
-			continue;
-		sharing_admit_slots(engine);
-		for (uint32_t i = 0; i < SHARE_BACKENDS; i++)
-			used[i] |= engine->share->slots.devices[i];
-	}
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link) {
+			if (!engine->share)
+				continue;
+			sharing_admit_slots(engine);
+			for (uint32_t i = 0; i < SHARE_BACKENDS; i++)
+				used[i] |= engine->share->slots.devices[i];
+		}
 }
 
 static bool sharing_update_grants(struct supervisor *supervisor)
@@ -314,17 +310,17 @@ static void on_sharing_retry(uv_timer_t *timer)
 	struct tenant *tenant;
 	struct engine *engine;
 	bool are_missing = false;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	TAILQ_FOREACH(engine, &tenant->engines, link)
-	{
-		if (engine->state != ENGINE_READY || !sharing_lacks_engine(engine))
-			continue;
-		int r = sharing_join(engine);
-		if (r == 0)
-			log_info("share", "devices' time is divided for pid %ld of uid %lu by now",
-				 (long)engine->pid, (unsigned long)engine->tenant->uid);
-		are_missing |= r < 0 && r != -EDQUOT;
-	}
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link) {
+			if (engine->state != ENGINE_READY || !sharing_lacks_engine(engine))
+				continue;
+			int r = sharing_join(engine);
+			if (r == 0)
+				log_info("share",
+					 "devices' time is divided for pid %ld of uid %lu by now",
+					 (long)engine->pid, (unsigned long)engine->tenant->uid);
+			are_missing |= r < 0 && r != -EDQUOT;
+		}
 	sharing->again_ms =
 		sharing->again_ms * 2 < AGAIN_MOST_MS ? sharing->again_ms * 2 : AGAIN_MOST_MS;
 	if (are_missing)
@@ -385,14 +381,13 @@ void sharing_review(struct supervisor *supervisor)
 	struct tenant *tenant;
 	struct engine *engine;
 	sharing->is_on = tenant_shares_matter(supervisor);
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	TAILQ_FOREACH(engine, &tenant->engines, link)
-	{
-		if (engine->state == ENGINE_READY)
-			sharing_engine_ready(engine);
-		if (engine->share)
-			sharing_grant_unused(engine);
-	}
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link) {
+			if (engine->state == ENGINE_READY)
+				sharing_engine_ready(engine);
+			if (engine->share)
+				sharing_grant_unused(engine);
+		}
 	if (sharing->engines == 0)
 		return;
 	/* An engine that began before this must be found, and must get the new share at once. */

@@ -299,10 +299,10 @@ static struct device_set keeper_devices_in_use(const struct supervisor *supervis
 	struct device_set set = {.devices = {0}};
 	const struct tenant *tenant;
 	const struct engine *engine;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	TAILQ_FOREACH(engine, &tenant->engines, link)
-	if (engine->state == ENGINE_READY)
-		device_set_add(&set, &engine->devices);
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (engine->state == ENGINE_READY)
+				device_set_add(&set, &engine->devices);
 	return set;
 }
 
@@ -319,10 +319,10 @@ static bool any_engine_opens_devices(const struct supervisor *supervisor)
 {
 	const struct tenant *tenant;
 	const struct engine *engine;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	TAILQ_FOREACH(engine, &tenant->engines, link)
-	if (engine_is_opening_devices(engine))
-		return true;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (engine_is_opening_devices(engine))
+				return true;
 	return false;
 }
 
@@ -413,8 +413,8 @@ void standby_renew(struct supervisor *supervisor)
 	keeper->failures = 0;
 	keeper->unpreparable = (struct device_set){.devices = {0}};
 	struct tenant *tenant;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	tenant->no_standby_until_ns = 0;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		tenant->no_standby_until_ns = 0;
 	(void)uv_timer_stop(&keeper->rest);
 	standby_stop(supervisor);
 	standby_review(supervisor);

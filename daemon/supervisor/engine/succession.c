@@ -58,17 +58,17 @@ static void state_keep_engines(const struct supervisor *supervisor, struct servi
 {
 	const struct tenant *tenant;
 	const struct engine *engine;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	TAILQ_FOREACH(engine, &tenant->engines, link)
-	if (engine_is_kept(engine) && state->engine_count < SERVICE_STATE_ENTRIES_MAX)
-		state_keep_engine(engine, &state->engines[state->engine_count++]);
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (engine_is_kept(engine) &&
+			    state->engine_count < SERVICE_STATE_ENTRIES_MAX)
+				state_keep_engine(engine, &state->engines[state->engine_count++]);
 }
 
 static void state_keep_accounts(const struct supervisor *supervisor, struct service_state *state)
 {
 	const struct tenant *tenant;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	{
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link) {
 		if (account_is_empty(&tenant->account) ||
 		    state->account_count == SERVICE_STATE_ENTRIES_MAX)
 			continue;

@@ -51,8 +51,8 @@ static void on_arrivals_timer(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
 	struct tenant *tenant;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	arrivals_drop_late(tenant);
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		arrivals_drop_late(tenant);
 	arrivals_continue(supervisor);
 	if (supervisor->arriving_count == 0)
 		(void)uv_timer_stop(timer);
@@ -102,7 +102,7 @@ void arrivals_continue(struct supervisor *supervisor)
 void arrivals_refuse(struct supervisor *supervisor, const char *text)
 {
 	struct tenant *tenant;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	while (!TAILQ_EMPTY(&tenant->arriving))
-		arrivals_drop(tenant, TAILQ_FIRST(&tenant->arriving), text);
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		while (!TAILQ_EMPTY(&tenant->arriving))
+			arrivals_drop(tenant, TAILQ_FIRST(&tenant->arriving), text);
 }

@@ -58,10 +58,10 @@ static bool has_absent_engines(const struct supervisor *supervisor)
 {
 	const struct tenant *tenant;
 	const struct engine *engine;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	TAILQ_FOREACH(engine, &tenant->engines, link)
-	if (engine->state == ENGINE_RETURNING)
-		return true;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (engine->state == ENGINE_RETURNING)
+				return true;
 	return false;
 }
 
@@ -184,8 +184,7 @@ static void on_stop_deadline(uv_timer_t *timer)
 static void supervisor_stop_engines(struct supervisor *supervisor, uint64_t drain_ns)
 {
 	struct tenant *tenant;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	{
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link) {
 		struct engine *engine, *next;
 		for (engine = TAILQ_FIRST(&tenant->engines); engine; engine = next) {
 			next = TAILQ_NEXT(
@@ -396,11 +395,11 @@ static void supervisor_finish(struct supervisor *supervisor)
 	orphans_end_now(supervisor); /* while the engines that go on are still known */
 	struct tenant *tenant;
 	struct engine *engine;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	while ((engine = TAILQ_FIRST(&tenant->engines))) {
-		TAILQ_REMOVE(&tenant->engines, engine, link);
-		engine_abandon(engine);
-	}
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		while ((engine = TAILQ_FIRST(&tenant->engines))) {
+			TAILQ_REMOVE(&tenant->engines, engine, link);
+			engine_abandon(engine);
+		}
 	tenants_free(supervisor);
 	trace_forget(supervisor);
 	unsettled_close(supervisor);

@@ -24,9 +24,9 @@ enum {
 struct tenant *tenant_find(struct supervisor *supervisor, uid_t uid)
 {
 	struct tenant *tenant;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	if (tenant->uid == uid)
-		return tenant;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		if (tenant->uid == uid)
+			return tenant;
 	return NULL;
 }
 

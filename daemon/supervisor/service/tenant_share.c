@@ -26,8 +26,8 @@ bool tenant_shares_matter(const struct supervisor *supervisor)
 	const struct tenant *tenant;
 	if (shares->exclusive || shares->everybody.given || shares->count > 0)
 		return true;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	if (tenant->share_ordered.least > 0 || tenant->share_ordered.most > 0)
-		return true;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		if (tenant->share_ordered.least > 0 || tenant->share_ordered.most > 0)
+			return true;
 	return false;
 }

@@ -155,9 +155,9 @@ void unsettled_remove(struct session *session)
 static const struct tenant *tenant_with_most_unsettled(const struct supervisor *supervisor)
 {
 	const struct tenant *most = NULL, *tenant;
-	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	if (!most || tenant->unsettled_count > most->unsettled_count)
-		most = tenant;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		if (!most || tenant->unsettled_count > most->unsettled_count)
+			most = tenant;
 	return most;
 }
 
@@ -169,9 +169,9 @@ static bool unsettled_make_room(struct tenant *tenant)
 	struct session *session;
 	if (most->unsettled_count <= tenant->unsettled_count + 1)
 		return false;
-	TAILQ_FOREACH(session, &supervisor->unsettled.sessions, unsettled)
-	if (session->tenant == most)
-		break;
+	TAILQ_FOREACH (session, &supervisor->unsettled.sessions, unsettled)
+		if (session->tenant == most)
+			break;
 	supervisor->observer->session_overdue(
 		session, "the service has no room for so many that connect at one time");
 	return true;

@@ -112,11 +112,10 @@ enum { SLOWEST_MACHINE = 8 };
 
 ReportHook(PRE_ALL)(struct criterion_test_set *tests)
 {
-	FOREACH_SET(struct criterion_suite_set * suite, tests->suites)
-	{
+	FOREACH_SET (struct criterion_suite_set *suite, tests->suites) {
 		if (suite->suite.data)
 			suite->suite.data->timeout *= SLOWEST_MACHINE;
-		FOREACH_SET(struct criterion_test * test, suite->tests)
-		test->data->timeout *= SLOWEST_MACHINE;
+		FOREACH_SET (struct criterion_test *test, suite->tests)
+			test->data->timeout *= SLOWEST_MACHINE;
 	}
 }

@@ -1,6 +1,6 @@
 /* What a client's addresses are looked up in, against a list. */
 #include "session/objects.h"
-#include "base/usm_table.h"
+#include "session/usm_table.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

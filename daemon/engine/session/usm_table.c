@@ -1,7 +1,7 @@
-#include "base/usm_table.h"
+#include "session/usm_table.h"
 
-#include "session/objects.h"
 #include "base/range_check.h"
+#include "session/objects.h"
 
 #include <errno.h>
 #include <stdlib.h>
