@@ -15,19 +15,14 @@ int main(void)
 	sycl_queue queue;
 	sycl_kernel saxpy;
 	sycl_buffer bx, by;
-	sycl_handler group;
 	sycl_result r = sycl_platform_open(NULL, &platform); /* finds the service, or starts one */
 	/* clang-format off */
 	if (r == 0) r = sycl_queue_create_default(platform, &queue);
 	if (r == 0) r = sycl_kernel_from_source(queue, source, "saxpy", &saxpy);
 	if (r == 0) r = sycl_buffer_create(platform, x, sizeof(x), SYCL_HOST_CONST, &bx);
 	if (r == 0) r = sycl_buffer_create(platform, y, sizeof(y), SYCL_HOST_BORROWED, &by);
-	if (r == 0) r = sycl_handler_begin(queue, &group);
-	if (r == 0) r = sycl_handler_set_accessor(group, 0, bx, SYCL_ACCESS_READ);
-	if (r == 0) r = sycl_handler_set_accessor(group, 1, by, SYCL_ACCESS_READ_WRITE);
-	if (r == 0) r = sycl_handler_set_value(group, 2, sizeof(a), &a);
-	if (r == 0) r = sycl_handler_parallel_for(group, saxpy, sycl_range1(1000));
-	if (r == 0) r = sycl_queue_submit(queue, group, NULL);
+	if (r == 0) r = SYCL_LAUNCH(queue, saxpy, sycl_range1(1000), NULL,
+				    SYCL_READ(bx), SYCL_READ_WRITE(by), SYCL_VALUE(a));
 	if (r == 0) r = sycl_buffer_release(by); /* waits, and y has the result */
 	if (r != 0) return fprintf(stderr, "%s\n%s", sycl_get_last_error_text(), sycl_get_build_log()), 1;
 	/* clang-format on */
