@@ -92,13 +92,13 @@ bool golden_load(const char *path, char text[GOLDEN_TEXT_MAX])
 void golden(void)
 {
 	static char text[GOLDEN_TEXT_MAX];
-	char path[512], suite[64], name[128];
+	char path[512], suite[64];
 	cr_assert(eq(int, sscanf(criterion_current_test->category, "golden_%63s", suite), 1));
-	size_t length = strlen(criterion_current_test->name),
-	       behind = strlen("_bytes_never_change");
-	cr_assert(length > behind && length < sizeof(name));
-	(void)snprintf(name, length - behind + 1, "%s", criterion_current_test->name);
-	(void)snprintf(path, sizeof(path), "%s/%s/%s.txt", GOLDEN_FOLDER, suite, name);
+	const char *test = criterion_current_test->name;
+	size_t length = strlen(test), behind = strlen("_bytes_never_change");
+	cr_assert(length > behind && length < 256);
+	(void)snprintf(path, sizeof(path), "%s/%s/%.*s.txt", GOLDEN_FOLDER, suite,
+		       (int)(length - behind), test);
 	cr_assert(golden_load(path, text), "%s cannot be read", path);
 	const char *complaint = golden_complaint(text);
 	cr_assert(eq(ptr, complaint, NULL), "%s: %s", path, complaint);
