@@ -1,6 +1,5 @@
 /* What each session of an engine may have: Limits of session.proto, and limits that clients do not
- * see.
- */
+ * see. Each member has a line in shared/limit_list.h and a default in session_limits_init. */
 #ifndef SYCL_ENGINE_ENGINE_LIMITS_H
 #define SYCL_ENGINE_ENGINE_LIMITS_H
 
