@@ -36,8 +36,8 @@ struct sycl_queue_options {
  * Make a queue. It keeps its context, device and connection alive. One-way: never waits. Later
  * calls that use the queue report what the service finds wrong.
  *
- * @param context         NULL: a context of this device alone, which all queues that are made like
- *                        this share.
+ * @param context         NULL: a context of this device alone. All queues that are made with NULL
+ *                        share it.
  * @param device          One of the context's devices.
  * @param options         NULL: out of order, no profiling. Read during the call.
  * @param[out] queue_out  The caller releases it with sycl_queue_release.
