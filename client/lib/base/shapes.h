@@ -10,8 +10,8 @@
  *      +------------ another shape needs its place <------------------+
  *
  * A place is a number that the service keeps a shape under. Whoever takes a place over defines it
- * anew, with a generation of its own, before it names it: so both sides forget together, and nobody
- * has to be asked. Called with the submit lock held.
+ * anew, with a generation of its own, before it names it: so both sides drop the former shape at
+ * the same record, and no question has to be sent. Called with the submit lock held.
  */
 #ifndef SYCL_CLIENT_SHAPES_H
 #define SYCL_CLIENT_SHAPES_H
@@ -26,8 +26,9 @@
 #define SHAPE_SETS          (SHAPES_MAX / SHAPE_WAYS)
 
 /*
- * Words, put one behind the other; nobody looks at the limit but who puts them. Then its end is
- * told. It is sealed only when it is looked for: shapes_match_last needs no sum.
+ * The words of a shape, one behind the other. The function that appends them checks the limit, and
+ * then calls shape_key_end. Only shapes_find needs the sum, so a key is sealed just before it:
+ * shapes_match_last needs none.
  */
 struct shape_key {
 	uint64_t sum; /* when sealed: of the products of words that stand in a pair, each with a
@@ -84,8 +85,8 @@ static inline void shape_key_seal(struct shape_key *key)
 
 void shapes_fini(struct shapes *shapes);
 /*
- * Is it what stands at the place of that number, 0: none, and known? Then a record does. Most
- * groups of a kernel are like the one before, whose place the kernel remembers.
+ * Is the shape of that number (0: none) defined, and equal to the key? Then the group travels as a
+ * record. Most groups of a kernel are like the one before, whose number `struct kernel` keeps.
  */
 bool shapes_match_last(struct shapes *shapes, const struct shape_key *key, uint32_t shape,
 		       struct shape_name *name_out);

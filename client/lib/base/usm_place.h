@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* Some free place for an arena in the window of shared/usm_window.h, kept by pages that nobody can
+/* Some free place for an arena in the window of shared/usm_window.h, kept by pages that no code can
  * touch. -ENOMEM. */
 int usm_place_choose(uint64_t size_bytes, void **address_out);
 /* Keep exactly these pages (multiples of the page's size). -EEXIST: something of this process is

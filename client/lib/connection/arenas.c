@@ -283,7 +283,7 @@ static sycl_result arenas_take_for_use(struct connection *c, enum arena_use use,
 		if (r != -ENOSPC)
 			break;
 		result = arenas_grow(c, use, bytes);
-		/* Those that rest are for who needs no more than they have. */
+		/* Empty arenas are kept for takes that fit into them, and this one does not. */
 		if (result == SYCL_ERROR_QUOTA && arenas_give_empty(c, 0)) {
 			result = SYCL_SUCCESS;
 			continue;
@@ -309,8 +309,8 @@ sycl_result arenas_take_usm(struct connection *c, uint64_t bytes, struct arena_r
 	return arenas_take_for_use(c, ARENA_USM, bytes, range_out, address_out);
 }
 
-/* Who makes large buffers one after the other shall find their pages again: new ones cost several
- * times the copy. */
+/* A program that makes large buffers one after the other gets the same pages again: new ones cost
+ * several times the copy. */
 static void count_rests(struct connection *c)
 {
 	(void)pthread_mutex_lock(&c->state_lock);

@@ -361,8 +361,8 @@ sycl_result host_access_ask(struct buffer *buffer, uint32_t mode, uint64_t offse
 sycl_result host_access_ask_part(struct buffer *buffer, uint32_t mode,
 				 const struct arena_range *bytes, struct host_access *access);
 /*
- * Until the engine has told of what was asked for so far all that it can tell without waiting for a
- * device: what it grants at once is settled, what it refuses has failed.
+ * Wait until the engine has answered every access asked for so far as far as it can without waiting
+ * for a device: what it grants at once is settled, what it refuses has failed.
  */
 sycl_result host_access_answered(struct connection *connection);
 /* Granted, refused or failed: nothing is left to wait for. */

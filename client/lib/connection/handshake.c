@@ -17,8 +17,8 @@ static sycl_result protocol_error(const char *what)
 	return error_set(SYCL_ERROR_CONNECTION_LOST, "the service's greeting is wrong: %s", what);
 }
 
-/* SYCLD_RESUBMIT=0: every group travels as a message. For tests, and to tell whether a fault has to
- * do with it. */
+/* SYCLD_RESUBMIT=0: every group travels as a message. For tests, and to find out whether a fault
+ * has to do with it. */
 static uint64_t features_wanted(void)
 {
 	const uint64_t always = FEATURE_GRAPHS | FEATURE_NATIVE | FEATURE_TEMPORARIES |
@@ -142,7 +142,7 @@ static sycl_result take_limits(struct connection *c, const Sycl__V1__Limits *lim
 		     : SYCL_SUCCESS;
 }
 
-/* A service that says nothing knows nothing of it: all are alike there. */
+/* A service that sends neither class nor weight has none: its sessions are all alike. */
 static sycl_result take_rank(struct connection *c, const Sycl__V1__Welcome *welcome)
 {
 	uint32_t class = (uint32_t)welcome->session_class;
@@ -210,8 +210,8 @@ sycl_result connection_handshake(struct connection *c, const struct open_request
 	int r = say_hello(c, request, features);
 	ProtobufCMessage *message = NULL;
 	struct packet_fds fds = PACKET_FDS_INIT;
-	/* Who is refused at once may be hung up on before the hello is sent: why, lies there to be
-	 * read. */
+	/* A service that refuses at once may hang up before the hello is sent: its reason can still
+	 * be read. */
 	if (r >= 0 || r == -EPIPE)
 		r = receive_greeting(c, request->deadline_ns, &message, &fds);
 	if (r == 0 || r == -EPIPE || r == -ECONNRESET) {

@@ -100,8 +100,8 @@ bool page_copies_pending(struct connection *c)
 	return copies_find_work(c, &waits) || waits;
 }
 
-/* Where nothing is waited for any more the engine has just said so: whoever sleeps on the socket
- * looks. */
+/* If no access is waited for any more, the engine's reply has just come: the thread that sleeps on
+ * the socket handles it. */
 static bool copies_are_for_helper(struct connection *c, void *context)
 {
 	bool waits = false;
@@ -246,8 +246,8 @@ static sycl_result copy_parts(struct page_copy *copy)
 
 sycl_result page_copy_run(struct page_copy *copy)
 {
-	/* Others know the copy, which lies on this thread's stack: it cannot be cancelled
-	 * meanwhile. */
+	/* Other threads use the copy, which lies on this thread's stack: this thread cannot be
+	 * cancelled meanwhile. */
 	int cancelling = 0;
 	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
 	copy_list(copy);

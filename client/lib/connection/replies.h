@@ -13,8 +13,8 @@ struct pending {
 	uint64_t number;
 	struct pending *next;
 	bool done;
-	bool runs; /* the answer waits for devices: host tasks run meanwhile. Nobody holds a lock
-		      then */
+	bool runs; /* the answer waits for devices: host tasks run meanwhile. The caller holds no
+		      lock then */
 	struct failure status; /* code 0: success */
 	/* Copy what is needed out of the reply: with the state lock held; also called when status
 	 * says failure. */

@@ -61,8 +61,8 @@ static int connect_until(const char *path, uint64_t deadline_ns, int *socket_out
 	return 0;
 }
 
-/* 0, -ECONNREFUSED or -ENOENT where nobody listens, -EACCES where the server is neither root nor
- * this user. */
+/* 0, -ECONNREFUSED or -ENOENT where no process listens, -EACCES where the server is neither root
+ * nor this user. */
 static int connect_trusted(const char *path, uint64_t deadline_ns, int *socket_out)
 {
 	CLEANUP(close_fd) int fd = -1;

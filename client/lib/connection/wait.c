@@ -26,7 +26,7 @@ static void pause_briefly(void)
 #endif
 }
 
-/* `now_ns`: the time, as it was known last; when it has come, nobody waits for the clock. */
+/* `now_ns`: when the clock was last read. What is ready is found before the clock is read again. */
 static bool spin_until_ready(struct connection *c, wait_ready *ready, void *context,
 			     uint64_t *now_ns, uint64_t deadline_ns)
 {

@@ -1,4 +1,4 @@
-/* Temporaries of graphs: who may use one, and that what is read of it was written before
+/* Temporaries of graphs: which nodes may use one, and that what is read of it was written before
  * (sycl_buffer_create_temporary). */
 #include "graph/executable_graph.h"
 
@@ -155,8 +155,8 @@ static sycl_result check_node(struct written_list *list, const struct handler *h
 	return SYCL_SUCCESS;
 }
 
-/* Nodes that use the same bytes, one of them writing, are behind each other: so the order of the
- * list tells who came before. */
+/* Nodes that use the same bytes, one of them writing, are ordered behind each other. So a node that
+ * runs before another one is also before it in the list. */
 sycl_result graph_check_flattened(const struct executable_graph *graph)
 {
 	struct written_list list = {.count = 0};

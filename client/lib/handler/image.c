@@ -106,7 +106,7 @@ SYCL_API sycl_result sycl_handler_copy_image(sycl_handler handle, sycl_image sou
 	return SYCL_SUCCESS;
 }
 
-/* A kernel in PTX or CUDA C++ takes a word: which one, only the service can tell. */
+/* A kernel in PTX or CUDA C++ takes a word, which only the service can make. */
 bool handler_image_fits(const struct handler_argument *given, const struct kernel_argument *wanted)
 {
 	return given->kind == HANDLER_ARGUMENT_IMAGE &&

@@ -233,8 +233,9 @@ static void call_finish(struct bridge_call *call, cuda_result how)
 }
 
 /*
- * It waits for what only the service can do, and the service has gone: what the driver makes of the
- * event then, nobody says. The stream and all that is open in its context are left as they are.
+ * It waits for what only the service can do, and the service has gone. The driver's documents do
+ * not define what becomes of the event then, so the stream and all that is open in its context are
+ * left as they are.
  */
 static bool call_is_stuck(struct bridge_call *call)
 {

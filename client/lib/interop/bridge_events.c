@@ -1,7 +1,7 @@
 /*
  * Events of the engine's, open in contexts of the program's. The engine records one behind what a
- * native command depends on, before that is complete, and tells the program; then the command's
- * stream waits for it and the function is called.
+ * native command depends on, before that is complete, and reports it to the program; then the
+ * command's stream waits for it and the function is called.
  *
  * none --a command finds none free--> new --asked for--> asked --the service's answer, opened--> open
  *                                                              \--it cannot be made, or not opened--> bad

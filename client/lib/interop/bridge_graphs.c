@@ -44,8 +44,8 @@ sycl_result bridge_graph_check(const struct handler *handler)
 struct making {
 	const struct handler *handler;
 	uint64_t *memories;
-	cuda_stream stream; /* nobody else's: what comes onto a stream that captures becomes a part
-			       of that */
+	cuda_stream stream; /* of this call alone: what comes onto a stream that captures becomes
+			       a part of the capture */
 	cuda_graph graph;
 	int mode; /* of the thread, as in bridge_calls.c */
 };

@@ -264,7 +264,7 @@ SYCL_API sycl_result sycl_context_get_native(sycl_context handle, sycl_backend b
 	return result;
 }
 
-/* I5: what CUDA gives out is synchronised. Failures of groups are told where they always are. */
+/* I5: what CUDA gives out is synchronised. Failures of groups are reported as always. */
 static sycl_result queue_synchronise(struct queue *queue)
 {
 	struct connection *c = queue->object.connection;
@@ -320,7 +320,7 @@ SYCL_API sycl_result sycl_queue_return_native(sycl_queue handle)
 	return SYCL_SUCCESS;
 }
 
-/* The backend's that is asked for: a buffer is nobody's. */
+/* The memories on devices of the backend that is asked for: a buffer belongs to no backend. */
 static sycl_result get_memories(struct buffer *buffer, sycl_backend backend, uint32_t capacity,
 				uint64_t *natives_out, uint32_t *count_out)
 {

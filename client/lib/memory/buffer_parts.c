@@ -18,7 +18,7 @@ static void part_destroy(struct object *object)
 	object_delete(object);
 }
 
-/* A part holds its family from before it is told to anybody, so that the family cannot end
+/* A part holds its family before its handle is given out, so that the family cannot end
  * meanwhile. */
 static sycl_result part_new(struct buffer *of, struct buffer **part_out)
 {

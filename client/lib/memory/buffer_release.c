@@ -14,7 +14,7 @@ struct ending {
 	bool waits;   /* for all its groups */
 };
 
-/* Does anybody but buffers want what would be written to the host memory? Of a block: its other
+/* Is the host memory, once written, of use outside of buffers? A block is, while it has other
  * holders (D12). */
 static bool is_awaited(const struct buffer *buffer)
 {

@@ -56,8 +56,8 @@ static sycl_result host_accessor_make(struct buffer *buffer, struct wanted wante
 	if (!accessor)
 		return SYCL_ERROR_MEMORY_ALLOCATION;
 	/*
-	 * The engine drops contents that nobody wants when it is asked, not when it grants: who may
-	 * give up keeps them.
+	 * The engine drops contents that are not needed when the access is asked for, not when it
+	 * is granted: an access that may be given up keeps them.
 	 */
 	uint32_t mode = (uint32_t)wanted.mode | (wanted.may_give_up ? ACCESS_KEEP_BIT : 0);
 	if (handle_create(&accessor->object, HANDLE_HOST_ACCESSOR, host_accessor_destroy) < 0) {

@@ -142,10 +142,10 @@ static void hold_back(struct incoming *incoming)
 		return;
 	}
 	/*
-	 * No room for so many accesses, or no service any more, which the group will be told. Those
-	 * that there are count against the session's limits until they are granted, also when they
-	 * have ended, and the group needs the room. Not by a wait that runs host tasks: one of them
-	 * may use this buffer, and would wait for this thread.
+	 * There is no room for so many accesses; or the service has gone, which the group will
+	 * report. The accesses that were made count against the session's limits until they are
+	 * granted, also when they have ended, and the group needs the room. The wait runs no host
+	 * tasks: one of them may use this buffer, and would wait for this thread.
 	 */
 	(void)host_access_answered(buffer->object.connection);
 	end_accesses(&incoming->copy);
@@ -298,7 +298,7 @@ sycl_result own_pages_write_back(struct buffer *buffer, void *target)
 		end_accesses(&copy);
 	else
 		give_up_parts(&copy);
-	/* No room for so many accesses; or a part is lost already, which this one is told as well.
-	 */
+	/* There is no room for so many accesses; or a part is lost, and one access to the whole
+	 * buffer fails with the same reason. */
 	return result ? error_set_failure(&why) : write_back_whole(buffer, target);
 }

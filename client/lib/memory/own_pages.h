@@ -5,7 +5,7 @@
  *
  * On the way in an access of the host holds each part. Then the group that needs the contents is
  * sent, then the parts are copied; the engine moves each as soon as its access ends, and the group
- * runs when all are there. Nobody else's group may be sent before the accesses are known to hold:
+ * runs when all are there. No other group may be sent before it is certain that the accesses hold:
  * it would not wait for them.
  */
 #ifndef SYCL_CLIENT_OWN_PAGES_H

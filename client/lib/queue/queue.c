@@ -75,7 +75,7 @@ sycl_result queue_make(struct context *context, struct device *device,
 	if (result) {
 		struct failure why;
 		error_get(&why);
-		/* What was asked for and refused the service knows by its name. */
+		/* With `announce` the id was sent, and the service keeps it. */
 		if (!announce) {
 			remote_forget(c, &line->remote);
 			queue->line = queue_line_free(line);

@@ -2,12 +2,13 @@
  * From a built command group to its record in the submit ring, and its event.
  *
  *   validate: may the queue take it?          handler_validate, validate_for_queue
- *   record:   what the ring will say          record_begin, record_take_parts
- *   publish:  a number, bytes, the bell       publish_record -> publish_resubmit | publish_message
+ *   record:   what goes into the ring         record_begin, record_take_parts
  *   event:    what the caller waits with      event_prepare, event_number, event_discard
+ *   publish:  a number, bytes, the bell       publish_record -> publish_resubmit | publish_message
  *
- * submit_group does the four in this order. A command group of a known shape travels as a RESUBMIT
- * record (resubmit.h), every other one as a message.
+ * submit_group does the four in this order; the event gets its number when the record does. A
+ * command group of a known shape travels as a RESUBMIT record (resubmit.h), every other one as a
+ * message.
  */
 #include "submit/submit.h"
 

@@ -6,8 +6,8 @@
 #include "usm/usm.h"
 
 /*
- * Shared memory that a copy uses. In the connection's list from the beginning; free when nobody
- * uses it here and its group is complete. It holds the queue's line and no object, as those hold
+ * Shared memory that a copy uses. In the connection's list from the beginning; free when no
+ * call uses it and its group is complete. It holds the queue's line and no object, as those hold
  * the connection.
  */
 struct usm_staging {
