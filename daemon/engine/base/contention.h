@@ -1,5 +1,5 @@
 /*
- * The two latest users of a resource, and when each used it last: tells whether the resource is
+ * The two latest users of a resource, and when each used it last: shows whether the resource is
  * contended. Pure: the caller passes the time. A user is an opaque address, which is compared and
  * never dereferenced.
  */

@@ -5,8 +5,8 @@
  * table, and that only when there are two intervals or more.
  *
  * To set the value of some bytes: cut at both ends, set the value of each interval in between,
- * join. Cutting changes nobody's value; what can fail about it is interval_map_reserve. Two ranges
- * overlap when they share a byte, so an empty one overlaps nothing (C10).
+ * join. Cutting changes the value of no byte; what can fail about it is interval_map_reserve. Two
+ * ranges overlap when they share a byte, so an empty one overlaps nothing (C10).
  *
  * Knows nothing of threads. Nothing here blocks. A search takes log(count) steps; a cut or a join
  * moves at most count entries of the table. An index is good until the next cut or join.

@@ -19,7 +19,7 @@ enum build_state {
 /* One compile; identical requests share it. */
 struct build_work {
 	struct list link; /* in service->works */
-	struct list jobs; /* who waits for it */
+	struct list jobs; /* the requests that wait for it */
 	enum build_state state;
 	uint64_t number; /* in packets */
 	struct build_key key;
@@ -47,7 +47,7 @@ struct build_service {
 	int socket;
 	pid_t helper;
 	bool helper_gone;
-	int told_fd;                   /* what is built is said there; -1: nowhere */
+	int told_fd;                   /* a line is written there for each build; -1: none is */
 	struct build_handles *handles; /* NULL: not attached */
 	struct build_cache *cache;     /* NULL: nothing is kept */
 	char *cache_directory;

@@ -1,5 +1,5 @@
-/* How much of a device a kernel can have: asked of the device's loader thread, and answered when it
- * has told. */
+/* How much of a device a kernel can have: the device's loader thread finds it out, and the session
+ * gets its answer when that thread has replied. */
 #include "command/command.h"
 
 #define OCCUPANCY_QUESTIONS_MAX 64u /* of a session, at one time */

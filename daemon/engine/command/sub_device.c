@@ -151,8 +151,8 @@ static int take_native_sub_device(struct session *session,
 	return 0;
 }
 
-/* An object for each device, which it has from now on. 0; 1: there was no room for one, which has
- * been told, and none is left; or negative. */
+/* Make an object for each device, which owns it from now on. 0; 1: there was no room for one, the
+ * client has been sent the failure, and no object is left; or negative. */
 static int make_objects(struct session *session, const Sycl__V1__SubDevicesCreate *message,
 			struct scheduler_device **devices, uint32_t count)
 {

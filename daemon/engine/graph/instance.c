@@ -458,8 +458,8 @@ static bool is_worth_another_try(const struct graph_instance *instance)
 	bool backend = instance->reason == GRAPH_REPLAY_BACKEND &&
 		       instance->fault.status == STATUS_FEATURE_NOT_SUPPORTED &&
 		       instance->tries < TRIES_MAX;
-	/* Seldom: a try is as much work as thousands of records, and one that fails is paid for by
-	 * nobody. */
+	/* Seldom: a try is as much work as thousands of records, and one that fails is charged to
+	 * no session. */
 	uint32_t shift = 2 * (instance->tries < TRIES_MAX ? instance->tries : TRIES_MAX);
 	return (node || backend) && instance->replays >= 1u << shift;
 }

@@ -1,6 +1,6 @@
 /*
  * The life of a command group after it was checked: submitted as a task, completed or refused, and
- * what the client is told of it. Front thread.
+ * reported to the client. Front thread.
  */
 #ifndef SYCL_ENGINE_GROUP_H
 #define SYCL_ENGINE_GROUP_H

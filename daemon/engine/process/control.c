@@ -128,8 +128,8 @@ static int send_control(void *context, const ProtobufCMessage *message)
 	struct control *control = context;
 	if (control->link < LINK_SHOWN)
 		return -EPIPE;
-	/* If nobody is there any more, the hang-up is seen behind what they have left to be read.
-	 */
+	/* If the supervisor has gone, the hang-up is found after the messages that it has left
+	 * behind. */
 	int r = outbox_send(&control->outbox, message, -1);
 	if (outbox_waiting(&control->outbox))
 		watch_control_socket(control);
@@ -300,7 +300,7 @@ static int send_return(void *context, const Sycl__V1__EngineReturn *part)
 			   has_page ? engine_flight_fd(control->engine) : -1);
 }
 
-/* Whether it is of another release is for it to say. */
+/* The supervisor decides whether the engine's release is too different. */
 static void show_engine(struct control *control)
 {
 	const struct show_options options = {control->token, sizeof(control->token), control,

@@ -55,9 +55,9 @@ int engine_run(struct engine *engine);
 /* It is about to return -EIO: new sessions belong to another engine. Front thread. */
 bool engine_is_lost(const struct engine *engine);
 /*
- * After -EIO, and before the process is gone, because the driver takes its time to take a context
- * apart: every client learns it now. They come back at once, so the supervisor must know before
- * them.
+ * Close the supervisor's connection, then those of all clients. After -EIO and before the process
+ * ends, because the driver takes long to take a context apart. Clients connect again at once, so
+ * the supervisor must have the hang-up before them.
  */
 void engine_hang_up(struct engine *engine);
 /* End when the last session has; at once without any. */

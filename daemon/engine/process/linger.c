@@ -23,10 +23,10 @@
 #define DEVICES_KNOWN 64u /* by the flight page */
 
 /*
- * Those that can be opened ahead are those that another process may have open beside this one, and
- * nothing of this one's runs on them any more. Under MPS none is: the server takes nobody new while
- * clients of the one that failed are there. Nor are OpenCL's: they were not lost, and may still be
- * at work on clients' memory.
+ * A device that can be opened ahead (PRELOAD) is one that another process may open beside this one,
+ * and on which nothing of this process runs any more. Under MPS no device is: its server accepts no
+ * new client while clients of the failed one are there. Devices of OpenCL are not either: they were
+ * not lost, and may still be at work on clients' memory.
  */
 static bool allows_it(const struct scheduler_device_info *device, uint64_t held_bytes)
 {

@@ -1,5 +1,5 @@
-/* How the process of an engine stays for a while when a device's driver has lost it and everybody
- * has been hung up on. */
+/* How an engine's process stays for a while after its device was lost for good and all its
+ * connections are closed. */
 #ifndef SYCL_ENGINE_ENGINE_LINGER_H
 #define SYCL_ENGINE_ENGINE_LINGER_H
 
@@ -11,7 +11,7 @@ struct engine;
  * after engine_run has returned -EIO. */
 bool engine_may_linger(const struct engine *engine);
 
-/* Do nothing, until the supervisor ends the process. Returns when nobody has done so for long, and
+/* Do nothing until the supervisor ends the process. Returns after a bounded time without that, and
  * at TERM or INT. */
 void engine_linger(struct engine *engine);
 

@@ -6,8 +6,8 @@
 
 struct engine;
 
-/* Front thread. Every task has failed, or will, with this fault; the flight page names who may have
- * been running. */
+/* Front thread. Every task has failed, or will, with this fault; the flight page names the command
+ * groups that may have been running. */
 void engine_lose(struct engine *engine, enum backend_kind kind, const struct backend_fault *fault);
 
 #endif

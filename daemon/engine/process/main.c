@@ -49,7 +49,7 @@ static int parse_number(const char *text, uint32_t most, uint32_t *out)
 	return 0;
 }
 
-/* What the name and the value mean is for the backend to say. */
+/* NAME:KEY=VALUE; the backend interprets key and value. */
 static int backend_option(struct arguments *arguments, const char *value)
 {
 	const char *colon = strchr(value, ':'), *equals = strchr(value, '=');

@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #define PIPE_VARIABLE "CUDA_MPS_PIPE_DIRECTORY"
-/* Nobody can make anything there. */
+/* No process can make anything there. */
 #define NOWHERE "/proc/self/no-mps"
 
 /*
- * Who may write there speaks for the server. In a folder that is sticky, as /tmp is, nobody else
- * can put another one in place of it after this look; one that is not there now could be anybody's
- * later.
+ * A user who may write there can pretend to be the server. In a sticky folder, as /tmp is, no other
+ * user can replace the folder after this check; a folder that is missing now could be made by any
+ * user later.
  */
 static bool is_trusted(const char *folder)
 {

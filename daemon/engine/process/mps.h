@@ -8,7 +8,7 @@
 /*
  * Before CUDA is loaded and before there are threads. Where CUDA_MPS_PIPE_DIRECTORY is set nothing
  * changes: that is the word of whoever runs the service. Else `folder` counts only if it is root's
- * or this process' user's own, and no link: otherwise CUDA is told to look where there is nothing,
+ * or this process' user's own, and no link: otherwise CUDA gets a folder where there is nothing,
  * and uses the GPUs without MPS. 0 or -ENOMEM.
  */
 int engine_mps_guard(const char *folder);

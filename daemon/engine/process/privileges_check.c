@@ -84,8 +84,7 @@ static int check_threads(uid_t uid, gid_t gid, char what_out[PATH_MAX])
 	return r;
 }
 
-/* A device that root opened for a user who must not: whoever gave the file its mode has the last
- * word. */
+/* Has root opened a device that its user must not open? The mode of the device's file decides. */
 static int check_file(int fd, const char *link, char path_out[PATH_MAX])
 {
 	struct stat facts;

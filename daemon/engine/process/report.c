@@ -12,8 +12,8 @@
 	42000u /* of a datagram. A session is at most 400, and 1100 for each of its devices */
 #define REPORT_TOPOLOGY_BYTES 20000u /* what is left of it */
 #define REPORT_PARTS_DEVICES                                                                       \
-	33u /* of sessions in later parts devices are not told: 64 parts are the most, 3000        \
-	       sessions are to find room */
+	33u /* sessions in later parts are reported without devices: 64 parts are the most, and    \
+	       3000 sessions must find room */
 
 static_assert(400 + SESSION_DEVICES_TOLD * 1100 <= REPORT_SESSIONS_BYTES, "there is room for one");
 

@@ -21,9 +21,9 @@
 
 /*
  * A driver keeps the name of its cache folder from its start on, and keeps nothing at all if there
- * is none then. This name leads to the user's folder as soon as there is a user, and before to an
- * empty one of this process', which goes then with all that is in it: nothing can be left for
- * anybody. Where that cannot be made it leads nowhere.
+ * is none then. This name leads to the user's folder as soon as there is a user. Before that it
+ * leads to a folder of this process' own, which is then removed with its contents: nothing is left
+ * for the next user. Where that folder cannot be made, the name leads nowhere.
  */
 #define CACHE_FD   255
 #define CACHE_LINK "/proc/self/fd/255"
@@ -50,7 +50,7 @@ static int silence_output(void)
 	return null < 0 || dup2(null, STDOUT_FILENO) < 0 ? -errno : 0;
 }
 
-/* Runs in the helper. The last word is its answer. */
+/* Runs in the helper. The packet that is sent last is its answer. */
 static int obey_gate_order(int socket)
 {
 	struct gate_order order;
@@ -122,8 +122,7 @@ static int prepare_backend(const struct standby *standby, const struct backend_o
 	return r < 0 ? report_backend_failure(ops->name, &fault, r) : 0;
 }
 
-/* What engines say that they have open is a claim: what there is not, of that there is nothing to
- * prepare. */
+/* Which devices engines have open is their own claim: devices that do not exist are skipped. */
 static int prepare_all(const struct standby *standby)
 {
 	bool is_any = false, is_asked = false;
@@ -209,7 +208,7 @@ static int wait_readable(int socket)
 	return ppoll(&readable, 1, NULL, &none) < 0 && errno != EINTR ? -errno : 0;
 }
 
-/* One message. 0: go on; 1: adopted. -ECONNRESET: nobody needs it any more. */
+/* One message. 0: go on; 1: adopted. -ECONNRESET: the supervisor needs no standby any more. */
 static int handle_control_message(struct standby *standby, struct standby_adoption *adoption_out)
 {
 	ProtobufCMessage *message = NULL;
@@ -311,8 +310,8 @@ int standby_become(const struct standby_adoption *adoption, struct build_service
 	(void)snprintf(what_out, PATH_MAX, "its user");
 	int r = tell_helper(adoption, socket);
 	if (r == 0)
-		r = engine_privileges_limit(); /* as an engine of somebody's: not before all others
-						  any more */
+		r = engine_privileges_limit(); /* as any user's engine: no longer the first one
+						  that is killed when memory runs out */
 	if (r == 0 && adoption->change_user)
 		r = change_user(adoption, what_out);
 	if (r < 0)

@@ -24,7 +24,7 @@ struct standby_settings {
 	const char *cache_directory;        /* of its own user; NULL: none, or not known yet */
 };
 
-/* Who has it. */
+/* The user that gets it. */
 struct standby_adoption {
 	bool change_user;
 	uid_t uid;

@@ -148,7 +148,7 @@ static void report_wanted_devices(struct engine *engine)
 		engine->observer.wants_device(engine->observer.context, watch);
 }
 
-/* True: there was something to do. `read_out`: a session had something to say. */
+/* True: there was something to do. `read_out`: records of a session were read. */
 static bool run_turn(struct engine *engine, bool *read_out)
 {
 	bool busy = scheduler_progress(engine->scheduler);

@@ -9,7 +9,7 @@
  * state, so there is no lock. Each open device has a device thread, which calls its backend. Where
  * the backend allows it a second thread, the loader, loads programs and registers memory, so that a
  * launch never waits for those (F11). They exchange messages through bounded mailboxes. A polled
- * device (BACKEND_FEATURE_POLLED) wakes nobody: its thread polls while a command is in flight. The
+ * device (BACKEND_FEATURE_POLLED) wakes no thread: its own polls while a command is in flight. The
  * front thread itself sends a single launch to an idle device where the backend never waits
  * (BACKEND_FEATURE_INLINE). No function waits for device work. Callbacks come from
  * scheduler_progress alone.
@@ -226,7 +226,7 @@ uint64_t scheduler_now_ns(const struct scheduler *scheduler);
  */
 void scheduler_flush(struct scheduler *scheduler);
 /*
- * Between these two the front thread calls scheduler_progress by itself, and nobody wakes it.
+ * Between these two the front thread calls scheduler_progress by itself, and no thread wakes it.
  * scheduler_sleep returns false if there is work to do first. A caller that relies on wake_front
  * alone needs neither.
  */

@@ -58,7 +58,7 @@ void sched_use_back(struct task *task, uint64_t device_ns)
 		used->bytes_to_host += command->backend.transfer.size_bytes;
 }
 
-/* Device threads count spills in the memory; the front thread knows its account. */
+/* Device threads count spills in the memory; the front thread adds them to its account. */
 void sched_use_settle(struct sched_memory *memory)
 {
 	uint32_t times = atomic_exchange_explicit(&memory->spill.times, 0, memory_order_relaxed);

@@ -242,9 +242,9 @@ bool session_is_held(struct session *session)
 }
 
 /*
- * The only one that is awake, and it has said all: what it wants is sent now, and what there is to
- * note of this turn follows while the device works. Nothing could have gone together with it.
- * False: others may follow.
+ * If this is the only session that is awake, and its ring is empty, its commands are sent now: no
+ * other command could be sent together with them, and the rest of the turn is done while the device
+ * works. False: more records may follow.
  */
 static bool send_at_once(struct session *session)
 {

@@ -251,7 +251,7 @@ int session_arena_range(struct session *session, const Sycl__V1__ArenaRange *ran
 			void **address_out, struct backend_fault *fault);
 
 /* replies.c */
-/* Done, with nothing to say. */
+/* Success, without a result. */
 void reply_done(struct session *session, uint64_t number);
 void reply_status(struct session *session, uint64_t number, uint64_t object,
 		  const struct backend_fault *fault);

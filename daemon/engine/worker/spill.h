@@ -73,8 +73,7 @@ struct spill_memory {
 		*owner; /* the session that owns it; set before the device thread gets the memory */
 	_Atomic uint32_t peers; /* copies to other devices that are to come: by the front */
 	_Atomic uint32_t away;  /* or on the way there: no such copy now */
-	_Atomic uint32_t
-		times; /* that it went there, and its account does not know of yet (use.c) */
+	_Atomic uint32_t times; /* spills that are not in its account yet (sched_use_settle) */
 	/* device thread */
 	enum spill_state state;
 	uint32_t pins;              /* it stays */

@@ -108,8 +108,8 @@ bool sched_worker_complete(struct scheduler_device *device)
 	return sum > 0;
 }
 
-/* The process was lost on another device. If anybody knows who was running on this one, it is the
- * backend. */
+/* The process was lost on another device. Only the backend can name the commands that were running
+ * on this one. */
 static void lose_with_process(struct scheduler_device *device, const struct backend_fault *fault)
 {
 	uint64_t deadline = clock_deadline_ns(ASK_NS);
@@ -231,8 +231,9 @@ static void take_ownership_again(struct scheduler_device *device)
 }
 
 /*
- * Who is woken may take this thread's processor at once, and would find the device owned by one
- * that does not run: each time again, as its next command is this thread's then, and so on.
+ * The front thread may take this thread's processor as soon as it is woken. It would find the
+ * device owned by a thread that does not run, and leave its next command to that thread: each time
+ * again.
  */
 static void wake_front_unowned(struct scheduler_device *device)
 {

@@ -100,7 +100,7 @@ struct scheduler {
 	struct sched_access *accesses; /* of the task that is being submitted */
 	uint32_t access_capacity;
 
-	_Atomic uint32_t front_awake;   /* the front thread polls: nobody wakes it */
+	_Atomic uint32_t front_awake;   /* the front thread polls: no thread wakes it */
 	_Atomic uint32_t front_pending; /* the front thread has work; it was woken if it slept */
 	struct sched_sleeper front_sleeper; /* scheduler_free only */
 };
