@@ -104,7 +104,7 @@ ssize_t packet_socket_receive(int socket, void *buffer, size_t capacity, struct 
 	if (message.msg_flags & MSG_TRUNC)
 		return -EMSGSIZE;
 	if (size == 0)
-		return 0; /* a hang-up, or an empty datagram, which nobody honest sends */
+		return 0; /* a hang-up, or an empty datagram, which no honest peer sends */
 	if (fds_out)
 		*fds_out = fds;
 	fds.count = 0;

@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Descriptors that came with a datagram. Those that nobody took are closed by packet_fds_close. */
+/* Descriptors that came with a datagram. Those that were not taken are closed by packet_fds_close.
+ */
 struct packet_fds {
 	int fds[PACKET_DESCRIPTORS_MAX]; /* -1 where taken */
 	unsigned count;

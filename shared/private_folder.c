@@ -18,8 +18,9 @@
 enum { DESCRIPTORS_MAX = 16, ATTEMPTS_MAX = 16, MACHINE_BYTES = 9, OLD_SECONDS = 30 * 24 * 3600 };
 
 /*
- * This machine, since it was started: a file system that several share may keep each one's locks to
- * itself, and then those of another look like nobody's. Where that cannot be known all are one.
+ * A name of this machine since its start. A file system that several machines share may show each
+ * only its own locks: those of another machine look free. Machines whose start has no id have one
+ * name.
  */
 static void name_machine(char machine_out[MACHINE_BYTES])
 {

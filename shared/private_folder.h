@@ -1,6 +1,6 @@
 /*
- * Folders that one process has for itself while it needs them. Of one whose process was killed the
- * next to be made in the same place finds that nobody holds its lock, and removes it.
+ * Folders that one process has for itself while it needs them. When the next one is made in the
+ * same place, it removes those whose process was killed: their locks are free.
  */
 #ifndef SYCL_SHARED_PRIVATE_FOLDER_H
 #define SYCL_SHARED_PRIVATE_FOLDER_H
@@ -16,10 +16,11 @@ struct private_folder {
 
 /*
  * Make a folder in `parent` that only this user may enter, named PREFIX-MACHINE-XXXXXX; others
- * there that are named so, are this user's alone and are held by nobody go. Of another machine's,
- * or of this one's before it was started anew, nobody can tell who holds them: they go when they
- * are a month old. In a parent that others can write, unless it is sticky as /tmp, it would not
- * stay private. `parent` NULL: where temporary files go. To be removed with
+ * there with such a name that only this user may enter and whose lock is free are removed. Whether
+ * a lock of another machine, or of this one before its last start, is held cannot be found out:
+ * those folders are removed when they are a month old. In a parent that others can write, unless it
+ * is sticky as /tmp, it would not stay private. `parent` NULL: where temporary files go. To be
+ * removed with
  * private_folder_remove(). Works on files, which may take as long as these do, and waits for no
  * other process. Any thread. 0 or negative errno; the output is untouched on failure.
  */

@@ -1,8 +1,8 @@
 /*
  * How a device's time is divided among users' engines: two pages of memory for each engine, made by
  * the supervisor. Of the first an engine can only read what it is granted; into the second it
- * writes what it has used and wants. Nobody else has either. What an engine writes is a claim, and
- * whoever writes nothing claims nothing.
+ * writes what it has used and wants. No other process maps either. What an engine writes is a
+ * claim, and an engine that writes nothing claims nothing.
  *
  *   supervisor ── share_grants ──► engine        one slot for each device: SHARE_SLOT(backend,
  * index of that backend's list) ◄── share_claims ──

@@ -35,7 +35,7 @@ static inline uint64_t spin_pace_learn(uint64_t spin_ns, uint64_t waited_ns, uin
 	return spin_ns < SPIN_PACE_MIN_NS ? SPIN_PACE_MIN_NS : spin_ns;
 }
 
-/* `is_latency`: somebody of the latency class is waited for, or waits. */
+/* `is_latency`: a session of the latency class waits, or is waited for. */
 static inline uint64_t spin_pace_most(bool is_latency, long processors)
 {
 	return is_latency && processors >= SPIN_PACE_LATENCY_PROCESSORS ? SPIN_PACE_LATENCY_MAX_NS
