@@ -33,8 +33,8 @@ struct share_grants {
 	uint64_t magic;
 	uint32_t layout;
 	uint32_t slot_count;
-	_Atomic uint32_t watch; /* odd: the supervisor looks at claims; even: it does not, and wants
-				   to be told when one begins */
+	_Atomic uint32_t watch; /* odd: the supervisor looks at claims; even: it does not, and is
+				   notified when one begins */
 	uint32_t reserved;
 	_Atomic uint64_t beat_ns; /* CLOCK_MONOTONIC: when it looked last */
 	uint8_t padding[32];

@@ -1,7 +1,7 @@
 /*
  * The codes that travel in Status.code and in completion slots. They equal the public sycl_result
  * values (client/ asserts it). Inside, functions return 0 or a negative errno; a status is what a
- * client is told.
+ * client receives.
  */
 #ifndef SYCL_SHARED_STATUS_H
 #define SYCL_SHARED_STATUS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs the programs of this folder: all of them, or those that are named. One line for each, exit
- * status 0 only if every result is the CPU's; what a device cannot run is told and counts neither
+ * status 0 only if every result is the CPU's; what a device cannot run is named and counts neither
  * way.
  */
 #include "program.h"

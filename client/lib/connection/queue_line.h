@@ -38,7 +38,7 @@ struct queue_line {
 	uint32_t slot;
 	bool in_order, profiling;
 	sycl_async_handler *handler; /* the queue's, or its context's; NULL: failures stay until a
-					wait tells them */
+					wait reports them */
 	void *handler_data;
 	struct queue_line *next_closed;
 	uint32_t backend; /* enum sycl_backend, of its device */

@@ -139,7 +139,7 @@ sycl_result bundle_image_build(struct context *context, struct device *device,
 		void *address = NULL;
 		result = arenas_take(c, input->size_bytes, &range, &address);
 		if (result) {
-			remote_forget(c, &image->remote); /* the service has never heard of it */
+			remote_forget(c, &image->remote); /* the service does not have it */
 			object_unref(&image->object);
 			return result;
 		}
