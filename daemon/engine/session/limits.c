@@ -4,6 +4,7 @@
 #include "protocol_limits.h"
 #include "session.pb-c.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -53,6 +54,9 @@ static const struct {
 	size_t offset;
 	uint64_t most;
 } names[SESSION_LIMITS] = {LIMIT_LIST(ENTRY)};
+
+#define ONE(limit, largest) +1
+static_assert(0 LIMIT_LIST(ONE) == SESSION_LIMITS, "each limit has a line in limit_list.h");
 
 static size_t find_limit(const char *name, size_t length)
 {
