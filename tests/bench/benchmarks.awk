@@ -125,7 +125,7 @@ function print_row(label, name, baseline,    part) {
 		machine_of(part[12]), commit_of(part[10])
 }
 function print_readme() {
-	print "| | sycld | beside | GPU, commit |"
+	print "| | sycld | compared with | GPU, commit |"
 	print "| --- | --- | --- | --- |"
 	print_row("submit a kernel and wait, median", "TG1.p50", "direct launch")
 	print_row("rate of one client, small kernels", "TG2.rate", "one process, direct")
