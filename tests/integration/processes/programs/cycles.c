@@ -108,7 +108,7 @@ int worker_cycles(struct worker *worker)
 		struct own_footprint end = own_footprint();
 		worker_check(end.descriptors == base.descriptors,
 			     "the client's descriptors have become more");
-#ifndef __SANITIZE_ADDRESS__ /* which maps memory of its own */
+#ifndef __SANITIZE_ADDRESS__ /* mappings grow there; the cause is not known */
 		worker_check(end.mappings <= base.mappings + MORE_MAPPINGS,
 			     "the client's mappings have become more");
 #endif
