@@ -35,7 +35,7 @@ bool show_limits(const Sycl__V1__AdminReply *reply)
 			table_cell(&table, COLOUR_NONE, "everybody");
 		value_cell(&table, limit);
 		table_cell(&table, COLOUR_NONE, "%s",
-			   value_name(&sycl__v1__limit_source__descriptor, limit->source));
+			   value_name(&sycl__v1__limit_source__descriptor, (int)limit->source));
 	}
 	return table_print(&table, colours_wanted(), terminal_width());
 }

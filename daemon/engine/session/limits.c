@@ -53,10 +53,10 @@ static const struct {
 	const char *name;
 	size_t offset;
 	uint64_t most;
-} names[SESSION_LIMITS] = {LIMIT_LIST(ENTRY)};
+} names[] = {LIMIT_LIST(ENTRY)};
 
-#define ONE(limit, largest) +1
-static_assert(0 LIMIT_LIST(ONE) == SESSION_LIMITS, "each limit has a line in limit_list.h");
+static_assert(sizeof(names) / sizeof(*names) == SESSION_LIMITS,
+	      "each limit has a line in limit_list.h");
 
 static size_t find_limit(const char *name, size_t length)
 {
