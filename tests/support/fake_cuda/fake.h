@@ -58,6 +58,7 @@ struct fake_op {
 	struct fake_op *next;
 	const char *name; /* for gates: the kernel's, "copy", "memset" */
 	bool kernel;
+	bool may_wait; /* for others, or calls the program: never on the thread that sends it */
 	void (*run)(struct fake_op *op, struct CUstream_st *stream);
 	void (*drop)(struct fake_op *op);
 };
@@ -241,6 +242,8 @@ struct fake_state {
 	bool block_implicit, strict_print, launch_blocking;
 	uint64_t lazy;     /* state of the random numbers by which streams dawdle; 0: they do not */
 	uint64_t moved_ns; /* when something was sent or completed, for those */
+	bool instant;      /* what is sent is done when the call returns; kernels are not run */
+	uint64_t instant_launches; /* of kernels, of graphs too, since then */
 };
 
 extern struct fake_state fake;
@@ -328,6 +331,8 @@ bool fake_can_reach(const struct CUctx_st *context, const struct fake_range *ran
 /* fake_stream.c; with the lock. */
 struct CUstream_st *fake_stream_use(CUstream stream); /* records stream 0; NULL: not a stream */
 void fake_stream_add(struct CUstream_st *stream, struct fake_op *op);
+/* With `set instant`, and nothing before it that is not done. */
+bool fake_stream_is_instant(const struct CUstream_st *stream);
 void fake_stream_wait(struct CUstream_st *stream,
 		      uint64_t target); /* until so many are complete, or a fault */
 void fake_device_wait(int device);      /* for all that has been sent so far */

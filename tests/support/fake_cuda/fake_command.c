@@ -27,6 +27,8 @@ static int set_command(const char *rest)
 		fake.copy_ns_per_mib = (uint64_t)value;
 	else if (strcmp(name, "block_implicit") == 0)
 		fake.block_implicit = value != 0;
+	else if (strcmp(name, "instant") == 0)
+		fake.instant = value != 0;
 	else if (strcmp(name, "lazy") == 0)
 		fake.lazy = (uint64_t)value;
 	else if (strcmp(name, "print_misuse") == 0)

@@ -148,8 +148,9 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags)
 	struct mark_op *op = calloc(1, sizeof(*op));
 	if (!op)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	*op = (struct mark_op){.op = {.name = "wait", .run = await_run, .drop = mark_op_drop},
-			       .mark = event->mark};
+	*op = (struct mark_op){
+		.op = {.name = "wait", .may_wait = true, .run = await_run, .drop = mark_op_drop},
+		.mark = event->mark};
 	if (event->mark)
 		event->mark->references++;
 	if (event->shared) {

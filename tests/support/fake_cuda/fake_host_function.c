@@ -34,7 +34,7 @@ CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void *argument)
 	struct call_op *op = calloc(1, sizeof(*op));
 	if (!op)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	*op = (struct call_op){.op = {.name = "host", .run = call_run},
+	*op = (struct call_op){.op = {.name = "host", .may_wait = true, .run = call_run},
 			       .function = function,
 			       .argument = argument};
 	fake_stream_add(stream, &op->op);

@@ -254,6 +254,11 @@ void fake_launch_run(const struct fake_launch *launch, struct CUstream_st *strea
 	struct fake_cuda_record record = {.kind = FAKE_CUDA_LAUNCH, .call = "launch"};
 
 	fake_lock();
+	if (fake.instant) {
+		fake.instant_launches++;
+		fake_unlock();
+		return;
+	}
 	record.stream = stream->number;
 	record.device = stream->device;
 	record.value = fake_number("launches") + 1;
@@ -333,6 +338,11 @@ static CUresult launch(CUfunction function, const struct launch_shape *shape, CU
 	if (function->module->context != stream->context) {
 		fake_misuse("%s belongs to another context than its stream", function->name);
 		return CUDA_ERROR_INVALID_HANDLE;
+	}
+	if (fake_stream_is_instant(stream)) {
+		fake_launch_loads(function);
+		fake.instant_launches++;
+		return CUDA_SUCCESS;
 	}
 	struct launch_op *op = calloc(1, sizeof(*op));
 	if (!op)

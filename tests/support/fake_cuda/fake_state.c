@@ -30,6 +30,10 @@ bool fake_state_number(const char *what, uint64_t *number_out)
 			context && limit >= 0 && limit < FAKE_LIMITS ? context->limits[limit] : 0;
 		return true;
 	}
+	if (strcmp(what, "instant_launches") == 0) {
+		*number_out = fake.instant_launches;
+		return true;
+	}
 	if ((rest = behind(what, "made_flags"))) {
 		context = context_of(strtol(rest, NULL, 10));
 		*number_out = context ? context->made_flags : 0;

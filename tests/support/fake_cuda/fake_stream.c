@@ -110,7 +110,8 @@ static void *stream_thread(void *argument)
 
 	fake_lock();
 	for (;;) {
-		while (!stream->head && !stream->destroyed)
+		/* With `set instant` the thread that sends may run one itself. */
+		while (stream->running || (!stream->head && !stream->destroyed))
 			(void)pthread_cond_wait(&stream->work, &fake.lock);
 		struct fake_op *op = stream->head;
 		if (!op)
@@ -151,9 +152,33 @@ static bool stream_start(struct CUstream_st *stream)
 	return error == 0;
 }
 
+bool fake_stream_is_instant(const struct CUstream_st *stream)
+{
+	return fake.instant && !fake.sticky && stream->completed == stream->submitted;
+}
+
+static void run_at_once(struct CUstream_st *stream, struct fake_op *op)
+{
+	stream->submitted++;
+	stream->running = true;
+	fake_unlock();
+	op->run(op, stream);
+	fake_lock();
+	stream->running = false;
+	op_end(stream, op);
+	if (stream->started)
+		(void)pthread_cond_signal(&stream->work);
+}
+
 void fake_stream_add(struct CUstream_st *stream, struct fake_op *op)
 {
 	op->next = NULL;
+	if (fake_stream_is_instant(stream) && !op->may_wait) {
+		stream->kernels += op->kernel;
+		fake.kernels_running += op->kernel;
+		run_at_once(stream, op);
+		return;
+	}
 	*stream->tail = op;
 	stream->tail = &op->next;
 	stream->submitted++;
@@ -464,17 +489,21 @@ static void *value_place(const struct value_op *op)
 }
 
 /* All that the stream did before is visible to whoever sees the value. */
-static void write_run(struct fake_op *base, struct CUstream_st *stream)
+static void value_write(const struct value_op *op)
 {
-	struct value_op *op = (struct value_op *)base;
-
-	(void)stream;
-	fake_lock();
 	void *place = value_place(op);
+
 	if (place && op->wide)
 		atomic_store((_Atomic uint64_t *)place, op->value);
 	else if (place)
 		atomic_store((_Atomic uint32_t *)place, (uint32_t)op->value);
+}
+
+static void write_run(struct fake_op *base, struct CUstream_st *stream)
+{
+	(void)stream;
+	fake_lock();
+	value_write((struct value_op *)base);
 	fake_unlock();
 }
 
@@ -527,10 +556,16 @@ static CUresult value_add(CUstream handle, CUdeviceptr address, uint64_t value, 
 		fake_misuse("a word at 0x%llx, which the driver does not know", address);
 		return CUDA_ERROR_INVALID_VALUE;
 	}
+	if (write && fake_stream_is_instant(stream)) {
+		const struct value_op now = {.address = address, .value = value, .wide = wide};
+		value_write(&now);
+		return CUDA_SUCCESS;
+	}
 	struct value_op *op = calloc(1, sizeof(*op));
 	if (!op)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	*op = (struct value_op){.op = {.name = write ? "write_value" : "wait_value",
+				       .may_wait = !write,
 				       .run = write ? write_run : wait_run},
 				.address = address,
 				.value = value,
