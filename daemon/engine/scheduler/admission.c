@@ -187,7 +187,7 @@ uint64_t sched_admission_shape(const struct task_command *command)
 	switch (backend->kind) {
 	case BACKEND_COMMAND_LAUNCH:
 		key = mix_shape(mix_shape(key, (uintptr_t)command->kernel),
-				sched_launches(command));
+				worker_launch_count(command));
 		for (uint32_t i = 0; i < backend->launch.dimensions; i++)
 			key = mix_shape(mix_shape(key, backend->launch.global[i]),
 					backend->launch.local[i]);
@@ -217,7 +217,7 @@ static bool arrive_in_fair_queue(struct task *task)
 	    !flow->in_fair_queue)
 		return false;
 	task->queue_group.shape = sched_admission_shape(&task->command);
-	task->queue_group.launches = sched_launches(&task->command);
+	task->queue_group.launches = worker_launch_count(&task->command);
 	task->state = TASK_PARKED;
 	(void)fair_queue_arrive(&flow->queue_session, &task->queue_group, scheduler->now_ns);
 	scheduler->fair_queues_due |= device_bit(task->device);
@@ -233,7 +233,7 @@ bool sched_admission_pass(struct task *task)
 	if (scheduler->has_fair_queues && arrive_in_fair_queue(task))
 		return false;
 	if (task->role == TASK_ROLE_GROUP)
-		scheduler->counters.fair_queue_bypassed += sched_launches(&task->command);
+		scheduler->counters.fair_queue_bypassed += worker_launch_count(&task->command);
 	return true;
 }
 
@@ -330,9 +330,9 @@ static void admit_task(struct task *task)
 {
 	struct scheduler *scheduler = task->scheduler;
 	leave_fair_queue(task);
-	scheduler->counters.fair_queue_admitted += sched_launches(&task->command);
+	scheduler->counters.fair_queue_admitted += worker_launch_count(&task->command);
 	if (task->queue_group.arrived_ns < scheduler->now_ns)
-		scheduler->counters.fair_queue_held += sched_launches(&task->command);
+		scheduler->counters.fair_queue_held += worker_launch_count(&task->command);
 	if (task->cause) {
 		sched_admission_refuse(task);
 		task->front_only = true;

@@ -110,8 +110,8 @@ static struct sched_cause *launch_cause(const struct task *task, uint32_t index)
 	const struct task_burst *burst = task->command.burst;
 	if (is_doomed(task) || index >= burst->over)
 		return task->cause;
-	uint32_t at = burst->is_chained && sched_burst_first_failed(burst) < index
-			      ? sched_burst_first_failed(burst)
+	uint32_t at = burst->is_chained && worker_burst_first_failed(burst) < index
+			      ? worker_burst_first_failed(burst)
 			      : index;
 	return burst->failed & 1u << at ? burst->causes[at] : NULL;
 }
@@ -148,7 +148,7 @@ void task_launch_fault(const struct task *task, uint32_t index, struct backend_f
 	}
 	if (!cause)
 		return;
-	uint32_t first = index >= burst->over ? burst->over : sched_burst_first_failed(burst);
+	uint32_t first = index >= burst->over ? burst->over : worker_burst_first_failed(burst);
 	if (burst->is_chained && first < index && !cause->fault.device_lost)
 		sched_cause_derive(cause, fault_out);
 	else
@@ -174,7 +174,7 @@ void sched_burst_learn(const struct task *task)
 	if (command->backend.kind != BACKEND_COMMAND_LAUNCH ||
 	    command->backend.launch.part.of > 0 || command->end_ns <= command->start_ns)
 		return;
-	uint64_t took_ns = (command->end_ns - command->start_ns) / sched_launches(command);
+	uint64_t took_ns = (command->end_ns - command->start_ns) / worker_launch_count(command);
 	uint64_t *period_ns = &command->kernel->period_ns;
 	if (*period_ns == 0 || took_ns == 0)
 		*period_ns = took_ns;

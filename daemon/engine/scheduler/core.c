@@ -132,7 +132,7 @@ int scheduler_create(const struct scheduler_config *config,
 				       &scheduler->backend_count);
 	if (result < 0)
 		return result;
-	sched_flight_init(&scheduler->flight, config->flight_page);
+	worker_flight_init(&scheduler->flight, config->flight_page);
 	sched_pool_init(scheduler);
 	(void)pthread_mutex_init(&scheduler->happened_lock, NULL);
 	scheduler->cache_directory = TAKE(directory);
@@ -179,7 +179,7 @@ void scheduler_flush(struct scheduler *scheduler)
 	publish_to_devices(scheduler);
 	sched_grant_publish(scheduler);
 	if (sched_notice_due(scheduler))
-		sched_wake_front(scheduler);
+		worker_wake_front(scheduler);
 }
 
 bool scheduler_progress(struct scheduler *scheduler)

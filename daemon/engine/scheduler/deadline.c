@@ -23,10 +23,10 @@ static bool is_task_overdue(struct scheduler_device *device, uint32_t lane, uint
 			    scheduler_deadline *deadline, void *context)
 {
 	const struct task *task = first_running_task(device, lane);
-	struct sched_lane_head *head = &device->deadline_heads[lane];
+	struct worker_lane_head *head = &device->deadline_heads[lane];
 	uint64_t sequence = task ? task->command.sequence : 0;
 	if (head->sequence != sequence)
-		*head = (struct sched_lane_head){.sequence = sequence, .since_ns = now_ns};
+		*head = (struct worker_lane_head){.sequence = sequence, .since_ns = now_ns};
 	uint64_t most_ns = task ? deadline(context, task->command.flight_session) : 0;
 	uint64_t before_ns = task ? task->split.took_ns
 				  : 0; /* in its earlier parts; what came between them is others' */

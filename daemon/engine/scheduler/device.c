@@ -89,17 +89,17 @@ void sched_send(struct task *task)
 		return;
 	}
 	/* Each launch counts as one message for the device thread. */
-	device->port.unpublished += sched_launches(&task->command) - 1;
+	device->port.unpublished += worker_launch_count(&task->command) - 1;
 	sched_device_post(device, &task->message);
 }
 
 void sched_device_post_load(struct scheduler_device *device, struct sched_message *message)
 {
-	struct sched_loader *loader = &device->loader;
+	struct worker_loader *loader = &device->loader;
 	/* Without a second thread once, without one for good: programs and their kernels go the
 	 * same way. */
 	if (device->features & BACKEND_FEATURE_LOADER && !loader->started && !loader->failed)
-		loader->failed = sched_loader_start(device) < 0;
+		loader->failed = worker_loader_start(device) < 0;
 	if (!loader->started) {
 		sched_device_post(device, message);
 		return;
@@ -203,7 +203,7 @@ static int start_thread(struct scheduler_device *device)
 	int result = pthread_sigmask(SIG_SETMASK, &all, &before);
 	if (result != 0)
 		return -result;
-	result = pthread_create(&device->thread, NULL, sched_worker_main, device);
+	result = pthread_create(&device->thread, NULL, worker_main, device);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return -result;
 }
@@ -271,7 +271,7 @@ int sched_device_start(struct scheduler *scheduler, uint32_t index, uint64_t nat
 void sched_device_stop(struct scheduler_device *device)
 {
 	atomic_store(&device->quit, 1);
-	sched_loader_stop(device);
+	worker_loader_stop(device);
 	(void)sched_sleeper_wake(&device->port.sleeper);
 	(void)pthread_join(device->thread, NULL);
 	(void)pthread_mutex_destroy(&device->ownership);

@@ -38,7 +38,7 @@ size_t sched_command_storage(const struct task_request *request)
 	if (request->action == TASK_USM_FILL)
 		bytes += align_storage(request->usm.pattern_bytes);
 	if (request->action == TASK_NATIVE)
-		bytes += sched_native_command_storage(request);
+		bytes += worker_native_command_storage(request);
 	if (request->action == TASK_GRAPH)
 		bytes += sched_graph_storage();
 	if (request->action != TASK_LAUNCH)
@@ -192,7 +192,7 @@ static void fill_event_command(struct task_command *command, const struct task_r
 static void fill_native_command(struct task_command *command, const struct task_request *request,
 				uint8_t *at)
 {
-	struct sched_memory **memories = sched_native_command_fill(command, request, at);
+	struct sched_memory **memories = worker_native_command_fill(command, request, at);
 	for (uint32_t i = 0; i < request->requirement_count; i++)
 		memories[i] = requirement_memory(request, i);
 }

@@ -132,7 +132,7 @@ bool sched_flow_allows(const struct task *task, uint32_t lane)
 void sched_flow_sent(struct task *task)
 {
 	struct sched_flow *flow = task->flow;
-	uint32_t launches = sched_launches(&task->command);
+	uint32_t launches = worker_launch_count(&task->command);
 	flow->sent += launches;
 	flow->lanes[task->command.lane].sent += launches;
 	sched_use_sent(task);
@@ -181,7 +181,7 @@ static void learn_command_time(struct sched_flow *flow, const struct task_comman
 void sched_flow_back(struct task *task)
 {
 	struct sched_flow *flow = task->flow;
-	uint32_t launches = sched_launches(&task->command);
+	uint32_t launches = worker_launch_count(&task->command);
 	learn_command_time(flow, &task->command, launches);
 	flow->sent -= launches;
 	flow->lanes[task->command.lane].sent -= launches;

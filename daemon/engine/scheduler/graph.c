@@ -98,7 +98,7 @@ static size_t graph_node_bytes(const struct sched_graph_node *node)
 
 static void free_graph_node(struct sched_graph_node *node)
 {
-	sched_native_command_end(&node->command);
+	worker_native_command_end(&node->command);
 	if (node->command.kernel)
 		sched_kernel_drop(node->command.kernel);
 	for (uint32_t i = 0; i < node->buffer_count; i++)

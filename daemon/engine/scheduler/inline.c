@@ -91,8 +91,8 @@ static bool is_plain_launch(const struct scheduler_device *device,
 /* The device is owned. A loss, a load that wants a quiet moment and the like are the thread's. */
 static bool is_device_idle(struct scheduler_device *device, uint32_t lane)
 {
-	const struct sched_worker *worker = &device->worker;
-	const struct sched_quiesce *quiesce = &device->quiesce;
+	const struct worker *worker = &device->worker;
+	const struct worker_quiesce *quiesce = &device->quiesce;
 	return device->handle && !worker->unusable && !worker->is_losing &&
 	       worker->in_flight == 0 && !worker->spill.aside.first && worker->lanes[lane].handle &&
 	       quiesce->quiet.state == SCHED_QUIET_NO && !quiesce->loader_holds &&
@@ -122,8 +122,8 @@ static void execute_inline(struct scheduler_device *device, struct task *task)
 	/* First: it may be complete before this returns. */
 	if (takes)
 		atomic_store(&device->front_takes, 1);
-	sched_execute(device, task);
-	sched_worker_flush(device);
+	worker_execute(device, task);
+	worker_flush(device);
 	device->worker.front_has_sent = !takes;
 	/* The command was set aside, though its memory was there a moment ago: the device thread
 	 * goes on with it. */
@@ -132,7 +132,7 @@ static void execute_inline(struct scheduler_device *device, struct task *task)
 		(void)sched_sleeper_wake(&device->port.sleeper);
 	}
 	if (sched_mailbox_publish(&port->back))
-		sched_wake_front(scheduler);
+		worker_wake_front(scheduler);
 	scheduler->counters.inline_launches++;
 }
 
@@ -175,7 +175,7 @@ void sched_inline_collect(struct scheduler_device *device)
 		(void)sched_sleeper_wake(&device->port.sleeper);
 		return;
 	}
-	device->scheduler->counters.inline_completions += sched_worker_complete(device);
+	device->scheduler->counters.inline_completions += worker_complete(device);
 	/* The front itself reads it, next. */
 	(void)sched_mailbox_publish(&device->port.back);
 	if (polled && device->worker.in_flight == 0)

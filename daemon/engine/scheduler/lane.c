@@ -267,13 +267,13 @@ static void send_to_lane(struct task *task, struct sched_lane *lane)
 {
 	struct scheduler_device *device = task->device;
 	task->command.lane = (uint32_t)(lane - device->lanes);
-	uint32_t launches = sched_launches(&task->command);
+	uint32_t launches = worker_launch_count(&task->command);
 	lane->sequence += launches;
 	task->command.sequence = lane->sequence;
 	note_predecessors(task, task->command.lane);
 	settle_early_launch(task, lane);
 	if (task->command.flight_session != 0)
-		task->command.flight = sched_flight_take(&task->scheduler->flight);
+		task->command.flight = worker_flight_take(&task->scheduler->flight);
 	task->lane_previous = lane->last;
 	task->lane_next = NULL; /* the lane has moved on since the previous part */
 	if (lane->last)
@@ -322,7 +322,7 @@ void sched_lane_dispatch(struct task *task)
 	if (!task->queue_group.in_flight && sched_flow_is_alone(task->flow) &&
 	    !sched_flow_is_ahead(task->flow))
 		task->scheduler->counters.fair_queue_bypassed +=
-			task->role == TASK_ROLE_GROUP ? sched_launches(&task->command) : 0;
+			task->role == TASK_ROLE_GROUP ? worker_launch_count(&task->command) : 0;
 	else if (!sched_admission_pass(task))
 		return;
 	send_or_park(task);
@@ -338,9 +338,9 @@ static void leave_lane(struct sched_lane *lane, struct task *task)
 		task->lane_next->lane_previous = task->lane_previous;
 	else
 		lane->last = task->lane_previous;
-	lane->count -= sched_launches(&task->command);
-	task->device->sent -= sched_launches(&task->command);
-	task->device->returned += sched_launches(&task->command);
+	lane->count -= worker_launch_count(&task->command);
+	task->device->sent -= worker_launch_count(&task->command);
+	task->device->returned += worker_launch_count(&task->command);
 	lane->moved = task->device->returned;
 	sched_flow_back(task);
 }
@@ -506,13 +506,13 @@ void sched_lane_return(struct task *task)
 	if (task->command.graph)
 		task->command.graph->graph->sent--;
 	if (task->command.flight != SCHED_NO_FLIGHT)
-		sched_flight_give(&task->scheduler->flight, task->command.flight);
+		worker_flight_give(&task->scheduler->flight, task->command.flight);
 	account_for_command(task);
 	sched_admission_back(task);
 	struct sched_cause *cause = task->command.cause;
-	if (!cause && task->command.burst && sched_burst_cause(task->command.burst))
+	if (!cause && task->command.burst && worker_burst_cause(task->command.burst))
 		cause = task->command.cause =
-			sched_cause_hold(sched_burst_cause(task->command.burst));
+			sched_cause_hold(worker_burst_cause(task->command.burst));
 	if (cause) {
 		sched_loss_seen(device, &cause->fault);
 		task_doom(task, cause, true);

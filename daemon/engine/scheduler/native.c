@@ -50,18 +50,18 @@ static int describe_native(const struct sched_backend *backend, enum backend_nat
 	const struct backend_ops *ops = backend->ops;
 	if (kind == BACKEND_NATIVE_DEVICE && ops->sub_device_take && ops->native_describe)
 		return ops->native_describe(backend->handle, kind, native, 0, facts, fault);
-	if (sched_native_is_of_devices(kind))
-		return ops->native_devices
-			       ? ops->native_devices(backend->handle, kind, native, &facts->devices,
-						     fault)
-			       : sched_native_refuse(fault, "this backend knows no native objects");
+	if (worker_native_is_of_devices(kind))
+		return ops->native_devices ? ops->native_devices(backend->handle, kind, native,
+								 &facts->devices, fault)
+					   : worker_native_refuse(
+						     fault, "this backend knows no native objects");
 	if (ops->native_describe)
 		return ops->native_describe(backend->handle, kind, native, context, facts, fault);
 	if (kind == BACKEND_NATIVE_QUEUE && ops->native_devices && context)
 		return ops->native_devices(backend->handle, BACKEND_NATIVE_CONTEXT, context,
 					   &facts->devices, fault);
-	return sched_native_refuse(fault,
-				   "this backend makes nothing of native objects of this kind");
+	return worker_native_refuse(fault,
+				    "this backend makes nothing of native objects of this kind");
 }
 
 int scheduler_native_describe(struct scheduler *scheduler, enum backend_kind kind_of,
@@ -97,7 +97,7 @@ int scheduler_native_describe(struct scheduler *scheduler, enum backend_kind kin
 		*facts_out = facts;
 		return 0;
 	}
-	return sched_native_refuse(fault_out, "this backend is not here");
+	return worker_native_refuse(fault_out, "this backend is not here");
 }
 
 int scheduler_device_open_native(struct scheduler *scheduler, uint32_t index,
@@ -132,7 +132,7 @@ int sched_device_add(struct scheduler *scheduler, const struct scheduler_device_
 void scheduler_device_release(struct scheduler_device *device)
 {
 	device->holders--;
-	sched_wake_front(device->scheduler);
+	worker_wake_front(device->scheduler);
 }
 
 uint64_t scheduler_device_native_context(const struct scheduler_device *device)

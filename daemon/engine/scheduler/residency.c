@@ -122,7 +122,7 @@ static uint32_t most_steps(uint32_t from, uint32_t to)
 static bool hold_peer(struct sched_buffer *buffer, uint32_t from, uint32_t to)
 {
 	return is_peer(buffer, from, to) &&
-	       sched_spill_hold(sched_memory_of(buffer, buffer->scheduler->devices[from - 1]));
+	       worker_spill_hold(sched_memory_of(buffer, buffer->scheduler->devices[from - 1]));
 }
 
 bool sched_residency_cuts(const struct sched_access *access, const struct sched_piece *piece)

@@ -285,7 +285,7 @@ bool task_has_lane_of(const struct task *task, const struct scheduler_device *de
 static bool has_command_begun(struct task *task)
 {
 	struct scheduler_device *device = task->device;
-	const struct sched_worker *worker = &device->worker;
+	const struct worker *worker = &device->worker;
 	if (!device->ops->begun)
 		return true;
 	if (task->has_begun && (task->begun_ns || !task->command.backend.timed))
@@ -294,9 +294,9 @@ static bool has_command_begun(struct task *task)
 		return task->has_begun;
 	struct backend_lane *lane =
 		worker->unusable ? NULL : worker->lanes[task->command.lane].handle;
-	if (lane &&
-	    device->ops->begun(lane, task->command.sequence - sched_launches(&task->command) + 1,
-			       &task->begun_ns))
+	if (lane && device->ops->begun(
+			    lane, task->command.sequence - worker_launch_count(&task->command) + 1,
+			    &task->begun_ns))
 		task->has_begun = true;
 	(void)pthread_mutex_unlock(&device->ownership);
 	return task->has_begun;

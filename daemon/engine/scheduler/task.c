@@ -48,8 +48,8 @@ void task_open(struct task *task)
 		if (task->command.backend.kind == BACKEND_COMMAND_COPY_PEER)
 			scheduler->counters.peer_moves++;
 	} else if (!is_own_failure(task)) {
-		scheduler->counters.tasks_submitted += sched_launches(&task->command);
-		scheduler->counters.tasks_open += sched_launches(&task->command);
+		scheduler->counters.tasks_submitted += worker_launch_count(&task->command);
+		scheduler->counters.tasks_open += worker_launch_count(&task->command);
 	}
 }
 
@@ -66,8 +66,8 @@ static void task_close(struct task *task)
 		scheduler->open_last = task->open_previous;
 	scheduler->open_count--;
 	if (!is_own_failure(task)) {
-		scheduler->counters.tasks_done += sched_launches(&task->command);
-		scheduler->counters.tasks_open -= sched_launches(&task->command);
+		scheduler->counters.tasks_done += worker_launch_count(&task->command);
+		scheduler->counters.tasks_open -= worker_launch_count(&task->command);
 	}
 }
 
@@ -238,7 +238,7 @@ void task_finish(struct task *task)
 	release_followers(task, false);
 	/* A move between two devices. */
 	if (task->role == TASK_ROLE_MOVE && task->command.destination)
-		sched_spill_let_go(task->command.source);
+		worker_spill_unhold(task->command.source);
 	sched_uses_finish(task);
 	if (task->command.kernel)
 		sched_kernel_unuse(task);
@@ -246,7 +246,7 @@ void task_finish(struct task *task)
 	if (task->command.event)
 		sched_event_drop(task->command.event);
 	if (task->command.native_command)
-		sched_native_command_end(&task->command);
+		worker_native_command_end(&task->command);
 	if (task->command.graph)
 		sched_graph_end(task);
 	task_close(task);

@@ -27,14 +27,14 @@ void sched_use_sent(struct task *task)
 	const uint64_t now_ns = task->scheduler->now_ns;
 	if (task->role == TASK_ROLE_GROUP && !task->split.begun)
 		delay_note(&used_by_flow(task->flow)->delays, now_ns - task->due_ns,
-			   sched_launches(&task->command));
+			   worker_launch_count(&task->command));
 }
 
 static uint32_t count_failures(const struct task_command *command)
 {
 	if (command->burst && command->burst->failed)
 		return (uint32_t)__builtin_popcount(command->burst->failed);
-	return command->cause ? sched_launches(command) : 0;
+	return command->cause ? worker_launch_count(command) : 0;
 }
 
 void sched_use_back(struct task *task, uint64_t device_ns)
@@ -47,7 +47,7 @@ void sched_use_back(struct task *task, uint64_t device_ns)
 		return;
 	/* A split task is counted with its last part. */
 	if (task->role == TASK_ROLE_GROUP && (command->cause || !task->split.more)) {
-		used->commands += sched_launches(command);
+		used->commands += worker_launch_count(command);
 		used->failed += count_failures(command);
 	}
 	if (command->cause)

@@ -55,9 +55,9 @@ static bool submit_as_one(struct scheduler_device *device, struct task_command *
 	return true;
 }
 
-int sched_burst_submit(struct scheduler_device *device, struct task *task,
-		       const struct backend_wait *waits, uint32_t wait_count,
-		       struct backend_fault *fault_out)
+int worker_burst_submit(struct scheduler_device *device, struct task *task,
+			const struct backend_wait *waits, uint32_t wait_count,
+			struct backend_fault *fault_out)
 {
 	struct task_command *command = &task->command;
 	struct task_burst *burst = command->burst;
@@ -96,7 +96,7 @@ int sched_burst_submit(struct scheduler_device *device, struct task *task,
 	return 0;
 }
 
-bool sched_burst_completed(struct task *task, const struct backend_completion *completion)
+bool worker_burst_completed(struct task *task, const struct backend_completion *completion)
 {
 	struct task_command *command = &task->command;
 	struct task_burst *burst = command->burst;
@@ -121,8 +121,8 @@ bool sched_burst_completed(struct task *task, const struct backend_completion *c
 	return burst->out == 0;
 }
 
-struct sched_cause *sched_burst_cause(const struct task_burst *burst)
+struct sched_cause *worker_burst_cause(const struct task_burst *burst)
 {
-	uint32_t at = burst->is_chained ? sched_burst_first_failed(burst) : burst->count - 1;
+	uint32_t at = burst->is_chained ? worker_burst_first_failed(burst) : burst->count - 1;
 	return at < burst->count && burst->failed & 1u << at ? burst->causes[at] : NULL;
 }

@@ -1,6 +1,6 @@
 /* The device thread's half of a burst. */
-#ifndef SYCL_ENGINE_SCHED_WORKER_BURST_H
-#define SYCL_ENGINE_SCHED_WORKER_BURST_H
+#ifndef SYCL_ENGINE_WORKER_BURST_H
+#define SYCL_ENGINE_WORKER_BURST_H
 
 #include "scheduler/state/task.h"
 
@@ -16,16 +16,16 @@ struct scheduler_device;
  * the device is lost. Negative: nothing is in flight; the fault is of the device, or the faults of
  * the launches are in the burst.
  */
-int sched_burst_submit(struct scheduler_device *device, struct task *task,
-		       const struct backend_wait *waits, uint32_t wait_count,
-		       struct backend_fault *fault_out);
+int worker_burst_submit(struct scheduler_device *device, struct task *task,
+			const struct backend_wait *waits, uint32_t wait_count,
+			struct backend_fault *fault_out);
 /* A launch of it has come back. True: that was the last. */
-bool sched_burst_completed(struct task *task, const struct backend_completion *completion);
+bool worker_burst_completed(struct task *task, const struct backend_completion *completion);
 /* Has it failed, for tasks that need what it writes? NULL: no. Also on the front. */
-struct sched_cause *sched_burst_cause(const struct task_burst *burst);
+struct sched_cause *worker_burst_cause(const struct task_burst *burst);
 
 /* `count`: none has. */
-static inline uint32_t sched_burst_first_failed(const struct task_burst *burst)
+static inline uint32_t worker_burst_first_failed(const struct task_burst *burst)
 {
 	return burst->failed ? (uint32_t)__builtin_ctz(burst->failed) : burst->count;
 }

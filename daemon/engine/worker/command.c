@@ -26,10 +26,10 @@ static enum backend_lane_kind lane_kind(const struct scheduler_device *device, u
 	return index == device->lane_count ? BACKEND_LANE_COPY_IN : BACKEND_LANE_COPY_OUT;
 }
 
-int sched_command_need_lane(struct scheduler_device *device, uint32_t index,
-			    struct backend_fault *fault)
+int worker_command_need_lane(struct scheduler_device *device, uint32_t index,
+			     struct backend_fault *fault)
 {
-	struct sched_worker_lane *lane = &device->worker.lanes[index];
+	struct worker_lane *lane = &device->worker.lanes[index];
 	if (lane->handle)
 		return 0;
 	if (index >= device->all_lane_count) {
@@ -46,7 +46,7 @@ int sched_command_need_lane(struct scheduler_device *device, uint32_t index,
 
 static struct backend_memory *memory_handle(const struct sched_memory *memory)
 {
-	struct backend_memory *own = memory->is_temporary ? sched_graph_memory(memory) : NULL;
+	struct backend_memory *own = memory->is_temporary ? worker_graph_memory(memory) : NULL;
 	return own ? own : atomic_load_explicit(&memory->handle, memory_order_relaxed);
 }
 
@@ -61,7 +61,7 @@ static int resolve_launch(struct scheduler_device *device, struct task_command *
 	command->backend.launch.arguments = command->arguments;
 	for (uint32_t i = 0; i < command->backend.launch.argument_count; i++) {
 		struct sched_memory *memory = command->argument_memories[i];
-		int result = sched_worker_memory(device, memory, fault);
+		int result = worker_memory(device, memory, fault);
 		if (result < 0)
 			return result;
 		if (memory && command->arguments[i].kind == BACKEND_ARGUMENT_IMAGE)
@@ -97,19 +97,19 @@ static int resolve_objects(struct scheduler_device *device, struct task_command 
 {
 	struct backend_command *backend = &command->backend;
 	if (command->graph) {
-		int ready = sched_spill_need_graph(device, command, fault);
-		return ready < 0 ? ready : sched_graph_prepare(device, command, fault);
+		int ready = worker_spill_need_graph(device, command, fault);
+		return ready < 0 ? ready : worker_graph_prepare(device, command, fault);
 	}
 	if (backend->kind == BACKEND_COMMAND_LAUNCH)
 		return resolve_launch(device, command, fault);
 	if (command->event)
 		return resolve_event(command, fault);
 	if (command->native_command)
-		return sched_native_command_prepare(device, command->native_command, fault);
+		return worker_native_command_prepare(device, command->native_command, fault);
 	bool peer = backend->kind == BACKEND_COMMAND_COPY_PEER;
-	int result = peer ? 0 : sched_worker_memory(device, command->source, fault);
+	int result = peer ? 0 : worker_memory(device, command->source, fault);
 	if (result == 0)
-		result = sched_worker_memory(device, command->destination, fault);
+		result = worker_memory(device, command->destination, fault);
 	if (result < 0)
 		return result;
 	if (peer) {
@@ -128,10 +128,10 @@ static int resolve_objects(struct scheduler_device *device, struct task_command 
 	return 0;
 }
 
-int sched_command_resolve(struct scheduler_device *device, struct task_command *command,
-			  struct backend_fault *fault)
+int worker_command_resolve(struct scheduler_device *device, struct task_command *command,
+			   struct backend_fault *fault)
 {
-	struct sched_spill *spill = &device->worker.spill;
+	struct worker_spill *spill = &device->worker.spill;
 	const struct task_command *before =
 		spill->sending; /* a graph's launch, of which this is a node */
 	spill->sending = command;

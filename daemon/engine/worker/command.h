@@ -1,6 +1,6 @@
 /* The objects that a command names (device thread). */
-#ifndef SYCL_ENGINE_SCHED_WORKER_COMMAND_H
-#define SYCL_ENGINE_SCHED_WORKER_COMMAND_H
+#ifndef SYCL_ENGINE_WORKER_COMMAND_H
+#define SYCL_ENGINE_WORKER_COMMAND_H
 
 #include "scheduler/state/task.h"
 
@@ -12,22 +12,22 @@
 struct scheduler_device;
 
 /* The lane has a handle, made here if need be. */
-int sched_command_need_lane(struct scheduler_device *device, uint32_t index,
-			    struct backend_fault *fault);
-/* Fills the backend's handles into a command of sched_command_fill. SCHED_SPILL_WAIT: not yet. */
-int sched_command_resolve(struct scheduler_device *device, struct task_command *command,
-			  struct backend_fault *fault);
+int worker_command_need_lane(struct scheduler_device *device, uint32_t index,
+			     struct backend_fault *fault);
+/* Fills the backend's handles into a command of sched_command_fill. WORKER_SPILL_WAIT: not yet. */
+int worker_command_resolve(struct scheduler_device *device, struct task_command *command,
+			   struct backend_fault *fault);
 
 /* How many sequences of its lane a command takes: one for each launch. */
-static inline uint32_t sched_launches(const struct task_command *command)
+static inline uint32_t worker_launch_count(const struct task_command *command)
 {
 	return command->burst ? command->burst->count : 1;
 }
 
 /* Is that sequence one of the command's? */
-static inline bool sched_command_covers(const struct task_command *command, uint64_t sequence)
+static inline bool worker_command_covers(const struct task_command *command, uint64_t sequence)
 {
-	return command->sequence - sequence < sched_launches(command);
+	return command->sequence - sequence < worker_launch_count(command);
 }
 
 #endif

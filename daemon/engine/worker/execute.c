@@ -24,14 +24,14 @@
 
 #include <errno.h>
 
-static bool must_skip(const struct sched_worker *worker, const struct task_command *command)
+static bool must_skip(const struct worker *worker, const struct task_command *command)
 {
 	if (!worker->failed && worker->failing == 0)
 		return false;
 	for (uint32_t i = 0; i < command->predecessor_count; i++)
 		if (command->predecessors[i].data &&
-		    (sched_failed_has(worker, &command->predecessors[i]) ||
-		     sched_failed_is_failing(worker, &command->predecessors[i])))
+		    (worker_failed_has(worker, &command->predecessors[i]) ||
+		     worker_failed_is_failing(worker, &command->predecessors[i])))
 			return true;
 	return false;
 }
@@ -39,25 +39,25 @@ static bool must_skip(const struct sched_worker *worker, const struct task_comma
 static int submit_command(struct scheduler_device *device, struct task *task,
 			  struct backend_fault *fault)
 {
-	struct sched_worker *worker = &device->worker;
+	struct worker *worker = &device->worker;
 	struct task_command *command = &task->command;
-	STAGE_MARK_ALL(command->flight_group, sched_launches(command), STAGE_ARRIVED);
-	int result = sched_command_need_lane(device, command->lane, fault);
+	STAGE_MARK_ALL(command->flight_group, worker_launch_count(command), STAGE_ARRIVED);
+	int result = worker_command_need_lane(device, command->lane, fault);
 	if (result == 0)
-		result = sched_command_resolve(device, command, fault);
+		result = worker_command_resolve(device, command, fault);
 	if (result < 0)
 		return result;
-	struct sched_waits waits;
+	struct worker_waits waits;
 	if (worker->has_inherited_waits && worker->in_flight == 0)
-		sched_waits_forget(worker);
-	sched_waits_fill(worker, command, &waits);
-	struct sched_worker_lane *lane = &worker->lanes[command->lane];
-	sched_flight_enter(&device->scheduler->flight, command);
-	result = command->burst ? sched_burst_submit(device, task, waits.all, waits.count, fault)
+		worker_waits_forget(worker);
+	worker_waits_fill(worker, command, &waits);
+	struct worker_lane *lane = &worker->lanes[command->lane];
+	worker_flight_enter(&device->scheduler->flight, command);
+	result = command->burst ? worker_burst_submit(device, task, waits.all, waits.count, fault)
 				: device->ops->submit(lane->handle, &command->backend, waits.all,
 						      waits.count, command->sequence, NULL, fault);
 	if (result < 0) {
-		sched_flight_leave(&device->scheduler->flight, command);
+		worker_flight_leave(&device->scheduler->flight, command);
 		return result;
 	}
 	if (!command->burst)
@@ -65,12 +65,12 @@ static int submit_command(struct scheduler_device *device, struct task *task,
 	if (atomic_load_explicit(&task->is_aside, memory_order_relaxed))
 		atomic_store(&task->is_aside, false);
 	if (task->held_by_host)
-		sched_early_recorded(task);
-	sched_waits_note(worker, command, device->all_lane_count, &waits);
+		worker_early_recorded(task);
+	worker_waits_note(worker, command, device->all_lane_count, &waits);
 	worker->unflushed = true;
 	worker->in_flight += command->burst ? command->burst->out : 1;
-	worker->failing += sched_native_command_failed(command);
-	sched_transfer_expect(worker, lane, command);
+	worker->failing += worker_native_command_failed(command);
+	worker_transfer_expect(worker, lane, command);
 	command->lane_next = NULL;
 	if (lane->last)
 		lane->last->command.lane_next = task;
@@ -84,46 +84,45 @@ static int submit_command(struct scheduler_device *device, struct task *task,
 static void end_burst(struct scheduler_device *device, struct task *task)
 {
 	task->command.burst->over = task->command.burst->count;
-	if (sched_burst_cause(task->command.burst) && !task->command.remembered)
-		sched_failed_remember(&device->worker, task);
-	sched_worker_return(device, &task->message);
+	if (worker_burst_cause(task->command.burst) && !task->command.remembered)
+		worker_failed_add(&device->worker, task);
+	worker_return(device, &task->message);
 }
 
-void sched_execute(struct scheduler_device *device, struct task *task)
+void worker_execute(struct scheduler_device *device, struct task *task)
 {
-	struct sched_worker *worker = &device->worker;
+	struct worker *worker = &device->worker;
 	if (worker->unusable) {
-		sched_failed_return(device, task, sched_gone_fault(device));
+		worker_failed_return(device, task, sched_gone_fault(device));
 		return;
 	}
 	if (atomic_load_explicit(&task->is_dropped, memory_order_relaxed) ||
 	    must_skip(worker, &task->command)) {
 		task->command.skipped = true;
-		sched_waits_pass_on(worker, &task->command);
-		sched_failed_remember(worker, task);
-		sched_worker_return(device, &task->message);
+		worker_waits_pass_on(worker, &task->command);
+		worker_failed_add(worker, task);
+		worker_return(device, &task->message);
 		return;
 	}
 	struct backend_fault fault;
 	backend_fault_none(&fault);
 	int result = submit_command(device, task, &fault);
-	if (result == SCHED_SPILL_WAIT) {
-		sched_spill_set_aside(device, &task->message);
+	if (result == WORKER_SPILL_WAIT) {
+		worker_spill_set_aside(device, &task->message);
 	} else if (result < 0 && task->command.burst && task->command.burst->failed &&
 		   !fault.device_lost) {
-		sched_waits_pass_on(worker, &task->command);
+		worker_waits_pass_on(worker, &task->command);
 		end_burst(device, task);
 	} else if (result == 0 && fault.device_lost) {
-		sched_worker_lose(device, &fault);
+		worker_lose(device, &fault);
 	} else if (result < 0) {
-		sched_waits_pass_on(worker, &task->command);
+		worker_waits_pass_on(worker, &task->command);
 		sched_fault_complete(&fault, result);
-		sched_failed_return(device, task, &fault);
+		worker_failed_return(device, task, &fault);
 	}
 }
 
-static struct sched_worker_lane *lane_by_handle(struct sched_worker *worker,
-						const struct backend_lane *handle)
+static struct worker_lane *lane_by_handle(struct worker *worker, const struct backend_lane *handle)
 {
 	if (worker->last_lane && worker->last_lane->handle == handle)
 		return worker->last_lane;
@@ -137,31 +136,31 @@ static struct sched_worker_lane *lane_by_handle(struct sched_worker *worker,
 static bool complete_burst_launch(struct scheduler_device *device, struct task *task,
 				  const struct backend_completion *completion)
 {
-	bool is_last = sched_burst_completed(task, completion);
+	bool is_last = worker_burst_completed(task, completion);
 	/* Commands that need it and come meanwhile must not run. */
-	if (!is_last && sched_burst_cause(task->command.burst) && !task->command.remembered)
-		sched_failed_remember(&device->worker, task);
+	if (!is_last && worker_burst_cause(task->command.burst) && !task->command.remembered)
+		worker_failed_add(&device->worker, task);
 	if (!is_last)
-		sched_flight_advance(&device->scheduler->flight, &task->command);
+		worker_flight_advance(&device->scheduler->flight, &task->command);
 	return is_last;
 }
 
-void sched_execute_completion(struct scheduler_device *device,
-			      const struct backend_completion *completion)
+void worker_execute_completion(struct scheduler_device *device,
+			       const struct backend_completion *completion)
 {
-	struct sched_worker *worker = &device->worker;
-	struct sched_worker_lane *lane = lane_by_handle(worker, completion->lane);
+	struct worker *worker = &device->worker;
+	struct worker_lane *lane = lane_by_handle(worker, completion->lane);
 	/* A device that was lost may still report what has been failed already. */
 	if (!lane)
-		(void)sched_spill_completed(device, completion);
+		(void)worker_spill_completed(device, completion);
 	if (!lane || !lane->first)
 		return;
 	if (completion->fault.device_lost) {
-		sched_loss_note(worker, lane, completion);
+		worker_loss_note(worker, lane, completion);
 		return;
 	}
 	struct task *task = lane->first;
-	if (!sched_command_covers(&task->command, completion->sequence))
+	if (!worker_command_covers(&task->command, completion->sequence))
 		return;
 	worker->in_flight--;
 	if (task->command.burst && !complete_burst_launch(device, task, completion))
@@ -170,22 +169,22 @@ void sched_execute_completion(struct scheduler_device *device,
 	if (!lane->first)
 		lane->last = NULL;
 	if (task->command.burst) {
-		sched_flight_leave(&device->scheduler->flight, &task->command);
+		worker_flight_leave(&device->scheduler->flight, &task->command);
 		end_burst(device, task);
 		return;
 	}
-	worker->failing -= sched_native_command_failed(&task->command);
+	worker->failing -= worker_native_command_failed(&task->command);
 	STAGE_MARK(task->command.flight_group, STAGE_COMPLETED);
-	sched_transfer_learn(worker, lane, &task->command);
+	worker_transfer_measure(worker, lane, &task->command);
 	task->command.start_ns = completion->start_ns;
 	task->command.end_ns = completion->end_ns;
 	task->command.estimated = completion->estimated;
-	sched_flight_leave(&device->scheduler->flight, &task->command);
+	worker_flight_leave(&device->scheduler->flight, &task->command);
 	if (completion->fault.status == STATUS_SUCCESS) {
-		sched_worker_return(device, &task->message);
+		worker_return(device, &task->message);
 		return;
 	}
 	struct backend_fault fault = completion->fault;
 	sched_fault_complete(&fault, -EIO);
-	sched_failed_return(device, task, &fault);
+	worker_failed_return(device, task, &fault);
 }

@@ -9,7 +9,7 @@
 #include "worker/native_command.h"
 #include "worker/worker.h"
 
-void sched_failed_remember(struct sched_worker *worker, struct task *task)
+void worker_failed_add(struct worker *worker, struct task *task)
 {
 	if (worker->unusable && worker->open_again_ns == 0)
 		return;
@@ -18,7 +18,7 @@ void sched_failed_remember(struct sched_worker *worker, struct task *task)
 	worker->failed = task;
 }
 
-void sched_failed_forget(struct scheduler_device *device, struct task *task)
+void worker_failed_remove(struct scheduler_device *device, struct task *task)
 {
 	struct task **at = &device->worker.failed;
 	while (*at && *at != task)
@@ -27,7 +27,7 @@ void sched_failed_forget(struct scheduler_device *device, struct task *task)
 		*at = task->command.failed_next;
 }
 
-static const struct task *find_failed(const struct sched_worker *worker,
+static const struct task *find_failed(const struct worker *worker,
 				      const struct task_predecessor *predecessor)
 {
 	for (const struct task *task = worker->failed; task; task = task->command.failed_next)
@@ -37,35 +37,35 @@ static const struct task *find_failed(const struct sched_worker *worker,
 	return NULL;
 }
 
-bool sched_failed_has(const struct sched_worker *worker, const struct task_predecessor *predecessor)
+bool worker_failed_has(const struct worker *worker, const struct task_predecessor *predecessor)
 {
 	return worker->failed && find_failed(worker, predecessor);
 }
 
-bool sched_failed_has_ended(const struct sched_worker *worker,
-			    const struct task_predecessor *predecessor)
+bool worker_failed_has_ended(const struct worker *worker,
+			     const struct task_predecessor *predecessor)
 {
 	const struct task *task = worker->failed ? find_failed(worker, predecessor) : NULL;
 	return task && !(task->command.burst && task->command.burst->out > 0);
 }
 
-void sched_failed_return(struct scheduler_device *device, struct task *task,
-			 const struct backend_fault *fault)
+void worker_failed_return(struct scheduler_device *device, struct task *task,
+			  const struct backend_fault *fault)
 {
 	task->command.cause = sched_cause_create(fault);
-	sched_failed_remember(&device->worker, task);
-	sched_worker_return(device, &task->message);
+	worker_failed_add(&device->worker, task);
+	worker_return(device, &task->message);
 	if (fault->device_lost)
-		sched_worker_lose(device, fault);
+		worker_lose(device, fault);
 }
 
-bool sched_failed_is_failing(const struct sched_worker *worker,
-			     const struct task_predecessor *predecessor)
+bool worker_failed_is_failing(const struct worker *worker,
+			      const struct task_predecessor *predecessor)
 {
 	const struct task *task =
 		worker->failing > 0 ? worker->lanes[predecessor->lane].first : NULL;
 	while (task && task->command.sequence < predecessor->sequence)
 		task = task->command.lane_next;
 	return task && task->command.sequence == predecessor->sequence &&
-	       sched_native_command_failed(&task->command);
+	       worker_native_command_failed(&task->command);
 }

@@ -4,30 +4,29 @@
  * The front may have sent commands that depend on a failed task before it knew of the failure: they
  * are checked against this list. What it sends after SCHED_MESSAGE_FORGET cannot name the task.
  */
-#ifndef SYCL_ENGINE_SCHED_FAILED_H
-#define SYCL_ENGINE_SCHED_FAILED_H
+#ifndef SYCL_ENGINE_WORKER_FAILED_H
+#define SYCL_ENGINE_WORKER_FAILED_H
 
 #include <stdbool.h>
 
 struct backend_fault;
-struct sched_worker;
+struct worker;
 struct scheduler_device;
 struct task;
 struct task_predecessor;
 
-void sched_failed_remember(struct sched_worker *worker, struct task *task);
-void sched_failed_forget(struct scheduler_device *device, struct task *task);
-bool sched_failed_has(const struct sched_worker *worker,
-		      const struct task_predecessor *predecessor);
+void worker_failed_add(struct worker *worker, struct task *task);
+void worker_failed_remove(struct scheduler_device *device, struct task *task);
+bool worker_failed_has(const struct worker *worker, const struct task_predecessor *predecessor);
 /* The same, and no launch of it (it may be a burst) still runs. */
-bool sched_failed_has_ended(const struct sched_worker *worker,
-			    const struct task_predecessor *predecessor);
+bool worker_failed_has_ended(const struct worker *worker,
+			     const struct task_predecessor *predecessor);
 /* Has a native command failed whose work still runs? It returns when that is over: a task that is
  * only ordered behind it waits. */
-bool sched_failed_is_failing(const struct sched_worker *worker,
-			     const struct task_predecessor *predecessor);
+bool worker_failed_is_failing(const struct worker *worker,
+			      const struct task_predecessor *predecessor);
 /* The task goes back with this fault. */
-void sched_failed_return(struct scheduler_device *device, struct task *task,
-			 const struct backend_fault *fault);
+void worker_failed_return(struct scheduler_device *device, struct task *task,
+			  const struct backend_fault *fault);
 
 #endif

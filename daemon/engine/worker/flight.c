@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-void sched_flight_init(struct sched_flight *flight, void *page)
+void worker_flight_init(struct worker_flight *flight, void *page)
 {
 	flight->page = page;
 	flight->free_count = 0;
@@ -19,27 +19,27 @@ void sched_flight_init(struct sched_flight *flight, void *page)
 		flight->free[flight->free_count++] = i - 1;
 }
 
-uint32_t sched_flight_take(struct sched_flight *flight)
+uint32_t worker_flight_take(struct worker_flight *flight)
 {
 	return flight->free_count > 0 ? flight->free[--flight->free_count] : SCHED_NO_FLIGHT;
 }
 
-void sched_flight_give(struct sched_flight *flight, uint32_t entry)
+void worker_flight_give(struct worker_flight *flight, uint32_t entry)
 {
 	flight->free[flight->free_count++] = entry;
 }
 
-void sched_flight_device_open(struct sched_flight *flight, uint32_t device)
+void worker_flight_device_open(struct worker_flight *flight, uint32_t device)
 {
 	if (flight->page && device < 64)
 		atomic_fetch_or(&flight->page->open_devices, 1ull << device);
 }
 
-void sched_flight_enter(struct sched_flight *flight, const struct task_command *command)
+void worker_flight_enter(struct worker_flight *flight, const struct task_command *command)
 {
 	if (!flight->page || command->flight_session == 0)
 		return;
-	uint32_t more = sched_launches(command) - (command->flight != SCHED_NO_FLIGHT);
+	uint32_t more = worker_launch_count(command) - (command->flight != SCHED_NO_FLIGHT);
 	if (more > 0)
 		atomic_fetch_add(&flight->page->more, more);
 	if (command->flight == SCHED_NO_FLIGHT)
@@ -51,14 +51,14 @@ void sched_flight_enter(struct sched_flight *flight, const struct task_command *
 	atomic_store_explicit(&entry->session, command->flight_session, memory_order_release);
 }
 
-void sched_flight_leave(struct sched_flight *flight, const struct task_command *command)
+void worker_flight_leave(struct worker_flight *flight, const struct task_command *command)
 {
 	if (!flight->page || command->flight_session == 0)
 		return;
 	/* Launches of a suspect burst that have ended are no suspects. */
-	uint32_t less = command->suspect
-				? (command->burst ? command->burst->over : 0)
-				: sched_launches(command) - (command->flight != SCHED_NO_FLIGHT);
+	uint32_t less = command->suspect ? (command->burst ? command->burst->over : 0)
+					 : worker_launch_count(command) -
+						   (command->flight != SCHED_NO_FLIGHT);
 	if (less > 0)
 		atomic_fetch_sub(&flight->page->more, less);
 	if (!command->suspect && command->flight != SCHED_NO_FLIGHT)
@@ -66,7 +66,7 @@ void sched_flight_leave(struct sched_flight *flight, const struct task_command *
 				      memory_order_release);
 }
 
-void sched_flight_advance(struct sched_flight *flight, const struct task_command *command)
+void worker_flight_advance(struct worker_flight *flight, const struct task_command *command)
 {
 	if (flight->page && command->flight_session != 0 && command->flight != SCHED_NO_FLIGHT)
 		flight->page->entries[command->flight].group =

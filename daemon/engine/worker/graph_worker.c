@@ -53,21 +53,21 @@ static bool may_have_graph_memory(const struct sched_graph *graph,
 	       !atomic_load_explicit(&memory->handle, memory_order_relaxed);
 }
 
-struct backend_memory *sched_graph_memory(const struct sched_memory *memory)
+struct backend_memory *worker_graph_memory(const struct sched_memory *memory)
 {
 	const struct sched_graph *making =
 		memory->is_temporary ? memory->device->worker.making : NULL;
 	return making ? find_temporary(making, memory) : NULL;
 }
 
-bool sched_graph_has_memory(const struct sched_graph *graph, const struct sched_memory *memory)
+bool worker_graph_has_memory(const struct sched_graph *graph, const struct sched_memory *memory)
 {
 	return memory->is_temporary &&
 	       (find_temporary(graph, memory) || may_have_graph_memory(graph, memory));
 }
 
-int sched_graph_need(struct scheduler_device *device, struct sched_memory *memory,
-		     struct backend_fault *fault)
+int worker_graph_need(struct scheduler_device *device, struct sched_memory *memory,
+		      struct backend_fault *fault)
 {
 	struct sched_graph *graph = device->worker.making;
 	if (!graph || !may_have_graph_memory(graph, memory) || find_temporary(graph, memory))
@@ -76,7 +76,7 @@ int sched_graph_need(struct scheduler_device *device, struct sched_memory *memor
 		graph->temporaries = calloc(SCHED_GRAPH_TEMPORARIES, sizeof(*graph->temporaries));
 	if (!graph->temporaries)
 		return fail_without_memory(fault);
-	struct sched_graph_memory made = {.memory = memory};
+	struct worker_graph_memory made = {.memory = memory};
 	int result = device->ops->graph_temporary(graph->handle, memory->size_bytes, &made.handle,
 						  fault);
 	if (result == 0) {
@@ -93,7 +93,7 @@ static int resolve_graph_node(struct sched_graph *graph, struct sched_graph_node
 			      struct backend_fault *fault)
 {
 	graph->device->worker.making = graph;
-	int result = sched_command_resolve(graph->device, &node->command, fault);
+	int result = worker_command_resolve(graph->device, &node->command, fault);
 	graph->device->worker.making = NULL;
 	return result;
 }
@@ -109,7 +109,7 @@ static int gather_memory(struct sched_graph *graph, struct sched_memory *memory,
 	if (graph->memory_count == graph->memory_capacity) {
 		uint32_t capacity =
 			graph->memory_capacity ? graph->memory_capacity * 2 : FIRST_CAPACITY;
-		struct sched_graph_memory *memories =
+		struct worker_graph_memory *memories =
 			reallocarray(graph->memories, capacity, sizeof(*memories));
 		if (!memories)
 			return fail_without_memory(fault);
@@ -117,8 +117,8 @@ static int gather_memory(struct sched_graph *graph, struct sched_memory *memory,
 		graph->memory_capacity = capacity;
 	}
 	memory->gathered = graph->stamp;
-	sched_spill_pin(graph->device, memory);
-	graph->memories[graph->memory_count++] = (struct sched_graph_memory){
+	worker_spill_pin(graph->device, memory);
+	graph->memories[graph->memory_count++] = (struct worker_graph_memory){
 		memory, atomic_load_explicit(&memory->handle, memory_order_relaxed)};
 	return 0;
 }
@@ -136,7 +136,7 @@ static int gather_node_memories(struct sched_graph *graph, const struct task_com
 	for (uint32_t i = 0; result == 0 && i < arguments; i++)
 		result = gather_memory(graph, command->argument_memories[i], fault);
 	for (uint32_t i = 0; result == 0 && command->native_command &&
-			     sched_native_command_has(command->native_command, i, &memory);
+			     worker_native_command_has(command->native_command, i, &memory);
 	     i++)
 		result = gather_memory(graph, memory, fault);
 	return result;
@@ -164,10 +164,10 @@ static int add_graph_node(struct sched_graph *graph, struct backend_fault *fault
 }
 
 static void unpin_memories(struct scheduler_device *device,
-			   const struct sched_graph_memory *memories, uint32_t count)
+			   const struct worker_graph_memory *memories, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		sched_spill_unpin(device, memories[i].memory);
+		worker_spill_unpin(device, memories[i].memory);
 }
 
 /*
@@ -245,7 +245,7 @@ static int build_graph_step(struct sched_graph *graph, struct backend_fault *fau
 		result = check_device_quiet(graph, fault);
 	if (result == 0)
 		result = continue_graph(graph, SCHED_GRAPH_SLICE, fault);
-	if (result < 0 && result != SCHED_SPILL_WAIT)
+	if (result < 0 && result != WORKER_SPILL_WAIT)
 		free_handle(graph);
 	return result;
 }
@@ -258,7 +258,7 @@ static void end_graph(struct sched_graph *graph)
 	graph->retired_count = 0;
 }
 
-bool sched_graph_handle(struct scheduler_device *device, struct sched_graph *graph)
+bool worker_graph_handle(struct scheduler_device *device, struct sched_graph *graph)
 {
 	if (graph->way == SCHED_GRAPH_FREE) {
 		end_graph(graph);
@@ -266,9 +266,9 @@ bool sched_graph_handle(struct scheduler_device *device, struct sched_graph *gra
 	}
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
 	int result = build_graph_step(graph, &fault);
-	if (result == SCHED_SPILL_WAIT)
-		sched_spill_set_aside(device, &graph->message);
-	if (result > 0 || result == SCHED_SPILL_WAIT)
+	if (result == WORKER_SPILL_WAIT)
+		worker_spill_set_aside(device, &graph->message);
+	if (result > 0 || result == WORKER_SPILL_WAIT)
 		return result > 0;
 	graph->way = SCHED_GRAPH_BUILD_OVER;
 	graph->fault = (struct backend_fault){.status = STATUS_SUCCESS};
@@ -277,7 +277,7 @@ bool sched_graph_handle(struct scheduler_device *device, struct sched_graph *gra
 	sched_fault_complete(&fault, result);
 	graph->fault = fault;
 	if (fault.device_lost)
-		sched_worker_lose(device, &fault);
+		worker_lose(device, &fault);
 	return true;
 }
 
@@ -378,7 +378,7 @@ static void undo_changes(struct sched_graph *graph, struct sched_graph_launch *l
 static int gather_memories_again(struct sched_graph *graph, struct backend_fault *fault)
 {
 	int result = 0;
-	struct sched_graph_memory *old = graph->memories;
+	struct worker_graph_memory *old = graph->memories;
 	uint32_t old_count = graph->memory_count, old_capacity = graph->memory_capacity;
 	graph->stamp = ++graph->device->worker.graph_stamp;
 	graph->memories = NULL;
@@ -425,8 +425,8 @@ static int update_graph(struct sched_graph *graph, const struct sched_graph_node
 	return changed ? gather_memories_again(graph, fault) : 0;
 }
 
-int sched_graph_prepare(struct scheduler_device *device, struct task_command *command,
-			struct backend_fault *fault)
+int worker_graph_prepare(struct scheduler_device *device, struct task_command *command,
+			 struct backend_fault *fault)
 {
 	struct sched_graph *graph = command->graph->graph;
 	bool alone = command->graph->changes != NULL;
@@ -441,7 +441,7 @@ int sched_graph_prepare(struct scheduler_device *device, struct task_command *co
 		command->backend.graph = graph->handle;
 	/* That is tried again with the same launch, when there is room: it must find the changes
 	 * where they were. */
-	if (result == SCHED_SPILL_WAIT || (result < 0 && graph->has_native && graph->handle))
+	if (result == WORKER_SPILL_WAIT || (result < 0 && graph->has_native && graph->handle))
 		undo_changes(graph, command->graph);
 	else
 		command->graph->broke = result < 0 && !fault->device_lost;

@@ -1,6 +1,6 @@
 /* Graphs of a backend: the device thread's half. */
-#ifndef SYCL_ENGINE_SCHED_GRAPH_WORKER_H
-#define SYCL_ENGINE_SCHED_GRAPH_WORKER_H
+#ifndef SYCL_ENGINE_WORKER_GRAPH_WORKER_H
+#define SYCL_ENGINE_WORKER_GRAPH_WORKER_H
 
 #include <stdbool.h>
 
@@ -12,18 +12,18 @@ struct scheduler_device;
 struct task_command;
 
 /* False: it was set aside. */
-bool sched_graph_handle(struct scheduler_device *device, struct sched_graph *graph);
+bool worker_graph_handle(struct scheduler_device *device, struct sched_graph *graph);
 /*
  * Where a temporary lies in the graph that is being filled in; NULL: nowhere but in its handle.
  * `need` makes it if that can be: 0 when it has or cannot, or negative with a fault.
  */
-struct backend_memory *sched_graph_memory(const struct sched_memory *memory);
-int sched_graph_need(struct scheduler_device *device, struct sched_memory *memory,
-		     struct backend_fault *fault);
+struct backend_memory *worker_graph_memory(const struct sched_memory *memory);
+int worker_graph_need(struct scheduler_device *device, struct sched_memory *memory,
+		      struct backend_fault *fault);
 /* Would the next making of the graph have memory of its own for it? */
-bool sched_graph_has_memory(const struct sched_graph *graph, const struct sched_memory *memory);
+bool worker_graph_has_memory(const struct sched_graph *graph, const struct sched_memory *memory);
 /* Before a launch: it is as this launch wants it. Fills in the command's graph. */
-int sched_graph_prepare(struct scheduler_device *device, struct task_command *command,
-			struct backend_fault *fault);
+int worker_graph_prepare(struct scheduler_device *device, struct task_command *command,
+			 struct backend_fault *fault);
 
 #endif

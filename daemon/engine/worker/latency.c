@@ -12,28 +12,28 @@
 
 /* --------------------------------- the device's thread ---------------------------------- */
 
-bool sched_latency_changed(const struct scheduler_device *device)
+bool worker_latency_changed(const struct scheduler_device *device)
 {
 	return atomic_load_explicit(&device->latency_wanted, memory_order_relaxed) !=
 	       device->worker.latency_applied;
 }
 
-void sched_latency_apply(struct scheduler_device *device)
+void worker_latency_apply(struct scheduler_device *device)
 {
-	if (!sched_latency_changed(device))
+	if (!worker_latency_changed(device))
 		return;
 	device->worker.latency_applied = atomic_load(&device->latency_wanted);
 	if (device->handle && !device->worker.unusable)
 		device->ops->latency_wanted(device->handle, device->worker.latency_applied != 0);
 }
 
-uint64_t sched_latency_spin_most_ns(const struct scheduler_device *device)
+uint64_t worker_latency_spin_most_ns(const struct scheduler_device *device)
 {
 	bool here = atomic_load_explicit(&device->latency_here, memory_order_relaxed);
 	return spin_pace_most(here, device->scheduler->processors);
 }
 
-void sched_latency_note(struct scheduler_device *device)
+void worker_latency_note(struct scheduler_device *device)
 {
 	if (device->ops->latency_units)
 		atomic_store_explicit(&device->latency_units,
@@ -43,15 +43,15 @@ void sched_latency_note(struct scheduler_device *device)
 
 /* --------------------------------- the device's thread ---------------------------------- */
 
-bool sched_l2_changed(const struct scheduler_device *device)
+bool worker_l2_changed(const struct scheduler_device *device)
 {
 	return atomic_load_explicit(&device->l2_wanted, memory_order_relaxed) !=
 	       device->worker.l2_applied;
 }
 
-void sched_l2_apply(struct scheduler_device *device)
+void worker_l2_apply(struct scheduler_device *device)
 {
-	if (!sched_l2_changed(device))
+	if (!worker_l2_changed(device))
 		return;
 	device->worker.l2_applied = atomic_load(&device->l2_wanted);
 	if (device->handle && !device->worker.unusable)

@@ -1,6 +1,6 @@
 /* What the front wants of a device as a whole, passed on to its backend (device thread). */
-#ifndef SYCL_ENGINE_SCHED_WORKER_LATENCY_H
-#define SYCL_ENGINE_SCHED_WORKER_LATENCY_H
+#ifndef SYCL_ENGINE_WORKER_LATENCY_H
+#define SYCL_ENGINE_WORKER_LATENCY_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -8,14 +8,14 @@
 struct scheduler_device;
 
 /* Has the device been given sessions of the latency class, or lost them, since the last apply? */
-bool sched_latency_changed(const struct scheduler_device *device);
-void sched_latency_apply(struct scheduler_device *device);
+bool worker_latency_changed(const struct scheduler_device *device);
+void worker_latency_apply(struct scheduler_device *device);
 /* Reads back how many compute units the backend has set apart for them. */
-void sched_latency_note(struct scheduler_device *device);
+void worker_latency_note(struct scheduler_device *device);
 /* How long this thread may spin before it rests: spin_pace.h. */
-uint64_t sched_latency_spin_most_ns(const struct scheduler_device *device);
+uint64_t worker_latency_spin_most_ns(const struct scheduler_device *device);
 /* The same for the bytes of windows that are to persist in the cache. */
-bool sched_l2_changed(const struct scheduler_device *device);
-void sched_l2_apply(struct scheduler_device *device);
+bool worker_l2_changed(const struct scheduler_device *device);
+void worker_l2_apply(struct scheduler_device *device);
 
 #endif

@@ -34,12 +34,12 @@ static bool is_device_there(struct scheduler_device *device, struct backend_faul
 /* The device's own thread ends what is on it. */
 static void complete_fault(struct scheduler_device *device, struct backend_fault *fault, int result)
 {
-	struct sched_loader *loader = &device->loader;
+	struct worker_loader *loader = &device->loader;
 	sched_fault_complete(fault, result);
 	if (!fault->device_lost)
 		return;
 	if (!(device->features & BACKEND_FEATURE_LOADER)) {
-		sched_worker_lose(device, fault);
+		worker_lose(device, fault);
 	} else if (atomic_load_explicit(&loader->lost, memory_order_relaxed) == 0) {
 		loader->fault = *fault;
 		atomic_store(&loader->lost, 1);
@@ -67,12 +67,12 @@ static int load_binary(struct scheduler_device *device, struct sched_program *pr
 {
 	bool loaded = is_loaded(device, program);
 	if (!loaded)
-		sched_quiesce_begin(device);
+		worker_quiesce_begin(device);
 	int result =
 		device->ops->program_load(device->handle, program->binary, program->binary_bytes,
 					  &program->handle, &program->fault);
 	if (!loaded)
-		sched_quiesce_end(device);
+		worker_quiesce_end(device);
 	return result;
 }
 
@@ -197,7 +197,7 @@ static void allocate_usm(struct scheduler_device *device, struct sched_usm *usm)
 	}
 }
 
-void sched_loader_handle(struct scheduler_device *device, struct sched_message *message)
+void worker_loader_handle(struct scheduler_device *device, struct sched_message *message)
 {
 	void *object = message; /* it begins with the message */
 	switch (message->kind) {
@@ -251,7 +251,7 @@ static bool must_load_wait(struct scheduler_device *device, const struct put_off
 	}
 	const struct sched_program *program = (struct sched_program *)(void *)message;
 	return message->kind == SCHED_MESSAGE_PROGRAM_LOAD && !program->is_native &&
-	       !atomic_load(&device->gone) && !sched_quiesce_is_granted(device) &&
+	       !atomic_load(&device->gone) && !worker_quiesce_is_granted(device) &&
 	       !is_loaded(device, program);
 }
 
@@ -265,7 +265,7 @@ static void defer_load(struct scheduler_device *device, struct put_off *list,
 		list->first = message;
 	list->last = message;
 	if (list->first->kind == SCHED_MESSAGE_PROGRAM_LOAD)
-		sched_quiesce_ask(device);
+		worker_quiesce_request(device);
 }
 
 /* The first of them, if its turn has come. */
@@ -274,7 +274,7 @@ static struct sched_message *take_deferred_load(struct scheduler_device *device,
 {
 	struct sched_message *message = list->first;
 	if (!message ||
-	    (message->kind == SCHED_MESSAGE_PROGRAM_LOAD && !sched_quiesce_is_granted(device)))
+	    (message->kind == SCHED_MESSAGE_PROGRAM_LOAD && !worker_quiesce_is_granted(device)))
 		return NULL;
 	list->first = message->next;
 	return message;
@@ -282,7 +282,7 @@ static struct sched_message *take_deferred_load(struct scheduler_device *device,
 
 static bool must_loader_rest(struct scheduler_device *device, const struct put_off *list)
 {
-	return !atomic_load(&device->quit) && !(list->first && sched_quiesce_is_granted(device)) &&
+	return !atomic_load(&device->quit) && !(list->first && worker_quiesce_is_granted(device)) &&
 	       (!atomic_load(&device->opened) || !sched_mailbox_has_mail(&device->loader.port.out));
 }
 
@@ -305,13 +305,13 @@ static void *loader_main(void *argument)
 			}
 		}
 		if (message) {
-			sched_loader_handle(device, message);
+			worker_loader_handle(device, message);
 			if (has_gate) /* it may have needed none in the end */
-				sched_quiesce_end(device);
+				worker_quiesce_end(device);
 			if (list.first && list.first->kind == SCHED_MESSAGE_PROGRAM_LOAD)
-				sched_quiesce_ask(device);
+				worker_quiesce_request(device);
 			sched_mailbox_write(&port->back, message);
-			sched_worker_publish(device, port);
+			worker_publish(device, port);
 			continue;
 		}
 		if (atomic_load(&device->quit))
@@ -323,7 +323,7 @@ static void *loader_main(void *argument)
 	}
 }
 
-int sched_loader_start(struct scheduler_device *device)
+int worker_loader_start(struct scheduler_device *device)
 {
 	sigset_t all, before;
 	(void)sigfillset(&all);
@@ -336,7 +336,7 @@ int sched_loader_start(struct scheduler_device *device)
 	return -result;
 }
 
-void sched_loader_stop(struct scheduler_device *device)
+void worker_loader_stop(struct scheduler_device *device)
 {
 	if (!device->loader.started)
 		return;

@@ -1,6 +1,6 @@
 /* The device's second thread, for what may take long. */
-#ifndef SYCL_ENGINE_SCHED_LOADER_H
-#define SYCL_ENGINE_SCHED_LOADER_H
+#ifndef SYCL_ENGINE_WORKER_LOADER_H
+#define SYCL_ENGINE_WORKER_LOADER_H
 
 #include "base/mailbox.h"
 
@@ -14,7 +14,7 @@
 struct scheduler_device;
 
 /* Belongs to the loader, except for the port. */
-struct sched_loader {
+struct worker_loader {
 	struct sched_port port;
 	pthread_t thread;
 	bool started, failed;  /* front */
@@ -22,10 +22,10 @@ struct sched_loader {
 	struct backend_fault fault;
 };
 
-int sched_loader_start(struct scheduler_device *device);
+int worker_loader_start(struct scheduler_device *device);
 /* Front; nothing is in flight. */
-void sched_loader_stop(struct scheduler_device *device);
+void worker_loader_stop(struct scheduler_device *device);
 /* On the loader, or on the device's thread where there is none. */
-void sched_loader_handle(struct scheduler_device *device, struct sched_message *message);
+void worker_loader_handle(struct scheduler_device *device, struct sched_message *message);
 
 #endif

@@ -16,7 +16,7 @@
 
 #include <errno.h>
 
-static bool is_predecessor_over(const struct sched_worker *worker,
+static bool is_predecessor_over(const struct worker *worker,
 				const struct task_predecessor *predecessor)
 {
 	const struct task *first = worker->lanes[predecessor->lane].first;
@@ -24,7 +24,7 @@ static bool is_predecessor_over(const struct sched_worker *worker,
 }
 
 /* The first of a lane may have been running, if nothing on another lane held it back. */
-static void mark_suspects(struct sched_worker *worker)
+static void mark_suspects(struct worker *worker)
 {
 	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++) {
 		struct task *task = worker->lanes[i].first;
@@ -37,8 +37,8 @@ static void mark_suspects(struct sched_worker *worker)
 	}
 }
 
-void sched_worker_gone(struct scheduler_device *device, const struct backend_fault *fault,
-		       int negative_errno)
+void worker_disable(struct scheduler_device *device, const struct backend_fault *fault,
+		    int negative_errno)
 {
 	const uint32_t gone = device->handle ? SCHED_GONE_LOST : SCHED_GONE_NOT_OPENED;
 	device->gone_faults[gone] = *fault;
@@ -49,31 +49,31 @@ void sched_worker_gone(struct scheduler_device *device, const struct backend_fau
 
 /* Nothing more comes from this device: everything on it ends now, and whatever is sent to it fails
  * at once. */
-void sched_worker_lose(struct scheduler_device *device, const struct backend_fault *fault)
+void worker_lose(struct scheduler_device *device, const struct backend_fault *fault)
 {
-	struct sched_worker *worker = &device->worker;
+	struct worker *worker = &device->worker;
 	worker->open_again_ns = 0;
 	if (worker->unusable)
 		return;
-	sched_worker_gone(device, fault, -EIO);
+	worker_disable(device, fault, -EIO);
 	worker->in_flight = 0;
 	if (fault->process_lost && !worker->suspects_are_known)
 		mark_suspects(worker);
 	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++) {
-		struct sched_worker_lane *lane = &worker->lanes[i];
+		struct worker_lane *lane = &worker->lanes[i];
 		while (lane->first) {
 			struct task *task = lane->first;
 			lane->first = task->command.lane_next;
-			sched_flight_leave(&device->scheduler->flight, &task->command);
-			sched_failed_return(device, task, sched_gone_fault(device));
+			worker_flight_leave(&device->scheduler->flight, &task->command);
+			worker_failed_return(device, task, sched_gone_fault(device));
 		}
 		lane->last = NULL;
 	}
-	sched_spill_lose(device);
+	worker_spill_lose(device);
 }
 
-void sched_loss_note(struct sched_worker *worker, const struct sched_worker_lane *lane,
-		     const struct backend_completion *completion)
+void worker_loss_note(struct worker *worker, const struct worker_lane *lane,
+		      const struct backend_completion *completion)
 {
 	if (!worker->is_losing)
 		worker->loss = completion->fault;
@@ -86,6 +86,6 @@ void sched_loss_note(struct sched_worker *worker, const struct sched_worker_lane
 	struct task *task = lane->first;
 	while (task && task->command.sequence < completion->sequence)
 		task = task->command.lane_next;
-	if (task && sched_command_covers(&task->command, completion->sequence))
+	if (task && worker_command_covers(&task->command, completion->sequence))
 		task->command.suspect = true;
 }

@@ -1,22 +1,22 @@
 /* A device is lost (device thread). */
-#ifndef SYCL_ENGINE_SCHED_WORKER_LOSS_H
-#define SYCL_ENGINE_SCHED_WORKER_LOSS_H
+#ifndef SYCL_ENGINE_WORKER_LOSS_H
+#define SYCL_ENGINE_WORKER_LOSS_H
 
 struct backend_completion;
 struct backend_fault;
-struct sched_worker;
-struct sched_worker_lane;
+struct worker;
+struct worker_lane;
 struct scheduler_device;
 
 /* The device cannot be used, from now on or from the beginning. */
-void sched_worker_gone(struct scheduler_device *device, const struct backend_fault *fault,
-		       int negative_errno);
+void worker_disable(struct scheduler_device *device, const struct backend_fault *fault,
+		    int negative_errno);
 /* All commands on the device fail now, and all that are sent to it later. Nothing happens to a
  * device that is gone already. */
-void sched_worker_lose(struct scheduler_device *device, const struct backend_fault *fault);
+void worker_lose(struct scheduler_device *device, const struct backend_fault *fault);
 /* A completion of this lane says that the device is lost. Its task ends with all the others, when
  * every task has been named that may have been running. There may be none. */
-void sched_loss_note(struct sched_worker *worker, const struct sched_worker_lane *lane,
-		     const struct backend_completion *completion);
+void worker_loss_note(struct worker *worker, const struct worker_lane *lane,
+		      const struct backend_completion *completion);
 
 #endif

@@ -60,8 +60,8 @@ static int import_memory(struct scheduler_device *device, struct sched_memory *m
 	return result;
 }
 
-int sched_worker_make_memory(struct scheduler_device *device, struct sched_memory *memory,
-			     struct backend_memory **made_out, struct backend_fault *fault)
+int worker_make_memory(struct scheduler_device *device, struct sched_memory *memory,
+		       struct backend_memory **made_out, struct backend_fault *fault)
 {
 	if (memory->imported)
 		return import_memory(device, memory, made_out, fault);
@@ -75,14 +75,14 @@ int sched_worker_make_memory(struct scheduler_device *device, struct sched_memor
 	return -ENOTSUP;
 }
 
-int sched_worker_memory(struct scheduler_device *device, struct sched_memory *memory,
-			struct backend_fault *fault)
+int worker_memory(struct scheduler_device *device, struct sched_memory *memory,
+		  struct backend_fault *fault)
 {
 	if (!memory)
 		return 0;
 	if (memory->is_temporary && device->worker.making && !device->worker.unusable) {
-		int result = sched_graph_need(device, memory, fault);
-		if (result < 0 || sched_graph_memory(memory))
+		int result = worker_graph_need(device, memory, fault);
+		if (result < 0 || worker_graph_memory(memory))
 			return result;
 	}
 	if (atomic_load_explicit(&memory->handle, memory_order_relaxed)) {
@@ -90,7 +90,7 @@ int sched_worker_memory(struct scheduler_device *device, struct sched_memory *me
 		return 0;
 	}
 	if (!device->worker.unusable)
-		return sched_spill_need(device, memory, fault);
+		return worker_spill_need(device, memory, fault);
 	*fault = *sched_gone_fault(device);
 	return -EIO;
 }

@@ -18,7 +18,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-int sched_native_refuse(struct backend_fault *fault, const char *text)
+int worker_native_refuse(struct backend_fault *fault, const char *text)
 {
 	*fault = (struct backend_fault){.status = STATUS_FEATURE_NOT_SUPPORTED};
 	(void)snprintf(fault->text, sizeof(fault->text), "%s", text);
@@ -30,7 +30,7 @@ static void *native_object(struct scheduler_device *device, struct sched_native 
 {
 	switch (question->kind) {
 	case BACKEND_NATIVE_QUEUE: {
-		struct sched_worker_lane *lane = &device->worker.lanes[question->lane];
+		struct worker_lane *lane = &device->worker.lanes[question->lane];
 		if (!lane->handle && question->lane < device->lane_count &&
 		    device->ops->lane_create(device->handle, BACKEND_LANE_COMPUTE, &lane->handle,
 					     &question->fault) < 0)
@@ -40,7 +40,7 @@ static void *native_object(struct scheduler_device *device, struct sched_native 
 	case BACKEND_NATIVE_MEMORY: {
 		struct sched_memory *memory = question->object;
 		if (atomic_load_explicit(&memory->handle, memory_order_relaxed))
-			sched_spill_pin(device, memory);
+			worker_spill_pin(device, memory);
 		return atomic_load_explicit(&memory->handle, memory_order_relaxed);
 	}
 	case BACKEND_NATIVE_PROGRAM:
@@ -60,15 +60,16 @@ static void *native_object(struct scheduler_device *device, struct sched_native 
 static int answer_question(struct scheduler_device *device, struct sched_native *question)
 {
 	const struct backend_ops *ops = device->ops;
-	void *object =
-		sched_native_is_of_devices(question->kind) ? NULL : native_object(device, question);
-	if (!object && !sched_native_is_of_devices(question->kind)) {
+	void *object = worker_native_is_of_devices(question->kind)
+			       ? NULL
+			       : native_object(device, question);
+	if (!object && !worker_native_is_of_devices(question->kind)) {
 		question->native = 0; /* there is none, or the fault says why */
 		return question->fault.status ? -EINVAL : 0;
 	}
 	if (!(device->features & BACKEND_FEATURE_NATIVE) || !ops->native_get)
-		return sched_native_refuse(&question->fault,
-					   "this device's backend hands out no native objects");
+		return worker_native_refuse(&question->fault,
+					    "this device's backend hands out no native objects");
 	return ops->native_get(device->handle, question->kind, object, &question->native,
 			       &question->fault);
 }
@@ -78,8 +79,8 @@ static int make_native_lane(struct scheduler_device *device, struct sched_native
 	uint64_t nothing = 0;
 	void *object = NULL;
 	if (!device->ops->native_make)
-		return sched_native_refuse(&question->fault,
-					   "this device's backend takes no native queues");
+		return worker_native_refuse(&question->fault,
+					    "this device's backend takes no native queues");
 	int result =
 		device->ops->native_make(device->handle, BACKEND_NATIVE_QUEUE, question->native,
 					 &object, &nothing, &question->fault);
@@ -90,7 +91,7 @@ static int make_native_lane(struct scheduler_device *device, struct sched_native
 
 static void free_native_lane(struct scheduler_device *device, uint32_t index)
 {
-	struct sched_worker_lane *lane = &device->worker.lanes[index];
+	struct worker_lane *lane = &device->worker.lanes[index];
 	if (device->worker.last_lane == lane)
 		device->worker.last_lane = NULL;
 	if (lane->handle)
@@ -105,11 +106,11 @@ static int need_native_memory(struct scheduler_device *device, struct sched_nati
 	if (question->question != SCHED_NATIVE_GET || question->kind != BACKEND_NATIVE_MEMORY)
 		return 0;
 	return question->makes || atomic_load(&memory->spill.away)
-		       ? sched_worker_memory(device, memory, &question->fault)
+		       ? worker_memory(device, memory, &question->fault)
 		       : 0;
 }
 
-bool sched_native_handle(struct scheduler_device *device, struct sched_native *question)
+bool worker_native_handle(struct scheduler_device *device, struct sched_native *question)
 {
 	if (question->question == SCHED_NATIVE_LANE_FREE) {
 		free_native_lane(device, question->lane);
@@ -120,8 +121,8 @@ bool sched_native_handle(struct scheduler_device *device, struct sched_native *q
 		return true;
 	}
 	int result = need_native_memory(device, question);
-	if (result == SCHED_SPILL_WAIT) {
-		sched_spill_set_aside(device, &question->message);
+	if (result == WORKER_SPILL_WAIT) {
+		worker_spill_set_aside(device, &question->message);
 		return false;
 	}
 	if (result == 0 && question->question == SCHED_NATIVE_GET)
@@ -138,6 +139,6 @@ bool sched_native_handle(struct scheduler_device *device, struct sched_native *q
 		question->fault.status = STATUS_INVALID;
 	sched_fault_complete(&question->fault, result);
 	if (question->fault.device_lost)
-		sched_worker_lose(device, &question->fault);
+		worker_lose(device, &question->fault);
 	return true;
 }

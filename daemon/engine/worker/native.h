@@ -1,6 +1,6 @@
 /* Native handles: the device thread's answers to questions. */
-#ifndef SYCL_ENGINE_SCHED_WORKER_NATIVE_H
-#define SYCL_ENGINE_SCHED_WORKER_NATIVE_H
+#ifndef SYCL_ENGINE_WORKER_NATIVE_H
+#define SYCL_ENGINE_WORKER_NATIVE_H
 
 #include "backend.h"
 
@@ -10,11 +10,11 @@ struct sched_native;
 struct scheduler_device;
 
 /* False: the question was set aside. */
-bool sched_native_handle(struct scheduler_device *device, struct sched_native *question);
+bool worker_native_handle(struct scheduler_device *device, struct sched_native *question);
 /* Any thread. -EOPNOTSUPP, with this text. */
-int sched_native_refuse(struct backend_fault *fault, const char *text);
+int worker_native_refuse(struct backend_fault *fault, const char *text);
 
-static inline bool sched_native_is_of_devices(enum backend_native_kind kind)
+static inline bool worker_native_is_of_devices(enum backend_native_kind kind)
 {
 	return kind == BACKEND_NATIVE_PLATFORM || kind == BACKEND_NATIVE_DEVICE ||
 	       kind == BACKEND_NATIVE_CONTEXT;

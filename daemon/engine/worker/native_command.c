@@ -27,7 +27,7 @@ static size_t align_storage(size_t bytes)
 	return (bytes + _Alignof(max_align_t) - 1) & ~(_Alignof(max_align_t) - 1);
 }
 
-size_t sched_native_command_storage(const struct task_request *request)
+size_t worker_native_command_storage(const struct task_request *request)
 {
 	return align_storage(sizeof(struct sched_native_command)) +
 	       align_storage(request->requirement_count * sizeof(struct sched_memory *)) +
@@ -43,8 +43,8 @@ static int call_native_function(void *context, const struct backend_native_scope
 	return result;
 }
 
-struct sched_memory **sched_native_command_fill(struct task_command *command,
-						const struct task_request *request, uint8_t *at)
+struct sched_memory **worker_native_command_fill(struct task_command *command,
+						 const struct task_request *request, uint8_t *at)
 {
 	uint32_t count = request->requirement_count;
 	struct sched_native_command *native = (struct sched_native_command *)(void *)at;
@@ -67,12 +67,12 @@ struct sched_memory **sched_native_command_fill(struct task_command *command,
 	return native->memories;
 }
 
-int sched_native_command_prepare(struct scheduler_device *device,
-				 struct sched_native_command *native, struct backend_fault *fault)
+int worker_native_command_prepare(struct scheduler_device *device,
+				  struct sched_native_command *native, struct backend_fault *fault)
 {
 	for (uint32_t i = 0; i < native->count; i++) {
 		struct sched_memory *memory = native->memories[i];
-		int result = sched_worker_memory(device, memory, fault);
+		int result = worker_memory(device, memory, fault);
 		if (result < 0)
 			return result;
 		native->handles[i] =
@@ -81,12 +81,12 @@ int sched_native_command_prepare(struct scheduler_device *device,
 	return 0;
 }
 
-bool sched_native_command_failed(const struct task_command *command)
+bool worker_native_command_failed(const struct task_command *command)
 {
 	return command->native_command && command->native_command->failed;
 }
 
-void sched_native_command_end(struct task_command *command)
+void worker_native_command_end(struct task_command *command)
 {
 	struct sched_native_command *native = command->native_command;
 	if (native && !native->called)
@@ -94,8 +94,8 @@ void sched_native_command_end(struct task_command *command)
 	command->native_command = NULL;
 }
 
-bool sched_native_command_has(const struct sched_native_command *native, uint32_t index,
-			      struct sched_memory **memory_out)
+bool worker_native_command_has(const struct sched_native_command *native, uint32_t index,
+			       struct sched_memory **memory_out)
 {
 	if (index >= native->count)
 		return false;

@@ -1,6 +1,6 @@
 /* Commands of an application's own: a function that sends work to the lane itself. */
-#ifndef SYCL_ENGINE_SCHED_NATIVE_COMMAND_H
-#define SYCL_ENGINE_SCHED_NATIVE_COMMAND_H
+#ifndef SYCL_ENGINE_WORKER_NATIVE_COMMAND_H
+#define SYCL_ENGINE_WORKER_NATIVE_COMMAND_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,24 +13,24 @@ struct scheduler_device;
 struct task_request;
 struct task_command;
 
-size_t sched_native_command_storage(const struct task_request *request);
+size_t worker_native_command_storage(const struct task_request *request);
 /* `at`: storage of that size. Returns one place for the memory of each requirement, for the caller
  * to fill in. */
-struct sched_memory **sched_native_command_fill(struct task_command *command,
-						const struct task_request *request, uint8_t *at);
+struct sched_memory **worker_native_command_fill(struct task_command *command,
+						 const struct task_request *request, uint8_t *at);
 /* The memory of a requirement, NULL where it has no bytes. False: there is no such requirement. */
-bool sched_native_command_has(const struct sched_native_command *native, uint32_t index,
-			      struct sched_memory **memory_out);
+bool worker_native_command_has(const struct sched_native_command *native, uint32_t index,
+			       struct sched_memory **memory_out);
 /* Device thread: makes its memories. */
-int sched_native_command_prepare(struct scheduler_device *device,
-				 struct sched_native_command *native, struct backend_fault *fault);
+int worker_native_command_prepare(struct scheduler_device *device,
+				  struct sched_native_command *native, struct backend_fault *fault);
 /*
  * Device thread: its function was called and has failed, but what it had sent may still run. Any
  * command may be given.
  */
-bool sched_native_command_failed(const struct task_command *command);
+bool worker_native_command_failed(const struct task_command *command);
 /* The task is done: a function that was not called is called with NULL. Any command may be given.
  */
-void sched_native_command_end(struct task_command *command);
+void worker_native_command_end(struct task_command *command);
 
 #endif

@@ -32,15 +32,15 @@ static void fail_object_task(struct task *task, struct backend_fault *fault, int
 static bool prepare_memory(struct scheduler_device *device, struct task *task)
 {
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
-	int result = sched_worker_memory(device, task->memory, &fault);
-	if (result == SCHED_SPILL_WAIT) {
-		sched_spill_set_aside(device, &task->message);
+	int result = worker_memory(device, task->memory, &fault);
+	if (result == WORKER_SPILL_WAIT) {
+		worker_spill_set_aside(device, &task->message);
 		return false;
 	}
 	if (result < 0)
 		fail_object_task(task, &fault, result);
 	if (result < 0 && fault.device_lost)
-		sched_worker_lose(device, &fault);
+		worker_lose(device, &fault);
 	return true;
 }
 
@@ -48,10 +48,10 @@ static bool prepare_memory(struct scheduler_device *device, struct task *task)
 static bool export_memory(struct scheduler_device *device, struct task *task)
 {
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
-	int result = sched_worker_memory(device, task->memory, &fault);
+	int result = worker_memory(device, task->memory, &fault);
 	task->shared->descriptor = -1;
-	if (result == SCHED_SPILL_WAIT) {
-		sched_spill_set_aside(device, &task->message);
+	if (result == WORKER_SPILL_WAIT) {
+		worker_spill_set_aside(device, &task->message);
 		return false;
 	}
 	if (result == 0)
@@ -65,7 +65,7 @@ static bool export_memory(struct scheduler_device *device, struct task *task)
 	if (result < 0)
 		fail_object_task(task, &fault, result);
 	if (result < 0 && fault.device_lost)
-		sched_worker_lose(device, &fault);
+		worker_lose(device, &fault);
 	return true;
 }
 
@@ -81,7 +81,7 @@ static int make_native_event(struct scheduler_device *device, struct sched_event
 	event->handle = object;
 	if (!event->is_watched)
 		return 0;
-	result = ops->event_watch(event->handle, sched_event_happened, event, &event->fault);
+	result = ops->event_watch(event->handle, worker_event_happened, event, &event->fault);
 	if (result < 0)
 		ops->event_free(event->handle);
 	return result;
@@ -92,7 +92,7 @@ static int record_behind(struct scheduler_device *device, struct sched_event *ev
 {
 	const struct backend_ops *ops = device->ops;
 	int result = -EAGAIN;
-	if (!sched_spill_is_aside(device, event->lane, event->sequence) &&
+	if (!worker_spill_is_aside(device, event->lane, event->sequence) &&
 	    device->worker.lanes[event->lane].handle)
 		result = ops->event_record
 				 ? ops->event_record(device->worker.lanes[event->lane].handle,
@@ -130,13 +130,13 @@ static void make_event(struct scheduler_device *device, struct sched_event *even
 	event->handle = NULL;
 	sched_fault_complete(&event->fault, result);
 	if (event->fault.device_lost)
-		sched_worker_lose(device, &event->fault);
+		worker_lose(device, &event->fault);
 }
 
 /* False: when the copy that is under way is over. */
 static bool free_memory(struct scheduler_device *device, struct sched_memory *memory)
 {
-	if (!sched_spill_free(device, memory))
+	if (!worker_spill_free(device, memory))
 		return false;
 	struct backend_memory *handle = atomic_load(&memory->handle);
 	if (handle)
@@ -147,7 +147,7 @@ static bool free_memory(struct scheduler_device *device, struct sched_memory *me
 	return true;
 }
 
-bool sched_objects_handle(struct scheduler_device *device, struct sched_message *message)
+bool worker_objects_handle(struct scheduler_device *device, struct sched_message *message)
 {
 	const struct backend_ops *ops = device->ops;
 	void *object = message; /* it begins with the message */
@@ -170,9 +170,9 @@ bool sched_objects_handle(struct scheduler_device *device, struct sched_message 
 		make_event(device, object);
 		break;
 	case SCHED_MESSAGE_NATIVE:
-		return sched_native_handle(device, object);
+		return worker_native_handle(device, object);
 	case SCHED_MESSAGE_GRAPH:
-		return sched_graph_handle(device, object);
+		return worker_graph_handle(device, object);
 	case SCHED_MESSAGE_EVENT_FREE:
 		if (((struct sched_event *)object)->handle)
 			ops->event_free(((struct sched_event *)object)->handle);

@@ -1,6 +1,6 @@
 /* Handles made and freed on the device's thread. */
-#ifndef SYCL_ENGINE_SCHED_WORKER_OBJECTS_H
-#define SYCL_ENGINE_SCHED_WORKER_OBJECTS_H
+#ifndef SYCL_ENGINE_WORKER_OBJECTS_H
+#define SYCL_ENGINE_WORKER_OBJECTS_H
 
 #include <stdbool.h>
 
@@ -8,6 +8,6 @@ struct sched_message;
 struct scheduler_device;
 
 /* False: the message was set aside and does not go back now. */
-bool sched_objects_handle(struct scheduler_device *device, struct sched_message *message);
+bool worker_objects_handle(struct scheduler_device *device, struct sched_message *message);
 
 #endif

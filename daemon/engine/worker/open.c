@@ -44,10 +44,10 @@ static void open_lanes(struct scheduler_device *device)
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
 	for (uint32_t i = 0;
 	     i < device->latency_first && (device->features & BACKEND_FEATURE_QUIET_LOAD); i++)
-		if (sched_command_need_lane(device, i, &fault) < 0)
+		if (worker_command_need_lane(device, i, &fault) < 0)
 			return;
 	if (device->scheduler->spills)
-		(void)sched_spill_need_lanes(device, &fault);
+		(void)worker_spill_need_lanes(device, &fault);
 }
 
 static int try_to_open(struct scheduler_device *device, struct backend_fault *fault_out)
@@ -56,11 +56,10 @@ static int try_to_open(struct scheduler_device *device, struct backend_fault *fa
 	*fault_out = (struct backend_fault){.status = STATUS_SUCCESS};
 	if (!device->native_context)
 		result = device->ops->device_open(device->backend, device->backend_index,
-						  sched_worker_wake, device, &device->handle,
-						  fault_out);
+						  worker_wake, device, &device->handle, fault_out);
 	else if (device->ops->device_open_native)
 		result = device->ops->device_open_native(device->backend, device->backend_index,
-							 device->native_context, sched_worker_wake,
+							 device->native_context, worker_wake,
 							 device, &device->handle, fault_out);
 	if (result < 0) {
 		device->handle = NULL;
@@ -77,8 +76,7 @@ static bool is_short_of_memory(const struct backend_fault *fault)
 	       !fault->process_lost;
 }
 
-static void plan_next_try(struct sched_worker *worker, int result,
-			  const struct backend_fault *fault)
+static void plan_next_try(struct worker *worker, int result, const struct backend_fault *fault)
 {
 	bool may_pass = result < 0 && (result == -EBUSY || is_short_of_memory(fault));
 	worker->open_again_ns = may_pass ? clock_deadline_ns(worker->open_pause_ns) : 0;
@@ -103,13 +101,13 @@ static bool wait_before_next_try(struct scheduler_device *device, uint64_t ns)
 static void note_opened(struct scheduler_device *device)
 {
 	open_lanes(device);
-	sched_flight_device_open(&device->scheduler->flight, device->index);
+	worker_flight_device_open(&device->scheduler->flight, device->index);
 	atomic_store(&device->opened, SCHED_OPENED);
 }
 
-void sched_open(struct scheduler_device *device)
+void worker_open_device(struct scheduler_device *device)
 {
-	struct sched_worker *worker = &device->worker;
+	struct worker *worker = &device->worker;
 	char name[16];
 	(void)snprintf(name, sizeof(name), "device-%u", device->index);
 	(void)pthread_setname_np(pthread_self(), name);
@@ -127,7 +125,7 @@ void sched_open(struct scheduler_device *device)
 		pause_ns *= 2;
 	}
 	if (result < 0) {
-		sched_worker_gone(device, &fault, result);
+		worker_disable(device, &fault, result);
 		worker->open_pause_ns = AGAIN_NS;
 		plan_next_try(worker, result, &fault);
 		atomic_store(&device->opened, SCHED_NOT_OPENED);
@@ -137,9 +135,9 @@ void sched_open(struct scheduler_device *device)
 	(void)sched_sleeper_wake(&device->loader.port.sleeper);
 }
 
-void sched_open_again(struct scheduler_device *device)
+void worker_retry_open(struct scheduler_device *device)
 {
-	struct sched_worker *worker = &device->worker;
+	struct worker *worker = &device->worker;
 	struct backend_fault fault;
 	if (clock_now_ns() < worker->open_again_ns)
 		return;
@@ -160,7 +158,7 @@ void sched_open_again(struct scheduler_device *device)
 		atomic_store(&device->gone, 0);
 }
 
-uint64_t sched_open_rest(const struct scheduler_device *device, uint64_t ns)
+uint64_t worker_open_wait_ns(const struct scheduler_device *device, uint64_t ns)
 {
 	const uint64_t again_ns = device->worker.open_again_ns;
 	if (again_ns == 0)
@@ -169,13 +167,13 @@ uint64_t sched_open_rest(const struct scheduler_device *device, uint64_t ns)
 	return ns < rest_ns ? ns : rest_ns;
 }
 
-void sched_close(struct scheduler_device *device)
+void worker_close_device(struct scheduler_device *device)
 {
-	struct sched_worker *worker = &device->worker;
+	struct worker *worker = &device->worker;
 	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++)
 		if (worker->lanes[i].handle)
 			device->ops->lane_free(worker->lanes[i].handle);
-	sched_spill_close(device);
+	worker_spill_close(device);
 	if (device->handle)
 		device->ops->device_close(device->handle);
 }

@@ -1,17 +1,17 @@
 /* The device's thread opens and closes its device. */
-#ifndef SYCL_ENGINE_SCHED_OPEN_H
-#define SYCL_ENGINE_SCHED_OPEN_H
+#ifndef SYCL_ENGINE_WORKER_OPEN_H
+#define SYCL_ENGINE_WORKER_OPEN_H
 
 #include <stdint.h>
 
 struct scheduler_device;
 
 /* Opens the device. May take a second where memory is short. */
-void sched_open(struct scheduler_device *device);
+void worker_open_device(struct scheduler_device *device);
 /* Tries again when open_again_ns has passed. */
-void sched_open_again(struct scheduler_device *device);
-/* How long the thread may rest: `ns` at most. */
-uint64_t sched_open_rest(const struct scheduler_device *device, uint64_t ns);
-void sched_close(struct scheduler_device *device);
+void worker_retry_open(struct scheduler_device *device);
+/* How long the thread may sleep until the next try: `ns` at most. */
+uint64_t worker_open_wait_ns(const struct scheduler_device *device, uint64_t ns);
+void worker_close_device(struct scheduler_device *device);
 
 #endif

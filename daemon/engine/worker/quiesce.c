@@ -21,25 +21,25 @@ static bool must_be_quiet_for_loads(const struct scheduler_device *device)
 	return (device->features & BACKEND_FEATURE_QUIET_LOAD) != 0;
 }
 
-void sched_quiesce_ask(struct scheduler_device *device)
+void worker_quiesce_request(struct scheduler_device *device)
 {
 	if (atomic_exchange(&device->quiesce.asked, 1) == 0)
 		(void)sched_sleeper_wake(&device->port.sleeper);
 }
 
-bool sched_quiesce_is_granted(struct scheduler_device *device)
+bool worker_quiesce_is_granted(struct scheduler_device *device)
 {
 	return !must_be_quiet_for_loads(device) || atomic_load(&device->quiesce.granted) ||
 	       atomic_load(&device->quit);
 }
 
-void sched_quiesce_begin(struct scheduler_device *device)
+void worker_quiesce_begin(struct scheduler_device *device)
 {
-	struct sched_quiesce *quiesce = &device->quiesce;
+	struct worker_quiesce *quiesce = &device->quiesce;
 	struct sched_sleeper *sleeper = &device->loader.port.sleeper;
 	if (!must_be_quiet_for_loads(device) || !device->loader.started)
 		return;
-	sched_quiesce_ask(device);
+	worker_quiesce_request(device);
 	while (!atomic_load(&quiesce->granted) && !atomic_load(&device->quit)) {
 		sched_sleeper_prepare(sleeper);
 		if (!atomic_load(&quiesce->granted) && !atomic_load(&device->quit))
@@ -48,7 +48,7 @@ void sched_quiesce_begin(struct scheduler_device *device)
 	}
 }
 
-void sched_quiesce_end(struct scheduler_device *device)
+void worker_quiesce_end(struct scheduler_device *device)
 {
 	if (!must_be_quiet_for_loads(device) || !device->loader.started)
 		return;
@@ -64,23 +64,23 @@ static uint64_t oldest_running_ns(struct scheduler_device *device, uint64_t now_
 	uint64_t oldest = now_ns;
 	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++) {
 		const struct task *first = device->worker.lanes[i].first;
-		struct sched_lane_head *head = &device->quiesce.heads[i];
+		struct worker_lane_head *head = &device->quiesce.heads[i];
 		uint64_t sequence = first ? first->command.sequence : 0;
 		if (head->sequence != sequence || device->quiesce.quiet.wanted_ns == now_ns)
-			*head = (struct sched_lane_head){.sequence = sequence, .since_ns = now_ns};
+			*head = (struct worker_lane_head){.sequence = sequence, .since_ns = now_ns};
 		if (first && head->since_ns < oldest)
 			oldest = head->since_ns;
 	}
 	return oldest;
 }
 
-bool sched_quiesce_step(struct scheduler_device *device)
+bool worker_quiesce_step(struct scheduler_device *device)
 {
-	struct sched_quiesce *quiesce = &device->quiesce;
+	struct worker_quiesce *quiesce = &device->quiesce;
 	if (!must_be_quiet_for_loads(device))
 		return false;
-	sched_latency_apply(device);
-	sched_l2_apply(device);
+	worker_latency_apply(device);
+	worker_l2_apply(device);
 	if (!device->handle)
 		return false;
 	if (quiesce->loader_holds) {
@@ -104,7 +104,7 @@ bool sched_quiesce_step(struct scheduler_device *device)
 	if (housework) {
 		atomic_fetch_add(&device->scheduler->maintenance_count, 1);
 		device->ops->quiet(device->handle);
-		sched_latency_note(device);
+		worker_latency_note(device);
 		atomic_fetch_sub(&device->scheduler->maintenance_count, 1);
 	}
 	if (!asked) {

@@ -1,6 +1,6 @@
 /* Keeps a device quiet for what must not run beside anything. */
-#ifndef SYCL_ENGINE_SCHED_QUIESCE_H
-#define SYCL_ENGINE_SCHED_QUIESCE_H
+#ifndef SYCL_ENGINE_WORKER_QUIESCE_H
+#define SYCL_ENGINE_WORKER_QUIESCE_H
 
 #include "base/lane_limits.h"
 #include "base/quiet.h"
@@ -12,27 +12,27 @@
 struct scheduler_device;
 
 /* The first command of a lane, and since when it has been the first. */
-struct sched_lane_head {
+struct worker_lane_head {
 	uint64_t sequence, since_ns;
 };
 
 /* One device. The loader asks, the device thread grants (quiesce.c). */
-struct sched_quiesce {
+struct worker_quiesce {
 	_Atomic uint32_t asked;   /* by the loader, until it has finished */
 	_Atomic uint32_t granted; /* by the device's thread */
 	/* the device thread's own */
 	bool loader_holds;
 	struct sched_quiet quiet;
-	struct sched_lane_head heads[SCHED_LANES_ALL];
+	struct worker_lane_head heads[SCHED_LANES_ALL];
 };
 
 /* The loader, around work that needs a quiet device: waits until it is granted. */
-void sched_quiesce_begin(struct scheduler_device *device);
+void worker_quiesce_begin(struct scheduler_device *device);
 /* The same without waiting: ask, then see whether it is granted or not needed. */
-void sched_quiesce_ask(struct scheduler_device *device);
-bool sched_quiesce_is_granted(struct scheduler_device *device);
-void sched_quiesce_end(struct scheduler_device *device);
+void worker_quiesce_request(struct scheduler_device *device);
+bool worker_quiesce_is_granted(struct scheduler_device *device);
+void worker_quiesce_end(struct scheduler_device *device);
 /* Device thread, in every turn. True: nothing may be sent now. */
-bool sched_quiesce_step(struct scheduler_device *device);
+bool worker_quiesce_step(struct scheduler_device *device);
 
 #endif

@@ -26,7 +26,7 @@
 
 static_assert(SCHED_LANES_ALL <= SPILL_LANES, "each has its place");
 
-static struct sched_spill *spill_of(struct scheduler_device *device)
+static struct worker_spill *spill_of(struct scheduler_device *device)
 {
 	return &device->worker.spill;
 }
@@ -34,7 +34,7 @@ static struct sched_spill *spill_of(struct scheduler_device *device)
 /* --------------- device memory that has become free, for what comes next ---------------- */
 
 /* A spare memory of that size, without asking the driver. NULL: there is none. */
-static struct backend_memory *take_spare(struct sched_spill *spill, uint64_t size_bytes)
+static struct backend_memory *take_spare(struct worker_spill *spill, uint64_t size_bytes)
 {
 	for (uint32_t i = 0; i < spill->spare_count; i++) {
 		struct spill_spare spare = spill->spares[i];
@@ -48,10 +48,10 @@ static struct backend_memory *take_spare(struct sched_spill *spill, uint64_t siz
 }
 
 /* A command waits for room: it takes a spare without asking the driver. */
-void sched_spill_give_spare(struct scheduler_device *device, struct backend_memory *handle,
+void worker_spill_add_spare(struct scheduler_device *device, struct backend_memory *handle,
 			    uint64_t size_bytes)
 {
-	struct sched_spill *spill = spill_of(device);
+	struct worker_spill *spill = spill_of(device);
 	if (!spill->aside.first || spill->spare_count == SPILL_SPARES) {
 		device->ops->memory_free(handle);
 		spill->may_have_room = true;
@@ -61,9 +61,9 @@ void sched_spill_give_spare(struct scheduler_device *device, struct backend_memo
 	spill->spare_bytes += size_bytes;
 }
 
-bool sched_spill_free_spares(struct scheduler_device *device)
+bool worker_spill_free_spares(struct scheduler_device *device)
 {
-	struct sched_spill *spill = spill_of(device);
+	struct worker_spill *spill = spill_of(device);
 	bool were = spill->spare_count > 0;
 	while (spill->spare_count > 0)
 		device->ops->memory_free(spill->spares[--spill->spare_count].handle);
@@ -82,8 +82,8 @@ static bool may_leave(const struct sched_memory *memory)
 	       memory->export_kind == BACKEND_EXPORT_NONE && memory->spill.pins == 0;
 }
 
-void sched_spill_be_present(struct scheduler_device *device, struct sched_memory *memory,
-			    struct backend_memory *handle)
+void worker_spill_be_present(struct scheduler_device *device, struct sched_memory *memory,
+			     struct backend_memory *handle)
 {
 	memory->spill.state = SPILL_PRESENT;
 	atomic_store(&memory->spill.away, 0);
@@ -93,13 +93,13 @@ void sched_spill_be_present(struct scheduler_device *device, struct sched_memory
 				  memory->spill.owner, memory->size_bytes);
 }
 
-void sched_spill_pin(struct scheduler_device *device, struct sched_memory *memory)
+void worker_spill_pin(struct scheduler_device *device, struct sched_memory *memory)
 {
 	memory->spill.pins++;
 	spill_order_leave(&spill_of(device)->order, &memory->spill.entry);
 }
 
-void sched_spill_unpin(struct scheduler_device *device, struct sched_memory *memory)
+void worker_spill_unpin(struct scheduler_device *device, struct sched_memory *memory)
 {
 	memory->spill.pins--;
 	if (memory->spill.state == SPILL_PRESENT && may_leave(memory))
@@ -114,8 +114,8 @@ static void mark_memory(struct scheduler_device *device, struct sched_memory *me
 		mark(&spill_of(device)->order, &memory->spill.entry);
 }
 
-void sched_spill_mark(struct scheduler_device *device, const struct task_command *command,
-		      spill_mark_function *mark)
+void worker_spill_mark(struct scheduler_device *device, const struct task_command *command,
+		       spill_mark_function *mark)
 {
 	struct sched_memory *memory;
 	mark_memory(device, command->source, mark);
@@ -124,7 +124,7 @@ void sched_spill_mark(struct scheduler_device *device, const struct task_command
 		for (uint32_t i = 0; i < command->backend.launch.argument_count; i++)
 			mark_memory(device, command->argument_memories[i], mark);
 	for (uint32_t i = 0; command->native_command &&
-			     sched_native_command_has(command->native_command, i, &memory);
+			     worker_native_command_has(command->native_command, i, &memory);
 	     i++)
 		mark_memory(device, memory, mark);
 }
@@ -133,24 +133,24 @@ static void mark_sending(struct scheduler_device *device, const struct task_comm
 {
 	if (!command)
 		return;
-	sched_spill_mark(device, command, spill_order_mark_kept);
+	worker_spill_mark(device, command, spill_order_mark_kept);
 	if (!command->graph)
 		return;
 	const struct sched_graph *graph = command->graph->graph;
 	for (uint32_t i = 0; i < graph->node_count; i++)
-		sched_spill_mark(device, &graph->nodes[i]->command, spill_order_mark_kept);
+		worker_spill_mark(device, &graph->nodes[i]->command, spill_order_mark_kept);
 	for (const struct sched_graph_node *node = command->graph->changes; node; node = node->next)
-		sched_spill_mark(device, &node->command, spill_order_mark_kept);
+		worker_spill_mark(device, &node->command, spill_order_mark_kept);
 }
 
-void sched_spill_mark_all(struct scheduler_device *device)
+void worker_spill_mark_all(struct scheduler_device *device)
 {
-	struct sched_spill *spill = spill_of(device);
+	struct worker_spill *spill = spill_of(device);
 	spill_order_unmark(&spill->order);
 	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++)
 		for (const struct task *task = device->worker.lanes[i].first; task;
 		     task = task->command.lane_next)
-			sched_spill_mark(device, &task->command, spill_order_mark_in_use);
+			worker_spill_mark(device, &task->command, spill_order_mark_in_use);
 	mark_sending(device, spill->sending);
 }
 
@@ -161,9 +161,9 @@ static uint64_t larger_bytes(uint64_t one, uint64_t other)
 	return one > other ? one : other;
 }
 
-bool sched_spill_defers(struct scheduler_device *device, uint64_t bytes)
+bool worker_spill_defers(struct scheduler_device *device, uint64_t bytes)
 {
-	struct sched_spill *spill = spill_of(device);
+	struct worker_spill *spill = spill_of(device);
 	uint64_t until_ns = spill->waits_since_ns,
 		 copy_ns = (bytes >> 10) * spill->ways[SPILL_OUT].ns_per_mib >> 10;
 	if (spill->order.is_better_soon)
@@ -177,25 +177,25 @@ bool sched_spill_defers(struct scheduler_device *device, uint64_t bytes)
 	return true;
 }
 
-/* Sends memories away until there is room. 0, or a result of sched_spill_begin_to_leave. */
+/* Sends memories away until there is room. 0, or a result of worker_spill_begin_to_leave. */
 static int send_away(struct scheduler_device *device, const struct sched_memory *memory,
 		     bool *waits, struct backend_fault *fault)
 {
-	struct sched_spill *spill = spill_of(device);
+	struct worker_spill *spill = spill_of(device);
 	int result = 0;
-	sched_spill_mark_all(device);
-	while (result >= 0 && sched_spill_room_to_come(spill) < memory->size_bytes) {
+	worker_spill_mark_all(device);
+	while (result >= 0 && worker_spill_room_to_come(spill) < memory->size_bytes) {
 		struct spill_entry *entry =
 			spill_order_choose(&spill->order, memory->spill.owner, waits);
 		if (!entry)
 			return 0;
-		if (sched_spill_defers(device, entry->bytes)) {
+		if (worker_spill_defers(device, entry->bytes)) {
 			*waits = true;
 			return 0;
 		}
 		struct backend_fault own = {.status = STATUS_SUCCESS};
-		result = sched_spill_begin_to_leave(device, sched_spill_memory_of(entry), memory,
-						    &own);
+		result = worker_spill_begin_to_leave(device, worker_spill_memory_of(entry), memory,
+						     &own);
 		if (result > 0)
 			spill_order_mark_kept(&spill->order, entry);
 		if (result < 0 && result != -ENOMEM)
@@ -204,7 +204,7 @@ static int send_away(struct scheduler_device *device, const struct sched_memory 
 	return result < 0 ? result : 0;
 }
 
-static bool is_copying(const struct sched_spill *spill)
+static bool is_copying(const struct worker_spill *spill)
 {
 	return spill->ways[SPILL_OUT].first || spill->ways[SPILL_IN].first;
 }
@@ -213,12 +213,12 @@ static bool is_copying(const struct sched_spill *spill)
 static int make_room(struct scheduler_device *device, struct sched_memory *memory, int result,
 		     struct backend_fault *fault)
 {
-	struct sched_spill *spill = spill_of(device);
+	struct worker_spill *spill = spill_of(device);
 	bool waits = false;
 	/* Other waiting commands are known when all messages of this turn have been read. */
 	if (!spill->is_stepping) {
 		spill->due = true;
-		return SCHED_SPILL_WAIT;
+		return WORKER_SPILL_WAIT;
 	}
 	int sent = send_away(device, memory, &waits, fault);
 	if (sent < 0 && fault->device_lost)
@@ -226,11 +226,11 @@ static int make_room(struct scheduler_device *device, struct sched_memory *memor
 	/* Memory in use would find no room in the host either. */
 	waits &= sent == 0;
 	if ((is_copying(spill) || waits) && !spill->is_last_try) {
-		struct sched_memory *before = sched_spill_find_before(spill, memory);
+		struct sched_memory *before = worker_spill_find_before(spill, memory);
 		if (before)
-			return sched_spill_begin_to_follow(device, memory, before, fault);
+			return worker_spill_begin_to_follow(device, memory, before, fault);
 		spill->wants_room = true;
-		return SCHED_SPILL_WAIT;
+		return WORKER_SPILL_WAIT;
 	}
 	size_t length = strnlen(fault->text, sizeof(fault->text));
 	if (sent == -ENOMEM)
@@ -240,10 +240,10 @@ static int make_room(struct scheduler_device *device, struct sched_memory *memor
 }
 
 /* The memory is being copied, or others come first. */
-static int wait_for_room(const struct sched_spill *spill, struct backend_fault *fault)
+static int wait_for_room(const struct worker_spill *spill, struct backend_fault *fault)
 {
 	if (!spill->is_last_try)
-		return SCHED_SPILL_WAIT;
+		return WORKER_SPILL_WAIT;
 	*fault = (struct backend_fault){.status = STATUS_MEMORY_ALLOCATION,
 					.text = "a copy of spilled memory takes too long"};
 	return -ENOMEM;
@@ -253,7 +253,7 @@ static int wait_for_room(const struct sched_spill *spill, struct backend_fault *
  * known here. */
 static bool is_known_full(const struct scheduler_device *device, const struct sched_memory *memory)
 {
-	const struct sched_spill *spill = &device->worker.spill;
+	const struct worker_spill *spill = &device->worker.spill;
 	return !spill->may_have_room && spill->spare_count == 0 && !spill->is_last_try &&
 	       !memory->imported && memory->size_bytes >= spill->full_bytes &&
 	       device->scheduler->clock_ns() - spill->full_ns < SPILL_LOOK_NS;
@@ -264,7 +264,7 @@ static int ask_for_memory(struct scheduler_device *device, struct sched_memory *
 			  struct backend_memory **made_out, bool *is_full_out,
 			  struct backend_fault *fault)
 {
-	int result = sched_worker_make_memory(device, memory, made_out, fault);
+	int result = worker_make_memory(device, memory, made_out, fault);
 	if (result < 0 && fault->status == STATUS_SUCCESS)
 		fault->status = STATUS_MEMORY_ALLOCATION;
 	*is_full_out = result < 0 && fault->status == STATUS_MEMORY_ALLOCATION &&
@@ -272,14 +272,14 @@ static int ask_for_memory(struct scheduler_device *device, struct sched_memory *
 	return result;
 }
 
-int sched_spill_make_memory(struct scheduler_device *device, struct sched_memory *memory,
-			    struct backend_memory **made_out, bool *is_full_out,
-			    struct backend_fault *fault)
+int worker_spill_make_memory(struct scheduler_device *device, struct sched_memory *memory,
+			     struct backend_memory **made_out, bool *is_full_out,
+			     struct backend_fault *fault)
 {
-	struct sched_spill *spill = spill_of(device);
+	struct worker_spill *spill = spill_of(device);
 	*is_full_out = false;
 	/* The copy from the host overwrites all of it. */
-	*made_out = memory->spill.state == SPILL_AWAY && !sched_spill_is_image(memory)
+	*made_out = memory->spill.state == SPILL_AWAY && !worker_spill_is_image(memory)
 			    ? take_spare(spill, memory->size_bytes)
 			    : NULL;
 	if (*made_out)
@@ -291,7 +291,7 @@ int sched_spill_make_memory(struct scheduler_device *device, struct sched_memory
 		return -ENOMEM;
 	}
 	int result = ask_for_memory(device, memory, made_out, is_full_out, fault);
-	if (*is_full_out && sched_spill_free_spares(device)) {
+	if (*is_full_out && worker_spill_free_spares(device)) {
 		fault->status = STATUS_SUCCESS;
 		result = ask_for_memory(device, memory, made_out, is_full_out, fault);
 	}
@@ -307,19 +307,19 @@ int sched_spill_make_memory(struct scheduler_device *device, struct sched_memory
 static int bring_memory(struct scheduler_device *device, struct sched_memory *memory,
 			struct backend_fault *fault)
 {
-	struct sched_spill *spill = spill_of(device);
+	struct worker_spill *spill = spill_of(device);
 	struct backend_memory *made = NULL;
 	bool is_full = false;
-	if (memory->spill.state == SPILL_AWAY && !sched_spill_may_come(spill))
+	if (memory->spill.state == SPILL_AWAY && !worker_spill_may_come(spill))
 		return wait_for_room(spill, fault);
-	struct sched_memory *before = sched_spill_find_before(spill, memory);
+	struct sched_memory *before = worker_spill_find_before(spill, memory);
 	if (before)
-		return sched_spill_begin_to_follow(device, memory, before, fault);
-	int result = sched_spill_make_memory(device, memory, &made, &is_full, fault);
+		return worker_spill_begin_to_follow(device, memory, before, fault);
+	int result = worker_spill_make_memory(device, memory, &made, &is_full, fault);
 	if (result == 0 && memory->spill.state == SPILL_AWAY)
-		return sched_spill_begin_to_come(device, memory, made, fault);
+		return worker_spill_begin_to_come(device, memory, made, fault);
 	if (result == 0) {
-		sched_spill_be_present(device, memory, made);
+		worker_spill_be_present(device, memory, made);
 		return 0;
 	}
 	/* No memory is spilled for a request that can never fit. */
@@ -328,10 +328,10 @@ static int bring_memory(struct scheduler_device *device, struct sched_memory *me
 						    : result;
 }
 
-int sched_spill_need(struct scheduler_device *device, struct sched_memory *memory,
-		     struct backend_fault *fault)
+int worker_spill_need(struct scheduler_device *device, struct sched_memory *memory,
+		      struct backend_fault *fault)
 {
-	struct sched_spill *spill = spill_of(device);
+	struct worker_spill *spill = spill_of(device);
 	bool is_first = !spill->aside.first;
 	if (memory->spill.state == SPILL_LEAVING)
 		memory->spill.wanted |= is_first; /* the others wait for the room that this makes */
@@ -345,7 +345,7 @@ int sched_spill_need(struct scheduler_device *device, struct sched_memory *memor
 	}
 	int result = bring_memory(device, memory, fault);
 	/* Nothing can go. Is there really no room? */
-	if (result < 0 && result != SCHED_SPILL_WAIT && !spill->may_have_room &&
+	if (result < 0 && result != WORKER_SPILL_WAIT && !spill->may_have_room &&
 	    spill->full_is_old) {
 		spill->may_have_room = true;
 		result = bring_memory(device, memory, fault);
@@ -357,8 +357,8 @@ int sched_spill_need(struct scheduler_device *device, struct sched_memory *memor
 static int need_memory(const struct sched_graph *graph, struct sched_memory *memory,
 		       struct backend_fault *fault)
 {
-	bool has = memory && sched_graph_has_memory(graph, memory);
-	return has ? 0 : sched_worker_memory(graph->device, memory, fault);
+	bool has = memory && worker_graph_has_memory(graph, memory);
+	return has ? 0 : worker_memory(graph->device, memory, fault);
 }
 
 static int need_memories(const struct sched_graph *graph, const struct task_command *command,
@@ -373,14 +373,14 @@ static int need_memories(const struct sched_graph *graph, const struct task_comm
 	     i++)
 		result = need_memory(graph, command->argument_memories[i], fault);
 	for (uint32_t i = 0; result == 0 && command->native_command &&
-			     sched_native_command_has(command->native_command, i, &memory);
+			     worker_native_command_has(command->native_command, i, &memory);
 	     i++)
 		result = need_memory(graph, memory, fault);
 	return result;
 }
 
-int sched_spill_need_graph(struct scheduler_device *device, const struct task_command *command,
-			   struct backend_fault *fault)
+int worker_spill_need_graph(struct scheduler_device *device, const struct task_command *command,
+			    struct backend_fault *fault)
 {
 	const struct sched_graph *graph = command->graph->graph;
 	int result = 0;
@@ -395,9 +395,9 @@ int sched_spill_need_graph(struct scheduler_device *device, const struct task_co
 	return result;
 }
 
-bool sched_spill_free(struct scheduler_device *device, struct sched_memory *memory)
+bool worker_spill_free(struct scheduler_device *device, struct sched_memory *memory)
 {
-	struct sched_spill *spill = spill_of(device);
+	struct worker_spill *spill = spill_of(device);
 	enum spill_state state = memory->spill.state;
 	spill->due = spill->aside.first != NULL;
 	spill->may_have_room = true;
@@ -408,15 +408,15 @@ bool sched_spill_free(struct scheduler_device *device, struct sched_memory *memo
 	spill_order_leave(&spill->order, &memory->spill.entry);
 	if (state == SPILL_AWAY)
 		atomic_fetch_sub(&device->spill_counts.away_bytes, memory->size_bytes);
-	sched_spill_give_host(memory);
+	worker_spill_free_host(memory);
 	return true;
 }
 
 /* --------------------------------- commands set aside ----------------------------------- */
 
-void sched_spill_set_aside(struct scheduler_device *device, struct sched_message *message)
+void worker_spill_set_aside(struct scheduler_device *device, struct sched_message *message)
 {
-	struct sched_spill *spill = spill_of(device);
+	struct worker_spill *spill = spill_of(device);
 	sched_message_append(&spill->aside, message);
 	if (spill->aside.first == message && spill->waiting != message) {
 		spill->waiting = message;
@@ -429,16 +429,17 @@ void sched_spill_set_aside(struct scheduler_device *device, struct sched_message
 	const struct task_command *command = &task->command;
 	atomic_store(&task->is_aside, true);
 	if (spill->aside_from[command->lane] == 0)
-		spill->aside_from[command->lane] = command->sequence - sched_launches(command) + 1;
+		spill->aside_from[command->lane] =
+			command->sequence - worker_launch_count(command) + 1;
 }
 
-bool sched_spill_is_aside(struct scheduler_device *device, uint32_t lane, uint64_t sequence)
+bool worker_spill_is_aside(struct scheduler_device *device, uint32_t lane, uint64_t sequence)
 {
-	const struct sched_spill *spill = spill_of(device);
+	const struct worker_spill *spill = spill_of(device);
 	return spill->aside_from[lane] != 0 && sequence >= spill->aside_from[lane];
 }
 
-static bool is_behind(const struct sched_spill *spill, const struct task_command *command)
+static bool is_behind(const struct worker_spill *spill, const struct task_command *command)
 {
 	if (spill->aside_from[command->lane] != 0)
 		return true;
@@ -451,22 +452,22 @@ static bool is_behind(const struct sched_spill *spill, const struct task_command
 	return false;
 }
 
-bool sched_spill_holds(struct scheduler_device *device, struct sched_message *message)
+bool worker_spill_holds(struct scheduler_device *device, struct sched_message *message)
 {
-	struct sched_spill *spill = spill_of(device);
+	struct worker_spill *spill = spill_of(device);
 	bool is_send = message->kind == SCHED_MESSAGE_COMMAND;
 	/* A command that was set aside may depend on the failed one. */
 	if (!spill->aside.first || device->worker.unusable ||
 	    (!is_send && message->kind != SCHED_MESSAGE_FORGET) ||
 	    (is_send && !is_behind(spill, &((struct task *)(void *)message)->command)))
 		return false;
-	sched_spill_set_aside(device, message);
+	worker_spill_set_aside(device, message);
 	return true;
 }
 
 static bool is_wait_over(const struct scheduler_device *device)
 {
-	const struct sched_spill *spill = &device->worker.spill;
+	const struct worker_spill *spill = &device->worker.spill;
 	if (!spill->aside.first)
 		return false;
 	return device->scheduler->clock_ns() - spill->waits_since_ns >
@@ -474,9 +475,9 @@ static bool is_wait_over(const struct scheduler_device *device)
 					    SPILL_NS_PER_BYTE;
 }
 
-uint64_t sched_spill_rest(const struct scheduler_device *device, uint64_t ns)
+uint64_t worker_spill_wait_ns(const struct scheduler_device *device, uint64_t ns)
 {
-	const struct sched_spill *spill = &device->worker.spill;
+	const struct worker_spill *spill = &device->worker.spill;
 	if (!spill->aside.first)
 		return ns;
 	uint64_t now_ns = device->scheduler->clock_ns(), most_ns = SPILL_LOOK_NS;
@@ -488,7 +489,7 @@ uint64_t sched_spill_rest(const struct scheduler_device *device, uint64_t ns)
 /* The first, and if that goes on, the others. */
 static void retry_set_aside(struct scheduler_device *device)
 {
-	struct sched_spill *spill = spill_of(device);
+	struct worker_spill *spill = spill_of(device);
 	uint64_t from[SPILL_LANES];
 	struct sched_message_list list = spill->aside;
 	memcpy(from, spill->aside_from, sizeof(from));
@@ -497,7 +498,7 @@ static void retry_set_aside(struct scheduler_device *device)
 	spill->due = false;
 	struct sched_message *first = sched_message_take(&list);
 	spill->again = first == spill->waiting ? spill->waiting_count : 0;
-	sched_worker_handle(device, first);
+	worker_handle(device, first);
 	spill->again = 0;
 	spill->is_last_try = false;
 	if (!spill->aside.first)
@@ -510,52 +511,52 @@ static void retry_set_aside(struct scheduler_device *device)
 	} else {
 		struct sched_message *message;
 		while ((message = sched_message_take(&list)))
-			sched_worker_handle(device, message);
+			worker_handle(device, message);
 	}
 }
 
-bool sched_spill_step(struct scheduler_device *device)
+bool worker_spill_step(struct scheduler_device *device)
 {
-	struct sched_spill *spill = spill_of(device);
+	struct worker_spill *spill = spill_of(device);
 	bool is_last_try = is_wait_over(device);
 	spill->due |= is_last_try ||
 		      (spill->defers && device->scheduler->clock_ns() >= spill->defers_until_ns);
 	if (!spill->due || !spill->aside.first) {
 		if (!spill->aside.first && spill->spare_count > 0)
-			(void)sched_spill_free_spares(device);
+			(void)worker_spill_free_spares(device);
 		spill->due = false;
 		return false;
 	}
-	sched_spill_line_up(device);
+	worker_spill_mark_needs(device);
 	spill->is_last_try = is_last_try;
 	spill->is_stepping = true;
 	spill->wants_room = spill->defers = false;
 	retry_set_aside(device);
-	sched_spill_look_ahead(device);
+	worker_spill_look_ahead(device);
 	spill->is_stepping = false;
-	sched_worker_flush(device);
+	worker_flush(device);
 	return true;
 }
 
 /* ---------------------------------- beginning and end ----------------------------------- */
 
-void sched_spill_open(struct scheduler_device *device)
+void worker_spill_open(struct scheduler_device *device)
 {
 	spill_order_init(&spill_of(device)->order);
 	spill_of(device)->may_have_room = true;
 	spill_host_open(&spill_of(device)->host, device);
 }
 
-void sched_spill_close(struct scheduler_device *device)
+void worker_spill_close(struct scheduler_device *device)
 {
-	(void)sched_spill_free_spares(device);
+	(void)worker_spill_free_spares(device);
 	for (uint32_t i = 0; i < SPILL_WAYS; i++)
 		if (spill_of(device)->ways[i].lane)
 			device->ops->lane_free(spill_of(device)->ways[i].lane);
 	spill_host_close(&spill_of(device)->host);
 }
 
-bool sched_spill_hold(struct sched_memory *memory)
+bool worker_spill_hold(struct sched_memory *memory)
 {
 	/* Where room is scarce such copies, which wait for their turn, would keep it. */
 	if (atomic_load_explicit(&memory->device->spill_counts.away_bytes, memory_order_relaxed) >
@@ -568,7 +569,7 @@ bool sched_spill_hold(struct sched_memory *memory)
 	return false;
 }
 
-void sched_spill_let_go(struct sched_memory *memory)
+void worker_spill_unhold(struct sched_memory *memory)
 {
 	atomic_fetch_sub(&memory->spill.peers, 1);
 }

@@ -28,8 +28,8 @@
  * memory, host memory, memory that a graph of the backend names or of which the application has a
  * native handle, and memory that another device is about to copy from.
  */
-#ifndef SYCL_ENGINE_SCHED_SPILL_H
-#define SYCL_ENGINE_SCHED_SPILL_H
+#ifndef SYCL_ENGINE_WORKER_SPILL_H
+#define SYCL_ENGINE_WORKER_SPILL_H
 
 #include "base/mailbox.h"
 #include "worker/spill_host.h"
@@ -63,7 +63,7 @@ struct task_command;
 #define SPILL_DEFER_BYTES_PER_NS 128u
 #define SPILL_LOOK_NS            50000000u /* so often it is looked whether the time is over */
 /* Not an error: it is set aside, and tried again. */
-#define SCHED_SPILL_WAIT (-EINPROGRESS)
+#define WORKER_SPILL_WAIT (-EINPROGRESS)
 
 enum spill_state { SPILL_FRESH, SPILL_PRESENT, SPILL_LEAVING, SPILL_AWAY, SPILL_COMING };
 
@@ -116,7 +116,7 @@ struct spill_spare {
 };
 
 /* State of the device thread. */
-struct sched_spill {
+struct worker_spill {
 	struct spill_order order;
 	struct sched_message_list aside;
 	uint64_t aside_from[SPILL_LANES]; /* a lane's first sequence that was set aside; 0: none */
@@ -127,7 +127,7 @@ struct sched_spill {
 	bool is_last_try;        /* what finds no room now fails */
 	uint64_t waiting_count, again; /* order.now, when it was tried first; the same while it is
 					  tried again, else 0 */
-	bool is_stepping;              /* in sched_spill_step */
+	bool is_stepping;              /* in worker_spill_step */
 	bool defers;              /* something is in use that should go, rather than what could: */
 	uint64_t defers_until_ns; /* so long */
 	bool wants_room;          /* the first, as it was tried in this step */
@@ -152,42 +152,42 @@ struct spill_counts {
 	_Atomic uint64_t spills, spilled_bytes, returns, returned_bytes, away_bytes;
 };
 
-/* Makes memory that is not PRESENT, or brings it back. 0, an error, or SCHED_SPILL_WAIT. */
-int sched_spill_need(struct scheduler_device *device, struct sched_memory *memory,
-		     struct backend_fault *fault);
+/* Makes memory that is not PRESENT, or brings it back. 0, an error, or WORKER_SPILL_WAIT. */
+int worker_spill_need(struct scheduler_device *device, struct sched_memory *memory,
+		      struct backend_fault *fault);
 /* All memories that a graph's nodes name, if it may be made now. As above. */
-int sched_spill_need_graph(struct scheduler_device *device, const struct task_command *command,
-			   struct backend_fault *fault);
-/* Keeps PRESENT memory until sched_spill_unpin. Pins are counted. */
-void sched_spill_pin(struct scheduler_device *device, struct sched_memory *memory);
-void sched_spill_unpin(struct scheduler_device *device, struct sched_memory *memory);
+int worker_spill_need_graph(struct scheduler_device *device, const struct task_command *command,
+			    struct backend_fault *fault);
+/* Keeps PRESENT memory until worker_spill_unpin. Pins are counted. */
+void worker_spill_pin(struct scheduler_device *device, struct sched_memory *memory);
+void worker_spill_unpin(struct scheduler_device *device, struct sched_memory *memory);
 /* Frees the memory. False: later, and its message goes back then. */
-bool sched_spill_free(struct scheduler_device *device, struct sched_memory *memory);
+bool worker_spill_free(struct scheduler_device *device, struct sched_memory *memory);
 /* Must the message wait behind others? Then it is set aside. */
-bool sched_spill_holds(struct scheduler_device *device, struct sched_message *message);
+bool worker_spill_holds(struct scheduler_device *device, struct sched_message *message);
 /* Is what has this number on the lane among those that were set aside? */
-bool sched_spill_is_aside(struct scheduler_device *device, uint32_t lane, uint64_t sequence);
-void sched_spill_set_aside(struct scheduler_device *device, struct sched_message *message);
+bool worker_spill_is_aside(struct scheduler_device *device, uint32_t lane, uint64_t sequence);
+void worker_spill_set_aside(struct scheduler_device *device, struct sched_message *message);
 /* Retries commands that were set aside, if something has come back or the wait is over. False:
  * there were none. */
-bool sched_spill_step(struct scheduler_device *device);
+bool worker_spill_step(struct scheduler_device *device);
 /* For how long the device's thread may rest, that would for `ns`. */
-uint64_t sched_spill_rest(const struct scheduler_device *device, uint64_t ns);
+uint64_t worker_spill_wait_ns(const struct scheduler_device *device, uint64_t ns);
 /* False: it is not of a copy. */
-bool sched_spill_completed(struct scheduler_device *device,
-			   const struct backend_completion *completion);
+bool worker_spill_completed(struct scheduler_device *device,
+			    const struct backend_completion *completion);
 /* The device is lost: nothing comes back. */
-void sched_spill_lose(struct scheduler_device *device);
+void worker_spill_lose(struct scheduler_device *device);
 /* Were there more than parts of copies among so many completions? */
-bool sched_spill_is_news(struct scheduler_device *device, uint32_t completions);
+bool worker_spill_has_progress(struct scheduler_device *device, uint32_t completions);
 /* The lanes for copies, if they are not there. */
-int sched_spill_need_lanes(struct scheduler_device *device, struct backend_fault *fault);
-void sched_spill_open(struct scheduler_device *device);
-void sched_spill_close(struct scheduler_device *device);
+int worker_spill_need_lanes(struct scheduler_device *device, struct backend_fault *fault);
+void worker_spill_open(struct scheduler_device *device);
+void worker_spill_close(struct scheduler_device *device);
 
-/* Front: another device will copy from this memory until sched_spill_let_go. False: it must come by
- * the host. */
-bool sched_spill_hold(struct sched_memory *memory);
-void sched_spill_let_go(struct sched_memory *memory);
+/* Front: another device will copy from this memory until worker_spill_unhold. False: it must come
+ * by the host. */
+bool worker_spill_hold(struct sched_memory *memory);
+void worker_spill_unhold(struct sched_memory *memory);
 
 #endif

@@ -35,9 +35,9 @@ static const struct task_command *command_of_message(const struct sched_message 
 		       : NULL;
 }
 
-void sched_spill_line_up(struct scheduler_device *device)
+void worker_spill_mark_needs(struct scheduler_device *device)
 {
-	struct sched_spill *spill = &device->worker.spill;
+	struct worker_spill *spill = &device->worker.spill;
 	uint32_t arguments = 0;
 	spill_order_line(&spill->order);
 	for (const struct sched_message *message = spill->aside.first;
@@ -47,7 +47,7 @@ void sched_spill_line_up(struct scheduler_device *device)
 		spill_order_next(&spill->order);
 		if (!command)
 			continue;
-		sched_spill_mark(device, command, spill_order_expect);
+		worker_spill_mark(device, command, spill_order_expect);
 		if (command->backend.kind == BACKEND_COMMAND_LAUNCH)
 			arguments += command->backend.launch.argument_count;
 	}
@@ -62,7 +62,7 @@ struct ahead {
 };
 
 /* May so much more be on its way? */
-static bool may_look_ahead(const struct sched_spill *spill, enum spill_direction direction,
+static bool may_look_ahead(const struct worker_spill *spill, enum spill_direction direction,
 			   uint64_t bytes)
 {
 	uint64_t under_way =
@@ -75,27 +75,27 @@ static bool may_look_ahead(const struct sched_spill *spill, enum spill_direction
 /* False: there is no room. */
 static bool bring_ahead(struct ahead *ahead, struct sched_memory *memory)
 {
-	struct sched_spill *spill = &ahead->device->worker.spill;
+	struct worker_spill *spill = &ahead->device->worker.spill;
 	struct backend_memory *made = NULL;
 	bool is_full = false;
 	if (spill->wants_room || ahead->needed > 0 ||
-	    !may_look_ahead(spill, SPILL_IN, memory->size_bytes) || !sched_spill_may_come(spill))
+	    !may_look_ahead(spill, SPILL_IN, memory->size_bytes) || !worker_spill_may_come(spill))
 		return false;
 	ahead->fault = (struct backend_fault){.status = STATUS_SUCCESS};
-	struct sched_memory *before = sched_spill_find_before(spill, memory);
+	struct sched_memory *before = worker_spill_find_before(spill, memory);
 	if (before) {
-		ahead->is_over = sched_spill_begin_to_follow(ahead->device, memory, before,
-							     &ahead->fault) != SCHED_SPILL_WAIT;
+		ahead->is_over = worker_spill_begin_to_follow(ahead->device, memory, before,
+							      &ahead->fault) != WORKER_SPILL_WAIT;
 		return true;
 	}
 	if (!spill->may_have_room && spill->spare_count == 0)
 		return false;
-	if (sched_spill_make_memory(ahead->device, memory, &made, &is_full, &ahead->fault) < 0) {
+	if (worker_spill_make_memory(ahead->device, memory, &made, &is_full, &ahead->fault) < 0) {
 		ahead->is_over = ahead->fault.device_lost;
 		return false;
 	}
-	ahead->is_over = sched_spill_begin_to_come(ahead->device, memory, made, &ahead->fault) !=
-			 SCHED_SPILL_WAIT;
+	ahead->is_over = worker_spill_begin_to_come(ahead->device, memory, made, &ahead->fault) !=
+			 WORKER_SPILL_WAIT;
 	return true;
 }
 
@@ -103,22 +103,22 @@ static bool bring_ahead(struct ahead *ahead, struct sched_memory *memory)
 static void make_room_ahead(struct ahead *ahead, const struct sched_memory *memory,
 			    uint64_t position)
 {
-	struct sched_spill *spill = &ahead->device->worker.spill;
+	struct worker_spill *spill = &ahead->device->worker.spill;
 	if (!ahead->is_marked)
-		sched_spill_mark_all(ahead->device);
+		worker_spill_mark_all(ahead->device);
 	ahead->is_marked = true;
 	while (!ahead->is_over &&
-	       sched_spill_room_to_come(spill) + spill->spare_bytes < ahead->needed) {
+	       worker_spill_room_to_come(spill) + spill->spare_bytes < ahead->needed) {
 		struct spill_entry *entry =
 			spill_order_choose_ahead(&spill->order, memory->spill.owner, 2 * position);
 		if (!entry || spill->order.is_better_soon ||
 		    !may_look_ahead(spill, SPILL_OUT, entry->bytes) ||
-		    sched_spill_defers(ahead->device, entry->bytes)) {
+		    worker_spill_defers(ahead->device, entry->bytes)) {
 			ahead->is_over = true;
 			return;
 		}
-		int result = sched_spill_begin_to_leave(ahead->device, sched_spill_memory_of(entry),
-							memory, &ahead->fault);
+		int result = worker_spill_begin_to_leave(
+			ahead->device, worker_spill_memory_of(entry), memory, &ahead->fault);
 		if (result > 0)
 			spill_order_mark_kept(&spill->order, entry);
 		ahead->is_over = result < 0;
@@ -138,7 +138,7 @@ static void consider_memory(struct ahead *ahead, struct sched_memory *memory, ui
 	ahead->needed += memory->size_bytes;
 	make_room_ahead(ahead, memory, position);
 	if (needed_before > 0 || ahead->fault.device_lost ||
-	    !sched_spill_find_before(&ahead->device->worker.spill, memory))
+	    !worker_spill_find_before(&ahead->device->worker.spill, memory))
 		return;
 	/* The memory can take the place of one that leaves, before the copy ends. */
 	ahead->needed = 0;
@@ -156,20 +156,20 @@ static void consider_memories(struct ahead *ahead, const struct task_command *co
 		for (uint32_t i = 0; i < command->backend.launch.argument_count; i++)
 			consider_memory(ahead, command->argument_memories[i], position);
 	for (uint32_t i = 0; command->native_command &&
-			     sched_native_command_has(command->native_command, i, &memory);
+			     worker_native_command_has(command->native_command, i, &memory);
 	     i++)
 		consider_memory(ahead, memory, position);
 }
 
-void sched_spill_look_ahead(struct scheduler_device *device)
+void worker_spill_look_ahead(struct scheduler_device *device)
 {
-	struct sched_spill *spill = &device->worker.spill;
+	struct worker_spill *spill = &device->worker.spill;
 	struct ahead ahead = {.device = device};
 	uint64_t position = 0;
 	if (!device->scheduler->spills || device->worker.unusable || !spill->aside.first)
 		return;
 	/* Some commands are no longer set aside. */
-	sched_spill_line_up(device);
+	worker_spill_mark_needs(device);
 	for (const struct sched_message *message = spill->aside.first;
 	     message && position < COMMANDS && !ahead.is_over; message = message->next) {
 		const struct task_command *command = command_of_message(message);
@@ -178,5 +178,5 @@ void sched_spill_look_ahead(struct scheduler_device *device)
 			consider_memories(&ahead, command, position);
 	}
 	if (ahead.fault.device_lost)
-		sched_worker_lose(device, &ahead.fault);
+		worker_lose(device, &ahead.fault);
 }

@@ -25,18 +25,18 @@
 
 #include "status.h"
 
-static struct sched_spill *spill_of(struct scheduler_device *device)
+static struct worker_spill *spill_of(struct scheduler_device *device)
 {
 	return &device->worker.spill;
 }
 
-void sched_spill_give_host(struct sched_memory *memory)
+void worker_spill_free_host(struct sched_memory *memory)
 {
 	spill_host_give(&spill_of(memory->device)->host, memory->spill.pieces);
 	memory->spill.pieces = NULL;
 }
 
-int sched_spill_need_lanes(struct scheduler_device *device, struct backend_fault *fault)
+int worker_spill_need_lanes(struct scheduler_device *device, struct backend_fault *fault)
 {
 	static const enum backend_lane_kind kinds[SPILL_WAYS] = {BACKEND_LANE_COPY_OUT,
 								 BACKEND_LANE_COPY_IN};
@@ -93,7 +93,7 @@ static void note_rate(struct spill_way *way, uint64_t bytes, uint64_t now_ns)
 	way->since_ns = now_ns;
 }
 
-static struct spill_way *copy_way_of(struct sched_spill *spill, const struct backend_lane *lane)
+static struct spill_way *copy_way_of(struct worker_spill *spill, const struct backend_lane *lane)
 {
 	for (uint32_t i = 0; i < SPILL_WAYS; i++)
 		if (spill->ways[i].lane == lane && spill->ways[i].first)
@@ -155,8 +155,8 @@ static int send_copy(struct scheduler_device *device, struct sched_memory *memor
 		     struct backend_memory *handle, struct sched_memory *before,
 		     enum spill_direction direction, struct backend_fault *fault)
 {
-	struct sched_spill *spill = spill_of(device);
-	int result = sched_spill_need_lanes(device, fault);
+	struct worker_spill *spill = spill_of(device);
+	int result = worker_spill_need_lanes(device, fault);
 	if (result < 0)
 		return result;
 	struct backend_fault own = {.status = STATUS_SUCCESS};
@@ -185,10 +185,10 @@ static int send_copy(struct scheduler_device *device, struct sched_memory *memor
 
 /* ---------------------------------------- begin ----------------------------------------- */
 
-int sched_spill_begin_to_leave(struct scheduler_device *device, struct sched_memory *memory,
-			       const struct sched_memory *instead, struct backend_fault *fault)
+int worker_spill_begin_to_leave(struct scheduler_device *device, struct sched_memory *memory,
+				const struct sched_memory *instead, struct backend_fault *fault)
 {
-	struct sched_spill *spill = spill_of(device);
+	struct worker_spill *spill = spill_of(device);
 	const struct spill_claim claim = {
 		.owner = instead->spill.owner,
 		.of = memory->spill.owner,
@@ -196,18 +196,18 @@ int sched_spill_begin_to_leave(struct scheduler_device *device, struct sched_mem
 		.comes_bytes = instead->spill.state == SPILL_AWAY ? instead->size_bytes : 0,
 	};
 	struct backend_memory *handle = atomic_load_explicit(&memory->handle, memory_order_relaxed);
-	/* Sequentially consistent, as sched_spill_hold: one of the two sees the other. */
+	/* Sequentially consistent, as worker_spill_hold: one of the two sees the other. */
 	atomic_store(&memory->spill.away, 1);
 	int result = atomic_load(&memory->spill.peers) > 0 ? 1 : 0;
 	if (result == 0) {
 		memory->spill.pieces = spill_host_take(&spill->host, &claim, memory->size_bytes,
-						       sched_spill_is_image(memory));
+						       worker_spill_is_image(memory));
 		result = memory->spill.pieces ? 0 : -ENOMEM;
 	}
 	if (result == 0 && send_copy(device, memory, handle, NULL, SPILL_OUT, fault) < 0)
 		result = fault->device_lost ? -EIO : 1;
 	if (result != 0) {
-		sched_spill_give_host(memory);
+		worker_spill_free_host(memory);
 		atomic_store(&memory->spill.away, 0);
 		return result;
 	}
@@ -227,28 +227,28 @@ static int begin_to_come(struct scheduler_device *device, struct sched_memory *m
 		return result;
 	memory->spill.state = SPILL_COMING;
 	spill_of(device)->waits_since_ns = device->scheduler->clock_ns();
-	return SCHED_SPILL_WAIT;
+	return WORKER_SPILL_WAIT;
 }
 
-int sched_spill_begin_to_come(struct scheduler_device *device, struct sched_memory *memory,
-			      struct backend_memory *made, struct backend_fault *fault)
+int worker_spill_begin_to_come(struct scheduler_device *device, struct sched_memory *memory,
+			       struct backend_memory *made, struct backend_fault *fault)
 {
 	int result = begin_to_come(device, memory, made, NULL, fault);
-	if (result != SCHED_SPILL_WAIT)
+	if (result != WORKER_SPILL_WAIT)
 		device->ops->memory_free(made);
 	return result;
 }
 
-bool sched_spill_may_come(const struct sched_spill *spill)
+bool worker_spill_may_come(const struct worker_spill *spill)
 {
 	const struct sched_memory *last = spill->ways[SPILL_IN].last;
 	return !last || !last->spill.before;
 }
 
-struct sched_memory *sched_spill_find_before(const struct sched_spill *spill,
-					     const struct sched_memory *memory)
+struct sched_memory *worker_spill_find_before(const struct worker_spill *spill,
+					      const struct sched_memory *memory)
 {
-	if (memory->spill.state != SPILL_AWAY || sched_spill_is_image(memory))
+	if (memory->spill.state != SPILL_AWAY || worker_spill_is_image(memory))
 		return NULL;
 	for (uint32_t i = 0; i < spill->spare_count; i++)
 		if (spill->spares[i].size_bytes == memory->size_bytes)
@@ -257,16 +257,16 @@ struct sched_memory *sched_spill_find_before(const struct sched_spill *spill,
 	     before = before->spill.next)
 		if (before->size_bytes == memory->size_bytes && !before->spill.heir &&
 		    !before->spill.is_bad && !before->spill.is_freed && !before->spill.wanted &&
-		    !sched_spill_is_image(before))
+		    !worker_spill_is_image(before))
 			return before;
 	return NULL;
 }
 
-int sched_spill_begin_to_follow(struct scheduler_device *device, struct sched_memory *memory,
-				struct sched_memory *before, struct backend_fault *fault)
+int worker_spill_begin_to_follow(struct scheduler_device *device, struct sched_memory *memory,
+				 struct sched_memory *before, struct backend_fault *fault)
 {
 	int result = begin_to_come(device, memory, before->spill.handle, before, fault);
-	if (result != SCHED_SPILL_WAIT)
+	if (result != WORKER_SPILL_WAIT)
 		return result;
 	before->spill.heir = memory;
 	spill_of(device)->given_bytes += memory->size_bytes;
@@ -287,8 +287,8 @@ static void part_from_heir(struct scheduler_device *device, struct sched_memory 
 
 static void free_left_memory(struct scheduler_device *device, const struct sched_memory *memory)
 {
-	if (!sched_spill_is_image(memory)) {
-		sched_spill_give_spare(device, memory->spill.handle, memory->size_bytes);
+	if (!worker_spill_is_image(memory)) {
+		worker_spill_add_spare(device, memory->spill.handle, memory->size_bytes);
 		return;
 	}
 	device->ops->memory_free(memory->spill.handle);
@@ -309,9 +309,9 @@ static void note_memory_left(struct scheduler_device *device, struct sched_memor
 		atomic_fetch_add(&counts->away_bytes, memory->size_bytes);
 		return;
 	}
-	sched_spill_give_host(memory);
+	worker_spill_free_host(memory);
 	memory->spill.pins += memory->spill.is_bad; /* it would fail again, and again */
-	sched_spill_be_present(device, memory, memory->spill.handle);
+	worker_spill_be_present(device, memory, memory->spill.handle);
 }
 
 static void note_memory_came(struct scheduler_device *device, struct sched_memory *memory)
@@ -326,11 +326,11 @@ static void note_memory_came(struct scheduler_device *device, struct sched_memor
 		memory->spill.state = SPILL_AWAY;
 		return;
 	}
-	sched_spill_give_host(memory);
+	worker_spill_free_host(memory);
 	atomic_fetch_add(&counts->returns, 1);
 	atomic_fetch_add(&counts->returned_bytes, memory->size_bytes);
 	atomic_fetch_sub(&counts->away_bytes, memory->size_bytes);
-	sched_spill_be_present(device, memory, memory->spill.handle);
+	worker_spill_be_present(device, memory, memory->spill.handle);
 }
 
 /* Frees a memory after its copy; another one may have its place on the device. */
@@ -342,8 +342,8 @@ static void free_while_copied(struct scheduler_device *device, struct sched_memo
 	if (has_memory)
 		device->ops->memory_free(memory->spill.handle);
 	spill_of(device)->may_have_room |= has_memory;
-	sched_spill_give_host(memory);
-	sched_worker_return(device, &memory->message);
+	worker_spill_free_host(memory);
+	worker_return(device, &memory->message);
 }
 
 static bool is_copy_over(const struct sched_memory *memory)
@@ -401,7 +401,7 @@ static void end_leaving(struct scheduler_device *device, struct sched_memory *me
 
 static void note_copy_loss(struct scheduler_device *device, const struct backend_fault *fault)
 {
-	struct sched_worker *worker = &device->worker;
+	struct worker *worker = &device->worker;
 	if (!worker->is_losing)
 		worker->loss = *fault;
 	worker->is_losing = true;
@@ -441,7 +441,7 @@ static void sever_heir(struct scheduler_device *device, struct sched_memory *mem
 /* Some of `memory` has left, or never will. */
 static void go_on_with_heir(struct scheduler_device *device, struct sched_memory *memory)
 {
-	struct sched_spill *spill = spill_of(device);
+	struct worker_spill *spill = spill_of(device);
 	struct sched_memory *heir = memory->spill.heir;
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
 	if (!heir || heir->spill.is_severed)
@@ -469,10 +469,10 @@ static void note_failure(struct scheduler_device *device, struct sched_memory *m
 	memory->spill.is_bad = true;
 }
 
-bool sched_spill_completed(struct scheduler_device *device,
-			   const struct backend_completion *completion)
+bool worker_spill_completed(struct scheduler_device *device,
+			    const struct backend_completion *completion)
 {
-	struct sched_spill *spill = spill_of(device);
+	struct worker_spill *spill = spill_of(device);
 	struct spill_way *way = copy_way_of(spill, completion->lane);
 	if (!way)
 		return false;
@@ -502,9 +502,9 @@ bool sched_spill_completed(struct scheduler_device *device,
 	return true;
 }
 
-bool sched_spill_is_news(struct scheduler_device *device, uint32_t completions)
+bool worker_spill_has_progress(struct scheduler_device *device, uint32_t completions)
 {
-	struct sched_spill *spill = spill_of(device);
+	struct worker_spill *spill = spill_of(device);
 	uint32_t parts = spill->parts;
 	spill->parts = 0;
 	return completions > parts;
@@ -541,9 +541,9 @@ static void lose_coming(struct scheduler_device *device, struct sched_memory *me
 	lose_copy(device, memory, !before);
 }
 
-void sched_spill_lose(struct scheduler_device *device)
+void worker_spill_lose(struct scheduler_device *device)
 {
-	struct sched_spill *spill = spill_of(device);
+	struct worker_spill *spill = spill_of(device);
 	struct sched_memory *memory;
 	while ((memory = spill->ways[SPILL_IN].first)) {
 		remove_copy(&spill->ways[SPILL_IN], memory);
@@ -553,6 +553,6 @@ void sched_spill_lose(struct scheduler_device *device)
 		remove_copy(&spill->ways[SPILL_OUT], memory);
 		lose_copy(device, memory, true);
 	}
-	(void)sched_spill_free_spares(device);
+	(void)worker_spill_free_spares(device);
 	spill->due = true;
 }

@@ -11,8 +11,8 @@
  * more than is left for them: half of all for the first that wants much, half of the rest for the
  * next.
  */
-#ifndef SYCL_ENGINE_SPILL_HOST_H
-#define SYCL_ENGINE_SPILL_HOST_H
+#ifndef SYCL_ENGINE_WORKER_SPILL_HOST_H
+#define SYCL_ENGINE_WORKER_SPILL_HOST_H
 
 #include <pthread.h>
 #include <stdbool.h>

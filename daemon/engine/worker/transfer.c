@@ -12,7 +12,7 @@ static enum sched_expect_way transfer_way(const struct backend_command *command)
 	return command->kind == BACKEND_COMMAND_WRITE ? SCHED_EXPECT_IN : SCHED_EXPECT_OUT;
 }
 
-static void expect_transfer_from(struct sched_worker *worker, struct task_command *command,
+static void expect_transfer_from(struct worker *worker, struct task_command *command,
 				 uint64_t begin_ns)
 {
 	command->begin_ns = begin_ns;
@@ -20,16 +20,16 @@ static void expect_transfer_from(struct sched_worker *worker, struct task_comman
 						begin_ns, command->backend.transfer.size_bytes);
 }
 
-void sched_transfer_expect_large(struct sched_worker *worker, struct sched_worker_lane *lane,
-				 struct task_command *command)
+void worker_transfer_expect_large(struct worker *worker, struct worker_lane *lane,
+				  struct task_command *command)
 {
 	uint64_t now = clock_now_ns();
 	expect_transfer_from(worker, command, lane->free_ns > now ? lane->free_ns : now);
 	lane->free_ns = command->expected_ns;
 }
 
-void sched_transfer_learn_large(struct sched_worker *worker, const struct task_command *command,
-				struct task_command *next)
+void worker_transfer_measure_large(struct worker *worker, const struct task_command *command,
+				   struct task_command *next)
 {
 	uint64_t now = clock_now_ns();
 	if (command->begin_ns && now > command->begin_ns)

@@ -10,8 +10,8 @@
 
 /* The command waits for another lane up to that sequence, unless its own lane does already. The
  * latest wait for each lane stands for all before it. */
-static void add_wait(const struct sched_worker *worker, const struct task_command *command,
-		     uint32_t index, uint64_t sequence, struct sched_waits *waits)
+static void add_wait(const struct worker *worker, const struct task_command *command,
+		     uint32_t index, uint64_t sequence, struct worker_waits *waits)
 {
 	uint32_t at = 0;
 	if (index == command->lane || sequence <= worker->lanes[command->lane].waited[index])
@@ -28,9 +28,8 @@ static void add_wait(const struct sched_worker *worker, const struct task_comman
 }
 
 /* The waits of commands of that lane that did not begin. */
-static void add_inherited_waits(const struct sched_worker *worker,
-				const struct task_command *command, uint32_t index,
-				struct sched_waits *waits)
+static void add_inherited_waits(const struct worker *worker, const struct task_command *command,
+				uint32_t index, struct worker_waits *waits)
 {
 	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++)
 		if (worker->lanes[index].inherited_waits[i])
@@ -38,29 +37,28 @@ static void add_inherited_waits(const struct sched_worker *worker,
 				 waits);
 }
 
-void sched_waits_collect(const struct sched_worker *worker, const struct task_command *command,
-			 struct sched_waits *waits)
+void worker_waits_collect(const struct worker *worker, const struct task_command *command,
+			  struct worker_waits *waits)
 {
 	if (worker->has_inherited_waits)
 		add_inherited_waits(worker, command, command->lane, waits);
 	for (uint32_t i = 0; i < command->predecessor_count; i++) {
 		const struct task_predecessor *predecessor = &command->predecessors[i];
-		if (!sched_failed_has_ended(worker, predecessor))
+		if (!worker_failed_has_ended(worker, predecessor))
 			add_wait(worker, command, predecessor->lane, predecessor->sequence, waits);
 		else if (worker->has_inherited_waits)
 			add_inherited_waits(worker, command, predecessor->lane, waits);
 	}
 }
 
-static void inherit_wait(struct sched_worker *worker, uint32_t lane, uint32_t index,
-			 uint64_t sequence)
+static void inherit_wait(struct worker *worker, uint32_t lane, uint32_t index, uint64_t sequence)
 {
 	if (sequence > worker->lanes[lane].inherited_waits[index])
 		worker->lanes[lane].inherited_waits[index] = sequence;
 	worker->has_inherited_waits = true;
 }
 
-void sched_waits_pass_on(struct sched_worker *worker, const struct task_command *command)
+void worker_waits_pass_on(struct worker *worker, const struct task_command *command)
 {
 	const struct task *last = worker->lanes[command->lane].last;
 	if (worker->in_flight == 0)
@@ -70,7 +68,7 @@ void sched_waits_pass_on(struct sched_worker *worker, const struct task_command 
 	for (uint32_t i = 0; i < command->predecessor_count; i++) {
 		const struct task_predecessor *predecessor = &command->predecessors[i];
 		const uint64_t *inherited = worker->lanes[predecessor->lane].inherited_waits;
-		if (!sched_failed_has_ended(worker, predecessor))
+		if (!worker_failed_has_ended(worker, predecessor))
 			inherit_wait(worker, command->lane, predecessor->lane,
 				     predecessor->sequence);
 		for (uint32_t k = 0; worker->has_inherited_waits && k < SCHED_LANES_ALL; k++)
@@ -79,7 +77,7 @@ void sched_waits_pass_on(struct sched_worker *worker, const struct task_command 
 	}
 }
 
-void sched_waits_forget(struct sched_worker *worker)
+void worker_waits_forget(struct worker *worker)
 {
 	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++)
 		memset(worker->lanes[i].inherited_waits, 0,

@@ -5,8 +5,8 @@
  * been sent that come behind it and behind nothing else. Its lane inherits the waits, and so do
  * commands that name it as a predecessor.
  */
-#ifndef SYCL_ENGINE_SCHED_WAITS_H
-#define SYCL_ENGINE_SCHED_WAITS_H
+#ifndef SYCL_ENGINE_WORKER_WAITS_H
+#define SYCL_ENGINE_WORKER_WAITS_H
 
 #include "base/lane_limits.h"
 #include "scheduler/state/task.h"
@@ -17,39 +17,39 @@
 #include <stdint.h>
 
 /* Of one command: the other lanes, and the sequence that each must have reached. */
-struct sched_waits {
+struct worker_waits {
 	uint32_t count;
 	uint32_t lanes[SCHED_LANES_ALL];
 	struct backend_wait all[SCHED_LANES_ALL];
 };
 
-/* Appends to them what sched_waits_fill says. */
-void sched_waits_collect(const struct sched_worker *worker, const struct task_command *command,
-			 struct sched_waits *waits);
+/* Appends to them what worker_waits_fill says. */
+void worker_waits_collect(const struct worker *worker, const struct task_command *command,
+			  struct worker_waits *waits);
 /*
  * One wait for each other lane. None for a predecessor that has failed: it is over, or never began,
  * and its waits are taken instead. None for what an earlier command of the same lane waits for.
  */
-static inline void sched_waits_fill(const struct sched_worker *worker,
-				    const struct task_command *command, struct sched_waits *waits)
+static inline void worker_waits_fill(const struct worker *worker,
+				     const struct task_command *command, struct worker_waits *waits)
 {
 	waits->count = 0;
 	/* Most commands wait for nothing. */
 	if (command->predecessor_count > 0 || worker->has_inherited_waits)
-		sched_waits_collect(worker, command, waits);
+		worker_waits_collect(worker, command, waits);
 }
 /* The command was submitted: later ones of its lane need none of these waits. An application's
  * queue may have no order of its own, so there they do: it is none of the first `lane_count`. */
-static inline void sched_waits_note(struct sched_worker *worker, const struct task_command *command,
-				    uint32_t lane_count, const struct sched_waits *waits)
+static inline void worker_waits_note(struct worker *worker, const struct task_command *command,
+				     uint32_t lane_count, const struct worker_waits *waits)
 {
 	for (uint32_t i = 0; i < waits->count && command->lane < lane_count; i++)
 		worker->lanes[command->lane].waited[waits->lanes[i]] = waits->all[i].sequence;
 }
 /* The command does not begin: its lane inherits what it would have waited for, which is its
  * predecessors and the lane's last command. */
-void sched_waits_pass_on(struct sched_worker *worker, const struct task_command *command);
+void worker_waits_pass_on(struct worker *worker, const struct task_command *command);
 /* Nothing is in flight: there is nothing to wait for. */
-void sched_waits_forget(struct sched_worker *worker);
+void worker_waits_forget(struct worker *worker);
 
 #endif

@@ -5,7 +5,7 @@
 #include "scheduler/state/scheduler.h"
 #include "scheduler/state/task.h"
 
-void sched_wake_front(struct scheduler *scheduler)
+void worker_wake_front(struct scheduler *scheduler)
 {
 	/* Sequentially consistent: either this sees that the front sleeps, or scheduler_sleep sees
 	 * this. */
@@ -14,7 +14,7 @@ void sched_wake_front(struct scheduler *scheduler)
 		scheduler->callbacks.wake_front(scheduler->context);
 }
 
-void sched_event_happened(void *token, int32_t native_code)
+void worker_event_happened(void *token, int32_t native_code)
 {
 	struct sched_event *event = token;
 	struct scheduler *scheduler = event->scheduler;
@@ -23,10 +23,10 @@ void sched_event_happened(void *token, int32_t native_code)
 	event->happened_next = scheduler->happened;
 	scheduler->happened = event;
 	(void)pthread_mutex_unlock(&scheduler->happened_lock);
-	sched_wake_front(scheduler);
+	worker_wake_front(scheduler);
 }
 
-void sched_early_recorded(struct task *task)
+void worker_early_recorded(struct task *task)
 {
 	struct scheduler *scheduler = task->scheduler;
 	struct sched_event *event = task->command.event;
@@ -34,5 +34,5 @@ void sched_early_recorded(struct task *task)
 	event->recorded_next = atomic_load(&scheduler->recorded);
 	atomic_store(&scheduler->recorded, event);
 	(void)pthread_mutex_unlock(&scheduler->happened_lock);
-	sched_wake_front(scheduler);
+	worker_wake_front(scheduler);
 }

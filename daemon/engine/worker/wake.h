@@ -1,6 +1,6 @@
 /* What other threads report to the front thread, and how they wake it. */
-#ifndef SYCL_ENGINE_SCHED_WAKE_H
-#define SYCL_ENGINE_SCHED_WAKE_H
+#ifndef SYCL_ENGINE_WORKER_WAKE_H
+#define SYCL_ENGINE_WORKER_WAKE_H
 
 #include <stdint.h>
 
@@ -8,10 +8,10 @@ struct scheduler;
 struct task;
 
 /* Any thread. */
-void sched_wake_front(struct scheduler *scheduler);
+void worker_wake_front(struct scheduler *scheduler);
 /* Any thread: a watched event (struct sched_event) has happened. */
-void sched_event_happened(void *event, int32_t native_code);
+void worker_event_happened(void *event, int32_t native_code);
 /* Device thread: the early event of a host task has been recorded. */
-void sched_early_recorded(struct task *task);
+void worker_early_recorded(struct task *task);
 
 #endif

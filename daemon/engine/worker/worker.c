@@ -37,7 +37,7 @@
 #define ASK_NS 2000000u /* a polled device says within a millisecond that it is lost */
 #define LOOKS  32
 
-void sched_worker_wake(void *token)
+void worker_wake(void *token)
 {
 	struct scheduler_device *device = token;
 	atomic_store(&device->poked, 1);
@@ -46,31 +46,31 @@ void sched_worker_wake(void *token)
 	 * since, and looks at `poked` before it rests.
 	 */
 	if (atomic_load(&device->front_takes))
-		sched_wake_front(device->scheduler);
+		worker_wake_front(device->scheduler);
 	else
 		(void)sched_sleeper_wake(&device->port.sleeper);
 }
 
-void sched_worker_return(struct scheduler_device *device, struct sched_message *message)
+void worker_return(struct scheduler_device *device, struct sched_message *message)
 {
 	sched_mailbox_write(&device->port.back, message);
 }
 
-void sched_worker_publish(struct scheduler_device *device, struct sched_port *port)
+void worker_publish(struct scheduler_device *device, struct sched_port *port)
 {
 	if (!sched_mailbox_publish(&port->back))
 		return;
-	sched_wake_front(device->scheduler);
+	worker_wake_front(device->scheduler);
 	(void)sched_sleeper_wake(&device->scheduler->front_sleeper);
 }
 
 static bool take_loss(struct scheduler_device *device)
 {
-	struct sched_loader *loader = &device->loader;
+	struct worker_loader *loader = &device->loader;
 	if (device->worker.unusable ||
 	    atomic_load_explicit(&loader->lost, memory_order_acquire) == 0)
 		return false;
-	sched_worker_lose(device, &loader->fault);
+	worker_lose(device, &loader->fault);
 	return true;
 }
 
@@ -86,24 +86,24 @@ static bool must_ask_backend(struct scheduler_device *device)
 	       looks;
 }
 
-bool sched_worker_complete(struct scheduler_device *device)
+bool worker_complete(struct scheduler_device *device)
 {
-	struct sched_worker *worker = &device->worker;
+	struct worker *worker = &device->worker;
 	if (!must_ask_backend(device) || !device->handle)
 		return false;
 	uint32_t count, sum = 0;
 	do {
 		count = device->ops->progress(device->handle, worker->completions,
-					      SCHED_COMPLETIONS);
+					      WORKER_COMPLETIONS);
 		sum += count;
 		for (uint32_t i = 0; i < count; i++)
-			sched_execute_completion(device, &worker->completions[i]);
-		if (count == SCHED_COMPLETIONS)
-			sched_worker_publish(device, &device->port);
-	} while (count == SCHED_COMPLETIONS);
+			worker_execute_completion(device, &worker->completions[i]);
+		if (count == WORKER_COMPLETIONS)
+			worker_publish(device, &device->port);
+	} while (count == WORKER_COMPLETIONS);
 	if (worker->is_losing)
-		sched_worker_lose(device, &worker->loss);
-	bool is_news = sched_spill_is_news(device, sum);
+		worker_lose(device, &worker->loss);
+	bool is_news = worker_spill_has_progress(device, sum);
 	worker->spill.due |= is_news && worker->spill.aside.first;
 	return sum > 0;
 }
@@ -115,22 +115,22 @@ static void lose_with_process(struct scheduler_device *device, const struct back
 	uint64_t deadline = clock_deadline_ns(ASK_NS);
 	while ((device->features & BACKEND_FEATURE_POLLED) && device->worker.in_flight > 0 &&
 	       clock_now_ns() < deadline)
-		(void)sched_worker_complete(device);
-	sched_worker_lose(device, fault);
+		(void)worker_complete(device);
+	worker_lose(device, fault);
 }
 
-void sched_worker_handle(struct scheduler_device *device, struct sched_message *message)
+void worker_handle(struct scheduler_device *device, struct sched_message *message)
 {
-	if (sched_spill_holds(device, message))
+	if (worker_spill_holds(device, message))
 		return;
 	/* Others may free something. */
 	device->worker.spill.may_have_room |= message->kind != SCHED_MESSAGE_COMMAND;
 	switch (message->kind) {
 	case SCHED_MESSAGE_COMMAND:
-		sched_execute(device, (struct task *)(void *)message);
+		worker_execute(device, (struct task *)(void *)message);
 		return; /* comes back when it is complete */
 	case SCHED_MESSAGE_FORGET:
-		sched_failed_forget(device, (struct task *)(void *)message);
+		worker_failed_remove(device, (struct task *)(void *)message);
 		break;
 	case SCHED_MESSAGE_LOSE:
 		lose_with_process(device, &((struct sched_loss *)(void *)message)->fault);
@@ -142,19 +142,19 @@ void sched_worker_handle(struct scheduler_device *device, struct sched_message *
 	case SCHED_MESSAGE_HOST_UNREGISTER:
 	case SCHED_MESSAGE_USM_ALLOCATE:
 	case SCHED_MESSAGE_USM_FREE:
-		sched_loader_handle(device, message);
+		worker_loader_handle(device, message);
 		break;
 	default:
-		if (!sched_objects_handle(device, message))
+		if (!worker_objects_handle(device, message))
 			return;
 		break;
 	}
-	sched_worker_return(device, message);
+	worker_return(device, message);
 }
 
-void sched_worker_flush(struct scheduler_device *device)
+void worker_flush(struct scheduler_device *device)
 {
-	struct sched_worker *worker = &device->worker;
+	struct worker *worker = &device->worker;
 	if (worker->unflushed && !worker->unusable)
 		device->ops->flush(device->handle);
 	worker->unflushed = false;
@@ -166,16 +166,16 @@ static bool take_messages(struct scheduler_device *device)
 	struct sched_message *message;
 	while (count < MESSAGES_PER_TURN && (message = sched_mailbox_read(&device->port.out))) {
 		count += message->kind == SCHED_MESSAGE_COMMAND
-				 ? sched_launches(&((struct task *)(void *)message)->command)
+				 ? worker_launch_count(&((struct task *)(void *)message)->command)
 				 : 1;
-		sched_worker_handle(device, message);
+		worker_handle(device, message);
 	}
-	sched_worker_flush(device);
+	worker_flush(device);
 	return count > 0;
 }
 
 /* To the pace that is mail, too. */
-static bool take_front_sent(struct sched_worker *worker)
+static bool take_front_sent(struct worker *worker)
 {
 	bool fed = worker->front_has_sent;
 	worker->front_has_sent = false;
@@ -184,7 +184,7 @@ static bool take_front_sent(struct sched_worker *worker)
 
 static bool quiesce_has_changed(const struct scheduler_device *device)
 {
-	const struct sched_quiesce *quiesce = &device->quiesce;
+	const struct worker_quiesce *quiesce = &device->quiesce;
 	if (quiesce->loader_holds)
 		return atomic_load(&quiesce->granted) == 0;
 	return atomic_load(&quiesce->asked) && quiesce->quiet.state == SCHED_QUIET_NO;
@@ -199,7 +199,7 @@ static void pause_processor(void)
 
 /* When the first of the large transfers that run now should be over; 0: none runs, or that is not
  * known. */
-static uint64_t next_expected(const struct sched_worker *worker)
+static uint64_t next_expected(const struct worker *worker)
 {
 	uint64_t next = 0;
 	for (uint32_t i = 0; i < SCHED_LANES_ALL && worker->in_flight > 0; i++) {
@@ -216,8 +216,8 @@ static bool has_work(struct scheduler_device *device, bool held)
 {
 	return (!held && sched_mailbox_has_mail(&device->port.out)) ||
 	       atomic_load(&device->poked) || atomic_load(&device->has_dropped) ||
-	       quiesce_has_changed(device) || sched_latency_changed(device) ||
-	       sched_l2_changed(device) ||
+	       quiesce_has_changed(device) || worker_latency_changed(device) ||
+	       worker_l2_changed(device) ||
 	       (atomic_load(&device->loader.lost) && !device->worker.unusable) ||
 	       atomic_load(&device->quit);
 }
@@ -238,7 +238,7 @@ static void take_ownership_again(struct scheduler_device *device)
 static void wake_front_unowned(struct scheduler_device *device)
 {
 	(void)pthread_mutex_unlock(&device->ownership);
-	sched_wake_front(device->scheduler);
+	worker_wake_front(device->scheduler);
 	(void)sched_sleeper_wake(&device->scheduler->front_sleeper);
 	take_ownership_again(device);
 }
@@ -273,12 +273,12 @@ static void look_unowned(struct scheduler_device *device, bool held)
 
 static void rest_until_woken(struct scheduler_device *device, bool held)
 {
-	struct sched_worker *worker = &device->worker;
+	struct worker *worker = &device->worker;
 	bool polled = (device->features & BACKEND_FEATURE_POLLED) != 0;
 	uint64_t ns = SCHED_SLEEP_UNTIL_WOKEN;
 	if (polled) {
 		uint64_t now = clock_now_ns();
-		worker->pace.most_ns = sched_latency_spin_most_ns(device);
+		worker->pace.most_ns = worker_latency_spin_most_ns(device);
 		ns = sched_pace_rest(&worker->pace, now, worker->in_flight > 0);
 		ns = sched_expect_rest(ns, now, next_expected(worker), worker->pace.may_spin);
 	} else if (worker->in_flight > 1) {
@@ -289,8 +289,8 @@ static void rest_until_woken(struct scheduler_device *device, bool held)
 	if (device->quiesce.quiet.state != SCHED_QUIET_NO && !device->quiesce.loader_holds &&
 	    ns > SCHED_PACE_STEP_MAX_NS)
 		ns = SCHED_PACE_STEP_MAX_NS;
-	ns = sched_spill_rest(device, ns);
-	ns = sched_open_rest(device, ns);
+	ns = worker_spill_wait_ns(device, ns);
+	ns = worker_open_wait_ns(device, ns);
 	if (ns == 0 && worker->in_flight == 0 && device->scheduler->front_polls) {
 		look_unowned(device, held);
 		return;
@@ -305,24 +305,24 @@ static void rest_until_woken(struct scheduler_device *device, bool held)
 	sched_sleeper_cancel(&device->port.sleeper);
 }
 
-void *sched_worker_main(void *argument)
+void *worker_main(void *argument)
 {
 	struct scheduler_device *device = argument;
 	struct sched_pace *pace = &device->worker.pace;
 	(void)pthread_mutex_lock(&device->ownership);
-	sched_spill_open(device);
-	sched_open(device);
+	worker_spill_open(device);
+	worker_open_device(device);
 	for (;;) {
-		bool held = sched_quiesce_step(device);
+		bool held = worker_quiesce_step(device);
 		bool busy = take_front_sent(&device->worker);
 		busy |= !held && take_messages(device);
-		busy |= sched_worker_complete(device);
+		busy |= worker_complete(device);
 		busy |= take_loss(device);
 		if (device->worker.open_again_ns)
-			sched_open_again(device);
+			worker_retry_open(device);
 		if (atomic_load(&device->has_dropped) && atomic_exchange(&device->has_dropped, 0))
 			device->worker.spill.due = true;
-		busy |= !held && sched_spill_step(device);
+		busy |= !held && worker_spill_step(device);
 		if (sched_mailbox_publish(&device->port.back))
 			wake_front_unowned(device);
 		if (!busy) {
@@ -333,7 +333,7 @@ void *sched_worker_main(void *argument)
 			sched_pace_found(pace, clock_now_ns());
 		}
 	}
-	sched_close(device);
+	worker_close_device(device);
 	(void)pthread_mutex_unlock(&device->ownership);
 	return NULL;
 }

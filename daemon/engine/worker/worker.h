@@ -1,6 +1,6 @@
 /* The device's thread: its state and its loop. */
-#ifndef SYCL_ENGINE_SCHED_WORKER_H
-#define SYCL_ENGINE_SCHED_WORKER_H
+#ifndef SYCL_ENGINE_WORKER_WORKER_H
+#define SYCL_ENGINE_WORKER_WORKER_H
 
 #include "base/expect.h"
 #include "base/lane_limits.h"
@@ -19,7 +19,7 @@ struct scheduler_device;
 struct task;
 
 /* A lane as the device thread has it. */
-struct sched_worker_lane {
+struct worker_lane {
 	struct backend_lane *handle; /* NULL: not created yet */
 	struct task *first, *last;
 	uint64_t free_ns;                 /* expected end of the large transfers on it */
@@ -29,10 +29,10 @@ struct sched_worker_lane {
 						      latest of each lane (waits.h) */
 };
 
-#define SCHED_COMPLETIONS 64u
+#define WORKER_COMPLETIONS 64u
 
 /* Device thread only. */
-struct sched_worker {
+struct worker {
 	bool unusable;                         /* `gone`, for this thread */
 	uint64_t open_again_ns, open_pause_ns; /* next try to open the device; 0: none */
 	bool unflushed;
@@ -50,22 +50,22 @@ struct sched_worker {
 	struct sched_pace pace;
 	bool polls_next; /* the device is polled next although it calls wake (sched_pace_look) */
 	struct sched_expect expect;
-	struct sched_spill spill;
-	struct sched_worker_lane lanes[SCHED_LANES_ALL];
-	struct sched_worker_lane *last_lane; /* cache: completions come in runs from one lane */
+	struct worker_spill spill;
+	struct worker_lane lanes[SCHED_LANES_ALL];
+	struct worker_lane *last_lane; /* cache: completions come in runs from one lane */
 	struct task *failed;
-	struct backend_completion completions[SCHED_COMPLETIONS];
+	struct backend_completion completions[WORKER_COMPLETIONS];
 };
 
-void *sched_worker_main(void *device);
+void *worker_main(void *device);
 /* Any thread, also from inside the backend: progress() has completions. */
-void sched_worker_wake(void *device);
-void sched_worker_return(struct scheduler_device *device, struct sched_message *message);
-void sched_worker_publish(struct scheduler_device *device, struct sched_port *port);
+void worker_wake(void *device);
+void worker_return(struct scheduler_device *device, struct sched_message *message);
+void worker_publish(struct scheduler_device *device, struct sched_port *port);
 /* Flushes the backend. */
-void sched_worker_flush(struct scheduler_device *device);
+void worker_flush(struct scheduler_device *device);
 /* Handles a message that has come, or that was set aside. */
-void sched_worker_handle(struct scheduler_device *device, struct sched_message *message);
+void worker_handle(struct scheduler_device *device, struct sched_message *message);
 /* Puts completed tasks into port.back, unpublished. False: there were none. */
-bool sched_worker_complete(struct scheduler_device *device);
+bool worker_complete(struct scheduler_device *device);
 #endif

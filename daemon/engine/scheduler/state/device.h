@@ -158,10 +158,10 @@ struct scheduler_device {
 	_Atomic uint32_t
 		front_takes; /* the front sent what is in flight and takes its completion */
 	_Atomic uint32_t quit;
-	struct sched_loader loader;
-	struct sched_quiesce quiesce;
-	struct sched_worker worker;
-	struct sched_lane_head deadline_heads[SCHED_LANES_ALL]; /* the front's (deadline.c) */
+	struct worker_loader loader;
+	struct worker_quiesce quiesce;
+	struct worker worker;
+	struct worker_lane_head deadline_heads[SCHED_LANES_ALL]; /* the front's (deadline.c) */
 };
 
 /* Device thread, where the device is `unusable`. */

@@ -47,7 +47,7 @@ struct sched_graph_node {
 };
 
 /* A memory that nodes name, and where it lay when they were made. */
-struct sched_graph_memory {
+struct worker_graph_memory {
 	struct sched_memory *memory;
 	struct backend_memory *handle;
 };
@@ -82,9 +82,9 @@ struct sched_graph {
 	uint32_t next;  /* node to add */
 	bool is_stale;  /* nodes have changed that the handle does not know of */
 	uint64_t stamp; /* of the making at hand */
-	struct sched_graph_memory *memories;
+	struct worker_graph_memory *memories;
 	uint32_t memory_count, memory_capacity;
-	struct sched_graph_memory
+	struct worker_graph_memory
 		*temporaries; /* in memory of the handle's; NULL: there was none yet */
 	uint32_t temporary_count;
 	struct backend_fault fault; /* of the build, until it comes back */

@@ -57,7 +57,7 @@ struct scheduler {
 		maintenance_count; /* devices running backend maintenance, which idle devices may */
 	enum scheduler_lane_choice lane_choice;
 	uint64_t lane_random;
-	struct sched_flight flight;
+	struct worker_flight flight;
 
 	struct sched_backend *backends;
 	uint32_t backend_count;
