@@ -11,8 +11,9 @@ static void refuse_host_accessor(struct host_accessor *accessor, const struct ba
 	session_write_slot(accessor->object.session, accessor->slot, accessor->slot_value, 1);
 }
 
-int command_host_access(struct session *session, const Sycl__V1__HostAccess *message)
+int command_host_access(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__HostAccess *message = command->host_access;
 	int r = session_check_slot(session, message->slot);
 	if (r < 0)
 		return r;

@@ -309,8 +309,9 @@ int bundle_submit(struct bundle *bundle, struct build_request *request, struct b
 	return 0;
 }
 
-int command_bundle_build(struct session *session, const Sycl__V1__BundleBuild *message)
+int command_bundle_build(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__BundleBuild *message = command->bundle_build;
 	struct bundle *bundle;
 	int r = object_new(session, message->bundle, OBJECT_BUNDLE, session->record, &bundle);
 	if (r != 0)
@@ -338,8 +339,9 @@ int command_bundle_build(struct session *session, const Sycl__V1__BundleBuild *m
 	return 0;
 }
 
-int command_kernel_create(struct session *session, const Sycl__V1__KernelCreate *message)
+int command_kernel_create(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__KernelCreate *message = command->kernel_create;
 	struct kernel *kernel;
 	int r = object_new(session, message->kernel, OBJECT_KERNEL, session->record, &kernel);
 	if (r != 0)

@@ -16,18 +16,20 @@ extern const struct object_kind command_object_kinds[OBJECT_TYPE_COUNT];
 /* commands.c: session_hooks.run_command. */
 int session_command(struct session *session, const Sycl__V1__Command *command);
 
-/* As session_command. A failure is answered or reported; it is no reason to return anything but 0.
+/* As session_command, which finds each in a table by the kind of its body. A failure is answered or
+ * reported; it is no reason to return anything but 0.
  */
-int command_release(struct session *session, const Sycl__V1__Release *message);
-int command_discover(struct session *session);
-int command_context_create(struct session *session, const Sycl__V1__ContextCreate *message);
-int command_sub_devices_create(struct session *session, const Sycl__V1__SubDevicesCreate *message);
-int command_queue_create(struct session *session, const Sycl__V1__QueueCreate *message);
-int command_buffer_create(struct session *session, const Sycl__V1__BufferCreate *message);
-int command_image_create(struct session *session, const Sycl__V1__ImageCreate *message);
-int command_bundle_build(struct session *session, const Sycl__V1__BundleBuild *message);
-int command_bundle_link(struct session *session, const Sycl__V1__BundleLink *message);
-int command_kernel_create(struct session *session, const Sycl__V1__KernelCreate *message);
+int command_release(struct session *session, const Sycl__V1__Command *command);
+int command_release_id(struct session *session, uint64_t id);
+int command_discover(struct session *session, const Sycl__V1__Command *command);
+int command_context_create(struct session *session, const Sycl__V1__Command *command);
+int command_sub_devices_create(struct session *session, const Sycl__V1__Command *command);
+int command_queue_create(struct session *session, const Sycl__V1__Command *command);
+int command_buffer_create(struct session *session, const Sycl__V1__Command *command);
+int command_image_create(struct session *session, const Sycl__V1__Command *command);
+int command_bundle_build(struct session *session, const Sycl__V1__Command *command);
+int command_bundle_link(struct session *session, const Sycl__V1__Command *command);
+int command_kernel_create(struct session *session, const Sycl__V1__Command *command);
 int command_group(struct session *session, const Sycl__V1__CommandGroup *message);
 /* What a burst has beside the message of its first group. */
 struct group_burst {
@@ -47,38 +49,37 @@ int command_define_shape(struct session *session, const Sycl__V1__CommandGroup *
 /* session_hooks.run_resubmit: a group by its shape. */
 int command_resubmit(struct session *session, const void *bytes, uint32_t count);
 /* graph.c */
-int command_graph_create(struct session *session, const Sycl__V1__GraphCreate *message);
-int command_graph_node(struct session *session, const Sycl__V1__GraphNode *message);
-int command_graph_edges(struct session *session, const Sycl__V1__GraphEdges *message);
-int command_graph_finish(struct session *session, const Sycl__V1__GraphFinish *message);
-int command_graph_update(struct session *session, const Sycl__V1__GraphUpdate *message);
-int command_graph_switch(struct session *session, const Sycl__V1__GraphSwitch *message);
+int command_graph_create(struct session *session, const Sycl__V1__Command *command);
+int command_graph_node(struct session *session, const Sycl__V1__Command *command);
+int command_graph_edges(struct session *session, const Sycl__V1__Command *command);
+int command_graph_finish(struct session *session, const Sycl__V1__Command *command);
+int command_graph_update(struct session *session, const Sycl__V1__Command *command);
+int command_graph_switch(struct session *session, const Sycl__V1__Command *command);
 /* window.c */
-int command_queue_window(struct session *session, const Sycl__V1__QueueWindow *message);
+int command_queue_window(struct session *session, const Sycl__V1__Command *command);
 /* The queue ends, and its window with it. */
 void queue_l2_end(struct queue *queue);
-int command_host_access(struct session *session, const Sycl__V1__HostAccess *message);
+int command_host_access(struct session *session, const Sycl__V1__Command *command);
 /* host_task.c: session_hooks.abandon_host_tasks. */
 void command_abandon_host_tasks(struct session *session);
-int command_host_task_done(struct session *session, const Sycl__V1__HostTaskDone *message);
-int command_usage_query(struct session *session);
+int command_host_task_done(struct session *session, const Sycl__V1__Command *command);
+int command_usage_query(struct session *session, const Sycl__V1__Command *command);
 /* 0: a queue that is known, released or not. 1: gone, and what was kept with it; failed or beyond
  * the limit. Negative: a violation. */
 int command_find_queue(struct session *session, uint64_t id, struct queue **queue_out,
 		       struct backend_fault *fault);
-int command_profile_query(struct session *session, const Sycl__V1__ProfileQuery *message);
-int command_ping(struct session *session);
-int command_native_describe(struct session *session, const Sycl__V1__NativeDescribe *message);
-int command_native_get(struct session *session, const Sycl__V1__NativeGet *message);
-int command_native_make(struct session *session, const Sycl__V1__NativeMake *message);
-int command_occupancy_query(struct session *session, const Sycl__V1__OccupancyQuery *message);
-int command_buffer_export(struct session *session, const Sycl__V1__BufferExport *message);
-int command_buffer_import(struct session *session, const Sycl__V1__BufferImport *message);
-int command_shared_event_create(struct session *session,
-				const Sycl__V1__SharedEventCreate *message);
-int command_usm_allocate(struct session *session, const Sycl__V1__UsmAllocate *message);
-int command_usm_free(struct session *session, const Sycl__V1__UsmFree *message);
-int command_shared_event_open(struct session *session, const Sycl__V1__SharedEventOpen *message);
+int command_profile_query(struct session *session, const Sycl__V1__Command *command);
+int command_ping(struct session *session, const Sycl__V1__Command *command);
+int command_native_describe(struct session *session, const Sycl__V1__Command *command);
+int command_native_get(struct session *session, const Sycl__V1__Command *command);
+int command_native_make(struct session *session, const Sycl__V1__Command *command);
+int command_occupancy_query(struct session *session, const Sycl__V1__Command *command);
+int command_buffer_export(struct session *session, const Sycl__V1__Command *command);
+int command_buffer_import(struct session *session, const Sycl__V1__Command *command);
+int command_shared_event_create(struct session *session, const Sycl__V1__Command *command);
+int command_usm_allocate(struct session *session, const Sycl__V1__Command *command);
+int command_usm_free(struct session *session, const Sycl__V1__Command *command);
+int command_shared_event_open(struct session *session, const Sycl__V1__Command *command);
 
 /* access.c */
 void host_accessor_done(struct host_accessor *accessor, const struct task_outcome *outcome);

@@ -167,14 +167,16 @@ static int start_behind(struct session *session, const Sycl__V1__SharedEventCrea
 	return r < 0 ? r : 0;
 }
 
-int command_shared_event_create(struct session *session, const Sycl__V1__SharedEventCreate *message)
+int command_shared_event_create(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__SharedEventCreate *message = command->shared_event_create;
 	return message->queue ? start_behind(session, message)
 			      : start_shared_event(session, message->event, message->device, NULL);
 }
 
-int command_shared_event_open(struct session *session, const Sycl__V1__SharedEventOpen *message)
+int command_shared_event_open(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__SharedEventOpen *message = command->shared_event_open;
 	uint8_t handle[SHARE_HANDLE_BYTES] = {0};
 	if (message->handle.len == SHARE_HANDLE_BYTES) {
 		memcpy(handle, message->handle.data, sizeof(handle));

@@ -52,8 +52,9 @@ static int create_graph(struct session *session, struct graph *graph,
 	return 0;
 }
 
-int command_graph_create(struct session *session, const Sycl__V1__GraphCreate *message)
+int command_graph_create(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__GraphCreate *message = command->graph_create;
 	struct graph *graph;
 	struct backend_fault fault;
 	int r = check_agreed(session);
@@ -263,8 +264,9 @@ static int take_node(struct session *session, const Sycl__V1__GraphNode *message
 	return r < 0 ? r : 0;
 }
 
-int command_graph_node(struct session *session, const Sycl__V1__GraphNode *message)
+int command_graph_node(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__GraphNode *message = command->graph_node;
 	int r = take_node(session, message);
 	/* A function that no graph has is never called. */
 	if (r > 0 && message->group)
@@ -272,8 +274,9 @@ int command_graph_node(struct session *session, const Sycl__V1__GraphNode *messa
 	return r < 0 ? r : 0;
 }
 
-int command_graph_edges(struct session *session, const Sycl__V1__GraphEdges *message)
+int command_graph_edges(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__GraphEdges *message = command->graph_edges;
 	struct graph *graph;
 	int r = find_graph(session, message->graph, &graph);
 	if (r != 0)
@@ -284,8 +287,9 @@ int command_graph_edges(struct session *session, const Sycl__V1__GraphEdges *mes
 	return r < 0 ? r : 0;
 }
 
-int command_graph_finish(struct session *session, const Sycl__V1__GraphFinish *message)
+int command_graph_finish(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__GraphFinish *message = command->graph_finish;
 	struct graph *graph;
 	struct backend_fault fault;
 	int r = check_agreed(session);
@@ -306,8 +310,9 @@ int command_graph_finish(struct session *session, const Sycl__V1__GraphFinish *m
 	return 0;
 }
 
-int command_graph_update(struct session *session, const Sycl__V1__GraphUpdate *message)
+int command_graph_update(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__GraphUpdate *message = command->graph_update;
 	struct graph *graph;
 	struct backend_fault fault;
 	Sycl__V1__CommandGroup *group;
@@ -359,8 +364,9 @@ static bool can_be_disabled(const Sycl__V1__CommandGroup *group)
 	}
 }
 
-int command_graph_switch(struct session *session, const Sycl__V1__GraphSwitch *message)
+int command_graph_switch(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__GraphSwitch *message = command->graph_switch;
 	struct graph *graph;
 	if (!(session->features & FEATURE_GRAPH_SWITCH))
 		return session_violation(session,

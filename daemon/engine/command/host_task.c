@@ -17,8 +17,9 @@ static struct group *find_open_group(struct session *session, const Sycl__V1__Ho
 	return entry ? list_entry(entry, struct group, entry) : NULL;
 }
 
-int command_host_task_done(struct session *session, const Sycl__V1__HostTaskDone *message)
+int command_host_task_done(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__HostTaskDone *message = command->host_task_done;
 	struct group *group = find_open_group(session, message);
 	/* Only what this session runs now. */
 	struct graph_node_run *node =

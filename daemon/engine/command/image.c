@@ -50,8 +50,9 @@ static int create_image(struct session *session, struct buffer *buffer,
 	return 0;
 }
 
-int command_image_create(struct session *session, const Sycl__V1__ImageCreate *message)
+int command_image_create(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__ImageCreate *message = command->image_create;
 	struct buffer *buffer;
 	struct backend_fault fault;
 	int r = object_new(session, message->image, OBJECT_BUFFER, 0, &buffer);

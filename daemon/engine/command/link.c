@@ -75,8 +75,9 @@ static int check_link(const struct session *session, const Sycl__V1__BundleLink 
 	return bundle_check_options(session, message->options, fault);
 }
 
-int command_bundle_link(struct session *session, const Sycl__V1__BundleLink *message)
+int command_bundle_link(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__BundleLink *message = command->bundle_link;
 	struct bundle *bundle;
 	struct bundle *objects[BUILD_OBJECTS_MAX];
 	struct context_device found;

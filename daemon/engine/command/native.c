@@ -82,8 +82,9 @@ static int native_context(struct session *session, uint64_t id, uint64_t *native
 	return r;
 }
 
-int command_native_describe(struct session *session, const Sycl__V1__NativeDescribe *message)
+int command_native_describe(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__NativeDescribe *message = command->native_describe;
 	struct backend_native_facts facts;
 	struct backend_fault fault;
 	uint64_t context = 0;
@@ -303,8 +304,9 @@ static int find_native_target(struct session *session, const Sycl__V1__NativeGet
 	return r;
 }
 
-int command_native_get(struct session *session, const Sycl__V1__NativeGet *message)
+int command_native_get(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__NativeGet *message = command->native_get;
 	struct object *object = NULL;
 	struct scheduler_device *device = NULL;
 	struct backend_fault fault;

@@ -238,8 +238,9 @@ static void fail_native_object(struct session *session, struct object *object,
 	}
 }
 
-int command_native_make(struct session *session, const Sycl__V1__NativeMake *message)
+int command_native_make(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__NativeMake *message = command->native_make;
 	enum object_type type = object_id_type(message->object);
 	if (type >= OBJECT_TYPE_COUNT || !makers[type])
 		return session_violation(session,

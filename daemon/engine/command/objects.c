@@ -8,22 +8,26 @@
 #include <inttypes.h>
 #include <string.h>
 
-int command_release(struct session *session, const Sycl__V1__Release *message)
+int command_release_id(struct session *session, uint64_t id)
 {
-	enum object_type type = object_id_type(message->object);
+	enum object_type type = object_id_type(id);
 	if (type <= OBJECT_NONE || type >= OBJECT_TYPE_COUNT)
-		return session_violation(session, "%016" PRIx64 " is no object's id",
-					 message->object);
+		return session_violation(session, "%016" PRIx64 " is no object's id", id);
 	struct object *object;
 	struct backend_fault fault;
-	int r = object_get(session, message->object, type, &object, &fault);
+	int r = object_get(session, id, type, &object, &fault);
 	if (r < 0)
 		return r;
 	if (object)
 		object_release(object);
 	else
-		reply_released(session, message->object); /* beyond the limit: it never was */
+		reply_released(session, id); /* beyond the limit: it never was */
 	return 0;
+}
+
+int command_release(struct session *session, const Sycl__V1__Command *command)
+{
+	return command_release_id(session, command->release->object);
 }
 
 int context_check_devices(struct session *session, const uint32_t *list, size_t list_count,
@@ -64,8 +68,9 @@ int context_set_devices(struct context *context, const uint32_t *list, size_t co
 	return 0;
 }
 
-int command_context_create(struct session *session, const Sycl__V1__ContextCreate *message)
+int command_context_create(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__ContextCreate *message = command->context_create;
 	struct context *context;
 	int r = object_new(session, message->context, OBJECT_CONTEXT, 0, &context);
 	if (r != 0)
@@ -91,8 +96,9 @@ void queue_settle(struct queue *queue, const struct context_device *found, uint3
 	queue->object.backend = (uint32_t)found->ops->kind;
 }
 
-int command_queue_create(struct session *session, const Sycl__V1__QueueCreate *message)
+int command_queue_create(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__QueueCreate *message = command->queue_create;
 	int r = session_check_slot(session, message->slot);
 	if (r < 0)
 		return r;
@@ -257,8 +263,9 @@ static int make_buffer(struct session *session, struct buffer *buffer,
 		       : make_shared(session, buffer, message, fault);
 }
 
-int command_buffer_create(struct session *session, const Sycl__V1__BufferCreate *message)
+int command_buffer_create(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__BufferCreate *message = command->buffer_create;
 	struct buffer *buffer;
 	int r = message->graph_temporary ? check_temporary(session, message) : 0;
 	if (r < 0)

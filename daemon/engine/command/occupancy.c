@@ -26,8 +26,9 @@ static int read_local(const Sycl__V1__OccupancyQuery *message, uint64_t local[3]
 	return 0;
 }
 
-int command_occupancy_query(struct session *session, const Sycl__V1__OccupancyQuery *message)
+int command_occupancy_query(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__OccupancyQuery *message = command->occupancy_query;
 	struct kernel *kernel;
 	struct backend_fault fault;
 	uint64_t local[3];

@@ -7,8 +7,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-int command_discover(struct session *session)
+int command_discover(struct session *session, const Sycl__V1__Command *command)
 {
+	(void)command;
 	CLEANUP(topology_cleanup) struct topology *topology = NULL;
 	int r = topology_create(session->engine->scheduler, session_in_process(session), &topology);
 	Sycl__V1__Reply reply = SYCL__V1__REPLY__INIT;
@@ -29,8 +30,9 @@ int command_discover(struct session *session)
 	return 0;
 }
 
-int command_ping(struct session *session)
+int command_ping(struct session *session, const Sycl__V1__Command *command)
 {
+	(void)command;
 	Sycl__V1__Pong pong = SYCL__V1__PONG__INIT;
 	Sycl__V1__Reply reply = SYCL__V1__REPLY__INIT;
 	reply.number = session->record;
@@ -40,8 +42,9 @@ int command_ping(struct session *session)
 	return 0;
 }
 
-int command_usage_query(struct session *session)
+int command_usage_query(struct session *session, const Sycl__V1__Command *command)
 {
+	(void)command;
 	Sycl__V1__Usage usage;
 	session_usage_fill(session, &usage);
 	Sycl__V1__Reply reply = SYCL__V1__REPLY__INIT;
@@ -108,8 +111,9 @@ int command_find_queue(struct session *session, uint64_t id, struct queue **queu
 	return object_get(session, id, OBJECT_QUEUE, queue_out, fault);
 }
 
-int command_profile_query(struct session *session, const Sycl__V1__ProfileQuery *message)
+int command_profile_query(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__ProfileQuery *message = command->profile_query;
 	struct queue *queue;
 	struct backend_fault fault;
 	Sycl__V1__Profile profile = SYCL__V1__PROFILE__INIT;

@@ -123,8 +123,9 @@ static int start_export(struct session *session, struct buffer *buffer, bool at_
 	return 0;
 }
 
-int command_buffer_export(struct session *session, const Sycl__V1__BufferExport *message)
+int command_buffer_export(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__BufferExport *message = command->buffer_export;
 	struct buffer *buffer;
 	struct backend_fault fault;
 	if (message->at_once && !(session->features & FEATURE_NATIVE))
@@ -284,8 +285,9 @@ static int import_buffer(struct session *session, struct buffer *buffer,
 	return 0;
 }
 
-int command_buffer_import(struct session *session, const Sycl__V1__BufferImport *message)
+int command_buffer_import(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__BufferImport *message = command->buffer_import;
 	struct import import;
 	copy_message(message, &import);
 	CLEANUP(close_fd) int descriptor = -1;

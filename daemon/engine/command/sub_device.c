@@ -207,8 +207,9 @@ static void fill_answer(struct session *session, struct scheduler_device *const 
 	answer->reply.sub_devices = &answer->message;
 }
 
-int command_sub_devices_create(struct session *session, const Sycl__V1__SubDevicesCreate *message)
+int command_sub_devices_create(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__SubDevicesCreate *message = command->sub_devices_create;
 	struct scheduler_device *devices[SCHED_DEVICES_MAX];
 	struct backend_fault fault;
 	struct answer answer;

@@ -284,8 +284,9 @@ static int find_variable(struct session *session, const Sycl__V1__UsmAllocate *m
 	return 0;
 }
 
-int command_usm_allocate(struct session *session, const Sycl__V1__UsmAllocate *message)
+int command_usm_allocate(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__UsmAllocate *message = command->usm_allocate;
 	struct usm *usm;
 	struct backend_fault fault;
 	int r = object_new(session, message->allocation, OBJECT_USM, session->record, &usm);
@@ -300,12 +301,11 @@ int command_usm_allocate(struct session *session, const Sycl__V1__UsmAllocate *m
 	return r < 0 ? r : 0;
 }
 
-int command_usm_free(struct session *session, const Sycl__V1__UsmFree *message)
+int command_usm_free(struct session *session, const Sycl__V1__Command *command)
 {
-	Sycl__V1__Release release = SYCL__V1__RELEASE__INIT;
+	const Sycl__V1__UsmFree *message = command->usm_free;
 	if (object_id_type(message->allocation) != OBJECT_USM)
 		return session_violation(session, "%016" PRIx64 " is no USM allocation's id",
 					 message->allocation);
-	release.object = message->allocation;
-	return command_release(session, &release);
+	return command_release_id(session, message->allocation);
 }

@@ -65,8 +65,9 @@ static int check_memory(struct session *session, const struct queue *queue,
 	return 0;
 }
 
-int command_queue_window(struct session *session, const Sycl__V1__QueueWindow *message)
+int command_queue_window(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__QueueWindow *message = command->queue_window;
 	struct queue *queue;
 	struct usm *usm = NULL;
 	struct backend_fault fault;

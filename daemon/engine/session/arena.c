@@ -98,8 +98,9 @@ static int create_arena(struct session *session, const Sycl__V1__ArenaCreate *me
 	return 0;
 }
 
-int command_arena_create(struct session *session, const Sycl__V1__ArenaCreate *message)
+int command_arena_create(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__ArenaCreate *message = command->arena_create;
 	struct arena *arena = NULL;
 	struct backend_fault fault;
 	if (check_arena_create(session, message, &fault) == 0) {
@@ -138,8 +139,9 @@ static void arena_free(struct arena *arena)
 	scheduler_host_unregister(arena->host, unmap_arena, arena);
 }
 
-int command_arena_destroy(struct session *session, const Sycl__V1__ArenaDestroy *message)
+int command_arena_destroy(struct session *session, const Sycl__V1__Command *command)
 {
+	const Sycl__V1__ArenaDestroy *message = command->arena_destroy;
 	struct arena *arena =
 		message->arena < session->arena_room ? session->arenas[message->arena] : NULL;
 	struct backend_fault fault;

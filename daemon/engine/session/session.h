@@ -239,8 +239,8 @@ struct arena {
 	struct memory_region *region;
 	struct sched_host *host; /* known to the devices, or NULL */
 };
-int command_arena_create(struct session *session, const Sycl__V1__ArenaCreate *message);
-int command_arena_destroy(struct session *session, const Sycl__V1__ArenaDestroy *message);
+int command_arena_create(struct session *session, const Sycl__V1__Command *command);
+int command_arena_destroy(struct session *session, const Sycl__V1__Command *command);
 void session_arenas_free(struct session *session);
 /* Make it known to the devices, if it is not. 0 or -ENOMEM. */
 int session_arena_register(struct arena *arena);
