@@ -128,11 +128,9 @@ static int check_node(struct session *session, const struct queue *queue, struct
 		request_out->action = TASK_BARRIER;
 		request_out->what = "disabled node";
 	} else if (r == 0 && graph->nodes[index].is_native)
-		r = group_check_native_command(session, queue, group->native,
-					       BACKEND_FEATURE_GRAPH_NATIVE, request_out, fault);
+		r = group_check_native_node(session, queue, group, request_out, fault);
 	else if (r == 0 && graph->nodes[index].body_end > 0)
-		r = group_check_condition(session, queue, group->graph_condition, request_out,
-					  fault);
+		r = group_check_condition(session, queue, group, request_out, fault);
 	else if (r == 0)
 		r = group_check_action(session, queue, group, request_out, fault);
 	if (r == 0)

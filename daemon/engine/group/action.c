@@ -4,46 +4,44 @@
 
 #include <string.h>
 
+static int refuse_graph_condition(struct session *session, const struct queue *queue,
+				  const Sycl__V1__CommandGroup *group, struct task_request *request,
+				  struct backend_fault *fault)
+{
+	(void)queue;
+	(void)group;
+	(void)request;
+	(void)fault;
+	return session_violation(session, "an IF or WHILE node in no graph");
+}
+
+/* The function for each kind of action. */
+static int (*const checks[])(struct session *, const struct queue *, const Sycl__V1__CommandGroup *,
+			     struct task_request *, struct backend_fault *) = {
+	[SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH] = group_check_launch,
+	[SYCL__V1__COMMAND_GROUP__ACTION_COPY] = group_check_copy,
+	[SYCL__V1__COMMAND_GROUP__ACTION_FILL] = group_check_fill,
+	[SYCL__V1__COMMAND_GROUP__ACTION_HOST_UPDATE] = group_check_host_update,
+	[SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK] = group_check_host_task,
+	[SYCL__V1__COMMAND_GROUP__ACTION_USM_COPY] = group_check_usm_copy,
+	[SYCL__V1__COMMAND_GROUP__ACTION_USM_FILL] = group_check_usm_fill,
+	[SYCL__V1__COMMAND_GROUP__ACTION_USM_PREFETCH] = group_check_usm_prefetch,
+	[SYCL__V1__COMMAND_GROUP__ACTION_USM_ADVISE] = group_check_usm_advise,
+	[SYCL__V1__COMMAND_GROUP__ACTION_NATIVE] = group_check_native_command,
+	[SYCL__V1__COMMAND_GROUP__ACTION_RECORD_EVENT] = group_check_event,
+	[SYCL__V1__COMMAND_GROUP__ACTION_WAIT_EVENT] = group_check_event,
+	[SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_CONDITION] = refuse_graph_condition,
+};
+
 int group_check_action(struct session *session, const struct queue *queue,
-		       const Sycl__V1__CommandGroup *message, struct task_request *request,
+		       const Sycl__V1__CommandGroup *group, struct task_request *request,
 		       struct backend_fault *fault)
 {
-	switch (message->action_case) {
-	case SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH:
-		return group_check_launch(session, queue, message->launch, request, fault);
-	case SYCL__V1__COMMAND_GROUP__ACTION_COPY:
-		return group_check_copy(session, queue, message->copy, request, fault);
-	case SYCL__V1__COMMAND_GROUP__ACTION_FILL:
-		return group_check_fill(session, message->fill, request, fault);
-	case SYCL__V1__COMMAND_GROUP__ACTION_HOST_UPDATE:
-		return group_check_host_update(session, message->host_update, request, fault);
-	case SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK:
-		return group_check_host_task(session, queue, message->host_task, request, fault);
-	case SYCL__V1__COMMAND_GROUP__ACTION_USM_COPY:
-		return group_check_usm_copy(session, queue, message->usm_copy, request, fault);
-	case SYCL__V1__COMMAND_GROUP__ACTION_USM_FILL:
-		return group_check_usm_fill(session, queue, message->usm_fill, request, fault);
-	case SYCL__V1__COMMAND_GROUP__ACTION_USM_PREFETCH:
-		return group_check_usm_prefetch(session, queue, message->usm_prefetch, request,
-						fault);
-	case SYCL__V1__COMMAND_GROUP__ACTION_USM_ADVISE:
-		return group_check_usm_advise(session, queue, message->usm_advise, request, fault);
-	case SYCL__V1__COMMAND_GROUP__ACTION_NATIVE:
-		return group_check_native_command(session, queue, message->native,
-						  BACKEND_FEATURE_NATIVE, request, fault);
-	case SYCL__V1__COMMAND_GROUP__ACTION_RECORD_EVENT:
-		return group_check_event(session, queue, message->record_event, TASK_EVENT_RECORD,
-					 request, fault);
-	case SYCL__V1__COMMAND_GROUP__ACTION_WAIT_EVENT:
-		return group_check_event(session, queue, message->wait_event, TASK_EVENT_WAIT,
-					 request, fault);
-	case SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_CONDITION:
-		return session_violation(session, "an IF or WHILE node in no graph");
-	default:
-		break;
-	}
+	size_t kind = (size_t)group->action_case;
+	if (kind < sizeof(checks) / sizeof(*checks) && checks[kind])
+		return checks[kind](session, queue, group, request, fault);
 	/* An action that a later version added would look like none. */
-	if (message->base.n_unknown_fields)
+	if (group->base.n_unknown_fields)
 		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
 				 "this version knows no such command group");
 	request->action = TASK_BARRIER;

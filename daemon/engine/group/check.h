@@ -44,19 +44,23 @@ int group_check_ranges(struct task_requirement *requirement, uint64_t buffer_byt
 int group_check_dependencies(struct session *session, const struct queue *queue,
 			     const Sycl__V1__CommandGroup *message, struct task_request *request,
 			     struct backend_fault *fault);
-/* action.c: the action, whatever it is but a graph's launch. */
+/* action.c: the action, whatever it is but a graph's launch. A table there has one of the functions
+ * below for each kind of action. */
 int group_check_action(struct session *session, const struct queue *queue,
-		       const Sycl__V1__CommandGroup *message, struct task_request *request,
+		       const Sycl__V1__CommandGroup *group, struct task_request *request,
 		       struct backend_fault *fault);
 int group_check_launch(struct session *session, const struct queue *queue,
-		       const Sycl__V1__Launch *launch, struct task_request *request,
+		       const Sycl__V1__CommandGroup *group, struct task_request *request,
 		       struct backend_fault *fault);
-int group_check_copy(struct session *session, const struct queue *queue, const Sycl__V1__Copy *copy,
-		     struct task_request *request, struct backend_fault *fault);
-int group_check_fill(struct session *session, const Sycl__V1__Fill *fill,
-		     struct task_request *request, struct backend_fault *fault);
-int group_check_host_update(struct session *session, const Sycl__V1__HostUpdate *update,
-			    struct task_request *request, struct backend_fault *fault);
+int group_check_copy(struct session *session, const struct queue *queue,
+		     const Sycl__V1__CommandGroup *group, struct task_request *request,
+		     struct backend_fault *fault);
+int group_check_fill(struct session *session, const struct queue *queue,
+		     const Sycl__V1__CommandGroup *group, struct task_request *request,
+		     struct backend_fault *fault);
+int group_check_host_update(struct session *session, const struct queue *queue,
+			    const Sycl__V1__CommandGroup *group, struct task_request *request,
+			    struct backend_fault *fault);
 /* poison.c: what a refused group would have written is lost, and tasks that need it fail. */
 void group_poison(struct session *session, const Sycl__V1__CommandGroup *message,
 		  const struct backend_fault *fault);
@@ -77,12 +81,15 @@ int group_submit_fault(int error, const char *what, struct backend_fault *fault)
 /* The session takes one more host task; its slot was looked at before, and its requirements are in
  * the scratch. */
 int group_check_host_task(struct session *session, const struct queue *queue,
-			  const Sycl__V1__HostTask *message, struct task_request *request,
+			  const Sycl__V1__CommandGroup *group, struct task_request *request,
 			  struct backend_fault *fault);
-/* native_command.c. `feature`: that the device must have. */
-int group_check_native_command(const struct session *session, const struct queue *queue,
-			       const Sycl__V1__NativeCommand *native, uint32_t feature,
-			       struct task_request *request, struct backend_fault *fault);
+/* native_command.c: by itself, and as a node of a graph. */
+int group_check_native_command(struct session *session, const struct queue *queue,
+			       const Sycl__V1__CommandGroup *group, struct task_request *request,
+			       struct backend_fault *fault);
+int group_check_native_node(struct session *session, const struct queue *queue,
+			    const Sycl__V1__CommandGroup *group, struct task_request *request,
+			    struct backend_fault *fault);
 /* A group that no task was made of: its function, if it has one, will never be called. */
 void group_native_command_refused(const struct session *session,
 				  const Sycl__V1__CommandGroup *message);
@@ -117,23 +124,23 @@ int group_check_usm_word(struct session *session, const struct queue *queue, uin
 			 struct backend_fault *fault);
 /* condition.c: of a node of a graph alone. */
 int group_check_condition(struct session *session, const struct queue *queue,
-			  const Sycl__V1__GraphCondition *condition, struct task_request *request,
+			  const Sycl__V1__CommandGroup *group, struct task_request *request,
 			  struct backend_fault *fault);
 int group_check_usm_copy(struct session *session, const struct queue *queue,
-			 const Sycl__V1__UsmCopy *copy, struct task_request *request,
+			 const Sycl__V1__CommandGroup *group, struct task_request *request,
 			 struct backend_fault *fault);
 int group_check_usm_fill(struct session *session, const struct queue *queue,
-			 const Sycl__V1__UsmFill *fill, struct task_request *request,
+			 const Sycl__V1__CommandGroup *group, struct task_request *request,
 			 struct backend_fault *fault);
 int group_check_usm_prefetch(struct session *session, const struct queue *queue,
-			     const Sycl__V1__UsmRange *range, struct task_request *request,
+			     const Sycl__V1__CommandGroup *group, struct task_request *request,
 			     struct backend_fault *fault);
 int group_check_usm_advise(struct session *session, const struct queue *queue,
-			   const Sycl__V1__UsmAdvise *advise, struct task_request *request,
+			   const Sycl__V1__CommandGroup *group, struct task_request *request,
 			   struct backend_fault *fault);
-/* `action`: TASK_EVENT_RECORD or TASK_EVENT_WAIT. */
+/* A shared event is recorded or waited for. */
 int group_check_event(struct session *session, const struct queue *queue,
-		      const Sycl__V1__SharedEventAction *message, enum task_action action,
-		      struct task_request *request, struct backend_fault *fault);
+		      const Sycl__V1__CommandGroup *group, struct task_request *request,
+		      struct backend_fault *fault);
 
 #endif

@@ -33,9 +33,10 @@ static int check_word_of_buffer(const struct group_scratch *scratch,
 }
 
 int group_check_condition(struct session *session, const struct queue *queue,
-			  const Sycl__V1__GraphCondition *condition, struct task_request *request,
+			  const Sycl__V1__CommandGroup *group, struct task_request *request,
 			  struct backend_fault *fault)
 {
+	const Sycl__V1__GraphCondition *condition = group->graph_condition;
 	request->action = TASK_CONDITION;
 	request->what = "condition";
 	request->condition.repeats =

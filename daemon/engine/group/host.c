@@ -69,9 +69,10 @@ static int check_early(struct session *session, const struct queue *queue,
 }
 
 int group_check_host_task(struct session *session, const struct queue *queue,
-			  const Sycl__V1__HostTask *message, struct task_request *request,
+			  const Sycl__V1__CommandGroup *group, struct task_request *request,
 			  struct backend_fault *fault)
 {
+	const Sycl__V1__HostTask *message = group->host_task;
 	if (message->on_device && !session_has_natives(session) &&
 	    check_opened(session, queue, request, fault))
 		return 1;

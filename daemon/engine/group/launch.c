@@ -406,9 +406,10 @@ static int check_range(const struct queue *queue, const struct kernel *kernel,
 }
 
 int group_check_launch(struct session *session, const struct queue *queue,
-		       const Sycl__V1__Launch *launch, struct task_request *request,
+		       const Sycl__V1__CommandGroup *group, struct task_request *request,
 		       struct backend_fault *fault)
 {
+	const Sycl__V1__Launch *launch = group->launch;
 	struct kernel *kernel;
 	int r = object_get(session, launch->kernel, OBJECT_KERNEL, &kernel, fault);
 	if (r != 0)

@@ -23,9 +23,9 @@ static void *context_of(const Sycl__V1__NativeCommand *native)
 	return (void *)(uintptr_t)native->context; /* NOLINT(performance-no-int-to-ptr) */
 }
 
-int group_check_native_command(const struct session *session, const struct queue *queue,
-			       const Sycl__V1__NativeCommand *native, uint32_t feature,
-			       struct task_request *request, struct backend_fault *fault)
+static int check_native_command(const struct session *session, const struct queue *queue,
+				const Sycl__V1__NativeCommand *native, uint32_t feature,
+				struct task_request *request, struct backend_fault *fault)
 {
 	if (!session_has_natives(session))
 		return fault_set(
@@ -42,6 +42,22 @@ int group_check_native_command(const struct session *session, const struct queue
 	request->native.function = function_of(native);
 	request->native.context = context_of(native);
 	return 0;
+}
+
+int group_check_native_command(struct session *session, const struct queue *queue,
+			       const Sycl__V1__CommandGroup *group, struct task_request *request,
+			       struct backend_fault *fault)
+{
+	return check_native_command(session, queue, group->native, BACKEND_FEATURE_NATIVE, request,
+				    fault);
+}
+
+int group_check_native_node(struct session *session, const struct queue *queue,
+			    const Sycl__V1__CommandGroup *group, struct task_request *request,
+			    struct backend_fault *fault)
+{
+	return check_native_command(session, queue, group->native, BACKEND_FEATURE_GRAPH_NATIVE,
+				    request, fault);
 }
 
 void group_native_command_refused(const struct session *session,

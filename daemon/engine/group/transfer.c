@@ -102,9 +102,11 @@ static void fill_rect(struct task_request *request, struct backend_rect *rect,
 		copy_box_empty(box) || (box->rows == 1 && box->slices == 1) ? NULL : rect;
 }
 
-int group_check_copy(struct session *session, const struct queue *queue, const Sycl__V1__Copy *copy,
-		     struct task_request *request, struct backend_fault *fault)
+int group_check_copy(struct session *session, const struct queue *queue,
+		     const Sycl__V1__CommandGroup *group, struct task_request *request,
+		     struct backend_fault *fault)
 {
+	const Sycl__V1__Copy *copy = group->copy;
 	struct group_scratch *scratch = &session->engine->scratch;
 	struct copy_box box;
 	int32_t source, destination;
@@ -137,9 +139,12 @@ int group_check_copy(struct session *session, const struct queue *queue, const S
 	return 0;
 }
 
-int group_check_fill(struct session *session, const Sycl__V1__Fill *fill,
-		     struct task_request *request, struct backend_fault *fault)
+int group_check_fill(struct session *session, const struct queue *queue,
+		     const Sycl__V1__CommandGroup *group, struct task_request *request,
+		     struct backend_fault *fault)
 {
+	(void)queue;
+	const Sycl__V1__Fill *fill = group->fill;
 	size_t pattern_bytes = fill->pattern.len;
 	if (pattern_bytes == 0 || pattern_bytes > FILL_PATTERN_BYTES_MAX)
 		return fault_set(fault, STATUS_INVALID,
@@ -166,9 +171,12 @@ int group_check_fill(struct session *session, const Sycl__V1__Fill *fill,
 	return 0;
 }
 
-int group_check_host_update(struct session *session, const Sycl__V1__HostUpdate *update,
-			    struct task_request *request, struct backend_fault *fault)
+int group_check_host_update(struct session *session, const struct queue *queue,
+			    const Sycl__V1__CommandGroup *group, struct task_request *request,
+			    struct backend_fault *fault)
 {
+	(void)queue;
+	const Sycl__V1__HostUpdate *update = group->host_update;
 	if (update->requirement >= request->requirement_count)
 		return fault_set(fault, STATUS_INVALID, "there is no requirement %u, there are %u",
 				 update->requirement, request->requirement_count);
@@ -181,9 +189,12 @@ int group_check_host_update(struct session *session, const Sycl__V1__HostUpdate 
 }
 
 int group_check_event(struct session *session, const struct queue *queue,
-		      const Sycl__V1__SharedEventAction *message, enum task_action action,
-		      struct task_request *request, struct backend_fault *fault)
+		      const Sycl__V1__CommandGroup *group, struct task_request *request,
+		      struct backend_fault *fault)
 {
+	bool records = group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_RECORD_EVENT;
+	const Sycl__V1__SharedEventAction *message =
+		records ? group->record_event : group->wait_event;
 	struct shared_event *event;
 	int r = object_get(session, message->event, OBJECT_SHARED_EVENT, &event, fault);
 	if (r != 0)
@@ -192,11 +203,11 @@ int group_check_event(struct session *session, const struct queue *queue,
 		return fault_set(fault, STATUS_INVALID,
 				 "the shared event belongs to device %u, the queue to device %u",
 				 event->share->device, queue->device_index);
-	if (event->share->is_native && action == TASK_EVENT_RECORD)
+	if (event->share->is_native && records)
 		return fault_set(fault, STATUS_INVALID,
 				 "a native event is the application's to record");
-	request->action = action;
-	request->what = action == TASK_EVENT_RECORD ? "record event" : "wait for event";
+	request->action = records ? TASK_EVENT_RECORD : TASK_EVENT_WAIT;
+	request->what = records ? "record event" : "wait for event";
 	request->event = event->share->sched;
 	return 0;
 }

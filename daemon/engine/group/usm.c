@@ -110,9 +110,10 @@ static void choose_device(const struct queue *queue, const struct usm *destinati
 }
 
 int group_check_usm_copy(struct session *session, const struct queue *queue,
-			 const Sycl__V1__UsmCopy *copy, struct task_request *request,
+			 const Sycl__V1__CommandGroup *group, struct task_request *request,
 			 struct backend_fault *fault)
 {
+	const Sycl__V1__UsmCopy *copy = group->usm_copy;
 	struct usm *destination = NULL, *source = NULL;
 	bool overlap;
 	request->action = TASK_USM_COPY;
@@ -139,9 +140,10 @@ int group_check_usm_copy(struct session *session, const struct queue *queue,
 }
 
 int group_check_usm_fill(struct session *session, const struct queue *queue,
-			 const Sycl__V1__UsmFill *fill, struct task_request *request,
+			 const Sycl__V1__CommandGroup *group, struct task_request *request,
 			 struct backend_fault *fault)
 {
+	const Sycl__V1__UsmFill *fill = group->usm_fill;
 	size_t pattern_bytes = fill->pattern.len;
 	struct usm *usm;
 	if (pattern_bytes == 0 || pattern_bytes > FILL_PATTERN_BYTES_MAX)
@@ -186,18 +188,20 @@ static int check_hint(struct session *session, const struct queue *queue, uint64
 }
 
 int group_check_usm_prefetch(struct session *session, const struct queue *queue,
-			     const Sycl__V1__UsmRange *range, struct task_request *request,
+			     const Sycl__V1__CommandGroup *group, struct task_request *request,
 			     struct backend_fault *fault)
 {
+	const Sycl__V1__UsmRange *range = group->usm_prefetch;
 	request->action = TASK_USM_PREFETCH;
 	request->what = "prefetch";
 	return check_hint(session, queue, range->address, range->size_bytes, request, fault);
 }
 
 int group_check_usm_advise(struct session *session, const struct queue *queue,
-			   const Sycl__V1__UsmAdvise *advise, struct task_request *request,
+			   const Sycl__V1__CommandGroup *group, struct task_request *request,
 			   struct backend_fault *fault)
 {
+	const Sycl__V1__UsmAdvise *advise = group->usm_advise;
 	request->action = TASK_USM_ADVISE;
 	request->what = "memory advice";
 	if (advise->advice < BACKEND_ADVICE_SET_READ_MOSTLY ||
