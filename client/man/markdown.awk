@@ -1,6 +1,5 @@
-# A page of section 7 from a page in Markdown, with roff.awk: variables version, date, out, name, about, leave_out.
-# Headings, paragraphs, lists, tables and blocks of code are all that is read. Sections whose heading begins with
-# `leave_out` are no part of the page.
+# A page of section 7 from a page in Markdown, with roff.awk: variables version, date, out, name, about.
+# It reads headings, paragraphs, lists, tables and blocks of code, and nothing else.
 
 # `code` and **words** in bold, the rest as it is.
 function marked(text,   made, token) {
@@ -30,7 +29,7 @@ function flush() {
 		return
 	if (!item)
 		paragraph()
-	say(marked(text))
+	text_line(marked(text))
 	text = ""
 	item = 0
 }
@@ -43,41 +42,39 @@ function row(line,   n, i, cells, rest) {
 		rest = rest (i > 3 ? "; " : "") cells[i]
 	gsub(/\001/, "|", cells[2])
 	gsub(/\001/, "|", rest)
-	ask(".TP")
-	say(marked(cells[2]))
-	say(marked(rest))
+	request(".TP")
+	text_line(marked(cells[2]))
+	text_line(marked(rest))
 }
 
 BEGIN {
 	page = out
 	print ".\\\" Made from a page in Markdown." > page
-	ask(".TH \"" name "\" \"7\" \"" date "\" \"libsyclclient " version "\" \"libsyclclient\"")
-	ask(".nh")
-	ask(".ad l")
+	request(".TH \"" name "\" \"7\" \"" date "\" \"libsyclclient " version "\" \"libsyclclient\"")
+	request(".nh")
+	request(".ad l")
 	section("NAME")
-	say(code(name) " \\- " about)
+	text_line(code(name) " \\- " about)
 	section("DESCRIPTION")
 }
 
 /^## / {
 	flush()
-	skipping = leave_out != "" && index($0, "## " leave_out) == 1
-	if (!skipping)
-		section(toupper(substr($0, 4)))
+	section(toupper(substr($0, 4)))
 	next
 }
 
-skipping || /^# / { next }
+/^# / { next }
 
 /^```/ {
 	flush()
 	if (!in_code) {
 		paragraph()
-		ask(".nf")
-		ask(".RS 4")
+		request(".nf")
+		request(".RS 4")
 	} else {
-		ask(".RE")
-		ask(".fi")
+		request(".RE")
+		request(".fi")
 		fresh = 0
 	}
 	in_code = !in_code
@@ -86,9 +83,9 @@ skipping || /^# / { next }
 
 in_code {
 	if ($0 == "")
-		ask(".sp")
+		request(".sp")
 	else
-		say("\\fB" code($0) "\\fR")
+		text_line("\\fB" code($0) "\\fR")
 	next
 }
 
@@ -109,7 +106,7 @@ in_code {
 
 /^[*-] / {
 	flush()
-	ask(".IP \\- 2")
+	request(".IP \\- 2")
 	item = 1
 	text = substr($0, 3)
 	next
@@ -124,9 +121,9 @@ in_code {
 END {
 	flush()
 	section("SEE ALSO")
-	ask(".BR sycl_kernel_from_source (3),")
-	ask(".BR sycl_kernel_bundle_from_source (3),")
-	ask(".BR syclclient\\-kernel.h (3),")
-	ask(".BR libsyclclient (3),")
-	ask(".BR sycld\\-overview (7)")
+	request(".BR sycl_kernel_from_source (3),")
+	request(".BR sycl_kernel_bundle_from_source (3),")
+	request(".BR syclclient\\-kernel.h (3),")
+	request(".BR libsyclclient (3),")
+	request(".BR sycld\\-overview (7)")
 }

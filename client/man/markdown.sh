@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes a page of section 7 from a page in Markdown: markdown.sh PAGE OUT VERSION ABOUT LEAVE-OUT
-# OUT's name is the page's. Sections whose heading begins with LEAVE-OUT are left out.
+# Makes a page of section 7 from a page in Markdown: markdown.sh PAGE OUT VERSION ABOUT
+# OUT's name is the page's.
 set -eu
 here=$(dirname "$0")
 if [ -n "${SOURCE_DATE_EPOCH-}" ]; then
@@ -8,5 +8,5 @@ if [ -n "${SOURCE_DATE_EPOCH-}" ]; then
 else
 	date=$(date -u +%Y-%m-%d)
 fi
-awk -v out="$2" -v name="$(basename "$2" .7)" -v version="$3" -v about="$4" -v leave_out="$5" -v date="$date" \
+awk -v out="$2" -v name="$(basename "$2" .7)" -v version="$3" -v about="$4" -v date="$date" \
 	-f "$here/roff.awk" -f "$here/markdown.awk" "$1"

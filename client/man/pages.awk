@@ -5,11 +5,11 @@ function begin_page(name, about) {
 	split("", mentioned)
 	page = out "/" name ".3"
 	print ".\\\" Made from the comments of the public headers." > page
-	ask(".TH \"" name "\" \"3\" \"" date "\" \"libsyclclient " version "\" \"libsyclclient\"")
-	ask(".nh") # names are long, and not to be divided
-	ask(".ad l")
+	request(".TH \"" name "\" \"3\" \"" date "\" \"libsyclclient " version "\" \"libsyclclient\"")
+	request(".nh") # names are long, and not to be divided
+	request(".ad l")
 	section("NAME")
-	say(code(name) " \\- " escaped(about))
+	text_line(code(name) " \\- " escaped(about))
 }
 
 # A declaration in lines that are not too long, broken behind parameters.
@@ -33,23 +33,23 @@ function wrapped(line, width,   n, i, parts, made, column) {
 
 function code_block(text,   n, i, lines) {
 	n = split(text, lines, /\n/)
-	ask(".nf")
+	request(".nf")
 	for (i = 1; i <= n; i++) {
 		if (lines[i] == "")
-			ask(".sp")
+			request(".sp")
 		else
-			say("\\fB" code(lines[i]) "\\fR")
+			text_line("\\fB" code(lines[i]) "\\fR")
 	}
-	ask(".fi")
+	request(".fi")
 }
 
 function definitions(said, what, count,   i) {
 	for (i = 1; i <= said[count]; i++) {
-		ask(".TP")
+		request(".TP")
 		if (what == "param")
-			say("\\fI" code(said[what i "name"]) "\\fR")
+			text_line("\\fI" code(said[what i "name"]) "\\fR")
 		else
-			say(inline_text(said[what i "name"]))
+			text_line(inline_text(said[what i "name"]))
 		fresh = 1
 		prose(said[what i] != "" ? said[what i] : "This.")
 	}
@@ -69,18 +69,18 @@ function type_entry(h, i,   n, j, said) {
 		}
 		return
 	}
-	ask(".SS " item_kind[h, i] (item_name[h, i] != "" ? " " item_name[h, i] : ""))
+	request(".SS " item_kind[h, i] (item_name[h, i] != "" ? " " item_name[h, i] : ""))
 	fresh = 1
 	prose(item_doc[h, i])
 	n = members(item_text[h, i])
 	for (j = 1; j <= n; j++) {
-		ask(".TP")
-		say("\\fB" code(member[j]) "\\fR")
+		request(".TP")
+		text_line("\\fB" code(member[j]) "\\fR")
 		fresh = 1
 		if (member_doc[j] != "")
 			prose(member_doc[j])
 		else
-			ask("\\&")
+			request("\\&")
 	}
 }
 
@@ -91,7 +91,7 @@ function lower_first(text) {
 function see_also(names, n,   i) {
 	section("SEE ALSO")
 	for (i = 1; i <= n; i++)
-		ask(".BR " code(names[i]) " (3)" (i < n ? "," : ""))
+		request(".BR " code(names[i]) " (3)" (i < n ? "," : ""))
 }
 
 # Types of the call's own header that its declaration names.
@@ -124,8 +124,8 @@ function returns(name, said) {
 	if (prototype[name] !~ /^sycl_result / || said["return"] ~ /^0[ ,]/) {
 		prose(said["return"])
 	} else {
-		say("0 (\\fBSYCL_SUCCESS\\fR), or a negative code. A failure leaves the outputs untouched, unless the")
-		say("description says otherwise. \\fBsycl_get_last_error\\fR(3) gives the detail of a failure.")
+		text_line("0 (\\fBSYCL_SUCCESS\\fR), or a negative code. A failure leaves the outputs untouched, unless the")
+		text_line("description says otherwise. \\fBsycl_get_last_error\\fR(3) gives the detail of a failure.")
 	}
 	if (prototype[name] !~ /^sycl_result /)
 		return
@@ -136,16 +136,16 @@ function returns(name, said) {
 		prose(said["return"])
 	}
 	paragraph()
-	say("\\fBlibsyclclient\\fR(3) lists the codes that every call may return.")
+	text_line("\\fBlibsyclclient\\fR(3) lists the codes that every call may return.")
 }
 
 function threads(name) {
 	section("THREADS")
 	if (takes(name, "sycl_handler")) {
-		say("Any thread may call this; one thread at a time uses a handler.")
+		text_line("Any thread may call this; one thread at a time uses a handler.")
 		return
 	}
-	say("Any thread may call this at any time, unless the description says otherwise.")
+	text_line("Any thread may call this at any time, unless the description says otherwise.")
 }
 
 function call_page(name,   h, n, i, said, names) {
@@ -166,7 +166,7 @@ function call_page(name,   h, n, i, said, names) {
 		prose(said["example"])
 	}
 	section("HISTORY")
-	say("Since version " said["since"] ".")
+	text_line("Since version " said["since"] ".")
 	names[n = 1] = "libsyclclient"
 	names[++n] = "syclclient-" h
 	for (i = 1; i <= items[h]; i++) {
@@ -192,13 +192,13 @@ function header_types(h,   i, begun) {
 			type_entry(h, i)
 			continue
 		}
-		ask(".TP")
-		say("\\fB" code(item_text[h, i]) "\\fR")
+		request(".TP")
+		text_line("\\fB" code(item_text[h, i]) "\\fR")
 		fresh = 1
 		if (item_doc[h, i] != "")
 			prose(item_doc[h, i])
 		else
-			ask("\\&")
+			request("\\&")
 	}
 }
 
@@ -208,21 +208,21 @@ function header_list(h, kind, title,   i, begun, said) {
 			continue
 		if (!begun++)
 			section(title)
-		ask(".TP")
+		request(".TP")
 		if (kind == "call")
-			ask(".BR " code(item_name[h, i]) " (3)")
+			request(".BR " code(item_name[h, i]) " (3)")
 		else
-			say("\\fB" code(kind == "macro" ? item_name[h, i] : item_text[h, i]) "\\fR")
+			text_line("\\fB" code(kind == "macro" ? item_name[h, i] : item_text[h, i]) "\\fR")
 		take_apart(item_doc[h, i], said)
 		fresh = 1
 		if (kind == "call")
-			say(inline_text(purpose(said["text"])))
+			text_line(inline_text(purpose(said["text"])))
 		else if (said["text"] != "")
 			prose(said["text"])
 		else if (kind == "macro" && item_text[h, i] != "")
-			say(code(item_text[h, i]))
+			text_line(code(item_text[h, i]))
 		else
-			ask("\\&")
+			request("\\&")
 	}
 }
 

@@ -1,6 +1,6 @@
 # Text of comments as roff, in the macros of man(7).
 
-# Characters that mean something to roff; a line that begins with a request's character is guarded by say().
+# Characters that mean something to roff; a line that begins with a request's character is guarded by text_line().
 function escaped(text,   n, i, parts, made) {
 	n = split(text, parts, /\\/)
 	made = parts[1]
@@ -15,7 +15,7 @@ function code(text) {
 	return text
 }
 
-function say(line) {
+function text_line(line) {
 	if (line ~ /^[.']/)
 		line = "\\&" line
 	print line > page
@@ -23,19 +23,19 @@ function say(line) {
 }
 
 # A macro's line; arguments are put into quotes by the caller.
-function ask(line) {
+function request(line) {
 	print line > page
 }
 
 function section(title) {
-	ask(".SH " title)
+	request(".SH " title)
 	fresh = 1
 }
 
 # A new paragraph, but for the first one of a section or an item.
 function paragraph() {
 	if (!fresh)
-		ask(".PP")
+		request(".PP")
 	fresh = 1
 }
 
@@ -81,12 +81,12 @@ function table_row(line, heads,   n, i, cells, sentence) {
 		heads["count"] = n - 2
 		return
 	}
-	ask(".TP")
-	say(inline_text(cells[2]))
+	request(".TP")
+	text_line(inline_text(cells[2]))
 	sentence = ""
 	for (i = 3; i < n; i++)
 		sentence = sentence (i > 3 ? "; " : "") heads[i] ": " inline_text(cells[i])
-	say(sentence ".")
+	text_line(sentence ".")
 }
 
 # Leave what the line does not belong to: "list", "code" or "table".
@@ -94,18 +94,18 @@ function change(to) {
 	if (mode == to)
 		return
 	if (mode == "code") {
-		ask(".fi")
-		ask(".RE")
+		request(".fi")
+		request(".RE")
 	}
 	if (to == "" && mode != "") {
-		ask(".PP")
+		request(".PP")
 		fresh = 1
 	}
 	if (to == "code") {
 		if (!fresh)
-			ask(".PP")
-		ask(".nf")
-		ask(".RS 4")
+			request(".PP")
+		request(".nf")
+		request(".RS 4")
 	}
 	mode = to
 }
@@ -124,28 +124,28 @@ function prose(text,   n, i, lines, line, gap, heads) {
 		}
 		if (line ~ /^\t/) {
 			change("code")
-			say(code(substr(line, 2)))
+			text_line(code(substr(line, 2)))
 		} else if (line ~ /^\|/) {
 			change("table")
 			table_row(line, heads)
 		} else if (line ~ /^- /) {
 			change("list")
-			ask(".IP \\- 2")
-			say(inline_text(substr(line, 3)))
+			request(".IP \\- 2")
+			text_line(inline_text(substr(line, 3)))
 		} else if (mode == "list" && line ~ /^  /) {
-			say(inline_text(substr(line, 3)))
+			text_line(inline_text(substr(line, 3)))
 		} else {
 			if (mode == "" && gap)
 				paragraph()
 			change("")
 			sub(/^ +/, "", line)
-			say(inline_text(line))
+			text_line(inline_text(line))
 		}
 		gap = 0
 	}
 	if (mode == "code") {
-		ask(".fi")
-		ask(".RE")
+		request(".fi")
+		request(".RE")
 	}
 	mode = ""
 }
