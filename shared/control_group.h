@@ -1,10 +1,10 @@
-/* What limits a process' control group (version 2) and those above it have. */
+/* Limits of a process' control group (version 2) and of the groups above it. */
 #ifndef SYCL_SHARED_CONTROL_GROUP_H
 #define SYCL_SHARED_CONTROL_GROUP_H
 
 #include <stdint.h>
 
-/* Of a file's text; UINT64_MAX: none, or not to be understood. */
+/* A limit as read from a file's text; UINT64_MAX: no limit, or text that cannot be parsed. */
 typedef uint64_t control_group_parse_function(const char *text);
 
 /* The least that `parse` makes of the files of that name; UINT64_MAX: none is limited. Reads files
@@ -15,7 +15,7 @@ uint64_t control_group_least(const char *name, control_group_parse_function *par
 uint64_t control_group_least_of(const char *root, const char *membership, const char *name,
 				control_group_parse_function *parse);
 
-/* Of a file memory.max: bytes, or "max". */
+/* Parses the text of a file memory.max: bytes, or "max". */
 uint64_t control_group_parse_bytes(const char *text);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * Boxes of bytes in linear memory: rows of `width_bytes`, `rows` of them in a slice, `slices`. A
  * pitch is the distance of the beginnings of two rows, or of two slices. Both sides of a session
- * check with this, and the backends simplify with it: nothing here overflows, whatever a client has
- * asked for. Any thread; nothing blocks.
+ * check requests with this, and the backends simplify with it. Nothing here overflows, for any
+ * request of a client. Any thread; nothing blocks.
  */
 #ifndef SYCL_SHARED_COPY_BOX_H
 #define SYCL_SHARED_COPY_BOX_H
@@ -30,9 +30,9 @@ bool copy_box_bytes(const struct copy_box *box, uint64_t *bytes_out);
 
 /*
  * How many bytes lie between the first byte of one side and the end of its last one; 0 for an empty
- * box. False: rows or slices would lie in each other (a row pitch below the width; a slice pitch
- * that is below the rows, or no multiple of the row pitch), or 64 bits are too few. A pitch that
- * nothing uses, because there is one row or one slice, may be anything.
+ * box. False: rows or slices would overlap, or 64 bits are too few. Rows overlap if their pitch is
+ * below the width. Slices overlap if their pitch is below the rows, or no multiple of the row
+ * pitch. A pitch that nothing uses, because there is one row or one slice, may be anything.
  */
 bool copy_box_span(const struct copy_box *box, const struct box_pitch *pitch, uint64_t *span_out);
 

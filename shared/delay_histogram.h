@@ -38,8 +38,8 @@ static inline void delay_note(struct delay_histogram *histogram, uint64_t ns, ui
 	histogram->counts[delay_bucket(ns)] += count;
 }
 
-/* What others have counted, which may be a wrong claim: a sum that is too large stays the largest.
- */
+/* Counts of others, which may be wrong claims: a sum that is too large becomes the largest
+ * number. */
 void delay_add(struct delay_histogram *histogram, uint32_t first, const uint64_t *counts,
 	       uint64_t count);
 
@@ -47,9 +47,9 @@ void delay_add(struct delay_histogram *histogram, uint32_t first, const uint64_t
 uint64_t delay_total(const struct delay_histogram *histogram);
 
 /*
- * The time, ns, that so many of a thousand did not wait longer than: the middle of its bucket,
- * which is at most an eighth of the right one away from it, or 512 ns. Of the last bucket its
- * beginning. 0: there is none.
+ * A quantile: the time, ns, that so many of a thousand did not exceed. It is the middle of a
+ * bucket, so it is wrong by an eighth or 512 ns at most. For the last bucket it is the bucket's
+ * beginning. 0: nothing was counted.
  */
 uint64_t delay_quantile(const struct delay_histogram *histogram, uint32_t permille);
 

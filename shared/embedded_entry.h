@@ -22,8 +22,8 @@ struct embedded_options {
 };
 
 /*
- * Run an engine with this one session on a thread of its own; takes the socket (the engine's end of
- * a socketpair, SOCK_SEQPACKET), also on failure. 0 and a handle, or a negative errno.
+ * Run an engine with this one session on a thread of its own. Takes the socket, also on failure:
+ * the engine's end of a socketpair, SOCK_SEQPACKET. 0 and a handle, or a negative errno.
  */
 typedef int embedded_start(const struct embedded_options *options, int session_socket,
 			   void **engine_out);

@@ -1,7 +1,7 @@
 /*
- * Which command groups an engine has on its devices now. Written by the engine, read by the
- * supervisor and by the engine's clients after it died, through a descriptor that cannot write: one
- * entry is the offender, several are suspects.
+ * Which command groups an engine has on its devices now. The engine writes the page. When the
+ * engine has died, the supervisor and the engine's clients read it, through a descriptor that
+ * cannot write. A single entry is the offender; several are suspects.
  */
 #ifndef SYCL_SHARED_FLIGHT_PAGE_H
 #define SYCL_SHARED_FLIGHT_PAGE_H
@@ -33,7 +33,7 @@ static_assert(sizeof(struct flight_entry) == 64, "part of the layout");
 enum flight_fault_known {
 	FLIGHT_FAULT_NONE = 0,
 	FLIGHT_FAULT_DEVICE = 1,  /* a device failed it for good (M10, F12), or a command on it was
-				     past its deadline: the text says which */
+				     past its deadline: the text distinguishes them */
 	FLIGHT_FAULT_ABORTED = 2, /* an assertion failed in it, in its own code or in a library's:
 				     no entry is to blame */
 	FLIGHT_FAULT_WRITING = 3, /* about to be ABORTED: its text is not to be read yet */

@@ -31,13 +31,13 @@ struct image_format {
 const struct image_format *image_format_find(uint32_t format);
 /* 0: there is no such format. */
 uint32_t image_pixel_bytes(uint32_t format);
-/* Kernels see it as float4 (UNORM and FLOAT), so it can be sampled linearly. */
+/* Kernels read it as float4 (UNORM and FLOAT), so it can be sampled linearly. */
 bool image_format_is_float(uint32_t format);
 
 /*
- * Tightly packed. A layered image has 2 or 3 dimensions, of which the first one counts its layers:
+ * Tightly packed. A layered image has 2 or 3 dimensions. The first one counts its layers, which are
  * images of one dimension less. -EINVAL: no such format, not 1 to 3 dimensions, layers alone, or a
- * size that is 0 (C16) or above IMAGE_SIZE_MAX; -EOVERFLOW: more than 2^63 bytes.
+ * size that is 0 (C16) or above IMAGE_SIZE_MAX. -EOVERFLOW: more than 2^63 bytes.
  */
 int image_bytes(uint32_t format, bool is_layered, uint32_t dimensions, const uint64_t *size,
 		uint64_t *bytes_out);

@@ -1,12 +1,11 @@
 /*
- * A pixel between its storage and the four components that a kernel sees (C20): what reading and
- * writing an image does, in float, so that host accessors do the same as a device. Components are
- * r, g, b, a in every format.
+ * Converts a pixel between its storage and the four components that a kernel gets (C20). The
+ * conversion is in float, so that host accessors read and write as a device does. Components are r,
+ * g, b, a in every format.
  *
- * unorm: 0 to 1 in equal steps; written values are limited to that and rounded to the nearest step,
- * to the even one of two; what is not a number becomes 0. sint, uint: limited to what the storage
- * holds. half: to the nearest, to the even one of two; too large is infinite. Pure: any thread,
- * never blocks.
+ * unorm: 0 to 1 in equal steps. Written values are limited to that range and rounded to the nearest
+ * step, to the even one of two. NaN becomes 0. sint, uint: limited to what the storage holds. half:
+ * to the nearest, to the even one of two; too large is infinite. Pure: any thread, never blocks.
  */
 #ifndef SYCL_SHARED_IMAGE_PIXEL_H
 #define SYCL_SHARED_IMAGE_PIXEL_H

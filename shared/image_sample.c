@@ -113,7 +113,7 @@ static float corner_weight(const struct image_view *view, const struct taps taps
 	return weight;
 }
 
-/* What is no number is the first layer. */
+/* NaN means the first layer. */
 static struct taps find_layer(float number, uint64_t layers)
 {
 	float last = (float)(layers - 1), whole = rintf(number);
@@ -144,7 +144,7 @@ int image_sample_float(const struct image_view *view, const struct image_sampler
 	for (uint32_t corner = 0; corner < corners; corner++) {
 		const void *pixel = corner_pixel(view, taps, corner);
 		float weight = corner_weight(view, taps, corner), value[4] = {0};
-		/* What counts nothing adds nothing, also where it is no number. */
+		/* A pixel of weight 0 adds nothing, even if it is NaN. */
 		if (!pixel || weight == 0.0f)
 			continue;
 		(void)image_pixel_read_float(view->format, pixel, value);

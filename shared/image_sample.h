@@ -1,17 +1,17 @@
 /*
- * What a sampler makes of a coordinate (G5, G6, S2), on an image in host memory, in float: for
- * sampled host accessors, and for tests of what devices do. Core SYCL's meaning: `clamp` gives the
- * border colour, `clamp_to_edge` the nearest pixel of the image. The border colour is 0, 0, 0, 0:
- * every format here has an alpha channel.
+ * Sampling of an image in host memory (G5, G6, S2), in float. For sampled host accessors, and for
+ * tests of devices. Core SYCL's meaning: `clamp` gives the border colour, `clamp_to_edge` the
+ * nearest pixel of the image. The border colour is 0, 0, 0, 0: every format here has an alpha
+ * channel.
  *
- * What SYCL leaves undefined is settled here as the CUDA specification does: `none` is as `clamp`,
+ * Where SYCL leaves a result undefined, this follows the CUDA specification. `none` is as `clamp`,
  * and so are `repeat` and `mirrored_repeat` with coordinates that are not normalised (G6). A
  * coordinate that is not a number lies outside.
  *
  * Coordinates are in the order of the image's dimensions: the last one runs along its rows. A
- * pixel's middle is at i + 0.5, or (i + 0.5) / size normalised. Of a layered image the first one is
- * a layer's number in every sampler, not normalised and never mixed; a number that no layer has
- * means the nearest one (003). Pure: any thread, never blocks.
+ * pixel's middle is at i + 0.5, or (i + 0.5) / size normalised. For a layered image the first
+ * coordinate is the layer's number in every sampler. It is never normalised and layers are never
+ * mixed. A number that no layer has means the nearest one (003). Pure: any thread, never blocks.
  */
 #ifndef SYCL_SHARED_IMAGE_SAMPLE_H
 #define SYCL_SHARED_IMAGE_SAMPLE_H

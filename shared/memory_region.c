@@ -27,7 +27,7 @@ static int region_map(struct memory_region *region, int protection)
 	return 0;
 }
 
-/* Older kernels than 4.17 take the address for a wish. */
+/* Kernels before 4.17 treat the address as a hint. */
 static int region_map_at(struct memory_region *region, void *wanted)
 {
 	void *address = mmap(wanted, region->size_bytes, PROT_READ | PROT_WRITE,

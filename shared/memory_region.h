@@ -1,6 +1,6 @@
 /*
- * Shared memory as a sealed memfd. Made by the engine only, because a peer that could shrink the
- * file could kill the engine with SIGBUS; the other side maps it after checking size and seals.
+ * Shared memory as a sealed memfd. Only the engine makes it, because a peer that could shrink the
+ * file could kill the engine with SIGBUS. The other side checks size and seals and then maps it.
  */
 #ifndef SYCL_SHARED_MEMORY_REGION_H
 #define SYCL_SHARED_MEMORY_REGION_H
@@ -19,8 +19,9 @@ struct memory_region {
 int memory_region_create(const char *name, size_t size_bytes, struct memory_region **region_out);
 
 /*
- * As above, but whoever gets the descriptor can only read: it is sealed against future writes and
- * writable mappings; the returned region keeps its own writable mapping. Send `fd` itself.
+ * As above, but a receiver of the descriptor can only read: the memory is sealed against future
+ * writes and writable mappings. The returned region keeps its own writable mapping. Send `fd`
+ * itself.
  */
 int memory_region_create_published(const char *name, size_t size_bytes,
 				   struct memory_region **region_out);
@@ -46,9 +47,9 @@ int memory_region_map_over(int fd, size_t size_bytes, void *address,
 			   struct memory_region **region_out);
 
 /*
- * Give its memory back to the system, whoever else has the descriptor or a mapping: they read
- * zeros. Not a region that is published. For one that nobody here uses any more; what cannot be
- * given back stays.
+ * Give its memory back to the system, even if others have the descriptor or a mapping: they read
+ * zeros. For a region that is not published and that this process uses no more. Memory that cannot
+ * be given back stays.
  */
 void memory_region_empty(struct memory_region *region);
 

@@ -1,7 +1,6 @@
 /*
- * A native command's function (K6 - K12), as the three see it that hand it on in an application's
- * own process: the client library, whose function it is, the engine, and the backend, which calls
- * it.
+ * A native command's function (K6 - K12) in an application's own process. The client library passes
+ * it to the engine, the engine to the backend, and the backend calls it.
  */
 #ifndef SYCL_SHARED_NATIVE_SCOPE_H
 #define SYCL_SHARED_NATIVE_SCOPE_H
@@ -9,7 +8,7 @@
 #include <stdint.h>
 
 /*
- * What the function gets; good during the call. The context is current in the calling thread.
+ * The function's argument, valid during the call. The context is current in the calling thread.
  * Handles are the vendor's, as numbers: see enum backend_native_kind.
  */
 struct backend_native_scope {
@@ -21,10 +20,10 @@ struct backend_native_scope {
 };
 
 /*
- * 0, or anything else: the command fails, with that status if it is one of status.h, and what was
- * sent before is still waited for. A backend calls it with a scope, once. An engine calls it
- * exactly once for each command that it was sent: through the backend, or, when it is certain that
- * it never will be, with NULL, so that what `context` points to can end.
+ * Returns 0, or any other value if the command fails: a status of status.h is used as it is. Work
+ * that was sent before is still waited for. A backend calls it once, with a scope. An engine calls
+ * it exactly once for each command that it received. It calls through the backend, or with NULL if
+ * the backend will never call it, so that `context` can be freed.
  */
 typedef int backend_native_function(void *context, const struct backend_native_scope *scope);
 

@@ -1,7 +1,6 @@
 /*
- * Ids are the client's: it names an object in the record that makes it, so creation is one-way.
- * An id is looked up by index, then compared whole, so a stale or mistyped one never reaches an
- * object.
+ * The client chooses ids: the record that makes an object names it, so creation is one-way. An id
+ * is looked up by index, then compared whole, so a stale or mistyped one never reaches an object.
  */
 #ifndef SYCL_SHARED_OBJECT_ID_H
 #define SYCL_SHARED_OBJECT_ID_H

@@ -1,6 +1,6 @@
 /*
- * Packs and unpacks the messages of proto/ under limits: at most PACKET_BYTES_MAX on the wire, at
- * most DECODE_BYTES_MAX unpacked, the stated number of descriptors equal to what arrived.
+ * Packs and unpacks the messages of proto/ under limits: at most PACKET_BYTES_MAX on the wire and
+ * DECODE_BYTES_MAX unpacked. As many descriptors must arrive as the message states.
  */
 #ifndef SYCL_SHARED_PACKET_H
 #define SYCL_SHARED_PACKET_H
@@ -17,7 +17,7 @@ struct decode_arena {
 	uint8_t *block; /* capacity bytes, then room for one received datagram; never grows */
 	size_t capacity;
 	size_t used;
-	bool overflowed; /* the message wanted more than there is */
+	bool overflowed; /* the message needed more than there is */
 	ProtobufCAllocator allocator;
 };
 

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-/* Aligned as the kernel wants it; exactly PACKET_DESCRIPTORS_MAX descriptors fit, so that one more
- * is cut off. */
+/* Aligned as the kernel requires. Exactly PACKET_DESCRIPTORS_MAX descriptors fit; one more is cut
+ * off. */
 union control_buffer {
 	struct cmsghdr head;
 	char bytes[CMSG_SPACE(PACKET_DESCRIPTORS_MAX * sizeof(int))];

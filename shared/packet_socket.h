@@ -50,7 +50,7 @@ int packet_socket_connect(const char *path, int *socket_out);
 /* Bind (mode `mode`), listen. Removes nothing. 0 or a negative errno. */
 int packet_socket_listen(const char *path, mode_t mode, int backlog, int *socket_out);
 
-/* Who is at the other end, by the kernel's word (SO_PEERCRED). 0 or a negative errno. */
+/* The credentials of the peer, as the kernel reports them (SO_PEERCRED). 0 or a negative errno. */
 int packet_socket_peer(int socket, pid_t *pid_out, uid_t *uid_out, gid_t *gid_out);
 
 #endif

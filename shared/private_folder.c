@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SUFFIX "-XXXXXX" /* as mkdtemp() wants it */
+#define SUFFIX "-XXXXXX" /* as mkdtemp() requires */
 
 enum { DESCRIPTORS_MAX = 16, ATTEMPTS_MAX = 16, MACHINE_BYTES = 9, OLD_SECONDS = 30 * 24 * 3600 };
 
@@ -69,8 +69,8 @@ static bool may_be_left(const struct stat *status, bool of_this_machine)
 	       (of_this_machine || status->st_mtime < time(NULL) - OLD_SECONDS);
 }
 
-/* Whoever made it may be about to lock it: it looks then whether it is still there. So do we, who
- * have only its name. */
+/* The process that made it may be about to lock it, and checks then whether it still exists. This
+ * one has only its name, and checks as well. */
 static void remove_if_left(const char *path, bool of_this_machine)
 {
 	struct stat status;
@@ -126,7 +126,7 @@ static int attempt(const char *parent, const char *prefix, const char *machine,
 	if (!mkdtemp(path))
 		return -errno;
 	CLEANUP(close_fd) int fd = open_folder(path);
-	/* Whoever has locked it may keep it so for as long as it likes. EWOULDBLOCK is EAGAIN. */
+	/* Another process may keep it locked for any time. EWOULDBLOCK is EAGAIN. */
 	int error = fd < 0 ? fd : flock(fd, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
 	if (error < 0) {
 		(void)rmdir(path);

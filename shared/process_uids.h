@@ -1,4 +1,4 @@
-/* Whose a process is, by the kernel's word. */
+/* The uids of a process, as the kernel reports them. */
 #ifndef SYCL_SHARED_PROCESS_UIDS_H
 #define SYCL_SHARED_PROCESS_UIDS_H
 

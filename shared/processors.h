@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In the environment: how many there are said to be, whatever a machine shows. */
+/* Environment variable: the number of processors to assume, whatever the machine has. */
 #define PROCESSORS_VARIABLE "SYCLD_PROCESSORS"
 #define PROCESSORS_MOST     4096u
 
@@ -17,14 +17,14 @@ uint32_t processors_allowed(void);
  * UINT32_MAX: all that there is, or not known. Reads files of the kernel's, some microseconds each.
  */
 uint32_t processors_quota(void);
-/* The less of the two; or what PROCESSORS_VARIABLE says, if that is a number from 1 to
+/* The smaller of the two; or the value of PROCESSORS_VARIABLE, if that is a number from 1 to
  * PROCESSORS_MOST. */
 uint32_t processors_here(void);
 
-/* Of that variable. False: it is no such number, and `count_out` is as before. */
+/* Parses that variable. False: it is no such number, and `count_out` is untouched. */
 bool processors_parse(const char *text, uint32_t *count_out);
 
-/* Of a file cpu.max of a control group: "QUOTA PERIOD", or "max PERIOD"; at least 1. */
+/* Parses a file cpu.max of a control group: "QUOTA PERIOD", or "max PERIOD". At least 1. */
 uint32_t processors_parse_quota(const char *text);
 
 #endif

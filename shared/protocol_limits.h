@@ -6,8 +6,8 @@
 #define PROTOCOL_MAJOR   1u
 #define PROTOCOL_MINOR   0u
 #define PROTOCOL_VERSION ((PROTOCOL_MAJOR << 16) | PROTOCOL_MINOR)
-/* Of control.proto, as an engine and a supervisor of two releases may meet: with different numbers
- * they cannot work together. */
+/* The version of control.proto. An engine and a supervisor may come from two releases; with
+ * different numbers they cannot work together. */
 #define CONTROL_PROTOCOL   1u
 #define ENGINE_TOKEN_BYTES 16u
 
@@ -32,8 +32,8 @@
 #define PACKET_BYTES_MAX       65536u /* a datagram, and a record of a ring, at most */
 #define PACKET_DESCRIPTORS_MAX 8u     /* descriptors with one datagram, at most */
 #define DECODE_BYTES_MAX                                                                           \
-	(1u << 20) /* what one message may unpack to; 64 KiB of hostile bytes can ask for 4.5 MB   \
-		    */
+	(1u << 20) /* what one message may unpack to; 64 KiB of hostile bytes can demand 4.5 MB    \
+		      \ */
 
 /* How long a command may run whose client has ended, or whose session an operator has ended. */
 #define LIMIT_ORPHAN_SECONDS 30u

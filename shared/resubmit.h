@@ -1,7 +1,7 @@
 /*
- * The payload of a RESUBMIT record: a command group of a shape that a message has defined
- * (CommandGroup.shape), with what is new about it. Fixed-width words in the byte order of the
- * machine; how many there are follows from the shape alone:
+ * The payload of a RESUBMIT record: a command group of a shape that an earlier message has defined
+ * (CommandGroup.shape), with everything that differs. Its words have fixed widths and the byte
+ * order of the machine. How many there are follows from the shape alone:
  *
  *   struct resubmit_record
  *   struct resubmit_event   one for each of the shape's depends_on, in its order

@@ -25,8 +25,8 @@ static uint64_t record_bytes_max(uint64_t ring_bytes)
 	return most < ring_bytes / 2 ? most : ring_bytes / 2;
 }
 
-/* One load and one store of the whole head, so that a peer that writes meanwhile cannot show us two
- * versions of it. */
+/* The whole head is loaded once and stored once, so that a peer that writes meanwhile cannot make
+ * this side read two versions of it. */
 static void store_head(uint8_t *place, const struct ring_record *head)
 {
 	uint64_t word;

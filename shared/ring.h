@@ -49,16 +49,16 @@ static inline const void *ring_writer_next(const struct ring_writer *writer)
 }
 
 /*
- * It is soon to be written there, a hundred bytes or so: another processor has read these lines,
- * the last one in this round and the others in the one before, and must give them up first. Without
- * that what is published waits for it. Any address will do.
+ * Prefetches the next hundred bytes or so for writing. Another processor has read these cache lines
+ * in this round or the one before, and must give them up first. Without this the published record
+ * waits for that. Any address is allowed.
  */
 static inline void ring_writer_fetch(const void *next)
 {
 	const char *at = next;
 #if defined(__x86_64__)
-	/* The compiler's own prefetch asks for the right to write only where it may take such a
-	 * processor for granted. */
+	/* The compiler's own prefetch requests the line for writing only where the target is sure
+	 * to have that instruction. */
 	__asm__ volatile("prefetchw %0\n\tprefetchw %1" : : "m"(at[0]), "m"(at[64]));
 #else
 	__builtin_prefetch(at, 1);

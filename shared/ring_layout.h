@@ -12,9 +12,9 @@
  *            +-----------------------------+
  *
  * Positions (head, tail) count bytes ever written or read; the place in the ring is position &
- * (bytes - 1). Each word has one writer. Everything here is hostile to both sides: a side keeps its
- * own private copy of the words that it writes, reads the other's word once, checks it, and copies
- * a record out before it looks at it.
+ * (bytes - 1). Each word has one writer. Neither side trusts this memory. A side keeps a private
+ * copy of the words that it writes. It reads the other's word once and checks it, and copies a
+ * record before it parses the record.
  */
 #ifndef SYCL_SHARED_RING_LAYOUT_H
 #define SYCL_SHARED_RING_LAYOUT_H
@@ -84,12 +84,12 @@ enum ring_record_kind {
  */
 struct completion_slot {
 	_Atomic uint32_t sequence;
-	_Atomic uint32_t status; /* 0, or "something failed here": the reply ring says what; of a
-				    host task SLOT_STATUS_EARLY, too */
+	_Atomic uint32_t status; /* 0, or a failure, with its details in the reply ring; for a host
+				    task also SLOT_STATUS_EARLY */
 };
 
-/* Of a host task that has an early event, instead of 0: its turn comes when that event has
- * happened, on the device. */
+/* The status of a host task with an early event, instead of 0: its turn comes when that event has
+ * happened on the device. */
 #define SLOT_STATUS_EARLY 2u
 
 static_assert(sizeof(struct completion_slot) == 8, "part of the layout");

@@ -1,13 +1,13 @@
 /*
- * How a device's time is divided among users' engines: two pages of memory for each engine, made by
- * the supervisor. Of the first an engine can only read what it is granted; into the second it
- * writes what it has used and wants. No other process maps either. What an engine writes is a
- * claim, and an engine that writes nothing claims nothing.
+ * How a device's time is divided among users' engines. The supervisor makes two pages of memory for
+ * each engine. From the first the engine reads what it is granted; it cannot write there. Into the
+ * second it writes what it has used and what it requests. No other process maps either. The
+ * supervisor treats what an engine writes as a claim; an engine that writes nothing claims nothing.
  *
  *   supervisor ── share_grants ──► engine        one slot for each device: SHARE_SLOT(backend,
  * index of that backend's list) ◄── share_claims ──
  *
- * All words are read and written by themselves, relaxed; that they fit together is not needed.
+ * Every word is read and written by itself, relaxed; words need not be consistent with each other.
  */
 #ifndef SYCL_SHARED_SHARE_PAGE_H
 #define SYCL_SHARED_SHARE_PAGE_H
@@ -23,20 +23,21 @@
 #define SHARE_SLOTS    (SHARE_BACKENDS * SHARE_DEVICES)
 #define SHARE_WHOLE    1000u /* parts of a device's time: permille */
 
-#define SHARE_BEAT_NS  8000000ull  /* an engine that has something to do writes at least so often */
-#define SHARE_STALE_NS 50000000ull /* one that has written nothing for so long wants nothing */
+#define SHARE_BEAT_NS 8000000ull /* an engine that has something to do writes at least so often */
+#define SHARE_STALE_NS                                                                             \
+	50000000ull /* an engine that has written nothing for so long requests nothing */
 #define SHARE_ALONE_NS                                                                             \
-	200000000ull /* a supervisor that watches and has not looked for so long divides nothing   \
-		      */
+	200000000ull /* a supervisor that watches and has read nothing for so long divides nothing \
+			\ */
 
 struct share_grants {
 	uint64_t magic;
 	uint32_t layout;
 	uint32_t slot_count;
-	_Atomic uint32_t watch; /* odd: the supervisor looks at claims; even: it does not, and is
+	_Atomic uint32_t watch; /* odd: the supervisor reads claims; even: it does not, and is
 				   notified when one begins */
 	uint32_t reserved;
-	_Atomic uint64_t beat_ns; /* CLOCK_MONOTONIC: when it looked last */
+	_Atomic uint64_t beat_ns; /* CLOCK_MONOTONIC: when it read last */
 	uint8_t padding[32];
 	_Atomic uint32_t granted[SHARE_SLOTS]; /* permille of the device's time; SHARE_WHOLE: as it
 						  comes; 0: nothing now */

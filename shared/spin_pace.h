@@ -1,8 +1,8 @@
 /*
- * How long a thread looks without a pause before it sleeps, learned from how long it had to wait
- * lately, asleep or not: what came within reach of a look is worth one next time, what did not
- * makes the next one shorter. So a sleep that was not necessary is the last one, and a thread that
- * waits long spends almost nothing. Pure: times come in, a time goes out.
+ * How long a thread spins before it sleeps, computed from its latest waits, asleep or not. A wait
+ * that spinning could have covered makes it spin next time; a longer one makes the next spin
+ * shorter. So only one sleep is unnecessary, and a thread that waits long spends almost nothing.
+ * Pure: times come in, a time goes out.
  */
 #ifndef SYCL_SHARED_SPIN_PACE_H
 #define SYCL_SHARED_SPIN_PACE_H
@@ -15,9 +15,9 @@
 #define SPIN_PACE_MAX_NS 50000u
 #define SPIN_PACE_MIN_NS 1000u
 /*
- * Of the latency class, whose kernels and pauses are often longer than that, and for which being
- * woken costs more than what it waits for: while such sessions work at this pace, each thread in
- * their way may use up a processor. Only where there are this many.
+ * The limit for the latency class, whose kernels and pauses are often longer. There a wake-up costs
+ * more than the wait itself. While such sessions work at this pace, each thread that serves them
+ * may occupy a processor. Only where there are this many processors.
  */
 #define SPIN_PACE_LATENCY_MAX_NS     1000000u
 #define SPIN_PACE_LATENCY_PROCESSORS 8

@@ -17,18 +17,18 @@
 
 /* In the order in which a group goes through them. */
 enum stage {
-	STAGE_BEGUN,     /* the program is about to build it: syclbench says so */
+	STAGE_BEGUN,     /* the program is about to build it (reported by syclbench) */
 	STAGE_WRITTEN,   /* library: its record is whole, and about to be visible; of known shapes
 			    only */
 	STAGE_RUNG,      /* library: the engine has been woken, if it slept */
 	STAGE_TAKEN,     /* front thread: the record has been copied out of the ring */
-	STAGE_DECODED,   /* front thread: all of it has been looked up and checked */
+	STAGE_DECODED,   /* front thread: all its objects have been found and checked */
 	STAGE_ORDERED,   /* front thread: it may go; about to be handed to the device's thread */
 	STAGE_ARRIVED,   /* device thread: it is there */
 	STAGE_LAUNCHED,  /* device thread: the vendor's library has it */
-	STAGE_COMPLETED, /* device thread: the vendor's library has said that it is over */
+	STAGE_COMPLETED, /* device thread: the vendor's library has reported its end */
 	STAGE_TOLD,      /* front thread: its slot is about to be written */
-	STAGE_KNOWN,     /* the program's wait has returned: syclbench says so */
+	STAGE_KNOWN,     /* the program's wait has returned (reported by syclbench) */
 	STAGES
 };
 
@@ -57,7 +57,7 @@ static inline void stage_mark(uint64_t group, enum stage stage)
 
 #define STAGE_MARK(group, stage) stage_mark(group, stage)
 
-/* Of a burst of groups, whose numbers follow each other. */
+/* The same for a burst of groups with consecutive numbers. */
 static inline void stage_mark_all(uint64_t first, uint32_t count, enum stage stage)
 {
 	for (uint32_t i = 0; i < count; i++)

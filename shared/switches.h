@@ -1,7 +1,7 @@
 /*
- * Switches in the environment, for comparing and for narrowing down a fault: 0 is off; 1, nothing
- * at all and everything else is on. What has to be asked for (SWITCH_SPILL) is on with 1 only. The
- * service warns of what is none of these; libraries say nothing.
+ * Switches in the environment, for comparisons and for narrowing down a fault. 0 is off; 1, any
+ * other value and no value are on. SWITCH_SPILL is on with 1 only. The service warns of any other
+ * value; libraries print nothing.
  */
 #ifndef SYCL_SHARED_SWITCHES_H
 #define SYCL_SHARED_SWITCHES_H
@@ -17,11 +17,11 @@
 	"SYCLD_BURST" /* the engine takes launches of one shape that lie behind each other in a    \
 			 ring as one task */
 #define SWITCH_GATE                                                                                \
-	"SYCLD_GATE" /* where several sessions want a device, their classes and weights say whose  \
-			command goes next */
+	"SYCLD_GATE" /* where several sessions need a device, their classes and weights decide     \
+			whose \ command goes next */
 #define SWITCH_SPILL                                                                               \
-	"SYCLD_SPILL" /* what a full device has no room for goes to the host: off unless asked for \
-		       */
+	"SYCLD_SPILL" /* memory for which a full device has no room goes to the host: off by       \
+			 default \ */
 #define SWITCH_WINDOW                                                                              \
 	"SYCLD_WINDOW" /* a session that is not alone has a window on a device, and shorter turns; \
 			  none is read far ahead */

@@ -1,7 +1,7 @@
 /*
- * What an engine has noted of a command group while a trace is taken, as it travels from the engine
- * by way of the supervisor to 'syclctl trace' (control.proto: EngineTrace; admin.proto:
- * TraceChunk). An engine's claim: whoever reads it checks it.
+ * An engine's record of a command group while a trace is taken. It goes from the engine by way of
+ * the supervisor to 'syclctl trace' (control.proto: EngineTrace; admin.proto: TraceChunk). It is an
+ * engine's claim: every reader checks it.
  */
 #ifndef SYCL_SHARED_TRACE_RECORD_H
 #define SYCL_SHARED_TRACE_RECORD_H
@@ -13,7 +13,7 @@
 	1100u /* in one message; the largest that leaves a datagram room for the rest */
 #define TRACE_RECORDS_POLL 4400u /* of one engine, at one time */
 #define TRACE_RECORDS_KEPT                                                                         \
-	65536u /* in an engine, until they are asked for: 3.5 MiB, while a trace is taken */
+	65536u /* kept in an engine until they are requested: 3.5 MiB, while a trace is taken */
 
 /* How takes_ns is known. */
 enum trace_known {

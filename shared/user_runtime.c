@@ -61,7 +61,7 @@ int user_runtime_path(const char *shared, char *path_out, size_t size)
 		       : 0;
 }
 
-/* What is missing above it; what cannot be made is missing when the folder itself is to be made. */
+/* Makes missing parent folders. Failures are ignored here: making the folder itself then fails. */
 static void make_parents(const char *path)
 {
 	char parent[PATH_MAX];
@@ -73,7 +73,8 @@ static void make_parents(const char *path)
 int user_runtime_make(const char *shared, char *path_out, size_t size)
 {
 	int r = 0;
-	/* Somebody may take the name between the look and the making: the second look sees it. */
+	/* Another user may take the name between the check and the creation: the second check finds
+	 * that. */
 	for (int attempt = 0; attempt < 2; attempt++) {
 		r = user_runtime_path(shared, path_out, size);
 		if (r < 0)

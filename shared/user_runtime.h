@@ -1,9 +1,9 @@
 /*
- * Where this user's own service has its folder: the service, the library and syclctl must find the
- * same place without talking. $XDG_RUNTIME_DIR/sycld where that is to be had, else sycld-UID in a
- * folder that all users share. Anybody may make one of that name there first: then it is
- * $XDG_STATE_HOME/sycld, else ~/.local/state/sycld, which stays the place for as long as it is
- * there.
+ * The folder of this user's own service. The service, the library and syclctl must find the same
+ * folder without communicating. It is $XDG_RUNTIME_DIR/sycld if that variable is set, else
+ * sycld-UID in a folder that all users share. Another user may make a folder of that name there
+ * first. Then it is $XDG_STATE_HOME/sycld, else ~/.local/state/sycld, for as long as that folder
+ * exists.
  */
 #ifndef SYCL_SHARED_USER_RUNTIME_H
 #define SYCL_SHARED_USER_RUNTIME_H
@@ -13,8 +13,9 @@
 #define USER_RUNTIME_SHARED "/tmp"
 
 /*
- * The path, by what is there now; `shared` is USER_RUNTIME_SHARED but in tests. Whether the folder
- * is safe to use its opener looks. 0 or -ENAMETOOLONG. Any thread; looks at files.
+ * The path, from the folders that exist now; `shared` is USER_RUNTIME_SHARED but in tests. The code
+ * that opens the folder must check that it is safe. 0 or -ENAMETOOLONG. Any thread; reads the file
+ * system.
  */
 int user_runtime_path(const char *shared, char *path_out, size_t size);
 

@@ -1,9 +1,10 @@
 /*
- * Where USM of kinds host and shared lies: at the same addresses in a client and in its engine. The
- * client chooses the place, the engine takes it only inside of this window. There the kernel puts
- * nothing by itself - neither heap, stack nor libraries, and no driver's reservations - so a client
- * can be in the way of nobody but other clients of its engine, which choose at random.
- * (AddressSanitizer's shadow lies below, ThreadSanitizer's inside: it has no such USM.)
+ * The window of addresses for USM of kinds host and shared. It lies at the same addresses in a
+ * client and in its engine. The client chooses the address, and the engine accepts it only inside
+ * of this window. The kernel puts nothing there by itself: no heap, stack, libraries or
+ * reservations of a driver. So a client can collide only with other clients of its engine, and all
+ * choose at random. (AddressSanitizer's shadow lies below, ThreadSanitizer's inside: it has no such
+ * USM.)
  */
 #ifndef SYCL_SHARED_USM_WINDOW_H
 #define SYCL_SHARED_USM_WINDOW_H

@@ -33,7 +33,7 @@ struct sycl_async_error {
 };
 
 /**
- * An asynchronous handler. It gets all errors in one call, on the thread that asked for them or
+ * An asynchronous handler. It gets all errors in one call, on the thread that requested them or
  * that destroyed their queue. It may call any function of this library. The errors and their texts
  * belong to the library and are valid during the call.
  */

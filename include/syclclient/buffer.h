@@ -10,7 +10,7 @@
 
 SYCL_BEGIN_DECLS
 
-/** What the host memory of a buffer is, and what happens to it. */
+/** Kinds of host memory of a buffer: its owner, and its use after the call. */
 typedef enum sycl_host_memory {
 	SYCL_HOST_NONE = 0,     /**< there is none: `host` is NULL */
 	SYCL_HOST_BORROWED = 1, /**< the caller's; written back at release if a device wrote */
@@ -35,12 +35,12 @@ typedef void sycl_free_function(void *memory, void *context);
  * service finds wrong later.
  *
  * @param platform         Any platform of the connection.
- * @param host             The first contents, copied during the call. NULL with SYCL_HOST_NONE: the
- *                         contents are undefined. SYCL_HOST_BORROWED memory of 8 MiB or more may be
- *                         copied later: by the first call that submits a group with the buffer,
- *                         makes a host accessor on it, or releases or detaches it for the last
- *                         time. The program must not change the memory before that. Until the last
- *                         release it belongs to the library.
+ * @param host The first contents, copied during the call. NULL with SYCL_HOST_NONE: the contents
+ *                         are undefined. SYCL_HOST_BORROWED memory of 8 MiB or more may be copied
+ *                         later. The first call that needs it copies it: a submission with the
+ *                         buffer, a host accessor on it, its last release or its last detach. The
+ *                         program must not change the memory before that. Until the last release it
+ *                         belongs to the library.
  * @param size_bytes       Any size, also 0.
  * @param kind             What happens to `host` later. SHARED and OWNED need
  *                         sycl_buffer_create_with.
@@ -51,12 +51,12 @@ typedef void sycl_free_function(void *memory, void *context);
  * @since 0.1
  *
  * @example
- *	float numbers[1000] = {0};
- *	sycl_buffer made = NULL;
- *	result = sycl_buffer_create(platform, numbers, sizeof(numbers), SYCL_HOST_BORROWED, &made);
- *	// ... command groups that use it ...
- *	if (result == SYCL_SUCCESS)
- *		result = sycl_buffer_release(made); // waits, and writes back
+ * *	float numbers[1000] = {0};
+ * *	sycl_buffer made = NULL;
+ * *	result = sycl_buffer_create(platform, numbers, sizeof(numbers), SYCL_HOST_BORROWED, &made);
+ * *	// ... command groups that use it ...
+ * *	if (result == SYCL_SUCCESS)
+ * *		result = sycl_buffer_release(made); // waits, and writes back
  */
 SYCL_API sycl_result sycl_buffer_create(sycl_platform platform, void *host, uint64_t size_bytes,
 					sycl_host_memory kind, sycl_buffer *buffer_out);
@@ -72,10 +72,11 @@ struct sycl_buffer_options {
 	void *free_context;            /**< passed to free_host */
 	/**
 	 * An initialised pthread_mutex_t, process-shared if other processes use the memory; NULL:
-	 * none. The library holds it while it reads or writes the host memory itself: while it
-	 * copies the first contents, and while the last release writes them back, after all groups
-	 * are complete. The library never holds it while it waits for anything else. It must stay
-	 * valid until the last release. A robust mutex whose owner died is made consistent.
+	 * none. The library holds it while it reads or writes the host memory itself: for the copy
+	 * of the first contents, and for the write-back of the last release. That write-back begins
+	 * when all groups are complete. The library never holds it while it waits for anything
+	 * else. It must stay valid until the last release. A robust mutex whose owner died is made
+	 * consistent.
 	 */
 	void *use_mutex;
 };
@@ -116,10 +117,10 @@ SYCL_API sycl_result sycl_buffer_create_with(sycl_platform platform,
  * nothing has written is undefined.
  *
  * Kernels, fills, copies between buffers and native commands of graphs may use it, and parts and
- * views of it (sycl_buffer_create_sub, sycl_buffer_reinterpret). Other uses get SYCL_ERROR_INVALID:
- * a command group that is no node, a host task, a copy from or to the program's memory, an update
- * of the host, and a host accessor. It cannot be exported, has no native handle outside of native
- * commands, and is never written back.
+ * views of it (sycl_buffer_create_sub, sycl_buffer_reinterpret). Other uses return
+ * SYCL_ERROR_INVALID: command groups outside of graphs, host tasks, host accessors, updates of the
+ * host, and copies from or to the program's memory. It cannot be exported, has no native handle
+ * outside of native commands, and is never written back.
  *
  * @param platform         Any platform of the connection.
  * @param size_bytes       Any size, also 0. It counts against the session's limit of buffer bytes.
@@ -346,10 +347,9 @@ SYCL_API sycl_result sycl_host_accessor_create_for(sycl_buffer buffer, sycl_acce
 						   sycl_host_accessor *accessor_out);
 
 /**
- * Access a part of a buffer from the host. It waits for the same groups, and holds up the same
- * groups, as an accessor on the whole buffer; on a sub-buffer, as one on the whole sub-buffer. But
- * only the part is brought to the host, and the program may touch only the part. Otherwise as
- * sycl_host_accessor_create_for.
+ * Access a part of a buffer from the host. It waits for and holds up the same groups as an accessor
+ * on the whole buffer, or on the whole sub-buffer. But only the part is brought to the host, and
+ * the program may touch only the part. Otherwise as sycl_host_accessor_create_for.
  *
  * @param offset_bytes  Where the part begins in the buffer.
  * @param size_bytes    SYCL_REST_BYTES: everything from the offset on.
@@ -414,7 +414,7 @@ SYCL_API sycl_result sycl_host_accessor_get_pointer(sycl_host_accessor accessor,
 /** Take one more reference. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_host_accessor_retain(sycl_host_accessor accessor);
 /**
- * Release one reference. After the last one, groups that wait for it may run, and see what was
+ * Release one reference. After the last one, groups that wait for it may run, and read what was
  * written. Never blocks.
  * @since 0.1
  */

@@ -19,7 +19,7 @@ typedef enum sycl_device_type {
 	SYCL_DEVICE_TYPE_CUSTOM = 4
 } sycl_device_type;
 
-/** What a device can do. */
+/** Features of a device. */
 typedef enum sycl_aspect {
 	SYCL_ASPECT_CPU = 0,
 	SYCL_ASPECT_GPU = 1,
@@ -149,7 +149,7 @@ typedef enum sycl_partition_property {
 	SYCL_PARTITION_BY_AFFINITY_DOMAIN = 3 /**< by what the compute units share */
 } sycl_partition_property;
 
-/** What the compute units of a sub-device share. */
+/** Caches and memory that the compute units of a sub-device share. */
 typedef enum sycl_partition_affinity_domain {
 	SYCL_PARTITION_AFFINITY_NOT_APPLICABLE = 0,
 	SYCL_PARTITION_AFFINITY_NUMA = 1,
@@ -197,7 +197,7 @@ typedef enum sycl_global_mem_cache_type {
 	SYCL_GLOBAL_MEM_CACHE_READ_WRITE = 2
 } sycl_global_mem_cache_type;
 
-/** What local memory is on a device. */
+/** Kinds of local memory of a device. */
 typedef enum sycl_local_mem_type {
 	SYCL_LOCAL_MEM_NONE = 0,
 	SYCL_LOCAL_MEM_LOCAL = 1, /**< its own memory */

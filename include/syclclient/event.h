@@ -103,8 +103,8 @@ typedef enum sycl_command_status {
  *
  * A command on an OpenCL device is running when its driver reports that it has begun. PoCL reports
  * that at once; others may report it later. On a CUDA device a command counts as running when it
- * has been sent, and everything before it is complete: what it waits for, and what is before it on
- * its stream. A host task is running when its function is about to be called.
+ * has been sent and everything before it is complete. That is its dependencies, and earlier
+ * commands on its stream. A host task is running when its function is about to be called.
  *
  * @param[out] status_out  The state.
  * @since 0.1
@@ -134,7 +134,7 @@ typedef enum sycl_profiling {
  * - For a host task it is the time at which its function was about to be called.
  * - For the launch of a graph that the engine sends node by node it is known only with the end.
  *
- * While the library waits for a start, it asks the service repeatedly, at most every 10 ms.
+ * While the library waits for a start, it queries the service repeatedly, at most every 10 ms.
  *
  * @param what         Which time.
  * @param[out] ns_out  The time.
@@ -145,10 +145,10 @@ typedef enum sycl_profiling {
  * @since 0.1
  *
  * @example
- *	uint64_t start_ns = 0, end_ns = 0;
- *	result = sycl_event_get_profiling(event, SYCL_PROFILING_START, &start_ns);
- *	if (result == SYCL_SUCCESS)
- *		result = sycl_event_get_profiling(event, SYCL_PROFILING_END, &end_ns);
+ * *	uint64_t start_ns = 0, end_ns = 0;
+ * *	result = sycl_event_get_profiling(event, SYCL_PROFILING_START, &start_ns);
+ * *	if (result == SYCL_SUCCESS)
+ * *		result = sycl_event_get_profiling(event, SYCL_PROFILING_END, &end_ns);
  */
 SYCL_API sycl_result sycl_event_get_profiling(sycl_event event, sycl_profiling what,
 					      uint64_t *ns_out);
@@ -162,8 +162,8 @@ SYCL_API sycl_result sycl_event_get_profiling(sycl_event event, sycl_profiling w
  *   ("embedded:"). The engine records it in the command's stream on the first request. It completes
  *   when everything that the stream held at that moment has ended, so never before the command. For
  *   a command that has already ended it is complete. There is none while the command is not yet on
- *   the device, if it uses several streams, or if it is a launch of a graph. There is none either
- *   while 1024 events of the connection have one. The answer may change later.
+ *   the device. There is none if it uses several streams, or is a launch of a graph. There is none
+ *   either while 1024 events of the connection have one. The answer may change later.
  * - No other event has one.
  *
  * The native event of a command lives as long as the SYCL event. For a command on a CUDA device

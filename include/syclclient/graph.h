@@ -67,7 +67,7 @@ struct sycl_graph_finalize_properties {
 		sizeof(struct sycl_graph_finalize_properties), 0                                   \
 	}
 
-/** What a queue does with submitted groups. */
+/** States of a queue: whether submitted groups run or are recorded. */
 typedef enum sycl_queue_state {
 	SYCL_QUEUE_EXECUTING = 0,
 	SYCL_QUEUE_RECORDING = 1
@@ -139,10 +139,10 @@ SYCL_API sycl_result sycl_graph_get_device(sycl_graph graph, sycl_device *device
  * not executed. A queue that this graph records already stays so. The call succeeds for all of
  * them, or for none. Never blocks.
  *
- * Recording extends to another queue of the same context and device when a group is submitted to it
- * that depends on an event of the recording. Events of recorded groups stand for nodes: groups of
- * the same graph can depend on them. Waiting for such an event, or asking for its state or times,
- * is SYCL_ERROR_INVALID. So is a wait on a recorded queue, and a group that depends on an event
+ * Recording extends to another queue of the same context and device when a group there depends on
+ * an event of the recording. Events of recorded groups stand for nodes: groups of the same graph
+ * can depend on them. Waiting for such an event, or asking for its state or times, is
+ * SYCL_ERROR_INVALID. So is a wait on a recorded queue, and a group that depends on an event
  * outside of the graph.
  *
  * A graph cannot record a buffer that is written back to host memory: the submission gets
@@ -163,17 +163,17 @@ SYCL_API sycl_result sycl_graph_get_device(sycl_graph graph, sycl_device *device
  * @since 0.1
  *
  * @example
- *	sycl_executable_graph executable = NULL;
- *	const sycl_range range = sycl_range1(1000);
- *	result = sycl_graph_begin_recording(graph, 1, &queue);
- *	if (result == SYCL_SUCCESS)
- *		result = SYCL_LAUNCH(queue, kernel, range, NULL, SYCL_READ_WRITE(buffer));
- *	if (result == SYCL_SUCCESS)
- *		result = sycl_graph_end_recording(graph, 1, &queue);
- *	if (result == SYCL_SUCCESS)
- *		result = sycl_graph_finalize(graph, NULL, &executable);
- *	if (result == SYCL_SUCCESS)
- *		result = sycl_queue_graph(queue, executable, 0, NULL, NULL);
+ * *	sycl_executable_graph executable = NULL;
+ * *	const sycl_range range = sycl_range1(1000);
+ * *	result = sycl_graph_begin_recording(graph, 1, &queue);
+ * *	if (result == SYCL_SUCCESS)
+ * *		result = SYCL_LAUNCH(queue, kernel, range, NULL, SYCL_READ_WRITE(buffer));
+ * *	if (result == SYCL_SUCCESS)
+ * *		result = sycl_graph_end_recording(graph, 1, &queue);
+ * *	if (result == SYCL_SUCCESS)
+ * *		result = sycl_graph_finalize(graph, NULL, &executable);
+ * *	if (result == SYCL_SUCCESS)
+ * *		result = sycl_queue_graph(queue, executable, 0, NULL, NULL);
  */
 SYCL_API sycl_result sycl_graph_begin_recording(sycl_graph graph, uint32_t count,
 						const sycl_queue *queues);
@@ -280,8 +280,8 @@ SYCL_API sycl_result sycl_graph_node_from_event(sycl_graph graph, sycl_event eve
 /**
  * Make an executable graph of the graph's present state. The library sends it to the service once,
  * in this call. A graph can be finalized many times. Never waits for a device. The functions of its
- * native commands are called before this returns, each once: in process on a thread of the engine,
- * through a service on this thread.
+ * native commands are called before this returns, each once. An embedded engine calls them on its
+ * own thread; with a service, this thread calls them.
  *
  * @param graph           The graph; it stays as it is.
  * @param properties      NULL: none.
@@ -331,8 +331,8 @@ SYCL_API sycl_result sycl_executable_graph_is_updatable(sycl_executable_graph gr
  * blocks.
  *
  * On a queue with profiling the event of a launch has times if the graph was finalized with
- * SYCL_GRAPH_ENABLE_PROFILING: the first start and the last end of its nodes. Otherwise a request
- * for them is SYCL_ERROR_INVALID.
+ * SYCL_GRAPH_ENABLE_PROFILING. They are the first start and the last end of its nodes. Otherwise a
+ * request for them is SYCL_ERROR_INVALID.
  *
  * @param graph  The executable graph.
  * @retval SYCL_ERROR_INVALID  The group has an action already; a graph for another context or
@@ -483,10 +483,10 @@ SYCL_API sycl_result sycl_executable_graph_update(sycl_executable_graph executab
 						  sycl_graph graph, uint32_t count,
 						  const sycl_graph_node *nodes);
 /**
- * Update all nodes of an executable graph: they take the kernels' arguments and ranges of a graph
- * with the same structure, from the next launch on. That graph needs as many nodes of the same
- * types, with the same edges, in the same order, and the same kernels. Blocks as sycl_queue_submit:
- * never for a device.
+ * Update all nodes of an executable graph. From the next launch on they use the kernels' arguments
+ * and ranges of a graph with the same structure. That graph needs as many nodes of the same types,
+ * with the same edges, in the same order, and the same kernels. Blocks as sycl_queue_submit: never
+ * for a device.
  *
  * @param executable  The executable graph.
  * @param graph       The other graph.

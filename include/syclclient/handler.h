@@ -212,11 +212,11 @@ SYCL_API sycl_result sycl_handler_set_splittable(sycl_handler handler);
  * The call is a permission. It has an effect on devices of the CUDA backend with compute capability
  * 9.0 or later. The predecessor must be on the same stream, as a rule of the same queue, and sent
  * together with this launch. Launches are sent together if they are submitted while the device has
- * work, and always if they follow each other in a graph that is launched as one. Elsewhere the
- * launch begins when its predecessor has ended, and the wait does nothing: on OpenCL devices, and
- * for launches that are in clusters, cooperative or timed. Everything other than the predecessor
- * has always ended, other queues' work included. The predecessor's end may be reported together
- * with this launch's.
+ * work. Successive launches in a graph that is launched as one are always sent together. Elsewhere
+ * the launch begins when its predecessor has ended, and the wait does nothing. That is so on OpenCL
+ * devices, and for launches that are cooperative, timed or in clusters. Everything other than the
+ * predecessor has always ended, other queues' work included. The predecessor's end may be reported
+ * together with this launch's.
  *
  * @return sycl_queue_submit also has SYCL_ERROR_INVALID: the group is no launch. On devices where
  *         the permission counts, the group's event fails with SYCL_ERROR_INVALID if the kernel is
@@ -355,7 +355,7 @@ SYCL_API sycl_result sycl_handler_update_host_part(sycl_handler handler, sycl_bu
 
 /**
  * Set the action: record a shared event. The event occurs when the group's requisites are met. A
- * process that has waited for it sees what they wrote. Recording it again replaces the earlier
+ * process that has waited for it reads what they wrote. Recording it again replaces the earlier
  * record. Never blocks.
  *
  * @param event  Of the queue's device (share.h). It may be released at once.

@@ -22,7 +22,8 @@
  *
  * For each submission the library calls the function exactly once; or never, if its group fails
  * before its turn or the connection ends. It calls the user data's destroy function exactly once in
- * any case, after the last use of the data, on any thread that uses or used the connection.
+ * any case, after the last use of the data. That may happen on any thread that uses or used the
+ * connection.
  *
  * Host tasks that have not begun keep what they need, but not the connection. When the last handle
  * of a connection without helper threads is released, the library drops them. With helper threads

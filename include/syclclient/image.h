@@ -38,7 +38,7 @@ typedef enum sycl_image_format {
 	SYCL_IMAGE_FORMAT_B8G8R8A8_UNORM = 11
 } sycl_image_format;
 
-/** What a sampler does with a coordinate outside of the image. */
+/** How a sampler treats a coordinate outside of the image. */
 typedef enum sycl_addressing_mode {
 	/** the image and its mirror image in turn; coordinates must be normalised */
 	SYCL_ADDRESSING_MIRRORED_REPEAT = 1,

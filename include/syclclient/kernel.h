@@ -290,7 +290,7 @@ SYCL_API const char *sycl_get_build_log(void);
 /**
  * Make a kernel from a bundle, for every device for which the bundle has it. A queue uses the
  * kernel of its device. A round trip for each device. From then on each submission checks the
- * arguments against what the service knows of the kernel.
+ * arguments against the service's description of the kernel.
  *
  * @param bundle           In the executable state.
  * @param name             1 to 255 bytes; copied.

@@ -20,7 +20,7 @@
 
 SYCL_BEGIN_DECLS
 
-/** What an argument is. */
+/** Kinds of an argument. */
 typedef enum sycl_launch_argument_kind {
 	SYCL_LAUNCH_VALUE = 1, /**< `size_bytes` bytes at `pointer`: sycl_handler_set_value */
 	/** bytes of `buffer` with `mode`: sycl_handler_set_ranged_accessor */
@@ -30,7 +30,7 @@ typedef enum sycl_launch_argument_kind {
 } sycl_launch_argument_kind;
 
 /**
- * One argument of the kernel. The library ignores members that its kind does not name. 48 bytes, no
+ * An argument of the kernel. The library ignores members that its kind does not name. 48 bytes, no
  * padding.
  */
 struct sycl_launch_argument {
@@ -43,7 +43,7 @@ struct sycl_launch_argument {
 	uint64_t reserved; /**< must be 0 */
 };
 
-/** What to launch. Start from SYCL_LAUNCH_INIT. */
+/** A launch of a kernel. Start from SYCL_LAUNCH_INIT. */
 struct sycl_launch {
 	uint32_t struct_bytes; /**< sizeof(struct sycl_launch) */
 	uint32_t reserved;     /**< must be 0 */

@@ -56,8 +56,8 @@ SYCL_API sycl_result sycl_platform_get_native(sycl_platform platform, sycl_backe
 
 /**
  * Get the device's native object. A round trip; opens the device. For a CUDA device of a service it
- * is the number that this program's own driver has for the same GPU, which it finds by the UUID.
- * That needs no round trip, but blocks the first time while the driver starts. Otherwise as
+ * is the number of the same GPU in this program's own driver, found by its UUID. That needs no
+ * round trip, but blocks the first time while the driver starts. Otherwise as
  * sycl_platform_get_native.
  *
  * @return Also SYCL_ERROR_FEATURE_NOT_SUPPORTED if this program has no driver, or its driver does

@@ -54,8 +54,8 @@
  *   counts as a host task: sycl_queue_submit also has SYCL_ERROR_QUOTA.
  * - The driver is loaded at the first use: libcuda.so.1, or the library that SYCLD_CUDA_LIBRARY
  *   names. An error of the context fails this group, with the driver's code, and no other group.
- * - The service neither sees nor schedules the work. It does not count in a session's share of the
- *   device.
+ * - The service neither receives nor schedules the work. It does not count in a session's share of
+ *   the device.
  *
  * As a node of a graph (graph.h), the function is called by sycl_graph_finalize, once for each
  * executable graph, and not by its launches. sycl_interop_get_native_graph returns a graph to which

@@ -62,7 +62,7 @@ static inline sycl_result sycl_opencl_device_has_extension(sycl_device device,
 	return sycl_device_has_extension(device, SYCL_BACKEND_KIND_OPENCL, extension, has_out);
 }
 
-/* One handle of an object: `sycl_opencl_get_native_NAME(sycl_NAME, TYPE *)`. */
+/* Get the only native handle of an object: `sycl_opencl_get_native_NAME(sycl_NAME, TYPE *)`. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): a type in parentheses declares nothing */
 #define SYCL_OPENCL_GET(name, type)                                                                \
 	static inline sycl_result sycl_opencl_get_native_##name(sycl_##name object,                \

@@ -83,15 +83,15 @@ struct sycl_open_options {
  *                                     environment; platform_out is NULL.
  * @retval SYCL_ERROR_CONNECTION_LOST  No service answers and none could be started, or it refused.
  * @retval SYCL_ERROR_TIMEOUT          No answer in 10 s.
- * @retval SYCL_ERROR_VERSION          The service speaks another protocol.
+ * @retval SYCL_ERROR_VERSION The service has another version of the protocol.
  * @retval SYCL_ERROR_QUOTA            The service has as many sessions as it may have.
  * @retval SYCL_ERROR_PLATFORM         "embedded:": libsyclengine.so is not next to this library.
  * @since 0.1
  *
  * @example
- *	sycl_platform opened = NULL;
- *	if (sycl_platform_open(NULL, &opened) != SYCL_SUCCESS)
- *		fprintf(stderr, "no service: %s\n", sycl_get_last_error_text());
+ * *	sycl_platform opened = NULL;
+ * *	if (sycl_platform_open(NULL, &opened) != SYCL_SUCCESS)
+ * *		fprintf(stderr, "no service: %s\n", sycl_get_last_error_text());
  */
 SYCL_API sycl_result sycl_platform_open(const char *endpoint, sycl_platform *platform_out);
 
@@ -180,7 +180,7 @@ SYCL_API sycl_result sycl_platform_get_info(sycl_platform platform, sycl_platfor
 SYCL_API sycl_result sycl_platform_get_backend_info(sycl_platform platform, uint32_t info,
 						    size_t bytes, void *value, size_t *bytes_out);
 
-/** What this connection's session has used so far. Start from SYCL_USAGE_INIT. */
+/** The use of devices by this connection's session so far. Start from SYCL_USAGE_INIT. */
 struct sycl_usage {
 	uint32_t struct_bytes; /**< sizeof(struct sycl_usage) */
 	uint32_t reserved;     /**< must be 0 */
@@ -192,7 +192,7 @@ struct sycl_usage {
 	uint64_t bytes_to_host;
 	uint64_t buffer_bytes;       /**< held now */
 	uint64_t arena_bytes;        /**< held now */
-	uint64_t groups_resubmitted; /**< submitted groups whose shape the service already knew */
+	uint64_t groups_resubmitted; /**< submitted groups whose shape the service already had */
 };
 #define SYCL_USAGE_INIT                                                                            \
 	{                                                                                          \

@@ -5,7 +5,7 @@
  *
  * A buffer that is to be shared must be created for that. It lives on one device for good: it never
  * moves and is never spilled to host memory. Nothing else uses the device's memory granules
- * (usually 2 MiB) that it occupies, so a process that maps it sees no other data.
+ * (usually 2 MiB) that it occupies, so a process that maps it gets no other data.
  * sycl_buffer_export returns what another process needs:
  *
  * - SYCL_SHARE_VMM: a descriptor. It can be sent over a Unix socket (SCM_RIGHTS), and gives access
@@ -24,8 +24,8 @@
  *   of them is released, also if the others end by a signal.
  * - A connection of another user that received the descriptor of SYCL_SHARE_VMM. Passing the
  *   descriptor is the grant; there is no other way to the memory. The guest reads and writes the
- *   buffer and sees no other memory of its owner. Its engine is another process, so the two are
- *   ordered as in the next case. It cannot export what it has imported. A grant cannot be
+ *   buffer and can reach no other memory of its owner. Its engine is another process, so the two
+ *   are ordered as in the next case. It cannot export what it has imported. A grant cannot be
  *   withdrawn. The memory lives until the last process has released it, also if others end by a
  *   signal. Each session is charged for it.
  * - Any other program, such as a CUDA program that maps the descriptor. Nothing orders the two: use
@@ -36,7 +36,7 @@
  * buffer's device have written when they are complete. Writes of a host accessor, or of a group on
  * another device, are brought there at once. They are there when the next group on the buffer's
  * device is complete, also an empty group that requires the buffer with SYCL_ACCESS_READ_WRITE.
- * Each later command group and host accessor sees what others wrote, as no copy of a shared buffer
+ * Each later command group and host accessor reads what others wrote, as no copy of a shared buffer
  * is kept elsewhere. The release writes back only what this connection's own groups and host
  * accessors could write (buffer.h). For what others wrote, use a host accessor.
  */
@@ -57,8 +57,8 @@ typedef enum sycl_share_kind {
 #define SYCL_SHARE_HANDLE_BYTES 64
 
 /**
- * What another process needs to open a buffer. Start from SYCL_SHARED_MEMORY_INIT. 96 bytes, no
- * padding.
+ * The name by which another process opens a buffer. Start from SYCL_SHARED_MEMORY_INIT. 96 bytes,
+ * no padding.
  */
 struct sycl_shared_memory {
 	uint32_t struct_bytes; /**< sizeof(struct sycl_shared_memory), so it can grow */

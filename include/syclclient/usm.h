@@ -15,13 +15,13 @@
  * that the engine shares with the program, as host USM is. Both sides access the same pages, which
  * never move. Prefetch and advice are checked and ordered there, and have no effect. A kernel that
  * reads much of it more than once is faster on device USM, with copies. With "embedded:" shared USM
- * is the backend's own and may move to the side that uses it; prefetch and advice are then the
+ * is the backend's own and may move to the side that uses it. Prefetch and advice are then the
  * backend's too (on CUDA: managed memory). SYCL_DEVICE_INFO_USM_SHARED_MIGRATES says which of the
  * two applies. So the aspects may differ between the two.
  *
  * Addresses order nothing. Two command groups that use the same allocation run in any order, or at
  * one time. To order them, let one depend on the other's event, require the same buffer, or use an
- * in-order queue. After a wait for a group's event each side sees what the other wrote.
+ * in-order queue. After a wait for a group's event each side reads what the other wrote.
  *
  * An allocation belongs to one context. Queues of another one refuse it, and so does every function
  * here. Allocations are no objects. They end with sycl_free, or with the connection; so do not
