@@ -30,6 +30,11 @@ static struct {
 	size_t told_count;
 	void *freed[ENTRIES]; /* and not given out again since */
 	size_t freed_count;
+	struct unflushed {
+		cl_event event;
+		cl_command_queue queue;
+	} unflushed[ENTRIES]; /* commands that their queue was not flushed behind */
+	size_t unflushed_count;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static size_t find_unplaced(cl_mem buffer)
@@ -151,12 +156,71 @@ static cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, size_t b
 	return next->clSetKernelArg(kernel, index, bytes, value);
 }
 
-/* What the driver has, with the buffers placed first. */
+/* Forgets commands of the queue, all or the one with this event. */
+static void forget_unflushed(cl_command_queue queue, cl_event event)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < state.unflushed_count; i++)
+		if (event ? state.unflushed[i].event != event : state.unflushed[i].queue != queue)
+			state.unflushed[kept++] = state.unflushed[i];
+	state.unflushed_count = kept;
+}
+
+static void note_flush(cl_command_queue queue)
+{
+	(void)pthread_mutex_lock(&state.lock);
+	forget_unflushed(queue, NULL);
+	(void)pthread_mutex_unlock(&state.lock);
+}
+
+/* Another command had this handle, which is over. */
+static void note_sent(cl_command_queue queue, cl_event event)
+{
+	(void)pthread_mutex_lock(&state.lock);
+	forget_unflushed(NULL, event);
+	if (state.unflushed_count < ENTRIES)
+		state.unflushed[state.unflushed_count++] =
+			(struct unflushed){.event = event, .queue = queue};
+	(void)pthread_mutex_unlock(&state.lock);
+}
+
+/* Is each of the commands on this queue, or flushed? */
+static bool may_wait(cl_command_queue queue, cl_uint count, const cl_event *waits)
+{
+	bool may = true;
+
+	(void)pthread_mutex_lock(&state.lock);
+	for (size_t i = 0; i < state.unflushed_count; i++)
+		for (cl_uint k = 0; k < count; k++)
+			may &= state.unflushed[i].queue == queue ||
+			       state.unflushed[i].event != waits[k];
+	(void)pthread_mutex_unlock(&state.lock);
+	return may;
+}
+
+static cl_int CL_API_CALL flush(cl_command_queue queue)
+{
+	note_flush(queue);
+	return next->clFlush(queue);
+}
+
+static cl_int CL_API_CALL finish(cl_command_queue queue)
+{
+	note_flush(queue);
+	return next->clFinish(queue);
+}
+
+/* What the driver has, with the buffers placed first, and behind nothing that was not flushed. */
 /* clang-format off */
 #define NEEDS(name, parameters, placed, arguments)                                                                     \
 	static cl_int CL_API_CALL own_##name parameters                                                                \
 	{                                                                                                              \
-		placed return next->name arguments;                                                                    \
+		placed if (!may_wait(q, n, w)) return CL_INVALID_EVENT_WAIT_LIST;                                      \
+		cl_int code = next->name arguments;                                                                    \
+		if (code == CL_SUCCESS && e)                                                                           \
+			note_sent(q, *e);                                                                              \
+		return code;                                                                                           \
 	}
 NEEDS(clEnqueueWriteBuffer,
       (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, const void *p, cl_uint n, const cl_event *w,
@@ -192,6 +256,16 @@ NEEDS(clEnqueueCopyBufferRect,
        size_t ssp, size_t drp, size_t dsp, cl_uint n, const cl_event *w, cl_event *e),
       place(s);
       place(d);, (q, s, d, so, o, r, srp, ssp, drp, dsp, n, w, e))
+NEEDS(clEnqueueMarkerWithWaitList,
+      (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e), , (q, n, w, e))
+NEEDS(clEnqueueBarrierWithWaitList,
+      (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e), , (q, n, w, e))
+NEEDS(clEnqueueSVMMemcpy,
+      (cl_command_queue q, cl_bool b, void *d, const void *s, size_t z, cl_uint n, const cl_event *w, cl_event *e), ,
+      (q, b, d, s, z, n, w, e))
+NEEDS(clEnqueueSVMMemFill,
+      (cl_command_queue q, void *d, const void *p, size_t ps, size_t z, cl_uint n, const cl_event *w, cl_event *e), ,
+      (q, d, p, ps, z, n, w, e))
 /* clang-format on */
 
 static size_t find_freed(const void *pointer)
@@ -278,8 +352,13 @@ static cl_int CL_API_CALL launch(cl_command_queue q, cl_kernel kernel, cl_uint d
 	(void)pthread_mutex_unlock(&state.lock);
 	if (stale)
 		return CL_INVALID_KERNEL_ARGS;
-	return next->clEnqueueNDRangeKernel(q, kernel, dimensions, offset, global, local, n, w,
-					    event);
+	if (!may_wait(q, n, w))
+		return CL_INVALID_EVENT_WAIT_LIST;
+	cl_int code = next->clEnqueueNDRangeKernel(q, kernel, dimensions, offset, global, local, n,
+						   w, event);
+	if (code == CL_SUCCESS && event)
+		note_sent(q, *event);
+	return code;
 }
 
 VISIBLE cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t bytes, void *value,
@@ -314,6 +393,8 @@ VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *t
 	table.clSetKernelExecInfo = exec_info;
 	table.clCreateKernel = create_kernel;
 	table.clEnqueueNDRangeKernel = launch;
+	table.clFlush = flush;
+	table.clFinish = finish;
 	OWN(clEnqueueWriteBuffer);
 	OWN(clEnqueueReadBuffer);
 	OWN(clEnqueueWriteBufferRect);
@@ -321,6 +402,10 @@ VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *t
 	OWN(clEnqueueFillBuffer);
 	OWN(clEnqueueCopyBuffer);
 	OWN(clEnqueueCopyBufferRect);
+	OWN(clEnqueueMarkerWithWaitList);
+	OWN(clEnqueueBarrierWithWaitList);
+	OWN(clEnqueueSVMMemcpy);
+	OWN(clEnqueueSVMMemFill);
 	*entries_out = sizeof(table) / sizeof(table.clGetPlatformIDs);
 	*dispatch_out = &table;
 	return CL_SUCCESS;

@@ -16,7 +16,7 @@ struct driver_event {
 };
 
 static struct driver_event events[8];
-static int wakes;
+static int wakes, flushes;
 /* The latest callback that was asked for; the driver makes none before a test says so. */
 static struct {
 	bool is_taken; /* else the driver refuses them, and the lane looks by itself */
@@ -67,6 +67,13 @@ static cl_int CL_API_CALL queue_call(cl_command_queue queue)
 	return CL_SUCCESS;
 }
 
+static cl_int CL_API_CALL flush_queue(cl_command_queue queue)
+{
+	(void)queue;
+	flushes++;
+	return CL_SUCCESS;
+}
+
 static cl_int CL_API_CALL event_callback(cl_event event, cl_int state,
 					 void(CL_CALLBACK *call)(cl_event, cl_int, void *),
 					 void *data)
@@ -101,7 +108,7 @@ static const struct opencl_library library = {
 	.GetEventProfilingInfo = profiling_info,
 	.GetEventInfo = event_info,
 	.ReleaseEvent = release_event,
-	.Flush = queue_call,
+	.Flush = flush_queue,
 	.Finish = queue_call,
 	.ReleaseCommandQueue = queue_call,
 	.SetEventCallback = event_callback,
@@ -243,4 +250,27 @@ Test(opencl_lanes, B18_the_driver_is_to_wake_for_what_is_short_without_what_is_l
 		  "all together are long");
 	cr_expect(eq(uint, woken_for((const uint64_t[]){1, 1, 1, 1, 1, 1, 1, 1}, 8), 7),
 		  "all of them are short");
+}
+
+/* A command of another queue may wait for what was flushed only. */
+Test(opencl_lanes, B9_B19_a_queue_is_flushed_before_another_one_waits_for_it_and_once)
+{
+	struct backend_lane *lane = open_lane();
+	for (unsigned i = 0; i < 3; i++)
+		events[i] = (struct driver_event){.state = CL_COMPLETE};
+	send(lane, 1, clock_now_ns(), &events[0]);
+	send(lane, 2, clock_now_ns(), &events[1]);
+	cr_expect(eq(int, flushes, 0));
+	opencl_lane_flush_up_to(lane, 1);
+	cr_expect(eq(int, flushes, 1));
+	opencl_lane_flush_up_to(lane, 2);
+	cr_expect(eq(int, flushes, 1), "the flush before was behind both");
+	opencl_flush(&device);
+	cr_expect(eq(int, flushes, 1), "nothing was sent since");
+	send(lane, 3, clock_now_ns(), &events[2]);
+	opencl_lane_flush_up_to(lane, 2);
+	cr_expect(eq(int, flushes, 1));
+	opencl_flush(&device);
+	cr_expect(eq(int, flushes, 2));
+	opencl_lane_free(lane);
 }

@@ -1,5 +1,6 @@
 /* The order of launches whose preparations PoCL would mix up (program/growth.h). */
 #include "opencl/lane/graph.h"
+#include "opencl/lane/lane.h"
 
 static bool pending_uses_growth(const struct opencl_pending *pending,
 				const struct opencl_growth *growth)
@@ -12,24 +13,34 @@ static bool pending_uses_growth(const struct opencl_pending *pending,
 	return false;
 }
 
-int opencl_growth_join(struct backend_lane *lane, struct opencl_growth_user *user,
-		       struct opencl_waits *waits, bool *leads_out)
+/* Waits for the pending commands that use the growth, or for its leader alone. */
+static int wait_for_users(const struct backend_lane *lane, const struct opencl_growth *growth,
+			  bool leader_only, struct opencl_waits *waits)
 {
-	struct backend_device *device = lane->device;
-	struct opencl_growth *growth = user->growth;
 	int error = 0;
 
-	*leads_out = false;
-	if (opencl_growth_is_served(device, user))
-		return growth->leader ? opencl_waits_add(waits, growth->leader) : 0;
-	*leads_out = true;
-	for (const struct backend_lane *other = device->lanes; other; other = other->next) {
+	for (struct backend_lane *other = lane->device->lanes; other; other = other->next) {
 		for (size_t i = other->head; error == 0 && i != other->tail; i++) {
 			const struct opencl_pending *pending =
 				&other->pending_ring[i & (other->capacity - 1)];
-			if (pending_uses_growth(pending, growth))
-				error = opencl_waits_add(waits, pending->event);
+			if (leader_only ? pending->event != growth->leader
+					: !pending_uses_growth(pending, growth))
+				continue;
+			if (other != lane)
+				opencl_lane_flush_up_to(other, pending->sequence);
+			error = opencl_waits_add(waits, pending->event);
 		}
 	}
 	return error;
+}
+
+int opencl_growth_join(struct backend_lane *lane, struct opencl_growth_user *user,
+		       struct opencl_waits *waits, bool *leads_out)
+{
+	struct opencl_growth *growth = user->growth;
+
+	*leads_out = !opencl_growth_is_served(lane->device, user);
+	if (!*leads_out && !growth->leader)
+		return 0;
+	return wait_for_users(lane, growth, !*leads_out, waits);
 }

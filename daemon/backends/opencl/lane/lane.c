@@ -185,6 +185,14 @@ static void arm_callback(struct backend_lane *lane)
 	on_completed(NULL, CL_COMPLETE, lane);
 }
 
+void opencl_lane_flush_up_to(struct backend_lane *lane, uint64_t sequence)
+{
+	if (sequence <= lane->flushed_sequence)
+		return;
+	(void)lane->device->cl->Flush(lane->queue);
+	lane->flushed_sequence = lane->last_sequence;
+}
+
 void opencl_flush(struct backend_device *device)
 {
 	struct backend_lane *lane = device->unflushed;
@@ -194,7 +202,7 @@ void opencl_flush(struct backend_device *device)
 		struct backend_lane *next = lane->next_unflushed;
 		lane->is_unflushed = false;
 		lane->next_unflushed = NULL;
-		(void)device->cl->Flush(lane->queue);
+		opencl_lane_flush_up_to(lane, lane->last_sequence);
 		arm_callback(lane);
 		lane = next;
 	}

@@ -27,6 +27,11 @@ int opencl_lane_reserve(struct backend_lane *lane);
 /* A command was sent. Room was reserved. Takes the event, the kernel's reference and the staging
  * memory. */
 void opencl_lane_push(struct backend_lane *lane, const struct opencl_pending *pending);
+/*
+ * Before a command of another queue waits for this one: OpenCL demands that its queue is flushed
+ * first. A driver may otherwise hold the later command in front of the one that it waits for.
+ */
+void opencl_lane_flush_up_to(struct backend_lane *lane, uint64_t sequence);
 /* backend_ops' flush and progress. */
 void opencl_flush(struct backend_device *device);
 uint32_t opencl_progress(struct backend_device *device, struct backend_completion *completions,

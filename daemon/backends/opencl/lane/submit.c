@@ -41,6 +41,8 @@ static int fill_waits(struct opencl_waits *list, const struct backend_lane *lane
 					   "a command waits for one that was not submitted");
 			return error;
 		}
+		if (event && waits[i].lane != lane)
+			opencl_lane_flush_up_to(waits[i].lane, waits[i].sequence);
 		if (event && opencl_waits_add(list, event) < 0)
 			return no_memory(fault_out);
 	}
