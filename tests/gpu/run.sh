@@ -67,6 +67,26 @@ end_leftovers() {
 	done
 }
 
+# note_stacks: what each thread of this folder's programs is at. Backtraces where a debugger is; the kernel's view in any case.
+note_stacks() {
+	local pid task
+	for pid in $(our_processes); do
+		printf '== %s: %s\n' "$pid" "$(tr '\0' ' ' <"/proc/$pid/cmdline")"
+		for task in /proc/"$pid"/task/*; do
+			printf '%s %s: in %s, system call %s\n' "${task##*/}" "$(cat "$task/comm")" "$(cat "$task/wchan")" \
+				"$(cat "$task/syscall")"
+		done
+		! command -v gdb >/dev/null || timeout -k 2 10 gdb -p "$pid" -batch -nx -ex 'thread apply all backtrace 24'
+	done
+}
+
+# note_stacks_at SECONDS NAME: so many seconds from now, into the logs of a suite that is about to be ended. The wait has no
+# process of its own that would be left when this one is ended.
+note_stacks_at() {
+	read -rt "$1" _ <>"$scratch/never"
+	note_stacks </dev/null >"$out/logs/$2.stacks" 2>&1
+}
+
 time_left() {
 	printf '%s\n' $((seconds_all - SECONDS))
 }
@@ -130,6 +150,7 @@ result_of() {
 	fi
 	if [ "$status" = 124 ] || [ "$status" = 137 ]; then
 		text="ended after $limit s$(begun "$name")"
+		[ ! -s "$out/logs/$name.stacks" ] || text="$text (logs/$name.stacks)"
 		[ $((passed + skipped)) -eq 0 ] || { failed=$((failed + 1)) && printf 'fail %s\n' "$name" >>"$scratch/$name.results"; }
 	elif [ "$status" -ge 126 ]; then
 		text="status $status"
@@ -159,7 +180,7 @@ is_wanted() {
 
 # suite NAME SECONDS COMMAND...: run it, at most so long.
 suite() {
-	local name=$1 limit=$2 start=$SECONDS left status
+	local name=$1 limit=$2 start=$SECONDS left status stacks_pid=''
 	shift 2
 	is_wanted "$name" || return 1
 	if [ ! -x "$1" ] && ! command -v "$1" >/dev/null; then
@@ -172,8 +193,14 @@ suite() {
 		return 1
 	fi
 	[ "$limit" -le "$left" ] || limit=$left
+	rm -f "$out/logs/$name.stacks"
+	if [ "$limit" -ge 60 ]; then
+		note_stacks_at $((limit - 20)) "$name" &
+		stacks_pid=$!
+	fi
 	timeout -k 5 "$limit" "$@" >"$out/logs/$name.log" 2>&1 </dev/null
 	status=$?
+	[ -z "$stacks_pid" ] || { kill "$stacks_pid" && wait "$stacks_pid"; } 2>/dev/null
 	end_leftovers
 	result_of "$name" "$status" $((SECONDS - start)) "$limit"
 	return 0
@@ -623,7 +650,7 @@ prepare() {
 		grep -qx "commit	$commit" "$out/facts" || fail "$earlier is not of commit $commit"
 		parts_before=$(sed -n 's/^parts\t//p' "$out/facts") took_before=$(sed -n 's/^took\t//p' "$out/facts")
 	fi
-	scratch=$(mktemp -d /tmp/sycld-gpu.XXXXXX) && chmod 755 "$scratch" || exit 1
+	scratch=$(mktemp -d /tmp/sycld-gpu.XXXXXX) && chmod 755 "$scratch" && mkfifo "$scratch/never" || exit 1
 	trap 'clock_pid=; end_leftovers; rm -rf "$scratch"' EXIT
 	trap 'exit 130' INT TERM HUP
 	jobs=2 # the driver makes contexts one after the other: more tests at a time only wait for each other
