@@ -59,7 +59,7 @@ function with_unit(value, unit) {
 	return value == "" ? "" : value " " unit
 }
 function is_gpu(group) {
-	return group !~ /^TC/
+	return group !~ /^TC/ && group != "TR10"
 }
 function print_head(group) {
 	print "| figure | service | baseline | ratio | target | spread | note |" (is_gpu(group) ? " commit |" : "")
@@ -156,13 +156,13 @@ END {
 	machine_list = machines()
 	print wrapped("Commits and GPUs: " machine_list "; driver " driver ".")
 	for (i = 1; i <= groups; i++)
-		if (order[i] !~ /^TC/ && is_drawn(order[i]))
+		if (is_gpu(order[i]) && is_drawn(order[i]))
 			print_group(order[i])
 	print "\n## On a processor"
 	print ""
 	split(line["TC1.pinned.p50"], part, "\t")
 	print wrapped("PoCL as the device; " part[12] ", " part[11] ", commit " commit_of(part[10]) ".")
 	for (i = 1; i <= groups; i++)
-		if (order[i] ~ /^TC/ && is_drawn(order[i]))
+		if (!is_gpu(order[i]) && is_drawn(order[i]))
 			print_group(order[i])
 }

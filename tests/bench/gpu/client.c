@@ -52,11 +52,11 @@ unsigned gpu_client_devices(sycl_platform connection, char *why_out, size_t size
 	return count;
 }
 
-static bool find_device(struct gpu_client *client, unsigned index)
+sycl_device gpu_client_device(sycl_platform connection, unsigned index)
 {
-	sycl_device devices[DEVICES_MAX];
+	sycl_device devices[DEVICES_MAX], found = NULL;
 	uint32_t count = 0;
-	sycl_platform platform = find_platform(client->platform);
+	sycl_platform platform = find_platform(connection);
 	bool good =
 		platform && client_good(sycl_platform_get_devices(platform, SYCL_DEVICE_TYPE_ALL,
 								  DEVICES_MAX, devices, &count),
@@ -64,13 +64,19 @@ static bool find_device(struct gpu_client *client, unsigned index)
 	count = count < DEVICES_MAX ? count : DEVICES_MAX;
 	for (uint32_t i = 0; i < count; i++)
 		if (i == index)
-			client->device = devices[i];
+			found = devices[i];
 		else
 			(void)sycl_device_release(devices[i]);
 	if (platform)
 		(void)sycl_platform_release(platform);
-	if (good && !client->device)
+	if (good && !found)
 		(void)fprintf(stderr, "the service has no CUDA device %u\n", index);
+	return found;
+}
+
+static bool find_device(struct gpu_client *client, unsigned index)
+{
+	client->device = gpu_client_device(client->platform, index);
 	return client->device != NULL;
 }
 

@@ -50,6 +50,9 @@ bool gpu_client_open_beside(struct gpu_client *client, const struct gpu_client *
  * `why_out`. */
 unsigned gpu_client_devices(sycl_platform platform, char *why_out, size_t size);
 
+/* One of them: the caller's to release; NULL, having said why: there is none. */
+sycl_device gpu_client_device(sycl_platform connection, unsigned index);
+
 /* A command group of `blocks` groups that add 1, without an event. */
 bool gpu_client_submit(struct gpu_client *client, sycl_kernel kernel, unsigned blocks,
 		       uint32_t number);

@@ -71,6 +71,7 @@ int row_gpu_stages(struct bench *bench);
 int row_host_accessor(struct bench *bench);
 int row_pages(struct bench *bench);
 int row_programs(struct bench *bench);
+int row_own_cost(struct bench *bench);
 int row_idle(struct bench *bench);
 int row_scale(struct bench *bench);
 int row_gpu_round_trip(struct bench *bench);

@@ -24,6 +24,7 @@ static const struct bench_row rows[] = {
 	{"TC7", "an idle service and idle clients", row_idle},
 	{"TC8", "many clients, and clients that misbehave", row_scale},
 	{"TC13", "a chain of 100 small kernels, as a graph and one by one", row_graph},
+	{"TR10", "what a command group costs on a driver that takes no time", row_own_cost},
 	{"TG1", "on a GPU: submit and wait of a small kernel", row_gpu_round_trip},
 	{"TG1.stages", "on a GPU: where the time of a command group goes", row_gpu_stages},
 	{"TG2", "on a GPU: one in-order queue kept full", row_gpu_stream},

@@ -89,6 +89,7 @@ static struct family {
 } families[] = {
 	{"floor.", 10, 0, 0},       {"TC1.stages", 46, 0, 0}, {"TC2.stages", 19, 0, 0},
 	{"TC4.counters", 54, 0, 0}, {"sched.", 135, 0, 0},    {"programs.", 3, 0, 0},
+	{"TR10", 22, 0, 0},
 };
 
 enum { FAMILIES = sizeof(families) / sizeof(*families) };

@@ -1,0 +1,27 @@
+/* A client of the service with the command groups of TR10. Functions print what is wrong and return
+ * false. */
+#ifndef SYCL_BENCH_GPU_COST_CLIENT_H
+#define SYCL_BENCH_GPU_COST_CLIENT_H
+
+#include "gpu/cost_kernels.h"
+
+#include <syclclient.h>
+
+struct cost_client {
+	sycl_platform platform;
+	sycl_queue queue; /* in order */
+	sycl_kernel_bundle bundle;
+	sycl_kernel kernels[COST_KERNEL_NAMES];
+	sycl_buffer buffers[COST_BUFFERS];
+};
+
+/* `place`: of place.h. Buffers are COST_WORD everywhere. */
+bool cost_client_open(struct cost_client *client, const char *place);
+void cost_client_close(struct cost_client *client);
+
+bool cost_client_launch(struct cost_client *client, const struct cost_group *group);
+/* The first word of a buffer, when the groups before that write it are done. */
+bool cost_client_read(struct cost_client *client, unsigned buffer, uint32_t *word_out);
+bool cost_client_wait(struct cost_client *client);
+
+#endif

@@ -1,0 +1,22 @@
+/* The double of NVIDIA's driver, told to complete what it is sent at once and to run no kernel. */
+#ifndef SYCL_BENCH_GPU_INSTANT_DOUBLE_H
+#define SYCL_BENCH_GPU_INSTANT_DOUBLE_H
+
+#include <linux/limits.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct instant_double {
+	char folder[32];
+	char library[64]; /* the path by which to open it */
+};
+
+/* -ENOENT: this build or this machine has no double. Otherwise 0 or a negative errno. */
+int instant_double_open(struct instant_double *made_out);
+/* Removes its folder. Also for one that was never opened. */
+void instant_double_close(struct instant_double *made);
+
+/* How many kernels the process that has loaded it has launched; negative: it does not answer. */
+int64_t instant_double_launches(const struct instant_double *made, pid_t pid);
+
+#endif
