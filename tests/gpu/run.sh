@@ -330,8 +330,11 @@ bench() {
 	for row in TG11 TG12.runaway TG15; do
 		measure "$row" 120
 	done
+	for row in TR1 TR2 TR3 TR4 TR9 TR10; do
+		measure "$row" 120 --device gpu
+	done
 	# Each run is checked on the processor, which takes most of its time.
-	measure programs 120 --device gpu --size large --runs 2
+	measure examples 120 --device gpu --size large --runs 2
 }
 
 # under VENDORS COMMAND...: with these OpenCL drivers only. Tests of one driver look whether it is that one.

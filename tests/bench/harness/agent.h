@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { AGENT_VALUES = 24 };
+enum { AGENT_VALUES = 80 };
 
 struct agent_subject {
 	/* In the agent's process. `argument` is agent_start's. 0 or negative, having said why. */

@@ -21,8 +21,8 @@ struct bench {
 	unsigned idle_seconds; /* how long an idle service is watched */
 	unsigned memory_mib;   /* of the device, that the service has in TG15 */
 	const char *curve;     /* file for the picture of TC3's curve; NULL: none */
-	const char *device;    /* of the row programs: cpu or gpu */
-	const char *size;      /* of its problems: tiny, small or large */
+	const char *device;    /* of examples and the TR rows: cpu or gpu */
+	const char *size;      /* of the algorithms of examples: tiny, small or large */
 	const char *trace;     /* file that the row sched replays; NULL: its own ones */
 	const char *pictures;  /* folder for pictures of distributions; NULL: none */
 	FILE *out;
@@ -71,6 +71,11 @@ int row_gpu_stages(struct bench *bench);
 int row_host_accessor(struct bench *bench);
 int row_pages(struct bench *bench);
 int row_programs(struct bench *bench);
+int row_solver(struct bench *bench);
+int row_solver_graph(struct bench *bench);
+int row_requests(struct bench *bench);
+int row_ladder(struct bench *bench);
+int row_frames(struct bench *bench);
 int row_own_cost(struct bench *bench);
 int row_idle(struct bench *bench);
 int row_scale(struct bench *bench);

@@ -25,6 +25,8 @@
 	X(clSetKernelArg)                                                                          \
 	X(clCreateBuffer)                                                                          \
 	X(clReleaseMemObject)                                                                      \
+	X(clEnqueueReadBuffer)                                                                     \
+	X(clEnqueueWriteBuffer)                                                                    \
 	X(clEnqueueNDRangeKernel)                                                                  \
 	X(clFlush)                                                                                 \
 	X(clFinish)

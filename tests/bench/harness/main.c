@@ -19,12 +19,17 @@ static const struct bench_row rows[] = {
 	{"TC4.counters", "allocations, locks and system calls for each command", row_counters},
 	{"TC5", "a host accessor on 256 MiB that a kernel has written", row_host_accessor},
 	{"pages", "256 MiB of an application's own pages, to a processor and back", row_pages},
-	{"programs", "two dozen algorithms, beside one thread of the CPU", row_programs},
+	{"TR1", "a solver: kernels, and a read of 4 bytes an iteration", row_solver},
+	{"TR2", "the same solver as a graph", row_solver_graph},
+	{"TR3", "requests to a block of a transformer, at once and after rests", row_requests},
+	{"TR4", "chains, graphs, writes and reads by their sizes", row_ladder},
+	{"TR9", "frames: in from the host, three kernels, out", row_frames},
+	{"TR10", "what a command group costs on a driver that takes no time", row_own_cost},
+	{"examples", "two dozen algorithms, beside one thread of the CPU", row_programs},
 	{"TC6", "start of a program to its first kernel's end", row_first_kernel},
 	{"TC7", "an idle service and idle clients", row_idle},
 	{"TC8", "many clients, and clients that misbehave", row_scale},
 	{"TC13", "a chain of 100 small kernels, as a graph and one by one", row_graph},
-	{"TR10", "what a command group costs on a driver that takes no time", row_own_cost},
 	{"TG1", "on a GPU: submit and wait of a small kernel", row_gpu_round_trip},
 	{"TG1.stages", "on a GPU: where the time of a command group goes", row_gpu_stages},
 	{"TG2", "on a GPU: one in-order queue kept full", row_gpu_stream},
@@ -65,6 +70,7 @@ enum {
 static const char usage_text[] =
 	"Usage: syclbench [ROW ...] [OPTIONS]\n"
 	"Measures a private service of this build beside what a user would otherwise do; without ROW, every row.\n"
+	"ROW \"programs\" stands for rows TR1 to TR10: real programs.\n"
 	"\n"
 	"  --json            one object per line and result\n"
 	"  --runs N          of each comparison, 1 to 99 (7)\n"
@@ -73,8 +79,8 @@ static const char usage_text[] =
 	"  --curve FILE.png  TC3's curves as pictures: time, and memory in FILE-memory.png\n"
 	"  --pictures FOLDER distributions as pictures (PNG), one for each row that has samples\n"
 	"  --trace FILE      what sched replays, instead of its own traces (docs/traces.md has the format)\n"
-	"  --device D        what programs runs on: cpu (the default) or gpu\n"
-	"  --size S          of its problems: tiny, small (the default) or large\n"
+	"  --device D        what examples and the TR rows run on: cpu (the default) or gpu\n"
+	"  --size S          of the algorithms of examples: tiny, small (the default) or large\n"
 	"  --memory MIB      device memory that the service has in TG15, 1 to 16777216 (2048)\n"
 	"  --cuda-library L  the library that stands for NVIDIA's driver; with a double of it the figures mean nothing\n"
 	"  --list            the rows, and nothing else\n"
@@ -175,13 +181,29 @@ static int take_option(int option, struct bench *bench)
 	}
 }
 
-static const struct bench_row *row_named(const char *id)
+/* "programs" stands for all rows with real programs. */
+static bool is_named(const struct bench_row *row, const char *id)
+{
+	return strcasecmp(row->id, id) == 0 ||
+	       (strcasecmp(id, "programs") == 0 && strncmp(row->id, "TR", 2) == 0);
+}
+
+static bool has_row(const char *id)
 {
 	for (size_t i = 0; i < ROWS; i++)
-		if (strcasecmp(rows[i].id, id) == 0)
-			return &rows[i];
+		if (is_named(&rows[i], id))
+			return true;
 	bench_complain("no such row: %s (--list shows them)", id);
-	return NULL;
+	return false;
+}
+
+static bool run_named(struct bench *bench, const char *id)
+{
+	bool good = true;
+	for (size_t i = 0; i < ROWS; i++)
+		if (is_named(&rows[i], id))
+			good = rows[i].run(bench) == 0 && good;
+	return good;
 }
 
 int main(int argc, char **argv)
@@ -199,10 +221,10 @@ int main(int argc, char **argv)
 			return status;
 	}
 	for (int i = optind; i < argc; i++)
-		if (!row_named(argv[i]))
+		if (!has_row(argv[i]))
 			return 2;
 	for (int i = optind; i < argc; i++)
-		failed = row_named(argv[i])->run(&bench) != 0 || failed;
+		failed = !run_named(&bench, argv[i]) || failed;
 	for (size_t i = 0; i < ROWS && optind == argc; i++)
 		failed = rows[i].run(&bench) != 0 || failed;
 	return failed ? 1 : 0;

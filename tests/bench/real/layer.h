@@ -1,0 +1,60 @@
+/*
+ * What the programs of the TR rows are written against: memory, copies, launches and graphs of one
+ * device, in one order. Three bodies do it: a client of the service, CUDA's driver API in this
+ * process, and plain OpenCL in this process. Functions print what is wrong and return false.
+ */
+#ifndef SYCL_BENCH_REAL_LAYER_H
+#define SYCL_BENCH_REAL_LAYER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	LAYER_KERNELS = 16,
+	LAYER_BUFFERS = 48,
+	LAYER_GRAPHS = 8,
+	LAYER_GRAPH_LAUNCHES = 64, /* in one graph */
+	LAYER_POINTERS = 6,
+	LAYER_VALUES = 4
+};
+
+/* In the portable form of kernels (sycld-portable-kernels(7)), of what sources.h has. */
+struct layer_source {
+	const char *text;
+	const char *kernels[LAYER_KERNELS]; /* ends with NULL, if there is room */
+};
+
+/* A kernel takes its buffers first, then words of 32 bits. */
+struct layer_launch {
+	unsigned kernel; /* of the source's */
+	uint32_t global, local;
+	unsigned pointers, values;
+	unsigned buffers[LAYER_POINTERS];
+	unsigned writes; /* a bit for each of them: it is written, or read and written */
+	uint32_t words[LAYER_VALUES];
+};
+
+struct layer_body {
+	/* `where`: the endpoint or place, or the folder of the kernel cache (agent.h). */
+	bool (*open)(const char *where, const struct layer_source *source, void **state_out);
+	/* Also after open has failed. */
+	void (*close)(void *state);
+	/* Memory of the device: a number from 0 on. */
+	bool (*alloc)(void *state, uint64_t bytes, unsigned *buffer_out);
+	/* Memory of the program, of the kind that this body copies best; NULL: there is none. */
+	void *(*host)(void *state, uint64_t bytes);
+	/* `from` stays as it is until the next read or sync. */
+	bool (*write)(void *state, unsigned buffer, const void *from, uint64_t bytes);
+	bool (*launch)(void *state, const struct layer_launch *launch);
+	/* Waits until the contents are there. */
+	bool (*read)(void *state, unsigned buffer, void *to, uint64_t bytes);
+	bool (*sync)(void *state);
+	/* The launches between the two are not run, and become a graph: a number from 0 on. */
+	bool (*record_begin)(void *state);
+	bool (*record_end)(void *state, unsigned *graph_out);
+	bool (*graph)(void *state, unsigned graph);
+};
+
+extern const struct layer_body layer_service, layer_service_gpu, layer_cuda, layer_opencl;
+
+#endif
