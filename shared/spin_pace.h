@@ -24,7 +24,7 @@
 
 /* `spin_ns`: of the wait that is over, `waited_ns`: all of that wait. Both sides' own times, any
  * clock. `most_ns`: one of the above. */
-static inline uint64_t spin_pace_learn(uint64_t spin_ns, uint64_t waited_ns, uint64_t most_ns)
+static inline uint64_t spin_pace_update(uint64_t spin_ns, uint64_t waited_ns, uint64_t most_ns)
 {
 	if (waited_ns > most_ns)
 		spin_ns /= 2;

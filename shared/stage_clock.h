@@ -27,8 +27,8 @@ enum stage {
 	STAGE_ARRIVED,   /* device thread: it is there */
 	STAGE_LAUNCHED,  /* device thread: the vendor's library has it */
 	STAGE_COMPLETED, /* device thread: the vendor's library has reported its end */
-	STAGE_TOLD,      /* front thread: its slot is about to be written */
-	STAGE_KNOWN,     /* the program's wait has returned (reported by syclbench) */
+	STAGE_REPORTED,  /* front thread: its slot is about to be written */
+	STAGE_RETURNED,  /* the program's wait has returned (reported by syclbench) */
 	STAGES
 };
 

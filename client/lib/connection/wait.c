@@ -48,7 +48,7 @@ static bool spin_until_ready(struct connection *c, wait_ready *ready, void *cont
 static void spin_learn(struct connection *c, uint64_t waited_ns)
 {
 	uint64_t spin_ns = atomic_load_explicit(&c->spin_ns, memory_order_relaxed);
-	uint64_t learned_ns = spin_pace_learn(spin_ns, waited_ns, c->spin_most_ns);
+	uint64_t learned_ns = spin_pace_update(spin_ns, waited_ns, c->spin_most_ns);
 	if (learned_ns != spin_ns)
 		atomic_store_explicit(&c->spin_ns, learned_ns, memory_order_relaxed);
 }

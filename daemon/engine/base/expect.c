@@ -11,8 +11,8 @@ uint64_t sched_expect_end(const struct sched_expect *expect, enum sched_expect_w
 	return begin_ns + size_bytes / PS_PER_NS * expect->ps_per_byte[way];
 }
 
-void sched_expect_learn(struct sched_expect *expect, enum sched_expect_way way, uint64_t size_bytes,
-			uint64_t took_ns)
+void sched_expect_update(struct sched_expect *expect, enum sched_expect_way way,
+			 uint64_t size_bytes, uint64_t took_ns)
 {
 	if (size_bytes < SCHED_EXPECT_BYTES_MIN)
 		return;
@@ -26,7 +26,7 @@ void sched_expect_learn(struct sched_expect *expect, enum sched_expect_way way, 
 		*known += (seen - *known) / SLOW_WEIGHT;
 }
 
-uint64_t sched_expect_rest(uint64_t rest_ns, uint64_t now_ns, uint64_t end_ns, bool may_spin)
+uint64_t sched_expect_sleep_ns(uint64_t rest_ns, uint64_t now_ns, uint64_t end_ns, bool may_spin)
 {
 	if (end_ns == 0 || !may_spin || now_ns >= end_ns + 2ull * SCHED_EXPECT_MARGIN_NS)
 		return rest_ns;

@@ -23,12 +23,12 @@ struct sched_expect {
 uint64_t sched_expect_end(const struct sched_expect *expect, enum sched_expect_way way,
 			  uint64_t begin_ns, uint64_t size_bytes);
 /* A transfer took so long. Slower ones than the fastest count little: they may have waited. */
-void sched_expect_learn(struct sched_expect *expect, enum sched_expect_way way, uint64_t size_bytes,
-			uint64_t took_ns);
+void sched_expect_update(struct sched_expect *expect, enum sched_expect_way way,
+			 uint64_t size_bytes, uint64_t took_ns);
 /*
  * How long to rest (0: ask again at once), where it would be `rest_ns` without knowing that the
  * next transfer is over at `end_ns` (0: not known).
  */
-uint64_t sched_expect_rest(uint64_t rest_ns, uint64_t now_ns, uint64_t end_ns, bool may_spin);
+uint64_t sched_expect_sleep_ns(uint64_t rest_ns, uint64_t now_ns, uint64_t end_ns, bool may_spin);
 
 #endif

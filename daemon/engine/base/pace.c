@@ -17,11 +17,11 @@ void sched_pace_found(struct sched_pace *pace, uint64_t now_ns)
 	if (pace->quiet_since_ns == 0)
 		return;
 	uint64_t *spin = &pace->spin_ns[pace->was_in_flight];
-	*spin = spin_pace_learn(*spin, now_ns - pace->quiet_since_ns, pace->most_ns);
+	*spin = spin_pace_update(*spin, now_ns - pace->quiet_since_ns, pace->most_ns);
 	pace->quiet_since_ns = 0;
 }
 
-uint64_t sched_pace_rest(struct sched_pace *pace, uint64_t now_ns, bool in_flight)
+uint64_t sched_pace_sleep_ns(struct sched_pace *pace, uint64_t now_ns, bool in_flight)
 {
 	if (pace->quiet_since_ns == 0)
 		pace->quiet_since_ns = now_ns;

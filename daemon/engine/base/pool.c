@@ -161,7 +161,7 @@ static uint32_t count_needed_again(const struct pool *pool)
 		       : smaller_of(larger_of(now->most, before->most), POOL_ALIKE * second);
 }
 
-bool pool_rest(struct pool *pool, uint64_t now_ns)
+bool pool_trim_idle(struct pool *pool, uint64_t now_ns)
 {
 	/* With most of it in use that is no rest, but waiting for devices. */
 	if (!pool_is_large(pool) || pool->used > pool->limit / 4)
@@ -175,7 +175,7 @@ bool pool_rest(struct pool *pool, uint64_t now_ns)
 	}
 	note_peak(pool); /* of the new window, if one has just begun */
 	uint32_t count = smaller_of(larger_of(count_needed_again(pool), pool->few),
-				    POOL_REST_FACTOR * pool->few);
-	trim_spares(pool, count, POOL_REST_AT_ONCE);
+				    POOL_IDLE_FACTOR * pool->few);
+	trim_spares(pool, count, POOL_TRIM_AT_ONCE);
 	return pool->spare > 0 && pool->spare + pool->used > count;
 }

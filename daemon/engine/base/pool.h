@@ -3,11 +3,12 @@
  *
  * A pool never keeps more objects than were in use at one time recently: in this window or the one
  * before. A window ends after ten seconds, or after a million returned objects. An amount that was
- * needed only once is freed as soon as the thread rests (pool_rest): memory for a burst is kept
- * while such bursts come again, not after a single one. A few objects are kept in any case.
+ * needed only once is freed as soon as the thread rests (pool_trim_idle): memory for a burst is
+ * kept while such bursts come again, not after a single one. A few objects are kept in any case.
  *
- * The pool has no clock and no timer: its owner calls pool_rest before it sleeps. When a repeated
- * load stops for good, up to POOL_REST_FACTOR times the few remain until the owner runs again.
+ * The pool has no clock and no timer: its owner calls pool_trim_idle before it sleeps. When a
+ * repeated load stops for good, up to POOL_IDLE_FACTOR times the few remain until the owner runs
+ * again.
  *
  * One thread. Under AddressSanitizer spare objects are poisoned.
  */
@@ -20,12 +21,12 @@
 
 #define POOL_WINDOW_NS      10000000000ull
 #define POOL_WINDOW_RETURNS (1u << 20)
-#define POOL_REST_FACTOR    48u /* at most this times `few` is kept while the owner rests */
+#define POOL_IDLE_FACTOR    48u /* at most this times `few` is kept while the owner rests */
 #define POOL_ALIKE          4u  /* counts are alike that differ by no more than this factor */
 #define POOL_RESERVE_FACTOR                                                                        \
 	8u                     /* of `few`: most that is kept of what was reserved and not taken   \
 				*/
-#define POOL_REST_AT_ONCE 512u /* objects that one pool_rest gives back: some 50 to 150 us */
+#define POOL_TRIM_AT_ONCE 512u /* objects that one pool_trim_idle gives back: some 50 to 150 us */
 
 #if defined(__SANITIZE_ADDRESS__)
 #define POOL_POISONS true
@@ -69,7 +70,7 @@ void pool_fini(struct pool *pool);
  * The caller is about to sleep. Gives back what was not needed lately if most of what was in use
  * has come back, a part at a time. True: there is more, call again soon. `now_ns`: CLOCK_MONOTONIC.
  */
-bool pool_rest(struct pool *pool, uint64_t now_ns);
+bool pool_trim_idle(struct pool *pool, uint64_t now_ns);
 
 /* The slow paths of the inline functions below. */
 void *pool_take_slowly(struct pool *pool);
@@ -119,7 +120,7 @@ static inline void pool_trim(struct pool *pool)
 		pool_trim_slowly(pool);
 }
 
-/* May pool_rest have something to do? */
+/* May pool_trim_idle have something to do? */
 static inline bool pool_is_large(const struct pool *pool)
 {
 	return pool->limit > pool->few;

@@ -1,6 +1,6 @@
 #include "base/quiet.h"
 
-void sched_quiet_want(struct sched_quiet *quiet, uint64_t now_ns)
+void sched_quiet_request(struct sched_quiet *quiet, uint64_t now_ns)
 {
 	if (quiet->state != SCHED_QUIET_NO)
 		return;

@@ -40,7 +40,7 @@ struct sched_quiet {
 	uint64_t hold_ns;    /* how long this time */
 };
 
-void sched_quiet_want(struct sched_quiet *quiet, uint64_t now_ns);
+void sched_quiet_request(struct sched_quiet *quiet, uint64_t now_ns);
 /*
  * Call it repeatedly while a quiet moment is wanted. `in_flight`: commands in flight; `oldest_ns`:
  * since when the oldest of them has been running. True: granted, by this call or before.

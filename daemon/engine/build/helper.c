@@ -43,12 +43,12 @@ struct helper {
 	unsigned count;
 };
 
-static volatile sig_atomic_t told_to_end;
+static volatile sig_atomic_t end_requested;
 
 static void on_signal(int signal_number)
 {
 	(void)signal_number;
-	told_to_end = 1;
+	end_requested = 1;
 }
 
 static void answer_job(const struct helper *helper, uint64_t number,
@@ -315,7 +315,7 @@ static void stop_late_jobs(struct helper *helper)
 
 static void serve_jobs(struct helper *helper)
 {
-	while (!told_to_end) {
+	while (!end_requested) {
 		struct pollfd fds[HELPER_JOBS_MAX + 1];
 		unsigned count = helper->count;
 		fds[0] = (struct pollfd){.fd = helper->socket, .events = POLLIN};

@@ -47,7 +47,7 @@ struct build_service {
 	int socket;
 	pid_t helper;
 	bool helper_gone;
-	int told_fd;                   /* a line is written there for each build; -1: none is */
+	int report_fd;                 /* a line is written there for each build; -1: none is */
 	struct build_handles *handles; /* NULL: not attached */
 	struct build_cache *cache;     /* NULL: nothing is kept */
 	char *cache_directory;

@@ -36,7 +36,7 @@ static struct build_service *new_service(int *socket)
 	if (!service)
 		return NULL;
 	service->socket = take_fd(socket);
-	service->helper = service->told_fd = -1;
+	service->helper = service->report_fd = -1;
 	service->next_number = 1;
 	service->running_max = processors < BUILD_RUNNING_MAX ? processors : BUILD_RUNNING_MAX;
 	if (service->running_max < BUILD_RUNNING_MIN)
@@ -246,7 +246,7 @@ static void log_slow_build(const struct build_service *service, const struct bui
 		request->action == BUILD_ACTION_LINK ? "objects to link" : kinds[request->kind];
 	char name[BUILD_NAME_BYTES];
 	unsigned waiting = 0;
-	if (service->told_fd < 0)
+	if (service->report_fd < 0)
 		return;
 	build_name(request->kind, request->source,
 		   request->action == BUILD_ACTION_LINK ? 0 : request->source_bytes, name);
@@ -254,7 +254,7 @@ static void log_slow_build(const struct build_service *service, const struct bui
 	     link = link->next)
 		waiting += list_entry(link, struct build_work, link)->state == BUILD_WAITING;
 	(void)dprintf(
-		service->told_fd,
+		service->report_fd,
 		"builds %s%s%s%zu bytes of %s%s for %.100s; %u others are being built, %u wait\n",
 		*name ? "kernel '" : "", name, *name ? "' (" : "", request->source_bytes, what,
 		*name ? ")" : "", request->device_name, service->running - 1, waiting);
@@ -262,7 +262,7 @@ static void log_slow_build(const struct build_service *service, const struct bui
 
 void build_service_log_to(struct build_service *service, int fd)
 {
-	service->told_fd = fd;
+	service->report_fd = fd;
 }
 
 static void start_waiting(struct build_service *service)

@@ -164,7 +164,7 @@ static void answer_native_request(const struct native_request *request)
 	}
 }
 
-void native_request_asked(struct native_request *request, uint32_t questions, int error)
+void native_request_sent(struct native_request *request, uint32_t questions, int error)
 {
 	request->open += questions;
 	if (error < 0)
@@ -202,8 +202,8 @@ static int get_memories(const Sycl__V1__NativeGet *message, struct sched_buffer 
 }
 
 /* Questions asked about it, or a negative errno. */
-static int ask_object(const Sycl__V1__NativeGet *message, struct object *object,
-		      struct scheduler_device *device, struct native_request *request)
+static int query_object(const Sycl__V1__NativeGet *message, struct object *object,
+			struct scheduler_device *device, struct native_request *request)
 {
 	if (!object)
 		return sched_native_get(device, (enum backend_native_kind)message->kind, request) <
@@ -325,7 +325,7 @@ int command_native_get(struct session *session, const Sycl__V1__Command *command
 		return 0;
 	}
 	request->may_be_0 = message->kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE;
-	int asked = ask_object(message, object, device, request);
-	native_request_asked(request, asked > 0 ? (uint32_t)asked : 0, asked < 0 ? asked : 0);
+	int asked = query_object(message, object, device, request);
+	native_request_sent(request, asked > 0 ? (uint32_t)asked : 0, asked < 0 ? asked : 0);
 	return 0;
 }

@@ -13,6 +13,6 @@ struct native_request *native_request_new(struct session *session, struct object
 					  bool makes, struct backend_fault *fault);
 /* So many questions were asked, each of which is answered by on_native; with none it ends now.
  * `error`: why not all, or 0. */
-void native_request_asked(struct native_request *request, uint32_t questions, int error);
+void native_request_sent(struct native_request *request, uint32_t questions, int error);
 
 #endif

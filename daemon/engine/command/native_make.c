@@ -68,7 +68,7 @@ static int make_context(struct session *session, void *object, const Sycl__V1__N
 	while (asked < context->device_count &&
 	       sched_native_opened(context->natives[asked], request) == 0)
 		asked++;
-	native_request_asked(request, asked, asked < context->device_count ? -ENOMEM : 0);
+	native_request_sent(request, asked, asked < context->device_count ? -ENOMEM : 0);
 	return 0;
 }
 
@@ -86,7 +86,7 @@ static int make_queue(struct session *session, void *object, const Sycl__V1__Nat
 	int r = sched_native_lane_make(found->device, message->natives[0], request, &lane);
 	queue->home_lane = lane;
 	queue->has_native_lane = r == 0;
-	native_request_asked(request, r == 0, r);
+	native_request_sent(request, r == 0, r);
 	return 0;
 }
 

@@ -53,7 +53,7 @@ bool fair_queue_estimate_samples(struct fair_queue_estimates *estimates, uint64_
 	if (key == 0)
 		return true;
 	struct fair_queue_shape *shape = need_estimate(estimates, key);
-	return shape->asked++ % FAIR_QUEUE_SAMPLE_EVERY == 0 ||
+	return shape->sent_count++ % FAIR_QUEUE_SAMPLE_EVERY == 0 ||
 	       shape->exact < FAIR_QUEUE_SAMPLE_FIRST;
 }
 
@@ -88,8 +88,8 @@ static uint64_t slowness_of(struct fair_queue_shape *shape, uint64_t took_ns,
 	return shape->alone;
 }
 
-static void learn_estimate(struct fair_queue_shape *shape, uint64_t took_ns,
-			   enum fair_queue_quality quality)
+static void update_estimate(struct fair_queue_shape *shape, uint64_t took_ns,
+			    enum fair_queue_quality quality)
 {
 	bool exact = quality == FAIR_QUEUE_EXACT || quality == FAIR_QUEUE_EXACT_ALONE;
 	shape->exact += exact && shape->exact < UINT32_MAX;
@@ -107,11 +107,11 @@ static void learn_estimate(struct fair_queue_shape *shape, uint64_t took_ns,
 	shape->quality = quality;
 }
 
-void fair_queue_estimate_learn(struct fair_queue_estimates *estimates, uint64_t key,
-			       uint64_t took_ns, enum fair_queue_quality quality)
+void fair_queue_estimate_update(struct fair_queue_estimates *estimates, uint64_t key,
+				uint64_t took_ns, enum fair_queue_quality quality)
 {
 	if (key != 0)
-		learn_estimate(need_estimate(estimates, key), took_ns, quality);
+		update_estimate(need_estimate(estimates, key), took_ns, quality);
 }
 
 static bool is_as_expected(const struct fair_queue_shape *shape, uint64_t took_ns)
@@ -135,7 +135,7 @@ void fair_queue_estimate_note(struct fair_queue_estimates *estimates, uint64_t k
 		shape->pace_ns =
 			pace_ns < FAIR_QUEUE_ALONE_LATE / 2 ? 2 * pace_ns : FAIR_QUEUE_ALONE_LATE;
 	}
-	learn_estimate(shape, took_ns, quality);
+	update_estimate(shape, took_ns, quality);
 }
 
 void fair_queue_estimate_raise(struct fair_queue_estimates *estimates, uint64_t key,
@@ -147,7 +147,7 @@ void fair_queue_estimate_raise(struct fair_queue_estimates *estimates, uint64_t 
 	/* Other groups may have had more of its time than is known, so a small difference counts
 	 * first. */
 	if (least_ns / 2 > shape->mean_ns)
-		learn_estimate(shape, least_ns, shape->quality);
+		update_estimate(shape, least_ns, shape->quality);
 	if (shape->due_ns > now_ns)
 		shape->due_ns = now_ns;
 	shape->pace_ns = FAIR_QUEUE_ALONE_SOON;

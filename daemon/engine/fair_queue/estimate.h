@@ -36,7 +36,7 @@ struct fair_queue_shape {
 	enum fair_queue_quality quality; /* quality of the mean */
 	uint32_t exact;                  /* measurements by the device in the mean */
 	uint32_t alone;                  /* measurements alone since the mean has changed */
-	uint32_t asked;                  /* groups that were sent */
+	uint32_t sent_count;             /* groups that were sent */
 	uint32_t seen;                   /* latest use, in uses of the table */
 	bool raised; /* a group took longer since the latest measurement alone */
 };
@@ -53,8 +53,8 @@ bool fair_queue_estimate_is_exact(const struct fair_queue_estimates *estimates, 
 /* A group is sent: should the device time it? */
 bool fair_queue_estimate_samples(struct fair_queue_estimates *estimates, uint64_t key);
 /* A group took so long. */
-void fair_queue_estimate_learn(struct fair_queue_estimates *estimates, uint64_t key,
-			       uint64_t took_ns, enum fair_queue_quality quality);
+void fair_queue_estimate_update(struct fair_queue_estimates *estimates, uint64_t key,
+				uint64_t took_ns, enum fair_queue_quality quality);
 /* The same; after a measurement alone the next one can wait. */
 void fair_queue_estimate_note(struct fair_queue_estimates *estimates, uint64_t key,
 			      uint64_t took_ns, enum fair_queue_quality quality, uint64_t now_ns);

@@ -208,8 +208,8 @@ static struct fair_queue_session *whose_turn_beside(struct fair_queue_class_stat
 }
 
 /* Its minimum share has grown to the cost of its next group. */
-static bool is_class_owed(const struct fair_queue *queue, enum fair_queue_class class,
-			  uint64_t cost_ns)
+static bool is_class_due(const struct fair_queue *queue, enum fair_queue_class class,
+			 uint64_t cost_ns)
 {
 	return class != FAIR_QUEUE_LATENCY && queue->classes[class].credit_ns >= cost_ns;
 }
@@ -232,7 +232,7 @@ static struct fair_queue_session *choose_session(struct fair_queue *queue)
 			room ? whose_turn(state) : whose_turn_beside(state);
 		if (!session)
 			continue;
-		if (is_class_owed(queue, class, fair_queue_cost_ns(session, session->first)))
+		if (is_class_due(queue, class, fair_queue_cost_ns(session, session->first)))
 			return session;
 		if (fits)
 			best = session;
@@ -287,8 +287,8 @@ static void sooner_ns(uint64_t *when_ns, uint64_t other_ns)
 }
 
 /* The time at which the first session of the round can afford its group. */
-static void next_owed_ns(const struct fair_queue *queue, const struct fair_queue_class_state *state,
-			 uint64_t *when_ns)
+static void next_due_ns(const struct fair_queue *queue, const struct fair_queue_class_state *state,
+			uint64_t *when_ns)
 {
 	uint32_t least = queue->config.least[state - queue->classes];
 	const struct fair_queue_session *session = first_waiting(state);
@@ -311,7 +311,7 @@ static void next_of_class(const struct fair_queue *queue, uint32_t class, uint64
 		sooner_ns(when_ns, fair_queue_load_room_ns(&state->own, config->window_ns,
 							   config->stall_ns));
 	if (!class_fits(queue, (enum fair_queue_class) class)) {
-		next_owed_ns(queue, state, when_ns);
+		next_due_ns(queue, state, when_ns);
 		sooner_ns(when_ns, fair_queue_load_room_ns(&queue->all, config->narrow_ns,
 							   config->stall_ns));
 		/* Or when those before it are no longer about. */

@@ -219,7 +219,7 @@ static void release_arenas(struct graph_instance *instance)
 		list_remove(&instance->arenas->list[i].link);
 	drop_arenas(instance->arenas);
 	instance->arenas = NULL;
-	instance->arena_is_gone = false;
+	instance->arena_is_freed = false;
 }
 
 static void free_backend_graph(struct graph *graph)
@@ -568,7 +568,7 @@ static bool must_be_rebuilt(struct session *session, const struct queue *queue, 
 {
 	const struct graph_instance *instance = graph->instance;
 	struct backend_fault fault;
-	if (instance->arena_is_gone || sched_graph_is_broken(instance->sched) ||
+	if (instance->arena_is_freed || sched_graph_is_broken(instance->sched) ||
 	    has_unsupported_changes(queue, graph))
 		return true;
 	return instance->order_stale &&
@@ -797,7 +797,7 @@ static int launch_ready(const struct graph_instance_launch *launch,
 	if (!choose_lane(instance, queue))
 		return GRAPH_LAUNCH_REPLAY;
 	*reason_out = GRAPH_REPLAY_CHANGE;
-	if (instance->arena_is_gone || sched_graph_is_broken(instance->sched) ||
+	if (instance->arena_is_freed || sched_graph_is_broken(instance->sched) ||
 	    has_unsupported_changes(queue, graph))
 		return GRAPH_LAUNCH_REPLAY;
 	*reason_out = GRAPH_REPLAY_NODE;
@@ -866,7 +866,7 @@ void graph_instance_arena_ended(struct arena *arena)
 		struct graph *graph = noted->graph;
 		list_remove(&noted->link);
 		if (graph->native_count > 0 || graph->instance->state == GRAPH_INSTANCE_BUILDING)
-			graph->instance->arena_is_gone = true;
+			graph->instance->arena_is_freed = true;
 		else
 			discard_instance(graph);
 	}

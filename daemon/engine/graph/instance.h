@@ -74,7 +74,7 @@ struct graph_instance {
 	struct graph_node_form *forms; /* of the nodes, as the backend's graph has them */
 	uint64_t bytes;                /* of the session's, charged for it */
 	struct graph_arenas *arenas;   /* NULL: none */
-	bool arena_is_gone;            /* and what names it cannot be made anew */
+	bool arena_is_freed;           /* and what names it cannot be made anew */
 	uint64_t releases;             /* of the session, when nodes were looked at */
 	uint32_t tries, replays;       /* replays since the last try */
 	uint32_t *changed; /* nodes that the backend's graph may not know of; node_count of them */

@@ -90,7 +90,7 @@ void group_done(struct group *group, const struct task_outcome *outcome)
 	if (queue->barrier == &group->entry)
 		queue->barrier = NULL;
 	STAGE_MARK_ALL(group->entry.number - group->entry.count + 1, group->entry.count,
-		       STAGE_TOLD);
+		       STAGE_REPORTED);
 	group_write_slots(session, group, outcome->fault.status ? 1 : 0);
 	if (group_window_mark(&queue->window) != mark)
 		queue_publish_mark(queue);

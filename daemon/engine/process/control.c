@@ -36,7 +36,7 @@ struct control {
 
 	uid_t owner;      /* whose the supervisor is */
 	bool page_wanted; /* by the supervisor that is there or to which it returns */
-	bool told_to_end;
+	bool end_requested;
 	bool may_return; /* it has an identity, and was neither ended nor refused */
 	uint8_t token[ENGINE_TOKEN_BYTES];
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
@@ -136,7 +136,7 @@ static int send_control(void *context, const ProtobufCMessage *message)
 	return r;
 }
 
-static void tell_state(struct control *control, Sycl__V1__SessionState *state)
+static void send_session_state(struct control *control, Sycl__V1__SessionState *state)
 {
 	Sycl__V1__Control message = SYCL__V1__CONTROL__INIT;
 	message.body_case = SYCL__V1__CONTROL__BODY_SESSION_STATE;
@@ -150,7 +150,7 @@ static void on_session_open(void *context, uint64_t session, const char *command
 	state.session = session;
 	state.state = SYCL__V1__SESSION_STATE__STATE__STATE_OPEN;
 	state.command = (char *)(uintptr_t)command;
-	tell_state(context, &state);
+	send_session_state(context, &state);
 }
 
 static void on_session_closed(void *context, uint64_t session, const char *command,
@@ -158,16 +158,16 @@ static void on_session_closed(void *context, uint64_t session, const char *comma
 			      const struct device_usages *devices)
 {
 	Sycl__V1__SessionState state = SYCL__V1__SESSION_STATE__INIT;
-	Sycl__V1__DeviceUsage *list[SESSION_DEVICES_TOLD];
+	Sycl__V1__DeviceUsage *list[SESSION_DEVICES_REPORTED];
 	state.session = session;
 	state.state = SYCL__V1__SESSION_STATE__STATE__STATE_CLOSED;
 	state.command = (char *)(uintptr_t)command;
 	state.reason = (char *)(uintptr_t)reason;
 	state.usage = (Sycl__V1__Usage *)(uintptr_t)usage;
 	state.devices = list;
-	for (uint32_t i = 0; i < devices->count && i < SESSION_DEVICES_TOLD; i++)
+	for (uint32_t i = 0; i < devices->count && i < SESSION_DEVICES_REPORTED; i++)
 		list[state.n_devices++] = (Sycl__V1__DeviceUsage *)(uintptr_t)&devices->rows[i];
-	tell_state(context, &state);
+	send_session_state(context, &state);
 }
 
 /* Of each backend that can open devices ahead: which of its devices are open here. 0: none of them.
@@ -369,7 +369,7 @@ static void handle_message(struct control *control, const Sycl__V1__Control *mes
 		break;
 	case SYCL__V1__CONTROL__BODY_STOP:
 		control->may_return = false;
-		control->told_to_end = true;
+		control->end_requested = true;
 		engine_stop(control->engine, message->stop->drain ? message->stop->drain_ns : 0);
 		break;
 	case SYCL__V1__CONTROL__BODY_REPORT_REQUEST: {
@@ -445,7 +445,7 @@ static void on_socket(uv_poll_t *poll, int status, int events)
 		watch_control_socket(control);
 }
 
-static int say_ready(struct control *control)
+static int report_ready(struct control *control)
 {
 	Sycl__V1__EngineReady ready = SYCL__V1__ENGINE_READY__INIT;
 	ready.pid = (uint32_t)getpid();
@@ -474,7 +474,7 @@ int control_create(struct engine *engine, int socket, struct control **control_o
 	if (r == 0)
 		r = link_socket(control, take_fd(&fd), LINK_SERVING);
 	if (r == 0)
-		r = say_ready(control);
+		r = report_ready(control);
 	if (r < 0)
 		return r;
 	struct engine_observer observer = {control, on_session_open, on_session_closed,
@@ -489,7 +489,7 @@ int control_create(struct engine *engine, int socket, struct control **control_o
 bool control_is_followed(const struct control *control)
 {
 	struct pollfd here = {.fd = control->socket};
-	return control->link == LINK_SERVING && control->page_wanted && !control->told_to_end &&
+	return control->link == LINK_SERVING && control->page_wanted && !control->end_requested &&
 	       poll(&here, 1, 0) == 0; /* nor has it died unnoticed */
 }
 

@@ -7,7 +7,7 @@
 #include "control.pb-c.h"
 
 #define SESSIONS_PER_REPORT 100u
-#define DEVICES_PER_REPORT  400u /* of sessions; one has SESSION_DEVICES_TOLD at most */
+#define DEVICES_PER_REPORT  400u /* of sessions; one has SESSION_DEVICES_REPORTED at most */
 #define REPORT_SESSIONS_BYTES                                                                      \
 	42000u /* of a datagram. A session is at most 400, and 1100 for each of its devices */
 #define REPORT_TOPOLOGY_BYTES 20000u /* what is left of it */
@@ -15,7 +15,8 @@
 	33u /* sessions in later parts are reported without devices: 64 parts are the most, and    \
 	       3000 sessions must find room */
 
-static_assert(400 + SESSION_DEVICES_TOLD * 1100 <= REPORT_SESSIONS_BYTES, "there is room for one");
+static_assert(400 + SESSION_DEVICES_REPORTED * 1100 <= REPORT_SESSIONS_BYTES,
+	      "there is room for one");
 
 struct report_part {
 	uint32_t number; /* from 0 on */
@@ -58,7 +59,7 @@ static bool add_session(struct report_part *part, Sycl__V1__EngineReport *report
 {
 	size_t index = report->n_sessions;
 	if (index == SESSIONS_PER_REPORT ||
-	    part->device_count > DEVICES_PER_REPORT - SESSION_DEVICES_TOLD)
+	    part->device_count > DEVICES_PER_REPORT - SESSION_DEVICES_REPORTED)
 		return false;
 	fill_session(part, index, session);
 	size_t bytes = sycl__v1__session_report__get_packed_size(part->list[index]) + 4;

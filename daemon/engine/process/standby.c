@@ -51,7 +51,7 @@ static int silence_output(void)
 }
 
 /* Runs in the helper. The packet that is sent last is its answer. */
-static int obey_gate_order(int socket)
+static int run_gate_order(int socket)
 {
 	struct gate_order order;
 	ssize_t count = recv(socket, &order, sizeof(order), 0);
@@ -70,7 +70,7 @@ static int obey_gate_order(int socket)
 	return send(socket, "", 1, MSG_NOSIGNAL) == 1 ? 0 : -errno;
 }
 
-static int tell_helper(const struct standby_adoption *adoption, int socket)
+static int send_adoption_to_helper(const struct standby_adoption *adoption, int socket)
 {
 	struct gate_order order = {
 		.change_user = adoption->change_user, .uid = adoption->uid, .gid = adoption->gid};
@@ -154,7 +154,7 @@ static int prepare_backends(const struct standby *standby)
 
 /* Talking to the supervisor */
 
-static int say_ready(const struct standby *standby)
+static int report_ready(const struct standby *standby)
 {
 	Sycl__V1__StandbyReady ready = SYCL__V1__STANDBY_READY__INIT;
 	ready.pid = (uint32_t)getpid();
@@ -165,7 +165,7 @@ static int say_ready(const struct standby *standby)
 	return message_send(standby->settings->control, &message.base, NULL, 0, 0);
 }
 
-static int obey_prepare(struct standby *standby, const Sycl__V1__StandbyPrepare *message)
+static int apply_prepare(struct standby *standby, const Sycl__V1__StandbyPrepare *message)
 {
 	for (size_t i = 0; i < message->n_devices; i++) {
 		const Sycl__V1__BackendDevices *devices = message->devices[i];
@@ -174,7 +174,7 @@ static int obey_prepare(struct standby *standby, const Sycl__V1__StandbyPrepare 
 		standby->devices[devices->backend] |= devices->devices;
 	}
 	int r = prepare_backends(standby);
-	return r < 0 ? r : say_ready(standby);
+	return r < 0 ? r : report_ready(standby);
 }
 
 static int take_adoption(const struct standby *standby, const Sycl__V1__EngineAdopt *message,
@@ -226,7 +226,7 @@ static int handle_control_message(struct standby *standby, struct standby_adopti
 	const Sycl__V1__Control *control = (const Sycl__V1__Control *)message;
 	switch (control->body_case) {
 	case SYCL__V1__CONTROL__BODY_STANDBY_PREPARE:
-		return obey_prepare(standby, control->standby_prepare);
+		return apply_prepare(standby, control->standby_prepare);
 	case SYCL__V1__CONTROL__BODY_ADOPT:
 		return take_adoption(standby, control->adopt, adoption_out);
 	case SYCL__V1__CONTROL__BODY_STOP:
@@ -263,7 +263,7 @@ int standby_wait(const struct standby_settings *settings, struct standby_adoptio
 		 struct build_service **builds_out)
 {
 	struct standby standby = {.settings = settings};
-	int r = build_service_fork_gated(obey_gate_order, builds_out);
+	int r = build_service_fork_gated(run_gate_order, builds_out);
 	if (r == 0 && settings->change_user)
 		r = hold_cache_fd();
 	if (r == 0)
@@ -308,7 +308,7 @@ int standby_become(const struct standby_adoption *adoption, struct build_service
 {
 	int socket = build_service_socket(builds);
 	(void)snprintf(what_out, PATH_MAX, "its user");
-	int r = tell_helper(adoption, socket);
+	int r = send_adoption_to_helper(adoption, socket);
 	if (r == 0)
 		r = engine_privileges_limit(); /* as any user's engine: no longer the first one
 						  that is killed when memory runs out */

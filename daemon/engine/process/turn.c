@@ -120,7 +120,7 @@ static bool sleep_sessions(struct engine *engine)
 static bool some_have_more(const struct engine *engine)
 {
 	for (const struct list *link = engine->hot.next; link != &engine->hot; link = link->next) {
-		if (list_entry(link, const struct session, hot_link)->more)
+		if (list_entry(link, const struct session, hot_link)->has_more_records)
 			return true;
 	}
 	return false;
@@ -176,8 +176,8 @@ static bool is_worth_a_look(struct engine *engine, bool busy)
 	uint64_t most_ns = scheduler_spin_most_ns(engine->scheduler);
 	if (busy) {
 		if (engine->quiet_since_ns)
-			engine->spin_ns = spin_pace_learn(engine->spin_ns,
-							  now - engine->quiet_since_ns, most_ns);
+			engine->spin_ns = spin_pace_update(engine->spin_ns,
+							   now - engine->quiet_since_ns, most_ns);
 		engine->quiet_since_ns = 0;
 		return true;
 	}
@@ -223,7 +223,7 @@ static void on_prepare(uv_prepare_t *prepare)
 	send_wakes(engine);
 	awake |= !list_empty(&engine->doomed);
 	if (!awake && pool_is_large(&engine->groups))
-		awake = pool_rest(&engine->groups, clock_now_ns());
+		awake = pool_trim_idle(&engine->groups, clock_now_ns());
 	/* From here on devices wake this thread; before, it would have been for nothing. */
 	if (!awake)
 		awake = !scheduler_sleep(engine->scheduler);

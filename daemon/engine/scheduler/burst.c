@@ -168,7 +168,7 @@ uint32_t sched_kernel_burst(const struct sched_kernel *kernel)
 
 /* Up by half of what is new, so that a long one is known at once; down by three quarters: one that
  * was seen late does not count for long. */
-void sched_burst_learn(const struct task *task)
+void sched_burst_update(const struct task *task)
 {
 	const struct task_command *command = &task->command;
 	if (command->backend.kind != BACKEND_COMMAND_LAUNCH ||

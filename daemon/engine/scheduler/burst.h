@@ -27,6 +27,6 @@ struct sched_cause *sched_launches_cause(const struct task *task, uint32_t launc
 /* Front: frees the causes; no task asks any more. */
 void sched_burst_end(struct task_burst *burst);
 /* Front: learns how long launches of the kernel take, from a task that succeeded. */
-void sched_burst_learn(const struct task *task);
+void sched_burst_update(const struct task *task);
 
 #endif

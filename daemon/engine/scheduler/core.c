@@ -228,7 +228,7 @@ bool scheduler_sleep(struct scheduler *scheduler)
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		if (scheduler->devices[i])
 			sched_inline_hand_over(scheduler->devices[i]);
-	if (atomic_load(&scheduler->front_pending) == 0 && sched_pool_rest(scheduler))
+	if (atomic_load(&scheduler->front_pending) == 0 && sched_pool_trim_idle(scheduler))
 		return false;
 	atomic_store(&scheduler->front_awake, 0);
 	if (atomic_load(&scheduler->front_pending) == 0)

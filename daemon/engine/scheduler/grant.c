@@ -51,8 +51,8 @@ static bool is_division_stale(const struct sched_grants *grants, uint64_t now_ns
 	uint64_t looked_ns =
 		watch & 1u ? atomic_load_explicit(&grants->granted->beat_ns, memory_order_relaxed)
 			   : now_ns;
-	if (!(watch & 1u) && grants->asked_ns > 0 && grants->asked == watch)
-		looked_ns = grants->asked_ns;
+	if (!(watch & 1u) && grants->requested_ns > 0 && grants->requested_watch == watch)
+		looked_ns = grants->requested_ns;
 	return now_ns > looked_ns && now_ns - looked_ns > SHARE_ALONE_NS;
 }
 
@@ -176,10 +176,10 @@ bool scheduler_wants_watch(struct scheduler *scheduler, uint32_t *watch_out)
 	if (!grants->busy)
 		return false;
 	uint32_t watch = atomic_load_explicit(&grants->granted->watch, memory_order_relaxed);
-	if ((watch & 1u) || (grants->asked_ns > 0 && grants->asked == watch))
+	if ((watch & 1u) || (grants->requested_ns > 0 && grants->requested_watch == watch))
 		return false;
-	*watch_out = grants->asked = watch;
-	grants->asked_ns = scheduler->now_ns;
+	*watch_out = grants->requested_watch = watch;
+	grants->requested_ns = scheduler->now_ns;
 	return true;
 }
 

@@ -53,7 +53,7 @@ static bool was_seen_lately(const struct scheduler_device *device,
 	       is_same_range(&command->kernel->seen, &command->backend);
 }
 
-void sched_inline_learn(const struct task *task)
+void sched_inline_update(const struct task *task)
 {
 	const struct task_command *command = &task->command;
 	if (!task->device->sends_inline || command->backend.kind != BACKEND_COMMAND_LAUNCH ||
@@ -96,7 +96,7 @@ static bool is_device_idle(struct scheduler_device *device, uint32_t lane)
 	return device->handle && !worker->unusable && !worker->is_losing &&
 	       worker->in_flight == 0 && !worker->spill.aside.first && worker->lanes[lane].handle &&
 	       quiesce->quiet.state == SCHED_QUIET_NO && !quiesce->loader_holds &&
-	       !atomic_load(&device->quiesce.asked) && !atomic_load(&device->loader.lost) &&
+	       !atomic_load(&device->quiesce.requested) && !atomic_load(&device->loader.lost) &&
 	       !(device->ops->quiet_wanted && device->ops->quiet_wanted(device->handle));
 }
 
@@ -137,7 +137,7 @@ static void execute_inline(struct scheduler_device *device, struct task *task)
 }
 
 /* A driver that opens a device, allocates or frees may hold up launches for any of its devices. */
-static bool are_others_at_rest(struct scheduler *scheduler)
+static bool are_others_idle(struct scheduler *scheduler)
 {
 	/* The command at hand is all that any thread would have. */
 	if (scheduler->messages_in_flight != 1 || atomic_load(&scheduler->maintenance_count) > 0)
@@ -152,7 +152,7 @@ bool sched_inline_send(struct scheduler_device *device)
 {
 	struct scheduler *scheduler = device->scheduler;
 	struct task *task = device->unposted;
-	if (!are_others_at_rest(scheduler) || !is_plain_launch(device, &task->command) ||
+	if (!are_others_idle(scheduler) || !is_plain_launch(device, &task->command) ||
 	    pthread_mutex_trylock(&device->ownership) != 0)
 		return false;
 	bool idle = is_device_idle(device, task->command.lane);

@@ -13,7 +13,7 @@ struct task;
  */
 bool sched_inline_send(struct scheduler_device *device);
 /* A launch succeeded: its kernel and range are known to the driver now. */
-void sched_inline_learn(const struct task *task);
+void sched_inline_update(const struct task *task);
 /* Takes completions of what the front has sent. */
 void sched_inline_collect(struct scheduler_device *device);
 /* The front stops polling: the device thread takes over what the front sent to a polled device. */

@@ -211,7 +211,7 @@ bool sched_lane_waits(const struct task *task)
  * Followers on the same device may be sent now, if this task is all that they waited for. Followers
  * of a host task may not.
  */
-static void let_followers_go(struct task *task)
+static void allow_followers(struct task *task)
 {
 	if (task->held_by_host)
 		return;
@@ -295,7 +295,7 @@ static void send_to_lane(struct task *task, struct sched_lane *lane)
 	STAGE_MARK_ALL(task->command.flight_group, launches, STAGE_ORDERED);
 	sched_send(task);
 	if (task_is_on_lane(task))
-		let_followers_go(task);
+		allow_followers(task);
 }
 
 static void send_or_park(struct task *task)
@@ -519,8 +519,8 @@ void sched_lane_return(struct task *task)
 		sched_cause_drop(cause);
 		task->command.cause = NULL;
 	} else if (!task->command.skipped) {
-		sched_inline_learn(task);
-		sched_burst_learn(task);
+		sched_inline_update(task);
+		sched_burst_update(task);
 	}
 	if (task->held_by_host)
 		sched_early_returned(task);

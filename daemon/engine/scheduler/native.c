@@ -164,7 +164,7 @@ void sched_native_retire(struct scheduler *scheduler)
 	}
 }
 
-static int ask_device(struct scheduler_device *device, const struct sched_native *what)
+static int query_device(struct scheduler_device *device, const struct sched_native *what)
 {
 	struct sched_native *question = malloc(sizeof(*question));
 	if (!question)
@@ -178,8 +178,8 @@ static int ask_device(struct scheduler_device *device, const struct sched_native
 
 int sched_native_opened(struct scheduler_device *device, void *owner)
 {
-	return ask_device(device,
-			  &(struct sched_native){.question = SCHED_NATIVE_OPENED, .owner = owner});
+	return query_device(
+		device, &(struct sched_native){.question = SCHED_NATIVE_OPENED, .owner = owner});
 }
 
 static int get_native(struct scheduler_device *device, enum backend_native_kind kind, void *object,
@@ -187,7 +187,7 @@ static int get_native(struct scheduler_device *device, enum backend_native_kind 
 {
 	const struct sched_native what = {
 		.question = SCHED_NATIVE_GET, .kind = kind, .object = object, .owner = owner};
-	return ask_device(device, &what);
+	return query_device(device, &what);
 }
 
 int sched_native_get(struct scheduler_device *device, enum backend_native_kind kind, void *owner)
@@ -201,7 +201,7 @@ int sched_native_get_lane(struct scheduler_device *device, uint32_t home_lane, v
 					  .kind = BACKEND_NATIVE_QUEUE,
 					  .lane = home_lane - 1,
 					  .owner = owner};
-	return ask_device(device, &what);
+	return query_device(device, &what);
 }
 
 int sched_native_get_program(struct sched_program *program, void *owner)
@@ -229,7 +229,7 @@ static int get_native_memory(struct sched_buffer *buffer, struct sched_memory *m
 					  .makes = makes,
 					  .buffer = buffer,
 					  .owner = owner};
-	int result = ask_device(memory->device, &what);
+	int result = query_device(memory->device, &what);
 	buffer->references += result == 0;
 	return result;
 }
@@ -301,7 +301,7 @@ int sched_native_lane_make(struct scheduler_device *device, uint64_t native, voi
 					  .lane = index,
 					  .native = native,
 					  .owner = owner};
-	int result = ask_device(device, &what);
+	int result = query_device(device, &what);
 	if (result < 0)
 		return result;
 	device->lanes[index].is_native = true;
@@ -314,8 +314,8 @@ int sched_native_lane_make(struct scheduler_device *device, uint64_t native, voi
 /* Without memory for the message the lane stays with its device. */
 void sched_native_lane_release(struct scheduler_device *device, uint32_t home_lane)
 {
-	(void)ask_device(device, &(struct sched_native){.question = SCHED_NATIVE_LANE_FREE,
-							.lane = home_lane - 1});
+	(void)query_device(device, &(struct sched_native){.question = SCHED_NATIVE_LANE_FREE,
+							  .lane = home_lane - 1});
 }
 
 void sched_native_returned(struct sched_native *question)

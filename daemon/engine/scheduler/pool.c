@@ -107,16 +107,16 @@ void sched_pool_trim(struct scheduler *scheduler)
 	pool_trim(&scheduler->nodes);
 }
 
-bool sched_pool_rest(struct scheduler *scheduler)
+bool sched_pool_trim_idle(struct scheduler *scheduler)
 {
 	if (!pool_is_large(&scheduler->tasks) && !pool_is_large(&scheduler->bursts) &&
 	    !pool_is_large(&scheduler->edges) && !pool_is_large(&scheduler->nodes))
 		return false;
 	uint64_t now = clock_now_ns();
-	bool more = pool_rest(&scheduler->tasks, now);
-	more |= pool_rest(&scheduler->bursts, now);
-	more |= pool_rest(&scheduler->edges, now);
-	more |= pool_rest(&scheduler->nodes, now);
+	bool more = pool_trim_idle(&scheduler->tasks, now);
+	more |= pool_trim_idle(&scheduler->bursts, now);
+	more |= pool_trim_idle(&scheduler->edges, now);
+	more |= pool_trim_idle(&scheduler->nodes, now);
 	return more;
 }
 

@@ -32,7 +32,7 @@ void sched_give_task(struct scheduler *scheduler, struct task *task);
  */
 void sched_pool_trim(struct scheduler *scheduler);
 /* Frees some spare memory before the front sleeps. True: call again. */
-bool sched_pool_rest(struct scheduler *scheduler);
+bool sched_pool_trim_idle(struct scheduler *scheduler);
 void sched_pool_free(struct scheduler *scheduler);
 
 #endif

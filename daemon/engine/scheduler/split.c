@@ -139,8 +139,8 @@ static void learn_split_time(const struct task *task)
 {
 	struct fair_queue_estimates *estimates = estimates_of(task->device);
 	if (estimates && task->split.took_ns > 0)
-		fair_queue_estimate_learn(estimates, task->split.shape, task->split.took_ns,
-					  !task->split.estimated);
+		fair_queue_estimate_update(estimates, task->split.shape, task->split.took_ns,
+					   !task->split.estimated);
 }
 
 bool sched_split_goes_on(struct task *task)

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SESSION_DEVICES_TOLD 16u /* in what is reported of a session: it may have used more */
+#define SESSION_DEVICES_REPORTED 16u /* in what is reported of a session: it may have used more */
 
 /* What a session has used of devices. */
 struct device_usages {

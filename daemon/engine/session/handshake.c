@@ -71,9 +71,9 @@ static int take_rank(struct session *session, const Sycl__V1__Hello *message)
 		return 1;
 	}
 	if (class != SYCL__V1__SESSION_CLASS__SESSION_CLASS_UNSPECIFIED)
-		session->asked_class = class;
+		session->requested_class = class;
 	if (weight > 0)
-		session->asked_weight = weight;
+		session->requested_weight = weight;
 	session_apply_rank(session);
 	return 0;
 }

@@ -34,8 +34,8 @@ static_assert(SYCL__V1__SESSION_CLASS__SESSION_CLASS_LATENCY == (int)FAIR_QUEUE_
 void session_rank(const struct session *session, uint32_t *class_out, uint32_t *weight_out)
 {
 	uint64_t best = session->limits.best_class, most = session->limits.weight;
-	*class_out = session->asked_class > best ? session->asked_class : (uint32_t)best;
-	*weight_out = session->asked_weight < most ? session->asked_weight : (uint32_t)most;
+	*class_out = session->requested_class > best ? session->requested_class : (uint32_t)best;
+	*weight_out = session->requested_weight < most ? session->requested_weight : (uint32_t)most;
 }
 
 void session_apply_rank(struct session *session)

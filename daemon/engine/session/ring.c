@@ -259,7 +259,7 @@ uint32_t session_turn(struct session *session, bool shared)
 {
 	const uint32_t records = shared ? SESSION_RECORDS_SHARED : SESSION_RECORDS_ALONE;
 	wake_cancel_sleep(&session->header->engine_sleeps);
-	session->more = false;
+	session->has_more_records = false;
 	session->ahead.most = shared ? READ_AHEAD_SHARED : READ_AHEAD_ALONE;
 	if (!flush_waiting(session) || is_stalled(session) || session->paused)
 		return 0;
@@ -277,7 +277,7 @@ uint32_t session_turn(struct session *session, bool shared)
 		if (send_at_once(session))
 			break;
 	}
-	session->more = done >= records && session->ahead.since_ns == 0;
+	session->has_more_records = done >= records && session->ahead.since_ns == 0;
 	if (done) {
 		ring_reader_publish(&session->submit);
 		if (wake_claim(&session->header->client_wants_room))

@@ -139,8 +139,8 @@ int session_create(struct engine *engine, int socket, int pidfd, const struct se
 	session->arenas = arenas;
 	session->limits = engine->options.limits;
 	session->arena_room = engine->options.limits.arenas;
-	session->asked_class = SYCL__V1__SESSION_CLASS__SESSION_CLASS_NORMAL;
-	session->asked_weight = FAIR_QUEUE_WEIGHT;
+	session->requested_class = SYCL__V1__SESSION_CLASS__SESSION_CLASS_NORMAL;
+	session->requested_weight = FAIR_QUEUE_WEIGHT;
 	*sched_account_device(work) = (struct sched_quota){
 		.most_bytes = engine->options.limits.device_bytes, .above = &engine->device_quota};
 	session->work = work;
@@ -277,7 +277,7 @@ void session_step(struct session *session)
 	list_remove(&session->link);
 	session_arenas_free(session);
 	Sycl__V1__Usage usage;
-	Sycl__V1__DeviceUsage rows[SESSION_DEVICES_TOLD];
+	Sycl__V1__DeviceUsage rows[SESSION_DEVICES_REPORTED];
 	session_usage_fill(session, &usage);
 	struct device_usages devices = {.rows = rows, .count = session_devices_fill(session, rows)};
 	struct sched_account *work = session->work;

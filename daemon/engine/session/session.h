@@ -83,7 +83,7 @@ struct session {
 	uint64_t record;     /* number of the record at hand */
 	struct list waiting; /* replies and slot writes that did not fit into the ring, in order */
 	uint64_t waiting_bytes;
-	bool more;              /* the last turn left records in the submit ring */
+	bool has_more_records;  /* the last turn left records in the submit ring */
 	uint32_t turn_left;     /* records that this turn may still read */
 	uint64_t unburst_queue; /* up to unburst_to its groups run one by one: as a burst they were
 				   refused */
@@ -94,8 +94,8 @@ struct session {
 	struct shape *shapes[SHAPES_MAX]; /* by their numbers; NULL: not defined */
 	struct object_table objects;
 	struct session_limits limits;
-	uint32_t asked_class,
-		asked_weight;  /* enum SessionClass; limits may lower both: session_rank */
+	uint32_t requested_class,
+		requested_weight; /* enum SessionClass; limits may lower both: session_rank */
 	uint32_t own_limits;   /* bit per limit that an operator set for this session alone: orders
 				  for all sessions skip it */
 	bool paused;           /* not read until an operator resumes it */
@@ -272,8 +272,8 @@ void session_usm_go_on(struct session *session);
 
 /* usage.c */
 void session_usage_fill(const struct session *session, Sycl__V1__Usage *usage);
-/* Of each device, SESSION_DEVICES_TOLD at most; how many. They point into what `session->work` goes
- * on to count with. */
+/* Of each device, SESSION_DEVICES_REPORTED at most; how many. They point into what `session->work`
+ * goes on to count with. */
 uint32_t session_devices_fill(const struct session *session, Sycl__V1__DeviceUsage *rows);
 
 /* devices.c: the scheduler knows its devices; 0, or 1 with a fault. */

@@ -21,7 +21,7 @@ uint32_t session_devices_fill(const struct session *session, Sycl__V1__DeviceUsa
 {
 	struct sched_device_use use;
 	uint32_t count = 0;
-	while (count < SESSION_DEVICES_TOLD && sched_account_use(session->work, count, &use))
+	while (count < SESSION_DEVICES_REPORTED && sched_account_use(session->work, count, &use))
 		fill_row(&use, &rows[count++]);
 	return count;
 }

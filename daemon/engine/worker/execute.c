@@ -49,7 +49,7 @@ static int submit_command(struct scheduler_device *device, struct task *task,
 		return result;
 	struct worker_waits waits;
 	if (worker->has_inherited_waits && worker->in_flight == 0)
-		worker_waits_forget(worker);
+		worker_waits_clear(worker);
 	worker_waits_fill(worker, command, &waits);
 	struct worker_lane *lane = &worker->lanes[command->lane];
 	worker_flight_enter(&device->scheduler->flight, command);

@@ -305,7 +305,7 @@ static int retire_handle(struct sched_graph *graph, bool alone, struct backend_f
 	return 0;
 }
 
-static int make_graph_anew(struct sched_graph *graph, bool alone, struct backend_fault *fault)
+static int remake_graph(struct sched_graph *graph, bool alone, struct backend_fault *fault)
 {
 	if (graph->has_native)
 		return refuse_graph(
@@ -436,7 +436,7 @@ int worker_graph_prepare(struct scheduler_device *device, struct task_command *c
 	if (result == 0)
 		result = update_graph(graph, command->graph->changes, fault);
 	if (result > 0)
-		result = make_graph_anew(graph, alone, fault);
+		result = remake_graph(graph, alone, fault);
 	if (result == 0)
 		command->backend.graph = graph->handle;
 	/* That is tried again with the same launch, when there is room: it must find the changes

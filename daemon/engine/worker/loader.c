@@ -280,7 +280,7 @@ static struct sched_message *take_deferred_load(struct scheduler_device *device,
 	return message;
 }
 
-static bool must_loader_rest(struct scheduler_device *device, const struct put_off *list)
+static bool must_loader_sleep(struct scheduler_device *device, const struct put_off *list)
 {
 	return !atomic_load(&device->quit) && !(list->first && worker_quiesce_is_granted(device)) &&
 	       (!atomic_load(&device->opened) || !sched_mailbox_has_mail(&device->loader.port.out));
@@ -317,7 +317,7 @@ static void *loader_main(void *argument)
 		if (atomic_load(&device->quit))
 			return NULL;
 		sched_sleeper_prepare(&port->sleeper);
-		if (must_loader_rest(device, &list))
+		if (must_loader_sleep(device, &list))
 			sched_sleeper_sleep(&port->sleeper, SCHED_SLEEP_UNTIL_WOKEN);
 		sched_sleeper_cancel(&port->sleeper);
 	}

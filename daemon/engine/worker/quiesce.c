@@ -23,7 +23,7 @@ static bool must_be_quiet_for_loads(const struct scheduler_device *device)
 
 void worker_quiesce_request(struct scheduler_device *device)
 {
-	if (atomic_exchange(&device->quiesce.asked, 1) == 0)
+	if (atomic_exchange(&device->quiesce.requested, 1) == 0)
 		(void)sched_sleeper_wake(&device->port.sleeper);
 }
 
@@ -53,7 +53,7 @@ void worker_quiesce_end(struct scheduler_device *device)
 	if (!must_be_quiet_for_loads(device) || !device->loader.started)
 		return;
 	/* In this order: once it is not granted any more, what is asked is asked anew. */
-	atomic_store(&device->quiesce.asked, 0);
+	atomic_store(&device->quiesce.requested, 0);
 	atomic_store(&device->quiesce.granted, 0);
 	(void)sched_sleeper_wake(&device->port.sleeper);
 }
@@ -89,15 +89,15 @@ bool worker_quiesce_step(struct scheduler_device *device)
 		quiesce->loader_holds = false;
 		sched_quiet_end(&quiesce->quiet);
 	}
-	bool asked = atomic_load(&quiesce->asked) != 0;
+	bool requested = atomic_load(&quiesce->requested) != 0;
 	bool housework = !device->worker.unusable && device->ops->quiet_wanted &&
 			 device->ops->quiet_wanted(device->handle);
-	if (!asked && !housework) {
+	if (!requested && !housework) {
 		sched_quiet_end(&quiesce->quiet);
 		return false;
 	}
 	uint64_t now = clock_now_ns();
-	sched_quiet_want(&quiesce->quiet, now);
+	sched_quiet_request(&quiesce->quiet, now);
 	if (!sched_quiet_step(&quiesce->quiet, now, device->worker.in_flight,
 			      oldest_running_ns(device, now)))
 		return sched_quiet_holds(&quiesce->quiet);
@@ -107,7 +107,7 @@ bool worker_quiesce_step(struct scheduler_device *device)
 		worker_latency_note(device);
 		atomic_fetch_sub(&device->scheduler->maintenance_count, 1);
 	}
-	if (!asked) {
+	if (!requested) {
 		sched_quiet_end(&quiesce->quiet);
 		return false;
 	}

@@ -18,8 +18,8 @@ struct worker_lane_head {
 
 /* One device. The loader asks, the device thread grants (quiesce.c). */
 struct worker_quiesce {
-	_Atomic uint32_t asked;   /* by the loader, until it has finished */
-	_Atomic uint32_t granted; /* by the device's thread */
+	_Atomic uint32_t requested; /* by the loader, until it has finished */
+	_Atomic uint32_t granted;   /* by the device's thread */
 	/* the device thread's own */
 	bool loader_holds;
 	struct sched_quiet quiet;

@@ -33,8 +33,8 @@ void worker_transfer_measure_large(struct worker *worker, const struct task_comm
 {
 	uint64_t now = clock_now_ns();
 	if (command->begin_ns && now > command->begin_ns)
-		sched_expect_learn(&worker->expect, transfer_way(&command->backend),
-				   command->backend.transfer.size_bytes, now - command->begin_ns);
+		sched_expect_update(&worker->expect, transfer_way(&command->backend),
+				    command->backend.transfer.size_bytes, now - command->begin_ns);
 	if (next && next->begin_ns)
 		expect_transfer_from(worker, next, now);
 }

@@ -77,7 +77,7 @@ void worker_waits_pass_on(struct worker *worker, const struct task_command *comm
 	}
 }
 
-void worker_waits_forget(struct worker *worker)
+void worker_waits_clear(struct worker *worker)
 {
 	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++)
 		memset(worker->lanes[i].inherited_waits, 0,

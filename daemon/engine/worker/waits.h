@@ -50,6 +50,6 @@ static inline void worker_waits_note(struct worker *worker, const struct task_co
  * predecessors and the lane's last command. */
 void worker_waits_pass_on(struct worker *worker, const struct task_command *command);
 /* Nothing is in flight: there is nothing to wait for. */
-void worker_waits_forget(struct worker *worker);
+void worker_waits_clear(struct worker *worker);
 
 #endif

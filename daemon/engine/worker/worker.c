@@ -187,7 +187,7 @@ static bool quiesce_has_changed(const struct scheduler_device *device)
 	const struct worker_quiesce *quiesce = &device->quiesce;
 	if (quiesce->loader_holds)
 		return atomic_load(&quiesce->granted) == 0;
-	return atomic_load(&quiesce->asked) && quiesce->quiet.state == SCHED_QUIET_NO;
+	return atomic_load(&quiesce->requested) && quiesce->quiet.state == SCHED_QUIET_NO;
 }
 
 static void pause_processor(void)
@@ -279,8 +279,8 @@ static void rest_until_woken(struct scheduler_device *device, bool held)
 	if (polled) {
 		uint64_t now = clock_now_ns();
 		worker->pace.most_ns = worker_latency_spin_most_ns(device);
-		ns = sched_pace_rest(&worker->pace, now, worker->in_flight > 0);
-		ns = sched_expect_rest(ns, now, next_expected(worker), worker->pace.may_spin);
+		ns = sched_pace_sleep_ns(&worker->pace, now, worker->in_flight > 0);
+		ns = sched_expect_sleep_ns(ns, now, next_expected(worker), worker->pace.may_spin);
 	} else if (worker->in_flight > 1) {
 		ns = sched_pace_look(&worker->pace, clock_now_ns());
 		worker->polls_next = true;

@@ -41,7 +41,7 @@ static void on_identity_answered(void *context, const struct user_answer *answer
 }
 
 /* 0: the answer is known, or will come; else a negative errno. */
-static int tenant_ask_identity(struct tenant *tenant)
+static int tenant_request_identity(struct tenant *tenant)
 {
 	const struct supervisor *supervisor = tenant->supervisor;
 	struct user_question question = {
@@ -69,7 +69,7 @@ static int identity_refuse(struct refusal *refusal, enum sycl_status code, int r
 int tenant_identify(struct tenant *tenant, struct refusal *refusal_out)
 {
 	bool is_fresh = tenant->is_identified && clock_now_ns() - tenant->identified_ns < FRESH_NS;
-	int r = is_fresh || tenant->lookup ? 0 : tenant_ask_identity(tenant);
+	int r = is_fresh || tenant->lookup ? 0 : tenant_request_identity(tenant);
 	if (!tenant->is_identified && tenant->lookup)
 		return -EINPROGRESS;
 	if (!tenant->is_identified)
@@ -88,6 +88,6 @@ int tenant_identify(struct tenant *tenant, struct refusal *refusal_out)
 void tenant_identify_again(struct tenant *tenant)
 {
 	tenant->lookup = user_lookup_drop(tenant->lookup);
-	if (tenant_ask_identity(tenant) < 0)
+	if (tenant_request_identity(tenant) < 0)
 		tenant->identified_ns = 0; /* the next session asks again */
 }

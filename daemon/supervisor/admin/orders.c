@@ -168,10 +168,11 @@ static int order_kill_engines(struct target *target)
 	for (engine = TAILQ_FIRST(&target->tenant->engines); engine; engine = next) {
 		next = TAILQ_NEXT(engine, link);
 		target->reached += engine->sessions_count;
-		bool is_told = engine->state == ENGINE_READY && engine->sessions_count &&
-			       engine_send_order(engine, 0, ACT_END, target->order->reason, 0) == 0;
-		engine->stop_asked = true;
-		if (is_told)
+		bool is_notified =
+			engine->state == ENGINE_READY && engine->sessions_count &&
+			engine_send_order(engine, 0, ACT_END, target->order->reason, 0) == 0;
+		engine->stop_requested = true;
+		if (is_notified)
 			engine_kill_soon(engine, target->reason);
 		else
 			engine_kill(engine, target->reason);

@@ -68,17 +68,17 @@ static void on_engines_late(uv_timer_t *timer)
 /* False: it has too many open questions, or takes no message: it counts as not answering. */
 static bool inquiry_ask_engine(struct engine *engine, struct inquiry *inquiry, bool discover)
 {
-	for (unsigned i = 0; i < ENGINE_ASKED_MAX; i++) {
-		if (engine->asked[i])
+	for (unsigned i = 0; i < ENGINE_REQUESTS_MAX; i++) {
+		if (engine->requests[i])
 			continue;
-		bool asked = false;
+		bool is_sent = false;
 		if (inquiry->poll)
-			asked = trace_ask(inquiry->poll, engine, inquiry->id);
+			is_sent = trace_query_engine(inquiry->poll, engine, inquiry->id);
 		else if (engine->control >= 0)
-			asked = engine_send_report_request(engine, inquiry->id, discover) == 0;
-		if (asked)
-			engine->asked[i] = inquiry->id;
-		return asked;
+			is_sent = engine_send_report_request(engine, inquiry->id, discover) == 0;
+		if (is_sent)
+			engine->requests[i] = inquiry->id;
+		return is_sent;
 	}
 	return false;
 }
@@ -293,9 +293,9 @@ void report_engine_ready(struct engine *engine)
 
 void report_engine_gone(struct engine *engine)
 {
-	for (unsigned i = 0; i < ENGINE_ASKED_MAX; i++)
-		if (engine->asked[i])
-			inquiry_engine_done(engine, engine->asked[i]);
+	for (unsigned i = 0; i < ENGINE_REQUESTS_MAX; i++)
+		if (engine->requests[i])
+			inquiry_engine_done(engine, engine->requests[i]);
 	struct inquiry *inquiry = TAILQ_FIRST(&engine->tenant->supervisor->inquiries->list);
 	while (inquiry) {
 		struct inquiry *next = TAILQ_NEXT(inquiry, link);

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct device_saying {
+struct claimed_device {
 	const struct device_claim *claim;
 	uint32_t uid;
 };
 
-static bool engine_is_asked_about(const struct inquiry *inquiry, const struct tenant *tenant)
+static bool inquiry_covers_tenant(const struct inquiry *inquiry, const struct tenant *tenant)
 {
 	return inquiry->asker.sees_all || tenant->uid == inquiry->asker.uid;
 }
@@ -23,7 +23,7 @@ static size_t count_sayings(const struct inquiry *inquiry)
 	size_t count = 0;
 	TAILQ_FOREACH (tenant, &inquiry->supervisor->tenants, link)
 		TAILQ_FOREACH (engine, &tenant->engines, link)
-			count += engine_is_asked_about(inquiry, tenant)
+			count += inquiry_covers_tenant(inquiry, tenant)
 					 ? engine->claims.device_count
 					 : 0;
 	return count;
@@ -35,11 +35,12 @@ static void add_sayings(const struct inquiry *inquiry, struct report_devices *de
 	const struct engine *engine;
 	TAILQ_FOREACH (tenant, &inquiry->supervisor->tenants, link)
 		TAILQ_FOREACH (engine, &tenant->engines, link)
-			for (unsigned i = 0; engine_is_asked_about(inquiry, tenant) &&
+			for (unsigned i = 0; inquiry_covers_tenant(inquiry, tenant) &&
 					     i < engine->claims.device_count;
 			     i++)
-				devices->sayings[devices->saying_count++] = (struct device_saying){
-					&engine->claims.devices[i], tenant->uid};
+				devices->claimed[devices->claimed_count++] =
+					(struct claimed_device){&engine->claims.devices[i],
+								tenant->uid};
 }
 
 static int compare_claims(const struct device_claim *a, const struct device_claim *b)
@@ -50,9 +51,9 @@ static int compare_claims(const struct device_claim *a, const struct device_clai
 }
 
 /* Equal claims lie side by side then, ordered by uid. */
-static int compare_sayings(const void *one, const void *other)
+static int compare_claimed(const void *one, const void *other)
 {
-	const struct device_saying *a = one, *b = other;
+	const struct claimed_device *a = one, *b = other;
 	int r = compare_claims(a->claim, b->claim);
 	return r ? r : (a->uid > b->uid) - (a->uid < b->uid);
 }
@@ -75,14 +76,14 @@ static int compare_known(const void *one, const void *other)
 	return r ? r : (a > b) - (a < b);
 }
 
-static void add_known(const struct device_saying *saying, struct report_devices *devices,
+static void add_known(const struct claimed_device *claimed, struct report_devices *devices,
 		      size_t index)
 {
 	Sycl__V1__KnownDevice *known = &devices->known[index];
 	sycl__v1__known_device__init(known);
-	known->facts = (Sycl__V1__DeviceFacts *)(uintptr_t)saying->claim->facts;
-	known->backend = saying->claim->backend;
-	known->platform_name = (char *)(uintptr_t)saying->claim->platform_name;
+	known->facts = (Sycl__V1__DeviceFacts *)(uintptr_t)claimed->claim->facts;
+	known->backend = claimed->claim->backend;
+	known->platform_name = (char *)(uintptr_t)claimed->claim->platform_name;
 	devices->list[index] = known;
 }
 
@@ -90,17 +91,17 @@ static void add_known(const struct device_saying *saying, struct report_devices 
 static size_t merge_known_devices(struct report_devices *devices)
 {
 	size_t count = 0, uid_count = 0;
-	for (size_t i = 0; i < devices->saying_count; i++) {
-		const struct device_saying *saying = &devices->sayings[i];
-		const struct device_saying *before = i ? saying - 1 : NULL;
-		bool is_equal = before && compare_claims(before->claim, saying->claim) == 0;
+	for (size_t i = 0; i < devices->claimed_count; i++) {
+		const struct claimed_device *claimed = &devices->claimed[i];
+		const struct claimed_device *before = i ? claimed - 1 : NULL;
+		bool is_equal = before && compare_claims(before->claim, claimed->claim) == 0;
 		if (!is_equal) {
-			add_known(saying, devices, count++);
+			add_known(claimed, devices, count++);
 			devices->known[count - 1].uids = &devices->uids[uid_count];
 		}
-		if (is_equal && before->uid == saying->uid)
+		if (is_equal && before->uid == claimed->uid)
 			continue;
-		devices->uids[uid_count++] = saying->uid;
+		devices->uids[uid_count++] = claimed->uid;
 		devices->known[count - 1].n_uids++;
 	}
 	return count;
@@ -134,7 +135,7 @@ static void add_platforms(const struct inquiry *inquiry, Sycl__V1__AdminReply *r
 	TAILQ_FOREACH (tenant, &inquiry->supervisor->tenants, link)
 		TAILQ_FOREACH (engine, &tenant->engines, link) {
 			const Sycl__V1__Topology *topology = engine->claims.topology;
-			for (size_t i = 0; engine_is_asked_about(inquiry, tenant) && topology &&
+			for (size_t i = 0; inquiry_covers_tenant(inquiry, tenant) && topology &&
 					   i < topology->n_platforms;
 			     i++)
 				add_unavailable(reply, topology->platforms[i]);
@@ -145,16 +146,16 @@ bool report_devices_add(const struct inquiry *inquiry, struct report_devices *de
 			Sycl__V1__AdminReply *reply)
 {
 	size_t room = count_sayings(inquiry) + 1;
-	devices->sayings = calloc(room, sizeof(*devices->sayings));
+	devices->claimed = calloc(room, sizeof(*devices->claimed));
 	devices->known = calloc(room, sizeof(*devices->known));
 	devices->list = calloc(room, sizeof(void *));
 	devices->uids = calloc(room, sizeof(*devices->uids));
 	devices->unavailable = calloc(REPORT_UNAVAILABLE_MAX, sizeof(void *));
-	if (!devices->sayings || !devices->known || !devices->list || !devices->uids ||
+	if (!devices->claimed || !devices->known || !devices->list || !devices->uids ||
 	    !devices->unavailable)
 		return false;
 	add_sayings(inquiry, devices);
-	qsort(devices->sayings, devices->saying_count, sizeof(*devices->sayings), compare_sayings);
+	qsort(devices->claimed, devices->claimed_count, sizeof(*devices->claimed), compare_claimed);
 	size_t count = merge_known_devices(devices);
 	qsort((void *)devices->list, count, sizeof(void *), compare_known);
 	mark_disputed(devices, count);
@@ -167,7 +168,7 @@ bool report_devices_add(const struct inquiry *inquiry, struct report_devices *de
 
 void report_devices_fini(struct report_devices *devices)
 {
-	free(devices->sayings);
+	free(devices->claimed);
 	free(devices->known);
 	free((void *)devices->list);
 	free(devices->uids);

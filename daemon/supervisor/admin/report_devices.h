@@ -11,8 +11,8 @@ enum { REPORT_DEVICES_MAX = 1024, REPORT_UNAVAILABLE_MAX = 256 };
 
 /* Of one answer; all 0: empty. */
 struct report_devices {
-	struct device_saying *sayings; /* one for each device of each engine */
-	size_t saying_count;
+	struct claimed_device *claimed; /* one for each device of each engine */
+	size_t claimed_count;
 	Sycl__V1__KnownDevice *known;
 	Sycl__V1__KnownDevice **list;
 	uint32_t *uids;

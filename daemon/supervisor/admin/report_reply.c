@@ -409,9 +409,9 @@ void report_reply(struct inquiry *inquiry)
 	sycl__v1__admin_reply__init(&reply.message);
 	reply_count_capacities(&reply);
 	enum inquiry_kind kind = inquiry->kind;
-	bool tells_devices = kind == INQUIRY_STATUS || kind == INQUIRY_DEVICES;
+	bool has_devices = kind == INQUIRY_STATUS || kind == INQUIRY_DEVICES;
 	if (!reply_allocate_rows(&reply) ||
-	    (tells_devices && !report_devices_add(inquiry, &reply.devices, &reply.message)) ||
+	    (has_devices && !report_devices_add(inquiry, &reply.devices, &reply.message)) ||
 	    (kind == INQUIRY_LIMITS &&
 	     !report_limits_add(inquiry, &reply.limits, &reply.message)) ||
 	    (kind == INQUIRY_ACCOUNTS && !reply_query_accounts(&reply))) {
@@ -421,7 +421,7 @@ void report_reply(struct inquiry *inquiry)
 		return;
 	}
 	reply_add_service(&reply);
-	if (tells_devices)
+	if (has_devices)
 		reply_add_shares(&reply);
 	if (kind == INQUIRY_STATUS) {
 		reply_add_engines(&reply);

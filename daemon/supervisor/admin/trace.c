@@ -152,7 +152,7 @@ struct trace_poll *trace_poll_free(struct trace_poll *poll)
 	return NULL;
 }
 
-bool trace_ask(struct trace_poll *poll, struct engine *engine, uint64_t request)
+bool trace_query_engine(struct trace_poll *poll, struct engine *engine, uint64_t request)
 {
 	if (poll->count == poll->room)
 		return false; /* the engine started after the question */

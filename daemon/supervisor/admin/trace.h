@@ -47,7 +47,7 @@ bool trace_inquire(struct supervisor *supervisor, struct asker *asker,
 struct trace_poll *trace_poll_new(const struct supervisor *supervisor);
 struct trace_poll *trace_poll_free(struct trace_poll *poll);
 /* Ask the engine. False: it cannot be asked now, and the answer shows that. */
-bool trace_ask(struct trace_poll *poll, struct engine *engine, uint64_t request);
+bool trace_query_engine(struct trace_poll *poll, struct engine *engine, uint64_t request);
 /* Keep the engine's records. False: there are more than were asked for. */
 bool trace_take(struct engine *engine, const Sycl__V1__EngineTrace *message);
 /* Answer with the records that have arrived. */

@@ -11,7 +11,7 @@
 struct engine_log_window {
 	uint64_t until_ms; /* of the loop's time; then another one begins */
 	size_t room;       /* bytes */
-	bool is_told;      /* that the window is full is in the log */
+	bool is_reported;  /* that the window is full is in the log */
 };
 
 #endif

@@ -97,7 +97,7 @@ static void death_describe_status(const struct engine *engine, int status, char 
 	else if (!engine->is_child)
 		(void)snprintf(
 			text, size, "has ended%s",
-			engine->stop_asked
+			engine->stop_requested
 				? ""
 				: "; an earlier service had started it, so its exit status is not known");
 	else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT &&
@@ -132,7 +132,7 @@ void engine_death_describe(struct engine *engine, int wait_status, struct engine
 	char status[STATUS_BYTES];
 	death_describe_status(engine, wait_status, status, sizeof(status));
 	struct blame blame = {.count = 0};
-	if (!engine->stop_asked && engine->flight)
+	if (!engine->stop_requested && engine->flight)
 		death_read_flight_page(engine->flight->address, &blame);
 	const char *words = death_own_words(engine, wait_status, &blame);
 	if (*words) {
@@ -148,7 +148,7 @@ void engine_death_describe(struct engine *engine, int wait_status, struct engine
 	bool clean = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0 && engine->was_ready;
 	if (!engine->is_child) /* an engine without sessions ends by itself */
 		clean = engine->sessions_count == 0 && !engine->kill_reason[0];
-	bool abnormal = !engine->stop_asked && (!clean || blame.gave_up);
+	bool abnormal = !engine->stop_requested && (!clean || blame.gave_up);
 	*death_out = (struct engine_death){.abnormal = abnormal};
 	(void)snprintf(death_out->text, sizeof(death_out->text), "%s", status);
 	log_write(abnormal ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO, "engine",

@@ -274,7 +274,7 @@ void engine_end_sessions(struct engine *engine)
 void engine_settle(struct engine *engine, int wait_status)
 {
 	struct tenant *tenant = engine->tenant;
-	bool misadopted = engine->adopted && !engine->was_ready && !engine->stop_asked;
+	bool misadopted = engine->adopted && !engine->was_ready && !engine->stop_requested;
 	bool has_started = engine->was_ready || !engine->is_child;
 	struct engine_death death;
 	engine_death_describe(engine, wait_status, &death);
@@ -306,7 +306,7 @@ static void engine_process_gone(struct engine *engine, int wait_status)
 		tenant->current = NULL;
 	tenant->supervisor->engine_count--;
 	if (engine->is_lost)
-		engine_lost_gone(engine);
+		engine_lost_reaped(engine);
 	else
 		engine_settle(engine, wait_status);
 	engine_move_sessions(engine);
@@ -728,7 +728,7 @@ void engine_stop(struct engine *engine, uint64_t drain_ns)
 	uint64_t grace_ms = drain_ns > UINT64_MAX / 2
 				    ? UINT64_MAX / 2
 				    : whole_milliseconds(drain_ns) + STOP_GRACE_MS;
-	engine->stop_asked = true;
+	engine->stop_requested = true;
 	if (engine->state == ENGINE_RETURNING) {
 		engine_stop_absent(engine, grace_ms);
 		return;
@@ -747,7 +747,7 @@ void engine_kill(struct engine *engine, const char *reason)
 	if (engine->kill_reason[0] || engine->is_lost)
 		return;
 	(void)snprintf(engine->kill_reason, sizeof(engine->kill_reason), "%s", reason);
-	log_write(engine->stop_asked ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, "engine",
+	log_write(engine->stop_requested ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, "engine",
 		  "killing pid %ld of uid %lu: %s", (long)engine->pid,
 		  (unsigned long)engine->tenant->uid, reason);
 	engine_leave_service(engine, UINT64_MAX / 2);
@@ -773,7 +773,7 @@ void engine_control_lost(struct engine *engine, const char *reason)
 {
 	if (engine->control < 0)
 		return;
-	if (!engine->stop_asked)
+	if (!engine->stop_requested)
 		log_debug("engine", "pid %ld of uid %lu: %s", (long)engine->pid,
 			  (unsigned long)engine->tenant->uid, reason);
 	if (engine->state == ENGINE_RETURNING) {

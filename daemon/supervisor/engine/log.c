@@ -122,12 +122,12 @@ static void on_engine_log_readable(uv_poll_t *poll, int status, int events)
 	if (ended || window->room > 0)
 		return;
 	(void)uv_timer_start(&log->again, on_engine_log_window_over, ENGINE_LOG_WINDOW_MS, 0);
-	if (!window->is_told)
+	if (!window->is_reported)
 		log_warning(
 			"engine",
 			"%s writes more than the log keeps: further lines of this user's engines are lost for a while",
 			log->whose);
-	window->is_told = true;
+	window->is_reported = true;
 }
 
 static void on_engine_log_window_over(uv_timer_t *timer)

@@ -24,7 +24,7 @@ bool engine_lost_is_marked(const struct engine *engine)
 			       FLIGHT_FAULT_DEVICE;
 }
 
-void engine_lost_gone(struct engine *engine)
+void engine_lost_reaped(struct engine *engine)
 {
 	engine->tenant->supervisor->held_count -= engine->is_held;
 	engine->is_held = false;
@@ -42,7 +42,7 @@ void engine_lost_end(struct engine *engine)
 {
 	if (!engine->is_held)
 		return;
-	engine_lost_gone(engine);
+	engine_lost_reaped(engine);
 	(void)uv_timer_stop(&engine->deadline);
 	log_info("engine", "ending pid %ld of uid %lu, which has given up its devices",
 		 (long)engine->pid, (unsigned long)engine->tenant->uid);
@@ -68,7 +68,7 @@ static void engine_lost_hold(struct engine *engine)
 void engine_lost_begin(struct engine *engine)
 {
 	const struct flight_page *page = engine->flight->address;
-	if (engine->stop_asked) {
+	if (engine->stop_requested) {
 		engine_lost_kill(engine);
 		return;
 	}

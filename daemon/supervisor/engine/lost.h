@@ -30,6 +30,6 @@ void engine_lost_is_followed(const struct tenant *tenant);
 void engine_lost_end(struct engine *engine);
 
 /* Its process has gone. */
-void engine_lost_gone(struct engine *engine);
+void engine_lost_reaped(struct engine *engine);
 
 #endif

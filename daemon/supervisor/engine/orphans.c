@@ -55,8 +55,8 @@ static bool pid_is_engine(const void *context, pid_t pid)
 
 static bool child_is_expected(const struct supervisor *supervisor, pid_t pid)
 {
-	for (unsigned i = 0; i < supervisor->orphans->stranger_count; i++)
-		if (supervisor->orphans->strangers[i] == pid)
+	for (unsigned i = 0; i < supervisor->orphans->inherited_count; i++)
+		if (supervisor->orphans->inherited[i] == pid)
 			return true;
 	return pid_is_engine(supervisor, pid);
 }
@@ -114,8 +114,8 @@ void orphans_init(struct supervisor *supervisor)
 	struct orphans *orphans = supervisor->orphans;
 	(void)uv_timer_init(&supervisor->loop, &orphans->again);
 	orphans->again.data = supervisor;
-	orphans->stranger_count = children_list(orphans->strangers, ORPHANS_STRANGERS_MAX);
-	orphans->are_ours = getpid() != 1 && orphans->stranger_count < ORPHANS_STRANGERS_MAX &&
+	orphans->inherited_count = children_list(orphans->inherited, ORPHANS_INHERITED_MAX);
+	orphans->are_ours = getpid() != 1 && orphans->inherited_count < ORPHANS_INHERITED_MAX &&
 			    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
 	(void)uv_signal_init(&supervisor->loop, &orphans->child_ended);
 	orphans->child_ended.data = supervisor;

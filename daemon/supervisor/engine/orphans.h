@@ -15,13 +15,13 @@
 
 struct supervisor;
 
-enum { ORPHANS_STRANGERS_MAX = 32 };
+enum { ORPHANS_INHERITED_MAX = 32 };
 
 struct orphans {
 	bool are_ours;
-	pid_t strangers[ORPHANS_STRANGERS_MAX]; /* children that this process had before it became
+	pid_t inherited[ORPHANS_INHERITED_MAX]; /* children that this process had before it became
 						   the service; they are not ended */
-	unsigned stranger_count;
+	unsigned inherited_count;
 	uv_timer_t again;
 	uv_signal_t child_ended;
 };

@@ -26,8 +26,8 @@ static unsigned tenant_count_leaving_engines(const struct tenant *tenant)
 	unsigned count = 0;
 	const struct engine *engine;
 	TAILQ_FOREACH (engine, &tenant->engines, link)
-		count +=
-			engine->state == ENGINE_STOPPING && !engine->stop_asked && !engine->is_held;
+		count += engine->state == ENGINE_STOPPING && !engine->stop_requested &&
+			 !engine->is_held;
 	return count;
 }
 

@@ -88,18 +88,18 @@ static void receive_session_state(struct engine *engine, const Sycl__V1__Session
 	}
 }
 
-static uint64_t *engine_asked_entry(struct engine *engine, uint64_t request)
+static uint64_t *engine_request_entry(struct engine *engine, uint64_t request)
 {
-	for (unsigned i = 0; request && i < ENGINE_ASKED_MAX; i++)
-		if (engine->asked[i] == request)
-			return &engine->asked[i];
+	for (unsigned i = 0; request && i < ENGINE_REQUESTS_MAX; i++)
+		if (engine->requests[i] == request)
+			return &engine->requests[i];
 	return NULL;
 }
 
 static void receive_report(struct engine *engine, const Sycl__V1__EngineReport *message)
 {
-	uint64_t *asked = engine_asked_entry(engine, message->request);
-	if (!asked) {
+	uint64_t *entry = engine_request_entry(engine, message->request);
+	if (!entry) {
 		engine_count_invalid(engine, "sends a report that was not asked for");
 		return;
 	}
@@ -111,7 +111,7 @@ static void receive_report(struct engine *engine, const Sycl__V1__EngineReport *
 	}
 	if (r == 0)
 		return;
-	*asked = 0;
+	*entry = 0;
 	engine->tenant->supervisor->observer->answered(engine, message->request);
 }
 
@@ -133,8 +133,8 @@ static bool trace_answer_is_endless(struct engine *engine, const Sycl__V1__Engin
 
 static void receive_trace(struct engine *engine, const Sycl__V1__EngineTrace *message)
 {
-	uint64_t *asked = engine_asked_entry(engine, message->request);
-	if (!asked) {
+	uint64_t *entry = engine_request_entry(engine, message->request);
+	if (!entry) {
 		engine_count_invalid(engine, "sends a trace that was not asked for");
 		return;
 	}
@@ -145,7 +145,7 @@ static void receive_trace(struct engine *engine, const Sycl__V1__EngineTrace *me
 	}
 	if (message->more)
 		return;
-	*asked = 0;
+	*entry = 0;
 	engine->tenant->supervisor->observer->answered(engine, message->request);
 }
 

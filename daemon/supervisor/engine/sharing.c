@@ -256,7 +256,7 @@ static void sharing_watch(struct supervisor *supervisor);
 
 /* An engine that begins now either finds the page marked as resting, or its claim is in the review
  * after that. */
-static void sharing_rest(struct supervisor *supervisor)
+static void sharing_go_idle(struct supervisor *supervisor)
 {
 	supervisor->sharing->watch++;
 	(void)uv_timer_stop(&supervisor->sharing->timer);
@@ -271,7 +271,7 @@ static void on_sharing_timer(uv_timer_t *timer)
 	struct supervisor *supervisor = timer->data;
 	if (!sharing_update_grants(supervisor) &&
 	    clock_now_ns() - supervisor->sharing->wanted_ns > REST_NS)
-		sharing_rest(supervisor);
+		sharing_go_idle(supervisor);
 }
 
 static void sharing_watch(struct supervisor *supervisor)
@@ -365,11 +365,11 @@ bool sharing_engine_wants(struct engine *engine, uint32_t watched)
 	struct sharing *sharing = supervisor->sharing;
 	struct engine_share *share = engine->share;
 	/* The message may be older than one of another engine with the same request. */
-	if (!share || (watched & 1u) || (share->has_asked && share->asked == watched) ||
+	if (!share || (watched & 1u) || (share->has_requested && share->watch == watched) ||
 	    watched != (sharing->watch & ~1u))
 		return false;
-	share->has_asked = true;
-	share->asked = watched;
+	share->has_requested = true;
+	share->watch = watched;
 	if (sharing->is_on && !sharing_is_watching(sharing))
 		sharing_watch(supervisor);
 	return true;
@@ -394,5 +394,5 @@ void sharing_review(struct supervisor *supervisor)
 	if (sharing->is_on)
 		sharing_watch(supervisor);
 	else if (sharing_is_watching(sharing))
-		sharing_rest(supervisor);
+		sharing_go_idle(supervisor);
 }

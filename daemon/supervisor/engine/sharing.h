@@ -26,8 +26,8 @@ struct supervisor;
 /* An engine's part. */
 struct engine_share {
 	struct memory_region *grants, *claims;
-	bool has_asked;
-	uint32_t asked;              /* the last EngineWants.watch */
+	bool has_requested;
+	uint32_t watch;              /* the last EngineWants.watch */
 	struct division_slots slots; /* in whose division it takes part; of the others it has the
 					part that it may begin with */
 	bool has_too_many;

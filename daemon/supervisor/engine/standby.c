@@ -72,7 +72,7 @@ static void standby_release(struct standby *standby)
 	standby_close_handle((uv_handle_t *)&standby->deadline);
 }
 
-static void standby_start_rest(struct supervisor *supervisor);
+static void standby_start_pause(struct supervisor *supervisor);
 
 static void standby_count_failure(struct supervisor *supervisor, const char *why)
 {
@@ -224,7 +224,7 @@ static int standby_send_prepare(struct standby *standby)
 	return message_send(standby->process.control, &control.base, NULL, 0, MSG_DONTWAIT);
 }
 
-static void standby_ask_for(struct standby *standby, const struct device_set *devices)
+static void standby_request(struct standby *standby, const struct device_set *devices)
 {
 	device_set_add(&standby->asked, devices);
 	standby->state = STANDBY_STARTING;
@@ -289,7 +289,7 @@ static int standby_start(struct supervisor *supervisor, const struct device_set 
 				       &supervisor->keeper->log);
 	supervisor->keeper->standby = standby;
 	log_info("standby", "started pid %ld", (long)standby->process.pid);
-	standby_ask_for(standby, devices);
+	standby_request(standby, devices);
 	return 0;
 }
 
@@ -341,7 +341,7 @@ static void on_standby_rest_over(uv_timer_t *timer)
 		keeper->put_off_ns = clock_now_ns();
 	if (any_engine_opens_devices(supervisor) &&
 	    clock_now_ns() - keeper->put_off_ns < OPENING_MS * MILLISECOND_NS) {
-		standby_start_rest(supervisor);
+		standby_start_pause(supervisor);
 		return;
 	}
 	keeper->put_off_ns = 0;
@@ -350,11 +350,11 @@ static void on_standby_rest_over(uv_timer_t *timer)
 		char why[FAILURE_BYTES];
 		(void)snprintf(why, sizeof(why), "none can be started: %s", strerror(-r));
 		standby_count_failure(supervisor, why);
-		standby_start_rest(supervisor);
+		standby_start_pause(supervisor);
 	}
 }
 
-static void standby_start_rest(struct supervisor *supervisor)
+static void standby_start_pause(struct supervisor *supervisor)
 {
 	struct standby_keeper *keeper = supervisor->keeper;
 	uint64_t ms = keeper->failures == 0              ? REST_MS
@@ -388,7 +388,7 @@ static void standby_review_present(struct standby *standby, const struct device_
 		(void)uv_timer_start(idle, on_standby_idle,
 				     supervisor->configuration.engine_idle_ns / MILLISECOND_NS, 0);
 	if (standby->state == STANDBY_READY && !device_set_has(&standby->asked, wanted))
-		standby_ask_for(standby, wanted);
+		standby_request(standby, wanted);
 }
 
 void standby_review(struct supervisor *supervisor)
@@ -403,7 +403,7 @@ void standby_review(struct supervisor *supervisor)
 		(void)uv_timer_stop(&keeper->idle);
 		/* An empty set is a part of every other. */
 		if (!device_set_has(&keeper->unpreparable, &wanted))
-			standby_start_rest(supervisor);
+			standby_start_pause(supervisor);
 	}
 }
 

@@ -27,7 +27,7 @@
 enum engine_state { ENGINE_STARTING, ENGINE_READY, ENGINE_STOPPING, ENGINE_RETURNING };
 
 enum {
-	ENGINE_ASKED_MAX = 4,    /* report requests without an answer; more are not sent */
+	ENGINE_REQUESTS_MAX = 4, /* report requests without an answer; more are not sent */
 	ENGINE_PLACES = 1024,    /* where sessions are found by their number */
 	ENGINE_INVALID_MAX = 64, /* unrequested messages, before the engine is ended */
 	ENGINE_REASON_BYTES = 128,
@@ -46,7 +46,7 @@ struct engine {
 	bool adopted;        /* it was the standby */
 	bool is_replacement; /* it replaces an engine that lost a device: it opens devices at once
 			      */
-	bool stop_asked;     /* this service asked it to stop: its end is no failure */
+	bool stop_requested; /* this service asked it to stop: its end is no failure */
 	bool is_child;       /* of this process: its exit status will be known */
 	bool is_lost;   /* engine/lost.h: for its tenant it has gone, but its process may still be
 			   there */
@@ -79,8 +79,8 @@ struct engine {
 	struct engine_share *share; /* engine/sharing.h; NULL: it takes no part */
 	struct device_set
 		devices; /* the devices that it reports as open, of backends that can open ahead */
-	struct memory_region *flight;     /* its flight page, read-only; NULL until it is ready */
-	uint64_t asked[ENGINE_ASKED_MAX]; /* requests that it has not answered; 0: free */
+	struct memory_region *flight; /* its flight page, read-only; NULL until it is ready */
+	uint64_t requests[ENGINE_REQUESTS_MAX]; /* requests that it has not answered; 0: free */
 	struct engine_claims claims;
 	uint64_t trace_request; /* the latest question that it has sent trace records for, */
 	size_t trace_bytes;     /* and their size so far */

@@ -55,9 +55,9 @@ static const struct part {
 	{"handover", STAGE_ORDERED, STAGE_ARRIVED, "until the device's thread has it"},
 	{"launch", STAGE_ARRIVED, STAGE_LAUNCHED, "device thread: the vendor's enqueue"},
 	{"device", STAGE_LAUNCHED, STAGE_COMPLETED, "the vendor's flush and threads, the kernel"},
-	{"completion", STAGE_COMPLETED, STAGE_TOLD, "until the front thread writes the slot"},
-	{"wake", STAGE_TOLD, STAGE_KNOWN, "until the client's wait has returned"},
-	{"whole", STAGE_BEGUN, STAGE_KNOWN, "all of it, with the stamps"},
+	{"completion", STAGE_COMPLETED, STAGE_REPORTED, "until the front thread writes the slot"},
+	{"wake", STAGE_REPORTED, STAGE_RETURNED, "until the client's wait has returned"},
+	{"whole", STAGE_BEGUN, STAGE_RETURNED, "all of it, with the stamps"},
 };
 
 enum {
@@ -71,7 +71,7 @@ _Static_assert((int)STAMP < (int)AGENT_VALUES, "an answer holds them all");
 /* In a stream each group is known at the end alone: what follows the slot is no part of it. */
 static bool is_of_stream(const struct part *part)
 {
-	return part->to != STAGE_KNOWN;
+	return part->to != STAGE_RETURNED;
 }
 
 /* Who submits: an empty kernel on the processor, or a small one on a GPU. */
@@ -201,7 +201,7 @@ static int measure_round_trips(void *opened, uint64_t count, double values_out[A
 	for (uint64_t i = 0; i < count; i++) {
 		if (!submit(state) || !state->kind->wait(state->client))
 			return -EIO;
-		STAGE_MARK(state->groups, STAGE_KNOWN);
+		STAGE_MARK(state->groups, STAGE_RETURNED);
 	}
 	return evaluate(state, count, false, values_out);
 }

@@ -50,8 +50,8 @@ static void burst(uint32_t count)
 
 static void rest(uint64_t now_ns)
 {
-	for (int calls = 0; pool_rest(&pool, now_ns); calls++)
-		cr_assert(lt(int, calls, 2 + BURST_LARGE / (int)POOL_REST_AT_ONCE));
+	for (int calls = 0; pool_trim_idle(&pool, now_ns); calls++)
+		cr_assert(lt(int, calls, 2 + BURST_LARGE / (int)POOL_TRIM_AT_ONCE));
 }
 
 Test(pool, TC4_a_few_are_kept_in_any_case)
@@ -159,7 +159,7 @@ Test(pool, TC4_waiting_for_what_is_in_use_is_no_rest)
 {
 	take(BURST);
 	give(BURST / 2);
-	cr_expect(not(pool_rest(&pool, SECOND)));
+	cr_expect(not(pool_trim_idle(&pool, SECOND)));
 	cr_expect(eq(u32, pool.spare, BURST / 2));
 	for (uint32_t i = BURST / 2; i < BURST; i++)
 		pool_give(&pool, taken[i]);
@@ -184,7 +184,7 @@ Test(pool, there_is_a_bound_for_what_rests)
 		cr_expect(eq(u32, pool.spare, BURST_LARGE));
 		rest(i * SECOND);
 	}
-	cr_expect(eq(u32, pool.spare, POOL_REST_FACTOR * FEW));
+	cr_expect(eq(u32, pool.spare, POOL_IDLE_FACTOR * FEW));
 	finish();
 }
 
@@ -192,8 +192,8 @@ Test(pool, TC8_a_rest_is_short)
 {
 	burst(BURST_LARGE);
 	uint32_t before = pool.spare;
-	cr_expect(pool_rest(&pool, SECOND));
-	cr_expect(eq(u32, pool.spare, before - POOL_REST_AT_ONCE));
+	cr_expect(pool_trim_idle(&pool, SECOND));
+	cr_expect(eq(u32, pool.spare, before - POOL_TRIM_AT_ONCE));
 	rest(SECOND);
 	cr_expect(eq(u32, pool.spare, FEW));
 	finish();

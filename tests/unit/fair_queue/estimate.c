@@ -11,7 +11,7 @@ static struct fair_queue_estimates estimates;
 
 Test(gate_estimate, nothing_is_known_of_what_has_no_shape)
 {
-	fair_queue_estimate_learn(&estimates, 0, 1000, true);
+	fair_queue_estimate_update(&estimates, 0, 1000, true);
 	cr_expect(eq(u64, fair_queue_estimate_ns(&estimates, 0), 0));
 	cr_expect(eq(u64, fair_queue_estimate_ns(&estimates, 7), 0));
 	cr_expect(fair_queue_estimate_samples(&estimates, 0));
@@ -19,26 +19,26 @@ Test(gate_estimate, nothing_is_known_of_what_has_no_shape)
 
 Test(gate_estimate, the_mean_follows_what_is_measured)
 {
-	fair_queue_estimate_learn(&estimates, 7, 1000, true);
+	fair_queue_estimate_update(&estimates, 7, 1000, true);
 	cr_expect(eq(u64, fair_queue_estimate_ns(&estimates, 7), 1000));
-	fair_queue_estimate_learn(&estimates, 7, 1800, true);
+	fair_queue_estimate_update(&estimates, 7, 1800, true);
 	cr_expect(eq(u64, fair_queue_estimate_ns(&estimates, 7), 1100));
 	for (int i = 0; i < 100; i++)
-		fair_queue_estimate_learn(&estimates, 7, 5000, true);
+		fair_queue_estimate_update(&estimates, 7, 5000, true);
 	cr_expect(eq(u64, fair_queue_estimate_ns(&estimates, 7), 5000), "also up, to the last");
 	for (int i = 0; i < 200; i++)
-		fair_queue_estimate_learn(&estimates, 7, 100, true);
+		fair_queue_estimate_update(&estimates, 7, 100, true);
 	cr_expect(lt(u64, fair_queue_estimate_ns(&estimates, 7), 110));
 }
 
 Test(gate_estimate, what_is_measured_replaces_what_was_seen_from_outside)
 {
-	fair_queue_estimate_learn(&estimates, 7, 90000, false);
+	fair_queue_estimate_update(&estimates, 7, 90000, false);
 	cr_expect(eq(u64, fair_queue_estimate_ns(&estimates, 7), 90000));
 	cr_expect(not(fair_queue_estimate_is_exact(&estimates, 7)));
-	fair_queue_estimate_learn(&estimates, 7, 1000, true);
+	fair_queue_estimate_update(&estimates, 7, 1000, true);
 	cr_expect(eq(u64, fair_queue_estimate_ns(&estimates, 7), 1000));
-	fair_queue_estimate_learn(&estimates, 7, 90000, false);
+	fair_queue_estimate_update(&estimates, 7, 90000, false);
 	cr_expect(eq(u64, fair_queue_estimate_ns(&estimates, 7), 1000));
 	cr_expect(fair_queue_estimate_is_exact(&estimates, 7));
 }
@@ -50,7 +50,7 @@ Test(gate_estimate, the_first_are_timed_and_then_a_few)
 		bool wants = fair_queue_estimate_samples(&estimates, 9);
 		timed += wants;
 		if (wants)
-			fair_queue_estimate_learn(&estimates, 9, 100, true);
+			fair_queue_estimate_update(&estimates, 9, 100, true);
 	}
 	cr_expect(ge(u32, timed, FAIR_QUEUE_SAMPLE_FIRST + 320 / FAIR_QUEUE_SAMPLE_EVERY - 1));
 	cr_expect(le(u32, timed, FAIR_QUEUE_SAMPLE_FIRST + 320 / FAIR_QUEUE_SAMPLE_EVERY));
@@ -58,11 +58,11 @@ Test(gate_estimate, the_first_are_timed_and_then_a_few)
 
 Test(gate_estimate, a_flood_of_shapes_leaves_those_in_use)
 {
-	fair_queue_estimate_learn(&estimates, 42, 1234, true);
+	fair_queue_estimate_update(&estimates, 42, 1234, true);
 	for (uint64_t key = 1000; key < 101000; key++) {
-		fair_queue_estimate_learn(&estimates, key, 5, true);
+		fair_queue_estimate_update(&estimates, key, 5, true);
 		if (key % 50 == 0)
-			fair_queue_estimate_learn(&estimates, 42, 1234, true);
+			fair_queue_estimate_update(&estimates, 42, 1234, true);
 	}
 	cr_expect(eq(u64, fair_queue_estimate_ns(&estimates, 42), 1234));
 	uint32_t known = 0;
@@ -74,13 +74,13 @@ Test(gate_estimate, a_flood_of_shapes_leaves_those_in_use)
 
 Test(gate_estimate, what_had_the_device_to_itself_counts_more_than_what_had_company)
 {
-	fair_queue_estimate_learn(&estimates, 7, 9000, FAIR_QUEUE_EXACT);
+	fair_queue_estimate_update(&estimates, 7, 9000, FAIR_QUEUE_EXACT);
 	fair_queue_estimate_note(&estimates, 7, 2000, FAIR_QUEUE_SEEN_ALONE, 1);
 	cr_expect(eq(u64, fair_queue_estimate_ns(&estimates, 7), 2000));
 	fair_queue_estimate_note(&estimates, 7, 1000, FAIR_QUEUE_EXACT_ALONE, 2);
 	cr_expect(eq(u64, fair_queue_estimate_ns(&estimates, 7), 1000));
-	fair_queue_estimate_learn(&estimates, 7, 9000, FAIR_QUEUE_EXACT);
-	fair_queue_estimate_learn(&estimates, 7, 9000, FAIR_QUEUE_SEEN_ALONE);
+	fair_queue_estimate_update(&estimates, 7, 9000, FAIR_QUEUE_EXACT);
+	fair_queue_estimate_update(&estimates, 7, 9000, FAIR_QUEUE_SEEN_ALONE);
 	cr_expect(eq(u64, fair_queue_estimate_ns(&estimates, 7), 1000));
 	/* The mean of all, while they are few. */
 	fair_queue_estimate_note(&estimates, 7, 1200, FAIR_QUEUE_EXACT_ALONE, 3);
@@ -97,7 +97,7 @@ Test(gate_estimate, the_next_one_alone_is_due_later_each_time_that_it_is_as_expe
 	uint64_t now_ns = 1, last_ns = 0;
 	cr_expect(not(fair_queue_estimate_is_due(&estimates, 7, 100, 5000, now_ns)),
 		  "nothing is known");
-	fair_queue_estimate_learn(&estimates, 7, 2000, FAIR_QUEUE_EXACT);
+	fair_queue_estimate_update(&estimates, 7, 2000, FAIR_QUEUE_EXACT);
 	cr_expect(fair_queue_estimate_is_due(&estimates, 7, 100, 5000, now_ns));
 	cr_expect(not(fair_queue_estimate_is_due(&estimates, 7, 100, 1999, now_ns)),
 		  "longer than may be");

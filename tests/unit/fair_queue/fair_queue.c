@@ -257,7 +257,7 @@ Test(queue, what_was_saved_for_a_long_group_is_not_spent_on_others)
 	struct world_client *one = world_client(world, FAIR_QUEUE_NORMAL, 100, 100 * WORLD_US, 64);
 	struct world_client *two = world_client(world, FAIR_QUEUE_NORMAL, 100, 100 * WORLD_US, 64);
 	/* It seems to take half a second, and does not. */
-	fair_queue_estimate_learn(&world->queue.estimates, two->shape, 500 * WORLD_MS, true);
+	fair_queue_estimate_update(&world->queue.estimates, two->shape, 500 * WORLD_MS, true);
 	world_run(world, 1500 * WORLD_MS);
 	world_forget(world);
 	world_run(world, 1600 * WORLD_MS);

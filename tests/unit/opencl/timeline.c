@@ -117,7 +117,7 @@ static void see(struct machine *machine, struct command *command)
 	const struct opencl_stamps stamps = {command->submit_ns, machine->now_ns,
 					     device_time(machine, command->start_ns),
 					     device_time(machine, command->end_ns)};
-	machine->contradictions += !opencl_timeline_learn(&machine->timeline, &stamps);
+	machine->contradictions += !opencl_timeline_update(&machine->timeline, &stamps);
 	uint64_t start = opencl_timeline_host(&machine->timeline, stamps.start);
 	uint64_t end = opencl_timeline_host(&machine->timeline, stamps.end);
 	/* As the backend tells them. */
@@ -287,7 +287,7 @@ Test(opencl_timeline, H4_close_readings_make_close_times)
 		uint64_t stamp = device_time(&machine, machine.now_ns + 20);
 		const struct opencl_stamps reading = {machine.now_ns, machine.now_ns + 50, stamp,
 						      stamp};
-		cr_assert(opencl_timeline_learn(&machine.timeline, &reading));
+		cr_assert(opencl_timeline_update(&machine.timeline, &reading));
 		machine.now_ns += 50;
 		run(&machine, 1, 20000, 10 * MS);
 		if (i == 100)
@@ -305,7 +305,7 @@ Test(opencl_timeline, H3_nonsense_of_a_driver_is_not_believed)
 	forget(&machine);
 	/* Ends before it starts: nothing is learned, and nothing forgotten. */
 	const struct opencl_stamps backwards = {machine.now_ns, machine.now_ns + 10000, 5000, 4000};
-	cr_assert(opencl_timeline_learn(&machine.timeline, &backwards));
+	cr_assert(opencl_timeline_update(&machine.timeline, &backwards));
 	run(&machine, 100, 20000, MS);
 	expect_within(&machine, 7000, "after nonsense");
 	cr_assert(eq(uint, machine.contradictions, 0));
@@ -318,11 +318,11 @@ Test(opencl_timeline, what_is_seen_late_tells_nothing_new)
 	open_machine(&machine, 9 * SECOND, 0.0, 1);
 	uint64_t device_ns = device_time(&machine, machine.now_ns);
 	cr_assert(
-		not(opencl_timeline_knows(&machine.timeline, device_ns, machine.now_ns + SECOND)));
+		not(opencl_timeline_covers(&machine.timeline, device_ns, machine.now_ns + SECOND)));
 	run(&machine, 100, 20000, MS);
 	device_ns = device_time(&machine, machine.now_ns);
-	cr_assert(opencl_timeline_knows(&machine.timeline, device_ns, machine.now_ns + MS));
-	cr_assert(not(opencl_timeline_knows(&machine.timeline, device_ns, machine.now_ns)));
+	cr_assert(opencl_timeline_covers(&machine.timeline, device_ns, machine.now_ns + MS));
+	cr_assert(not(opencl_timeline_covers(&machine.timeline, device_ns, machine.now_ns)));
 }
 
 /* The first command that a driver runs is seen late; what is known after a closer look holds for
@@ -336,11 +336,11 @@ Test(opencl_timeline, H4_the_first_times_are_told_by_all_that_is_known)
 					   .seen_ns = DEVICE + AHEAD,
 					   .start = DEVICE,
 					   .end = DEVICE};
-	cr_assert(opencl_timeline_learn(&timeline, &late));
+	cr_assert(opencl_timeline_update(&timeline, &late));
 	const uint64_t now = DEVICE + 50000;
 	const struct opencl_stamps close = {
 		.submit_ns = now + AHEAD - CLOSE, .seen_ns = now + AHEAD, .start = now, .end = now};
-	cr_assert(opencl_timeline_learn(&timeline, &close));
+	cr_assert(opencl_timeline_update(&timeline, &close));
 	opencl_timeline_settle(&timeline);
 	const uint64_t next = now + 10000, told = opencl_timeline_host(&timeline, next);
 	cr_assert(ge(u64, told, next + AHEAD - 2 * CLOSE));

@@ -345,13 +345,13 @@ Test(burst, B18_a_kernel_whose_burst_took_long_goes_without_for_a_while)
 		cr_assert(gt(u32, sched_kernel_burst(kernel), 1));
 		task->command.burst = &burst;
 		task->command.end_ns = 1 + UINT64_C(1000000000);
-		sched_burst_learn(task);
+		sched_burst_update(task);
 		task->command.burst = NULL;
 		task->command.end_ns = 1 + 1000;
 		for (uint32_t i = 0; i < expected; i++) {
 			cr_assert(eq(u32, sched_kernel_burst(kernel), 1), "launch %u of %u", i,
 				  expected);
-			sched_burst_learn(task);
+			sched_burst_update(task);
 		}
 	}
 	free(task);

@@ -25,40 +25,43 @@ TestSuite(pace_spinning, .timeout = 20, .init = with_processors);
 
 Test(pace, nothing_in_flight_sleeps_until_it_is_woken)
 {
-	cr_expect(eq(u64, sched_pace_rest(&pace, START, false), UINT64_MAX));
-	cr_expect(eq(u64, sched_pace_rest(&pace, START + 5000000000ull, false), UINT64_MAX));
+	cr_expect(eq(u64, sched_pace_sleep_ns(&pace, START, false), UINT64_MAX));
+	cr_expect(eq(u64, sched_pace_sleep_ns(&pace, START + 5000000000ull, false), UINT64_MAX));
 }
 
 Test(pace, steps_are_a_twentieth_of_what_was_waited_within_bounds)
 {
-	cr_expect(eq(u64, sched_pace_rest(&pace, START, true), SCHED_PACE_STEP_MIN_NS));
-	cr_expect(eq(u64, sched_pace_rest(&pace, START + 100000, true), SCHED_PACE_STEP_MIN_NS));
-	cr_expect(eq(u64, sched_pace_rest(&pace, START + 2000000, true), 100000));
-	cr_expect(eq(u64, sched_pace_rest(&pace, START + 10000000, true), 500000));
-	cr_expect(eq(u64, sched_pace_rest(&pace, START + 60000000000ull, true),
+	cr_expect(eq(u64, sched_pace_sleep_ns(&pace, START, true), SCHED_PACE_STEP_MIN_NS));
+	cr_expect(
+		eq(u64, sched_pace_sleep_ns(&pace, START + 100000, true), SCHED_PACE_STEP_MIN_NS));
+	cr_expect(eq(u64, sched_pace_sleep_ns(&pace, START + 2000000, true), 100000));
+	cr_expect(eq(u64, sched_pace_sleep_ns(&pace, START + 10000000, true), 500000));
+	cr_expect(eq(u64, sched_pace_sleep_ns(&pace, START + 60000000000ull, true),
 		     SCHED_PACE_STEP_MAX_NS));
 }
 
 Test(pace, what_was_found_begins_the_steps_anew)
 {
-	(void)sched_pace_rest(&pace, START, true);
-	cr_expect(eq(u64, sched_pace_rest(&pace, START + 100000000, true), SCHED_PACE_STEP_MAX_NS));
+	(void)sched_pace_sleep_ns(&pace, START, true);
+	cr_expect(eq(u64, sched_pace_sleep_ns(&pace, START + 100000000, true),
+		     SCHED_PACE_STEP_MAX_NS));
 	sched_pace_found(&pace, START + 101000000);
-	cr_expect(eq(u64, sched_pace_rest(&pace, START + 101000000, true), SCHED_PACE_STEP_MIN_NS));
+	cr_expect(eq(u64, sched_pace_sleep_ns(&pace, START + 101000000, true),
+		     SCHED_PACE_STEP_MIN_NS));
 }
 
 Test(pace_spinning, a_spin_is_bounded)
 {
-	cr_expect(eq(u64, sched_pace_rest(&pace, START, true), 0));
-	cr_expect(eq(u64, sched_pace_rest(&pace, START + SPIN_PACE_MAX_NS - 1, true), 0));
-	cr_expect(eq(u64, sched_pace_rest(&pace, START + SPIN_PACE_MAX_NS, true),
+	cr_expect(eq(u64, sched_pace_sleep_ns(&pace, START, true), 0));
+	cr_expect(eq(u64, sched_pace_sleep_ns(&pace, START + SPIN_PACE_MAX_NS - 1, true), 0));
+	cr_expect(eq(u64, sched_pace_sleep_ns(&pace, START + SPIN_PACE_MAX_NS, true),
 		     SCHED_PACE_STEP_MIN_NS));
 }
 
 Test(pace_spinning, with_nothing_in_flight_it_ends_in_sleep)
 {
-	cr_expect(eq(u64, sched_pace_rest(&pace, START, false), 0));
-	cr_expect(eq(u64, sched_pace_rest(&pace, START + SPIN_PACE_MAX_NS, false), UINT64_MAX));
+	cr_expect(eq(u64, sched_pace_sleep_ns(&pace, START, false), 0));
+	cr_expect(eq(u64, sched_pace_sleep_ns(&pace, START + SPIN_PACE_MAX_NS, false), UINT64_MAX));
 }
 
 /* One wait of this length: how long it was spun for. */
@@ -66,7 +69,7 @@ static uint64_t wait_for(uint64_t now, uint64_t length, bool in_flight)
 {
 	uint64_t spun = 0;
 	for (uint64_t at = 0; at < length; at += 500)
-		if (sched_pace_rest(&pace, now + at, in_flight) == 0)
+		if (sched_pace_sleep_ns(&pace, now + at, in_flight) == 0)
 			spun = at;
 	sched_pace_found(&pace, now + length);
 	return spun;

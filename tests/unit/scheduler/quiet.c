@@ -13,7 +13,7 @@ Test(sched_quiet, F11_an_idle_device_grants_at_once)
 {
 	struct sched_quiet quiet = {.state = SCHED_QUIET_NO};
 	cr_assert(not(sched_quiet_step(&quiet, 5 * MS, 0, 0)), "nobody asked");
-	sched_quiet_want(&quiet, 5 * MS);
+	sched_quiet_request(&quiet, 5 * MS);
 	cr_assert(not(sched_quiet_holds(&quiet)));
 	cr_assert(sched_quiet_step(&quiet, 5 * MS, 0, 0));
 	cr_assert(sched_quiet_holds(&quiet));
@@ -25,7 +25,7 @@ Test(sched_quiet, F11_a_stream_of_short_kernels_is_held_back_for_a_moment)
 {
 	struct sched_quiet quiet = {.state = SCHED_QUIET_NO};
 	uint64_t now = 1000 * MS;
-	sched_quiet_want(&quiet, now);
+	sched_quiet_request(&quiet, now);
 	uint64_t held_since = 0;
 	for (; now < 1100 * MS && !held_since; now += MS) {
 		cr_assert(not(sched_quiet_step(&quiet, now, 40, now - MS)));
@@ -39,7 +39,7 @@ Test(sched_quiet, F11_nobody_is_held_back_behind_a_long_kernel)
 {
 	struct sched_quiet quiet = {.state = SCHED_QUIET_NO};
 	uint64_t began = 1000 * MS, now;
-	sched_quiet_want(&quiet, began + SCHED_QUIET_LONG_NS);
+	sched_quiet_request(&quiet, began + SCHED_QUIET_LONG_NS);
 	for (now = began + SCHED_QUIET_LONG_NS; now < began + 20000 * MS; now += MS) {
 		cr_assert(not(sched_quiet_step(&quiet, now, 3, began)));
 		cr_assert(not(sched_quiet_holds(&quiet)), "sends are held back at %llu ms",
@@ -53,7 +53,7 @@ Test(sched_quiet, F11_holding_ends_when_what_runs_turns_out_to_be_long)
 {
 	struct sched_quiet quiet = {.state = SCHED_QUIET_NO};
 	uint64_t now = 0, held = 0, began = SCHED_QUIET_PATIENCE_NS - MS;
-	sched_quiet_want(&quiet, now);
+	sched_quiet_request(&quiet, now);
 	for (; now < 2000 * MS; now += MS / 2) {
 		(void)sched_quiet_step(&quiet, now, 1, began > now ? now : began);
 		held += sched_quiet_holds(&quiet) ? MS / 2 : 0;
@@ -69,7 +69,7 @@ Test(sched_quiet, F11_a_load_is_not_put_off_for_ever)
 	struct sched_quiet quiet = {.state = SCHED_QUIET_NO};
 	uint64_t begun[2] = {0, 50 * MS}, now;
 	bool runs[2] = {true, true}, granted = false;
-	sched_quiet_want(&quiet, 0);
+	sched_quiet_request(&quiet, 0);
 	for (now = 0; now < 60000 * MS && !granted; now += MS) {
 		for (unsigned i = 0; i < 2; i++) {
 			runs[i] = runs[i] && now < begun[i] + 100 * MS;
@@ -92,7 +92,7 @@ Test(sched_quiet, F11_a_load_is_not_put_off_for_ever)
 Test(sched_quiet, F8_F11_a_kernel_without_end_stops_nobody)
 {
 	struct sched_quiet quiet = {.state = SCHED_QUIET_NO};
-	sched_quiet_want(&quiet, 0);
+	sched_quiet_request(&quiet, 0);
 	for (uint64_t now = SCHED_QUIET_LONG_NS; now < 600000 * MS; now += MS) {
 		cr_assert(not(sched_quiet_step(&quiet, now, 1, 0)), "granted while a kernel runs");
 		cr_assert(not(sched_quiet_holds(&quiet)));
@@ -102,7 +102,7 @@ Test(sched_quiet, F8_F11_a_kernel_without_end_stops_nobody)
 Test(sched_quiet, asking_again_changes_nothing)
 {
 	struct sched_quiet quiet = {.state = SCHED_QUIET_NO};
-	sched_quiet_want(&quiet, 0);
-	sched_quiet_want(&quiet, 10 * MS);
+	sched_quiet_request(&quiet, 0);
+	sched_quiet_request(&quiet, 10 * MS);
 	cr_assert(eq(u64, quiet.wanted_ns, 0));
 }

@@ -66,12 +66,12 @@ Test(stage_clock, a_mark_is_the_time_of_its_group_and_stage_alone)
 Test(stage_clock, a_late_group_takes_an_early_ones_place)
 {
 	const struct stage_times *times = name_file(sizeof(struct stage_times));
-	STAGE_MARK(3, STAGE_TOLD);
-	uint64_t early = at(times, STAGE_TOLD, 3);
+	STAGE_MARK(3, STAGE_REPORTED);
+	uint64_t early = at(times, STAGE_REPORTED, 3);
 	while (clock_now_ns() == early)
 		;
-	STAGE_MARK(3 + STAGE_GROUPS, STAGE_TOLD);
-	cr_assert(gt(u64, at(times, STAGE_TOLD, 3), early));
+	STAGE_MARK(3 + STAGE_GROUPS, STAGE_REPORTED);
+	cr_assert(gt(u64, at(times, STAGE_REPORTED, 3), early));
 	(void)unlink(path);
 }
 

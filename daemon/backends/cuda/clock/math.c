@@ -294,7 +294,7 @@ static int64_t wanted_offset(struct cuda_timeline *timeline)
 }
 
 /* Nothing is seen before it has happened. */
-static int64_t obey_limit(struct cuda_timeline *timeline, int64_t at_ns, int64_t wanted)
+static int64_t clamp_to_limit(struct cuda_timeline *timeline, int64_t at_ns, int64_t wanted)
 {
 	if (!timeline->is_limited)
 		return wanted;
@@ -337,7 +337,7 @@ void cuda_timeline_add(struct cuda_timeline *timeline, const struct cuda_clock_s
 			given - slip_ns - round_to_ns(timeline->uncertainty * (double)gap_ns);
 		wanted = wanted < least ? least : wanted;
 	}
-	wanted = obey_limit(timeline, at, wanted);
+	wanted = clamp_to_limit(timeline, at, wanted);
 	double correction = (double)(wanted - given);
 	bool at_once = !timeline->is_placed || at - timeline->reported_ns >= next_ns ||
 		       fabs(correction) > STEP_NS;

@@ -94,8 +94,8 @@ static void learn_pace(const struct report *report, const struct cuda_pending *p
 	const bool is_alone = pending->together < 2;
 
 	took_ns = shared_by(took_ns, pending->launches);
-	cuda_pace_learn(cuda_kernel_pace(pending->kernel), pending->items, took_ns,
-			is_alone || is_late ? 0 : took_ns * pending->together);
+	cuda_pace_update(cuda_kernel_pace(pending->kernel), pending->items, took_ns,
+			 is_alone || is_late ? 0 : took_ns * pending->together);
 }
 
 /* False: its times are not known yet, ask again. */

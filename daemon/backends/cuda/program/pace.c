@@ -22,7 +22,8 @@ bool cuda_pace_is_open(const struct cuda_pace *pace, uint64_t items)
 }
 
 /* Half of what is new: a sample that was seen late must not count for long. */
-void cuda_pace_learn(struct cuda_pace *pace, uint64_t items, uint64_t took_ns, uint64_t together_ns)
+void cuda_pace_update(struct cuda_pace *pace, uint64_t items, uint64_t took_ns,
+		      uint64_t together_ns)
 {
 	pace->period_ns = pace->period_ns ? (pace->period_ns + took_ns) / 2 : took_ns;
 	if (pace->period_ns == 0)

@@ -25,7 +25,7 @@ uint64_t cuda_launch_items(const struct cuda_launch *launch);
 bool cuda_pace_is_open(const struct cuda_pace *pace, uint64_t items);
 /* `took_ns`: of one launch; `together_ns`: of all that went with it, which have one reported end;
  * 0: nothing did. */
-void cuda_pace_learn(struct cuda_pace *pace, uint64_t items, uint64_t took_ns,
-		     uint64_t together_ns);
+void cuda_pace_update(struct cuda_pace *pace, uint64_t items, uint64_t took_ns,
+		      uint64_t together_ns);
 
 #endif

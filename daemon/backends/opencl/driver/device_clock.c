@@ -43,7 +43,7 @@ static void sample_host_clock(struct opencl_clock *clock)
 			best = stamps;
 	}
 	/* A contradiction here is a clock that was set or slewed: what is said now holds. */
-	(void)opencl_timeline_learn(&clock->timeline, &best);
+	(void)opencl_timeline_update(&clock->timeline, &best);
 	clock->rebased_ns = best.seen_ns;
 }
 
@@ -93,7 +93,7 @@ static int take_samples(struct opencl_clock *clock, const struct opencl_library 
 			fits[i] = fits[i] && stamps.start >= before[i] &&
 				  stamps.end >= stamps.start &&
 				  stamps.end <= read_clock(host_clocks[i]);
-		(void)opencl_timeline_learn(&clock->timeline, &stamps);
+		(void)opencl_timeline_update(&clock->timeline, &stamps);
 	}
 	return taken;
 }
@@ -142,14 +142,15 @@ void opencl_clock_convert(struct opencl_clock *clock, uint64_t submit_ns, uint64
 {
 	struct opencl_timeline *timeline = &clock->timeline;
 
-	if (clock->seen_ns < submit_ns || !opencl_timeline_knows(timeline, *end_ns, clock->seen_ns))
+	if (clock->seen_ns < submit_ns ||
+	    !opencl_timeline_covers(timeline, *end_ns, clock->seen_ns))
 		clock->seen_ns = clock_now_ns();
 	const struct opencl_stamps stamps = {submit_ns, clock->seen_ns, *start_ns, *end_ns};
-	if (!opencl_timeline_learn(timeline, &stamps) && clock->is_host_clock) {
+	if (!opencl_timeline_update(timeline, &stamps) && clock->is_host_clock) {
 		/* Compared this moment, it still cannot be: so the driver's clock is not that one.
 		 */
 		sample_host_clock(clock);
-		clock->is_host_clock = opencl_timeline_learn(timeline, &stamps);
+		clock->is_host_clock = opencl_timeline_update(timeline, &stamps);
 	}
 	if (!timeline->is_placed) { /* nothing but nonsense so far */
 		*start_ns = *end_ns = clock->seen_ns;

@@ -194,7 +194,7 @@ static void place_time(struct opencl_timeline *timeline, const struct opencl_sta
 	report_by(timeline, timeline->latest_ns, (said.low.offset_ns + said.high.offset_ns) / 2);
 }
 
-bool opencl_timeline_learn(struct opencl_timeline *timeline, const struct opencl_stamps *stamps)
+bool opencl_timeline_update(struct opencl_timeline *timeline, const struct opencl_stamps *stamps)
 {
 	if (stamps->end < stamps->start || stamps->seen_ns < stamps->submit_ns)
 		return true; /* no clock at all: gives no times */
@@ -248,7 +248,7 @@ void opencl_timeline_settle(struct opencl_timeline *timeline)
 			  2);
 }
 
-bool opencl_timeline_knows(const struct opencl_timeline *timeline, uint64_t end, uint64_t host_ns)
+bool opencl_timeline_covers(const struct opencl_timeline *timeline, uint64_t end, uint64_t host_ns)
 {
 	if (!timeline->is_placed)
 		return false;

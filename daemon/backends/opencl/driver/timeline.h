@@ -68,7 +68,7 @@ struct opencl_timeline {
 void opencl_timeline_init(struct opencl_timeline *timeline, uint64_t resolution_ns);
 
 /* False: that cannot be true with what was known; all but this has been forgotten. */
-bool opencl_timeline_learn(struct opencl_timeline *timeline, const struct opencl_stamps *stamps);
+bool opencl_timeline_update(struct opencl_timeline *timeline, const struct opencl_stamps *stamps);
 
 /*
  * No time was reported yet: from now on times are converted by the best that is known. Otherwise
@@ -78,7 +78,7 @@ void opencl_timeline_settle(struct opencl_timeline *timeline);
 
 /* An end that is seen no earlier than `host_ns` shows nothing new: the caller need not read the
  * time. */
-bool opencl_timeline_knows(const struct opencl_timeline *timeline, uint64_t end, uint64_t host_ns);
+bool opencl_timeline_covers(const struct opencl_timeline *timeline, uint64_t end, uint64_t host_ns);
 
 /* The CLOCK_MONOTONIC of a time of the device. There must have been a window before. */
 uint64_t opencl_timeline_host(struct opencl_timeline *timeline, uint64_t device_ns);

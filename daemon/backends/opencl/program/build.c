@@ -274,7 +274,7 @@ static int build_builtin(struct opencl_build *build, struct backend_fault *fault
  * May it use a name of the prelude whose meaning depends on the number of dimensions? A name that
  * is put together in some other way does not compile then.
  */
-bool opencl_build_asks_for_dimensions(const struct opencl_build *build)
+bool opencl_build_needs_dimensions(const struct opencl_build *build)
 {
 	return build->kind == BACKEND_SOURCE_PORTABLE &&
 	       (memmem(build->source, build->source_bytes, "sycl_", 5) ||
@@ -306,7 +306,7 @@ static int build_variants(struct opencl_build *build, struct backend_fault *faul
 {
 	int error = 0;
 
-	if (!opencl_build_asks_for_dimensions(build))
+	if (!opencl_build_needs_dimensions(build))
 		return build_variant(build, 0, fault_out);
 	for (uint32_t dimensions = 1; error == 0 && dimensions <= OPENCL_VARIANTS; dimensions++)
 		error = build_variant(build, dimensions, fault_out);

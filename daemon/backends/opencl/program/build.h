@@ -27,7 +27,7 @@ void opencl_build_fini(struct opencl_build *build);
 /* Frees what builds have left in the backend; no build is under way. */
 void opencl_build_close(struct backend *backend);
 /* May its meaning depend on the number of dimensions? */
-bool opencl_build_asks_for_dimensions(const struct opencl_build *build);
+bool opencl_build_needs_dimensions(const struct opencl_build *build);
 /*
  * Makes it with the source as it is. A portable one that does not compile so has another try with
  * its own names where they are those of built-in functions, too; if that fails, the first fault and

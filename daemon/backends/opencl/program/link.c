@@ -80,7 +80,7 @@ static int compile_for_dimensions(struct opencl_build *build, uint32_t dimension
 /* An object of a source that compiles; which of its texts that is, is then known. */
 static int compile_object(struct opencl_build *build, struct backend_fault *fault_out)
 {
-	int error = compile_for_dimensions(build, opencl_build_asks_for_dimensions(build) ? 1 : 0,
+	int error = compile_for_dimensions(build, opencl_build_needs_dimensions(build) ? 1 : 0,
 					   fault_out);
 
 	if (build->program)
@@ -213,7 +213,7 @@ static int link_all(struct link *link, struct backend_fault *fault_out)
 	int error = 0;
 
 	for (uint32_t i = 0; i < link->count; i++) {
-		if (opencl_build_asks_for_dimensions(&link->parts[i])) {
+		if (opencl_build_needs_dimensions(&link->parts[i])) {
 			first = 1;
 			last = OPENCL_VARIANTS;
 		}

@@ -20,8 +20,8 @@ struct sched_grants {
 	uint64_t busy; /* bit per device: it had waiting or running groups at the latest publication
 			*/
 	uint64_t published_ns, beat;
-	uint64_t asked_ns; /* the supervisor was asked to watch at that time, */
-	uint32_t asked;    /* when share_grants.watch had this value; 0: not yet */
+	uint64_t requested_ns;    /* the supervisor was asked to watch at that time, */
+	uint32_t requested_watch; /* when share_grants.watch had this value; 0: not yet */
 };
 
 /* A device was opened, or the pages have changed: starts or stops the limit of its fair queue. */
