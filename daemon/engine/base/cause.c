@@ -1,4 +1,4 @@
-/* Causes of failures, and faults as the client sees them. */
+/* Causes of failures, and faults as the client receives them. */
 #include "base/cause.h"
 
 #include "status.h"
@@ -56,7 +56,7 @@ void sched_fault_complete(struct backend_fault *fault, int negative_errno)
 {
 	if (fault->device_lost)
 		fault->status = STATUS_DEVICE_LOST;
-	/* An input/output error alone is no lost device: the driver would have said so. */
+	/* An input/output error alone is no lost device: the driver would have reported that. */
 	if (fault->status == STATUS_SUCCESS)
 		fault->status =
 			negative_errno == -EIO ? STATUS_RUNTIME : status_from_errno(negative_errno);

@@ -19,7 +19,7 @@ struct sched_cause {
 __attribute__((cold)) struct sched_cause *sched_cause_create(const struct backend_fault *fault);
 struct sched_cause *sched_cause_hold(struct sched_cause *cause);
 void sched_cause_drop(struct sched_cause *cause);
-/* A fault as its bystanders see it: DEPENDENCY_FAILED with the first cause. */
+/* The fault for tasks that depend on a failed one: DEPENDENCY_FAILED with the first cause. */
 void sched_cause_derive(const struct sched_cause *cause, struct backend_fault *fault_out);
 /* Fill in a status where a backend gave none. */
 __attribute__((cold)) void sched_fault_complete(struct backend_fault *fault, int negative_errno);

@@ -84,8 +84,8 @@ bool interval_map_is_one(const struct interval_map *map, const struct interval *
 	uint32_t index = interval_map_find(map, range->begin);
 	if (map->table[index].begin != range->begin)
 		return false;
-	/* The table says where it ends, but for the last one: the intervals themselves are seldom
-	 * in a cache. */
+	/* The table has each interval's end, except for the last one: the intervals themselves are
+	 * seldom in a cache. */
 	return (index + 1 < map->count ? map->table[index + 1].begin
 				       : map->table[index].interval->end) == range->end;
 }

@@ -1,15 +1,15 @@
 /*
  * A range of bytes that is cut into intervals, each with a value of the owner's: at first one for
  * the whole. An interval is the beginning of a struct that also holds the value (`struct { struct
- * interval interval; ... }`); the owner keeps those, so that a map itself allocates nothing but a
- * table, and that only when there are two intervals or more.
+ * interval interval; ... }`); the owner keeps those. So a map itself allocates only a table, and
+ * only for two intervals or more.
  *
  * To set the value of some bytes: cut at both ends, set the value of each interval in between,
- * join. Cutting changes the value of no byte; what can fail about it is interval_map_reserve. Two
- * ranges overlap when they share a byte, so an empty one overlaps nothing (C10).
+ * join. Cutting changes the value of no byte. Only interval_map_reserve can fail. Two ranges
+ * overlap when they share a byte, so an empty one overlaps nothing (C10).
  *
- * Knows nothing of threads. Nothing here blocks. A search takes log(count) steps; a cut or a join
- * moves at most count entries of the table. An index is good until the next cut or join.
+ * Not synchronised. Nothing here blocks. A search takes log(count) steps; a cut or a join moves at
+ * most count entries of the table. An index is good until the next cut or join.
  */
 #ifndef SYCL_ENGINE_INTERVAL_MAP_H
 #define SYCL_ENGINE_INTERVAL_MAP_H
@@ -35,9 +35,10 @@ struct interval_map {
 };
 
 struct interval_ops {
-	/* One from what the owner has reserved: cannot fail. Its bounds are set by the map. */
+	/* Returns an interval from those that the owner has reserved: cannot fail. The map sets its
+	 * bounds. */
 	struct interval *(*take)(void *context);
-	/* It is in no map any more: its value too is the callee's to drop. */
+	/* The interval has left the map: the callee drops it and its value. */
 	void (*give)(void *context, struct interval *interval);
 	/* `upper` is new and was the upper part of `lower`: it gets the same value. */
 	void (*copy)(void *context, struct interval *upper, struct interval *lower);

@@ -61,8 +61,8 @@ static inline void sched_mailbox_write(struct sched_mailbox *mailbox, struct sch
 	mailbox->slots[mailbox->written++ & (SCHED_MAILBOX_SLOTS - 1)] = message;
 }
 
-/* True if there was something to publish. Sequentially consistent: the reader's sleep flag is
- * looked at after it. */
+/* True if there was something to publish. Sequentially consistent: the caller reads the reader's
+ * sleep flag after it. */
 static inline bool sched_mailbox_publish(struct sched_mailbox *mailbox)
 {
 	if (atomic_load_explicit(&mailbox->published, memory_order_relaxed) == mailbox->written)
@@ -85,9 +85,9 @@ static inline struct sched_message *sched_mailbox_read(struct sched_mailbox *mai
 }
 
 /*
- * A thread's sleep. The sleeper says that it sleeps, looks once more for work, then waits; a waker
- * publishes work, then looks at the flag. All four are sequentially consistent, so one of the two
- * sees the other.
+ * A thread's sleep. The sleeper sets its flag, checks once more for work, then waits. A waker
+ * publishes work, then checks the flag. All four are sequentially consistent, so one of the two
+ * notices the other.
  */
 struct sched_sleeper {
 	_Atomic uint32_t
@@ -142,7 +142,8 @@ struct sched_port {
 
 /* Front thread: goes out now or when there is room. True if a wake-up was sent. */
 bool sched_port_post(struct sched_port *port, struct sched_message *message);
-/* Front thread: what was posted must be seen. True if a wake-up was sent. */
+/* Front thread: wakes the device's thread for posted messages, if it sleeps. True if a wake-up was
+ * sent. */
 bool sched_port_publish(struct sched_port *port);
 /* Front thread: the next that came back, or NULL. */
 struct sched_message *sched_port_take(struct sched_port *port);

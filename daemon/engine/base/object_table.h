@@ -42,7 +42,7 @@ int object_table_insert(struct object_table *table, uint64_t id, enum object_typ
 struct object *object_table_find(const struct object_table *table, uint64_t id);
 /* Whatever lies at an index now, or NULL. For walking over all: index < table->capacity. */
 struct object *object_table_at(const struct object_table *table, uint32_t index);
-/* Was there once an object of that index and generation, and is it gone? */
+/* Did an object of that index and generation exist, and was it freed? */
 bool object_table_gone(const struct object_table *table, uint64_t id);
 /* Take an object out; its generation is not used again. */
 void object_table_remove(struct object_table *table, uint64_t id);

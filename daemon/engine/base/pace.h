@@ -1,11 +1,12 @@
 /*
- * How a device thread rests when it has found nothing to do. Pure: times come in, times go out.
+ * How long a device thread sleeps when it has found nothing to do. Pure: times come in, times go
+ * out.
  *
  * A polled device must be polled while a command is in flight. The thread first polls without a
  * pause, if there are processors to spare and as long as that has paid off lately. Then it sleeps
- * in steps of a fraction of the time waited so far: long commands cost little, and are noticed late
- * by that fraction at most. With nothing in flight it polls its mailbox for a moment in the same
- * way, then sleeps until it is woken.
+ * in steps of a fraction of the time waited so far. So long commands cost little, and their end is
+ * found late by that fraction at most. With nothing in flight it polls its mailbox for a moment in
+ * the same way, then sleeps until it is woken.
  */
 #ifndef SYCL_ENGINE_SCHED_PACE_H
 #define SYCL_ENGINE_SCHED_PACE_H
@@ -33,7 +34,7 @@ struct sched_pace {
 void sched_pace_init(struct sched_pace *pace, bool may_spin);
 /* Something was done at `now_ns`: mail, or a completion. */
 void sched_pace_found(struct sched_pace *pace, uint64_t now_ns);
-/* Nothing was. How long to sleep: 0: look again, UINT64_MAX: until woken. */
+/* Nothing was found. How long to sleep; 0: poll again, UINT64_MAX: until woken. */
 uint64_t sched_pace_sleep_ns(struct sched_pace *pace, uint64_t now_ns, bool in_flight);
 /*
  * When to poll a device that calls wake. It may wake once for several commands; if the last of them

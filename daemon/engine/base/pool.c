@@ -83,7 +83,7 @@ void *pool_take_slowly(struct pool *pool)
 	return object;
 }
 
-/* A stretch between two rests is over. */
+/* Ends the window between two idle periods. */
 static void note_peak(struct pool *pool)
 {
 	struct pool_window *window = &pool->windows[0];

@@ -3,7 +3,7 @@
  *
  * A pool never keeps more objects than were in use at one time recently: in this window or the one
  * before. A window ends after ten seconds, or after a million returned objects. An amount that was
- * needed only once is freed as soon as the thread rests (pool_trim_idle): memory for a burst is
+ * needed only once is freed as soon as the thread is idle (pool_trim_idle): memory for a burst is
  * kept while such bursts come again, not after a single one. A few objects are kept in any case.
  *
  * The pool has no clock and no timer: its owner calls pool_trim_idle before it sleeps. When a
@@ -21,7 +21,7 @@
 
 #define POOL_WINDOW_NS      10000000000ull
 #define POOL_WINDOW_RETURNS (1u << 20)
-#define POOL_IDLE_FACTOR    48u /* at most this times `few` is kept while the owner rests */
+#define POOL_IDLE_FACTOR    48u /* at most this times `few` is kept while the owner is idle */
 #define POOL_ALIKE          4u  /* counts are alike that differ by no more than this factor */
 #define POOL_RESERVE_FACTOR                                                                        \
 	8u                     /* of `few`: most that is kept of what was reserved and not taken   \

@@ -17,8 +17,9 @@
 #include <stdint.h>
 
 #define SCHED_QUIET_PATIENCE_NS 20000000ull /* for a moment that comes by itself */
-#define SCHED_QUIET_LONG_NS     5000000ull /* what has run for longer is not waited for by others */
-#define SCHED_QUIET_HOLD_NS     20000000ull /* longest that sends are held back at one time */
+#define SCHED_QUIET_LONG_NS                                                                        \
+	5000000ull /* a load may hold up others only while no command has run for longer */
+#define SCHED_QUIET_HOLD_NS 20000000ull /* longest that sends are held back at one time */
 
 #define SCHED_QUIET_STARVED_NS 30000000000ull /* a load that has waited for so long is starved */
 #define SCHED_QUIET_STARVED_HOLD_NS                                                                \
@@ -26,7 +27,7 @@
 #define SCHED_QUIET_STARVED_PATIENCE_NS 10000000000ull /* and how long they then go on */
 
 enum sched_quiet_state {
-	SCHED_QUIET_NO,      /* not wanted */
+	SCHED_QUIET_NO,      /* not requested */
 	SCHED_QUIET_WANTED,  /* sends go on */
 	SCHED_QUIET_HOLDING, /* sends are held back until what is in flight has ended */
 	SCHED_QUIET_GRANTED, /* now; sends are held back until sched_quiet_end */
@@ -42,8 +43,9 @@ struct sched_quiet {
 
 void sched_quiet_request(struct sched_quiet *quiet, uint64_t now_ns);
 /*
- * Call it repeatedly while a quiet moment is wanted. `in_flight`: commands in flight; `oldest_ns`:
- * since when the oldest of them has been running. True: granted, by this call or before.
+ * Call it repeatedly while a quiet moment is requested. `in_flight`: commands in flight;
+ * `oldest_ns`: since when the oldest of them has been running. True: granted, by this call or
+ * before.
  */
 bool sched_quiet_step(struct sched_quiet *quiet, uint64_t now_ns, uint32_t in_flight,
 		      uint64_t oldest_ns);

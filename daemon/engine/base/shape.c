@@ -98,7 +98,8 @@ static struct shape *allocate_shape(size_t requirements, size_t events, size_t a
 	return shape;
 }
 
-/* What a later version may have added is left out, as this version would not look at it either. */
+/* Fields that a later version may have added are left out, as this version does not read them
+ * anyway. */
 static ProtobufCMessage is_plain_record(const ProtobufCMessageDescriptor *descriptor)
 {
 	return (ProtobufCMessage){.descriptor = descriptor};

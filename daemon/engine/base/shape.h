@@ -1,9 +1,9 @@
 /*
  * A command group that a session has sent once and sends again: decoded, with room for what
  * changes. A RESUBMIT record (shared/resubmit.h) is written into it; then it is a command group
- * like any other, and is checked like any other. So a shape holds ids, no objects: nothing lives
- * longer for it, and an id that names nothing any more is refused as always. Front thread; never
- * blocks. Knows no session.
+ * like any other, and is checked like any other. So a shape holds ids, no objects. It keeps no
+ * object alive, and the id of a freed object is refused as always. Front thread; never blocks.
+ * Independent of sessions.
  */
 #ifndef SYCL_ENGINE_SHAPE_H
 #define SYCL_ENGINE_SHAPE_H
@@ -15,8 +15,8 @@
 struct shape;
 
 /*
- * Copies what the message says; its slot, number and events are replaced each time. -EPROTO: no
- * launch, images or samplers, or more than a shape may have. -ENOMEM.
+ * Copies the message; its slot, number and events are replaced each time. -EPROTO: no launch,
+ * images or samplers, or more than a shape may have. -ENOMEM.
  */
 int shape_create(const Sycl__V1__CommandGroup *message, struct shape **shape_out);
 /* Accepts NULL; returns NULL. */
@@ -32,16 +32,16 @@ int shape_apply(struct shape *shape, const void *bytes, size_t count,
 		const Sycl__V1__CommandGroup **group_out);
 
 /*
- * Bursts: groups of one shape, one behind the other, that may be taken as one task. Whether the
- * shape is fit for that: it names no event, each buffer once at most, asks for nothing special, has
- * values of SHAPE_BURST_VALUE_BYTES at most, and runs.
+ * A burst is a row of groups of one shape that may be taken as one task. True if the shape allows
+ * that: it names no event and each buffer once at most. It has no special properties, values of
+ * SHAPE_BURST_VALUE_BYTES at most, and a kernel that runs.
  */
 #define SHAPE_BURST_VALUE_BYTES 64u
 bool shape_makes_bursts(const struct shape *shape);
 /*
- * Does a RESUBMIT record (as for shape_apply) ask for the group that was applied last once more, as
- * group `number`, with nothing else that is new but values, and without a slot of its own? Then
- * `values_out` is set to shape_value_bytes of them, in the record.
+ * Does a RESUBMIT record (as for shape_apply) repeat the group that was applied last, as group
+ * `number`? Only its values may differ, and it has no slot of its own. Then `values_out` is set to
+ * shape_value_bytes of them, in the record.
  */
 bool shape_repeats(const struct shape *shape, const void *bytes, size_t count, uint64_t number,
 		   const uint8_t **values_out);

@@ -95,7 +95,7 @@ void spill_order_enter(struct spill_order *order, struct spill_entry *entry, con
 	order->bytes += bytes;
 }
 
-/* What was used since it was put there does not belong to the front. */
+/* An entry that was used since it was put there does not belong to the front. */
 static void put_in_order(struct spill_holder *holder)
 {
 	uint32_t good = 0;

@@ -1,15 +1,15 @@
 /*
- * Into how many parts a launch is cut: so many that each takes about a slice, by what launches of
- * its shape took, but none so small that it leaves the device half empty, where it would take as
- * long as a larger one. Pure.
+ * Into how many parts a launch is cut. Each part takes about a slice, as estimated from launches of
+ * its shape. No part is so small that it leaves the device half empty, as it would take as long as
+ * a larger one. Pure.
  */
 #ifndef SYCL_ENGINE_SPLIT_PLAN_H
 #define SYCL_ENGINE_SPLIT_PLAN_H
 
 #include <stdint.h>
 
-/* Limits the parts: each costs the front thread and the device a hand-over, whatever a client asks
- * for. */
+/* Limits the parts, whatever a client requests: each costs the front thread and the device a
+ * hand-over. */
 #define SPLIT_PARTS_MAX 1024u
 
 struct split_facts {

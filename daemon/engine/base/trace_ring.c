@@ -6,8 +6,8 @@
 
 int trace_ring_init(struct trace_ring *ring, uint32_t room)
 {
-	/* Not the heap's: it may keep what it has got, and this is not to be seen any more once the
-	 * trace is over. */
+	/* Not from the heap, which may keep freed memory: this memory must go back to the system
+	 * when the trace is over. */
 	void *records = mmap(NULL, room * sizeof(*ring->records), PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (records == MAP_FAILED)

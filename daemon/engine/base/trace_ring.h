@@ -10,7 +10,8 @@
 struct trace_ring {
 	struct trace_record *records;
 	uint32_t room, first, count;
-	uint64_t noted; /* records, also those without room: the reader sees how many are missing */
+	uint64_t
+		noted; /* records, also those without room: the reader can count the missing ones */
 };
 
 /* -ENOMEM. `room` is at least 1. */

@@ -252,7 +252,7 @@ static int add_file(struct kept_files *list, int directory, const char *name)
 
 	if (strlen(name) >= NAME_BYTES ||
 	    fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(status.st_mode))
-		return 0; /* not one of ours, or gone meanwhile */
+		return 0; /* not a file of this cache, or removed meanwhile */
 	if (list->count == list->capacity) {
 		size_t capacity = list->capacity ? list->capacity * 2 : 64;
 		struct kept_file *files = reallocarray(list->files, capacity, sizeof(*files));

@@ -23,20 +23,20 @@ struct build_cache_entry {
 	size_t binary_bytes, log_bytes;
 };
 
-/* Of backend, device, action, kind, options, source, the portable prelude, and the format of what
- * is kept. */
+/* The key of a build: backend, device, action, kind, options, source, the portable prelude, and the
+ * format of the kept file. */
 int build_key_make(const struct build_request *request, struct build_key *key_out);
 /*
- * May its result be kept? Not where the compiler may read a file that the key knows nothing of:
- * with an #include, or an option that names a file or a folder. Headers of CUDA's toolkit count as
- * part of the compiler.
+ * May its result be kept? Not where the compiler may read a file that is no part of the key: with
+ * an #include, or an option that names a file or a folder. Headers of CUDA's toolkit count as part
+ * of the compiler.
  */
 bool build_may_keep(const struct build_request *request);
 
 /*
  * Keep files below `directory`, made (0700) if it is not there. `bytes_max` 0:
- * BUILD_CACHE_BYTES_MAX. -EPERM: it is not this user's alone, so somebody else could put binaries
- * into it.
+ * BUILD_CACHE_BYTES_MAX. -EPERM: not only this user can write there, so another user could put
+ * binaries into it.
  */
 int build_cache_open(const char *directory, uint64_t bytes_max, struct build_cache **cache_out);
 struct build_cache *build_cache_free(struct build_cache *cache);

@@ -1,4 +1,4 @@
-/* The socket between the engine and its build helper, seen from the engine. */
+/* The engine's end of the socket between the engine and its build helper. */
 #include "build/file.h"
 #include "build/internal.h"
 #include "base/option_list.h"

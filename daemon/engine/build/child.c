@@ -88,8 +88,8 @@ static void limit_self(const Sycl__V1__BuildJob *job)
 	set_limit(RLIMIT_CORE, 0);
 	/* Only in case the helper cannot stop it; its wall-clock limit comes first. */
 	set_limit(RLIMIT_CPU, job->time_limit_ns / 1000000000u + 2);
-	/* As large as an application's limit says, which the helper has inherited, a few of them
-	 * would be all the memory. */
+	/* The helper inherits an application's limit for stacks. With that size a few threads would
+	 * take all the memory. */
 	if (pthread_getattr_default_np(&attributes) != 0)
 		return;
 	if (pthread_attr_getstacksize(&attributes, &stack_bytes) == 0 &&
@@ -99,7 +99,8 @@ static void limit_self(const Sycl__V1__BuildJob *job)
 	(void)pthread_attr_destroy(&attributes);
 }
 
-/* What RLIMIT_DATA counts, and the main thread's stack: the sixth number of statm, in pages. */
+/* The memory that RLIMIT_DATA counts, and the main thread's stack: the sixth number of statm, in
+ * pages. */
 static uint64_t data_bytes(void)
 {
 	char text[128];
@@ -115,8 +116,8 @@ static uint64_t data_bytes(void)
 }
 
 /*
- * When the driver has started and before it is given the source: what a driver takes for itself is
- * not the source's doing, and one that does not get it says no more than that there is no device.
+ * Called when the driver has started and before it gets the source. The driver's own memory does
+ * not depend on the source, and a driver that does not get it only reports that there is no device.
  */
 static void limit_source(const Sycl__V1__BuildJob *job)
 {
@@ -159,7 +160,7 @@ __attribute__((format(printf, 3, 4))) static void add_words(struct backend_fault
 		*length += (size_t)more < room ? (size_t)more : room - 1;
 }
 
-/* What its driver answers of a platform without devices, and which devices there are instead. */
+/* Reports the driver's error for a platform without devices, and which devices exist instead. */
 static void describe_devices(const struct backend_topology *topology, const char *key,
 			     struct backend_fault *fault)
 {
@@ -196,7 +197,7 @@ static int find_device(const struct backend_topology *topology, const char *key,
 static void write_results(const void *binary, size_t binary_bytes, const char *log,
 			  struct backend_fault *fault)
 {
-	/* The backend's log says it all; what was printed on the way may only repeat it. */
+	/* The backend's log is complete; text that was printed on the way may only repeat it. */
 	if (log && log[0] != '\0') {
 		(void)!ftruncate(STDERR_FILENO, 0);
 		(void)lseek(STDERR_FILENO, 0, SEEK_SET);

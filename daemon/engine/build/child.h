@@ -1,4 +1,5 @@
-/* The process that does one build: forked by the helper, limited, and gone afterwards. */
+/* The process that does one build: the helper forks it and limits it, and it ends with the
+ * build. */
 #ifndef SYCL_ENGINE_BUILD_CHILD_H
 #define SYCL_ENGINE_BUILD_CHILD_H
 
@@ -6,7 +7,7 @@
 
 #include "build.pb-c.h"
 
-/* What the child reports through its pipe; its absence means that it did not live to. */
+/* The child's report through its pipe; without one the child ended before it could send it. */
 struct build_report {
 	int32_t status, native_code;
 	char text[BACKEND_TEXT_BYTES];

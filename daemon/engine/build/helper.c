@@ -1,7 +1,7 @@
 /*
  * The build helper: one thread, no vendor library, one child per build. It ends a build at its
- * limits, and with it whatever the compiler has started (linkers), because each build is a process
- * group of its own.
+ * limits, together with processes that the compiler has started (linkers). Each build is a process
+ * group of its own for that.
  */
 #include "build/child.h"
 #include "build/file.h"
@@ -140,7 +140,7 @@ static void finish_job(struct helper *helper, struct helper_job *job)
 		explain_child_end(job, status, &usage, &report);
 	const int fds[] = {job->log, job->binary};
 	private_folder_remove(
-		&job->folder); /* first: when the answer arrives, nothing of the build is left */
+		&job->folder); /* first: when the result arrives, nothing of the build is left */
 	answer_job(helper, job->number, &report, build_ns, fds,
 		   report.status == STATUS_SUCCESS ? 2 : 1);
 	close_job(helper, job);
@@ -169,9 +169,9 @@ static int make_files(struct helper_job *job, int *report_end_out)
 }
 
 /*
- * A cache of this build's own. In one that is shared PoCL would read back what it has compiled
- * while others, which have the same source, compile more there or remove it: the binary would be
- * broken. Without a folder the backend does without a cache.
+ * A cache for this build only. PoCL reads back what it has compiled. In a shared cache other builds
+ * of the same source may add to that or remove it meanwhile, and the binary would be broken.
+ * Without a folder the backend uses no cache.
  */
 static void make_folder(struct helper_job *job, const char *cache_directory)
 {
@@ -266,7 +266,7 @@ static void cancel_job(struct helper *helper, uint64_t number)
 	close_job(helper, job);
 }
 
-/* One packet. False: the engine is gone. */
+/* Handles one packet. False: the engine has closed the socket. */
 static bool take_packet(struct helper *helper)
 {
 	ProtobufCMessage *message = NULL;
@@ -309,7 +309,7 @@ static void stop_late_jobs(struct helper *helper)
 		if (helper->jobs[i].timed_out || helper->jobs[i].deadline_ns > now)
 			continue;
 		helper->jobs[i].timed_out = true;
-		kill_job(&helper->jobs[i]); /* its end is then noticed as any other */
+		kill_job(&helper->jobs[i]); /* its end is then handled as any other */
 	}
 }
 

@@ -11,12 +11,12 @@
 #define BUILD_GRACE_NS 10000000000ull
 
 enum build_state {
-	BUILD_NEW,     /* not looked up in the cache yet */
+	BUILD_NEW,     /* not searched in the cache yet */
 	BUILD_WAITING, /* for its turn */
 	BUILD_RUNNING, /* with the helper */
 };
 
-/* One compile; identical requests share it. */
+/* A build; identical requests share it. */
 struct build_work {
 	struct list link; /* in service->works */
 	struct list jobs; /* the requests that wait for it */
@@ -35,7 +35,7 @@ struct build_job {
 	void *owner;
 };
 
-/* What libuv keeps until the loop has closed it; outlives the service. */
+/* The handles that libuv keeps until the loop has closed them; they outlive the service. */
 struct build_handles {
 	uv_poll_t poll;
 	uv_timer_t timer;
@@ -69,10 +69,10 @@ int build_helper_settle(int *socket);
 int build_channel_send(struct build_service *service, struct build_work *work);
 /* Stop it; nothing comes back for it. */
 void build_channel_cancel(struct build_service *service, const struct build_work *work);
-/* Take what the helper has answered: calls build_work_done and build_helper_lost. */
+/* Reads the helper's results: calls build_work_done and build_helper_lost. */
 void build_channel_receive(struct build_service *service);
 
-/* build_service.c: call the callbacks, then forget it. */
+/* service.c: calls the callbacks, then frees the work. */
 void build_work_done(struct build_service *service, struct build_work *work,
 		     const struct build_result *result);
 void build_work_failed(struct build_service *service, struct build_work *work, int32_t status,

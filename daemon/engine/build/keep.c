@@ -1,4 +1,4 @@
-/* What a build depends on beside its key: files that it may include. */
+/* Dependencies of a build that are no part of its key: files that it may include. */
 #include "build/cache.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* What follows the word: an angle bracket, in CUDA C++, means a header of the toolkit. */
+/* Checks the text after the word: an angle bracket, in CUDA C++, means a header of the toolkit. */
 static bool names_toolkit(const struct build_request *request, const char *at, const char *end)
 {
 	while (at < end && is_blank(*at))
@@ -17,9 +17,9 @@ static bool names_toolkit(const struct build_request *request, const char *at, c
 }
 
 /*
- * May a word be a directive's name, or ask for one's file? Behind '#' or "%:", with blanks,
- * comments or joined lines between, or in "__has_include". What is taken for one in a comment costs
- * a build.
+ * May a word be the name of a directive, or test for its file? Yes behind '#' or "%:", with blanks,
+ * comments or joined lines between, or in "__has_include". A false match in a comment only costs a
+ * build.
  */
 static bool is_directive(const char *start, const char *word)
 {
@@ -43,7 +43,7 @@ static bool reads_files(const struct build_request *request, const char *word)
 	return false;
 }
 
-/* Options by which a compiler of ours takes a file or looks into a folder. */
+/* Options by which the backends' compilers read a file or search a folder. */
 static bool options_name_files(const char *options)
 {
 	return strstr(options, "-I") || strstr(options, "include") || strstr(options, "--config") ||

@@ -1,5 +1,5 @@
-/* What people call a source: its first kernel's name. For the log alone: a source is any bytes, and
- * this understands no language. */
+/* A name for a source: that of its first kernel. For the log alone: a source is any bytes, and this
+ * parses no language. */
 #ifndef SYCL_ENGINE_BUILD_NAME_H
 #define SYCL_ENGINE_BUILD_NAME_H
 

@@ -9,7 +9,7 @@
  *                            |                             \--fair_queue_return---------->|
  *                            \--fair_queue_cancel---------------------------------------->/
  *
- * docs/scheduling.md, "Fair queueing", says what it promises and how.
+ * docs/scheduling.md, "Fair queueing", has its guarantees and its method.
  */
 #ifndef SYCL_ENGINE_FAIR_QUEUE_H
 #define SYCL_ENGINE_FAIR_QUEUE_H
@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define FAIR_QUEUE_LANES       64u
-#define FAIR_QUEUE_WEIGHT      100u /* of a session that asks for none */
+#define FAIR_QUEUE_WEIGHT      100u /* of a session that requests none */
 #define FAIR_QUEUE_WEIGHT_MOST 1000u
 #define FAIR_QUEUE_WHOLE       1000u               /* parts of the whole: permille */
 #define FAIR_QUEUE_FREE        UINT32_MAX          /* a grant: no limit */
@@ -35,7 +35,7 @@ enum fair_queue_class {
 	FAIR_QUEUE_CLASSES
 };
 
-/* Times in ns of predicted device time, unless they say otherwise. */
+/* Times are in ns of predicted device time, unless noted otherwise. */
 struct fair_queue_config {
 	uint64_t window_ns;    /* that one class may have in flight */
 	uint64_t narrow_ns;    /* that may be in flight in all, where a lower class sends while a
@@ -53,8 +53,7 @@ struct fair_queue_config {
 				   group */
 	uint64_t memory_bytes;  /* that groups in flight may be promised together */
 	uint64_t saved_ns;      /* real time: a grant may be saved for so long, and used at once */
-	uint64_t look_ns; /* real time: how often a changed grant is looked for while a session
-			     waits */
+	uint64_t look_ns;       /* real time: how often the grant is read while a session waits */
 	uint32_t least[FAIR_QUEUE_CLASSES]; /* permille of the time that a class gets in any case;
 					       unused for the first class */
 };
@@ -65,8 +64,8 @@ struct fair_queue_group {
 	uint64_t memory_bytes; /* that it may need while it runs */
 	uint32_t lane;     /* below FAIR_QUEUE_LANES; groups of one lane run one after the other */
 	uint32_t launches; /* launches in it; 0: one */
-	uint64_t seen_ns;  /* set before a fair_queue_end without `took_ns`: its time as seen from
-			      outside; 0: the queue estimates it */
+	uint64_t seen_ns;  /* set before a fair_queue_end without `took_ns`: its time as measured
+			      outside of the device; 0: the queue estimates it */
 	uint64_t began_ns; /* the same: real time since when it was its lane's first; 0: so long
 			      before fair_queue_end */
 	/* the rest belongs to the queue */
@@ -84,7 +83,7 @@ struct fair_queue_group {
 	uint64_t arrived_ns; /* real time */
 };
 
-/* One session on one device. Belongs to the queue; fields marked "read" may be read. */
+/* A session on one device. Belongs to the queue; fields marked "read" may be read. */
 struct fair_queue_session {
 	struct fair_queue *queue;
 	enum fair_queue_class class; /* read */
@@ -121,7 +120,7 @@ struct fair_queue_class_state {
 	uint64_t credit_ns; /* of its minimum share, not used yet */
 };
 
-/* What is on the device at one time, as far as is known. */
+/* The set of groups on the device at one time, as far as known. */
 struct fair_queue_crowd {
 	uint64_t lanes;        /* bit per lane with groups */
 	uint32_t bypassing;    /* groups on the device that have bypassed the queue */

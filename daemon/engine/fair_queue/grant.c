@@ -1,8 +1,8 @@
 /*
  * The grant: a part of the device's time for all sessions together. It grows with the clock. A
  * group pays its prediction when it is sent, more while it runs longer, and the difference at its
- * end. While any grant is left a group may be sent, also one that is longer; the next ones wait
- * until the grant has grown enough, however long that takes.
+ * end. While any grant is left a group may be sent, even if it is longer than the grant. The next
+ * ones wait until the grant has grown enough, however long that takes.
  */
 #include "fair_queue/internal.h"
 
@@ -87,8 +87,9 @@ static uint64_t later_ns(uint64_t a_ns, uint64_t b_ns)
 }
 
 /*
- * For how long the device has been busy with what should be over: the lane where that is longest,
- * as the others' time passed beside it. What is late by a little is paid for when it is back.
+ * For how long the device has been busy with groups past their predicted end. It is the largest
+ * value of all lanes, as the others' time passed beside it. A group that is late by a little is
+ * charged when it returns.
  */
 static int64_t overdue_ns(const struct fair_queue *queue)
 {
@@ -162,7 +163,7 @@ void fair_queue_grant_ended(struct fair_queue *queue, const struct fair_queue_gr
 	struct fair_queue_lane *lane = &queue->lanes[group->lane];
 	/*
 	 * No group is charged for longer than the limit exists, or than it was in flight, whatever
-	 * the device's clock says.
+	 * the device's clock reports.
 	 */
 	uint64_t begun_ns = later_ns(group->sent_ns, grant->since_ns);
 	uint64_t most_ns =

@@ -4,7 +4,7 @@
 #include "fair_queue/fair_queue.h"
 
 #define FAIR_QUEUE_COST_LEAST_NS 100u     /* lowest cost, so that every turn ends */
-#define FAIR_QUEUE_OVERLAP_NS    5000000u /* busy time after which the overlap is measured anew */
+#define FAIR_QUEUE_OVERLAP_NS    5000000u /* busy time after which the overlap is measured again */
 
 /* fair_queue.c */
 
@@ -20,7 +20,7 @@ void fair_queue_advance(struct fair_queue *queue, uint64_t now_ns);
 void fair_queue_take_turn(struct fair_queue_session *session, bool first);
 /* Removes it from its list. */
 void fair_queue_leave_turn(struct fair_queue_session *session);
-/* It has no waiting groups: it loses what is left of its turn, and keeps its debt. */
+/* The session has no waiting groups: it loses the rest of its turn, and keeps its debt. */
 void fair_queue_forfeit(struct fair_queue_session *session);
 /* Removes its oldest waiting group. It keeps its turn, though it may have no other. */
 struct fair_queue_group *fair_queue_shift(struct fair_queue_session *session);
@@ -43,7 +43,7 @@ void fair_queue_probe_init(struct fair_queue *queue);
 void fair_queue_probe_advance(struct fair_queue *queue, uint64_t passed_ns);
 /* True: nothing may be sent now. */
 bool fair_queue_probe_holds(struct fair_queue *queue);
-/* It is this session's turn: should its next group be a probe? */
+/* This session has the turn: should its next group be a probe? */
 bool fair_queue_probe_wants(const struct fair_queue *queue,
 			    const struct fair_queue_session *session);
 /* Then, while groups are in flight: nothing is sent until they have ended, or are overdue. */
@@ -66,7 +66,7 @@ void fair_queue_grant_ended(struct fair_queue *queue, const struct fair_queue_gr
 void fair_queue_grant_returned(struct fair_queue *queue, const struct fair_queue_group *group);
 /* Does the grant allow a group now? */
 bool fair_queue_is_granted(const struct fair_queue *queue);
-/* It does not: when will it? */
+/* When will it fit, if it does not now? */
 uint64_t fair_queue_grant_next_ns(const struct fair_queue *queue);
 
 static inline bool fair_queue_is_limited(const struct fair_queue *queue)

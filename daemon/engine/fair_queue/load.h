@@ -1,5 +1,5 @@
-/* What a session, class or device has in flight, in predicted time, and when that should end. Pure.
- */
+/* The predicted time of all groups in flight of a session, class or device, and its expected end.
+ * Pure. */
 #ifndef SYCL_ENGINE_FAIR_QUEUE_LOAD_H
 #define SYCL_ENGINE_FAIR_QUEUE_LOAD_H
 

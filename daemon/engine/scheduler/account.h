@@ -1,4 +1,4 @@
-/* What the tasks of one user hold. An account may be NULL. */
+/* Resources that the tasks of one user hold. An account may be NULL. */
 #ifndef SYCL_ENGINE_SCHED_ACCOUNT_H
 #define SYCL_ENGINE_SCHED_ACCOUNT_H
 

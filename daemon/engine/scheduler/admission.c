@@ -1,7 +1,7 @@
 /*
- * Admission: which task may be sent to a device next, where several sessions want it. The decision
- * is that of fair_queue/fair_queue.h. This file says which tasks need admission, what the queue is
- * given of them, and when it is asked.
+ * Admission: which task may be sent to a device next, if several sessions have tasks for it. The
+ * decision is that of fair_queue/fair_queue.h. This file says which tasks need admission, what the
+ * queue is given of them, and when it is asked.
  *
  * A task comes here when all its predecessors are done or on lanes. So no task on a lane, or
  * waiting for room in one, has a queued task as a predecessor, whatever the queue decides.
@@ -81,9 +81,9 @@ void sched_admission_flow_gone(struct sched_flow *flow)
 }
 
 /*
- * Where lanes do not go side by side each command costs its sender and its device about so much
- * beside its own time, and what is in front of another one's next command is better a score of
- * commands than a hundred short ones.
+ * If lanes do not run side by side, each command costs its sender and its device about so much
+ * beside its own time. A score of commands in front of another session's next command is better
+ * than a hundred short ones.
  */
 #define PLAIN_WINDOW_NS  500000u
 #define PLAIN_COMMAND_NS 25000u

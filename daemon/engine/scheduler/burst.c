@@ -166,8 +166,8 @@ uint32_t sched_kernel_burst(const struct sched_kernel *kernel)
 	return most < 1 ? 1 : most < SCHED_BURST_MAX ? (uint32_t)most : SCHED_BURST_MAX;
 }
 
-/* Up by half of what is new, so that a long one is known at once; down by three quarters: one that
- * was seen late does not count for long. */
+/* The mean rises by half of the difference, so that a long launch counts at once. It falls by three
+ * quarters, so that a completion that was found late does not count for long. */
 void sched_burst_update(const struct task *task)
 {
 	const struct task_command *command = &task->command;

@@ -24,9 +24,9 @@ void sched_burst_fill(struct task_command *command, const struct task_request *r
 
 /* The cause for a task behind an edge with these launches. NULL: they have not failed. */
 struct sched_cause *sched_launches_cause(const struct task *task, uint32_t launches);
-/* Front: frees the causes; no task asks any more. */
+/* Front: frees the causes, which no task reads any more. */
 void sched_burst_end(struct task_burst *burst);
-/* Front: learns how long launches of the kernel take, from a task that succeeded. */
+/* Front: updates the mean time of the kernel's launches from a task that succeeded. */
 void sched_burst_update(const struct task *task);
 
 #endif

@@ -186,7 +186,7 @@ bool scheduler_progress(struct scheduler *scheduler)
 {
 	/*
 	 * A flag that was not set stays in this processor's cache. A thread that sets it after this
-	 * look wakes the front once more.
+	 * check wakes the front once more.
 	 */
 	if (atomic_load(&scheduler->front_pending))
 		atomic_store(&scheduler->front_pending, 0);
@@ -203,7 +203,7 @@ bool scheduler_progress(struct scheduler *scheduler)
 		sched_latency_poll(scheduler);
 	bool found = scheduler->runnable.first || scheduler->fair_queues_due ||
 		     sched_notice_due(scheduler);
-	/* Messages are counted as they are taken: a device thread may post one between a look and
+	/* Messages are counted as they are taken: a device thread may post one between a check and
 	 * this. */
 	found |= drain_devices(scheduler);
 	publish_to_devices(scheduler);

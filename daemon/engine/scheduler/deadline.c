@@ -1,7 +1,7 @@
 /*
- * Commands that run for too long. Sending and completion cost nothing for this: each call looks at
- * the first command of each lane, and remembers since when it has been the first. So a long command
- * is noticed late by the time between two calls.
+ * Commands that run for too long. Sending and completion cost nothing for this. Each call reads the
+ * first command of each lane, and notes since when it has been the first. So a long command is
+ * found late by the time between two calls.
  */
 #include "scheduler/state/device.h"
 #include "scheduler/public/device.h"

@@ -130,7 +130,7 @@ struct task_use *sched_use_add(struct task *task, struct sched_buffer *buffer,
 	return use;
 }
 
-/* How many intervals it has looked at. */
+/* Returns how many intervals it has visited. */
 static uint32_t join_wide(struct sched_contents *contents, struct interval_map *map,
 			  const struct interval *range, const struct interval_ops *ops)
 {
@@ -143,8 +143,8 @@ static uint32_t join_wide(struct sched_contents *contents, struct interval_map *
 }
 
 /*
- * Joins equal neighbours inside the wanted range; where room is short, everywhere. It comes before
- * the task's cuts, which it would undo.
+ * Joins equal neighbours inside the given range; everywhere if room is short. It comes before the
+ * task's cuts, which it would undo.
  */
 static uint32_t relieve_map(const struct sched_access *access, uint32_t accesses)
 {
@@ -248,7 +248,7 @@ int sched_accesses_prepare(struct sched_access *accesses, uint32_t count)
 		scheduler->visits += more;
 		visits += more;
 		if (visits > SCHED_VISITS_MAX)
-			return -E2BIG; /* before the other steps look at as many, each of them */
+			return -E2BIG; /* before each of the other steps visits as many */
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		if (sched_access_is_plain(&accesses[i]))
@@ -295,8 +295,8 @@ int sched_access_cost(const struct task *task, struct sched_access *access, stru
 	uint32_t more = access->spans.end - access->spans.first - 1;
 	access->as_writer = false;
 	if (!access->writes && more > 0 && !plan_links(task, contents, more)) {
-		/* Two host accesses must not wait for each other: the holder of the first may ask
-		 * for the second. */
+		/* Two host accesses must not wait for each other: the holder of the first may
+		 * request the second. */
 		if (access->host)
 			return -EDQUOT;
 		access->as_writer = true;

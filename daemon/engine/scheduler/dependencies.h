@@ -3,7 +3,7 @@
  *
  * A span is a part of a buffer with its open last writer, and the tasks and host accesses that have
  * read since. A reader waits for the writer and, if it is a task, for the host accesses. A writer
- * waits for all of them, and they are forgotten. An edge to the writer is left out where a reader
+ * waits for all of them, and the span drops them. An edge to the writer is left out where a reader
  * in between waits for it. Failures do not follow spans: they follow contents (residency.h), by
  * what is accessed and not by what orders.
  *
@@ -12,7 +12,7 @@
  * buffer never waits for itself, and where they overlap their modes are united.
  *
  * A buffer has at most SCHED_INTERVALS_MAX spans and as many pieces. Beyond that, when nothing can
- * be joined, a range is widened to existing cuts: it orders and brings more than was asked for, and
+ * be joined, a range is widened to existing cuts: it orders and brings more than was requested, and
  * no-init is ignored. A task that reads more spans than there are links orders as a writer does.
  */
 #ifndef SYCL_ENGINE_SCHED_DEPENDENCIES_H
@@ -40,7 +40,7 @@ struct sched_access {
 	/* Results of the first steps; the maps do not change until sched_access_finish. */
 	struct interval_run spans, pieces;
 	bool as_writer; /* orders as if it wrote */
-	bool comes;     /* something has to be brought, or is looked at for the first time */
+	bool comes;     /* something must be brought, or is checked for the first time */
 	bool poisoned;
 };
 
@@ -48,7 +48,7 @@ struct sched_access {
 struct sched_cost {
 	uint64_t edges;  /* to the task; there is at most one from each open task, however often it
 			    is met */
-	uint64_t visits; /* parts that the steps look at */
+	uint64_t visits; /* parts that the steps visit */
 	uint32_t tasks, nodes; /* tasks: moves, each with a few edges */
 };
 
@@ -100,7 +100,7 @@ struct sched_cause *sched_access_poison(const struct sched_access *access);
 /* From here on all is reserved, and nothing fails. A task that is doomed already moves nothing. */
 void sched_access_bring(struct task *task, const struct sched_access *access); /* residency.c */
 void sched_access_wait(struct task *task, const struct sched_access *access);
-/* Instead: only for what has been written, and for moves to the place, whatever becomes of them. */
+/* Instead of that: wait only for writers, and for moves to the place, also if those fail. */
 void sched_access_wait_written(struct task *task, const struct sched_access *access);
 void sched_access_enter(struct task *task, const struct sched_access *access);
 /* After the task was opened: joins, and makes moves that bring writes to shared contents home. */

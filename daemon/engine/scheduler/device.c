@@ -1,4 +1,4 @@
-/* A device as the front thread sees it: start, messages out and in, stop. */
+/* The front thread's half of a device: start, messages out and in, stop. */
 #include "scheduler/state/device.h"
 
 #include "base/cause.h"
@@ -54,7 +54,7 @@ static void post_unposted(struct scheduler_device *device)
 void sched_device_publish(struct scheduler_device *device)
 {
 	bool woken = false;
-	/* Most looks find nothing that was to be sent. */
+	/* Most calls find nothing to send. */
 	if (device->port.unpublished == 0 && device->loader.port.unpublished == 0)
 		return;
 	if (!device->unposted || !sched_inline_send(device)) {

@@ -1,4 +1,4 @@
-/* Which platforms and devices there are: asked of all backends once, on first need. */
+/* Which platforms and devices exist: queried from all backends once, at the first need. */
 #include "scheduler/state/device.h"
 #include "scheduler/state/host_memory.h"
 #include "scheduler/public/device.h"

@@ -1,7 +1,7 @@
 /*
  * The tasks of a session that has ended. Commands on a device end there, because no device gives a
  * command back. The other tasks fail here, each in its turn: other tasks rely on their places in
- * the order, and see a failed predecessor as always.
+ * the order, and get a failed predecessor as always.
  *
  * Commands on their way to a device, or set aside for want of room, belong to its thread. It skips
  * those that are marked before they begin; the others come back as always.
@@ -64,8 +64,8 @@ static bool is_seen_by_others(const struct task *task)
 
 /*
  * Does a remaining task come behind it? Of other sessions only tasks that need its contents count.
- * Of its own session all do: USM orders nothing, so the scheduler does not know what one task
- * leaves there for the next.
+ * Of its own session all do: USM orders nothing, so the scheduler cannot tell what one task leaves
+ * there for the next.
  */
 static bool is_awaited_by_others(const struct task *task, const struct dropping *dropping)
 {
@@ -126,8 +126,8 @@ static uint32_t drop_tasks(struct scheduler *scheduler, const struct dropping *d
 	return count;
 }
 
-/* The task waits neither for room nor for its turn any more. One that was not dropped asks again.
- */
+/* The task waits neither for room nor for its turn any more. A task that was not dropped is
+ * considered again. */
 static void requeue_task(struct task *task)
 {
 	if (task->cause) {
@@ -146,7 +146,7 @@ static void empty_flow(struct sched_flow *flow)
 		requeue_task(task);
 	if (flow->sent == 0)
 		return;
-	/* Some may be set aside, and would be looked at when something else happens. */
+	/* Some may be set aside, and would only be checked after another event. */
 	atomic_store(&flow->device->has_dropped, 1);
 	(void)sched_sleeper_wake(&flow->device->port.sleeper);
 }

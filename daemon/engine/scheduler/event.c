@@ -1,7 +1,7 @@
 /*
  * Events shared with other processes, and the application's own: made and freed on their device's
- * thread. A native event that can be watched is waited for here and on no lane, where it would hold
- * up others for as long as the application likes.
+ * thread. A native event that can be watched is waited for here and on no lane. There it would hold
+ * up other commands for any time.
  */
 #include "scheduler/state/event.h"
 
@@ -102,7 +102,7 @@ static void set_event_happened(struct sched_event *event, const struct backend_f
 	}
 }
 
-/* Out of the list of those that the front has not seen; false: it was not there. */
+/* Removes it from the list of events that the front has not collected; false: it was not there. */
 static bool take_from_happened(struct sched_event *event)
 {
 	struct scheduler *scheduler = event->scheduler;

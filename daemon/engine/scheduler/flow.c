@@ -1,6 +1,6 @@
 /*
- * The flows of a device: what each session has in flight there, how much more it may send, and
- * which tasks are parked. A session that is alone fills its lanes. Under contention it may have
+ * The flows of a device: the commands that each session has in flight there, how many more it may
+ * send, and its parked tasks. A session that is alone fills its lanes. Under contention it may have
  * SCHED_FLOW_WINDOW commands in flight, so that the next command of another session has no more
  * than one window of each neighbour in front. The rest is parked here, and sessions that wait for
  * room in one lane get it in turn. A device whose lanes run side by side has no windows, and deeper
@@ -141,9 +141,9 @@ void sched_flow_sent(struct task *task)
 }
 
 /*
- * A lane that others do not stand behind may be as deep as it likes while its commands come back
- * soon: then what keeps its device busy is more than the least. By one with each command, so it is
- * twice as deep, or half, within the time that all of them take.
+ * A lane without waiting commands of other sessions may become deeper while its commands come back
+ * soon, because its device then needs more than the least to stay busy. It changes by one with each
+ * command. So it is twice as deep, or half, within the time that all of them take.
  */
 static void adapt_lane_depth(struct scheduler_device *device, struct sched_lane *lane,
 			     uint32_t launches, uint64_t took_ns)

@@ -1,4 +1,4 @@
-/* What each session has on a device, and how much it may have there. */
+/* The commands that each session has on a device, and how many it may have there. */
 #ifndef SYCL_ENGINE_SCHED_FLOW_H
 #define SYCL_ENGINE_SCHED_FLOW_H
 

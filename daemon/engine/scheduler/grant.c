@@ -44,7 +44,8 @@ void scheduler_divide(struct scheduler *scheduler, const struct share_grants *gr
 	}
 }
 
-/* Has the supervisor stopped watching although it was asked to? Then no grant limits anything. */
+/* Has the supervisor read nothing for too long, although it watches or was requested to? Then no
+ * grant limits anything. */
 static bool is_division_stale(const struct sched_grants *grants, uint64_t now_ns)
 {
 	uint32_t watch = atomic_load_explicit(&grants->granted->watch, memory_order_relaxed);
@@ -163,8 +164,8 @@ void sched_grant_publish(struct scheduler *scheduler)
 	atomic_store_explicit(&grants->claims->beat, ++grants->beat, memory_order_relaxed);
 	grants->published_ns = scheduler->now_ns;
 	/*
-	 * This comes before the look at `watch`: a supervisor that stops watching looks once more
-	 * after it has said so.
+	 * This comes before `watch` is read: a supervisor that stops watching reads claims once
+	 * more after it has announced that.
 	 */
 	if (began)
 		atomic_thread_fence(memory_order_seq_cst);

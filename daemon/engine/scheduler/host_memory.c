@@ -71,7 +71,7 @@ void sched_host_device_opened(struct scheduler_device *device)
 			add_registration(host, device);
 }
 
-/* Registrations that failed because the device was not open are gone. */
+/* Registrations that failed because the device was not open are removed. */
 void scheduler_devices_opened(struct scheduler *scheduler, uint64_t devices)
 {
 	for (uint32_t i = 0; i < scheduler->device_count && i < 64; i++)
@@ -126,7 +126,7 @@ void sched_host_wait_notify(struct sched_host_wait *wait)
 	free(wait);
 }
 
-/* One device has answered. */
+/* A device has replied. */
 static void advance_host_waits(struct sched_host *host, const struct scheduler_device *device,
 			       const struct backend_fault *fault)
 {

@@ -1,13 +1,13 @@
 /*
- * A launch without the device thread: while a device is idle and its thread rests, the front thread
- * sends a single launch itself and takes its completion. That saves two wake-ups.
+ * A launch without the device thread: while a device is idle and its thread sleeps, the front
+ * thread sends a single launch itself and takes its completion. That saves two wake-ups.
  *
  * It must not cost the front thread, which serves all sessions, more than the launch itself. So the
  * front only tries to own the device. No device thread may be at work, because drivers have locks.
- * And the launch must have succeeded before, recently: this kernel with this range, on a lane and
- * with memories that exist. Drivers compile, load and allocate at first use, and unload what was
- * not used for long. Several launches, or one for a busy device, go to the device thread, which
- * sends them in chains.
+ * And the same launch must have succeeded recently: this kernel with this range, on a lane and with
+ * memories that exist. Drivers compile, load and allocate at first use, and unload what was not
+ * used for long. Several launches, or one for a busy device, go to the device thread, which sends
+ * them in chains.
  *
  * The front polls a polled device (BACKEND_FEATURE_POLLED) while it polls for work anyway. When it
  * goes to sleep, or has more for that device, the device thread takes over.
@@ -88,7 +88,8 @@ static bool is_plain_launch(const struct scheduler_device *device,
 	return true;
 }
 
-/* The device is owned. A loss, a load that wants a quiet moment and the like are the thread's. */
+/* The front owns the device. A loss, a load that requests a quiet moment and the like are left to
+ * the device's thread. */
 static bool is_device_idle(struct scheduler_device *device, uint32_t lane)
 {
 	const struct worker *worker = &device->worker;
@@ -171,7 +172,7 @@ void sched_inline_collect(struct scheduler_device *device)
 	if (!atomic_load(&device->front_takes) || (!polled && !atomic_load(&device->poked)))
 		return;
 	if (pthread_mutex_trylock(&device->ownership) != 0) {
-		/* Its thread works, or is about to rest and has looked at `poked` already. */
+		/* Its thread works, or is about to sleep and has checked `poked` already. */
 		(void)sched_sleeper_wake(&device->port.sleeper);
 		return;
 	}

@@ -1,6 +1,6 @@
 /*
- * How much of a device's second-level cache the windows of queues want to keep (backend.h,
- * l2_wanted): the sum.
+ * The sum of a device's second-level cache that the windows of queues request (backend.h,
+ * l2_wanted).
  */
 #include "base/mailbox.h"
 #include "scheduler/state/device.h"

@@ -143,7 +143,7 @@ static struct sched_lane *lane_for_copies(const struct task *task)
 	}
 }
 
-/* The lane that a test asks for. */
+/* The lane that a test requests. */
 static struct sched_lane *lane_forced(struct scheduler_device *device)
 {
 	struct scheduler *scheduler = device->scheduler;
@@ -345,8 +345,8 @@ static void leave_lane(struct sched_lane *lane, struct task *task)
 	sched_flow_back(task);
 }
 
-/* Bit per list that may find room: a thousand sessions that wait for full lanes are not asked one
- * by one. */
+/* Bit per list that may find room, so that a thousand sessions that wait for full lanes are not
+ * visited one by one. */
 static uint64_t lists_with_room(const struct scheduler_device *device)
 {
 	uint64_t lists = 0;
@@ -436,7 +436,7 @@ static bool serve_flow(struct sched_flow *flow, uint64_t *room)
 void sched_lane_unpark(struct scheduler_device *device)
 {
 	bool served = true;
-	/* Usually nothing is parked: then there is no need to know where there is room. */
+	/* Usually nothing is parked: then there is no need to find out where there is room. */
 	if (list_empty(&device->line))
 		return;
 	uint64_t room = lists_with_room(device);
@@ -486,7 +486,7 @@ static void account_for_command(struct task *task)
 	}
 }
 
-/* Its buffers are looked at when all that came back has been taken in: by then they are in the
+/* Its buffers are visited when all returned messages have been taken: by then they are in the
  * cache. */
 static void prefetch_uses(const struct task *task)
 {

@@ -13,8 +13,8 @@ void sched_lane_dispatch(struct task *task);
 void sched_flow_reassign_lanes(struct sched_flow *flow);
 /*
  * Is the task sent only when all its predecessors are done? On a copy lane it is: all sessions
- * share those lanes, and a task that waited there would hold up everybody's moves (F8). So is a
- * launch that changes its graph.
+ * share those lanes, and a task that waited there would hold up all moves (F8). A launch that
+ * changes its graph waits for them, too.
  */
 bool sched_lane_waits(const struct task *task);
 /* The task is back from its device. */

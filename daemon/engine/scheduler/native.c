@@ -1,11 +1,10 @@
 /*
- * Native handles: questions to a device's thread, devices over the application's contexts, lanes
+ * Native handles: requests to a device's thread, devices over the application's contexts, lanes
  * over its queues.
  *
  * A native context is one more device of the scheduler, behind those that were discovered: with a
- * thread, lanes and a place for data of its own. It ends when its holders have let it go and no
- * buffer has memory there; the front joins its thread then, which has nothing to do any more but to
- * close the device.
+ * thread, lanes and a place for data of its own. It ends when its holders have released it and no
+ * buffer has memory there. The front joins its thread then, which only closes the device.
  */
 #include "scheduler/state/native.h"
 
@@ -284,7 +283,7 @@ int sched_native_get_memories(struct sched_buffer *buffer, enum backend_kind bac
 		result = get_native_memories(buffer, buffer->contents->memories, backend, limit,
 					     owner, &count, &left);
 	*left_out = left;
-	/* Questions that were posted are answered. */
+	/* Posted requests have replies. */
 	return result < 0 && count == 0 ? result : (int)count;
 }
 

@@ -8,9 +8,9 @@
 #include "scheduler/state/scheduler.h"
 
 /*
- * No account pays for what refusals cut, so a buffer that is in more parts than this is cut no
- * further by them: then all is poisoned that they touch. More fails then, but nothing runs on
- * garbage.
+ * Cuts of refusals count for no account. So a buffer in more parts than this is cut no further by
+ * them: each part that they touch is poisoned as a whole. More tasks fail then, but none runs on
+ * undefined contents.
  */
 #define CUT_PIECES_MAX 32u
 

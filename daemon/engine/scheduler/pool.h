@@ -10,7 +10,7 @@ struct task;
 struct task_edge;
 union sched_node;
 
-#define SCHED_TASKS_KEPT          1024u /* kept in any case; base/pool.h says how many more */
+#define SCHED_TASKS_KEPT          1024u /* kept in any case; base/pool.h has the rule for more */
 #define SCHED_EDGES_KEPT          4096u
 #define SCHED_NODES_KEPT          4096u
 #define SCHED_STORAGE_BYTES       640u /* of a task that is kept for the next one */

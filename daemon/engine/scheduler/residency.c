@@ -68,7 +68,7 @@ static struct sched_piece *piece_at(const struct sched_contents *contents, uint3
 	return sched_piece_of(interval_map_get(&contents->pieces, index));
 }
 
-/* Where the piece is good, as this buffer sees it. */
+/* The places where the piece is valid for this buffer. */
 static uint64_t valid_places(const struct sched_buffer *buffer, const struct sched_piece *piece)
 {
 	return piece->hosts & buffer->host_bit ? piece->valid

@@ -55,9 +55,9 @@ void sched_residency_first(struct sched_buffer *buffer);
 /* The end of a use. Of a move that has failed: its target is not valid, unless a task has
  * overwritten it. */
 void sched_residency_move_failed(struct task_use *use, struct sched_cause *cause);
-/* Of a write: the piece has no author any more, and may be poisoned. */
+/* A writing task ends: the piece has no author any more, and may be poisoned. */
 void sched_residency_written(struct task *task, const struct task_use *use);
-/* Of contents with a home: copies that no task uses are no longer valid. */
+/* For contents with a home: copies that no task uses are no longer valid. */
 void sched_residency_forget(struct sched_contents *contents, const struct interval *range);
 /* The range of this buffer is no place any more. */
 void sched_residency_host_gone(struct sched_buffer *buffer);

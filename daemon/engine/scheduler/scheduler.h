@@ -1,6 +1,6 @@
 /*
  * The scheduler of an engine: it orders tasks by what they access, moves data to where they run,
- * sends their commands to lanes of devices, and reports their ends. It knows nothing of sessions,
+ * sends their commands to lanes of devices, and reports their ends. It does not depend on sessions,
  * rings or ids.
  *
  *   task_submit --> ordered behind other tasks --> on a lane of its device --> on_task_done
@@ -143,7 +143,7 @@ struct scheduler_callbacks {
 	 * of one that could not.
 	 */
 	void (*on_host_ready)(void *context, void *owner, const struct backend_fault *fault);
-	/* The answer, or NULL and a fault. */
+	/* The result, or NULL and a fault. */
 	void (*on_occupancy)(void *context, void *owner, const struct backend_occupancy *occupancy,
 			     const struct backend_fault *fault);
 	/* A graph can be launched (status 0), or cannot. It is released in either case. */
@@ -151,7 +151,7 @@ struct scheduler_callbacks {
 			       const struct backend_fault *fault);
 	/* The early event of a host task has been recorded. Before on_task_done, or not at all. */
 	void (*on_task_early)(void *context, void *owner);
-	/* A question of public/native.h was answered (status 0), or has failed. */
+	/* A request of public/native.h was carried out (status 0), or has failed. */
 	void (*on_native)(void *context, void *owner, uint64_t native,
 			  const struct backend_fault *fault);
 };
@@ -198,14 +198,14 @@ struct scheduler *scheduler_free(struct scheduler *scheduler);
  * none. */
 uint64_t scheduler_again_ns(const struct scheduler *scheduler);
 /*
- * From now on devices get no more work than `granted` allows, and `claims` says what was used. Both
- * are the caller's memory, valid until the next call or scheduler_free. Both NULL: the division
- * ends. Commands on devices stay there.
+ * From now on devices get no more work than `granted` allows, and the used time is written to
+ * `claims`. Both are the caller's memory, valid until the next call or scheduler_free. Both NULL:
+ * the division ends. Commands on devices stay there.
  */
 void scheduler_divide(struct scheduler *scheduler, const struct share_grants *granted,
 		      struct share_claims *claims);
 /*
- * After a turn: this engine wants device time, and the supervisor is not watching. Once for each
+ * After a turn: this engine needs device time, and the supervisor is not watching. Once for each
  * value of share_grants.watch.
  */
 bool scheduler_wants_watch(struct scheduler *scheduler, uint32_t *watch_out);
@@ -244,7 +244,7 @@ uint64_t scheduler_visits(const struct scheduler *scheduler);
 
 /*
  * Has a command of a client run for longer than its session allows (`deadline`: ns, 0: no limit)?
- * Call it periodically; the answer is late by the period at most. A command that waits for an event
+ * Call it periodically; the result is late by the period at most. A command that waits for an event
  * or for another command does not run.
  */
 typedef uint64_t scheduler_deadline(void *context, uint64_t session);

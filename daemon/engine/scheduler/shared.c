@@ -213,8 +213,7 @@ static bool is_exportable(const struct sched_contents *contents)
 	return contents->home && contents->home->export_kind != BACKEND_EXPORT_NONE;
 }
 
-/* After what has been submitted, as a reader at home; but whether that succeeded is nothing to it.
- */
+/* It comes after all submitted writers, as a reader at home, but ignores whether they succeeded. */
 int sched_buffer_export(struct sched_buffer *buffer, void *owner)
 {
 	struct sched_contents *contents = buffer->contents;
@@ -239,9 +238,9 @@ int sched_buffer_export(struct sched_buffer *buffer, void *owner)
 }
 
 /*
- * Nothing comes before it: making the memory is on its device's thread already, or over. And it is
- * no reader in the order of the contents, where later writers would take it for one that has seen
- * the writers before it.
+ * Nothing comes before it: the memory is being made on its device's thread already, or exists. It
+ * is no reader in the order of the contents either. Later writers would take it for a reader that
+ * has waited for the writers before it.
  */
 int sched_buffer_export_at_once(struct sched_buffer *buffer, void *owner)
 {

@@ -7,7 +7,7 @@
 struct scheduler_device;
 struct task;
 
-/* Chooses the next part of a task that is about to ask for admission. */
+/* Chooses the next part of a task that is about to request admission. */
 void sched_split_next(struct task *task);
 /* The task is back from its lane and accounted for. True: it has more parts and is dispatched
  * again. */

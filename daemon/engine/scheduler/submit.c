@@ -279,8 +279,8 @@ bool task_has_lane_of(const struct task *task, const struct scheduler_device *de
 }
 
 /*
- * The front tries only: while the device's thread works, the next question finds out. What the
- * driver has said once stays so.
+ * The front only tries: while the device's thread works, the next query finds out. A state that the
+ * driver has reported once stays.
  */
 static bool has_command_begun(struct task *task)
 {
@@ -316,7 +316,7 @@ bool task_running(struct task *task)
 
 uint64_t task_begun_ns(const struct task *task)
 {
-	/* Parts that have ended say when the first began. */
+	/* Parts that have ended have the start of the first. */
 	if (task->begun_ns == 0 && task->split.begun && !task->split.estimated)
 		return task->split.start_ns;
 	return task->begun_ns;

@@ -1,4 +1,4 @@
-/* What an account uses of each device. */
+/* An account's use of each device. */
 #ifndef SYCL_ENGINE_SCHED_USE_H
 #define SYCL_ENGINE_SCHED_USE_H
 

@@ -150,7 +150,7 @@ void worker_execute_completion(struct scheduler_device *device,
 {
 	struct worker *worker = &device->worker;
 	struct worker_lane *lane = lane_by_handle(worker, completion->lane);
-	/* A device that was lost may still report what has been failed already. */
+	/* A lost device may still report commands that were failed already. */
 	if (!lane)
 		(void)worker_spill_completed(device, completion);
 	if (!lane || !lane->first)

@@ -1,4 +1,4 @@
-/* Tasks that have failed on a device, until the front knows (device thread). */
+/* Tasks that have failed on a device, until the front thread has processed that (device thread). */
 #include "worker/failed.h"
 
 #include "base/cause.h"

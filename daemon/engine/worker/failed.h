@@ -1,8 +1,8 @@
 /*
- * Tasks that have failed on a device, until the front knows (device thread).
+ * Tasks that have failed on a device, until the front thread has processed that (device thread).
  *
- * The front may have sent commands that depend on a failed task before it knew of the failure: they
- * are checked against this list. What it sends after SCHED_MESSAGE_FORGET cannot name the task.
+ * Before that the front may have sent commands that depend on a failed task. They are checked
+ * against this list. Commands that it sends after SCHED_MESSAGE_FORGET cannot name the task.
  */
 #ifndef SYCL_ENGINE_WORKER_FAILED_H
 #define SYCL_ENGINE_WORKER_FAILED_H

@@ -1,4 +1,4 @@
-/* Graphs of the backend's, the device thread's part: made, changed, made anew. */
+/* Graphs of the backend, the device thread's half: building, changing and rebuilding them. */
 #include "worker/graph_worker.h"
 
 #include "base/cause.h"
@@ -372,8 +372,8 @@ static void undo_changes(struct sched_graph *graph, struct sched_graph_launch *l
 
 /*
  * Memories that are no longer named may be freed soon. Without memory for the new list, a graph
- * with native nodes gets its old nodes (undo_changes) and its old list back. Other graphs are made
- * anew, and no list names memories of this launch.
+ * with native nodes gets its old nodes (undo_changes) and its old list back. Other graphs are
+ * rebuilt, and no list names memories of this launch.
  */
 static int gather_memories_again(struct sched_graph *graph, struct backend_fault *fault)
 {
@@ -401,7 +401,7 @@ static int gather_memories_again(struct sched_graph *graph, struct backend_fault
 	return result;
 }
 
-/* 1: it must be made anew. */
+/* 1: it must be rebuilt. */
 static int update_graph(struct sched_graph *graph, const struct sched_graph_node *changed,
 			struct backend_fault *fault)
 {

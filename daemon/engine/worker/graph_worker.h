@@ -20,9 +20,10 @@ bool worker_graph_handle(struct scheduler_device *device, struct sched_graph *gr
 struct backend_memory *worker_graph_memory(const struct sched_memory *memory);
 int worker_graph_need(struct scheduler_device *device, struct sched_memory *memory,
 		      struct backend_fault *fault);
-/* Would the next making of the graph have memory of its own for it? */
+/* Would a new graph have memory of its own for it? */
 bool worker_graph_has_memory(const struct sched_graph *graph, const struct sched_memory *memory);
-/* Before a launch: it is as this launch wants it. Fills in the command's graph. */
+/* Before a launch: brings the graph into the state that this launch needs. Fills in the command's
+ * graph. */
 int worker_graph_prepare(struct scheduler_device *device, struct task_command *command,
 			 struct backend_fault *fault);
 

@@ -1,4 +1,4 @@
-/* What the front wants of a device as a whole, passed on to its backend (device thread). */
+/* Passes the front thread's settings of a whole device to its backend (device thread). */
 #ifndef SYCL_ENGINE_WORKER_LATENCY_H
 #define SYCL_ENGINE_WORKER_LATENCY_H
 
@@ -12,7 +12,7 @@ bool worker_latency_changed(const struct scheduler_device *device);
 void worker_latency_apply(struct scheduler_device *device);
 /* Reads back how many compute units the backend has set apart for them. */
 void worker_latency_note(struct scheduler_device *device);
-/* How long this thread may spin before it rests: spin_pace.h. */
+/* How long this thread may spin before it sleeps: spin_pace.h. */
 uint64_t worker_latency_spin_most_ns(const struct scheduler_device *device);
 /* The same for the bytes of windows that are to persist in the cache. */
 bool worker_l2_changed(const struct scheduler_device *device);

@@ -80,7 +80,7 @@ void worker_loss_note(struct worker *worker, const struct worker_lane *lane,
 	worker->is_losing = true;
 	if (!completion->fault.process_lost)
 		return;
-	worker->suspects_are_known = true; /* the backend knows better than a guess */
+	worker->suspects_are_known = true; /* the backend's list is better than a guess */
 	if (completion->fault.native_code == 0 || completion->fault.not_begun)
 		return;
 	struct task *task = lane->first;

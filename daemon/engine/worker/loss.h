@@ -12,10 +12,10 @@ struct scheduler_device;
 void worker_disable(struct scheduler_device *device, const struct backend_fault *fault,
 		    int negative_errno);
 /* All commands on the device fail now, and all that are sent to it later. Nothing happens to a
- * device that is gone already. */
+ * device that is lost already. */
 void worker_lose(struct scheduler_device *device, const struct backend_fault *fault);
-/* A completion of this lane says that the device is lost. Its task ends with all the others, when
- * every task has been named that may have been running. There may be none. */
+/* A completion of this lane reports that the device is lost. Its task ends with all the others,
+ * after all tasks that may have been running were marked as suspects. There may be none. */
 void worker_loss_note(struct worker *worker, const struct worker_lane *lane,
 		      const struct backend_completion *completion);
 

@@ -14,8 +14,8 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* Over the application's memory. It was described when its size was asked for; it may have become
- * another one since. */
+/* Memory of the application. Its size was queried earlier; the handle may name another object
+ * since. */
 static int make_native_memory(struct scheduler_device *device, const struct sched_memory *memory,
 			      struct backend_memory **made_out, struct backend_fault *fault)
 {

@@ -1,4 +1,4 @@
-/* Native handles: the device thread's answers to questions. */
+/* Native handles: the device thread handles requests about them. */
 #include "worker/native.h"
 
 #include "base/cause.h"
@@ -64,7 +64,7 @@ static int answer_question(struct scheduler_device *device, struct sched_native 
 			       ? NULL
 			       : native_object(device, question);
 	if (!object && !worker_native_is_of_devices(question->kind)) {
-		question->native = 0; /* there is none, or the fault says why */
+		question->native = 0; /* there is none, or the fault has the reason */
 		return question->fault.status ? -EINVAL : 0;
 	}
 	if (!(device->features & BACKEND_FEATURE_NATIVE) || !ops->native_get)
@@ -99,7 +99,7 @@ static void free_native_lane(struct scheduler_device *device, uint32_t index)
 	lane->handle = NULL;
 }
 
-/* A memory that is asked for is made, or brought back. */
+/* The requested memory is made, or brought back. */
 static int need_native_memory(struct scheduler_device *device, struct sched_native *question)
 {
 	struct sched_memory *memory = question->object;

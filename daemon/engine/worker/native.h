@@ -1,4 +1,4 @@
-/* Native handles: the device thread's answers to questions. */
+/* Native handles: the device thread handles requests about them. */
 #ifndef SYCL_ENGINE_WORKER_NATIVE_H
 #define SYCL_ENGINE_WORKER_NATIVE_H
 
@@ -9,7 +9,7 @@
 struct sched_native;
 struct scheduler_device;
 
-/* False: the question was set aside. */
+/* False: the request was set aside. */
 bool worker_native_handle(struct scheduler_device *device, struct sched_native *question);
 /* Any thread. -EOPNOTSUPP, with this text. */
 int worker_native_refuse(struct backend_fault *fault, const char *text);

@@ -1,7 +1,7 @@
 /*
  * Native commands (K6 - K12): a function of the application sends work to the lane. The backend
- * calls it through call(), on the device's thread, so that it is known here whether it was: the
- * function must be called once, whatever becomes of the task.
+ * calls it through call(), on the device's thread, so that the call is recorded here. The function
+ * must be called once, however the task ends.
  */
 #include "worker/native_command.h"
 

@@ -83,7 +83,7 @@ static void plan_next_try(struct worker *worker, int result, const struct backen
 	worker->open_pause_ns *= worker->open_pause_ns < AGAIN_MOST_NS ? 2 : 1;
 }
 
-/* False: the engine does not want the device any more. */
+/* False: the engine does not need the device any more. */
 static bool wait_before_next_try(struct scheduler_device *device, uint64_t ns)
 {
 	const uint64_t until_ns = clock_deadline_ns(ns);

@@ -1,7 +1,7 @@
 /*
- * Between a device's two threads: the loader asks for a moment in which nothing runs, the device's
- * thread chooses it (quiet.h) and sends nothing until the loader is done. What the backend
- * itself likes to do in such a moment is done in one, too.
+ * Between a device's two threads. The loader requests a moment in which nothing runs. The device's
+ * thread chooses it (quiet.h) and sends nothing until the loader is done. Maintenance of the
+ * backend runs in such a moment, too.
  */
 #include "worker/quiesce.h"
 
@@ -52,13 +52,14 @@ void worker_quiesce_end(struct scheduler_device *device)
 {
 	if (!must_be_quiet_for_loads(device) || !device->loader.started)
 		return;
-	/* In this order: once it is not granted any more, what is asked is asked anew. */
+	/* In this order: when the grant is withdrawn, the request must be clear already, so that a
+	 * request that is set is a new one. */
 	atomic_store(&device->quiesce.requested, 0);
 	atomic_store(&device->quiesce.granted, 0);
 	(void)sched_sleeper_wake(&device->port.sleeper);
 }
 
-/* Since when the command that has been running longest has, as far as this has been looked at. */
+/* Since when the oldest running command runs, as far as it was checked. */
 static uint64_t oldest_running_ns(struct scheduler_device *device, uint64_t now_ns)
 {
 	uint64_t oldest = now_ns;

@@ -16,7 +16,7 @@ struct worker_lane_head {
 	uint64_t sequence, since_ns;
 };
 
-/* One device. The loader asks, the device thread grants (quiesce.c). */
+/* The state of one device. The loader requests, the device thread grants (quiesce.c). */
 struct worker_quiesce {
 	_Atomic uint32_t requested; /* by the loader, until it has finished */
 	_Atomic uint32_t granted;   /* by the device's thread */
@@ -28,7 +28,7 @@ struct worker_quiesce {
 
 /* The loader, around work that needs a quiet device: waits until it is granted. */
 void worker_quiesce_begin(struct scheduler_device *device);
-/* The same without waiting: ask, then see whether it is granted or not needed. */
+/* The same without waiting: request, then check whether it is granted or not needed. */
 void worker_quiesce_request(struct scheduler_device *device);
 bool worker_quiesce_is_granted(struct scheduler_device *device);
 void worker_quiesce_end(struct scheduler_device *device);

@@ -33,7 +33,7 @@ static struct worker_spill *spill_of(struct scheduler_device *device)
 
 /* --------------- device memory that has become free, for what comes next ---------------- */
 
-/* A spare memory of that size, without asking the driver. NULL: there is none. */
+/* A spare memory of that size, without a call of the driver. NULL: there is none. */
 static struct backend_memory *take_spare(struct worker_spill *spill, uint64_t size_bytes)
 {
 	for (uint32_t i = 0; i < spill->spare_count; i++) {
@@ -47,7 +47,7 @@ static struct backend_memory *take_spare(struct worker_spill *spill, uint64_t si
 	return NULL;
 }
 
-/* A command waits for room: it takes a spare without asking the driver. */
+/* A command waits for room: it takes a spare without a call of the driver. */
 void worker_spill_add_spare(struct scheduler_device *device, struct backend_memory *handle,
 			    uint64_t size_bytes)
 {
@@ -249,8 +249,7 @@ static int wait_for_room(const struct worker_spill *spill, struct backend_fault 
 	return -ENOMEM;
 }
 
-/* The driver was asked for as much, or less, and since then nothing has become free as far as is
- * known here. */
+/* The driver has refused as much, or less, and since then no memory is known to have been freed. */
 static bool is_known_full(const struct scheduler_device *device, const struct sched_memory *memory)
 {
 	const struct worker_spill *spill = &device->worker.spill;

@@ -2,7 +2,7 @@
  * Spilling (device thread; front where it says so). When a device has no room for memory that a
  * command needs, memory that no command in flight uses is copied to the host and freed. It is
  * brought back to new device memory before the next command that names it. The front thread does
- * not see this: for it contents are where they were.
+ * not notice: for it contents stay where they were.
  *
  *   FRESH --made--> PRESENT --a copy begins--> LEAVING --copied--> AWAY
  *                    ^   ^                         |               |
@@ -61,7 +61,7 @@ struct task_command;
  */
 #define SPILL_DEFER_NS           5000000u
 #define SPILL_DEFER_BYTES_PER_NS 128u
-#define SPILL_LOOK_NS            50000000u /* so often it is looked whether the time is over */
+#define SPILL_LOOK_NS            50000000u /* how often the time is checked */
 /* Not an error: it is set aside, and tried again. */
 #define WORKER_SPILL_WAIT (-EINPROGRESS)
 
@@ -79,7 +79,7 @@ struct spill_memory {
 	uint32_t pins;              /* it stays */
 	bool wanted;                /* LEAVING: let it stay */
 	bool is_freed;              /* LEAVING, COMING: it goes when the copy is over */
-	bool has_failed;            /* the copy back has failed: `fault` says why, once */
+	bool has_failed;            /* the copy back has failed: `fault` has the reason, once */
 	struct spill_piece *pieces; /* in the host, while it is not PRESENT */
 	/* LEAVING, COMING (spill_copy.c) */
 	bool is_bad;     /* some of it was not copied */
@@ -137,12 +137,13 @@ struct worker_spill {
 	struct spill_spare spares[SPILL_SPARES]; /* while commands are set aside */
 	uint32_t spare_count;
 	uint64_t spare_bytes;
-	bool may_have_room; /* the driver has not said otherwise since memory was last freed: it has
-			       said `full`, then, for so much */
+	bool may_have_room; /* the driver has not refused memory since some was last freed. If
+			       false, it refused `full_bytes` with `full` */
 	uint64_t full_bytes, full_ns;
 	struct backend_fault full;
-	bool full_is_old; /* that was the answer to the latest question */
-	uint32_t parts;   /* of copies, that have come back since that was last asked */
+	bool full_is_old;                   /* the latest refusal is that old one */
+	uint32_t parts;                     /* parts of copies that have completed since the last
+					       worker_spill_has_progress */
 	const struct task_command *sending; /* the command at hand */
 	struct backend_fault fault;         /* a copy back failed */
 };
@@ -163,22 +164,22 @@ void worker_spill_pin(struct scheduler_device *device, struct sched_memory *memo
 void worker_spill_unpin(struct scheduler_device *device, struct sched_memory *memory);
 /* Frees the memory. False: later, and its message goes back then. */
 bool worker_spill_free(struct scheduler_device *device, struct sched_memory *memory);
-/* Must the message wait behind others? Then it is set aside. */
+/* Must the message wait behind others? If so, it is set aside. */
 bool worker_spill_holds(struct scheduler_device *device, struct sched_message *message);
-/* Is what has this number on the lane among those that were set aside? */
+/* Is the command with this number on the lane set aside? */
 bool worker_spill_is_aside(struct scheduler_device *device, uint32_t lane, uint64_t sequence);
 void worker_spill_set_aside(struct scheduler_device *device, struct sched_message *message);
 /* Retries commands that were set aside, if something has come back or the wait is over. False:
  * there were none. */
 bool worker_spill_step(struct scheduler_device *device);
-/* For how long the device's thread may rest, that would for `ns`. */
+/* How long the device's thread may sleep: `ns` at most. */
 uint64_t worker_spill_wait_ns(const struct scheduler_device *device, uint64_t ns);
-/* False: it is not of a copy. */
+/* False: it belongs to no copy. */
 bool worker_spill_completed(struct scheduler_device *device,
 			    const struct backend_completion *completion);
-/* The device is lost: nothing comes back. */
+/* The device is lost: no copy completes. */
 void worker_spill_lose(struct scheduler_device *device);
-/* Were there more than parts of copies among so many completions? */
+/* Were there other completions than parts of copies among so many? */
 bool worker_spill_has_progress(struct scheduler_device *device, uint32_t completions);
 /* The lanes for copies, if they are not there. */
 int worker_spill_need_lanes(struct scheduler_device *device, struct backend_fault *fault);

@@ -22,7 +22,7 @@
 
 #include "status.h"
 
-#define COMMANDS    256u                  /* that are looked at; */
+#define COMMANDS    256u                  /* that are considered; */
 #define ARGUMENTS   4096u                 /* with so many, at most */
 #define AHEAD_BYTES ((uint64_t)128 << 20) /* on the way in, and on the way out; */
 #define AHEAD_PART                                                                                 \

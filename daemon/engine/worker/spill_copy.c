@@ -1,10 +1,10 @@
 /*
- * The copies of what is spilled (the device's thread): a memory leaves and comes in parts, one for
- * each piece that it has in the host.
+ * The copies of spilled memory (device thread). A memory leaves and comes in parts, one for each of
+ * its pieces in the host.
  *
- * What comes can *follow* what leaves, where the two are as large: it gets the memory of the device
- * at once, and each of its parts is sent when that part of the other one has left. So both
- * directions are busy while no more of the device than one memory is on its way.
+ * A memory that comes can *follow* one that leaves, if both have the same size. It gets the device
+ * memory of the other at once. Each of its parts is sent when that part of the other one has left.
+ * So both directions are busy, and the two take the device memory of one.
  *
  *   before  LEAVING --a part has left--> ... --the last has left--> AWAY, its memory is the heir's
  *   heir    COMING  --that part is sent-> ... --the last is there--> PRESENT
@@ -196,7 +196,7 @@ int worker_spill_begin_to_leave(struct scheduler_device *device, struct sched_me
 		.comes_bytes = instead->spill.state == SPILL_AWAY ? instead->size_bytes : 0,
 	};
 	struct backend_memory *handle = atomic_load_explicit(&memory->handle, memory_order_relaxed);
-	/* Sequentially consistent, as worker_spill_hold: one of the two sees the other. */
+	/* Sequentially consistent, as in worker_spill_hold: one of the two notices the other. */
 	atomic_store(&memory->spill.away, 1);
 	int result = atomic_load(&memory->spill.peers) > 0 ? 1 : 0;
 	if (result == 0) {

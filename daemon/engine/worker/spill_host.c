@@ -86,8 +86,8 @@ static struct spill_piece *make_piece(uint64_t bytes, bool is_whole)
 		free(piece);
 		return NULL;
 	}
-	/* An application that has the engine in its process may fork: a device goes on writing to
-	 * the pages that it knows. */
+	/* An application with an embedded engine may fork: a device goes on writing to the pages of
+	 * the parent. */
 	(void)madvise(memory, bytes, MADV_DONTFORK);
 	*piece = (struct spill_piece){.host = memory, .bytes = bytes, .is_whole = is_whole};
 	return piece;
@@ -324,7 +324,7 @@ static bool is_pinned(const struct scheduler_device *device, uint64_t bytes)
 	       (device->features & BACKEND_FEATURE_LOADER) != 0;
 }
 
-/* Asks the thread to free kept pieces. */
+/* Requests the thread to free kept pieces. */
 static void press_for_release(struct spill_host *host)
 {
 	struct scheduler *scheduler = host->device->scheduler;

@@ -1,4 +1,4 @@
-/* What a command waits for on other lanes of its device (device thread). */
+/* The waits of a command for other lanes of its device (device thread). */
 #include "worker/waits.h"
 
 #include "base/lane_limits.h"

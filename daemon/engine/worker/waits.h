@@ -1,5 +1,5 @@
 /*
- * What a command waits for on other lanes of its device (device thread).
+ * The waits of a command for other lanes of its device (device thread).
  *
  * A command that does not begin (it is skipped, or refused) passes its waits on: others may have
  * been sent that come behind it and behind nothing else. Its lane inherits the waits, and so do
@@ -16,19 +16,20 @@
 
 #include <stdint.h>
 
-/* Of one command: the other lanes, and the sequence that each must have reached. */
+/* The waits of one command: the other lanes, and the sequence that each must have reached. */
 struct worker_waits {
 	uint32_t count;
 	uint32_t lanes[SCHED_LANES_ALL];
 	struct backend_wait all[SCHED_LANES_ALL];
 };
 
-/* Appends to them what worker_waits_fill says. */
+/* Appends the waits of worker_waits_fill. */
 void worker_waits_collect(const struct worker *worker, const struct task_command *command,
 			  struct worker_waits *waits);
 /*
- * One wait for each other lane. None for a predecessor that has failed: it is over, or never began,
- * and its waits are taken instead. None for what an earlier command of the same lane waits for.
+ * Collects one wait for each other lane. There is none for a predecessor that has failed: it is
+ * over, or never began, and its waits are taken instead. There is none that an earlier command of
+ * the same lane has.
  */
 static inline void worker_waits_fill(const struct worker *worker,
 				     const struct task_command *command, struct worker_waits *waits)

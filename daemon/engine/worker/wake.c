@@ -1,4 +1,4 @@
-/* What other threads report to the front thread, and how they wake it. */
+/* Reports of other threads to the front thread, and its wake-up. */
 #include "worker/wake.h"
 
 #include "scheduler/state/event.h"
@@ -7,8 +7,8 @@
 
 void worker_wake_front(struct scheduler *scheduler)
 {
-	/* Sequentially consistent: either this sees that the front sleeps, or scheduler_sleep sees
-	 * this. */
+	/* Sequentially consistent: either this finds that the front sleeps, or scheduler_sleep
+	 * finds this. */
 	if (atomic_exchange(&scheduler->front_pending, 1) == 0 &&
 	    !atomic_load(&scheduler->front_awake))
 		scheduler->callbacks.wake_front(scheduler->context);

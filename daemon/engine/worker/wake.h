@@ -1,4 +1,4 @@
-/* What other threads report to the front thread, and how they wake it. */
+/* Reports of other threads to the front thread, and its wake-up. */
 #ifndef SYCL_ENGINE_WORKER_WAKE_H
 #define SYCL_ENGINE_WORKER_WAKE_H
 

@@ -1,8 +1,8 @@
 /*
- * The thread of one device: the only one that calls its backend, but for what the loader does, and
- * for single launches that the front sends while this thread rests (inline.c). Takes
- * messages, asks for completions when the backend says that there are some, or has to be asked,
- * gives everything back, rests when there is nothing (pace.h).
+ * The thread of one device. No other thread calls the backend, except for the loader, and for
+ * single launches that the front sends while this thread sleeps (inline.c). It takes messages and
+ * polls for completions when the backend reports some or must be polled. It returns all messages,
+ * and sleeps when there is nothing to do (pace.h).
  */
 #include "worker/worker.h"
 
@@ -32,9 +32,9 @@
 #include "status.h"
 
 #define MESSAGES_PER_TURN                                                                          \
-	128u /* before they are flushed and completions are asked for: a long chain of each of     \
-		many lanes */
-#define ASK_NS 2000000u /* a polled device says within a millisecond that it is lost */
+	128u /* before they are flushed and completions are polled: a long chain of each of \ many \
+		lanes */
+#define ASK_NS 2000000u /* a polled device reports within a millisecond that it is lost */
 #define LOOKS  32
 
 void worker_wake(void *token)
@@ -42,8 +42,8 @@ void worker_wake(void *token)
 	struct scheduler_device *device = token;
 	atomic_store(&device->poked, 1);
 	/*
-	 * Sequentially consistent: if it is no longer so, the device's thread has come to work
-	 * since, and looks at `poked` before it rests.
+	 * Sequentially consistent: if this is no longer so, the device's thread has woken since,
+	 * and checks `poked` before it sleeps.
 	 */
 	if (atomic_load(&device->front_takes))
 		worker_wake_front(device->scheduler);
@@ -74,7 +74,7 @@ static bool take_loss(struct scheduler_device *device)
 	return true;
 }
 
-/* Has the backend something, or must it be asked? */
+/* Has the backend reported completions, or must it be polled? */
 static bool must_ask_backend(struct scheduler_device *device)
 {
 	if ((device->features & BACKEND_FEATURE_POLLED) && device->worker.in_flight > 0)
@@ -211,7 +211,7 @@ static uint64_t next_expected(const struct worker *worker)
 	return next;
 }
 
-/* What this thread is woken for. To be asked again once its sleeper is prepared. */
+/* The reasons to wake this thread. Checked again once its sleeper is prepared. */
 static bool has_work(struct scheduler_device *device, bool held)
 {
 	return (!held && sched_mailbox_has_mail(&device->port.out)) ||
@@ -222,7 +222,7 @@ static bool has_work(struct scheduler_device *device, bool held)
 	       atomic_load(&device->quit);
 }
 
-/* What the front has sent meanwhile is this thread's from now on. */
+/* Commands that the front has sent meanwhile belong to this thread from now on. */
 static void take_ownership_again(struct scheduler_device *device)
 {
 	(void)pthread_mutex_lock(&device->ownership);
@@ -252,8 +252,8 @@ static void sleep_unowned(struct scheduler_device *device, uint64_t ns)
 }
 
 /*
- * Nothing is in flight and nothing has come yet: look out for it, without owning the device. If the
- * front sends something meanwhile and takes its completion, this thread has nothing to look for.
+ * Nothing is in flight and no message has come yet: spin for one, without owning the device. If the
+ * front sends a command meanwhile and takes its completion, this thread has nothing to poll.
  */
 static void look_unowned(struct scheduler_device *device, bool held)
 {
@@ -285,7 +285,7 @@ static void rest_until_woken(struct scheduler_device *device, bool held)
 		ns = sched_pace_look(&worker->pace, clock_now_ns());
 		worker->polls_next = true;
 	}
-	/* A gate that is wanted and not given has times of its own. */
+	/* A quiet moment that is requested and not granted has times of its own. */
 	if (device->quiesce.quiet.state != SCHED_QUIET_NO && !device->quiesce.loader_holds &&
 	    ns > SCHED_PACE_STEP_MAX_NS)
 		ns = SCHED_PACE_STEP_MAX_NS;

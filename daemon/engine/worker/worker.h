@@ -33,12 +33,13 @@ struct worker_lane {
 
 /* Device thread only. */
 struct worker {
-	bool unusable;                         /* `gone`, for this thread */
+	bool unusable;                         /* `gone`, as this thread has it */
 	uint64_t open_again_ns, open_pause_ns; /* next try to open the device; 0: none */
 	bool unflushed;
 	uint64_t graph_stamp;       /* counts graphs that were made */
 	struct sched_graph *making; /* the graph whose node is being resolved; NULL: none */
-	bool front_has_sent; /* the front has executed a command; this thread has not noticed yet */
+	bool front_has_sent; /* the front has executed a command; this thread has not processed that
+				yet */
 	uint32_t latency_applied; /* latency_wanted as last passed to the backend */
 	uint64_t l2_applied;      /* l2_wanted as last passed to the backend */
 	uint32_t in_flight;       /* commands submitted and not complete */

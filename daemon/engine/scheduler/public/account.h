@@ -1,4 +1,4 @@
-/* What the tasks of one user hold and may hold. */
+/* Resources that the tasks of one user hold, and their limits. */
 #ifndef SYCL_ENGINE_PUBLIC_ACCOUNT_H
 #define SYCL_ENGINE_PUBLIC_ACCOUNT_H
 
@@ -17,15 +17,15 @@ struct scheduler;
 struct scheduler_device;
 
 /*
- * An account limits the scheduler's memory that tasks of one user hold, with their edges and moves,
- * and stands for the user in the division of devices. A task counts until it is freed, also after
- * its callback (a host access that was released early). The account ends with its last reference;
- * open tasks hold one each.
+ * An account limits the scheduler's memory for tasks of one user, with their edges and moves. It
+ * stands for the user in the division of devices. A task counts until it is freed, also after its
+ * callback (a host access that was released early). The account ends with its last reference; open
+ * tasks hold one each.
  */
 int sched_account_create(uint64_t most_bytes, struct sched_account **account_out); /* -ENOMEM */
 /*
- * What its commands have used of one device so far. Delays: from when a command was ready until it
- * was sent.
+ * The use of one device by its commands so far. A delay lasts from when a command was ready until
+ * it was sent.
  */
 struct sched_used {
 	uint64_t commands, failed; /* each launch of a burst counts */
@@ -59,7 +59,7 @@ uint32_t sched_account_sent(const struct sched_account *account); /* commands on
  * A limit on device memory, of an account, or of all accounts together (`above`, which outlives
  * it). Memory counts from the request until the device has freed it. Memory that a device was
  * ordered to free may be used again at once, but only by allocations of that device's own thread,
- * which come behind the order. A quota may be lowered below what is held: then it allows nothing
+ * which come behind the order. A quota may be lowered below the present use: then it allows nothing
  * more.
  */
 struct sched_quota {
@@ -90,11 +90,11 @@ void sched_buffer_charge(struct sched_buffer *buffer, struct sched_account *acco
 
 /*
  * Cancels the tasks of an account whose owner has ended. Tasks that are not on a device yet, and
- * later parts of a split launch, fail with `fault`; what they were to write is lost for tasks that
- * read it. Tasks on a device finish. With _UNSEEN, tasks run that another account or process can
- * observe (they write contents that may be shared, or record shared events), with all tasks of the
- * account before them. The owner ends its host accesses and host tasks. Returns how many tasks and
- * moves were cancelled.
+ * later parts of a split launch, fail with `fault`. Tasks that read what they were to write fail as
+ * well. Tasks on a device finish. With _UNSEEN, some tasks still run: those that another account or
+ * process can observe, and all tasks of the account before them. Observable tasks write contents
+ * that may be shared, or record shared events. The owner ends its host accesses and host tasks.
+ * Returns how many tasks and moves were cancelled.
  */
 enum scheduler_drop { SCHEDULER_DROP_UNSEEN, SCHEDULER_DROP_ALL };
 uint32_t scheduler_drop(struct scheduler *scheduler, struct sched_account *account,

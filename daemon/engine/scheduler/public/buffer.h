@@ -37,7 +37,7 @@ int sched_buffer_create_image(struct scheduler *scheduler, const struct backend_
 void sched_buffer_release(struct sched_buffer *buffer);
 /*
  * A task that was to write these bytes was refused. Tasks that need them fail until the bytes are
- * written anew, as after a failed task (M9); tasks that need neighbouring bytes may fail, too. One
+ * written again, as after a failed task (M9). Tasks that need neighbouring bytes may fail, too. One
  * refusal has one cause for all its ranges. Returns how many parts were visited.
  */
 struct sched_cause *sched_poison_create(const struct backend_fault *fault);

@@ -14,8 +14,8 @@ struct scheduler;
 struct scheduler_device;
 
 /*
- * An entry for each platform and device of all backends, which are asked in the first call. Valid
- * while the scheduler lives.
+ * An entry for each platform and device of all backends, which the first call queries. Valid while
+ * the scheduler lives.
  */
 struct scheduler_platform_info {
 	const struct backend_platform_facts *facts;
@@ -53,7 +53,7 @@ uint32_t scheduler_latency_units(const struct scheduler_device *device);
 /*
  * Opens a discovered device once more, in the application's context. It is a device of its own with
  * its own thread; data moves between the two as between devices. It lasts until it was released and
- * no buffer has memory there. sched_native_opened says whether it could be opened. -ENODEV.
+ * no buffer has memory there. sched_native_opened reports whether it could be opened. -ENODEV.
  * -ENOSPC: too many are open.
  */
 int scheduler_device_open_native(struct scheduler *scheduler, uint32_t device,

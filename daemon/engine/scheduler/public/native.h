@@ -19,8 +19,8 @@ struct scheduler_device;
  * Native handles (BACKEND_FEATURE_NATIVE). Only for clients that are this very process: the caller
  * has seen to that.
  *
- * The devices (bits: of scheduler_discover) of a native object, and what else is known of it. 0, or
- * a negative errno with a fault. Asks the vendor's library now.
+ * The devices (bits: of scheduler_discover) of a native object, and its other known properties. 0,
+ * or a negative errno with a fault. Queries the vendor's library now.
  */
 int scheduler_native_describe(struct scheduler *scheduler, enum backend_kind backend,
 			      enum backend_native_kind kind, uint64_t native, uint64_t context,

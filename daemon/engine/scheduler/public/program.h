@@ -33,8 +33,8 @@ int sched_kernel_create(struct scheduler *scheduler, struct sched_program *progr
 			const char *name, void *owner, struct sched_kernel **kernel_out);
 void sched_kernel_release(struct sched_kernel *kernel);
 /*
- * on_occupancy follows; the kernel is held until then. `local` in SYCL's order; all 0: asks for the
- * suggested size only. A device without the feature answers with FEATURE_NOT_SUPPORTED.
+ * on_occupancy follows; the kernel is held until then. `local` in SYCL's order; all 0: requests the
+ * suggested size only. A device without the feature returns FEATURE_NOT_SUPPORTED.
  */
 int sched_kernel_occupancy(struct sched_kernel *kernel, const uint64_t local[3],
 			   uint64_t local_mem_bytes, void *owner);

@@ -27,7 +27,7 @@ struct task_outcome {
 	 * ran on no device.
 	 */
 	uint64_t submit_ns, start_ns, end_ns;
-	bool estimated; /* start and end as seen from the host; never set for a `timed` task that
+	bool estimated; /* start and end by the host's clock; never set for a `timed` task that
 			   succeeded */
 	/*
 	 * Device time of the action and of the moves made for it. Where commands overlap, an
@@ -92,7 +92,7 @@ struct task_request {
 	const char *what;   /* for the flight page: the kernel's name or the kind of action */
 	uint32_t home_lane; /* of an in-order queue (scheduler_home_lane); 0: any */
 	bool home_is_fixed; /* the application sends to that lane, too: no other lane will do */
-	bool timed;         /* exact times are wanted (profiling queue) */
+	bool timed;         /* exact times are needed (profiling queue) */
 	uint64_t flight_session, flight_queue, flight_group;
 	struct sched_account *account; /* charged for its memory; NULL: not counted */
 	const struct task_requirement *requirements;
@@ -149,7 +149,7 @@ struct task_request {
 	/*
 	 * HOST with on_device: an event of `device`, created; NULL: none. When all open
 	 * predecessors are sent to `device`, the event is recorded behind them and on_task_early is
-	 * called: the client may begin then, waiting for the event on the device.
+	 * called. The client may begin then, and waits for the event on the device.
 	 */
 	struct sched_event *early;
 	struct {
@@ -164,8 +164,8 @@ struct task_request {
 	} usm;
 	/*
 	 * NATIVE. The memories are those of the requirements, in order. The function is called
-	 * exactly once for each task that was accepted: on the device thread, or, if the task never
-	 * gets there, with NULL on the front thread before on_task_done.
+	 * exactly once for each task that was accepted, on the device thread. If the task never
+	 * gets there, it is called with NULL on the front thread before on_task_done.
 	 */
 	struct {
 		backend_native_function *function;
@@ -203,11 +203,11 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
 		struct task **task_out);
 
 /*
- * Asks for a buffer on the host; ranges as in a task. on_task_done with success: the access is
- * granted, its bytes are in the buffer's host range at their offset (unless the mode is no-init),
- * and the task stays until host_access_release. With a failure: it is not granted, and the handle
- * is dead. After host_access_release before the grant it is never granted, and on_task_done comes
- * with STATUS_RUNTIME ("released before it was granted"). A no-init access gives up the contents at
+ * Requests a buffer on the host; ranges as in a task. on_task_done with success: the access is
+ * granted, and the task stays until host_access_release. Its bytes are in the buffer's host range
+ * at their offset, unless the mode is no-init. With a failure: it is not granted, and the handle is
+ * dead. After host_access_release before the grant it is never granted, and on_task_done comes with
+ * STATUS_RUNTIME ("released before it was granted"). A no-init access gives up the contents at
  * once. Errors as in task_submit.
  */
 int host_access_submit(struct scheduler *scheduler, const struct task_requirement *requirement,
@@ -241,16 +241,16 @@ void task_launch_fault(const struct task *task, uint32_t index, struct backend_f
 uint32_t task_launch_bit(const struct task *task, uint32_t index);
 
 /*
- * Does it run on its device now, or is it held? For the status of events. Asks the driver where it
- * can say so; never blocks.
+ * Does it run on its device now, or is it held? For the status of events. Queries the driver if it
+ * supports that; never blocks.
  */
 bool task_running(struct task *task);
 /*
- * CLOCK_MONOTONIC ns of its start, as the latest task_running has learned it. 0: not known, as for
- * tasks that are not `timed`.
+ * CLOCK_MONOTONIC ns of its start, as the latest task_running has read it. 0: unknown, as for tasks
+ * that are not `timed`.
  */
 uint64_t task_begun_ns(const struct task *task);
-/* Is the whole of it on one lane of this device, as far as the front knows? */
+/* Is the whole task on one lane of this device, in the front's view? */
 bool task_has_lane_of(const struct task *task, const struct scheduler_device *device);
 
 #endif

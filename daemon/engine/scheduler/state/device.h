@@ -1,7 +1,7 @@
 /*
- * A device as the scheduler has it: its lanes, and the flows of sessions to it.
- * "Device thread" is whoever holds the device's `ownership`: that thread while it works, and while
- * it rests now and then the front thread (inline.c).
+ * The scheduler's state of a device: its lanes, and the flows of sessions to it. "Device thread"
+ * means the thread that holds the device's `ownership`. That is the device's thread while it works,
+ * and sometimes the front thread while the other sleeps (inline.c).
  */
 #ifndef SYCL_ENGINE_SCHED_DEVICE_H
 #define SYCL_ENGINE_SCHED_DEVICE_H
@@ -53,7 +53,8 @@ static inline bool sched_lane_is_full(const struct sched_lane *lane)
 	return lane->count >= SCHED_LANE_DEPTH + lane->deeper;
 }
 
-/* What one session has on one device (flow.c). One more is for work without an account. */
+/* The commands of one session on one device (flow.c). There is one more flow for work without an
+ * account. */
 struct sched_flow {
 	struct sched_flow *next; /* flows of the same account */
 	struct list link;        /* device.flows */
@@ -124,7 +125,7 @@ struct scheduler_device {
 	bool divided;        /* shared among users: all commands pass the fair queue */
 	uint32_t grant_slot; /* share_slot() */
 	uint32_t class_flows[FAIR_QUEUE_CLASSES];
-	uint64_t latency_until_ns; /* the backend learns then that no session is of the latency
+	uint64_t latency_until_ns; /* the backend is notified then that no session is of the latency
 				      class (latency.c) */
 	struct sched_split_estimates *split_estimates; /* NULL: nothing was estimated yet */
 	uint64_t novelties; /* launches so far whose kernel or range was new */

@@ -20,7 +20,7 @@ struct sched_grants {
 	uint64_t busy; /* bit per device: it had waiting or running groups at the latest publication
 			*/
 	uint64_t published_ns, beat;
-	uint64_t requested_ns;    /* the supervisor was asked to watch at that time, */
+	uint64_t requested_ns;    /* when the supervisor was requested to watch, */
 	uint32_t requested_watch; /* when share_grants.watch had this value; 0: not yet */
 };
 

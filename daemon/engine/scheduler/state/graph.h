@@ -10,7 +10,7 @@
  * Nodes belong to the front until sched_graph_build, then to the device thread. It alone replaces
  * nodes, by those that a launch brings along. Such a launch goes alone, so that nothing in flight
  * is changed. The replaced nodes go back with its task. If the handle of a memory has changed since
- * the graph was made, the graph is made anew.
+ * the graph was made, the graph is rebuilt.
  *
  * A temporary (sched_buffer_create_temporary) lies in memory of the backend's graph, where that
  * supports it (graph_temporary): it is made and freed with the graph and serves its launches alone.
@@ -32,7 +32,7 @@
 
 #define SCHED_GRAPH_TEMPORARIES 64u /* of a backend's graph; others lie in memory as any */
 #define SCHED_GRAPH_SLICE                                                                          \
-	64u /* nodes that the device's thread adds before it looks at its other mail */
+	64u /* nodes that the device's thread adds before it handles its other messages */
 
 /* A node: a command of the graph, in one allocation with all that it points to. */
 struct sched_graph_node {
@@ -65,10 +65,10 @@ struct sched_graph {
 	uint32_t host_count, host_capacity;
 	bool updatable;
 	bool has_condition;  /* it has IF or WHILE nodes: its nodes cannot be launched one by one */
-	bool has_native;     /* calls the application's functions, once: it cannot be made anew */
+	bool has_native;     /* calls the application's functions, once: it cannot be rebuilt */
 	uint32_t references; /* the owner, the build, launches */
 	bool released, built;
-	bool is_broken;         /* it could not be made as a launch wanted it */
+	bool is_broken;         /* it could not be brought into the state that a launch needs */
 	uint32_t sent;          /* launches that are on a lane: */
 	uint32_t sent_lane;     /* this one */
 	uint64_t launched, ran; /* launches by number: the latest; the latest of which it is known
@@ -80,7 +80,7 @@ struct sched_graph {
 	struct backend_graph **retired;
 	uint32_t retired_count, retired_capacity;
 	uint32_t next;  /* node to add */
-	bool is_stale;  /* nodes have changed that the handle does not know of */
+	bool is_stale;  /* nodes have changed since the handle was made */
 	uint64_t stamp; /* of the making at hand */
 	struct worker_graph_memory *memories;
 	uint32_t memory_count, memory_capacity;

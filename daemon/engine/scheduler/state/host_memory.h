@@ -17,7 +17,7 @@ struct scheduler_device;
 struct sched_host_wait {
 	struct scheduler *scheduler;
 	struct sched_host_wait *next;
-	uint64_t devices; /* devices that have not answered */
+	uint64_t devices; /* devices that have not replied */
 	void *owner;
 	struct sched_notice notice;
 	struct backend_fault fault;

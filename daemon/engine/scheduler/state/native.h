@@ -29,9 +29,9 @@ struct sched_native {
 	uint32_t lane; /* of a queue */
 	void *object;  /* struct sched_memory, sched_program, sched_kernel, sched_event */
 	bool makes;    /* creates the memory if there is none */
-	struct sched_buffer *buffer; /* of a memory; held until the answer */
+	struct sched_buffer *buffer; /* of a memory; held until the reply */
 	struct sched_notice notice;
-	uint64_t native; /* the native handle: given or asked for */
+	uint64_t native; /* the native handle: given or requested */
 	struct backend_fault fault;
 };
 

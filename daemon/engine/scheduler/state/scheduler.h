@@ -49,8 +49,8 @@ struct scheduler {
 	struct sched_grants grants;
 	uint64_t slice_ns;        /* config: length of a part (split.c); 0: no launch is split */
 	uint64_t latency_here;    /* bit per device with sessions of the latency class */
-	uint64_t latency_leaving; /* bit per device that has none left, and whose backend does not
-				     know yet */
+	uint64_t latency_leaving; /* bit per device that has none left, and whose backend is not
+				     notified yet */
 	uint64_t fair_queues_due,
 		fair_queues_held; /* bit per device: a group may be admitted; a group waits */
 	_Atomic uint32_t

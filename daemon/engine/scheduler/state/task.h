@@ -1,6 +1,6 @@
 /*
  * A task, from its submission until it is over. Everything here belongs to the front thread unless
- * it says "device thread".
+ * "device thread" is noted.
  *
  * A task counts `open_in`, its predecessors that are not done, and `unmet`, those of them that were
  * not sent to the same device either.
@@ -123,11 +123,11 @@ struct task_burst {
 	/* Written by the device thread; the front reads it when the task is back. */
 	uint32_t out;    /* launches in flight */
 	uint32_t over;   /* this many launches, from the first on, have ended */
-	uint32_t failed; /* bit per launch that failed by itself; `causes` says why */
+	uint32_t failed; /* bit per launch that failed by itself; `causes` has the reasons */
 	struct sched_cause *causes[SCHED_BURST_MAX];
 };
 
-/* What the device thread is given of a task. The front does not touch it while the task is SENT. */
+/* The part of a task for the device thread. The front does not touch it while the task is SENT. */
 struct task_command {
 	uint32_t lane;
 	uint64_t sequence;
@@ -177,7 +177,7 @@ enum task_role {
 	TASK_ROLE_EXPORT,
 };
 
-/* A launch that may be sent in parts. command.backend.launch.part says which part it is now. */
+/* A launch that may be sent in parts. command.backend.launch.part is the present one. */
 struct sched_split {
 	bool declared; /* the program allows it; otherwise the rest is unused */
 	bool more;     /* the part at hand is not the last */
@@ -205,7 +205,7 @@ struct task {
 		ended_early; /* its early event was recorded; the client was notified; the client
 				has ended the task */
 	bool goes_alone;     /* it is sent only when all predecessors are DONE */
-	bool has_begun;      /* the driver has said that it runs */
+	bool has_begun;      /* the driver has reported that it runs */
 	bool bypassed_queue; /* sent without admission; reported to fair_queue */
 	_Atomic bool is_dropped; /* written by the front: its session has ended, and it does not
 				    begin (drop.c) */
