@@ -1,4 +1,4 @@
-/* Host accessors: asked for, granted through their slot, given back by Release. */
+/* Host accessors: requested, granted through their slot, ended by Release. */
 #include "command/command.h"
 #include "access_mode.h"
 

@@ -1,5 +1,5 @@
-/* Bundles and kernels, all answered: source, build service, binary, loaded on the device, kernels
- * with facts. */
+/* Bundles and kernels, all with replies: source, build service, binary, loaded on the device,
+ * kernels with facts. */
 #include "build/service.h"
 #include "command/command.h"
 
@@ -7,10 +7,10 @@
 #include <string.h>
 
 #define OPTIONS_BYTES_MAX      8192u
-#define KERNEL_NAMES_BYTES_MAX (12u << 10) /* of an answer; with the log it fits into a record */
+#define KERNEL_NAMES_BYTES_MAX (12u << 10) /* of a reply; with the log it fits into a record */
 #define KERNEL_NAMES_MAX       1024u
 
-/* Those that fit into an answer; how many do not. */
+/* Names that fit into a reply; returns how many do not. */
 static uint32_t count_kernels(const char *names, const char **list, uint32_t *left_out)
 {
 	uint32_t count = 0;
@@ -27,7 +27,7 @@ static uint32_t count_kernels(const char *names, const char **list, uint32_t *le
 	return count;
 }
 
-/* Answer a BundleBuild. `fault` NULL: it is built. */
+/* Replies to a BundleBuild. `fault` NULL: it is built. */
 static void answer_build(struct bundle *bundle, const char *kernel_names,
 			 const struct backend_fault *fault)
 {
@@ -61,7 +61,7 @@ void bundle_fail(struct bundle *bundle, const struct backend_fault *fault)
 	answer_build(bundle, NULL, fault);
 }
 
-/* What was compiled waits for BundleLink. */
+/* A compiled object waits for BundleLink. */
 static void keep_object(struct bundle *bundle, const struct build_result *result)
 {
 	struct session *session = bundle->object.session;
@@ -124,8 +124,8 @@ void bundle_loaded(struct bundle *bundle, const char *kernel_names,
 {
 	bundle->state = bundle->is_native_object ? BUNDLE_OBJECT : BUNDLE_READY;
 	if (!bundle->object.released) {
-		/* What the driver's own compiler complains of belongs to the log, as if the build
-		 * had found it. */
+		/* Errors of the driver's own compiler belong to the log, like errors of the
+		 * build. */
 		if (fault->status == STATUS_BUILD && (!bundle->log || !bundle->log[0])) {
 			free(bundle->log);
 			bundle->log = strdup(fault->text);
@@ -379,7 +379,7 @@ int command_kernel_create(struct session *session, const Sycl__V1__Command *comm
 	return 0;
 }
 
-/* Where the backend does not say, it follows from the kind. */
+/* If the backend does not report it, it follows from the kind. */
 static enum backend_address_space address_of(const struct backend_argument_facts *facts)
 {
 	if (facts->address != BACKEND_ADDRESS_UNKNOWN)

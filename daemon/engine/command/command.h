@@ -1,6 +1,6 @@
 /*
- * Records of a client: each command_* runs one, checked again whatever the library has checked.
- * Further below is what devices answer to them. Front thread.
+ * Records of a client: each command_* runs one, and checks everything again. Further below are the
+ * functions that process devices' replies. Front thread.
  */
 #ifndef SYCL_ENGINE_COMMAND_H
 #define SYCL_ENGINE_COMMAND_H
@@ -16,9 +16,8 @@ extern const struct object_kind command_object_kinds[OBJECT_TYPE_COUNT];
 /* commands.c: session_hooks.run_command. */
 int session_command(struct session *session, const Sycl__V1__Command *command);
 
-/* As session_command, which finds each in a table by the kind of its body. A failure is answered or
- * reported; it is no reason to return anything but 0.
- */
+/* As session_command, which finds each in a table by the kind of its body. A failure is sent to the
+ * client; it is no reason to return anything but 0. */
 int command_release(struct session *session, const Sycl__V1__Command *command);
 int command_release_id(struct session *session, uint64_t id);
 int command_discover(struct session *session, const Sycl__V1__Command *command);
@@ -31,7 +30,7 @@ int command_bundle_build(struct session *session, const Sycl__V1__Command *comma
 int command_bundle_link(struct session *session, const Sycl__V1__Command *command);
 int command_kernel_create(struct session *session, const Sycl__V1__Command *command);
 int command_group(struct session *session, const Sycl__V1__CommandGroup *message);
-/* What a burst has beside the message of its first group. */
+/* The data of a burst beside the message of its first group. */
 struct group_burst {
 	uint32_t count;        /* groups, their numbers one behind the other */
 	const uint8_t *values; /* of those behind the first: task_request.launch */
@@ -64,8 +63,8 @@ int command_host_access(struct session *session, const Sycl__V1__Command *comman
 void command_abandon_host_tasks(struct session *session);
 int command_host_task_done(struct session *session, const Sycl__V1__Command *command);
 int command_usage_query(struct session *session, const Sycl__V1__Command *command);
-/* 0: a queue that is known, released or not. 1: gone, and what was kept with it; failed or beyond
- * the limit. Negative: a violation. */
+/* 0: a queue that exists, released or not. 1: freed with everything that was kept with it; failed
+ * or beyond the limit. Negative: a violation. */
 int command_find_queue(struct session *session, uint64_t id, struct queue **queue_out,
 		       struct backend_fault *fault);
 int command_profile_query(struct session *session, const Sycl__V1__Command *command);
@@ -87,7 +86,7 @@ void host_accessor_end(struct host_accessor *accessor);
 
 /* share.c */
 struct export_request;
-/* These two return the session, which may be gone after its next step. */
+/* These two return the session, which may be freed after its next step. */
 struct session *buffer_exported(struct export_request *request,
 				const struct backend_shared_memory *shared,
 				const struct backend_fault *fault);
@@ -106,7 +105,7 @@ int shared_event_admit(struct shared_event *event, struct backend_fault *fault);
 struct build_result;
 struct build_request;
 void bundle_end(struct bundle *bundle);
-/* build_done of a bundle's job; and what takes the place of its answer. */
+/* build_done of a bundle's job; and the function that replaces its reply. */
 void bundle_built(void *owner, const struct build_result *result);
 void bundle_fail(struct bundle *bundle, const struct backend_fault *fault);
 /* 0 or 1 and a fault. Limits of a request are filled in. */
@@ -119,18 +118,18 @@ void bundle_loaded(struct bundle *bundle, const char *kernel_names,
 void kernel_created(struct kernel *kernel, const struct backend_kernel_facts *facts,
 		    const struct backend_fault *fault);
 
-/* usm.c; these two return the session, which may be gone after its next step. */
+/* usm.c; these two return the session, which may be freed after its next step. */
 struct session *usm_allocated(struct usm *usm, void *address, const struct backend_fault *fault);
 struct session *usm_registered(struct usm *usm, const struct backend_fault *fault);
 void usm_end(struct usm *usm);
 
-/* native.c; returns the session, which may be gone after its next step. */
+/* native.c; returns the session, which may be freed after its next step. */
 struct native_request;
 struct session *native_answered(struct native_request *request, uint64_t native,
 				const struct backend_fault *fault);
 void context_end(struct context *context);
 
-/* occupancy.c; returns the session, which may be gone after its next step. */
+/* occupancy.c; returns the session, which may be freed after its next step. */
 struct occupancy_request;
 struct session *occupancy_known(struct occupancy_request *request,
 				const struct backend_occupancy *occupancy,
@@ -149,7 +148,7 @@ int device_admit(struct session *session, const struct scheduler_device *device,
 int buffer_admit(struct session *session, uint64_t charged_bytes, uint64_t size_bytes,
 		 const Sycl__V1__ArenaRange *range, struct arena **arena_out, void **host_out,
 		 struct backend_fault *fault);
-/* It has its memory: from now on it holds what buffer_admit allowed it. */
+/* The buffer has its memory: from now on it holds what buffer_admit allowed it. */
 void buffer_settle(struct buffer *buffer, uint64_t charged_bytes, uint64_t size_bytes,
 		   struct arena *arena);
 

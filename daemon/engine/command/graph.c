@@ -80,8 +80,8 @@ static int find_graph(struct session *session, uint64_t id, struct graph **graph
 	return r < 0 ? r : object_get(session, id, OBJECT_GRAPH, graph_out, &fault);
 }
 
-/* What one requires is looked at by each launch, as of one that is no node (group/host.c). An early
- * event is one command's at a time. */
+/* Each launch checks its requirements, as for one that is no node (group/host.c). An early event
+ * belongs to one command at a time. */
 static int check_host_task(struct session *session, const Sycl__V1__HostTask *task)
 {
 	if (task->on_device && !session_has_natives(session) &&
@@ -113,7 +113,7 @@ static int check_node(struct session *session, const Sycl__V1__CommandGroup *gro
 		       : 0;
 }
 
-/* Can a driver run it as often as a word on its device says? */
+/* Can a driver run it repeatedly, as a word on its device decides? */
 static bool can_be_in_body(const Sycl__V1__CommandGroup *group)
 {
 	switch (group->action_case) {
@@ -348,7 +348,7 @@ int command_graph_update(struct session *session, const Sycl__V1__Command *comma
 	return 0;
 }
 
-/* What a driver can skip in a graph (R3). */
+/* Nodes that a driver can skip in a graph (R3). */
 static bool can_be_disabled(const Sycl__V1__CommandGroup *group)
 {
 	switch (group->action_case) {

@@ -87,8 +87,7 @@ static int check_and_submit(struct session *session, struct queue *queue,
 	return r;
 }
 
-/* A queue beyond the session's limit never was: all that can be said goes to the group's own slot.
- */
+/* A queue beyond the session's limit was never made: the fault goes to the group's own slot. */
 static void refuse_without_queue(struct session *session, const Sycl__V1__CommandGroup *message,
 				 const struct group *slots, const struct backend_fault *fault)
 {
@@ -111,7 +110,7 @@ static void refuse_group(struct session *session, struct queue *queue,
 	group_refuse(queue, slots, fault);
 }
 
-/* The slots through which the client learns of the completion. Negative: these are no slots. */
+/* The slots that report the completion to the client. Negative: these are no slots. */
 static int read_slots(struct session *session, const Sycl__V1__CommandGroup *message,
 		      struct group *slots_out)
 {

@@ -1,6 +1,6 @@
 /*
- * Native handles: what they are, and which ones are behind objects. Numbers of meaning in one
- * process only: a client of another one is refused before anything in its message is looked at.
+ * Native handles: their kinds, and those behind objects. They are numbers that are valid in one
+ * process only. A client in another process is refused before anything in its message is read.
  */
 #include "command/native.h"
 #include "command/command.h"
@@ -10,14 +10,14 @@
 #include <string.h>
 
 #define NATIVE_QUESTIONS_MAX 64u /* of a session, at one time */
-#define NATIVES_MAX          64u /* of one answer: a device each */
+#define NATIVES_MAX          64u /* of one reply: a device each */
 
 static_assert((int)BACKEND_NATIVE_PLATFORM == (int)SYCL__V1__NATIVE_KIND__NATIVE_KIND_PLATFORM &&
 		      (int)BACKEND_NATIVE_EVENT == (int)SYCL__V1__NATIVE_KIND__NATIVE_KIND_EVENT,
 	      "numbers of the protocol");
 
-/* One NativeGet, or the NativeMake of a context or a queue: several threads of devices may be
- * asked. */
+/* A NativeGet, or the NativeMake of a context or a queue: it may query several threads of
+ * devices. */
 struct native_request {
 	struct session *session;
 	struct object *object; /* a reference; NULL: it is about none */
@@ -201,7 +201,7 @@ static int get_memories(const Sycl__V1__NativeGet *message, struct sched_buffer 
 					 request, &request->left);
 }
 
-/* Questions asked about it, or a negative errno. */
+/* The number of queries that were sent, or a negative errno. */
 static int query_object(const Sycl__V1__NativeGet *message, struct object *object,
 			struct scheduler_device *device, struct native_request *request)
 {
@@ -237,7 +237,7 @@ static int query_object(const Sycl__V1__NativeGet *message, struct object *objec
 	}
 }
 
-/* What must be there before anything can be asked of it. 0, or 1 with a fault. */
+/* Checks what it needs before it can be queried. 0, or 1 with a fault. */
 static int check_ready(const Sycl__V1__NativeGet *message, const struct object *object,
 		       struct backend_fault *fault)
 {
@@ -274,7 +274,7 @@ static const enum object_type types[] = {
 	[SYCL__V1__NATIVE_KIND__NATIVE_KIND_EVENT] = OBJECT_SHARED_EVENT,
 };
 
-/* The object (NULL: none is meant) and the device that it is asked of. */
+/* The object (NULL: none is meant) and the device that is queried for it. */
 static int find_native_target(struct session *session, const Sycl__V1__NativeGet *message,
 			      struct object **object_out, struct scheduler_device **device_out,
 			      struct backend_fault *fault)

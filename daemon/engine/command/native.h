@@ -7,11 +7,11 @@
 
 struct native_request;
 
-/* Answers the record at hand when all questions are answered. `makes`: the object is new, and fails
- * with them. NULL with a fault. */
+/* Replies to the present record when all queries have replies. `makes`: the object is new, and
+ * fails with them. NULL with a fault. */
 struct native_request *native_request_new(struct session *session, struct object *object,
 					  bool makes, struct backend_fault *fault);
-/* So many questions were asked, each of which is answered by on_native; with none it ends now.
+/* So many queries were sent, and on_native gets the reply to each; with none the request ends now.
  * `error`: why not all, or 0. */
 void native_request_sent(struct native_request *request, uint32_t questions, int error);
 

@@ -116,7 +116,7 @@ static int make_buffer(struct session *session, void *object, const Sycl__V1__Na
 	buffer->number = session->record;
 	buffer->object.backend = (uint32_t)found->ops->kind;
 	buffer_settle(buffer, bytes, bytes, arena);
-	(void)object_ref(&buffer->object); /* the scheduler's, until it has answered */
+	(void)object_ref(&buffer->object); /* the scheduler's, until it has replied */
 	return 0;
 }
 
@@ -226,7 +226,7 @@ static int check_native_make(struct session *session, const Sycl__V1__NativeMake
 	return r;
 }
 
-/* As object_fail; a bundle has its own form of answer, and a queue its slot. */
+/* As object_fail; a bundle has its own form of reply, and a queue its slot. */
 static void fail_native_object(struct session *session, struct object *object,
 			       const struct backend_fault *fault)
 {

@@ -1,12 +1,12 @@
-/* How much of a device a kernel can have: the device's loader thread finds it out, and the session
- * gets its answer when that thread has replied. */
+/* How much of a device a kernel can have. The device's loader thread finds it out, and the session
+ * gets the reply when that thread has replied. */
 #include "command/command.h"
 
 #define OCCUPANCY_QUESTIONS_MAX 64u /* of a session, at one time */
 
 struct occupancy_request {
 	struct kernel *kernel; /* held */
-	uint64_t number;       /* of the request to answer */
+	uint64_t number;       /* of the request to reply to */
 };
 
 static int read_local(const Sycl__V1__OccupancyQuery *message, uint64_t local[3],
@@ -57,7 +57,7 @@ int command_occupancy_query(struct session *session, const Sycl__V1__Command *co
 	}
 	*request = (struct occupancy_request){kernel, session->record};
 	session->occupancy_open++;
-	(void)object_ref(&kernel->object); /* until it is answered */
+	(void)object_ref(&kernel->object); /* until it has a reply */
 	return 0;
 }
 

@@ -1,4 +1,4 @@
-/* Requests that only ask. */
+/* Requests that only query. */
 #include "command/command.h"
 #include "clock.h"
 #include "graph/run.h"
@@ -70,7 +70,7 @@ static int fill_profile(struct session *session, const struct queue *queue, uint
 	profile->state = STATE_COMPLETE;
 	if (entry) {
 		struct group *group = list_entry(entry, struct group, entry);
-		/* All nodes may be looked at. */
+		/* All nodes may be visited. */
 		session->record_cost += group->run ? group->run->count / 16 : 0;
 		bool running =
 			group->run ? graph_run_running(group->run) : task_running(group->task);

@@ -47,7 +47,7 @@ int command_define_shape(struct session *session, const Sycl__V1__CommandGroup *
 	return 0;
 }
 
-/* What the session and this turn allow. */
+/* The limits of the session and of this turn. */
 static uint32_t burst_room(const struct session *session, const struct queue *queue)
 {
 	const struct engine *engine = session->engine;
@@ -102,7 +102,7 @@ static uint32_t gather_burst(struct session *session, const struct shape *shape,
 		const uint8_t *values;
 		uint16_t kind;
 		uint32_t bytes;
-		/* What is wrong with it is found when it is read again. */
+		/* Errors in it are found when it is read again. */
 		if (ring_reader_next(&session->submit, engine->record, &kind, &bytes) <= 0)
 			break;
 		struct resubmit_record head = {.shape = 0};
@@ -177,7 +177,7 @@ int command_resubmit(struct session *session, const void *bytes, uint32_t count)
 	if (shape_apply(shape, bytes, count, &group) < 0)
 		return session_violation(session, "record %llu does not fit shape %u",
 					 (unsigned long long)session->record, head.shape);
-	/* One for a queue that could not be made is not submitted at all. */
+	/* A group for a queue that could not be made is not submitted at all. */
 	uint64_t before = session->usage.groups_submitted;
 	int taken = take_burst(session, shape, head.shape, group);
 	r = taken == 0 ? command_group(session, group) : taken;

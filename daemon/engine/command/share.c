@@ -23,7 +23,7 @@ static_assert(DEVICE_FEATURE_EXPORT_VMM == BACKEND_FEATURE_EXPORT_VMM &&
 		      DEVICE_FEATURE_USM_MIGRATES == BACKEND_FEATURE_USM_MIGRATES,
 	      "what clients see of backend.h");
 
-/* An export that the device has not answered yet. */
+/* An export without a reply of the device yet. */
 struct export_request {
 	struct buffer *buffer; /* a reference */
 	uint64_t number;
@@ -175,8 +175,8 @@ struct session *buffer_exported(struct export_request *request,
 	return session;
 }
 
-/* What a BufferImport says, out of the record: taking its descriptor from the socket unpacks
- * another message. */
+/* A copy of a BufferImport: taking its descriptor from the socket unpacks another message over
+ * it. */
 struct import {
 	uint64_t buffer, size_bytes;
 	uint32_t device;
@@ -220,7 +220,7 @@ static int check_name(const struct import *import, struct backend_fault *fault)
 	return 0;
 }
 
-/* It is memory of this engine: the buffer becomes another one over the same contents. */
+/* The memory belongs to this engine: the buffer becomes another one over the same contents. */
 static int join_shared_memory(struct buffer *buffer, const struct import *import,
 			      struct shared_memory *memory, void *host, struct backend_fault *fault)
 {
@@ -253,7 +253,7 @@ static int import_foreign(struct buffer *buffer, const struct import *import,
 		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
 				 "the buffer could not be imported: %s", strerror(-r));
 	buffer->number = session->record;
-	(void)object_ref(&buffer->object); /* the scheduler's, until it has answered */
+	(void)object_ref(&buffer->object); /* the scheduler's, until it has replied */
 	return 0;
 }
 

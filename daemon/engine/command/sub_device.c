@@ -1,7 +1,7 @@
 /*
  * Sub-devices (J2): a device is divided, or the application's own part of one is taken. Each is an
- * object of the session, which a context of it holds as well, so its number means the same for as
- * long as anything is there that has it.
+ * object of the session, and a context of it holds it as well. So its number keeps its meaning for
+ * as long as anything has it.
  */
 #include "command/command.h"
 #include "session/topology.h"
@@ -122,7 +122,7 @@ static int divide_device(struct session *session, const Sycl__V1__SubDevicesCrea
 	if (scheduler_sub_devices_create(scheduler, message->device, &division,
 					 ids < room ? ids : room, devices, &count, fault) < 0)
 		return 1;
-	/* Without ids it was only asked how many there would be. */
+	/* Without ids only the number of sub-devices was requested. */
 	if (count <= ids && count > room)
 		return quota_fault(fault);
 	*count_out = count;

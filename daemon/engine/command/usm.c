@@ -1,11 +1,11 @@
 /*
  * USM allocations: made here, freed when the groups that were submitted before are complete.
  *
- * Of a client in another process, host and shared USM lie in arenas that both map at one address
- * (usm_window.h); an allocation is a piece of one that the client has chosen. It is answered when
- * every device of its context has the memory registered, so that no kernel can come before.
- * Everything else is the backend's own memory, or a variable of a program's, which holds the
- * program instead of memory (R1).
+ * For a client in another process, host and shared USM lie in arenas that both map at one address
+ * (usm_window.h). An allocation is a piece of an arena that the client has chosen. The reply is
+ * sent when every device of its context has registered the memory, so that no kernel can come
+ * before. Everything else is the backend's own memory, or a variable of a program's, which holds
+ * the program instead of memory (R1).
  */
 #include "protocol_limits.h"
 #include "base/range_check.h"
@@ -152,7 +152,7 @@ static int check_device(struct session *session, const Sycl__V1__UsmAllocate *me
 	return 0;
 }
 
-/* Which devices must know the memory before a kernel may; they are opened. */
+/* The devices that must register the memory before a kernel may use it; they are opened. */
 static int devices_of(struct session *session, const struct context *context, uint64_t *devices_out,
 		      struct backend_fault *fault)
 {
@@ -190,7 +190,7 @@ static int find_place(struct session *session, const Sycl__V1__UsmAllocate *mess
 	return 0;
 }
 
-/* 1 with a fault; 0: allocated, or the answer follows. */
+/* 1 with a fault; 0: allocated, or the reply follows. */
 static int take_place(struct session *session, const Sycl__V1__UsmAllocate *message,
 		      struct usm *usm, struct backend_fault *fault)
 {
@@ -211,7 +211,7 @@ static int take_place(struct session *session, const Sycl__V1__UsmAllocate *mess
 		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
 				 "the engine has no memory for USM");
 	if (r == 0)
-		(void)object_ref(&usm->object); /* until it is answered */
+		(void)object_ref(&usm->object); /* until the reply */
 	else
 		answer_usm(usm, NULL);
 	return 0;
@@ -248,7 +248,7 @@ static int allocate_usm(struct session *session, const Sycl__V1__UsmAllocate *me
 	if (r < 0)
 		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
 				 "the engine has no memory for USM");
-	(void)object_ref(&usm->object); /* until it is answered */
+	(void)object_ref(&usm->object); /* until the reply */
 	return 0;
 }
 
@@ -280,7 +280,7 @@ static int find_variable(struct session *session, const Sycl__V1__UsmAllocate *m
 	if (sched_usm_find_variable(bundle->program, message->variable, usm, &usm->sched) < 0)
 		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
 				 "the engine has no memory for the variable");
-	(void)object_ref(&usm->object); /* until it is answered */
+	(void)object_ref(&usm->object); /* until the reply */
 	return 0;
 }
 

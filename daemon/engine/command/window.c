@@ -1,7 +1,7 @@
 /*
  * Windows of memory that the second-level cache keeps, a property of queues (R6). Each launch of
- * the queue carries the window, as lanes are shared among queues and sessions. The device learns
- * how much is to persist, for all queues together.
+ * the queue carries the window, as lanes are shared among queues and sessions. The device gets the
+ * number of bytes that should persist, for all queues together.
  */
 #include "command/command.h"
 

@@ -1,14 +1,14 @@
 /*
  * An executable graph of a session: its nodes as decoded command groups, and which nodes each comes
- * behind. It holds ids and no objects, as shapes do (shape.h): each launch looks them up and checks
- * them again, so an id that names nothing any more is refused as always. The library keeps what its
- * graphs name.
+ * behind. It holds ids and no objects, as shapes do (shape.h). Each launch looks them up and checks
+ * them again, so the id of a freed object is refused as always. The library keeps what its graphs
+ * name.
  *
  *   GraphCreate --GraphNode, GraphEdges ...--> GraphFinish --GraphUpdate ...--> launches (graph/run.h)
  *
- * Nodes come in an order in which each is behind those that it waits for, so there can be no cycle.
- * Those that follow a condition are its body, as many as it says; they know it as their place, and
- * nothing outside of it but by that. Front thread; never blocks.
+ * Each node comes behind those that it waits for, so there can be no cycle. Nodes that follow a
+ * condition are its body, as many as it states. Their `place` is the condition, and only the
+ * condition has edges to nodes outside. Front thread; never blocks.
  */
 #ifndef SYCL_ENGINE_GRAPH_H
 #define SYCL_ENGINE_GRAPH_H
@@ -70,7 +70,7 @@ void graph_group_free(Sycl__V1__CommandGroup *group);
 
 /* Room for the announced nodes. -ENOMEM. */
 int graph_reserve(struct graph *graph, uint32_t nodes);
-/* One more node, without edges; takes the group. There is room. */
+/* Adds a node, without edges; takes the group. There is room. */
 void graph_add(struct graph *graph, Sycl__V1__CommandGroup *group, uint64_t bytes);
 /*
  * The latest node comes behind these, which came before it in the same place. -EPROTO: it does not,
@@ -84,7 +84,7 @@ void graph_seal(struct graph *graph);
 /* All of its memory, but its own. */
 void graph_fini(struct graph *graph);
 
-/* It is launched as one, or not at all: its nodes cannot be launched one by one. */
+/* The graph is launched as one, or not at all: its nodes cannot be launched one by one. */
 static inline bool graph_needs_instance(const struct graph *graph)
 {
 	return graph->native_count > 0 || graph->condition_count > 0;

@@ -14,7 +14,7 @@
 	8u /* what is refused may have been so for the moment: host memory is not registered yet,  \
 	      something runs */
 
-/* What a check of nodes comes to. Negative instead: a violation. */
+/* Results of a check of nodes. Negative instead: a violation. */
 enum node_check {
 	NODES_PASS = 0,
 	NODES_REFUSED,     /* with a fault */
@@ -61,7 +61,7 @@ static bool has_its_form(const struct graph *graph, uint32_t index, uint32_t fea
 	       memcmp(form.cluster, made->cluster, sizeof(form.cluster)) == 0;
 }
 
-/* Its release is to be noticed. */
+/* Its release must be noted. */
 static void mark_referenced(struct session *session, enum object_type type, uint64_t id)
 {
 	struct object *object =
@@ -249,7 +249,7 @@ static int set_replayed(struct graph *graph, enum graph_replay_reason reason)
 	return 1;
 }
 
-/* Held until the backend's graph is gone, which may have objects over it. */
+/* Held until the backend's graph is freed, which may have objects over it. */
 static int hold_arena(struct graph *graph, struct arena *arena)
 {
 	struct graph_instance *instance = graph->instance;
@@ -525,7 +525,7 @@ static int check_all_nodes(struct session *session, const struct queue *queue, s
 	return 0;
 }
 
-/* What the nodes require, and the edges that follow from it, once more. */
+/* Computes the nodes' requirements and the edges that follow from them again. */
 static int recompute_order(struct session *session, const struct queue *queue, struct graph *graph,
 			   struct backend_fault *fault)
 {
@@ -606,7 +606,7 @@ static int send_changes(struct session *session, const struct queue *queue, stru
 	return 0;
 }
 
-/* The next launch builds it anew. */
+/* The next launch rebuilds it. */
 static void discard_instance(struct graph *graph)
 {
 	free_backend_graph(graph);
@@ -677,7 +677,7 @@ static bool choose_lane(struct graph_instance *instance, const struct queue *que
 	return true;
 }
 
-/* What the whole graph requires becomes what its task requires. */
+/* The requirements of the whole graph become those of its task. */
 static int put_requirements(struct session *session, const struct graph_order *order,
 			    struct task_request *request, struct backend_fault *fault)
 {
@@ -707,7 +707,7 @@ static bool needs_what_is_lost(const struct task_request *request)
 	return false;
 }
 
-/* A launch as one is over. The graph may be gone afterwards. */
+/* A launch as one is over. The graph may be freed afterwards. */
 static void end_launch(struct group *group)
 {
 	struct graph *graph = group->graph;
@@ -816,7 +816,7 @@ static int launch_ready(const struct graph_instance_launch *launch,
 	if (r == 0)
 		r = put_requirements(session, &instance->order, &request, fault);
 	if (r != 0)
-		return r < 0 ? r : GRAPH_LAUNCH_REPLAY; /* the replay says which node it is */
+		return r < 0 ? r : GRAPH_LAUNCH_REPLAY; /* the replay reports which node it is */
 	*reason_out = GRAPH_REPLAY_CONTENTS;
 	if (!graph_needs_instance(graph) && !launch->failed_dependency &&
 	    needs_what_is_lost(&request))

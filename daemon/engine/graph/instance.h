@@ -42,7 +42,8 @@ struct graph_arena {
 	struct graph *graph;
 };
 
-/* What no backend changes of a node in an instance: if one differs, the instance is built anew. */
+/* The properties of a node that no backend changes in an instance: if one differs, the instance is
+ * rebuilt. */
 struct graph_node_form {
 	uint64_t kernel;
 	uint32_t cluster[3];
@@ -68,16 +69,17 @@ struct graph_instance {
 	enum graph_instance_state state;
 	enum graph_replay_reason reason; /* REPLAYED */
 	struct backend_fault fault;      /* in the backend's words */
-	uint64_t number;                 /* of the record to answer when it is made; 0: none */
+	uint64_t number;                 /* of the record to reply to when it is made; 0: none */
 	struct sched_graph *sched;       /* BUILDING, READY */
 	struct graph_order order;
 	struct graph_node_form *forms; /* of the nodes, as the backend's graph has them */
 	uint64_t bytes;                /* of the session's, charged for it */
 	struct graph_arenas *arenas;   /* NULL: none */
-	bool arena_is_freed;           /* and what names it cannot be made anew */
-	uint64_t releases;             /* of the session, when nodes were looked at */
+	bool arena_is_freed;           /* and nodes that name it cannot be rebuilt */
+	uint64_t releases;             /* of the session, when nodes were checked */
 	uint32_t tries, replays;       /* replays since the last try */
-	uint32_t *changed; /* nodes that the backend's graph may not know of; node_count of them */
+	uint32_t
+		*changed; /* nodes that may be missing in the backend's graph; node_count of them */
 	uint32_t changed_count;
 	bool order_stale;         /* some require something else */
 	uint32_t home_lane, open; /* launches that are open, on this lane */
@@ -91,15 +93,15 @@ struct graph_instance {
  * again by itself. False also for what is no launch, or one that will be refused.
  */
 bool graph_instance_awaits(struct session *session, const Sycl__V1__CommandGroup *message);
-/* on_graph_built. Returns the session, which may be gone after its next step. */
+/* on_graph_built. Returns the session, which may be freed after its next step. */
 struct session *graph_instance_built(struct graph *graph, const struct backend_fault *fault);
 
-/* What a launch of an instance came to. Negative instead: the session will close. */
+/* Results of a launch of an instance. Negative instead: the session will close. */
 enum graph_launch_result {
 	GRAPH_LAUNCH_OPEN = 0, /* the group is open */
 	GRAPH_LAUNCH_REFUSED,  /* with a fault; nothing was submitted */
-	GRAPH_LAUNCH_REPLAY,   /* to be replayed: `reason_out` says why, and the fault says more if
-				  its status is not 0 */
+	GRAPH_LAUNCH_REPLAY,   /* to be replayed: `reason_out` has the reason, and the fault has
+				  details if its status is not 0 */
 };
 struct graph_instance_launch {
 	struct session *session;
@@ -119,13 +121,13 @@ void graph_instance_node_changed(struct graph *graph, uint32_t node,
 void graph_instance_node_switched(struct graph *graph, uint32_t node);
 /* The arena ends; no launch that is open uses it. */
 void graph_instance_arena_ended(struct arena *arena);
-/* Of a graph that ends. */
+/* Frees the instance of a graph that ends. */
 void graph_instance_free(struct graph *graph);
 /* Functions of native commands that were never called are called with no command. */
 void graph_natives_end(struct graph *graph);
 /*
  * A graph with native commands is finished: its functions are called now, once (K15), and it has an
- * instance or no launch at all. `number`: the record to answer when that is done, or 0. 0, or
+ * instance or no launch at all. `number`: the record to reply to when that is done, or 0. 0, or
  * negative: a violation.
  */
 int graph_instance_make(struct graph *graph, uint64_t number);

@@ -9,14 +9,14 @@
 
 #define EDGES_MAX (2u * GRAPH_EDGES_MAX)
 
-/* What a node does to bytes that order. */
+/* How a node uses bytes that order. */
 struct graph_use {
 	uint64_t begin, end;
 	uint32_t node;
 	bool writes;
 };
 
-/* Of one buffer. */
+/* The uses of one buffer. */
 struct graph_tracker {
 	struct graph_use uses[GRAPH_ORDER_USES];
 	uint32_t use_count, need_count;
@@ -151,7 +151,7 @@ static int add_edges(struct graph_order *order, const struct graph_tracker *trac
 	return 0;
 }
 
-/* What a write stands for needs not be waited for any more. */
+/* A write stands for the uses before it: they need not be waited for any more. */
 static int add_use(struct graph_order *order, struct graph_tracker *tracker,
 		   const struct graph_use *use, const struct buffer *buffer)
 {
@@ -203,7 +203,7 @@ static bool accesses_over(const struct task_requirement *outer,
 			    inner->offset_bytes, inner->offset_bytes + inner->size_bytes);
 }
 
-/* The graph has written all of it anew by then. */
+/* The graph has overwritten all of it by then. */
 static bool is_made_inside(const struct task_requirement *earlier,
 			   const struct task_requirement *later)
 {
@@ -226,7 +226,7 @@ static int add_need(struct graph_order *order, struct graph_tracker *tracker,
 		wanted.offset_bytes = wanted.order_offset_bytes = wanted.order_size_bytes = 0;
 		wanted.size_bytes = buffer->size_bytes;
 	}
-	/* What does nothing leaves the contents where they are. */
+	/* A node that does nothing leaves the contents where they are. */
 	if (may_do_nothing && !buffer->temporary)
 		wanted.mode |= ACCESS_KEEP_BIT;
 	for (uint32_t i = tracker->needs; i > 0; i = order->needs[i - 1].next) {

@@ -1,13 +1,13 @@
 /*
- * What the nodes of a graph require together, and which waits for which, found out once instead of
- * at every launch: by the same rules as between command groups (scheduler.h), and by the graph's
- * own edges.
+ * The requirements of all nodes of a graph together, and which node waits for which. They are
+ * computed once instead of at every launch. The rules are those between command groups
+ * (scheduler.h), and the graph's own edges.
  *
- * A requirement whose contents the graph itself has written before, all of them without looking at
- * what was there, needs nothing from outside. Where a buffer is used in more parts than
- * GRAPH_ORDER_USES at a time, a node counts as a writer of all of it, but only inside of the graph.
- * What lies in the body of a condition is ordered with what lies in the same body; for all else the
- * condition stands, which requires what its body does. Front thread; never blocks.
+ * A requirement needs nothing from outside if the graph itself has overwritten all its contents
+ * before. Where a buffer is used in more parts than GRAPH_ORDER_USES at a time, a node counts as a
+ * writer of all of it, but only inside of the graph. A node in the body of a condition is ordered
+ * with nodes of the same body. For other nodes the condition stands for its body, with the
+ * requirements of the body. Front thread; never blocks.
  */
 #ifndef SYCL_ENGINE_GRAPH_ORDER_H
 #define SYCL_ENGINE_GRAPH_ORDER_H
@@ -22,7 +22,7 @@
 struct graph_need {
 	uint64_t buffer; /* its id */
 	struct task_requirement requirement;
-	uint32_t node; /* the first one that asked for it */
+	uint32_t node; /* the first one that requested it */
 	uint32_t next; /* of the same buffer, + 1; 0: none */
 };
 

@@ -1,4 +1,4 @@
-/* What nodes of a graph that do not run would have written is lost (group/poison.c). */
+/* Poisons the contents that nodes would have written which do not run (group/poison.c). */
 #include "graph/run.h"
 #include "group/check.h"
 #include "session/session.h"

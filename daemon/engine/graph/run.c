@@ -13,7 +13,7 @@
 	64u /* of parts of buffers: so many are as much work as a small record                     \
 	     */
 
-/* Of a launch that is being submitted. */
+/* The state of a launch that is being submitted. */
 struct launch {
 	struct session *session;
 	struct queue *queue;
@@ -87,7 +87,7 @@ void graph_launch_refuse(struct session *session, const Sycl__V1__GraphLaunch *m
 		graph_poison_nodes(session, (const struct graph *)object, 0, fault);
 }
 
-/* What comes behind the launch comes behind these tasks. -ENOMEM. */
+/* The tasks that followers of the launch wait for. -ENOMEM. */
 static int add_end_tasks(const struct graph_run *run, struct group_scratch *scratch)
 {
 	/* The end may complete before nodes that it is behind: then these are left. */
@@ -128,8 +128,8 @@ static const struct group_graph_ops replay_ops = {
 };
 
 /*
- * What all of it waits for: events, the queue, and the launch before (L9), which passes no failure
- * on. Into scratch.before.
+ * The dependencies of the whole launch: events, the queue, and the launch before (L9), which passes
+ * no failure on. Into scratch.before.
  */
 static int gather_before(struct launch *launch, struct backend_fault *fault)
 {
@@ -215,8 +215,8 @@ static struct task_request request_of(const struct launch *launch, struct graph_
 {
 	return (struct task_request){
 		.device = launch->queue->device,
-		/* What is submitted to a queue over a native one goes there; others keep nodes that
-		   go side by side. */
+		/* A launch on a queue over a native one goes there; on other queues nodes may run
+		 * side by side. */
 		.home_lane = launch->queue->has_native_lane ? launch->queue->home_lane : 0,
 		.owner = &node->work,
 		.timed = launch->queue->profiling && launch->graph->profiling,
@@ -440,7 +440,7 @@ static const char *replay_reason_text(enum graph_replay_reason reason)
 	}
 }
 
-/* It cannot be launched node by node. `cause`: why not as one, if that is known. */
+/* The graph cannot be launched node by node. `cause`: why not as one, if that is known. */
 static int refuse_replay(const struct launch *launch, enum graph_replay_reason reason,
 			 const struct backend_fault *cause, struct backend_fault *fault)
 {

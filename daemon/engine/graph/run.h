@@ -5,9 +5,9 @@
  *
  *   what it waits for --> nodes without predecessors --edges--> ... --> its end --> what comes behind the launch
  *
- * Its end is a task that is behind all of them: the only node that nothing comes behind, or else a
- * barrier. A node that fails, or is refused, fails those behind it and the launch, whose cause is
- * the first that is not another's. Front thread.
+ * Its end is a task that is behind all of them: the only node without followers, or else a barrier.
+ * A node that fails, or is refused, fails its followers and the launch. The cause of the launch is
+ * the first failure that does not follow from another one. Front thread.
  */
 #ifndef SYCL_ENGINE_GRAPH_RUN_H
 #define SYCL_ENGINE_GRAPH_RUN_H
@@ -42,8 +42,8 @@ struct graph_run {
 
 /*
  * Submit the nodes of a group that launches a graph; its queue and its slots are checked. 0: the
- * group is open, also where nodes were refused; 1 with a fault: nothing of it was submitted;
- * negative: as 0, and the session will close.
+ * group is open, also where nodes were refused. 1 with a fault: nothing of it was submitted.
+ * Negative: as 0, and the session will close.
  */
 int graph_launch(struct session *session, struct queue *queue,
 		 const Sycl__V1__CommandGroup *message, const struct group *slots,
@@ -65,7 +65,7 @@ struct session *graph_node_task_changed(struct graph_node_run *node, struct task
 struct graph_node_run *graph_run_held(const struct graph_run *run, uint32_t node);
 /* The client has run it; `fault` NULL: with success. */
 void graph_node_end(struct graph_node_run *node, const struct backend_fault *fault);
-/* The client is gone: what it runs fails. */
+/* The client has disconnected: its open work fails. */
 void graph_nodes_abandon(struct session *session);
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * Temporaries of graphs: buffers that only nodes of graphs use, and whose contents no launch leaves
  * to the next. The buffer itself has a size and nothing else. Each executable graph that uses one
- * has a buffer of the scheduler's for it: made when a node is looked at, with memory on the graph's
- * device from the first launch on, charged to the session, and let go of with the graph; what runs
- * keeps it. So two graphs with the same temporary do not wait for each other. Front thread; never
- * blocks.
+ * has a buffer of the scheduler for it, made when a node is checked. It has memory on the graph's
+ * device from the first launch on, charged to the session. It is released with the graph; running
+ * launches keep it. So two graphs with the same temporary do not wait for each other. Front thread;
+ * never blocks.
  */
 #ifndef SYCL_ENGINE_GRAPH_TEMPORARY_H
 #define SYCL_ENGINE_GRAPH_TEMPORARY_H

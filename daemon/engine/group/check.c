@@ -222,7 +222,7 @@ int group_check_requirements(struct session *session, const Sycl__V1__CommandGro
 	return 0;
 }
 
-/* An event of a queue that is gone: complete, and failed if that is still known. */
+/* An event of a released queue: complete, and failed if that is still recorded. */
 static void check_gone(struct session *session, const Sycl__V1__EventRef *event,
 		       struct task_request *request)
 {
@@ -276,8 +276,8 @@ static int check_event(struct session *session, const struct queue *queue, uint6
 	return 0;
 }
 
-/* What the queue itself asks for: the group before in an in-order queue, all groups before a
- * barrier. */
+/* Dependencies by the queue itself: on the group before in an in-order queue, on all groups before
+ * a barrier. */
 static int check_queue(struct group_scratch *scratch, const struct queue *queue, bool barrier,
 		       struct backend_fault *fault)
 {
@@ -290,7 +290,7 @@ static int check_queue(struct group_scratch *scratch, const struct queue *queue,
 			      NULL) < 0)
 			return fault_set(fault, STATUS_MEMORY_ALLOCATION,
 					 "the engine has no memory for dependencies");
-		/* One stands for all before it. */
+		/* The last one stands for all before it. */
 		if (queue->in_order || entry == queue->barrier)
 			break;
 	}
@@ -313,7 +313,7 @@ int group_check_dependencies(struct session *session, const struct queue *queue,
 		if (r != 0)
 			return r;
 	}
-	/* A group that asks for nothing at all is a barrier too. */
+	/* A group without any dependency or action is a barrier too. */
 	scratch->waits_for_all =
 		message->after_all || (request->action == TASK_BARRIER &&
 				       message->n_depends_on == 0 && message->n_requirements == 0);

@@ -19,7 +19,7 @@ int group_scratch_init(struct group_scratch *scratch);
 void group_scratch_fini(struct group_scratch *scratch);
 /* -ENOMEM */
 int group_scratch_after(struct group_scratch *scratch, struct task *task);
-/* One launch of a burst: task_launch_bit. */
+/* A launch of a burst: task_launch_bit. */
 int group_scratch_after_launch(struct group_scratch *scratch, struct task *task, uint32_t launch);
 /* All tasks of `after` are put aside as `before`; the first `data` of them pass failures on.
  * -ENOMEM */
@@ -33,7 +33,7 @@ int group_scratch_put_before(struct group_scratch *scratch, uint32_t *order_out)
  */
 int group_check_requirements(struct session *session, const Sycl__V1__CommandGroup *message,
 			     struct task_request *request, struct backend_fault *fault);
-/* Do two buffers that were asked about with this stamp have the same memory? */
+/* Do two buffers that were marked with this stamp have the same memory? */
 bool group_names_twice(uint64_t stamp, struct buffer *buffer);
 /*
  * The ranges of a requirement, as a client wrote them, against the size of its buffer: the range
@@ -69,17 +69,17 @@ struct group_poisoning {
 	struct session *session;
 	struct sched_cause *cause;
 	uint64_t stamp;
-	uint32_t parts; /* of buffers, that were looked at */
+	uint32_t parts; /* the number of buffers that were visited */
 	bool whole;     /* each buffer as a whole, once */
 };
 struct group_poisoning group_poisoning_begin(struct session *session,
 					     const struct backend_fault *fault, bool whole);
 void group_poisoning_add(struct group_poisoning *poisoning, const Sycl__V1__Requirement *message);
 void group_poisoning_end(const struct group_poisoning *poisoning);
-/* action.c: what task_submit and host_access_submit refuse, as the client sees it. 1. */
+/* action.c: the client's fault for a refusal of task_submit or host_access_submit. 1. */
 int group_submit_fault(int error, const char *what, struct backend_fault *fault);
-/* The session takes one more host task; its slot was looked at before, and its requirements are in
- * the scratch. */
+/* Adds a host task to the session; its slot was checked before, and its requirements are in the
+ * scratch. */
 int group_check_host_task(struct session *session, const struct queue *queue,
 			  const Sycl__V1__CommandGroup *group, struct task_request *request,
 			  struct backend_fault *fault);
@@ -105,7 +105,7 @@ int group_check_image_argument(const struct group_scratch *scratch, const struct
 			       struct task_argument *argument, struct backend_fault *fault);
 int group_check_sampler_argument(const Sycl__V1__Argument *message, uint32_t index,
 				 struct task_argument *argument, struct backend_fault *fault);
-/* A kernel in PTX or CUDA C++ takes an image as a word of 64 bits: only its backend knows which
+/* A kernel in PTX or CUDA C++ takes an image as a word of 64 bits: only its backend can tell which
  * words are images. */
 bool group_image_fits_word(const struct backend_argument_facts *facts,
 			   const struct task_argument *argument);

@@ -9,10 +9,11 @@
 
 struct group_scratch;
 
-/* What differs in a launch of a graph (graph/), which may be many tasks. Any may be NULL. */
+/* The functions that differ for a launch of a graph (graph/), which may be many tasks. Any may be
+ * NULL. */
 struct group_graph_ops {
-	/* What comes behind the group comes behind these tasks; as group_check_dependencies has it
-	 * of one task. `request` NULL: only the order counts. -ENOMEM. */
+	/* The tasks that followers of the group wait for, as group_check_dependencies adds one
+	 * task. `request` NULL: only the order counts. -ENOMEM. */
 	int (*add_dependencies)(struct group *group, struct group_scratch *scratch,
 				struct task_request *request);
 	/* No task of the group waits for a native event any more. */
@@ -35,7 +36,7 @@ void host_task_granted(struct group *group);
 /* ... or comes when its early event has happened, which was recorded behind all that it depends on.
  */
 void host_task_early(struct group *group);
-/* The client is gone: what it runs fails, and so does what comes later. */
+/* The client has disconnected: its open and later work fails. */
 void host_tasks_abandon(struct session *session);
 /* The client has run it; `fault` NULL: with success. */
 void host_task_finished(struct group *group, const struct backend_fault *fault);

@@ -16,9 +16,9 @@
 #include <inttypes.h>
 
 /*
- * A native command of a client in another process: it opens what it requires. That stays where it
- * is anyway, so a client that never ends its task holds no memory of the device's that it does not
- * hold already.
+ * A native command of a client in another process: the client opens its requirements. Their memory
+ * stays where it is anyway. So a client that never ends its task holds no more device memory than
+ * before.
  */
 static int check_opened(struct session *session, const struct queue *queue,
 			const struct task_request *request, struct backend_fault *fault)
@@ -44,8 +44,8 @@ static int check_opened(struct session *session, const struct queue *queue,
 	return 0;
 }
 
-/* What is recorded is the session's own event, as by any group that records one; no lane waits for
- * it here. */
+/* The recorded event is the session's own, as for any group that records one; no lane waits for it
+ * here. */
 static int check_early(struct session *session, const struct queue *queue,
 		       const Sycl__V1__HostTask *message, struct task_request *request,
 		       struct backend_fault *fault)

@@ -74,7 +74,7 @@ static int check_sampler(const Sycl__V1__SamplerArgument *message, uint32_t inde
 	return 0;
 }
 
-/* What the kernel declares, as far as it is known, against what the accessor allows. */
+/* Checks the kernel's declaration, if known, against the accessor's mode. */
 static int check_mode(const struct backend_argument_facts *facts,
 		      const Sycl__V1__ImageArgument *message, uint32_t mode, uint32_t index,
 		      struct backend_fault *fault)

@@ -56,8 +56,8 @@ static int check_size(const struct queue *queue, const struct task_request *requ
 	return 0;
 }
 
-/* What the kernel's source demands, dimension by dimension; an absent leading dimension counts
- * as 1. */
+/* Checks the size that the kernel's source demands, dimension by dimension; an absent leading
+ * dimension counts as 1. */
 static int check_required(const struct kernel *kernel, const Sycl__V1__Launch *launch,
 			  struct task_request *request, struct backend_fault *fault)
 {
@@ -325,7 +325,7 @@ static bool find_window(struct session *session, const struct queue *queue,
 	return true;
 }
 
-/* What the queue has for all of its launches. */
+/* The queue's settings for all of its launches. */
 static void put_window(struct session *session, const struct queue *queue,
 		       struct task_request *request, struct backend_launch_properties *properties)
 {
@@ -394,7 +394,7 @@ static int check_range(const struct queue *queue, const struct kernel *kernel,
 		r = check_properties(queue, launch, properties, fault);
 		request->launch.properties = properties;
 	}
-	/* Of an empty range the local one does not count (E5). */
+	/* For an empty range the local one does not count (E5). */
 	if (r != 0 || is_empty(request))
 		return r;
 	r = check_size(queue, request, fault);

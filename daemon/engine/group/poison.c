@@ -28,7 +28,7 @@ void group_poisoning_add(struct group_poisoning *poisoning, const Sycl__V1__Requ
 	if (!access_mode_valid(message->mode) || !access_mode_writes(message->mode))
 		return;
 	struct buffer *buffer = find_buffer(poisoning, message->buffer);
-	/* What lies outside of it may be why the group was refused. */
+	/* A part outside of it may be the reason why the group was refused. */
 	if (!buffer || group_check_ranges(&requirement, buffer->size_bytes, &unused) != 0)
 		return;
 	if (poisoning->whole || poisoning->parts > PARTS_MAX) {

@@ -30,7 +30,7 @@ static int check_place(const struct group_scratch *scratch, const struct task_re
 	return 0;
 }
 
-/* One end of a copy: a requirement, or a range of an arena. */
+/* An end of a copy: a requirement, or a range of an arena. */
 static int check_end(struct session *session, const Sycl__V1__MemoryEnd *message, uint64_t size,
 		     uint32_t needed_bit, struct task_request *request, int32_t *index_out,
 		     uint64_t *offset_out, struct backend_fault *fault)
@@ -58,7 +58,8 @@ static int check_end(struct session *session, const Sycl__V1__MemoryEnd *message
 				   &request->copy.host, fault);
 }
 
-/* What a copy moves, in one piece as well. Nothing that a client writes here overflows. */
+/* The boxes of a copy, and its bytes if it is one piece. Nothing here overflows, for any request of
+ * a client. */
 static int read_box(const Sycl__V1__Copy *copy, struct copy_box *box_out, uint64_t spans_out[2],
 		    struct backend_fault *fault)
 {

@@ -1,6 +1,6 @@
 /*
- * Commands about USM, and pointers as arguments: an address is a number that a client chose, so
- * every one is looked up (E22), with its size, in the session's own allocations of the queue's
+ * Commands about USM, and pointers as arguments: an address is a number that a client chose. So
+ * each one is looked up (E22), with its size, in the session's own allocations of the queue's
  * context (B27).
  */
 #include "protocol_limits.h"
@@ -10,7 +10,7 @@
 
 #include <inttypes.h>
 
-/* What lies there, all of it. */
+/* Finds the allocation that has the whole range. */
 static int find_usm(struct session *session, const struct queue *queue, uint64_t address,
 		    uint64_t size_bytes, const char *what, struct usm **usm_out,
 		    struct backend_fault *fault)
@@ -74,8 +74,8 @@ int group_check_usm_word(struct session *session, const struct queue *queue, uin
 	return r;
 }
 
-/* One end of a copy: an address, or instead of it a range of an arena; *usm_out is left alone then.
- */
+/* An end of a copy: an address, or instead of it a range of an arena; *usm_out is untouched
+ * then. */
 static int check_end(struct session *session, const struct queue *queue, uint64_t address,
 		     const Sycl__V1__ArenaRange *range, uint64_t size_bytes, const char *what,
 		     void **end_out, bool *is_host_out, struct usm **usm_out,
@@ -93,10 +93,10 @@ static int check_end(struct session *session, const struct queue *queue, uint64_
 }
 
 /*
- * Memory of another device than the queue's: a copy into it is its own device's, also one between
- * two devices, which that one fetches (F6); so is one between it and memory of the host. Which
- * device makes it is no matter of order: that is kept by what the task waits for. What is submitted
- * to a stream of the application's has to go there.
+ * Memory of another device than the queue's. Its own device makes a copy into it, also one between
+ * two devices, which it fetches (F6), and one between it and memory of the host. The order does not
+ * depend on the device: the task's dependencies keep it. A copy that is submitted to a stream of
+ * the application must go there.
  */
 static void choose_device(const struct queue *queue, const struct usm *destination,
 			  const struct usm *source, struct task_request *request)
@@ -169,8 +169,8 @@ int group_check_usm_fill(struct session *session, const struct queue *queue,
 }
 
 /*
- * Only shared USM moves (G2). What lies in an arena does not: both sides see it where it is, so
- * there is nothing that a driver could do, and the group only orders.
+ * Only shared USM moves (G2). Memory in an arena does not: both sides use it where it is. So a
+ * driver can do nothing, and the group only orders.
  */
 static int check_hint(struct session *session, const struct queue *queue, uint64_t address,
 		      uint64_t size_bytes, struct task_request *request,

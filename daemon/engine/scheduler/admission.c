@@ -1,7 +1,7 @@
 /*
  * Admission: which task may be sent to a device next, if several sessions have tasks for it. The
- * decision is that of fair_queue/fair_queue.h. This file says which tasks need admission, what the
- * queue is given of them, and when it is asked.
+ * decision is that of fair_queue/fair_queue.h. This file decides which tasks need admission, what
+ * the queue gets of them, and when it steps.
  *
  * A task comes here when all its predecessors are done or on lanes. So no task on a lane, or
  * waiting for room in one, has a queued task as a predecessor, whatever the queue decides.
@@ -285,7 +285,7 @@ void sched_admission_refuse(struct task *task)
 	task->scheduler->fair_queues_due |= device_bit(task->device);
 }
 
-/* ----------------------------------- when it is asked ----------------------------------- */
+/* ----------------------------------- when the queue steps ----------------------------------- */
 
 static struct task *task_of_group(struct fair_queue_group *group)
 {

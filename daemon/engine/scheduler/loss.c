@@ -1,7 +1,7 @@
 /*
  * A device is lost. For some drivers the whole process is lost with it.
  *
- * Then all other devices of that backend are lost, too: each is sent a message, marks the commands
+ * Then all other devices of that backend are lost, too. Each gets a message, marks the commands
  * that may have been running, and fails its tasks. When all have done so, on_process_lost is
  * called, and only after that the callbacks of tasks that have failed.
  */

@@ -129,7 +129,7 @@ static void unmap_arena(void *owner)
 	free(arena);
 }
 
-/* Its session may be gone before the devices have let go of the memory. */
+/* Its session may be freed before the devices have released the memory. */
 static void arena_free(struct arena *arena)
 {
 	arena->session->usage.arena_bytes -= arena->region->size_bytes;

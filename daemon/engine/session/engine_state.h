@@ -1,4 +1,4 @@
-/* The engine as its sessions and everything above them know it. All of it belongs to the front
+/* The engine's state for its sessions and for everything above them. All of it belongs to the front
  * thread but `wanted`. */
 #ifndef SYCL_ENGINE_ENGINE_STATE_H
 #define SYCL_ENGINE_ENGINE_STATE_H
@@ -34,7 +34,7 @@ enum graph_replay_reason {
 			     */
 	GRAPH_REPLAY_NODE,  /* a node is refused */
 	GRAPH_REPLAY_CONTENTS, /* a part needs what is lost: only that fails */
-	GRAPH_REPLAY_CHANGE,   /* it is to be made anew, and launches of the former one are open */
+	GRAPH_REPLAY_CHANGE,   /* it must be rebuilt, and launches of the former one are open */
 	GRAPH_REPLAY_REASONS
 };
 
@@ -60,7 +60,7 @@ struct engine {
 	struct memory_region *grants,
 		*claims;           /* shared/share_page.h; NULL: devices' time is not divided */
 	uint64_t trace;            /* process/trace.h: which one is taken; 0: none */
-	uint64_t reported_devices; /* open ones that the observer knows of */
+	uint64_t reported_devices; /* open ones that were reported to the observer */
 
 	uv_loop_t loop;
 	uv_async_t wake;      /* from device threads and engine_stop_from_anywhere */
@@ -84,7 +84,7 @@ struct engine {
 	bool never_fair_queue;        /* sessions' classes and weights are of no meaning */
 	bool never_window; /* neither in devices' lanes nor in turns a session is held back beside
 			      others */
-	struct list hot;   /* sessions whose rings are looked at in every turn */
+	struct list hot;   /* sessions whose rings are read in every turn */
 	struct list woken; /* sessions that come before them in the next turn, in the order in which
 			      they rang */
 	struct list held;  /* those that are not read for a moment, while the engine sleeps

@@ -12,13 +12,13 @@
 
 #define SESSION_DEVICES_REPORTED 16u /* in what is reported of a session: it may have used more */
 
-/* What a session has used of devices. */
+/* A session's use of a device. */
 struct device_usages {
 	const Sycl__V1__DeviceUsage *rows;
 	uint32_t count;
 };
 
-/* What an engine reports to the owner of its sessions. Any may be NULL. Texts are valid during the
+/* An engine's reports to the owner of its sessions. Any may be NULL. Texts are valid during the
  * call. */
 struct engine_observer {
 	void *context;
@@ -29,29 +29,30 @@ struct engine_observer {
 	/* More devices are open than before; bit n: device n. Reported with the next turn, not at
 	 * once. */
 	void (*devices_opened)(void *context, uint64_t devices);
-	/* It has begun to want a device whose time is divided, and the divider does not poll it. */
+	/* The engine has begun to need a device whose time is divided, and the divider does not
+	 * poll it. */
 	void (*wants_device)(void *context, uint32_t watch);
 };
 
 #define ENGINE_SLICE_US 500u
 
 struct engine_options {
-	uint64_t warm_devices;       /* bit n: open device n at the start: it will be asked for */
-	bool in_application;         /* embedded: the process is not the engine's to end */
-	bool end_with_last_session;  /* as engine_drain from the start: embedded, and tests */
+	uint64_t warm_devices;      /* bit n: open device n at the start, as it will be requested */
+	bool in_application;        /* embedded: the process is not the engine's to end */
+	bool end_with_last_session; /* as engine_drain from the start: embedded, and tests */
 	const char *cache_directory; /* copied; NULL: nothing is kept */
 	const char *const
 		*backend_options; /* "cuda:peer_path=host"; copied; NULL ends it; NULL: none */
 	struct session_limits limits;
 	bool spills; /* what a full device has no room for goes to the host, unless SYCLD_SPILL=0 is
 			in the environment */
-	uint64_t slice_us; /* of launches that are sent in parts; 0: none is. ENGINE_SLICE_US unless
-			      somebody says otherwise */
+	uint64_t slice_us;         /* of launches that are sent in parts; 0: none is. The default is
+				      ENGINE_SLICE_US */
 	uint64_t hello_timeout_ns; /* 0: 10 s */
 };
 
 struct session_peer {
-	uint64_t session; /* its number, as people see it */
+	uint64_t session; /* its number in reports and logs */
 	uid_t uid;
 	gid_t gid;
 	pid_t pid;

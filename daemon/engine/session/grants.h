@@ -24,9 +24,8 @@ struct session_grants {
 /* Takes the descriptor, also on failure: a violation, the session will close. */
 int session_grant_put(struct session *session, uint64_t buffer, int descriptor);
 /*
- * The descriptor for this buffer, the caller's then; reads the socket for it if need be, so what
- * lies in the engine's decode arena is gone afterwards. A negative errno: it has not come, a
- * violation.
+ * The descriptor for this buffer, which the caller then owns. Reads the socket for it if need be,
+ * which overwrites the engine's decode arena. A negative errno: it has not come, a violation.
  */
 int session_grant_take(struct session *session, uint64_t buffer, int *descriptor_out);
 void session_grants_drop(struct session *session);

@@ -1,4 +1,4 @@
-/* Where a command group is put together; group/check.h says how it is used. */
+/* Memory in which a command group is put together; group/check.h describes its use. */
 #ifndef SYCL_ENGINE_GROUP_SCRATCH_H
 #define SYCL_ENGINE_GROUP_SCRATCH_H
 
@@ -27,7 +27,7 @@ struct group_scratch {
 	uint64_t gathering;       /* counts collections of dependencies */
 	struct graph *graph; /* whose node is checked: it has memory for temporaries; NULL: none
 				may be used */
-	/* What `graph` has for that temporary, made if need be. 0, or 1 with a fault. */
+	/* The memory of `graph` for that temporary, made if need be. 0, or 1 with a fault. */
 	int (*find_temporary)(struct graph *graph, const struct buffer *buffer,
 			      struct sched_buffer **sched_out, struct backend_fault *fault);
 	struct scheduler_device *graph_device; /* of it */

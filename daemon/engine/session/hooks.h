@@ -1,7 +1,7 @@
 /*
- * What a session calls that lies above it: command/ runs its records and ends its objects, graph/
- * makes graphs, process/ has the bells and the deadlines. One table for each engine, filled in
- * process/engine.c. Front thread.
+ * The functions above a session that it calls: command/ runs its records and ends its objects,
+ * graph/ makes graphs, process/ has the bells and the deadlines. One table for each engine, filled
+ * in process/engine.c. Front thread.
  */
 #ifndef SYCL_ENGINE_SESSION_HOOKS_H
 #define SYCL_ENGINE_SESSION_HOOKS_H
@@ -17,13 +17,13 @@ struct engine;
 struct object;
 struct session;
 
-/* One type of objects; `release` and `end` may be NULL. */
+/* A type of objects; `release` and `end` may be NULL. */
 struct object_kind {
 	size_t bytes;
 	/* The client's interest ends; references are left. */
 	void (*release)(struct object *object);
-	/* The last reference is gone: free what the object has, give back what it was charged for.
-	 * Returns a parent whose reference ends with it, or NULL. */
+	/* The last reference was released: free what the object has, and end its charges. Returns a
+	 * parent whose reference ends with it, or NULL. */
 	struct object *(*end)(struct object *object);
 };
 
@@ -36,7 +36,7 @@ struct session_hooks {
 	int (*run_resubmit)(struct session *session, const void *bytes, uint32_t count);
 	/* Must this command group wait for a graph that a device builds (session.awaited)? */
 	bool (*awaits_graph)(struct session *session, const Sycl__V1__CommandGroup *message);
-	/* The client is gone: what it runs fails, and so does what comes later. */
+	/* The client has disconnected: its open and later work fails. */
 	void (*abandon_host_tasks)(struct session *session);
 	/* The arena ends; nothing that is open uses it. */
 	void (*arena_ended)(struct arena *arena);

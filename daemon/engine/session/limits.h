@@ -1,5 +1,5 @@
-/* What each session of an engine may have: Limits of session.proto, and limits that clients do not
- * see. Each member has a line in shared/limit_list.h and a default in session_limits_init. */
+/* The limits of each session of an engine: Limits of session.proto, and limits that clients do not
+ * get. Each member has a line in shared/limit_list.h and a default in session_limits_init. */
 #ifndef SYCL_ENGINE_ENGINE_LIMITS_H
 #define SYCL_ENGINE_ENGINE_LIMITS_H
 
@@ -17,8 +17,8 @@ struct session_limits {
 	uint64_t build_memory_bytes; /* that its compiler may use */
 	uint64_t device_bytes; /* that its buffers and USM have on devices, of all devices together
 				*/
-	/* Of all sessions of the engine together; a session's own copies of these are not used.
-	 */
+	/* Limits of all sessions of the engine together; a session's own copies of these are not
+	 * used. */
 	uint64_t tenant_device_bytes, tenant_arena_bytes;
 	uint64_t group_seconds;  /* that a command may run on a device; 0: for ever */
 	uint64_t best_class;     /* enum SessionClass of session.proto: better ones are not had */

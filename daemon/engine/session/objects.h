@@ -1,9 +1,8 @@
 /*
- * What a session's objects are. Each has references: one of the client until it releases the
- * object, one of each child and of each piece of work that needs it. When the last goes, so does
- * the object, and the client gets Released. An object that could not be made stays in the
- * table as failed, because requests that name it may be on their way: they fail with its cause.
- * Front thread.
+ * The objects of a session. Each has references: one of the client until it releases the object,
+ * one of each child and of each piece of work that needs it. The last release frees the object, and
+ * the client gets Released. An object that could not be made stays in the table as failed, because
+ * requests that name it may be on their way: they fail with its cause. Front thread.
  */
 #ifndef SYCL_ENGINE_OBJECTS_H
 #define SYCL_ENGINE_OBJECTS_H
@@ -33,7 +32,7 @@ struct object {
 	enum object_type type;
 	uint32_t backend; /* proto's Backend of what it runs on; 0: none, or not known */
 	uint32_t references;
-	bool released; /* the client's reference is gone */
+	bool released; /* the client has released its reference */
 	bool silent;   /* its end is not reported: the client has used the index again */
 	bool failed;
 	bool in_graph;               /* the instance of a graph names it: its release is counted */
@@ -100,7 +99,7 @@ struct buffer {
 					 nothing, or no more */
 	struct list shared_link;      /* of shared->buffers */
 	bool is_shared;               /* counts as a shared one of its session */
-	uint64_t number;              /* of the import to answer; 0: none */
+	uint64_t number;              /* the import to reply to; 0: none */
 	uint64_t temporary; /* of graphs (graph/temporary.h): never used again; `sched` is NULL. 0:
 			       it is none */
 };
@@ -109,12 +108,12 @@ struct shared_event {
 	struct object object;
 	struct event_share *share; /* NULL in a failed one */
 	struct list link;          /* of share->events */
-	uint64_t number;           /* of the request to answer; 0: it has been */
+	uint64_t number;           /* the request to reply to; 0: none is left */
 	bool is_counted;           /* as a shared one of its session */
 	struct context *context;   /* of a native one, held; else NULL */
 };
 
-/* In the session's table from the time when it has its address until it is gone. */
+/* In the session's table from the time when it has its address until it is freed. */
 struct usm {
 	struct object object;
 	struct context *context; /* NULL in a failed one */
@@ -128,7 +127,7 @@ struct usm {
 	struct arena *arena;     /* in which it lies; NULL: the backend's */
 	struct sched_usm *sched; /* NULL: an arena's */
 	bool is_listed, ready;
-	uint64_t number;  /* of the request to answer */
+	uint64_t number;  /* of the request to reply to */
 	uint64_t after;   /* a released one is freed when the session's groups up to this one are
 			     complete */
 	struct list link; /* of session.usm_frees */
@@ -142,7 +141,7 @@ struct bundle {
 	struct scheduler_device *device;
 	uint32_t device_index;
 	enum bundle_state state;
-	uint64_t number; /* of the request to answer */
+	uint64_t number; /* of the request to reply to */
 	struct build_job *job;
 	struct sched_program *program;
 	char *log;
@@ -160,7 +159,7 @@ struct kernel {
 	struct sched_kernel *sched;
 	struct backend_kernel_facts facts;
 	bool ready;
-	uint64_t number; /* of the request to answer */
+	uint64_t number; /* of the request to reply to */
 	char name[NAME_BYTES_MAX + 1];
 };
 
@@ -176,7 +175,7 @@ struct group {
 	uint32_t slot, slot_value;
 	bool is_host_task, held; /* held: its turn has come, or comes early; the client runs it */
 	uint32_t host_slot,
-		host_slot_value; /* how the client learns that its turn has come, or never will */
+		host_slot_value; /* reports to the client that its turn has come, or never will */
 	struct list held_link;   /* of session.held_tasks */
 	uint64_t start_ns; /* of a held one, and of one whose start was reported while it ran; else
 			      0 */
@@ -206,7 +205,7 @@ struct host_accessor {
 
 /*
  * Make an object of that type, empty but for its head. 0; 1: refused, and the client has the reason
- * (`number`: the record to answer, 0: none waits for an answer); negative: a violation.
+ * (`number`: the record to reply to, 0: none); negative: a violation.
  */
 int object_new(struct session *session, uint64_t id, enum object_type type, uint64_t number,
 	       void *object_out);
@@ -216,7 +215,7 @@ void object_fail(struct object *object, uint64_t number, const struct backend_fa
 int object_get(struct session *session, uint64_t id, enum object_type type, void *object_out,
 	       struct backend_fault *fault);
 struct object *object_ref(struct object *object);
-/* The object may be gone afterwards. */
+/* The object may be freed afterwards. */
 void object_unref(struct object *object);
 /* The client's interest ends. */
 void object_release(struct object *object);

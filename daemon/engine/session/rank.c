@@ -1,4 +1,4 @@
-/* What a session may have: its limits, and its class and weight among others. */
+/* A session's limits, and its class and weight among other sessions. */
 #include "session/session.h"
 #include "fair_queue/fair_queue.h"
 

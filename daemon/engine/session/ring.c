@@ -1,5 +1,4 @@
-/* The two rings of a session as the engine sees them: reading with a budget, writing with
- * back-pressure. */
+/* The engine's side of a session's two rings: reading with a budget, writing with back-pressure. */
 #include "session/session.h"
 #include "session/hooks.h"
 #include "wake.h"
@@ -9,7 +8,7 @@
 
 enum waiting_kind { WAITING_REPLY, WAITING_SLOT };
 
-/* What found no room in the reply ring, or comes behind something that did not. */
+/* A reply that found no room in the reply ring, or that comes behind such a reply. */
 struct waiting {
 	struct list link;
 	enum waiting_kind kind;
@@ -31,8 +30,8 @@ void session_wake_client(struct session *session)
 	if (session->state != SESSION_OPEN)
 		return;
 	bool sleeps = wake_claim(&session->header->client_sleeps);
-	/* EAGAIN: datagrams wait for it already, so it is awake or about to be. A peer that is gone
-	 * is found by the poll. */
+	/* EAGAIN: datagrams wait for it already, so it is awake or about to be. The poll finds a
+	 * peer that has hung up. */
 	if (sleeps && packet_socket_send(session->socket, packed_wake, sizeof(packed_wake), NULL, 0,
 					 MSG_DONTWAIT) == 0)
 		session->engine->wakes_sent++;
@@ -145,7 +144,7 @@ static bool flush_waiting(struct session *session)
 	return true;
 }
 
-/* Must the session be left unread, because what it asks for could not be answered? */
+/* Must the session be left unread, because there is no room for replies to its requests? */
 static bool is_stalled(const struct session *session)
 {
 	return !list_empty(&session->waiting) || outbox_waiting(&session->outbox) ||
@@ -242,8 +241,8 @@ bool session_is_held(struct session *session)
 }
 
 /*
- * If this is the only session that is awake, and its ring is empty, its commands are sent now: no
- * other command could be sent together with them, and the rest of the turn is done while the device
+ * If this is the only awake session and its ring is empty, its commands are sent now. No other
+ * command could be sent together with them, and the rest of the turn is done while the device
  * works. False: more records may follow.
  */
 static bool send_at_once(struct session *session)
@@ -286,7 +285,7 @@ uint32_t session_turn(struct session *session, bool shared)
 	return done;
 }
 
-/* Room in the reply ring is asked for; what waits for the socket goes on when the socket is
+/* Room in the reply ring was requested; sessions that wait for the socket go on when it is
  * writable. */
 static bool sleep_stalled(struct session *session)
 {

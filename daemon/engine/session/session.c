@@ -112,8 +112,8 @@ static void close_handle(uv_handle_t *handle)
 
 /*
  * The supervisor accepts no descriptors, and a socket that it has accepted inherits that; here
- * descriptors are memory to import. Closing what a client sends may wait as long as its owner has
- * chosen: only its own tenant, who could as well end this engine, loses by that.
+ * descriptors are memory to import. Closing a client's descriptor may block as long as its owner
+ * has chosen. That costs only its own tenant, who could as well end this engine.
  */
 static void allow_descriptors(int socket)
 {
@@ -196,8 +196,8 @@ void session_set_close_policy(struct session *session, enum close_policy policy)
 }
 
 /*
- * Say why, then close. What the peer has sent meanwhile is taken out first: closing a socket with
- * unread datagrams would show the peer a reset in place of these last words.
+ * Sends the reason, then closes. Datagrams that the peer has sent meanwhile are read first: closing
+ * a socket with unread datagrams would give the peer a reset in place of the reason.
  */
 static void close_socket(struct session *session)
 {

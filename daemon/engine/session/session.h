@@ -5,9 +5,9 @@
  *       |                                                             ^
  *       +------------- wrong version, garbage, 10 s ------------------+
  *
- * In CLOSING the socket is closed already, and nothing is read or sent any more. Work that runs
- * ends, then objects and arenas are freed, then the session; the client waits for none of that.
- * Work that had not begun runs too, unless enum close_policy says otherwise.
+ * In CLOSING the socket is closed already, and nothing is read or sent any more. Running work ends,
+ * then objects and arenas are freed, then the session; the client waits for none of that. Work that
+ * had not begun runs too, unless enum close_policy excludes it.
  */
 #ifndef SYCL_ENGINE_SESSION_H
 #define SYCL_ENGINE_SESSION_H
@@ -41,8 +41,8 @@
 
 enum session_state { SESSION_HANDSHAKE, SESSION_OPEN, SESSION_CLOSING };
 
-/* What becomes of groups that have been read and are on no device when the session ends. A later
- * one replaces an earlier one. */
+/* How groups end that were read and are on no device when the session ends. A later one replaces an
+ * earlier one. */
 enum close_policy {
 	CLOSE_DRAIN,        /* closing is no order to stop: what was submitted runs (D15, D16) */
 	CLOSE_DROP_PRIVATE, /* the process has ended: groups whose effect no other process can see
@@ -122,8 +122,8 @@ struct session {
 	struct session_grants grants; /* descriptors that came before the records that name them */
 	struct list sub_devices;      /* whose objects there are: sub_device.link */
 	uint32_t shared_buffers, shared_events, exports_open;
-	uint32_t occupancy_open; /* occupancy queries without an answer yet */
-	uint32_t natives_open;   /* native queries without an answer yet */
+	uint32_t occupancy_open; /* occupancy queries without a reply yet */
+	uint32_t natives_open;   /* native queries without a reply yet */
 	uint32_t builds_running;
 	uint64_t object_bytes; /* of compiled bundles */
 	uint64_t profile_budget;
@@ -144,11 +144,11 @@ struct session {
 };
 
 /* rank.c */
-/* What the scheduler may hold for the tasks of a session with these limits. */
+/* The scheduler's limit for the tasks of a session with these limits. */
 uint64_t session_work_bytes(const struct session_limits *limits);
 /* New limits hold from now on; what the session has already stays. -ENOMEM. */
 int session_change_limits(struct session *session, const struct session_limits *limits);
-/* Class (enum SessionClass) and weight now: as the client asked, but no better than the limits
+/* Class (enum SessionClass) and weight now: as the client requested, but no better than the limits
  * allow. */
 void session_rank(const struct session *session, uint32_t *class_out, uint32_t *weight_out);
 /* Call when class or weight may have changed. */
@@ -176,7 +176,7 @@ int session_create(struct engine *engine, int socket, int pidfd, const struct se
 /* Applies when the session closes, or now if it is closing. An earlier policy is ignored. */
 void session_set_close_policy(struct session *session, enum close_policy policy);
 void session_close(struct session *session);
-/* Call after something that a closing session waits for has ended: the session may be gone
+/* Call after the end of anything that a closing session waits for: the session may be freed
  * afterwards. */
 void session_step(struct session *session);
 void session_watch_socket(struct session *session);
@@ -193,14 +193,14 @@ int session_memory_create(struct session *session, uint64_t features);
  * records, large ones counted as several.
  */
 uint32_t session_turn(struct session *session, bool shared);
-/* It is not read now, and its sleep flag is not set: the turn checks whether it may go on
+/* The session is not read now, and its sleep flag is not set: the turn checks whether it may go on
  * (engine.held). */
 bool session_is_held(struct session *session);
 /* The session has no records: set the sleep flags; a held one goes into the engine's list. False: a
  * record came meanwhile. */
 bool session_sleep(struct session *session);
-/* It comes before sessions that are hot already, behind others that slept: a session that slept has
- * fewer records than one that never does. */
+/* The session comes before sessions that are hot already and behind others that slept. A session
+ * that slept has fewer records than one that never does. */
 void session_make_hot(struct session *session);
 /* Put a reply into the ring, or behind replies that wait for room. A closing session ignores it. */
 void session_reply(struct session *session, const Sycl__V1__Reply *reply);
@@ -272,11 +272,11 @@ void session_usm_go_on(struct session *session);
 
 /* usage.c */
 void session_usage_fill(const struct session *session, Sycl__V1__Usage *usage);
-/* Of each device, SESSION_DEVICES_REPORTED at most; how many. They point into what `session->work`
- * goes on to count with. */
+/* The use of each device, SESSION_DEVICES_REPORTED at most; returns how many. They point into
+ * memory in which `session->work` goes on to count. */
 uint32_t session_devices_fill(const struct session *session, Sycl__V1__DeviceUsage *rows);
 
-/* devices.c: the scheduler knows its devices; 0, or 1 with a fault. */
+/* devices.c: makes the scheduler discover its devices; 0, or 1 with a fault. */
 int session_discover(struct session *session, struct backend_fault *fault);
 /* A device of a context, opened. 0; 1 with a fault; negative: a violation. */
 struct context_device {

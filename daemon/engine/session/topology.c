@@ -96,12 +96,12 @@ static void fill_identity(Sycl__V1__DeviceFacts *out, const struct backend_devic
 	out->mode = text_or_empty(facts->mode);
 	out->unavailable_reason = text_or_empty(facts->unavailable_reason);
 	out->features = facts->features;
-	/* Of another process it is pinned memory, which stays where it is. */
+	/* For a client in another process it is pinned memory, which stays where it is. */
 	if (!in_process)
 		out->features &= ~(uint32_t)BACKEND_FEATURE_USM_MIGRATES;
 }
 
-/* Memory orders and scopes (G7 - G10), and what cores say of themselves that few programs ask. */
+/* Memory orders and scopes (G7 - G10), and properties of cores that few programs query. */
 static void fill_model(Sycl__V1__DeviceFacts *out, const struct backend_device_facts *facts)
 {
 	out->atomic_orders = facts->atomic_order_bits;
@@ -127,8 +127,8 @@ uint64_t topology_aspects(const struct backend_device_facts *facts, bool in_proc
 	uint64_t others = facts->aspects & ~(ASPECTS_USM | ASPECT_USM_SYSTEM);
 	if (in_process)
 		return others | usm;
-	/* Of another process' both kinds are host memory that it shares with the engine: so is what
-	 * atomics can do there. */
+	/* For a client in another process both kinds are host memory that it shares with the
+	 * engine. Atomics there have the properties of host memory. */
 	bool has_host =
 		usm & TOPOLOGY_ASPECT_USM_HOST && facts->features & BACKEND_FEATURE_HOST_ADDRESS;
 	bool has_atomics = has_host && usm & TOPOLOGY_ASPECT_USM_ATOMIC_HOST;

@@ -17,14 +17,14 @@
 struct topology;
 
 /*
- * What clients may rely on: the backend's aspects, but those of USM as far as they hold for this
- * client, which is this very process, or another one.
+ * The aspects that a client gets: the backend's, but those of USM as far as they hold for this
+ * client, in this process or another one.
  */
 uint64_t topology_aspects(const struct backend_device_facts *facts, bool in_process);
 
 /*
- * scheduler_discover, by one engine of a process at a time: vendor libraries set themselves up on
- * the first question, and not all of them stand that from two threads.
+ * scheduler_discover, by one engine of a process at a time: vendor libraries initialise themselves
+ * at the first query, and not all of them allow that from two threads.
  */
 int topology_discover(struct scheduler *scheduler,
 		      const struct scheduler_platform_info **platforms_out,
@@ -32,11 +32,11 @@ int topology_discover(struct scheduler *scheduler,
 		      const struct scheduler_device_info **devices_out, uint32_t *device_count_out);
 
 /*
- * Asks the scheduler, which asks the backends on the first call: may take a second. `in_process`:
- * as above. 0 or a negative errno.
+ * Queries the scheduler, which queries the backends in the first call: may take a second.
+ * `in_process`: as above. 0 or a negative errno.
  */
 int topology_create(struct scheduler *scheduler, bool in_process, struct topology **topology_out);
-/* One device as a message, which points into its facts. */
+/* A device as a message, which points into its facts. */
 void topology_describe(Sycl__V1__DeviceFacts *out, uint32_t number,
 		       const struct scheduler_device_info *info, bool in_process);
 struct topology *topology_free(struct topology *topology);

@@ -1,5 +1,5 @@
 /*
- * The USM allocations of one session, ordered by address; none overlap. Whatever address a client
+ * The USM allocations of one session, ordered by address; none overlap. Every address that a client
  * names is looked up here. Front thread. Holds pointers only: the allocations are the caller's.
  */
 #ifndef SYCL_ENGINE_USM_TABLE_H

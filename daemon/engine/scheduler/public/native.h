@@ -16,8 +16,8 @@ struct scheduler;
 struct scheduler_device;
 
 /*
- * Native handles (BACKEND_FEATURE_NATIVE). Only for clients that are this very process: the caller
- * has seen to that.
+ * Native handles (BACKEND_FEATURE_NATIVE). Only for clients in this process, which the caller has
+ * checked.
  *
  * The devices (bits: of scheduler_discover) of a native object, and its other known properties. 0,
  * or a negative errno with a fault. Queries the vendor's library now.
