@@ -1,18 +1,17 @@
 /*
  * The work of one vendor's driver for the engine: opencl and cuda.
  *
- * Threads. `open`, `enumerate`, `build` and `close` are called once each, by one
- * thread at a time, which may be another one each time, and while other backends are opened and
- * asked (build: by the build helper process, which calls nothing else but open and enumerate before
- * it). Everything of a device - its lanes, memories, programs, kernels - is called only from that
- * device's own thread, unless an entry says otherwise. With BACKEND_FEATURE_INLINE the engine's
- * front thread calls submit, flush, progress and quiet_wanted, too, while the device's own thread
- * calls nothing: still one at a time, with memory fences in between. Entries marked "loader" are
- * called from the device's second thread where the device has BACKEND_FEATURE_LOADER, at the same
- * time as the others, because they may take long; only one of them at a time. An entry returns 0 or
- * a negative errno and fills `fault_out` where it has one; it never calls upward (but `wake`),
- * never exits, never aborts, never prints. Outputs stay untouched on failure. Destructors accept
- * NULL.
+ * Threads. `open`, `enumerate`, `build` and `close` are called once each, by one thread at a time.
+ * That may be another thread each time, and other backends may be opened and queried meanwhile. The
+ * build helper process calls `build`, and before it only open and enumerate. Everything of a device
+ * - its lanes, memories, programs, kernels - is called only from that device's own thread, unless
+ * an entry's comment names another one. With BACKEND_FEATURE_INLINE the engine's front thread calls
+ * submit, flush, progress and quiet_wanted, too. The device's own thread calls nothing meanwhile:
+ * still one at a time, with memory fences in between. Entries marked "loader" may take long. Where
+ * the device has BACKEND_FEATURE_LOADER its second thread calls them, at the same time as the
+ * others; only one of them at a time. An entry returns 0 or a negative errno and fills `fault_out`
+ * where it has one. It never calls upward (but `wake`), never exits, never aborts, never prints.
+ * Outputs stay untouched on failure. Destructors accept NULL.
  *
  * The objects are opaque here; each backend defines its own `struct backend_device` and so on.
  * Ranges are in SYCL's order (the last dimension varies fastest); the backend reverses them (E1,
@@ -78,10 +77,10 @@ struct backend_platform_facts {
 				    it lists some */
 };
 
-/* What a device does beyond the entries that every backend has. */
+/* Features of a device beyond the entries that every backend has. */
 enum backend_feature {
-	/* Completions call no wake: while something is in flight, progress() must be asked again
-	   and again. */
+	/* Completions call no wake: while something is in flight, progress() must be called again
+	 * and again. */
 	BACKEND_FEATURE_POLLED = 1u << 0,
 	BACKEND_FEATURE_LOADER = 1u << 1, /* "loader" entries may be called from a second thread */
 	BACKEND_FEATURE_HOST_REGISTER = 1u << 2, /* host_register and host_unregister pay */
@@ -106,10 +105,10 @@ enum backend_feature {
 	BACKEND_FEATURE_LINK = 1u << 15,  /* `compile` and `link` */
 	BACKEND_FEATURE_SPIRV = 1u << 16, /* `build` takes BACKEND_SOURCE_SPIRV */
 	/*
-	 * A plain launch of a kernel that has run with these ranges lately, of memory that is
-	 * there, on a lane that is idle: for that neither submit nor the flush after it wait for
-	 * anything, and progress() never does. So the engine's front thread, which must not wait,
-	 * may call these three itself.
+	 * For a plain launch neither submit nor the flush after it waits, and progress() never
+	 * waits. Plain means: the kernel has run with these ranges lately, its memory exists, and
+	 * the lane is idle. So the engine's front thread, which must not wait, may call these three
+	 * itself.
 	 */
 	BACKEND_FEATURE_INLINE = 1u << 17,
 	/*
@@ -121,8 +120,8 @@ enum backend_feature {
 	   before it opens it. */
 	BACKEND_FEATURE_PRELOAD = 1u << 19,
 	/*
-	 * What lies on one lane holds up no other lane, and many commands are sent for little more
-	 * than one: a lane with many of them costs the others less than if they were sent one by
+	 * Commands on one lane hold up no other lane, and many commands are sent for little more
+	 * than one. So a lane with many of them costs the others less than if they were sent one by
 	 * one.
 	 */
 	BACKEND_FEATURE_SIDE_BY_SIDE = 1u << 20,
@@ -139,7 +138,7 @@ enum backend_feature {
 	BACKEND_FEATURE_GRAPH_CONDITION = 1u << 28, /* BACKEND_COMMAND_CONDITION as a node (R4) */
 	BACKEND_FEATURE_USM_MIGRATES = 1u
 				       << 29, /* shared USM of usm_alloc moves to the device or host
-						 that uses it, and hints say where to (G1) */
+						 that uses it, and hints name the target (G1) */
 };
 
 /* Bits of SYCL's memory orders and scopes (G7 - G9), numbers as in syclclient/device.h. */
@@ -206,7 +205,7 @@ struct backend_device_facts {
 		native_vector_widths[7]; /* char short int long float double half */
 	uint32_t fp_config[3];           /* half single double */
 	bool host_unified_memory; /* memory_create on host memory copies nothing: host and device
-				     see one storage */
+				     share one storage */
 	bool little_endian, image_support, error_correction, available;
 	char *unavailable_reason; /* the backend's; NULL if available */
 	uint32_t features;        /* enum backend_feature */
@@ -273,7 +272,8 @@ enum backend_argument_kind { /* proto's ArgumentKind */
 			     BACKEND_ARGUMENT_SAMPLER = 5,
 };
 
-/* What an argument points to; numbers equal to enum sycl_address_space of syclclient/kernel.h. */
+/* Address spaces of an argument's target; numbers equal to enum sycl_address_space of
+ * syclclient/kernel.h. */
 enum backend_address_space {
 	BACKEND_ADDRESS_UNKNOWN = 0,
 	BACKEND_ADDRESS_PRIVATE = 1, /* a value */
@@ -295,7 +295,7 @@ struct backend_kernel_facts {
 	uint32_t argument_count;
 	uint64_t max_work_group_size, preferred_multiple, private_mem_bytes, local_mem_bytes;
 	uint64_t required_work_group_size[3]; /* SYCL's order; 0: none */
-	uint64_t max_local_mem_bytes; /* that a launch may ask for, beside local_mem_bytes; 0: the
+	uint64_t max_local_mem_bytes; /* that a launch may request, beside local_mem_bytes; 0: the
 					 device's */
 	uint64_t max_global_size[3]; /* SYCL's order; of a built-in kernel or on a custom device; 0:
 					not known */
@@ -309,7 +309,7 @@ struct backend_kernel_facts {
 	bool has_presets; /* the application's own: an argument of kind UNKNOWN is as it has been
 			     set (J9) */
 	bool splits;      /* its launches may be sent in parts (struct backend_part) */
-	bool waits; /* with EARLY: it says itself where it waits for the launches before it (R5) */
+	bool waits;       /* with EARLY: the kernel itself waits for the launches before it (R5) */
 };
 
 struct backend_occupancy {
@@ -343,7 +343,8 @@ struct backend_image {
 			     dimension less */
 };
 
-/* S2: kernels see core SYCL's meaning; numbers equal to the enums of syclclient/image.h. */
+/* S2: in kernels these have core SYCL's meaning; numbers equal to the enums of
+ * syclclient/image.h. */
 enum backend_addressing {
 	BACKEND_ADDRESSING_MIRRORED_REPEAT = 1,
 	BACKEND_ADDRESSING_REPEAT = 2,
@@ -358,9 +359,9 @@ struct backend_sampler {
 
 struct backend_argument {
 	/*
-	 * VALUE, GLOBAL or LOCAL. IMAGE: `memory` is an image; with `sampled` the sampler goes with
-	 * it, where the kernel's argument is a sampled image (portable sources, CUDA's textures),
-	 * otherwise it is an unsampled one. SAMPLER: alone, for OpenCL C.
+	 * VALUE, GLOBAL or LOCAL. IMAGE: `memory` is an image. With `sampled` the sampler goes with
+	 * it, where the kernel's argument is a sampled image (portable sources, CUDA's textures).
+	 * Otherwise it is an unsampled one. SAMPLER: alone, for OpenCL C.
 	 */
 	enum backend_argument_kind kind;
 	union {
@@ -454,7 +455,7 @@ enum backend_program_state {
 	BACKEND_PROGRAM_EXECUTABLE = 2
 };
 
-/* What a native object is, of which more is to be known than its devices. */
+/* The description of a native object, for kinds with more properties than their devices. */
 struct backend_native_facts {
 	uint64_t devices;                 /* bits: indices of enumerate; of a QUEUE, one */
 	bool out_of_order;                /* QUEUE: its commands are not ordered by themselves */
@@ -476,7 +477,7 @@ enum backend_l2_use { BACKEND_L2_NORMAL = 0, BACKEND_L2_STREAMING = 1, BACKEND_L
 
 /* Memory that the second-level cache treats specially while a launch runs: a hint. */
 struct backend_l2_window {
-	uint64_t address;              /* device USM, which may be gone by then */
+	uint64_t address;              /* device USM, which may be freed by then */
 	uint64_t size_bytes;           /* 0: none; at most backend_device_facts.l2_window_bytes */
 	float hit_ratio;               /* 0 to 1: so much of it is `hit`, the rest `miss` */
 	enum backend_l2_use hit, miss; /* miss is not PERSISTING */
@@ -487,18 +488,18 @@ struct backend_launch_properties {
 	bool cooperative;                /* all groups are resident at one time */
 	uint32_t cluster[3];             /* groups of a cluster, SYCL's order; all 0: none */
 	/*
-	 * It may begin before the command before it on its lane is over, if that is the launch
-	 * `early_after`, and its kernel `waits` (with EARLY). That one may then be reported
-	 * together with it. As a node: before the one node that it comes after.
+	 * The launch may begin before the command before it on its lane is over, if that is the
+	 * launch `early_after`, and its kernel `waits` (with EARLY). The two may then be reported
+	 * together. As a node: before the one node that it comes after.
 	 */
 	bool early;
 	uint64_t early_after; /* a sequence of the lane; 0: none. Not of nodes */
 };
 
 /*
- * Some of a launch's work-groups: of those along SYCL's dimension 0, as the backend has made them,
- * n of them, these from n * first / of to before n * end / of, which may be none. The kernel sees
- * ids, ranges and numbers of groups as if all of them ran.
+ * A part of a launch's work-groups. Of the n groups along SYCL's dimension 0, as the backend has
+ * made them, it runs those from n * first / of to before n * end / of; there may be none. The
+ * kernel gets ids, ranges and numbers of groups as if all of them ran.
  */
 struct backend_part {
 	uint32_t first, end; /* first < end <= of */
@@ -515,8 +516,8 @@ static inline uint64_t backend_part_at(uint64_t n, uint32_t numerator, uint32_t 
  * is complete. */
 struct backend_command {
 	enum backend_command_kind kind;
-	bool timed; /* start_ns and end_ns of its completion must be exact: the application may ask
-		       for them */
+	bool timed; /* start_ns and end_ns of its completion must be exact: the application may
+		       query them */
 	union {
 		struct {
 			struct backend_kernel *kernel;
@@ -583,8 +584,8 @@ struct backend_command {
 		struct backend_graph *graph;
 		/*
 		 * CONDITION: the next body_nodes nodes, with those of conditions among them, run
-		 * once if the word is not 0 when all before this node is complete; `repeats`: again
-		 * and again, as long as it is not. The word has 32 bits.
+		 * once if the word is not 0 when all before this node is complete. `repeats`: again
+		 * and again, as long as it is not 0. The word has 32 bits.
 		 */
 		struct {
 			struct backend_memory *memory; /* NULL: `usm` */
@@ -652,15 +653,15 @@ struct backend_wait {
 	uint64_t sequence;
 };
 
-/* One finished command. In any order between lanes, in order within one. */
+/* A finished command. In any order between lanes, in order within one. */
 struct backend_completion {
 	struct backend_lane *lane;
 	uint64_t sequence;
 	struct backend_fault fault; /* status 0: success */
 	uint64_t start_ns, end_ns;  /* CLOCK_MONOTONIC; 0 where not known */
-	bool estimated;           /* as seen from the host: good for accounts, not for profiling */
-	uint32_t failed_launches; /* of submit_burst, with a fault: bit n, the n-th launch did not
-				     run for that; the others did */
+	bool estimated;             /* by the host's clock: good for accounts, not for profiling */
+	uint32_t failed_launches;   /* of submit_burst, with a fault: bit n, the n-th launch did not
+				       run for that; the others did */
 };
 
 /* How launches went to the driver, since the device was opened. */
@@ -684,13 +685,13 @@ struct backend_ops {
 	 */
 	void (*prepare)(const struct backend_settings *settings);
 	/*
-	 * Optional: what can be done ahead in a process that has no user yet, so that opening these
-	 * devices later takes less (bit n: device n of enumerate, which counts alike in every
-	 * process). Called before everything else, by one thread, and again with more devices, or
-	 * with the same ones to see that all is well still; what was done stays. Nothing that is a
-	 * user's may be read, made or kept. Does what it can: 0 if that was something, or nothing
-	 * was asked; -EOPNOTSUPP: none of these devices is, or can be prepared; any other error:
-	 * what was done before is lost. May take a second for each device.
+	 * Optional. Prepares devices in a process without a user, so that opening them later takes
+	 * less time. Bit n: device n of enumerate, which has the same number in every process. One
+	 * thread calls this before everything else. It may call again with more devices, or with
+	 * the same ones to check that they still work; earlier preparation stays. No data of a user
+	 * may be read, made or kept. 0: some devices are prepared, or none was requested.
+	 * -EOPNOTSUPP: none of these devices is prepared or can be. Any other error: all
+	 * preparation is lost. May take a second for each device.
 	 */
 	int (*preload)(const struct backend_settings *settings, uint64_t devices,
 		       struct backend_fault *fault_out);
@@ -745,7 +746,7 @@ struct backend_ops {
 	int (*sub_device_take)(struct backend *backend, uint64_t native,
 			       struct backend_sub_device *sub_device_out,
 			       struct backend_fault *fault_out);
-	/* It is not open any more. */
+	/* The sub-device must not be open any more. */
 	void (*sub_device_free)(struct backend *backend, uint32_t sub_device);
 
 	/* Make the device usable. Called on the device's thread, as all below. `wake(token)`: see
@@ -829,9 +830,9 @@ struct backend_ops {
 	/*
 	 * Optional (NATIVE), in an application's own process only. The vendor's handle of an object
 	 * (a lane, a memory, a program, a kernel, an event; NULL for platform, device and context).
-	 * Where the vendor counts references (OpenCL) the caller gets one of its own (J4); where
-	 * not (CUDA) the handle is the backend's for as long as the object lives (I8). -EOPNOTSUPP:
-	 * this kind has none.
+	 * Where the vendor counts references (OpenCL) the caller gets one of its own (J4).
+	 * Elsewhere (CUDA) the handle is the backend's for as long as the object lives (I8).
+	 * -EOPNOTSUPP: this kind has none.
 	 */
 	int (*native_get)(struct backend_device *device, enum backend_native_kind kind,
 			  void *object, uint64_t *native_out, struct backend_fault *fault_out);
@@ -846,9 +847,9 @@ struct backend_ops {
 	/*
 	 * Optional (NATIVE). As above for a QUEUE, MEMORY, PROGRAM or KERNEL; and whether a DEVICE
 	 * is a part of another. `context`: the native one to which it must belong, or 0. Without
-	 * this entry a queue is taken to be in order, to keep no times and to be of its context's
-	 * only device; and no memory can be made. -EINVAL: no such thing, or of another context.
-	 * -EOPNOTSUPP: this kind is not known, or SYCL has no such image.
+	 * this entry no memory can be made. A queue then counts as in-order, without times and of
+	 * its context's only device. -EINVAL: no such object, or of another context. -EOPNOTSUPP:
+	 * this kind is not supported, or SYCL has no such image.
 	 */
 	int (*native_describe)(struct backend *backend, enum backend_native_kind kind,
 			       uint64_t native, uint64_t context,
@@ -893,20 +894,20 @@ struct backend_ops {
 
 	/*
 	 * Optional (GRAPH). Commands are added after the nodes that they wait for, each of which
-	 * has been added before; what they point to is read now, and memories, kernels and host
+	 * has been added before. Data that they point to is read now. Memories, kernels and host
 	 * ranges must live as long as the graph. LAUNCH, COPY, WRITE, READ, FILL, COPY_PEER, USM_*,
-	 * NOP; NATIVE with BACKEND_FEATURE_GRAPH_NATIVE; GRAPH: a finished one's nodes are copied
-	 * in, as they are then; that one may change or go. -EOPNOTSUPP: this command cannot be a
-	 * node here; the graph is as before. Nodes count from 0. CONDITION with
+	 * NOP; NATIVE with BACKEND_FEATURE_GRAPH_NATIVE; GRAPH: the nodes of a finished graph are
+	 * copied in, as they are then; that graph may change or be freed. -EOPNOTSUPP: this command
+	 * cannot be a node here; the graph is as before. Nodes count from 0. CONDITION with
 	 * BACKEND_FEATURE_GRAPH_CONDITION: nodes of its body wait for nodes of the same body only,
-	 * and no others wait for them; neither NATIVE nor GRAPH is among them. Such a graph is no
+	 * and no others wait for them. Neither NATIVE nor GRAPH is among them. Such a graph is no
 	 * node of another one, and has neither memory of its own nor updates. A node keeps the
-	 * places where its memories lie: one that is freed and made anew is another memory, for
-	 * graph_update or another graph. What lies in host memory of WRITE and READ is read and
-	 * written at each launch. Prefetches and advice may be given before the whole graph. A
-	 * native command's function is called by graph_add, with a graph of its own where the
-	 * vendor has such (CUDA), else with the graph itself between barriers (OpenCL): if it fails
-	 * there, graph_finish fails.
+	 * addresses of its memories. A memory that was freed and made again is another memory, for
+	 * graph_update or another graph. The host memory of WRITE and READ is read and written at
+	 * each launch. Prefetches and advice may be given before the whole graph. A native
+	 * command's function is called by graph_add. It gets a graph of its own where the vendor
+	 * has such (CUDA), else the graph itself between barriers (OpenCL). If it fails there,
+	 * graph_finish fails.
 	 */
 	int (*graph_create)(struct backend_device *device, struct backend_graph **graph_out,
 			    struct backend_fault *fault_out);
@@ -914,12 +915,12 @@ struct backend_ops {
 			 const uint32_t *after, uint32_t after_count, uint32_t *node_out,
 			 struct backend_fault *fault_out);
 	/*
-	 * Optional (GRAPH). Memory of a graph that is not finished: a node may name it, and nothing
-	 * else. It is there while a launch runs, from before the first node that names it to behind
-	 * the last one, with undefined contents; its place is the graph's for good. Launches of
-	 * several graphs that do not run at one time may have the same of the device's. It goes
-	 * with the graph: neither memory_free nor any entry but graph_add and graph_update may get
-	 * it. -EOPNOTSUPP: this graph can have none.
+	 * Optional (GRAPH). Memory of a graph that is not finished: only nodes of the graph may
+	 * name it. It exists while a launch runs, from before the first node that names it to
+	 * behind the last one, with undefined contents. Its address is the graph's for good. Graphs
+	 * whose launches do not run at one time may share device memory. It ends with the graph:
+	 * neither memory_free nor any entry but graph_add and graph_update may get it. -EOPNOTSUPP:
+	 * this graph can have none.
 	 */
 	int (*graph_temporary)(struct backend_graph *graph, uint64_t size_bytes,
 			       struct backend_memory **memory_out, struct backend_fault *fault_out);
@@ -930,9 +931,9 @@ struct backend_ops {
 	/*
 	 * Optional (GRAPH_UPDATE). A node of a finished graph that is not in flight gets other
 	 * arguments, ranges, memories or bytes; kind and kernel stay. With
-	 * BACKEND_FEATURE_GRAPH_SWITCH a NOP for a launch, a copy or a fill: the node is skipped,
-	 * and only orders, until it gets a command of its own kind again. -EOPNOTSUPP: not this
-	 * change; nothing has changed.
+	 * BACKEND_FEATURE_GRAPH_SWITCH a launch, a copy or a fill may get a NOP. The node is then
+	 * skipped, and only orders, until it gets a command of its own kind again. -EOPNOTSUPP: not
+	 * this change; nothing has changed.
 	 */
 	int (*graph_update)(struct backend_graph *graph, uint32_t node,
 			    const struct backend_command *command, struct backend_fault *fault_out);
@@ -947,10 +948,10 @@ struct backend_ops {
 			       struct backend_fault *fault_out);
 	void (*program_free)(struct backend_program *program); /* its kernels keep what they need */
 	/*
-	 * Optional (VARIABLE); loader. A variable of the program's, by its name (R1): from then on
-	 * it is USM of the kind DEVICE, for commands and arguments, until usm_free, which leaves it
-	 * to the program; the program is kept so long. -ENOENT: there is none of that name.
-	 * -EEXIST: it is USM already.
+	 * Optional (VARIABLE); loader. A variable of the program, by its name (R1). From then on it
+	 * is USM of the kind DEVICE, for commands and arguments, until usm_free, which leaves it to
+	 * the program. The program is kept that long. -ENOENT: there is none of that name. -EEXIST:
+	 * it is USM already.
 	 */
 	int (*program_variable)(struct backend_program *program, const char *name,
 				void **pointer_out, uint64_t *size_bytes_out,
@@ -993,23 +994,22 @@ struct backend_ops {
 	 * submits. */
 	void (*flush)(struct backend_device *device);
 	/*
-	 * What has finished since the last call: up to `capacity` completions. Never blocks. `wake`
-	 * is called after a command finished that no progress() has reported; once is enough for
-	 * several. With BACKEND_FEATURE_POLLED it need not be called; progress() then also finds
-	 * out when the device has failed, at the latest a millisecond of calls after it did, and
-	 * completes everything that was in flight with a fault that says device_lost: first those
-	 * commands that may have been running, so the first is the offender or a suspect, with
-	 * `fault.status` DEVICE_LOST. Those that may have been running carry the vendor's code in
-	 * `fault.native_code`, all others say `fault.not_begun`: a chain is sent as one, so several
-	 * of a lane may.
+	 * Returns the completions since the last call, `capacity` at most. Never blocks. `wake` is
+	 * called after the end of a command that no progress() has reported; once is enough for
+	 * several. With BACKEND_FEATURE_POLLED it need not be called. Then progress() also finds a
+	 * failure of the device, at the latest within a millisecond of calls. It completes
+	 * everything in flight with `fault.status` DEVICE_LOST. Commands that may have been running
+	 * come first, so the first is the offender or a suspect. They have the vendor's code in
+	 * `fault.native_code`; all others have `fault.not_begun`. A chain is sent as one, so
+	 * several commands of a lane may have been running.
 	 */
 	uint32_t (*progress)(struct backend_device *device, struct backend_completion *completions,
 			     uint32_t capacity);
 	/*
-	 * Optional. Has the driver begun the command with this sequence, the lane's first? True of
-	 * one that has ended, too, and where the driver gives no answer. *begun_ns_out: since when
-	 * (CLOCK_MONOTONIC), 0 where that is not known, or not yet: ask again; always 0 of what was
-	 * not `timed`. Never blocks.
+	 * Optional. Has the driver begun the command with this sequence, the lane's first? True
+	 * also if it has ended, and if the driver cannot report it. *begun_ns_out: since when
+	 * (CLOCK_MONOTONIC). 0: unknown, or not yet known, so call again; always 0 for a command
+	 * that was not `timed`. Never blocks.
 	 */
 	bool (*begun)(struct backend_lane *lane, uint64_t sequence, uint64_t *begun_ns_out);
 
@@ -1021,17 +1021,17 @@ struct backend_ops {
 	bool (*quiet_wanted)(struct backend_device *device);
 	void (*quiet)(struct backend_device *device);
 	/*
-	 * Optional (QUIET_LOAD). Whether there are sessions of the latency class now; called when
-	 * that changes: the device may set a part of itself apart for lanes of theirs, and give it
-	 * back, in quiet moments (quiet_wanted). Costs nothing by itself.
+	 * Optional (QUIET_LOAD). Reports whether there are sessions of the latency class; called
+	 * when that changes. The device may reserve a part of itself for their lanes, and free it
+	 * again, in quiet moments (quiet_wanted). Costs nothing by itself.
 	 */
 	void (*latency_wanted)(struct backend_device *device, bool is_wanted);
 	/* With latency_wanted: compute units that are set apart now; 0: none. */
 	uint32_t (*latency_units)(struct backend_device *device);
 	/*
-	 * Optional (QUIET_LOAD). How many bytes queues' windows have together that are to persist;
-	 * called when that changes: the device sets a part of its second-level cache aside, by its
-	 * own bounds, and gives all back when it is 0, in quiet moments. Costs nothing by itself.
+	 * Optional (QUIET_LOAD). The sum of the bytes in queues' windows that should persist;
+	 * called when it changes. The device reserves a part of its second-level cache within its
+	 * own bounds, and frees all when the sum is 0, in quiet moments. Costs nothing by itself.
 	 */
 	void (*l2_wanted)(struct backend_device *device, uint64_t size_bytes);
 	/* Optional (QUIET_LOAD); loader. Will program_load find it on the device already, and need
@@ -1053,8 +1053,8 @@ const struct backend_ops *const *backend_registry(void);
  * any thread. Twice is as once. 0, or -ENOSPC. */
 int backend_registry_add(const struct backend_ops *ops);
 
-/* What goes before a portable source for this kind of backend, "" if nothing: a build depends on
- * it. Static. */
+/* The prelude that is put before a portable source for this kind of backend; "" if none. It is part
+ * of a build's key. Static. */
 const char *backend_portable_prelude(enum backend_kind kind);
 
 #endif

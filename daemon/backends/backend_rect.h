@@ -1,4 +1,4 @@
-/* A command's box as the arithmetic of shared/copy_box.h knows it. */
+/* A command's box in the form of shared/copy_box.h. */
 #ifndef SYCL_BACKENDS_RECT_H
 #define SYCL_BACKENDS_RECT_H
 
@@ -19,10 +19,10 @@ static inline struct copy_box backend_rect_box(const struct backend_rect *rect)
 }
 
 /*
- * The same in as few dimensions as possible. False: no box that a backend takes (a 0, rows in each
- * other), or a side ends behind its memory; `source_bytes` and `destination_bytes` are what the
- * memories have from the box's first byte on, UINT64_MAX for a side on the host. The engine has
- * checked all that: a driver would write to a neighbour without a word.
+ * The same in as few dimensions as possible. False: no box that a backend takes (a 0, overlapping
+ * rows), or a side ends behind its memory. `source_bytes` and `destination_bytes` are the sizes of
+ * the memories from the box's first byte on; UINT64_MAX for a side on the host. The engine has
+ * checked all that, but a driver would silently write to other memory.
  */
 static inline bool backend_rect_good(const struct backend_rect *rect, uint64_t source_bytes,
 				     uint64_t destination_bytes, struct copy_box *box_out)

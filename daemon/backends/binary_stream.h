@@ -1,7 +1,7 @@
 /*
  * Reading and writing of the containers that backends keep programs in: little-endian numbers,
- * texts (u16 length and its bytes), bytes. What is read comes from a cache on disk, so it may be
- * cut off or damaged: a reader that has failed once stays so, gives 0, and never goes behind the
+ * texts (u16 length and its bytes), bytes. The input comes from a cache on disk, so it may be cut
+ * off or damaged. A reader that has failed once stays failed, returns 0, and never goes behind the
  * end. Pure: any thread, never blocks.
  */
 #ifndef SYCL_BACKENDS_BINARY_STREAM_H
@@ -27,7 +27,7 @@ void binary_put_text(FILE *file, const char *text);
 int binary_put_end(FILE *file, char **stream_bytes, const size_t *stream_count, void **bytes_out,
 		   size_t *count_out);
 
-/* It begins with these bytes, which are skipped? */
+/* Does the input begin with these bytes? They are skipped then. */
 bool binary_get_magic(struct binary_reader *reader, const char *magic, size_t bytes);
 uint64_t binary_get_number(struct binary_reader *reader, unsigned bytes);
 /* The next so many bytes, where they are; NULL: there are not so many, or it had failed before. */

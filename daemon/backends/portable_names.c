@@ -242,7 +242,8 @@ struct own {
 			    function */
 };
 
-/* One pass over a source: finds what is declared, or writes the text with the prefixes. */
+/* The state of a pass over a source, which finds declarations, or writes the text with the
+ * prefixes. */
 struct reader {
 	const char *at, *end;
 	const char *name; /* of the token that was read, if it is one */

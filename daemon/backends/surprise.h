@@ -1,8 +1,8 @@
 /*
- * Launches that go together have one reported end. A kernel that was short lately and
- * is long now so holds back those before it: that is seen when it is over. Then its launches go
- * alone, 64 of them, and after each further surprise twice as many, up to 4,096. So that happens
- * once in so many of a kernel's launches at most (B18). One thread at a time.
+ * Launches that are sent together have one reported end. So a kernel that was short lately and is
+ * long now delays the reports of those before it; this is noticed when it is over. Then 64 of its
+ * launches are sent alone, and after each further surprise twice as many, up to 4,096. So that
+ * happens at most once in so many launches of a kernel (B18). One thread at a time.
  */
 #ifndef SYCL_BACKENDS_SURPRISE_H
 #define SYCL_BACKENDS_SURPRISE_H
@@ -23,7 +23,7 @@ static inline bool surprise_lasts(const struct surprise *surprise)
 	return surprise->left > 0;
 }
 
-/* What had been sent before it was seen is no further one. */
+/* Launches that were sent before a surprise was noticed are no further one. */
 static inline void surprise_note(struct surprise *surprise)
 {
 	if (surprise_lasts(surprise))

@@ -1,6 +1,6 @@
 /*
- * What backends do to the environment before they open their vendor's library: drivers read it when
- * they are loaded or first asked. One thread.
+ * Changes of the environment before backends open their vendor's library: drivers read it when they
+ * are loaded or at the first call. One thread.
  */
 #ifndef SYCL_BACKENDS_VENDOR_ENVIRONMENT_H
 #define SYCL_BACKENDS_VENDOR_ENVIRONMENT_H

@@ -26,7 +26,7 @@ void engine_abort_record_in(struct flight_page *page)
 static void record_abort(struct flight_page *page, const char *words)
 {
 	uint32_t unknown = 0;
-	/* Two threads may fail at one time; a device that has failed was said before. */
+	/* Two threads may fail at one time; a failed device was reported before. */
 	if (!atomic_compare_exchange_strong(&page->fault.known, &unknown, FLIGHT_FAULT_WRITING))
 		return;
 	memcpy(page->fault.text, words, strnlen(words, sizeof(page->fault.text) - 1));
@@ -54,10 +54,10 @@ void __assert_fail(const char *assertion, const char *file, unsigned line, const
 }
 
 /*
- * The same, where a library ends the process in another way than by an assertion: C++ without a
- * handler for what was thrown, LLVM and PoCL themselves. What they say on standard error is in the
- * service's log. A heap that the C library finds broken does not come here, and rightly: that may
- * be what a kernel has done.
+ * The same, where a library ends the process in another way than by an assertion: an uncaught C++
+ * exception, LLVM and PoCL themselves. Their messages on standard error are in the service's log. A
+ * broken heap that the C library detects does not come here, and rightly: a kernel may have caused
+ * it.
  */
 __attribute__((noreturn, visibility("default"))) void abort(void);
 

@@ -1,6 +1,6 @@
 /*
- * Assertions that fail in this process, such as one of a vendor's library, and what calls abort():
- * their words go to the log, and into the flight page, so that readers of the page do not blame
+ * Failed assertions in this process, such as those of a vendor's library, and calls of abort().
+ * Their text goes to the log and into the flight page, so that readers of the page do not blame
  * commands that happened to run.
  */
 #ifndef SYCL_ENGINE_ABORT_H

@@ -82,7 +82,7 @@ static int link_socket(struct control *control, int socket, enum link link)
 	return 0;
 }
 
-/* The supervisor is gone: no session comes and nothing is reported until another one connects. */
+/* The supervisor has ended: no session comes and nothing is reported until another one connects. */
 static void drop_supervisor(struct control *control)
 {
 	if (control->link == LINK_NONE)
@@ -108,7 +108,7 @@ static void watch_control_socket(struct control *control)
 		drop_supervisor(control);
 }
 
-/* The folder is its owner's alone; whose the socket in it is, is looked at all the same. */
+/* Only the folder's owner can write there; the socket's owner is checked all the same. */
 static void on_connected(void *context, int socket)
 {
 	struct control *control = context;
@@ -128,8 +128,7 @@ static int send_control(void *context, const ProtobufCMessage *message)
 	struct control *control = context;
 	if (control->link < LINK_SHOWN)
 		return -EPIPE;
-	/* If the supervisor has gone, the hang-up is found after the messages that it has left
-	 * behind. */
+	/* If the supervisor has ended, the hang-up is found after its last messages. */
 	int r = outbox_send(&control->outbox, message, -1);
 	if (outbox_waiting(&control->outbox))
 		watch_control_socket(control);
@@ -170,8 +169,8 @@ static void on_session_closed(void *context, uint64_t session, const char *comma
 	send_session_state(context, &state);
 }
 
-/* Of each backend that can open devices ahead: which of its devices are open here. 0: none of them.
- */
+/* For each backend that can open devices ahead: which of its devices are open here. 0: none of
+ * them. */
 static size_t list_devices(struct control *control, uint64_t open, Sycl__V1__BackendDevices *rows,
 			   Sycl__V1__BackendDevices **list)
 {
@@ -228,7 +227,7 @@ static void on_wants_device(void *context, uint32_t watch)
 
 /*
  * A session comes with two descriptors. Without room for them the message would be cut off, so room
- * is kept, and whoever comes when it cannot be kept any longer is refused.
+ * is reserved. A session is refused when no room can be reserved any more.
  */
 static bool reserve_fill(struct control *control)
 {
@@ -329,7 +328,7 @@ static void handle_taken(struct control *control, const Sycl__V1__EngineTaken *m
 	control->reconnect = reconnect_free(control->reconnect);
 }
 
-/* Of a supervisor that did not start this engine. */
+/* Messages of a supervisor that did not start this engine. */
 static void handle_new(struct control *control, const Sycl__V1__Control *message,
 		       struct packet_fds *fds)
 {
@@ -413,8 +412,8 @@ static void receive_messages(struct control *control, const uv_poll_t *poll, boo
 					&control->decode, &message, &fds, MSG_DONTWAIT);
 		if (r == 1) {
 			handle_message(control, (const Sycl__V1__Control *)message, &fds);
-		} else if (r == -EAGAIN ? failed : r != -ECONNRESET) { /* that one it says once,
-									  ahead of what is left */
+		} else if (r == -EAGAIN ? failed : r != -ECONNRESET) { /* it reports that one once,
+									  before the rest */
 			/* The supervisor must not go on giving sessions to an engine that does not
 			 * take them. */
 			(void)shutdown(control->socket, SHUT_RDWR);
@@ -440,7 +439,7 @@ static void on_socket(uv_poll_t *poll, int status, int events)
 	}
 	if (failed || (events & (UV_READABLE | UV_DISCONNECT)))
 		receive_messages(control, poll, failed);
-	/* libuv watches no longer what has failed. */
+	/* libuv no longer watches a descriptor that has failed. */
 	if (failed && control->poll == poll)
 		watch_control_socket(control);
 }

@@ -1,8 +1,7 @@
 /*
  * The supervisor's end of an engine: sessions come in, reports go out (control.proto). When the
- * supervisor goes, the engine goes on until its last session ends, and waits for the supervisor
- * that follows: to that one it shows what it has, and if it is taken over, all is as before. Front
- * thread.
+ * supervisor ends, the engine goes on until its last session ends, and waits for the next
+ * supervisor. It reports its state to that one, which may take it over. Front thread.
  */
 #ifndef SYCL_ENGINE_CONTROL_H
 #define SYCL_ENGINE_CONTROL_H
@@ -15,8 +14,8 @@ struct control;
 /* Takes the socket, also on failure; sends EngineReady with the flight page. 0 or a negative errno.
  */
 int control_create(struct engine *engine, int socket, struct control **control_out);
-/* Does the supervisor that is there learn from the flight page, at the hang-up, that the engine is
- * lost, and look after what is left of it? */
+/* Does the present supervisor read the flight page at the hang-up, and take care of the process of
+ * a lost engine? */
 bool control_is_followed(const struct control *control);
 /* Reports to the supervisor at once that this engine takes no more sessions. */
 void control_hang_up(struct control *control);

@@ -55,10 +55,10 @@ static int split_options(char *text, const char *list_out[BACKEND_OPTIONS_MAX + 
 }
 
 /*
- * The environment as the first engine of this process found it, for the build helpers of all of
- * them. Backends change it for their vendors' libraries, and these change it too: with that,
- * another vendor's compiler might find other devices than it does here, or none. What the
- * application changes later does not count: libraries here have read theirs by then. Kept until the
+ * The environment as the first engine of this process found it, for the build helpers of all
+ * engines. Backends change it for their vendors' libraries, and these change it too. With such
+ * changes another vendor's compiler might find other devices than here, or none. Later changes of
+ * the application do not count, as libraries here have read the environment by then. Kept until the
  * process ends. NULL: no memory.
  */
 static char *const *first_environment(void)
@@ -80,9 +80,9 @@ static int start_helper(const char *program, struct build_service **builds_out)
 }
 
 /*
- * A new user has no ~/.cache yet. Whether it is there now is seen by whoever opens the folder. Not
- * in another user's home, which a program has that the administrator runs: the user could not use
- * what is made there.
+ * A new user has no ~/.cache yet. Opening the folder later shows whether this has made it. Nothing
+ * is made in another user's home, as in a program that the administrator runs: that user could not
+ * use the folder.
  */
 static void make_parent(const char *path)
 {

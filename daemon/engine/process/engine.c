@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define HELLO_TIMEOUT_NS 10000000000ull
-#define GROUPS_KEPT      1024u /* in any case; pool.h says how many more */
+#define GROUPS_KEPT      1024u /* in any case; pool.h has the rule for more */
 
 static void on_task_done(void *context, void *owner, struct task *task,
 			 const struct task_outcome *outcome)
@@ -45,7 +45,7 @@ static void on_task_done(void *context, void *owner, struct task *task,
 	session_step(session);
 }
 
-/* Of groups alone: a node of a graph has no early event. */
+/* For groups alone: a node of a graph has no early event. */
 static void on_task_early(void *context, void *owner)
 {
 	(void)context;

@@ -1,7 +1,7 @@
 /*
- * One engine: a loop on one thread (the front thread) that owns sessions, the scheduler's state and
- * the build service. Everything here is called on the front thread, but for what says otherwise.
- * Nothing is opened or asked before a session wants it.
+ * An engine: a loop on one thread (the front thread) that owns sessions, the scheduler's state and
+ * the build service. Everything here is called on the front thread, unless noted otherwise. No
+ * device is opened or queried before a session needs it.
  */
 #ifndef SYCL_ENGINE_ENGINE_H
 #define SYCL_ENGINE_ENGINE_H
@@ -47,12 +47,12 @@ int engine_refuse_session(struct engine *engine, int socket, int pidfd,
 			  const struct session_peer *peer, const char *text);
 
 /*
- * Until the engine is to end and its sessions have ended. -ETIMEDOUT: their work would not end in
- * time; -EIO: a device's driver can do nothing more in this process, which must end at once,
- * without touching it again. Blocks.
+ * Runs until the engine is ordered to end and its sessions have ended. -ETIMEDOUT: their work would
+ * not end in time. -EIO: a device's driver can do nothing more in this process, which must end at
+ * once, without another call of the driver. Blocks.
  */
 int engine_run(struct engine *engine);
-/* It is about to return -EIO: new sessions belong to another engine. Front thread. */
+/* engine_run is about to return -EIO: new sessions belong to another engine. Front thread. */
 bool engine_is_lost(const struct engine *engine);
 /*
  * Close the supervisor's connection, then those of all clients. After -EIO and before the process
@@ -85,7 +85,7 @@ void engine_divide_no_more(struct engine *engine);
  * device. */
 void engine_claim_nothing(struct engine *engine);
 
-/* Answer a report request: `send` is called once per message, the last without `more`. */
+/* Reply to a report request: `send` is called once per message, the last without `more`. */
 struct report_options {
 	uint64_t request;
 	bool discover;

@@ -35,7 +35,7 @@
 enum { REFUSED_MAX = 64, PROGRAM_MAX = REFUSED_MAX + 16 };
 
 static const uint16_t refused[] = {
-#ifndef FINDS_LEAKS /* AddressSanitizer looks for leaks as a tracer. */
+#ifndef FINDS_LEAKS /* AddressSanitizer finds leaks as a tracer. */
 	SYS_ptrace,
 #endif
 	SYS_process_vm_readv,
@@ -119,7 +119,7 @@ static void program_answer(struct program *program, int error)
 							    : SECCOMP_RET_ALLOW));
 }
 
-/* Compare what was loaded, and answer at once: where it holds (`if_so`), or where it does not. */
+/* Compares the loaded value, and returns at once if it is equal (`if_so`), or if it is not. */
 static void program_answer_if(struct program *program, bool if_so, uint16_t comparison,
 			      uint32_t value, int error)
 {
@@ -148,7 +148,7 @@ static void program_make(struct program *program)
 	program_answer_if(program, true, BPF_JGE, X32_NUMBERS, EPERM);
 #endif
 	program_answer_if(program, true, BPF_JEQ, SYS_clone3, ENOSYS);
-	/* Over the rest of the list, and what is answered there. */
+	/* Jumps over the rest of the list, and its return. */
 	for (unsigned i = 0; i < REFUSED; i++) {
 		const struct sock_filter jump =
 			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, refused[i], (uint8_t)(REFUSED - i), 0);

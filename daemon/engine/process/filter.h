@@ -4,10 +4,10 @@
 #define SYCL_ENGINE_FILTER_H
 
 /*
- * For all threads of the process, those that a library has started included, and for whatever it
- * executes. The calls fail with EPERM: tracing and memory of other processes, mounts, namespaces,
- * keyrings, bpf, userfaultfd, io_uring, perf events, modules, and whatever else filter.c lists.
- * clone3 fails with ENOSYS, as its flags cannot be seen by a filter; the C library then takes
+ * The filter holds for all threads of the process, also those of libraries, and for programs that
+ * it executes. These calls fail with EPERM: tracing and memory of other processes, mounts,
+ * namespaces, keyrings, bpf, userfaultfd, io_uring, perf events, modules, and others that filter.c
+ * lists. clone3 fails with ENOSYS, as a filter cannot read its flags; the C library then uses
  * clone. After the build helper was forked. Needs no_new_privs (engine_privileges_limit) or root's
  * rights. 0; -ENOSYS: this kernel or this kind of processor has no such filters, and nothing has
  * changed; else a negative errno.

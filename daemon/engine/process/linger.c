@@ -1,8 +1,8 @@
 /*
- * While a driver takes a process with a context apart, calls of other processes on that device
- * wait: those with which the next engine allocates, pins and loads modules. As long as the process
- * is there none waits. So it stays, without a call of the driver, until the next engine has begun
- * to work. When that is, the supervisor decides: it ends the process.
+ * While a driver frees the context of a process that has ended, calls of other processes on that
+ * device wait. The next engine allocates, pins and loads modules with such calls. They do not wait
+ * as long as the old process exists. So it stays, without a call of the driver, until the next
+ * engine has begun to work. The supervisor decides when that is, and ends the process.
  */
 #include "process/linger.h"
 
@@ -17,16 +17,16 @@
 
 /* Longer than a supervisor waits before it ends the process: this is for when there is none. */
 #define LINGER_NS 3000000000ull
-/* Of a device's memory less than one part of so many may stay with an engine that is lost: the next
- * one needs it. */
+/* A lost engine may keep less than 1 / MEMORY_PART of a device's memory: the next engine needs
+ * it. */
 #define MEMORY_PART   4u
 #define DEVICES_KNOWN 64u /* by the flight page */
 
 /*
  * A device that can be opened ahead (PRELOAD) is one that another process may open beside this one,
- * and on which nothing of this process runs any more. Under MPS no device is: its server accepts no
- * new client while clients of the failed one are there. Devices of OpenCL are not either: they were
- * not lost, and may still be at work on clients' memory.
+ * and on which nothing of this process runs any more. Under MPS there is no such device: its server
+ * accepts no new client while clients of the failed one exist. OpenCL has none either: its devices
+ * were not lost, and may still work on clients' memory.
  */
 static bool allows_it(const struct scheduler_device_info *device, uint64_t held_bytes)
 {

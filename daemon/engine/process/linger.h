@@ -7,8 +7,8 @@
 
 struct engine;
 
-/* May the process stay for a while without harm to others? The driver is not asked. Front thread,
- * after engine_run has returned -EIO. */
+/* May the process stay for a while without harm to others? Calls no driver. Front thread, after
+ * engine_run has returned -EIO. */
 bool engine_may_linger(const struct engine *engine);
 
 /* Do nothing until the supervisor ends the process. Returns after a bounded time without that, and

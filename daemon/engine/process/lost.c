@@ -1,6 +1,6 @@
 /*
- * A device's driver can do nothing more in this process (M10, F12): only a new process can. What is
- * known goes into the flight page, which outlives the engine; then the engine ends, and at the
+ * A device's driver can do nothing more in this process (M10, F12): only a new process can. The
+ * known facts go into the flight page, which outlives the engine. Then the engine ends, and at the
  * hang-up the supervisor and the clients read the page.
  */
 #include "process/lost.h"

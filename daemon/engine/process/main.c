@@ -18,8 +18,8 @@
 
 #define BUILD_HELPER_SOCKET 3
 #define ENGINE_EXIT_LOST    4
-/* Of a standby: none of the devices can be prepared; those that are, are not for the user who was
- * to have it. */
+/* Exit codes of a standby: none of the devices can be prepared; the user may not open the prepared
+ * ones. */
 #define ENGINE_EXIT_USELESS 5
 #define ENGINE_EXIT_NOT_FOR 6
 #define NO_ID               UINT32_MAX
@@ -171,8 +171,8 @@ static void raise_descriptor_limit(void)
 	}
 }
 
-/* What kernels print is not for the service's log; where the service is its user's own, it is that
- * user's log. */
+/* Output of kernels does not belong in the service's log. If the service is its user's own, it
+ * does. */
 static int silence_output(void)
 {
 	CLEANUP(close_fd) int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -180,9 +180,9 @@ static int silence_output(void)
 }
 
 /*
- * The flight page says why; the supervisor and the clients read it there, in this order. With the
- * control socket goes what lies unread in it: sessions that are the next engine's, whose hang-up is
- * not to wait for this process.
+ * The flight page has the reason; the supervisor and the clients read it there, in this order.
+ * Closing the control socket drops unread messages in it. They have sessions of the next engine,
+ * whose hang-up must not wait for this process.
  */
 _Noreturn static void end_lost(struct engine *engine, struct control *control)
 {
@@ -310,8 +310,8 @@ static int stand_by(struct arguments *arguments)
 
 int main(int count, char **values)
 {
-	/* Its standard error is a socket, at whose other end nobody may be while one service
-	 * follows another. */
+	/* Standard error is a socket, which may have no reader while one service follows
+	 * another. */
 	(void)signal(SIGPIPE, SIG_IGN);
 	struct arguments arguments;
 	if (parse_arguments(count, values, &arguments) < 0) {

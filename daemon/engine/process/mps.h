@@ -6,10 +6,10 @@
 #define ENGINE_MPS_FOLDER "/tmp/nvidia-mps"
 
 /*
- * Before CUDA is loaded and before there are threads. Where CUDA_MPS_PIPE_DIRECTORY is set nothing
- * changes: that is the word of whoever runs the service. Else `folder` counts only if it is root's
- * or this process' user's own, and no link: otherwise CUDA gets a folder where there is nothing,
- * and uses the GPUs without MPS. 0 or -ENOMEM.
+ * Called before CUDA is loaded and before there are threads. If CUDA_MPS_PIPE_DIRECTORY is set
+ * nothing changes, as the operator has set it. Else `folder` counts only if it belongs to root or
+ * to this process' user, and is no link. Otherwise CUDA gets an empty folder, and uses the GPUs
+ * without MPS. 0 or -ENOMEM.
  */
 int engine_mps_guard(const char *folder);
 

@@ -17,7 +17,7 @@ static int end_session(struct session *session, const Sycl__V1__SessionOrder *or
 	return 0;
 }
 
-/* Nothing of it is read any more; what has been read runs. */
+/* The session's ring is read no further; groups that were read run. */
 static int pause_session(struct session *session, const Sycl__V1__SessionOrder *order)
 {
 	(void)order;
@@ -33,8 +33,8 @@ static int go_on(struct session *session, const Sycl__V1__SessionOrder *order)
 	return 0;
 }
 
-/* Of this session alone, or of all: then it leaves what was said of one alone. 0 of one alone: what
- * holds for all holds again. */
+/* A limit of this session alone, or of all. A limit of all leaves those of single sessions. 0 for
+ * one session: the limit of all holds again. */
 static int set_session_limit(struct session *session, const Sycl__V1__SessionOrder *order)
 {
 	struct session_limits limits = session->limits;
@@ -97,7 +97,7 @@ int engine_order(struct engine *engine, const Sycl__V1__SessionOrder *order)
 	for (struct list *link = engine->sessions.next; link != &engine->sessions && r >= 0;
 	     link = link->next) {
 		struct session *session = list_entry(link, struct session, link);
-		/* One that has ended may still run something, for which limits hold. */
+		/* A session that has ended may still have running work, for which limits hold. */
 		if ((session->state == SESSION_CLOSING && act != end_session &&
 		     act != set_session_limit) ||
 		    (order->session != 0 && session->peer.session != order->session))

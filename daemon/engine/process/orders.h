@@ -1,7 +1,7 @@
 /*
- * What an operator wants of sessions (proto/control.proto: SessionOrder): end them, leave them
- * unread for a while, let them go on, other limits. Front thread. What is ordered of a session that
- * is not here, or no more, is nothing.
+ * An operator's orders for sessions (proto/control.proto: SessionOrder): end them, leave them
+ * unread for a while, let them go on, other limits. Front thread. Orders for a session that this
+ * engine does not have are ignored.
  */
 #ifndef SYCL_ENGINE_ENGINE_ORDERS_H
 #define SYCL_ENGINE_ENGINE_ORDERS_H

@@ -15,7 +15,7 @@
 #define OOM_SCORE         "500"
 #define OOM_SCORE_STANDBY "900"
 #define PASSWD_BYTES      16384
-/* What the kernel gives by itself. */
+/* The kernel's own default. */
 #define LOCKED_BYTES (8ul << 20)
 
 /* A tenant's work goes before the services of the node. Not everywhere is there such a file. */

@@ -1,8 +1,8 @@
 /*
- * How an engine becomes its tenant and gives up what it does not need, for good. Before any thread
- * exists, but for a standby engine, where libraries have threads by then: the C library changes the
- * ids of all of them, and what it does not change was given up before (engine_privileges_standby);
- * engine_privileges_check looks.
+ * How an engine takes its tenant's ids and gives up privileges that it does not need, for good.
+ * That is before any thread exists. In a standby engine libraries have threads by then. The C
+ * library changes the ids of all of them; the rest was given up before (engine_privileges_standby).
+ * engine_privileges_check verifies it.
  */
 #ifndef SYCL_ENGINE_ENGINE_PRIVILEGES_H
 #define SYCL_ENGINE_ENGINE_PRIVILEGES_H
@@ -18,13 +18,13 @@
  */
 int engine_privileges_drop(uid_t uid, gid_t gid);
 
-/* What every engine does: no core files, nothing gained by exec, first to go when memory runs out.
- * As above. */
+/* Common to every engine: no core files, no privileges gained by exec, the first process to be
+ * killed when memory runs out. As above. */
 int engine_privileges_limit(void);
 
 /*
  * Memory that this process may lock: 8 MiB at most, unless `devices` (/dev) has files of NVIDIA's
- * driver, which pins as much as its users ask for. 0 or a negative errno.
+ * driver, which pins as much as its users request. 0 or a negative errno.
  */
 int engine_privileges_limit_locked(const char *devices);
 
@@ -36,10 +36,10 @@ int engine_privileges_limit_locked(const char *devices);
 int engine_privileges_standby(bool change_user);
 
 /*
- * After engine_privileges_drop in a process with threads: each of them is this user, cannot gain
- * anything, and has no capability (unless uid is 0: then this thread has none); and every device
- * file that was opened before is one that this user may open. -EPERM, of a file -EACCES: not so;
- * the process must end. `what_out`: which thread or file, for people. Reads /proc.
+ * After engine_privileges_drop in a process with threads. Checks that each thread has this user's
+ * ids, can gain no privileges, and has no capability; if uid is 0, only this thread. Checks that
+ * this user may open every device file that was opened before. -EPERM, or -EACCES for a file: the
+ * process must end. `what_out`: which thread or file, for the log. Reads /proc.
  */
 int engine_privileges_check(uid_t uid, gid_t gid, char what_out[PATH_MAX]);
 

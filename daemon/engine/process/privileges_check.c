@@ -1,5 +1,5 @@
-/* Looks whether a process whose libraries already had threads and open files has become a user
- * altogether. */
+/* Checks that a process whose libraries already had threads and open files has taken a user's ids
+ * completely. */
 #include "process/privileges.h"
 
 #include "cleanup.h"

@@ -1,5 +1,5 @@
-/* What the kernel says of this process. 0 where it cannot be read. May read files of /proc; does
- * not wait. */
+/* The kernel's numbers about this process. 0 where they cannot be read. May read files of /proc;
+ * does not wait. */
 #ifndef SYCL_ENGINE_ENGINE_PROCESS_H
 #define SYCL_ENGINE_ENGINE_PROCESS_H
 

@@ -28,7 +28,7 @@ static void stop_watching(struct reconnect *reconnect)
 	(void)uv_fs_event_stop(&reconnect->change);
 }
 
-/* -EAGAIN: everybody connects there at once. */
+/* -EAGAIN: all engines connect there at once. */
 static int try_once(const struct reconnect *reconnect)
 {
 	CLEANUP(close_fd)

@@ -1,6 +1,6 @@
 /*
- * Waits for a supervisor to follow the one that is gone: looks at the place where it will listen,
- * when something changes in that folder and once a second. Front thread.
+ * Waits for the next supervisor. Checks the path where it will listen, when something changes in
+ * that folder and once a second. Front thread.
  */
 #ifndef SYCL_ENGINE_RECONNECT_H
 #define SYCL_ENGINE_RECONNECT_H
@@ -18,7 +18,7 @@ int reconnect_create(uv_loop_t *loop, const char *socket_path,
 		     struct reconnect **reconnect_out);
 /* The loop must run once more. Accepts NULL, returns NULL. */
 struct reconnect *reconnect_free(struct reconnect *reconnect);
-/* It did not come to anything: wait again, a little longer than the last time. */
+/* The connection failed: waits again, a little longer than the last time. */
 void reconnect_again(struct reconnect *reconnect);
 
 #endif

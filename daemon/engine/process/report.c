@@ -141,7 +141,7 @@ int engine_report(struct engine *engine, const struct report_options *options)
 	Sycl__V1__EngineReport report = SYCL__V1__ENGINE_REPORT__INIT;
 	report.request = options->request;
 	fill_engine(engine, &report);
-	/* Without devices an answer is still an answer. */
+	/* A report without devices is still sent. */
 	if ((options->discover || scheduler_discovered(engine->scheduler)) &&
 	    topology_create(engine->scheduler, engine->options.in_application, &topology) == 0 &&
 	    sycl__v1__topology__get_packed_size(topology_message(topology)) <=

@@ -1,4 +1,4 @@
-/* What an engine shows to a supervisor that did not start it. */
+/* The report of an engine to a supervisor that did not start it. */
 #include "process/engine.h"
 #include "session/engine_state.h"
 #include "session/session.h"

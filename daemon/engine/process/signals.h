@@ -1,7 +1,7 @@
 /*
  * TERM and INT end the engine cleanly. They stay blocked in every thread and are read from a
- * descriptor, because a vendor's library may put handlers of its own in place when it opens a
- * device; blocked signals never reach those.
+ * descriptor. A vendor's library may install handlers of its own when it opens a device; blocked
+ * signals never reach those.
  */
 #ifndef SYCL_ENGINE_ENGINE_SIGNALS_H
 #define SYCL_ENGINE_ENGINE_SIGNALS_H

@@ -30,7 +30,7 @@
 
 /* The helper */
 
-/* What its gate waits for. */
+/* The messages that its gate waits for. */
 struct gate_order {
 	uint32_t change_user, uid, gid;
 	char home[PATH_MAX]; /* "": none */
@@ -50,7 +50,7 @@ static int silence_output(void)
 	return null < 0 || dup2(null, STDOUT_FILENO) < 0 ? -errno : 0;
 }
 
-/* Runs in the helper. The packet that is sent last is its answer. */
+/* Runs in the helper. The last packet is its reply. */
 static int run_gate_order(int socket)
 {
 	struct gate_order order;
@@ -90,7 +90,7 @@ static int await_helper(int socket)
 struct standby {
 	const struct standby_settings *settings;
 	struct decode_arena decode;
-	uint64_t devices[64]; /* by proto's Backend: what was asked for */
+	uint64_t devices[64]; /* by proto's Backend: the requested devices */
 };
 
 static struct private_folder early_cache = PRIVATE_FOLDER_NONE;
@@ -183,7 +183,7 @@ static int take_adoption(const struct standby *standby, const Sycl__V1__EngineAd
 	if (message->change_user != standby->settings->change_user ||
 	    strlen(message->cache_directory) >= sizeof(adoption_out->cache_directory))
 		return -EPROTO;
-	/* A GPU may have failed since: then an engine that starts anew can say what is wrong. */
+	/* A GPU may have failed since: then a new engine can report the error. */
 	int r = prepare_backends(standby);
 	if (r < 0)
 		return r;
@@ -208,7 +208,8 @@ static int wait_readable(int socket)
 	return ppoll(&readable, 1, NULL, &none) < 0 && errno != EINTR ? -errno : 0;
 }
 
-/* One message. 0: go on; 1: adopted. -ECONNRESET: the supervisor needs no standby any more. */
+/* Handles one message. 0: go on; 1: adopted. -ECONNRESET: the supervisor needs no standby any
+ * more. */
 static int handle_control_message(struct standby *standby, struct standby_adoption *adoption_out)
 {
 	ProtobufCMessage *message = NULL;

@@ -34,21 +34,20 @@ struct standby_adoption {
 };
 
 /*
- * Forks the build helper, which waits for its user as well; prepares devices on request;
- * blocks. 1: it was adopted, and its devices are well; the build service is the caller's. 0: the
- * supervisor is gone, or does not need it. -EOPNOTSUPP: none of the devices can be prepared. Any
- * other negative errno: something failed. Then, as with 0, the process must end at once, without
- * freeing anything; what failed was said on stderr. Before any thread exists. TERM ends the
- * process.
+ * Forks the build helper, which waits for its user as well; prepares devices on request; blocks. 1:
+ * it was adopted, and its devices work; the build service is the caller's. 0: the supervisor has
+ * ended, or does not need it. -EOPNOTSUPP: none of the devices can be prepared. Any other negative
+ * errno: a failure, reported on stderr. Then, as with 0, the process must end at once, without
+ * freeing anything. Before any thread exists. TERM ends the process.
  */
 int standby_wait(const struct standby_settings *settings, struct standby_adoption *adoption_out,
 		 struct build_service **builds_out);
 
 /*
- * Become the user, the helper too, with everything as in an engine that was started for it. Main
- * thread, while the libraries' own threads rest. 0 or a negative errno: then the process must end
- * at once; -EACCES: this user may not open a device that was prepared. `what_out`: what was in the
- * way, for people. May ask the user database.
+ * Take the user's ids, in the helper too, with everything as in an engine that was started for the
+ * user. Main thread, while the libraries' own threads are idle. 0 or a negative errno: then the
+ * process must end at once; -EACCES: this user may not open a prepared device. `what_out`: the
+ * cause, for the log. May query the user database.
  */
 int standby_become(const struct standby_adoption *adoption, struct build_service *builds,
 		   char what_out[PATH_MAX]);

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* What is taken for one question. */
+/* The records for one request. */
 struct piece {
 	uint32_t count, sent;
 	struct scheduler_trace facts;
@@ -30,7 +30,7 @@ static int send_part(struct piece *piece, uint64_t request,
 	return options->send(options->context, &control.base);
 }
 
-/* One that has ended already is not begun again to be stopped. */
+/* A trace that has ended already is not begun again only to be stopped. */
 static int begin_trace(struct engine *engine, const Sycl__V1__EngineTraceRequest *request)
 {
 	if (engine->trace == request->trace || request->stop)

@@ -1,7 +1,8 @@
 /*
- * A trace of this engine's part of a device's work (proto/control.proto: EngineTraceRequest): begun
- * by the first question of its number, given out piece by piece, and ended when it is stopped and
- * empty, when the supervisor says so or is gone, and when another one begins. Front thread.
+ * A trace of this engine's part of a device's work (proto/control.proto: EngineTraceRequest). The
+ * first request with its number begins it, and replies have it piece by piece. It ends when it is
+ * stopped and empty, when the supervisor orders that or has ended, and when another one begins.
+ * Front thread.
  */
 #ifndef SYCL_ENGINE_ENGINE_TRACE_H
 #define SYCL_ENGINE_ENGINE_TRACE_H

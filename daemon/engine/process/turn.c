@@ -1,7 +1,7 @@
 /*
- * The engine's turn, run before the loop sleeps: what devices finished, what clients wrote, then
- * the wake-ups and the ends that follow from both. A session is looked at only while it is hot; an
- * idle one costs nothing, and an idle engine does not wake up at all.
+ * The engine's turn, run before the loop sleeps. It handles completions of devices and records of
+ * clients, then the wake-ups and ends that follow from both. A session is visited only while it is
+ * hot. An idle one costs nothing, and an idle engine does not wake up at all.
  */
 #include "clock.h"
 #include "process/engine.h"
@@ -28,7 +28,7 @@ static void on_busy(uv_idle_t *idle)
 	(void)idle;
 }
 
-/* The turn that follows looks at what there is. */
+/* The next turn handles the rest. */
 static void on_timer(uv_timer_t *timer)
 {
 	(void)timer;
@@ -165,8 +165,8 @@ static bool run_turn(struct engine *engine, bool *read_out)
 }
 
 /*
- * After a turn: is the next one to follow at once? It is where the last one found something, as
- * answers bring forth the next questions, and for as long after that as has paid lately.
+ * After a turn: must the next one follow at once? Yes if the last one found something, as replies
+ * bring new requests, and afterwards for as long as that was useful lately.
  */
 static bool is_worth_a_look(struct engine *engine, bool busy)
 {
