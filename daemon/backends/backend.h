@@ -876,9 +876,8 @@ struct backend_ops {
 	/*
 	 * Optional (NATIVE). The application's programs, 1 or more, as one program of this device
 	 * in that state: compiled and linked as is necessary, each retained until program_free (J10
-	 * - J12). Loader. -EINVAL: not of this device's context, or the state does not go with what
-	 * they are; for what the vendor refuses, STATUS_INVALID with one program and STATUS_BUILD
-	 * with several.
+	 * - J12). Loader. -EINVAL: not of this device's context, or a state that does not fit them.
+	 *   If the vendor refuses: STATUS_INVALID with one program and STATUS_BUILD with several.
 	 */
 	int (*native_program)(struct backend_device *device, enum backend_program_state state,
 			      const uint64_t *natives, uint32_t count,

@@ -1,5 +1,5 @@
 /*
- * What each tenant has used, over all its engines and over restarts of the service
+ * Each tenant's use of devices, over all its engines and over restarts of the service
  * (service/service_state.h, account/file.h), also by control group and device. The figures are
  * engines' claims about their own tenant's sessions: at the end of a session, or from the last
  * report of an engine that died.
@@ -30,8 +30,8 @@ void account_session_ended(struct tenant *tenant, const struct session *session,
 			   const Sycl__V1__SessionState *state);
 
 /*
- * An engine has gone, with the sessions that it still had. `offender`: the session whose command it
- * died of, as far as known, else 0.
+ * An engine has ended, with the sessions that it still had. `offender`: the session whose command
+ * it died of, as far as known, else 0.
  */
 void account_engine_ended(struct engine *engine, bool has_failed, uint64_t offender);
 

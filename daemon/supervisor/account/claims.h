@@ -1,8 +1,7 @@
 /*
  * Reports of an engine about itself, its sessions and devices. It runs its tenant's code: each
- * report is read once, when it arrives, and what is kept of it is bounded: one claim for each
- * session that there is, and a few devices. Nothing is taken for true because an engine reported
- * it.
+ * report is read once, when it arrives. The service keeps a bounded part: one claim for each
+ * existing session, and a few devices. A report alone proves nothing.
  */
 #ifndef SYCLD_SUPERVISOR_CLAIMS_H
 #define SYCLD_SUPERVISOR_CLAIMS_H
@@ -21,18 +20,19 @@ struct session;
 enum {
 	CLAIMS_PARTS_MAX = 64,
 	CLAIMS_PART_SESSIONS_MAX = 256,
-	CLAIMS_ANSWER_MS = 100,   /* a younger answer is used again, */
-	CLAIMS_ASKED_FREELY = 16, /* if the engine was asked so often in that time */
+	CLAIMS_ANSWER_MS = 100,   /* a younger report is used again, */
+	CLAIMS_ASKED_FREELY = 16, /* if so many requests were sent to the engine in that time */
 };
 
 /* Keep a part of a report. 1: it was the last one. 0: more follow. -E2BIG: it has too many parts.
  * -EINVAL: it claims more than there can be. */
 int claims_keep_report(struct engine *engine, const Sycl__V1__EngineReport *report);
 
-/* May the engine be asked again? False: its latest report has to serve for this question. */
+/* May another request be sent to the engine? False: its latest report must serve for this
+ * inquiry. */
 bool claims_may_ask(struct engine_claims *claims, uint64_t question);
 
-/* Has it answered that question, or is its latest report recent enough? */
+/* Has it replied to that request, or is its latest report recent enough? */
 bool claims_answer(const struct engine_claims *claims, uint64_t question);
 
 /* Its claim about a session, if its latest report has one. NULL: none. */

@@ -13,7 +13,7 @@
 struct peer;
 struct supervisor;
 
-/* Of sessions that an earlier service had, and that have not come back yet. */
+/* Accounts of sessions of an earlier service that have not come back yet. */
 struct account_group {
 	uint64_t session;
 	char cgroup[CGROUP_BYTES];

@@ -44,7 +44,7 @@ static bool query_matches(const struct account_terms *terms, const struct accoun
 	return key->backend != 0 || !query_has_device_rows(terms);
 }
 
-/* The row for a key, reduced to what the query asks for. NULL: it does not match, or there is no
+/* The row for a key, reduced to the query's parts. NULL: it does not match, or there is no
  * memory. */
 static struct account_row *query_row(struct account_query *query, const struct account_key *key)
 {

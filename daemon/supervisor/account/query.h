@@ -1,4 +1,4 @@
-/* Sums of use as a client asks for them (AccountsQuery): of the accounts, and of open sessions. */
+/* Sums of use as a client requests them (AccountsQuery): of the accounts, and of open sessions. */
 #ifndef SYCLD_SUPERVISOR_ACCOUNT_QUERY_H
 #define SYCLD_SUPERVISOR_ACCOUNT_QUERY_H
 
@@ -29,12 +29,12 @@ struct account_terms {
 struct account_query {
 	struct account_terms terms;
 	struct account_table table;
-	/* Memory of the answer. */
+	/* Memory of the reply. */
 	Sycl__V1__AccountRow *rows, **list;
 	Sycl__V1__DeviceUsage *used;
 };
 
-/* NULL, or why it cannot be answered. */
+/* NULL, or why there can be no reply. */
 const char *account_terms_read(const Sycl__V1__AccountsQuery *query,
 			       struct account_terms *terms_out);
 
@@ -42,7 +42,7 @@ void account_query_add_kept(struct account_query *query, const struct tenant *te
 /* Add an open session; the query points to it until its end. */
 void account_query_add_session(struct account_query *query, const struct session *session,
 			       const Sycl__V1__SessionReport *claim);
-/* Put the rows into the answer, those with most use of devices first. False: no memory. */
+/* Put the rows into the reply, those with most use of devices first. False: no memory. */
 bool account_query_finish(struct account_query *query, Sycl__V1__AdminReply *reply);
 void account_query_fini(struct account_query *query);
 

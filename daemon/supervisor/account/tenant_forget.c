@@ -75,7 +75,7 @@ static bool tenant_join_others(struct tenant *tenant)
 	return true;
 }
 
-/* Of two tenants that are away: which one is forgotten first? */
+/* Compares two tenants that are away: which one is forgotten first? */
 static bool tenant_is_forgotten_before(const struct tenant *tenant, const struct tenant *than)
 {
 	if (tenant_is_counted(tenant) != tenant_is_counted(than))
@@ -85,7 +85,7 @@ static bool tenant_is_forgotten_before(const struct tenant *tenant, const struct
 	return tenant->last_use_ns < than->last_use_ns;
 }
 
-/* With a newcomer: only among tenants that the user database does not know either. */
+/* With a newcomer: only among tenants that are not in the user database either. */
 static struct tenant *tenant_to_forget_next(const struct supervisor *supervisor,
 					    const struct tenant *newcomer)
 {
@@ -122,7 +122,7 @@ void tenants_merge_unknown(const struct tenant *newcomer)
 	}
 }
 
-/* Users that cannot be told apart could look into each other's sessions. */
+/* Users that cannot be distinguished could read each other's sessions. */
 static bool uid_is_user(const struct supervisor *supervisor, uid_t uid, struct refusal *refusal_out)
 {
 	if (uid == TENANT_OTHERS)

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* The database is asked again after this time: users are made, and change groups. */
+/* The database is queried again after this time: users are made, and change groups. */
 #define FRESH_NS 60000000000ull
 
 static void tenant_apply_answer(struct tenant *tenant, const struct user_answer *answer)
@@ -37,10 +37,10 @@ static void on_identity_answered(void *context, const struct user_answer *answer
 	struct supervisor *supervisor = tenant->supervisor;
 	tenant->lookup = NULL;
 	tenant_apply_answer(tenant, answer);
-	supervisor->observer->tenant_identified(tenant); /* the tenant may be gone then */
+	supervisor->observer->tenant_identified(tenant); /* the tenant may be freed then */
 }
 
-/* 0: the answer is known, or will come; else a negative errno. */
+/* 0: the result is known, or will come; else a negative errno. */
 static int tenant_request_identity(struct tenant *tenant)
 {
 	const struct supervisor *supervisor = tenant->supervisor;
@@ -89,5 +89,5 @@ void tenant_identify_again(struct tenant *tenant)
 {
 	tenant->lookup = user_lookup_drop(tenant->lookup);
 	if (tenant_request_identity(tenant) < 0)
-		tenant->identified_ns = 0; /* the next session asks again */
+		tenant->identified_ns = 0; /* the next session queries again */
 }

@@ -1,7 +1,7 @@
 /*
- * The operator's side: status.sock (for everybody; answers are filtered by the asker's uid unless
- * that is root) and admin.sock (for root and one group; unfiltered). Questions are AdminRequest,
- * answers AdminReply (proto/admin.proto).
+ * The operator's side: status.sock (for all users; replies are filtered by the requester's uid
+ * unless that is root) and admin.sock (for root and one group; unfiltered). Requests are
+ * AdminRequest, replies AdminReply (proto/admin.proto).
  */
 #ifndef SYCLD_SUPERVISOR_ADMIN_H
 #define SYCLD_SUPERVISOR_ADMIN_H
@@ -19,9 +19,9 @@ struct admin {
 	struct sp_server admin;
 };
 
-/* The client that asks, and the connection for its answer. */
+/* The client, and the connection for its reply. */
 struct asker {
-	struct sp_peer *peer; /* NULL: answered */
+	struct sp_peer *peer; /* NULL: the reply was sent */
 	uid_t uid;
 	bool sees_all;
 };
@@ -33,14 +33,14 @@ int admin_open(struct supervisor *supervisor);
 /* Stop watching and close. Safe for a half-open one. */
 void admin_close(struct supervisor *supervisor);
 
-/* Send the answer; ends the question. Never blocks: a client that does not read is hung up on after
- * a while. */
+/* Send the reply; ends the request. Never blocks: a client that does not read is hung up on after a
+ * while. */
 void admin_answer(struct asker *asker, const Sycl__V1__AdminReply *reply);
 
-/* Answer with an error. */
+/* Reply with an error. */
 void admin_answer_error(struct asker *asker, int code, const char *text);
 
-/* End the question without an answer, by hanging up. Does nothing if it is answered. */
+/* End the request without a reply, by hanging up. Does nothing if the reply was sent. */
 void asker_drop(struct asker *asker);
 
 #endif

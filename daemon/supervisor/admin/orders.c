@@ -98,7 +98,7 @@ static int order_find_target(struct target *target)
 	return target->tenant ? 0 : -EINVAL;
 }
 
-/* The limit of a tenant: as ordered or configured for it, else as for everybody. 0: the engine's
+/* The limit of a tenant: as ordered or configured for it, else as for all users. 0: the engine's
  * own default. */
 static uint64_t tenant_limit(const struct tenant *tenant, unsigned index)
 {
@@ -362,7 +362,7 @@ static void order_limit_text(const Sycl__V1__OrderCommand *order, char out[LIMIT
 		(void)snprintf(out, LIMIT_BYTES, " %s=default", name);
 }
 
-/* Called before the order is carried out: a session that is dropped has gone afterwards. */
+/* Called before the order is carried out: a session that is dropped is freed afterwards. */
 static void order_target_text(const struct target *target, char out[TARGET_BYTES])
 {
 	const Sycl__V1__OrderCommand *order = target->order;
@@ -380,7 +380,7 @@ static void order_target_text(const struct target *target, char out[TARGET_BYTES
 		(void)snprintf(out, TARGET_BYTES, "everybody");
 }
 
-/* One line in the log: the user, the order, its reason and the error that was answered. */
+/* One line in the log: the user, the order, its reason and the error in the reply. */
 static void order_log(const struct target *target, const struct asker *asker, const char *whose,
 		      bool failed)
 {

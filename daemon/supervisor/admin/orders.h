@@ -1,7 +1,7 @@
 /*
  * Orders of operators (proto/admin.proto: OrderCommand): sessions end, pause and go on, no new
  * session is accepted, limits change. Only from root and the admin socket. Orders about users and
- * limits hold until the service ends; limits of everybody until sycld.conf is read again.
+ * limits hold until the service ends; limits of all users until sycld.conf is read again.
  */
 #ifndef SYCLD_SUPERVISOR_ORDERS_H
 #define SYCLD_SUPERVISOR_ORDERS_H
@@ -14,7 +14,7 @@ struct configuration;
 struct engine;
 struct tenant;
 
-/* Carry the order out and answer. */
+/* Carry the order out and reply. */
 void orders_take(struct supervisor *supervisor, struct asker *asker,
 		 const Sycl__V1__OrderCommand *order);
 

@@ -1,5 +1,4 @@
-/* Orders that the next service must know: the users that are drained. A small file in the service's
- * folder. */
+/* Orders for the next service: the users that are drained. A small file in the service's folder. */
 #ifndef SYCLD_SUPERVISOR_ORDERS_FILE_H
 #define SYCLD_SUPERVISOR_ORDERS_FILE_H
 

@@ -252,7 +252,7 @@ static void inquiry_engine_done(struct engine *engine, uint64_t request)
 {
 	struct inquiry *inquiry = report_find(engine->tenant->supervisor, request);
 	if (!inquiry)
-		return; /* the question was answered without it */
+		return; /* the reply was sent without it */
 	if (inquiry->discovers == engine)
 		inquiry->discovers = NULL;
 	else if (inquiry->awaited)

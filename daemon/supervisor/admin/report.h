@@ -1,6 +1,6 @@
 /*
- * Answers to questions of operators. Engines are asked too, for a bounded time only: one that does
- * not answer is shown as such, and delays no other answer.
+ * Replies to inquiries of operators. Engines get requests too, with a bounded time: an engine that
+ * does not reply is shown as such, and delays no other reply.
  */
 #ifndef SYCLD_SUPERVISOR_REPORT_H
 #define SYCLD_SUPERVISOR_REPORT_H
@@ -34,10 +34,10 @@ struct inquiry {
 	uint64_t trace;             /* INQUIRY_TRACE: the trace's number, */
 	struct trace_poll *poll;    /* and the records that have arrived */
 	struct asker asker;
-	unsigned awaited;         /* engines asked that have not answered */
-	struct engine *discovers; /* an engine that is given more time, as it starts or looks for
+	unsigned awaited;         /* engines with a request that have not replied */
+	struct engine *discovers; /* an engine that gets more time, as it starts or discovers
 				     devices; NULL: none */
-	bool awaits_user; /* the user database is given more time to identify the user that asks */
+	bool awaits_user;         /* the user database gets more time to identify the requester */
 	bool discovery_asked;
 	char trouble[128]; /* why there is no discovery; "" if there is none */
 	uv_timer_t timer;
@@ -45,21 +45,21 @@ struct inquiry {
 
 TAILQ_HEAD(inquiry_list, inquiry);
 
-/* The supervisor's part: questions without an answer. */
+/* The supervisor's part: inquiries without a reply. */
 struct inquiries {
 	struct inquiry_list list;
 	unsigned count;
 	uint64_t last; /* number that one was given */
 };
 
-/* Answer a request, now or later. Takes the asker. */
+/* Reply to a request, now or later. Takes the asker. */
 void report_inquire(struct supervisor *supervisor, struct asker *asker,
 		    const Sycl__V1__AdminRequest *request);
 
-/* The open question of that number. NULL: it was answered, perhaps without some engines. */
+/* The open inquiry of that number. NULL: its reply was sent, perhaps without some engines. */
 struct inquiry *report_find(struct supervisor *supervisor, uint64_t id);
 
-/* An engine has answered a request; can be asked now; will never answer again. */
+/* An engine has replied to a request; accepts requests now; will never reply again. */
 void report_arrived(struct engine *engine, uint64_t request);
 void report_engine_ready(struct engine *engine);
 /* The tenant is identified now, and its engine can be started. */
@@ -69,7 +69,7 @@ void report_engine_gone(struct engine *engine);
 /* Drop all open questions; the loop must run once more. */
 void report_drop_all(struct supervisor *supervisor);
 
-/* report_reply.c: build and send the answer of an inquiry. */
+/* report_reply.c: build and send the reply of an inquiry. */
 void report_reply(struct inquiry *inquiry);
 
 #endif

@@ -8,13 +8,13 @@
 
 #include <stdbool.h>
 
-/* Of one answer; all 0: empty. */
+/* The limits of one reply; all 0: empty. */
 struct report_limits {
 	Sycl__V1__LimitFacts *rows;
 	Sycl__V1__LimitFacts **list;
 };
 
-/* Those of everybody, then those of each user with own ones. False: no memory. */
+/* Adds the limits of all users, then those of each user with own ones. False: no memory. */
 bool report_limits_add(const struct inquiry *inquiry, struct report_limits *limits,
 		       Sycl__V1__AdminReply *reply);
 

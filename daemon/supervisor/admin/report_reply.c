@@ -1,4 +1,4 @@
-/* Builds the answer of an inquiry out of what the supervisor knows and what the engines claim. */
+/* Builds the reply of an inquiry from the supervisor's own data and the engines' claims. */
 #include "account/account.h"
 #include "clock.h"
 #include "control.pb-c.h"
@@ -51,7 +51,7 @@ static bool is_visible_to(const struct inquiry *inquiry, const struct tenant *te
 	return inquiry->asker.sees_all || tenant->uid == inquiry->asker.uid;
 }
 
-/* Older answers are not shown as if they were today's. */
+/* Older reports are not shown as if they were new. */
 static bool engine_has_answered(const struct reply *reply, const struct engine *engine)
 {
 	return claims_answer(&engine->claims, reply->inquiry->id);
@@ -111,8 +111,8 @@ static void reply_free_rows(struct reply *reply)
 	report_limits_fini(&reply->limits);
 }
 
-/* The standby has no user yet: only users that see everything, and the only user of a service, see
- * it. */
+/* The standby has no user yet: it is shown to users that get everything, and to the only user of a
+ * service. */
 static void reply_add_standby(const struct reply *reply, Sycl__V1__ServiceFacts *service)
 {
 	static const Sycl__V1__EngineState states[] = {
@@ -197,7 +197,7 @@ static void row_add_claims(const Sycl__V1__EngineReport *claim, Sycl__V1__Engine
 	facts->reported = true;
 }
 
-/* `engine` may be NULL. Its claims come first: what the supervisor knows itself replaces them. */
+/* `engine` may be NULL. Its claims come first: the supervisor's own data replaces them. */
 static Sycl__V1__EngineFacts *reply_add_engine_row(struct reply *reply, struct tenant *tenant,
 						   const struct engine *engine)
 {

@@ -18,7 +18,7 @@ static const uint8_t greeting_rep[GREETING_BYTES] = {0, 'S', 'P', 0, 0, 0x31, 0,
 
 /*
  * GREETING -> PREFIX -> BODY -> ASKED -> WRITING -> PREFIX ...; every error, hang-up and time-out
- * ends in GONE. A peer in GONE is freed when its handles are closed and no answer to it is pending.
+ * ends in GONE. A peer in GONE is freed when its handles are closed and no reply to it is pending.
  */
 enum peer_state { PEER_GREETING, PEER_PREFIX, PEER_BODY, PEER_ASKED, PEER_WRITING, PEER_GONE };
 
@@ -26,7 +26,7 @@ struct sp_peer {
 	TAILQ_ENTRY(sp_peer) link;
 	struct sp_server *server;
 	enum peer_state state;
-	bool asked; /* an answer to it is pending */
+	bool asked; /* a reply to it is pending */
 	int fd;
 	uid_t uid;
 	unsigned open_handles;
@@ -36,7 +36,7 @@ struct sp_peer {
 	size_t have;
 	uint8_t in[SP_REQUEST_BYTES_MAX];
 	size_t header_bytes;
-	uint8_t prefix[PREFIX_BYTES + SP_HEADER_BYTES_MAX]; /* of the answer */
+	uint8_t prefix[PREFIX_BYTES + SP_HEADER_BYTES_MAX]; /* of the reply */
 	uint8_t *out;
 	size_t out_bytes;
 	size_t written; /* of prefix, header and `out` together */
@@ -211,7 +211,7 @@ static void on_sp_connected(void *context, int connection)
 	if (uid != 0 && (server->peer_count >= SP_PEERS_MAX ||
 			 count_peers_of_uid(server, uid) >= SP_PEERS_PER_UID))
 		return;
-	/* Its buffer is empty, so this is sent whole or the peer is gone. */
+	/* Its buffer is empty, so this is sent whole or the peer has hung up. */
 	if (send(fd, greeting_rep, GREETING_BYTES, MSG_DONTWAIT | MSG_NOSIGNAL) != GREETING_BYTES)
 		return;
 	struct sp_peer *peer = calloc(1, sizeof(*peer));

@@ -1,13 +1,13 @@
 /*
- * The answering side of nng's REQ/REP protocol on AF_UNIX stream sockets, so that any nng client
- * (syclctl) can ask.
+ * The replying side of nng's REQ/REP protocol on AF_UNIX stream sockets, for any nng client
+ * (syclctl).
  *
  * It is not nng itself. The listener of nng 1.5.2, which Debian 12 has, accepts no client any more
  * after one that connects and hangs up before the greeting (nng #1518), and every user may connect
  * here. Besides, this needs no threads.
  *
  * Each side greets with 8 bytes: 00 'S' 'P' 00, its protocol (REQ 00 30, REP 00 31), 00 00. A
- * message is 01, its length in 8 bytes (big-endian), then the header that the answer must repeat
+ * message is 01, its length in 8 bytes (big-endian), then the header that the reply must repeat
  * (words of 4 bytes; the last one has its highest bit set), then the body. One request of a peer is
  * served at a time; meanwhile nothing more is read from it.
  */
@@ -28,15 +28,15 @@ enum {
 	SP_HEADER_BYTES_MAX = 32,
 	SP_PEERS_MAX = 256, /* most peers of one server; root's do not count */
 	SP_PEERS_PER_UID = 16,
-	SP_SILENCE_MS = 15000, /* longest that a peer may send nothing, or not read its answer */
+	SP_SILENCE_MS = 15000, /* longest that a peer may send nothing, or not read its reply */
 };
 
 struct sp_peer;
 struct sp_server;
 
 /*
- * A request has come; its bytes are good during the call. It must be answered by sp_answer or given
- * up by sp_drop, now or later, once.
+ * A request has come; its bytes are good during the call. The callee must call sp_answer or sp_drop
+ * for it, now or later, once.
  */
 typedef void sp_request(struct sp_server *server, struct sp_peer *peer, const uint8_t *body,
 			size_t body_bytes);
@@ -59,10 +59,10 @@ struct sp_server {
 int sp_server_open(struct sp_server *server, uv_loop_t *loop, const char *path, mode_t mode,
 		   sp_request *on_request, void *context);
 
-/* Hang up on everybody and remove the path. No request may be open. The loop must run once more. */
+/* Hang up on all peers and remove the path. No request may be open. The loop must run once more. */
 void sp_server_close(struct sp_server *server);
 
-/* The user that asks, as the kernel reported it at the connection. */
+/* The user of the peer, as the kernel reported it at the connection. */
 uid_t sp_peer_uid(const struct sp_peer *peer);
 
 /* Takes the body (malloc). NULL: there was no memory for it, and the peer is hung up on. */

@@ -161,7 +161,7 @@ bool trace_query_engine(struct trace_poll *poll, struct engine *engine, uint64_t
 	sycl__v1__trace_chunk__init(&piece->chunk);
 	piece->chunk.uid = engine->tenant->uid;
 	piece->chunk.engine_pid = (uint32_t)engine->pid;
-	/* An engine of an earlier release would never answer, and the question would stay open. */
+	/* An engine of an earlier release would never reply, and the request would stay open. */
 	return !engine->is_older &&
 	       engine_send_trace_request(engine, request, &engine->tenant->supervisor->trace->terms,
 					 poll->most) == 0;
@@ -196,14 +196,14 @@ bool trace_take(struct engine *engine, const Sycl__V1__EngineTrace *message)
 		(void)records_append(&chunk->records, &message->records);
 	chunk->answered = !message->more;
 	chunk->noted = message->noted;
-	/* An engine with more records sends as many as were asked for. */
+	/* An engine with more records sends as many as were requested. */
 	chunk->rest =
 		message->rest && chunk->records.len == poll->most * sizeof(struct trace_record);
 	chunk->open = message->open;
 	return true;
 }
 
-/* -------------------------------------- the answer -------------------------------------- */
+/* -------------------------------------- the reply --------------------------------------- */
 
 struct answer {
 	Sycl__V1__AdminReply message;
@@ -249,7 +249,7 @@ static void trace_add_leaver(struct answer *answer, struct trace_leaver *leaver)
 	facts->command = leaver->command;
 }
 
-/* Sessions that are there, and those that have ended since the last answer. */
+/* Sessions that are there, and those that have ended since the last reply. */
 static void trace_add_sessions(struct answer *answer, const struct supervisor *supervisor,
 			       size_t room)
 {

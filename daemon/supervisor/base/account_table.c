@@ -127,7 +127,7 @@ struct account_row *account_table_get(struct account_table *table, const struct 
 		return row;
 	if (!account_table_make_room(table, most))
 		return NULL;
-	/* The row that is looked for may have become the merged one. */
+	/* The searched row may have become the merged one. */
 	row = account_table_find(table, key);
 	if (row)
 		return row;

@@ -11,7 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The group of rows that were merged for want of room. It is no path: paths begin with '/'. */
+/* The group of rows that were merged because the table was full. It is no path: paths begin with
+ * '/'. */
 #define ACCOUNT_OTHERS "(others)"
 
 struct account_key {
@@ -34,7 +35,7 @@ struct account_row {
 	struct account_key key;
 	struct account_sums sums;
 	uint64_t used; /* account_table.uses, then */
-	/* Of a session; the caller's. */
+	/* The accounts of a session; the caller's. */
 	pid_t pid;
 	const char *command;
 };

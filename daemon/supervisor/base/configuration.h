@@ -31,7 +31,7 @@ struct configuration_text {
 
 enum { CONFIGURATION_SHARES = 64, CONFIGURATION_NAME_BYTES = 64 };
 
-/* Of a device's time, percent. */
+/* A share of a device's time, percent. */
 struct configuration_share {
 	bool given;
 	unsigned least, most; /* least <= most, 1 <= most <= 100 */
@@ -66,11 +66,11 @@ struct configuration {
 	uint64_t slice_us;     /* of a command group that is sent in parts; 0: none is */
 	bool standby;          /* keep an engine ready for the next tenant that needs one */
 	bool engine_per_session;    /* isolation = session */
-	bool refuse_unknown;        /* serve no uid that the user database does not know */
+	bool refuse_unknown;        /* serve no uid that is not in the user database */
 	uint64_t user_processes;    /* of all engines of one user, by control groups: processes and
 				       threads; 0: no limit */
 	uint64_t user_memory_bytes; /* the same; 0: no limit */
-	uint64_t user_cpu_weight;   /* the same; 0: as everybody's */
+	uint64_t user_cpu_weight;   /* the same; 0: as for all users */
 	unsigned engines;           /* at one time, at most */
 	unsigned sessions_per_tenant;          /* at one time, at most */
 	bool sessions_ordered, shares_ordered; /* ordered since the file was read: the one above,

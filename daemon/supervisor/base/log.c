@@ -100,7 +100,7 @@ void log_write(enum log_level level, const char *topic, const char *format, ...)
 	size_t length = r < 0 ? 0 : log_make_line(line, level, topic, text);
 	if (length == 0 || log_queue_write(line, length))
 		return;
-	/* One write, so that lines of several processes on one terminal do not mix. */
+	/* A single write, so that lines of several processes on one terminal do not mix. */
 	ssize_t written = write(STDERR_FILENO, line, length);
 	(void)written;
 }

@@ -14,7 +14,7 @@ struct notify {
 	bool changed; /* since the last status was sent */
 };
 
-/* Send READY, and from now on WATCHDOG as often as the manager wants. */
+/* Send READY, and from now on WATCHDOG as often as the manager requires. */
 void notify_ready(struct notify *notify, uv_loop_t *loop);
 
 /* Send STATUS when it has changed, but not too often: sending waits for the manager to read. */

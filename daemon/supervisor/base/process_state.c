@@ -20,8 +20,8 @@ static int open_standard_descriptors(void)
 			close_fd(&fd);
 			return 0;
 		}
-		/* It fills a standard descriptor that is missing, so that no later descriptor lands
-		 * there. */
+		/* The new descriptor fills a missing standard descriptor, so that no later one
+		 * lands there. */
 		if (fcntl(fd, F_SETFD, 0) < 0)
 			return -errno;
 	}

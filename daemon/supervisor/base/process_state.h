@@ -1,4 +1,4 @@
-/* What a process inherits, and how it detaches: done once, at the start of main. */
+/* Inherited state of a process, and its detachment: done once, at the start of main. */
 #ifndef SYCLD_SUPERVISOR_PROCESS_STATE_H
 #define SYCLD_SUPERVISOR_PROCESS_STATE_H
 

@@ -1,4 +1,4 @@
-/* The answer to a client that is not served. */
+/* The reply to a client that is not served. */
 #ifndef SYCLD_SUPERVISOR_REFUSAL_H
 #define SYCLD_SUPERVISOR_REFUSAL_H
 

@@ -141,7 +141,7 @@ static bool files_are_same(int a, int b)
 
 /*
  * A service that was killed while it started an engine leaves the lock to that process until its
- * exec. So -EBUSY is no final answer before that time has passed.
+ * exec. So -EBUSY is no final result before that time has passed.
  */
 static int lock_with_retries(int fd)
 {

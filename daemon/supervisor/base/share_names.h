@@ -1,7 +1,7 @@
 /*
- * Names in [shares] that the user database does not know. Most likely they are misspelt, so the
- * user that was meant has no share. They are no error of the file, as a user may be made later.
- * They are logged at the start and at each reload, and printed by `sycld --check-config`.
+ * Names in [shares] that are not in the user database. Most likely they are misspelt, so the user
+ * that was meant has no share. They are no error of the file, as a user may be made later. They are
+ * logged at the start and at each reload, and printed by `sycld --check-config`.
  */
 #ifndef SYCLD_SUPERVISOR_SHARE_NAMES_H
 #define SYCLD_SUPERVISOR_SHARE_NAMES_H

@@ -1,4 +1,4 @@
-/* Look-ups of users and groups. The user database may be on a server, so an answer may take long,
+/* Look-ups of users and groups. The user database may be on a server, so a result may take long,
  * and be long. */
 #ifndef SYCLD_SUPERVISOR_USER_DATABASE_H
 #define SYCLD_SUPERVISOR_USER_DATABASE_H
@@ -8,8 +8,8 @@
 
 enum { USER_DATABASE_BYTES_MOST = 16777216 }; /* a group of some million members */
 
-/* -ENOENT: there is no such user or group. -E2BIG: the answer is longer than that. Other errors:
- * the database cannot answer. */
+/* -ENOENT: there is no such user or group. -E2BIG: the result is longer than that. Other errors:
+ * the database failed. */
 int user_database_group(const char *name, gid_t *gid_out);
 int user_database_uid(const char *name, uid_t *uid_out);
 /* -ENAMETOOLONG: the name has no room. */

@@ -1,6 +1,6 @@
 /*
- * Asks the user database without making the service wait. A few threads do nothing else; they are
- * the supervisor's only threads. They start when there is a question, end when there is none, and
+ * Queries the user database without making the service wait. A few threads do nothing else; they
+ * are the supervisor's only threads. They start when there is a query, end when there is none, and
  * take no signals. A thread that hangs in the database is left alone; the service can end beside
  * it.
  */
@@ -22,7 +22,7 @@ typedef void user_lookup_answered(void *context, const struct user_answer *answe
 /* Once in a process. 0 or a negative errno. */
 int user_lookups_open(uv_loop_t *loop);
 
-/* No answer is delivered any more. The loop must run once more. */
+/* No result is delivered any more. The loop must run once more. */
 void user_lookups_close(void);
 
 /* 0, or a negative errno. -EAGAIN: USER_LOOKUPS_MAX look-ups wait already, or no thread can be
@@ -30,7 +30,7 @@ void user_lookups_close(void);
 int user_lookup_begin(const struct user_question *question, user_lookup_answered *answered,
 		      void *context, struct user_lookup **lookup_out);
 
-/* Its answer is not delivered any more. Accepts NULL, returns NULL. */
+/* Its result is not delivered any more. Accepts NULL, returns NULL. */
 struct user_lookup *user_lookup_drop(struct user_lookup *lookup);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * In a user namespace that does not have all uids, the kernel shows every process of a missing uid
- * under the overflow uid. Such users cannot be told apart, so none of them may be served.
+ * under the overflow uid. Such users cannot be distinguished, so none of them may be served.
  */
 #ifndef SYCLD_SUPERVISOR_USER_NAMESPACE_H
 #define SYCLD_SUPERVISOR_USER_NAMESPACE_H

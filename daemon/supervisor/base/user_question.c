@@ -9,13 +9,13 @@
 
 enum { GROUPS_MAX = 256, NAME_BYTES = 512, GID_NOGROUP = 65534 };
 
-/* What a question has found so far. */
+/* The result of a query so far. */
 struct asked {
 	const struct user_question *question;
 	struct user_answer *answer;
 	char name[NAME_BYTES]; /* "": there is none */
 	gid_t groups[GROUPS_MAX];
-	int group_count; /* -1: not asked for yet */
+	int group_count; /* -1: not queried yet */
 };
 
 bool user_question_has_names(const struct configuration_shares *shares)
@@ -31,8 +31,8 @@ bool user_question_needs_database(const struct user_question *question)
 	return !question->is_own || user_question_has_names(&question->shares);
 }
 
-/* A user that cannot be looked up has no share by name. That is not what was configured, so it is
- * logged. Only the first failure is kept. */
+/* A user that cannot be looked up has no share by name. That differs from the configuration, so it
+ * is logged. Only the first failure is kept. */
 static void answer_set_trouble(struct asked *asked, const char *what, const char *name, int error)
 {
 	if (error < 0 && error != -ENOENT && !asked->answer->trouble[0])
@@ -60,7 +60,7 @@ static void question_ask_groups(struct asked *asked)
 	if (asked->group_count >= 0)
 		return;
 	asked->group_count = asked->name[0] ? GROUPS_MAX : 0;
-	/* Of a longer list the groups that fit count. */
+	/* The groups that fit count; a longer list is cut. */
 	if (asked->name[0] &&
 	    getgrouplist(asked->name, asked->answer->gid, asked->groups, &asked->group_count) < 0)
 		asked->group_count = GROUPS_MAX;

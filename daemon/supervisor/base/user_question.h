@@ -1,7 +1,7 @@
 /*
- * A question about a user to the user database: whether there is such a user, of which group, and
- * which line of [shares] applies. The database may be on a server that takes long to answer, so
- * user_lookup's threads ask it.
+ * A query of the user database about a user: whether the user exists, in which group, and which
+ * line of [shares] applies. The database may be on a slow server, so user_lookup's threads query
+ * it.
  */
 #ifndef SYCLD_SUPERVISOR_USER_QUESTION_H
 #define SYCLD_SUPERVISOR_USER_QUESTION_H
@@ -17,32 +17,31 @@ struct user_question {
 	uid_t uid;
 	bool is_own; /* the service's own user: is known, and of group `own_gid` */
 	gid_t own_gid;
-	bool is_of_names; /* another question: which names in `shares` does the database not know?
+	bool is_of_names; /* another query: which names in `shares` are not in the database?
 			     (share_names.h) */
 	struct configuration_shares shares;
 };
 
 struct user_answer {
 	bool is_known;
-	bool has_failed; /* the database did not answer whether there is such a user */
+	bool has_failed; /* the database did not report whether there is such a user */
 	gid_t gid;       /* that of 'nobody' for an unknown user */
 	struct configuration_share share; /* not given: no line is about this user */
 	unsigned missing; /* is_of_names: the number of missing names; `trouble` lists them */
-	char trouble[USER_TROUBLE_BYTES]; /* what could not be looked up, and the consequence; "":
-					     nothing */
+	char trouble[USER_TROUBLE_BYTES]; /* the failed look-up, and the consequence; "": none */
 };
 
 /* Does it have names of users or groups? */
 bool user_question_has_names(const struct configuration_shares *shares);
 
-/* Does the question need the database? Otherwise its answer is known at once. */
+/* Does the query need the database? Otherwise its result is known at once. */
 bool user_question_needs_database(const struct user_question *question);
 
 /* Blocks for as long as the user database takes. From any thread; logs nothing. */
 void user_question_answer(const struct user_question *question, struct user_answer *answer_out);
 
 /*
- * The number of names in [shares] that the user database does not know. The text lists them,
+ * The number of names in [shares] that are not in the user database. The text lists them,
  * "user.one, group.two", as far as it has room. Names whose look-up failed are not in it. Blocks
  * for as long as the user database takes.
  */

@@ -39,7 +39,7 @@ struct user {
 	uint32_t demand;
 	int64_t credit_ns;
 	/* A command that was claimed to run counts as running until another claim, or until the
-	 * engine has gone: a stopped process may well have left it on the device. */
+	 * engine has ended: a stopped process may well have left it on the device. */
 	bool running, wants_now;
 };
 
@@ -111,8 +111,8 @@ static void users_grant_parts(struct division_party *parties, uint32_t count)
 	uint32_t left = given < DIVISION_WHOLE ? DIVISION_WHOLE - given : 0;
 	for (uint32_t at = 0; at < count; index++) {
 		struct user user = user_sum_at(&parties[at], count - at);
-		/* Time that no user wants goes to the first that asks; a user's own share never
-		 * goes to another one. */
+		/* Time that no user wants goes to the first user with work; a user's own share
+		 * never goes to another one. */
 		uint32_t part = index < users ? wanted[index].part + left : 0;
 		if (index < users && part < entitled[index].part)
 			part = entitled[index].part;

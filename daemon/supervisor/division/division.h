@@ -31,14 +31,14 @@ enum division_mode {
 	DIVISION_EXCLUSIVE,  /* one user at a time: the owner is granted all, the others nothing */
 };
 
-/* One engine's claim of one device, as it was read once. */
+/* A claim of an engine on a device, as it was read once. */
 struct division_claim {
 	uint64_t busy_ns; /* as share_claim, of the present time included */
 	uint64_t beat;
 	bool wants, running;
 };
 
-/* One engine. Those of a user stand side by side. */
+/* An engine. The engines of a user stand side by side. */
 struct division_party {
 	uint64_t user;
 	uint32_t least, most; /* permille; least <= most, 1 <= most <= DIVISION_WHOLE */
@@ -52,10 +52,10 @@ struct division_party {
 			     the claim is stale */
 	int64_t credit_ns; /* exclusive: of the user, the same in all its engines: time that it is
 			      behind its share */
-	uint32_t granted;  /* the answer, permille */
+	uint32_t granted;  /* the result, permille */
 };
 
-/* Of one device. */
+/* The division of one device. */
 struct division {
 	enum division_mode mode;
 	uint64_t now_ns;

@@ -9,7 +9,7 @@ enum { DIVISION_USERS = 256 };
 
 struct division_part {
 	uint32_t least, most; /* permille of DIVISION_WHOLE; most 0: it takes nothing */
-	uint32_t part;        /* the answer; the sum of them is no more than the whole */
+	uint32_t part;        /* the result; the sum is no more than the whole */
 };
 
 void division_parts(struct division_part *parts, uint32_t count);

@@ -10,7 +10,7 @@ struct engine_process;
 struct session;
 struct tenant;
 
-/* Of the trace that is taken. */
+/* The parameters of the present trace. */
 struct trace_terms {
 	uint64_t id;
 	uint32_t backend, index; /* the device */
@@ -30,7 +30,7 @@ int engine_send_trace_request(struct engine *engine, uint64_t request,
 			      const struct trace_terms *terms, unsigned most);
 /* The pages of shared/share_page.h; the descriptors stay the caller's. */
 int engine_send_division(struct engine *engine, int grants, int claims);
-/* By what the next service will know the engine, and where that service listens. */
+/* The engine's name for the next service, and where that service listens. */
 int engine_send_identity(struct engine *engine, const char *socket_path);
 /* To an engine that comes back: it may present its sessions; then it is taken over, or refused for
  * the reason `refused` (not NULL). */

@@ -505,7 +505,7 @@ int engine_start(struct tenant *tenant, bool may_adopt, struct engine **engine_o
 	if (r == 0)
 		r = engine_open_handles(engine, &supervisor->loop);
 	if (r < 0) {
-		/* This fails only for want of memory or descriptors. The process is ended here, as
+		/* This fails only without memory or descriptors. The process is ended here, as
 		 * nothing watches it yet. */
 		(void)pidfd_send_signal(engine->pidfd, SIGKILL, NULL, 0);
 		(void)waitpid(engine->pid, NULL, 0);
@@ -704,7 +704,7 @@ static void engine_leave_service(struct engine *engine, uint64_t grace_ms)
 	(void)uv_timer_start(&engine->deadline, on_engine_deadline, grace_ms, 0);
 }
 
-/* It has no connection for a message, and no later service would know it. */
+/* It has no connection for a message, and no later service would recognise it. */
 static void engine_stop_absent(struct engine *engine, uint64_t grace_ms)
 {
 	log_info("engine", "ending pid %ld of uid %lu, which has not come back", (long)engine->pid,

@@ -78,8 +78,8 @@ void engine_session_closed(struct engine *engine, struct session *session);
 void engine_check_idle(struct engine *engine);
 
 /*
- * Ask it to end when its sessions have, within `drain_ns`; after that it is killed. It gets no new
- * sessions from now on. A RETURNING engine can only be sent a signal (SIGTERM), and ends its
+ * Request its end when its sessions have ended, within `drain_ns`; after that it is killed. It gets
+ * no new sessions from now on. A RETURNING engine can only be sent a signal (SIGTERM), and ends its
  * sessions.
  */
 void engine_stop(struct engine *engine, uint64_t drain_ns);
@@ -87,8 +87,8 @@ void engine_stop(struct engine *engine, uint64_t drain_ns);
 /* SIGKILL, for a reason that is logged. */
 void engine_kill(struct engine *engine, const char *reason);
 
-/* The same once its sessions have ended, or after a moment: it was asked to end them. It gets no
- * new ones. */
+/* The same once its sessions have ended, or after a moment: their end was requested. It gets no new
+ * ones. */
 void engine_kill_soon(struct engine *engine, const char *reason);
 
 /* The service ends: free what is known of the process, which goes on, and refuse waiting sessions.

@@ -18,7 +18,7 @@ bool engine_lost_is_marked(const struct engine *engine);
 
 /*
  * At its hang-up: start the next engine in its place, settle its end, and hold its process. An
- * engine that was asked to end is ended at once, and the rest follows when its process has gone.
+ * engine whose end was requested is ended at once, and the rest follows when its process has ended.
  */
 void engine_lost_begin(struct engine *engine);
 
@@ -29,7 +29,7 @@ void engine_lost_is_followed(const struct tenant *tenant);
 /* End its process now, if it is held. Its exit is handled later. */
 void engine_lost_end(struct engine *engine);
 
-/* Its process has gone. */
+/* Its process has ended. */
 void engine_lost_reaped(struct engine *engine);
 
 #endif

@@ -20,7 +20,7 @@
 /* Most engines that failed and have not ended: a driver may take long over each. */
 enum { LEAVING_MAX = 16 };
 
-/* Engines that were not asked to end, and that take no session any more. */
+/* Engines that take no session any more, without a request to end. */
 static unsigned tenant_count_leaving_engines(const struct tenant *tenant)
 {
 	unsigned count = 0;

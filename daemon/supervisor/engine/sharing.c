@@ -302,7 +302,7 @@ static bool sharing_lacks_engine(const struct engine *engine)
 }
 
 /* Repeated, less and less often, until all engines that may take part do. An engine beyond the
- * limit waits until another one has gone. */
+ * limit waits until another one has ended. */
 static void on_sharing_retry(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;

@@ -51,7 +51,7 @@ void sharing_init(struct supervisor *supervisor);
 void sharing_engine_ready(struct engine *engine);
 /* The engine takes part no more. */
 void sharing_engine_gone(struct engine *engine);
-/* The engine wants a device while the division rests. False: it could not have found that. */
+/* The engine wants a device while the division is idle. False: it cannot be right about that. */
 bool sharing_engine_wants(struct engine *engine, uint32_t watch);
 /* The configured or ordered shares have changed. */
 void sharing_review(struct supervisor *supervisor);

@@ -38,7 +38,7 @@ enum {
 struct standby {
 	struct supervisor *supervisor;
 	enum standby_state state;
-	struct device_set asked; /* all devices that it was asked to prepare */
+	struct device_set asked; /* all devices that it was requested to prepare */
 	struct engine_process process;
 	struct engine_log *log; /* its standard error; owns process.log */
 	uint64_t since_ns;
@@ -450,7 +450,7 @@ void standby_misadopted(struct tenant *tenant, int wait_status)
 	if (!WIFEXITED(wait_status) || WEXITSTATUS(wait_status) != EXIT_NOT_FOR) {
 		/*
 		 * By then the process runs as that user, who may have stopped or killed it. So the
-		 * standby rests once, and other users have one again. A driver that was slow once
+		 * standby pauses once, and other users have one again. A driver that was slow once
 		 * is forgiven as well.
 		 */
 		if (tenant->uid != geteuid())

@@ -1,6 +1,6 @@
 /*
  * One service follows another, which was restarted or killed, and takes over the engines that go on
- * (engine/return.h). What the next service must know is kept in the folder while this one runs
+ * (engine/return.h). Data for the next service is kept in the folder while this one runs
  * (service/service_state.h), and engines of the last one are expected back.
  */
 #ifndef SYCLD_SUPERVISOR_SUCCESSION_H

@@ -30,7 +30,7 @@ void arrivals_drop(struct tenant *tenant, struct session *session, const char *t
 	(void)session_free(session);
 }
 
-/* Refuse sessions that have waited for too long, and drop those whose client has gone. */
+/* Refuse sessions that have waited for too long, and drop those whose client has hung up. */
 static void arrivals_drop_late(struct tenant *tenant)
 {
 	uint64_t patience_ns = tenant->supervisor->configuration.engine_start_ns;

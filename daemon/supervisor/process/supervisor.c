@@ -53,7 +53,7 @@ static void supervisor_send_status(struct supervisor *supervisor)
 
 static void supervisor_stop(struct supervisor *supervisor, uint64_t drain_ns);
 
-/* Such engines have sessions as a rule, which this service does not know. */
+/* Such engines have sessions as a rule, which this service has not. */
 static bool has_absent_engines(const struct supervisor *supervisor)
 {
 	const struct tenant *tenant;

@@ -6,7 +6,7 @@
 
 /*
  * Takes over what main() has prepared: options, configuration, folder (locked), listener. Runs
- * until the service is asked to stop, or is idle. Returns the exit status.
+ * until a stop is requested, or the service is idle. Returns the exit status.
  */
 int supervisor_run(const struct options *options, const struct configuration *configuration,
 		   const struct runtime_directory *directory, const struct listener *listener);

@@ -1,4 +1,4 @@
-/* What is kept of an engine's reports (account/claims.h): part of a session and of an engine. */
+/* Data from an engine's reports (account/claims.h): part of a session and of an engine. */
 #ifndef SYCLD_SUPERVISOR_CLAIMS_STATE_H
 #define SYCLD_SUPERVISOR_CLAIMS_STATE_H
 
@@ -10,7 +10,7 @@
 
 enum { CLAIMS_DEVICES_MAX = 64 }; /* and platforms; only the first part of a report has them */
 
-/* Of a session; all 0: none. */
+/* Claims about a session; all 0: none. */
 struct session_figures {
 	uint64_t request; /* of the report that it is of */
 	uint32_t queues, buffers, objects, weight;
@@ -33,11 +33,11 @@ struct device_claim {
 };
 
 struct engine_claims {
-	uint64_t request;   /* the last one that was answered; 0: none was */
-	uint64_t arriving;  /* the one that some parts of an answer are of */
+	uint64_t request;   /* the last one with a reply; 0: none */
+	uint64_t arriving;  /* the one to which a part of the reply has come */
 	unsigned parts;     /* number of parts that have arrived */
-	uint64_t at_ns;     /* when `request` was answered */
-	uint64_t serves;    /* questions up to this one are answered by this report */
+	uint64_t at_ns;     /* when the reply to `request` came */
+	uint64_t serves;    /* this report is the reply to requests up to this one */
 	uint64_t window_ns; /* start of the window in which requests are counted */
 	unsigned asked;     /* requests in that window */
 	Sycl__V1__EngineReport

@@ -1,5 +1,5 @@
 /*
- * One engine process as the service knows it, and its states (engine/engine.h has the functions):
+ * The service's state of an engine process (engine/engine.h has the functions):
  *
  *   STARTING --ready--> READY --stop, hang-up--> STOPPING --exit--> (reaped, freed)
  *       \                ^   \--- this service ends: the process goes on (engine_abandon)
@@ -7,7 +7,7 @@
  *         \------------- exit, time-out ------------------/                 \--exit--> (freed)
  *
  * One that has given up its devices is settled at its hang-up (engine/lost.h), and is STOPPING
- * until its process is gone.
+ * until its process has ended.
  */
 #ifndef SYCLD_SUPERVISOR_ENGINE_STATE_H
 #define SYCLD_SUPERVISOR_ENGINE_STATE_H
@@ -27,7 +27,7 @@
 enum engine_state { ENGINE_STARTING, ENGINE_READY, ENGINE_STOPPING, ENGINE_RETURNING };
 
 enum {
-	ENGINE_REQUESTS_MAX = 4, /* report requests without an answer; more are not sent */
+	ENGINE_REQUESTS_MAX = 4, /* report requests without a reply; more are not sent */
 	ENGINE_PLACES = 1024,    /* where sessions are found by their number */
 	ENGINE_INVALID_MAX = 64, /* unrequested messages, before the engine is ended */
 	ENGINE_REASON_BYTES = 128,
@@ -46,11 +46,11 @@ struct engine {
 	bool adopted;        /* it was the standby */
 	bool is_replacement; /* it replaces an engine that lost a device: it opens devices at once
 			      */
-	bool stop_requested; /* this service asked it to stop: its end is no failure */
+	bool stop_requested; /* this service requested its end, which is no failure */
 	bool is_child;       /* of this process: its exit status will be known */
-	bool is_lost;   /* engine/lost.h: for its tenant it has gone, but its process may still be
-			   there */
-	bool is_held;   /* is_lost: its process is left alone for a while */
+	bool is_lost; /* engine/lost.h: for its tenant it has ended, but its process may still exist
+		       */
+	bool is_held; /* is_lost: its process is left alone for a while */
 	bool has_token; /* it can come back to the service that follows */
 	uint8_t token[ENGINE_TOKEN_BYTES];
 	uint64_t start_ticks; /* process_start_ticks */
@@ -80,7 +80,7 @@ struct engine {
 	struct device_set
 		devices; /* the devices that it reports as open, of backends that can open ahead */
 	struct memory_region *flight; /* its flight page, read-only; NULL until it is ready */
-	uint64_t requests[ENGINE_REQUESTS_MAX]; /* requests that it has not answered; 0: free */
+	uint64_t requests[ENGINE_REQUESTS_MAX]; /* requests without a reply; 0: free */
 	struct engine_claims claims;
 	uint64_t trace_request; /* the latest question that it has sent trace records for, */
 	size_t trace_bytes;     /* and their size so far */

@@ -1,5 +1,5 @@
 /*
- * What the lower rooms report to the rooms above them. The composition root
+ * Reports of the lower folders to the folders above them. The composition root
  * (process/supervisor.c) fills the table before the first engine starts, so that no lower room
  * names an upper one. Every function runs on the loop's thread, and none may block.
  */
@@ -29,8 +29,7 @@ struct service_observer {
 	/* A session has lost its engine before the engine read anything of it. Takes the session.
 	 */
 	void (*session_unplaced)(struct tenant *tenant, struct session *session);
-	/* A device has failed the tenant's engine: another one is wanted, with these devices open.
-	 */
+	/* A device has failed the tenant's engine: start another one, with these devices open. */
 	void (*engine_wanted)(struct tenant *tenant, uint64_t devices);
 	/* A session that is not open has to be given up; `text` is for its client. */
 	void (*session_overdue)(struct session *session, const char *text);
@@ -41,13 +40,13 @@ struct service_observer {
 	void (*starts_taking)(struct engine *engine);
 	/* The engine has come back from an earlier service. */
 	void (*returned)(struct engine *engine);
-	/* The engine can answer questions. */
+	/* The engine accepts requests. */
 	void (*ready)(struct engine *engine);
-	/* The engine answers nothing any more. */
+	/* The engine replies to nothing any more. */
 	void (*gone)(struct engine *engine);
-	/* The engine has answered this question in full. */
+	/* The engine has sent its whole reply to this request. */
 	void (*answered)(struct engine *engine, uint64_t request);
-	/* A part of a trace has come. False: the engine sent more than it was asked for. */
+	/* A part of a trace has come. False: the engine sent more than was requested. */
 	bool (*traced)(struct engine *engine, const Sycl__V1__EngineTrace *message);
 	/* A session of some engine is over; it is freed afterwards. */
 	void (*session_ended)(struct supervisor *supervisor, const struct session *session);

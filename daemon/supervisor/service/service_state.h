@@ -1,8 +1,8 @@
 /*
  * The state that a service leaves in its folder for the next one: the engines that go on without
- * it, how each is identified, and what tenants have used. One small file, replaced as a whole, that
- * only the service's user can read or write. It holds the engines' tokens as they are: a user that
- * may read it may look into the service as well.
+ * it, how each is identified, and the use of devices by tenants. One small file, replaced as a
+ * whole, that only the service's user can read or write. It holds the engines' tokens as they are:
+ * a user that may read it may look into the service as well.
  */
 #ifndef SYCLD_SUPERVISOR_SERVICE_STATE_H
 #define SYCLD_SUPERVISOR_SERVICE_STATE_H
