@@ -6,7 +6,7 @@
 
 /*
  * Send Packet{error}, then close the socket in such a way that the client can read the packet,
- * whatever it has sent meanwhile. Takes the socket. Never blocks; a client that has gone is no
+ * whatever it has sent meanwhile. Takes the socket. Never blocks; a hang-up of the client is no
  * error.
  */
 void refuse_client(int socket, enum sycl_status code, const char *text);

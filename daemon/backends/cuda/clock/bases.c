@@ -52,8 +52,8 @@ static int send_one(struct cuda_bases *bases)
 	return r;
 }
 
-/* One that is waited for until the deadline. 1: it was about as fast as can be; 0: not so; or a
- * negative errno. */
+/* Takes a sample and waits for it until the deadline. 1: it was about as fast as possible; 0: it
+ * was slower; or a negative errno. */
 static int send_and_see(struct cuda_bases *bases, uint64_t deadline_ns)
 {
 	const struct cuda_clock_source *source = &bases->source;
@@ -80,7 +80,8 @@ static int send_burst(struct cuda_bases *bases)
 	int r = 0;
 	bases->sent = 0;
 	unsigned fast = 0;
-	/* One at least, however late it is by now: a burst of none would be waited for for ever. */
+	/* At least one sample, however late it is by now: a burst without samples would never
+	 * end. */
 	do {
 		r = send_and_see(bases, deadline);
 		fast += r > 0;
@@ -135,7 +136,7 @@ static int64_t slip_of(int64_t advance, int64_t host_advance)
 						     : cuda_clock_rounding_ns(advance);
 }
 
-/* The device's clock was set while the burst was out: what lies before that says nothing of now. */
+/* The device's clock was set while the burst was out: samples from before that are useless now. */
 static unsigned first_of_now(const struct cuda_bases *bases, unsigned count)
 {
 	const struct cuda_clock_sample *last = &bases->burst[count - 1];
@@ -149,12 +150,12 @@ static unsigned first_of_now(const struct cuda_bases *bases, unsigned count)
 }
 
 /*
- * What the round trips of a burst say together: nothing was stamped before it was asked for, or
- * after it was seen, and the device is as far as the host, so it was stamped in the middle. The
- * mean of those that were about as fast as the fastest: stamps may be multiples of a microsecond.
- * As a sample that came by the shortest way. False: the end was seen late, or one of the two ways
- * was long by itself. Several in a row that are all somewhat slow are slow both ways: such is the
- * device just then.
+ * Combines the round trips of a burst. Each stamp was written after its request and before the host
+ * read it. Both ways take about the same time, so it was written in the middle. The result is the
+ * mean of those that were about as fast as the fastest, as stamps may be multiples of a
+ * microsecond. It counts as a sample by the shortest way. False: the end was read late, or one of
+ * the two ways was long. Several trips in a row that are all somewhat slow are slow both ways: the
+ * device is slow then.
  */
 static bool find_centre(struct cuda_bases *bases, unsigned first, unsigned count,
 			struct cuda_clock_sample *sample_out)
@@ -259,7 +260,7 @@ static int sharpen_bases(struct cuda_bases *bases)
 	return r == 0 ? take_burst(bases) : r;
 }
 
-/* Where no base is near: the event was seen just now, and the time between the two is right. */
+/* Without a near base: the event was read just now, and the time between the two is right. */
 static void place_by_sight(uint64_t seen, int64_t duration, uint64_t *start_ns_out,
 			   uint64_t *end_ns_out)
 {
@@ -309,7 +310,7 @@ int cuda_bases_times(struct cuda_bases *bases, void *start, void *end, uint64_t 
 			   cuda_clock_rounding_ns(duration);
 	uint64_t end_host = cuda_timeline_host(&bases->timeline, end_device);
 	cuda_timeline_limit(&bases->timeline, end_device, seen);
-	/* Nothing ends after it was seen to. */
+	/* No event ends after the host has read its end. */
 	end_host = end_host < seen ? end_host : seen;
 	uint64_t start_host = end_host - (uint64_t)cuda_timeline_span(&bases->timeline, duration);
 	*start_ns_out = in_order(bases, end_device - duration + rounding, start_host);

@@ -4,10 +4,10 @@
  *
  * The driver gives only the time between two events, as a float of milliseconds: good to 15 ns over
  * half a second, to 31 us over ten minutes, to 4 ms over a day. So times are counted from a base
- * event that is never old while the clock is used: each burst of samples (see clock/math.h)
- * ends in the next base, and the bases' own times are added up in integers. What rounding does to
- * that sum, and pauses (then the base is old, and its time only about right), does not stay: every
- * burst compares the device with CLOCK_MONOTONIC anew.
+ * event that is never old while the clock is used: each burst of samples (see clock/math.h) ends in
+ * the next base, and the bases' own times are added up in integers. What rounding does to that sum,
+ * and pauses (then the base is old, and its time only about right), does not stay: every burst
+ * compares the device with CLOCK_MONOTONIC again.
  *
  * Everything happens when the clock is used: nothing wakes up for it. A burst is a few records on a
  * stream of its own, each waited for before the next one is sent: a round trip shows from both
@@ -69,27 +69,27 @@ struct cuda_bases {
 	bool is_out;           /* a burst of `sent` was sent, and not taken yet */
 	unsigned sent;
 	struct cuda_clock_sample burst[CUDA_CLOCK_BURST]; /* host_ns, in the order of `order` */
-	uint64_t seen_ns[CUDA_CLOCK_BURST]; /* when it was seen to be back; 0: no thread looked */
+	uint64_t seen_ns[CUDA_CLOCK_BURST]; /* when its return was read; 0: no thread has read it */
 	unsigned order[CUDA_CLOCK_BURST];
 	int64_t reported_device_ns; /* the latest end that was reported, as early as rounding lets
 				   it have been */
 	uint64_t reported_host_ns;  /* as what; 0: none yet */
 };
 
-/* `round_trip_ns`: the shortest from asking for a time stamp to seeing it; 0: not known. */
+/* `round_trip_ns`: the shortest from the request of a time stamp to its arrival; 0: unknown. */
 void cuda_bases_init(struct cuda_bases *bases, const struct cuda_clock_source *source,
 		     uint64_t round_trip_ns);
 
 /*
- * Before something is timed: a burst if one is due, CUDA_CLOCK_WAIT_NS at most, 4 times a second;
- * otherwise takes one that is back, if any, and reads the host's clock. 0, or the source's negative
- * errno.
+ * Call before a timed command. Runs a burst if one is due, CUDA_CLOCK_WAIT_NS at most, 4 times a
+ * second. Otherwise takes a burst that is back, if any, and reads the host's clock. 0, or the
+ * source's negative errno.
  */
 int cuda_bases_prepare(struct cuda_bases *bases);
 
 /*
  * CLOCK_MONOTONIC of two events that have both happened, start before end. 0, -EAGAIN: they have
- * not, ask again; or the source's other negative errno.
+ * not, call again; or the source's other negative errno.
  */
 int cuda_bases_times(struct cuda_bases *bases, void *start, void *end, uint64_t *start_ns_out,
 		     uint64_t *end_ns_out);

@@ -1,4 +1,4 @@
-/* The clock of one device on the driver: clock/bases.h says how it works. */
+/* The clock of one device on the driver: clock/bases.h describes the method. */
 #include "cleanup.h"
 #include "clock.h"
 #include "cuda/clock/bases.h"

@@ -11,7 +11,7 @@
 #define BELIEVED_COUNT   6u
 #define DRIFT_GAP        1e-6  /* and by so much in a long pause */
 #define NOISE_NS         400.0 /* between two bursts, mostly */
-#define CENTRED_NS       150.0 /* what was seen both ways is off by so much */
+#define CENTRED_NS       150.0 /* samples of round trips are off by so much */
 #define STEP_NS          50000.0
 #define CONTRADICTION_NS 2000
 #define DOUBT_NS         130.0 /* by so much, at most, a late burst may move the offset */
@@ -59,8 +59,8 @@ int64_t cuda_timeline_span(const struct cuda_timeline *timeline, int64_t device_
 	return device_span_ns + round_to_ns(timeline->drift * (double)device_span_ns);
 }
 
-/* How far off the offset may be a time away from a sample: by what is not known of the drift, and
- * by how that changes. */
+/* The error of the offset at some time from a sample: by the error of the drift, and by the drift's
+ * changes. */
 static double timeline_uncertainty(const struct cuda_timeline *timeline, double since)
 {
 	return fabs(since) * timeline->uncertainty + since * since * (DRIFT_CHANGE / 2e9);
@@ -160,16 +160,16 @@ static bool is_confirmed(const struct cuda_timeline *timeline, const struct line
 	return false;
 }
 
-/* How well a line shows the drift of today: a short one is blurred by noise, a long one shows
- * drifts gone by. */
+/* How well a line shows the present drift: noise distorts a short one, and a long one includes
+ * former drifts. */
 static double uncertainty_of(const struct cuda_timeline *timeline, const struct line *line)
 {
 	double span = span_of(timeline, line);
 	return NOISE_NS / span + DRIFT_CHANGE / 2e9 * span;
 }
 
-/* Late bursts can lie on a line by chance; one that says something quite new needs more of them
- * than one that does not. */
+/* Late bursts can lie on a line by chance; one that differs much needs more of them than one that
+ * does not. */
 static bool is_believed(const struct cuda_timeline *timeline, const struct line *line,
 			double uncertainty)
 {
@@ -179,9 +179,8 @@ static bool is_believed(const struct cuda_timeline *timeline, const struct line 
 }
 
 /*
- * Late bursts lie anywhere below the line of the others. So it is the one with none above it that
- * goes on until now, but for two late ones at most, and shows most; the more bursts are on it the
- * better.
+ * Late bursts lie anywhere below the line of the others. So the right line has no burst above it,
+ * and reaches until now, except for two late bursts at most. The more bursts are on it the better.
  */
 static void learn_drift(struct cuda_timeline *timeline)
 {
@@ -259,7 +258,7 @@ static void keep_bound(struct cuda_timeline *timeline, const struct cuda_clock_s
 	timeline->bursts[timeline->count++] = *sample;
 }
 
-/* The mean of what those that were seen both ways say of now. */
+/* The mean of the offsets now, by all samples of round trips. */
 static double bound_middle(const struct cuda_timeline *timeline, int64_t at_ns, int64_t origin_ns)
 {
 	double sum = 0.0, weights = 0.0;
@@ -293,7 +292,7 @@ static int64_t wanted_offset(struct cuda_timeline *timeline)
 	return origin + round_to_ns(most) + timeline->way_ns;
 }
 
-/* Nothing is seen before it has happened. */
+/* A stamp cannot be read before it was written. */
 static int64_t clamp_to_limit(struct cuda_timeline *timeline, int64_t at_ns, int64_t wanted)
 {
 	if (!timeline->is_limited)

@@ -1,17 +1,17 @@
 /*
- * Where a device's own clock stands against CLOCK_MONOTONIC. Pure arithmetic: no driver, no system
+ * The offset of a device's own clock from CLOCK_MONOTONIC. Pure arithmetic: no driver, no system
  * call; tested with a simulated device.
  *
  * The device's nanoseconds count from anywhere; `offset` is what must be added to have
- * CLOCK_MONOTONIC. What is known of it are one-sided samples: the host read its clock, then asked
- * for a time stamp, which the device wrote a little later; so the offset is at least host - device.
- * A few such samples in a row make a burst, whose best is late by the shortest way to the device,
- * about the same every time: a constant, which cancels when two times are compared. Between bursts
- * the offset moves as the two crystals differ (`drift`). Bursts that came through as fast as can be
- * lie on a line, late ones below it; so the drift is that of the line that has most bursts on it
- * and none above, of three at least. A whole burst can be late, because what is sent behind a late
- * sample is late with it: it is found out by what the ones before it say of now, as well as the
- * drift is known. So the next burst is sent before that is more than DOUBT_NS.
+ * CLOCK_MONOTONIC. It is estimated from one-sided samples. The host read its clock and then
+ * requested a time stamp, which the device wrote a little later. So the offset is at least host -
+ * device. A few such samples in a row make a burst, whose best is late by the shortest way to the
+ * device, about the same every time: a constant, which cancels when two times are compared. Between
+ * bursts the offset moves as the two crystals differ (`drift`). Bursts that came through as fast as
+ * can be lie on a line, late ones below it; so the drift is that of the line that has most bursts
+ * on it and none above, of three at least. A whole burst can be late, because what is sent behind a
+ * late sample is late with it: it is found out by what the ones before it say of now, as well as
+ * the drift is known. So the next burst is sent before that is more than DOUBT_NS.
  *
  * A burst that was seen both ways is not late at all, but off by a little either way: of such ones
  * the offset is the mean, the nearer in time the more, and only where the last one is of the other
@@ -39,9 +39,9 @@
 
 struct cuda_clock_sample {
 	int64_t device_ns;
-	uint64_t host_ns; /* CLOCK_MONOTONIC, read before the device was asked */
-	bool is_centred;  /* host_ns is off either way by a little, and not only early: both ways
-			     were seen */
+	uint64_t host_ns; /* CLOCK_MONOTONIC, read before the request to the device */
+	bool is_centred;  /* host_ns is a little early or late, and not only early: a round trip was
+			     measured */
 };
 
 struct cuda_timeline {
@@ -74,8 +74,7 @@ void cuda_timeline_init(struct cuda_timeline *timeline, int64_t way_ns);
 void cuda_timeline_add(struct cuda_timeline *timeline, const struct cuda_clock_sample *samples,
 		       unsigned count, int64_t gap_ns, int64_t slip_ns, int64_t next_ns);
 
-/* The host saw at host_ns what the device had stamped device_ns: the offset is not greater than the
- * difference. */
+/* The host read at host_ns a stamp of device_ns: the offset is not greater than the difference. */
 void cuda_timeline_limit(struct cuda_timeline *timeline, int64_t device_ns, uint64_t host_ns);
 
 /* The CLOCK_MONOTONIC of a time of the device; a burst must have been added. */

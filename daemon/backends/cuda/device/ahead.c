@@ -3,7 +3,7 @@
 #include "cuda/program/program.h"
 #include "cuda/device/ahead.h"
 
-/* One thread prepares all, before any other of the backend's entries. */
+/* A single thread prepares all, before any other of the backend's entries. */
 static CUcontext contexts[CUDA_AHEAD_DEVICES_MAX];
 static struct cuda_ahead prepared[CUDA_AHEAD_DEVICES_MAX]; /* in these contexts */
 

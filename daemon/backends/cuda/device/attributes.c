@@ -26,7 +26,7 @@ enum fp_config {
 	FP_CORRECT_DIVIDE_SQRT = 128,
 };
 
-/* 0 where the driver does not know the attribute: it is older than it. */
+/* 0 if the driver is older than the attribute. */
 static int attribute(const struct cuda_library *cuda, CUdevice device, CUdevice_attribute which)
 {
 	int value = 0;

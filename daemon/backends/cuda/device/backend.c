@@ -1,4 +1,4 @@
-/* The backend is opened and closed, and says what devices it has. */
+/* Opens and closes the backend, and lists its devices. */
 #include "cuda/device/device.h"
 #include "cuda/driver/environment.h"
 #include "cuda/driver/settings.h"

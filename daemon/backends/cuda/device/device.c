@@ -85,8 +85,8 @@ static int open_parts(struct backend_device *device, struct backend_fault *fault
 }
 
 /*
- * -EBUSY: it is open already. In contexts that the application names it can be open beside that;
- * such a one is what others find only as long as there is no other.
+ * -EBUSY: it is open already. It can also be open in contexts that the application names. Others
+ * find such a one only as long as there is no other.
  */
 static int claim_device_index(struct backend_device *device, struct backend_fault *fault_out)
 {
@@ -150,7 +150,7 @@ static int open_device_in(struct backend *backend, uint32_t index, CUcontext con
 	device->wake = wake;
 	device->token = token;
 	int error = open_parts(device, fault_out);
-	/* Other devices see it (peers) only when it is whole. */
+	/* Other devices find it (peers) only when it is complete. */
 	if (error == 0)
 		error = claim_device_index(device, fault_out);
 	if (error < 0) {

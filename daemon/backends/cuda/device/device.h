@@ -1,6 +1,6 @@
 /*
  * The backend as a whole: the entries of backend.h that open and close it and its devices, and the
- * facts. What an entry does, which thread calls it and what it returns is said in backend.h.
+ * facts. backend.h documents the entries: effects, threads and results.
  */
 #ifndef SYCL_BACKENDS_CUDA_DEVICE_H
 #define SYCL_BACKENDS_CUDA_DEVICE_H

@@ -1,6 +1,6 @@
 /*
- * The platform, its devices and what is known of them. Asks the driver for attributes alone: no
- * context is made (A17), so a listing costs no memory on any GPU.
+ * The platform, its devices and their facts. Queries only attributes of the driver: no context is
+ * made (A17), so a listing costs no memory on any GPU.
  */
 #include "cuda/device/attributes.h"
 #include "cuda/device/device.h"
@@ -62,8 +62,8 @@ static const char *why_not(const struct cuda_device_facts *facts)
 }
 
 /*
- * The key is that of what a build depends on, the architecture and the driver: two equal GPUs share
- * what was built, and the build helper takes whichever of them it finds first.
+ * The key has what a build depends on: the architecture and the driver. Two equal GPUs share
+ * builds, and the build helper takes the first of them.
  */
 static int fill_texts(const struct cuda_library *cuda, const struct cuda_device_facts *from,
 		      const char *name, const char *driver, struct backend_device_facts *facts)

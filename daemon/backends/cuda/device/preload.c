@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* One thread calls this, before any other of the backend's entries. */
+/* A single thread calls this, before any other of the backend's entries. */
 static struct backend *ahead;
 static CUcontext contexts[CUDA_AHEAD_DEVICES_MAX];
 
@@ -23,7 +23,7 @@ static int no_memory(struct backend_fault *fault_out)
 				"no memory for the CUDA backend");
 }
 
-/* Not cuda_open: that would look for a cache folder now. */
+/* Not cuda_open: that would search a cache folder now. */
 static int start_driver(const struct backend_settings *settings, struct backend *backend,
 			struct backend_fault *fault_out)
 {
@@ -57,7 +57,7 @@ static int preload_start(const struct backend_settings *settings, struct backend
 	return 0;
 }
 
-/* Has the GPU gone meanwhile, or failed? The driver asks it for this number. */
+/* Was the GPU removed meanwhile, or has it failed? The driver reads this number from it. */
 static int check_context(const struct backend *backend, uint32_t index,
 			 struct backend_fault *fault_out)
 {
@@ -103,8 +103,8 @@ static int hold_context(const struct backend *backend, uint32_t index,
 }
 
 /*
- * One GPU without memory for a context does not keep the others from being prepared. One that was
- * and does not answer any more, or a result that is sticky, does: this process is of no use then.
+ * A GPU without memory for a context does not keep the others from being prepared. A prepared GPU
+ * that does not respond any more does, and so does a sticky result: this process is useless then.
  */
 static int hold_contexts(const struct backend *backend, uint64_t devices,
 			 struct backend_fault *fault_out)

@@ -1,7 +1,6 @@
 /*
- * A device's context, current where it is used: the primary one, of which there is one per device
- * and process, retained when the device is opened; or one of the application's own making, which
- * stays the application's.
+ * A device's context, made current where it is used. It is the primary one of the device and
+ * process, retained when the device is opened. Or the application has made it, and keeps it.
  */
 #include "cuda/driver/context.h"
 
@@ -12,7 +11,7 @@ static _Atomic uint64_t openings;
 
 /*
  * The application may capture a stream of its own in this process, in the mode that forbids all
- * threads what could wait. Ours wait on streams that it does not know, and must go on (K20).
+ * threads calls that could wait. The engine's threads wait on other streams, and must go on (K20).
  */
 static void relax_capture_mode(const struct cuda_library *cu)
 {

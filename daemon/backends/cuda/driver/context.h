@@ -1,7 +1,7 @@
 /*
- * The backend, its devices and their contexts, which all rooms use. What a room keeps of a device
- * is a struct of its own, which is only named here. Fields belong to the file that they name:
- * others read them. CUDA's names keep CUDA's words; everything else keeps backend.h's.
+ * The backend, its devices and their contexts, which all folders use. A folder's own state of a
+ * device is a struct that is only declared here. Fields belong to the file that they name: others
+ * read them. CUDA's names keep CUDA's words; everything else keeps backend.h's.
  *
  * Threads: a device has its own thread, and a loader thread for the entries that backend.h marks;
  * both enter through cuda_enter, which makes the device's primary context current. The driver
@@ -74,7 +74,7 @@ struct backend_device {
 	bool is_native; /* opened in a context that the application has named: beside others of this
 			   device */
 	bool is_foreign;  /* and that is none of this backend's own: used, never ended (I9) */
-	uint64_t opening; /* counts device_open of this process: cuda_enter knows by it which
+	uint64_t opening; /* counts device_open of this process: cuda_enter finds by it which
 			     context a thread has */
 	backend_wake *wake;
 	void *token;
@@ -82,7 +82,7 @@ struct backend_device {
 	struct cuda_memory_state *memory; /* memory/memory.c: pools, staging, registered ranges */
 	struct cuda_lanes *lanes;     /* lane/lane.c: stream and event pools, completion words */
 	struct cuda_kernels *kernels; /* program/kernel.c: shared window base and the like */
-	/* program/ calls it when chain templates alone hold some program: lane/ sets them anew.
+	/* program/ calls it when chain templates alone hold some program: lane/ sets them again.
 	 * NULL before the lanes are opened. Device thread. */
 	void (*on_abandoned)(struct backend_device *device);
 	uint64_t l2_wanted, l2_set; /* lane/l2.c: of windows that persist; for which the cache has

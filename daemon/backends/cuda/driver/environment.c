@@ -11,10 +11,10 @@
 extern char **environ;
 
 /*
- * Which GPUs to use is the operator's word, and taking it away would show GPUs that were meant to
- * be hidden; devices are known by UUID here, so it does not matter that these renumber them. MPS is
- * found by its folder; without it this process would go around a server that the operator runs. The
- * injection path is how debuggers and sanitizers get in.
+ * The operator chooses which GPUs to use; without these variables hidden GPUs would be visible.
+ * They renumber devices, but devices are identified by UUID here. MPS is found by its folder;
+ * without it this process would bypass the operator's server. Debuggers and sanitizers are loaded
+ * by the injection path.
  */
 static const char *const kept[] = {
 	"CUDA_VISIBLE_DEVICES",
@@ -78,9 +78,9 @@ static void set_variables(const char *path, uint32_t connections)
 	(void)snprintf(number, sizeof(number), "%u", connections);
 	vendor_variable_set("CUDA_DEVICE_MAX_CONNECTIONS", number);
 	/*
-	 * Loading code waits for what runs, and holds up what is sent meanwhile. With LAZY that
-	 * happens again for each function, even where only an attribute is asked for; with EAGER
-	 * once, in cuModuleLoadData.
+	 * Loading code waits for running work, and holds up work that is sent meanwhile. With LAZY
+	 * that happens again for each function, even for the query of an attribute. With EAGER it
+	 * happens once, in cuModuleLoadData.
 	 */
 	vendor_variable_set("CUDA_MODULE_LOADING", "EAGER");
 	vendor_variable_set("CUDA_CACHE_PATH", path);

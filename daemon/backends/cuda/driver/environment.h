@@ -9,15 +9,15 @@
 
 /*
  * Before the library is opened: unset every CUDA_* variable that is not known to be harmless, set
- * those that this backend wants. `cache_directory`: where the driver may keep what it compiles;
+ * those that this backend needs. `cache_directory`: where the driver may keep what it compiles;
  * NULL: nowhere. Writes the environment only where it is not right already. `connections`: queues
  * to a device. One thread.
  */
 void cuda_environment_prepare(const char *cache_directory, uint32_t connections);
 
 /*
- * The same for a process that does not know its user yet: `later` is a path that leads to that
- * user's cache folder when it does (NULL: nowhere). Nothing is looked up or made there now.
+ * The same for a process without a user yet: `later` is a path that will lead to the user's cache
+ * folder (NULL: nowhere). Nothing is looked up or made there now.
  */
 void cuda_environment_prepare_early(const char *later, uint32_t connections);
 

@@ -9,7 +9,7 @@
 
 /* How bad a result is. */
 enum weight {
-	ONE_CALL, /* what was asked for was not done; everything else goes on */
+	ONE_CALL, /* the request was not carried out; everything else goes on */
 	DOUBTFUL, /* as the next, if another call fails with it, too */
 	STICKY, /* every later call of this process fails with it: only a new process works again */
 };
@@ -19,7 +19,7 @@ struct meaning {
 	enum weight weight;
 	int32_t status;
 	int error;
-	const char *sentence; /* NULL: the driver's words say it well enough */
+	const char *sentence; /* NULL: the driver's text suffices */
 };
 
 /* Sentences for readers who do not know the driver. Sorted by number. */
@@ -154,7 +154,7 @@ bool cuda_result_is_sticky(CUresult result)
 	return find_meaning(result)->weight == STICKY;
 }
 
-/* A call that cannot fail by itself: a GPU that is gone ("unknown error") fails all of them. */
+/* A call that cannot fail by itself: a lost GPU ("unknown error") fails all of them. */
 static bool fails_everything(const struct cuda_library *library, CUresult result)
 {
 	size_t free_bytes, total_bytes;
@@ -172,7 +172,7 @@ static void mark_lost(struct backend_device *device, const struct backend_fault 
 	device->lost_fault = *fault;
 	atomic_store_explicit(&device->lost, CUDA_LOST, memory_order_release);
 	if (device->wake)
-		device->wake(device->token); /* the loader may have seen it: what is in flight is
+		device->wake(device->token); /* the loader may have found it: commands in flight are
 						reported as lost */
 }
 

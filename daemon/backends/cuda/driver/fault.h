@@ -6,11 +6,11 @@
 #include "cuda/driver/library.h"
 
 /*
- * Put a CUresult into words. `what` is said before the driver's own words: "cannot
- * allocate 4096 bytes"; of an open device that has failed "the device failed", whichever call finds
- * it. Status: of the result (out of memory: MEMORY_ALLOCATION; argument: INVALID; ...). Sticky
- * results (700, 702, 710, 714 - 719, 226, 911 and the like) mark the device lost: device_lost and
- * process_lost. Returns a negative errno.
+ * Put a CUresult into words. `what` precedes the driver's own text: "cannot allocate 4096 bytes";
+ * of an open device that has failed "the device failed", whichever call finds it. Status: of the
+ * result (out of memory: MEMORY_ALLOCATION; argument: INVALID; ...). Sticky results (700, 702, 710,
+ * 714 - 719, 226, 911 and the like) mark the device lost: device_lost and process_lost. Returns a
+ * negative errno.
  */
 int cuda_fault(struct backend_device *device_or_null, const struct cuda_library *library,
 	       CUresult result, struct backend_fault *fault_out, const char *what, ...)

@@ -1,9 +1,9 @@
 /*
- * Every driver function that this backend calls, once, with the version of its binary interface:
- * the driver is asked for that version of it, never for "the newest", because 13.0 gave several
- * names a new interface. The versions are the v numbers of cudaTypedefs.h. NEEDED: without it there
- * is no backend; all of them are in driver 550 (CUDA 12.4). OPTIONAL: NULL where the driver has it
- * not, and what needs it is switched off: check before calling. No function of the per-thread
+ * Every driver function that this backend calls, once, with the version of its binary interface.
+ * The driver is queried for that version, never for "the newest", because 13.0 gave several names a
+ * new interface. The versions are the v numbers of cudaTypedefs.h. NEEDED: without it there is no
+ * backend; all of them are in driver 550 (CUDA 12.4). OPTIONAL: NULL if the driver does not have
+ * it, and features that need it are off: check before calling. No function of the per-thread
  * default stream is in here, and none that synchronises the whole device, but for opening and
  * closing it.
  */

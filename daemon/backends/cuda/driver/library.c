@@ -40,8 +40,7 @@ static int too_old(int version, struct backend_fault *fault_out)
 		CUDA_OLDEST_DRIVER % 1000 / 10);
 }
 
-/* Before anything else is asked of it: an old driver may not even have the function that finds the
- * others. */
+/* Before any other query: an old driver may not even have the function that finds the others. */
 static int check_version(struct cuda_library *library, struct backend_fault *fault_out)
 {
 	PFN_cuDriverGetVersion_v2020 get_version = NULL;
@@ -77,7 +76,7 @@ static int look_up_entry(struct cuda_library *library, struct backend_fault *fau
 		void *address = NULL;
 
 		/* Not the symbols of per-thread default streams, whatever the compiler's options
-		 * say. */
+		 * are. */
 		CUresult result = get_address(function->name, &address, function->version,
 					      CU_GET_PROC_ADDRESS_LEGACY_STREAM, &status);
 		if (result != CUDA_SUCCESS || status != CU_GET_PROC_ADDRESS_SUCCESS)

@@ -22,9 +22,9 @@ static const char *const usual_names[] = {
 };
 
 /*
- * NVRTC opens a second library by its bare name when it compiles. Where the first one was given by
- * its path the loader may not look there; what is loaded already, it finds. Never closed: NVRTC
- * uses it from then on.
+ * NVRTC opens a second library by its bare name when it compiles. If the first one was given by its
+ * path the loader may not search there; it finds a library that is loaded already. Never closed:
+ * NVRTC uses it from then on.
  */
 static void open_builtins_beside(const char *path)
 {

@@ -37,7 +37,7 @@ struct cuda_nvrtc {
 	void *handle; /* never closed: the child ends soon */
 	int major, minor;
 	int newest; /* the architecture to compile for: the device's, or the last before it that the
-		       library knows; 90: 9.0 */
+		       library supports; 90: 9.0 */
 	bool exact; /* `newest` is the device's own */
 	char include[256]; /* the toolkit's headers beside the library; "": none there */
 #define CUDA_NVRTC_MEMBER(name, result, parameters)                                                \
@@ -48,8 +48,8 @@ struct cuda_nvrtc {
 
 /*
  * Open it for a device of this compute capability. `name`: NULL for the usual names. -EOPNOTSUPP,
- * FEATURE_NOT_SUPPORTED and a sentence: it is not here, too old, or knows no architecture that runs
- * on the device.
+ * FEATURE_NOT_SUPPORTED and a sentence: it is not installed, too old, or supports no architecture
+ * that runs on the device.
  */
 int cuda_nvrtc_open(const char *name, int compute_major, int compute_minor,
 		    struct cuda_nvrtc *nvrtc_out, struct backend_fault *fault_out);

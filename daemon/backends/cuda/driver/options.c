@@ -10,7 +10,7 @@ static bool is_space(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* One word from *from to *to, ended by 0: never more bytes than it was written with, and that 0. */
+/* Copies a word from *from to *to, ended by 0: never more bytes than in the input, and that 0. */
 static int take_option_word(const char **from, char **to)
 {
 	char quote = '\0';

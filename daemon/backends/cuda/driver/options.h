@@ -24,7 +24,7 @@ struct cuda_options {
 	 * "scale<float>". */
 	const char *expressions[CUDA_OPTIONS_MAX];
 	char pending;          /* 'D' or 'U': what the next word does */
-	bool has_architecture; /* the user says for which one to compile */
+	bool has_architecture; /* the user names the architecture */
 };
 
 /*

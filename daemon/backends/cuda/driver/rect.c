@@ -38,7 +38,7 @@ static CUresult put_rows(const struct cuda_library *cuda, CUstream stream,
 	return result;
 }
 
-/* A height in rows is how the driver knows where a slice begins: of one slice any. */
+/* The driver finds the beginning of a slice by a height in rows; for one slice any will do. */
 static size_t height_of(const struct copy_box *box, const struct box_pitch *pitch)
 {
 	return box->slices == 1 ? box->rows : pitch->slice_bytes / pitch->row_bytes;
@@ -51,7 +51,7 @@ static CUmemorytype memory_type(struct cuda_rect_side side)
 			   : CU_MEMORYTYPE_DEVICE;
 }
 
-/* A driver that knows the image's rows and slices itself. */
+/* The driver has the image's rows and slices itself. */
 static CUresult put_array(const struct cuda_library *cuda, CUstream stream,
 			  const struct copy_box *box, struct cuda_rect_side destination,
 			  struct cuda_rect_side source)

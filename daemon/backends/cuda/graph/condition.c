@@ -1,7 +1,7 @@
 /*
- * IF and WHILE nodes (R4): a conditional node of the driver's with the body as a graph of its own,
- * before it a kernel that reads the word and sets the node's condition, and one more behind all of
- * a WHILE's body.
+ * IF and WHILE nodes (R4). Each is a conditional node of the driver with the body as a graph of its
+ * own. A kernel before it reads the word and sets the node's condition; a WHILE has one more behind
+ * all of its body.
  */
 #include "cuda/graph/graph.h"
 
@@ -16,7 +16,7 @@
 
 #define WORD_BYTES 4u
 
-/* The code that NVRTC makes of cudaGraphSetConditional(): the driver's compiler knows that
+/* The code that NVRTC makes of cudaGraphSetConditional(): the driver's compiler has that
  * function. */
 const char cuda_condition_ptx[] =
 	".version 6.0\n"
@@ -216,7 +216,7 @@ int cuda_graph_add_condition(struct backend_graph *graph, const struct backend_c
 	return 0;
 }
 
-/* Behind all of its body the word is read anew. */
+/* Behind all of its body the word is read again. */
 static int close_body(const struct backend_graph *graph, uint32_t index, CUgraphNode *last,
 		      struct backend_fault *fault_out)
 {

@@ -10,7 +10,7 @@
 #define GROUP_ITEMS 256u
 #define GROUPS_MAX  16384u /* each work-item goes on from there */
 
-/* Words after which a pattern of so many bytes begins anew: the least multiple of both. */
+/* Words after which a pattern of so many bytes begins again: the least multiple of both. */
 static uint32_t words_of_period(size_t bytes)
 {
 	return (uint32_t)(bytes % 4 == 0 ? bytes / 4 : bytes % 2 == 0 ? bytes / 2 : bytes);

@@ -212,9 +212,9 @@ static bool is_plain(const struct cuda_launch *launch)
 }
 
 /*
- * May a kernel begin while the one node ends that it comes after, or runs, where the program wants
- * that (R5)? It waits by itself, and is the first to come after that one: an edge of each kind is
- * more than is needed. Not in a graph with memory: the driver takes no node out of it, should it
+ * May a kernel begin while its only predecessor ends, or while it runs, if the program requests
+ * that (R5)? The kernel waits by itself and is the predecessor's first follower: edges of both
+ * kinds are not needed. Not in a graph with memory: the driver removes no node from it, should it
  * refuse the edge.
  */
 static bool may_overlap(const struct backend_graph *graph, const struct cuda_plan *plan,
@@ -537,8 +537,8 @@ int cuda_graph_finish(struct backend_graph *graph, bool updatable, struct backen
 	return error;
 }
 
-/* Exported memory is zeroed once, before its first use: what has settled is removed from the list.
- */
+/* Exported memory is zeroed once, before its first use: memory that was zeroed is removed from the
+ * list. */
 static int settle_memories(struct backend_graph *graph, struct backend_lane *lane,
 			   struct backend_fault *fault_out)
 {

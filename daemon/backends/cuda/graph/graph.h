@@ -2,18 +2,17 @@
  * Graphs: an application's commands and their order as a CUgraph, instantiated once and launched as
  * one (L9, L13, L14, K15 - K20).
  *
- * Every node of the table is one node of the driver's: a kernel (launches and fills), a copy, a
- * child graph (a graph in a graph, a native command), or an empty one. One more, behind all that
- * nothing waits for, writes the lane's completion word, as in a chain: so a launch is one call of
+ * Every node of the table is one node of the driver: a kernel (launches and fills), a copy, a child
+ * graph (a graph in a graph, a native command), or an empty one. A further node, behind all nodes
+ * without followers, writes the lane's completion word, as in a chain. So a launch is one call of
  * the driver. Its place and value are set at each launch; in the graph itself it writes to a word
  * that no thread reads, so that a graph may become a child of others as it is. The driver lets no
  * two launches of one executable overlap, whatever streams they are on.
  *
- * What lies in the body of a condition is a node of the body's graph, which is the driver's, and
- * goes with it.
+ * A node in the body of a condition belongs to the body's graph, which the driver owns and frees.
  *
- * Kernels are held by the graph: the driver looks at the function that a node named before. Device
- * thread, all of it.
+ * The graph holds kernels: the driver reads the function that a node named before. Device thread,
+ * all of it.
  */
 #ifndef SYCL_BACKENDS_CUDA_GRAPH_H
 #define SYCL_BACKENDS_CUDA_GRAPH_H
@@ -67,7 +66,7 @@ struct cuda_graph_node {
 				its body */
 	CUgraph body;        /* CONDITION */
 	CUgraphConditionalHandle handle;
-	CUdeviceptr word; /* that it asks */
+	CUdeviceptr word; /* that it tests */
 	bool repeats;
 	CUDA_MEMCPY3D copy;            /* COPY: as it is in the graph */
 	struct backend_kernel *kernel; /* held; NULL: no launch */
@@ -152,7 +151,7 @@ uint32_t cuda_graph_allocations(const struct backend_graph *graph, uint64_t uses
  * after a failure. */
 int cuda_graph_add_frees(struct backend_graph *graph, struct backend_fault *fault_out);
 uint64_t cuda_graph_memory_bytes(const struct backend_graph *graph);
-/* The driver's graph is gone. */
+/* The driver's graph was freed. */
 void cuda_graph_memory_end(struct backend_graph *graph);
 
 /* graph/condition.c */

@@ -1,7 +1,7 @@
 /*
  * Native commands as nodes. The function gets a graph of its own, so that all that it adds lies
- * between the node's edges (K16), and an idle stream that has no other use, to capture with (K17).
- * What the graph has when the function returns becomes a child.
+ * between the node's edges (K16). It gets an idle stream that has no other use, to capture with
+ * (K17). The graph becomes a child when the function returns.
  */
 #include "cuda/memory/array.h"
 #include "cuda/graph/graph.h"
@@ -33,8 +33,8 @@ static void give_stream(struct backend_device *device, CUstream stream)
 {
 	const struct cuda_library *cu = &device->backend->library;
 
-	/* What the function has put there although it must not: no other work may come behind it.
-	 */
+	/* Work that the function has put there although it must not: no other work may come behind
+	 * it. */
 	if (cu->cuStreamQuery(stream) == CUDA_SUCCESS)
 		cuda_stream_give(device, BACKEND_LANE_COMPUTE, stream);
 	else
@@ -44,7 +44,7 @@ static void give_stream(struct backend_device *device, CUstream stream)
 /*
  * The engine's threads are in the relaxed mode (cuda_enter), so that no capture of another thread
  * forbids them anything; the function's captures are what they are in an application's thread.
- * Whatever context it leaves behind, ours is current after it.
+ * Whatever context it leaves current, this restores the engine's.
  */
 static int call_native(struct backend_device *device, const struct backend_command *command,
 		       const struct backend_native_scope *scope)

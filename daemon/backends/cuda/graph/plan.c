@@ -1,8 +1,8 @@
 /*
- * From a command to the parameters of a node. Ranges were checked by the engine and are checked
- * here once more, as for commands of lanes: the driver would write to a neighbour without a word.
- * Nothing here is put on a stream, so what needs one - host memory that the driver does not know,
- * another GPU's memory that this one does not reach - cannot be a node.
+ * From a command to the parameters of a node. The engine has checked ranges, and they are checked
+ * here once more, as for commands of lanes: the driver would silently write to other memory.
+ * Nothing here is put on a stream. So a copy that needs one cannot be a node: of host memory that
+ * is not registered, or of another GPU's memory that this one does not reach.
  */
 #include "backend_rect.h"
 #include "cuda/memory/array.h"
@@ -18,7 +18,7 @@
 #define PITCH_BYTES_MAX ((uint64_t)INT32_MAX) /* CU_DEVICE_ATTRIBUTE_MAX_PITCH of every device */
 #define ROWS_TRIED      4096u
 
-/* One side of a copy: memory of a device, or registered host memory. */
+/* A side of a copy: memory of a device, or registered host memory. */
 struct side {
 	CUdeviceptr address;
 	void *host;
@@ -47,15 +47,15 @@ static struct copy_box copy_piece(uint64_t size_bytes)
 	return copy_box_simplify(&box);
 }
 
-/* Heights are how the driver knows where a slice begins: of one slice any will do. */
+/* The driver finds the beginning of a slice by heights; for one slice any will do. */
 static size_t height_of(const struct copy_box *box, const struct box_pitch *pitch)
 {
 	return box->slices == 1 ? box->rows : pitch->slice_bytes / pitch->row_bytes;
 }
 
 /*
- * A row of 2 GiB or more, as rows of equal length without gaps: the driver's documents do not say
- * that a node takes one in one piece. A length that has no such divisor stays as it is.
+ * A row of 2 GiB or more, as rows of equal length without gaps: the driver's documents do not
+ * guarantee that a node takes one in one piece. A length that has no such divisor stays as it is.
  */
 static struct copy_box cut_copy(const struct copy_box *box)
 {
@@ -232,7 +232,7 @@ static int plan_usm(struct backend_device *device, const struct backend_command 
 		return invalid_plan(fault_out, "a copy onto itself");
 	int error = plan_box(&box, (struct side){.address = to}, (struct side){.address = from},
 			     plan, fault_out);
-	/* Whose it is the driver sees by the addresses. */
+	/* The driver finds the owner by the addresses. */
 	plan->copy.srcMemoryType = plan->copy.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
 	return error;
 }

@@ -1,6 +1,6 @@
 /*
  * Commands go to the driver. Plain launches of a lane are collected and sent as chains, by flush()
- * or when the longest chain is full; anything else first sends what was collected and then goes by
+ * or when the longest chain is full. Any other command first sends the collected launches, and then
  * itself. No call here waits for the device.
  */
 #include "cuda/clock/device_clock.h"
@@ -363,7 +363,7 @@ static int submit_native(struct cuda_send_context *context, struct backend_fault
 		error = start_timing(context, fault_out);
 	if (error == 0 && cuda_native_call(state->lane, context->command, &memories, &fault) < 0) {
 		cuda_pending_keep(state, &context->pending, &fault);
-		context->direct = 0; /* written of what has succeeded alone */
+		context->direct = 0; /* written only for commands that have succeeded */
 	}
 	cuda_native_memories_free(&memories);
 	if (error == 0)
@@ -543,7 +543,7 @@ int cuda_submit_burst(struct backend_lane *lane, const struct backend_command *c
 		.pending = {.sequence = sequence},
 	};
 
-	/* What follows reports that the device is lost. */
+	/* The next call reports that the device is lost. */
 	if (!state->collected || count > longest || cuda_lost(lane->device))
 		return -EAGAIN;
 	if (cuda_pending_reserve(state) < 0)

@@ -49,9 +49,9 @@ static int skip_again(const struct backend_graph *graph, CUgraphExec executable,
 }
 
 /*
- * A node is skipped, or not any more (R3). What begins while the one before it ends relies on that
- * one to wait: a graph in which one is skipped is made anew. As a child of others this graph would
- * have it still.
+ * A node is skipped, or not any more (R3). A node that begins while its predecessor ends relies on
+ * the predecessor's wait: a graph in which that is skipped is rebuilt. As a child of others this
+ * graph would still have the node.
  */
 static int skip_node(struct backend_graph *graph, struct cuda_graph_node *node, bool skips,
 		     struct backend_fault *fault_out)
@@ -74,7 +74,7 @@ static int skip_node(struct backend_graph *graph, struct cuda_graph_node *node, 
 }
 
 /* The driver changes rows in place alone, and nothing else of a copy: then the executable is made
- * anew. */
+ * again. */
 static int update_copy(struct backend_graph *graph, struct cuda_graph_node *node,
 		       const struct cuda_plan *plan, struct backend_fault *fault_out)
 {
@@ -87,7 +87,7 @@ static int update_copy(struct backend_graph *graph, struct cuda_graph_node *node
 		return cuda_fault(device, cu, result, fault_out, "cannot change a node");
 	result = cu->cuGraphExecMemcpyNodeSetParams(graph->executable, node->node, &plan->copy,
 						    device->context);
-	/* One with memory cannot be made executable a second time. */
+	/* A graph with memory cannot be made executable a second time. */
 	if (result != CUDA_SUCCESS && graph->temporary_count > 0) {
 		(void)cu->cuGraphMemcpyNodeSetParams(node->node, &node->copy);
 		return refuse_update(fault_out, "this copy cannot be changed in place");
@@ -129,8 +129,8 @@ int cuda_graph_update(struct backend_graph *graph, uint32_t index,
 	if (node->form == CUDA_FORM_CHILD)
 		return refuse_update(fault_out,
 				     "a graph in a graph, or a native command, cannot be changed");
-	/* What is waited for would outlive the node that named it, and its memory may go with that
-	 * node: a graph made anew does not have it. */
+	/* The waits would outlive the node that named them, and their memory may be freed with that
+	 * node. A rebuilt graph does not have them. */
 	if (graph->unsettled_count > 0)
 		return refuse_update(fault_out,
 				     "a graph that waits for new memory cannot be changed");

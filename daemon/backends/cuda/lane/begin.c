@@ -4,9 +4,8 @@
 #include "cuda/lane/lane.h"
 
 /*
- * A command that is not timed has no event in front: that it has begun is as likely as the engine
- * takes it to be. That holds of a timed one, too, until its event was seen. Calls nothing of the
- * driver.
+ * A command that is not timed has no event in front: here it counts as begun, and the engine
+ * decides. That holds for a timed one, too, until its event has happened. Does not call the driver.
  */
 bool cuda_begun(struct backend_lane *lane, uint64_t sequence, uint64_t *begun_ns_out)
 {

@@ -217,7 +217,7 @@ void cuda_chains_free(struct cuda_lane_state *state)
 	free_one(cu, &state->lone);
 }
 
-/* The code must be the same, too: the name of a function that is gone may be another one's. */
+/* The code must be the same, too: the handle of an unloaded function may be used again. */
 static bool is_set(const struct cuda_node *node, const struct cuda_launch *launch,
 		   const unsigned char *storage)
 {

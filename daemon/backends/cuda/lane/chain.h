@@ -4,10 +4,10 @@
  * launch of a chain costs little more than one launch of a kernel, and a memset node is the
  * quickest sign of its end.
  *
- * The driver must never meet a function that is gone. The graph, which only names the nodes, is
- * made of an empty kernel that lives as long as the device; the executable's nodes name what ran in
- * them last, and keep its code loaded until they are set anew, or set back to the empty kernel
- * because nothing else holds that code any more (backend_device.on_abandoned).
+ * The driver must never use an unloaded function. The graph only has the nodes: it is made of an
+ * empty kernel that lives as long as the device. The executable's nodes name the kernels that ran
+ * in them last, and keep their code loaded until they are set again. They are set back to the empty
+ * kernel when nothing else holds that code (backend_device.on_abandoned).
  */
 #ifndef SYCL_BACKENDS_CUDA_CHAIN_H
 #define SYCL_BACKENDS_CUDA_CHAIN_H
@@ -33,8 +33,8 @@ CUresult cuda_chain_overlap(const struct cuda_library *cu, CUgraph graph, CUgrap
 			    CUgraphNode node);
 
 /*
- * Make those that a lane will need, so that no launch has to, now or, as something runs on the
- * device, in its next quiet moment; those that cannot be made are marked broken.
+ * Make the templates that a lane will need, so that no launch has to: now, or in the next quiet
+ * moment if the device has work. Those that cannot be made are marked broken.
  */
 void cuda_chains_want(struct cuda_lane_state *state);
 /* A quiet moment: nothing is in flight. */

@@ -1,6 +1,6 @@
 /*
  * Events that other processes can wait for or record: the only ones that are not of a lane's pool,
- * because the driver wants them made for it, without times.
+ * because the driver requires special events for this, without times.
  */
 #include "cuda/lane/lane.h"
 #include "status.h"

@@ -41,7 +41,7 @@ bool cuda_l2_is_due(const struct backend_device *device)
 	return device->l2_wanted != device->l2_set;
 }
 
-/* A hint: what the driver refuses (under MPS it does) is not asked for again. */
+/* A hint: it is not requested again if the driver refuses it (under MPS it does). */
 void cuda_l2_step(struct backend_device *device)
 {
 	const struct cuda_library *cu = &device->backend->library;

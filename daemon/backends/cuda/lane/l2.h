@@ -1,14 +1,14 @@
 /*
- * Windows of memory that the second-level cache keeps (R6): an attribute of single launches, so
- * that lanes, which are shared, stay what they are; and the part of the cache that is set aside for
- * what persists, which is the whole context's. Device thread.
+ * Windows of memory that the second-level cache keeps (R6). They are an attribute of single
+ * launches, because lanes are shared. The part of the cache that is reserved for them belongs to
+ * the whole context. Device thread.
  */
 #ifndef SYCL_BACKENDS_CUDA_L2_H
 #define SYCL_BACKENDS_CUDA_L2_H
 
 #include "cuda/lane/lane.h"
 
-/* One context takes at most this part of what a device can set aside: others' processes have the
+/* A context takes at most this part of the cache that a device can reserve: other processes use the
  * cache, too. */
 #define CUDA_L2_SHARE 2u
 

@@ -1,14 +1,14 @@
 /*
- * Lanes: what a device has for all of them (streams, events, completion words), what one of them
- * has (pending commands, launches that wait to be sent). Device thread, but for the event pools.
+ * Lanes: the state of a device for all of them (streams, events, completion words), and the state
+ * of one (pending commands, launches that wait to be sent). Device thread, but for the event pools.
  *
  * A lane counts its commands with a 32-bit value. The GPU writes the value of a command to the
- * lane's word, in pinned host memory, after it; of a chain only the last value is written. What the
- * word has reached is complete. The driver is asked only for what failed.
+ * lane's word, in pinned host memory, after it; of a chain only the last value is written. Commands
+ * up to the word's value are complete. The driver is queried only for failures.
  *
- * To have the GPU write another value each time, a node must be set each time. So a launch that
- * finds its lane empty is sent by a template of its own, that writes the same to a second word, the
- * mark, which is cleared before: the processor knows which value that stands for.
+ * To have the GPU write another value each time, a node must be set each time. So a launch on an
+ * empty lane is sent by a template of its own. It writes always the same value to a second word,
+ * the mark, which is cleared before. The host has the number that the mark stands for.
  */
 #ifndef SYCL_BACKENDS_CUDA_LANE_H
 #define SYCL_BACKENDS_CUDA_LANE_H
@@ -98,7 +98,7 @@ struct cuda_pending {
 	struct backend_fault *fault; /* owned: why it was not sent after all; NULL: it was */
 };
 
-/* Whose beginning is asked for, and what it was: lane/begin.h. */
+/* The command whose beginning was requested, and the result: lane/begin.h. */
 struct cuda_begin {
 	uint64_t sequence; /* 0: of none */
 	uint64_t begun_ns; /* CLOCK_MONOTONIC; 0: not known yet */
@@ -116,7 +116,7 @@ struct cuda_lane_state {
 	CUdeviceptr word_device;
 	_Atomic uint32_t *mark_host; /* beside the word; 0: not yet */
 	bool is_marked;              /* a launch is on its way that writes the mark, and no word */
-	uint32_t mark_value;         /* what has been reached then */
+	uint32_t mark_value;         /* the value reached then */
 
 	uint32_t issued;  /* value of the last command that was taken */
 	uint32_t sent;    /* value of the last command on the stream */
@@ -138,7 +138,7 @@ struct cuda_lane_state {
 	struct cuda_collected *collected; /* CUDA_CHAIN_LENGTH_MAX; NULL on lanes for copies */
 	uint32_t collected_count;
 	bool awaits_chains; /* they are made in a quiet moment: until then launches go plainly */
-	bool is_unsent;     /* in the device's list of those that flush() must look at */
+	bool is_unsent;     /* in the device's list of lanes that flush() must visit */
 	struct cuda_lane_state *next_unsent;
 
 	CUevent tail_event;        /* recorded again for each wait for the tail; made at first
@@ -157,7 +157,7 @@ struct cuda_part {
 };
 
 struct cuda_partition {
-	bool is_wanted, is_refused; /* by the engine; by the driver, since it is wanted */
+	bool is_wanted, is_refused; /* by the engine; by the driver, since it was requested */
 	struct cuda_part few, rest; /* the latency class', all others' */
 };
 
@@ -177,7 +177,7 @@ struct cuda_lanes {
 	struct cuda_lane_state *turn; /* where the next progress() begins; NULL: at the first */
 	uint64_t in_flight;
 	bool are_suspects_counted;
-	uint64_t asked_ns;          /* when the driver was asked last whether all is well */
+	uint64_t asked_ns;          /* when the driver was last queried for failures */
 	uint64_t polled_ns;         /* when progress() read the clock last; */
 	uint32_t looks, polls_left; /* so often it did not before that, and will not now */
 
@@ -193,7 +193,7 @@ struct cuda_lanes {
 	unsigned char *words_host; /* CUDA_WORDS_MAX, and one that no thread reads (graph/graph.h),
 				      pinned */
 	CUdeviceptr words_device;
-	uint32_t reached[CUDA_WORDS_MAX]; /* by what was seen of word and mark last */
+	uint32_t reached[CUDA_WORDS_MAX]; /* by the latest values of word and mark */
 	uint32_t free_words[CUDA_WORDS_MAX], free_word_count;
 
 	CUmodule own_module; /* the backend's own kernels */
@@ -286,8 +286,8 @@ int cuda_transfer_enqueue(struct backend_lane *lane, const struct backend_comman
 			  struct cuda_finish **finish_out, struct backend_fault *fault_out);
 
 /*
- * Entries of backend.h. What one does, which thread calls it and what it returns is said there;
- * each one that has a device enters it first.
+ * Entries of backend.h, which documents effects, threads and results; each one that has a device
+ * enters it first.
  */
 int cuda_lane_create(struct backend_device *device, enum backend_lane_kind kind,
 		     struct backend_lane **lane_out, struct backend_fault *fault_out);

@@ -57,7 +57,7 @@ int cuda_native_get(struct backend_device *device, enum backend_native_kind kind
 		int error = cuda_enter(device, fault_out);
 		if (error < 0)
 			return error;
-		/* What was submitted is on the stream before any other work. */
+		/* Submitted work is on the stream before any other work. */
 		cuda_lane_send(lane->state);
 		error = cuda_partition_leave(lane->state, fault_out);
 		if (error == 0)

@@ -67,8 +67,8 @@ static int end_capture(struct backend_lane *lane, struct backend_fault *fault_ou
 		"a native command left its stream capturing; what was captured is dropped");
 	if (is_capturing(lane)) {
 		/*
-		 * It was drawn into the capture of another stream, which only that one can end.
-		 * Nothing on the lane can go on.
+		 * The stream was drawn into the capture of another stream, which only that one can
+		 * end. Nothing on the lane can go on.
 		 */
 		fault_out->status = STATUS_DEVICE_LOST;
 		cuda_lose(lane->device, fault_out);

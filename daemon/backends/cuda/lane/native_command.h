@@ -14,8 +14,8 @@ struct cuda_native_memories {
 };
 
 /*
- * All that can fail before the function is called: the addresses, and that the lane waits for the
- * memories' old bytes to be gone. -EOPNOTSUPP: an image is among them.
+ * All that can fail before the function is called: the addresses, and that the lane waits until the
+ * memories' old bytes are erased. -EOPNOTSUPP: an image is among them.
  */
 int cuda_native_memories(struct backend_lane *lane, const struct backend_command *command,
 			 struct cuda_native_memories *memories_out,

@@ -18,8 +18,8 @@ bool cuda_partition_is_possible(const struct cuda_library *library)
 	       library->cuGreenCtxDestroy && library->cuGreenCtxStreamCreate;
 }
 
-/* As the driver's guide says: 8 and multiples from compute capability 9.0 on, 4 and even numbers,
- * 2 and even numbers, 1. */
+/* From the driver's guide: 8 and multiples from compute capability 9.0 on, 4 and even numbers, 2
+ * and even numbers, 1. */
 uint32_t cuda_partition_round(const struct cuda_device_facts *facts, uint32_t wanted)
 {
 	const uint32_t least = facts->compute_major >= 9   ? 8
@@ -64,8 +64,8 @@ static struct cuda_part *part_of(struct cuda_lanes *lanes, const struct cuda_lan
 							 : &lanes->partition.rest;
 }
 
-/* Copy lanes carry nothing that a multiprocessor runs; the application's streams and those that it
- * knows are as they are. */
+/* Copy lanes have no work for multiprocessors. The application's streams, and those that it has
+ * handles of, stay as they are. */
 static bool may_be_apart(const struct cuda_lane_state *state)
 {
 	return backend_lane_computes(state->lane->kind) && !state->lane->is_foreign &&
@@ -112,7 +112,7 @@ int cuda_partition_leave(struct cuda_lane_state *state, struct backend_fault *fa
 	CUresult result = CUDA_SUCCESS;
 
 	if (cuda_lane_is_apart(state)) {
-		/* What it has is over before what comes, wherever that comes from. */
+		/* Its present work ends before later work, from whatever stream. */
 		result = cuda_whole_begin(state);
 		if (result != CUDA_SUCCESS)
 			return cuda_fault(device, &device->backend->library, result, fault_out,
@@ -190,7 +190,7 @@ static void end_partition(struct backend_device *device)
 
 	for (struct cuda_lane_state *state = device->lanes->first; state; state = state->next)
 		leave_part(device, state);
-	/* Its streams are gone before it is. */
+	/* Its streams are destroyed before it is. */
 	if (partition->few.context)
 		(void)cu->cuGreenCtxDestroy(partition->few.context);
 	if (partition->rest.context)
@@ -243,9 +243,9 @@ static CUresult make_parts(struct backend_device *device)
 }
 
 /*
- * All that lanes do with streams, on one of the part: the driver's guide does not say of each that
- * events and functions of the primary context are good there. It is idle, so nothing here takes
- * long.
+ * Does on a stream of the part all that lanes do with streams. The driver's guide does not
+ * guarantee that events and functions of the primary context are valid there. It is idle, so
+ * nothing here takes long.
  */
 static CUresult try_part(struct backend_device *device, const struct cuda_part *part, CUevent start,
 			 CUevent last)

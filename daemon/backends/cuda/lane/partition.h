@@ -4,9 +4,9 @@
  * the primary one's memory, modules and events: the small one has the streams of such lanes, the
  * other one those of all other compute lanes.
  *
- * It is made and ended in quiet moments alone, in which no lane has anything on its way: so each
- * may have another stream, and what is sent stays in order. A lane keeps its own stream of the
- * whole device (`whole`) meanwhile, for what has to run there. Device thread.
+ * It is made and ended in quiet moments alone, in which no lane has work in flight. So each lane
+ * may get another stream, and commands stay in order. A lane keeps its own stream of the whole
+ * device (`whole`) meanwhile, for work that must run there. Device thread.
  */
 #ifndef SYCL_BACKENDS_CUDA_PARTITION_H
 #define SYCL_BACKENDS_CUDA_PARTITION_H
@@ -16,8 +16,8 @@
 /* Has this driver all that is needed? */
 bool cuda_partition_is_possible(const struct cuda_library *library);
 /*
- * Why a device of so many multiprocessors cannot have the partition that the settings ask for, in a
- * sentence of BACKEND_TEXT_BYTES at most; false: it can, or none is asked for.
+ * Why a device of so many multiprocessors cannot have the partition of the settings, in a sentence
+ * of BACKEND_TEXT_BYTES at most. False: it can, or none is set.
  */
 bool cuda_partition_refuses(const struct backend *backend, const struct cuda_device_facts *facts,
 			    char *why_out);
@@ -29,7 +29,7 @@ bool cuda_partition_is_due(const struct backend_device *device);
 /* A quiet moment. What fails is not tried again before the class has been away: lanes go on on the
  * whole device. */
 void cuda_partition_step(struct backend_device *device);
-void cuda_partition_close(struct backend_device *device); /* lanes are gone */
+void cuda_partition_close(struct backend_device *device); /* lanes are freed */
 
 /* A new lane: with a partition it gets a stream there; without, or if that fails, it stays on the
  * whole device. */
@@ -46,9 +46,10 @@ static inline bool cuda_lane_is_apart(const struct cuda_lane_state *state)
 }
 
 /*
- * Around what must run on the whole device: a graph, whose kernels run where their functions
- * belong, or a launch with more groups at one time than the lane's part holds. What is sent to
- * `state->whole` in between comes behind what the lane has, and before what follows.
+ * Around work that must run on the whole device. That is a graph, whose kernels run where their
+ * functions belong, or a launch with more groups at one time than the lane's part holds. Work that
+ * is sent to `state->whole` in between comes behind the lane's earlier work, and before its later
+ * work.
  */
 CUresult cuda_whole_begin(const struct cuda_lane_state *state);
 CUresult cuda_whole_end(const struct cuda_lane_state *state);

@@ -1,6 +1,6 @@
 /*
- * Commands that have ended. Words are read, and the driver is asked for one stream about every
- * millisecond: a failed device writes no words, and returns its failure from any call.
+ * Commands that have ended. Words are read. About every millisecond the driver is queried for one
+ * stream: a failed device writes no words, and any call returns its failure.
  */
 #include "cuda/clock/device_clock.h"
 #include "cuda/lane/begin.h"
@@ -13,7 +13,7 @@
 #include <errno.h>
 
 #define ASK_EVERY_NS 1000000u
-#define CLOSE_NS     20000u /* looks that follow each other so soon ... */
+#define CLOSE_NS     20000u /* polls that follow each other so soon ... */
 #define LOOKS_MOST   15u    /* ... leave the clock alone so often */
 
 /* Completions that one progress() fills. */
@@ -68,8 +68,8 @@ static uint64_t shared_by(uint64_t ns, uint32_t count)
 }
 
 /*
- * Times as seen from here: commands that were seen to end together are taken to have shared the
- * time since the one before them ended, or since the first of them was submitted.
+ * Times by the host's clock. Commands whose ends were read together count as having shared the time
+ * since the one before them ended, or since the first of them was submitted.
  */
 static void estimate_times(const struct report *report, const struct cuda_lane_state *state,
 			   const struct cuda_pending *pending, uint32_t left,
@@ -98,7 +98,7 @@ static void learn_pace(const struct report *report, const struct cuda_pending *p
 			 is_alone || is_late ? 0 : took_ns * pending->together);
 }
 
-/* False: its times are not known yet, ask again. */
+/* False: its times are unknown yet, call again. */
 static bool report_done(struct report *report, struct cuda_lane_state *state, uint32_t left)
 {
 	struct cuda_pending *pending = cuda_pending_at(state, state->head);
@@ -108,7 +108,7 @@ static bool report_done(struct report *report, struct cuda_lane_state *state, ui
 					       &end, NULL)
 			    : -ENODATA;
 
-	/* The word may be seen a moment before the event behind which it was written. */
+	/* The word may be visible a moment before the event behind which it was written. */
 	if (error == -EAGAIN && !cuda_lost(report->device))
 		return false;
 	struct backend_completion *completion = next_completion(report, state, pending);
@@ -117,8 +117,8 @@ static bool report_done(struct report *report, struct cuda_lane_state *state, ui
 	completion->failed_launches = pending->failed_launches;
 	if (error == 0) {
 		/* Nothing begins before it was sent, or before the one before it on its stream had
-		 * ended (L9), whatever the clock has learned since: one whose samples have all been
-		 * late gives too early times. */
+		 * ended (L9), whatever the clock has measured since: a clock whose samples have all
+		 * been late gives too early times. */
 		uint64_t least = pending->submit_ns > state->timed_end_ns ? pending->submit_ns
 									  : state->timed_end_ns;
 		completion->start_ns = start > least ? start : least;
@@ -139,7 +139,7 @@ static void report_lane(struct report *report, struct cuda_lane_state *state)
 {
 	uint32_t word = cuda_word_read(state);
 
-	/* Any kernel can write here; one that says more than was sent is caught. */
+	/* Any kernel can write here; a value beyond the sent commands is detected. */
 	if (!cuda_has_reached(state->sent, word)) {
 		struct backend_fault fault;
 		(void)cuda_fault_words(
@@ -236,8 +236,9 @@ static void report_all_lost(struct report *report)
 /* --------------------------------------- one turn --------------------------------------- */
 
 /*
- * Reading the clock takes longer than looking at a lane. A thread that polls without a pause reads
- * it now and then only; one that rests in between reads it each time. False: as a moment ago.
+ * Reading the clock takes longer than polling a lane. A thread that polls without a pause reads it
+ * only now and then; one that sleeps in between reads it each time. False: the time is that of a
+ * moment ago.
  */
 static bool check_clock(struct report *report)
 {
@@ -281,16 +282,16 @@ static void ask_driver(struct report *report)
 }
 
 /*
- * The lanes in turns, so that a busy one cannot fill every report. Those that have nothing in
- * flight are not looked at when all others have been; a report with room to spare has left no lane
- * out, and the next one begins where this one has found something.
+ * The lanes in turns, so that a busy one cannot fill every report. The rest is skipped when all
+ * lanes with commands in flight were polled. A report with room to spare has left no lane out, and
+ * the next one begins where this one has found a completion.
  */
 static void report_lanes(struct report *report)
 {
 	struct cuda_lanes *lanes = report->device->lanes;
 	struct cuda_lane_state *begin = lanes->turn ? lanes->turn : lanes->first, *state = begin,
 			       *busy = NULL;
-	uint64_t left = lanes->in_flight; /* on lanes not looked at yet */
+	uint64_t left = lanes->in_flight; /* on lanes not polled yet */
 
 	do {
 		left -= state->tail - state->head;

@@ -102,7 +102,7 @@ void cuda_pending_fail(const struct cuda_lane_state *state, struct cuda_pending 
 	cuda_pending_keep(state, pending, &fault);
 }
 
-/* One after the other: where chains are not to be had. */
+/* One after the other, if there are no chains. */
 static void send_plainly(struct cuda_lane_state *state, const struct cuda_collected *launches,
 			 uint32_t count)
 {
@@ -187,7 +187,7 @@ static uint32_t count_commands(const struct cuda_collected *launches, uint32_t c
 	return commands;
 }
 
-/* One thread at a time adds. */
+/* Only one thread at a time adds. */
 static void counter_add(_Atomic uint64_t *counter, uint64_t more)
 {
 	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more,

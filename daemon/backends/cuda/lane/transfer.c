@@ -1,7 +1,7 @@
 /*
  * Commands that move bytes. From and to registered memory one DMA does it, however large it is;
- * what the driver does not know goes through memory/staging.h. Ranges were checked by the engine
- * and are checked here once more: the driver would write to a neighbour without a word.
+ * other memory goes through memory/staging.h. The engine has checked ranges, and they are checked
+ * here once more: the driver would silently write to other memory.
  */
 #include "backend_rect.h"
 #include "cuda/lane/lane.h"

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The driver lays arrays out in a way of its own; the driver does not say what that costs beside
- * the pixels. */
+/* The driver lays arrays out in a way of its own; it does not report what that costs beside the
+ * pixels. */
 #define ARRAY_UNIT_BYTES ((uint64_t)64 << 10)
 
 static CUarray_format native_format(enum backend_image_format number)

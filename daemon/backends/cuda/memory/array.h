@@ -1,8 +1,8 @@
 /*
  * Images are arrays of the driver's: opaque memory that textures read and surfaces write. Sizes are
- * in SYCL's order and reversed here; pixels keep the format's own order of channels, so what a
- * kernel reads of b8g8r8a8 by a texture comes as b, g, r, a: the portable prelude puts it right, a
- * kernel in PTX or CUDA C++ does so itself (a texture has no swizzle).
+ * in SYCL's order and reversed here; pixels keep the format's own order of channels. So a kernel
+ * reads b8g8r8a8 by a texture as b, g, r, a, as a texture has no swizzle. The portable prelude
+ * corrects that; a kernel in PTX or CUDA C++ must do so itself.
  *
  * S2: `clamp` gives the border colour in kernels, so it is the driver's BORDER, and clamp_to_edge
  * its CLAMP. That differs from 000's table, which the library's mapping query gives. G6: repeat and

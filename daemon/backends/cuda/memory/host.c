@@ -18,7 +18,7 @@ struct registration {
 	uint32_t references; /* one for each device */
 };
 
-/* Held while the driver pins: a second device must see that the first one has done it. */
+/* Held while the driver pins, so that a second device finds what the first one has pinned. */
 static pthread_mutex_t register_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct registration *registrations;
 
@@ -73,7 +73,7 @@ static void drop_registration(struct backend_device *device, void *host, uint64_
 	free(registration);
 }
 
-/* Make it known to this device: its address there, and the table that transfers look into. */
+/* Registers it with this device: its address there, and the table that transfers search. */
 static int add_host(struct backend_device *device, struct backend_host *host,
 		    struct backend_fault *fault_out)
 {

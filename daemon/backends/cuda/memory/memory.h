@@ -1,7 +1,6 @@
 /*
  * Memories of a device, images and host ranges among them, and the entries of backend.h for them.
- * What an entry does, which thread calls it and what it returns is said in backend.h; each one that
- * has a device enters it first.
+ * backend.h documents effects, threads and results; each one that has a device enters it first.
  */
 #ifndef SYCL_BACKENDS_CUDA_MEMORY_H
 #define SYCL_BACKENDS_CUDA_MEMORY_H
@@ -25,13 +24,13 @@ enum cuda_memory_origin {
 struct backend_memory {
 	struct backend_device *device;
 	CUdeviceptr address;
-	uint64_t size_bytes;     /* as asked for */
+	uint64_t size_bytes;     /* as requested */
 	uint64_t reserved_bytes; /* as taken from the device */
 	enum backend_export_kind export_kind;
 	bool imported;
 	CUmemGenericAllocationHandle allocation; /* VMM */
 	enum cuda_memory_origin origin;
-	CUevent zeroed; /* exported memory: happens when its old bytes are gone; NULL: it has none
+	CUevent zeroed; /* exported memory: happens when its old bytes are erased; NULL: it has none
 			 */
 	_Atomic bool settled; /* no wait for `zeroed` is needed any more */
 	_Atomic uint64_t
@@ -50,8 +49,8 @@ struct backend_host {
 };
 
 /*
- * memory/memory.c: the lane does not go on before the memory's old bytes are gone; call it for each
- * GLOBAL argument of a launch (the commands of cuda_transfer_enqueue do it themselves). Costs
+ * memory/memory.c: the lane does not go on before the memory's old bytes are erased; call it for
+ * each GLOBAL argument of a launch (the commands of cuda_transfer_enqueue do it themselves). Costs
  * something only for exported memory, just made.
  */
 int cuda_memory_settle(struct backend_lane *lane, struct backend_memory *memory,

@@ -20,9 +20,9 @@ struct bounce {
 	void *host; /* NULL: managed */
 };
 
-/* From one device, as seen by the destination. */
+/* Copies from one device, in the destination's state. */
 struct link {
-	struct backend_device *source; /* may be gone when the link is closed */
+	struct backend_device *source; /* may be closed before the link is */
 	uint64_t opening; /* of the source: opened again it has another pool, perhaps at the same
 			     address */
 	CUdevice source_device;

@@ -4,8 +4,8 @@
  * frees, so a free is done when it is called.
  *
  * Headroom (F9): when memory must come from the device, so much is left over that modules can still
- * be loaded. The pool grows inside the driver, in steps and places of its own, so it is asked
- * before whether it must grow, and after whether it did.
+ * be loaded. The pool grows inside the driver, in steps of its own. So it is checked before whether
+ * it must grow, and after whether it did.
  */
 #include "cuda/memory/state.h"
 #include "status.h"
@@ -129,8 +129,8 @@ static void trim_pool(struct cuda_memory_state *state)
 	cuda_graph_memory_trim(state);
 	if (!state->pool)
 		return;
-	/* A free counts as outstanding until the host has seen it; the stream has nothing but frees
-	 * and allocations. */
+	/* A free counts as outstanding until the host has read its end; the stream has nothing but
+	 * frees and allocations. */
 	(void)cuda->cuStreamSynchronize(state->stream);
 	(void)cuda->cuMemPoolTrimTo(state->pool, 0);
 }
@@ -316,7 +316,7 @@ int cuda_graph_room(struct cuda_memory_state *state, uint64_t size_bytes,
 	if (size_bytes > state->total_bytes)
 		return no_room(state, size_bytes, 0, fault_out);
 	atomic_store_explicit(&state->graphs_have_memory, true, memory_order_relaxed);
-	/* What is kept serves this graph, too: one is made in a quiet moment. */
+	/* Kept memory serves this graph, too: a graph is made in a quiet moment. */
 	uint64_t kept = graph_bytes(state);
 	if (size_bytes <= kept || has_room(state, size_bytes - kept, &free_bytes))
 		return 0;
@@ -341,8 +341,8 @@ int cuda_graph_room_left(struct cuda_memory_state *state, struct backend_fault *
 
 void cuda_graph_memory_gone(struct cuda_memory_state *state)
 {
-	/* What another one has between two launches would go with it, and may not be there for the
-	 * next. */
+	/* The memory of another graph between two launches would be trimmed as well, and may be
+	 * missing at the next one. */
 	if (state->graphs_with_memory > 0)
 		return;
 	atomic_store_explicit(&state->graph_memory_is_due, true, memory_order_relaxed);
@@ -352,8 +352,8 @@ void cuda_graph_memory_trim(struct cuda_memory_state *state)
 {
 	const struct backend_device *device = state->device;
 
-	/* First: a graph that was given up before any was finished leaves nothing to do, and is not
-	 * asked for again. */
+	/* First: a graph that was dropped before any was finished leaves nothing to do, and sends
+	 * no further request. */
 	atomic_store_explicit(&state->graph_memory_is_due, false, memory_order_relaxed);
 	if (!atomic_load_explicit(&state->graphs_have_memory, memory_order_relaxed))
 		return;

@@ -14,8 +14,8 @@ static void free_mapping(const struct cuda_library *cuda, const struct cuda_reap
 	(void)cuda->cuMemRelease(reap->allocation);
 }
 
-/* Results are not looked at: no caller is there to report to, and a lost device frees everything
- * with its process. */
+/* Results are ignored: there is no caller to report to, and a lost device frees everything with its
+ * process. */
 static void reap_now(struct backend_device *device, struct cuda_reap *reap)
 {
 	const struct cuda_library *cuda = &device->backend->library;

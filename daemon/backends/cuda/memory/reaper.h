@@ -1,8 +1,8 @@
 /*
- * Frees what the driver frees only when nothing runs. cuMemFree, cuIpcCloseMemHandle and
+ * Frees memory that the driver frees only when nothing runs. cuMemFree, cuIpcCloseMemHandle and
  * cuMemFreeHost wait for every kernel that is running on the device, and every launch of the
- * process waits for them meanwhile, so they are put off until a quiet moment (quiet() of the
- * table). A mapping waits for nothing and goes at once.
+ * process waits for them meanwhile. So they are deferred until a quiet moment (quiet() of the
+ * table). A mapping waits for nothing and is freed at once.
  */
 #ifndef SYCL_BACKENDS_CUDA_REAPER_H
 #define SYCL_BACKENDS_CUDA_REAPER_H
@@ -17,7 +17,7 @@ enum cuda_reap_kind {
 	CUDA_REAP_ARRAY = 5, /* an image, with its textures and surface */
 };
 
-/* One thing to free. Made together with it, so that freeing needs no memory and cannot fail. */
+/* An object to free. Made together with it, so that freeing needs no memory and cannot fail. */
 struct cuda_reap {
 	struct cuda_reap *next;
 	enum cuda_reap_kind kind;

@@ -7,9 +7,9 @@
 #define CUDA_RELEASE_ROOT  ""
 
 /*
- * From what the kernel module says below `root` ("" for the machine's own files):
- * /sys/module/nvidia/version, or the text of /proc/driver/nvidia/version. Where neither is there,
- * only the library's `driver_version` (13000). Reads files.
+ * The release of the driver from the kernel module's files below `root` ("" for the machine's own):
+ * /sys/module/nvidia/version, or the text of /proc/driver/nvidia/version. Without them only the
+ * library's `driver_version` (13000). Reads files.
  */
 void cuda_release(const char *root, int driver_version, char text_out[CUDA_RELEASE_BYTES]);
 

@@ -1,6 +1,6 @@
 /*
  * Memory that other processes can open: as a descriptor (VMM), or as a handle of 64 bytes that CUDA
- * programs know (cuMemAlloc and cudaIpc). A process that opens it sees whole granules. So it shares
+ * programs use (cuMemAlloc and cudaIpc). A process that opens it maps whole granules. So it shares
  * no granule with other memory, and all of them are zeroed before its first use: no process reads
  * bytes of a neighbour or of an earlier owner.
  */
@@ -170,8 +170,8 @@ int cuda_share_create(struct backend_device *device, struct backend_memory *memo
 }
 
 /*
- * Before others can look into it. The memset has nearly always long happened; only kernels that
- * leave no multiprocessor free can make it late.
+ * Before others can read it. The memset has nearly always long happened; only kernels that leave no
+ * multiprocessor free can make it late.
  */
 static CUresult finish_zeroing(struct backend_memory *memory)
 {
@@ -241,7 +241,7 @@ int cuda_memory_export(struct backend_memory *memory, struct backend_shared_memo
 	return 0;
 }
 
-/* The real kind of the descriptor, whatever its sender said. */
+/* The real kind of the descriptor, whatever its sender claimed. */
 static int check_allocation(struct backend_device *device, CUmemGenericAllocationHandle allocation,
 			    struct backend_fault *fault_out)
 {
@@ -258,7 +258,7 @@ static int check_allocation(struct backend_device *device, CUmemGenericAllocatio
 	return 0;
 }
 
-/* Mapping more than there is fails: the driver knows the size that the sender only claims. */
+/* Mapping more than there is fails: the driver has the real size, the sender only a claim. */
 static int import_descriptor(struct backend_device *device,
 			     const struct backend_shared_memory *shared, struct cuda_reap *reap,
 			     struct backend_fault *fault_out)
@@ -288,9 +288,9 @@ static int import_descriptor(struct backend_device *device,
 }
 
 /*
- * A handle is of the same user, or refused: the driver opens another user's as well (measured,
- * H200, driver 580). Whose it is stands in its bytes, at this place: the number of the process that
- * made it, by which the driver finds the memory; another number there finds none.
+ * A handle must belong to the same user, or is refused: the driver opens another user's as well
+ * (measured, H200, driver 580). These bytes of a handle have the number of the process that made
+ * it. The driver finds the memory by it; with another number it finds none.
  */
 static int check_user(const struct backend_shared_memory *shared, struct backend_fault *fault_out)
 {
@@ -298,7 +298,7 @@ static int check_user(const struct backend_shared_memory *shared, struct backend
 	uint32_t pid;
 
 	memcpy(&pid, shared->handle + PROCESS_AT, sizeof(pid));
-	/* Where there is no such process, or it is in another namespace, the driver says whether
+	/* Without such a process, or if it is in another namespace, the driver decides whether
 	 * there is such memory. */
 	if (process_has_uid((pid_t)pid, geteuid()) != -ESRCH)
 		return 0;

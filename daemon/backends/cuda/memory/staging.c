@@ -166,7 +166,7 @@ static void unqueue_transfer(struct cuda_staging *staging, struct cuda_finish *t
 	transfer->queued = false;
 }
 
-/* One piece of each transfer in turn. */
+/* Sends a piece of each transfer in turn. */
 static void *run_copy_thread(void *argument)
 {
 	struct cuda_staging *staging = argument;

@@ -55,9 +55,9 @@ int cuda_room_take(struct cuda_memory_state *state, uint64_t size_bytes,
 void cuda_room_give(struct cuda_memory_state *state, uint64_t size_bytes);
 
 /*
- * memory/pool.c: what the driver keeps on the device for the memory of graphs. Has it functions for
- * that? Is there room for so much of it, with the headroom? -ENOMEM and MEMORY_ALLOCATION: no. A
- * graph that had some is gone, the last one: the rest goes back in a quiet moment.
+ * memory/pool.c: memory that the driver keeps on the device for graphs. Does it have functions for
+ * that? Is there room for so much of it, with the headroom? -ENOMEM and MEMORY_ALLOCATION: no. The
+ * last graph with such memory was freed: the rest is trimmed in a quiet moment.
  */
 bool cuda_graphs_have_memory(const struct backend_device *device);
 int cuda_graph_room(struct cuda_memory_state *state, uint64_t size_bytes,

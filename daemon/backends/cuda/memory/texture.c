@@ -44,9 +44,9 @@ static int make_texture(struct backend_device *device, struct cuda_array *array,
 	if (*made)
 		return 0;
 	/*
-	 * The border's colour is 0, 0, 0, 0. A dimension that the image has not is as wide as one
-	 * pixel and read at 0, its pixel's edge: a linear filter mixes what lies there with what
-	 * lies before, which must not be the border.
+	 * The border's colour is 0, 0, 0, 0. A dimension that the image does not have is as wide as
+	 * one pixel and read at 0, its pixel's edge. A linear filter mixes that pixel with the one
+	 * before, which must not be the border.
 	 */
 	const CUDA_TEXTURE_DESC texture = {
 		.addressMode = {mode, dimensions > 1 ? mode : none, dimensions > 2 ? mode : none},

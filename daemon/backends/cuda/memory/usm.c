@@ -11,7 +11,7 @@
 
 #define ALIGNMENT_MAX 4096u
 
-/* One allocation; the driver may have given more than was asked for, to reach the alignment. */
+/* An allocation; the driver may have given more than was requested, to reach the alignment. */
 struct cuda_usm {
 	struct backend_device *device;
 	enum backend_usm_kind kind;
@@ -207,7 +207,7 @@ int cuda_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, ui
 
 void cuda_usm_free(struct backend_device *device, enum backend_usm_kind kind, void *pointer)
 {
-	(void)kind; /* the table knows */
+	(void)kind; /* the table decides */
 	if (!pointer)
 		return;
 	(void)cuda_enter(device, NULL);
@@ -238,7 +238,7 @@ int cuda_usm_add(struct backend_device *device, CUdeviceptr address, uint64_t si
 	return error;
 }
 
-/* The lane's own device is asked first, then the others of this backend. */
+/* The lane's own device is searched first, then the others of this backend. */
 static struct cuda_usm *find_usm(struct backend_device *device, const void *pointer,
 				 uint64_t size_bytes)
 {
@@ -272,7 +272,7 @@ static int fault_of_result(struct backend_lane *lane, CUresult result,
 			  what);
 }
 
-/* Does the driver know all of it, as USM or as pinned pages? */
+/* Is all of it known to the driver, as USM or as pinned pages? */
 static bool is_known(struct backend_device *device, const struct cuda_usm *usm, const void *pointer,
 		     uint64_t size_bytes)
 {

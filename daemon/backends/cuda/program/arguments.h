@@ -1,13 +1,13 @@
 /*
- * A launch's arguments as the kernel reads them: at the offsets that cuFuncGetParamInfo gives,
- * checked before the driver sees them, because it reads what it is given without asking. Pure: no
- * driver, any thread, never blocks.
+ * A launch's arguments as the kernel reads them: at the offsets that cuFuncGetParamInfo gives. They
+ * are checked before the driver gets them, because it reads them without a check. Pure: no driver,
+ * any thread, never blocks.
  *
  * Local memory is the dynamic part of the work-group's shared memory, one argument behind the other
- * in multiples of CUDA_LOCAL_ALIGNMENT. What the kernel gets for it depends on its form: a
- * portable kernel the place inside that part (32 bits; the prelude adds where it begins, which it
- * knows exactly); another one a plain pointer (E15): a generic address, or one of shared memory
- * where its PTX says .ptr .shared.
+ * in multiples of CUDA_LOCAL_ALIGNMENT. What the kernel gets for it depends on its form: A portable
+ * kernel gets the offset inside that part (32 bits; the prelude adds the exact beginning). Another
+ * one gets a plain pointer (E15): a generic address, or one of shared memory where its PTX has .ptr
+ * .shared.
  */
 #ifndef SYCL_BACKENDS_CUDA_ARGUMENTS_H
 #define SYCL_BACKENDS_CUDA_ARGUMENTS_H
@@ -57,7 +57,7 @@ struct cuda_parameter {
 };
 
 struct cuda_layout {
-	uint32_t count; /* the user's; a record comes behind them where record_at says so */
+	uint32_t count; /* the user's; a record comes behind them if record_at is set */
 	const struct cuda_parameter *parameters;
 	bool has_record;
 	uint32_t record_at, bytes; /* bytes: of all */

@@ -1,8 +1,8 @@
 /*
- * What `build` returns and `program_load` takes: images for the driver, and what is known of their
- * kernels beside the driver's facts (names as the source has them, kinds of arguments). It comes
- * from a cache on disk, so it is checked when it is read; the images too, because the driver takes
- * them by address alone and trusts the sizes in them.
+ * The result of `build` and the input of `program_load`: images for the driver, and descriptions of
+ * their kernels beside the driver's facts (names as in the source, kinds of arguments). It comes
+ * from a cache on disk, so it is checked when it is read. The images are checked too, because the
+ * driver takes them by address alone and trusts the sizes in them.
  *
  * Little-endian: "SYCLCU01", u32 flags, u32 kernel count, u32 image count (1; 3 for a portable
  * source: by dimensions); per kernel: name, symbol, 3 x u32 required size of a work-group (CUDA's
@@ -69,7 +69,7 @@ void cuda_binary_fini(struct cuda_binary *binary);
 struct cuda_binary *cuda_binary_free(struct cuda_binary *binary);
 DEFINE_CLEANUP(cuda_binary)
 
-/* One more image, copied. 0 or -ENOMEM. */
+/* Adds an image, copied. 0 or -ENOMEM. */
 int cuda_binary_add_image(struct cuda_binary *binary, enum cuda_image_kind kind, const void *bytes,
 			  size_t count);
 /*
@@ -83,8 +83,9 @@ const struct cuda_binary_kernel *cuda_binary_find(const struct cuda_binary *bina
 						  const char *name);
 
 /*
- * What are these bytes, and do all sizes in them lie inside them? -EINVAL: neither a cubin nor a
- * fatbin, or cut off; -ENOEXEC: wrapped in a host program's structure, which has addresses in it.
+ * Which kind are these bytes, and do all sizes in them lie inside them? -EINVAL: neither a cubin
+ * nor a fatbin, or cut off; -ENOEXEC: wrapped in a host program's structure, which has addresses in
+ * it.
  */
 int cuda_image_check(const void *bytes, size_t count, enum cuda_image_kind *kind_out);
 

@@ -1,9 +1,9 @@
 /*
- * Building, in the build helper's child, where there is no context: the device's facts say for
- * which architecture. A portable source is compiled once per number of dimensions, because which of
- * CUDA's dimensions SYCL's dimension 0 is must be known to the compiler, and each text is completed
- * (program/ptx.h). CUDA C++ becomes code for the device, or PTX where NVRTC is older than the
- * device. PTX and binaries are looked at and packed.
+ * Building, in the build helper's child, where there is no context: the device's facts have the
+ * architecture. A portable source is compiled once per number of dimensions, because the compiler
+ * must know which of CUDA's dimensions is SYCL's dimension 0. Each text is completed
+ * (program/ptx.h). CUDA C++ becomes code for the device, or PTX if NVRTC is older than the device.
+ * PTX and binaries are checked and packed.
  */
 #include "cuda/program/build.h"
 
@@ -233,7 +233,7 @@ static int complete_ptx(struct build *build, const struct cuda_compiled *compile
 	return add_image(build, CUDA_IMAGE_PTX, text, bytes, fault_out);
 }
 
-/* A source may ask for the number of dimensions, but its kernels are the same ones with the same
+/* A source may test the number of dimensions, but its kernels are the same ones with the same
  * arguments. */
 static int check_same_kernels(struct build *build, const struct cuda_ptx *ptx,
 			      struct backend_fault *fault_out)
@@ -392,7 +392,7 @@ int cuda_build_make(struct backend *backend, uint32_t device,
 	build.source = copy;
 	int error = build_kind(backend, &backend->devices[device], &build, request->kind,
 			       request->options, fault_out);
-	/* Without a compiler the sentence is all that there is to say. */
+	/* Without a compiler that sentence is the whole log. */
 	if (error < 0 && fault_out->status == STATUS_BUILD && !build.log)
 		build.log = strdup(fault_out->text);
 	*log_out = build.log;

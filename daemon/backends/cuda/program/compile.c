@@ -52,7 +52,7 @@ static void put_options(struct compilation *c)
 		(void)snprintf(c->dimensions, sizeof(c->dimensions), "-DSYCL_DIMENSIONS=%u",
 			       c->request->dimensions);
 		add_option(c, c->dimensions);
-		/* Functions and constants of a C source say nothing of where they run. */
+		/* Functions and constants of a C source have no attribute for where they run. */
 		add_option(c, "-default-device");
 	} else if (nvrtc->include[0]) {
 		(void)snprintf(c->include, sizeof(c->include), "-I%s", nvrtc->include);

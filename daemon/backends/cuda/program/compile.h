@@ -1,4 +1,4 @@
-/* One compilation by NVRTC. In the build helper's child; takes as long as the compiler does. */
+/* A compilation by NVRTC. In the build helper's child; takes as long as the compiler does. */
 #ifndef SYCL_BACKENDS_CUDA_COMPILE_H
 #define SYCL_BACKENDS_CUDA_COMPILE_H
 

@@ -1,7 +1,7 @@
 /*
- * Cubins and fatbins, as far as is needed to know that the driver will not read behind their end. A
- * cubin is an ELF file; a fatbin is one or more of: u32 0xba55ed50, u16 version, u16 size of this
- * header, u64 size of what follows.
+ * Checks cubins and fatbins so far that the driver will not read behind their end. A cubin is an
+ * ELF file; a fatbin is one or more of: u32 0xba55ed50, u16 version, u16 size of this header, u64
+ * size of what follows.
  */
 #include "cuda/program/binary.h"
 

@@ -1,6 +1,6 @@
 /*
- * What is known of a program's kernels beside the driver's facts: from PTX, and from symbols of
- * CUDA C++. Pure: any thread, never blocks.
+ * Descriptions of a program's kernels beside the driver's facts: from PTX, and from symbols of CUDA
+ * C++. Pure: any thread, never blocks.
  */
 #ifndef SYCL_BACKENDS_CUDA_DESCRIBE_H
 #define SYCL_BACKENDS_CUDA_DESCRIBE_H
@@ -15,8 +15,8 @@
 int cuda_describe_ptx(struct cuda_binary *binary, const struct cuda_ptx *ptx, bool portable);
 
 /*
- * One argument of a native kernel of which only its size is known, and its type where `type` is not
- * NULL: a word of 64 bits may be a pointer.
+ * An argument of a native kernel with only its size known, and its type if `type` is not NULL: a
+ * word of 64 bits may be a pointer.
  */
 struct cuda_symbol;
 void cuda_describe_word(const struct cuda_symbol *symbol_or_null, uint32_t index,

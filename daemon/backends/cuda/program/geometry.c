@@ -34,8 +34,8 @@ static unsigned even_group(uint64_t count, uint64_t most)
 }
 
 /*
- * How many work-items a group of a basic range gets: what fills a compute unit best, but a small
- * range is spread over all of them.
+ * How many work-items a group of a basic range gets: as many as fill a compute unit best, but a
+ * small range is spread over all units.
  */
 static unsigned target_threads(const struct cuda_shape *shape, const uint64_t n[3])
 {
@@ -56,8 +56,8 @@ static unsigned target_threads(const struct cuda_shape *shape, const uint64_t n[
 
 /*
  * Neighbours along x are neighbours in memory, so groups are whole warps along x where the row is
- * long, and whole rows where it is short. What is left of the group goes to y, then z; what those
- * do not need goes back to x.
+ * long, and whole rows where it is short. The rest of the group goes to y, then z; the part that
+ * those do not need goes back to x.
  */
 static void choose_block(const struct cuda_shape *shape, const uint64_t n[3], unsigned block[3])
 {
@@ -89,7 +89,7 @@ static unsigned largest_divisor(uint64_t n, uint64_t most)
 	return (unsigned)one_or_more(size);
 }
 
-/* A native kernel knows nothing of work-items that are too many: groups divide the range. */
+/* A native kernel cannot skip work-items beyond the range: groups divide the range. */
 static void choose_dividing_block(const struct cuda_shape *shape, const uint64_t n[3],
 				  unsigned block[3])
 {
@@ -173,7 +173,7 @@ static int too_many(struct backend_fault *fault_out, uint64_t groups, unsigned m
 		(unsigned long long)groups, most);
 }
 
-/* One or two dimensions: what does not fit into the last one goes on in the next. */
+/* With one or two dimensions, groups that do not fit into the last one go on in the next. */
 static int plan_flat(const struct cuda_shape *shape, unsigned last, struct cuda_geometry *g,
 		     struct backend_fault *fault_out)
 {
@@ -247,7 +247,7 @@ static int plan_cluster(const struct cuda_shape *shape, bool basic, struct cuda_
 		unsigned over = g->grid[d] % (unsigned)one_or_more(g->cluster[d]);
 		if (over == 0)
 			continue;
-		/* Groups that are too many have no work-items, if the kernel can know that. */
+		/* Groups beyond the range have no work-items, if the kernel can test that. */
 		if (!basic || shape->native ||
 		    g->grid[d] > shape->max_grid[d] - (g->cluster[d] - over))
 			return cuda_fault_words(

@@ -1,7 +1,7 @@
 /*
- * From SYCL's ranges to CUDA's grid: dimensions reversed (E1), the size of a work-group where none
- * is asked for, grids that the device has no room for folded into other dimensions (E9, E10), and
- * the record that describes it to a portable kernel. Pure: no driver, any thread, never blocks.
+ * Converts SYCL's ranges to CUDA's grid. Dimensions are reversed (E1), a missing size of a
+ * work-group is chosen, and grids that are too large are folded into other dimensions (E9, E10). A
+ * record describes the result to a portable kernel. Pure: no driver, any thread, never blocks.
  *
  * Folding. With one dimension the group is x + grid.x * y. With two it is (x, y + grid.y * z). With
  * three, and only where CUDA_RECORD_FOLDED says so, grid.x holds columns * folds of y * folds of z:
@@ -27,7 +27,7 @@
 /*
  * The last parameter of every portable kernel, called sycl_launch in its PTX. CUDA's order of
  * dimensions; absent ones have range and groups 1. The prelude (portable_cuda.cu) and
- * program/ptx_complete.c know these offsets.
+ * program/ptx_complete.c use these offsets.
  */
 struct cuda_launch_record {
 	uint32_t flags;
@@ -47,12 +47,12 @@ struct cuda_shape {
 	bool native; /* the kernel computes its ids itself: no record, no fold, no remainder */
 	unsigned required[3];   /* 0: none */
 	unsigned max_threads;   /* of a work-group of this kernel */
-	unsigned basic_threads; /* of a work-group of a basic range, if nothing speaks against it */
+	unsigned basic_threads; /* of a work-group of a basic range, by default */
 	unsigned max_block[3], max_grid[3];
 	unsigned multiprocessors;
 };
 
-/* A launch as SYCL says it; SYCL's order. */
+/* A launch in SYCL's terms and order. */
 struct cuda_range {
 	unsigned dimensions;
 	const uint64_t *global, *local, *offset; /* local all 0: a basic range */

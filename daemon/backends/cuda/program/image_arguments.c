@@ -36,7 +36,7 @@ static int wrong_image(struct backend_fault *fault_out, uint32_t index, const ch
 				why);
 }
 
-/* A kernel of the prelude's says what it does with the image. */
+/* A portable kernel's argument states how it uses the image. */
 static int check_portable(const struct cuda_image_form *form, uint32_t index,
 			  const struct backend_argument *argument, struct backend_fault *fault_out)
 {

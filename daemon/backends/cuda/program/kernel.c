@@ -157,7 +157,7 @@ struct backend_program *cuda_kernel_code(const struct backend_kernel *kernel)
 	return kernel->program;
 }
 
-/* A cluster that was asked for, or the one that the kernel was compiled for; SYCL's order. */
+/* A requested cluster, or the one that the kernel was compiled for; SYCL's order. */
 static int choose_cluster(const struct cuda_variant *variant, const struct backend_command *command,
 			  uint32_t cluster[3], struct backend_fault *fault_out)
 {

@@ -1,4 +1,4 @@
-/* Kernels of a program: what the driver says of them, and all that a launch needs, computed when
+/* Kernels of a program: the driver's facts about them, and all that a launch needs, computed when
  * they are made. */
 #ifndef SYCL_BACKENDS_CUDA_KERNEL_H
 #define SYCL_BACKENDS_CUDA_KERNEL_H
@@ -46,8 +46,8 @@ struct backend_kernel {
 int cuda_variant_make(struct backend_kernel *kernel, uint32_t index, CUmodule module,
 		      const struct cuda_binary_kernel *described, struct backend_fault *fault_out);
 
-/* program/occupancy.c: resident work-groups of a compute unit; 0 where the driver gives no answer.
- */
+/* program/occupancy.c: resident work-groups of a compute unit; 0 if the driver does not report
+ * it. */
 unsigned cuda_resident_groups(const struct backend_kernel *kernel,
 			      const struct cuda_variant *variant, unsigned threads,
 			      unsigned shared_bytes);

@@ -1,7 +1,6 @@
 /*
- * Programs, kernels and launches as the rooms above see them, and the entries of backend.h for
- * them. What an entry does, which thread calls it and what it returns is said in backend.h; each
- * one that has a device enters it first.
+ * Programs, kernels and launches for the folders above, and the entries of backend.h for them.
+ * backend.h documents effects, threads and results; each one that has a device enters it first.
  */
 #ifndef SYCL_BACKENDS_CUDA_LAUNCH_H
 #define SYCL_BACKENDS_CUDA_LAUNCH_H
@@ -12,7 +11,7 @@
 #define CUDA_PARAMETER_BYTES_MAX 32764u
 #define CUDA_PARAMETERS_MAX      1024u
 
-/* One launch, ready for the driver; `parameters[i]` point into the storage that the caller gave. */
+/* A launch, ready for the driver; `parameters[i]` point into the storage that the caller gave. */
 struct cuda_launch {
 	CUfunction function;
 	unsigned grid[3], block[3]; /* CUDA's order */
@@ -22,8 +21,8 @@ struct cuda_launch {
 	uint32_t parameter_bytes; /* in the storage */
 	bool cooperative;
 	bool waits; /* its code waits for the kernels before it (program/ptx_wait.h) */
-	bool early; /* it says itself where it waits, and may begin while the launch before it runs
-		       (R5) */
+	bool early; /* the kernel itself waits, and may begin while the launch before it runs (R5)
+		     */
 	struct backend_l2_window window; /* R6; size_bytes 0: none. Such a launch goes by itself */
 	unsigned cluster[3];             /* CUDA's order; 0: none */
 };
@@ -68,15 +67,14 @@ void cuda_kernel_facts(struct backend_kernel *kernel, struct backend_kernel_fact
 /* Drops one reference; the last one ends the kernel. Device thread, as cuda_program_free. */
 void cuda_kernel_free(struct backend_kernel *kernel);
 /*
- * One reference more, ended by cuda_kernel_free: a command in flight holds its kernel, so a module
- * is never unloaded under it. Device thread.
+ * Adds a reference, ended by cuda_kernel_free: a command in flight holds its kernel, so a module is
+ * never unloaded under it. Device thread.
  */
 void cuda_kernel_hold(struct backend_kernel *kernel);
 /*
- * The program that has the kernel's code. A template names a function until it is set anew, and the
- * driver looks at what it named before when that happens: so a template keeps the code of what ran
- * in it last, and lets go when it is the last to have it. Device thread; NULL is allowed to
- * release.
+ * The program that has the kernel's code. A template names a function until it is set again, and
+ * the driver then reads the former function. So a template keeps the code of the kernel that ran in
+ * it last, and releases it when nothing else holds it. Device thread; NULL is allowed to release.
  */
 struct backend_program *cuda_kernel_code(const struct backend_kernel *kernel);
 void cuda_code_keep(struct backend_program *program);

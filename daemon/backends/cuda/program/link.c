@@ -1,8 +1,7 @@
 /*
  * Separate compilation: backend_ops' `compile` and `link`, in the build helper's child. An object
- * is PTX that leaves open what other objects have. There is no linker without a context, so what
- * `link` makes is the texts, checked and put together, and the driver links them when they are
- * loaded.
+ * is PTX with references to other objects. There is no linker without a context. So the result of
+ * `link` is the texts, checked and put together, and the driver links them when they are loaded.
  */
 #include "cuda/program/build.h"
 #include "cuda/program/launch.h"

@@ -137,7 +137,7 @@ static unsigned smaller(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* The least of a portable kernel's variants: the answer holds for every number of dimensions. */
+/* The least of a portable kernel's variants: the result holds for every number of dimensions. */
 static void query_occupancy(const struct backend_kernel *kernel, unsigned threads,
 			    unsigned shared_bytes, struct backend_occupancy *occupancy)
 {

@@ -2,7 +2,7 @@
 
 #include "cuda/program/launch.h"
 
-/* More than this is no longer what a chain may take, however late it was seen. */
+/* More than this is too long for a chain, however late the end was read. */
 #define SURPRISE_NS (UINT64_C(4) * CUDA_CHAIN_NS)
 
 uint64_t cuda_launch_items(const struct cuda_launch *launch)
@@ -21,7 +21,7 @@ bool cuda_pace_is_open(const struct cuda_pace *pace, uint64_t items)
 	return surprise_lasts(&pace->surprise) || (pace->items > 0 && items / 2 > pace->items);
 }
 
-/* Half of what is new: a sample that was seen late must not count for long. */
+/* Half of the difference: a sample that was read late must not count for long. */
 void cuda_pace_update(struct cuda_pace *pace, uint64_t items, uint64_t took_ns,
 		      uint64_t together_ns)
 {

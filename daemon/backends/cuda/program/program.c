@@ -159,7 +159,7 @@ static int load_modules(struct backend_device *device, const void *binary, size_
 	return 0;
 }
 
-/* One that is loaded already gets a reference and the first place in the list. */
+/* A program that is loaded already gets a reference and the first place in the list. */
 static struct cuda_modules *find_loaded(struct cuda_kernels *kernels, const void *binary,
 					size_t binary_bytes)
 {
@@ -318,8 +318,8 @@ void cuda_program_drop(struct backend_program *program)
 	if (!program)
 		return;
 	struct cuda_kernels *kernels = program->device->kernels;
-	/* Read before: afterwards it may be gone. Templates come and go only while the device's
-	 * thread has one of its own. */
+	/* Read before: afterwards it may be freed. Templates change only while the device's thread
+	 * has a reference of its own. */
 	uint32_t templates = atomic_load_explicit(&program->templates, memory_order_acquire);
 	uint32_t left =
 		atomic_fetch_sub_explicit(&program->references, 1, memory_order_acq_rel) - 1;

@@ -1,12 +1,11 @@
 /*
- * Programs as the driver has them. A portable program has no variables, so one that is loaded
- * serves every session of the engine that brings the same bytes, and stays loaded for a while when
- * it is not held any more: the next process finds it ready. Others are loaded anew each time,
- * because their variables belong to one bundle.
+ * Loaded programs. A portable program has no variables. So a loaded one serves every session of the
+ * engine with the same bytes, and stays loaded for a while without holders, ready for the next
+ * process. Others are loaded again each time, because their variables belong to one bundle.
  *
- * The driver may wait for running kernels when it unloads. So nothing is unloaded when the last one
- * lets go, which happens on the device's thread, but by the next program_load, on the loader's, or
- * when the device closes.
+ * The driver may wait for running kernels when it unloads. So the last release, on the device's
+ * thread, unloads nothing. The next program_load does, on the loader's thread, or the close of the
+ * device.
  */
 #ifndef SYCL_BACKENDS_CUDA_PROGRAM_H
 #define SYCL_BACKENDS_CUDA_PROGRAM_H
@@ -22,8 +21,8 @@ struct cuda_modules {
 	size_t count;
 	struct cuda_binary *binary;
 	CUmodule modules[CUDA_IMAGES_MAX];
-	bool waits; /* every kernel begins by waiting for those before it (program/ptx_wait.h), but
-		       those that say themselves where they wait */
+	bool waits; /* every kernel begins with a wait for those before it (program/ptx_wait.h),
+		       except for those that wait themselves */
 };
 
 struct backend_program {
@@ -55,7 +54,7 @@ void cuda_abandoned_notify(struct backend_device *device);
 /* Unload all; the device closes, and everything of it was freed before. */
 void cuda_modules_close(struct backend_device *device);
 
-/* program/window.c: ask a tiny kernel, in the context that is current. Failing is no fault: local
+/* program/window.c: run a tiny kernel, in the context that is current. Failing is no fault: local
  * memory for native kernels is refused then. */
 void cuda_window_find(const struct cuda_library *cu, struct cuda_window *window_out);
 

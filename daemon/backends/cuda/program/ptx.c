@@ -1,4 +1,4 @@
-/* Reading PTX: as much of it as says what kernels there are and what they take. */
+/* Reads PTX, as far as needed for its kernels and their parameters. */
 #include "cuda/program/ptx.h"
 
 #include <stdlib.h>
@@ -149,8 +149,7 @@ static bool read_type(struct token token, struct cuda_ptx_parameter *parameter)
 	return false;
 }
 
-/* Where what is said of a pointer lies: from .ptr to what follows it, the space and the alignment.
- */
+/* The attributes of a pointer: from .ptr to its space and alignment. */
 static void note_said(const struct cursor *cursor, struct token token,
 		      struct cuda_ptx_parameter *parameter)
 {
@@ -176,7 +175,7 @@ static bool read_space(struct token token, struct cuda_ptx_parameter *parameter)
 	return false;
 }
 
-/* One parameter; *last_out: the parenthesis was closed behind it. */
+/* Reads a parameter; *last_out: the parenthesis was closed behind it. */
 static int read_parameter(struct cursor *cursor, struct cuda_ptx_parameter *parameter,
 			  bool *last_out)
 {

@@ -1,11 +1,12 @@
 /*
- * PTX as text: what its kernels take, and the completion of what NVRTC makes of a portable source.
+ * PTX as text: the parameters of its kernels, and the completion of NVRTC's output for a portable
+ * source.
  *
- * A portable kernel needs to know more than CUDA gives it: where a basic range ends inside the last
- * work-group, the offset, how a grid was folded. Its source cannot be given one more parameter by
+ * A portable kernel needs more data than CUDA gives it: the end of a basic range inside the last
+ * work-group, the offset, the folding of the grid. Its source cannot be given one more parameter by
  * macros, and a variable of the module would be shared by all launches. So the compiled text is
- * completed: each kernel gets one more parameter, named sycl_launch, of CUDA_RECORD_BYTES
- * (program/geometry.h); at its beginning work-items that lie beyond the range end; and its symbol
+ * completed. Each kernel gets one more parameter, named sycl_launch, of CUDA_RECORD_BYTES
+ * (program/geometry.h). At its beginning work-items that lie beyond the range end. Its symbol
  * becomes the name that the source has. The prelude reads the parameter by that name. (Considered:
  * wrapping each kernel by a template, which has to know the names before it compiles; one constant
  * bank per launch, which CUDA has not.)
@@ -35,12 +36,12 @@ enum cuda_ptx_space {
 
 struct cuda_ptx_parameter {
 	uint32_t size_bytes, align_bytes;
-	enum cuda_ptx_space space; /* of what .ptr says it points to */
+	enum cuda_ptx_space space; /* of the target that .ptr declares */
 	bool may_point;            /* an untyped or unsigned 64-bit word */
-	size_t said_at, said_end; /* of ".ptr .space .align N" in the text; equal: it is not said */
+	size_t said_at, said_end;  /* of ".ptr .space .align N" in the text; equal: there is none */
 };
 
-/* One kernel with a body. Offsets are into the text. */
+/* A kernel with a body. Offsets are into the text. */
 struct cuda_ptx_entry {
 	char *name;
 	uint32_t parameter_count;
@@ -50,8 +51,8 @@ struct cuda_ptx_entry {
 	size_t name_at,
 		parameters_end; /* parameters_end: of ')', or 0 where there are no parentheses */
 	size_t directives_at, body_at, body_end; /* body_at: behind '{' */
-	bool waits; /* griddepcontrol.wait is in its body: it says itself where it waits for the
-		       kernels before it */
+	bool waits; /* griddepcontrol.wait is in its body: it waits for the kernels before it itself
+		     */
 };
 
 /* A function that is no kernel: the extent of its body. */
@@ -64,7 +65,7 @@ struct cuda_ptx {
 	struct cuda_ptx_entry *entries;
 	struct cuda_ptx_function *functions;
 	size_t header_end; /* behind .address_size, where module-scope declarations may begin */
-	/* What stands behind .version and .target ("7.8", "sm_90"): offsets of the words. */
+	/* The words behind .version and .target ("7.8", "sm_90"): their offsets. */
 	size_t version_at, version_end, target_at, target_end;
 	/* Set before it is completed: other texts are linked to it, one of which has the copy of
 	 * the record (CUDA_RECORD_COPY). */
@@ -72,8 +73,8 @@ struct cuda_ptx {
 };
 
 /*
- * Read a text. -EINVAL: not PTX as far as this reads it; -E2BIG: too many kernels or parameters;
- * -ENOMEM. `line_out`: where that is, on failure; NULL: not asked.
+ * Read a text. -EINVAL: not PTX, as far as this parses it; -E2BIG: too many kernels or parameters;
+ * -ENOMEM. `line_out`: the line of a failure; may be NULL.
  */
 int cuda_ptx_parse(const char *text, size_t bytes, struct cuda_ptx **ptx_out, uint32_t *line_out);
 /* Accepts NULL, returns NULL. */
@@ -96,7 +97,7 @@ void cuda_ptx_blank_shared(char *text, const struct cuda_ptx *ptx);
  * Complete NVRTC's text of a portable source compiled for 1 to 3 dimensions. `names[i]`: the new
  * symbol of entry i. A required shape that the prelude marked becomes .reqntid, and is stored in
  * ptx->entries[i].required. The text is malloc'ed, ended by 0 that is not counted, and the
- * caller's. -EINVAL: a kernel cannot be completed, *entry_out says which; -ENOMEM.
+ * caller's. -EINVAL: a kernel cannot be completed, *entry_out is its number; -ENOMEM.
  */
 int cuda_ptx_complete(const char *text, size_t bytes, struct cuda_ptx *ptx, unsigned dimensions,
 		      const char *const *names, char **text_out, size_t *bytes_out,

@@ -1,7 +1,6 @@
 /*
- * Completing the PTX of a portable source: what program/ptx.h says. The text is NVRTC's, with what
- * the prelude put in: reads of the record are the lines "ld.param.bN REGISTER,
- * [sycl_launch+OFFSET];".
+ * Completes the PTX of a portable source (program/ptx.h). The text is NVRTC's, with code of the
+ * prelude: reads of the record are the lines "ld.param.bN REGISTER, [sycl_launch+OFFSET];".
  */
 #include "cuda/program/geometry.h"
 #include "cuda/program/ptx.h"

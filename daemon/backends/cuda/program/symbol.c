@@ -67,7 +67,7 @@ static int read_source_name(struct reader *reader, char *text, size_t bytes)
 	left = strlen(reader->at);
 	if (length == 0 || length > left)
 		return -EINVAL;
-	/* What a namespace without a name is called differs; no source names it. */
+	/* The symbol of a namespace without a name differs; no source names it. */
 	bool nameless = length >= 11 && memcmp(reader->at, "_GLOBAL__N_", 11) == 0;
 	set_text(text, bytes, "%.*s", nameless ? 0 : (int)(length < 1000 ? length : 1000),
 		 reader->at);
@@ -390,7 +390,7 @@ static int read_own_arguments(struct reader *reader, char *name)
 {
 	char text[CUDA_SYMBOL_NAME_BYTES / 2], whole[CUDA_SYMBOL_NAME_BYTES];
 
-	/* The name before them can come again, and nothing in them can ask for what T_ is. */
+	/* The name before them can come again, and nothing in them can refer to T_. */
 	struct cuda_type template = {.kind = CUDA_TYPE_VALUE};
 	set_text(template.text, sizeof(template.text), "%.*s", (int)sizeof(template.text) - 1,
 		 name);

@@ -1,7 +1,7 @@
 /*
- * A kernel's symbol in CUDA C++: its name as the source has it and the types of its parameters,
- * which is more than PTX and cubins say of them (there a pointer is a 64-bit word). Reads what the
- * C++ ABI calls mangled names. Pure: any thread, never blocks. Symbols may be hostile.
+ * A kernel's symbol in CUDA C++ has its name in the source and the types of its parameters. PTX and
+ * cubins have less: there a pointer is a 64-bit word. This reads mangled names of the C++ ABI.
+ * Pure: any thread, never blocks. Symbols may be hostile.
  */
 #ifndef SYCL_BACKENDS_CUDA_SYMBOL_H
 #define SYCL_BACKENDS_CUDA_SYMBOL_H

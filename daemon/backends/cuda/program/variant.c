@@ -30,8 +30,8 @@ static int function_attribute(const struct backend_kernel *kernel, CUfunction fu
 	return value;
 }
 
-/* How the parameters lie, until the driver says that there are no more. Up to `capacity` of them.
- */
+/* The layout of the parameters, until the driver reports that there are no more. Up to `capacity`
+ * of them. */
 static int read_layout(const struct backend_kernel *kernel, CUfunction function,
 		       struct cuda_parameter *parameters, uint32_t capacity, uint32_t *count_out,
 		       struct backend_fault *fault_out)
@@ -132,7 +132,7 @@ static int check_layout(const struct backend_kernel *kernel, const struct cuda_v
 			      kernel->name);
 }
 
-/* A work-group may have all the shared memory that there is: more than 48 KiB must be asked for,
+/* A work-group may have all the shared memory that there is: more than 48 KiB must be requested,
  * once. */
 static void allow_shared(const struct backend_kernel *kernel, struct cuda_variant *variant)
 {
@@ -231,8 +231,8 @@ int cuda_variant_make(struct backend_kernel *kernel, uint32_t index, CUmodule mo
 	allow_shared(kernel, variant);
 	fill_layout(kernel, variant);
 	fill_shape(kernel, variant, described);
-	/* Clusters of more than eight work-groups; whether there is room for them is asked at each
-	 * launch. */
+	/* Clusters of more than eight work-groups; each launch checks whether there is room for
+	 * them. */
 	if (kernel->device->facts->cluster)
 		(void)cu->cuFuncSetAttribute(
 			variant->function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);

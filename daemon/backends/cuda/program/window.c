@@ -1,8 +1,8 @@
 /*
  * Where shared memory lies in the generic address space. A kernel that was not written for this
  * service takes local memory as a plain pointer (E15), so its value must be known before the
- * launch: it is the start of the window, which is the same for every kernel of a context, and the
- * place inside it. Only a kernel can find it out.
+ * launch. It is the start of the window, which is the same for every kernel of a context, plus the
+ * offset inside it. Only a kernel can find it out.
  */
 #include "cuda/program/program.h"
 
@@ -59,7 +59,7 @@ void cuda_window_find(const struct cuda_library *cu, struct cuda_window *window_
 		result = cu->cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, 0);
 	if (result == CUDA_SUCCESS)
 		result = run_window_kernel(cu, function, stream, place, answer);
-	/* A generic address of 0 is no answer; nor is one that the place does not fit into. */
+	/* A generic address of 0 is no result; nor is one that the offset does not fit into. */
 	if (result == CUDA_SUCCESS && answer[1] != 0 && answer[1] >= answer[0])
 		*window_out = (struct cuda_window){true, .generic_base = answer[1],
 						   .shared_base = answer[0]};
