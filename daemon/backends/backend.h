@@ -875,10 +875,10 @@ struct backend_ops {
 			   struct backend_fault *fault_out);
 	/*
 	 * Optional (NATIVE). The application's programs, 1 or more, as one program of this device
-	 * in that state. They are compiled and linked as is necessary, each retained until
-	 * program_free (J10
-	 * - J12). Loader. -EINVAL: not of this device's context, or a state that does not fit them.
-	 *   If the vendor refuses: STATUS_INVALID with one program and STATUS_BUILD with several.
+	 * in that state. They are compiled and linked as necessary, and each is retained until
+	 * program_free (J10 - J12). Loader. -EINVAL: not of this device's context, or a state that
+	 * does not fit them. If the vendor refuses: STATUS_INVALID with one program and
+	 * STATUS_BUILD with several.
 	 */
 	int (*native_program)(struct backend_device *device, enum backend_program_state state,
 			      const uint64_t *natives, uint32_t count,

@@ -24,7 +24,7 @@
 #define SYCL_REQUIRES_SUB_GROUPS struct sycl_has_sub_groups_
 #define restrict __restrict__
 
-/* What the parts of both languages (portable_*.inc) are written in. */
+/* The words in which the parts of both languages (portable_*.inc) are written. */
 #define SYCL_OVERLOAD_  static __forceinline__ /* of one name for several types */
 #define SYCL_INLINE_    static __forceinline__
 #define SYCL_NO_INLINE_ static __noinline__
@@ -174,7 +174,7 @@ static __forceinline__ ulong sycl_place_(uint d) { return sycl_group_(d) * sycl_
 #define sycl_group_linear_id()  ((sycl_group_(2) * sycl_groups_(1) + sycl_group_(1)) * sycl_groups_(0) + sycl_group_(0))
 #endif
 
-/* What a word of this form takes for a pointer, as a pointer. */
+/* Converts an argument of this form to a pointer. */
 template <class T> static __forceinline__ T *sycl_raw_(T *p) { return p; }
 template <class T> static __forceinline__ T *sycl_raw_(sycl_local_<T> p) { return p; }
 template <class T> struct sycl_same_ {

@@ -41,7 +41,7 @@ static __forceinline__ void sycl_after_(int order, int scope)
 		sycl_fence_(order, scope);
 }
 
-/* Of a launch that may begin before the one before it is over (R5), and of that one. */
+/* For a launch that may begin before its predecessor is over (R5), and for that predecessor. */
 #if __CUDA_ARCH__ >= 900
 #define sycl_previous_launch_wait() asm volatile("griddepcontrol.wait;" ::: "memory")
 #define sycl_next_launch_allow()    asm volatile("griddepcontrol.launch_dependents;" ::: "memory")

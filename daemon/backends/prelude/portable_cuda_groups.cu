@@ -116,7 +116,7 @@ template <template <class> class O, class T> static __forceinline__ T sycl_sub_s
 #define SYCL_SUB_GROUP_REDUCE_CALL_(word, x)     sycl_sub_reduce_<sycl_do_##word##_>(x)
 #define SYCL_SUB_GROUP_SCAN_CALL_(kind, word, x) sycl_sub_scan_<sycl_do_##word##_>((x), SYCL_IS_##kind##_)
 
-/* One word for each warp of the work-group. */
+/* A word for each warp of the work-group. */
 #define SYCL_GROUP_SCRATCH __shared__ ulong sycl_group_scratch_[32]
 
 template <template <class> class O, class T> static __forceinline__ T sycl_group_reduce_(T x, ulong *scratch)

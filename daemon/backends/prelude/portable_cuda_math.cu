@@ -30,7 +30,7 @@ template <class T> __forceinline__ T sycl_clz_(T x)
 {
 	return (T)(__clzll((long long)(typename sycl_word_<sizeof(T)>::type)x) - (64 - 8 * (int)sizeof(T)));
 }
-/* Of 8 and 16 bits; the product is an int. */
+/* For 8 and 16 bits; the product is an int. */
 template <class T> __forceinline__ T sycl_mul_hi_(T a, T b) { return (T)((a * b) >> (8 * sizeof(T))); }
 static __forceinline__ int sycl_mul_hi_(int a, int b) { return __mulhi(a, b); }
 static __forceinline__ uint sycl_mul_hi_(uint a, uint b) { return __umulhi(a, b); }

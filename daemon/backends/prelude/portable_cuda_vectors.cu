@@ -77,7 +77,7 @@ static __forceinline__ float sycl_half_to_float(ushort bits)
 }
 static __forceinline__ ushort sycl_float_to_half(float x) { return half(x).bits; }
 
-/* What a comparison of vectors gives: 0, or -1 in an integer of the element's size. */
+/* The result of a comparison of vectors: 0, or -1 in an integer of the element's size. */
 template <int bytes> struct sycl_mask_ { typedef int type; };
 template <> struct sycl_mask_<1> { typedef char type; };
 template <> struct sycl_mask_<2> { typedef short type; };
@@ -348,7 +348,7 @@ template <class T, int n> static __forceinline__ sycl_vec_<T, n> sycl_normalize(
 {
 	return v / sycl_vec_<T, n>(sycl_length(v));
 }
-/* Of vectors the highest bit decides, of scalars whether it is 0. */
+/* For vectors the highest bit decides, for scalars whether it is 0. */
 template <class T, class C> static __forceinline__ T sycl_select_(T no, T yes, C c) { return c ? yes : no; }
 template <class T, class C, int n>
 static __forceinline__ sycl_vec_<T, n> sycl_select_(sycl_vec_<T, n> no, sycl_vec_<T, n> yes, sycl_vec_<C, n> c)

@@ -24,7 +24,8 @@
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 #define SYCL_HAS_ATOMIC64 1
 #endif
-/* Both must say so: the device's facts, as the build gives them, and this compiler in this version of the language. */
+/* Both must have it: the device's facts, as the build gives them, and this compiler in this version
+ * of the language. */
 #if defined(SYCL_DEVICE_SUB_GROUPS_) && (defined(cl_khr_subgroups) || defined(__opencl_c_subgroups))
 #if defined(cl_khr_subgroups)
 #pragma OPENCL EXTENSION cl_khr_subgroups : enable
@@ -35,7 +36,7 @@
 #endif
 #endif
 
-/* What the parts of both languages (portable_*.inc) are written in. */
+/* The words in which the parts of both languages (portable_*.inc) are written. */
 #define SYCL_OVERLOAD_  static inline __attribute__((overloadable, always_inline)) /* of one name for several types */
 #define SYCL_INLINE_    static inline
 #define SYCL_NO_INLINE_ static

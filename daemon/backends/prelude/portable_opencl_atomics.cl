@@ -44,7 +44,7 @@ static inline __attribute__((always_inline)) void sycl_fence_(int order, int sco
 	if ((order) != SYCL_MEMORY_ORDER_RELAXED && (order) != SYCL_MEMORY_ORDER_RELEASE)                              \
 	SYCL_HARD_FENCE_(scope)
 
-/* One operation: `what` computes the value before from p and v. */
+/* An operation: `what` carries it out on p with v, and gives the value before. */
 #define SYCL_ATOMIC_(word, space, T, what)                                                                             \
 	SYCL_OVERLOAD_ T sycl_atomic_##word##_(volatile space T *p, T v, int order, int scope)                         \
 	{                                                                                                              \

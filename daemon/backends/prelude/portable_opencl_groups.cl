@@ -42,8 +42,9 @@
 #endif
 
 /*
- * A work-group's functions pass values through local memory, which only a kernel itself may declare. One word for each
- * work-item, and one for each of 32 parts: the build says how many items a group may have.
+ * A work-group's functions pass values through local memory, which only a kernel itself may
+ * declare. One word for each work-item, and one for each of 32 parts: the build defines how many
+ * items a group may have.
  */
 #ifndef SYCL_MAX_GROUP_
 #define SYCL_MAX_GROUP_ 1024

@@ -12,7 +12,7 @@
 #define SYCL_IMAGE_WRITE_2D(name) __write_only image2d_t name
 #define SYCL_IMAGE_WRITE_3D(name) __write_only image3d_t name
 
-/* Two of OpenCL's arguments; the host knows them as one by the second one's name. */
+/* Two arguments of OpenCL; the host treats them as one by the second one's name. */
 #define SYCL_IMAGE_SAMPLED_1D(name) __read_only image1d_t name, sampler_t sycl_sampler_of_##name
 #define SYCL_IMAGE_SAMPLED_2D(name) __read_only image2d_t name, sampler_t sycl_sampler_of_##name
 #define SYCL_IMAGE_SAMPLED_3D(name) __read_only image3d_t name, sampler_t sycl_sampler_of_##name

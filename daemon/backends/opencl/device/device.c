@@ -12,8 +12,8 @@
 
 #include <string.h>
 
-/* Variables at program scope live as long as their program. A device of OpenCL 1.x does not know
- * the question, nor such. */
+/* Variables at program scope live as long as their program. A device of OpenCL 1.x has neither the
+ * query nor such variables. */
 static bool programs_have_variables(const struct backend_device *device)
 {
 	size_t bytes = 0;

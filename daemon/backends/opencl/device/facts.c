@@ -27,7 +27,7 @@ static enum device_type device_type(uint64_t type)
 	return DEVICE_CUSTOM;
 }
 
-/* What is asked of compilers beside OpenCL C. The IL version is unknown to devices before 2.1, or
+/* Queries about languages beside OpenCL C. The IL version is unknown to devices before 2.1, or
  * empty. */
 static uint32_t build_features(const struct opencl_library *cl, cl_device_id device)
 {

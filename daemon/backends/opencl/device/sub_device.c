@@ -110,7 +110,7 @@ static void sub_device_drop(struct backend *backend, uint32_t slot)
 	free(sub_device);
 }
 
-/* What is built for the whole device runs on its parts. */
+/* Programs that were built for the whole device run on its parts. */
 static int fill_facts(const struct backend *backend, struct opencl_sub_device *sub_device)
 {
 	const struct backend_device_facts *root = &backend->devices[sub_device->root];

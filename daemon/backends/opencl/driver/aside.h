@@ -13,11 +13,11 @@ void opencl_aside_close(struct backend_device *device);
 
 /*
  * NVIDIA's driver (580) gives a buffer its place when a command first needs it. Until then kernels
- * write to sub-buffers that are no part of it: what they wrote is lost when these go, or the
- * process ends in the driver. One byte that is read, and waited for, before any sub-buffer is made
- * is enough; clEnqueueMigrateMemObjects is not. Nothing is done where memory is the host's: its
- * place is known. Returns the driver's code. Device thread; blocks for that read, on a queue of its
- * own, which waits for nothing else.
+ * write to sub-buffers that are no part of it. Their writes are lost when these are freed, or the
+ * driver ends the process. It is enough to read a byte, and wait for it, before any sub-buffer is
+ * made; clEnqueueMigrateMemObjects is not enough. Nothing is done for memory of the host, which has
+ * its place. Returns the driver's code. Device thread; blocks for that read, on a queue of its own,
+ * which waits for nothing else.
  */
 cl_int opencl_settle(struct backend_device *device, cl_mem buffer);
 

@@ -37,14 +37,14 @@ uint64_t opencl_extension_aspects(const char *extensions);
 
 /*
  * "OpenCL 3.0 words" of device and platform to "3.0": the device's version, never above the
- * platform's (A14). A text that does not look so is copied as it is.
+ * platform's (A14). A text of another form is copied as it is.
  */
 void opencl_version(const char *device, const char *platform, char *version, size_t capacity);
 
 /*
- * Does this version of PoCL, "3.1" or "3.1+debian", take a layer's number for normalised where the
- * sampler's coordinates are? Those before 4.0 do, against OpenCL's rules. A text that does not look
- * so is taken for a newer version.
+ * Does this version of PoCL, "3.1" or "3.1+debian", treat a layer's number as normalised if the
+ * sampler's coordinates are? Those before 4.0 do, against OpenCL's rules. A text of another form
+ * counts as a newer version.
  */
 bool opencl_pocl_scales_layers(const char *driver_version);
 

@@ -42,13 +42,13 @@ static void sample_host_clock(struct opencl_clock *clock)
 		if (stamps.seen_ns - stamps.submit_ns < best.seen_ns - best.submit_ns)
 			best = stamps;
 	}
-	/* A contradiction here is a clock that was set or slewed: what is said now holds. */
+	/* A contradiction here is a clock that was set or slewed: the new times hold. */
 	(void)opencl_timeline_update(&clock->timeline, &best);
 	clock->rebased_ns = best.seen_ns;
 }
 
-/* The times of a transfer of a few bytes, which every device does by itself. False: the driver
- * gives no answer. */
+/* The times of a transfer of a few bytes, which every device does by itself. False: the driver does
+ * not report them. */
 static bool sample_device(const struct opencl_library *cl, cl_command_queue queue, cl_mem buffer,
 			  uint32_t *word, struct opencl_stamps *stamps_out)
 {
@@ -74,8 +74,8 @@ static bool sample_device(const struct opencl_library *cl, cl_command_queue queu
 	return is_reported;
 }
 
-/* Which clocks of the host agree with what the driver says of the samples; take the offset from
- * those. How many were taken. */
+/* Finds the clocks of the host that agree with the driver's times of the samples, and takes the
+ * offset from those. Returns how many agree. */
 static int take_samples(struct opencl_clock *clock, const struct opencl_library *cl,
 			cl_command_queue queue, cl_mem buffer, bool fits[OPENCL_CLOCKS])
 {

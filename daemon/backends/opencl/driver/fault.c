@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* NVIDIA's driver answers a kernel's illegal access with this code, which no standard names. */
+/* NVIDIA's driver returns this code for a kernel's illegal access; no standard names it. */
 #define OPENCL_NVIDIA_ILLEGAL_ACCESS (-9999)
 
 struct code_entry {

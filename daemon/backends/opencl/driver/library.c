@@ -22,9 +22,9 @@ static void remove_own_cache(void)
 }
 
 /*
- * Without a cache PoCL writes all the same, to a folder which it shares with everything of this
- * user that has no cache either, and removes there what another process of the same program is
- * using. Made once: PoCL asks for its place once only.
+ * Without a cache PoCL still writes, to a folder that all processes of this user without a cache
+ * share. It removes files there that another process of the same program uses. Made once: PoCL
+ * reads its path only once.
  */
 static const char *own_cache_path(void)
 {
@@ -41,9 +41,9 @@ static const char *own_cache_path(void)
 }
 
 /*
- * Drivers read their environment when they are loaded or first asked, and take their cache from
- * there only: without this, PoCL writes below the home folder, which a tenant's engine under the
- * service manager cannot reach. POCL_DEVICES stays the operator's.
+ * Drivers read their environment when they are loaded or at the first call, and take their cache
+ * from there only. Without this, PoCL writes below the home folder, which a tenant's engine under
+ * the service manager cannot reach. POCL_DEVICES stays the operator's.
  */
 void opencl_library_prepare(const char *cache_directory)
 {
@@ -55,8 +55,8 @@ void opencl_library_prepare(const char *cache_directory)
 	else
 		vendor_variable_set("POCL_KERNEL_CACHE", "0");
 	/*
-	 * PoCL sets it so itself when it is asked for devices. A variable that is new then moves
-	 * the environment, while other vendors' libraries start beside it and read theirs.
+	 * PoCL sets it so itself in the query of devices. A new variable then moves the
+	 * environment, while other vendors' libraries start beside it and read theirs.
 	 */
 	vendor_variable_set("HWLOC_PLUGINS_PATH", "/dev/null");
 }

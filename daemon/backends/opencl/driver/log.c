@@ -10,7 +10,7 @@ void opencl_log_renumber(char *log, unsigned long lines_before)
 	static const char mark[] = "<kernel>:";
 	char *from = log, *to = log;
 
-	/* What is written is never longer than what was read. */
+	/* The output is never longer than the input. */
 	for (;;) {
 		char *place = strstr(from, mark), *end = NULL;
 		size_t kept = place ? (size_t)(place - from) : strlen(from);

@@ -3,9 +3,9 @@
 #define SYCL_BACKENDS_OPENCL_LOG_H
 
 /*
- * NVIDIA's compiler does not obey "#line": it counts all that it was given, and calls it
- * "<kernel>". Changed in place to "kernel" and the line of the user's own text; `lines_before`: how
- * many others there are. What lies in those stays.
+ * NVIDIA's compiler ignores "#line": it counts all lines of its input, and names it "<kernel>".
+ * Changed in place to "kernel" and the line of the user's own text. `lines_before`: how many other
+ * lines come first. Messages about those stay.
  */
 void opencl_log_renumber(char *log, unsigned long lines_before);
 

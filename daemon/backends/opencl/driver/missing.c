@@ -5,7 +5,7 @@
 
 const char *opencl_missing(const char *log)
 {
-	/* Names of the prelude (portable_opencl.cl), and what clang says of OpenCL C. */
+	/* Names of the prelude (portable_opencl.cl), and clang's messages about OpenCL C. */
 	static const struct {
 		const char *sign, *words;
 	} all[] = {

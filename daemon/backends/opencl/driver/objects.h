@@ -70,7 +70,7 @@ struct backend_device {
 	unsigned callbacks; /* promised by the driver and not yet returned */
 };
 
-/* One command that no progress() has reported. */
+/* A command that no progress() has reported. */
 struct opencl_pending {
 	uint64_t sequence, submit_ns;
 	cl_event event;
@@ -131,8 +131,8 @@ struct backend_event {
 };
 
 /*
- * One argument is one to three of the driver's: a sampled image is an image and a sampler, and one
- * with layers has more (memory/image_arguments.h).
+ * An argument is one to three arguments of the driver: a sampled image is an image and a sampler,
+ * and one with layers has more (memory/image_arguments.h).
  */
 struct opencl_place {
 	cl_uint index;

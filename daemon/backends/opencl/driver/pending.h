@@ -5,8 +5,8 @@
 #include "opencl/driver/objects.h"
 
 /*
- * The event that says that `sequence` has been reached; NULL: it has been reached and reported.
- * -EINVAL: nothing like it was submitted. The lane keeps the event.
+ * The event that completes when `sequence` is reached; NULL: it was reached and reported. -EINVAL:
+ * no such command was submitted. The lane keeps the event.
  */
 int opencl_lane_event(const struct backend_lane *lane, uint64_t sequence, cl_event *event_out);
 /* The same, of the command itself; it is good until the next one is sent, or reported. */

@@ -1,4 +1,4 @@
-/* Info queries with a default: a driver that does not know a parameter is no reason to fail. */
+/* Info queries with a default: a parameter that a driver does not support is no reason to fail. */
 #ifndef SYCL_BACKENDS_OPENCL_QUERY_H
 #define SYCL_BACKENDS_OPENCL_QUERY_H
 

@@ -15,7 +15,7 @@ static uint64_t rest_of(const struct backend_memory *memory, uint64_t offset)
 	return memory && offset <= memory->size_bytes ? memory->size_bytes - offset : 0;
 }
 
-/* One end of a copy: where the first byte of the box is, and the distances of what follows. */
+/* An end of a copy: where the first byte of the box is, and the distances of rows and slices. */
 struct end {
 	cl_mem buffer;
 	uint64_t offset;
@@ -63,7 +63,7 @@ static cl_int put_twice(struct backend_lane *lane, const struct copy_box *box,
 }
 
 /*
- * Within one buffer OpenCL wants the same pitches on both sides, and takes some boxes for
+ * Within one buffer OpenCL requires the same pitches on both sides, and treats some boxes as
  * overlapping that are not. (Parts of the buffer as objects of their own would do, but PoCL 3.1
  * crashes over them.)
  */

@@ -1,8 +1,8 @@
 /*
- * Keeps a driver's hands off the process's signals. When PoCL is first asked for its devices it
- * loads LLVM, which puts its own handlers in the place of those of TERM, INT, HUP, QUIT, USR1,
- * USR2, SEGV, BUS, ILL, ABRT and more: a daemon would not end cleanly any more, and an application
- * with an engine inside would lose its own handlers.
+ * Keeps a driver from changing the process's signal handlers. At the first query of its devices
+ * PoCL loads LLVM. That replaces the handlers of TERM, INT, HUP, QUIT, USR1, USR2, SEGV, BUS, ILL,
+ * ABRT and more. A daemon would not end cleanly any more, and an application with an embedded
+ * engine would lose its own handlers.
  */
 #ifndef SYCL_BACKENDS_OPENCL_SIGNALS_H
 #define SYCL_BACKENDS_OPENCL_SIGNALS_H

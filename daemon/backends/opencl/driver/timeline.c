@@ -123,7 +123,7 @@ static void correct_offset(struct opencl_timeline *timeline, double at_ns, doubl
 		report_by(timeline, at_ns, offset_ns);
 		return;
 	}
-	/* One that has converted nothing is not kept. */
+	/* A timeline that has converted nothing is not kept. */
 	for (unsigned i = OPENCL_TIMELINE_SEGMENTS - 1;
 	     i > 0 && from > timeline->segments[0].anchor_ns; i--)
 		timeline->segments[i] = timeline->segments[i - 1];
@@ -134,7 +134,7 @@ static void correct_offset(struct opencl_timeline *timeline, double at_ns, doubl
 							.spread_ns = fabs(correction) * SPREAD + 1};
 }
 
-/* Compute the rate from the windows, and the bounds anew with that. */
+/* Compute the rate from the windows, and with that the bounds again. */
 static void close_window(struct opencl_timeline *timeline)
 {
 	learn_rate(timeline);
@@ -183,7 +183,7 @@ static struct opencl_window bounds_of(const struct opencl_timeline *timeline,
 	};
 }
 
-/* The first one, or all anew: it lies anywhere between its bounds. */
+/* The first one, or all from the beginning: it lies anywhere between its bounds. */
 static void place_time(struct opencl_timeline *timeline, const struct opencl_stamps *stamps)
 {
 	timeline->epoch_device = stamps->start;

@@ -1,14 +1,14 @@
 /*
- * Where a device's profiling clock stands against CLOCK_MONOTONIC, from what must be true of every
- * command: it did not start before it was submitted, and it had ended when it was seen complete.
- * Pure arithmetic: no driver, no system call.
+ * The offset of a device's profiling clock from CLOCK_MONOTONIC. It follows from two facts about
+ * every command: it did not start before it was submitted, and it had ended when it was found
+ * complete. Pure arithmetic: no driver, no system call.
  *
  * The device's nanoseconds count from anywhere and by a crystal of their own. `offset` is what must
- * be added to have CLOCK_MONOTONIC. Each command says that it is not less than submission - start
- * and not greater than seen - end; the best of all of them leave an interval about as wide as the
- * quickest way to the device and back. A bound grows weaker with time, by what is not known of the
- * offset's rate; and bounds far apart show that rate, in the same way: from two sides. Where no
- * offset is left at all, the clock was set or its rate has changed: what was learned is forgotten.
+ * be added to have CLOCK_MONOTONIC. By each command it is not less than submission - start and not
+ * greater than found - end. The best commands leave an interval of about the shortest time to the
+ * device and back. A bound grows weaker with time, by the error of the offset's rate; and bounds
+ * far apart show that rate, in the same way: from two sides. Where no offset is left at all, the
+ * clock was set or its rate has changed: what was learned is forgotten.
  *
  * Reported times agree with those reported later, on whatever lane: a correction begins behind the
  * latest reported time and is spread, so that time never runs backwards and little is added to a
@@ -26,7 +26,7 @@
 /* A command, or anything else that the device stamped between two readings of the host's clock. */
 struct opencl_stamps {
 	uint64_t submit_ns, seen_ns; /* CLOCK_MONOTONIC: read before it was sent and after it was
-					seen complete */
+					found complete */
 	uint64_t start, end;         /* by the device's clock, ns */
 };
 
@@ -46,11 +46,11 @@ struct opencl_segment {
 };
 
 struct opencl_timeline {
-	bool is_placed; /* something was learned */
+	bool is_placed; /* at least one command was used */
 	double slack_ns;
 	uint64_t epoch_device,
 		epoch_host; /* of the first command: counted from there, numbers are small */
-	double latest_ns;   /* of the device, learned */
+	double latest_ns;   /* of the device, measured */
 	double reported_ns; /* of the device, the latest that was reported */
 
 	struct opencl_bound low, high;                         /* the best of all */
@@ -76,7 +76,7 @@ bool opencl_timeline_update(struct opencl_timeline *timeline, const struct openc
  */
 void opencl_timeline_settle(struct opencl_timeline *timeline);
 
-/* An end that is seen no earlier than `host_ns` shows nothing new: the caller need not read the
+/* An end that is found no earlier than `host_ns` adds nothing: the caller need not read the
  * time. */
 bool opencl_timeline_covers(const struct opencl_timeline *timeline, uint64_t end, uint64_t host_ns);
 

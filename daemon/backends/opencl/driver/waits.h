@@ -1,4 +1,4 @@
-/* The events that one command waits for, as OpenCL wants them. */
+/* The events that one command waits for, in the form for OpenCL. */
 #ifndef SYCL_BACKENDS_OPENCL_WAITS_H
 #define SYCL_BACKENDS_OPENCL_WAITS_H
 

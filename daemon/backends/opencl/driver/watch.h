@@ -1,7 +1,7 @@
 /*
- * The application's events, and the callbacks for their completion. A callback that the driver was
- * asked for cannot be taken back, and an event of the application's may happen long after the
- * engine has gone: so it gets a number, not an address, and one that means nothing any more is
+ * The application's events, and the callbacks for their completion. A callback that the driver has
+ * accepted cannot be cancelled, and an event of the application may happen long after the engine
+ * has ended. So the callback gets a number, not an address, and a number without meaning is
  * ignored. backend_ops' entries.
  */
 #ifndef SYCL_BACKENDS_OPENCL_WATCH_H

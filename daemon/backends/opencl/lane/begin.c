@@ -7,8 +7,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Half the lane's, half the driver's, which may call when the lane has gone. One that never calls
- * keeps it. */
+/* Shared by the lane and the driver, which may call when the lane is freed. A driver that never
+ * calls keeps it. */
 struct opencl_begin {
 	_Atomic uint32_t references;
 	_Atomic uint64_t begun_ns; /* CLOCK_MONOTONIC; 0: not yet */

@@ -30,7 +30,7 @@ typedef cl_int(CL_API_CALL *fill_new)(cl_command_buffer_khr, cl_command_queue,
 				      size_t, cl_uint, const cl_sync_point_khr *,
 				      cl_sync_point_khr *, cl_mutable_command_khr *);
 
-/* The extension's version; 0: the device does not have it, or gives no answer. */
+/* The extension's version; 0: the device does not have it, or does not report it. */
 static cl_version version_of(const struct opencl_library *cl, cl_device_id device)
 {
 	size_t bytes = 0;

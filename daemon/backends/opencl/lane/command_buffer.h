@@ -1,7 +1,7 @@
 /*
- * cl_khr_command_buffer: the functions of a platform, and what a device's driver says of them. Up
- * to version 0.9.4 of the extension the functions that record have no parameter for properties;
- * since then they have. Nothing is called of a version that is not known.
+ * cl_khr_command_buffer: the functions of a platform, and the driver's facts about them. Up to
+ * version 0.9.4 of the extension the functions that record have no parameter for properties; since
+ * then they have. No function of an unknown version is called.
  */
 #ifndef SYCL_BACKENDS_OPENCL_COMMAND_BUFFER_H
 #define SYCL_BACKENDS_OPENCL_COMMAND_BUFFER_H

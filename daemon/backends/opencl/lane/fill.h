@@ -1,5 +1,5 @@
-/* Fills with patterns of any size at any offset; OpenCL's own fill wants powers of two, aligned to
- * themselves. */
+/* Fills with patterns of any size at any offset; OpenCL's own fill requires powers of two, aligned
+ * to themselves. */
 #ifndef SYCL_BACKENDS_OPENCL_FILL_H
 #define SYCL_BACKENDS_OPENCL_FILL_H
 

@@ -1,12 +1,12 @@
 /*
  * Graphs as command buffers (L9, L14, K15 - K18). Lanes are in-order queues, so a buffer is
- * recorded for such a one: its commands run in the order in which they were added, which every edge
- * agrees with, and no sync points are needed.
+ * recorded for such a queue. Its commands run in the order in which they were added. Every edge
+ * agrees with that order, so no sync points are needed.
  *
- * Drivers need not keep a graph's nodes apart from the objects that they were recorded with:
- * PoCL 3.1 reads a kernel's arguments when the buffer runs. So every launch has a cl_kernel of its
- * own, which is not changed any more. What was recorded is kept as nodes, from which a graph that
- * takes this one in records it again. Device thread.
+ * Drivers need not keep a graph's nodes apart from the objects that they were recorded with: PoCL
+ * 3.1 reads a kernel's arguments when the buffer runs. So every launch has a cl_kernel of its own,
+ * which is not changed any more. The recorded commands are kept as nodes, from which a graph that
+ * includes this one records them again. Device thread.
  */
 #ifndef SYCL_BACKENDS_OPENCL_GRAPH_H
 #define SYCL_BACKENDS_OPENCL_GRAPH_H

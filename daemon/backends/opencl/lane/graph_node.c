@@ -62,7 +62,7 @@ static void make_box(struct opencl_node *node, const struct copy_box *box, uint6
 	};
 }
 
-/* Within one buffer OpenCL takes boxes for overlapping that are not, and wants the same pitches
+/* Within one buffer OpenCL treats boxes as overlapping that are not, and requires the same pitches
  * (driver/rect.c). */
 static int make_copy(const struct backend_command *command, struct opencl_node *node,
 		     struct backend_fault *fault_out)

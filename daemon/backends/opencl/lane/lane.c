@@ -112,7 +112,7 @@ void opencl_lane_push(struct backend_lane *lane, const struct opencl_pending *pe
 	lane->device->unflushed = lane;
 }
 
-/* On a thread of the driver, or inside the call that asks for it. */
+/* On a thread of the driver, or inside the call that requests it. */
 static void CL_CALLBACK on_completed(cl_event event, cl_int status, void *user_data)
 {
 	struct backend_lane *lane = user_data;
@@ -120,14 +120,14 @@ static void CL_CALLBACK on_completed(cl_event event, cl_int status, void *user_d
 	(void)event;
 	(void)status;
 
-	/* Not armed first, woken then: the other way round, progress() could run in between and ask
-	 * for no next one. */
+	/* `armed` is cleared before the wake-up: the other way round, progress() could run in
+	 * between and request no next callback. */
 	(void)pthread_mutex_lock(&device->lock);
 	lane->armed = false;
 	(void)pthread_cond_broadcast(&device->callback_ended);
 	(void)pthread_mutex_unlock(&device->lock);
 
-	device->wake(device->token); /* the lane may be gone by now; the device waits for its
+	device->wake(device->token); /* the lane may be freed by now; the device waits for its
 					callbacks */
 
 	(void)pthread_mutex_lock(&device->lock);
@@ -161,7 +161,7 @@ static const struct opencl_pending *window_end(const struct backend_lane *lane)
 	return &lane->pending_ring[at & (lane->capacity - 1)];
 }
 
-/* Ask for a callback if a command is pending and no callback is to come. */
+/* Requests a callback if a command is pending and no callback is to come. */
 static void arm_callback(struct backend_lane *lane)
 {
 	struct backend_device *device = lane->device;
@@ -180,8 +180,7 @@ static void arm_callback(struct backend_lane *lane)
 	if (device->cl->SetEventCallback(window_end(lane)->event, CL_COMPLETE, on_completed,
 					 lane) == CL_SUCCESS)
 		return;
-	/* A driver that cannot: what is there is looked at on the next turn instead of being lost.
-	 */
+	/* The driver cannot do that: commands are polled in the next turn instead of being lost. */
 	on_completed(NULL, CL_COMPLETE, lane);
 }
 
@@ -208,7 +207,7 @@ void opencl_flush(struct backend_device *device)
 	}
 }
 
-/* The times of a command that has ended. False: the driver gives no answer. */
+/* The times of a command that has ended. False: the driver does not report them. */
 static bool read_times(const struct backend_lane *lane, const struct opencl_pending *pending,
 		       uint64_t *start_out, uint64_t *end_out)
 {
@@ -305,7 +304,7 @@ uint32_t opencl_progress(struct backend_device *device, struct backend_completio
 				break;
 			count++;
 		}
-		if (!lane->is_unflushed) /* else flush() asks for the callback */
+		if (!lane->is_unflushed) /* else flush() requests the callback */
 			arm_callback(lane);
 	}
 	return count;

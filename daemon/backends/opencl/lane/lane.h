@@ -2,11 +2,11 @@
  * A lane is an in-order command queue. Each command keeps its event until progress() reports it:
  * for its times and for lanes that wait on it.
  *
- * Completion. One callback per lane is asked for at a time, on a command so far ahead
- * that all up to it take OPENCL_WINDOW_NS at most: a callback per command is work for nothing, and
- * one on the last command of a batch would report the first of them too late. When it comes,
- * progress() reports everything complete and asks for the next one. A kernel that was short lately
- * and is long now holds back those before it: the engine asks in between, too (sched_pace_look).
+ * Completion. A lane requests one callback at a time, on a command so far ahead that all up to it
+ * take OPENCL_WINDOW_NS at most. A callback per command is wasted work, and one on the last command
+ * of a batch would report the first of them too late. When it comes, progress() reports everything
+ * complete and requests the next one. A kernel that was short lately and is long now delays the
+ * reports of those before it: the engine polls in between, too (sched_pace_look).
  */
 #ifndef SYCL_BACKENDS_OPENCL_LANE_H
 #define SYCL_BACKENDS_OPENCL_LANE_H

@@ -74,7 +74,7 @@ int opencl_native_command(struct backend_lane *lane, const struct backend_comman
 					   : opencl_fault_code(fault_out, code, "mark the queue");
 	}
 	if (error < 0) {
-		/* It has sent what it has sent, to memory that others get next. */
+		/* The function may have sent work already, to memory that others get next. */
 		(void)cl->Finish(lane->queue);
 		(void)cl->ReleaseEvent(start);
 		return error;

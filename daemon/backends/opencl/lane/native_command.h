@@ -6,10 +6,10 @@
 #include "opencl/driver/objects.h"
 
 /*
- * Call the function, once, between two marks on the queue: what it sends there begins behind all of
- * `waits`, and *event_out is behind all of that; *start_out is where it begins. May take as long as
- * the function does, and, where that fails, as what it has sent. Both events are the caller's. On
- * failure the function has not been called, or nothing of what it sent runs any more.
+ * Call the function, once, between two marks on the queue. Its work begins behind all of `waits`;
+ * *start_out is its beginning and *event_out its end. May take as long as the function, and, if
+ * that fails, as its work. Both events are the caller's. On failure the function has not been
+ * called, or none of its work runs any more.
  */
 int opencl_native_command(struct backend_lane *lane, const struct backend_command *command,
 			  cl_uint wait_count, const cl_event *waits, cl_event *event_out,

@@ -1,4 +1,4 @@
-/* Facts of the application's OpenCL objects. Asks the driver, and keeps nothing. */
+/* Facts of the application's OpenCL objects. Queries the driver, and keeps nothing. */
 #include "opencl/lane/native.h"
 
 #include "image_format.h"

@@ -17,7 +17,7 @@
 #include "opencl/driver/waits.h"
 #include "status.h"
 
-/* Host bytes that a device moves in a nanosecond, roughly; only to guess when to look for
+/* Host bytes that a device moves in a nanosecond, roughly; only to guess when to poll for
  * completion. */
 #define OPENCL_BYTES_PER_NS 4u
 
@@ -235,7 +235,7 @@ static int enqueue_command(struct backend_lane *lane, const struct backend_comma
 					  &pending->staging, fault_out);
 	case BACKEND_COMMAND_GRAPH:
 		pending->period_ns =
-			OPENCL_WINDOW_NS; /* how long is not known: it is asked for by itself */
+			OPENCL_WINDOW_NS; /* its duration is unknown: it gets its own callback */
 		pending->graph = command->graph;
 		return opencl_graph_send(lane, command->graph, list, &pending->event,
 					 &pending->start, fault_out);

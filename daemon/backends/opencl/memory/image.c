@@ -91,7 +91,7 @@ uint32_t opencl_image_formats(const struct opencl_library *cl, cl_device_id devi
 	return ALL_FORMATS;
 }
 
-/* The standard promises them; a driver may be wrong about it, and says so by this list. */
+/* The standard guarantees them; a driver may lack them, and this list shows that. */
 static bool is_listed(const struct backend_device *device, const struct backend_image *image)
 {
 	const cl_image_format wanted = native_format(image->format);

@@ -52,8 +52,8 @@ static bool is_of_type(const struct backend_image *image, const char *type_name)
 	return strcmp(type_name, wanted) == 0;
 }
 
-/* Drivers look at nothing of this: PoCL reads another image's dimensions as far as its kernel's
- * type says. */
+/* Drivers check nothing of this: PoCL reads as many dimensions as its kernel's type has, whatever
+ * the image. */
 static int check_image_argument(const struct backend_kernel *kernel, uint32_t index,
 				const struct backend_argument *argument,
 				struct backend_fault *fault_out)

@@ -1,9 +1,9 @@
 /*
  * Images and samplers as arguments. A sampled image is one argument for the application, and two of
- * OpenCL's, an image and a sampler: the portable prelude writes both into the kernel's head, the
- * sampler right behind the image and with a name that begins with OPENCL_SAMPLER_OF. By that name
- * and place the two are known as one. In OpenCL C, where the prelude has no part, an image and a
- * sampler are two arguments (E23).
+ * OpenCL's, an image and a sampler: the portable prelude writes both into the kernel's head. The
+ * sampler comes right behind the image, with a name that begins with OPENCL_SAMPLER_OF. That name
+ * and place mark the two as one. In OpenCL C, where the prelude has no part, an image and a sampler
+ * are two arguments (E23).
  *
  * A layered image that is sampled has a third one behind them, a float whose name begins with
  * OPENCL_LAYER_STEP_OF: what kernels multiply a layer's number with. That is 1 but on PoCL before

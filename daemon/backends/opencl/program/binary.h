@@ -1,11 +1,11 @@
 /*
- * What `build` returns and `program_load` takes: the driver's binary together with what is known
- * about the kernels. PoCL describes a kernel's arguments only for programs built from source in the
- * same process (for a loaded binary it answers CL_KERNEL_ARG_INFO_NOT_AVAILABLE), so the facts
- * travel along.
+ * The result of `build` and the input of `program_load`: the driver's binary together with
+ * descriptions of the kernels. PoCL describes a kernel's arguments only for programs built from
+ * source in the same process (for a loaded binary it returns CL_KERNEL_ARG_INFO_NOT_AVAILABLE), so
+ * the facts travel along.
  *
  * A portable source is compiled once per number of dimensions, because "dimension 0" is OpenCL's
- * last: if a kernel had to ask at run time which one that is, PoCL would not vectorise it
+ * last: if a kernel had to find at run time which one that is, PoCL would not vectorise it
  * (measured: 4 times the time for y[i] += a * x[i]).
  *
  * Little-endian: "SYCLOCL2", u32 is_builtin, u32 kernel count, u32 payload count (1, or 3: by

@@ -1,6 +1,6 @@
 /*
  * Building in the helper's child: source to binary. A portable source is compiled once per number
- * of dimensions (see program/binary.h), unless it asks for nothing that depends on it.
+ * of dimensions (see program/binary.h), unless it uses nothing that depends on it.
  */
 #include "opencl/program/build.h"
 
@@ -89,11 +89,11 @@ static void take_log(struct opencl_build *build)
 }
 
 /*
- * With arg-info: without, a driver keeps nothing of the arguments, and a wrong one could not be
- * distinguished from a right one. Scratch memory of group functions has a word for each work-item:
- * portable_opencl_groups.cl of the prelude. Sub-groups are what the facts say, so that what a
- * program was given and what its kernels may do are the same. Whether a version of the language was
- * asked for is said, too: compilers are stricter then (portable_stream.inc).
+ * With arg-info: without it a driver keeps nothing of the arguments, and a wrong one could not be
+ * detected. Scratch memory of group functions has a word for each work-item:
+ * portable_opencl_groups.cl of the prelude. Sub-groups follow the device's facts, so that the
+ * program's macros and the kernels' abilities agree. A macro also states whether a version of the
+ * language was requested: compilers are stricter then (portable_stream.inc).
  */
 int opencl_build_options(const struct opencl_build *build, uint32_t dimensions, char **options_out,
 			 struct backend_fault *fault_out)
@@ -357,9 +357,9 @@ static int build_source(struct opencl_build *build, struct backend_fault *fault_
 }
 
 /*
- * Kept until the backend is closed: with its last context PoCL gives back the library of built-in
- * functions, piece by piece, which is a tenth of a cold build, and the helper's child would only
- * answer after it. It ends without.
+ * Kept until the backend is closed. With its last context PoCL frees the library of built-in
+ * functions, piece by piece, which takes a tenth of a cold build. The helper's child would only
+ * reply after it, and ends without that.
  */
 static int open_context(struct opencl_build *build, struct backend *backend, uint32_t device,
 			struct backend_fault *fault_out)

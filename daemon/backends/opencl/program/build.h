@@ -1,4 +1,4 @@
-/* One build in the helper's child, in its steps; for program/build.c and program/link.c alone. */
+/* The steps of a build in the helper's child; for program/build.c and program/link.c alone. */
 #ifndef SYCL_BACKENDS_OPENCL_BUILD_H
 #define SYCL_BACKENDS_OPENCL_BUILD_H
 
@@ -29,16 +29,17 @@ void opencl_build_close(struct backend *backend);
 /* May its meaning depend on the number of dimensions? */
 bool opencl_build_needs_dimensions(const struct opencl_build *build);
 /*
- * Makes it with the source as it is. A portable one that does not compile so has another try with
- * its own names where they are those of built-in functions, too; if that fails, the first fault and
- * its log are returned.
+ * Builds the source as it is. A portable one that does not compile is tried again, with a prefix
+ * for its own names that are those of built-in functions. If that fails, the first fault and its
+ * log are returned.
  */
 int opencl_build_try(struct opencl_build *build,
 		     int (*make)(struct opencl_build *build, struct backend_fault *fault_out),
 		     struct backend_fault *fault_out);
 /* build->program, of the source and what goes before it. */
 int opencl_build_create(struct opencl_build *build, struct backend_fault *fault_out);
-/* Ours and the user's; `dimensions` 0: the source does not ask. malloc'ed. */
+/* The backend's options and the user's; `dimensions` 0: the source does not depend on it.
+ * malloc'ed. */
 int opencl_build_options(const struct opencl_build *build, uint32_t dimensions, char **options_out,
 			 struct backend_fault *fault_out);
 /* Keeps the compiler's words about build->program; what `code` means. `what`: "build the program".

@@ -3,12 +3,12 @@
  *
  * PoCL prepares a kernel for a work-group size when a launch begins, for ranges up to that
  * launch's, and again for a larger range; apart for launches with an offset and without. At a
- * launch's end PoCL 3.1 gives back the first such preparation that it finds, whatever the range:
- * where two launches with two of them run at one time, one is given back twice, and the process
- * aborts (`found->ref_count > 0`). That cannot happen while all launches that are on their way use
- * the first one. So a launch that what is prepared does not serve *leads*: it waits for those
- * before it, and those behind it wait for it. It is one in many: launches that are no larger than
- * one before need no waiting.
+ * launch's end PoCL 3.1 releases the first such preparation that it finds, whatever the range. If
+ * two launches with two of them run at one time, one is released twice, and the process aborts
+ * (`found->ref_count > 0`). That cannot happen while all launches that are on their way use the
+ * first one. So a launch that what is prepared does not serve *leads*: it waits for those before
+ * it, and those behind it wait for it. It is one in many: launches that are no larger than one
+ * before need no waiting.
  *
  * All by waiting lists of events, so no thread waits. Two devices of one platform are not
  * kept apart. Device thread.
@@ -36,7 +36,7 @@ struct opencl_growth_need {
 	bool some_offset, some_without;
 };
 
-/* One kernel of a program with one work-group size; the program's. */
+/* A kernel of a program with one work-group size; the program's. */
 struct opencl_growth {
 	struct opencl_growth *next;
 	char *name;
@@ -63,7 +63,7 @@ void opencl_growth_merge(struct opencl_growth_need *need, const struct opencl_gr
 /* Does the first preparation serve such a launch? Else it must lead. */
 bool opencl_growth_is_served(const struct backend_device *device,
 			     const struct opencl_growth_user *user);
-/* It was sent, with this event. */
+/* The launch was sent, with this event. */
 void opencl_growth_led(struct backend_device *device, const struct opencl_growth_user *user,
 		       cl_event event);
 

@@ -119,8 +119,7 @@ static bool is_usm(const struct backend_argument *argument)
 
 /*
  * An argument that was USM and is a buffer now, or the other way round. NVIDIA's driver (580)
- * refuses such a launch, so it gets a kernel that knows of neither; what has been sent keeps its
- * own.
+ * refuses such a launch, so it gets a kernel without either; sent launches keep their own.
  */
 static int renew_if_changed(struct backend_kernel *kernel, uint32_t variant,
 			    const struct backend_argument *arguments, uint32_t count,
@@ -280,8 +279,8 @@ void opencl_kernel_drop_temporaries(struct backend_kernel *kernel)
 }
 
 /*
- * OpenCL has no pointer into the middle of a buffer. An aligned place is a sub-buffer; any other
- * one, where the memory is host memory used in place, is a buffer of its own over the same bytes.
+ * OpenCL has no pointer into the middle of a buffer. An aligned address is a sub-buffer. Any other
+ * one, in host memory used in place, is a buffer of its own over the same bytes.
  */
 static int make_part(struct backend_kernel *kernel, uint32_t index,
 		     const struct backend_argument *argument, struct backend_fault *fault_out)
@@ -423,8 +422,8 @@ static int set_argument(struct backend_kernel *kernel, cl_kernel to, uint32_t in
 }
 
 /*
- * What this launch sets must not stay set for the next one, nor in the application's kernel. Where
- * the driver cannot copy kernels it does.
+ * Arguments of this launch must not stay set for the next one, nor in the application's kernel.
+ * Where the driver cannot copy kernels it does.
  */
 static int copy_native(struct backend_kernel *kernel, cl_kernel *to,
 		       struct backend_fault *fault_out)

@@ -156,8 +156,8 @@ static void hand_log(struct link *link, struct opencl_build *part)
 }
 
 /*
- * What a linker without words has found is looked for in the sources. The log has all of it, the
- * sentence the last line, if something was seen that is missing or there twice.
+ * If the linker gives no log, the error is searched in the sources. The log has all findings; the
+ * sentence has the last line, if a function is missing or defined twice.
  */
 static void explain_failure(struct link *link, struct backend_fault *fault_out)
 {

@@ -1,10 +1,9 @@
 /*
  * Separate compilation: backend_ops' `compile` and `link`, in the build helper's child.
  *
- * An object is the source itself, which has been compiled once to see that it does, and its
- * options: drivers differ in whether a compiled program can leave the process, and a portable
- * source is compiled for each number of dimensions, but only if one of the objects that come
- * together asks for that.
+ * An object is the source itself and its options; it was compiled once as a check. Drivers differ
+ * in whether a compiled program can leave the process. A portable source is compiled for each
+ * number of dimensions, but only if one of the linked objects depends on it.
  */
 #ifndef SYCL_BACKENDS_OPENCL_LINK_H
 #define SYCL_BACKENDS_OPENCL_LINK_H

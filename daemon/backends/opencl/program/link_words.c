@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A hostile source has as many as it likes; people read a few. */
+/* A hostile source may have any number; people read a few. */
 #define NAMES_MAX      512u
 #define NAME_MAX_BYTES 64
 
@@ -112,8 +112,8 @@ static void add_word(struct names *names, const struct name *name, uint32_t obje
 	names->all[names->count++].is_local = is_local;
 }
 
-/* At file scope the word before the first parenthesis is a function's, and what follows the last
- * one says which it is. */
+/* At file scope the word before the first parenthesis is a function's, and the text after the last
+ * one distinguishes declaration and definition. */
 static void read_source(struct names *names, const struct opencl_text *source, uint32_t object)
 {
 	struct reader reader = {

@@ -1,7 +1,7 @@
 /*
- * Why sources do not link, where the driver does not say: PoCL gives no program whose log could be
- * asked for. Read from the text alone, so it is a supposition: macros are not expanded, and both
- * sides of an #if are read. Pure; may be given anything as a source.
+ * Why sources do not link, if the driver does not report it: PoCL returns no program with a log.
+ * Read from the text alone, so it is a supposition: macros are not expanded, and both sides of an
+ * #if are read. Pure; may be given anything as a source.
  */
 #ifndef SYCL_BACKENDS_OPENCL_LINK_WORDS_H
 #define SYCL_BACKENDS_OPENCL_LINK_WORDS_H

@@ -75,7 +75,7 @@ static int type_of(const struct backend_device *device, cl_program program,
 	return 0;
 }
 
-/* What the compiler or the linker said, its end at least. */
+/* The log of the compiler or the linker, at least its end. */
 static int build_failed(const struct backend_device *device, cl_program program, cl_int code,
 			const char *what, struct backend_fault *fault_out)
 {
@@ -142,7 +142,7 @@ static int check_state(enum backend_program_state state, cl_program_binary_type 
 	return 0;
 }
 
-/* One alone, with a source and nothing else, is built as a whole. */
+/* A single program with a source and nothing else is built as a whole. */
 static int make_executable(struct backend_program *program, const cl_program_binary_type *types,
 			   struct backend_fault *fault_out)
 {

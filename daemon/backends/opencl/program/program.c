@@ -14,8 +14,8 @@ static cl_program create_variant(struct backend_device *device, const struct ope
 	const struct opencl_payload *payload = &binary->payloads[variant];
 	cl_int loaded = CL_SUCCESS;
 
-	/* By itself, aligned and with a 0 behind it: names want that, and a driver whose binaries
-	 * are text may count on it. */
+	/* A copy of its own, aligned and with a 0 behind it: names need that, and a driver whose
+	 * binaries are text may rely on it. */
 	CLEANUP(free_pointer) char *copy = calloc(1, payload->count + 1);
 	if (!copy) {
 		*code_out = CL_OUT_OF_HOST_MEMORY;
@@ -66,8 +66,8 @@ int opencl_program_get(struct backend_program *program, uint32_t variant, cl_pro
 	return 0;
 }
 
-/* One that is loaded already, by another session of the tenant perhaps. To the driver each would be
- * one more copy. */
+/* A program that is loaded already, perhaps by another session of the tenant. For the driver each
+ * would be a further copy. */
 static struct backend_program *find_loaded(const struct backend_device *device, const void *bytes,
 					   size_t count)
 {

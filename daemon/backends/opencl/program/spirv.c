@@ -30,7 +30,7 @@ enum {
 	CLASS_FUNCTION = 7
 };
 
-/* What is known of an id that is a type. */
+/* Facts about an id that is a type. */
 struct type {
 	uint16_t op;
 	uint32_t storage; /* of a pointer */

@@ -1,7 +1,7 @@
 /*
- * What kernels a SPIR-V module has and what they take. A driver may keep nothing of a module's
- * arguments, and one that takes any eight bytes for a pointer must not be given a client's. Pure:
- * any thread, never blocks. The module may be anything.
+ * The kernels of a SPIR-V module and their parameters. A driver may keep nothing of a module's
+ * arguments, and one that accepts any eight bytes as a pointer must not get a client's. Pure: any
+ * thread, never blocks. The module may be anything.
  */
 #ifndef SYCL_BACKENDS_OPENCL_SPIRV_H
 #define SYCL_BACKENDS_OPENCL_SPIRV_H
