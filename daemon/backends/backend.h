@@ -302,7 +302,7 @@ struct backend_kernel_facts {
 	uint32_t registers;          /* of a work-item; 0: not known */
 	uint32_t sub_group_size;     /* 0: not known */
 	/*
-	 * The kernel is written in the vendor's own language and computes its ids itself: it takes
+	 * The kernel is written in the vendor's own language and computes its ids itself. It takes
 	 * no offset (E13), and a basic range runs only in groups that divide it.
 	 */
 	bool native;
@@ -497,9 +497,9 @@ struct backend_launch_properties {
 };
 
 /*
- * A part of a launch's work-groups. Of the n groups along SYCL's dimension 0, as the backend has
- * made them, it runs those from n * first / of to before n * end / of; there may be none. The
- * kernel gets ids, ranges and numbers of groups as if all of them ran.
+ * A part of a launch's work-groups. The backend has made n groups along SYCL's dimension 0. The
+ * part has those from n * first / of to before n * end / of; there may be none. The kernel gets
+ * ids, ranges and numbers of groups as if all of them ran.
  */
 struct backend_part {
 	uint32_t first, end; /* first < end <= of */

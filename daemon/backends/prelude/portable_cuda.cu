@@ -126,9 +126,11 @@ static __forceinline__ uint sycl_item_(uint d) { return d == 0 ? threadIdx.x : d
 static __forceinline__ uint sycl_items_(uint d) { return d == 0 ? blockDim.x : d == 1 ? blockDim.y : blockDim.z; }
 
 /*
- * The group, in CUDA's order. Of a launch that is sent in parts, those of the last dimension count from the part's first, which is 0
- * otherwise: the record's second word, where the grid is not folded. What does not fit into a dimension of a grid goes on in another one, which is free with
- * one or two dimensions; with three the x dimension holds it, and only then there is something to divide.
+ * The group, in CUDA's order. Of a launch that is sent in parts, those of the last dimension count
+ * from the part's first, which is 0 otherwise: the record's second word, where the grid is not
+ * folded. What does not fit into a dimension of a grid goes on in another one, which is free with
+ * one or two dimensions. With three the x dimension holds it, and only then there is something to
+ * divide.
  */
 static __forceinline__ ulong sycl_group_(uint d)
 {

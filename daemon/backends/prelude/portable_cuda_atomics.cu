@@ -86,7 +86,8 @@ static __forceinline__ void sycl_after_(int order, int scope)
 	{                                                                                                              \
 		return sycl_atomic_add_(p, (T)((W)0 - (W)v), order, scope);                                            \
 	}
-/* Of floating point sums and exchanges are there; the least and the greatest try until nobody came between. */
+/* For floating point there are sums and exchanges; the least and the greatest repeat until no other
+ * access came between. */
 #define SYCL_ATOMIC_TRIES_(word, T, W, next)                                                                           \
 	static __forceinline__ T sycl_atomic_##word##_(T *p, T v, int order, int scope)                                \
 	{                                                                                                              \

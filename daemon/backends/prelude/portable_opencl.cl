@@ -43,8 +43,8 @@
 #define SYCL_TEXT_      __constant const char * /* in quotes */
 
 /*
- * What the device lacks is called so in the compiler's words, and the build then says KERNEL_NOT_SUPPORTED: the names
- * are looked for in the log (opencl_missing.c).
+ * Features that the device lacks have such names in the compiler's log. The build finds the names
+ * there and reports KERNEL_NOT_SUPPORTED (opencl_missing.c).
  */
 #ifdef SYCL_HAS_FP64
 #define SYCL_REQUIRES_FP64 struct sycl_has_fp64_

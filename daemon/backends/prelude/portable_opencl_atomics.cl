@@ -1,6 +1,7 @@
 /*
- * The portable prelude, OpenCL C side: barriers, fences, atomics. OpenCL C 1.2 has relaxed atomics only, so an order is
- * made of fences around one; so a scope beyond local memory's work-group is the work-group's there (G11).
+ * The portable prelude, OpenCL C side: barriers, fences, atomics. OpenCL C 1.2 has relaxed atomics
+ * only, so an order is made of fences around one. So a scope beyond local memory's work-group is
+ * the work-group's there (G11).
  */
 #line 5 "prelude_atomics"
 
@@ -88,7 +89,8 @@ static inline __attribute__((always_inline)) void sycl_fence_(int order, int sco
 	SYCL_ATOMIC_CAS_(space, T, prefix##_cmpxchg(p, e, d))                                                          \
 	SYCL_ATOMIC_PLAIN_(space, T)
 
-/* Of floating point only the exchange is there: what else there is tries until nobody came between. */
+/* For floating point there is only the exchange; other operations repeat until no other access came
+ * between. */
 #define SYCL_ATOMIC_TRIES_(word, space, T, W, cas, next)                                                               \
 	SYCL_OVERLOAD_ T sycl_atomic_##word##_(volatile space T *p, T v, int order, int scope)                         \
 	{                                                                                                              \

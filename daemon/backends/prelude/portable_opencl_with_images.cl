@@ -19,8 +19,9 @@
 #define SYCL_SAMPLED(name)          name, sycl_sampler_of_##name
 
 /*
- * Layers of one dimension or two. PoCL before 4.0 takes a layer's number for normalised where the sampler's coordinates
- * are; the host gives what to multiply it with, as a third argument of a sampled image's, and knows it by its name too.
+ * Layers of one dimension or two. PoCL before 4.0 takes a layer's number for normalised where the
+ * sampler's coordinates are. The host gives what to multiply it with, as a third argument of a
+ * sampled image's, and knows it by its name too.
  */
 #define SYCL_IMAGE_READ_1D_LAYERED(name)  __read_only image1d_array_t name
 #define SYCL_IMAGE_READ_2D_LAYERED(name)  __read_only image2d_array_t name

@@ -37,7 +37,7 @@ void sched_pace_found(struct sched_pace *pace, uint64_t now_ns);
 /* Nothing was found. How long to sleep; 0: poll again, UINT64_MAX: until woken. */
 uint64_t sched_pace_sleep_ns(struct sched_pace *pace, uint64_t now_ns, bool in_flight);
 /*
- * When to poll a device that calls wake. It may wake once for several commands; if the last of them
+ * When to poll a device that calls wake. It may wake once for several commands. If the last of them
  * takes longer than usual, the others are reported late by a fraction of the time waited so far.
  */
 uint64_t sched_pace_look(struct sched_pace *pace, uint64_t now_ns);

@@ -75,7 +75,7 @@ static int check_shape(const Sycl__V1__CommandGroup *message, uint32_t *usm_out,
 	return count_arguments(launch, usm_out, value_bytes_out);
 }
 
-/* One block, so that a shape is one piece of memory however it is filled. */
+/* A single block, so that a shape is one piece of memory however it is filled. */
 static struct shape *allocate_shape(size_t requirements, size_t events, size_t arguments,
 				    size_t usm, size_t value_bytes)
 {

@@ -182,7 +182,8 @@ static void free_work(struct build_work *work)
 	free(work);
 }
 
-/* It may have ended; give it a moment to stop its compilers by itself when its socket hangs up. */
+/* The helper may have ended. Otherwise it gets a moment to stop its compilers by itself when its
+ * socket hangs up. */
 static void end_helper(struct build_service *service)
 {
 	if (service->helper <= 0)

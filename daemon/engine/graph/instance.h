@@ -1,6 +1,6 @@
 /*
  * The instance of a graph: a graph of the backend's. A launch of it is one task of the scheduler,
- * whatever the number of nodes; its cost here goes by what the nodes require together
+ * whatever the number of nodes. Its cost here goes by what the nodes require together
  * (graph/order.h). Where there can be no instance, a launch is a task for each node (graph/run.h).
  * graph_replay_reason says why, and the engine counts it.
  *

@@ -91,8 +91,8 @@ static int find_temporary(struct graph *graph, const struct buffer *buffer,
 	return 0;
 }
 
-/* It uses its buffers in the host's memory, where temporaries have none, or opens them in another
- * process. */
+/* The command uses its buffers in the host's memory, where temporaries have none, or opens them in
+ * another process. */
 static bool is_for_host(const Sycl__V1__CommandGroup *group)
 {
 	return group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK ||

@@ -37,7 +37,7 @@ int group_check_requirements(struct session *session, const Sycl__V1__CommandGro
 bool group_names_twice(uint64_t stamp, struct buffer *buffer);
 /*
  * The ranges of a requirement, as a client wrote them, against the size of its buffer: the range
- * that orders, and inside it what is accessed; both 0 become the whole.
+ * that orders, and inside it what is accessed. Both 0 become the whole.
  */
 int group_check_ranges(struct task_requirement *requirement, uint64_t buffer_bytes,
 		       struct backend_fault *fault);

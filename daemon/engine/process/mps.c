@@ -12,7 +12,7 @@
 
 /*
  * A user who may write there can pretend to be the server. In a sticky folder, as /tmp is, no other
- * user can replace the folder after this check; a folder that is missing now could be made by any
+ * user can replace the folder after this check. A folder that is missing now could be made by any
  * user later.
  */
 static bool is_trusted(const char *folder)

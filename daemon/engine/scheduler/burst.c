@@ -1,7 +1,7 @@
 /*
  * Bursts: several launches of one kernel as one task. They are ordered, sent and reported together.
- * To the backend, and when one fails, each launch is a command with its own sequence on the lane;
- * the task has the sequence of the last.
+ * To the backend, and when one fails, each launch is a command with its own sequence on the lane.
+ * The task has the sequence of the last.
  */
 #include "scheduler/burst.h"
 

@@ -6,7 +6,7 @@
  * room in one lane get it in turn. A device whose lanes run side by side has no windows, and deeper
  * lanes.
  *
- * On each lane a flow may have SCHED_FLOW_LANE_LEAST commands in any case: a lane that stands
+ * On each lane a flow may have SCHED_FLOW_LANE_LEAST commands in any case. A lane that stands
  * still, with a long kernel or a wait for an event, must not keep its session from its other lanes.
  */
 #include "scheduler/flow.h"

@@ -419,7 +419,7 @@ void sched_flow_reassign_lanes(struct sched_flow *flow)
 	}
 }
 
-/* One task of each of its lists. Then it is the turn of other flows. */
+/* Sends a task of each of its lists. Then it is the turn of other flows. */
 static bool serve_flow(struct sched_flow *flow, uint64_t *room)
 {
 	struct scheduler_device *device = flow->device;

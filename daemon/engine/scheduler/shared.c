@@ -213,7 +213,8 @@ static bool is_exportable(const struct sched_contents *contents)
 	return contents->home && contents->home->export_kind != BACKEND_EXPORT_NONE;
 }
 
-/* It comes after all submitted writers, as a reader at home, but ignores whether they succeeded. */
+/* The access comes after all submitted writers, as a reader at home, but ignores whether they
+ * succeeded. */
 int sched_buffer_export(struct sched_buffer *buffer, void *owner)
 {
 	struct sched_contents *contents = buffer->contents;

@@ -2,11 +2,10 @@
  * Long launches of the class best effort in parts, where the program allows it
  * (task_request.launch.splittable).
  *
- * A split task is sent once for each part. It comes back from its lane, and unless that was the
- * last part or it has failed, it is dispatched again: the fair queue decides again, and other
- * sessions get in between. For all other purposes it is one task. Its followers are not sent before
- * its last part is (task_is_on_lane), so edges, lanes and waits hold for its last part as for any
- * task.
+ * A split task is sent once for each part. It comes back from its lane. Unless that was the last
+ * part or it has failed, it is dispatched again: the fair queue decides again, and other sessions
+ * get in between. For all other purposes it is one task. Its followers are not sent before its last
+ * part is (task_is_on_lane), so edges, lanes and waits hold for its last part as for any task.
  *
  * Before each part the scheduler checks whether splitting helps. A session that is alone holds up
  * no other, and the rest goes in one part.

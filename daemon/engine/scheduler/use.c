@@ -1,6 +1,6 @@
 /*
  * Each session's use of each device, kept with its flow by the front thread. The delay of a command
- * begins when its predecessors no longer hold it back and ends when it is sent; both times are
+ * begins when its predecessors no longer hold it back and ends when it is sent. Both times are
  * those of the turn.
  */
 #include "scheduler/use.h"

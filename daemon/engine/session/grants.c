@@ -29,7 +29,7 @@ static bool find_grant(struct session_grants *grants, uint64_t buffer, int *desc
 
 int session_grant_take(struct session *session, uint64_t buffer, int *descriptor_out)
 {
-	/* It was sent before the record was published, so it is here or in the socket. */
+	/* The grant was sent before the record was published, so it is here or in the socket. */
 	while (!find_grant(&session->grants, buffer, descriptor_out)) {
 		if (session_receive(session))
 			continue;

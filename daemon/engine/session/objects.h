@@ -209,7 +209,7 @@ struct host_accessor {
  */
 int object_new(struct session *session, uint64_t id, enum object_type type, uint64_t number,
 	       void *object_out);
-/* It could not be made after all: keeps the reason, and reports it as object_new does. */
+/* The object could not be made after all: keeps the reason, and reports it as object_new does. */
 void object_fail(struct object *object, uint64_t number, const struct backend_fault *fault);
 /* 0: a living object. 1: one that failed, with its cause. Negative: no such object, a violation. */
 int object_get(struct session *session, uint64_t id, enum object_type type, void *object_out,

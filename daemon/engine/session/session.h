@@ -1,5 +1,5 @@
 /*
- * One client. Front thread only; nothing here blocks.
+ * A session: one client. Front thread only; nothing here blocks.
  *
  *   HANDSHAKE --hello--> OPEN --hang-up, pidfd, violation, stop--> CLOSING --its work has ended--> gone
  *       |                                                             ^
@@ -159,7 +159,7 @@ void session_apply_rank(struct session *session);
 __attribute__((cold, format(printf, 3, 4))) void
 session_fail(struct session *session, int32_t status, const char *format, ...);
 /*
- * As session_fail, when the engine or an operator ends the session: while the client's process
+ * As session_fail, when the engine or an operator ends the session. While the client's process
  * lives it keeps the memory that it shares with the engine, as a program may be about to read its
  * results.
  */

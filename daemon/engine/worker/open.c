@@ -1,8 +1,8 @@
 /*
  * The device thread opens its device and closes it. Where memory is short, on the device or the
- * host, it tries again: first at once, while commands wait; after that every one to eight seconds
+ * host, it tries again: first at once, while commands wait. After that every one to eight seconds
  * for as long as the engine lives. A process that has just filled the device is often about to
- * leave it, and an engine has no other way back to a device that it could not open. Where another
+ * leave it. An engine has no other way back to a device that it could not open. Where another
  * process has the device exclusively (-EBUSY), only the second part applies.
  */
 #include "worker/open.h"

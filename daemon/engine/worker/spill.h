@@ -12,21 +12,21 @@
  * `handle` of a memory is set only while it is PRESENT. A memory is copied in parts, one for each
  * of its pieces in the host (spill_host.h).
  *
- * A command whose memory is not there is set aside, with all that must come behind it: the rest of
- * its lane, and commands that name one of these as a predecessor. Other commands go on as far as
- * their memory is there. Commands that were set aside stand in line, in the order in which they
- * came. Room is made for the first before all others, and none takes memory from one in front of
- * it. Each try keeps what the first needs and has. Memory for the others comes back ahead, and the
- * memory that is needed last leaves (spill_ahead.c, spill_order.h).
+ * A command whose memory is not there is set aside, with all commands that must come behind it.
+ * These are the rest of its lane, and commands that name one of these as a predecessor. Other
+ * commands go on as far as their memory is there. Commands that were set aside stand in line, in
+ * the order in which they came. Room is made for the first before all others, and none takes memory
+ * from one in front of it. Each try keeps what the first needs and has. Memory for the others comes
+ * back ahead, and the memory that is needed last leaves (spill_ahead.c, spill_order.h).
  *
  * The first is tried again when a command, or a whole copy, has come back. It fails with the
- * driver's words when nothing can be spilled and nothing in flight would change that, or when no
- * copy has come back for SPILL_WAIT_MOST_NS: commands in flight may never end. Then it is the turn
- * of the next.
+ * driver's text when nothing can be spilled and nothing in flight would change that. It also fails
+ * when no copy has completed for SPILL_WAIT_MOST_NS, as commands in flight may never end. Then it
+ * is the turn of the next.
  *
- * Never spilled: memory of less than SPILL_LEAST_BYTES, memory that other processes may see, native
- * memory, host memory, memory that a graph of the backend names or of which the application has a
- * native handle, and memory that another device is about to copy from.
+ * Never spilled: memory of less than SPILL_LEAST_BYTES, native memory, host memory, and memory that
+ * other processes may open. Neither is memory that a graph of the backend names, or of which the
+ * application has a native handle. Neither is memory that another device is about to copy from.
  */
 #ifndef SYCL_ENGINE_WORKER_SPILL_H
 #define SYCL_ENGINE_WORKER_SPILL_H

@@ -9,9 +9,9 @@
  *   before  LEAVING --a part has left--> ... --the last has left--> AWAY, its memory is the heir's
  *   heir    COMING  --that part is sent-> ... --the last is there--> PRESENT
  *
- * If a part cannot be saved, the one before stays: what the heir has overwritten is written back
- * from the host, behind the heir's own parts on their lane, and the heir is AWAY as it was. Nothing
- * else comes on that lane while the one that follows may still have parts to be sent.
+ * If a part cannot be saved, the one before stays. Bytes that the heir has overwritten are written
+ * back from the host, behind the heir's own parts on their lane. The heir is AWAY as it was.
+ * Nothing else comes on that lane while the one that follows may still have parts to be sent.
  */
 #include "base/spill_order.h"
 #include "scheduler/state/buffer.h"

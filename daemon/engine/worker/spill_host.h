@@ -2,7 +2,7 @@
  * Host memory for spilled device memory (device thread). It comes in pieces, so that a large memory
  * needs no long range and no piece takes long to pin. There are few sizes, so that pieces are
  * reused. A new piece serves at once. A thread pins it in the background, unless it is small,
- * because pinning may wait for what runs on the device; a pinned piece is copied by the device
+ * because pinning may wait for what runs on the device. A pinned piece is copied by the device
  * itself. Freed pieces are kept, pinned, for the next memory. All devices together keep at most a
  * quarter of what may be spilled, and none after SPILL_KEEP_NS without a spill or a return.
  *

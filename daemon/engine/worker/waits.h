@@ -1,7 +1,7 @@
 /*
  * The waits of a command for other lanes of its device (device thread).
  *
- * A command that does not begin (it is skipped, or refused) passes its waits on: others may have
+ * A command that does not begin (it is skipped, or refused) passes its waits on. Others may have
  * been sent that come behind it and behind nothing else. Its lane inherits the waits, and so do
  * commands that name it as a predecessor.
  */

@@ -23,7 +23,7 @@ void tenant_review(struct tenant *tenant);
  */
 bool tenants_make_room(struct supervisor *supervisor);
 
-/* One more uid is unknown to the user database: merge figures of others of that kind if there are
+/* Another uid is not in the user database: merge figures of others of that kind if there are
  * many. */
 void tenants_merge_unknown(const struct tenant *newcomer);
 

@@ -380,7 +380,7 @@ static void order_target_text(const struct target *target, char out[TARGET_BYTES
 		(void)snprintf(out, TARGET_BYTES, "everybody");
 }
 
-/* One line in the log: the user, the order, its reason and the error in the reply. */
+/* Writes a line to the log: the user, the order, its reason and the error in the reply. */
 static void order_log(const struct target *target, const struct asker *asker, const char *whose,
 		      bool failed)
 {

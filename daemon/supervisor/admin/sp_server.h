@@ -2,9 +2,9 @@
  * The replying side of nng's REQ/REP protocol on AF_UNIX stream sockets, for any nng client
  * (syclctl).
  *
- * It is not nng itself. The listener of nng 1.5.2, which Debian 12 has, accepts no client any more
- * after one that connects and hangs up before the greeting (nng #1518), and every user may connect
- * here. Besides, this needs no threads.
+ * It is not nng itself. The listener of nng 1.5.2, which Debian 12 has, accepts no client after one
+ * that hangs up before the greeting (nng #1518). Every user may connect here. Besides, this needs
+ * no threads.
  *
  * Each side greets with 8 bytes: 00 'S' 'P' 00, its protocol (REQ 00 30, REP 00 31), 00 00. A
  * message is 01, its length in 8 bytes (big-endian), then the header that the reply must repeat

@@ -132,7 +132,7 @@ static int64_t credit_clamp(int64_t ns, int64_t least, int64_t most)
 
 /*
  * Every party that wants the device earns time by its share. The party whose turn it is pays for
- * the time that passes, also while others wait; so does a party that still has commands running
+ * the time that passes, also while others wait. So does a party that still has commands running
  * after its turn.
  */
 static void parties_settle_credit(const struct division *division, struct division_party *parties,

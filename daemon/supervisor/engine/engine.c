@@ -704,7 +704,7 @@ static void engine_leave_service(struct engine *engine, uint64_t grace_ms)
 	(void)uv_timer_start(&engine->deadline, on_engine_deadline, grace_ms, 0);
 }
 
-/* It has no connection for a message, and no later service would recognise it. */
+/* The engine has no connection for a message, and no later service would recognise it. */
 static void engine_stop_absent(struct engine *engine, uint64_t grace_ms)
 {
 	log_info("engine", "ending pid %ld of uid %lu, which has not come back", (long)engine->pid,

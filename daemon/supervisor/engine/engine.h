@@ -1,5 +1,5 @@
 /*
- * One engine process, from its start, or from its adoption when it was the standby
+ * An engine process, from its start, or from its adoption when it was the standby
  * (engine/standby.h), until it is reaped. Its states are in service/engine_state.h.
  *
  * It runs its tenant's code, so its messages are claims. Malformed or unrequested messages end it.
@@ -46,8 +46,8 @@ int engine_attach(struct engine *engine, int control);
  * dropped. */
 void engine_detach(struct engine *engine);
 
-/* It gets no new session; waiting and new ones get another engine. It keeps the sessions that it
- * has. */
+/* The engine gets no new session; waiting and new ones get another engine. It keeps the sessions
+ * that it has. */
 void engine_refuse_new_sessions(struct engine *engine);
 /* RETURNING: waiting sessions get another engine. It may still connect. */
 void engine_release_waiting(struct engine *engine);
@@ -95,10 +95,10 @@ void engine_kill_soon(struct engine *engine, const char *reason);
  * The engine is off its tenant's list already. */
 void engine_abandon(struct engine *engine);
 
-/* It has reported that it is ready, or has come back. */
+/* The engine has reported that it is ready, or has come back. */
 void engine_became_ready(struct engine *engine, struct memory_region *flight);
 
-/* It has reported which devices it has open. */
+/* The engine has reported which devices it has open. */
 void engine_opened_devices(struct engine *engine, const struct device_set *devices);
 
 /* The control socket has hung up: it must end soon. */

@@ -30,7 +30,7 @@ void engine_lost_reaped(struct engine *engine)
 	engine->is_held = false;
 }
 
-/* It may have ended by itself. */
+/* The process may have ended by itself. */
 static void engine_lost_kill(const struct engine *engine)
 {
 	if (pidfd_send_signal(engine->pidfd, SIGKILL, NULL, 0) < 0 && errno != ESRCH)

@@ -1,9 +1,9 @@
 /*
  * An engine that has given up its devices, because one failed or a command was past its deadline.
  * It has marked that in its flight page and closed its connections. Its tenant gets the next engine
- * at once. The old process does nothing more, but is held for a moment: the first calls of the next
- * engine would wait while a driver cleans up the old process. Each tenant has at most one such
- * process. It counts for no limit, and is killed when its time is over.
+ * at once. The old process does nothing more, but is held for a moment. Otherwise the first calls
+ * of the next engine would wait while a driver cleans up the old process. Each tenant has at most
+ * one such process. It counts for no limit, and is killed when its time is over.
  */
 #ifndef SYCLD_SUPERVISOR_ENGINE_LOST_H
 #define SYCLD_SUPERVISOR_ENGINE_LOST_H

@@ -1,10 +1,10 @@
 /*
  * Processes that an engine leaves behind. An engine runs its tenant's code. A process that this
- * code has started becomes this service's child when the engine ends, and is ended then, and so are
+ * code has started becomes this service's child when the engine ends. It is ended then, and so are
  * the processes that it has started. Only control groups (engine/groups.h) help with engines that
- * an earlier service has started, and where the service is a container's first process, which gets
- * all orphans as children. A child that ends while the engine lives is waited for at once, so that
- * it does not keep its number.
+ * an earlier service has started. The same holds if the service is a container's first process,
+ * which gets all orphans as children. A child that ends while the engine lives is waited for at
+ * once, so that it does not keep its number.
  */
 #ifndef SYCLD_SUPERVISOR_ORPHANS_H
 #define SYCLD_SUPERVISOR_ORPHANS_H

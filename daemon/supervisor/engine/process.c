@@ -276,7 +276,7 @@ int engine_process_start(const struct engine_launch *launch, struct engine_proce
 				 log_theirs, &pid);
 	if (r < 0)
 		return r;
-	/* It is not reaped yet, so the number is still its own. */
+	/* The process is not reaped yet, so the number is still its own. */
 	int pidfd = pidfd_open(pid, 0);
 	if (pidfd < 0) {
 		r = -errno;

@@ -224,8 +224,8 @@ void engine_receive(struct engine *engine, unsigned most)
 		foreign_socket_end();
 		if (r == -EAGAIN)
 			return;
-		/* It died with unread messages of this service; its own messages before that can
-		 * still be read. */
+		/* The engine died with unread messages of this service; its own messages before
+		 * that can still be read. */
 		if (r == -ECONNRESET)
 			continue;
 		if (r == 0 || r == -EPIPE) {

@@ -115,7 +115,7 @@ static bool return_receive_first(struct engine *engine, const Sycl__V1__EngineRe
 		return_refuse(engine, "its flight page is not valid");
 		return false;
 	}
-	/* It keeps its sessions. New ones get an engine of the release that was installed
+	/* The engine keeps its sessions. New ones get an engine of the release that was installed
 	 * meanwhile. */
 	text_copy_printable(version, sizeof(version), message->version);
 	engine->is_older = strcmp(version, SYCLD_VERSION) != 0;

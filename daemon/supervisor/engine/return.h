@@ -35,7 +35,7 @@ void engine_return_starved(void *context, int connection);
 void engine_return_receive(struct engine *engine, const Sycl__V1__EngineReturn *message,
 			   struct packet_fds *fds);
 
-/* It has hung up before its return was complete. It may try again, a few times. */
+/* The engine has hung up before its return was complete. It may try again, a few times. */
 void engine_return_lost(struct engine *engine);
 
 #endif

@@ -83,7 +83,7 @@ static void standby_count_failure(struct supervisor *supervisor, const char *why
 						      : "");
 }
 
-/* It has ended without becoming an engine. */
+/* The standby has ended without becoming an engine. */
 static void standby_process_gone(struct standby *standby, int wait_status)
 {
 	struct supervisor *supervisor = standby->supervisor;

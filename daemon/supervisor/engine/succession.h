@@ -1,7 +1,7 @@
 /*
- * One service follows another, which was restarted or killed, and takes over the engines that go on
- * (engine/return.h). Data for the next service is kept in the folder while this one runs
- * (service/service_state.h), and engines of the last one are expected back.
+ * The succession of services: one follows another, which was restarted or killed, and takes over
+ * the engines that go on (engine/return.h). Data for the next service is kept in the folder while
+ * this one runs (service/service_state.h), and engines of the last one are expected back.
  */
 #ifndef SYCLD_SUPERVISOR_SUCCESSION_H
 #define SYCLD_SUPERVISOR_SUCCESSION_H

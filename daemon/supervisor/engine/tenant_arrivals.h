@@ -1,7 +1,7 @@
 /*
- * Sessions that have no engine to wait for yet: the user database has not identified their user, or
- * an engine of another tenant has to end first (engine/room.h). They wait in their order, as long
- * as an engine may take to start.
+ * Sessions that have no engine to wait for yet. The user database has not identified their user, or
+ * an engine of another tenant must end first (engine/room.h). They wait in their order, as long as
+ * an engine may take to start.
  */
 #ifndef SYCLD_SUPERVISOR_TENANT_ARRIVALS_H
 #define SYCLD_SUPERVISOR_TENANT_ARRIVALS_H

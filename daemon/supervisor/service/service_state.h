@@ -1,8 +1,8 @@
 /*
- * The state that a service leaves in its folder for the next one: the engines that go on without
- * it, how each is identified, and the use of devices by tenants. One small file, replaced as a
- * whole, that only the service's user can read or write. It holds the engines' tokens as they are:
- * a user that may read it may look into the service as well.
+ * The state that a service leaves in its folder for the next one. It has the engines that go on
+ * without it, how each is identified, and the use of devices by tenants. One small file, replaced
+ * as a whole, that only the service's user can read or write. It holds the engines' tokens as they
+ * are: a user that may read it may look into the service as well.
  */
 #ifndef SYCLD_SUPERVISOR_SERVICE_STATE_H
 #define SYCLD_SUPERVISOR_SERVICE_STATE_H
@@ -29,7 +29,7 @@ struct service_state_engine {
 
 static_assert(sizeof(struct service_state_engine) == 56, "part of the layout");
 
-/* What a tenant's sessions that are over have used. */
+/* The use of devices by a tenant's ended sessions. */
 struct service_state_account {
 	uint32_t uid;
 	uint32_t unknown;        /* 1: the user database did not know the uid at the last look-up */

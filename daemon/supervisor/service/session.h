@@ -53,7 +53,7 @@ LIST_HEAD(session_place, session);
  * open already. */
 struct session *session_new(uint64_t id, int socket, const struct peer *peer);
 
-/* It began at that time (CLOCK_MONOTONIC), under an earlier service. */
+/* The session began at that time (CLOCK_MONOTONIC), under an earlier service. */
 void session_back_date(struct session *session, uint64_t since_ns);
 
 /* Has the client sent data that no engine has read? Then the session can still be handed to another

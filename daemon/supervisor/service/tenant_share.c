@@ -14,7 +14,7 @@ struct configuration_share tenant_share(const struct tenant *tenant)
 	if (tenant->share_ordered.most > 0)
 		share.most = tenant->share_ordered.most;
 	share.given |= tenant->share_ordered.least > 0 || tenant->share_ordered.most > 0;
-	/* One of the two may be configured and the other one ordered. */
+	/* The two bounds may have different sources, the configuration and an order. */
 	if (share.least > share.most)
 		share.least = share.most;
 	return share;

@@ -57,7 +57,8 @@ static uint64_t session_due_ns(const struct session *session)
 	return session->unsettled_since_ns + start_ns + configuration->handshake_ns;
 }
 
-/* One event at a time: acting on one may end other sessions, whose events must not be used then. */
+/* Only one event at a time: acting on one may end other sessions, whose events must not be used
+ * then. */
 static void on_client_process_ended(uv_poll_t *poll, int status, int events)
 {
 	struct supervisor *supervisor = poll->data;

@@ -2,32 +2,32 @@
  * The device's own time of events, in whole nanoseconds, however long the service runs, and through
  * clock/math.h their CLOCK_MONOTONIC.
  *
- * The driver gives only the time between two events, as a float of milliseconds: good to 15 ns over
- * half a second, to 31 us over ten minutes, to 4 ms over a day. So times are counted from a base
- * event that is never old while the clock is used: each burst of samples (see clock/math.h) ends in
- * the next base, and the bases' own times are added up in integers. What rounding does to that sum,
- * and pauses (then the base is old, and its time only about right), does not stay: every burst
- * compares the device with CLOCK_MONOTONIC again.
+ * The driver gives only the time between two events, as a float of milliseconds. That is good to 15
+ * ns over half a second, to 31 us over ten minutes, to 4 ms over a day. So times are counted from a
+ * base event that is never old while the clock is used. Each burst of samples (see clock/math.h)
+ * ends in the next base, and the bases' own times are added up in integers. Errors of that sum, by
+ * rounding and by pauses with an old base, do not stay: every burst compares the device with
+ * CLOCK_MONOTONIC again.
  *
- * Everything happens when the clock is used: nothing wakes up for it. A burst is a few records on a
- * stream of its own, each waited for before the next one is sent: a round trip shows from both
- * sides where the device's clock stands, and that matters, because a device that rests or hurries
- * changes the way to it by half a microsecond, both ways alike. It takes some 30 us, four times a
- * second, and ends when several round trips were about as fast as any before; after
- * CUDA_CLOCK_WAIT_NS the rest is sent and not waited for. Such samples, of a device that serves
- * other work just then, show one side only, and are taken when they are there. Meanwhile the base
- * before serves on, or, if that is too old, an event that was just seen is placed by when that was.
- * Where the first burst after a pause was one of those, a few more samples are waited for when the
- * first times are asked for. The same for the first few at all, and whenever so long has passed
- * that what was known of the drift would not show that a burst is late.
+ * All work is done when the clock is used: nothing wakes up for it. A burst is a few records on a
+ * stream of its own, and each is waited for before the next one is sent. So a round trip bounds the
+ * device's clock from both sides. That matters, because the way to the device changes by half a
+ * microsecond with its load, alike in both directions. It takes some 30 us, four times a second,
+ * and ends when several round trips were about as fast as any before. After CUDA_CLOCK_WAIT_NS the
+ * rest is sent and not waited for. Such samples, of a device that serves other work just then, show
+ * one side only, and are taken when they are there. Meanwhile the base before serves on, or, if
+ * that is too old, an event that was just seen is placed by when that was. Where the first burst
+ * after a pause was one of those, a few more samples are waited for when the first times are asked
+ * for. The first few bursts are waited for as well. So is a burst after such a long time that the
+ * known drift could not show that it is late.
  *
  * What is learned between two commands moves all later times by what was wrong before. So that what
  * came later on the device is never reported as earlier, no reported time lies before the latest
  * reported end.
  *
- * Why no kernel that reads %globaltimer: that would tie the device's own time together across a
- * pause, but times are given in CLOCK_MONOTONIC, and over a pause the two crystals part by more
- * than any rounding; a kernel also waits for a free multiprocessor, an event record does not.
+ * A kernel that reads %globaltimer is not used. It would give the device's own time across a pause.
+ * But times are given in CLOCK_MONOTONIC, and over a pause the two crystals drift apart by more
+ * than any rounding. A kernel also waits for a free multiprocessor, an event record does not.
  */
 #ifndef SYCL_BACKENDS_CUDA_CLOCK_BASES_H
 #define SYCL_BACKENDS_CUDA_CLOCK_BASES_H

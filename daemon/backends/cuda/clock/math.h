@@ -4,25 +4,25 @@
  *
  * The device's nanoseconds count from anywhere; `offset` is what must be added to have
  * CLOCK_MONOTONIC. It is estimated from one-sided samples. The host read its clock and then
- * requested a time stamp, which the device wrote a little later. So the offset is at least host -
- * device. A few such samples in a row make a burst, whose best is late by the shortest way to the
- * device, about the same every time: a constant, which cancels when two times are compared. Between
- * bursts the offset moves as the two crystals differ (`drift`). Bursts that came through as fast as
- * can be lie on a line, late ones below it; so the drift is that of the line that has most bursts
- * on it and none above, of three at least. A whole burst can be late, because what is sent behind a
- * late sample is late with it: it is found out by what the ones before it say of now, as well as
- * the drift is known. So the next burst is sent before that is more than DOUBT_NS.
+ * requested a time stamp, which the device wrote a little later. So the offset is at least host
+ * - device. A few such samples in a row make a burst. Its best sample is late by the shortest way
+ * to the device, about the same every time. That constant cancels when two times are compared.
+ * Between bursts the offset moves as the two crystals differ (`drift`). Bursts without delay lie on
+ * a line, late ones below it. So the drift is that of the line with most bursts on it, three at
+ * least, and none above it. A whole burst can be late, because samples behind a late sample are
+ * late with it. It is detected by the offset that the bursts before it predict, as well as the
+ * drift is known. So the next burst is sent before that is more than DOUBT_NS.
  *
- * A burst that was seen both ways is not late at all, but off by a little either way: of such ones
- * the offset is the mean, the nearer in time the more, and only where the last one is of the other
- * kind those are asked as above.
+ * A burst of round trips is never late, but off by a little either way. The offset is the mean of
+ * such bursts, with more weight on those nearer in time. Only if the last burst is one-sided the
+ * line above is used.
  *
- * How good that is (H8; tests/unit/cuda/clock_math.c): two reported times are good to +-0.5
- * us each against each other on the host's clock, where the way to the device is sometimes late by
- * 20 us, crystals wander by 5e-8 a second and are corrected by 5e-7 at a time. What it cannot be:
+ * Accuracy (H8; tests/unit/cuda/clock_math.c): two reported times are good to +-0.5 us each against
+ * each other on the host's clock. That holds where the way to the device is sometimes late by 20
+ * us, and crystals wander by 5e-8 a second and are corrected by 5e-7 at a time. What it cannot be:
  * where another process has the device, a burst is late by that one's time slice. Until the first
- * burst comes through the times are late by as much, and while several in a row are late, the
- * offset is off by what the drift may be (about a microsecond for three or four of them).
+ * burst without delay the times are late by as much. While several in a row are late, the offset is
+ * off by the possible drift (about a microsecond for three or four of them).
  *
  * Reported times must agree with those reported later. So a correction does not jump while times
  * are reported one after the other: it is spread over the time until the next burst. Between two

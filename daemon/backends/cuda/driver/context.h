@@ -3,8 +3,8 @@
  * device is a struct that is only declared here. Fields belong to the file that they name: others
  * read them. CUDA's names keep CUDA's words; everything else keeps backend.h's.
  *
- * Threads: a device has its own thread, and a loader thread for the entries that backend.h marks;
- * both enter through cuda_enter, which makes the device's primary context current. The driver
+ * Threads: a device has its own thread, and a loader thread for the entries that backend.h marks.
+ * Both enter through cuda_enter, which makes the device's primary context current. The driver
  * itself is thread-safe.
  */
 #ifndef SYCL_BACKENDS_CUDA_CONTEXT_H

@@ -5,7 +5,7 @@
  * Every node of the table is one node of the driver: a kernel (launches and fills), a copy, a child
  * graph (a graph in a graph, a native command), or an empty one. A further node, behind all nodes
  * without followers, writes the lane's completion word, as in a chain. So a launch is one call of
- * the driver. Its place and value are set at each launch; in the graph itself it writes to a word
+ * the driver. Its address and value are set at each launch. In the graph itself it writes to a word
  * that no thread reads, so that a graph may become a child of others as it is. The driver lets no
  * two launches of one executable overlap, whatever streams they are on.
  *

@@ -1,7 +1,7 @@
 /*
- * Memory of a graph: an allocation node before all that names it, a free node behind. The driver
- * gives each launch a piece of what it keeps on the device for graphs, so graphs that do not run at
- * one time have the same; memory/pool.c trims that.
+ * Memory of a graph: an allocation node before all nodes that name it, a free node behind them. The
+ * driver gives each launch a piece of its memory for graphs on the device. So graphs that do not
+ * run at one time share it; memory/pool.c trims it.
  */
 #include "cuda/graph/graph.h"
 #include "cuda/memory/state.h"

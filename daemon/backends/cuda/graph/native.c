@@ -43,7 +43,7 @@ static void give_stream(struct backend_device *device, CUstream stream)
 
 /*
  * The engine's threads are in the relaxed mode (cuda_enter), so that no capture of another thread
- * forbids them anything; the function's captures are what they are in an application's thread.
+ * forbids them anything. The function's captures are what they are in an application's thread.
  * Whatever context it leaves current, this restores the engine's.
  */
 static int call_native(struct backend_device *device, const struct backend_command *command,

@@ -1,8 +1,8 @@
 /*
- * Chain templates: executable graphs of 1, 2, 4, 8 or 16 kernels in a row and the completion word,
- * made once per lane, whose functions, grids, arguments and values are set at each launch. One
- * launch of a chain costs little more than one launch of a kernel, and a memset node is the
- * quickest sign of its end.
+ * Chain templates: executable graphs of 1, 2, 4, 8 or 16 kernels in a row and the completion word.
+ * They are made once per lane, and their functions, grids, arguments and values are set at each
+ * launch. One launch of a chain costs little more than one launch of a kernel, and a memset node is
+ * the quickest sign of its end.
  *
  * The driver must never use an unloaded function. The graph only has the nodes: it is made of an
  * empty kernel that lives as long as the device. The executable's nodes name the kernels that ran

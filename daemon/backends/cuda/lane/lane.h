@@ -2,9 +2,9 @@
  * Lanes: the state of a device for all of them (streams, events, completion words), and the state
  * of one (pending commands, launches that wait to be sent). Device thread, but for the event pools.
  *
- * A lane counts its commands with a 32-bit value. The GPU writes the value of a command to the
- * lane's word, in pinned host memory, after it; of a chain only the last value is written. Commands
- * up to the word's value are complete. The driver is queried only for failures.
+ * A lane counts its commands with a 32-bit value. After a command the GPU writes its value to the
+ * lane's word, in pinned host memory. For a chain only the last value is written. Commands up to
+ * the word's value are complete. The driver is queried only for failures.
  *
  * To have the GPU write another value each time, a node must be set each time. So a launch on an
  * empty lane is sent by a template of its own. It writes always the same value to a second word,

@@ -102,7 +102,7 @@ void cuda_pending_fail(const struct cuda_lane_state *state, struct cuda_pending 
 	cuda_pending_keep(state, pending, &fault);
 }
 
-/* One after the other, if there are no chains. */
+/* Sends launches one after the other, if there are no chains. */
 static void send_plainly(struct cuda_lane_state *state, const struct cuda_collected *launches,
 			 uint32_t count)
 {

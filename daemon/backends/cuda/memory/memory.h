@@ -49,7 +49,7 @@ struct backend_host {
 };
 
 /*
- * memory/memory.c: the lane does not go on before the memory's old bytes are erased; call it for
+ * memory/memory.c: the lane does not go on before the memory's old bytes are erased. Call it for
  * each GLOBAL argument of a launch (the commands of cuda_transfer_enqueue do it themselves). Costs
  * something only for exported memory, just made.
  */

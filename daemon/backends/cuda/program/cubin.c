@@ -1,6 +1,6 @@
 /*
  * Checks cubins and fatbins so far that the driver will not read behind their end. A cubin is an
- * ELF file; a fatbin is one or more of: u32 0xba55ed50, u16 version, u16 size of this header, u64
+ * ELF file. A fatbin is one or more of: u32 0xba55ed50, u16 version, u16 size of this header, u64
  * size of what follows.
  */
 #include "cuda/program/binary.h"

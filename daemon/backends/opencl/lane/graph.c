@@ -219,8 +219,8 @@ static int add_native(struct backend_graph *graph, const struct backend_command 
 	cl_int code = opencl_command_barrier(buffers, graph->buffer);
 	if (code == CL_SUCCESS && command->native.function(command->native.context, &scope) != 0) {
 		free(memories);
-		/* It cannot be found out whether it recorded commands: a function that fails may
-		 * have left something half done. */
+		/* Its recorded commands cannot be undone: a function that fails may have left
+		 * something half done. */
 		graph->is_broken = true;
 		return invalid_graph(fault_out, "a native command failed");
 	}

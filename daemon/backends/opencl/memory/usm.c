@@ -18,7 +18,7 @@
 #define NOTHING_BYTES    64u
 #define LEAVING_PART     16u /* of the device's memory */
 
-/* One allocation. The driver may align to less than was asked for. */
+/* An allocation. The driver may align to less than was requested. */
 struct opencl_usm {
 	uintptr_t address;
 	uint64_t size_bytes;
@@ -252,8 +252,8 @@ int opencl_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, 
 		return -ENOTSUP;
 	}
 	let_go(device, false);
-	/* What a program has given back, and the device still needs, counts for no program: so
-	 * there is not much of it. */
+	/* Memory that a program has freed, and the device still needs, counts for no program. So
+	 * its amount is limited. */
 	if (device->usm_leaving_bytes > device->facts->global_mem_bytes / LEAVING_PART) {
 		opencl_fault_words(
 			fault_out, STATUS_MEMORY_ALLOCATION,

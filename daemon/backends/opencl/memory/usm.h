@@ -25,7 +25,7 @@ void opencl_usm_free(struct backend_device *device, enum backend_usm_kind kind, 
 void opencl_usm_go_on(struct backend_device *device);
 
 /*
- * What a kernel may reach through pointers in other memory must be announced to some drivers.
+ * Some drivers need a list of the memory that a kernel may reach through pointers in other memory.
  * Before the launch; it costs nothing when it is the same as the last time.
  */
 int opencl_usm_announce(struct backend_kernel *kernel, uint32_t variant,

@@ -244,7 +244,7 @@ static int describe_kernels(struct opencl_build *build, struct backend_fault *fa
 }
 
 /*
- * PoCL makes built-in kernels of a program only when it is built; the standard has them ready and
+ * PoCL makes built-in kernels of a program only when it is built. The standard has them ready and
  * lets that fail, with another code than that of a build. PoCL as Debian 12 packages it lists
  * kernels whose sources it does not install.
  */
