@@ -50,7 +50,7 @@ struct device {
 
 #define GOOD(call) gpu_driver_good(&device->driver, device->driver.call, #call)
 
-static bool load(struct device *device)
+static bool load_functions(struct device *device)
 {
 	*(void **)&device->host_register = dlsym(device->driver.library, "cuMemHostRegister_v2");
 	*(void **)&device->host_address =
@@ -75,8 +75,8 @@ static bool share_ring(struct device *device, struct minimal_ring *ring)
 static bool open_device(struct device *device, struct minimal_ring *ring, unsigned index)
 {
 	int ordinal = 0;
-	bool good = gpu_driver_open(&device->driver, gpu_library(), true) && load(device) &&
-		    GOOD(device_get(&ordinal, (int)index)) &&
+	bool good = gpu_driver_open(&device->driver, gpu_library(), true) &&
+		    load_functions(device) && GOOD(device_get(&ordinal, (int)index)) &&
 		    GOOD(context_retain(&device->context, ordinal)) &&
 		    GOOD(context_use(device->context)) &&
 		    GOOD(module_load(&device->module, cost_kernels_ptx)) &&
@@ -92,7 +92,7 @@ static bool open_device(struct device *device, struct minimal_ring *ring, unsign
 	return good && GOOD(stream_synchronize(device->stream));
 }
 
-static bool serve_one(struct device *device, struct minimal_ring *ring, uint32_t number)
+static bool serve_record(struct device *device, struct minimal_ring *ring, uint32_t number)
 {
 	struct record record = ring->records[number % SLOTS];
 	void *parameters[COST_BUFFERS + 1];
@@ -107,7 +107,7 @@ static bool serve_one(struct device *device, struct minimal_ring *ring, uint32_t
 }
 
 /* The processor may be wanted by the other side, where there are few. */
-static void spin(unsigned *spins)
+static void spin_or_yield(unsigned *spins)
 {
 	if (++*spins < SPINS)
 		__builtin_ia32_pause();
@@ -115,7 +115,7 @@ static void spin(unsigned *spins)
 		(void)sched_yield();
 }
 
-static bool serve(struct device *device, struct minimal_ring *ring)
+static bool serve_ring(struct device *device, struct minimal_ring *ring)
 {
 	uint32_t taken = 0;
 	unsigned spins = 0;
@@ -123,11 +123,11 @@ static bool serve(struct device *device, struct minimal_ring *ring)
 	while (good && atomic_load_explicit(&ring->state, memory_order_relaxed) != 2) {
 		const uint32_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
 		if (head == taken) {
-			spin(&spins);
+			spin_or_yield(&spins);
 			continue;
 		}
 		for (spins = 0; taken != head && good; taken++)
-			good = serve_one(device, ring, taken);
+			good = serve_record(device, ring, taken);
 		good = good &&
 		       gpu_driver_good(&device->driver,
 				       device->write_value(device->stream, device->done, taken, 0),
@@ -145,7 +145,7 @@ static void become_daemon(struct minimal_ring *ring, unsigned index, pid_t paren
 		_exit(1);
 	}
 	atomic_store(&ring->state, 1);
-	if (serve(&device, ring))
+	if (serve_ring(&device, ring))
 		_exit(0);
 	/* Nobody would write the word that the client spins on. */
 	(void)kill(parent, SIGKILL);
@@ -187,7 +187,7 @@ void minimal_daemon_close(struct minimal_daemon *daemon)
 }
 
 /* There are fewer records between two waits than slots. */
-static void send(struct minimal_daemon *daemon, const struct record *record)
+static void ring_send(struct minimal_daemon *daemon, const struct record *record)
 {
 	daemon->ring->records[daemon->sent++ % SLOTS] = *record;
 	atomic_store_explicit(&daemon->ring->head, daemon->sent, memory_order_release);
@@ -199,14 +199,14 @@ void minimal_daemon_launch(struct minimal_daemon *daemon, const struct cost_grou
 		.kernel = (uint32_t)group->kernel, .value = 1, .count = group->count};
 	for (unsigned i = 0; i < group->count; i++)
 		record.addresses[i] = daemon->ring->addresses[group->buffers[i]];
-	send(daemon, &record);
+	ring_send(daemon, &record);
 }
 
 uint32_t minimal_daemon_read(struct minimal_daemon *daemon, unsigned buffer)
 {
 	const struct record record = {.addresses = {daemon->ring->addresses[buffer]},
 				      .kernel = COST_KERNEL_NAMES};
-	send(daemon, &record);
+	ring_send(daemon, &record);
 	minimal_daemon_wait(daemon);
 	return atomic_load_explicit(&daemon->ring->word, memory_order_relaxed);
 }
@@ -215,5 +215,5 @@ void minimal_daemon_wait(struct minimal_daemon *daemon)
 {
 	unsigned spins = 0;
 	while (atomic_load_explicit(&daemon->ring->done, memory_order_acquire) != daemon->sent)
-		spin(&spins);
+		spin_or_yield(&spins);
 }

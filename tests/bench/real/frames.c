@@ -52,7 +52,7 @@ static uint32_t side_of(const struct real *real, const struct real_variant *vari
 
 /* ----------------------------- the same on the host ----------------------------------- */
 
-static uint32_t at(const uint32_t *in, uint32_t side, long x, long y)
+static uint32_t pixel_at(const uint32_t *in, uint32_t side, long x, long y)
 {
 	x = x < 0 ? 0 : x >= (long)side ? (long)side - 1 : x;
 	y = y < 0 ? 0 : y >= (long)side ? (long)side - 1 : y;
@@ -65,7 +65,8 @@ static void host_blur(const uint32_t *in, uint32_t *out, uint32_t side)
 		uint32_t sum = 0;
 		for (long dy = -1; dy <= 1; dy++)
 			for (long dx = -1; dx <= 1; dx++)
-				sum += at(in, side, (long)(i % side) + dx, (long)(i / side) + dy);
+				sum += pixel_at(in, side, (long)(i % side) + dx,
+						(long)(i / side) + dy);
 		out[i] = sum / 9;
 	}
 }
@@ -79,8 +80,8 @@ static void host_edges(const uint32_t *in, uint32_t *out, uint32_t side)
 {
 	for (uint32_t i = 0; i < side * side; i++) {
 		const long x = i % side, y = i / side;
-		const uint32_t steep = distance(at(in, side, x + 1, y), in[i]) +
-				       distance(at(in, side, x, y + 1), in[i]);
+		const uint32_t steep = distance(pixel_at(in, side, x + 1, y), in[i]) +
+				       distance(pixel_at(in, side, x, y + 1), in[i]);
 		out[i] = steep < 255 ? steep : 255;
 	}
 }
@@ -89,8 +90,8 @@ static void host_half(const uint32_t *in, uint32_t *out, uint32_t side)
 {
 	for (uint32_t i = 0; i < side * side / 4; i++) {
 		const long x = i % (side / 2) * 2, y = i / (side / 2) * 2;
-		out[i] = (at(in, side, x, y) + at(in, side, x + 1, y) + at(in, side, x, y + 1) +
-			  at(in, side, x + 1, y + 1)) /
+		out[i] = (pixel_at(in, side, x, y) + pixel_at(in, side, x + 1, y) +
+			  pixel_at(in, side, x, y + 1) + pixel_at(in, side, x + 1, y + 1)) /
 			 4;
 	}
 }
@@ -132,7 +133,7 @@ static bool open_frames(struct real *real)
 	return good;
 }
 
-static bool step(struct real *real, const struct real_variant *variant)
+static bool frames_step(struct real *real, const struct real_variant *variant)
 {
 	struct frames *frames = real->own;
 	const unsigned *b = frames->buffers[variant->b];
@@ -149,7 +150,7 @@ static bool step(struct real *real, const struct real_variant *variant)
 	return good && real->body->read(real->layer, b[OUT], frames->out, pixels);
 }
 
-static bool check(struct real *real, const struct real_variant *variant)
+static bool frames_check(struct real *real, const struct real_variant *variant)
 {
 	struct frames *frames = real->own;
 	const uint32_t side = side_of(real, variant);
@@ -166,6 +167,6 @@ const struct real_program real_frames = {
 	.own_bytes = sizeof(struct frames),
 	.variants = variants,
 	.open = open_frames,
-	.check = check,
-	.step = step,
+	.check = frames_check,
+	.step = frames_step,
 };

@@ -66,7 +66,7 @@ struct ladder {
 	uint32_t *from, *to;      /* of the host */
 };
 
-static bool add(struct real *real, unsigned buffer, uint32_t words)
+static bool launch_add(struct real *real, unsigned buffer, uint32_t words)
 {
 	const uint32_t global = (words + GROUP - 1) / GROUP * GROUP;
 	const struct layer_launch launch = {ADD, global, GROUP, 1, 1, {buffer}, 1, {words}};
@@ -84,7 +84,7 @@ static bool launch_chain(struct real *real, unsigned number)
 			GROUP,  3,
 			1,      {b[i % BUFFERS], b[(i + 1) % BUFFERS], b[(i + 2) % BUFFERS]},
 			4,      {ladder->words}};
-		good = (number & 15) == 1 ? add(real, b[0], ladder->words)
+		good = (number & 15) == 1 ? launch_add(real, b[0], ladder->words)
 					  : real->body->launch(real->layer, &gather);
 	}
 	return good;
@@ -137,7 +137,7 @@ static uint64_t bytes_of(const struct real *real, const struct real_variant *var
 	return real->scale == REAL_TINY && variant->b > 1024 ? 1024 : variant->b;
 }
 
-static bool prepare(struct real *real, const struct real_variant *variant)
+static bool ladder_prepare(struct real *real, const struct real_variant *variant)
 {
 	struct ladder *ladder = real->own;
 	const uint64_t bytes = bytes_of(real, variant);
@@ -150,7 +150,7 @@ static bool prepare(struct real *real, const struct real_variant *variant)
 	return true;
 }
 
-static bool step(struct real *real, const struct real_variant *variant)
+static bool ladder_step(struct real *real, const struct real_variant *variant)
 {
 	struct ladder *ladder = real->own;
 	const uint64_t bytes = bytes_of(real, variant);
@@ -166,12 +166,12 @@ static bool step(struct real *real, const struct real_variant *variant)
 		return real->body->write(real->layer, ladder->copies[0], ladder->from, bytes) &&
 		       real->body->sync(real->layer);
 	case READ:
-		return add(real, ladder->copies[1], (uint32_t)bytes / 4) &&
+		return launch_add(real, ladder->copies[1], (uint32_t)bytes / 4) &&
 		       real->body->read(real->layer, ladder->copies[1], ladder->to, bytes);
 	default:
 		good = real->body->write(real->layer, ladder->copies[0], ladder->from, bytes);
 		for (int i = 0; i < 4 && good; i++)
-			good = add(real, ladder->copies[0], (uint32_t)bytes / 4);
+			good = launch_add(real, ladder->copies[0], (uint32_t)bytes / 4);
 		return good && real->body->read(real->layer, ladder->copies[0], ladder->to, bytes);
 	}
 }
@@ -185,7 +185,7 @@ static bool all_are(const uint32_t *words, uint64_t bytes, uint32_t value, const
 	return true;
 }
 
-static bool check(struct real *real, const struct real_variant *variant)
+static bool ladder_check(struct real *real, const struct real_variant *variant)
 {
 	struct ladder *ladder = real->own;
 	const uint64_t bytes = bytes_of(real, variant);
@@ -200,7 +200,7 @@ static bool check(struct real *real, const struct real_variant *variant)
 		all_are(ladder->to, bytes, ladder->counts[0], variant->name));
 }
 
-static bool verify(struct real *real)
+static bool ladder_verify(struct real *real)
 {
 	struct ladder *ladder = real->own;
 	bool good = true;
@@ -216,8 +216,8 @@ const struct real_program real_ladder = {
 	.own_bytes = sizeof(struct ladder),
 	.variants = variants,
 	.open = open_ladder,
-	.prepare = prepare,
-	.check = check,
-	.step = step,
-	.verify = verify,
+	.prepare = ladder_prepare,
+	.check = ladder_check,
+	.step = ladder_step,
+	.verify = ladder_verify,
 };

@@ -69,7 +69,7 @@ static bool load_nvrtc(struct nvrtc *nvrtc)
 	return whole;
 }
 
-static void print_log(const struct nvrtc *nvrtc, struct nvrtc_program *program)
+static void print_compiler_log(const struct nvrtc *nvrtc, struct nvrtc_program *program)
 {
 	size_t bytes = 0;
 	char *log = nvrtc->GetProgramLogSize(program, &bytes) == 0 ? calloc(1, bytes + 1) : NULL;
@@ -79,7 +79,7 @@ static void print_log(const struct nvrtc *nvrtc, struct nvrtc_program *program)
 }
 
 /* The caller frees it; NULL, having said why: it does not compile. */
-static char *compile(const char *text, int compute)
+static char *compile_to_ptx(const char *text, int compute)
 {
 	struct nvrtc nvrtc;
 	struct nvrtc_program *program = NULL;
@@ -92,7 +92,7 @@ static char *compile(const char *text, int compute)
 	    nvrtc.CreateProgram(&program, text, "program.cu", 0, NULL, NULL) != 0)
 		return NULL;
 	if (nvrtc.CompileProgram(program, 1, options) != 0)
-		print_log(&nvrtc, program);
+		print_compiler_log(&nvrtc, program);
 	else if (nvrtc.GetPTXSize(program, &bytes) == 0 && (ptx = malloc(bytes)) &&
 		 nvrtc.GetPTX(program, ptx) != 0) {
 		free(ptx);
@@ -102,14 +102,14 @@ static char *compile(const char *text, int compute)
 	return ptx;
 }
 
-static bool open_kernels(struct cuda *cuda, const struct layer_source *source)
+static bool cuda_open_kernels(struct cuda *cuda, const struct layer_source *source)
 {
 	int major = 0, minor = 0;
 	char *text = NULL, *ptx = NULL;
 	bool good = GOOD(device_attribute(&major, ATTRIBUTE_COMPUTE_MAJOR, cuda->device)) &&
 		    GOOD(device_attribute(&minor, ATTRIBUTE_COMPUTE_MINOR, cuda->device)) &&
 		    asprintf(&text, "%s%s", LAYER_CUDA_PRELUDE, source->text) >= 0;
-	ptx = good ? compile(text, major * 10 + minor) : NULL;
+	ptx = good ? compile_to_ptx(text, major * 10 + minor) : NULL;
 	good = ptx && GOOD(module_load(&cuda->module, ptx));
 	for (int i = 0; i < LAYER_KERNELS && source->kernels[i] && good; i++)
 		good = GOOD(module_function(&cuda->functions[i], cuda->module, source->kernels[i]));
@@ -147,7 +147,7 @@ static bool cuda_open(const char *text, const struct layer_source *source, void 
 	       GOOD(context_retain(&cuda->context, cuda->device)) &&
 	       GOOD(context_use(cuda->context)) && mps_is(cuda, mps) &&
 	       GOOD(stream_create(&cuda->stream, STREAM_NON_BLOCKING)) &&
-	       open_kernels(cuda, source);
+	       cuda_open_kernels(cuda, source);
 }
 
 static void cuda_close(void *state)

@@ -24,21 +24,21 @@ struct opencl {
 	bool is_recording;
 };
 
-static bool good(cl_int code, const char *what)
+static bool opencl_good(cl_int code, const char *what)
 {
 	if (code != CL_SUCCESS)
 		(void)fprintf(stderr, "%s: OpenCL error %d\n", what, (int)code);
 	return code == CL_SUCCESS;
 }
 
-static bool open_kernels(struct opencl *opencl, const struct layer_source *source)
+static bool opencl_open_kernels(struct opencl *opencl, const struct layer_source *source)
 {
 	opencl->kernels[0] = opencl->direct.kernel;
 	for (int i = 1; i < LAYER_KERNELS && source->kernels[i]; i++) {
 		cl_int code = 0;
 		opencl->kernels[i] = opencl->direct.cl.clCreateKernel(opencl->direct.program,
 								      source->kernels[i], &code);
-		if (!good(code, source->kernels[i]))
+		if (!opencl_good(code, source->kernels[i]))
 			return false;
 	}
 	return true;
@@ -52,7 +52,7 @@ static bool opencl_open(const char *cache, const struct layer_source *source, vo
 		return false;
 	direct_use_cache(cache);
 	return direct_open(&opencl->direct, opencl->text, source->kernels[0]) &&
-	       open_kernels(opencl, source);
+	       opencl_open_kernels(opencl, source);
 }
 
 static void opencl_close(void *state)
@@ -80,7 +80,7 @@ static bool opencl_alloc(void *state, uint64_t bytes, unsigned *buffer_out)
 	if (opencl->buffers < LAYER_BUFFERS)
 		opencl->buffer[opencl->buffers] = opencl->direct.cl.clCreateBuffer(
 			opencl->direct.context, CL_MEM_READ_WRITE, bytes, NULL, &code);
-	if (!good(code, "clCreateBuffer"))
+	if (!opencl_good(code, "clCreateBuffer"))
 		return false;
 	*buffer_out = opencl->buffers++;
 	return true;
@@ -98,13 +98,13 @@ static void *opencl_host(void *state, uint64_t bytes)
 static bool opencl_write(void *state, unsigned buffer, const void *from, uint64_t bytes)
 {
 	struct opencl *opencl = state;
-	return good(opencl->direct.cl.clEnqueueWriteBuffer(opencl->direct.queue,
-							   opencl->buffer[buffer], CL_FALSE, 0,
-							   bytes, from, 0, NULL, NULL),
-		    "clEnqueueWriteBuffer");
+	return opencl_good(opencl->direct.cl.clEnqueueWriteBuffer(opencl->direct.queue,
+								  opencl->buffer[buffer], CL_FALSE,
+								  0, bytes, from, 0, NULL, NULL),
+			   "clEnqueueWriteBuffer");
 }
 
-static bool enqueue(struct opencl *opencl, const struct layer_launch *launch)
+static bool enqueue_launch(struct opencl *opencl, const struct layer_launch *launch)
 {
 	const size_t global = launch->global, local = launch->local;
 	cl_kernel kernel = opencl->kernels[launch->kernel];
@@ -116,10 +116,11 @@ static bool enqueue(struct opencl *opencl, const struct layer_launch *launch)
 	for (unsigned i = 0; i < launch->values; i++)
 		code |= opencl->direct.cl.clSetKernelArg(kernel, count++, sizeof(uint32_t),
 							 &launch->words[i]);
-	return good(code, "clSetKernelArg") &&
-	       good(opencl->direct.cl.clEnqueueNDRangeKernel(opencl->direct.queue, kernel, 1, NULL,
-							     &global, &local, 0, NULL, NULL),
-		    "clEnqueueNDRangeKernel");
+	return opencl_good(code, "clSetKernelArg") &&
+	       opencl_good(opencl->direct.cl.clEnqueueNDRangeKernel(opencl->direct.queue, kernel, 1,
+								    NULL, &global, &local, 0, NULL,
+								    NULL),
+			   "clEnqueueNDRangeKernel");
 }
 
 static bool opencl_launch(void *state, const struct layer_launch *launch)
@@ -127,7 +128,7 @@ static bool opencl_launch(void *state, const struct layer_launch *launch)
 	struct opencl *opencl = state;
 	struct graph *graph = &opencl->graph[opencl->graphs];
 	if (!opencl->is_recording)
-		return enqueue(opencl, launch);
+		return enqueue_launch(opencl, launch);
 	if (graph->count == LAYER_GRAPH_LAUNCHES)
 		return false;
 	graph->launches[graph->count++] = *launch;
@@ -137,10 +138,10 @@ static bool opencl_launch(void *state, const struct layer_launch *launch)
 static bool opencl_read(void *state, unsigned buffer, void *to, uint64_t bytes)
 {
 	struct opencl *opencl = state;
-	return good(opencl->direct.cl.clEnqueueReadBuffer(opencl->direct.queue,
-							  opencl->buffer[buffer], CL_TRUE, 0, bytes,
-							  to, 0, NULL, NULL),
-		    "clEnqueueReadBuffer");
+	return opencl_good(opencl->direct.cl.clEnqueueReadBuffer(opencl->direct.queue,
+								 opencl->buffer[buffer], CL_TRUE, 0,
+								 bytes, to, 0, NULL, NULL),
+			   "clEnqueueReadBuffer");
 }
 
 static bool opencl_sync(void *state)
@@ -170,7 +171,7 @@ static bool opencl_graph(void *state, unsigned number)
 	const struct graph *graph = &opencl->graph[number];
 	bool launched = true;
 	for (unsigned i = 0; i < graph->count && launched; i++)
-		launched = enqueue(opencl, &graph->launches[i]);
+		launched = enqueue_launch(opencl, &graph->launches[i]);
 	return launched;
 }
 

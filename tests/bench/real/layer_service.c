@@ -21,7 +21,7 @@ struct service {
 	sycl_graph recording;
 };
 
-static bool open_queue(struct service *service)
+static bool service_open_queue(struct service *service)
 {
 	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
 	options.properties = SYCL_QUEUE_IN_ORDER;
@@ -29,7 +29,7 @@ static bool open_queue(struct service *service)
 			   "sycl_queue_create");
 }
 
-static bool open_kernels(struct service *service, const struct layer_source *source)
+static bool service_open_kernels(struct service *service, const struct layer_source *source)
 {
 	bool good =
 		client_good(sycl_kernel_bundle_from_source(service->queue, SYCL_SOURCE_PORTABLE,
@@ -52,7 +52,7 @@ static bool service_open(const char *endpoint, const struct layer_source *source
 	       client_good(sycl_device_select(service->platform, sycl_cpu_selector, NULL,
 					      &service->device),
 			   "sycl_device_select") &&
-	       open_queue(service) && open_kernels(service, source);
+	       service_open_queue(service) && service_open_kernels(service, source);
 }
 
 static bool service_open_gpu(const char *text, const struct layer_source *source, void **state_out)
@@ -64,7 +64,8 @@ static bool service_open_gpu(const char *text, const struct layer_source *source
 	    !client_good(sycl_platform_open(place.with, &service->platform), "sycl_platform_open"))
 		return false;
 	service->device = gpu_client_device(service->platform, place.device);
-	return service->device && open_queue(service) && open_kernels(service, source);
+	return service->device && service_open_queue(service) &&
+	       service_open_kernels(service, source);
 }
 
 static void service_close(void *state)

@@ -13,7 +13,7 @@ enum {
 	TOKENS = 16,
 	WIDTH_GPU = 256, /* 16 KiB in and out */
 	WIDTH_PROCESSOR = 64,
-	WIDTH_TINY = 16,
+	WIDTH_TINY = 4,
 	INPUTS = 4,
 	LAUNCHES = 14,
 	FLOATS = TOKENS * WIDTH_GPU * 2 /* of the largest */
@@ -119,7 +119,7 @@ struct requests {
 };
 
 /* Numbers between -1 and 1 that look like none in particular. */
-static void fill(float *numbers, uint32_t count, uint32_t seed, float scale)
+static void fill_numbers(float *numbers, uint32_t count, uint32_t seed, float scale)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		seed = seed * 1664525u + 1013904223u;
@@ -139,8 +139,8 @@ static uint32_t floats_of(const struct requests *requests, int buffer)
 	return buffer >= W1 ? width * width * 2 : width * width;
 }
 
-static struct layer_launch multiply(const struct requests *requests, int a, int w, int out,
-				    uint32_t inner)
+static struct layer_launch launch_of_multiply(const struct requests *requests, int a, int w,
+					      int out, uint32_t inner)
 {
 	const unsigned *b = requests->buffers;
 	const uint32_t count = floats_of(requests, out), width = count / TOKENS;
@@ -150,25 +150,25 @@ static struct layer_launch multiply(const struct requests *requests, int a, int 
 				     4,        {inner, width, count}};
 }
 
-static bool launch_all(struct real *real)
+static bool launch_block(struct real *real)
 {
 	const struct requests *requests = real->own;
 	const unsigned *b = requests->buffers;
 	const uint32_t width = requests->width, all = TOKENS * width;
 	const struct layer_launch launches[LAUNCHES] = {
 		{NORM, TOKENS * GROUP, GROUP, 2, 1, {b[X], b[N]}, 2, {width}},
-		multiply(requests, N, WQ, Q, width),
-		multiply(requests, N, WK, K, width),
-		multiply(requests, N, WV, V, width),
+		launch_of_multiply(requests, N, WQ, Q, width),
+		launch_of_multiply(requests, N, WK, K, width),
+		launch_of_multiply(requests, N, WV, V, width),
 		{SCORES, TOKENS * TOKENS, GROUP, 3, 2, {b[Q], b[K], b[S]}, 4, {width, TOKENS}},
 		{SOFTMAX, TOKENS, TOKENS, 1, 1, {b[S]}, 1, {TOKENS}},
-		multiply(requests, S, V, M, TOKENS),
-		multiply(requests, M, WO, O, width),
+		launch_of_multiply(requests, S, V, M, TOKENS),
+		launch_of_multiply(requests, M, WO, O, width),
 		{ADD, all, GROUP, 3, 0, {b[X], b[O], b[Y]}, 4, {0}},
 		{NORM, TOKENS * GROUP, GROUP, 2, 1, {b[Y], b[N2]}, 2, {width}},
-		multiply(requests, N2, W1, F, width),
+		launch_of_multiply(requests, N2, W1, F, width),
 		{RELU, all * 2, GROUP, 1, 0, {b[F]}, 1, {0}},
-		multiply(requests, F, W2, H, width * 2),
+		launch_of_multiply(requests, F, W2, H, width * 2),
 		{ADD, all, GROUP, 3, 0, {b[Y], b[H], b[OUT]}, 4, {0}},
 	};
 	bool good = true;
@@ -258,7 +258,8 @@ static bool open_weights(struct real *real)
 		requests->weights[i] = real->body->host(real->layer, count * sizeof(float));
 		if (!requests->weights[i])
 			return false;
-		fill(requests->weights[i], count, (uint32_t)i, 1 / sqrtf((float)requests->width));
+		fill_numbers(requests->weights[i], count, (uint32_t)i,
+			     1 / sqrtf((float)requests->width));
 		good = real->body->write(real->layer, requests->buffers[i], requests->weights[i],
 					 count * sizeof(float));
 	}
@@ -279,24 +280,25 @@ static bool open_requests(struct real *real)
 		requests->in[i] = real->body->host(real->layer, all * sizeof(float));
 		if (!requests->in[i])
 			return false;
-		fill(requests->in[i], all, 100 + i, 1);
+		fill_numbers(requests->in[i], all, 100 + i, 1);
 		host_block(requests, requests->in[i], requests->expected[i]);
 	}
-	return good && real->body->record_begin(real->layer) && launch_all(real) &&
+	return good && real->body->record_begin(real->layer) && launch_block(real) &&
 	       real->body->record_end(real->layer, &requests->graph);
 }
 
-static bool step(struct real *real, const struct real_variant *variant)
+static bool requests_step(struct real *real, const struct real_variant *variant)
 {
 	struct requests *requests = real->own;
 	const uint64_t bytes = TOKENS * requests->width * sizeof(float);
 	return real->body->write(real->layer, requests->buffers[X],
 				 requests->in[requests->input % INPUTS], bytes) &&
-	       (variant->a ? real->body->graph(real->layer, requests->graph) : launch_all(real)) &&
+	       (variant->a ? real->body->graph(real->layer, requests->graph)
+			   : launch_block(real)) &&
 	       real->body->read(real->layer, requests->buffers[OUT], requests->out, bytes);
 }
 
-static bool check(struct real *real, const struct real_variant *variant)
+static bool requests_check(struct real *real, const struct real_variant *variant)
 {
 	struct requests *requests = real->own;
 	const float *expected = requests->expected[requests->input++ % INPUTS];
@@ -312,6 +314,6 @@ const struct real_program real_requests = {
 	.own_bytes = sizeof(struct requests),
 	.variants = variants,
 	.open = open_requests,
-	.check = check,
-	.step = step,
+	.check = requests_check,
+	.step = requests_step,
 };

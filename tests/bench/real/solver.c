@@ -84,7 +84,7 @@ struct solver {
 	float *right, *solution, *numbers; /* of the host */
 };
 
-static void apply(uint32_t side, const double *p, double *q)
+static void laplacian_apply(uint32_t side, const double *p, double *q)
 {
 	for (uint32_t i = 0; i < side * side; i++) {
 		const uint32_t x = i % side, y = i / side;
@@ -102,7 +102,7 @@ static double dot(uint32_t count, const double *a, const double *b)
 }
 
 /* The first few residuals, in double precision. */
-static bool expect(struct solver *solver)
+static bool expect_residuals(struct solver *solver)
 {
 	static double r[CELLS], p[CELLS], q[CELLS];
 	const uint32_t cells = solver->cells;
@@ -110,7 +110,7 @@ static bool expect(struct solver *solver)
 		r[i] = p[i] = solver->right[i];
 	double square = dot(cells, r, r);
 	for (int k = 0; k < COMPARED; k++) {
-		apply(solver->side, p, q);
+		laplacian_apply(solver->side, p, q);
 		const double length = square / dot(cells, p, q), before = square;
 		for (uint32_t i = 0; i < cells; i++)
 			r[i] -= length * q[i];
@@ -141,7 +141,7 @@ static bool begin_solve(struct real *real)
 	       real->body->sync(real->layer);
 }
 
-static bool launch_all(struct real *real)
+static bool launch_iteration(struct real *real)
 {
 	const struct solver *solver = real->own;
 	const unsigned *b = solver->buffers;
@@ -193,14 +193,14 @@ static bool open_solver(struct real *real)
 		return false;
 	for (uint32_t i = 0; i < solver->cells; i++)
 		solver->right[i] = 1 + (float)(i * 7919 % 101) / 101;
-	bool good = expect(solver);
+	bool good = expect_residuals(solver);
 	for (int i = 0; i < BUFFERS && good; i++)
 		good = real->body->alloc(real->layer, bytes, &solver->buffers[i]);
 	return good && begin_solve(real) && real->body->record_begin(real->layer) &&
-	       launch_all(real) && real->body->record_end(real->layer, &solver->graph);
+	       launch_iteration(real) && real->body->record_end(real->layer, &solver->graph);
 }
 
-static bool prepare(struct real *real, const struct real_variant *variant)
+static bool solver_prepare(struct real *real, const struct real_variant *variant)
 {
 	const struct solver *solver = real->own;
 	(void)variant;
@@ -211,8 +211,8 @@ static bool step_launches(struct real *real, const struct real_variant *variant)
 {
 	struct solver *solver = real->own;
 	(void)variant;
-	return launch_all(real) && real->body->read(real->layer, solver->buffers[NUMBERS],
-						    &solver->square, sizeof(float));
+	return launch_iteration(real) && real->body->read(real->layer, solver->buffers[NUMBERS],
+							  &solver->square, sizeof(float));
 }
 
 static bool step_graph(struct real *real, const struct real_variant *variant)
@@ -225,7 +225,7 @@ static bool step_graph(struct real *real, const struct real_variant *variant)
 }
 
 /* Rounding makes a solve of single precision another one after a while. */
-static bool check(struct real *real, const struct real_variant *variant)
+static bool solver_check(struct real *real, const struct real_variant *variant)
 {
 	struct solver *solver = real->own;
 	const unsigned k = solver->iteration++;
@@ -238,7 +238,7 @@ static bool check(struct real *real, const struct real_variant *variant)
 }
 
 /* What is left of the right-hand side, from the solution itself. */
-static bool verify(struct real *real)
+static bool solver_verify(struct real *real)
 {
 	static double x[CELLS], q[CELLS];
 	struct solver *solver = real->own;
@@ -248,7 +248,7 @@ static bool verify(struct real *real)
 		return false;
 	for (uint32_t i = 0; i < solver->cells; i++)
 		x[i] = solver->solution[i];
-	apply(solver->side, x, q);
+	laplacian_apply(solver->side, x, q);
 	for (uint32_t i = 0; i < solver->cells; i++) {
 		left += (solver->right[i] - q[i]) * (solver->right[i] - q[i]);
 		whole += (double)solver->right[i] * solver->right[i];
@@ -267,8 +267,8 @@ static const struct real_variant graph[] = {{.name = "", .target_p50 = 0.85, .ta
 	{                                                                                          \
 		.source = {text, {"product", "step_length", "update", "correction", "direction"}}, \
 		.own_bytes = sizeof(struct solver), .variants = (variants_of),                     \
-		.open = open_solver, .prepare = prepare, .check = check, .step = (step_function),  \
-		.verify = verify                                                                   \
+		.open = open_solver, .prepare = solver_prepare, .check = solver_check,             \
+		.step = (step_function), .verify = solver_verify                                   \
 	}
 
 const struct real_program real_solver_launches = SOLVER(launches, step_launches);

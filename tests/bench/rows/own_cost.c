@@ -144,7 +144,8 @@ static void cost_end(struct cost *cost)
 }
 
 /* Kernels do nothing here, so that each was launched is all that can be verified. */
-static int ask(struct cost *cost, enum side side, unsigned mode, double values_out[AGENT_VALUES])
+static int ask_side(struct cost *cost, enum side side, unsigned mode,
+		    double values_out[AGENT_VALUES])
 {
 	const pid_t engine = cost->engines[side];
 	const int64_t before = engine ? instant_double_launches(&cost->made, engine) : 0;
@@ -162,7 +163,7 @@ static int ask(struct cost *cost, enum side side, unsigned mode, double values_o
 	return 0;
 }
 
-static int start(struct cost *cost)
+static int start_sides(struct cost *cost)
 {
 	struct gpu_place place = {.device = 0};
 	char text[GPU_PLACE_BYTES];
@@ -176,9 +177,9 @@ static int start(struct cost *cost)
 	if (r == 0)
 		r = agent_start(&daemon_subject, text, &cost->agents[MINIMAL]);
 	for (unsigned mode = 0; mode < MODES && r == 0; mode++)
-		r = ask(cost, SERVICE, mode, values);
+		r = ask_side(cost, SERVICE, mode, values);
 	for (unsigned mode = 0; mode < MODES && r == 0; mode++)
-		r = ask(cost, MINIMAL, mode, values);
+		r = ask_side(cost, MINIMAL, mode, values);
 	cost->engines[MINIMAL] = (pid_t)values[PROCESS];
 	cost->engines[SERVICE] = private_service_engine(cost->service, (int64_t)getuid());
 	if (r == 0 && (cost->engines[SERVICE] <= 0 || cost->engines[MINIMAL] <= 0))
@@ -196,7 +197,7 @@ static int measure_runs(const struct bench *bench, struct cost *cost)
 			for (unsigned i = 0; i < SIDES && r == 0; i++) {
 				const enum side side = (i + run) % SIDES;
 				double values[AGENT_VALUES] = {0};
-				r = ask(cost, side, mode, values);
+				r = ask_side(cost, side, mode, values);
 				cost->values[side][mode][P50][run] = values[P50];
 				cost->values[side][mode][P99][run] = values[P99];
 			}
@@ -204,8 +205,8 @@ static int measure_runs(const struct bench *bench, struct cost *cost)
 }
 
 /* What an iteration takes longer than a round trip usually does, by the groups that it has more. */
-static void further(const struct cost *cost, enum side side, int percentile, unsigned runs,
-		    double values_out[BENCH_RUNS_MAX])
+static void further_groups(const struct cost *cost, enum side side, int percentile, unsigned runs,
+			   double values_out[BENCH_RUNS_MAX])
 {
 	for (unsigned run = 0; run < runs; run++)
 		values_out[run] = (cost->values[side][ITERATION][percentile][run] -
@@ -221,7 +222,7 @@ static void tell_group(struct bench *bench, const struct cost *cost, int percent
 				      .unit = "us",
 				      .note = "each further group of an iteration"};
 	for (int side = 0; side < SIDES; side++)
-		further(cost, (enum side)side, percentile, bench->runs, values[side]);
+		further_groups(cost, (enum side)side, percentile, bench->runs, values[side]);
 	result.bound = percentile == P50 ? BENCH_VALUE_AT_MOST : BENCH_NO_TARGET;
 	result.target = 0.5;
 	bench_summarise(values[SERVICE], values[MINIMAL], bench->runs, &result);
@@ -262,7 +263,7 @@ static int count_side(struct cost *cost, enum side side, unsigned mode,
 	double values[AGENT_VALUES] = {0};
 	if (!client || !engine)
 		return -ENOMEM;
-	int r = ask(cost, side, mode, values);
+	int r = ask_side(cost, side, mode, values);
 	counters_read(client, values_out[CLIENT]);
 	counters_read(engine, values_out[ENGINE]);
 	const double groups = values[DONE] * (mode == TRIP ? 1 : GROUPS_OF_ITERATION);
@@ -322,9 +323,9 @@ static int tell_counters(struct bench *bench, struct cost *cost)
 	return r;
 }
 
-static int run(struct bench *bench, struct cost *cost)
+static int measure_own_cost(struct bench *bench, struct cost *cost)
 {
-	int r = start(cost);
+	int r = start_sides(cost);
 	if (r == 0)
 		r = measure_runs(bench, cost);
 	if (r == 0)
@@ -348,7 +349,7 @@ int row_own_cost(struct bench *bench)
 		cost->counts[TRIP] = bench->quick ? 50 : 20000;
 		cost->counts[ITERATION] = bench->quick ? 20 : 10000;
 		gpu_use_library(cost->made.library);
-		r = run(bench, cost);
+		r = measure_own_cost(bench, cost);
 		gpu_use_library(library);
 	}
 	if (r < 0)
