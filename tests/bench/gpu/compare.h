@@ -9,7 +9,7 @@
 #include "harness/bench.h"
 #include "harness/agent.h"
 
-enum { GPU_AGENTS_MAX = 16 };
+enum { GPU_AGENTS_MAX = 32 };
 
 enum gpu_side {
 	GPU_SIDE_SERVICE,   /* clients of one user */

@@ -75,6 +75,7 @@ int row_solver(struct bench *bench);
 int row_solver_graph(struct bench *bench);
 int row_requests(struct bench *bench);
 int row_ladder(struct bench *bench);
+int row_clients(struct bench *bench);
 int row_frames(struct bench *bench);
 int row_own_cost(struct bench *bench);
 int row_idle(struct bench *bench);

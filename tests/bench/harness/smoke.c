@@ -90,7 +90,8 @@ static struct family {
 	{"floor.", 10, 0, 0},       {"TC1.stages", 46, 0, 0}, {"TC2.stages", 19, 0, 0},
 	{"TC4.counters", 54, 0, 0}, {"sched.", 135, 0, 0},    {"programs.", 3, 0, 0},
 	{"TR1.", 2, 0, 0},          {"TR2.", 2, 0, 0},        {"TR3.", 16, 0, 0},
-	{"TR4.", 47, 0, 0},         {"TR9.", 3, 0, 0},        {"TR10", 22, 0, 0},
+	{"TR4.", 47, 0, 0},         {"TR5", 4, 0, 0},         {"TR9.", 3, 0, 0},
+	{"TR10", 22, 0, 0},
 };
 
 enum { FAMILIES = sizeof(families) / sizeof(*families) };
@@ -324,6 +325,8 @@ static struct wanted compared[] = {
 	SOURCE("TR4.write.4B.p50", false),
 	SOURCE("TR4.both.4KiB.p50", false),
 	SOURCE("TR4.mean.p50", false),
+	SOURCE("TR5.launches2.processes", false),
+	SOURCE("TR5.graph2.processes", false),
 	SOURCE("TR9.128", false),
 	ROW(NULL),
 };
@@ -416,7 +419,8 @@ static int compare_on_double(const char *program, const char *library)
 			      "gpu",     has_compiler() ? "tg5" : NULL,
 			      "tr1",     "tr2",
 			      "tr3",     "tr4",
-			      "tr9",     NULL};
+			      "tr5",     "tr9",
+			      NULL};
 	on_double = compared;
 	has_two_users = geteuid() == 0 && others_can_read(library);
 	int status = run(argv, double_line_is_good, &lines);

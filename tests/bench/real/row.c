@@ -1,5 +1,5 @@
 /*
- * TR1 to TR4 and TR9: real programs through the service, and the same programs with CUDA's driver
+ * TR1 to TR5 and TR9: real programs through the service, and the same programs with CUDA's driver
  * API (--device gpu) or with plain OpenCL, by turns. A wrong result is no measurement.
  */
 #include "real/program.h"
@@ -86,7 +86,7 @@ static int open_cuda(const char *where, void **state_out)
 }
 
 /* Part of what is measured: how it is after a rest. */
-static void rest(uint64_t ns)
+static void rest_before_step(uint64_t ns)
 {
 	const struct timespec pause = {.tv_sec = (time_t)(ns / 1000000000u),
 				       .tv_nsec = (long)(ns % 1000000000u)};
@@ -98,7 +98,7 @@ static bool time_step(struct real *real, const struct real_variant *variant, dou
 {
 	if (real->program->prepare && !real->program->prepare(real, variant))
 		return false;
-	rest(variant->rest_ns);
+	rest_before_step(variant->rest_ns);
 	const uint64_t start = clock_now_ns();
 	const bool good = real->program->step(real, variant);
 	*us_out = (double)(clock_now_ns() - start) / 1000;
@@ -140,11 +140,30 @@ static int real_measure(void *state, uint64_t most, double values_out[AGENT_VALU
 	return good ? 0 : -EIO;
 }
 
+/* As often as it goes, for so many milliseconds. */
+static int real_measure_rate(void *state, uint64_t milliseconds, double values_out[AGENT_VALUES])
+{
+	struct real *real = state;
+	const uint64_t start = clock_now_ns(), end = start + milliseconds * 1000000;
+	uint64_t count = 0;
+	double us = 0;
+	bool good = true;
+	for (; good && clock_now_ns() < end; count++)
+		good = time_step(real, real->program->variants, &us);
+	values_out[GPU_ANSWER_COUNT] = (double)count;
+	values_out[GPU_ANSWER_START] = (double)start;
+	values_out[GPU_ANSWER_END] = (double)clock_now_ns();
+	return good && real->program->verify(real) ? 0 : -EIO;
+}
+
 static const struct agent_subject service_subject = {open_service, real_measure, real_close};
 static const struct agent_subject service_gpu_subject = {open_service_gpu, real_measure,
 							 real_close};
 static const struct agent_subject opencl_subject = {open_opencl, real_measure, real_close};
 static const struct agent_subject cuda_subject = {open_cuda, real_measure, real_close};
+
+static const struct agent_subject rate_service = {open_service_gpu, real_measure_rate, real_close};
+static const struct agent_subject rate_cuda = {open_cuda, real_measure_rate, real_close};
 
 /* ----------------------------- the rows ------------------------------------------------ */
 
@@ -208,8 +227,8 @@ static void name_result(const struct row *row, const struct outcome *outcome, co
 		       *what ? "." : "", what);
 }
 
-static void tell(struct bench *bench, const struct row *row, const struct outcome *outcome,
-		 unsigned variant, int answer)
+static void tell_percentile(struct bench *bench, const struct row *row,
+			    const struct outcome *outcome, unsigned variant, int answer)
 {
 	const struct real_variant *told = &row->program->variants[variant];
 	const double target = answer == P50 ? told->target_p50 : told->target_p99;
@@ -278,8 +297,8 @@ static void tell_all(struct bench *bench, const struct row *row, const struct ou
 			tell_rate(bench, row, outcome, i);
 			continue;
 		}
-		tell(bench, row, outcome, i, P50);
-		tell(bench, row, outcome, i, P99);
+		tell_percentile(bench, row, outcome, i, P50);
+		tell_percentile(bench, row, outcome, i, P99);
 	}
 	if (row->has_mean)
 		tell_mean(bench, row, outcome);
@@ -354,4 +373,70 @@ int row_frames(struct bench *bench)
 {
 	static const struct row row = {.name = "TR9", .program = &real_frames, .is_rate = true};
 	return run_row(bench, &row);
+}
+
+/* ----------------------------- several clients at one time ----------------------------- */
+
+struct crowd {
+	const char *name;
+	const struct real_program *program;
+	double target_mps; /* the rate, by that of processes under MPS */
+};
+
+static const double target_processes = 25;
+
+static void tell_crowd(struct bench *bench, const struct gpu_compared *compared,
+		       const struct crowd *crowd, unsigned clients)
+{
+	char name[BENCH_NAME_BYTES];
+	const struct bench_result result = {.name = name,
+					    .unit = "iterations/s",
+					    .bound = BENCH_RATIO_AT_LEAST,
+					    .target = crowd->target_mps,
+					    .note = "of all clients"};
+	struct bench_result sliced = result;
+	(void)snprintf(name, sizeof(name), "TR5.%s%u.mps", crowd->name, clients);
+	gpu_tell(bench, compared, 0, GPU_SIDE_SERVICE, GPU_SIDE_MPS, result);
+	(void)snprintf(name, sizeof(name), "TR5.%s%u.processes", crowd->name, clients);
+	sliced.target = target_processes;
+	gpu_tell(bench, compared, 0, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT, sliced);
+}
+
+static int run_crowd(struct bench *bench, const struct crowd *crowd, unsigned clients)
+{
+	const struct gpu_comparison comparison = {
+		.client = &rate_service,
+		.direct = &rate_cuda,
+		.sides = 1u << GPU_SIDE_SERVICE | 1u << GPU_SIDE_DIRECT | 1u << GPU_SIDE_MPS,
+		.agents = clients,
+		.count = bench->quick ? 10 : 500,
+		.warm_up = bench->quick ? 1 : 100,
+		.sum = GPU_SUM_RATE};
+	struct gpu_compared *compared = malloc(sizeof(*compared));
+	program = crowd->program;
+	scale = bench->quick ? REAL_TINY : REAL_GPU;
+	int r = compared ? gpu_compare(bench, &comparison, compared) : -ENOMEM;
+	if (r == 0)
+		tell_crowd(bench, compared, crowd, clients);
+	free(compared);
+	return r;
+}
+
+int row_clients(struct bench *bench)
+{
+	static const struct row row = {.name = "TR5"};
+	static const struct crowd crowds[] = {{"launches", &real_solver_launches, 1.5},
+					      {"graph", &real_solver_graph, 1.0}};
+	static const unsigned clients[] = {8, 32}, quick[] = {2};
+	int r = 0;
+	if (strcmp(bench->device, "gpu") != 0) {
+		bench_skip(bench, row.name, "needs a GPU (--device gpu)");
+		return 0;
+	}
+	if (!is_possible(bench, &row, true))
+		return 0;
+	for (unsigned i = 0; i < 2 && r == 0; i++)
+		for (unsigned j = 0; j < (bench->quick ? 1u : 2u) && r == 0; j++)
+			r = run_crowd(bench, &crowds[i], bench->quick ? quick[j] : clients[j]);
+	return r;
 }
