@@ -1,4 +1,5 @@
 #include "harness/bench.h"
+#include "harness/pictures.h"
 #include "harness/statistics.h"
 
 #include <errno.h>
@@ -134,6 +135,7 @@ void bench_tell(struct bench *bench, const struct bench_result *result)
 		bench_tell_json(bench->out, result);
 	else
 		bench_tell_table(bench->out, result, bench->results == 0);
+	bench_bar_keep(result);
 	bench->results++;
 	(void)fflush(bench->out);
 }

@@ -1,4 +1,5 @@
 #include "harness/bench.h"
+#include "harness/pictures.h"
 #include "gpu/place.h"
 
 #include <errno.h>
@@ -78,7 +79,7 @@ static const char usage_text[] =
 	"  --idle-seconds N  how long an idle service is watched, 1 to 3600 (21)\n"
 	"  --quick           tiny counts: shows that everything works; the figures mean nothing\n"
 	"  --curve FILE.png  TC3's curves as pictures: time, and memory in FILE-memory.png\n"
-	"  --pictures FOLDER distributions as pictures (PNG), one for each row that has samples\n"
+	"  --pictures FOLDER distributions as pictures (PNG), one for each row that has samples; programs' ratios as bars\n"
 	"  --trace FILE      what sched replays, instead of its own traces (docs/traces.md has the format)\n"
 	"  --device D        what examples and the TR rows run on: cpu (the default) or gpu\n"
 	"  --size S          of the algorithms of examples: tiny, small (the default) or large\n"
@@ -228,5 +229,6 @@ int main(int argc, char **argv)
 		failed = !run_named(&bench, argv[i]) || failed;
 	for (size_t i = 0; i < ROWS && optind == argc; i++)
 		failed = rows[i].run(&bench) != 0 || failed;
+	failed = bench_picture_bars(&bench) < 0 || failed;
 	return failed ? 1 : 0;
 }

@@ -5,6 +5,7 @@
 
 #include "cleanup.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <linux/limits.h>
 #include <math.h>
@@ -49,6 +50,54 @@ struct bench_samples *bench_samples_free(struct bench_samples *samples)
 	return NULL;
 }
 
+/* Makes the folder, too. */
+static int picture_path(const struct bench *bench, const char *name, char *path_out, size_t size)
+{
+	if (mkdir(bench->pictures, 0777) < 0 && errno != EEXIST) {
+		bench_complain("%s cannot be made: %s", bench->pictures, strerror(errno));
+		return -EIO;
+	}
+	int length = snprintf(path_out, size, "%s/%s.png", bench->pictures, name);
+	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
+}
+
+static struct plot_bar bars[PLOT_BARS_MAX];
+static unsigned bar_count;
+
+void bench_bar_keep(const struct bench_result *result)
+{
+	const char *end = strrchr(result->name, '.');
+	const bool is_rate = strcmp(result->unit, "frames/s") == 0;
+	if (strncmp(result->name, "TR", 2) != 0 || bar_count == PLOT_BARS_MAX ||
+	    !isfinite(result->ratio) || !(result->ratio > 0) ||
+	    !(is_rate || (end && strcmp(end, ".p50") == 0)))
+		return;
+	struct plot_bar *bar = &bars[bar_count++];
+	const int length = is_rate ? (int)strlen(result->name) : (int)(end - result->name);
+	(void)snprintf(bar->name, sizeof(bar->name), "%.*s", length, result->name);
+	/* All bars of one picture are of one kind of device. */
+	char *kind = strstr(bar->name, ".cpu");
+	if (kind)
+		memmove(kind, kind + 4, strlen(kind + 4) + 1);
+	for (char *at = bar->name; *at; at++)
+		*at = (char)tolower(*at);
+	bar->value = is_rate ? 1 / result->ratio : result->ratio;
+}
+
+int bench_picture_bars(const struct bench *bench)
+{
+	char path[PATH_MAX];
+	if (!bench->pictures || bar_count == 0)
+		return 0;
+	int r = picture_path(bench, "programs", path, sizeof(path));
+	if (r == 0 && !plot_write_bars("time of programs through the service by that without it",
+				       bars, bar_count, path)) {
+		bench_complain("%s cannot be written", path);
+		r = -EIO;
+	}
+	return r;
+}
+
 /* Percent of the samples that are at most so large; a time of 0 has no place on a logarithmic axis.
  */
 static int add_curve(struct plot *plot, const struct bench_distribution *distribution)
@@ -72,19 +121,12 @@ static int add_curve(struct plot *plot, const struct bench_distribution *distrib
 	return 0;
 }
 
-/* The folder, and the picture in it. */
 static int write_picture(const struct bench *bench, const char *name, const struct plot *plot)
 {
 	char path[PATH_MAX];
-	if (mkdir(bench->pictures, 0777) < 0 && errno != EEXIST) {
-		bench_complain("%s cannot be made: %s", bench->pictures, strerror(errno));
-		return -EIO;
-	}
-	int length = snprintf(path, sizeof(path), "%s/%s.png", bench->pictures, name);
-	if (length < 0 || (size_t)length >= sizeof(path))
-		return -ENAMETOOLONG;
-	if (plot_write(plot, path))
-		return 0;
+	int r = picture_path(bench, name, path, sizeof(path));
+	if (r < 0 || plot_write(plot, path))
+		return r;
 	bench_complain("%s cannot be written", path);
 	return -EIO;
 }

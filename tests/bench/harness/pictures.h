@@ -42,6 +42,12 @@ int bench_picture(const struct bench *bench, const char *name, const char *title
 int bench_picture_samples(const struct bench *bench, const char *name, const char *title,
 			  const struct bench_samples *service, const struct bench_samples *direct);
 
+/* Keeps the ratio of a program's time (TR rows, p50; of a rate, its inverse) for a bar of the
+ * picture below. */
+void bench_bar_keep(const struct bench_result *result);
+/* FOLDER/programs.png with all bars, or nothing without --pictures or bars. */
+int bench_picture_bars(const struct bench *bench);
+
 /* One side of a comparison, as a point. */
 struct bench_point {
 	const char *name;

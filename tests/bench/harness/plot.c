@@ -19,6 +19,10 @@ enum {
 	BOTTOM = 60,
 	SCALE = 2, /* of letters */
 	ADVANCE = (LETTER_WIDTH + 1) * SCALE,
+	BAR_ROWS = PLOT_BARS_MAX / 2, /* of each column */
+	BAR_STEP = 26,
+	BAR_LEFT = 16 + 20 * ADVANCE + 6, /* in its column */
+	BAR_ONE = 75,                     /* the length of 1 */
 };
 
 struct colour {
@@ -181,15 +185,53 @@ static void draw_curve(const struct frame *frame, const struct plot_curve *curve
 	text(pixels, WIDTH - RIGHT + 28, y, curve->name, ink);
 }
 
+static void draw_bar(uint8_t *pixels, const struct plot_bar *bar, unsigned index)
+{
+	const int left = (int)(index / BAR_ROWS) * WIDTH / 2,
+		  y = TOP + (int)(index % BAR_ROWS) * BAR_STEP;
+	const int length = (int)lround(fmin(bar->value, 2) * BAR_ONE);
+	const struct colour colour = colours[bar->value > 1 ? 1 : 2];
+	char number[16];
+	text(pixels, left + 16, y, bar->name, ink);
+	for (int row = 0; row < 2 * LETTER_HEIGHT; row++)
+		line(pixels, left + BAR_LEFT, y + row, left + BAR_LEFT + length, y + row, 1,
+		     colour);
+	(void)snprintf(number, sizeof(number), "%.2f", bar->value);
+	text(pixels, left + BAR_LEFT + length + 6, y, number, ink);
+}
+
+static void clear(uint8_t *pixels)
+{
+	for (int y = 0; y < HEIGHT; y++)
+		for (int x = 0; x < WIDTH; x++)
+			dot(pixels, x, y, paper);
+}
+
+bool plot_write_bars(const char *title, const struct plot_bar *bars, unsigned count,
+		     const char *path)
+{
+	CLEANUP(free_pointer) uint8_t *pixels = malloc((size_t)WIDTH * HEIGHT * 3);
+	if (!pixels || count == 0)
+		return false;
+	clear(pixels);
+	text(pixels, 16, 8, title, ink);
+	for (unsigned i = 0; i < count && i < PLOT_BARS_MAX; i++)
+		draw_bar(pixels, &bars[i], i);
+	for (unsigned first = 0; first < count && first < PLOT_BARS_MAX; first += BAR_ROWS) {
+		const unsigned rows = count - first < BAR_ROWS ? count - first : BAR_ROWS;
+		const int x = (int)(first / BAR_ROWS) * WIDTH / 2 + BAR_LEFT + BAR_ONE;
+		line(pixels, x, TOP - 6, x, TOP + (int)rows * BAR_STEP - 6, 2, ink);
+	}
+	return picture_write(path, WIDTH, HEIGHT, pixels);
+}
+
 bool plot_write(const struct plot *plot, const char *path)
 {
 	CLEANUP(free_pointer) uint8_t *pixels = malloc((size_t)WIDTH * HEIGHT * 3);
 	struct frame frame = {.pixels = pixels};
 	if (!pixels || !find_frame(plot, &frame))
 		return false;
-	for (int y = 0; y < HEIGHT; y++)
-		for (int x = 0; x < WIDTH; x++)
-			dot(pixels, x, y, paper);
+	clear(pixels);
 	draw_axes(plot, &frame);
 	for (unsigned c = 0; c < plot->curves; c++)
 		draw_curve(&frame, &plot->curve[c], c, plot->smooth);

@@ -20,6 +20,19 @@ struct plot {
 	struct plot_curve curve[PLOT_CURVES_MAX];
 };
 
+/* Names as those of curves. */
+enum { PLOT_BARS_MAX = 40, PLOT_BAR_NAME_BYTES = 32 };
+
+struct plot_bar {
+	char name[PLOT_BAR_NAME_BYTES];
+	double value; /* > 0 */
+};
+
+/* A PNG of bars in two columns, with a line at 1; bars longer than 2 are cut, and their numbers say
+ * so. Otherwise as plot_write. */
+bool plot_write_bars(const char *title, const struct plot_bar *bars, unsigned count,
+		     const char *path);
+
 /* A PNG; false: it could not be written, or there is nothing to draw. */
 bool plot_write(const struct plot *plot, const char *path);
 

@@ -465,12 +465,13 @@ int main(int argc, char **argv)
 			      status, seen, RESULTS, lines);
 		return 1;
 	}
-	static const char *const drawn[] = {"TC1.pinned.png", "TC1.unpinned.png", "TC6.png", NULL};
+	static const char *const drawn[] = {"TC1.pinned.png", "TC1.unpinned.png", "TC6.png",
+					    "programs.png", NULL};
 	char folder[] = "/tmp/syclbench-smoke.XXXXXX";
 	if (!families_are_whole() || !mkdtemp(folder))
 		return 1;
-	const char *pictures[] = {program, "tc1",        "tc6",  "--quick", "--runs",
-				  "2",     "--pictures", folder, NULL};
+	const char *pictures[] = {program,  "tc1", "tc6",        "tr1",  "--quick",
+				  "--runs", "2",   "--pictures", folder, NULL};
 	status = run(pictures, any_line, &lines);
 	if (!pictures_are_good(folder, drawn) || status != 0) {
 		(void)fprintf(stderr, "syclbench --pictures: status %d\n", status);

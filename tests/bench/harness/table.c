@@ -19,8 +19,8 @@ void bench_tell_table(FILE *out, const struct bench_result *result, bool first)
 {
 	char value[32], baseline[32], ratio[32], spread[32], target[64];
 	if (first)
-		(void)fprintf(out, "%-44s %12s %-14s %12s %8s  %-15s %-4s %4s %7s\n", "name",
-			      "value", "unit", "baseline", "ratio", "target", "met", "runs",
+		(void)fprintf(out, "%-44s %8s %12s %-14s %12s  %-15s %-4s %4s %7s\n", "name",
+			      "ratio", "value", "unit", "baseline", "target", "met", "runs",
 			      "spread");
 	number_text(result->value, value, sizeof(value));
 	number_text(result->baseline, baseline, sizeof(baseline));
@@ -30,8 +30,8 @@ void bench_tell_table(FILE *out, const struct bench_result *result, bool first)
 		(void)snprintf(spread, sizeof(spread), "%.0f %%", result->spread * 100);
 	else
 		(void)snprintf(spread, sizeof(spread), "-");
-	(void)fprintf(out, "%-44s %12s %-14s %12s %8s  %-15s %-4s %4u %7s%s%s\n", result->name,
-		      value, result->unit, baseline, ratio, target,
+	(void)fprintf(out, "%-44s %8s %12s %-14s %12s  %-15s %-4s %4u %7s%s%s\n", result->name,
+		      ratio, value, result->unit, baseline, target,
 		      result->bound == BENCH_NO_TARGET ? ""
 		      : bench_met(result)              ? "yes"
 						       : "no",
