@@ -51,6 +51,9 @@ struct ring_header {
 	 */
 	_Alignas(64) _Atomic uint32_t engine_sleeps;
 	_Alignas(64) _Atomic uint32_t client_sleeps;
+	uint32_t client_reserved; /* 0 */
+	/* Beside client_sleeps, stored before it: RING_AWAITS_ANY or ring_awaits_slot(). */
+	_Atomic uint64_t client_awaits;
 	/* 1: the client waits for room in the submit ring; taken back by the engine as above. */
 	_Alignas(64) _Atomic uint32_t client_wants_room;
 	/* 1: the engine waits for room in the reply ring; taken back by the client, which rings the
@@ -60,6 +63,7 @@ struct ring_header {
 };
 
 static_assert(sizeof(struct ring_header) == 640, "the header's size is part of the layout");
+static_assert(offsetof(struct ring_header, client_awaits) == 456, "part of the layout");
 static_assert(offsetof(struct ring_header, submit_head) == 128, "part of the layout");
 static_assert(offsetof(struct ring_header, engine_wants_room) == 576, "part of the layout");
 
@@ -93,6 +97,19 @@ struct completion_slot {
 #define SLOT_STATUS_EARLY 2u
 
 static_assert(sizeof(struct completion_slot) == 8, "part of the layout");
+
+/*
+ * The event that a sleeping client waits for. With a slot the engine wakes the client when the slot
+ * has reached the sequence, or for a reply that may end the wait another way. It does not wake the
+ * client for other slots, nor for objects that it has released. The engine only reads the word: a
+ * wrong one makes nobody but this client wait.
+ */
+#define RING_AWAITS_ANY 0ull
+
+static inline uint64_t ring_awaits_slot(uint32_t slot, uint32_t sequence)
+{
+	return ((uint64_t)slot + 1) << 32 | sequence;
+}
 
 /* Has `sequence` reached `value`? Both wrap. */
 static inline int sequence_reached(uint32_t sequence, uint32_t value)

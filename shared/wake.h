@@ -21,7 +21,8 @@
 
 static inline void wake_prepare_sleep(_Atomic uint32_t *flag)
 {
-	atomic_store_explicit(flag, 1, memory_order_relaxed);
+	/* Release: what the sleeper says beside the flag is seen with it. */
+	atomic_store_explicit(flag, 1, memory_order_release);
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
@@ -31,6 +32,13 @@ static inline void wake_cancel_sleep(_Atomic uint32_t *flag)
 {
 	if (atomic_load_explicit(flag, memory_order_relaxed) != 0)
 		atomic_store_explicit(flag, 0, memory_order_relaxed);
+}
+
+/* Call after the work is published: does the peer sleep? Whoever sees false need not wake it. */
+static inline bool wake_is_asleep(const _Atomic uint32_t *flag)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	return atomic_load_explicit(flag, memory_order_acquire) != 0;
 }
 
 /* Call after the work is published. True: the peer sleeps and it is ours to wake it, once. */

@@ -13,7 +13,12 @@
  * A lost wake-up is a state in which a process sleeps for ever: spin reports it as an invalid end state.
  *
  * Mutants, each of which spin must find wrong: NO_CLAIM_FENCE, NO_SLEEP_FENCE (the two fences of wake.h),
- * NO_RECHECK (sleeping without a look after the flag is set), NO_ROOM_WAKE (the reader forgets who waits for room).
+ * NO_RECHECK (sleeping without a look after the flag is set), NO_ROOM_WAKE (the reader forgets who waits for room),
+ * LATE_AWAITS (client_awaits is stored after the fence), NO_STALL_WAKE (a client that awaits something else is not woken
+ * when replies find no room).
+ *
+ * A client that has sent all its requests sleeps for the last reply alone, as for a slot; in this model the count of
+ * replies is the slot.
  */
 #ifndef MESSAGES
 #define MESSAGES 3
@@ -27,9 +32,9 @@
 #define ENGINE 1
 
 mtype = { SUBMIT_HEAD, SUBMIT_TAIL, REPLY_HEAD, REPLY_TAIL,
-	  ENGINE_SLEEPS, CLIENT_SLEEPS, CLIENT_WANTS_ROOM, ENGINE_WANTS_ROOM };
+	  ENGINE_SLEEPS, CLIENT_SLEEPS, CLIENT_WANTS_ROOM, ENGINE_WANTS_ROOM, CLIENT_AWAITS };
 
-byte memory[9];                     /* by mtype, from 1 */
+byte memory[10];                    /* by mtype, from 1 */
 chan stores[2] = [BUFFER] of { mtype, byte };
 
 bit bell;                           /* the eventfd under an edge-triggered watcher: it rang since the last look */
@@ -47,6 +52,23 @@ end:
 	do
 	:: atomic { stores[self]?word, value -> memory[word] = value }
 	od
+}
+
+/* session_wake_client: `forced` is NOTIFY_ANY. */
+inline wake_client(forced)
+{
+#ifndef NO_CLAIM_FENCE
+	FENCE();
+#endif
+	if
+	:: memory[CLIENT_SLEEPS] == 0
+	:: else ->
+		awaits = memory[CLIENT_AWAITS];
+		if
+		:: forced || awaits == 0 || answered >= awaits -> claim_and_wake(CLIENT_SLEEPS)
+		:: else
+		fi
+	fi
 }
 
 /* wake_claim, and the wake-up: by the client a ring of the bell, by the engine a datagram (EAGAIN is as good). */
@@ -123,6 +145,9 @@ proctype client()
 		fi;
 		/* Nothing to do: set the flags, look again, sleep. */
 		wants_room = (sent < MESSAGES);
+#ifndef LATE_AWAITS
+		STORE(CLIENT_AWAITS, (wants_room -> 0 : MESSAGES));
+#endif
 		STORE(CLIENT_SLEEPS, 1);
 		if
 		:: wants_room -> STORE(CLIENT_WANTS_ROOM, 1)
@@ -132,6 +157,9 @@ proctype client()
 #ifndef NO_RECHECK
 		head = memory[REPLY_HEAD];
 		tail = memory[SUBMIT_TAIL];
+#ifdef LATE_AWAITS
+		STORE(CLIENT_AWAITS, (wants_room -> 0 : MESSAGES));
+#endif
 		if
 		:: head != received || (wants_room && sent - tail < CAPACITY) -> goto awake
 		:: else
@@ -153,7 +181,7 @@ again:
 proctype engine()
 {
 	byte self = ENGINE;
-	byte taken, answered, head, tail;
+	byte taken, answered, head, tail, awaits;
 	bit claimed, wants_room;
 
 	do
@@ -165,7 +193,7 @@ proctype engine()
 		:: answered < taken && answered - tail < CAPACITY ->
 			answered++;
 			STORE(REPLY_HEAD, answered);
-			claim_and_wake(CLIENT_SLEEPS);
+			wake_client(0);
 			goto again
 		:: else
 		fi;
@@ -181,6 +209,12 @@ proctype engine()
 		:: else
 		fi;
 		wants_room = (answered < taken);
+#ifndef NO_STALL_WAKE
+		if
+		:: wants_room -> wake_client(1)
+		:: else
+		fi;
+#endif
 		if
 		:: wants_room -> STORE(ENGINE_WANTS_ROOM, 1)
 		:: else -> STORE(ENGINE_SLEEPS, 1)
@@ -210,6 +244,7 @@ again:
 init
 {
 	atomic {
+		memory[CLIENT_AWAITS] = MESSAGES + 1; /* what an earlier wait left behind, which never comes */
 		run store_buffer(CLIENT);
 		run store_buffer(ENGINE);
 		run client();

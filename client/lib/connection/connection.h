@@ -260,6 +260,13 @@ enum { WAIT_SPINS = 1, WAIT_RUNS = 2 };
  */
 sycl_result connection_wait(struct connection *connection, wait_ready *ready, void *context,
 			    unsigned how, uint64_t deadline_ns);
+/* The same, with WAIT_SPINS and WAIT_RUNS, for a completion slot that reaches a sequence, or a
+ * failure. While the thread sleeps, the engine does not wake it for other slots. */
+sycl_result connection_wait_slot(struct connection *connection, wait_ready *ready, void *context,
+				 uint32_t slot, uint32_t sequence, uint64_t deadline_ns);
+/* From now on the engine wakes the client for everything, also threads that sleep already. With the
+ * state lock. */
+void connection_await_any(struct connection *connection);
 /* Run the host tasks whose turn has come, and hand out what late failures there are. Without locks.
  */
 void connection_run_ready(struct connection *connection);

@@ -164,8 +164,8 @@ sycl_result host_access_wait(struct buffer *buffer, struct host_access *access,
 	struct access_wait wait = {.buffer = buffer, .access = access};
 	sycl_result result = SYCL_SUCCESS;
 	if (!host_access_settled(buffer, access))
-		result = connection_wait(buffer->object.connection, host_access_is_ready, &wait,
-					 WAIT_SPINS | WAIT_RUNS, deadline_ns);
+		result = connection_wait_slot(buffer->object.connection, host_access_is_ready,
+					      &wait, access->slot, access->value, deadline_ns);
 	if (result == SYCL_ERROR_TIMEOUT)
 		result = granted_after_all(buffer, access);
 	connection_observe(buffer->object.connection);

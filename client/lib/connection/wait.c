@@ -109,11 +109,24 @@ static bool run_one(struct connection *c)
 	return true;
 }
 
+/*
+ * With the state lock, before the sleep flag is set. The engine need not wake this thread for
+ * anything but `awaits`, unless other threads or an event loop sleep too, or the turn of a host
+ * task may come.
+ */
+static void announce(struct connection *c, uint64_t awaits)
+{
+	bool is_alone = c->sleepers == 1 && c->prepared == 0 && c->tasks_listed == 0;
+	atomic_store_explicit(&c->header->client_awaits, is_alone ? awaits : RING_AWAITS_ANY,
+			      memory_order_relaxed);
+}
+
 /* With the state lock. 0, SYCL_ERROR_TIMEOUT, or what ended the session; no detail yet. */
 static sycl_result sleep_until(struct connection *c, wait_ready *ready, void *context, bool runs,
-			       uint64_t deadline_ns)
+			       uint64_t awaits, uint64_t deadline_ns)
 {
 	for (bool first = true;; first = false) {
+		announce(c, awaits);
 		wake_prepare_sleep(&c->header->client_sleeps);
 		(void)replies_drain(c);
 		if (ready(c, context))
@@ -134,8 +147,8 @@ static sycl_result sleep_until(struct connection *c, wait_ready *ready, void *co
 	}
 }
 
-sycl_result connection_wait(struct connection *c, wait_ready *ready, void *context, unsigned how,
-			    uint64_t deadline_ns)
+static sycl_result wait_for(struct connection *c, wait_ready *ready, void *context, unsigned how,
+			    uint64_t awaits, uint64_t deadline_ns)
 {
 	bool spins = (how & WAIT_SPINS) && c->may_spin;
 	uint64_t begun_ns = spins ? clock_now_ns() : 0, now_ns = begun_ns;
@@ -153,7 +166,7 @@ sycl_result connection_wait(struct connection *c, wait_ready *ready, void *conte
 	(void)pthread_mutex_lock(&c->state_lock);
 	c->sleepers++;
 	c->waits_with_tasks += runs;
-	sycl_result result = sleep_until(c, ready, context, runs, deadline_ns);
+	sycl_result result = sleep_until(c, ready, context, runs, awaits, deadline_ns);
 	c->waits_with_tasks -= runs;
 	bool closed_queues = c->closed_queues != NULL;
 	end_sleep(c);
@@ -167,6 +180,24 @@ sycl_result connection_wait(struct connection *c, wait_ready *ready, void *conte
 	if (result == SYCL_ERROR_TIMEOUT)
 		return error_set(SYCL_ERROR_TIMEOUT, "the time-out has expired");
 	return result ? connection_check(c) : SYCL_SUCCESS;
+}
+
+sycl_result connection_wait(struct connection *c, wait_ready *ready, void *context, unsigned how,
+			    uint64_t deadline_ns)
+{
+	return wait_for(c, ready, context, how, RING_AWAITS_ANY, deadline_ns);
+}
+
+sycl_result connection_wait_slot(struct connection *c, wait_ready *ready, void *context,
+				 uint32_t slot, uint32_t sequence, uint64_t deadline_ns)
+{
+	return wait_for(c, ready, context, WAIT_SPINS | WAIT_RUNS, ring_awaits_slot(slot, sequence),
+			deadline_ns);
+}
+
+void connection_await_any(struct connection *c)
+{
+	atomic_store_explicit(&c->header->client_awaits, RING_AWAITS_ANY, memory_order_relaxed);
 }
 
 void connection_run_ready(struct connection *c)

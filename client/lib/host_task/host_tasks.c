@@ -79,6 +79,7 @@ void host_task_list(struct connection *c, struct host_task *task, uint64_t group
 	(void)pthread_mutex_lock(&c->state_lock);
 	task->listed = true;
 	c->tasks_listed++;
+	connection_await_any(c); /* its turn may come while a thread sleeps */
 	if (tasks->last)
 		tasks->last->next = task;
 	else

@@ -251,6 +251,7 @@ SYCL_API sycl_result sycl_platform_prepare_read(sycl_platform handle)
 				   "get the descriptor first: sycl_platform_get_fd");
 	} else {
 		c->prepared++;
+		connection_await_any(c);
 		wake_prepare_sleep(&c->header->client_sleeps);
 		(void)replies_drain(c);
 		result = connection_check(c);

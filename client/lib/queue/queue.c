@@ -217,7 +217,7 @@ sycl_result queue_line_wait(struct connection *c, struct queue_line *line, uint3
 	struct slot_wait wait = {.slot = &c->slot_memory[slot], .value = value, .line = line};
 	if (!slot_ready(c, &wait)) {
 		sycl_result result =
-			connection_wait(c, slot_ready, &wait, WAIT_SPINS | WAIT_RUNS, deadline_ns);
+			connection_wait_slot(c, slot_ready, &wait, slot, value, deadline_ns);
 		if (result)
 			return result;
 	}

@@ -17,8 +17,22 @@ struct waiting {
 	uint8_t packed[];
 };
 
-void session_notify(struct session *session)
+/* Has what the sleeping client waits for come, or something that may end its wait otherwise? */
+static bool client_awaits(struct session *session)
 {
+	uint64_t awaits =
+		atomic_load_explicit(&session->header->client_awaits, memory_order_relaxed);
+	uint64_t slot = (awaits >> 32) - 1;
+	if (session->notify_any || awaits == RING_AWAITS_ANY || slot >= COMPLETION_SLOTS)
+		return true;
+	uint32_t sequence =
+		atomic_load_explicit(&session->slots[slot].sequence, memory_order_relaxed);
+	return sequence_reached(sequence, (uint32_t)awaits);
+}
+
+void session_notify(struct session *session, enum notify_kind kind)
+{
+	session->notify_any |= kind == NOTIFY_ANY;
 	if (list_empty(&session->notify_link))
 		list_push_back(&session->engine->notify, &session->notify_link);
 }
@@ -29,7 +43,9 @@ void session_wake_client(struct session *session)
 	static const uint8_t packed_wake[] = {0x2a, 0x00};
 	if (session->state != SESSION_OPEN)
 		return;
-	bool sleeps = wake_claim(&session->header->client_sleeps);
+	bool sleeps = wake_is_asleep(&session->header->client_sleeps) && client_awaits(session) &&
+		      wake_claim(&session->header->client_sleeps);
+	session->notify_any = false;
 	/* EAGAIN: datagrams wait for it already, so it is awake or about to be. The poll finds a
 	 * peer that has hung up. */
 	if (sleeps && packet_socket_send(session->socket, packed_wake, sizeof(packed_wake), NULL, 0,
@@ -41,6 +57,7 @@ static void push_waiting(struct session *session, struct waiting *entry)
 {
 	list_push_back(&session->waiting, &entry->link);
 	session->waiting_bytes += sizeof(*entry) + entry->bytes;
+	session_notify(session, NOTIFY_ANY); /* the client must make room, whatever it waits for */
 	if (session->waiting_bytes > SESSION_WAITING_BYTES_MAX)
 		session_fail(session, STATUS_QUOTA,
 			     "the reply ring was not emptied while %u MiB of replies waited",
@@ -69,6 +86,12 @@ static int reserve_reply(struct session *session, uint32_t bytes, void **payload
 	return r;
 }
 
+/* The library reuses what was released when it comes upon the reply. No wait ends with it. */
+static enum notify_kind notify_kind_of(const Sycl__V1__Reply *reply)
+{
+	return reply->body_case == SYCL__V1__REPLY__BODY_RELEASED ? NOTIFY_IF_AWAITED : NOTIFY_ANY;
+}
+
 void session_reply(struct session *session, const Sycl__V1__Reply *reply)
 {
 	if (session->state != SESSION_OPEN)
@@ -85,7 +108,7 @@ void session_reply(struct session *session, const Sycl__V1__Reply *reply)
 		if (r == 0) {
 			(void)sycl__v1__reply__pack(reply, payload);
 			ring_writer_commit(&session->replies);
-			session_notify(session);
+			session_notify(session, notify_kind_of(reply));
 		}
 		if (r != -EAGAIN)
 			return;
@@ -135,7 +158,7 @@ static bool flush_waiting(struct session *session)
 				return false;
 			memcpy(payload, entry->packed, entry->bytes);
 			ring_writer_commit(&session->replies);
-			session_notify(session);
+			session_notify(session, NOTIFY_ANY);
 		} else {
 			session_store_slot(session, entry->slot, entry->sequence, entry->status);
 		}
@@ -280,7 +303,7 @@ uint32_t session_turn(struct session *session, bool shared)
 	if (done) {
 		ring_reader_publish(&session->submit);
 		if (wake_claim(&session->header->client_wants_room))
-			session_notify(session);
+			session_notify(session, NOTIFY_ANY);
 	}
 	return done;
 }

@@ -132,6 +132,7 @@ struct session {
 
 	struct list link; /* of engine.sessions */
 	struct list hot_link, notify_link, doomed_link;
+	bool notify_any; /* since the last session_wake_client: NOTIFY_ANY */
 	enum close_policy close_policy;
 	uint64_t orphan_ns; /* when the client's process or an operator ended it; 0: neither did
 			     */
@@ -204,9 +205,14 @@ bool session_sleep(struct session *session);
 void session_make_hot(struct session *session);
 /* Put a reply into the ring, or behind replies that wait for room. A closing session ignores it. */
 void session_reply(struct session *session, const Sycl__V1__Reply *reply);
-/* Wake the client if it sleeps. */
+/* Wakes the client if it sleeps and what it waits for may have come. */
 void session_wake_client(struct session *session);
-void session_notify(struct session *session);
+/* A reply or a slot was written: at the end of the turn session_wake_client follows. */
+enum notify_kind {
+	NOTIFY_IF_AWAITED, /* only a client that waits for this slot, or for anything, must wake */
+	NOTIFY_ANY         /* whatever the client waits for */
+};
+void session_notify(struct session *session, enum notify_kind kind);
 void session_drop_waiting(struct session *session);
 
 /* slots.c */

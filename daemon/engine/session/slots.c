@@ -14,5 +14,5 @@ void session_store_slot(struct session *session, uint32_t slot, uint32_t sequenc
 	struct completion_slot *place = &session->slots[slot];
 	atomic_store_explicit(&place->status, status, memory_order_relaxed);
 	atomic_store_explicit(&place->sequence, sequence, memory_order_release);
-	session_notify(session);
+	session_notify(session, NOTIFY_IF_AWAITED);
 }

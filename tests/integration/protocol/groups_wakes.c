@@ -1,0 +1,123 @@
+/* Which completions and replies wake a client that sleeps. */
+#include "protocol/groups_fixture.h"
+
+#include "wake.h"
+
+#include <poll.h>
+#include <sched.h>
+
+enum { SPARE = 20 };
+
+static _Atomic uint32_t *sleep_flag(void)
+{
+	return &client->header->client_sleeps;
+}
+
+/* As a library that sleeps, but this thread goes on. */
+static void sleep_for(uint64_t awaits)
+{
+	atomic_store(&client->header->client_awaits, awaits);
+	wake_prepare_sleep(sleep_flag());
+}
+
+static bool has_datagram(int timeout_ms)
+{
+	struct pollfd socket = {.fd = client->socket, .events = POLLIN};
+	return poll(&socket, 1, timeout_ms) == 1;
+}
+
+/* Looks at the shared memory, so that the engine sees no client that sleeps or wakes. */
+static void watch_slot(uint32_t slot, uint32_t value)
+{
+	struct pollfd socket = {.fd = client->socket};
+	while (!sequence_reached(atomic_load(&client->slots[slot].sequence), value)) {
+		cr_assert(eq(int, poll(&socket, 1, 0), 0), "the engine hung up");
+		(void)sched_yield();
+	}
+}
+
+static void run_fill(uint32_t number)
+{
+	struct build build;
+	build_fill(&build, BUFFER, number);
+	(void)build_submit(&build, true);
+	watch_slot(ORDERED_SLOT, number);
+}
+
+/* The engine has written the slot of the second group, so the turn that wrote the first one's is
+ * over, with all its wake-ups. */
+Test(groups, a_client_that_awaits_a_slot_sleeps_through_earlier_completions)
+{
+	groups_start();
+	sleep_for(ring_awaits_slot(ORDERED_SLOT, 3));
+	run_fill(1);
+	run_fill(2);
+	cr_assert(eq(u32, atomic_load(sleep_flag()), 1));
+	cr_assert(not(has_datagram(0)));
+	run_fill(3);
+	cr_assert(has_datagram(RAW_WAIT_MS));
+	cr_assert(eq(u32, atomic_load(sleep_flag()), 0));
+	groups_stop();
+}
+
+Test(groups, a_client_that_awaits_anything_wakes_for_the_first_completion)
+{
+	groups_start();
+	sleep_for(RING_AWAITS_ANY);
+	run_fill(1);
+	cr_assert(has_datagram(RAW_WAIT_MS));
+	groups_stop();
+}
+
+/* A number that is no slot is the client's mistake: it wakes as if it awaited anything. */
+Test(groups, a_client_that_awaits_no_real_slot_wakes_for_the_first_completion)
+{
+	groups_start();
+	sleep_for(UINT64_MAX);
+	run_fill(1);
+	cr_assert(has_datagram(RAW_WAIT_MS));
+	groups_stop();
+}
+
+/* Each brings one Released. */
+static void make_and_release(uint32_t first, uint32_t end)
+{
+	for (uint32_t index = first; index < end; index++) {
+		(void)raw_buffer(client, raw_id(OBJECT_BUFFER, index), 0, 0, 64);
+		(void)raw_release(client, raw_id(OBJECT_BUFFER, index));
+	}
+}
+
+Test(groups, a_client_that_awaits_a_slot_sleeps_through_releases_but_not_answers)
+{
+	groups_start();
+	sleep_for(ring_awaits_slot(ORDERED_SLOT, 10));
+	make_and_release(SPARE, SPARE + 1);
+	run_fill(1);
+	run_fill(2);
+	cr_assert(eq(u32, atomic_load(sleep_flag()), 1));
+	(void)raw_ping(client);
+	cr_assert(has_datagram(RAW_WAIT_MS));
+	groups_stop();
+}
+
+/* Otherwise the engine would wait for room, and the client for a group that the engine does not
+ * read. */
+Test(groups, a_client_that_awaits_a_slot_wakes_when_replies_find_no_room)
+{
+	/* More replies than fit; the submit ring has room for what brings the last of them. */
+	enum { BATCH = 512, NEARLY_FULL = REPLY_RING_BYTES / 4 * 3, REST = 8192 };
+	uint32_t index = SPARE, group = 0;
+	groups_start();
+	while (atomic_load(&client->header->reply_head) < NEARLY_FULL) {
+		make_and_release(index, index + BATCH);
+		index += BATCH;
+		run_fill(++group);
+	}
+	sleep_for(ring_awaits_slot(ORDERED_SLOT, group + 1));
+	make_and_release(index, index + REST);
+	cr_assert(has_datagram(RAW_WAIT_MS));
+	wake_cancel_sleep(sleep_flag());
+	raw_round_trip(client);
+	groups_stop();
+}
