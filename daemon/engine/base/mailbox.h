@@ -41,6 +41,7 @@ enum sched_message_kind {
 	SCHED_MESSAGE_HOST_UNREGISTER,
 	SCHED_MESSAGE_USM_ALLOCATE, /* struct sched_usm */
 	SCHED_MESSAGE_USM_FREE,
+	SCHED_MESSAGE_KINDS
 };
 
 /* First member of what is sent. Belongs to the side that has it. */

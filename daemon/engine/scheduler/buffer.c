@@ -148,8 +148,9 @@ void sched_buffer_drop(struct sched_buffer *buffer)
 		buffer_unused(buffer);
 }
 
-void sched_memory_freed(struct sched_memory *memory)
+void sched_memory_freed(void *object)
 {
+	struct sched_memory *memory = object;
 	struct sched_buffer *buffer = memory->buffer;
 	struct sched_contents *contents = memory->contents;
 	memory->device->memories--;

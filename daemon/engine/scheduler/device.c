@@ -114,63 +114,34 @@ bool sched_device_has_mail(struct scheduler_device *device)
 	       sched_mailbox_has_mail(&device->loader.port.back);
 }
 
-static void handle_returned_message(struct scheduler_device *device, struct sched_message *message)
+static void give_forgotten_task(void *object)
 {
-	void *object = message; /* it begins with the message */
-	switch (message->kind) {
-	case SCHED_MESSAGE_COMMAND:
-		sched_lane_return(object);
-		break;
-	case SCHED_MESSAGE_FORGET:
-		sched_give_task(device->scheduler, object);
-		break;
-	case SCHED_MESSAGE_MEMORY_PREPARE:
-	case SCHED_MESSAGE_MEMORY_EXPORT:
-		sched_shared_returned(object);
-		break;
-	case SCHED_MESSAGE_MEMORY_FREE:
-		sched_memory_freed(object);
-		break;
-	case SCHED_MESSAGE_PROGRAM_LOAD:
-		sched_program_returned(object);
-		break;
-	case SCHED_MESSAGE_PROGRAM_FREE:
-		sched_program_destroy(object);
-		break;
-	case SCHED_MESSAGE_KERNEL_CREATE:
-		sched_kernel_returned(object);
-		break;
-	case SCHED_MESSAGE_KERNEL_FREE:
-		sched_kernel_destroy(object);
-		break;
-	case SCHED_MESSAGE_OCCUPANCY:
-		sched_occupancy_returned(object);
-		break;
-	case SCHED_MESSAGE_EVENT_MAKE:
-		sched_event_returned(object);
-		break;
-	case SCHED_MESSAGE_EVENT_FREE:
-		sched_event_destroy(object);
-		break;
-	case SCHED_MESSAGE_NATIVE:
-		sched_native_returned(object);
-		break;
-	case SCHED_MESSAGE_GRAPH:
-		sched_graph_returned(object);
-		break;
-	case SCHED_MESSAGE_HOST_REGISTER:
-	case SCHED_MESSAGE_HOST_UNREGISTER:
-		sched_registration_returned(object);
-		break;
-	case SCHED_MESSAGE_USM_ALLOCATE:
-	case SCHED_MESSAGE_USM_FREE:
-		sched_usm_returned(object);
-		break;
-	case SCHED_MESSAGE_LOSE:
-		sched_loss_returned(object);
-		break;
-	}
+	struct task *task = object;
+	sched_give_task(task->scheduler, task);
 }
+
+/* The function for each kind of message that came back; its argument begins with the message. */
+static void (*const returned[SCHED_MESSAGE_KINDS])(void *object) = {
+	[SCHED_MESSAGE_COMMAND] = sched_lane_return,
+	[SCHED_MESSAGE_FORGET] = give_forgotten_task,
+	[SCHED_MESSAGE_MEMORY_PREPARE] = sched_shared_returned,
+	[SCHED_MESSAGE_MEMORY_EXPORT] = sched_shared_returned,
+	[SCHED_MESSAGE_MEMORY_FREE] = sched_memory_freed,
+	[SCHED_MESSAGE_PROGRAM_LOAD] = sched_program_returned,
+	[SCHED_MESSAGE_PROGRAM_FREE] = sched_program_destroy,
+	[SCHED_MESSAGE_KERNEL_CREATE] = sched_kernel_returned,
+	[SCHED_MESSAGE_KERNEL_FREE] = sched_kernel_destroy,
+	[SCHED_MESSAGE_OCCUPANCY] = sched_occupancy_returned,
+	[SCHED_MESSAGE_EVENT_MAKE] = sched_event_returned,
+	[SCHED_MESSAGE_EVENT_FREE] = sched_event_destroy,
+	[SCHED_MESSAGE_NATIVE] = sched_native_returned,
+	[SCHED_MESSAGE_GRAPH] = sched_graph_returned,
+	[SCHED_MESSAGE_HOST_REGISTER] = sched_registration_returned,
+	[SCHED_MESSAGE_HOST_UNREGISTER] = sched_registration_returned,
+	[SCHED_MESSAGE_USM_ALLOCATE] = sched_usm_returned,
+	[SCHED_MESSAGE_USM_FREE] = sched_usm_returned,
+	[SCHED_MESSAGE_LOSE] = sched_loss_returned,
+};
 
 static bool drain_port(struct scheduler_device *device, struct sched_port *port)
 {
@@ -178,7 +149,7 @@ static bool drain_port(struct scheduler_device *device, struct sched_port *port)
 	bool found = false;
 	while ((message = sched_port_take(port))) {
 		device->scheduler->messages_in_flight--;
-		handle_returned_message(device, message);
+		returned[message->kind](message);
 		found = true;
 	}
 	sched_port_refill(port);

@@ -61,8 +61,9 @@ void sched_early_returned(struct task *task)
 	(void)pthread_mutex_unlock(&scheduler->happened_lock);
 }
 
-void sched_early_notify(struct sched_event *event)
+void sched_early_notify(void *object)
 {
+	struct sched_event *event = object;
 	struct scheduler *scheduler = event->scheduler;
 	struct task *task = event->early;
 	/* A task that is back is reported when it is HELD, and one that has failed when it is done.

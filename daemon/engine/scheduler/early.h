@@ -13,7 +13,7 @@ bool sched_early_begin(struct task *task);
 void sched_early_collect(struct scheduler *scheduler);
 /* The task is back from its lane: a client that was not notified need not be. */
 void sched_early_returned(struct task *task);
-void sched_early_notify(struct sched_event *event);
+void sched_early_notify(void *object);
 /* The task is done: its event is free for another one. Any task may be given. */
 void sched_early_end(struct task *task);
 

@@ -174,16 +174,18 @@ void task_end_event_wait(struct task *task, const struct backend_fault *fault)
 	task_finish(task);
 }
 
-void sched_event_returned(struct sched_event *event)
+void sched_event_returned(void *object)
 {
+	struct sched_event *event = object;
 	sched_loss_seen(event->device, &event->fault);
 	if (event->is_watched && event->fault.status)
 		set_event_happened(event, &event->fault);
 	sched_notice_queue(event->scheduler, &event->notice, SCHED_NOTICE_EVENT_READY, event);
 }
 
-void sched_event_notify(struct sched_event *event)
+void sched_event_notify(void *object)
 {
+	struct sched_event *event = object;
 	struct scheduler *scheduler = event->scheduler;
 	bool made = event->fault.status == 0 && !event->opened;
 	scheduler->callbacks.on_event_ready(scheduler->context, event->owner, event,
@@ -191,8 +193,9 @@ void sched_event_notify(struct sched_event *event)
 	sched_event_drop(event);
 }
 
-void sched_event_destroy(struct sched_event *event)
+void sched_event_destroy(void *object)
 {
+	struct sched_event *event = object;
 	(void)take_from_happened(event);
 	sched_cause_drop(event->failed);
 	free(event);

@@ -313,8 +313,9 @@ static void destroy_graph(struct sched_graph *graph)
 	free(graph);
 }
 
-void sched_graph_returned(struct sched_graph *graph)
+void sched_graph_returned(void *object)
 {
+	struct sched_graph *graph = object;
 	if (graph->way == SCHED_GRAPH_FREE) {
 		destroy_graph(graph);
 		return;
@@ -328,8 +329,9 @@ void sched_graph_returned(struct sched_graph *graph)
 			   graph);
 }
 
-void sched_graph_notify(struct sched_graph *graph)
+void sched_graph_notify(void *object)
 {
+	struct sched_graph *graph = object;
 	struct scheduler *scheduler = graph->device->scheduler;
 	if (!graph->released)
 		scheduler->callbacks.on_graph_built(scheduler->context, graph->owner, graph,

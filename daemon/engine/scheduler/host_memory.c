@@ -119,8 +119,9 @@ int scheduler_host_await(struct sched_host *host, uint64_t devices, void *owner)
 	return 0;
 }
 
-void sched_host_wait_notify(struct sched_host_wait *wait)
+void sched_host_wait_notify(void *object)
 {
+	struct sched_host_wait *wait = object;
 	struct scheduler *scheduler = wait->scheduler;
 	scheduler->callbacks.on_host_ready(scheduler->context, wait->owner, &wait->fault);
 	free(wait);
@@ -210,8 +211,9 @@ void sched_host_drop(struct sched_host *host)
 		release_host(host);
 }
 
-void sched_registration_returned(struct sched_registration *registration)
+void sched_registration_returned(void *object)
 {
+	struct sched_registration *registration = object;
 	struct sched_host *host = registration->host;
 	struct scheduler_counters *counters = &host->scheduler->counters;
 	registration->away = false;

@@ -497,8 +497,9 @@ static void prefetch_uses(const struct task *task)
 	}
 }
 
-void sched_lane_return(struct task *task)
+void sched_lane_return(void *object)
 {
+	struct task *task = object;
 	struct scheduler_device *device = task->device;
 	struct sched_lane *lane = &device->lanes[task->command.lane];
 	prefetch_uses(task);

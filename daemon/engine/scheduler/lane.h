@@ -18,7 +18,7 @@ void sched_flow_reassign_lanes(struct sched_flow *flow);
  */
 bool sched_lane_waits(const struct task *task);
 /* The task is back from its device. */
-void sched_lane_return(struct task *task);
+void sched_lane_return(void *object);
 /* After tasks came back: sends parked tasks while there is room, one of each flow in turn. */
 void sched_lane_unpark(struct scheduler_device *device);
 /* Tasks are parked, and nothing is in flight that would make room. */

@@ -57,8 +57,9 @@ void sched_loss_seen(struct scheduler_device *device, const struct backend_fault
 		lose_process(device);
 }
 
-void sched_loss_returned(struct sched_loss *loss)
+void sched_loss_returned(void *object)
 {
+	struct sched_loss *loss = object;
 	struct scheduler_device *device = loss->device;
 	if (!device->lost)
 		lose_device(device, &loss->fault);
@@ -81,8 +82,9 @@ static const struct backend_fault *best_fault(const struct scheduler *scheduler)
 	return best;
 }
 
-void sched_loss_notify(struct scheduler *scheduler)
+void sched_loss_notify(void *object)
 {
+	struct scheduler *scheduler = object;
 	if (scheduler->callbacks.on_process_lost)
 		scheduler->callbacks.on_process_lost(scheduler->context, scheduler->lost_kind,
 						     best_fault(scheduler));

@@ -317,8 +317,9 @@ void sched_native_lane_release(struct scheduler_device *device, uint32_t home_la
 							  .lane = home_lane - 1});
 }
 
-void sched_native_returned(struct sched_native *question)
+void sched_native_returned(void *object)
 {
+	struct sched_native *question = object;
 	struct scheduler_device *device = question->device;
 	if (question->question == SCHED_NATIVE_LANE_FREE) {
 		device->lanes[question->lane].is_native = false;
@@ -333,8 +334,9 @@ void sched_native_returned(struct sched_native *question)
 	sched_notice_queue(device->scheduler, &question->notice, SCHED_NOTICE_NATIVE, question);
 }
 
-void sched_native_notify(struct sched_native *question)
+void sched_native_notify(void *object)
 {
+	struct sched_native *question = object;
 	struct scheduler *scheduler = question->device->scheduler;
 	scheduler->callbacks.on_native(scheduler->context, question->owner, question->native,
 				       &question->fault);

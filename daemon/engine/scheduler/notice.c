@@ -42,8 +42,9 @@ static struct sched_notice *take_notice(struct scheduler *scheduler)
 	return notice;
 }
 
-static void notify_of_task(struct task *task)
+static void notify_of_task(void *object)
 {
+	struct task *task = object;
 	struct scheduler *scheduler = task->scheduler;
 	if (task->role == TASK_ROLE_PREPARE || task->role == TASK_ROLE_EXPORT) {
 		sched_shared_notify(task);
@@ -71,55 +72,30 @@ static void notify_of_task(struct task *task)
 		task_release(task);
 }
 
-static void notify_of_buffer(struct sched_buffer *buffer)
+static void notify_of_buffer(void *object)
 {
+	struct sched_buffer *buffer = object;
 	struct scheduler *scheduler = buffer->scheduler;
 	scheduler->counters.buffers--;
 	scheduler->callbacks.on_buffer_freed(scheduler->context, buffer->owner);
 	free(buffer);
 }
 
-static void deliver_notice(const struct sched_notice *notice)
-{
-	switch (notice->kind) {
-	case SCHED_NOTICE_TASK:
-		notify_of_task(notice->object);
-		break;
-	case SCHED_NOTICE_BUFFER_FREED:
-		notify_of_buffer(notice->object);
-		break;
-	case SCHED_NOTICE_PROGRAM_LOADED:
-		sched_program_notify(notice->object);
-		break;
-	case SCHED_NOTICE_KERNEL_CREATED:
-		sched_kernel_notify(notice->object);
-		break;
-	case SCHED_NOTICE_EVENT_READY:
-		sched_event_notify(notice->object);
-		break;
-	case SCHED_NOTICE_EARLY:
-		sched_early_notify(notice->object);
-		break;
-	case SCHED_NOTICE_OCCUPANCY:
-		sched_occupancy_notify(notice->object);
-		break;
-	case SCHED_NOTICE_NATIVE:
-		sched_native_notify(notice->object);
-		break;
-	case SCHED_NOTICE_GRAPH_BUILT:
-		sched_graph_notify(notice->object);
-		break;
-	case SCHED_NOTICE_USM_READY:
-		sched_usm_notify(notice->object);
-		break;
-	case SCHED_NOTICE_HOST_READY:
-		sched_host_wait_notify(notice->object);
-		break;
-	case SCHED_NOTICE_PROCESS_LOST:
-		sched_loss_notify(notice->object);
-		break;
-	}
-}
+/* The function for each kind of notice. */
+static void (*const notifiers[SCHED_NOTICE_KINDS])(void *object) = {
+	[SCHED_NOTICE_TASK] = notify_of_task,
+	[SCHED_NOTICE_BUFFER_FREED] = notify_of_buffer,
+	[SCHED_NOTICE_PROGRAM_LOADED] = sched_program_notify,
+	[SCHED_NOTICE_KERNEL_CREATED] = sched_kernel_notify,
+	[SCHED_NOTICE_EVENT_READY] = sched_event_notify,
+	[SCHED_NOTICE_EARLY] = sched_early_notify,
+	[SCHED_NOTICE_OCCUPANCY] = sched_occupancy_notify,
+	[SCHED_NOTICE_NATIVE] = sched_native_notify,
+	[SCHED_NOTICE_GRAPH_BUILT] = sched_graph_notify,
+	[SCHED_NOTICE_USM_READY] = sched_usm_notify,
+	[SCHED_NOTICE_HOST_READY] = sched_host_wait_notify,
+	[SCHED_NOTICE_PROCESS_LOST] = sched_loss_notify,
+};
 
 bool sched_notice_due(const struct scheduler *scheduler)
 {
@@ -132,7 +108,7 @@ bool sched_notice_deliver(struct scheduler *scheduler, uint32_t limit)
 	while (limit-- > 0 && sched_notice_due(scheduler)) {
 		struct sched_notice *notice = take_notice(scheduler);
 		bool last = notice->kind == SCHED_NOTICE_PROCESS_LOST;
-		deliver_notice(notice);
+		notifiers[notice->kind](notice->object);
 		/* A session that ends by this must not get later failures. */
 		if (last)
 			break;

@@ -82,8 +82,9 @@ void sched_program_release(struct sched_program *program)
 	program_drop(program);
 }
 
-void sched_program_returned(struct sched_program *program)
+void sched_program_returned(void *object)
 {
+	struct sched_program *program = object;
 	free(program->binary);
 	program->binary = NULL;
 	sched_loss_seen(program->device, &program->fault);
@@ -91,8 +92,9 @@ void sched_program_returned(struct sched_program *program)
 			   program);
 }
 
-void sched_program_notify(struct sched_program *program)
+void sched_program_notify(void *object)
 {
+	struct sched_program *program = object;
 	struct scheduler *scheduler = program->scheduler;
 	scheduler->callbacks.on_program_loaded(scheduler->context, program->owner, program,
 					       program->names, &program->fault);
@@ -101,8 +103,9 @@ void sched_program_notify(struct sched_program *program)
 	program_drop(program);
 }
 
-void sched_program_destroy(struct sched_program *program)
+void sched_program_destroy(void *object)
 {
+	struct sched_program *program = object;
 	free(program->names);
 	free(program->binary);
 	free(program);
@@ -210,8 +213,9 @@ static void release_waiting_launches(struct sched_kernel *kernel)
 	sched_cause_drop(cause);
 }
 
-void sched_kernel_returned(struct sched_kernel *kernel)
+void sched_kernel_returned(void *object)
 {
+	struct sched_kernel *kernel = object;
 	if (kernel->program)
 		program_drop(kernel->program);
 	kernel->program = NULL;
@@ -221,8 +225,9 @@ void sched_kernel_returned(struct sched_kernel *kernel)
 	sched_notice_queue(kernel->scheduler, &kernel->notice, SCHED_NOTICE_KERNEL_CREATED, kernel);
 }
 
-void sched_kernel_notify(struct sched_kernel *kernel)
+void sched_kernel_notify(void *object)
 {
+	struct sched_kernel *kernel = object;
 	struct scheduler *scheduler = kernel->scheduler;
 	scheduler->callbacks.on_kernel_created(scheduler->context, kernel->owner, kernel,
 					       kernel->fault.status == 0 ? &kernel->facts : NULL,
@@ -230,8 +235,9 @@ void sched_kernel_notify(struct sched_kernel *kernel)
 	sched_kernel_drop(kernel);
 }
 
-void sched_kernel_destroy(struct sched_kernel *kernel)
+void sched_kernel_destroy(void *object)
 {
+	struct sched_kernel *kernel = object;
 	free(kernel->name);
 	free(kernel);
 }
@@ -254,15 +260,17 @@ int sched_kernel_occupancy(struct sched_kernel *kernel, const uint64_t local[3],
 	return 0;
 }
 
-void sched_occupancy_returned(struct sched_occupancy *question)
+void sched_occupancy_returned(void *object)
 {
+	struct sched_occupancy *question = object;
 	sched_loss_seen(question->kernel->device, &question->fault);
 	sched_notice_queue(question->kernel->scheduler, &question->notice, SCHED_NOTICE_OCCUPANCY,
 			   question);
 }
 
-void sched_occupancy_notify(struct sched_occupancy *question)
+void sched_occupancy_notify(void *object)
 {
+	struct sched_occupancy *question = object;
 	struct scheduler *scheduler = question->kernel->scheduler;
 	scheduler->callbacks.on_occupancy(scheduler->context, question->owner,
 					  question->fault.status == 0 ? &question->answer : NULL,

@@ -264,8 +264,9 @@ void sched_shared_export(struct task *task)
 	sched_device_post(task->device, &task->message);
 }
 
-void sched_shared_returned(struct task *task)
+void sched_shared_returned(void *object)
 {
+	struct task *task = object;
 	struct sched_cause *cause = task->command.cause;
 	if (cause) {
 		sched_loss_seen(task->device, &cause->fault);

@@ -4,7 +4,7 @@
 
 struct task;
 
-void sched_shared_returned(struct task *task);
+void sched_shared_returned(void *object);
 void sched_shared_export(struct task *task);
 void sched_shared_notify(struct task *task);
 

@@ -85,8 +85,9 @@ void sched_usm_release(struct sched_usm *usm)
 	sched_device_post_load(usm->device, &usm->message);
 }
 
-void sched_usm_returned(struct sched_usm *usm)
+void sched_usm_returned(void *object)
 {
+	struct sched_usm *usm = object;
 	if (usm->message.kind == SCHED_MESSAGE_USM_FREE) {
 		destroy_usm(usm);
 		return;
@@ -98,8 +99,9 @@ void sched_usm_returned(struct sched_usm *usm)
 	sched_notice_queue(usm->device->scheduler, &usm->notice, SCHED_NOTICE_USM_READY, usm);
 }
 
-void sched_usm_notify(struct sched_usm *usm)
+void sched_usm_notify(void *object)
 {
+	struct sched_usm *usm = object;
 	struct scheduler *scheduler = usm->device->scheduler;
 	scheduler->callbacks.on_usm_ready(scheduler->context, usm->owner, usm->pointer,
 					  &usm->fault);

@@ -126,7 +126,7 @@ struct sched_buffer {
 };
 
 void sched_buffer_drop(struct sched_buffer *buffer);
-void sched_memory_freed(struct sched_memory *memory);
+void sched_memory_freed(void *object);
 void sched_contents_init(struct sched_contents *contents, struct sched_buffer *buffer,
 			 uint64_t size_bytes, uint64_t valid);
 void sched_contents_fini(struct sched_contents *contents);

@@ -40,10 +40,10 @@ struct sched_event {
 	struct backend_fault fault;
 };
 
-void sched_event_returned(struct sched_event *event);
-void sched_event_notify(struct sched_event *event);
+void sched_event_returned(void *object);
+void sched_event_notify(void *object);
 void sched_event_drop(struct sched_event *event);
-void sched_event_destroy(struct sched_event *event);
+void sched_event_destroy(void *object);
 /* The task has only its event to wait for, and is HELD. False: the event has happened. */
 bool sched_event_hold(struct task *task);
 /* Takes events that have happened since the last call. */

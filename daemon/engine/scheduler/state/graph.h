@@ -107,8 +107,8 @@ void sched_graph_fill(struct task_command *command, const struct task_request *r
 		      uint8_t *at);
 /* The task is over. Also of tasks that are none. */
 void sched_graph_end(struct task *task);
-void sched_graph_returned(struct sched_graph *graph);
-void sched_graph_notify(struct sched_graph *graph);
+void sched_graph_returned(void *object);
+void sched_graph_notify(void *object);
 void sched_graph_destroy(struct sched_graph *graph);
 
 #endif

@@ -52,7 +52,7 @@ void sched_host_device_opened(struct scheduler_device *device);
 /* A graph names the memory, and may outlive its owner's use. */
 void sched_host_hold(struct sched_host *host);
 void sched_host_drop(struct sched_host *host);
-void sched_registration_returned(struct sched_registration *registration);
-void sched_host_wait_notify(struct sched_host_wait *wait);
+void sched_registration_returned(void *object);
+void sched_host_wait_notify(void *object);
 
 #endif

@@ -39,8 +39,8 @@ struct sched_native {
 int sched_device_add(struct scheduler *scheduler, const struct scheduler_device_info *info,
 		     uint64_t native_context, struct scheduler_device **device_out);
 
-void sched_native_returned(struct sched_native *question);
-void sched_native_notify(struct sched_native *question);
+void sched_native_returned(void *object);
+void sched_native_notify(void *object);
 /* Stops devices of native contexts without holders and memories. */
 void sched_native_retire(struct scheduler *scheduler);
 

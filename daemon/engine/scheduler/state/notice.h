@@ -20,6 +20,7 @@ enum sched_notice_kind {
 	SCHED_NOTICE_USM_READY,
 	SCHED_NOTICE_HOST_READY,
 	SCHED_NOTICE_PROCESS_LOST,
+	SCHED_NOTICE_KINDS
 };
 
 /* A callback that is due. */

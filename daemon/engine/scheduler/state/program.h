@@ -67,18 +67,18 @@ struct sched_kernel {
 	struct backend_fault fault;
 };
 
-void sched_program_returned(struct sched_program *program);
-void sched_kernel_returned(struct sched_kernel *kernel);
+void sched_program_returned(void *object);
+void sched_kernel_returned(void *object);
 void sched_kernel_drop(struct sched_kernel *kernel);
-void sched_program_notify(struct sched_program *program);
-void sched_kernel_notify(struct sched_kernel *kernel);
-void sched_program_destroy(struct sched_program *program);
-void sched_kernel_destroy(struct sched_kernel *kernel);
+void sched_program_notify(void *object);
+void sched_kernel_notify(void *object);
+void sched_program_destroy(void *object);
+void sched_kernel_destroy(void *object);
 /* The launch holds the kernel, and waits for it if it is not made yet. */
 void sched_kernel_use(struct sched_kernel *kernel, struct task *task);
 /* The launch is done. */
 void sched_kernel_unuse(struct task *task);
-void sched_occupancy_returned(struct sched_occupancy *occupancy);
-void sched_occupancy_notify(struct sched_occupancy *occupancy);
+void sched_occupancy_returned(void *object);
+void sched_occupancy_notify(void *object);
 
 #endif

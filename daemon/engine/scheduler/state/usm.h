@@ -27,8 +27,8 @@ struct sched_usm {
 	struct backend_fault fault;
 };
 
-void sched_usm_returned(struct sched_usm *usm);
-void sched_usm_notify(struct sched_usm *usm);
+void sched_usm_returned(void *object);
+void sched_usm_notify(void *object);
 bool sched_usm_is_action(enum task_action action);
 /* `at`: storage for the pattern of a fill. */
 void sched_usm_fill_command(struct task_command *command, const struct task_request *request,
