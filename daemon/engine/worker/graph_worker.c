@@ -258,8 +258,9 @@ static void end_graph(struct sched_graph *graph)
 	graph->retired_count = 0;
 }
 
-bool worker_graph_handle(struct scheduler_device *device, struct sched_graph *graph)
+bool worker_graph_handle(struct scheduler_device *device, void *object)
 {
+	struct sched_graph *graph = object;
 	if (graph->way == SCHED_GRAPH_FREE) {
 		end_graph(graph);
 		return true;

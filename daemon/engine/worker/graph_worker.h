@@ -11,8 +11,8 @@ struct sched_memory;
 struct scheduler_device;
 struct task_command;
 
-/* False: it was set aside. */
-bool worker_graph_handle(struct scheduler_device *device, struct sched_graph *graph);
+/* `object`: a struct sched_graph. False: it was set aside. */
+bool worker_graph_handle(struct scheduler_device *device, void *object);
 /*
  * Where a temporary lies in the graph that is being filled in; NULL: nowhere but in its handle.
  * `need` makes it if that can be: 0 when it has or cannot, or negative with a fault.

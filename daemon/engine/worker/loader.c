@@ -76,8 +76,9 @@ static int load_binary(struct scheduler_device *device, struct sched_program *pr
 	return result;
 }
 
-static void load_program(struct scheduler_device *device, struct sched_program *program)
+static void load_program(struct scheduler_device *device, void *object)
 {
+	struct sched_program *program = object;
 	if (!is_device_there(device, &program->fault))
 		return;
 	int result = program->is_native ? make_native_program(device, program)
@@ -109,8 +110,9 @@ static int make_native_kernel(struct scheduler_device *device, struct sched_kern
 	return result;
 }
 
-static void create_kernel(struct scheduler_device *device, struct sched_kernel *kernel)
+static void create_kernel(struct scheduler_device *device, void *object)
 {
+	struct sched_kernel *kernel = object;
 	if (!is_device_there(device, &kernel->fault))
 		return;
 	if (kernel->program && !kernel->program->handle) {
@@ -130,8 +132,9 @@ static void create_kernel(struct scheduler_device *device, struct sched_kernel *
 	complete_fault(device, &kernel->fault, result);
 }
 
-static void answer_occupancy(struct scheduler_device *device, struct sched_occupancy *question)
+static void answer_occupancy(struct scheduler_device *device, void *object)
 {
+	struct sched_occupancy *question = object;
 	struct backend_fault *fault = &question->fault;
 	if (!is_device_there(device, fault))
 		return;
@@ -154,8 +157,9 @@ static void answer_occupancy(struct scheduler_device *device, struct sched_occup
 		*fault = (struct backend_fault){.status = STATUS_SUCCESS};
 }
 
-static void register_host(struct scheduler_device *device, struct sched_registration *registration)
+static void register_host(struct scheduler_device *device, void *object)
 {
+	struct sched_registration *registration = object;
 	if (!is_device_there(device, &registration->fault))
 		return;
 	int result = device->ops->host_register(device->handle, registration->host->host,
@@ -181,8 +185,9 @@ static int find_variable(struct scheduler_device *device, struct sched_usm *usm)
 					     &usm->size_bytes, &usm->fault);
 }
 
-static void allocate_usm(struct scheduler_device *device, struct sched_usm *usm)
+static void allocate_usm(struct scheduler_device *device, void *object)
 {
+	struct sched_usm *usm = object;
 	if (!is_device_there(device, &usm->fault))
 		return;
 	int result = -ENOTSUP;
@@ -197,35 +202,34 @@ static void allocate_usm(struct scheduler_device *device, struct sched_usm *usm)
 	}
 }
 
-void worker_loader_handle(struct scheduler_device *device, struct sched_message *message)
+static void unregister_host(struct scheduler_device *device, void *object)
 {
-	void *object = message; /* it begins with the message */
-	switch (message->kind) {
-	case SCHED_MESSAGE_PROGRAM_LOAD:
-		load_program(device, object);
-		break;
-	case SCHED_MESSAGE_KERNEL_CREATE:
-		create_kernel(device, object);
-		break;
-	case SCHED_MESSAGE_OCCUPANCY:
-		answer_occupancy(device, object);
-		break;
-	case SCHED_MESSAGE_HOST_REGISTER:
-		register_host(device, object);
-		break;
-	case SCHED_MESSAGE_HOST_UNREGISTER:
-		device->ops->host_unregister(((struct sched_registration *)object)->handle);
-		break;
-	case SCHED_MESSAGE_USM_ALLOCATE:
-		allocate_usm(device, object);
-		break;
-	case SCHED_MESSAGE_USM_FREE:
-		device->ops->usm_free(device->handle, ((struct sched_usm *)object)->kind,
-				      ((struct sched_usm *)object)->pointer);
-		break;
-	default:
-		break;
-	}
+	const struct sched_registration *registration = object;
+	device->ops->host_unregister(registration->handle);
+}
+
+static void free_usm(struct scheduler_device *device, void *object)
+{
+	const struct sched_usm *usm = object;
+	device->ops->usm_free(device->handle, usm->kind, usm->pointer);
+}
+
+/* The function for each kind of message to the loader. */
+static void (*const handlers[SCHED_MESSAGE_KINDS])(struct scheduler_device *, void *object) = {
+	[SCHED_MESSAGE_PROGRAM_LOAD] = load_program,
+	[SCHED_MESSAGE_KERNEL_CREATE] = create_kernel,
+	[SCHED_MESSAGE_OCCUPANCY] = answer_occupancy,
+	[SCHED_MESSAGE_HOST_REGISTER] = register_host,
+	[SCHED_MESSAGE_HOST_UNREGISTER] = unregister_host,
+	[SCHED_MESSAGE_USM_ALLOCATE] = allocate_usm,
+	[SCHED_MESSAGE_USM_FREE] = free_usm,
+};
+
+bool worker_loader_handle(struct scheduler_device *device, void *object)
+{
+	const struct sched_message *message = object;
+	handlers[message->kind](device, object);
+	return true;
 }
 
 /* Loads that wait for a quiet moment, and what comes behind them. Others go on meanwhile: no moment
@@ -305,7 +309,7 @@ static void *loader_main(void *argument)
 			}
 		}
 		if (message) {
-			worker_loader_handle(device, message);
+			(void)worker_loader_handle(device, message);
 			if (has_gate) /* it may have needed none in the end */
 				worker_quiesce_end(device);
 			if (list.first && list.first->kind == SCHED_MESSAGE_PROGRAM_LOAD)

@@ -25,7 +25,8 @@ struct worker_loader {
 int worker_loader_start(struct scheduler_device *device);
 /* Front; nothing is in flight. */
 void worker_loader_stop(struct scheduler_device *device);
-/* On the loader, or on the device's thread where there is none. */
-void worker_loader_handle(struct scheduler_device *device, struct sched_message *message);
+/* On the loader, or on the device's thread where there is none. `object` begins with the message,
+ * which goes back now: true. */
+bool worker_loader_handle(struct scheduler_device *device, void *object);
 
 #endif

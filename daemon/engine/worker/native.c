@@ -110,8 +110,9 @@ static int need_native_memory(struct scheduler_device *device, struct sched_nati
 		       : 0;
 }
 
-bool worker_native_handle(struct scheduler_device *device, struct sched_native *question)
+bool worker_native_handle(struct scheduler_device *device, void *object)
 {
+	struct sched_native *question = object;
 	if (question->question == SCHED_NATIVE_LANE_FREE) {
 		free_native_lane(device, question->lane);
 		return true;

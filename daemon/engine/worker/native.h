@@ -6,11 +6,10 @@
 
 #include <stdbool.h>
 
-struct sched_native;
 struct scheduler_device;
 
-/* False: the request was set aside. */
-bool worker_native_handle(struct scheduler_device *device, struct sched_native *question);
+/* `object`: a struct sched_native. False: the request was set aside. */
+bool worker_native_handle(struct scheduler_device *device, void *object);
 /* Any thread. -EOPNOTSUPP, with this text. */
 int worker_native_refuse(struct backend_fault *fault, const char *text);
 

@@ -9,10 +9,8 @@
 #include "scheduler/state/program.h"
 #include "scheduler/public/device.h"
 #include "scheduler/state/task.h"
-#include "worker/graph_worker.h"
 #include "worker/loss.h"
 #include "worker/memory.h"
-#include "worker/native.h"
 #include "worker/spill.h"
 #include "worker/wake.h"
 
@@ -29,8 +27,9 @@ static void fail_object_task(struct task *task, struct backend_fault *fault, int
 }
 
 /* False: its turn comes when there is room. */
-static bool prepare_memory(struct scheduler_device *device, struct task *task)
+bool worker_prepare_memory(struct scheduler_device *device, void *object)
 {
+	struct task *task = object;
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
 	int result = worker_memory(device, task->memory, &fault);
 	if (result == WORKER_SPILL_WAIT) {
@@ -45,8 +44,9 @@ static bool prepare_memory(struct scheduler_device *device, struct task *task)
 }
 
 /* The same as above. */
-static bool export_memory(struct scheduler_device *device, struct task *task)
+bool worker_export_memory(struct scheduler_device *device, void *object)
 {
+	struct task *task = object;
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
 	int result = worker_memory(device, task->memory, &fault);
 	task->shared->descriptor = -1;
@@ -134,8 +134,9 @@ static void make_event(struct scheduler_device *device, struct sched_event *even
 }
 
 /* False: when the copy that is under way is over. */
-static bool free_memory(struct scheduler_device *device, struct sched_memory *memory)
+bool worker_free_memory(struct scheduler_device *device, void *object)
 {
+	struct sched_memory *memory = object;
 	if (!worker_spill_free(device, memory))
 		return false;
 	struct backend_memory *handle = atomic_load(&memory->handle);
@@ -147,38 +148,32 @@ static bool free_memory(struct scheduler_device *device, struct sched_memory *me
 	return true;
 }
 
-bool worker_objects_handle(struct scheduler_device *device, struct sched_message *message)
+bool worker_free_program(struct scheduler_device *device, void *object)
 {
-	const struct backend_ops *ops = device->ops;
-	void *object = message; /* it begins with the message */
-	switch (message->kind) {
-	case SCHED_MESSAGE_MEMORY_PREPARE:
-		return prepare_memory(device, object);
-	case SCHED_MESSAGE_MEMORY_EXPORT:
-		return export_memory(device, object);
-	case SCHED_MESSAGE_MEMORY_FREE:
-		return free_memory(device, object);
-	case SCHED_MESSAGE_PROGRAM_FREE:
-		if (((struct sched_program *)object)->handle)
-			ops->program_free(((struct sched_program *)object)->handle);
-		break;
-	case SCHED_MESSAGE_KERNEL_FREE:
-		if (((struct sched_kernel *)object)->handle)
-			ops->kernel_free(((struct sched_kernel *)object)->handle);
-		break;
-	case SCHED_MESSAGE_EVENT_MAKE:
-		make_event(device, object);
-		break;
-	case SCHED_MESSAGE_NATIVE:
-		return worker_native_handle(device, object);
-	case SCHED_MESSAGE_GRAPH:
-		return worker_graph_handle(device, object);
-	case SCHED_MESSAGE_EVENT_FREE:
-		if (((struct sched_event *)object)->handle)
-			ops->event_free(((struct sched_event *)object)->handle);
-		break;
-	default:
-		break;
-	}
+	const struct sched_program *program = object;
+	if (program->handle)
+		device->ops->program_free(program->handle);
+	return true;
+}
+
+bool worker_free_kernel(struct scheduler_device *device, void *object)
+{
+	const struct sched_kernel *kernel = object;
+	if (kernel->handle)
+		device->ops->kernel_free(kernel->handle);
+	return true;
+}
+
+bool worker_make_event(struct scheduler_device *device, void *object)
+{
+	make_event(device, object);
+	return true;
+}
+
+bool worker_free_event(struct scheduler_device *device, void *object)
+{
+	const struct sched_event *event = object;
+	if (event->handle)
+		device->ops->event_free(event->handle);
 	return true;
 }

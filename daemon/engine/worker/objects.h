@@ -4,10 +4,15 @@
 
 #include <stdbool.h>
 
-struct sched_message;
 struct scheduler_device;
 
-/* False: the message was set aside and does not go back now. */
-bool worker_objects_handle(struct scheduler_device *device, struct sched_message *message);
+/* `object`: what begins with the message. False: it was set aside, and does not go back now. */
+bool worker_prepare_memory(struct scheduler_device *device, void *object);
+bool worker_export_memory(struct scheduler_device *device, void *object);
+bool worker_free_memory(struct scheduler_device *device, void *object);
+bool worker_free_program(struct scheduler_device *device, void *object);
+bool worker_free_kernel(struct scheduler_device *device, void *object);
+bool worker_make_event(struct scheduler_device *device, void *object);
+bool worker_free_event(struct scheduler_device *device, void *object);
 
 #endif

@@ -19,9 +19,11 @@
 #include "worker/command.h"
 #include "worker/execute.h"
 #include "worker/failed.h"
+#include "worker/graph_worker.h"
 #include "worker/latency.h"
 #include "worker/loader.h"
 #include "worker/loss.h"
+#include "worker/native.h"
 #include "worker/objects.h"
 #include "worker/open.h"
 #include "worker/quiesce.h"
@@ -110,14 +112,53 @@ bool worker_complete(struct scheduler_device *device)
 
 /* The process was lost on another device. Only the backend can name the commands that were running
  * on this one. */
-static void lose_with_process(struct scheduler_device *device, const struct backend_fault *fault)
+static bool lose_with_process(struct scheduler_device *device, void *object)
 {
+	const struct sched_loss *loss = object;
 	uint64_t deadline = clock_deadline_ns(ASK_NS);
 	while ((device->features & BACKEND_FEATURE_POLLED) && device->worker.in_flight > 0 &&
 	       clock_now_ns() < deadline)
 		(void)worker_complete(device);
-	worker_lose(device, fault);
+	worker_lose(device, &loss->fault);
+	return true;
 }
+
+/* It goes back when it is complete. */
+static bool run_command(struct scheduler_device *device, void *object)
+{
+	worker_execute(device, object);
+	return false;
+}
+
+static bool forget_failed_task(struct scheduler_device *device, void *object)
+{
+	worker_failed_remove(device, object);
+	return true;
+}
+
+/* The function for each kind of message. The argument begins with the message; true: it goes back
+ * now. */
+static bool (*const handlers[SCHED_MESSAGE_KINDS])(struct scheduler_device *, void *object) = {
+	[SCHED_MESSAGE_COMMAND] = run_command,
+	[SCHED_MESSAGE_FORGET] = forget_failed_task,
+	[SCHED_MESSAGE_MEMORY_PREPARE] = worker_prepare_memory,
+	[SCHED_MESSAGE_MEMORY_EXPORT] = worker_export_memory,
+	[SCHED_MESSAGE_MEMORY_FREE] = worker_free_memory,
+	[SCHED_MESSAGE_PROGRAM_FREE] = worker_free_program,
+	[SCHED_MESSAGE_KERNEL_FREE] = worker_free_kernel,
+	[SCHED_MESSAGE_EVENT_MAKE] = worker_make_event,
+	[SCHED_MESSAGE_EVENT_FREE] = worker_free_event,
+	[SCHED_MESSAGE_NATIVE] = worker_native_handle,
+	[SCHED_MESSAGE_GRAPH] = worker_graph_handle,
+	[SCHED_MESSAGE_LOSE] = lose_with_process,
+	[SCHED_MESSAGE_PROGRAM_LOAD] = worker_loader_handle,
+	[SCHED_MESSAGE_KERNEL_CREATE] = worker_loader_handle,
+	[SCHED_MESSAGE_OCCUPANCY] = worker_loader_handle,
+	[SCHED_MESSAGE_HOST_REGISTER] = worker_loader_handle,
+	[SCHED_MESSAGE_HOST_UNREGISTER] = worker_loader_handle,
+	[SCHED_MESSAGE_USM_ALLOCATE] = worker_loader_handle,
+	[SCHED_MESSAGE_USM_FREE] = worker_loader_handle,
+};
 
 void worker_handle(struct scheduler_device *device, struct sched_message *message)
 {
@@ -125,31 +166,8 @@ void worker_handle(struct scheduler_device *device, struct sched_message *messag
 		return;
 	/* Others may free something. */
 	device->worker.spill.may_have_room |= message->kind != SCHED_MESSAGE_COMMAND;
-	switch (message->kind) {
-	case SCHED_MESSAGE_COMMAND:
-		worker_execute(device, (struct task *)(void *)message);
-		return; /* comes back when it is complete */
-	case SCHED_MESSAGE_FORGET:
-		worker_failed_remove(device, (struct task *)(void *)message);
-		break;
-	case SCHED_MESSAGE_LOSE:
-		lose_with_process(device, &((struct sched_loss *)(void *)message)->fault);
-		break;
-	case SCHED_MESSAGE_PROGRAM_LOAD:
-	case SCHED_MESSAGE_KERNEL_CREATE:
-	case SCHED_MESSAGE_OCCUPANCY:
-	case SCHED_MESSAGE_HOST_REGISTER:
-	case SCHED_MESSAGE_HOST_UNREGISTER:
-	case SCHED_MESSAGE_USM_ALLOCATE:
-	case SCHED_MESSAGE_USM_FREE:
-		worker_loader_handle(device, message);
-		break;
-	default:
-		if (!worker_objects_handle(device, message))
-			return;
-		break;
-	}
-	worker_return(device, message);
+	if (handlers[message->kind](device, message))
+		worker_return(device, message);
 }
 
 void worker_flush(struct scheduler_device *device)
