@@ -1,0 +1,206 @@
+/* A launch of an instance: one task, that requires what the nodes require together. */
+#include "graph/instance_internal.h"
+
+#include "clock.h"
+#include "group/check.h"
+#include "group/group.h"
+#include "session/session.h"
+
+#include <stdio.h>
+
+/* Launches that are in flight are on one lane. */
+static bool choose_lane(struct graph_instance *instance, const struct queue *queue)
+{
+	if (instance->open > 0)
+		return queue->has_native_lane || queue->lane_is_known
+			       ? instance->home_lane == queue->home_lane
+			       : !instance->lane_is_native;
+	bool keeps = instance->home_lane > 0 && !instance->lane_is_native &&
+		     !queue->has_native_lane && !queue->in_order;
+	if (!keeps)
+		instance->home_lane =
+			queue->home_lane ? queue->home_lane : scheduler_home_lane(queue->device);
+	instance->lane_is_native = queue->has_native_lane;
+	return true;
+}
+
+/* The requirements of the whole graph become those of its task. */
+static int put_requirements(struct session *session, const struct graph_order *order,
+			    struct task_request *request, struct backend_fault *fault)
+{
+	struct group_scratch *scratch = &session->engine->scratch;
+	uint64_t stamp = ++session->engine->stamp;
+	for (uint32_t i = 0; i < order->need_count; i++) {
+		struct buffer *buffer;
+		int r = object_get(session, order->needs[i].buffer, OBJECT_BUFFER, &buffer, fault);
+		if (r != 0)
+			return r;
+		if (group_names_twice(stamp, buffer))
+			return NODES_SAME_MEMORY;
+		scratch->requirements[i] = order->needs[i].requirement;
+	}
+	request->requirements = scratch->requirements;
+	request->requirement_count = order->need_count;
+	return 0;
+}
+
+/* As one, all of it would fail. */
+static bool needs_what_is_lost(const struct task_request *request)
+{
+	for (uint32_t i = 0; i < request->requirement_count; i++) {
+		if (sched_requirement_is_lost(&request->requirements[i]))
+			return true;
+	}
+	return false;
+}
+
+/* A launch as one is over. The graph may be freed afterwards. */
+static void end_launch(struct group *group)
+{
+	struct graph *graph = group->graph;
+	if (graph->last == group)
+		graph->last = NULL;
+	graph->instance->open--;
+	graph->instance->former_open -= group->graph_making != graph->instance->making;
+	for (uint32_t i = 0; group->graph_arenas && i < group->graph_arenas->count; i++)
+		group->graph_arenas->list[i].arena->users--;
+	graph_arenas_drop(group->graph_arenas);
+	object_unref(&graph->object);
+}
+
+static const struct group_graph_ops instance_ops = {.done = end_launch};
+
+static void open_group(const struct graph_instance_launch *launch, struct group *group)
+{
+	struct session *session = launch->session;
+	struct queue *queue = launch->queue;
+	struct graph *graph = launch->graph;
+	group->graph = graph;
+	group->graph_ops = &instance_ops;
+	group_window_open(&queue->window, &group->entry);
+	(void)object_ref(&queue->object);
+	(void)object_ref(&graph->object);
+	session->groups_open++;
+	session->record_cost += graph->instance->order.need_count;
+	group->session_number = ++session->group_count;
+	list_push_back(&session->open_groups, &group->session_link);
+	group->graph_making = graph->instance->making;
+	group->graph_arenas = graph->instance->arenas;
+	for (uint32_t i = 0; group->graph_arenas && i < group->graph_arenas->count; i++)
+		group->graph_arenas->list[i].arena->users++;
+	if (group->graph_arenas)
+		group->graph_arenas->references++;
+	if (session->engine->scratch.waits_for_all)
+		queue->barrier = &group->entry;
+	graph->last = group;
+	graph->instance->open++;
+	session->engine->graph_launches++;
+}
+
+static int submit_launch(const struct graph_instance_launch *launch, struct task_request *request,
+			 struct backend_fault *fault)
+{
+	struct session *session = launch->session;
+	struct group_scratch *scratch = &session->engine->scratch;
+	scratch->after_count = 0;
+	if (group_scratch_put_before(scratch, &request->after_order_count) < 0)
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				 "the engine has no memory for dependencies");
+	request->after = scratch->after;
+	request->after_count = scratch->after_count;
+	struct group *group = pool_take(&session->engine->groups);
+	if (!group)
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				 "the engine has no memory for a graph's launch");
+	*group = *launch->slots;
+	group->work.kind = WORK_GROUP;
+	list_init(&group->held_link);
+	group->queue = launch->queue;
+	group->submit_ns = launch->queue->profiling ? clock_now_ns() : 0;
+	request->owner = &group->work;
+	int r = task_submit(session->engine->scheduler, request, &group->task);
+	if (r < 0) {
+		pool_give(&session->engine->groups, group);
+		return group_submit_fault(r, "a graph's launch", fault);
+	}
+	open_group(launch, group);
+	return 0;
+}
+
+static int launch_ready(const struct graph_instance_launch *launch,
+			struct sched_graph_node **changes, enum graph_replay_reason *reason_out,
+			struct backend_fault *fault)
+{
+	struct session *session = launch->session;
+	struct queue *queue = launch->queue;
+	struct graph *graph = launch->graph;
+	struct graph_instance *instance = graph->instance;
+	/* Its nodes would run on all of the device, also on what is set apart for the latency
+	 * class. */
+	*reason_out = GRAPH_REPLAY_DEVICE;
+	if (!graph_needs_instance(graph) && scheduler_latency_units(queue->device) > 0)
+		return GRAPH_LAUNCH_REPLAY;
+	*reason_out = GRAPH_REPLAY_QUEUE;
+	if (!choose_lane(instance, queue))
+		return GRAPH_LAUNCH_REPLAY;
+	*reason_out = GRAPH_REPLAY_CHANGE;
+	if (instance->arena_is_freed || sched_graph_is_broken(instance->sched) ||
+	    graph_instance_has_unsupported(queue, graph))
+		return GRAPH_LAUNCH_REPLAY;
+	*reason_out = GRAPH_REPLAY_NODE;
+	int r = 0;
+	if (instance->order_stale)
+		r = graph_instance_recompute_order(session, queue, graph, fault);
+	else if (instance->releases != session->graph_releases)
+		r = graph_nodes_check(session, queue, graph, NULL, fault);
+	if (r == 0)
+		instance->releases = session->graph_releases;
+	else if (r == NODES_REORDERED)
+		*reason_out = GRAPH_REPLAY_CHANGE;
+	struct task_request request = {.device = NULL};
+	if (r == 0 && instance->changed_count > 0)
+		r = graph_instance_send_changes(session, queue, graph, changes, fault);
+	if (r == 0)
+		r = put_requirements(session, &instance->order, &request, fault);
+	if (r != 0)
+		return r < 0 ? r : GRAPH_LAUNCH_REPLAY; /* the replay reports which node it is */
+	*reason_out = GRAPH_REPLAY_CONTENTS;
+	if (!graph_needs_instance(graph) && !launch->failed_dependency &&
+	    needs_what_is_lost(&request))
+		return GRAPH_LAUNCH_REPLAY;
+	char what[32];
+	(void)snprintf(what, sizeof(what), "graph of %u nodes", graph->node_count);
+	request.device = queue->device;
+	request.home_lane = instance->home_lane;
+	request.action = TASK_GRAPH;
+	request.what = what;
+	request.timed = queue->profiling && graph->profiling;
+	request.account = session->work;
+	request.flight_session = session->peer.session;
+	request.flight_queue = launch->message->queue;
+	request.flight_group = launch->message->group;
+	request.failed_dependency = launch->failed_dependency;
+	request.graph.graph = instance->sched;
+	request.graph.changes = *changes;
+	return submit_launch(launch, &request, fault);
+}
+
+int graph_instance_launch(const struct graph_instance_launch *launch,
+			  enum graph_replay_reason *reason_out, struct backend_fault *fault)
+{
+	struct graph_instance *instance = launch->graph->instance;
+	struct sched_graph_node *changes = NULL;
+	if (!instance || instance->state != GRAPH_INSTANCE_READY) {
+		*reason_out = instance ? instance->reason : GRAPH_REPLAY_SIZE;
+		if (instance && (instance->reason == GRAPH_REPLAY_BACKEND ||
+				 instance->reason == GRAPH_REPLAY_NODE))
+			*fault = instance->fault;
+		if (instance)
+			instance->replays++;
+		return GRAPH_LAUNCH_REPLAY;
+	}
+	int r = launch_ready(launch, &changes, reason_out, fault);
+	if (r != 0)
+		sched_graph_changes_free(changes);
+	return r;
+}
