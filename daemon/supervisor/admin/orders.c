@@ -2,6 +2,8 @@
 
 #include "control.pb-c.h"
 #include "engine/engine.h"
+#include "engine/end.h"
+#include "engine/sessions.h"
 #include "engine/control.h"
 #include "base/log.h"
 #include "admin/orders_file.h"

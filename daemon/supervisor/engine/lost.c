@@ -1,6 +1,8 @@
 #include "engine/lost.h"
 
 #include "engine/engine.h"
+#include "engine/end.h"
+#include "engine/sessions.h"
 #include "flight_page.h"
 #include "base/log.h"
 #include "service/supervisor.h"

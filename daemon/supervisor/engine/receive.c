@@ -3,6 +3,8 @@
 #include "account/account.h"
 #include "control.pb-c.h"
 #include "engine/engine.h"
+#include "engine/end.h"
+#include "engine/sessions.h"
 #include "engine/process.h"
 #include "engine/return.h"
 #include "flight_page.h"

@@ -4,6 +4,8 @@
 #include "engine/succession.h"
 #include "account/file.h"
 #include "engine/engine.h"
+#include "engine/end.h"
+#include "engine/sessions.h"
 #include "engine/control.h"
 #include "flight_page.h"
 #include "base/foreign_socket.h"

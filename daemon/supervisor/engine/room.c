@@ -1,6 +1,6 @@
 #include "engine/room.h"
 
-#include "engine/engine.h"
+#include "engine/end.h"
 #include "base/log.h"
 #include "service/supervisor.h"
 #include "service/tenant.h"

@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "control.pb-c.h"
 #include "engine/engine.h"
+#include "engine/launch.h"
 #include "engine/log.h"
 #include "base/log.h"
 #include "packet.h"

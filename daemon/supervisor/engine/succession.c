@@ -6,6 +6,7 @@
 #include "cleanup.h"
 #include "clock.h"
 #include "engine/engine.h"
+#include "engine/end.h"
 #include "engine/control.h"
 #include "engine/return.h"
 #include "base/log.h"

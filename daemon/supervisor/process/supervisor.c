@@ -7,6 +7,7 @@
 #include "admin/report.h"
 #include "admin/trace.h"
 #include "engine/engine.h"
+#include "engine/end.h"
 #include "engine/groups.h"
 #include "engine/orphans.h"
 #include "engine/sharing.h"

@@ -1,0 +1,72 @@
+/* Starts the process of an engine or of a standby. */
+#include "engine/launch.h"
+
+#include "engine/process.h"
+#include "base/log.h"
+#include "base/runtime_directory.h"
+#include "service/supervisor.h"
+#include "service/tenant.h"
+#include "cleanup.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+bool engine_cache_directory(const struct supervisor *supervisor, uid_t uid, gid_t gid,
+			    char *path_out, size_t size)
+{
+	const char *base = supervisor->cache_path;
+	if (!*base)
+		return false;
+	int length = supervisor->options.user
+			     ? snprintf(path_out, size, "%s", base)
+			     : snprintf(path_out, size, "%s/%lu", base, (unsigned long)uid);
+	if (length < 0 || (size_t)length >= size)
+		return false;
+	CLEANUP(close_fd)
+	int fd = directory_open_private(path_out, supervisor->privileged ? uid : geteuid(),
+					supervisor->privileged ? gid : getegid());
+	if (fd < 0)
+		log_warning("engine", "no cache for uid %lu in %s: %s", (unsigned long)uid,
+			    path_out, strerror(-fd));
+	return fd >= 0;
+}
+
+/* Root is a tenant like the others: its engine keeps no capability either. */
+static struct engine_launch engine_make_launch(const struct supervisor *supervisor,
+					       const char *cache)
+{
+	return (struct engine_launch){
+		.program = supervisor->engine_program,
+		.cache_directory = cache,
+		.user_mode = supervisor->options.user || geteuid() != 0,
+		.drop = supervisor->privileged,
+		.configuration = &supervisor->configuration,
+	};
+}
+
+int engine_launch_process(const struct tenant *tenant, struct engine_process *process_out)
+{
+	const struct supervisor *supervisor = tenant->supervisor;
+	char cache[PATH_MAX];
+	bool has_cache =
+		engine_cache_directory(supervisor, tenant->uid, tenant->gid, cache, sizeof(cache));
+	struct engine_launch how = engine_make_launch(supervisor, has_cache ? cache : NULL);
+	how.uid = tenant->uid;
+	how.gid = tenant->gid;
+	how.warm_devices = tenant->warm_devices;
+	return engine_process_start(&how, process_out);
+}
+
+int engine_launch_standby(struct supervisor *supervisor, struct engine_process *process_out)
+{
+	char cache[PATH_MAX];
+	/* The owner of its cache is not known yet, unless there is only one user. */
+	bool has_cache =
+		!supervisor->privileged &&
+		engine_cache_directory(supervisor, geteuid(), getegid(), cache, sizeof(cache));
+	struct engine_launch how = engine_make_launch(supervisor, has_cache ? cache : NULL);
+	how.standby = true;
+	return engine_process_start(&how, process_out);
+}
