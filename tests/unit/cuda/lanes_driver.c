@@ -667,6 +667,7 @@ struct backend_device *lanes_device(uint32_t chain_length, bool has_graphs)
 		backend->library.cuGraphLaunch = NULL;
 	device->backend = backend;
 	cr_assert_eq(cuda_lanes_open(device, &fault), 0, "%s", fault.text);
+	device->lanes->launch_graph = cuda_graph_launch;
 	return device;
 }
 

@@ -73,8 +73,10 @@ static int open_parts(struct backend_device *device, struct backend_fault *fault
 		error = set_stack_limit(device, fault_out);
 	if (error == 0)
 		error = cuda_lanes_open(device, fault_out);
-	if (error == 0)
+	if (error == 0) {
+		device->lanes->launch_graph = cuda_graph_launch;
 		error = cuda_memory_open(device, fault_out);
+	}
 	if (error == 0)
 		error = cuda_kernels_open(device, fault_out);
 	if (error == 0)

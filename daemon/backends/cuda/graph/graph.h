@@ -109,10 +109,7 @@ struct backend_graph {
 /* Whether the driver has all that graphs need; features and aspects follow from it. */
 bool cuda_graphs_are_possible(const struct cuda_library *library);
 
-/*
- * Put a launch of the graph on the lane's stream, which writes `value` to the lane's word at its
- * end. Waits for nothing. Failed: nothing runs.
- */
+/* cuda_lanes.launch_graph. Waits for nothing. Failed: nothing runs. */
 int cuda_graph_launch(const struct cuda_lane_state *state, struct backend_graph *graph,
 		      uint32_t value, struct backend_fault *fault_out);
 
@@ -196,13 +193,5 @@ int cuda_graph_finish(struct backend_graph *graph, bool updatable, struct backen
 int cuda_graph_update(struct backend_graph *graph, uint32_t node,
 		      const struct backend_command *command, struct backend_fault *fault_out);
 void cuda_graph_free(struct backend_graph *graph);
-
-int cuda_submit(struct backend_lane *lane, const struct backend_command *command,
-		const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence,
-		const struct backend_direct_completion *completion,
-		struct backend_fault *fault_out);
-int cuda_submit_burst(struct backend_lane *lane, const struct backend_command *command,
-		      uint32_t count, uint32_t value_stride_bytes, const struct backend_wait *waits,
-		      uint32_t wait_count, uint64_t sequence, struct backend_fault *fault_out);
 
 #endif

@@ -202,6 +202,12 @@ struct cuda_lanes {
 	CUmodule condition_module;
 	CUfunction condition; /* sets the conditions of graphs; NULL: there is none */
 	bool has_graphs;      /* for chains, and the empty kernel */
+	/*
+	 * graph/graph.c: put a launch of the graph on the lane's stream, which writes `value` to
+	 * the lane's word at its end. Set when the device is opened, before its first lane.
+	 */
+	int (*launch_graph)(const struct cuda_lane_state *state, struct backend_graph *graph,
+			    uint32_t value, struct backend_fault *fault_out);
 	/* Any thread may read them; refused: launched plainly instead. */
 	_Atomic uint64_t chains_sent, chain_launches, chains_refused;
 
@@ -335,5 +341,14 @@ void cuda_latency_wanted(struct backend_device *device, bool is_wanted);
 uint32_t cuda_latency_units(struct backend_device *device);
 /* lane/l2.c */
 void cuda_l2_wanted(struct backend_device *device, uint64_t size_bytes);
+
+/* lane/submit.c */
+int cuda_submit(struct backend_lane *lane, const struct backend_command *command,
+		const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence,
+		const struct backend_direct_completion *completion,
+		struct backend_fault *fault_out);
+int cuda_submit_burst(struct backend_lane *lane, const struct backend_command *command,
+		      uint32_t count, uint32_t value_stride_bytes, const struct backend_wait *waits,
+		      uint32_t wait_count, uint64_t sequence, struct backend_fault *fault_out);
 
 #endif

@@ -5,7 +5,6 @@
  */
 #include "cuda/clock/device_clock.h"
 #include "cuda/memory/array.h"
-#include "cuda/graph/graph.h"
 #include "cuda/lane/lane.h"
 #include "cuda/lane/native_command.h"
 #include "cuda/program/pace.h"
@@ -381,9 +380,9 @@ static int submit_graph(struct cuda_send_context *context, struct backend_fault 
 	cuda_lane_send(state);
 	int error = start_timing(context, fault_out);
 	if (error == 0)
-		error = cuda_graph_launch(state, context->command->graph,
-					  writes_word ? state->issued + 1 : state->issued,
-					  fault_out);
+		error = context->device->lanes->launch_graph(
+			state, context->command->graph,
+			writes_word ? state->issued + 1 : state->issued, fault_out);
 	if (error == 0)
 		finish_send_of(context, writes_word);
 	return error;
