@@ -8,7 +8,11 @@
 #define ASYNC_ERRORS_MAX 1024u /* the first ones are kept */
 
 struct connection;
-struct async_error;
+
+struct async_error {
+	struct async_error *next;
+	struct failure failure;
+};
 
 struct async_errors {
 	struct async_error *first, **last; /* `last` NULL: none was ever added */
@@ -17,6 +21,8 @@ struct async_errors {
 
 /* Without locks. What there is no memory for is lost: the call that found it has returned it. */
 void async_errors_add(struct connection *connection, const struct failure *failure);
+/* All that there are; the caller frees them with async_errors_fini. Without locks. */
+struct async_errors async_errors_take_all(struct connection *connection);
 /* The end of the connection. */
 void async_errors_fini(struct async_errors *errors);
 

@@ -76,6 +76,10 @@ struct connection_hooks {
 	 * other means. */
 	void (*last_handle)(struct connection *connection);
 	struct wait_tasks tasks;
+	/* Large copies in which helper threads may take part: are there some (with the state lock),
+	 * and take part in them (without). */
+	bool (*has_copies)(struct connection *connection);
+	void (*help_copies)(struct connection *connection);
 	reply_receiver *receivers[REPLY_KINDS]; /* of what comes unasked, by the reply's case */
 };
 

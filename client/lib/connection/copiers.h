@@ -1,8 +1,8 @@
 /*
- * Copy threads: threads of the library's own that take part in large copies (page_copy.h), and in
- * nothing else. A copy starts them. Without work they rest on a condition variable, and end after
- * some seconds of that. They hold no reference and never wait for an answer of the engine. So they
- * end at once when the connection does, and are never the ones to end it.
+ * Copy threads: threads of the library's own that take part in large copies (memory/page_copy.h),
+ * and in nothing else. A copy starts them. Without work they rest on a condition variable, and end
+ * after some seconds of that. They hold no reference and never wait for an answer of the engine. So
+ * they end at once when the connection does, and are never the ones to end it.
  */
 #ifndef SYCL_CLIENT_COPIERS_H
 #define SYCL_CLIENT_COPIERS_H

@@ -1,7 +1,8 @@
 #include "connection/helpers.h"
 
+#include "connection/connection.h"
+
 #include "base/own_thread.h"
-#include "connection/page_copy.h"
 
 #include <stdlib.h>
 
@@ -52,7 +53,7 @@ static void *helper_run(void *argument)
 	is_helper = true;
 	(void)pthread_mutex_lock(&c->state_lock);
 	while (!helpers->stop) {
-		bool copies = page_copies_pending(c);
+		bool copies = c->hooks->has_copies(c);
 		if (!copies && c->tasks_listed == 0) {
 			(void)pthread_cond_wait(&helpers->work, &c->state_lock);
 			continue;
@@ -60,7 +61,7 @@ static void *helper_run(void *argument)
 		connection_ref(c); /* it lives: a host task or a copy holds it */
 		(void)pthread_mutex_unlock(&c->state_lock);
 		if (copies)
-			page_copies_help(c);
+			c->hooks->help_copies(c);
 		else
 			(void)connection_wait(c, nothing_left, NULL, WAIT_RUNS, UINT64_MAX);
 		connection_unref(c);

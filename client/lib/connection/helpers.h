@@ -1,8 +1,8 @@
 /*
- * Threads of a connection that run its host tasks and take part in large copies (page_copy.h), if
- * it was opened with some. While host tasks have not begun, helpers wait for the engine as every
- * other thread does. They hold the connection meanwhile, and while they copy; otherwise they rest
- * and hold nothing. Signals stay with the program's own threads.
+ * Threads of a connection that run its host tasks and take part in large copies
+ * (memory/page_copy.h), if it was opened with some. While host tasks have not begun, helpers wait
+ * for the engine as every other thread does. They hold the connection meanwhile, and while they
+ * copy; otherwise they rest and hold nothing. Signals stay with the program's own threads.
  */
 #ifndef SYCL_CLIENT_HELPERS_H
 #define SYCL_CLIENT_HELPERS_H

@@ -1,5 +1,5 @@
 /* What all objects share: memory that holds its connection, and the form of info queries. */
-#include "connection/client_objects.h"
+#include "connection/objects.h"
 
 #include <stdlib.h>
 #include <string.h>

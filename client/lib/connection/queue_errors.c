@@ -1,5 +1,6 @@
 /* Failures of command groups on their way to asynchronous handlers (M2 - M5). */
-#include "connection/client_objects.h"
+#include "connection/connection.h"
+#include "connection/queue_line.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,9 @@
 #ifndef SYCL_CLIENT_HANDLER_H
 #define SYCL_CLIENT_HANDLER_H
 
-#include "connection/client_objects.h"
+#include "kernel/kernel.h"
+#include "memory/buffer.h"
+#include "queue/queue.h"
 #include "copy_box.h"
 
 #define HANDLER_TARGETS 3u
@@ -251,5 +253,13 @@ static inline bool handler_is_staged(const struct handler *handler)
 	       !handler->is_empty &&
 	       (handler->usm.program_destination || handler->usm.program_source);
 }
+
+struct command_group {
+	struct object object;
+	struct handler *handler; /* a reference; never changes any more */
+};
+
+DEFINE_PIN(handler, sycl_handler, HANDLE_HANDLER)
+DEFINE_PIN(command_group, sycl_command_group, HANDLE_COMMAND_GROUP)
 
 #endif

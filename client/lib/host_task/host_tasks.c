@@ -1,6 +1,8 @@
 #include "host_task/host_tasks.h"
 
-#include "connection/client_objects.h"
+#include "connection/connection.h"
+#include "connection/handles.h"
+#include "connection/queue_line.h"
 #include "connection/helpers.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "interop/bridge.h"
 
 #include "handler/handler.h"
-#include "connection/topology.h"
+#include "platform/topology.h"
 
 #include "device_features.h"
 
@@ -102,7 +102,7 @@ void bridge_fini(struct bridge *bridge)
 /* Is there a bridge to that device, as far as the service is concerned? */
 static sycl_result check_service(const struct connection *c, const struct device *device)
 {
-	if (topology_backend_of(device) != SYCL_BACKEND_KIND_CUDA)
+	if (device_backend(device) != SYCL_BACKEND_KIND_CUDA)
 		return error_set(
 			SYCL_ERROR_FEATURE_NOT_SUPPORTED,
 			"%s: only CUDA's handles cross processes; for others open \"embedded:\"",

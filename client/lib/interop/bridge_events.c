@@ -12,7 +12,7 @@
  */
 #include "interop/bridge.h"
 
-#include "connection/client_objects.h"
+#include "handler/handler.h"
 
 #include "device_features.h"
 

@@ -3,7 +3,8 @@
  * none. The engine records it behind all that the command's lane has then. Where the engine is
  * another process, or the command is not on its device, there is none.
  */
-#include "connection/client_objects.h"
+#include "interop/native.h"
+#include "handler/handler.h"
 
 #include "syclclient/native.h"
 

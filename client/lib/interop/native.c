@@ -211,14 +211,14 @@ SYCL_API sycl_result sycl_device_get_native(sycl_device handle, sycl_backend bac
 	/* CUDA's means something in this process as well: the same GPU, as this program's driver
 	 * counts. */
 	if (!c->engine && backend == SYCL_BACKEND_KIND_CUDA &&
-	    topology_backend_of(device) == SYCL_BACKEND_KIND_CUDA) {
+	    device_backend(device) == SYCL_BACKEND_KIND_CUDA) {
 		cuda_device number = 0;
 		sycl_result found = bridge_device_find(c, device, &number);
 		if (!found)
 			*native_out = (uint64_t)number;
 		return found;
 	}
-	sycl_result result = native_check(c, topology_backend_of(device), backend,
+	sycl_result result = native_check(c, device_backend(device), backend,
 					  SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE);
 	Sycl__V1__NativeGet get;
 	get_init(&get, SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE, 0);
@@ -246,7 +246,7 @@ SYCL_API sycl_result sycl_context_get_native(sycl_context handle, sycl_backend b
 	struct native_list list = {.count = 0};
 	sycl_result result = native_check_outputs(capacity, natives_out, count_out);
 	if (!result)
-		result = native_check(c, topology_backend_of(context->devices[0]), backend,
+		result = native_check(c, device_backend(context->devices[0]), backend,
 				      SYCL__V1__NATIVE_KIND__NATIVE_KIND_CONTEXT);
 	if (!result)
 		result = remote_check(&context->remote);
@@ -368,7 +368,7 @@ SYCL_API sycl_result sycl_kernel_bundle_get_native(sycl_kernel_bundle handle, sy
 	struct native_list list = {.count = 0};
 	sycl_result result = native_check_outputs(capacity, natives_out, count_out);
 	if (!result)
-		result = native_check(c, topology_backend_of(bundle->devices[0]), backend,
+		result = native_check(c, device_backend(bundle->devices[0]), backend,
 				      SYCL__V1__NATIVE_KIND__NATIVE_KIND_PROGRAM);
 	if (!result && bundle->source_count > 0)
 		result = error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
@@ -391,7 +391,7 @@ SYCL_API sycl_result sycl_kernel_get_native(sycl_kernel handle, sycl_backend bac
 	PIN(kernel, kernel, handle);
 	REQUIRE_OUTPUT(native_out);
 	struct connection *c = kernel->object.connection;
-	sycl_result result = native_check(c, topology_backend_of(kernel->image->device), backend,
+	sycl_result result = native_check(c, device_backend(kernel->image->device), backend,
 					  SYCL__V1__NATIVE_KIND__NATIVE_KIND_KERNEL);
 	Sycl__V1__NativeGet get;
 	get_init(&get, SYCL__V1__NATIVE_KIND__NATIVE_KIND_KERNEL, kernel->remote.id);
@@ -492,7 +492,7 @@ SYCL_API sycl_result sycl_device_has_extension(sycl_device handle, sycl_backend 
 	REQUIRE_OUTPUT(has_out);
 	if (!extension)
 		return error_set(SYCL_ERROR_INVALID, "the extension's name is NULL");
-	sycl_result result = check_backend(topology_backend_of(device), backend);
+	sycl_result result = check_backend(device_backend(device), backend);
 	if (!result)
 		*has_out = has_word(device->facts->extensions, extension);
 	return result;

@@ -4,7 +4,9 @@
 #define SYCL_CLIENT_NATIVE_H
 
 #include "kernel/bundle.h"
-#include "connection/topology.h"
+#include "platform/topology.h"
+
+struct event;
 
 #define NATIVES_MAX 64u
 
@@ -57,5 +59,9 @@ sycl_result native_check_outputs(uint32_t capacity, const uint64_t *natives_out,
 /* A queue of the library's own, for what must be ordered before something that is made; the
  * caller's to release. */
 sycl_result native_helper_queue(struct context *context, sycl_queue *queue_out);
+
+/* event_native.c: how many native events are behind it; that of a command is made when it is first
+ * asked for. A round trip then. */
+uint32_t event_natives(struct event *event);
 
 #endif

@@ -188,7 +188,7 @@ SYCL_API sycl_result sycl_queue_make_native(sycl_context handle, sycl_backend ba
 	struct native_facts facts;
 	struct device *device = NULL;
 	struct connection *c = context->object.connection;
-	sycl_result result = native_check(c, topology_backend_of(context->devices[0]), backend,
+	sycl_result result = native_check(c, device_backend(context->devices[0]), backend,
 					  SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE);
 	if (!result)
 		result = remote_check(&context->remote);

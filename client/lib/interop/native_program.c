@@ -36,7 +36,7 @@ static sycl_result plan_init(struct plan *plan, struct context *context, sycl_ba
 			      .device_count = context->device_count,
 			      .backend = backend};
 	sycl_result result = native_check(context->object.connection,
-					  topology_backend_of(context->devices[0]), backend, kind);
+					  device_backend(context->devices[0]), backend, kind);
 	return result ? result : remote_check(&context->remote);
 }
 

@@ -1,6 +1,8 @@
 /* Kernel bundles: images for devices, built by the service from sources and binaries. */
 #include "kernel/bundle.h"
 
+#include "queue/queue.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef SYCL_CLIENT_BUNDLE_H
 #define SYCL_CLIENT_BUNDLE_H
 
-#include "connection/client_objects.h"
+#include "kernel/kernel.h"
 
 #define BUNDLE_SOURCES_MAX 64u
 #define BUNDLE_OPTIONS_MAX 4096u

@@ -1,5 +1,5 @@
 /* What can be asked of a kernel: all came when it was made, but its occupancy. */
-#include "connection/client_objects.h"
+#include "kernel/kernel.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "memory/host_memory.h"
 #include "image_format.h"
 #include "memory/own_pages.h"
-#include "connection/page_copy.h"
+#include "memory/page_copy.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

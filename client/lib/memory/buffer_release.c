@@ -7,7 +7,7 @@
 #include "connection/async_errors.h"
 #include "clock.h"
 #include "memory/own_pages.h"
-#include "connection/page_copy.h"
+#include "memory/page_copy.h"
 
 struct ending {
 	void *target; /* where the contents go; NULL: nowhere */

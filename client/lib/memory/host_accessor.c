@@ -1,6 +1,6 @@
 /* Host accessors: what the program holds of a host access. */
 #include "memory/own_pages.h"
-#include "connection/client_objects.h"
+#include "memory/buffer.h"
 
 #include "access_mode.h"
 #include "clock.h"

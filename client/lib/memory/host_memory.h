@@ -3,7 +3,7 @@
 #ifndef SYCL_CLIENT_HOST_MEMORY_H
 #define SYCL_CLIENT_HOST_MEMORY_H
 
-#include "connection/client_objects.h"
+#include "memory/buffer.h"
 
 /* Lock the program's mutex; NULL: there is none. SYCL_ERROR_TIMEOUT, or SYCL_ERROR_INVALID for one
  * that cannot be locked. */

@@ -1,7 +1,7 @@
 #include "memory/own_pages.h"
 
 #include "access_mode.h"
-#include "connection/page_copy.h"
+#include "memory/page_copy.h"
 
 #include <stdlib.h>
 

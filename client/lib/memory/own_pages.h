@@ -11,7 +11,7 @@
 #ifndef SYCL_CLIENT_OWN_PAGES_H
 #define SYCL_CLIENT_OWN_PAGES_H
 
-#include "connection/client_objects.h"
+#include "memory/buffer.h"
 
 struct own_pages;
 

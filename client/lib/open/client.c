@@ -4,9 +4,9 @@
 #include "clock.h"
 #include "base/fork_guard.h"
 #include "connection/helpers.h"
-#include "connection/page_copy.h"
+#include "memory/page_copy.h"
 #include "connection/queue_line.h"
-#include "connection/topology.h"
+#include "platform/topology.h"
 #include "usm/staging.h"
 
 #include <stdlib.h>
@@ -49,6 +49,8 @@ static const struct connection_hooks client_hooks = {
 			.run = host_task_run,
 			.after_wait = host_tasks_after_wait,
 		},
+	.has_copies = page_copies_pending,
+	.help_copies = page_copies_help,
 	.receivers =
 		{
 			[SYCL__V1__REPLY__BODY_RELEASED] = remote_receive_released,

@@ -2,7 +2,7 @@
 #include "open/client.h"
 
 #include "clock.h"
-#include "connection/client_objects.h"
+#include "platform/platform.h"
 #include "connection/copy_threads.h"
 #include "connection/helpers.h"
 #include "base/session_rank.h"

@@ -1,5 +1,5 @@
 /* Contexts: devices of one platform. */
-#include "connection/topology.h"
+#include "platform/topology.h"
 
 #include <stdlib.h>
 
@@ -257,7 +257,7 @@ SYCL_API sycl_result sycl_context_get_info(sycl_context handle, sycl_context_inf
 		number = devices_intersect_bits(context, info);
 		break;
 	case SYCL_CONTEXT_INFO_BACKEND:
-		number = topology_backend_of(context->devices[0]);
+		number = device_backend(context->devices[0]);
 		break;
 	case SYCL_CONTEXT_INFO_DEVICE_COUNT:
 		number = context->device_count;

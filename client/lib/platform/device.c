@@ -1,5 +1,5 @@
 /* Devices and what they are. */
-#include "connection/topology.h"
+#include "platform/topology.h"
 
 #include <stdlib.h>
 
@@ -194,4 +194,14 @@ SYCL_API sycl_result sycl_device_has(sycl_device handle, sycl_aspect aspect, uin
 		return error_set(SYCL_ERROR_INVALID, "%d is no aspect", (int)aspect);
 	*has_out = (uint32_t)(device->facts->aspects >> (uint32_t)aspect) & 1;
 	return SYCL_SUCCESS;
+}
+
+uint32_t device_backend(const struct device *device)
+{
+	const struct topology *topology =
+		atomic_load_explicit(&device->object.connection->topology, memory_order_acquire);
+	uint32_t platform = topology ? topology_platform_of(topology, device->facts) : 0;
+	return topology && platform < topology->platform_count
+		       ? (uint32_t)topology->platforms[platform]->backend
+		       : 0;
 }

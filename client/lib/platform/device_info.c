@@ -1,6 +1,6 @@
 /* Every info query of a device: a table of where the answer lies, and the few that follow from
  * something else. */
-#include "connection/topology.h"
+#include "platform/topology.h"
 
 #include "device_features.h"
 

@@ -1,5 +1,5 @@
 /* Platforms: the connection itself, and the platforms behind it. */
-#include "connection/topology.h"
+#include "platform/topology.h"
 
 #include "wake.h"
 

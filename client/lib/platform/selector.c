@@ -1,5 +1,5 @@
 /* Choosing a device: the highest score of all devices of the connection (A20 - A24). */
-#include "connection/topology.h"
+#include "platform/topology.h"
 
 static sycl_result score_of(struct connection *c, uint32_t index, sycl_device_selector *selector,
 			    void *user_data, int32_t *score_out)

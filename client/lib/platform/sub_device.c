@@ -1,5 +1,5 @@
 /* Devices that are parts of others: made here, or taken from the application (J2). */
-#include "connection/topology.h"
+#include "platform/topology.h"
 
 #include "protocol_limits.h"
 

@@ -1,5 +1,5 @@
 /* Events: a group's number in its queue and its completion slot. */
-#include "connection/client_objects.h"
+#include "queue/queue.h"
 #include "host_task/host_tasks.h"
 
 #include "clock.h"

@@ -1,5 +1,5 @@
 /* What an event depends on (H12). */
-#include "connection/client_objects.h"
+#include "queue/queue.h"
 
 #include <stdlib.h>
 

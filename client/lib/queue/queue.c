@@ -1,6 +1,8 @@
 /* Queues: creation and waiting. Asynchronous errors are in queue_errors.c, shortcuts in
  * queue_shortcuts.c. */
-#include "connection/topology.h"
+#include "queue/queue.h"
+
+#include "platform/topology.h"
 #include "host_task/host_tasks.h"
 
 #include "clock.h"
@@ -62,7 +64,7 @@ sycl_result queue_make(struct context *context, struct device *device,
 		object_unref(&context->object);
 		return result;
 	}
-	line->backend = topology_backend_of(device);
+	line->backend = device_backend(device);
 	line->handler = options->async_handler ? options->async_handler : context->async_handler;
 	line->handler_data =
 		options->async_handler ? options->async_user_data : context->async_user_data;

@@ -1,5 +1,5 @@
 /* Events that other processes record and wait for. */
-#include "connection/client_objects.h"
+#include "queue/queue.h"
 
 #include "device_features.h"
 

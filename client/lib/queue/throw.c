@@ -1,5 +1,5 @@
 /* Calls that pass the failures of command groups to asynchronous handlers (M2 - M5). */
-#include "connection/client_objects.h"
+#include "queue/queue.h"
 
 SYCL_API sycl_result sycl_queue_throw_asynchronous(sycl_queue handle, sycl_async_handler *handler,
 						   void *user_data)

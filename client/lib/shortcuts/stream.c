@@ -1,5 +1,5 @@
 /* Streams: buffers that kernels print into. */
-#include "connection/client_objects.h"
+#include "handler/handler.h"
 #include "base/stream_text.h"
 
 #include <stdlib.h>

@@ -115,7 +115,7 @@ SYCL_API sycl_result sycl_event_make_native(sycl_context handle, sycl_backend ba
 	PIN(context, context, handle);
 	REQUIRE_OUTPUT(event_out);
 	sycl_result result =
-		native_check(context->object.connection, topology_backend_of(context->devices[0]),
+		native_check(context->object.connection, device_backend(context->devices[0]),
 			     backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_EVENT);
 	if (!result && (count == 0 || count > NATIVES_MAX || !natives))
 		result = error_set(SYCL_ERROR_INVALID,

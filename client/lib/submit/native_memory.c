@@ -68,7 +68,7 @@ static sycl_result native_memory_describe(struct context *context, sycl_backend 
 					  struct native_facts *facts)
 {
 	struct connection *c = context->object.connection;
-	sycl_result result = native_check(c, topology_backend_of(context->devices[0]), backend,
+	sycl_result result = native_check(c, device_backend(context->devices[0]), backend,
 					  SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY);
 	if (!result)
 		result = remote_check(&context->remote);

@@ -2,7 +2,8 @@
 #ifndef SYCL_CLIENT_USM_STAGING_H
 #define SYCL_CLIENT_USM_STAGING_H
 
-#include "connection/client_objects.h"
+#include "memory/buffer.h"
+#include "queue/queue.h"
 #include "usm/usm.h"
 
 /*

@@ -2,7 +2,7 @@
 #include "usm/usm.h"
 #include "usm/staging.h"
 
-#include "connection/topology.h"
+#include "platform/topology.h"
 #include "usm/allocations.h"
 #include "base/usm_place.h"
 #include "usm_window.h"

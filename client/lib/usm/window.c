@@ -1,5 +1,6 @@
 /* A queue's window of memory that the second-level cache keeps (R6). */
-#include "connection/client_objects.h"
+#include "memory/buffer.h"
+#include "queue/queue.h"
 #include "usm/usm.h"
 
 #include <inttypes.h>

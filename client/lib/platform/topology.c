@@ -1,4 +1,4 @@
-#include "connection/topology.h"
+#include "platform/topology.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,16 +54,6 @@ uint32_t topology_platform_of(const struct topology *topology, const Sycl__V1__D
 	while (i < topology->platform_count && topology->platforms[i]->platform != device->platform)
 		i++;
 	return i;
-}
-
-uint32_t topology_backend_of(const struct device *device)
-{
-	const struct topology *topology =
-		atomic_load_explicit(&device->object.connection->topology, memory_order_acquire);
-	uint32_t platform = topology ? topology_platform_of(topology, device->facts) : 0;
-	return topology && platform < topology->platform_count
-		       ? (uint32_t)topology->platforms[platform]->backend
-		       : 0;
 }
 
 int32_t topology_default_score(const struct topology *topology, const Sycl__V1__DeviceFacts *device)

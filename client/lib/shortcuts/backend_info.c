@@ -2,7 +2,8 @@
  * What only a backend knows of an object: nothing, with CUDA and OpenCL alike (A16). The functions
  * are there because SYCL has them, and say so clearly.
  */
-#include "connection/client_objects.h"
+#include "kernel/kernel.h"
+#include "queue/queue.h"
 
 static sycl_result no_such_info(uint32_t info)
 {

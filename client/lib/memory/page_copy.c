@@ -1,4 +1,4 @@
-#include "connection/page_copy.h"
+#include "memory/page_copy.h"
 
 #include "connection/copy_threads.h"
 #include "connection/helpers.h"

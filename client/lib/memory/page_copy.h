@@ -7,7 +7,7 @@
 #ifndef SYCL_CLIENT_PAGE_COPY_H
 #define SYCL_CLIENT_PAGE_COPY_H
 
-#include "connection/client_objects.h"
+#include "memory/host_access.h"
 
 #define PAGE_COPY_PARTS_MAX   32u
 #define PAGE_COPY_PART_BYTES  ((uint64_t)4 << 20)        /* at least, but for the last one */

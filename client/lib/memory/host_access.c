@@ -1,5 +1,7 @@
 /* Asking the engine for bytes of a buffer: they are in the shared memory when it says so. */
-#include "connection/client_objects.h"
+#include "memory/host_access.h"
+
+#include "memory/buffer.h"
 
 #include "access_mode.h"
 

@@ -6,7 +6,7 @@
 #ifndef SYCL_CLIENT_TOPOLOGY_H
 #define SYCL_CLIENT_TOPOLOGY_H
 
-#include "connection/client_objects.h"
+#include "platform/platform.h"
 
 struct topology {
 	Sycl__V1__Topology *message; /* the unpacked copy */
@@ -22,9 +22,6 @@ void topology_free(struct connection *connection);
 /* Position in topology.platforms of a device's platform; platform_count when the service sent
  * nonsense. */
 uint32_t topology_platform_of(const struct topology *topology, const Sycl__V1__DeviceFacts *device);
-
-/* enum sycl_backend of a device's platform; 0 when the service sent nonsense. */
-uint32_t topology_backend_of(const struct device *device);
 
 /* The default selector's score of a device. */
 int32_t topology_default_score(const struct topology *topology,

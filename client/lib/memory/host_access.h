@@ -1,0 +1,40 @@
+/* Bytes of a buffer for the host: they are in the shared memory when the engine says so. */
+#ifndef SYCL_CLIENT_HOST_ACCESS_H
+#define SYCL_CLIENT_HOST_ACCESS_H
+
+#include "connection/connection.h"
+
+struct arena_range;
+struct buffer;
+
+/* What the host, or a device, is asked for; see HostAccess in proto/command.proto. */
+struct host_access {
+	struct remote remote;
+	uint32_t slot, value;
+};
+
+/*
+ * Ask for bytes of a buffer for the host, without waiting. The remote holds them
+ * from the grant on until it is released, which host_access_end does.
+ */
+sycl_result host_access_ask(struct buffer *buffer, uint32_t mode, uint64_t offset_bytes,
+			    uint64_t size_bytes, struct host_access *access);
+/* Of a root, not of all of it: it orders by these bytes, too, as a sub-buffer's does. */
+sycl_result host_access_ask_part(struct buffer *buffer, uint32_t mode,
+				 const struct arena_range *bytes, struct host_access *access);
+/*
+ * Wait until the engine has answered every access asked for so far as far as it can without waiting
+ * for a device: what it grants at once is settled, what it refuses has failed.
+ */
+sycl_result host_access_answered(struct connection *connection);
+/* Granted, refused or failed: nothing is left to wait for. */
+bool host_access_settled(struct buffer *buffer, const struct host_access *access);
+/* Granted, and neither refused nor failed. */
+bool host_access_granted(struct buffer *buffer, const struct host_access *access);
+/* Wait until it is settled; 0: granted. */
+sycl_result host_access_wait(struct buffer *buffer, struct host_access *access,
+			     uint64_t deadline_ns);
+/* Also before it was granted: then groups do not wait for it any more. */
+void host_access_end(struct connection *connection, struct host_access *access);
+
+#endif

@@ -1,0 +1,83 @@
+/* Queues, events, and events that are shared with other processes. */
+#ifndef SYCL_CLIENT_QUEUE_H
+#define SYCL_CLIENT_QUEUE_H
+
+#include "connection/queue_line.h"
+#include "platform/platform.h"
+
+struct graph;
+struct handler;
+
+struct queue {
+	struct object object;
+	struct queue_line *line;
+	struct context *context;
+	struct device *device;
+	_Atomic(struct graph *) recording; /* that records it, weak: changes under the graph lock;
+					      NULL: it executes */
+	_Atomic(struct handler *)
+		spare; /* memory of a handler that has ended, for the next one; or NULL */
+	bool checks_native;
+	atomic_bool is_lent; /* its native queue, where that is checked */
+};
+
+struct event {
+	struct object object;
+	struct queue_line *line; /* held */
+	uint64_t group;
+	uint32_t slot, value;
+	bool own_slot; /* of an out-of-order queue's group */
+	bool untimed;  /* of a launch of a graph without times */
+	/* Of a recorded group: which graph, and its node there from 0. Never changes. 0: of a group
+	 * that was sent. */
+	uint64_t graph;
+	uint32_t node;
+	/* What it depends on, references, while the program can ask for it. Under the state lock,
+	 * but for a look at whether. */
+	_Atomic(struct event **) waits;
+	uint32_t wait_count;
+	/*
+	 * Native events, held: those that it was made of, set before it is handed out; or the one
+	 * that was asked for of a command, set once under the state lock (event_native.c).
+	 */
+	struct shared_event **natives;
+	_Atomic uint32_t native_count;
+};
+
+struct shared_event {
+	struct object object;
+	struct remote remote;
+	uint32_t device; /* the service's number of it */
+	uint8_t handle[SYCL_SHARE_HANDLE_BYTES];
+};
+
+DEFINE_PIN(queue, sycl_queue, HANDLE_QUEUE)
+DEFINE_PIN(event, sycl_event, HANDLE_EVENT)
+DEFINE_PIN(shared_event, sycl_shared_event, HANDLE_SHARED_EVENT)
+
+/* queue.c: `announce` tells the service (NULL: QueueCreate). One user reference. Takes over the
+ * reference of the context. */
+typedef sycl_result queue_announce(const struct queue *queue, void *what);
+sycl_result queue_make(struct context *context, struct device *device,
+		       const struct sycl_queue_options *options, queue_announce *announce,
+		       void *what, sycl_queue *queue_out);
+/* shared_event.c: one with a name that the service does not know yet. One user reference. */
+sycl_result shared_event_new(struct connection *connection, uint32_t device,
+			     struct shared_event **event_out);
+
+/* event.c: holds the line. NULL with the detail set. */
+struct event *event_new(struct connection *connection, struct queue_line *line);
+sycl_result event_finish(struct event *event, uint64_t deadline_ns);
+
+/* SYCL_ERROR_INVALID of a recorded event: nothing that was sent stands behind it (L4). */
+sycl_result event_check_sent(const struct event *event);
+/* Has its slot reached its value? */
+bool event_is_complete(const struct event *event);
+
+/* queue.c: until what it was given is complete. Reports failures as sycl_queue_wait does. */
+sycl_result queue_wait_until(struct queue *queue, uint64_t deadline_ns);
+/* Until the slot has reached the value. */
+sycl_result queue_line_wait(struct connection *connection, struct queue_line *line, uint32_t slot,
+			    uint32_t value, uint64_t deadline_ns);
+
+#endif
