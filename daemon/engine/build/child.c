@@ -176,7 +176,7 @@ static void describe_devices(const struct backend_topology *topology, const char
 		add_words(fault, &length, "; %.40s lists none (%d)", platform->name,
 			  (int)platform->no_devices_code);
 	}
-	add_words(fault, &length, "; it sees %u", topology->device_count);
+	add_words(fault, &length, "; it finds %u", topology->device_count);
 	for (uint32_t i = 0; i < topology->device_count; i++)
 		add_words(fault, &length, "%s%.80s", i ? "; " : ": ", topology->devices[i].key);
 }

@@ -47,7 +47,7 @@ static int (*const handlers[])(struct session *, const Sycl__V1__Command *) = {
 static int refuse_unknown(struct session *session)
 {
 	struct backend_fault fault;
-	(void)fault_set(&fault, STATUS_FEATURE_NOT_SUPPORTED, "this version knows no such request");
+	(void)fault_set(&fault, STATUS_FEATURE_NOT_SUPPORTED, "this version has no such request");
 	reply_status(session, session->record, 0, &fault);
 	return 0;
 }

@@ -169,7 +169,7 @@ void native_request_sent(struct native_request *request, uint32_t questions, int
 	request->open += questions;
 	if (error < 0)
 		(void)fault_set(&request->fault, STATUS_MEMORY_ALLOCATION,
-				"a device could not be asked: %s", strerror(-error));
+				"a device could not be queried: %s", strerror(-error));
 	if (request->open > 0)
 		return;
 	answer_native_request(request);

@@ -24,7 +24,7 @@ int command_discover(struct session *session, const Sycl__V1__Command *command)
 		return 0;
 	}
 	struct backend_fault fault;
-	(void)fault_set(&fault, STATUS_PLATFORM, "the devices could not be asked: %s",
+	(void)fault_set(&fault, STATUS_PLATFORM, "the devices could not be queried: %s",
 			strerror(-r));
 	reply_status(session, session->record, 0, &fault);
 	return 0;
@@ -105,8 +105,9 @@ int command_find_queue(struct session *session, uint64_t id, struct queue **queu
 			return 0;
 		}
 		if (!known && object_table_gone(&session->objects, id))
-			return fault_set(fault, STATUS_PROFILING,
-					 "the queue is gone, and with it the times of its groups");
+			return fault_set(
+				fault, STATUS_PROFILING,
+				"the queue was released, and with it the times of its groups");
 	}
 	return object_get(session, id, OBJECT_QUEUE, queue_out, fault);
 }

@@ -45,11 +45,11 @@ static int check_counts(const Sycl__V1__SubDevicesCreate *message,
 		return fault_set(fault, STATUS_INVALID, "no sub-device has a compute unit");
 	if (units > facts->max_compute_units)
 		return fault_set(fault, STATUS_INVALID,
-				 "%" PRIu64 " compute units are asked for, %.100s has %u", units,
+				 "%" PRIu64 " compute units are requested, %.100s has %u", units,
 				 facts->name, facts->max_compute_units);
 	if (division->count > facts->partition_max_sub_devices)
 		return fault_set(fault, STATUS_INVALID,
-				 "%u sub-devices are asked for, %.100s allows %u", division->count,
+				 "%u sub-devices are requested, %.100s allows %u", division->count,
 				 facts->name, facts->partition_max_sub_devices);
 	return 0;
 }
@@ -223,8 +223,7 @@ int command_sub_devices_create(struct session *session, const Sycl__V1__Command 
 		fill_answer(session, devices, made, count, &answer);
 	if (r == 0 && sycl__v1__reply__get_packed_size(&answer.reply) > PACKET_BYTES_MAX) {
 		r = fault_set(&fault, STATUS_QUOTA,
-			      "what is to be said of %u sub-devices does not fit into an answer",
-			      made);
+			      "the description of %u sub-devices does not fit into a reply", made);
 		for (uint32_t i = 0; i < made; i++)
 			scheduler_device_release(devices[i]);
 	}

@@ -264,7 +264,7 @@ static int find_variable(struct session *session, const Sycl__V1__UsmAllocate *m
 	if (message->kind != SYCL__V1__USM_KIND__USM_KIND_DEVICE || message->size_bytes ||
 	    message->alignment_bytes || message->address)
 		return fault_set(fault, STATUS_INVALID,
-				 "what a variable is its program says alone");
+				 "a variable has only the properties that its program declares");
 	if (name_bytes == 0 || name_bytes > NAME_BYTES_MAX)
 		return fault_set(fault, STATUS_INVALID, "a variable's name has 1 to %u bytes",
 				 NAME_BYTES_MAX);

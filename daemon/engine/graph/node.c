@@ -72,7 +72,7 @@ static void abandon_node(struct graph_node_run *node)
 {
 	struct backend_fault fault;
 	(void)fault_set(&fault, STATUS_CONNECTION_LOST,
-			"the process that was to run a host task has gone");
+			"the process that was to run a host task has ended");
 	graph_node_end(node, &fault);
 }
 

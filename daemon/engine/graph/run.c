@@ -432,7 +432,7 @@ static const char *replay_reason_text(enum graph_replay_reason reason)
 	case GRAPH_REPLAY_QUEUE:
 		return "launches of it are open on another native queue";
 	case GRAPH_REPLAY_CHANGE:
-		return "it must be made anew, and launches of it are open";
+		return "it must be rebuilt, and launches of it are open";
 	case GRAPH_REPLAY_NODE:
 		return "one of its nodes is refused";
 	default:

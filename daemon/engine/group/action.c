@@ -43,7 +43,7 @@ int group_check_action(struct session *session, const struct queue *queue,
 	/* An action that a later version added would look like none. */
 	if (group->base.n_unknown_fields)
 		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
-				 "this version knows no such command group");
+				 "this version has no such command group");
 	request->action = TASK_BARRIER;
 	request->what = "barrier";
 	return 0;

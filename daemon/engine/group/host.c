@@ -108,7 +108,7 @@ static void abandon_host_task(struct group *group)
 {
 	struct backend_fault fault;
 	(void)fault_set(&fault, STATUS_CONNECTION_LOST,
-			"the process that was to run a host task has gone");
+			"the process that was to run a host task has ended");
 	host_task_finished(group, &fault);
 }
 

@@ -258,7 +258,7 @@ static int check_arguments(struct session *session, const struct queue *queue,
 				 sums.parameter_bytes, queue->facts->max_parameter_bytes);
 	if (sums.local_bytes > queue->facts->local_mem_bytes)
 		return fault_set(fault, STATUS_KERNEL_ARGUMENT,
-				 "a work-group wants %" PRIu64
+				 "a work-group needs %" PRIu64
 				 " bytes of local memory, the device has %" PRIu64,
 				 sums.local_bytes, queue->facts->local_mem_bytes);
 	if (kernel->facts.max_local_mem_bytes &&

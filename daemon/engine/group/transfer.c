@@ -24,8 +24,7 @@ static int check_place(const struct group_scratch *scratch, const struct task_re
 	if (offset < requirement->offset_bytes ||
 	    !range_inside(offset - requirement->offset_bytes, size, requirement->size_bytes))
 		return fault_set(fault, STATUS_INVALID,
-				 "%" PRIu64 " bytes at %" PRIu64
-				 " are not inside what requirement %u asks for",
+				 "%" PRIu64 " bytes at %" PRIu64 " are not inside requirement %u",
 				 size, offset, index);
 	return 0;
 }

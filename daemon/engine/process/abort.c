@@ -67,7 +67,7 @@ void abort(void)
 	aborter *next = atomic_load(&next_abort);
 	if (page)
 		record_abort(page,
-			     "a library has called abort(); what it said is in the service's log");
+			     "a library has called abort(); its message is in the service's log");
 	if (next)
 		next();
 	(void)signal(SIGABRT, SIG_DFL);

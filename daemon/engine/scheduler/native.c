@@ -50,10 +50,10 @@ static int describe_native(const struct sched_backend *backend, enum backend_nat
 	if (kind == BACKEND_NATIVE_DEVICE && ops->sub_device_take && ops->native_describe)
 		return ops->native_describe(backend->handle, kind, native, 0, facts, fault);
 	if (worker_native_is_of_devices(kind))
-		return ops->native_devices ? ops->native_devices(backend->handle, kind, native,
-								 &facts->devices, fault)
-					   : worker_native_refuse(
-						     fault, "this backend knows no native objects");
+		return ops->native_devices
+			       ? ops->native_devices(backend->handle, kind, native, &facts->devices,
+						     fault)
+			       : worker_native_refuse(fault, "this backend has no native objects");
 	if (ops->native_describe)
 		return ops->native_describe(backend->handle, kind, native, context, facts, fault);
 	if (kind == BACKEND_NATIVE_QUEUE && ops->native_devices && context)

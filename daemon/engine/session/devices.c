@@ -12,7 +12,7 @@ int session_discover(struct session *session, struct backend_fault *fault)
 	int r = topology_discover(session->engine->scheduler, &platforms, &platform_count, &devices,
 				  &count);
 	if (r < 0)
-		return fault_set(fault, STATUS_PLATFORM, "the devices could not be asked: %s",
+		return fault_set(fault, STATUS_PLATFORM, "the devices could not be queried: %s",
 				 strerror(-r));
 	return 0;
 }

@@ -65,7 +65,7 @@ static int take_rank(struct session *session, const Sycl__V1__Hello *message)
 	    weight > FAIR_QUEUE_WEIGHT_MOST) {
 		session_fail(
 			session, STATUS_INVALID,
-			"the hello asks for class %u and weight %u; there are classes 1 to %u and weights up to %u",
+			"the hello requests class %u and weight %u; there are classes 1 to %u and weights up to %u",
 			class, weight, SYCL__V1__SESSION_CLASS__SESSION_CLASS_BEST_EFFORT,
 			FAIR_QUEUE_WEIGHT_MOST);
 		return 1;

@@ -311,7 +311,7 @@ static int remake_graph(struct sched_graph *graph, bool alone, struct backend_fa
 	if (graph->has_native)
 		return refuse_graph(
 			fault, STATUS_FEATURE_NOT_SUPPORTED,
-			"this change would make the graph anew, and what its native commands did "
+			"this change would rebuild the graph, and the work of its native commands "
 			"is done once",
 			-EOPNOTSUPP);
 	int result = retire_handle(graph, alone, fault);

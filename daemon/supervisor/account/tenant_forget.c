@@ -131,7 +131,7 @@ static bool uid_is_user(const struct supervisor *supervisor, uid_t uid, struct r
 		refusal_set(
 			refusal_out, STATUS_RUNTIME,
 			"the service runs in a user namespace in which uid %lu stands for every user that it does not have, and these "
-			"cannot be told apart",
+			"cannot be distinguished",
 			(unsigned long)uid);
 	return uid != TENANT_OTHERS && uid != supervisor->overflow_uid;
 }

@@ -80,7 +80,7 @@ int tenant_identify(struct tenant *tenant, struct refusal *refusal_out)
 	if (tenant->is_unknown && tenant->supervisor->configuration.refuse_unknown)
 		return identity_refuse(
 			refusal_out, STATUS_RUNTIME, -EACCES,
-			"the user database does not know uid %lu, and only users that it knows are served (unknown_users = refuse)",
+			"uid %lu is not in the user database, and only users in it are served (unknown_users = refuse)",
 			tenant->uid);
 	return 0;
 }

@@ -113,7 +113,8 @@ int orders_file_load(struct supervisor *supervisor)
 	if (r == -EBADMSG || r == -EPERM) {
 		supervisor->drained = true;
 		log_error("order",
-			  "%s/" FILE_NAME " %s: nobody new is let in until 'syclctl resume --all'",
+			  "%s/" FILE_NAME
+			  " %s: no new session is accepted until 'syclctl resume --all'",
 			  supervisor->directory.path,
 			  r == -EPERM ? "is not this user's alone"
 				      : "is damaged or of another release");

@@ -74,7 +74,7 @@ static void trace_end(struct supervisor *supervisor)
 static void on_trace_lease_over(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
-	log_info("trace", "%llu ends: no client asks for it any more",
+	log_info("trace", "%llu ends: no client requests it any more",
 		 (unsigned long long)supervisor->trace->terms.id);
 	trace_end(supervisor);
 }
@@ -108,7 +108,7 @@ bool trace_inquire(struct supervisor *supervisor, struct asker *asker,
 	if (query->trace != 0 && query->trace != trace->terms.id)
 		return trace_refuse(
 			asker, STATUS_INVALID,
-			"that trace has ended: no client asked for it for three seconds");
+			"that trace has ended: no client requested it for three seconds");
 	if (query->trace == 0) {
 		trace->terms.id = ++trace->last;
 		trace->terms.backend = (uint32_t)query->backend;

@@ -264,7 +264,7 @@ static int parse_limit_line(struct reading *reading, const char *name, const cha
 		uint64_t number;
 		if (!configuration_number(value, bytes, configuration_limit_most[i], &number) ||
 		    number == 0)
-			return complain(reading, "%s wants a number%s from 1 to %llu, not '%.64s'",
+			return complain(reading, "%s needs a number%s from 1 to %llu, not '%.64s'",
 					name, bytes ? " of bytes (K, M, G, T allowed)" : "",
 					(unsigned long long)configuration_limit_most[i], value);
 		reading->configuration->limits[i] =
@@ -283,7 +283,7 @@ static int parse_cuda_line(struct reading *reading, const char *name, const char
 		if (key_is_repeated(reading, KEY_COUNT + CONFIGURATION_LIMITS + i))
 			return complain(reading, "cuda.%s is given twice", name);
 		if (!configuration_cuda_set(reading->configuration, i, value, &wants))
-			return complain(reading, "%s wants %s, not '%.64s'", name, wants, value);
+			return complain(reading, "%s needs %s, not '%.64s'", name, wants, value);
 		return 1;
 	}
 	return complain(reading, "no such key in [cuda]: '%.64s'", name);
@@ -321,7 +321,7 @@ static int parse_line(void *context, const char *section, const char *name, cons
 		if (key_is_repeated(reading, i))
 			return complain(reading, "%s.%s is given twice", section, name);
 		if (!keys[i].set(reading->configuration, value))
-			return complain(reading, "%s wants %s, not '%.64s'", name, keys[i].wants,
+			return complain(reading, "%s needs %s, not '%.64s'", name, keys[i].wants,
 					value);
 		return 1;
 	}

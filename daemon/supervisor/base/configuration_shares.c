@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char wants_share[] = "wants MIN or MIN-MAX, percent from 0 to 100";
+static const char wants_share[] = "needs MIN or MIN-MAX, percent from 0 to 100";
 
 static bool parse_share_percent(const char *text, unsigned *percent_out)
 {
@@ -71,7 +71,7 @@ static const char *set_share_mode(struct configuration_shares *shares, const cha
 	if (shares->mode_seen)
 		return "is given twice";
 	if (strcmp(value, "concurrent") != 0 && strcmp(value, "exclusive") != 0)
-		return "wants concurrent or exclusive";
+		return "needs concurrent or exclusive";
 	shares->mode_seen = true;
 	shares->exclusive = !strcmp(value, "exclusive");
 	return NULL;

@@ -58,7 +58,7 @@ static bool option_number_parse(const char *option, const char *text, long least
 	errno = 0;
 	long number = strtol(text, &end, 10);
 	if (errno || end == text || *end || number < least || number > most) {
-		(void)fprintf(stderr, "sycld: --%s wants a number from %ld to %ld, not '%s'\n",
+		(void)fprintf(stderr, "sycld: --%s needs a number from %ld to %ld, not '%s'\n",
 			      option, least, most, text);
 		return false;
 	}

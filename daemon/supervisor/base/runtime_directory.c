@@ -103,7 +103,7 @@ static const char *directory_refusal_text(int error)
 {
 	switch (error) {
 	case -EPERM:
-		return "it, or what it lies in, belongs to somebody else or is writable for others";
+		return "it, or what it lies in, belongs to another user or is writable for others";
 	case -ENOTDIR:
 	case -ELOOP:
 		return "it is a symbolic link or no folder";

@@ -46,7 +46,7 @@ static int tenant_may_start_engine(const struct tenant *tenant, struct refusal *
 	/* Otherwise one user's failures could use up the engines of all. */
 	if (tenant_count_leaving_engines(tenant) >= LEAVING_MAX) {
 		refusal_set(refusal_out, STATUS_CONNECTION_LOST,
-			    "%d engines of this user have failed and are not gone yet",
+			    "%d engines of this user have failed and have not ended yet",
 			    LEAVING_MAX);
 		return -EAGAIN;
 	}

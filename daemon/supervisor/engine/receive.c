@@ -29,7 +29,7 @@ static void engine_count_invalid(struct engine *engine, const char *what)
 	log_debug("engine", "pid %ld of uid %lu: %s", (long)engine->pid,
 		  (unsigned long)engine->tenant->uid, what);
 	if (engine->invalid_messages == ENGINE_INVALID_MAX)
-		engine_kill(engine, "it sends messages that were not asked for");
+		engine_kill(engine, "it sends messages that were not requested");
 }
 
 static void receive_ready(struct engine *engine, const Sycl__V1__EngineReady *ready,
@@ -102,7 +102,7 @@ static void receive_report(struct engine *engine, const Sycl__V1__EngineReport *
 {
 	uint64_t *entry = engine_request_entry(engine, message->request);
 	if (!entry) {
-		engine_count_invalid(engine, "sends a report that was not asked for");
+		engine_count_invalid(engine, "sends a report that was not requested");
 		return;
 	}
 	int r = claims_keep_report(engine, message);
@@ -137,12 +137,12 @@ static void receive_trace(struct engine *engine, const Sycl__V1__EngineTrace *me
 {
 	uint64_t *entry = engine_request_entry(engine, message->request);
 	if (!entry) {
-		engine_count_invalid(engine, "sends a trace that was not asked for");
+		engine_count_invalid(engine, "sends a trace that was not requested");
 		return;
 	}
 	if (trace_answer_is_endless(engine, message) ||
 	    !engine->tenant->supervisor->observer->traced(engine, message)) {
-		engine_kill(engine, "it sends more of a trace than was asked for");
+		engine_kill(engine, "it sends more of a trace than was requested");
 		return;
 	}
 	if (message->more)
@@ -200,7 +200,8 @@ static void receive_message(struct engine *engine, const Sycl__V1__Control *cont
 		return;
 	case SYCL__V1__CONTROL__BODY_WANTS:
 		if (!sharing_engine_wants(engine, control->wants->watch))
-			engine_count_invalid(engine, "wants a device while no engine was asked");
+			engine_count_invalid(engine,
+					     "requests a device while no such message is due");
 		return;
 	default:
 		engine_count_invalid(engine, "sends a message of no kind that it may send");

@@ -50,14 +50,13 @@ bool engine_room_has(const struct tenant *tenant, struct refusal *refusal_out)
 			       "the service runs as many engines as it may (%u)",
 			       supervisor->configuration.engines);
 	else if (part_full)
-		(void)snprintf(
-			refusal_out->text, sizeof(refusal_out->text),
-			"%s as many engines as %s may (%u of %u)",
-			tenant->is_unknown
-				? "users whom the user database does not know have, together,"
-				: "this user has",
-			tenant->is_unknown ? "they" : "one", engine_part_most(supervisor),
-			supervisor->configuration.engines);
+		(void)snprintf(refusal_out->text, sizeof(refusal_out->text),
+			       "%s as many engines as %s may (%u of %u)",
+			       tenant->is_unknown
+				       ? "users that are not in the user database have, together,"
+				       : "this user has",
+			       tenant->is_unknown ? "they" : "one", engine_part_most(supervisor),
+			       supervisor->configuration.engines);
 	return !part_full && !all;
 }
 

@@ -168,7 +168,7 @@ static void standby_start_deadline(struct standby *standby, uint64_t ms)
 static void standby_became_ready(struct standby *standby, const Sycl__V1__StandbyReady *ready)
 {
 	if (standby->state != STANDBY_STARTING) {
-		standby_kill(standby, "it is ready, and was not asked");
+		standby_kill(standby, "it reports ready without a request");
 		return;
 	}
 	if (strcmp(ready->version, SYCLD_VERSION) != 0) {
@@ -232,8 +232,7 @@ static void standby_request(struct standby *standby, const struct device_set *de
 	standby_start_deadline(standby,
 			       standby->supervisor->configuration.engine_start_ns / MILLISECOND_NS);
 	if (standby_send_prepare(standby) < 0)
-		standby_kill(standby,
-			     "it does not take the message that asks it to prepare devices");
+		standby_kill(standby, "it does not take the request to prepare devices");
 }
 
 static int standby_open_handles(struct standby *standby)

@@ -318,7 +318,7 @@ Test(processes_trace, whoever_takes_one_and_is_killed_leaves_nothing)
 	cr_expect(strstr(said, "a trace is being taken; there is one at a time"), "%s", said);
 
 	child_end(&recorder); /* SIGKILL */
-	struct begun over = {service, "trace: 1 ends: no client asks for it any more"};
+	struct begun over = {service, "trace: 1 ends: no client requests it any more"};
 	cr_assert(wait_until(has_begun, &over, SOON));
 	struct engine_size size = {engine, before + kept_bytes / 2};
 	cr_expect(wait_until(is_small_again, &size, SOON), "%lld bytes more",

@@ -596,13 +596,13 @@ Test(hostile, R1_variables_that_cannot_be_are_refused)
 	}
 	Sycl__V1__UsmAllocate message = variable(4, "table");
 	message.kind = SYCL__V1__USM_KIND__USM_KIND_SHARED;
-	expect_answer(ask(hostile, &message), STATUS_INVALID, "its program says alone");
+	expect_answer(ask(hostile, &message), STATUS_INVALID, "that its program declares");
 	message = variable(5, "table");
 	message.size_bytes = 1ull << 40;
-	expect_answer(ask(hostile, &message), STATUS_INVALID, "its program says alone");
+	expect_answer(ask(hostile, &message), STATUS_INVALID, "that its program declares");
 	message = variable(6, "table");
 	message.address = PLACE;
-	expect_answer(ask(hostile, &message), STATUS_INVALID, "its program says alone");
+	expect_answer(ask(hostile, &message), STATUS_INVALID, "that its program declares");
 	message = variable(7, "table");
 	(void)expect_allocated(hostile, ask(hostile, &message));
 	message = variable(8, "table");

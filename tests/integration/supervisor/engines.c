@@ -212,7 +212,7 @@ Test(engines, one_that_sends_garbage_is_ended)
 static bool flood_ended(void *context)
 {
 	(void)context;
-	return service_log_count(&service, "it sends messages that were not asked for") > 0;
+	return service_log_count(&service, "it sends messages that were not requested") > 0;
 }
 
 Test(engines, one_that_floods_the_supervisor_is_ended)
@@ -271,7 +271,7 @@ Test(engines, one_that_tells_more_of_a_trace_than_it_was_asked_for_is_ended)
 	cr_assert(ne(ptr, facts, NULL));
 	CLEANUP(free_pointer) char *said = trace_nothing();
 	cr_expect(ne(ptr, strstr(said, "nothing was sent to fake:0"), NULL), "%s", said);
-	cr_assert(gt(uint, service_log_count(&service, "more of a trace than was asked for"), 0u));
+	cr_assert(gt(uint, service_log_count(&service, "more of a trace than was requested"), 0u));
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
@@ -302,7 +302,7 @@ Test(engines, one_that_has_more_of_a_trace_and_gives_nothing_does_not_keep_it_fr
 static bool trace_told_too_much(void *context)
 {
 	(void)context;
-	return service_log_count(&service, "more of a trace than was asked for") > 0;
+	return service_log_count(&service, "more of a trace than was requested") > 0;
 }
 
 /* Whether somebody waits for that answer or not. */
@@ -1002,7 +1002,7 @@ Test(engines, one_that_says_again_and_again_what_it_has_open_is_ended)
 	cr_assert(ne(ptr, facts, NULL));
 	tell_engine(socket, "reopen");
 	cr_assert(eq(ptr, client_receive(socket), NULL));
-	await_log("it sends messages that were not asked for", 1);
+	await_log("it sends messages that were not requested", 1);
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
@@ -1015,7 +1015,7 @@ static void one_that_wants_too_often(const char *configuration)
 	cr_assert(ne(ptr, facts, NULL));
 	tell_engine(socket, "want");
 	cr_assert(eq(ptr, client_receive(socket), NULL));
-	await_log("it sends messages that were not asked for", 1);
+	await_log("it sends messages that were not requested", 1);
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }

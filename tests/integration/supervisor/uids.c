@@ -408,7 +408,7 @@ static void foreign_folder_is_refused(void)
 	const char *arguments[] = {SYCLD_PROGRAM, "--runtime-dir", service.runtime, NULL};
 	struct outcome outcome = run_program(0, arguments);
 	CHECK(outcome.status == 1);
-	CHECK(strstr(outcome.error, "belongs to somebody else") != NULL);
+	CHECK(strstr(outcome.error, "belongs to another user") != NULL);
 	outcome_free(&outcome);
 	service_free(&service);
 }

@@ -287,7 +287,7 @@ static void who_is_many_has_one_part(uid_t named)
 static void who_is_not_known_can_be_refused(uid_t named)
 {
 	start_with("[service]\nunknown_users = refuse\n");
-	must_be_refused(UID_FIRST, "the user database does not know uid 1500000000");
+	must_be_refused(UID_FIRST, "uid 1500000000 is not in the user database");
 	one_session(named);
 	one_session(0);
 	end();

@@ -122,7 +122,7 @@ Test(build, an_unknown_device_is_an_error)
 	bench_wait(&bench, &built);
 	cr_assert_neq(built.status, 0);
 	cr_assert_not_null(strstr(built.text, "does not find the device gake"), "%s", built.text);
-	cr_assert_not_null(strstr(built.text, "it sees "), "%s", built.text);
+	cr_assert_not_null(strstr(built.text, "it finds "), "%s", built.text);
 	cr_assert_not_null(strstr(built.text, ": fake"), "%s", built.text);
 	built_free(&built);
 	bench_close(&bench);

@@ -78,8 +78,8 @@ Test(configuration_cuda, mistakes_name_file_line_and_what_is_wanted)
 	} cases[] = {
 		{"[cuda]\npeer_path = fast\n", ":2: ", "auto, direct, peer, managed or host"},
 		{"[cuda]\n\nstack_bytes = 513K\n", ":3: ", "up to 512K"},
-		{"[cuda]\nstack_bytes = -1\n", ":2: ", "stack_bytes wants"},
-		{"[cuda]\nheadroom_bytes = much\n", ":2: ", "headroom_bytes wants"},
+		{"[cuda]\nstack_bytes = -1\n", ":2: ", "stack_bytes needs"},
+		{"[cuda]\nheadroom_bytes = much\n", ":2: ", "headroom_bytes needs"},
 		{"[cuda]\nlanes = 0\n", ":2: ", "1 to 64"},
 		{"[cuda]\nlanes = 65\n", ":2: ", "1 to 64"},
 		{"[cuda]\nlanes = 1K\n", ":2: ", "1 to 64"},
@@ -87,8 +87,8 @@ Test(configuration_cuda, mistakes_name_file_line_and_what_is_wanted)
 		{"[cuda]\noverlap = 1\n", ":2: ", "yes or no"},
 		{"[cuda]\nlatency_multiprocessors = 1025\n", ":2: ", "up to 1024"},
 		{"[cuda]\nlatency_multiprocessors = few\n",
-		 ":2: ", "latency_multiprocessors wants"},
-		{"[cuda]\nlibrary =\n", ":2: ", "library wants"},
+		 ":2: ", "latency_multiprocessors needs"},
+		{"[cuda]\nlibrary =\n", ":2: ", "library needs"},
 		{"[cuda]\nlibrary = lib/libcuda.so\n", ":2: ", "whole path"},
 		{"[cuda]\nnvrtc = ../libnvrtc.so\n", ":2: ", "whole path"},
 		{"[cuda]\nlane = 1\n", ":2: ", "no such key in [cuda]"},
@@ -128,7 +128,7 @@ Test(configuration_cuda, the_standby_can_be_left_out)
 		  message);
 	cr_assert(not(configuration.standby));
 	cr_assert(lt(int, read_text("[service]\nstandby = maybe\n", &configuration, message), 0));
-	cr_assert(ne(ptr, strstr(message, "standby wants yes or no"), NULL), "%s", message);
+	cr_assert(ne(ptr, strstr(message, "standby needs yes or no"), NULL), "%s", message);
 }
 
 Test(configuration_cuda, a_full_device_is_an_error_unless_somebody_says_otherwise)
@@ -141,7 +141,7 @@ Test(configuration_cuda, a_full_device_is_an_error_unless_somebody_says_otherwis
 		  message);
 	cr_assert(configuration.spill);
 	cr_assert(lt(int, read_text("[service]\nspill = 1\n", &configuration, message), 0));
-	cr_assert(ne(ptr, strstr(message, "spill wants yes or no"), NULL), "%s", message);
+	cr_assert(ne(ptr, strstr(message, "spill needs yes or no"), NULL), "%s", message);
 }
 
 Test(configuration_cuda, slices_are_a_number_of_microseconds_and_0_switches_them_off)
@@ -160,6 +160,6 @@ Test(configuration_cuda, slices_are_a_number_of_microseconds_and_0_switches_them
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		(void)snprintf(text, sizeof(text), "[service]\nslice_us = %s\n", wrong[i]);
 		cr_assert(lt(int, read_text(text, &configuration, message), 0), "%s", wrong[i]);
-		cr_assert(ne(ptr, strstr(message, "slice_us wants a number"), NULL), "%s", message);
+		cr_assert(ne(ptr, strstr(message, "slice_us needs a number"), NULL), "%s", message);
 	}
 }

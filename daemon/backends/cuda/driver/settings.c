@@ -122,7 +122,7 @@ static int read_option(const char *option, struct cuda_settings *settings,
 	if (error == -ENOENT)
 		return cuda_fault_words(
 			fault_out, -EINVAL, STATUS_INVALID,
-			"\"%.80s\" is no option of the CUDA backend: it knows library, nvrtc, peer_path, "
+			"\"%.80s\" is no option of the CUDA backend: it has library, nvrtc, peer_path, "
 			"stack_bytes, headroom_bytes, lanes, connections, chain_length, latency_multiprocessors and overlap",
 			option);
 	if (error < 0)

@@ -121,7 +121,7 @@ static int take_code(const struct compilation *c, struct cuda_compiled *compiled
 
 	if (result != NVRTC_DONE || bytes == 0) {
 		(void)cuda_fault_words(fault_out, 0, STATUS_BUILD,
-				       "NVRTC gave no PTX: an option asks for something else");
+				       "NVRTC gave no PTX: an option requests something else");
 		return -EINVAL;
 	}
 	compiled->ptx = calloc(1, bytes + 1);

@@ -93,9 +93,10 @@ static int first_layout(struct backend_kernel *kernel, struct cuda_variant *vari
 	if (!kernel->native &&
 	    (count == 0 || kernel->parameters[count - 1].size_bytes != CUDA_RECORD_BYTES ||
 	     count - 1 != described->argument_count))
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_KERNEL,
-					"kernel %.100s has not the arguments that its binary says",
-					kernel->name);
+		return cuda_fault_words(
+			fault_out, -EINVAL, STATUS_KERNEL,
+			"kernel %.100s does not have the arguments that its binary lists",
+			kernel->name);
 	kernel->facts.argument_count = kernel->native ? count : count - 1;
 	kernel->arguments = calloc(count + 1u, sizeof(*kernel->arguments));
 	if (!kernel->arguments || cuda_symbol_parse(described->symbol, &symbol) == -ENOMEM)

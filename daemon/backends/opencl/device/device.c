@@ -127,7 +127,7 @@ int opencl_memory_create(struct backend_device *device, uint64_t size_bytes, voi
 	if (size_bytes == 0 || size_bytes > device->facts->max_mem_alloc_bytes) {
 		opencl_fault_words(
 			fault_out, STATUS_MEMORY_ALLOCATION,
-			"%llu bytes asked for, the device allows 1 to %llu in one allocation",
+			"%llu bytes requested, the device allows 1 to %llu in one allocation",
 			(unsigned long long)size_bytes,
 			(unsigned long long)device->facts->max_mem_alloc_bytes);
 		return -ENOMEM;
