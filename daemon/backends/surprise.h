@@ -34,7 +34,7 @@ static inline void surprise_note(struct surprise *surprise)
 	surprise->left = surprise->last;
 }
 
-/* A launch has gone alone. */
+/* A launch was sent alone. */
 static inline void surprise_pass(struct surprise *surprise)
 {
 	surprise->left -= surprise->left > 0;

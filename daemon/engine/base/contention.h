@@ -28,7 +28,7 @@ static inline void contention_note(struct contention *contention, const void *wh
 	contention->latest_ns = now_ns;
 }
 
-/* Has another user than `who` used it lately? */
+/* Has a user other than `who` used it lately? */
 static inline bool contention_has_others(const struct contention *contention, const void *who,
 					 uint64_t now_ns)
 {

@@ -19,10 +19,11 @@ void outbox_fini(struct outbox *outbox);
 
 /*
  * Send a message with at most one descriptor (-1: none), which stays the caller's and may be closed
- * afterwards. 0, also when it has to wait; a negative errno when the peer is gone or memory is.
+ * afterwards. 0, also when it has to wait; a negative errno if the peer has hung up or memory is
+ * short.
  */
 int outbox_send(struct outbox *outbox, const ProtobufCMessage *message, int fd);
-/* Call when the socket is writable. 0, or a negative errno when the peer is gone. */
+/* Call when the socket is writable. 0, or a negative errno if the peer has hung up. */
 int outbox_flush(struct outbox *outbox);
 /* Does something wait for the socket? */
 bool outbox_waiting(const struct outbox *outbox);

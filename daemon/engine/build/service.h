@@ -48,7 +48,7 @@ struct build_request {
 };
 
 /*
- * Once the helper has died, what is in the cache is still served; other builds fail and say so. An
+ * Once the helper has died, builds in the cache are still served; others fail with that reason. An
  * engine may not execute or fork anything by then, so there is no second helper.
  */
 
@@ -64,8 +64,8 @@ int build_service_fork_gated(build_helper_gate *gate, struct build_service **ser
 int build_service_socket(const struct build_service *service);
 /*
  * Execute the helper instead (embedded); `program`: path of sycl-engine. `environment`: ended by
- * NULL; not this process' own once a backend has prepared it or a vendor's library has changed it:
- * what that says is for this process alone.
+ * NULL; not this process' own once a backend or a vendor's library has changed it: such changes are
+ * for this process alone.
  */
 int build_service_spawn(const char *program, char *const *environment,
 			struct build_service **service_out);

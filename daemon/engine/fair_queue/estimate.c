@@ -73,7 +73,7 @@ bool fair_queue_estimate_is_due(const struct fair_queue_estimates *estimates, ui
 
 /*
  * There are few measurements alone: the mean is over all of them until there are enough for a
- * moving one. A measurement that is far off begins it anew.
+ * moving one. A measurement that is far off begins it again.
  */
 static uint64_t slowness_of(struct fair_queue_shape *shape, uint64_t took_ns,
 			    enum fair_queue_quality quality)

@@ -2,7 +2,7 @@
  * The instance of a graph: a graph of the backend's. A launch of it is one task of the scheduler,
  * whatever the number of nodes. Its cost here goes by what the nodes require together
  * (graph/order.h). Where there can be no instance, a launch is a task for each node (graph/run.h).
- * graph_replay_reason says why, and the engine counts it.
+ * graph_replay_reason returns the reason, and the engine counts it.
  *
  *   UNTRIED --first launch--> BUILDING --the device has it--> READY --an arena of it is gone--> UNTRIED
  *      |                          \--it refuses--\      \--a change that cannot be made in it--> UNTRIED
@@ -13,7 +13,7 @@
  * objects that graphs name were released since; otherwise buffers alone are. A device that works
  * may refuse for the moment, where building may wait for what runs (BACKEND_FEATURE_QUIET_LOAD). A
  * launch is replayed when a node would be refused, or a part needs contents that are lost: the
- * replay says what is wrong and runs the rest.
+ * replay reports the error and runs the rest.
  *
  * Changed arguments go with the next launch into the instance. Another kernel, another order, or a
  * device that changes nothing need a new instance. It is built as at first, in slices of the

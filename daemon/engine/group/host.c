@@ -5,8 +5,8 @@
  * submitted --its turn--> held, the slot says so --HostTaskDone--> over, as any other group
  *      \--a failure before it--> over; the slot says, with status 1, that its turn never comes
  *
- * One with an early event may be held sooner: the slot says so with status 2. Then it is over when
- * HostTaskDone has come and all that it depends on is over, in any order.
+ * One with an early event may be held sooner: the slot reports that by status 2. Then it is over
+ * when HostTaskDone has come and all that it depends on is over, in any order.
  */
 #include "group/group.h"
 #include "clock.h"

@@ -11,8 +11,8 @@
  *
  * Shared contents have a home, where other processes may write at any time. So a copy elsewhere is
  * valid only while a task uses it, and writes elsewhere are brought home before the writer is done.
- * Each buffer of shared contents has its own host range. A piece says in which of them it is valid,
- * so that no range is overwritten that a host accessor of another buffer holds.
+ * Each buffer of shared contents has its own host range. A piece records in which of them it is
+ * valid, so that no range is overwritten that a host accessor of another buffer holds.
  */
 #ifndef SYCL_ENGINE_SCHED_RESIDENCY_H
 #define SYCL_ENGINE_SCHED_RESIDENCY_H

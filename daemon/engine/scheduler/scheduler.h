@@ -14,15 +14,15 @@
  * (BACKEND_FEATURE_INLINE). No function waits for device work. Callbacks come from
  * scheduler_progress alone.
  *
- * Order. For each byte of a buffer the scheduler knows the last writer and the readers since (B12).
- * A reader waits for the writer, a writer for both; readers do not wait for each other (B11). A
- * requirement orders the whole buffer, or a sub-buffer's range; ranges that do not overlap are
- * independent (C8 to C10). A host access is a task that is done when it is released: groups on its
- * range wait for it, also if it only reads (D3, D6). Host accesses that read coexist, and do not
- * wait for groups that read (D1, S11). A buffer is tracked in up to 4096 parts; beyond that, ranges
- * are widened, and groups wait for more than they need to (dependencies.h).
+ * Order. For each byte of a buffer the scheduler records the last writer and the readers since
+ * (B12). A reader waits for the writer, a writer for both; readers do not wait for each other
+ * (B11). A requirement orders the whole buffer, or a sub-buffer's range; ranges that do not overlap
+ * are independent (C8 to C10). A host access is a task that is done when it is released: groups on
+ * its range wait for it, also if it only reads (D3, D6). Host accesses that read coexist, and do
+ * not wait for groups that read (D1, S11). A buffer is tracked in up to 4096 parts; beyond that,
+ * ranges are widened, and groups wait for more than they need to (dependencies.h).
  *
- * Residency. For each byte the scheduler knows in which places the contents are valid. A place is
+ * Residency. For each byte the scheduler records in which places the contents are valid. A place is
  * the host (the buffer's arena range) or a device with its own memory; devices with unified memory
  * share the host's place. A device's memory always holds the whole buffer. Moves are tasks of the
  * scheduler, made at submission: a requirement's range gets the contents that its place lacks. A

@@ -12,9 +12,9 @@
 struct scheduler_device;
 
 /*
- * Submits all launches. 0: some are in flight, and come back in any case; `fault_out` may say that
- * the device is lost. Negative: nothing is in flight; the fault is of the device, or the faults of
- * the launches are in the burst.
+ * Submits all launches. 0: some are in flight, and come back in any case; `fault_out` may report
+ * that the device is lost. Negative: nothing is in flight; the fault is of the device, or the
+ * faults of the launches are in the burst.
  */
 int worker_burst_submit(struct scheduler_device *device, struct task *task,
 			const struct backend_wait *waits, uint32_t wait_count,

@@ -1,8 +1,8 @@
 /*
- * Spilling (device thread; front where it says so). When a device has no room for memory that a
- * command needs, memory that no command in flight uses is copied to the host and freed. It is
- * brought back to new device memory before the next command that names it. The front thread does
- * not notice: for it contents stay where they were.
+ * Spilling (device thread; front where noted). When a device has no room for memory that a command
+ * needs, memory that no command in flight uses is copied to the host and freed. It is brought back
+ * to new device memory before the next command that names it. The front thread does not notice: for
+ * it contents stay where they were.
  *
  *   FRESH --made--> PRESENT --a copy begins--> LEAVING --copied--> AWAY
  *                    ^   ^                         |               |

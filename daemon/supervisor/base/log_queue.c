@@ -85,7 +85,7 @@ static void log_queue_drop_first(void)
 	free(line);
 }
 
-/* True: no line waits any more. Lines that can never be written, as the reader has gone, are
+/* True: no line waits any more. Lines that can never be written, as the reader has hung up, are
  * dropped. */
 static bool log_queue_flush(void)
 {

@@ -2,7 +2,7 @@
  * The state that a service leaves in its folder for the next one. It has the engines that go on
  * without it, how each is identified, and the use of devices by tenants. One small file, replaced
  * as a whole, that only the service's user can read or write. It holds the engines' tokens as they
- * are: a user that may read it may look into the service as well.
+ * are: a user that may read it may read the service's state as well.
  */
 #ifndef SYCLD_SUPERVISOR_SERVICE_STATE_H
 #define SYCLD_SUPERVISOR_SERVICE_STATE_H
@@ -32,7 +32,7 @@ static_assert(sizeof(struct service_state_engine) == 56, "part of the layout");
 /* The use of devices by a tenant's ended sessions. */
 struct service_state_account {
 	uint32_t uid;
-	uint32_t unknown;        /* 1: the user database did not know the uid at the last look-up */
+	uint32_t unknown;        /* 1: the uid was not in the user database at the last look-up */
 	uint64_t sessions;       /* that were over */
 	uint64_t engines_failed; /* crashed, or ended because a device failed */
 	uint64_t groups_submitted, groups_completed, groups_failed;

@@ -1,5 +1,5 @@
-/* A client's session as the supervisor knows it: its process, and the engine that it was handed to.
- */
+/* The supervisor's state of a client's session: its process, and the engine that it was handed
+ * to. */
 #ifndef SYCLD_SUPERVISOR_SESSION_H
 #define SYCLD_SUPERVISOR_SESSION_H
 
@@ -38,8 +38,8 @@ struct session {
 	 * engine gets it.
 	 */
 	int socket;
-	bool made_room; /* WAITING: an engine was asked to end to make room for it, where each
-			   session has its own engine */
+	bool made_room; /* WAITING: the end of an engine was requested to make room for it, where
+			   each session has its own engine */
 	uint64_t since_ns;
 	uint64_t since_unix_seconds;    /* for people */
 	LIST_ENTRY(session) same_place; /* of its engine: where it is found by its number */

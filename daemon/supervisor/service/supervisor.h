@@ -49,7 +49,7 @@ struct supervisor {
 	uv_timer_t arrivals;
 	uint64_t last_session;
 	struct engine_log_window
-		unknown_log; /* shared by all users that the user database does not know */
+		unknown_log; /* shared by all users that are not in the user database */
 	bool privileged;     /* it may become any uid; otherwise it serves only its own */
 	uid_t overflow_uid; /* the uid that stands for all users missing in this user namespace; -1:
 			    none is missing */

@@ -22,8 +22,8 @@ struct engine;
 struct supervisor;
 struct user_lookup;
 
-/* account/tenant_forget.h: limits of all tenants, and of those with uids that the user database
- * does not know. */
+/* account/tenant_forget.h: limits of all tenants, and of those with uids that are not in the user
+ * database. */
 enum { TENANTS_MAX = 2048, TENANTS_UNKNOWN_MAX = 256, TENANT_FAILURE_BYTES = REFUSAL_CAUSE_BYTES };
 
 /* No user's uid: the tenant that has the figures of tenants without a row of their own any more. */
@@ -40,13 +40,13 @@ struct tenant {
 	/* account/tenant_identity.h */
 	struct user_lookup *lookup; /* the look-up under way; NULL: none */
 	bool is_identified;         /* `gid`, `share` and the next are known */
-	bool is_unknown; /* the user database does not know the uid, by the last look-up */
+	bool is_unknown;            /* the uid is not in the user database, by the last look-up */
 	uint64_t identified_ns;
 	/* engine/tenant_arrivals.h */
 	struct session_list arriving;
 	unsigned arriving_count;
-	bool made_room; /* an engine was asked to end to make room for this tenant's, where one
-			   engine has all its sessions */
+	bool made_room; /* the end of an engine was requested to make room for this tenant's, where
+			   one engine has all its sessions */
 	struct engine_list engines;
 	struct engine_log_window log; /* the room that its engines have in the log; users that are
 					 unknown share `unknown_log` */
@@ -68,7 +68,7 @@ struct tenant {
 	unsigned sessions_most; /* 0: as configured */
 	struct configuration_limit limits[CONFIGURATION_LIMITS];
 	struct configuration_share
-		share; /* as configured for this user; not given: as for everybody */
+		share; /* as configured for this user; not given: as for all users */
 	struct {
 		unsigned least, most; /* percent; 0: as configured */
 	} share_ordered;

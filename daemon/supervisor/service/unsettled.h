@@ -33,7 +33,7 @@ int unsettled_open(struct supervisor *supervisor);
 void unsettled_close(struct supervisor *supervisor);
 
 /* Add a session, with its descriptors, that waits for its engine, or until there can be one (NULL).
- * The second: an engine has just got it, and its time begins anew. */
+ * The second: an engine has just got it, and its time begins again. */
 void unsettled_add(struct tenant *tenant, struct engine *engine, struct session *session);
 void unsettled_restart_deadline(struct session *session);
 

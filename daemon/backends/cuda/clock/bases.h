@@ -15,14 +15,14 @@
  * microsecond with its load, alike in both directions. It takes some 30 us, four times a second,
  * and ends when several round trips were about as fast as any before. After CUDA_CLOCK_WAIT_NS the
  * rest is sent and not waited for. Such samples, of a device that serves other work just then, show
- * one side only, and are taken when they are there. Meanwhile the base before serves on, or, if
- * that is too old, an event that was just seen is placed by when that was. Where the first burst
- * after a pause was one of those, a few more samples are waited for when the first times are asked
- * for. The first few bursts are waited for as well. So is a burst after such a long time that the
- * known drift could not show that it is late.
+ * one side only, and are taken when they are there. Meanwhile the base before stays in use. If that
+ * is too old, an event that was just read gets the time of that reading. Where the first burst
+ * after a pause was one of those, a few more samples are waited for when the first times are
+ * requested. The first few bursts are waited for as well. So is a burst after such a long time that
+ * the known drift could not show that it is late.
  *
- * What is learned between two commands moves all later times by what was wrong before. So that what
- * came later on the device is never reported as earlier, no reported time lies before the latest
+ * A correction between two commands moves all later times by the former error. So that what came
+ * later on the device is never reported as earlier, no reported time lies before the latest
  * reported end.
  *
  * A kernel that reads %globaltimer is not used. It would give the device's own time across a pause.

@@ -22,7 +22,7 @@ struct meaning {
 	const char *sentence; /* NULL: the driver's text suffices */
 };
 
-/* Sentences for readers who do not know the driver. Sorted by number. */
+/* Sentences for readers without knowledge of the driver. Sorted by number. */
 static const struct meaning meanings[] = {
 	{CUDA_ERROR_INVALID_VALUE, ONE_CALL, STATUS_INVALID, EINVAL, NULL},
 	{CUDA_ERROR_OUT_OF_MEMORY, ONE_CALL, STATUS_MEMORY_ALLOCATION, ENOMEM, NULL},

@@ -379,8 +379,7 @@ static void note_word(struct cursor *cursor, size_t *at_out, size_t *end_out)
 	*end_out = *at_out + token.length;
 }
 
-/* A target may have options: ", debug". By words, as its compiler reads it, which knows no lines.
- */
+/* A target may have options: ", debug". By words, as its compiler reads it, which ignores lines. */
 static void read_target(struct cuda_ptx *ptx, struct cursor *cursor)
 {
 	note_word(cursor, &ptx->target_at, &ptx->target_end);

@@ -8,8 +8,8 @@
  * completed. Each kernel gets one more parameter, named sycl_launch, of CUDA_RECORD_BYTES
  * (program/geometry.h). At its beginning work-items that lie beyond the range end. Its symbol
  * becomes the name that the source has. The prelude reads the parameter by that name. (Considered:
- * wrapping each kernel by a template, which has to know the names before it compiles; one constant
- * bank per launch, which CUDA has not.)
+ * wrapping each kernel by a template, which needs the names before it compiles; one constant bank
+ * per launch, which CUDA has not.)
  *
  * Pure: no driver, any thread, never blocks. The text may be anything: what cannot be understood is
  * an error.

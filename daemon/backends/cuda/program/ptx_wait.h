@@ -11,8 +11,8 @@
  * beginning, 544: but then blocks that wait lie on multiprocessors which other sessions' kernels
  * could have, for as long as the kernel before runs.)
  *
- * A kernel that has the instruction already says itself how much of it may run before: it is left
- * alone, and begins early only where the program asks for that (R5,
+ * A kernel that has the instruction already decides itself how much of it may run before. It is
+ * left alone, and begins early only if the program requests that (R5,
  * backend_launch_properties.early).
  *
  * Pure: no driver, any thread, never blocks.

@@ -94,8 +94,9 @@ struct backend_lane {
 	bool is_out_of_order; /* so each command waits for the one before */
 	bool is_unflushed;
 	bool armed; /* a callback of this lane is to come; guarded by the device's lock */
-	uint64_t last_sequence;              /* submitted; 0: none */
-	uint64_t flushed_sequence;           /* up to it the driver was asked to begin; 0: none */
+	uint64_t last_sequence; /* submitted; 0: none */
+	uint64_t
+		flushed_sequence; /* the driver was requested to begin commands up to it; 0: none */
 	uint64_t last_start_ns, last_end_ns; /* latest that were reported, CLOCK_MONOTONIC */
 	struct opencl_pending *pending_ring; /* ring of `capacity` (a power of two), from head to
 					  tail (counts, never wrapped) */

@@ -8,7 +8,7 @@
  * greater than found - end. The best commands leave an interval of about the shortest time to the
  * device and back. A bound grows weaker with time, by the error of the offset's rate; and bounds
  * far apart show that rate, in the same way: from two sides. Where no offset is left at all, the
- * clock was set or its rate has changed: what was learned is forgotten.
+ * clock was set or its rate has changed: the collected bounds are dropped.
  *
  * Reported times agree with those reported later, on whatever lane: a correction begins behind the
  * latest reported time and is spread, so that time never runs backwards and little is added to a

@@ -18,8 +18,8 @@
 #define OPENCL_LAYER_STEP_OF "sycl_layer_step_of_"
 
 /*
- * The driver's `count` arguments become as many as the application sees; where each is goes to
- * `places`. Their count.
+ * The driver's `count` arguments become as many as the application has; the position of each goes
+ * to `places`. Their count.
  */
 uint32_t opencl_arguments_merge(struct backend_argument_facts *arguments, uint32_t count,
 				struct opencl_place *places);

@@ -162,9 +162,9 @@ static cl_event mark_all(struct backend_device *device)
 
 /*
  * When all is over that has been sent until now: all allocations were announced to every kernel
- * (opencl_usm_announce), so that its driver needs them, whether it uses them or not. Looked at when
- * USM comes and goes; where nothing can be marked, or noted, the device's end frees it, or the
- * driver's.
+ * (opencl_usm_announce), so that its driver needs them, whether it uses them or not. Checked when
+ * USM is allocated and freed. Where nothing can be marked, or noted, the device's end frees it, or
+ * the driver's.
  */
 static void give_later(struct backend_device *device, const struct opencl_usm *usm)
 {
@@ -191,7 +191,7 @@ static void give_usm(struct backend_device *device, const struct opencl_usm *usm
 		give_later(device, usm);
 }
 
-/* Pages are aligned to all that may be asked for; others get room to align in. */
+/* Pages have every alignment that may be requested; other memory gets room to align in. */
 static int take_usm(struct backend_device *device, struct opencl_usm *usm, uint64_t alignment)
 {
 	if (reaches_all(device)) {
@@ -315,7 +315,7 @@ int opencl_usm_announce(struct backend_kernel *kernel, uint32_t variant,
 		return out_of_memory(0, fault_out);
 	for (size_t i = 0; i < device->usm_count; i++)
 		pointers[i] = device->usm[i].base;
-	/* An empty list is no list to OpenCL, and the one before stays, with what is gone. So there
+	/* OpenCL ignores an empty list, and the one before stays, with freed memory in it. So there
 	 * is always one. */
 	pointers[device->usm_count] = device->usm_nothing;
 	code = device->cl->SetKernelExecInfo(kernel->kernels[variant], CL_KERNEL_EXEC_INFO_SVM_PTRS,

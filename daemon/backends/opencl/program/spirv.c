@@ -41,7 +41,7 @@ struct reader {
 	const char *kernel;
 	struct type *types;
 	uint32_t bound;
-	uint32_t function; /* the kernel's id; 0: not seen */
+	uint32_t function; /* the kernel's id; 0: not found */
 	bool inside, found;
 	struct backend_argument_facts *arguments;
 	uint32_t capacity, count;
