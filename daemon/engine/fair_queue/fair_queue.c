@@ -290,7 +290,7 @@ void fair_queue_cancel(struct fair_queue_group *group)
 	session->waiting--;
 }
 
-static void learn_overlap(struct fair_queue_overlap *overlap, uint64_t took_ns)
+static void update_overlap(struct fair_queue_overlap *overlap, uint64_t took_ns)
 {
 	overlap->summed_ns += took_ns;
 	if (overlap->busy_ns < FAIR_QUEUE_OVERLAP_NS)
@@ -426,6 +426,6 @@ void fair_queue_end(struct fair_queue_group *group, uint64_t now_ns, uint64_t to
 	uint64_t time_ns = time_of(queue, group, took_ns);
 	fair_queue_grant_ended(queue, group, time_ns);
 	charge_session(session, group, time_ns);
-	learn_overlap(&queue->overlap, time_ns);
+	update_overlap(&queue->overlap, time_ns);
 	leave_flight(queue, group);
 }

@@ -223,8 +223,8 @@ int group_check_requirements(struct session *session, const Sycl__V1__CommandGro
 }
 
 /* An event of a released queue: complete, and failed if that is still recorded. */
-static void check_gone(struct session *session, const Sycl__V1__EventRef *event,
-		       struct task_request *request)
+static void check_released_queue(struct session *session, const Sycl__V1__EventRef *event,
+				 struct task_request *request)
 {
 	struct group_scratch *scratch = &session->engine->scratch;
 	for (uint32_t i = 0; i < session->gone_count; i++) {
@@ -250,7 +250,7 @@ static int check_event(struct session *session, const struct queue *queue, uint6
 				 session->objects.limit);
 	if (!object && object_id_type(id) == OBJECT_QUEUE &&
 	    object_table_gone(&session->objects, id)) {
-		check_gone(session, event, request);
+		check_released_queue(session, event, request);
 		return 0;
 	}
 	if (!object)

@@ -71,7 +71,7 @@ static void keep_only_overdue(struct flight_page *page, const struct scheduler_o
 	atomic_store(&page->more, 0);
 }
 
-static void on_look(uv_timer_t *timer)
+static void on_deadline_timer(uv_timer_t *timer)
 {
 	struct engine *engine = timer->data;
 	struct scheduler_overdue overdue;
@@ -95,5 +95,5 @@ void engine_deadline_review(struct engine *engine)
 	if (!wanted)
 		(void)uv_timer_stop(&engine->deadline_timer);
 	else if (!uv_is_active((uv_handle_t *)&engine->deadline_timer))
-		(void)uv_timer_start(&engine->deadline_timer, on_look, LOOK_MS, LOOK_MS);
+		(void)uv_timer_start(&engine->deadline_timer, on_deadline_timer, LOOK_MS, LOOK_MS);
 }

@@ -168,7 +168,7 @@ static bool run_turn(struct engine *engine, bool *read_out)
  * After a turn: must the next one follow at once? Yes if the last one found something, as replies
  * bring new requests, and afterwards for as long as that was useful lately.
  */
-static bool is_worth_a_look(struct engine *engine, bool busy)
+static bool is_worth_spinning(struct engine *engine, bool busy)
 {
 	uint64_t now = engine->now_ns;
 	if (!engine->may_spin)
@@ -212,7 +212,7 @@ static void on_prepare(uv_prepare_t *prepare)
 	 */
 	do {
 		busy = run_turn(engine, &read);
-		again = is_worth_a_look(engine, busy);
+		again = is_worth_spinning(engine, busy);
 	} while (again && !read && !engine_is_lost(engine) && list_empty(&engine->doomed) &&
 		 ++looks < LOOKS_AT_ONCE);
 

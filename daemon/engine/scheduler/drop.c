@@ -52,7 +52,7 @@ static bool has_not_run(const struct task *task)
 }
 
 /* Can another session, or process, find out whether it has run? */
-static bool is_seen_by_others(const struct task *task)
+static bool is_observable(const struct task *task)
 {
 	if (task->command.backend.kind == BACKEND_COMMAND_EVENT_RECORD)
 		return true;
@@ -97,7 +97,7 @@ static bool is_to_be_dropped(const struct task *task, const struct dropping *dro
 	if (task->role != TASK_ROLE_GROUP)
 		return false;
 	return dropping->what == SCHEDULER_DROP_ALL ||
-	       !(is_seen_by_others(task) || is_awaited_by_others(task, dropping));
+	       !(is_observable(task) || is_awaited_by_others(task, dropping));
 }
 
 /* ----------------------------------------- how ------------------------------------------ */

@@ -177,7 +177,7 @@ void task_end_event_wait(struct task *task, const struct backend_fault *fault)
 void sched_event_returned(void *object)
 {
 	struct sched_event *event = object;
-	sched_loss_seen(event->device, &event->fault);
+	sched_loss_found(event->device, &event->fault);
 	if (event->is_watched && event->fault.status)
 		set_event_happened(event, &event->fault);
 	sched_notice_queue(event->scheduler, &event->notice, SCHED_NOTICE_EVENT_READY, event);

@@ -166,8 +166,8 @@ static void adapt_lane_depth(struct scheduler_device *device, struct sched_lane 
 }
 
 /* The mean moves by an eighth. */
-static void learn_command_time(struct sched_flow *flow, const struct task_command *command,
-			       uint32_t launches)
+static void update_command_time(struct sched_flow *flow, const struct task_command *command,
+				uint32_t launches)
 {
 	if (command->end_ns <= command->start_ns)
 		return;
@@ -182,7 +182,7 @@ void sched_flow_back(struct task *task)
 {
 	struct sched_flow *flow = task->flow;
 	uint32_t launches = worker_launch_count(&task->command);
-	learn_command_time(flow, &task->command, launches);
+	update_command_time(flow, &task->command, launches);
 	flow->sent -= launches;
 	flow->lanes[task->command.lane].sent -= launches;
 	adapt_lane_depth(task->device, &task->device->lanes[task->command.lane], launches,

@@ -324,7 +324,7 @@ void sched_graph_returned(void *object)
 		sched_device_post(graph->device, &graph->message);
 		return;
 	}
-	sched_loss_seen(graph->device, &graph->fault);
+	sched_loss_found(graph->device, &graph->fault);
 	sched_notice_queue(graph->device->scheduler, &graph->notice, SCHED_NOTICE_GRAPH_BUILT,
 			   graph);
 }

@@ -217,7 +217,7 @@ void sched_registration_returned(void *object)
 	struct sched_host *host = registration->host;
 	struct scheduler_counters *counters = &host->scheduler->counters;
 	registration->away = false;
-	sched_loss_seen(registration->device, &registration->fault);
+	sched_loss_found(registration->device, &registration->fault);
 	if (registration->message.kind == SCHED_MESSAGE_HOST_UNREGISTER) {
 		counters->host_registrations--;
 		remove_registration(registration);

@@ -46,8 +46,8 @@ static bool is_same_range(const struct sched_range *seen, const struct backend_c
 }
 
 /* A driver may unload a kernel again in favour of others. */
-static bool was_seen_lately(const struct scheduler_device *device,
-			    const struct task_command *command)
+static bool has_run_lately(const struct scheduler_device *device,
+			   const struct task_command *command)
 {
 	return device->novelties - command->kernel->seen_at <= SCHED_SEEN_MAX &&
 	       is_same_range(&command->kernel->seen, &command->backend);
@@ -61,7 +61,7 @@ void sched_inline_update(const struct task *task)
 		return;
 	/* A kernel that was not launched for long, and one with another range, are new to the
 	 * driver as far as is known here. */
-	if (!was_seen_lately(task->device, command)) {
+	if (!has_run_lately(task->device, command)) {
 		copy_launch_range(&command->backend, &command->kernel->seen);
 		task->device->novelties++;
 	}
@@ -76,7 +76,7 @@ static bool is_plain_launch(const struct scheduler_device *device,
 	const struct backend_command *backend = &command->backend;
 	if (backend->kind != BACKEND_COMMAND_LAUNCH || command->burst || backend->timed ||
 	    backend->launch.part.of > 0 || backend->launch.properties || !command->kernel->handle ||
-	    !was_seen_lately(device, command))
+	    !has_run_lately(device, command))
 		return false;
 	for (uint32_t i = 0; i < backend->launch.argument_count; i++) {
 		enum backend_argument_kind kind = command->arguments[i].kind;

@@ -515,7 +515,7 @@ void sched_lane_return(void *object)
 		cause = task->command.cause =
 			sched_cause_hold(worker_burst_cause(task->command.burst));
 	if (cause) {
-		sched_loss_seen(device, &cause->fault);
+		sched_loss_found(device, &cause->fault);
 		task_doom(task, cause, true);
 		sched_cause_drop(cause);
 		task->command.cause = NULL;

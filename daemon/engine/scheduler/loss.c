@@ -47,7 +47,7 @@ static void lose_device(struct scheduler_device *device, const struct backend_fa
 	sched_admission_lost(device);
 }
 
-void sched_loss_seen(struct scheduler_device *device, const struct backend_fault *fault)
+void sched_loss_found(struct scheduler_device *device, const struct backend_fault *fault)
 {
 	if (!fault->device_lost)
 		return;

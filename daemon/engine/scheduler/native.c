@@ -330,7 +330,7 @@ void sched_native_returned(void *object)
 		sched_buffer_drop(question->buffer);
 	/* A native context that could not be opened is no loss of a device. */
 	if (question->question != SCHED_NATIVE_OPENED)
-		sched_loss_seen(device, &question->fault);
+		sched_loss_found(device, &question->fault);
 	sched_notice_queue(device->scheduler, &question->notice, SCHED_NOTICE_NATIVE, question);
 }
 

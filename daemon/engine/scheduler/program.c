@@ -87,7 +87,7 @@ void sched_program_returned(void *object)
 	struct sched_program *program = object;
 	free(program->binary);
 	program->binary = NULL;
-	sched_loss_seen(program->device, &program->fault);
+	sched_loss_found(program->device, &program->fault);
 	sched_notice_queue(program->scheduler, &program->notice, SCHED_NOTICE_PROGRAM_LOADED,
 			   program);
 }
@@ -220,7 +220,7 @@ void sched_kernel_returned(void *object)
 		program_drop(kernel->program);
 	kernel->program = NULL;
 	kernel->made = true;
-	sched_loss_seen(kernel->device, &kernel->fault);
+	sched_loss_found(kernel->device, &kernel->fault);
 	release_waiting_launches(kernel);
 	sched_notice_queue(kernel->scheduler, &kernel->notice, SCHED_NOTICE_KERNEL_CREATED, kernel);
 }
@@ -263,7 +263,7 @@ int sched_kernel_occupancy(struct sched_kernel *kernel, const uint64_t local[3],
 void sched_occupancy_returned(void *object)
 {
 	struct sched_occupancy *question = object;
-	sched_loss_seen(question->kernel->device, &question->fault);
+	sched_loss_found(question->kernel->device, &question->fault);
 	sched_notice_queue(question->kernel->scheduler, &question->notice, SCHED_NOTICE_OCCUPANCY,
 			   question);
 }

@@ -269,7 +269,7 @@ void sched_shared_returned(void *object)
 	struct task *task = object;
 	struct sched_cause *cause = task->command.cause;
 	if (cause) {
-		sched_loss_seen(task->device, &cause->fault);
+		sched_loss_found(task->device, &cause->fault);
 		task_doom(task, cause, true);
 		sched_cause_drop(cause);
 		task->command.cause = NULL;

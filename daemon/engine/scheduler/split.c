@@ -134,7 +134,7 @@ static void add_part_times(struct task *task)
 	split->estimated |= command->estimated;
 }
 
-static void learn_split_time(const struct task *task)
+static void update_split_time(const struct task *task)
 {
 	struct fair_queue_estimates *estimates = estimates_of(task->device);
 	if (estimates && task->split.took_ns > 0)
@@ -153,7 +153,7 @@ bool sched_split_goes_on(struct task *task)
 	task->scheduler->counters.split_parts += part->of > 0;
 	if (failed || !task->split.more) {
 		if (!failed)
-			learn_split_time(task);
+			update_split_time(task);
 		command->start_ns = task->split.start_ns;
 		command->end_ns = task->split.end_ns;
 		command->estimated = task->split.estimated;

@@ -95,7 +95,7 @@ void sched_usm_returned(void *object)
 	if (usm->program)
 		sched_program_release(usm->program);
 	usm->program = NULL;
-	sched_loss_seen(usm->device, &usm->fault);
+	sched_loss_found(usm->device, &usm->fault);
 	sched_notice_queue(usm->device->scheduler, &usm->notice, SCHED_NOTICE_USM_READY, usm);
 }
 

@@ -259,7 +259,7 @@ static bool is_known_full(const struct scheduler_device *device, const struct sc
 }
 
 /* `is_full_out`: not, as there is no room. */
-static int ask_for_memory(struct scheduler_device *device, struct sched_memory *memory,
+static int request_memory(struct scheduler_device *device, struct sched_memory *memory,
 			  struct backend_memory **made_out, bool *is_full_out,
 			  struct backend_fault *fault)
 {
@@ -289,10 +289,10 @@ int worker_spill_make_memory(struct scheduler_device *device, struct sched_memor
 		*fault = spill->full;
 		return -ENOMEM;
 	}
-	int result = ask_for_memory(device, memory, made_out, is_full_out, fault);
+	int result = request_memory(device, memory, made_out, is_full_out, fault);
 	if (*is_full_out && worker_spill_free_spares(device)) {
 		fault->status = STATUS_SUCCESS;
-		result = ask_for_memory(device, memory, made_out, is_full_out, fault);
+		result = request_memory(device, memory, made_out, is_full_out, fault);
 	}
 	if (*is_full_out) {
 		spill->may_have_room = false;

@@ -77,7 +77,7 @@ static bool take_loss(struct scheduler_device *device)
 }
 
 /* Has the backend reported completions, or must it be polled? */
-static bool must_ask_backend(struct scheduler_device *device)
+static bool must_poll_backend(struct scheduler_device *device)
 {
 	if ((device->features & BACKEND_FEATURE_POLLED) && device->worker.in_flight > 0)
 		return true;
@@ -91,7 +91,7 @@ static bool must_ask_backend(struct scheduler_device *device)
 bool worker_complete(struct scheduler_device *device)
 {
 	struct worker *worker = &device->worker;
-	if (!must_ask_backend(device) || !device->handle)
+	if (!must_poll_backend(device) || !device->handle)
 		return false;
 	uint32_t count, sum = 0;
 	do {
@@ -273,7 +273,7 @@ static void sleep_unowned(struct scheduler_device *device, uint64_t ns)
  * Nothing is in flight and no message has come yet: spin for one, without owning the device. If the
  * front sends a command meanwhile and takes its completion, this thread has nothing to poll.
  */
-static void look_unowned(struct scheduler_device *device, bool held)
+static void spin_unowned(struct scheduler_device *device, bool held)
 {
 	(void)pthread_mutex_unlock(&device->ownership);
 	for (int i = 0; i < LOOKS && !has_work(device, held); i++) {
@@ -289,7 +289,7 @@ static void look_unowned(struct scheduler_device *device, bool held)
 	take_ownership_again(device);
 }
 
-static void rest_until_woken(struct scheduler_device *device, bool held)
+static void sleep_until_woken(struct scheduler_device *device, bool held)
 {
 	struct worker *worker = &device->worker;
 	bool polled = (device->features & BACKEND_FEATURE_POLLED) != 0;
@@ -310,7 +310,7 @@ static void rest_until_woken(struct scheduler_device *device, bool held)
 	ns = worker_spill_wait_ns(device, ns);
 	ns = worker_open_wait_ns(device, ns);
 	if (ns == 0 && worker->in_flight == 0 && device->scheduler->front_polls) {
-		look_unowned(device, held);
+		spin_unowned(device, held);
 		return;
 	}
 	if (ns == 0) {
@@ -346,7 +346,7 @@ void *worker_main(void *argument)
 		if (!busy) {
 			if (atomic_load(&device->quit))
 				break;
-			rest_until_woken(device, held);
+			sleep_until_woken(device, held);
 		} else if (pace->quiet_since_ns != 0) {
 			sched_pace_found(pace, clock_now_ns());
 		}

@@ -186,7 +186,7 @@ int claims_keep_report(struct engine *engine, const Sycl__V1__EngineReport *repo
 	return 1;
 }
 
-bool claims_may_ask(struct engine_claims *claims, uint64_t question)
+bool claims_may_request(struct engine_claims *claims, uint64_t question)
 {
 	uint64_t now_ns = clock_now_ns();
 	if (now_ns - claims->window_ns >= CLAIMS_ANSWER_MS * MILLISECOND_NS) {

@@ -30,7 +30,7 @@ int claims_keep_report(struct engine *engine, const Sycl__V1__EngineReport *repo
 
 /* May another request be sent to the engine? False: its latest report must serve for this
  * inquiry. */
-bool claims_may_ask(struct engine_claims *claims, uint64_t question);
+bool claims_may_request(struct engine_claims *claims, uint64_t question);
 
 /* Has it replied to that request, or is its latest report recent enough? */
 bool claims_answer(const struct engine_claims *claims, uint64_t question);

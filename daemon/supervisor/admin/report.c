@@ -66,7 +66,7 @@ static void on_engines_late(uv_timer_t *timer)
 }
 
 /* False: it has too many open questions, or takes no message: it counts as not answering. */
-static bool inquiry_ask_engine(struct engine *engine, struct inquiry *inquiry, bool discover)
+static bool inquiry_request_engine(struct engine *engine, struct inquiry *inquiry, bool discover)
 {
 	for (unsigned i = 0; i < ENGINE_REQUESTS_MAX; i++) {
 		if (engine->requests[i])
@@ -83,7 +83,7 @@ static bool inquiry_ask_engine(struct engine *engine, struct inquiry *inquiry, b
 	return false;
 }
 
-static void inquiry_ask_engines(struct inquiry *inquiry)
+static void inquiry_request_engines(struct inquiry *inquiry)
 {
 	struct tenant *tenant;
 	struct engine *engine;
@@ -92,16 +92,16 @@ static void inquiry_ask_engines(struct inquiry *inquiry)
 			continue;
 		TAILQ_FOREACH (engine, &tenant->engines, link)
 			if (engine->was_ready && engine != inquiry->discovers &&
-			    (inquiry->poll || claims_may_ask(&engine->claims, inquiry->id)) &&
-			    inquiry_ask_engine(engine, inquiry, false))
+			    (inquiry->poll || claims_may_request(&engine->claims, inquiry->id)) &&
+			    inquiry_request_engine(engine, inquiry, false))
 				inquiry->awaited++;
 	}
 }
 
-static void inquiry_ask_discovery(struct inquiry *inquiry)
+static void inquiry_request_discovery(struct inquiry *inquiry)
 {
 	inquiry->discovery_asked = true;
-	if (!inquiry_ask_engine(inquiry->discovers, inquiry, true))
+	if (!inquiry_request_engine(inquiry->discovers, inquiry, true))
 		inquiry->discovers = NULL;
 }
 
@@ -129,7 +129,7 @@ static void inquiry_begin_discovery(struct inquiry *inquiry)
 	if (!engine && !inquiry->awaits_user)
 		(void)snprintf(inquiry->trouble, sizeof(inquiry->trouble), "%.120s", refusal.text);
 	if (engine && engine->was_ready)
-		inquiry_ask_discovery(inquiry);
+		inquiry_request_discovery(inquiry);
 }
 
 static unsigned count_open_inquiries(const struct supervisor *supervisor, uid_t uid)
@@ -234,7 +234,7 @@ void report_inquire(struct supervisor *supervisor, struct asker *asker,
 	if (tenant)
 		tenant_review(tenant);
 	if (kind != INQUIRY_VERSION && kind != INQUIRY_LIMITS)
-		inquiry_ask_engines(inquiry);
+		inquiry_request_engines(inquiry);
 	(void)uv_timer_start(&inquiry->timer, on_engines_late, ENGINE_WAIT_MS, 0);
 	inquiry_finish_when_complete(inquiry);
 }
@@ -284,14 +284,14 @@ void report_engine_ready(struct engine *engine)
 	while (inquiry) {
 		struct inquiry *next = TAILQ_NEXT(inquiry, link);
 		if (inquiry->discovers == engine && !inquiry->discovery_asked) {
-			inquiry_ask_discovery(inquiry);
+			inquiry_request_discovery(inquiry);
 			inquiry_finish_when_complete(inquiry);
 		}
 		inquiry = next;
 	}
 }
 
-void report_engine_gone(struct engine *engine)
+void report_engine_ended(struct engine *engine)
 {
 	for (unsigned i = 0; i < ENGINE_REQUESTS_MAX; i++)
 		if (engine->requests[i])

@@ -64,7 +64,7 @@ void report_arrived(struct engine *engine, uint64_t request);
 void report_engine_ready(struct engine *engine);
 /* The tenant is identified now, and its engine can be started. */
 void report_tenant_identified(const struct tenant *tenant);
-void report_engine_gone(struct engine *engine);
+void report_engine_ended(struct engine *engine);
 
 /* Drop all open questions; the loop must run once more. */
 void report_drop_all(struct supervisor *supervisor);

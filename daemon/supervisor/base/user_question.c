@@ -41,7 +41,7 @@ static void answer_set_trouble(struct asked *asked, const char *what, const char
 			       what, name, (unsigned long)asked->question->uid, strerror(-error));
 }
 
-static void question_ask_user(struct asked *asked)
+static void question_query_user(struct asked *asked)
 {
 	const struct user_question *question = asked->question;
 	struct user_answer *answer = asked->answer;
@@ -55,7 +55,7 @@ static void question_ask_user(struct asked *asked)
 	answer->gid = question->is_own ? question->own_gid : gid;
 }
 
-static void question_ask_groups(struct asked *asked)
+static void question_query_groups(struct asked *asked)
 {
 	if (asked->group_count >= 0)
 		return;
@@ -76,7 +76,7 @@ static bool user_has_group(struct asked *asked, const char *name)
 	}
 	if (gid == asked->answer->gid)
 		return true;
-	question_ask_groups(asked);
+	question_query_groups(asked);
 	for (int i = 0; i < asked->group_count; i++)
 		if (asked->groups[i] == gid)
 			return true;
@@ -134,7 +134,7 @@ void user_question_answer(const struct user_question *question, struct user_answ
 							  sizeof(answer_out->trouble));
 		return;
 	}
-	question_ask_user(&asked);
+	question_query_user(&asked);
 	/* A line of the user wins over lines of groups, whatever their order in the file is. */
 	for (int of_group = 0; of_group <= 1 && !answer_out->share.given; of_group++)
 		for (unsigned i = 0; i < shares->count && !answer_out->share.given; i++)

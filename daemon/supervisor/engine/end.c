@@ -52,14 +52,14 @@ void engine_settle(struct engine *engine, int wait_status)
 }
 
 /* Called after it was reaped. Only its own handles may still refer to it, until they are closed. */
-static void engine_process_gone(struct engine *engine, int wait_status)
+static void engine_process_ended(struct engine *engine, int wait_status)
 {
 	struct tenant *tenant = engine->tenant;
 	struct supervisor *supervisor = tenant->supervisor;
 	/* Messages that it sent before it died still count. */
 	engine->tenant->supervisor->observer->received(engine, ENGINE_MESSAGES_AT_END);
 	engine_log_finish(engine->log);
-	sharing_engine_gone(engine);
+	sharing_engine_ended(engine);
 	TAILQ_REMOVE(&tenant->engines, engine, link);
 	if (tenant->current == engine)
 		tenant->current = NULL;
@@ -85,12 +85,12 @@ static void on_engine_exit(uv_poll_t *poll, int status, int events)
 	int wait_status = 0;
 	/* The process is no child of this service, and by now its number may be that of a child. */
 	if (!engine->is_child) {
-		engine_process_gone(engine, 0);
+		engine_process_ended(engine, 0);
 		return;
 	}
 	pid_t pid = waitpid(engine->pid, &wait_status, WNOHANG);
 	if (pid == engine->pid || (pid < 0 && errno == ECHILD))
-		engine_process_gone(engine, wait_status);
+		engine_process_ended(engine, wait_status);
 }
 
 void engine_watch_exit(struct engine *engine)
@@ -160,7 +160,7 @@ void engine_detach(struct engine *engine)
 	engine_end_sessions(engine);
 	engine->return_begun = false;
 	engine->flight = memory_region_free(engine->flight);
-	sharing_engine_gone(engine);
+	sharing_engine_ended(engine);
 }
 
 void engine_abandon(struct engine *engine)

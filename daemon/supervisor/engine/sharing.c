@@ -349,7 +349,7 @@ void sharing_engine_ready(struct engine *engine)
 	sharing_retry_later(sharing);
 }
 
-void sharing_engine_gone(struct engine *engine)
+void sharing_engine_ended(struct engine *engine)
 {
 	if (!engine->share)
 		return;

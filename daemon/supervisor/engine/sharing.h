@@ -50,7 +50,7 @@ void sharing_init(struct supervisor *supervisor);
 /* The engine takes messages now. */
 void sharing_engine_ready(struct engine *engine);
 /* The engine takes part no more. */
-void sharing_engine_gone(struct engine *engine);
+void sharing_engine_ended(struct engine *engine);
 /* The engine wants a device while the division is idle. False: it cannot be right about that. */
 bool sharing_engine_wants(struct engine *engine, uint32_t watch);
 /* The configured or ordered shares have changed. */

@@ -85,7 +85,7 @@ static void standby_count_failure(struct supervisor *supervisor, const char *why
 }
 
 /* The standby has ended without becoming an engine. */
-static void standby_process_gone(struct standby *standby, int wait_status)
+static void standby_process_ended(struct standby *standby, int wait_status)
 {
 	struct supervisor *supervisor = standby->supervisor;
 	char why[FAILURE_BYTES + 64];
@@ -127,7 +127,7 @@ static void on_standby_exit(uv_poll_t *poll, int status, int events)
 	int wait_status = 0;
 	pid_t pid = waitpid(standby->process.pid, &wait_status, WNOHANG);
 	if (pid == standby->process.pid || (pid < 0 && errno == ECHILD))
-		standby_process_gone(standby, wait_status);
+		standby_process_ended(standby, wait_status);
 }
 
 static void standby_kill(struct standby *standby, const char *why)
@@ -326,7 +326,7 @@ static bool any_engine_opens_devices(const struct supervisor *supervisor)
 	return false;
 }
 
-static void on_standby_rest_over(uv_timer_t *timer)
+static void on_standby_pause_over(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
 	struct standby_keeper *keeper = supervisor->keeper;
@@ -361,7 +361,7 @@ static void standby_start_pause(struct supervisor *supervisor)
 		      : keeper->failures < FAILURES_FREE ? FAILED_REST_MS
 							 : FAILED_PAUSE_MS;
 	if (!uv_is_active((uv_handle_t *)&keeper->rest))
-		(void)uv_timer_start(&keeper->rest, on_standby_rest_over, ms, 0);
+		(void)uv_timer_start(&keeper->rest, on_standby_pause_over, ms, 0);
 }
 
 static void on_standby_idle(uv_timer_t *timer)

@@ -54,7 +54,7 @@ static int send_one(struct cuda_bases *bases)
 
 /* Takes a sample and waits for it until the deadline. 1: it was about as fast as possible; 0: it
  * was slower; or a negative errno. */
-static int send_and_see(struct cuda_bases *bases, uint64_t deadline_ns)
+static int send_and_await(struct cuda_bases *bases, uint64_t deadline_ns)
 {
 	const struct cuda_clock_source *source = &bases->source;
 	uint64_t shortest = bases->narrowest_ns ? bases->narrowest_ns : bases->round_trip_ns;
@@ -83,7 +83,7 @@ static int send_burst(struct cuda_bases *bases)
 	/* At least one sample, however late it is by now: a burst without samples would never
 	 * end. */
 	do {
-		r = send_and_see(bases, deadline);
+		r = send_and_await(bases, deadline);
 		fast += r > 0;
 	} while (r >= 0 && fast < SEVERAL && bases->sent < CUDA_CLOCK_BURST &&
 		 host_now_ns(bases) < deadline);

@@ -182,7 +182,7 @@ static bool is_believed(const struct cuda_timeline *timeline, const struct line 
  * Late bursts lie anywhere below the line of the others. So the right line has no burst above it,
  * and reaches until now, except for two late bursts at most. The more bursts are on it the better.
  */
-static void learn_drift(struct cuda_timeline *timeline)
+static void update_drift(struct cuda_timeline *timeline)
 {
 	struct line best = {.count = 0};
 	double least = INFINITY;
@@ -328,7 +328,7 @@ void cuda_timeline_add(struct cuda_timeline *timeline, const struct cuda_clock_s
 	    time_difference(best) + timeline->way_ns > given + CONTRADICTION_NS &&
 	    !is_explained(timeline))
 		recompute(timeline);
-	learn_drift(timeline);
+	update_drift(timeline);
 	int64_t wanted = wanted_offset(timeline);
 	if (gap_ns > 0 && timeline->is_placed) {
 		/* A burst that had to wait for the device does not undo what was known before. */

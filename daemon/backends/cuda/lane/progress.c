@@ -86,8 +86,8 @@ static void estimate_times(const struct report *report, const struct cuda_lane_s
 }
 
 /* A late report after a pause of the polling is no surprise. */
-static void learn_pace(const struct report *report, const struct cuda_pending *pending,
-		       uint64_t took_ns)
+static void update_pace(const struct report *report, const struct cuda_pending *pending,
+			uint64_t took_ns)
 {
 	const struct cuda_lanes *lanes = report->device->lanes;
 	const bool is_late = report->now_ns > lanes->polled_ns + CUDA_CHAIN_NS;
@@ -130,7 +130,7 @@ static bool report_done(struct report *report, struct cuda_lane_state *state, ui
 	if (completion->end_ns > state->last_end_ns)
 		state->last_end_ns = completion->end_ns;
 	if (pending->kernel && !pending->fault)
-		learn_pace(report, pending, completion->end_ns - completion->start_ns);
+		update_pace(report, pending, completion->end_ns - completion->start_ns);
 	end_first(report, state);
 	return true;
 }
@@ -259,7 +259,7 @@ static bool check_clock(struct report *report)
 }
 
 /* Any lane's stream returns a failure of any. */
-static void ask_driver(struct report *report)
+static void query_driver(struct report *report)
 {
 	struct backend_device *device = report->device;
 	const struct cuda_library *cu = &device->backend->library;
@@ -321,7 +321,7 @@ uint32_t cuda_progress(struct backend_device *device, struct backend_completion 
 	if (!lanes->are_suspects_counted)
 		report_lanes(&report);
 	if (!cuda_lost(device)) {
-		ask_driver(&report);
+		query_driver(&report);
 		/* A command that ended before the device was lost keeps its own result. */
 		if (cuda_lost(device) && report.count < capacity)
 			report_lanes(&report);

@@ -312,7 +312,7 @@ static CUresult copy_by(enum cuda_peer_path path, struct backend_lane *lane, str
 
 /* There is no such way between the two devices; another one may be. Nothing has been put on a
  * stream. */
-static bool says_no_such_way(CUresult result)
+static bool is_way_unsupported(CUresult result)
 {
 	return result == CUDA_ERROR_NOT_SUPPORTED || result == CUDA_ERROR_PEER_ACCESS_UNSUPPORTED ||
 	       result == CUDA_ERROR_TOO_MANY_PEERS || result == CUDA_ERROR_NOT_PERMITTED;
@@ -331,7 +331,7 @@ static CUresult find_way(struct backend_lane *lane, struct link *link,
 	}
 	for (;;) {
 		result = copy_by(path, lane, link, memory, copy);
-		if (!says_no_such_way(result) || path == CUDA_PEER_HOST)
+		if (!is_way_unsupported(result) || path == CUDA_PEER_HOST)
 			break;
 		path = (enum cuda_peer_path)(path + 1);
 	}

@@ -49,8 +49,9 @@ static enum backend_affinity affinity_of(uint64_t domain)
 	return (enum backend_affinity)i;
 }
 
-static uint32_t ask_list(const struct opencl_library *cl, cl_device_id id, cl_device_info parameter,
-			 cl_device_partition_property list[PROPERTIES_MAX])
+static uint32_t query_list(const struct opencl_library *cl, cl_device_id id,
+			   cl_device_info parameter,
+			   cl_device_partition_property list[PROPERTIES_MAX])
 {
 	size_t bytes = 0;
 	if (cl->GetDeviceInfo(id, parameter, PROPERTIES_MAX * sizeof(*list), list, &bytes) !=
@@ -63,7 +64,7 @@ void opencl_partition_fill(const struct opencl_library *cl, cl_device_id id,
 			   struct backend_device_facts *facts)
 {
 	cl_device_partition_property list[PROPERTIES_MAX] = {0};
-	uint32_t count = ask_list(cl, id, CL_DEVICE_PARTITION_PROPERTIES, list);
+	uint32_t count = query_list(cl, id, CL_DEVICE_PARTITION_PROPERTIES, list);
 	for (uint32_t i = 0; i < count; i++)
 		facts->partition_properties |= 1u << partition_of(list[i]);
 	uint64_t bits = opencl_device_ulong(cl, id, CL_DEVICE_PARTITION_AFFINITY_DOMAIN);
@@ -75,7 +76,7 @@ void opencl_partition_fill(const struct opencl_library *cl, cl_device_id id,
 	facts->partition_properties &= ~(1u << BACKEND_PARTITION_NONE);
 	if (facts->partition_domains == 0)
 		facts->partition_properties &= ~(1u << BACKEND_PARTITION_BY_AFFINITY);
-	if (ask_list(cl, id, CL_DEVICE_PARTITION_TYPE, list) > 0)
+	if (query_list(cl, id, CL_DEVICE_PARTITION_TYPE, list) > 0)
 		facts->partition_type = partition_of(list[0]);
 	if (facts->partition_type == BACKEND_PARTITION_BY_AFFINITY)
 		facts->partition_domain = affinity_of((uint64_t)list[1]);

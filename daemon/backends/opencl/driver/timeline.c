@@ -75,7 +75,7 @@ static void keep_better(const struct opencl_timeline *timeline, struct opencl_wi
 
 /* Bounds of the rate: the offset went at least from an old upper bound to a new lower one, and so
  * on. */
-static void learn_rate(struct opencl_timeline *timeline)
+static void update_rate(struct opencl_timeline *timeline)
 {
 	double slowest = -RATE_LIMIT, fastest = RATE_LIMIT;
 	for (unsigned i = 0; i < timeline->count; i++) {
@@ -137,7 +137,7 @@ static void correct_offset(struct opencl_timeline *timeline, double at_ns, doubl
 /* Compute the rate from the windows, and with that the bounds again. */
 static void close_window(struct opencl_timeline *timeline)
 {
-	learn_rate(timeline);
+	update_rate(timeline);
 	struct opencl_window best = timeline->windows[0];
 	for (unsigned i = 1; i < timeline->count; i++)
 		keep_better(timeline, &best, &timeline->windows[i]);

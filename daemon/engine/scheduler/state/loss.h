@@ -17,7 +17,7 @@ struct sched_loss {
 };
 
 /* A task or message of this device came back with a fault: is it a loss? */
-void sched_loss_seen(struct scheduler_device *device, const struct backend_fault *fault);
+void sched_loss_found(struct scheduler_device *device, const struct backend_fault *fault);
 void sched_loss_returned(void *object);
 void sched_loss_notify(void *object);
 
