@@ -3,7 +3,7 @@
  *
  * A pool never keeps more objects than were in use at one time recently: in this window or the one
  * before. A window ends after ten seconds, or after a million returned objects. An amount that was
- * needed only once is freed as soon as the thread is idle (pool_trim_idle): memory for a burst is
+ * needed only once is freed as soon as the thread is idle (pool_trim_idle). Memory for a burst is
  * kept while such bursts come again, not after a single one. A few objects are kept in any case.
  *
  * The pool has no clock and no timer: its owner calls pool_trim_idle before it sleeps. When a

@@ -12,7 +12,7 @@
  *
  * Within a step the memory that is needed last goes first. The use by commands in line is known.
  * Any other memory is expected to be used again after as many commands as lay between its latest
- * two uses: in a loop over many memories, the one used just now is needed last. Memory that was
+ * two uses. In a loop over many memories, the one used just now is needed last. Memory that was
  * used once, or not again for twice as long, is not expected any more and goes before all others,
  * least recently used first.
  *

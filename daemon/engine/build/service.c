@@ -22,9 +22,9 @@
 #define BUILD_HELPER_END_MS 2000
 
 /*
- * So many compilers at a time, as there are processors: not one, or a source that keeps its
- * compiler busy until its limit would hold up all others on a machine of one processor; and few, as
- * each may use a gigabyte.
+ * The number of compilers at a time is that of processors, within bounds. With only one, a source
+ * that keeps its compiler busy until its limit would hold up all others. There are few, as each may
+ * use a gigabyte.
  */
 #define BUILD_RUNNING_MIN 2
 #define BUILD_RUNNING_MAX 4

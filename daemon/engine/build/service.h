@@ -1,11 +1,11 @@
 /*
- * Builds kernels in a helper process with limits on time and memory (a compiler is attack surface)
- * and keeps the binaries on disk, named by the hash of source, options, device and driver.
+ * Builds kernels in a helper process with limits on time and memory, as a compiler is attack
+ * surface. It keeps the binaries on disk, named by the hash of source, options, device and driver.
  *
- * The helper is a fork of the engine, made first thing (no thread, no vendor library, no descriptor
- * of any tenant yet): an engine never executes anything after it became its tenant. Embedded in an
- * application that is not possible, so there the helper is the installed sycl-engine, executed as
- * `sycl-engine --build-helper` with its socket as descriptor
+ * The helper is a fork of the engine, made first of all, without threads, vendor libraries or
+ * descriptors of a tenant. An engine never executes anything after it became its tenant. Embedded
+ * in an application that is not possible, so there the helper is the installed sycl-engine,
+ * executed as `sycl-engine --build-helper` with its socket as descriptor
  * 3. The helper forks once more for each build, so that a build that hangs, crashes or eats memory
  * ends alone.
  */

@@ -137,7 +137,7 @@ void fair_queue_grant_moved(struct fair_queue *queue, struct fair_queue_group *g
 }
 
 /*
- * The measured overlap does not hold for a long group: there may have been many others when it was
+ * The measured overlap does not hold for a long group. There may have been many others when it was
  * measured, and few while this one ran. So it is charged by the groups that have ended meanwhile,
  * if that is more.
  */

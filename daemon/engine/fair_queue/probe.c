@@ -1,6 +1,6 @@
 /*
  * Probes: groups that run alone, to be measured. The device reports how long a group was the first
- * of its lane, and groups of other lanes are part of that: groups that each fill the device all
+ * of its lane, and groups of other lanes are part of that. Groups that each fill the device all
  * seem to take the same time. So a measurement alone counts more. Under contention a group of a
  * shape without one is sent alone.
  */

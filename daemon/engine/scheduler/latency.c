@@ -1,7 +1,7 @@
 /*
  * Whether a device has sessions of the latency class: its backend may reserve a part of the device
  * for them (backend.h, latency_wanted). A session counts from its first command until it ends or
- * changes its class. After the last one, the reservation lasts a few seconds: otherwise a program
+ * changes its class. After the last one, the reservation lasts a few seconds. Otherwise a program
  * that reconnects again and again would pay for it each time, and other lanes would be moved each
  * time.
  *

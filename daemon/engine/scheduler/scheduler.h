@@ -1,7 +1,7 @@
 /*
- * The scheduler of an engine: it orders tasks by what they access, moves data to where they run,
- * sends their commands to lanes of devices, and reports their ends. It does not depend on sessions,
- * rings or ids.
+ * The scheduler of an engine. It orders tasks by the memory that they access and moves data to
+ * where they run. It sends their commands to lanes of devices, and reports their ends. It does not
+ * depend on sessions, rings or ids.
  *
  *   task_submit --> ordered behind other tasks --> on a lane of its device --> on_task_done
  *
@@ -33,9 +33,9 @@
  * which other processes may see: writes elsewhere are copied there at once.
  *
  * Failure. A failed task fails its dependants with STATUS_DEPENDENCY_FAILED and the first cause
- * (M9): tasks that name it in `after`, and tasks that need bytes that it was to write. The buffer
- * remembers the cause of each byte, so the outcome does not depend on when a task is submitted. A
- * no-init write clears it. Tasks that are only ordered behind a failed task run.
+ * (M9). Dependants are tasks that name it in `after`, and tasks that need bytes that it was to
+ * write. The buffer remembers the cause of each byte, so the outcome does not depend on when a task
+ * is submitted. A no-init write clears it. Tasks that are only ordered behind a failed task run.
  *
  * Lanes. An in-order queue has a lane of its own as long as there are enough (home_lane; F1). Where
  * it shares one, a command without a predecessor there prefers an idle lane to waiting behind

@@ -2,7 +2,7 @@
  * The objects of a session. Each has references: one of the client until it releases the object,
  * one of each child and of each piece of work that needs it. The last release frees the object, and
  * the client gets Released. An object that could not be made stays in the table as failed, because
- * requests that name it may be on their way: they fail with its cause. Front thread.
+ * requests that name it may be on their way. They fail with its cause. Front thread.
  */
 #ifndef SYCL_ENGINE_OBJECTS_H
 #define SYCL_ENGINE_OBJECTS_H

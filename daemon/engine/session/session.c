@@ -196,7 +196,7 @@ void session_set_close_policy(struct session *session, enum close_policy policy)
 }
 
 /*
- * Sends the reason, then closes. Datagrams that the peer has sent meanwhile are read first: closing
+ * Sends the reason, then closes. Datagrams that the peer has sent meanwhile are read first. Closing
  * a socket with unread datagrams would give the peer a reset in place of the reason.
  */
 static void close_socket(struct session *session)

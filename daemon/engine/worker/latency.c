@@ -1,6 +1,7 @@
 /*
- * Settings of a whole device, passed on to its backend (device thread): the part that is reserved
- * for the latency class, and space in the second-level cache for the windows of queues.
+ * Passes settings of a whole device to its backend (device thread). They are the part that is
+ * reserved for the latency class, and the space in the second-level cache for the windows of
+ * queues.
  */
 #include "worker/latency.h"
 

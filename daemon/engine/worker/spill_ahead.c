@@ -1,5 +1,5 @@
 /*
- * Prefetching for commands that were set aside (device thread): memories that they will use come
+ * Prefetching for commands that were set aside (device thread). Memories that they will use come
  * back while other commands run, and memories that are needed later leave meanwhile. So a device
  * copies both ways at once, and beside kernels. Only waiting commands count: while all commands
  * find their memory, nothing here does anything.

@@ -8,8 +8,8 @@
  *
  * Memory in use counts in scheduler.spill_bytes, which has a limit. Together with kept pieces it is
  * above that limit only until some are freed. While there are other sessions, one session gets no
- * more than is left for them: half of all for the first that needs much, half of the rest for the
- * next.
+ * more than is left for them. That is half of all for the first that needs much, half of the rest
+ * for the next.
  */
 #ifndef SYCL_ENGINE_WORKER_SPILL_HOST_H
 #define SYCL_ENGINE_WORKER_SPILL_HOST_H

@@ -1,9 +1,8 @@
 /*
  * Which tenants are remembered. A tenant without figures and orders is forgotten. Figures are never
- * dropped: where there are too many tenants, the figures of those that have been away for longest
- * are added to one row (TENANT_OTHERS). A user with subordinate uids can use many uids that are not
- * in the user database. So few of them have rows of their own, and they never cost a known user its
- * row.
+ * dropped. With too many tenants, the figures of those that have been away for longest are added to
+ * one row (TENANT_OTHERS). A user with subordinate uids can use many uids that are not in the user
+ * database. So few of them have rows of their own, and they never cost a known user its row.
  */
 #ifndef SYCLD_SUPERVISOR_TENANT_FORGET_H
 #define SYCLD_SUPERVISOR_TENANT_FORGET_H

@@ -1,9 +1,9 @@
 /*
  * Sockets whose other end is a user's. Unread data in such a socket may carry descriptors. Reading
- * it, or closing the socket, may drop the last reference of a descriptor, and that waits as long as
- * its owner has chosen: a TCP socket that lingers. The service has one thread, and no user may make
- * it wait. So descriptors are refused where the kernel can do that, and elsewhere the wait is cut
- * short.
+ * it, or closing the socket, may drop the last reference of a descriptor. That waits as long as its
+ * owner has chosen, as with a TCP socket that lingers. The service has one thread, and no user may
+ * make it wait. So descriptors are refused where the kernel can do that, and elsewhere the wait is
+ * cut short.
  */
 #ifndef SYCLD_SUPERVISOR_FOREIGN_SOCKET_H
 #define SYCLD_SUPERVISOR_FOREIGN_SOCKET_H

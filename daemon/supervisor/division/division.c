@@ -39,7 +39,7 @@ struct user {
 	uint32_t demand;
 	int64_t credit_ns;
 	/* A command that was claimed to run counts as running until another claim, or until the
-	 * engine has ended: a stopped process may well have left it on the device. */
+	 * engine has ended. A stopped process may well have left it on the device. */
 	bool running, wants_now;
 };
 

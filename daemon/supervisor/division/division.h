@@ -5,9 +5,9 @@
  * A user has a share: a minimum that the user gets when it is wanted, and a maximum. Time that is
  * left over is lent equally to users that would take more. A claim is believed only as far as a
  * false one costs its own user. A user that claims to want the device is granted no more than its
- * own share, and a user without a new claim for a while wants nothing. Commands that were claimed
- * to run count as running until the engine claims otherwise. That costs other users no more than
- * the wait for them, and a user that stops its own engine pays too.
+ * own share. A user without a new claim for a while wants nothing. Commands that were claimed to
+ * run count as running until the engine claims otherwise. That costs other users no more than the
+ * wait for them, and a user that stops its own engine pays too.
  */
 #ifndef SYCLD_SUPERVISOR_DIVISION_H
 #define SYCLD_SUPERVISOR_DIVISION_H

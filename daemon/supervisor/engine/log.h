@@ -1,6 +1,6 @@
 /*
  * An engine's standard error, line by line in the service's log, with the engine and its user. It
- * is text of its tenant's code: lines are made printable and cut, and beyond so many bytes of one
+ * is text of its tenant's code, so lines are made printable and cut. Beyond so many bytes of one
  * user in a while nothing is read. Lines without room are lost, and the engine does not wait for
  * it. It is a socket, not a pipe: a writer that splices memory of its own choice into a pipe can
  * block the reader.

@@ -8,8 +8,8 @@
  *
  * A host function runs on a thread of the driver's that all lanes share: two staged transfers slow
  * each other down. Each piece is two calls of the driver, and a stream takes about a thousand
- * before it makes its caller wait: more than a gigabyte at once is for registered memory, which has
- * none of this.
+ * before it makes its caller wait. So more than a gigabyte at once is for registered memory, which
+ * has none of this.
  */
 #ifndef SYCL_BACKENDS_CUDA_STAGING_H
 #define SYCL_BACKENDS_CUDA_STAGING_H
@@ -23,9 +23,10 @@
 struct cuda_staging;
 
 /*
- * struct cuda_finish: something that must be run once, on the device's thread, when the command is
- * complete or the device is lost, before the completion goes to the engine: cuda_finish_run, which
- * ends it. It gives staging back, and after it the caller's host memory is never touched again.
+ * struct cuda_finish: a function that must be run once (cuda_finish_run, which ends it). The
+ * device's thread does that when the command is complete or the device is lost, before the
+ * completion goes to the engine. It gives staging back, and after it the caller's host memory is
+ * never touched again.
  */
 void cuda_finish_run(struct cuda_finish *finish);
 

@@ -37,7 +37,7 @@ static CUresult allocate_host(struct backend_device *device, uint64_t size_bytes
 }
 
 /*
- * Managed memory takes room on the device as if it all were there: more of it than the device has
+ * Managed memory takes room on the device as if it all were there. More of it than the device has
  * would move back and forth, and can hang the GPU for all its users.
  */
 static int take_shared(struct backend_device *device, struct cuda_usm *usm, uint64_t size_bytes,

@@ -7,9 +7,9 @@
  * does not return before that has ended and its writes are visible. So a client's text gets this
  * instruction at the beginning of each kernel, and a chain of such kernels may use "programmatic"
  * edges of the driver. Elsewhere the instruction does nothing. On an H200, of a row of 100 small
- * kernels each: 667 ns instead of 870. (With griddepcontrol.launch_dependents as well, at the
- * beginning, 544: but then blocks that wait lie on multiprocessors which other sessions' kernels
- * could have, for as long as the kernel before runs.)
+ * kernels each: 667 ns instead of 870. (With griddepcontrol.launch_dependents at the beginning as
+ * well: 544. But then blocks that wait occupy multiprocessors that other sessions' kernels could
+ * use, for as long as the kernel before runs.)
  *
  * A kernel that has the instruction already decides itself how much of it may run before. It is
  * left alone, and begins early only if the program requests that (R5,

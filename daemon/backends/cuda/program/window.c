@@ -1,6 +1,6 @@
 /*
  * Where shared memory lies in the generic address space. A kernel that was not written for this
- * service takes local memory as a plain pointer (E15), so its value must be known before the
+ * service takes local memory as a plain pointer (E15). So its value must be known before the
  * launch. It is the start of the window, which is the same for every kernel of a context, plus the
  * offset inside it. Only a kernel can find it out.
  */

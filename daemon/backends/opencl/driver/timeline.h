@@ -6,11 +6,11 @@
  * The device's nanoseconds count from anywhere and by a crystal of their own. `offset` is what must
  * be added to have CLOCK_MONOTONIC. By each command it is not less than submission - start and not
  * greater than found - end. The best commands leave an interval of about the shortest time to the
- * device and back. A bound grows weaker with time, by the error of the offset's rate; and bounds
- * far apart show that rate, in the same way: from two sides. Where no offset is left at all, the
- * clock was set or its rate has changed: the collected bounds are dropped.
+ * device and back. A bound grows weaker with time, by the error of the offset's rate. Bounds far
+ * apart show that rate, in the same way, from two sides. Where no offset is left at all, the clock
+ * was set or its rate has changed: the collected bounds are dropped.
  *
- * Reported times agree with those reported later, on whatever lane: a correction begins behind the
+ * Reported times agree with those reported later, on whatever lane. A correction begins behind the
  * latest reported time and is spread, so that time never runs backwards and little is added to a
  * duration. Only a clock that was set moves at once.
  */

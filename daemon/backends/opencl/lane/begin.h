@@ -1,6 +1,6 @@
 /*
  * When a command began, while it runs. PoCL 3.1 gives the state of a command at any time, and its
- * times only when it has ended; but it runs callbacks for CL_RUNNING on the thread that begins the
+ * times only when it has ended. But it runs callbacks for CL_RUNNING on the thread that begins the
  * command. So a timed command requests that call, which notes the time.
  */
 #ifndef SYCL_BACKENDS_OPENCL_BEGIN_H

@@ -1,7 +1,7 @@
 /*
- * Image memory: opaque to all but the driver's own transfers, so also on a device that works in the
- * host's memory there is one of its own for every image. Sizes are in SYCL's order and reversed
- * here (E3).
+ * Image memory: opaque to all but the driver's own transfers. So every image has memory of its own,
+ * also on a device that works in the host's memory. Sizes are in SYCL's order and reversed here
+ * (E3).
  */
 #ifndef SYCL_BACKENDS_OPENCL_IMAGE_H
 #define SYCL_BACKENDS_OPENCL_IMAGE_H

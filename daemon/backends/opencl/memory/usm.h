@@ -2,9 +2,9 @@
  * USM by OpenCL's shared virtual memory.
  *
  * A CPU device whose kernels are threads of this process, and one with fine-grained system SVM,
- * reaches any memory here: its USM of every kind is plain pages, and what the engine has mapped is
- * as good. Others have what clSVMAlloc gives: device USM where buffers are shared coarsely, host
- * and shared USM where finely. OpenCL 1.x has none.
+ * reaches any memory here. Its USM of every kind is plain pages, and memory that the engine has
+ * mapped is as good. Others have what clSVMAlloc gives: device USM where buffers are shared
+ * coarsely, host and shared USM where finely. OpenCL 1.x has none.
  */
 #ifndef SYCL_BACKENDS_OPENCL_USM_H
 #define SYCL_BACKENDS_OPENCL_USM_H

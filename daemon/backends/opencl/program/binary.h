@@ -5,7 +5,7 @@
  * the facts travel along.
  *
  * A portable source is compiled once per number of dimensions, because "dimension 0" is OpenCL's
- * last: if a kernel had to find at run time which one that is, PoCL would not vectorise it
+ * last. If a kernel had to find at run time which one that is, PoCL would not vectorise it
  * (measured: 4 times the time for y[i] += a * x[i]).
  *
  * Little-endian: "SYCLOCL2", u32 is_builtin, u32 kernel count, u32 payload count (1, or 3: by

@@ -2,9 +2,9 @@
  * Launches of one kernel and one work-group size whose ranges grow, kept apart for PoCL.
  *
  * PoCL prepares a kernel for a work-group size when a launch begins, for ranges up to that
- * launch's, and again for a larger range; apart for launches with an offset and without. At a
- * launch's end PoCL 3.1 releases the first such preparation that it finds, whatever the range. If
- * two launches with two of them run at one time, one is released twice, and the process aborts
+ * launch's, and again for a larger range. Launches with an offset and without have different ones.
+ * At a launch's end PoCL 3.1 releases the first such preparation that it finds, whatever the range.
+ * If two launches with two of them run at one time, one is released twice, and the process aborts
  * (`found->ref_count > 0`). That cannot happen while all launches that are on their way use the
  * first one. So a launch that what is prepared does not serve *leads*: it waits for those before
  * it, and those behind it wait for it. It is one in many: launches that are no larger than one

@@ -14,7 +14,7 @@ void opencl_kernel_facts(struct backend_kernel *kernel, struct backend_kernel_fa
 
 /*
  * The kernel for launches of so many dimensions, with all arguments set, right before an enqueue,
- * which captures them: one cl_kernel serves all lanes, because one thread uses it. Some arguments
+ * which captures them. One cl_kernel serves all lanes, because one thread uses it. Some arguments
  * need a memory object for this one launch; release those after the enqueue with
  * opencl_kernel_drop_temporaries, also after a failure here.
  */

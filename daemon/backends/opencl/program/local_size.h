@@ -1,8 +1,8 @@
 /*
  * The work-group size of a basic range on a driver that compiles a kernel again for each new size.
- * Left alone, PoCL derives the size from the global one, so that a program with many range sizes
- * compiles as often, each time inside the engine and for ever in its memory. Chosen from a short
- * list instead, a kernel is compiled a few times at most.
+ * By default PoCL derives the size from the global one. So a program with many range sizes compiles
+ * as often, each time inside the engine, and the engine keeps all results in memory. Chosen from a
+ * short list instead, a kernel is compiled a few times at most.
  */
 #ifndef SYCL_BACKENDS_OPENCL_LOCAL_SIZE_H
 #define SYCL_BACKENDS_OPENCL_LOCAL_SIZE_H

@@ -13,7 +13,7 @@
  * the graph was made, the graph is rebuilt.
  *
  * A temporary (sched_buffer_create_temporary) lies in memory of the backend's graph, where that
- * supports it (graph_temporary): it is made and freed with the graph and serves its launches alone.
+ * supports it (graph_temporary). It is made and freed with the graph and serves its launches alone.
  * Such memory is never in sched_memory.handle, which is for nodes that are launched one by one. A
  * temporary that has a handle already, from such a launch, keeps it.
  */

@@ -23,7 +23,7 @@
  * then. What comes behind it waits until it is DONE, on its own device, too.
  *
  * RETURNING: a task that has written shared contents elsewhere than in their home passes it before
- * DONE, because whatever waits for it may notify another process.
+ * DONE, because a waiter may notify another process.
  *
  * front_only: nothing (more) is sent to a lane. These are barriers, host updates, empty ranges,
  * host accesses, tasks that have failed before they were sent, and all that is RETURNED. A launch
