@@ -18,7 +18,7 @@ enum { INPUT_BYTES_MAX = 2 + PACKET_BYTES_MAX };
 static _Alignas(16) uint8_t heap[4 << 20];
 static size_t heap_used;
 
-static void *take(size_t bytes)
+static void *take_heap(size_t bytes)
 {
 	void *taken = heap + heap_used;
 	heap_used += (bytes + 15) & ~(size_t)15;
@@ -90,7 +90,7 @@ static void fill_field(ProtobufCMessage *message, const ProtobufCFieldDescriptor
 		return;
 	}
 	size_t count = shape == MANY ? 5 : 1;
-	uint8_t *elements = take(count * element_bytes(field->type));
+	uint8_t *elements = take_heap(count * element_bytes(field->type));
 	for (size_t i = 0; i < count; i++)
 		fill_value(elements + i * element_bytes(field->type), field, shape, depth);
 	memcpy(base + field->offset, &elements, sizeof(elements));
@@ -101,7 +101,7 @@ static void fill_field(ProtobufCMessage *message, const ProtobufCFieldDescriptor
 static ProtobufCMessage *filled(const ProtobufCMessageDescriptor *type, enum shape shape,
 				unsigned depth)
 {
-	ProtobufCMessage *message = take(type->sizeof_message);
+	ProtobufCMessage *message = take_heap(type->sizeof_message);
 	type->message_init(message);
 	for (unsigned i = 0; depth < 8 && i < type->n_fields; i++)
 		fill_field(message, &type->fields[i], shape, depth);

@@ -98,7 +98,7 @@ static void add_record(struct seed_bytes *to, uint32_t generation, uint32_t flag
 	add_piece(to, record, sizeof(head) + rest);
 }
 
-static void make(const char *name, size_t requirements, size_t events, size_t arguments)
+static void write_seed(const char *name, size_t requirements, size_t events, size_t arguments)
 {
 	struct seed_bytes made = {.count = 0};
 	size_t rest = add_shape(&made, requirements, events, arguments);
@@ -115,11 +115,11 @@ static void make(const char *name, size_t requirements, size_t events, size_t ar
 
 void make_resubmit_seeds(void)
 {
-	make("bare", 0, 0, 0);
-	make("three_arguments", 2, 0, 3);
-	make("events", 1, 3, 2);
-	make("all_that_fits", SHAPE_REQUIREMENTS_MAX, SHAPE_EVENTS_MAX, SHAPE_ARGUMENTS_MAX);
-	make("one_requirement_too_many", SHAPE_REQUIREMENTS_MAX + 1, 0, 1);
-	make("one_event_too_many", 0, SHAPE_EVENTS_MAX + 1, 1);
-	make("one_argument_too_many", 0, 0, SHAPE_ARGUMENTS_MAX + 1);
+	write_seed("bare", 0, 0, 0);
+	write_seed("three_arguments", 2, 0, 3);
+	write_seed("events", 1, 3, 2);
+	write_seed("all_that_fits", SHAPE_REQUIREMENTS_MAX, SHAPE_EVENTS_MAX, SHAPE_ARGUMENTS_MAX);
+	write_seed("one_requirement_too_many", SHAPE_REQUIREMENTS_MAX + 1, 0, 1);
+	write_seed("one_event_too_many", 0, SHAPE_EVENTS_MAX + 1, 1);
+	write_seed("one_argument_too_many", 0, 0, SHAPE_ARGUMENTS_MAX + 1);
 }

@@ -20,7 +20,7 @@ static struct {
 static _Atomic uint64_t head_word, tail_word;
 static struct ring_writer writer;
 
-static void begin(uint64_t position)
+static void begin_ring_file(uint64_t position)
 {
 	memset(&file, 0, sizeof(file));
 	file.input.position = position;
@@ -46,7 +46,7 @@ static void save_published(const char *name)
 	save(name);
 }
 
-static void put(const void *bytes, uint32_t count)
+static void put_record(const void *bytes, uint32_t count)
 {
 	void *payload;
 	if (ring_writer_reserve(&writer, RING_RECORD_MESSAGE, count, &payload) < 0)
@@ -111,31 +111,31 @@ static void seed_honest(void)
 {
 	uint8_t command[256];
 	uint32_t size = pack_command(command);
-	begin(0);
+	begin_ring_file(0);
 	save_published("empty");
-	put(command, size);
+	put_record(command, size);
 	save_published("one_record");
 	for (int i = 0; i < 4; i++)
-		put(command, size);
+		put_record(command, size);
 	save_published("five_records");
-	begin(BYTES - 40);
-	put(command, size);
+	begin_ring_file(BYTES - 40);
+	put_record(command, size);
 	save_published("pad_then_record");
-	begin(UINT64_MAX - 39);
-	put(command, size);
+	begin_ring_file(UINT64_MAX - 39);
+	put_record(command, size);
 	save_published("position_wraps_at_64_bits");
 	static uint8_t large[HALF - 8];
-	begin(8);
-	put(large, sizeof(large));
+	begin_ring_file(8);
+	put_record(large, sizeof(large));
 	save_published("largest_record");
-	begin(BYTES - HALF + 8);
-	put(large, sizeof(large));
+	begin_ring_file(BYTES - HALF + 8);
+	put_record(large, sizeof(large));
 	save_published("largest_pad");
-	begin(0);
+	begin_ring_file(0);
 	for (int i = 0; i < BYTES / 8; i++)
-		put(large, 0);
+		put_record(large, 0);
 	save_published("full_of_empty_records");
-	begin(0);
+	begin_ring_file(0);
 	put_head(0, 8, RING_RECORD_RESUBMIT, 0);
 	file.input.word = 16;
 	save("resubmit_record");
@@ -144,7 +144,7 @@ static void seed_honest(void)
 static void seed_broken(const char *name, uint64_t published, uint32_t payload_bytes, uint16_t kind,
 			uint16_t reserved)
 {
-	begin(0);
+	begin_ring_file(0);
 	put_head(0, payload_bytes, kind, reserved);
 	file.input.word = published;
 	save(name);
@@ -163,19 +163,19 @@ static void seed_hostile(void)
 	seed_broken("reserved_bits", 16, 8, RING_RECORD_MESSAGE, 1);
 	seed_broken("pad_at_the_start", BYTES, BYTES - 8, RING_RECORD_PAD, 0);
 	seed_broken("pad_in_the_middle", 32, 8, RING_RECORD_PAD, 0);
-	begin(0);
-	put("x", 1);
+	begin_ring_file(0);
+	put_record("x", 1);
 	file.ring[12] = 1;
 	save_published("padding_not_zero");
-	begin(BYTES - 16);
+	begin_ring_file(BYTES - 16);
 	put_head(BYTES - 16, 32, RING_RECORD_MESSAGE, 0);
 	file.input.word = BYTES + 24;
 	save("record_over_the_end");
-	begin(BYTES - 16);
+	begin_ring_file(BYTES - 16);
 	put_head(BYTES - 16, 8, RING_RECORD_PAD, 0);
 	file.input.word = BYTES;
 	save("pad_and_nothing_behind");
-	begin(BYTES - 16);
+	begin_ring_file(BYTES - 16);
 	put_head(BYTES - 16, 8, RING_RECORD_PAD, 0);
 	put_head(0, BYTES - 8, RING_RECORD_PAD, 0);
 	file.input.word = 2 * BYTES - 16;
@@ -185,7 +185,7 @@ static void seed_hostile(void)
 /* The ring's bytes are the script of the writer. */
 static void seed_writer(const char *name, uint8_t first, uint8_t step)
 {
-	begin(BYTES * 3 + 64);
+	begin_ring_file(BYTES * 3 + 64);
 	file.input.mode = RING_INPUT_WRITER;
 	file.input.word = file.input.position;
 	for (unsigned i = 0; i < 256; i++)

@@ -56,7 +56,7 @@ static struct model_group *oldest(struct model *model, uint32_t session, enum gr
 	return oldest;
 }
 
-static void check(struct model *model)
+static void check_model(struct model *model)
 {
 	const struct fair_queue *gate = &model->gate;
 	uint64_t in_flight_bytes = 0;
@@ -91,7 +91,7 @@ static void check(struct model *model)
 }
 
 /* Decisions are taken to the model. How many there were. */
-static uint32_t step(struct model *model)
+static uint32_t take_decisions(struct model *model)
 {
 	struct fair_queue_group *decided[ROOM];
 	struct fair_queue_decisions decisions = {.groups = decided, .room = ROOM};
@@ -142,7 +142,7 @@ static struct model_group *arrive(struct model *model, uint32_t session, uint32_
 	return group;
 }
 
-static void end(struct model *model, struct model_group *group, uint64_t took_ns)
+static void end_command(struct model *model, struct model_group *group, uint64_t took_ns)
 {
 	group->state = FREE;
 	fair_queue_end(&group->group, model->now_ns, took_ns);
@@ -196,8 +196,8 @@ static void take_step(struct model *model, const uint8_t *bytes)
 			group->state = FREE;
 			fair_queue_return(&group->group, model->now_ns);
 		} else if (group->state == IN_FLIGHT)
-			end(model, group,
-			    detail & 1 ? group->takes_ns : (uint64_t)(detail & 2) << 40);
+			end_command(model, group,
+				    detail & 1 ? group->takes_ns : (uint64_t)(detail & 2) << 40);
 		break;
 	case 11:
 		/* Also back. */
@@ -217,10 +217,10 @@ static void take_step(struct model *model, const uint8_t *bytes)
 				     model->now_ns);
 		break;
 	default:
-		(void)step(model);
+		(void)take_decisions(model);
 		break;
 	}
-	check(model);
+	check_model(model);
 }
 
 /* The device ends the oldest; the clock goes on by what it took. */
@@ -230,7 +230,7 @@ static void device_runs(struct model *model)
 	if (!group)
 		return;
 	model->now_ns += group->takes_ns;
-	end(model, group, group->takes_ns);
+	end_command(model, group, group->takes_ns);
 }
 
 static bool all_have_run(const struct model *model)
@@ -283,16 +283,16 @@ static void run_all(struct model *model)
 	while (!all_have_run(model)) {
 		while (model->sessions[flood].waiting < 4 && arrive(model, flood, 0xa0))
 			;
-		(void)step(model);
+		(void)take_decisions(model);
 		device_runs(model);
-		check(model);
+		check_model(model);
 		FUZZ_CHECK(model->now_ns - begun_ns <= most_ns);
 	}
 	while (model->gate.waiting + model->gate.in_flight > 0) {
-		(void)step(model);
+		(void)take_decisions(model);
 		device_runs(model);
 	}
-	check(model);
+	check_model(model);
 }
 
 /* Two sessions of one class, groups of unlike lengths, never at rest. */
@@ -320,7 +320,7 @@ static void share(struct model *model, const uint8_t *bytes)
 			while (model->sessions[i].waiting < GROUPS / 4 &&
 			       oldest(model, SESSIONS, FREE) && arrive(model, i, details[i]))
 				;
-		(void)step(model);
+		(void)take_decisions(model);
 		struct model_group *group = oldest(model, SESSIONS, IN_FLIGHT);
 		if (group && counts_ns > 0)
 			ran_ns[group->session] += group->takes_ns;

@@ -29,7 +29,7 @@ static struct node *node_of(struct interval *interval)
 	return (struct node *)(void *)interval;
 }
 
-static struct interval *take(void *context)
+static struct interval *take_node(void *context)
 {
 	struct state *state = context;
 	for (uint32_t i = 0; i < NODES; i++) {
@@ -42,7 +42,7 @@ static struct interval *take(void *context)
 	abort();
 }
 
-static void give(void *context, struct interval *interval)
+static void give_node(void *context, struct interval *interval)
 {
 	struct state *state = context;
 	FUZZ_CHECK(node_of(interval) != &state->first && node_of(interval)->used);
@@ -50,7 +50,7 @@ static void give(void *context, struct interval *interval)
 	state->taken--;
 }
 
-static void copy(void *context, struct interval *upper, struct interval *lower)
+static void copy_value(void *context, struct interval *upper, struct interval *lower)
 {
 	(void)context;
 	FUZZ_CHECK(lower->begin < lower->end && lower->end == upper->begin &&
@@ -65,7 +65,8 @@ static bool equal(const struct interval *lower, const struct interval *upper)
 	       ((const struct node *)(const void *)upper)->value;
 }
 
-static const struct interval_ops ops = {.take = take, .give = give, .copy = copy, .equal = equal};
+static const struct interval_ops ops = {
+	.take = take_node, .give = give_node, .copy = copy_value, .equal = equal};
 
 static void cut(struct state *state, uint64_t at)
 {
@@ -138,7 +139,7 @@ static void join_all(struct state *state)
 	FUZZ_CHECK(state->map.count == changes + 1);
 }
 
-static void step(struct state *state, const uint8_t *bytes)
+static void step_map(struct state *state, const uint8_t *bytes)
 {
 	struct interval range = {.begin = bytes[1]};
 	range.end = range.begin + bytes[2];
@@ -173,7 +174,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 	interval_map_init(&state.map, &state.first.interval, BYTES);
 	check_values(&state);
 	for (size_t at = 0; at + 4 <= count; at += 4)
-		step(&state, bytes + at);
+		step_map(&state, bytes + at);
 	interval_map_fini(&state.map, &ops, &state);
 	FUZZ_CHECK(state.taken == 0 && state.map.capacity == 1);
 	return 0;

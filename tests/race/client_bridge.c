@@ -64,8 +64,8 @@ static sycl_handler native(sycl_queue queue, sycl_buffer buffer, struct plain *p
 	return handler;
 }
 
-static void submit(sycl_queue queue, sycl_buffer buffer, struct plain *plain,
-		   sycl_user_data_destroy *destroy, sycl_event *event_out)
+static void submit_native(sycl_queue queue, sycl_buffer buffer, struct plain *plain,
+			  sycl_user_data_destroy *destroy, sycl_event *event_out)
 {
 	MUST(sycl_handler_submit(native(queue, buffer, plain, destroy), event_out));
 }
@@ -89,7 +89,7 @@ static sycl_executable_graph finalize(sycl_queue queue, sycl_device device, sycl
 
 /* A command of the service's, which a native command behind it need not wait for before its
  * function is called. */
-static void fill(sycl_queue queue, sycl_buffer buffer)
+static void submit_plain_fill(sycl_queue queue, sycl_buffer buffer)
 {
 	const uint32_t nothing = 0x55555555;
 	sycl_handler handler = NULL;
@@ -124,7 +124,7 @@ struct work {
 	sycl_executable_graph launched; /* by all threads; it writes `shared` */
 };
 
-static void expect(sycl_buffer buffer, uint32_t value)
+static void expect_buffer(sycl_buffer buffer, uint32_t value)
 {
 	sycl_host_accessor accessor = NULL;
 	void *words = NULL;
@@ -145,12 +145,12 @@ static void *work_on(void *argument)
 		struct plain plain = {.value = (uint32_t)i}, other = {.value = (uint32_t)i};
 		sycl_event first = NULL, second = NULL;
 		if (i % 4 != 0)
-			fill(work->queue, own);
-		submit(work->queue, own, &plain, end_plain, &first);
-		submit(work->queue, work->shared, &other, end_plain, &second);
+			submit_plain_fill(work->queue, own);
+		submit_native(work->queue, own, &plain, end_plain, &first);
+		submit_native(work->queue, work->shared, &other, end_plain, &second);
 		MUST(sycl_event_wait(first));
 		CHECK(plain.calls == 1 && plain.ended == 1);
-		expect(own, (uint32_t)i);
+		expect_buffer(own, (uint32_t)i);
 		MUST(sycl_event_wait(second));
 		CHECK(other.calls == 1 && other.ended == 1);
 		MUST(sycl_event_release(first));
@@ -174,7 +174,7 @@ static void *launch_on(void *argument)
 			finalize(work->queue, work->device, own, &plain, end_plain);
 		CHECK(plain.calls == 2);
 		for (int launch = 0; launch < 2; launch++) {
-			fill(work->queue, own);
+			submit_plain_fill(work->queue, own);
 			MUST(sycl_queue_graph(work->queue, executable, 0, NULL, &events[launch]));
 			MUST(sycl_queue_graph(work->queue, work->launched, 0, NULL, NULL));
 		}
@@ -184,13 +184,13 @@ static void *launch_on(void *argument)
 			MUST(sycl_event_release(events[launch]));
 		}
 		CHECK(plain.calls == 2 && plain.ended == 2);
-		expect(own, (uint32_t)i);
+		expect_buffer(own, (uint32_t)i);
 	}
 	MUST(sycl_buffer_release(own));
 	return NULL;
 }
 
-static sycl_platform open_with(uint32_t helpers)
+static sycl_platform open_with_helpers(uint32_t helpers)
 {
 	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
 	sycl_platform connection = NULL;
@@ -202,7 +202,7 @@ static sycl_platform open_with(uint32_t helpers)
 static void together(uint32_t helpers)
 {
 	pthread_t threads[THREADS];
-	sycl_platform connection = open_with(helpers);
+	sycl_platform connection = open_with_helpers(helpers);
 	struct work work = {.device = find_device(connection)};
 	MUST(sycl_queue_create(NULL, work.device, NULL, &work.queue));
 	MUST(sycl_buffer_create_exportable(work.device, NULL, BYTES, SYCL_HOST_NONE, SYCL_SHARE_VMM,
@@ -230,7 +230,7 @@ static void end_counted(void *user_data)
 static void come_and_go(uint32_t helpers)
 {
 	static struct plain plain[8];
-	sycl_platform connection = open_with(helpers);
+	sycl_platform connection = open_with_helpers(helpers);
 	sycl_device device = find_device(connection);
 	sycl_queue queue = NULL;
 	sycl_buffer buffer = NULL;
@@ -240,7 +240,7 @@ static void come_and_go(uint32_t helpers)
 	static struct plain node;
 	sycl_executable_graph executable = finalize(queue, device, buffer, &node, end_counted);
 	for (uint32_t i = 0; i < 8; i++) {
-		submit(queue, buffer, &plain[i], end_counted, NULL);
+		submit_native(queue, buffer, &plain[i], end_counted, NULL);
 		if (i % 2)
 			MUST(sycl_queue_graph(queue, executable, 0, NULL, NULL));
 	}

@@ -98,7 +98,7 @@ static void *record_often(void *argument)
 	return NULL;
 }
 
-static void run(struct shared *shared)
+static void run_graph_threads(struct shared *shared)
 {
 	pthread_t launchers[THREADS], recorders[2], updater;
 	sycl_queue queue = NULL;
@@ -153,7 +153,7 @@ int main(int count, char **arguments)
 	MUST(sycl_platform_open(service.endpoint, &shared.platform));
 	shared.device = fake_device(shared.platform, 0);
 	MUST(sycl_context_create(1, &shared.device, &shared.context));
-	run(&shared);
+	run_graph_threads(&shared);
 	MUST(sycl_context_release(shared.context));
 	MUST(sycl_device_release(shared.device));
 	MUST(sycl_platform_release(shared.platform));

@@ -31,7 +31,7 @@ static void destroy(struct object *object)
 	free(thing);
 }
 
-static void *make(void)
+static void *make_thing(void)
 {
 	struct thing *thing = calloc(1, sizeof(*thing));
 	if (!thing)
@@ -46,7 +46,7 @@ static void *make(void)
 	return handle_of(&thing->object);
 }
 
-static void look(const void *handle)
+static void pin_and_check(const void *handle)
 {
 	struct object *object = NULL;
 	if (handle_pin(handle, HANDLE_EVENT, &object))
@@ -57,7 +57,7 @@ static void look(const void *handle)
 	object_unref(object);
 }
 
-static void *run(void *context)
+static void *replace_handles(void *context)
 {
 	uint64_t seed = (uintptr_t)context * 0x9e3779b97f4a7c15ull + 1;
 	for (int i = 0; i < ROUNDS; i++) {
@@ -68,7 +68,7 @@ static void *run(void *context)
 		void *old = NULL;
 		switch (seed >> 32 & 3) {
 		case 0: /* a new one instead of the old one, which this thread releases: once */
-			old = atomic_exchange(place, make());
+			old = atomic_exchange(place, make_thing());
 			if (old && handle_release(old, HANDLE_EVENT))
 				atomic_fetch_add(&wrong, 1);
 			break;
@@ -79,7 +79,7 @@ static void *run(void *context)
 				atomic_fetch_add(&wrong, 1);
 			break;
 		default:
-			look(atomic_load(place));
+			pin_and_check(atomic_load(place));
 			break;
 		}
 	}
@@ -90,7 +90,7 @@ int main(void)
 {
 	pthread_t threads[THREADS];
 	for (size_t i = 0; i < THREADS; i++) {
-		if (pthread_create(&threads[i], NULL, run, (void *)(i + 1)) != 0)
+		if (pthread_create(&threads[i], NULL, replace_handles, (void *)(i + 1)) != 0)
 			return 1;
 	}
 	for (int i = 0; i < THREADS; i++)

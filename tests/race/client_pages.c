@@ -29,7 +29,7 @@ struct part {
 	uint32_t first; /* the buffer that it names first */
 };
 
-static sycl_result count_up(sycl_host_task task, void *user_data)
+static sycl_result count_task(sycl_host_task task, void *user_data)
 {
 	(void)task;
 	(*(uint32_t *)user_data)++;
@@ -53,7 +53,7 @@ static void *use_both(void *context)
 	MUST(sycl_handler_submit(handler, NULL));
 	MUST(sycl_buffer_release(round->buffers[part->first]));
 	MUST(sycl_handler_begin(round->queue, &handler));
-	MUST(sycl_handler_host_task(handler, count_up, &calls, NULL));
+	MUST(sycl_handler_host_task(handler, count_task, &calls, NULL));
 	MUST(sycl_handler_submit(handler, &event));
 	MUST(sycl_event_wait(event));
 	MUST(sycl_event_release(event));
@@ -62,7 +62,7 @@ static void *use_both(void *context)
 }
 
 /* Both began as 1: whoever came first made 2 of one, and the other one made 3 of the other. */
-static void look(const struct round *round)
+static void check_round(const struct round *round)
 {
 	uint32_t first = round->words[0][0], second = round->words[1][0];
 	CHECK((first == 2 && second == 3) || (first == 3 && second == 2));
@@ -92,7 +92,7 @@ static void one_round(sycl_platform platform, struct round *round)
 	(void)pthread_barrier_destroy(&round->begin);
 	for (uint32_t b = 0; b < 2; b++)
 		MUST(sycl_buffer_release(round->buffers[b]));
-	look(round);
+	check_round(round);
 }
 
 static void many_rounds(uint32_t helpers)

@@ -65,7 +65,7 @@ static void make_family(void)
 			     NULL));
 }
 
-static void *work(void *context)
+static void *run_parts_rounds(void *context)
 {
 	unsigned number = (unsigned)(uintptr_t)context;
 	for (unsigned round = 0; round < ROUNDS; round++) {
@@ -107,7 +107,7 @@ int main(void)
 	CHECK(pthread_barrier_init(&family.made, NULL, THREADS) == 0);
 	CHECK(pthread_barrier_init(&family.gone, NULL, THREADS) == 0);
 	for (uintptr_t i = 0; i < THREADS; i++)
-		CHECK(pthread_create(&threads[i], NULL, work, (void *)i) == 0);
+		CHECK(pthread_create(&threads[i], NULL, run_parts_rounds, (void *)i) == 0);
 	for (int i = 0; i < THREADS; i++)
 		(void)pthread_join(threads[i], NULL);
 	(void)pthread_barrier_destroy(&family.made);

@@ -78,7 +78,7 @@ struct work {
 	uint32_t submitted;
 };
 
-static void *work(void *context)
+static void *run_task_rounds(void *context)
 {
 	struct work *mine = context;
 	for (uint32_t i = 0; i < (uint32_t)rounds; i++) {
@@ -109,7 +109,7 @@ static void many_threads(uint32_t helpers)
 	MUST(sycl_handler_freeze(handler, &group));
 	for (uint32_t i = 0; i < THREADS; i++) {
 		works[i] = (struct work){.queue = queue, .group = group};
-		CHECK(pthread_create(&threads[i], NULL, work, &works[i]) == 0);
+		CHECK(pthread_create(&threads[i], NULL, run_task_rounds, &works[i]) == 0);
 	}
 	for (uint32_t i = 0; i < THREADS; i++) {
 		(void)pthread_join(threads[i], NULL);

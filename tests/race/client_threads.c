@@ -69,7 +69,7 @@ static void own_buffer(sycl_queue queue, uint32_t value)
 	CHECK(host[0] == 8 && host[1] == value + 2);
 }
 
-static void *work(void *context)
+static void *run_thread_rounds(void *context)
 {
 	uint32_t number = (uint32_t)(uintptr_t)context;
 	sycl_queue own = fake_queue(platform, number % 2 ? SYCL_QUEUE_IN_ORDER : 0);
@@ -137,7 +137,7 @@ int main(void)
 			     sizeof(zero), NULL));
 	atomic_store(&running, THREADS);
 	for (size_t i = 0; i < THREADS; i++)
-		CHECK(pthread_create(&threads[i], NULL, work, (void *)(i + 1)) == 0);
+		CHECK(pthread_create(&threads[i], NULL, run_thread_rounds, (void *)(i + 1)) == 0);
 	CHECK(pthread_create(&threads[THREADS], NULL, loop, NULL) == 0);
 	for (int i = 0; i <= THREADS; i++)
 		(void)pthread_join(threads[i], NULL);

@@ -30,7 +30,7 @@ static struct backend_device *device;
 static atomic_bool stop;
 
 /* The loader's thread: what may wait for the device. */
-static void *load(void *unused)
+static void *allocate_in_loader(void *unused)
 {
 	static const enum backend_usm_kind kinds[] = {BACKEND_USM_DEVICE, BACKEND_USM_HOST,
 						      BACKEND_USM_SHARED};
@@ -74,8 +74,9 @@ static void wait_for(struct backend_lane *const *lanes, const uint64_t *sequence
 	}
 }
 
-static void submit(struct backend_lane *lane, uint64_t sequence, enum backend_command_kind kind,
-		   struct backend_memory *memory, unsigned char *host)
+static void submit_transfer(struct backend_lane *lane, uint64_t sequence,
+			    enum backend_command_kind kind, struct backend_memory *memory,
+			    unsigned char *host)
 {
 	const struct backend_command command = {
 		.kind = kind,
@@ -98,8 +99,9 @@ static void round_trip(struct backend_lane *const *lanes, uint64_t *sequences,
 	for (uint32_t i = 0; i < LANES; i++) {
 		CHECK(ops->memory_create(device, BYTES, NULL, kinds[i], &memories[i], &fault) == 0);
 		memset(from[i], (int)(round * LANES + i + 1), BYTES);
-		submit(lanes[i], ++sequences[i], BACKEND_COMMAND_WRITE, memories[i], from[i]);
-		submit(lanes[i], ++sequences[i], BACKEND_COMMAND_READ, memories[i], to[i]);
+		submit_transfer(lanes[i], ++sequences[i], BACKEND_COMMAND_WRITE, memories[i],
+				from[i]);
+		submit_transfer(lanes[i], ++sequences[i], BACKEND_COMMAND_READ, memories[i], to[i]);
 	}
 	ops->flush(device);
 	wait_for(lanes, sequences);
@@ -130,7 +132,7 @@ int main(void)
 		to[i] = malloc(BYTES);
 		CHECK(from[i] && to[i]);
 	}
-	CHECK(pthread_create(&loader, NULL, load, NULL) == 0);
+	CHECK(pthread_create(&loader, NULL, allocate_in_loader, NULL) == 0);
 	for (unsigned round = 0; round < ROUNDS; round++)
 		round_trip(lanes, sequences, from, to, round);
 	atomic_store(&stop, true);

@@ -474,7 +474,7 @@ static int run_processes(struct side *client, struct side *engine, struct memory
 	return r < 0 ? r : (WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO);
 }
 
-static int run(bool processes, uint64_t messages, uint64_t seed)
+static int run_ring(bool processes, uint64_t messages, uint64_t seed)
 {
 	static struct side client, engine;
 	CLEANUP(memory_region_cleanup) struct memory_region *region = NULL;
@@ -520,5 +520,5 @@ int main(int argc, char **argv)
 	(void)printf("seed %llu\n", (unsigned long long)seed);
 	(void)printf("amount: %llu messages each way\n", (unsigned long long)messages);
 	(void)fflush(stdout);
-	return run(processes, messages, seed) == 0 ? 0 : 1;
+	return run_ring(processes, messages, seed) == 0 ? 0 : 1;
 }

@@ -52,19 +52,19 @@ struct seen {
 static const struct backend_fault ended = {.status = STATUS_CONNECTION_LOST,
 					   .text = "its session has ended"};
 
-static int fail(const char *what)
+static int report_failure(const char *what)
 {
 	(void)fprintf(stderr, "%s\n", what);
 	return 1;
 }
 
-static uint32_t next(struct round *round, uint32_t bound)
+static uint32_t random_of_round(struct round *round, uint32_t bound)
 {
 	round->random = round->random * 6364136223846793005ull + 1442695040888963407ull;
 	return (uint32_t)(round->random >> 33) % bound;
 }
 
-static void start(struct round *round, uint32_t number)
+static void start_round(struct round *round, uint32_t number)
 {
 	static const uint32_t kinds[] = {
 		BACKEND_FEATURE_EXPORT_VMM, FAKE_FEATURES_ALL & ~(uint32_t)BACKEND_FEATURE_INLINE,
@@ -91,7 +91,7 @@ static void start(struct round *round, uint32_t number)
 		    sched_account_rank(round->accounts[i],
 				       i == 0 ? FAIR_QUEUE_BEST_EFFORT : FAIR_QUEUE_NORMAL,
 				       FAIR_QUEUE_WEIGHT) < 0)
-			exit(fail("no account"));
+			exit(report_failure("no account"));
 		for (uint32_t k = 0; k < OWN; k++)
 			harness_words(&round->harness, &round->own[i][k], WORDS, true, 0);
 		for (uint32_t k = 0; k < SHARED; k++) {
@@ -104,16 +104,17 @@ static void start(struct round *round, uint32_t number)
 	}
 }
 
-static void submit(struct round *round, uint32_t index)
+static void submit_command(struct round *round, uint32_t index)
 {
 	static const uint32_t values[] = {0, 0, 0};
 	struct command *command = &round->commands[index];
-	uint32_t kind = next(round, 8);
+	uint32_t kind = random_of_round(round, 8);
 	command->is_shared = kind == 0;
 	if (kind < 6)
-		command->words = command->is_shared
-					 ? &round->shared[command->session][next(round, SHARED)]
-					 : &round->own[command->session][next(round, OWN)];
+		command->words =
+			command->is_shared
+				? &round->shared[command->session][random_of_round(round, SHARED)]
+				: &round->own[command->session][random_of_round(round, OWN)];
 	command->launches = kind == 1 ? 4 : 1;
 	const struct use use = {.words = command->words, .mode = ACCESS_MODE_READ_WRITE};
 	struct task *after = NULL;
@@ -121,15 +122,15 @@ static void submit(struct round *round, uint32_t index)
 		if (round->commands[i - 1].session == command->session &&
 		    !round->commands[i - 1].probe.done && !round->commands[i - 1].is_shared)
 			after = round->commands[i - 1].probe.task;
-	struct launch launch = {.device = next(round, DEVICES),
+	struct launch launch = {.device = random_of_round(round, DEVICES),
 				.kernel = command->words ? "increment_u32" : "noop",
 				.uses = &use,
 				.use_count = command->words ? 1 : 0,
 				.items = WORDS,
-				.home_lane = next(round, 3),
+				.home_lane = random_of_round(round, 3),
 				.shares_home = true,
 				.after = &after,
-				.after_count = after && next(round, 2) ? 1 : 0,
+				.after_count = after && random_of_round(round, 2) ? 1 : 0,
 				.session = command->session + 1,
 				.group = index + 1,
 				.splittable = command->launches == 1,
@@ -146,14 +147,15 @@ static void end_victim(struct round *round, enum scheduler_drop what)
 }
 
 /* The victim submits until it has ended; the others go on. */
-static void run(struct round *round)
+static void run_round(struct round *round)
 {
-	uint32_t end = 40 + next(round, TASKS / 2);
+	uint32_t end = 40 + random_of_round(round, TASKS / 2);
 	for (uint32_t i = 0; i < TASKS; i++) {
 		struct command *command = &round->commands[i];
-		command->session = i < end ? next(round, SESSIONS) : 1 + next(round, SESSIONS - 1);
-		submit(round, i);
-		if (next(round, 16) == 0)
+		command->session = i < end ? random_of_round(round, SESSIONS)
+					   : 1 + random_of_round(round, SESSIONS - 1);
+		submit_command(round, i);
+		if (random_of_round(round, 16) == 0)
 			harness_turn(&round->harness);
 		if (i == end)
 			end_victim(round, round->what);
@@ -206,7 +208,7 @@ static const char *check_words(struct round *round, struct words *words, uint32_
 	return NULL;
 }
 
-static const char *check(struct round *round)
+static const char *check_round(struct round *round)
 {
 	const char *wrong =
 		harness_settle(&round->harness) ? check_told(round) : "not all commands ended";
@@ -229,7 +231,7 @@ static const char *check(struct round *round)
 	return wrong;
 }
 
-static const char *stop(struct round *round)
+static const char *stop_round(struct round *round)
 {
 	for (uint32_t i = 0; i < SESSIONS; i++) {
 		for (uint32_t k = 0; k < OWN; k++)
@@ -241,7 +243,7 @@ static const char *stop(struct round *round)
 	return harness_stop(&round->harness);
 }
 
-static void look(const struct round *round, struct seen *seen)
+static void count_paths(const struct round *round, struct seen *seen)
 {
 	struct scheduler_counters counters;
 	scheduler_counters(round->harness.scheduler, &counters);
@@ -257,17 +259,18 @@ int main(void)
 	static struct round round;
 	struct seen seen = {.dropped = 0};
 	for (uint32_t i = 0; i < ROUNDS; i++) {
-		start(&round, i);
-		run(&round);
-		const char *wrong = check(&round);
+		start_round(&round, i);
+		run_round(&round);
+		const char *wrong = check_round(&round);
 		if (wrong)
-			return fail(wrong);
-		look(&round, &seen);
-		wrong = stop(&round);
+			return report_failure(wrong);
+		count_paths(&round, &seen);
+		wrong = stop_round(&round);
 		if (wrong)
-			return fail(wrong);
+			return report_failure(wrong);
 	}
 	if (seen.dropped == 0 || seen.parts == 0 || seen.bursts == 0 || seen.spills == 0)
-		return fail("nothing was dropped, sent in parts or in bursts, or spilled");
+		return report_failure(
+			"nothing was dropped, sent in parts or in bursts, or spilled");
 	return 0;
 }

@@ -18,14 +18,14 @@
 #define ROUNDS  120u
 #define DEVICES 3u
 
-static int fail(const char *what)
+static int report_failure(const char *what)
 {
 	(void)fprintf(stderr, "%s\n", what);
 	return 1;
 }
 
-static void start(struct harness *harness, uint32_t processors, uint32_t more_features,
-		  bool front_polls)
+static void start_devices(struct harness *harness, uint32_t processors, uint32_t more_features,
+			  bool front_polls)
 {
 	fake_reset();
 	for (uint32_t i = 0; i < DEVICES; i++)
@@ -54,7 +54,7 @@ static void pin(struct harness *harness)
 }
 
 /* Programs, kernels and questions for the loader, thrown away as soon as they are asked for. */
-static void load(struct harness *harness, uint32_t device, struct probe *probes)
+static void load_programs(struct harness *harness, uint32_t device, struct probe *probes)
 {
 	static const uint64_t local[3] = {64, 0, 0};
 	struct backend_fault fault;
@@ -79,7 +79,7 @@ static void load(struct harness *harness, uint32_t device, struct probe *probes)
 	free(binary);
 }
 
-static void turn(struct harness *harness, uint32_t round)
+static void turn_harness(struct harness *harness, uint32_t round)
 {
 	if (round % 3 == 0) {
 		scheduler_awake(harness->scheduler);
@@ -91,15 +91,15 @@ static void turn(struct harness *harness, uint32_t round)
 	}
 }
 
-static int check(struct harness *harness, struct words *words, uint32_t expected)
+static int check_words(struct harness *harness, struct words *words, uint32_t expected)
 {
 	struct probe probe;
 	struct task *access = harness_host(harness, words, ACCESS_MODE_READ, &probe);
 	if (!harness_wait(harness, &probe) || probe.fault.status != STATUS_SUCCESS)
-		return fail("the contents were not granted");
+		return report_failure("the contents were not granted");
 	for (uint32_t i = 0; i < WORDS; i++)
 		if (words->host[i] != expected + i)
-			return fail("the contents are wrong");
+			return report_failure("the contents are wrong");
 	host_access_release(access);
 	return 0;
 }
@@ -110,18 +110,18 @@ static int one_at_a_time(bool front_polls)
 {
 	struct harness harness;
 	struct probe probe;
-	start(&harness, 16, BACKEND_FEATURE_QUIET_LOAD, front_polls);
+	start_devices(&harness, 16, BACKEND_FEATURE_QUIET_LOAD, front_polls);
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		const struct launch launch = {.device = i / 40, .kernel = "noop"};
 		(void)harness_launch(&harness, &launch, &probe);
-		turn(&harness, i);
+		turn_harness(&harness, i);
 		if (!harness_wait(&harness, &probe) || probe.fault.status != STATUS_SUCCESS)
-			return fail("a group did not end");
+			return report_failure("a group did not end");
 		if (i % 17 == 0)
 			pin(&harness);
 	}
 	const char *left = harness_stop(&harness);
-	return left ? fail(left) : 0;
+	return left ? report_failure(left) : 0;
 }
 
 static int all_at_once(uint32_t processors)
@@ -129,7 +129,7 @@ static int all_at_once(uint32_t processors)
 	static struct probe probes[ROUNDS], exported[ROUNDS], loads[ROUNDS][3];
 	struct harness harness;
 	struct words x, y;
-	start(&harness, processors, BACKEND_FEATURE_QUIET_LOAD, processors > 2);
+	start_devices(&harness, processors, BACKEND_FEATURE_QUIET_LOAD, processors > 2);
 	harness_words(&harness, &x, WORDS, true, 0);
 	harness_words_shared(&harness, &y, WORDS, true, 0, 1, BACKEND_EXPORT_VMM);
 	memset(exported, 0, sizeof(exported));
@@ -144,54 +144,55 @@ static int all_at_once(uint32_t processors)
 		};
 		(void)harness_launch(&harness, &launch, &probes[i]);
 		if (i % 10 == 0)
-			load(&harness, i % DEVICES, loads[i]);
+			load_programs(&harness, i % DEVICES, loads[i]);
 		if (i % 15 == 0)
 			pin(&harness);
 		if (i % 40 == 0)
 			(void)sched_buffer_export(y.buffer, &exported[i]);
-		turn(&harness, i);
+		turn_harness(&harness, i);
 	}
 	if (!harness_settle(&harness))
-		return fail("not everything ended");
+		return report_failure("not everything ended");
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		if (!probes[i].done || probes[i].fault.status != STATUS_SUCCESS)
-			return fail("a group failed");
+			return report_failure("a group failed");
 		if (exported[i].done)
 			(void)close(exported[i].shared.descriptor);
 	}
-	if (check(&harness, &x, ROUNDS / 2) != 0 || check(&harness, &y, ROUNDS / 2) != 0)
+	if (check_words(&harness, &x, ROUNDS / 2) != 0 ||
+	    check_words(&harness, &y, ROUNDS / 2) != 0)
 		return 1;
 	harness_words_free(&harness, &x);
 	harness_words_free(&harness, &y);
 	const char *left = harness_stop(&harness);
-	return left ? fail(left) : 0;
+	return left ? report_failure(left) : 0;
 }
 
 static int lose(uint32_t processors, uint32_t at)
 {
 	static struct probe probes[ROUNDS], loads[ROUNDS][3];
 	struct harness harness;
-	start(&harness, processors, 0, processors > 2);
+	start_devices(&harness, processors, 0, processors > 2);
 	if (fake_lose_process(FAKE_COMPLETION, at % DEVICES, at, "lost") < 0)
-		return fail("no script");
+		return report_failure("no script");
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		struct launch launch = {.device = i % DEVICES, .kernel = "noop", .session = i + 1};
 		(void)harness_launch(&harness, &launch, &probes[i]);
 		if (i % 10 == 0)
-			load(&harness, i % DEVICES, loads[i]);
-		turn(&harness, i);
+			load_programs(&harness, i % DEVICES, loads[i]);
+		turn_harness(&harness, i);
 	}
 	if (!harness_settle(&harness))
-		return fail("not all tasks of a lost process ended");
+		return report_failure("not all tasks of a lost process ended");
 	for (uint32_t i = 0; i < ROUNDS; i++)
 		if (probes[i].calls != 1 || (probes[i].fault.status != STATUS_SUCCESS &&
 					     (probes[i].fault.status != STATUS_DEVICE_LOST ||
 					      probes[i].order < harness.process_lost.order)))
-			return fail("a group was told wrongly of its loss");
+			return report_failure("a group was told wrongly of its loss");
 	if (harness.process_lost.calls != 1)
-		return fail("the loss was not told once");
+		return report_failure("the loss was not told once");
 	const char *left = harness_stop(&harness);
-	return left ? fail(left) : 0;
+	return left ? report_failure(left) : 0;
 }
 
 /* The device's thread opens it after all, while the loader is asked for programs and the front for
@@ -207,31 +208,31 @@ static int open_late(void)
 	fake_device_options(0, (struct fake_device_options){.features = FAKE_FEATURES_ALL});
 	if (fake_fail(FAKE_DEVICE_OPEN, 0, 0, TRIES + 1, STATUS_MEMORY_ALLOCATION, false,
 		      "no memory") < 0)
-		return fail("no script");
+		return report_failure("no script");
 	harness_start_with(&harness, 1,
 			   &(struct scheduler_config){.processors = 16, .front_polls = true});
 	do {
-		load(&harness, 0, probes);
+		load_programs(&harness, 0, probes);
 		scheduler_counters(harness.scheduler, &counters);
 		if (!harness_wait(&harness, &probes[0]) || !harness_settle(&harness))
-			return fail("a program was not answered");
+			return report_failure("a program was not answered");
 		answers++;
 	} while (probes[0].fault.status == STATUS_MEMORY_ALLOCATION);
 	if (probes[0].fault.status != STATUS_SUCCESS || answers == 1)
-		return fail("the device was not opened late");
+		return report_failure("the device was not opened late");
 	/* And is lost while the loader is asked. */
 	struct probe loses, loads[ROUNDS][3];
 	const struct launch launch = {.kernel = "lose_device"};
 	(void)harness_kernel(&harness, 0, "lose_device");
 	(void)harness_launch(&harness, &launch, &loses);
 	for (uint32_t i = 0; i < ROUNDS; i++) {
-		load(&harness, 0, loads[i]);
-		turn(&harness, i);
+		load_programs(&harness, 0, loads[i]);
+		turn_harness(&harness, i);
 	}
 	if (!harness_settle(&harness) || loses.fault.status != STATUS_DEVICE_LOST)
-		return fail("the device was not lost");
+		return report_failure("the device was not lost");
 	const char *left = harness_stop(&harness);
-	return left ? fail(left) : 0;
+	return left ? report_failure(left) : 0;
 }
 
 int main(void)

@@ -54,7 +54,7 @@ static void send_update(struct raw_client *client, uint64_t number)
 }
 
 /* 0: every byte was right. */
-static int use(struct raw_client *client, uint32_t number_of_device)
+static int use_session(struct raw_client *client, uint32_t number_of_device)
 {
 	raw_open(client);
 	uint32_t device = raw_fake_device(client) + number_of_device;
@@ -90,7 +90,7 @@ struct job {
 	int result;
 };
 
-static void *run(void *context)
+static void *run_job(void *context)
 {
 	struct job *job = context;
 	int *result = &job->result;
@@ -105,7 +105,7 @@ static void *run(void *context)
 		}
 		struct raw_client client;
 		raw_init(&client, ends[0]);
-		*result = use(&client, job->device);
+		*result = use_session(&client, job->device);
 		raw_fini(&client);
 		sycl_engine_embedded_stop(engine);
 	}
@@ -123,7 +123,7 @@ int main(void)
 	struct job jobs[THREADS];
 	for (uint32_t i = 0; i < THREADS; i++) {
 		jobs[i] = (struct job){.device = i};
-		if (pthread_create(&jobs[i].thread, NULL, run, &jobs[i]) != 0)
+		if (pthread_create(&jobs[i].thread, NULL, run_job, &jobs[i]) != 0)
 			return 1;
 	}
 	int failed = 0;

@@ -66,7 +66,7 @@ static bool log_complains(const struct private_service *service)
 	       private_service_has_logged(service, "runtime error:");
 }
 
-static int launch(struct private_service *service, const char *const *options)
+static int launch_sycld(struct private_service *service, const char *const *options)
 {
 	char program[PATH_MAX], engine[PATH_MAX];
 	int r = build_path("bin", "sycld", program, sizeof(program));
@@ -130,7 +130,7 @@ int private_service_start(const char *configuration, const char *const *options,
 		if (r < 0)
 			return r;
 	}
-	int r = launch(service, options);
+	int r = launch_sycld(service, options);
 	if (r < 0)
 		return r;
 	*service_out = TAKE(service);
@@ -141,7 +141,7 @@ int private_service_restart(struct private_service *service)
 {
 	const char *const system_options[] = {"--system", NULL};
 	child_end(&service->sycld);
-	return launch(service, service->user ? NULL : system_options);
+	return launch_sycld(service, service->user ? NULL : system_options);
 }
 
 static int remove_entry(const char *path, const struct stat *facts, int kind, struct FTW *where)

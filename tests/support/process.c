@@ -71,8 +71,8 @@ static void run_program(const char *const *argv, const char *const *environment,
 }
 
 /* `out`: the child's stdout and stderr. */
-static int start(const char *const *argv, const char *const *environment, int out,
-		 struct child *child_out)
+static int start_child(const char *const *argv, const char *const *environment, int out,
+		       struct child *child_out)
 {
 	int in[2];
 	pid_t parent = getpid();
@@ -96,7 +96,7 @@ int child_start(const char *const *argv, const char *const *environment, struct 
 	int out[2];
 	if (pipe2(out, O_CLOEXEC) < 0)
 		return -errno;
-	int r = start(argv, environment, out[1], child_out);
+	int r = start_child(argv, environment, out[1], child_out);
 	(void)close(out[1]);
 	if (r < 0) {
 		(void)close(out[0]);
@@ -111,7 +111,7 @@ int child_start_logged(const char *const *argv, const char *const *environment, 
 		       struct child *child_out)
 {
 	CLEANUP(close_fd) int out = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	return out < 0 ? -errno : start(argv, environment, out, child_out);
+	return out < 0 ? -errno : start_child(argv, environment, out, child_out);
 }
 
 /* Takes a whole line out of what is held; also the rest without an end when `all`. */

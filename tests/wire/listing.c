@@ -28,7 +28,8 @@ static const ProtobufCMessageDescriptor *const roots[] = {
 	&sycl__v1__kept_orders__descriptor,
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct walk *walk, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append_text(struct walk *walk, const char *format,
+							      ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
@@ -106,8 +107,8 @@ static void add_enum(struct walk *walk, const ProtobufCEnumDescriptor *type)
 	if (!first_visit(walk, type))
 		return;
 	for (unsigned i = 0; i < type->n_values; i++)
-		add(walk, "enum %s %d %s\n", listing_short_name(type->name), type->values[i].value,
-		    type->values[i].name);
+		append_text(walk, "enum %s %d %s\n", listing_short_name(type->name),
+			    type->values[i].value, type->values[i].name);
 }
 
 static void add_message(struct walk *walk, const ProtobufCMessageDescriptor *type)
@@ -116,9 +117,11 @@ static void add_message(struct walk *walk, const ProtobufCMessageDescriptor *typ
 		return;
 	for (unsigned i = 0; i < type->n_fields; i++) {
 		const ProtobufCFieldDescriptor *field = &type->fields[i];
-		add(walk, "%s %u %s %s%s%s\n", listing_short_name(type->name), field->id,
-		    field->name, field->label == PROTOBUF_C_LABEL_REPEATED ? "repeated " : "",
-		    type_name(field), field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF ? " oneof" : "");
+		append_text(walk, "%s %u %s %s%s%s\n", listing_short_name(type->name), field->id,
+			    field->name,
+			    field->label == PROTOBUF_C_LABEL_REPEATED ? "repeated " : "",
+			    type_name(field),
+			    field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF ? " oneof" : "");
 	}
 	for (unsigned i = 0; i < type->n_fields; i++) {
 		if (type->fields[i].type == PROTOBUF_C_TYPE_MESSAGE)

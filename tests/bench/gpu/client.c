@@ -200,8 +200,8 @@ void gpu_client_close(struct gpu_client *client)
 	*client = (struct gpu_client){.platform = NULL};
 }
 
-static bool submit(struct gpu_client *client, sycl_kernel kernel, unsigned blocks, uint32_t number,
-		   sycl_event *event_out)
+static bool submit_gpu_launch(struct gpu_client *client, sycl_kernel kernel, unsigned blocks,
+			      uint32_t number, sycl_event *event_out)
 {
 	const uint32_t one = 1;
 	sycl_handler handler;
@@ -222,7 +222,7 @@ static bool submit(struct gpu_client *client, sycl_kernel kernel, unsigned block
 bool gpu_client_submit(struct gpu_client *client, sycl_kernel kernel, unsigned blocks,
 		       uint32_t number)
 {
-	return submit(client, kernel, blocks, number, NULL);
+	return submit_gpu_launch(client, kernel, blocks, number, NULL);
 }
 
 /* The event of GPU_CLIENT_WINDOW marks ago must have happened. */
@@ -234,7 +234,7 @@ static bool submit_mark(struct gpu_client *client, sycl_kernel kernel, unsigned 
 	if (*mark)
 		(void)sycl_event_release(*mark);
 	*mark = NULL;
-	return good && submit(client, kernel, blocks, number, mark);
+	return good && submit_gpu_launch(client, kernel, blocks, number, mark);
 }
 
 bool gpu_client_stream(struct gpu_client *client, sycl_kernel kernel, unsigned blocks,
@@ -244,7 +244,7 @@ bool gpu_client_stream(struct gpu_client *client, sycl_kernel kernel, unsigned b
 	for (uint64_t i = 0; i < count && good; i++)
 		good = client->launched % MARK_EVERY == 0
 			       ? submit_mark(client, kernel, blocks, number)
-			       : submit(client, kernel, blocks, number, NULL);
+			       : submit_gpu_launch(client, kernel, blocks, number, NULL);
 	return good;
 }
 

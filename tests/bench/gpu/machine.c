@@ -61,7 +61,7 @@ static void service_close(void *state)
 }
 
 /* A process of its own looks: syclbench itself must stay without driver and connection. */
-static unsigned look(const struct agent_subject *subject, const char *argument)
+static unsigned machine_ask_agent(const struct agent_subject *subject, const char *argument)
 {
 	double values[AGENT_VALUES] = {0};
 	struct agent agent = AGENT_INIT;
@@ -77,7 +77,7 @@ unsigned gpu_device_count(void)
 	static const struct agent_subject subject = {driver_open, driver_measure, nothing_close};
 	static int known = -1;
 	if (known < 0)
-		known = (int)look(&subject, "");
+		known = (int)machine_ask_agent(&subject, "");
 	return (unsigned)known;
 }
 
@@ -87,8 +87,9 @@ static unsigned service_device_count(void)
 	static int known = -1;
 	CLEANUP(private_service_cleanup) struct private_service *service = NULL;
 	if (known < 0)
-		known = gpu_service(false, &service) == 0 ? (int)look(&subject, service->endpoint)
-							  : 0;
+		known = gpu_service(false, &service) == 0
+				? (int)machine_ask_agent(&subject, service->endpoint)
+				: 0;
 	return (unsigned)known;
 }
 

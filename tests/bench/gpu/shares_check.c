@@ -20,7 +20,7 @@ static void invent(const char *order, const uint64_t *each_ns, uint64_t from_ns,
 	}
 }
 
-static void forget(void)
+static void clear_logs(void)
 {
 	logs[0] = logs[1] = (struct shares_log){.count = 0};
 }
@@ -40,7 +40,7 @@ int main(void)
 	struct shares_error error;
 	bool good = true;
 
-	forget();
+	clear_logs();
 	invent("aaab", each_ns, 1000 * MS, 4000ull * MS);
 	shares_measure(clients, 2, 100 * MS, 1000ull * MS, &error);
 	good = near("windows", error.windows, 19, 1) && near("worst", error.worst, 0, 0.11) && good;
@@ -48,7 +48,7 @@ int main(void)
 	       near("part", error.parts[1], 0.25, 0.01) && good;
 
 	/* As many kernels, but three times as long. */
-	forget();
+	clear_logs();
 	clients[1].each_ns = 3 * MS;
 	invent("aaab", unequal_ns, 1000 * MS, 4000ull * MS);
 	shares_measure(clients, 2, 100 * MS, 1000ull * MS, &error);
@@ -56,7 +56,7 @@ int main(void)
 	clients[1].each_ns = 1 * MS;
 
 	/* The second has all for a second; the first begins then, and has its part 5 ms later. */
-	forget();
+	clear_logs();
 	invent("bbbb", each_ns, 1000 * MS, 2005ull * MS);
 	logs[0].begin_ns = 1900ull * MS;
 	logs[0].clock_ns = 100 * MS;
@@ -74,7 +74,7 @@ int main(void)
 	good = near("had", shares_had(&clients[0], 2500ull * MS, 400ull * MS), 0.75, 0.01) && good;
 
 	/* Without a single kernel, or too few for a window, there is an answer, too. */
-	forget();
+	clear_logs();
 	good = isinf(shares_back(&clients[0], &clients[1], 20 * MS)) &&
 	       isinf(shares_first(&clients[0])) && good;
 	good = near("part after", shares_part_after(&clients[0], &clients[1], 0, 20 * MS), 0, 0) &&

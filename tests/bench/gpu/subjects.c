@@ -11,7 +11,7 @@
 
 enum { BATCH = 256, SPIN_BATCH = 16, SPIN_CYCLES = 20 * GPU_CYCLES_PER_US, QUICK_CYCLES = 0 };
 
-static int open_client(const char *place, uint32_t copy_threads, void **state_out)
+static int open_subject_client(const char *place, uint32_t copy_threads, void **state_out)
 {
 	struct gpu_client *client = calloc(1, sizeof(*client));
 	if (!client)
@@ -22,12 +22,12 @@ static int open_client(const char *place, uint32_t copy_threads, void **state_ou
 
 int subject_gpu_client_open(const char *place, void **state_out)
 {
-	return open_client(place, 0, state_out);
+	return open_subject_client(place, 0, state_out);
 }
 
 int subject_gpu_client_open_alone(const char *place, void **state_out)
 {
-	return open_client(place, SYCL_COPY_THREADS_NONE, state_out);
+	return open_subject_client(place, SYCL_COPY_THREADS_NONE, state_out);
 }
 
 void subject_gpu_client_close(void *state)

@@ -30,7 +30,7 @@ static bool read_all(int fd, void *bytes, size_t count)
 }
 
 /* The agent's whole life; returns its exit status. */
-static int serve(const struct agent_subject *subject, const char *argument, int from, int to)
+static int agent_serve(const struct agent_subject *subject, const char *argument, int from, int to)
 {
 	void *state = NULL;
 	uint64_t count;
@@ -61,7 +61,7 @@ static void become_agent(const struct agent_subject *subject, const char *argume
 		_exit(1);
 	(void)close_range(STDERR_FILENO + 1, OWN_FD - 1, 0);
 	(void)close_range(OWN_FD + 2, ~0u, 0);
-	_exit(serve(subject, argument, mine, answers));
+	_exit(agent_serve(subject, argument, mine, answers));
 }
 
 int agent_start(const struct agent_subject *subject, const char *argument, struct agent *agent_out)

@@ -19,7 +19,7 @@ void direct_use_cache(const char *folder)
 	(void)setenv("POCL_CACHE_DIR", folder, 1);
 }
 
-static bool load(struct direct *direct)
+static bool load_opencl(struct direct *direct)
 {
 	direct->library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!direct->library) {
@@ -48,7 +48,7 @@ static bool choose_device(struct direct *direct)
 	return good(CL_DEVICE_NOT_FOUND, "no processor among the OpenCL devices");
 }
 
-static bool build(struct direct *direct, const char *source, const char *kernel)
+static bool build_direct_kernel(struct direct *direct, const char *source, const char *kernel)
 {
 	cl_int code;
 	direct->program =
@@ -66,13 +66,13 @@ bool direct_open(struct direct *direct, const char *source, const char *kernel)
 {
 	cl_int code;
 	*direct = (struct direct){.library = NULL};
-	if (!load(direct) || !choose_device(direct))
+	if (!load_opencl(direct) || !choose_device(direct))
 		return false;
 	direct->context = direct->cl.clCreateContext(NULL, 1, &direct->device, NULL, NULL, &code);
 	if (!good(code, "clCreateContext"))
 		return false;
 	direct->queue = direct->cl.clCreateCommandQueue(direct->context, direct->device, 0, &code);
-	return good(code, "clCreateCommandQueue") && build(direct, source, kernel);
+	return good(code, "clCreateCommandQueue") && build_direct_kernel(direct, source, kernel);
 }
 
 void direct_close(struct direct *direct)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* JSON has no NAN. */
-static json_t *number(double value)
+static json_t *json_number(double value)
 {
 	return isfinite(value) ? json_real(value) : json_null();
 }
@@ -36,15 +36,15 @@ void bench_tell_json(FILE *out, const struct bench_result *result)
 	(void)json_object_set_new(line, "row",
 				  json_stringn(result->name, strcspn(result->name, ".")));
 	(void)json_object_set_new(line, "name", json_string(result->name));
-	(void)json_object_set_new(line, "value", number(result->value));
+	(void)json_object_set_new(line, "value", json_number(result->value));
 	(void)json_object_set_new(line, "unit", json_string(result->unit));
-	(void)json_object_set_new(line, "baseline", number(result->baseline));
-	(void)json_object_set_new(line, "ratio", number(result->ratio));
+	(void)json_object_set_new(line, "baseline", json_number(result->baseline));
+	(void)json_object_set_new(line, "ratio", json_number(result->ratio));
 	(void)json_object_set_new(line, "target", bounded ? json_string(target) : json_null());
 	(void)json_object_set_new(line, "met",
 				  bounded ? json_boolean(bench_met(result)) : json_null());
 	(void)json_object_set_new(line, "runs", json_integer(result->runs));
-	(void)json_object_set_new(line, "spread", number(result->spread));
+	(void)json_object_set_new(line, "spread", json_number(result->spread));
 	(void)json_object_set_new(line, "note",
 				  result->note ? json_string(result->note) : json_null());
 	print_line(out, line);

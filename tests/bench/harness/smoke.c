@@ -180,8 +180,9 @@ static bool line_is_good(const char *text, unsigned number)
 	return good;
 }
 
-static int run(const char *const *argv, bool (*check)(const char *line, unsigned number),
-	       unsigned *lines_out)
+static int run_and_check_lines(const char *const *argv,
+			       bool (*check)(const char *line, unsigned number),
+			       unsigned *lines_out)
 {
 	struct child child = CHILD_INIT;
 	char line[sizeof(child.line)];
@@ -423,7 +424,7 @@ static int compare_on_double(const char *program, const char *library)
 			      NULL};
 	on_double = compared;
 	has_two_users = geteuid() == 0 && others_can_read(library);
-	int status = run(argv, double_line_is_good, &lines);
+	int status = run_and_check_lines(argv, double_line_is_good, &lines);
 	if (status != 0)
 		(void)fprintf(stderr, "syclbench on a double: status %d\n", status);
 	return all_came() && status == 0 ? 0 : 1;
@@ -439,7 +440,7 @@ static int share_on_double(const char *program, const char *library)
 			      "tg15",           "--json", "--quick",    "--runs", "2",
 			      "--cuda-library", library,  "--pictures", folder,   NULL};
 	on_double = shares;
-	int status = good ? run(argv, double_line_is_good, &lines) : -1;
+	int status = good ? run_and_check_lines(argv, double_line_is_good, &lines) : -1;
 	good = all_came() && good;
 	good = pictures_are_good(folder, pictures) && good;
 	if (status != 0)
@@ -459,7 +460,7 @@ int main(int argc, char **argv)
 		return share_on_double(program, argv[1]);
 	const char *json[] = {program, "--json",         "--quick", "--runs",
 			      "2",     "--idle-seconds", "1",       NULL};
-	int status = run(json, line_is_good, &lines);
+	int status = run_and_check_lines(json, line_is_good, &lines);
 	if (status != 0 || seen != RESULTS || lines == seen) {
 		(void)fprintf(stderr, "syclbench --json: status %d, %u of %d results, %u lines\n",
 			      status, seen, RESULTS, lines);
@@ -472,18 +473,18 @@ int main(int argc, char **argv)
 		return 1;
 	const char *pictures[] = {program,  "tc1", "tc6",        "tr1",  "--quick",
 				  "--runs", "2",   "--pictures", folder, NULL};
-	status = run(pictures, any_line, &lines);
+	status = run_and_check_lines(pictures, any_line, &lines);
 	if (!pictures_are_good(folder, drawn) || status != 0) {
 		(void)fprintf(stderr, "syclbench --pictures: status %d\n", status);
 		return 1;
 	}
 	const char *table[] = {program, "tc6", "--quick", "--runs", "1", NULL};
-	status = run(table, any_line, &lines);
+	status = run_and_check_lines(table, any_line, &lines);
 	if (status != 0 || lines != 2) {
 		(void)fprintf(stderr, "syclbench tc6: status %d, %u lines instead of 2\n", status,
 			      lines);
 		return 1;
 	}
 	const char *unknown[] = {program, "TC99", NULL};
-	return run(unknown, any_line, &lines) == 2 ? 0 : 1;
+	return run_and_check_lines(unknown, any_line, &lines) == 2 ? 0 : 1;
 }

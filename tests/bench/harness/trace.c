@@ -92,7 +92,7 @@ static void count_call(struct trace *trace, const struct traced_thread *thread)
 }
 
 /* It has stopped: count, and let it go on. */
-static void step(struct trace *trace, struct traced_thread *thread, int status)
+static void trace_step_thread(struct trace *trace, struct traced_thread *thread, int status)
 {
 	long signal_to_pass = 0;
 	if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
@@ -125,7 +125,7 @@ static void watch(struct trace *trace)
 			break; /* all of them have ended */
 		struct traced_thread *thread = tid > 0 ? thread_of(trace, tid) : NULL;
 		if (thread && WIFSTOPPED(status))
-			step(trace, thread, status);
+			trace_step_thread(trace, thread, status);
 		else if (thread)
 			thread->seen = true;
 		if (!told && all_seen(trace)) {

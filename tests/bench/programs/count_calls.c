@@ -76,7 +76,7 @@ static void find_real(void)
 	*(void **)&real_lock = dlsym(RTLD_NEXT, "pthread_mutex_lock");
 }
 
-__attribute__((constructor)) static void begin(void)
+__attribute__((constructor)) static void count_calls_start(void)
 {
 	const char *path = secure_getenv(COUNT_VARIABLE);
 	CLEANUP(close_fd) int file = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
@@ -92,52 +92,52 @@ __attribute__((constructor)) static void begin(void)
 		claim(page);
 }
 
-static void add(unsigned kind)
+static void add_call(unsigned kind)
 {
 	(void)atomic_fetch_add_explicit(&process->counts[kind], 1, memory_order_relaxed);
 }
 
-static void count(enum counted kind, const void *caller)
+static void count_call_from(enum counted kind, const void *caller)
 {
 	if (!process)
 		return;
-	add(kind);
+	add_call(kind);
 	if (is_first_thread)
-		add(COUNTED_MAIN_ALLOCATIONS + kind);
+		add_call(COUNTED_MAIN_ALLOCATIONS + kind);
 	uintptr_t address = (uintptr_t)caller;
 	for (unsigned i = 0; i < own_count; i++)
 		if (address >= own[i].from && address < own[i].to)
-			add(COUNTED_OWN_ALLOCATIONS + kind);
+			add_call(COUNTED_OWN_ALLOCATIONS + kind);
 }
 
 INTERPOSES void *malloc(size_t bytes)
 {
-	count(COUNTED_ALLOCATIONS, __builtin_return_address(0));
+	count_call_from(COUNTED_ALLOCATIONS, __builtin_return_address(0));
 	return __libc_malloc(bytes);
 }
 
 INTERPOSES void *calloc(size_t members, size_t bytes)
 {
-	count(COUNTED_ALLOCATIONS, __builtin_return_address(0));
+	count_call_from(COUNTED_ALLOCATIONS, __builtin_return_address(0));
 	return __libc_calloc(members, bytes);
 }
 
 INTERPOSES void *realloc(void *old, size_t bytes)
 {
-	count(COUNTED_ALLOCATIONS, __builtin_return_address(0));
+	count_call_from(COUNTED_ALLOCATIONS, __builtin_return_address(0));
 	return __libc_realloc(old, bytes);
 }
 
 INTERPOSES void *memalign(size_t alignment, size_t bytes);
 INTERPOSES void *memalign(size_t alignment, size_t bytes)
 {
-	count(COUNTED_ALLOCATIONS, __builtin_return_address(0));
+	count_call_from(COUNTED_ALLOCATIONS, __builtin_return_address(0));
 	return __libc_memalign(alignment, bytes);
 }
 
 INTERPOSES void *aligned_alloc(size_t alignment, size_t bytes)
 {
-	count(COUNTED_ALLOCATIONS, __builtin_return_address(0));
+	count_call_from(COUNTED_ALLOCATIONS, __builtin_return_address(0));
 	return __libc_memalign(alignment, bytes);
 }
 
@@ -145,7 +145,7 @@ INTERPOSES int posix_memalign(void **memory_out, size_t alignment, size_t bytes)
 {
 	if (alignment % sizeof(void *) != 0 || alignment == 0 || (alignment & (alignment - 1)) != 0)
 		return EINVAL;
-	count(COUNTED_ALLOCATIONS, __builtin_return_address(0));
+	count_call_from(COUNTED_ALLOCATIONS, __builtin_return_address(0));
 	void *memory = __libc_memalign(alignment, bytes);
 	if (!memory)
 		return ENOMEM;
@@ -158,9 +158,9 @@ INTERPOSES int pthread_mutex_trylock(pthread_mutex_t *mutex)
 	if (!real_trylock)
 		find_real();
 	int r = real_trylock(mutex);
-	count(COUNTED_LOCKS, __builtin_return_address(0));
+	count_call_from(COUNTED_LOCKS, __builtin_return_address(0));
 	if (r == EBUSY)
-		count(COUNTED_CONTENDED, __builtin_return_address(0));
+		count_call_from(COUNTED_CONTENDED, __builtin_return_address(0));
 	return r;
 }
 
@@ -168,10 +168,10 @@ INTERPOSES int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
 	if (!real_lock)
 		find_real();
-	count(COUNTED_LOCKS, __builtin_return_address(0));
+	count_call_from(COUNTED_LOCKS, __builtin_return_address(0));
 	int r = real_trylock(mutex);
 	if (r != EBUSY)
 		return r;
-	count(COUNTED_CONTENDED, __builtin_return_address(0));
+	count_call_from(COUNTED_CONTENDED, __builtin_return_address(0));
 	return real_lock(mutex);
 }

@@ -71,7 +71,7 @@ static bool open_subject(const char *kind, const char *where)
 	return direct_open(&direct, EMPTY_OPENCL, EMPTY_KERNEL);
 }
 
-static bool submit(void)
+static bool submit_counted(void)
 {
 	return is_direct ? direct_enqueue(&direct) : client_submit(&client);
 }
@@ -82,11 +82,11 @@ static bool wait_for_all(void)
 }
 
 /* `open`: at most so many commands at a time; 0: as many as come. */
-static bool run(unsigned long open, unsigned long count)
+static bool run_commands(unsigned long open, unsigned long count)
 {
 	bool good = true;
 	for (unsigned long i = 1; i <= count && good; i++)
-		good = submit() && (open == 0 || i % open != 0 || wait_for_all());
+		good = submit_counted() && (open == 0 || i % open != 0 || wait_for_all());
 	return good && wait_for_all();
 }
 
@@ -106,7 +106,7 @@ int main(int argc, char **argv)
 	(void)fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
 		const char *number = strchr(line, ' ');
-		if (!number || !run(open_of(line), strtoul(number, NULL, 10)))
+		if (!number || !run_commands(open_of(line), strtoul(number, NULL, 10)))
 			return 1;
 		(void)printf("done\n");
 		(void)fflush(stdout);

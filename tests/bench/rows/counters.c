@@ -57,7 +57,7 @@ static const struct count_process *counts_of(const struct count_page *page, pid_
 	return NULL;
 }
 
-static int expect(struct subject *subject, const char *word)
+static int expect_word(struct subject *subject, const char *word)
 {
 	char line[256] = "";
 	int r = child_expect(&subject->child, word, line, sizeof(line), SECONDS_NS(120));
@@ -66,12 +66,12 @@ static int expect(struct subject *subject, const char *word)
 	return r;
 }
 
-static int ask(struct subject *subject, const char *mode, uint64_t commands)
+static int request_commands(struct subject *subject, const char *mode, uint64_t commands)
 {
 	char line[64];
 	(void)snprintf(line, sizeof(line), "%s %llu", mode, (unsigned long long)commands);
 	int r = child_say(&subject->child, line);
-	return r < 0 ? r : expect(subject, "done");
+	return r < 0 ? r : expect_word(subject, "done");
 }
 
 static int start_subject(const struct bench_wrapped *wrapped, const char *preload, const char *kind,
@@ -86,7 +86,7 @@ static int start_subject(const struct bench_wrapped *wrapped, const char *preloa
 		   *environment[] = {preload, variable, NULL};
 	r = child_start(argv, environment, &subject->child);
 	if (r == 0)
-		r = expect(subject, "ready");
+		r = expect_word(subject, "ready");
 	if (r < 0)
 		return r;
 	subject->pids[CLIENT] = subject->child.pid;
@@ -115,7 +115,7 @@ static int count_calls(struct subject *subject, const char *mode, uint64_t comma
 {
 	uint64_t before[SIDES][COUNTED_KINDS] = {0}, after[SIDES][COUNTED_KINDS] = {0};
 	read_counts(subject, before);
-	int r = ask(subject, mode, commands);
+	int r = request_commands(subject, mode, commands);
 	read_counts(subject, after);
 	for (int side = 0; side < SIDES; side++)
 		for (int kind = 0; kind < COUNTED_KINDS; kind++)
@@ -135,7 +135,7 @@ static int count_system_calls(struct subject *subject, const char *mode, uint64_
 	if (r < 0)
 		return r == -EPERM ? 0 : r;
 	trace_read(trace, before);
-	r = ask(subject, mode, commands);
+	r = request_commands(subject, mode, commands);
 	trace_read(trace, after);
 	for (int side = 0; side < SIDES; side++) {
 		figures->system_calls[side] =
@@ -157,13 +157,14 @@ struct variant {
  * (daemon/engine/base/pool.h). */
 enum { WARM_UPS = 5 };
 
-static int measure(const struct bench_wrapped *wrapped, const char *preload, const char *where,
-		   const struct variant *variant, bool direct, struct figures *figures_out)
+static int measure_counters(const struct bench_wrapped *wrapped, const char *preload,
+			    const char *where, const struct variant *variant, bool direct,
+			    struct figures *figures_out)
 {
 	CLEANUP(subject_end) struct subject subject = {.child = CHILD_INIT};
 	int r = start_subject(wrapped, preload, direct ? "direct" : variant->kind, where, &subject);
 	for (int i = 0; i < WARM_UPS && r == 0; i++)
-		r = ask(&subject, variant->mode, variant->commands);
+		r = request_commands(&subject, variant->mode, variant->commands);
 	if (r == 0)
 		r = count_calls(&subject, variant->mode, variant->commands, figures_out);
 	/* Under a tracer one takes far longer. */
@@ -173,8 +174,8 @@ static int measure(const struct bench_wrapped *wrapped, const char *preload, con
 }
 
 /* One figure, of several. `who`: a process, or "front". `baseline`: plain OpenCL's, or NAN. */
-static void tell(struct bench *bench, const struct variant *variant, const char *who,
-		 const char *what, double value, double baseline, const char *note)
+static void report_counter(struct bench *bench, const struct variant *variant, const char *who,
+			   const char *what, double value, double baseline, const char *note)
 {
 	char name[BENCH_NAME_BYTES];
 	(void)snprintf(name, sizeof(name), "TC4.counters.%s.%s.%s.%s", variant->backend,
@@ -215,12 +216,12 @@ static void tell_process(struct bench *bench, const struct variant *variant, enu
 	(void)snprintf(notes[1], sizeof(notes[1]),
 		       "%.3f by the project's own code; %.3f were found locked",
 		       calls[COUNTED_OWN_LOCKS], calls[COUNTED_CONTENDED]);
-	tell(bench, variant, who, "allocations", calls[COUNTED_ALLOCATIONS],
-	     beside ? beside[COUNTED_ALLOCATIONS] : NAN, notes[0]);
-	tell(bench, variant, who, "locks", calls[COUNTED_LOCKS],
-	     beside ? beside[COUNTED_LOCKS] : NAN, notes[1]);
-	tell(bench, variant, who, "syscalls", service->system_calls[side],
-	     direct ? direct->system_calls[CLIENT] : NAN, traced);
+	report_counter(bench, variant, who, "allocations", calls[COUNTED_ALLOCATIONS],
+		       beside ? beside[COUNTED_ALLOCATIONS] : NAN, notes[0]);
+	report_counter(bench, variant, who, "locks", calls[COUNTED_LOCKS],
+		       beside ? beside[COUNTED_LOCKS] : NAN, notes[1]);
+	report_counter(bench, variant, who, "syscalls", service->system_calls[side],
+		       direct ? direct->system_calls[CLIENT] : NAN, traced);
 }
 
 static void tell_all(struct bench *bench, const struct variant *variant,
@@ -230,10 +231,11 @@ static void tell_all(struct bench *bench, const struct variant *variant,
 	const double *calls = service->calls[ENGINE];
 	tell_process(bench, variant, CLIENT, service, NULL);
 	(void)snprintf(note, sizeof(note), "%.3f were found locked", calls[COUNTED_MAIN_CONTENDED]);
-	tell(bench, variant, "front", "allocations", calls[COUNTED_MAIN_ALLOCATIONS], NAN,
-	     "the engine's front thread");
-	tell(bench, variant, "front", "locks", calls[COUNTED_MAIN_LOCKS], NAN, note);
-	tell(bench, variant, "front", "syscalls", service->first_thread_calls[ENGINE], NAN, traced);
+	report_counter(bench, variant, "front", "allocations", calls[COUNTED_MAIN_ALLOCATIONS], NAN,
+		       "the engine's front thread");
+	report_counter(bench, variant, "front", "locks", calls[COUNTED_MAIN_LOCKS], NAN, note);
+	report_counter(bench, variant, "front", "syscalls", service->first_thread_calls[ENGINE],
+		       NAN, traced);
 	/* Plain OpenCL in a process does what an engine does with it. */
 	tell_process(bench, variant, ENGINE, service, direct);
 }
@@ -252,9 +254,10 @@ static int run_variant(struct bench *bench, const struct variant *variant)
 		r = bench_wrapped_start(sizeof(struct count_page), COUNT_VARIABLE, preload, fake,
 					&wrapped);
 	if (r == 0)
-		r = measure(wrapped, preload, wrapped->service->endpoint, variant, false, &service);
+		r = measure_counters(wrapped, preload, wrapped->service->endpoint, variant, false,
+				     &service);
 	if (r == 0 && !fake)
-		r = measure(wrapped, preload, cache, variant, true, &direct);
+		r = measure_counters(wrapped, preload, cache, variant, true, &direct);
 	if (r == 0)
 		tell_all(bench, variant, &service, fake ? NULL : &direct);
 	else

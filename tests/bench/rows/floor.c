@@ -38,12 +38,12 @@ struct floor {
 	int bells[SIDES];
 };
 
-/* One way to hand over: `tell` from a side to the other one, `wait` on a side for the other one's
+/* One way to hand over: `send` from a side to the other one, `wait` on a side for the other one's
  * `value`. */
 struct way {
 	const char *name, *note;
 	bool sleeps; /* needs no second processor */
-	void (*tell)(struct floor *f, enum side side, uint32_t value);
+	void (*send)(struct floor *f, enum side side, uint32_t value);
 	bool (*wait)(struct floor *f, enum side side, uint32_t value);
 };
 
@@ -84,7 +84,7 @@ static bool spin(struct floor *f, enum side side, uint32_t value)
 	return true;
 }
 
-static void futex_tell(struct floor *f, enum side side, uint32_t value)
+static void futex_send(struct floor *f, enum side side, uint32_t value)
 {
 	store(f, side, value);
 	(void)syscall(SYS_futex, &word_of(f, side)->value, FUTEX_WAKE, 1, NULL, NULL, 0);
@@ -102,7 +102,7 @@ static bool futex_wait(struct floor *f, enum side side, uint32_t value)
 	return true;
 }
 
-static void bell_tell(struct floor *f, enum side side, uint32_t value)
+static void bell_send(struct floor *f, enum side side, uint32_t value)
 {
 	store(f, side, value);
 	wake_ring_bell(f->bells[other(side)]);
@@ -123,13 +123,13 @@ static bool bell_wait(struct floor *f, enum side side, uint32_t value)
 
 static const struct way ways[] = {
 	{"spin", "a word in shared memory, both sides look at it all the time", false, store, spin},
-	{"futex", "a word and a futex: the other side sleeps and is woken", true, futex_tell,
+	{"futex", "a word and a futex: the other side sleeps and is woken", true, futex_send,
 	 futex_wait},
-	{"eventfd", "a word and an eventfd: write; poll and read", true, bell_tell, bell_wait},
+	{"eventfd", "a word and an eventfd: write; poll and read", true, bell_send, bell_wait},
 };
 
 /* The other process; it ends with the first one. */
-static void answer(struct floor *f, const struct way *way, uint32_t rounds, pid_t parent)
+static void answer_pings(struct floor *f, const struct way *way, uint32_t rounds, pid_t parent)
 {
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
@@ -137,16 +137,16 @@ static void answer(struct floor *f, const struct way *way, uint32_t rounds, pid_
 	for (uint32_t round = 1; round <= rounds; round++) {
 		if (!way->wait(f, PONG, round))
 			_exit(1);
-		way->tell(f, PONG, round);
+		way->send(f, PONG, round);
 	}
 	_exit(0);
 }
 
-static int ask(struct floor *f, const struct way *way, uint32_t rounds, double *samples)
+static int send_pings(struct floor *f, const struct way *way, uint32_t rounds, double *samples)
 {
 	for (uint32_t round = 1; round <= rounds; round++) {
 		uint64_t start = clock_now_ns();
-		way->tell(f, PING, round);
+		way->send(f, PING, round);
 		if (!way->wait(f, PING, round))
 			return -ETIMEDOUT;
 		samples[round - 1] = (double)(clock_now_ns() - start) / 2000;
@@ -164,8 +164,8 @@ static int play(struct floor *f, const struct way *way, uint32_t rounds, double 
 	if (pid < 0)
 		return -errno;
 	if (pid == 0)
-		answer(f, way, rounds, parent);
-	int r = ask(f, way, rounds, samples), status = 0;
+		answer_pings(f, way, rounds, parent);
+	int r = send_pings(f, way, rounds, samples), status = 0;
 	if (r < 0)
 		(void)kill(pid, SIGKILL);
 	(void)waitpid(pid, &status, 0);
@@ -174,8 +174,8 @@ static int play(struct floor *f, const struct way *way, uint32_t rounds, double 
 
 enum { P50, P99, PERCENTILES };
 
-static void tell(struct bench *bench, const struct way *way, const char *where,
-		 double values[PERCENTILES][BENCH_RUNS_MAX])
+static void report_floor(struct bench *bench, const struct way *way, const char *where,
+			 double values[PERCENTILES][BENCH_RUNS_MAX])
 {
 	static const char *const percentiles[] = {"p50", "p99"};
 	for (int i = P50; i < PERCENTILES; i++) {
@@ -189,7 +189,8 @@ static void tell(struct bench *bench, const struct way *way, const char *where,
 	}
 }
 
-static int measure(struct bench *bench, struct floor *f, const struct way *way, const char *where)
+static int measure_floor(struct bench *bench, struct floor *f, const struct way *way,
+			 const char *where)
 {
 	uint32_t rounds = bench->quick ? 50 : 20000, warm_up = rounds / 10;
 	double values[PERCENTILES][BENCH_RUNS_MAX];
@@ -204,7 +205,7 @@ static int measure(struct bench *bench, struct floor *f, const struct way *way, 
 		values[P99][run] = statistics_percentile(samples, rounds, 0.99);
 	}
 	if (r == 0)
-		tell(bench, way, where, values);
+		report_floor(bench, way, where, values);
 	return r;
 }
 
@@ -222,14 +223,14 @@ static int measure_all(struct bench *bench, struct floor *f)
 		if (ways[i].sleeps) {
 			r = bench_pin();
 			if (r == 0)
-				r = measure(bench, f, &ways[i], "pinned");
+				r = measure_floor(bench, f, &ways[i], "pinned");
 			bench_unpin();
 		}
 		(void)snprintf(name, sizeof(name), "floor.%s.unpinned", ways[i].name);
 		if (!has_two_processors())
 			bench_skip(bench, name, "there is one processor");
 		else if (r == 0)
-			r = measure(bench, f, &ways[i], "unpinned");
+			r = measure_floor(bench, f, &ways[i], "unpinned");
 	}
 	return r;
 }

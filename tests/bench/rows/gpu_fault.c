@@ -315,7 +315,7 @@ static void tell_first(struct bench *bench, const struct fault_row *row)
 	bench_tell(bench, &first);
 }
 
-static void tell(struct bench *bench, const struct fault_row *row, bool mps)
+static void report_fault(struct bench *bench, const struct fault_row *row, bool mps)
 {
 	struct bench_result again = {
 		.name = "TG12.again",
@@ -342,7 +342,7 @@ static void tell(struct bench *bench, const struct fault_row *row, bool mps)
 	tell_first(bench, row);
 }
 
-static int measure(struct bench *bench, struct fault_row *row)
+static int measure_fault(struct bench *bench, struct fault_row *row)
 {
 	bool mps = mps_installed();
 	int r = gpu_service(true, &row->service);
@@ -362,7 +362,7 @@ static int measure(struct bench *bench, struct fault_row *row)
 	if (r < 0)
 		bench_complain("the measurement failed: %s", strerror(-r));
 	else
-		tell(bench, row, mps);
+		report_fault(bench, row, mps);
 	return r;
 }
 
@@ -377,7 +377,7 @@ int row_gpu_fault(struct bench *bench)
 			"needs root, and a library that others can read: the bystander is another user");
 		return 0;
 	}
-	int r = measure(bench, &row);
+	int r = measure_fault(bench, &row);
 	fault_row_end(&row);
 	return r;
 }

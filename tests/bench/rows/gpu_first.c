@@ -35,7 +35,7 @@ static int run_sides(struct gpu_compared *compared, char texts[][GPU_PLACE_BYTES
 	return r;
 }
 
-static int measure(struct bench *bench, struct gpu_compared *compared)
+static int measure_first_launch(struct bench *bench, struct gpu_compared *compared)
 {
 	CLEANUP(private_service_cleanup) struct private_service *service = NULL, *both = NULL;
 	CLEANUP(mps_cleanup) struct mps *mps = NULL;
@@ -69,7 +69,7 @@ static int measure(struct bench *bench, struct gpu_compared *compared)
 	return r;
 }
 
-static int draw(const struct bench *bench, const struct gpu_compared *compared)
+static int draw_first_launch(const struct bench *bench, const struct gpu_compared *compared)
 {
 	static const char *const names[GPU_SIDES] = {
 		[GPU_SIDE_SERVICE] = "service",
@@ -93,7 +93,7 @@ int row_gpu_first(struct bench *bench)
 	if (!gpu_row_possible(bench, "TG5", 1))
 		return 0;
 	struct gpu_compared *compared = malloc(sizeof(*compared));
-	int r = compared ? measure(bench, compared) : -ENOMEM;
+	int r = compared ? measure_first_launch(bench, compared) : -ENOMEM;
 	if (r == 0) {
 		gpu_tell(bench, compared, 0, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT,
 			 (struct bench_result){.name = "TG5.first_kernel",
@@ -108,7 +108,7 @@ int row_gpu_first(struct bench *bench)
 			 (struct bench_result){.name = "TG5.two_users",
 					       .unit = "ms",
 					       .note = "another user's engine runs beside"});
-		r = draw(bench, compared);
+		r = draw_first_launch(bench, compared);
 	}
 	free(compared);
 	return r;

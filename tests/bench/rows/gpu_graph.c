@@ -31,8 +31,8 @@ static bool launch_some(const struct side *side, void *state, unsigned count)
 }
 
 /* Nanoseconds for each kernel. */
-static int measure(const struct side *side, void *state, uint64_t count,
-		   double values_out[AGENT_VALUES])
+static int measure_launches(const struct side *side, void *state, uint64_t count,
+			    double values_out[AGENT_VALUES])
 {
 	static const unsigned launches[] = {[FOLLOWING] = IN_FLIGHT, [ONE] = 1};
 	double *samples = malloc(count * sizeof(*samples));
@@ -96,7 +96,7 @@ static void close_client(void *state)
 	free(s);
 }
 
-static int open_client(const char *place, void **state_out)
+static int open_graph_client(const char *place, void **state_out)
 {
 	struct client_state *s = calloc(1, sizeof(*s));
 	if (!s)
@@ -118,10 +118,10 @@ static bool client_wait_all(void *state)
 	return gpu_client_wait(state);
 }
 
-static int measure_client(void *state, uint64_t count, double values_out[AGENT_VALUES])
+static int measure_client_graph(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
 	static const struct side side = {client_launch, client_wait_all};
-	int r = measure(&side, state, count, values_out);
+	int r = measure_launches(&side, state, count, values_out);
 	return r == 0 && !gpu_client_verify(state) ? -EIO : r;
 }
 
@@ -178,15 +178,17 @@ static bool direct_wait_all(void *state)
 	return gpu_direct_wait(state);
 }
 
-static int measure_direct(void *state, uint64_t count, double values_out[AGENT_VALUES])
+static int measure_direct_graph(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
 	static const struct side side = {direct_launch, direct_wait_all};
-	int r = measure(&side, state, count, values_out);
+	int r = measure_launches(&side, state, count, values_out);
 	return r == 0 && !gpu_direct_verify(state) ? -EIO : r;
 }
 
-static const struct agent_subject client_subject = {open_client, measure_client, close_client};
-static const struct agent_subject direct_subject = {open_direct, measure_direct, close_direct};
+static const struct agent_subject client_subject = {open_graph_client, measure_client_graph,
+						    close_client};
+static const struct agent_subject direct_subject = {open_direct, measure_direct_graph,
+						    close_direct};
 
 int row_gpu_graph(struct bench *bench)
 {

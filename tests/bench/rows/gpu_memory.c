@@ -84,7 +84,7 @@ static void memory_row_end(struct memory_row *row)
 
 /* A first client is there before, and the standby: what the engines cost is not what one more
  * client does. */
-static int start(struct memory_row *row)
+static int start_first_clients(struct memory_row *row)
 {
 	struct gpu_place alone = {.with = GPU_NOBODY}, served = {.device = 0};
 	char text[GPU_PLACE_BYTES];
@@ -155,11 +155,11 @@ static int tell_other_user(struct bench *bench, struct memory_row *row)
 	return 0;
 }
 
-static int measure(struct bench *bench, struct gpu_compared *compared)
+static int measure_client_memory(struct bench *bench, struct gpu_compared *compared)
 {
 	CLEANUP(memory_row_end)
 	struct memory_row row = {.watcher = AGENT_INIT, .first = AGENT_INIT};
-	int r = start(&row);
+	int r = start_first_clients(&row);
 	compared->runs = bench->runs;
 	compared->sides =
 		1u << GPU_SIDE_SERVICE | 1u << GPU_SIDE_DIRECT | (row.mps ? 1u << GPU_SIDE_MPS : 0);
@@ -196,7 +196,7 @@ int row_gpu_memory(struct bench *bench)
 	if (!gpu_row_possible(bench, "TG6", 1))
 		return 0;
 	struct gpu_compared *compared = malloc(sizeof(*compared));
-	int r = compared ? measure(bench, compared) : -ENOMEM;
+	int r = compared ? measure_client_memory(bench, compared) : -ENOMEM;
 	if (r < 0)
 		bench_complain("the measurement failed: %s", strerror(-r));
 	free(compared);

@@ -124,8 +124,8 @@ static bool serve_open(const struct load_calls *calls, void *load, uint64_t wind
 
 /* `count`: milliseconds, and above GAP_SHIFT the mean time between requests in ns; 0: one after the
  * other. */
-static int serve(const struct load_calls *calls, void *load, uint64_t count,
-		 double values_out[AGENT_VALUES])
+static int serve_requests(const struct load_calls *calls, void *load, uint64_t count,
+			  double values_out[AGENT_VALUES])
 {
 	const uint64_t window_ns = (count & MS_MASK) * 1000000, gap_ns = count >> GAP_SHIFT;
 	double *samples = malloc(SAMPLES_MAX * sizeof(*samples));
@@ -139,12 +139,12 @@ static int serve(const struct load_calls *calls, void *load, uint64_t count,
 
 static int client_serve(void *load, uint64_t count, double values_out[AGENT_VALUES])
 {
-	return serve(&load_client_calls, load, count, values_out);
+	return serve_requests(&load_client_calls, load, count, values_out);
 }
 
 static int direct_serve(void *load, uint64_t count, double values_out[AGENT_VALUES])
 {
-	return serve(&load_direct_calls, load, count, values_out);
+	return serve_requests(&load_direct_calls, load, count, values_out);
 }
 
 /* --------------------------------------- training --------------------------------------- */
@@ -413,8 +413,8 @@ static int measure_side(const struct bench *bench, const struct side *side, stru
 
 /* --------------------------------------- telling ---------------------------------------- */
 
-static void tell(struct bench *bench, const struct side *side, const struct figures *figures,
-		 struct bench_point *point_out)
+static void report_mixed(struct bench *bench, const struct side *side,
+			 const struct figures *figures, struct bench_point *point_out)
 {
 	struct bench_result p50 = {
 		.name = side->p50, .unit = "us", .note = "from when a request came"};
@@ -459,7 +459,7 @@ int row_gpu_mixed(struct bench *bench)
 		}
 		r = measure_side(bench, &sides[i], &figures);
 		if (r == 0) {
-			tell(bench, &sides[i], &figures, &points[i]);
+			report_mixed(bench, &sides[i], &figures, &points[i]);
 		} else if (sides[i].is_mps) {
 			bench_skip(bench, sides[i].p99, "MPS does not work");
 			has_mps = false;

@@ -316,8 +316,8 @@ struct told {
 	const char *p50, *p99, *kept, *note, *point;
 };
 
-static void tell(struct bench *bench, const struct told *told, const struct figures *figures,
-		 struct bench_point *point_out)
+static void report_partition(struct bench *bench, const struct told *told,
+			     const struct figures *figures, struct bench_point *point_out)
 {
 	const bool bounded = told->side == GPU_SIDE_SERVICE;
 	struct bench_result p50 = {
@@ -366,7 +366,7 @@ int row_gpu_partition(struct bench *bench)
 			bench_complain("the measurement failed: %s", strerror(-r));
 			return r;
 		}
-		tell(bench, &sides[i], &figures, &points[i]);
+		report_partition(bench, &sides[i], &figures, &points[i]);
 	}
 	return bench_picture_points(bench, "TG9", points, SIDES, "a short kernel beside long ones",
 				    "p99, times alone", "what the long ones keep of their rate",

@@ -25,8 +25,8 @@ struct told {
 	const char *note;
 };
 
-static int measure(struct bench *bench, const char *row, struct gpu_comparison *comparison,
-		   const struct told *told, unsigned count)
+static int measure_rate(struct bench *bench, const char *row, struct gpu_comparison *comparison,
+			const struct told *told, unsigned count)
 {
 	if (!gpu_row_possible(bench, row, 1))
 		return 0;
@@ -57,7 +57,7 @@ int row_gpu_stream(struct bench *bench)
 					    .agents = 1,
 					    .sides =
 						    1u << GPU_SIDE_SERVICE | 1u << GPU_SIDE_DIRECT};
-	return measure(bench, "TG2", &comparison, told, 1);
+	return measure_rate(bench, "TG2", &comparison, told, 1);
 }
 
 int row_gpu_small(struct bench *bench)
@@ -74,7 +74,7 @@ int row_gpu_small(struct bench *bench)
 					    .direct = &direct_add,
 					    .agents = CROWD,
 					    .sides = (1u << GPU_SIDES) - 1};
-	return measure(bench, "TG3", &comparison, told, 3);
+	return measure_rate(bench, "TG3", &comparison, told, 3);
 }
 
 int row_gpu_spin(struct bench *bench)
@@ -91,5 +91,5 @@ int row_gpu_spin(struct bench *bench)
 					    .direct = &direct_spin,
 					    .agents = CROWD,
 					    .sides = (1u << GPU_SIDES) - 1};
-	return measure(bench, "TG4", &comparison, told, 3);
+	return measure_rate(bench, "TG4", &comparison, told, 3);
 }

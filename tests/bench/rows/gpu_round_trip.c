@@ -30,8 +30,8 @@ static bool direct_once(void *state)
 }
 
 /* Microseconds. */
-static int measure(bool (*once)(void *state), void *state, uint64_t count,
-		   struct bench_samples *kept, double values_out[AGENT_VALUES])
+static int measure_trips(bool (*once)(void *state), void *state, uint64_t count,
+			 struct bench_samples *kept, double values_out[AGENT_VALUES])
 {
 	double *samples = malloc(count * sizeof(*samples));
 	if (!samples)
@@ -50,21 +50,21 @@ static int measure(bool (*once)(void *state), void *state, uint64_t count,
 	return r;
 }
 
-static int measure_client(void *state, uint64_t count, double values_out[AGENT_VALUES])
+static int measure_client_trips(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
-	int r = measure(client_once, state, count, client_samples, values_out);
+	int r = measure_trips(client_once, state, count, client_samples, values_out);
 	return r == 0 && !gpu_client_verify(state) ? -EIO : r;
 }
 
-static int measure_direct(void *state, uint64_t count, double values_out[AGENT_VALUES])
+static int measure_direct_trips(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
-	int r = measure(direct_once, state, count, direct_samples, values_out);
+	int r = measure_trips(direct_once, state, count, direct_samples, values_out);
 	return r == 0 && !gpu_direct_verify(state) ? -EIO : r;
 }
 
-static const struct agent_subject client = {subject_gpu_client_open, measure_client,
+static const struct agent_subject client = {subject_gpu_client_open, measure_client_trips,
 					    subject_gpu_client_close};
-static const struct agent_subject direct = {subject_gpu_direct_open, measure_direct,
+static const struct agent_subject direct = {subject_gpu_direct_open, measure_direct_trips,
 					    subject_gpu_direct_close};
 
 int row_gpu_round_trip(struct bench *bench)

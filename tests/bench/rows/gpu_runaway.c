@@ -128,7 +128,7 @@ static int until_works(const struct scene *scene, double values_out[AGENT_VALUES
 }
 
 /* Both are there, and a standby engine is, as on a node that has worked for a second or two. */
-static int prepare(struct scene *scene)
+static int start_bystander_and_standby(struct scene *scene)
 {
 	double ignored[AGENT_VALUES];
 	int r = 0;
@@ -148,7 +148,7 @@ static int prepare(struct scene *scene)
 static int one_runaway(struct scene *scene, unsigned run)
 {
 	double guilty[AGENT_VALUES] = {0}, again[AGENT_VALUES] = {0}, ignored[AGENT_VALUES];
-	int r = prepare(scene);
+	int r = start_bystander_and_standby(scene);
 	if (r == 0 && scene->has_bystander)
 		r = agent_ask(&scene->bystander, BEFORE_MS + scene->deadline_ms + AFTER_MS);
 	if (r < 0)
@@ -193,7 +193,7 @@ static int open_scene(const struct bench *bench, struct scene *scene)
 	return 0;
 }
 
-static void tell(struct bench *bench, const struct scene *scene)
+static void report_runaway(struct bench *bench, const struct scene *scene)
 {
 	struct bench_result told = {.name = "TG12.runaway.told",
 				    .unit = "ms",
@@ -237,7 +237,7 @@ int row_gpu_runaway(struct bench *bench)
 	if (r < 0)
 		bench_complain("the measurement failed: %s", strerror(-r));
 	else
-		tell(bench, &scene);
+		report_runaway(bench, &scene);
 	scene_end(&scene);
 	return r;
 }

@@ -26,7 +26,8 @@ static void several_end(struct several *several)
 }
 
 /* Kernels/s of the first `gpus` clients, all at one time. */
-static int measure(struct several *several, unsigned gpus, uint64_t milliseconds, double *rate_out)
+static int measure_gpus(struct several *several, unsigned gpus, uint64_t milliseconds,
+			double *rate_out)
 {
 	double answers[AGENT_VALUES], kernels = 0, start = INFINITY, end = 0;
 	int r = 0;
@@ -43,7 +44,8 @@ static int measure(struct several *several, unsigned gpus, uint64_t milliseconds
 	return r;
 }
 
-static int start(struct several *several, const struct agent_subject *subject, unsigned gpus)
+static int start_several(struct several *several, const struct agent_subject *subject,
+			 unsigned gpus)
 {
 	char text[GPU_PLACE_BYTES];
 	int r = gpu_service(false, &several->service);
@@ -71,15 +73,15 @@ static int run_kind(struct bench *bench, const struct agent_subject *subject,
 	double rates[SIZES][BENCH_RUNS_MAX];
 	const unsigned sizes = gpu_device_count() >= 4 ? SIZES : FOUR;
 	const uint64_t milliseconds = bench->quick ? QUICK_MS : WINDOW_MS;
-	int r = start(&several, subject, gpus_of[sizes - 1]);
+	int r = start_several(&several, subject, gpus_of[sizes - 1]);
 	if (r == 0)
-		r = measure(&several, gpus_of[sizes - 1], milliseconds, &rates[ONE][0]);
+		r = measure_gpus(&several, gpus_of[sizes - 1], milliseconds, &rates[ONE][0]);
 	if (r == 0)
 		gpu_settle(several.service);
 	for (unsigned run = 0; run < bench->runs && r == 0; run++)
 		for (unsigned i = 0; i < sizes && r == 0; i++) {
 			unsigned size = (run + i) % sizes;
-			r = measure(&several, gpus_of[size], milliseconds, &rates[size][run]);
+			r = measure_gpus(&several, gpus_of[size], milliseconds, &rates[size][run]);
 		}
 	for (unsigned size = TWO; size < sizes && r == 0; size++) {
 		struct bench_result result = {.name = told->names[size],

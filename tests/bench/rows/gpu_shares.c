@@ -60,7 +60,7 @@ struct member {
 	unsigned submitted;
 };
 
-static bool record(struct member *member)
+static bool record_member_graph(struct member *member)
 {
 	sycl_queue queue = member->load.client.queue;
 	sycl_context context = NULL;
@@ -99,7 +99,9 @@ static int member_open(const char *argument, void **state_out)
 		return -ENOMEM;
 	member->index = index;
 	*state_out = member;
-	return load_client_begin(&member->load, argument + at) && record(member) ? 0 : -EIO;
+	return load_client_begin(&member->load, argument + at) && record_member_graph(member)
+		       ? 0
+		       : -EIO;
 }
 
 static void member_close(void *state)
@@ -507,7 +509,7 @@ static int measure_company(struct bench *bench, const struct company *company,
 	return r;
 }
 
-static int measure(struct bench *bench)
+static int measure_all_shares(struct bench *bench)
 {
 	CLEANUP(private_service_cleanup) struct private_service *service = NULL;
 	struct gpu_place place = {.device = 0};
@@ -532,7 +534,7 @@ int row_gpu_shares(struct bench *bench)
 	if (logs == MAP_FAILED)
 		return -errno;
 	common.logs = logs;
-	int r = measure(bench);
+	int r = measure_all_shares(bench);
 	(void)munmap(logs, bytes);
 	if (r < 0)
 		bench_complain("the measurement failed: %s", strerror(-r));

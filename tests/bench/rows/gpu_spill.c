@@ -105,8 +105,8 @@ static uint32_t seed_of(unsigned buffer)
 }
 
 /* `found` is an argument before the others, or NULL. */
-static bool submit(struct set *set, sycl_kernel kernel, unsigned buffer, uint32_t seed,
-		   sycl_buffer found)
+static bool submit_set_kernel(struct set *set, sycl_kernel kernel, unsigned buffer, uint32_t seed,
+			      sycl_buffer found)
 {
 	const uint32_t count = (uint32_t)set->words, step = stride;
 	uint32_t at = 0;
@@ -132,7 +132,7 @@ static bool submit(struct set *set, sycl_kernel kernel, unsigned buffer, uint32_
 	       client_good(sycl_handler_submit(handler, NULL), "sycl_handler_submit");
 }
 
-static bool begin(struct set *set, uint64_t bytes)
+static bool create_set_buffers(struct set *set, uint64_t bytes)
 {
 	const uint32_t zero = 0;
 	const uint64_t found_bytes = LOAD_FOUND * sizeof(uint32_t);
@@ -149,7 +149,7 @@ static bool begin(struct set *set, uint64_t bytes)
 		good = client_good(sycl_buffer_create(set->client.platform, NULL, bytes,
 						      SYCL_HOST_NONE, &set->buffers[i]),
 				   "a buffer") &&
-		       submit(set, set->begin, i, seed_of(i), NULL);
+		       submit_set_kernel(set, set->begin, i, seed_of(i), NULL);
 	set->at_end = true;
 	return good && gpu_client_wait(&set->client);
 }
@@ -158,13 +158,13 @@ static bool sweep(struct set *set, bool is_back)
 {
 	bool good = true;
 	for (unsigned i = 0; i < BUFFERS && good; i++)
-		good = submit(set, set->sweep, is_back ? BUFFERS - 1 - i : i, 0, NULL);
+		good = submit_set_kernel(set, set->sweep, is_back ? BUFFERS - 1 - i : i, 0, NULL);
 	set->at_end = !is_back;
 	set->sweeps++;
 	return good && gpu_client_wait(&set->client);
 }
 
-static bool check(struct set *set)
+static bool check_set_sum(struct set *set)
 {
 	uint32_t found[LOAD_FOUND];
 	sycl_event event = NULL;
@@ -172,7 +172,7 @@ static bool check(struct set *set)
 	const uint64_t wanted = (set->words + stride - 1) / stride * BUFFERS;
 	bool good = true;
 	for (unsigned i = 0; i < BUFFERS && good; i++)
-		good = submit(set, set->check, i, seed_of(i) + set->sweeps, set->found);
+		good = submit_set_kernel(set, set->check, i, seed_of(i) + set->sweeps, set->found);
 	good = good &&
 	       client_good(sycl_queue_copy_to_host(set->client.queue, set->found, 0, found,
 						   sizeof(found), &event),
@@ -195,7 +195,7 @@ static int set_measure(void *state, uint64_t count, double values_out[AGENT_VALU
 	bool good = false;
 	switch ((enum operation)(count >> OPERATION_SHIFT)) {
 	case BEGIN:
-		good = begin(set, count & ((1ull << OPERATION_SHIFT) - 1));
+		good = create_set_buffers(set, count & ((1ull << OPERATION_SHIFT) - 1));
 		break;
 	case SWEEP:
 		good = sweep(set, false);
@@ -204,7 +204,7 @@ static int set_measure(void *state, uint64_t count, double values_out[AGENT_VALU
 		good = sweep(set, set->at_end);
 		break;
 	case CHECK:
-		good = check(set);
+		good = check_set_sum(set);
 		break;
 	}
 	values_out[SECONDS] = (double)(clock_now_ns() - start) / 1e9;
@@ -466,7 +466,7 @@ static void tell_order(struct bench *bench, const struct spill_row *row, int at,
 	bench_tell(bench, &moved);
 }
 
-static void tell(struct bench *bench, const struct spill_row *row)
+static void report_spill(struct bench *bench, const struct spill_row *row)
 {
 	char note[BENCH_NOTE_BYTES];
 	const struct bench_result sweep = {.name = "TG15.sweep",
@@ -483,7 +483,7 @@ static void tell(struct bench *bench, const struct spill_row *row)
 	tell_order(bench, row, THERE_AND_BACK, back, "TG15.back.moved");
 }
 
-static int measure(struct bench *bench, struct spill_row *row)
+static int measure_spill(struct bench *bench, struct spill_row *row)
 {
 	struct gpu_place place = {.with = GPU_NOBODY};
 	char text[GPU_PLACE_BYTES];
@@ -513,11 +513,11 @@ int row_gpu_spill(struct bench *bench)
 	row = (struct spill_row){.set = AGENT_INIT, .link = AGENT_INIT};
 	if (!gpu_row_possible(bench, "TG15", 1))
 		return 0;
-	int r = measure(bench, &row);
+	int r = measure_spill(bench, &row);
 	if (r < 0)
 		bench_complain("the measurement failed: %s", strerror(-r));
 	else
-		tell(bench, &row);
+		report_spill(bench, &row);
 	spill_row_end(&row);
 	return r;
 }

@@ -39,7 +39,7 @@ static struct trips trips_of(uint64_t count)
 }
 
 /* GB/s, the middle one of the trips. */
-static void answer(const struct trips *trips, double values_out[AGENT_VALUES])
+static void answer_rates(const struct trips *trips, double values_out[AGENT_VALUES])
 {
 	values_out[UP] = (double)trips->bytes / statistics_median(trips->up_ns, trips->count);
 	values_out[DOWN] = (double)trips->bytes / statistics_median(trips->down_ns, trips->count);
@@ -115,7 +115,7 @@ static int client_pages(void *state, uint64_t count, double values_out[AGENT_VAL
 	for (unsigned trip = 0; trip < trips.count && good; trip++)
 		good = trip_through_pages(state, words, &trips, trip);
 	free(words);
-	answer(&trips, values_out);
+	answer_rates(&trips, values_out);
 	return good ? 0 : -EIO;
 }
 
@@ -167,7 +167,7 @@ static int client_arena(void *state, uint64_t count, double values_out[AGENT_VAL
 	for (unsigned trip = 0; trip < trips.count && good; trip++)
 		good = trip_through_arena(client, buffer, &trips, trip);
 	(void)sycl_buffer_release(buffer);
-	answer(&trips, values_out);
+	answer_rates(&trips, values_out);
 	return good ? 0 : -EIO;
 }
 
@@ -229,7 +229,7 @@ static int client_arena_stream(void *state, uint64_t count, double values_out[AG
 	for (unsigned i = 0; i < IN_FLIGHT; i++)
 		if (buffers[i])
 			(void)sycl_buffer_release(buffers[i]);
-	answer(&trips, values_out);
+	answer_rates(&trips, values_out);
 	return good ? 0 : -EIO;
 }
 
@@ -263,7 +263,7 @@ static int direct_trips(struct gpu_direct *direct, uint32_t *words, struct trips
 		good = direct_trip(direct, there, words, trips, trip);
 	if (there)
 		(void)direct->driver.memory_free(there);
-	answer(trips, values_out);
+	answer_rates(trips, values_out);
 	return good ? 0 : -EIO;
 }
 
@@ -328,7 +328,7 @@ static int direct_pinned_stream(void *state, uint64_t count, double values_out[A
 		(void)direct->driver.memory_free(there);
 	if (words)
 		(void)direct->driver.host_free(words);
-	answer(&trips, values_out);
+	answer_rates(&trips, values_out);
 	return good ? 0 : -EIO;
 }
 

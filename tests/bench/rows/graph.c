@@ -56,7 +56,7 @@ static sycl_result submit_chain(const struct client_state *s)
 }
 
 /* The same calls, recorded. */
-static sycl_result record(struct client_state *s)
+static sycl_result record_graph(struct client_state *s)
 {
 	sycl_context context = NULL;
 	sycl_device device = NULL;
@@ -83,7 +83,7 @@ static sycl_result record(struct client_state *s)
 	return r;
 }
 
-static int open_client(const char *endpoint, void **state_out)
+static int open_graph_client(const char *endpoint, void **state_out)
 {
 	struct client_state *s = calloc(1, sizeof(*s));
 	if (!s)
@@ -93,7 +93,7 @@ static int open_client(const char *endpoint, void **state_out)
 		    client_good(sycl_buffer_create(s->client.platform, NULL, BUFFER_BYTES,
 						   SYCL_HOST_NONE, &s->buffer),
 				"sycl_buffer_create") &&
-		    client_good(record(s), "a graph");
+		    client_good(record_graph(s), "a graph");
 	return good ? 0 : -EIO;
 }
 
@@ -117,7 +117,7 @@ static int chain_once(struct client_state *s, double *ns_out)
 	return good ? 0 : -EIO;
 }
 
-static int measure_client(void *state, uint64_t count, double values_out[AGENT_VALUES])
+static int measure_client_graph(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
 	double *graphs = calloc(count * 3, sizeof(*graphs)),
 	       *chains = graphs ? graphs + count : NULL;
@@ -167,7 +167,7 @@ static int open_direct(const char *cache, void **state_out)
 	return good ? 0 : -EIO;
 }
 
-static int measure_direct(void *state, uint64_t count, double values_out[AGENT_VALUES])
+static int measure_direct_chain(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
 	struct direct_state *s = state;
 	double *chains = calloc(count, sizeof(*chains));
@@ -188,8 +188,10 @@ static int measure_direct(void *state, uint64_t count, double values_out[AGENT_V
 	return r;
 }
 
-static const struct agent_subject client_subject = {open_client, measure_client, close_client};
-static const struct agent_subject direct_subject = {open_direct, measure_direct, close_direct};
+static const struct agent_subject client_subject = {open_graph_client, measure_client_graph,
+						    close_client};
+static const struct agent_subject direct_subject = {open_direct, measure_direct_chain,
+						    close_direct};
 
 int row_graph(struct bench *bench)
 {

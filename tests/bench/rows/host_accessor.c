@@ -28,7 +28,7 @@ struct accessor_client {
 	uint64_t bytes;
 };
 
-static int open_client(const char *endpoint, void **state_out)
+static int open_accessor_client(const char *endpoint, void **state_out)
 {
 	struct accessor_client *mine = calloc(1, sizeof(*mine));
 	if (!mine)
@@ -127,7 +127,7 @@ static void summarise(double *samples, size_t count, double values_out[AGENT_VAL
 	values_out[P99] = statistics_percentile(samples, count, 0.99);
 }
 
-static int measure_client(void *state, uint64_t bytes, double values_out[AGENT_VALUES])
+static int measure_client_accesses(void *state, uint64_t bytes, double values_out[AGENT_VALUES])
 {
 	struct accessor_client *mine = state;
 	double samples[ACCESSES];
@@ -189,7 +189,8 @@ static int measure_copier(void *state, uint64_t bytes, double values_out[AGENT_V
 	return 0;
 }
 
-static const struct agent_subject client_subject = {open_client, measure_client, close_client};
+static const struct agent_subject client_subject = {open_accessor_client, measure_client_accesses,
+						    close_client};
 static const struct agent_subject copier_subject = {open_copier, measure_copier, close_copier};
 
 int row_host_accessor(struct bench *bench)

@@ -60,7 +60,7 @@ static int ask_memory(struct child *client, double *bytes_out)
 
 /* One client comes and goes first: it brings up the engine and its devices, which is not what
  * another client costs. */
-static int start(struct idle *idle)
+static int start_idle_service(struct idle *idle)
 {
 	double ignored;
 	struct child first = CHILD_INIT;
@@ -168,7 +168,7 @@ static int measure_rest(struct idle *idle)
 int row_idle(struct bench *bench)
 {
 	CLEANUP(idle_end) struct idle idle = {.bench = bench};
-	int r = start(&idle);
+	int r = start_idle_service(&idle);
 	if (r == 0)
 		r = measure_memory(&idle);
 	if (r == 0)

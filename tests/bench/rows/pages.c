@@ -29,7 +29,7 @@ struct pages_client {
 	uint64_t bytes;
 };
 
-static int open_client(const char *endpoint, void **state_out)
+static int open_pages_client(const char *endpoint, void **state_out)
 {
 	struct pages_client *mine = calloc(1, sizeof(*mine));
 	if (!mine)
@@ -51,7 +51,7 @@ static void close_client(void *state)
 	free(mine);
 }
 
-static bool use(struct client *client, sycl_buffer buffer, uint64_t bytes)
+static bool use_buffer_ends(struct client *client, sycl_buffer buffer, uint64_t bytes)
 {
 	const uint32_t one = 1;
 	const uint64_t last = bytes / sizeof(uint32_t) - 1;
@@ -77,7 +77,7 @@ static bool trip(struct pages_client *mine, struct client *client, double *in_ms
 					    SYCL_HOST_BORROWED, &buffer),
 			 "sycl_buffer_create"))
 		return false;
-	bool good = use(client, buffer, mine->bytes);
+	bool good = use_buffer_ends(client, buffer, mine->bytes);
 	uint64_t middle = clock_now_ns();
 	good = client_good(sycl_buffer_release(buffer), "sycl_buffer_release") && good;
 	*in_ms = (double)(middle - start) / 1e6;
@@ -118,7 +118,7 @@ static bool shared(struct pages_client *mine, double *out)
 	for (int i = 0; i < TRIPS && good; i++) {
 		sycl_host_accessor accessor;
 		uint64_t start = clock_now_ns();
-		good = use(&mine->plain, buffer, mine->bytes) &&
+		good = use_buffer_ends(&mine->plain, buffer, mine->bytes) &&
 		       client_good(sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor),
 				   "host accessor");
 		samples[i] = (double)(clock_now_ns() - start) / 1e6;
@@ -143,7 +143,7 @@ static bool need_words(struct pages_client *mine, uint64_t bytes)
 	return mine->words != NULL;
 }
 
-static int measure_client(void *state, uint64_t bytes, double values_out[AGENT_VALUES])
+static int measure_client_pages(void *state, uint64_t bytes, double values_out[AGENT_VALUES])
 {
 	struct pages_client *mine = state;
 	return need_words(mine, bytes) &&
@@ -192,7 +192,8 @@ static int measure_copier(void *state, uint64_t bytes, double values_out[AGENT_V
 
 int row_pages(struct bench *bench)
 {
-	static const struct agent_subject client = {open_client, measure_client, close_client};
+	static const struct agent_subject client = {open_pages_client, measure_client_pages,
+						    close_client};
 	static const struct agent_subject copier = {open_copier, measure_copier, close_copier};
 	static const char *const names[VALUES] = {"pages.in", "pages.out", "pages.in.alone",
 						  "pages.out.alone", "pages.shared"};

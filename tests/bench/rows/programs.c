@@ -29,7 +29,7 @@ static void name_result(const struct bench *bench, const struct timed *timed,
 		       timed->name);
 }
 
-static int tell(struct bench *bench, const struct timed *timed)
+static int report_program(struct bench *bench, const struct timed *timed)
 {
 	char name[BENCH_NAME_BYTES], note[BENCH_NOTE_BYTES];
 	if (timed->lines == 0)
@@ -59,7 +59,7 @@ static int take_line(struct bench *bench, struct timed *timed, char *line)
 		if (!(parts[i] = strsep(&rest, "\t")))
 			return 0; /* which device it runs on */
 	if (strcmp(parts[0], timed->name) != 0) {
-		int r = tell(bench, timed);
+		int r = report_program(bench, timed);
 		if (r < 0)
 			return r;
 		*timed = (struct timed){.lines = 0};
@@ -93,7 +93,7 @@ static int take_lines(struct bench *bench, struct child *child)
 			return got;
 		r = take_line(bench, &timed, line);
 	}
-	return r < 0 ? r : tell(bench, &timed);
+	return r < 0 ? r : report_program(bench, &timed);
 }
 
 static int run_programs(struct bench *bench, const struct private_service *service)

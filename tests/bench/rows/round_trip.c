@@ -27,8 +27,8 @@ static bool direct_once(void *state)
 }
 
 /* Microseconds. */
-static int measure(bool (*once)(void *state), void *state, uint64_t count,
-		   struct bench_samples *kept, double values_out[AGENT_VALUES])
+static int measure_trips(bool (*once)(void *state), void *state, uint64_t count,
+			 struct bench_samples *kept, double values_out[AGENT_VALUES])
 {
 	double *samples = malloc(count * sizeof(*samples));
 	if (!samples)
@@ -47,23 +47,23 @@ static int measure(bool (*once)(void *state), void *state, uint64_t count,
 	return r;
 }
 
-static int measure_client(void *state, uint64_t count, double values_out[AGENT_VALUES])
+static int measure_client_trips(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
-	return measure(client_once, state, count, client_samples, values_out);
+	return measure_trips(client_once, state, count, client_samples, values_out);
 }
 
-static int measure_direct(void *state, uint64_t count, double values_out[AGENT_VALUES])
+static int measure_direct_trips(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
-	return measure(direct_once, state, count, direct_samples, values_out);
+	return measure_trips(direct_once, state, count, direct_samples, values_out);
 }
 
-static const struct agent_subject client_subject = {subject_client_open, measure_client,
+static const struct agent_subject client_subject = {subject_client_open, measure_client_trips,
 						    subject_client_close};
-static const struct agent_subject direct_subject = {subject_direct_open, measure_direct,
+static const struct agent_subject direct_subject = {subject_direct_open, measure_direct_trips,
 						    subject_direct_close};
 
-static void tell(struct bench *bench, const struct compared *compared, int value, const char *name,
-		 const char *note)
+static void report_round_trip(struct bench *bench, const struct compared *compared, int value,
+			      const char *name, const char *note)
 {
 	struct bench_result result = {.name = name, .unit = "us", .target = 1.25, .note = note};
 	/* The target speaks of the middle; the tail is told beside it. */
@@ -84,7 +84,7 @@ static int run_variant(struct bench *bench, const char *names[2], const char *wh
 	direct_samples = bench_samples_create(bench, comparison.warm_up, comparison.count);
 	int r = bench_compare(bench, &comparison, compared);
 	for (int value = P50; value <= P99 && r == 0; value++)
-		tell(bench, compared, value, names[value], note);
+		report_round_trip(bench, compared, value, names[value], note);
 	if (r == 0)
 		r = bench_picture_samples(bench, where, "round trip of an empty kernel",
 					  client_samples, direct_samples);

@@ -198,8 +198,8 @@ struct sides {
 	double p50[2][BENCH_RUNS_MAX], p99[2][BENCH_RUNS_MAX];
 };
 
-static void tell(struct bench *bench, const struct sides *sides, const char *names[2],
-		 double target, const char *note)
+static void report_scale(struct bench *bench, const struct sides *sides, const char *names[2],
+			 double target, const char *note)
 {
 	for (int tail = 0; tail < 2; tail++) {
 		struct bench_result result = {
@@ -232,8 +232,9 @@ static int row_crowd(struct bench *bench)
 	}
 	static const char *names[2] = {"TC8.p50", "TC8.p99"};
 	if (r == 0)
-		tell(bench, &sides, names, 2,
-		     "1,000 connected and 100 active, beside 100 and 100; ten trips under way");
+		report_scale(
+			bench, &sides, names, 2,
+			"1,000 connected and 100 active, beside 100 and 100; ten trips under way");
 	return r;
 }
 
@@ -361,7 +362,7 @@ static int row_quiet(struct bench *bench, const char *command, const char *word,
 		}
 	}
 	if (r == 0)
-		tell(bench, &sides, names, 0, note);
+		report_scale(bench, &sides, names, 0, note);
 	return r;
 }
 

@@ -102,8 +102,8 @@ static double percentile(const struct sim_kind_result *result, double fraction)
 }
 
 /* NAN: it is not to be had. */
-static void tell(const struct replay *replay, const char *what, enum sim_policy policy,
-		 const char *unit, double value, double baseline, const char *note)
+static void report_replay(const struct replay *replay, const char *what, enum sim_policy policy,
+			  const char *unit, double value, double baseline, const char *note)
 {
 	char name[BENCH_NAME_BYTES + 2 * SIM_NAME_BYTES];
 	(void)snprintf(name, sizeof(name), "sched.%s.%s.%s", replay->name, what,
@@ -137,9 +137,9 @@ static void tell_tails(const struct replay *replay, uint32_t kind)
 			(void)snprintf(note, sizeof(note), "%llu groups of %llu",
 				       (unsigned long long)result->ended,
 				       (unsigned long long)result->asked);
-			tell(replay, what, (enum sim_policy)policy, "us",
-			     percentile(result, tails[i].fraction),
-			     percentile(&replay->alone[kind], tails[i].fraction), note);
+			report_replay(replay, what, (enum sim_policy)policy, "us",
+				      percentile(result, tails[i].fraction),
+				      percentile(&replay->alone[kind], tails[i].fraction), note);
 		}
 	}
 }
@@ -159,12 +159,13 @@ static void tell_throughput(const struct replay *replay, enum sim_policy policy)
 		sum += ended / alone;
 		(void)snprintf(what, sizeof(what), "%s.rate", trace->kinds[i].name);
 		double seconds = (double)trace->length_ns / 1e9;
-		tell(replay, what, policy, "groups/s", ended / seconds, alone / seconds, NULL);
+		report_replay(replay, what, policy, "groups/s", ended / seconds, alone / seconds,
+			      NULL);
 	}
-	tell(replay, "throughput", policy, "times", sum, NAN,
-	     "each kind's part of what it does alone, summed");
-	tell(replay, "busy", policy, "%", 100 * busy_ns / (double)trace->length_ns, NAN,
-	     "of the device");
+	report_replay(replay, "throughput", policy, "times", sum, NAN,
+		      "each kind's part of what it does alone, summed");
+	report_replay(replay, "busy", policy, "%", 100 * busy_ns / (double)trace->length_ns, NAN,
+		      "of the device");
 }
 
 /* Those that never rest share by their weights; of one class. */
@@ -213,11 +214,12 @@ static void tell_shares(const struct replay *replay, enum sim_policy policy)
 		}
 	}
 	if (!isnan(worst))
-		tell(replay, "share_error", policy, "points", worst, NAN,
-		     "worst second of those that never rest; ended groups, first second left out");
+		report_replay(
+			replay, "share_error", policy, "points", worst, NAN,
+			"worst second of those that never rest; ended groups, first second left out");
 }
 
-static int draw(const struct replay *replay, uint32_t kind)
+static int draw_replay(const struct replay *replay, uint32_t kind)
 {
 	struct bench_distribution distributions[SIM_POLICIES + 1];
 	char name[2 * SIM_NAME_BYTES + 32], title[2 * SIM_NAME_BYTES + 64];
@@ -245,7 +247,7 @@ static int tell_all(const struct replay *replay)
 	int r = 0;
 	for (uint32_t i = 0; i < replay->trace->kind_count && r == 0; i++) {
 		tell_tails(replay, i);
-		r = draw(replay, i);
+		r = draw_replay(replay, i);
 	}
 	for (int policy = 0; policy < SIM_POLICIES; policy++) {
 		char note[BENCH_NOTE_BYTES];
@@ -255,8 +257,8 @@ static int tell_all(const struct replay *replay)
 			note, sizeof(note),
 			"of this machine's time, mean of %llu; everything else here is invented time",
 			(unsigned long long)replay->results[policy]->decisions);
-		tell(replay, "step", (enum sim_policy)policy, "ns",
-		     replay->results[policy]->step_ns, NAN, note);
+		report_replay(replay, "step", (enum sim_policy)policy, "ns",
+			      replay->results[policy]->step_ns, NAN, note);
 	}
 	return r;
 }

@@ -170,8 +170,8 @@ static void tell_worst(struct bench *bench, const struct measured *measured)
 		 "heap of a group while it is open");
 }
 
-static int draw(const struct bench *bench, const char *path, struct plot *plot,
-		const struct measured *measured, bool is_time)
+static int draw_schedule(const struct bench *bench, const char *path, struct plot *plot,
+			 const struct measured *measured, bool is_time)
 {
 	plot->x_name = "groups";
 	plot->curves = SCHEDULE_SHAPES;
@@ -198,7 +198,7 @@ static int draw_time(const struct bench *bench, const struct measured *measured)
 	struct plot plot = {.title = "scheduling alone: time of one group of 3 requirements",
 			    .y_name = "us",
 			    .y_line = 0.5};
-	return draw(bench, bench->curve, &plot, measured, true);
+	return draw_schedule(bench, bench->curve, &plot, measured, true);
 }
 
 /* Beside the other one: tc3.png, tc3-memory.png. */
@@ -215,7 +215,7 @@ static int draw_memory(const struct bench *bench, const struct measured *measure
 		path = NULL;
 		return -ENOMEM;
 	}
-	return draw(bench, path, &plot, measured, false);
+	return draw_schedule(bench, path, &plot, measured, false);
 }
 
 int row_schedule(struct bench *bench)

@@ -189,7 +189,7 @@ static int evaluate(struct state *state, uint64_t count, bool stream,
 	return 0;
 }
 
-static bool submit(struct state *state)
+static bool submit_marked(struct state *state)
 {
 	STAGE_MARK(++state->groups, STAGE_BEGUN);
 	return state->kind->submit(state->client);
@@ -199,7 +199,7 @@ static int measure_round_trips(void *opened, uint64_t count, double values_out[A
 {
 	struct state *state = opened;
 	for (uint64_t i = 0; i < count; i++) {
-		if (!submit(state) || !state->kind->wait(state->client))
+		if (!submit_marked(state) || !state->kind->wait(state->client))
 			return -EIO;
 		STAGE_MARK(state->groups, STAGE_RETURNED);
 	}
@@ -210,7 +210,7 @@ static int measure_stream(void *opened, uint64_t count, double values_out[AGENT_
 {
 	struct state *state = opened;
 	for (uint64_t i = 0; i < count; i++)
-		if (!submit(state))
+		if (!submit_marked(state))
 			return -EIO;
 	return state->kind->wait(state->client) ? evaluate(state, count, true, values_out) : -EIO;
 }
@@ -227,8 +227,8 @@ struct variant {
 	bool streams, gpu;
 };
 
-static void tell(struct bench *bench, const struct variant *variant,
-		 double (*values)[BENCH_RUNS_MAX])
+static void report_stages(struct bench *bench, const struct variant *variant,
+			  double (*values)[BENCH_RUNS_MAX])
 {
 	static const char *const percentiles[] = {"p50", "p99"};
 	for (size_t i = 0; i < VALUES; i++) {
@@ -287,7 +287,7 @@ static int run_variant(struct bench *bench, const struct variant *variant)
 			values[i][run] = answer[i];
 	}
 	if (r == 0)
-		tell(bench, variant, values);
+		report_stages(bench, variant, values);
 	else
 		bench_complain("the measurement failed: %s", strerror(-r));
 	return r;

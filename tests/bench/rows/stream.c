@@ -15,7 +15,7 @@ static double rate(uint64_t count, uint64_t start_ns)
 	return (double)count * 1e9 / (double)(clock_now_ns() - start_ns);
 }
 
-static int measure_client(void *state, uint64_t count, double values_out[AGENT_VALUES])
+static int measure_client_stream(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
 	uint64_t start = clock_now_ns();
 	for (uint64_t i = 0; i < count; i++)
@@ -27,7 +27,7 @@ static int measure_client(void *state, uint64_t count, double values_out[AGENT_V
 	return 0;
 }
 
-static int measure_direct(void *state, uint64_t count, double values_out[AGENT_VALUES])
+static int measure_direct_stream(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
 	uint64_t start = clock_now_ns();
 	for (uint64_t i = 0; i < count; i++)
@@ -39,9 +39,9 @@ static int measure_direct(void *state, uint64_t count, double values_out[AGENT_V
 	return 0;
 }
 
-static const struct agent_subject client_subject = {subject_client_open, measure_client,
+static const struct agent_subject client_subject = {subject_client_open, measure_client_stream,
 						    subject_client_close};
-static const struct agent_subject direct_subject = {subject_direct_open, measure_direct,
+static const struct agent_subject direct_subject = {subject_direct_open, measure_direct_stream,
 						    subject_direct_close};
 
 int row_stream(struct bench *bench)

@@ -34,7 +34,7 @@ static void close_client(void *state)
 	free(s);
 }
 
-static int open_client(const char *endpoint, void **state_out)
+static int open_submit_client(const char *endpoint, void **state_out)
 {
 	struct client_state *s = calloc(1, sizeof(*s));
 	if (!s)
@@ -50,7 +50,7 @@ static int open_client(const char *endpoint, void **state_out)
 	return good ? 0 : -EIO;
 }
 
-static sycl_result prepare(struct client_state *s, uint32_t value, sycl_handler *handler_out)
+static sycl_result begin_launch(struct client_state *s, uint32_t value, sycl_handler *handler_out)
 {
 	sycl_result r = sycl_handler_begin(s->client.queue, handler_out);
 	if (r == 0)
@@ -68,7 +68,7 @@ static int submit_batch(struct client_state *s, double *ns_out)
 	sycl_handler handlers[BATCH];
 	sycl_result r = 0;
 	for (uint32_t i = 0; i < BATCH && r == 0; i++)
-		r = prepare(s, i, &handlers[i]);
+		r = begin_launch(s, i, &handlers[i]);
 	uint64_t start = clock_now_ns();
 	for (uint32_t i = 0; i < BATCH && r == 0; i++)
 		r = sycl_handler_submit(handlers[i], NULL);
@@ -83,7 +83,7 @@ static int whole_batch(struct client_state *s, double *ns_out)
 	sycl_result r = 0;
 	uint64_t start = clock_now_ns();
 	for (uint32_t i = 0; i < BATCH && r == 0; i++) {
-		r = prepare(s, i, &handler);
+		r = begin_launch(s, i, &handler);
 		if (r == 0)
 			r = sycl_handler_submit(handler, NULL);
 	}
@@ -120,7 +120,7 @@ static int launch_batch(struct client_state *s, double *ns_out)
 }
 
 /* `count` batches of each kind; their medians. */
-static int measure_client(void *state, uint64_t count, double values_out[AGENT_VALUES])
+static int measure_client_submit(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
 	double *submits = calloc(count * 3, sizeof(*submits)),
 	       *wholes = submits ? submits + count : NULL;
@@ -195,7 +195,7 @@ static int direct_batch(struct direct_state *s, bool arguments, double *ns_out)
 	return good && direct_finish(&s->direct) ? 0 : -EIO;
 }
 
-static int measure_direct(void *state, uint64_t count, double values_out[AGENT_VALUES])
+static int measure_direct_submit(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
 	double *enqueues = calloc(count * 2, sizeof(*enqueues)),
 	       *wholes = enqueues ? enqueues + count : NULL;
@@ -213,8 +213,10 @@ static int measure_direct(void *state, uint64_t count, double values_out[AGENT_V
 	return r;
 }
 
-static const struct agent_subject client_subject = {open_client, measure_client, close_client};
-static const struct agent_subject direct_subject = {open_direct, measure_direct, close_direct};
+static const struct agent_subject client_subject = {open_submit_client, measure_client_submit,
+						    close_client};
+static const struct agent_subject direct_subject = {open_direct, measure_direct_submit,
+						    close_direct};
 
 int row_submit(struct bench *bench)
 {

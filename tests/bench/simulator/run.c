@@ -51,8 +51,8 @@ static bool is_before(const struct event *a, const struct event *b)
 	return a->at_ns < b->at_ns || (a->at_ns == b->at_ns && a->number < b->number);
 }
 
-static void add(struct sim *sim, uint64_t at_ns, enum event_kind kind, uint32_t client,
-		struct sim_job *job)
+static void add_event(struct sim *sim, uint64_t at_ns, enum event_kind kind, uint32_t client,
+		      struct sim_job *job)
 {
 	if (sim->heap_count == sim->heap_room) {
 		uint32_t room = sim->heap_room ? 2 * sim->heap_room : 1024;
@@ -76,7 +76,7 @@ static void add(struct sim *sim, uint64_t at_ns, enum event_kind kind, uint32_t 
 }
 
 /* There is one. */
-static struct event take(struct sim *sim)
+static struct event take_first_event(struct sim *sim)
 {
 	struct event first = sim->heap[0], last = sim->heap[--sim->heap_count];
 	uint32_t at = 0;
@@ -144,7 +144,7 @@ static uint32_t lane_of(const struct sim_kind *kind, uint32_t wanted)
 }
 
 /* One more of a client that goes on asking. */
-static void ask(struct sim *sim, uint32_t index)
+static void request_next_job(struct sim *sim, uint32_t index)
 {
 	struct client *client = &sim->clients[index];
 	const struct sim_kind *kind = &sim->trace->kinds[client->kind];
@@ -175,13 +175,13 @@ static void ask_again(struct sim *sim, uint32_t index)
 		return;
 	if (kind->manner == SIM_DEPTH) {
 		while (sim->clients[index].open < kind->depth && !sim->failed)
-			ask(sim, index);
+			request_next_job(sim, index);
 		return;
 	}
-	ask(sim, index);
+	request_next_job(sim, index);
 	double wait_ns =
 		(double)kind->every_ns * (kind->manner == SIM_RATE ? -log(chance(sim)) : 1);
-	add(sim, sim->now_ns + (wait_ns > 1 ? (uint64_t)wait_ns : 1), EVENT_ASK, index, NULL);
+	add_event(sim, sim->now_ns + (wait_ns > 1 ? (uint64_t)wait_ns : 1), EVENT_ASK, index, NULL);
 }
 
 static void next_recorded(struct sim *sim, int only)
@@ -191,7 +191,7 @@ static void next_recorded(struct sim *sim, int only)
 	       trace->groups[sim->recorded].kind != (uint32_t)only)
 		sim->recorded++;
 	if (sim->recorded < trace->group_count)
-		add(sim, trace->groups[sim->recorded].at_ns, EVENT_RECORDED, 0, NULL);
+		add_event(sim, trace->groups[sim->recorded].at_ns, EVENT_RECORDED, 0, NULL);
 }
 
 static void arrive_recorded(struct sim *sim, int only)
@@ -264,11 +264,11 @@ static void decide(struct sim *sim)
 	sim->busy_step_ns += clock_now_ns() - begun_ns;
 	struct sim_job *job;
 	while ((job = sim_device_begin(&sim->device)))
-		add(sim, sim->now_ns + job->takes_ns, EVENT_DONE, 0, job);
+		add_event(sim, sim->now_ns + job->takes_ns, EVENT_DONE, 0, job);
 	if (again_ns < sim->again_ns || sim->again_ns <= sim->now_ns) {
 		sim->again_ns = again_ns;
 		if (again_ns != UINT64_MAX)
-			add(sim, again_ns, EVENT_AGAIN, 0, NULL);
+			add_event(sim, again_ns, EVENT_AGAIN, 0, NULL);
 	}
 }
 
@@ -283,7 +283,7 @@ static void handle(struct sim *sim, const struct event *event, int only)
 		break;
 	case EVENT_DONE:
 		sim_device_end(&sim->device, event->job);
-		add(sim, sim->now_ns + sim->trace->notice_ns, EVENT_SEEN, 0, event->job);
+		add_event(sim, sim->now_ns + sim->trace->notice_ns, EVENT_SEEN, 0, event->job);
 		break;
 	case EVENT_SEEN:
 		seen(sim, event->job);
@@ -293,7 +293,7 @@ static void handle(struct sim *sim, const struct event *event, int only)
 	}
 }
 
-static void begin(struct sim *sim, int only)
+static void begin_clients(struct sim *sim, int only)
 {
 	const struct sim_trace *trace = sim->trace;
 	for (uint32_t i = 0; i < trace->kind_count; i++) {
@@ -304,25 +304,26 @@ static void begin(struct sim *sim, int only)
 			continue;
 		/* Not all at once: nobody starts a thousand clients in the same moment. */
 		for (uint32_t k = 0; k < kind->count; k++)
-			add(sim, kind->from_ns + (uint64_t)((double)kind->every_ns * chance(sim)),
-			    EVENT_ASK, kind->first_client + k, NULL);
+			add_event(sim,
+				  kind->from_ns + (uint64_t)((double)kind->every_ns * chance(sim)),
+				  EVENT_ASK, kind->first_client + k, NULL);
 	}
 	next_recorded(sim, only);
 }
 
-static void turn(struct sim *sim, int only)
+static void run_events(struct sim *sim, int only)
 {
 	while (sim->heap_count > 0 && sim->heap[0].at_ns < sim->trace->length_ns && !sim->failed) {
 		sim->now_ns = sim->heap[0].at_ns;
 		while (sim->heap_count > 0 && sim->heap[0].at_ns == sim->now_ns) {
-			struct event event = take(sim);
+			struct event event = take_first_event(sim);
 			handle(sim, &event, only);
 		}
 		decide(sim);
 	}
 }
 
-static void end(struct sim *sim)
+static void end_sim(struct sim *sim)
 {
 	sim->policy = sim_policy_close(sim->policy);
 	while (sim->chunks) {
@@ -351,8 +352,8 @@ int sim_run(const struct sim_trace *trace, enum sim_policy policy, int only,
 			     ? sim_policy_open(policy, trace, &sim.policy)
 			     : -ENOMEM;
 	if (!sim.failed) {
-		begin(&sim, only);
-		turn(&sim, only);
+		begin_clients(&sim, only);
+		run_events(&sim, only);
 	}
 	result_out->window_ns = WINDOW_NS;
 	result_out->window_count = (uint32_t)(trace->length_ns / WINDOW_NS);
@@ -362,7 +363,7 @@ int sim_run(const struct sim_trace *trace, enum sim_policy policy, int only,
 	result_out->step_ns = result_out->decisions
 				      ? (double)sim.busy_step_ns / (double)result_out->decisions
 				      : 0;
-	end(&sim);
+	end_sim(&sim);
 	if (sim.failed)
 		sim_result_end(result_out);
 	return sim.failed;

@@ -82,7 +82,7 @@ static void wake_front(void *context)
 
 /* A turn of the loop, after a sleep if there is nothing to do. What was submitted has been flushed.
  */
-static void turn(struct drive *drive)
+static void turn_drive(struct drive *drive)
 {
 	if (scheduler_sleep(drive->scheduler)) {
 		while (sem_wait(&drive->bell) < 0 && errno == EINTR)
@@ -92,7 +92,7 @@ static void turn(struct drive *drive)
 	scheduler_progress(drive->scheduler);
 }
 
-static uint32_t draw(struct drive *drive, uint32_t below)
+static uint32_t draw_random(struct drive *drive, uint32_t below)
 {
 	drive->random ^= drive->random >> 12;
 	drive->random ^= drive->random << 25;
@@ -114,12 +114,14 @@ static void choose_random(struct drive *drive, uint32_t *buffers, uint32_t *mode
 {
 	static const uint32_t all[] = {ACCESS_MODE_READ, ACCESS_MODE_READ_WRITE,
 				       ACCESS_MODE_WRITE_NO_INIT};
-	buffers[0] = draw(drive, SCHEDULE_BUFFERS);
-	buffers[1] = (buffers[0] + 1 + draw(drive, SCHEDULE_BUFFERS / 2 - 1)) % SCHEDULE_BUFFERS;
-	buffers[2] = (buffers[0] + SCHEDULE_BUFFERS / 2 + draw(drive, SCHEDULE_BUFFERS / 2)) %
-		     SCHEDULE_BUFFERS;
+	buffers[0] = draw_random(drive, SCHEDULE_BUFFERS);
+	buffers[1] =
+		(buffers[0] + 1 + draw_random(drive, SCHEDULE_BUFFERS / 2 - 1)) % SCHEDULE_BUFFERS;
+	buffers[2] =
+		(buffers[0] + SCHEDULE_BUFFERS / 2 + draw_random(drive, SCHEDULE_BUFFERS / 2)) %
+		SCHEDULE_BUFFERS;
 	for (uint32_t i = 0; i < SCHEDULE_REQUIREMENTS; i++)
-		modes[i] = all[draw(drive, 3)];
+		modes[i] = all[draw_random(drive, 3)];
 }
 
 static void choose(struct drive *drive, enum schedule_shape shape, uint64_t number,
@@ -161,7 +163,7 @@ static void prepare_request(struct drive *drive, enum schedule_shape shape)
 	}
 }
 
-static int submit(struct drive *drive, enum schedule_shape shape, uint64_t number)
+static int submit_shape(struct drive *drive, enum schedule_shape shape, uint64_t number)
 {
 	uint32_t buffers[SCHEDULE_REQUIREMENTS], modes[SCHEDULE_REQUIREMENTS];
 	struct task *task;
@@ -173,7 +175,7 @@ static int submit(struct drive *drive, enum schedule_shape shape, uint64_t numbe
 		if (shape != SCHEDULE_PARTS)
 			continue;
 		requirement->offset_bytes = requirement->order_offset_bytes =
-			(uint64_t)PART_BYTES * draw(drive, PARTS);
+			(uint64_t)PART_BYTES * draw_random(drive, PARTS);
 		requirement->order_size_bytes = PART_BYTES;
 	}
 	drive->open++;
@@ -188,17 +190,17 @@ static int submit_all(struct drive *drive, enum schedule_shape shape, uint64_t g
 {
 	prepare_request(drive, shape);
 	for (uint64_t i = 0; i < groups; i++) {
-		int r = submit(drive, shape, i);
+		int r = submit_shape(drive, shape, i);
 		if (r < 0)
 			return r;
 		if (i % TURN == TURN - 1 || drive->open >= open)
 			scheduler_progress(drive->scheduler);
 		while (drive->open >= open)
-			turn(drive);
+			turn_drive(drive);
 	}
 	scheduler_flush(drive->scheduler);
 	while (drive->open > 0)
-		turn(drive);
+		turn_drive(drive);
 	return drive->failed ? -EIO : 0;
 }
 
@@ -219,7 +221,7 @@ static int load_kernel(struct drive *drive)
 					&drive->kernel);
 	scheduler_flush(drive->scheduler);
 	while (r == 0 && !drive->ready)
-		turn(drive);
+		turn_drive(drive);
 	return r < 0 ? r : drive->failed ? -EIO : 0;
 }
 
@@ -255,7 +257,7 @@ static void drive_cleanup(struct drive *drive)
 	if (drive->scheduler)
 		scheduler_flush(drive->scheduler);
 	while (drive->freed < buffers)
-		turn(drive);
+		turn_drive(drive);
 	(void)scheduler_free(drive->scheduler);
 	free(drive->host);
 	(void)sem_destroy(&drive->bell);
@@ -274,7 +276,7 @@ static uint64_t cpu_ns(clockid_t clock)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-static int open_all(struct drive *drive)
+static int open_drive(struct drive *drive)
 {
 	static const struct backend_ops *const backends[] = {&backend_fake_ops, NULL};
 	static const struct scheduler_callbacks callbacks = {
@@ -309,7 +311,7 @@ static int warm_up(struct drive *drive, enum schedule_shape shape, uint32_t open
 	double before = heap_bytes();
 	fake_device_gate_close(0);
 	for (uint32_t i = 0; i < open && r == 0; i++)
-		r = submit(drive, shape, i);
+		r = submit_shape(drive, shape, i);
 	scheduler_flush(drive->scheduler);
 	*open_bytes_out = (heap_bytes() - before) / (open - FEW);
 	fake_device_gate_open(0);
@@ -325,7 +327,7 @@ int schedule_drive(enum schedule_shape shape, uint64_t groups, uint32_t open,
 	struct schedule_result result = {.wall_ns = 0};
 	if (sem_init(&drive.bell, 0, 0) < 0)
 		return -errno;
-	int r = open_all(&drive);
+	int r = open_drive(&drive);
 	if (r == 0)
 		r = warm_up(&drive, shape, open, &result.open_bytes);
 	if (r < 0)

@@ -43,7 +43,7 @@ __attribute__((format(printf, 2, 3))) static int refuse(const struct reader *rea
 	return -EINVAL;
 }
 
-static const char *find(struct fields *fields, const char *key)
+static const char *find_field(struct fields *fields, const char *key)
 {
 	for (unsigned i = 0; i < fields->count; i++) {
 		if (strcmp(fields->field[i].key, key) != 0)
@@ -55,10 +55,10 @@ static const char *find(struct fields *fields, const char *key)
 }
 
 /* A whole number from `least` to `most`; without the key the value stays. */
-static int number(const struct reader *reader, struct fields *fields, const char *key,
-		  uint64_t least, uint64_t most, uint64_t *value)
+static int read_number(const struct reader *reader, struct fields *fields, const char *key,
+		       uint64_t least, uint64_t most, uint64_t *value)
 {
-	const char *text = find(fields, key);
+	const char *text = find_field(fields, key);
 	char *end;
 	if (!text)
 		return 0;
@@ -75,7 +75,7 @@ static int number32(const struct reader *reader, struct fields *fields, const ch
 		    uint32_t least, uint32_t most, uint32_t *value)
 {
 	uint64_t wide = *value;
-	int result = number(reader, fields, key, least, most, &wide);
+	int result = read_number(reader, fields, key, least, most, &wide);
 	*value = (uint32_t)wide;
 	return result;
 }
@@ -84,7 +84,7 @@ static int number32(const struct reader *reader, struct fields *fields, const ch
 static int microseconds(const struct reader *reader, struct fields *fields, const char *key,
 			uint64_t least_ns, uint64_t *ns)
 {
-	const char *text = find(fields, key);
+	const char *text = find_field(fields, key);
 	if (!text)
 		return 0;
 	char *end = NULL;
@@ -116,7 +116,7 @@ static int read_class(const struct reader *reader, struct fields *fields,
 		      enum fair_queue_class *class)
 {
 	static const char *const names[FAIR_QUEUE_CLASSES] = {"latency", "normal", "best-effort"};
-	const char *text = find(fields, "class");
+	const char *text = find_field(fields, "class");
 	for (uint32_t i = 0; text && i < FAIR_QUEUE_CLASSES; i++) {
 		if (strcmp(text, names[i]) != 0)
 			continue;
@@ -211,7 +211,7 @@ static int read_manner(const struct reader *reader, struct fields *fields, struc
 	uint64_t rate = 0;
 	int result = number32(reader, fields, "depth", 1, 4096, &kind->depth);
 	if (result == 0)
-		result = number(reader, fields, "rate", 1, 1000000, &rate);
+		result = read_number(reader, fields, "rate", 1, 1000000, &rate);
 	if (result == 0)
 		result = microseconds(reader, fields, "every", 1, &kind->every_ns);
 	if (result < 0)
@@ -238,8 +238,8 @@ static int read_clients(struct reader *reader, const char *name, struct fields *
 	if (result == 0)
 		result = number32(reader, fields, "spread", 0, 99, &kind.spread);
 	if (result == 0)
-		result = number(reader, fields, "memory", 0, reader->trace->memory_bytes,
-				&kind.memory_bytes);
+		result = read_number(reader, fields, "memory", 0, reader->trace->memory_bytes,
+				     &kind.memory_bytes);
 	if (result == 0)
 		result = microseconds(reader, fields, "takes", 1, &kind.takes_ns);
 	if (result == 0)
@@ -283,19 +283,19 @@ static int read_group(const struct reader *reader, const char *name, struct fiel
 	if (!kind || kind->manner != SIM_RECORDED)
 		return refuse(reader, "there is no session '%s' above", name);
 	group.kind = (uint32_t)(kind - trace->kinds);
-	bool timed = find(fields, "at") != NULL;
+	bool timed = find_field(fields, "at") != NULL;
 	int result = microseconds(reader, fields, "at", 0, &group.at_ns);
 	if (result == 0)
 		result = microseconds(reader, fields, "takes", 1, &group.takes_ns);
 	if (result == 0)
-		result = number(reader, fields, "shape", 0, UINT32_MAX, &group.shape);
+		result = read_number(reader, fields, "shape", 0, UINT32_MAX, &group.shape);
 	if (result == 0)
 		result = number32(reader, fields, "lane", 0, SIM_LANES - 1, &group.lane);
 	if (result == 0)
 		result = number32(reader, fields, "width", 1, SIM_WIDTH, &group.width);
 	if (result == 0)
-		result = number(reader, fields, "memory", 0, trace->memory_bytes,
-				&group.memory_bytes);
+		result = read_number(reader, fields, "memory", 0, trace->memory_bytes,
+				     &group.memory_bytes);
 	if (result == 0)
 		result = nothing_else(reader, fields);
 	if (result == 0 && (group.takes_ns == 0 || !timed))
@@ -309,13 +309,13 @@ static int read_device(const struct reader *reader, struct fields *fields)
 	struct sim_trace *trace = reader->trace;
 	if (trace->kind_count > 0)
 		return refuse(reader, "the device comes before sessions and clients");
-	int result = number(reader, fields, "memory", 1, UINT64_MAX / 2, &trace->memory_bytes);
+	int result = read_number(reader, fields, "memory", 1, UINT64_MAX / 2, &trace->memory_bytes);
 	if (result == 0)
 		result = microseconds(reader, fields, "notice", 0, &trace->notice_ns);
 	if (result == 0)
 		result = microseconds(reader, fields, "length", 1, &trace->length_ns);
 	if (result == 0)
-		result = number(reader, fields, "seed", 1, UINT32_MAX, &trace->seed);
+		result = read_number(reader, fields, "seed", 1, UINT32_MAX, &trace->seed);
 	return result < 0 ? result : nothing_else(reader, fields);
 }
 
@@ -335,7 +335,7 @@ static int split(const struct reader *reader, char *line, char **what_out, char 
 		if (!sign || sign == word)
 			return refuse(reader, "KEY=VALUE is wanted, not '%s'", word);
 		*sign = '\0';
-		if (find(fields_out, word))
+		if (find_field(fields_out, word))
 			return refuse(reader, "%s is given twice", word);
 		if (fields_out->count == WORDS_MAX)
 			return refuse(reader, "too many words");

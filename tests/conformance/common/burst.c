@@ -15,14 +15,15 @@ struct block {
 	_Alignas(16) unsigned char bytes[MOST][STRIDE];
 };
 
-static void put(struct block *block, uint32_t index, uint32_t value)
+static void put_value(struct block *block, uint32_t index, uint32_t value)
 {
 	memcpy(block->bytes[index], &value, sizeof(value));
 }
 
 /* 0, with its sequence; or what it failed with. */
-static int submit(struct fixture *fixture, uint32_t lane, const struct backend_command *command,
-		  uint32_t count, uint64_t *sequence_out)
+static int submit_launches(struct fixture *fixture, uint32_t lane,
+			   const struct backend_command *command, uint32_t count,
+			   uint64_t *sequence_out)
 {
 	struct backend_fault fault = {.status = 0};
 	struct test_lane *to = &fixture->lanes[lane];
@@ -70,8 +71,8 @@ Test(bursts, E21_TG2_each_launch_of_a_burst_runs_once_in_order_with_its_own_valu
 	for (uint32_t round = 0; round < 120; round++) {
 		uint32_t count = 2u << round % 4;
 		for (uint32_t i = 0; i < count; i++)
-			put(&block, i, round * 100 + i);
-		int result = submit(&fixture, 0, &burst, count, &sequence);
+			put_value(&block, i, round * 100 + i);
+		int result = submit_launches(&fixture, 0, &burst, count, &sequence);
 		cr_assert(result == 0 || result == -EAGAIN, "%d", result);
 		for (uint32_t i = 0; i < count && result == 0; i++)
 			expected = expected * 31 + round * 100 + i;
@@ -124,8 +125,8 @@ Test(bursts, F2_another_lane_waits_for_all_of_a_burst)
 	for (uint32_t round = 1; round <= 40; round++) {
 		uint64_t sequence;
 		for (uint32_t i = 0; i < 8; i++)
-			put(&block, i, round * 10 + i);
-		if (submit(&fixture, 0, &burst, 8, &sequence) < 0)
+			put_value(&block, i, round * 10 + i);
+		if (submit_launches(&fixture, 0, &burst, 8, &sequence) < 0)
 			break;
 		fixture_wait(&fixture, 1, fixture_submit_after(&fixture, 1, &move, 0, sequence));
 		fixture_read(&fixture, copy, 0, got, sizeof(got));

@@ -19,7 +19,7 @@
 #define FIXTURE_DEADLINE_NS 60000000000ull
 #define FIXTURE_POLL_NS     50000 /* of a device that wakes nobody */
 
-static void wake(void *token)
+static void wake_fixture(void *token)
 {
 	const uint64_t one = 1;
 	ssize_t written = write(*(int *)token, &one, sizeof(one));
@@ -75,8 +75,8 @@ void fixture_open(struct fixture *fixture, uint32_t device)
 	fixture->facts = &fixture->topology.devices[device];
 	fixture->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	cr_assert_geq(fixture->wake_fd, 0);
-	cr_assert_eq(fixture->ops->device_open(fixture->backend, device, wake, &fixture->wake_fd,
-					       &fixture->device, &fault),
+	cr_assert_eq(fixture->ops->device_open(fixture->backend, device, wake_fixture,
+					       &fixture->wake_fd, &fixture->device, &fault),
 		     0, "%s", fault.text);
 	for (uint32_t i = 0; i < TEST_LANES; i++) {
 		cr_assert_eq(fixture->ops->lane_create(fixture->device, BACKEND_LANE_COMPUTE,
@@ -128,8 +128,8 @@ struct source {
 	const char *text, *options;
 };
 
-static void build(struct fixture *fixture, const struct source *source, void **binary_out,
-		  size_t *bytes_out)
+static void build_source(struct fixture *fixture, const struct source *source, void **binary_out,
+			 size_t *bytes_out)
 {
 	struct backend_fault fault = {0};
 	char *log = NULL;
@@ -197,7 +197,7 @@ void fixture_binary(struct fixture *fixture, enum backend_source_kind kind, cons
 	cr_assert_geq(lock, 0, "no file in %s: %s", cache(), strerror(errno));
 	cr_assert_eq(flock(lock, LOCK_EX), 0);
 	if (!read_kept(path, binary_out, bytes_out)) {
-		build(fixture, &source, binary_out, bytes_out);
+		build_source(fixture, &source, binary_out, bytes_out);
 		keep(path, *binary_out, *bytes_out);
 	}
 	(void)close(lock);
@@ -242,9 +242,9 @@ struct backend_memory *fixture_memory(struct fixture *fixture, uint64_t size_byt
 	return memory;
 }
 
-static uint64_t submit(struct fixture *fixture, uint32_t lane,
-		       const struct backend_command *command, const struct backend_wait *waits,
-		       uint32_t wait_count)
+static uint64_t submit_to_lane(struct fixture *fixture, uint32_t lane,
+			       const struct backend_command *command,
+			       const struct backend_wait *waits, uint32_t wait_count)
 {
 	struct backend_fault fault = {0};
 	uint64_t sequence = fixture->lanes[lane].next_sequence++;
@@ -258,7 +258,7 @@ static uint64_t submit(struct fixture *fixture, uint32_t lane,
 uint64_t fixture_submit(struct fixture *fixture, uint32_t lane,
 			const struct backend_command *command)
 {
-	return submit(fixture, lane, command, NULL, 0);
+	return submit_to_lane(fixture, lane, command, NULL, 0);
 }
 
 uint64_t fixture_submit_after(struct fixture *fixture, uint32_t lane,
@@ -266,7 +266,7 @@ uint64_t fixture_submit_after(struct fixture *fixture, uint32_t lane,
 			      uint64_t other_sequence)
 {
 	const struct backend_wait wait = {fixture->lanes[other_lane].lane, other_sequence};
-	return submit(fixture, lane, command, &wait, 1);
+	return submit_to_lane(fixture, lane, command, &wait, 1);
 }
 
 struct backend_fault fixture_submit_fails(struct fixture *fixture, uint32_t lane,

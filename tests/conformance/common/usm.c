@@ -19,8 +19,8 @@ static const enum backend_usm_kind kinds[KINDS] = {BACKEND_USM_DEVICE, BACKEND_U
 						   BACKEND_USM_SHARED};
 
 /* NULL: the device has not that kind. */
-static unsigned char *take(struct fixture *fixture, enum backend_usm_kind kind, uint64_t size_bytes,
-			   uint64_t alignment)
+static unsigned char *allocate_usm(struct fixture *fixture, enum backend_usm_kind kind,
+				   uint64_t size_bytes, uint64_t alignment)
 {
 	struct backend_fault fault = {0};
 	void *pointer = NULL;
@@ -38,14 +38,14 @@ static unsigned char *take(struct fixture *fixture, enum backend_usm_kind kind, 
 	return pointer;
 }
 
-static void give(struct fixture *fixture, enum backend_usm_kind kind, void *pointer)
+static void free_usm(struct fixture *fixture, enum backend_usm_kind kind, void *pointer)
 {
 	if (pointer)
 		fixture->ops->usm_free(fixture->device, kind, pointer);
 }
 
-static void copy(struct fixture *fixture, void *to, const void *from, uint64_t size_bytes,
-		 bool host_to, bool host_from)
+static void copy_usm(struct fixture *fixture, void *to, const void *from, uint64_t size_bytes,
+		     bool host_to, bool host_from)
 {
 	const struct backend_command command = {
 		.kind = BACKEND_COMMAND_USM_COPY,
@@ -58,7 +58,7 @@ static void copy(struct fixture *fixture, void *to, const void *from, uint64_t s
 	fixture_wait(fixture, 0, fixture_submit(fixture, 0, &command));
 }
 
-static void count_up(unsigned char *bytes, size_t count, unsigned seed)
+static void fill_counting(unsigned char *bytes, size_t count, unsigned seed)
 {
 	for (size_t i = 0; i < count; i++)
 		bytes[i] = (unsigned char)(i * 7 + i / 256 + seed);
@@ -71,13 +71,13 @@ Test(usm, every_kind_at_every_alignment)
 	fixture_open(&fixture, 0);
 	for (size_t k = 0; k < KINDS; k++) {
 		for (uint64_t alignment = 1; alignment <= 4096; alignment *= 2) {
-			unsigned char *a = take(&fixture, kinds[k], 100, alignment),
-				      *b = take(&fixture, kinds[k], 100, alignment);
+			unsigned char *a = allocate_usm(&fixture, kinds[k], 100, alignment),
+				      *b = allocate_usm(&fixture, kinds[k], 100, alignment);
 			cr_assert(!a || a + 100 <= b || b + 100 <= a);
 			cr_assert_eq((uintptr_t)a % alignment, 0);
 			cr_assert_eq((uintptr_t)b % alignment, 0);
-			give(&fixture, kinds[k], a);
-			give(&fixture, kinds[k], b);
+			free_usm(&fixture, kinds[k], a);
+			free_usm(&fixture, kinds[k], b);
 		}
 	}
 	fixture_close(&fixture);
@@ -116,31 +116,31 @@ Test(usm, copies_between_all_kinds_and_host_memory)
 
 	fixture_open(&fixture, 0);
 	for (size_t k = 0; k < KINDS; k++)
-		places[k] = take(&fixture, kinds[k], BYTES, 0);
+		places[k] = allocate_usm(&fixture, kinds[k], BYTES, 0);
 	for (unsigned i = 0; i < KINDS * KINDS; i++) {
 		unsigned char *from = places[i / KINDS], *to = places[i % KINDS];
 		if (!from || !to || from == to)
 			continue;
-		count_up(sent, BYTES, i);
+		fill_counting(sent, BYTES, i);
 		memset(got, 0, BYTES);
-		copy(&fixture, from, sent, BYTES, false, true);
-		copy(&fixture, to + 5, from + 2, BYTES - 5, false, false);
-		copy(&fixture, got, to + 5, BYTES - 5, true, false);
+		copy_usm(&fixture, from, sent, BYTES, false, true);
+		copy_usm(&fixture, to + 5, from + 2, BYTES - 5, false, false);
+		copy_usm(&fixture, got, to + 5, BYTES - 5, true, false);
 		cr_assert_arr_eq(got, sent + 2, BYTES - 5, "from %u to %u", i / KINDS, i % KINDS);
 		cr_assert_eq(got[BYTES - 5], 0);
 	}
 	for (size_t k = 0; k < KINDS; k++)
-		give(&fixture, kinds[k], places[k]);
+		free_usm(&fixture, kinds[k], places[k]);
 	fixture_close(&fixture);
 }
 
-static void fill(struct fixture *fixture, unsigned char *to, uint64_t size_bytes,
-		 size_t pattern_bytes)
+static void check_usm_fill(struct fixture *fixture, unsigned char *to, uint64_t size_bytes,
+			   size_t pattern_bytes)
 {
 	static unsigned char got[BYTES];
 	unsigned char pattern[128];
 
-	count_up(pattern, pattern_bytes, (unsigned)pattern_bytes);
+	fill_counting(pattern, pattern_bytes, (unsigned)pattern_bytes);
 	const struct backend_command command = {
 		.kind = BACKEND_COMMAND_USM_FILL,
 		.usm = {.destination = to,
@@ -151,8 +151,8 @@ static void fill(struct fixture *fixture, unsigned char *to, uint64_t size_bytes
 	uint64_t sequence = fixture_submit(fixture, 0, &command);
 	memset(pattern, 0, sizeof(pattern)); /* it was copied at submit */
 	fixture_wait(fixture, 0, sequence);
-	copy(fixture, got, to, size_bytes, true, false);
-	count_up(pattern, pattern_bytes, (unsigned)pattern_bytes);
+	copy_usm(fixture, got, to, size_bytes, true, false);
+	fill_counting(pattern, pattern_bytes, (unsigned)pattern_bytes);
 	for (size_t i = 0; i < size_bytes; i++)
 		cr_assert_eq(got[i], pattern[i % pattern_bytes], "pattern of %zu, byte %zu",
 			     pattern_bytes, i);
@@ -164,12 +164,12 @@ Test(usm, fills_with_patterns_of_1_to_128_bytes)
 
 	fixture_open(&fixture, 0);
 	for (size_t k = 0; k < KINDS; k++) {
-		unsigned char *memory = take(&fixture, kinds[k], BYTES, 0);
+		unsigned char *memory = allocate_usm(&fixture, kinds[k], BYTES, 0);
 		for (size_t size = 1; memory && size <= 128; size++)
-			fill(&fixture, memory + size % 3 * 7, size * 37, size);
+			check_usm_fill(&fixture, memory + size % 3 * 7, size * 37, size);
 		for (size_t size = 1; memory && size <= 128; size = size * 2 + 1)
-			fill(&fixture, memory + k, BYTES - k, size);
-		give(&fixture, kinds[k], memory);
+			check_usm_fill(&fixture, memory + k, BYTES - k, size);
+		free_usm(&fixture, kinds[k], memory);
 	}
 	fixture_close(&fixture);
 }
@@ -188,13 +188,13 @@ Test(usm, kernels_take_pointers)
 		got[i] = i * 3;
 	fixture_write(&fixture, plain, 0, got, sizeof(got));
 	for (size_t k = 0; k < KINDS; k++) {
-		unsigned char *memory = take(&fixture, kinds[k], sizeof(got) * 2, 0);
+		unsigned char *memory = allocate_usm(&fixture, kinds[k], sizeof(got) * 2, 0);
 		if (!memory)
 			continue;
 		memset(got, 0, sizeof(got));
 		got[COUNT - 1] = 10;
-		copy(&fixture, memory, got, sizeof(got), false, true);
-		copy(&fixture, memory + sizeof(got), got, sizeof(got), false, true);
+		copy_usm(&fixture, memory, got, sizeof(got), false, true);
+		copy_usm(&fixture, memory + sizeof(got), got, sizeof(got), false, true);
 		const struct backend_argument first[] = {
 			{.kind = BACKEND_ARGUMENT_GLOBAL, .global = {.usm = memory + sizeof(got)}},
 			global_argument(plain),
@@ -207,11 +207,11 @@ Test(usm, kernels_take_pointers)
 		(void)fixture_submit(&fixture, 0, &command);
 		command.launch.arguments = second;
 		fixture_wait(&fixture, 0, fixture_submit(&fixture, 0, &command));
-		copy(&fixture, got, memory, sizeof(got), true, false);
+		copy_usm(&fixture, got, memory, sizeof(got), true, false);
 		for (uint32_t i = 0; i < COUNT; i++)
 			cr_assert_eq(got[i], i * 3 + (i == COUNT - 1 ? 20 : 0),
 				     "kind %zu, element %u", k, i);
-		give(&fixture, kinds[k], memory);
+		free_usm(&fixture, kinds[k], memory);
 	}
 	fixture.ops->memory_free(plain);
 	fixture.ops->kernel_free(add);
@@ -230,7 +230,7 @@ Test(usm, kernels_outlive_the_memory_that_they_used)
 	for (uint32_t i = 0; i < 100; i++) {
 		uint32_t got[64] = {0};
 		unsigned char *memory =
-			take(&fixture, BACKEND_USM_DEVICE, sizeof(got) * (1 + i % 5), 0);
+			allocate_usm(&fixture, BACKEND_USM_DEVICE, sizeof(got) * (1 + i % 5), 0);
 		if (!memory)
 			break;
 		const struct backend_argument argument = {.kind = BACKEND_ARGUMENT_GLOBAL,
@@ -238,10 +238,10 @@ Test(usm, kernels_outlive_the_memory_that_they_used)
 		const struct backend_command command =
 			launch_command(kernel, 1, &global, &argument, 1);
 		fixture_wait(&fixture, 1, fixture_submit(&fixture, 1, &command));
-		copy(&fixture, got, memory, sizeof(got), true, false);
+		copy_usm(&fixture, got, memory, sizeof(got), true, false);
 		for (uint32_t j = 0; j < 64; j++)
 			cr_assert_eq(got[j], j);
-		give(&fixture, BACKEND_USM_DEVICE, memory);
+		free_usm(&fixture, BACKEND_USM_DEVICE, memory);
 	}
 	/* When there is none at all, too. */
 	struct backend_memory *plain = fixture_memory(&fixture, global * 4, NULL);
@@ -254,7 +254,7 @@ Test(usm, kernels_outlive_the_memory_that_they_used)
 }
 
 /* At submit or when it is its turn. */
-static void refused(struct fixture *fixture, const struct backend_command *command)
+static void expect_usm_refused(struct fixture *fixture, const struct backend_command *command)
 {
 	struct backend_fault fault = {0};
 	uint64_t sequence = fixture->lanes[0].next_sequence++;
@@ -282,7 +282,7 @@ Test(usm, G1_shared_usm_takes_prefetch_and_all_ten_advices)
 	struct backend_command command;
 
 	fixture_open(&fixture, 0);
-	unsigned char *memory = take(&fixture, BACKEND_USM_SHARED, 65536, 4096);
+	unsigned char *memory = allocate_usm(&fixture, BACKEND_USM_SHARED, 65536, 4096);
 	for (int i = BACKEND_ADVICE_SET_READ_MOSTLY;
 	     memory && i <= BACKEND_ADVICE_UNSET_ACCESSED_BY_HOST; i++) {
 		command = hint(BACKEND_COMMAND_USM_ADVISE, memory + 4096, (enum backend_advice)i);
@@ -291,7 +291,7 @@ Test(usm, G1_shared_usm_takes_prefetch_and_all_ten_advices)
 	command = hint(BACKEND_COMMAND_USM_PREFETCH, memory, 0);
 	if (memory)
 		fixture_wait(&fixture, 0, fixture_submit(&fixture, 0, &command));
-	give(&fixture, BACKEND_USM_SHARED, memory);
+	free_usm(&fixture, BACKEND_USM_SHARED, memory);
 	fixture_close(&fixture);
 }
 
@@ -302,16 +302,16 @@ Test(usm, G2_only_shared_usm_takes_advice_and_prefetch)
 
 	fixture_open(&fixture, 0);
 	for (size_t k = 0; k < 2; k++) {
-		unsigned char *memory = take(&fixture, kinds[k], 65536, 4096);
+		unsigned char *memory = allocate_usm(&fixture, kinds[k], 65536, 4096);
 		for (int i = BACKEND_ADVICE_SET_READ_MOSTLY;
 		     memory && i <= BACKEND_ADVICE_UNSET_ACCESSED_BY_HOST; i++) {
 			command = hint(BACKEND_COMMAND_USM_ADVISE, memory, (enum backend_advice)i);
-			refused(&fixture, &command);
+			expect_usm_refused(&fixture, &command);
 		}
 		command = hint(BACKEND_COMMAND_USM_PREFETCH, memory, 0);
 		if (memory)
-			refused(&fixture, &command);
-		give(&fixture, kinds[k], memory);
+			expect_usm_refused(&fixture, &command);
+		free_usm(&fixture, kinds[k], memory);
 	}
 	fixture_close(&fixture);
 }
@@ -322,12 +322,12 @@ Test(usm, G3_other_advice_is_an_error)
 	struct fixture fixture = {.wake_fd = -1};
 
 	fixture_open(&fixture, 0);
-	unsigned char *memory = take(&fixture, BACKEND_USM_SHARED, 65536, 4096);
+	unsigned char *memory = allocate_usm(&fixture, BACKEND_USM_SHARED, 65536, 4096);
 	for (size_t i = 0; memory && i < sizeof(others) / sizeof(*others); i++) {
 		const struct backend_command command =
 			hint(BACKEND_COMMAND_USM_ADVISE, memory, (enum backend_advice)others[i]);
-		refused(&fixture, &command);
+		expect_usm_refused(&fixture, &command);
 	}
-	give(&fixture, BACKEND_USM_SHARED, memory);
+	free_usm(&fixture, BACKEND_USM_SHARED, memory);
 	fixture_close(&fixture);
 }

@@ -26,7 +26,7 @@ struct scene {
 	uint64_t global;
 };
 
-static void begin(struct scene *scene)
+static void begin_bursts(struct scene *scene)
 {
 	static const uint32_t zeros[COUNT];
 
@@ -42,7 +42,7 @@ static void begin(struct scene *scene)
 	scene->arguments[2] = value_argument(scene->values[0], sizeof(uint32_t));
 }
 
-static void end(struct scene *scene)
+static void end_bursts(struct scene *scene)
 {
 	scene->fixture.ops->kernel_free(scene->mix);
 	scene->fixture.ops->memory_free(scene->to);
@@ -52,8 +52,8 @@ static void end(struct scene *scene)
 }
 
 /* Each launch does x = 31 x + its value; 0, or what the burst was refused with. */
-static int submit(struct scene *scene, uint32_t lane, uint32_t count, uint32_t first_value,
-		  struct backend_command *command, uint64_t *sequence_out)
+static int submit_mixes(struct scene *scene, uint32_t lane, uint32_t count, uint32_t first_value,
+			struct backend_command *command, uint64_t *sequence_out)
 {
 	struct backend_fault fault = {.status = 0};
 	struct test_lane *to = &scene->fixture.lanes[lane];
@@ -77,7 +77,7 @@ static struct backend_command command_of(struct scene *scene)
 	return launch_command(scene->mix, 1, &scene->global, scene->arguments, 3);
 }
 
-static void expect(struct scene *scene, uint32_t value)
+static void expect_mixed(struct scene *scene, uint32_t value)
 {
 	uint32_t words[COUNT];
 
@@ -92,20 +92,20 @@ Test(cuda_bursts, TG2_a_burst_that_the_driver_takes_no_chain_of_is_launched_one_
 	uint32_t expected = 0;
 	uint64_t sequence = 0;
 
-	begin(&scene);
+	begin_bursts(&scene);
 	struct backend_command command = command_of(&scene);
 	double_command("fail cuGraphLaunch 1 2 1000");
 	for (uint32_t round = 0; round < 5; round++) {
-		cr_assert_eq(submit(&scene, 1, LENGTH, round * 100, &command, &sequence), 0);
+		cr_assert_eq(submit_mixes(&scene, 1, LENGTH, round * 100, &command, &sequence), 0);
 		for (uint32_t i = 0; i < LENGTH; i++)
 			expected = expected * 31 + round * 100 + i;
 		fixture_wait(&scene.fixture, 1, sequence);
-		expect(&scene, expected);
+		expect_mixed(&scene, expected);
 	}
 	cr_assert_gt(scene.fixture.device->lanes->chains_refused, 0);
 	cr_assert_eq(scene.fixture.device->lanes->chains_sent, 0);
 	double_command("fail cuGraphLaunch 1 0 0");
-	end(&scene);
+	end_bursts(&scene);
 }
 
 /* Those before and behind it run all the same; whose they are the engine knows by the bits. */
@@ -115,11 +115,11 @@ Test(cuda_bursts, M9_TG2_a_launch_of_a_burst_that_is_refused_is_named)
 	uint32_t expected = 0;
 	uint64_t sequence = 0;
 
-	begin(&scene);
+	begin_bursts(&scene);
 	struct backend_command command = command_of(&scene);
 	double_command("fail cuGraphLaunch 1 2 1000");
 	double_command("fail cuLaunchKernel 3 2 1");
-	cr_assert_eq(submit(&scene, 1, LENGTH, 7, &command, &sequence), 0);
+	cr_assert_eq(submit_mixes(&scene, 1, LENGTH, 7, &command, &sequence), 0);
 	struct backend_completion told = fixture_finish(&scene.fixture, 1, sequence);
 	cr_assert_eq(told.fault.status, STATUS_MEMORY_ALLOCATION, "%s", told.fault.text);
 	cr_assert_not(told.fault.device_lost);
@@ -127,15 +127,15 @@ Test(cuda_bursts, M9_TG2_a_launch_of_a_burst_that_is_refused_is_named)
 	for (uint32_t i = 0; i < LENGTH; i++)
 		if (i != 2)
 			expected = expected * 31 + 7 + i;
-	expect(&scene, expected);
+	expect_mixed(&scene, expected);
 	/* The next one is as good as any. */
-	cr_assert_eq(submit(&scene, 1, LENGTH, 20, &command, &sequence), 0);
+	cr_assert_eq(submit_mixes(&scene, 1, LENGTH, 20, &command, &sequence), 0);
 	fixture_wait(&scene.fixture, 1, sequence);
 	for (uint32_t i = 0; i < LENGTH; i++)
 		expected = expected * 31 + 20 + i;
-	expect(&scene, expected);
+	expect_mixed(&scene, expected);
 	double_command("fail cuGraphLaunch 1 0 0");
-	end(&scene);
+	end_bursts(&scene);
 }
 
 /* Refused before anything of them is sent: what follows, launch by launch, has the numbers that
@@ -146,13 +146,14 @@ Test(cuda_bursts, TG2_what_no_chain_takes_leaves_nothing_behind_and_goes_alone)
 	uint32_t expected = 0;
 	uint64_t sequence = 0;
 
-	begin(&scene);
+	begin_bursts(&scene);
 	struct backend_command command = command_of(&scene), whole = command_of(&scene);
 	const struct backend_launch_properties together = {.cooperative = true};
 	whole.launch.properties = &together;
-	cr_assert_eq(submit(&scene, 1, 2 * CUDA_CHAIN_LENGTH_MAX, 0, &command, &sequence), -EAGAIN,
-		     "longer than a chain");
-	cr_assert_eq(submit(&scene, 1, LENGTH, 40, &whole, &sequence), -EAGAIN, "cooperative");
+	cr_assert_eq(submit_mixes(&scene, 1, 2 * CUDA_CHAIN_LENGTH_MAX, 0, &command, &sequence),
+		     -EAGAIN, "longer than a chain");
+	cr_assert_eq(submit_mixes(&scene, 1, LENGTH, 40, &whole, &sequence), -EAGAIN,
+		     "cooperative");
 	for (uint32_t i = 0; i < LENGTH; i++) {
 		uint32_t value = 60 + i;
 		memcpy(scene.values[0], &value, sizeof(value));
@@ -160,11 +161,11 @@ Test(cuda_bursts, TG2_what_no_chain_takes_leaves_nothing_behind_and_goes_alone)
 		expected = expected * 31 + value;
 	}
 	fixture_wait(&scene.fixture, 1, sequence);
-	expect(&scene, expected);
-	cr_assert_eq(submit(&scene, 1, LENGTH, 80, &command, &sequence), 0);
+	expect_mixed(&scene, expected);
+	cr_assert_eq(submit_mixes(&scene, 1, LENGTH, 80, &command, &sequence), 0);
 	for (uint32_t i = 0; i < LENGTH; i++)
 		expected = expected * 31 + 80 + i;
 	fixture_wait(&scene.fixture, 1, sequence);
-	expect(&scene, expected);
-	end(&scene);
+	expect_mixed(&scene, expected);
+	end_bursts(&scene);
 }

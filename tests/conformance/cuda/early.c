@@ -43,7 +43,7 @@ struct scene {
 	uint64_t global;
 };
 
-static bool scene_open(struct scene *scene, const char *source)
+static bool open_early_scene(struct scene *scene, const char *source)
 {
 	*scene = (struct scene){.looks = run_is_real() ? 1000000 : 5, .global = 1};
 	run_open(&scene->run, BACKEND_SOURCE_PTX, source, "", "second");
@@ -92,15 +92,15 @@ static void expect_words(struct scene *scene, uint32_t seen)
 	fixture_write(fixture, scene->memory, 0, none, sizeof(none));
 }
 
-static uint64_t count(const char *what)
+static uint64_t count_driver_calls(const char *what)
 {
 	return run_is_real() ? 0 : double_count(what);
 }
 
 static void expect_early(uint64_t launches, uint64_t in_vain)
 {
-	cr_assert_eq(count("early"), run_is_real() ? 0 : launches);
-	cr_assert_eq(count("early in vain"), run_is_real() ? 0 : in_vain);
+	cr_assert_eq(count_driver_calls("early"), run_is_real() ? 0 : launches);
+	cr_assert_eq(count_driver_calls("early in vain"), run_is_real() ? 0 : in_vain);
 }
 
 /* Both sent together: the second after the launch with the number that the first has, or another
@@ -123,7 +123,7 @@ Test(cuda_early, R5_a_launch_begins_before_the_one_before_it_is_over)
 {
 	struct scene scene;
 
-	if (!scene_open(&scene, pair))
+	if (!open_early_scene(&scene, pair))
 		return;
 	for (uint32_t i = 1; i <= 3; i++) {
 		launch_pair(&scene, true, false);
@@ -139,7 +139,7 @@ Test(cuda_early, R5_a_launch_begins_early_after_the_one_that_was_meant_alone)
 {
 	struct scene scene;
 
-	if (!scene_open(&scene, pair))
+	if (!open_early_scene(&scene, pair))
 		return;
 	launch_pair(&scene, false, false);
 	expect_words(&scene, 0);
@@ -155,7 +155,7 @@ Test(cuda_early, R5_a_kernel_that_does_not_wait_is_known_and_never_begins_early)
 	struct scene scene;
 	struct backend_kernel_facts facts;
 
-	if (!scene_open(&scene, never_waits))
+	if (!open_early_scene(&scene, never_waits))
 		return;
 	const struct backend_ops *ops = scene.run.fixture.ops;
 	ops->kernel_facts(scene.run.kernel, &facts);
@@ -173,7 +173,7 @@ Test(cuda_early, R5_launches_in_front_and_behind_keep_their_order)
 	struct scene scene;
 	uint64_t sequence = 0;
 
-	if (!scene_open(&scene, pair))
+	if (!open_early_scene(&scene, pair))
 		return;
 	struct fixture *fixture = &scene.run.fixture;
 	for (uint32_t i = 0; i < 11; i++) {
@@ -195,7 +195,7 @@ Test(cuda_early, R5_a_node_begins_before_the_one_before_it_is_over)
 	static const struct backend_launch_properties early = {.early = true};
 	struct scene scene;
 
-	if (!scene_open(&scene, pair))
+	if (!open_early_scene(&scene, pair))
 		return;
 	struct fixture *fixture = &scene.run.fixture;
 	struct backend_graph *graph = graph_make(fixture);
@@ -209,8 +209,8 @@ Test(cuda_early, R5_a_node_begins_before_the_one_before_it_is_over)
 	for (uint32_t i = 1; i <= 3; i++) {
 		graph_run(fixture, graph);
 		expect_words(&scene, run_is_real());
-		cr_assert_eq(count("overlapped early"), run_is_real() ? 0 : i);
-		cr_assert_eq(count("overlapped"), 0);
+		cr_assert_eq(count_driver_calls("overlapped early"), run_is_real() ? 0 : i);
+		cr_assert_eq(count_driver_calls("overlapped"), 0);
 	}
 	fixture->ops->graph_free(graph);
 	scene_close(&scene);

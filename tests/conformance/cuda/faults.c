@@ -24,7 +24,7 @@ struct scene {
 
 static const uint64_t global = COUNT;
 
-static void scene_open(struct scene *scene)
+static void open_fault_scene(struct scene *scene)
 {
 	*scene = (struct scene){.fixture = {.wake_fd = -1}, .value = 9};
 	fixture_open(&scene->fixture, 0);
@@ -83,7 +83,7 @@ Test(cuda_faults, M10_an_illegal_address)
 	struct backend_completion told[64];
 	struct backend_fault fault = {0};
 
-	scene_open(&scene);
+	open_fault_scene(&scene);
 	const struct backend_command fill = fill_command(&scene),
 				     increment = increment_command(&scene);
 	fixture_wait(&scene.fixture, 0, fixture_submit(&scene.fixture, 0, &fill));
@@ -135,7 +135,7 @@ Test(cuda_faults, M10_a_kernel_that_writes_where_nothing_is)
 	struct scene scene;
 	const uint64_t far = COUNT * 1000;
 
-	scene_open(&scene);
+	open_fault_scene(&scene);
 	const struct backend_command bad =
 		launch_command(scene.fill, 1, &far, scene.fill_arguments, 2);
 	struct backend_completion told =
@@ -153,7 +153,7 @@ Test(cuda_faults, a_device_that_falls_off_the_bus_is_told_once_to_all)
 	struct backend_fault fault = {0};
 	struct backend_memory *memory = NULL;
 
-	scene_open(&scene);
+	open_fault_scene(&scene);
 	const struct backend_command fill = fill_command(&scene);
 	double_command("gate close fill_u32");
 	for (unsigned lane = 0; lane < TEST_LANES; lane++)
@@ -179,7 +179,7 @@ Test(cuda_faults, an_idle_device_that_is_lost)
 	struct scene scene;
 	struct backend_fault fault = {0};
 
-	scene_open(&scene);
+	open_fault_scene(&scene);
 	const struct backend_command fill = fill_command(&scene);
 	fixture_wait(&scene.fixture, 0, fixture_submit(&scene.fixture, 0, &fill));
 	double_command("lose");
@@ -202,7 +202,7 @@ Test(cuda_faults, I11_out_of_memory_is_no_fault_of_the_device)
 	struct backend_memory *memory = NULL;
 
 	double_command("memory %llu", 1ull << 30);
-	scene_open(&scene);
+	open_fault_scene(&scene);
 	cr_assert_lt(scene.fixture.ops->memory_create(scene.fixture.device, 2ull << 30, NULL,
 						      BACKEND_EXPORT_NONE, &memory, &fault),
 		     0);

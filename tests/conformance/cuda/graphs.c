@@ -57,8 +57,8 @@ static void stage_close(struct stage *stage)
 	fixture_close(&stage->fixture);
 }
 
-static struct backend_command increment(const struct stage *stage,
-					struct backend_argument *argument)
+static struct backend_command increment_command(const struct stage *stage,
+						struct backend_argument *argument)
 {
 	static const uint64_t global = GRAPH_WORDS;
 
@@ -78,7 +78,7 @@ Test(cuda_graphs, L9_L17_a_launch_is_one_call_and_all_is_given_back)
 		 launches = double_count("launches");
 	const struct backend_command fill = fill_all(stage.a, &value),
 				     copy = copy_all(stage.b, stage.a),
-				     launch = increment(&stage, &argument);
+				     launch = increment_command(&stage, &argument);
 	uint32_t node = graph_node(&stage.fixture, stage.graph, &fill, NULL, 0);
 	node = graph_node(&stage.fixture, stage.graph, &launch, &node, 1);
 	(void)graph_node(&stage.fixture, stage.graph, &copy, &node, 1);
@@ -113,7 +113,7 @@ Test(cuda_graphs, a_direct_completion_comes_first)
 	cr_assert_eq(stage.fixture.ops->host_register(stage.fixture.device, (void *)words, 4096,
 						      &host, &fault),
 		     0);
-	const struct backend_command launch = increment(&stage, &argument);
+	const struct backend_command launch = increment_command(&stage, &argument);
 	(void)graph_node(&stage.fixture, stage.graph, &launch, NULL, 0);
 	graph_finish(&stage.fixture, stage.graph, false);
 	const struct backend_command whole = {.kind = BACKEND_COMMAND_GRAPH, .graph = stage.graph};
@@ -203,7 +203,7 @@ Test(cuda_graphs, R3_what_is_skipped_stays_so_in_an_executable_that_is_made_anew
 	copy.copy.destination_offset_bytes = 2000;
 	copy.copy.size_bytes = 32;
 	copy.copy.rect = &rect;
-	const struct backend_command add = increment(&stage, &argument);
+	const struct backend_command add = increment_command(&stage, &argument);
 	const uint32_t box = graph_node(&stage.fixture, stage.graph, &copy, NULL, 0);
 	const uint32_t skipped = graph_node(&stage.fixture, stage.graph, &add, &box, 1);
 	graph_finish(&stage.fixture, stage.graph, true);
@@ -359,7 +359,7 @@ Test(cuda_graphs, K20_a_capture_that_is_left_open_is_ended_and_told)
  * K20: while an application's thread captures in the mode that forbids all others what may wait,
  * the backend's threads take and give memory, and the capture is none the worse.
  */
-static void *allocate(void *argument)
+static void *allocate_while_capturing(void *argument)
 {
 	struct stage *stage = argument;
 	struct backend_fault fault = {0};
@@ -386,7 +386,7 @@ static int capture_beside(void *context, const struct backend_native_scope *scop
 							    CU_STREAM_CAPTURE_MODE_GLOBAL);
 	if (result != CUDA_SUCCESS)
 		return (int)result;
-	cr_assert_eq(pthread_create(&other, NULL, allocate, context), 0);
+	cr_assert_eq(pthread_create(&other, NULL, allocate_while_capturing, context), 0);
 	cr_assert_eq(pthread_join(other, NULL), 0);
 	(void)CALL(cuMemsetD32Async)(scope->memories[0], 5, GRAPH_WORDS, stream);
 	return (int)CALL(cuStreamEndCapture)(stream, &graph);
@@ -424,7 +424,7 @@ Test(cuda_graphs, M10_a_node_that_fails_is_its_graphs_fault)
 	const struct backend_command nop = {.kind = BACKEND_COMMAND_NOP};
 
 	stage_open(&stage);
-	const struct backend_command launch = increment(&stage, &argument);
+	const struct backend_command launch = increment_command(&stage, &argument);
 	uint32_t node = graph_node(&stage.fixture, stage.graph, &launch, NULL, 0);
 	(void)graph_node(&stage.fixture, stage.graph, &launch, &node, 1);
 	graph_finish(&stage.fixture, stage.graph, false);
@@ -457,7 +457,7 @@ Test(cuda_graphs, L17_what_fails_half_way_leaves_nothing)
 	const struct backend_command nop = {.kind = BACKEND_COMMAND_NOP};
 
 	stage_open(&stage);
-	const struct backend_command launch = increment(&stage, &argument),
+	const struct backend_command launch = increment_command(&stage, &argument),
 				     copy = copy_all(stage.b, stage.a);
 	(void)graph_node(&stage.fixture, stage.graph, &nop, NULL, 0);
 	graph_finish(&stage.fixture, stage.graph, false);

@@ -31,7 +31,7 @@ struct scene {
 	uint64_t global;
 };
 
-static bool scene_open(struct scene *scene)
+static bool open_l2_scene(struct scene *scene)
 {
 	*scene = (struct scene){.value = 3, .global = WORDS};
 	run_open(&scene->run, BACKEND_SOURCE_PTX, add_ptx, "", "add");
@@ -53,7 +53,8 @@ static void scene_close(struct scene *scene)
 		double_check(true);
 }
 
-static void launch(struct scene *scene, const struct backend_launch_properties *properties)
+static void launch_with_window(struct scene *scene,
+			       const struct backend_launch_properties *properties)
 {
 	struct backend_command command =
 		launch_command(scene->run.kernel, 1, &scene->global, scene->arguments, 2);
@@ -91,16 +92,16 @@ Test(cuda_l2, R6_a_launch_carries_its_window_and_no_other_does)
 	struct scene scene;
 	struct fake_cuda_record last = {.value = 0};
 
-	if (!scene_open(&scene))
+	if (!open_l2_scene(&scene))
 		return;
 	const uint64_t address = scene.memory->address + 64;
 	const struct backend_launch_properties properties = {
 		.window = {address, BYTES - 64, 0.5f, BACKEND_L2_PERSISTING, BACKEND_L2_STREAMING}};
 	const struct backend_launch_properties other = {
 		.window = {address, 128, 1.0f, BACKEND_L2_STREAMING, BACKEND_L2_NORMAL}};
-	launch(&scene, NULL);
-	launch(&scene, &properties);
-	launch(&scene, NULL);
+	launch_with_window(&scene, NULL);
+	launch_with_window(&scene, &properties);
+	launch_with_window(&scene, NULL);
 	cr_assert_eq(windows(&last), run_is_real() ? 0 : 1);
 	if (!run_is_real()) {
 		cr_expect_eq(last.address, address);
@@ -109,8 +110,8 @@ Test(cuda_l2, R6_a_launch_carries_its_window_and_no_other_does)
 		cr_expect_eq(last.location_type, CU_ACCESS_PROPERTY_PERSISTING);
 		cr_expect_eq(last.location_id, CU_ACCESS_PROPERTY_STREAMING);
 	}
-	launch(&scene, &other);
-	launch(&scene, NULL);
+	launch_with_window(&scene, &other);
+	launch_with_window(&scene, NULL);
 	cr_assert_eq(windows(&last), run_is_real() ? 0 : 2);
 	if (!run_is_real()) {
 		cr_expect_eq(last.value, 1000);
@@ -127,7 +128,7 @@ Test(cuda_l2, R6_launches_with_a_window_are_no_burst)
 	struct scene scene;
 	struct backend_fault fault = {0};
 
-	if (!scene_open(&scene))
+	if (!open_l2_scene(&scene))
 		return;
 	const struct backend_launch_properties properties = {
 		.window = {scene.memory->address, BYTES, 1.0f, BACKEND_L2_PERSISTING,
@@ -136,7 +137,7 @@ Test(cuda_l2, R6_launches_with_a_window_are_no_burst)
 	struct backend_command command =
 		launch_command(scene.run.kernel, 1, &scene.global, scene.arguments, 2);
 	command.launch.properties = &properties;
-	launch(&scene, NULL);
+	launch_with_window(&scene, NULL);
 	cr_assert_eq(fixture->ops->submit_burst(fixture->lanes[1].lane, &command, 2, 0, NULL, 0,
 						1000, &fault),
 		     -EAGAIN);
@@ -174,7 +175,7 @@ Test(cuda_l2, R6_a_bounded_part_of_the_cache_is_set_aside_while_windows_want_it)
 {
 	struct scene scene;
 
-	if (!scene_open(&scene))
+	if (!open_l2_scene(&scene))
 		return;
 	struct fixture *fixture = &scene.run.fixture;
 	const uint64_t most = (uint64_t)fixture->device->facts->persisting_bytes / CUDA_L2_SHARE;
@@ -188,7 +189,7 @@ Test(cuda_l2, R6_a_bounded_part_of_the_cache_is_set_aside_while_windows_want_it)
 		.window = {scene.memory->address, BYTES, 1.0f, BACKEND_L2_PERSISTING,
 			   BACKEND_L2_STREAMING}};
 	for (uint32_t i = 0; i < 4; i++)
-		launch(&scene, &properties);
+		launch_with_window(&scene, &properties);
 	expect_sums(&scene);
 	want(fixture, UINT64_MAX);
 	const uint64_t all = set_aside();

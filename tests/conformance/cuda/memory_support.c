@@ -125,7 +125,7 @@ void gpu_open(struct gpu *gpu, const char *const *options)
 	gpu_open_device(gpu, 0);
 }
 
-static void close_all(struct gpu *gpu)
+static void close_gpu(struct gpu *gpu)
 {
 	for (uint32_t device = 0; device < GPU_DEVICES; device++) {
 		if (!gpu->devices[device])
@@ -152,7 +152,7 @@ static void check_records(const struct fake_cuda_control *fake)
 
 void gpu_close(struct gpu *gpu)
 {
-	close_all(gpu);
+	close_gpu(gpu);
 	if (!gpu->fake)
 		return;
 	check_records(gpu->fake);
@@ -163,7 +163,7 @@ void gpu_close(struct gpu *gpu)
 
 void gpu_close_lost(struct gpu *gpu)
 {
-	close_all(gpu);
+	close_gpu(gpu);
 }
 
 uint64_t gpu_submit(struct gpu *gpu, uint32_t device, uint32_t lane,

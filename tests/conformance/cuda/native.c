@@ -25,8 +25,8 @@ static uint64_t get(struct fixture *fixture, enum backend_native_kind kind, void
 }
 
 /* A launch of increment_u32 over all words, waited for. */
-static void increment(struct fixture *fixture, uint32_t lane, struct backend_kernel *kernel,
-		      struct backend_memory *memory)
+static void increment_words(struct fixture *fixture, uint32_t lane, struct backend_kernel *kernel,
+			    struct backend_memory *memory)
 {
 	const uint64_t global = WORDS;
 	const struct backend_argument arguments[] = {global_argument(memory)};
@@ -35,7 +35,8 @@ static void increment(struct fixture *fixture, uint32_t lane, struct backend_ker
 	fixture_wait(fixture, lane, fixture_submit(fixture, lane, &launch));
 }
 
-static void expect(struct fixture *fixture, struct backend_memory *memory, uint32_t value)
+static void expect_native_words(struct fixture *fixture, struct backend_memory *memory,
+				uint32_t value)
 {
 	uint32_t words[WORDS];
 
@@ -232,9 +233,9 @@ Test(cuda_native, I3_I9_N7_a_device_in_a_context_of_the_applications)
 	cr_assert_eq(of_stream, context);
 	struct backend_memory *memory = zeros(&fixture);
 	struct backend_kernel *kernel = fixture_kernel(&fixture, "increment_u32");
-	increment(&fixture, 0, kernel, memory);
-	increment(&fixture, 1, kernel, memory);
-	expect(&fixture, memory, 2);
+	increment_words(&fixture, 0, kernel, memory);
+	increment_words(&fixture, 1, kernel, memory);
+	expect_native_words(&fixture, memory, 2);
 	fixture.ops->kernel_free(kernel);
 	fixture.ops->memory_free(memory);
 	fixture_close(&fixture);
@@ -262,8 +263,8 @@ Test(cuda_native, I3_A8_a_device_in_its_primary_context)
 	APP_MUST(APP(cuDevicePrimaryCtxRelease)(0));
 	struct backend_memory *memory = zeros(&fixture);
 	struct backend_kernel *kernel = fixture_kernel(&fixture, "increment_u32");
-	increment(&fixture, 0, kernel, memory);
-	expect(&fixture, memory, 1);
+	increment_words(&fixture, 0, kernel, memory);
+	expect_native_words(&fixture, memory, 1);
 	fixture.ops->kernel_free(kernel);
 	fixture.ops->memory_free(memory);
 	/* And once more beside it, as the backend itself opens it, and no third time like that. */
@@ -296,14 +297,14 @@ Test(cuda_native, I3_two_contexts_of_one_device_side_by_side)
 	struct backend_memory *from = zeros(&own), *to = zeros(&theirs);
 	struct backend_kernel *kernel = fixture_kernel(&own, "increment_u32");
 	struct backend_kernel *other = fixture_kernel(&theirs, "increment_u32");
-	increment(&own, 0, kernel, from);
+	increment_words(&own, 0, kernel, from);
 	const struct backend_command copy = {
 		.kind = BACKEND_COMMAND_COPY_PEER,
 		.copy = {.source = from, .destination = to, .size_bytes = WORDS * 4}};
 	fixture_wait(&theirs, 0, fixture_submit(&theirs, 0, &copy));
-	increment(&theirs, 0, other, to);
-	expect(&theirs, to, 2);
-	expect(&own, from, 1);
+	increment_words(&theirs, 0, other, to);
+	expect_native_words(&theirs, to, 2);
+	expect_native_words(&own, from, 1);
 	own.ops->kernel_free(kernel);
 	own.ops->kernel_free(other);
 	own.ops->memory_free(from);
@@ -371,7 +372,7 @@ Test(cuda_native, I4_I9_N7_a_stream_of_the_applications_as_a_lane)
 	cr_assert_eq(fixture.lanes[0].seen_count, seen);
 	double_command("gate open memset");
 	fixture_wait(&fixture, 0, sequence + 1);
-	expect(&fixture, memory, 42);
+	expect_native_words(&fixture, memory, 42);
 	uint64_t destroyed = double_count("call cuStreamDestroy");
 	fixture.ops->lane_free(lane);
 	fixture.lanes[0].lane = pooled;
@@ -470,7 +471,7 @@ Test(cuda_native, I7_I9_N7_an_event_of_the_applications)
 	double_command("gate open memset");
 	fixture_wait(&fixture, 0, waited);
 	fixture_wait(&fixture, 0, last);
-	expect(&fixture, memory, 41);
+	expect_native_words(&fixture, memory, 41);
 	uint64_t destroyed = double_count("call cuEventDestroy");
 	fixture.ops->event_free(made);
 	cr_assert_eq(double_count("call cuEventDestroy"), destroyed);

@@ -37,7 +37,7 @@ static void copy_forked(struct native *native, const struct backend_native_scope
 	APP_MUST(APP(cuStreamWaitEvent)(stream, native->join, 0));
 }
 
-static int run(void *context, const struct backend_native_scope *scope)
+static int run_native(void *context, const struct backend_native_scope *scope)
 {
 	struct native *native = context;
 
@@ -84,7 +84,7 @@ static void set_up(struct setup *setup)
 	setup->fill = fixture_kernel(&setup->fixture, "fill_u32");
 	setup->increment = fixture_kernel(&setup->fixture, "increment_u32");
 	setup->command = (struct backend_command){.kind = BACKEND_COMMAND_NATIVE,
-						  .native = {.function = run,
+						  .native = {.function = run_native,
 							     .context = &setup->native,
 							     .memories = setup->memories,
 							     .memory_count = 2}};
@@ -118,7 +118,7 @@ static struct backend_command increment_of(struct setup *setup, struct backend_a
 	return launch_command(setup->increment, 1, &global, argument, 1);
 }
 
-static void expect(struct setup *setup, unsigned memory, uint32_t value)
+static void expect_memory(struct setup *setup, unsigned memory, uint32_t value)
 {
 	uint32_t words[WORDS];
 
@@ -211,7 +211,7 @@ Test(cuda_native_commands, K7_K8_the_function_does_not_wait_and_its_work_does)
 		cr_assert_eq(setup.fixture.lanes[0].seen_count, seen);
 		double_command("gate open fill_u32");
 		fixture_wait(&setup.fixture, 0, sequence);
-		expect(&setup, 1, 5 + lane);
+		expect_memory(&setup, 1, 5 + lane);
 		fixture_wait(&setup.fixture, lane, held);
 	}
 	tear_down(&setup);
@@ -256,7 +256,7 @@ Test(cuda_native_commands, K8_all_dependencies_count)
 		double_command("gate open fill_u32");
 		fixture_wait(&setup.fixture, 0, sequence);
 		fixture_wait(&setup.fixture, slow, held);
-		expect(&setup, 1, 100 + slow);
+		expect_memory(&setup, 1, 100 + slow);
 	}
 	tear_down(&setup);
 }
@@ -284,7 +284,7 @@ static void show_completion(struct setup *setup)
 	double_command("gate open copy");
 	fixture_wait(&setup->fixture, 0, sequence);
 	fixture_wait(&setup->fixture, 1, follower);
-	expect(setup, 1, 10);
+	expect_memory(setup, 1, 10);
 }
 
 Test(cuda_native_commands, K9_complete_when_its_work_is)
@@ -358,7 +358,7 @@ Test(cuda_native_commands, K3_K9_a_function_that_fails)
 		     completion.fault.text);
 	cr_assert_not(completion.fault.device_lost);
 	cr_assert_eq(word[0], 0);
-	expect(&setup, 1, 4);
+	expect_memory(&setup, 1, 4);
 	/* Any other number is a failure as well; and the lane goes on. */
 	setup.native.result = 12;
 	const struct backend_completion other = fixture_finish(
@@ -393,7 +393,7 @@ Test(cuda_native_commands, K11_I16_what_a_function_leaves_behind)
 	cr_assert_lt(completion.fault.status, 0);
 	cr_assert_not(completion.fault.device_lost);
 	fixture_wait(&setup.fixture, 0, fixture_submit(&setup.fixture, 0, &after));
-	expect(&setup, 1, 3);
+	expect_memory(&setup, 1, 3);
 	APP_MUST(APP(cuCtxDestroy)(other));
 	tear_down(&setup);
 }

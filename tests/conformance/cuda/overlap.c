@@ -60,8 +60,8 @@ static void row_close(struct row *row)
 }
 
 /* The global range must live as long as the command. */
-static struct backend_command next(struct row *row, const uint64_t *global,
-				   struct backend_kernel *kernel)
+static struct backend_command next_short_launch(struct row *row, const uint64_t *global,
+						struct backend_kernel *kernel)
 {
 	*cuda_kernel_pace(kernel) = short_and_known;
 	return launch_command(kernel, 1, global, row->arguments[row->launches++ % 2], 3);
@@ -99,7 +99,7 @@ static void launch_rows(struct row *row, struct backend_kernel *const *kernels,
 		uint64_t sequence = 0;
 		for (uint32_t i = 0; i < 16 + 8 + 4 + 2; i++) {
 			const struct backend_command command =
-				next(row, &global, kernels[i % kernel_count]);
+				next_short_launch(row, &global, kernels[i % kernel_count]);
 			sequence = fixture_submit(fixture, 1, &command);
 		}
 		fixture_wait(fixture, 1, sequence);
@@ -163,7 +163,8 @@ Test(cuda_overlap, kernels_of_a_graph_see_what_those_before_them_wrote)
 	struct fixture *fixture = &row.run.fixture;
 	struct backend_graph *graph = graph_make(fixture);
 	for (uint32_t i = 0; i < 40; i++) {
-		const struct backend_command command = next(&row, &global, row.run.kernel);
+		const struct backend_command command =
+			next_short_launch(&row, &global, row.run.kernel);
 		node = graph_node(fixture, graph, &command, &node, i > 0);
 		if (i == 19) {
 			/* The same once more, beside it: of no words, so that only edges are added.
@@ -174,7 +175,8 @@ Test(cuda_overlap, kernels_of_a_graph_see_what_those_before_them_wrote)
 			beside.launch.arguments = (const struct backend_argument[]){
 				row.arguments[0][0], row.arguments[0][1], value_argument(&none, 4)};
 			ends[1] = graph_node(fixture, graph, &beside, &before, 1);
-			const struct backend_command joins = next(&row, &global, row.run.kernel);
+			const struct backend_command joins =
+				next_short_launch(&row, &global, row.run.kernel);
 			node = graph_node(fixture, graph, &joins, ends, 2);
 		}
 	}
@@ -205,7 +207,8 @@ Test(cuda_overlap, R3_kernels_that_overlap_are_not_skipped_in_place)
 	struct fixture *fixture = &row.run.fixture;
 	struct backend_graph *graph = graph_make(fixture);
 	for (uint32_t i = 0; i < 3; i++) {
-		const struct backend_command command = next(&row, &global, row.run.kernel);
+		const struct backend_command command =
+			next_short_launch(&row, &global, row.run.kernel);
 		node = graph_node(fixture, graph, &command, &node, i > 0);
 	}
 	graph_finish(fixture, graph, true);

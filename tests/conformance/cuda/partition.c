@@ -27,7 +27,7 @@ struct scene {
 	uint32_t increments; /* that were sent */
 };
 
-static void open_with(struct fixture *fixture, const char *option)
+static void open_with_option(struct fixture *fixture, const char *option)
 {
 	const char *const options[] = {"library=" FAKE_CUDA_LIBRARY, option, NULL};
 	const struct backend_settings settings = {.options = options};
@@ -50,10 +50,10 @@ static void make_latency_lane(struct fixture *fixture)
 		     0, "%s", fault.text);
 }
 
-static void scene_open(struct scene *scene, const char *option)
+static void open_partition_scene(struct scene *scene, const char *option)
 {
 	*scene = (struct scene){.increments = 0};
-	open_with(&scene->fixture, option);
+	open_with_option(&scene->fixture, option);
 	fixture_open(&scene->fixture, 0);
 	scene->memory = fixture_memory(&scene->fixture, COUNT * 4ull, NULL);
 	scene->increment = fixture_kernel(&scene->fixture, "increment_u32");
@@ -84,8 +84,8 @@ static uint32_t want(struct scene *scene, bool is_wanted)
 	return ops->latency_units(scene->fixture.device);
 }
 
-static uint64_t increment(struct scene *scene, uint32_t lane,
-			  const struct backend_launch_properties *properties)
+static uint64_t submit_increment(struct scene *scene, uint32_t lane,
+				 const struct backend_launch_properties *properties)
 {
 	const uint64_t global = COUNT;
 	const struct backend_argument arguments[] = {global_argument(scene->memory)};
@@ -118,7 +118,7 @@ static void expect_lane(struct scene *scene, uint32_t lane, uint64_t first, uint
 	uint64_t last = 0;
 
 	for (int i = 0; i < 5; i++)
-		last = increment(scene, lane, NULL);
+		last = submit_increment(scene, lane, NULL);
 	fixture_wait(&scene->fixture, lane, last);
 	expect_where("increment_u32", first, count);
 }
@@ -132,7 +132,7 @@ static void expect_sum(struct scene *scene)
 		cr_assert_eq(words[i], scene->increments);
 }
 
-static void begin(struct scene *scene)
+static void clear_memory(struct scene *scene)
 {
 	static const uint32_t zeros[COUNT];
 
@@ -143,11 +143,11 @@ Test(cuda_partition, without_the_option_or_without_the_class_there_is_none)
 {
 	struct scene scene;
 
-	scene_open(&scene, NULL);
+	open_partition_scene(&scene, NULL);
 	cr_assert_eq(want(&scene, true), 0);
 	expect_lane(&scene, LATENCY, 0, MULTIPROCESSORS);
 	scene_close(&scene);
-	scene_open(&scene, "latency_multiprocessors=16");
+	open_partition_scene(&scene, "latency_multiprocessors=16");
 	cr_assert_eq(want(&scene, false), 0);
 	expect_lane(&scene, LATENCY, 0, MULTIPROCESSORS);
 	cr_assert_eq(double_count("green_contexts_created"), 0);
@@ -159,8 +159,8 @@ Test(cuda_partition, the_latency_class_has_some_and_all_others_the_rest)
 {
 	struct scene scene;
 
-	scene_open(&scene, "latency_multiprocessors=9");
-	begin(&scene);
+	open_partition_scene(&scene, "latency_multiprocessors=9");
+	clear_memory(&scene);
 	for (int round = 0; round < 3; round++) {
 		expect_lane(&scene, LATENCY, 0, MULTIPROCESSORS);
 		cr_assert_eq(want(&scene, true), FEW);
@@ -188,15 +188,15 @@ Test(cuda_partition, F1_what_is_sent_stays_in_order)
 	struct scene scene;
 	uint64_t last = 0;
 
-	scene_open(&scene, "latency_multiprocessors=16");
-	begin(&scene);
+	open_partition_scene(&scene, "latency_multiprocessors=16");
+	clear_memory(&scene);
 	for (uint32_t round = 0; round < 12; round++) {
 		const uint64_t global = COUNT;
 		const struct backend_argument arguments[] = {global_argument(scene.memory)};
 		const struct backend_command command =
 			launch_command(scene.increment, 1, &global, arguments, 1);
 		for (uint32_t i = 0; i <= round; i++)
-			last = increment(&scene, 0, NULL);
+			last = submit_increment(&scene, 0, NULL);
 		last = fixture_submit_after(&scene.fixture, LATENCY, &command, 0, last);
 		last = fixture_submit_after(&scene.fixture, 0, &command, LATENCY, last);
 		scene.increments += 2;
@@ -217,8 +217,8 @@ Test(cuda_partition, E8_a_cooperative_launch_that_the_part_does_not_hold_runs_on
 	struct backend_fault fault = {0};
 	struct scene scene;
 
-	scene_open(&scene, "latency_multiprocessors=8");
-	begin(&scene);
+	open_partition_scene(&scene, "latency_multiprocessors=8");
+	clear_memory(&scene);
 	const uint32_t units = scene.fixture.facts->max_compute_units;
 	cr_assert_eq(
 		scene.fixture.ops->kernel_occupancy(scene.increment, local, 0, &before, &fault), 0);
@@ -228,7 +228,7 @@ Test(cuda_partition, E8_a_cooperative_launch_that_the_part_does_not_hold_runs_on
 	cr_assert_eq(after.max_cooperative_groups, before.max_cooperative_groups);
 	cr_assert_eq(scene.fixture.facts->max_compute_units, units);
 	/* 1000 work-items in groups of the backend's choice fit eight. */
-	fixture_wait(&scene.fixture, LATENCY, increment(&scene, LATENCY, &together));
+	fixture_wait(&scene.fixture, LATENCY, submit_increment(&scene, LATENCY, &together));
 	expect_where("increment_u32", 0, 8);
 
 	const uint64_t global = 256ull * after.max_cooperative_groups, group = 256;
@@ -239,9 +239,9 @@ Test(cuda_partition, E8_a_cooperative_launch_that_the_part_does_not_hold_runs_on
 	struct backend_command command = launch_command(scene.fill, 1, &global, arguments, 2);
 	command.launch.local[0] = group;
 	command.launch.properties = &together;
-	(void)increment(&scene, LATENCY, NULL);
+	(void)submit_increment(&scene, LATENCY, NULL);
 	(void)fixture_submit(&scene.fixture, LATENCY, &command);
-	const uint64_t last = increment(&scene, LATENCY, NULL);
+	const uint64_t last = submit_increment(&scene, LATENCY, NULL);
 	fixture_wait(&scene.fixture, LATENCY, last);
 	expect_where("fill_u32", 0, MULTIPROCESSORS);
 	expect_where("increment_u32", 0, 8);
@@ -262,8 +262,8 @@ Test(cuda_partition, K_a_graph_runs_on_the_whole_in_its_lane_s_order)
 	struct scene scene;
 	uint32_t node = 0;
 
-	scene_open(&scene, "latency_multiprocessors=8");
-	begin(&scene);
+	open_partition_scene(&scene, "latency_multiprocessors=8");
+	clear_memory(&scene);
 	const uint64_t global = COUNT;
 	const struct backend_argument arguments[] = {global_argument(scene.memory)};
 	const struct backend_command step =
@@ -274,7 +274,7 @@ Test(cuda_partition, K_a_graph_runs_on_the_whole_in_its_lane_s_order)
 	cr_assert_eq(scene.fixture.ops->graph_finish(graph, false, &fault), 0, "%s", fault.text);
 	cr_assert_eq(want(&scene, true), 8);
 	for (int i = 0; i < 20; i++) {
-		(void)increment(&scene, LATENCY, NULL);
+		(void)submit_increment(&scene, LATENCY, NULL);
 		uint64_t last = fixture_submit(
 			&scene.fixture, LATENCY,
 			&(struct backend_command){.kind = BACKEND_COMMAND_GRAPH, .graph = graph});
@@ -308,8 +308,8 @@ Test(cuda_partition, what_fails_when_it_is_made_leaves_lanes_on_the_whole)
 					    "cuLaunchKernel 1"};
 	struct scene scene;
 
-	scene_open(&scene, "latency_multiprocessors=8");
-	begin(&scene);
+	open_partition_scene(&scene, "latency_multiprocessors=8");
+	clear_memory(&scene);
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
 		double_command("fail %s 801", calls[i]);
 		cr_assert_eq(want(&scene, true), 0, "%s", calls[i]);
@@ -334,15 +334,15 @@ Test(cuda_partition, I8_a_lane_whose_stream_was_given_out_stays_there)
 	uint64_t before = 0, after = 0;
 	struct scene scene;
 
-	scene_open(&scene, "latency_multiprocessors=8");
-	begin(&scene);
+	open_partition_scene(&scene, "latency_multiprocessors=8");
+	clear_memory(&scene);
 	cr_assert_eq(want(&scene, true), 8);
-	(void)increment(&scene, LATENCY, NULL);
+	(void)submit_increment(&scene, LATENCY, NULL);
 	const struct backend_ops *ops = scene.fixture.ops;
 	cr_assert_eq(ops->native_get(scene.fixture.device, BACKEND_NATIVE_QUEUE,
 				     scene.fixture.lanes[LATENCY].lane, &before, &fault),
 		     0, "%s", fault.text);
-	fixture_wait(&scene.fixture, LATENCY, increment(&scene, LATENCY, NULL));
+	fixture_wait(&scene.fixture, LATENCY, submit_increment(&scene, LATENCY, NULL));
 	expect_where("increment_u32", 0, MULTIPROCESSORS);
 	cr_assert_eq(want(&scene, false), 0);
 	cr_assert_eq(want(&scene, true), 8);
@@ -360,7 +360,7 @@ static void expect_refused(const char *option, const char *words)
 {
 	struct fixture fixture;
 
-	open_with(&fixture, option);
+	open_with_option(&fixture, option);
 	cr_assert(!fixture.topology.devices[0].available);
 	cr_assert_not_null(strstr(fixture.topology.devices[0].unavailable_reason, words), "%s",
 			   fixture.topology.devices[0].unavailable_reason);
@@ -375,7 +375,7 @@ Test(cuda_partition, a_number_that_leaves_nothing_for_others_is_refused_in_words
 	expect_refused("latency_multiprocessors=129",
 		       "that is 136 on this device, which has 132, and leaves nothing for others");
 	expect_refused("latency_multiprocessors=1024", "leaves nothing for others");
-	open_with(&fixture, "latency_multiprocessors=128");
+	open_with_option(&fixture, "latency_multiprocessors=128");
 	cr_assert(fixture.topology.devices[0].available);
 	fixture.ops->close(fixture.backend);
 	double_check(false);
@@ -387,7 +387,7 @@ Test(cuda_partition, a_driver_without_green_contexts_is_refused_in_words)
 	double_command("missing cuGreenCtxStreamCreate");
 	expect_refused("latency_multiprocessors=8", "this NVIDIA driver has no green contexts");
 	struct fixture fixture;
-	open_with(&fixture, "latency_multiprocessors=0");
+	open_with_option(&fixture, "latency_multiprocessors=0");
 	cr_assert(fixture.topology.devices[0].available);
 	fixture.ops->close(fixture.backend);
 	double_check(false);

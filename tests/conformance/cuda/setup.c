@@ -20,7 +20,8 @@ TestSuite(cuda_setup, .timeout = 60);
 #define DEFAULT_STACK "limit 0" /* CU_LIMIT_STACK_SIZE of the first device */
 
 /* As fixture_open_backend, with one more option and a cache folder, each NULL: none. */
-static void open_with(struct fixture *fixture, const char *option, const char *cache_directory)
+static void open_with_cache(struct fixture *fixture, const char *option,
+			    const char *cache_directory)
 {
 	const char *const options[] = {"library=" FAKE_CUDA_LIBRARY, option, NULL};
 	const struct backend_settings settings = {.cache_directory = cache_directory,
@@ -38,7 +39,7 @@ Test(cuda_setup, stack_bytes_is_the_stack_of_the_work_items_of_a_device)
 	struct fixture fixture;
 
 	double_command("devices 2");
-	open_with(&fixture, "stack_bytes=65536", NULL);
+	open_with_cache(&fixture, "stack_bytes=65536", NULL);
 	fixture_open(&fixture, 1);
 	cr_assert_eq(double_count("limit 0 1"), 65536);
 	/* Each time waits for the whole device. */
@@ -53,7 +54,7 @@ Test(cuda_setup, without_stack_bytes_the_driver_keeps_its_own_limits)
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
 		struct fixture fixture;
-		open_with(&fixture, options[i], NULL);
+		open_with_cache(&fixture, options[i], NULL);
 		fixture_open(&fixture, 0);
 		cr_assert_eq(double_count(DEFAULT_STACK), 1024);
 		cr_assert_eq(double_count("call cuCtxSetLimit"), 0);
@@ -68,7 +69,7 @@ Test(cuda_setup, a_stack_that_the_driver_refuses_is_told_and_leaves_nothing)
 	struct backend_fault fault = {0};
 	struct fixture fixture;
 
-	open_with(&fixture, "stack_bytes=65536", NULL);
+	open_with_cache(&fixture, "stack_bytes=65536", NULL);
 	double_command("fail cuCtxSetLimit 1 2");
 	cr_assert_lt(fixture.ops->device_open(fixture.backend, 0, NULL, NULL, &device, &fault), 0);
 	cr_assert_null(device);
@@ -84,7 +85,7 @@ Test(cuda_setup, a_context_is_made_for_threads_that_sleep)
 	struct fixture fixture;
 
 	double_command("devices 2");
-	open_with(&fixture, NULL, NULL);
+	open_with_cache(&fixture, NULL, NULL);
 	fixture_open(&fixture, 1);
 	cr_assert_eq(double_count("made_flags 1"), CU_CTX_SCHED_BLOCKING_SYNC);
 	fixture_close(&fixture);
@@ -98,7 +99,7 @@ Test(cuda_setup, the_flags_of_a_context_that_is_there_are_its_owner_s)
 	unsigned flags = 0;
 	int is_active = 0;
 
-	open_with(&fixture, NULL, NULL);
+	open_with_cache(&fixture, NULL, NULL);
 	const struct cuda_library cu = fixture.backend->library;
 	cr_assert_eq(cu.cuDevicePrimaryCtxSetFlags(0, CU_CTX_SCHED_SPIN), CUDA_SUCCESS);
 	cr_assert_eq(cu.cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
@@ -132,7 +133,7 @@ Test(cuda_setup, no_lane_has_the_priority_of_the_backend_s_own_streams)
 	struct fixture fixture;
 	int least = 1, greatest = 1;
 
-	open_with(&fixture, NULL, NULL);
+	open_with_cache(&fixture, NULL, NULL);
 	fixture_open(&fixture, 0);
 	const struct cuda_memory_state *memory = fixture.device->memory;
 	cr_assert_eq(fixture.backend->library.cuCtxGetStreamPriorityRange(&least, &greatest),
@@ -194,7 +195,7 @@ static void be_engine(const char *cache, const char *later, struct kept *kept_ou
 		cr_assert_eq(symlink(cache, later), 0);
 		ahead_compiled = double_count("jit_compiled");
 	}
-	open_with(&fixture, NULL, cache);
+	open_with_cache(&fixture, NULL, cache);
 	fixture_open(&fixture, 0);
 	fixture.ops->kernel_free(fixture_kernel(&fixture, "fill_u32"));
 	*kept_out = (struct kept){double_count("jit_compiled") - ahead_compiled,

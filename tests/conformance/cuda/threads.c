@@ -18,8 +18,8 @@ struct program {
 	char *log;
 };
 
-static void open_all(struct fixture *fixture, struct worker workers[DEVICES],
-		     struct program *program)
+static void open_workers(struct fixture *fixture, struct worker workers[DEVICES],
+			 struct program *program)
 {
 	struct backend_fault fault = {0};
 
@@ -41,7 +41,7 @@ static void open_all(struct fixture *fixture, struct worker workers[DEVICES],
 					     .binary_bytes = program->binary_bytes};
 }
 
-static void close_all(struct fixture *fixture, struct program *program)
+static void close_workers(struct fixture *fixture, struct program *program)
 {
 	fixture->ops->close(fixture->backend);
 	double_check(true);
@@ -55,7 +55,7 @@ Test(cuda_threads, F4_threads_and_devices_at_once)
 	struct fixture fixture;
 	struct program program;
 
-	open_all(&fixture, workers, &program);
+	open_workers(&fixture, workers, &program);
 	for (uint32_t i = 0; i < DEVICES; i++)
 		cr_assert_eq(worker_start(&workers[i]), 0);
 	for (uint32_t i = 0; i < DEVICES; i++)
@@ -63,7 +63,7 @@ Test(cuda_threads, F4_threads_and_devices_at_once)
 	for (uint32_t i = 0; i < DEVICES; i++)
 		cr_assert_null(workers[i].failed, "%s: %s", workers[i].failed, workers[i].text);
 	cr_assert_eq(double_count("contexts_created"), DEVICES);
-	close_all(&fixture, &program);
+	close_workers(&fixture, &program);
 }
 
 /* One thread for all devices, taking turns: nothing remembers the context of the call before. */
@@ -77,7 +77,7 @@ Test(cuda_threads, F4_one_thread_and_many_devices)
 	struct program program;
 	unsigned seed = 7;
 
-	open_all(&fixture, workers, &program);
+	open_workers(&fixture, workers, &program);
 	for (uint32_t i = 0; i < DEVICES; i++) {
 		cr_assert_eq(fixture.ops->device_open(fixture.backend, i, NULL, NULL,
 						      &workers[i].device, &fault),
@@ -93,5 +93,5 @@ Test(cuda_threads, F4_one_thread_and_many_devices)
 		worker_drop(&workers[i], &objects[i]);
 		fixture.ops->device_close(workers[i].device);
 	}
-	close_all(&fixture, &program);
+	close_workers(&fixture, &program);
 }

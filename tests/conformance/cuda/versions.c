@@ -33,7 +33,7 @@ ParameterizedTestParameters(cuda_versions, a_function_that_is_missing)
 	return cr_make_param_array(struct function, (struct function *)functions, FUNCTIONS);
 }
 
-static void use(struct fixture *fixture)
+static void launch_and_check(struct fixture *fixture)
 {
 	const uint64_t global = COUNT;
 	const uint32_t value = 5;
@@ -64,7 +64,7 @@ ParameterizedTest(const struct function *function, cuda_versions, a_function_tha
 
 	double_command("missing %s", function->name);
 	if (!function->needed) {
-		use(&fixture);
+		launch_and_check(&fixture);
 		double_check(true);
 		return;
 	}
@@ -94,7 +94,7 @@ Test(cuda_versions, the_oldest_driver_that_is_good_enough_works)
 	struct fixture fixture = {.wake_fd = -1};
 
 	double_command("driver_version %d", CUDA_OLDEST_DRIVER);
-	use(&fixture);
+	launch_and_check(&fixture);
 	double_check(true);
 }
 
@@ -105,6 +105,6 @@ Test(cuda_versions, a_device_without_pools_clusters_and_more_works)
 	double_command("compute 6 1");
 	for (unsigned attribute = 83; attribute <= 135; attribute++)
 		double_command("attribute %u 0", attribute);
-	use(&fixture);
+	launch_and_check(&fixture);
 	double_check(true);
 }

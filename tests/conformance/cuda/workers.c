@@ -16,7 +16,7 @@ static bool wrong(struct worker *worker, const char *what, const struct backend_
 }
 
 /* Until the lane has told so much; false: it told of a failure. */
-static bool finish(struct worker *worker, uint64_t sequence)
+static bool await_sequence(struct worker *worker, uint64_t sequence)
 {
 	const struct timespec poll = {.tv_nsec = 20000};
 	uint64_t told = 0;
@@ -88,7 +88,7 @@ bool worker_round(struct worker *worker, struct worker_objects *objects, uint64_
 	    worker->ops->submit(objects->lane, &read, NULL, 0, ++*sequence, NULL, &fault) < 0)
 		return wrong(worker, "a submission", &fault);
 	worker->ops->flush(worker->device);
-	if (!finish(worker, *sequence))
+	if (!await_sequence(worker, *sequence))
 		return false;
 	if (words[0] != value || words[WORKER_WORDS - 1] != value)
 		return wrong(worker, "a result", &fault);

@@ -67,7 +67,7 @@ Test(image_layers, R8_all_layers_of_large_images_arrive)
 	images_close(&images);
 }
 
-static void refused(struct images *images, struct backend_image image)
+static void expect_layers_refused(struct images *images, struct backend_image image)
 {
 	struct backend_fault fault = {0};
 	struct backend_memory *memory = NULL;
@@ -91,14 +91,14 @@ Test(image_layers, R8_the_device_says_how_many_layers_and_takes_no_more)
 		       high[] = {1, limits[1] + 1, 1};
 	const uint64_t deep[] = {limits[2] + 1, 1}, deep_2[] = {limits[2] + 1, 1, 1},
 		       most[] = {limits[2], 1, 2};
-	refused(&images, layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 2, wide));
-	refused(&images, layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 3, wide_2));
-	refused(&images, layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 3, high));
-	refused(&images, layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 2, deep));
-	refused(&images, layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 3, deep_2));
+	expect_layers_refused(&images, layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 2, wide));
+	expect_layers_refused(&images, layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 3, wide_2));
+	expect_layers_refused(&images, layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 3, high));
+	expect_layers_refused(&images, layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 2, deep));
+	expect_layers_refused(&images, layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 3, deep_2));
 	const uint64_t alone[] = {4}, none[] = {0, 4, 4};
-	refused(&images, layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 1, alone));
-	refused(&images, layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 3, none));
+	expect_layers_refused(&images, layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 1, alone));
+	expect_layers_refused(&images, layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 3, none));
 	const struct backend_image full = layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 3, most);
 	round_trip(&images, &full);
 	images_close(&images);

@@ -88,7 +88,7 @@ static uint8_t *pixels_of(const struct backend_image *image)
 	return pixels;
 }
 
-static void turn(struct images *images, enum backend_image_format format, uint32_t of)
+static void turn_layer(struct images *images, enum backend_image_format format, uint32_t of)
 {
 	const struct backend_image image = layered(format, of);
 	const uint64_t bytes = images_bytes(&image), layer = bytes / LAYERS, items[] = {PIXELS};
@@ -119,7 +119,7 @@ Test(image_layers_kernels, R8_kernels_read_and_write_layers_of_all_formats)
 	images_open(&images, source, "turn_float_1");
 	for (uint32_t format = 1; format <= IMAGE_FORMAT_COUNT; format++)
 		for (uint32_t of = 1; of <= 2; of++)
-			turn(&images, (enum backend_image_format)format, of);
+			turn_layer(&images, (enum backend_image_format)format, of);
 	images_close(&images);
 }
 

@@ -51,7 +51,8 @@ Test(image_memory, A15_the_device_says_how_large_its_images_may_be)
 	images_close(&images);
 }
 
-static void refused(struct images *images, struct backend_image image, int error, int32_t status)
+static void expect_image_refused(struct images *images, struct backend_image image, int error,
+				 int32_t status)
 {
 	struct backend_fault fault = {0};
 	struct backend_memory *memory = NULL;
@@ -70,15 +71,15 @@ Test(image_memory, G4_C16_what_is_no_image_is_refused)
 	struct images images;
 
 	images_open(&images, NULL, NULL);
-	refused(&images, images_describe(0, 2, good), -EINVAL, STATUS_INVALID);
-	refused(&images, images_describe(12, 2, good), -EINVAL, STATUS_INVALID);
-	refused(&images, images_describe(1, 2, empty), -EINVAL, STATUS_INVALID);
-	refused(&images, images_describe(1, 3, last_empty), -EINVAL, STATUS_INVALID);
+	expect_image_refused(&images, images_describe(0, 2, good), -EINVAL, STATUS_INVALID);
+	expect_image_refused(&images, images_describe(12, 2, good), -EINVAL, STATUS_INVALID);
+	expect_image_refused(&images, images_describe(1, 2, empty), -EINVAL, STATUS_INVALID);
+	expect_image_refused(&images, images_describe(1, 3, last_empty), -EINVAL, STATUS_INVALID);
 	struct backend_image image = images_describe(1, 3, good);
 	image.dimensions = 0;
-	refused(&images, image, -EINVAL, STATUS_INVALID);
+	expect_image_refused(&images, image, -EINVAL, STATUS_INVALID);
 	image.dimensions = 4;
-	refused(&images, image, -EINVAL, STATUS_INVALID);
+	expect_image_refused(&images, image, -EINVAL, STATUS_INVALID);
 	images_close(&images);
 }
 
@@ -91,11 +92,11 @@ Test(image_memory, larger_than_the_device_allows_is_refused)
 	const uint64_t wide[] = {1, limits[0] + 1}, high[] = {limits[1] + 1, 1};
 	const uint64_t wide_3[] = {1, 1, limits[2] + 1}, high_3[] = {1, limits[3] + 1, 1},
 		       deep[] = {limits[4] + 1, 1, 1};
-	refused(&images, images_describe(1, 2, wide), -EINVAL, STATUS_INVALID);
-	refused(&images, images_describe(1, 2, high), -EINVAL, STATUS_INVALID);
-	refused(&images, images_describe(1, 3, wide_3), -EINVAL, STATUS_INVALID);
-	refused(&images, images_describe(1, 3, high_3), -EINVAL, STATUS_INVALID);
-	refused(&images, images_describe(1, 3, deep), -EINVAL, STATUS_INVALID);
+	expect_image_refused(&images, images_describe(1, 2, wide), -EINVAL, STATUS_INVALID);
+	expect_image_refused(&images, images_describe(1, 2, high), -EINVAL, STATUS_INVALID);
+	expect_image_refused(&images, images_describe(1, 3, wide_3), -EINVAL, STATUS_INVALID);
+	expect_image_refused(&images, images_describe(1, 3, high_3), -EINVAL, STATUS_INVALID);
+	expect_image_refused(&images, images_describe(1, 3, deep), -EINVAL, STATUS_INVALID);
 	images_close(&images);
 }
 

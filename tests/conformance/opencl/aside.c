@@ -28,7 +28,7 @@ struct busy {
 	uint64_t sequence;
 };
 
-static uint64_t send(struct busy *busy, uint32_t rounds)
+static uint64_t send_busy_kernel(struct busy *busy, uint32_t rounds)
 {
 	const uint64_t one = 1;
 	const struct backend_argument arguments[] = {global_argument(busy->word),
@@ -39,7 +39,7 @@ static uint64_t send(struct busy *busy, uint32_t rounds)
 }
 
 /* A kernel runs, which was told of USM that is there. */
-static void begin(struct busy *busy, void **usm_out)
+static void begin_busy(struct busy *busy, void **usm_out)
 {
 	struct fixture *fixture = &busy->fixture;
 	struct backend_fault fault = {0};
@@ -54,11 +54,11 @@ static void begin(struct busy *busy, void **usm_out)
 		     "%s", fault.text);
 	busy->word = fixture_memory(fixture, PAGE, NULL);
 	fixture_write(fixture, busy->word, 0, &zero, sizeof(zero));
-	fixture_wait(fixture, 0, send(busy, 1)); /* it is compiled */
+	fixture_wait(fixture, 0, send_busy_kernel(busy, 1)); /* it is compiled */
 	cr_assert_eq(fixture->ops->usm_alloc(fixture->device, BACKEND_USM_DEVICE, PAGE, 0, usm_out,
 					     &fault),
 		     0, "%s", fault.text);
-	busy->sequence = send(busy, 600000);
+	busy->sequence = send_busy_kernel(busy, 600000);
 	fixture->ops->flush(fixture->device);
 }
 
@@ -70,7 +70,7 @@ static void still_runs(struct busy *busy)
 		     "the kernel was waited for");
 }
 
-static void end(struct busy *busy)
+static void end_busy(struct busy *busy)
 {
 	struct fixture *fixture = &busy->fixture;
 
@@ -87,7 +87,7 @@ Test(opencl_aside, F8_memory_is_made_beside_a_kernel_that_freed_usm_waits_for)
 	struct backend_fault fault = {0};
 	void *usm = NULL;
 
-	begin(&busy, &usm);
+	begin_busy(&busy, &usm);
 	busy.fixture.ops->usm_free(busy.fixture.device, BACKEND_USM_DEVICE, usm);
 	cr_assert_eq(busy.fixture.ops->memory_create(busy.fixture.device, PAGE, NULL,
 						     BACKEND_EXPORT_NONE, &memory, &fault),
@@ -95,7 +95,7 @@ Test(opencl_aside, F8_memory_is_made_beside_a_kernel_that_freed_usm_waits_for)
 	still_runs(&busy);
 	fixture_wait(&busy.fixture, 0, busy.sequence);
 	busy.fixture.ops->memory_free(memory);
-	end(&busy);
+	end_busy(&busy);
 }
 
 Test(opencl_aside, F8_what_was_freed_and_waits_is_bounded)
@@ -105,7 +105,7 @@ Test(opencl_aside, F8_what_was_freed_and_waits_is_bounded)
 	void *usm = NULL;
 	uint32_t had = 0;
 
-	begin(&busy, &usm);
+	begin_busy(&busy, &usm);
 	const struct backend_ops *ops = busy.fixture.ops;
 	struct backend_device *device = busy.fixture.device;
 	const uint64_t piece = busy.fixture.facts->global_mem_bytes / 64;
@@ -122,5 +122,5 @@ Test(opencl_aside, F8_what_was_freed_and_waits_is_bounded)
 	while (ops->usm_alloc(device, BACKEND_USM_DEVICE, piece, 0, &usm, &fault) < 0)
 		(void)sched_yield();
 	ops->usm_free(device, BACKEND_USM_DEVICE, usm);
-	end(&busy);
+	end_busy(&busy);
 }

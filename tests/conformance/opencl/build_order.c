@@ -12,7 +12,7 @@ TestSuite(opencl_build_order, .timeout = 120);
 static const char source[] =
 	"SYCL_KERNEL void twice(SYCL_GLOBAL(int) data) { data[sycl_global_id(0)] *= 2; }\n";
 
-static struct opencl_counts counted(void)
+static struct opencl_counts layer_counts(void)
 {
 	struct opencl_counts counts;
 	opencl_counts_function *ask = NULL;
@@ -27,7 +27,7 @@ static struct opencl_counts counted(void)
 	return counts;
 }
 
-static void build(struct backend *backend, const char *text, int expected)
+static void build_expecting(struct backend *backend, const char *text, int expected)
 {
 	struct backend_fault fault = {0};
 	void *binary = NULL;
@@ -55,15 +55,15 @@ Test(opencl_build_order, a_build_answers_before_the_compiler_is_given_back)
 	cr_assert_eq(backend_opencl_ops.enumerate(backend, &topology, &fault), 0, "%s", fault.text);
 	if (topology.device_count == 0)
 		cr_skip_test("OpenCL has no device here");
-	build(backend, source, 0);
-	build(backend, "SYCL_KERNEL void broken(", -1);
-	struct opencl_counts counts = counted();
+	build_expecting(backend, source, 0);
+	build_expecting(backend, "SYCL_KERNEL void broken(", -1);
+	struct opencl_counts counts = layer_counts();
 	cr_assert_eq(counts.taken[OPENCL_CONTEXTS], 1);
 	cr_assert_eq(counts.given[OPENCL_CONTEXTS], 0);
 	/* The programs are no part of it: each is given back before the next one is made. */
 	cr_assert_gt(counts.taken[OPENCL_PROGRAMS], 0);
 	cr_assert_eq(counts.given[OPENCL_PROGRAMS], counts.taken[OPENCL_PROGRAMS]);
 	backend_opencl_ops.close(backend);
-	counts = counted();
+	counts = layer_counts();
 	cr_assert_eq(counts.given[OPENCL_CONTEXTS], 1);
 }

@@ -56,7 +56,8 @@ static void growing_close(struct growing *growing)
 	fixture_close(&growing->fixture);
 }
 
-static uint64_t launch(struct growing *growing, uint32_t lane, uint64_t global, uint64_t offset)
+static uint64_t launch_range(struct growing *growing, uint32_t lane, uint64_t global,
+			     uint64_t offset)
 {
 	const struct backend_argument arguments[] = {global_argument(growing->outs[lane]),
 						     global_argument(growing->one)};
@@ -67,7 +68,7 @@ static uint64_t launch(struct growing *growing, uint32_t lane, uint64_t global, 
 	return fixture_submit(&growing->fixture, lane, &command);
 }
 
-static void check(struct growing *growing, uint32_t lane, uint64_t global)
+static void check_last_word(struct growing *growing, uint32_t lane, uint64_t global)
 {
 	uint32_t last = 0;
 
@@ -84,13 +85,13 @@ Test(opencl_growing, ranges_that_grow_on_several_lanes_run)
 	growing_open(&growing);
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		for (uint32_t lane = 0; lane < TEST_LANES; lane++)
-			sequences[lane] =
-				launch(&growing, lane, LOCAL * (round * TEST_LANES + lane + 1), 0);
+			sequences[lane] = launch_range(&growing, lane,
+						       LOCAL * (round * TEST_LANES + lane + 1), 0);
 		for (uint32_t lane = 0; lane < TEST_LANES; lane++)
 			fixture_wait(&growing.fixture, lane, sequences[lane]);
 	}
 	for (uint32_t lane = 0; lane < TEST_LANES; lane++)
-		check(&growing, lane, LOCAL * ((ROUNDS - 1) * TEST_LANES + lane + 1));
+		check_last_word(&growing, lane, LOCAL * ((ROUNDS - 1) * TEST_LANES + lane + 1));
 	growing_close(&growing);
 }
 
@@ -103,9 +104,9 @@ Test(opencl_growing, offsets_between_them_do_no_harm)
 	growing_open(&growing);
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		for (uint32_t lane = 0; lane < TEST_LANES; lane++)
-			sequences[lane] = launch(&growing, lane,
-						 LOCAL * (round + (lane + round) % TEST_LANES + 1),
-						 (lane + round) % 3 * LOCAL);
+			sequences[lane] = launch_range(
+				&growing, lane, LOCAL * (round + (lane + round) % TEST_LANES + 1),
+				(lane + round) % 3 * LOCAL);
 		for (uint32_t lane = 0; lane < TEST_LANES; lane++)
 			fixture_wait(&growing.fixture, lane, sequences[lane]);
 	}
@@ -122,8 +123,8 @@ Test(opencl_growing, many_sizes_one_behind_the_other_run)
 	growing_open(&growing);
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		for (uint32_t lane = 0; lane < TEST_LANES; lane++)
-			sequences[lane] = launch(&growing, lane,
-						 LOCAL * ((round * 7 + lane * 5) % 31 + 1), 0);
+			sequences[lane] = launch_range(
+				&growing, lane, LOCAL * ((round * 7 + lane * 5) % 31 + 1), 0);
 		fixture_wait(&growing.fixture, round % TEST_LANES, sequences[round % TEST_LANES]);
 	}
 	for (uint32_t lane = 0; lane < TEST_LANES; lane++)
@@ -165,7 +166,8 @@ Test(opencl_growing, graphs_of_growing_launches_run_beside_others)
 		const struct backend_command send = {.kind = BACKEND_COMMAND_GRAPH, .graph = graph};
 		sequences[0] = fixture_submit(&growing.fixture, 0, &send);
 		for (uint32_t lane = 1; lane < TEST_LANES; lane++)
-			sequences[lane] = launch(&growing, lane, LOCAL * (round * 8 + 2 * lane), 0);
+			sequences[lane] =
+				launch_range(&growing, lane, LOCAL * (round * 8 + 2 * lane), 0);
 		for (uint32_t lane = 0; lane < TEST_LANES; lane++)
 			fixture_wait(&growing.fixture, lane, sequences[lane]);
 		ops->graph_free(graph);

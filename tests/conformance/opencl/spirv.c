@@ -18,7 +18,8 @@ struct module {
 };
 
 /* One instruction: its number, then its operands. */
-static void put(struct module *module, uint32_t op, uint32_t count, const uint32_t *operands)
+static void put_instruction(struct module *module, uint32_t op, uint32_t count,
+			    const uint32_t *operands)
 {
 	module->words[module->count++] = (count + 1) << 16 | op;
 	if (count > 0)
@@ -28,7 +29,8 @@ static void put(struct module *module, uint32_t op, uint32_t count, const uint32
 #define PUT(module, op, ...)                                                                       \
 	do {                                                                                       \
 		const uint32_t operands_[] = {__VA_ARGS__};                                        \
-		put((module), (op), sizeof(operands_) / sizeof(*operands_), operands_);            \
+		put_instruction((module), (op), sizeof(operands_) / sizeof(*operands_),            \
+				operands_);                                                        \
 	} while (0)
 #define FOUR(a, b, c, d)                                                                           \
 	((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
@@ -109,16 +111,16 @@ static void make_module(struct module *module, bool more)
 	PUT(module, 81, ULONG, ID, ID3, 0);          /* OpCompositeExtract */
 	PUT(module, 70, PTR_GLOBAL, ELEMENT, P, ID); /* OpInBoundsPtrAccessChain */
 	PUT(module, 62, ELEMENT, V, 2, 4);           /* OpStore Aligned 4 */
-	put(module, 253, 0, NULL);                   /* OpReturn */
-	put(module, 56, 0, NULL);                    /* OpFunctionEnd */
+	put_instruction(module, 253, 0, NULL);       /* OpReturn */
+	put_instruction(module, 56, 0, NULL);        /* OpFunctionEnd */
 	if (more) {
 		PUT(module, 54, VOID, OTHER, 0, OTHER_TYPE);
 		PUT(module, 55, PTR_CONSTANT, A);
 		PUT(module, 55, PTR_LOCAL, B);
 		PUT(module, 55, FLOAT4, C);
 		PUT(module, 248, LABEL2);
-		put(module, 253, 0, NULL);
-		put(module, 56, 0, NULL);
+		put_instruction(module, 253, 0, NULL);
+		put_instruction(module, 56, 0, NULL);
 	}
 }
 

@@ -43,7 +43,7 @@ static const char functions_source[] =
 	"  o[11] = (T)(sycl_group_all(x < (T)1000) * 2 + sycl_group_all(x == (T)7));\n"
 	"}\n";
 
-static double number(const char *type, const void *bytes, size_t at)
+static double number_at(const char *type, const void *bytes, size_t at)
 {
 	if (strcmp(type, "float") == 0)
 		return (double)((const float *)bytes)[at];
@@ -69,7 +69,8 @@ static void put_number(const char *type, void *bytes, size_t at, int value)
 }
 
 /* What item `at` of a group that begins at `first` must have. */
-static void expect(const int *values, size_t first, size_t items, size_t at, double *expected)
+static void expected_results(const int *values, size_t first, size_t items, size_t at,
+			     double *expected)
 {
 	double all = 0, least = 1e9, most = -1e9, before = 0, least_before = 1e9,
 	       most_before = -1e9;
@@ -142,11 +143,11 @@ static void check_functions(struct run *run, const char *type, size_t size, uint
 	fixture_read(&run->fixture, to, 0, out, count * RESULTS * size);
 	for (size_t i = 0; i < count; i++) {
 		double expected[RESULTS];
-		expect(values, i / items * items, items, i % items, expected);
+		expected_results(values, i / items * items, items, i % items, expected);
 		for (int k = 0; k < RESULTS; k++) {
 			if (extremes && (k < 7 || k == 9))
 				continue;
-			double got = number(type, out, i * RESULTS + (size_t)k);
+			double got = number_at(type, out, i * RESULTS + (size_t)k);
 			cr_assert_eq(got, expected[k], "%s, %zu items, item %zu, %d: %g, not %g",
 				     type, items, i, k, got, expected[k]);
 		}

@@ -235,7 +235,7 @@ static const char *const names[] = {
 enum { NAMES = sizeof(names) / sizeof(*names) };
 
 /* Appends to a text that is long enough. */
-static char *put(char *to, const char *format, const char *name)
+static char *append_formatted(char *to, const char *format, const char *name)
 {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
@@ -313,7 +313,7 @@ Test(portable_names, a_function_may_have_the_name_of_any_built_in_function)
 			      : i % 3 == 1 ? "float a, float b"
 					   : "float a, float b, float c",
 			      i);
-	to = put(
+	to = append_formatted(
 		to,
 		"SYCL_KERNEL void all_of_them(SYCL_GLOBAL(uint) o)\n{\n\tfloat sum = sycl_max(1.0f, 2.0f) - 2.0f;\n",
 		"");
@@ -322,7 +322,7 @@ Test(portable_names, a_function_may_have_the_name_of_any_built_in_function)
 			      i % 3 == 0   ? "1.0f"
 			      : i % 3 == 1 ? "1.0f, 2.0f"
 					   : "1.0f, 2.0f, 3.0f");
-	to = put(to, "\to[sycl_global_id(0)] = (uint)sum;\n}\n", "");
+	to = append_formatted(to, "\to[sycl_global_id(0)] = (uint)sum;\n}\n", "");
 	run_open(&run, BACKEND_SOURCE_PORTABLE, source, "", "all_of_them");
 	cr_assert_eq(result_of(&run, "all_of_them"), NAMES * (NAMES - 1) / 2);
 	run_close(&run);

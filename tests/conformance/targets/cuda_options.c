@@ -21,7 +21,7 @@ static int (*begin_capture)(void *stream, void *graph, const void *dependencies,
 static int (*end_capture)(void *stream, void **graph_out);
 static int (*set_words)(unsigned long long address, unsigned value, size_t count, void *stream);
 
-static bool find(void *library, const char *name, void *function_out)
+static bool find_symbol(void *library, const char *name, void *function_out)
 {
 	void *found = dlsym(library, name);
 
@@ -36,9 +36,9 @@ int target_cuda_native_set(const struct backend_native_scope *scope, uint32_t me
 		dlopen(is_real() ? "libcuda.so.1" : FAKE_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	void *stream = (void *)(uintptr_t)scope->queue, *graph = (void *)(uintptr_t)scope->graph;
 
-	if (!library || !find(library, "cuStreamBeginCaptureToGraph", &begin_capture) ||
-	    !find(library, "cuStreamEndCapture", &end_capture) ||
-	    !find(library, "cuMemsetD32Async", &set_words))
+	if (!library || !find_symbol(library, "cuStreamBeginCaptureToGraph", &begin_capture) ||
+	    !find_symbol(library, "cuStreamEndCapture", &end_capture) ||
+	    !find_symbol(library, "cuMemsetD32Async", &set_words))
 		return -1;
 	int result = begin_capture(stream, graph, NULL, NULL, 0, 0 /* global */);
 	if (result == 0)

@@ -2,7 +2,7 @@
 #include "fake_control.h"
 #include "targets/target.h"
 
-static void prepare(void)
+static void prepare_image_target(void)
 {
 	const struct fake_device_options options = {.features = BACKEND_FEATURE_IMAGE,
 						    .unified = true};
@@ -13,7 +13,7 @@ static void prepare(void)
 
 const struct conformance_target conformance_target = {
 	.ops = &backend_fake_ops,
-	.prepare = prepare,
+	.prepare = prepare_image_target,
 	.source_kind = BACKEND_SOURCE_PORTABLE,
 	.source = "fill_image\ncopy_image\nmix_image\nsampler_of_image\nsampler_u32\nfill_u32\n",
 	.has_offsets = true,

@@ -2,7 +2,7 @@
 #include "fake_control.h"
 #include "targets/fake_native.h"
 
-static void prepare(void)
+static void prepare_polled_target(void)
 {
 	fake_reset();
 	for (uint32_t i = 0; i < 3; i++) {
@@ -14,7 +14,7 @@ static void prepare(void)
 
 const struct conformance_target conformance_target = {
 	.ops = &backend_fake_ops,
-	.prepare = prepare,
+	.prepare = prepare_polled_target,
 	.source_kind = BACKEND_SOURCE_PORTABLE,
 	.source = "fill_u32\nlinear_id_u32\nincrement_u32\nadd_u32\ncopy_u32\nmix_u32\n",
 	.has_offsets = true,

@@ -14,7 +14,7 @@
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 
-static void check(const struct backend_topology *topology)
+static void check_platform_name(const struct backend_topology *topology)
 {
 	const char *wanted = getenv("SYCLD_TEST_OPENCL_PLATFORM");
 
@@ -29,7 +29,7 @@ static const char source[] =
 #include "portable/list.h"
 	;
 
-static void find(void *library, const char *name, void *function_out)
+static void find_symbol(void *library, const char *name, void *function_out)
 {
 	void *found = dlsym(library, name);
 
@@ -48,8 +48,8 @@ static int native_set(const struct backend_native_scope *scope, uint32_t memory,
 	__typeof__(&clGetExtensionFunctionAddressForPlatform) address;
 
 	cr_assert_not_null(library);
-	find(library, "clGetDeviceInfo", &info);
-	find(library, "clGetExtensionFunctionAddressForPlatform", &address);
+	find_symbol(library, "clGetDeviceInfo", &info);
+	find_symbol(library, "clGetExtensionFunctionAddressForPlatform", &address);
 	if (info(device, CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL) != CL_SUCCESS)
 		return -1;
 	void *found = address(platform, "clCommandFillBufferKHR");
@@ -66,6 +66,6 @@ const struct conformance_target conformance_target = {
 	.source_kind = BACKEND_SOURCE_PORTABLE,
 	.source = source,
 	.has_offsets = true,
-	.check = check,
+	.check = check_platform_name,
 	.native_set = native_set,
 };

@@ -214,7 +214,7 @@ static pid_t fork_client(void)
 	return child;
 }
 
-static bool has_ended(void *context)
+static bool work_has_ended(void *context)
 {
 	const struct bridge_work *work = context;
 	return atomic_load(&work->ends) > 0;
@@ -239,7 +239,7 @@ static void lose_service(struct private_service *service, sycl_share_kind kind, 
 	sycl_result told = sycl_event_wait(native);
 	if (told != SYCL_ERROR_CONNECTION_LOST && told != SYCL_ERROR_DEVICE_LOST)
 		_exit(3);
-	if (!wait_until(has_ended, &work, SOON))
+	if (!wait_until(work_has_ended, &work, SOON))
 		_exit(4);
 	MUST(sycl_event_release(native));
 	MUST(sycl_event_release(filled));

@@ -126,7 +126,7 @@ void bridge_ended(void *user_data)
 	atomic_fetch_add(&work->ends, 1);
 }
 
-static void send(const struct bridge_work *work)
+static void send_native_work(const struct bridge_work *work)
 {
 	const struct bridge_test *test = work->test;
 	CUstream stream = (CUstream)work->queue; /* NOLINT(performance-no-int-to-ptr) */
@@ -154,7 +154,7 @@ sycl_result bridge_function(sycl_interop_handle interop, void *user_data)
 	MUST(sycl_interop_get_native_memory(interop, 0, &work->memory, &work->offset));
 	NATIVE_MUST(NATIVE(cuCtxGetCurrent)(&work->current));
 	if (work->memory)
-		send(work);
+		send_native_work(work);
 	atomic_fetch_add(&work->calls, 1);
 	return work->result;
 }

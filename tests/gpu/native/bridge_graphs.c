@@ -44,7 +44,7 @@ static void ended(void *user_data)
 	atomic_fetch_add(&node->ends, 1);
 }
 
-static void launch(CUfunction function, CUstream stream, void **parameters)
+static void launch_native(CUfunction function, CUstream stream, void **parameters)
 {
 	NATIVE_MUST(NATIVE(cuLaunchKernel)(function, 1, 1, 1, ORDER_ITEMS, 1, 1, 0, stream,
 					   parameters, NULL));
@@ -62,11 +62,11 @@ static void capture(struct node *node)
 	     *filling[] = {&word, &out, &value, &looks};
 	NATIVE_MUST(NATIVE(cuStreamBeginCaptureToGraph)(stream, graph, NULL, NULL, 0,
 							CU_STREAM_CAPTURE_MODE_GLOBAL));
-	launch(node->test->increment, stream, node->way == WAITS ? seeing : incrementing);
+	launch_native(node->test->increment, stream, node->way == WAITS ? seeing : incrementing);
 	if (node->way == WAITS)
-		launch(node->test->fill, stream, filling);
+		launch_native(node->test->fill, stream, filling);
 	else
-		launch(node->test->increment, stream, incrementing);
+		launch_native(node->test->increment, stream, incrementing);
 	if (node->way == STAYS_OPEN)
 		return;
 	NATIVE_MUST(NATIVE(cuStreamEndCapture)(stream, &captured));
@@ -91,7 +91,7 @@ static void add_copy(struct node *node)
 		(CUcontext)node->context)); /* NOLINT(performance-no-int-to-ptr) */
 }
 
-static sycl_result run(sycl_interop_handle interop, void *user_data)
+static sycl_result run_node(sycl_interop_handle interop, void *user_data)
 {
 	struct node *node = user_data;
 	atomic_fetch_add(&node->calls, 1);
@@ -122,7 +122,7 @@ static sycl_handler native(struct node *node, sycl_buffer first, sycl_buffer sec
 				       second ? SYCL_ACCESS_READ : SYCL_ACCESS_READ_WRITE));
 	if (second)
 		MUST(sycl_handler_set_accessor(handler, 1, second, SYCL_ACCESS_READ_WRITE));
-	MUST(sycl_handler_native_command(handler, run, node, ended));
+	MUST(sycl_handler_native_command(handler, run_node, node, ended));
 	return handler;
 }
 
@@ -509,7 +509,7 @@ Test(gpu_bridge_graphs, M9_S8_a_launch_that_the_driver_refuses_fails_alone)
 
 /* --------------------------------- a service that goes ---------------------------------- */
 
-static bool has_ended(void *context)
+static bool node_has_ended(void *context)
 {
 	const struct node *node = context;
 	return atomic_load(&node->ends) > 0;
@@ -556,7 +556,7 @@ static void lose_service(struct private_service *service, int begun)
 	if (atomic_load(&node.ends) != 0)
 		_exit(4);
 	*test.word = 1;
-	if (!wait_until(has_ended, &node, SOON))
+	if (!wait_until(node_has_ended, &node, SOON))
 		_exit(5);
 	MUST(sycl_executable_graph_release(other));
 	release_all(&test);
@@ -675,7 +675,7 @@ static sycl_result increment_here(sycl_host_task task, void *user_data)
 	void *parameters[] = {&out};
 	CUstream stream = (CUstream)node->queue; /* NOLINT(performance-no-int-to-ptr) */
 	NATIVE_MUST(NATIVE(cuCtxPushCurrent)(node->test->context));
-	launch(node->test->increment, stream, parameters);
+	launch_native(node->test->increment, stream, parameters);
 	NATIVE_MUST(NATIVE(cuStreamSynchronize)(stream));
 	NATIVE_MUST(NATIVE(cuCtxPopCurrent)(&popped));
 	atomic_fetch_add(&node->calls, 1);

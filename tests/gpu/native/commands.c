@@ -41,7 +41,7 @@ static void ended(void *user_data)
 	atomic_fetch_add(&work->ends, 1);
 }
 
-static void launch(struct work *work, CUstream stream)
+static void launch_late_write(struct work *work, CUstream stream)
 {
 	uint32_t looks = ORDER_LOOKS, value = work->value;
 	CUdeviceptr word = (uintptr_t)work->gate->word, out = work->memories[0] + work->offsets[0];
@@ -59,7 +59,7 @@ static void launch(struct work *work, CUstream stream)
 	}
 }
 
-static sycl_result run(sycl_interop_handle interop, void *user_data)
+static sycl_result run_work(sycl_interop_handle interop, void *user_data)
 {
 	struct work *work = user_data;
 	sycl_backend backend = 0;
@@ -85,13 +85,13 @@ static sycl_result run(sycl_interop_handle interop, void *user_data)
 		NATIVE_MUST(
 			NATIVE(cuMemcpyHtoDAsync)((uintptr_t)work->to, work->from, BYTES, stream));
 	if (work->kernel)
-		launch(work, stream);
+		launch_late_write(work, stream);
 	atomic_fetch_add(&work->calls, 1);
 	cr_assert_eq(sem_post(&work->called), 0);
 	return work->result;
 }
 
-static void begin(struct work *work)
+static void begin_work(struct work *work)
 {
 	memset(work, 0, sizeof(*work));
 	cr_assert_eq(sem_init(&work->called, 0, 0), 0);
@@ -107,8 +107,8 @@ static void wait_called(struct work *work)
 }
 
 /* With up to two buffers, to read and to write; `after` may be NULL. The event is the caller's. */
-static sycl_event submit(sycl_queue queue, struct work *work, sycl_buffer from, sycl_buffer to,
-			 sycl_event after)
+static sycl_event submit_work(sycl_queue queue, struct work *work, sycl_buffer from, sycl_buffer to,
+			      sycl_event after)
 {
 	sycl_handler handler = NULL;
 	sycl_event event = NULL;
@@ -121,12 +121,12 @@ static sycl_event submit(sycl_queue queue, struct work *work, sycl_buffer from, 
 		MUST(sycl_handler_set_accessor(handler, 1, to, SYCL_ACCESS_READ_WRITE));
 	if (after)
 		MUST(sycl_handler_depends_on(handler, after));
-	MUST(sycl_handler_native_command(handler, run, work, ended));
+	MUST(sycl_handler_native_command(handler, run_work, work, ended));
 	MUST(sycl_handler_submit(handler, &event));
 	return event;
 }
 
-static void finish(sycl_event event)
+static void wait_and_release(sycl_event event)
 {
 	MUST(sycl_event_wait(event));
 	MUST(sycl_event_release(event));
@@ -139,13 +139,13 @@ Test(gpu_native, K6_each_function_is_called_once)
 	sycl_queue queues[2];
 
 	order_begin(&order, "", 1);
-	begin(&work);
+	begin_work(&work);
 	for (uint32_t i = 0; i < 2; i++)
 		queues[i] = order_queue(&order, 0, i == 0);
 	sycl_buffer from = order_buffer(&order, queues[0]), to = order_buffer(&order, queues[0]);
 	work.copies = true;
 	for (uint32_t i = 0; i < MANY; i++)
-		MUST(sycl_event_release(submit(queues[i % 2], &work, from, to, NULL)));
+		MUST(sycl_event_release(submit_work(queues[i % 2], &work, from, to, NULL)));
 	for (uint32_t i = 0; i < 2; i++)
 		MUST(sycl_queue_wait(queues[i]));
 	cr_assert_eq(atomic_load(&work.calls), MANY);
@@ -157,7 +157,7 @@ Test(gpu_native, K6_each_function_is_called_once)
 	MUST(sycl_handler_begin(queues[0], &handler));
 	MUST(sycl_handler_set_accessor(handler, 0, from, SYCL_ACCESS_READ));
 	MUST(sycl_handler_set_accessor(handler, 1, to, SYCL_ACCESS_READ_WRITE));
-	MUST(sycl_handler_native_command(handler, run, &work, ended));
+	MUST(sycl_handler_native_command(handler, run_work, &work, ended));
 	MUST(sycl_handler_freeze(handler, &group));
 	for (uint32_t i = 0; i < 10; i++)
 		MUST(sycl_queue_submit_group(queues[i % 2], group, NULL));
@@ -169,7 +169,7 @@ Test(gpu_native, K6_each_function_is_called_once)
 	cr_assert_eq(atomic_load(&work.ends), MANY + 1);
 	/* One that is never submitted is never called, and lets go of what it was given. */
 	MUST(sycl_handler_begin(queues[0], &handler));
-	MUST(sycl_handler_native_command(handler, run, &work, ended));
+	MUST(sycl_handler_native_command(handler, run_work, &work, ended));
 	MUST(sycl_handler_discard(handler));
 	cr_assert_eq(atomic_load(&work.calls), MANY + 10);
 	cr_assert_eq(atomic_load(&work.ends), MANY + 2);
@@ -191,7 +191,7 @@ Test(gpu_native, K7_K8_called_before_and_its_work_after_what_it_depends_on)
 	struct work work;
 
 	order_begin(&order, "", 1);
-	begin(&work);
+	begin_work(&work);
 	sycl_queue first = order_queue(&order, 0, true), second = order_queue(&order, 0, true);
 	native_gate_begin(&gate, first);
 	sycl_buffer from = order_buffer(&order, first), to = order_buffer(&order, first);
@@ -199,12 +199,12 @@ Test(gpu_native, K7_K8_called_before_and_its_work_after_what_it_depends_on)
 	for (uint32_t round = 0; round < 2; round++) {
 		native_gate_set(&gate, false);
 		sycl_event filled = native_gated_fill(&gate, first, from, 10 + round);
-		sycl_event copied = submit(second, &work, from, to, NULL);
+		sycl_event copied = submit_work(second, &work, from, to, NULL);
 		wait_called(&work);
 		native_expect_open(copied);
 		native_gate_set(&gate, true);
-		finish(copied);
-		finish(filled);
+		wait_and_release(copied);
+		wait_and_release(filled);
 		order_expect(to, 10 + round);
 	}
 	native_gate_end(&gate);
@@ -248,19 +248,19 @@ static void expect_after_event(const struct order *order, sycl_queue there, sycl
 	struct work work;
 	uint32_t *from = host_words(there), *to = order_memory(here, BYTES);
 
-	begin(&work);
+	begin_work(&work);
 	work.from = from;
 	work.to = to;
 	native_gate_begin(&gate, there);
 	native_gate_begin(&idle_gate, idle);
 	native_gate_set(&gate, false);
 	sycl_event filled = native_gated_fill_usm(&gate, there, from, value);
-	sycl_event copied = submit(here, &work, NULL, NULL, filled);
+	sycl_event copied = submit_work(here, &work, NULL, NULL, filled);
 	let_others_run(order, &idle_gate, idle);
 	native_expect_open(copied);
 	native_gate_set(&gate, true);
-	finish(copied);
-	finish(filled);
+	wait_and_release(copied);
+	wait_and_release(filled);
 	order_expect_log(here, to, value);
 	cr_assert_eq(atomic_load(&work.calls), 1);
 	native_gate_end(&idle_gate);
@@ -301,7 +301,7 @@ Test(gpu_native, K8_every_one_of_several_dependencies_counts)
 	uint32_t *sources[2];
 
 	order_begin(&order, "", 1);
-	begin(&work);
+	begin_work(&work);
 	for (uint32_t i = 0; i < 4; i++)
 		queues[i] = order_queue(&order, 0, true);
 	native_gate_begin(&gate, queues[0]);
@@ -322,14 +322,14 @@ Test(gpu_native, K8_every_one_of_several_dependencies_counts)
 		MUST(sycl_handler_begin(queues[2], &handler));
 		for (uint32_t i = 0; i < 2; i++)
 			MUST(sycl_handler_depends_on(handler, events[i]));
-		MUST(sycl_handler_native_command(handler, run, &work, ended));
+		MUST(sycl_handler_native_command(handler, run_work, &work, ended));
 		MUST(sycl_handler_submit(handler, &copied));
 		let_others_run(&order, &gate, queues[3]);
 		native_expect_open(copied);
 		native_gate_set(&gate, true);
-		finish(copied);
+		wait_and_release(copied);
 		for (uint32_t i = 0; i < 2; i++)
-			finish(events[i]);
+			wait_and_release(events[i]);
 		order_expect_log(queues[2], work.to, 20 + slow);
 	}
 	native_gate_end(&gate);
@@ -349,7 +349,7 @@ Test(gpu_native, K8_a_dependency_on_another_device)
 	struct work work;
 
 	order_begin(&order, "", 2);
-	begin(&work);
+	begin_work(&work);
 	sycl_queue there = order_queue(&order, 1, true), here = order_queue(&order, 0, true),
 		   idle = order_queue(&order, 0, true);
 	expect_after_event(&order, there, here, idle, 30);
@@ -358,11 +358,11 @@ Test(gpu_native, K8_a_dependency_on_another_device)
 	work.copies = true;
 	native_gate_set(&gate, false);
 	sycl_event filled = native_gated_fill(&gate, there, from, 31);
-	sycl_event copied = submit(here, &work, from, to, NULL);
+	sycl_event copied = submit_work(here, &work, from, to, NULL);
 	native_expect_open(copied);
 	native_gate_set(&gate, true);
-	finish(copied);
-	finish(filled);
+	wait_and_release(copied);
+	wait_and_release(filled);
 	order_expect(to, 31);
 	cr_assert_eq(work.device, 0);
 	cr_assert_eq(atomic_load(&work.calls), 1);
@@ -376,12 +376,12 @@ Test(gpu_native, K8_a_dependency_on_another_device)
 }
 
 /* The application's own code, in the context that a native command has. */
-static CUmodule load(sycl_queue queue, struct work *work)
+static CUmodule load_own_module(sycl_queue queue, struct work *work)
 {
 	CUcontext popped = NULL;
 	CUmodule module = NULL;
 
-	finish(submit(queue, work, NULL, NULL, NULL));
+	wait_and_release(submit_work(queue, work, NULL, NULL, NULL));
 	NATIVE_MUST(NATIVE(cuCtxPushCurrent)(
 		(CUcontext)work->context)); /* NOLINT(performance-no-int-to-ptr) */
 	NATIVE_MUST(NATIVE(cuModuleLoadData)(&module, native_ptx));
@@ -418,11 +418,11 @@ Test(gpu_native, K9_complete_when_its_work_is)
 	struct work work;
 
 	order_begin(&order, "", 1);
-	begin(&work);
+	begin_work(&work);
 	sycl_queue first = order_queue(&order, 0, false), second = order_queue(&order, 0, true);
 	native_gate_begin(&gate, first);
 	sycl_buffer buffer = order_buffer(&order, first), marks = order_buffer(&order, first);
-	CUmodule module = load(first, &work);
+	CUmodule module = load_own_module(first, &work);
 	CUstream side = work.side;
 	work.gate = &gate;
 	wait_called(&work);
@@ -431,7 +431,7 @@ Test(gpu_native, K9_complete_when_its_work_is)
 		work.value = 40 + round;
 		work.side = round ? side : NULL;
 		native_gate_set(&gate, false);
-		sycl_event spun = submit(first, &work, buffer, NULL, NULL);
+		sycl_event spun = submit_work(first, &work, buffer, NULL, NULL);
 		native_increment(&gate, second, buffer, &after);
 		/*
 		 * Nothing but its queue stands between this one and the end: it tells that the
@@ -444,8 +444,8 @@ Test(gpu_native, K9_complete_when_its_work_is)
 		native_expect_open(spun);
 		native_expect_open(after);
 		native_gate_set(&gate, true);
-		finish(spun);
-		finish(after);
+		wait_and_release(spun);
+		wait_and_release(after);
 		order_expect(buffer, 41 + round);
 		order_expect(marks, round + 1);
 		MUST(sycl_queue_release(beside));
@@ -470,7 +470,7 @@ Test(gpu_native, K12_I16_memory_and_context_of_the_function)
 	uint32_t words[4 * ORDER_ITEMS];
 
 	order_begin(&order, "", 1);
-	begin(&work);
+	begin_work(&work);
 	sycl_queue queue = order_queue(&order, 0, true);
 	for (uint32_t i = 0; i < 4 * ORDER_ITEMS; i++)
 		words[i] = i;
@@ -483,7 +483,7 @@ Test(gpu_native, K12_I16_memory_and_context_of_the_function)
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_ranged_accessor(handler, 0, whole, SYCL_ACCESS_READ, BYTES, BYTES));
 	MUST(sycl_handler_set_ranged_accessor(handler, 1, part, SYCL_ACCESS_WRITE, BYTES, BYTES));
-	MUST(sycl_handler_native_command(handler, run, &work, ended));
+	MUST(sycl_handler_native_command(handler, run_work, &work, ended));
 	MUST(sycl_handler_submit(handler, NULL));
 	MUST(sycl_queue_wait(queue));
 	cr_assert_eq(work.memories[0], work.memories[1]);
@@ -511,15 +511,15 @@ Test(gpu_native, K13_K14_no_graph_in_a_plain_submission)
 
 	order_begin(&order, "", 1);
 	for (uint32_t in_order = 0; in_order < 2; in_order++) {
-		begin(&work);
+		begin_work(&work);
 		work.has_graph = 7;
 		sycl_queue queue = order_queue(&order, 0, in_order);
-		finish(submit(queue, &work, NULL, NULL, NULL));
+		wait_and_release(submit_work(queue, &work, NULL, NULL, NULL));
 		cr_assert_eq(work.has_graph, 0);
 		cr_assert_eq(work.graph_result, SYCL_ERROR_INVALID);
 		uint64_t stream = work.queue;
 		for (uint32_t i = 0; i < 10 && in_order; i++) {
-			finish(submit(queue, &work, NULL, NULL, NULL));
+			wait_and_release(submit_work(queue, &work, NULL, NULL, NULL));
 			cr_assert_eq(work.queue, stream);
 		}
 		MUST(sycl_queue_release(queue));
@@ -538,17 +538,17 @@ Test(gpu_native, K3_M9_a_function_that_fails)
 	struct work failing, dependent;
 
 	order_begin(&order, "", 1);
-	begin(&failing);
-	begin(&dependent);
+	begin_work(&failing);
+	begin_work(&dependent);
 	sycl_queue queue = order_queue(&order, 0, false);
 	native_gate_begin(&gate, queue);
 	sycl_buffer from = order_buffer(&order, queue), to = order_buffer(&order, queue);
 	failing.copies = true;
 	failing.result = FAILURE;
 	sycl_event filled = native_gated_fill(&gate, queue, from, 5);
-	finish(filled);
-	sycl_event failed = submit(queue, &failing, from, to, NULL);
-	sycl_event not_called = submit(queue, &dependent, NULL, NULL, failed);
+	wait_and_release(filled);
+	sycl_event failed = submit_work(queue, &failing, from, to, NULL);
+	sycl_event not_called = submit_work(queue, &dependent, NULL, NULL, failed);
 	cr_assert_eq(sycl_event_wait(failed), FAILURE);
 	cr_assert_eq(sycl_event_wait(not_called), SYCL_ERROR_DEPENDENCY_FAILED);
 	cr_assert_eq(atomic_load(&failing.calls), 1);
@@ -560,7 +560,7 @@ Test(gpu_native, K3_M9_a_function_that_fails)
 	/* The queue goes on. */
 	failing.result = SYCL_SUCCESS;
 	sycl_buffer other = order_buffer(&order, queue);
-	MUST(sycl_event_release(submit(queue, &failing, from, other, NULL)));
+	MUST(sycl_event_release(submit_work(queue, &failing, from, other, NULL)));
 	order_expect(other, 5);
 	native_gate_end(&gate);
 	MUST(sycl_buffer_release(from));
@@ -582,13 +582,14 @@ Test(gpu_native, K6_M1_what_is_refused_at_once)
 	uint32_t has = 0;
 
 	order_begin(&order, "", 1);
-	begin(&work);
+	begin_work(&work);
 	sycl_queue queue = order_queue(&order, 0, true);
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
 	cr_assert_eq(sycl_handler_native_command(handler, NULL, &work, ended), SYCL_ERROR_INVALID);
-	MUST(sycl_handler_native_command(handler, run, &work, ended));
-	cr_assert_eq(sycl_handler_native_command(handler, run, &work, ended), SYCL_ERROR_INVALID);
+	MUST(sycl_handler_native_command(handler, run_work, &work, ended));
+	cr_assert_eq(sycl_handler_native_command(handler, run_work, &work, ended),
+		     SYCL_ERROR_INVALID);
 	MUST(sycl_handler_set_value(handler, 0, sizeof(value), &value));
 	cr_assert_eq(sycl_handler_submit(handler, NULL), SYCL_ERROR_KERNEL_ARGUMENT);
 	cr_assert_eq(atomic_load(&work.calls), 0);
@@ -612,7 +613,7 @@ Test(gpu_native, K6_N4_a_connection_that_ends_with_native_commands_in_flight)
 {
 	struct work work;
 
-	begin(&work);
+	begin_work(&work);
 	for (uint32_t round = 0; round < 3; round++) {
 		struct order order;
 		unsigned before = atomic_load(&work.ends);
@@ -621,7 +622,7 @@ Test(gpu_native, K6_N4_a_connection_that_ends_with_native_commands_in_flight)
 		sycl_buffer from = order_buffer(&order, queue), to = order_buffer(&order, queue);
 		work.copies = true;
 		for (uint32_t i = 0; i < 200; i++)
-			MUST(sycl_event_release(submit(queue, &work, from, to, NULL)));
+			MUST(sycl_event_release(submit_work(queue, &work, from, to, NULL)));
 		MUST(sycl_buffer_detach(from));
 		MUST(sycl_buffer_detach(to));
 		MUST(sycl_queue_release(queue));

@@ -99,7 +99,7 @@ Test(gpu_native, R2_H10_the_event_of_a_command_that_is_over_has_happened)
 	order_end(&order);
 }
 
-static sycl_result hold(sycl_host_task task, void *user_data)
+static sycl_result hold_until_allowed(sycl_host_task task, void *user_data)
 {
 	const atomic_bool *may_go = user_data;
 
@@ -126,7 +126,7 @@ Test(gpu_native, R2_H10_a_command_that_is_not_on_its_device_has_none_yet)
 	native_gate_begin(&gate, queue);
 	sycl_buffer buffer = order_buffer(&order, queue);
 	MUST(sycl_handler_begin(queue, &handler));
-	MUST(sycl_handler_host_task(handler, hold, &may_go, NULL));
+	MUST(sycl_handler_host_task(handler, hold_until_allowed, &may_go, NULL));
 	MUST(sycl_handler_submit(handler, &before));
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_depends_on(handler, before));
@@ -148,7 +148,7 @@ Test(gpu_native, R2_H10_a_command_that_is_not_on_its_device_has_none_yet)
 	order_end(&order);
 }
 
-static void *ask(void *event)
+static void *request_native(void *event)
 {
 	return native_of(event);
 }
@@ -167,7 +167,7 @@ Test(gpu_native, R2_threads_that_ask_at_once_are_given_the_same_event)
 	native_gate_set(&gate, false);
 	sycl_event event = native_gated_fill(&gate, queue, buffer, 5);
 	for (int i = 0; i < ASKERS; i++)
-		cr_assert_eq(pthread_create(&threads[i], NULL, ask, event), 0);
+		cr_assert_eq(pthread_create(&threads[i], NULL, request_native, event), 0);
 	for (int i = 0; i < ASKERS; i++)
 		cr_assert_eq(pthread_join(threads[i], &natives[i]), 0);
 	native_gate_set(&gate, true);

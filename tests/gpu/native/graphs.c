@@ -66,7 +66,7 @@ static void add_copy(struct work *work)
 		(CUcontext)work->context));                  /* NOLINT(performance-no-int-to-ptr) */
 }
 
-static sycl_result run(sycl_interop_handle interop, void *user_data)
+static sycl_result run_work(sycl_interop_handle interop, void *user_data)
 {
 	struct work *work = user_data;
 
@@ -99,7 +99,7 @@ static sycl_handler native(sycl_queue queue, struct work *work, sycl_buffer firs
 				       second ? SYCL_ACCESS_READ : SYCL_ACCESS_READ_WRITE));
 	if (second)
 		MUST(sycl_handler_set_accessor(handler, 1, second, SYCL_ACCESS_READ_WRITE));
-	MUST(sycl_handler_native_command(handler, run, work, ended));
+	MUST(sycl_handler_native_command(handler, run_work, work, ended));
 	return handler;
 }
 
@@ -117,7 +117,7 @@ static sycl_graph graph_of(sycl_queue queue)
 	return graph;
 }
 
-static CUmodule load(sycl_queue queue, struct work *work)
+static CUmodule load_graph_module(sycl_queue queue, struct work *work)
 {
 	CUcontext context = NULL, popped = NULL;
 	CUmodule module = NULL;
@@ -154,7 +154,7 @@ Test(gpu_native_graphs, K13_K15_K17_K20_captured_between_two_kernels)
 	sycl_queue queue = order_queue(&order, 0, true), beside = order_queue(&order, 0, false);
 	native_gate_begin(&gate, queue);
 	sycl_buffer buffer = order_buffer(&order, queue), other = order_buffer(&order, queue);
-	CUmodule module = load(queue, &work);
+	CUmodule module = load_graph_module(queue, &work);
 	sycl_graph graph = graph_of(queue);
 	MUST(sycl_graph_begin_recording(graph, 1, &queue));
 	native_increment(&gate, queue, buffer, NULL);

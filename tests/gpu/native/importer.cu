@@ -265,7 +265,7 @@ static void check_range(size_t from, size_t to, unsigned char value)
 }
 
 /* check BYTE: all of the buffer; what was put on the stream before, such as a wait, comes first. */
-static void check(const char *words)
+static void do_check(const char *words)
 {
 	check_range(0, me.size, (unsigned char)atoi(words));
 }
@@ -278,7 +278,7 @@ static void rest(const char *words)
 }
 
 /* fill BYTE: put on the stream, not waited for. */
-static void fill(const char *words)
+static void do_fill(const char *words)
 {
 	if (!failed(set_bytes((unsigned char)atoi(words)), "fill"))
 		say("ok", "");
@@ -321,7 +321,7 @@ static void close_memory(const char *words)
 }
 
 /* New memory: the buffer full of that, zeroes behind it. */
-static int prepare(unsigned char value)
+static int clear_and_fill(unsigned char value)
 {
 	return failed(cuMemsetD8Async(me.address, 0, me.mapped, me.stream), "clear") ||
 	       failed(set_bytes(value), "fill") || failed(cuStreamSynchronize(me.stream), "sync");
@@ -349,7 +349,7 @@ static void make_vmm(const char *words)
 		return;
 	me.mapped = (me.size + granule - 1) / granule * granule;
 	if (failed(cuMemCreate(&me.allocation, me.mapped, &properties, 0), "create") || map() ||
-	    prepare((unsigned char)value) ||
+	    clear_and_fill((unsigned char)value) ||
 	    failed(cuMemExportToShareableHandle(&descriptor, me.allocation, properties.requestedHandleTypes, 0), "export"))
 		return;
 	int sent = send_descriptor(descriptor);
@@ -371,7 +371,7 @@ static void make_ipc(const char *words)
 	}
 	me.is_own = 1;
 	me.mapped = (me.size + (2u << 20) - 1) / (2u << 20) * (2u << 20);
-	if (failed(cuMemAlloc(&me.address, me.mapped), "alloc") || prepare((unsigned char)value) ||
+	if (failed(cuMemAlloc(&me.address, me.mapped), "alloc") || clear_and_fill((unsigned char)value) ||
 	    failed(cuIpcGetMemHandle(&handle, me.address), "handle"))
 		return;
 	to_hex(&handle, hex);
@@ -413,7 +413,7 @@ static void wait_event(const char *words)
 		say("ok", "");
 }
 
-static void record(const char *words)
+static void do_record(const char *words)
 {
 	(void)words;
 	if (!failed(cuEventRecord(me.event, me.stream), "record"))
@@ -444,10 +444,10 @@ static const struct {
 	const char *name;
 	void (*run)(const char *words);
 } commands[] = {
-	{ "open-vmm", open_vmm },     { "open-ipc", open_ipc },     { "check", check },       { "rest", rest },
-	{ "fill", fill },             { "sync", synchronise },      { "close", close_memory }, { "make-vmm", make_vmm },
+	{ "open-vmm", open_vmm },     { "open-ipc", open_ipc },     { "check", do_check },    { "rest", rest },
+	{ "fill", do_fill },          { "sync", synchronise },      { "close", close_memory }, { "make-vmm", make_vmm },
 	{ "make-ipc", make_ipc },     { "make-event", make_event }, { "open-event", open_event },
-	{ "wait", wait_event },       { "record", record },         { "close-event", close_event },
+	{ "wait", wait_event },       { "record", do_record },      { "close-event", close_event },
 	{ "free", tell_free },        { "spin", spin },
 };
 

@@ -108,7 +108,7 @@ struct seen {
 	CUdeviceptr memory;
 };
 
-static sycl_result look(sycl_interop_handle interop, void *user_data)
+static sycl_result read_natives(sycl_interop_handle interop, void *user_data)
 {
 	struct seen *seen = user_data;
 
@@ -129,7 +129,7 @@ static void see(sycl_queue queue, sycl_buffer buffer, struct seen *seen)
 	MUST(sycl_handler_begin(queue, &handler));
 	if (buffer)
 		MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
-	MUST(sycl_handler_native_command(handler, look, seen, NULL));
+	MUST(sycl_handler_native_command(handler, read_natives, seen, NULL));
 	MUST(sycl_handler_submit(handler, &event));
 	MUST(sycl_event_wait(event));
 	MUST(sycl_event_release(event));

@@ -69,7 +69,7 @@ static void *open_library(const char *name)
 	return library;
 }
 
-static void find(void *library, const char *name, void *function_out)
+static void find_symbol(void *library, const char *name, void *function_out)
 {
 	void *symbol = dlsym(library, name);
 
@@ -77,7 +77,7 @@ static void find(void *library, const char *name, void *function_out)
 	memcpy(function_out, &symbol, sizeof(symbol));
 }
 
-static void begin(struct order *order)
+static void begin_with_nvrtc(struct order *order)
 {
 	const char *nvrtc = getenv("SYCLD_TEST_NVRTC");
 	char options[4096];
@@ -98,8 +98,8 @@ static sycl_kernel make_kernel(sycl_queue queue, const char *name)
 	return kernel;
 }
 
-static void launch(sycl_queue queue, sycl_kernel kernel, const sycl_buffer *buffers, uint32_t count,
-		   uint64_t items)
+static void launch_on_buffers(sycl_queue queue, sycl_kernel kernel, const sycl_buffer *buffers,
+			      uint32_t count, uint64_t items)
 {
 	sycl_handler handler = NULL;
 
@@ -199,12 +199,12 @@ Test(gpu_native, I10_K8_K9_a_gemm_of_cublas_between_kernels)
 	const uint64_t bytes = (uint64_t)SIDE * SIDE * sizeof(float);
 	void *library = open_library("libcublas.so.13");
 
-	find(library, "cublasCreate_v2", &gemm.blas.create);
-	find(library, "cublasDestroy_v2", &gemm.blas.destroy);
-	find(library, "cublasSetStream_v2", &gemm.blas.set_stream);
-	find(library, "cublasSetWorkspace_v2", &gemm.blas.set_workspace);
-	find(library, "cublasSgemm_v2", &gemm.blas.sgemm);
-	begin(&order);
+	find_symbol(library, "cublasCreate_v2", &gemm.blas.create);
+	find_symbol(library, "cublasDestroy_v2", &gemm.blas.destroy);
+	find_symbol(library, "cublasSetStream_v2", &gemm.blas.set_stream);
+	find_symbol(library, "cublasSetWorkspace_v2", &gemm.blas.set_workspace);
+	find_symbol(library, "cublasSgemm_v2", &gemm.blas.sgemm);
+	begin_with_nvrtc(&order);
 	sycl_queue queue = order_queue(&order, 0, false), other = order_queue(&order, 0, true);
 	sycl_kernel matrices = make_kernel(queue, "matrices"),
 		    add_one = make_kernel(queue, "add_one");
@@ -218,14 +218,14 @@ Test(gpu_native, I10_K8_K9_a_gemm_of_cublas_between_kernels)
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		sycl_handler handler = NULL;
 		sycl_event event = NULL;
-		launch(queue, matrices, buffers, 2, (uint64_t)SIDE * SIDE);
+		launch_on_buffers(queue, matrices, buffers, 2, (uint64_t)SIDE * SIDE);
 		MUST(sycl_handler_begin(round % 2 ? queue : other, &handler));
 		for (uint32_t i = 0; i < 2; i++)
 			MUST(sycl_handler_set_accessor(handler, i, buffers[i], SYCL_ACCESS_READ));
 		MUST(sycl_handler_set_accessor(handler, 2, buffers[2], SYCL_ACCESS_WRITE_NO_INIT));
 		MUST(sycl_handler_native_command(handler, run_gemm, &gemm, NULL));
 		MUST(sycl_handler_submit(handler, &event));
-		launch(queue, add_one, &buffers[2], 1, (uint64_t)SIDE * SIDE);
+		launch_on_buffers(queue, add_one, &buffers[2], 1, (uint64_t)SIDE * SIDE);
 		MUST(sycl_event_wait(event));
 		MUST(sycl_event_release(event));
 		cr_assert_eq(gemm.result, 0);
@@ -289,11 +289,11 @@ Test(gpu_native, I10_K8_K9_a_transform_of_cufft_between_kernels)
 	struct transform transform = {.plan = 0};
 	void *library = open_library("libcufft.so.12");
 
-	find(library, "cufftPlan1d", &transform.fft.plan);
-	find(library, "cufftSetStream", &transform.fft.set_stream);
-	find(library, "cufftExecC2C", &transform.fft.execute);
-	find(library, "cufftDestroy", &transform.fft.destroy);
-	begin(&order);
+	find_symbol(library, "cufftPlan1d", &transform.fft.plan);
+	find_symbol(library, "cufftSetStream", &transform.fft.set_stream);
+	find_symbol(library, "cufftExecC2C", &transform.fft.execute);
+	find_symbol(library, "cufftDestroy", &transform.fft.destroy);
+	begin_with_nvrtc(&order);
 	sycl_queue queue = order_queue(&order, 0, true);
 	sycl_kernel tone = make_kernel(queue, "tone"),
 		    magnitudes = make_kernel(queue, "magnitudes");
@@ -303,12 +303,12 @@ Test(gpu_native, I10_K8_K9_a_transform_of_cufft_between_kernels)
 	leave();
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		sycl_handler handler = NULL;
-		launch(queue, tone, &points, 1, POINTS);
+		launch_on_buffers(queue, tone, &points, 1, POINTS);
 		MUST(sycl_handler_begin(queue, &handler));
 		MUST(sycl_handler_set_accessor(handler, 0, points, SYCL_ACCESS_READ_WRITE));
 		MUST(sycl_handler_native_command(handler, run_transform, &transform, NULL));
 		MUST(sycl_handler_submit(handler, NULL));
-		launch(queue, magnitudes, &points, 1, POINTS);
+		launch_on_buffers(queue, magnitudes, &points, 1, POINTS);
 		check_spectrum(points);
 		cr_assert_eq(transform.result, 0);
 	}

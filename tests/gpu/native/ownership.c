@@ -43,7 +43,7 @@ struct counts_begun {
 	sycl_buffer buffer;
 };
 
-static void begin(struct counts_begun *begun)
+static void begin_counts(struct counts_begun *begun)
 {
 	count_from_here();
 	order_begin(&begun->order, "", 1);
@@ -84,7 +84,7 @@ Test(gpu_native, I8_handles_that_were_given_out_stay_the_runtimes)
 	CUstream stream = NULL;
 	uint32_t count = 0;
 
-	begin(&begun);
+	begin_counts(&begun);
 	MUST(sycl_cuda_get_native_device(begun.order.devices[0], &device));
 	MUST(sycl_cuda_get_native_context(begun.order.context, 1, &context, &count));
 	MUST(sycl_cuda_get_native_queue(begun.queue, &stream));
@@ -111,7 +111,7 @@ Test(gpu_native, I8_I9_what_the_application_brought_stays_the_applications)
 	sycl_queue made_queue = NULL;
 	sycl_event made_event = NULL;
 
-	begin(&begun);
+	begin_counts(&begun);
 	NATIVE_MUST(NATIVE(cuDevicePrimaryCtxRetain)(&context, 0));
 	NATIVE_MUST(NATIVE(cuCtxPushCurrent)(context));
 	NATIVE_MUST(NATIVE(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING));
@@ -146,7 +146,7 @@ Test(gpu_native, F1_F2_an_in_order_queue_launches_on_one_stream)
 	struct cuda_counts counts;
 	sycl_event fills[2];
 
-	begin(&begun);
+	begin_counts(&begun);
 	MUST(sycl_queue_wait(begun.queue));
 	launches_from_here();
 	for (int i = 0; i < LAUNCHES; i++)

@@ -145,7 +145,7 @@ static sycl_result take_step(struct worker *worker)
 	return result;
 }
 
-static void *work(void *argument)
+static void *run_device_steps(void *argument)
 {
 	struct worker *worker = argument;
 	for (uint32_t i = 0; i < STEPS && worker->failed == SYCL_SUCCESS; i++)
@@ -202,7 +202,8 @@ static void work_on_both(uint32_t threads)
 	for (uint32_t i = 0; i < threads; i++)
 		worker_begin(&workers[i], &order, i + 1);
 	for (uint32_t i = 0; i < threads; i++)
-		cr_assert_eq(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+		cr_assert_eq(
+			pthread_create(&workers[i].thread, NULL, run_device_steps, &workers[i]), 0);
 	for (uint32_t i = 0; i < threads; i++)
 		cr_assert_eq(pthread_join(workers[i].thread, NULL), 0);
 	for (uint32_t i = 0; i < threads; i++)

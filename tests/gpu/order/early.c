@@ -22,7 +22,7 @@ static const char pair_source[] =
 	"  x[3] = x[2];\n"
 	"}\n";
 
-static void submit(sycl_queue queue, sycl_kernel kernel, uint32_t *words, bool is_early)
+static void submit_pair(sycl_queue queue, sycl_kernel kernel, uint32_t *words, bool is_early)
 {
 	const uint32_t looks = order_library() ? 10 : 1u << 20;
 	sycl_handler handler = NULL;
@@ -37,7 +37,7 @@ static void submit(sycl_queue queue, sycl_kernel kernel, uint32_t *words, bool i
 }
 
 /* How many of the first saw what the second did before it waited. */
-static uint32_t check(sycl_queue queue, const uint32_t *words, uint32_t pairs)
+static uint32_t count_early_pairs(sycl_queue queue, const uint32_t *words, uint32_t pairs)
 {
 	uint32_t got[PAIRS * WORDS] = {0}, seen = 0;
 
@@ -63,10 +63,10 @@ Test(gpu_order, R5_launches_that_may_begin_early_keep_their_order)
 	MUST(sycl_kernel_from_source(queue, pair_source, "second", &second));
 	uint32_t *words = order_memory(queue, PAIRS * WORDS * sizeof(*words));
 	for (uint32_t i = 0; i < PAIRS; i++) {
-		submit(queue, first, words + i * WORDS, false);
-		submit(queue, second, words + i * WORDS, true);
+		submit_pair(queue, first, words + i * WORDS, false);
+		submit_pair(queue, second, words + i * WORDS, true);
 	}
-	(void)check(queue, words, PAIRS);
+	(void)count_early_pairs(queue, words, PAIRS);
 	MUST(sycl_free(queue, words));
 	MUST(sycl_kernel_release(first));
 	MUST(sycl_kernel_release(second));
@@ -89,13 +89,13 @@ Test(gpu_order, R5_a_node_of_a_graph_begins_before_the_one_before_it_is_over)
 	uint32_t *words = order_memory(queue, WORDS * sizeof(*words));
 	MUST(sycl_graph_create(order.context, order.devices[0], NULL, &graph));
 	MUST(sycl_graph_begin_recording(graph, 1, &queue));
-	submit(queue, first, words, false);
-	submit(queue, second, words, true);
+	submit_pair(queue, first, words, false);
+	submit_pair(queue, second, words, true);
 	MUST(sycl_graph_end_recording(graph, 0, NULL));
 	MUST(sycl_graph_finalize(graph, NULL, &executable));
 	MUST(sycl_queue_graph(queue, executable, 0, NULL, &event));
 	MUST(sycl_event_wait(event));
-	const uint32_t seen = check(queue, words, 1);
+	const uint32_t seen = count_early_pairs(queue, words, 1);
 	if (!order_library() && order_attribute(COMPUTE_MAJOR) >= 9)
 		cr_assert_eq(seen, 1, "the second began when the first was over");
 	MUST(sycl_event_release(event));

@@ -56,7 +56,7 @@ static const char *library(void)
 	return getenv("SYCLD_TEST_CUDA_LIBRARY");
 }
 
-static struct private_service *start(const char *option)
+static struct private_service *start_with_option(const char *option)
 {
 	char cache[PATH_MAX], configuration[PATH_MAX + 128];
 	struct private_service *service = NULL;
@@ -121,14 +121,14 @@ static void side_close(struct side *side)
 	MUST(sycl_platform_release(side->connection));
 }
 
-static void forget(struct side *side)
+static void clear_seen(struct side *side)
 {
 	const uint32_t zero = 0;
 	MUST(sycl_queue_fill(side->queue, side->seen, 0, BYTES, &zero, sizeof(zero), NULL));
 }
 
 /* On how many multiprocessors groups have run since. */
-static uint32_t look(struct side *side)
+static uint32_t count_multiprocessors(struct side *side)
 {
 	sycl_host_accessor accessor = NULL;
 	void *words = NULL;
@@ -143,7 +143,7 @@ static uint32_t look(struct side *side)
 }
 
 /* A grid with enough groups for all multiprocessors. */
-static void launch(struct side *side)
+static void launch_full_grid(struct side *side)
 {
 	const uint32_t looks = library() ? 1 : 4096;
 	sycl_handler handler = NULL;
@@ -159,20 +159,20 @@ static void launch(struct side *side)
 /* `times` such in a row, which go together as a chain where chains are sent. */
 static uint32_t spread(struct side *side, int times)
 {
-	forget(side);
+	clear_seen(side);
 	for (int i = 0; i < times; i++)
-		launch(side);
-	return look(side);
+		launch_full_grid(side);
+	return count_multiprocessors(side);
 }
 
-static sycl_executable_graph record(struct side *side)
+static sycl_executable_graph record_full_grid(struct side *side)
 {
 	sycl_graph graph = NULL;
 	sycl_executable_graph executable = NULL;
 	MUST(sycl_graph_create(side->context, side->device, NULL, &graph));
 	MUST(sycl_graph_begin_recording(graph, 1, &side->queue));
-	launch(side);
-	launch(side);
+	launch_full_grid(side);
+	launch_full_grid(side);
 	MUST(sycl_graph_end_recording(graph, 0, NULL));
 	MUST(sycl_graph_finalize(graph, NULL, &executable));
 	MUST(sycl_graph_release(graph));
@@ -181,9 +181,9 @@ static sycl_executable_graph record(struct side *side)
 
 static uint32_t spread_graph(struct side *side, sycl_executable_graph executable)
 {
-	forget(side);
+	clear_seen(side);
 	MUST(sycl_queue_graph(side->queue, executable, 0, NULL, NULL));
-	return look(side);
+	return count_multiprocessors(side);
 }
 
 /* What syclctl shows. */
@@ -202,10 +202,10 @@ static json_int_t units_told(const struct private_service *service)
  * ones, rows of them, and graphs. */
 Test(gpu_partition, TG9_the_latency_class_and_the_others_share_no_multiprocessor)
 {
-	struct private_service *service = start("latency_multiprocessors = 16");
+	struct private_service *service = start_with_option("latency_multiprocessors = 16");
 	struct side quick, other;
 	side_open(&other, service, SYCL_SESSION_CLASS_BEST_EFFORT);
-	sycl_executable_graph graph = record(&other);
+	sycl_executable_graph graph = record_full_grid(&other);
 	cr_assert_eq(spread(&other, 1), other.all,
 		     "without a latency session a grid fills the device");
 	cr_assert_eq(spread_graph(&other, graph), other.all);
@@ -231,7 +231,7 @@ Test(gpu_partition, TG9_the_latency_class_and_the_others_share_no_multiprocessor
 
 Test(gpu_partition, without_the_option_all_is_everybody_s)
 {
-	struct private_service *service = start("");
+	struct private_service *service = start_with_option("");
 	struct side quick;
 	side_open(&quick, service, SYCL_SESSION_CLASS_LATENCY);
 	for (int round = 0; round < ROUNDS; round++)

@@ -28,14 +28,14 @@ static struct cuda_device_facts facts;
 static CUstream stream;
 static const struct cuda_library *cuda;
 
-static void check(CUresult result, const char *what)
+static void check_result(CUresult result, const char *what)
 {
 	cr_assert_eq((int)result, CUDA_SUCCESS, "%s: %d", what, (int)result);
 }
 
-#define CHECK(call) check((call), #call)
+#define CHECK(call) check_result((call), #call)
 
-static void begin(void)
+static void begin_clock(void)
 {
 	struct backend_fault fault = {0};
 	if (cuda_library_open(getenv("SYCLD_TEST_CUDA_LIBRARY"), &backend.library, &fault) < 0)
@@ -51,7 +51,7 @@ static void begin(void)
 	CHECK(cuda->cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, 0));
 }
 
-static void end(void)
+static void end_clock(void)
 {
 	CHECK(cuda->cuStreamDestroy(stream));
 	cuda_clock_close(&device);
@@ -120,7 +120,7 @@ Test(gpu_clock, H2_durations_are_the_drivers)
 	enum { PROBES = 10000 };
 	static double errors[PROBES], costs[PROBES];
 	struct probe probe;
-	begin();
+	begin_clock();
 	probe_make(&probe);
 	for (int i = 0; i < PROBES; i++) {
 		probe_run(&probe);
@@ -136,13 +136,13 @@ Test(gpu_clock, H2_durations_are_the_drivers)
 	       part(costs, PROBES, 0.99) / 1e3, part(costs, PROBES, 1.0) / 1e3);
 	cr_assert_leq(part(errors, PROBES, 1.0), HALF_MICROSECOND);
 	probe_free(&probe);
-	end();
+	end_clock();
 }
 
 Test(gpu_clock, H8_the_driver_tells_times_backwards_too)
 {
 	struct probe probe;
-	begin();
+	begin_clock();
 	probe_make(&probe);
 	CHECK(cuda->cuEventRecord(probe.start, stream));
 	CHECK(cuda->cuStreamSynchronize(stream));
@@ -158,7 +158,7 @@ Test(gpu_clock, H8_the_driver_tells_times_backwards_too)
 	/* Either negative, or 0: cuda/clock/bases.c understands both. */
 	cr_assert(back == -there || back == 0.0f, "%f and %f", (double)there, (double)back);
 	probe_free(&probe);
-	end();
+	end_clock();
 }
 
 /* What one probe said, beside the one before it. */
@@ -345,7 +345,7 @@ static void series_begin(struct series *series, struct witness *witness, size_t 
 	*series = (struct series){.pairs = calloc(most, sizeof(*series->pairs)),
 				  .errors = calloc(most, sizeof(*series->errors))};
 	cr_assert(most >= 2 && series->pairs && series->errors);
-	begin();
+	begin_clock();
 	*witness = (struct witness){0};
 	witness_open(witness);
 	probe_make(&series->probes[0]);
@@ -358,7 +358,7 @@ static void series_end(struct series *series, struct witness *witness)
 	probe_free(&series->probes[0]);
 	probe_free(&series->probes[1]);
 	witness_close(witness);
-	end();
+	end_clock();
 }
 
 static void series_free(struct series *series)
@@ -441,7 +441,7 @@ Test(gpu_clock, H8_recording_waits_for_no_kernel)
 	int processors = 0;
 	double costs[200];
 	struct probe probe;
-	begin();
+	begin_clock();
 	probe_make(&probe);
 	CHECK(cuda->cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
 	CHECK(cuda->cuModuleLoadDataEx(&module, spin_ptx, 0, NULL, NULL));
@@ -468,5 +468,5 @@ Test(gpu_clock, H8_recording_waits_for_no_kernel)
 	CHECK(cuda->cuStreamDestroy(busy));
 	CHECK(cuda->cuMemFreeHost(flag));
 	probe_free(&probe);
-	end();
+	end_clock();
 }

@@ -19,7 +19,7 @@ const char *platforms_library(void)
 	return getenv("SYCLD_TEST_CUDA_LIBRARY");
 }
 
-static void start(struct platforms *platforms)
+static void start_platform_service(struct platforms *platforms)
 {
 	char cache[PATH_MAX], configuration[2 * PATH_MAX + 64];
 	const char *library = platforms_library();
@@ -41,7 +41,7 @@ static void start(struct platforms *platforms)
 				     &platforms->connection));
 }
 
-static void look(struct platforms *platforms)
+static void list_platforms(struct platforms *platforms)
 {
 	MUST(sycl_platform_get_platforms(platforms->connection, PLATFORMS_MAX, platforms->all,
 					 &platforms->count));
@@ -67,8 +67,8 @@ static void look(struct platforms *platforms)
 void platforms_begin(struct platforms *platforms, uint32_t devices)
 {
 	*platforms = (struct platforms){.service = NULL};
-	start(platforms);
-	look(platforms);
+	start_platform_service(platforms);
+	list_platforms(platforms);
 	if (platforms->device_count >= devices)
 		return;
 	platforms_end(platforms);

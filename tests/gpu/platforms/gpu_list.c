@@ -19,7 +19,7 @@ struct arguments {
 	bool writes_nowhere;
 };
 
-static bool take(struct arguments *arguments, const char *name, const char *value)
+static bool take_argument(struct arguments *arguments, const char *name, const char *value)
 {
 	if (strcmp(name, "--endpoint") == 0)
 		arguments->endpoint = value;
@@ -62,7 +62,7 @@ int main(int argc, char **argv)
 	struct list list;
 	unsigned failed = 0;
 	for (int i = 1; i < argc; i += 2)
-		if (i + 1 >= argc || !take(&arguments, argv[i], argv[i + 1])) {
+		if (i + 1 >= argc || !take_argument(&arguments, argv[i], argv[i + 1])) {
 			(void)fprintf(stderr, "gpu_list: what is '%s'?\n", argv[i]);
 			return 2;
 		}

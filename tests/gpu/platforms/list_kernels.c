@@ -34,7 +34,7 @@ static bool set_up(struct list *list, const struct launch *launch, sycl_kernel k
 }
 
 /* Launch and wait; the buffer is the caller's to release, NULL if anything failed. */
-static sycl_buffer launch(struct list *list, const struct launch *launch)
+static sycl_buffer launch_and_wait(struct list *list, const struct launch *launch)
 {
 	sycl_event event = NULL;
 	sycl_kernel kernel = list_kernel(list, launch->kernel);
@@ -53,7 +53,7 @@ static sycl_buffer launch(struct list *list, const struct launch *launch)
 
 static bool launch_gives(struct list *list, const struct launch *how, uint32_t first, uint32_t step)
 {
-	sycl_buffer buffer = launch(list, how);
+	sycl_buffer buffer = launch_and_wait(list, how);
 	bool good = buffer && list_words_are(list, buffer, how->words, first, step);
 	if (buffer)
 		(void)sycl_buffer_release(buffer);
@@ -105,11 +105,11 @@ static bool the_last_dimension_is_the_fastest(struct list *list)
 static bool a_prime_range_touches_its_items_only(struct list *list)
 {
 	enum { ITEMS = 10007, WORDS = ITEMS + 64 };
-	sycl_buffer buffer = launch(list, &(struct launch){.kernel = "add",
-							   .words = WORDS,
-							   .before = 3,
-							   .global = sycl_range1(ITEMS),
-							   .value = 4});
+	sycl_buffer buffer = launch_and_wait(list, &(struct launch){.kernel = "add",
+								    .words = WORDS,
+								    .before = 3,
+								    .global = sycl_range1(ITEMS),
+								    .value = 4});
 	sycl_host_accessor accessor;
 	void *pointer = NULL;
 	bool good = buffer &&

@@ -224,7 +224,7 @@ static void expect_behind(struct pair *pair, int which, sycl_event event)
 	MUST(sycl_buffer_release(buffer));
 }
 
-static void finish(sycl_event event)
+static void wait_and_release(sycl_event event)
 {
 	MUST(sycl_event_wait(event));
 	MUST(sycl_event_release(event));
@@ -244,9 +244,9 @@ Test(gpu_platforms, B20_events_of_a_running_CUDA_kernel_order_groups_of_two_back
 	expect_behind(&pair, 1, there);
 	platforms_add(pair.beside[0], pair.kernels[0], pair.buffers[0], WORDS, 100, there, &back);
 	__atomic_store_n(pair.word, 1, __ATOMIC_SEQ_CST);
-	finish(back);
-	finish(there);
-	finish(held);
+	wait_and_release(back);
+	wait_and_release(there);
+	wait_and_release(held);
 	platforms_expect(pair.buffers[0], WORDS, 101);
 	platforms_expect(pair.buffers[1], WORDS, 10);
 	MUST(sycl_kernel_release(hold));
@@ -274,12 +274,12 @@ Test(gpu_platforms, B20_events_order_groups_of_two_backends_both_ways)
 		if (round < 4)
 			expect_behind(&pair, second, after);
 		platforms_gate_end(&gate);
-		finish(after);
+		wait_and_release(after);
 		sycl_command_status status = SYCL_COMMAND_SUBMITTED;
 		MUST(sycl_event_get_status(before, &status));
 		cr_assert_eq(status, SYCL_COMMAND_COMPLETE);
-		finish(before);
-		finish(task);
+		wait_and_release(before);
+		wait_and_release(task);
 	}
 	platforms_expect(pair.buffers[0], WORDS, ROUNDS);
 	platforms_expect(pair.buffers[1], WORDS, ROUNDS);

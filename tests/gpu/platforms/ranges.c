@@ -9,7 +9,7 @@ static const char source[] = "SYCL_KERNEL void count_items(SYCL_GLOBAL(uint) y)\
 			     "{ sycl_atomic_add(y, (uint)sycl_global_id(0)); }\n";
 
 /* The counter after one launch over that range. */
-static uint32_t count(struct platforms *platforms, const char *name, sycl_range range)
+static uint32_t count_launched(struct platforms *platforms, const char *name, sycl_range range)
 {
 	sycl_queue queue = platforms_queue(NULL, platforms->devices[0]);
 	sycl_kernel kernel = NULL;
@@ -39,11 +39,11 @@ Test(gpu_ranges, E9_more_than_65535_groups_in_a_slow_dimension)
 {
 	struct platforms platforms;
 	platforms_begin(&platforms, 1);
-	cr_expect_eq(count(&platforms, "count_items", sycl_range3(70000, 1, 1)), 70000u);
-	cr_expect_eq(count(&platforms, "count_items", sycl_range3(1, 70000, 1)), 70000u);
-	cr_expect_eq(count(&platforms, "count_items", sycl_range2(70000, 3)), 210000u);
+	cr_expect_eq(count_launched(&platforms, "count_items", sycl_range3(70000, 1, 1)), 70000u);
+	cr_expect_eq(count_launched(&platforms, "count_items", sycl_range3(1, 70000, 1)), 70000u);
+	cr_expect_eq(count_launched(&platforms, "count_items", sycl_range2(70000, 3)), 210000u);
 	/* 0 + 1 + ... + 69999, modulo 2 to the 32nd. */
-	cr_expect_eq(count(&platforms, "sum_rows", sycl_range3(70000, 1, 1)),
+	cr_expect_eq(count_launched(&platforms, "sum_rows", sycl_range3(70000, 1, 1)),
 		     (uint32_t)(69999ull * 70000ull / 2));
 	platforms_end(&platforms);
 }
@@ -55,7 +55,8 @@ Test(gpu_ranges, E10_more_items_than_an_int_counts)
 	if (platforms_library())
 		cr_skip_test("the double of the driver would take hours");
 	platforms_begin(&platforms, 1);
-	cr_expect_eq(count(&platforms, "count_items", sycl_range1(2147483659ull)), 2147483659u);
+	cr_expect_eq(count_launched(&platforms, "count_items", sycl_range1(2147483659ull)),
+		     2147483659u);
 	platforms_end(&platforms);
 }
 

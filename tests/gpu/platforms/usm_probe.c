@@ -99,7 +99,7 @@ static double host_ms(void *words)
 	return now_ms() - begin;
 }
 
-static void tell(const char *what, double first, double best)
+static void print_times(const char *what, double first, double best)
 {
 	printf("%-66s %9.3f ms first, %9.3f ms best\n", what, first, best);
 }
@@ -112,7 +112,7 @@ static void tell_kernel(const char *what, CUdeviceptr words)
 		double took = kernel_ms(words);
 		best = took < best ? took : best;
 	}
-	tell(what, first, best);
+	print_times(what, first, best);
 }
 
 static CUresult prefetch(CUdeviceptr words, bool to_device)
@@ -135,7 +135,7 @@ static void tell_host(const char *what, void *words)
 {
 	const double first = host_ms(words), second = host_ms(words);
 
-	tell(what, first, second);
+	print_times(what, first, second);
 }
 
 /* What clients have today: pages of a memfd, pinned. And what a mirror of them on the device would

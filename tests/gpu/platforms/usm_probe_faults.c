@@ -31,7 +31,7 @@ static double now_ms(void)
 }
 
 /* The engine: answers each fault with so many bytes, until it is killed. */
-static void answer(int faults, uintptr_t begin, size_t step)
+static void answer_page_faults(int faults, uintptr_t begin, size_t step)
 {
 	void *contents = calloc(1, step);
 	struct uffd_msg message;
@@ -54,7 +54,7 @@ static void touch_all(int memory, unsigned char *pages, size_t bytes, int faults
 	pid_t engine = fork();
 
 	if (engine == 0)
-		answer(faults, (uintptr_t)pages, step);
+		answer_page_faults(faults, (uintptr_t)pages, step);
 	const double begin = now_ms();
 	for (size_t i = 0; i < bytes; i += PAGE)
 		((volatile unsigned char *)pages)[i]++;
@@ -74,7 +74,7 @@ static void call_into(unsigned char *page, int faults)
 	pid_t engine = fork();
 
 	if (engine == 0)
-		answer(faults, (uintptr_t)page, PAGE);
+		answer_page_faults(faults, (uintptr_t)page, PAGE);
 	if (pipe(ends) == 0) {
 		const ssize_t written = write(ends[1], page, 1);
 		printf("write(2) from such a page: %s\n", written == 1 ? "works" : strerror(errno));

@@ -24,7 +24,7 @@ TestSuite(aborted, .timeout = 120);
 
 static struct private_service *service;
 
-static void run(sycl_queue queue, const char *source, const char *name)
+static void build_and_launch(sycl_queue queue, const char *source, const char *name)
 {
 	sycl_context context = NULL;
 	sycl_kernel_bundle input = NULL, bundle = NULL;
@@ -53,7 +53,7 @@ static void abort_by(const char *source, const char *name, const char *logged, c
 	MUST(sycl_platform_open(service->endpoint, &platform));
 	MUST(sycl_device_select(platform, sycl_cpu_selector, NULL, &device));
 	MUST(sycl_queue_create(NULL, device, NULL, &queue));
-	run(queue, source, name);
+	build_and_launch(queue, source, name);
 	cr_expect(ne(ptr, strstr(sycl_get_last_error_text(), told), NULL), "%s",
 		  sycl_get_last_error_text());
 	cr_expect(eq(ptr, strstr(sycl_get_last_error_text(), "one of them at fault"), NULL), "%s",

@@ -37,7 +37,7 @@ static void call_arguments(const struct gated *gated)
 }
 
 /* A launch on the buffer that is held; submitted in one of several ways. */
-static sycl_handler launch(const struct gated *gated, sycl_kernel kernel)
+static sycl_handler launch_on_held(const struct gated *gated, sycl_kernel kernel)
 {
 	sycl_handler handler = begun(gated);
 	MUST(sycl_handler_set_accessor(handler, 0, gated->held, SYCL_ACCESS_READ_WRITE));
@@ -50,7 +50,7 @@ static sycl_handler launch(const struct gated *gated, sycl_kernel kernel)
 
 static void call_submissions(const struct gated *gated)
 {
-	sycl_handler handler = launch(gated, gated->fill);
+	sycl_handler handler = launch_on_held(gated, gated->fill);
 	sycl_event event = NULL;
 	sycl_command_group group = NULL;
 	uint32_t number = 0;
@@ -58,13 +58,13 @@ static void call_submissions(const struct gated *gated)
 	CALL_MUST(sycl_handler_submit, handler, &event);
 	REFUSED(CALL(sycl_event_wait_for, event, 0), SYCL_ERROR_TIMEOUT);
 	MUST(sycl_event_release(event));
-	handler = launch(gated, gated->increment);
+	handler = launch_on_held(gated, gated->increment);
 	CALL_MUST(sycl_handler_single_task, handler, gated->increment);
 	CALL_MUST(sycl_queue_submit, gated->queue, handler, NULL);
-	handler = launch(gated, gated->increment);
+	handler = launch_on_held(gated, gated->increment);
 	CALL_MUST(sycl_handler_single_task, handler, gated->increment);
 	CALL_MUST(sycl_handler_submit_with_secondary, handler, gated->other, NULL);
-	handler = launch(gated, gated->increment);
+	handler = launch_on_held(gated, gated->increment);
 	CALL_MUST(sycl_handler_parallel_for_nd, handler, gated->increment, sycl_range1(WORDS),
 		  sycl_range1(1));
 	CALL_MUST(sycl_handler_freeze, handler, &group);

@@ -18,7 +18,7 @@ static void list(struct devices *devices)
 	cr_assert(le(u32, devices->count, DEVICES_MAX));
 }
 
-static void forget(struct devices *devices)
+static void release_devices(struct devices *devices)
 {
 	for (uint32_t i = 0; i < devices->count; i++)
 		MUST(sycl_device_release(devices->all[i]));
@@ -31,7 +31,7 @@ static uint32_t type_of(sycl_device device)
 	return type;
 }
 
-static uint32_t has(sycl_device device, sycl_aspect aspect)
+static uint32_t device_has(sycl_device device, sycl_aspect aspect)
 {
 	uint32_t answer = 0;
 	MUST(sycl_device_has(device, aspect, &answer));
@@ -77,7 +77,7 @@ Test(choice, A22_the_highest_score_wins_and_none_is_an_error)
 	sycl_device untouched = NULL;
 	REFUSED(sycl_device_select(platform, never, NULL, &untouched), SYCL_ERROR_RUNTIME);
 	cr_assert(eq(ptr, untouched, NULL));
-	forget(&devices);
+	release_devices(&devices);
 }
 
 /* What the selectors of a kind find is of that kind, and they fail exactly where no device is. */
@@ -109,7 +109,7 @@ Test(choice, A23_the_selectors_of_a_kind_find_it_or_fail)
 		cr_assert(eq(u32, type_of(chosen), kinds[k].type));
 		MUST(sycl_device_release(chosen));
 	}
-	forget(&devices);
+	release_devices(&devices);
 }
 
 /* One aspect wanted and another one unwanted, of all pairs that any device here knows. */
@@ -126,15 +126,16 @@ Test(choice, A24_aspects_that_are_wanted_and_unwanted)
 			    sycl_device_has(devices.all[0], out, &known) != SYCL_SUCCESS)
 				continue;
 			for (uint32_t i = 0; i < devices.count; i++)
-				there += has(devices.all[i], in) && !has(devices.all[i], out);
+				there += device_has(devices.all[i], in) &&
+					 !device_has(devices.all[i], out);
 			sycl_result result =
 				sycl_device_select_by_aspects(platform, 1, &in, 1, &out, &chosen);
 			cr_assert(eq(int, result, there ? SYCL_SUCCESS : SYCL_ERROR_RUNTIME),
 				  "%u and not %u", wanted, unwanted);
 			if (result)
 				continue;
-			cr_assert(has(chosen, in) && !has(chosen, out), "%u and not %u", wanted,
-				  unwanted);
+			cr_assert(device_has(chosen, in) && !device_has(chosen, out),
+				  "%u and not %u", wanted, unwanted);
 			MUST(sycl_device_release(chosen));
 		}
 	}
@@ -145,5 +146,5 @@ Test(choice, A24_aspects_that_are_wanted_and_unwanted)
 	cr_assert(eq(ptr, chosen, usual));
 	MUST(sycl_device_release(chosen));
 	MUST(sycl_device_release(usual));
-	forget(&devices);
+	release_devices(&devices);
 }

@@ -70,7 +70,7 @@ static sycl_result kernel_argument(void)
 	return result;
 }
 
-static sycl_result build(void)
+static sycl_result build_unknown_function(void)
 {
 	sycl_kernel made = NULL;
 	return sycl_kernel_from_source(queue, "no_such_function\n", "no_such_function", &made);
@@ -140,7 +140,7 @@ Test(client_basic, M11_each_error_code_has_its_cause, .init = with_service, .fin
 		{accessor, SYCL_ERROR_ACCESSOR},
 		{nd_range, SYCL_ERROR_ND_RANGE},
 		{kernel_argument, SYCL_ERROR_KERNEL_ARGUMENT},
-		{build, SYCL_ERROR_BUILD},
+		{build_unknown_function, SYCL_ERROR_BUILD},
 		{invalid, SYCL_ERROR_INVALID},
 		{memory_allocation, SYCL_ERROR_MEMORY_ALLOCATION},
 		{feature_not_supported, SYCL_ERROR_FEATURE_NOT_SUPPORTED},

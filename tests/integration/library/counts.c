@@ -69,7 +69,7 @@ static void failures(sycl_queue queue, sycl_kernel_bundle bundle)
 	cr_assert(ne(int, sycl_kernel_from_source(queue, "SYCL_KERNEL void x(", "x", &kernel), 0));
 }
 
-static void work(void)
+static void run_counted_work(void)
 {
 	uint32_t host[ITEMS] = {0};
 	sycl_platform platform = NULL;
@@ -110,7 +110,7 @@ static void use_layer(void)
 	(void)setenv("XDG_CACHE_HOME", TEST_CACHE, 1);
 }
 
-static void count(struct opencl_counts *counts_out)
+static void read_layer_counts(struct opencl_counts *counts_out)
 {
 	void *layer = dlopen(COUNTER_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
 	cr_assert(ne(ptr, layer, NULL), "the loader has not loaded the layer");
@@ -128,9 +128,9 @@ Test(client_counts, N1_every_object_of_the_driver_that_was_made_is_released)
 	};
 	struct opencl_counts counts;
 	use_layer();
-	work();
-	work();
-	count(&counts);
+	run_counted_work();
+	run_counted_work();
+	read_layer_counts(&counts);
 	for (int i = 0; i < OPENCL_COUNTED; i++)
 		cr_expect(eq(u64, counts.given[i], counts.taken[i]), "%s", names[i]);
 	for (int i = OPENCL_CONTEXTS; i <= OPENCL_EVENTS; i++)
@@ -153,11 +153,11 @@ static uint64_t programs_with(sycl_queue queue, const char *text, const char *na
 	MUST(sycl_kernel_get_info(*kernel_out, SYCL_KERNEL_INFO_NUM_ARGS, sizeof(arguments),
 				  &arguments, NULL));
 	cr_assert(eq(u32, arguments, 1));
-	count(&counts);
+	read_layer_counts(&counts);
 	return counts.taken[OPENCL_PROGRAMS] - counts.given[OPENCL_PROGRAMS];
 }
 
-static void increment(sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer)
+static void submit_increment(sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -195,10 +195,10 @@ Test(client_counts, N1_equal_programs_are_one_of_the_drivers)
 		  "the same text is loaded twice");
 	cr_expect(gt(u64, programs_with(queue, other, "other", &third), one),
 		  "another text is not loaded");
-	increment(queue, first, buffer);
+	submit_increment(queue, first, buffer);
 	MUST(sycl_kernel_release(first));
 	MUST(sycl_queue_wait(queue));
-	increment(queue, second, buffer);
+	submit_increment(queue, second, buffer);
 	MUST(sycl_kernel_release(second));
 	MUST(sycl_kernel_release(third));
 	MUST(sycl_queue_release(queue));
@@ -206,6 +206,6 @@ Test(client_counts, N1_equal_programs_are_one_of_the_drivers)
 	MUST(sycl_platform_release(platform));
 	cr_expect(eq(u32, host[ITEMS - 1], 2));
 	struct opencl_counts counts;
-	count(&counts);
+	read_layer_counts(&counts);
 	cr_expect(eq(u64, counts.given[OPENCL_PROGRAMS], counts.taken[OPENCL_PROGRAMS]));
 }

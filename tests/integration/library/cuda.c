@@ -37,7 +37,7 @@ static uint32_t platform_number(sycl_platform platform, sycl_platform_info info)
 	return number;
 }
 
-static uint32_t number(sycl_device_info info)
+static uint32_t device_number(sycl_device_info info)
 {
 	uint32_t value = 0;
 	MUST(sycl_device_get_info(device, info, sizeof(value), &value, NULL));
@@ -62,7 +62,7 @@ static void find_cuda(void)
 }
 
 /* `driver`: lines for the double, separated by semicolons. */
-static void open_with(const char *driver, const char *library)
+static void open_cuda_with(const char *driver, const char *library)
 {
 	char options[512];
 	(void)snprintf(options, sizeof(options), "cuda:lanes=4 cuda:library=%s", library);
@@ -78,7 +78,7 @@ static void open_with(const char *driver, const char *library)
 		MUST(sycl_platform_get_devices(cuda, SYCL_DEVICE_TYPE_ALL, 1, &device, &count));
 }
 
-static void close_all(void)
+static void close_cuda(void)
 {
 	if (device)
 		MUST(sycl_device_release(device));
@@ -89,7 +89,7 @@ static void close_all(void)
 Test(client_cuda, A15_every_query_of_platform_device_context_and_queue_is_answered)
 {
 	static char answer[65536];
-	open_with("", FAKE_CUDA_LIBRARY);
+	open_cuda_with("", FAKE_CUDA_LIBRARY);
 	for (int info = SYCL_PLATFORM_INFO_NAME; info <= SYCL_PLATFORM_INFO_WEIGHT; info++)
 		MUST(sycl_platform_get_info(cuda, (sycl_platform_info)info, sizeof(answer), answer,
 					    NULL));
@@ -109,19 +109,19 @@ Test(client_cuda, A15_every_query_of_platform_device_context_and_queue_is_answer
 	cr_assert(eq(ptr, back, context));
 	MUST(sycl_queue_is_in_order(queue, &in_order));
 	cr_assert(eq(u32, in_order, 0));
-	cr_assert(eq(u32, number(SYCL_DEVICE_INFO_TYPE), SYCL_DEVICE_TYPE_GPU));
-	cr_assert(eq(u32, number(SYCL_DEVICE_INFO_IS_AVAILABLE), 1));
+	cr_assert(eq(u32, device_number(SYCL_DEVICE_INFO_TYPE), SYCL_DEVICE_TYPE_GPU));
+	cr_assert(eq(u32, device_number(SYCL_DEVICE_INFO_IS_AVAILABLE), 1));
 	MUST(sycl_context_release(back));
 	MUST(sycl_queue_release(queue));
 	MUST(sycl_context_release(context));
-	close_all();
+	close_cuda();
 }
 
 Test(client_cuda, A16_cuda_has_no_backend_info)
 {
 	uint32_t value = 0;
 	size_t bytes = 0;
-	open_with("", FAKE_CUDA_LIBRARY);
+	open_cuda_with("", FAKE_CUDA_LIBRARY);
 	for (uint32_t info = 0; info < 100; info++) {
 		cr_assert(eq(
 			int,
@@ -132,28 +132,28 @@ Test(client_cuda, A16_cuda_has_no_backend_info)
 			sycl_device_get_backend_info(device, info, sizeof(value), &value, &bytes),
 			SYCL_ERROR_INVALID));
 	}
-	close_all();
+	close_cuda();
 }
 
 Test(client_cuda, G7_G8_G9_orders_of_an_old_gpu)
 {
-	open_with("compute 6 1", FAKE_CUDA_LIBRARY);
-	cr_assert(
-		eq(u32, number(SYCL_DEVICE_INFO_ATOMIC_MEMORY_ORDERS), SYCL_MEMORY_ORDER_RELAXED));
-	cr_assert(eq(u32, number(SYCL_DEVICE_INFO_ATOMIC_MEMORY_SCOPES), 31));
-	cr_assert(eq(u32, number(SYCL_DEVICE_INFO_ATOMIC_FENCE_ORDERS), 31));
-	close_all();
+	open_cuda_with("compute 6 1", FAKE_CUDA_LIBRARY);
+	cr_assert(eq(u32, device_number(SYCL_DEVICE_INFO_ATOMIC_MEMORY_ORDERS),
+		     SYCL_MEMORY_ORDER_RELAXED));
+	cr_assert(eq(u32, device_number(SYCL_DEVICE_INFO_ATOMIC_MEMORY_SCOPES), 31));
+	cr_assert(eq(u32, device_number(SYCL_DEVICE_INFO_ATOMIC_FENCE_ORDERS), 31));
+	close_cuda();
 }
 
 Test(client_cuda, G7_G8_G9_orders_of_an_h200)
 {
-	open_with("", FAKE_CUDA_LIBRARY);
-	cr_assert(eq(u32, number(SYCL_DEVICE_INFO_ATOMIC_MEMORY_ORDERS),
+	open_cuda_with("", FAKE_CUDA_LIBRARY);
+	cr_assert(eq(u32, device_number(SYCL_DEVICE_INFO_ATOMIC_MEMORY_ORDERS),
 		     31 & ~(uint32_t)SYCL_MEMORY_ORDER_SEQ_CST));
-	cr_assert(eq(u32, number(SYCL_DEVICE_INFO_ATOMIC_MEMORY_SCOPES), 31));
-	cr_assert(eq(u32, number(SYCL_DEVICE_INFO_ATOMIC_FENCE_ORDERS), 31));
-	cr_assert(eq(u32, number(SYCL_DEVICE_INFO_ATOMIC_FENCE_SCOPES), 31));
-	close_all();
+	cr_assert(eq(u32, device_number(SYCL_DEVICE_INFO_ATOMIC_MEMORY_SCOPES), 31));
+	cr_assert(eq(u32, device_number(SYCL_DEVICE_INFO_ATOMIC_FENCE_ORDERS), 31));
+	cr_assert(eq(u32, device_number(SYCL_DEVICE_INFO_ATOMIC_FENCE_SCOPES), 31));
+	close_cuda();
 }
 
 static void expect_unavailable(const char *words)
@@ -168,38 +168,38 @@ static void expect_unavailable(const char *words)
 
 Test(client_cuda, A4_without_a_driver_cuda_is_active_but_not_available)
 {
-	open_with("", "/nonexistent/libcuda.so.1");
+	open_cuda_with("", "/nonexistent/libcuda.so.1");
 	expect_unavailable("no NVIDIA driver");
-	close_all();
+	close_cuda();
 }
 
 Test(client_cuda, A4_an_old_driver_is_told)
 {
-	open_with("driver_version 11040", FAKE_CUDA_LIBRARY);
+	open_cuda_with("driver_version 11040", FAKE_CUDA_LIBRARY);
 	expect_unavailable("too old");
-	close_all();
+	close_cuda();
 }
 
 Test(client_cuda, A4_no_device_is_told)
 {
-	open_with("devices 0", FAKE_CUDA_LIBRARY);
+	open_cuda_with("devices 0", FAKE_CUDA_LIBRARY);
 	expect_unavailable("no NVIDIA GPU");
-	close_all();
+	close_cuda();
 }
 
 Test(client_cuda, A4_a_gpu_in_exclusive_mode_is_listed_with_the_reason)
 {
 	char reason[512];
 	sycl_queue queue = NULL;
-	open_with("attribute 20 3", FAKE_CUDA_LIBRARY);
-	cr_assert(eq(u32, number(SYCL_DEVICE_INFO_IS_AVAILABLE), 0));
+	open_cuda_with("attribute 20 3", FAKE_CUDA_LIBRARY);
+	cr_assert(eq(u32, device_number(SYCL_DEVICE_INFO_IS_AVAILABLE), 0));
 	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_UNAVAILABLE_REASON, sizeof(reason),
 				  reason, NULL));
 	cr_assert(ne(ptr, strstr(reason, "exclusive"), NULL), "%s", reason);
 	cr_assert(eq(int, sycl_queue_create(NULL, device, NULL, &queue), SYCL_ERROR_RUNTIME));
 	cr_assert(ne(ptr, strstr(sycl_get_last_error_text(), "exclusive"), NULL), "%s",
 		  sycl_get_last_error_text());
-	close_all();
+	close_cuda();
 }
 
 static sycl_queue profiling_queue(void)
@@ -221,7 +221,7 @@ static void times_of(sycl_event event, uint64_t times[3])
 Test(client_cuda, H1_H3_H4_times_count_from_the_connection)
 {
 	uint64_t before = now_ns();
-	open_with("", FAKE_CUDA_LIBRARY);
+	open_cuda_with("", FAKE_CUDA_LIBRARY);
 	sycl_queue queue = profiling_queue();
 	sycl_buffer buffer = NULL;
 	uint32_t pattern = 7;
@@ -241,7 +241,7 @@ Test(client_cuda, H1_H3_H4_times_count_from_the_connection)
 	}
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_queue_release(queue));
-	close_all();
+	close_cuda();
 }
 
 /* data[i] += value */
@@ -261,7 +261,7 @@ Test(client_cuda, A15_a_kernel_is_built_by_the_helper_and_tells_of_itself)
 	enum { ITEMS = 256 };
 	static char answer[4096];
 	uint32_t words[ITEMS];
-	open_with("", FAKE_CUDA_LIBRARY);
+	open_cuda_with("", FAKE_CUDA_LIBRARY);
 	sycl_queue queue = profiling_queue();
 	sycl_kernel_bundle bundle = NULL;
 	sycl_kernel kernel = NULL;
@@ -289,13 +289,13 @@ Test(client_cuda, A15_a_kernel_is_built_by_the_helper_and_tells_of_itself)
 	MUST(sycl_kernel_release(kernel));
 	MUST(sycl_kernel_bundle_release(bundle));
 	MUST(sycl_queue_release(queue));
-	close_all();
+	close_cuda();
 }
 
 Test(client_cuda, H4_two_queues_have_one_base)
 {
 	enum { EVENTS = 500 };
-	open_with("", FAKE_CUDA_LIBRARY);
+	open_cuda_with("", FAKE_CUDA_LIBRARY);
 	sycl_queue queues[2] = {profiling_queue(), profiling_queue()};
 	sycl_buffer buffer = NULL;
 	uint64_t last_end = 0;
@@ -316,12 +316,12 @@ Test(client_cuda, H4_two_queues_have_one_base)
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_queue_release(queues[0]));
 	MUST(sycl_queue_release(queues[1]));
-	close_all();
+	close_cuda();
 }
 
 Test(client_cuda, H10_H11_a_command_has_a_native_event_where_one_is_asked_for)
 {
-	open_with("", FAKE_CUDA_LIBRARY);
+	open_cuda_with("", FAKE_CUDA_LIBRARY);
 	sycl_queue queue = profiling_queue();
 	sycl_buffer buffer = NULL;
 	sycl_event event = NULL;
@@ -340,7 +340,7 @@ Test(client_cuda, H10_H11_a_command_has_a_native_event_where_one_is_asked_for)
 	MUST(sycl_event_release(event));
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_queue_release(queue));
-	close_all();
+	close_cuda();
 }
 
 /* Three times what the device has room for, all queued before any of it is waited for. */
@@ -351,7 +351,7 @@ Test(client_cuda, TG15_a_working_set_larger_than_the_device)
 	sycl_buffer buffers[BUFFERS];
 	cr_assert(eq(int, setenv("SYCLD_SPILL", "1", 1), 0));
 	/* Room for eight buffers beside what is kept for kernels. */
-	open_with("memory 276824064", FAKE_CUDA_LIBRARY);
+	open_cuda_with("memory 276824064", FAKE_CUDA_LIBRARY);
 	sycl_queue queue = profiling_queue();
 	for (uint32_t i = 0; i < BUFFERS; i++)
 		MUST(sycl_buffer_create(connection, NULL, MIB, SYCL_HOST_NONE, &buffers[i]));
@@ -379,7 +379,7 @@ Test(client_cuda, TG15_a_working_set_larger_than_the_device)
 	for (uint32_t i = 0; i < BUFFERS; i++)
 		MUST(sycl_buffer_release(buffers[i]));
 	MUST(sycl_queue_release(queue));
-	close_all();
+	close_cuda();
 }
 
 /* Nobody has asked for it. */
@@ -390,7 +390,7 @@ Test(client_cuda, TG15_what_a_full_device_has_no_room_for_fails)
 	sycl_event events[BUFFERS];
 	uint32_t failed = 0;
 	cr_assert(eq(int, unsetenv("SYCLD_SPILL"), 0));
-	open_with("memory 276824064", FAKE_CUDA_LIBRARY);
+	open_cuda_with("memory 276824064", FAKE_CUDA_LIBRARY);
 	sycl_queue queue = profiling_queue();
 	for (uint32_t i = 0; i < BUFFERS; i++) {
 		MUST(sycl_buffer_create(connection, NULL, MIB, SYCL_HOST_NONE, &buffers[i]));
@@ -406,12 +406,12 @@ Test(client_cuda, TG15_what_a_full_device_has_no_room_for_fails)
 	for (uint32_t i = 0; i < BUFFERS; i++)
 		MUST(sycl_buffer_release(buffers[i]));
 	MUST(sycl_queue_release(queue));
-	close_all();
+	close_cuda();
 }
 
 Test(client_cuda, I11_M6_errors_carry_the_drivers_code_or_none)
 {
-	open_with("fail cuMemAllocFromPoolAsync 1 2 100000", FAKE_CUDA_LIBRARY);
+	open_cuda_with("fail cuMemAllocFromPoolAsync 1 2 100000", FAKE_CUDA_LIBRARY);
 	sycl_queue queue = profiling_queue();
 	sycl_buffer buffer = NULL;
 	sycl_event event = NULL;
@@ -432,5 +432,5 @@ Test(client_cuda, I11_M6_errors_carry_the_drivers_code_or_none)
 	MUST(sycl_event_release(event));
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_queue_release(queue));
-	close_all();
+	close_cuda();
 }

@@ -22,7 +22,7 @@ static sycl_queue queue;
 			  sycl_get_last_error_text(), sycl_get_build_log());                       \
 	} while (0)
 
-static void open_all(void)
+static void open_cuda_kernels(void)
 {
 	char options[1024];
 	uint32_t count = 0;
@@ -39,7 +39,7 @@ static void open_all(void)
 	MUST(sycl_queue_create(NULL, device, NULL, &queue));
 }
 
-static void close_all(void)
+static void close_cuda_kernels(void)
 {
 	MUST(sycl_queue_release(queue));
 	MUST(sycl_device_release(device));
@@ -74,7 +74,7 @@ static void run_and_check(sycl_kernel kernel)
 		cr_assert(eq(u32, words[i], 7 + i));
 }
 
-static uint64_t number(sycl_kernel kernel, sycl_kernel_info info)
+static uint64_t kernel_number(sycl_kernel kernel, sycl_kernel_info info)
 {
 	uint64_t value = 0;
 	MUST(sycl_kernel_get_info(kernel, info, sizeof(value), &value, NULL));
@@ -85,18 +85,18 @@ Test(client_cuda_kernels, E15_ptx_runs_and_tells_what_it_is)
 {
 	sycl_kernel_bundle bundle = NULL;
 	sycl_kernel kernel = NULL;
-	open_all();
+	open_cuda_kernels();
 	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PTX, ptx, NULL, &bundle));
 	MUST(sycl_kernel_create(bundle, "put", &kernel));
-	cr_assert(eq(u64, number(kernel, SYCL_KERNEL_INFO_IS_NATIVE), 1));
-	cr_assert(eq(u64, number(kernel, SYCL_KERNEL_INFO_MAX_SUB_GROUP_SIZE), 32));
-	cr_assert(eq(u64, number(kernel, SYCL_KERNEL_INFO_WORK_GROUP_SIZE), 128));
-	cr_assert(gt(u64, number(kernel, SYCL_KERNEL_INFO_MAX_LOCAL_MEM_BYTES), 48 << 10));
-	cr_assert(gt(u64, number(kernel, SYCL_KERNEL_INFO_REGISTERS), 0));
+	cr_assert(eq(u64, kernel_number(kernel, SYCL_KERNEL_INFO_IS_NATIVE), 1));
+	cr_assert(eq(u64, kernel_number(kernel, SYCL_KERNEL_INFO_MAX_SUB_GROUP_SIZE), 32));
+	cr_assert(eq(u64, kernel_number(kernel, SYCL_KERNEL_INFO_WORK_GROUP_SIZE), 128));
+	cr_assert(gt(u64, kernel_number(kernel, SYCL_KERNEL_INFO_MAX_LOCAL_MEM_BYTES), 48 << 10));
+	cr_assert(gt(u64, kernel_number(kernel, SYCL_KERNEL_INFO_REGISTERS), 0));
 	run_and_check(kernel);
 	MUST(sycl_kernel_release(kernel));
 	MUST(sycl_kernel_bundle_release(bundle));
-	close_all();
+	close_cuda_kernels();
 }
 
 Test(client_cuda_kernels, E14_wrong_arguments_of_ptx_are_told_at_once)
@@ -105,7 +105,7 @@ Test(client_cuda_kernels, E14_wrong_arguments_of_ptx_are_told_at_once)
 	sycl_kernel kernel = NULL;
 	sycl_handler handler = NULL;
 	uint64_t eight = 8;
-	open_all();
+	open_cuda_kernels();
 	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PTX, ptx, NULL, &bundle));
 	MUST(sycl_kernel_create(bundle, "put", &kernel));
 	MUST(sycl_handler_begin(queue, &handler));
@@ -115,7 +115,7 @@ Test(client_cuda_kernels, E14_wrong_arguments_of_ptx_are_told_at_once)
 	cr_assert(eq(int, sycl_handler_submit(handler, NULL), SYCL_ERROR_KERNEL_ARGUMENT));
 	MUST(sycl_kernel_release(kernel));
 	MUST(sycl_kernel_bundle_release(bundle));
-	close_all();
+	close_cuda_kernels();
 }
 
 Test(client_cuda_kernels, E13_a_kernel_that_computes_its_ids_itself_takes_no_offset)
@@ -125,7 +125,7 @@ Test(client_cuda_kernels, E13_a_kernel_that_computes_its_ids_itself_takes_no_off
 	sycl_buffer buffer = NULL;
 	uint32_t value = 1;
 	const sycl_result expected[] = {SYCL_SUCCESS, SYCL_ERROR_FEATURE_NOT_SUPPORTED};
-	open_all();
+	open_cuda_kernels();
 	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PTX, ptx, NULL, &bundle));
 	MUST(sycl_kernel_create(bundle, "put", &kernel));
 	MUST(sycl_buffer_create(connection, NULL, 4096, SYCL_HOST_NONE, &buffer));
@@ -142,7 +142,7 @@ Test(client_cuda_kernels, E13_a_kernel_that_computes_its_ids_itself_takes_no_off
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_kernel_release(kernel));
 	MUST(sycl_kernel_bundle_release(bundle));
-	close_all();
+	close_cuda_kernels();
 }
 
 Test(client_cuda_kernels, E8_occupancy_is_answered)
@@ -151,7 +151,7 @@ Test(client_cuda_kernels, E8_occupancy_is_answered)
 	sycl_kernel kernel = NULL;
 	sycl_occupancy occupancy = SYCL_OCCUPANCY_INIT;
 	const sycl_range any = {0, 0, {0, 0, 0}}, zero = {1, 0, {0, 1, 1}};
-	open_all();
+	open_cuda_kernels();
 	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PTX, ptx, NULL, &bundle));
 	MUST(sycl_kernel_create(bundle, "put", &kernel));
 	MUST(sycl_kernel_get_occupancy(kernel, any, 0, &occupancy));
@@ -174,7 +174,7 @@ Test(client_cuda_kernels, E8_occupancy_is_answered)
 		eq(int, sycl_kernel_get_occupancy(kernel, any, 0, &occupancy), SYCL_ERROR_INVALID));
 	MUST(sycl_kernel_release(kernel));
 	MUST(sycl_kernel_bundle_release(bundle));
-	close_all();
+	close_cuda_kernels();
 }
 
 Test(client_cuda_kernels, M6_the_drivers_words_about_ptx_are_the_log)
@@ -182,7 +182,7 @@ Test(client_cuda_kernels, M6_the_drivers_words_about_ptx_are_the_log)
 	static const char source[] =
 		".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry a()\n{\n\tno.such %r1;\n}\n";
 	sycl_kernel_bundle bundle = NULL;
-	open_all();
+	open_cuda_kernels();
 	cr_assert(eq(int,
 		     sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PTX, source, NULL, &bundle),
 		     SYCL_ERROR_BUILD));
@@ -198,14 +198,14 @@ Test(client_cuda_kernels, M6_the_drivers_words_about_ptx_are_the_log)
 		     sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PTX, ptx, "-DA", &bundle),
 		     SYCL_ERROR_INVALID));
 	cr_assert(eq(ptr, bundle, NULL));
-	close_all();
+	close_cuda_kernels();
 }
 
 Test(client_cuda_kernels, what_the_backend_does_not_take_is_refused)
 {
 	static const unsigned char bytes[64] = {1, 2, 3};
 	sycl_kernel_bundle bundle = NULL;
-	open_all();
+	open_cuda_kernels();
 	cr_assert(eq(int,
 		     sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_OPENCL_C,
 						    "__kernel void a() {}", NULL, &bundle),
@@ -220,7 +220,7 @@ Test(client_cuda_kernels, what_the_backend_does_not_take_is_refused)
 	cr_assert(eq(int, sycl_kernel_bundle_from_binary(queue, bytes, 0, &bundle),
 		     SYCL_ERROR_INVALID));
 	cr_assert(eq(ptr, bundle, NULL));
-	close_all();
+	close_cuda_kernels();
 }
 
 #ifdef NVRTC_LIBRARY
@@ -236,10 +236,10 @@ Test(client_cuda_kernels, E10_portable_and_cuda_sources_run)
 		"unsigned i = blockIdx.x * blockDim.x + threadIdx.x; out[i] = i + value; }\n";
 	sycl_kernel kernel = NULL;
 	sycl_kernel_bundle bundle = NULL;
-	open_all();
+	open_cuda_kernels();
 	for (int turn = 0; turn < 2; turn++) {
 		MUST(sycl_kernel_from_source(queue, portable, "put", &kernel));
-		cr_assert(eq(u64, number(kernel, SYCL_KERNEL_INFO_IS_NATIVE), 0));
+		cr_assert(eq(u64, kernel_number(kernel, SYCL_KERNEL_INFO_IS_NATIVE), 0));
 		run_and_check(kernel);
 		MUST(sycl_kernel_release(kernel));
 		MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_CUDA_CPP, cuda,
@@ -249,6 +249,6 @@ Test(client_cuda_kernels, E10_portable_and_cuda_sources_run)
 		MUST(sycl_kernel_release(kernel));
 		MUST(sycl_kernel_bundle_release(bundle));
 	}
-	close_all();
+	close_cuda_kernels();
 }
 #endif

@@ -38,7 +38,7 @@ static int32_t is_cuda(sycl_device candidate, void *unused)
 	return backend == SYCL_BACKEND_KIND_CUDA ? 1 : -1;
 }
 
-static void open_all(void)
+static void open_lost_device(void)
 {
 	cr_assert(
 		eq(int, setenv("SYCLD_BACKEND_OPTIONS", "cuda:library=" FAKE_CUDA_LIBRARY, 1), 0));
@@ -77,7 +77,7 @@ Test(client_cuda_lost, M10_F12_I11_the_session_ends_and_the_application_goes_on)
 {
 	uint32_t pattern = 7;
 	sycl_event event = NULL;
-	open_all();
+	open_lost_device();
 	MUST(sycl_queue_fill(queue, buffer, 0, SIZE_BYTES, &pattern, sizeof(pattern), &event));
 	MUST(sycl_event_wait(event));
 	MUST(sycl_event_release(event));

@@ -64,7 +64,7 @@ static void find_fake(void)
 	fake = function();
 }
 
-static void open_with(unsigned lanes)
+static void open_with_lanes(unsigned lanes)
 {
 	char options[1024];
 	uint32_t count = 0;
@@ -105,7 +105,7 @@ static sycl_buffer make_buffer(void)
 	return buffer;
 }
 
-static void close_all(void)
+static void close_and_check_order(void)
 {
 	MUST(sycl_kernel_bundle_release(bundle));
 	MUST(sycl_context_release(context));
@@ -120,7 +120,7 @@ static void close_all(void)
 }
 
 /* put or held */
-static sycl_event launch(sycl_queue queue, sycl_kernel kernel, sycl_buffer to, uint32_t value)
+static sycl_event launch_write(sycl_queue queue, sycl_kernel kernel, sycl_buffer to, uint32_t value)
 {
 	sycl_handler handler = NULL;
 	sycl_event event = NULL;
@@ -175,14 +175,14 @@ static void gate(const char *line)
 
 Test(client_cuda_order, F1_an_in_order_queue_is_one_stream)
 {
-	open_with(LANES);
+	open_with_lanes(LANES);
 	sycl_queue queue = make_queue(1);
 	sycl_kernel put = make_kernel("put");
 	sycl_buffer buffers[8];
 	for (unsigned i = 0; i < 8; i++)
 		buffers[i] = make_buffer();
 	for (uint32_t i = 0; i < 200; i++)
-		MUST(sycl_event_release(launch(queue, put, buffers[i % 8], i)));
+		MUST(sycl_event_release(launch_write(queue, put, buffers[i % 8], i)));
 	MUST(sycl_queue_wait(queue));
 	cr_assert(eq(int, streams_of("put"), 1));
 	for (unsigned i = 0; i < 8; i++) {
@@ -191,21 +191,21 @@ Test(client_cuda_order, F1_an_in_order_queue_is_one_stream)
 	}
 	MUST(sycl_kernel_release(put));
 	MUST(sycl_queue_release(queue));
-	close_all();
+	close_and_check_order();
 }
 
 /* Independent kernels that are all held: as many as there are lanes have begun, so they would
  * overlap. */
 Test(client_cuda_order, F2_an_out_of_order_queue_uses_several_streams)
 {
-	open_with(LANES);
+	open_with_lanes(LANES);
 	sycl_queue queue = make_queue(0);
 	sycl_kernel held = make_kernel("held");
 	sycl_buffer buffers[8];
 	gate("gate close held");
 	for (unsigned i = 0; i < 8; i++) {
 		buffers[i] = make_buffer();
-		MUST(sycl_event_release(launch(queue, held, buffers[i], i)));
+		MUST(sycl_event_release(launch_write(queue, held, buffers[i], i)));
 	}
 	cr_assert(fake->wait_count("held held", 2, WAIT_NS));
 	gate("gate open held");
@@ -216,21 +216,21 @@ Test(client_cuda_order, F2_an_out_of_order_queue_uses_several_streams)
 		MUST(sycl_buffer_release(buffers[i]));
 	MUST(sycl_kernel_release(held));
 	MUST(sycl_queue_release(queue));
-	close_all();
+	close_and_check_order();
 }
 
 Test(client_cuda_order, F3_a_thousand_queues_share_the_streams_of_the_pool)
 {
 	enum { QUEUES = 1000 };
 	static sycl_queue queues[QUEUES];
-	open_with(LANES);
+	open_with_lanes(LANES);
 	sycl_queue first = make_queue(1);
 	sycl_kernel put = make_kernel("put");
 	sycl_buffer buffer = make_buffer();
 	for (unsigned i = 0; i < QUEUES; i++)
 		queues[i] = make_queue(i % 2);
 	for (unsigned i = 0; i < QUEUES; i += 25)
-		MUST(sycl_event_release(launch(queues[i], put, buffer, i)));
+		MUST(sycl_event_release(launch_write(queues[i], put, buffer, i)));
 	for (unsigned i = 0; i < QUEUES; i++)
 		MUST(sycl_queue_release(queues[i]));
 	MUST(sycl_queue_wait(first));
@@ -241,30 +241,30 @@ Test(client_cuda_order, F3_a_thousand_queues_share_the_streams_of_the_pool)
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_kernel_release(put));
 	MUST(sycl_queue_release(first));
-	close_all();
+	close_and_check_order();
 }
 
 /* A queue's wait is for all its streams; a buffer's release for its own groups; nobody waits for a
  * stranger's kernel. */
 Test(client_cuda_order, F7_waits_are_for_what_is_waited_for)
 {
-	open_with(LANES);
+	open_with_lanes(LANES);
 	sycl_queue long_queue = make_queue(0), queue = make_queue(0);
 	sycl_kernel put = make_kernel("put"), held = make_kernel("held");
 	sycl_buffer long_buffer = make_buffer(), buffer = make_buffer(), more = NULL;
 	static uint32_t words[N]; /* whose release waits, and writes back */
 	MUST(sycl_buffer_create(connection, words, sizeof(words), SYCL_HOST_BORROWED, &more));
 	gate("gate close held 1");
-	sycl_event event = launch(long_queue, held, long_buffer, 1);
+	sycl_event event = launch_write(long_queue, held, long_buffer, 1);
 	cr_assert(fake->wait_count("held held", 1, WAIT_NS));
-	MUST(sycl_event_release(launch(queue, put, buffer, 2)));
-	MUST(sycl_event_release(launch(queue, put, more, 3)));
+	MUST(sycl_event_release(launch_write(queue, put, buffer, 2)));
+	MUST(sycl_event_release(launch_write(queue, put, more, 3)));
 	MUST(sycl_queue_wait_for(queue, WAIT_NS));
 	MUST(sycl_buffer_release_for(more, WAIT_NS));
 	cr_assert(eq(u32, words[N - 1], 3));
 	cr_assert(eq(u32, first_word(buffer), 2));
 	/* The same queue as the held kernel's: other groups of it are done, the queue is not. */
-	MUST(sycl_event_release(launch(long_queue, put, buffer, 4)));
+	MUST(sycl_event_release(launch_write(long_queue, put, buffer, 4)));
 	cr_assert(eq(u32, first_word(buffer), 4));
 	cr_assert(eq(int, sycl_queue_wait_for(long_queue, 0), SYCL_ERROR_TIMEOUT));
 	cr_assert(eq(int, sycl_event_wait_for(event, 0), SYCL_ERROR_TIMEOUT));
@@ -279,7 +279,7 @@ Test(client_cuda_order, F7_waits_are_for_what_is_waited_for)
 	MUST(sycl_kernel_release(held));
 	MUST(sycl_queue_release(long_queue));
 	MUST(sycl_queue_release(queue));
-	close_all();
+	close_and_check_order();
 }
 
 /* Five times as many in-order queues as there are streams: those that share the held kernel's go
@@ -288,20 +288,21 @@ Test(client_cuda_order, F8_queues_that_share_a_stream_with_a_held_kernel)
 {
 	enum { QUEUES = 5 * LANES };
 	sycl_queue queues[QUEUES];
-	open_with(LANES);
+	open_with_lanes(LANES);
 	for (unsigned i = 0; i < QUEUES; i++)
 		queues[i] = make_queue(1);
 	sycl_kernel put = make_kernel("put"), held = make_kernel("held");
 	sycl_buffer long_buffer = make_buffer(), buffer = make_buffer();
-	MUST(sycl_event_release(launch(queues[1], put, long_buffer, 0))); /* on the device now */
+	MUST(sycl_event_release(
+		launch_write(queues[1], put, long_buffer, 0))); /* on the device now */
 	MUST(sycl_queue_wait(queues[1]));
 	gate("gate close held 1");
-	sycl_event event = launch(queues[0], held, long_buffer, 1);
+	sycl_event event = launch_write(queues[0], held, long_buffer, 1);
 	cr_assert(fake->wait_count("held held", 1, WAIT_NS));
 	for (uint32_t round = 0; round < 3; round++) {
 		for (unsigned i = 1; i < QUEUES; i++)
 			MUST(sycl_event_release(
-				launch(queues[i], put, buffer, round * QUEUES + i)));
+				launch_write(queues[i], put, buffer, round * QUEUES + i)));
 		for (unsigned i = 1; i < QUEUES; i++)
 			MUST(sycl_queue_wait_for(queues[i], WAIT_NS));
 		cr_assert(eq(u32, first_word(buffer), round * QUEUES + QUEUES - 1));
@@ -316,28 +317,28 @@ Test(client_cuda_order, F8_queues_that_share_a_stream_with_a_held_kernel)
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_kernel_release(put));
 	MUST(sycl_kernel_release(held));
-	close_all();
+	close_and_check_order();
 }
 
 /* The device's thread makes, fills, copies and frees beside a held kernel, and calls nothing that
  * would wait for it. */
 Test(client_cuda_order, F8_a_thousand_buffers_beside_a_kernel_of_another)
 {
-	open_with(LANES);
+	open_with_lanes(LANES);
 	sycl_queue long_queue = make_queue(1), queue = make_queue(1);
 	sycl_kernel put = make_kernel("put"), held = make_kernel("held");
 	sycl_buffer long_buffer = make_buffer();
 	MUST(sycl_event_release(
-		launch(queue, put, long_buffer, 0))); /* both kernels are on the device now */
+		launch_write(queue, put, long_buffer, 0))); /* both kernels are on the device now */
 	MUST(sycl_queue_wait(queue));
 	gate("gate close held 1");
-	sycl_event event = launch(long_queue, held, long_buffer, 1);
+	sycl_event event = launch_write(long_queue, held, long_buffer, 1);
 	cr_assert(fake->wait_count("held held", 1, WAIT_NS));
 	uint64_t syncs = fake->count("implicit_sync");
 	for (uint32_t i = 0; i < 1000; i++) {
 		sycl_buffer buffer = make_buffer();
 		MUST(sycl_queue_fill(queue, buffer, 0, N * 4, &i, sizeof(i), NULL));
-		MUST(sycl_event_release(launch(queue, put, buffer, i)));
+		MUST(sycl_event_release(launch_write(queue, put, buffer, i)));
 		if (i % 40 == 0)
 			cr_assert(eq(u32, first_word(buffer), i));
 		MUST(sycl_buffer_release_for(buffer, WAIT_NS));
@@ -352,7 +353,7 @@ Test(client_cuda_order, F8_a_thousand_buffers_beside_a_kernel_of_another)
 	MUST(sycl_kernel_release(held));
 	MUST(sycl_queue_release(long_queue));
 	MUST(sycl_queue_release(queue));
-	close_all();
+	close_and_check_order();
 }
 
 /* Groups over a few buffers in a random order of reads and writes, on several queues; the buffers'
@@ -362,14 +363,14 @@ static void random_groups(unsigned seed, unsigned lanes, int in_order, uint32_t 
 	sycl_queue queues[3];
 	sycl_buffer buffers[BUFFERS];
 	uint32_t expected[BUFFERS];
-	open_with(lanes);
+	open_with_lanes(lanes);
 	for (unsigned i = 0; i < 3; i++)
 		queues[i] = make_queue(in_order);
 	sycl_kernel put = make_kernel("put"), mixer = make_kernel("mix");
 	for (uint32_t i = 0; i < BUFFERS; i++) {
 		buffers[i] = make_buffer();
 		expected[i] = i + 1;
-		MUST(sycl_event_release(launch(queues[i % 3], put, buffers[i], i + 1)));
+		MUST(sycl_event_release(launch_write(queues[i % 3], put, buffers[i], i + 1)));
 	}
 	for (uint32_t i = 0; i < STEPS; i++) {
 		unsigned to = (unsigned)rand_r(&seed) % BUFFERS,
@@ -386,7 +387,7 @@ static void random_groups(unsigned seed, unsigned lanes, int in_order, uint32_t 
 	MUST(sycl_kernel_release(mixer));
 	for (unsigned i = 0; i < 3; i++)
 		MUST(sycl_queue_release(queues[i]));
-	close_all();
+	close_and_check_order();
 }
 
 Test(client_cuda_order, F5_results_do_not_depend_on_streams_one)
@@ -450,12 +451,12 @@ Test(client_cuda_order, L17_temporaries_are_memory_of_the_drivers_graph)
 {
 	enum { LAUNCHES = 20 };
 	uint32_t expected = 7;
-	open_with(LANES);
+	open_with_lanes(LANES);
 	sycl_queue queue = make_queue(1);
 	sycl_kernel put = make_kernel("put");
 	sycl_buffer result = make_buffer(), temporary = NULL;
 	MUST(sycl_buffer_create_temporary(connection, N * 4, &temporary));
-	MUST(sycl_event_release(launch(queue, put, result, expected)));
+	MUST(sycl_event_release(launch_write(queue, put, result, expected)));
 	MUST(sycl_queue_wait(queue)); /* a graph is made when nothing runs */
 	sycl_executable_graph executable = hand_on(queue, temporary, result, 5);
 	for (int i = 0; i < LAUNCHES; i++) {
@@ -470,7 +471,7 @@ Test(client_cuda_order, L17_temporaries_are_memory_of_the_drivers_graph)
 	MUST(sycl_buffer_release(result));
 	MUST(sycl_kernel_release(put));
 	MUST(sycl_queue_release(queue));
-	close_all();
+	close_and_check_order();
 	cr_assert(eq(u64, fake->count("graph_memories"), 0));
 }
 
@@ -504,7 +505,7 @@ Test(client_cuda_order, TG15_sweeps_take_no_memory_and_no_thread_copies_for_them
 	find_fake();
 	gate("memory 276824064"); /* room for eight of them beside what is kept for kernels */
 	cr_assert(eq(int, setenv("SYCLD_SPILL", "1", 1), 0));
-	open_with(LANES);
+	open_with_lanes(LANES);
 	sycl_queue queue = make_queue(1);
 	for (uint32_t i = 0; i < COUNT; i++) {
 		MUST(sycl_buffer_create(connection, NULL, MIB, SYCL_HOST_NONE, &buffers[i]));
@@ -539,5 +540,5 @@ Test(client_cuda_order, TG15_sweeps_take_no_memory_and_no_thread_copies_for_them
 	}
 	MUST(sycl_queue_release(queue));
 	cr_assert(eq(int, unsetenv("SYCLD_SPILL"), 0));
-	close_all();
+	close_and_check_order();
 }

@@ -145,7 +145,7 @@ static int32_t custom_selector(sycl_device device, void *unused)
 	return type == SYCL_DEVICE_TYPE_CUSTOM ? 1 : -1;
 }
 
-static bool has(sycl_device device, sycl_aspect aspect)
+static bool device_has(sycl_device device, sycl_aspect aspect)
 {
 	uint32_t it_has = 0;
 	MUST(sycl_device_has(device, aspect, &it_has));
@@ -168,9 +168,9 @@ Test(client_custom, R7_a_custom_device_is_listed_and_runs_its_built_in_kernel)
 	MUST(sycl_platform_open("embedded:", &platform));
 	MUST(sycl_device_select(platform, custom_selector, NULL, &device));
 	MUST(sycl_queue_create(NULL, device, NULL, &queue));
-	cr_assert(has(device, SYCL_ASPECT_CUSTOM));
-	cr_assert(not(has(device, SYCL_ASPECT_CPU)));
-	cr_assert(not(has(device, SYCL_ASPECT_ONLINE_COMPILER)));
+	cr_assert(device_has(device, SYCL_ASPECT_CUSTOM));
+	cr_assert(not(device_has(device, SYCL_ASPECT_CPU)));
+	cr_assert(not(device_has(device, SYCL_ASPECT_ONLINE_COMPILER)));
 	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_BUILTIN_KERNELS, sizeof(listed), listed,
 				  NULL));
 	cr_assert(eq(str, listed, "pocl.add.i8"));

@@ -10,7 +10,7 @@ struct shape {
 };
 
 /* The handler's action: values and accessors of fill_u32 are set already, or deliberately not. */
-static void launch(sycl_handler handler, sycl_kernel kernel, const struct shape *shape)
+static void launch_shape(sycl_handler handler, sycl_kernel kernel, const struct shape *shape)
 {
 	MUST(shape->has_local
 		     ? sycl_handler_parallel_for_nd(handler, kernel, shape->global, shape->local)
@@ -26,7 +26,7 @@ static sycl_event submit_empty(sycl_queue on, sycl_kernel fill, sycl_buffer buff
 	MUST(sycl_handler_begin(on, &handler));
 	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
-	launch(handler, fill, shape);
+	launch_shape(handler, fill, shape);
 	MUST(sycl_handler_submit(handler, &event));
 	return event;
 }
@@ -88,7 +88,7 @@ static void try_shape(sycl_platform of, sycl_queue on, sycl_queue free_one,
 	/* Arguments that would be refused of any other range are refused of this. */
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(on, &handler));
-	launch(handler, kernels[0], shape);
+	launch_shape(handler, kernels[0], shape);
 	REFUSED(sycl_handler_submit(handler, NULL), SYCL_ERROR_KERNEL_ARGUMENT);
 	MUST(sycl_event_release(empty));
 	MUST(sycl_event_release(last));

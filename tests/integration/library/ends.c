@@ -39,7 +39,7 @@ static void scene_end(struct scene *scene)
 }
 
 /* A gate on the buffer, and behind it, if it is to be modified, one more in every word. */
-static void use(struct scene *scene, sycl_buffer buffer, bool modify)
+static void use_behind_gate(struct scene *scene, sycl_buffer buffer, bool modify)
 {
 	uint32_t before = scene->gate.entered;
 	run_task(scene->on, gate_task, &scene->gate, buffer, SYCL_ACCESS_READ, NULL, NULL);
@@ -123,7 +123,7 @@ Test(ends, D9_D10_D11_D12_D13_D14_who_waits_and_who_copies_back)
 			cr_assert(eq(int, freed, 1), "as soon as it is not needed");
 		if (block && !cases[i].user_holds)
 			MUST(sycl_host_block_release(block));
-		use(&scene, buffer, cases[i].modify);
+		use_behind_gate(&scene, buffer, cases[i].modify);
 		if (cases[i].waits) {
 			REFUSED(sycl_buffer_release_for(buffer, SHORT_NS), SYCL_ERROR_TIMEOUT);
 			cr_assert(all_words(seen, 1), "case %zu: too early", i);
@@ -276,7 +276,7 @@ Test(ends, D9_D16_detached_it_never_waits_and_nothing_comes_back)
 	MUST(sycl_buffer_create(scene.helped, host, sizeof(host), SYCL_HOST_BORROWED, &buffer));
 	MUST(sycl_buffer_set_final_data(buffer, final));
 	MUST(sycl_buffer_retain(buffer));
-	use(&scene, buffer, true);
+	use_behind_gate(&scene, buffer, true);
 	MUST(sycl_buffer_detach(buffer)); /* not the last one: only that */
 	MUST(sycl_buffer_get_size(buffer, &size));
 	MUST(sycl_buffer_detach(buffer));
@@ -321,7 +321,7 @@ Test(ends, D11_a_release_that_gives_up_loses_nothing)
 	scene_begin(&scene);
 	set_words(host, 6);
 	MUST(sycl_buffer_create(scene.helped, host, sizeof(host), SYCL_HOST_BORROWED, &buffer));
-	use(&scene, buffer, false);
+	use_behind_gate(&scene, buffer, false);
 	REFUSED(sycl_buffer_release_for(buffer, SHORT_NS), SYCL_ERROR_TIMEOUT);
 	gate_open(&scene.gate);
 	cr_assert(words_are(buffer, 6));
@@ -451,7 +451,7 @@ Test(ends, D15_D18_nothing_else_waits)
 	scene_begin(&scene);
 	MUST(sycl_buffer_create(scene.helped, host, sizeof(host), SYCL_HOST_BORROWED, &buffer));
 	MUST(sycl_buffer_create(scene.helped, host, sizeof(host), SYCL_HOST_CONST, &other));
-	use(&scene, buffer, true);
+	use_behind_gate(&scene, buffer, true);
 	MUST(sycl_buffer_retain(buffer));
 	MUST(sycl_buffer_release(buffer)); /* not the last one */
 	MUST(sycl_buffer_create_sub(buffer, 0, 1024, &part));

@@ -23,13 +23,6 @@ static void begin_polled(void)
 
 TestSuite(graph_slices, .timeout = 60, .init = begin_polled, .fini = portable_end);
 
-static struct fake_counters counted(void)
-{
-	struct fake_counters counters;
-	fake_counters(FAKE_ANY_DEVICE, &counters);
-	return counters;
-}
-
 /* `filled` is filled by the first node, `other` incremented by all others, one after the other. */
 struct scene {
 	sycl_kernel fill, increment;
@@ -75,7 +68,7 @@ static void heal(sycl_kernel fill, sycl_buffer lost)
 	MUST(sycl_handler_submit(handler, NULL));
 }
 
-static void end(struct scene *scene)
+static void end_scene(struct scene *scene)
 {
 	MUST(sycl_graph_release(scene->graph));
 	MUST(sycl_executable_graph_release(scene->executable));
@@ -99,9 +92,9 @@ Test(graph_changes,
 		cr_assert(words_copied_are(queue, scene.filled, 41));
 	}
 	cr_assert(words_copied_are(queue, scene.other, 1));
-	cr_assert(eq(u64, counted().graph_launches, 1));
-	cr_assert(eq(u32, counted().graphs, 0));
-	end(&scene);
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 1));
+	cr_assert(eq(u32, fake_counters_of(FAKE_ANY_DEVICE).graphs, 0));
+	end_scene(&scene);
 }
 
 /* What only the driver knows is found out by a launch; it alone fails. */
@@ -129,7 +122,7 @@ Test(graph_changes, L13_M9_a_change_that_can_be_made_in_no_way_fails_one_launch)
 		cr_assert(words_copied_are(queue, scene.filled, 50));
 		cr_assert(words_copied_are(queue, scene.other, 4 + i));
 	}
-	end(&scene);
+	end_scene(&scene);
 }
 
 /* An update that the driver refuses for a reason of its own has the graph made anew, and nobody can
@@ -146,18 +139,19 @@ Test(graph_changes, L13_an_update_that_fails_has_the_graph_made_anew)
 	MUST(sycl_executable_graph_update(scene.executable, scene.graph, 1, &scene.first));
 	launch_and_wait(queue, scene.executable);
 	cr_assert(words_copied_are(queue, scene.filled, 50));
-	cr_assert(eq(u64, counted().graph_launches, 2));
-	cr_assert(eq(u64, counted().calls[FAKE_GRAPH_CREATE], 2));
-	end(&scene);
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 2));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_CREATE], 2));
+	end_scene(&scene);
 }
 
 /* So many graphs, within a time. */
 static bool is_made(uint64_t graphs)
 {
 	uint64_t deadline = clock_deadline_ns(LONG_NS / 4);
-	while (counted().calls[FAKE_GRAPH_FINISH] < graphs && clock_now_ns() < deadline)
+	while (fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_FINISH] < graphs &&
+	       clock_now_ns() < deadline)
 		(void)sched_yield();
-	return counted().calls[FAKE_GRAPH_FINISH] >= graphs;
+	return fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_FINISH] >= graphs;
 }
 
 /* While it is made anew the device's thread goes on with everything else. */
@@ -181,12 +175,13 @@ Test(graph_slices, L13_F8_a_large_graph_is_made_anew_in_slices_beside_its_launch
 	MUST(sycl_event_release(behind));
 	cr_assert(words_copied_are(queue, scene.filled, 41));
 	cr_assert(words_copied_are(queue, scene.other, 3 * MANY - 4));
-	cr_assert(eq(u64, counted().graph_launches, 3));
-	cr_assert(eq(u64, counted().graph_misuses, 0));
-	cr_assert(eq(u64, counted().calls[FAKE_GRAPH_ADD], 2 * MANY));
-	cr_assert(le(u64, counted().graph_adds_at_once, 2 * SLICE), "%llu nodes were added at once",
-		  (unsigned long long)counted().graph_adds_at_once);
-	end(&scene);
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 3));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_misuses, 0));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_ADD], 2 * MANY));
+	cr_assert(le(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_adds_at_once, 2 * SLICE),
+		  "%llu nodes were added at once",
+		  (unsigned long long)fake_counters_of(FAKE_ANY_DEVICE).graph_adds_at_once);
+	end_scene(&scene);
 }
 
 /* Another kernel and back: one that only waits for its launches is no reason for a third. */
@@ -212,8 +207,8 @@ Test(graph_changes, L13_changes_to_and_fro_while_launches_are_held_keep_two_grap
 	/* Two increments and then twelve; those of the other buffer go where the change says. */
 	cr_assert(words_copied_are(queue, scene.other, 2 + 4 + 8));
 	cr_assert(words_copied_are(queue, scene.filled, 40));
-	cr_assert(eq(u64, counted().graph_misuses, 0));
-	end(&scene);
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_misuses, 0));
+	end_scene(&scene);
 	MUST(sycl_queue_wait(queue));
 }
 
@@ -254,7 +249,7 @@ Test(graph_changes, M9_of_a_graph_only_what_needs_lost_contents_fails)
 		MUST(sycl_event_release(event));
 		cr_assert(words_copied_are(queue, sound, 6 + 3 * i));
 	}
-	cr_assert(eq(u64, counted().graph_launches, 1));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 1));
 	heal(fill, lost);
 	launch_and_wait(queue, executable);
 	cr_assert(words_copied_are(queue, sound, 12));
@@ -277,10 +272,10 @@ Test(graph_changes, R3_a_node_is_disabled_in_the_graph_that_is_there)
 		launch_and_wait(queue, scene.executable);
 	}
 	cr_assert(words_copied_are(queue, scene.other, 2 + 1 + 2 + 1 + 2));
-	cr_assert(eq(u64, counted().graph_launches, 5));
-	cr_assert(eq(u64, counted().calls[FAKE_GRAPH_CREATE], 1));
-	cr_assert(zero(u64, counted().graph_misuses));
-	end(&scene);
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 5));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_CREATE], 1));
+	cr_assert(zero(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_misuses));
+	end_scene(&scene);
 }
 
 /* It was disabled when the graph was made: there is nothing that could be switched on. */
@@ -293,9 +288,9 @@ Test(graph_changes, R3_a_node_that_the_graph_never_had_has_it_made_anew)
 	MUST(sycl_executable_graph_set_node_enabled(scene.executable, scene.graph, scene.last, 1));
 	launch_and_wait(queue, scene.executable);
 	cr_assert(words_copied_are(queue, scene.other, 1 + 2));
-	cr_assert(eq(u64, counted().graph_launches, 2));
-	cr_assert(eq(u64, counted().calls[FAKE_GRAPH_CREATE], 2));
-	end(&scene);
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 2));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_CREATE], 2));
+	end_scene(&scene);
 }
 
 /* Contents that a disabled node would lose are kept, also where all of the graph is one command. */
@@ -320,8 +315,8 @@ Test(graph_changes, R3_what_a_disabled_node_would_write_anew_is_kept)
 	launch_and_wait(queue, executable);
 	cr_assert(words_copied_are(queue, scene.filled, 77));
 	cr_assert(words_copied_are(queue, scene.other, 1));
-	cr_assert(eq(u64, counted().graph_launches, 1));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 1));
 	MUST(sycl_executable_graph_release(executable));
 	MUST(sycl_graph_release(graph));
-	end(&scene);
+	end_scene(&scene);
 }

@@ -11,17 +11,10 @@
 
 TestSuite(graph_whole, .timeout = 60, .init = portable_begin, .fini = portable_end);
 
-static struct fake_counters counted(void)
-{
-	struct fake_counters counters;
-	fake_counters(FAKE_ANY_DEVICE, &counters);
-	return counters;
-}
-
 /* Since `before`. */
 static uint64_t submits(const struct fake_counters *before)
 {
-	return counted().calls[FAKE_SUBMIT] - before->calls[FAKE_SUBMIT];
+	return fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_SUBMIT] - before->calls[FAKE_SUBMIT];
 }
 
 static void wait_for(sycl_event event)
@@ -49,15 +42,16 @@ Test(graph_whole, TG13_L1_a_launch_is_one_command_whatever_the_number_of_nodes)
 	sycl_buffer buffer = words_buffer(platform, 0);
 	sycl_executable_graph executable = chain(increment, buffer, 100, 0);
 	launch_and_wait(queue, executable); /* it is made, and the data are brought */
-	struct fake_counters before = counted();
+	struct fake_counters before = fake_counters_of(FAKE_ANY_DEVICE);
 	for (int i = 0; i < 10; i++)
 		MUST(sycl_queue_graph(queue, executable, 0, NULL, NULL));
 	MUST(sycl_queue_wait(queue));
 	cr_assert(eq(u64, submits(&before), 10));
-	cr_assert(eq(u64, counted().graph_launches - before.graph_launches, 10));
-	cr_assert(eq(u64, counted().launches - before.launches, 1000));
-	cr_assert(eq(u64, counted().calls[FAKE_GRAPH_CREATE], 1));
-	cr_assert(eq(u64, counted().calls[FAKE_GRAPH_ADD], 100));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches - before.graph_launches,
+		     10));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).launches - before.launches, 1000));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_CREATE], 1));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_ADD], 100));
 	cr_assert(words_are(buffer, 1100));
 	MUST(sycl_executable_graph_release(executable));
 	MUST(sycl_buffer_release(buffer));
@@ -76,8 +70,8 @@ Test(graph_whole, L9_launches_on_any_queues_are_never_at_one_time_on_two_lanes)
 	for (int i = 0; i < 3; i++)
 		MUST(sycl_queue_wait(queues[i]));
 	cr_assert(words_are(buffer, 900));
-	cr_assert(eq(u64, counted().graph_misuses, 0));
-	cr_assert(eq(u64, counted().graph_launches, 300));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_misuses, 0));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 300));
 	MUST(sycl_executable_graph_release(executable));
 	MUST(sycl_queue_release(queues[1]));
 	MUST(sycl_queue_release(queues[2]));
@@ -108,7 +102,8 @@ Test(graph_whole, L7_C6_contents_that_the_graph_makes_itself_are_not_brought)
 	sycl_executable_graph executable = finalized(graph, 0);
 	MUST(sycl_graph_release(graph));
 	launch_and_wait(queue, executable);
-	cr_assert(eq(u64, counted().writes, 0), "what is written anew was brought to the device");
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).writes, 0),
+		  "what is written anew was brought to the device");
 	cr_assert(words_are(result, 5));
 	MUST(sycl_executable_graph_release(executable));
 	MUST(sycl_buffer_release(made));
@@ -141,15 +136,16 @@ Test(graph_whole, L13_changes_wait_for_what_is_in_flight_and_need_no_other_graph
 	wait_for(first);
 	wait_for(last);
 	cr_assert(words_copied_are(queue, buffer, 23));
-	cr_assert(eq(u64, counted().graph_misuses, 0), "it was changed while it was in flight");
-	cr_assert(eq(u64, counted().calls[FAKE_GRAPH_CREATE], 1));
-	cr_assert(ge(u64, counted().calls[FAKE_GRAPH_UPDATE], 4));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_misuses, 0),
+		  "it was changed while it was in flight");
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_CREATE], 1));
+	cr_assert(ge(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_UPDATE], 4));
 	/* Known to be there by now, the change is not made again. */
-	uint64_t updates = counted().calls[FAKE_GRAPH_UPDATE];
+	uint64_t updates = fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_UPDATE];
 	for (int i = 0; i < 3; i++)
 		launch_and_wait(queue, executable);
-	cr_assert(eq(u64, counted().calls[FAKE_GRAPH_UPDATE], updates));
-	cr_assert(eq(u64, counted().graph_launches, 9));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_UPDATE], updates));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 9));
 	MUST(sycl_graph_release(graph));
 	MUST(sycl_executable_graph_release(executable));
 	MUST(sycl_buffer_release(buffer));
@@ -176,8 +172,8 @@ Test(graph_whole, L13_B12_another_buffer_brings_the_order_that_it_needs)
 					   41)); /* the fake device runs what may run last first */
 	}
 	cr_assert(words_copied_are(queue, other, 1));
-	cr_assert(eq(u64, counted().graph_launches, 6));
-	cr_assert(eq(u64, counted().calls[FAKE_GRAPH_CREATE], 2));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 6));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_CREATE], 2));
 	MUST(sycl_graph_release(graph));
 	MUST(sycl_executable_graph_release(executable));
 	MUST(sycl_buffer_release(one));
@@ -195,12 +191,13 @@ Test(graph_whole, what_the_driver_refuses_is_launched_node_by_node)
 	sycl_executable_graph refused = chain(increment, buffer, 10, 0),
 			      taken = chain(increment, buffer, 10, 0);
 	launch_and_wait(queue, refused);
-	struct fake_counters before = counted();
+	struct fake_counters before = fake_counters_of(FAKE_ANY_DEVICE);
 	launch_and_wait(queue, refused);
 	cr_assert(eq(u64, submits(&before), 10));
 	launch_and_wait(queue, taken);
 	cr_assert(eq(u64, submits(&before), 11));
-	cr_assert(eq(u32, counted().graphs, 1), "what was half made is left");
+	cr_assert(eq(u32, fake_counters_of(FAKE_ANY_DEVICE).graphs, 1),
+		  "what was half made is left");
 	cr_assert(words_are(buffer, 30));
 	MUST(sycl_executable_graph_release(refused));
 	MUST(sycl_executable_graph_release(taken));
@@ -236,7 +233,7 @@ Test(graph_whole, L9_M9_a_node_that_fails_fails_the_launch_with_its_cause_and_wh
 	MUST(sycl_handler_submit(handler, &healed));
 	wait_for(healed);
 	cr_assert(words_are(buffer, 3));
-	cr_assert(eq(u64, counted().calls[FAKE_GRAPH_FINISH], 1),
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_FINISH], 1),
 		  "it was no graph of the driver's");
 	MUST(sycl_event_release(failed));
 	MUST(sycl_event_release(dependant));
@@ -269,7 +266,7 @@ Test(graph_whole, L16_D16_a_graph_that_is_released_ends_behind_its_launches)
 	wait_for(last);
 	cr_assert(words_are(buffer, 30));
 	MUST(sycl_queue_wait(queue));
-	cr_assert(eq(u64, counted().graph_misuses, 0));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_misuses, 0));
 	MUST(sycl_buffer_release(buffer));
 }
 
@@ -296,7 +293,7 @@ Test(graph_whole, contents_come_from_wherever_they_are)
 		MUST(sycl_host_accessor_release(accessor));
 	}
 	cr_assert(words_are(buffer, 200));
-	cr_assert(eq(u64, counted().graph_launches, 40));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 40));
 	MUST(sycl_executable_graph_release(executable));
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_kernel_release(increment));
@@ -347,12 +344,12 @@ Test(graph_whole, releases_of_others_leave_it_as_it_is)
 		MUST(sycl_executable_graph_release(other));
 		MUST(sycl_buffer_release(gone));
 		MUST(sycl_kernel_release(again));
-		struct fake_counters before = counted();
+		struct fake_counters before = fake_counters_of(FAKE_ANY_DEVICE);
 		launch_and_wait(queue, executable);
 		cr_assert(eq(u64, submits(&before), 1));
 	}
 	cr_assert(words_are(buffer, 126));
-	cr_assert(eq(u64, counted().calls[FAKE_GRAPH_CREATE], 21));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_CREATE], 21));
 	MUST(sycl_executable_graph_release(executable));
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_kernel_release(increment));
@@ -375,7 +372,7 @@ Test(graph_whole, L12_a_graph_with_a_host_task_is_launched_node_by_node)
 		launch_and_wait(queue, executable);
 	cr_assert(words_are(buffer, 6));
 	cr_assert(eq(u32, calls, 3));
-	cr_assert(eq(u64, counted().calls[FAKE_GRAPH_CREATE], 0));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_CREATE], 0));
 	MUST(sycl_executable_graph_release(executable));
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_kernel_release(increment));

@@ -30,7 +30,7 @@ static void run_hold(sycl_queue on, sycl_kernel hold, const uint32_t *open, sycl
 }
 
 /* `was_short`: the kernel has ended at once before, so that it is taken for a short one. */
-static void check(bool was_short)
+static void check_held_launch(bool was_short)
 {
 	sycl_queue in_order = portable_beside(queue, SYCL_QUEUE_IN_ORDER);
 	sycl_buffer buffer = words_buffer(platform, 1);
@@ -72,7 +72,7 @@ Test(held, B18_H9_a_command_is_told_while_an_unknown_kernel_behind_it_runs)
 	if (!is_cpu())
 		cr_skip_test(
 			"SKIPPED: only a CPU is sure to see what the host writes while a kernel runs");
-	check(false);
+	check_held_launch(false);
 }
 
 Test(held, B18_H9_a_command_is_told_while_a_kernel_runs_that_was_short_before)
@@ -80,7 +80,7 @@ Test(held, B18_H9_a_command_is_told_while_a_kernel_runs_that_was_short_before)
 	if (!is_cpu())
 		cr_skip_test(
 			"SKIPPED: only a CPU is sure to see what the host writes while a kernel runs");
-	check(true);
+	check_held_launch(true);
 }
 
 /* Lets the kernel go where its beginning is told only at its end, which would never come. */

@@ -14,7 +14,7 @@ struct seen {
 	uint32_t calls;
 };
 
-static sycl_result look(sycl_host_task task, void *user_data)
+static sycl_result record_words(sycl_host_task task, void *user_data)
 {
 	struct seen *seen = user_data;
 	void *pointer = NULL;
@@ -37,9 +37,9 @@ Test(host_tasks, K1_K2_K4_it_runs_after_what_it_needs_and_before_what_needs_it)
 	struct seen seen[3] = {{0}};
 	sycl_event event = NULL;
 	run_fill(queue, fill, buffer, 40, NULL);
-	run_task(queue, look, &seen[0], buffer, SYCL_ACCESS_READ_WRITE, NULL, &event);
+	run_task(queue, record_words, &seen[0], buffer, SYCL_ACCESS_READ_WRITE, NULL, &event);
 	run_increment(queue, increment, buffer, NULL);
-	run_task(queue, look, &seen[1], buffer, SYCL_ACCESS_READ_WRITE, NULL, NULL);
+	run_task(queue, record_words, &seen[1], buffer, SYCL_ACCESS_READ_WRITE, NULL, NULL);
 	MUST(sycl_event_wait_for(event, LONG_NS));
 	cr_assert(eq(u32, seen[0].calls, 1));
 	cr_assert(eq(u32, seen[0].first, 40));

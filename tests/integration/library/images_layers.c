@@ -23,7 +23,7 @@ static struct sycl_image_options options_of(sycl_image_format format, sycl_range
 	return options;
 }
 
-static void refused(const struct sycl_image_options *options, sycl_result code)
+static void expect_creation_refused(const struct sycl_image_options *options, sycl_result code)
 {
 	sycl_image none = NULL;
 	REFUSED(sycl_image_create_with(platform, options, &none), code);
@@ -39,30 +39,30 @@ Test(image_layers, R8_what_is_no_layered_image_is_refused)
 	uint8_t host[IMAGE_BYTES] = {0};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		options = options_of(SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, wrong[i]);
-		refused(&options, SYCL_ERROR_INVALID);
+		expect_creation_refused(&options, SYCL_ERROR_INVALID);
 	}
 	const struct sycl_image_options good =
 		options_of(SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, sycl_range3(LAYERS, ROWS, COLUMNS));
 	options = good;
 	options.layered = 2;
-	refused(&options, SYCL_ERROR_INVALID);
+	expect_creation_refused(&options, SYCL_ERROR_INVALID);
 	options = good;
 	options.struct_bytes--;
-	refused(&options, SYCL_ERROR_INVALID);
+	expect_creation_refused(&options, SYCL_ERROR_INVALID);
 	options = good;
 	options.format = (sycl_image_format)12;
-	refused(&options, SYCL_ERROR_INVALID);
+	expect_creation_refused(&options, SYCL_ERROR_INVALID);
 	options = good;
 	options.host = host;
-	refused(&options, SYCL_ERROR_INVALID);
+	expect_creation_refused(&options, SYCL_ERROR_INVALID);
 	options = good;
 	options.kind = SYCL_HOST_BORROWED;
-	refused(&options, SYCL_ERROR_INVALID);
-	refused(NULL, SYCL_ERROR_INVALID);
+	expect_creation_refused(&options, SYCL_ERROR_INVALID);
+	expect_creation_refused(NULL, SYCL_ERROR_INVALID);
 	REFUSED(sycl_image_create_with(platform, &good, NULL), SYCL_ERROR_INVALID);
 	options = options_of(SYCL_IMAGE_FORMAT_R32G32B32A32_SFLOAT,
 			     sycl_range3(1 << 20, 1 << 20, 1 << 20));
-	refused(&options, SYCL_ERROR_QUOTA);
+	expect_creation_refused(&options, SYCL_ERROR_QUOTA);
 }
 
 Test(image_layers, R8_an_image_tells_its_layers_and_counts_all_of_them)

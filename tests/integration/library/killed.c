@@ -30,7 +30,7 @@ struct victim {
 	pid_t process; /* 0: this one */
 };
 
-static void start(void)
+static void start_killed(void)
 {
 	fake_reset();
 	for (uint32_t i = 0; i < 3; i++)
@@ -47,7 +47,7 @@ static void stop(void)
 	without_service();
 }
 
-TestSuite(client_killed, .timeout = 120, .init = start, .fini = stop);
+TestSuite(client_killed, .timeout = 120, .init = start_killed, .fini = stop);
 
 /* Whose end is that of the session's client, as far as the engine knows. */
 static pid_t make_process(void)
@@ -96,7 +96,7 @@ static void end_process(struct victim *victim)
 	victim->process = 0;
 }
 
-static sycl_result increment(sycl_queue on, sycl_kernel kernel, sycl_buffer buffer)
+static sycl_result try_increment(sycl_queue on, sycl_kernel kernel, sycl_buffer buffer)
 {
 	sycl_handler handler = NULL;
 	sycl_result r = sycl_handler_begin(on, &handler);
@@ -110,7 +110,7 @@ static sycl_result increment(sycl_queue on, sycl_kernel kernel, sycl_buffer buff
 static void increment_many(const struct victim *victim, sycl_buffer buffer, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		MUST(increment(victim->queue, victim->increment, buffer));
+		MUST(try_increment(victim->queue, victim->increment, buffer));
 }
 
 /* The engine has read all that was submitted. */
@@ -128,7 +128,7 @@ static uint64_t launches(void)
 }
 
 /* A kernel that runs until its gate is opened; what requires the buffer comes behind it. */
-static void hold(const struct victim *victim, sycl_buffer buffer)
+static void hold_buffer(const struct victim *victim, sycl_buffer buffer)
 {
 	struct fake_counters counters;
 	submit_hold(victim->queue, victim->hold, GATE, buffer, SYCL_ACCESS_READ_WRITE, NULL);
@@ -175,7 +175,7 @@ static void expect_killed(const struct victim *victim)
 static void kill_with_a_thousand(uint32_t properties)
 {
 	struct victim victim = victim_open(properties, false);
-	hold(&victim, victim.own);
+	hold_buffer(&victim, victim.own);
 	increment_many(&victim, victim.own, MANY);
 	settle(&victim);
 	uint64_t before = launches();
@@ -233,7 +233,7 @@ Test(client_killed, N4_M9_who_shares_a_buffer_with_it_is_told_until_it_is_writte
 	sycl_buffer theirs = NULL, mine = share(&victim, &theirs);
 	sycl_kernel kernel = fake_kernel(queue, "fill_u32");
 	uint32_t value = 0;
-	hold(&victim, victim.own);
+	hold_buffer(&victim, victim.own);
 	/* More than a lane takes: what comes behind them is on no device. */
 	increment_many(&victim, victim.own, 2 * SENT_MOST);
 	increment_many(&victim, theirs, 3);
@@ -271,8 +271,8 @@ static void *submit_until_killed(void *context)
 		r = submitter->graph
 			    ? sycl_queue_graph(submitter->victim->queue, submitter->graph, 0, NULL,
 					       NULL)
-			    : increment(submitter->victim->queue, submitter->victim->increment,
-					submitter->victim->own);
+			    : try_increment(submitter->victim->queue, submitter->victim->increment,
+					    submitter->victim->own);
 		uint32_t count = atomic_fetch_add(&submitter->submitted, 1);
 		if (r == 0 && (submitter->graph || count % 256 == 255))
 			r = sycl_queue_wait_for(submitter->victim->queue, LONG_NS);
@@ -314,7 +314,7 @@ static sycl_result count_calls(sycl_host_task task, void *user_data)
 	return SYCL_SUCCESS;
 }
 
-static void add(sycl_graph graph, sycl_handler handler)
+static void add_node(sycl_graph graph, sycl_handler handler)
 {
 	MUST(sycl_graph_add(graph, handler, 0, NULL, NULL));
 }
@@ -339,7 +339,7 @@ static sycl_executable_graph graph_of(const struct victim *victim, _Atomic uint3
 						       SYCL_ACCESS_READ_WRITE));
 			MUST(sycl_handler_parallel_for(handler, victim->increment, sycl_range1(N)));
 		}
-		add(graph, handler);
+		add_node(graph, handler);
 	}
 	MUST(sycl_graph_finalize(graph, NULL, &executable));
 	MUST(sycl_graph_release(graph));
@@ -367,7 +367,7 @@ Test(client_killed, N4_graphs_and_host_tasks_that_wait)
 	_Atomic uint32_t calls = 0;
 	struct victim victim = victim_open(SYCL_QUEUE_IN_ORDER, false);
 	sycl_executable_graph graph = graph_of(&victim, &calls);
-	hold(&victim, victim.own);
+	hold_buffer(&victim, victim.own);
 	for (uint32_t i = 0; i < 20; i++)
 		MUST(sycl_queue_graph(victim.queue, graph, 0, NULL, NULL));
 	settle(&victim);
@@ -390,7 +390,7 @@ Test(client_killed, N4_F10_what_others_may_see_runs_though_its_process_has_ended
 	struct victim victim = victim_open(0, true);
 	sycl_buffer theirs = NULL, mine = share(&victim, &theirs);
 	uint32_t value = 0;
-	hold(&victim, theirs);
+	hold_buffer(&victim, theirs);
 	submit_hold(victim.queue, victim.hold, GATE, victim.own, SYCL_ACCESS_READ_WRITE, NULL);
 	increment_many(&victim, theirs, 50);
 	increment_many(&victim, victim.own, MANY);
@@ -411,7 +411,7 @@ Test(client_killed, N4_F10_what_others_may_see_runs_though_its_process_has_ended
 Test(client_killed, N4_D16_all_that_was_submitted_runs_of_who_has_closed_and_lives)
 {
 	struct victim victim = victim_open(0, true);
-	hold(&victim, victim.own);
+	hold_buffer(&victim, victim.own);
 	increment_many(&victim, victim.own, MANY);
 	settle(&victim);
 	victim_close(&victim);
@@ -427,7 +427,7 @@ Test(client_killed, N4_nobody_is_left_who_wants_what_was_submitted_before_it_clo
 {
 	struct victim victim = victim_open(0, true);
 	uint64_t before = 0;
-	hold(&victim, victim.own);
+	hold_buffer(&victim, victim.own);
 	increment_many(&victim, victim.own, MANY);
 	settle(&victim);
 	victim_close(&victim);
@@ -448,7 +448,7 @@ Test(client_killed, N4_nobody_is_left_who_wants_what_was_submitted_before_it_clo
 Test(client_killed, N4_a_session_that_is_closing_can_be_killed)
 {
 	struct victim victim = victim_open(0, false);
-	hold(&victim, victim.own);
+	hold_buffer(&victim, victim.own);
 	increment_many(&victim, victim.own, MANY);
 	settle(&victim);
 	victim_close(&victim);

@@ -15,7 +15,7 @@ static pid_t child;
 static char endpoint[128];
 static int started = -1; /* readable when a command has started */
 
-static void start(void)
+static void start_lost_service(void)
 {
 	int ends[2];
 	cr_assert(eq(int, pipe(ends), 0));
@@ -70,7 +70,7 @@ Test(client_lost, N5_M10_death_wakes_every_wait_and_names_the_offender)
 {
 	enum { THREADS = 6 };
 	struct lost_waiter waiters[THREADS];
-	start();
+	start_lost_service();
 	sycl_kernel hold = fake_kernel(queue, "hold");
 	sycl_buffer buffer = NULL, more = NULL;
 	sycl_event event = NULL;
@@ -122,7 +122,7 @@ Test(client_lost, N5_M10_death_wakes_every_wait_and_names_the_offender)
 
 Test(client_lost, N5_submitting_into_the_void_ends_as_well)
 {
-	start();
+	start_lost_service();
 	sycl_kernel noop = fake_kernel(queue, "noop");
 	MUST(sycl_queue_wait(queue));
 	kill_service();
@@ -148,7 +148,7 @@ Test(client_lost, N5_borrowed_memory_is_left_alone_when_its_contents_are_lost)
 {
 	uint32_t host[N];
 	memset(host, 0, sizeof(host));
-	start();
+	start_lost_service();
 	sycl_kernel hold = fake_kernel(queue, "hold"), fill = fake_kernel(queue, "fill_u32");
 	sycl_buffer buffer = NULL;
 	MUST(sycl_buffer_create(platform, host, BYTES, SYCL_HOST_BORROWED, &buffer));
@@ -169,7 +169,7 @@ Test(client_lost, N5_borrowed_memory_is_left_alone_when_its_contents_are_lost)
 
 Test(client_lost, N5_a_group_of_a_known_shape_is_refused_like_any_other_after_the_end)
 {
-	start();
+	start_lost_service();
 	sycl_kernel fill = fake_kernel(queue, "fill_u32");
 	sycl_buffer buffer = NULL;
 	MUST(sycl_buffer_create(platform, NULL, BYTES, SYCL_HOST_NONE, &buffer));

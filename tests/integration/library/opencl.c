@@ -176,7 +176,8 @@ Test(opencl_interop, J1_J2_J3_J4_J5_a_queue_is_over_one_native_queue)
 static const char twice_source[] =
 	"__kernel void twice(__global uint *to) { to[get_global_id(0)] *= 2; }";
 
-static void launch(sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer, sycl_event *event_out)
+static void launch_on_buffer(sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer,
+			     sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -218,7 +219,7 @@ Test(opencl_interop, J3_J5_work_goes_to_the_native_queue_though_the_application_
 	CL(clReleaseCommandQueue(native));
 	MUST(sycl_buffer_create(platform, words, sizeof(words), SYCL_HOST_BORROWED, &buffer));
 	sycl_kernel kernel = twice_for(queue);
-	launch(queue, kernel, buffer, &done);
+	launch_on_buffer(queue, kernel, buffer, &done);
 	FAILS(sycl_event_wait_for(done, 20000000), SYCL_ERROR_TIMEOUT);
 	MUST(sycl_event_get_status(done, &status));
 	cr_assert(ne(int, status, SYCL_COMMAND_COMPLETE));
@@ -255,7 +256,7 @@ Test(opencl_interop, J5_an_out_of_order_native_queue)
 	MUST(sycl_buffer_create(platform, words, sizeof(words), SYCL_HOST_BORROWED, &buffer));
 	sycl_kernel kernel = twice_for(queue);
 	for (int i = 0; i < 20; i++)
-		launch(queue, kernel, buffer, NULL);
+		launch_on_buffer(queue, kernel, buffer, NULL);
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_kernel_release(kernel));
 	MUST(sycl_queue_release(queue));
@@ -581,7 +582,8 @@ Test(opencl_ends, N2_N7_a_connection_ends_with_native_objects_in_it, .timeout = 
 	MUST(sycl_opencl_make_event(context, 1, &gate, &event));
 	MUST(sycl_opencl_make_buffer(context, memory, event, &buffer));
 	sycl_kernel kernel = twice_for(queue);
-	launch(queue, kernel, buffer, NULL); /* waits for the event, which does not happen */
+	launch_on_buffer(queue, kernel, buffer,
+			 NULL); /* waits for the event, which does not happen */
 	MUST(sycl_kernel_release(kernel));
 	MUST(sycl_event_release(event));
 	MUST(sycl_buffer_detach(buffer));
@@ -602,7 +604,7 @@ Test(opencl_ends, N2_N7_a_connection_ends_with_native_objects_in_it, .timeout = 
 	CL(clReleaseContext(cl_context_of_test));
 }
 
-static void count(struct opencl_counts *counts_out)
+static void read_layer_counts(struct opencl_counts *counts_out)
 {
 	void *layer = dlopen(COUNTER_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
 	cr_assert(ne(ptr, layer, NULL), "the loader has not loaded the layer");
@@ -633,7 +635,7 @@ static void use_all(void)
 	MUST(sycl_opencl_make_buffer(context, memory, event, &buffer));
 	MUST(sycl_opencl_make_kernel(context, native, &kernel));
 	MUST(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_EXECUTABLE, program, &bundle));
-	launch(queue, kernel, buffer, NULL);
+	launch_on_buffer(queue, kernel, buffer, NULL);
 	CL(clSetUserEventStatus(gate, CL_COMPLETE));
 	MUST(sycl_queue_wait(queue));
 	MUST(sycl_opencl_get_native_buffer(buffer, 1, &listed, NULL));
@@ -658,7 +660,7 @@ Test(opencl_ends, N1_N7_each_reference_that_is_taken_is_given_back_once, .timeou
 	use_all();
 	use_all();
 	without_opencl();
-	count(&counts);
+	read_layer_counts(&counts);
 	for (int i = 0; i < OPENCL_COUNTED; i++)
 		cr_expect(eq(u64, counts.given[i], counts.taken[i]), "kind %d", i);
 	for (int i = OPENCL_CONTEXTS; i <= OPENCL_EVENTS; i++)

@@ -23,7 +23,7 @@ static void ended(void *user_data)
 
 /* The second accessor's buffer gets what the first one's has. As the extension's versions up to
  * 0.9.4 have the call. */
-static sycl_result run(sycl_interop_handle interop, void *user_data)
+static sycl_result run_native_copy(sycl_interop_handle interop, void *user_data)
 {
 	struct work *work = user_data;
 	clCommandCopyBufferKHR_fn copy;
@@ -73,7 +73,7 @@ static void add_native(sycl_graph graph, sycl_queue queue, struct work *work, sy
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_accessor(handler, 0, from, SYCL_ACCESS_READ));
 	MUST(sycl_handler_set_accessor(handler, 1, to, SYCL_ACCESS_READ_WRITE));
-	MUST(sycl_handler_native_command(handler, run, work, ended));
+	MUST(sycl_handler_native_command(handler, run_native_copy, work, ended));
 	MUST(sycl_graph_add(graph, handler, 0, NULL, NULL));
 }
 
@@ -86,7 +86,7 @@ static sycl_buffer zeros(sycl_queue queue)
 	return buffer;
 }
 
-static void expect(sycl_buffer buffer, uint32_t value)
+static void expect_buffer(sycl_buffer buffer, uint32_t value)
 {
 	sycl_host_accessor accessor = NULL;
 	void *words = NULL;
@@ -130,7 +130,7 @@ struct scene {
 	sycl_graph graph;
 };
 
-static void begin(struct scene *scene)
+static void begin_scene(struct scene *scene)
 {
 	MUST(sycl_context_create(1, &device, &scene->context));
 	scene->queue = queue_in(scene->context);
@@ -140,7 +140,7 @@ static void begin(struct scene *scene)
 	MUST(sycl_graph_create(scene->context, device, NULL, &scene->graph));
 }
 
-static void end(struct scene *scene)
+static void end_scene(struct scene *scene)
 {
 	MUST(sycl_queue_wait(scene->queue));
 	MUST(sycl_buffer_release(scene->from));
@@ -157,7 +157,7 @@ Test(opencl_graphs, K13_K15_K16_K18_a_command_of_the_application_keeps_the_graph
 	sycl_executable_graph executable = NULL;
 	if (!has_graphs())
 		cr_skip_test("no command buffers");
-	begin(&scene);
+	begin_scene(&scene);
 	add_increment(scene.graph, scene.queue, scene.increment, scene.from);
 	add_native(scene.graph, scene.queue, &work, scene.from, scene.to);
 	add_increment(scene.graph, scene.queue, scene.increment, scene.to);
@@ -169,12 +169,12 @@ Test(opencl_graphs, K13_K15_K16_K18_a_command_of_the_application_keeps_the_graph
 	MUST(sycl_graph_release(scene.graph));
 	for (uint32_t round = 1; round <= 10; round++) {
 		MUST(sycl_queue_graph(scene.queue, executable, 0, NULL, NULL));
-		expect(scene.from, round);
-		expect(scene.to, round + 1);
+		expect_buffer(scene.from, round);
+		expect_buffer(scene.to, round + 1);
 	}
 	cr_assert(eq(u32, atomic_load(&work.calls), 1));
 	MUST(sycl_executable_graph_release(executable));
-	end(&scene);
+	end_scene(&scene);
 }
 
 Test(opencl_graphs, K15_L17_a_function_that_fails_leaves_nothing)
@@ -184,7 +184,7 @@ Test(opencl_graphs, K15_L17_a_function_that_fails_leaves_nothing)
 	sycl_executable_graph executable = NULL;
 	if (!has_graphs())
 		cr_skip_test("no command buffers");
-	begin(&scene);
+	begin_scene(&scene);
 	add_native(scene.graph, scene.queue, &work, scene.from, scene.to);
 	cr_assert(ne(int, sycl_graph_finalize(scene.graph, NULL, &executable), 0));
 	cr_assert(eq(u32, atomic_load(&work.calls), 1));
@@ -194,7 +194,7 @@ Test(opencl_graphs, K15_L17_a_function_that_fails_leaves_nothing)
 	MUST(sycl_queue_graph(scene.queue, executable, 0, NULL, NULL));
 	MUST(sycl_executable_graph_release(executable));
 	MUST(sycl_graph_release(scene.graph));
-	end(&scene);
+	end_scene(&scene);
 	round_trip();
 	cr_assert(eq(u32, atomic_load(&work.ends), 1));
 }
@@ -212,7 +212,7 @@ Test(opencl_graphs, K15_L13_what_was_called_once_is_not_made_anew)
 	sycl_event event = NULL;
 	if (!has_graphs())
 		cr_skip_test("no command buffers");
-	begin(&scene);
+	begin_scene(&scene);
 	add_increment(scene.graph, scene.queue, scene.increment, scene.from);
 	add_native(scene.graph, scene.queue, &work, scene.from, scene.to);
 	properties.flags = SYCL_GRAPH_UPDATABLE;
@@ -226,7 +226,7 @@ Test(opencl_graphs, K15_L13_what_was_called_once_is_not_made_anew)
 	cr_assert(eq(u32, atomic_load(&work.calls), 1));
 	MUST(sycl_executable_graph_release(executable));
 	MUST(sycl_graph_release(scene.graph));
-	end(&scene);
+	end_scene(&scene);
 }
 
 /* A temporary of the graph is memory as any there. */
@@ -240,7 +240,7 @@ Test(opencl_graphs, K12_K16_a_command_of_the_application_gets_a_temporary)
 	const uint32_t word = 40;
 	if (!has_graphs())
 		cr_skip_test("no command buffers");
-	begin(&scene);
+	begin_scene(&scene);
 	MUST(sycl_buffer_create_temporary(platform, BYTES, &temporary));
 	MUST(sycl_handler_begin(scene.queue, &handler));
 	MUST(sycl_handler_fill(handler, temporary, 0, BYTES, &word, sizeof(word)));
@@ -252,9 +252,9 @@ Test(opencl_graphs, K12_K16_a_command_of_the_application_gets_a_temporary)
 	MUST(sycl_buffer_release(temporary));
 	for (int round = 0; round < 5; round++) {
 		MUST(sycl_queue_graph(scene.queue, executable, 0, NULL, NULL));
-		expect(scene.to, 41);
+		expect_buffer(scene.to, 41);
 	}
 	cr_assert(eq(u32, atomic_load(&work.calls), 1));
 	MUST(sycl_executable_graph_release(executable));
-	end(&scene);
+	end_scene(&scene);
 }

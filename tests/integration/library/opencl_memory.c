@@ -19,8 +19,8 @@ static sycl_kernel adder(sycl_queue queue)
 	return kernel;
 }
 
-static void add(sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer, uint32_t value,
-		sycl_event *event_out)
+static void submit_add(sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer, uint32_t value,
+		       sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -30,7 +30,7 @@ static void add(sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer, uint32
 	MUST(sycl_handler_submit(handler, event_out));
 }
 
-static void count_up(uint32_t words[N])
+static void fill_indices(uint32_t words[N])
 {
 	for (uint32_t i = 0; i < N; i++)
 		words[i] = i;
@@ -51,7 +51,7 @@ Test(opencl_memory, J1_J2_J5_J6_a_kernel_of_the_context_works_in_the_native_memo
 	uint64_t bytes = 0;
 	cl_mem listed = NULL;
 	uint32_t count = 0;
-	count_up(words);
+	fill_indices(words);
 	cl_mem memory = memory_of(words, N);
 	sycl_context context = native_context();
 	sycl_queue queue = queue_in(context);
@@ -60,7 +60,7 @@ Test(opencl_memory, J1_J2_J5_J6_a_kernel_of_the_context_works_in_the_native_memo
 	MUST(sycl_buffer_get_size(buffer, &bytes));
 	cr_assert(eq(u64, bytes, BYTES));
 	sycl_kernel kernel = adder(queue);
-	add(queue, kernel, buffer, 7, NULL);
+	submit_add(queue, kernel, buffer, 7, NULL);
 	MUST(sycl_queue_wait(queue));
 	MUST(sycl_opencl_get_native_buffer(buffer, 1, &listed, &count));
 	cr_assert(eq(u32, count, 1));
@@ -87,13 +87,13 @@ Test(opencl_memory, J7_used_elsewhere_and_visible_in_the_native_memory)
 	sycl_queue other = NULL;
 	sycl_host_accessor accessor = NULL;
 	void *pointer = NULL;
-	count_up(words);
+	fill_indices(words);
 	cl_mem memory = memory_of(words, N);
 	sycl_context context = native_context();
 	MUST(sycl_opencl_make_buffer(context, memory, NULL, &buffer));
 	MUST(sycl_queue_create(NULL, device, NULL, &other)); /* the library's own context */
 	sycl_kernel kernel = adder(other);
-	add(other, kernel, buffer, 1, NULL);
+	submit_add(other, kernel, buffer, 1, NULL);
 	MUST(sycl_queue_wait(other));
 	read_memory(memory, words, N);
 	cr_assert(are_counted_from(words, 1));
@@ -104,7 +104,7 @@ Test(opencl_memory, J7_used_elsewhere_and_visible_in_the_native_memory)
 	MUST(sycl_host_accessor_release(accessor));
 	sycl_queue queue = queue_in(context);
 	sycl_kernel second = adder(queue);
-	add(queue, second, buffer, 1, NULL);
+	submit_add(queue, second, buffer, 1, NULL);
 	MUST(sycl_queue_wait(queue));
 	read_memory(memory, words, N);
 	cr_assert(eq(u32, words[0], 101));
@@ -125,7 +125,7 @@ Test(opencl_memory, J6_waits_for_the_event_and_checks_the_context)
 	cl_int code = CL_SUCCESS;
 	sycl_buffer buffer = NULL;
 	sycl_event available = NULL, done = NULL;
-	count_up(words);
+	fill_indices(words);
 	cl_mem memory = memory_of(words, N);
 	cl_event gate = user_event();
 	cl_context other = clCreateContext(NULL, 1, &cl_device_of_test, NULL, NULL, &code);
@@ -140,7 +140,7 @@ Test(opencl_memory, J6_waits_for_the_event_and_checks_the_context)
 	MUST(sycl_opencl_make_event(context, 1, &gate, &available));
 	MUST(sycl_opencl_make_buffer(context, memory, available, &buffer));
 	sycl_kernel kernel = adder(queue);
-	add(queue, kernel, buffer, 5, &done);
+	submit_add(queue, kernel, buffer, 5, &done);
 	FAILS(sycl_event_wait_for(done, 20000000), SYCL_ERROR_TIMEOUT);
 	read_memory(memory, words, N);
 	cr_assert(are_counted_from(words, 0), "it was used before it was available");
@@ -166,7 +166,7 @@ Test(opencl_memory, J6_M11_what_is_never_available_fails_who_needs_it)
 	uint32_t words[N];
 	sycl_buffer buffer = NULL;
 	sycl_event available = NULL, done = NULL;
-	count_up(words);
+	fill_indices(words);
 	cl_mem memory = memory_of(words, N);
 	cl_event gate = user_event();
 	sycl_context context = native_context();
@@ -176,7 +176,7 @@ Test(opencl_memory, J6_M11_what_is_never_available_fails_who_needs_it)
 	MUST(sycl_opencl_make_event(context, 1, &gate, &available));
 	MUST(sycl_opencl_make_buffer(context, memory, available, &buffer));
 	sycl_kernel kernel = adder(queue);
-	add(queue, kernel, buffer, 5, &done);
+	submit_add(queue, kernel, buffer, 5, &done);
 	FAILS(sycl_event_wait(available), SYCL_ERROR_EVENT);
 	cr_assert(eq(int, sycl_opencl_get_error_code(), -5));
 	cr_assert(ne(int, sycl_event_wait(done),
@@ -200,7 +200,7 @@ Test(opencl_memory, J8_one_memory_for_each_context_that_has_used_the_buffer)
 	cl_mem listed[4] = {NULL};
 	cl_context of[2] = {NULL};
 	uint32_t count = 9;
-	count_up(words);
+	fill_indices(words);
 	sycl_context contexts[2] = {native_context(), NULL};
 	MUST(sycl_context_create(1, &device, &contexts[1]));
 	MUST(sycl_buffer_create(platform, words, sizeof(words), SYCL_HOST_CONST, &buffer));
@@ -209,7 +209,7 @@ Test(opencl_memory, J8_one_memory_for_each_context_that_has_used_the_buffer)
 	for (uint32_t i = 0; i < 2; i++) {
 		sycl_queue queue = queue_in(contexts[i]);
 		sycl_kernel kernel = adder(queue);
-		add(queue, kernel, buffer, 1, NULL);
+		submit_add(queue, kernel, buffer, 1, NULL);
 		MUST(sycl_queue_wait(queue));
 		MUST(sycl_opencl_get_native_buffer(buffer, 0, NULL,
 						   &count)); /* counting takes no reference */
@@ -425,7 +425,7 @@ Test(opencl_memory, B31_events_that_do_not_happen_hold_up_nothing_else)
 	sycl_event events[GATES];
 	sycl_buffer buffer = NULL;
 	sycl_queue queue = NULL;
-	count_up(words);
+	fill_indices(words);
 	sycl_context context = native_context();
 	MUST(sycl_queue_create(context, device, NULL, &queue));
 	for (int i = 0; i < GATES; i++) {
@@ -435,7 +435,7 @@ Test(opencl_memory, B31_events_that_do_not_happen_hold_up_nothing_else)
 	MUST(sycl_buffer_create(platform, words, sizeof(words), SYCL_HOST_BORROWED, &buffer));
 	sycl_kernel kernel = adder(queue);
 	for (int i = 0; i < 32; i++)
-		add(queue, kernel, buffer, 1, NULL);
+		submit_add(queue, kernel, buffer, 1, NULL);
 	MUST(sycl_queue_wait(queue));
 	for (int i = 0; i < GATES; i++) {
 		CL(clSetUserEventStatus(gates[i], CL_COMPLETE));
@@ -460,7 +460,7 @@ Test(opencl_memory, B31_J1_a_group_waits_for_what_the_application_has_enqueued)
 	sycl_buffer buffer = NULL;
 	sycl_event written = NULL;
 	sycl_handler handler = NULL;
-	count_up(words);
+	fill_indices(words);
 	cl_mem memory = memory_of(words, N);
 	cl_event gate = user_event(), filled = NULL;
 	sycl_context context = native_context();

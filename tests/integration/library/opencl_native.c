@@ -22,7 +22,7 @@ static void ended(void *user_data)
 }
 
 /* The second accessor's buffer gets what the first one's has. */
-static sycl_result copy(sycl_interop_handle interop, void *user_data)
+static sycl_result run_native_copy(sycl_interop_handle interop, void *user_data)
 {
 	struct work *work = user_data;
 	uint64_t from = 0, to = 0, from_offset = 0, to_offset = 0;
@@ -77,7 +77,7 @@ static void begin_on(struct scene *scene, sycl_queue queue)
 	scene->to = zeros(queue);
 }
 
-static void begin(struct scene *scene)
+static void begin_scene(struct scene *scene)
 {
 	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
 	sycl_queue queue = NULL;
@@ -85,7 +85,7 @@ static void begin(struct scene *scene)
 	begin_on(scene, queue);
 }
 
-static void end(struct scene *scene)
+static void end_scene(struct scene *scene)
 {
 	MUST(sycl_buffer_release(scene->from));
 	MUST(sycl_buffer_release(scene->to));
@@ -108,11 +108,11 @@ static void submit_copy(const struct scene *scene, struct work *work, sycl_event
 	MUST(sycl_handler_begin(scene->queue, &handler));
 	MUST(sycl_handler_set_accessor(handler, 0, scene->from, SYCL_ACCESS_READ));
 	MUST(sycl_handler_set_accessor(handler, 1, scene->to, SYCL_ACCESS_READ_WRITE));
-	MUST(sycl_handler_native_command(handler, copy, work, ended));
+	MUST(sycl_handler_native_command(handler, run_native_copy, work, ended));
 	MUST(sycl_handler_submit(handler, event_out));
 }
 
-static void expect(sycl_buffer buffer, uint32_t value)
+static void expect_buffer(sycl_buffer buffer, uint32_t value)
 {
 	sycl_host_accessor accessor = NULL;
 	void *words = NULL;
@@ -134,16 +134,16 @@ static void expect_order(struct scene *scene)
 	MUST(sycl_queue_wait(scene->queue));
 	cr_expect(eq(u32, atomic_load(&work.calls), MANY));
 	cr_expect(eq(u32, atomic_load(&work.ends), MANY));
-	expect(scene->from, MANY);
-	expect(scene->to, MANY + 1);
+	expect_buffer(scene->from, MANY);
+	expect_buffer(scene->to, MANY + 1);
 }
 
 Test(opencl_native_commands, K6_K8_K12_what_it_sends_lies_between_the_librarys_commands)
 {
 	struct scene scene;
-	begin(&scene);
+	begin_scene(&scene);
 	expect_order(&scene);
-	end(&scene);
+	end_scene(&scene);
 }
 
 /* Its handles are those that the library tells elsewhere. */
@@ -163,7 +163,7 @@ Test(opencl_native_commands, K12_J4_on_a_queue_of_the_applications_own)
 	cr_expect(eq(ptr, (void *)(uintptr_t)work.context, cl_context_of_test));
 	cr_expect(eq(ptr, (void *)(uintptr_t)work.device, cl_device_of_test));
 	MUST(sycl_event_release(event));
-	end(&scene);
+	end_scene(&scene);
 	MUST(sycl_context_release(context));
 }
 
@@ -181,7 +181,7 @@ Test(opencl_native_commands, K8_J4_on_a_queue_of_the_applications_own_that_is_ou
 	MUST(sycl_opencl_make_queue(context, native, NULL, &queue));
 	begin_on(&scene, queue);
 	expect_order(&scene);
-	end(&scene);
+	end_scene(&scene);
 	MUST(sycl_context_release(context));
 	CL(clReleaseCommandQueue(native));
 }
@@ -207,11 +207,11 @@ Test(opencl_native_commands, K9_it_is_complete_when_what_it_sent_is)
 	CL(clSetUserEventStatus(work.gate, CL_COMPLETE));
 	MUST(sycl_event_wait(last));
 	MUST(sycl_event_wait(native));
-	expect(scene.to, 2);
+	expect_buffer(scene.to, 2);
 	MUST(sycl_event_release(native));
 	MUST(sycl_event_release(last));
 	CL(clReleaseEvent(work.gate));
-	end(&scene);
+	end_scene(&scene);
 	MUST(sycl_context_release(context));
 }
 
@@ -220,7 +220,7 @@ Test(opencl_native_commands, K3_M9_a_failed_function_fails_its_group_and_what_de
 	struct scene scene;
 	struct work work = {.result = SYCL_ERROR_INVALID};
 	sycl_event native = NULL, last = NULL;
-	begin(&scene);
+	begin_scene(&scene);
 	submit_copy(&scene, &work, &native);
 	submit_increment(&scene, scene.to, &last);
 	FAILS(sycl_event_wait(native), SYCL_ERROR_INVALID);
@@ -232,6 +232,6 @@ Test(opencl_native_commands, K3_M9_a_failed_function_fails_its_group_and_what_de
 	submit_increment(&scene, scene.from, &last);
 	MUST(sycl_event_wait(last));
 	MUST(sycl_event_release(last));
-	expect(scene.from, 1);
-	end(&scene);
+	expect_buffer(scene.from, 1);
+	end_scene(&scene);
 }

@@ -197,7 +197,7 @@ Test(opencl_programs, J11_a_program_of_another_context_is_refused)
 	CL(clReleaseProgram(program));
 }
 
-static void run(sycl_kernel_bundle bundle, const char *name, uint32_t wanted)
+static void launch_and_compare(sycl_kernel_bundle bundle, const char *name, uint32_t wanted)
 {
 	sycl_context context = NULL;
 	sycl_kernel kernel = NULL;
@@ -225,7 +225,7 @@ Test(opencl_programs, J1_J10_J19_an_executable_runs_and_gives_its_program)
 	cr_assert(eq(u32, count, 1));
 	cr_assert(eq(ptr, listed[0], program));
 	CL(clReleaseProgram(listed[0]));
-	run(bundle, "clear", 0);
+	launch_and_compare(bundle, "clear", 0);
 	MUST(sycl_kernel_bundle_release(bundle));
 	CL(clReleaseProgram(program));
 	MUST(sycl_context_release(context));
@@ -239,12 +239,12 @@ Test(opencl_programs, J10_an_input_is_built_and_objects_are_linked)
 	MUST(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_INPUT, source, &input));
 	FAILS(sycl_kernel_bundle_build(input, "-DX", &built), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
 	MUST(sycl_kernel_bundle_build(input, NULL, &built));
-	run(built, "clear", 0);
+	launch_and_compare(built, "clear", 0);
 	MUST(sycl_kernel_bundle_release(input));
 	MUST(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_INPUT, second, &input));
 	MUST(sycl_kernel_bundle_compile(input, NULL, &object));
 	MUST(sycl_kernel_bundle_link(1, &object, NULL, &executable));
-	run(executable, "clear", 0);
+	launch_and_compare(executable, "clear", 0);
 	MUST(sycl_kernel_bundle_release(input));
 	MUST(sycl_kernel_bundle_release(object));
 	MUST(sycl_kernel_bundle_release(executable));
@@ -265,7 +265,7 @@ Test(opencl_programs, J12_several_programs_are_linked_into_one_bundle)
 				       &bundle));
 	for (int i = 0; i < 2; i++)
 		cr_assert(eq(u32, sycl_opencl_get_reference_count_program(programs[i]), 2));
-	run(bundle, "call", 42);
+	launch_and_compare(bundle, "call", 42);
 	MUST(sycl_kernel_bundle_release(bundle));
 	for (int i = 0; i < 2; i++)
 		LET_GO(sycl_opencl_get_reference_count_program, programs[i], 1);
@@ -317,8 +317,8 @@ Test(opencl_programs, J13_kernels_of_several_programs_are_one_bundle)
 	cr_assert(eq(u32, count, 3));
 	MUST(sycl_kernel_bundle_has_kernel(bundle, "unnamed", NULL, &has));
 	cr_assert(eq(int, has, 0));
-	run(bundle, "clear", 0);
-	run(bundle, "fives", 5);
+	launch_and_compare(bundle, "clear", 0);
+	launch_and_compare(bundle, "fives", 5);
 	FAILS(sycl_kernel_create(bundle, "none", &kernel), SYCL_ERROR_KERNEL);
 	MUST(sycl_kernel_bundle_release(bundle));
 	for (int i = 0; i < 3; i++)
@@ -341,7 +341,7 @@ struct seen {
 	void *pointer;
 };
 
-static sycl_result look(sycl_host_task task, void *user_data)
+static sycl_result read_natives(sycl_host_task task, void *user_data)
 {
 	struct seen *seen = user_data;
 	uint64_t numbers[4] = {0};
@@ -389,7 +389,7 @@ Test(opencl_programs, J1_J4_a_host_task_uses_the_queues_native_objects)
 	one_to_all(queue, kernel, buffer);
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_host_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
-	MUST(sycl_handler_host_task_native(handler, look, &seen, NULL));
+	MUST(sycl_handler_host_task_native(handler, read_natives, &seen, NULL));
 	MUST(sycl_handler_submit(handler, NULL));
 	one_to_all(queue, kernel, buffer);
 	cr_assert(eq(u32, first_of(buffer), 14));

@@ -75,7 +75,7 @@ static sycl_buffer borrow(sycl_platform of)
 	return buffer;
 }
 
-static void increment(sycl_queue to, sycl_buffer buffer)
+static void submit_increment(sycl_queue to, sycl_buffer buffer)
 {
 	sycl_kernel kernel = fake_kernel(to, "increment_u32");
 	sycl_handler handler = NULL;
@@ -100,8 +100,8 @@ Test(client_own_pages, D9_D11_contents_go_in_and_out_in_parts)
 	struct fake_counters counters;
 	make_pages();
 	sycl_buffer buffer = borrow(platform);
-	increment(queue, buffer);
-	increment(queue, buffer);
+	submit_increment(queue, buffer);
+	submit_increment(queue, buffer);
 	MUST(sycl_buffer_release(buffer));
 	cr_assert(eq(u32, first_wrong(host, 2), WORDS));
 	fake_counters(FAKE_ANY_DEVICE, &counters);
@@ -127,7 +127,7 @@ Test(client_own_pages, the_device_has_one_part_before_the_last_one_is_read)
 	guard(PARTS - 1, see_first_part);
 	sycl_buffer buffer = borrow(platform);
 	cr_assert(eq(u32, touched, 0), "nobody wants it yet");
-	increment(queue, buffer);
+	submit_increment(queue, buffer);
 	cr_assert(eq(u32, touched, 1));
 	cr_assert(first_part_was_there);
 	MUST(sycl_buffer_release(buffer));
@@ -166,7 +166,7 @@ Test(client_own_pages_lanes, D9_one_part_is_written_back_while_the_device_gives_
 	for (int i = 0; i < 20 && !seen; i++) {
 		make_pages();
 		sycl_buffer buffer = borrow(platform);
-		increment(queue, buffer);
+		submit_increment(queue, buffer);
 		MUST(sycl_queue_wait_for(queue, LONG_NS));
 		struct fake_counters before;
 		fake_counters(FAKE_ANY_DEVICE, &before);
@@ -189,7 +189,7 @@ Test(client_own_pages_lanes, D9_parts_come_and_go_beside_a_kernel_of_another_gro
 	make_pages();
 	submit_hold(other, hold, 0, NULL, SYCL_ACCESS_READ, NULL);
 	sycl_buffer buffer = borrow(platform);
-	increment(queue, buffer);
+	submit_increment(queue, buffer);
 	MUST(sycl_buffer_release(buffer)); /* the gate is closed all the while */
 	cr_assert(eq(u32, first_wrong(host, 1), WORDS));
 	cr_assert(eq(int, sycl_queue_wait_for(other, SHORT_NS), SYCL_ERROR_TIMEOUT));
@@ -230,7 +230,7 @@ static void copy_by_two(const struct sycl_open_options *options)
 	sycl_buffer buffer = borrow(helped);
 	guard(0, meet);
 	guard(1, meet);
-	increment(its, buffer);
+	submit_increment(its, buffer);
 	cr_assert(eq(u32, met, 2));
 	cr_assert(ne(int, sem_trywait(&both), 0),
 		  "one thread copied both, and waited for itself in vain");
@@ -315,7 +315,7 @@ static void there_and_back(sycl_platform by)
 	sycl_queue its = fake_queue(by, 0);
 	make_pages();
 	sycl_buffer buffer = borrow(by);
-	increment(its, buffer);
+	submit_increment(its, buffer);
 	MUST(sycl_buffer_release(buffer));
 	cr_assert(eq(u32, first_wrong(host, 1), WORDS));
 	MUST(sycl_queue_release(its));
@@ -491,7 +491,7 @@ Test(client_own_pages, D9_a_deadline_leaves_the_memory_as_it_is)
 	sycl_kernel hold = fake_kernel(queue, "hold");
 	make_pages();
 	sycl_buffer buffer = borrow(platform);
-	increment(queue, buffer);
+	submit_increment(queue, buffer);
 	submit_hold(queue, hold, 0, buffer, SYCL_ACCESS_READ_WRITE, NULL);
 	cr_assert(eq(int, sycl_buffer_release_for(buffer, SHORT_NS), SYCL_ERROR_TIMEOUT));
 	cr_assert(eq(u32, first_wrong(host, 0), WORDS));
@@ -510,7 +510,7 @@ Test(client_own_pages, D17_M9_a_part_that_was_lost_keeps_the_others_from_being_w
 	make_pages();
 	sycl_buffer buffer = borrow(platform), end = NULL;
 	MUST(sycl_buffer_create_sub(buffer, 2 * PART, SIZE - 2 * PART, &end));
-	increment(queue, buffer);
+	submit_increment(queue, buffer);
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_require(handler, end, SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_single_task(handler, fail));
@@ -548,7 +548,7 @@ Test(client_own_pages, D9_a_group_that_comes_while_the_release_waits_comes_after
 	sycl_handler late = NULL;
 	make_pages();
 	sycl_buffer buffer = borrow(platform);
-	increment(queue, buffer);
+	submit_increment(queue, buffer);
 	MUST(sycl_handler_begin(queue, &late));
 	MUST(sycl_handler_set_accessor(late, 0, buffer, SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_parallel_for(late, kernel, sycl_range1(WORDS)));
@@ -573,7 +573,7 @@ Test(client_own_pages_limits, D9_without_room_for_parts_the_contents_come_first,
 	sycl_queue its = fake_queue(narrow, 0);
 	make_pages();
 	sycl_buffer buffer = borrow(narrow);
-	increment(its, buffer);
+	submit_increment(its, buffer);
 	MUST(sycl_queue_wait_for(its, LONG_NS));
 	cr_assert(eq(u32, first_wrong(host, 0), WORDS));
 	MUST(sycl_buffer_release(buffer));
@@ -691,7 +691,7 @@ static void be_killed(void)
 	sycl_queue its = fake_queue(its_platform, 0);
 	make_pages();
 	guard(PARTS - 1, tell_and_stay);
-	increment(its, borrow(its_platform));
+	submit_increment(its, borrow(its_platform));
 	_exit(1);
 }
 
@@ -712,7 +712,7 @@ Test(client_own_pages, who_dies_between_two_parts_holds_up_nobody)
 	(void)close(ends[0]);
 	make_pages();
 	sycl_buffer buffer = borrow(platform);
-	increment(queue, buffer);
+	submit_increment(queue, buffer);
 	MUST(sycl_buffer_release(buffer));
 	cr_assert(eq(u32, first_wrong(host, 1), WORDS));
 	drop_pages();

@@ -76,7 +76,7 @@ static struct world {
 	uint64_t groups, failures, checks;
 } world;
 
-static uint32_t next(uint32_t below)
+static uint32_t random_below(uint32_t below)
 {
 	world.random = world.random * 6364136223846793005ull + 1442695040888963407ull;
 	return (uint32_t)((world.random >> 33) % below);
@@ -85,13 +85,13 @@ static uint32_t next(uint32_t below)
 /* Any cells of any buffer, by any of the three ways to name them. */
 static struct part any_part(uint32_t count)
 {
-	struct part part = {.buffer = next(BUFFERS)};
-	part.count = count ? count : 1 + next(next(4) ? CELLS / 4 : CELLS);
-	part.first = next(CELLS - part.count + 1);
+	struct part part = {.buffer = random_below(BUFFERS)};
+	part.count = count ? count : 1 + random_below(random_below(4) ? CELLS / 4 : CELLS);
+	part.first = random_below(CELLS - part.count + 1);
 	part.handle = world.buffers[part.buffer];
 	/* In turn, so that the parts of one group have different ones. */
 	struct sub *sub = &world.subs[part.buffer][world.turn++ % SUBS];
-	if (next(2)) {
+	if (random_below(2)) {
 		if (sub->handle)
 			MUST(sycl_buffer_release(sub->handle));
 		MUST(sycl_buffer_create_sub(part.handle, part.first * CELL_BYTES,
@@ -182,8 +182,8 @@ static struct group begin_on(uint32_t queue_index, const char *what)
 {
 	struct group group = {.queue = queue_index, .what = what};
 	MUST(sycl_handler_begin(world.queues[group.queue], &group.handler));
-	if (next(8) == 0) {
-		const struct known_event *known = &world.events[next(EVENTS)];
+	if (random_below(8) == 0) {
+		const struct known_event *known = &world.events[random_below(EVENTS)];
 		if (known->event) {
 			MUST(sycl_handler_depends_on(group.handler, known->event));
 			group.fails = known->fails;
@@ -192,9 +192,9 @@ static struct group begin_on(uint32_t queue_index, const char *what)
 	return group;
 }
 
-static struct group begin(const char *what)
+static struct group begin_group(const char *what)
 {
-	return begin_on(next(QUEUES), what);
+	return begin_on(random_below(QUEUES), what);
 }
 
 /* The event's outcome must be the model's. */
@@ -207,7 +207,7 @@ static void check_event(const struct known_event *known)
 	world.checks++;
 }
 
-static void tell(const struct group *group)
+static void print_group(const struct group *group)
 {
 	if (world.tells)
 		(void)fprintf(stderr, "%5lu %s on queue %u%s\n", world.groups, group->what,
@@ -216,14 +216,14 @@ static void tell(const struct group *group)
 	world.failures += group->fails;
 }
 
-static void submit(struct group *group)
+static void submit_group(struct group *group)
 {
-	tell(group);
-	if (next(3)) {
+	print_group(group);
+	if (random_below(3)) {
 		MUST(sycl_handler_submit(group->handler, NULL));
 		return;
 	}
-	struct known_event *known = &world.events[next(EVENTS)];
+	struct known_event *known = &world.events[random_below(EVENTS)];
 	if (known->event) {
 		check_event(known);
 		MUST(sycl_event_release(known->event));
@@ -253,16 +253,16 @@ static bool hull(const struct part *a, const struct part *b, struct part *hull_o
 static bool overwrites(struct group *group, const struct part *to)
 {
 	set_lost_within(to, 0, group->fails);
-	submit(group);
+	submit_group(group);
 	return !group->fails;
 }
 
 static void do_fill_kernel(void)
 {
 	/* Often all of a buffer: what is lost spreads, and this heals. */
-	struct part to = any_part(next(3) ? 0 : CELLS);
-	struct group group = begin("fill kernel");
-	const uint32_t value = next(1u << 30);
+	struct part to = any_part(random_below(3) ? 0 : CELLS);
+	struct group group = begin_group("fill kernel");
+	const uint32_t value = random_below(1u << 30);
 	MUST(set(group.handler, 0, &to, SYCL_ACCESS_WRITE_NO_INIT));
 	MUST(sycl_handler_set_value(group.handler, 1, sizeof(value), &value));
 	MUST(sycl_handler_parallel_for(group.handler, world.fill[group.queue],
@@ -275,7 +275,7 @@ static void do_fill_kernel(void)
 static void do_increment(void)
 {
 	struct part to = any_part(0);
-	struct group group = begin("increment");
+	struct group group = begin_group("increment");
 	group.fails |= is_lost(&to);
 	MUST(set(group.handler, 0, &to, SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_parallel_for(group.handler, world.increment[group.queue],
@@ -290,7 +290,7 @@ static void do_copy(bool by_kernel)
 	struct part from = any_part(0), to = any_part(from.count);
 	if (overlap(&from, &to))
 		return;
-	struct group group = begin("copy");
+	struct group group = begin_group("copy");
 	struct part both;
 	const bool one = hull(&from, &to, &both);
 	group.fails |= is_lost(one ? &both : &from);
@@ -310,8 +310,8 @@ static void do_copy(bool by_kernel)
 static void do_fill_command(void)
 {
 	struct part to = any_part(0);
-	struct group group = begin("fill");
-	const uint32_t pattern[2] = {next(1u << 30), next(1u << 30)};
+	struct group group = begin_group("fill");
+	const uint32_t pattern[2] = {random_below(1u << 30), random_below(1u << 30)};
 	MUST(sycl_handler_fill(group.handler, to.handle, offset_of(&to),
 			       (uint64_t)to.count * CELL_BYTES, pattern, sizeof(pattern)));
 	if (overwrites(&group, &to))
@@ -329,7 +329,7 @@ static void do_box(void)
 	struct part from = any_part(0), to = any_part(from.count);
 	if (from.buffer == to.buffer)
 		return;
-	struct group group = begin("box");
+	struct group group = begin_group("box");
 	struct sycl_copy_rect rect = SYCL_COPY_RECT_INIT;
 	rect.width_bytes = CELL_BYTES / 2;
 	rect.rows = from.count;
@@ -338,7 +338,7 @@ static void do_box(void)
 	rect.source_row_pitch_bytes = rect.destination_row_pitch_bytes = CELL_BYTES;
 	MUST(sycl_handler_copy_rect(group.handler, from.handle, to.handle, &rect));
 	group.fails |= is_lost_within(&from, 0, 1) || (to.count > 1 && is_lost_within(&to, 1, 0));
-	submit(&group);
+	submit_group(&group);
 	set_lost_within(&to, 1, group.fails);
 	if (group.fails)
 		return;
@@ -378,7 +378,7 @@ static void do_host_task(bool failing)
 	struct part from = any_part(0), to = any_part(from.count);
 	if (overlap(&from, &to))
 		return;
-	struct group group = begin("host task");
+	struct group group = begin_group("host task");
 	struct part both;
 	const bool one = hull(&from, &to, &both);
 	group.fails |= is_lost(&from) || is_lost(&to) || failing || (one && is_lost(&both));
@@ -429,10 +429,10 @@ static void do_host_access(bool writes)
 static void do_update_host(void)
 {
 	struct part part = any_part(CELLS);
-	struct group group = begin("update of the host");
+	struct group group = begin_group("update of the host");
 	group.fails |= is_lost(&part);
 	MUST(sycl_handler_update_host(group.handler, part.handle));
-	submit(&group);
+	submit_group(&group);
 }
 
 static sycl_buffer span_buffer(uint32_t value)
@@ -448,7 +448,7 @@ static sycl_buffer span_buffer(uint32_t value)
 /* A buffer ends while groups use it, and another one begins. */
 static void do_replace(void)
 {
-	const uint32_t index = next(BUFFERS), value = next(1u << 30);
+	const uint32_t index = random_below(BUFFERS), value = random_below(1u << 30);
 	for (uint32_t i = 0; i < SUBS; i++) {
 		if (world.subs[index][i].handle)
 			MUST(sycl_buffer_release(world.subs[index][i].handle));
@@ -465,7 +465,7 @@ static void do_replace(void)
  * failures, no more. */
 static void do_replace_queue(void)
 {
-	const uint32_t index = next(QUEUES);
+	const uint32_t index = random_below(QUEUES);
 	sycl_queue old = world.queues[index];
 	world.queues[index] = portable_beside(old, index < QUEUES / 2 ? 0 : SYCL_QUEUE_IN_ORDER);
 	MUST(sycl_queue_release(old));
@@ -474,7 +474,7 @@ static void do_replace_queue(void)
 /* An event that others may depend on from now on; the caller keeps its reference. */
 static void remember(sycl_event event, bool fails, const char *what)
 {
-	struct known_event *known = &world.events[next(EVENTS)];
+	struct known_event *known = &world.events[random_below(EVENTS)];
 	if (known->event) {
 		check_event(known);
 		MUST(sycl_event_release(known->event));
@@ -487,7 +487,7 @@ static void remember(sycl_event event, bool fails, const char *what)
  * the words are what they were. */
 static bool follow(sycl_handler handler, struct shared_words *shared)
 {
-	if (shared->fails && next(2)) {
+	if (shared->fails && random_below(2)) {
 		check_event(&(struct known_event){
 			.event = shared->last, .fails = true, .what = "shared memory"});
 		MUST(sycl_event_release(shared->last));
@@ -518,11 +518,12 @@ static void set_usm_action(sycl_handler handler, uint32_t action, uint32_t q,
  * nothing to do with it. */
 static void do_usm(void)
 {
-	const uint32_t which = next(USM), action = next(3), value = next(1u << 30);
+	const uint32_t which = random_below(USM), action = random_below(3),
+		       value = random_below(1u << 30);
 	struct shared_words *to = &world.usm[which], *from = &world.usm[(which + 1) % USM];
 	if (!to->pointer || !from->pointer)
 		return;
-	struct group group = begin_on(next(2) * (QUEUES / 2), "shared memory");
+	struct group group = begin_on(random_below(2) * (QUEUES / 2), "shared memory");
 	group.fails |= follow(group.handler, to);
 	group.fails |= follow(group.handler, from);
 	set_usm_action(group.handler, action, group.queue, to, from, &value);
@@ -530,7 +531,7 @@ static void do_usm(void)
 		to->words[i] = action == 0   ? value
 			       : action == 1 ? to->words[i] + 1
 					     : from->words[i];
-	tell(&group);
+	print_group(&group);
 	sycl_event done = NULL;
 	MUST(sycl_handler_submit(group.handler, &done));
 	for (uint32_t i = 0; i < 2; i++) {
@@ -541,7 +542,7 @@ static void do_usm(void)
 		used->last = done;
 		used->fails = group.fails;
 	}
-	if (next(3) == 0)
+	if (random_below(3) == 0)
 		remember(done, group.fails, group.what);
 	MUST(sycl_event_release(done));
 }
@@ -550,7 +551,7 @@ static void do_usm(void)
 static void do_barrier(void)
 {
 	sycl_event event = NULL;
-	MUST(sycl_queue_barrier(world.queues[next(QUEUES)], &event));
+	MUST(sycl_queue_barrier(world.queues[random_below(QUEUES)], &event));
 	world.groups++;
 	remember(event, false, "barrier");
 	MUST(sycl_event_release(event));
@@ -574,7 +575,7 @@ static void check_usm(void)
 
 static void do_something(void)
 {
-	const uint32_t dice = next(100);
+	const uint32_t dice = random_below(100);
 	if (dice < 14)
 		do_fill_kernel();
 	else if (dice < 34)
@@ -588,7 +589,7 @@ static void do_something(void)
 	else if (dice < 72)
 		do_box();
 	else if (dice < 80)
-		do_host_task(next(30) == 0);
+		do_host_task(random_below(30) == 0);
 	else if (dice < 84)
 		do_host_access(false);
 	else if (dice < 86)
@@ -596,7 +597,7 @@ static void do_something(void)
 	else if (dice < 88)
 		do_update_host();
 	else if (dice < 89)
-		(next(8) ? do_replace : do_replace_queue)();
+		(random_below(8) ? do_replace : do_replace_queue)();
 	else if (dice < 90)
 		do_barrier();
 	else

@@ -157,7 +157,7 @@ static void barrier(struct worker *worker)
 	write_note(worker, (struct note){.event = event});
 }
 
-static void turn(struct worker *worker)
+static void run_random_step(struct worker *worker)
 {
 	const uint32_t dice = threads_next(worker, 100);
 	if (dice < 50)
@@ -174,7 +174,7 @@ static void turn(struct worker *worker)
 		replace_own(worker);
 }
 
-static void *work(void *context)
+static void *run_worker(void *context)
 {
 	struct worker *worker = context;
 	const struct history *history = &threads_world.history;
@@ -182,7 +182,7 @@ static void *work(void *context)
 		NEED(sycl_buffer_create_sub(threads_world.logs[which], 0, LOG_BYTES,
 					    &worker->alias[which]));
 	while (history->counts[worker->number] + LAST_STEPS < HISTORY_STEPS)
-		turn(worker);
+		run_random_step(worker);
 	threads_end_snapshots(worker);
 	threads_end_stripes(worker);
 	for (uint32_t which = 0; which < HISTORY_LOGS; which++)
@@ -236,8 +236,8 @@ static void play_round(void)
 		world->logs[which] = zeroed(LOG_BYTES);
 	for (uint32_t i = 0; i < HISTORY_THREADS; i++) {
 		world->workers[i].follows = 0;
-		CHECK(pthread_create(&world->workers[i].thread, NULL, work, &world->workers[i]) ==
-			      0,
+		CHECK(pthread_create(&world->workers[i].thread, NULL, run_worker,
+				     &world->workers[i]) == 0,
 		      "no thread");
 	}
 	for (uint32_t i = 0; i < HISTORY_THREADS; i++)

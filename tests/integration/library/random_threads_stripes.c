@@ -121,7 +121,7 @@ static void do_task(struct worker *worker)
 		mix(to->words);
 }
 
-static void look(struct worker *worker, struct stripe *at)
+static void check_stripe(struct worker *worker, struct stripe *at)
 {
 	sycl_host_accessor accessor = NULL;
 	void *pointer = NULL;
@@ -164,7 +164,7 @@ void threads_do_stripe(struct worker *worker)
 	else if (dice < 84)
 		do_task(worker);
 	else if (dice < 92)
-		look(worker, any(worker));
+		check_stripe(worker, any(worker));
 	else
 		do_replace(worker);
 }
@@ -172,7 +172,7 @@ void threads_do_stripe(struct worker *worker)
 void threads_end_stripes(struct worker *worker)
 {
 	for (uint32_t i = 0; i < QUILTS; i++) {
-		look(worker, &worker->stripes[i]);
+		check_stripe(worker, &worker->stripes[i]);
 		if (worker->stripes[i].sub)
 			NEED(sycl_buffer_release(worker->stripes[i].sub));
 		worker->stripes[i].sub = NULL;

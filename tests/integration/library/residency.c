@@ -16,7 +16,7 @@ static void set_host(uint32_t value)
 		host[i] = value;
 }
 
-static sycl_buffer make(sycl_host_memory kind, uint32_t value)
+static sycl_buffer make_buffer_of_kind(sycl_host_memory kind, uint32_t value)
 {
 	sycl_buffer buffer = NULL;
 	set_host(value);
@@ -83,7 +83,7 @@ static void must_be(sycl_buffer buffer, uint64_t first, uint64_t count, uint32_t
 Test(client_residency, C6_C7_no_init_moves_nothing_and_only_the_stale_part_moves)
 {
 	sycl_kernel fill = fake_kernel(queue, "fill_u32");
-	sycl_buffer buffer = make(SYCL_HOST_CONST, 1);
+	sycl_buffer buffer = make_buffer_of_kind(SYCL_HOST_CONST, 1);
 	(void)moved();
 	for (int whole = 1; whole >= 0; whole--) {
 		sycl_handler handler = NULL;
@@ -112,13 +112,13 @@ Test(client_residency, C6_C7_no_init_moves_nothing_and_only_the_stale_part_moves
 
 Test(client_residency, B24_two_readers_on_two_devices_move_in_twice_and_nothing_back)
 {
-	sycl_buffer buffer = make(SYCL_HOST_CONST, 3), sums[2];
+	sycl_buffer buffer = make_buffer_of_kind(SYCL_HOST_CONST, 3), sums[2];
 	sycl_queue on[2] = {queue_on(1), queue_on(2)};
 	(void)moved();
 	for (int i = 0; i < 2; i++) {
 		sycl_kernel copy = fake_kernel(on[i], "copy_u32");
 		sycl_handler handler = NULL;
-		sums[i] = make(SYCL_HOST_NONE, 0);
+		sums[i] = make_buffer_of_kind(SYCL_HOST_NONE, 0);
 		for (int again = 0; again < 3; again++) {
 			MUST(sycl_handler_begin(on[i], &handler));
 			MUST(sycl_handler_set_accessor(handler, 0, sums[i],
@@ -149,7 +149,7 @@ Test(client_residency, C12_D7_parts_move_by_themselves)
 	sycl_queue other = queue_on(1);
 	sycl_kernel first = fake_kernel(queue, "increment_u32"),
 		    second = fake_kernel(other, "increment_u32");
-	sycl_buffer buffer = make(SYCL_HOST_CONST, 10), low = part_of(buffer, 0, 2),
+	sycl_buffer buffer = make_buffer_of_kind(SYCL_HOST_CONST, 10), low = part_of(buffer, 0, 2),
 		    high = part_of(buffer, 2, 2);
 	(void)moved();
 	for (int i = 0; i < 3; i++) {
@@ -196,7 +196,7 @@ Test(client_residency, C12_D7_parts_move_by_themselves)
 Test(client_residency, C21_D20_ranges_serve_residency)
 {
 	sycl_kernel fill = fake_kernel(queue, "fill_u32");
-	sycl_buffer buffer = make(SYCL_HOST_CONST, 1);
+	sycl_buffer buffer = make_buffer_of_kind(SYCL_HOST_CONST, 1);
 	sycl_host_accessor accessor = NULL;
 	sycl_handler handler = NULL;
 	submit_fill(queue, fill, buffer, 5, ROOM_WORDS, NULL);
@@ -224,7 +224,8 @@ Test(client_residency, C21_D20_ranges_serve_residency)
  */
 Test(client_residency, C6_D20_copies_move_what_they_need)
 {
-	sycl_buffer source = make(SYCL_HOST_CONST, 1), target = make(SYCL_HOST_CONST, 2);
+	sycl_buffer source = make_buffer_of_kind(SYCL_HOST_CONST, 1),
+		    target = make_buffer_of_kind(SYCL_HOST_CONST, 2);
 	struct sycl_copy_rect rect = SYCL_COPY_RECT_INIT;
 	(void)moved();
 	MUST(sycl_queue_copy(queue, source, 0, target, PART, PART, NULL));
@@ -258,7 +259,8 @@ Test(client_residency, G13_constant_memory_is_read_and_has_a_limit)
 {
 	enum { LIMIT = 65536 }; /* of a fake device */
 	sycl_kernel copy = fake_kernel(queue, "copy_u32");
-	sycl_buffer large = NULL, table = make(SYCL_HOST_CONST, 6), out = make(SYCL_HOST_NONE, 0);
+	sycl_buffer large = NULL, table = make_buffer_of_kind(SYCL_HOST_CONST, 6),
+		    out = make_buffer_of_kind(SYCL_HOST_NONE, 0);
 	sycl_handler handler = NULL;
 	MUST(sycl_buffer_create(platform, NULL, LIMIT + 1, SYCL_HOST_NONE, &large));
 	MUST(sycl_handler_begin(queue, &handler));
@@ -285,7 +287,7 @@ Test(client_residency, G13_constant_memory_is_read_and_has_a_limit)
 Test(client_residency, C5_only_what_was_written_is_updated)
 {
 	sycl_kernel increment = fake_kernel(queue, "increment_u32");
-	sycl_buffer buffer = make(SYCL_HOST_CONST, 1);
+	sycl_buffer buffer = make_buffer_of_kind(SYCL_HOST_CONST, 1);
 	sycl_host_accessor accessor = NULL;
 	sycl_handler handler = NULL;
 	void *pointer = NULL;
@@ -319,7 +321,7 @@ Test(client_residency_own, C14_a_part_must_fit_the_other_queue_too)
 	sycl_device devices[2] = {fake_device(platform, 0), fake_device(platform, 1)};
 	sycl_context context = NULL;
 	sycl_queue first = NULL, second = NULL;
-	sycl_buffer buffer = make(SYCL_HOST_CONST, 1), part = NULL, good = NULL;
+	sycl_buffer buffer = make_buffer_of_kind(SYCL_HOST_CONST, 1), part = NULL, good = NULL;
 	MUST(sycl_context_create(2, devices, &context));
 	MUST(sycl_queue_create(context, devices[0], NULL, &first));
 	MUST(sycl_queue_create(context, devices[1], NULL, &second));
@@ -382,7 +384,7 @@ Test(client_residency, D17_what_fails_at_the_end_goes_to_the_list)
 	cr_assert(eq(int, sycl_platform_throw_asynchronous(platform, NULL, NULL),
 		     SYCL_ERROR_INVALID));
 	for (int i = 0; i < 2; i++) {
-		sycl_buffer buffer = make(SYCL_HOST_BORROWED, 1);
+		sycl_buffer buffer = make_buffer_of_kind(SYCL_HOST_BORROWED, 1);
 		uint64_t size = 0;
 		submit_fill(queue, fill, buffer, 9, ROOM_WORDS, NULL);
 		MUST(sycl_queue_wait_for(queue, LONG_NS));

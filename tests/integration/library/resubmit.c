@@ -23,7 +23,7 @@ enum {
 
 static uint64_t random_state;
 
-static uint32_t next(uint32_t below)
+static uint32_t random_for_step(uint32_t below)
 {
 	random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
 	return (uint32_t)((random_state >> 33) % below);
@@ -60,18 +60,18 @@ struct step {
 	int32_t depends[2]; /* events; -1: none */
 };
 
-static struct step draw(void)
+static struct step draw_step(void)
 {
-	struct step step = {.what = (enum what)next(WHAT_COUNT),
-			    .queue = next(QUEUES),
-			    .to = next(BUFFERS),
-			    .value = next(1u << 30)};
-	step.from = (step.to + 1 + next(BUFFERS - 1)) % BUFFERS;
-	step.items = next(8) ? WORDS / 2 : 1 + next(WORDS / 2);
-	step.event = next(3) ? -1 : (int32_t)next(EVENTS);
+	struct step step = {.what = (enum what)random_for_step(WHAT_COUNT),
+			    .queue = random_for_step(QUEUES),
+			    .to = random_for_step(BUFFERS),
+			    .value = random_for_step(1u << 30)};
+	step.from = (step.to + 1 + random_for_step(BUFFERS - 1)) % BUFFERS;
+	step.items = random_for_step(8) ? WORDS / 2 : 1 + random_for_step(WORDS / 2);
+	step.event = random_for_step(3) ? -1 : (int32_t)random_for_step(EVENTS);
 	for (int i = 0; i < 2; i++)
-		step.depends[i] = next(4) ? -1 : (int32_t)next(EVENTS);
-	if (step.what == LOSE && next(6))
+		step.depends[i] = random_for_step(4) ? -1 : (int32_t)random_for_step(EVENTS);
+	if (step.what == LOSE && random_for_step(6))
 		step.what = FILL;
 	return step;
 }
@@ -220,7 +220,7 @@ static void perform(struct side *side, const struct step *step)
 }
 
 /* What the host sees of a buffer. */
-static sycl_result look(sycl_buffer buffer, uint32_t words[WORDS])
+static sycl_result read_buffer(sycl_buffer buffer, uint32_t words[WORDS])
 {
 	sycl_host_accessor accessor = NULL;
 	void *pointer = NULL;
@@ -244,8 +244,9 @@ static void compare(struct side *a, struct side *b, uint32_t step)
 	}
 	for (uint32_t i = 0; i < BUFFERS; i++) {
 		uint32_t of_a[WORDS] = {0}, of_b[WORDS] = {0};
-		cr_assert(eq(int, look(a->buffers[i], of_a), look(b->buffers[i], of_b)),
-			  "step %u, buffer %u", step, i);
+		cr_assert(
+			eq(int, read_buffer(a->buffers[i], of_a), read_buffer(b->buffers[i], of_b)),
+			"step %u, buffer %u", step, i);
 		cr_assert(eq(int, memcmp(of_a, of_b, sizeof(of_a)), 0), "step %u, buffer %u", step,
 			  i);
 	}
@@ -291,15 +292,16 @@ Test(resubmit, B12_B15_B19_M9_groups_are_the_same_by_message_and_by_shape, .time
 	cr_assert(eq(int, messages.shared != NULL, shapes.shared != NULL));
 	random_state = 11;
 	for (uint32_t i = 1; i <= STEPS; i++) {
-		struct step step = draw();
+		struct step step = draw_step();
 		if (step.what == FILL_SHARED && !messages.shared)
 			step.what = COPY;
 		perform(&messages, &step);
 		perform(&shapes, &step);
 		if (i % STEPS_BETWEEN_LOOKS == 0)
 			compare(&messages, &shapes, i);
-		if (next(200) == 0) {
-			uint32_t what = next(6), which = next(BUFFERS), value = next(1u << 30);
+		if (random_for_step(200) == 0) {
+			uint32_t what = random_for_step(6), which = random_for_step(BUFFERS),
+				 value = random_for_step(1u << 30);
 			replace(&messages, what, which, value);
 			replace(&shapes, what, which, value);
 		}

@@ -95,7 +95,7 @@ static void take_orders(struct client_service *service)
 		FAIL("no orders");
 }
 
-static void *run(void *context)
+static void *run_engine(void *context)
 {
 	struct client_service *service = context;
 	if (engine_run(service->engine) < 0)
@@ -106,8 +106,8 @@ static void *run(void *context)
 #define NO_GPU "cuda:library=/nonexistent/libcuda.so.1"
 
 /* `cuda`: an option of that backend. `cache_directory` NULL: nothing that is built is kept. */
-static void start(struct client_service *service, const struct session_limits *limits,
-		  const char *cuda, const char *cache_directory)
+static void start_service(struct client_service *service, const struct session_limits *limits,
+			  const char *cuda, const char *cache_directory)
 {
 	*service = (struct client_service){.listener = -1, .process = -1};
 	struct build_service *builds = NULL;
@@ -136,7 +136,7 @@ static void start(struct client_service *service, const struct session_limits *l
 	    uv_poll_start(&service->poll, UV_READABLE, on_connection) < 0)
 		FAIL("the socket is not watched");
 	take_orders(service);
-	if (pthread_create(&service->thread, NULL, run, service) != 0)
+	if (pthread_create(&service->thread, NULL, run_engine, service) != 0)
 		FAIL("no thread");
 }
 
@@ -145,7 +145,7 @@ void client_service_start(struct client_service *service, const struct session_l
 	/* No vendor's platform: only what the test scripts. */
 	(void)setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
 	(void)setenv("OCL_ICD_FILENAMES", "", 1);
-	start(service, limits, NO_GPU, NULL);
+	start_service(service, limits, NO_GPU, NULL);
 }
 
 void client_service_start_with_cuda(struct client_service *service, const char *library)
@@ -154,13 +154,13 @@ void client_service_start_with_cuda(struct client_service *service, const char *
 	(void)setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
 	(void)setenv("OCL_ICD_FILENAMES", "", 1);
 	(void)snprintf(option, sizeof(option), "cuda:library=%s", library);
-	start(service, NULL, option, NULL);
+	start_service(service, NULL, option, NULL);
 }
 
 void client_service_start_with_opencl(struct client_service *service,
 				      const struct session_limits *limits)
 {
-	start(service, limits, NO_GPU, getenv("XDG_CACHE_HOME"));
+	start_service(service, limits, NO_GPU, getenv("XDG_CACHE_HOME"));
 }
 
 void client_service_stop(struct client_service *service)

@@ -13,7 +13,7 @@ static sycl_platform second;
 static sycl_queue other_queue;
 static sycl_device device, other_device;
 
-static void start(void)
+static void start_sharing(void)
 {
 	fake_reset();
 	for (uint32_t i = 0; i < 3; i++)
@@ -42,7 +42,7 @@ static void stop(void)
 	without_service();
 }
 
-TestSuite(client_share, .timeout = 60, .init = start, .fini = stop);
+TestSuite(client_share, .timeout = 60, .init = start_sharing, .fini = stop);
 
 static sycl_buffer exportable(sycl_share_kind kind, uint32_t value)
 {
@@ -68,7 +68,7 @@ static sycl_buffer imported(sycl_device where, const struct sycl_shared_memory *
 	return buffer;
 }
 
-static void forget(struct sycl_shared_memory *shared)
+static void close_shared(struct sycl_shared_memory *shared)
 {
 	if (shared->descriptor >= 0)
 		(void)close(shared->descriptor);
@@ -109,7 +109,7 @@ static void settle(sycl_queue on, sycl_buffer buffer)
 	MUST(sycl_event_release(event));
 }
 
-static void fill(sycl_queue on, sycl_buffer buffer, uint32_t value)
+static void fill_and_wait(sycl_queue on, sycl_buffer buffer, uint32_t value)
 {
 	sycl_handler handler = NULL;
 	sycl_event event = NULL;
@@ -167,7 +167,7 @@ Test(client_share, D14_F10_final_data_has_what_another_session_wrote)
 	cr_assert_eq(here[0], 9);
 	cr_assert_eq(here[N - 1], 9);
 	MUST(sycl_buffer_release(theirs));
-	forget(&shared);
+	close_shared(&shared);
 }
 
 Test(client_share, F10_an_export_says_what_it_is)
@@ -189,8 +189,8 @@ Test(client_share, F10_an_export_says_what_it_is)
 			cr_assert(ne(int, shared.descriptor, again.descriptor),
 				  "each is the caller's own");
 		}
-		forget(&shared);
-		forget(&again);
+		close_shared(&shared);
+		close_shared(&again);
 		MUST(sycl_buffer_release(buffer));
 	}
 }
@@ -201,17 +201,17 @@ Test(client_share, F10_sessions_share_one_buffer_and_its_order)
 		sycl_buffer mine = exportable(kinds[i], 5);
 		struct sycl_shared_memory shared = exported(mine);
 		sycl_buffer theirs = imported(other_device, &shared);
-		forget(&shared);
+		close_shared(&shared);
 		uint64_t size = 0;
 		MUST(sycl_buffer_get_size(theirs, &size));
 		cr_assert(eq(u64, size, BYTES));
 		cr_assert(holds(theirs, 5));
-		fill(other_queue, theirs, 6);
+		fill_and_wait(other_queue, theirs, 6);
 		cr_assert(holds(mine, 6));
 		write_words(mine, 7);
 		cr_assert(holds(theirs, 7));
 		write_words(theirs, 8);
-		fill(queue, mine, 9);
+		fill_and_wait(queue, mine, 9);
 		cr_assert(holds(theirs, 9));
 		/* One session's group waits for the other's. */
 		sycl_kernel hold = fake_kernel(queue, "hold");
@@ -246,7 +246,7 @@ Test(client_share, F10_the_memory_lives_while_a_session_holds_it)
 		sycl_buffer theirs = imported(other_device, &shared);
 		expect_memories(1);
 		MUST(sycl_buffer_release(mine));
-		fill(other_queue, theirs, 6);
+		fill_and_wait(other_queue, theirs, 6);
 		/* And is exported by whoever has it. */
 		struct sycl_shared_memory again = exported(theirs);
 		sycl_buffer back = imported(device, &again);
@@ -254,8 +254,8 @@ Test(client_share, F10_the_memory_lives_while_a_session_holds_it)
 		MUST(sycl_buffer_release(theirs));
 		cr_assert(holds(back, 6));
 		MUST(sycl_buffer_release(back));
-		forget(&shared);
-		forget(&again);
+		close_shared(&shared);
+		close_shared(&again);
 	}
 }
 
@@ -264,7 +264,7 @@ Test(client_share, F10_a_connection_that_ends_takes_nothing_with_it)
 	sycl_buffer mine = exportable(SYCL_SHARE_VMM, 5);
 	struct sycl_shared_memory shared = exported(mine);
 	sycl_buffer theirs = imported(other_device, &shared);
-	fill(other_queue, theirs, 6);
+	fill_and_wait(other_queue, theirs, 6);
 	sycl_kernel kernel = fake_kernel(other_queue, "fill_u32");
 	/* With work under way. */
 	for (uint32_t i = 0; i < 100; i++)
@@ -272,9 +272,9 @@ Test(client_share, F10_a_connection_that_ends_takes_nothing_with_it)
 	MUST(sycl_kernel_release(kernel));
 	MUST(sycl_buffer_release(theirs));
 	end_second();
-	fill(queue, mine, 7);
+	fill_and_wait(queue, mine, 7);
 	cr_assert(holds(mine, 7));
-	forget(&shared);
+	close_shared(&shared);
 	MUST(sycl_buffer_release(mine));
 }
 
@@ -286,7 +286,7 @@ Test(client_share, F10_one_importer_after_the_other_works)
 	struct sycl_shared_memory shared = exported(mine);
 	for (uint32_t i = 0; i < 8; i++) {
 		sycl_buffer theirs = imported(other_device, &shared);
-		fill(other_queue, theirs, i);
+		fill_and_wait(other_queue, theirs, i);
 		MUST(sycl_buffer_release(theirs));
 		end_second();
 		MUST(sycl_platform_open(service.endpoint, &second));
@@ -294,7 +294,7 @@ Test(client_share, F10_one_importer_after_the_other_works)
 		other_device = fake_device(second, 0);
 	}
 	cr_assert(holds(mine, 7));
-	forget(&shared);
+	close_shared(&shared);
 	MUST(sycl_buffer_release(mine));
 }
 
@@ -307,9 +307,9 @@ Test(client_share, F10_another_process_sees_the_device_and_the_device_sees_it)
 	uint32_t *mapped = mmap(NULL, shared.mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
 				shared.descriptor, 0);
 	cr_assert(ne(ptr, mapped, MAP_FAILED));
-	forget(&shared);
+	close_shared(&shared);
 	cr_assert(all_are(mapped, 5), "an export waits for the first contents");
-	fill(queue, buffer, 6);
+	fill_and_wait(queue, buffer, 6);
 	cr_assert(all_are(mapped, 6));
 	for (int i = 0; i < N; i++)
 		mapped[i] = 7;
@@ -344,7 +344,7 @@ Test(client_share, F10_memory_of_another_process_is_imported)
 	cr_assert(ge(int, fcntl(file, F_GETFD), 0), "the descriptor stays the caller's");
 	(void)close(file);
 	cr_assert(holds(buffer, 3));
-	fill(queue, buffer, 4);
+	fill_and_wait(queue, buffer, 4);
 	cr_assert(all_are(words, 4));
 	for (int i = 0; i < N; i++)
 		words[i] = 5;
@@ -366,8 +366,8 @@ Test(client_share, F10_an_export_waits_for_what_was_submitted_and_no_longer_than
 	cr_assert(eq(u32, late.kind, 0));
 	fake_gate_open(0);
 	MUST(sycl_buffer_export_for(buffer, LONG_NS, &late));
-	forget(&shared);
-	forget(&late);
+	close_shared(&shared);
+	close_shared(&late);
 	MUST(sycl_kernel_release(hold));
 	MUST(sycl_buffer_release(buffer));
 }
@@ -376,7 +376,7 @@ Test(client_share, F10_nothing_stays_open)
 {
 	sycl_buffer first = exportable(SYCL_SHARE_VMM, 5);
 	struct sycl_shared_memory shared = exported(first);
-	forget(&shared);
+	close_shared(&shared);
 	MUST(sycl_buffer_release(first));
 	settle(queue, first = exportable(SYCL_SHARE_CUDA_IPC, 1));
 	MUST(sycl_buffer_release(first));
@@ -386,7 +386,7 @@ Test(client_share, F10_nothing_stays_open)
 		sycl_buffer mine = exportable(kinds[i % 2], i);
 		shared = exported(mine);
 		sycl_buffer theirs = imported(other_device, &shared);
-		forget(&shared);
+		close_shared(&shared);
 		MUST(sycl_platform_get_usage(second, &usage));
 		cr_assert(ge(u64, usage.buffer_bytes, BYTES),
 			  "an import is charged to its session");
@@ -743,7 +743,7 @@ static void expect_second_works(void)
 		uint32_t words[N] = {i};
 		sycl_buffer theirs = NULL;
 		MUST(sycl_buffer_create(second, words, BYTES, SYCL_HOST_BORROWED, &theirs));
-		fill(other_queue, theirs, i);
+		fill_and_wait(other_queue, theirs, i);
 		cr_assert(holds(theirs, i));
 		MUST(sycl_buffer_release_for(theirs, LONG_NS));
 	}

@@ -27,7 +27,8 @@ static sycl_kernel kernel_of(const char *name)
 	return kernel;
 }
 
-static void run(sycl_kernel kernel, sycl_buffer stream, uint64_t items, const void *value)
+static void launch_with_stream(sycl_kernel kernel, sycl_buffer stream, uint64_t items,
+			       const void *value)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -58,7 +59,7 @@ Test(streams, E14_every_work_item_prints_whole_lines)
 	int all = -1, lines = 0;
 
 	MUST(sycl_stream_create(platform, 1 << 16, &stream));
-	run(print, stream, ITEMS, &all);
+	launch_with_stream(print, stream, ITEMS, &all);
 	char *text = text_of(stream, &lost), *rest = text;
 	cr_assert(eq(u64, lost, 0));
 	for (char *line; (line = strsep(&rest, "\n")) && *line; lines++) {
@@ -77,7 +78,7 @@ Test(streams, E14_every_work_item_prints_whole_lines)
 	cr_assert(eq(str, text, ""));
 	free(text);
 	int third = 3;
-	run(print, stream, ITEMS, &third);
+	launch_with_stream(print, stream, ITEMS, &third);
 	text = text_of(stream, NULL);
 	cr_assert(eq(str, text, "item 3 of 100\n"));
 	free(text);
@@ -91,7 +92,7 @@ Test(streams, E14_values_of_every_type)
 	sycl_buffer stream = NULL;
 	const float x = 2.125f;
 	MUST(sycl_stream_create(platform, 4096, &stream));
-	run(types, stream, 1, &x);
+	launch_with_stream(types, stream, 1, &x);
 	char *text = text_of(stream, NULL);
 	cr_assert(eq(str, text, "-3 200 -4 5| 2.12|ff%\nno values\n12345678"));
 	free(text);
@@ -109,8 +110,8 @@ Test(streams, a_full_stream_counts_what_it_loses)
 	int all = -1, lines = 0;
 
 	MUST(sycl_stream_create(platform, 1000, &stream));
-	run(print, stream, ITEMS, &all);
-	run(print, stream, ITEMS, &all);
+	launch_with_stream(print, stream, ITEMS, &all);
+	launch_with_stream(print, stream, ITEMS, &all);
 	char *text = text_of(stream, &lost);
 	for (const char *at = text; (at = strchr(at, '\n')); at++)
 		lines++;

@@ -8,7 +8,7 @@
 
 TestSuite(sub_devices, .init = portable_begin, .fini = portable_end, .timeout = 180);
 
-static uint32_t number(sycl_device device, sycl_device_info info)
+static uint32_t device_number(sycl_device device, sycl_device_info info)
 {
 	uint32_t value = 0;
 	MUST(sycl_device_get_info(device, info, sizeof(value), &value, NULL));
@@ -30,7 +30,7 @@ static bool has_number(sycl_device device, sycl_device_info info, uint32_t wante
 static sycl_device whole(uint32_t *units_out)
 {
 	sycl_device device = portable_device(platform, 0);
-	*units_out = number(device, SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS);
+	*units_out = device_number(device, SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS);
 	if (*units_out < 2 ||
 	    !has_number(device, SYCL_DEVICE_INFO_PARTITION_PROPERTIES, SYCL_PARTITION_EQUALLY) ||
 	    !has_number(device, SYCL_DEVICE_INFO_PARTITION_PROPERTIES, SYCL_PARTITION_BY_COUNTS)) {
@@ -68,11 +68,14 @@ Test(sub_devices, J2_a_device_is_divided_equally)
 					    &count));
 	cr_assert(eq(u32, count, units / each));
 	for (uint32_t i = 0; i < count; i++) {
-		cr_assert(eq(u32, number(made[i], SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS), each));
-		cr_assert(eq(u32, number(made[i], SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY),
+		cr_assert(
+			eq(u32, device_number(made[i], SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS), each));
+		cr_assert(eq(u32, device_number(made[i], SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY),
 			     SYCL_PARTITION_EQUALLY));
-		cr_assert(eq(u32, number(made[i], SYCL_DEVICE_INFO_PARTITION_TYPE_AFFINITY_DOMAIN),
-			     SYCL_PARTITION_AFFINITY_NOT_APPLICABLE));
+		cr_assert(
+			eq(u32,
+			   device_number(made[i], SYCL_DEVICE_INFO_PARTITION_TYPE_AFFINITY_DOMAIN),
+			   SYCL_PARTITION_AFFINITY_NOT_APPLICABLE));
 		MUST(sycl_device_get_parent(made[i], &parent));
 		cr_assert(eq(ptr, parent, device), "the same handle as anybody else has");
 		MUST(sycl_device_release(parent));
@@ -82,9 +85,9 @@ Test(sub_devices, J2_a_device_is_divided_equally)
 	/* They are in no list, and the whole says what it is. */
 	MUST(sycl_device_get_devices(platform, SYCL_DEVICE_TYPE_ALL, 0, NULL, &again));
 	cr_assert(eq(u32, again, all));
-	cr_assert(eq(u32, number(device, SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY),
+	cr_assert(eq(u32, device_number(device, SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY),
 		     SYCL_PARTITION_NONE));
-	cr_assert(ge(u32, number(device, SYCL_DEVICE_INFO_PARTITION_MAX_SUB_DEVICES), 2));
+	cr_assert(ge(u32, device_number(device, SYCL_DEVICE_INFO_PARTITION_MAX_SUB_DEVICES), 2));
 	REFUSED(sycl_device_get_parent(device, &parent), SYCL_ERROR_INVALID);
 	release_all(made, count);
 	MUST(sycl_device_release(device));
@@ -98,9 +101,9 @@ Test(sub_devices, J2_a_device_is_divided_by_counts)
 	MUST(sycl_device_create_sub_devices(device, SYCL_PARTITION_BY_COUNTS, 3, counts, 3, made,
 					    &count));
 	cr_assert(eq(u32, count, 2), "0 makes none");
-	cr_assert(eq(u32, number(made[0], SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS), 1));
-	cr_assert(eq(u32, number(made[1], SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS), units - 1));
-	cr_assert(eq(u32, number(made[1], SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY),
+	cr_assert(eq(u32, device_number(made[0], SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS), 1));
+	cr_assert(eq(u32, device_number(made[1], SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS), units - 1));
+	cr_assert(eq(u32, device_number(made[1], SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY),
 		     SYCL_PARTITION_BY_COUNTS));
 	release_all(made, count);
 	MUST(sycl_device_release(device));
@@ -193,8 +196,8 @@ Test(sub_devices, J2_a_sub_device_lives_as_long_as_its_context)
 	MUST(sycl_device_release(device));
 }
 
-static void refused(sycl_device device, int property, uint32_t count, const uint32_t *values,
-		    sycl_result code)
+static void expect_division_refused(sycl_device device, int property, uint32_t count,
+				    const uint32_t *values, sycl_result code)
 {
 	sycl_device made[2] = {NULL};
 	uint32_t told = 7;
@@ -214,22 +217,23 @@ Test(sub_devices, J2_divisions_that_cannot_be_are_refused)
 	const uint32_t zeros[] = {0, 0}, sum[] = {units, 1}, wraps[] = {UINT32_MAX, 2},
 		       huge = UINT32_MAX;
 	const uint32_t two[] = {1, 1};
-	refused(device, SYCL_PARTITION_EQUALLY, 1, &none, SYCL_ERROR_INVALID);
-	refused(device, SYCL_PARTITION_EQUALLY, 1, &more, SYCL_ERROR_INVALID);
-	refused(device, SYCL_PARTITION_EQUALLY, 1, &huge, SYCL_ERROR_INVALID);
-	refused(device, SYCL_PARTITION_EQUALLY, 2, two, SYCL_ERROR_INVALID);
-	refused(device, SYCL_PARTITION_EQUALLY, 0, &one, SYCL_ERROR_INVALID);
-	refused(device, SYCL_PARTITION_EQUALLY, 1, NULL, SYCL_ERROR_INVALID);
-	refused(device, SYCL_PARTITION_BY_COUNTS, 2, zeros, SYCL_ERROR_INVALID);
-	refused(device, SYCL_PARTITION_BY_COUNTS, 2, sum, SYCL_ERROR_INVALID);
-	refused(device, SYCL_PARTITION_BY_COUNTS, 2, wraps, SYCL_ERROR_INVALID);
-	refused(device, SYCL_PARTITION_BY_COUNTS, 65, &one, SYCL_ERROR_INVALID);
-	refused(device, SYCL_PARTITION_NONE, 1, &one, SYCL_ERROR_INVALID);
-	refused(device, 4, 1, &one, SYCL_ERROR_INVALID);
-	refused(device, SYCL_PARTITION_BY_AFFINITY_DOMAIN, 1, &wrong, SYCL_ERROR_INVALID);
+	expect_division_refused(device, SYCL_PARTITION_EQUALLY, 1, &none, SYCL_ERROR_INVALID);
+	expect_division_refused(device, SYCL_PARTITION_EQUALLY, 1, &more, SYCL_ERROR_INVALID);
+	expect_division_refused(device, SYCL_PARTITION_EQUALLY, 1, &huge, SYCL_ERROR_INVALID);
+	expect_division_refused(device, SYCL_PARTITION_EQUALLY, 2, two, SYCL_ERROR_INVALID);
+	expect_division_refused(device, SYCL_PARTITION_EQUALLY, 0, &one, SYCL_ERROR_INVALID);
+	expect_division_refused(device, SYCL_PARTITION_EQUALLY, 1, NULL, SYCL_ERROR_INVALID);
+	expect_division_refused(device, SYCL_PARTITION_BY_COUNTS, 2, zeros, SYCL_ERROR_INVALID);
+	expect_division_refused(device, SYCL_PARTITION_BY_COUNTS, 2, sum, SYCL_ERROR_INVALID);
+	expect_division_refused(device, SYCL_PARTITION_BY_COUNTS, 2, wraps, SYCL_ERROR_INVALID);
+	expect_division_refused(device, SYCL_PARTITION_BY_COUNTS, 65, &one, SYCL_ERROR_INVALID);
+	expect_division_refused(device, SYCL_PARTITION_NONE, 1, &one, SYCL_ERROR_INVALID);
+	expect_division_refused(device, 4, 1, &one, SYCL_ERROR_INVALID);
+	expect_division_refused(device, SYCL_PARTITION_BY_AFFINITY_DOMAIN, 1, &wrong,
+				SYCL_ERROR_INVALID);
 	if (!has_number(device, SYCL_DEVICE_INFO_PARTITION_AFFINITY_DOMAINS, domain))
-		refused(device, SYCL_PARTITION_BY_AFFINITY_DOMAIN, 1, &domain,
-			SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+		expect_division_refused(device, SYCL_PARTITION_BY_AFFINITY_DOMAIN, 1, &domain,
+					SYCL_ERROR_FEATURE_NOT_SUPPORTED);
 	/* Too little room: nothing is made, and it is told how much it takes. */
 	REFUSED(sycl_device_create_sub_devices(device, SYCL_PARTITION_BY_COUNTS, 2, two, 1, made,
 					       &told),

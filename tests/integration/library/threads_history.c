@@ -60,7 +60,7 @@ const char *history_read(struct history_step *step, uint32_t which,
 	return NULL;
 }
 
-static void add(struct order *order, uint32_t before, uint32_t after)
+static void add_edge(struct order *order, uint32_t before, uint32_t after)
 {
 	order->from[order->edges] = before - 1;
 	order->to[order->edges++] = after - 1;
@@ -81,7 +81,7 @@ static const char *add_writers(struct order *order, struct history *history, uin
 			return "a writer ran twice";
 		seen[log[i]] = true;
 		if (i > 1)
-			add(order, log[i - 1], log[i]);
+			add_edge(order, log[i - 1], log[i]);
 	}
 	for (uint32_t thread = 0; thread < HISTORY_THREADS; thread++)
 		for (uint32_t i = 0; i < history->counts[thread]; i++)
@@ -104,10 +104,10 @@ static const char *add_reader(struct order *order, const struct history_step *st
 		if (hash != step->hash[which])
 			return "a reader saw other entries than those that were written first";
 		if (seen > 0)
-			add(order, log[seen], name);
+			add_edge(order, log[seen], name);
 		/* A step that reads and writes may itself be the next one. */
 		if (seen < log[0] && log[seen + 1] != name)
-			add(order, name, log[seen + 1]);
+			add_edge(order, name, log[seen + 1]);
 	}
 	return NULL;
 }
@@ -123,9 +123,9 @@ static const char *add_all(struct order *order, struct history *history,
 			const uint32_t name = thread * HISTORY_STEPS + i + 1;
 			const struct history_step *step = history_at(history, name);
 			if (i > 0)
-				add(order, name - 1, name);
+				add_edge(order, name - 1, name);
 			if (step->follows)
-				add(order, step->follows, name);
+				add_edge(order, step->follows, name);
 			wrong = add_reader(order, step, name, logs);
 		}
 	return wrong;

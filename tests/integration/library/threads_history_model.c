@@ -12,7 +12,7 @@ TestSuite(threads_history, .timeout = 60);
 static struct history history;
 static uint32_t logs[HISTORY_LOGS][HISTORY_LOG_WORDS];
 
-static uint32_t step(uint32_t thread)
+static uint32_t history_step(uint32_t thread)
 {
 	return history_next(&history, thread);
 }
@@ -29,32 +29,33 @@ static const char *reads(uint32_t which, uint32_t name)
 	return history_read(history_at(&history, name), which, logs[which]);
 }
 
-static const char *check(void)
+static const char *history_verdict(void)
 {
 	return history_check(&history, (const uint32_t(*)[HISTORY_LOG_WORDS])logs);
 }
 
 static void refuses(const char *said)
 {
-	const char *wrong = check();
+	const char *wrong = history_verdict();
 	cr_assert(ne(ptr, (void *)(uintptr_t)wrong, NULL));
 	cr_assert(eq(str, (char *)(uintptr_t)wrong, (char *)(uintptr_t)said));
 }
 
 Test(threads_history, what_one_order_explains_is_taken)
 {
-	const uint32_t a = step(0), b = step(1), c = step(0), d = step(1);
+	const uint32_t a = history_step(0), b = history_step(1), c = history_step(0),
+		       d = history_step(1);
 	writes(0, b);
 	cr_assert(eq(ptr, (void *)(uintptr_t)reads(0, c), NULL));
 	writes(0, d);
 	writes(1, a);
 	writes(1, d);
-	cr_assert(eq(ptr, (void *)(uintptr_t)check(), NULL));
+	cr_assert(eq(ptr, (void *)(uintptr_t)history_verdict(), NULL));
 }
 
 Test(threads_history, a_threads_own_order_turned_round_is_not)
 {
-	const uint32_t a = step(0), b = step(0);
+	const uint32_t a = history_step(0), b = history_step(0);
 	writes(0, b);
 	writes(0, a);
 	refuses("no order of all steps explains what was seen");
@@ -63,7 +64,7 @@ Test(threads_history, a_threads_own_order_turned_round_is_not)
 /* Each log alone would do. */
 Test(threads_history, two_logs_that_disagree_are_not)
 {
-	const uint32_t a = step(0), b = step(1);
+	const uint32_t a = history_step(0), b = history_step(1);
 	writes(0, a);
 	writes(0, b);
 	writes(1, b);
@@ -73,7 +74,7 @@ Test(threads_history, two_logs_that_disagree_are_not)
 
 Test(threads_history, what_was_known_to_be_submitted_comes_first)
 {
-	const uint32_t a = step(0), b = step(1);
+	const uint32_t a = history_step(0), b = history_step(1);
 	history_at(&history, b)->follows = a;
 	writes(2, b);
 	writes(2, a);
@@ -82,7 +83,7 @@ Test(threads_history, what_was_known_to_be_submitted_comes_first)
 
 Test(threads_history, a_reader_that_misses_its_own_threads_write_is_not)
 {
-	const uint32_t a = step(0), b = step(0);
+	const uint32_t a = history_step(0), b = history_step(0);
 	cr_assert(eq(ptr, (void *)(uintptr_t)reads(0, b), NULL));
 	writes(0, a);
 	refuses("no order of all steps explains what was seen");
@@ -90,7 +91,7 @@ Test(threads_history, a_reader_that_misses_its_own_threads_write_is_not)
 
 Test(threads_history, lost_repeated_and_foreign_entries_are_not)
 {
-	const uint32_t a = step(0), b = step(1);
+	const uint32_t a = history_step(0), b = history_step(1);
 	writes(0, a);
 	history_at(&history, b)->writes[0] = true;
 	refuses("a writer did not run, or its entry was overwritten");
@@ -103,7 +104,7 @@ Test(threads_history, lost_repeated_and_foreign_entries_are_not)
 
 Test(threads_history, a_reader_of_another_past_or_of_half_an_entry_is_not)
 {
-	const uint32_t a = step(0), b = step(1), c = step(2);
+	const uint32_t a = history_step(0), b = history_step(1), c = history_step(2);
 	logs[0][0] = 1;
 	logs[0][1] = b;
 	cr_assert(eq(ptr, (void *)(uintptr_t)reads(0, c), NULL));

@@ -33,7 +33,7 @@ struct dag {
 	uint32_t count;
 };
 
-static uint32_t draw(struct dag *dag, uint32_t below)
+static uint32_t draw_random(struct dag *dag, uint32_t below)
 {
 	dag->random ^= dag->random << 13;
 	dag->random ^= dag->random >> 7;
@@ -85,11 +85,12 @@ static void set_action(struct dag *dag, sycl_handler handler, enum what what, ui
 	}
 }
 
-static void step(struct dag *dag)
+static void submit_random_step(struct dag *dag)
 {
-	uint32_t q = draw(dag, QUEUES), to = draw(dag, CELLS), value = draw(dag, 1000);
-	uint32_t from = (to + 1 + draw(dag, CELLS - 1)) % CELLS;
-	enum what what = (enum what)draw(dag, STEP_KINDS);
+	uint32_t q = draw_random(dag, QUEUES), to = draw_random(dag, CELLS),
+		 value = draw_random(dag, 1000);
+	uint32_t from = (to + 1 + draw_random(dag, CELLS - 1)) % CELLS;
+	enum what what = (enum what)draw_random(dag, STEP_KINDS);
 	sycl_handler handler = NULL;
 	sycl_event event = NULL;
 	if (!reaches(dag, q, to) || (what == COPY_KERNEL && !reaches(dag, q, from)))
@@ -115,7 +116,7 @@ static void run_program(struct dag *dag, uint32_t number)
 	for (uint32_t i = 0; i < CELLS; i++)
 		wrote(dag, i, NULL);
 	for (uint32_t i = 0; i < STEPS; i++)
-		step(dag);
+		submit_random_step(dag);
 	MUST(sycl_event_wait_all(dag->count, dag->all, LONG_NS));
 	for (uint32_t i = 0; i < CELLS; i++) {
 		sycl_event read = NULL;

@@ -14,7 +14,7 @@ struct program {
 };
 
 /* False: no device of the engine has variables. */
-static bool build(struct program *program)
+static bool build_program(struct program *program)
 {
 	void *table = NULL, *factor = NULL;
 	uint64_t table_bytes = 0, factor_bytes = 0;
@@ -40,7 +40,7 @@ static void drop(struct program *program)
 }
 
 /* Behind `after`, which ends here, or NULL. */
-static sycl_event copy(void *to, const void *from, uint64_t size_bytes, sycl_event after)
+static sycl_event submit_copy(void *to, const void *from, uint64_t size_bytes, sycl_event after)
 {
 	sycl_handler handler = NULL;
 	sycl_event event = NULL;
@@ -54,7 +54,7 @@ static sycl_event copy(void *to, const void *from, uint64_t size_bytes, sycl_eve
 	return event;
 }
 
-static void finish(sycl_event event)
+static void wait_and_release(sycl_event event)
 {
 	MUST(sycl_event_wait(event));
 	MUST(sycl_event_release(event));
@@ -77,33 +77,33 @@ Test(usm_variables, R1_a_variable_is_written_and_read_in_order)
 {
 	uint32_t words[ITEMS], back[ITEMS] = {0}, factor = 0;
 	struct program program;
-	if (!build(&program))
+	if (!build_program(&program))
 		return;
 	for (uint32_t i = 0; i < ITEMS; i++)
 		words[i] = 100 + i;
 	if (program.apply) {
-		finish(copy(&factor, program.factor, sizeof(factor), NULL));
+		wait_and_release(submit_copy(&factor, program.factor, sizeof(factor), NULL));
 		cr_assert(eq(u32, factor, 3), "what the source says is in it at first");
 	}
 	factor = 7;
-	sycl_event event = copy(program.table, words, sizeof(words), NULL);
-	event = copy(program.factor, &factor, sizeof(factor), event);
+	sycl_event event = submit_copy(program.table, words, sizeof(words), NULL);
+	event = submit_copy(program.factor, &factor, sizeof(factor), event);
 	if (program.apply) {
 		uint32_t *to = usm_bytes(SYCL_USM_DEVICE, TABLE_BYTES);
 		event = apply(&program, to, event);
-		finish(copy(back, to, sizeof(back), event));
+		wait_and_release(submit_copy(back, to, sizeof(back), event));
 		for (uint32_t i = 0; i < ITEMS; i++)
 			cr_assert(eq(u32, back[i], (100 + i) * 7), "%u", i);
 		usm_give(to);
 		event = NULL;
 	}
-	finish(copy(back, program.table, sizeof(back), event));
+	wait_and_release(submit_copy(back, program.table, sizeof(back), event));
 	for (uint32_t i = 0; i < ITEMS; i++)
 		cr_assert(eq(u32, back[i], 100 + i + (program.apply ? 1 : 0)), "%u", i);
 	/* A part of it. */
 	words[0] = 4711;
-	event = copy(program.table + 5, words, sizeof(words[0]), NULL);
-	finish(copy(back, program.table + 4, 3 * sizeof(words[0]), event));
+	event = submit_copy(program.table + 5, words, sizeof(words[0]), NULL);
+	wait_and_release(submit_copy(back, program.table + 4, 3 * sizeof(words[0]), event));
 	cr_assert(eq(u32, back[1], 4711));
 	cr_assert(ne(u32, back[0], 4711));
 	cr_assert(ne(u32, back[2], 4711));
@@ -115,18 +115,18 @@ Test(usm_variables, R1_each_bundle_has_one_of_its_own)
 	struct program first, second;
 	uint32_t one = 1, two = 2, back = 0;
 	void *again = NULL;
-	if (!build(&first))
+	if (!build_program(&first))
 		return;
-	cr_assert(build(&second));
+	cr_assert(build_program(&second));
 	cr_assert(ne(ptr, first.table, second.table));
 	MUST(sycl_kernel_bundle_get_variable(first.bundle, device, "table", &again, NULL));
 	cr_assert(eq(ptr, again, first.table), "asked again it is the same");
-	finish(copy(first.factor, &one, sizeof(one), NULL));
-	finish(copy(second.factor, &two, sizeof(two), NULL));
-	finish(copy(&back, first.factor, sizeof(back), NULL));
+	wait_and_release(submit_copy(first.factor, &one, sizeof(one), NULL));
+	wait_and_release(submit_copy(second.factor, &two, sizeof(two), NULL));
+	wait_and_release(submit_copy(&back, first.factor, sizeof(back), NULL));
 	cr_assert(eq(u32, back, 1));
 	drop(&first);
-	finish(copy(&back, second.factor, sizeof(back), NULL));
+	wait_and_release(submit_copy(&back, second.factor, sizeof(back), NULL));
 	cr_assert(eq(u32, back, 2));
 	drop(&second);
 }
@@ -136,7 +136,7 @@ Test(usm_variables, R1_a_variable_lives_as_long_as_its_program)
 {
 	struct program program;
 	sycl_usm_kind kind = SYCL_USM_UNKNOWN;
-	if (!build(&program))
+	if (!build_program(&program))
 		return;
 	MUST(sycl_usm_get_pointer_type(context, program.table, &kind));
 	cr_assert(eq(int, (int)kind, SYCL_USM_DEVICE));
@@ -159,7 +159,7 @@ Test(usm_variables, R1_what_is_no_variable_is_refused)
 	sycl_handler handler = NULL;
 	memset(long_name, 'a', sizeof(long_name) - 1);
 	long_name[sizeof(long_name) - 1] = '\0';
-	if (!build(&program))
+	if (!build_program(&program))
 		return;
 	const char *const names[] = {"no_such", "apply", "fill_u32", "", long_name, NULL};
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

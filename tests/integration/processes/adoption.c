@@ -13,7 +13,7 @@ TestSuite(processes_adoption, .timeout = 280);
 static const uint64_t small_bytes = 4096, large_bytes = 1 << 20;
 
 /* A buffer of so many bytes, filled on the device. */
-static sycl_result work(struct client *client, uint64_t bytes)
+static sycl_result fill_one_buffer(struct client *client, uint64_t bytes)
 {
 	const uint32_t pattern = 7;
 	sycl_buffer buffer;
@@ -103,7 +103,7 @@ Test(processes_adoption,
 		worker_expect(&old, "done", line);
 		expect_known(service, engine, 1);
 		struct client new = client_open(service);
-		cr_assert_eq(work(&new, large_bytes), 0);
+		cr_assert_eq(fill_one_buffer(&new, large_bytes), 0);
 		expect_known(service, engine, 2);
 		client_close(&new);
 		expect_known(service, engine, 1);
@@ -119,11 +119,11 @@ Test(processes_adoption, N5_a_stop_that_leaves_engines_leaves_them_to_the_next_s
 	struct private_service *service =
 		processes_service("[service]\nengines_at_stop = leave\n", false);
 	struct client old = client_open(service);
-	cr_assert_eq(work(&old, large_bytes), 0);
+	cr_assert_eq(fill_one_buffer(&old, large_bytes), 0);
 	pid_t engine = processes_engine(service);
 	replace_service(service, SIGTERM);
 	expect_known(service, engine, 1);
-	cr_assert_eq(work(&old, large_bytes), 0);
+	cr_assert_eq(fill_one_buffer(&old, large_bytes), 0);
 	/* Those that came back are left as well, or it would end them at its end. */
 	replace_service(service, SIGTERM);
 	expect_known(service, engine, 1);
@@ -180,23 +180,23 @@ Test(processes_adoption, N4_orders_reach_sessions_of_an_earlier_service)
 	struct private_service *service = processes_service(NULL, false);
 	struct client old = client_open(service);
 	char number[24];
-	cr_assert_eq(work(&old, large_bytes), 0);
+	cr_assert_eq(fill_one_buffer(&old, large_bytes), 0);
 	pid_t engine = processes_engine(service);
 	replace_service(service, SIGKILL);
 	expect_known(service, engine, 1);
 
 	ORDER(service, "limit", "buffer_bytes=4K", "--uid", user());
-	cr_expect_lt(work(&old, large_bytes), 0);
-	cr_expect_eq(work(&old, small_bytes), 0);
+	cr_expect_lt(fill_one_buffer(&old, large_bytes), 0);
+	cr_expect_eq(fill_one_buffer(&old, small_bytes), 0);
 	ORDER(service, "limit", "buffer_bytes=default", "--uid", user());
-	cr_expect_eq(work(&old, large_bytes), 0);
+	cr_expect_eq(fill_one_buffer(&old, large_bytes), 0);
 
 	session_number(service, 0, number);
 	struct client new = client_open(service);
 	ORDER(service, "kill", number);
 	cr_assert(private_service_wait_sessions(service, 1, SOON));
-	cr_expect_eq(work(&old, large_bytes), SYCL_ERROR_CONNECTION_LOST);
-	cr_expect_eq(work(&new, large_bytes), 0);
+	cr_expect_eq(fill_one_buffer(&old, large_bytes), SYCL_ERROR_CONNECTION_LOST);
+	cr_expect_eq(fill_one_buffer(&new, large_bytes), 0);
 	ORDER(service, "kill", "--uid", user());
 	cr_assert(wait_until(processes_gone, &engine, SOON));
 	cr_assert(private_service_wait_sessions(service, 0, SOON));
@@ -210,14 +210,14 @@ Test(processes_adoption, N4_limits_of_the_next_service_hold)
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service("", false);
 	struct client old = client_open(service);
-	cr_assert_eq(work(&old, large_bytes), 0);
+	cr_assert_eq(fill_one_buffer(&old, large_bytes), 0);
 	pid_t engine = processes_engine(service);
 	FILE *file = fopen(service->configuration, "we");
 	cr_assert(file && fputs("[limits]\nbuffer_bytes = 4K\n", file) >= 0 && fclose(file) == 0);
 	replace_service(service, SIGKILL);
 	expect_known(service, engine, 1);
-	cr_assert_lt(work(&old, large_bytes), 0);
-	cr_assert_eq(work(&old, small_bytes), 0);
+	cr_assert_lt(fill_one_buffer(&old, large_bytes), 0);
+	cr_assert_eq(fill_one_buffer(&old, small_bytes), 0);
 	client_close(&old);
 }
 
@@ -283,9 +283,9 @@ Test(processes_adoption, what_a_user_has_used_is_counted_over_engines_and_servic
 	struct private_service *service = processes_service(NULL, false);
 	struct client one = client_open(service), two = client_open(service);
 	struct wanted_use wanted = {service, 0, 3};
-	cr_assert_eq(work(&one, large_bytes), 0);
-	cr_assert_eq(work(&two, large_bytes), 0);
-	cr_assert_eq(work(&two, large_bytes), 0);
+	cr_assert_eq(fill_one_buffer(&one, large_bytes), 0);
+	cr_assert_eq(fill_one_buffer(&two, large_bytes), 0);
+	cr_assert_eq(fill_one_buffer(&two, large_bytes), 0);
 	cr_assert(wait_until(has_used, &wanted, SOON), "what goes on does not count");
 	client_close(&one);
 	wanted.sessions = 1;
@@ -300,11 +300,11 @@ Test(processes_adoption, what_a_user_has_used_is_counted_over_engines_and_servic
 	client_close(&two);
 
 	struct client three = client_open(service);
-	cr_assert_eq(work(&three, large_bytes), 0);
+	cr_assert_eq(fill_one_buffer(&three, large_bytes), 0);
 	replace_service(service, SIGUSR2);
 	wanted.groups = 4;
 	cr_assert(wait_until(has_used, &wanted, SOON), "it does not go on with the next service");
-	cr_assert_eq(work(&three, large_bytes), 0);
+	cr_assert_eq(fill_one_buffer(&three, large_bytes), 0);
 	client_close(&three);
 	wanted.sessions = 3;
 	wanted.groups = 5;
@@ -366,8 +366,8 @@ Test(processes_adoption,
 	struct private_service *service = processes_service(NULL, false);
 	struct client one = client_open(service), two = client_open(service);
 	for (int i = 0; i < 5; i++)
-		cr_assert_eq(work(&one, large_bytes), 0);
-	cr_assert_eq(work(&two, large_bytes), 0);
+		cr_assert_eq(fill_one_buffer(&one, large_bytes), 0);
+	cr_assert_eq(fill_one_buffer(&two, large_bytes), 0);
 	expect_sum(service, "--by=device", "commands", 6);
 	expect_sum(service, "--by=device", "delays", 6);
 	cr_assert_gt(added_up(service, "--by=cgroup", "device_ns"), 0);
@@ -379,7 +379,7 @@ Test(processes_adoption,
 	expect_sum(service, "--by=device", "delays", 6);
 	client_close(&two);
 	struct client three = client_open(service);
-	cr_assert_eq(work(&three, large_bytes), 0);
+	cr_assert_eq(fill_one_buffer(&three, large_bytes), 0);
 	replace_service(service, SIGUSR2);
 	expect_sum(service, "--by=device,cgroup", "commands", 7);
 	client_close(&three);
@@ -394,7 +394,7 @@ Test(processes_adoption, N6_an_engine_that_came_back_ends_when_nobody_needs_it)
 	struct private_service *service =
 		processes_service("[service]\nengine_idle_seconds = 1\n", false);
 	struct client old = client_open(service);
-	cr_assert_eq(work(&old, large_bytes), 0);
+	cr_assert_eq(fill_one_buffer(&old, large_bytes), 0);
 	pid_t engine = processes_engine(service);
 	replace_service(service, SIGKILL);
 	expect_known(service, engine, 1);

@@ -140,7 +140,7 @@ static bool is_back(void *context)
 	       (SANITIZED || to->now.resident_bytes <= to->base.resident_bytes + to->kept_bytes);
 }
 
-static void expect(const struct footprint *base, int64_t kept_bytes)
+static void expect_footprint(const struct footprint *base, int64_t kept_bytes)
 {
 	struct return_to to = {.base = *base, .kept_bytes = kept_bytes};
 	bool back = wait_until(is_back, &to, SECONDS_NS(60));
@@ -155,14 +155,14 @@ static void expect(const struct footprint *base, int64_t kept_bytes)
 
 void footprint_expect(const struct footprint *base)
 {
-	expect(base, RESIDENT_KEPT_BYTES);
+	expect_footprint(base, RESIDENT_KEPT_BYTES);
 }
 
 void footprint_expect_flat(const struct footprint *base, uint64_t clients)
 {
 	const int64_t driver = access("/dev/nvidiactl", F_OK) == 0 ? RESIDENT_KEPT_DRIVER_BYTES : 0;
-	expect(base,
-	       RESIDENT_KEPT_FLAT_BYTES + driver + (int64_t)clients * RESIDENT_KEPT_CLIENT_BYTES);
+	expect_footprint(base, RESIDENT_KEPT_FLAT_BYTES + driver +
+				       (int64_t)clients * RESIDENT_KEPT_CLIENT_BYTES);
 }
 
 bool processes_gone(void *pid)

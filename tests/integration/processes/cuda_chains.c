@@ -7,19 +7,19 @@
 
 static struct fake_service fake = FAKE_SERVICE_INIT;
 
-static void setup(void)
+static void setup_chains(void)
 {
 	fake_service_start(&fake, "", "", false);
 }
 
-static void teardown(void)
+static void teardown_chains(void)
 {
 	fake_service_end(&fake);
 }
 
-TestSuite(processes_cuda_chains, .timeout = 240, .init = setup, .fini = teardown);
+TestSuite(processes_cuda_chains, .timeout = 240, .init = setup_chains, .fini = teardown_chains);
 
-static void work(struct child *worker)
+static void work_once(struct child *worker)
 {
 	char line[LINE_BYTES];
 	cr_assert_eq(child_say(worker, "work 5"), 0);
@@ -35,7 +35,7 @@ Test(processes_cuda_chains, TG1_TG2_chains_are_counted_and_those_that_the_driver
 			  (const char *const[]){NULL});
 	worker_expect(&worker, "ready ", line);
 	cr_assert_eq(processes_claimed(fake.service, "chains"), 0);
-	work(&worker);
+	work_once(&worker);
 	json_int_t chains = processes_claimed(fake.service, "chains"),
 		   launches = processes_claimed(fake.service, "chain_launches");
 	cr_assert_gt(chains, 0);
@@ -44,7 +44,7 @@ Test(processes_cuda_chains, TG1_TG2_chains_are_counted_and_those_that_the_driver
 	/* As from a driver that cannot: every launch is sent all the same. */
 	(void)fake_service_say(&fake, processes_engine(fake.service),
 			       "command fail cuGraphLaunch 1 2 100000");
-	work(&worker);
+	work_once(&worker);
 	cr_assert_gt(processes_claimed(fake.service, "chains_refused"), 0);
 	cr_assert_eq(processes_claimed(fake.service, "chain_launches"), launches);
 	child_end(&worker);

@@ -13,7 +13,7 @@ TestSuite(processes_cuda_cycles, .timeout = 240);
 
 static struct fake_service fake = FAKE_SERVICE_INIT;
 
-static void teardown(void)
+static void teardown_cycles(void)
 {
 	fake_service_end(&fake);
 }
@@ -99,7 +99,7 @@ static void take_base(struct alive *alive)
 }
 
 Test(processes_cuda_cycles, N6_N4_what_the_driver_holds_does_not_grow_with_clients,
-     .fini = teardown)
+     .fini = teardown_cycles)
 {
 	struct alive alive;
 	char count[16];

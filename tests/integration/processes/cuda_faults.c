@@ -16,31 +16,31 @@ enum { GUILTY_UID = 65533, NEIGHBOUR_UID = 65534, OWN = -1, MANY = 20, WAITS = 6
 
 static struct fake_service fake = FAKE_SERVICE_INIT;
 
-static void start(bool system)
+static void start_faulty_service(bool system)
 {
 	fake_service_start(&fake, "", "", system);
 	fake.service->faults = true;
 }
 
-static void setup(void)
+static void setup_faults(void)
 {
-	start(false);
+	start_faulty_service(false);
 }
 
 static void setup_users(void)
 {
 	if (geteuid() != 0)
 		cr_skip_test("SKIPPED: two users need root; run the tests as root to see this one");
-	start(true);
+	start_faulty_service(true);
 }
 
-static void teardown(void)
+static void teardown_faults(void)
 {
 	fake_service_end(&fake);
 }
 
 /* A session; its number. */
-static unsigned long begin(struct child *worker, int uid)
+static unsigned long begin_worker(struct child *worker, int uid)
 {
 	char text[16], line[LINE_BYTES];
 	(void)snprintf(text, sizeof(text), "%d", uid);
@@ -51,15 +51,15 @@ static unsigned long begin(struct child *worker, int uid)
 	return strtoul(line + 6, NULL, 10);
 }
 
-static void tell(struct child *worker, const char *order)
+static void send_order(struct child *worker, const char *order)
 {
 	cr_assert_eq(child_say(worker, order), 0, "it does not take '%s'", order);
 }
 
-static void ask(struct child *worker, const char *order)
+static void send_order_and_wait(struct child *worker, const char *order)
 {
 	char line[LINE_BYTES];
-	tell(worker, order);
+	send_order(worker, order);
 	cr_assert_eq(child_read_line(worker, line, sizeof(line), SOON), 1, "no answer to '%s'",
 		     order);
 	cr_assert_eq(strcmp(line, "ok"), 0, "'%s': %s", order, line);
@@ -95,7 +95,7 @@ static void expect_other(struct child *worker, int native, const char *kernel,
 	cr_expect(strstr(line, "this session") == NULL, "an innocent one is blamed: %s", line);
 }
 
-static void finish(struct child *worker)
+static void finish_worker(struct child *worker)
 {
 	char line[LINE_BYTES];
 	close_fd(&worker->in);
@@ -109,9 +109,9 @@ static void finish(struct child *worker)
 static void expect_service(int uid)
 {
 	struct child worker = CHILD_INIT;
-	(void)begin(&worker, uid);
-	ask(&worker, "work 5");
-	finish(&worker);
+	(void)begin_worker(&worker, uid);
+	send_order_and_wait(&worker, "work 5");
+	finish_worker(&worker);
 }
 
 static pid_t engine_of(int uid)
@@ -139,16 +139,16 @@ static void fail_once(int uid, const char *kernel, int native)
 {
 	struct child guilty = CHILD_INIT;
 	char order[64];
-	(void)begin(&guilty, uid);
+	(void)begin_worker(&guilty, uid);
 	(void)snprintf(order, sizeof(order), "run %s 0 1", kernel);
-	ask(&guilty, order);
-	tell(&guilty, "wait 0");
+	send_order_and_wait(&guilty, order);
+	send_order(&guilty, "wait 0");
 	expect_own(&guilty, native, kernel);
-	finish(&guilty);
+	finish_worker(&guilty);
 }
 
-Test(processes_cuda_faults, F12_M10_I11_each_kind_of_kernel_is_named_to_its_owner, .init = setup,
-     .fini = teardown)
+Test(processes_cuda_faults, F12_M10_I11_each_kind_of_kernel_is_named_to_its_owner,
+     .init = setup_faults, .fini = teardown_faults)
 {
 	fail_once(OWN, "illegal", 700);
 	fail_once(OWN, "misaligned", 716);
@@ -160,7 +160,7 @@ Test(processes_cuda_faults, F12_M10_I11_each_kind_of_kernel_is_named_to_its_owne
 /* What no kernel does on purpose: memory, links, what is contained, a watchdog, a broken stack,
  * nobody knows what. */
 Test(processes_cuda_faults, F12_M10_I11_each_way_of_the_driver_is_told_with_its_number,
-     .init = setup, .fini = teardown)
+     .init = setup_faults, .fini = teardown_faults)
 {
 	static const struct {
 		int native;
@@ -173,101 +173,102 @@ Test(processes_cuda_faults, F12_M10_I11_each_way_of_the_driver_is_told_with_its_
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		struct child guilty = CHILD_INIT;
 		char line[LINE_BYTES];
-		(void)begin(&guilty, OWN);
-		ask(&guilty, "work 1");
+		(void)begin_worker(&guilty, OWN);
+		send_order_and_wait(&guilty, "work 1");
 		say("command fault_launch 1 %d", ways[i].native);
-		ask(&guilty, "run works 0 1");
-		tell(&guilty, "wait 0");
+		send_order_and_wait(&guilty, "run works 0 1");
+		send_order(&guilty, "wait 0");
 		expect_lost(&guilty, ways[i].native, ways[i].words, line);
 		cr_expect(strstr(line, "this session"), "%s", line);
 		cr_expect(strstr(line, "'works'"), "%s", line);
 		/* And again, whatever is asked: the session has ended. */
-		tell(&guilty, "work 1");
+		send_order(&guilty, "work 1");
 		expect_lost(&guilty, ways[i].native, ways[i].words, line);
-		finish(&guilty);
+		finish_worker(&guilty);
 	}
 	expect_service(OWN);
 }
 
 Test(processes_cuda_faults, M10_another_session_of_the_user_is_told_whose_group_it_was,
-     .init = setup, .fini = teardown)
+     .init = setup_faults, .fini = teardown_faults)
 {
 	struct child guilty = CHILD_INIT, bystander = CHILD_INIT;
-	(void)begin(&bystander, OWN);
-	ask(&bystander, "work 3");
-	unsigned long session = begin(&guilty, OWN);
-	ask(&guilty, "run illegal 0 1");
-	tell(&guilty, "wait 0");
+	(void)begin_worker(&bystander, OWN);
+	send_order_and_wait(&bystander, "work 3");
+	unsigned long session = begin_worker(&guilty, OWN);
+	send_order_and_wait(&guilty, "run illegal 0 1");
+	send_order(&guilty, "wait 0");
 	expect_own(&guilty, 700, "illegal");
-	tell(&bystander, "work 1");
+	send_order(&bystander, "work 1");
 	expect_other(&bystander, 700, "illegal", session);
-	finish(&guilty);
-	finish(&bystander);
+	finish_worker(&guilty);
+	finish_worker(&bystander);
 	expect_service(OWN);
 }
 
 /* A kernel stays on the device; threads wait in every way there is; then the device fails. */
-Test(processes_cuda_faults, M10_every_wait_ends, .init = setup, .fini = teardown)
+Test(processes_cuda_faults, M10_every_wait_ends, .init = setup_faults, .fini = teardown_faults)
 {
 	struct child waiting = CHILD_INIT;
 	char line[LINE_BYTES];
-	(void)begin(&waiting, OWN);
-	ask(&waiting, "work 1");
+	(void)begin_worker(&waiting, OWN);
+	send_order_and_wait(&waiting, "work 1");
 	say("command gate close held", 0);
-	ask(&waiting, "run held 0 1");
+	send_order_and_wait(&waiting, "run held 0 1");
 	fake_service_await(&fake, engine_of(-1), "held held", 1);
-	ask(&waiting, "waiters");
+	send_order_and_wait(&waiting, "waiters");
 	fake_service_lose(&fake, engine_of(-1), 700);
-	tell(&waiting, "waited");
+	send_order(&waiting, "waited");
 	for (int i = 0; i < WAITS; i++)
 		expect_lost(&waiting, 700, "'held' (this session", line);
 	cr_assert_eq(child_read_line(&waiting, line, sizeof(line), SOON), 1);
 	cr_assert_eq(strcmp(line, "ok"), 0, "%s", line);
-	finish(&waiting);
+	finish_worker(&waiting);
 	expect_service(OWN);
 }
 
 Test(processes_cuda_faults, M10_N5_sessions_that_submit_meanwhile_end_with_the_same_words,
-     .init = setup, .fini = teardown)
+     .init = setup_faults, .fini = teardown_faults)
 {
 	struct child floods[FLOODS], guilty = CHILD_INIT;
 	char line[LINE_BYTES];
 	for (int i = 0; i < FLOODS; i++) {
 		floods[i] = (struct child)CHILD_INIT;
-		(void)begin(&floods[i], OWN);
-		tell(&floods[i], "flood");
+		(void)begin_worker(&floods[i], OWN);
+		send_order(&floods[i], "flood");
 		worker_expect(&floods[i], "flooding", line);
 	}
-	(void)begin(&guilty, OWN);
-	ask(&guilty, "work 2");
-	ask(&guilty, "run misaligned 0 1");
-	tell(&guilty, "wait 0");
+	(void)begin_worker(&guilty, OWN);
+	send_order_and_wait(&guilty, "work 2");
+	send_order_and_wait(&guilty, "run misaligned 0 1");
+	send_order(&guilty, "wait 0");
 	expect_lost(&guilty, 716, "misaligned", line);
 	for (int i = 0; i < FLOODS; i++) {
 		expect_lost(&floods[i], 716, "multiple of", line);
-		finish(&floods[i]);
+		finish_worker(&floods[i]);
 	}
-	finish(&guilty);
+	finish_worker(&guilty);
 	expect_service(OWN);
 }
 
 /* An operator ends the engine while its lanes are full and a kernel is held: it ends, its sessions
  * are told, and another serves. */
-Test(processes_cuda_faults, N5_an_engine_that_is_ended_under_load, .init = setup, .fini = teardown)
+Test(processes_cuda_faults, N5_an_engine_that_is_ended_under_load, .init = setup_faults,
+     .fini = teardown_faults)
 {
 	struct child floods[FLOODS];
 	char line[LINE_BYTES];
 	for (int i = 0; i < FLOODS; i++) {
 		floods[i] = (struct child)CHILD_INIT;
-		(void)begin(&floods[i], OWN);
-		ask(&floods[i], "work 1");
+		(void)begin_worker(&floods[i], OWN);
+		send_order_and_wait(&floods[i], "work 1");
 	}
 	say("command gate close held", 0);
-	ask(&floods[0], "run held 3 1");
+	send_order_and_wait(&floods[0], "run held 3 1");
 	pid_t engine = engine_of(-1);
 	fake_service_await(&fake, engine, "held held", 1);
 	for (int i = 0; i < FLOODS; i++) {
-		tell(&floods[i], "flood");
+		send_order(&floods[i], "flood");
 		worker_expect(&floods[i], "flooding", line);
 	}
 	cr_assert_eq(kill(engine, SIGTERM), 0);
@@ -276,117 +277,119 @@ Test(processes_cuda_faults, N5_an_engine_that_is_ended_under_load, .init = setup
 			     "nothing is told");
 		cr_expect(strstr(line, "SYCL_ERROR_CONNECTION_LOST the engine is stopping"), "%s",
 			  line);
-		finish(&floods[i]);
+		finish_worker(&floods[i]);
 	}
 	cr_expect(wait_until(processes_gone, &engine, SOON), "the engine does not end");
 	expect_service(OWN);
 }
 
 /* Three lanes, a kernel on each: nobody knows which of them it was. */
-Test(processes_cuda_faults, M10_several_groups_in_flight_are_suspects, .init = setup,
-     .fini = teardown)
+Test(processes_cuda_faults, M10_several_groups_in_flight_are_suspects, .init = setup_faults,
+     .fini = teardown_faults)
 {
 	struct child one = CHILD_INIT, other = CHILD_INIT;
 	char line[LINE_BYTES];
-	(void)begin(&one, OWN);
-	(void)begin(&other, OWN);
-	ask(&one, "work 1");
-	ask(&other, "work 1");
+	(void)begin_worker(&one, OWN);
+	(void)begin_worker(&other, OWN);
+	send_order_and_wait(&one, "work 1");
+	send_order_and_wait(&other, "work 1");
 	say("command gate close held", 0);
-	ask(&one, "run held 1 1");
-	ask(&one, "run held 2 1");
-	ask(&other, "run held 3 1");
+	send_order_and_wait(&one, "run held 1 1");
+	send_order_and_wait(&one, "run held 2 1");
+	send_order_and_wait(&other, "run held 3 1");
 	fake_service_await(&fake, engine_of(-1), "held held", 3);
 	fake_service_lose(&fake, engine_of(-1), 719);
-	tell(&one, "wait 1");
+	send_order(&one, "wait 1");
 	expect_lost(&one, 719, "there were 3 command groups in flight, one of them at fault", line);
 	cr_expect(strstr(line, "this session"), "%s", line);
-	tell(&other, "wait 3");
+	send_order(&other, "wait 3");
 	expect_lost(&other, 719, "there were 3 command groups in flight, one of them at fault",
 		    line);
-	finish(&one);
-	finish(&other);
+	finish_worker(&one);
+	finish_worker(&other);
 	expect_service(OWN);
 }
 
 /* What waits behind a kernel, on its lane or for its result, cannot have been the one. */
-Test(processes_cuda_faults, M10_what_had_not_begun_is_no_suspect, .init = setup, .fini = teardown)
+Test(processes_cuda_faults, M10_what_had_not_begun_is_no_suspect, .init = setup_faults,
+     .fini = teardown_faults)
 {
 	struct child guilty = CHILD_INIT;
-	(void)begin(&guilty, OWN);
-	ask(&guilty, "work 1");
+	(void)begin_worker(&guilty, OWN);
+	send_order_and_wait(&guilty, "work 1");
 	say("command gate close held", 0);
-	ask(&guilty, "run held 0 1");
+	send_order_and_wait(&guilty, "run held 0 1");
 	fake_service_await(&fake, engine_of(-1), "held held", 1);
-	ask(&guilty, "run works 0 40");
+	send_order_and_wait(&guilty, "run works 0 40");
 	fake_service_lose(&fake, engine_of(-1), 700);
-	tell(&guilty, "wait 0");
+	send_order(&guilty, "wait 0");
 	expect_own(&guilty, 700, "'held' (this session");
-	finish(&guilty);
+	finish_worker(&guilty);
 	expect_service(OWN);
 }
 
 /* The loader's thread learns it first. */
-Test(processes_cuda_faults, M10_F11_a_fault_that_a_module_load_finds, .init = setup,
-     .fini = teardown)
+Test(processes_cuda_faults, M10_F11_a_fault_that_a_module_load_finds, .init = setup_faults,
+     .fini = teardown_faults)
 {
 	struct child loading = CHILD_INIT, bystander = CHILD_INIT;
 	char line[LINE_BYTES];
-	(void)begin(&bystander, OWN);
-	ask(&bystander, "work 1");
-	(void)begin(&loading, OWN);
+	(void)begin_worker(&bystander, OWN);
+	send_order_and_wait(&bystander, "work 1");
+	(void)begin_worker(&loading, OWN);
 	say("command fail cuModuleLoadDataEx 1 %d", 214);
-	ask(&loading, "reload");
-	tell(&loading, "run works 0 1");
+	send_order_and_wait(&loading, "reload");
+	send_order(&loading, "run works 0 1");
 	expect_lost(&loading, 214, "ECC", line);
 	cr_expect(strstr(line, "this session") == NULL, "nothing of it ran: %s", line);
-	tell(&bystander, "work 1");
+	send_order(&bystander, "work 1");
 	expect_lost(&bystander, 214, "ECC", line);
-	finish(&loading);
-	finish(&bystander);
+	finish_worker(&loading);
+	finish_worker(&bystander);
 	expect_service(OWN);
 }
 
 /* A module waits until nothing runs; the device fails meanwhile. */
-Test(processes_cuda_faults, M10_F11_a_fault_while_a_module_waits_for_its_load, .init = setup,
-     .fini = teardown)
+Test(processes_cuda_faults, M10_F11_a_fault_while_a_module_waits_for_its_load, .init = setup_faults,
+     .fini = teardown_faults)
 {
 	struct child guilty = CHILD_INIT, loading = CHILD_INIT;
 	char line[LINE_BYTES];
-	unsigned long session = begin(&guilty, OWN);
-	ask(&guilty, "work 1");
-	(void)begin(&loading, OWN);
+	unsigned long session = begin_worker(&guilty, OWN);
+	send_order_and_wait(&guilty, "work 1");
+	(void)begin_worker(&loading, OWN);
 	say("command gate close held", 0);
-	ask(&guilty, "run held 0 1");
+	send_order_and_wait(&guilty, "run held 0 1");
 	fake_service_await(&fake, engine_of(-1), "held held", 1);
-	ask(&loading, "reload");
-	tell(&loading, "run works 0 3");
+	send_order_and_wait(&loading, "reload");
+	send_order(&loading, "run works 0 3");
 	fake_service_lose(&fake, engine_of(-1), 700);
 	expect_other(&loading, 700, "held", session);
-	tell(&guilty, "wait 0");
+	send_order(&guilty, "wait 0");
 	expect_lost(&guilty, 700, "'held' (this session", line);
-	finish(&guilty);
-	finish(&loading);
+	finish_worker(&guilty);
+	finish_worker(&loading);
 	expect_service(OWN);
 }
 
 /* Nothing runs, nobody is to blame; the next who uses the device is told, and it is replaced. */
-Test(processes_cuda_faults, M10_a_device_that_fails_while_it_rests, .init = setup, .fini = teardown)
+Test(processes_cuda_faults, M10_a_device_that_fails_while_it_rests, .init = setup_faults,
+     .fini = teardown_faults)
 {
 	static const int ways[] = {214, 999};
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		struct child worker = CHILD_INIT;
 		char line[LINE_BYTES];
-		(void)begin(&worker, OWN);
-		ask(&worker, "work 1");
+		(void)begin_worker(&worker, OWN);
+		send_order_and_wait(&worker, "work 1");
 		pid_t engine = engine_of(-1);
 		say("command lose %d",
 		    ways[i]); /* an engine at rest asks the driver nothing, so it answers */
-		tell(&worker, "work 1");
+		send_order(&worker, "work 1");
 		expect_lost(&worker, ways[i], "", line);
 		cr_expect(strstr(line, "this session") == NULL, "nothing of it was running: %s",
 			  line);
-		finish(&worker);
+		finish_worker(&worker);
 		expect_service(OWN);
 		cr_expect_neq(engine_of(-1), engine);
 	}
@@ -394,18 +397,18 @@ Test(processes_cuda_faults, M10_a_device_that_fails_while_it_rests, .init = setu
 
 /* The next engine opens the device before anybody asks it to; then it is there for whoever comes.
  */
-Test(processes_cuda_faults, M10_the_next_engine_waits_with_the_device_open, .init = setup,
-     .fini = teardown)
+Test(processes_cuda_faults, M10_the_next_engine_waits_with_the_device_open, .init = setup_faults,
+     .fini = teardown_faults)
 {
 	struct child guilty = CHILD_INIT;
 	char line[LINE_BYTES];
-	(void)begin(&guilty, OWN);
-	ask(&guilty, "work 1");
+	(void)begin_worker(&guilty, OWN);
+	send_order_and_wait(&guilty, "work 1");
 	pid_t before = engine_of(-1);
-	ask(&guilty, "run traps 0 1");
-	tell(&guilty, "wait 0");
+	send_order_and_wait(&guilty, "run traps 0 1");
+	send_order(&guilty, "wait 0");
 	expect_lost(&guilty, 719, "traps", line);
-	finish(&guilty);
+	finish_worker(&guilty);
 	cr_assert(wait_until(is_another_engine, &before, SOON), "no other engine is started");
 	pid_t next = engine_of(-1);
 	fake_service_await(&fake, next, "contexts", 1);
@@ -421,8 +424,8 @@ static void many_faults(int guilty_uid)
 	fail_once(guilty_uid, "illegal", 700);
 	pid_t engine = 0;
 	if (users) {
-		(void)begin(&neighbour, NEIGHBOUR_UID);
-		ask(&neighbour, "work 3");
+		(void)begin_worker(&neighbour, NEIGHBOUR_UID);
+		send_order_and_wait(&neighbour, "work 3");
 		engine = engine_of(NEIGHBOUR_UID);
 	}
 	expect_service(guilty_uid);
@@ -432,7 +435,7 @@ static void many_faults(int guilty_uid)
 	for (int i = 0; i < MANY; i++) {
 		fail_once(guilty_uid, i % 2 ? "illegal" : "traps", i % 2 ? 700 : 719);
 		if (users)
-			ask(&neighbour, "work 1");
+			send_order_and_wait(&neighbour, "work 1");
 	}
 	expect_service(guilty_uid);
 	cr_assert_gt(private_service_wait_standby(fake.service, SOON), 0);
@@ -440,17 +443,17 @@ static void many_faults(int guilty_uid)
 	if (!users)
 		return;
 	cr_expect_eq(engine_of(NEIGHBOUR_UID), engine, "the neighbour's engine was replaced");
-	finish(&neighbour);
+	finish_worker(&neighbour);
 }
 
-Test(processes_cuda_faults, F12_M10_twenty_faults_in_a_row_leave_nothing_behind, .init = setup,
-     .fini = teardown)
+Test(processes_cuda_faults, F12_M10_twenty_faults_in_a_row_leave_nothing_behind,
+     .init = setup_faults, .fini = teardown_faults)
 {
 	many_faults(OWN);
 }
 
 Test(processes_cuda_faults, F12_M10_twenty_faults_in_a_row_are_no_other_users_loss,
-     .init = setup_users, .fini = teardown)
+     .init = setup_users, .fini = teardown_faults)
 {
 	many_faults(GUILTY_UID);
 }

@@ -25,18 +25,18 @@ struct known {
 
 static struct fake_service fake = FAKE_SERVICE_INIT;
 
-static void start(const char *driver, const char *configuration, bool system)
+static void start_lingering_service(const char *driver, const char *configuration, bool system)
 {
 	fake_service_start(&fake, driver, configuration, system);
 	fake.service->faults = true;
 }
 
-static void teardown(void)
+static void teardown_linger(void)
 {
 	fake_service_end(&fake);
 }
 
-static void begin(struct child *worker, int uid)
+static void begin_worker(struct child *worker, int uid)
 {
 	char text[16], line[LINE_BYTES];
 	(void)snprintf(text, sizeof(text), "%d", uid);
@@ -46,7 +46,7 @@ static void begin(struct child *worker, int uid)
 	worker_expect(worker, "ready ", line);
 }
 
-static void ask(struct child *worker, const char *order)
+static void send_order_and_wait(struct child *worker, const char *order)
 {
 	char line[LINE_BYTES];
 	cr_assert_eq(child_say(worker, order), 0, "it does not take '%s'", order);
@@ -55,7 +55,7 @@ static void ask(struct child *worker, const char *order)
 	cr_assert_eq(strcmp(line, "ok"), 0, "'%s': %s", order, line);
 }
 
-static void finish(struct child *worker)
+static void finish_worker(struct child *worker)
 {
 	char line[LINE_BYTES];
 	close_fd(&worker->in);
@@ -73,13 +73,13 @@ static struct known know(int uid)
 	return engine;
 }
 
-static bool has_ended(const struct known *engine)
+static bool engine_has_ended(const struct known *engine)
 {
 	struct pollfd ended = {.fd = engine->pidfd, .events = POLLIN};
 	return poll(&ended, 1, 0) == 1;
 }
 
-static void forget(struct known *engine)
+static void await_engine_end(struct known *engine)
 {
 	struct pollfd ended = {.fd = engine->pidfd, .events = POLLIN};
 	cr_assert_eq(poll(&ended, 1, (int)(SOON / 1000000)), 1, "%d stays for ever",
@@ -88,10 +88,10 @@ static void forget(struct known *engine)
 }
 
 /* A kernel of it ends the engine. */
-static void fail(struct child *worker)
+static void fail_engine(struct child *worker)
 {
 	char line[LINE_BYTES];
-	ask(worker, "run illegal 0 1");
+	send_order_and_wait(worker, "run illegal 0 1");
 	cr_assert_eq(child_say(worker, "wait 0"), 0);
 	worker_expect(worker, "native 700", line);
 }
@@ -99,20 +99,20 @@ static void fail(struct child *worker)
 static struct known fail_once(int uid, const char *before)
 {
 	struct child guilty;
-	begin(&guilty, uid);
-	ask(&guilty, before);
+	begin_worker(&guilty, uid);
+	send_order_and_wait(&guilty, before);
 	struct known engine = know(uid);
-	fail(&guilty);
-	finish(&guilty);
+	fail_engine(&guilty);
+	finish_worker(&guilty);
 	return engine;
 }
 
-static void work(int uid)
+static void work_once(int uid)
 {
 	struct child worker;
-	begin(&worker, uid);
-	ask(&worker, "work 1");
-	finish(&worker);
+	begin_worker(&worker, uid);
+	send_order_and_wait(&worker, "work 1");
+	finish_worker(&worker);
 }
 
 static bool log_has(const char *format, pid_t pid)
@@ -158,36 +158,37 @@ static void expect_over(pid_t engine)
 }
 
 /* On a machine that is slow at the moment it may be over before: not each time. */
-Test(processes_cuda_linger, M10_it_is_there_until_the_next_engine_has_worked, .fini = teardown)
+Test(processes_cuda_linger, M10_it_is_there_until_the_next_engine_has_worked,
+     .fini = teardown_linger)
 {
 	bool stayed = false;
-	start("", "", false);
+	start_lingering_service("", "", false);
 	for (int i = 0; i < ATTEMPTS && !stayed; i++) {
 		struct known engine = fail_once(OWN, "work 1");
-		work(OWN);
-		stayed = !has_ended(&engine);
+		work_once(OWN);
+		stayed = !engine_has_ended(&engine);
 		expect_over(engine.pid);
 		cr_expect_neq(private_service_engine(fake.service, OWN), engine.pid);
-		forget(&engine);
+		await_engine_end(&engine);
 	}
 	cr_assert(stayed, "it was gone each time when the next engine had worked");
 	cr_expect(!private_service_has_logged(fake.service, "killing pid"));
 }
 
 /* Its pool keeps what has been freed: the next engine is to have that. */
-Test(processes_cuda_linger, M10_one_that_has_had_much_memory_goes_at_once, .fini = teardown)
+Test(processes_cuda_linger, M10_one_that_has_had_much_memory_goes_at_once, .fini = teardown_linger)
 {
-	start("memory 1073741824", "", false);
+	start_lingering_service("memory 1073741824", "", false);
 	struct known engine = fail_once(OWN, "take 260");
-	forget(&engine);
-	work(OWN);
+	await_engine_end(&engine);
+	work_once(OWN);
 	cr_assert(wait_until(is_forgotten, &engine.pid, SOON));
 	cr_expect(!log_has("ending pid %d of", engine.pid), "it did not end by itself");
 	/* The next ones have not had it. */
 	bool stayed = false;
 	for (int i = 0; i < ATTEMPTS && !stayed; i++) {
 		engine = fail_once(OWN, "take 250");
-		forget(&engine);
+		await_engine_end(&engine);
 		cr_assert(wait_until(is_forgotten, &engine.pid, SOON));
 		stayed = log_has("ending pid %d of", engine.pid);
 	}
@@ -195,40 +196,41 @@ Test(processes_cuda_linger, M10_one_that_has_had_much_memory_goes_at_once, .fini
 }
 
 /* It is its user's process, who may have it do what it likes. */
-Test(processes_cuda_linger, M10_one_that_does_nothing_more_is_killed, .fini = teardown)
+Test(processes_cuda_linger, M10_one_that_does_nothing_more_is_killed, .fini = teardown_linger)
 {
-	start("", "", false);
+	start_lingering_service("", "", false);
 	struct known engine = fail_once(OWN, "work 1");
 	(void)pidfd_send_signal(engine.pidfd, SIGSTOP, NULL, 0);
-	work(OWN);
-	forget(&engine);
+	work_once(OWN);
+	await_engine_end(&engine);
 }
 
-Test(processes_cuda_linger, M10_N5_it_ends_with_the_service, .fini = teardown)
+Test(processes_cuda_linger, M10_N5_it_ends_with_the_service, .fini = teardown_linger)
 {
-	start("", "", false);
+	start_lingering_service("", "", false);
 	struct known engine = fail_once(OWN, "work 1");
 	cr_assert_eq(kill(fake.service->sycld.pid, SIGTERM), 0);
 	cr_assert_eq(child_wait(&fake.service->sycld, SOON), 0);
-	cr_expect(has_ended(&engine), "the service left it behind");
-	forget(&engine);
+	cr_expect(engine_has_ended(&engine), "the service left it behind");
+	await_engine_end(&engine);
 	cr_assert_eq(private_service_restart(fake.service), 0);
-	work(OWN);
+	work_once(OWN);
 }
 
 /* The service that follows does not wait for it, and nobody is given to it. */
-Test(processes_cuda_linger, M10_N5_it_does_not_come_back_to_the_next_service, .fini = teardown)
+Test(processes_cuda_linger, M10_N5_it_does_not_come_back_to_the_next_service,
+     .fini = teardown_linger)
 {
 	static const int ways[] = {SIGKILL, SIGUSR2};
-	start("", "", false);
+	start_lingering_service("", "", false);
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		struct known engine = fail_once(OWN, "work 1");
 		cr_assert_eq(kill(fake.service->sycld.pid, ways[i]), 0);
 		(void)child_wait(&fake.service->sycld, SOON);
 		child_end(&fake.service->sycld);
 		cr_assert_eq(private_service_restart(fake.service), 0);
-		work(OWN);
-		forget(&engine);
+		work_once(OWN);
+		await_engine_end(&engine);
 		cr_assert(wait_until(is_forgotten, &engine.pid, SOON));
 		cr_expect(!log_has("pid %d of uid 0 is back", engine.pid));
 	}
@@ -236,24 +238,24 @@ Test(processes_cuda_linger, M10_N5_it_does_not_come_back_to_the_next_service, .f
 
 /* Nobody reads in its page that it is lost: to that service it ends, and the sooner the better. */
 Test(processes_cuda_linger, M10_one_that_came_back_to_a_service_without_its_page_goes_at_once,
-     .fini = teardown)
+     .fini = teardown_linger)
 {
 	struct child guilty;
 	if (geteuid() != 0)
 		cr_skip_test(
 			"SKIPPED: a service of another user than the engine's needs root; run the tests as root "
 			"to see this one");
-	start("", "", true);
-	begin(&guilty, USER);
-	ask(&guilty, "work 1");
+	start_lingering_service("", "", true);
+	begin_worker(&guilty, USER);
+	send_order_and_wait(&guilty, "work 1");
 	struct known engine = know(USER);
 	cr_assert_eq(kill(fake.service->sycld.pid, SIGKILL), 0);
 	child_end(&fake.service->sycld);
 	cr_assert_eq(private_service_restart(fake.service), 0);
 	cr_assert(private_service_wait_sessions(fake.service, 1, SOON), "it does not come back");
-	fail(&guilty);
-	finish(&guilty);
-	forget(&engine);
-	work(USER);
+	fail_engine(&guilty);
+	finish_worker(&guilty);
+	await_engine_end(&engine);
+	work_once(USER);
 	cr_expect(!log_has("killing pid %d of", engine.pid), "it did not end by itself");
 }

@@ -12,7 +12,7 @@ enum { BYTES = 4096 };
 
 static struct fake_service fake = FAKE_SERVICE_INIT;
 
-static void teardown(void)
+static void teardown_loop(void)
 {
 	fake_service_end(&fake);
 }
@@ -52,7 +52,7 @@ static struct client open(void)
 	return client;
 }
 
-static void end(struct client *client)
+static void end_client(struct client *client)
 {
 	(void)sycl_buffer_release(client->word);
 	(void)sycl_buffer_release(client->buffer);
@@ -109,7 +109,7 @@ static sycl_result loop(const struct client *client, uint32_t value, uint32_t af
 }
 
 Test(processes_cuda_loop, R4_M10_past_a_deadline_a_loop_that_does_not_end_is_ended,
-     .fini = teardown)
+     .fini = teardown_loop)
 {
 	fake_service_start(&fake, "", "[service]\nstandby = no\n[limits]\ngroup_seconds = 5\n",
 			   false);
@@ -120,9 +120,9 @@ Test(processes_cuda_loop, R4_M10_past_a_deadline_a_loop_that_does_not_end_is_end
 	cr_expect_eq(loop(&client, 1, 1), SYCL_ERROR_DEVICE_LOST);
 	cr_expect(strstr(sycl_get_last_error_text(), "deadline of 5 s"), "%s",
 		  sycl_get_last_error_text());
-	end(&client);
+	end_client(&client);
 	struct client next = open();
 	cr_expect_eq(loop(&next, 1, 0), 0, "%s", sycl_get_last_error_text());
 	cr_expect_neq(processes_engine(fake.service), before);
-	end(&next);
+	end_client(&next);
 }

@@ -29,7 +29,7 @@ static int32_t is_cuda(sycl_device device, void *unused)
 	return backend == SYCL_BACKEND_KIND_CUDA ? 1 : -1;
 }
 
-static void start(const char *configuration, const char *environment)
+static void start_spilling_service(const char *configuration, const char *environment)
 {
 	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
 	sycl_device device;
@@ -47,7 +47,7 @@ static void start(const char *configuration, const char *environment)
 	(void)sycl_device_release(device);
 }
 
-static void end(void)
+static void end_spilling_service(void)
 {
 	(void)sycl_queue_release(queue);
 	(void)sycl_platform_release(platform);
@@ -127,7 +127,7 @@ static int fill_all(void)
 
 Test(processes_cuda_spill, TG15_a_service_that_is_told_to_spill_does)
 {
-	start("[service]\nspill = yes\nstandby = no\n", NULL);
+	start_spilling_service("[service]\nspill = yes\nstandby = no\n", NULL);
 	expect_nothing_spilled();
 	cr_expect_eq(fill_all(), BUFFERS);
 	struct spill spill = claimed();
@@ -138,25 +138,25 @@ Test(processes_cuda_spill, TG15_a_service_that_is_told_to_spill_does)
 	cr_expect_geq(spill.returns, BUFFERS - ROOM);
 	cr_expect_eq(spill.returned_bytes, spill.returns * MIB);
 	cr_expect(wait_until(none_is_in_the_host, NULL, SOON), "all buffers are released");
-	end();
+	end_spilling_service();
 }
 
 Test(processes_cuda_spill, TG15_a_service_that_is_told_nothing_says_that_the_device_is_full)
 {
-	start("[service]\nstandby = no\n", NULL);
+	start_spilling_service("[service]\nstandby = no\n", NULL);
 	cr_expect_lt(fill_all(), BUFFERS);
 	expect_nothing_spilled();
-	end();
+	end_spilling_service();
 }
 
 Test(processes_cuda_spill, TG15_the_environment_stands_above_the_configuration)
 {
-	start("[service]\nspill = yes\nstandby = no\n", "0");
+	start_spilling_service("[service]\nspill = yes\nstandby = no\n", "0");
 	cr_expect_lt(fill_all(), BUFFERS);
 	expect_nothing_spilled();
-	end();
-	start("[service]\nspill = no\nstandby = no\n", "1");
+	end_spilling_service();
+	start_spilling_service("[service]\nspill = no\nstandby = no\n", "1");
 	cr_expect_eq(fill_all(), BUFFERS);
 	cr_expect_geq(claimed().spills, BUFFERS - ROOM);
-	end();
+	end_spilling_service();
 }

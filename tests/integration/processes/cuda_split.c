@@ -9,21 +9,21 @@ static struct fake_service fake = FAKE_SERVICE_INIT;
 
 /* One multiprocessor, so that small ranges fill it: an interpreter runs them. Anything takes longer
  * than such a slice. */
-static void setup(void)
+static void setup_split(void)
 {
 	fake_service_start(&fake, "attribute 16 1",
 			   "nvrtc = " NVRTC_LIBRARY "\n[service]\nstandby = no\nslice_us = 1\n",
 			   false);
 }
 
-static void teardown(void)
+static void teardown_split(void)
 {
 	fake_service_end(&fake);
 }
 
-TestSuite(processes_cuda_split, .timeout = 240, .init = setup, .fini = teardown);
+TestSuite(processes_cuda_split, .timeout = 240, .init = setup_split, .fini = teardown_split);
 
-static void start(struct child *worker, const char *class, const char *const *words)
+static void start_class_worker(struct child *worker, const char *class, const char *const *words)
 {
 	char text[64];
 	(void)snprintf(text, sizeof(text), "SYCLD_CLASS=%s", class);
@@ -37,7 +37,7 @@ static void meet(struct child *quick)
 {
 	static const char *const steps[] = {"steps", NULL};
 	char line[LINE_BYTES];
-	start(quick, "latency", steps);
+	start_class_worker(quick, "latency", steps);
 	worker_expect(quick, "session", line);
 	cr_assert_eq(child_say(quick, "work"), 0);
 	cr_assert_eq(child_read_line(quick, line, sizeof(line), SOON), 1);
@@ -56,7 +56,7 @@ Test(processes_cuda_split, E1_E6_E13_ids_ranges_and_local_memory_are_those_of_th
 {
 	struct child quick, batch;
 	meet(&quick);
-	start(&batch, "best-effort", portable);
+	start_class_worker(&batch, "best-effort", portable);
 	worker_finish(&batch);
 	cr_expect_geq(processes_claimed(fake.service, "splits"), 6,
 		      "of each range one, at least: %lld",
@@ -71,16 +71,16 @@ Test(processes_cuda_split, N4_N6_a_client_killed_among_its_parts_leaves_nothing_
 {
 	struct child quick, batch, next;
 	meet(&quick);
-	start(&batch, "best-effort", endless);
+	start_class_worker(&batch, "best-effort", endless);
 	cr_assert(wait_until(parts_have_run, NULL, SOON));
 	child_end(&batch);
 	cr_assert(private_service_wait_sessions(fake.service, 1, SOON));
 	json_int_t parts = processes_claimed(fake.service, "split_parts");
-	start(&next, "normal", portable);
+	start_class_worker(&next, "normal", portable);
 	worker_finish(&next);
 	cr_expect_eq(processes_claimed(fake.service, "split_parts"), parts,
 		     "a part ran after the end was told");
-	start(&next, "best-effort", portable);
+	start_class_worker(&next, "best-effort", portable);
 	worker_finish(&next);
 	child_end(&quick);
 }
@@ -90,7 +90,7 @@ Test(processes_cuda_split, M10_a_gpu_lost_among_parts_is_told_and_the_next_engin
 	struct child quick, batch;
 	char line[LINE_BYTES];
 	meet(&quick);
-	start(&batch, "best-effort", endless);
+	start_class_worker(&batch, "best-effort", endless);
 	cr_assert(wait_until(parts_have_run, NULL, SOON));
 	pid_t engine = processes_engine(fake.service);
 	fake_service_lose(&fake, engine, 719);
@@ -104,7 +104,7 @@ Test(processes_cuda_split, M10_a_gpu_lost_among_parts_is_told_and_the_next_engin
 	meet(&quick);
 	cr_expect_neq(processes_engine(fake.service), engine);
 	cr_expect_eq(processes_claimed(fake.service, "split_parts"), 0);
-	start(&batch, "best-effort", portable);
+	start_class_worker(&batch, "best-effort", portable);
 	worker_finish(&batch);
 	cr_expect_gt(processes_claimed(fake.service, "split_parts"), 0);
 	child_end(&quick);

@@ -20,12 +20,12 @@ enum { FIRST_UID = 65533, OTHER_UID = 65534, OWN = -1 };
 
 static struct fake_service fake = FAKE_SERVICE_INIT;
 
-static void start(const char *driver, const char *configuration, bool system)
+static void start_standby_service(const char *driver, const char *configuration, bool system)
 {
 	fake_service_start(&fake, driver, configuration, system);
 }
 
-static void teardown(void)
+static void teardown_standby(void)
 {
 	fake_service_end(&fake);
 }
@@ -36,7 +36,7 @@ static void needs_root(void)
 		cr_skip_test("SKIPPED: two users need root; run the tests as root to see this one");
 }
 
-static void begin(struct child *worker, int uid)
+static void begin_worker(struct child *worker, int uid)
 {
 	char text[16], line[LINE_BYTES];
 	(void)snprintf(text, sizeof(text), "%d", uid);
@@ -46,7 +46,7 @@ static void begin(struct child *worker, int uid)
 	worker_expect(worker, "ready ", line);
 }
 
-static void ask(struct child *worker, const char *order)
+static void send_order_and_wait(struct child *worker, const char *order)
 {
 	char line[LINE_BYTES];
 	cr_assert_eq(child_say(worker, order), 0, "it does not take '%s'", order);
@@ -55,7 +55,7 @@ static void ask(struct child *worker, const char *order)
 	cr_assert_eq(strcmp(line, "ok"), 0, "'%s': %s", order, line);
 }
 
-static void finish(struct child *worker)
+static void finish_worker(struct child *worker)
 {
 	char line[LINE_BYTES];
 	close_fd(&worker->in);
@@ -65,11 +65,11 @@ static void finish(struct child *worker)
 }
 
 /* A kernel that ends its engine. */
-static void fail(struct child *worker)
+static void fail_engine(struct child *worker)
 {
 	char line[LINE_BYTES];
 	fake.service->faults = true;
-	ask(worker, "run illegal 0 1");
+	send_order_and_wait(worker, "run illegal 0 1");
 	cr_assert_eq(child_say(worker, "wait 0"), 0);
 	worker_expect(worker, "native 700", line);
 }
@@ -94,7 +94,7 @@ static bool is_another(void *former)
 	return pid > 0 && pid != *(pid_t *)former;
 }
 
-static long long count(pid_t engine, const char *what)
+static long long count_driver_calls(pid_t engine, const char *what)
 {
 	char line[64];
 	(void)snprintf(line, sizeof(line), "count %s", what);
@@ -113,30 +113,31 @@ static bool has_no_standby(void *unused)
 
 /* What a fault costs is the driver's time to tell, and no context. */
 Test(processes_cuda_standby, M10_after_a_fault_the_standby_serves_the_next_connection,
-     .fini = teardown)
+     .fini = teardown_standby)
 {
 	struct child guilty, again;
-	start("", "", false);
-	begin(&guilty, OWN);
-	ask(&guilty, "work 2");
+	start_standby_service("", "", false);
+	begin_worker(&guilty, OWN);
+	send_order_and_wait(&guilty, "work 2");
 	pid_t waiting = standby(), before = engine_of(OWN);
 	cr_expect_neq(waiting, before);
-	cr_expect_eq(count(waiting, "contexts"), 1);
-	fail(&guilty);
-	finish(&guilty);
-	begin(&again, OWN);
-	ask(&again, "work 5");
+	cr_expect_eq(count_driver_calls(waiting, "contexts"), 1);
+	fail_engine(&guilty);
+	finish_worker(&guilty);
+	begin_worker(&again, OWN);
+	send_order_and_wait(&again, "work 5");
 	cr_expect_eq(engine_of(OWN), waiting, "another engine was started");
-	cr_expect_eq(count(waiting, "contexts_created"), 1, "the context was made again");
-	cr_expect_eq(count(waiting, "misuse"), 0);
+	cr_expect_eq(count_driver_calls(waiting, "contexts_created"), 1,
+		     "the context was made again");
+	cr_expect_eq(count_driver_calls(waiting, "misuse"), 0);
 	cr_expect_neq(standby(), waiting);
-	finish(&again);
+	finish_worker(&again);
 }
 
 /* A service that keeps nothing of what its engines build, in place of the one that there is. */
 static void start_without_cache(void)
 {
-	start("", "", false);
+	start_standby_service("", "", false);
 	cr_assert_eq(setenv("XDG_CACHE_HOME", "/proc/no-such-folder", 1), 0);
 	cr_assert_eq(kill(fake.service->sycld.pid, SIGTERM), 0);
 	cr_assert_eq(child_wait(&fake.service->sycld, SOON), 0);
@@ -145,19 +146,20 @@ static void start_without_cache(void)
 }
 
 /* By its own build helper, as nothing is found anywhere. */
-Test(processes_cuda_standby, a_standby_that_became_its_own_users_engine_builds, .fini = teardown)
+Test(processes_cuda_standby, a_standby_that_became_its_own_users_engine_builds,
+     .fini = teardown_standby)
 {
 	struct child guilty, again;
 	start_without_cache();
-	begin(&guilty, OWN);
-	ask(&guilty, "work 2");
+	begin_worker(&guilty, OWN);
+	send_order_and_wait(&guilty, "work 2");
 	pid_t waiting = standby();
-	fail(&guilty);
-	finish(&guilty);
-	begin(&again, OWN);
-	ask(&again, "work 5");
+	fail_engine(&guilty);
+	finish_worker(&guilty);
+	begin_worker(&again, OWN);
+	send_order_and_wait(&again, "work 5");
 	cr_expect_eq(engine_of(OWN), waiting, "another engine was started");
-	finish(&again);
+	finish_worker(&again);
 }
 
 /* How many builds its engine had kept, -1: status does not show the user. */
@@ -176,150 +178,154 @@ static int kept_builds(unsigned uid)
 }
 
 /* What its user has built before is there, though it was nobody's when it started. */
-Test(processes_cuda_standby, a_standby_that_became_an_engine_has_its_users_builds, .fini = teardown)
+Test(processes_cuda_standby, a_standby_that_became_an_engine_has_its_users_builds,
+     .fini = teardown_standby)
 {
 	struct child guilty, again;
-	start("", "", geteuid() == 0);
-	begin(&guilty, OWN);
-	ask(&guilty, "work 1"); /* this bundle, and no other */
+	start_standby_service("", "", geteuid() == 0);
+	begin_worker(&guilty, OWN);
+	send_order_and_wait(&guilty, "work 1"); /* this bundle, and no other */
 	pid_t waiting = standby();
-	fail(&guilty);
-	finish(&guilty);
-	begin(&again, OWN);
-	ask(&again, "work 1");
+	fail_engine(&guilty);
+	finish_worker(&guilty);
+	begin_worker(&again, OWN);
+	send_order_and_wait(&again, "work 1");
 	cr_expect_eq(engine_of(OWN), waiting);
 	cr_expect_eq(kept_builds(geteuid()), 1);
-	finish(&again);
+	finish_worker(&again);
 }
 
-Test(processes_cuda_standby, M10_faults_one_after_another_each_find_a_standby, .fini = teardown)
+Test(processes_cuda_standby, M10_faults_one_after_another_each_find_a_standby,
+     .fini = teardown_standby)
 {
 	enum { FAULTS = 4 };
-	start("", "", false);
+	start_standby_service("", "", false);
 	for (int i = 0; i < FAULTS; i++) {
 		struct child worker;
-		begin(&worker, OWN);
-		ask(&worker, "work 1");
+		begin_worker(&worker, OWN);
+		send_order_and_wait(&worker, "work 1");
 		pid_t waiting = standby();
-		fail(&worker);
-		finish(&worker);
-		begin(&worker, OWN);
-		ask(&worker, "work 1");
+		fail_engine(&worker);
+		finish_worker(&worker);
+		begin_worker(&worker, OWN);
+		send_order_and_wait(&worker, "work 1");
 		cr_expect_eq(engine_of(OWN), waiting);
-		finish(&worker);
+		finish_worker(&worker);
 	}
 	/* With the standby there or on its way, as at the end. */
 	(void)standby();
 }
 
 /* Only what somebody uses, and more of it when more is used. */
-Test(processes_cuda_standby, A17_only_devices_in_use_are_prepared, .fini = teardown)
+Test(processes_cuda_standby, A17_only_devices_in_use_are_prepared, .fini = teardown_standby)
 {
 	struct child one, other;
-	start("devices 3", "", false);
-	begin(&one, OWN);
+	start_standby_service("devices 3", "", false);
+	begin_worker(&one, OWN);
 	cr_expect(has_no_standby(NULL), "nobody has used a device yet");
-	ask(&one, "work 1");
+	send_order_and_wait(&one, "work 1");
 	pid_t waiting = standby();
-	cr_expect_eq(count(waiting, "contexts"), 1);
-	begin(&other, OWN);
-	ask(&other, "device 2");
-	ask(&other, "work 1");
+	cr_expect_eq(count_driver_calls(waiting, "contexts"), 1);
+	begin_worker(&other, OWN);
+	send_order_and_wait(&other, "device 2");
+	send_order_and_wait(&other, "work 1");
 	fake_service_await(&fake, waiting, "contexts", 2);
 	cr_expect_eq(standby(), waiting);
-	finish(&one);
-	finish(&other);
+	finish_worker(&one);
+	finish_worker(&other);
 }
 
-Test(processes_cuda_standby, a_killed_one_is_replaced, .fini = teardown)
+Test(processes_cuda_standby, a_killed_one_is_replaced, .fini = teardown_standby)
 {
 	struct child worker;
-	start("", "", false);
-	begin(&worker, OWN);
-	ask(&worker, "work 1");
+	start_standby_service("", "", false);
+	begin_worker(&worker, OWN);
+	send_order_and_wait(&worker, "work 1");
 	pid_t waiting = standby();
 	cr_assert_eq(kill(waiting, SIGKILL), 0);
 	/* The service learns of it after the process has ended, so status may name the former one
 	 * for a moment. */
 	cr_expect(wait_until(is_another, &waiting, SOON), "no other standby comes");
-	ask(&worker, "work 1");
-	finish(&worker);
+	send_order_and_wait(&worker, "work 1");
+	finish_worker(&worker);
 }
 
 /* Its GPU fails while it waits: whoever comes gets an engine that was started anew. */
-Test(processes_cuda_standby, M10_a_broken_one_is_not_handed_out, .fini = teardown)
+Test(processes_cuda_standby, M10_a_broken_one_is_not_handed_out, .fini = teardown_standby)
 {
 	struct child guilty, again;
-	start("", "", false);
-	begin(&guilty, OWN);
-	ask(&guilty, "work 1");
+	start_standby_service("", "", false);
+	begin_worker(&guilty, OWN);
+	send_order_and_wait(&guilty, "work 1");
 	pid_t waiting = standby();
 	cr_assert_eq(fake_service_say(&fake, waiting, "command lose 719"),
 		     0); /* it rests, so it answers */
-	fail(&guilty);
-	finish(&guilty);
-	begin(&again, OWN);
-	ask(&again, "work 2");
+	fail_engine(&guilty);
+	finish_worker(&guilty);
+	begin_worker(&again, OWN);
+	send_order_and_wait(&again, "work 2");
 	cr_expect_neq(engine_of(OWN), waiting);
 	cr_assert(wait_until(processes_gone, &waiting, SOON));
-	finish(&again);
+	finish_worker(&again);
 }
 
-Test(processes_cuda_standby, it_goes_when_nobody_uses_devices_any_more, .fini = teardown)
+Test(processes_cuda_standby, it_goes_when_nobody_uses_devices_any_more, .fini = teardown_standby)
 {
 	struct child worker;
-	start("", "[service]\nengine_idle_seconds = 0\n", false);
-	begin(&worker, OWN);
-	ask(&worker, "work 1");
+	start_standby_service("", "[service]\nengine_idle_seconds = 0\n", false);
+	begin_worker(&worker, OWN);
+	send_order_and_wait(&worker, "work 1");
 	pid_t waiting = standby();
-	finish(&worker);
+	finish_worker(&worker);
 	cr_assert(wait_until(processes_gone, &waiting, SOON));
 	cr_assert(wait_until(has_no_standby, NULL, SOON));
 }
 
-Test(processes_cuda_standby, without_it_everything_works_as_well, .fini = teardown)
+Test(processes_cuda_standby, without_it_everything_works_as_well, .fini = teardown_standby)
 {
 	struct child guilty, again;
-	start("", "[service]\nstandby = no\n", false);
-	begin(&guilty, OWN);
-	ask(&guilty, "work 1");
-	fail(&guilty);
-	finish(&guilty);
-	begin(&again, OWN);
-	ask(&again, "work 1");
+	start_standby_service("", "[service]\nstandby = no\n", false);
+	begin_worker(&guilty, OWN);
+	send_order_and_wait(&guilty, "work 1");
+	fail_engine(&guilty);
+	finish_worker(&guilty);
+	begin_worker(&again, OWN);
+	send_order_and_wait(&again, "work 1");
 	cr_expect(has_no_standby(NULL));
-	finish(&again);
+	finish_worker(&again);
 }
 
-Test(processes_cuda_standby, with_session_isolation_the_next_session_gets_it, .fini = teardown)
+Test(processes_cuda_standby, with_session_isolation_the_next_session_gets_it,
+     .fini = teardown_standby)
 {
 	struct child one, other;
-	start("", "[isolation]\nisolation = session\n", false);
-	begin(&one, OWN);
-	ask(&one, "work 1");
+	start_standby_service("", "[isolation]\nisolation = session\n", false);
+	begin_worker(&one, OWN);
+	send_order_and_wait(&one, "work 1");
 	pid_t waiting = standby();
-	begin(&other, OWN);
-	ask(&other, "work 1");
-	cr_expect_eq(count(waiting, "contexts_created"), 1);
-	cr_expect_geq(count(waiting, "launches"), 1, "it does not run the session's work");
-	finish(&one);
-	finish(&other);
+	begin_worker(&other, OWN);
+	send_order_and_wait(&other, "work 1");
+	cr_expect_eq(count_driver_calls(waiting, "contexts_created"), 1);
+	cr_expect_geq(count_driver_calls(waiting, "launches"), 1,
+		      "it does not run the session's work");
+	finish_worker(&one);
+	finish_worker(&other);
 }
 
-Test(processes_cuda_standby, N5_it_ends_with_the_service, .fini = teardown)
+Test(processes_cuda_standby, N5_it_ends_with_the_service, .fini = teardown_standby)
 {
 	struct child worker;
-	start("", "", false);
-	begin(&worker, OWN);
-	ask(&worker, "work 1");
+	start_standby_service("", "", false);
+	begin_worker(&worker, OWN);
+	send_order_and_wait(&worker, "work 1");
 	pid_t waiting = standby();
-	finish(&worker);
+	finish_worker(&worker);
 	cr_assert_eq(kill(fake.service->sycld.pid, SIGTERM), 0);
 	cr_assert_eq(child_wait(&fake.service->sycld, SOON), 0);
 	cr_expect(!process_exists(waiting), "the service left it behind");
 	cr_assert_eq(private_service_restart(fake.service), 0);
-	begin(&worker, OWN);
-	ask(&worker, "work 1");
+	begin_worker(&worker, OWN);
+	send_order_and_wait(&worker, "work 1");
 	waiting = standby();
 	cr_assert_eq(kill(fake.service->sycld.pid, SIGKILL), 0);
 	cr_assert(wait_until(processes_gone, &waiting, SOON), "it goes on without a service");
@@ -464,20 +470,20 @@ static pid_t only_child(pid_t pid)
 }
 
 Test(processes_cuda_standby, M10_another_user_gets_it_and_it_is_that_users_alone,
-     .init = needs_root, .fini = teardown)
+     .init = needs_root, .fini = teardown_standby)
 {
 	struct child first, other;
 	char cache[PATH_MAX], early[PATH_MAX];
-	start("", "", true);
-	begin(&first, FIRST_UID);
-	ask(&first, "work 1");
+	start_standby_service("", "", true);
+	begin_worker(&first, FIRST_UID);
+	send_order_and_wait(&first, "work 1");
 	pid_t model = engine_of(FIRST_UID), waiting = standby();
 	early_cache_of(waiting, early);
 	cr_expect(threads_have(waiting, "Uid:", 10, 0), "it has a user already");
-	begin(&other, OTHER_UID);
-	ask(&other, "work 5");
+	begin_worker(&other, OTHER_UID);
+	send_order_and_wait(&other, "work 5");
 	cr_expect_eq(engine_of(OTHER_UID), waiting);
-	cr_expect_eq(count(waiting, "contexts_created"), 1);
+	cr_expect_eq(count_driver_calls(waiting, "contexts_created"), 1);
 	cr_expect(threads_have(model, "Gid:", 10, 65534) ==
 		  threads_have(waiting, "Gid:", 10, 65534));
 	/* Also those of a driver that were there before it had a user. The helper builds, and runs
@@ -493,29 +499,29 @@ Test(processes_cuda_standby, M10_another_user_gets_it_and_it_is_that_users_alone
 	(void)snprintf(cache, sizeof(cache), "/var/cache/sycld/%d", OTHER_UID);
 	expect_link(waiting, 255, cache);
 	cr_expect(access(early, F_OK) < 0, "%s is left", early);
-	ask(&first, "work 1");
-	finish(&first);
-	finish(&other);
+	send_order_and_wait(&first, "work 1");
+	finish_worker(&first);
+	finish_worker(&other);
 }
 
 /* Root is a user like the others. */
 Test(processes_cuda_standby, M10_after_a_fault_another_users_standby_is_roots, .init = needs_root,
-     .fini = teardown)
+     .fini = teardown_standby)
 {
 	struct child first, guilty, again;
-	start("", "", true);
-	begin(&first, FIRST_UID);
-	ask(&first, "work 1");
-	begin(&guilty, OWN);
-	ask(&guilty, "work 1");
+	start_standby_service("", "", true);
+	begin_worker(&first, FIRST_UID);
+	send_order_and_wait(&first, "work 1");
+	begin_worker(&guilty, OWN);
+	send_order_and_wait(&guilty, "work 1");
 	pid_t waiting = standby();
-	fail(&guilty);
-	finish(&guilty);
-	begin(&again, OWN);
-	ask(&again, "work 1");
+	fail_engine(&guilty);
+	finish_worker(&guilty);
+	begin_worker(&again, OWN);
+	send_order_and_wait(&again, "work 1");
 	cr_expect_eq(engine_of(0), waiting);
 	expect_logged(waiting);
-	ask(&first, "work 1");
-	finish(&again);
-	finish(&first);
+	send_order_and_wait(&first, "work 1");
+	finish_worker(&again);
+	finish_worker(&first);
 }

@@ -55,8 +55,8 @@ static bool worker_ready(struct child *worker, const struct private_service *ser
 	return false;
 }
 
-static void start(struct child *worker, const struct private_service *service, const char *command,
-		  int uid)
+static void start_fault_worker(struct child *worker, const struct private_service *service,
+			       const char *command, int uid)
 {
 	char text[16];
 	(void)snprintf(text, sizeof(text), "%d", uid);
@@ -64,7 +64,7 @@ static void start(struct child *worker, const struct private_service *service, c
 	worker_start_with(worker, NULL, service->endpoint, command, arguments);
 }
 
-static void step(struct child *worker)
+static void step_worker(struct child *worker)
 {
 	char line[LINE_BYTES];
 	cr_assert_eq(child_say(worker, "go on"), 0);
@@ -122,13 +122,13 @@ static void run_case(const struct fault_case *fault)
 	service->faults = true;
 	struct child neighbour = CHILD_INIT, guilty = CHILD_INIT, again = CHILD_INIT;
 	int guilty_uid = root ? GUILTY_UID : 0, neighbour_uid = root ? NEIGHBOUR_UID : 0;
-	start(&guilty, service, fault->command, guilty_uid);
+	start_fault_worker(&guilty, service, fault->command, guilty_uid);
 	if (!worker_ready(&guilty, service, "the guilty one"))
 		skip_without_gpu();
 	if (root) {
-		start(&neighbour, service, "gpu-steps", neighbour_uid);
+		start_fault_worker(&neighbour, service, "gpu-steps", neighbour_uid);
 		cr_assert(worker_ready(&neighbour, service, "the neighbour"));
-		step(&neighbour);
+		step_worker(&neighbour);
 	}
 	pid_t engine = root ? private_service_engine(service, NEIGHBOUR_UID) : 0;
 	struct adopted adopted = {service, root ? GUILTY_UID : -1,
@@ -140,17 +140,17 @@ static void run_case(const struct fault_case *fault)
 	expect_blame(&guilty, fault);
 	uint64_t told_ns = clock_now_ns();
 
-	start(&again, service, "gpu-steps", guilty_uid);
+	start_fault_worker(&again, service, "gpu-steps", guilty_uid);
 	cr_assert(worker_ready(&again, service, "the next one"));
 	cr_log_info("%s: told after %llu us, worked again %llu ms later", fault->kernel,
 		    (unsigned long long)(told_ns - begin_ns) / 1000,
 		    (unsigned long long)(clock_now_ns() - told_ns) / 1000000);
-	step(&again);
+	step_worker(&again);
 	cr_expect(wait_until(is_adopted, &adopted, SOON), "it is not the standby that works");
 	child_end(&again);
 	if (!root)
 		return;
-	step(&neighbour);
+	step_worker(&neighbour);
 	cr_expect_eq(private_service_engine(service, NEIGHBOUR_UID), engine,
 		     "the neighbour's engine was replaced");
 	child_end(&neighbour);
@@ -189,12 +189,12 @@ Test(processes_gpu_faults, M10_sessions_of_the_same_user_get_device_lost_once)
 	service->faults = true;
 	struct child bystander = CHILD_INIT, guilty = CHILD_INIT;
 	char line[LINE_BYTES];
-	start(&guilty, service, "gpu-illegal", 0);
+	start_fault_worker(&guilty, service, "gpu-illegal", 0);
 	if (!worker_ready(&guilty, service, "the guilty one"))
 		skip_without_gpu();
-	start(&bystander, service, "gpu-steps", 0);
+	start_fault_worker(&bystander, service, "gpu-steps", 0);
 	cr_assert(worker_ready(&bystander, service, "the bystander"));
-	step(&bystander);
+	step_worker(&bystander);
 	cr_assert_eq(child_say(&guilty, "go"), 0);
 	expect_blame(&guilty, &(struct fault_case){"gpu-illegal", "illegal", {700}});
 	cr_assert_eq(child_say(&bystander, "go on"), 0);

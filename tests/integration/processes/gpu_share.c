@@ -40,7 +40,8 @@ static bool exists(const char *folder, const char *name, char path[PATH_MAX])
 }
 
 /* "NAME ARGUMENTS": tell it; its answer is in `line`. */
-__attribute__((format(printf, 2, 3))) static void tell(struct party *party, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void send_and_read(struct party *party,
+								const char *format, ...)
 {
 	char line[LINE_BYTES];
 	va_list arguments;
@@ -55,7 +56,7 @@ __attribute__((format(printf, 2, 3))) static void tell(struct party *party, cons
 /* As above, and it answers "ok"; what follows that. */
 #define ask(party, ...)                                                                            \
 	__extension__({                                                                            \
-		tell(party, __VA_ARGS__);                                                          \
+		send_and_read(party, __VA_ARGS__);                                                 \
 		cr_assert(strncmp((party)->line, "ok", 2) == 0, "%s", (party)->line);              \
 		(party)->line + ((party)->line[2] ? 3 : 2);                                        \
 	})
@@ -63,7 +64,7 @@ __attribute__((format(printf, 2, 3))) static void tell(struct party *party, cons
 /* Tell it, and it fails with this code, or for another reason with this word. */
 #define expect_refused(party, word, ...)                                                           \
 	do {                                                                                       \
-		tell(party, __VA_ARGS__);                                                          \
+		send_and_read(party, __VA_ARGS__);                                                 \
 		cr_expect(strncmp((party)->line, "result", 6) == 0 && strstr((party)->line, word), \
 			  "%s", (party)->line);                                                    \
 	} while (0)
@@ -154,7 +155,7 @@ static bool start_on(bool real)
 	return true;
 }
 
-static void start(void)
+static void start_share_parties(void)
 {
 	if (!start_on(true) && !start_on(false))
 		cr_skip_test("SKIPPED: neither an NVIDIA GPU nor the double of its driver");
@@ -280,13 +281,13 @@ static void to_a_program_and_back(const char *kind)
 }
 
 Test(processes_gpu_share, F10_a_descriptor_shows_a_program_the_buffer_and_nothing_else,
-     .init = start, .fini = stop)
+     .init = start_share_parties, .fini = stop)
 {
 	to_a_program_and_back("vmm");
 }
 
-Test(processes_gpu_share, F10_a_handle_shows_a_program_the_buffer_and_nothing_else, .init = start,
-     .fini = stop)
+Test(processes_gpu_share, F10_a_handle_shows_a_program_the_buffer_and_nothing_else,
+     .init = start_share_parties, .fini = stop)
 {
 	to_a_program_and_back("ipc");
 }
@@ -311,14 +312,14 @@ static void a_program_dies(const char *kind)
 	close_fd(&exported.descriptor);
 }
 
-Test(processes_gpu_share, F10_a_program_that_dies_with_a_descriptor_harms_nobody, .init = start,
-     .fini = stop)
+Test(processes_gpu_share, F10_a_program_that_dies_with_a_descriptor_harms_nobody,
+     .init = start_share_parties, .fini = stop)
 {
 	a_program_dies("vmm");
 }
 
-Test(processes_gpu_share, F10_a_program_that_dies_with_a_handle_harms_nobody, .init = start,
-     .fini = stop)
+Test(processes_gpu_share, F10_a_program_that_dies_with_a_handle_harms_nobody,
+     .init = start_share_parties, .fini = stop)
 {
 	a_program_dies("ipc");
 }
@@ -349,13 +350,13 @@ static void a_session_dies(const char *kind)
 }
 
 Test(processes_gpu_share, F10_a_session_that_dies_leaves_its_descriptors_memory_to_the_others,
-     .init = start, .fini = stop)
+     .init = start_share_parties, .fini = stop)
 {
 	a_session_dies("vmm");
 }
 
 Test(processes_gpu_share, F10_a_session_that_dies_leaves_its_handles_memory_to_the_others,
-     .init = start, .fini = stop)
+     .init = start_share_parties, .fini = stop)
 {
 	a_session_dies("ipc");
 }
@@ -363,7 +364,7 @@ Test(processes_gpu_share, F10_a_session_that_dies_leaves_its_handles_memory_to_t
 /* Two sessions have one buffer; the first is killed while its host writes it, and the other's
  * groups go on, that wait and later ones. */
 Test(processes_gpu_share, D8_F10_a_session_killed_while_it_holds_a_host_accessor_holds_nobody_up,
-     .init = start, .fini = stop)
+     .init = start_share_parties, .fini = stop)
 {
 	static const char *const kinds[] = {"vmm", "ipc"};
 	for (int i = 0; i < 2; i++) {
@@ -386,8 +387,8 @@ Test(processes_gpu_share, D8_F10_a_session_killed_while_it_holds_a_host_accessor
 	}
 }
 
-Test(processes_gpu_share, F10_the_memory_of_a_dead_engine_stays_with_a_program, .init = start,
-     .fini = stop)
+Test(processes_gpu_share, F10_the_memory_of_a_dead_engine_stays_with_a_program,
+     .init = start_share_parties, .fini = stop)
 {
 	struct exported exported = make_and_export("vmm", 21);
 	open_in_program(&exported);
@@ -433,7 +434,7 @@ static void from_a_program(const char *kind)
 	(void)ask(&test.program, "fill 33");
 	(void)ask(&test.program, "sync");
 	(void)ask(&test.worker, "check 33");
-	tell(&test.worker, "export");
+	send_and_read(&test.worker, "export");
 	cr_assert(strstr(test.worker.line, "SYCL_ERROR_INVALID"),
 		  "it is the program's to export: %s", test.worker.line);
 	(void)ask(&test.worker, "close");
@@ -443,18 +444,20 @@ static void from_a_program(const char *kind)
 	close_fd(&exported.descriptor);
 }
 
-Test(processes_gpu_share, F10_a_programs_descriptor_is_imported, .init = start, .fini = stop)
+Test(processes_gpu_share, F10_a_programs_descriptor_is_imported, .init = start_share_parties,
+     .fini = stop)
 {
 	from_a_program("vmm");
 }
 
-Test(processes_gpu_share, F10_a_programs_handle_is_imported, .init = start, .fini = stop)
+Test(processes_gpu_share, F10_a_programs_handle_is_imported, .init = start_share_parties,
+     .fini = stop)
 {
 	from_a_program("ipc");
 }
 
-Test(processes_gpu_share, F10_an_exporting_program_that_dies_harms_nobody, .init = start,
-     .fini = stop)
+Test(processes_gpu_share, F10_an_exporting_program_that_dies_harms_nobody,
+     .init = start_share_parties, .fini = stop)
 {
 	struct exported exported = make_in_program("vmm", 41);
 	import_into(&test.worker, &exported);
@@ -478,7 +481,8 @@ Test(processes_gpu_share, F10_an_exporting_program_that_dies_harms_nobody, .init
 
 /* What is no memory, or not what was said of it, is refused; the session, its buffer and its
  * neighbour stay. */
-Test(processes_gpu_share, F10_forged_names_and_sizes_are_refused, .init = start, .fini = stop)
+Test(processes_gpu_share, F10_forged_names_and_sizes_are_refused, .init = start_share_parties,
+     .fini = stop)
 {
 	char zeroes[HEX + 1], forged[HEX + 1];
 	memset(zeroes, '0', HEX);
@@ -487,7 +491,7 @@ Test(processes_gpu_share, F10_forged_names_and_sizes_are_refused, .init = start,
 	struct exported exported = make_and_export("vmm", 51);
 	cr_assert(start_worker(&test.second));
 
-	tell(&test.second, "import ipc %d %d %s", SIZE, 2 << 20, forged);
+	send_and_read(&test.second, "import ipc %d %d %s", SIZE, 2 << 20, forged);
 	cr_expect(strncmp(test.second.line, "result", 6) == 0, "%s", test.second.line);
 	int ends[2];
 	cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
@@ -497,7 +501,7 @@ Test(processes_gpu_share, F10_forged_names_and_sizes_are_refused, .init = start,
 	int memory = memfd_create("no device's", MFD_CLOEXEC);
 	cr_assert_eq(ftruncate(memory, 2 << 20), 0);
 	send_descriptor(&test.second, memory);
-	tell(&test.second, "import vmm %d %d %s", SIZE, 2 << 20, zeroes);
+	send_and_read(&test.second, "import vmm %d %d %s", SIZE, 2 << 20, zeroes);
 	cr_expect(strncmp(test.second.line, "result", 6) == 0, "%s", test.second.line);
 
 	/* This engine's memory, said to be larger, smaller, or of another size beneath. */
@@ -512,7 +516,7 @@ Test(processes_gpu_share, F10_forged_names_and_sizes_are_refused, .init = start,
 	/* A stranger's, said to be larger. */
 	struct exported foreign = make_in_program("vmm", 52);
 	send_descriptor(&test.second, foreign.descriptor);
-	tell(&test.second, "import vmm %d %lu %s", SIZE, foreign.mapped * 2, zeroes);
+	send_and_read(&test.second, "import vmm %d %lu %s", SIZE, foreign.mapped * 2, zeroes);
 	cr_expect(strncmp(test.second.line, "result", 6) == 0, "%s", test.second.line);
 
 	cr_assert(wait_until(is_charged_nothing, &test.second, SOON));
@@ -548,8 +552,8 @@ static void hand_over(int rounds)
 	close_fd(&exported.descriptor);
 }
 
-Test(processes_gpu_share, F10_a_sessions_event_hands_memory_over_many_times, .init = start,
-     .fini = stop)
+Test(processes_gpu_share, F10_a_sessions_event_hands_memory_over_many_times,
+     .init = start_share_parties, .fini = stop)
 {
 	char hex[HEX + 1];
 	(void)snprintf(hex, sizeof(hex), "%.128s", ask(&test.worker, "make-event"));
@@ -559,8 +563,8 @@ Test(processes_gpu_share, F10_a_sessions_event_hands_memory_over_many_times, .in
 	(void)ask(&test.worker, "close-event");
 }
 
-Test(processes_gpu_share, F10_a_programs_event_hands_memory_over_many_times, .init = start,
-     .fini = stop)
+Test(processes_gpu_share, F10_a_programs_event_hands_memory_over_many_times,
+     .init = start_share_parties, .fini = stop)
 {
 	char hex[HEX + 1];
 	(void)snprintf(hex, sizeof(hex), "%.128s", ask(&test.program, "make-event"));
@@ -573,7 +577,7 @@ Test(processes_gpu_share, F10_a_programs_event_hands_memory_over_many_times, .in
 /* What it has recorded may never happen: its driver decides. Whoever waits for it may wait for
  * ever, but nobody else does. */
 Test(processes_gpu_share, F10_a_program_that_dies_before_its_event_happens_harms_nobody,
-     .init = start, .fini = stop)
+     .init = start_share_parties, .fini = stop)
 {
 	char hex[HEX + 1];
 	struct exported exported = make_and_export("vmm", 81);
@@ -600,12 +604,12 @@ Test(processes_gpu_share, F10_a_program_that_dies_before_its_event_happens_harms
 	close_fd(&exported.descriptor);
 }
 
-Test(processes_gpu_share, F10_a_forged_event_is_refused, .init = start, .fini = stop)
+Test(processes_gpu_share, F10_a_forged_event_is_refused, .init = start_share_parties, .fini = stop)
 {
 	char forged[HEX + 1];
 	memset(forged, '7', HEX);
 	forged[HEX] = '\0';
-	tell(&test.worker, "open-event %s", forged);
+	send_and_read(&test.worker, "open-event %s", forged);
 	cr_expect(strncmp(test.worker.line, "result", 6) == 0, "%s", test.worker.line);
 	(void)ask(&test.worker, "make vmm %d 61", SIZE);
 	(void)ask(&test.worker, "check 61");
@@ -633,7 +637,8 @@ static bool is_free_again(void *wanted)
 	return free_bytes >= *(const unsigned long *)wanted;
 }
 
-Test(processes_gpu_share, F10_what_was_shared_is_given_back, .init = start, .fini = stop)
+Test(processes_gpu_share, F10_what_was_shared_is_given_back, .init = start_share_parties,
+     .fini = stop)
 {
 	share_once("vmm");
 	share_once("ipc");

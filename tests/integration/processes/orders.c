@@ -24,7 +24,7 @@ static void remember(sycl_result r)
 }
 
 /* A buffer of so many bytes, filled on the device. */
-static sycl_result work(struct client *client, uint64_t bytes, uint64_t timeout_ns)
+static sycl_result fill_one_buffer(struct client *client, uint64_t bytes, uint64_t timeout_ns)
 {
 	const uint32_t pattern = 7;
 	sycl_buffer buffer;
@@ -75,13 +75,13 @@ Test(processes_orders, N4_a_killed_session_is_told_why_and_others_go_on)
 	struct private_service *service = processes_service(NULL, false);
 	char ids[2][24];
 	struct client victim = client_open(service), other = client_open(service);
-	cr_assert_eq(work(&victim, large_bytes, SOON), 0);
+	cr_assert_eq(fill_one_buffer(&victim, large_bytes, SOON), 0);
 	numbers(service, ids, 2);
 	ORDER(service, "kill", ids[0], "--reason", "too greedy");
 	cr_assert(private_service_wait_sessions(service, 1, SOON));
-	cr_expect_eq(work(&victim, large_bytes, SOON), SYCL_ERROR_CONNECTION_LOST);
+	cr_expect_eq(fill_one_buffer(&victim, large_bytes, SOON), SYCL_ERROR_CONNECTION_LOST);
 	cr_expect(strstr(last_words, "ended by the operator: too greedy"), "%s", last_words);
-	cr_expect_eq(work(&other, large_bytes, SOON), 0);
+	cr_expect_eq(fill_one_buffer(&other, large_bytes, SOON), 0);
 	REFUSED(service, 1, "there is no session", "kill", ids[0]);
 	client_close(&victim);
 	client_close(&other);
@@ -136,7 +136,7 @@ Test(processes_orders, N4_of_a_killed_session_nothing_more_is_begun)
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service(NULL, false);
 	struct client other = client_open(service);
-	cr_assert_eq(work(&other, small_bytes, SOON), 0);
+	cr_assert_eq(fill_one_buffer(&other, small_bytes, SOON), 0);
 	json_int_t ran = GROUPS;
 	for (int i = 0; i < ROUNDS && ran >= GROUPS; i++) {
 		char ids[2][24];
@@ -149,14 +149,14 @@ Test(processes_orders, N4_of_a_killed_session_nothing_more_is_begun)
 		submit_long(&victim, buffer, GROUPS);
 		numbers(service, ids, 2);
 		ORDER(service, "kill", ids[1]);
-		cr_expect_eq(work(&other, small_bytes, SOON), 0);
+		cr_expect_eq(fill_one_buffer(&other, small_bytes, SOON), 0);
 		cr_assert(private_service_wait_sessions(service, 1, SOON));
 		ran = sent(service) - before;
 		(void)sycl_buffer_release(buffer);
 		client_close(&victim);
 	}
 	cr_expect_lt(ran, GROUPS);
-	cr_expect_eq(work(&other, small_bytes, SOON), 0);
+	cr_expect_eq(fill_one_buffer(&other, small_bytes, SOON), 0);
 	client_close(&other);
 }
 
@@ -168,10 +168,10 @@ Test(processes_orders, N4_a_users_engine_is_killed_and_the_next_one_serves)
 	pid_t before = processes_engine(service);
 	ORDER(service, "kill", "--uid", user());
 	cr_assert(private_service_wait_sessions(service, 0, SOON));
-	cr_expect_neq(work(&one, small_bytes, SOON), 0);
-	cr_expect_neq(work(&two, small_bytes, SOON), 0);
+	cr_expect_neq(fill_one_buffer(&one, small_bytes, SOON), 0);
+	cr_expect_neq(fill_one_buffer(&two, small_bytes, SOON), 0);
 	struct client next = client_open(service);
-	cr_expect_eq(work(&next, small_bytes, SOON), 0);
+	cr_expect_eq(fill_one_buffer(&next, small_bytes, SOON), 0);
 	cr_expect_neq(processes_engine(service), before);
 	client_close(&one);
 	client_close(&two);
@@ -184,7 +184,7 @@ Test(processes_orders, a_paused_session_rests_and_others_go_on)
 	struct private_service *service = processes_service(NULL, false);
 	char ids[2][24];
 	struct client paused = client_open(service), other = client_open(service);
-	cr_assert_eq(work(&paused, small_bytes, SOON), 0);
+	cr_assert_eq(fill_one_buffer(&paused, small_bytes, SOON), 0);
 	numbers(service, ids, 2);
 	ORDER(service, "pause", ids[0]);
 	sycl_buffer buffer;
@@ -194,7 +194,7 @@ Test(processes_orders, a_paused_session_rests_and_others_go_on)
 	cr_assert_eq(sycl_queue_fill(paused.queue, buffer, 0, small_bytes, &pattern,
 				     sizeof(pattern), NULL),
 		     0);
-	cr_expect_eq(work(&other, small_bytes, SOON), 0);
+	cr_expect_eq(fill_one_buffer(&other, small_bytes, SOON), 0);
 	/* The other one's work came later and is done. */
 	cr_expect_eq(sycl_queue_wait_for(paused.queue, 0), SYCL_ERROR_TIMEOUT);
 	ORDER(service, "resume", ids[0]);
@@ -202,8 +202,8 @@ Test(processes_orders, a_paused_session_rests_and_others_go_on)
 	(void)sycl_buffer_release(buffer);
 	ORDER(service, "pause", "--all");
 	ORDER(service, "resume", "--uid", user());
-	cr_expect_eq(work(&paused, small_bytes, SOON), 0);
-	cr_expect_eq(work(&other, small_bytes, SOON), 0);
+	cr_expect_eq(fill_one_buffer(&paused, small_bytes, SOON), 0);
+	cr_expect_eq(fill_one_buffer(&other, small_bytes, SOON), 0);
 	client_close(&paused);
 	client_close(&other);
 }
@@ -220,10 +220,10 @@ Test(processes_orders, while_drained_nobody_new_is_let_in_and_who_is_there_goes_
 		cr_expect_neq(sycl_platform_open(service->endpoint, &none), 0);
 		cr_expect(strstr(sycl_get_last_error_text(), "admits no new session"), "%s",
 			  sycl_get_last_error_text());
-		cr_expect_eq(work(&there, small_bytes, SOON), 0);
+		cr_expect_eq(fill_one_buffer(&there, small_bytes, SOON), 0);
 		ORDER(service, "resume", whose[i][0], whose[i][1]);
 		struct client next = client_open(service);
-		cr_expect_eq(work(&next, small_bytes, SOON), 0);
+		cr_expect_eq(fill_one_buffer(&next, small_bytes, SOON), 0);
 		client_close(&next);
 	}
 	client_close(&there);
@@ -236,22 +236,23 @@ Test(processes_orders, a_limit_changes_for_one_session_for_a_user_and_back)
 	struct private_service *service = processes_service(NULL, false);
 	char ids[2][24];
 	struct client one = client_open(service), two = client_open(service);
-	cr_assert_eq(work(&one, large_bytes, SOON), 0);
+	cr_assert_eq(fill_one_buffer(&one, large_bytes, SOON), 0);
 	numbers(service, ids, 2);
 	ORDER(service, "limit", "buffer_bytes=64K", ids[0]);
-	cr_expect_eq(work(&one, large_bytes, SOON), SYCL_ERROR_QUOTA);
-	cr_expect_eq(work(&one, small_bytes, SOON), 0);
-	cr_expect_eq(work(&two, large_bytes, SOON), 0);
+	cr_expect_eq(fill_one_buffer(&one, large_bytes, SOON), SYCL_ERROR_QUOTA);
+	cr_expect_eq(fill_one_buffer(&one, small_bytes, SOON), 0);
+	cr_expect_eq(fill_one_buffer(&two, large_bytes, SOON), 0);
 
 	ORDER(service, "limit", "buffer_bytes=512K", "--uid", user());
-	cr_expect_eq(work(&two, large_bytes, SOON), SYCL_ERROR_QUOTA);
+	cr_expect_eq(fill_one_buffer(&two, large_bytes, SOON), SYCL_ERROR_QUOTA);
 	struct client three = client_open(service);
-	cr_expect_neq(work(&three, large_bytes, SOON), 0);
+	cr_expect_neq(fill_one_buffer(&three, large_bytes, SOON), 0);
 	ORDER(service, "limit", "buffer_bytes=default", "--uid", user());
-	cr_expect_eq(work(&two, large_bytes, SOON), 0);
-	cr_expect_eq(work(&one, large_bytes, SOON), SYCL_ERROR_QUOTA, "that was said of it alone");
+	cr_expect_eq(fill_one_buffer(&two, large_bytes, SOON), 0);
+	cr_expect_eq(fill_one_buffer(&one, large_bytes, SOON), SYCL_ERROR_QUOTA,
+		     "that was said of it alone");
 	ORDER(service, "limit", "buffer_bytes=default", ids[0]);
-	cr_expect_eq(work(&one, large_bytes, SOON), 0);
+	cr_expect_eq(fill_one_buffer(&one, large_bytes, SOON), 0);
 	client_close(&one);
 	client_close(&two);
 	client_close(&three);
@@ -271,7 +272,7 @@ Test(processes_orders,
 	sycl_buffer buffer;
 	sycl_kernel kernel;
 	sycl_handler handler;
-	cr_assert_eq(work(&runaway, large_bytes, SOON), 0);
+	cr_assert_eq(fill_one_buffer(&runaway, large_bytes, SOON), 0);
 	cr_assert_eq(
 		sycl_buffer_create(runaway.platform, NULL, small_bytes, SYCL_HOST_NONE, &buffer),
 		0);
@@ -286,7 +287,7 @@ Test(processes_orders,
 		  sycl_get_last_error_text());
 	cr_expect(strstr(sycl_get_last_error_text(), "endless"), "%s", sycl_get_last_error_text());
 	struct client next = client_open(service);
-	cr_expect_eq(work(&next, large_bytes, SOON), 0);
+	cr_expect_eq(fill_one_buffer(&next, large_bytes, SOON), 0);
 	cr_expect_neq(processes_engine(service), before);
 	(void)sycl_kernel_release(kernel);
 	(void)sycl_buffer_release(buffer);
@@ -315,6 +316,6 @@ Test(processes_orders, what_makes_no_sense_is_said)
 	REFUSED(service, 1, "is a limit of users", "limit", "sessions_per_tenant=5", ids[0]);
 	REFUSED(service, 1, "from 1 to", "limit", "sessions_per_tenant=default", "--all");
 	REFUSED(service, 1, "not drained", "drain", ids[0]);
-	cr_expect_eq(work(&client, large_bytes, SOON), 0);
+	cr_expect_eq(fill_one_buffer(&client, large_bytes, SOON), 0);
 	client_close(&client);
 }

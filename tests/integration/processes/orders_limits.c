@@ -37,7 +37,7 @@ static sycl_result remember(sycl_result r)
 			  words);                                                                  \
 	} while (0)
 
-static sycl_result make(const struct client *client, uint64_t bytes, sycl_buffer *buffer_out)
+static sycl_result make_buffer(const struct client *client, uint64_t bytes, sycl_buffer *buffer_out)
 {
 	return remember(
 		sycl_buffer_create(client->platform, NULL, bytes, SYCL_HOST_NONE, buffer_out));
@@ -58,7 +58,7 @@ static sycl_result await(sycl_event event)
 	return r;
 }
 
-static sycl_result fill(const struct client *client, sycl_buffer buffer, uint64_t bytes)
+static sycl_result fill_and_wait(const struct client *client, sycl_buffer buffer, uint64_t bytes)
 {
 	sycl_event event;
 	sycl_result r = begin_fill(client, buffer, bytes, &event);
@@ -66,13 +66,13 @@ static sycl_result fill(const struct client *client, sycl_buffer buffer, uint64_
 }
 
 /* A buffer of so many bytes, filled on the device and released again. */
-static sycl_result work(const struct client *client, uint64_t bytes)
+static sycl_result fill_one_buffer(const struct client *client, uint64_t bytes)
 {
 	sycl_buffer buffer;
-	sycl_result r = make(client, bytes, &buffer);
+	sycl_result r = make_buffer(client, bytes, &buffer);
 	if (r < 0)
 		return r;
-	r = fill(client, buffer, bytes);
+	r = fill_and_wait(client, buffer, bytes);
 	(void)sycl_buffer_release(buffer);
 	return r;
 }
@@ -87,14 +87,15 @@ static sycl_result fourth(const struct client *client)
 	sycl_buffer held, other;
 	sycl_host_accessor accessor;
 	sycl_event events[3];
-	cr_assert(make(client, small_bytes, &held) == 0 && make(client, small_bytes, &other) == 0,
+	cr_assert(make_buffer(client, small_bytes, &held) == 0 &&
+			  make_buffer(client, small_bytes, &other) == 0,
 		  "%s", last_words);
 	cr_assert_eq(sycl_host_accessor_create(held, SYCL_ACCESS_READ_WRITE, &accessor), 0, "%s",
 		     sycl_get_last_error_text());
 	for (int i = 0; i < 3; i++)
 		cr_assert_eq(begin_fill(client, held, small_bytes, &events[i]), 0, "%s",
 			     last_words);
-	sycl_result r = fill(client, other, small_bytes);
+	sycl_result r = fill_and_wait(client, other, small_bytes);
 	char words[sizeof(last_words)];
 	memcpy(words, last_words, sizeof(words));
 	(void)sycl_host_accessor_release(accessor);
@@ -167,7 +168,7 @@ Test(processes_orders_limits, B16_groups_in_flight_are_limited_by_an_order)
 	TOLD(fourth(&one), SYCL_ERROR_QUOTA, TOO_MANY);
 	cr_expect_eq(fourth(&two), 0, "%s", last_words);
 	/* Room again when those have ended. */
-	cr_expect_eq(work(&one, small_bytes), 0, "%s", last_words);
+	cr_expect_eq(fill_one_buffer(&one, small_bytes), 0, "%s", last_words);
 
 	LIMIT(service, "groups_in_flight=default", ids[0]);
 	LIMIT(service, "groups_in_flight=3", "--uid", user());
@@ -278,28 +279,28 @@ Test(processes_orders_limits, B16_memory_on_devices_is_limited_by_an_order)
 	struct client one = fake_open(service), two = fake_open(service);
 	numbers(service, ids, 2);
 	sycl_buffer kept;
-	cr_assert_eq(make(&one, large_bytes, &kept), 0);
-	cr_assert_eq(fill(&one, kept, large_bytes), 0, "%s", last_words);
+	cr_assert_eq(make_buffer(&one, large_bytes, &kept), 0);
+	cr_assert_eq(fill_and_wait(&one, kept, large_bytes), 0, "%s", last_words);
 	LIMIT(service, "device_bytes=1028K", ids[0]);
-	cr_expect_eq(fill(&one, kept, large_bytes), 0, "%s", last_words);
-	cr_expect_eq(work(&one, small_bytes), 0, "%s", last_words);
-	TOLD(work(&one, 2 * small_bytes), SYCL_ERROR_QUOTA, TOO_LARGE);
-	cr_expect_eq(work(&two, large_bytes), 0, "%s", last_words);
+	cr_expect_eq(fill_and_wait(&one, kept, large_bytes), 0, "%s", last_words);
+	cr_expect_eq(fill_one_buffer(&one, small_bytes), 0, "%s", last_words);
+	TOLD(fill_one_buffer(&one, 2 * small_bytes), SYCL_ERROR_QUOTA, TOO_LARGE);
+	cr_expect_eq(fill_one_buffer(&two, large_bytes), 0, "%s", last_words);
 	LIMIT(service, "device_bytes=default", ids[0]);
-	cr_expect_eq(work(&one, 2 * small_bytes), 0, "%s", last_words);
+	cr_expect_eq(fill_one_buffer(&one, 2 * small_bytes), 0, "%s", last_words);
 
 	/* All of a user's sessions together: what one has another cannot have, and another user's
 	 * are their own. */
 	LIMIT(service, "tenant_device_bytes=1028K", "--uid", user());
-	cr_expect_eq(work(&two, small_bytes), 0, "%s", last_words);
-	TOLD(work(&two, 2 * small_bytes), SYCL_ERROR_QUOTA, TOO_LARGE);
-	TOLD(work(&one, 2 * small_bytes), SYCL_ERROR_QUOTA, TOO_LARGE);
-	cr_expect_eq(fill(&one, kept, large_bytes), 0, "%s", last_words);
+	cr_expect_eq(fill_one_buffer(&two, small_bytes), 0, "%s", last_words);
+	TOLD(fill_one_buffer(&two, 2 * small_bytes), SYCL_ERROR_QUOTA, TOO_LARGE);
+	TOLD(fill_one_buffer(&one, 2 * small_bytes), SYCL_ERROR_QUOTA, TOO_LARGE);
+	cr_expect_eq(fill_and_wait(&one, kept, large_bytes), 0, "%s", last_words);
 	LIMIT(service, "tenant_device_bytes=1", "--uid", user());
 	another_user_works(service);
-	TOLD(work(&two, small_bytes), SYCL_ERROR_QUOTA, TOO_LARGE);
+	TOLD(fill_one_buffer(&two, small_bytes), SYCL_ERROR_QUOTA, TOO_LARGE);
 	LIMIT(service, "tenant_device_bytes=default", "--uid", user());
-	cr_expect_eq(work(&two, large_bytes), 0, "%s", last_words);
+	cr_expect_eq(fill_one_buffer(&two, large_bytes), 0, "%s", last_words);
 	(void)sycl_buffer_release(kept);
 	client_close(&one);
 	client_close(&two);
@@ -307,12 +308,12 @@ Test(processes_orders_limits, B16_memory_on_devices_is_limited_by_an_order)
 
 static bool two_pages_are_refused(void *client)
 {
-	return work(client, 2 * small_bytes) == SYCL_ERROR_QUOTA;
+	return fill_one_buffer(client, 2 * small_bytes) == SYCL_ERROR_QUOTA;
 }
 
 static bool two_pages_are_done(void *client)
 {
-	return work(client, 2 * small_bytes) == 0;
+	return fill_one_buffer(client, 2 * small_bytes) == 0;
 }
 
 Test(processes_orders_limits, B16_memory_on_devices_is_limited_by_a_reload)
@@ -327,13 +328,13 @@ Test(processes_orders_limits, B16_memory_on_devices_is_limited_by_a_reload)
 	for (int i = 0; i < 2; i++) {
 		(void)snprintf(text, sizeof(text), "[service]\nstandby = no\n[limits]\n%s = 4K\n",
 			       limits[i]);
-		cr_expect_eq(work(&one, 2 * small_bytes), 0, "%s", last_words);
+		cr_expect_eq(fill_one_buffer(&one, 2 * small_bytes), 0, "%s", last_words);
 		configure(service, text);
 		cr_assert(wait_until(two_pages_are_refused, &one, SOON), "%s", limits[i]);
-		TOLD(work(&one, 2 * small_bytes), SYCL_ERROR_QUOTA, TOO_LARGE);
-		cr_expect_eq(work(&one, small_bytes), 0, "%s", last_words);
-		cr_expect_eq(work(&two, 2 * small_bytes), i == 0 ? 0 : SYCL_ERROR_QUOTA, "%s: %s",
-			     limits[i], last_words);
+		TOLD(fill_one_buffer(&one, 2 * small_bytes), SYCL_ERROR_QUOTA, TOO_LARGE);
+		cr_expect_eq(fill_one_buffer(&one, small_bytes), 0, "%s", last_words);
+		cr_expect_eq(fill_one_buffer(&two, 2 * small_bytes), i == 0 ? 0 : SYCL_ERROR_QUOTA,
+			     "%s: %s", limits[i], last_words);
 		configure(service, "[service]\nstandby = no\n");
 		cr_assert(wait_until(two_pages_are_done, &one, SOON), "%s: %s", limits[i],
 			  last_words);
@@ -352,18 +353,18 @@ Test(processes_orders_limits, B16_who_has_one_buffer_at_a_time_needs_no_more_tha
 		fake_service("[service]\nstandby = no\n[limits]\ndevice_bytes = 4K\n");
 	struct client client = fake_open(service);
 	for (int i = 0; i < TIMES; i++)
-		cr_assert_eq(work(&client, small_bytes), 0, "%d: %s", i, last_words);
-	TOLD(work(&client, 2 * small_bytes), SYCL_ERROR_QUOTA, TOO_LARGE);
+		cr_assert_eq(fill_one_buffer(&client, small_bytes), 0, "%d: %s", i, last_words);
+	TOLD(fill_one_buffer(&client, 2 * small_bytes), SYCL_ERROR_QUOTA, TOO_LARGE);
 	client_close(&client);
 }
 
 /* -------------------------------------- who leads --------------------------------------- */
 
 /* May this session have so much on a device, and no more? */
-static bool has(const struct client *client, uint64_t bytes)
+static bool may_use_exactly(const struct client *client, uint64_t bytes)
 {
-	return work(client, bytes) == 0 &&
-	       work(client, bytes + sizeof(uint32_t)) == SYCL_ERROR_QUOTA;
+	return fill_one_buffer(client, bytes) == 0 &&
+	       fill_one_buffer(client, bytes + sizeof(uint32_t)) == SYCL_ERROR_QUOTA;
 }
 
 /* What is said of one session, then of its user, then of everybody, then sycld.conf; what is taken
@@ -376,20 +377,21 @@ Test(processes_orders_limits, B16_what_is_taken_back_leaves_what_was_said_of_mor
 	char ids[2][24];
 	struct client one = fake_open(service), two = fake_open(service);
 	numbers(service, ids, 2);
-	cr_expect(has(&one, 65536) && has(&two, 65536));
+	cr_expect(may_use_exactly(&one, 65536) && may_use_exactly(&two, 65536));
 	LIMIT(service, "device_bytes=16K", ids[0]);
-	cr_expect(has(&one, 16384) && has(&two, 65536));
+	cr_expect(may_use_exactly(&one, 16384) && may_use_exactly(&two, 65536));
 	LIMIT(service, "device_bytes=32K", "--uid", user());
-	cr_expect(has(&one, 16384) && has(&two, 32768));
+	cr_expect(may_use_exactly(&one, 16384) && may_use_exactly(&two, 32768));
 	LIMIT(service, "device_bytes=8K", "--all");
-	cr_expect(has(&one, 16384) && has(&two, 32768),
+	cr_expect(may_use_exactly(&one, 16384) && may_use_exactly(&two, 32768),
 		  "that is of those of whom nothing else is said");
 	LIMIT(service, "device_bytes=default", ids[0]);
-	cr_expect(has(&one, 32768) && has(&two, 32768));
+	cr_expect(may_use_exactly(&one, 32768) && may_use_exactly(&two, 32768));
 	LIMIT(service, "device_bytes=default", "--uid", user());
-	cr_expect(has(&one, 8192) && has(&two, 8192));
+	cr_expect(may_use_exactly(&one, 8192) && may_use_exactly(&two, 8192));
 	LIMIT(service, "device_bytes=4K", "--uid", user());
-	cr_expect(has(&one, 4096) && has(&two, 4096), "nothing is said of it alone any more");
+	cr_expect(may_use_exactly(&one, 4096) && may_use_exactly(&two, 4096),
+		  "nothing is said of it alone any more");
 	client_close(&one);
 	client_close(&two);
 }
@@ -404,10 +406,10 @@ Test(processes_orders_limits, B16_what_was_said_of_a_user_is_taken_back_to_the_c
 	numbers(service, ids, 1);
 	LIMIT(service, "device_bytes=32K", "--uid", user());
 	LIMIT(service, "device_bytes=default", "--uid", user());
-	cr_expect(has(&client, 65536));
+	cr_expect(may_use_exactly(&client, 65536));
 	LIMIT(service, "device_bytes=32K", ids[0]);
 	LIMIT(service, "device_bytes=default", ids[0]);
-	cr_expect(has(&client, 65536));
+	cr_expect(may_use_exactly(&client, 65536));
 	client_close(&client);
 }
 
@@ -418,14 +420,14 @@ Test(processes_orders_limits, arenas_are_limited_together_and_sessions_are)
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service(NULL, geteuid() == 0);
 	struct client one = client_open(service), two = client_open(service);
-	cr_assert_eq(work(&one, small_bytes), 0);
+	cr_assert_eq(fill_one_buffer(&one, small_bytes), 0);
 	LIMIT(service, "tenant_arena_bytes=1", "--uid", user());
 	/* What it has stays, and does for this; a new arena is not to be had. */
-	cr_expect_eq(work(&one, small_bytes), 0, "%s", last_words);
-	TOLD(work(&two, 64 * large_bytes), SYCL_ERROR_QUOTA,
+	cr_expect_eq(fill_one_buffer(&one, small_bytes), 0, "%s", last_words);
+	TOLD(fill_one_buffer(&two, 64 * large_bytes), SYCL_ERROR_QUOTA,
 	     "the arenas of all of this user's sessions may have 1 bytes together");
 	LIMIT(service, "tenant_arena_bytes=default", "--uid", user());
-	cr_expect_eq(work(&two, 64 * large_bytes), 0, "%s", last_words);
+	cr_expect_eq(fill_one_buffer(&two, 64 * large_bytes), 0, "%s", last_words);
 	ORDER(service, "limit", "sessions_per_tenant=2", "--uid", user());
 	sycl_platform none;
 	TOLD(remember(sycl_platform_open(service->endpoint, &none)), SYCL_ERROR_QUOTA,
@@ -447,12 +449,12 @@ Test(processes_orders_limits, arenas_are_limited_together_and_sessions_are)
 
 static bool large_is_refused(void *client)
 {
-	return work(client, large_bytes) == SYCL_ERROR_QUOTA;
+	return fill_one_buffer(client, large_bytes) == SYCL_ERROR_QUOTA;
 }
 
 static bool large_is_done(void *client)
 {
-	return work(client, large_bytes) == 0;
+	return fill_one_buffer(client, large_bytes) == 0;
 }
 
 Test(processes_orders_limits, a_configuration_read_again_holds_for_sessions_that_are_open)
@@ -460,10 +462,10 @@ Test(processes_orders_limits, a_configuration_read_again_holds_for_sessions_that
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service("[service]\nstandby = no\n", false);
 	struct client client = client_open(service);
-	cr_assert_eq(work(&client, large_bytes), 0);
+	cr_assert_eq(fill_one_buffer(&client, large_bytes), 0);
 	configure(service, "[service]\nstandby = no\n[limits]\nbuffer_bytes = 64K\n");
 	cr_expect(wait_until(large_is_refused, &client, SOON));
-	TOLD(work(&client, large_bytes), SYCL_ERROR_QUOTA,
+	TOLD(fill_one_buffer(&client, large_bytes), SYCL_ERROR_QUOTA,
 	     "a session's buffers may have 65536 bytes together");
 	configure(service, "[service]\nstandby = no\n");
 	cr_expect(wait_until(large_is_done, &client, SOON));

@@ -55,8 +55,8 @@ static void autostart_end(const struct autostart *a)
 	child_end(&child);
 }
 
-static void start(struct child *worker, const struct autostart *a, const char *command,
-		  const char *count)
+static void start_autostart_worker(struct child *worker, const struct autostart *a,
+				   const char *command, const char *count)
 {
 	const char *const arguments[] = {"--count", count, NULL};
 	worker_start_with(worker, a->environment, NULL, command, arguments);
@@ -68,14 +68,14 @@ Test(processes_service_death, N5_running_sessions_finish_and_new_ones_start_anot
 	autostart_begin(&a);
 	struct child old = CHILD_INIT, new = CHILD_INIT;
 	char line[LINE_BYTES];
-	start(&old, &a, "steps", "40");
+	start_autostart_worker(&old, &a, "steps", "40");
 	worker_expect(&old, "ready", line);
 	pid_t first = autostart_pid(&a);
 	cr_assert_gt(first, 0);
 	cr_assert_eq(kill(first, SIGKILL), 0);
 	cr_assert(wait_until(processes_gone, &first, SOON));
 
-	start(&new, &a, "mix", "60");
+	start_autostart_worker(&new, &a, "mix", "60");
 	worker_finish(&new);
 	pid_t second = autostart_pid(&a);
 	cr_expect_gt(second, 0);
@@ -94,7 +94,7 @@ Test(processes_service_death, G14_who_started_the_service_has_the_usm_of_a_clien
 	autostart_begin(&a);
 	for (int i = 0; i < 2; i++) {
 		struct child worker = CHILD_INIT;
-		start(&worker, &a, "usm", "2");
+		start_autostart_worker(&worker, &a, "usm", "2");
 		worker_finish(&worker);
 	}
 	autostart_end(&a);
@@ -108,7 +108,7 @@ Test(processes_service_death, ten_processes_that_start_together_start_one_servic
 	struct child workers[CLIENTS];
 	char line[LINE_BYTES];
 	for (int i = 0; i < CLIENTS; i++)
-		start(&workers[i], &a, "open", "1");
+		start_autostart_worker(&workers[i], &a, "open", "1");
 	for (int i = 0; i < CLIENTS; i++)
 		worker_expect(&workers[i], "waiting", line);
 	for (int i = 0; i < CLIENTS; i++)

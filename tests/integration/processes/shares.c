@@ -67,7 +67,7 @@ static void node_end(struct node *node)
 }
 
 /* All at one time. */
-static void look(const struct node *node, struct part parts[USERS_MAX])
+static void read_shares(const struct node *node, struct part parts[USERS_MAX])
 {
 	size_t i;
 	json_t *row, *status = private_service_status(node->service);
@@ -101,7 +101,7 @@ static bool have_used(void *context)
 	struct waited *waited = context;
 	uint64_t used_ns = 0;
 	bool all = true;
-	look(waited->node, waited->parts);
+	read_shares(waited->node, waited->parts);
 	for (int i = 0; i < waited->node->users; i++) {
 		used_ns += waited->parts[i].used_ns;
 		all &= waited->parts[i].used_ns > 0;
@@ -137,7 +137,7 @@ static bool measure_once(const struct node *node, unsigned percent[USERS_MAX])
  * From a moment in which all of them have begun. Where the machine was too busy to keep the device
  * so, nobody was short of it, and who had what says nothing: then once more.
  */
-static void measure(const struct node *node, unsigned percent[USERS_MAX])
+static void measure_shares(const struct node *node, unsigned percent[USERS_MAX])
 {
 	const uint64_t end_ns = clock_deadline_ns(SOON);
 	bool busy;
@@ -162,7 +162,7 @@ static void expect_measured(const struct node *node, const unsigned wanted[USERS
 	unsigned percent[USERS_MAX];
 	bool are_near = false;
 	for (int look = 1; look <= LOOKS && !are_near; look++) {
-		measure(node, percent);
+		measure_shares(node, percent);
 		are_near = true;
 		for (int i = 0; i < node->users; i++) {
 			bool near = wanted[i] == 0 || is_near(percent[i], wanted[i]);
@@ -222,14 +222,14 @@ Test(processes_shares, shares_are_ordered_and_taken_back_while_users_work)
 	user_start(&node, 0);
 	user_start(&node, 1);
 	cr_assert(private_service_wait_sessions(node.service, 2, SOON));
-	look(&node, parts);
+	read_shares(&node, parts);
 	cr_expect(!parts[0].known && !parts[1].known, "nothing is divided where nobody wants that");
 	order(&node, "share_min=80", 1);
 	expect_measured(&node, (const unsigned[USERS_MAX]){0, 90}); /* and half of the rest */
 	order(&node, "share_min=default", 1);
 	order(&node, "share_max=30", 1);
 	expect_measured(&node, (const unsigned[USERS_MAX]){0, 30});
-	look(&node, parts);
+	read_shares(&node, parts);
 	cr_expect_eq(parts[1].max, 30);
 	cr_expect_leq(parts[1].granted, 300);
 	user_end(&node, 0);
@@ -240,7 +240,7 @@ Test(processes_shares, shares_are_ordered_and_taken_back_while_users_work)
 static bool has_all(void *context)
 {
 	struct waited *waited = context;
-	look(waited->node, waited->parts);
+	read_shares(waited->node, waited->parts);
 	return waited->parts[0].granted >= 950;
 }
 
@@ -254,7 +254,7 @@ static bool is_alone(void *context)
 static bool is_back(void *context)
 {
 	struct waited *waited = context;
-	look(waited->node, waited->parts);
+	read_shares(waited->node, waited->parts);
 	return waited->parts[0].granted <= 500 && waited->parts[1].granted >= 500;
 }
 
@@ -284,7 +284,7 @@ Test(processes_shares, the_next_service_divides_as_well)
 		"[service]\nstandby = no\n[shares]\nuid.65531 = 75\nuid.65532 = 25\n", 2);
 	user_start(&node, 0);
 	user_start(&node, 1);
-	measure(&node, percent);
+	measure_shares(&node, percent);
 	cr_assert_eq(kill(node.service->sycld.pid, SIGKILL), 0);
 	(void)child_wait(&node.service->sycld, SOON);
 	cr_assert_eq(private_service_restart(node.service), 0);
@@ -304,7 +304,7 @@ static void configure(const struct node *node, const char *text)
 static bool have_new_shares(void *context)
 {
 	struct waited *waited = context;
-	look(waited->node, waited->parts);
+	read_shares(waited->node, waited->parts);
 	return waited->parts[0].min == 10 && waited->parts[0].max == 20 &&
 	       waited->parts[1].min == 5 && waited->parts[1].max == 100;
 }
@@ -317,7 +317,7 @@ Test(processes_shares, shares_that_are_read_again_hold_for_who_works)
 	struct waited waited = {.node = &node};
 	user_start(&node, 0);
 	user_start(&node, 1);
-	measure(&node, percent);
+	measure_shares(&node, percent);
 	configure(&node, "[service]\nstandby = no\n[shares]\nuid.65531 = 10-20\ndefault = 5\n");
 	cr_assert(wait_until(have_new_shares, &waited, SOON));
 	expect_measured(&node, (const unsigned[USERS_MAX]){20, 80});
@@ -329,7 +329,7 @@ Test(processes_shares, shares_that_are_read_again_hold_for_who_works)
 static bool are_known(void *context)
 {
 	struct waited *waited = context;
-	look(waited->node, waited->parts);
+	read_shares(waited->node, waited->parts);
 	return waited->parts[0].known && waited->parts[3].known;
 }
 
@@ -362,8 +362,8 @@ Test(processes_shares, a_share_is_a_users_or_a_groups_by_name)
 	node_end(&node);
 }
 
-static void refused(const struct private_service *service, const char *assignment,
-		    const char *option, const char *value)
+static void expect_limit_refused(const struct private_service *service, const char *assignment,
+				 const char *option, const char *value)
 {
 	char answer[ANSWER_BYTES];
 	const char *const words[ORDER_WORDS_MAX] = {"limit", assignment, option, value};
@@ -378,16 +378,16 @@ Test(processes_shares, orders_that_make_no_sense_are_refused)
 	(void)snprintf(uid, sizeof(uid), "%u", (unsigned)geteuid());
 	const char *const least[ORDER_WORDS_MAX] = {"limit", "share_min=60", "--uid", uid};
 	cr_assert_eq(processes_order(service, least, answer), 0, "%s", answer);
-	refused(service, "share_max=50", "--uid", uid);
-	refused(service, "share_min=101", "--uid", uid);
-	refused(service, "share_max=1000", "--all", NULL);
+	expect_limit_refused(service, "share_max=50", "--uid", uid);
+	expect_limit_refused(service, "share_min=101", "--uid", uid);
+	expect_limit_refused(service, "share_max=1000", "--all", NULL);
 	struct child worker = CHILD_INIT;
 	char line[LINE_BYTES];
 	worker_start(&worker, service, "steps", NULL, NULL);
 	worker_expect(&worker, "session", line);
-	refused(service, "share_min=10", line + strlen("session "), NULL);
+	expect_limit_refused(service, "share_min=10", line + strlen("session "), NULL);
 	const char *const all[ORDER_WORDS_MAX] = {"limit", "share_max=50", "--all"};
 	cr_expect_eq(processes_order(service, all, answer), 0, "%s", answer);
-	refused(service, "share_min=51", "--all", NULL);
+	expect_limit_refused(service, "share_min=51", "--all", NULL);
 	child_end(&worker);
 }

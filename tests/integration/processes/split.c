@@ -9,8 +9,8 @@
 
 TestSuite(processes_split, .timeout = 280);
 
-static void start(struct child *worker, const struct private_service *service, const char *class,
-		  const char *const *words)
+static void start_class_worker(struct child *worker, const struct private_service *service,
+			       const char *class, const char *const *words)
 {
 	char text[64];
 	(void)snprintf(text, sizeof(text), "SYCLD_CLASS=%s", class);
@@ -20,7 +20,7 @@ static void start(struct child *worker, const struct private_service *service, c
 }
 
 /* With fake devices, whose kernels take real time. */
-static struct private_service *serve(const char *configuration)
+static struct private_service *start_fake_service(const char *configuration)
 {
 	static const char *const options[] = {"--fake-engine", NULL};
 	struct private_service *service = NULL;
@@ -37,8 +37,8 @@ static const char *const quick_words[] = {"take", "--count", "100", NULL}, *cons
 static void run_beside(const struct private_service *service, const char *class)
 {
 	struct child quick, batch;
-	start(&quick, service, "latency", quick_words);
-	start(&batch, service, class, long_words);
+	start_class_worker(&quick, service, "latency", quick_words);
+	start_class_worker(&batch, service, class, long_words);
 	worker_finish(&batch);
 	child_end(&quick);
 }
@@ -49,10 +49,10 @@ Test(processes_split, F8_long_launches_are_sent_in_parts_beside_another_session_
 {
 	static const char *const words[] = {"steps", NULL};
 	CLEANUP(private_service_cleanup)
-	struct private_service *service = serve("[service]\nstandby = no\n");
+	struct private_service *service = start_fake_service("[service]\nstandby = no\n");
 	struct child stays;
 	char line[LINE_BYTES];
-	start(&stays, service, "normal", words);
+	start_class_worker(&stays, service, "normal", words);
 	worker_expect(&stays, "session", line);
 	uint64_t deadline = clock_deadline_ns(SOON);
 	do
@@ -71,10 +71,11 @@ Test(processes_split, F8_they_are_not_where_that_is_switched_off)
 {
 	static const char *const words[] = {"steps", NULL};
 	CLEANUP(private_service_cleanup)
-	struct private_service *service = serve("[service]\nstandby = no\nslice_us = 0\n");
+	struct private_service *service =
+		start_fake_service("[service]\nstandby = no\nslice_us = 0\n");
 	struct child stays;
 	char line[LINE_BYTES];
-	start(&stays, service, "normal", words);
+	start_class_worker(&stays, service, "normal", words);
 	worker_expect(&stays, "session", line);
 	run_beside(service, "best-effort");
 	cr_expect_eq(processes_claimed(service, "splits"), 0);
@@ -93,11 +94,11 @@ Test(processes_split, E1_E6_E13_portable_kernels_are_right_whatever_becomes_of_t
 		processes_service("[service]\nstandby = no\nslice_us = 1\n", false);
 	struct child quick, batch;
 	char line[LINE_BYTES];
-	start(&quick, service, "latency", steps);
+	start_class_worker(&quick, service, "latency", steps);
 	worker_expect(&quick, "session", line);
 	cr_assert_eq(child_say(&quick, "work"), 0);
 	cr_assert_eq(child_read_line(&quick, line, sizeof(line), SOON), 1);
-	start(&batch, service, "best-effort", portable);
+	start_class_worker(&batch, service, "best-effort", portable);
 	worker_finish(&batch);
 	child_end(&quick);
 }

@@ -38,8 +38,9 @@ static json_int_t claimed(const struct scene *scene, const char *what)
 	return processes_claimed_by(scene->service, scene->uid, what);
 }
 
-static void start(const struct scene *scene, struct child *worker, json_int_t uid,
-		  const char *class, const char *command, const char *option, const char *value)
+static void start_user_worker(const struct scene *scene, struct child *worker, json_int_t uid,
+			      const char *class, const char *command, const char *option,
+			      const char *value)
 {
 	char text[64], user[24];
 	(void)snprintf(text, sizeof(text), "SYCLD_CLASS=%s", class);
@@ -55,7 +56,7 @@ static void start_ready(const struct scene *scene, struct child *worker, json_in
 			const char *class, const char *command)
 {
 	char line[LINE_BYTES];
-	start(scene, worker, uid, class, command, "--count", LAUNCHES);
+	start_user_worker(scene, worker, uid, class, command, "--count", LAUNCHES);
 	worker_expect(worker, "ready", line);
 }
 
@@ -76,11 +77,11 @@ static void expect_work(struct child *worker)
 static void run_next(const struct scene *scene)
 {
 	struct child next;
-	start(scene, &next, scene->uid, "normal", "split", "--count", "3");
+	start_user_worker(scene, &next, scene->uid, "normal", "split", "--count", "3");
 	worker_finish(&next);
 }
 
-static struct private_service *serve(const char *more, bool system)
+static struct private_service *start_fake_service(const char *more, bool system)
 {
 	static const char *const options[] = {"--fake-engine", NULL}, *const system_options[] = {
 									      "--fake-engine",
@@ -97,7 +98,7 @@ static struct scene scene_begin(const char *more, bool ends)
 {
 	bool system = ends && geteuid() == 0;
 	struct scene scene = {.uid = system ? USER : geteuid(), .has_neighbour = system};
-	scene.service = serve(more, system);
+	scene.service = start_fake_service(more, system);
 	start_ready(&scene, &scene.beside, scene.uid, "latency", "beside");
 	if (scene.has_neighbour)
 		start_ready(&scene, &scene.neighbour, NEIGHBOUR, "normal", "beside");
@@ -261,7 +262,7 @@ Test(processes_split_ends, M10_a_device_that_is_lost_alone)
 	char line[LINE_BYTES];
 	struct child elsewhere;
 	struct scene scene = scene_begin("", false);
-	start(&scene, &elsewhere, scene.uid, "normal", "beside", "--device", "1");
+	start_user_worker(&scene, &elsewhere, scene.uid, "normal", "beside", "--device", "1");
 	worker_expect(&elsewhere, "ready", line);
 	go(&scene);
 	order(&scene.beside, "lose_device", line);

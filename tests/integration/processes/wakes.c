@@ -44,7 +44,7 @@ static uint64_t rings(void)
 	return sum;
 }
 
-static void submit(const struct client *client, sycl_buffer buffer)
+static void submit_fills(const struct client *client, sycl_buffer buffer)
 {
 	const uint32_t pattern = 7;
 	for (int i = 0; i < COMMANDS; i++)
@@ -53,12 +53,12 @@ static void submit(const struct client *client, sycl_buffer buffer)
 			     0, "%s", sycl_get_last_error_text());
 }
 
-static struct client begin(const struct private_service *service, sycl_buffer *buffer_out)
+static struct client begin_client(const struct private_service *service, sycl_buffer *buffer_out)
 {
 	struct client client = client_open(service);
 	cr_assert_eq(sycl_buffer_create(client.platform, NULL, BYTES, SYCL_HOST_NONE, buffer_out),
 		     0);
-	submit(&client, *buffer_out);
+	submit_fills(&client, *buffer_out);
 	cr_assert_eq(sycl_queue_wait(client.queue), 0);
 	return client;
 }
@@ -81,12 +81,12 @@ Test(processes_wakes, an_engine_that_is_awake_is_not_rung_for)
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service("[service]\nstandby = no\n", false);
 	sycl_buffer buffer;
-	struct client client = begin(service, &buffer);
+	struct client client = begin_client(service, &buffer);
 	pid_t engine = processes_engine(service);
 	cr_assert_eq(kill(engine, SIGSTOP), 0);
 	cr_assert(wait_until(is_stopped, &engine, SOON));
 	uint64_t before = rings();
-	submit(&client, buffer);
+	submit_fills(&client, buffer);
 	uint64_t after = rings();
 	cr_assert_eq(kill(engine, SIGCONT), 0);
 	cr_expect_leq(after - before, 1);
@@ -117,9 +117,9 @@ Test(processes_wakes, a_client_that_is_awake_is_not_rung_for)
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service("[service]\nstandby = no\n", false);
 	sycl_buffer buffer;
-	struct client client = begin(service, &buffer);
+	struct client client = begin_client(service, &buffer);
 	json_int_t before = processes_claimed(service, "wakes_sent");
-	submit(&client, buffer);
+	submit_fills(&client, buffer);
 	cr_assert(wait_until(all_have_completed, service, SOON));
 	cr_expect_eq(processes_claimed(service, "wakes_sent"), before);
 	cr_expect_eq(sycl_queue_wait(client.queue), 0);

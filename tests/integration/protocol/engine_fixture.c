@@ -25,7 +25,7 @@ void fixture_options(struct engine_options *options)
 		FAIL("no fake devices");
 }
 
-static void *run(void *context)
+static void *run_engine(void *context)
 {
 	struct engine_fixture *fixture = context;
 	fixture->run_result = engine_run(fixture->engine);
@@ -73,7 +73,7 @@ void fixture_start(struct engine_fixture *fixture, const struct engine_options *
 		if (engine_add_session(fixture->engine, ends[1], -1, &peer) < 0)
 			FAIL("no session");
 	}
-	if (pthread_create(&fixture->thread, NULL, run, fixture) != 0)
+	if (pthread_create(&fixture->thread, NULL, run_engine, fixture) != 0)
 		FAIL("no thread");
 }
 

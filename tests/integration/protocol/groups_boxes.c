@@ -11,7 +11,7 @@ struct box_build {
 };
 
 /* A box of 4 x 3 x 2 bytes from BUFFER to OTHER. */
-static void begin(struct box_build *b)
+static void begin_box_copy(struct box_build *b)
 {
 	build_begin(&b->build);
 	build_require(&b->build, BUFFER, ACCESS_MODE_READ);
@@ -34,7 +34,7 @@ Test(groups, D20_boxes_are_checked)
 {
 	groups_start();
 	struct box_build b;
-	begin(&b);
+	begin_box_copy(&b);
 	b.build.copy.size_bytes = 24;
 	expect_refused(&b.build, STATUS_INVALID, "not both");
 	const struct {
@@ -56,13 +56,13 @@ Test(groups, D20_boxes_are_checked)
 		{&b.build.destination.offset_bytes, UINT64_MAX, "not inside"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		begin(&b);
+		begin_box_copy(&b);
 		*cases[i].field = cases[i].value;
 		expect_refused(&b.build, STATUS_INVALID, cases[i].text);
 	}
 	/* Beside each other in every row is fine; a byte further to the left is not. */
 	for (uint64_t distance = 4; distance >= 3; distance--) {
-		begin(&b);
+		begin_box_copy(&b);
 		b.build.group.n_requirements = 0;
 		build_require(&b.build, BUFFER, ACCESS_MODE_READ_WRITE);
 		b.build.destination.requirement = 0;
@@ -82,7 +82,7 @@ Test(groups, D20_C8_parts_of_one_buffer_are_no_way_around_the_check)
 {
 	groups_start();
 	struct box_build b;
-	begin(&b);
+	begin_box_copy(&b);
 	b.build.group.n_requirements = 0;
 	build_require(&b.build, BUFFER, ACCESS_MODE_READ);
 	build_require(&b.build, BUFFER, ACCESS_MODE_WRITE);
@@ -115,7 +115,7 @@ Test(groups, D20_E3_a_box_goes_through_an_arena)
 	struct box_build b;
 	for (int i = 0; i < 256; i++)
 		arena[16384 + i] = (uint8_t)(i + 1);
-	begin(&b);
+	begin_box_copy(&b);
 	sycl__v1__arena_range__init(&b.arena);
 	b.arena.offset_bytes = 16384;
 	b.arena.size_bytes = 64 + 2 * 16 + 4;

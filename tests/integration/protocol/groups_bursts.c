@@ -14,7 +14,7 @@ struct again {
 };
 
 /* The device's clock says that its kernels are short, so bursts are as long as they may be. */
-static void start(uint32_t groups_in_flight)
+static void start_with_short_kernels(uint32_t groups_in_flight)
 {
 	groups_start_limited(groups_in_flight);
 	fake_clock(1000000000, 1000);
@@ -44,7 +44,7 @@ static struct again again(uint32_t value)
 			      .value = value};
 }
 
-static void put(const struct again *record)
+static void send_resubmit(const struct again *record)
 {
 	(void)raw_send_bytes(client, RING_RECORD_RESUBMIT, record,
 			     sizeof(record->head) + sizeof(record->value));
@@ -58,7 +58,7 @@ static uint64_t send_all(const uint32_t *values, uint32_t count)
 		struct again record = again(values[i]);
 		first = first ? first : record.head.group;
 		client->silent = i + 1 < count;
-		put(&record);
+		send_resubmit(&record);
 	}
 	return first;
 }
@@ -75,7 +75,7 @@ static Sycl__V1__Usage usage_now(void)
 Test(groups, TG2_groups_that_come_together_run_one_by_one_and_count_as_many)
 {
 	enum { ROUNDS = 12, MANY = 45 };
-	start(0);
+	start_with_short_kernels(0);
 	define(ACCESS_MODE_READ_WRITE);
 	struct fake_counters counters;
 	fake_counters(FAKE_ANY_DEVICE, &counters);
@@ -99,7 +99,7 @@ Test(groups, TG2_groups_that_come_together_run_one_by_one_and_count_as_many)
 
 Test(groups, M9_of_groups_that_came_together_each_has_its_own_failure)
 {
-	start(0);
+	start_with_short_kernels(0);
 	define(ACCESS_MODE_READ_WRITE);
 	uint32_t values[BURST];
 	for (uint32_t i = 0; i < BURST; i++)
@@ -118,7 +118,7 @@ Test(groups, M9_of_groups_that_came_together_each_has_its_own_failure)
 
 Test(groups, M9_groups_that_need_nothing_of_each_other_fail_alone_though_they_came_together)
 {
-	start(0);
+	start_with_short_kernels(0);
 	define(ACCESS_WRITE_BIT);
 	uint32_t values[BURST];
 	for (uint32_t i = 0; i < BURST; i++)
@@ -135,7 +135,7 @@ Test(groups, M6_the_event_of_one_of_them_is_its_own)
 {
 	enum { GATE = 3, BAD = 6 };
 	for (uint32_t late = 0; late < 2; late++) {
-		start(0);
+		start_with_short_kernels(0);
 		define(ACCESS_WRITE_BIT);
 		if (!late) {
 			struct build hold;
@@ -170,7 +170,7 @@ Test(groups, M6_the_event_of_one_of_them_is_its_own)
 Test(groups, B16_groups_that_come_together_have_the_limits_of_those_that_come_alone)
 {
 	enum { MOST = 10, MANY = 24, GATE = 4 };
-	start(MOST);
+	start_with_short_kernels(MOST);
 	define(ACCESS_MODE_READ_WRITE);
 	struct build hold;
 	build_hold(&hold, GATE);
@@ -216,7 +216,7 @@ Test(groups, a_record_among_others_that_is_wrong_closes_the_session)
 		{.flags = RESUBMIT_WANTS_SLOT, .slot = COMPLETION_SLOTS, .words = "slot"},
 	};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-		start(0);
+		start_with_short_kernels(0);
 		define(ACCESS_MODE_READ_WRITE);
 		for (uint32_t k = 0; k < BURST; k++) {
 			struct again record = again(2 * k);
@@ -229,7 +229,7 @@ Test(groups, a_record_among_others_that_is_wrong_closes_the_session)
 				record.head.slot = wrong[i].slot;
 			}
 			client->silent = k + 1 < BURST;
-			put(&record);
+			send_resubmit(&record);
 		}
 		groups_expect_closed(wrong[i].words);
 	}
@@ -238,7 +238,7 @@ Test(groups, a_record_among_others_that_is_wrong_closes_the_session)
 /* A slot that one of them wants is written when it is over. */
 Test(groups, H1_a_slot_among_groups_that_come_together_is_written)
 {
-	start(0);
+	start_with_short_kernels(0);
 	define(ACCESS_MODE_READ_WRITE);
 	for (uint32_t i = 0; i < 3 * BURST; i++) {
 		struct again record = again(2 * i);
@@ -248,7 +248,7 @@ Test(groups, H1_a_slot_among_groups_that_come_together_is_written)
 			record.head.slot_value = 9 + i;
 		}
 		client->silent = i + 1 < 3 * BURST;
-		put(&record);
+		send_resubmit(&record);
 	}
 	for (uint32_t i = 3; i < 3 * BURST; i += 7)
 		cr_assert(eq(u32, raw_wait_slot(client, EVENT_SLOT + i, 9 + i), 0));

@@ -16,7 +16,7 @@ static uint64_t spare_buffer(uint32_t index)
 	return raw_id(OBJECT_BUFFER, 100 + index);
 }
 
-static uint64_t create(uint64_t graph, uint32_t nodes)
+static uint64_t create_graph(uint64_t graph, uint32_t nodes)
 {
 	Sycl__V1__GraphCreate message = SYCL__V1__GRAPH_CREATE__INIT;
 	message.graph = graph;
@@ -46,12 +46,12 @@ static void update(uint64_t graph, Sycl__V1__CommandGroup *group)
 	(void)raw_send(client, &command);
 }
 
-static void finish(uint64_t graph)
+static void finish_graph(uint64_t graph)
 {
 	(void)raw_graph_finish(client, graph);
 }
 
-static void launch(uint64_t graph)
+static void launch_graph_group(uint64_t graph)
 {
 	Sycl__V1__GraphLaunch message = SYCL__V1__GRAPH_LAUNCH__INIT;
 	message.graph = graph;
@@ -67,19 +67,12 @@ static void launch(uint64_t graph)
 	cr_assert(eq(u32, groups_wait(false), 0));
 }
 
-static struct fake_counters counted(void)
-{
-	struct fake_counters counters;
-	fake_counters(FAKE_ANY_DEVICE, &counters);
-	return counters;
-}
-
 /* Is the graph there? */
 static bool is_taken(uint64_t graph, uint32_t nodes)
 {
 	const Sycl__V1__Reply *reply;
 	bool refused = false;
-	(void)create(graph, nodes);
+	(void)create_graph(graph, nodes);
 	(void)raw_ping(client);
 	while ((reply = raw_next_reply(client)) && reply->body_case != SYCL__V1__REPLY__BODY_PONG)
 		refused |= reply->body_case == SYCL__V1__REPLY__BODY_OBJECT_FAILED;
@@ -141,27 +134,29 @@ Test(groups, L13_a_change_that_cannot_be_paid_for_is_never_launched_as_one)
 	build_launch(&narrow, INCREMENT, 1024);
 	narrow.group.queue = narrow.group.group = 0;
 	narrow.group.wants_slot = false;
-	(void)create(graph_id(0), 1);
+	(void)create_graph(graph_id(0), 1);
 	send_node(graph_id(0), &narrow.group);
-	finish(graph_id(0));
-	launch(graph_id(0));
-	cr_assert(eq(u64, counted().graph_launches, 1));
+	finish_graph(graph_id(0));
+	launch_graph_group(graph_id(0));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 1));
 
 	wide(&changed, requirements, list);
 	cr_assert(zero(int, graph_group_copy(&changed.group, UINT64_MAX, &copy, &bytes)));
 	graph_group_free(copy);
-	(void)create(graph_id(1), (uint32_t)((bytes + MARGIN_BYTES) / sizeof(struct graph_node)));
+	(void)create_graph(graph_id(1),
+			   (uint32_t)((bytes + MARGIN_BYTES) / sizeof(struct graph_node)));
 	use_up(&graphs);
 	(void)raw_release(client, graph_id(1));
 	update(graph_id(0), &changed.group);
 	for (int i = 0; i < 3; i++)
-		launch(graph_id(0));
-	cr_assert(eq(u64, counted().graph_launches, 1), "what it takes was not paid for");
+		launch_graph_group(graph_id(0));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 1),
+		  "what it takes was not paid for");
 	for (uint32_t i = 2; i < graphs; i++)
 		(void)raw_release(client, graph_id(i));
 	raw_round_trip(client);
-	launch(graph_id(0));
-	cr_assert(eq(u64, counted().graph_launches, 2));
+	launch_graph_group(graph_id(0));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 2));
 	expect_words(BUFFER, 5, 50);
 	groups_stop();
 }

@@ -45,7 +45,7 @@ static void send_image(uint32_t index, uint32_t format, uint32_t dimensions, con
 }
 
 /* Images of 8 x 4 pixels on a device that has them; kernels for them. */
-static void start(void)
+static void start_with_images(void)
 {
 	static const char *const names[] = {"fill_image", "copy_image", "sampler_of_image",
 					    "sampler_u32"};
@@ -70,7 +70,7 @@ static const uint8_t *image_bytes_of(uint32_t index)
 	       (size_t)(index - IMAGE) * 4096;
 }
 
-static void launch(struct build *build, uint32_t kernel)
+static void launch_image_kernel(struct build *build, uint32_t kernel)
 {
 	build_launch(build, FILL, 1);
 	build->launch.kernel = raw_id(OBJECT_KERNEL, kernel);
@@ -103,7 +103,7 @@ static void begin_fill(struct image_build *b, uint32_t index, uint32_t mode)
 	build_require(&b->build, index, mode);
 	add_image(b, 0, false);
 	build_value(&b->build, 9);
-	launch(&b->build, FILL_IMAGE);
+	launch_image_kernel(&b->build, FILL_IMAGE);
 }
 
 static void begin_sampled(struct image_build *b, uint32_t index, uint32_t mode)
@@ -113,7 +113,7 @@ static void begin_sampled(struct image_build *b, uint32_t index, uint32_t mode)
 	build_require(&b->build, index, mode);
 	build_accessor(&b->build, 0);
 	add_image(b, 1, true);
-	launch(&b->build, SAMPLER_OF_IMAGE);
+	launch_image_kernel(&b->build, SAMPLER_OF_IMAGE);
 }
 
 static void expect_image(uint32_t index, uint8_t value, uint32_t once)
@@ -128,7 +128,7 @@ static void expect_image(uint32_t index, uint8_t value, uint32_t once)
 Test(groups, C20_images_are_filled_copied_and_sampled)
 {
 	struct image_build b;
-	start();
+	start_with_images();
 	begin_fill(&b, IMAGE, ACCESS_MODE_WRITE_NO_INIT);
 	(void)build_submit(&b.build, false);
 	build_begin(&b.build);
@@ -171,7 +171,7 @@ Test(groups, C16_C20_an_image_that_cannot_be_fails_what_uses_it)
 		{UNORM, 2, {4, 9}, IMAGE_BYTES, "144"},
 		{UNORM, 2, {4, 8}, 65536, "not inside arena 0"},
 	};
-	start();
+	start_with_images();
 	for (uint32_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct image_build b;
 		send_image(60 + i, cases[i].format, cases[i].dimensions, cases[i].size,
@@ -186,7 +186,7 @@ Test(groups, C16_C20_an_image_that_cannot_be_fails_what_uses_it)
 Test(groups, C20_an_image_is_used_as_a_whole)
 {
 	struct image_build b;
-	start();
+	start_with_images();
 	for (uint32_t i = 0; i < 3; i++) {
 		begin_fill(&b, IMAGE, ACCESS_MODE_WRITE);
 		b.build.requirements[0].offset_bytes = i == 0 ? 4 : 0;
@@ -230,7 +230,7 @@ Test(groups, C20_only_images_that_are_alike_are_copied)
 	struct build b;
 	Sycl__V1__Box box = SYCL__V1__BOX__INIT;
 	Sycl__V1__ArenaRange arena = SYCL__V1__ARENA_RANGE__INIT;
-	start();
+	start_with_images();
 	send_image(WIDE, UNORM, 2, turned, ARENA_OFFSET + 12288, IMAGE_BYTES);
 	const uint32_t others[] = {BUFFER, INTEGERS, WIDE};
 	for (uint32_t i = 0; i < 3; i++) {
@@ -265,7 +265,7 @@ Test(groups, C20_only_images_that_are_alike_are_copied)
 Test(groups, E14_image_arguments_are_checked)
 {
 	struct image_build b;
-	start();
+	start_with_images();
 	begin_fill(&b, IMAGE, ACCESS_MODE_READ);
 	expect_refused(&b.build, STATUS_KERNEL_ARGUMENT, "accessor for reading");
 	begin_fill(&b, BUFFER, ACCESS_MODE_WRITE);
@@ -280,7 +280,7 @@ Test(groups, E14_image_arguments_are_checked)
 	build_begin(&b.build);
 	build_value(&b.build, 1);
 	build_value(&b.build, 1);
-	launch(&b.build, FILL_IMAGE);
+	launch_image_kernel(&b.build, FILL_IMAGE);
 	expect_refused(&b.build, STATUS_KERNEL_ARGUMENT, "argument 0");
 	build_begin(&b.build);
 	build_require(&b.build, IMAGE, ACCESS_MODE_WRITE);
@@ -295,7 +295,7 @@ Test(groups, E14_image_arguments_are_checked)
 Test(groups, E14_G5_S1_samplers_are_checked)
 {
 	struct image_build b;
-	start();
+	start_with_images();
 	begin_sampled(&b, IMAGE, ACCESS_MODE_READ_WRITE);
 	expect_refused(&b.build, STATUS_ACCESSOR, "read only");
 	begin_sampled(&b, IMAGE, ACCESS_MODE_READ);
@@ -319,7 +319,7 @@ Test(groups, E14_G5_S1_samplers_are_checked)
 		b.argument = build_argument(&b.build, SYCL__V1__ARGUMENT__VALUE_IS_SAMPLER);
 		b.argument->is_sampler = i == 1;
 		b.argument->sampler = i == 0 ? &b.sampler : NULL;
-		launch(&b.build, SAMPLER);
+		launch_image_kernel(&b.build, SAMPLER);
 		expect_refused(&b.build, i == 0 ? STATUS_KERNEL_ARGUMENT : STATUS_INVALID,
 			       "argument 1");
 	}
@@ -330,7 +330,7 @@ Test(groups, an_image_larger_than_the_device_takes_is_refused)
 {
 	static const uint64_t row[] = {16385};
 	struct image_build b;
-	start();
+	start_with_images();
 	raw_arena(client, 1, 131072);
 	send_image_in(1, WIDE, UNORM, 1, row, 0, sizeof(uint32_t) * 16385);
 	begin_fill(&b, WIDE, ACCESS_MODE_WRITE);
@@ -358,7 +358,7 @@ Test(groups, R8_layers_that_cannot_be_fail_what_uses_them)
 		{3, {257, 1, 1}, 257 * 4, "allows 256"},
 		{2, {257, 1}, 257 * 4, "allows 256"},
 	};
-	start();
+	start_with_images();
 	for (uint32_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct image_build b;
 		send_any_image(0, 60 + i, UNORM, true, cases[i].dimensions, cases[i].size,
@@ -376,7 +376,7 @@ Test(groups, R8_layers_are_copied_to_layers_only)
 {
 	static const uint64_t size[] = {4, 8};
 	struct build b;
-	start();
+	start_with_images();
 	raw_arena(client, 1, 131072);
 	for (uint32_t i = 0; i < 3; i++)
 		send_any_image(1, WIDE + i, UNORM, true, 2, size, 4096 * i, IMAGE_BYTES);

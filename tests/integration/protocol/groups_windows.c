@@ -14,7 +14,7 @@ enum {
 
 static struct fake_log_entry records[256];
 
-static void start(uint32_t features)
+static void start_with_features(uint32_t features)
 {
 	fake_reset();
 	for (uint32_t i = 0; i < 3; i++)
@@ -24,7 +24,7 @@ static void start(uint32_t features)
 	cr_assert(eq(int, fake_log_start(256), 0));
 }
 
-static uint64_t allocate(uint32_t index, uint32_t kind)
+static uint64_t allocate_usm(uint32_t index, uint32_t kind)
 {
 	Sycl__V1__UsmAllocate message = SYCL__V1__USM_ALLOCATE__INIT;
 	message.allocation = raw_id(OBJECT_USM, FIRST_USM + index);
@@ -56,7 +56,7 @@ struct window {
 	uint32_t hit, miss;
 };
 
-static uint64_t ask(uint64_t queue, const struct window *window)
+static uint64_t send_window(uint64_t queue, const struct window *window)
 {
 	Sycl__V1__QueueWindow message = SYCL__V1__QUEUE_WINDOW__INIT;
 	message.queue = queue;
@@ -71,15 +71,17 @@ static uint64_t ask(uint64_t queue, const struct window *window)
 	return raw_send(client, &command);
 }
 
-static void take(bool ordered, struct window window)
+static void expect_window_taken(bool ordered, struct window window)
 {
-	const Sycl__V1__Reply *reply = raw_reply_to(client, ask(groups_queue(ordered), &window));
+	const Sycl__V1__Reply *reply =
+		raw_reply_to(client, send_window(groups_queue(ordered), &window));
 	cr_assert(eq(ptr, reply->status, NULL), "%s", reply->status ? reply->status->text : "");
 }
 
 static void refuse(struct window window, int32_t code, const char *words)
 {
-	const Sycl__V1__Reply *reply = raw_reply_to(client, ask(groups_queue(false), &window));
+	const Sycl__V1__Reply *reply =
+		raw_reply_to(client, send_window(groups_queue(false), &window));
 	cr_assert(ne(ptr, reply->status, NULL), "it was taken");
 	cr_expect(eq(i32, reply->status->code, code), "%s", reply->status->text);
 	cr_expect(ne(ptr, strstr(reply->status->text, words), NULL), "said: %s",
@@ -87,7 +89,7 @@ static void refuse(struct window window, int32_t code, const char *words)
 }
 
 /* One launch; the window that it had. */
-static struct backend_l2_window launch(bool ordered)
+static struct backend_l2_window launch_and_read_window(bool ordered)
 {
 	struct build build;
 	build_fill(&build, BUFFER, 9);
@@ -114,25 +116,26 @@ static void expect_told(uint64_t bytes)
 
 Test(groups, R6_a_queues_launches_have_its_window, .timeout = 60)
 {
-	start(FAKE_FEATURES_ALL);
-	uint64_t address = allocate(0, BACKEND_USM_DEVICE);
-	cr_assert(eq(u64, launch(false).size_bytes, 0));
-	take(false, (struct window){address + 16, 4096, 0.25f, PERSISTING, STREAMING});
-	struct backend_l2_window window = launch(false);
+	start_with_features(FAKE_FEATURES_ALL);
+	uint64_t address = allocate_usm(0, BACKEND_USM_DEVICE);
+	cr_assert(eq(u64, launch_and_read_window(false).size_bytes, 0));
+	expect_window_taken(false,
+			    (struct window){address + 16, 4096, 0.25f, PERSISTING, STREAMING});
+	struct backend_l2_window window = launch_and_read_window(false);
 	cr_expect(eq(u64, window.address, address + 16));
 	cr_expect(eq(u64, window.size_bytes, 4096));
 	cr_expect(eq(flt, window.hit_ratio, 0.25f));
 	cr_expect(eq(int, (int)window.hit, PERSISTING));
 	cr_expect(eq(int, (int)window.miss, STREAMING));
-	cr_expect(eq(u64, launch(true).size_bytes, 0), "another queue");
+	cr_expect(eq(u64, launch_and_read_window(true).size_bytes, 0), "another queue");
 	expect_told(4096);
-	take(true, (struct window){address, 64, 1, PERSISTING, 0});
+	expect_window_taken(true, (struct window){address, 64, 1, PERSISTING, 0});
 	expect_told(4096 + 64);
-	take(false, (struct window){address, 128, 1, STREAMING, 0});
+	expect_window_taken(false, (struct window){address, 128, 1, STREAMING, 0});
 	expect_told(64);
-	cr_expect(eq(u64, launch(false).size_bytes, 128));
-	take(false, (struct window){.size_bytes = 0});
-	cr_expect(eq(u64, launch(false).size_bytes, 0));
+	cr_expect(eq(u64, launch_and_read_window(false).size_bytes, 128));
+	expect_window_taken(false, (struct window){.size_bytes = 0});
+	cr_expect(eq(u64, launch_and_read_window(false).size_bytes, 0));
 	(void)raw_release(client, groups_queue(true));
 	expect_told(0);
 	groups_stop();
@@ -141,10 +144,10 @@ Test(groups, R6_a_queues_launches_have_its_window, .timeout = 60)
 /* What a launch carries is a window that was good, of memory that is there. */
 Test(groups, R6_windows_that_cannot_be_are_refused, .timeout = 60)
 {
-	start(FAKE_FEATURES_ALL);
-	const uint64_t address = allocate(0, BACKEND_USM_DEVICE),
-		       other = allocate(1, BACKEND_USM_DEVICE);
-	take(false, (struct window){address, 1024, 1, PERSISTING, STREAMING});
+	start_with_features(FAKE_FEATURES_ALL);
+	const uint64_t address = allocate_usm(0, BACKEND_USM_DEVICE),
+		       other = allocate_usm(1, BACKEND_USM_DEVICE);
+	expect_window_taken(false, (struct window){address, 1024, 1, PERSISTING, STREAMING});
 	refuse((struct window){address, FAKE_L2_WINDOW_BYTES + 1, 1, PERSISTING, 0}, STATUS_INVALID,
 	       "up to 4096");
 	refuse((struct window){address, UINT64_MAX, 1, PERSISTING, 0}, STATUS_INVALID,
@@ -167,27 +170,29 @@ Test(groups, R6_windows_that_cannot_be_are_refused, .timeout = 60)
 	       "not inside any USM");
 	refuse((struct window){UINT64_MAX - 16, 64, 1, PERSISTING, 0}, STATUS_INVALID,
 	       "not inside any USM");
-	cr_expect(eq(u64, launch(false).size_bytes, 1024), "the one that was there stays");
+	cr_expect(eq(u64, launch_and_read_window(false).size_bytes, 1024),
+		  "the one that was there stays");
 	free_usm(0);
-	cr_expect(eq(u64, launch(false).size_bytes, 0), "its memory has gone");
+	cr_expect(eq(u64, launch_and_read_window(false).size_bytes, 0), "its memory has gone");
 	refuse((struct window){address, 64, 1, PERSISTING, 0}, STATUS_INVALID,
 	       "not inside any USM");
-	take(false, (struct window){other, 64, 0, PERSISTING, 0});
+	expect_window_taken(false, (struct window){other, 64, 0, PERSISTING, 0});
 	groups_stop();
 }
 
 Test(groups, R6_a_device_without_windows_says_so)
 {
-	start(FAKE_FEATURES_ALL & ~(uint32_t)BACKEND_FEATURE_USM);
+	start_with_features(FAKE_FEATURES_ALL & ~(uint32_t)BACKEND_FEATURE_USM);
 	refuse((struct window){4096, 64, 1, PERSISTING, 0}, STATUS_FEATURE_NOT_SUPPORTED,
 	       "has no windows");
-	take(false, (struct window){.size_bytes = 0});
+	expect_window_taken(false, (struct window){.size_bytes = 0});
 	groups_stop();
 }
 
 Test(groups, R6_a_window_of_no_queue_closes_the_session)
 {
-	start(FAKE_FEATURES_ALL);
-	(void)ask(raw_id(OBJECT_BUFFER, BUFFER), &(struct window){4096, 64, 1, PERSISTING, 0});
+	start_with_features(FAKE_FEATURES_ALL);
+	(void)send_window(raw_id(OBJECT_BUFFER, BUFFER),
+			  &(struct window){4096, 64, 1, PERSISTING, 0});
 	groups_expect_closed("names no queue");
 }

@@ -25,7 +25,7 @@ static uint64_t shared_id(void)
 
 /* Devices that can share; a session with this feature agreed on or not, and a buffer that can be
  * exported from `where`. */
-static void start(uint64_t features, uint32_t where)
+static void start_sharing_session(uint64_t features, uint32_t where)
 {
 	fake_reset();
 	for (uint32_t i = 0; i < 3; i++)
@@ -129,7 +129,7 @@ static void expect_refused(uint64_t number, const char *words)
 
 Test(hostile, S8_K9_a_native_command_of_another_process_is_held_until_it_is_said_to_be_over)
 {
-	start(FEATURE_NATIVE, 0);
+	start_sharing_session(FEATURE_NATIVE, 0);
 	send_task(1, shared_id());
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 1), 0));
 	raw_round_trip(hostile);
@@ -142,7 +142,7 @@ Test(hostile, S8_K9_a_native_command_of_another_process_is_held_until_it_is_said
 
 Test(hostile, S8_I18_it_is_for_those_who_agreed_on_it)
 {
-	start(0, 0);
+	start_sharing_session(0, 0);
 	send_task(1, shared_id());
 	expect_refused(1, "an engine of their own");
 	hostile_expect_alive();
@@ -152,7 +152,7 @@ Test(hostile, S8_I18_it_is_for_those_who_agreed_on_it)
  * keep others' room. */
 Test(hostile, S8_K5_it_holds_no_buffer_that_could_be_spilled_or_moved)
 {
-	start(FEATURE_NATIVE, 0);
+	start_sharing_session(FEATURE_NATIVE, 0);
 	send_task(1, hostile_buffer());
 	expect_refused(1, "made to be exported");
 	hostile_expect_alive();
@@ -160,7 +160,7 @@ Test(hostile, S8_K5_it_holds_no_buffer_that_could_be_spilled_or_moved)
 
 Test(hostile, S8_K5_it_holds_no_buffer_of_another_device)
 {
-	start(FEATURE_NATIVE, 1);
+	start_sharing_session(FEATURE_NATIVE, 1);
 	send_task(1, shared_id());
 	expect_refused(1, "lies on device");
 	hostile_expect_alive();
@@ -168,7 +168,7 @@ Test(hostile, S8_K5_it_holds_no_buffer_of_another_device)
 
 Test(hostile, S8_N4_a_client_that_ends_in_the_middle_of_it_leaves_nothing)
 {
-	start(FEATURE_NATIVE, 0);
+	start_sharing_session(FEATURE_NATIVE, 0);
 	send_task(1, shared_id());
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 1), 0));
 	send_task(2, shared_id());
@@ -178,7 +178,7 @@ Test(hostile, S8_N4_a_client_that_ends_in_the_middle_of_it_leaves_nothing)
 
 Test(hostile, S8_K1_its_end_before_its_turn_closes_the_session)
 {
-	start(FEATURE_NATIVE, 0);
+	start_sharing_session(FEATURE_NATIVE, 0);
 	send_task(1, shared_id());
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 1), 0));
 	send_task(2, shared_id());
@@ -190,7 +190,7 @@ Test(hostile, S8_K1_its_end_before_its_turn_closes_the_session)
  * never open it. */
 Test(hostile, S8_F10_an_export_at_once_waits_for_no_writer)
 {
-	start(FEATURE_NATIVE, 0);
+	start_sharing_session(FEATURE_NATIVE, 0);
 	send_task(1, shared_id());
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 1), 0));
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, send_export(true));
@@ -205,7 +205,7 @@ Test(hostile, S8_F10_an_export_at_once_waits_for_no_writer)
 
 Test(hostile, S8_F10_an_export_at_once_is_for_those_who_agreed_on_it)
 {
-	start(0, 0);
+	start_sharing_session(0, 0);
 	(void)send_export(true);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "was not agreed on");
 }
@@ -255,7 +255,7 @@ static void send_fill(uint64_t number)
 /* Group 1 fills, group 2 is the task, and has been told early. */
 static void start_early(void)
 {
-	start(FEATURE_NATIVE | FEATURE_NATIVE_EARLY, 0);
+	start_sharing_session(FEATURE_NATIVE | FEATURE_NATIVE_EARLY, 0);
 	make_event(0);
 	fake_device_gate_close(0);
 	send_fill(1);
@@ -352,7 +352,7 @@ Test(hostile, S8_K7_an_event_that_two_name_is_recorded_for_one_of_them)
 
 Test(hostile, S8_I18_an_early_event_is_for_those_who_agreed_on_it)
 {
-	start(FEATURE_NATIVE, 0);
+	start_sharing_session(FEATURE_NATIVE, 0);
 	make_event(0);
 	send_early_task(1, shared_id(), true, early_id());
 	expect_refused_with(1, STATUS_INVALID, "agreed on it");
@@ -361,7 +361,7 @@ Test(hostile, S8_I18_an_early_event_is_for_those_who_agreed_on_it)
 
 Test(hostile, S8_I18_an_early_event_is_for_native_commands)
 {
-	start(FEATURE_NATIVE | FEATURE_NATIVE_EARLY, 0);
+	start_sharing_session(FEATURE_NATIVE | FEATURE_NATIVE_EARLY, 0);
 	make_event(0);
 	send_early_task(1, shared_id(), false, early_id());
 	expect_refused_with(1, STATUS_INVALID, "native commands");
@@ -370,7 +370,7 @@ Test(hostile, S8_I18_an_early_event_is_for_native_commands)
 
 Test(hostile, S8_F10_an_early_event_is_of_the_queues_device)
 {
-	start(FEATURE_NATIVE | FEATURE_NATIVE_EARLY, 0);
+	start_sharing_session(FEATURE_NATIVE | FEATURE_NATIVE_EARLY, 0);
 	make_event(1);
 	send_early_task(1, shared_id(), true, early_id());
 	expect_refused_with(1, STATUS_INVALID, "none of device");
@@ -379,7 +379,7 @@ Test(hostile, S8_F10_an_early_event_is_of_the_queues_device)
 
 Test(hostile, S8_an_early_event_that_is_no_event_closes_the_session)
 {
-	start(FEATURE_NATIVE | FEATURE_NATIVE_EARLY, 0);
+	start_sharing_session(FEATURE_NATIVE | FEATURE_NATIVE_EARLY, 0);
 	send_early_task(1, shared_id(), true, shared_id());
 	raw_wait_closed(hostile);
 	cr_assert(eq(i32, hostile->error_code, STATUS_CONNECTION_LOST), "%s", hostile->error_text);
@@ -455,14 +455,14 @@ static void send_node_end(uint64_t number, int32_t status)
 
 Test(hostile, S8_I18_as_a_node_it_is_for_those_who_agreed_on_it)
 {
-	start(FEATURE_NATIVE | FEATURE_GRAPHS, 0);
+	start_sharing_session(FEATURE_NATIVE | FEATURE_GRAPHS, 0);
 	send_node(shared_id(), 0);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "which was not agreed on");
 }
 
 Test(hostile, S8_K15_K9_as_a_node_it_is_held_in_each_launch_and_launches_come_one_by_one)
 {
-	start(NODES, 0);
+	start_sharing_session(NODES, 0);
 	send_node(shared_id(), 0);
 	send_launch(1);
 	send_launch(2);
@@ -481,7 +481,7 @@ Test(hostile, S8_K15_K9_as_a_node_it_is_held_in_each_launch_and_launches_come_on
 
 Test(hostile, S8_M9_a_node_that_fails_fails_its_launch)
 {
-	start(NODES, 0);
+	start_sharing_session(NODES, 0);
 	send_node(shared_id(), 0);
 	send_launch(1);
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 1), 0));
@@ -492,7 +492,7 @@ Test(hostile, S8_M9_a_node_that_fails_fails_its_launch)
 
 Test(hostile, S8_K5_a_node_holds_no_buffer_that_could_be_spilled_or_moved)
 {
-	start(NODES, 0);
+	start_sharing_session(NODES, 0);
 	send_node(hostile_buffer(), 0);
 	send_launch(1);
 	expect_refused(1, "made to be exported");
@@ -501,7 +501,7 @@ Test(hostile, S8_K5_a_node_holds_no_buffer_that_could_be_spilled_or_moved)
 
 Test(hostile, S8_K5_a_node_holds_no_buffer_of_another_device)
 {
-	start(NODES, 1);
+	start_sharing_session(NODES, 1);
 	send_node(shared_id(), 0);
 	send_launch(1);
 	expect_refused(1, "lies on device");
@@ -511,7 +511,7 @@ Test(hostile, S8_K5_a_node_holds_no_buffer_of_another_device)
 /* The bit for nodes alone is none for what they open. */
 Test(hostile, S8_I18_a_node_is_a_native_command_like_any_other)
 {
-	start(FEATURE_GRAPHS | FEATURE_NATIVE_NODES, 0);
+	start_sharing_session(FEATURE_GRAPHS | FEATURE_NATIVE_NODES, 0);
 	send_node(shared_id(), 0);
 	send_launch(1);
 	expect_refused(1, "an engine of their own");
@@ -520,7 +520,7 @@ Test(hostile, S8_I18_a_node_is_a_native_command_like_any_other)
 
 Test(hostile, S8_K7_a_node_that_names_an_early_event_closes_the_session)
 {
-	start(NODES | FEATURE_NATIVE_EARLY, 0);
+	start_sharing_session(NODES | FEATURE_NATIVE_EARLY, 0);
 	make_event(0);
 	send_node(shared_id(), early_id());
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "names an event of its own");
@@ -529,7 +529,7 @@ Test(hostile, S8_K7_a_node_that_names_an_early_event_closes_the_session)
 /* What the launch of a graph says of its host tasks is where they are told of, and nothing else. */
 Test(hostile, S8_K7_a_launch_that_names_an_early_event_for_its_node_is_not_told_early)
 {
-	start(NODES | FEATURE_NATIVE_EARLY, 0);
+	start_sharing_session(NODES | FEATURE_NATIVE_EARLY, 0);
 	make_event(0);
 	send_node(shared_id(), 0);
 	fake_device_gate_close(0);
@@ -546,7 +546,7 @@ Test(hostile, S8_K7_a_launch_that_names_an_early_event_for_its_node_is_not_told_
 
 Test(hostile, S8_K1_the_end_of_a_node_said_twice_closes_the_session)
 {
-	start(NODES, 0);
+	start_sharing_session(NODES, 0);
 	send_node(shared_id(), 0);
 	send_launch(1);
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 1), 0));
@@ -557,7 +557,7 @@ Test(hostile, S8_K1_the_end_of_a_node_said_twice_closes_the_session)
 
 Test(hostile, S8_N4_a_client_that_ends_in_the_middle_of_a_launch_leaves_nothing)
 {
-	start(NODES, 0);
+	start_sharing_session(NODES, 0);
 	send_node(shared_id(), 0);
 	send_launch(1);
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 1), 0));

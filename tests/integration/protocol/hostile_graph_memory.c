@@ -16,20 +16,13 @@ static uint64_t graph_id(uint32_t index)
 	return raw_id(OBJECT_GRAPH, 10 + index);
 }
 
-static struct fake_counters counted(void)
-{
-	struct fake_counters counters;
-	fake_counters(FAKE_ANY_DEVICE, &counters);
-	return counters;
-}
-
 /* The device pins arenas in the background. */
 static void wait_for_hosts(uint32_t hosts)
 {
 	uint64_t deadline = clock_deadline_ns(PATIENCE_NS);
-	while (counted().hosts != hosts) {
+	while (fake_counters_of(FAKE_ANY_DEVICE).hosts != hosts) {
 		cr_assert(lt(u64, clock_now_ns(), deadline), "%u ranges are pinned, not %u",
-			  counted().hosts, hosts);
+			  fake_counters_of(FAKE_ANY_DEVICE).hosts, hosts);
 		raw_round_trip(hostile);
 	}
 }
@@ -54,7 +47,7 @@ static void with_graphs(void)
 	wait_for_hosts(HOSTS);
 }
 
-static void create(uint64_t graph, uint32_t nodes)
+static void create_graph(uint64_t graph, uint32_t nodes)
 {
 	(void)raw_graph(hostile, graph, raw_id(OBJECT_CONTEXT, CONTEXT), device, nodes);
 }
@@ -64,13 +57,13 @@ static void send_node(uint64_t graph, Sycl__V1__CommandGroup *group)
 	(void)raw_graph_node(hostile, graph, group, NULL, 0);
 }
 
-static void finish(uint64_t graph)
+static void finish_graph(uint64_t graph)
 {
 	(void)raw_graph_finish(hostile, graph);
 }
 
 /* Its status. */
-static uint32_t launch(uint64_t graph, uint64_t number)
+static uint32_t launch_graph(uint64_t graph, uint64_t number)
 {
 	Sycl__V1__GraphLaunch message = SYCL__V1__GRAPH_LAUNCH__INIT;
 	message.graph = graph;
@@ -126,22 +119,23 @@ Test(hostile, L17_an_arena_that_goes_is_unmapped_behind_the_graphs_that_copy_fro
 	with_graphs();
 	raw_arena(hostile, 1, 65536);
 	wait_for_hosts(HOSTS + 1);
-	create(graph_id(0), 1);
+	create_graph(graph_id(0), 1);
 	send_copy(graph_id(0), 1);
-	finish(graph_id(0));
+	finish_graph(graph_id(0));
 	for (uint64_t number = 1; number <= 4; number++)
-		cr_assert(eq(u32, launch(graph_id(0), number), 0));
-	cr_assert(eq(u64, counted().graph_launches, 4));
+		cr_assert(eq(u32, launch_graph(graph_id(0), number), 0));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 4));
 	destroy_arena(1);
 	wait_for_hosts(HOSTS);
-	cr_assert(eq(u64, counted().graph_misuses, 0),
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_misuses, 0),
 		  "the graph was there when its memory was not any more");
-	cr_assert(eq(u32, counted().graphs, 0), "a graph without its memory is kept");
+	cr_assert(eq(u32, fake_counters_of(FAKE_ANY_DEVICE).graphs, 0),
+		  "a graph without its memory is kept");
 	/* Another one of that number is as good. */
 	raw_arena(hostile, 1, 65536);
 	wait_for_hosts(HOSTS + 1);
-	cr_assert(eq(u32, launch(graph_id(0), 5), 0));
-	cr_assert(eq(u64, counted().graph_launches, 5));
+	cr_assert(eq(u32, launch_graph(graph_id(0), 5), 0));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 5));
 	(void)raw_release(hostile, graph_id(0));
 	hostile_expect_alive();
 }

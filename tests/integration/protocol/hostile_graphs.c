@@ -39,7 +39,7 @@ static void with_graphs(void)
 	with_features(FEATURE_GRAPHS);
 }
 
-static void create(uint64_t graph, uint32_t nodes)
+static void create_graph(uint64_t graph, uint32_t nodes)
 {
 	(void)raw_graph(hostile, graph, raw_id(OBJECT_CONTEXT, CONTEXT), device, nodes);
 }
@@ -82,13 +82,13 @@ static void send_host_task(uint64_t graph)
 	send_node(graph, &group, NULL, 0);
 }
 
-static void finish(uint64_t graph)
+static void finish_graph(uint64_t graph)
 {
 	(void)raw_graph_finish(hostile, graph);
 }
 
 /* `tasks` host tasks, in slots from TASK_SLOT on, value as the group's number. */
-static void launch(uint64_t graph, uint64_t number, uint32_t tasks)
+static void launch_graph(uint64_t graph, uint64_t number, uint32_t tasks)
 {
 	Sycl__V1__HostTask task[4], *list[4];
 	for (uint32_t i = 0; i < 4; i++) {
@@ -126,13 +126,13 @@ Test(hostile, L1_a_graph_is_sent_once_and_launched_often)
 {
 	with_graphs();
 	uint32_t first[] = {0};
-	create(graph_id(0), 3);
+	create_graph(graph_id(0), 3);
 	send_fill(graph_id(0), hostile_buffer(), NULL, 0);
 	send_empty(graph_id(0), first, 1);
 	send_fill(graph_id(0), hostile_buffer(), first, 1);
-	finish(graph_id(0));
+	finish_graph(graph_id(0));
 	for (uint64_t number = 1; number <= 200; number++)
-		launch(graph_id(0), number, 0);
+		launch_graph(graph_id(0), number, 0);
 	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 200), 0));
 	(void)raw_release(hostile, graph_id(0));
 	hostile_expect_alive();
@@ -141,14 +141,14 @@ Test(hostile, L1_a_graph_is_sent_once_and_launched_often)
 Test(hostile, L1_graphs_that_were_not_agreed_on_close_the_session)
 {
 	hostile_start_with_objects(NULL);
-	create(graph_id(0), 1);
+	create_graph(graph_id(0), 1);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "were not agreed on");
 }
 
 Test(hostile, L1_a_launch_that_was_not_agreed_on_closes_the_session)
 {
 	hostile_start_with_objects(NULL);
-	launch(graph_id(0), 1, 0);
+	launch_graph(graph_id(0), 1, 0);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "were not agreed on");
 }
 
@@ -156,7 +156,7 @@ Test(hostile, L7_a_node_behind_itself_closes_the_session)
 {
 	with_graphs();
 	uint32_t itself[] = {0};
-	create(graph_id(0), 2);
+	create_graph(graph_id(0), 2);
 	send_empty(graph_id(0), itself, 1);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "does not come before it");
 }
@@ -165,7 +165,7 @@ Test(hostile, L7_a_node_behind_a_later_one_closes_the_session)
 {
 	with_graphs();
 	uint32_t later[] = {0, UINT32_MAX};
-	create(graph_id(0), 2);
+	create_graph(graph_id(0), 2);
 	send_empty(graph_id(0), NULL, 0);
 	send_empty(graph_id(0), later, 2);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "does not come before it");
@@ -175,7 +175,7 @@ Test(hostile, L7_edges_of_no_node_close_the_session)
 {
 	with_graphs();
 	uint32_t none[] = {0};
-	create(graph_id(0), 2);
+	create_graph(graph_id(0), 2);
 	Sycl__V1__GraphEdges message = SYCL__V1__GRAPH_EDGES__INIT;
 	message.graph = graph_id(0);
 	message.n_after = 1;
@@ -190,7 +190,7 @@ Test(hostile, L7_edges_of_no_node_close_the_session)
 Test(hostile, L1_more_nodes_than_were_announced_close_the_session)
 {
 	with_graphs();
-	create(graph_id(0), 1);
+	create_graph(graph_id(0), 1);
 	send_empty(graph_id(0), NULL, 0);
 	send_empty(graph_id(0), NULL, 0);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "gets one more");
@@ -199,38 +199,38 @@ Test(hostile, L1_more_nodes_than_were_announced_close_the_session)
 Test(hostile, L1_a_graph_that_lacks_nodes_cannot_be_finished)
 {
 	with_graphs();
-	create(graph_id(0), 2);
+	create_graph(graph_id(0), 2);
 	send_empty(graph_id(0), NULL, 0);
-	finish(graph_id(0));
+	finish_graph(graph_id(0));
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "is finished with 1");
 }
 
 Test(hostile, L1_a_graph_of_too_many_nodes_closes_the_session)
 {
 	with_graphs();
-	create(graph_id(0), GRAPH_NODES_MAX + 1);
+	create_graph(graph_id(0), GRAPH_NODES_MAX + 1);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "are the most");
 }
 
 Test(hostile, L1_an_unfinished_graph_cannot_be_launched)
 {
 	with_graphs();
-	create(graph_id(0), 1);
-	launch(graph_id(0), 1, 0);
+	create_graph(graph_id(0), 1);
+	launch_graph(graph_id(0), 1, 0);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "not finished");
 }
 
 Test(hostile, L1_M12_a_launch_of_what_is_no_graph_closes_the_session)
 {
 	with_graphs();
-	launch(hostile_buffer(), 1, 0);
+	launch_graph(hostile_buffer(), 1, 0);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "names no graph");
 }
 
 Test(hostile, L1_a_node_that_names_a_slot_closes_the_session)
 {
 	with_graphs();
-	create(graph_id(0), 1);
+	create_graph(graph_id(0), 1);
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
 	group.wants_slot = true;
 	send_node(graph_id(0), &group, NULL, 0);
@@ -240,7 +240,7 @@ Test(hostile, L1_a_node_that_names_a_slot_closes_the_session)
 Test(hostile, L14_a_graph_in_a_graph_closes_the_session)
 {
 	with_graphs();
-	create(graph_id(0), 1);
+	create_graph(graph_id(0), 1);
 	Sycl__V1__GraphLaunch inner = SYCL__V1__GRAPH_LAUNCH__INIT;
 	inner.graph = graph_id(0);
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
@@ -260,7 +260,7 @@ Test(hostile, K15_L1_a_native_command_in_a_graph_closes_the_session)
 	native.function = native.context = 0x1000;
 	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_NATIVE;
 	group.native = &native;
-	create(graph_id(0), 1);
+	create_graph(graph_id(0), 1);
 	send_node(graph_id(0), &group, NULL, 0);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "node is a native command");
 }
@@ -268,9 +268,9 @@ Test(hostile, K15_L1_a_native_command_in_a_graph_closes_the_session)
 Test(hostile, L13_an_update_of_what_cannot_be_updated_closes_the_session)
 {
 	with_graphs();
-	create(graph_id(0), 1);
+	create_graph(graph_id(0), 1);
 	send_empty(graph_id(0), NULL, 0);
-	finish(graph_id(0));
+	finish_graph(graph_id(0));
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
 	Sycl__V1__GraphUpdate message = SYCL__V1__GRAPH_UPDATE__INIT;
 	message.graph = graph_id(0);
@@ -287,25 +287,25 @@ Test(hostile, L13_an_update_of_what_cannot_be_updated_closes_the_session)
 Test(hostile, L16_a_launch_with_a_released_buffer_closes_the_session_and_what_began_ends)
 {
 	with_graphs();
-	create(graph_id(0), 2);
+	create_graph(graph_id(0), 2);
 	send_host_task(graph_id(0));
 	send_fill(graph_id(0), hostile_buffer(), NULL, 0);
-	finish(graph_id(0));
-	launch(graph_id(0), 1, 1);
+	finish_graph(graph_id(0));
+	launch_graph(graph_id(0), 1, 1);
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT + 10, 1), 0));
 	(void)raw_release(hostile, hostile_buffer());
-	launch(graph_id(0), 2, 1);
+	launch_graph(graph_id(0), 2, 1);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "names no buffer");
 }
 
 Test(hostile, L16_D16_a_released_graph_ends_what_was_launched)
 {
 	with_graphs();
-	create(graph_id(0), 1);
+	create_graph(graph_id(0), 1);
 	send_host_task(graph_id(0));
-	finish(graph_id(0));
-	launch(graph_id(0), 1, 1);
-	launch(graph_id(0), 2, 1);
+	finish_graph(graph_id(0));
+	launch_graph(graph_id(0), 1, 1);
+	launch_graph(graph_id(0), 2, 1);
 	(void)raw_release(hostile, graph_id(0));
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT + 10, 1), 0));
 	send_done(1, 1);
@@ -318,19 +318,19 @@ Test(hostile, L16_D16_a_released_graph_ends_what_was_launched)
 Test(hostile, L12_a_launch_with_too_few_slots_closes_the_session)
 {
 	with_graphs();
-	create(graph_id(0), 1);
+	create_graph(graph_id(0), 1);
 	send_host_task(graph_id(0));
-	finish(graph_id(0));
-	launch(graph_id(0), 1, 0);
+	finish_graph(graph_id(0));
+	launch_graph(graph_id(0), 1, 0);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "slots for 0 host tasks");
 }
 
 Test(hostile, L12_M9_host_tasks_of_a_launch_that_is_refused_are_told)
 {
 	with_graphs();
-	create(graph_id(0), 1);
+	create_graph(graph_id(0), 1);
 	send_host_task(graph_id(0));
-	finish(graph_id(0));
+	finish_graph(graph_id(0));
 	Sycl__V1__EventRef event = SYCL__V1__EVENT_REF__INIT, *events[] = {&event};
 	Sycl__V1__HostTask task = SYCL__V1__HOST_TASK__INIT, *tasks[] = {&task};
 	Sycl__V1__GraphLaunch message = SYCL__V1__GRAPH_LAUNCH__INIT;
@@ -366,9 +366,9 @@ Test(hostile, L12_M9_host_tasks_of_a_launch_that_is_refused_are_told)
 Test(hostile, L12_K1_a_nodes_slot_out_of_range_closes_the_session)
 {
 	with_graphs();
-	create(graph_id(0), 1);
+	create_graph(graph_id(0), 1);
 	send_host_task(graph_id(0));
-	finish(graph_id(0));
+	finish_graph(graph_id(0));
 	Sycl__V1__HostTask task = SYCL__V1__HOST_TASK__INIT, *tasks[] = {&task};
 	Sycl__V1__GraphLaunch message = SYCL__V1__GRAPH_LAUNCH__INIT;
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
@@ -386,11 +386,11 @@ Test(hostile, L12_K1_the_end_of_a_node_that_does_not_run_closes_the_session)
 {
 	with_graphs();
 	uint32_t first[] = {0};
-	create(graph_id(0), 2);
+	create_graph(graph_id(0), 2);
 	send_host_task(graph_id(0));
 	send_empty(graph_id(0), first, 1);
-	finish(graph_id(0));
-	launch(graph_id(0), 1, 1);
+	finish_graph(graph_id(0));
+	launch_graph(graph_id(0), 1, 1);
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT + 10, 1), 0));
 	send_done(1, 2);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "is no host task that runs now");
@@ -399,10 +399,10 @@ Test(hostile, L12_K1_the_end_of_a_node_that_does_not_run_closes_the_session)
 Test(hostile, L12_K1_the_end_of_a_launch_as_a_whole_closes_the_session)
 {
 	with_graphs();
-	create(graph_id(0), 1);
+	create_graph(graph_id(0), 1);
 	send_host_task(graph_id(0));
-	finish(graph_id(0));
-	launch(graph_id(0), 1, 1);
+	finish_graph(graph_id(0));
+	launch_graph(graph_id(0), 1, 1);
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT + 10, 1), 0));
 	send_done(1, 0);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "is no host task that runs now");
@@ -411,12 +411,12 @@ Test(hostile, L12_K1_the_end_of_a_launch_as_a_whole_closes_the_session)
 Test(hostile, L12_N4_a_client_that_goes_in_the_middle_of_a_launch_leaves_nothing)
 {
 	with_graphs();
-	create(graph_id(0), 2);
+	create_graph(graph_id(0), 2);
 	send_host_task(graph_id(0));
 	send_host_task(graph_id(0));
-	finish(graph_id(0));
+	finish_graph(graph_id(0));
 	for (uint64_t number = 1; number <= 20; number++)
-		launch(graph_id(0), number, 2);
+		launch_graph(graph_id(0), number, 2);
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT + 10, 1), 0));
 	(void)raw_send_bytes(hostile, 77, "?", 1);
 	raw_wait_closed(hostile);
@@ -446,13 +446,13 @@ Test(hostile, L1_graphs_beyond_the_limits_fail_and_the_session_lives)
 	/* Each of them is announced with as much as there may be; together that is more than a
 	 * session may have. */
 	for (uint32_t i = 0; i < GRAPHS; i++)
-		create(graph_id(i), GRAPH_NODES_MAX);
+		create_graph(graph_id(i), GRAPH_NODES_MAX);
 	uint32_t failed = count_failed();
 	cr_assert(gt(u32, failed, 0));
 	cr_assert(lt(u32, failed, GRAPHS / 2));
 	for (uint32_t i = 0; i < GRAPHS; i++)
 		(void)raw_release(hostile, graph_id(i));
-	create(raw_id(OBJECT_GRAPH, 9000), GRAPH_NODES_MAX);
+	create_graph(raw_id(OBJECT_GRAPH, 9000), GRAPH_NODES_MAX);
 	cr_assert(eq(u32, count_failed(), 0), "what was given back is still counted");
 	hostile_expect_alive();
 }
@@ -470,7 +470,7 @@ Test(hostile, L1_more_requirements_than_a_graph_may_have_fail_it_alone)
 		list[i] = &requirement;
 	group.n_requirements = EACH;
 	group.requirements = list;
-	create(graph_id(0), NODES);
+	create_graph(graph_id(0), NODES);
 	for (uint32_t i = 0; i + 1 < NODES; i++)
 		send_node(graph_id(0), &group, NULL, 0);
 	cr_assert(eq(u32, count_failed(), 0));
@@ -491,11 +491,11 @@ Test(hostile, L1_more_nodes_in_flight_than_groups_are_allowed_fail_alone)
 	(void)raw_context(hostile, raw_id(OBJECT_CONTEXT, CONTEXT), device);
 	(void)raw_queue(hostile, hostile_queue(), raw_id(OBJECT_CONTEXT, CONTEXT), device, 0,
 			false);
-	create(graph_id(0), 9);
+	create_graph(graph_id(0), 9);
 	for (int i = 0; i < 9; i++)
 		send_empty(graph_id(0), NULL, 0);
-	finish(graph_id(0));
-	launch(graph_id(0), 1, 0);
+	finish_graph(graph_id(0));
+	launch_graph(graph_id(0), 1, 0);
 	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 1), 1));
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, 0);
 	cr_assert(eq(int, (int)reply->body_case, SYCL__V1__REPLY__BODY_GROUP_FAILED));
@@ -554,15 +554,15 @@ Test(hostile, L1_a_launch_over_too_many_parts_of_buffers_is_refused_with_a_sente
 {
 	enum { PARTS = 1000, NODES = 12, NAMED = 60 };
 	with_graphs();
-	create(graph_id(0), NODES + 1);
+	create_graph(graph_id(0), NODES + 1);
 	send_host_task(graph_id(0)); /* so that it is launched node by node */
 	for (int i = 0; i < NODES; i++)
 		send_reader(graph_id(0), NAMED);
-	finish(graph_id(0));
+	finish_graph(graph_id(0));
 	for (uint32_t i = 0; i < 3; i++)
 		fake_device_gate_close(i);
 	cut_buffer(1, PARTS);
-	launch(graph_id(0), 2, 1);
+	launch_graph(graph_id(0), 2, 1);
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT + 10, 2), 0));
 	send_done(2, 1);
 	for (uint32_t i = 0; i < 3; i++)
@@ -611,7 +611,7 @@ static void with_switchable(uint64_t features, bool updatable)
 Test(hostile, R3_a_switch_that_was_not_agreed_on_closes_the_session)
 {
 	with_switchable(FEATURE_GRAPHS, true);
-	finish(graph_id(0));
+	finish_graph(graph_id(0));
 	send_switch(0, true);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "not agreed on");
 }
@@ -619,7 +619,7 @@ Test(hostile, R3_a_switch_that_was_not_agreed_on_closes_the_session)
 Test(hostile, R3_a_switch_of_no_node_closes_the_session)
 {
 	with_switchable(FEATURE_GRAPHS | FEATURE_GRAPH_SWITCH, true);
-	finish(graph_id(0));
+	finish_graph(graph_id(0));
 	send_switch(2, true);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "cannot be switched");
 }
@@ -634,7 +634,7 @@ Test(hostile, R3_a_switch_of_a_graph_that_is_not_finished_closes_the_session)
 Test(hostile, R3_a_switch_of_a_graph_that_does_not_change_closes_the_session)
 {
 	with_switchable(FEATURE_GRAPHS | FEATURE_GRAPH_SWITCH, false);
-	finish(graph_id(0));
+	finish_graph(graph_id(0));
 	send_switch(0, true);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "cannot be switched");
 }
@@ -642,7 +642,7 @@ Test(hostile, R3_a_switch_of_a_graph_that_does_not_change_closes_the_session)
 Test(hostile, R3_a_switch_of_an_empty_node_closes_the_session)
 {
 	with_switchable(FEATURE_GRAPHS | FEATURE_GRAPH_SWITCH, true);
-	finish(graph_id(0));
+	finish_graph(graph_id(0));
 	send_switch(1, true);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "it cannot be switched");
 }
@@ -650,11 +650,11 @@ Test(hostile, R3_a_switch_of_an_empty_node_closes_the_session)
 Test(hostile, R3_switches_as_often_as_one_likes)
 {
 	with_switchable(FEATURE_GRAPHS | FEATURE_GRAPH_SWITCH, true);
-	finish(graph_id(0));
+	finish_graph(graph_id(0));
 	for (uint32_t i = 0; i < 3; i++) {
 		for (uint32_t n = 0; n < 500; n++)
 			send_switch(0, n % 3 != 0);
-		launch(graph_id(0), i + 1, 0);
+		launch_graph(graph_id(0), i + 1, 0);
 		cr_assert(zero(u32, raw_wait_slot(hostile, EVENT_SLOT, i + 1)));
 	}
 	hostile_expect_alive();
@@ -692,14 +692,14 @@ static void send_condition(Sycl__V1__GraphCondition *condition, uint32_t *after,
 static void with_conditions(uint32_t nodes)
 {
 	with_features(FEATURE_GRAPHS | FEATURE_GRAPH_CONDITION);
-	create(graph_id(0), nodes);
+	create_graph(graph_id(0), nodes);
 }
 
 Test(hostile, R4_a_condition_that_was_not_agreed_on_closes_the_session)
 {
 	Sycl__V1__GraphCondition condition = condition_of(1);
 	with_graphs();
-	create(graph_id(0), 2);
+	create_graph(graph_id(0), 2);
 	send_condition(&condition, NULL, 0);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "not agreed on");
 }
@@ -835,12 +835,12 @@ Test(hostile, R4_a_word_that_is_nowhere_is_refused_at_each_launch)
 		condition.requirement = words[i].requirement;
 		condition.offset_bytes = words[i].offset;
 		condition.usm_address = words[i].address;
-		create(graph_id(i), 2);
+		create_graph(graph_id(i), 2);
 		send_condition_to(graph_id(i), &condition, NULL, 0);
 		send_fill(graph_id(i), hostile_buffer(), NULL, 0);
-		finish(graph_id(i));
+		finish_graph(graph_id(i));
 		for (uint32_t k = 1; k <= 3; k++) {
-			launch(graph_id(i), i * 3 + k, 0);
+			launch_graph(graph_id(i), i * 3 + k, 0);
 			cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, i * 3 + k), 1));
 		}
 	}
@@ -854,9 +854,9 @@ Test(hostile, R4_a_word_whose_buffer_has_gone_closes_the_session)
 	with_conditions(2);
 	send_condition(&condition, NULL, 0);
 	send_empty(graph_id(0), NULL, 0);
-	finish(graph_id(0));
+	finish_graph(graph_id(0));
 	(void)raw_release(hostile, hostile_buffer());
-	launch(graph_id(0), 1, 0);
+	launch_graph(graph_id(0), 1, 0);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "names no buffer");
 }
 
@@ -869,8 +869,8 @@ Test(hostile, R4_a_loop_that_does_not_end_harms_nobody_else)
 	send_fill(graph_id(0), hostile_buffer(), NULL, 0); /* the word is 0x01010101 from now on */
 	send_condition(&condition, &first, 1);
 	send_empty(graph_id(0), NULL, 0);
-	finish(graph_id(0));
-	launch(graph_id(0), 1, 0);
+	finish_graph(graph_id(0));
+	launch_graph(graph_id(0), 1, 0);
 	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 1), 1));
 	hostile_expect_alive();
 }

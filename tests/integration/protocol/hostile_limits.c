@@ -246,7 +246,7 @@ Test(hostile, B16_past_the_limit_of_groups_in_flight_the_answer_is_quota)
 	hostile_expect_alive();
 }
 
-static const Sycl__V1__Reply *build(uint32_t index, Sycl__V1__BundleBuild *message)
+static const Sycl__V1__Reply *build_bundle(uint32_t index, Sycl__V1__BundleBuild *message)
 {
 	message->bundle = raw_id(OBJECT_BUNDLE, index);
 	message->context = raw_id(OBJECT_CONTEXT, CONTEXT);
@@ -269,19 +269,20 @@ Test(hostile, an_oversized_source_is_refused)
 	Sycl__V1__BundleBuild in_arena = SYCL__V1__BUNDLE_BUILD__INIT;
 	in_arena.source_case = SYCL__V1__BUNDLE_BUILD__SOURCE_ARENA_SOURCE;
 	in_arena.arena_source = &range;
-	cr_assert(eq(i32, build(20, &in_arena)->status->code, STATUS_QUOTA));
+	cr_assert(eq(i32, build_bundle(20, &in_arena)->status->code, STATUS_QUOTA));
 	range.offset_bytes = 65536;
-	cr_assert(eq(i32, build(21, &in_arena)->status->code, STATUS_INVALID), "outside the arena");
+	cr_assert(eq(i32, build_bundle(21, &in_arena)->status->code, STATUS_INVALID),
+		  "outside the arena");
 
 	static uint8_t text[INLINE_SOURCE_BYTES_MAX + 1];
 	Sycl__V1__BundleBuild in_line = SYCL__V1__BUNDLE_BUILD__INIT;
 	in_line.source_case = SYCL__V1__BUNDLE_BUILD__SOURCE_INLINE_SOURCE;
 	in_line.inline_source = (ProtobufCBinaryData){sizeof(text), text};
-	cr_assert(eq(i32, build(22, &in_line)->status->code, STATUS_INVALID));
+	cr_assert(eq(i32, build_bundle(22, &in_line)->status->code, STATUS_INVALID));
 	in_line.inline_source.len = 8193;
-	cr_assert(eq(i32, build(23, &in_line)->status->code, STATUS_QUOTA));
+	cr_assert(eq(i32, build_bundle(23, &in_line)->status->code, STATUS_QUOTA));
 
 	Sycl__V1__BundleBuild nothing = SYCL__V1__BUNDLE_BUILD__INIT;
-	cr_assert(eq(i32, build(24, &nothing)->status->code, STATUS_INVALID));
+	cr_assert(eq(i32, build_bundle(24, &nothing)->status->code, STATUS_INVALID));
 	hostile_expect_alive();
 }

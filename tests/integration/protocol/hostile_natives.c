@@ -42,7 +42,7 @@ static uint64_t get(uint32_t kind, uint64_t object)
 	return raw_send(hostile, &command);
 }
 
-static uint64_t make(uint64_t object)
+static uint64_t make_native(uint64_t object)
 {
 	uint64_t native = NOT_HERE;
 	Sycl__V1__NativeMake message = SYCL__V1__NATIVE_MAKE__INIT;
@@ -75,7 +75,7 @@ Test(hostile, I18_native_handles_are_refused_and_not_looked_at)
 	}
 	for (uint32_t i = 0; i < sizeof(made) / sizeof(*made); i++) {
 		uint64_t id = raw_id(made[i], 20 + i);
-		expect_refused(make(id));
+		expect_refused(make_native(id));
 		(void)raw_release(hostile, id);
 	}
 	raw_round_trip(hostile);
@@ -99,7 +99,7 @@ Test(hostile, R2_the_native_event_of_a_command_is_not_for_another_process)
 Test(hostile, I18_what_is_made_of_nothing_native_closes_the_session)
 {
 	hostile_start_with_objects(NULL);
-	(void)make(raw_id(OBJECT_USM, 20));
+	(void)make_native(raw_id(OBJECT_USM, 20));
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "nothing that is made of native objects");
 }
 

@@ -15,7 +15,7 @@ enum { SHARED = 10, IMPORTED = 11, EVENT = 12, OTHER = 50 };
 enum { OFFSET = 8192, SIZE = 5000 };
 
 /* Devices that can share; their numbers follow from enumerate. */
-static void start_with(const struct engine_options *options)
+static void start_share_with(const struct engine_options *options)
 {
 	fake_reset();
 	for (uint32_t i = 0; i < 3; i++)
@@ -23,9 +23,9 @@ static void start_with(const struct engine_options *options)
 	hostile_start_with_objects(options);
 }
 
-static void start(void)
+static void start_share(void)
 {
-	start_with(NULL);
+	start_share_with(NULL);
 }
 
 static uint64_t shared_id(void)
@@ -39,7 +39,7 @@ static uint64_t imported_id(void)
 }
 
 /* Asked without waiting for the answer. */
-static uint64_t create(uint64_t id, uint32_t kind, uint64_t size, uint32_t on)
+static uint64_t send_buffer_create(uint64_t id, uint32_t kind, uint64_t size, uint32_t on)
 {
 	Sycl__V1__ArenaRange range = SYCL__V1__ARENA_RANGE__INIT;
 	range.offset_bytes = OFFSET;
@@ -124,7 +124,7 @@ static void expect_object_failed(uint64_t id, int32_t code, const char *words)
 /* An exported buffer of this session; the descriptor is in hostile->granted. Its mapped size. */
 static uint64_t make_exported(uint32_t kind)
 {
-	(void)create(shared_id(), kind, SIZE, device);
+	(void)send_buffer_create(shared_id(), kind, SIZE, device);
 	return expect_done(export(shared_id()))->buffer_exported->size_bytes;
 }
 
@@ -140,14 +140,14 @@ static unsigned open_descriptors(void)
 
 Test(hostile, F10_sharing_needs_a_kind_a_device_and_bytes)
 {
-	start();
-	(void)create(shared_id(), 7, SIZE, device);
+	start_share();
+	(void)send_buffer_create(shared_id(), 7, SIZE, device);
 	expect_object_failed(shared_id(), STATUS_INVALID, "no kind of sharing");
-	(void)create(raw_id(OBJECT_BUFFER, 20), 1, SIZE, 4711);
+	(void)send_buffer_create(raw_id(OBJECT_BUFFER, 20), 1, SIZE, 4711);
 	expect_object_failed(raw_id(OBJECT_BUFFER, 20), STATUS_INVALID, "no device 4711");
-	(void)create(raw_id(OBJECT_BUFFER, 21), 1, 0, device);
+	(void)send_buffer_create(raw_id(OBJECT_BUFFER, 21), 1, 0, device);
 	expect_object_failed(raw_id(OBJECT_BUFFER, 21), STATUS_INVALID, "0 bytes");
-	(void)create(raw_id(OBJECT_BUFFER, 22), 2, UINT64_MAX, device);
+	(void)send_buffer_create(raw_id(OBJECT_BUFFER, 22), 2, UINT64_MAX, device);
 	expect_object_failed(raw_id(OBJECT_BUFFER, 22), STATUS_QUOTA, "together");
 	expect_answer(export(shared_id()), STATUS_INVALID, "no kind of sharing");
 	expect_answer(export(hostile_buffer()), STATUS_INVALID, "not made to be exported");
@@ -158,7 +158,7 @@ Test(hostile, F10_a_device_without_the_feature_shares_nothing)
 {
 	fake_reset();
 	hostile_start_with_objects(NULL);
-	(void)create(shared_id(), 1, SIZE, device);
+	(void)send_buffer_create(shared_id(), 1, SIZE, device);
 	expect_object_failed(shared_id(), STATUS_FEATURE_NOT_SUPPORTED, "shares nothing");
 	Sycl__V1__BufferImport message = import_of(imported_id(), 2, 65536);
 	uint8_t handle[64] = {1};
@@ -169,7 +169,7 @@ Test(hostile, F10_a_device_without_the_feature_shares_nothing)
 
 Test(hostile, F10_an_export_of_no_buffer_closes_the_session)
 {
-	start();
+	start_share();
 	(void)export(shared_id());
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "names no buffer");
 }
@@ -179,26 +179,26 @@ Test(hostile, F10_a_small_shared_buffer_is_charged_whole_granules)
 	struct engine_options options;
 	fixture_options(&options);
 	options.limits.buffer_bytes = 5 << 20;
-	start_with(&options);
+	start_share_with(&options);
 	for (uint32_t i = 0; i < 2; i++)
-		(void)create(raw_id(OBJECT_BUFFER, 20 + i), 1, 1, device);
+		(void)send_buffer_create(raw_id(OBJECT_BUFFER, 20 + i), 1, 1, device);
 	raw_round_trip(hostile);
-	(void)create(raw_id(OBJECT_BUFFER, 22), 1, 1, device);
+	(void)send_buffer_create(raw_id(OBJECT_BUFFER, 22), 1, 1, device);
 	expect_object_failed(raw_id(OBJECT_BUFFER, 22), STATUS_QUOTA, "together");
 	/* What is released may be taken again. */
 	(void)raw_release(hostile, raw_id(OBJECT_BUFFER, 20));
 	while (raw_reply_to(hostile, 0)->body_case != SYCL__V1__REPLY__BODY_RELEASED)
 		;
-	(void)create(raw_id(OBJECT_BUFFER, 23), 1, 1, device);
+	(void)send_buffer_create(raw_id(OBJECT_BUFFER, 23), 1, 1, device);
 	(void)expect_done(export(raw_id(OBJECT_BUFFER, 23)));
 	hostile_expect_alive();
 }
 
 Test(hostile, F10_a_session_has_so_many_shared_buffers)
 {
-	start();
+	start_share();
 	for (uint32_t i = 0; i <= SHARED_BUFFERS_MAX; i++)
-		(void)create(raw_id(OBJECT_BUFFER, 100 + i), 2, 1, device);
+		(void)send_buffer_create(raw_id(OBJECT_BUFFER, 100 + i), 2, 1, device);
 	expect_object_failed(raw_id(OBJECT_BUFFER, 100 + SHARED_BUFFERS_MAX), STATUS_QUOTA,
 			     "shared");
 	hostile_expect_alive();
@@ -206,7 +206,7 @@ Test(hostile, F10_a_session_has_so_many_shared_buffers)
 
 Test(hostile, F10_an_import_without_its_descriptor_closes_the_session)
 {
-	start();
+	start_share();
 	Sycl__V1__BufferImport message = import_of(imported_id(), 1, 65536);
 	(void)import(&message);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "no descriptor came");
@@ -214,14 +214,14 @@ Test(hostile, F10_an_import_without_its_descriptor_closes_the_session)
 
 Test(hostile, F10_a_grant_without_a_descriptor_closes_the_session)
 {
-	start();
+	start_share();
 	raw_grant(hostile, imported_id(), NULL, 0);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "carries one descriptor");
 }
 
 Test(hostile, F10_a_grant_with_two_descriptors_closes_the_session)
 {
-	start();
+	start_share();
 	int fds[2] = {0, 0};
 	raw_grant(hostile, imported_id(), fds, 2);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "carries one descriptor");
@@ -239,7 +239,7 @@ Test(hostile, F10_a_grant_before_the_hello_closes_the_session)
 /* Neither when they come ahead, nor when the session goes, does a descriptor stay open. */
 Test(hostile, F10_descriptors_that_nobody_asked_for_are_few_and_closed)
 {
-	start();
+	start_share();
 	unsigned before = open_descriptors();
 	int fds[1] = {0};
 	for (uint32_t i = 0; i <= SESSION_GRANTS_MAX; i++)
@@ -268,7 +268,7 @@ static void expect_import_refused(int descriptor, uint64_t size, uint64_t shared
 
 Test(hostile, F10_descriptors_that_are_no_memory_are_refused)
 {
-	start();
+	start_share();
 	uint64_t mapped = make_exported(1);
 	unsigned before = open_descriptors();
 	int ends[2];
@@ -294,7 +294,7 @@ Test(hostile, F10_descriptors_that_are_no_memory_are_refused)
 
 Test(hostile, F10_handles_that_are_no_memory_are_refused)
 {
-	start();
+	start_share();
 	(void)make_exported(2);
 	uint8_t forged[64] = {0xfe, 0xed};
 	Sycl__V1__BufferImport message = import_of(imported_id(), 2, 65536);
@@ -320,7 +320,7 @@ Test(hostile, F10_handles_that_are_no_memory_are_refused)
 /* What was refused may be named by groups that are on their way: they fail with its cause. */
 Test(hostile, F10_a_group_on_an_import_that_failed_fails_with_its_cause)
 {
-	start();
+	start_share();
 	uint8_t forged[64] = {0xfe, 0xed};
 	Sycl__V1__BufferImport message = import_of(imported_id(), 2, 65536);
 	message.handle = (ProtobufCBinaryData){sizeof(forged), forged};
@@ -340,7 +340,7 @@ Test(hostile, F10_a_group_on_an_import_that_failed_fails_with_its_cause)
 
 Test(hostile, F10_one_memory_twice_in_a_group_is_refused)
 {
-	start();
+	start_share();
 	uint64_t mapped = make_exported(1);
 	Sycl__V1__BufferImport message = import_of(imported_id(), 1, mapped);
 	raw_grant(hostile, imported_id(), &hostile->granted, 1);
@@ -365,7 +365,7 @@ Test(hostile, F10_one_memory_twice_in_a_group_is_refused)
 /* Exports, imports and events that are under way when the session ends. */
 Test(hostile, F10_a_session_that_ends_with_everything_under_way_leaves_nothing)
 {
-	start();
+	start_share();
 	uint64_t mapped = make_exported(1);
 	struct fake_counters counters;
 	unsigned before = open_descriptors();
@@ -423,7 +423,7 @@ static uint64_t create_event(uint32_t index)
 
 Test(hostile, F10_a_session_has_so_many_shared_events)
 {
-	start();
+	start_share();
 	uint8_t handle[64];
 	const Sycl__V1__Reply *made = expect_done(create_event(100));
 	memcpy(handle, made->shared_event_created->handle.data, sizeof(handle));
@@ -444,7 +444,7 @@ Test(hostile, F10_a_session_has_so_many_shared_events)
 
 Test(hostile, F10_events_that_are_none_are_refused)
 {
-	start();
+	start_share();
 	uint8_t forged[64] = {0xfe, 0xed};
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, open_event(EVENT, forged, 64, device));
 	cr_assert(ne(ptr, reply->status, NULL));

@@ -7,7 +7,7 @@
 
 enum { UNITS = 4, FIRST = 30 };
 
-static void start(void)
+static void start_with_units(void)
 {
 	fake_reset();
 	for (uint32_t i = 0; i < 3; i++)
@@ -76,7 +76,7 @@ static void expect_none_left(struct raw_client *client)
 
 Test(hostile, J2_a_sub_device_of_another_session_is_none_here)
 {
-	start();
+	start_with_units();
 	struct raw_client *other = &fixture.clients[2];
 	raw_open(other);
 	uint32_t number = divided(other, sub_id(0));
@@ -99,7 +99,7 @@ Test(hostile, J2_a_sub_device_of_another_session_is_none_here)
 
 Test(hostile, J2_a_released_sub_device_is_none_any_more)
 {
-	start();
+	start_with_units();
 	uint32_t number = divided(hostile, sub_id(0));
 	(void)raw_release(hostile, sub_id(0));
 	(void)raw_context(hostile, raw_id(OBJECT_CONTEXT, 50), number);
@@ -114,7 +114,7 @@ Test(hostile, J2_a_released_sub_device_is_none_any_more)
 Test(hostile, J2_more_ids_than_a_session_may_have_close_it)
 {
 	uint64_t ids[17];
-	start();
+	start_with_units();
 	for (uint32_t i = 0; i < 17; i++)
 		ids[i] = sub_id(i);
 	(void)divide(hostile, 1, ids, 17);
@@ -123,7 +123,7 @@ Test(hostile, J2_more_ids_than_a_session_may_have_close_it)
 
 Test(hostile, J2_one_id_for_two_sub_devices_closes_the_session_and_leaves_none)
 {
-	start();
+	start_with_units();
 	uint64_t ids[] = {sub_id(0), sub_id(0)};
 	(void)divide(hostile, 2, ids, 2);
 	raw_wait_closed(hostile);
@@ -133,7 +133,7 @@ Test(hostile, J2_one_id_for_two_sub_devices_closes_the_session_and_leaves_none)
 
 Test(hostile, J2_an_id_of_another_kind_closes_the_session_and_leaves_none)
 {
-	start();
+	start_with_units();
 	uint64_t id = raw_id(OBJECT_QUEUE, FIRST);
 	(void)divide(hostile, 1, &id, 1);
 	raw_wait_closed(hostile);
@@ -145,7 +145,7 @@ Test(hostile, J2_values_that_make_no_sense_are_refused)
 {
 	uint32_t values[65] = {1, 1};
 	uint64_t id = sub_id(0);
-	start();
+	start_with_units();
 	Sycl__V1__SubDevicesCreate message = SYCL__V1__SUB_DEVICES_CREATE__INIT;
 	message.device = device;
 	message.n_objects = 1;
@@ -170,7 +170,7 @@ Test(hostile, J2_values_that_make_no_sense_are_refused)
 Test(hostile, J2_a_native_sub_device_of_another_process_is_refused)
 {
 	uint64_t id = sub_id(0);
-	start();
+	start_with_units();
 	Sycl__V1__SubDevicesCreate message = SYCL__V1__SUB_DEVICES_CREATE__INIT;
 	message.native = 0xdead0000beef0000u; /* whoever looked there would not come back */
 	message.backend = SYCL__V1__BACKEND__BACKEND_OPENCL;
@@ -183,7 +183,7 @@ Test(hostile, J2_a_native_sub_device_of_another_process_is_refused)
 /* With a context, a queue and what runs there: all of it goes with its client. */
 Test(hostile, J2_a_client_that_dies_leaves_no_sub_device)
 {
-	start();
+	start_with_units();
 	struct raw_client *other = &fixture.clients[2];
 	raw_open(other);
 	uint32_t number = divided(other, sub_id(0));

@@ -21,13 +21,6 @@ static uint64_t temporary_id(uint32_t index)
 	return raw_id(OBJECT_BUFFER, 100 + index);
 }
 
-static struct fake_counters counted(void)
-{
-	struct fake_counters counters;
-	fake_counters(FAKE_ANY_DEVICE, &counters);
-	return counters;
-}
-
 static Sycl__V1__BufferCreate temporary_message(uint64_t buffer, uint64_t size_bytes)
 {
 	Sycl__V1__BufferCreate message = SYCL__V1__BUFFER_CREATE__INIT;
@@ -46,7 +39,7 @@ static void send_buffer(Sycl__V1__BufferCreate message)
 }
 
 /* `whole`: the devices take graphs as one. And temporary 0. */
-static void start(const struct engine_options *options, bool whole)
+static void start_with_temporary(const struct engine_options *options, bool whole)
 {
 	for (uint32_t i = 0; i < 3; i++)
 		fake_device_options(i,
@@ -67,7 +60,7 @@ static void start(const struct engine_options *options, bool whole)
 	raw_round_trip(hostile);
 }
 
-static void create(uint64_t graph, uint32_t nodes)
+static void create_graph(uint64_t graph, uint32_t nodes)
 {
 	(void)raw_graph(hostile, graph, raw_id(OBJECT_CONTEXT, CONTEXT), device, nodes);
 }
@@ -77,12 +70,12 @@ static void send_node(uint64_t graph, Sycl__V1__CommandGroup *group)
 	(void)raw_graph_node(hostile, graph, group, NULL, 0);
 }
 
-static void finish(uint64_t graph)
+static void finish_graph(uint64_t graph)
 {
 	(void)raw_graph_finish(hostile, graph);
 }
 
-static void launch(uint64_t graph, uint64_t number)
+static void launch_graph(uint64_t graph, uint64_t number)
 {
 	Sycl__V1__GraphLaunch message = SYCL__V1__GRAPH_LAUNCH__INIT;
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
@@ -97,7 +90,7 @@ static void launch(uint64_t graph, uint64_t number)
 
 static uint32_t launch_and_wait(uint64_t graph, uint64_t number)
 {
-	launch(graph, number);
+	launch_graph(graph, number);
 	return raw_wait_slot(hostile, EVENT_SLOT, (uint32_t)number);
 }
 
@@ -138,9 +131,9 @@ static void send_fill(struct fill fill, uint64_t graph, uint64_t number)
 /* A graph of one node, which fills all of the temporary. */
 static void make_graph(uint64_t graph, uint64_t temporary, uint64_t size_bytes)
 {
-	create(graph, 1);
+	create_graph(graph, 1);
 	send_fill((struct fill){temporary, 0, size_bytes, ACCESS_MODE_WRITE_NO_INIT}, graph, 0);
-	finish(graph);
+	finish_graph(graph);
 }
 
 static void expect_group_failed(int32_t code, const char *words)
@@ -168,9 +161,9 @@ static void expect_object_failed(int32_t code, const char *words)
 static void wait_for_memories(uint32_t count)
 {
 	uint64_t deadline = clock_deadline_ns(PATIENCE_NS);
-	while (counted().memories != count) {
+	while (fake_counters_of(FAKE_ANY_DEVICE).memories != count) {
 		cr_assert(lt(u64, clock_now_ns(), deadline), "there are %u memories, not %u",
-			  counted().memories, count);
+			  fake_counters_of(FAKE_ANY_DEVICE).memories, count);
 		raw_round_trip(hostile);
 	}
 }
@@ -188,7 +181,7 @@ Test(hostile, L11_a_temporary_that_was_not_agreed_on_closes_the_session)
 
 Test(hostile, L11_a_temporary_with_host_memory_closes_the_session)
 {
-	start(NULL, true);
+	start_with_temporary(NULL, true);
 	Sycl__V1__ArenaRange range = SYCL__V1__ARENA_RANGE__INIT;
 	Sycl__V1__BufferCreate message = temporary_message(temporary_id(1), 4096);
 	range.offset_bytes = range.size_bytes = 4096;
@@ -199,7 +192,7 @@ Test(hostile, L11_a_temporary_with_host_memory_closes_the_session)
 
 Test(hostile, L11_a_temporary_with_first_contents_closes_the_session)
 {
-	start(NULL, true);
+	start_with_temporary(NULL, true);
 	Sycl__V1__BufferCreate message = temporary_message(temporary_id(1), 4096);
 	message.initialised = true;
 	send_buffer(message);
@@ -208,7 +201,7 @@ Test(hostile, L11_a_temporary_with_first_contents_closes_the_session)
 
 Test(hostile, L11_a_temporary_to_be_exported_closes_the_session)
 {
-	start(NULL, true);
+	start_with_temporary(NULL, true);
 	Sycl__V1__BufferCreate message = temporary_message(temporary_id(1), 4096);
 	message.export_kind = SYCL__V1__EXPORT_KIND__EXPORT_KIND_VMM;
 	send_buffer(message);
@@ -219,7 +212,7 @@ Test(hostile, L11_a_temporary_to_be_exported_closes_the_session)
 
 Test(hostile, L11_a_group_that_is_no_node_may_not_use_a_temporary)
 {
-	start(NULL, true);
+	start_with_temporary(NULL, true);
 	make_graph(graph_id(0), temporary_id(0), TEMPORARY_BYTES);
 	cr_assert(eq(u32, launch_and_wait(graph_id(0), 1), 0));
 	send_fill((struct fill){temporary_id(0), 0, 64, ACCESS_MODE_WRITE_NO_INIT}, 0, 2);
@@ -231,7 +224,7 @@ Test(hostile, L11_a_group_that_is_no_node_may_not_use_a_temporary)
 
 Test(hostile, L11_a_host_access_to_a_temporary_is_refused)
 {
-	start(NULL, true);
+	start_with_temporary(NULL, true);
 	(void)hostile_access(raw_id(OBJECT_HOST_ACCESSOR, 200), temporary_id(0), ACCESS_SLOT, 1);
 	cr_assert(eq(u32, raw_wait_slot(hostile, ACCESS_SLOT, 1), 1));
 	expect_object_failed(STATUS_INVALID, "no contents outside");
@@ -240,7 +233,7 @@ Test(hostile, L11_a_host_access_to_a_temporary_is_refused)
 
 Test(hostile, L11_a_temporary_is_not_exported)
 {
-	start(NULL, true);
+	start_with_temporary(NULL, true);
 	Sycl__V1__BufferExport message = SYCL__V1__BUFFER_EXPORT__INIT;
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	message.buffer = temporary_id(0);
@@ -255,7 +248,7 @@ Test(hostile, L11_a_temporary_is_not_exported)
 /* Its memory is not the host's: a host task, and an update, would look where nothing is. */
 Test(hostile, L12_a_host_task_among_the_nodes_may_not_use_a_temporary)
 {
-	start(NULL, true);
+	start_with_temporary(NULL, true);
 	Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT, *list[] = {&requirement};
 	Sycl__V1__HostTask task = SYCL__V1__HOST_TASK__INIT, slot = SYCL__V1__HOST_TASK__INIT,
 			   *slots[] = {&slot};
@@ -267,11 +260,11 @@ Test(hostile, L12_a_host_task_among_the_nodes_may_not_use_a_temporary)
 	group.requirements = list;
 	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK;
 	group.host_task = &task;
-	create(graph_id(0), 2);
+	create_graph(graph_id(0), 2);
 	send_fill((struct fill){temporary_id(0), 0, TEMPORARY_BYTES, ACCESS_MODE_WRITE_NO_INIT},
 		  graph_id(0), 0);
 	send_node(graph_id(0), &group);
-	finish(graph_id(0));
+	finish_graph(graph_id(0));
 	group = (Sycl__V1__CommandGroup)SYCL__V1__COMMAND_GROUP__INIT;
 	slot.slot = TASK_SLOT;
 	slot.slot_value = 1;
@@ -292,7 +285,7 @@ Test(hostile, L12_a_host_task_among_the_nodes_may_not_use_a_temporary)
 
 static void expect_update_refused(bool whole)
 {
-	start(NULL, whole);
+	start_with_temporary(NULL, whole);
 	Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT, *list[] = {&requirement};
 	Sycl__V1__HostUpdate update = SYCL__V1__HOST_UPDATE__INIT;
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
@@ -302,9 +295,9 @@ static void expect_update_refused(bool whole)
 	group.requirements = list;
 	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_HOST_UPDATE;
 	group.host_update = &update;
-	create(graph_id(0), 1);
+	create_graph(graph_id(0), 1);
 	send_node(graph_id(0), &group);
-	finish(graph_id(0));
+	finish_graph(graph_id(0));
 	cr_assert(eq(u32, launch_and_wait(graph_id(0), 1), 1));
 	expect_group_failed(STATUS_INVALID, "is for nodes of graphs");
 	hostile_expect_alive();
@@ -327,14 +320,14 @@ static void expect_outside_refused(bool whole)
 		{.offset_bytes = UINT64_MAX, .size_bytes = 2},
 		{.offset_bytes = 8, .size_bytes = UINT64_MAX},
 	};
-	start(NULL, whole);
+	start_with_temporary(NULL, whole);
 	for (uint32_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		struct fill fill = wrong[i];
 		fill.buffer = temporary_id(0);
 		fill.mode = ACCESS_MODE_WRITE_NO_INIT;
-		create(graph_id(i), 1);
+		create_graph(graph_id(i), 1);
 		send_fill(fill, graph_id(i), 0);
-		finish(graph_id(i));
+		finish_graph(graph_id(i));
 		cr_assert(eq(u32, launch_and_wait(graph_id(i), i + 1), 1));
 		expect_group_failed(STATUS_ACCESSOR, "not inside");
 	}
@@ -355,14 +348,14 @@ Test(hostile, C13_bytes_outside_of_a_temporary_are_refused_node_by_node)
  * brought, nothing breaks. */
 Test(hostile, L7_a_node_that_needs_contents_first_gets_undefined_ones)
 {
-	start(NULL, true);
-	uint64_t writes = counted().writes; /* the neighbour's */
-	create(graph_id(0), 1);
+	start_with_temporary(NULL, true);
+	uint64_t writes = fake_counters_of(FAKE_ANY_DEVICE).writes; /* the neighbour's */
+	create_graph(graph_id(0), 1);
 	send_fill((struct fill){temporary_id(0), 0, 64, ACCESS_MODE_READ_WRITE}, graph_id(0), 0);
-	finish(graph_id(0));
+	finish_graph(graph_id(0));
 	for (uint64_t number = 1; number <= 3; number++)
 		cr_assert(eq(u32, launch_and_wait(graph_id(0), number), 0));
-	cr_assert(eq(u64, counted().writes, writes));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).writes, writes));
 	hostile_expect_alive();
 }
 
@@ -373,7 +366,7 @@ Test(hostile, temporaries_count_to_the_buffers_of_a_session)
 	struct engine_options options;
 	fixture_options(&options);
 	options.limits.buffer_bytes = 65536;
-	start(&options, true);
+	start_with_temporary(&options, true);
 	send_buffer(temporary_message(temporary_id(1), UINT64_MAX));
 	expect_object_failed(STATUS_QUOTA, "bytes together");
 	send_buffer(temporary_message(temporary_id(2), 65536 - 4096 - TEMPORARY_BYTES));
@@ -393,15 +386,15 @@ static void expect_quota(bool whole)
 	struct engine_options options;
 	fixture_options(&options);
 	options.limits.device_bytes = 2ull * TEMPORARY_BYTES;
-	start(&options, whole);
+	start_with_temporary(&options, whole);
 	for (uint32_t i = 0; i < 3; i++)
 		make_graph(graph_id(i), temporary_id(0), TEMPORARY_BYTES);
 	raw_round_trip(hostile);
-	uint32_t before = counted().memories;
+	uint32_t before = fake_counters_of(FAKE_ANY_DEVICE).memories;
 	cr_assert(eq(u32, launch_and_wait(graph_id(0), 1), 0));
 	cr_assert(eq(u32, launch_and_wait(graph_id(1), 2), 0));
 	cr_assert(eq(u32, launch_and_wait(graph_id(0), 3), 0));
-	cr_assert(eq(u32, counted().memories, before + 2));
+	cr_assert(eq(u32, fake_counters_of(FAKE_ANY_DEVICE).memories, before + 2));
 	cr_assert(eq(u32, launch_and_wait(graph_id(2), 4), 1));
 	expect_group_failed(STATUS_QUOTA, "memory on the device");
 	(void)raw_release(hostile, graph_id(0));
@@ -425,14 +418,14 @@ Test(hostile, what_graphs_have_for_temporaries_counts_node_by_node)
 
 Test(hostile, a_graph_of_too_many_temporaries_is_refused)
 {
-	start(NULL, false);
-	create(graph_id(0), GRAPH_TEMPORARIES_MAX + 1);
+	start_with_temporary(NULL, false);
+	create_graph(graph_id(0), GRAPH_TEMPORARIES_MAX + 1);
 	for (uint32_t i = 0; i <= GRAPH_TEMPORARIES_MAX; i++) {
 		send_buffer(temporary_message(temporary_id(1 + i), 4));
 		send_fill((struct fill){temporary_id(1 + i), 0, 4, ACCESS_MODE_WRITE_NO_INIT},
 			  graph_id(0), 0);
 	}
-	finish(graph_id(0));
+	finish_graph(graph_id(0));
 	cr_assert(eq(u32, launch_and_wait(graph_id(0), 1), 1));
 	expect_group_failed(STATUS_QUOTA, "temporaries");
 	hostile_expect_alive();
@@ -443,23 +436,24 @@ Test(hostile, a_graph_of_too_many_temporaries_is_refused)
 /* What a launch uses is there until it is over, whoever has released what; and then it is gone. */
 static void expect_freed_behind_the_launch(bool whole)
 {
-	start(NULL, whole);
-	uint32_t before = counted().memories;
+	start_with_temporary(NULL, whole);
+	uint32_t before = fake_counters_of(FAKE_ANY_DEVICE).memories;
 	make_graph(graph_id(0), temporary_id(0), TEMPORARY_BYTES);
 	for (uint32_t i = 0; i < 3; i++)
 		fake_device_gate_close(i);
-	launch(graph_id(0), 1);
+	launch_graph(graph_id(0), 1);
 	wait_for_memories(before + 1);
 	(void)raw_release(hostile, graph_id(0));
 	(void)raw_release(hostile, temporary_id(0));
 	for (int i = 0; i < 50; i++)
 		raw_round_trip(hostile);
-	cr_assert(eq(u32, counted().memories, before + 1), "freed while a launch uses it");
+	cr_assert(eq(u32, fake_counters_of(FAKE_ANY_DEVICE).memories, before + 1),
+		  "freed while a launch uses it");
 	for (uint32_t i = 0; i < 3; i++)
 		fake_device_gate_open(i);
 	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 1), 0));
 	wait_for_memories(before);
-	cr_assert(eq(u64, counted().graph_misuses, 0));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_misuses, 0));
 	hostile_expect_alive();
 }
 
@@ -477,21 +471,21 @@ Test(hostile, L16_D16_memory_of_a_temporary_ends_behind_the_nodes)
  * nothing. */
 Test(hostile, L16_a_launch_with_a_released_temporary_closes_the_session)
 {
-	start(NULL, true);
+	start_with_temporary(NULL, true);
 	make_graph(graph_id(0), temporary_id(0), TEMPORARY_BYTES);
 	cr_assert(eq(u32, launch_and_wait(graph_id(0), 1), 0));
 	(void)raw_release(hostile, temporary_id(0));
-	launch(graph_id(0), 2);
+	launch_graph(graph_id(0), 2);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "names no buffer");
 }
 
 Test(hostile, L17_a_session_that_ends_leaves_no_memory_of_temporaries)
 {
-	start(NULL, true);
+	start_with_temporary(NULL, true);
 	for (uint32_t i = 0; i < 8; i++) {
 		make_graph(graph_id(i), temporary_id(0), TEMPORARY_BYTES);
-		launch(graph_id(i), i + 1);
+		launch_graph(graph_id(i), i + 1);
 	}
-	launch(temporary_id(0), 9);
+	launch_graph(temporary_id(0), 9);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "names no graph");
 }

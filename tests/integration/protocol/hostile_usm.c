@@ -14,7 +14,7 @@ enum { ARENA = 1, FIRST = 20, PIECE = 65536, GATE = 3 };
 #define PLACE_BYTES USM_PLACE_BYTES
 
 /* Devices with USM that need host memory to be registered, as GPUs do. */
-static void start_with(const struct engine_options *options)
+static void start_usm_with(const struct engine_options *options)
 {
 	fake_reset();
 	for (uint32_t i = 0; i < 3; i++)
@@ -22,9 +22,9 @@ static void start_with(const struct engine_options *options)
 	hostile_start_with_objects(options);
 }
 
-static void start(void)
+static void start_usm(void)
 {
-	start_with(NULL);
+	start_usm_with(NULL);
 }
 
 static uint64_t usm_id(uint32_t index)
@@ -46,7 +46,7 @@ static Sycl__V1__UsmAllocate allocation(uint32_t index, uint32_t kind, uint64_t 
 	return message;
 }
 
-static uint64_t ask(struct raw_client *client, Sycl__V1__UsmAllocate *message)
+static uint64_t send_allocate(struct raw_client *client, Sycl__V1__UsmAllocate *message)
 {
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_USM_ALLOCATE;
@@ -74,17 +74,17 @@ static uint64_t expect_allocated(struct raw_client *client, uint64_t number)
 	return reply->usm_allocated->address;
 }
 
-static uint64_t allocate(uint32_t index, uint32_t kind, uint64_t address, uint64_t size)
+static uint64_t allocate_accepted(uint32_t index, uint32_t kind, uint64_t address, uint64_t size)
 {
 	Sycl__V1__UsmAllocate message = allocation(index, kind, address, size);
-	return expect_allocated(hostile, ask(hostile, &message));
+	return expect_allocated(hostile, send_allocate(hostile, &message));
 }
 
 static void refuse(uint32_t index, uint32_t kind, uint64_t address, uint64_t size, int32_t code,
 		   const char *words)
 {
 	Sycl__V1__UsmAllocate message = allocation(index, kind, address, size);
-	expect_answer(ask(hostile, &message), code, words);
+	expect_answer(send_allocate(hostile, &message), code, words);
 }
 
 static void free_usm(uint64_t id)
@@ -136,7 +136,7 @@ Test(hostile, usm_arenas_lie_where_nothing_of_the_engine_does)
 		0x7f0000000000ull,
 		1,
 	};
-	start();
+	start_usm();
 	for (uint32_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		raw_arena_at(hostile, ARENA, PLACE_BYTES, wrong[i]);
 		cr_assert(eq(i32, hostile->grant_code, STATUS_INVALID), "%llx",
@@ -153,7 +153,7 @@ Test(hostile, usm_arenas_lie_where_nothing_of_the_engine_does)
 
 Test(hostile, two_usm_arenas_are_never_at_one_place)
 {
-	start();
+	start_usm();
 	raw_arena_at(hostile, ARENA, 2 * PLACE_BYTES, PLACE);
 	cr_assert(eq(i32, hostile->grant_code, STATUS_SUCCESS));
 	memset(hostile->arenas[ARENA]->address, 0x5a, PLACE_BYTES);
@@ -177,7 +177,7 @@ Test(hostile, usm_arenas_count_to_the_limits)
 	fixture_options(&options);
 	options.limits.arena_bytes = 65536 + PLACE_BYTES;
 	options.limits.buffer_bytes = 4096 + PIECE;
-	start_with(&options);
+	start_usm_with(&options);
 	raw_arena_at(hostile, ARENA, 2 * PLACE_BYTES, PLACE);
 	cr_assert(eq(i32, hostile->grant_code, STATUS_QUOTA));
 	raw_arena_at(hostile, ARENA, PLACE_BYTES, PLACE);
@@ -186,17 +186,17 @@ Test(hostile, usm_arenas_count_to_the_limits)
 	refuse(0, 2, PLACE, PIECE + 1, STATUS_QUOTA, "together");
 	refuse(1, 1, 0, PIECE + 1, STATUS_QUOTA, "together");
 	refuse(2, 1, 0, UINT64_MAX, STATUS_QUOTA, "together");
-	(void)allocate(3, 2, PLACE, PIECE);
+	(void)allocate_accepted(3, 2, PLACE, PIECE);
 	refuse(4, 1, 0, 1, STATUS_QUOTA, "together");
 	free_usm(usm_id(3));
 	expect_released(usm_id(3));
-	(void)allocate(5, 1, 0, PIECE);
+	(void)allocate_accepted(5, 1, 0, PIECE);
 	hostile_expect_alive();
 }
 
 Test(hostile, usm_that_cannot_be_is_refused)
 {
-	start();
+	start_usm();
 	raw_arena_at(hostile, ARENA, PLACE_BYTES, PLACE);
 	refuse(0, 0, 0, PIECE, STATUS_INVALID, "no kind");
 	refuse(1, 4, 0, PIECE, STATUS_INVALID, "no kind");
@@ -208,40 +208,40 @@ Test(hostile, usm_that_cannot_be_is_refused)
 	refuse(7, 3, 0x1000, 4096, STATUS_INVALID, "not inside");
 	Sycl__V1__UsmAllocate message = allocation(8, 2, PLACE, PIECE);
 	message.arena = 0; /* a plain one */
-	expect_answer(ask(hostile, &message), STATUS_INVALID, "no arena 0 for USM");
+	expect_answer(send_allocate(hostile, &message), STATUS_INVALID, "no arena 0 for USM");
 	message = allocation(9, 2, PLACE, PIECE);
 	message.arena = UINT32_MAX;
-	expect_answer(ask(hostile, &message), STATUS_INVALID, "no arena");
+	expect_answer(send_allocate(hostile, &message), STATUS_INVALID, "no arena");
 	message = allocation(10, 2, PLACE, PIECE);
 	message.alignment_bytes = 3;
-	expect_answer(ask(hostile, &message), STATUS_INVALID, "aligned");
+	expect_answer(send_allocate(hostile, &message), STATUS_INVALID, "aligned");
 	message = allocation(11, 2, PLACE + 64, PIECE);
 	message.alignment_bytes = 128;
-	expect_answer(ask(hostile, &message), STATUS_INVALID, "not a multiple");
+	expect_answer(send_allocate(hostile, &message), STATUS_INVALID, "not a multiple");
 	message = allocation(12, 1, 0, PIECE);
 	message.device = 4711;
-	expect_answer(ask(hostile, &message), STATUS_INVALID, "not one of the context");
+	expect_answer(send_allocate(hostile, &message), STATUS_INVALID, "not one of the context");
 	/* Two that overlap. */
-	(void)allocate(13, 2, PLACE + 4096, PIECE);
+	(void)allocate_accepted(13, 2, PLACE + 4096, PIECE);
 	refuse(14, 3, PLACE + 4096 + PIECE - 1, 10, STATUS_INVALID, "overlap");
 	refuse(15, 3, PLACE, 4097, STATUS_INVALID, "overlap");
-	(void)allocate(16, 3, PLACE, 4096);
+	(void)allocate_accepted(16, 3, PLACE, 4096);
 	hostile_expect_alive();
 }
 
 Test(hostile, usm_needs_a_context_that_is_there)
 {
-	start();
+	start_usm();
 	Sycl__V1__UsmAllocate message = allocation(0, 1, 0, PIECE);
 	message.context = raw_id(OBJECT_CONTEXT, 999);
-	(void)ask(hostile, &message);
+	(void)send_allocate(hostile, &message);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "names no context");
 }
 
 Test(hostile, usm_is_freed_once_and_by_its_id)
 {
-	start();
-	(void)allocate(0, 1, 0, PIECE);
+	start_usm();
+	(void)allocate_accepted(0, 1, 0, PIECE);
 	free_usm(usm_id(0));
 	expect_released(usm_id(0));
 	free_usm(usm_id(0));
@@ -250,7 +250,7 @@ Test(hostile, usm_is_freed_once_and_by_its_id)
 
 Test(hostile, what_is_no_usm_is_not_freed_so)
 {
-	start();
+	start_usm();
 	free_usm(hostile_buffer());
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "no USM allocation's id");
 }
@@ -319,16 +319,18 @@ Test(hostile, E22_B27_addresses_are_inside_of_ones_own_usm)
 	Sycl__V1__CommandGroup group;
 	Sycl__V1__UsmCopy copy;
 	uint64_t number = 0;
-	start();
+	start_usm();
 	raw_arena_at(hostile, ARENA, PLACE_BYTES, PLACE);
-	uint64_t host = allocate(0, 2, PLACE, PIECE), on_device = allocate(1, 1, 0, PIECE);
-	uint64_t gone = allocate(2, 1, 0, PIECE);
+	uint64_t host = allocate_accepted(0, 2, PLACE, PIECE),
+		 on_device = allocate_accepted(1, 1, 0, PIECE);
+	uint64_t gone = allocate_accepted(2, 1, 0, PIECE);
 	free_usm(usm_id(2));
 	expect_released(usm_id(2));
 	/* A neighbour's, which is real. */
 	Sycl__V1__UsmAllocate theirs = allocation(0, 1, 0, PIECE);
 	theirs.context = raw_id(OBJECT_CONTEXT, 0);
-	uint64_t foreign = expect_allocated(&fixture.clients[1], ask(&fixture.clients[1], &theirs));
+	uint64_t foreign =
+		expect_allocated(&fixture.clients[1], send_allocate(&fixture.clients[1], &theirs));
 	const uint64_t wrong[][3] = {
 		{host, (uintptr_t)engine_memory, 16},
 		{(uintptr_t)engine_memory, host, 16},
@@ -364,10 +366,11 @@ Test(hostile, G2_G3_hints_are_for_shared_usm)
 	Sycl__V1__UsmAdvise advise = SYCL__V1__USM_ADVISE__INIT;
 	Sycl__V1__UsmRange range = SYCL__V1__USM_RANGE__INIT;
 	uint64_t number = 0;
-	start();
+	start_usm();
 	raw_arena_at(hostile, ARENA, PLACE_BYTES, PLACE);
-	const uint64_t places[] = {0, allocate(0, 1, 0, PIECE), allocate(1, 2, PLACE, PIECE),
-				   allocate(2, 3, PLACE + PIECE, PIECE)};
+	const uint64_t places[] = {0, allocate_accepted(0, 1, 0, PIECE),
+				   allocate_accepted(1, 2, PLACE, PIECE),
+				   allocate_accepted(2, 3, PLACE + PIECE, PIECE)};
 	for (uint32_t kind = 1; kind <= 3; kind++) {
 		group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_USM_ADVISE;
 		group.usm_advise = &advise;
@@ -411,10 +414,10 @@ Test(hostile, a_free_waits_for_the_groups_before_it_alone)
 {
 	uint64_t accessor = raw_id(OBJECT_HOST_ACCESSOR, 10);
 	struct fake_counters counters;
-	start();
+	start_usm();
 	raw_arena_at(hostile, ARENA, PLACE_BYTES, PLACE);
-	(void)allocate(0, 1, 0, PIECE);
-	(void)allocate(1, 2, PLACE, PIECE);
+	(void)allocate_accepted(0, 1, 0, PIECE);
+	(void)allocate_accepted(1, 2, PLACE, PIECE);
 	(void)hostile_access(accessor, hostile_buffer(), 7, 1);
 	(void)raw_wait_slot(hostile, 7, 1);
 	hold_group(1);
@@ -427,7 +430,7 @@ Test(hostile, a_free_waits_for_the_groups_before_it_alone)
 	refuse(2, 2, PLACE, 64, STATUS_INVALID, "overlap");
 	/* Another one that nobody uses waits as well: the engine does not know what kernels reach.
 	 */
-	(void)allocate(3, 1, 0, PIECE);
+	(void)allocate_accepted(3, 1, 0, PIECE);
 	free_usm(usm_id(3));
 	raw_round_trip(hostile);
 	fake_counters(FAKE_ANY_DEVICE, &counters);
@@ -441,7 +444,7 @@ Test(hostile, a_free_waits_for_the_groups_before_it_alone)
 		released += object_id_type(reply->released->object) == OBJECT_USM;
 	}
 	cr_assert(eq(u64, released, 3));
-	(void)allocate(4, 2, PLACE, PIECE);
+	(void)allocate_accepted(4, 2, PLACE, PIECE);
 	hostile_expect_alive();
 }
 
@@ -449,9 +452,9 @@ Test(hostile, an_arena_with_usm_stays)
 {
 	Sycl__V1__ArenaDestroy destroy = SYCL__V1__ARENA_DESTROY__INIT;
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-	start();
+	start_usm();
 	raw_arena_at(hostile, ARENA, PLACE_BYTES, PLACE);
-	(void)allocate(0, 3, PLACE, 64);
+	(void)allocate_accepted(0, 3, PLACE, 64);
 	destroy.arena = ARENA;
 	command.body_case = SYCL__V1__COMMAND__BODY_ARENA_DESTROY;
 	command.arena_destroy = &destroy;
@@ -472,19 +475,19 @@ Test(hostile, an_arena_with_usm_stays)
  * memory. */
 Test(hostile, usm_is_answered_when_it_is_registered)
 {
-	start();
-	(void)allocate(9, 1, 0, 64); /* the device is open */
+	start_usm();
+	(void)allocate_accepted(9, 1, 0, 64); /* the device is open */
 	raw_arena(hostile, 2, 4096);
 	fake_load_gate_close(0);
 	raw_arena_at(hostile, ARENA, PLACE_BYTES, PLACE);
 	Sycl__V1__UsmAllocate message = allocation(0, 2, PLACE, PIECE);
-	uint64_t number = ask(hostile, &message);
+	uint64_t number = send_allocate(hostile, &message);
 	raw_round_trip(hostile);
 	cr_assert(fake_wait_loading(0, 1, 60000000000ull));
 	raw_round_trip(hostile);
 	/* Released before it is answered: no harm. */
 	Sycl__V1__UsmAllocate second = allocation(1, 3, PLACE + PIECE, PIECE);
-	uint64_t second_number = ask(hostile, &second);
+	uint64_t second_number = send_allocate(hostile, &second);
 	free_usm(usm_id(1));
 	raw_round_trip(hostile);
 	fake_load_gate_open(0);
@@ -495,8 +498,8 @@ Test(hostile, usm_is_answered_when_it_is_registered)
 
 Test(hostile, memory_that_cannot_be_registered_is_no_usm)
 {
-	start();
-	(void)allocate(9, 1, 0, 64);
+	start_usm();
+	(void)allocate_accepted(9, 1, 0, 64);
 	cr_assert(eq(int,
 		     fake_fail(FAKE_HOST_REGISTER, 0, 0, 2, STATUS_MEMORY_ALLOCATION, false,
 			       "pinned enough"),
@@ -509,7 +512,7 @@ Test(hostile, memory_that_cannot_be_registered_is_no_usm)
 	/* One of the two failures may have been the arena's own. */
 	do {
 		message = allocation(index++, 2, PLACE, PIECE);
-		reply = raw_reply_to(hostile, ask(hostile, &message));
+		reply = raw_reply_to(hostile, send_allocate(hostile, &message));
 	} while (reply->status && index < 4);
 	cr_assert(eq(ptr, reply->status, NULL), "%s", reply->status ? reply->status->text : "");
 	hostile_expect_alive();
@@ -518,11 +521,11 @@ Test(hostile, memory_that_cannot_be_registered_is_no_usm)
 Test(hostile, a_session_ends_with_its_usm_in_use)
 {
 	struct fake_counters counters;
-	start();
+	start_usm();
 	raw_arena_at(hostile, ARENA, PLACE_BYTES, PLACE);
-	(void)allocate(0, 1, 0, PIECE);
-	(void)allocate(1, 2, PLACE, PIECE);
-	uint64_t on_device = allocate(2, 1, 0, PIECE);
+	(void)allocate_accepted(0, 1, 0, PIECE);
+	(void)allocate_accepted(1, 2, PLACE, PIECE);
+	uint64_t on_device = allocate_accepted(2, 1, 0, PIECE);
 	fake_device_gate_close(0);
 	Sycl__V1__CommandGroup group;
 	Sycl__V1__UsmCopy copy;
@@ -550,7 +553,7 @@ static void start_with_program(bool is_object)
 	static const char source[] = "variable table 64\nfill_u32\n";
 	Sycl__V1__BundleBuild message = SYCL__V1__BUNDLE_BUILD__INIT;
 	hostile_have_builds();
-	start();
+	start_usm();
 	message.bundle = raw_id(OBJECT_BUNDLE, BUNDLE);
 	message.context = raw_id(OBJECT_CONTEXT, CONTEXT);
 	message.device = device;
@@ -592,33 +595,36 @@ Test(hostile, R1_variables_that_cannot_be_are_refused)
 				     "no variable"};
 	for (uint32_t i = 0; i < 4; i++) {
 		Sycl__V1__UsmAllocate message = variable(i, wrong[i]);
-		expect_answer(ask(hostile, &message), STATUS_INVALID, words[i]);
+		expect_answer(send_allocate(hostile, &message), STATUS_INVALID, words[i]);
 	}
 	Sycl__V1__UsmAllocate message = variable(4, "table");
 	message.kind = SYCL__V1__USM_KIND__USM_KIND_SHARED;
-	expect_answer(ask(hostile, &message), STATUS_INVALID, "that its program declares");
+	expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
+		      "that its program declares");
 	message = variable(5, "table");
 	message.size_bytes = 1ull << 40;
-	expect_answer(ask(hostile, &message), STATUS_INVALID, "that its program declares");
+	expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
+		      "that its program declares");
 	message = variable(6, "table");
 	message.address = PLACE;
-	expect_answer(ask(hostile, &message), STATUS_INVALID, "that its program declares");
+	expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
+		      "that its program declares");
 	message = variable(7, "table");
-	(void)expect_allocated(hostile, ask(hostile, &message));
+	(void)expect_allocated(hostile, send_allocate(hostile, &message));
 	message = variable(8, "table");
-	expect_answer(ask(hostile, &message), STATUS_INVALID, "given out already");
+	expect_answer(send_allocate(hostile, &message), STATUS_INVALID, "given out already");
 	free_usm(usm_id(7));
 	expect_released(usm_id(7));
 	message = variable(9, "table");
-	(void)expect_allocated(hostile, ask(hostile, &message));
+	(void)expect_allocated(hostile, send_allocate(hostile, &message));
 	hostile_expect_alive();
 }
 
 Test(hostile, R1_a_variable_needs_a_bundle_that_is_there)
 {
-	start();
+	start_usm();
 	Sycl__V1__UsmAllocate message = variable(0, "table");
-	(void)ask(hostile, &message);
+	(void)send_allocate(hostile, &message);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "names no");
 }
 
@@ -626,7 +632,7 @@ Test(hostile, R1_a_variable_needs_a_program_that_is_linked)
 {
 	start_with_program(true);
 	Sycl__V1__UsmAllocate message = variable(0, "table");
-	expect_answer(ask(hostile, &message), STATUS_INVALID, "not built and linked yet");
+	expect_answer(send_allocate(hostile, &message), STATUS_INVALID, "not built and linked yet");
 	hostile_expect_alive();
 }
 
@@ -637,7 +643,7 @@ Test(hostile, R1_a_variable_holds_its_program)
 	struct fake_counters counters;
 	start_with_variables();
 	Sycl__V1__UsmAllocate message = variable(0, "table");
-	const uint64_t place = expect_allocated(hostile, ask(hostile, &message));
+	const uint64_t place = expect_allocated(hostile, send_allocate(hostile, &message));
 	(void)hostile_access(accessor, hostile_buffer(), 7, 1);
 	(void)raw_wait_slot(hostile, 7, 1);
 	hold_group(1);
@@ -662,7 +668,7 @@ Test(hostile, R1_addresses_outside_of_a_variable_are_refused)
 	Sycl__V1__UsmCopy message_copy;
 	start_with_variables();
 	Sycl__V1__UsmAllocate message = variable(0, "table");
-	const uint64_t place = expect_allocated(hostile, ask(hostile, &message));
+	const uint64_t place = expect_allocated(hostile, send_allocate(hostile, &message));
 	copy_group(&group, &message_copy, place + 32, place, 33);
 	expect_group_refused(&group, 1, "not inside any USM");
 	copy_group(&group, &message_copy, place + 32, place, 32);

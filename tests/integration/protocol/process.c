@@ -92,7 +92,7 @@ static const Sycl__V1__Control *receive_kind(Sycl__V1__Control__BodyCase kind)
 	return control;
 }
 
-static void start(const char *const *more)
+static void start_engine_process(const char *const *more)
 {
 	spawn(more);
 	const Sycl__V1__Control *control = receive();
@@ -192,7 +192,7 @@ Test(process, wrong_arguments_are_refused)
 
 Test(process, ready_comes_with_a_flight_page_that_can_only_be_read)
 {
-	start(NULL);
+	start_engine_process(NULL);
 	cr_assert(ge(int, engine.flight, 0));
 	const struct flight_page *page =
 		mmap(NULL, sizeof(*page), PROT_READ, MAP_SHARED, engine.flight, 0);
@@ -210,7 +210,7 @@ Test(process, ready_comes_with_a_flight_page_that_can_only_be_read)
 
 Test(process, TERM_ends_it_cleanly_also_after_devices_were_opened)
 {
-	start(NULL);
+	start_engine_process(NULL);
 	struct raw_client client;
 	hand_off(&client, 1, getpid());
 	raw_open(&client);
@@ -241,7 +241,7 @@ Test(process, TERM_ends_it_cleanly_also_after_devices_were_opened)
 
 Test(process, a_stop_with_drain_waits_for_the_last_session)
 {
-	start(NULL);
+	start_engine_process(NULL);
 	struct raw_client client;
 	hand_off(&client, 1, getpid());
 	raw_open(&client);
@@ -255,7 +255,7 @@ Test(process, a_stop_with_drain_waits_for_the_last_session)
 
 Test(process, a_stop_with_drain_ends_the_sessions_when_its_time_is_over)
 {
-	start(NULL);
+	start_engine_process(NULL);
 	struct raw_client client;
 	hand_off(&client, 1, getpid());
 	raw_open(&client);
@@ -267,7 +267,7 @@ Test(process, a_stop_with_drain_ends_the_sessions_when_its_time_is_over)
 
 Test(process, N5_sessions_go_on_when_the_supervisor_dies)
 {
-	start(NULL);
+	start_engine_process(NULL);
 	struct raw_client clients[2];
 	for (int i = 0; i < 2; i++) {
 		hand_off(&clients[i], (uint64_t)i + 1, getpid());
@@ -286,7 +286,7 @@ Test(process, N5_sessions_go_on_when_the_supervisor_dies)
 
 Test(process, N5_it_ends_with_a_supervisor_that_dies_while_nobody_is_served)
 {
-	start(NULL);
+	start_engine_process(NULL);
 	close_fd(&engine.control);
 	cr_assert(eq(int, wait_end(), 0));
 }
@@ -340,7 +340,7 @@ Test(process, N5_what_a_supervisor_sent_last_counts_though_it_died_with_somethin
 
 Test(process, N4_a_peer_that_died_is_noticed_while_another_process_holds_its_socket)
 {
-	start(NULL);
+	start_engine_process(NULL);
 	pid_t peer = fork();
 	if (peer == 0) {
 		(void)pause();
@@ -364,7 +364,7 @@ Test(process, N4_a_peer_that_died_is_noticed_while_another_process_holds_its_soc
 
 Test(process, A17_A20_devices_are_asked_only_when_somebody_wants_them)
 {
-	start(NULL);
+	start_engine_process(NULL);
 	struct raw_client client;
 	hand_off(&client, 3, getpid());
 	raw_open(&client);
@@ -390,7 +390,7 @@ Test(process, A17_A20_devices_are_asked_only_when_somebody_wants_them)
 Test(process, a_report_of_many_sessions_comes_in_parts)
 {
 	enum { SESSIONS = 250 };
-	start(NULL);
+	start_engine_process(NULL);
 	static struct raw_client clients[SESSIONS];
 	for (uint64_t i = 0; i < SESSIONS; i++)
 		hand_off(&clients[i], i + 1, getpid());
@@ -452,7 +452,7 @@ static int try_as(uid_t uid)
 /* What sessions of one engine share with each other, such as cudaIpc handles, stays in one uid. */
 Test(process, a_session_of_another_uid_is_refused)
 {
-	start(NULL);
+	start_engine_process(NULL);
 	struct raw_client foreign, own;
 	hand_off_as(&foreign, 1, getpid(), getuid() + 1);
 	raw_wait_closed(&foreign);
@@ -481,7 +481,7 @@ Test(process, it_has_no_more_than_it_needs_of_the_kernel)
 	/* What the service manager's unit allows is more than users have by themselves. */
 	const struct rlimit much = {64u << 20, 64u << 20};
 	bool may_lock = setrlimit(RLIMIT_MEMLOCK, &much) == 0;
-	start(NULL);
+	start_engine_process(NULL);
 	cr_expect(eq(u64, status_number("Seccomp:", 10), SECCOMP_MODE_FILTER));
 	if (may_lock && access("/dev/nvidiactl", F_OK) < 0)
 		cr_expect(le(u64, memory_that_can_be_locked(), 8u << 20));
@@ -503,7 +503,7 @@ Test(process, as_root_it_becomes_its_tenant_for_good)
 		cr_assert(eq(int, wait_end(), 1));
 		return;
 	}
-	start(as_tenant);
+	start_engine_process(as_tenant);
 	cr_assert(eq(u64, status_number("Uid:", 10), 54321));
 	cr_assert(eq(u64, status_number("Gid:", 10), 54321));
 	cr_assert(eq(u64, status_number("CapPrm:", 16), 0));
@@ -659,7 +659,7 @@ Test(process, without_descriptors_a_session_is_refused_and_later_ones_are_served
 {
 	enum { SESSIONS = 24, DESCRIPTORS = 40 };
 	static struct raw_client clients[SESSIONS + 1];
-	start(NULL);
+	start_engine_process(NULL);
 	const struct rlimit limit = {DESCRIPTORS, DESCRIPTORS};
 	cr_assert(eq(int, prlimit(engine.pid, RLIMIT_NOFILE, &limit, NULL), 0));
 	for (unsigned i = 0; i < SESSIONS; i++)

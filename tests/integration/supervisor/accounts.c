@@ -23,14 +23,14 @@ enum { OPTIONS_MAX = 4, PATH_MOST = HARNESS_PATH_BYTES * 2 };
 
 static struct service service;
 
-static void clean(void)
+static void clean_accounts(void)
 {
 	service_free(&service);
 }
 
-TestSuite(accounts, .fini = clean, .timeout = 120);
+TestSuite(accounts, .fini = clean_accounts, .timeout = 120);
 
-static void begin(const char *manner)
+static void start_accounts_service(const char *manner)
 {
 	service_prepare(&service, manner);
 	service_start(&service, NULL);
@@ -108,7 +108,7 @@ static void must_become(const char *option, const char *name, json_int_t value)
 	cr_assert(wait_until(is_so, &wanted), "%s never is %lld", name, (long long)value);
 }
 
-static int open_client(void)
+static int open_socket(void)
 {
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
@@ -150,11 +150,11 @@ static void expect_figures(const json_t *list, json_int_t sessions)
 Test(accounts, sessions_that_go_on_count_by_user_group_device_and_session)
 {
 	char group[PATH_MOST];
-	begin("double");
+	start_accounts_service("double");
 	json_t *list = rows(NULL, NULL, NULL);
 	cr_assert(eq(sz, json_array_size(list), 0));
 	json_decref(list);
-	int first = open_client(), second = open_client();
+	int first = open_socket(), second = open_socket();
 	list = only_row(NULL, NULL, NULL);
 	cr_expect(eq(long, (long)figure(list, 0, "uid"), (long)geteuid()));
 	cr_expect(eq(long, (long)figure(list, 0, "sessions_ended"), 0L));
@@ -203,8 +203,8 @@ Test(accounts, filters_leave_what_is_not_theirs)
 		{{"--by=device", "--device=cuda:1", NULL}, true},
 	};
 	char uid[32];
-	begin("double");
-	int client = open_client();
+	start_accounts_service("double");
+	int client = open_socket();
 	for (int ended = 0; ended < 2; ended++) {
 		for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 			json_t *list =
@@ -231,8 +231,8 @@ Test(accounts, filters_leave_what_is_not_theirs)
 
 Test(accounts, the_text_is_for_people)
 {
-	begin("double");
-	int client = open_client();
+	start_accounts_service("double");
+	int client = open_socket();
 	struct outcome outcome =
 		ctl((const char *const[OPTIONS_MAX]){"--by=uid,device,session", NULL});
 	cr_assert(eq(int, outcome.status, 0));
@@ -251,8 +251,8 @@ Test(accounts, the_text_is_for_people)
  */
 Test(accounts, figures_outlive_engines_and_who_was_at_fault_is_counted)
 {
-	begin("double");
-	int first = open_client(), second = open_client();
+	start_accounts_service("double");
+	int first = open_socket(), second = open_socket();
 	json_t *list = only_row(NULL, NULL, NULL);
 	json_decref(list);
 	cr_assert(eq(long, send(first, "crash", 5, MSG_NOSIGNAL), 5));
@@ -263,7 +263,7 @@ Test(accounts, figures_outlive_engines_and_who_was_at_fault_is_counted)
 	json_decref(list);
 	close_fd(&first);
 	close_fd(&second);
-	int third = open_client();
+	int third = open_socket();
 	list = only_row("--device=cuda:1", NULL, NULL);
 	expect_figures(list, 3);
 	json_decref(list);
@@ -282,8 +282,8 @@ Test(accounts, figures_and_groups_go_on_with_the_next_service)
 {
 	char group[PATH_MOST];
 	own_group(group);
-	begin("returns");
-	int first = open_client(), second = open_client();
+	start_accounts_service("returns");
+	int first = open_socket(), second = open_socket();
 	close_fd(&first);
 	must_become(NULL, "sessions_ended", 1);
 	end_service(SIGUSR2);
@@ -365,8 +365,8 @@ Test(accounts, what_cannot_be_believed_is_not_and_the_service_goes_on)
 	};
 	for (size_t i = 0; i < sizeof(spoils) / sizeof(*spoils); i++) {
 		char path[PATH_MOST];
-		begin("returns");
-		int client = open_client();
+		start_accounts_service("returns");
+		int client = open_socket();
 		close_fd(&client);
 		must_become(NULL, "sessions_ended", 1);
 		cr_assert(eq(int, service_stop(&service), 0));
@@ -384,7 +384,7 @@ Test(accounts, what_cannot_be_believed_is_not_and_the_service_goes_on)
 		cr_expect(eq(sz, json_array_size(json_object_get(status, "accounts")), 1),
 			  "case %zu", i);
 		json_decref(status);
-		client = open_client();
+		client = open_socket();
 		list = only_row(NULL, NULL, NULL);
 		expect_figures(list, 1);
 		json_decref(list);
@@ -399,9 +399,9 @@ Test(accounts, what_cannot_be_believed_is_not_and_the_service_goes_on)
  * there is an end to it. */
 Test(accounts, N6_claims_without_a_measure_have_one)
 {
-	begin("braggart");
+	start_accounts_service("braggart");
 	for (int times = 0; times < 3; times++) {
-		int client = open_client();
+		int client = open_socket();
 		json_t *list = rows("--by=uid,device", NULL, NULL);
 		cr_assert(le(sz, json_array_size(list), 64));
 		for (size_t i = 0; i < json_array_size(list); i++) {
@@ -426,8 +426,8 @@ Test(accounts, N6_claims_without_a_measure_have_one)
 /* Both while it goes on and when its engine has died: what it used was used once. */
 Test(accounts, N6_a_session_counts_once_however_often_its_engine_tells_of_it)
 {
-	begin("repeater");
-	int client = open_client();
+	start_accounts_service("repeater");
+	int client = open_socket();
 	json_t *list = only_row("--by=uid,device", NULL, NULL);
 	cr_assert(eq(long, (long)figure(list, 0, "commands"), 100L));
 	json_decref(list);

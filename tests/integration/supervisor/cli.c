@@ -25,18 +25,18 @@
 
 static struct service service;
 
-static void prepare(void)
+static void prepare_cli(void)
 {
 	service_prepare(&service, "double");
 	(void)setenv("TERM", "xterm", 1);
 }
 
-static void clean(void)
+static void clean_cli(void)
 {
 	service_free(&service);
 }
 
-TestSuite(cli, .init = prepare, .fini = clean, .timeout = 60);
+TestSuite(cli, .init = prepare_cli, .fini = clean_cli, .timeout = 60);
 
 static struct outcome ctl(const char *verb, const char *option)
 {

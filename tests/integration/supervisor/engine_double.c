@@ -208,7 +208,7 @@ static void welcome(int socket, uint64_t session)
 	(void)message_send(socket, &packet.base, NULL, 0, MSG_DONTWAIT);
 }
 
-static void wake(int socket)
+static void send_wake(int socket)
 {
 	Sycl__V1__Wake message = SYCL__V1__WAKE__INIT;
 	Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
@@ -236,7 +236,7 @@ static void open_device(int socket)
 	static uint64_t open;
 	open = open << 1 | 1;
 	say_devices(open);
-	wake(socket);
+	send_wake(socket);
 }
 
 static void say_wants(uint32_t watch)
@@ -361,7 +361,7 @@ static void breed(int socket)
 }
 
 /* False: the session is gone, and another one is in its place. */
-static bool serve(unsigned i)
+static bool serve_session(unsigned i)
 {
 	char text[4096];
 	struct packet_fds fds = PACKET_FDS_INIT;
@@ -394,11 +394,11 @@ static bool serve(unsigned i)
 		abort();
 	} else if (!strcmp(text, "speak")) {
 		say_line("a \033[31mred\033[0m word\n");
-		wake(me.sessions[i].socket);
+		send_wake(me.sessions[i].socket);
 	} else if (!strcmp(text, "shout")) {
 		for (int times = 0; times < 100000; times++)
 			say_line("one of very many lines, each of which is of some length\n");
-		wake(me.sessions[i].socket);
+		send_wake(me.sessions[i].socket);
 	} else if (!strcmp(text, "lose")) {
 		lose(me.sessions[i].id);
 	} else if (!strcmp(text, "breed")) {
@@ -413,11 +413,11 @@ static bool serve(unsigned i)
 			say_wants(times);
 	} else if (!strcmp(text, "lie")) {
 		lie();
-		wake(me.sessions[i].socket);
+		send_wake(me.sessions[i].socket);
 	} else if (!strcmp(text, "harm") && (me.grants < 0 || me.harmed > 0)) {
 		exit(15);
 	} else {
-		wake(me.sessions[i].socket);
+		send_wake(me.sessions[i].socket);
 	}
 	return true;
 }
@@ -710,7 +710,7 @@ static void obey(void)
 	packet_fds_close(&fds);
 }
 
-static void turn(void)
+static void turn_double(void)
 {
 	struct pollfd polls[SESSIONS_MAX + 1];
 	polls[0] = (struct pollfd){.fd = me.control, .events = POLLIN};
@@ -720,7 +720,7 @@ static void turn(void)
 		exit(6);
 	look_for_successor();
 	for (unsigned i = 0; i < me.count;)
-		if (serve(i))
+		if (serve_session(i))
 			i++;
 	if (me.control >= 0)
 		obey();
@@ -819,7 +819,7 @@ int main(int argc, char **argv)
 	while (manner("flood"))
 		say_state(99, SYCL__V1__SESSION_STATE__STATE__STATE_OPEN);
 	while (!me.draining || me.count)
-		turn();
+		turn_double();
 	decode_arena_fini(&me.arena);
 	(void)memory_region_free(me.flight);
 	(void)memory_region_free(me.claims);

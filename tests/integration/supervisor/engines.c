@@ -18,14 +18,14 @@
 
 static struct service service;
 
-static void clean(void)
+static void clean_engines(void)
 {
 	service_free(&service);
 }
 
-TestSuite(engines, .fini = clean, .timeout = 60);
+TestSuite(engines, .fini = clean_engines, .timeout = 60);
 
-static void start_with(const char *manner, const char *configuration)
+static void start_engines_with(const char *manner, const char *configuration)
 {
 	service_prepare(&service, manner);
 	char path[HARNESS_PATH_BYTES * 2];
@@ -52,7 +52,7 @@ static json_t *tenant_field(json_t *status, const char *name)
 
 Test(engines, one_serves_all_sessions_of_a_tenant)
 {
-	start_with("double", "");
+	start_engines_with("double", "");
 	int sockets[8];
 	long pid = 0;
 	for (int i = 0; i < 8; i++) {
@@ -85,7 +85,7 @@ static void breed(int *socket_out, long *child_out, long *grandchild_out)
 	cr_assert(eq(int, kill((pid_t)*grandchild_out, 0), 0));
 }
 
-static bool has_ended(void *context)
+static bool process_has_ended(void *context)
 {
 	const long *pid = context;
 	return kill((pid_t)*pid, 0) < 0;
@@ -93,13 +93,13 @@ static bool has_ended(void *context)
 
 Test(engines, what_an_engine_started_ends_with_it)
 {
-	start_with("double", "");
+	start_engines_with("double", "");
 	int socket = -1;
 	long child = 0, grandchild = 0;
 	breed(&socket, &child, &grandchild);
 	cr_assert(eq(long, send(socket, "crash", 5, MSG_NOSIGNAL), 5));
-	cr_assert(wait_until(has_ended, &child));
-	cr_assert(wait_until(has_ended, &grandchild));
+	cr_assert(wait_until(process_has_ended, &child));
+	cr_assert(wait_until(process_has_ended, &grandchild));
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
@@ -108,13 +108,13 @@ Test(engines, what_an_engine_started_ends_with_it)
  * none left. */
 Test(engines, what_an_engine_started_and_has_ended_is_gone_while_the_engine_lives)
 {
-	start_with("double", "");
+	start_engines_with("double", "");
 	int socket = -1;
 	long child = 0, grandchild = 0;
 	breed(&socket, &child, &grandchild);
 	cr_assert(eq(int, kill((pid_t)child, SIGKILL), 0));
 	cr_assert(eq(int, kill((pid_t)grandchild, SIGKILL), 0));
-	cr_assert(wait_until(has_ended, &grandchild));
+	cr_assert(wait_until(process_has_ended, &grandchild));
 	cr_assert(eq(int, ctl_session_count(&service), 1));
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
@@ -122,19 +122,19 @@ Test(engines, what_an_engine_started_and_has_ended_is_gone_while_the_engine_live
 
 Test(engines, what_an_engine_started_ends_with_the_service)
 {
-	start_with("double", "");
+	start_engines_with("double", "");
 	int socket = -1;
 	long child = 0, grandchild = 0;
 	breed(&socket, &child, &grandchild);
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
-	cr_assert(has_ended(&child));
-	cr_assert(has_ended(&grandchild));
+	cr_assert(process_has_ended(&child));
+	cr_assert(process_has_ended(&grandchild));
 }
 
 Test(engines, with_session_isolation_each_session_has_its_own)
 {
-	start_with("double", "[isolation]\nisolation = session\n");
+	start_engines_with("double", "[isolation]\nisolation = session\n");
 	int first = -1;
 	int second = -1;
 	CLEANUP(free_pointer) char *one = client_open(&service, &first);
@@ -159,7 +159,7 @@ static bool engine_is_gone(void *context)
 
 Test(engines, an_idle_one_is_stopped_and_the_next_connection_starts_another)
 {
-	start_with("double", "[service]\nengine_idle_seconds = 0\n");
+	start_engines_with("double", "[service]\nengine_idle_seconds = 0\n");
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -174,7 +174,7 @@ Test(engines, an_idle_one_is_stopped_and_the_next_connection_starts_another)
 
 Test(engines, one_that_dies_at_once_gives_a_clear_error_and_is_not_started_for_ever)
 {
-	start_with("exits", "");
+	start_engines_with("exits", "");
 	must_be_refused_with("exited with status 7");
 	for (int i = 0; i < 100; i++) {
 		CLEANUP(free_pointer) char *text = client_refused(&service);
@@ -189,7 +189,7 @@ Test(engines, one_that_dies_at_once_gives_a_clear_error_and_is_not_started_for_e
 
 Test(engines, one_that_cannot_be_executed_gives_a_clear_error)
 {
-	start_with("double", "");
+	start_engines_with("double", "");
 	cr_assert(eq(int, unlink(service.engine), 0));
 	must_be_refused_with("could not be executed");
 	cr_assert(eq(int, service_stop(&service), 0));
@@ -197,14 +197,14 @@ Test(engines, one_that_cannot_be_executed_gives_a_clear_error)
 
 Test(engines, one_that_is_never_ready_is_ended_and_its_clients_are_told)
 {
-	start_with("unready", "[service]\nengine_start_seconds = 1\n");
+	start_engines_with("unready", "[service]\nengine_start_seconds = 1\n");
 	must_be_refused_with("not ready in time");
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
 Test(engines, one_that_sends_garbage_is_ended)
 {
-	start_with("garbage", "");
+	start_engines_with("garbage", "");
 	must_be_refused_with("what is no message");
 	cr_assert(eq(int, service_stop(&service), 0));
 }
@@ -217,7 +217,7 @@ static bool flood_ended(void *context)
 
 Test(engines, one_that_floods_the_supervisor_is_ended)
 {
-	start_with("flood", "");
+	start_engines_with("flood", "");
 	int socket = client_connect(&service);
 	cr_assert(wait_until(flood_ended, NULL));
 	Sycl__V1__Packet *packet = client_receive(socket);
@@ -230,7 +230,7 @@ Test(engines, one_that_floods_the_supervisor_is_ended)
 
 Test(engines, one_whose_report_does_not_end_is_ended)
 {
-	start_with("endless", "");
+	start_engines_with("endless", "");
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -242,7 +242,7 @@ Test(engines, one_whose_report_does_not_end_is_ended)
 
 Test(engines, one_that_claims_more_devices_than_there_can_be_is_ended)
 {
-	start_with("crowd", "");
+	start_engines_with("crowd", "");
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -265,7 +265,7 @@ static char *trace_nothing(void)
 
 Test(engines, one_that_tells_more_of_a_trace_than_it_was_asked_for_is_ended)
 {
-	start_with("teller", "");
+	start_engines_with("teller", "");
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -279,7 +279,7 @@ Test(engines, one_that_tells_more_of_a_trace_than_it_was_asked_for_is_ended)
 /* Of the end: what an engine has is no more than it has room for. */
 static void expect_trace_ends(const char *manner)
 {
-	start_with(manner, "");
+	start_engines_with(manner, "");
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -308,7 +308,7 @@ static bool trace_told_too_much(void *context)
 /* Whether somebody waits for that answer or not. */
 Test(engines, one_that_tells_of_a_trace_for_ever_where_a_report_was_asked_for_is_ended)
 {
-	start_with("chatter", "");
+	start_engines_with("chatter", "");
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -320,7 +320,7 @@ Test(engines, one_that_tells_of_a_trace_for_ever_where_a_report_was_asked_for_is
 
 Test(engines, one_that_does_not_answer_holds_up_no_trace_for_ever)
 {
-	start_with("silent", "");
+	start_engines_with("silent", "");
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -335,7 +335,7 @@ Test(engines, one_that_does_not_answer_holds_up_no_trace_for_ever)
 
 Test(engines, one_that_does_not_answer_is_shown_so_with_what_is_known)
 {
-	start_with("silent", "");
+	start_engines_with("silent", "");
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -355,7 +355,7 @@ Test(engines, one_that_does_not_answer_is_shown_so_with_what_is_known)
 
 Test(engines, one_that_does_not_end_when_told_is_killed)
 {
-	start_with("stubborn", "[service]\ndrain_seconds = 0\n");
+	start_engines_with("stubborn", "[service]\ndrain_seconds = 0\n");
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -395,7 +395,7 @@ static void crash_and_look(const char *how, const char *logged, const char *show
 
 Test(engines, N5_after_a_crash_the_offender_is_named_and_the_next_connection_works)
 {
-	start_with("double", "");
+	start_engines_with("double", "");
 	crash_and_look("crash", "offender: 'doomed_kernel', group 40 of session 1",
 		       "doomed_kernel");
 	crash_and_look("crash2", "suspect: 'doomed_kernel', group 47", "2 command groups");
@@ -432,7 +432,7 @@ static bool is_gone(void *pid)
 /* Its driver keeps it for long: the next one is there before, and has its devices open. */
 Test(engines, M10_one_whose_device_failed_is_replaced_before_it_is_gone)
 {
-	start_with("double", "");
+	start_engines_with("double", "");
 	int socket = -1, bystander = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	CLEANUP(free_pointer) char *other = client_open(&service, &bystander);
@@ -467,7 +467,7 @@ Test(engines, M10_one_whose_device_failed_is_replaced_before_it_is_gone)
 /* Its process does not take the place of the next one. */
 Test(engines, M10_one_whose_device_failed_counts_for_no_limit)
 {
-	start_with("double", "[service]\nengines = 1\n");
+	start_engines_with("double", "[service]\nengines = 1\n");
 	long before = 0;
 	for (int i = 0; i < 2; i++) {
 		int socket = -1;
@@ -486,7 +486,7 @@ Test(engines, M10_one_whose_device_failed_counts_for_no_limit)
 /* Of one user one is held, the last one. */
 Test(engines, M10_of_two_whose_device_failed_the_first_is_let_go)
 {
-	start_with("double", "");
+	start_engines_with("double", "");
 	long pids[3];
 	for (int i = 0; i < 3; i++) {
 		int socket = -1;
@@ -510,7 +510,7 @@ Test(engines, M10_of_two_whose_device_failed_the_first_is_let_go)
 /* Who looks after it goes, and whoever comes next does not know it. */
 Test(engines, M10_one_whose_device_failed_is_not_handed_over)
 {
-	start_with("double", "");
+	start_engines_with("double", "");
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -554,7 +554,7 @@ static bool is_served(void *unused)
 Test(engines, M10_those_that_fail_and_stay_are_limited)
 {
 	enum { ENGINES_STAYING = 16, ROUNDS = 60 };
-	start_with("double", "");
+	start_engines_with("double", "");
 	for (int i = 0; i < ROUNDS; i++) {
 		int socket = -1;
 		CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
@@ -571,7 +571,7 @@ Test(engines, M10_those_that_fail_and_stay_are_limited)
 
 Test(engines, N5_a_killed_one_is_replaced)
 {
-	start_with("double", "");
+	start_engines_with("double", "");
 	for (int i = 0; i < 5; i++) {
 		int socket = -1;
 		CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
@@ -585,7 +585,7 @@ Test(engines, N5_a_killed_one_is_replaced)
 
 Test(engines, more_clients_than_a_tenant_may_have_are_refused_and_the_others_are_not)
 {
-	start_with("double", "[service]\nsessions_per_tenant = 3\n");
+	start_engines_with("double", "[service]\nsessions_per_tenant = 3\n");
 	int sockets[3];
 	for (int i = 0; i < 3; i++) {
 		CLEANUP(free_pointer) char *facts = client_open(&service, &sockets[i]);
@@ -601,7 +601,7 @@ Test(engines, more_clients_than_a_tenant_may_have_are_refused_and_the_others_are
 /* A refusal is read although the client has sent, and goes on sending, without reading. */
 Test(engines, a_refusal_reaches_a_client_that_has_sent_much)
 {
-	start_with("exits", "");
+	start_engines_with("exits", "");
 	for (int round = 0; round < 20; round++) {
 		int socket = client_connect(&service);
 		cr_assert(ge(int, socket, 0));
@@ -625,7 +625,7 @@ static void limit_descriptors(rlim_t limit)
 Test(engines, without_descriptors_clients_are_refused_and_it_recovers)
 {
 	enum { CLIENTS = 60 };
-	start_with("unready", "[service]\nengine_start_seconds = 3\n");
+	start_engines_with("unready", "[service]\nengine_start_seconds = 3\n");
 	limit_descriptors(80);
 	int sockets[CLIENTS];
 	/* They wait for an engine, so their descriptors stay with the supervisor: more than it has.
@@ -660,7 +660,7 @@ static bool devices_in(const char *verb, size_t count)
 
 Test(engines, A17_A20_nothing_is_discovered_until_somebody_asks_for_devices)
 {
-	start_with("double", "");
+	start_engines_with("double", "");
 	cr_assert(devices_in("status", 0));
 	cr_assert(eq(uint, service_log_count(&service, "engine: started pid"), 0u));
 	int socket = -1;
@@ -675,7 +675,7 @@ Test(engines, A17_A20_nothing_is_discovered_until_somebody_asks_for_devices)
 
 Test(engines, devices_starts_the_askers_engine)
 {
-	start_with("double", "");
+	start_engines_with("double", "");
 	cr_assert(devices_in("devices", 1));
 	cr_assert(eq(uint, service_log_count(&service, "engine: started pid"), 1u));
 	cr_assert(eq(int, service_stop(&service), 0));
@@ -683,7 +683,7 @@ Test(engines, devices_starts_the_askers_engine)
 
 Test(engines, devices_says_why_when_the_engine_cannot_start)
 {
-	start_with("exits", "");
+	start_engines_with("exits", "");
 	const char *arguments[] = {SYCLCTL_PROGRAM, "devices", "--runtime-dir", service.runtime,
 				   NULL};
 	struct outcome outcome = run_program(0, arguments);
@@ -747,7 +747,7 @@ static void await_log(const char *text, unsigned times)
 
 Test(engines, the_standby_becomes_the_next_engine)
 {
-	start_with("double", "");
+	start_engines_with("double", "");
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -779,7 +779,7 @@ Test(engines, the_standby_becomes_the_next_engine)
 
 Test(engines, the_standby_is_told_when_more_devices_are_used)
 {
-	start_with("double", "");
+	start_engines_with("double", "");
 	int socket = -1, other = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -801,7 +801,7 @@ Test(engines, the_standby_is_told_when_more_devices_are_used)
 
 Test(engines, a_standby_that_cannot_become_an_engine_costs_nobody_a_connection)
 {
-	start_with("unwilling", "");
+	start_engines_with("unwilling", "");
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -839,7 +839,7 @@ static bool is_started_before_its_end(void)
 
 Test(engines, whoever_waits_for_a_standby_that_hangs_gets_an_ordinary_engine)
 {
-	start_with("undecided", "");
+	start_engines_with("undecided", "");
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -862,7 +862,7 @@ Test(engines, whoever_waits_for_a_standby_that_hangs_gets_an_ordinary_engine)
 /* Else whoever may not use a GPU could take the standby, again and again, from those who may. */
 Test(engines, a_standby_is_offered_once_to_who_may_not_have_its_devices)
 {
-	start_with("forbidden", "");
+	start_engines_with("forbidden", "");
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -899,7 +899,7 @@ Test(engines, M10_a_user_can_spoil_one_standby_and_not_those_of_others)
 	enum { SOMEBODY = 4242 };
 	if (geteuid() != 0)
 		cr_skip_test("several users need root");
-	start_with("unwilling", "");
+	start_engines_with("unwilling", "");
 	int holder = -1, socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &holder);
 	cr_assert(ne(ptr, facts, NULL));
@@ -922,7 +922,7 @@ Test(engines, M10_a_user_can_spoil_one_standby_and_not_those_of_others)
 
 Test(engines, a_standby_that_dies_at_once_is_not_started_for_ever)
 {
-	start_with("unable", "");
+	start_engines_with("unable", "");
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -935,7 +935,7 @@ Test(engines, a_standby_that_dies_at_once_is_not_started_for_ever)
 
 Test(engines, a_standby_that_has_nothing_to_prepare_is_not_started_again)
 {
-	start_with("useless", "");
+	start_engines_with("useless", "");
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -961,7 +961,7 @@ Test(engines, a_standby_that_has_nothing_to_prepare_is_not_started_again)
 
 Test(engines, a_standby_of_another_version_is_not_used)
 {
-	start_with("outdated", "");
+	start_engines_with("outdated", "");
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -973,7 +973,7 @@ Test(engines, a_standby_of_another_version_is_not_used)
 
 Test(engines, a_new_configuration_makes_a_new_standby_or_none)
 {
-	start_with("double", "");
+	start_engines_with("double", "");
 	char path[HARNESS_PATH_BYTES * 2];
 	(void)snprintf(path, sizeof(path), "%s/c.conf", service.folder);
 	int socket = -1;
@@ -996,7 +996,7 @@ Test(engines, a_new_configuration_makes_a_new_standby_or_none)
 
 Test(engines, one_that_says_again_and_again_what_it_has_open_is_ended)
 {
-	start_with("double", "");
+	start_engines_with("double", "");
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -1009,7 +1009,7 @@ Test(engines, one_that_says_again_and_again_what_it_has_open_is_ended)
 
 static void one_that_wants_too_often(const char *configuration)
 {
-	start_with("double", configuration);
+	start_engines_with("double", configuration);
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -1058,7 +1058,7 @@ static bool order_limit(const char *limit)
 Test(engines, one_that_takes_no_messages_for_a_while_has_its_share_when_it_does)
 {
 	enum { MESSAGES_MOST = 5000 };
-	start_with("double", "");
+	start_engines_with("double", "");
 	int socket = -1, messages = 0;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -1080,7 +1080,7 @@ Test(engines, one_that_takes_no_messages_for_a_while_has_its_share_when_it_does)
 /* Whatever it claims: the service looks at it again and again, and answers. */
 static void one_that_claims_everything(const char *configuration)
 {
-	start_with("double", configuration);
+	start_engines_with("double", configuration);
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -1115,7 +1115,7 @@ Test(engines, nor_does_it_where_users_take_turns)
 /* What looks for devices is not work that waits. */
 Test(engines, listing_devices_leaves_the_standby_for_others)
 {
-	start_with("double", "[isolation]\nisolation = session\n");
+	start_engines_with("double", "[isolation]\nisolation = session\n");
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -1130,7 +1130,7 @@ Test(engines, listing_devices_leaves_the_standby_for_others)
 /* Two engines of one user, each with a session; what `syclctl devices` says. */
 static json_t *devices_of_two(const char *manner)
 {
-	start_with(manner, "[isolation]\nisolation = session\n");
+	start_engines_with(manner, "[isolation]\nisolation = session\n");
 	int sockets[2];
 	for (unsigned i = 0; i < 2; i++) {
 		CLEANUP(free_pointer) char *facts = client_open(&service, &sockets[i]);
@@ -1186,7 +1186,7 @@ static long peak_kib(void)
 
 Test(engines, what_one_of_them_claims_of_sessions_that_are_not_there_costs_no_memory)
 {
-	start_with("weighty", "");
+	start_engines_with("weighty", "");
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -1202,7 +1202,7 @@ Test(engines, what_one_of_them_claims_of_sessions_that_are_not_there_costs_no_me
 }
 
 /* What it says is answered by a Wake, if it lives. */
-static void tell(int socket, const char *what)
+static void send_and_await_wake(int socket, const char *what)
 {
 	cr_assert(eq(long, send(socket, what, strlen(what), MSG_NOSIGNAL), (long)strlen(what)));
 	Sycl__V1__Packet *packet = client_receive(socket);
@@ -1212,11 +1212,11 @@ static void tell(int socket, const char *what)
 
 Test(engines, what_one_writes_to_its_standard_error_is_in_the_log_with_whose_it_is)
 {
-	start_with("double", "");
+	start_engines_with("double", "");
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
-	tell(socket, "speak");
+	send_and_await_wake(socket, "speak");
 	char line[128];
 	(void)snprintf(line, sizeof(line), "engine: pid %ld of uid %lu says: a ",
 		       fact(facts, "pid="), (unsigned long)getuid());
@@ -1228,11 +1228,11 @@ Test(engines, what_one_writes_to_its_standard_error_is_in_the_log_with_whose_it_
 
 Test(engines, one_that_writes_without_end_fills_no_log_and_is_not_held_up)
 {
-	start_with("double", "");
+	start_engines_with("double", "");
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
-	tell(socket, "shout");
+	send_and_await_wake(socket, "shout");
 	await_log("writes more than the log keeps", 1);
 	/* 5.6 MB were said. A line counts for more than it says: 352 go into a window. */
 	cr_expect(lt(uint, service_log_count(&service, "one of very many lines"), 1000u));
@@ -1243,7 +1243,7 @@ Test(engines, one_that_writes_without_end_fills_no_log_and_is_not_held_up)
 
 Test(engines, one_that_aborts_by_an_assertion_blames_no_command_group)
 {
-	start_with("double", "");
+	start_engines_with("double", "");
 	crash_and_look("abort", "says: clEnqueue.c:12: f: Assertion `found->ref_count > 0' failed.",
 		       "aborted by itself: clEnqueue.c:12");
 	cr_expect(eq(uint, service_log_count(&service, "suspect"), 0u));
@@ -1253,7 +1253,7 @@ Test(engines, one_that_aborts_by_an_assertion_blames_no_command_group)
 
 Test(engines, one_that_the_c_library_aborts_has_its_words_in_the_reason)
 {
-	start_with("double", "");
+	start_engines_with("double", "");
 	crash_and_look("heap", "(Aborted) after the line: free(): invalid pointer",
 		       "after the line: free(): invalid pointer; offender: ");
 	cr_assert(eq(int, service_stop(&service), 0));

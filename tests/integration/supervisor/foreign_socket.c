@@ -41,7 +41,7 @@ static int lingering_socket(int *peer_out)
 }
 
 /* A pair; in [0] lies a datagram with the last reference of such a socket. */
-static void prepare(int *pair, int *peer_out)
+static void prepare_lingering_pair(int *pair, int *peer_out)
 {
 	cr_assert(eq(int, socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0));
 	int fd = lingering_socket(peer_out);
@@ -53,7 +53,7 @@ Test(foreign_socket, receiving_drops_a_lingering_socket_without_waiting)
 {
 	int pair[2], peer;
 	char byte;
-	prepare(pair, &peer);
+	prepare_lingering_pair(pair, &peer);
 	cr_assert(eq(int, (int)foreign_socket_receive(pair[0], &byte, 1), -EPROTO));
 	cr_assert(eq(int, (int)foreign_socket_receive(pair[0], &byte, 1), -EAGAIN));
 	foreign_socket_close(&pair[0]);
@@ -64,7 +64,7 @@ Test(foreign_socket, receiving_drops_a_lingering_socket_without_waiting)
 Test(foreign_socket, closing_drops_what_was_not_read_without_waiting)
 {
 	int pair[2], peer;
-	prepare(pair, &peer);
+	prepare_lingering_pair(pair, &peer);
 	errno = ENOTTY;
 	foreign_socket_close(&pair[0]);
 	cr_assert(eq(int, errno, ENOTTY));
@@ -78,7 +78,7 @@ Test(foreign_socket, packets_are_received_without_opening_what_came_with_them)
 {
 	int pair[2], peer;
 	char byte;
-	prepare(pair, &peer);
+	prepare_lingering_pair(pair, &peer);
 	foreign_socket_begin();
 	cr_assert(eq(int, (int)packet_socket_receive(pair[0], &byte, 1, NULL, MSG_DONTWAIT),
 		     -EPROTO));

@@ -19,7 +19,7 @@
 static struct service service;
 static char mount[HARNESS_PATH_BYTES], group[2 * HARNESS_PATH_BYTES];
 
-static bool put(const char *folder, const char *file, const char *value)
+static bool write_group_file(const char *folder, const char *file, const char *value)
 {
 	char path[3 * HARNESS_PATH_BYTES];
 	(void)snprintf(path, sizeof(path), "%s/%s", folder, file);
@@ -50,17 +50,17 @@ static void make_group(void)
 		cr_skip_test("SKIPPED: needs root and a mounted cgroup2");
 	(void)snprintf(group, sizeof(group), "%s/sycld-test-%ld", mount, (long)getpid());
 	if (mkdir(group, 0755) < 0 || setxattr(group, "user.delegate", "1", 1, 0) < 0 ||
-	    !put(group, "cgroup.procs", "0"))
+	    !write_group_file(group, "cgroup.procs", "0"))
 		cr_skip_test("SKIPPED: no control group can be made and marked in %s", mount);
 }
 
-static void clean(void)
+static void clean_groups(void)
 {
 	service_free(&service);
 	char command[8 * HARNESS_PATH_BYTES];
-	if (!*group || !put(mount, "cgroup.procs", "0"))
+	if (!*group || !write_group_file(mount, "cgroup.procs", "0"))
 		return;
-	(void)put(group, "cgroup.kill", "1");
+	(void)write_group_file(group, "cgroup.kill", "1");
 	(void)snprintf(
 		command, sizeof(command),
 		"until find %s -depth -type d -exec rmdir {} + || [ ! -e %s ]; do :; done 2>/dev/null",
@@ -70,7 +70,7 @@ static void clean(void)
 	outcome_free(&outcome);
 }
 
-TestSuite(groups, .init = make_group, .fini = clean, .timeout = 60);
+TestSuite(groups, .init = make_group, .fini = clean_groups, .timeout = 60);
 
 static bool is_inside(long pid, long engine)
 {
@@ -85,7 +85,7 @@ static bool is_inside(long pid, long engine)
 	return strstr(text, wanted) != NULL;
 }
 
-static bool has_ended(void *context)
+static bool process_has_ended(void *context)
 {
 	const long *pid = context;
 	return kill((pid_t)*pid, 0) < 0;
@@ -96,7 +96,7 @@ static bool has_no_folder(void *path)
 	return access(path, F_OK) < 0;
 }
 
-static void start(void)
+static void start_grouped_service(void)
 {
 	const char *arguments[] = {NULL};
 	service_start(&service, arguments);
@@ -126,13 +126,13 @@ Test(groups, an_engine_s_group_ends_with_it_and_goes)
 	long pids[2];
 	char path[3 * HARNESS_PATH_BYTES];
 	service_prepare(&service, "double");
-	start();
+	start_grouped_service();
 	long engine = breed(&socket, pids);
 	(void)snprintf(path, sizeof(path), "%s/uid-0/engine-%ld", group, engine);
 	cr_assert(eq(int, access(path, F_OK), 0));
 	cr_assert(eq(long, send(socket, "crash", 5, MSG_NOSIGNAL), 5));
 	for (int i = 0; i < 2; i++)
-		cr_assert(wait_until(has_ended, &pids[i]));
+		cr_assert(wait_until(process_has_ended, &pids[i]));
 	cr_assert(wait_until(has_no_folder, path));
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
@@ -145,17 +145,17 @@ Test(groups, the_next_service_ends_what_an_engine_has_left)
 	int socket = -1;
 	long pids[2];
 	service_prepare(&service, "double");
-	start();
+	start_grouped_service();
 	long engine = breed(&socket, pids);
 	cr_assert(eq(int, kill(service.pid, SIGKILL), 0));
 	(void)service_wait(&service);
 	cr_assert(eq(int, kill((pid_t)engine, SIGKILL), 0));
-	cr_assert(wait_until(has_ended, &engine));
+	cr_assert(wait_until(process_has_ended, &engine));
 	for (int i = 0; i < 2; i++)
-		cr_assert(not(has_ended(&pids[i])));
-	start();
+		cr_assert(not(process_has_ended(&pids[i])));
+	start_grouped_service();
 	for (int i = 0; i < 2; i++)
-		cr_assert(wait_until(has_ended, &pids[i]));
+		cr_assert(wait_until(process_has_ended, &pids[i]));
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }

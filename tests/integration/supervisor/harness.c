@@ -286,7 +286,7 @@ struct waiting {
 	int status;
 };
 
-static bool has_ended(void *context)
+static bool reap_if_ended(void *context)
 {
 	struct waiting *waiting = context;
 	return waitpid(waiting->pid, &waiting->status, WNOHANG) == waiting->pid;
@@ -295,7 +295,7 @@ static bool has_ended(void *context)
 int service_wait(struct service *service)
 {
 	struct waiting waiting = {.pid = service->pid};
-	if (!wait_until(has_ended, &waiting)) {
+	if (!wait_until(reap_if_ended, &waiting)) {
 		(void)kill(service->pid, SIGKILL);
 		errno = ETIMEDOUT;
 		die("sycld does not end");
@@ -511,7 +511,7 @@ struct outcome run_program_in_group(uid_t uid, gid_t group, const char *const *a
 		_exit(127);
 	}
 	struct waiting waiting = {.pid = pid};
-	if (!wait_until(has_ended, &waiting)) {
+	if (!wait_until(reap_if_ended, &waiting)) {
 		(void)kill(pid, SIGKILL);
 		errno = ETIMEDOUT;
 		die(arguments[0]);

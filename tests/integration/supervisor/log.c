@@ -27,7 +27,7 @@ static int reader = -1;
 TestSuite(log, .timeout = 60);
 
 /* Standard error is `writer` from now on; [0] is read by the test alone. */
-static void open_with(int theirs, int writer)
+static void open_log_with(int theirs, int writer)
 {
 	reader = theirs;
 	cr_assert(eq(int, fcntl(reader, F_SETFL, O_NONBLOCK), 0));
@@ -42,7 +42,7 @@ static void open_pipe(void)
 {
 	int pair[2];
 	cr_assert(eq(int, pipe2(pair, O_CLOEXEC), 0));
-	open_with(pair[0], pair[1]);
+	open_log_with(pair[0], pair[1]);
 }
 
 /* All that is there, after what is there already. */
@@ -118,7 +118,7 @@ Test(log, a_socket_whose_reader_pauses_is_not_waited_for)
 {
 	int pair[2];
 	cr_assert(eq(int, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0));
-	open_with(pair[0], pair[1]);
+	open_log_with(pair[0], pair[1]);
 	check_paused_reader();
 }
 
@@ -129,7 +129,7 @@ Test(log, a_terminal_that_is_stopped_is_not_waited_for)
 		cr_skip_test("no terminals here");
 	int terminal = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
 	cr_assert(ge(int, terminal, 0));
-	open_with(master, terminal);
+	open_log_with(master, terminal);
 	write_many(MANY);
 }
 
@@ -203,7 +203,7 @@ Test(log, a_pipe_of_another_user_is_not_waited_for)
 	int pair[2];
 	cr_assert(eq(int, pipe2(pair, O_CLOEXEC), 0));
 	cr_assert(eq(int, setresuid(65534, 65534, 65534), 0));
-	open_with(pair[0], pair[1]);
+	open_log_with(pair[0], pair[1]);
 	check_paused_reader();
 }
 

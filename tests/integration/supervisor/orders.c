@@ -14,14 +14,14 @@
 
 static struct service service;
 
-static void clean(void)
+static void clean_orders(void)
 {
 	service_free(&service);
 }
 
-TestSuite(supervisor_orders, .fini = clean, .timeout = 60);
+TestSuite(supervisor_orders, .fini = clean_orders, .timeout = 60);
 
-static void launch(void)
+static void launch_service(void)
 {
 	char path[HARNESS_PATH_BYTES * 2];
 	(void)snprintf(path, sizeof(path), "%s/c.conf", service.folder);
@@ -29,13 +29,13 @@ static void launch(void)
 	service_start(&service, arguments);
 }
 
-static void start_with(const char *manner, const char *configuration)
+static void start_orders_with(const char *manner, const char *configuration)
 {
 	service_prepare(&service, manner);
 	char path[HARNESS_PATH_BYTES * 2];
 	(void)snprintf(path, sizeof(path), "%s/c.conf", service.folder);
 	write_file(path, configuration);
-	launch();
+	launch_service();
 }
 
 /* Up to four words. */
@@ -55,7 +55,7 @@ static const char *own_uid(void)
 	return text;
 }
 
-static int open_client(void)
+static int open_socket(void)
 {
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
@@ -74,8 +74,8 @@ static void must_be_shown_as(const char *state)
 
 Test(supervisor_orders, a_paused_session_is_shown_as_paused)
 {
-	start_with("double", "");
-	int socket = open_client();
+	start_orders_with("double", "");
+	int socket = open_socket();
 	must_be_shown_as("open");
 	give_order("pause", "--all", NULL, NULL, NULL);
 	must_be_shown_as("paused");
@@ -100,9 +100,9 @@ Test(supervisor_orders, what_came_of_an_order_is_said_plainly)
 {
 	char text[160];
 	const char *uid = own_uid();
-	start_with("double", "");
+	start_orders_with("double", "");
 	must_answer("nothing to do: no session was open\n", "pause", "--all", NULL, NULL, NULL);
-	int socket = open_client();
+	int socket = open_socket();
 	must_be_shown_as("open");
 	must_answer("paused: 1 session\n", "pause", "--all", NULL, NULL, NULL);
 	must_answer("resumed: 1 session\nnew sessions are accepted\n", "resume", "--all", NULL,
@@ -128,8 +128,8 @@ static void must_be_logged(const char *format, const char *uid)
 Test(supervisor_orders, who_ordered_what_and_why_is_one_line_of_the_log)
 {
 	const char *uid = own_uid();
-	start_with("double", "");
-	int socket = open_client();
+	start_orders_with("double", "");
+	int socket = open_socket();
 	must_be_shown_as("open");
 	json_t *sessions = ctl_json(&service, "sessions"),
 	       *list = json_is_array(sessions) ? sessions : json_object_get(sessions, "sessions");
@@ -174,7 +174,7 @@ static void must_be_kept_out(void)
 /* Shown, and kept, whether the service is killed or stopped; until it is taken back. */
 static void drain_and_restart(const char *list, const char *whose, const char *uid)
 {
-	start_with("double", "");
+	start_orders_with("double", "");
 	cr_expect(not(is_drained(list)));
 	give_order("drain", whose, uid, NULL, NULL);
 	cr_expect(is_drained(list));
@@ -182,7 +182,7 @@ static void drain_and_restart(const char *list, const char *whose, const char *u
 	for (unsigned i = 0; i < 2; i++) {
 		(void)kill(service.pid, i ? SIGTERM : SIGKILL);
 		(void)service_wait(&service);
-		launch();
+		launch_service();
 		cr_expect(is_drained(list), "also after a restart");
 		cr_expect(ge(u32,
 			     service_log_count(&service, "order: still drained: no new session "),
@@ -191,12 +191,12 @@ static void drain_and_restart(const char *list, const char *whose, const char *u
 	}
 	give_order("resume", whose, uid, NULL, NULL);
 	cr_expect(not(is_drained(list)));
-	int socket = open_client();
+	int socket = open_socket();
 	close_fd(&socket);
 	(void)kill(service.pid, SIGKILL);
 	(void)service_wait(&service);
-	launch();
-	socket = open_client();
+	launch_service();
+	socket = open_socket();
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
@@ -214,20 +214,20 @@ Test(supervisor_orders, a_drained_user_is_shown_and_stays_drained_when_the_servi
 /* One who is here, and one who never came; for the service that follows, too. */
 Test(supervisor_orders, to_resume_all_takes_back_what_was_said_of_users)
 {
-	start_with("double", "");
+	start_orders_with("double", "");
 	give_order("drain", "--uid", own_uid(), NULL, NULL);
 	give_order("drain", "--uid", "4242", NULL, NULL);
 	give_order("drain", "--all", NULL, NULL, NULL);
 	must_be_kept_out();
 	give_order("resume", "--all", NULL, NULL, NULL);
-	int socket = open_client();
+	int socket = open_socket();
 	close_fd(&socket);
 	(void)kill(service.pid, SIGKILL);
 	(void)service_wait(&service);
-	launch();
+	launch_service();
 	cr_expect(not(is_drained("tenants")));
 	cr_expect(eq(u32, service_log_count(&service, "order: still drained"), 0u));
-	socket = open_client();
+	socket = open_socket();
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
@@ -235,16 +235,16 @@ Test(supervisor_orders, to_resume_all_takes_back_what_was_said_of_users)
 Test(supervisor_orders, what_was_drained_and_is_damaged_lets_nobody_in)
 {
 	char path[HARNESS_PATH_BYTES * 2];
-	start_with("double", "");
+	start_orders_with("double", "");
 	give_order("drain", "--all", NULL, NULL, NULL);
 	(void)kill(service.pid, SIGKILL);
 	(void)service_wait(&service);
 	(void)snprintf(path, sizeof(path), "%s/orders", service.runtime);
 	cr_assert(eq(int, truncate(path, 3), 0));
-	launch();
+	launch_service();
 	must_be_kept_out();
 	give_order("resume", "--all", NULL, NULL, NULL);
-	int socket = open_client();
+	int socket = open_socket();
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
@@ -271,7 +271,7 @@ static void must_hold(const json_t *limits, const char *name, bool of_user, json
 
 Test(supervisor_orders, the_limits_that_hold_are_shown_with_who_said_so)
 {
-	start_with("double", "[service]\nsessions_per_tenant = 9\n[limits]\narenas = 7\n");
+	start_orders_with("double", "[service]\nsessions_per_tenant = 9\n[limits]\narenas = 7\n");
 	give_order("limit", "weight=5", "--uid", own_uid(), NULL);
 	give_order("limit", "builds=2", "--all", NULL, NULL);
 	give_order("limit", "share_max=40", "--uid", own_uid(), NULL);
@@ -302,7 +302,7 @@ static bool engine_is_gone(void *context)
 
 static void kill_and_look(const char *manner, bool is_told)
 {
-	start_with(manner, "");
+	start_orders_with(manner, "");
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -319,7 +319,7 @@ static void kill_and_look(const char *manner, bool is_told)
 	packet_free(packet);
 	cr_expect(wait_until(engine_is_gone, &engine));
 	close_fd(&socket);
-	socket = open_client();
+	socket = open_socket();
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
@@ -336,7 +336,7 @@ Test(supervisor_orders, an_engine_that_does_not_tell_the_reason_is_killed_all_th
 
 Test(supervisor_orders, version_says_the_same_share_mode_as_status)
 {
-	start_with("double", "[shares]\nmode = exclusive\n");
+	start_orders_with("double", "[shares]\nmode = exclusive\n");
 	json_t *status = ctl_json(&service, "status"), *version = ctl_json(&service, "version");
 	json_t *one = json_object_get(json_object_get(status, "service"), "share_mode");
 	json_t *other = json_object_get(json_object_get(version, "service"), "share_mode");

@@ -27,13 +27,13 @@ enum { PATH_MOST = 512 };
 
 static char group_path[PATH_MOST * 2]; /* a group that is to be removed; "": none */
 
-static void clean(void)
+static void remove_group(void)
 {
 	if (group_path[0])
 		(void)rmdir(group_path);
 }
 
-TestSuite(peer, .fini = clean, .timeout = 20);
+TestSuite(peer, .fini = remove_group, .timeout = 20);
 
 static int listening(struct sockaddr_un *address_out, socklen_t *size_out)
 {

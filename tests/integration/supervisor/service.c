@@ -22,17 +22,17 @@
 
 static struct service service;
 
-static void prepare(void)
+static void prepare_service(void)
 {
 	service_prepare(&service, "double");
 }
 
-static void clean(void)
+static void clean_service(void)
 {
 	service_free(&service);
 }
 
-TestSuite(service, .init = prepare, .fini = clean, .timeout = 60);
+TestSuite(service, .init = prepare_service, .fini = clean_service, .timeout = 60);
 
 static bool is_file(const char *name)
 {

@@ -19,14 +19,14 @@
 static struct service service;
 static char gate[HARNESS_PATH_BYTES * 2];
 
-static void clean(void)
+static void clean_slow_users(void)
 {
 	service_free(&service);
 }
 
-TestSuite(slow_users, .fini = clean, .timeout = 60);
+TestSuite(slow_users, .fini = clean_slow_users, .timeout = 60);
 
-static void start_with(const char *configuration)
+static void start_slow_with(const char *configuration)
 {
 	char path[HARNESS_PATH_BYTES * 2];
 	service_prepare(&service, "double");
@@ -92,7 +92,7 @@ static char *refusal_of(int socket)
 
 Test(slow_users, the_service_answers_while_somebody_waits_for_the_user_database)
 {
-	start_with(NAMED);
+	start_slow_with(NAMED);
 	int socket = connect_and_wait();
 	json_t *session = only_session();
 	cr_expect(eq(str, (char *)(uintptr_t)json_string_value(json_object_get(session, "state")),
@@ -111,7 +111,7 @@ Test(slow_users, the_service_answers_while_somebody_waits_for_the_user_database)
 
 Test(slow_users, the_service_ends_while_the_user_database_does_not_answer)
 {
-	start_with(NAMED);
+	start_slow_with(NAMED);
 	int socket = connect_and_wait();
 	cr_assert(eq(int, service_stop(&service), 0));
 	CLEANUP(free_pointer) char *why = refusal_of(socket);
@@ -121,7 +121,7 @@ Test(slow_users, the_service_ends_while_the_user_database_does_not_answer)
 
 Test(slow_users, who_waits_too_long_is_told_why)
 {
-	start_with("[service]\nengine_start_seconds = 1\n" NAMED);
+	start_slow_with("[service]\nengine_start_seconds = 1\n" NAMED);
 	int socket = client_connect(&service);
 	CLEANUP(free_pointer) char *why = refusal_of(socket);
 	cr_expect(ne(ptr, strstr(why, "user database does not answer"), NULL), "%s", why);
@@ -131,7 +131,7 @@ Test(slow_users, who_waits_too_long_is_told_why)
 
 Test(slow_users, who_hangs_up_meanwhile_is_forgotten)
 {
-	start_with(NAMED);
+	start_slow_with(NAMED);
 	int socket = connect_and_wait();
 	close_fd(&socket);
 	cr_assert(wait_until(none_is_there, NULL));
@@ -141,7 +141,7 @@ Test(slow_users, who_hangs_up_meanwhile_is_forgotten)
 Test(slow_users, an_operator_can_end_a_session_that_waits)
 {
 	char number[32];
-	start_with(NAMED);
+	start_slow_with(NAMED);
 	int socket = connect_and_wait();
 	json_t *session = only_session();
 	(void)snprintf(number, sizeof(number), "%lld",
@@ -161,7 +161,7 @@ Test(slow_users, an_operator_can_end_a_session_that_waits)
 /* Who lists devices may never have been here before. */
 Test(slow_users, devices_are_listed_when_it_is_known_who_asks)
 {
-	start_with(NAMED);
+	start_slow_with(NAMED);
 	CLEANUP(close_fd) __attribute__((unused)) int opened = let_it_answer();
 	const char *arguments[] = {SYCLCTL_PROGRAM, "devices",       "--json",
 				   "--runtime-dir", service.runtime, NULL};

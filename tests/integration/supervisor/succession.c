@@ -31,19 +31,19 @@ enum { PATH_MOST = HARNESS_PATH_BYTES * 2, NOBODY = 65534 };
 
 static struct service service;
 
-static void clean(void)
+static void clean_succession(void)
 {
 	service_free(&service);
 }
 
-TestSuite(succession, .fini = clean, .timeout = 240);
+TestSuite(succession, .fini = clean_succession, .timeout = 240);
 
 struct client {
 	int socket;
 	long engine;
 };
 
-static struct client open_client(void)
+static struct client open_known_client(void)
 {
 	struct client client = {.socket = -1};
 	CLEANUP(free_pointer) char *facts = client_open(&service, &client.socket);
@@ -105,12 +105,12 @@ Test(succession, N5_an_engine_and_its_sessions_come_back_to_the_next_service_and
 	static const int ways[] = {SIGKILL, SIGUSR2, SIGKILL};
 	service_prepare(&service, "returns");
 	service_start(&service, NULL);
-	struct client first = open_client();
+	struct client first = open_known_client();
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		end_service(ways[i]);
 		must_answer(&first);
 		service_start(&service, NULL);
-		struct client next = open_client();
+		struct client next = open_known_client();
 		cr_assert(eq(long, next.engine, first.engine),
 			  "it is served by another engine after %zu restarts", i + 1);
 		must_answer(&first);
@@ -129,7 +129,7 @@ Test(succession, the_end_of_a_session_and_of_the_engine_are_seen_by_the_next_ser
 {
 	service_prepare(&service, "returns");
 	service_start(&service, NULL);
-	struct client one = open_client(), two = open_client();
+	struct client one = open_known_client(), two = open_known_client();
 	end_service(SIGKILL);
 	service_start(&service, NULL);
 	cr_assert(wait_until(has_two_sessions, NULL));
@@ -137,7 +137,7 @@ Test(succession, the_end_of_a_session_and_of_the_engine_are_seen_by_the_next_ser
 	cr_assert(wait_until(has_one_session, NULL));
 	cr_assert(eq(long, send(two.socket, "crash", 5, MSG_NOSIGNAL), 5));
 	cr_assert(eq(ptr, client_receive(two.socket), NULL));
-	struct client three = open_client();
+	struct client three = open_known_client();
 	cr_assert(ne(long, three.engine, one.engine));
 	cr_assert(
 		eq(uint,
@@ -163,10 +163,10 @@ Test(succession, what_does_not_show_what_it_should_is_left_alone)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		service_prepare(&service, cases[i].manner);
 		service_start(&service, NULL);
-		struct client first = open_client();
+		struct client first = open_known_client();
 		end_service(SIGKILL);
 		service_start(&service, NULL);
-		struct client next = open_client();
+		struct client next = open_known_client();
 		cr_assert(ne(long, next.engine, first.engine), "%s", cases[i].manner);
 		must_answer(&first);
 		must_answer(&next);
@@ -186,11 +186,11 @@ Test(succession, one_of_another_release_keeps_whom_it_has_and_gets_nobody_new)
 {
 	service_prepare(&service, "older");
 	service_start(&service, NULL);
-	struct client first = open_client();
+	struct client first = open_known_client();
 	end_service(SIGKILL);
 	service_start(&service, NULL);
 	/* Also who waited for it. */
-	struct client next = open_client();
+	struct client next = open_known_client();
 	cr_assert(ne(long, next.engine, first.engine));
 	must_answer(&first);
 	must_answer(&next);
@@ -204,11 +204,11 @@ Test(succession, one_that_comes_back_with_garbage_is_ended)
 {
 	service_prepare(&service, "mumbler");
 	service_start(&service, NULL);
-	struct client first = open_client();
+	struct client first = open_known_client();
 	end_service(SIGKILL);
 	service_start(&service, NULL);
 	cr_assert(eq(ptr, client_receive(first.socket), NULL));
-	struct client next = open_client();
+	struct client next = open_known_client();
 	must_answer(&next);
 	close_fd(&first.socket);
 	close_fd(&next.socket);
@@ -224,12 +224,12 @@ Test(succession, an_engine_that_ended_meanwhile_is_not_waited_for)
 {
 	service_prepare(&service, "returns");
 	service_start(&service, NULL);
-	struct client first = open_client();
+	struct client first = open_known_client();
 	end_service(SIGKILL);
 	cr_assert(eq(int, kill((pid_t)first.engine, SIGKILL), 0));
 	cr_assert(eq(ptr, client_receive(first.socket), NULL));
 	service_start(&service, NULL);
-	struct client next = open_client();
+	struct client next = open_known_client();
 	cr_assert(ne(long, next.engine, first.engine));
 	/* It may not have been a zombie yet when it was looked at: then its end is seen as any
 	 * engine's. */
@@ -244,12 +244,12 @@ Test(succession, one_that_begins_to_come_back_again_and_again_is_refused)
 {
 	service_prepare(&service, "waverer");
 	service_start(&service, NULL);
-	struct client first = open_client();
+	struct client first = open_known_client();
 	end_service(SIGKILL);
 	service_start(&service, NULL);
 	cr_assert(wait_until(
 		log_says, (void *)(uintptr_t) "is not taken over: it starts its return too often"));
-	struct client next = open_client();
+	struct client next = open_known_client();
 	cr_assert(ne(long, next.engine, first.engine));
 	must_answer(&first);
 	must_answer(&next);
@@ -274,7 +274,7 @@ Test(succession, a_stop_ends_engines_that_did_not_come_back)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		service_prepare(&service, cases[i].manner);
 		service_start(&service, NULL);
-		struct client first = open_client();
+		struct client first = open_known_client();
 		for (int k = 0; k < cases[i].services; k++) {
 			end_service(SIGKILL);
 			service_start(&service, NULL);
@@ -406,12 +406,12 @@ Test(succession, what_was_left_in_the_folder_is_refused_when_it_is_damaged_or_ot
 		char path[PATH_MOST];
 		service_prepare(&service, "returns");
 		service_start(&service, NULL);
-		struct client first = open_client();
+		struct client first = open_known_client();
 		end_service(SIGKILL);
 		file_path("engines", path);
 		cases[i].spoil(path);
 		service_start(&service, NULL);
-		struct client next = open_client();
+		struct client next = open_known_client();
 		cr_assert(ne(long, next.engine, first.engine), "case %zu", i);
 		must_answer(&first);
 		must_answer(&next);
@@ -445,7 +445,7 @@ Test(succession, what_could_not_be_written_is_written_later_and_no_number_is_giv
 	file_path("engines.new", blocked);
 	for (int i = 0; i < 2; i++) {
 		cr_assert(eq(int, mkdir(blocked, 0700), 0));
-		struct client lost = open_client();
+		struct client lost = open_known_client();
 		numbers[i] = only_session();
 		end_service(SIGKILL);
 		close_fd(&lost.socket);
@@ -454,7 +454,7 @@ Test(succession, what_could_not_be_written_is_written_later_and_no_number_is_giv
 	}
 	cr_assert(ne(long, (long)numbers[0], (long)numbers[1]));
 	cr_assert(eq(int, mkdir(blocked, 0700), 0));
-	struct client first = open_client();
+	struct client first = open_known_client();
 	cr_assert(ne(long, (long)only_session(), (long)numbers[0]));
 	cr_assert(ne(long, (long)only_session(), (long)numbers[1]));
 	cr_assert(not(has_an_engine(path)));
@@ -462,7 +462,7 @@ Test(succession, what_could_not_be_written_is_written_later_and_no_number_is_giv
 	cr_assert(wait_until(has_an_engine, path), "it is not tried again");
 	end_service(SIGKILL);
 	service_start(&service, NULL);
-	struct client next = open_client();
+	struct client next = open_known_client();
 	cr_assert(eq(long, next.engine, first.engine));
 	must_answer(&first);
 	close_fd(&first.socket);
@@ -493,7 +493,7 @@ Test(succession, a_service_that_cannot_read_now_what_was_left_does_not_begin_and
 	int status = -1;
 	service_prepare(&service, "returns");
 	service_start(&service, NULL);
-	struct client first = open_client();
+	struct client first = open_known_client();
 	end_service(SIGKILL);
 	pid_t pid = fork();
 	if (pid == 0) {
@@ -508,7 +508,7 @@ Test(succession, a_service_that_cannot_read_now_what_was_left_does_not_begin_and
 	cr_assert(eq(int, status, EXIT_FAILURE << 8));
 	cr_assert(eq(uint, service_log_count(&service, "cannot be read: Too many open files"), 1));
 	service_start(&service, NULL);
-	struct client next = open_client();
+	struct client next = open_known_client();
 	cr_assert(eq(long, next.engine, first.engine));
 	must_answer(&first);
 	must_answer(&next);
@@ -551,7 +551,7 @@ Test(succession, whoever_is_not_the_engine_that_was_left_has_no_word)
 {
 	service_prepare(&service, "double");
 	service_start(&service, NULL);
-	struct client first = open_client();
+	struct client first = open_known_client();
 	end_service(SIGKILL);
 	service_start(&service, NULL);
 	/* While that engine is waited for: another process of its user, and, in a service for all,
@@ -575,7 +575,7 @@ Test(succession, an_engine_that_comes_back_is_heard_again)
 {
 	service_prepare(&service, "returns");
 	service_start(&service, NULL);
-	struct client client = open_client();
+	struct client client = open_known_client();
 	end_service(SIGKILL);
 	cr_assert(eq(long, send(client.socket, "speak", 5, MSG_NOSIGNAL), 5));
 	Sycl__V1__Packet *packet = client_receive(client.socket);

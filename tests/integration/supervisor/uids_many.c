@@ -49,7 +49,7 @@ static int open_as(uid_t uid, char **why_out)
 	return socket;
 }
 
-static void start_with(const char *configuration)
+static void start_many_with(const char *configuration)
 {
 	char path[HARNESS_PATH_BYTES * 2];
 	service_prepare(&service, "double");
@@ -59,7 +59,7 @@ static void start_with(const char *configuration)
 	service_start(&service, arguments);
 }
 
-static void end(void)
+static void end_many(void)
 {
 	CHECK(service_stop(&service) == 0);
 	service_free(&service);
@@ -102,7 +102,7 @@ static void one_session(uid_t uid)
 static void who_is_refused_leaves_nothing_behind(void)
 {
 	enum { CROWD = 1100 };
-	start_with("[service]\nengines = 1\nengine_idle_seconds = 0\n");
+	start_many_with("[service]\nengines = 1\nengine_idle_seconds = 0\n");
 	one_session(UID_FIRST);
 	CHECK(wait_until(all_have_ended, NULL));
 	int held = open_as(0, NULL);
@@ -116,14 +116,14 @@ static void who_is_refused_leaves_nothing_behind(void)
 	CHECK(tenant_count() == 2);
 	CHECK(ended_sessions(UID_FIRST) == 1);
 	close_fd(&held);
-	end();
+	end_many();
 }
 
 /* At once, before anybody has asked who they are. */
 static void who_comes_while_nobody_is_let_in_leaves_nothing_behind(void)
 {
 	enum { CROWD = 20 };
-	start_with("[service]\nengine_idle_seconds = 0\n");
+	start_many_with("[service]\nengine_idle_seconds = 0\n");
 	const char *drain[] = {SYCLCTL_PROGRAM, "--runtime-dir", service.runtime,
 			       "drain",         "--all",         NULL};
 	struct outcome outcome = run_program(0, drain);
@@ -136,7 +136,7 @@ static void who_comes_while_nobody_is_let_in_leaves_nothing_behind(void)
 		free(why);
 	}
 	CHECK(tenant_count() == 0);
-	end();
+	end_many();
 }
 
 /* The sum stays what it was, over a restart as well, and who has a name keeps a row. */
@@ -144,7 +144,7 @@ static void who_was_served_is_counted_for_ever(void)
 {
 	enum { CROWD = 300, OWN_ROWS = 256 };
 	const struct passwd *named = getpwnam("daemon");
-	start_with("[service]\nengine_idle_seconds = 0\n");
+	start_many_with("[service]\nengine_idle_seconds = 0\n");
 	if (named)
 		one_session(named->pw_uid);
 	for (uid_t i = 0; i < CROWD; i++)
@@ -163,7 +163,7 @@ static void who_was_served_is_counted_for_ever(void)
 			service_start(&service, NULL);
 		}
 	}
-	end();
+	end_many();
 }
 
 static bool one_waits(void *unused)
@@ -191,7 +191,7 @@ static void who_is_looked_up_slowly_delays_nobody_else(void)
 	CHECK(opened >= 0 && packet && packet->body_case == SYCL__V1__PACKET__BODY_WELCOME);
 	packet_free(packet);
 	close_fd(&slow);
-	end();
+	end_many();
 }
 
 static void must_be_refused(uid_t uid, const char *words)
@@ -222,7 +222,7 @@ static json_int_t engine_of(uid_t uid)
 static void no_user_has_more_than_a_quarter(uid_t named)
 {
 	int sockets[5];
-	start_with("[service]\nengines = 8\n[isolation]\nisolation = session\n");
+	start_many_with("[service]\nengines = 8\n[isolation]\nisolation = session\n");
 	sockets[0] = open_as(named, NULL);
 	sockets[1] = open_as(named, NULL);
 	must_be_refused(named, "this user has as many engines as one may (2 of 8)");
@@ -234,7 +234,7 @@ static void no_user_has_more_than_a_quarter(uid_t named)
 		CHECK(sockets[i] >= 0);
 		close_fd(&sockets[i]);
 	}
-	end();
+	end_many();
 }
 
 static bool has_no_session(void *context)
@@ -252,7 +252,7 @@ static void leave_idle(uid_t uid)
 
 static void who_comes_to_a_full_service_has_the_place_of_who_is_idle_longest(uid_t one, uid_t two)
 {
-	start_with("[service]\nengines = 2\nengine_idle_seconds = 3600\n");
+	start_many_with("[service]\nengines = 2\nengine_idle_seconds = 3600\n");
 	leave_idle(one);
 	leave_idle(two);
 	json_int_t kept = engine_of(two);
@@ -265,13 +265,13 @@ static void who_comes_to_a_full_service_has_the_place_of_who_is_idle_longest(uid
 	must_be_refused(one, "as many engines as it may (2)");
 	close_fd(&busy);
 	close_fd(&held);
-	end();
+	end_many();
 }
 
 /* Uids that nobody has take each other's places, and no user's. */
 static void who_is_many_has_one_part(uid_t named)
 {
-	start_with("[service]\nengines = 8\nengine_idle_seconds = 3600\n");
+	start_many_with("[service]\nengines = 8\nengine_idle_seconds = 3600\n");
 	leave_idle(named);
 	json_int_t kept = engine_of(named);
 	for (uid_t i = 0; i < 20; i++)
@@ -281,16 +281,16 @@ static void who_is_many_has_one_part(uid_t named)
 	for (uid_t i = 0; i < 20; i++)
 		count += engine_of(UID_FIRST + i) > 0;
 	CHECK(count == 2);
-	end();
+	end_many();
 }
 
 static void who_is_not_known_can_be_refused(uid_t named)
 {
-	start_with("[service]\nunknown_users = refuse\n");
+	start_many_with("[service]\nunknown_users = refuse\n");
 	must_be_refused(UID_FIRST, "uid 1500000000 is not in the user database");
 	one_session(named);
 	one_session(0);
-	end();
+	end_many();
 }
 
 int main(void)

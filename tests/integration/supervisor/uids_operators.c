@@ -192,7 +192,7 @@ static bool find_groups(char name[64])
 	return found == 2;
 }
 
-static void start(const char *group)
+static void start_operators_service(const char *group)
 {
 	char path[HARNESS_PATH_BYTES * 2];
 	char text[128];
@@ -237,7 +237,7 @@ int main(void)
 	somebody = UID_FIRST;
 	while (somebody < UID_LAST && getpwuid(somebody))
 		somebody++;
-	start(group);
+	start_operators_service(group);
 	must_be_closed_to_others();
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);

@@ -18,14 +18,14 @@
 
 static struct service service;
 
-static void clean(void)
+static void clean_unsettled(void)
 {
 	service_free(&service);
 }
 
-TestSuite(unsettled, .fini = clean, .timeout = 150);
+TestSuite(unsettled, .fini = clean_unsettled, .timeout = 150);
 
-static void start_with(const char *manner, const char *configuration)
+static void start_unsettled_with(const char *manner, const char *configuration)
 {
 	service_prepare(&service, manner);
 	char path[HARNESS_PATH_BYTES * 2];
@@ -87,7 +87,7 @@ static void connect_and_end(unsigned count, unsigned before)
 
 Test(unsettled, a_stopped_engine_keeps_no_descriptors_of_processes_that_have_ended)
 {
-	start_with("double", "");
+	start_unsettled_with("double", "");
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -112,7 +112,7 @@ static bool has_no_session(void *context)
 
 Test(unsettled, a_process_that_ends_while_its_engine_starts_leaves_no_session)
 {
-	start_with("unready", "[service]\nengine_start_seconds = 86400\n");
+	start_unsettled_with("unready", "[service]\nengine_start_seconds = 86400\n");
 	connect_and_end(3, 0);
 	cr_assert(wait_until(has_no_session, NULL));
 	cr_assert(eq(int, service_stop(&service), 0));
@@ -140,7 +140,7 @@ static bool has_one_session(void *context)
 Test(unsettled,
      an_engine_that_does_not_open_a_session_in_time_keeps_no_descriptors_and_the_client_is_told)
 {
-	start_with("double", "[service]\nhandshake_seconds = 1\n");
+	start_unsettled_with("double", "[service]\nhandshake_seconds = 1\n");
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
@@ -165,7 +165,7 @@ Test(unsettled, all_together_take_half_of_the_descriptors_and_the_one_with_most_
 	enum { OF_ONE = 256, FIRST_UID = 20001 };
 	if (geteuid() != 0)
 		cr_skip_test("only root has clients of several users");
-	start_with("unready", "[service]\nengine_start_seconds = 86400\n");
+	start_unsettled_with("unready", "[service]\nengine_start_seconds = 86400\n");
 	struct rlimit files = {.rlim_cur = 2048, .rlim_max = 4096};
 	cr_assert(eq(int, prlimit(service.pid, RLIMIT_NOFILE, &files, NULL), 0));
 	pid_t many[2];

@@ -16,7 +16,7 @@ enum { GROUP = 4711, USER = 815 };
 static size_t needed, most_asked;
 static int interrupted;
 
-static int answer(size_t bytes)
+static int answer_lookup(size_t bytes)
 {
 	most_asked = bytes > most_asked ? bytes : most_asked;
 	if (interrupted-- > 0)
@@ -27,7 +27,7 @@ static int answer(size_t bytes)
 int getgrnam_r(const char *name, struct group *entry, char *buffer, size_t bytes,
 	       struct group **found_out)
 {
-	int r = answer(bytes);
+	int r = answer_lookup(bytes);
 	*found_out = NULL;
 	if (r == 0 && strcmp(name, "many") == 0) {
 		buffer[bytes - 1] = '\0';
@@ -40,7 +40,7 @@ int getgrnam_r(const char *name, struct group *entry, char *buffer, size_t bytes
 int getpwuid_r(uid_t uid, struct passwd *entry, char *buffer, size_t bytes,
 	       struct passwd **found_out)
 {
-	int r = answer(bytes);
+	int r = answer_lookup(bytes);
 	*found_out = NULL;
 	if (r == 0 && uid == USER) {
 		memcpy(buffer, "somebody", sizeof("somebody"));

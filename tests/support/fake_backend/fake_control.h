@@ -209,6 +209,13 @@ struct fake_counters {
 /* Of one device, or the sum of all (FAKE_ANY_DEVICE). */
 void fake_counters(uint32_t device, struct fake_counters *counters_out);
 
+static inline struct fake_counters fake_counters_of(uint32_t device)
+{
+	struct fake_counters counters;
+	fake_counters(device, &counters);
+	return counters;
+}
+
 /* What was done, in the order in which it ended; starts empty, keeps up to `capacity` entries from
  * now on. */
 struct fake_log_entry {

@@ -39,7 +39,7 @@ static void wait_for_work(struct backend_device *device, uint64_t due_ns)
 	(void)pthread_cond_timedwait(&device->work, &fake_state.lock, &deadline);
 }
 
-static void *work(void *argument)
+static void *run_device_thread(void *argument)
 {
 	struct backend_device *device = argument;
 	fake_lock();
@@ -67,7 +67,7 @@ static int start_worker(struct backend_device *device)
 	if (device->slot->options.manual)
 		return 0;
 	device->has_worker = true;
-	result = pthread_create(&device->worker, NULL, work, device);
+	result = pthread_create(&device->worker, NULL, run_device_thread, device);
 	if (result != 0) {
 		device->has_worker = false;
 		(void)pthread_cond_destroy(&device->work);

@@ -26,8 +26,8 @@ static struct fake_shared_event *find_handle_locked(const uint8_t handle[64])
 	return id == 0 ? NULL : find_locked(id);
 }
 
-static int make(struct backend_device *device, struct fake_shared_event *shared,
-		struct backend_event **event_out, struct backend_fault *fault_out)
+static int make_event(struct backend_device *device, struct fake_shared_event *shared,
+		      struct backend_event **event_out, struct backend_fault *fault_out)
 {
 	if (!shared) {
 		fake_fault(fault_out, STATUS_INVALID,
@@ -55,7 +55,7 @@ int fake_event_create(struct backend_device *device, struct backend_event **even
 		return fake_refuse(device, "share events", fault_out);
 	fake_lock();
 	struct fake_shared_event *shared = find_locked(0);
-	int result = make(device, shared, event_out, fault_out);
+	int result = make_event(device, shared, event_out, fault_out);
 	if (result == 0) {
 		shared->id = ++fake_state.last_id;
 		memset(handle_out, 0, 64);
@@ -73,7 +73,7 @@ int fake_event_open(struct backend_device *device, const uint8_t handle[64],
 	if (!fake_has(device, BACKEND_FEATURE_SHARED_EVENT))
 		return fake_refuse(device, "share events", fault_out);
 	fake_lock();
-	int result = make(device, find_handle_locked(handle), event_out, fault_out);
+	int result = make_event(device, find_handle_locked(handle), event_out, fault_out);
 	fake_unlock();
 	return result;
 }

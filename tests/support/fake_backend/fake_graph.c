@@ -261,8 +261,8 @@ static bool is_true_locked(const struct node *node, struct fake_command *whole)
 }
 
 /* What no driver of a real device would take as a node. */
-static int check(struct backend_graph *graph, const struct backend_command *command,
-		 struct backend_fault *fault_out)
+static int check_node(struct backend_graph *graph, const struct backend_command *command,
+		      struct backend_fault *fault_out)
 {
 	struct backend_lane lane = {.device = graph->device, .kind = BACKEND_LANE_COMPUTE};
 	bool moves =
@@ -313,7 +313,7 @@ static int node_make(struct backend_graph *graph, const struct backend_command *
 		node->child = graph_copy(child);
 		return node->child ? 0 : no_memory(fault_out);
 	}
-	int result = check(graph, command, fault_out);
+	int result = check_node(graph, command, fault_out);
 	if (result < 0)
 		return result;
 	node->command = fake_command_copy(NULL, command, NULL, 0, 0);

@@ -25,8 +25,8 @@ static uint32_t largest_of(const struct backend_image *image, uint32_t dimension
 	return image->dimensions == 3 ? IMAGE_SIZE_3D : IMAGE_SIZE;
 }
 
-static int check(const struct backend_image *image, uint64_t *bytes_out,
-		 struct backend_fault *fault_out)
+static int check_image(const struct backend_image *image, uint64_t *bytes_out,
+		       struct backend_fault *fault_out)
 {
 	if (image_bytes(image->format, image->is_layered, image->dimensions, image->size,
 			bytes_out) < 0) {
@@ -52,7 +52,7 @@ int fake_image_create(struct backend_device *device, const struct backend_image 
 	struct backend_memory *memory = NULL;
 	if (!fake_has(device, BACKEND_FEATURE_IMAGE))
 		return fake_refuse(device, "hold images", fault_out);
-	int result = check(image, &bytes, fault_out);
+	int result = check_image(image, &bytes, fault_out);
 	if (result == 0)
 		result = fake_memory_create(device, bytes, NULL, BACKEND_EXPORT_NONE, &memory,
 					    fault_out);
@@ -130,7 +130,7 @@ int fake_image_check(const struct backend_lane *lane, const struct backend_comma
 	return -EINVAL;
 }
 
-static void turn(uint8_t *to, const uint8_t *from, uint64_t bytes)
+static void turn_bytes(uint8_t *to, const uint8_t *from, uint64_t bytes)
 {
 	for (uint64_t i = 0; i < bytes; i++)
 		to[i] = from[i] ^ IMAGE_KEY;
@@ -139,9 +139,9 @@ static void turn(uint8_t *to, const uint8_t *from, uint64_t bytes)
 void fake_image_run(const struct backend_command *c)
 {
 	if (c->kind == BACKEND_COMMAND_WRITE)
-		turn(c->transfer.memory->data, c->transfer.host, c->transfer.size_bytes);
+		turn_bytes(c->transfer.memory->data, c->transfer.host, c->transfer.size_bytes);
 	else if (c->kind == BACKEND_COMMAND_READ)
-		turn(c->transfer.host, c->transfer.memory->data, c->transfer.size_bytes);
+		turn_bytes(c->transfer.host, c->transfer.memory->data, c->transfer.size_bytes);
 	else
 		memcpy(c->copy.destination->data, c->copy.source->data, c->copy.size_bytes);
 }

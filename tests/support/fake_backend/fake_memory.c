@@ -92,7 +92,7 @@ static struct backend_memory *new_memory(struct backend_device *device, uint64_t
 	return memory;
 }
 
-static void count(const struct backend_memory *memory, int difference)
+static void count_memory(const struct backend_memory *memory, int difference)
 {
 	struct fake_counters *counters = &memory->device->slot->counters;
 	fake_lock();
@@ -133,7 +133,7 @@ int fake_memory_create(struct backend_device *device, uint64_t size_bytes, void 
 	bool in_place = host && device->slot->options.unified;
 	if ((!in_place && !has_room(device, size_bytes)) || take_data(memory, host) < 0)
 		return out_of_memory(size_bytes, fault_out);
-	count(memory, 1);
+	count_memory(memory, 1);
 	*memory_out = TAKE(memory);
 	return 0;
 }
@@ -152,7 +152,7 @@ void fake_memory_free(struct backend_memory *memory)
 	if (!memory)
 		return;
 	forget_export(memory);
-	count(memory, -1);
+	count_memory(memory, -1);
 	release_data(memory);
 	free(memory);
 }
@@ -251,7 +251,7 @@ int fake_memory_import(struct backend_device *device, const struct backend_share
 			   "no memory of this size is exported under this handle");
 		return -EINVAL;
 	}
-	count(memory, 1);
+	count_memory(memory, 1);
 	*memory_out = TAKE(memory);
 	return 0;
 }

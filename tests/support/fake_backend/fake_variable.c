@@ -16,7 +16,7 @@ bool fake_variable_is(const char *line, size_t length)
 	return length > sizeof(word) - 1 && memcmp(line, word, sizeof(word) - 1) == 0;
 }
 
-static struct fake_variable *find(const struct backend_program *program, const char *name)
+static struct fake_variable *find_variable(const struct backend_program *program, const char *name)
 {
 	struct fake_variable *variable = program->variables;
 	while (variable && strcmp(variable->name, name) != 0)
@@ -37,7 +37,8 @@ int fake_variable_add(struct backend_program *program, const char *line, size_t 
 		return -EINVAL;
 	*size++ = '\0';
 	uint64_t size_bytes = strtoull(size, NULL, 10);
-	if (size_bytes == 0 || size_bytes > FAKE_ALLOCATION_BYTES_MAX || find(program, name))
+	if (size_bytes == 0 || size_bytes > FAKE_ALLOCATION_BYTES_MAX ||
+	    find_variable(program, name))
 		return -EINVAL;
 	struct fake_variable *variable = calloc(1, sizeof(*variable));
 	uint8_t *data = calloc(1, size_bytes);
@@ -87,7 +88,7 @@ int fake_program_variable(struct backend_program *program, const char *name, voi
 			  uint64_t *size_bytes_out, struct backend_fault *fault_out)
 {
 	struct backend_device *device = program->device;
-	const struct fake_variable *variable = find(program, name);
+	const struct fake_variable *variable = find_variable(program, name);
 	if (!variable) {
 		fake_fault(fault_out, STATUS_INVALID, "the program has no variable '%.100s'", name);
 		return -ENOENT;

@@ -38,7 +38,7 @@ bool fake_capture_permits(void)
 	return is_free;
 }
 
-static CUresult add(CUstream stream, const struct CUgraphNode_st *made)
+static CUresult add_captured(CUstream stream, const struct CUgraphNode_st *made)
 {
 	CUgraphNode node = NULL;
 
@@ -66,7 +66,7 @@ CUresult fake_capture_launch(CUstream stream, const struct fake_launch *launch)
 	struct CUgraphNode_st node = {.kind = NODE_KERNEL, .launch = *launch};
 	CUresult result = fake_launch_check(launch);
 	if (result == CUDA_SUCCESS)
-		result = add(stream, &node);
+		result = add_captured(stream, &node);
 	if (result != CUDA_SUCCESS)
 		fake_launch_free(&node.launch);
 	return result;
@@ -77,7 +77,7 @@ CUresult fake_capture_copy(CUstream stream, const CUDA_MEMCPY3D *copy)
 	LOCKED();
 	const struct CUgraphNode_st node = {.kind = NODE_COPY, .copy = *copy};
 	CUresult result = fake_copy3d_check(copy);
-	return result == CUDA_SUCCESS ? add(stream, &node) : result;
+	return result == CUDA_SUCCESS ? add_captured(stream, &node) : result;
 }
 
 /* Captured ones take memory of pools, too. */
@@ -89,11 +89,11 @@ CUresult fake_capture_memset(CUstream stream, const CUDA_MEMSET_NODE_PARAMS *par
 					    (parameters->height - 1) * parameters->pitch +
 						    parameters->width * parameters->elementSize,
 					    parameters->elementSize);
-	return result == CUDA_SUCCESS ? add(stream, &node) : result;
+	return result == CUDA_SUCCESS ? add_captured(stream, &node) : result;
 }
 
-static CUresult begin(CUstream stream, CUgraph graph, const CUgraphNode *dependencies, size_t count,
-		      CUstreamCaptureMode mode)
+static CUresult begin_capture(CUstream stream, CUgraph graph, const CUgraphNode *dependencies,
+			      size_t count, CUstreamCaptureMode mode)
 {
 	if (!stream || !fake_handle_alive(FAKE_STREAM, stream) || stream->destroyed)
 		return CUDA_ERROR_INVALID_HANDLE;
@@ -122,7 +122,7 @@ CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
 	if (result != CUDA_SUCCESS)
 		return result;
 	fake_lock();
-	result = begin(stream, graph, NULL, 0, mode);
+	result = begin_capture(stream, graph, NULL, 0, mode);
 	if (result == CUDA_SUCCESS)
 		stream->capture_owns = true;
 	fake_unlock();
@@ -139,7 +139,7 @@ CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph,
 	LOCKED();
 	if (!fake_handle_alive(FAKE_GRAPH, graph) || edges)
 		return CUDA_ERROR_INVALID_VALUE;
-	CUresult result = begin(stream, graph, dependencies, count, mode);
+	CUresult result = begin_capture(stream, graph, dependencies, count, mode);
 	if (result == CUDA_SUCCESS)
 		stream->capture_owns = false;
 	return result;

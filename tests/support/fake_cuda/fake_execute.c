@@ -137,7 +137,7 @@ static void *operand_memory(struct fake_grid *grid, struct fake_block *block,
 }
 
 /* Other threads may write at the same time, so a word is one access. */
-static uint64_t load(const void *from, size_t bytes)
+static uint64_t load_word(const void *from, size_t bytes)
 {
 	switch (bytes) {
 	case 1:
@@ -199,7 +199,7 @@ static void load_store(struct fake_grid *grid, struct fake_block *block, struct 
 		} else {
 			fake_write(thread, one, i->type,
 				   frame ? load_any(place, i->type.bytes)
-					 : load(place, i->type.bytes));
+					 : load_word(place, i->type.bytes));
 		}
 	}
 }
@@ -253,7 +253,7 @@ static void atomic(struct fake_grid *grid, struct fake_block *block, struct fake
 	void *at = operand_memory(grid, block, thread, i, &i->operands[first], i->type.bytes);
 	uint64_t b = fake_read(grid, block, thread, &i->operands[first + 1], i->type);
 	uint64_t c = i->cas ? fake_read(grid, block, thread, &i->operands[first + 2], i->type) : 0;
-	uint64_t old = load(at, i->type.bytes);
+	uint64_t old = load_word(at, i->type.bytes);
 
 	while (!swap(at, i->type.bytes, &old, atomic_result(i, fake_extend(old, i->type), b, c)))
 		;

@@ -17,7 +17,7 @@ struct condition {
 static struct condition *conditions;
 static uint64_t condition_count;
 
-static struct condition *find(uint64_t handle)
+static struct condition *find_condition(uint64_t handle)
 {
 	if (handle > 0 && handle <= condition_count && conditions[handle - 1].graph)
 		return &conditions[handle - 1];
@@ -53,7 +53,7 @@ CUresult cuGraphAddNode(CUgraphNode *node_out, CUgraph graph, const CUgraphNode 
 	    parameters->type != CU_GRAPH_NODE_TYPE_CONDITIONAL)
 		return CUDA_ERROR_NOT_SUPPORTED;
 	CUDA_CONDITIONAL_NODE_PARAMS *wanted = &parameters->conditional;
-	struct condition *condition = find(wanted->handle);
+	struct condition *condition = find_condition(wanted->handle);
 	if (!condition || condition->has_node || condition->graph != graph || wanted->size != 1 ||
 	    wanted->type == CU_GRAPH_COND_TYPE_SWITCH ||
 	    !fake_handle_alive(FAKE_CONTEXT, wanted->ctx))
@@ -82,7 +82,7 @@ CUresult cuGraphAddNode(CUgraphNode *node_out, CUgraph graph, const CUgraphNode 
 
 void fake_condition_set(uint64_t handle, uint32_t value)
 {
-	struct condition *condition = find(handle);
+	struct condition *condition = find_condition(handle);
 
 	if (!condition)
 		return;
@@ -93,7 +93,7 @@ void fake_condition_set(uint64_t handle, uint32_t value)
 static bool is_true(const struct CUgraphNode_st *node)
 {
 	fake_lock();
-	const struct condition *condition = find(node->condition);
+	const struct condition *condition = find_condition(node->condition);
 	if (condition && !condition->is_set)
 		fake_misuse("a condition that nothing in the launch has set");
 	bool result = condition && condition->value != 0 && !fake.sticky;
@@ -115,7 +115,7 @@ void fake_conditions_begin(const struct fake_instance *instance)
 	for (unsigned i = 0; i < instance->count; i++) {
 		const struct CUgraphNode_st *node = &instance->nodes[i];
 		struct condition *condition =
-			node->kind == NODE_CONDITION ? find(node->condition) : NULL;
+			node->kind == NODE_CONDITION ? find_condition(node->condition) : NULL;
 		if (condition)
 			condition->is_set = false;
 		fake_conditions_begin(&node->child);

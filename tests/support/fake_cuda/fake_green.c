@@ -24,7 +24,7 @@ static struct range *range_of(CUdevResource *resource)
 	return (struct range *)(void *)resource->_internal_padding;
 }
 
-static void fill(CUdevResource *resource, const struct range *range)
+static void fill_resource(CUdevResource *resource, const struct range *range)
 {
 	memset(resource, 0, sizeof(*resource));
 	if (range->count == 0)
@@ -50,9 +50,10 @@ CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource *resource_out,
 		return CUDA_ERROR_INVALID_VALUE;
 	if (type != CU_DEV_RESOURCE_TYPE_SM)
 		return CUDA_ERROR_INVALID_RESOURCE_TYPE;
-	fill(resource_out,
-	     &(struct range){.device = device,
-			     .count = attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)});
+	fill_resource(resource_out,
+		      &(struct range){.device = device,
+				      .count = attribute(
+					      device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)});
 	return CUDA_SUCCESS;
 }
 
@@ -95,10 +96,11 @@ CUresult cuDevSmResourceSplitByCount(CUdevResource *result, unsigned *groups,
 	if (!result || *groups > most)
 		*groups = most;
 	for (unsigned i = 0; result && i < *groups; i++)
-		fill(&result[i], &(struct range){range.device, range.first + i * each, each, true});
+		fill_resource(&result[i],
+			      &(struct range){range.device, range.first + i * each, each, true});
 	if (rest_out)
-		fill(rest_out, &(struct range){range.device, range.first + *groups * each,
-					       range.count - *groups * each, true});
+		fill_resource(rest_out, &(struct range){range.device, range.first + *groups * each,
+							range.count - *groups * each, true});
 	return CUDA_SUCCESS;
 }
 

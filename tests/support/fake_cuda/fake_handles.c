@@ -28,7 +28,7 @@ static size_t hash(const void *handle)
 	return (size_t)(((uintptr_t)handle >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 20);
 }
 
-static struct entry *find(const void *handle)
+static struct entry *find_entry(const void *handle)
 {
 	if (!table_size)
 		return NULL;
@@ -41,7 +41,7 @@ static struct entry *find(const void *handle)
 	}
 }
 
-static void put(const void *handle, enum fake_handle kind)
+static void put_entry(const void *handle, enum fake_handle kind)
 {
 	size_t i = hash(handle);
 
@@ -67,7 +67,7 @@ static void grow(void)
 	table_filled = 0;
 	for (size_t i = 0; i < old_size; i++)
 		if (old[i].handle && old[i].handle != GONE)
-			put(old[i].handle, old[i].kind);
+			put_entry(old[i].handle, old[i].kind);
 	free(old);
 }
 
@@ -75,12 +75,12 @@ void fake_handle_add(enum fake_handle kind, void *handle)
 {
 	if (table_filled * 2 >= table_size)
 		grow();
-	put(handle, kind);
+	put_entry(handle, kind);
 }
 
 bool fake_handle_alive(enum fake_handle kind, const void *handle)
 {
-	const struct entry *entry = handle ? find(handle) : NULL;
+	const struct entry *entry = handle ? find_entry(handle) : NULL;
 
 	if (entry && entry->kind == kind)
 		return true;
@@ -90,7 +90,7 @@ bool fake_handle_alive(enum fake_handle kind, const void *handle)
 
 void fake_handle_retire(enum fake_handle kind, void *handle)
 {
-	struct entry *entry = find(handle);
+	struct entry *entry = find_entry(handle);
 
 	if (!entry || entry->kind != kind)
 		return;

@@ -35,8 +35,9 @@ static long layer_of(struct fake_grid *grid, const struct fake_block *block,
 	fake_grid_fault(grid, CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
-static struct fake_texture *use(struct fake_grid *grid, const struct fake_block *block,
-				struct fake_thread *thread, const struct fake_instruction *i)
+static struct fake_texture *use_texture(struct fake_grid *grid, const struct fake_block *block,
+					struct fake_thread *thread,
+					const struct fake_instruction *i)
 {
 	static const struct fake_type word = {'u', 8};
 	uint64_t object = fake_read(grid, block, thread, object_of(i), word);
@@ -134,7 +135,7 @@ static void surface(struct fake_grid *grid, const struct fake_block *block,
 void fake_image_access(struct fake_grid *grid, const struct fake_block *block,
 		       struct fake_thread *thread, const struct fake_instruction *i)
 {
-	const struct fake_texture *texture = use(grid, block, thread, i);
+	const struct fake_texture *texture = use_texture(grid, block, thread, i);
 
 	if (i->opcode == OP_TEX)
 		fetch(grid, block, thread, i, texture);

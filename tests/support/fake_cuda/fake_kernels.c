@@ -34,7 +34,7 @@ static uint32_t *words(const struct fake_cuda_launch *launch, unsigned index)
 	return fake_kernel_memory(launch, address(launch, index), items(launch) * 4);
 }
 
-static void fill(const struct fake_cuda_launch *launch)
+static void run_fill(const struct fake_cuda_launch *launch)
 {
 	uint32_t *to = words(launch, 0);
 
@@ -50,7 +50,7 @@ static void linear_id(const struct fake_cuda_launch *launch)
 		to[i] = (uint32_t)i;
 }
 
-static void increment(const struct fake_cuda_launch *launch)
+static void run_increment(const struct fake_cuda_launch *launch)
 {
 	uint32_t *to = words(launch, 0);
 
@@ -58,7 +58,7 @@ static void increment(const struct fake_cuda_launch *launch)
 		to[i] += 1;
 }
 
-static void add(const struct fake_cuda_launch *launch)
+static void run_add(const struct fake_cuda_launch *launch)
 {
 	uint32_t *to = words(launch, 0);
 	const uint32_t *from = words(launch, 1);
@@ -67,12 +67,12 @@ static void add(const struct fake_cuda_launch *launch)
 		to[i] += from[i];
 }
 
-static void copy(const struct fake_cuda_launch *launch)
+static void run_copy(const struct fake_cuda_launch *launch)
 {
 	memmove(words(launch, 0), words(launch, 1), items(launch) * 4);
 }
 
-static void mix(const struct fake_cuda_launch *launch)
+static void run_mix(const struct fake_cuda_launch *launch)
 {
 	uint32_t *to = words(launch, 0);
 	const uint32_t *from = words(launch, 1);
@@ -86,8 +86,9 @@ fake_cuda_kernel *fake_builtin_find(const char *name)
 	static const struct {
 		const char *name;
 		fake_cuda_kernel *function;
-	} list[] = {{"fill_u32", fill}, {"linear_id_u32", linear_id}, {"increment_u32", increment},
-		    {"add_u32", add},   {"copy_u32", copy},           {"mix_u32", mix}};
+	} list[] = {{"fill_u32", run_fill},           {"linear_id_u32", linear_id},
+		    {"increment_u32", run_increment}, {"add_u32", run_add},
+		    {"copy_u32", run_copy},           {"mix_u32", run_mix}};
 
 	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
 		if (strcmp(list[i].name, name) == 0)

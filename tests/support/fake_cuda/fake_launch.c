@@ -325,8 +325,8 @@ static void note_early(const struct CUfunc_st *function, const struct CUstream_s
 			    function->name);
 }
 
-static CUresult launch(CUfunction function, const struct launch_shape *shape, CUstream handle,
-		       void **parameters, void **extra)
+static CUresult launch_function(CUfunction function, const struct launch_shape *shape,
+				CUstream handle, void **parameters, void **extra)
 {
 	if (fake_is_capturing(handle))
 		return capture(function, shape, handle, parameters, extra);
@@ -394,7 +394,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
 	const struct launch_shape shape = {.grid = {grid_x, grid_y, grid_z},
 					   .block = {block_x, block_y, block_z},
 					   .shared_bytes = shared_bytes};
-	return launch(function, &shape, stream, parameters, extra);
+	return launch_function(function, &shape, stream, parameters, extra);
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
@@ -407,7 +407,7 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
 					   .block = {block_x, block_y, block_z},
 					   .shared_bytes = shared_bytes,
 					   .cooperative = true};
-	return launch(function, &shape, stream, parameters, NULL);
+	return launch_function(function, &shape, stream, parameters, NULL);
 }
 
 /* False: the driver takes no such window. */
@@ -458,5 +458,5 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
 			shape.cluster[2] = attribute->value.clusterDim.z;
 		}
 	}
-	return launch(function, &shape, config->hStream, parameters, extra);
+	return launch_function(function, &shape, config->hStream, parameters, extra);
 }

@@ -29,7 +29,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '$' || c == '%';
 }
 
-static struct fake_token next(const char **at, unsigned *line)
+static struct fake_token next_token(const char **at, unsigned *line)
 {
 	struct fake_token token = {.kind = FAKE_TOKEN_END};
 	const char *text = skip_space(*at, line);
@@ -74,7 +74,7 @@ struct fake_token *fake_tokens(const char *text, size_t *count_out)
 			}
 			tokens = more;
 		}
-		tokens[count] = next(&text, &line);
+		tokens[count] = next_token(&text, &line);
 		if (tokens[count++].kind == FAKE_TOKEN_END)
 			break;
 	}

@@ -26,7 +26,7 @@ struct linker {
 	bool failed;
 };
 
-static bool has(const struct names *names, struct name name)
+static bool has_name(const struct names *names, struct name name)
 {
 	for (unsigned i = 0; i < names->count; i++)
 		if (names->list[i].length == name.length &&
@@ -35,9 +35,9 @@ static bool has(const struct names *names, struct name name)
 	return false;
 }
 
-static void add(struct names *names, struct name name)
+static void add_name(struct names *names, struct name name)
 {
-	if (!has(names, name) && names->count < NAMES_MAX)
+	if (!has_name(names, name) && names->count < NAMES_MAX)
 		names->list[names->count++] = name;
 }
 
@@ -106,7 +106,7 @@ static struct statement next_statement(const struct fake_token *at)
 	return statement;
 }
 
-static void put(struct linker *linker, const struct statement *statement)
+static void put_statement(struct linker *linker, const struct statement *statement)
 {
 	const char *end = statement->last->text + statement->last->length;
 
@@ -114,28 +114,29 @@ static void put(struct linker *linker, const struct statement *statement)
 		      statement->first->text);
 }
 
-static void take(struct linker *linker, const struct statement *statement, bool first_text)
+static void take_statement(struct linker *linker, const struct statement *statement,
+			   bool first_text)
 {
 	if (statement->is_head) {
 		if (first_text)
-			put(linker, statement);
+			put_statement(linker, statement);
 		return;
 	}
 	if (statement->is_extern) {
 		if (statement->sized || fake_token_is(statement->first + 1, ".func")) {
-			add(&linker->needed, statement->name);
+			add_name(&linker->needed, statement->name);
 			return;
 		}
-		if (has(&linker->defined,
-			statement->name)) /* dynamic memory, declared by another text too */
+		if (has_name(&linker->defined,
+			     statement->name)) /* dynamic memory, declared by another text too */
 			return;
 	}
-	if (statement->visible && has(&linker->defined, statement->name))
+	if (statement->visible && has_name(&linker->defined, statement->name))
 		complain(linker, "error   : Multiple definition of '%.*s' in 'object'\n",
 			 statement->name);
 	if (statement->visible || statement->is_extern)
-		add(&linker->defined, statement->name);
-	put(linker, statement);
+		add_name(&linker->defined, statement->name);
+	put_statement(linker, statement);
 }
 
 static bool take_text(struct linker *linker, const struct fake_token *tokens, bool first_text)
@@ -146,7 +147,7 @@ static bool take_text(struct linker *linker, const struct fake_token *tokens, bo
 		struct statement statement = next_statement(at);
 		if (statement.last->kind == FAKE_TOKEN_END)
 			return false;
-		take(linker, &statement, first_text);
+		take_statement(linker, &statement, first_text);
 		at = statement.last + 1;
 	}
 	return true;
@@ -173,7 +174,7 @@ char *fake_link_texts(const char *const *texts, unsigned count, char *log, size_
 		free(tokens);
 	}
 	for (unsigned i = 0; i < linker->needed.count; i++)
-		if (!has(&linker->defined, linker->needed.list[i]))
+		if (!has_name(&linker->defined, linker->needed.list[i]))
 			complain(linker, "error   : Undefined reference to '%.*s' in 'object'\n",
 				 linker->needed.list[i]);
 	(void)fclose(linker->out);

@@ -106,7 +106,7 @@ static CUresult read_image(const void *image, struct CUmod_st *module, char *log
 	return result;
 }
 
-static CUresult load(CUmodule *module_out, const void *image, const struct jit *jit)
+static CUresult load_module(CUmodule *module_out, const void *image, const struct jit *jit)
 {
 	LOCKED();
 	char log[LOG_BYTES] = "";
@@ -139,7 +139,7 @@ CUresult cuModuleLoadData(CUmodule *module_out, const void *image)
 {
 	ENTER(NEED_CONTEXT | WAITS | HOLDS);
 	const struct jit none = {0};
-	return load(module_out, image, &none);
+	return load_module(module_out, image, &none);
 }
 
 CUresult cuModuleLoadDataEx(CUmodule *module_out, const void *image, unsigned count,
@@ -148,7 +148,7 @@ CUresult cuModuleLoadDataEx(CUmodule *module_out, const void *image, unsigned co
 	ENTER(NEED_CONTEXT | WAITS | HOLDS);
 	struct jit jit = {0};
 	jit_options(count, options, values, &jit);
-	return load(module_out, image, &jit);
+	return load_module(module_out, image, &jit);
 }
 
 CUresult cuModuleUnload(CUmodule module)
@@ -479,7 +479,7 @@ CUresult cuLinkComplete(CUlinkState state, void **image_out, size_t *size_out)
 		jit_answer(&state->jit, log);
 		return CUDA_ERROR_UNKNOWN;
 	}
-	CUresult result = load(&module, state->text, &state->jit);
+	CUresult result = load_module(&module, state->text, &state->jit);
 	if (result != CUDA_SUCCESS)
 		return result;
 	LOCKED();

@@ -17,7 +17,7 @@ struct reader {
 	size_t data_used;
 };
 
-static bool fail(struct reader *reader, CUresult result, const char *format, ...)
+static bool fail_parse(struct reader *reader, CUresult result, const char *format, ...)
 {
 	va_list arguments;
 	size_t used = strlen(reader->log);
@@ -35,12 +35,12 @@ static bool fail(struct reader *reader, CUresult result, const char *format, ...
 
 static bool syntax(struct reader *reader)
 {
-	return fail(reader, CUDA_ERROR_INVALID_PTX,
-		    "fatal   : Parsing error near '%.*s': syntax error\n", (int)reader->at->length,
-		    reader->at->text);
+	return fail_parse(reader, CUDA_ERROR_INVALID_PTX,
+			  "fatal   : Parsing error near '%.*s': syntax error\n",
+			  (int)reader->at->length, reader->at->text);
 }
 
-static bool take(struct reader *reader, const char *text)
+static bool take_token(struct reader *reader, const char *text)
 {
 	if (!fake_token_is(reader->at, text))
 		return syntax(reader);
@@ -60,9 +60,10 @@ static bool version(struct reader *reader)
 	/* PTX 9.0 came with CUDA 13.0. */
 	int newest = fake.driver_version >= 13000 ? 90 : 80 + fake.driver_version % 1000 / 10;
 	if (reader->module->ptx_version > newest)
-		return fail(reader, CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
-			    "fatal   : Unsupported .version %d.%d; current version is '%d.%d'\n",
-			    major, minor, newest / 10, newest % 10);
+		return fail_parse(
+			reader, CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
+			"fatal   : Unsupported .version %d.%d; current version is '%d.%d'\n", major,
+			minor, newest / 10, newest % 10);
 	reader->at++;
 	return true;
 }
@@ -77,8 +78,8 @@ static bool target(struct reader *reader)
 		return syntax(reader);
 	bool exact = suffix == 'a' || suffix == 'f';
 	if (number > reader->compute || (exact && number != reader->compute))
-		return fail(reader, CUDA_ERROR_NO_BINARY_FOR_GPU,
-			    "fatal   : SM version %d is not this device's\n", number);
+		return fail_parse(reader, CUDA_ERROR_NO_BINARY_FOR_GPU,
+				  "fatal   : SM version %d is not this device's\n", number);
 	reader->target_seen = true;
 	reader->at++;
 	while (fake_token_is(reader->at, ","))
@@ -94,7 +95,7 @@ static bool parameter(struct reader *reader, size_t offset, struct fake_variable
 	size_t size = 0, align = 0;
 	bool is_pointer = false;
 
-	if (!take(reader, ".param"))
+	if (!take_token(reader, ".param"))
 		return false;
 	while (reader->at->kind == FAKE_TOKEN_WORD && reader->at->text[0] == '.') {
 		unsigned bytes = fake_type_bytes(reader->at->text, reader->at->length);
@@ -108,7 +109,7 @@ static bool parameter(struct reader *reader, size_t offset, struct fake_variable
 		/* As measured: the assembler takes it, and loading fails without a word. */
 		if (is_pointer &&
 		    (fake_token_is(reader->at, ".shared") || fake_token_is(reader->at, ".local")))
-			return fail(reader, CUDA_ERROR_INVALID_IMAGE, "%s", "");
+			return fail_parse(reader, CUDA_ERROR_INVALID_IMAGE, "%s", "");
 		is_pointer = is_pointer || fake_token_is(reader->at, ".ptr");
 		reader->at++;
 	}
@@ -122,7 +123,7 @@ static bool parameter(struct reader *reader, size_t offset, struct fake_variable
 	if (fake_token_is(reader->at, "[")) {
 		size *= (size_t)fake_token_number(reader->at + 1);
 		reader->at += 2;
-		if (!take(reader, "]"))
+		if (!take_token(reader, "]"))
 			return false;
 	}
 	found.offset = (offset + align - 1) / align * align;
@@ -142,12 +143,12 @@ struct parameters {
 /* "( .param ..., .param ... )" */
 static bool parameter_list(struct reader *reader, struct parameters *parameters)
 {
-	if (!take(reader, "("))
+	if (!take_token(reader, "("))
 		return false;
 	while (!fake_token_is(reader->at, ")")) {
 		if (parameters->count == PARAMETERS)
-			return fail(reader, CUDA_ERROR_INVALID_PTX,
-				    "error   : too many parameters\n");
+			return fail_parse(reader, CUDA_ERROR_INVALID_PTX,
+					  "error   : too many parameters\n");
 		struct fake_variable *one = &parameters->list[parameters->count];
 		if (!parameter(reader, parameters->bytes, one))
 			return false;
@@ -373,16 +374,16 @@ static bool entry_with(struct reader *reader, struct parameters *parameters)
 	if (name->kind != FAKE_TOKEN_WORD)
 		return syntax(reader);
 	if (!reader->version_seen || !reader->target_seen)
-		return fail(reader, CUDA_ERROR_INVALID_PTX,
-			    "fatal   : Missing .version or .target directive\n");
+		return fail_parse(reader, CUDA_ERROR_INVALID_PTX,
+				  "fatal   : Missing .version or .target directive\n");
 	struct CUfunc_st *function = fake_function_make(reader->module, name->text, name->length);
 	if (!function)
-		return fail(reader, CUDA_ERROR_OUT_OF_MEMORY, "error   : no memory\n");
+		return fail_parse(reader, CUDA_ERROR_OUT_OF_MEMORY, "error   : no memory\n");
 	reader->at++;
 	if (fake_token_is(reader->at, "(") && !parameter_list(reader, parameters))
 		return false;
 	if (!function_parameters(function, parameters))
-		return fail(reader, CUDA_ERROR_OUT_OF_MEMORY, "error   : no memory\n");
+		return fail_parse(reader, CUDA_ERROR_OUT_OF_MEMORY, "error   : no memory\n");
 	if (!directives(reader, function))
 		return false;
 	const struct fake_token *begin = reader->at;
@@ -391,26 +392,27 @@ static bool entry_with(struct reader *reader, struct parameters *parameters)
 	function->code = fake_compile(reader->module->program, name->text, name->length, begin,
 				      reader->at, parameters->list, parameters->count);
 	if (!function->code)
-		return fail(reader, CUDA_ERROR_OUT_OF_MEMORY, "error   : no memory\n");
+		return fail_parse(reader, CUDA_ERROR_OUT_OF_MEMORY, "error   : no memory\n");
 	function->static_shared = (int)((function->code->static_shared + 15) & ~(size_t)15);
 	function->local_bytes = (int)function->code->local_bytes;
 	if (function->static_shared > 49152)
-		return fail(
+		return fail_parse(
 			reader, CUDA_ERROR_INVALID_PTX,
 			"error   : Entry function '%s' uses too much shared data (0x%x bytes, 0xc000 max)\n",
 			function->name, (unsigned)function->static_shared);
 	if (function->parameter_bytes > 32764)
-		return fail(reader, CUDA_ERROR_INVALID_PTX,
-			    "error   : Formal parameter space overflowed (%zu bytes)\n",
-			    function->parameter_bytes);
+		return fail_parse(reader, CUDA_ERROR_INVALID_PTX,
+				  "error   : Formal parameter space overflowed (%zu bytes)\n",
+				  function->parameter_bytes);
 	return true;
 }
 
 static bool entry(struct reader *reader)
 {
 	struct parameters *parameters = calloc(1, sizeof(*parameters));
-	bool good = parameters ? entry_with(reader, parameters)
-			       : fail(reader, CUDA_ERROR_OUT_OF_MEMORY, "error   : no memory\n");
+	bool good = parameters
+			    ? entry_with(reader, parameters)
+			    : fail_parse(reader, CUDA_ERROR_OUT_OF_MEMORY, "error   : no memory\n");
 
 	free(parameters);
 	return good;
@@ -454,14 +456,15 @@ static bool plain_function_with(struct reader *reader, struct parameters *parame
 		else if (i >= results && code->input_count < 64)
 			code->inputs[code->input_count++] = place;
 	}
-	return code || fail(reader, CUDA_ERROR_OUT_OF_MEMORY, "error   : no memory\n");
+	return code || fail_parse(reader, CUDA_ERROR_OUT_OF_MEMORY, "error   : no memory\n");
 }
 
 static bool plain_function(struct reader *reader)
 {
 	struct parameters *parameters = calloc(1, sizeof(*parameters));
-	bool good = parameters ? plain_function_with(reader, parameters)
-			       : fail(reader, CUDA_ERROR_OUT_OF_MEMORY, "error   : no memory\n");
+	bool good = parameters
+			    ? plain_function_with(reader, parameters)
+			    : fail_parse(reader, CUDA_ERROR_OUT_OF_MEMORY, "error   : no memory\n");
 
 	free(parameters);
 	return good;
@@ -531,8 +534,8 @@ static bool module_variable(struct reader *reader, enum fake_space space)
 	found.size *= element;
 	alignment = alignment < element ? element : alignment;
 	if (program->variable_count == sizeof(program->variables) / sizeof(program->variables[0]))
-		return fail(reader, CUDA_ERROR_INVALID_PTX,
-			    "error   : more variables than this double takes\n");
+		return fail_parse(reader, CUDA_ERROR_INVALID_PTX,
+				  "error   : more variables than this double takes\n");
 	if (space == SPACE_SHARED && !found.dynamic) {
 		program->shared_bytes =
 			(program->shared_bytes + alignment - 1) / alignment * alignment;
@@ -541,8 +544,8 @@ static bool module_variable(struct reader *reader, enum fake_space space)
 	} else if (space != SPACE_SHARED && !reader->is_extern) {
 		size_t offset = (reader->data_used + alignment - 1) / alignment * alignment;
 		if (!data_room(reader, offset, found.size))
-			return fail(reader, CUDA_ERROR_OUT_OF_MEMORY,
-				    "error   : variables too large\n");
+			return fail_parse(reader, CUDA_ERROR_OUT_OF_MEMORY,
+					  "error   : variables too large\n");
 		reader->data_used = offset + found.size;
 		found.offset = program->data->base + offset;
 		memset(program->data->host + offset, 0, found.size);
@@ -624,8 +627,8 @@ CUresult fake_ptx_read(const char *text, int compute, struct CUmod_st *module, c
 	while (reader.result == CUDA_SUCCESS && reader.at->kind != FAKE_TOKEN_END)
 		(void)top_level(&reader);
 	if (reader.result == CUDA_SUCCESS && !reader.version_seen)
-		(void)fail(&reader, CUDA_ERROR_INVALID_PTX,
-			   "fatal   : Missing .version directive at start of file\n");
+		(void)fail_parse(&reader, CUDA_ERROR_INVALID_PTX,
+				 "fatal   : Missing .version directive at start of file\n");
 	free(tokens);
 	return reader.result;
 }

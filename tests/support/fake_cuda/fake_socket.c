@@ -25,7 +25,7 @@ static long long answer_to(const char *line)
 	return -22;
 }
 
-static void *serve(void *unused)
+static void *serve_socket(void *unused)
 {
 	char line[512], answer[32];
 
@@ -63,7 +63,7 @@ void fake_socket_start(const char *folder)
 	}
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	if (pthread_create(&thread, NULL, serve, NULL) == 0)
+	if (pthread_create(&thread, NULL, serve_socket, NULL) == 0)
 		(void)pthread_detach(thread);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

@@ -317,7 +317,7 @@ struct CUstream_st *fake_stream_use(CUstream stream)
 	return stream;
 }
 
-static CUresult create(CUstream *stream_out, unsigned flags, int priority)
+static CUresult create_stream(CUstream *stream_out, unsigned flags, int priority)
 {
 	LOCKED();
 	if (!stream_out || (flags & ~1u))
@@ -336,7 +336,7 @@ static CUresult create(CUstream *stream_out, unsigned flags, int priority)
 CUresult cuStreamCreate(CUstream *stream_out, unsigned flags)
 {
 	ENTER(NEED_CONTEXT);
-	return create(stream_out, flags, 0);
+	return create_stream(stream_out, flags, 0);
 }
 
 CUresult cuStreamCreateWithPriority(CUstream *stream_out, unsigned flags, int priority)
@@ -344,7 +344,7 @@ CUresult cuStreamCreateWithPriority(CUstream *stream_out, unsigned flags, int pr
 	ENTER(NEED_CONTEXT);
 	if (priority > 0)
 		priority = 0;
-	return create(stream_out, flags, priority < -5 ? -5 : priority);
+	return create_stream(stream_out, flags, priority < -5 ? -5 : priority);
 }
 
 CUresult cuStreamDestroy(CUstream handle)

@@ -133,8 +133,8 @@ static uint64_t reduce(struct fake_block *block, unsigned warp, const struct fak
 	return in[0];
 }
 
-static void finish(struct fake_grid *grid, struct fake_block *block, unsigned warp, uint32_t mask,
-		   const struct fake_instruction *i)
+static void finish_warp(struct fake_grid *grid, struct fake_block *block, unsigned warp,
+			uint32_t mask, const struct fake_instruction *i)
 {
 	uint64_t results[32] = {0};
 	bool valid[32] = {false};
@@ -174,8 +174,8 @@ bool fake_warp_resolve(struct fake_grid *grid, struct fake_block *block)
 		const struct fake_thread *thread = &block->threads[n];
 		if (thread->state != THREAD_AT_WARP || !all_have_come(block, n / 32, thread))
 			continue;
-		finish(grid, block, n / 32, thread->mask | UINT32_C(1) << n % 32,
-		       instruction_of(thread));
+		finish_warp(grid, block, n / 32, thread->mask | UINT32_C(1) << n % 32,
+			    instruction_of(thread));
 		any = true;
 	}
 	return any;

@@ -61,7 +61,7 @@ static const struct {
 #undef WORDS
 };
 
-static CUresult find(CUresult result, const char **name_out, const char **words_out)
+static CUresult find_result(CUresult result, const char **name_out, const char **words_out)
 {
 	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
 		if (results[i].result != result)
@@ -79,12 +79,12 @@ CUresult cuGetErrorName(CUresult result, const char **name_out)
 {
 	ENTER(NEED_NOTHING);
 	*name_out = NULL;
-	return find(result, name_out, NULL);
+	return find_result(result, name_out, NULL);
 }
 
 CUresult cuGetErrorString(CUresult result, const char **words_out)
 {
 	ENTER(NEED_NOTHING);
 	*words_out = NULL;
-	return find(result, NULL, words_out);
+	return find_result(result, NULL, words_out);
 }

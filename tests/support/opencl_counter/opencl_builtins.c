@@ -60,8 +60,8 @@ static cl_int CL_API_CALL device_ids(cl_platform_id platform, cl_device_type typ
 	return next->clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, room, devices, count);
 }
 
-static cl_int answer(const void *from, size_t from_bytes, size_t bytes, void *value,
-		     size_t *bytes_out)
+static cl_int answer_query(const void *from, size_t from_bytes, size_t bytes, void *value,
+			   size_t *bytes_out)
 {
 	if (value && bytes < from_bytes)
 		return CL_INVALID_VALUE;
@@ -80,12 +80,12 @@ static cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info what, 
 
 	switch (what) {
 	case CL_DEVICE_TYPE:
-		return answer(&type, sizeof(type), bytes, value, bytes_out);
+		return answer_query(&type, sizeof(type), bytes, value, bytes_out);
 	case CL_DEVICE_COMPILER_AVAILABLE:
 	case CL_DEVICE_LINKER_AVAILABLE:
-		return answer(&no, sizeof(no), bytes, value, bytes_out);
+		return answer_query(&no, sizeof(no), bytes, value, bytes_out);
 	case CL_DEVICE_BUILT_IN_KERNELS:
-		return answer(BUILTIN, sizeof(BUILTIN), bytes, value, bytes_out);
+		return answer_query(BUILTIN, sizeof(BUILTIN), bytes, value, bytes_out);
 	default:
 		return next->clGetDeviceInfo(device, what, bytes, value, bytes_out);
 	}
@@ -110,7 +110,7 @@ static cl_int CL_API_CALL group_info(cl_kernel kernel, cl_device_id device,
 	static const size_t most[3] = {1u << 20, 1, 1};
 
 	if (what == CL_KERNEL_GLOBAL_WORK_SIZE)
-		return answer(most, sizeof(most), bytes, value, bytes_out);
+		return answer_query(most, sizeof(most), bytes, value, bytes_out);
 	return next->clGetKernelWorkGroupInfo(kernel, device, what, bytes, value, bytes_out);
 }
 

@@ -338,9 +338,10 @@ static cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name,
 	return made;
 }
 
-static cl_int CL_API_CALL launch(cl_command_queue q, cl_kernel kernel, cl_uint dimensions,
-				 const size_t *offset, const size_t *global, const size_t *local,
-				 cl_uint n, const cl_event *w, cl_event *event)
+static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel kernel, cl_uint dimensions,
+					 const size_t *offset, const size_t *global,
+					 const size_t *local, cl_uint n, const cl_event *w,
+					 cl_event *event)
 {
 	bool stale = false;
 
@@ -392,7 +393,7 @@ VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *t
 	table.clSVMFree = svm_free;
 	table.clSetKernelExecInfo = exec_info;
 	table.clCreateKernel = create_kernel;
-	table.clEnqueueNDRangeKernel = launch;
+	table.clEnqueueNDRangeKernel = enqueue_kernel;
 	table.clFlush = flush;
 	table.clFinish = finish;
 	OWN(clEnqueueWriteBuffer);

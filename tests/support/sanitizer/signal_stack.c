@@ -10,7 +10,7 @@
 
 enum { STACK_BYTES = 1 << 20 };
 
-static void *give(void *memory)
+static void *set_signal_stack(void *memory)
 {
 	stack_t stack = {.ss_sp = memory, .ss_size = STACK_BYTES};
 	return sigaltstack(&stack, NULL) == 0 ? memory : NULL;
@@ -20,7 +20,7 @@ int main(void)
 {
 	pthread_t thread;
 	void *memory = malloc(STACK_BYTES), *given = NULL;
-	if (!memory || pthread_create(&thread, NULL, give, memory) != 0 ||
+	if (!memory || pthread_create(&thread, NULL, set_signal_stack, memory) != 0 ||
 	    pthread_join(thread, &given) != 0 || !given) {
 		(void)fprintf(stderr, "no thread with a signal stack of its own\n");
 		return 1;

@@ -145,7 +145,7 @@ static void made_long_ago(const struct folder *folder, unsigned number)
 	(void)closedir(stream);
 }
 
-static bool has(struct folder *folder, unsigned number)
+static bool cache_has(struct folder *folder, unsigned number)
 {
 	const struct build_key key = numbered(number);
 	struct build_cache_entry entry = {0};
@@ -170,7 +170,7 @@ Test(build_cache, what_was_stored_is_found)
 	cr_assert_eq(entry.binary[999], 7);
 	cr_assert_str_eq(entry.log, "log");
 	build_cache_entry_fini(&entry);
-	cr_assert(!has(&folder, 8));
+	cr_assert(!cache_has(&folder, 8));
 	(void)snprintf(path, sizeof(path), "%s/builds", folder.path);
 	cr_assert_eq(stat(path, &status), 0);
 	cr_assert_eq(status.st_mode & 0777, 0700);
@@ -199,11 +199,11 @@ Test(build_cache, damaged_files_count_as_absent_and_go)
 		(void)close(fd);
 		if (i < size)
 			bytes[i] ^= 0x40;
-		cr_assert(!has(&folder, 1), "damage %zd", i);
+		cr_assert(!cache_has(&folder, 1), "damage %zd", i);
 		cr_assert_eq(folder_files(&folder, NULL, 0), 0);
 	}
 	store(&folder, 1, 50);
-	cr_assert(has(&folder, 1));
+	cr_assert(cache_has(&folder, 1));
 	folder_close(&folder);
 }
 
@@ -217,13 +217,13 @@ Test(build_cache, the_least_used_go_when_it_is_full)
 		made_long_ago(&folder, i);
 	}
 	cr_assert_eq(folder_files(&folder, NULL, 0), 9);
-	cr_assert(has(&folder, 0)); /* used now */
+	cr_assert(cache_has(&folder, 0)); /* used now */
 	for (unsigned i = 9; i < 12; i++)
 		store(&folder, i, 10000);
 	cr_assert_leq(folder_files(&folder, NULL, 0), 9);
-	cr_assert(has(&folder, 0));
-	cr_assert(has(&folder, 11));
-	cr_assert(!has(&folder, 1));
+	cr_assert(cache_has(&folder, 0));
+	cr_assert(cache_has(&folder, 11));
+	cr_assert(!cache_has(&folder, 1));
 	folder_close(&folder);
 }
 

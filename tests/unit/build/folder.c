@@ -212,7 +212,7 @@ Test(folder, of_another_machine_stays_until_it_is_old)
 
 static int held_for_ever = -1;
 
-static void hold(const char *path)
+static void hold_folder_lock(const char *path)
 {
 	held_for_ever = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	(void)flock(held_for_ever, LOCK_EX);
@@ -225,7 +225,7 @@ Test(folder, that_somebody_else_locks_first_is_not_waited_for, .timeout = 20)
 	struct private_folder folder;
 
 	bench_open(&bench);
-	when_made = hold;
+	when_made = hold_folder_lock;
 	cr_assert(eq(int, private_folder_make(bench.directory, PREFIX, &folder), 0));
 	cr_assert(ge(int, held_for_ever, 0));
 	cr_assert(eq(u32, entries(bench.directory, PREFIX, NULL), 1),

@@ -33,7 +33,7 @@ static void *reserve(size_t bytes)
 static ProtobufCMessage *whole(const ProtobufCMessageDescriptor *type);
 
 /* Other values for other fields, the same in every run and whatever other fields there are. */
-static void fill(const ProtobufCFieldDescriptor *field, void *place, unsigned index)
+static void fill_field(const ProtobufCFieldDescriptor *field, void *place, unsigned index)
 {
 	ProtobufCBinaryData *bytes = place;
 	switch (field->type) {
@@ -71,14 +71,14 @@ static void fill_repeated(ProtobufCMessage *message, const ProtobufCFieldDescrip
 		field->type == PROTOBUF_C_TYPE_MESSAGE || field->type == PROTOBUF_C_TYPE_STRING;
 	size_t size = pointers || field->type == PROTOBUF_C_TYPE_UINT64 ? 8 : 4;
 	uint8_t *array = reserve(2 * size);
-	fill(field, array, 0);
+	fill_field(field, array, 0);
 	if (field->type == PROTOBUF_C_TYPE_MESSAGE) {
 		const ProtobufCMessageDescriptor *type = field->descriptor;
 		ProtobufCMessage *empty = reserve(type->sizeof_message);
 		protobuf_c_message_init(type, empty);
 		((ProtobufCMessage **)(void *)array)[1] = empty;
 	} else {
-		fill(field, array + size, 1);
+		fill_field(field, array + size, 1);
 	}
 	*(size_t *)(void *)(start + field->quantifier_offset) = 2;
 	*(void **)(void *)(start + field->offset) = array;
@@ -93,7 +93,7 @@ static ProtobufCMessage *whole(const ProtobufCMessageDescriptor *type)
 		if (field->label == PROTOBUF_C_LABEL_REPEATED)
 			fill_repeated(message, field);
 		else
-			fill(field, (uint8_t *)message + field->offset, 0);
+			fill_field(field, (uint8_t *)message + field->offset, 0);
 	}
 	return message;
 }

@@ -22,7 +22,7 @@ static struct trace_data data;
 static char *text;
 static const struct trace_source source = {1000, 42};
 
-static void begin(void)
+static void begin_trace_data(void)
 {
 	cr_assert(eq(int, trace_data_init(&data), 0));
 	data.device = "fake:0";
@@ -48,7 +48,7 @@ static void add_from(const struct trace_source *from, struct trace_record record
 	cr_assert(eq(int, trace_data_add(&data, from, &record, sizeof(record)), 0));
 }
 
-static void add(struct trace_record record)
+static void add_trace_record(struct trace_record record)
 {
 	add_from(&source, record);
 }
@@ -66,7 +66,7 @@ static void read_back(struct sim_trace *trace_out)
 		  text);
 }
 
-static void end(struct sim_trace *trace)
+static void end_trace(struct sim_trace *trace)
 {
 	sim_trace_end(trace);
 	trace_data_fini(&data);
@@ -79,13 +79,13 @@ static void end(struct sim_trace *trace)
 Test(cli_trace, sessions_and_groups_are_what_was_noted_in_the_order_of_their_coming)
 {
 	struct sim_trace trace;
-	begin();
+	begin_trace_data();
 	struct trace_record late = record_at(7, 300, 20), early = record_at(8, 100, 50);
 	early.session_class = FAIR_QUEUE_LATENCY;
 	early.weight = 300;
 	early.known = TRACE_ESTIMATED;
-	add(late);
-	add(early);
+	add_trace_record(late);
+	add_trace_record(early);
 	cr_assert(eq(int, trace_data_name(&data, 1000, 8, 4242, "a\nsession evil # b"), 0));
 	cr_assert(eq(int, trace_data_name(&data, 1000, 9, 1, "has no groups"), 0));
 	read_back(&trace);
@@ -110,7 +110,7 @@ Test(cli_trace, sessions_and_groups_are_what_was_noted_in_the_order_of_their_com
 	EXPECT_SAID(
 		"takes: 1 as the device timed them, 1 by what it said of others of the same shape, 0 as seen");
 	cr_expect(eq(u32, trace_data_sessions(&data), 2));
-	end(&trace);
+	end_trace(&trace);
 }
 
 /* Two engines may call anything alike; addresses are not told. */
@@ -118,17 +118,17 @@ Test(cli_trace, shapes_and_lanes_are_numbered_anew)
 {
 	const struct trace_source other = {1001, 43};
 	struct sim_trace trace;
-	begin();
+	begin_trace_data();
 	for (uint64_t i = 0; i < 3; i++) {
 		struct trace_record one = record_at(1, 10 * i, 5);
 		one.shape = i == 1 ? 0xffffffff12345678ull : 0xffffffff87654321ull;
-		add(one);
+		add_trace_record(one);
 		one.session = 2;
 		add_from(&other, one);
 	}
 	struct trace_record unknown = record_at(1, 100, 5);
 	unknown.shape = 0;
-	add(unknown);
+	add_trace_record(unknown);
 	read_back(&trace);
 	cr_assert(eq(u32, trace.group_count, 7));
 	const struct sim_group *groups = trace.groups;
@@ -142,7 +142,7 @@ Test(cli_trace, shapes_and_lanes_are_numbered_anew)
 	}
 	cr_expect(eq(u64, groups[6].shape, 0));
 	cr_expect(eq(ptr, strstr(text, "ffffffff"), NULL));
-	end(&trace);
+	end_trace(&trace);
 }
 
 Test(cli_trace, who_ran_at_one_time_had_a_part_of_the_device_each)
@@ -165,8 +165,8 @@ Test(cli_trace, who_ran_at_one_time_had_a_part_of_the_device_each)
 Test(cli_trace, what_makes_no_sense_is_left_out_and_told)
 {
 	struct sim_trace trace;
-	begin();
-	add(record_at(1, 10, 5));
+	begin_trace_data();
+	add_trace_record(record_at(1, 10, 5));
 	struct trace_record bad[9];
 	for (int i = 0; i < 9; i++)
 		bad[i] = record_at(1, 20, 5);
@@ -197,21 +197,21 @@ Test(cli_trace, what_makes_no_sense_is_left_out_and_told)
 	EXPECT_SAID("# not here: 12 that engines noted");
 	EXPECT_SAID("# not here: 3 that were not over at the end\n");
 	EXPECT_SAID("session u4294967295-s18446744073709551615 ");
-	end(&trace);
+	end_trace(&trace);
 }
 
 Test(cli_trace, a_session_is_what_it_was_at_first)
 {
 	struct sim_trace trace;
-	begin();
+	begin_trace_data();
 	struct trace_record later = record_at(1, 20, 5);
 	later.weight = 5;
-	add(later);
-	add(record_at(1, 10, 5));
+	add_trace_record(later);
+	add_trace_record(record_at(1, 10, 5));
 	read_back(&trace);
 	cr_expect(eq(u32, trace.kinds[0].weight, 100));
 	EXPECT_SAID("# 1 groups came when their session had another class or weight");
-	end(&trace);
+	end_trace(&trace);
 }
 
 /* No more than the reader takes, and it takes that many. */
@@ -219,10 +219,10 @@ Test(cli_trace, more_sessions_than_a_trace_may_have_are_left_out)
 {
 	struct sim_trace trace;
 	struct sim_result result;
-	begin();
+	begin_trace_data();
 	for (uint64_t i = 0; i < TRACE_SESSIONS_MOST + 3; i++)
-		add(record_at(i + 1, 10 * i, 5));
-	add(record_at(1, 900000, 5));
+		add_trace_record(record_at(i + 1, 10 * i, 5));
+	add_trace_record(record_at(1, 900000, 5));
 	read_back(&trace);
 	cr_expect(eq(u32, trace.kind_count, SIM_KINDS_MAX));
 	cr_expect(eq(u32, trace.group_count, SIM_KINDS_MAX + 1));
@@ -233,17 +233,17 @@ Test(cli_trace, more_sessions_than_a_trace_may_have_are_left_out)
 		cr_expect(eq(u64, result.ended, SIM_KINDS_MAX + 1));
 		sim_result_end(&result);
 	}
-	end(&trace);
+	end_trace(&trace);
 }
 
 Test(cli_trace, sessions_without_end_take_no_memory_without_end)
 {
-	begin();
+	begin_trace_data();
 	for (uint64_t i = 0; i < 100000; i++)
-		add(record_at(i + 1, 10, 5));
+		add_trace_record(record_at(i + 1, 10, 5));
 	cr_expect(eq(u32, data.session_count, 16 * TRACE_SESSIONS_MOST));
 	cr_expect(eq(u64, data.too_many, 100000 - 16 * TRACE_SESSIONS_MOST));
-	add(record_at(1, 20, 5));
+	add_trace_record(record_at(1, 20, 5));
 	cr_expect(eq(u32, data.group_count, 16 * TRACE_SESSIONS_MOST + 1), "who is known goes on");
 	trace_data_fini(&data);
 }
@@ -294,30 +294,30 @@ Test(cli_trace, sessions_that_an_engine_makes_up_take_no_place_of_others)
 {
 	const struct trace_source other = {1001, 43};
 	struct sim_trace trace;
-	begin();
+	begin_trace_data();
 	for (uint64_t i = 0; i < 100000; i++)
-		add(record_at(i + 1, 0, 5));
+		add_trace_record(record_at(i + 1, 0, 5));
 	cr_assert(eq(int, trace_data_name(&data, 1001, 7, 4242, "honest"), 0));
 	add_from(&other, record_at(7, 500, 5));
 	read_back(&trace);
 	cr_expect(eq(u32, trace.kind_count, SIM_KINDS_MAX));
 	EXPECT_SAID("\ngroup u1001-s7 at=500.000 ");
 	EXPECT_SAID(", pid 4242, honest\n");
-	end(&trace);
+	end_trace(&trace);
 }
 
 Test(cli_trace, what_would_come_after_the_end_makes_no_file_unreadable)
 {
 	struct sim_trace trace;
-	begin();
+	begin_trace_data();
 	struct trace_record late = record_at(1, 0, 5), far = late;
 	late.at_ns = data.ended_ns + 1;
 	far.at_ns = INT64_MAX;
-	add(late);
-	add(record_at(1, 1000000, 5));
-	add(far);
+	add_trace_record(late);
+	add_trace_record(record_at(1, 1000000, 5));
+	add_trace_record(far);
 	read_back(&trace);
 	cr_expect(eq(u32, trace.group_count, 1));
 	EXPECT_SAID("# not here: 2 that made no sense\n");
-	end(&trace);
+	end_trace(&trace);
 }

@@ -31,7 +31,7 @@ static bool take_piece(void *context)
 	return true;
 }
 
-static void begin(void)
+static void begin_copiers(void)
 {
 	(void)sem_init(&at_work, 0, 0);
 	(void)sem_init(&go_on, 0, 0);
@@ -62,7 +62,7 @@ static void times(sem_t *semaphore, uint32_t count, int (*call)(sem_t *))
 
 Test(client_copiers, as_many_work_at_once_as_were_started_and_the_same_ones_again)
 {
-	begin();
+	begin_copiers();
 	copiers_start(&copiers, 3);
 	copiers_start(&copiers, 2);
 	cr_assert(eq(u32, running(false), 3));
@@ -78,7 +78,7 @@ Test(client_copiers, as_many_work_at_once_as_were_started_and_the_same_ones_agai
 
 Test(client_copiers, who_rests_for_too_long_ends_and_another_one_is_started)
 {
-	begin();
+	begin_copiers();
 	copiers.idle_ns = 1;
 	for (int i = 0; i < 20; i++) {
 		copiers_start(&copiers, COPIERS_MAX);
@@ -94,7 +94,7 @@ Test(client_copiers, who_rests_for_too_long_ends_and_another_one_is_started)
 
 Test(client_copiers, none_is_left_when_they_are_ended_resting_or_not)
 {
-	begin();
+	begin_copiers();
 	copiers_fini(&copiers); /* never started */
 	for (uint32_t count = 1; count <= COPIERS_MAX; count++) {
 		copiers_init(&copiers, &lock, take_piece, NULL);
@@ -125,7 +125,7 @@ static bool look_at_thread(void *context)
 Test(client_copiers, signals_are_the_programs_but_for_faults_of_the_thread_itself)
 {
 	sigset_t mine;
-	begin();
+	begin_copiers();
 	copiers.work = look_at_thread;
 	add_pieces(1);
 	copiers_start(&copiers, 1);

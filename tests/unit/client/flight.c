@@ -16,7 +16,7 @@ static struct flight_page *page;
 static struct failure why;
 #define said why.text
 
-static void setup(void)
+static void setup_flight_page(void)
 {
 	page = calloc(1, sizeof(*page));
 	why = (struct failure){.code = SYCL_SUCCESS};
@@ -25,12 +25,12 @@ static void setup(void)
 	page->entry_count = FLIGHT_ENTRIES;
 }
 
-static void teardown(void)
+static void teardown_flight_page(void)
 {
 	free(page);
 }
 
-static void put(uint32_t at, uint64_t session, uint64_t group, const char *what)
+static void put_flight_entry(uint32_t at, uint64_t session, uint64_t group, const char *what)
 {
 	page->entries[at].queue = 3;
 	page->entries[at].group = group;
@@ -46,56 +46,61 @@ static void put_fault(int32_t native_code, const char *words)
 	atomic_store(&page->fault.known, 1);
 }
 
-Test(client_flight, N5_one_entry_is_the_offender, .init = setup, .fini = teardown)
+Test(client_flight, N5_one_entry_is_the_offender, .init = setup_flight_page,
+     .fini = teardown_flight_page)
 {
-	put(500, OWN, 42, "matmul");
+	put_flight_entry(500, OWN, 42, "matmul");
 	cr_assert(eq(u64, flight_blame(page, OWN, &why), 1));
 	cr_assert(ne(ptr, strstr(said, "matmul"), NULL));
 	cr_assert(ne(ptr, strstr(said, "this session"), NULL));
 	cr_assert(ne(ptr, strstr(said, "42"), NULL));
 }
 
-Test(client_flight, M10_another_sessions_work_is_told_as_such, .init = setup, .fini = teardown)
+Test(client_flight, M10_another_sessions_work_is_told_as_such, .init = setup_flight_page,
+     .fini = teardown_flight_page)
 {
-	put(0, 9, 1, "crash");
+	put_flight_entry(0, 9, 1, "crash");
 	cr_assert(eq(u64, flight_blame(page, OWN, &why), 1));
 	cr_assert(ne(ptr, strstr(said, "session 9"), NULL));
 	cr_assert(eq(ptr, strstr(said, "this session"), NULL));
 }
 
-Test(client_flight, several_are_suspects, .init = setup, .fini = teardown)
+Test(client_flight, several_are_suspects, .init = setup_flight_page, .fini = teardown_flight_page)
 {
 	for (uint32_t i = 0; i < FLIGHT_ENTRIES; i++)
-		put(i, i + 1, 1, "a-kernel-with-a-rather-long-name-indeed");
+		put_flight_entry(i, i + 1, 1, "a-kernel-with-a-rather-long-name-indeed");
 	atomic_store(&page->more, 5);
 	cr_assert(eq(u64, flight_blame(page, OWN, &why), FLIGHT_ENTRIES + 5));
 	cr_assert(lt(sz, strlen(said), sizeof(said)));
 	cr_assert(ne(ptr, strstr(said, "1025 command groups"), NULL));
 }
 
-Test(client_flight, M10_ones_own_suspects_are_named_first, .init = setup, .fini = teardown)
+Test(client_flight, M10_ones_own_suspects_are_named_first, .init = setup_flight_page,
+     .fini = teardown_flight_page)
 {
 	for (uint32_t i = 0; i < 100; i++)
-		put(i, 9, i, "theirs");
-	put(100, OWN, 42, "mine");
+		put_flight_entry(i, 9, i, "theirs");
+	put_flight_entry(100, OWN, 42, "mine");
 	cr_assert(eq(u64, flight_blame(page, OWN, &why), 101));
 	cr_assert(ne(ptr, strstr(said, "at fault: 'mine' (this session, command group 42"), NULL),
 		  "%s", said);
 	cr_assert(ne(ptr, strstr(said, "'theirs' (session 9)"), NULL), "%s", said);
 }
 
-Test(client_flight, nothing_in_flight_blames_nobody, .init = setup, .fini = teardown)
+Test(client_flight, nothing_in_flight_blames_nobody, .init = setup_flight_page,
+     .fini = teardown_flight_page)
 {
 	said[0] = 'x';
 	cr_assert(eq(u64, flight_blame(page, OWN, &why), 0));
 	cr_assert(eq(chr, said[0], 'x'));
 }
 
-Test(client_flight, a_hostile_page_does_no_harm, .init = setup, .fini = teardown)
+Test(client_flight, a_hostile_page_does_no_harm, .init = setup_flight_page,
+     .fini = teardown_flight_page)
 {
 	put_fault(1, "");
 	memset(page->fault.text, 0x07, sizeof(page->fault.text));
-	put(1, OWN, 1, "x");
+	put_flight_entry(1, OWN, 1, "x");
 	memset(page->entries[1].what, 0x1b,
 	       sizeof(page->entries[1].what)); /* no end, and control bytes */
 	cr_assert(eq(u64, flight_blame(page, OWN, &why), 1));
@@ -105,22 +110,24 @@ Test(client_flight, a_hostile_page_does_no_harm, .init = setup, .fini = teardown
 	cr_assert(eq(u64, flight_blame(page, OWN, &why), 0));
 }
 
-Test(client_flight, a_long_blame_is_cut_off, .init = setup, .fini = teardown)
+Test(client_flight, a_long_blame_is_cut_off, .init = setup_flight_page,
+     .fini = teardown_flight_page)
 {
 	put_fault(
 		700,
 		"an illegal address, told with as many words as there is room for in the page itself");
 	for (uint32_t i = 0; i < 5; i++)
-		put(i, UINT64_MAX - i, UINT64_MAX, "a-kernel-with-a-rather-long-name-indeed");
+		put_flight_entry(i, UINT64_MAX - i, UINT64_MAX,
+				 "a-kernel-with-a-rather-long-name-indeed");
 	cr_assert(eq(u64, flight_blame(page, OWN, &why), 5));
 	cr_assert(lt(sz, strnlen(said, sizeof(said)), sizeof(said)));
 }
 
-Test(client_flight, M10_I11_a_device_that_failed_is_told_with_its_code, .init = setup,
-     .fini = teardown)
+Test(client_flight, M10_I11_a_device_that_failed_is_told_with_its_code, .init = setup_flight_page,
+     .fini = teardown_flight_page)
 {
 	put_fault(700, "an illegal address");
-	put(3, OWN, 9, "scatter");
+	put_flight_entry(3, OWN, 9, "scatter");
 	cr_assert(eq(u64, flight_blame(page, OWN, &why), 1));
 	cr_assert(eq(i32, why.code, SYCL_ERROR_DEVICE_LOST));
 	cr_assert(eq(i32, why.native_code, 700));
@@ -129,8 +136,8 @@ Test(client_flight, M10_I11_a_device_that_failed_is_told_with_its_code, .init = 
 	cr_assert(ne(ptr, strstr(said, "scatter"), NULL));
 }
 
-Test(client_flight, M10_a_device_that_failed_without_work_is_told_too, .init = setup,
-     .fini = teardown)
+Test(client_flight, M10_a_device_that_failed_without_work_is_told_too, .init = setup_flight_page,
+     .fini = teardown_flight_page)
 {
 	put_fault(214, "an uncorrectable memory error");
 	cr_assert(eq(u64, flight_blame(page, OWN, &why), 0));
@@ -138,10 +145,11 @@ Test(client_flight, M10_a_device_that_failed_without_work_is_told_too, .init = s
 	cr_assert(eq(str, said, "an uncorrectable memory error"));
 }
 
-Test(client_flight, an_engine_that_aborted_by_itself_blames_nobody, .init = setup, .fini = teardown)
+Test(client_flight, an_engine_that_aborted_by_itself_blames_nobody, .init = setup_flight_page,
+     .fini = teardown_flight_page)
 {
-	put(0, OWN, 42, "matmul");
-	put(1, 9, 43, "reduce");
+	put_flight_entry(0, OWN, 42, "matmul");
+	put_flight_entry(1, 9, 43, "reduce");
 	put_fault(0, "pocl_cl.c:12: f: Assertion `found->ref_count > 0' failed.");
 	atomic_store(&page->fault.known, FLIGHT_FAULT_ABORTED);
 	cr_assert(eq(u64, flight_blame(page, OWN, &why), 0));

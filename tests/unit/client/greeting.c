@@ -27,7 +27,7 @@ struct service {
 };
 
 /* Takes one connection, reads what it says, and answers. */
-static void *serve(void *context)
+static void *serve_greeting(void *context)
 {
 	const struct service *service = context;
 	uint8_t hello[4096];
@@ -53,7 +53,7 @@ static sycl_result open_with_answer(const Sycl__V1__Packet *answer)
 	(void)snprintf(path, sizeof(path), "%s/s", folder);
 	(void)snprintf(endpoint, sizeof(endpoint), "unix:%s", path);
 	cr_assert(eq(int, packet_socket_listen(path, 0600, 1, &service.listener), 0));
-	cr_assert(eq(int, pthread_create(&thread, NULL, serve, &service), 0));
+	cr_assert(eq(int, pthread_create(&thread, NULL, serve_greeting, &service), 0));
 	sycl_result result = sycl_platform_open(endpoint, &platform);
 	(void)pthread_join(thread, &failed);
 	(void)close(service.listener);

@@ -18,7 +18,7 @@ struct launch {
 	struct buffer root, part;
 };
 
-static void make(struct launch *launch)
+static void make_launch(struct launch *launch)
 {
 	*launch = (struct launch){.line = {.remote = {.id = 11}}, .kernel = {.remote = {.id = 12}}};
 	launch->queue.line = &launch->line;
@@ -130,15 +130,15 @@ static bool same(const struct shape_key *a, const struct shape_key *b)
 Test(client_handler_shape, B15_E13_whatever_a_message_says_is_known, .timeout = 10)
 {
 	static struct launch one, other;
-	make(&one);
-	make(&other);
+	make_launch(&one);
+	make_launch(&other);
 	struct shape_key key = key_of(&one), again = key_of(&other);
 	cr_assert(same(&key, &again));
 	uint32_t changes = 0;
 	for (; change(&other, changes); changes++) {
 		again = key_of(&other);
 		cr_assert(not(same(&key, &again)), "change %u", changes);
-		make(&other);
+		make_launch(&other);
 	}
 	cr_assert(gt(u32, changes, 30));
 }
@@ -146,8 +146,8 @@ Test(client_handler_shape, B15_E13_whatever_a_message_says_is_known, .timeout = 
 Test(client_handler_shape, B15_what_a_record_says_is_no_part_of_it, .timeout = 10)
 {
 	static struct launch one, other;
-	make(&one);
-	make(&other);
+	make_launch(&one);
+	make_launch(&other);
 	other.handler.inline_values[0] = 99;
 	handler_argument_at(&other.handler, 1)->offset_bytes = 8; /* among the values */
 	handler_argument_at(&other.handler, 3)->offset_bytes = 0x2000;
@@ -161,7 +161,7 @@ Test(client_handler_shape, the_largest_launch_fits_into_a_key, .timeout = 10)
 	static struct launch launch;
 	static struct handler_requirement requirements[SHAPE_REQUIREMENTS_MAX + 1];
 	static struct handler_argument arguments[SHAPE_ARGUMENTS_MAX + 1];
-	make(&launch);
+	make_launch(&launch);
 	struct handler *handler = &launch.handler;
 	for (uint32_t i = 0; i <= SHAPE_REQUIREMENTS_MAX; i++)
 		requirements[i] = *handler_requirement_at(handler, 1);

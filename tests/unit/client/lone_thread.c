@@ -51,7 +51,7 @@ struct shared {
 		alone; /* how many were told that there is nobody else while both were here */
 };
 
-static void *count_up(void *context)
+static void *count_in_thread(void *context)
 {
 	struct shared *shared = context;
 	(void)pthread_barrier_wait(&shared->both_here);
@@ -77,8 +77,8 @@ Test(client_lone_thread, nothing_is_lost_between_two_threads)
 	struct shared shared = {.added = 0};
 	pthread_t other;
 	cr_assert(eq(int, pthread_barrier_init(&shared.both_here, NULL, 2), 0));
-	cr_assert(eq(int, pthread_create(&other, NULL, count_up, &shared), 0));
-	(void)count_up(&shared);
+	cr_assert(eq(int, pthread_create(&other, NULL, count_in_thread, &shared), 0));
+	(void)count_in_thread(&shared);
 	(void)pthread_join(other, NULL);
 	(void)pthread_barrier_destroy(&shared.both_here);
 	cr_assert(eq(u32, shared.alone, 0));

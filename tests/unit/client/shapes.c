@@ -7,17 +7,17 @@
 
 static struct shapes shapes;
 
-static void setup(void)
+static void setup_shapes(void)
 {
 	shapes = (struct shapes){.agreed_on = true};
 }
 
-static void teardown(void)
+static void teardown_shapes(void)
 {
 	shapes_fini(&shapes);
 }
 
-TestSuite(client_shapes, .timeout = 10, .init = setup, .fini = teardown);
+TestSuite(client_shapes, .timeout = 10, .init = setup_shapes, .fini = teardown_shapes);
 
 static struct shape_key key_of(uint64_t kernel, uint64_t buffer, uint64_t range)
 {
@@ -27,7 +27,7 @@ static struct shape_key key_of(uint64_t kernel, uint64_t buffer, uint64_t range)
 	return key;
 }
 
-static enum shape_use look(const struct shape_key *key, struct shape_name *name)
+static enum shape_use look_up_shape(const struct shape_key *key, struct shape_name *name)
 {
 	enum shape_use use = shapes_find(&shapes, key, name);
 	if (use == SHAPE_DEFINE)
@@ -39,13 +39,13 @@ Test(client_shapes, a_shape_is_seen_then_defined_then_known)
 {
 	struct shape_key key = key_of(1, 2, 3);
 	struct shape_name defined = {0, 0}, known = {0, 0};
-	cr_assert(eq(int, (int)look(&key, &defined), SHAPE_MESSAGE));
-	cr_assert(eq(int, (int)look(&key, &defined), SHAPE_DEFINE));
+	cr_assert(eq(int, (int)look_up_shape(&key, &defined), SHAPE_MESSAGE));
+	cr_assert(eq(int, (int)look_up_shape(&key, &defined), SHAPE_DEFINE));
 	cr_assert(ge(u32, defined.shape, 1));
 	cr_assert(le(u32, defined.shape, SHAPES_MAX));
 	cr_assert(ne(u32, defined.generation, 0));
 	for (int i = 0; i < 3; i++) {
-		cr_assert(eq(int, (int)look(&key, &known), SHAPE_KNOWN));
+		cr_assert(eq(int, (int)look_up_shape(&key, &known), SHAPE_KNOWN));
 		cr_assert(eq(u32, known.shape, defined.shape));
 		cr_assert(eq(u32, known.generation, defined.generation));
 	}
@@ -60,7 +60,7 @@ Test(client_shapes, a_remembered_place_is_asked_what_it_holds)
 	cr_assert(not(shapes_match_last(&shapes, &key, 0, &again)), "none is remembered");
 	cr_assert(not(shapes_match_last(&shapes, &key, SHAPES_MAX, &again)),
 		  "nothing stands there");
-	(void)look(&key, &name);
+	(void)look_up_shape(&key, &name);
 	cr_assert(eq(int, (int)shapes_find(&shapes, &key, &name), SHAPE_DEFINE));
 	cr_assert(not(shapes_match_last(&shapes, &key, name.shape, &again)),
 		  "its message was not sent");
@@ -78,13 +78,13 @@ Test(client_shapes, a_place_that_is_found_again_is_not_evicted)
 {
 	struct shape_key key = key_of(1, 2, 3);
 	struct shape_name name, again;
-	(void)look(&key, &name);
-	(void)look(&key, &name);
+	(void)look_up_shape(&key, &name);
+	(void)look_up_shape(&key, &name);
 	for (uint64_t i = 10; i < 10 + 16 * SHAPES_MAX; i++) {
 		struct shape_key other = key_of(i, i, i);
 		cr_assert(shapes_match_last(&shapes, &key, name.shape, &again), "%llu",
 			  (unsigned long long)i);
-		(void)look(&other, &again);
+		(void)look_up_shape(&other, &again);
 	}
 }
 
@@ -92,22 +92,22 @@ Test(client_shapes, any_word_that_differs_is_another_shape)
 {
 	struct shape_key key = key_of(1, 2, 3);
 	struct shape_name name;
-	(void)look(&key, &name);
-	(void)look(&key, &name);
+	(void)look_up_shape(&key, &name);
+	(void)look_up_shape(&key, &name);
 	const struct shape_key others[] = {key_of(9, 2, 3), key_of(1, 9, 3), key_of(1, 2, 9),
 					   key_of(2, 1, 3), key_of(3, 2, 1)};
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-		cr_assert(eq(int, (int)look(&others[i], &name), SHAPE_MESSAGE), "%zu", i);
+		cr_assert(eq(int, (int)look_up_shape(&others[i], &name), SHAPE_MESSAGE), "%zu", i);
 	struct shape_key longer = key;
 	longer.words[3] = 0;
 	shape_key_end(&longer, longer.words + 4);
 	shape_key_seal(&longer);
-	cr_assert(eq(int, (int)look(&longer, &name), SHAPE_MESSAGE));
+	cr_assert(eq(int, (int)look_up_shape(&longer, &name), SHAPE_MESSAGE));
 	/* The same sum alone is not the same shape. */
 	struct shape_key forged = key_of(1, 2, 4);
 	forged.sum = key.sum;
-	cr_assert(eq(int, (int)look(&forged, &name), SHAPE_MESSAGE));
-	cr_assert(eq(int, (int)look(&key, &name), SHAPE_KNOWN));
+	cr_assert(eq(int, (int)look_up_shape(&forged, &name), SHAPE_MESSAGE));
+	cr_assert(eq(int, (int)look_up_shape(&key, &name), SHAPE_KNOWN));
 }
 
 Test(client_shapes, a_definition_that_was_not_sent_is_asked_for_again)
@@ -131,7 +131,7 @@ Test(client_shapes, a_place_that_was_taken_over_is_defined_anew)
 		uint32_t which = (uint32_t)(random >> 33) % (i % 1000 < 800 ? 60 : KEYS);
 		struct shape_key key = key_of(which, which + 1, 7);
 		struct shape_name name;
-		enum shape_use use = look(&key, &name);
+		enum shape_use use = look_up_shape(&key, &name);
 		if (use == SHAPE_DEFINE) {
 			cr_assert(ne(u32, name.generation, generations[name.shape]));
 			generations[name.shape] = name.generation;
@@ -153,12 +153,12 @@ Test(client_shapes, the_least_recently_used_of_its_places_goes)
 	 * stays. */
 	struct shape_key first = key_of(0, 0, 0);
 	struct shape_name name;
-	(void)look(&first, &name);
-	(void)look(&first, &name);
+	(void)look_up_shape(&first, &name);
+	(void)look_up_shape(&first, &name);
 	for (uint64_t i = 1; i < 10 * SHAPES_MAX; i++) {
 		struct shape_key other = key_of(i, i, i);
-		(void)look(&other, &name);
-		cr_assert(eq(int, (int)look(&first, &name), SHAPE_KNOWN), "%lu", i);
+		(void)look_up_shape(&other, &name);
+		cr_assert(eq(int, (int)look_up_shape(&first, &name), SHAPE_KNOWN), "%lu", i);
 	}
 }
 
@@ -168,7 +168,7 @@ Test(client_shapes, without_the_feature_there_are_messages_only)
 	struct shape_name name;
 	shapes.agreed_on = false;
 	for (int i = 0; i < 4; i++)
-		cr_assert(eq(int, (int)look(&key, &name), SHAPE_MESSAGE));
+		cr_assert(eq(int, (int)look_up_shape(&key, &name), SHAPE_MESSAGE));
 }
 
 Test(client_shapes, generations_are_never_0)
@@ -176,8 +176,8 @@ Test(client_shapes, generations_are_never_0)
 	struct shape_key key = key_of(1, 2, 3);
 	struct shape_name name;
 	shapes.generation = UINT32_MAX;
-	(void)look(&key, &name);
-	(void)look(&key, &name);
+	(void)look_up_shape(&key, &name);
+	(void)look_up_shape(&key, &name);
 	cr_assert(eq(u32, name.generation, 1));
-	cr_assert(eq(int, (int)look(&key, &name), SHAPE_KNOWN));
+	cr_assert(eq(int, (int)look_up_shape(&key, &name), SHAPE_KNOWN));
 }

@@ -23,17 +23,17 @@ static int reached(uint32_t index, uint32_t value)
 	return sequence_reached(atomic_load(&memory[index].sequence), value);
 }
 
-static void setup(void)
+static void setup_slots(void)
 {
 	cr_assert(eq(int, slots_init(&slots, memory, COUNT), 0));
 }
 
-static void teardown(void)
+static void teardown_slots(void)
 {
 	slots_fini(&slots);
 }
 
-Test(client_slots, B17_each_use_has_a_value_of_its_own, .init = setup, .fini = teardown)
+Test(client_slots, B17_each_use_has_a_value_of_its_own, .init = setup_slots, .fini = teardown_slots)
 {
 	uint32_t index = 0, value = 0, before = 0;
 	for (int i = 0; i < 1000; i++) {
@@ -49,7 +49,8 @@ Test(client_slots, B17_each_use_has_a_value_of_its_own, .init = setup, .fini = t
 	cr_assert(eq(u32, slots.used, 1), "one slot served all");
 }
 
-Test(client_slots, a_slot_rests_while_its_group_may_still_write_it, .init = setup, .fini = teardown)
+Test(client_slots, a_slot_rests_while_its_group_may_still_write_it, .init = setup_slots,
+     .fini = teardown_slots)
 {
 	uint32_t index[COUNT], value[COUNT], more = 0, more_value = 0;
 	for (int i = 0; i < COUNT; i++)
@@ -69,7 +70,8 @@ Test(client_slots, a_slot_rests_while_its_group_may_still_write_it, .init = setu
 	cr_assert(eq(int, slots_take(&slots, &more, &more_value), -EDQUOT));
 }
 
-Test(client_slots, a_late_write_of_a_failed_status_is_cleared, .init = setup, .fini = teardown)
+Test(client_slots, a_late_write_of_a_failed_status_is_cleared, .init = setup_slots,
+     .fini = teardown_slots)
 {
 	uint32_t index = 0, value = 0;
 	(void)slots_take(&slots, &index, &value);
@@ -80,7 +82,7 @@ Test(client_slots, a_late_write_of_a_failed_status_is_cleared, .init = setup, .f
 	cr_assert(eq(u32, atomic_load(&memory[index].status), 0));
 }
 
-Test(client_slots, a_queues_slot_counts_from_nothing, .init = setup, .fini = teardown)
+Test(client_slots, a_queues_slot_counts_from_nothing, .init = setup_slots, .fini = teardown_slots)
 {
 	uint32_t index = 0, value = 0;
 	(void)slots_take(&slots, &index, &value);
@@ -94,7 +96,7 @@ Test(client_slots, a_queues_slot_counts_from_nothing, .init = setup, .fini = tea
 	cr_assert(not(reached(index, value)), "what the queue counted does not complete an event");
 }
 
-Test(client_slots, values_wrap, .init = setup, .fini = teardown)
+Test(client_slots, values_wrap, .init = setup_slots, .fini = teardown_slots)
 {
 	uint32_t index = 0, value = 0;
 	(void)slots_take(&slots, &index, &value);

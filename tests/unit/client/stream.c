@@ -16,8 +16,8 @@ struct records {
 	size_t count;
 };
 
-static void add(struct records *records, const char *format, uint32_t count, uint32_t kinds,
-		const uint64_t *values)
+static void add_stream_record(struct records *records, const char *format, uint32_t count,
+			      uint32_t kinds, const uint64_t *values)
 {
 	uint32_t length = (uint32_t)strlen(format), padded = (length + 7) / 8 * 8;
 	const uint32_t head[] = {16 + 8 * count + padded, count, length, kinds};
@@ -43,7 +43,7 @@ static uint64_t float_bits(float value)
 	return bits;
 }
 
-static void expect(const struct records *records, const char *text)
+static void expect_stream_text(const struct records *records, const char *text)
 {
 	size_t bytes = 0;
 	char *made = stream_text(records->bytes, records->count, &bytes);
@@ -56,8 +56,8 @@ static void expect(const struct records *records, const char *text)
 static void expect_one(const char *format, uint32_t kind, uint64_t value, const char *text)
 {
 	struct records records = {.count = 0};
-	add(&records, format, 1, kind, &value);
-	expect(&records, text);
+	add_stream_record(&records, format, 1, kind, &value);
+	expect_stream_text(&records, text);
 }
 
 Test(client_stream, numbers_are_written_as_printf_writes_them)
@@ -101,7 +101,7 @@ Test(client_stream, widths_are_bounded)
 	struct records records = {.count = 0};
 	const uint64_t values[] = {1, 2};
 	size_t bytes = 0;
-	add(&records, "%999999999d%.999999999f", 2, SIGNED | SIGNED << 4, values);
+	add_stream_record(&records, "%999999999d%.999999999f", 2, SIGNED | SIGNED << 4, values);
 	char *made = stream_text(records.bytes, records.count, &bytes);
 	cr_assert(ne(ptr, made, NULL));
 	cr_assert(le(sz, bytes, 600));
@@ -112,11 +112,11 @@ Test(client_stream, several_records_and_values)
 {
 	struct records records = {.count = 0};
 	const uint64_t values[] = {1, 2, float_bits(3.0f), bits_of(4.0), 5, 6, 7, 8};
-	add(&records, "none\n", 0, 0, values);
-	add(&records, "%d %u %g %g %d %d %d %d\n", 8, 0x11114321, values);
-	add(&records, "", 0, 0, values);
-	add(&records, "end", 0, 0, values);
-	expect(&records, "none\n1 2 3 4 5 6 7 8\nend");
+	add_stream_record(&records, "none\n", 0, 0, values);
+	add_stream_record(&records, "%d %u %g %g %d %d %d %d\n", 8, 0x11114321, values);
+	add_stream_record(&records, "", 0, 0, values);
+	add_stream_record(&records, "end", 0, 0, values);
+	expect_stream_text(&records, "none\n1 2 3 4 5 6 7 8\nend");
 }
 
 /* Cut anywhere, or with any word changed, it is read inside its bounds, up to the first record that
@@ -126,8 +126,8 @@ Test(client_stream, damaged_records_end_the_text)
 	struct records whole = {.count = 0};
 	const uint64_t value = 7;
 	size_t bytes = 0;
-	add(&whole, "a%d", 1, SIGNED, &value);
-	add(&whole, "b%d", 1, SIGNED, &value);
+	add_stream_record(&whole, "a%d", 1, SIGNED, &value);
+	add_stream_record(&whole, "b%d", 1, SIGNED, &value);
 	for (size_t cut = 0; cut < whole.count; cut++) {
 		unsigned char *exact = malloc(cut + 1);
 		memcpy(exact, whole.bytes, cut);

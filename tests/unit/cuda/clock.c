@@ -59,7 +59,7 @@ static void command(const char *line)
 	cr_assert(eq(int, fake->command(line), 0), "%s", line);
 }
 
-static void check(CUresult result)
+static void check_result(CUresult result)
 {
 	cr_assert(eq(int, (int)result, CUDA_SUCCESS));
 }
@@ -76,30 +76,31 @@ static void open_clock(void)
 	fake->stamp_with(stamp);
 	cr_assert(eq(int, cuda_library_open(FAKE_CUDA_LIBRARY, &backend.library, &fault), 0), "%s",
 		  fault.text);
-	check(backend.library.cuInit(0));
+	check_result(backend.library.cuInit(0));
 	device = (struct backend_device){.backend = &backend, .facts = &facts};
-	check(backend.library.cuDevicePrimaryCtxRetain(&device.context, 0));
-	check(backend.library.cuCtxSetCurrent(device.context));
+	check_result(backend.library.cuDevicePrimaryCtxRetain(&device.context, 0));
+	check_result(backend.library.cuCtxSetCurrent(device.context));
 	cr_assert(eq(int, cuda_clock_open(&device, &fault), 0), "%s", fault.text);
-	check(backend.library.cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, 0));
-	check(backend.library.cuEventCreate(&start, CU_EVENT_DEFAULT));
-	check(backend.library.cuEventCreate(&end, CU_EVENT_DEFAULT));
-	check(backend.library.cuEventCreate(&first, CU_EVENT_DEFAULT));
-	check(backend.library.cuEventRecord(first, stream));
-	check(backend.library.cuEventSynchronize(first));
+	check_result(
+		backend.library.cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, 0));
+	check_result(backend.library.cuEventCreate(&start, CU_EVENT_DEFAULT));
+	check_result(backend.library.cuEventCreate(&end, CU_EVENT_DEFAULT));
+	check_result(backend.library.cuEventCreate(&first, CU_EVENT_DEFAULT));
+	check_result(backend.library.cuEventRecord(first, stream));
+	check_result(backend.library.cuEventSynchronize(first));
 }
 
 static void close_clock(void)
 {
 	const struct cuda_library *cuda = &backend.library;
-	check(cuda->cuEventDestroy(first));
-	check(cuda->cuEventDestroy(start));
-	check(cuda->cuEventDestroy(end));
-	check(cuda->cuStreamDestroy(stream));
+	check_result(cuda->cuEventDestroy(first));
+	check_result(cuda->cuEventDestroy(start));
+	check_result(cuda->cuEventDestroy(end));
+	check_result(cuda->cuStreamDestroy(stream));
 	cuda_clock_close(&device);
 	cr_assert(eq(u64, fake->count("events"), 0));
-	check(cuda->cuCtxSetCurrent(NULL));
-	check(cuda->cuDevicePrimaryCtxRelease(0));
+	check_result(cuda->cuCtxSetCurrent(NULL));
+	check_result(cuda->cuDevicePrimaryCtxRelease(0));
 	cr_assert(eq(u64, fake->count("misuse"), 0));
 	cr_assert(eq(u64, fake->count("null_stream"), 0));
 }
@@ -120,7 +121,7 @@ static int64_t apart(uint64_t a, uint64_t b)
 static int64_t elapsed_ns(CUevent from, CUevent to)
 {
 	float milliseconds = 0.0f;
-	check(backend.library.cuEventElapsedTime(&milliseconds, from, to));
+	check_result(backend.library.cuEventElapsedTime(&milliseconds, from, to));
 	return (int64_t)((double)milliseconds * 1e6);
 }
 
@@ -132,9 +133,9 @@ static struct timed run_one(void)
 	own_time_ns += PERIOD_NS;
 	cr_assert(eq(int, cuda_clock_prepare(&device, &fault), 0), "%s", fault.text);
 	uint64_t before_ns = clock_now_ns();
-	check(cuda->cuEventRecord(start, stream));
-	check(cuda->cuEventRecord(end, stream));
-	check(cuda->cuEventSynchronize(end));
+	check_result(cuda->cuEventRecord(start, stream));
+	check_result(cuda->cuEventRecord(end, stream));
+	check_result(cuda->cuEventSynchronize(end));
 	uint64_t after_ns = clock_now_ns();
 	cr_assert(eq(u64, after_ns - before_ns, 4 * WAY_NS));
 	cr_assert(eq(int, cuda_clock_times(&device, start, end, &start_ns, &end_ns, &fault), 0),
@@ -209,17 +210,17 @@ Test(cuda_clock_driver, H8_recording_works_while_the_gpu_is_busy)
 	open_clock();
 	command("gate close record 1"); /* the next one stays where it is */
 	uint64_t start_ns = 0, end_ns = 0;
-	check(cuda->cuEventRecord(start, stream));
+	check_result(cuda->cuEventRecord(start, stream));
 	cr_assert(fake->wait_count("held record", 1, 60000000000u));
 	struct backend_fault fault = {0};
 	/* Not complete: the caller is told to ask again, and nobody waits. */
 	cr_assert(eq(int, cuda_clock_prepare(&device, &fault), 0));
-	check(cuda->cuEventRecord(end, stream));
+	check_result(cuda->cuEventRecord(end, stream));
 	cr_assert(eq(int, cuda_clock_times(&device, start, end, &start_ns, &end_ns, &fault),
 		     -EAGAIN));
 	cr_assert(eq(u64, start_ns, 0));
 	command("gate open record");
-	check(cuda->cuEventSynchronize(end));
+	check_result(cuda->cuEventSynchronize(end));
 	cr_assert(eq(int, cuda_clock_times(&device, start, end, &start_ns, &end_ns, &fault), 0),
 		  "%s", fault.text);
 	cr_assert(gt(u64, start_ns, 0));
@@ -232,9 +233,9 @@ Test(cuda_clock_driver, H8_a_driver_that_fails_is_an_error_with_its_code)
 	struct backend_fault fault = {0};
 	uint64_t start_ns = 5, end_ns = 6;
 	open_clock();
-	check(backend.library.cuEventRecord(start, stream));
-	check(backend.library.cuEventRecord(end, stream));
-	check(backend.library.cuEventSynchronize(end));
+	check_result(backend.library.cuEventRecord(start, stream));
+	check_result(backend.library.cuEventRecord(end, stream));
+	check_result(backend.library.cuEventSynchronize(end));
 	command("fail cuEventElapsedTime 1 999 1");
 	cr_assert(lt(int, cuda_clock_times(&device, start, end, &start_ns, &end_ns, &fault), 0));
 	cr_assert(eq(int, fault.native_code, 999));

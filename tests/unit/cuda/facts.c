@@ -49,7 +49,7 @@ static struct backend backend;
 static const struct fake_cuda_control *fake;
 
 /* The double, told so before it starts. */
-static void load(const char *first, ...)
+static void load_double(const char *first, ...)
 {
 	struct backend_fault fault = {0};
 	void *library = dlopen(FAKE_CUDA_LIBRARY, RTLD_NOW);
@@ -76,7 +76,7 @@ static const struct backend_device_facts *read_one(void)
 	return &backend.topology.devices[0];
 }
 
-static void finish(void)
+static void free_facts(void)
 {
 	cuda_facts_free(&backend);
 	cr_assert(eq(u64, fake->count("contexts_created"), 0)); /* A17 */
@@ -85,7 +85,7 @@ static void finish(void)
 
 Test(cuda_facts, A5_A6_one_platform_with_every_device_of_the_driver)
 {
-	load("devices 3", NULL);
+	load_double("devices 3", NULL);
 	(void)read_one();
 	cr_assert(eq(uint, backend.topology.platform_count, 1));
 	const struct backend_platform_facts *platform = &backend.topology.platforms[0];
@@ -107,29 +107,29 @@ Test(cuda_facts, A5_A6_one_platform_with_every_device_of_the_driver)
 			cr_assert(ne(str, facts->bus_id, backend.topology.devices[k].bus_id));
 		}
 	}
-	finish();
+	free_facts();
 }
 
 Test(cuda_facts, A13_version_is_the_compute_capability)
 {
-	load("compute 9 0", NULL);
+	load_double("compute 9 0", NULL);
 	const struct backend_device_facts *facts = read_one();
 	cr_assert(eq(str, facts->version, (char *)"9.0"));
-	finish();
+	free_facts();
 }
 
 Test(cuda_facts, A28_no_builtin_kernels_and_no_extensions)
 {
-	load(NULL, NULL);
+	load_double(NULL, NULL);
 	const struct backend_device_facts *facts = read_one();
 	cr_assert(eq(str, facts->builtin_kernels, (char *)""));
 	cr_assert(eq(str, facts->extensions, (char *)""));
-	finish();
+	free_facts();
 }
 
 Test(cuda_facts, A15_numbers_of_an_h200)
 {
-	load("memory 150000000000", NULL);
+	load_double("memory 150000000000", NULL);
 	const struct backend_device_facts *facts = read_one();
 	cr_assert(eq(uint, facts->type, 2));
 	cr_assert(eq(uint, facts->vendor_id, 0x10de));
@@ -158,18 +158,18 @@ Test(cuda_facts, A15_numbers_of_an_h200)
 	cr_assert(eq(str, facts->bus_id, (char *)"0000:1B:00.0"));
 	/* Each divides a context's longest vector, 16 doubles. */
 	cr_assert(eq(uint, facts->mem_base_addr_align_bits, 1024));
-	finish();
+	free_facts();
 }
 
 Test(cuda_facts, E17_sub_groups_are_warps)
 {
-	load(NULL, NULL);
+	load_double(NULL, NULL);
 	const struct backend_device_facts *facts = read_one();
 	cr_assert(eq(u64, facts->sub_group_size_count, 1));
 	cr_assert(eq(uint, facts->sub_group_sizes[0], 32));
 	cr_assert(eq(uint, facts->max_sub_groups, 32));
 	cr_assert(not(facts->independent_progress)); /* E18 */
-	finish();
+	free_facts();
 }
 
 enum {
@@ -192,7 +192,7 @@ static const struct {
 
 static void read_generation(size_t i, const struct backend_device_facts **facts_out)
 {
-	load(generations[i].command, NULL);
+	load_double(generations[i].command, NULL);
 	*facts_out = read_one();
 }
 
@@ -204,7 +204,7 @@ Test(cuda_facts, G7_atomic_orders_by_compute_capability)
 		cr_assert(eq(uint, facts->atomic_order_bits, generations[i].orders), "%s",
 			  generations[i].command);
 		cr_assert(eq(uint, facts->atomic_order_bits & BACKEND_ORDER_SEQ_CST, 0));
-		finish();
+		free_facts();
 	}
 }
 
@@ -217,7 +217,7 @@ Test(cuda_facts, G8_atomic_scopes_by_compute_capability)
 			  generations[i].command);
 		cr_assert(eq(uint, facts->fence_scope_bits, generations[i].scopes), "%s",
 			  generations[i].command);
-		finish();
+		free_facts();
 	}
 }
 
@@ -228,141 +228,142 @@ Test(cuda_facts, G9_fences_have_every_order_also_where_membar_serves)
 		read_generation(i, &facts);
 		cr_assert(eq(uint, facts->fence_order_bits, ORDERS_ACQ_REL | BACKEND_ORDER_SEQ_CST),
 			  "%s", generations[i].command);
-		finish();
+		free_facts();
 	}
 }
 
-static bool has(const struct backend_device_facts *facts, enum cuda_aspect aspect)
+static bool has_aspect(const struct backend_device_facts *facts, enum cuda_aspect aspect)
 {
 	return facts->aspects & 1ull << aspect;
 }
 
 Test(cuda_facts, A15_aspects_follow_from_attributes)
 {
-	load(NULL, NULL);
+	load_double(NULL, NULL);
 	const struct backend_device_facts *facts = read_one();
-	cr_assert(has(facts, CUDA_ASPECT_GPU));
-	cr_assert(has(facts, CUDA_ASPECT_FP16));
-	cr_assert(has(facts, CUDA_ASPECT_FP64));
-	cr_assert(has(facts, CUDA_ASPECT_ATOMIC64));
-	cr_assert(has(facts, CUDA_ASPECT_QUEUE_PROFILING));
-	cr_assert(has(facts, CUDA_ASPECT_USM_SHARED_ALLOCATIONS));
-	finish();
-	load("compute 5 0", NULL);
+	cr_assert(has_aspect(facts, CUDA_ASPECT_GPU));
+	cr_assert(has_aspect(facts, CUDA_ASPECT_FP16));
+	cr_assert(has_aspect(facts, CUDA_ASPECT_FP64));
+	cr_assert(has_aspect(facts, CUDA_ASPECT_ATOMIC64));
+	cr_assert(has_aspect(facts, CUDA_ASPECT_QUEUE_PROFILING));
+	cr_assert(has_aspect(facts, CUDA_ASPECT_USM_SHARED_ALLOCATIONS));
+	free_facts();
+	load_double("compute 5 0", NULL);
 	facts = read_one();
-	cr_assert(not(has(facts, CUDA_ASPECT_FP16)));
+	cr_assert(not(has_aspect(facts, CUDA_ASPECT_FP16)));
 	cr_assert(eq(uint, facts->fp_config[0], 0));
-	finish();
+	free_facts();
 }
 
 Test(cuda_facts, G15_atomic_usm_only_where_system_scope_holds)
 {
 	/* 86: native atomics over the link to the host; 89: managed memory used by both at one
 	 * time. */
-	load("attribute 86 0", "attribute 89 1", NULL);
+	load_double("attribute 86 0", "attribute 89 1", NULL);
 	const struct backend_device_facts *facts = read_one();
-	cr_assert(not(has(facts, CUDA_ASPECT_USM_ATOMIC_HOST_ALLOCATIONS)));
-	cr_assert(has(facts, CUDA_ASPECT_USM_ATOMIC_SHARED_ALLOCATIONS));
-	finish();
-	load("attribute 86 1", "attribute 89 0", NULL);
+	cr_assert(not(has_aspect(facts, CUDA_ASPECT_USM_ATOMIC_HOST_ALLOCATIONS)));
+	cr_assert(has_aspect(facts, CUDA_ASPECT_USM_ATOMIC_SHARED_ALLOCATIONS));
+	free_facts();
+	load_double("attribute 86 1", "attribute 89 0", NULL);
 	facts = read_one();
-	cr_assert(has(facts, CUDA_ASPECT_USM_ATOMIC_HOST_ALLOCATIONS));
-	cr_assert(not(has(facts, CUDA_ASPECT_USM_SHARED_ALLOCATIONS)));
-	cr_assert(not(has(facts, CUDA_ASPECT_USM_ATOMIC_SHARED_ALLOCATIONS)));
-	finish();
+	cr_assert(has_aspect(facts, CUDA_ASPECT_USM_ATOMIC_HOST_ALLOCATIONS));
+	cr_assert(not(has_aspect(facts, CUDA_ASPECT_USM_SHARED_ALLOCATIONS)));
+	cr_assert(not(has_aspect(facts, CUDA_ASPECT_USM_ATOMIC_SHARED_ALLOCATIONS)));
+	free_facts();
 }
 
 Test(cuda_facts, G1_hints_have_an_effect_where_memory_can_move)
 {
-	load(NULL, NULL);
+	load_double(NULL, NULL);
 	cr_assert(ne(uint, read_one()->features & BACKEND_FEATURE_USM_MIGRATES, 0));
-	finish();
-	load("attribute 89 0", NULL);
+	free_facts();
+	load_double("attribute 89 0", NULL);
 	cr_assert(eq(uint, read_one()->features & BACKEND_FEATURE_USM_MIGRATES, 0));
-	finish();
-	load("missing cuMemPrefetchAsync", NULL);
+	free_facts();
+	load_double("missing cuMemPrefetchAsync", NULL);
 	cr_assert(eq(uint, read_one()->features & BACKEND_FEATURE_USM_MIGRATES, 0));
-	finish();
+	free_facts();
 }
 
 Test(cuda_facts, A15_features_need_attribute_and_function)
 {
-	load(NULL, NULL);
+	load_double(NULL, NULL);
 	cr_assert(ne(uint, read_one()->features & BACKEND_FEATURE_CLUSTER, 0));
 	cr_assert(ne(uint, backend.topology.devices[0].features & BACKEND_FEATURE_EXPORT_VMM, 0));
-	finish();
-	load("attribute 120 0", "attribute 103 0", NULL); /* clusters; descriptors of memory */
+	free_facts();
+	load_double("attribute 120 0", "attribute 103 0",
+		    NULL); /* clusters; descriptors of memory */
 	cr_assert(eq(uint,
 		     read_one()->features & (BACKEND_FEATURE_CLUSTER | BACKEND_FEATURE_EXPORT_VMM),
 		     0));
-	finish();
+	free_facts();
 }
 
 Test(cuda_facts, A15_a_driver_without_a_function_has_not_the_feature)
 {
-	load("missing cuMemExportToShareableHandle", "missing cuIpcGetMemHandle", NULL);
+	load_double("missing cuMemExportToShareableHandle", "missing cuIpcGetMemHandle", NULL);
 	cr_assert(
 		eq(uint,
 		   read_one()->features & (BACKEND_FEATURE_EXPORT_VMM | BACKEND_FEATURE_EXPORT_IPC),
 		   0));
-	finish();
+	free_facts();
 }
 
 Test(cuda_facts, A15_equal_gpus_share_a_key_and_others_do_not)
 {
-	load("devices 2", "compute 9 0", NULL);
+	load_double("devices 2", "compute 9 0", NULL);
 	(void)read_one();
 	cr_assert(eq(str, backend.topology.devices[0].key, backend.topology.devices[1].key));
 	CLEANUP(free_pointer) char *before = strdup(backend.topology.devices[0].key);
 	cr_assert(ne(ptr, before, NULL));
-	finish();
-	load("compute 8 0", NULL);
+	free_facts();
+	load_double("compute 8 0", NULL);
 	cr_assert(ne(str, read_one()->key, before));
-	finish();
+	free_facts();
 }
 
 Test(cuda_facts, A4_compute_modes_have_their_sentences)
 {
-	load("attribute 20 2", NULL);
+	load_double("attribute 20 2", NULL);
 	const struct backend_device_facts *facts = read_one();
 	cr_assert(not(facts->available));
 	cr_assert(ne(ptr, strstr(facts->unavailable_reason, "prohibited"), NULL));
 	cr_assert(eq(str, facts->mode, (char *)"prohibited"));
-	finish();
-	load("attribute 20 3", NULL);
+	free_facts();
+	load_double("attribute 20 3", NULL);
 	facts = read_one();
 	cr_assert(not(facts->available));
 	cr_assert(ne(ptr, strstr(facts->unavailable_reason, "exclusive"), NULL));
 	cr_assert(eq(str, facts->mode, (char *)"exclusive process"));
-	finish();
+	free_facts();
 	/* The one process is MPS's server: the service goes through it. */
-	load("attribute 20 3", "attribute 133 1", NULL);
+	load_double("attribute 20 3", "attribute 133 1", NULL);
 	facts = read_one();
 	cr_assert(facts->available);
 	cr_assert(eq(str, facts->mode, (char *)"MPS client, exclusive process"));
-	finish();
+	free_facts();
 }
 
 Test(cuda_facts, A15_mig_and_mps_are_told)
 {
-	load("name Fake H200 (test double) MIG 1g.18gb", NULL);
+	load_double("name Fake H200 (test double) MIG 1g.18gb", NULL);
 	cr_assert(eq(str, read_one()->mode, (char *)"MIG 1g.18gb"));
 	cr_assert(backend.topology.devices[0].available);
-	finish();
-	load("name Fake H200 (test double)", "attribute 133 1", NULL);
+	free_facts();
+	load_double("name Fake H200 (test double)", "attribute 133 1", NULL);
 	cr_assert(eq(str, read_one()->mode, (char *)"MPS client"));
-	finish();
+	free_facts();
 }
 
 static void expect_no_start(const char *command, const char *words)
 {
 	struct backend_fault fault = {0};
-	load(command, NULL);
+	load_double(command, NULL);
 	cr_assert(lt(int, cuda_facts_read(&backend, &fault), 0));
 	cr_assert(eq(int, fault.status, STATUS_PLATFORM), "%s", fault.text);
 	cr_assert(ne(ptr, strstr(fault.text, words), NULL), "%s: %s", command, fault.text);
 	cr_assert(eq(ptr, (void *)(uintptr_t)backend.topology.devices, NULL));
-	finish();
+	free_facts();
 }
 
 Test(cuda_facts, A4_no_device_has_its_sentence)
@@ -384,7 +385,7 @@ Test(cuda_facts, A4_every_start_that_fails_has_its_sentence)
 Test(cuda_facts, A4_an_old_driver_has_its_sentence)
 {
 	struct backend_fault fault = {0};
-	load(NULL, NULL);
+	load_double(NULL, NULL);
 	cr_assert(eq(int, fake->command("driver_version 11080"), 0));
 	struct cuda_library library;
 	cr_assert(eq(int, cuda_library_open(FAKE_CUDA_LIBRARY, &library, &fault), -ENODEV));
@@ -403,10 +404,10 @@ Test(cuda_facts, A4_a_missing_driver_has_its_sentence)
 Test(cuda_facts, A15_a_device_that_does_not_answer_is_an_error_not_a_hole)
 {
 	struct backend_fault fault = {0};
-	load("devices 3", "fail cuDeviceGetUuid 2 999 1", NULL);
+	load_double("devices 3", "fail cuDeviceGetUuid 2 999 1", NULL);
 	cr_assert(lt(int, cuda_facts_read(&backend, &fault), 0));
 	cr_assert(ne(ptr, strstr(fault.text, "GPU 1"), NULL), "%s", fault.text);
-	finish();
+	free_facts();
 }
 
 static void write_text(const char *root, const char *path, const char *text)

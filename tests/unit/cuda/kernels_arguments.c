@@ -121,7 +121,7 @@ Test(cuda_arguments, E15_a_plain_pointer_takes_accessors_values_and_local_memory
 	cr_assert_eq(word_at(&call, 32, 8), 0);
 }
 
-static void refused(struct call *call, const struct cuda_layout *with, int32_t status)
+static void expect_pack_refused(struct call *call, const struct cuda_layout *with, int32_t status)
 {
 	cr_assert_eq(pack(call, with), -EINVAL);
 	cr_assert_eq(call->fault.status, status, "%s", call->fault.text);
@@ -134,32 +134,32 @@ Test(cuda_arguments, E14_wrong_kinds_and_sizes_never_reach_the_driver)
 	struct call call = usual();
 
 	call.arguments[1].value.size_bytes = 2;
-	refused(&call, &layout, STATUS_KERNEL_ARGUMENT);
+	expect_pack_refused(&call, &layout, STATUS_KERNEL_ARGUMENT);
 	call = usual();
 	call.arguments[2].value.size_bytes = 15;
-	refused(&call, &layout, STATUS_KERNEL_ARGUMENT);
+	expect_pack_refused(&call, &layout, STATUS_KERNEL_ARGUMENT);
 	call = usual();
 	call.arguments[3] =
 		(struct backend_argument){.kind = BACKEND_ARGUMENT_VALUE, .value = {bytes, 4}};
-	refused(&call, &layout, STATUS_KERNEL_ARGUMENT);
+	expect_pack_refused(&call, &layout, STATUS_KERNEL_ARGUMENT);
 	call = usual();
 	call.arguments[0] = call.arguments[2];
-	refused(&call, &layout, STATUS_KERNEL_ARGUMENT);
+	expect_pack_refused(&call, &layout, STATUS_KERNEL_ARGUMENT);
 	call = usual();
 	call.arguments[2] = call.arguments[0];
-	refused(&call, &layout, STATUS_KERNEL_ARGUMENT);
+	expect_pack_refused(&call, &layout, STATUS_KERNEL_ARGUMENT);
 	call = usual();
 	call.arguments[0] = call.arguments[3];
-	refused(&call, &layout, STATUS_KERNEL_ARGUMENT);
+	expect_pack_refused(&call, &layout, STATUS_KERNEL_ARGUMENT);
 	call = usual();
 	call.arguments[4] = call.arguments[0];
-	refused(&call, &layout, STATUS_KERNEL_ARGUMENT);
+	expect_pack_refused(&call, &layout, STATUS_KERNEL_ARGUMENT);
 	call = usual();
 	call.arguments[5].kind = BACKEND_ARGUMENT_UNKNOWN;
-	refused(&call, &layout, STATUS_KERNEL_ARGUMENT);
+	expect_pack_refused(&call, &layout, STATUS_KERNEL_ARGUMENT);
 	call = usual();
 	call.arguments[0].global.offset_bytes = 101;
-	refused(&call, &layout, STATUS_KERNEL_ARGUMENT);
+	expect_pack_refused(&call, &layout, STATUS_KERNEL_ARGUMENT);
 }
 
 Test(cuda_arguments, E14_a_wrong_count_and_too_little_room_are_told)
@@ -185,13 +185,13 @@ Test(cuda_arguments, local_memory_beyond_the_kernels_room_is_refused)
 	struct call call = usual();
 
 	call.arguments[3].local_bytes = 1001;
-	refused(&call, &layout, STATUS_MEMORY_ALLOCATION);
+	expect_pack_refused(&call, &layout, STATUS_MEMORY_ALLOCATION);
 	call = usual();
 	call.arguments[5].local_bytes = 1000 - 64 + 1;
-	refused(&call, &layout, STATUS_MEMORY_ALLOCATION);
+	expect_pack_refused(&call, &layout, STATUS_MEMORY_ALLOCATION);
 	call = usual();
 	call.arguments[5].local_bytes = UINT64_MAX;
-	refused(&call, &layout, STATUS_MEMORY_ALLOCATION);
+	expect_pack_refused(&call, &layout, STATUS_MEMORY_ALLOCATION);
 	/* To the last byte, which is no multiple of anything. */
 	call = usual();
 	call.arguments[5].local_bytes = 1000 - 64;
@@ -220,10 +220,10 @@ Test(cuda_arguments, E15_without_the_window_local_memory_is_only_for_portable_ke
 	struct call call = usual();
 
 	unknown.base_known = false;
-	refused(&call, &unknown, STATUS_KERNEL_ARGUMENT);
+	expect_pack_refused(&call, &unknown, STATUS_KERNEL_ARGUMENT);
 	call.arguments[3] = (struct backend_argument){.kind = BACKEND_ARGUMENT_GLOBAL,
 						      .global = {.memory = &memory}};
-	refused(&call, &unknown, STATUS_KERNEL_ARGUMENT); /* the one in shared memory */
+	expect_pack_refused(&call, &unknown, STATUS_KERNEL_ARGUMENT); /* the one in shared memory */
 	static const struct cuda_parameter place = {
 		.size_bytes = 4, .kind = BACKEND_ARGUMENT_LOCAL, .local = CUDA_LOCAL_PLACE};
 	struct cuda_layout portable = {

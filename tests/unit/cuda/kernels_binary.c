@@ -166,7 +166,7 @@ static struct small_cubin cubin(void)
 	return c;
 }
 
-static int check(const struct small_cubin *c, size_t bytes)
+static int check_image(const struct small_cubin *c, size_t bytes)
 {
 	enum cuda_image_kind kind = CUDA_IMAGE_PTX;
 	void *copy = malloc(bytes ? bytes : 1);
@@ -182,41 +182,41 @@ Test(cuda_binary, cubins_whose_sizes_lie_are_refused)
 {
 	struct small_cubin c = cubin();
 
-	cr_assert_eq(check(&c, sizeof(c)), 0);
+	cr_assert_eq(check_image(&c, sizeof(c)), 0);
 	for (size_t i = 0; i < sizeof(c); i++)
-		cr_assert_eq(check(&c, i), -EINVAL, "%zu bytes", i);
+		cr_assert_eq(check_image(&c, i), -EINVAL, "%zu bytes", i);
 	c.section.sh_size = 17;
-	cr_assert_eq(check(&c, sizeof(c)), -EINVAL);
+	cr_assert_eq(check_image(&c, sizeof(c)), -EINVAL);
 	c.section.sh_size = UINT64_MAX;
-	cr_assert_eq(check(&c, sizeof(c)), -EINVAL);
+	cr_assert_eq(check_image(&c, sizeof(c)), -EINVAL);
 	c = cubin();
 	c.header.e_shnum = 2;
-	cr_assert_eq(check(&c, sizeof(c)), -EINVAL);
+	cr_assert_eq(check_image(&c, sizeof(c)), -EINVAL);
 	c = cubin();
 	c.header.e_shoff = UINT64_MAX - 8;
-	cr_assert_eq(check(&c, sizeof(c)), -EINVAL);
+	cr_assert_eq(check_image(&c, sizeof(c)), -EINVAL);
 	c = cubin();
 	c.header.e_shstrndx = 1;
-	cr_assert_eq(check(&c, sizeof(c)), -EINVAL);
+	cr_assert_eq(check_image(&c, sizeof(c)), -EINVAL);
 	c = cubin();
 	c.section.sh_link = 5;
-	cr_assert_eq(check(&c, sizeof(c)), -EINVAL);
+	cr_assert_eq(check_image(&c, sizeof(c)), -EINVAL);
 	c = cubin();
 	c.section.sh_name = 16;
-	cr_assert_eq(check(&c, sizeof(c)), -EINVAL, "a name behind the names");
+	cr_assert_eq(check_image(&c, sizeof(c)), -EINVAL, "a name behind the names");
 	c = cubin();
 	c.bytes[15] = 'x';
-	cr_assert_eq(check(&c, sizeof(c)), -EINVAL, "a name without an end");
+	cr_assert_eq(check_image(&c, sizeof(c)), -EINVAL, "a name without an end");
 	c = cubin();
 	c.section.sh_type = SHT_NOBITS;
-	cr_assert_eq(check(&c, sizeof(c)), -EINVAL, "no names");
+	cr_assert_eq(check_image(&c, sizeof(c)), -EINVAL, "no names");
 	c = cubin();
 	c.header.e_phnum = 1;
 	c.header.e_phoff = sizeof(c) - sizeof(Elf64_Phdr) + 1;
-	cr_assert_eq(check(&c, sizeof(c)), -EINVAL);
+	cr_assert_eq(check_image(&c, sizeof(c)), -EINVAL);
 	c = cubin();
 	c.header.e_machine = EM_X86_64;
-	cr_assert_eq(check(&c, sizeof(c)), -EINVAL, "a host's program");
+	cr_assert_eq(check_image(&c, sizeof(c)), -EINVAL, "a host's program");
 }
 
 /* Header of the fatbin, header of its one entry, four bytes. */

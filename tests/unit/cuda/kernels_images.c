@@ -17,7 +17,7 @@ static struct cuda_array array;
 static struct backend_memory image, buffer = {.address = 0x10000, .size_bytes = 100};
 
 /* Of 5 x 7 pixels; each texture has a number of its own. */
-static void setup(void)
+static void setup_array(void)
 {
 	array = (struct cuda_array){
 		.image = {.format = BACKEND_IMAGE_B8G8R8A8_UNORM, .dimensions = 2, .size = {7, 5}},
@@ -27,8 +27,9 @@ static void setup(void)
 	image.array = &array;
 }
 
-static int put(const struct cuda_parameter *parameter, const struct backend_argument *argument,
-	       struct cuda_image_argument *to)
+static int put_image_argument(const struct cuda_parameter *parameter,
+			      const struct backend_argument *argument,
+			      struct cuda_image_argument *to)
 {
 	struct backend_fault fault = {.status = 0};
 	memset(to, 0xee, sizeof(*to));
@@ -90,13 +91,13 @@ Test(cuda_images, E14_the_preludes_types_are_known)
 	cr_expect_eq(cuda_image_form("float*").use, CUDA_IMAGE_NONE);
 }
 
-Test(cuda_images, E14_a_kernel_of_the_preludes_gets_object_format_and_size, .init = setup)
+Test(cuda_images, E14_a_kernel_of_the_preludes_gets_object_format_and_size, .init = setup_array)
 {
 	struct cuda_image_argument got;
 	const struct backend_sampler pixels = {.addressing = BACKEND_ADDRESSING_NONE};
 	struct cuda_parameter parameter = parameter_of("SYCL_IMAGE_WRITE_2D");
 	struct backend_argument argument = unsampled(true);
-	cr_assert_eq(put(&parameter, &argument, &got), 0);
+	cr_assert_eq(put_image_argument(&parameter, &argument, &got), 0);
 	cr_expect_eq(got.object, SURFACE);
 	cr_expect_eq(got.format, BACKEND_IMAGE_B8G8R8A8_UNORM);
 	cr_expect_eq(got.size[0], 7);
@@ -104,7 +105,7 @@ Test(cuda_images, E14_a_kernel_of_the_preludes_gets_object_format_and_size, .ini
 	cr_expect_eq(got.size[2], 1);
 	parameter = parameter_of("SYCL_IMAGE_READ_2D");
 	argument = unsampled(false);
-	cr_assert_eq(put(&parameter, &argument, &got), 0);
+	cr_assert_eq(put_image_argument(&parameter, &argument, &got), 0);
 	cr_expect_eq(got.object, TEXTURE + cuda_texture_index(&pixels));
 }
 
@@ -135,22 +136,22 @@ Test(cuda_images, R8_the_preludes_types_of_layers_are_known)
 	cuda_symbol_free(symbol);
 }
 
-Test(cuda_images, R8_layers_go_to_a_parameter_of_layers_only, .init = setup)
+Test(cuda_images, R8_layers_go_to_a_parameter_of_layers_only, .init = setup_array)
 {
 	struct cuda_image_argument got;
 	struct cuda_parameter planes = parameter_of("SYCL_IMAGE_READ_2D"),
 			      rows = parameter_of("SYCL_IMAGE_READ_1D_LAYERED");
 	const struct backend_argument argument = unsampled(false);
-	cr_assert_eq(put(&rows, &argument, &got), -EINVAL);
+	cr_assert_eq(put_image_argument(&rows, &argument, &got), -EINVAL);
 	array.image.is_layered = true; /* 7 layers of 5 pixels */
-	cr_assert_eq(put(&planes, &argument, &got), -EINVAL);
-	cr_assert_eq(put(&rows, &argument, &got), 0);
+	cr_assert_eq(put_image_argument(&planes, &argument, &got), -EINVAL);
+	cr_assert_eq(put_image_argument(&rows, &argument, &got), 0);
 	cr_expect(got.size[0] == 7 && got.size[1] == 5 && got.size[2] == 1);
 	rows = parameter_of("SYCL_IMAGE_READ_2D_LAYERED");
-	cr_assert_eq(put(&rows, &argument, &got), -EINVAL);
+	cr_assert_eq(put_image_argument(&rows, &argument, &got), -EINVAL);
 }
 
-Test(cuda_images, S1_every_sampler_has_a_texture_of_its_own, .init = setup)
+Test(cuda_images, S1_every_sampler_has_a_texture_of_its_own, .init = setup_array)
 {
 	struct cuda_parameter parameter = parameter_of("SYCL_IMAGE_SAMPLED_2D");
 	bool seen[CUDA_TEXTURES] = {false};
@@ -159,14 +160,14 @@ Test(cuda_images, S1_every_sampler_has_a_texture_of_its_own, .init = setup)
 		struct backend_argument argument = sampled(
 			(enum backend_addressing)(BACKEND_ADDRESSING_MIRRORED_REPEAT + i / 4),
 			i & 2, i & 1);
-		cr_assert_eq(put(&parameter, &argument, &got), 0);
+		cr_assert_eq(put_image_argument(&parameter, &argument, &got), 0);
 		cr_assert(got.object >= TEXTURE && got.object < TEXTURE + CUDA_TEXTURES);
 		cr_expect_not(seen[got.object - TEXTURE]);
 		seen[got.object - TEXTURE] = true;
 	}
 }
 
-Test(cuda_images, E14_what_does_not_fit_the_preludes_type_is_refused, .init = setup)
+Test(cuda_images, E14_what_does_not_fit_the_preludes_type_is_refused, .init = setup_array)
 {
 	struct cuda_image_argument got;
 	static const struct {
@@ -182,36 +183,37 @@ Test(cuda_images, E14_what_does_not_fit_the_preludes_type_is_refused, .init = se
 		struct backend_argument argument =
 			cases[i].sampled ? sampled(BACKEND_ADDRESSING_CLAMP, false, false)
 					 : unsampled(cases[i].writes);
-		cr_expect_eq(put(&parameter, &argument, &got), -EINVAL, "%s", cases[i].type);
+		cr_expect_eq(put_image_argument(&parameter, &argument, &got), -EINVAL, "%s",
+			     cases[i].type);
 		cr_expect_eq(got.object, 0xeeeeeeeeeeeeeeee, "something was written");
 	}
 	struct cuda_parameter parameter = parameter_of("SYCL_IMAGE_READ_2D");
 	struct backend_argument argument = unsampled(false);
 	parameter.size_bytes -= 8; /* of an older prelude, from a cache */
-	cr_expect_eq(put(&parameter, &argument, &got), -EINVAL);
+	cr_expect_eq(put_image_argument(&parameter, &argument, &got), -EINVAL);
 	parameter = parameter_of("SYCL_IMAGE_READ_2D");
 	argument.image.memory = &buffer;
-	cr_expect_eq(put(&parameter, &argument, &got), -EINVAL);
+	cr_expect_eq(put_image_argument(&parameter, &argument, &got), -EINVAL);
 }
 
-Test(cuda_images, E14_E23_plain_words_take_textures_and_surfaces, .init = setup)
+Test(cuda_images, E14_E23_plain_words_take_textures_and_surfaces, .init = setup_array)
 {
 	struct cuda_image_argument got;
 	struct cuda_parameter word = {.size_bytes = 8, .kind = BACKEND_ARGUMENT_VALUE};
 	struct backend_argument argument = sampled(BACKEND_ADDRESSING_CLAMP, true, true);
-	cr_assert_eq(put(&word, &argument, &got), 0);
+	cr_assert_eq(put_image_argument(&word, &argument, &got), 0);
 	cr_expect_eq(got.object, TEXTURE + cuda_texture_index(&argument.image.sampler));
 	cr_expect_eq(got.format, 0xeeeeeeee, "a word wrote more");
 	argument = unsampled(true);
 	word.kind = BACKEND_ARGUMENT_UNKNOWN;
-	cr_assert_eq(put(&word, &argument, &got), 0);
+	cr_assert_eq(put_image_argument(&word, &argument, &got), 0);
 	cr_expect_eq(got.object, SURFACE);
 	/* The kernel could write it. */
 	argument = unsampled(false);
-	cr_expect_eq(put(&word, &argument, &got), -EINVAL);
+	cr_expect_eq(put_image_argument(&word, &argument, &got), -EINVAL);
 	argument = unsampled(true);
 	word.size_bytes = 4;
-	cr_expect_eq(put(&word, &argument, &got), -EINVAL);
+	cr_expect_eq(put_image_argument(&word, &argument, &got), -EINVAL);
 	word = (struct cuda_parameter){.size_bytes = 8, .kind = BACKEND_ARGUMENT_GLOBAL};
-	cr_expect_eq(put(&word, &argument, &got), -EINVAL);
+	cr_expect_eq(put_image_argument(&word, &argument, &got), -EINVAL);
 }

@@ -7,7 +7,8 @@
 
 TestSuite(cuda_options, .timeout = 10);
 
-static void expect(const char *text, bool portable, uint32_t count, const char *const *words)
+static void expect_options(const char *text, bool portable, uint32_t count,
+			   const char *const *words)
 {
 	struct cuda_options options;
 
@@ -20,15 +21,15 @@ static void expect(const char *text, bool portable, uint32_t count, const char *
 
 Test(cuda_options, words_are_separated_and_quotes_keep_blanks)
 {
-	expect("", false, 0, NULL);
-	expect(NULL, false, 0, NULL);
-	expect("  \t\n", false, 0, NULL);
-	expect("-DN=4", false, 1, (const char *[]){"-DN=4"});
-	expect(" -DA  -I '/a b' ", false, 3, (const char *[]){"-DA", "-I", "/a b"});
-	expect("-DT=\"unsigned int\" -DS='a\"b' x\\ y", false, 3,
-	       (const char *[]){"-DT=unsigned int", "-DS=a\"b", "x y"});
-	expect("'' \"\"", false, 2, (const char *[]){"", ""});
-	expect("a\\", false, 1, (const char *[]){"a\\"});
+	expect_options("", false, 0, NULL);
+	expect_options(NULL, false, 0, NULL);
+	expect_options("  \t\n", false, 0, NULL);
+	expect_options("-DN=4", false, 1, (const char *[]){"-DN=4"});
+	expect_options(" -DA  -I '/a b' ", false, 3, (const char *[]){"-DA", "-I", "/a b"});
+	expect_options("-DT=\"unsigned int\" -DS='a\"b' x\\ y", false, 3,
+		       (const char *[]){"-DT=unsigned int", "-DS=a\"b", "x y"});
+	expect_options("'' \"\"", false, 2, (const char *[]){"", ""});
+	expect_options("a\\", false, 1, (const char *[]){"a\\"});
 }
 
 Test(cuda_options, what_is_opencls_is_translated_for_portable_sources)
@@ -36,8 +37,8 @@ Test(cuda_options, what_is_opencls_is_translated_for_portable_sources)
 	static const char text[] =
 		"-cl-std=CL1.2 -cl-fast-relaxed-math -DN=1 -cl-mad-enable -cl-denorms-are-zero";
 
-	expect(text, true, 2, (const char *[]){"--use_fast_math", "--ftz=true"});
-	expect("-cl-mad-enable", false, 1, (const char *[]){"-cl-mad-enable"});
+	expect_options(text, true, 2, (const char *[]){"--use_fast_math", "--ftz=true"});
+	expect_options("-cl-mad-enable", false, 1, (const char *[]){"-cl-mad-enable"});
 }
 
 /* As lines of the source, so that they do not hold for the compiler's own headers. */

@@ -10,7 +10,7 @@
 TestSuite(cuda_symbol, .timeout = 10);
 
 /* "name(type, type)", with ! behind pointers to const and @ behind local memory. */
-static void expect(const char *symbol, const char *expected)
+static void expect_symbol(const char *symbol, const char *expected)
 {
 	char text[2048];
 	struct cuda_symbol *parsed = NULL;
@@ -34,46 +34,51 @@ static void expect(const char *symbol, const char *expected)
 Test(cuda_symbol, names_and_types_are_read)
 {
 	/* __global__ void saxpy(const float *x, float *y, float a) */
-	expect("_Z5saxpyPKfPff", "saxpy(float const*^!, float*^, float)");
-	expect("_Z3nopv", "nop()");
+	expect_symbol("_Z5saxpyPKfPff", "saxpy(float const*^!, float*^, float)");
+	expect_symbol("_Z3nopv", "nop()");
 	/* namespace a { namespace b { __global__ void deep(const float4 *, float4 *, int, unsigned
 	 * long long) */
-	expect("_ZN1a1b4deepEPK6float4PS1_iy",
-	       "a::b::deep(float4 const*^!, float4*^, int, unsigned long long)");
+	expect_symbol("_ZN1a1b4deepEPK6float4PS1_iy",
+		      "a::b::deep(float4 const*^!, float4*^, int, unsigned long long)");
 	/* in a namespace without a name */
-	expect("_ZN36_GLOBAL__N__00000000_6_kernel__Z1kPf2anEPi", "an(int*^)");
-	expect("_Z2k2PFviPfEPA4_fPK1sxPS4_",
-	       "k2(function*^, float[]*^, s const*^!, long long, s*^)");
-	expect("_Z1wN2ns1vEPS0_NS_5inner4deepIS0_EEPNS3_IfEES5_",
-	       "w(ns::v, ns::v*^, ns::inner::deep<ns::v>, ns::inner::deep<float>*^, ns::inner::deep<float>)");
+	expect_symbol("_ZN36_GLOBAL__N__00000000_6_kernel__Z1kPf2anEPi", "an(int*^)");
+	expect_symbol("_Z2k2PFviPfEPA4_fPK1sxPS4_",
+		      "k2(function*^, float[]*^, s const*^!, long long, s*^)");
+	expect_symbol(
+		"_Z1wN2ns1vEPS0_NS_5inner4deepIS0_EEPNS3_IfEES5_",
+		"w(ns::v, ns::v*^, ns::inner::deep<ns::v>, ns::inner::deep<float>*^, ns::inner::deep<float>)");
 }
 
 /* template <class T> __global__ void tk(T *, T), and others: instances have the type of the result
  * first. */
 Test(cuda_symbol, instances_of_templates_have_their_arguments)
 {
-	expect("_Z2tkIfEvPT_S0_", "tk<float>(float*^, float)");
-	expect("_Z3twoIPfEvT_PS1_PN2ns1vEPKS1_",
-	       "two<float*>(float*^, float**^, ns::v*^, float* const*^!)");
-	expect("_ZN2ns5multiIfLi3ELb1EEEvPT_PKS1_NS_1vEPS5_S2_",
-	       "ns::multi<float, 3, true>(float*^, float const*^!, ns::v, ns::v*^, float*^)");
-	expect("_ZN2ns5multiINS_1vELin3ELb0EEEvPT_PKS2_S1_PS1_S3_",
-	       "ns::multi<ns::v, -3, false>(ns::v*^, ns::v const*^!, ns::v, ns::v*^, ns::v*^)");
-	expect("_Z2k33vecILi3EfEPS0_S_ILi2E1sEPKS0_PKfPKS7_PVi",
-	       "k3(vec<3, float>, vec<3, float>*^, vec<2, s>, vec<3, float> const*^!, float const*^!, "
-	       "float const* const*^!, int volatile*^)");
+	expect_symbol("_Z2tkIfEvPT_S0_", "tk<float>(float*^, float)");
+	expect_symbol("_Z3twoIPfEvT_PS1_PN2ns1vEPKS1_",
+		      "two<float*>(float*^, float**^, ns::v*^, float* const*^!)");
+	expect_symbol(
+		"_ZN2ns5multiIfLi3ELb1EEEvPT_PKS1_NS_1vEPS5_S2_",
+		"ns::multi<float, 3, true>(float*^, float const*^!, ns::v, ns::v*^, float*^)");
+	expect_symbol(
+		"_ZN2ns5multiINS_1vELin3ELb0EEEvPT_PKS2_S1_PS1_S3_",
+		"ns::multi<ns::v, -3, false>(ns::v*^, ns::v const*^!, ns::v, ns::v*^, ns::v*^)");
+	expect_symbol(
+		"_Z2k33vecILi3EfEPS0_S_ILi2E1sEPKS0_PKfPKS7_PVi",
+		"k3(vec<3, float>, vec<3, float>*^, vec<2, s>, vec<3, float> const*^!, float const*^!, "
+		"float const* const*^!, int volatile*^)");
 }
 
 /* The prelude's SYCL_LOCAL, which may come again as a substitution. */
 Test(cuda_symbol, local_memory_of_the_prelude_is_known)
 {
-	expect("_Z3redPf11sycl_local_IfES0_I6float4E",
-	       "red(float*^, SYCL_LOCAL(float)@, SYCL_LOCAL(float4)@)");
-	expect("_Z2k1PfS_PKf11sycl_local_IfES2_IS0_ES3_1sPS5_6float4PS7_2enbhlmPS_S2_IS5_ES2_IS7_EPKS5_",
-	       "k1(float*^, float*^, float const*^!, SYCL_LOCAL(float)@, SYCL_LOCAL(float const)@!, "
-	       "SYCL_LOCAL(float)@, "
-	       "s, s*^, float4, float4*^, en, bool, unsigned char, long, unsigned long, float**^, SYCL_LOCAL(s)@, "
-	       "SYCL_LOCAL(float4)@, s const*^!)");
+	expect_symbol("_Z3redPf11sycl_local_IfES0_I6float4E",
+		      "red(float*^, SYCL_LOCAL(float)@, SYCL_LOCAL(float4)@)");
+	expect_symbol(
+		"_Z2k1PfS_PKf11sycl_local_IfES2_IS0_ES3_1sPS5_6float4PS7_2enbhlmPS_S2_IS5_ES2_IS7_EPKS5_",
+		"k1(float*^, float*^, float const*^!, SYCL_LOCAL(float)@, SYCL_LOCAL(float const)@!, "
+		"SYCL_LOCAL(float)@, "
+		"s, s*^, float4, float4*^, en, bool, unsigned char, long, unsigned long, float**^, SYCL_LOCAL(s)@, "
+		"SYCL_LOCAL(float4)@, s const*^!)");
 }
 
 Test(cuda_symbol, others_are_refused)

@@ -48,7 +48,7 @@ struct CUgraph_st {
 struct driver driver;
 static struct CUstream_st *streams;
 
-static struct operation *put(CUstream stream, enum kind kind)
+static struct operation *put_operation(CUstream stream, enum kind kind)
 {
 	struct operation *operation = calloc(1, sizeof(*operation));
 
@@ -108,7 +108,7 @@ static CUresult stream_wait(CUstream stream, CUevent event, unsigned flags)
 	driver.counts.waits++;
 	if (driver.dead)
 		return driver.dead;
-	struct operation *operation = put(stream, WAIT);
+	struct operation *operation = put_operation(stream, WAIT);
 	operation->event = event;
 	operation->generation =
 		event->recorded; /* what was recorded until now, whatever comes later */
@@ -121,7 +121,7 @@ static CUresult stream_write(CUstream stream, CUdeviceptr address, cuuint32_t va
 	driver.counts.writes++;
 	if (driver.dead || driver.write_result)
 		return driver.dead ? driver.dead : driver.write_result;
-	struct operation *operation = put(stream, WRITE_WORD);
+	struct operation *operation = put_operation(stream, WRITE_WORD);
 	operation->address = address;
 	operation->value = value;
 	return CUDA_SUCCESS;
@@ -163,7 +163,7 @@ static CUresult event_record(CUevent event, CUstream stream)
 	driver.counts.records++;
 	if (driver.dead)
 		return driver.dead;
-	struct operation *operation = put(stream, RECORD);
+	struct operation *operation = put_operation(stream, RECORD);
 	operation->event = event;
 	operation->generation = ++event->recorded;
 	return CUDA_SUCCESS;
@@ -220,9 +220,9 @@ static CUresult function_load(CUfunction function)
 	return CUDA_SUCCESS;
 }
 
-static CUresult launch(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-		       unsigned by, unsigned bz, unsigned shared, CUstream stream,
-		       void **parameters, void **extra)
+static CUresult launch_operation(CUfunction function, unsigned gx, unsigned gy, unsigned gz,
+				 unsigned bx, unsigned by, unsigned bz, unsigned shared,
+				 CUstream stream, void **parameters, void **extra)
 {
 	(void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared, (void)parameters,
 		(void)extra;
@@ -231,7 +231,7 @@ static CUresult launch(CUfunction function, unsigned gx, unsigned gy, unsigned g
 		return driver.dead;
 	if (driver.launch_result != CUDA_SUCCESS && driver.launches_before_failure-- == 0)
 		return driver.launch_result;
-	put(stream, RUN_KERNEL)->id = ((struct backend_kernel *)(void *)function)->id;
+	put_operation(stream, RUN_KERNEL)->id = ((struct backend_kernel *)(void *)function)->id;
 	return CUDA_SUCCESS;
 }
 
@@ -240,7 +240,8 @@ static CUresult launch_ex(const CUlaunchConfig *configuration, CUfunction functi
 {
 	cr_assert_eq(configuration->numAttrs, 1);
 	cr_assert_eq(configuration->attrs[0].id, CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
-	return launch(function, 1, 1, 1, 1, 1, 1, 0, configuration->hStream, parameters, extra);
+	return launch_operation(function, 1, 1, 1, 1, 1, 1, 0, configuration->hStream, parameters,
+				extra);
 }
 
 static CUresult graph_create(CUgraph *graph, unsigned flags)
@@ -349,7 +350,7 @@ static CUresult graph_launch(CUgraphExec executable, CUstream stream)
 	for (uint32_t i = 0; i < graph->count; i++) {
 		const struct CUgraphNode_st *node = graph->nodes[i];
 		struct operation *operation =
-			put(stream, node->is_kernel ? RUN_KERNEL : WRITE_WORD);
+			put_operation(stream, node->is_kernel ? RUN_KERNEL : WRITE_WORD);
 		operation->id = node->id;
 		operation->address = node->address;
 		operation->value = node->value;
@@ -397,7 +398,7 @@ static const struct cuda_library library = {
 	.cuModuleUnload = module_unload,
 	.cuModuleGetFunction = module_function,
 	.cuFuncLoad = function_load,
-	.cuLaunchKernel = launch,
+	.cuLaunchKernel = launch_operation,
 	.cuLaunchKernelEx = launch_ex,
 	.cuGraphCreate = graph_create,
 	.cuGraphDestroy = graph_destroy,
@@ -517,7 +518,7 @@ int cuda_transfer_enqueue(struct backend_lane *lane, const struct backend_comman
 {
 	if (command->transfer.size_bytes == 0)
 		return cuda_fault_words(fault_out, -EINVAL, -8, "a transfer that is refused");
-	put(lane->stream, RUN_KERNEL)->id = 1000 + (int)command->kind;
+	put_operation(lane->stream, RUN_KERNEL)->id = 1000 + (int)command->kind;
 	if (command->kind == BACKEND_COMMAND_READ)
 		*finish_out =
 			(struct cuda_finish *)(void *)&driver; /* something that is not NULL */
@@ -528,7 +529,7 @@ int cuda_event_enqueue(struct backend_lane *lane, const struct backend_command *
 		       struct backend_fault *fault_out)
 {
 	(void)fault_out;
-	put(lane->stream, RUN_KERNEL)->id = 1000 + (int)command->kind;
+	put_operation(lane->stream, RUN_KERNEL)->id = 1000 + (int)command->kind;
 	return 0;
 }
 
@@ -551,7 +552,7 @@ int cuda_native_call(struct backend_lane *lane, const struct backend_command *co
 		     const struct cuda_native_memories *memories, struct backend_fault *fault_out)
 {
 	(void)memories;
-	put(lane->stream, RUN_KERNEL)->id = 1000 + (int)command->kind;
+	put_operation(lane->stream, RUN_KERNEL)->id = 1000 + (int)command->kind;
 	return command->native.function(command->native.context, NULL) == 0
 		       ? 0
 		       : cuda_fault_words(fault_out, -EIO, -1, "a function that fails");
@@ -563,7 +564,7 @@ int cuda_graph_launch(const struct cuda_lane_state *state, struct backend_graph 
 	(void)graph;
 	(void)value;
 	(void)fault_out;
-	put(state->lane->stream, RUN_KERNEL)->id = 1000 + (int)BACKEND_COMMAND_GRAPH;
+	put_operation(state->lane->stream, RUN_KERNEL)->id = 1000 + (int)BACKEND_COMMAND_GRAPH;
 	return 0;
 }
 

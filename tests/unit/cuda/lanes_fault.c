@@ -251,7 +251,7 @@ Test(cuda_lanes_fault, a_word_that_could_not_be_sent_is_made_up_for)
 }
 
 static uint32_t woken;
-static void wake(void *token)
+static void count_wake(void *token)
 {
 	(void)token;
 	woken++;
@@ -275,7 +275,7 @@ Test(cuda_lanes_fault, I11_every_result_is_a_sentence_with_its_number_and_the_dr
 	struct backend_device *device = lanes_device(16, true);
 	struct backend_fault fault;
 
-	device->wake = wake;
+	device->wake = count_wake;
 	for (int result = 1; result < 1000; result++) {
 		fault = (struct backend_fault){0};
 		int error = cuda_fault(NULL, &device->backend->library, (CUresult)result, &fault,

@@ -48,8 +48,8 @@ struct model {
 	bool has_fence; /* `fence` and accesses with an order: 7.0 and more */
 };
 
-__attribute__((format(printf, 2, 3))) static void expect(struct model *model, const char *format,
-							 ...)
+__attribute__((format(printf, 2, 3))) static void expect_ptx(struct model *model,
+							     const char *format, ...)
 {
 	va_list list;
 
@@ -89,9 +89,9 @@ static void expect_fences(struct model *model)
 {
 	for (enum order order = 0; order < ORDERS; order++)
 		for (enum scope scope = 0; scope < SCOPES; scope++) {
-			expect(model,
-			       "sycl_atomic_fence(SYCL_MEMORY_ORDER_%s, SYCL_MEMORY_SCOPE_%s)",
-			       order_names[order], scope_names[scope]);
+			expect_ptx(model,
+				   "sycl_atomic_fence(SYCL_MEMORY_ORDER_%s, SYCL_MEMORY_SCOPE_%s)",
+				   order_names[order], scope_names[scope]);
 			instruct_fence(model, order, scope);
 			model->count++;
 		}
@@ -102,7 +102,7 @@ static void expect_fences(struct model *model)
 			   {"sycl_fence_acquire()", ACQUIRE},
 			   {"sycl_fence_release()", RELEASE}};
 	for (size_t i = 0; i < sizeof(short_words) / sizeof(*short_words); i++) {
-		expect(model, "%s", short_words[i].word);
+		expect_ptx(model, "%s", short_words[i].word);
 		instruct_fence(model, short_words[i].order, DEVICE);
 		model->count++;
 	}
@@ -112,19 +112,20 @@ static void expect_fences(struct model *model)
  * write of any of its work-items. */
 static void expect_barriers(struct model *model)
 {
-	expect(model, "sycl_group_barrier()");
+	expect_ptx(model, "sycl_group_barrier()");
 	instruct(model, "bar.sync ");
 	model->count++;
 	for (enum scope scope = 0; scope < SCOPES; scope++) {
-		expect(model, "sycl_group_barrier_scope(SYCL_MEMORY_SCOPE_%s)", scope_names[scope]);
+		expect_ptx(model, "sycl_group_barrier_scope(SYCL_MEMORY_SCOPE_%s)",
+			   scope_names[scope]);
 		instruct_fence(model, scope > WORK_GROUP ? ACQ_REL : RELAXED, scope);
 		instruct(model, "bar.sync ");
 		instruct_fence(model, scope > WORK_GROUP ? ACQ_REL : RELAXED, scope);
 		model->count++;
 	}
 	for (enum scope scope = WORK_GROUP; scope < SCOPES; scope++) {
-		expect(model, "sycl_sub_group_barrier_scope(SYCL_MEMORY_SCOPE_%s)",
-		       scope_names[scope]);
+		expect_ptx(model, "sycl_sub_group_barrier_scope(SYCL_MEMORY_SCOPE_%s)",
+			   scope_names[scope]);
 		instruct_fence(model, ACQ_REL, scope);
 		instruct(model, "bar.warp.sync ");
 		instruct_fence(model, ACQ_REL, scope);
@@ -138,10 +139,11 @@ static void expect_change(struct model *model, const char *where, unsigned type,
 			  const char *instruction, bool tries, bool takes_two, enum order order,
 			  enum scope scope)
 {
-	expect(model,
-	       "sycl_atomic_%s_explicit((%s(%s))p, %sv, SYCL_MEMORY_ORDER_%s, SYCL_MEMORY_SCOPE_%s)",
-	       word, where, type_names[type], takes_two ? "v, " : "", order_names[order],
-	       scope_names[scope]);
+	expect_ptx(
+		model,
+		"sycl_atomic_%s_explicit((%s(%s))p, %sv, SYCL_MEMORY_ORDER_%s, SYCL_MEMORY_SCOPE_%s)",
+		word, where, type_names[type], takes_two ? "v, " : "", order_names[order],
+		scope_names[scope]);
 	if (order != ACQUIRE)
 		instruct_fence(model, order, scope);
 	if (tries)
@@ -186,9 +188,10 @@ static void expect_accesses(struct model *model, const char *where, unsigned typ
 {
 	const char *name = type_names[type];
 
-	expect(model,
-	       "r = sycl_atomic_load_explicit((%s(%s))p, SYCL_MEMORY_ORDER_%s, SYCL_MEMORY_SCOPE_%s)",
-	       where, name, order_names[order], scope_names[scope]);
+	expect_ptx(
+		model,
+		"r = sycl_atomic_load_explicit((%s(%s))p, SYCL_MEMORY_ORDER_%s, SYCL_MEMORY_SCOPE_%s)",
+		where, name, order_names[order], scope_names[scope]);
 	if (model->has_fence)
 		instruct(model, "ld.%s.%s ", order == RELAXED ? "relaxed" : "acquire",
 			 ptx_scopes[scope]);
@@ -197,9 +200,10 @@ static void expect_accesses(struct model *model, const char *where, unsigned typ
 	if (!model->has_fence)
 		instruct_fence(model, order, scope);
 	model->count++;
-	expect(model,
-	       "sycl_atomic_store_explicit((%s(%s))p, v, SYCL_MEMORY_ORDER_%s, SYCL_MEMORY_SCOPE_%s)",
-	       where, name, order_names[order], scope_names[scope]);
+	expect_ptx(
+		model,
+		"sycl_atomic_store_explicit((%s(%s))p, v, SYCL_MEMORY_ORDER_%s, SYCL_MEMORY_SCOPE_%s)",
+		where, name, order_names[order], scope_names[scope]);
 	if (!model->has_fence)
 		instruct_fence(model, order, scope);
 	if (model->has_fence)
@@ -226,16 +230,16 @@ static void expect_atomics(struct model *model, const char *where, unsigned type
 /* Nothing said: relaxed, at the device's scope. */
 static void expect_defaults(struct model *model)
 {
-	expect(model, "sycl_atomic_add((SYCL_GLOBAL(int))p, v)");
+	expect_ptx(model, "sycl_atomic_add((SYCL_GLOBAL(int))p, v)");
 	instruct(model, "atom.relaxed.gpu.add ");
 	model->count++;
-	expect(model, "sycl_atomic_compare_exchange((SYCL_GLOBAL(int))p, v, v)");
+	expect_ptx(model, "sycl_atomic_compare_exchange((SYCL_GLOBAL(int))p, v, v)");
 	instruct(model, "atom.relaxed.gpu.cas ");
 	model->count++;
-	expect(model, "r = sycl_atomic_load((SYCL_GLOBAL(int))p)");
+	expect_ptx(model, "r = sycl_atomic_load((SYCL_GLOBAL(int))p)");
 	instruct(model, model->has_fence ? "ld.relaxed.gpu " : "ld.volatile ");
 	model->count++;
-	expect(model, "sycl_atomic_store((SYCL_GLOBAL(int))p, v)");
+	expect_ptx(model, "sycl_atomic_store((SYCL_GLOBAL(int))p, v)");
 	instruct(model, model->has_fence ? "st.relaxed.gpu " : "st.volatile ");
 	model->count++;
 }
@@ -373,7 +377,7 @@ static void read_body(const char *at, const char *end, char text[512])
 	}
 }
 
-static void check(const struct model *model, const char *ptx, int architecture)
+static void check_ptx(const struct model *model, const char *ptx, int architecture)
 {
 	for (size_t i = 0; i < model->count; i++) {
 		char name[64], text[512], number[24];
@@ -410,7 +414,7 @@ static void compile_and_check(const struct model *model)
 			continue;
 		nvrtc.newest = architectures[i];
 		char *ptx = compile(&nvrtc, prelude, source);
-		check(model, ptx, architectures[i]);
+		check_ptx(model, ptx, architectures[i]);
 		free(ptx);
 	}
 	free(prelude);

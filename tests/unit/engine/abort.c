@@ -18,7 +18,7 @@ void __assert_fail(const char *assertion, const char *file, unsigned line, const
 
 TestSuite(engine_abort, .timeout = 30);
 
-static void fail(void)
+static void fail_assertion(void)
 {
 	__assert_fail("found->ref_count > 0", "/some/where/pocl.c", 12, "f");
 }
@@ -45,7 +45,7 @@ static struct flight_page *fail_in_child(uint32_t known, void (*how)(void))
 
 Test(engine_abort, the_words_of_an_assertion_are_in_the_flight_page)
 {
-	struct flight_page *page = fail_in_child(FLIGHT_FAULT_NONE, fail);
+	struct flight_page *page = fail_in_child(FLIGHT_FAULT_NONE, fail_assertion);
 	cr_expect(eq(u32, atomic_load(&page->fault.known), FLIGHT_FAULT_ABORTED));
 	cr_expect(eq(str, page->fault.text,
 		     (char *)(uintptr_t) "pocl.c:12: f: Assertion `found->ref_count > 0' failed."));
@@ -54,7 +54,7 @@ Test(engine_abort, the_words_of_an_assertion_are_in_the_flight_page)
 
 Test(engine_abort, a_device_that_has_failed_before_stays_the_reason)
 {
-	struct flight_page *page = fail_in_child(FLIGHT_FAULT_DEVICE, fail);
+	struct flight_page *page = fail_in_child(FLIGHT_FAULT_DEVICE, fail_assertion);
 	cr_expect(eq(u32, atomic_load(&page->fault.known), FLIGHT_FAULT_DEVICE));
 	(void)munmap(page, sizeof(*page));
 }

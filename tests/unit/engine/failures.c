@@ -8,7 +8,7 @@
 
 TestSuite(failures, .timeout = 20);
 
-static void add(struct failure_list *list, uint64_t group, int32_t status, const char *text)
+static void add_failure(struct failure_list *list, uint64_t group, int32_t status, const char *text)
 {
 	struct backend_fault fault;
 	(void)fault_set(&fault, status, "%s", text);
@@ -25,7 +25,8 @@ Test(failures, M9_remembers_exactly_which_groups_failed)
 		seed = seed * 1664525u + 1013904223u;
 		uint32_t group = 1 + (seed >> 8) % GROUPS;
 		if (!failed[group])
-			add(&list, group, group % 5 ? STATUS_KERNEL : STATUS_RUNTIME, "broken");
+			add_failure(&list, group, group % 5 ? STATUS_KERNEL : STATUS_RUNTIME,
+				    "broken");
 		failed[group] = true;
 	}
 	for (uint64_t group = 1; group <= GROUPS; group++) {
@@ -42,15 +43,15 @@ Test(failures, M9_remembers_exactly_which_groups_failed)
 Test(failures, neighbours_with_one_cause_are_one_run)
 {
 	struct failure_list list = {.count = 0};
-	add(&list, 5, STATUS_KERNEL, "first");
-	add(&list, 7, STATUS_KERNEL, "third");
-	add(&list, 6, STATUS_KERNEL, "second");
+	add_failure(&list, 5, STATUS_KERNEL, "first");
+	add_failure(&list, 7, STATUS_KERNEL, "third");
+	add_failure(&list, 6, STATUS_KERNEL, "second");
 	cr_assert(eq(u32, list.count, 1));
 	struct backend_fault cause;
 	cr_assert(failure_list_find(&list, 7, &cause));
 	cr_assert(eq(str, cause.text, "first"));
-	add(&list, 8, STATUS_DEPENDENCY_FAILED, "other");
-	add(&list, 4, STATUS_KERNEL, "zeroth");
+	add_failure(&list, 8, STATUS_DEPENDENCY_FAILED, "other");
+	add_failure(&list, 4, STATUS_KERNEL, "zeroth");
 	cr_assert(eq(u32, list.count, 2));
 	cr_assert(not(failure_list_find(&list, 3, &cause)));
 	cr_assert(not(failure_list_find(&list, 9, &cause)));
@@ -62,7 +63,7 @@ Test(failures, past_the_bound_the_queue_takes_no_more_and_later_numbers_count_as
 	struct failure_list list = {.count = 0};
 	for (uint64_t i = 0; i < FAILURE_RUNS_MAX; i++) {
 		cr_assert(failure_list_open(&list, 2 * i + 1));
-		add(&list, 2 * i + 1, STATUS_KERNEL, "broken");
+		add_failure(&list, 2 * i + 1, STATUS_KERNEL, "broken");
 	}
 	cr_assert(not(failure_list_open(&list, 9001)));
 	cr_assert(not(failure_list_open(&list, 9002)));

@@ -42,7 +42,8 @@ static struct task_requirement whole(uint32_t mode)
 	return (struct task_requirement){.mode = mode, .size_bytes = BYTES};
 }
 
-static int add(struct graph_order *order, uint32_t buffer, struct task_requirement requirement)
+static int add_graph_node(struct graph_order *order, uint32_t buffer,
+			  struct task_requirement requirement)
 {
 	struct buffer *named = &buffers[buffer];
 	const struct graph_order_node node = {
@@ -66,11 +67,11 @@ Test(graph_order, L7_B11_readers_wait_for_the_writer_and_not_for_each_other)
 	struct graph_order order;
 	make_buffers();
 	cr_assert(zero(int, graph_order_init(&order, 5, ++stamp)));
-	cr_assert(zero(int, add(&order, 0, whole(ACCESS_MODE_WRITE))));
-	cr_assert(zero(int, add(&order, 0, whole(ACCESS_MODE_READ))));
-	cr_assert(zero(int, add(&order, 0, whole(ACCESS_MODE_READ))));
-	cr_assert(zero(int, add(&order, 1, whole(ACCESS_MODE_READ))));
-	cr_assert(zero(int, add(&order, 0, whole(ACCESS_MODE_READ_WRITE))));
+	cr_assert(zero(int, add_graph_node(&order, 0, whole(ACCESS_MODE_WRITE))));
+	cr_assert(zero(int, add_graph_node(&order, 0, whole(ACCESS_MODE_READ))));
+	cr_assert(zero(int, add_graph_node(&order, 0, whole(ACCESS_MODE_READ))));
+	cr_assert(zero(int, add_graph_node(&order, 1, whole(ACCESS_MODE_READ))));
+	cr_assert(zero(int, add_graph_node(&order, 0, whole(ACCESS_MODE_READ_WRITE))));
 	cr_assert(waits(&order, 1, 0));
 	cr_assert(waits(&order, 2, 0));
 	cr_assert(not(waits(&order, 2, 1)));
@@ -97,13 +98,13 @@ Test(graph_order, R4_a_condition_stands_for_its_body)
 	body.may_do_nothing = true;
 	make_buffers();
 	cr_assert(zero(int, graph_order_init(&order, 5, ++stamp)));
-	cr_assert(zero(int, add(&order, 0, whole(ACCESS_MODE_WRITE))));
+	cr_assert(zero(int, add_graph_node(&order, 0, whole(ACCESS_MODE_WRITE))));
 	cr_assert(zero(int, graph_order_foresee(&order, &foreseen)));
 	cr_assert(zero(int, graph_order_foresee(&order, &foreseen)));
 	cr_assert(zero(int, graph_order_add(&order, &condition)));
 	cr_assert(zero(int, graph_order_add(&order, &body)));
 	cr_assert(zero(int, graph_order_add(&order, &body)));
-	cr_assert(zero(int, add(&order, 0, whole(ACCESS_MODE_READ))));
+	cr_assert(zero(int, add_graph_node(&order, 0, whole(ACCESS_MODE_READ))));
 	cr_assert(waits(&order, 1, 0), "what the body writes was written before");
 	cr_assert(not(waits(&order, 2, 0)));
 	cr_assert(not(waits(&order, 2, 1)), "it lies in it");
@@ -129,7 +130,7 @@ Test(graph_order, R4_what_a_body_writes_anew_is_needed_all_the_same)
 	node.place = 1;
 	node.may_do_nothing = true;
 	cr_assert(zero(int, graph_order_add(&order, &node)));
-	cr_assert(zero(int, add(&order, 0, whole(ACCESS_MODE_READ))));
+	cr_assert(zero(int, add_graph_node(&order, 0, whole(ACCESS_MODE_READ))));
 	cr_assert(waits(&order, 2, 0));
 	cr_assert(access_mode_needs_contents(order.needs[0].requirement.mode));
 	graph_order_fini(&order);
@@ -140,13 +141,13 @@ Test(graph_order, C6_what_is_written_anew_first_is_not_needed)
 	struct graph_order order;
 	make_buffers();
 	cr_assert(zero(int, graph_order_init(&order, 4, ++stamp)));
-	cr_assert(zero(int, add(&order, 0, part(ACCESS_MODE_WRITE_NO_INIT, 4, 8))));
-	cr_assert(zero(int, add(&order, 0, part(ACCESS_MODE_READ, 4, 8))));
-	cr_assert(zero(int, add(&order, 0, part(ACCESS_MODE_READ_WRITE, 6, 2))));
+	cr_assert(zero(int, add_graph_node(&order, 0, part(ACCESS_MODE_WRITE_NO_INIT, 4, 8))));
+	cr_assert(zero(int, add_graph_node(&order, 0, part(ACCESS_MODE_READ, 4, 8))));
+	cr_assert(zero(int, add_graph_node(&order, 0, part(ACCESS_MODE_READ_WRITE, 6, 2))));
 	cr_assert(eq(u32, order.need_count, 1));
 	cr_assert(not(access_mode_needs_contents(order.needs[0].requirement.mode)));
 	/* A part of it was there before. */
-	cr_assert(zero(int, add(&order, 0, part(ACCESS_MODE_READ, 8, 8))));
+	cr_assert(zero(int, add_graph_node(&order, 0, part(ACCESS_MODE_READ, 8, 8))));
 	cr_assert(eq(u32, order.need_count, 2));
 	cr_assert(access_mode_needs_contents(order.needs[1].requirement.mode));
 	graph_order_fini(&order);
@@ -191,8 +192,8 @@ Test(graph_order, C16_a_buffer_of_no_bytes_orders_too)
 	buffers[0].size_bytes = 0;
 	struct task_requirement nothing = {.mode = ACCESS_MODE_READ_WRITE};
 	cr_assert(zero(int, graph_order_init(&order, 2, ++stamp)));
-	cr_assert(zero(int, add(&order, 0, nothing)));
-	cr_assert(zero(int, add(&order, 0, nothing)));
+	cr_assert(zero(int, add_graph_node(&order, 0, nothing)));
+	cr_assert(zero(int, add_graph_node(&order, 0, nothing)));
 	cr_assert(waits(&order, 1, 0));
 	graph_order_fini(&order);
 }
@@ -206,7 +207,7 @@ Test(graph_order, L1_more_parts_than_there_may_be_are_refused)
 	buffers[0].size_bytes = 1 << 20;
 	cr_assert(zero(int, graph_order_init(&order, 2 * GRAPH_ORDER_PARTS, ++stamp)));
 	while (r == 0 && added < 2 * GRAPH_ORDER_PARTS)
-		r = add(&order, 0, part(ACCESS_MODE_READ_WRITE, 8ull * added++, 4));
+		r = add_graph_node(&order, 0, part(ACCESS_MODE_READ_WRITE, 8ull * added++, 4));
 	cr_assert(eq(int, r, -E2BIG));
 	cr_assert(eq(u32, added, GRAPH_ORDER_PARTS + 1));
 	graph_order_fini(&order);
@@ -223,7 +224,7 @@ struct model {
 
 static uint64_t random_state;
 
-static uint32_t draw(uint32_t below)
+static uint32_t draw_random(uint32_t below)
 {
 	random_state ^= random_state << 13;
 	random_state ^= random_state >> 7;
@@ -236,11 +237,12 @@ static struct task_requirement drawn(void)
 	static const uint32_t modes[] = {ACCESS_MODE_READ, ACCESS_MODE_WRITE,
 					 ACCESS_MODE_READ_WRITE, ACCESS_MODE_WRITE_NO_INIT,
 					 ACCESS_MODE_READ_WRITE_NO_INIT};
-	uint32_t mode = modes[draw(5)], begin = draw(BYTES), bytes = 1 + draw(BYTES - begin);
-	if (draw(3) == 0)
+	uint32_t mode = modes[draw_random(5)], begin = draw_random(BYTES),
+		 bytes = 1 + draw_random(BYTES - begin);
+	if (draw_random(3) == 0)
 		return whole(mode);
 	struct task_requirement requirement = part(mode, begin, bytes);
-	if (draw(2) == 0) /* a ranged accessor orders as the whole buffer */
+	if (draw_random(2) == 0) /* a ranged accessor orders as the whole buffer */
 		requirement.order_offset_bytes = requirement.order_size_bytes = 0;
 	return requirement;
 }
@@ -249,9 +251,9 @@ static void draw_model(struct model *model)
 {
 	memset(model, 0, sizeof(*model));
 	for (uint32_t n = 0; n < NODES; n++) {
-		model->counts[n] = 1 + draw(PER_NODE);
+		model->counts[n] = 1 + draw_random(PER_NODE);
 		for (uint32_t i = 0; i < model->counts[n]; i++) {
-			model->named[n][i] = &buffers[draw(BUFFERS)];
+			model->named[n][i] = &buffers[draw_random(BUFFERS)];
 			model->requirements[n][i] = drawn();
 		}
 	}

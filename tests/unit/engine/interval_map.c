@@ -20,14 +20,14 @@ static struct interval_map map;
 static struct node first, nodes[NODES];
 static uint32_t taken, given;
 
-static struct interval *take(void *context)
+static struct interval *take_node(void *context)
 {
 	(void)context;
 	cr_assert(lt(u32, taken, NODES));
 	return &nodes[taken++].interval;
 }
 
-static void give(void *context, struct interval *interval)
+static void give_node(void *context, struct interval *interval)
 {
 	(void)context;
 	(void)interval;
@@ -39,7 +39,7 @@ static struct node *node_of(struct interval *interval)
 	return (struct node *)(void *)interval;
 }
 
-static void copy(void *context, struct interval *upper, struct interval *lower)
+static void copy_value(void *context, struct interval *upper, struct interval *lower)
 {
 	(void)context;
 	node_of(upper)->value = node_of(lower)->value;
@@ -51,9 +51,10 @@ static bool equal(const struct interval *lower, const struct interval *upper)
 	       ((const struct node *)(const void *)upper)->value;
 }
 
-static const struct interval_ops ops = {.take = take, .give = give, .copy = copy, .equal = equal};
+static const struct interval_ops ops = {
+	.take = take_node, .give = give_node, .copy = copy_value, .equal = equal};
 
-static void begin(void)
+static void begin_map(void)
 {
 	taken = given = 0;
 	first = (struct node){.value = 0};
@@ -81,7 +82,7 @@ static void set(uint64_t from, uint64_t to, int value)
 }
 
 /* All of them, as begin, end, value, begin, end, value ... */
-static void expect(uint32_t count, const uint64_t (*expected)[3])
+static void expect_intervals(uint32_t count, const uint64_t (*expected)[3])
 {
 	cr_assert(eq(u32, map.count, count));
 	for (uint32_t i = 0; i < count; i++) {
@@ -96,12 +97,12 @@ static void expect(uint32_t count, const uint64_t (*expected)[3])
 #define EXPECT(...)                                                                                \
 	do {                                                                                       \
 		static const uint64_t expected[][3] = {__VA_ARGS__};                               \
-		expect(sizeof(expected) / sizeof(expected[0]), expected);                          \
+		expect_intervals(sizeof(expected) / sizeof(expected[0]), expected);                \
 	} while (0)
 
 Test(intervals, one_interval_needs_no_table)
 {
-	begin();
+	begin_map();
 	EXPECT({0, 100, 0});
 	set(0, 100, 3);
 	EXPECT({0, 100, 3});
@@ -139,7 +140,7 @@ Test(intervals, C10_ranges_overlap_when_they_share_a_byte)
 
 Test(intervals, a_part_is_cut_out_and_overwritten)
 {
-	begin();
+	begin_map();
 	set(20, 40, 1);
 	EXPECT({0, 20, 0}, {20, 40, 1}, {40, 100, 0});
 	set(30, 60, 2);
@@ -154,7 +155,7 @@ Test(intervals, a_part_is_cut_out_and_overwritten)
 
 Test(intervals, equal_neighbours_become_one_also_outside_the_range)
 {
-	begin();
+	begin_map();
 	set(0, 10, 1);
 	set(20, 30, 1);
 	set(10, 20, 1);
@@ -176,7 +177,7 @@ static void expect_run(uint64_t from, uint64_t to, uint32_t run_first, uint32_t 
 
 Test(intervals, C10_only_those_that_share_a_byte_are_visited)
 {
-	begin();
+	begin_map();
 	set(20, 40, 1);
 	set(40, 60, 2);
 	expect_run(20, 40, 1, 2);
@@ -200,7 +201,7 @@ Test(intervals, C10_only_those_that_share_a_byte_are_visited)
 
 Test(intervals, a_cut_changes_no_value_and_is_not_made_at_a_bound)
 {
-	begin();
+	begin_map();
 	set(0, 50, 4);
 	cut(25);
 	EXPECT({0, 25, 4}, {25, 50, 4}, {50, 100, 0});
@@ -215,7 +216,7 @@ Test(intervals, a_cut_changes_no_value_and_is_not_made_at_a_bound)
 
 Test(intervals, what_cannot_be_reserved_changes_nothing)
 {
-	begin();
+	begin_map();
 	set(20, 40, 1);
 	cr_expect(eq(int, interval_map_reserve(&map, UINT32_MAX), -ENOMEM));
 	EXPECT({0, 20, 0}, {20, 40, 1}, {40, 100, 0});

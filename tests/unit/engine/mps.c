@@ -15,7 +15,7 @@ enum { SOMEBODY = 54321 };
 
 static char parent[] = "/tmp/sycld-unit-mps-XXXXXX", folder[sizeof(parent) + 16];
 
-static void make(void)
+static void make_pipe_folder(void)
 {
 	cr_assert(ne(ptr, mkdtemp(parent), NULL));
 	(void)snprintf(folder, sizeof(folder), "%s/pipe", parent);
@@ -29,7 +29,7 @@ static void clear(void)
 	(void)rmdir(parent);
 }
 
-TestSuite(engine_mps, .init = make, .fini = clear, .timeout = 20);
+TestSuite(engine_mps, .init = make_pipe_folder, .fini = clear, .timeout = 20);
 
 static bool is_kept_away(void)
 {

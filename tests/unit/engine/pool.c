@@ -13,21 +13,21 @@ enum { FEW = 16, BYTES = 48, BURST = 300, BURST_LARGE = 100 * FEW };
 static struct pool pool;
 static void *taken[BURST_LARGE];
 
-static void setup(void)
+static void setup_pool(void)
 {
 	pool_init(&pool, BYTES, 16, FEW);
 }
 
-static void finish(void)
+static void finish_pool(void)
 {
 	cr_assert(eq(u32, pool.used, 0));
 	pool_fini(&pool);
 	cr_assert(eq(u32, pool.spare, 0));
 }
 
-TestSuite(pool, .timeout = 20, .init = setup);
+TestSuite(pool, .timeout = 20, .init = setup_pool);
 
-static void take(uint32_t count)
+static void take_blocks(uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		taken[i] = pool_take(&pool);
@@ -36,7 +36,7 @@ static void take(uint32_t count)
 	}
 }
 
-static void give(uint32_t count)
+static void give_blocks(uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		pool_give(&pool, taken[i]);
@@ -44,8 +44,8 @@ static void give(uint32_t count)
 
 static void burst(uint32_t count)
 {
-	take(count);
-	give(count);
+	take_blocks(count);
+	give_blocks(count);
 }
 
 static void rest(uint64_t now_ns)
@@ -64,7 +64,7 @@ Test(pool, TC4_a_few_are_kept_in_any_case)
 	void *last = taken[FEW - 1];
 	cr_expect(eq(ptr, pool_take(&pool), last));
 	pool_give(&pool, last);
-	finish();
+	finish_pool();
 }
 
 Test(pool, TC4_as_many_are_kept_as_were_in_use_at_a_time)
@@ -74,7 +74,7 @@ Test(pool, TC4_as_many_are_kept_as_were_in_use_at_a_time)
 	burst(BURST / 2);
 	burst(BURST);
 	cr_expect(eq(u32, pool.spare, BURST));
-	finish();
+	finish_pool();
 }
 
 Test(pool, TC7_after_one_burst_nothing_is_kept_but_the_few)
@@ -82,7 +82,7 @@ Test(pool, TC7_after_one_burst_nothing_is_kept_but_the_few)
 	burst(BURST);
 	rest(SECOND);
 	cr_expect(eq(u32, pool.spare, FEW));
-	finish();
+	finish_pool();
 }
 
 Test(pool, TC4_what_is_needed_again_and_again_is_kept)
@@ -93,13 +93,13 @@ Test(pool, TC4_what_is_needed_again_and_again_is_kept)
 	rest(2 * SECOND);
 	cr_expect(eq(u32, pool.spare, BURST));
 	for (uint64_t i = 0; i < 100; i++) {
-		take(BURST);
+		take_blocks(BURST);
 		cr_assert(eq(u32, pool.spare, 0), "round %lu", i);
-		give(BURST);
+		give_blocks(BURST);
 		rest(2 * SECOND + i * SECOND / 4);
 		cr_assert(eq(u32, pool.spare, BURST), "round %lu", i);
 	}
-	finish();
+	finish_pool();
 }
 
 Test(pool, TC4_small_work_between_bursts_does_not_lose_it)
@@ -113,7 +113,7 @@ Test(pool, TC4_small_work_between_bursts_does_not_lose_it)
 		}
 	}
 	cr_expect(eq(u32, pool.spare, BURST));
-	finish();
+	finish_pool();
 }
 
 Test(pool, TC7_it_falls_when_bursts_come_no_more)
@@ -129,7 +129,7 @@ Test(pool, TC7_it_falls_when_bursts_come_no_more)
 	rest(3 * SECOND + 2 * POOL_WINDOW_NS);
 	cr_expect(eq(u32, pool.spare, FEW));
 	cr_expect(not(pool_is_large(&pool)));
-	finish();
+	finish_pool();
 }
 
 Test(pool, TC7_it_falls_at_once_after_a_long_silence)
@@ -141,7 +141,7 @@ Test(pool, TC7_it_falls_at_once_after_a_long_silence)
 	burst(1);
 	rest(3 * SECOND + 3 * POOL_WINDOW_NS);
 	cr_expect(eq(u32, pool.spare, FEW));
-	finish();
+	finish_pool();
 }
 
 Test(pool, TC7_it_falls_without_any_rest)
@@ -152,29 +152,29 @@ Test(pool, TC7_it_falls_without_any_rest)
 		burst(1);
 	/* One after the other, each time that one comes back. */
 	cr_expect(eq(u32, pool.spare, FEW));
-	finish();
+	finish_pool();
 }
 
 Test(pool, TC4_waiting_for_what_is_in_use_is_no_rest)
 {
-	take(BURST);
-	give(BURST / 2);
+	take_blocks(BURST);
+	give_blocks(BURST / 2);
 	cr_expect(not(pool_trim_idle(&pool, SECOND)));
 	cr_expect(eq(u32, pool.spare, BURST / 2));
 	for (uint32_t i = BURST / 2; i < BURST; i++)
 		pool_give(&pool, taken[i]);
-	finish();
+	finish_pool();
 }
 
 Test(pool, TC7_a_few_that_stay_in_use_keep_nothing_else)
 {
-	take(BURST);
+	take_blocks(BURST);
 	for (uint32_t i = 5; i < BURST; i++)
 		pool_give(&pool, taken[i]);
 	rest(SECOND);
 	cr_expect(eq(u32, pool.spare + pool.used, FEW));
-	give(5);
-	finish();
+	give_blocks(5);
+	finish_pool();
 }
 
 Test(pool, there_is_a_bound_for_what_rests)
@@ -185,7 +185,7 @@ Test(pool, there_is_a_bound_for_what_rests)
 		rest(i * SECOND);
 	}
 	cr_expect(eq(u32, pool.spare, POOL_IDLE_FACTOR * FEW));
-	finish();
+	finish_pool();
 }
 
 Test(pool, TC8_a_rest_is_short)
@@ -196,7 +196,7 @@ Test(pool, TC8_a_rest_is_short)
 	cr_expect(eq(u32, pool.spare, before - POOL_TRIM_AT_ONCE));
 	rest(SECOND);
 	cr_expect(eq(u32, pool.spare, FEW));
-	finish();
+	finish_pool();
 }
 
 Test(pool, what_was_reserved_and_not_taken_goes)
@@ -212,7 +212,7 @@ Test(pool, what_was_reserved_and_not_taken_goes)
 		rest(i * SECOND);
 	}
 	cr_expect(eq(u32, pool.spare, 2 * FEW));
-	finish();
+	finish_pool();
 }
 
 Test(pool, TC4_objects_are_aligned_and_do_not_overlap)

@@ -27,14 +27,14 @@ struct sample {
 	uint8_t values[8 + SHAPE_VALUE_BYTES_MAX];
 };
 
-static Sycl__V1__Argument *add(struct sample *s, Sycl__V1__Argument__ValueCase kind)
+static Sycl__V1__Argument *add_argument(struct sample *s, Sycl__V1__Argument__ValueCase kind)
 {
 	Sycl__V1__Argument *argument = &s->arguments[s->launch.n_arguments++];
 	argument->value_case = kind;
 	return argument;
 }
 
-static void make(struct sample *s)
+static void make_sample(struct sample *s)
 {
 	memset(s, 0, sizeof(*s));
 	sycl__v1__command_group__init(&s->group);
@@ -67,11 +67,13 @@ static void make(struct sample *s)
 	s->launch.offset = s->offset;
 	s->launch.cluster = s->cluster;
 	s->launch.arguments = s->argument_list;
-	add(s, SYCL__V1__ARGUMENT__VALUE_BYTES)->bytes = (ProtobufCBinaryData){4, s->values};
-	add(s, SYCL__V1__ARGUMENT__VALUE_USM_ADDRESS)->usm_address = 1;
-	add(s, SYCL__V1__ARGUMENT__VALUE_ACCESSOR)->offset_bytes = 32;
-	add(s, SYCL__V1__ARGUMENT__VALUE_BYTES)->bytes = (ProtobufCBinaryData){3, s->values + 4};
-	add(s, SYCL__V1__ARGUMENT__VALUE_LOCAL_BYTES)->local_bytes = 128;
+	add_argument(s, SYCL__V1__ARGUMENT__VALUE_BYTES)->bytes =
+		(ProtobufCBinaryData){4, s->values};
+	add_argument(s, SYCL__V1__ARGUMENT__VALUE_USM_ADDRESS)->usm_address = 1;
+	add_argument(s, SYCL__V1__ARGUMENT__VALUE_ACCESSOR)->offset_bytes = 32;
+	add_argument(s, SYCL__V1__ARGUMENT__VALUE_BYTES)->bytes =
+		(ProtobufCBinaryData){3, s->values + 4};
+	add_argument(s, SYCL__V1__ARGUMENT__VALUE_LOCAL_BYTES)->local_bytes = 128;
 }
 
 struct __attribute__((packed)) record {
@@ -95,10 +97,10 @@ static struct record record_of(void)
 Test(engine_shape, a_record_changes_what_is_new_and_nothing_else)
 {
 	static struct sample s;
-	make(&s);
+	make_sample(&s);
 	struct shape *shape = NULL;
 	cr_assert(eq(int, shape_create(&s.group, &shape), 0));
-	make(&s); /* the message is gone after its record */
+	make_sample(&s); /* the message is gone after its record */
 	memset(s.values, 0xee, sizeof(s.values));
 	s.global[0] = 0;
 	struct record record = record_of();
@@ -142,7 +144,7 @@ Test(engine_shape, a_record_changes_what_is_new_and_nothing_else)
 Test(engine_shape, the_group_is_the_message_that_was_not_sent)
 {
 	static struct sample s;
-	make(&s);
+	make_sample(&s);
 	struct shape *shape = NULL;
 	cr_assert(eq(int, shape_create(&s.group, &shape), 0));
 	struct record record = record_of();
@@ -170,7 +172,7 @@ Test(engine_shape, the_group_is_the_message_that_was_not_sent)
 Test(engine_shape, a_record_of_another_length_generation_or_flag_is_refused)
 {
 	static struct sample s;
-	make(&s);
+	make_sample(&s);
 	struct shape *shape = NULL;
 	cr_assert(eq(int, shape_create(&s.group, &shape), 0));
 	cr_assert(eq(u32, shape_generation(shape), 9));
@@ -219,7 +221,7 @@ static int try(const struct sample *s)
 Test(engine_shape, what_is_more_than_a_shape_may_have_is_refused)
 {
 	static struct sample s;
-	make(&s);
+	make_sample(&s);
 	s.group.n_requirements = SHAPE_REQUIREMENTS_MAX;
 	s.group.n_depends_on = SHAPE_EVENTS_MAX;
 	s.launch.n_global = s.launch.n_local = s.launch.n_offset = s.launch.n_cluster = 3;
@@ -249,7 +251,7 @@ Test(engine_shape, what_is_more_than_a_shape_may_have_is_refused)
 Test(engine_shape, a_group_without_anything_that_changes_has_an_empty_rest)
 {
 	static struct sample s;
-	make(&s);
+	make_sample(&s);
 	s.group.n_depends_on = 0;
 	s.launch.n_arguments = 0;
 	struct shape *shape = NULL;
@@ -264,7 +266,7 @@ Test(engine_shape, a_group_without_anything_that_changes_has_an_empty_rest)
 Test(engine_shape, TG2_a_record_repeats_its_shape_or_does_not)
 {
 	static struct sample s;
-	make(&s);
+	make_sample(&s);
 	s.group.n_depends_on = 0;
 	struct shape *shape = NULL;
 	cr_assert(eq(int, shape_create(&s.group, &shape), 0));
@@ -315,7 +317,7 @@ Test(engine_shape, TG2_some_shapes_make_no_bursts)
 {
 	static struct sample s;
 	for (int i = 0; i < 7; i++) {
-		make(&s);
+		make_sample(&s);
 		s.group.n_depends_on = i == 0 ? 1 : 0;
 		if (i == 1)
 			s.global[1] = 0;

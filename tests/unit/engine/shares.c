@@ -15,7 +15,7 @@ TestSuite(shares, .timeout = 10);
 
 static struct engine engine;
 
-static void start(void)
+static void start_share_lists(void)
 {
 	list_init(&engine.shared_memories);
 	list_init(&engine.event_shares);
@@ -73,7 +73,7 @@ Test(shares, F10_what_could_block_or_is_no_memory_is_refused)
 	cr_assert(not(descriptor_may_be_memory(1000)));
 }
 
-Test(shares, F10_memory_is_found_by_its_name_while_a_buffer_holds_it, .init = start)
+Test(shares, F10_memory_is_found_by_its_name_while_a_buffer_holds_it, .init = start_share_lists)
 {
 	struct buffer first = {.size_bytes = 4096}, second = {.size_bytes = 4096};
 	struct shared_memory *memory = shared_memory_create(&engine, BACKEND_EXPORT_VMM, 2, 4096);
@@ -110,7 +110,7 @@ Test(shares, F10_memory_is_found_by_its_name_while_a_buffer_holds_it, .init = st
 	shared_memory_leave(&second);
 }
 
-Test(shares, F10_memory_is_found_by_its_handle, .init = start)
+Test(shares, F10_memory_is_found_by_its_handle, .init = start_share_lists)
 {
 	struct buffer buffer = {.size_bytes = 4096};
 	struct shared_memory *memory =
@@ -127,7 +127,7 @@ Test(shares, F10_memory_is_found_by_its_handle, .init = start)
 	shared_memory_leave(&buffer);
 }
 
-Test(shares, F10_events_are_found_by_device_and_handle, .init = start)
+Test(shares, F10_events_are_found_by_device_and_handle, .init = start_share_lists)
 {
 	struct sched_event *sched = (struct sched_event *)(uintptr_t)4096;
 	uint8_t handle[SHARE_HANDLE_BYTES] = {1, 2, 3};

@@ -44,7 +44,7 @@ static bool wants(const struct world *world, const struct world_client *client)
 	       world->now_ns < client->until_ns && world->now_ns >= client->next_ns;
 }
 
-static void ask(struct world *world, struct world_client *client)
+static void world_request(struct world *world, struct world_client *client)
 {
 	while (wants(world, client)) {
 		struct world_group *group = take_group(world);
@@ -61,7 +61,7 @@ static void ask(struct world *world, struct world_client *client)
 	}
 }
 
-static void send(struct world *world, struct world_group *group)
+static void world_send(struct world *world, struct world_group *group)
 {
 	struct world_client *client = group->client;
 	if (client->first_ns == 0)
@@ -96,7 +96,7 @@ static void begin_whole(struct world *world)
 }
 
 /* The first that wait begin while there is room, each behind those of its lane. */
-static void begin(struct world *world)
+static void world_begin(struct world *world)
 {
 	uint64_t taken = 0;
 	if (world->whole) {
@@ -171,11 +171,11 @@ void world_run(struct world *world, uint64_t until_ns)
 		struct fair_queue_group *decided[8];
 		struct fair_queue_decisions decisions = {.groups = decided, .room = 8};
 		for (uint32_t i = 0; i < world->client_count; i++)
-			ask(world, &world->clients[i]);
+			world_request(world, &world->clients[i]);
 		fair_queue_step(&world->queue, world->now_ns, &decisions);
 		for (uint32_t i = 0; i < decisions.count; i++)
-			send(world, (struct world_group *)(void *)decided[i]);
-		begin(world);
+			world_send(world, (struct world_group *)(void *)decided[i]);
+		world_begin(world);
 		if (world->queue.promised_bytes > world->most_promised_bytes)
 			world->most_promised_bytes = world->queue.promised_bytes;
 		if (world->queue.all.weight_ns > world->longest_in_flight_ns)

@@ -27,32 +27,32 @@ static struct backend_lane *lanes[2];
 static struct backend_fault fault;
 static int bell = -1;
 
-static void wake(void *token)
+static void ring_bell(void *token)
 {
 	uint64_t one = 1;
 	cr_assert(token == &bell);
 	cr_assert(write(bell, &one, sizeof(one)) == (ssize_t)sizeof(one));
 }
 
-static void open_all(struct fake_device_options options)
+static void open_fake_backend(struct fake_device_options options)
 {
 	fake_device_options(1, options);
 	bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	cr_assert(ge(int, bell, 0));
 	cr_assert(eq(int, ops->open(&settings, &backend, &fault), 0));
 	cr_assert(eq(int, ops->enumerate(backend, &topology, &fault), 0));
-	cr_assert(eq(int, ops->device_open(backend, 1, wake, &bell, &device, &fault), 0));
+	cr_assert(eq(int, ops->device_open(backend, 1, ring_bell, &bell, &device, &fault), 0));
 	for (uint32_t i = 0; i < 2; i++)
 		cr_assert(eq(int, ops->lane_create(device, BACKEND_LANE_COMPUTE, &lanes[i], &fault),
 			     0));
 }
 
-static void setup(void)
+static void setup_fake_backend(void)
 {
-	open_all((struct fake_device_options){.unified = false});
+	open_fake_backend((struct fake_device_options){.unified = false});
 }
 
-static void close_all(void)
+static void close_fake_backend(void)
 {
 	struct fake_counters counters;
 	for (uint32_t i = 0; i < 2; i++)
@@ -81,7 +81,8 @@ static struct backend_completion next_completion(void)
 	return completion;
 }
 
-static void submit(uint32_t lane, const struct backend_command *command, uint64_t sequence)
+static void submit_and_flush(uint32_t lane, const struct backend_command *command,
+			     uint64_t sequence)
 {
 	cr_assert(eq(int, ops->submit(lanes[lane], command, NULL, 0, sequence, NULL, &fault), 0),
 		  "%s", fault.text);
@@ -115,7 +116,7 @@ Test(fake, builds_names_of_its_functions_and_refuses_others_with_a_log)
 	void *binary = NULL;
 	char *log = NULL, *names;
 	size_t bytes;
-	setup();
+	setup_fake_backend();
 	cr_assert(eq(int,
 		     ops->build(backend, 0, BACKEND_SOURCE_BUILTIN, good, sizeof(good) - 1, "",
 				&binary, &bytes, &log, &fault),
@@ -138,7 +139,7 @@ Test(fake, builds_names_of_its_functions_and_refuses_others_with_a_log)
 		     -EINVAL));
 	cr_expect(eq(int, ops->program_load(device, "fake program 1\nx", 16, &program, &fault),
 		     -EINVAL));
-	close_all();
+	close_fake_backend();
 }
 
 Test(fake, memory_is_poisoned_counted_and_apart_from_the_host)
@@ -146,7 +147,7 @@ Test(fake, memory_is_poisoned_counted_and_apart_from_the_host)
 	struct fake_counters counters;
 	struct backend_memory *memory;
 	uint32_t host[4] = {1, 2, 3, 4}, out[4] = {0};
-	setup();
+	setup_fake_backend();
 	cr_assert(eq(int,
 		     ops->memory_create(device, sizeof(host), host, BACKEND_EXPORT_NONE, &memory,
 					&fault),
@@ -154,15 +155,15 @@ Test(fake, memory_is_poisoned_counted_and_apart_from_the_host)
 	struct backend_command read = {
 		.kind = BACKEND_COMMAND_READ,
 		.transfer = {.memory = memory, .size_bytes = sizeof(out), .host = out}};
-	submit(0, &read, 1);
+	submit_and_flush(0, &read, 1);
 	cr_expect(eq(i32, next_completion().fault.status, 0));
 	for (uint32_t i = 0; i < 4; i++)
 		cr_expect(eq(u32, out[i], 0xa5a5a5a5u));
 	struct backend_command write = {
 		.kind = BACKEND_COMMAND_WRITE,
 		.transfer = {.memory = memory, .offset_bytes = 8, .size_bytes = 8, .host = host}};
-	submit(0, &write, 2);
-	submit(0, &read, 3);
+	submit_and_flush(0, &write, 2);
+	submit_and_flush(0, &read, 3);
 	cr_expect(eq(u64, next_completion().sequence, 2));
 	cr_expect(eq(u64, next_completion().sequence, 3));
 	cr_expect(eq(u32, out[2], 1));
@@ -172,14 +173,14 @@ Test(fake, memory_is_poisoned_counted_and_apart_from_the_host)
 	cr_expect(eq(u64, counters.bytes_written, 8));
 	cr_expect(eq(u64, counters.memory_bytes, 16));
 	ops->memory_free(memory);
-	close_all();
+	close_fake_backend();
 }
 
 Test(fake, unified_memory_is_the_host_s)
 {
 	struct backend_memory *memory;
 	uint32_t host[4] = {1, 2, 3, 4}, value = 9;
-	open_all((struct fake_device_options){.unified = true, .manual = true});
+	open_fake_backend((struct fake_device_options){.unified = true, .manual = true});
 	cr_expect(topology.devices[1].host_unified_memory);
 	cr_expect(not(topology.devices[0].host_unified_memory));
 	cr_assert(eq(int,
@@ -194,20 +195,20 @@ Test(fake, unified_memory_is_the_host_s)
 			 .pattern = &value,
 			 .pattern_bytes = 4},
 	};
-	submit(0, &fill, 1);
+	submit_and_flush(0, &fill, 1);
 	cr_expect(eq(u32, host[1], 2), "a manual device runs in progress()");
 	cr_expect(eq(i32, next_completion().fault.status, 0));
 	cr_expect(eq(u32, host[0], 1));
 	cr_expect(eq(u32, host[2], 9));
 	ops->memory_free(memory);
-	close_all();
+	close_fake_backend();
 }
 
 Test(fake, lanes_run_side_by_side_and_wait_for_each_other)
 {
 	struct fake_log_entry log[4];
 	uint32_t gate = 3;
-	setup();
+	setup_fake_backend();
 	struct backend_kernel *hold = kernel("hold"), *noop = kernel("noop");
 	struct backend_argument argument = {.kind = BACKEND_ARGUMENT_VALUE,
 					    .value = {&gate, sizeof(gate)}};
@@ -221,9 +222,9 @@ Test(fake, lanes_run_side_by_side_and_wait_for_each_other)
 		.kind = BACKEND_COMMAND_LAUNCH,
 		.launch = {.kernel = noop, .dimensions = 1, .global = {1, 1, 1}}};
 	cr_assert(eq(int, fake_log_start(4), 0));
-	submit(0, &held, 7);
+	submit_and_flush(0, &held, 7);
 	gate = 0; /* captured at submission */
-	submit(1, &free_one, 1);
+	submit_and_flush(1, &free_one, 1);
 	cr_expect(eq(u64, next_completion().sequence, 1));
 	struct backend_wait wait = {.lane = lanes[0], .sequence = 7};
 	cr_assert(eq(int, ops->submit(lanes[1], &free_one, &wait, 1, 2, NULL, &fault), 0));
@@ -240,16 +241,16 @@ Test(fake, lanes_run_side_by_side_and_wait_for_each_other)
 	cr_expect(gt(u64, log[2].start_order, log[1].end_order));
 	ops->kernel_free(hold);
 	ops->kernel_free(noop);
-	close_all();
+	close_fake_backend();
 }
 
 Test(fake, the_gate_of_a_device_and_delays_hold_everything)
 {
 	struct backend_command nop = {.kind = BACKEND_COMMAND_NOP};
-	setup();
+	setup_fake_backend();
 	fake_device_gate_close(1);
-	submit(0, &nop, 1);
-	submit(1, &nop, 1);
+	submit_and_flush(0, &nop, 1);
+	submit_and_flush(1, &nop, 1);
 	cr_assert(fake_wait_started(1, 2, TIMEOUT_NS));
 	struct backend_completion none;
 	cr_expect(eq(u32, ops->progress(device, &none, 1), 0));
@@ -257,17 +258,17 @@ Test(fake, the_gate_of_a_device_and_delays_hold_everything)
 	(void)next_completion();
 	(void)next_completion();
 	fake_delay(1, 2000000);
-	submit(0, &nop, 2);
+	submit_and_flush(0, &nop, 2);
 	struct backend_completion late = next_completion();
 	cr_expect(ge(u64, late.end_ns - late.start_ns, 2000000));
-	close_all();
+	close_fake_backend();
 }
 
 Test(fake, what_is_wrong_is_refused_or_fails)
 {
 	struct backend_memory *memory;
 	uint32_t value = 1;
-	setup();
+	setup_fake_backend();
 	cr_assert(eq(int,
 		     ops->memory_create(device, 16, NULL, BACKEND_EXPORT_NONE, &memory, &fault),
 		     0));
@@ -281,7 +282,7 @@ Test(fake, what_is_wrong_is_refused_or_fails)
 						    .global = {5, 1, 1},
 						    .arguments = arguments,
 						    .argument_count = 2}};
-	submit(0, &launch, 1);
+	submit_and_flush(0, &launch, 1);
 	cr_expect(eq(i32, next_completion().fault.status, STATUS_KERNEL),
 		  "five words in a memory of four");
 	launch.launch.argument_count = 1;
@@ -292,18 +293,18 @@ Test(fake, what_is_wrong_is_refused_or_fails)
 						.destination = memory,
 						.source_offset_bytes = 12,
 						.size_bytes = 8}};
-	submit(0, &copy, 3);
+	submit_and_flush(0, &copy, 3);
 	cr_expect(eq(i32, next_completion().fault.status, STATUS_RUNTIME));
 	ops->kernel_free(fill);
 	ops->memory_free(memory);
-	close_all();
+	close_fake_backend();
 }
 
 Test(fake, scripts_fail_the_call_that_they_name)
 {
 	struct backend_memory *memory;
 	struct fake_counters counters;
-	setup();
+	setup_fake_backend();
 	cr_assert(
 		eq(int,
 		   fake_fail(FAKE_MEMORY_CREATE, 1, 1, 2, STATUS_MEMORY_ALLOCATION, false, "full"),
@@ -329,17 +330,17 @@ Test(fake, scripts_fail_the_call_that_they_name)
 	for (uint32_t i = 0; i < 63; i++)
 		cr_assert(eq(int, fake_fail(FAKE_SUBMIT, 0, 0, 1, 0, false, ""), 0));
 	cr_expect(eq(int, fake_fail(FAKE_SUBMIT, 0, 0, 1, 0, false, ""), -ENOSPC));
-	close_all();
+	close_fake_backend();
 }
 
 Test(fake, a_lost_device_ends_what_it_has_and_refuses_the_rest)
 {
 	struct backend_command nop = {.kind = BACKEND_COMMAND_NOP};
 	struct backend_memory *memory;
-	setup();
+	setup_fake_backend();
 	fake_device_gate_close(1);
-	submit(0, &nop, 1);
-	submit(0, &nop, 2);
+	submit_and_flush(0, &nop, 1);
+	submit_and_flush(0, &nop, 2);
 	cr_assert(eq(int, fake_fail(FAKE_SUBMIT, 1, 0, 1, STATUS_DEVICE_LOST, true, "gone"), 0));
 	cr_expect(lt(int, ops->submit(lanes[1], &nop, NULL, 0, 1, NULL, &fault), 0));
 	cr_expect(fault.device_lost);
@@ -352,9 +353,9 @@ Test(fake, a_lost_device_ends_what_it_has_and_refuses_the_rest)
 		     ops->memory_create(device, 16, NULL, BACKEND_EXPORT_NONE, &memory, &fault),
 		     0));
 	cr_expect(fault.device_lost);
-	close_all();
+	close_fake_backend();
 	cr_assert(eq(int, ops->open(&settings, &backend, &fault), 0));
-	cr_expect(lt(int, ops->device_open(backend, 1, wake, &bell, &device, &fault), 0));
+	cr_expect(lt(int, ops->device_open(backend, 1, ring_bell, &bell, &device, &fault), 0));
 	ops->close(backend);
 }
 
@@ -368,16 +369,16 @@ Test(fake, M10_a_lost_process_runs_nothing_more_on_its_other_devices)
 	struct backend_lane *lane;
 	struct backend_completion completion;
 	struct fake_counters counters;
-	open_all((struct fake_device_options){.manual = true});
-	cr_assert(eq(int, ops->device_open(backend, 0, wake, &bell, &other, &fault), 0));
+	open_fake_backend((struct fake_device_options){.manual = true});
+	cr_assert(eq(int, ops->device_open(backend, 0, ring_bell, &bell, &other, &fault), 0));
 	struct backend_kernel *noop = kernel("noop");
 	const struct backend_command launch = {
 		.kind = BACKEND_COMMAND_LAUNCH,
 		.launch = {.kernel = noop, .dimensions = 1, .global = {1, 1, 1}}};
 	fake_device_gate_close(1);
-	submit(0, &launch, 1);
-	submit(0, &launch, 2);
-	submit(1, &launch, 1);
+	submit_and_flush(0, &launch, 1);
+	submit_and_flush(0, &launch, 2);
+	submit_and_flush(1, &launch, 1);
 	cr_assert(eq(u32, ops->progress(device, &completion, 1), 0));
 	cr_assert(fake_wait_started(1, 2, 0)); /* the first of each lane is held by the gate */
 
@@ -396,12 +397,12 @@ Test(fake, M10_a_lost_process_runs_nothing_more_on_its_other_devices)
 	cr_expect(lt(int, ops->submit(lanes[1], &nothing, NULL, 0, 2, NULL, &fault), 0));
 	cr_expect(fault.process_lost);
 	ops->device_close(other);
-	close_all();
+	close_fake_backend();
 }
 
 Test(fake, facts_are_complete)
 {
-	setup();
+	setup_fake_backend();
 	cr_expect(eq(u32, topology.platform_count, 1));
 	cr_expect(eq(u32, topology.device_count, 3));
 	for (uint32_t i = 0; i < 3; i++) {
@@ -412,5 +413,5 @@ Test(fake, facts_are_complete)
 		cr_expect(gt(u64, facts->max_work_group_size, 0));
 	}
 	cr_expect(ne(str, topology.devices[0].key, topology.devices[1].key));
-	close_all();
+	close_fake_backend();
 }

@@ -23,13 +23,13 @@ static struct backend_fault fault;
 static uint64_t sequence, sent[2];
 static int wakes;
 
-static void wake(void *token)
+static void count_wake(void *token)
 {
 	(void)token;
 	wakes++;
 }
 
-static void open_all(uint32_t features)
+static void open_fake_devices(uint32_t features)
 {
 	for (uint32_t i = 0; i < 2; i++)
 		fake_device_options(i, (struct fake_device_options){.features = features,
@@ -37,8 +37,9 @@ static void open_all(uint32_t features)
 	cr_assert(eq(int, ops->open(&settings, &backend, &fault), 0));
 	cr_assert(eq(int, ops->enumerate(backend, &topology, &fault), 0));
 	for (uint32_t i = 0; i < 2; i++) {
-		cr_assert(
-			eq(int, ops->device_open(backend, i, wake, NULL, &devices[i], &fault), 0));
+		cr_assert(eq(int,
+			     ops->device_open(backend, i, count_wake, NULL, &devices[i], &fault),
+			     0));
 		cr_assert(eq(int,
 			     ops->lane_create(devices[i], BACKEND_LANE_COMPUTE, &lanes[i], &fault),
 			     0));
@@ -47,15 +48,15 @@ static void open_all(uint32_t features)
 
 static void with_all(void)
 {
-	open_all(FAKE_FEATURES_ALL);
+	open_fake_devices(FAKE_FEATURES_ALL);
 }
 
 static void with_none(void)
 {
-	open_all(0);
+	open_fake_devices(0);
 }
 
-static void close_all(void)
+static void close_fake_devices(void)
 {
 	for (uint32_t i = 0; i < 2; i++) {
 		ops->lane_free(lanes[i]);
@@ -64,11 +65,11 @@ static void close_all(void)
 	ops->close(backend);
 }
 
-TestSuite(fake_features, .timeout = 10, .init = with_all, .fini = close_all);
-TestSuite(fake_without, .timeout = 10, .init = with_none, .fini = close_all);
+TestSuite(fake_features, .timeout = 10, .init = with_all, .fini = close_fake_devices);
+TestSuite(fake_without, .timeout = 10, .init = with_none, .fini = close_fake_devices);
 
 /* One command to its end. */
-static void run(uint32_t device, const struct backend_command *command)
+static void run_command(uint32_t device, const struct backend_command *command)
 {
 	struct backend_completion completion;
 	cr_assert(
@@ -87,10 +88,10 @@ static void transfer(enum backend_command_kind kind, uint32_t device, struct bac
 		.kind = kind,
 		.transfer = {.memory = memory, .size_bytes = BYTES, .host = host},
 	};
-	run(device, &command);
+	run_command(device, &command);
 }
 
-static struct backend_memory *make(uint32_t device, enum backend_export_kind kind)
+static struct backend_memory *make_memory(uint32_t device, enum backend_export_kind kind)
 {
 	struct backend_memory *memory = NULL;
 	cr_assert(
@@ -107,7 +108,7 @@ Test(fake_features, facts_tell_of_them)
 
 Test(fake_features, a_polled_device_wakes_nobody)
 {
-	run(0, &(struct backend_command){.kind = BACKEND_COMMAND_NOP});
+	run_command(0, &(struct backend_command){.kind = BACKEND_COMMAND_NOP});
 	cr_expect(eq(int, wakes, 0));
 }
 
@@ -115,7 +116,7 @@ static void share(enum backend_export_kind kind)
 {
 	uint8_t out[BYTES], in[BYTES];
 	struct backend_shared_memory shared;
-	struct backend_memory *imported, *memory = make(0, kind);
+	struct backend_memory *imported, *memory = make_memory(0, kind);
 	memset(out, 0x3c, sizeof(out));
 	cr_assert(eq(int, ops->memory_export(memory, &shared, &fault), 0));
 	cr_expect(eq(int, (int)shared.kind, (int)kind));
@@ -158,7 +159,7 @@ Test(fake_features, memory_is_shared_by_handle)
 Test(fake_features, memory_that_was_not_made_for_it_is_not_exported)
 {
 	struct backend_shared_memory shared = {.descriptor = -2};
-	struct backend_memory *memory = make(0, BACKEND_EXPORT_NONE);
+	struct backend_memory *memory = make_memory(0, BACKEND_EXPORT_NONE);
 	cr_expect(eq(int, ops->memory_export(memory, &shared, &fault), -EINVAL));
 	cr_expect(eq(int, shared.descriptor, -2));
 	ops->memory_free(memory);
@@ -167,15 +168,15 @@ Test(fake_features, memory_that_was_not_made_for_it_is_not_exported)
 Test(fake_features, a_device_copies_from_another)
 {
 	uint8_t out[BYTES], in[BYTES];
-	struct backend_memory *from = make(0, BACKEND_EXPORT_NONE),
-			      *to = make(1, BACKEND_EXPORT_NONE);
+	struct backend_memory *from = make_memory(0, BACKEND_EXPORT_NONE),
+			      *to = make_memory(1, BACKEND_EXPORT_NONE);
 	memset(out, 0x51, sizeof(out));
 	transfer(BACKEND_COMMAND_WRITE, 0, from, out);
 	const struct backend_command copy = {
 		.kind = BACKEND_COMMAND_COPY_PEER,
 		.copy = {.source = from, .destination = to, .size_bytes = BYTES},
 	};
-	run(1, &copy);
+	run_command(1, &copy);
 	transfer(BACKEND_COMMAND_READ, 1, to, in);
 	cr_expect(eq(int, memcmp(in, out, BYTES), 0));
 	ops->memory_free(from);
@@ -192,10 +193,10 @@ Test(fake_features, a_wait_is_for_the_latest_record_before_it)
 	const struct backend_command record = {.kind = BACKEND_COMMAND_EVENT_RECORD,
 					       .event = again};
 	const struct backend_command wait = {.kind = BACKEND_COMMAND_EVENT_WAIT, .event = event};
-	run(0, &wait); /* for nothing: nobody has recorded */
-	run(1, &record);
+	run_command(0, &wait); /* for nothing: nobody has recorded */
+	run_command(1, &record);
 	cr_expect(eq(u64, fake_event_happened(handle), 1));
-	run(0, &wait);
+	run_command(0, &wait);
 	fake_event_record(handle);
 	cr_assert(eq(int, ops->submit(lanes[0], &wait, NULL, 0, ++sequence, NULL, &fault), 0));
 	ops->flush(devices[0]);
@@ -216,7 +217,7 @@ Test(fake_features, host_memory_is_registered_in_whole_pages)
 	struct fake_counters counters;
 	cr_expect(eq(int, ops->host_register(devices[0], pages + 1, 4096, &host, &fault), -EINVAL));
 	cr_assert(eq(int, ops->host_register(devices[0], pages, sizeof(pages), &host, &fault), 0));
-	struct backend_memory *memory = make(0, BACKEND_EXPORT_NONE);
+	struct backend_memory *memory = make_memory(0, BACKEND_EXPORT_NONE);
 	transfer(BACKEND_COMMAND_WRITE, 0, memory, pages + sizeof(pages) - BYTES);
 	ops->host_unregister(host);
 	transfer(BACKEND_COMMAND_WRITE, 0, memory, pages);

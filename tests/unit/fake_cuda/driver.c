@@ -24,7 +24,7 @@ struct scene {
 	CUstream other;
 };
 
-static void scene_open(struct scene *scene)
+static void open_driver_scene(struct scene *scene)
 {
 	driver_open(&scene->driver);
 	CUmodule module = driver_load(&scene->driver, NAMES);
@@ -35,7 +35,7 @@ static void scene_open(struct scene *scene)
 	OK(scene->driver.cu.cuStreamSynchronize(scene->driver.stream));
 }
 
-static CUresult fill(struct scene *scene, CUstream stream, uint32_t value)
+static CUresult launch_fill(struct scene *scene, CUstream stream, uint32_t value)
 {
 	void *parameters[] = {&scene->memory, &value};
 
@@ -43,7 +43,7 @@ static CUresult fill(struct scene *scene, CUstream stream, uint32_t value)
 					       parameters, NULL);
 }
 
-static CUresult increment(struct scene *scene, CUstream stream)
+static CUresult launch_increment(struct scene *scene, CUstream stream)
 {
 	void *parameters[] = {&scene->memory};
 
@@ -59,10 +59,10 @@ static uint32_t first_word(struct scene *scene)
 	return word;
 }
 
-static void hold(struct scene *scene)
+static void hold_fill(struct scene *scene)
 {
 	driver_command(&scene->driver, "gate close fill_u32 1");
-	OK(fill(scene, scene->other, 1));
+	OK(launch_fill(scene, scene->other, 1));
 	cr_assert(scene->driver.control->wait_count("held fill_u32", 1, SECONDS_NS));
 }
 
@@ -70,10 +70,10 @@ Test(cuda_double, a_held_stream_holds_nobody_else)
 {
 	struct scene scene;
 
-	scene_open(&scene);
-	hold(&scene);
-	OK(fill(&scene, scene.driver.stream, 40));
-	OK(increment(&scene, scene.driver.stream));
+	open_driver_scene(&scene);
+	hold_fill(&scene);
+	OK(launch_fill(&scene, scene.driver.stream, 40));
+	OK(launch_increment(&scene, scene.driver.stream));
 	cr_assert_eq(first_word(&scene), 41);
 	cr_assert_eq(scene.driver.cu.cuStreamQuery(scene.other), CUDA_ERROR_NOT_READY);
 	driver_command(&scene.driver, "gate open fill_u32");
@@ -88,13 +88,13 @@ Test(cuda_double, B9_events_order_streams_and_keep_what_was_recorded)
 	struct scene scene;
 	CUevent event;
 
-	scene_open(&scene);
+	open_driver_scene(&scene);
 	OK(scene.driver.cu.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
 	OK(scene.driver.cu.cuEventQuery(event));
-	hold(&scene);
+	hold_fill(&scene);
 	OK(scene.driver.cu.cuEventRecord(event, scene.other));
 	OK(scene.driver.cu.cuStreamWaitEvent(scene.driver.stream, event, 0));
-	OK(increment(&scene, scene.driver.stream));
+	OK(launch_increment(&scene, scene.driver.stream));
 	/* Recorded again, on a stream that is idle: who waits already waits for the first. */
 	OK(scene.driver.cu.cuEventRecord(event, scene.driver.stream));
 	cr_assert_eq(scene.driver.cu.cuEventQuery(event), CUDA_ERROR_NOT_READY);
@@ -110,7 +110,7 @@ Test(cuda_double, H2_H8_elapsed_times_are_floats)
 	CUevent start, end;
 	float milliseconds = 0;
 
-	scene_open(&scene);
+	open_driver_scene(&scene);
 	OK(scene.driver.cu.cuEventCreate(&start, CU_EVENT_DEFAULT));
 	OK(scene.driver.cu.cuEventCreate(&end, CU_EVENT_DEFAULT));
 	OK(scene.driver.cu.cuEventRecord(start, scene.driver.stream));
@@ -131,14 +131,14 @@ Test(cuda_double, words_are_written_after_what_came_before)
 	struct scene scene;
 	volatile uint32_t *words = NULL;
 
-	scene_open(&scene);
+	open_driver_scene(&scene);
 	OK(scene.driver.cu.cuMemHostAlloc((void **)&words, 4096, CU_MEMHOSTALLOC_PORTABLE));
 	words[0] = words[1] = 0;
-	hold(&scene);
+	hold_fill(&scene);
 	OK(scene.driver.cu.cuStreamWriteValue32(scene.other, (CUdeviceptr)words, 7, 0));
 	OK(scene.driver.cu.cuStreamWaitValue32(scene.driver.stream, (CUdeviceptr)(words + 1), 3,
 					       CU_STREAM_WAIT_VALUE_GEQ));
-	OK(increment(&scene, scene.driver.stream));
+	OK(launch_increment(&scene, scene.driver.stream));
 	cr_assert_eq(words[0], 0);
 	driver_command(&scene.driver, "gate open fill_u32");
 	OK(scene.driver.cu.cuStreamSynchronize(scene.other));
@@ -158,7 +158,7 @@ Test(cuda_double, updates_of_a_graph_touch_later_launches_only)
 	uint32_t value = 10;
 	void *parameters[] = {&scene.memory, &value};
 
-	scene_open(&scene);
+	open_driver_scene(&scene);
 	CUDA_KERNEL_NODE_PARAMS kernel = {.func = scene.fill,
 					  .gridDimX = 8,
 					  .gridDimY = 1,
@@ -197,12 +197,12 @@ Test(cuda_double, B9_lazy_streams_keep_what_is_promised_and_nothing_else)
 	struct scene scene;
 	unsigned late = 0;
 
-	scene_open(&scene);
+	open_driver_scene(&scene);
 	driver_command(&scene.driver, "set lazy 11");
 	for (uint32_t i = 0; i < 200; i++) {
-		OK(fill(&scene, scene.driver.stream, 10));
+		OK(launch_fill(&scene, scene.driver.stream, 10));
 		OK(scene.driver.cu.cuStreamSynchronize(scene.driver.stream));
-		OK(increment(&scene, scene.other)); /* nobody waits for it */
+		OK(launch_increment(&scene, scene.other)); /* nobody waits for it */
 		late += first_word(&scene) == 10;
 		OK(scene.driver.cu.cuStreamSynchronize(scene.other));
 		cr_assert_eq(first_word(&scene), 11);
@@ -212,10 +212,10 @@ Test(cuda_double, B9_lazy_streams_keep_what_is_promised_and_nothing_else)
 	CUevent event = NULL;
 	OK(scene.driver.cu.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
 	for (uint32_t i = 0; i < 50; i++) {
-		OK(fill(&scene, scene.other, i));
+		OK(launch_fill(&scene, scene.other, i));
 		OK(scene.driver.cu.cuEventRecord(event, scene.other));
 		OK(scene.driver.cu.cuStreamWaitEvent(scene.driver.stream, event, 0));
-		OK(increment(&scene, scene.driver.stream));
+		OK(launch_increment(&scene, scene.driver.stream));
 		cr_assert_eq(first_word(&scene), i + 1);
 	}
 	OK(scene.driver.cu.cuEventDestroy(event));
@@ -231,7 +231,7 @@ Test(cuda_double, a_module_that_a_graph_names_must_not_be_unloaded)
 	CUgraphNode node = NULL;
 	CUgraphExec executable = NULL;
 
-	scene_open(&scene);
+	open_driver_scene(&scene);
 	CUmodule module = driver_load(&scene.driver, NAMES);
 	CUmodule other = driver_load(&scene.driver, NAMES);
 	void *parameters[] = {&scene.memory};
@@ -263,7 +263,7 @@ Test(cuda_double, misuse_is_found)
 	uint64_t misuses = 0;
 	CUevent event;
 
-	scene_open(&scene);
+	open_driver_scene(&scene);
 	const struct functions *cu = &scene.driver.cu;
 #define WRONG(call, result)                                                                        \
 	do {                                                                                       \
@@ -344,11 +344,11 @@ Test(cuda_double, M10_a_fault_is_for_ever_and_for_all)
 	size_t available, total;
 	CUstream stream;
 
-	scene_open(&scene);
+	open_driver_scene(&scene);
 	driver_command(&scene.driver, "fault_launch 2 700");
-	OK(fill(&scene, scene.driver.stream, 1));
+	OK(launch_fill(&scene, scene.driver.stream, 1));
 	OK(scene.driver.cu.cuStreamSynchronize(scene.driver.stream));
-	OK(fill(&scene, scene.driver.stream, 1));
+	OK(launch_fill(&scene, scene.driver.stream, 1));
 	cr_assert_eq(scene.driver.cu.cuStreamSynchronize(scene.driver.stream),
 		     CUDA_ERROR_ILLEGAL_ADDRESS);
 	cr_assert_eq(scene.driver.cu.cuMemGetInfo(&available, &total), CUDA_ERROR_ILLEGAL_ADDRESS);
@@ -385,9 +385,9 @@ Test(cuda_double, F8_calls_that_wait_do_and_others_do_not)
 	void *host = NULL;
 	CUdeviceptr more = 0;
 
-	scene_open(&scene);
+	open_driver_scene(&scene);
 	OK(scene.driver.cu.cuMemAlloc(&waiter.plain, 100));
-	hold(&scene);
+	hold_fill(&scene);
 	OK(scene.driver.cu.cuMemHostAlloc(&host, 4096, 0));
 	OK(scene.driver.cu.cuMemAlloc(&more, 4096));
 	OK(scene.driver.cu.cuMemAllocAsync(&more, 4096, scene.driver.stream));
@@ -406,7 +406,7 @@ Test(cuda_double, a_host_that_uses_a_device_address_dies)
 	struct scene scene;
 	int status = 0;
 
-	scene_open(&scene);
+	open_driver_scene(&scene);
 	pid_t child = fork();
 	if (child == 0) {
 		(void)signal(SIGSEGV, SIG_DFL);

@@ -14,7 +14,7 @@ struct scene {
 	CUgraph graph;
 };
 
-static void scene_open(struct scene *scene)
+static void open_graph_scene(struct scene *scene)
 {
 	driver_open(&scene->driver);
 	scene->from = driver_memory(&scene->driver, WORDS * 4);
@@ -60,7 +60,7 @@ static CUgraphExec instantiate(struct scene *scene, CUgraph graph)
 	return executable;
 }
 
-static uint32_t run(struct scene *scene, CUgraphExec executable, CUdeviceptr memory)
+static uint32_t run_executable(struct scene *scene, CUgraphExec executable, CUdeviceptr memory)
 {
 	uint32_t word = 0;
 
@@ -75,7 +75,7 @@ Test(cuda_double_graphs, B9_only_edges_order_nodes)
 {
 	struct scene scene;
 
-	scene_open(&scene);
+	open_graph_scene(&scene);
 	const CUdeviceptr third = driver_memory(&scene.driver, WORDS * 4);
 	const CUDA_MEMCPY3D first = row(scene.to, scene.from, 16),
 			    second = row(scene.to, third, 16);
@@ -84,14 +84,14 @@ Test(cuda_double_graphs, B9_only_edges_order_nodes)
 	CUgraphNode node = add_copy(&scene, &first, NULL);
 	(void)add_copy(&scene, &second, NULL);
 	CUgraphExec loose = instantiate(&scene, scene.graph);
-	cr_assert_eq(run(&scene, loose, scene.to), 1);
+	cr_assert_eq(run_executable(&scene, loose, scene.to), 1);
 	OK(scene.driver.cu.cuGraphExecDestroy(loose));
 	OK(scene.driver.cu.cuGraphDestroy(scene.graph));
 	OK(scene.driver.cu.cuGraphCreate(&scene.graph, 0));
 	node = add_copy(&scene, &first, NULL);
 	(void)add_copy(&scene, &second, &node);
 	CUgraphExec ordered = instantiate(&scene, scene.graph);
-	cr_assert_eq(run(&scene, ordered, scene.to), 2);
+	cr_assert_eq(run_executable(&scene, ordered, scene.to), 2);
 	OK(scene.driver.cu.cuGraphExecDestroy(ordered));
 	OK(scene.driver.cu.cuGraphDestroy(scene.graph));
 	cr_assert_eq(driver_count(&scene.driver, "graphs"), 0);
@@ -105,18 +105,18 @@ Test(cuda_double_graphs, executables_change_rows_alone)
 	struct scene scene;
 	uint32_t *host = NULL;
 
-	scene_open(&scene);
+	open_graph_scene(&scene);
 	OK(scene.driver.cu.cuMemHostAlloc((void **)&host, 4096, CU_MEMHOSTALLOC_PORTABLE));
 	host[0] = 99;
 	CUDA_MEMCPY3D copy = row(scene.to, scene.from, 16), box = copy, up = copy;
 	CUgraphNode node = add_copy(&scene, &copy, NULL);
 	CUgraphExec executable = instantiate(&scene, scene.graph);
 	set(&scene, scene.from, 5);
-	cr_assert_eq(run(&scene, executable, scene.to), 5);
+	cr_assert_eq(run_executable(&scene, executable, scene.to), 5);
 	copy = row(scene.to + 128, scene.from, 64);
 	OK(scene.driver.cu.cuGraphExecMemcpyNodeSetParams(executable, node, &copy,
 							  scene.driver.context));
-	cr_assert_eq(run(&scene, executable, scene.to + 128 + 60), 5);
+	cr_assert_eq(run_executable(&scene, executable, scene.to + 128 + 60), 5);
 	box.Height = 2;
 	box.srcPitch = box.dstPitch = 32;
 	cr_assert_eq(scene.driver.cu.cuGraphExecMemcpyNodeSetParams(executable, node, &box,
@@ -137,7 +137,7 @@ Test(cuda_double_graphs, L14_a_child_is_a_copy)
 	CUgraph outer = NULL;
 	CUgraphNode node = NULL;
 
-	scene_open(&scene);
+	open_graph_scene(&scene);
 	const CUDA_MEMCPY3D copy = row(scene.to, scene.from, 16);
 	(void)add_copy(&scene, &copy, NULL);
 	OK(scene.driver.cu.cuGraphCreate(&outer, 0));
@@ -146,7 +146,7 @@ Test(cuda_double_graphs, L14_a_child_is_a_copy)
 	CUgraphExec executable = instantiate(&scene, outer);
 	OK(scene.driver.cu.cuGraphDestroy(outer));
 	set(&scene, scene.from, 8);
-	cr_assert_eq(run(&scene, executable, scene.to), 8);
+	cr_assert_eq(run_executable(&scene, executable, scene.to), 8);
 	OK(scene.driver.cu.cuGraphExecDestroy(executable));
 	cr_assert_eq(driver_count(&scene.driver, "misuse"), 0);
 }
@@ -158,7 +158,7 @@ Test(cuda_double_graphs, K20_captures_become_nodes)
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
 	uint32_t word = 0;
 
-	scene_open(&scene);
+	open_graph_scene(&scene);
 	CUstream stream = scene.driver.stream;
 	CUgraph ended = NULL;
 	set(&scene, scene.to, 1);
@@ -172,7 +172,7 @@ Test(cuda_double_graphs, K20_captures_become_nodes)
 	driver_read(&scene.driver, scene.to, &word, 4);
 	cr_assert_eq(word, 1);
 	CUgraphExec executable = instantiate(&scene, scene.graph);
-	cr_assert_eq(run(&scene, executable, scene.to), 7);
+	cr_assert_eq(run_executable(&scene, executable, scene.to), 7);
 	OK(scene.driver.cu.cuGraphExecDestroy(executable));
 	OK(scene.driver.cu.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
 	(void)scene.driver.cu.cuStreamQuery(stream);
@@ -192,7 +192,7 @@ struct other {
 	CUresult result;
 };
 
-static void *allocate(void *argument)
+static void *allocate_in_thread(void *argument)
 {
 	struct other *other = argument;
 	const struct functions *cu = &other->scene->driver.cu;
@@ -214,13 +214,13 @@ Test(cuda_double_graphs, K20_a_global_capture_forbids_others_what_may_wait)
 	struct scene scene;
 	CUgraph ended = NULL;
 
-	scene_open(&scene);
+	open_graph_scene(&scene);
 	for (unsigned i = 0; i < 2; i++) {
 		struct other other = {.scene = &scene, .mode = modes[i]};
 		pthread_t thread;
 		OK(scene.driver.cu.cuStreamBeginCapture(scene.driver.stream,
 							CU_STREAM_CAPTURE_MODE_GLOBAL));
-		cr_assert_eq(pthread_create(&thread, NULL, allocate, &other), 0);
+		cr_assert_eq(pthread_create(&thread, NULL, allocate_in_thread, &other), 0);
 		cr_assert_eq(pthread_join(thread, NULL), 0);
 		cr_assert_eq(other.result,
 			     i ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS);
@@ -273,12 +273,12 @@ Test(cuda_double_graphs, memory_of_a_graph_is_there_between_its_nodes)
 	struct scene scene;
 	CUgraphNode node = NULL;
 
-	scene_open(&scene);
+	open_graph_scene(&scene);
 	const CUdeviceptr memory = hand_on(&scene, scene.graph, 1 << 20, true);
 	CUgraphExec executable = instantiate(&scene, scene.graph);
 	set(&scene, scene.from, 4);
 	for (int i = 0; i < 3; i++)
-		cr_assert_eq(run(&scene, executable, scene.to), 4);
+		cr_assert_eq(run_executable(&scene, executable, scene.to), 4);
 	cr_assert_eq(driver_count(&scene.driver, "misuse"), 0);
 	/* Freed once, and what no node has allocated not at all. */
 	cr_assert_eq(scene.driver.cu.cuGraphAddMemFreeNode(&node, scene.graph, NULL, 0, memory),
@@ -309,11 +309,11 @@ Test(cuda_double_graphs, what_was_not_freed_cannot_be_launched_again)
 {
 	struct scene scene;
 
-	scene_open(&scene);
+	open_graph_scene(&scene);
 	(void)hand_on(&scene, scene.graph, 4096, false);
 	CUgraphExec executable = instantiate(&scene, scene.graph);
 	set(&scene, scene.from, 4);
-	cr_assert_eq(run(&scene, executable, scene.to), 4);
+	cr_assert_eq(run_executable(&scene, executable, scene.to), 4);
 	cr_assert_eq(scene.driver.cu.cuGraphLaunch(executable, scene.driver.stream),
 		     CUDA_ERROR_INVALID_VALUE);
 	OK(scene.driver.cu.cuGraphExecDestroy(executable));
@@ -326,15 +326,15 @@ Test(cuda_double_graphs, a_trim_gives_back_what_no_launch_needs)
 	struct scene scene;
 	CUgraph other = NULL;
 
-	scene_open(&scene);
+	open_graph_scene(&scene);
 	OK(scene.driver.cu.cuGraphCreate(&other, 0));
 	(void)hand_on(&scene, scene.graph, BYTES, true);
 	(void)hand_on(&scene, other, BYTES, true);
 	CUgraphExec first = instantiate(&scene, scene.graph), second = instantiate(&scene, other);
 	cr_assert_eq(kept(&scene), 0);
 	set(&scene, scene.from, 6);
-	cr_assert_eq(run(&scene, first, scene.to), 6);
-	cr_assert_eq(run(&scene, second, scene.to), 6);
+	cr_assert_eq(run_executable(&scene, first, scene.to), 6);
+	cr_assert_eq(run_executable(&scene, second, scene.to), 6);
 	cr_assert_eq(kept(&scene), BYTES, "one after the other they have the same");
 	driver_command(&scene.driver, "gate close graph 1");
 	OK(scene.driver.cu.cuGraphLaunch(first, scene.driver.stream));
@@ -344,7 +344,7 @@ Test(cuda_double_graphs, a_trim_gives_back_what_no_launch_needs)
 	OK(scene.driver.cu.cuStreamSynchronize(scene.driver.stream));
 	OK(scene.driver.cu.cuDeviceGraphMemTrim(0));
 	cr_assert_eq(kept(&scene), 0);
-	cr_assert_eq(run(&scene, second, scene.to), 6);
+	cr_assert_eq(run_executable(&scene, second, scene.to), 6);
 	cr_assert_eq(driver_count(&scene.driver, "misuse"), 0);
 	OK(scene.driver.cu.cuGraphExecDestroy(first));
 	OK(scene.driver.cu.cuGraphExecDestroy(second));

@@ -350,7 +350,7 @@ Test(cuda_double_ptx, an_instruction_that_the_double_lacks_is_loud)
 	cr_assert_eq(ending("wgmma.fence.sync.aligned;"), CUDA_ERROR_ILLEGAL_INSTRUCTION);
 }
 
-static CUresult refused(const char *text, char *log, size_t bytes)
+static CUresult expect_ptx_refused(const char *text, char *log, size_t bytes)
 {
 	struct driver driver;
 	CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
@@ -367,22 +367,25 @@ Test(cuda_double_ptx, broken_text_gives_a_log_with_its_line)
 {
 	char log[512] = "";
 
-	cr_assert_eq(refused(HEAD ".visible .entry k()\n{\n\tthis is no instruction;\n}\n", log,
-			     sizeof(log)),
+	cr_assert_eq(expect_ptx_refused(HEAD
+					".visible .entry k()\n{\n\tthis is no instruction;\n}\n",
+					log, sizeof(log)),
 		     CUDA_ERROR_INVALID_PTX);
 	cr_assert_not_null(strstr(log, "line 6"), "%s", log);
-	cr_assert_eq(refused(HEAD ".visible .entry k()\n{\n\tret;\n", log, sizeof(log)),
+	cr_assert_eq(expect_ptx_refused(HEAD ".visible .entry k()\n{\n\tret;\n", log, sizeof(log)),
 		     CUDA_ERROR_INVALID_PTX);
-	cr_assert_eq(refused("hello", log, sizeof(log)), CUDA_ERROR_INVALID_PTX);
-	cr_assert_eq(refused("", log, sizeof(log)), CUDA_ERROR_INVALID_PTX);
+	cr_assert_eq(expect_ptx_refused("hello", log, sizeof(log)), CUDA_ERROR_INVALID_PTX);
+	cr_assert_eq(expect_ptx_refused("", log, sizeof(log)), CUDA_ERROR_INVALID_PTX);
 }
 
 Test(cuda_double_ptx, text_for_another_device_is_refused)
 {
 	char log[512] = "";
 
-	cr_assert_eq(refused(".version 8.0\n.target sm_100\n.address_size 64\n", log, sizeof(log)),
+	cr_assert_eq(expect_ptx_refused(".version 8.0\n.target sm_100\n.address_size 64\n", log,
+					sizeof(log)),
 		     CUDA_ERROR_NO_BINARY_FOR_GPU);
-	cr_assert_eq(refused(".version 9.9\n.target sm_80\n.address_size 64\n", log, sizeof(log)),
+	cr_assert_eq(expect_ptx_refused(".version 9.9\n.target sm_80\n.address_size 64\n", log,
+					sizeof(log)),
 		     CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
 }

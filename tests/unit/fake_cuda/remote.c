@@ -42,7 +42,7 @@ static void remove_folder(void)
 	(void)rmdir(folder);
 }
 
-static long long ask(int socket_fd, const char *line)
+static long long send_line(int socket_fd, const char *line)
 {
 	char answer[64] = "";
 
@@ -86,11 +86,11 @@ Test(cuda_double_remote, a_file_and_a_socket_beside_the_library)
 	cr_assert_eq(count, 3);
 
 	int fd = connect_to(getpid());
-	cr_assert_eq(ask(fd, "count call cuDeviceGetCount"), 1);
-	cr_assert_eq(ask(fd, "command fail cuDeviceGetCount 1 999"), 0);
+	cr_assert_eq(send_line(fd, "count call cuDeviceGetCount"), 1);
+	cr_assert_eq(send_line(fd, "command fail cuDeviceGetCount 1 999"), 0);
 	cr_assert_eq(count_devices(&count), CUDA_ERROR_UNKNOWN);
-	cr_assert_eq(ask(fd, "command no such thing"), -22);
-	cr_assert_eq(ask(fd, "what"), -22);
+	cr_assert_eq(send_line(fd, "command no such thing"), -22);
+	cr_assert_eq(send_line(fd, "what"), -22);
 	(void)close(fd);
 	remove_folder();
 }

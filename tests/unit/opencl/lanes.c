@@ -98,7 +98,7 @@ static cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_i
 	return (cl_command_queue)&wakes;
 }
 
-static void wake(void *token)
+static void count_wake(void *token)
 {
 	(void)token;
 	wakes++;
@@ -117,7 +117,7 @@ static const struct opencl_library library = {
 
 static struct backend_device device = {.cl = &library,
 				       .profiling = true,
-				       .wake = wake,
+				       .wake = count_wake,
 				       .lock = PTHREAD_MUTEX_INITIALIZER,
 				       .callback_ended = PTHREAD_COND_INITIALIZER};
 
@@ -130,8 +130,8 @@ static struct backend_lane *open_lane(void)
 	return lane;
 }
 
-static void send(struct backend_lane *lane, uint64_t sequence, uint64_t submit_ns,
-		 struct driver_event *event)
+static void send_pending(struct backend_lane *lane, uint64_t sequence, uint64_t submit_ns,
+			 struct driver_event *event)
 {
 	const struct opencl_pending pending = {
 		.sequence = sequence, .submit_ns = submit_ns, .event = (cl_event)event};
@@ -146,7 +146,7 @@ Test(opencl_lanes, H3_times_that_are_told_before_the_end_do_not_end_it)
 	struct backend_completion told = {.sequence = 0};
 	uint64_t submit_ns = clock_now_ns();
 	events[0] = (struct driver_event){.state = CL_QUEUED, .start = 0, .end = 0};
-	send(lane, 1, submit_ns, &events[0]);
+	send_pending(lane, 1, submit_ns, &events[0]);
 	cr_assert(eq(uint, opencl_progress(&device, &told, 1), 0));
 	events[0] = (struct driver_event){.state = CL_COMPLETE, .start = 5000, .end = 6000};
 	cr_assert(eq(uint, opencl_progress(&device, &told, 1), 1));
@@ -163,7 +163,7 @@ Test(opencl_lanes, H3_what_has_not_ended_is_not_told_of)
 	struct backend_completion told = {.sequence = 0};
 	events[0] = (struct driver_event){
 		.unknown = 3, .state = CL_RUNNING, .start = 5000, .end = 6000};
-	send(lane, 1, clock_now_ns(), &events[0]);
+	send_pending(lane, 1, clock_now_ns(), &events[0]);
 	for (int i = 0; i < 3; i++)
 		cr_assert(eq(uint, opencl_progress(&device, &told, 1), 0));
 	events[0].state = CL_COMPLETE;
@@ -179,8 +179,8 @@ Test(opencl_lanes, H3_times_that_are_not_told_are_not_known)
 	struct backend_completion told[2] = {{.sequence = 0}};
 	events[0] = (struct driver_event){.state = CL_COMPLETE, .start = 5000, .end = 6000};
 	events[1] = (struct driver_event){.unknown = 1000, .state = CL_COMPLETE};
-	send(lane, 1, clock_now_ns(), &events[0]);
-	send(lane, 2, clock_now_ns(), &events[1]);
+	send_pending(lane, 1, clock_now_ns(), &events[0]);
+	send_pending(lane, 2, clock_now_ns(), &events[1]);
 	cr_assert(eq(uint, opencl_progress(&device, told, 2), 2));
 	cr_assert(gt(u64, told[0].start_ns, 0));
 	cr_assert(eq(u64, told[1].start_ns, 0));
@@ -201,7 +201,7 @@ Test(opencl_lanes, H4_times_of_a_lane_stay_in_order_whatever_the_driver_says)
 		uint64_t submit_ns = clock_now_ns();
 		events[i] = (struct driver_event){
 			.state = CL_COMPLETE, .start = starts[i], .end = starts[i] + 10000};
-		send(lane, i + 1, submit_ns, &events[i]);
+		send_pending(lane, i + 1, submit_ns, &events[i]);
 		cr_assert(eq(uint, opencl_progress(&device, &told, 1), 1));
 		cr_assert(ge(u64, told.start_ns, submit_ns));
 		cr_assert(ge(u64, told.end_ns, told.start_ns));

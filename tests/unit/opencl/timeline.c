@@ -65,7 +65,7 @@ static void set_device(struct machine *machine, uint64_t device_ns, double drift
 	machine->drift = drift;
 }
 
-static void forget(struct machine *machine)
+static void clear_errors(struct machine *machine)
 {
 	machine->error_min_ns = 1e18;
 	machine->error_max_ns = -1e18;
@@ -79,11 +79,11 @@ static void open_machine(struct machine *machine, uint64_t epoch, double drift, 
 		.now_ns = 90000 * SECOND, .random = epoch ^ tick_ns, .tick_ns = tick_ns};
 	set_device(machine, epoch, drift);
 	opencl_timeline_init(&machine->timeline, tick_ns);
-	forget(machine);
+	clear_errors(machine);
 }
 
 /* Sent now; it begins behind what its lane has, no sooner than the device can have it. */
-static struct command submit(struct machine *machine, unsigned lane, uint64_t duration_ns)
+static struct command submit_timed(struct machine *machine, unsigned lane, uint64_t duration_ns)
 {
 	struct command command = {.lane = lane, .submit_ns = machine->now_ns};
 	machine->now_ns += 500;
@@ -126,10 +126,11 @@ static void see(struct machine *machine, struct command *command)
 	judge(machine, command);
 }
 
-static void run(struct machine *machine, unsigned count, uint64_t duration_ns, uint64_t pause_ns)
+static void run_machine(struct machine *machine, unsigned count, uint64_t duration_ns,
+			uint64_t pause_ns)
 {
 	for (unsigned i = 0; i < count; i++) {
-		struct command command = submit(machine, i % LANES, duration_ns);
+		struct command command = submit_timed(machine, i % LANES, duration_ns);
 		see(machine, &command);
 		machine->now_ns += pause_ns;
 	}
@@ -162,11 +163,11 @@ Test(opencl_timeline, H3_H4_any_clock_is_told_as_well_as_the_quickest_way_there_
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		struct machine machine;
 		open_machine(&machine, kinds[i].epoch, kinds[i].drift, kinds[i].tick_ns);
-		run(&machine, 6, 2000, 0);
+		run_machine(&machine, 6, 2000, 0);
 		expect_within(&machine, 15000, "first commands");
-		forget(&machine);
-		run(&machine, 2000, 20000, 100 * US);
-		run(&machine, 2000, 20000, 20 * MS);
+		clear_errors(&machine);
+		run_machine(&machine, 2000, 20000, 100 * US);
+		run_machine(&machine, 2000, 20000, 20 * MS);
 		expect_within(&machine, 7000 + 2.0 * (double)kinds[i].tick_ns, "in use");
 		cr_assert(eq(uint, machine.contradictions, 0), "kind %u", i);
 		/* Corrections are spread. */
@@ -182,11 +183,11 @@ Test(opencl_timeline, H3_deep_queues_do_not_move_the_clock)
 	struct machine machine;
 	struct command commands[500];
 	open_machine(&machine, 77 * SECOND, 4e-5, 1000);
-	run(&machine, 2000, 20000, 10 * MS);
-	forget(&machine);
+	run_machine(&machine, 2000, 20000, 10 * MS);
+	clear_errors(&machine);
 	for (unsigned round = 0; round < 50; round++) {
 		for (unsigned i = 0; i < 500; i++)
-			commands[i] = submit(&machine, 0, 50 * US);
+			commands[i] = submit_timed(&machine, 0, 50 * US);
 		machine.now_ns += 100 * MS;
 		for (unsigned i = 0; i < 500; i++)
 			see(&machine, &commands[i]);
@@ -205,7 +206,7 @@ Test(opencl_timeline, H4_lanes_go_together)
 	/* No calibration before: corrections happen on the way. */
 	for (unsigned i = 0; i < COUNT; i += 9) {
 		for (unsigned k = 0; k < 9; k++)
-			commands[i + k] = submit(&machine, k % LANES, (1 + k) * 10 * US);
+			commands[i + k] = submit_timed(&machine, k % LANES, (1 + k) * 10 * US);
 		machine.now_ns += (uint64_t)(part(&machine) * 300e3);
 		for (unsigned lane = LANES;
 		     lane-- > 0;) /* one lane after the other, the last one first */
@@ -226,12 +227,12 @@ Test(opencl_timeline, H3_a_pause_is_bridged_by_the_rate)
 {
 	struct machine machine;
 	open_machine(&machine, 5 * SECOND, 6e-5, 32);
-	run(&machine, 3000, 20000,
-	    10 * MS); /* half a minute: the rate is known to a millionth or so */
+	run_machine(&machine, 3000, 20000,
+		    10 * MS); /* half a minute: the rate is known to a millionth or so */
 	for (uint64_t pause = SECOND; pause <= 128 * SECOND; pause *= 2) {
 		machine.now_ns += pause;
-		forget(&machine);
-		run(&machine, 1, 20000, 0);
+		clear_errors(&machine);
+		run_machine(&machine, 1, 20000, 0);
 		/* It would be 60 us for each second otherwise. The first command's own bounds are
 		 * about 10 us apart. */
 		expect_within(&machine, 12000, "after a pause");
@@ -244,16 +245,16 @@ Test(opencl_timeline, H3_a_rate_that_changes_is_followed)
 {
 	struct machine machine;
 	open_machine(&machine, 5 * SECOND, 1e-5, 32);
-	run(&machine, 2000, 20000, 10 * MS);
+	run_machine(&machine, 2000, 20000, 10 * MS);
 	set_device(&machine, device_time(&machine, machine.now_ns), 3e-4);
-	forget(&machine);
-	run(&machine, 2000, 20000, 10 * MS);
+	clear_errors(&machine);
+	run_machine(&machine, 2000, 20000, 10 * MS);
 	/* Until there was no room left it could not be told from what the way takes. */
 	expect_within(&machine, 20000, "while it changes");
 	cr_assert(ge(uint, machine.contradictions, 1));
 	cr_assert(le(uint, machine.contradictions, 10));
-	forget(&machine);
-	run(&machine, 2000, 20000, 10 * MS);
+	clear_errors(&machine);
+	run_machine(&machine, 2000, 20000, 10 * MS);
 	expect_within(&machine, 8000, "afterwards");
 	cr_assert(eq(uint, machine.contradictions, 0));
 }
@@ -266,11 +267,11 @@ Test(opencl_timeline, H3_a_clock_that_was_set_is_followed_at_once)
 	for (unsigned i = 0; i < sizeof(jumps) / sizeof(*jumps); i++) {
 		struct machine machine;
 		open_machine(&machine, 1ull << 50, 2e-5, 32);
-		run(&machine, 500, 20000, MS);
+		run_machine(&machine, 500, 20000, MS);
 		set_device(&machine, device_time(&machine, machine.now_ns) + (uint64_t)jumps[i],
 			   2e-5);
-		forget(&machine);
-		run(&machine, 500, 20000, MS);
+		clear_errors(&machine);
+		run_machine(&machine, 500, 20000, MS);
 		expect_within(&machine, 15000, "set");
 		cr_assert(eq(uint, machine.contradictions, 1), "jump %u: %u", i,
 			  machine.contradictions);
@@ -289,9 +290,9 @@ Test(opencl_timeline, H4_close_readings_make_close_times)
 						      stamp};
 		cr_assert(opencl_timeline_update(&machine.timeline, &reading));
 		machine.now_ns += 50;
-		run(&machine, 1, 20000, 10 * MS);
+		run_machine(&machine, 1, 20000, 10 * MS);
 		if (i == 100)
-			forget(&machine);
+			clear_errors(&machine);
 	}
 	expect_within(&machine, 60, "close readings");
 	cr_assert(eq(uint, machine.contradictions, 0));
@@ -301,12 +302,12 @@ Test(opencl_timeline, H3_nonsense_of_a_driver_is_not_believed)
 {
 	struct machine machine;
 	open_machine(&machine, 9 * SECOND, 0.0, 1);
-	run(&machine, 100, 20000, MS);
-	forget(&machine);
+	run_machine(&machine, 100, 20000, MS);
+	clear_errors(&machine);
 	/* Ends before it starts: nothing is learned, and nothing forgotten. */
 	const struct opencl_stamps backwards = {machine.now_ns, machine.now_ns + 10000, 5000, 4000};
 	cr_assert(opencl_timeline_update(&machine.timeline, &backwards));
-	run(&machine, 100, 20000, MS);
+	run_machine(&machine, 100, 20000, MS);
 	expect_within(&machine, 7000, "after nonsense");
 	cr_assert(eq(uint, machine.contradictions, 0));
 }
@@ -319,7 +320,7 @@ Test(opencl_timeline, what_is_seen_late_tells_nothing_new)
 	uint64_t device_ns = device_time(&machine, machine.now_ns);
 	cr_assert(
 		not(opencl_timeline_covers(&machine.timeline, device_ns, machine.now_ns + SECOND)));
-	run(&machine, 100, 20000, MS);
+	run_machine(&machine, 100, 20000, MS);
 	device_ns = device_time(&machine, machine.now_ns);
 	cr_assert(opencl_timeline_covers(&machine.timeline, device_ns, machine.now_ns + MS));
 	cr_assert(not(opencl_timeline_covers(&machine.timeline, device_ns, machine.now_ns)));

@@ -1,6 +1,7 @@
 /* What a client's open tasks may hold of the engine's memory: a few bytes of a request can ask for
  * megabytes (N4, N6). */
 #include "scheduler/harness.h"
+#include "scheduler/harness_checks.h"
 
 #include "access_mode.h"
 #include "protocol_limits.h"
@@ -18,13 +19,13 @@
 static struct harness h;
 static struct words x;
 
-static void setup(void)
+static void setup_account(void)
 {
 	harness_start(&h, 1);
 	harness_words(&h, &x, WORDS, false, 0);
 }
 
-TestSuite(account, .timeout = 60, .init = setup);
+TestSuite(account, .timeout = 60, .init = setup_account);
 
 static void open_account(uint64_t most_bytes)
 {
@@ -32,19 +33,18 @@ static void open_account(uint64_t most_bytes)
 }
 
 /* Everything is over, and nobody holds anything. */
-static void finish(void)
+static void finish_account(void)
 {
 	fake_gate_open(1);
 	cr_assert(harness_settle(&h));
 	cr_expect(zero(u64, sched_account_bytes(h.account)));
 	h.account = sched_account_drop(h.account);
 	harness_words_free(&h, &x);
-	const char *left = harness_stop(&h);
-	cr_assert(left == NULL, "%s", left);
+	harness_expect_stopped(&h);
 }
 
 /* A kernel that waits for the fair queue and has the buffer. */
-static void hold(uint32_t mode, struct probe *probe)
+static void hold_words(uint32_t mode, struct probe *probe)
 {
 	struct use use = {.words = &x, .mode = mode};
 	(void)harness_hold(&h, 0, 1, &use, 1, probe);
@@ -73,7 +73,7 @@ Test(account, B12_a_buffer_named_a_thousand_times_is_waited_for_once)
 	enum { READERS = 40 };
 	static struct probe holder, readers[READERS], writer;
 	open_account(16u << 20);
-	hold(ACCESS_MODE_READ_WRITE, &holder);
+	hold_words(ACCESS_MODE_READ_WRITE, &holder);
 	for (uint32_t i = 0; i < READERS; i++)
 		cr_assert(
 			zero(int, submit_repeated(ACCESS_MODE_READ, REQUIREMENTS_MAX, &readers[i])),
@@ -89,7 +89,7 @@ Test(account, B12_a_buffer_named_a_thousand_times_is_waited_for_once)
 		cr_expect(readers[i].done, "reader %u", i);
 		cr_expect(lt(u64, readers[i].order, writer.order), "reader %u", i);
 	}
-	finish();
+	finish_account();
 }
 
 Test(account, N6_what_has_no_room_is_refused_and_has_when_others_are_over)
@@ -98,7 +98,7 @@ Test(account, N6_what_has_no_room_is_refused_and_has_when_others_are_over)
 	uint32_t taken = 0;
 	int result = 0;
 	open_account(1u << 20);
-	hold(ACCESS_MODE_READ_WRITE, &holder);
+	hold_words(ACCESS_MODE_READ_WRITE, &holder);
 	while (taken < 64 &&
 	       (result = submit_repeated(ACCESS_MODE_READ, REQUIREMENTS_MAX, &readers[taken])) == 0)
 		taken++;
@@ -110,7 +110,7 @@ Test(account, N6_what_has_no_room_is_refused_and_has_when_others_are_over)
 	cr_expect(zero(u64, sched_account_bytes(h.account)));
 	cr_assert(zero(int, submit_repeated(ACCESS_MODE_READ, REQUIREMENTS_MAX, &again)));
 	cr_assert(harness_wait(&h, &again));
-	finish();
+	finish_account();
 }
 
 Test(account, D6_N6_a_host_access_released_early_counts_until_its_turn)
@@ -123,7 +123,7 @@ Test(account, D6_N6_a_host_access_released_early_counts_until_its_turn)
 	uint32_t taken = 0;
 	int result = 0;
 	open_account(1u << 20);
-	hold(ACCESS_MODE_READ_WRITE, &holder);
+	hold_words(ACCESS_MODE_READ_WRITE, &holder);
 	for (; taken < MOST; taken++) {
 		struct task *task;
 		result = host_access_submit(h.scheduler, &part, h.account, &accesses[taken], &task);
@@ -134,7 +134,7 @@ Test(account, D6_N6_a_host_access_released_early_counts_until_its_turn)
 	}
 	cr_expect(eq(int, result, -EDQUOT));
 	cr_expect(lt(u32, taken, MOST), "each is kept in its place in the order, for ever");
-	finish();
+	finish_account();
 }
 
 /* The buffer in PARTS parts, each written by a task of its own. */
@@ -164,7 +164,7 @@ Test(account, C8_too_many_parts_in_one_task_are_refused)
 	cr_assert(harness_wait(&h, &reader));
 	for (uint32_t i = 0; i < PARTS; i++)
 		cr_expect(writers[i].done, "part %u", i);
-	finish();
+	finish_account();
 }
 
 /* All of a task's accesses count before any of them is entered. */
@@ -179,7 +179,7 @@ Test(account, C8_links_of_one_task_are_limited_together)
 	cr_expect(lt(u64, sched_account_bytes(h.account) - before, 4u << 20));
 	fake_gate_open(1);
 	cr_assert(harness_wait(&h, &reader));
-	finish();
+	finish_account();
 }
 
 /* A fill of the buffer on the device, which must have memory for it. */
@@ -241,7 +241,7 @@ Test(account, N4_N6_memory_on_devices_is_counted_by_account_and_together_until_i
 	cr_expect(zero(int, submit_fill(&z, &again)));
 	cr_assert(harness_settle(&h));
 	harness_words_free(&h, &z);
-	finish();
+	finish_account();
 	cr_expect(eq(u64, all.bytes, 0));
 	cr_expect(eq(u64, all.peak_bytes, 2 * bytes), "what it was at most is known");
 }
@@ -286,7 +286,7 @@ Test(account_devices, N4_N6_what_a_device_has_not_given_back_yet_is_no_room_on_a
 	harness_words_free(&h, &z);
 	cr_assert(harness_settle(&h));
 	cr_expect(zero(int, submit_fill_on(1, &x, &probe)), "now it is back");
-	finish();
+	finish_account();
 	cr_expect(zero(u64, all.bytes));
 	free(y.host);
 }

@@ -20,7 +20,7 @@ static struct harness h;
 static struct sched_account *first, *second;
 static struct probe firsts[MANY], seconds[MANY], asked;
 
-static void setup_with(struct scheduler_config config, uint32_t features)
+static void setup_admission_with(struct scheduler_config config, uint32_t features)
 {
 	fake_clock(1000 * 1000 * US, 1);
 	fake_device_options(0, (struct fake_device_options){.preferred_lanes = 1,
@@ -37,14 +37,14 @@ static void setup_with(struct scheduler_config config, uint32_t features)
 	cr_assert(harness_settle(&h));
 }
 
-static void setup(void)
+static void setup_admission(void)
 {
-	setup_with((struct scheduler_config){.processors = 2}, 0);
+	setup_admission_with((struct scheduler_config){.processors = 2}, 0);
 }
 
-TestSuite(admission, .timeout = 30, .init = setup);
+TestSuite(admission, .timeout = 30, .init = setup_admission);
 
-static void finish(void)
+static void finish_admission(void)
 {
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
@@ -73,7 +73,7 @@ static struct task *submit_after(struct sched_account *session, uint32_t us, str
 	return task;
 }
 
-static void submit(struct sched_account *session, uint32_t us, struct probe *probe)
+static void submit_for(struct sched_account *session, uint32_t us, struct probe *probe)
 {
 	(void)submit_after(session, us, NULL, probe);
 }
@@ -82,7 +82,7 @@ static void submit_many(struct sched_account *session, uint32_t us, uint32_t cou
 			struct probe *probes)
 {
 	for (uint32_t i = 0; i < count; i++)
-		submit(session, us, &probes[i]);
+		submit_for(session, us, &probes[i]);
 }
 
 /* As of an in-order queue: each behind the one before it. */
@@ -98,18 +98,11 @@ static void submit_chain(struct sched_account *session, uint32_t us, uint32_t co
 static void meet(uint32_t first_us, uint32_t second_us)
 {
 	for (uint32_t i = 0; i < 8; i++) {
-		submit(first, first_us, &asked);
+		submit_for(first, first_us, &asked);
 		cr_assert(harness_settle(&h));
-		submit(second, second_us, &asked);
+		submit_for(second, second_us, &asked);
 		cr_assert(harness_settle(&h));
 	}
-}
-
-static struct scheduler_counters counters(void)
-{
-	struct scheduler_counters now;
-	scheduler_counters(h.scheduler, &now);
-	return now;
 }
 
 static uint32_t count_sent(void)
@@ -158,9 +151,9 @@ Test(admission, who_is_alone_is_not_asked)
 	submit_many(first, 10, 500, firsts);
 	cr_assert(harness_settle(&h));
 	expect_all(firsts, 500, STATUS_SUCCESS);
-	cr_expect(eq(u64, counters().fair_queue_bypassed, 500));
-	cr_expect(zero(u64, counters().fair_queue_admitted));
-	finish();
+	cr_expect(eq(u64, harness_counters(&h).fair_queue_bypassed, 500));
+	cr_expect(zero(u64, harness_counters(&h).fair_queue_admitted));
+	finish_admission();
 }
 
 Test(admission, TG11_weights_3_to_1_are_shares_of_the_devices_time)
@@ -174,9 +167,9 @@ Test(admission, TG11_weights_3_to_1_are_shares_of_the_devices_time)
 	uint32_t part = part_of_second(100, 1500, 50, 2500);
 	cr_expect(ge(u32, part, 300), "%u", part);
 	cr_expect(le(u32, part, 366), "%u", part);
-	cr_expect(gt(u64, counters().fair_queue_held, 3000));
-	cr_expect(zero(u32, counters().fair_queue_waiting));
-	finish();
+	cr_expect(gt(u64, harness_counters(&h).fair_queue_held, 3000));
+	cr_expect(zero(u32, harness_counters(&h).fair_queue_waiting));
+	finish_admission();
 }
 
 Test(admission, TG11_equal_weights_are_equal_times_whatever_the_commands_take)
@@ -189,7 +182,7 @@ Test(admission, TG11_equal_weights_are_equal_times_whatever_the_commands_take)
 	uint32_t part = part_of_second(200, 250, 20, MANY);
 	cr_expect(ge(u32, part, 900), "%u", part);
 	cr_expect(le(u32, part, 1100), "%u", part);
-	finish();
+	finish_admission();
 }
 
 /* The next one of an in-order queue can be sent, and comes to the fair queue, when the one before
@@ -207,7 +200,7 @@ Test(admission, TG11_shares_hold_for_queues_in_order_of_which_one_command_waits_
 	cr_expect(le(u32, part, 366), "%u", part);
 	for (uint32_t i = 1; i < 1500; i++)
 		cr_assert(gt(u64, firsts[i].order, firsts[i - 1].order));
-	finish();
+	finish_admission();
 }
 
 /* Long after the other one's last command: as much as lanes hold would keep it waiting when it
@@ -217,19 +210,19 @@ Test(admission, TG11_who_is_alone_for_now_has_no_more_ahead_than_a_window)
 	meet(200, 500);
 	submit_many(second, 500, 400, seconds);
 	cr_assert(harness_settle(&h));
-	uint64_t bypassed = counters().fair_queue_bypassed;
+	uint64_t bypassed = harness_counters(&h).fair_queue_bypassed;
 	fake_device_gate_close(0);
 	submit_chain(second, 500, 60, firsts);
-	cr_expect(ge(u64, counters().fair_queue_bypassed - bypassed, 1), "it is alone");
+	cr_expect(ge(u64, harness_counters(&h).fair_queue_bypassed - bypassed, 1), "it is alone");
 	cr_expect(le(u32, count_sent(), 6), "%u", count_sent());
 	cr_expect(ge(u32, count_sent(), 3), "%u", count_sent());
-	submit(first, 200, &asked);
+	submit_for(first, 200, &asked);
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
 	cr_expect(le(u32, count_before(firsts, 60, asked.order), 6));
 	expect_all(firsts, 60, STATUS_SUCCESS);
 	expect_all(&asked, 1, STATUS_SUCCESS);
-	finish();
+	finish_admission();
 }
 
 Test(admission, TG11_of_short_commands_who_is_alone_for_now_has_what_lanes_hold)
@@ -239,11 +232,11 @@ Test(admission, TG11_of_short_commands_who_is_alone_for_now_has_what_lanes_hold)
 	submit_many(second, 500, 250, seconds);
 	submit_many(second, 5, MANY, seconds);
 	cr_assert(harness_settle(&h));
-	uint64_t admitted = counters().fair_queue_admitted;
+	uint64_t admitted = harness_counters(&h).fair_queue_admitted;
 	submit_many(second, 5, MANY, seconds);
 	cr_assert(harness_settle(&h));
-	cr_expect(eq(u64, counters().fair_queue_admitted, admitted));
-	finish();
+	cr_expect(eq(u64, harness_counters(&h).fair_queue_admitted, admitted));
+	finish_admission();
 }
 
 Test(admission, TG9_a_latency_command_finds_a_narrow_window_of_others_before_it)
@@ -255,12 +248,12 @@ Test(admission, TG9_a_latency_command_finds_a_narrow_window_of_others_before_it)
 	submit_many(first, 50, 500, firsts);
 	/* 100 us, and none that begins beyond that. */
 	cr_expect(eq(u32, count_sent(), 2));
-	submit(second, 50, &asked);
+	submit_for(second, 50, &asked);
 	cr_expect(eq(u32, count_sent(), 3));
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
 	cr_expect(le(u32, count_before(firsts, 500, asked.order), 2));
-	finish();
+	finish_admission();
 }
 
 /* Nothing of it has been there for long, and it comes without a warning. */
@@ -268,12 +261,12 @@ Test(admission, TG9_others_leave_room_for_a_latency_session_that_is_silent)
 {
 	cr_assert(zero(int, sched_account_rank(second, FAIR_QUEUE_LATENCY, 100)));
 	meet(50, 50);
-	submit(first, 900 * US, &asked);
+	submit_for(first, 900 * US, &asked);
 	cr_assert(harness_settle(&h));
 	fake_device_gate_close(0);
 	submit_many(first, 50, 500, firsts);
 	cr_expect(eq(u32, count_sent(), 2));
-	finish();
+	finish_admission();
 }
 
 Test(admission, classes_below_have_their_least_part)
@@ -287,7 +280,7 @@ Test(admission, classes_below_have_their_least_part)
 	uint32_t part = part_of_second(100, 2000, 50, 400);
 	cr_expect(ge(u32, part, 10), "%u", part);
 	cr_expect(le(u32, part, 60), "%u", part);
-	finish();
+	finish_admission();
 }
 
 /* Of its own class. A flood of short ones is in front of it with a score, not with all that fits a
@@ -299,13 +292,13 @@ Test(admission, TC8_a_quiet_sessions_command_does_not_wait_until_a_flood_is_over
 	submit_many(first, 1, 1000, firsts);
 	uint32_t before = count_sent();
 	cr_expect(le(u32, before, WINDOW_US / 25));
-	submit(second, 1, &asked);
-	submit(second, 1, &seconds[0]);
+	submit_for(second, 1, &asked);
+	submit_for(second, 1, &seconds[0]);
 	cr_expect(eq(u32, count_sent(), before + 2), "at once, though the window is full");
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
 	cr_expect(le(u32, count_before(firsts, 1000, seconds[0].order), before));
-	finish();
+	finish_admission();
 }
 
 Test(admission, a_class_and_a_weight_change_for_what_waits)
@@ -324,7 +317,7 @@ Test(admission, a_class_and_a_weight_change_for_what_waits)
 	/* What was on the device already, and their least part. */
 	cr_expect(le(u32, count_before(firsts, 500, seconds[499].order), WINDOW_US / 50 + 500 / 8));
 	expect_all(firsts, 500, STATUS_SUCCESS);
-	finish();
+	finish_admission();
 }
 
 /* Failing is no way to more than one's share. */
@@ -350,7 +343,7 @@ Test(admission, TG11_what_ran_and_failed_is_charged)
 	cr_expect(le(u32, beside, 1200), "%u", beside);
 	expect_all(firsts, 1000, STATUS_KERNEL);
 	expect_all(seconds, 3000, STATUS_SUCCESS);
-	finish();
+	finish_admission();
 }
 
 /* Its predecessor is on the lane and fails while it waits. */
@@ -371,8 +364,8 @@ Test(admission, what_fails_at_the_gate_is_told_once)
 	cr_assert(harness_settle(&h));
 	expect_all(firsts, 300, STATUS_DEPENDENCY_FAILED);
 	expect_all(seconds, 100, STATUS_SUCCESS);
-	cr_expect(zero(u32, counters().fair_queue_waiting));
-	finish();
+	cr_expect(zero(u32, harness_counters(&h).fair_queue_waiting));
+	finish_admission();
 }
 
 Test(admission, M10_a_lost_device_is_told_to_each_that_waits_at_its_gate_once)
@@ -385,13 +378,13 @@ Test(admission, M10_a_lost_device_is_told_to_each_that_waits_at_its_gate_once)
 	h.account = NULL;
 	submit_many(first, 50, 1000, firsts);
 	submit_chain(second, 50, 1000, seconds);
-	cr_expect(gt(u32, counters().fair_queue_waiting, 100));
+	cr_expect(gt(u32, harness_counters(&h).fair_queue_waiting, 100));
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
 	expect_all(firsts, 1000, STATUS_DEVICE_LOST);
 	expect_all(seconds, 1000, STATUS_DEVICE_LOST);
-	cr_expect(zero(u32, counters().fair_queue_waiting));
-	finish();
+	cr_expect(zero(u32, harness_counters(&h).fair_queue_waiting));
+	finish_admission();
 }
 
 /* What its session has submitted runs; nothing of the account is left then. */
@@ -406,7 +399,7 @@ Test(admission, a_session_may_end_while_its_groups_wait)
 	cr_assert(harness_settle(&h));
 	expect_all(firsts, 500, STATUS_SUCCESS);
 	expect_all(seconds, 500, STATUS_SUCCESS);
-	finish();
+	finish_admission();
 }
 
 /* Nothing comes back: what is on the device waits for something that is nobody's here. Others have
@@ -425,20 +418,20 @@ Test(admission, what_is_overdue_holds_up_others_for_a_moment_only)
 	}
 	cr_expect(gt(u32, count_sent(), before));
 	expect_all(firsts, 0, 0);
-	finish();
+	finish_admission();
 }
 
 Test(admission, it_can_be_switched_off)
 {
-	finish();
-	setup_with((struct scheduler_config){.processors = 2,
-					     .never_fair_queue = true,
-					     .never_window = true},
-		   0);
+	finish_admission();
+	setup_admission_with((struct scheduler_config){.processors = 2,
+						       .never_fair_queue = true,
+						       .never_window = true},
+			     0);
 	cr_assert(zero(int, sched_account_rank(second, FAIR_QUEUE_LATENCY, 100)));
 	meet(50, 50);
 	submit_many(first, 50, 200, firsts);
 	cr_assert(harness_settle(&h));
-	cr_expect(zero(u64, counters().fair_queue_admitted));
-	finish();
+	cr_expect(zero(u64, harness_counters(&h).fair_queue_admitted));
+	finish_admission();
 }

@@ -1,6 +1,7 @@
 /* Launches that are one task: each with its values, in order; what fails, and what depends on one
  * of them. */
 #include "scheduler/harness.h"
+#include "scheduler/harness_checks.h"
 
 #include "access_mode.h"
 #include "scheduler/burst.h"
@@ -17,24 +18,23 @@
 static struct harness h;
 
 /* Device 0 sends them one by one, device 1 in one piece. */
-static void setup(void)
+static void setup_burst(void)
 {
 	fake_device_options(1, (struct fake_device_options){.bursts = true});
 	harness_start(&h, 2);
 }
 
-TestSuite(burst, .timeout = 30, .init = setup);
+TestSuite(burst, .timeout = 30, .init = setup_burst);
 
-static void finish(void)
+static void finish_burst(void)
 {
 	cr_assert(harness_settle(&h));
-	const char *left = harness_stop(&h);
-	cr_assert(left == NULL, "%s", left);
+	harness_expect_stopped(&h);
 }
 
 /* fill_even_u32 over all of the buffer, once with each value. */
-static struct task *fill(uint32_t device, struct words *words, uint32_t mode,
-			 const uint32_t *values, uint32_t count, struct probe *probe)
+static struct task *fill_burst(uint32_t device, struct words *words, uint32_t mode,
+			       const uint32_t *values, uint32_t count, struct probe *probe)
 {
 	struct use use = {.words = words, .mode = mode};
 	return harness_launch(&h,
@@ -99,8 +99,8 @@ Test(burst, TG2_each_launch_has_its_own_values_and_comes_behind_the_one_before)
 						      .values = values + 1},
 				     &mixed);
 		cr_assert(eq(u32, first_word(&x), expected));
-		(void)fill(device, &x, ACCESS_MODE_WRITE_NO_INIT, (const uint32_t[]){2, 4, 6}, 3,
-			   &probe);
+		(void)fill_burst(device, &x, ACCESS_MODE_WRITE_NO_INIT, (const uint32_t[]){2, 4, 6},
+				 3, &probe);
 		cr_assert(eq(u32, first_word(&x), 6));
 		fake_counters(device, &counters);
 		cr_assert(eq(u64, counters.launches - before, SCHED_BURST_MAX + 3));
@@ -115,7 +115,7 @@ Test(burst, TG2_each_launch_has_its_own_values_and_comes_behind_the_one_before)
 	cr_assert(eq(u64, counters.tasks_done, counters.tasks_submitted));
 	cr_assert(eq(u64, counters.tasks_submitted, counters.burst_launches + 4),
 		  "four accesses of the host");
-	finish();
+	finish_burst();
 }
 
 Test(burst, M9_the_launch_that_fails_is_named_and_those_that_need_it_fail_of_it)
@@ -124,9 +124,10 @@ Test(burst, M9_the_launch_that_fails_is_named_and_those_that_need_it_fail_of_it)
 		struct words x;
 		struct probe burst, reader;
 		harness_words(&h, &x, 8, true, 1);
-		(void)fill(device, &x, ACCESS_MODE_READ_WRITE, (const uint32_t[]){2, 4, 5, 6, 7, 8},
-			   6, &burst);
-		(void)fill(device, &x, ACCESS_MODE_READ_WRITE, (const uint32_t[]){2}, 1, &reader);
+		(void)fill_burst(device, &x, ACCESS_MODE_READ_WRITE,
+				 (const uint32_t[]){2, 4, 5, 6, 7, 8}, 6, &burst);
+		(void)fill_burst(device, &x, ACCESS_MODE_READ_WRITE, (const uint32_t[]){2}, 1,
+				 &reader);
 		expect_launches(&burst,
 				(const int32_t[]){0, 0, STATUS_KERNEL, STATUS_DEPENDENCY_FAILED,
 						  STATUS_DEPENDENCY_FAILED,
@@ -138,7 +139,7 @@ Test(burst, M9_the_launch_that_fails_is_named_and_those_that_need_it_fail_of_it)
 		cr_expect(eq(i32, reader.fault.status, STATUS_DEPENDENCY_FAILED));
 		harness_words_free(&h, &x);
 	}
-	finish();
+	finish_burst();
 }
 
 Test(burst, M9_launches_that_need_nothing_of_each_other_fail_by_themselves)
@@ -147,15 +148,15 @@ Test(burst, M9_launches_that_need_nothing_of_each_other_fail_by_themselves)
 		struct words x;
 		struct probe burst;
 		harness_words(&h, &x, 8, true, 1);
-		(void)fill(device, &x, ACCESS_MODE_WRITE_NO_INIT, (const uint32_t[]){2, 3, 4, 5, 6},
-			   5, &burst);
+		(void)fill_burst(device, &x, ACCESS_MODE_WRITE_NO_INIT,
+				 (const uint32_t[]){2, 3, 4, 5, 6}, 5, &burst);
 		cr_assert(eq(u32, first_word(&x), 6), "the last one has written");
 		expect_launches(&burst, (const int32_t[]){0, STATUS_KERNEL, 0, STATUS_KERNEL, 0});
 		cr_expect(ne(ptr, strstr(burst.launch_faults[3].text, "is odd"), NULL));
 		cr_expect(eq(i32, burst.fault.status, STATUS_KERNEL));
 		harness_words_free(&h, &x);
 	}
-	finish();
+	finish_burst();
 }
 
 /* Eight words; the third launch from now on is not sent, and nothing runs until the fair queue is
@@ -180,8 +181,8 @@ Test(burst, M9_a_launch_that_is_not_sent_fails_alone)
 	struct words x;
 	struct probe burst, behind;
 	refuse_one(&x);
-	struct task *task =
-		fill(0, &x, ACCESS_MODE_WRITE_NO_INIT, (const uint32_t[]){2, 4, 6, 8}, 4, &burst);
+	struct task *task = fill_burst(0, &x, ACCESS_MODE_WRITE_NO_INIT,
+				       (const uint32_t[]){2, 4, 6, 8}, 4, &burst);
 	(void)harness_launch(
 		&h,
 		&(struct launch){.device = 0,
@@ -201,7 +202,7 @@ Test(burst, M9_a_launch_that_is_not_sent_fails_alone)
 	cr_expect(eq(i32, behind.fault.status, 0), "%s", behind.fault.text);
 	cr_expect(eq(u32, first_word(&x), 8));
 	harness_words_free(&h, &x);
-	finish();
+	finish_burst();
 }
 
 /* The last one of a burst is not sent: something stands for it, for those that wait on other lanes.
@@ -211,7 +212,7 @@ Test(burst, M9_others_wait_for_what_was_sent_of_a_burst_whose_end_was_not)
 	struct words x;
 	struct probe burst, after;
 	refuse_one(&x);
-	(void)fill(0, &x, ACCESS_MODE_READ_WRITE, (const uint32_t[]){2, 4, 6, 8}, 4, &burst);
+	(void)fill_burst(0, &x, ACCESS_MODE_READ_WRITE, (const uint32_t[]){2, 4, 6, 8}, 4, &burst);
 	const struct use use = {.words = &x, .mode = ACCESS_MODE_WRITE_NO_INIT, .unused = true};
 	(void)harness_launch(&h,
 			     &(struct launch){.device = 0,
@@ -231,7 +232,7 @@ Test(burst, M9_others_wait_for_what_was_sent_of_a_burst_whose_end_was_not)
 	cr_assert(harness_wait(&h, &after));
 	cr_expect(eq(i32, after.fault.status, 0), "%s", after.fault.text);
 	harness_words_free(&h, &x);
-	finish();
+	finish_burst();
 }
 
 /* Whoever depends on the event of one of them fails if that one does, whether it was told yet or
@@ -245,10 +246,10 @@ Test(burst, M6_an_event_is_that_of_one_launch)
 			harness_words(&h, &x, 8, true, 1);
 			bool is_chained = named % 2;
 			fake_device_gate_close(device);
-			struct task *task = fill(device, &x,
-						 is_chained ? ACCESS_MODE_READ_WRITE
-							    : ACCESS_MODE_WRITE_NO_INIT,
-						 (const uint32_t[]){2, 4, 5, 6, 8}, 5, &burst);
+			struct task *task = fill_burst(
+				device, &x,
+				is_chained ? ACCESS_MODE_READ_WRITE : ACCESS_MODE_WRITE_NO_INIT,
+				(const uint32_t[]){2, 4, 5, 6, 8}, 5, &burst);
 			(void)harness_launch(
 				&h,
 				&(struct launch){
@@ -269,7 +270,7 @@ Test(burst, M6_an_event_is_that_of_one_launch)
 			harness_words_free(&h, &x);
 		}
 	}
-	finish();
+	finish_burst();
 }
 
 /* All that is known of them when their device is gone. */
@@ -278,11 +279,11 @@ Test(burst, F12_launches_that_were_over_before_their_device_was_lost_have_succee
 	struct words x;
 	struct probe burst, lost;
 	harness_words(&h, &x, 8, true, 1);
-	(void)fill(0, &x, ACCESS_MODE_READ_WRITE, (const uint32_t[]){2, 4}, 2, &burst);
+	(void)fill_burst(0, &x, ACCESS_MODE_READ_WRITE, (const uint32_t[]){2, 4}, 2, &burst);
 	cr_assert(harness_wait(&h, &burst));
 	cr_assert(
 		eq(int, fake_fail(FAKE_COMPLETION, 0, 2, 1, STATUS_DEVICE_LOST, true, "gone"), 0));
-	(void)fill(0, &x, ACCESS_MODE_READ_WRITE, (const uint32_t[]){2, 4, 6, 8}, 4, &lost);
+	(void)fill_burst(0, &x, ACCESS_MODE_READ_WRITE, (const uint32_t[]){2, 4, 6, 8}, 4, &lost);
 	cr_assert(harness_wait(&h, &lost));
 	cr_expect(eq(i32, lost.fault.status, STATUS_DEVICE_LOST));
 	bool has_failed = false;
@@ -296,7 +297,7 @@ Test(burst, F12_launches_that_were_over_before_their_device_was_lost_have_succee
 	}
 	cr_expect(eq(i32, lost.launch_faults[2].status, STATUS_DEVICE_LOST));
 	harness_words_free(&h, &x);
-	finish();
+	finish_burst();
 }
 
 /* By how long its launches have taken, so that the first of a burst does not wait long for the
@@ -318,7 +319,8 @@ Test(burst, TG1_a_kernel_goes_alone_until_it_is_known_to_be_short)
 		/* The device's clock goes on by so much between a command's start and its end. */
 		fake_clock(1000000000ull * (i + 1), steps[i].took_ns);
 		for (uint32_t k = 0; k < 12; k++) {
-			(void)fill(0, &x, ACCESS_MODE_READ_WRITE, (const uint32_t[]){2}, 1, &probe);
+			(void)fill_burst(0, &x, ACCESS_MODE_READ_WRITE, (const uint32_t[]){2}, 1,
+					 &probe);
 			cr_assert(harness_wait(&h, &probe));
 		}
 		cr_expect(ge(u32, sched_kernel_burst(kernel), steps[i].least));
@@ -326,7 +328,7 @@ Test(burst, TG1_a_kernel_goes_alone_until_it_is_known_to_be_short)
 	}
 	fake_clock(0, 0);
 	harness_words_free(&h, &x);
-	finish();
+	finish_burst();
 }
 
 /* Only the end of a burst is told: after one that took long the kernel's launches are taken one by
@@ -356,5 +358,5 @@ Test(burst, B18_a_kernel_whose_burst_took_long_goes_without_for_a_while)
 	}
 	free(task);
 	free(kernel);
-	finish();
+	finish_burst();
 }

@@ -1,6 +1,7 @@
 /* Lanes of the latency class: who goes there, when they are made, and what happens when a session's
  * class becomes another. */
 #include "scheduler/harness.h"
+#include "scheduler/harness_checks.h"
 
 #include "access_mode.h"
 #include "fair_queue/fair_queue.h"
@@ -26,7 +27,7 @@ static void rank(struct sched_account *session, enum fair_queue_class class)
 	cr_assert(zero(int, sched_account_rank(session, class, FAIR_QUEUE_WEIGHT)));
 }
 
-static void setup_with(uint32_t lanes, uint32_t features, uint32_t processors)
+static void setup_class_with(uint32_t lanes, uint32_t features, uint32_t processors)
 {
 	fake_device_options(
 		0, (struct fake_device_options){.preferred_lanes = lanes, .features = features});
@@ -42,44 +43,43 @@ static void setup_with(uint32_t lanes, uint32_t features, uint32_t processors)
 	cr_assert(zero(int, fake_log_start(LOG)));
 }
 
-static void setup(void)
+static void setup_class(void)
 {
-	setup_with(LANES, 0, 2);
+	setup_class_with(LANES, 0, 2);
 }
 
 static void setup_one_lane(void)
 {
-	setup_with(1, 0, 2);
+	setup_class_with(1, 0, 2);
 }
 
 static void setup_inline(void)
 {
-	setup_with(LANES, BACKEND_FEATURE_INLINE, 2);
+	setup_class_with(LANES, BACKEND_FEATURE_INLINE, 2);
 }
 
 static void setup_many_processors(void)
 {
-	setup_with(LANES, 0, SPIN_PACE_LATENCY_PROCESSORS);
+	setup_class_with(LANES, 0, SPIN_PACE_LATENCY_PROCESSORS);
 }
 
-TestSuite(class_lanes, .timeout = 60, .init = setup);
+TestSuite(class_lanes, .timeout = 60, .init = setup_class);
 TestSuite(class_one_lane, .timeout = 60, .init = setup_one_lane);
 TestSuite(class_inline, .timeout = 60, .init = setup_inline);
 TestSuite(class_many_processors, .timeout = 60, .init = setup_many_processors);
 
-static void finish(void)
+static void finish_class(void)
 {
 	fake_gate_open(GATE_FLOOD);
 	fake_gate_open(GATE_QUICK);
 	cr_assert(harness_settle(&h));
 	flood = sched_account_drop(flood);
 	quick = sched_account_drop(quick);
-	const char *left = harness_stop(&h);
-	cr_assert(left == NULL, "%s", left);
+	harness_expect_stopped(&h);
 }
 
-static struct task *submit(struct sched_account *session, const struct launch *launch,
-			   struct probe *probe)
+static struct task *submit_as(struct sched_account *session, const struct launch *launch,
+			      struct probe *probe)
 {
 	struct launch own = *launch;
 	own.shares_home = true;
@@ -90,21 +90,21 @@ static struct task *submit(struct sched_account *session, const struct launch *l
 }
 
 /* A command that ends when the fair queue is opened. */
-static struct task *hold(struct sched_account *session, uint32_t gate, uint32_t home_lane,
-			 struct probe *probe)
+static struct task *hold_gate(struct sched_account *session, uint32_t gate, uint32_t home_lane,
+			      struct probe *probe)
 {
-	return submit(session,
-		      &(struct launch){.kernel = "hold",
-				       .has_value = true,
-				       .value = gate,
-				       .items = 1,
-				       .home_lane = home_lane},
-		      probe);
+	return submit_as(session,
+			 &(struct launch){.kernel = "hold",
+					  .has_value = true,
+					  .value = gate,
+					  .items = 1,
+					  .home_lane = home_lane},
+			 probe);
 }
 
-static void run(struct sched_account *session, const struct launch *launch)
+static void run_as(struct sched_account *session, const struct launch *launch)
 {
-	(void)submit(session, launch, &asked);
+	(void)submit_as(session, launch, &asked);
 	cr_assert(harness_wait(&h, &asked));
 	cr_assert(zero(i32, asked.fault.status), "%s", asked.fault.text);
 }
@@ -140,60 +140,61 @@ Test(class_lanes, without_a_latency_session_there_are_no_more_lanes)
 {
 	rank(flood, FAIR_QUEUE_BEST_EFFORT);
 	for (uint32_t i = 0; i < 64; i++)
-		run(i % 2 ? flood : quick, &(struct launch){.kernel = "noop", .home_lane = i % 9});
+		run_as(i % 2 ? flood : quick,
+		       &(struct launch){.kernel = "noop", .home_lane = i % 9});
 	cr_expect(le(u32, lanes_made(), LANES));
 	cr_expect(eq(u32, count_on("noop", BACKEND_LANE_COMPUTE), 64));
-	finish();
+	finish_class();
 }
 
 /* Whatever the class was when its session came. */
 Test(class_many_processors, TG9_threads_look_for_longer_while_somebody_is_of_the_latency_class)
 {
-	run(quick, &(struct launch){.kernel = "noop", .home_lane = 1});
+	run_as(quick, &(struct launch){.kernel = "noop", .home_lane = 1});
 	cr_expect(eq(u64, scheduler_spin_most_ns(h.scheduler), SPIN_PACE_MAX_NS));
 	rank(quick, FAIR_QUEUE_LATENCY);
 	cr_expect(eq(u64, scheduler_spin_most_ns(h.scheduler), SPIN_PACE_LATENCY_MAX_NS));
 	rank(quick, FAIR_QUEUE_NORMAL);
 	cr_expect(eq(u64, scheduler_spin_most_ns(h.scheduler), SPIN_PACE_MAX_NS));
-	finish();
+	finish_class();
 }
 
 Test(class_lanes, the_latency_class_has_lanes_of_its_own_and_no_more_than_its_queues)
 {
 	rank(quick, FAIR_QUEUE_LATENCY);
 	for (uint32_t i = 0; i < 64; i++)
-		run(quick, &(struct launch){.kernel = "noop", .home_lane = 2});
+		run_as(quick, &(struct launch){.kernel = "noop", .home_lane = 2});
 	cr_expect(eq(u32, lanes_made(), 1));
 	for (uint32_t i = 0; i < 64; i++)
-		run(quick, &(struct launch){.kernel = "noop", .home_lane = 1 + i});
+		run_as(quick, &(struct launch){.kernel = "noop", .home_lane = 1 + i});
 	cr_expect(eq(u32, lanes_made(), LANES));
 	cr_expect(eq(u32, count_on("noop", BACKEND_LANE_LATENCY), 128));
-	run(flood, &(struct launch){.kernel = "noop"});
+	run_as(flood, &(struct launch){.kernel = "noop"});
 	cr_expect(eq(u32, count_on("noop", BACKEND_LANE_COMPUTE), 1));
-	finish();
+	finish_class();
 }
 
 Test(class_one_lane, TC8_a_latency_session_is_not_behind_the_others_in_a_full_lane)
 {
 	rank(quick, FAIR_QUEUE_LATENCY);
 	for (uint32_t i = 0; i < MANY; i++)
-		(void)hold(flood, GATE_FLOOD, i % 2, &probes[i]);
+		(void)hold_gate(flood, GATE_FLOOD, i % 2, &probes[i]);
 	cr_assert(eq(u32, sent_now(), LANE_DEPTH));
 	for (uint32_t i = 0; i < 200; i++)
-		run(quick, &(struct launch){.kernel = "noop", .home_lane = i % 3});
+		run_as(quick, &(struct launch){.kernel = "noop", .home_lane = i % 3});
 	cr_expect(eq(u32, sent_now(), LANE_DEPTH));
-	finish();
+	finish_class();
 }
 
 /* What waits for room goes where the new class goes; what is sent stays. */
 Test(class_one_lane, what_is_not_sent_yet_goes_by_the_new_class)
 {
 	for (uint32_t i = 0; i < LANE_DEPTH; i++)
-		(void)hold(flood, GATE_FLOOD, 1, &probes[i]);
+		(void)hold_gate(flood, GATE_FLOOD, 1, &probes[i]);
 	const struct launch any = {.kernel = "noop"}, at_home = {.kernel = "noop", .home_lane = 1};
 	struct probe first, second;
-	(void)submit(quick, &any, &first);
-	(void)submit(quick, &at_home, &second);
+	(void)submit_as(quick, &any, &first);
+	(void)submit_as(quick, &at_home, &second);
 	harness_turn(&h);
 	cr_assert(not(first.done));
 	cr_assert(not(second.done));
@@ -204,8 +205,8 @@ Test(class_one_lane, what_is_not_sent_yet_goes_by_the_new_class)
 
 	/* And back: into the full lane, behind the others. */
 	for (uint32_t i = LANE_DEPTH; i < 2 * LANE_DEPTH; i++)
-		(void)hold(quick, GATE_QUICK, 1, &probes[i]);
-	(void)submit(quick, &any, &first);
+		(void)hold_gate(quick, GATE_QUICK, 1, &probes[i]);
+	(void)submit_as(quick, &any, &first);
 	rank(quick, FAIR_QUEUE_NORMAL);
 	fake_gate_open(GATE_QUICK);
 	for (uint32_t i = LANE_DEPTH; i < 2 * LANE_DEPTH; i++)
@@ -215,7 +216,7 @@ Test(class_one_lane, what_is_not_sent_yet_goes_by_the_new_class)
 	cr_assert(harness_wait(&h, &first));
 	cr_expect(eq(u32, count_on("noop", BACKEND_LANE_COMPUTE), 1));
 	cr_expect(eq(u32, count_on("hold", BACKEND_LANE_LATENCY), LANE_DEPTH));
-	finish();
+	finish_class();
 }
 
 /* An in-order queue's commands, each behind the one before it, whatever becomes of the session's
@@ -229,7 +230,7 @@ Test(class_lanes, F1_a_queue_keeps_its_order_while_the_class_changes)
 					.home_lane = 2,
 					.after = &last,
 					.after_count = last ? 1 : 0};
-		last = submit(quick, &launch, &probes[i]);
+		last = submit_as(quick, &launch, &probes[i]);
 		if (i % 31 == 0)
 			harness_turn(&h);
 		if (probes[i].done)
@@ -250,7 +251,7 @@ Test(class_lanes, F1_a_queue_keeps_its_order_while_the_class_changes)
 	}
 	cr_expect(gt(u32, latency, MANY / 4));
 	cr_expect(lt(u32, latency, MANY / 2));
-	finish();
+	finish_class();
 }
 
 /* One that others send to, too, is no other lane, whatever the class. */
@@ -269,7 +270,7 @@ Test(class_lanes, J4_a_lane_that_the_application_was_told_of_is_kept)
 	(void)harness_submit(&h, &request, &asked);
 	cr_assert(harness_wait(&h, &asked));
 	cr_expect(eq(u32, count_on("noop", BACKEND_LANE_COMPUTE), 1));
-	finish();
+	finish_class();
 }
 
 static uint64_t launches_inline(void)
@@ -322,11 +323,11 @@ static struct fake_counters counters_now(void)
 Test(class_told, a_device_is_told_of_the_latency_class_and_a_while_after_it_has_gone)
 {
 	const struct launch noop = {.kernel = "noop", .home_lane = 1};
-	run(flood, &noop);
+	run_as(flood, &noop);
 	cr_expect(eq(u64, counters_now().latency_tells, 0));
 	cr_expect(eq(u64, scheduler_again_ns(h.scheduler), UINT64_MAX));
 	rank(quick, FAIR_QUEUE_LATENCY);
-	run(quick, &noop);
+	run_as(quick, &noop);
 	expect_units(FAKE_LATENCY_UNITS);
 	struct scheduler_counters counters;
 	scheduler_counters(h.scheduler, &counters);
@@ -339,7 +340,7 @@ Test(class_told, a_device_is_told_of_the_latency_class_and_a_while_after_it_has_
 		cr_assert(gt(u64, again_ns, read_clock()));
 		cr_assert(lt(u64, again_ns, read_clock() + 60000000000));
 		atomic_store(&clock_now, again_ns - 1);
-		run(flood, &noop);
+		run_as(flood, &noop);
 		rank(quick, FAIR_QUEUE_LATENCY);
 		cr_assert(eq(u64, scheduler_again_ns(h.scheduler), UINT64_MAX));
 	}
@@ -352,26 +353,26 @@ Test(class_told, a_device_is_told_of_the_latency_class_and_a_while_after_it_has_
 	cr_expect(eq(u64, scheduler_again_ns(h.scheduler), UINT64_MAX));
 	cr_expect(eq(u64, counters_now().latency_tells, 2));
 	cr_expect(eq(u64, counters_now().quiet_misuses, 0));
-	finish();
+	finish_class();
 }
 
 /* What runs is waited for by nobody. */
 Test(class_told, F8_it_is_done_when_nothing_runs)
 {
 	struct probe held;
-	(void)hold(flood, GATE_FLOOD, 1, &held);
+	(void)hold_gate(flood, GATE_FLOOD, 1, &held);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
 	rank(quick, FAIR_QUEUE_LATENCY);
 	for (int i = 0; i < 200; i++)
-		run(quick, &(struct launch){.kernel = "noop", .home_lane = 2});
+		run_as(quick, &(struct launch){.kernel = "noop", .home_lane = 2});
 	cr_expect(zero(u32, scheduler_latency_units(h.devices[0])));
 	cr_expect(not(held.done));
 	fake_gate_open(GATE_FLOOD);
 	cr_assert(harness_wait(&h, &held));
 	expect_units(FAKE_LATENCY_UNITS);
 	cr_expect(eq(u64, counters_now().quiet_misuses, 0));
-	finish();
+	finish_class();
 }
 
 /* Once the lane is made and the kernel was seen, the front sends by itself. */
@@ -380,8 +381,8 @@ Test(class_inline, launches_of_the_latency_class_are_sent_by_the_front)
 	rank(quick, FAIR_QUEUE_LATENCY);
 	uint64_t before = launches_inline();
 	for (uint32_t i = 0; i < TRIES && launches_inline() < before + 50; i++)
-		run(quick, &(struct launch){.kernel = "noop", .home_lane = 1, .items = 1});
+		run_as(quick, &(struct launch){.kernel = "noop", .home_lane = 1, .items = 1});
 	cr_expect(ge(u64, launches_inline(), before + 50));
 	cr_expect(zero(u32, count_on("noop", BACKEND_LANE_COMPUTE)));
-	finish();
+	finish_class();
 }

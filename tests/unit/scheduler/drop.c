@@ -4,6 +4,7 @@
  * test looks at the time.
  */
 #include "scheduler/harness.h"
+#include "scheduler/harness_checks.h"
 
 #include "access_mode.h"
 #include "fair_queue/fair_queue.h"
@@ -24,8 +25,8 @@ static struct sched_account *victim, *other;
 static struct probe probes[MANY], held, asked[8];
 static struct fake_log_entry entries[LOG];
 
-static void setup_with(const struct scheduler_config *config,
-		       const struct fake_device_options *options)
+static void setup_drop_with(const struct scheduler_config *config,
+			    const struct fake_device_options *options)
 {
 	for (uint32_t i = 0; i < 2; i++)
 		fake_device_options(i, *options);
@@ -43,24 +44,17 @@ static void setup_with(const struct scheduler_config *config,
 	cr_assert(zero(int, fake_log_start(LOG)));
 }
 
-static void setup(void)
+static void setup_drop(void)
 {
-	setup_with(&(struct scheduler_config){.processors = 2},
-		   &(struct fake_device_options){
-			   .features = FAKE_FEATURES_ALL &
-				       ~(uint32_t)(BACKEND_FEATURE_INLINE | BACKEND_FEATURE_PEER),
-			   .preferred_lanes = 4});
+	setup_drop_with(&(struct scheduler_config){.processors = 2},
+			&(struct fake_device_options){
+				.features = FAKE_FEATURES_ALL & ~(uint32_t)(BACKEND_FEATURE_INLINE |
+									    BACKEND_FEATURE_PEER),
+				.preferred_lanes = 4});
 }
 
-TestSuite(drop, .timeout = 60, .init = setup);
+TestSuite(drop, .timeout = 60, .init = setup_drop);
 TestSuite(drop_set_up, .timeout = 60);
-
-static struct scheduler_counters counters(void)
-{
-	struct scheduler_counters now;
-	scheduler_counters(h.scheduler, &now);
-	return now;
-}
 
 /* Everything of both has come back. */
 static void expect_settled(void)
@@ -69,23 +63,22 @@ static void expect_settled(void)
 	cr_expect(eq(u64, sched_account_bytes(victim), 0));
 	cr_expect(eq(u64, sched_account_bytes(other), 0));
 	cr_expect(eq(u32, sched_account_sent(victim), 0));
-	cr_expect(eq(u32, counters().fair_queue_waiting, 0));
-	cr_expect(eq(u32, counters().tasks_open, 0));
-	cr_expect(eq(u64, counters().tasks_done, counters().tasks_submitted));
+	cr_expect(eq(u32, harness_counters(&h).fair_queue_waiting, 0));
+	cr_expect(eq(u32, harness_counters(&h).tasks_open, 0));
+	cr_expect(eq(u64, harness_counters(&h).tasks_done, harness_counters(&h).tasks_submitted));
 }
 
-static void finish(void)
+static void finish_drop(void)
 {
 	fake_device_gate_open(0);
 	fake_gate_open(GATE);
 	expect_settled();
 	victim = sched_account_drop(victim);
 	other = sched_account_drop(other);
-	const char *left = harness_stop(&h);
-	cr_assert(left == NULL, "%s", left);
+	harness_expect_stopped(&h);
 }
 
-static uint32_t end(enum scheduler_drop what)
+static uint32_t drop_victim(enum scheduler_drop what)
 {
 	return scheduler_drop(h.scheduler, victim, what, &ended);
 }
@@ -139,7 +132,7 @@ static struct task *hold_as(struct sched_account *session, uint32_t device, stru
 	return task;
 }
 
-static void expect(const struct probe *probe, int32_t status)
+static void expect_status(const struct probe *probe, int32_t status)
 {
 	cr_assert(harness_wait(&h, probe));
 	cr_expect(eq(u32, probe->calls, 1));
@@ -149,7 +142,7 @@ static void expect(const struct probe *probe, int32_t status)
 static void expect_words(struct words *words, uint32_t first)
 {
 	struct task *access = harness_host(&h, words, ACCESS_MODE_READ, &asked[7]);
-	expect(&asked[7], STATUS_SUCCESS);
+	expect_status(&asked[7], STATUS_SUCCESS);
 	for (uint32_t i = 0; i < words->count; i++)
 		cr_assert(eq(u32, words->host[i], first + i), "word %u", i);
 	host_access_release(access);
@@ -195,13 +188,13 @@ static void end_of_a_thousand(bool chained)
 	uint32_t sent = sched_account_sent(victim);
 	cr_assert(lt(u32, 0, sent));
 	cr_assert(le(u32, sent, DEPTH));
-	cr_expect(eq(u32, end(SCHEDULER_DROP_ALL), MANY));
-	cr_expect(zero(u32, end(SCHEDULER_DROP_ALL)), "a second time");
+	cr_expect(eq(u32, drop_victim(SCHEDULER_DROP_ALL), MANY));
+	cr_expect(zero(u32, drop_victim(SCHEDULER_DROP_ALL)), "a second time");
 	/* The other one goes on at once, beside what runs. */
 	(void)submit_as(other, &(struct launch){.device = 0, .kernel = "noop", .home_lane = 2},
 			&asked[0]);
-	expect(&asked[0], STATUS_SUCCESS);
-	cr_expect(eq(u32, counters().fair_queue_waiting, 0));
+	expect_status(&asked[0], STATUS_SUCCESS);
+	cr_expect(eq(u32, harness_counters(&h).fair_queue_waiting, 0));
 	fake_gate_open(GATE);
 	expect_settled();
 	uint32_t ran = logged("hold");
@@ -211,7 +204,7 @@ static void end_of_a_thousand(bool chained)
 	uint32_t lost = count_status(MANY, STATUS_CONNECTION_LOST),
 		 behind = count_status(MANY, STATUS_DEPENDENCY_FAILED);
 	cr_expect(eq(u32, lost + behind, MANY - ran));
-	finish();
+	finish_drop();
 }
 
 Test(drop, N4_a_thousand_commands_of_which_some_wait_for_their_turn)
@@ -233,8 +226,8 @@ Test(drop, N4_a_thousand_commands_of_who_is_alone)
 
 Test(drop_set_up, N4_a_thousand_commands_that_wait_for_room)
 {
-	setup_with(&(struct scheduler_config){.processors = 2, .never_fair_queue = true},
-		   &(struct fake_device_options){.preferred_lanes = 4});
+	setup_drop_with(&(struct scheduler_config){.processors = 2, .never_fair_queue = true},
+			&(struct fake_device_options){.preferred_lanes = 4});
 	(void)submit_as(other, &(struct launch){.device = 0, .kernel = "noop"}, &asked[1]);
 	end_of_a_thousand(false);
 }
@@ -252,13 +245,13 @@ Test(drop, N4_who_waited_behind_it_at_the_gate_goes_on)
 		(void)submit_as(other,
 				&(struct launch){.device = 0, .kernel = "noop", .home_lane = 2},
 				&others[i]);
-	(void)end(SCHEDULER_DROP_ALL);
+	(void)drop_victim(SCHEDULER_DROP_ALL);
 	for (uint32_t i = 0; i < 20; i++)
-		expect(&others[i], STATUS_SUCCESS);
+		expect_status(&others[i], STATUS_SUCCESS);
 	expect_settled();
 	for (uint32_t i = 1; i < 300; i += 2)
 		cr_expect(eq(i32, probes[i].fault.status, STATUS_SUCCESS));
-	finish();
+	finish_drop();
 }
 
 /* ---------------------------------- kinds of commands ----------------------------------- */
@@ -281,7 +274,7 @@ Test(drop, N4_a_burst_ends_as_a_whole)
 				.after = &before,
 				.after_count = 1};
 	(void)submit_as(victim, &launch, &probes[0]);
-	cr_expect(eq(u32, end(SCHEDULER_DROP_ALL), 1));
+	cr_expect(eq(u32, drop_victim(SCHEDULER_DROP_ALL), 1));
 	fake_gate_open(GATE);
 	cr_assert(harness_wait(&h, &probes[0]));
 	for (uint32_t i = 0; i < 4; i++)
@@ -290,7 +283,7 @@ Test(drop, N4_a_burst_ends_as_a_whole)
 	cr_expect(zero(u32, logged("fill_u32")));
 	expect_settled();
 	harness_words_free(&h, &words);
-	finish();
+	finish_drop();
 }
 
 static int count_calls(void *context, const struct backend_native_scope *scope)
@@ -303,8 +296,8 @@ static int count_calls(void *context, const struct backend_native_scope *scope)
 Test(drop_set_up, N4_K6_a_native_command_is_told_that_it_never_runs)
 {
 	uint32_t never = 0;
-	setup_with(&(struct scheduler_config){.processors = 2},
-		   &(struct fake_device_options){.features = BACKEND_FEATURE_NATIVE});
+	setup_drop_with(&(struct scheduler_config){.processors = 2},
+			&(struct fake_device_options){.features = BACKEND_FEATURE_NATIVE});
 	struct task *before = hold_as(other, 1, NULL, 0, &held);
 	struct task_request request = {.device = h.devices[0],
 				       .action = TASK_NATIVE,
@@ -314,12 +307,12 @@ Test(drop_set_up, N4_K6_a_native_command_is_told_that_it_never_runs)
 	h.account = victim;
 	(void)harness_submit(&h, &request, &probes[0]);
 	h.account = NULL;
-	cr_expect(eq(u32, end(SCHEDULER_DROP_ALL), 1));
+	cr_expect(eq(u32, drop_victim(SCHEDULER_DROP_ALL), 1));
 	cr_expect(zero(u32, never), "its turn has not come");
 	fake_gate_open(GATE);
-	expect(&probes[0], STATUS_CONNECTION_LOST);
+	expect_status(&probes[0], STATUS_CONNECTION_LOST);
 	cr_expect(eq(u32, never, 1));
-	finish();
+	finish_drop();
 }
 
 Test(drop, N4_a_launch_whose_kernel_is_not_made_yet)
@@ -327,10 +320,10 @@ Test(drop, N4_a_launch_whose_kernel_is_not_made_yet)
 	fake_load_gate_close(0);
 	(void)submit_as(victim, &(struct launch){.device = 0, .kernel = "add_u32"}, &probes[0]);
 	scheduler_flush(h.scheduler);
-	cr_expect(eq(u32, end(SCHEDULER_DROP_ALL), 1));
-	expect(&probes[0], STATUS_CONNECTION_LOST);
+	cr_expect(eq(u32, drop_victim(SCHEDULER_DROP_ALL), 1));
+	expect_status(&probes[0], STATUS_CONNECTION_LOST);
 	fake_load_gate_open(0);
-	finish();
+	finish_drop();
 }
 
 Test(drop, N4_host_tasks_and_barriers_are_over_in_their_turn)
@@ -344,15 +337,15 @@ Test(drop, N4_host_tasks_and_barriers_are_over_in_their_turn)
 	request.after = &task;
 	(void)harness_submit(&h, &request, &probes[1]);
 	h.account = NULL;
-	cr_expect(eq(u32, end(SCHEDULER_DROP_ALL), 3),
+	cr_expect(eq(u32, drop_victim(SCHEDULER_DROP_ALL), 3),
 		  "what runs is told so, too, in case it has not begun");
 	harness_turn(&h);
 	cr_expect(not(probes[0].done), "it is behind what runs");
 	fake_gate_open(GATE);
-	expect(&probes[0], STATUS_CONNECTION_LOST);
+	expect_status(&probes[0], STATUS_CONNECTION_LOST);
 	cr_assert(harness_wait(&h, &probes[1]));
-	expect(&held, STATUS_SUCCESS);
-	finish();
+	expect_status(&held, STATUS_SUCCESS);
+	finish_drop();
 }
 
 /* As it came back it had run: nobody is told otherwise. */
@@ -365,11 +358,11 @@ Test(drop, N4_what_has_run_is_not_said_to_have_failed)
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_ended(0, 2,
 				  HARNESS_TIMEOUT_NS)); /* with the move of its first contents */
-	(void)end(SCHEDULER_DROP_ALL);
-	expect(&probes[0], STATUS_SUCCESS);
+	(void)drop_victim(SCHEDULER_DROP_ALL);
+	expect_status(&probes[0], STATUS_SUCCESS);
 	expect_words(&words, 6);
 	harness_words_free(&h, &words);
-	finish();
+	finish_drop();
 }
 
 /* ------------------------------ what others share with it ------------------------------- */
@@ -381,21 +374,21 @@ Test(drop, N4_M9_who_needs_what_it_was_to_write_fails_until_it_is_written_anew)
 	(void)hold_as(victim, 0, &words, ACCESS_MODE_READ, &held);
 	(void)run_as(victim, 0, "increment_u32", &words, ACCESS_MODE_READ_WRITE, &probes[0]);
 	(void)run_as(other, 0, "increment_u32", &words, ACCESS_MODE_READ_WRITE, &asked[0]);
-	(void)end(SCHEDULER_DROP_ALL);
+	(void)drop_victim(SCHEDULER_DROP_ALL);
 	(void)run_as(other, 0, "increment_u32", &words, ACCESS_MODE_READ_WRITE, &asked[1]);
 	(void)run_as(other, 0, "linear_id_u32", &words, ACCESS_MODE_WRITE_NO_INIT, &asked[2]);
 	harness_turn(&h);
 	cr_expect(not(asked[2].done), "it is behind what runs");
 	fake_gate_open(GATE);
-	expect(&held, STATUS_SUCCESS);
-	expect(&probes[0], STATUS_CONNECTION_LOST);
-	expect(&asked[0], STATUS_DEPENDENCY_FAILED);
+	expect_status(&held, STATUS_SUCCESS);
+	expect_status(&probes[0], STATUS_CONNECTION_LOST);
+	expect_status(&asked[0], STATUS_DEPENDENCY_FAILED);
 	cr_expect(strstr(asked[0].fault.text, ended.text) != NULL, "%s", asked[0].fault.text);
-	expect(&asked[1], STATUS_DEPENDENCY_FAILED);
-	expect(&asked[2], STATUS_SUCCESS);
+	expect_status(&asked[1], STATUS_DEPENDENCY_FAILED);
+	expect_status(&asked[2], STATUS_SUCCESS);
 	expect_words(&words, 0);
 	harness_words_free(&h, &words);
-	finish();
+	finish_drop();
 }
 
 /* Who only comes behind a reader of it, or reads what it was to read, notices nothing. */
@@ -413,13 +406,13 @@ Test(drop, N4_readers_leave_the_contents_as_they_are)
 				.after_count = 1};
 	(void)submit_as(victim, &launch, &probes[0]);
 	(void)run_as(other, 0, "increment_u32", &words, ACCESS_MODE_READ_WRITE, &asked[0]);
-	(void)end(SCHEDULER_DROP_ALL);
+	(void)drop_victim(SCHEDULER_DROP_ALL);
 	fake_gate_open(GATE);
-	expect(&asked[0], STATUS_SUCCESS);
-	expect(&probes[0], STATUS_CONNECTION_LOST);
+	expect_status(&asked[0], STATUS_SUCCESS);
+	expect_status(&probes[0], STATUS_CONNECTION_LOST);
 	expect_words(&words, 6);
 	harness_words_free(&h, &words);
-	finish();
+	finish_drop();
 }
 
 /* Its buffer on another device: contents that come there for it, and for somebody else. */
@@ -431,17 +424,17 @@ Test(drop, N4_a_move_that_was_made_for_it_is_made_for_whoever_needs_it)
 	struct task *before = hold_as(other, 0, &words, ACCESS_MODE_READ_WRITE, &held);
 	(void)before;
 	(void)run_as(victim, 1, "noop", &words, ACCESS_MODE_READ, &probes[0]);
-	uint64_t moves = counters().moves;
+	uint64_t moves = harness_counters(&h).moves;
 	(void)run_as(other, 1, "noop", &words, ACCESS_MODE_READ, &asked[0]);
-	cr_assert(eq(u64, counters().moves, moves), "it comes with the victim's");
-	cr_expect(eq(u32, end(SCHEDULER_DROP_ALL), 1), "the command without its moves");
+	cr_assert(eq(u64, harness_counters(&h).moves, moves), "it comes with the victim's");
+	cr_expect(eq(u32, drop_victim(SCHEDULER_DROP_ALL), 1), "the command without its moves");
 	fake_gate_open(GATE);
-	expect(&asked[0], STATUS_SUCCESS);
-	expect(&probes[0], STATUS_CONNECTION_LOST);
+	expect_status(&asked[0], STATUS_SUCCESS);
+	expect_status(&probes[0], STATUS_CONNECTION_LOST);
 	expect_words(&words, 5);
 	harness_words_free(&h, &words);
 	harness_words_free(&h, &own);
-	finish();
+	finish_drop();
 }
 
 Test(drop, N4_a_move_that_nobody_else_needs_is_not_made_and_the_next_one_makes_its_own)
@@ -453,19 +446,20 @@ Test(drop, N4_a_move_that_nobody_else_needs_is_not_made_and_the_next_one_makes_i
 	fake_counters(FAKE_ANY_DEVICE, &before);
 	(void)hold_as(other, 0, &words, ACCESS_MODE_READ_WRITE, &held);
 	(void)run_as(victim, 1, "noop", &words, ACCESS_MODE_READ, &probes[0]);
-	cr_expect(eq(u32, end(SCHEDULER_DROP_ALL), 3), "the command and its moves, by the host");
+	cr_expect(eq(u32, drop_victim(SCHEDULER_DROP_ALL), 3),
+		  "the command and its moves, by the host");
 	/* While those are still there, in their turn. */
 	(void)run_as(other, 1, "noop", &words, ACCESS_MODE_READ, &asked[0]);
 	fake_gate_open(GATE);
-	expect(&asked[0], STATUS_SUCCESS);
-	expect(&probes[0], STATUS_CONNECTION_LOST);
+	expect_status(&asked[0], STATUS_SUCCESS);
+	expect_status(&probes[0], STATUS_CONNECTION_LOST);
 	cr_assert(harness_settle(&h));
 	fake_counters(FAKE_ANY_DEVICE, &after);
 	cr_expect(eq(u64, after.reads - before.reads, 1), "to the host, for the other one");
 	cr_expect(eq(u64, after.writes - before.writes, 1), "and on from there");
 	expect_words(&words, 5);
 	harness_words_free(&h, &words);
-	finish();
+	finish_drop();
 }
 
 /* ------------------------- what nobody else can find out about -------------------------- */
@@ -497,17 +491,17 @@ Test(drop, N4_F10_what_another_process_may_see_runs_with_all_that_comes_before_i
 	launch.uses = &next;
 	launch.after = &last;
 	(void)submit_as(victim, &launch, &probes[3]);
-	(void)end(SCHEDULER_DROP_UNSEEN);
+	(void)drop_victim(SCHEDULER_DROP_UNSEEN);
 	fake_gate_open(GATE);
-	expect(&probes[1], STATUS_SUCCESS);
-	expect(&probes[2], STATUS_SUCCESS);
-	expect(&probes[3], STATUS_CONNECTION_LOST);
+	expect_status(&probes[1], STATUS_SUCCESS);
+	expect_status(&probes[2], STATUS_SUCCESS);
+	expect_status(&probes[3], STATUS_CONNECTION_LOST);
 	expect_words(&shared, 6);
 	expect_settled();
 	harness_words_free(&h, &shared);
 	harness_words_free(&h, &own);
 	harness_words_free(&h, &after);
-	finish();
+	finish_drop();
 }
 
 Test(drop, N4_F10_an_event_that_another_process_waits_for_is_recorded)
@@ -515,7 +509,7 @@ Test(drop, N4_F10_an_event_that_another_process_waits_for_is_recorded)
 	struct probe ready = {.done = false};
 	struct sched_event *event;
 	cr_assert(zero(int, sched_event_create(h.scheduler, h.devices[0], &ready, &event)));
-	expect(&ready, STATUS_SUCCESS);
+	expect_status(&ready, STATUS_SUCCESS);
 	struct task *before = hold_as(victim, 1, NULL, 0, &held);
 	struct task_request request = {.device = h.devices[0],
 				       .action = TASK_EVENT_RECORD,
@@ -529,13 +523,13 @@ Test(drop, N4_F10_an_event_that_another_process_waits_for_is_recorded)
 		victim,
 		&(struct launch){.device = 0, .kernel = "noop", .after = &before, .after_count = 1},
 		&probes[1]);
-	(void)end(SCHEDULER_DROP_UNSEEN);
+	(void)drop_victim(SCHEDULER_DROP_UNSEEN);
 	fake_gate_open(GATE);
-	expect(&probes[0], STATUS_SUCCESS);
-	expect(&probes[1], STATUS_CONNECTION_LOST);
+	expect_status(&probes[0], STATUS_SUCCESS);
+	expect_status(&probes[1], STATUS_CONNECTION_LOST);
 	cr_expect(eq(u64, fake_event_happened(ready.handle), 1));
 	sched_event_release(event);
-	finish();
+	finish_drop();
 }
 
 /* First its process ends, then an operator has it stop altogether. */
@@ -545,12 +539,12 @@ Test(drop, N4_less_of_it_may_run_later_on)
 	harness_words_shared(&h, &shared, WORDS, true, 5, 0, BACKEND_EXPORT_VMM);
 	(void)hold_as(other, 0, &shared, ACCESS_MODE_READ, &held);
 	(void)run_as(victim, 0, "increment_u32", &shared, ACCESS_MODE_READ_WRITE, &probes[0]);
-	cr_expect(zero(u32, end(SCHEDULER_DROP_UNSEEN)));
-	cr_expect(eq(u32, end(SCHEDULER_DROP_ALL), 1));
+	cr_expect(zero(u32, drop_victim(SCHEDULER_DROP_UNSEEN)));
+	cr_expect(eq(u32, drop_victim(SCHEDULER_DROP_ALL), 1));
 	fake_gate_open(GATE);
-	expect(&probes[0], STATUS_CONNECTION_LOST);
+	expect_status(&probes[0], STATUS_CONNECTION_LOST);
 	harness_words_free(&h, &shared);
-	finish();
+	finish_drop();
 }
 
 /* ------------------------------ what a device's thread has ------------------------------ */
@@ -568,12 +562,12 @@ Test(drop_set_up, N4_TG15_what_is_set_aside_for_want_of_room_is_skipped)
 {
 	enum { ROOM = 2, ASIDE = 10 };
 	struct words words[ROOM + 1];
-	setup_with(&(struct scheduler_config){.processors = 2,
-					      .spills = true,
-					      .spill_least_bytes = 1,
-					      .clock_ns = its_clock},
-		   &(struct fake_device_options){.memory_bytes = (uint64_t)ROOM * BYTES,
-						 .preferred_lanes = 4});
+	setup_drop_with(&(struct scheduler_config){.processors = 2,
+						   .spills = true,
+						   .spill_least_bytes = 1,
+						   .clock_ns = its_clock},
+			&(struct fake_device_options){.memory_bytes = (uint64_t)ROOM * BYTES,
+						      .preferred_lanes = 4});
 	for (uint32_t i = 0; i < ROOM + 1; i++)
 		harness_words(&h, &words[i], WORDS, true, i);
 	fake_device_gate_close(0);
@@ -597,9 +591,9 @@ Test(drop_set_up, N4_TG15_what_is_set_aside_for_want_of_room_is_skipped)
 	do
 		fake_counters(0, &now);
 	while (now.calls[FAKE_MEMORY_CREATE] == before.calls[FAKE_MEMORY_CREATE]);
-	(void)end(SCHEDULER_DROP_ALL);
+	(void)drop_victim(SCHEDULER_DROP_ALL);
 	for (uint32_t i = 0; i < ASIDE; i++)
-		expect(&probes[i], STATUS_CONNECTION_LOST);
+		expect_status(&probes[i], STATUS_CONNECTION_LOST);
 	for (uint32_t i = 0; i < ROOM; i++)
 		cr_expect(not(asked[i].done), "it runs on");
 	fake_device_gate_open(0);
@@ -607,7 +601,7 @@ Test(drop_set_up, N4_TG15_what_is_set_aside_for_want_of_room_is_skipped)
 	cr_expect(eq(u32, logged("linear_id_u32"), ROOM));
 	for (uint32_t i = 0; i < ROOM + 1; i++)
 		harness_words_free(&h, &words[i]);
-	finish();
+	finish_drop();
 }
 
 /*
@@ -619,13 +613,13 @@ Test(drop_set_up, N4_who_comes_behind_what_is_skipped_comes_behind_what_that_wai
 {
 	struct words shared, room, own;
 	struct fake_counters before, now;
-	setup_with(&(struct scheduler_config){.processors = 2,
-					      .spills = true,
-					      .spill_least_bytes = 1,
-					      .clock_ns = its_clock},
-		   &(struct fake_device_options){.memory_bytes = (uint64_t)2 * BYTES,
-						 .preferred_lanes = 4,
-						 .features = BACKEND_FEATURE_EXPORT_VMM});
+	setup_drop_with(&(struct scheduler_config){.processors = 2,
+						   .spills = true,
+						   .spill_least_bytes = 1,
+						   .clock_ns = its_clock},
+			&(struct fake_device_options){.memory_bytes = (uint64_t)2 * BYTES,
+						      .preferred_lanes = 4,
+						      .features = BACKEND_FEATURE_EXPORT_VMM});
 	harness_words_shared(&h, &shared, WORDS, true, 5, 0, BACKEND_EXPORT_VMM);
 	harness_words(&h, &room, WORDS, true, 0);
 	harness_words(&h, &own, WORDS, true, 0);
@@ -665,20 +659,20 @@ Test(drop_set_up, N4_who_comes_behind_what_is_skipped_comes_behind_what_that_wai
 				 .home_lane = 3};
 	(void)submit_as(other, &launch, &asked[1]);
 	scheduler_flush(h.scheduler);
-	(void)end(SCHEDULER_DROP_ALL);
+	(void)drop_victim(SCHEDULER_DROP_ALL);
 	do
 		fake_counters(0, &now);
 	while (now.lane_waits == before.lane_waits && !fake_wait_started(0, ended_before + 2, 0));
 	cr_expect(gt(u64, now.lane_waits, before.lane_waits),
 		  "it writes what another one still reads");
 	fake_device_gate_open(0);
-	expect(&probes[0], STATUS_CONNECTION_LOST);
-	expect(&asked[1], STATUS_SUCCESS);
+	expect_status(&probes[0], STATUS_CONNECTION_LOST);
+	expect_status(&asked[1], STATUS_SUCCESS);
 	expect_settled();
 	harness_words_free(&h, &shared);
 	harness_words_free(&h, &room);
 	harness_words_free(&h, &own);
-	finish();
+	finish_drop();
 }
 
 /* ---------------------------------- launches in parts ----------------------------------- */
@@ -688,12 +682,12 @@ enum { LEAST = 2048, ITEMS = 16 * LEAST, PARTS = 10 };
 static void begin_parts(struct words *words, struct launch *launch)
 {
 	fake_clock((uint64_t)1000000 * US, 1);
-	setup_with(&(struct scheduler_config){.processors = 2,
-					      .clock_ns = fake_clock_now_ns,
-					      .slice_ns = 500 * US},
-		   &(struct fake_device_options){.preferred_lanes = 4,
-						 .estimates = true,
-						 .features = BACKEND_FEATURE_EXPORT_VMM});
+	setup_drop_with(&(struct scheduler_config){.processors = 2,
+						   .clock_ns = fake_clock_now_ns,
+						   .slice_ns = 500 * US},
+			&(struct fake_device_options){.preferred_lanes = 4,
+						      .estimates = true,
+						      .features = BACKEND_FEATURE_EXPORT_VMM});
 	static struct use use;
 	cr_assert(zero(int, sched_account_rank(victim, FAIR_QUEUE_BEST_EFFORT, FAIR_QUEUE_WEIGHT)));
 	cr_assert(zero(int, sched_account_rank(other, FAIR_QUEUE_LATENCY, FAIR_QUEUE_WEIGHT)));
@@ -713,7 +707,7 @@ static void begin_parts(struct words *words, struct launch *launch)
 	cr_assert(harness_settle(&h));
 	(void)submit_as(victim, launch, &asked[1]);
 	cr_assert(harness_settle(&h));
-	expect(&asked[1], STATUS_SUCCESS);
+	expect_status(&asked[1], STATUS_SUCCESS);
 }
 
 static void end_between_parts(enum scheduler_drop what, uint32_t parts, int32_t status)
@@ -727,17 +721,18 @@ static void end_between_parts(enum scheduler_drop what, uint32_t parts, int32_t 
 	(void)submit_as(victim, &launch, &probes[0]);
 	(void)run_as(other, 0, "noop", &words, ACCESS_MODE_READ, &asked[2]);
 	scheduler_flush(h.scheduler);
-	cr_assert(eq(u64, counters().splits, 1));
+	cr_assert(eq(u64, harness_counters(&h).splits, 1));
 	cr_assert(fake_wait_started(0, ended_before + 1, HARNESS_TIMEOUT_NS));
-	(void)end(what);
+	(void)drop_victim(what);
 	fake_device_gate_open(0);
-	expect(&probes[0], status);
+	expect_status(&probes[0], status);
 	cr_expect(eq(u32, logged("take_increment_u32") - before, parts));
-	expect(&asked[2], status == STATUS_SUCCESS ? STATUS_SUCCESS : STATUS_DEPENDENCY_FAILED);
+	expect_status(&asked[2],
+		      status == STATUS_SUCCESS ? STATUS_SUCCESS : STATUS_DEPENDENCY_FAILED);
 	cr_assert(harness_settle(&h));
-	cr_expect(eq(u64, counters().split_parts, parts));
+	cr_expect(eq(u64, harness_counters(&h).split_parts, parts));
 	harness_words_free(&h, &words);
-	finish();
+	finish_drop();
 	fake_clock(0, 0);
 }
 

@@ -1,6 +1,7 @@
 /* Host tasks with an early event: told when all that they wait for is on its way on their device,
  * held until they have ended. */
 #include "scheduler/harness.h"
+#include "scheduler/harness_checks.h"
 
 #include "access_mode.h"
 #include "status.h"
@@ -15,7 +16,7 @@ static struct probe made;
 static struct sched_event *event;
 static struct words x;
 
-static void setup(void)
+static void setup_early(void)
 {
 	for (uint32_t i = 0; i < 3; i++)
 		fake_device_options(i, (struct fake_device_options){.features = FAKE_FEATURES_ALL});
@@ -26,14 +27,13 @@ static void setup(void)
 	harness_words_shared(&h, &x, 8, true, 1, 0, BACKEND_EXPORT_VMM);
 }
 
-TestSuite(sched_early, .timeout = 20, .init = setup);
+TestSuite(sched_early, .timeout = 20, .init = setup_early);
 
-static void finish(void)
+static void finish_early(void)
 {
 	harness_words_free(&h, &x);
 	sched_event_release(event);
-	const char *left = harness_stop(&h);
-	cr_assert(left == NULL, "%s", left);
+	harness_expect_stopped(&h);
 }
 
 static struct task *native(struct words *words, struct task *after, struct probe *probe)
@@ -56,14 +56,14 @@ static struct task *native(struct words *words, struct task *after, struct probe
 	return harness_submit(&h, &request, probe);
 }
 
-static struct task *hold(uint32_t gate, struct words *words, struct probe *probe)
+static struct task *hold_words(uint32_t gate, struct words *words, struct probe *probe)
 {
 	return harness_hold(&h, 0, gate,
 			    &(struct use){.words = words, .mode = ACCESS_MODE_READ_WRITE}, 1,
 			    probe);
 }
 
-static struct task *fill(struct words *words, uint32_t value, struct probe *probe)
+static struct task *fill_words(struct words *words, uint32_t value, struct probe *probe)
 {
 	struct use use = {.words = words, .mode = ACCESS_MODE_READ_WRITE};
 	struct launch launch = {.device = 0,
@@ -77,7 +77,7 @@ static struct task *fill(struct words *words, uint32_t value, struct probe *prob
 
 /* A command of its own has come back from that device: what could be sent there before it has been.
  */
-static void turn(uint32_t device)
+static void await_device_turn(uint32_t device)
 {
 	struct probe probe;
 	struct launch launch = {.device = device, .kernel = "noop"};
@@ -88,7 +88,7 @@ static void turn(uint32_t device)
 static void await_early(const struct probe *probe)
 {
 	for (int i = 0; i < 1000 && !probe->early; i++)
-		turn(0);
+		await_device_turn(0);
 	cr_assert(eq(u32, probe->early, 1));
 }
 
@@ -100,17 +100,17 @@ static uint64_t happened(void)
 Test(sched_early, K7_K8_it_is_told_while_what_it_needs_still_runs_and_its_event_happens_after_that)
 {
 	struct probe running, task, behind;
-	(void)hold(1, &x, &running);
+	(void)hold_words(1, &x, &running);
 	struct task *early = native(&x, NULL, &task);
-	(void)fill(&x, 7, &behind);
+	(void)fill_words(&x, 7, &behind);
 	await_early(&task);
 	cr_expect(eq(u64, happened(), 0), "its event comes behind the kernel");
 	cr_expect(not(task.done));
 	cr_expect(not(running.done));
 	fake_gate_open(1);
 	cr_assert(harness_wait(&h, &running));
-	turn(0);
-	turn(1);
+	await_device_turn(0);
+	await_device_turn(1);
 	cr_expect(eq(u64, happened(), 1));
 	cr_expect(eq(u32, task.calls, 0), "who was told early is not told again");
 	cr_expect(not(behind.done),
@@ -121,18 +121,18 @@ Test(sched_early, K7_K8_it_is_told_while_what_it_needs_still_runs_and_its_event_
 	cr_assert(harness_wait(&h, &behind));
 	cr_expect(eq(u32, task.calls, 1));
 	cr_expect(eq(i32, task.outcome.fault.status, 0), "%s", task.outcome.fault.text);
-	finish();
+	finish_early();
 }
 
 Test(sched_early, K9_its_end_may_come_before_that_of_what_it_depends_on)
 {
 	struct probe running, task, behind;
-	(void)hold(1, &x, &running);
+	(void)hold_words(1, &x, &running);
 	struct task *early = native(&x, NULL, &task);
-	(void)fill(&x, 7, &behind);
+	(void)fill_words(&x, 7, &behind);
 	await_early(&task);
 	host_task_end(early, NULL);
-	turn(0);
+	await_device_turn(0);
 	cr_expect(not(task.done));
 	cr_expect(not(behind.done));
 	fake_gate_open(1);
@@ -140,13 +140,13 @@ Test(sched_early, K9_its_end_may_come_before_that_of_what_it_depends_on)
 	cr_expect(task.done);
 	cr_expect(eq(u32, task.calls, 1));
 	cr_expect(eq(i32, task.outcome.fault.status, 0), "%s", task.outcome.fault.text);
-	finish();
+	finish_early();
 }
 
 Test(sched_early, K1_with_nothing_to_wait_for_it_is_a_host_task_like_any_other)
 {
 	struct probe task;
-	turn(0);
+	await_device_turn(0);
 	struct task *held = native(NULL, NULL, &task);
 	cr_assert(harness_wait(&h, &task));
 	cr_expect(task_held(held));
@@ -154,7 +154,7 @@ Test(sched_early, K1_with_nothing_to_wait_for_it_is_a_host_task_like_any_other)
 	host_task_end(held, NULL);
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u64, happened(), 0));
-	finish();
+	finish_early();
 }
 
 /* What is on no lane of its device cannot be waited for there: another device's kernel, and
@@ -164,8 +164,8 @@ Test(sched_early, K8_behind_what_runs_elsewhere_it_waits_until_that_is_over)
 	struct probe other, task, first;
 	struct task *elsewhere = harness_hold(&h, 1, 2, NULL, 0, &other);
 	struct task *held = native(NULL, elsewhere, &task);
-	turn(0);
-	turn(0);
+	await_device_turn(0);
+	await_device_turn(0);
 	cr_expect(eq(u32, task.early, 0));
 	cr_expect(not(task.done));
 	fake_gate_open(2);
@@ -179,7 +179,7 @@ Test(sched_early, K8_behind_what_runs_elsewhere_it_waits_until_that_is_over)
 		&h, 0, 3, &(struct use){.words = &x, .mode = ACCESS_MODE_READ_WRITE}, 1, &running);
 	struct task *early = native(&x, launched, &second);
 	(void)native(NULL, held, &first);
-	turn(0);
+	await_device_turn(0);
 	host_task_end(held, NULL);
 	await_early(&second);
 	host_task_end(early, NULL);
@@ -189,7 +189,7 @@ Test(sched_early, K8_behind_what_runs_elsewhere_it_waits_until_that_is_over)
 	fake_gate_open(3);
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(i32, second.outcome.fault.status, 0), "%s", second.outcome.fault.text);
-	finish();
+	finish_early();
 }
 
 Test(sched_early, K6_an_event_is_for_one_of_them_at_a_time)
@@ -197,13 +197,13 @@ Test(sched_early, K6_an_event_is_for_one_of_them_at_a_time)
 	struct probe running, task, second, also;
 	struct words y;
 	harness_words_shared(&h, &y, 8, true, 1, 0, BACKEND_EXPORT_VMM);
-	(void)hold(1, &x, &running);
+	(void)hold_words(1, &x, &running);
 	struct task *early = native(&x, NULL, &task);
 	await_early(&task);
-	(void)hold(2, &y, &also);
+	(void)hold_words(2, &y, &also);
 	struct task *late = native(&y, NULL, &second);
-	turn(0);
-	turn(0);
+	await_device_turn(0);
+	await_device_turn(0);
 	cr_expect(eq(u32, second.early, 0), "a wait for the event would be for its record");
 	fake_gate_open(2);
 	cr_assert(harness_wait(&h, &second));
@@ -216,7 +216,7 @@ Test(sched_early, K6_an_event_is_for_one_of_them_at_a_time)
 	/* Now it is free. */
 	struct probe third, again;
 	fake_gate_close(1);
-	(void)hold(1, &x, &third);
+	(void)hold_words(1, &x, &third);
 	early = native(&x, NULL, &again);
 	await_early(&again);
 	fake_gate_open(1);
@@ -224,24 +224,24 @@ Test(sched_early, K6_an_event_is_for_one_of_them_at_a_time)
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u64, happened(), 2));
 	harness_words_free(&h, &y);
-	finish();
+	finish_early();
 }
 
 /* It ran on garbage: it fails with the cause, when whoever runs it is through with the memory. */
 Test(sched_early, M9_what_it_depends_on_fails_after_it_was_told)
 {
 	struct probe running, task, behind;
-	(void)hold(1, &x, &running);
+	(void)hold_words(1, &x, &running);
 	struct task *early = native(&x, NULL, &task);
-	(void)fill(&x, 7, &behind);
+	(void)fill_words(&x, 7, &behind);
 	await_early(&task);
 	cr_assert(eq(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_RUNTIME, false, "a bad day"),
 		     0));
 	fake_gate_open(1);
 	cr_assert(harness_wait(&h, &running));
 	cr_assert(eq(i32, running.outcome.fault.status, STATUS_RUNTIME));
-	turn(1);
-	turn(1);
+	await_device_turn(1);
+	await_device_turn(1);
 	cr_expect(not(task.done), "its memory is in use");
 	cr_expect(not(behind.done));
 	struct backend_fault of_garbage = {.status = STATUS_INVALID, .text = "garbage"};
@@ -251,13 +251,13 @@ Test(sched_early, M9_what_it_depends_on_fails_after_it_was_told)
 	cr_expect(ne(ptr, strstr(task.outcome.fault.text, "a bad day"), NULL), "%s",
 		  task.outcome.fault.text);
 	cr_expect(eq(i32, behind.outcome.fault.status, STATUS_DEPENDENCY_FAILED));
-	finish();
+	finish_early();
 }
 
 Test(sched_early, M9_what_it_depends_on_fails_after_it_has_ended)
 {
 	struct probe running, task;
-	(void)hold(1, &x, &running);
+	(void)hold_words(1, &x, &running);
 	struct task *early = native(&x, NULL, &task);
 	await_early(&task);
 	host_task_end(early, NULL);
@@ -268,36 +268,36 @@ Test(sched_early, M9_what_it_depends_on_fails_after_it_has_ended)
 	cr_expect(eq(i32, task.outcome.fault.status, STATUS_DEPENDENCY_FAILED));
 	cr_expect(ne(ptr, strstr(task.outcome.fault.text, "a bad day"), NULL), "%s",
 		  task.outcome.fault.text);
-	finish();
+	finish_early();
 }
 
 Test(sched_early, K3_its_own_failure_is_told_when_it_is_over)
 {
 	struct probe running, task, behind;
-	(void)hold(1, &x, &running);
+	(void)hold_words(1, &x, &running);
 	struct task *early = native(&x, NULL, &task);
-	(void)fill(&x, 7, &behind);
+	(void)fill_words(&x, 7, &behind);
 	await_early(&task);
 	struct backend_fault fault = {.status = STATUS_ND_RANGE, .text = "of its own"};
 	host_task_end(early, &fault);
-	turn(0);
+	await_device_turn(0);
 	cr_expect(not(task.done));
 	fake_gate_open(1);
 	cr_assert(harness_wait(&h, &behind));
 	cr_expect(eq(i32, task.outcome.fault.status, STATUS_ND_RANGE));
 	cr_expect(eq(i32, running.outcome.fault.status, 0));
 	cr_expect(eq(i32, behind.outcome.fault.status, STATUS_DEPENDENCY_FAILED));
-	finish();
+	finish_early();
 }
 
 Test(sched_early, M9_a_record_that_is_refused_tells_nobody_early)
 {
 	struct probe running, task;
-	struct task *kernel = hold(1, &x, &running);
+	struct task *kernel = hold_words(1, &x, &running);
 	for (int i = 0; i < 1000 && !task_running(kernel); i++)
-		turn(0);
+		await_device_turn(0);
 	cr_assert(task_running(kernel));
-	turn(0); /* by now it has been submitted */
+	await_device_turn(0); /* by now it has been submitted */
 	cr_assert(eq(
 		int,
 		fake_fail(FAKE_SUBMIT, 0, 0, 1, STATUS_MEMORY_ALLOCATION, false, "no room for it"),
@@ -308,5 +308,5 @@ Test(sched_early, M9_a_record_that_is_refused_tells_nobody_early)
 	cr_expect(eq(u32, task.early, 0));
 	cr_expect(eq(i32, task.outcome.fault.status, STATUS_MEMORY_ALLOCATION), "%s",
 		  task.outcome.fault.text);
-	finish();
+	finish_early();
 }

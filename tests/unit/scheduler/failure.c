@@ -1,5 +1,6 @@
 /* Failures: who fails with whom, who does not, and what a device or a buffer is like afterwards. */
 #include "scheduler/harness.h"
+#include "scheduler/harness_checks.h"
 
 #include "access_mode.h"
 #include "status.h"
@@ -11,20 +12,14 @@
 
 static struct harness h;
 
-static void setup(void)
+static void setup_failure(void)
 {
 	harness_start(&h, 3);
 }
 
-TestSuite(failure, .timeout = 20, .init = setup);
+TestSuite(failure, .timeout = 20, .init = setup_failure);
 /* Scripted before anything is opened. */
 TestSuite(failure_at_start, .timeout = 20);
-
-static void finish(void)
-{
-	const char *left = harness_stop(&h);
-	cr_assert(left == NULL, "%s", left);
-}
 
 static void expect_status(const struct probe *probe, int32_t status, const char *text)
 {
@@ -87,7 +82,7 @@ static void chain(uint32_t second, uint32_t third, bool late)
 Test(failure, M9_a_chain_sent_ahead_on_one_device_fails_with_the_cause)
 {
 	chain(0, 0, false);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(failure, M9_a_chain_over_devices_fails_and_runs_nothing)
@@ -96,14 +91,14 @@ Test(failure, M9_a_chain_over_devices_fails_and_runs_nothing)
 	struct fake_counters counters;
 	fake_counters(1, &counters);
 	cr_expect(eq(u64, counters.launches + counters.writes, 0));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(failure, M9_what_is_submitted_after_the_failure_fares_the_same)
 {
 	chain(0, 1, true);
 	cr_expect(eq(u64, launches(), 1));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(failure, M9_a_command_that_could_not_be_sent_stops_those_behind_it_in_the_mailbox)
@@ -124,7 +119,7 @@ Test(failure, M9_a_command_that_could_not_be_sent_stops_those_behind_it_in_the_m
 		expect_status(&probes[i], STATUS_DEPENDENCY_FAILED, "no such range");
 	cr_expect(eq(u64, launches(), 1));
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(failure, M9_what_fails_of_the_garbage_that_it_ran_on_tells_the_first_cause)
@@ -146,7 +141,7 @@ Test(failure, M9_what_fails_of_the_garbage_that_it_ran_on_tells_the_first_cause)
 	expect_status(&b, STATUS_DEPENDENCY_FAILED, "first");
 	expect_status(&a, STATUS_RUNTIME, "first");
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(failure, M9_those_that_wait_for_room_in_a_lane_fail_too_when_nothing_is_left_in_any_lane)
@@ -171,7 +166,7 @@ Test(failure, M9_those_that_wait_for_room_in_a_lane_fail_too_when_nothing_is_lef
 	for (uint32_t i = 0; i < 1000; i++)
 		expect_status(&waiting[i], STATUS_DEPENDENCY_FAILED, "the kernel failed");
 	cr_expect(eq(u64, launches(), 767));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(failure, M9_the_native_code_travels_with_the_cause)
@@ -186,7 +181,7 @@ Test(failure, M9_the_native_code_travels_with_the_cause)
 	cr_expect(eq(i32, a.fault.native_code, -77));
 	cr_expect(eq(i32, b.fault.native_code, -77));
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(failure, M9_events_pass_a_failure_on_and_past_failures_are_given)
@@ -213,7 +208,7 @@ Test(failure, M9_events_pass_a_failure_on_and_past_failures_are_given)
 	expect_status(&dependant, STATUS_DEPENDENCY_FAILED, "the kernel failed");
 	expect_status(&held, 0, NULL);
 	cr_expect(eq(u64, launches(), 1));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(failure, M9_what_is_only_ordered_behind_a_failure_runs)
@@ -234,7 +229,7 @@ Test(failure, M9_what_is_only_ordered_behind_a_failure_runs)
 	cr_expect(eq(u32, x.host[7], 5));
 	host_access_release(access);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(failure, M9_a_host_access_without_init_heals)
@@ -250,7 +245,7 @@ Test(failure, M9_a_host_access_without_init_heals)
 	kernel_on(0, "increment_u32", &x, ACCESS_MODE_READ_WRITE, &reader);
 	expect_status(&reader, 0, NULL);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(failure, M6_a_memory_that_cannot_be_made_fails_that_task_only)
@@ -271,7 +266,7 @@ Test(failure, M6_a_memory_that_cannot_be_made_fails_that_task_only)
 	expect_status(&c, 0, NULL);
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &y);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(failure, M6_a_move_that_fails_fails_its_reader_and_the_next_one_moves_again)
@@ -295,7 +290,7 @@ Test(failure, M6_a_move_that_fails_fails_its_reader_and_the_next_one_moves_again
 	cr_expect(eq(u32, x.host[0], 4));
 	host_access_release(access);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(failure, M6_a_lane_that_cannot_be_made_fails_that_task_only)
@@ -306,7 +301,7 @@ Test(failure, M6_a_lane_that_cannot_be_made_fails_that_task_only)
 	expect_status(&a, STATUS_RUNTIME, "the driver refused");
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &b);
 	expect_status(&b, 0, NULL);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(failure, M6_a_program_or_kernel_that_cannot_be_made_fails_what_uses_it)
@@ -345,7 +340,7 @@ Test(failure, M6_a_program_or_kernel_that_cannot_be_made_fails_what_uses_it)
 	expect_status(&kernel, STATUS_KERNEL, "no such");
 	cr_expect(eq(u32, kernel.argument_count, UINT32_MAX));
 	sched_kernel_release(sched_kernel);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(failure, M6_a_program_without_names_is_loaded)
@@ -357,7 +352,7 @@ Test(failure, M6_a_program_without_names_is_loaded)
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(i32, h.scratch[0].fault.status + h.scratch[1].fault.status, 0));
 	cr_expect(eq(str, h.scratch[0].names, ""));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(failure, M10_a_lost_device_fails_each_of_its_tasks_once_and_no_other)
@@ -391,7 +386,7 @@ Test(failure, M10_a_lost_device_fails_each_of_its_tasks_once_and_no_other)
 	kernel_on(1, "increment_u32", &x, ACCESS_MODE_READ, &reader);
 	expect_status(&reader, STATUS_DEVICE_LOST, "lost");
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(failure, M10_a_device_lost_at_submission)
@@ -407,7 +402,7 @@ Test(failure, M10_a_device_lost_at_submission)
 	expect_status(&losing, STATUS_DEVICE_LOST, "fell off the bus");
 	expect_status(&held, STATUS_DEVICE_LOST, "fell off the bus");
 	expect_status(&late, STATUS_DEVICE_LOST, "fell off the bus");
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(failure_at_start, M6_a_device_that_cannot_be_opened_fails_its_tasks_with_its_own_words)
@@ -419,7 +414,7 @@ Test(failure_at_start, M6_a_device_that_cannot_be_opened_fails_its_tasks_with_it
 	(void)harness_launch(&h, &(struct launch){.device = 1, .kernel = "noop"}, &other);
 	expect_status(&task, STATUS_DEVICE_LOST, "in use by another");
 	expect_status(&other, 0, NULL);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* What is sent meanwhile waits for that. */
@@ -436,7 +431,7 @@ Test(failure_at_start, M6_a_device_is_opened_when_memory_is_short_for_a_moment)
 	expect_status(&task, 0, NULL);
 	fake_counters(0, &counters);
 	cr_expect(eq(u64, counters.calls[FAKE_DEVICE_OPEN], 5));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* The program on a device has failed to load there. */
@@ -480,7 +475,7 @@ Test(failure_at_start, M6_a_device_that_could_not_be_opened_for_memory_is_opened
 	} while (later.fault.status ==
 		 STATUS_MEMORY_ALLOCATION); /* it is opened, and about to be said so */
 	expect_status(&later, 0, NULL);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* The first fails while the device cannot be opened; the second is sent when it can be, before the
@@ -535,7 +530,7 @@ Test(failure_at_start, M9_what_failed_before_a_device_was_opened_stops_what_come
 	fake_counters(0, &counters);
 	cr_expect(eq(u64, counters.reads, 0), "it ran on what nobody had written");
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* Host memory that could not be registered meanwhile is, so that transfers are as fast as ever. */
@@ -569,7 +564,7 @@ Test(failure_at_start, M6_a_device_that_is_opened_later_registers_what_is_there)
 	fake_counters(0, &counters);
 	cr_expect(eq(u32, counters.hosts, 1), "once");
 	scheduler_host_unregister(host, free, memory);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* Nobody waits for what will not come. */
@@ -586,7 +581,7 @@ Test(failure_at_start, M6_a_device_that_cannot_be_opened_for_another_reason_is_n
 	expect_status(&task, STATUS_DEVICE_LOST, "in use by another");
 	fake_counters(0, &counters);
 	cr_expect(eq(u64, counters.calls[FAKE_DEVICE_OPEN], 1));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(failure_at_start, M6_an_engine_ends_while_its_device_waits_for_memory)
@@ -596,7 +591,7 @@ Test(failure_at_start, M6_an_engine_ends_while_its_device_waits_for_memory)
 			       "no memory"),
 		     0));
 	harness_start(&h, 1);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 static void expect_unavailable(enum fake_entry entry)
@@ -622,7 +617,7 @@ static void expect_unavailable(enum fake_entry entry)
 	cr_expect(eq(str, platforms[0].facts->name, "fake"));
 	cr_expect(eq(str, platforms[0].facts->unavailable_reason, "no driver today"));
 	cr_expect(lt(int, scheduler_device(h.scheduler, 0, &device), 0));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(failure_at_start, A4_a_backend_that_cannot_be_opened_is_active_and_not_available)
@@ -691,5 +686,5 @@ Test(failure, M9_who_comes_behind_what_never_began_comes_behind_what_that_waited
 	expect_status(&failed, STATUS_MEMORY_ALLOCATION, "no room");
 	expect_status(&writer, STATUS_SUCCESS, NULL);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }

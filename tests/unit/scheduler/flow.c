@@ -1,6 +1,7 @@
 /* What one session may have on a device beside others, and whose turn it is (TC8). No test looks at
  * the time. */
 #include "scheduler/harness.h"
+#include "scheduler/harness_checks.h"
 
 #include "access_mode.h"
 #include "status.h"
@@ -21,7 +22,7 @@ static struct harness h;
 static struct sched_account *flood, *quiet, *third;
 static struct probe probes[MANY], held, asked;
 
-static void setup_with(uint32_t lanes, const struct scheduler_config *config)
+static void setup_flow_with(uint32_t lanes, const struct scheduler_config *config)
 {
 	fake_device_options(0, (struct fake_device_options){.preferred_lanes = lanes,
 							    .features = BACKEND_FEATURE_INLINE});
@@ -34,18 +35,19 @@ static void setup_with(uint32_t lanes, const struct scheduler_config *config)
 	cr_assert(harness_settle(&h));
 }
 
-static void setup(void)
+static void setup_flow(void)
 {
-	setup_with(LANES, &(struct scheduler_config){.processors = 2, .never_fair_queue = true});
+	setup_flow_with(LANES,
+			&(struct scheduler_config){.processors = 2, .never_fair_queue = true});
 }
 
 static void setup_one_lane(void)
 {
-	setup_with(1, &(struct scheduler_config){.processors = 2, .never_fair_queue = true});
+	setup_flow_with(1, &(struct scheduler_config){.processors = 2, .never_fair_queue = true});
 }
 
 TestSuite(flow_off, .timeout = 30);
-TestSuite(flow, .timeout = 30, .init = setup);
+TestSuite(flow, .timeout = 30, .init = setup_flow);
 TestSuite(flow_one_lane, .timeout = 30, .init = setup_one_lane);
 
 static void open_gates(void)
@@ -55,20 +57,19 @@ static void open_gates(void)
 	fake_gate_open(GATE_QUIET);
 }
 
-static void finish(void)
+static void finish_flow(void)
 {
 	open_gates();
 	cr_assert(harness_settle(&h));
 	flood = sched_account_drop(flood);
 	quiet = sched_account_drop(quiet);
 	third = sched_account_drop(third);
-	const char *left = harness_stop(&h);
-	cr_assert(left == NULL, "%s", left);
+	harness_expect_stopped(&h);
 }
 
 /* A command of that session that ends when the fair queue is opened. `home_lane` 0: any. */
-static void submit(struct sched_account *session, uint32_t gate, uint32_t home_lane,
-		   struct probe *probe)
+static void submit_gated(struct sched_account *session, uint32_t gate, uint32_t home_lane,
+			 struct probe *probe)
 {
 	struct launch launch = {.device = 0,
 				.kernel = "hold",
@@ -84,7 +85,7 @@ static void submit(struct sched_account *session, uint32_t gate, uint32_t home_l
 static void submit_flood(uint32_t count, uint32_t home_lane)
 {
 	for (uint32_t i = 0; i < count; i++)
-		submit(flood, GATE_FLOOD, home_lane, &probes[i]);
+		submit_gated(flood, GATE_FLOOD, home_lane, &probes[i]);
 }
 
 /* Commands that are on the device, as far as the front knows. */
@@ -122,55 +123,54 @@ Test(flow, a_session_that_is_alone_fills_its_lanes)
 	submit_flood(MANY, 0);
 	cr_expect(eq(u32, count_sent(), LANES * LANE_DEPTH));
 	expect_all_good(MANY);
-	finish();
+	finish_flow();
 }
 
 /* Where commands in one lane hold up no other lane, and many cost little more than one, a window
  * would only cost. */
 Test(flow_one_lane, a_device_whose_lanes_go_side_by_side_has_no_windows)
 {
-	const char *left = harness_stop(&h);
-	cr_assert(left == NULL, "%s", left);
+	harness_expect_stopped(&h);
 	fake_device_options(0,
 			    (struct fake_device_options){.features = BACKEND_FEATURE_SIDE_BY_SIDE,
 							 .preferred_lanes = 2});
 	harness_start_with(&h, 1, &(struct scheduler_config){.never_fair_queue = true});
 	(void)harness_kernel(&h, 0, "hold");
 	cr_assert(harness_settle(&h));
-	submit(quiet, GATE_QUIET, 2, &held);
+	submit_gated(quiet, GATE_QUIET, 2, &held);
 	submit_flood(MANY, 1);
 	cr_expect(eq(u32, count_sent(), 1 + LANE_DEPTH));
 	expect_all_good(MANY);
-	finish();
+	finish_flow();
 }
 
 Test(flow, TC8_beside_another_session_a_flood_has_a_window_on_the_device)
 {
-	submit(quiet, GATE_QUIET, 4, &held);
+	submit_gated(quiet, GATE_QUIET, 4, &held);
 	for (uint32_t i = 0; i < MANY; i++)
-		submit(flood, GATE_FLOOD, 1 + i % 2, &probes[i]);
+		submit_gated(flood, GATE_FLOOD, 1 + i % 2, &probes[i]);
 	cr_expect(ge(u32, count_sent(), 1 + WINDOW));
 	cr_expect(le(u32, count_sent(), 1 + WINDOW + 2 * LANE_LEAST));
 
 	/* The next one goes at once, and is told before the flood's are. */
 	uint32_t before = count_sent();
-	submit(quiet, GATE_QUIET, 4, &asked);
+	submit_gated(quiet, GATE_QUIET, 4, &asked);
 	cr_expect(eq(u32, count_sent(), before + 1));
 	fake_gate_open(GATE_QUIET);
 	cr_assert(harness_wait(&h, &asked));
 	cr_expect(zero(u32, count_done(MANY)));
 	expect_all_good(MANY);
-	finish();
+	finish_flow();
 }
 
 Test(flow, TC8_a_flood_that_goes_to_any_lane_has_the_window_too)
 {
-	submit(quiet, GATE_QUIET, 0, &held);
+	submit_gated(quiet, GATE_QUIET, 0, &held);
 	submit_flood(MANY, 0);
 	cr_expect(ge(u32, count_sent(), 1 + WINDOW));
 	cr_expect(le(u32, count_sent(), 1 + WINDOW + LANES * LANE_LEAST));
 	expect_all_good(MANY);
-	finish();
+	finish_flow();
 }
 
 /* It is one of the session's commands on the device like any other. */
@@ -179,7 +179,7 @@ Test(flow, TC8_what_the_front_has_sent_itself_is_part_of_the_window)
 	struct scheduler_counters counters;
 	fake_gate_open(GATE_FIRST);
 	do {
-		submit(flood, GATE_FIRST, 1, &held);
+		submit_gated(flood, GATE_FIRST, 1, &held);
 		cr_assert(harness_wait(&h, &held));
 		scheduler_counters(h.scheduler, &counters);
 	} while (counters.inline_launches == 0);
@@ -189,36 +189,37 @@ Test(flow, TC8_what_the_front_has_sent_itself_is_part_of_the_window)
 		fake_gate_open(GATE_FIRST);
 		cr_assert(harness_settle(&h));
 		fake_gate_close(GATE_FIRST);
-		submit(flood, GATE_FIRST, 1, &held);
+		submit_gated(flood, GATE_FIRST, 1, &held);
 		scheduler_flush(h.scheduler);
 		scheduler_counters(h.scheduler, &counters);
 	} while (counters.inline_launches == before);
-	submit(quiet, GATE_QUIET, 4, &asked);
+	submit_gated(quiet, GATE_QUIET, 4, &asked);
 	for (uint32_t i = 0; i < MANY; i++)
-		submit(flood, GATE_FLOOD, 2, &probes[i]);
+		submit_gated(flood, GATE_FLOOD, 2, &probes[i]);
 	cr_expect(eq(u32, count_sent(), 1 + WINDOW));
 	expect_all_good(MANY);
-	finish();
+	finish_flow();
 }
 
 Test(flow_off, a_window_can_be_switched_off)
 {
-	setup_with(LANES, &(struct scheduler_config){
-				  .processors = 2, .never_window = true, .never_fair_queue = true});
-	submit(quiet, GATE_QUIET, 4, &held);
+	setup_flow_with(LANES, &(struct scheduler_config){.processors = 2,
+							  .never_window = true,
+							  .never_fair_queue = true});
+	submit_gated(quiet, GATE_QUIET, 4, &held);
 	submit_flood(MANY, 1);
 	cr_expect(eq(u32, count_sent(), 1 + LANE_DEPTH));
 	expect_all_good(MANY);
-	finish();
+	finish_flow();
 }
 
 Test(flow_one_lane, TC8_a_quiet_sessions_command_has_no_more_than_a_window_before_it_in_its_lane)
 {
-	submit(quiet, GATE_QUIET, 1, &held);
+	submit_gated(quiet, GATE_QUIET, 1, &held);
 	submit_flood(MANY, 1);
 	cr_expect(eq(u32, count_sent(), 1 + WINDOW));
 	fake_gate_open(GATE_FLOOD);
-	submit(quiet, GATE_QUIET, 1, &asked);
+	submit_gated(quiet, GATE_QUIET, 1, &asked);
 	fake_gate_open(GATE_QUIET);
 	cr_assert(harness_wait(&h, &asked));
 	/* Those before it, and those that came back in the same turn and had followed it meanwhile.
@@ -228,16 +229,16 @@ Test(flow_one_lane, TC8_a_quiet_sessions_command_has_no_more_than_a_window_befor
 			cr_assert(gt(u64, probes[i].order, asked.order),
 				  "command %u was told first", i);
 	expect_all_good(MANY);
-	finish();
+	finish_flow();
 }
 
 Test(flow_one_lane, TC8_room_in_a_full_lane_is_the_quiet_sessions_first)
 {
-	submit(flood, GATE_FIRST, 1, &held);
+	submit_gated(flood, GATE_FIRST, 1, &held);
 	submit_flood(MANY, 1);
 	cr_expect(eq(u32, count_sent(), LANE_DEPTH));
 	/* Far more of the flood's waited first. */
-	submit(quiet, GATE_QUIET, 1, &asked);
+	submit_gated(quiet, GATE_QUIET, 1, &asked);
 	cr_expect(eq(u32, count_sent(), LANE_DEPTH));
 	fake_gate_open(GATE_FIRST);
 	cr_assert(harness_wait(&h, &held));
@@ -250,7 +251,7 @@ Test(flow_one_lane, TC8_room_in_a_full_lane_is_the_quiet_sessions_first)
 			cr_assert(gt(u64, probes[i].order, asked.order),
 				  "command %u was told first", i);
 	expect_all_good(MANY);
-	finish();
+	finish_flow();
 }
 
 Test(flow_one_lane, TC8_sessions_that_wait_for_room_get_it_in_turn)
@@ -258,9 +259,9 @@ Test(flow_one_lane, TC8_sessions_that_wait_for_room_get_it_in_turn)
 	static struct probe others[2][4];
 	submit_flood(MANY, 1);
 	for (uint32_t i = 0; i < 4; i++)
-		submit(quiet, GATE_FLOOD, 1, &others[0][i]);
+		submit_gated(quiet, GATE_FLOOD, 1, &others[0][i]);
 	for (uint32_t i = 0; i < 4; i++)
-		submit(third, GATE_FLOOD, 1, &others[1][i]);
+		submit_gated(third, GATE_FLOOD, 1, &others[1][i]);
 	fake_gate_open(GATE_FLOOD);
 	cr_assert(harness_settle(&h));
 	/* One after the other, though the former's all came before the latter's. */
@@ -272,7 +273,7 @@ Test(flow_one_lane, TC8_sessions_that_wait_for_room_get_it_in_turn)
 		cr_assert(gt(u64, probes[i].order, others[1][3].order), "command %u was told first",
 			  i);
 	expect_all_good(MANY);
-	finish();
+	finish_flow();
 }
 
 /* One that floods with many sessions has as many turns, and takes none from another one's. */
@@ -281,14 +282,14 @@ Test(flow_one_lane, TC8_hundreds_of_sessions_that_wait_get_room_in_turn)
 	enum { SESSIONS = 300, EACH = 6 };
 	static struct sched_account *sessions[SESSIONS];
 	static struct probe crowd[SESSIONS][EACH], quiets[EACH];
-	submit(third, GATE_FIRST, 1, &held);
+	submit_gated(third, GATE_FIRST, 1, &held);
 	for (uint32_t i = 0; i < SESSIONS; i++) {
 		cr_assert(zero(int, sched_account_create(UINT64_MAX, &sessions[i])));
 		for (uint32_t k = 0; k < EACH; k++)
-			submit(sessions[i], GATE_FLOOD, 1, &crowd[i][k]);
+			submit_gated(sessions[i], GATE_FLOOD, 1, &crowd[i][k]);
 	}
 	for (uint32_t k = 0; k < EACH; k++)
-		submit(quiet, GATE_QUIET, 1, &quiets[k]);
+		submit_gated(quiet, GATE_QUIET, 1, &quiets[k]);
 	cr_expect(eq(u32, count_sent(), LANE_DEPTH));
 	open_gates();
 	cr_assert(harness_settle(&h));
@@ -306,22 +307,22 @@ Test(flow_one_lane, TC8_hundreds_of_sessions_that_wait_get_room_in_turn)
 			cr_assert(eq(u32, crowd[i][k].calls, 1));
 		sessions[i] = sched_account_drop(sessions[i]);
 	}
-	finish();
+	finish_flow();
 }
 
 Test(flow, F8_a_lane_that_stands_still_does_not_keep_a_session_from_its_others)
 {
-	submit(quiet, GATE_QUIET, 4, &held);
+	submit_gated(quiet, GATE_QUIET, 4, &held);
 	submit_flood(2 * WINDOW, 1);
 	cr_expect(eq(u32, count_sent(), 1 + WINDOW));
 	/* Nothing of it comes back, and beyond the window it still goes on in another lane. */
-	submit(flood, GATE_FIRST, 2, &asked);
+	submit_gated(flood, GATE_FIRST, 2, &asked);
 	cr_expect(eq(u32, count_sent(), 2 + WINDOW));
 	fake_gate_open(GATE_FIRST);
 	cr_assert(harness_wait(&h, &asked));
 	cr_expect(zero(u32, count_done(2 * WINDOW)));
 	expect_all_good(2 * WINDOW);
-	finish();
+	finish_flow();
 }
 
 Test(flow, F1_an_in_order_chain_runs_in_order_through_a_window)
@@ -330,7 +331,7 @@ Test(flow, F1_an_in_order_chain_runs_in_order_through_a_window)
 	(void)harness_kernel(&h, 0, "increment_u32");
 	cr_assert(harness_settle(&h));
 	harness_words(&h, &x, 1, true, 1);
-	submit(quiet, GATE_QUIET, 4, &held);
+	submit_gated(quiet, GATE_QUIET, 4, &held);
 	h.account = flood;
 	for (uint32_t i = 0; i < MANY; i++) {
 		struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
@@ -349,20 +350,20 @@ Test(flow, F1_an_in_order_chain_runs_in_order_through_a_window)
 	fake_gate_open(GATE_QUIET);
 	harness_words_free(&h, &x);
 	expect_all_good(MANY);
-	finish();
+	finish_flow();
 }
 
 Test(flow, what_waits_for_its_turn_is_told_when_the_device_is_lost)
 {
-	submit(quiet, GATE_QUIET, 0, &held);
+	submit_gated(quiet, GATE_QUIET, 0, &held);
 	submit_flood(MANY, 0);
-	submit(third, GATE_FLOOD, 1, &asked);
+	submit_gated(third, GATE_FLOOD, 1, &asked);
 	cr_assert(zero(int, fake_fail(FAKE_SUBMIT, 0, 0, 1, STATUS_DEVICE_LOST, true, "gone")));
-	submit(quiet, GATE_QUIET, 0, &asked);
+	submit_gated(quiet, GATE_QUIET, 0, &asked);
 	cr_assert(harness_settle(&h));
 	for (uint32_t i = 0; i < MANY; i++) {
 		cr_assert(eq(u32, probes[i].calls, 1), "command %u", i);
 		cr_assert(eq(i32, probes[i].fault.status, STATUS_DEVICE_LOST), "command %u", i);
 	}
-	finish();
+	finish_flow();
 }

@@ -21,7 +21,7 @@ static struct share_grants grants;
 static struct share_claims claims;
 static uint32_t watched;
 
-static void setup(void)
+static void setup_grant(void)
 {
 	fake_clock(1000ull * MS, 1);
 	fake_device_options(0, (struct fake_device_options){.preferred_lanes = 1, .units = 4});
@@ -34,7 +34,7 @@ static void setup(void)
 	memset(&claims, 0, sizeof(claims));
 }
 
-TestSuite(sched_grant, .timeout = 60, .init = setup);
+TestSuite(sched_grant, .timeout = 60, .init = setup_grant);
 
 static _Atomic uint32_t *granted(void)
 {
@@ -46,7 +46,7 @@ static struct share_claim *claim(void)
 	return &claims.slots[share_slot(FAKE, 0)];
 }
 
-static void finish(void)
+static void finish_grant(void)
 {
 	scheduler_divide(h.scheduler, NULL, NULL);
 	cr_assert(harness_settle(&h));
@@ -58,7 +58,7 @@ static void finish(void)
 
 static uint32_t submit_to;
 
-static void submit(uint32_t us, uint32_t count)
+static void submit_takes(uint32_t us, uint32_t count)
 {
 	h.account = session;
 	for (uint32_t i = 0; i < count; i++) {
@@ -74,23 +74,16 @@ static void submit(uint32_t us, uint32_t count)
 	scheduler_flush(h.scheduler);
 }
 
-static struct scheduler_counters counters(void)
-{
-	struct scheduler_counters now;
-	scheduler_counters(h.scheduler, &now);
-	return now;
-}
-
 /* Until all has run. While nothing does, the clock goes on to where something may; how long all
  * took. */
-static uint64_t run(void)
+static uint64_t run_until_idle(void)
 {
 	uint64_t begun_ns = fake_clock_now_ns();
 	while (!scheduler_idle(h.scheduler)) {
 		harness_turn(&h);
 		uint64_t again_ns = scheduler_again_ns(h.scheduler);
-		if (atomic_load(&claim()->running) == 0 && counters().fair_queue_waiting > 0 &&
-		    again_ns > fake_clock_now_ns())
+		if (atomic_load(&claim()->running) == 0 &&
+		    harness_counters(&h).fair_queue_waiting > 0 && again_ns > fake_clock_now_ns())
 			fake_clock(again_ns, 1);
 	}
 	return fake_clock_now_ns() - begun_ns;
@@ -100,12 +93,12 @@ Test(sched_grant, who_is_granted_a_quarter_takes_four_times_as_long)
 {
 	atomic_store(granted(), 250);
 	scheduler_divide(h.scheduler, &grants, &claims);
-	submit(100, MANY);
-	uint64_t took_ns = run();
+	submit_takes(100, MANY);
+	uint64_t took_ns = run_until_idle();
 	cr_expect(ge(u64, took_ns, 72ull * MS), "%lu", took_ns);
 	cr_expect(le(u64, took_ns, 88ull * MS), "%lu", took_ns);
-	cr_expect(eq(u64, counters().fair_queue_bypassed, 0), "though it is alone here");
-	finish();
+	cr_expect(eq(u64, harness_counters(&h).fair_queue_bypassed, 0), "though it is alone here");
+	finish_grant();
 }
 
 Test(sched_grant, what_is_used_and_wanted_is_claimed)
@@ -114,7 +107,7 @@ Test(sched_grant, what_is_used_and_wanted_is_claimed)
 	scheduler_divide(h.scheduler, &grants, &claims);
 	cr_expect(zero(u32, atomic_load(&claims.devices[FAKE])));
 	fake_device_gate_close(0);
-	submit(100, 20);
+	submit_takes(100, 20);
 	cr_expect(eq(u32, atomic_load(&claims.devices[FAKE]), 1));
 	cr_expect(gt(u64, atomic_load(&claim()->busy_since_ns), 0));
 	cr_expect(gt(u32, atomic_load(&claim()->running), 0));
@@ -123,7 +116,7 @@ Test(sched_grant, what_is_used_and_wanted_is_claimed)
 	harness_turn(&h);
 	cr_expect(ne(u64, atomic_load(&claims.beat), beat));
 	fake_device_gate_open(0);
-	(void)run();
+	(void)run_until_idle();
 	cr_expect(zero(u64, atomic_load(&claim()->busy_since_ns)));
 	cr_expect(zero(u32, atomic_load(&claim()->running)));
 	uint64_t used_ns = atomic_load(&claim()->used_ns), busy_ns = atomic_load(&claim()->busy_ns);
@@ -133,24 +126,24 @@ Test(sched_grant, what_is_used_and_wanted_is_claimed)
 	 * since the last one began. */
 	cr_expect(ge(u64, busy_ns, 900ull * US), "%lu", busy_ns);
 	cr_expect(eq(u64, scheduler_again_ns(h.scheduler), UINT64_MAX));
-	finish();
+	finish_grant();
 }
 
 Test(sched_grant, nothing_goes_where_nothing_is_granted_and_all_of_it_when_something_is)
 {
 	scheduler_divide(h.scheduler, &grants, &claims);
-	submit(100, 20);
+	submit_takes(100, 20);
 	for (int i = 0; i < 5; i++) {
 		cr_expect(zero(u32, atomic_load(&claim()->running)));
 		cr_assert(le(u64, scheduler_again_ns(h.scheduler), fake_clock_now_ns() + 3 * MS));
 		fake_clock(scheduler_again_ns(h.scheduler), 1);
 		harness_turn(&h);
 	}
-	cr_expect(eq(u32, counters().fair_queue_waiting, 20));
+	cr_expect(eq(u32, harness_counters(&h).fair_queue_waiting, 20));
 	atomic_store(granted(), SHARE_WHOLE);
-	(void)run();
-	cr_expect(eq(u64, counters().fair_queue_admitted, 20));
-	finish();
+	(void)run_until_idle();
+	cr_expect(eq(u64, harness_counters(&h).fair_queue_admitted, 20));
+	finish_grant();
 }
 
 Test(sched_grant, somebody_is_asked_to_look_once_each_time)
@@ -159,7 +152,7 @@ Test(sched_grant, somebody_is_asked_to_look_once_each_time)
 	scheduler_divide(h.scheduler, &grants, &claims);
 	cr_expect(not(scheduler_wants_watch(h.scheduler, &watched)));
 	fake_device_gate_close(0);
-	submit(100, 1);
+	submit_takes(100, 1);
 	cr_expect(scheduler_wants_watch(h.scheduler, &watched));
 	cr_expect(not(scheduler_wants_watch(h.scheduler, &watched)));
 	atomic_store(&grants.watch, 1);
@@ -169,8 +162,8 @@ Test(sched_grant, somebody_is_asked_to_look_once_each_time)
 	cr_expect(eq(u32, watched, 2));
 	cr_expect(not(scheduler_wants_watch(h.scheduler, &watched)));
 	fake_device_gate_open(0);
-	(void)run();
-	finish();
+	(void)run_until_idle();
+	finish_grant();
 }
 
 /* `watch`: even, nobody answers; odd, nobody looks any more. */
@@ -179,15 +172,15 @@ static void expect_free_in_the_end(uint32_t watch)
 	atomic_store(&grants.watch, watch);
 	atomic_store(&grants.beat_ns, fake_clock_now_ns());
 	scheduler_divide(h.scheduler, &grants, &claims);
-	submit(100, 20);
+	submit_takes(100, 20);
 	(void)scheduler_wants_watch(h.scheduler, &watched);
 	uint64_t begun_ns = fake_clock_now_ns();
 	fake_clock(begun_ns + SHARE_ALONE_NS / 2, 1);
 	harness_turn(&h);
-	cr_expect(eq(u32, counters().fair_queue_waiting, 20));
+	cr_expect(eq(u32, harness_counters(&h).fair_queue_waiting, 20));
 	fake_clock(begun_ns + SHARE_ALONE_NS + MS, 1);
-	(void)run();
-	finish();
+	(void)run_until_idle();
+	finish_grant();
 }
 
 Test(sched_grant, who_does_not_look_any_more_keeps_nobody_from_anything)
@@ -202,16 +195,16 @@ Test(sched_grant, who_does_not_answer_keeps_nobody_from_anything)
 
 Test(sched_grant, without_pages_all_is_as_it_was)
 {
-	submit(100, 20);
-	(void)run();
-	cr_expect(eq(u64, counters().fair_queue_bypassed, 20));
+	submit_takes(100, 20);
+	(void)run_until_idle();
+	cr_expect(eq(u64, harness_counters(&h).fair_queue_bypassed, 20));
 	scheduler_divide(h.scheduler, &grants, &claims);
-	submit(100, 20);
-	cr_expect(eq(u32, counters().fair_queue_waiting, 20));
+	submit_takes(100, 20);
+	cr_expect(eq(u32, harness_counters(&h).fair_queue_waiting, 20));
 	scheduler_divide(h.scheduler, NULL, NULL);
-	(void)run();
-	cr_expect(zero(u32, counters().fair_queue_waiting));
-	finish();
+	(void)run_until_idle();
+	cr_expect(zero(u32, harness_counters(&h).fair_queue_waiting));
+	finish_grant();
 }
 
 /* A part has what its whole is granted; what it uses is claimed for the whole, by the compute units
@@ -231,10 +224,10 @@ Test(sched_grant, J2_a_sub_device_is_granted_and_claims_as_a_part_of_the_whole)
 	atomic_store(granted(), 250);
 	scheduler_divide(h.scheduler, &grants, &claims);
 	submit_to = 1;
-	submit(100, MANY);
+	submit_takes(100, MANY);
 	cr_expect(gt(u32, atomic_load(&claim()->running), 0));
 	cr_expect(gt(u64, atomic_load(&claim()->busy_since_ns), 0));
-	uint64_t took_ns = run();
+	uint64_t took_ns = run_until_idle();
 	cr_expect(ge(u64, took_ns, 72ull * MS), "%lu", took_ns);
 	cr_expect(le(u64, took_ns, 88ull * MS), "%lu", took_ns);
 	cr_expect(zero(u32, atomic_load(&claim()->running)));
@@ -245,5 +238,5 @@ Test(sched_grant, J2_a_sub_device_is_granted_and_claims_as_a_part_of_the_whole)
 	cr_expect(le(u64, used_ns, 5500ull * US), "%lu", used_ns);
 	submit_to = 0;
 	scheduler_device_release(part);
-	finish();
+	finish_grant();
 }

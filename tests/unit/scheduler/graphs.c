@@ -4,6 +4,7 @@
 #include "scheduler/state/device.h"
 #include "scheduler/state/graph.h"
 #include "scheduler/harness.h"
+#include "scheduler/harness_checks.h"
 #include "scheduler/state/task.h"
 
 #include "access_mode.h"
@@ -18,7 +19,7 @@ enum { WORDS = 8, NODES = 100 };
 
 static struct harness h;
 
-static void setup(void)
+static void setup_graphs(void)
 {
 	fake_device_options(0,
 			    (struct fake_device_options){.features = BACKEND_FEATURE_GRAPH |
@@ -31,20 +32,7 @@ static void setup(void)
 	harness_start(&h, 3);
 }
 
-TestSuite(sched_graphs, .timeout = 20, .init = setup);
-
-static void finish(void)
-{
-	const char *left = harness_stop(&h);
-	cr_assert(left == NULL, "%s", left);
-}
-
-static struct fake_counters counted(void)
-{
-	struct fake_counters counters;
-	fake_counters(FAKE_ANY_DEVICE, &counters);
-	return counters;
-}
+TestSuite(sched_graphs, .timeout = 20, .init = setup_graphs);
 
 /* A kernel on all words of a buffer. */
 struct step {
@@ -53,8 +41,8 @@ struct step {
 	struct task_request request;
 };
 
-static struct step *step(struct step *made, uint32_t device, const char *kernel,
-			 struct words *words, const uint32_t *value)
+static struct step *make_step(struct step *made, uint32_t device, const char *kernel,
+			      struct words *words, const uint32_t *value)
 {
 	*made = (struct step){
 		.requirement = {.buffer = words->buffer,
@@ -85,7 +73,7 @@ static struct sched_graph *graph_of(uint32_t device, struct words *words, uint32
 	cr_assert(zero(int, sched_graph_create(h.devices[device], count, true, built, &graph)));
 	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t before = i - 1;
-		(void)step(&made, device, "increment_u32", words, NULL);
+		(void)make_step(&made, device, "increment_u32", words, NULL);
 		cr_assert(zero(int, sched_graph_add(graph, &made.request, &before, i > 0)));
 	}
 	sched_graph_build(graph);
@@ -127,7 +115,7 @@ static void launch_graph(struct sched_graph *graph, uint32_t device, struct word
 	cr_assert(eq(i32, probe.outcome.fault.status, 0), "%s", probe.outcome.fault.text);
 }
 
-static void expect(struct words *words, uint32_t value)
+static void expect_words(struct words *words, uint32_t value)
 {
 	struct probe probe;
 	struct task *task = harness_host(&h, words, ACCESS_MODE_READ, &probe);
@@ -162,9 +150,9 @@ Test(sched_graphs, TG13_L9_a_launch_is_one_task)
 	launch_graph(graph, 0, &words);
 	launch_graph(graph, 0, &words);
 	cr_assert(eq(u32, harness_number(&h) - before, 3)); /* and the move */
-	expect(&words, 2 * NODES);
+	expect_words(&words, 2 * NODES);
 	release(graph, &words);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(sched_graphs, L13_changes_of_a_launch_that_never_ran_are_left_undone)
@@ -178,7 +166,7 @@ Test(sched_graphs, L13_changes_of_a_launch_that_never_ran_are_left_undone)
 	harness_words(&h, &words, WORDS, true, 0);
 	struct sched_graph *graph = graph_of(0, &words, 2, &built);
 	expect_built(&built);
-	(void)step(&made, 0, "fill_u32", &words, &value);
+	(void)make_step(&made, 0, "fill_u32", &words, &value);
 	cr_assert(zero(int, sched_graph_change(graph, 0, &made.request, NULL, 0, &changes)));
 	launch_with(graph, 0, &words, changes, &failed, &probe);
 	cr_assert(harness_wait(&h, &probe));
@@ -197,7 +185,7 @@ Test(sched_graphs, L13_changes_of_a_launch_that_never_ran_are_left_undone)
 	cr_assert(eq(u64, sched_graph_ran(graph), 0));
 	harness_words_free(&h, &other);
 	release(graph, &words);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(sched_graphs, L13_a_change_that_the_backend_does_not_make_has_the_graph_made_anew)
@@ -213,26 +201,28 @@ Test(sched_graphs, L13_a_change_that_the_backend_does_not_make_has_the_graph_mad
 		struct sched_graph *graph = graph_of(device, &words, 2, &built);
 		expect_built(&built);
 		launch_graph(graph, device, &words);
-		uint64_t before = counted().calls[FAKE_GRAPH_CREATE];
+		uint64_t before = fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_CREATE];
 		/* Another kernel; on the second device nothing can be changed at all. */
-		(void)step(&made, device, device ? "increment_u32" : "fill_u32", &words,
-			   device ? NULL : &value);
+		(void)make_step(&made, device, device ? "increment_u32" : "fill_u32", &words,
+				device ? NULL : &value);
 		cr_assert(zero(int,
 			       sched_graph_change(graph, 1, &made.request, &first, 1, &changes)));
 		launch_with(graph, device, &words, changes, NULL, &probe);
 		cr_assert(harness_wait(&h, &probe));
 		cr_assert(eq(i32, probe.outcome.fault.status, 0), "%s", probe.outcome.fault.text);
-		cr_assert(eq(u64, counted().calls[FAKE_GRAPH_CREATE], before + 1));
+		cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_CREATE],
+			     before + 1));
 		cr_assert(eq(u64, sched_graph_ran(graph), 2));
 		launch_graph(graph, device, &words);
 		if (device == 0)
-			expect(&words, 70);
-		cr_assert(eq(u64, counted().calls[FAKE_GRAPH_CREATE], before + 1));
-		cr_assert(eq(u32, counted().graphs, 1));
+			expect_words(&words, 70);
+		cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_CREATE],
+			     before + 1));
+		cr_assert(eq(u32, fake_counters_of(FAKE_ANY_DEVICE).graphs, 1));
 		release(graph, &words);
 		cr_assert(harness_settle(&h));
 	}
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* The contents stay; where they lie is for the driver to say. */
@@ -259,7 +249,7 @@ Test(sched_graphs, L9_a_memory_that_has_moved_has_the_graph_made_anew)
 	struct sched_graph *graph = graph_of(0, &words, 3, &built);
 	expect_built(&built);
 	launch_graph(graph, 0, &words);
-	expect(&words, 3);
+	expect_words(&words, 3);
 	/* All of it is written by the host, so that nothing is lost with the memory. */
 	struct probe probe;
 	struct task *task = harness_host(&h, &words, ACCESS_MODE_READ_WRITE, &probe);
@@ -268,13 +258,13 @@ Test(sched_graphs, L9_a_memory_that_has_moved_has_the_graph_made_anew)
 	cr_assert(harness_settle(&h));
 	move_memory(&words);
 	launch_graph(graph, 0, &words);
-	expect(&words, 6);
-	cr_assert(eq(u64, counted().calls[FAKE_GRAPH_CREATE], 2));
+	expect_words(&words, 6);
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_CREATE], 2));
 	launch_graph(graph, 0, &words);
-	cr_assert(eq(u64, counted().calls[FAKE_GRAPH_CREATE], 2));
-	cr_assert(eq(u64, counted().graph_misuses, 0));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_CREATE], 2));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_misuses, 0));
 	release(graph, &words);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(sched_graphs, L16_a_graph_that_is_released_while_it_is_made_is_told_to_nobody)
@@ -285,8 +275,8 @@ Test(sched_graphs, L16_a_graph_that_is_released_while_it_is_made_is_told_to_nobo
 	release(graph_of(0, &words, 4 * NODES, &built), &words);
 	cr_assert(harness_settle(&h));
 	cr_assert(not(built.done));
-	cr_assert(eq(u32, counted().graphs, 0));
-	finish();
+	cr_assert(eq(u32, fake_counters_of(FAKE_ANY_DEVICE).graphs, 0));
+	harness_expect_stopped(&h);
 }
 
 Test(sched_graphs, M9_what_the_backend_refuses_is_said_once)
@@ -299,9 +289,9 @@ Test(sched_graphs, M9_what_the_backend_refuses_is_said_once)
 	struct sched_graph *graph = graph_of(0, &words, 3, &built);
 	cr_assert(harness_wait(&h, &built));
 	cr_assert(eq(i32, built.fault.status, STATUS_FEATURE_NOT_SUPPORTED));
-	cr_assert(eq(u32, counted().graphs, 0));
+	cr_assert(eq(u32, fake_counters_of(FAKE_ANY_DEVICE).graphs, 0));
 	release(graph, &words);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(sched_graphs, L12_what_is_no_command_of_a_device_is_no_node)
@@ -312,11 +302,11 @@ Test(sched_graphs, L12_what_is_no_command_of_a_device_is_no_node)
 	struct probe built = {.done = false};
 	harness_words(&h, &words, WORDS, true, 0);
 	cr_assert(zero(int, sched_graph_create(h.devices[0], 1, false, &built, &graph)));
-	(void)step(&made, 0, "increment_u32", &words, NULL);
+	(void)make_step(&made, 0, "increment_u32", &words, NULL);
 	made.request.action = TASK_HOST;
 	cr_assert(eq(int, sched_graph_add(graph, &made.request, NULL, 0), -EOPNOTSUPP));
 	release(graph, &words);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 static int count_call(void *context, const struct backend_native_scope *scope)
@@ -341,7 +331,7 @@ Test(sched_graphs, L13_K15_a_graph_with_a_native_command_outlives_a_change_that_
 	native.native.context = &calls;
 	harness_words(&h, &words, WORDS, true, 0);
 	cr_assert(zero(int, sched_graph_create(h.devices[2], 2, true, &built, &graph)));
-	(void)step(&made, 2, "fill_u32", &words, &values[0]);
+	(void)make_step(&made, 2, "fill_u32", &words, &values[0]);
 	cr_assert(zero(int, sched_graph_add(graph, &made.request, NULL, 0)));
 	cr_assert(zero(int, sched_graph_add(graph, &native, &first, 1)));
 	sched_graph_build(graph);
@@ -351,7 +341,7 @@ Test(sched_graphs, L13_K15_a_graph_with_a_native_command_outlives_a_change_that_
 		if (round == 0)
 			cr_assert(zero(int, fake_fail(FAKE_GRAPH_UPDATE, 2, 0, 1, STATUS_INVALID,
 						      false, "not this")));
-		(void)step(&made, 2, "fill_u32", &words, &values[1]);
+		(void)make_step(&made, 2, "fill_u32", &words, &values[1]);
 		made.requirement.mode = ACCESS_MODE_WRITE_NO_INIT;
 		cr_assert(
 			zero(int, sched_graph_change(graph, 0, &made.request, NULL, 0, &changes)));
@@ -362,9 +352,9 @@ Test(sched_graphs, L13_K15_a_graph_with_a_native_command_outlives_a_change_that_
 			  "%s", probe.outcome.fault.text);
 		cr_assert(not(sched_graph_is_broken(graph)));
 	}
-	expect(&words, 71);
+	expect_words(&words, 71);
 	cr_assert(eq(u32, calls, 1));
-	cr_assert(eq(u64, counted().calls[FAKE_GRAPH_CREATE], 1));
+	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_CREATE], 1));
 	release(graph, &words);
-	finish();
+	harness_expect_stopped(&h);
 }

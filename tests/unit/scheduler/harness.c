@@ -265,6 +265,13 @@ const char *harness_stop(struct harness *harness)
 	return open ? open : alive();
 }
 
+struct scheduler_counters harness_counters(struct harness *harness)
+{
+	struct scheduler_counters counters;
+	scheduler_counters(harness->scheduler, &counters);
+	return counters;
+}
+
 void harness_turn(struct harness *harness)
 {
 	uint64_t count;
@@ -274,7 +281,7 @@ void harness_turn(struct harness *harness)
 }
 
 /* As the engine does where there are processors for it. True: something may have been reached. */
-static bool look(struct harness *harness)
+static bool poll_front(struct harness *harness)
 {
 	bool found = false;
 	scheduler_awake(harness->scheduler);
@@ -294,7 +301,7 @@ static bool turn_until(struct harness *harness, bool (*reached)(struct harness *
 		uint64_t now = clock_now_ns();
 		if (now >= deadline)
 			return false;
-		if (harness->polls && look(harness))
+		if (harness->polls && poll_front(harness))
 			continue;
 		uint64_t again = scheduler_again_ns(harness->scheduler);
 		uint64_t until = again < deadline ? again : deadline;
@@ -335,7 +342,7 @@ static struct probe *scratch(struct harness *harness)
 	return &harness->scratch[harness->scratch_used++];
 }
 
-static void load(struct harness *harness, uint32_t device)
+static void load_harness_program(struct harness *harness, uint32_t device)
 {
 	void *binary;
 	size_t bytes;
@@ -353,7 +360,7 @@ static void load(struct harness *harness, uint32_t device)
 struct sched_kernel *harness_kernel(struct harness *harness, uint32_t device, const char *name)
 {
 	if (!harness->programs[device])
-		load(harness, device);
+		load_harness_program(harness, device);
 	uint32_t at = 0;
 	while (harness->kernels[device][at].kernel &&
 	       strcmp(harness->kernels[device][at].name, name) != 0)

@@ -127,6 +127,8 @@ struct task *harness_host_part(struct harness *harness, struct words *words, uin
 bool harness_wait(struct harness *harness, const struct probe *probe);
 /* Turn until nothing is open; false: not in time. */
 bool harness_settle(struct harness *harness);
+/* What the scheduler has counted so far. */
+struct scheduler_counters harness_counters(struct harness *harness);
 /* One turn without waiting. */
 void harness_turn(struct harness *harness);
 

@@ -1,5 +1,6 @@
 /* Host accesses. */
 #include "scheduler/harness.h"
+#include "scheduler/harness_checks.h"
 
 #include "access_mode.h"
 #include "status.h"
@@ -9,36 +10,25 @@
 
 static struct harness h;
 
-static void setup(void)
+static void setup_host(void)
 {
 	harness_start(&h, 3);
 }
 
-TestSuite(host_access, .timeout = 20, .init = setup);
-
-static void finish(void)
-{
-	const char *left = harness_stop(&h);
-	cr_assert(left == NULL, "%s", left);
-}
-
-static void expect_good(const struct probe *probe)
-{
-	cr_assert(harness_wait(&h, probe));
-	cr_expect(eq(i32, probe->fault.status, 0), "%s", probe->fault.text);
-}
+TestSuite(host_access, .timeout = 20, .init = setup_host);
 
 /* Everything that can go on without a fair queue has gone on: a barrier behind `after`, or behind
  * nothing, came back. */
-static void turn(void)
+static void await_device_turn(void)
 {
 	struct probe probe;
 	struct launch launch = {.device = 2, .kernel = "noop"};
 	(void)harness_launch(&h, &launch, &probe);
-	expect_good(&probe);
+	harness_expect_success(&h, &probe);
 }
 
-static struct task *hold(uint32_t gate, struct words *words, uint32_t mode, struct probe *probe)
+static struct task *hold_words(uint32_t gate, struct words *words, uint32_t mode,
+			       struct probe *probe)
 {
 	return harness_hold(&h, 0, gate, &(struct use){.words = words, .mode = mode}, 1, probe);
 }
@@ -49,30 +39,30 @@ Test(host_access, D1_it_waits_for_writers_and_a_writing_one_for_readers_too)
 	struct probe writer, reader, read, write, second;
 	harness_words(&h, &x, 8, true, 0);
 	harness_words(&h, &y, 8, true, 0);
-	(void)hold(1, &x, ACCESS_MODE_READ_WRITE, &writer);
+	(void)hold_words(1, &x, ACCESS_MODE_READ_WRITE, &writer);
 	struct task *reading = harness_host(&h, &x, ACCESS_MODE_READ, &read);
-	turn();
+	await_device_turn();
 	cr_expect(not(read.done));
 	fake_gate_open(1);
-	expect_good(&read);
+	harness_expect_success(&h, &read);
 	cr_expect(writer.done);
 
-	(void)hold(2, &y, ACCESS_MODE_READ, &reader);
+	(void)hold_words(2, &y, ACCESS_MODE_READ, &reader);
 	struct task *also_reading = harness_host(&h, &y, ACCESS_MODE_READ, &second);
-	expect_good(&second);
+	harness_expect_success(&h, &second);
 	cr_expect(not(reader.done));
 	host_access_release(also_reading);
 	struct task *writing = harness_host(&h, &y, ACCESS_MODE_WRITE, &write);
-	turn();
+	await_device_turn();
 	cr_expect(not(write.done));
 	fake_gate_open(2);
-	expect_good(&write);
+	harness_expect_success(&h, &write);
 	cr_expect(reader.done);
 	host_access_release(reading);
 	host_access_release(writing);
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &y);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(host_access, D2_it_does_not_wait_for_other_buffers)
@@ -81,16 +71,16 @@ Test(host_access, D2_it_does_not_wait_for_other_buffers)
 	struct probe other, read;
 	harness_words(&h, &x, 8, true, 0);
 	harness_words(&h, &y, 8, true, 0);
-	(void)hold(1, &x, ACCESS_MODE_READ_WRITE, &other);
+	(void)hold_words(1, &x, ACCESS_MODE_READ_WRITE, &other);
 	struct task *access = harness_host(&h, &y, ACCESS_MODE_READ_WRITE, &read);
-	expect_good(&read);
+	harness_expect_success(&h, &read);
 	cr_expect(not(other.done));
 	host_access_release(access);
 	fake_gate_open(1);
-	expect_good(&other);
+	harness_expect_success(&h, &other);
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &y);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 static void groups_wait_while_held(uint32_t host_mode, uint32_t group_mode)
@@ -99,15 +89,15 @@ static void groups_wait_while_held(uint32_t host_mode, uint32_t group_mode)
 	struct probe held, group;
 	harness_words(&h, &x, 8, true, 0);
 	struct task *access = harness_host(&h, &x, host_mode, &held);
-	expect_good(&held);
+	harness_expect_success(&h, &held);
 	struct use use = {.words = &x, .mode = group_mode, .unused = true};
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop", .uses = &use, .use_count = 1},
 			     &group);
-	turn();
+	await_device_turn();
 	cr_expect(not(group.done), "modes %u, %u", host_mode, group_mode);
 	cr_expect(not(task_running(group.task)));
 	host_access_release(access);
-	expect_good(&group);
+	harness_expect_success(&h, &group);
 	harness_words_free(&h, &x);
 }
 
@@ -118,7 +108,7 @@ Test(host_access, D3_D6_no_group_on_the_buffer_runs_while_it_is_held)
 	groups_wait_while_held(ACCESS_MODE_READ, ACCESS_MODE_READ_WRITE);
 	groups_wait_while_held(ACCESS_MODE_READ, ACCESS_MODE_READ);
 	groups_wait_while_held(ACCESS_MODE_READ, ACCESS_MODE_WRITE_NO_INIT);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(host_access, D4_a_group_on_two_buffers_waits_for_the_access_and_for_the_kernel)
@@ -128,22 +118,22 @@ Test(host_access, D4_a_group_on_two_buffers_waits_for_the_access_and_for_the_ker
 	harness_words(&h, &x, 8, true, 0);
 	harness_words(&h, &y, 8, true, 0);
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_WRITE, &held);
-	expect_good(&held);
-	(void)hold(1, &y, ACCESS_MODE_READ_WRITE, &kernel);
+	harness_expect_success(&h, &held);
+	(void)hold_words(1, &y, ACCESS_MODE_READ_WRITE, &kernel);
 	struct use uses[] = {{.words = &x, .mode = ACCESS_MODE_READ, .unused = true},
 			     {.words = &y, .mode = ACCESS_MODE_READ, .unused = true}};
 	(void)harness_launch(
 		&h, &(struct launch){.device = 1, .kernel = "noop", .uses = uses, .use_count = 2},
 		&both);
 	host_access_release(access);
-	turn();
+	await_device_turn();
 	cr_expect(not(both.done));
 	fake_gate_open(1);
-	expect_good(&both);
-	expect_good(&kernel);
+	harness_expect_success(&h, &both);
+	harness_expect_success(&h, &kernel);
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &y);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(host_access, D6_accesses_for_reading_coexist_and_a_writing_one_excludes)
@@ -153,22 +143,22 @@ Test(host_access, D6_accesses_for_reading_coexist_and_a_writing_one_excludes)
 	harness_words(&h, &x, 8, true, 0);
 	struct task *a = harness_host(&h, &x, ACCESS_MODE_READ, &first);
 	struct task *b = harness_host(&h, &x, ACCESS_MODE_READ, &second);
-	expect_good(&first);
-	expect_good(&second);
+	harness_expect_success(&h, &first);
+	harness_expect_success(&h, &second);
 	struct task *c = harness_host(&h, &x, ACCESS_MODE_READ_WRITE, &writing);
 	struct task *d = harness_host(&h, &x, ACCESS_MODE_READ, &third);
 	host_access_release(a);
-	turn();
+	await_device_turn();
 	cr_expect(not(writing.done));
 	host_access_release(b);
-	expect_good(&writing);
-	turn();
+	harness_expect_success(&h, &writing);
+	await_device_turn();
 	cr_expect(not(third.done));
 	host_access_release(c);
-	expect_good(&third);
+	harness_expect_success(&h, &third);
 	host_access_release(d);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(host_access, D3_a_new_reader_does_not_wait_for_a_waiting_group)
@@ -177,18 +167,18 @@ Test(host_access, D3_a_new_reader_does_not_wait_for_a_waiting_group)
 	struct probe first, group, second;
 	harness_words(&h, &x, 8, true, 0);
 	struct task *a = harness_host(&h, &x, ACCESS_MODE_READ, &first);
-	expect_good(&first);
+	harness_expect_success(&h, &first);
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ, .unused = true};
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop", .uses = &use, .use_count = 1},
 			     &group);
 	struct task *b = harness_host(&h, &x, ACCESS_MODE_READ, &second);
-	expect_good(&second);
+	harness_expect_success(&h, &second);
 	cr_expect(not(group.done));
 	host_access_release(a);
-	expect_good(&group);
+	harness_expect_success(&h, &group);
 	host_access_release(b);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(host_access, C6_without_init_it_waits_but_moves_nothing)
@@ -197,17 +187,17 @@ Test(host_access, C6_without_init_it_waits_but_moves_nothing)
 	struct probe writer, held;
 	struct fake_counters counters;
 	harness_words(&h, &x, 8, true, 0);
-	(void)hold(1, &x, ACCESS_MODE_READ_WRITE, &writer);
+	(void)hold_words(1, &x, ACCESS_MODE_READ_WRITE, &writer);
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_WRITE_NO_INIT, &held);
-	turn();
+	await_device_turn();
 	cr_expect(not(held.done));
 	fake_gate_open(1);
-	expect_good(&held);
+	harness_expect_success(&h, &held);
 	fake_counters(0, &counters);
 	cr_expect(eq(u64, counters.reads, 0));
 	host_access_release(access);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(host_access, released_before_it_is_granted_it_is_never_granted_and_keeps_the_order)
@@ -215,7 +205,7 @@ Test(host_access, released_before_it_is_granted_it_is_never_granted_and_keeps_th
 	struct words x;
 	struct probe writer, access, later;
 	harness_words(&h, &x, 8, true, 40);
-	(void)hold(1, &x, ACCESS_MODE_READ_WRITE, &writer);
+	(void)hold_words(1, &x, ACCESS_MODE_READ_WRITE, &writer);
 	struct task *task = harness_host(&h, &x, ACCESS_MODE_READ_WRITE, &access);
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
 	(void)harness_launch(
@@ -227,18 +217,18 @@ Test(host_access, released_before_it_is_granted_it_is_never_granted_and_keeps_th
 	cr_assert(harness_wait(&h, &access));
 	cr_expect(eq(i32, access.fault.status, STATUS_RUNTIME));
 	cr_expect(not(writer.done));
-	turn();
+	await_device_turn();
 	cr_expect(not(later.done), "it still waits for the writer before the access");
 	fake_gate_open(1);
-	expect_good(&later);
+	harness_expect_success(&h, &later);
 	cr_expect(eq(u32, access.calls, 1));
 	struct probe read;
 	struct task *reading = harness_host(&h, &x, ACCESS_MODE_READ, &read);
-	expect_good(&read);
+	harness_expect_success(&h, &read);
 	cr_expect(eq(u32, x.host[0], 41), "the access that never was has changed nothing");
 	host_access_release(reading);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(host_access, released_between_the_grant_and_the_callback)
@@ -255,7 +245,7 @@ Test(host_access, released_between_the_grant_and_the_callback)
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ};
 	(void)harness_hold(&h, 0, 1, &use, 1, &later);
 	fake_gate_open(1);
-	expect_good(&later);
+	harness_expect_success(&h, &later);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }

@@ -1,6 +1,7 @@
 /* Images in the scheduler: opaque on every device, so each device is a place of its own, and always
  * used as a whole. */
 #include "scheduler/harness.h"
+#include "scheduler/harness_checks.h"
 
 #include "access_mode.h"
 #include "status.h"
@@ -17,7 +18,7 @@ enum { WIDTH = 8, HEIGHT = 4, BYTES = WIDTH * HEIGHT * 4 };
 
 static struct harness h;
 
-static void setup(void)
+static void setup_images(void)
 {
 	const uint32_t images =
 		BACKEND_FEATURE_PEER | BACKEND_FEATURE_EXPORT_VMM | BACKEND_FEATURE_IMAGE;
@@ -31,13 +32,7 @@ static void setup(void)
 	harness_start(&h, DEVICES);
 }
 
-TestSuite(sched_images, .timeout = 20, .init = setup);
-
-static void finish(void)
-{
-	const char *left = harness_stop(&h);
-	cr_assert(left == NULL, "%s", left);
-}
+TestSuite(sched_images, .timeout = 20, .init = setup_images);
 
 /* All bytes are `value`, if there is one. */
 static void make_image(struct words *image, bool initialised, uint8_t value)
@@ -58,8 +53,8 @@ struct image_use {
 	uint32_t mode;
 };
 
-static struct task *submit(uint32_t device, const char *kernel, struct image_use first,
-			   struct image_use second, int value, struct probe *probe)
+static struct task *submit_image_kernel(uint32_t device, const char *kernel, struct image_use first,
+					struct image_use second, int value, struct probe *probe)
 {
 	const struct image_use uses[] = {first, second};
 	struct task_requirement requirements[2];
@@ -91,51 +86,39 @@ static struct task *submit(uint32_t device, const char *kernel, struct image_use
 	return harness_submit(&h, &request, probe);
 }
 
-static void expect_good(const struct probe *probe)
-{
-	cr_assert(harness_wait(&h, probe));
-	cr_expect(eq(i32, probe->fault.status, 0), "%s", probe->fault.text);
-}
-
-static void fill(uint32_t device, struct words *image, uint32_t mode, int value)
+static void fill_image(uint32_t device, struct words *image, uint32_t mode, int value)
 {
 	struct probe probe;
-	(void)submit(device, "fill_image", (struct image_use){image, mode},
-		     (struct image_use){NULL, 0}, value, &probe);
-	expect_good(&probe);
+	(void)submit_image_kernel(device, "fill_image", (struct image_use){image, mode},
+				  (struct image_use){NULL, 0}, value, &probe);
+	harness_expect_success(&h, &probe);
 }
 
 /* Every byte = itself * 31 + `other`'s + `value`. */
 static void mix(uint32_t device, struct words *image, struct words *other, int value)
 {
 	struct probe probe;
-	(void)submit(device, "mix_image", (struct image_use){image, ACCESS_MODE_READ_WRITE},
-		     (struct image_use){other, ACCESS_MODE_READ}, value, &probe);
-	expect_good(&probe);
+	(void)submit_image_kernel(device, "mix_image",
+				  (struct image_use){image, ACCESS_MODE_READ_WRITE},
+				  (struct image_use){other, ACCESS_MODE_READ}, value, &probe);
+	harness_expect_success(&h, &probe);
 }
 
 static void expect_bytes(struct words *image, uint8_t value)
 {
 	struct probe probe;
 	struct task *access = harness_host(&h, image, ACCESS_MODE_READ, &probe);
-	expect_good(&probe);
+	harness_expect_success(&h, &probe);
 	const uint8_t *bytes = (const uint8_t *)image->host;
 	for (uint32_t i = 0; i < BYTES; i++)
 		cr_expect(eq(u8, bytes[i], value), "byte %u", i);
 	host_access_release(access);
 }
 
-static struct fake_counters counters(uint32_t device)
-{
-	struct fake_counters counters;
-	fake_counters(device, &counters);
-	return counters;
-}
-
 static void expect_moved(uint32_t device, uint64_t written, uint64_t read)
 {
-	cr_expect(eq(u64, counters(device).bytes_written, written), "device %u", device);
-	cr_expect(eq(u64, counters(device).bytes_read, read), "device %u", device);
+	cr_expect(eq(u64, fake_counters_of(device).bytes_written, written), "device %u", device);
+	cr_expect(eq(u64, fake_counters_of(device).bytes_read, read), "device %u", device);
 }
 
 /* A buffer of the same device would be used where it lies. */
@@ -155,7 +138,7 @@ Test(sched_images, G4_a_device_with_the_hosts_memory_has_images_of_its_own)
 	expect_bytes(&x, (uint8_t)(99 * 31 + 5 + 2));
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &y);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(sched_images, between_devices_an_image_goes_by_the_host_and_never_past_it)
@@ -163,9 +146,9 @@ Test(sched_images, between_devices_an_image_goes_by_the_host_and_never_past_it)
 	struct words x, y;
 	make_image(&x, true, 7);
 	make_image(&y, true, 2);
-	fill(PLAIN, &x, ACCESS_MODE_WRITE_NO_INIT, 9);
+	fill_image(PLAIN, &x, ACCESS_MODE_WRITE_NO_INIT, 9);
 	mix(PEER, &x, &y, 0);
-	cr_expect(eq(u64, counters(FAKE_ANY_DEVICE).peer_copies, 0));
+	cr_expect(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).peer_copies, 0));
 	expect_moved(PLAIN, 0, BYTES);
 	expect_moved(PEER, (uint64_t)2 * BYTES, 0);
 	mix(UNIFIED, &x, &y, 0);
@@ -174,7 +157,7 @@ Test(sched_images, between_devices_an_image_goes_by_the_host_and_never_past_it)
 	expect_bytes(&x, (uint8_t)((9 * 31 + 2) * 31 + 2));
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &y);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(sched_images, C6_C7_what_is_written_anew_is_not_brought)
@@ -182,14 +165,14 @@ Test(sched_images, C6_C7_what_is_written_anew_is_not_brought)
 	struct words fresh, known;
 	make_image(&fresh, false, 0);
 	make_image(&known, true, 7);
-	fill(PLAIN, &known, ACCESS_MODE_WRITE_NO_INIT, 4);
-	fill(PLAIN, &fresh, ACCESS_MODE_WRITE, 6);
+	fill_image(PLAIN, &known, ACCESS_MODE_WRITE_NO_INIT, 4);
+	fill_image(PLAIN, &fresh, ACCESS_MODE_WRITE, 6);
 	expect_moved(PLAIN, 0, 0);
 	expect_bytes(&known, 4);
 	expect_bytes(&fresh, 6);
 	harness_words_free(&h, &fresh);
 	harness_words_free(&h, &known);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(sched_images, B8_users_of_an_image_wait_for_its_writer)
@@ -205,17 +188,21 @@ Test(sched_images, B8_users_of_an_image_wait_for_its_writer)
 	fake_device_gate_close(PLAIN);
 	fake_device_gate_close(PEER);
 	const struct image_use nothing = {NULL, 0};
-	(void)submit(PLAIN, "fill_image", (struct image_use){&x, ACCESS_MODE_WRITE_NO_INIT},
-		     nothing, 8, &a);
+	(void)submit_image_kernel(PLAIN, "fill_image",
+				  (struct image_use){&x, ACCESS_MODE_WRITE_NO_INIT}, nothing, 8,
+				  &a);
 	unsigned first = harness_number(&h);
-	(void)submit(PLAIN, "copy_image", (struct image_use){&y, ACCESS_MODE_WRITE_NO_INIT},
-		     (struct image_use){&x, ACCESS_MODE_READ}, -1, &b);
+	(void)submit_image_kernel(PLAIN, "copy_image",
+				  (struct image_use){&y, ACCESS_MODE_WRITE_NO_INIT},
+				  (struct image_use){&x, ACCESS_MODE_READ}, -1, &b);
 	unsigned second = harness_number(&h);
-	(void)submit(PEER, "fill_image", (struct image_use){&x, ACCESS_MODE_WRITE_NO_INIT}, nothing,
-		     3, &c);
+	(void)submit_image_kernel(PEER, "fill_image",
+				  (struct image_use){&x, ACCESS_MODE_WRITE_NO_INIT}, nothing, 3,
+				  &c);
 	unsigned third = harness_number(&h);
-	(void)submit(PEER, "fill_image", (struct image_use){&y, ACCESS_MODE_WRITE_NO_INIT}, nothing,
-		     4, &d);
+	(void)submit_image_kernel(PEER, "fill_image",
+				  (struct image_use){&y, ACCESS_MODE_WRITE_NO_INIT}, nothing, 4,
+				  &d);
 	unsigned fourth = harness_number(&h);
 	cr_expect(harness_edge(&h, first, second));
 	cr_expect(harness_edge(&h, second, third));
@@ -223,13 +210,13 @@ Test(sched_images, B8_users_of_an_image_wait_for_its_writer)
 	cr_expect(not(harness_edge(&h, third, fourth)));
 	fake_device_gate_open(PLAIN);
 	fake_device_gate_open(PEER);
-	expect_good(&d);
-	expect_good(&c);
+	harness_expect_success(&h, &d);
+	harness_expect_success(&h, &c);
 	expect_bytes(&x, 3);
 	expect_bytes(&y, 4);
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &y);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(sched_images, C20_images_that_are_alike_are_copied_on_the_device)
@@ -238,7 +225,7 @@ Test(sched_images, C20_images_that_are_alike_are_copied_on_the_device)
 	struct probe probe;
 	make_image(&x, true, 1);
 	make_image(&y, false, 0);
-	fill(PLAIN, &x, ACCESS_MODE_WRITE_NO_INIT, 8);
+	fill_image(PLAIN, &x, ACCESS_MODE_WRITE_NO_INIT, 8);
 	const struct task_requirement requirements[] = {
 		{.buffer = x.buffer, .mode = ACCESS_MODE_READ, .size_bytes = BYTES},
 		{.buffer = y.buffer, .mode = ACCESS_MODE_WRITE_NO_INIT, .size_bytes = BYTES},
@@ -252,13 +239,13 @@ Test(sched_images, C20_images_that_are_alike_are_copied_on_the_device)
 		.copy = {.source = 0, .destination = 1, .size_bytes = BYTES},
 	};
 	(void)harness_submit(&h, &request, &probe);
-	expect_good(&probe);
+	harness_expect_success(&h, &probe);
 	expect_moved(PLAIN, 0, 0);
-	cr_expect(eq(u64, counters(PLAIN).copies, 1));
+	cr_expect(eq(u64, fake_counters_of(PLAIN).copies, 1));
 	expect_bytes(&y, 8);
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &y);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(sched_images, G4_a_device_without_images_says_so_and_the_image_lives_on)
@@ -266,16 +253,17 @@ Test(sched_images, G4_a_device_without_images_says_so_and_the_image_lives_on)
 	struct words x;
 	struct probe probe;
 	make_image(&x, true, 7);
-	(void)submit(WITHOUT, "fill_image", (struct image_use){&x, ACCESS_MODE_READ_WRITE},
-		     (struct image_use){NULL, 0}, 1, &probe);
+	(void)submit_image_kernel(WITHOUT, "fill_image",
+				  (struct image_use){&x, ACCESS_MODE_READ_WRITE},
+				  (struct image_use){NULL, 0}, 1, &probe);
 	cr_assert(harness_wait(&h, &probe));
 	cr_expect(eq(i32, probe.fault.status, STATUS_FEATURE_NOT_SUPPORTED), "%s",
 		  probe.fault.text);
 	/* What the failed task was to write is lost, until it is written anew. */
-	fill(PLAIN, &x, ACCESS_MODE_WRITE_NO_INIT, 2);
+	fill_image(PLAIN, &x, ACCESS_MODE_WRITE_NO_INIT, 2);
 	expect_bytes(&x, 2);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(sched_images, G5_S1_a_sampler_comes_with_its_image_and_by_itself)
@@ -315,13 +303,13 @@ Test(sched_images, G5_S1_a_sampler_comes_with_its_image_and_by_itself)
 				   .argument_count = 2},
 		};
 		(void)harness_submit(&h, &request, &probe);
-		expect_good(&probe);
+		harness_expect_success(&h, &probe);
 		struct task *access = harness_host(&h, &out, ACCESS_MODE_READ, &probe);
-		expect_good(&probe);
+		harness_expect_success(&h, &probe);
 		cr_expect(eq(u32, out.host[0], expected), "%s", kernels[i]);
 		host_access_release(access);
 		harness_words_free(&h, &x);
 		harness_words_free(&h, &out);
 	}
-	finish();
+	harness_expect_stopped(&h);
 }

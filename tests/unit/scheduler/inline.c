@@ -1,5 +1,6 @@
 /* Launches that the front thread sends itself, to a device whose thread rests. */
 #include "scheduler/harness.h"
+#include "scheduler/harness_checks.h"
 
 #include "access_mode.h"
 #include "clock.h"
@@ -20,29 +21,16 @@ static void open_devices(uint32_t features, const struct scheduler_config *confi
 	harness_start_with(&h, 3, config);
 }
 
-static void setup(void)
+static void setup_inline(void)
 {
 	open_devices(BACKEND_FEATURE_INLINE | BACKEND_FEATURE_LOADER,
 		     &(struct scheduler_config){.processors = 2});
 }
 
-TestSuite(inline_launch, .timeout = 20, .init = setup);
+TestSuite(inline_launch, .timeout = 20, .init = setup_inline);
 TestSuite(inline_device, .timeout = 20);
 
-static void finish(void)
-{
-	const char *left = harness_stop(&h);
-	cr_assert(left == NULL, "%s", left);
-}
-
-static struct scheduler_counters counters(void)
-{
-	struct scheduler_counters now;
-	scheduler_counters(h.scheduler, &now);
-	return now;
-}
-
-static void run(const struct launch *launch)
+static void run_launch(const struct launch *launch)
 {
 	struct probe probe;
 	(void)harness_launch(&h, launch, &probe);
@@ -55,11 +43,11 @@ static void run(const struct launch *launch)
  * last it does. */
 static bool run_until_inline(const struct launch *launch)
 {
-	uint64_t before = counters().inline_launches,
+	uint64_t before = harness_counters(&h).inline_launches,
 		 deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
-	while (counters().inline_launches == before && clock_now_ns() < deadline)
-		run(launch);
-	return counters().inline_launches > before;
+	while (harness_counters(&h).inline_launches == before && clock_now_ns() < deadline)
+		run_launch(launch);
+	return harness_counters(&h).inline_launches > before;
 }
 
 /* One that is neither told nor looked at yet. */
@@ -67,10 +55,10 @@ static bool send_inline(const struct launch *launch, struct probe *probe)
 {
 	uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
 	do {
-		uint64_t before = counters().inline_launches;
+		uint64_t before = harness_counters(&h).inline_launches;
 		(void)harness_launch(&h, launch, probe);
 		scheduler_flush(h.scheduler);
-		if (counters().inline_launches > before)
+		if (harness_counters(&h).inline_launches > before)
 			return true;
 		fake_gate_open(HARNESS_GATE);
 		cr_assert(harness_wait(&h, probe));
@@ -88,15 +76,15 @@ Test(inline_launch, what_came_back_before_is_sent_and_completed_by_the_front)
 	harness_words(&h, &x, 64, true, 0);
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
 	struct launch launch = {.kernel = "increment_u32", .uses = &use, .use_count = 1};
-	run(&launch);
-	cr_expect(eq(u64, counters().inline_launches, 0));
+	run_launch(&launch);
+	cr_expect(eq(u64, harness_counters(&h).inline_launches, 0));
 	cr_expect(run_until_inline(&launch));
 	struct fake_counters fake;
 	fake_counters(0, &fake);
 	uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
-	while (counters().inline_completions == 0 && clock_now_ns() < deadline)
+	while (harness_counters(&h).inline_completions == 0 && clock_now_ns() < deadline)
 		cr_assert(run_until_inline(&launch));
-	cr_expect(gt(u64, counters().inline_completions, 0));
+	cr_expect(gt(u64, harness_counters(&h).inline_completions, 0));
 	fake_counters(0, &fake);
 	struct probe probe;
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &probe);
@@ -105,27 +93,28 @@ Test(inline_launch, what_came_back_before_is_sent_and_completed_by_the_front)
 		cr_expect(eq(u32, x.host[i], (uint32_t)fake.launches + i));
 	host_access_release(access);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* Drivers compile, load and allocate at first use. */
 Test(inline_launch, F11_nothing_is_sent_so_for_the_first_time)
 {
 	for (uint32_t i = 1; i <= TRIES; i++)
-		run(&(struct launch){.kernel = "noop", .items = i});
+		run_launch(&(struct launch){.kernel = "noop", .items = i});
 	for (uint64_t i = 1; i <= TRIES; i++)
-		run(&(struct launch){.kernel = "noop", .global = (uint64_t[3]){1, i, 2}});
-	cr_expect(eq(u64, counters().inline_launches, 0));
+		run_launch(&(struct launch){.kernel = "noop", .global = (uint64_t[3]){1, i, 2}});
+	cr_expect(eq(u64, harness_counters(&h).inline_launches, 0));
 	/* The same range, and memory that is new each time. */
 	for (uint32_t i = 0; i < TRIES; i++) {
 		struct words x;
 		harness_words(&h, &x, 4, true, 0);
 		struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
-		run(&(struct launch){.kernel = "linear_id_u32", .uses = &use, .use_count = 1});
+		run_launch(
+			&(struct launch){.kernel = "linear_id_u32", .uses = &use, .use_count = 1});
 		harness_words_free(&h, &x);
 	}
-	cr_expect(eq(u64, counters().inline_launches, 0));
-	finish();
+	cr_expect(eq(u64, harness_counters(&h).inline_launches, 0));
+	harness_expect_stopped(&h);
 }
 
 /* Drivers keep only so much of what they have compiled and loaded. */
@@ -138,41 +127,41 @@ Test(inline_launch, F11_nothing_is_sent_so_that_the_driver_may_have_put_away)
 	const struct launch old = {.kernel = "increment_u32", .uses = &use, .use_count = 1};
 	uint64_t items = 0;
 	for (uint32_t i = 0; i < 20; i++) {
-		run(&old);
+		run_launch(&old);
 		for (uint32_t k = 0; k < 33; k++)
-			run(&(struct launch){.kernel = "noop", .items = ++items});
+			run_launch(&(struct launch){.kernel = "noop", .items = ++items});
 	}
-	cr_expect(eq(u64, counters().inline_launches, 0));
+	cr_expect(eq(u64, harness_counters(&h).inline_launches, 0));
 	/* Fewer others, and others that are old themselves, do not matter. */
 	uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
-	while (counters().inline_launches == 0 && clock_now_ns() < deadline) {
+	while (harness_counters(&h).inline_launches == 0 && clock_now_ns() < deadline) {
 		for (uint32_t k = 0; k < 8; k++)
-			run(&(struct launch){.kernel = "noop", .items = ++items});
-		run(&old);
+			run_launch(&(struct launch){.kernel = "noop", .items = ++items});
+		run_launch(&old);
 	}
-	cr_expect(gt(u64, counters().inline_launches, 0));
+	cr_expect(gt(u64, harness_counters(&h).inline_launches, 0));
 	for (uint32_t i = 0; i < 40; i++)
-		run(&noop);
-	uint64_t before = counters().inline_launches;
-	while (counters().inline_launches == before && clock_now_ns() < deadline)
-		run(&old);
-	cr_expect(gt(u64, counters().inline_launches, before));
+		run_launch(&noop);
+	uint64_t before = harness_counters(&h).inline_launches;
+	while (harness_counters(&h).inline_launches == before && clock_now_ns() < deadline)
+		run_launch(&old);
+	cr_expect(gt(u64, harness_counters(&h).inline_launches, before));
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(inline_launch, two_at_a_time_are_the_threads)
 {
 	const struct launch noop = {.kernel = "noop"};
-	run(&noop);
+	run_launch(&noop);
 	for (uint32_t i = 0; i < TRIES; i++) {
 		struct probe probes[2];
 		(void)harness_launch(&h, &noop, &probes[0]);
 		(void)harness_launch(&h, &noop, &probes[1]);
 		cr_assert(harness_wait(&h, &probes[0]) && harness_wait(&h, &probes[1]));
 	}
-	cr_expect(eq(u64, counters().inline_launches, 0));
-	finish();
+	cr_expect(eq(u64, harness_counters(&h).inline_launches, 0));
+	harness_expect_stopped(&h);
 }
 
 /* While one that the front has sent runs, twenty more go by the device's thread, and all come back.
@@ -182,16 +171,16 @@ static void expect_the_next_by_the_thread(void)
 	const struct launch noop = {.kernel = "noop"};
 	struct probe held, probes[20];
 	fake_gate_open(HARNESS_GATE);
-	run(&hold);
-	run(&noop);
+	run_launch(&hold);
+	run_launch(&noop);
 	fake_gate_close(HARNESS_GATE);
 	cr_assert(send_inline(&hold, &held));
-	uint64_t before = counters().inline_launches;
+	uint64_t before = harness_counters(&h).inline_launches;
 	for (uint32_t i = 0; i < 20; i++) {
 		(void)harness_launch(&h, &noop, &probes[i]);
 		scheduler_flush(h.scheduler);
 	}
-	cr_expect(eq(u64, counters().inline_launches, before));
+	cr_expect(eq(u64, harness_counters(&h).inline_launches, before));
 	h.polls = false; /* whatever a front does that looks anyway, the thread takes all of them */
 	fake_gate_open(HARNESS_GATE);
 	/* Whoever was told of the completion, it is not lost between the two. */
@@ -199,7 +188,7 @@ static void expect_the_next_by_the_thread(void)
 	cr_expect(eq(u32, held.calls, 1));
 	for (uint32_t i = 0; i < 20; i++)
 		cr_expect(eq(u32, probes[i].calls, 1));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(inline_launch, a_device_that_works_gets_the_next_one_by_its_thread)
@@ -210,43 +199,43 @@ Test(inline_launch, a_device_that_works_gets_the_next_one_by_its_thread)
 Test(inline_launch, F11_nothing_is_sent_so_while_something_loads)
 {
 	const struct launch noop = {.kernel = "noop"};
-	run(&noop);
+	run_launch(&noop);
 	cr_assert(run_until_inline(&noop));
 	fake_load_gate_close(1);
 	(void)harness_kernel(&h, 1, "noop");
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_loading(1, 1, HARNESS_TIMEOUT_NS));
-	uint64_t before = counters().inline_launches;
+	uint64_t before = harness_counters(&h).inline_launches;
 	for (uint32_t i = 0; i < TRIES; i++)
-		run(&noop);
-	cr_expect(eq(u64, counters().inline_launches, before));
+		run_launch(&noop);
+	cr_expect(eq(u64, harness_counters(&h).inline_launches, before));
 	fake_load_gate_open(1);
 	cr_assert(harness_settle(&h));
 	cr_expect(run_until_inline(&noop));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(inline_launch, what_needs_more_than_a_launch_is_the_threads)
 {
 	const struct backend_launch_properties plain = {.cooperative = false};
 	const struct launch noop = {.kernel = "noop"};
-	run(&noop);
+	run_launch(&noop);
 	for (uint32_t i = 0; i < TRIES; i++) {
-		run(&(struct launch){.kernel = "noop", .timed = true});
-		run(&(struct launch){.kernel = "noop", .properties = &plain});
+		run_launch(&(struct launch){.kernel = "noop", .timed = true});
+		run_launch(&(struct launch){.kernel = "noop", .properties = &plain});
 	}
-	cr_expect(eq(u64, counters().inline_launches, 0));
-	finish();
+	cr_expect(eq(u64, harness_counters(&h).inline_launches, 0));
+	harness_expect_stopped(&h);
 }
 
 Test(inline_launch, one_that_is_refused_is_told)
 {
 	const struct launch noop = {.kernel = "noop"};
 	struct probe probe;
-	run(&noop);
-	uint64_t before = counters().inline_launches;
+	run_launch(&noop);
+	uint64_t before = harness_counters(&h).inline_launches;
 	/* Until the device's thread rested when one came. */
-	for (uint32_t i = 0; counters().inline_launches == before && i < 50; i++) {
+	for (uint32_t i = 0; harness_counters(&h).inline_launches == before && i < 50; i++) {
 		cr_assert(eq(int,
 			     fake_fail(FAKE_SUBMIT, 0, 0, TRIES, STATUS_KERNEL_ARGUMENT, false,
 				       "not this one"),
@@ -260,16 +249,16 @@ Test(inline_launch, one_that_is_refused_is_told)
 			cr_assert(harness_settle(&h));
 		}
 	}
-	cr_expect(gt(u64, counters().inline_launches, before));
-	run(&noop);
-	finish();
+	cr_expect(gt(u64, harness_counters(&h).inline_launches, before));
+	run_launch(&noop);
+	harness_expect_stopped(&h);
 }
 
 Test(inline_launch, M10_a_device_that_is_lost_then_is_lost)
 {
 	const struct launch noop = {.kernel = "noop"};
 	struct probe probe;
-	run(&noop);
+	run_launch(&noop);
 	cr_assert(run_until_inline(&noop));
 	cr_assert(eq(int, fake_fail(FAKE_SUBMIT, 0, 0, 1, STATUS_DEVICE_LOST, true, "gone"), 0));
 	for (uint32_t i = 0; i < 20; i++) {
@@ -278,15 +267,15 @@ Test(inline_launch, M10_a_device_that_is_lost_then_is_lost)
 		cr_expect(eq(i32, probe.fault.status, STATUS_DEVICE_LOST));
 		cr_expect(eq(u32, probe.calls, 1));
 	}
-	run(&(struct launch){.device = 1, .kernel = "noop"});
-	finish();
+	run_launch(&(struct launch){.device = 1, .kernel = "noop"});
+	harness_expect_stopped(&h);
 }
 
 Test(inline_launch, M10_a_device_that_is_lost_later_is_lost)
 {
 	struct probe probe;
 	fake_gate_open(HARNESS_GATE);
-	run(&hold);
+	run_launch(&hold);
 	fake_gate_close(HARNESS_GATE);
 	cr_assert(send_inline(&hold, &probe));
 	cr_assert(
@@ -295,7 +284,7 @@ Test(inline_launch, M10_a_device_that_is_lost_later_is_lost)
 	cr_assert(harness_wait(&h, &probe));
 	cr_expect(eq(i32, probe.fault.status, STATUS_DEVICE_LOST));
 	cr_expect(eq(u32, probe.calls, 1));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* Another session's command runs beside one that the front has sent, however long that takes. */
@@ -312,14 +301,14 @@ Test(inline_device, TC8_one_that_runs_long_holds_up_no_other_session)
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &long_one)));
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &other)));
 	fake_gate_open(HARNESS_GATE);
-	run(&first);
-	run(&noop);
+	run_launch(&first);
+	run_launch(&noop);
 	fake_gate_close(HARNESS_GATE);
 	h.account = long_one;
 	cr_assert(send_inline(&first, &held));
 	h.account = other;
 	for (uint32_t i = 0; i < TRIES; i++)
-		run(&noop);
+		run_launch(&noop);
 	h.account = NULL;
 	cr_expect(not(held.done));
 	/* Its session ends meanwhile. */
@@ -327,18 +316,18 @@ Test(inline_device, TC8_one_that_runs_long_holds_up_no_other_session)
 	fake_gate_open(HARNESS_GATE);
 	cr_assert(harness_wait(&h, &held));
 	other = sched_account_drop(other);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(inline_device, one_that_must_be_asked_is_asked_by_its_thread)
 {
 	const struct launch noop = {.kernel = "noop"};
 	open_devices(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 2});
-	run(&noop);
+	run_launch(&noop);
 	for (uint32_t i = 0; i < 50; i++)
 		cr_assert(run_until_inline(&noop));
-	cr_expect(eq(u64, counters().inline_completions, 0));
-	finish();
+	cr_expect(eq(u64, harness_counters(&h).inline_completions, 0));
+	harness_expect_stopped(&h);
 }
 
 /* Where there are processors for it: the device's thread sleeps all along. */
@@ -347,12 +336,12 @@ Test(inline_device, one_that_must_be_asked_is_asked_by_a_front_that_looks_anyway
 	const struct launch noop = {.kernel = "noop"};
 	open_devices(FAKE_FEATURES_ALL,
 		     &(struct scheduler_config){.processors = 4, .front_polls = true});
-	run(&noop);
+	run_launch(&noop);
 	uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
-	while (counters().inline_completions < 50 && clock_now_ns() < deadline)
-		run(&noop);
-	cr_expect(ge(u64, counters().inline_completions, 50));
-	finish();
+	while (harness_counters(&h).inline_completions < 50 && clock_now_ns() < deadline)
+		run_launch(&noop);
+	cr_expect(ge(u64, harness_counters(&h).inline_completions, 50));
+	harness_expect_stopped(&h);
 }
 
 /* The front does not look for ever. */
@@ -362,7 +351,7 @@ Test(inline_device, one_that_must_be_asked_is_asked_by_its_thread_once_the_front
 	open_devices(FAKE_FEATURES_ALL,
 		     &(struct scheduler_config){.processors = 4, .front_polls = true});
 	fake_gate_open(HARNESS_GATE);
-	run(&hold);
+	run_launch(&hold);
 	fake_gate_close(HARNESS_GATE);
 	for (int i = 0; i < 20; i++) {
 		cr_assert(send_inline(&hold, &probe));
@@ -370,16 +359,16 @@ Test(inline_device, one_that_must_be_asked_is_asked_by_its_thread_once_the_front
 		(void)scheduler_progress(h.scheduler);
 		while (!scheduler_sleep(h.scheduler))
 			(void)scheduler_progress(h.scheduler);
-		uint64_t before = counters().inline_completions;
+		uint64_t before = harness_counters(&h).inline_completions;
 		h.polls = false;
 		fake_gate_open(HARNESS_GATE);
 		cr_assert(harness_wait(&h, &probe));
 		fake_gate_close(HARNESS_GATE);
 		h.polls = true;
-		cr_expect(eq(u64, counters().inline_completions, before));
+		cr_expect(eq(u64, harness_counters(&h).inline_completions, before));
 	}
 	fake_gate_open(HARNESS_GATE);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(inline_device, one_that_is_asked_by_the_front_gets_the_next_one_by_its_thread)
@@ -394,24 +383,24 @@ Test(inline_device, F11_one_that_is_asked_by_the_front_loads_beside)
 	const struct launch noop = {.kernel = "noop"};
 	open_devices(FAKE_FEATURES_ALL | BACKEND_FEATURE_QUIET_LOAD,
 		     &(struct scheduler_config){.processors = 4, .front_polls = true});
-	run(&noop);
+	run_launch(&noop);
 	for (int i = 0; i < 8; i++) {
 		static const char *const names[] = {"increment_u32", "linear_id_u32"};
 		cr_assert(run_until_inline(&noop));
 		(void)harness_kernel(&h, 1 + (uint32_t)i / 2 % 2, names[i % 2]);
 		cr_assert(harness_settle(&h));
 	}
-	finish();
+	harness_expect_stopped(&h);
 }
 
 static void never(void)
 {
 	const struct launch noop = {.kernel = "noop"};
 	for (uint32_t i = 0; i < TRIES; i++)
-		run(&noop);
-	cr_expect(eq(u64, counters().inline_launches, 0));
-	cr_expect(eq(u64, counters().inline_completions, 0));
-	finish();
+		run_launch(&noop);
+	cr_expect(eq(u64, harness_counters(&h).inline_launches, 0));
+	cr_expect(eq(u64, harness_counters(&h).inline_completions, 0));
+	harness_expect_stopped(&h);
 }
 
 Test(inline_device, one_that_does_not_allow_it_is_left_alone)

@@ -1,5 +1,6 @@
 /* When things are opened, kept, freed and told. */
 #include "scheduler/harness.h"
+#include "scheduler/harness_checks.h"
 
 #include "access_mode.h"
 #include "clock.h"
@@ -13,25 +14,13 @@
 
 static struct harness h;
 
-static void setup(void)
+static void setup_lifetime(void)
 {
 	harness_start(&h, 3);
 }
 
-TestSuite(lifetime, .timeout = 20, .init = setup);
+TestSuite(lifetime, .timeout = 20, .init = setup_lifetime);
 TestSuite(opening, .timeout = 20);
-
-static void finish(void)
-{
-	const char *left = harness_stop(&h);
-	cr_assert(left == NULL, "%s", left);
-}
-
-static void expect_good(const struct probe *probe)
-{
-	cr_assert(harness_wait(&h, probe));
-	cr_expect(eq(i32, probe->fault.status, 0), "%s", probe->fault.text);
-}
 
 Test(opening, A17_A20_nothing_is_opened_or_asked_before_it_is_needed)
 {
@@ -61,7 +50,7 @@ Test(opening, A17_A20_nothing_is_opened_or_asked_before_it_is_needed)
 	cr_assert(eq(int, scheduler_device(h.scheduler, 1, &again), 0));
 	cr_expect(eq(ptr, first, again));
 	cr_expect(lt(int, scheduler_device(h.scheduler, 3, &first), 0));
-	finish();
+	harness_expect_stopped(&h);
 	fake_counters(FAKE_ANY_DEVICE, &counters);
 	cr_expect(eq(u64, counters.calls[FAKE_DEVICE_OPEN], 1));
 }
@@ -79,14 +68,14 @@ Test(opening, A1_a_platform_without_devices)
 		     0));
 	cr_expect(eq(u32, platform_count, 1));
 	cr_expect(eq(u32, device_count, 0));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(opening, a_scheduler_that_did_nothing_is_freed)
 {
 	harness_start(&h, 0);
 	cr_expect(scheduler_idle(h.scheduler));
-	finish();
+	harness_expect_stopped(&h);
 	cr_expect(eq(ptr, scheduler_free(NULL), NULL));
 }
 
@@ -100,7 +89,7 @@ Test(lifetime, D10_D16_a_released_buffer_is_freed_after_its_last_use)
 	(void)harness_launch(
 		&h, &(struct launch){.kernel = "increment_u32", .uses = &use, .use_count = 1},
 		&after);
-	expect_good(&after);
+	harness_expect_success(&h, &after);
 	(void)harness_hold(&h, 0, 1, &use, 1, &held);
 	(void)harness_launch(
 		&h,
@@ -116,11 +105,11 @@ Test(lifetime, D10_D16_a_released_buffer_is_freed_after_its_last_use)
 	cr_expect(not(x.freed.done));
 	cr_expect(eq(u64, counters.memory_bytes, 4096));
 	fake_gate_open(1);
-	expect_good(&after);
+	harness_expect_success(&h, &after);
 	harness_words_free(&h, &x);
 	fake_counters(FAKE_ANY_DEVICE, &counters);
 	cr_expect(eq(u64, counters.memory_bytes, 0));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(lifetime, D16_released_programs_and_kernels_live_while_they_are_used)
@@ -146,12 +135,12 @@ Test(lifetime, D16_released_programs_and_kernels_live_while_they_are_used)
 	fake_counters(FAKE_ANY_DEVICE, &counters);
 	cr_expect(eq(u32, counters.kernels, 1));
 	fake_gate_open(1);
-	expect_good(&again);
+	harness_expect_success(&h, &again);
 	cr_assert(harness_settle(&h));
 	fake_counters(FAKE_ANY_DEVICE, &counters);
 	cr_expect(eq(u32, counters.kernels, 0));
 	cr_expect(eq(u32, counters.programs, 0));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(lifetime, D15_released_before_they_are_made_they_are_still_told_and_freed)
@@ -180,11 +169,11 @@ Test(lifetime, D15_released_before_they_are_made_they_are_still_told_and_freed)
 		     0));
 	sched_program_release(program);
 	sched_kernel_release(kernel);
-	expect_good(&program_probe);
-	expect_good(&kernel_probe);
+	harness_expect_success(&h, &program_probe);
+	harness_expect_success(&h, &kernel_probe);
 	cr_expect(eq(str, program_probe.names, "noop hold"));
 	cr_expect(eq(u32, kernel_probe.argument_count, 1));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(lifetime, H3_H4_H7_times_and_bytes_of_a_task)
@@ -205,7 +194,7 @@ Test(lifetime, H3_H4_H7_times_and_bytes_of_a_task)
 	(void)harness_launch(&h, &launch, &task);
 	uint64_t submitted = clock_now_ns();
 	fake_gate_open(1);
-	expect_good(&task);
+	harness_expect_success(&h, &task);
 	const struct task_outcome *outcome = &task.outcome;
 	cr_expect(ge(u64, outcome->submit_ns, before));
 	cr_expect(le(u64, outcome->submit_ns, submitted));
@@ -215,7 +204,7 @@ Test(lifetime, H3_H4_H7_times_and_bytes_of_a_task)
 	cr_expect(eq(u64, outcome->bytes_to_host, 0));
 	cr_expect(ge(u64, held.outcome.start_ns, held.outcome.submit_ns));
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(lifetime, H3_device_time_is_that_of_the_action_and_of_its_moves)
@@ -229,12 +218,12 @@ Test(lifetime, H3_device_time_is_that_of_the_action_and_of_its_moves)
 	(void)harness_launch(
 		&h, &(struct launch){.kernel = "increment_u32", .uses = &use, .use_count = 1},
 		&task);
-	expect_good(&task);
+	harness_expect_success(&h, &task);
 	cr_expect(eq(u64, task.outcome.device_ns, 20));
 	cr_expect(eq(u64, task.outcome.start_ns, 1020));
 	cr_expect(eq(u64, task.outcome.end_ns, 1030));
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* Entries of the page, by group. */
@@ -285,9 +274,9 @@ Test(lifetime, N5_the_flight_page_names_what_is_on_a_device)
 	cr_expect(eq(str, (char *)entry->what, "a kernel with a name that is longer tha"));
 	cr_expect(eq(ptr, (void *)flight(4, 7), NULL), "it waits and is on no device");
 	fake_gate_open(1);
-	expect_good(&behind);
+	harness_expect_success(&h, &behind);
 	cr_expect(eq(ptr, (void *)flight(4, 6), NULL));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(lifetime, N5_more_groups_in_flight_than_entries_are_counted)
@@ -311,7 +300,7 @@ Test(lifetime, N5_more_groups_in_flight_than_entries_are_counted)
 	fake_gate_open(1);
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u64, atomic_load(&page->more), 0));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(lifetime, an_idle_device_is_not_woken_and_asks_nothing)
@@ -322,14 +311,14 @@ Test(lifetime, an_idle_device_is_not_woken_and_asks_nothing)
 	for (uint32_t device = 0; device < 3; device++) {
 		(void)harness_launch(&h, &(struct launch){.device = device, .kernel = "noop"},
 				     &probe);
-		expect_good(&probe);
+		harness_expect_success(&h, &probe);
 	}
 	cr_assert(harness_settle(&h));
 	fake_counters(1, &before);
 	for (uint32_t i = 0; i < 2000; i++) {
 		(void)harness_launch(&h, &(struct launch){.device = 0, .kernel = "noop"}, &probe);
 		if (i % 500 == 0)
-			expect_good(&probe);
+			harness_expect_good(&h, &probe);
 	}
 	cr_assert(harness_settle(&h));
 	fake_counters(1, &after);
@@ -339,7 +328,7 @@ Test(lifetime, an_idle_device_is_not_woken_and_asks_nothing)
 	cr_expect(eq(u64, counters.tasks_submitted, counters.tasks_done));
 	cr_expect(eq(u32, counters.tasks_open, 0));
 	cr_expect(lt(u64, counters.device_wakes, 2000));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(lifetime, N6_memory_is_back_at_its_base_after_many_tasks)
@@ -368,5 +357,5 @@ Test(lifetime, N6_memory_is_back_at_its_base_after_many_tasks)
 	struct scheduler_counters totals;
 	scheduler_counters(h.scheduler, &totals);
 	cr_expect(eq(u32, totals.buffers, 0));
-	finish();
+	harness_expect_stopped(&h);
 }

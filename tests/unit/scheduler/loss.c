@@ -1,5 +1,6 @@
 /* A device's driver loses the process: who is told what, and when. */
 #include "scheduler/harness.h"
+#include "scheduler/harness_checks.h"
 
 #include "flight_page.h"
 #include "status.h"
@@ -18,7 +19,7 @@ static void open_devices(uint32_t features)
 	harness_start(&h, 3);
 }
 
-static void setup(void)
+static void setup_loss(void)
 {
 	open_devices(0);
 }
@@ -28,14 +29,8 @@ static void setup_polled(void)
 	open_devices(BACKEND_FEATURE_POLLED | BACKEND_FEATURE_LOADER | BACKEND_FEATURE_COPY_LANES);
 }
 
-TestSuite(loss, .timeout = 20, .init = setup);
+TestSuite(loss, .timeout = 20, .init = setup_loss);
 TestSuite(loss_polled, .timeout = 20, .init = setup_polled);
-
-static void finish(void)
-{
-	const char *left = harness_stop(&h);
-	cr_assert(left == NULL, "%s", left);
-}
 
 /* A kernel that is made already, so that everything is sent in the order in which it is submitted.
  */
@@ -47,8 +42,8 @@ static void make_kernels(uint32_t device)
 	cr_assert(harness_settle(&h));
 }
 
-static struct task *send(uint32_t device, const char *kernel, uint64_t session, uint32_t home_lane,
-			 struct task **after, struct probe *probe)
+static struct task *send_launch(uint32_t device, const char *kernel, uint64_t session,
+				uint32_t home_lane, struct task **after, struct probe *probe)
 {
 	struct launch one = {
 		.device = device,
@@ -88,16 +83,16 @@ static void lose_at_a_kernel(void)
 	struct probe good, offender, behind, other, other_behind, waits;
 	make_kernels(0);
 	make_kernels(1);
-	send(0, "noop", 9, 1, NULL, &good);
+	send_launch(0, "noop", 9, 1, NULL, &good);
 	cr_assert(harness_wait(&h, &good));
-	struct task *held = send(1, "hold", 4, 1, NULL, &other);
-	send(1, "noop", 5, 1, &held, &other_behind);
+	struct task *held = send_launch(1, "hold", 4, 1, NULL, &other);
+	send_launch(1, "noop", 5, 1, &held, &other_behind);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(1, 1, HARNESS_TIMEOUT_NS));
 	fake_device_gate_close(0);
-	struct task *first = send(0, "lose_process", 1, 1, NULL, &offender);
-	send(0, "noop", 2, 1, NULL, &behind);
-	send(0, "noop", 3, 2, &first, &waits);
+	struct task *first = send_launch(0, "lose_process", 1, 1, NULL, &offender);
+	send_launch(0, "noop", 2, 1, NULL, &behind);
+	send_launch(0, "noop", 3, 2, &first, &waits);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 2, HARNESS_TIMEOUT_NS));
 	fake_device_gate_open(0);
@@ -120,11 +115,11 @@ static void lose_at_a_kernel(void)
 	expect_lost(&other_behind);
 	/* What comes later fails at once. */
 	struct probe late;
-	send(1, "noop", 6, 0, NULL, &late);
+	send_launch(1, "noop", 6, 0, NULL, &late);
 	expect_lost(&late);
 	cr_expect(not(on_page(6)));
 	cr_expect(eq(u32, h.process_lost.calls, 1));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(loss, M10_F12_the_page_names_who_may_have_been_running_before_anybody_is_told)
@@ -145,7 +140,7 @@ Test(loss_polled, M10_every_task_is_told_once)
 	make_kernels(2);
 	cr_assert(eq(int, fake_lose_process(FAKE_COMPLETION, 1, 50, "an illegal address"), 0));
 	for (uint32_t i = 0; i < 600; i++) {
-		send(i % 3, "noop", i + 1, 0, NULL, &probes[i]);
+		send_launch(i % 3, "noop", i + 1, 0, NULL, &probes[i]);
 		if (i % 50 == 0)
 			scheduler_flush(h.scheduler);
 	}
@@ -162,7 +157,7 @@ Test(loss_polled, M10_every_task_is_told_once)
 	cr_expect(ge(u32, lost, 100));
 	cr_expect(eq(u32, h.process_lost.calls, 1));
 	cr_expect(eq(i32, h.process_lost.fault.native_code, -77));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(loss_polled, M10_lost_by_what_the_loader_does)
@@ -170,7 +165,7 @@ Test(loss_polled, M10_lost_by_what_the_loader_does)
 	struct probe held, made = {.done = false};
 	struct sched_kernel *kernel;
 	make_kernels(0);
-	send(0, "hold", 1, 0, NULL, &held);
+	send_launch(0, "hold", 1, 0, NULL, &held);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
 	cr_assert(eq(int, fake_lose_process(FAKE_KERNEL_CREATE, 0, 0, "lost while loading"), 0));
@@ -182,7 +177,7 @@ Test(loss_polled, M10_lost_by_what_the_loader_does)
 	cr_expect(eq(u32, h.process_lost.calls, 1));
 	cr_expect(on_page(1));
 	sched_kernel_release(kernel);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(loss, M10_lost_with_nothing_in_flight)
@@ -197,19 +192,19 @@ Test(loss, M10_lost_with_nothing_in_flight)
 	cr_assert(harness_wait(&h, &made));
 	cr_expect(gt(u64, made.order, h.process_lost.order));
 	sched_kernel_release(kernel);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(loss, M10_a_device_alone_is_lost_without_the_process)
 {
 	struct probe offender, other;
-	send(0, "lose_device", 1, 0, NULL, &offender);
-	send(1, "noop", 2, 0, NULL, &other);
+	send_launch(0, "lose_device", 1, 0, NULL, &offender);
+	send_launch(1, "noop", 2, 0, NULL, &other);
 	cr_assert(harness_wait(&h, &offender));
 	cr_assert(harness_wait(&h, &other));
 	cr_expect(eq(i32, offender.fault.status, STATUS_DEVICE_LOST));
 	cr_expect(eq(i32, other.fault.status, 0));
 	cr_expect(not(h.process_lost.done));
 	cr_expect(not(on_page(1)));
-	finish();
+	harness_expect_stopped(&h);
 }

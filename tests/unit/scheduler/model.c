@@ -60,7 +60,7 @@ struct model {
 };
 
 /* xorshift64*; no test depends on more than its being the same everywhere. */
-static uint32_t draw(struct model *model, uint32_t below)
+static uint32_t draw_random(struct model *model, uint32_t below)
 {
 	model->random ^= model->random >> 12;
 	model->random ^= model->random << 25;
@@ -76,19 +76,19 @@ static struct record *new_record(struct model *model)
 /* One of the buffers with these contents. */
 static struct words *words_of(struct model *model, uint32_t buffer)
 {
-	return model->shared[buffer] && draw(model, 2) ? &model->again[buffer]
-						       : &model->words[buffer];
+	return model->shared[buffer] && draw_random(model, 2) ? &model->again[buffer]
+							      : &model->words[buffer];
 }
 
 /* `count` words from somewhere; ordered as the whole buffer, or as a sub-buffer around them. */
 static struct part part_of(struct model *model, uint32_t buffer, uint32_t mode, uint32_t count)
 {
 	struct part part = {.buffer = buffer, .mode = mode, .count = count};
-	part.first = draw(model, WORDS - count + 1);
-	if (!model->parts || draw(model, 3) == 0)
+	part.first = draw_random(model, WORDS - count + 1);
+	if (!model->parts || draw_random(model, 3) == 0)
 		return part;
-	part.order_first = draw(model, part.first + 1);
-	uint32_t end = part.first + count + draw(model, WORDS - part.first - count + 1);
+	part.order_first = draw_random(model, part.first + 1);
+	uint32_t end = part.first + count + draw_random(model, WORDS - part.first - count + 1);
 	part.order_count = end - part.order_first;
 	return part;
 }
@@ -96,7 +96,7 @@ static struct part part_of(struct model *model, uint32_t buffer, uint32_t mode, 
 /* So many words as a group may use of a buffer. */
 static uint32_t some_words(struct model *model)
 {
-	return model->parts && draw(model, 4) > 0 ? 1 + draw(model, WORDS) : WORDS;
+	return model->parts && draw_random(model, 4) > 0 ? 1 + draw_random(model, WORDS) : WORDS;
 }
 
 /* What becomes of a task with these parts; also what it leaves of the words that it writes. */
@@ -123,20 +123,20 @@ static uint32_t choose_after(struct model *model, struct task **after, uint32_t 
 	uint32_t count = 0;
 	*past = NULL;
 	*failed = false;
-	if (model->count < 2 || draw(model, 3) > 0)
+	if (model->count < 2 || draw_random(model, 3) > 0)
 		return 0;
 	for (uint32_t i = 0; i < 2; i++) {
-		uint32_t back =
-			1 + draw(model, model->count - 1 < RECENT ? model->count - 1 : RECENT);
+		uint32_t back = 1 + draw_random(model, model->count - 1 < RECENT ? model->count - 1
+										 : RECENT);
 		/* The record of the task itself is the last one. */
 		const struct record *record = &model->records[model->count - 1 - back];
 		if (record->host_access)
 			continue;
-		uint32_t launch = record->launches ? draw(model, record->launches) : 0;
+		uint32_t launch = record->launches ? draw_random(model, record->launches) : 0;
 		bool has_failed = (record->launches ? record->launch[launch] : record->expected) !=
 				  EXPECT_GOOD;
 		/* A failure would spread to everything in the end. */
-		if (has_failed && draw(model, record->launches ? 8 : 30) > 0)
+		if (has_failed && draw_random(model, record->launches ? 8 : 30) > 0)
 			continue;
 		*failed |= has_failed;
 		if (!record->probe.done) {
@@ -191,8 +191,8 @@ static void swap_requirements(struct task_request *request, struct task_requirem
 	}
 }
 
-static void submit(struct model *model, struct record *record, struct task_request *request,
-		   const struct part *parts, uint32_t part_count, bool runs, bool fails)
+static void submit_record(struct model *model, struct record *record, struct task_request *request,
+			  const struct part *parts, uint32_t part_count, bool runs, bool fails)
 {
 	struct task_requirement requirements[2];
 	struct task_argument arguments[3];
@@ -200,13 +200,13 @@ static void submit(struct model *model, struct record *record, struct task_reque
 	uint32_t launches[2];
 	bool after_failed;
 	fill_requirements(model, parts, part_count, requirements);
-	if (part_count == 2 && draw(model, 2))
+	if (part_count == 2 && draw_random(model, 2))
 		swap_requirements(request, requirements, arguments);
 	memcpy(record->parts, parts, part_count * sizeof(*parts));
 	record->part_count = part_count;
-	request->device = model->harness.devices[draw(model, DEVICES)];
-	if (model->home_lanes && draw(model, 2))
-		request->home_lane = 1 + draw(model, 3);
+	request->device = model->harness.devices[draw_random(model, DEVICES)];
+	if (model->home_lanes && draw_random(model, 2))
+		request->home_lane = 1 + draw_random(model, 3);
 	request->requirements = requirements;
 	request->requirement_count = part_count;
 	request->after_count =
@@ -232,9 +232,9 @@ static void submit(struct model *model, struct record *record, struct task_reque
 /* Another buffer, or now and then another part of the same. */
 static uint32_t other_buffer(struct model *model, uint32_t buffer)
 {
-	if (model->parts && draw(model, 4) == 0)
+	if (model->parts && draw_random(model, 4) == 0)
 		return buffer;
-	return (buffer + 1 + draw(model, BUFFERS - 1)) % BUFFERS;
+	return (buffer + 1 + draw_random(model, BUFFERS - 1)) % BUFFERS;
 }
 
 static struct task_argument global_argument(const struct part *part, uint32_t requirement)
@@ -247,7 +247,8 @@ static struct task_argument global_argument(const struct part *part, uint32_t re
 static void launch_mix(struct model *model)
 {
 	struct record *record = new_record(model);
-	uint32_t value = draw(model, 1000), to = draw(model, BUFFERS), count = some_words(model);
+	uint32_t value = draw_random(model, 1000), to = draw_random(model, BUFFERS),
+		 count = some_words(model);
 	const struct part parts[2] = {
 		part_of(model, to, ACCESS_MODE_READ_WRITE, count),
 		part_of(model, other_buffer(model, to), ACCESS_MODE_READ, count)};
@@ -261,7 +262,7 @@ static void launch_mix(struct model *model)
 	request.launch.global[0] = count;
 	request.launch.arguments = arguments;
 	request.launch.argument_count = 3;
-	submit(model, record, &request, parts, 2, true, false);
+	submit_record(model, record, &request, parts, 2, true, false);
 	uint32_t *words = &model->contents[to][parts[0].first];
 	const uint32_t *from = &model->contents[parts[1].buffer][parts[1].first];
 	/* One after the other, as the fake device does it: the parts may overlap. */
@@ -273,9 +274,11 @@ static void launch_mix(struct model *model)
 static void launch_fill(struct model *model)
 {
 	struct record *record = new_record(model);
-	uint32_t value = draw(model, 1000), to = draw(model, BUFFERS);
-	uint32_t count = draw(model, 4) == 0 ? 1 + draw(model, WORDS) : some_words(model);
-	uint32_t mode = draw(model, 2) ? ACCESS_MODE_WRITE_NO_INIT : ACCESS_MODE_READ_WRITE_NO_INIT;
+	uint32_t value = draw_random(model, 1000), to = draw_random(model, BUFFERS);
+	uint32_t count =
+		draw_random(model, 4) == 0 ? 1 + draw_random(model, WORDS) : some_words(model);
+	uint32_t mode =
+		draw_random(model, 2) ? ACCESS_MODE_WRITE_NO_INIT : ACCESS_MODE_READ_WRITE_NO_INIT;
 	struct part part = part_of(model, to, mode, count);
 	struct task_argument arguments[2] = {
 		global_argument(&part, 0),
@@ -287,7 +290,7 @@ static void launch_fill(struct model *model)
 	request.launch.global[1] = count;
 	request.launch.arguments = arguments;
 	request.launch.argument_count = 2;
-	submit(model, record, &request, &part, 1, true, false);
+	submit_record(model, record, &request, &part, 1, true, false);
 	for (uint32_t i = 0; i < count && record->expected == EXPECT_GOOD; i++)
 		model->contents[to][part.first + i] = value;
 }
@@ -297,14 +300,14 @@ static void launch_fill(struct model *model)
 static void launch_burst(struct model *model)
 {
 	struct record *record = new_record(model);
-	uint32_t values[SCHED_BURST_MAX], to = draw(model, BUFFERS),
-					  count = 2 + draw(model, SCHED_BURST_MAX - 1);
-	bool is_chained = draw(model, 2), odd = draw(model, 12) == 0;
+	uint32_t values[SCHED_BURST_MAX], to = draw_random(model, BUFFERS),
+					  count = 2 + draw_random(model, SCHED_BURST_MAX - 1);
+	bool is_chained = draw_random(model, 2), odd = draw_random(model, 12) == 0;
 	uint32_t words = some_words(model), first_odd = count;
 	struct part part = part_of(
 		model, to, is_chained ? ACCESS_MODE_READ_WRITE : ACCESS_MODE_WRITE_NO_INIT, words);
 	for (uint32_t i = 0; i < count; i++) {
-		values[i] = draw(model, 1000) * 2 + (odd && draw(model, 6) == 0);
+		values[i] = draw_random(model, 1000) * 2 + (odd && draw_random(model, 6) == 0);
 		if (values[i] % 2 && first_odd == count)
 			first_odd = i;
 	}
@@ -320,8 +323,8 @@ static void launch_burst(struct model *model)
 	request.launch.count = count;
 	request.launch.values = (const uint8_t *)&values[1];
 	request.launch.value_bytes = 4;
-	submit(model, record, &request, &part, 1, true,
-	       is_chained ? first_odd < count : values[count - 1] % 2);
+	submit_record(model, record, &request, &part, 1, true,
+		      is_chained ? first_odd < count : values[count - 1] % 2);
 	record->launches = count;
 	bool runs = record->expected != EXPECT_DEPENDENCY;
 	for (uint32_t i = 0; i < count; i++)
@@ -338,33 +341,33 @@ static void launch_burst(struct model *model)
 static void launch_fail(struct model *model)
 {
 	struct record *record = new_record(model);
-	uint32_t mode = draw(model, 2) ? ACCESS_MODE_READ : ACCESS_MODE_READ_WRITE;
-	struct part part = part_of(model, draw(model, BUFFERS), mode, some_words(model));
+	uint32_t mode = draw_random(model, 2) ? ACCESS_MODE_READ : ACCESS_MODE_READ_WRITE;
+	struct part part = part_of(model, draw_random(model, BUFFERS), mode, some_words(model));
 	struct task_request request = {.what = "fail", .action = TASK_LAUNCH};
 	request.launch.dimensions = 1;
 	request.launch.global[0] = 1;
-	submit(model, record, &request, &part, 1, true, true);
+	submit_record(model, record, &request, &part, 1, true, true);
 }
 
 static void only_order(struct model *model)
 {
 	struct record *record = new_record(model);
-	uint32_t first = draw(model, BUFFERS);
+	uint32_t first = draw_random(model, BUFFERS);
 	const struct part parts[2] = {
 		part_of(model, first, ACCESS_MODE_WRITE_NO_INIT, some_words(model)),
 		part_of(model, other_buffer(model, first), ACCESS_MODE_READ, some_words(model))};
-	struct task_request request = {.what = "noop",
-				       .action = draw(model, 2) ? TASK_LAUNCH : TASK_BARRIER};
+	struct task_request request = {
+		.what = "noop", .action = draw_random(model, 2) ? TASK_LAUNCH : TASK_BARRIER};
 	request.launch.dimensions = 2;
 	request.launch.global[0] = 4;
-	submit(model, record, &request, parts, 2, false, false);
+	submit_record(model, record, &request, parts, 2, false, false);
 }
 
-static void copy(struct model *model)
+static void submit_copy(struct model *model)
 {
 	struct record *record = new_record(model);
-	uint32_t to = draw(model, BUFFERS), count = 1 + draw(model, WORDS);
-	bool host = draw(model, 2);
+	uint32_t to = draw_random(model, BUFFERS), count = 1 + draw_random(model, WORDS);
+	bool host = draw_random(model, 2);
 	struct part parts[2] = {part_of(model, to, ACCESS_MODE_WRITE_NO_INIT, count),
 				part_of(model, other_buffer(model, to), ACCESS_MODE_READ, count)};
 	uint32_t apart = parts[0].first < parts[1].first ? parts[1].first - parts[0].first
@@ -375,30 +378,30 @@ static void copy(struct model *model)
 	struct task_request request = {.what = "copy", .action = TASK_COPY};
 	for (uint32_t i = 0; i < WORDS; i++)
 		record->snapshot[i] =
-			host ? draw(model, 5000) : model->contents[parts[1].buffer][i];
+			host ? draw_random(model, 5000) : model->contents[parts[1].buffer][i];
 	request.copy.source = host ? -1 : 1;
 	request.copy.destination = 0;
 	request.copy.host = record->snapshot + from;
 	request.copy.source_offset_bytes = from * sizeof(uint32_t);
 	request.copy.destination_offset_bytes = first * sizeof(uint32_t);
 	request.copy.size_bytes = count * sizeof(uint32_t);
-	submit(model, record, &request, parts, host ? 1 : 2, true, false);
+	submit_record(model, record, &request, parts, host ? 1 : 2, true, false);
 	for (uint32_t i = 0; i < count && record->expected == EXPECT_GOOD; i++)
 		model->contents[to][first + i] = record->snapshot[from + i];
 }
 
-static void fill(struct model *model)
+static void submit_fill(struct model *model)
 {
 	struct record *record = new_record(model);
-	uint32_t to = draw(model, BUFFERS), count = 1 + draw(model, WORDS),
-		 value = draw(model, 1000);
+	uint32_t to = draw_random(model, BUFFERS), count = 1 + draw_random(model, WORDS),
+		 value = draw_random(model, 1000);
 	struct part part = part_of(model, to, ACCESS_MODE_WRITE, count);
 	struct task_request request = {.what = "fill", .action = TASK_FILL};
 	request.fill.offset_bytes = part.first * sizeof(uint32_t);
 	request.fill.size_bytes = count * sizeof(uint32_t);
 	request.fill.pattern = &value;
 	request.fill.pattern_bytes = sizeof(value);
-	submit(model, record, &request, &part, 1, true, false);
+	submit_record(model, record, &request, &part, 1, true, false);
 	for (uint32_t i = 0; i < count && record->expected == EXPECT_GOOD; i++)
 		model->contents[to][part.first + i] = value;
 }
@@ -407,9 +410,9 @@ static void host_update(struct model *model)
 {
 	struct record *record = new_record(model);
 	struct part part =
-		part_of(model, draw(model, BUFFERS), ACCESS_MODE_READ, some_words(model));
+		part_of(model, draw_random(model, BUFFERS), ACCESS_MODE_READ, some_words(model));
 	struct task_request request = {.what = "update", .action = TASK_HOST_UPDATE};
-	submit(model, record, &request, &part, 1, true, false);
+	submit_record(model, record, &request, &part, 1, true, false);
 }
 
 static void host_access(struct model *model)
@@ -417,15 +420,15 @@ static void host_access(struct model *model)
 	static const uint32_t modes[] = {ACCESS_MODE_READ, ACCESS_MODE_READ, ACCESS_MODE_READ_WRITE,
 					 ACCESS_MODE_WRITE_NO_INIT};
 	struct record *record = new_record(model);
-	uint32_t mode = modes[draw(model, 4)], buffer = draw(model, BUFFERS);
+	uint32_t mode = modes[draw_random(model, 4)], buffer = draw_random(model, BUFFERS);
 	struct part part = part_of(model, buffer, mode, some_words(model));
 	record->host_access = true;
 	record->writes = access_mode_writes(mode);
 	record->first = part.first;
 	record->count = part.count;
-	record->add = access_mode_needs_contents(mode) ? draw(model, 100) : 0;
-	record->release_at = model->step + draw(model, HOLD_STEPS);
-	record->cancelled = access_mode_needs_contents(mode) && draw(model, 8) == 0;
+	record->add = access_mode_needs_contents(mode) ? draw_random(model, 100) : 0;
+	record->release_at = model->step + draw_random(model, HOLD_STEPS);
+	record->cancelled = access_mode_needs_contents(mode) && draw_random(model, 8) == 0;
 	record->expected = judge(model, &part, 1, true, false, false);
 	/* A host access orders by what it accesses. */
 	record->parts[0] = part;
@@ -537,7 +540,7 @@ static void catch_up(struct model *model)
 
 static void one_step(struct model *model)
 {
-	uint32_t kind = draw(model, 100);
+	uint32_t kind = draw_random(model, 100);
 	model->step++;
 	if (kind < 25)
 		launch_mix(model);
@@ -550,24 +553,24 @@ static void one_step(struct model *model)
 	else if (kind < 62)
 		only_order(model);
 	else if (kind < 74)
-		copy(model);
+		submit_copy(model);
 	else if (kind < 80)
-		fill(model);
+		submit_fill(model);
 	else if (kind < 83)
 		host_update(model);
 	else
 		host_access(model);
-	if (draw(model, 50) == 0)
-		fake_device_gate_close(draw(model, DEVICES));
-	if (draw(model, 20) == 0)
+	if (draw_random(model, 50) == 0)
+		fake_device_gate_close(draw_random(model, DEVICES));
+	if (draw_random(model, 20) == 0)
 		for (uint32_t d = 0; d < DEVICES; d++)
 			fake_device_gate_open(d);
-	if (draw(model, 4) == 0)
+	if (draw_random(model, 4) == 0)
 		scheduler_flush(model->harness.scheduler);
-	if (draw(model, 8) == 0)
+	if (draw_random(model, 8) == 0)
 		harness_turn(&model->harness);
 	serve_host_accesses(model);
-	if (draw(model, 60) == 0)
+	if (draw_random(model, 60) == 0)
 		catch_up(model);
 }
 
@@ -624,7 +627,7 @@ static void check_order(struct model *model)
 	}
 }
 
-static void finish(struct model *model)
+static void check_final_contents(struct model *model)
 {
 	catch_up(model);
 	check_order(model);
@@ -639,23 +642,23 @@ static void choose_devices(struct model *model, bool features, bool tight)
 					  BACKEND_FEATURE_PEER, BACKEND_FEATURE_COPY_LANES,
 					  BACKEND_FEATURE_INLINE};
 	for (uint32_t d = 0; d < DEVICES; d++) {
-		struct fake_device_options options = {.unified = draw(model, 3) == 0,
-						      .manual = draw(model, 2)};
-		options.bursts = features && draw(model, 2);
+		struct fake_device_options options = {.unified = draw_random(model, 3) == 0,
+						      .manual = draw_random(model, 2)};
+		options.bursts = features && draw_random(model, 2);
 		for (uint32_t i = 0; features && i < sizeof(choice) / sizeof(choice[0]); i++)
-			options.features |= draw(model, 3) ? choice[i] : 0;
+			options.features |= draw_random(model, 3) ? choice[i] : 0;
 		if (features && d == 0) {
 			options.unified = false;
 			options.features |= BACKEND_FEATURE_EXPORT_VMM;
 		}
 		if (features)
-			options.preferred_lanes = draw(model, 5);
+			options.preferred_lanes = draw_random(model, 5);
 		/* Two buffers; and those that live there for good, of which another one may be used
 		 * elsewhere. */
 		if (tight) {
 			options.memory_bytes =
-				(2u + (features && d == 0 ? 3u : 0u) + draw(model, 2)) * WORDS *
-				sizeof(uint32_t);
+				(2u + (features && d == 0 ? 3u : 0u) + draw_random(model, 2)) *
+				WORDS * sizeof(uint32_t);
 			options.features &= ~(uint32_t)BACKEND_FEATURE_PEER;
 		}
 		fake_device_options(d, options);
@@ -731,7 +734,7 @@ const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options 
 	make_buffers(model, options->features);
 	while (model->count < tasks && !model->wrong[0])
 		one_step(model);
-	finish(model);
+	check_final_contents(model);
 	struct scheduler_counters counters;
 	scheduler_counters(model->harness.scheduler, &counters);
 	last_spills = counters.spill.spills;

@@ -1,5 +1,6 @@
 /* What waits for what: edges, order, lanes. */
 #include "scheduler/harness.h"
+#include "scheduler/harness_checks.h"
 
 #include "access_mode.h"
 
@@ -11,34 +12,21 @@
 
 static struct harness h;
 
-static void setup(void)
+static void setup_order(void)
 {
 	harness_start(&h, 3);
 }
 
-static void finish(void)
-{
-	const char *left = harness_stop(&h);
-	cr_assert(left == NULL, "%s", left);
-}
-
-TestSuite(order, .timeout = 20, .init = setup);
+TestSuite(order, .timeout = 20, .init = setup_order);
 
 static const uint32_t modes[5] = {ACCESS_MODE_READ, ACCESS_MODE_WRITE, ACCESS_MODE_READ_WRITE,
 				  ACCESS_MODE_WRITE_NO_INIT, ACCESS_MODE_READ_WRITE_NO_INIT};
 
-static struct task *hold(uint32_t device, uint32_t gate, struct words *words, uint32_t mode,
-			 struct probe *probe)
+static struct task *hold_words(uint32_t device, uint32_t gate, struct words *words, uint32_t mode,
+			       struct probe *probe)
 {
 	return harness_hold(&h, device, gate, &(struct use){.words = words, .mode = mode}, 1,
 			    probe);
-}
-
-static void expect_good(const struct probe *probe)
-{
-	cr_assert(harness_wait(&h, probe));
-	cr_expect(eq(i32, probe->fault.status, 0), "%s", probe->fault.text);
-	cr_expect(eq(u32, probe->calls, 1));
 }
 
 /* One pair of modes; buffers without contents need no moves. */
@@ -48,16 +36,16 @@ static void check_pair(uint32_t first, uint32_t second)
 	struct words x;
 	fake_gate_close(HARNESS_GATE);
 	harness_words(&h, &x, 16, false, 0);
-	(void)hold(0, HARNESS_GATE, &x, first, &a);
+	(void)hold_words(0, HARNESS_GATE, &x, first, &a);
 	unsigned number = harness_number(&h);
-	(void)hold(0, HARNESS_GATE, &x, second, &b);
+	(void)hold_words(0, HARNESS_GATE, &x, second, &b);
 	bool readers = first == ACCESS_MODE_READ && second == ACCESS_MODE_READ;
 	cr_expect(eq(int, harness_edge(&h, number, number + 1), !readers), "modes %u, %u", first,
 		  second);
 	cr_expect(not(harness_edge(&h, number + 1, number)));
 	fake_gate_open(HARNESS_GATE);
-	expect_good(&a);
-	expect_good(&b);
+	harness_expect_success(&h, &a);
+	harness_expect_success(&h, &b);
 	harness_words_free(&h, &x);
 }
 
@@ -66,7 +54,7 @@ Test(order, B11_B12_edge_for_every_pair_of_modes_but_two_readers)
 	for (uint32_t first = 0; first < 5; first++)
 		for (uint32_t second = 0; second < 5; second++)
 			check_pair(modes[first], modes[second]);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* a(x), b(y), c(x, y) on the given devices: c starts after both have ended. */
@@ -78,8 +66,8 @@ static void three_groups(const uint32_t *devices)
 	cr_assert(eq(int, fake_log_start(16), 0));
 	harness_words(&h, &x, 16, false, 0);
 	harness_words(&h, &y, 16, false, 0);
-	(void)hold(devices[0], 1, &x, ACCESS_MODE_READ_WRITE, &a);
-	(void)hold(devices[1], 2, &y, ACCESS_MODE_READ_WRITE, &b);
+	(void)hold_words(devices[0], 1, &x, ACCESS_MODE_READ_WRITE, &a);
+	(void)hold_words(devices[1], 2, &y, ACCESS_MODE_READ_WRITE, &b);
 	struct use both[] = {{.words = &x, .mode = ACCESS_MODE_READ_WRITE, .unused = true},
 			     {.words = &y, .mode = ACCESS_MODE_READ_WRITE, .unused = true}};
 	struct launch launch = {
@@ -88,11 +76,11 @@ static void three_groups(const uint32_t *devices)
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(FAKE_ANY_DEVICE, 2, HARNESS_TIMEOUT_NS));
 	fake_gate_open(2);
-	expect_good(&b);
+	harness_expect_success(&h, &b);
 	cr_expect(not(c.done));
 	fake_gate_open(1);
-	expect_good(&a);
-	expect_good(&c);
+	harness_expect_success(&h, &a);
+	harness_expect_success(&h, &c);
 	uint32_t count = fake_log_read(log, 16);
 	cr_assert(ge(u32, count, 3));
 	const struct fake_log_entry *last = &log[count - 1];
@@ -102,7 +90,7 @@ static void three_groups(const uint32_t *devices)
 			cr_expect(gt(u64, last->start_order, log[i].end_order));
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &y);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(order, B7_intersecting_groups_of_one_device_run_in_order_of_submission)
@@ -121,19 +109,19 @@ Test(order, B8_independent_groups_run_together)
 	struct words x, y;
 	harness_words(&h, &x, 16, false, 0);
 	harness_words(&h, &y, 16, false, 0);
-	(void)hold(0, 1, &x, ACCESS_MODE_READ_WRITE, &a);
-	(void)hold(0, 1, &y, ACCESS_MODE_READ_WRITE, &b);
+	(void)hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &a);
+	(void)hold_words(0, 1, &y, ACCESS_MODE_READ_WRITE, &b);
 	scheduler_flush(h.scheduler);
 	/* Both have started while neither can end. */
 	cr_assert(fake_wait_started(0, 2, HARNESS_TIMEOUT_NS));
 	cr_expect(not(a.done));
 	cr_expect(not(b.done));
 	fake_gate_open(1);
-	expect_good(&a);
-	expect_good(&b);
+	harness_expect_success(&h, &a);
+	harness_expect_success(&h, &b);
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &y);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(order, B13_a_requirement_that_is_no_argument_orders_too)
@@ -141,17 +129,17 @@ Test(order, B13_a_requirement_that_is_no_argument_orders_too)
 	struct probe a, b;
 	struct words x;
 	harness_words(&h, &x, 4, true, 10);
-	(void)hold(0, 1, &x, ACCESS_MODE_READ_WRITE, &a);
+	(void)hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &a);
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ, .unused = true};
 	(void)harness_launch(
 		&h, &(struct launch){.device = 0, .kernel = "noop", .uses = &use, .use_count = 1},
 		&b);
 	cr_expect(harness_edge(&h, harness_number(&h) - 1, harness_number(&h)));
 	fake_gate_open(1);
-	expect_good(&b);
-	expect_good(&a);
+	harness_expect_success(&h, &b);
+	harness_expect_success(&h, &a);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(order, B14_the_order_of_requirements_is_irrelevant)
@@ -162,8 +150,8 @@ Test(order, B14_the_order_of_requirements_is_irrelevant)
 	struct words words[3];
 	for (uint32_t i = 0; i < 3; i++) {
 		harness_words(&h, &words[i], 8, false, 0);
-		(void)hold(0, 1, &words[i], i == 1 ? ACCESS_MODE_READ : ACCESS_MODE_READ_WRITE,
-			   &before[i]);
+		(void)hold_words(0, 1, &words[i],
+				 i == 1 ? ACCESS_MODE_READ : ACCESS_MODE_READ_WRITE, &before[i]);
 	}
 	unsigned number = harness_number(&h);
 	for (uint32_t p = 0; p < 6; p++) {
@@ -179,10 +167,10 @@ Test(order, B14_the_order_of_requirements_is_irrelevant)
 	}
 	fake_gate_open(1);
 	for (uint32_t p = 0; p < 6; p++)
-		expect_good(&after[p]);
+		harness_expect_success(&h, &after[p]);
 	for (uint32_t i = 0; i < 3; i++)
 		harness_words_free(&h, &words[i]);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(order, B3_looking_at_what_waits_changes_nothing)
@@ -190,8 +178,8 @@ Test(order, B3_looking_at_what_waits_changes_nothing)
 	struct probe a, b;
 	struct words x;
 	harness_words(&h, &x, 8, false, 0);
-	(void)hold(0, 1, &x, ACCESS_MODE_READ_WRITE, &a);
-	(void)hold(1, 1, &x, ACCESS_MODE_READ_WRITE, &b);
+	(void)hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &a);
+	(void)hold_words(1, 1, &x, ACCESS_MODE_READ_WRITE, &b);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
 	/* The kernels are made by now, so that only the two tasks are left to change. */
@@ -206,9 +194,9 @@ Test(order, B3_looking_at_what_waits_changes_nothing)
 	cr_expect(not(task_running(b.task)));
 	free(first);
 	fake_gate_open(1);
-	expect_good(&b);
+	harness_expect_success(&h, &b);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(order, B16_a_thousand_submissions_return_while_the_first_is_held)
@@ -217,7 +205,7 @@ Test(order, B16_a_thousand_submissions_return_while_the_first_is_held)
 	struct words x;
 	struct fake_counters counters;
 	harness_words(&h, &x, 4, true, 0);
-	(void)hold(0, 1, &x, ACCESS_MODE_READ_WRITE, &probes[0]);
+	(void)hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &probes[0]);
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
 	for (uint32_t i = 1; i < 1000; i++)
 		(void)harness_launch(&h,
@@ -232,16 +220,16 @@ Test(order, B16_a_thousand_submissions_return_while_the_first_is_held)
 	cr_expect(eq(u64, counters.launches, 0));
 	fake_gate_open(1);
 	for (uint32_t i = 0; i < 1000; i++) {
-		expect_good(&probes[i]);
+		harness_expect_success(&h, &probes[i]);
 		cr_assert(eq(u64, probes[i].order, probes[0].order + i));
 	}
 	struct probe host;
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &host);
-	expect_good(&host);
+	harness_expect_success(&h, &host);
 	cr_expect(eq(u32, x.host[3], 3 + 999));
 	host_access_release(access);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 static void empty_range(const uint64_t global[3])
@@ -249,7 +237,7 @@ static void empty_range(const uint64_t global[3])
 	struct probe before, empty, after;
 	struct words x;
 	harness_words(&h, &x, 8, true, 5);
-	(void)hold(0, 1, &x, ACCESS_MODE_READ_WRITE, &before);
+	(void)hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &before);
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
 	struct launch launch = {.device = 0,
 				.kernel = "increment_u32",
@@ -264,14 +252,14 @@ static void empty_range(const uint64_t global[3])
 	harness_turn(&h);
 	cr_expect(not(empty.done));
 	fake_gate_open(1);
-	expect_good(&after);
-	expect_good(&empty);
+	harness_expect_success(&h, &after);
+	harness_expect_success(&h, &empty);
 	cr_expect(lt(u64, before.order, empty.order));
 	cr_expect(lt(u64, empty.order, after.order));
 	cr_expect(eq(u64, empty.outcome.start_ns, 0));
 	struct probe host;
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &host);
-	expect_good(&host);
+	harness_expect_success(&h, &host);
 	for (uint32_t i = 0; i < 8; i++)
 		cr_expect(eq(u32, x.host[i], 5 + i + 1));
 	host_access_release(access);
@@ -282,19 +270,19 @@ Test(order, B22_B23_E5_an_empty_range_runs_nothing_after_its_predecessors)
 {
 	empty_range((uint64_t[3]){0, 1, 1});
 	fake_gate_close(1);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(order, B22_B23_any_dimension_may_be_empty)
 {
 	empty_range((uint64_t[3]){8, 0, 8});
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(order, B22_B23_the_last_dimension_too)
 {
 	empty_range((uint64_t[3]){4, 4, 0});
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(order, B23_copies_and_fills_of_nothing_are_ordered_and_run_nothing)
@@ -303,7 +291,7 @@ Test(order, B23_copies_and_fills_of_nothing_are_ordered_and_run_nothing)
 	struct words x;
 	uint32_t pattern = 7;
 	harness_words(&h, &x, 8, false, 0);
-	(void)hold(0, 1, &x, ACCESS_MODE_READ_WRITE, &before);
+	(void)hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &before);
 	struct task_requirement requirement = {.buffer = x.buffer, .mode = ACCESS_MODE_WRITE};
 	struct task_request request = {
 		.device = h.devices[0],
@@ -320,13 +308,13 @@ Test(order, B23_copies_and_fills_of_nothing_are_ordered_and_run_nothing)
 	harness_turn(&h);
 	cr_expect(not(copy.done));
 	fake_gate_open(1);
-	expect_good(&fill);
-	expect_good(&copy);
+	harness_expect_success(&h, &fill);
+	harness_expect_success(&h, &copy);
 	struct fake_counters counters;
 	fake_counters(0, &counters);
 	cr_expect(eq(u64, counters.writes + counters.fills, 0));
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(order, B19_a_barrier_waits_for_the_tasks_that_it_names_on_any_device)
@@ -341,15 +329,15 @@ Test(order, B19_a_barrier_waits_for_the_tasks_that_it_names_on_any_device)
 	struct launch launch = {.device = 2, .kernel = "noop", .after = &both, .after_count = 1};
 	(void)harness_launch(&h, &launch, &later);
 	fake_gate_open(1);
-	expect_good(&a);
+	harness_expect_success(&h, &a);
 	cr_expect(not(barrier.done));
 	cr_expect(not(later.done));
 	fake_gate_open(2);
-	expect_good(&later);
-	expect_good(&barrier);
+	harness_expect_success(&h, &later);
+	harness_expect_success(&h, &barrier);
 	cr_expect(lt(u64, b.order, barrier.order));
 	cr_expect(lt(u64, barrier.order, later.order));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(order, B19_a_task_may_be_named_until_its_callback_came)
@@ -362,9 +350,9 @@ Test(order, B19_a_task_may_be_named_until_its_callback_came)
 	request.after_count = 1;
 	cr_expect(not(first.done));
 	(void)harness_submit(&h, &request, &second);
-	expect_good(&second);
-	expect_good(&first);
-	finish();
+	harness_expect_success(&h, &second);
+	harness_expect_success(&h, &first);
+	harness_expect_stopped(&h);
 }
 
 Test(order, a_chain_stays_on_one_lane_and_is_sent_ahead)
@@ -375,20 +363,20 @@ Test(order, a_chain_stays_on_one_lane_and_is_sent_ahead)
 	harness_words(&h, &x, 4, false, 0);
 	cr_assert(eq(int, fake_log_start(16), 0));
 	for (uint32_t i = 0; i < 6; i++)
-		(void)hold(0, 1, &x, ACCESS_MODE_READ_WRITE, &probes[i]);
+		(void)hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &probes[i]);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
 	/* No turn of the front is needed between them: all are with the device. */
 	fake_gate_open(1);
 	cr_expect(fake_wait_ended(0, 6, HARNESS_TIMEOUT_NS));
-	expect_good(&probes[5]);
+	harness_expect_success(&h, &probes[5]);
 	cr_assert(eq(u32, fake_log_read(log, 16), 6));
 	for (uint32_t i = 0; i < 6; i++) {
 		cr_expect(eq(u32, log[i].lane, 0));
 		cr_expect(eq(u64, log[i].sequence, i + 1));
 	}
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(order, lanes_of_one_device_wait_for_each_other_on_the_device)
@@ -397,12 +385,12 @@ Test(order, lanes_of_one_device_wait_for_each_other_on_the_device)
 	struct words x, y;
 	harness_words(&h, &x, 4, false, 0);
 	harness_words(&h, &y, 4, false, 0);
-	(void)hold(0, 1, &x, ACCESS_MODE_READ_WRITE, &a);
-	(void)hold(0, 2, &y, ACCESS_MODE_READ_WRITE, &b);
+	(void)hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &a);
+	(void)hold_words(0, 2, &y, ACCESS_MODE_READ_WRITE, &b);
 	struct use both[] = {{.words = &x, .mode = ACCESS_MODE_READ},
 			     {.words = &y, .mode = ACCESS_MODE_READ}};
 	(void)harness_hold(&h, 0, 3, both, 2, &c);
-	(void)hold(0, 3, &x, ACCESS_MODE_READ_WRITE, &d);
+	(void)hold_words(0, 3, &x, ACCESS_MODE_READ_WRITE, &d);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 2, HARNESS_TIMEOUT_NS));
 	fake_gate_open(3);
@@ -411,14 +399,14 @@ Test(order, lanes_of_one_device_wait_for_each_other_on_the_device)
 	fake_gate_open(1);
 	/* The front has not turned since: the device alone went on. */
 	cr_expect(fake_wait_ended(0, 4, HARNESS_TIMEOUT_NS));
-	expect_good(&d);
-	expect_good(&c);
-	expect_good(&a);
-	expect_good(&b);
+	harness_expect_success(&h, &d);
+	harness_expect_success(&h, &c);
+	harness_expect_success(&h, &a);
+	harness_expect_success(&h, &b);
 	cr_expect(lt(u64, c.order, d.order));
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &y);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 enum { READERS = 5 };
@@ -464,14 +452,14 @@ Test(order, F1_a_lane_waits_once_for_what_several_on_it_come_after)
 		cr_assert(fake_wait_started(0, i * (READERS + 1) + 1, HARNESS_TIMEOUT_NS));
 		fake_gate_open(i + 1);
 		for (uint32_t k = 0; k < READERS; k++) {
-			expect_good(&readers[i][k]);
+			harness_expect_success(&h, &readers[i][k]);
 			cr_expect(lt(u64, writers[i].order, readers[i][k].order));
 		}
 		fake_counters(0, &counters);
 		cr_expect(le(u64, counters.lane_waits, 2 * i + 1), "one each way");
 	}
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(order, B12_a_writer_waits_for_more_readers_than_can_be_sent_ahead)
@@ -481,19 +469,19 @@ Test(order, B12_a_writer_waits_for_more_readers_than_can_be_sent_ahead)
 	struct words x;
 	harness_words(&h, &x, 4, false, 0);
 	for (uint32_t i = 0; i < 500; i++)
-		(void)hold(i % 3, 1, &x, ACCESS_MODE_READ, &readers[i]);
-	(void)hold(0, 1, &x, ACCESS_MODE_READ_WRITE, &writer);
+		(void)hold_words(i % 3, 1, &x, ACCESS_MODE_READ, &readers[i]);
+	(void)hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &writer);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 8, HARNESS_TIMEOUT_NS)); /* one on each lane */
 	cr_expect(not(writer.done));
 	fake_gate_open(1);
-	expect_good(&writer);
+	harness_expect_success(&h, &writer);
 	for (uint32_t i = 0; i < 500; i++) {
-		expect_good(&readers[i]);
+		harness_expect_success(&h, &readers[i]);
 		cr_expect(lt(u64, readers[i].order, writer.order));
 	}
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(order, more_independent_tasks_than_all_lanes_hold)
@@ -506,8 +494,8 @@ Test(order, more_independent_tasks_than_all_lanes_hold)
 	fake_gate_open(1);
 	cr_assert(harness_settle(&h));
 	for (uint32_t i = 0; i < 3000; i++)
-		expect_good(&probes[i]);
-	finish();
+		harness_expect_success(&h, &probes[i]);
+	harness_expect_stopped(&h);
 }
 
 Test(order, E1_three_dimensions_and_offsets_arrive)
@@ -533,10 +521,10 @@ Test(order, E1_three_dimensions_and_offsets_arrive)
 	};
 	(void)harness_submit(&h, &request, &ids);
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &host);
-	expect_good(&host);
+	harness_expect_success(&h, &host);
 	for (uint32_t i = 0; i < 24; i++)
 		cr_expect(eq(u32, x.host[i], 12 + i));
 	host_access_release(access);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }

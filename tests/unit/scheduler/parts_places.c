@@ -1,6 +1,7 @@
 /* Parts of buffers: where contents go, seen by the copy counters of devices with poisoned memories;
  * and failures. */
 #include "scheduler/harness.h"
+#include "scheduler/harness_checks.h"
 
 #include "access_mode.h"
 #include "status.h"
@@ -14,7 +15,7 @@
 
 static struct harness h;
 
-static void setup(void)
+static void setup_places(void)
 {
 	harness_start(&h, 3);
 }
@@ -28,14 +29,8 @@ static void setup_peers(void)
 	harness_start(&h, 3);
 }
 
-TestSuite(places, .timeout = 20, .init = setup);
+TestSuite(places, .timeout = 20, .init = setup_places);
 TestSuite(places_peers, .timeout = 20, .init = setup_peers);
-
-static void finish(void)
-{
-	const char *left = harness_stop(&h);
-	cr_assert(left == NULL, "%s", left);
-}
 
 static void expect_status(const struct probe *probe, int32_t status)
 {
@@ -59,7 +54,7 @@ static struct use ranged(struct words *words, uint32_t first, uint32_t end, uint
 	return (struct use){.words = words, .mode = mode, .first = first, .count = end - first};
 }
 
-static void submit(uint32_t device, const char *kernel, struct use use, struct probe *probe)
+static void submit_part(uint32_t device, const char *kernel, struct use use, struct probe *probe)
 {
 	struct launch launch = {.device = device, .kernel = kernel, .uses = &use, .use_count = 1};
 	launch.has_value = strcmp(kernel, "fill_u32") == 0;
@@ -67,29 +62,22 @@ static void submit(uint32_t device, const char *kernel, struct use use, struct p
 	(void)harness_launch(&h, &launch, probe);
 }
 
-static struct task_outcome run(uint32_t device, const char *kernel, struct use use)
+static struct task_outcome run_part(uint32_t device, const char *kernel, struct use use)
 {
 	struct probe probe;
-	submit(device, kernel, use, &probe);
+	submit_part(device, kernel, use, &probe);
 	expect_status(&probe, 0);
 	return probe.outcome;
 }
 
-static struct fake_counters counters(uint32_t device)
-{
-	struct fake_counters counters;
-	fake_counters(device, &counters);
-	return counters;
-}
-
 static void expect_bytes(uint32_t device, uint64_t written, uint64_t read)
 {
-	cr_expect(eq(u64, counters(device).bytes_written, written), "device %u", device);
-	cr_expect(eq(u64, counters(device).bytes_read, read), "device %u", device);
+	cr_expect(eq(u64, fake_counters_of(device).bytes_written, written), "device %u", device);
+	cr_expect(eq(u64, fake_counters_of(device).bytes_read, read), "device %u", device);
 }
 
 /* All words on the host: counted from 100, plus how often each was incremented; 77 where filled. */
-static void look(struct words *words, uint32_t (*expected)(uint32_t index))
+static void expect_contents(struct words *words, uint32_t (*expected)(uint32_t index))
 {
 	struct probe probe;
 	struct task *access = harness_host(&h, words, ACCESS_MODE_READ, &probe);
@@ -108,34 +96,34 @@ Test(places, C7_a_no_init_write_of_a_part_elsewhere_moves_nothing_and_keeps_the_
 {
 	struct words x;
 	harness_words(&h, &x, WORDS, true, 100);
-	(void)run(0, "increment_u32", ranged(&x, 0, WORDS, ACCESS_MODE_READ_WRITE));
+	(void)run_part(0, "increment_u32", ranged(&x, 0, WORDS, ACCESS_MODE_READ_WRITE));
 	expect_bytes(0, 256, 0);
-	(void)run(1, "fill_u32", ranged(&x, 16, 32, ACCESS_MODE_WRITE_NO_INIT));
+	(void)run_part(1, "fill_u32", ranged(&x, 16, 32, ACCESS_MODE_WRITE_NO_INIT));
 	expect_bytes(1, 0, 0);
 	expect_bytes(0, 256, 0);
 	/* What device 0 has of the rest is still good there. */
-	(void)run(0, "noop", ranged(&x, 0, 16, ACCESS_MODE_READ));
-	(void)run(0, "noop", ranged(&x, 32, WORDS, ACCESS_MODE_READ));
+	(void)run_part(0, "noop", ranged(&x, 0, 16, ACCESS_MODE_READ));
+	(void)run_part(0, "noop", ranged(&x, 32, WORDS, ACCESS_MODE_READ));
 	expect_bytes(0, 256, 0);
-	look(&x, filled_16_to_32);
+	expect_contents(&x, filled_16_to_32);
 	expect_bytes(0, 256, 48 * 4);
 	expect_bytes(1, 0, 16 * 4);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(places, C6_C7_so_does_a_read_write_one_and_one_of_a_sub_buffer)
 {
 	struct words x;
 	harness_words(&h, &x, WORDS, true, 100);
-	(void)run(0, "increment_u32", ranged(&x, 0, WORDS, ACCESS_MODE_READ_WRITE));
-	(void)run(1, "fill_u32", part(&x, 16, 24, ACCESS_MODE_READ_WRITE_NO_INIT));
-	(void)run(2, "fill_u32", part(&x, 24, 32, ACCESS_MODE_WRITE_NO_INIT));
+	(void)run_part(0, "increment_u32", ranged(&x, 0, WORDS, ACCESS_MODE_READ_WRITE));
+	(void)run_part(1, "fill_u32", part(&x, 16, 24, ACCESS_MODE_READ_WRITE_NO_INIT));
+	(void)run_part(2, "fill_u32", part(&x, 24, 32, ACCESS_MODE_WRITE_NO_INIT));
 	expect_bytes(1, 0, 0);
 	expect_bytes(2, 0, 0);
-	look(&x, filled_16_to_32);
+	expect_contents(&x, filled_16_to_32);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(places, C7_a_host_access_without_init_of_a_part_keeps_the_rest)
@@ -143,17 +131,17 @@ Test(places, C7_a_host_access_without_init_of_a_part_keeps_the_rest)
 	struct words x;
 	struct probe probe;
 	harness_words(&h, &x, WORDS, true, 100);
-	(void)run(0, "increment_u32", ranged(&x, 0, WORDS, ACCESS_MODE_READ_WRITE));
+	(void)run_part(0, "increment_u32", ranged(&x, 0, WORDS, ACCESS_MODE_READ_WRITE));
 	struct task *access = harness_host_part(&h, &x, ACCESS_MODE_WRITE_NO_INIT, 16, 16, &probe);
 	expect_status(&probe, 0);
 	for (uint32_t i = 16; i < 32; i++)
 		x.host[i] = 77;
 	host_access_release(access);
 	expect_bytes(0, 256, 0);
-	look(&x, filled_16_to_32);
+	expect_contents(&x, filled_16_to_32);
 	expect_bytes(0, 256, 48 * 4);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 static uint32_t once(uint32_t index)
@@ -171,35 +159,35 @@ Test(places, C12_two_parts_on_two_devices_are_one_buffer)
 	struct words x;
 	struct probe a, b;
 	harness_words(&h, &x, WORDS, true, 100);
-	submit(0, "increment_u32", part(&x, 0, 32, ACCESS_MODE_READ_WRITE), &a);
-	submit(1, "increment_u32", part(&x, 32, 64, ACCESS_MODE_READ_WRITE), &b);
-	look(&x, once);
+	submit_part(0, "increment_u32", part(&x, 0, 32, ACCESS_MODE_READ_WRITE), &a);
+	submit_part(1, "increment_u32", part(&x, 32, 64, ACCESS_MODE_READ_WRITE), &b);
+	expect_contents(&x, once);
 	expect_status(&a, 0);
 	expect_status(&b, 0);
 	expect_bytes(0, 128, 128);
 	expect_bytes(1, 128, 128);
 	/* The whole on one of them needs the other's half only. */
-	(void)run(0, "increment_u32", ranged(&x, 0, WORDS, ACCESS_MODE_READ_WRITE));
+	(void)run_part(0, "increment_u32", ranged(&x, 0, WORDS, ACCESS_MODE_READ_WRITE));
 	expect_bytes(0, 256, 128);
 	expect_bytes(1, 128, 128);
-	look(&x, twice);
+	expect_contents(&x, twice);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(places, B24_readers_of_parts_move_what_they_read_and_once)
 {
 	struct words x;
 	harness_words(&h, &x, WORDS, true, 100);
-	(void)run(0, "noop", part(&x, 8, 24, ACCESS_MODE_READ));
-	(void)run(0, "noop", part(&x, 8, 24, ACCESS_MODE_READ));
-	(void)run(0, "noop", part(&x, 12, 20, ACCESS_MODE_READ));
+	(void)run_part(0, "noop", part(&x, 8, 24, ACCESS_MODE_READ));
+	(void)run_part(0, "noop", part(&x, 8, 24, ACCESS_MODE_READ));
+	(void)run_part(0, "noop", part(&x, 12, 20, ACCESS_MODE_READ));
 	expect_bytes(0, 16 * 4, 0);
-	cr_expect(eq(u64, counters(0).writes, 1));
+	cr_expect(eq(u64, fake_counters_of(0).writes, 1));
 	/* What is missing of a wider range: both sides of what is there. */
-	(void)run(0, "noop", ranged(&x, 4, 28, ACCESS_MODE_READ));
+	(void)run_part(0, "noop", ranged(&x, 4, 28, ACCESS_MODE_READ));
 	expect_bytes(0, 24 * 4, 0);
-	(void)run(1, "noop", part(&x, 20, 28, ACCESS_MODE_READ));
+	(void)run_part(1, "noop", part(&x, 20, 28, ACCESS_MODE_READ));
 	expect_bytes(1, 8 * 4, 0);
 	/* Nothing was written: nothing comes back. */
 	struct probe probe;
@@ -208,7 +196,7 @@ Test(places, B24_readers_of_parts_move_what_they_read_and_once)
 	host_access_release(access);
 	expect_bytes(0, 24 * 4, 0);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(places, D7_only_what_the_host_wrote_is_moved_again)
@@ -216,19 +204,19 @@ Test(places, D7_only_what_the_host_wrote_is_moved_again)
 	struct words x;
 	struct probe probe;
 	harness_words(&h, &x, WORDS, true, 100);
-	(void)run(0, "increment_u32", ranged(&x, 0, WORDS, ACCESS_MODE_READ_WRITE));
+	(void)run_part(0, "increment_u32", ranged(&x, 0, WORDS, ACCESS_MODE_READ_WRITE));
 	struct task *access = harness_host_part(&h, &x, ACCESS_MODE_READ_WRITE, 10, 4, &probe);
 	expect_status(&probe, 0);
 	expect_bytes(0, 256, 4 * 4);
 	for (uint32_t i = 10; i < 14; i++)
 		x.host[i]--;
 	host_access_release(access);
-	(void)run(0, "increment_u32", part(&x, 10, 14, ACCESS_MODE_READ_WRITE));
+	(void)run_part(0, "increment_u32", part(&x, 10, 14, ACCESS_MODE_READ_WRITE));
 	expect_bytes(0, 256 + 4 * 4, 4 * 4);
-	look(&x, once);
+	expect_contents(&x, once);
 	expect_bytes(0, 256 + 4 * 4, 256 + 4 * 4);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(places, D11_D20_a_host_update_of_a_part_moves_that_part)
@@ -236,7 +224,7 @@ Test(places, D11_D20_a_host_update_of_a_part_moves_that_part)
 	struct words x;
 	struct probe probe;
 	harness_words(&h, &x, WORDS, true, 100);
-	(void)run(0, "increment_u32", ranged(&x, 0, WORDS, ACCESS_MODE_READ_WRITE));
+	(void)run_part(0, "increment_u32", ranged(&x, 0, WORDS, ACCESS_MODE_READ_WRITE));
 	struct task_requirement requirement = {
 		.buffer = x.buffer, .mode = ACCESS_MODE_READ, .offset_bytes = 64, .size_bytes = 32};
 	struct task_request request = {
@@ -253,18 +241,18 @@ Test(places, D11_D20_a_host_update_of_a_part_moves_that_part)
 	cr_expect(eq(u32, x.host[23], 124));
 	cr_expect(eq(u32, x.host[24], 124), "as at first");
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(places_peers, C12_F6_parts_go_from_device_to_device_in_one_copy_each)
 {
 	struct words x;
 	harness_words(&h, &x, WORDS, true, 100);
-	(void)run(0, "increment_u32", part(&x, 0, 32, ACCESS_MODE_READ_WRITE));
-	(void)run(1, "increment_u32", part(&x, 32, 64, ACCESS_MODE_READ_WRITE));
-	(void)run(1, "increment_u32", part(&x, 16, 48, ACCESS_MODE_READ_WRITE));
-	cr_expect(eq(u64, counters(1).bytes_peer, 16 * 4));
-	cr_expect(eq(u64, counters(0).bytes_peer, 0));
+	(void)run_part(0, "increment_u32", part(&x, 0, 32, ACCESS_MODE_READ_WRITE));
+	(void)run_part(1, "increment_u32", part(&x, 32, 64, ACCESS_MODE_READ_WRITE));
+	(void)run_part(1, "increment_u32", part(&x, 16, 48, ACCESS_MODE_READ_WRITE));
+	cr_expect(eq(u64, fake_counters_of(1).bytes_peer, 16 * 4));
+	cr_expect(eq(u64, fake_counters_of(0).bytes_peer, 0));
 	struct probe probe;
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &probe);
 	expect_status(&probe, 0);
@@ -272,7 +260,7 @@ Test(places_peers, C12_F6_parts_go_from_device_to_device_in_one_copy_each)
 		cr_expect(eq(u32, x.host[i], 101 + i + (i >= 16 && i < 48)), "word %u", i);
 	host_access_release(access);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(places_peers, F10_of_shared_contents_only_what_was_written_goes_home)
@@ -281,12 +269,12 @@ Test(places_peers, F10_of_shared_contents_only_what_was_written_goes_home)
 	struct probe probe;
 	harness_words_shared(&h, &x, WORDS, true, 100, 1, BACKEND_EXPORT_VMM);
 	cr_assert(harness_settle(&h));
-	uint64_t before = counters(1).bytes_peer;
-	(void)run(0, "fill_u32", part(&x, 16, 24, ACCESS_MODE_WRITE_NO_INIT));
-	cr_expect(eq(u64, counters(1).bytes_peer, before + 8 * 4));
-	(void)run(0, "increment_u32", part(&x, 24, 32, ACCESS_MODE_READ_WRITE));
-	cr_expect(eq(u64, counters(0).bytes_peer, 8 * 4));
-	cr_expect(eq(u64, counters(1).bytes_peer, before + 16 * 4));
+	uint64_t before = fake_counters_of(1).bytes_peer;
+	(void)run_part(0, "fill_u32", part(&x, 16, 24, ACCESS_MODE_WRITE_NO_INIT));
+	cr_expect(eq(u64, fake_counters_of(1).bytes_peer, before + 8 * 4));
+	(void)run_part(0, "increment_u32", part(&x, 24, 32, ACCESS_MODE_READ_WRITE));
+	cr_expect(eq(u64, fake_counters_of(0).bytes_peer, 8 * 4));
+	cr_expect(eq(u64, fake_counters_of(1).bytes_peer, before + 16 * 4));
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &probe);
 	expect_status(&probe, 0);
 	for (uint32_t i = 0; i < WORDS; i++)
@@ -295,7 +283,7 @@ Test(places_peers, F10_of_shared_contents_only_what_was_written_goes_home)
 			"word %u", i);
 	host_access_release(access);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(places_peers, F10_a_copy_of_shared_contents_lasts_while_somebody_uses_that_part)
@@ -305,18 +293,18 @@ Test(places_peers, F10_a_copy_of_shared_contents_lasts_while_somebody_uses_that_
 	harness_words_shared(&h, &x, WORDS, true, 100, 1, BACKEND_EXPORT_VMM);
 	struct use use = part(&x, 16, 24, ACCESS_MODE_READ);
 	(void)harness_hold(&h, 0, 1, &use, 1, &held);
-	(void)run(0, "noop", part(&x, 18, 20, ACCESS_MODE_READ));
-	(void)run(0, "noop", use);
-	cr_expect(eq(u64, counters(0).bytes_peer, 8 * 4), "it is in use");
-	(void)run(0, "noop", part(&x, 24, 32, ACCESS_MODE_READ));
-	(void)run(0, "noop", part(&x, 24, 32, ACCESS_MODE_READ));
-	cr_expect(eq(u64, counters(0).bytes_peer, 24 * 4), "each fetched it anew");
+	(void)run_part(0, "noop", part(&x, 18, 20, ACCESS_MODE_READ));
+	(void)run_part(0, "noop", use);
+	cr_expect(eq(u64, fake_counters_of(0).bytes_peer, 8 * 4), "it is in use");
+	(void)run_part(0, "noop", part(&x, 24, 32, ACCESS_MODE_READ));
+	(void)run_part(0, "noop", part(&x, 24, 32, ACCESS_MODE_READ));
+	cr_expect(eq(u64, fake_counters_of(0).bytes_peer, 24 * 4), "each fetched it anew");
 	fake_gate_open(1);
 	expect_status(&held, 0);
-	(void)run(0, "noop", use);
-	cr_expect(eq(u64, counters(0).bytes_peer, 32 * 4), "nobody had it any more");
+	(void)run_part(0, "noop", use);
+	cr_expect(eq(u64, fake_counters_of(0).bytes_peer, 32 * 4), "nobody had it any more");
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* Nobody takes away what a group has been brought before it has run: whoever would waits for it. */
@@ -339,12 +327,12 @@ Test(places, B5_what_was_brought_stays_until_the_group_has_run)
 	/* The contents are there; then others want the buffer, on another device and on the host.
 	 */
 	scheduler_flush(h.scheduler);
-	for (uint32_t i = 0; counters(0).writes < 1 || i < 4; i++) {
+	for (uint32_t i = 0; fake_counters_of(0).writes < 1 || i < 4; i++) {
 		struct probe other;
 		(void)harness_launch(&h, &(struct launch){.device = 2, .kernel = "noop"}, &other);
 		expect_status(&other, 0);
 	}
-	submit(1, "fill_u32", ranged(&x, 0, WORDS, ACCESS_MODE_WRITE_NO_INIT), &writer);
+	submit_part(1, "fill_u32", ranged(&x, 0, WORDS, ACCESS_MODE_WRITE_NO_INIT), &writer);
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ_WRITE, &host);
 	cr_expect(not(writer.done));
 	fake_gate_open(1);
@@ -352,7 +340,7 @@ Test(places, B5_what_was_brought_stays_until_the_group_has_run)
 	expect_status(&writer, 0);
 	expect_status(&host, 0);
 	cr_expect(lt(u64, ready.order, writer.order));
-	cr_expect(eq(u64, counters(0).writes, 1));
+	cr_expect(eq(u64, fake_counters_of(0).writes, 1));
 	host_access_release(access);
 	struct task *look_at = harness_host(&h, &y, ACCESS_MODE_READ, &host);
 	expect_status(&host, 0);
@@ -361,7 +349,7 @@ Test(places, B5_what_was_brought_stays_until_the_group_has_run)
 	host_access_release(look_at);
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &y);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* One part needs the old contents, the other does not; they overlap. */
@@ -392,7 +380,7 @@ Test(places, C1_C6_modes_of_one_group_are_united_where_its_parts_overlap)
 		cr_expect(eq(u32, x.host[i], i < 32 ? 2 * (100 + i) : 100 + i), "word %u", i);
 	host_access_release(access);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(places, D20_a_copy_between_two_parts_of_one_buffer)
@@ -435,7 +423,7 @@ Test(places, D20_a_copy_between_two_parts_of_one_buffer)
 			  i);
 	host_access_release(access);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 static void expect_host(struct words *words, uint32_t first, uint32_t end, int32_t status)
@@ -470,9 +458,9 @@ static void fail_in_part(bool late)
 		fake_gate_open(1);
 		expect_status(&failing, STATUS_KERNEL);
 	}
-	submit(1, "increment_u32", ranged(&x, 31, 40, ACCESS_MODE_READ_WRITE), &on_it);
-	submit(0, "increment_u32", ranged(&x, 0, 16, ACCESS_MODE_READ_WRITE), &beside);
-	submit(1, "fill_u32", part(&x, 20, 24, ACCESS_MODE_WRITE_NO_INIT), &healing);
+	submit_part(1, "increment_u32", ranged(&x, 31, 40, ACCESS_MODE_READ_WRITE), &on_it);
+	submit_part(0, "increment_u32", ranged(&x, 0, 16, ACCESS_MODE_READ_WRITE), &beside);
+	submit_part(1, "fill_u32", part(&x, 20, 24, ACCESS_MODE_WRITE_NO_INIT), &healing);
 	fake_gate_open(1);
 	expect_status(&failing, STATUS_KERNEL);
 	expect_status(&on_it, STATUS_DEPENDENCY_FAILED);
@@ -487,7 +475,7 @@ static void fail_in_part(bool late)
 	cr_expect(eq(u32, x.host[15], 116));
 	cr_expect(eq(u32, x.host[23], 77));
 	/* The whole is healed by a whole write. */
-	(void)run(2, "fill_u32", ranged(&x, 0, WORDS, ACCESS_MODE_WRITE_NO_INIT));
+	(void)run_part(2, "fill_u32", ranged(&x, 0, WORDS, ACCESS_MODE_WRITE_NO_INIT));
 	expect_host(&x, 0, 64, 0);
 	harness_words_free(&h, &x);
 }
@@ -496,7 +484,7 @@ Test(places, M9_a_failure_spoils_what_was_to_be_written_and_no_more)
 {
 	fail_in_part(false);
 	fail_in_part(true);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(places, M9_a_failed_move_of_a_part_fails_who_needs_it)
@@ -506,15 +494,15 @@ Test(places, M9_a_failed_move_of_a_part_fails_who_needs_it)
 	harness_words(&h, &x, WORDS, true, 100);
 	cr_assert(eq(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_RUNTIME, false, "no way in"),
 		     0));
-	submit(0, "increment_u32", part(&x, 0, 8, ACCESS_MODE_READ_WRITE), &a);
+	submit_part(0, "increment_u32", part(&x, 0, 8, ACCESS_MODE_READ_WRITE), &a);
 	expect_status(&a, STATUS_RUNTIME);
-	submit(0, "increment_u32", part(&x, 8, 16, ACCESS_MODE_READ_WRITE), &b);
+	submit_part(0, "increment_u32", part(&x, 8, 16, ACCESS_MODE_READ_WRITE), &b);
 	expect_status(&b, 0);
 	expect_host(&x, 0, 8, STATUS_DEPENDENCY_FAILED);
 	expect_host(&x, 8, 64, 0);
 	cr_expect(eq(u32, x.host[15], 116));
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* A part goes round three devices and the host; each sees what the one before has made of it. */
@@ -524,8 +512,8 @@ Test(places, B25_a_part_goes_round_and_the_rest_stays)
 	harness_words(&h, &x, WORDS, true, 100);
 	for (uint32_t round = 0; round < 4; round++)
 		for (uint32_t device = 0; device < 3; device++)
-			(void)run(device, "increment_u32",
-				  part(&x, 20, 30, ACCESS_MODE_READ_WRITE));
+			(void)run_part(device, "increment_u32",
+				       part(&x, 20, 30, ACCESS_MODE_READ_WRITE));
 	struct probe probe;
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &probe);
 	expect_status(&probe, 0);
@@ -535,5 +523,5 @@ Test(places, B25_a_part_goes_round_and_the_rest_stays)
 	expect_bytes(0, 4 * 40, 4 * 40);
 	expect_bytes(2, 4 * 40, 4 * 40);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }

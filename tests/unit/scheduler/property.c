@@ -8,7 +8,7 @@ TestSuite(property, .timeout = 60);
 /* In all runs of the latest check. */
 static uint64_t spills;
 
-static void check(uint64_t first, uint64_t last, uint32_t tasks, struct model_options options)
+static void check_seeds(uint64_t first, uint64_t last, uint32_t tasks, struct model_options options)
 {
 	spills = 0;
 	for (uint64_t seed = first; seed <= last; seed++) {
@@ -20,48 +20,48 @@ static void check(uint64_t first, uint64_t last, uint32_t tasks, struct model_op
 
 Test(property, B4_B6_B25_C12_D7_M9_random_groups_equal_a_serial_model)
 {
-	check(1, 40, 200, (struct model_options){.features = false});
+	check_seeds(1, 40, 200, (struct model_options){.features = false});
 }
 
 Test(property, B25_M9_a_few_thousand_groups)
 {
-	check(101, 106, 4000, (struct model_options){.features = false});
+	check_seeds(101, 106, 4000, (struct model_options){.features = false});
 }
 
 Test(property, B25_F10_M9_devices_with_all_features)
 {
-	check(201, 260, 200, (struct model_options){.features = true});
+	check_seeds(201, 260, 200, (struct model_options){.features = true});
 }
 
 Test(property, B25_M9_a_few_thousand_groups_with_all_features)
 {
-	check(301, 303, 4000, (struct model_options){.features = true});
+	check_seeds(301, 303, 4000, (struct model_options){.features = true});
 }
 
 Test(property, C7_C8_C10_C11_C12_D3_M9_parts_of_buffers)
 {
-	check(501, 560, 250, (struct model_options){.parts = true});
+	check_seeds(501, 560, 250, (struct model_options){.parts = true});
 }
 
 Test(property, C7_C8_C12_B25_M9_parts_of_buffers_with_all_features)
 {
-	check(601, 660, 250, (struct model_options){.features = true, .parts = true});
+	check_seeds(601, 660, 250, (struct model_options){.features = true, .parts = true});
 }
 
 Test(property, C10_C12_M9_a_few_thousand_groups_on_parts)
 {
-	check(701, 704, 4000, (struct model_options){.parts = true});
-	check(705, 708, 4000, (struct model_options){.features = true, .parts = true});
+	check_seeds(701, 704, 4000, (struct model_options){.parts = true});
+	check_seeds(705, 708, 4000, (struct model_options){.features = true, .parts = true});
 }
 
 Test(property, TG15_B25_M9_devices_that_are_full)
 {
-	check(801, 840, 250, (struct model_options){.tight = true});
-	check(841, 880, 250, (struct model_options){.tight = true, .features = true});
-	check(881, 920, 250,
-	      (struct model_options){.tight = true, .features = true, .parts = true});
-	check(921, 922, 4000,
-	      (struct model_options){.tight = true, .features = true, .parts = true});
+	check_seeds(801, 840, 250, (struct model_options){.tight = true});
+	check_seeds(841, 880, 250, (struct model_options){.tight = true, .features = true});
+	check_seeds(881, 920, 250,
+		    (struct model_options){.tight = true, .features = true, .parts = true});
+	check_seeds(921, 922, 4000,
+		    (struct model_options){.tight = true, .features = true, .parts = true});
 	cr_assert(spills > 1000, "%llu", (unsigned long long)spills);
 }
 
@@ -70,8 +70,9 @@ Test(property, TG15_F5_devices_that_are_full_with_any_choice_of_lanes)
 	static const enum scheduler_lane_choice choices[] = {
 		SCHEDULER_LANES_RANDOM, SCHEDULER_LANES_SAME, SCHEDULER_LANES_DIFFERENT};
 	for (uint32_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
-		check(931, 940, 250,
-		      (struct model_options){.lanes = choices[i], .tight = true, .features = true});
+		check_seeds(931, 940, 250,
+			    (struct model_options){
+				    .lanes = choices[i], .tight = true, .features = true});
 }
 
 Test(property, F5_any_choice_of_lanes_gives_the_same_results)
@@ -80,8 +81,8 @@ Test(property, F5_any_choice_of_lanes_gives_the_same_results)
 		SCHEDULER_LANES_RANDOM, SCHEDULER_LANES_SAME, SCHEDULER_LANES_DIFFERENT};
 	for (uint32_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
 		for (uint32_t bits = 0; bits < 4; bits++)
-			check(401, 410, 250,
-			      (struct model_options){.lanes = choices[i],
-						     .features = (bits & 1) != 0,
-						     .parts = (bits & 2) != 0});
+			check_seeds(401, 410, 250,
+				    (struct model_options){.lanes = choices[i],
+							   .features = (bits & 1) != 0,
+							   .parts = (bits & 2) != 0});
 }

@@ -1,6 +1,7 @@
 /* Where the contents are, what is moved and what is not: seen by the copy counters of devices with
  * poisoned memory. */
 #include "scheduler/harness.h"
+#include "scheduler/harness_checks.h"
 
 #include "access_mode.h"
 
@@ -11,28 +12,16 @@
 
 static struct harness h;
 
-static void setup(void)
+static void setup_residency(void)
 {
 	harness_start(&h, 3);
 }
 
-TestSuite(residency, .timeout = 20, .init = setup);
-
-static void finish(void)
-{
-	const char *left = harness_stop(&h);
-	cr_assert(left == NULL, "%s", left);
-}
-
-static void expect_good(const struct probe *probe)
-{
-	cr_assert(harness_wait(&h, probe));
-	cr_expect(eq(i32, probe->fault.status, 0), "%s", probe->fault.text);
-}
+TestSuite(residency, .timeout = 20, .init = setup_residency);
 
 /* Run a kernel over one buffer, or two, to its end. */
-static struct task_outcome run(uint32_t device, const char *kernel, struct use first,
-			       struct words *second)
+static struct task_outcome run_on_words(uint32_t device, const char *kernel, struct use first,
+					struct words *second)
 {
 	struct probe probe;
 	struct use uses[2] = {first, {.words = second, .mode = ACCESS_MODE_READ}};
@@ -43,7 +32,7 @@ static struct task_outcome run(uint32_t device, const char *kernel, struct use f
 		launch.value = 77;
 	}
 	(void)harness_launch(&h, &launch, &probe);
-	expect_good(&probe);
+	harness_expect_success(&h, &probe);
 	return probe.outcome;
 }
 
@@ -60,17 +49,17 @@ static void expect_moves(uint32_t device, uint64_t writes, uint64_t reads)
 	cr_expect(eq(u64, counters.reads, reads), "device %u", device);
 }
 
-static void look(struct words *words, uint32_t (*expected)(uint32_t index))
+static void expect_contents(struct words *words, uint32_t (*expected)(uint32_t index))
 {
 	struct probe probe;
 	struct task *access = harness_host(&h, words, ACCESS_MODE_READ, &probe);
-	expect_good(&probe);
+	harness_expect_success(&h, &probe);
 	for (uint32_t i = 0; i < words->count; i++)
 		cr_expect(eq(u32, words->host[i], expected(i)), "word %u", i);
 	host_access_release(access);
 }
 
-static uint32_t counted(uint32_t index)
+static uint32_t counted_from_100(uint32_t index)
 {
 	return 100 + index;
 }
@@ -98,29 +87,30 @@ Test(residency, B24_two_readers_on_two_devices_move_to_each_once_and_nothing_bac
 	harness_words(&h, &out, 64, false, 0);
 	for (uint32_t round = 0; round < 3; round++)
 		for (uint32_t device = 0; device < 2; device++)
-			(void)run(device, "copy_u32", whole(&out, ACCESS_MODE_WRITE_NO_INIT), &x);
+			(void)run_on_words(device, "copy_u32",
+					   whole(&out, ACCESS_MODE_WRITE_NO_INIT), &x);
 	expect_moves(0, 1, 0);
 	expect_moves(1, 1, 0);
-	look(&out, counted);
-	look(&x, counted);
+	expect_contents(&out, counted_from_100);
+	expect_contents(&x, counted_from_100);
 	expect_moves(0, 1, 0);
 	expect_moves(1, 1, 1);
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &out);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(residency, C6_a_no_init_write_moves_nothing)
 {
 	struct words x;
 	harness_words(&h, &x, 64, true, 100);
-	(void)run(0, "fill_u32", whole(&x, ACCESS_MODE_WRITE_NO_INIT), NULL);
-	(void)run(1, "fill_u32", whole(&x, ACCESS_MODE_READ_WRITE_NO_INIT), NULL);
+	(void)run_on_words(0, "fill_u32", whole(&x, ACCESS_MODE_WRITE_NO_INIT), NULL);
+	(void)run_on_words(1, "fill_u32", whole(&x, ACCESS_MODE_READ_WRITE_NO_INIT), NULL);
 	expect_moves(FAKE_ANY_DEVICE, 0, 0);
-	look(&x, seventy_seven);
+	expect_contents(&x, seventy_seven);
 	expect_moves(1, 0, 1);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 static uint32_t part(uint32_t index)
@@ -132,13 +122,13 @@ Test(residency, C7_a_no_init_write_of_a_part_keeps_the_rest)
 {
 	struct words x;
 	harness_words(&h, &x, 64, true, 100);
-	(void)run(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+	(void)run_on_words(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	struct use range = {
 		.words = &x, .mode = ACCESS_MODE_WRITE_NO_INIT, .first = 16, .count = 16};
-	(void)run(1, "fill_u32", range, NULL);
-	look(&x, part);
+	(void)run_on_words(1, "fill_u32", range, NULL);
+	expect_contents(&x, part);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(residency, C5_only_what_was_written_goes_back)
@@ -146,14 +136,14 @@ Test(residency, C5_only_what_was_written_goes_back)
 	struct words x, out;
 	harness_words(&h, &x, 64, true, 100);
 	harness_words(&h, &out, 64, false, 0);
-	(void)run(0, "copy_u32", whole(&out, ACCESS_MODE_WRITE_NO_INIT), &x);
+	(void)run_on_words(0, "copy_u32", whole(&out, ACCESS_MODE_WRITE_NO_INIT), &x);
 	cr_expect(eq(u32, out.host[0], 0xeeeeeeee), "not before somebody asks for it");
-	look(&out, counted);
-	look(&x, counted);
+	expect_contents(&out, counted_from_100);
+	expect_contents(&x, counted_from_100);
 	expect_moves(0, 1, 1);
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &out);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(residency, D11_D20_a_host_update_moves_only_what_a_device_modified)
@@ -171,38 +161,38 @@ Test(residency, D11_D20_a_host_update_moves_only_what_a_device_modified)
 		.action = TASK_HOST_UPDATE,
 	};
 	(void)harness_submit(&h, &request, &probe);
-	expect_good(&probe);
+	harness_expect_success(&h, &probe);
 	expect_moves(FAKE_ANY_DEVICE, 0, 0);
-	(void)run(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+	(void)run_on_words(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	(void)harness_submit(&h, &request, &probe);
-	expect_good(&probe);
+	harness_expect_success(&h, &probe);
 	cr_expect(eq(u64, probe.outcome.bytes_to_host, 256));
 	cr_expect(eq(u32, x.host[5], 106));
 	(void)harness_submit(&h, &request, &probe);
-	expect_good(&probe);
+	harness_expect_success(&h, &probe);
 	expect_moves(0, 1, 1);
 	/* The device's copy is still good. */
-	(void)run(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+	(void)run_on_words(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	expect_moves(0, 1, 1);
-	look(&x, counted_and_two);
+	expect_contents(&x, counted_and_two);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(residency, B25_contents_go_from_device_to_device_by_way_of_the_host)
 {
 	struct words x;
 	harness_words(&h, &x, 64, true, 99);
-	(void)run(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+	(void)run_on_words(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	struct task_outcome outcome =
-		run(1, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+		run_on_words(1, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	cr_expect(eq(u64, outcome.bytes_to_device, 256));
 	cr_expect(eq(u64, outcome.bytes_to_host, 256));
 	expect_moves(0, 1, 1);
 	expect_moves(1, 1, 0);
-	look(&x, counted_and_one);
+	expect_contents(&x, counted_and_one);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(residency, D7_what_a_host_access_writes_is_seen_on_every_device)
@@ -211,19 +201,19 @@ Test(residency, D7_what_a_host_access_writes_is_seen_on_every_device)
 	struct probe probe;
 	harness_words(&h, &x, 64, true, 0);
 	harness_words(&h, &out, 64, false, 0);
-	(void)run(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+	(void)run_on_words(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ_WRITE, &probe);
-	expect_good(&probe);
+	harness_expect_success(&h, &probe);
 	for (uint32_t i = 0; i < 64; i++)
 		x.host[i] += 99;
 	host_access_release(access);
 	for (uint32_t device = 0; device < 3; device++) {
-		(void)run(device, "copy_u32", whole(&out, ACCESS_MODE_WRITE_NO_INIT), &x);
-		look(&out, counted);
+		(void)run_on_words(device, "copy_u32", whole(&out, ACCESS_MODE_WRITE_NO_INIT), &x);
+		expect_contents(&out, counted_from_100);
 	}
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &out);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(residency, C16_a_buffer_of_no_bytes_has_no_memory_and_orders)
@@ -240,35 +230,35 @@ Test(residency, C16_a_buffer_of_no_bytes_has_no_memory_and_orders)
 		&b);
 	cr_expect(harness_edge(&h, 1, 2));
 	fake_gate_open(1);
-	expect_good(&b);
+	harness_expect_success(&h, &b);
 	struct fake_counters counters;
 	fake_counters(FAKE_ANY_DEVICE, &counters);
 	cr_expect(eq(u64, counters.calls[FAKE_MEMORY_CREATE], 0));
 	struct probe host;
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &host);
-	expect_good(&host);
+	harness_expect_success(&h, &host);
 	host_access_release(access);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(residency, a_buffer_without_contents_is_not_moved_before_it_is_written)
 {
 	struct words x;
 	harness_words(&h, &x, 64, false, 0);
-	(void)run(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+	(void)run_on_words(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	expect_moves(FAKE_ANY_DEVICE, 0, 0);
 	/* Whatever it is, it is the same everywhere from the first use on. */
-	(void)run(1, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+	(void)run_on_words(1, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	expect_moves(0, 0, 1);
 	expect_moves(1, 1, 0);
 	struct probe probe;
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &probe);
-	expect_good(&probe);
+	harness_expect_success(&h, &probe);
 	cr_expect(eq(u32, x.host[0], 0xa5a5a5a5u + 2));
 	host_access_release(access);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(residency, copies_and_fills_between_buffers_and_host_memory)
@@ -311,11 +301,11 @@ Test(residency, copies_and_fills_between_buffers_and_host_memory)
 	request.copy.host = out;
 	request.copy.source_offset_bytes = 0;
 	(void)harness_submit(&h, &request, &probe);
-	expect_good(&probe);
+	harness_expect_good(&h, &probe);
 	cr_expect(eq(u64, probe.outcome.bytes_to_host, 32));
 	cr_expect(eq(int, memcmp(in, out, sizeof(in)), 0));
 	struct task *access = harness_host(&h, &y, ACCESS_MODE_READ, &probe);
-	expect_good(&probe);
+	harness_expect_success(&h, &probe);
 	cr_expect(eq(u32, y.host[8], 1008));
 	cr_expect(eq(u32, y.host[12], 0xaaaa));
 	cr_expect(eq(u32, y.host[15], 0xbbbb));
@@ -326,7 +316,7 @@ Test(residency, copies_and_fills_between_buffers_and_host_memory)
 	cr_expect(eq(u64, counters.fills, 1));
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &y);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(unified, devices_with_unified_memory_work_in_place_and_copy_nothing, .timeout = 20)
@@ -336,20 +326,20 @@ Test(unified, devices_with_unified_memory_work_in_place_and_copy_nothing, .timeo
 	harness_start(&h, 3);
 	struct words x;
 	harness_words(&h, &x, 64, true, 98);
-	(void)run(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
-	(void)run(1, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
-	look(&x, counted);
+	(void)run_on_words(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+	(void)run_on_words(1, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+	expect_contents(&x, counted_from_100);
 	struct fake_counters counters;
 	fake_counters(FAKE_ANY_DEVICE, &counters);
 	cr_expect(eq(u64, counters.writes + counters.reads + counters.copies, 0));
 	cr_expect(eq(u64, counters.memory_bytes, 0));
 	/* And with one that has memory of its own. */
 	struct task_outcome outcome =
-		run(2, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+		run_on_words(2, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	cr_expect(eq(u64, outcome.bytes_to_device, 256));
-	outcome = run(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+	outcome = run_on_words(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	cr_expect(eq(u64, outcome.bytes_to_host, 256));
-	look(&x, counted_and_two);
+	expect_contents(&x, counted_and_two);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }

@@ -1,5 +1,6 @@
 /* Copies between devices; contents that other processes see; events that are shared with them. */
 #include "scheduler/harness.h"
+#include "scheduler/harness_checks.h"
 
 #include "access_mode.h"
 #include "status.h"
@@ -24,7 +25,7 @@ static void open_devices(uint32_t features)
 	harness_start(&h, 3);
 }
 
-static void setup(void)
+static void setup_shared(void)
 {
 	open_devices(FAKE_FEATURES_ALL & ~(uint32_t)BACKEND_FEATURE_PEER);
 }
@@ -35,26 +36,13 @@ static void setup_peers(void)
 }
 
 TestSuite(peers, .timeout = 20, .init = setup_peers);
-TestSuite(no_peers, .timeout = 20, .init = setup);
-TestSuite(shared, .timeout = 20, .init = setup);
+TestSuite(no_peers, .timeout = 20, .init = setup_shared);
+TestSuite(shared, .timeout = 20, .init = setup_shared);
 TestSuite(shared_peers, .timeout = 20, .init = setup_peers);
-TestSuite(shared_events, .timeout = 20, .init = setup);
+TestSuite(shared_events, .timeout = 20, .init = setup_shared);
 
-static void finish(void)
-{
-	const char *left = harness_stop(&h);
-	cr_assert(left == NULL, "%s", left);
-}
-
-static void expect_good(const struct probe *probe)
-{
-	cr_assert(harness_wait(&h, probe));
-	cr_expect(eq(i32, probe->fault.status, 0), "%s", probe->fault.text);
-	cr_expect(eq(u32, probe->calls, 1));
-}
-
-static void run(uint32_t device, const char *kernel, struct words *words, uint32_t mode,
-		struct probe *probe)
+static void run_on_words(uint32_t device, const char *kernel, struct words *words, uint32_t mode,
+			 struct probe *probe)
 {
 	struct use use = {.words = words, .mode = mode, .unused = strcmp(kernel, "noop") == 0};
 	(void)harness_launch(
@@ -63,11 +51,11 @@ static void run(uint32_t device, const char *kernel, struct words *words, uint32
 		probe);
 }
 
-static void increment(uint32_t device, struct words *words)
+static void increment_on_device(uint32_t device, struct words *words)
 {
 	struct probe probe;
-	run(device, "increment_u32", words, ACCESS_MODE_READ_WRITE, &probe);
-	expect_good(&probe);
+	run_on_words(device, "increment_u32", words, ACCESS_MODE_READ_WRITE, &probe);
+	harness_expect_success(&h, &probe);
 }
 
 /* The host sees the words first, first + 1 ... */
@@ -75,17 +63,10 @@ static void expect_words(struct words *words, uint32_t first)
 {
 	struct probe probe;
 	struct task *access = harness_host(&h, words, ACCESS_MODE_READ, &probe);
-	expect_good(&probe);
+	harness_expect_success(&h, &probe);
 	for (uint32_t i = 0; i < words->count; i++)
 		cr_expect(eq(u32, words->host[i], first + i), "word %u", i);
 	host_access_release(access);
-}
-
-static struct scheduler_counters counters(void)
-{
-	struct scheduler_counters counters;
-	scheduler_counters(h.scheduler, &counters);
-	return counters;
 }
 
 static struct fake_counters device_counters(uint32_t device)
@@ -99,32 +80,32 @@ Test(peers, F6_contents_go_from_device_to_device_in_one_copy)
 {
 	struct words x;
 	harness_words(&h, &x, WORDS, true, 100);
-	increment(0, &x);
-	increment(1, &x);
-	increment(2, &x);
-	cr_expect(eq(u64, counters().moves, 3));
-	cr_expect(eq(u64, counters().peer_moves, 2));
-	cr_expect(eq(u64, counters().moved_bytes_between_devices, 2 * WORDS * 4));
-	cr_expect(eq(u64, counters().moved_bytes_to_host, 0));
+	increment_on_device(0, &x);
+	increment_on_device(1, &x);
+	increment_on_device(2, &x);
+	cr_expect(eq(u64, harness_counters(&h).moves, 3));
+	cr_expect(eq(u64, harness_counters(&h).peer_moves, 2));
+	cr_expect(eq(u64, harness_counters(&h).moved_bytes_between_devices, 2 * WORDS * 4));
+	cr_expect(eq(u64, harness_counters(&h).moved_bytes_to_host, 0));
 	cr_expect(eq(u64, device_counters(1).peer_copies, 1));
 	cr_expect(eq(u64, device_counters(1).writes, 0));
 	expect_words(&x, 103);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(no_peers, F6_without_the_feature_they_go_through_the_host)
 {
 	struct words x;
 	harness_words(&h, &x, WORDS, true, 100);
-	increment(0, &x);
-	increment(1, &x);
-	cr_expect(eq(u64, counters().moves, 3));
-	cr_expect(eq(u64, counters().peer_moves, 0));
-	cr_expect(eq(u64, counters().moved_bytes_to_host, WORDS * 4));
+	increment_on_device(0, &x);
+	increment_on_device(1, &x);
+	cr_expect(eq(u64, harness_counters(&h).moves, 3));
+	cr_expect(eq(u64, harness_counters(&h).peer_moves, 0));
+	cr_expect(eq(u64, harness_counters(&h).moved_bytes_to_host, WORDS * 4));
 	expect_words(&x, 102);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(peers, C12_a_writer_at_the_source_waits_for_the_copy)
@@ -132,26 +113,26 @@ Test(peers, C12_a_writer_at_the_source_waits_for_the_copy)
 	struct probe first, copied, written;
 	struct words x;
 	harness_words(&h, &x, WORDS, true, 0);
-	increment(0, &x);
+	increment_on_device(0, &x);
 	/* The copy to device 1 is held there; device 0 must not write before it has been read. */
-	run(1, "noop", &x, ACCESS_MODE_READ, &first);
-	expect_good(&first);
-	increment(0, &x);
+	run_on_words(1, "noop", &x, ACCESS_MODE_READ, &first);
+	harness_expect_success(&h, &first);
+	increment_on_device(0, &x);
 	fake_device_gate_close(1);
-	run(1, "noop", &x, ACCESS_MODE_READ, &copied);
-	run(0, "increment_u32", &x, ACCESS_MODE_READ_WRITE, &written);
+	run_on_words(1, "noop", &x, ACCESS_MODE_READ, &copied);
+	run_on_words(0, "increment_u32", &x, ACCESS_MODE_READ_WRITE, &written);
 	for (uint32_t i = 0; i < 20; i++) {
 		struct probe other;
 		(void)harness_launch(&h, &(struct launch){.device = 0, .kernel = "noop"}, &other);
-		expect_good(&other);
+		harness_expect_success(&h, &other);
 	}
 	cr_expect(not(written.done));
 	fake_device_gate_open(1);
-	expect_good(&written);
-	expect_good(&copied);
+	harness_expect_success(&h, &written);
+	harness_expect_success(&h, &copied);
 	expect_words(&x, 3);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(peers, memory_that_was_never_made_is_not_copied)
@@ -163,11 +144,11 @@ Test(peers, memory_that_was_never_made_is_not_copied)
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ, .unused = true};
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop", .uses = &use, .use_count = 1},
 			     &probe);
-	expect_good(&probe);
-	run(1, "noop", &x, ACCESS_MODE_READ, &probe);
-	expect_good(&probe);
+	harness_expect_success(&h, &probe);
+	run_on_words(1, "noop", &x, ACCESS_MODE_READ, &probe);
+	harness_expect_success(&h, &probe);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* What another process sees of it. */
@@ -183,7 +164,7 @@ static void export_words(struct words *words, struct probe *probe)
 {
 	*probe = (struct probe){.done = false};
 	cr_assert(eq(int, sched_buffer_export(words->buffer, probe), 0));
-	expect_good(probe);
+	harness_expect_success(&h, probe);
 	cr_assert(ge(u64, probe->shared.size_bytes, words->count * sizeof(uint32_t)));
 }
 
@@ -207,12 +188,12 @@ static void write_and_look(void)
 	for (uint32_t i = 0; i < WORDS; i++)
 		cr_expect(eq(u32, other[i], 7 + i));
 	for (uint32_t device = 0; device < 3; device++) {
-		increment(device, &x);
+		increment_on_device(device, &x);
 		for (uint32_t i = 0; i < WORDS; i++)
 			cr_expect(eq(u32, other[i], 7 + device + 1 + i));
 	}
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ_WRITE, &probe);
-	expect_good(&probe);
+	harness_expect_success(&h, &probe);
 	for (uint32_t i = 0; i < WORDS; i++)
 		x.host[i] = 50 + i;
 	host_access_release(access);
@@ -222,16 +203,16 @@ static void write_and_look(void)
 	for (uint32_t i = 0; i < WORDS; i++)
 		other[i] = 1000 + i;
 	expect_words(&x, 1000);
-	increment(0, &x);
+	increment_on_device(0, &x);
 	expect_words(&x, 1001);
 	for (uint32_t i = 0; i < WORDS; i++)
 		other[i] = 2000 + i;
-	increment(2, &x);
+	increment_on_device(2, &x);
 	cr_expect(eq(u32, other[1], 2002));
 	expect_words(&x, 2001);
 	close_export(&exported, other);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(shared, F10_what_one_side_writes_the_other_sees)
@@ -252,23 +233,23 @@ Test(shared, F10_a_writer_is_done_when_its_contents_are_home)
 	cr_assert(harness_settle(&h));
 	/* The kernel runs on device 0; device 1, where the contents live, takes nothing in. */
 	fake_device_gate_close(1);
-	run(0, "increment_u32", &x, ACCESS_MODE_WRITE_NO_INIT, &written);
+	run_on_words(0, "increment_u32", &x, ACCESS_MODE_WRITE_NO_INIT, &written);
 	(void)harness_launch(
 		&h, &(struct launch){.kernel = "noop", .after = &written.task, .after_count = 1},
 		&behind);
 	for (uint32_t i = 0; device_counters(0).launches == 0 || i < 20; i++) {
 		struct probe other;
 		(void)harness_launch(&h, &(struct launch){.device = 2, .kernel = "noop"}, &other);
-		expect_good(&other);
+		harness_expect_success(&h, &other);
 	}
 	cr_expect(not(written.done));
 	cr_expect(not(behind.done));
 	fake_device_gate_open(1);
-	expect_good(&behind);
-	expect_good(&written);
+	harness_expect_success(&h, &behind);
+	harness_expect_success(&h, &written);
 	cr_expect(gt(u64, written.outcome.bytes_to_device, 0));
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(shared, F10_an_export_waits_for_what_was_submitted_before)
@@ -282,15 +263,15 @@ Test(shared, F10_an_export_waits_for_what_was_submitted_before)
 	for (uint32_t i = 0; i < 20; i++) {
 		struct probe other;
 		(void)harness_launch(&h, &(struct launch){.device = 1, .kernel = "noop"}, &other);
-		expect_good(&other);
+		harness_expect_success(&h, &other);
 	}
 	cr_expect(not(exported.done));
 	fake_gate_open(1);
-	expect_good(&exported);
-	expect_good(&held);
+	harness_expect_success(&h, &exported);
+	harness_expect_success(&h, &held);
 	cr_expect(eq(int, exported.shared.descriptor, -1));
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(shared, F10_S8_an_export_at_once_waits_for_nobody_and_orders_nobody)
@@ -303,21 +284,21 @@ Test(shared, F10_S8_an_export_at_once_waits_for_nobody_and_orders_nobody)
 	cr_assert(eq(int, sched_buffer_export_at_once(x.buffer, &exported), 0));
 	/* A later writer still comes behind the one before: it does not take the export for a
 	 * reader that has done so. */
-	run(1, "increment_u32", &x, ACCESS_MODE_WRITE_NO_INIT, &behind);
-	expect_good(&exported);
+	run_on_words(1, "increment_u32", &x, ACCESS_MODE_WRITE_NO_INIT, &behind);
+	harness_expect_success(&h, &exported);
 	cr_expect(not(held.done));
 	for (uint32_t i = 0; i < 20; i++) {
 		struct probe other;
 		(void)harness_launch(&h, &(struct launch){.device = 1, .kernel = "noop"}, &other);
-		expect_good(&other);
+		harness_expect_success(&h, &other);
 	}
 	cr_expect(not(behind.done));
 	fake_gate_open(1);
-	expect_good(&held);
-	expect_good(&behind);
+	harness_expect_success(&h, &held);
+	harness_expect_success(&h, &behind);
 	expect_words(&x, 1);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(shared, F10_S8_an_export_at_once_finds_memory_that_nobody_has_used)
@@ -326,14 +307,14 @@ Test(shared, F10_S8_an_export_at_once_finds_memory_that_nobody_has_used)
 	struct words x, plain;
 	harness_words_shared(&h, &x, WORDS, true, 3, 1, BACKEND_EXPORT_VMM);
 	cr_assert(eq(int, sched_buffer_export_at_once(x.buffer, &exported), 0));
-	expect_good(&exported);
+	harness_expect_success(&h, &exported);
 	cr_expect(ge(int, exported.shared.descriptor, 0));
 	close_export(&exported, NULL);
 	harness_words(&h, &plain, WORDS, true, 0);
 	cr_expect(eq(int, sched_buffer_export_at_once(plain.buffer, &exported), -EINVAL));
 	harness_words_free(&h, &plain);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 static void import_words(const struct backend_shared_memory *shared, struct words *words,
@@ -358,18 +339,18 @@ static void import_and_share(enum backend_export_kind kind)
 	export_words(&x, &exported);
 	import_words(&exported.shared, &y, 1);
 	/* Submitted before it is known whether there is such memory. */
-	run(0, "increment_u32", &y, ACCESS_MODE_READ_WRITE, &probe);
-	expect_good(&h.imported);
-	expect_good(&probe);
+	run_on_words(0, "increment_u32", &y, ACCESS_MODE_READ_WRITE, &probe);
+	harness_expect_success(&h, &h.imported);
+	harness_expect_success(&h, &probe);
 	expect_words(&x, 1);
-	increment(2, &x);
+	increment_on_device(2, &x);
 	expect_words(&y, 2);
 	close_export(&exported, NULL);
 	/* The exporter goes first: the importer's contents stay. */
 	harness_words_free(&h, &x);
 	expect_words(&y, 2);
 	harness_words_free(&h, &y);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(shared, F10_imported_by_descriptor)
@@ -391,18 +372,18 @@ Test(shared, F10_an_import_that_fails_is_told_and_so_are_its_users)
 	struct probe early, late;
 	struct words y;
 	import_words(&nothing, &y, 1);
-	run(1, "increment_u32", &y, ACCESS_MODE_READ_WRITE, &early);
+	run_on_words(1, "increment_u32", &y, ACCESS_MODE_READ_WRITE, &early);
 	cr_assert(harness_wait(&h, &h.imported));
 	cr_expect(eq(i32, h.imported.fault.status, STATUS_INVALID));
 	cr_expect(eq(u32, h.imported.calls, 1));
-	run(0, "increment_u32", &y, ACCESS_MODE_READ_WRITE, &late);
+	run_on_words(0, "increment_u32", &y, ACCESS_MODE_READ_WRITE, &late);
 	cr_assert(harness_wait(&h, &early));
 	cr_assert(harness_wait(&h, &late));
 	cr_expect(eq(i32, early.fault.status, STATUS_INVALID));
 	cr_expect(eq(i32, late.fault.status, STATUS_DEPENDENCY_FAILED));
 	cr_expect(strstr(late.fault.text, "no memory of this size") != NULL, "%s", late.fault.text);
 	harness_words_free(&h, &y);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(shared, F10_a_buffer_whose_memory_cannot_be_made_fails_its_users)
@@ -414,7 +395,7 @@ Test(shared, F10_a_buffer_whose_memory_cannot_be_made_fails_its_users)
 		fake_fail(FAKE_MEMORY_CREATE, 1, 0, 1, STATUS_MEMORY_ALLOCATION, false, "no room"),
 		0));
 	harness_words_shared(&h, &x, WORDS, true, 0, 1, BACKEND_EXPORT_VMM);
-	run(1, "increment_u32", &x, ACCESS_MODE_READ_WRITE, &probe);
+	run_on_words(1, "increment_u32", &x, ACCESS_MODE_READ_WRITE, &probe);
 	cr_assert(harness_wait(&h, &probe));
 	cr_expect(eq(i32, probe.fault.status, STATUS_MEMORY_ALLOCATION));
 	cr_expect(strstr(probe.fault.text, "no room") != NULL, "%s", probe.fault.text);
@@ -428,12 +409,12 @@ Test(shared, F10_a_buffer_whose_memory_cannot_be_made_fails_its_users)
 					      .has_value = true,
 					      .value = 3},
 			     &probe);
-	expect_good(&probe);
+	harness_expect_success(&h, &probe);
 	cr_assert(eq(int, sched_buffer_export(x.buffer, &exported), 0));
-	expect_good(&exported);
+	harness_expect_success(&h, &exported);
 	close_export(&exported, NULL);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(shared, F10_what_was_not_made_for_it_is_not_exported)
@@ -445,7 +426,7 @@ Test(shared, F10_what_was_not_made_for_it_is_not_exported)
 	struct sched_buffer *other;
 	cr_expect(eq(int, sched_buffer_share(x.buffer, x.host, &probe, &other), -EINVAL));
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(shared, F10_two_buffers_with_the_same_contents_keep_one_order)
@@ -456,23 +437,23 @@ Test(shared, F10_two_buffers_with_the_same_contents_keep_one_order)
 	harness_words_again(&y, &x);
 	(void)harness_hold(&h, 1, 1, &(struct use){.words = &x, .mode = ACCESS_MODE_READ_WRITE}, 1,
 			   &held);
-	run(0, "increment_u32", &y, ACCESS_MODE_READ_WRITE, &second);
+	run_on_words(0, "increment_u32", &y, ACCESS_MODE_READ_WRITE, &second);
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &read);
 	scheduler_flush(h.scheduler);
 	cr_expect(not(second.done));
 	fake_gate_open(1);
-	expect_good(&second);
-	expect_good(&held);
-	expect_good(&read);
+	harness_expect_success(&h, &second);
+	harness_expect_success(&h, &held);
+	harness_expect_success(&h, &read);
 	cr_expect(eq(u32, x.host[5], 6));
 	host_access_release(access);
 	/* Each has the host's side of its own, and ends by itself. */
 	expect_words(&y, 1);
 	harness_words_free(&h, &x);
-	increment(2, &y);
+	increment_on_device(2, &y);
 	expect_words(&y, 2);
 	harness_words_free(&h, &y);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* A range that a host accessor holds is not filled again because another buffer was asked for
@@ -483,16 +464,16 @@ Test(shared, D6_F10_what_a_reader_holds_is_not_written_over)
 	struct words x, y;
 	harness_words_shared(&h, &x, WORDS, true, 0, 1, BACKEND_EXPORT_VMM);
 	harness_words_again(&y, &x);
-	increment(2, &x);
+	increment_on_device(2, &x);
 	struct task *held = harness_host(&h, &x, ACCESS_MODE_READ, &first);
-	expect_good(&first);
+	harness_expect_success(&h, &first);
 	cr_expect(eq(u32, x.host[5], 6));
 	x.host[5] = 4242; /* a reader must not; but whoever writes there is found out */
 	struct task *of_other = harness_host(&h, &y, ACCESS_MODE_READ, &other);
-	expect_good(&other);
+	harness_expect_success(&h, &other);
 	cr_expect(eq(u32, y.host[5], 6));
 	struct task *also = harness_host(&h, &x, ACCESS_MODE_READ, &second);
-	expect_good(&second);
+	harness_expect_success(&h, &second);
 	cr_expect(eq(u32, x.host[5], 4242));
 	host_access_release(held);
 	host_access_release(also);
@@ -504,14 +485,14 @@ Test(shared, D6_F10_what_a_reader_holds_is_not_written_over)
 	expect_words(&y, 1);
 	harness_words_free(&h, &y);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 static void write_at_host(struct words *words, uint32_t first)
 {
 	struct probe probe;
 	struct task *access = harness_host(&h, words, ACCESS_MODE_WRITE_NO_INIT, &probe);
-	expect_good(&probe);
+	harness_expect_success(&h, &probe);
 	for (uint32_t i = 0; i < words->count; i++)
 		words->host[i] = first + i;
 	host_access_release(access);
@@ -530,7 +511,7 @@ Test(shared, F10_a_hundred_buffers_with_the_same_contents)
 		uint32_t other = (i * 37 + 11) % BUFFERS, value = i * 1000;
 		write_at_host(&words[i], value);
 		expect_words(&words[other], value);
-		increment(i % 3, &words[other]);
+		increment_on_device(i % 3, &words[other]);
 		expect_words(&words[i], value + 1);
 		expect_words(&words[BUFFERS - 1], value + 1);
 	}
@@ -542,7 +523,7 @@ Test(shared, F10_a_hundred_buffers_with_the_same_contents)
 		(void)harness_hold(
 			&h, 2, 1, &(struct use){.words = &words[i], .mode = ACCESS_MODE_READ_WRITE},
 			1, &held);
-		run(0, "increment_u32", &words[i], ACCESS_MODE_READ_WRITE, &written);
+		run_on_words(0, "increment_u32", &words[i], ACCESS_MODE_READ_WRITE, &written);
 		struct task *access = harness_host(&h, &words[i], ACCESS_MODE_READ, &read);
 		sched_buffer_release(words[i].buffer);
 		words[i].buffer = NULL;
@@ -550,8 +531,8 @@ Test(shared, F10_a_hundred_buffers_with_the_same_contents)
 		scheduler_flush(h.scheduler);
 		cr_expect(not(held.done));
 		fake_gate_open(1);
-		expect_good(&held);
-		expect_good(&written);
+		harness_expect_success(&h, &held);
+		harness_expect_success(&h, &written);
 		harness_words_free(&h, &words[i]);
 		harness_words_again(&words[i], &words[(i + 1) % BUFFERS]);
 		expect_words(&words[i], (BUFFERS - 1) * 1000 + 1 + i / 3 + 1);
@@ -559,7 +540,7 @@ Test(shared, F10_a_hundred_buffers_with_the_same_contents)
 	}
 	for (uint32_t i = 0; i < BUFFERS; i++)
 		harness_words_free(&h, &words[i]);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(shared, F10_both_buffers_in_one_group)
@@ -572,17 +553,17 @@ Test(shared, F10_both_buffers_in_one_group)
 			      {.words = &y, .mode = ACCESS_MODE_READ}};
 	(void)harness_launch(
 		&h, &(struct launch){.kernel = "add_u32", .uses = uses, .use_count = 2}, &probe);
-	expect_good(&probe);
+	harness_expect_success(&h, &probe);
 	struct task *access = harness_host(&h, &y, ACCESS_MODE_READ, &probe);
-	expect_good(&probe);
+	harness_expect_success(&h, &probe);
 	cr_expect(eq(u32, y.host[7], 14));
 	host_access_release(access);
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &y);
-	finish();
+	harness_expect_stopped(&h);
 }
 
-static struct sched_event *create(uint32_t device, struct probe *probe)
+static struct sched_event *create_event(uint32_t device, struct probe *probe)
 {
 	struct sched_event *event;
 	*probe = (struct probe){.done = false};
@@ -607,29 +588,29 @@ static void submit_event(struct sched_event *event, enum task_action action, str
 Test(shared_events, F10_a_record_happens_after_what_the_group_waits_for)
 {
 	struct probe ready, held, recorded;
-	struct sched_event *event = create(0, &ready);
-	expect_good(&ready);
+	struct sched_event *event = create_event(0, &ready);
+	harness_expect_success(&h, &ready);
 	struct task *before = harness_hold(&h, 1, 1, NULL, 0, &held);
 	submit_event(event, TASK_EVENT_RECORD, &before, 1, &recorded);
 	for (uint32_t i = 0; i < 20; i++) {
 		struct probe other;
 		(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &other);
-		expect_good(&other);
+		harness_expect_success(&h, &other);
 	}
 	cr_expect(eq(u64, fake_event_happened(ready.handle), 0));
 	fake_gate_open(1);
-	expect_good(&recorded);
-	expect_good(&held);
+	harness_expect_success(&h, &recorded);
+	harness_expect_success(&h, &held);
 	cr_expect(eq(u64, fake_event_happened(ready.handle), 1));
 	sched_event_release(event);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(shared_events, F10_a_wait_ends_when_the_other_process_says_so)
 {
 	struct probe ready, waited, behind;
-	struct sched_event *event = create(0, &ready);
-	expect_good(&ready);
+	struct sched_event *event = create_event(0, &ready);
+	harness_expect_success(&h, &ready);
 	fake_event_record(ready.handle);
 	submit_event(event, TASK_EVENT_WAIT, NULL, 0, &waited);
 	(void)harness_launch(
@@ -641,31 +622,31 @@ Test(shared_events, F10_a_wait_ends_when_the_other_process_says_so)
 	cr_expect(not(waited.done));
 	cr_expect(not(behind.done));
 	fake_event_happen(ready.handle);
-	expect_good(&behind);
-	expect_good(&waited);
+	harness_expect_success(&h, &behind);
+	harness_expect_success(&h, &waited);
 	/* The latest record has happened: the next wait is over at once. */
 	submit_event(event, TASK_EVENT_WAIT, NULL, 0, &waited);
-	expect_good(&waited);
+	harness_expect_success(&h, &waited);
 	sched_event_release(event);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(shared_events, F10_opened_by_its_handle_it_is_the_same_event)
 {
 	struct probe ready, opened = {.done = false}, recorded;
-	struct sched_event *again, *event = create(1, &ready);
-	expect_good(&ready);
+	struct sched_event *again, *event = create_event(1, &ready);
+	harness_expect_success(&h, &ready);
 	cr_assert(eq(int,
 		     sched_event_open(h.scheduler, h.devices[0], ready.handle, &opened, &again),
 		     0));
 	/* Named before it is known to be there, and released at once. */
 	submit_event(again, TASK_EVENT_RECORD, NULL, 0, &recorded);
 	sched_event_release(again);
-	expect_good(&opened);
-	expect_good(&recorded);
+	harness_expect_success(&h, &opened);
+	harness_expect_success(&h, &recorded);
 	cr_expect(eq(u64, fake_event_happened(ready.handle), 1));
 	sched_event_release(event);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(shared_events, an_event_that_is_not_there_fails_its_users)
@@ -681,5 +662,5 @@ Test(shared_events, an_event_that_is_not_there_fails_its_users)
 	cr_assert(harness_wait(&h, &waited));
 	cr_expect(eq(i32, waited.fault.status, STATUS_INVALID));
 	sched_event_release(event);
-	finish();
+	harness_expect_stopped(&h);
 }

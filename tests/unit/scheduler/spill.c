@@ -1,6 +1,7 @@
 /* Devices that are full: what is spilled, what is not, who waits, and what becomes of those for
  * whom there is no room. */
 #include "scheduler/harness.h"
+#include "scheduler/harness_checks.h"
 #include "worker/spill.h"
 #include "base/spill_order.h"
 
@@ -29,7 +30,7 @@ static uint64_t its_clock(void)
 	return atomic_load(&its_time);
 }
 
-static void begin(uint32_t room, uint32_t features, const struct scheduler_config *given)
+static void begin_spill(uint32_t room, uint32_t features, const struct scheduler_config *given)
 {
 	struct scheduler_config config = *given;
 	config.spills = true;
@@ -44,12 +45,6 @@ static void begin(uint32_t room, uint32_t features, const struct scheduler_confi
 }
 
 TestSuite(spill, .timeout = 60);
-
-static void finish(void)
-{
-	const char *left = harness_stop(&h);
-	cr_assert(left == NULL, "%s", left);
-}
 
 static struct scheduler_spill spilled(uint32_t device)
 {
@@ -78,19 +73,19 @@ static struct task *increment_on(uint32_t device, struct words *words, uint32_t 
 			      probe);
 }
 
-static struct task *increment(uint32_t device, struct words *words, struct probe *probe)
+static struct task *increment_words(uint32_t device, struct words *words, struct probe *probe)
 {
 	return increment_on(device, words, 0, probe);
 }
 
-static void run(uint32_t device, struct words *words)
+static void run_increment(uint32_t device, struct words *words)
 {
 	struct probe probe;
-	(void)increment(device, words, &probe);
+	(void)increment_words(device, words, &probe);
 	expect_status(&probe, STATUS_SUCCESS);
 }
 
-static void expect(struct words *words, uint32_t first)
+static void expect_counted(struct words *words, uint32_t first)
 {
 	struct probe probe;
 	struct task *access = harness_host(&h, words, ACCESS_MODE_READ, &probe);
@@ -101,7 +96,7 @@ static void expect(struct words *words, uint32_t first)
 }
 
 /* Each begins with a thousand times its number. */
-static void make(struct words *words, uint32_t count)
+static void make_words(struct words *words, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		harness_words(&h, &words[i], WORDS, true, i * 1000);
@@ -110,10 +105,10 @@ static void make(struct words *words, uint32_t count)
 /* `count` buffers, the first of which fill the device. */
 static void begin_full(struct words *words, uint32_t count)
 {
-	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
-	make(words, count);
+	begin_spill(ROOM, 0, &(struct scheduler_config){.processors = 2});
+	make_words(words, count);
 	for (uint32_t i = 0; i < ROOM; i++)
-		run(0, &words[i]);
+		run_increment(0, &words[i]);
 }
 
 static void drop(struct words *words, uint32_t count)
@@ -122,7 +117,7 @@ static void drop(struct words *words, uint32_t count)
 		harness_words_free(&h, &words[i]);
 }
 
-static void give(void)
+static void run_idle_turns(void)
 {
 	for (uint32_t i = 0; i < 20; i++)
 		harness_turn(&h);
@@ -187,16 +182,16 @@ Test(spill, TG15_a_working_set_of_three_times_the_device_all_at_once)
 	enum { COUNT = 3 * ROOM, ROUNDS = 5 };
 	struct words words[COUNT];
 	struct probe probes[ROUNDS][COUNT];
-	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
-	make(words, COUNT);
+	begin_spill(ROOM, 0, &(struct scheduler_config){.processors = 2});
+	make_words(words, COUNT);
 	for (uint32_t round = 0; round < ROUNDS; round++)
 		for (uint32_t i = 0; i < COUNT; i++)
-			(void)increment(0, &words[i], &probes[round][i]);
+			(void)increment_words(0, &words[i], &probes[round][i]);
 	for (uint32_t round = 0; round < ROUNDS; round++)
 		for (uint32_t i = 0; i < COUNT; i++)
 			expect_status(&probes[round][i], STATUS_SUCCESS);
 	for (uint32_t i = 0; i < COUNT; i++)
-		expect(&words[i], i * 1000 + ROUNDS);
+		expect_counted(&words[i], i * 1000 + ROUNDS);
 	struct scheduler_spill spill = spilled(0);
 	cr_expect(gt(u64, spill.spills, 0));
 	cr_expect(eq(u64, spill.spilled_bytes, spill.spills * BYTES));
@@ -205,26 +200,26 @@ Test(spill, TG15_a_working_set_of_three_times_the_device_all_at_once)
 	drop(words, COUNT);
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u64, spilled(0).away_bytes, 0), "what is gone is not away any more");
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(spill, TG15_the_least_recently_used_goes_first)
 {
 	struct words words[ROOM + 1];
 	begin_full(words, ROOM + 1);
-	run(0, &words[0]);
-	run(0, &words[ROOM]); /* in the place of the second */
+	run_increment(0, &words[0]);
+	run_increment(0, &words[ROOM]); /* in the place of the second */
 	cr_assert(eq(u64, spilled(0).spills, 1));
-	run(0, &words[0]);
-	run(0, &words[2]);
-	run(0, &words[3]);
-	run(0, &words[ROOM]);
+	run_increment(0, &words[0]);
+	run_increment(0, &words[2]);
+	run_increment(0, &words[3]);
+	run_increment(0, &words[ROOM]);
 	cr_assert(eq(u64, spilled(0).returns, 0), "they were where they had been");
-	run(0, &words[1]);
+	run_increment(0, &words[1]);
 	cr_assert(eq(u64, spilled(0).returns, 1));
-	expect(&words[1], 1002);
+	expect_counted(&words[1], 1002);
 	drop(words, ROOM + 1);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* Commands that do not end keep their memory; what needs room waits, what needs none goes on. */
@@ -235,14 +230,14 @@ Test(spill, TG15_nothing_in_flight_is_spilled_and_others_go_on)
 	begin_full(words, ROOM + 2);
 	fake_device_gate_close(0);
 	for (uint32_t i = 0; i < ROOM; i++)
-		(void)increment(0, &words[i], &held[i]);
+		(void)increment_words(0, &words[i], &held[i]);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 3 * ROOM, HARNESS_TIMEOUT_NS));
-	(void)increment(0, &words[ROOM], &waits);
-	(void)increment(0, &words[ROOM], &behind);
-	(void)increment(1, &words[ROOM + 1], &elsewhere);
+	(void)increment_words(0, &words[ROOM], &waits);
+	(void)increment_words(0, &words[ROOM], &behind);
+	(void)increment_words(1, &words[ROOM + 1], &elsewhere);
 	expect_status(&elsewhere, STATUS_SUCCESS);
-	give();
+	run_idle_turns();
 	cr_expect(not(waits.done));
 	cr_expect(eq(u64, spilled(0).spills, 0));
 	fake_device_gate_open(0);
@@ -251,39 +246,39 @@ Test(spill, TG15_nothing_in_flight_is_spilled_and_others_go_on)
 	for (uint32_t i = 0; i < ROOM; i++)
 		expect_status(&held[i], STATUS_SUCCESS);
 	for (uint32_t i = 0; i < ROOM; i++)
-		expect(&words[i], i * 1000 + 2);
-	expect(&words[ROOM], ROOM * 1000 + 2);
+		expect_counted(&words[i], i * 1000 + 2);
+	expect_counted(&words[ROOM], ROOM * 1000 + 2);
 	drop(words, ROOM + 2);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(spill, TG15_what_is_larger_than_the_device_fails_and_nothing_is_lost)
 {
 	struct words words[2], large;
 	struct probe probe;
-	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
-	make(words, 2);
+	begin_spill(ROOM, 0, &(struct scheduler_config){.processors = 2});
+	make_words(words, 2);
 	harness_words(&h, &large, (ROOM + 1) * WORDS, true, 7);
-	run(0, &words[0]);
-	run(0, &words[1]);
-	(void)increment(0, &large, &probe);
+	run_increment(0, &words[0]);
+	run_increment(0, &words[1]);
+	(void)increment_words(0, &large, &probe);
 	expect_status(&probe, STATUS_MEMORY_ALLOCATION);
 	cr_expect(strstr(probe.fault.text, "no memory of") != NULL, "%s", probe.fault.text);
 	cr_expect(eq(u64, spilled(0).spills, 0), "it would have been in vain");
-	run(0, &words[0]);
-	expect(&words[0], 2);
-	expect(&words[1], 1001);
+	run_increment(0, &words[0]);
+	expect_counted(&words[0], 2);
+	expect_counted(&words[1], 1001);
 	drop(words, 2);
 	drop(&large, 1);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(spill, TG15_a_group_of_several_buffers_that_does_not_fit_fails)
 {
 	struct words words[ROOM];
 	struct probe probe;
-	begin(ROOM - 1, 0, &(struct scheduler_config){.processors = 2});
-	make(words, ROOM);
+	begin_spill(ROOM - 1, 0, &(struct scheduler_config){.processors = 2});
+	make_words(words, ROOM);
 	struct use uses[ROOM];
 	for (uint32_t i = 0; i < ROOM; i++)
 		uses[i] = (struct use){.words = &words[i],
@@ -296,35 +291,35 @@ Test(spill, TG15_a_group_of_several_buffers_that_does_not_fit_fails)
 	expect_status(&probe, STATUS_MEMORY_ALLOCATION);
 	struct words other;
 	harness_words(&h, &other, WORDS, true, 3);
-	run(0, &other);
-	expect(&other, 4);
+	run_increment(0, &other);
+	expect_counted(&other, 4);
 	drop(words, ROOM);
 	drop(&other, 1);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(spill, TG15_without_host_memory_it_fails_and_nothing_is_lost)
 {
 	struct words words[ROOM + 2];
 	struct probe probe;
-	begin(ROOM, 0, &(struct scheduler_config){.processors = 2, .spill_bytes = PAGE});
-	make(words, ROOM + 2);
+	begin_spill(ROOM, 0, &(struct scheduler_config){.processors = 2, .spill_bytes = PAGE});
+	make_words(words, ROOM + 2);
 	for (uint32_t i = 0; i < ROOM + 1; i++)
-		run(0, &words[i]);
-	(void)increment(0, &words[ROOM + 1], &probe);
+		run_increment(0, &words[i]);
+	(void)increment_words(0, &words[ROOM + 1], &probe);
 	expect_status(&probe, STATUS_MEMORY_ALLOCATION);
 	cr_expect(strstr(probe.fault.text, "the host has no room to spill to") != NULL, "%s",
 		  probe.fault.text);
 	for (uint32_t i = 1; i < ROOM + 1; i++)
-		expect(&words[i], i * 1000 + 1);
+		expect_counted(&words[i], i * 1000 + 1);
 	/* Whoever goes makes room for what is away. */
 	harness_words_free(&h, &words[ROOM]);
-	expect(&words[0], 1);
-	run(0, &words[0]);
-	expect(&words[0], 2);
+	expect_counted(&words[0], 1);
+	run_increment(0, &words[0]);
+	expect_counted(&words[0], 2);
 	drop(words, ROOM);
 	drop(&words[ROOM + 1], 1);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(spill, TG15_what_others_may_see_is_never_spilled)
@@ -332,38 +327,38 @@ Test(spill, TG15_what_others_may_see_is_never_spilled)
 	struct words shared[ROOM], other;
 	struct probe probe;
 	/* Exported memory comes in granules here as elsewhere; it is counted by its size. */
-	begin(ROOM, BACKEND_FEATURE_EXPORT_VMM, &(struct scheduler_config){.processors = 2});
+	begin_spill(ROOM, BACKEND_FEATURE_EXPORT_VMM, &(struct scheduler_config){.processors = 2});
 	for (uint32_t i = 0; i < ROOM; i++)
 		harness_words_shared(&h, &shared[i], WORDS, true, i * 1000, 0, BACKEND_EXPORT_VMM);
 	harness_words(&h, &other, WORDS, true, 0);
 	for (uint32_t i = 0; i < ROOM; i++)
-		run(0, &shared[i]);
-	(void)increment(0, &other, &probe);
+		run_increment(0, &shared[i]);
+	(void)increment_words(0, &other, &probe);
 	expect_status(&probe, STATUS_MEMORY_ALLOCATION);
 	cr_expect(eq(u64, spilled(0).spills, 0));
 	for (uint32_t i = 0; i < ROOM; i++)
-		expect(&shared[i], i * 1000 + 1);
+		expect_counted(&shared[i], i * 1000 + 1);
 	drop(shared, ROOM);
 	drop(&other, 1);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* ... but others make room for it. */
 Test(spill, TG15_memory_that_is_to_be_exported_gets_room)
 {
 	struct words words[ROOM], shared;
-	begin(ROOM, BACKEND_FEATURE_EXPORT_VMM, &(struct scheduler_config){.processors = 2});
-	make(words, ROOM);
+	begin_spill(ROOM, BACKEND_FEATURE_EXPORT_VMM, &(struct scheduler_config){.processors = 2});
+	make_words(words, ROOM);
 	for (uint32_t i = 0; i < ROOM; i++)
-		run(0, &words[i]);
+		run_increment(0, &words[i]);
 	harness_words_shared(&h, &shared, WORDS, true, 5, 0, BACKEND_EXPORT_VMM);
-	run(0, &shared);
-	expect(&shared, 6);
+	run_increment(0, &shared);
+	expect_counted(&shared, 6);
 	for (uint32_t i = 0; i < ROOM; i++)
-		expect(&words[i], i * 1000 + 1);
+		expect_counted(&words[i], i * 1000 + 1);
 	drop(words, ROOM);
 	drop(&shared, 1);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(spill, TG15_unless_asked_for_what_finds_no_room_fails)
@@ -374,15 +369,15 @@ Test(spill, TG15_unless_asked_for_what_finds_no_room_fails)
 	fake_device_options(0,
 			    (struct fake_device_options){.memory_bytes = (uint64_t)ROOM * BYTES});
 	harness_start_with(&h, 1, &(struct scheduler_config){.processors = 2});
-	make(words, ROOM + 1);
+	make_words(words, ROOM + 1);
 	for (uint32_t i = 0; i < ROOM; i++)
-		run(0, &words[i]);
-	(void)increment(0, &words[ROOM], &probe);
+		run_increment(0, &words[i]);
+	(void)increment_words(0, &words[ROOM], &probe);
 	expect_status(&probe, STATUS_MEMORY_ALLOCATION);
 	for (uint32_t i = 0; i < ROOM; i++)
-		expect(&words[i], i * 1000 + 1);
+		expect_counted(&words[i], i * 1000 + 1);
 	drop(words, ROOM + 1);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* A buffer is released while its memory is on the way out, and so is one that is away. */
@@ -392,12 +387,12 @@ Test(spill, TG15_buffers_end_wherever_their_memory_is)
 	struct probe waits[2];
 	begin_full(words, ROOM + 2);
 	fake_device_gate_close(0);
-	(void)increment(0, &words[ROOM], &waits[0]);
+	(void)increment_words(0, &words[ROOM], &waits[0]);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 2 * ROOM + 1, HARNESS_TIMEOUT_NS), "the copy of the first");
 	sched_buffer_release(words[0].buffer);
-	(void)increment(0, &words[ROOM + 1], &waits[1]);
-	give();
+	(void)increment_words(0, &words[ROOM + 1], &waits[1]);
+	run_idle_turns();
 	fake_device_gate_open(0);
 	expect_status(&waits[0], STATUS_SUCCESS);
 	expect_status(&waits[1], STATUS_SUCCESS);
@@ -407,7 +402,7 @@ Test(spill, TG15_buffers_end_wherever_their_memory_is)
 	drop(&words[1], ROOM + 1);
 	cr_assert(harness_settle(&h));
 	cr_assert(eq(u64, spilled(0).away_bytes, 0));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(spill, TG15_M10_a_device_that_is_lost_ends_those_who_wait_for_room)
@@ -416,36 +411,36 @@ Test(spill, TG15_M10_a_device_that_is_lost_ends_those_who_wait_for_room)
 	struct probe held, waits, lost;
 	begin_full(words, ROOM + 1);
 	fake_device_gate_close(0);
-	(void)increment(0, &words[0], &held);
-	(void)increment(0, &words[ROOM], &waits);
+	(void)increment_words(0, &words[0], &held);
+	(void)increment_words(0, &words[ROOM], &waits);
 	scheduler_flush(h.scheduler);
 	(void)harness_launch(&h, &(struct launch){.device = 0, .kernel = "lose_device", .items = 1},
 			     &lost);
-	give();
+	run_idle_turns();
 	fake_device_gate_open(0);
 	cr_assert(harness_wait(&h, &lost));
 	cr_assert(harness_wait(&h, &held));
 	cr_assert(harness_wait(&h, &waits));
 	cr_expect(ne(i32, lost.fault.status, STATUS_SUCCESS));
 	drop(words, ROOM + 1);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* What is away is not copied from one device to another in one step. */
 Test(spill, TG15_contents_that_are_spilled_reach_another_device)
 {
 	struct words words[2 * ROOM];
-	begin(ROOM, BACKEND_FEATURE_PEER, &(struct scheduler_config){.processors = 2});
-	make(words, 2 * ROOM);
+	begin_spill(ROOM, BACKEND_FEATURE_PEER, &(struct scheduler_config){.processors = 2});
+	make_words(words, 2 * ROOM);
 	for (uint32_t i = 0; i < 2 * ROOM; i++)
-		run(0, &words[i]);
+		run_increment(0, &words[i]);
 	for (uint32_t i = 0; i < 2 * ROOM; i++)
-		run(1, &words[i]);
+		run_increment(1, &words[i]);
 	for (uint32_t i = 0; i < 2 * ROOM; i++)
-		expect(&words[i], i * 1000 + 2);
+		expect_counted(&words[i], i * 1000 + 2);
 	cr_expect(gt(u64, spilled(0).spills, 0));
 	drop(words, 2 * ROOM);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* One session goes over its part again and again; the other's memory stays. */
@@ -454,33 +449,33 @@ Test(spill, TG15_who_keeps_to_its_part_is_not_pushed_out)
 	enum { MANY = 3 * ROOM };
 	struct words modest, greedy[MANY];
 	struct sched_account *accounts[2];
-	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
+	begin_spill(ROOM, 0, &(struct scheduler_config){.processors = 2});
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &accounts[0])));
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &accounts[1])));
 	harness_words(&h, &modest, WORDS, true, 50);
 	sched_buffer_charge(modest.buffer, accounts[0]);
 	h.account = accounts[0];
-	run(0, &modest);
-	make(greedy, MANY);
+	run_increment(0, &modest);
+	make_words(greedy, MANY);
 	h.account = accounts[1];
 	for (uint32_t i = 0; i < MANY; i++)
 		sched_buffer_charge(greedy[i].buffer, accounts[1]);
 	for (uint32_t round = 0; round < 3; round++)
 		for (uint32_t i = 0; i < MANY; i++)
-			run(0, &greedy[i]);
+			run_increment(0, &greedy[i]);
 	struct scheduler_spill before = spilled(0);
 	cr_assert(gt(u64, before.spills, 0));
 	h.account = accounts[0];
-	run(0, &modest);
+	run_increment(0, &modest);
 	cr_expect(eq(u64, spilled(0).returns, before.returns), "it was there all the time");
-	expect(&modest, 52);
+	expect_counted(&modest, 52);
 	h.account = NULL;
 	drop(&modest, 1);
 	drop(greedy, MANY);
 	cr_assert(harness_settle(&h));
 	accounts[0] = sched_account_drop(accounts[0]);
 	accounts[1] = sched_account_drop(accounts[1]);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* One that wants all of the host's part gets half of it; what it holds already may come and go as
@@ -492,20 +487,21 @@ Test(spill, TG15_one_session_does_not_fill_what_the_host_has_for_all)
 	struct sched_account *accounts[2];
 	struct probe probe = {.done = false};
 	uint32_t good = 0;
-	begin(ROOM, 0, &(struct scheduler_config){.processors = 2, .spill_bytes = PAGES * PAGE});
+	begin_spill(ROOM, 0,
+		    &(struct scheduler_config){.processors = 2, .spill_bytes = PAGES * PAGE});
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &accounts[0])));
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &accounts[1])));
-	make(modest, 3);
-	make(greedy, MANY);
+	make_words(modest, 3);
+	make_words(greedy, MANY);
 	for (uint32_t i = 0; i < 3; i++)
 		sched_buffer_charge(modest[i].buffer, accounts[0]);
 	for (uint32_t i = 0; i < MANY; i++)
 		sched_buffer_charge(greedy[i].buffer, accounts[1]);
 	h.account = accounts[0];
-	run(0, &modest[0]);
+	run_increment(0, &modest[0]);
 	h.account = accounts[1];
 	for (; good < MANY; good++) {
-		(void)increment(0, &greedy[good], &probe);
+		(void)increment_words(0, &greedy[good], &probe);
 		cr_assert(harness_wait(&h, &probe));
 		if (probe.fault.status != STATUS_SUCCESS)
 			break;
@@ -513,21 +509,21 @@ Test(spill, TG15_one_session_does_not_fill_what_the_host_has_for_all)
 	cr_expect(eq(i32, probe.fault.status, STATUS_MEMORY_ALLOCATION));
 	cr_expect(eq(u32, good, ROOM - 1 + PAGES / 2));
 	for (uint32_t i = 0; i < good; i++)
-		run(0, &greedy[i]);
+		run_increment(0, &greedy[i]);
 	h.account = accounts[0];
 	for (uint32_t i = 1; i < 3; i++)
-		run(0, &modest[i]);
+		run_increment(0, &modest[i]);
 	h.account = NULL;
 	for (uint32_t i = 0; i < 3; i++)
-		expect(&modest[i], i * 1000 + 1);
+		expect_counted(&modest[i], i * 1000 + 1);
 	for (uint32_t i = 0; i < good; i++)
-		expect(&greedy[i], i * 1000 + 2);
+		expect_counted(&greedy[i], i * 1000 + 2);
 	drop(modest, 3);
 	drop(greedy, MANY);
 	cr_assert(harness_settle(&h));
 	accounts[0] = sched_account_drop(accounts[0]);
 	accounts[1] = sched_account_drop(accounts[1]);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* Who has ended is nobody's other: what went for its sake leaves all of the rest to who is alone.
@@ -539,12 +535,13 @@ Test(spill, TG15_who_has_ended_keeps_nothing_of_what_the_host_has_from_others)
 	struct sched_account *accounts[2];
 	struct probe probe = {.done = false};
 	uint32_t good = 0;
-	begin(ROOM, 0, &(struct scheduler_config){.processors = 2, .spill_bytes = PAGES * PAGE});
+	begin_spill(ROOM, 0,
+		    &(struct scheduler_config){.processors = 2, .spill_bytes = PAGES * PAGE});
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &accounts[0])));
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &accounts[1])));
-	make(first, ROOM);
-	make(dead, ROOM);
-	make(more, 2 * ROOM);
+	make_words(first, ROOM);
+	make_words(dead, ROOM);
+	make_words(more, 2 * ROOM);
 	for (uint32_t i = 0; i < ROOM; i++) {
 		sched_buffer_charge(first[i].buffer, accounts[0]);
 		sched_buffer_charge(dead[i].buffer, accounts[1]);
@@ -553,17 +550,17 @@ Test(spill, TG15_who_has_ended_keeps_nothing_of_what_the_host_has_from_others)
 		sched_buffer_charge(more[i].buffer, accounts[0]);
 	h.account = accounts[0];
 	for (uint32_t i = 0; i < ROOM; i++)
-		run(0, &first[i]);
+		run_increment(0, &first[i]);
 	h.account = accounts[1];
 	for (uint32_t i = 0; i < ROOM; i++)
-		run(0, &dead[i]);
+		run_increment(0, &dead[i]);
 	h.account = NULL;
 	drop(dead, ROOM);
 	cr_assert(harness_settle(&h));
 	accounts[1] = sched_account_drop(accounts[1]);
 	h.account = accounts[0];
 	for (; good < 2 * ROOM; good++) {
-		(void)increment(0, &more[good], &probe);
+		(void)increment_words(0, &more[good], &probe);
 		cr_assert(harness_wait(&h, &probe));
 		if (probe.fault.status != STATUS_SUCCESS)
 			break;
@@ -574,7 +571,7 @@ Test(spill, TG15_who_has_ended_keeps_nothing_of_what_the_host_has_from_others)
 	drop(more, 2 * ROOM);
 	cr_assert(harness_settle(&h));
 	accounts[0] = sched_account_drop(accounts[0]);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(spill, TG15_a_copy_that_fails_loses_nothing)
@@ -584,20 +581,20 @@ Test(spill, TG15_a_copy_that_fails_loses_nothing)
 	begin_full(words, ROOM + 1);
 	/* The first one does not go; the next does. */
 	cr_assert(zero(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_RUNTIME, false, "no copy")));
-	(void)increment(0, &words[ROOM], &probe);
+	(void)increment_words(0, &words[ROOM], &probe);
 	expect_status(&probe, STATUS_SUCCESS);
 	cr_assert(eq(u64, spilled(0).spills, 1));
 	/* The way out of another, then the way back, which fails. */
 	cr_assert(zero(int,
 		       fake_fail(FAKE_COMPLETION, 0, 1, 1, STATUS_RUNTIME, false, "no way back")));
-	(void)increment(0, &words[1], &probe);
+	(void)increment_words(0, &words[1], &probe);
 	expect_status(&probe, STATUS_RUNTIME);
 	cr_expect(strstr(probe.fault.text, "no way back") != NULL, "%s", probe.fault.text);
 	for (uint32_t i = 0; i < ROOM; i += i == 0 ? 2 : 1)
-		expect(&words[i], i * 1000 + 1);
-	expect(&words[ROOM], ROOM * 1000 + 1);
+		expect_counted(&words[i], i * 1000 + 1);
+	expect_counted(&words[ROOM], ROOM * 1000 + 1);
 	drop(words, ROOM + 1);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 static void make_image(struct words *image)
@@ -636,14 +633,14 @@ static void fill_image(struct words *image, uint32_t value)
 Test(spill, TG15_images_go_and_come_back)
 {
 	struct words images[2], words[ROOM];
-	begin(ROOM, BACKEND_FEATURE_IMAGE, &(struct scheduler_config){.processors = 2});
-	make(words, ROOM);
+	begin_spill(ROOM, BACKEND_FEATURE_IMAGE, &(struct scheduler_config){.processors = 2});
+	make_words(words, ROOM);
 	for (uint32_t i = 0; i < 2; i++) {
 		make_image(&images[i]);
 		fill_image(&images[i], 0x11 * (i + 1));
 	}
 	for (uint32_t i = 0; i < ROOM; i++)
-		run(0, &words[i]);
+		run_increment(0, &words[i]);
 	cr_expect(gt(u64, spilled(0).spills, 0));
 	for (uint32_t i = 0; i < 2; i++) {
 		struct probe probe;
@@ -655,7 +652,7 @@ Test(spill, TG15_images_go_and_come_back)
 	}
 	drop(images, 2);
 	drop(words, ROOM);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 static struct sched_graph *make_graph(struct words *words, struct probe *built)
@@ -705,32 +702,32 @@ Test(spill, TG15_what_a_graph_names_stays)
 {
 	struct words words[ROOM + 1];
 	struct probe built;
-	begin(ROOM, BACKEND_FEATURE_GRAPH, &(struct scheduler_config){.processors = 2});
-	make(words, ROOM + 1);
+	begin_spill(ROOM, BACKEND_FEATURE_GRAPH, &(struct scheduler_config){.processors = 2});
+	make_words(words, ROOM + 1);
 	for (uint32_t i = 0; i < ROOM + 1; i++)
-		run(0, &words[i]);
+		run_increment(0, &words[i]);
 	struct sched_graph *graph = make_graph(&words[0], &built);
 	uint64_t returns = spilled(0).returns;
 	cr_assert(eq(u64, returns, 1));
 	for (uint32_t round = 0; round < 3; round++)
 		for (uint32_t i = 1; i < ROOM + 1; i++)
-			run(0, &words[i]);
+			run_increment(0, &words[i]);
 	returns = spilled(0).returns;
 	launch_graph(graph, &words[0]);
 	launch_graph(graph, &words[0]);
 	cr_expect(eq(u64, spilled(0).returns, returns));
-	expect(&words[0], 1 + 4);
+	expect_counted(&words[0], 1 + 4);
 	sched_graph_release(graph);
 	cr_assert(harness_settle(&h));
 	for (uint32_t i = 1; i < ROOM + 1; i++)
-		run(0, &words[i]);
-	run(0, &words[0]);
+		run_increment(0, &words[i]);
+	run_increment(0, &words[0]);
 	cr_expect(gt(u64, spilled(0).returns, returns), "it went as any other");
-	expect(&words[0], 1 + 5);
+	expect_counted(&words[0], 1 + 5);
 	for (uint32_t i = 1; i < ROOM + 1; i++)
-		expect(&words[i], i * 1000 + 5);
+		expect_counted(&words[i], i * 1000 + 5);
 	drop(words, ROOM + 1);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* A session's most is not about waiting for room: others keep it, and they would be let off. */
@@ -745,8 +742,8 @@ Test(spill, TG15_who_waits_for_room_does_not_run)
 	struct words words[ROOM + 1];
 	struct probe held[ROOM], waits;
 	struct scheduler_overdue overdue;
-	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
-	make(words, ROOM + 1);
+	begin_spill(ROOM, 0, &(struct scheduler_config){.processors = 2});
+	make_words(words, ROOM + 1);
 	hold_all(words, held);
 	struct task *task = write_all(&words[ROOM], ROOM + 1, 2, &waits);
 	wait_for_tries(ROOM + 1);
@@ -760,7 +757,7 @@ Test(spill, TG15_who_waits_for_room_does_not_run)
 	let_go(held);
 	expect_status(&waits, STATUS_SUCCESS);
 	drop(words, ROOM + 1);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* What a question is about lives until it is answered. */
@@ -768,8 +765,8 @@ Test(spill, TG15_a_buffer_ends_behind_a_question_that_waits_for_room)
 {
 	struct words words[ROOM + 1];
 	struct probe held[ROOM], asked = {.done = false}, other = {.done = false};
-	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
-	make(words, ROOM + 1);
+	begin_spill(ROOM, 0, &(struct scheduler_config){.processors = 2});
+	make_words(words, ROOM + 1);
 	hold_all(words, held);
 	cr_assert(eq(int, sched_native_get_memory(words[ROOM].buffer, h.devices[0], &asked), 1));
 	wait_for_tries(ROOM + 1);
@@ -777,7 +774,7 @@ Test(spill, TG15_a_buffer_ends_behind_a_question_that_waits_for_room)
 	/* Behind it on its way to the device and back. */
 	cr_assert(zero(int, sched_native_get(h.devices[0], BACKEND_NATIVE_DEVICE, &other)));
 	cr_assert(harness_wait(&h, &other));
-	give();
+	run_idle_turns();
 	cr_expect(not(asked.done));
 	cr_expect(not(words[ROOM].freed.done));
 	let_go(held);
@@ -785,7 +782,7 @@ Test(spill, TG15_a_buffer_ends_behind_a_question_that_waits_for_room)
 	cr_assert(harness_wait(&h, &words[ROOM].freed));
 	free(words[ROOM].host);
 	drop(words, ROOM);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* Nobody tells of a polled device's completions: it is asked. That alone is no reason to try again.
@@ -795,8 +792,8 @@ Test(spill, TG15_a_polled_device_tries_again_when_something_has_come_back)
 	struct words words[ROOM + 1];
 	struct probe held[ROOM], waits;
 	struct fake_counters counters;
-	begin(ROOM, BACKEND_FEATURE_POLLED, &(struct scheduler_config){.processors = 2});
-	make(words, ROOM + 1);
+	begin_spill(ROOM, BACKEND_FEATURE_POLLED, &(struct scheduler_config){.processors = 2});
+	make_words(words, ROOM + 1);
 	hold_all(words, held);
 	(void)write_all(&words[ROOM], ROOM + 1, 1, &waits);
 	wait_for_tries(ROOM + 1);
@@ -812,7 +809,7 @@ Test(spill, TG15_a_polled_device_tries_again_when_something_has_come_back)
 	let_go(held);
 	expect_status(&waits, STATUS_SUCCESS);
 	drop(words, ROOM + 1);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* Where a driver makes lanes only while nothing runs, it would be too late for one when the device
@@ -820,16 +817,16 @@ Test(spill, TG15_a_polled_device_tries_again_when_something_has_come_back)
 Test(spill, TG15_the_lanes_for_copies_are_there_before_the_device_is_full)
 {
 	struct words words[ROOM + 1];
-	begin(ROOM, 0, &(struct scheduler_config){.processors = 2, .lanes_per_device = 1});
-	make(words, ROOM + 1);
-	run(0, &words[0]);
+	begin_spill(ROOM, 0, &(struct scheduler_config){.processors = 2, .lanes_per_device = 1});
+	make_words(words, ROOM + 1);
+	run_increment(0, &words[0]);
 	cr_expect(eq(u64, calls(FAKE_LANE_CREATE), 3));
 	for (uint32_t i = 1; i < ROOM + 1; i++)
-		run(0, &words[i]);
+		run_increment(0, &words[i]);
 	cr_expect(gt(u64, spilled(0).spills, 0));
 	cr_expect(eq(u64, calls(FAKE_LANE_CREATE), 3));
 	drop(words, ROOM + 1);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* Each waits for so long, and then makes way for the next. */
@@ -837,8 +834,8 @@ Test(spill, TG15_a_wait_for_room_has_an_end)
 {
 	struct words words[ROOM + 3];
 	struct probe held[ROOM], waits[2], behind, after;
-	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
-	make(words, ROOM + 3);
+	begin_spill(ROOM, 0, &(struct scheduler_config){.processors = 2});
+	make_words(words, ROOM + 3);
 	hold_all(words, held);
 	struct task *task = write_all(&words[ROOM], ROOM + 1, 1, &waits[0]);
 	(void)write_all(&words[ROOM + 1], ROOM + 2, 1, &waits[1]);
@@ -847,17 +844,17 @@ Test(spill, TG15_a_wait_for_room_has_an_end)
 	while (task_running(task))
 		harness_turn(&h);
 	atomic_fetch_add(&its_time, SPILL_WAIT_MOST_NS - 1);
-	give();
+	run_idle_turns();
 	cr_assert(not(waits[0].done));
 	atomic_fetch_add(&its_time, 2);
 	expect_status(&waits[0], STATUS_MEMORY_ALLOCATION);
 	cr_expect(strstr(waits[0].fault.text, "no memory of") != NULL, "%s", waits[0].fault.text);
-	give();
+	run_idle_turns();
 	cr_assert(not(waits[1].done));
 	cr_assert(not(behind.done));
 	atomic_fetch_add(&its_time, SPILL_WAIT_MOST_NS + 1);
 	expect_status(&waits[1], STATUS_MEMORY_ALLOCATION);
-	give();
+	run_idle_turns();
 	cr_assert(not(behind.done));
 	/* It is its turn, and its time has only begun. */
 	let_go(held);
@@ -866,9 +863,9 @@ Test(spill, TG15_a_wait_for_room_has_an_end)
 	expect_status(&after, STATUS_SUCCESS);
 	for (uint32_t i = 0; i < ROOM + 3; i++)
 		if (i != ROOM + 1)
-			expect(&words[i], 0);
+			expect_counted(&words[i], 0);
 	drop(words, ROOM + 3);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(spill, TG15_M10_a_device_that_is_lost_when_a_copy_is_sent_is_lost)
@@ -882,7 +879,7 @@ Test(spill, TG15_M10_a_device_that_is_lost_when_a_copy_is_sent_is_lost)
 	expect_status(&probe, STATUS_DEVICE_LOST);
 	cr_expect(eq(u64, calls(FAKE_SUBMIT), before + 1), "it was tried with the next ones");
 	drop(words, ROOM + 1);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* What a change took out of a graph may end, and then the graph, of a device that was lost with
@@ -893,9 +890,9 @@ Test(spill, TG15_L13_M10_a_graph_ends_behind_what_it_named_before_a_change_that_
 	struct probe built = {.done = false}, probe;
 	struct sched_graph *graph;
 	struct sched_graph_node *changes = NULL;
-	begin(ROOM, BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE,
-	      &(struct scheduler_config){.processors = 2});
-	make(words, 2);
+	begin_spill(ROOM, BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE,
+		    &(struct scheduler_config){.processors = 2});
+	make_words(words, 2);
 	const struct task_argument argument = {.kind = BACKEND_ARGUMENT_GLOBAL};
 	struct task_requirement requirements[2];
 	for (uint32_t i = 0; i < 2; i++)
@@ -931,43 +928,44 @@ Test(spill, TG15_L13_M10_a_graph_ends_behind_what_it_named_before_a_change_that_
 	drop(&words[0], 1);
 	sched_graph_release(graph);
 	drop(&words[1], 1);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(spill, TG15_M10_what_is_on_its_way_back_is_not_away_any_more_when_the_device_is_lost)
 {
 	struct words words[ROOM + 1];
 	struct probe probe;
-	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
-	make(words, ROOM + 1);
+	begin_spill(ROOM, 0, &(struct scheduler_config){.processors = 2});
+	make_words(words, ROOM + 1);
 	for (uint32_t i = 0; i < ROOM + 1; i++)
-		run(0, &words[i]);
+		run_increment(0, &words[i]);
 	harness_words_free(&h, &words[ROOM]);
 	cr_assert(harness_settle(&h));
 	cr_assert(eq(u64, spilled(0).away_bytes, BYTES));
 	/* There is room: the copy back is the next that ends. */
 	cr_assert(zero(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_DEVICE_LOST, true, "gone")));
-	(void)increment(0, &words[0], &probe);
+	(void)increment_words(0, &words[0], &probe);
 	expect_status(&probe, STATUS_DEVICE_LOST);
 	drop(words, ROOM);
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u64, spilled(0).away_bytes, 0));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(spill, TG15_small_memory_is_not_worth_it)
 {
 	struct words words[ROOM + 1];
 	struct probe probe;
-	begin(ROOM, 0, &(struct scheduler_config){.processors = 2, .spill_least_bytes = BYTES + 1});
-	make(words, ROOM + 1);
+	begin_spill(ROOM, 0,
+		    &(struct scheduler_config){.processors = 2, .spill_least_bytes = BYTES + 1});
+	make_words(words, ROOM + 1);
 	for (uint32_t i = 0; i < ROOM; i++)
-		run(0, &words[i]);
+		run_increment(0, &words[i]);
 	(void)write_all(&words[ROOM], 1, 1, &probe);
 	expect_status(&probe, STATUS_MEMORY_ALLOCATION);
 	cr_expect(eq(u64, spilled(0).spills, 0));
 	drop(words, ROOM + 1);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* ---------------------------------- what a spill costs ---------------------------------- */
@@ -995,26 +993,26 @@ Test(spill, TG15_a_sweep_that_comes_again_asks_the_driver_for_no_memory)
 {
 	enum { COUNT = ROOM + 2 };
 	struct words words[COUNT];
-	begin(ROOM, PINS, &(struct scheduler_config){.processors = 2});
-	make(words, COUNT);
+	begin_spill(ROOM, PINS, &(struct scheduler_config){.processors = 2});
+	make_words(words, COUNT);
 	for (uint32_t round = 0; round < 2; round++)
 		for (uint32_t i = 0; i < COUNT; i++)
-			run(0, &words[i]);
+			run_increment(0, &words[i]);
 	wait_for_pinned(3); /* two are away, and one goes before another comes */
 	uint64_t made = calls(FAKE_MEMORY_CREATE), returns = spilled(0).returns;
 	for (uint32_t round = 0; round < 3; round++)
 		for (uint32_t i = 0; i < COUNT; i++)
-			run(0, &words[i]);
+			run_increment(0, &words[i]);
 	cr_expect(gt(u64, spilled(0).returns, returns));
 	cr_expect(eq(u64, calls(FAKE_MEMORY_CREATE), made));
 	cr_expect(eq(u64, pinned(), 3));
 	for (uint32_t i = 0; i < COUNT; i++)
-		expect(&words[i], i * 1000 + 5);
+		expect_counted(&words[i], i * 1000 + 5);
 	drop(words, COUNT);
 	/* Nobody needs it for a while. */
 	cr_assert(harness_settle(&h));
 	wait_for_pinned(0);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* Its copies are of parts of it, each with host memory of its own. */
@@ -1036,27 +1034,27 @@ Test(spill, TG15_large_memory_goes_in_pieces)
 		harness_words(&h, &words[i], LARGE_WORDS, true, i * 1000);
 	for (uint32_t round = 0; round < 2; round++)
 		for (uint32_t i = 0; i < COUNT; i++)
-			run(0, &words[i]);
+			run_increment(0, &words[i]);
 	cr_expect(gt(u64, spilled(0).returns, 0));
 	cr_expect(eq(u64, spilled(0).away_bytes, (uint64_t)LARGE_WORDS * 4));
 	uint64_t submitted = calls(FAKE_SUBMIT), returns = spilled(0).returns,
 		 spills = spilled(0).spills;
-	run(0, &words[0]);
+	run_increment(0, &words[0]);
 	cr_expect(eq(u64, spilled(0).returns, returns + 1));
 	cr_expect(eq(u64, calls(FAKE_SUBMIT),
 		     submitted + 1 + LARGE_PIECES * (spilled(0).spills - spills + 1)));
 	for (uint32_t i = 0; i < COUNT; i++)
-		expect(&words[i], i * 1000 + (i == 0 ? 3 : 2));
+		expect_counted(&words[i], i * 1000 + (i == 0 ? 3 : 2));
 	/* A part that fails is not without the others: what it was to save stays, and another goes.
 	 */
-	run(0, &words[1]);
-	run(0, &words[2]);
+	run_increment(0, &words[1]);
+	run_increment(0, &words[2]);
 	cr_assert(zero(int, fake_fail(FAKE_COMPLETION, 0, 1, 1, STATUS_RUNTIME, false, "no copy")));
-	run(0, &words[0]);
+	run_increment(0, &words[0]);
 	for (uint32_t i = 0; i < COUNT; i++)
-		expect(&words[i], i * 1000 + (i == 0 ? 4 : 3));
+		expect_counted(&words[i], i * 1000 + (i == 0 ? 4 : 3));
 	drop(words, COUNT);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* --------------------------------- one follows another ---------------------------------- */
@@ -1078,7 +1076,7 @@ static void begin_parts(struct words *words)
 	for (uint32_t i = 0; i < OF_PARTS; i++)
 		harness_words(&h, &words[i], (uint32_t)(bytes / sizeof(uint32_t)), true, i * 1000);
 	for (uint32_t i = 0; i < OF_PARTS; i++)
-		run(0, &words[i]);
+		run_increment(0, &words[i]);
 	cr_assert(eq(u64, spilled(0).away_bytes, bytes));
 }
 
@@ -1090,7 +1088,7 @@ Test(spill, TG15_what_comes_follows_what_goes_part_by_part)
 	begin_parts(words);
 	fake_delay(0, 3000000);
 	cr_assert(zero(int, fake_log_start(ENTRIES)));
-	run(0, &words[0]);
+	run_increment(0, &words[0]);
 	uint32_t count = fake_log_read(log, ENTRIES), ways[2] = {0}, early = 0;
 	fake_delay(0, 0);
 	/* Never more is in than out, and some before all is out. */
@@ -1104,9 +1102,9 @@ Test(spill, TG15_what_comes_follows_what_goes_part_by_part)
 	cr_expect(eq(u32, ways[1], PARTS));
 	cr_expect(gt(u32, early, 0));
 	for (uint32_t i = 0; i < OF_PARTS; i++)
-		expect(&words[i], i * 1000 + (i == 0 ? 2 : 1));
+		expect_counted(&words[i], i * 1000 + (i == 0 ? 2 : 1));
 	drop(words, OF_PARTS);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* Whichever of the parts it is: what goes stays, with all that was overwritten, or what comes has
@@ -1120,14 +1118,14 @@ Test(spill, TG15_a_part_that_fails_harms_nobody_else)
 		begin_parts(words);
 		cr_assert(zero(int, fake_fail(entries[skip % 2], 0, skip / 2, 1, STATUS_RUNTIME,
 					      false, "no copy")));
-		(void)increment(0, &words[0], &probe);
+		(void)increment_words(0, &words[0], &probe);
 		cr_assert(harness_wait(&h, &probe));
 		for (uint32_t i = probe.fault.status == STATUS_SUCCESS ? 0 : 1; i < OF_PARTS; i++)
-			expect(&words[i], i * 1000 + (i == 0 ? 2 : 1));
+			expect_counted(&words[i], i * 1000 + (i == 0 ? 2 : 1));
 		drop(words, OF_PARTS);
 		cr_assert(harness_settle(&h));
 		cr_expect(eq(u64, spilled(0).away_bytes, 0), "%u", skip);
-		finish();
+		harness_expect_stopped(&h);
 	}
 }
 
@@ -1140,12 +1138,12 @@ Test(spill, TG15_M10_a_device_may_be_lost_at_each_part)
 		begin_parts(words);
 		cr_assert(zero(int, fake_fail(entries[skip % 2], 0, skip / 2, 1, STATUS_DEVICE_LOST,
 					      true, "gone")));
-		(void)increment(0, &words[0], &probe);
+		(void)increment_words(0, &words[0], &probe);
 		expect_status(&probe, STATUS_DEVICE_LOST);
 		drop(words, OF_PARTS);
 		cr_assert(harness_settle(&h));
 		cr_expect(eq(u64, spilled(0).away_bytes, 0), "%u", skip);
-		finish();
+		harness_expect_stopped(&h);
 	}
 }
 
@@ -1157,23 +1155,23 @@ Test(spill, TG15_what_goes_may_end_while_another_comes_into_its_place)
 	begin_parts(words);
 	uint64_t submitted = calls(FAKE_SUBMIT);
 	fake_device_gate_close(0);
-	(void)increment(0, &words[0], &probe);
+	(void)increment_words(0, &words[0], &probe);
 	scheduler_flush(h.scheduler);
 	uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
 	while (calls(FAKE_SUBMIT) < submitted + PARTS && clock_now_ns() < deadline)
 		harness_turn(&h);
 	for (uint32_t i = 1; i < OF_PARTS; i++)
 		sched_buffer_release(words[i].buffer);
-	give();
+	run_idle_turns();
 	fake_device_gate_open(0);
 	expect_status(&probe, STATUS_SUCCESS);
 	for (uint32_t i = 1; i < OF_PARTS; i++) {
 		cr_assert(harness_wait(&h, &words[i].freed));
 		free(words[i].host);
 	}
-	expect(&words[0], 2);
+	expect_counted(&words[0], 2);
 	drop(words, 1);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* --------------------------------- what waits is known ---------------------------------- */
@@ -1198,16 +1196,16 @@ Test(spill, TG15_sweeps_move_little_more_than_what_has_no_room)
 {
 	enum { COUNT = 4 * ROOM, HAS = 3 * ROOM, SWEEPS = 20 };
 	struct words words[COUNT];
-	begin(HAS, 0, &(struct scheduler_config){.processors = 2});
-	make(words, COUNT);
+	begin_spill(HAS, 0, &(struct scheduler_config){.processors = 2});
+	make_words(words, COUNT);
 	(void)returns_of_sweeps(words, COUNT, 3);
 	uint64_t returns = returns_of_sweeps(words, COUNT, SWEEPS);
 	cr_expect(ge(u64, returns, SWEEPS * (COUNT - HAS)));
 	cr_expect(le(u64, returns, 2 * SWEEPS * (COUNT - HAS)));
 	for (uint32_t i = 0; i < COUNT; i++)
-		expect(&words[i], i * 1000 + SWEEPS + 3);
+		expect_counted(&words[i], i * 1000 + SWEEPS + 3);
 	drop(words, COUNT);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /*
@@ -1237,9 +1235,9 @@ static uint64_t sweep_over_more(bool is_back)
 		returns += returns_of_sweeps(is_back && i % 2 == 0 ? backwards : words, COUNT, 1);
 	fake_delay(0, 0);
 	for (uint32_t i = 0; i < COUNT; i++)
-		expect(&words[i], i * 1000 + SWEEPS + 3);
+		expect_counted(&words[i], i * 1000 + SWEEPS + 3);
 	drop(words, COUNT);
-	finish();
+	harness_expect_stopped(&h);
 	return returns;
 }
 
@@ -1278,8 +1276,8 @@ Test(spill, TG15_copies_go_both_ways_at_once_beside_kernels)
 	enum { COUNT = 4 * ROOM, HAS = 3 * ROOM, ENTRIES = 4096 };
 	static struct fake_log_entry log[ENTRIES];
 	struct words words[COUNT];
-	begin(HAS, BACKEND_FEATURE_COPY_LANES, &(struct scheduler_config){.processors = 2});
-	make(words, COUNT);
+	begin_spill(HAS, BACKEND_FEATURE_COPY_LANES, &(struct scheduler_config){.processors = 2});
+	make_words(words, COUNT);
 	(void)returns_of_sweeps(words, COUNT, 2);
 	/* So long that whatever may be under way at one time is. */
 	fake_delay(0, 3000000);
@@ -1291,9 +1289,9 @@ Test(spill, TG15_copies_go_both_ways_at_once_beside_kernels)
 	cr_expect(gt(u32, pairs(log, count, BACKEND_COMMAND_READ, BACKEND_COMMAND_LAUNCH), 0));
 	cr_expect(gt(u32, pairs(log, count, BACKEND_COMMAND_WRITE, BACKEND_COMMAND_LAUNCH), 0));
 	for (uint32_t i = 0; i < COUNT; i++)
-		expect(&words[i], i * 1000 + 5);
+		expect_counted(&words[i], i * 1000 + 5);
 	drop(words, COUNT);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* ----------------------------------- the order alone ------------------------------------ */

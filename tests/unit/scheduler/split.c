@@ -28,7 +28,7 @@ static struct fake_log_entry entries[LOG];
 
 static bool has_no_gates;
 
-static void setup_with(uint64_t slice_us, uint32_t features, uint32_t lanes)
+static void setup_split_with(uint64_t slice_us, uint32_t features, uint32_t lanes)
 {
 	struct scheduler_config config = {
 		.processors = 2, .clock_ns = fake_clock_now_ns, .slice_ns = slice_us * US};
@@ -52,16 +52,16 @@ static void setup_with(uint64_t slice_us, uint32_t features, uint32_t lanes)
 	cr_assert(zero(int, fake_log_start(LOG)));
 }
 
-static void setup(void)
+static void setup_split(void)
 {
-	setup_with(SLICE_US, 0, 4);
+	setup_split_with(SLICE_US, 0, 4);
 }
 
 TestSuite(split_plan, .timeout = 10);
-TestSuite(split, .timeout = 60, .init = setup);
+TestSuite(split, .timeout = 60, .init = setup_split);
 TestSuite(split_set_up, .timeout = 60);
 
-static void finish(void)
+static void finish_split(void)
 {
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
@@ -70,13 +70,6 @@ static void finish(void)
 	const char *left = harness_stop(&h);
 	fake_clock(0, 0);
 	cr_assert(left == NULL, "%s", left);
-}
-
-static struct scheduler_counters counters(void)
-{
-	struct scheduler_counters now;
-	scheduler_counters(h.scheduler, &now);
-	return now;
 }
 
 static struct task *submit_as(struct sched_account *session, const struct launch *launch,
@@ -180,12 +173,12 @@ Test(split_plan, parts_of_any_number_are_all_of_it_and_do_not_overlap)
 static uint32_t parts_when_known(const struct launch *launch)
 {
 	teach(launch);
-	uint64_t before = counters().split_parts;
+	uint64_t before = harness_counters(&h).split_parts;
 	(void)submit_as(batch, launch, &probes[0]);
 	cr_assert(harness_settle(&h));
 	cr_assert(eq(i32, probes[0].outcome.fault.status, STATUS_SUCCESS), "%s",
 		  probes[0].outcome.fault.text);
-	return (uint32_t)(counters().split_parts - before);
+	return (uint32_t)(harness_counters(&h).split_parts - before);
 }
 
 Test(split, F8_a_long_launch_of_the_class_best_effort_beside_another_session)
@@ -193,8 +186,8 @@ Test(split, F8_a_long_launch_of_the_class_best_effort_beside_another_session)
 	struct launch launch = long_launch(4900);
 	meet();
 	cr_expect(eq(u32, parts_when_known(&launch), 10));
-	cr_expect(eq(u64, counters().splits, 1));
-	finish();
+	cr_expect(eq(u64, harness_counters(&h).splits, 1));
+	finish_split();
 }
 
 Test(split, what_takes_no_longer_than_a_slice_is_sent_whole)
@@ -202,7 +195,7 @@ Test(split, what_takes_no_longer_than_a_slice_is_sent_whole)
 	struct launch launch = long_launch(SLICE_US / 2);
 	meet();
 	cr_expect(zero(u32, parts_when_known(&launch)));
-	finish();
+	finish_split();
 }
 
 Test(split, without_the_programs_word_nothing_is_split)
@@ -211,14 +204,14 @@ Test(split, without_the_programs_word_nothing_is_split)
 	launch.splittable = false;
 	meet();
 	cr_expect(zero(u32, parts_when_known(&launch)));
-	finish();
+	finish_split();
 }
 
 Test(split, who_is_alone_is_not_split)
 {
 	struct launch launch = long_launch(4900);
 	cr_expect(zero(u32, parts_when_known(&launch)));
-	finish();
+	finish_split();
 }
 
 Test(split, other_classes_are_not_split)
@@ -227,15 +220,15 @@ Test(split, other_classes_are_not_split)
 	meet();
 	cr_assert(zero(int, sched_account_rank(batch, FAIR_QUEUE_NORMAL, FAIR_QUEUE_WEIGHT)));
 	cr_expect(zero(u32, parts_when_known(&launch)));
-	finish();
+	finish_split();
 }
 
 Test(split, launches_with_properties_and_bursts_are_not_split)
 {
 	const struct backend_launch_properties clusters = {.cluster = {2, 1, 1}};
 	struct launch launch = long_launch(4900);
-	finish();
-	setup_with(SLICE_US, BACKEND_FEATURE_CLUSTER, 4);
+	finish_split();
+	setup_split_with(SLICE_US, BACKEND_FEATURE_CLUSTER, 4);
 	meet();
 	launch.properties = &clusters;
 	cr_expect(zero(u32, parts_when_known(&launch)));
@@ -243,16 +236,16 @@ Test(split, launches_with_properties_and_bursts_are_not_split)
 	launch.burst = 2;
 	launch.values = (const uint32_t[]){4900 * US};
 	cr_expect(zero(u32, parts_when_known(&launch)));
-	finish();
+	finish_split();
 }
 
 Test(split_set_up, a_slice_of_0_switches_it_off)
 {
 	struct launch launch = long_launch(4900);
-	setup_with(0, 0, 4);
+	setup_split_with(0, 0, 4);
 	meet();
 	cr_expect(zero(u32, parts_when_known(&launch)));
-	finish();
+	finish_split();
 }
 
 /* ----------------------- what comes in between, and what does not ----------------------- */
@@ -296,7 +289,7 @@ Test(split, F8_a_latency_sessions_command_begins_between_two_parts)
 	}
 	cr_expect(lt(u64, asked.order, probes[0].order));
 	harness_words_free(&h, &words);
-	finish();
+	finish_split();
 }
 
 /* What was behind the first part in its lane has gone when the second comes there. */
@@ -312,12 +305,12 @@ Test(split, F8_a_part_leaves_nothing_of_the_one_before_in_its_lane)
 	cr_assert(ne(ptr, task->lane_next, NULL), "something is behind it");
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
-	cr_assert(gt(u64, counters().split_parts, 1));
+	cr_assert(gt(u64, harness_counters(&h).split_parts, 1));
 	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++) {
 		cr_expect(eq(ptr, h.devices[0]->lanes[i].first, NULL), "lane %u", i);
 		cr_expect(eq(ptr, h.devices[0]->lanes[i].last, NULL), "lane %u", i);
 	}
-	finish();
+	finish_split();
 }
 
 /* Not sent behind a part either, on whatever lane. */
@@ -354,7 +347,7 @@ Test(split, what_depends_on_it_begins_after_its_last_part)
 	uint32_t noops = logged("noop", after, 32);
 	cr_expect(gt(u64, order_of(&after[noops - 1]), parts[before + 9].end_order - 1));
 	harness_words_free(&h, &words);
-	finish();
+	finish_split();
 }
 
 Test(split, what_comes_while_it_runs_waits_for_its_last_part)
@@ -388,7 +381,7 @@ Test(split, what_comes_while_it_runs_waits_for_its_last_part)
 	cr_assert(eq(u32, logged("increment_u32", after, 8), 1));
 	cr_expect(gt(u64, order_of(&after[0]), order_of(&parts[before + 9])));
 	harness_words_free(&h, &words);
-	finish();
+	finish_split();
 }
 
 /* Everybody else has gone: nothing is won by more parts. */
@@ -411,7 +404,7 @@ Test(split, the_rest_goes_in_one_when_nobody_else_is_there)
 	cr_assert(eq(u32, logged("take", parts, 32) - before, 2));
 	cr_expect(eq(u32, parts[before + 1].part.first, 1));
 	cr_expect(eq(u32, parts[before + 1].part.end, 10));
-	finish();
+	finish_split();
 }
 
 /* --------------------------------------- one task --------------------------------------- */
@@ -437,7 +430,7 @@ Test(split, H1_times_are_from_its_first_parts_start_to_its_last_ones_end)
 	cr_expect(ge(u64, outcome->device_ns, 4900 * US - 300 * US));
 	cr_expect(le(u64, outcome->device_ns, 4900 * US + 10 * US),
 		  "what ran in between is not charged to it");
-	finish();
+	finish_split();
 }
 
 static uint64_t most_ns;
@@ -461,16 +454,16 @@ Test(split, its_deadline_is_of_all_its_parts)
 	struct launch launch = long_launch(16 * 490);
 	meet();
 	teach(&launch);
-	uint64_t before = counters().split_parts;
+	uint64_t before = harness_counters(&h).split_parts;
 	launch.session = 7;
 	launch.group = 1;
 	(void)submit_as(batch, &launch, &probes[0]);
-	while (counters().split_parts < before + 3)
+	while (harness_counters(&h).split_parts < before + 3)
 		harness_turn(&h);
 	fake_device_gate_close(0);
 	for (uint32_t i = 0; i < 100; i++)
 		harness_turn(&h);
-	uint64_t parts = counters().split_parts - before;
+	uint64_t parts = harness_counters(&h).split_parts - before;
 	cr_assert(lt(u64, parts, 16), "some are left");
 	most_ns = (parts * 490 + 1000) * US;
 	cr_expect(not(is_overdue(1000 * MS)));
@@ -478,7 +471,7 @@ Test(split, its_deadline_is_of_all_its_parts)
 	cr_expect(is_overdue(1000 * MS + 1200 * US));
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
-	finish();
+	finish_split();
 }
 
 Test(split, it_is_one_command_in_the_account)
@@ -489,13 +482,13 @@ Test(split, it_is_one_command_in_the_account)
 	teach(&launch);
 	(void)submit_as(batch, &launch, &probes[0]);
 	cr_assert(harness_settle(&h));
-	cr_assert(eq(u64, counters().splits, 1));
+	cr_assert(eq(u64, harness_counters(&h).splits, 1));
 	cr_assert(sched_account_use(batch, 0, &use));
 	cr_expect(eq(u64, use.used->commands, 2));
 	cr_expect(zero(u64, use.used->failed));
 	cr_expect(ge(u64, use.used->device_ns, 9800 * US));
-	cr_expect(eq(u64, counters().tasks_done, counters().tasks_submitted));
-	finish();
+	cr_expect(eq(u64, harness_counters(&h).tasks_done, harness_counters(&h).tasks_submitted));
+	finish_split();
 }
 
 Test(split, M9_a_part_that_fails_is_the_last)
@@ -531,7 +524,7 @@ Test(split, M9_a_part_that_fails_is_the_last)
 	cr_assert(sched_account_use(batch, 0, &use));
 	cr_expect(eq(u64, use.used->failed, 1));
 	harness_words_free(&h, &words);
-	finish();
+	finish_split();
 }
 
 Test(split, M10_a_device_that_is_lost_between_two_parts_ends_it_once)
@@ -547,9 +540,9 @@ Test(split, M10_a_device_that_is_lost_between_two_parts_ends_it_once)
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u32, probes[0].calls, 1));
 	cr_expect(eq(i32, probes[0].outcome.fault.status, STATUS_DEVICE_LOST));
-	cr_expect(zero(u32, counters().tasks_open));
-	cr_expect(zero(u32, counters().fair_queue_waiting));
-	finish();
+	cr_expect(zero(u32, harness_counters(&h).tasks_open));
+	cr_expect(zero(u32, harness_counters(&h).fair_queue_waiting));
+	finish_split();
 }
 
 /* Nobody looks between two parts whether it has failed, but it itself. */
@@ -558,7 +551,7 @@ Test(split_set_up, M9_a_part_that_fails_is_the_last_where_there_are_no_gates)
 	struct launch launch = long_launch(4900);
 	struct fake_log_entry parts[32];
 	has_no_gates = true;
-	setup_with(SLICE_US, 0, 4);
+	setup_split_with(SLICE_US, 0, 4);
 	meet();
 	teach(&launch);
 	uint32_t before = logged("take", parts, 32);
@@ -569,7 +562,7 @@ Test(split_set_up, M9_a_part_that_fails_is_the_last_where_there_are_no_gates)
 	cr_expect(eq(u32, logged("take", parts, 32) - before, 4));
 	cr_expect(eq(u32, probes[0].calls, 1));
 	cr_expect(eq(i32, probes[0].outcome.fault.status, STATUS_KERNEL));
-	finish();
+	finish_split();
 }
 
 /* Its session is over; what was submitted runs to its end. */
@@ -584,8 +577,8 @@ Test(split, a_session_may_end_in_the_middle)
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(i32, probes[0].outcome.fault.status, STATUS_SUCCESS));
-	cr_expect(eq(u64, counters().split_parts, 10));
-	finish();
+	cr_expect(eq(u64, harness_counters(&h).split_parts, 10));
+	finish_split();
 }
 
 /* Also where kernels' ids are all that there is: every item once, each with its own. */
@@ -609,7 +602,7 @@ Test(split, E1_ids_are_those_of_the_whole_in_3_dimensions)
 		cr_assert(eq(u32, words.host[i], i));
 	host_access_release(probes[1].task);
 	cr_assert(harness_settle(&h));
-	cr_expect(ge(u64, counters().split_parts, 2));
+	cr_expect(ge(u64, harness_counters(&h).split_parts, 2));
 	harness_words_free(&h, &words);
-	finish();
+	finish_split();
 }

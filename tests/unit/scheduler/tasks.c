@@ -1,5 +1,6 @@
 /* Host tasks: held from their turn on until somebody says that they are over. */
 #include "scheduler/harness.h"
+#include "scheduler/harness_checks.h"
 
 #include "access_mode.h"
 #include "status.h"
@@ -12,18 +13,12 @@
 
 static struct harness h;
 
-static void setup(void)
+static void setup_tasks(void)
 {
 	harness_start(&h, 3);
 }
 
-TestSuite(sched_tasks, .timeout = 20, .init = setup);
-
-static void finish(void)
-{
-	const char *left = harness_stop(&h);
-	cr_assert(left == NULL, "%s", left);
-}
+TestSuite(sched_tasks, .timeout = 20, .init = setup_tasks);
 
 static struct task *host_task(struct words *words, uint32_t mode, struct task *after,
 			      struct probe *probe)
@@ -54,7 +49,7 @@ static void expect_held(const struct probe *probe)
 	cr_assert(task_running(probe->task));
 }
 
-static void turn(void)
+static void await_device_turn(void)
 {
 	struct probe probe;
 	struct launch launch = {.device = 2, .kernel = "noop"};
@@ -62,7 +57,8 @@ static void turn(void)
 	cr_assert(harness_wait(&h, &probe));
 }
 
-static struct task *fill(uint32_t device, struct words *words, uint32_t value, struct probe *probe)
+static struct task *fill_words(uint32_t device, struct words *words, uint32_t value,
+			       struct probe *probe)
 {
 	struct use use = {.words = words, .mode = ACCESS_MODE_READ_WRITE};
 	struct launch launch = {.device = device,
@@ -80,17 +76,17 @@ Test(sched_tasks, K1_K2_K4_it_has_the_data_on_the_host_and_holds_those_behind_it
 	struct probe writer, task, after, beside;
 	harness_words(&h, &x, 8, true, 0);
 	harness_words(&h, &y, 8, true, 0);
-	(void)fill(0, &x, 5, &writer);
+	(void)fill_words(0, &x, 5, &writer);
 	struct task *held = host_task(&x, ACCESS_MODE_READ_WRITE, NULL, &task);
-	(void)fill(2, &x, 9, &after);
+	(void)fill_words(2, &x, 9, &after);
 	expect_held(&task);
 	for (int i = 0; i < 8; i++)
 		cr_expect(eq(u32, x.host[i], 5),
 			  "the device's contents were not brought to the host");
 	/* What shares nothing with it goes on. */
-	(void)fill(0, &y, 1, &beside);
+	(void)fill_words(0, &y, 1, &beside);
 	cr_assert(harness_wait(&h, &beside));
-	turn();
+	await_device_turn();
 	cr_expect(not(after.done));
 	for (int i = 0; i < 8; i++)
 		x.host[i] = 6;
@@ -110,7 +106,7 @@ Test(sched_tasks, K1_K2_K4_it_has_the_data_on_the_host_and_holds_those_behind_it
 	host_access_release(access);
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &y);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(sched_tasks, K1_D6_readers_run_beside_it_and_host_accesses_keep_it_waiting)
@@ -127,7 +123,7 @@ Test(sched_tasks, K1_D6_readers_run_beside_it_and_host_accesses_keep_it_waiting)
 	struct task *host = harness_host(&h, &x, ACCESS_MODE_READ, &access);
 	cr_assert(harness_wait(&h, &access));
 	(void)host_task(&x, ACCESS_MODE_READ, NULL, &waiting);
-	turn();
+	await_device_turn();
 	cr_expect(not(waiting.done), "no group on the buffer runs while the host holds it");
 	host_access_release(host);
 	expect_held(&waiting);
@@ -135,7 +131,7 @@ Test(sched_tasks, K1_D6_readers_run_beside_it_and_host_accesses_keep_it_waiting)
 	host_task_end(held, NULL);
 	cr_assert(harness_settle(&h));
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(sched_tasks, K3_M9_its_failure_is_its_own_and_a_cause_for_others)
@@ -144,7 +140,7 @@ Test(sched_tasks, K3_M9_its_failure_is_its_own_and_a_cause_for_others)
 	struct probe task, after, named, ordered;
 	harness_words(&h, &x, 8, true, 0);
 	struct task *held = host_task(&x, ACCESS_MODE_READ_WRITE, NULL, &task);
-	(void)fill(0, &x, 1, &after);
+	(void)fill_words(0, &x, 1, &after);
 	struct task *behind = host_task(NULL, 0, held, &named);
 	expect_held(&task);
 	struct backend_fault fault = {.status = STATUS_ACCESSOR, .text = "it said so"};
@@ -166,7 +162,7 @@ Test(sched_tasks, K3_M9_its_failure_is_its_own_and_a_cause_for_others)
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(i32, ordered.outcome.fault.status, STATUS_DEPENDENCY_FAILED));
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* The dump shows it as held; asking changes nothing (B3). */
@@ -176,7 +172,7 @@ Test(sched_tasks, B3_a_held_one_is_seen_and_looking_changes_nothing)
 	struct probe task, after;
 	harness_words(&h, &x, 8, true, 0);
 	struct task *held = host_task(&x, ACCESS_MODE_WRITE, NULL, &task);
-	(void)fill(0, &x, 1, &after);
+	(void)fill_words(0, &x, 1, &after);
 	expect_held(&task);
 	char *first = scheduler_dump(h.scheduler);
 	cr_assert(ne(ptr, first, NULL));
@@ -194,7 +190,7 @@ Test(sched_tasks, B3_a_held_one_is_seen_and_looking_changes_nothing)
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(i32, after.outcome.fault.status, 0));
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 static void setup_features(void)
@@ -222,7 +218,7 @@ Test(sched_tasks_shared, K2_F10_shared_contents_are_home_before_it_is_over)
 	for (int i = 0; i < 8; i++)
 		x.host[i] = 12;
 	host_task_end(held, NULL);
-	turn();
+	await_device_turn();
 	cr_expect(eq(u32, task.calls, 1), "it is over, but its contents are not home");
 	fake_device_gate_open(1);
 	cr_assert(harness_settle(&h));
@@ -230,5 +226,5 @@ Test(sched_tasks_shared, K2_F10_shared_contents_are_home_before_it_is_over)
 	fake_counters(1, &after);
 	cr_expect(eq(u64, after.writes, before.writes + 1));
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }

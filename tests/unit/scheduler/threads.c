@@ -1,5 +1,6 @@
 /* The threads of a device: polled ones, loaders, lanes, host memory that is registered. */
 #include "scheduler/harness.h"
+#include "scheduler/harness_checks.h"
 
 #include "access_mode.h"
 #include "status.h"
@@ -37,27 +38,7 @@ TestSuite(lanes, .timeout = 20, .init = setup_polled);
 TestSuite(host_memory, .timeout = 20, .init = setup_polled);
 TestSuite(threads, .timeout = 20);
 
-static void finish(void)
-{
-	const char *left = harness_stop(&h);
-	cr_assert(left == NULL, "%s", left);
-}
-
-static void expect_good(const struct probe *probe)
-{
-	cr_assert(harness_wait(&h, probe));
-	cr_expect(eq(i32, probe->fault.status, 0), "%s", probe->fault.text);
-	cr_expect(eq(u32, probe->calls, 1));
-}
-
-static struct fake_counters counted(uint32_t device)
-{
-	struct fake_counters counters;
-	fake_counters(device, &counters);
-	return counters;
-}
-
-static void launch(uint32_t device, const char *kernel, struct probe *probe)
+static void launch_kernel(uint32_t device, const char *kernel, struct probe *probe)
 {
 	(void)harness_launch(&h, &(struct launch){.device = device, .kernel = kernel}, probe);
 }
@@ -76,25 +57,25 @@ static void poll_and_rest(void)
 	static struct probe probes[300];
 	struct probe held;
 	for (uint32_t i = 0; i < 300; i++)
-		launch(0, "noop", &probes[i]);
+		launch_kernel(0, "noop", &probes[i]);
 	(void)harness_hold(&h, 0, 1, NULL, 0, &held);
 	cr_assert(harness_wait(&h, &probes[299]));
 	cr_expect(not(held.done));
 	fake_gate_open(1);
 	cr_assert(harness_settle(&h));
 	for (uint32_t i = 0; i < 300; i++)
-		expect_good(&probes[i]);
-	expect_good(&held);
-	uint64_t asked = counted(0).progresses;
+		harness_expect_success(&h, &probes[i]);
+	harness_expect_success(&h, &held);
+	uint64_t asked = fake_counters_of(0).progresses;
 	cr_expect(gt(u64, asked, 0));
 	/* Far longer than the longest step: the other device does a thousand things one after the
 	 * other. */
 	for (uint32_t i = 0; i < 1000; i++) {
-		launch(1, "noop", &probes[0]);
+		launch_kernel(1, "noop", &probes[0]);
 		cr_assert(harness_wait(&h, &probes[0]));
 	}
-	cr_expect(eq(u64, counted(0).progresses, asked));
-	finish();
+	cr_expect(eq(u64, fake_counters_of(0).progresses, asked));
+	harness_expect_stopped(&h);
 }
 
 Test(polled, a_device_that_wakes_nobody_is_asked_while_something_is_in_flight)
@@ -116,23 +97,23 @@ Test(polled, mail_ends_a_rest_at_once)
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
 	/* The thread rests in steps by now; what comes is sent and told. */
 	for (uint32_t i = 0; i < 50; i++) {
-		launch(0, "noop", &later);
-		expect_good(&later);
+		launch_kernel(0, "noop", &later);
+		harness_expect_success(&h, &later);
 	}
 	fake_gate_open(1);
-	expect_good(&held);
-	finish();
+	harness_expect_success(&h, &held);
+	harness_expect_stopped(&h);
 }
 
 Test(polled, the_front_is_not_woken_while_it_is_awake)
 {
 	struct probe probe, warm;
-	launch(0, "noop", &warm);
-	expect_good(&warm);
+	launch_kernel(0, "noop", &warm);
+	harness_expect_success(&h, &warm);
 	scheduler_progress(h.scheduler);
 	scheduler_awake(h.scheduler);
 	uint32_t wakes = h.wakes;
-	launch(0, "noop", &probe);
+	launch_kernel(0, "noop", &probe);
 	scheduler_flush(h.scheduler);
 	while (!probe.done)
 		scheduler_progress(h.scheduler);
@@ -147,14 +128,14 @@ Test(polled, the_front_is_not_woken_while_it_is_awake)
 	cr_expect(scheduler_sleep(h.scheduler));
 	/* Asleep it is woken. */
 	wakes = h.wakes;
-	launch(0, "noop", &probe);
-	expect_good(&probe);
+	launch_kernel(0, "noop", &probe);
+	harness_expect_success(&h, &probe);
 	cr_expect(gt(u32, h.wakes, wakes));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* A second program on the device, with one kernel. */
-static struct sched_program *load(const char *text, struct probe *probe)
+static struct sched_program *load_second_program(const char *text, struct probe *probe)
 {
 	void *binary;
 	size_t bytes;
@@ -177,10 +158,10 @@ Test(loader, F11_launches_go_on_while_a_program_is_loaded)
 {
 	struct probe before, loaded, made, during, waits;
 	struct sched_kernel *kernel;
-	launch(0, "noop", &before);
-	expect_good(&before);
+	launch_kernel(0, "noop", &before);
+	harness_expect_success(&h, &before);
 	fake_load_gate_close(0);
-	struct sched_program *program = load("noop\n", &loaded);
+	struct sched_program *program = load_second_program("noop\n", &loaded);
 	made = (struct probe){.done = false};
 	cr_assert(eq(int, sched_kernel_create(h.scheduler, program, "noop", &made, &kernel), 0));
 	scheduler_flush(h.scheduler);
@@ -193,18 +174,18 @@ Test(loader, F11_launches_go_on_while_a_program_is_loaded)
 	request.launch.global[0] = 1;
 	(void)harness_submit(&h, &request, &waits);
 	for (uint32_t i = 0; i < 20; i++) {
-		launch(0, "noop", &during);
-		expect_good(&during);
+		launch_kernel(0, "noop", &during);
+		harness_expect_success(&h, &during);
 	}
 	cr_expect(not(loaded.done));
 	cr_expect(not(waits.done));
 	fake_load_gate_open(0);
-	expect_good(&waits);
-	expect_good(&made);
-	expect_good(&loaded);
+	harness_expect_success(&h, &waits);
+	harness_expect_success(&h, &made);
+	harness_expect_success(&h, &loaded);
 	sched_kernel_release(kernel);
 	sched_program_release(program);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(threads, F11_where_a_load_stops_everything_it_waits_and_launches_go_on)
@@ -214,22 +195,22 @@ Test(threads, F11_where_a_load_stops_everything_it_waits_and_launches_go_on)
 		     &(struct scheduler_config){.processors = 2});
 	make_kernel("hold");
 	make_kernel("noop");
-	uint64_t loads = counted(0).calls[FAKE_PROGRAM_LOAD];
+	uint64_t loads = fake_counters_of(0).calls[FAKE_PROGRAM_LOAD];
 	(void)harness_hold(&h, 0, 1, NULL, 0, &held);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
-	struct sched_program *program = load("noop\n", &loaded);
+	struct sched_program *program = load_second_program("noop\n", &loaded);
 	for (uint32_t i = 0; i < 200; i++) {
-		launch(0, "noop", &during);
-		expect_good(&during);
+		launch_kernel(0, "noop", &during);
+		harness_expect_success(&h, &during);
 	}
 	cr_expect(not(loaded.done));
-	cr_expect(eq(u64, counted(0).calls[FAKE_PROGRAM_LOAD], loads));
+	cr_expect(eq(u64, fake_counters_of(0).calls[FAKE_PROGRAM_LOAD], loads));
 	fake_gate_open(1);
-	expect_good(&loaded);
-	expect_good(&held);
+	harness_expect_success(&h, &loaded);
+	harness_expect_success(&h, &held);
 	sched_program_release(program);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(loader, M9_a_launch_that_waits_for_a_kernel_fails_with_it)
@@ -239,7 +220,7 @@ Test(loader, M9_a_launch_that_waits_for_a_kernel_fails_with_it)
 	struct words x;
 	harness_words(&h, &x, 4, true, 0);
 	fake_load_gate_close(0);
-	struct sched_program *program = load("noop\n", &loaded);
+	struct sched_program *program = load_second_program("noop\n", &loaded);
 	made = (struct probe){.done = false};
 	cr_assert(eq(int, sched_kernel_create(h.scheduler, program, "nothing", &made, &kernel), 0));
 	struct task_requirement requirement = {
@@ -268,7 +249,7 @@ Test(loader, M9_a_launch_that_waits_for_a_kernel_fails_with_it)
 	sched_kernel_release(kernel);
 	sched_program_release(program);
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(loader, occupancy_is_told)
@@ -279,13 +260,13 @@ Test(loader, occupancy_is_told)
 	cr_assert(eq(int, sched_kernel_occupancy(kernel, none, 0, &probes[0]), 0));
 	cr_assert(eq(int, sched_kernel_occupancy(kernel, some, 1024, &probes[1]), 0));
 	cr_assert(eq(int, sched_kernel_occupancy(kernel, many, 0, &probes[2]), 0));
-	expect_good(&probes[1]);
-	expect_good(&probes[0]);
+	harness_expect_success(&h, &probes[1]);
+	harness_expect_success(&h, &probes[0]);
 	cr_expect(eq(u32, probes[0].occupancy.suggested_group_size, 256));
 	cr_expect(eq(u32, probes[1].occupancy.groups_per_compute_unit, 16));
 	cr_assert(harness_wait(&h, &probes[2]));
 	cr_expect(eq(i32, probes[2].fault.status, STATUS_ND_RANGE));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(threads, occupancy_without_the_feature_says_so)
@@ -297,7 +278,7 @@ Test(threads, occupancy_without_the_feature_says_so)
 		eq(int, sched_kernel_occupancy(harness_kernel(&h, 0, "noop"), some, 0, &probe), 0));
 	cr_assert(harness_wait(&h, &probe));
 	cr_expect(eq(i32, probe.fault.status, STATUS_FEATURE_NOT_SUPPORTED));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* Everything that was done, by lane. */
@@ -342,7 +323,7 @@ Test(lanes, F1_an_in_order_queue_has_one_lane)
 	cr_expect(eq(u32, launches, 12));
 	for (uint32_t i = 0; i < 3; i++)
 		harness_words_free(&h, &x[i]);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* Both of one queue go behind each other; another queue's, whose home it is, too, goes where nobody
@@ -369,16 +350,16 @@ Test(lanes, F8_queues_that_share_a_home_do_not_wait_for_each_other)
 	(void)harness_launch(&h, &next, &follower);
 	struct launch third = {.kernel = "noop", .home_lane = 2, .shares_home = true};
 	(void)harness_launch(&h, &third, &other);
-	expect_good(&other);
+	harness_expect_success(&h, &other);
 	cr_expect(not(held.done));
 	fake_gate_open(gate);
-	expect_good(&held);
-	expect_good(&follower);
+	harness_expect_success(&h, &held);
+	harness_expect_success(&h, &follower);
 	cr_assert(eq(u32, read_log(log, 16), 3));
 	/* As they ended: the other one, the held one, its follower. */
 	cr_expect(ne(u32, log[0].lane, log[1].lane));
 	cr_expect(eq(u32, log[1].lane, log[2].lane));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(lanes, F3_a_thousand_queues_use_as_many_lanes_as_the_device_likes)
@@ -390,8 +371,8 @@ Test(lanes, F3_a_thousand_queues_use_as_many_lanes_as_the_device_likes)
 		(void)harness_launch(&h, &one, &probes[i]);
 	}
 	cr_assert(harness_settle(&h));
-	cr_expect(eq(u32, counted(0).lanes, 4));
-	finish();
+	cr_expect(eq(u32, fake_counters_of(0).lanes, 4));
+	harness_expect_stopped(&h);
 }
 
 Test(lanes, F2_independent_groups_without_a_home_run_side_by_side)
@@ -404,8 +385,8 @@ Test(lanes, F2_independent_groups_without_a_home_run_side_by_side)
 	cr_expect(fake_wait_started(0, 4, HARNESS_TIMEOUT_NS));
 	fake_gate_open(1);
 	for (uint32_t i = 0; i < 4; i++)
-		expect_good(&probes[i]);
-	finish();
+		harness_expect_success(&h, &probes[i]);
+	harness_expect_stopped(&h);
 }
 
 static enum backend_lane_kind lane_of(enum backend_command_kind kind)
@@ -429,14 +410,14 @@ Test(lanes, moves_run_on_lanes_for_copies)
 		.kernel = "increment_u32", .uses = &use, .use_count = 1, .home_lane = 1};
 	(void)harness_launch(&h, &one, &probe);
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &host);
-	expect_good(&host);
+	harness_expect_success(&h, &host);
 	cr_expect(eq(u32, x.host[3], 9));
 	host_access_release(access);
 	cr_expect(eq(int, (int)lane_of(BACKEND_COMMAND_WRITE), BACKEND_LANE_COPY_IN));
 	cr_expect(eq(int, (int)lane_of(BACKEND_COMMAND_READ), BACKEND_LANE_COPY_OUT));
 	cr_expect(eq(int, (int)lane_of(BACKEND_COMMAND_LAUNCH), BACKEND_LANE_COMPUTE));
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 static void copy_in(struct words *words, uint32_t *host, uint32_t home_lane, struct probe *probe)
@@ -468,14 +449,14 @@ Test(lanes, F1_a_transfer_of_an_in_order_queue_stays_on_its_lane)
 	harness_words(&h, &x, 16, false, 0);
 	cr_assert(eq(int, fake_log_start(64), 0));
 	copy_in(&x, host, scheduler_home_lane(h.devices[0]), &first);
-	expect_good(&first);
+	harness_expect_success(&h, &first);
 	cr_expect(eq(int, (int)lane_of(BACKEND_COMMAND_WRITE), BACKEND_LANE_COMPUTE));
 	cr_assert(eq(int, fake_log_start(64), 0));
 	copy_in(&x, host, 0, &second);
-	expect_good(&second);
+	harness_expect_success(&h, &second);
 	cr_expect(eq(int, (int)lane_of(BACKEND_COMMAND_WRITE), BACKEND_LANE_COPY_IN));
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(lanes, launch_properties_arrive)
@@ -487,14 +468,14 @@ Test(lanes, launch_properties_arrive)
 	cr_assert(eq(int, fake_log_start(8), 0));
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop", .properties = &properties},
 			     &probe);
-	expect_good(&probe);
+	harness_expect_success(&h, &probe);
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &plain);
-	expect_good(&plain);
+	harness_expect_success(&h, &plain);
 	cr_assert(eq(u32, read_log(log, 8), 2));
 	cr_expect(log[0].cooperative);
 	cr_expect(eq(u32, log[0].cluster[2], 4));
 	cr_expect(not(log[1].cooperative));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 /* The launch before on the lane, if that is one that it depends on, of its own session. */
@@ -530,7 +511,7 @@ Test(lanes, R5_a_launch_begins_early_behind_a_launch_of_its_session_alone)
 	scheduler_flush(h.scheduler);
 	fake_gate_open(1);
 	for (uint32_t i = 0; i < 6; i++)
-		expect_good(&probes[i]);
+		harness_expect_success(&h, &probes[i]);
 	h.account = NULL;
 	uint64_t behind = 0;
 	uint32_t count = read_log(log, 16), named = 0;
@@ -546,7 +527,7 @@ Test(lanes, R5_a_launch_begins_early_behind_a_launch_of_its_session_alone)
 	harness_words_free(&h, &x);
 	first = sched_account_drop(first);
 	other = sched_account_drop(other);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(threads, only_timed_groups_ask_for_exact_times)
@@ -557,9 +538,9 @@ Test(threads, only_timed_groups_ask_for_exact_times)
 	harness_start(&h, 1);
 	cr_assert(eq(int, fake_log_start(8), 0));
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop", .timed = true}, &timed);
-	expect_good(&timed);
+	harness_expect_success(&h, &timed);
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &other);
-	expect_good(&other);
+	harness_expect_success(&h, &other);
 	cr_assert(eq(u32, read_log(log, 8), 2));
 	cr_expect(log[0].timed);
 	cr_expect(not(log[1].timed));
@@ -567,7 +548,7 @@ Test(threads, only_timed_groups_ask_for_exact_times)
 	cr_expect(other.outcome.estimated);
 	/* For accounts they count. */
 	cr_expect(gt(u64, other.outcome.end_ns, 0));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 struct released {
@@ -581,7 +562,7 @@ static void release(void *owner)
 
 #define PAGE 4096u
 
-static struct sched_host *add(void *memory)
+static struct sched_host *register_page(void *memory)
 {
 	struct sched_host *host;
 	cr_assert(eq(int, scheduler_host_register(h.scheduler, memory, PAGE, &host), 0));
@@ -601,33 +582,32 @@ Test(host_memory, every_device_registers_it_and_transfers_find_it)
 	struct probe probe;
 	struct words x;
 	harness_words(&h, &x, PAGE / 4, true, 0);
-	struct sched_host *host = add(x.host);
+	struct sched_host *host = register_page(x.host);
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u32, registrations(), 3));
-	cr_expect(eq(u32, counted(FAKE_ANY_DEVICE).hosts, 3));
+	cr_expect(eq(u32, fake_counters_of(FAKE_ANY_DEVICE).hosts, 3));
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
 	(void)harness_launch(
 		&h, &(struct launch){.kernel = "increment_u32", .uses = &use, .use_count = 1},
 		&probe);
-	expect_good(&probe);
-	cr_expect(eq(u64, counted(0).registered_transfers, 1));
+	harness_expect_success(&h, &probe);
+	cr_expect(eq(u64, fake_counters_of(0).registered_transfers, 1));
 	scheduler_host_unregister(host, release, &released);
 	cr_expect(eq(u32, released.calls, 0));
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u32, released.calls, 1));
-	cr_expect(eq(u32, counted(FAKE_ANY_DEVICE).hosts, 0));
+	cr_expect(eq(u32, fake_counters_of(FAKE_ANY_DEVICE).hosts, 0));
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(host_memory, a_device_that_is_opened_later_registers_it_too)
 {
 	static _Alignas(PAGE) uint8_t memory[PAGE];
 	struct released released = {0};
-	const char *left = harness_stop(&h);
-	cr_assert(left == NULL, "%s", left);
+	harness_expect_stopped(&h);
 	harness_start(&h, 1);
-	struct sched_host *host = add(memory);
+	struct sched_host *host = register_page(memory);
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u32, registrations(), 1));
 	cr_assert(eq(int, scheduler_device(h.scheduler, 2, &h.devices[2]), 0));
@@ -636,7 +616,7 @@ Test(host_memory, a_device_that_is_opened_later_registers_it_too)
 	scheduler_host_unregister(host, release, &released);
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u32, released.calls, 1));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(host_memory, it_stays_until_a_registration_that_is_on_its_way_is_undone)
@@ -644,21 +624,21 @@ Test(host_memory, it_stays_until_a_registration_that_is_on_its_way_is_undone)
 	static _Alignas(PAGE) uint8_t memory[PAGE];
 	struct released released = {0};
 	fake_load_gate_close(1);
-	struct sched_host *host = add(memory);
+	struct sched_host *host = register_page(memory);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_loading(1, 1, HARNESS_TIMEOUT_NS));
 	scheduler_host_unregister(host, release, &released);
 	for (uint32_t i = 0; i < 10; i++) {
 		struct probe probe;
-		launch(0, "noop", &probe);
-		expect_good(&probe);
+		launch_kernel(0, "noop", &probe);
+		harness_expect_success(&h, &probe);
 	}
 	cr_expect(eq(u32, released.calls, 0));
 	fake_load_gate_open(1);
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u32, released.calls, 1));
-	cr_expect(eq(u32, counted(FAKE_ANY_DEVICE).hosts, 0));
-	finish();
+	cr_expect(eq(u32, fake_counters_of(FAKE_ANY_DEVICE).hosts, 0));
+	harness_expect_stopped(&h);
 }
 
 Test(host_memory, a_device_that_cannot_register_it_works_without)
@@ -671,20 +651,20 @@ Test(host_memory, a_device_that_cannot_register_it_works_without)
 		fake_fail(FAKE_HOST_REGISTER, 0, 0, 1, STATUS_MEMORY_ALLOCATION, false, "no pages"),
 		0));
 	harness_words(&h, &x, PAGE / 4, true, 0);
-	struct sched_host *host = add(x.host);
+	struct sched_host *host = register_page(x.host);
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u32, registrations(), 2));
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
 	(void)harness_launch(
 		&h, &(struct launch){.kernel = "increment_u32", .uses = &use, .use_count = 1},
 		&probe);
-	expect_good(&probe);
-	cr_expect(eq(u64, counted(0).registered_transfers, 0));
+	harness_expect_success(&h, &probe);
+	cr_expect(eq(u64, fake_counters_of(0).registered_transfers, 0));
 	scheduler_host_unregister(host, release, &released);
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u32, released.calls, 1));
 	harness_words_free(&h, &x);
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(threads, host_memory_that_nobody_registers_is_released_at_once)
@@ -692,12 +672,12 @@ Test(threads, host_memory_that_nobody_registers_is_released_at_once)
 	static _Alignas(PAGE) uint8_t memory[PAGE];
 	struct released released = {0};
 	harness_start(&h, 1);
-	struct sched_host *host = add(memory);
+	struct sched_host *host = register_page(memory);
 	scheduler_host_unregister(host, release, &released);
 	cr_expect(eq(u32, released.calls, 1));
 	scheduler_host_unregister(NULL, release, &released);
 	cr_expect(eq(u32, released.calls, 2));
-	finish();
+	harness_expect_stopped(&h);
 }
 
 Test(threads, host_memory_is_released_when_the_scheduler_is_freed)
@@ -705,11 +685,11 @@ Test(threads, host_memory_is_released_when_the_scheduler_is_freed)
 	static _Alignas(PAGE) uint8_t memory[PAGE];
 	struct released released = {0};
 	open_devices(FAKE_FEATURES_ALL, 0, &(struct scheduler_config){.processors = 2});
-	struct sched_host *host = add(memory);
+	struct sched_host *host = register_page(memory);
 	scheduler_host_unregister(host, release, &released);
 	h.scheduler = scheduler_free(h.scheduler);
 	cr_expect(eq(u32, released.calls, 1));
-	cr_expect(eq(u32, counted(FAKE_ANY_DEVICE).hosts, 0));
+	cr_expect(eq(u32, fake_counters_of(FAKE_ANY_DEVICE).hosts, 0));
 }
 
 Test(threads, options_reach_their_backend_only)
@@ -721,7 +701,7 @@ Test(threads, options_reach_their_backend_only)
 	const struct scheduler_device_info *devices;
 	uint32_t platform_count, device_count;
 	harness_start_with(&h, 1, &(struct scheduler_config){.backend_options = other});
-	finish();
+	harness_expect_stopped(&h);
 	harness_start_with(&h, 0, &(struct scheduler_config){.backend_options = mine});
 	cr_assert(eq(int,
 		     scheduler_discover(h.scheduler, &platforms, &platform_count, &devices,
@@ -730,5 +710,5 @@ Test(threads, options_reach_their_backend_only)
 	cr_expect(eq(u32, device_count, 0));
 	cr_assert(eq(u32, platform_count, 1));
 	cr_expect(strstr(platforms[0].facts->unavailable_reason, "x=1") != NULL);
-	finish();
+	harness_expect_stopped(&h);
 }

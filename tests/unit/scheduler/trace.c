@@ -22,7 +22,7 @@ static struct sched_account *first, *second;
 static struct probe probes[ROOM];
 static struct trace_record records[ROOM];
 
-static void setup(bool estimates)
+static void setup_trace(bool estimates)
 {
 	struct scheduler_config config = {
 		.processors = 2, .clock_ns = fake_clock_now_ns, .slice_ns = 500 * US};
@@ -44,7 +44,7 @@ static void setup(bool estimates)
 TestSuite(trace_ring, .timeout = 10);
 TestSuite(sched_trace, .timeout = 60);
 
-static void finish(void)
+static void finish_trace(void)
 {
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
@@ -70,7 +70,7 @@ static void submit_to(uint32_t device, struct sched_account *account, const char
 	h.account = NULL;
 }
 
-static void submit(struct sched_account *account, uint32_t us, struct probe *probe)
+static void submit_take(struct sched_account *account, uint32_t us, struct probe *probe)
 {
 	submit_to(0, account, "take", us, probe);
 	cr_assert(harness_settle(&h));
@@ -89,12 +89,12 @@ static void turn_until_sent(uint32_t count)
 	}
 }
 
-static uint32_t take(uint32_t most, struct scheduler_trace *facts_out)
+static uint32_t take_trace(uint32_t most, struct scheduler_trace *facts_out)
 {
 	return scheduler_trace_take(h.scheduler, records, most, facts_out);
 }
 
-static void begin(uint32_t room)
+static void begin_trace(uint32_t room)
 {
 	cr_assert(zero(int, scheduler_trace_begin(h.scheduler, BACKEND_KIND_FAKE, 0, room)));
 }
@@ -149,14 +149,14 @@ Test(trace_ring, they_come_out_in_order_wherever_they_lie)
 Test(sched_trace, a_group_is_noted_with_whose_it_was_when_it_came_and_what_it_took)
 {
 	struct scheduler_trace facts;
-	setup(false);
-	submit(first, 10, &probes[0]); /* there was no trace yet */
-	begin(ROOM);
+	setup_trace(false);
+	submit_take(first, 10, &probes[0]); /* there was no trace yet */
+	begin_trace(ROOM);
 	uint64_t before_ns = fake_clock_now_ns();
-	submit(first, 50, &probes[0]);
-	submit(second, 70, &probes[1]);
-	submit(first, 50, &probes[2]);
-	cr_assert(eq(u32, take(ROOM, &facts), 3));
+	submit_take(first, 50, &probes[0]);
+	submit_take(second, 70, &probes[1]);
+	submit_take(first, 50, &probes[2]);
+	cr_assert(eq(u32, take_trace(ROOM, &facts), 3));
 	cr_expect(eq(u64, facts.noted, 3));
 	cr_expect(eq(u32, facts.left, 0));
 	static const uint64_t sessions[] = {FIRST, SECOND, FIRST}, us[] = {50, 70, 50};
@@ -177,14 +177,14 @@ Test(sched_trace, a_group_is_noted_with_whose_it_was_when_it_came_and_what_it_to
 	cr_expect(ne(u64, records[0].shape, 0));
 	cr_expect(eq(u64, records[0].shape, records[2].shape));
 	cr_expect(ne(u64, records[0].shape, records[1].shape));
-	finish();
+	finish_trace();
 }
 
 Test(sched_trace, only_what_took_that_devices_time_for_somebody_is_noted)
 {
 	struct scheduler_trace facts;
-	setup(false);
-	begin(ROOM);
+	setup_trace(false);
+	begin_trace(ROOM);
 	submit_to(1, first, "take", 30, &probes[0]);
 	submit_to(0, NULL, "take", 30, &probes[1]);
 	h.account = first;
@@ -193,24 +193,24 @@ Test(sched_trace, only_what_took_that_devices_time_for_somebody_is_noted)
 	(void)harness_submit(&h, &nothing, &probes[3]);
 	h.account = NULL;
 	cr_assert(harness_settle(&h));
-	cr_expect(eq(u32, take(ROOM, &facts), 0));
+	cr_expect(eq(u32, take_trace(ROOM, &facts), 0));
 	cr_expect(eq(u64, facts.noted, 0));
-	submit(first, 30, &probes[4]);
-	cr_expect(eq(u32, take(ROOM, &facts), 1));
-	finish();
+	submit_take(first, 30, &probes[4]);
+	cr_expect(eq(u32, take_trace(ROOM, &facts), 1));
+	finish_trace();
 }
 
 Test(sched_trace, what_failed_there_took_its_time_too)
 {
 	struct scheduler_trace facts;
-	setup(false);
-	begin(ROOM);
+	setup_trace(false);
+	begin_trace(ROOM);
 	submit_to(0, first, "take_and_fail", 30, &probes[0]);
 	cr_assert(harness_settle(&h));
 	cr_assert(eq(i32, probes[0].fault.status, STATUS_KERNEL));
-	cr_assert(eq(u32, take(ROOM, &facts), 1));
+	cr_assert(eq(u32, take_trace(ROOM, &facts), 1));
 	cr_expect(ge(u64, records[0].takes_ns, 30 * US));
-	finish();
+	finish_trace();
 }
 
 /* The device says how long some of them took, and its backend guesses of the others. */
@@ -218,19 +218,19 @@ Test(sched_trace, what_was_not_timed_is_taken_for_what_its_like_took)
 {
 	struct scheduler_trace facts;
 	uint32_t ways[TRACE_KNOWN_WAYS] = {0};
-	setup(true);
+	setup_trace(true);
 	for (uint32_t i = 0; i < 8;
 	     i++) { /* as there are two, the fair queue is asked, and has some timed */
-		submit(first, 40, &probes[0]);
-		submit(second, 90, &probes[1]);
+		submit_take(first, 40, &probes[0]);
+		submit_take(second, 90, &probes[1]);
 	}
-	begin(ROOM);
+	begin_trace(ROOM);
 	for (uint32_t i = 0; i < 8; i++) {
-		submit(first, 40, &probes[0]);
-		submit(second, 90, &probes[1]);
+		submit_take(first, 40, &probes[0]);
+		submit_take(second, 90, &probes[1]);
 	}
-	submit(first, 77, &probes[0]); /* new: the first few are timed */
-	cr_assert(eq(u32, take(ROOM, &facts), 17));
+	submit_take(first, 77, &probes[0]); /* new: the first few are timed */
+	cr_assert(eq(u32, take_trace(ROOM, &facts), 17));
 	for (uint32_t i = 0; i < 17; i++) {
 		ways[records[i].known]++;
 		cr_expect(gt(u64, records[i].takes_ns, 0));
@@ -240,7 +240,7 @@ Test(sched_trace, what_was_not_timed_is_taken_for_what_its_like_took)
 	}
 	cr_expect(gt(u32, ways[TRACE_ESTIMATED], 8));
 	cr_expect(gt(u32, ways[TRACE_MEASURED], 0));
-	finish();
+	finish_trace();
 }
 
 Test(sched_trace, a_launch_in_parts_is_one_group_and_takes_what_its_parts_took)
@@ -255,25 +255,25 @@ Test(sched_trace, a_launch_in_parts_is_one_group_and_takes_what_its_parts_took)
 				.session = SECOND,
 				.shares_home = true,
 				.splittable = true};
-	setup(true);
-	submit(first, 10, &probes[1]);
+	setup_trace(true);
+	submit_take(first, 10, &probes[1]);
 	h.account = second;
 	(void)harness_launch(&h, &launch, &probes[0]);
 	cr_assert(harness_settle(&h));
 	h.account = NULL;
-	submit(first, 10, &probes[1]);
-	begin(ROOM);
+	submit_take(first, 10, &probes[1]);
+	begin_trace(ROOM);
 	h.account = second;
 	(void)harness_launch(&h, &launch, &probes[0]);
 	h.account = NULL;
 	cr_assert(harness_settle(&h));
 	scheduler_counters(h.scheduler, &counters);
 	cr_assert(gt(u64, counters.split_parts, 1), "it was not split");
-	cr_assert(eq(u32, take(ROOM, &facts), 1));
+	cr_assert(eq(u32, take_trace(ROOM, &facts), 1));
 	cr_expect(ge(u64, records[0].takes_ns, 4 * MS));
 	cr_expect(lt(u64, records[0].takes_ns, 5 * MS));
 	cr_expect(ge(u64, records[0].end_ns - records[0].start_ns, records[0].takes_ns));
-	finish();
+	finish_trace();
 }
 
 /* --------------------------------------- its end ---------------------------------------- */
@@ -281,58 +281,58 @@ Test(sched_trace, a_launch_in_parts_is_one_group_and_takes_what_its_parts_took)
 Test(sched_trace, what_finds_no_room_is_counted)
 {
 	struct scheduler_trace facts;
-	setup(false);
-	begin(4);
+	setup_trace(false);
+	begin_trace(4);
 	for (uint32_t i = 0; i < 6; i++)
-		submit(first, 10 + i, &probes[i]);
-	cr_expect(eq(u32, take(3, &facts), 3));
+		submit_take(first, 10 + i, &probes[i]);
+	cr_expect(eq(u32, take_trace(3, &facts), 3));
 	cr_expect(eq(u64, facts.noted, 6));
 	cr_expect(eq(u32, facts.left, 1));
-	cr_expect(eq(u32, take(ROOM, &facts), 1));
+	cr_expect(eq(u32, take_trace(ROOM, &facts), 1));
 	cr_expect(eq(u32, facts.left, 0));
-	finish();
+	finish_trace();
 }
 
 Test(sched_trace, once_it_is_stopped_nothing_is_noted_and_what_goes_on_is_counted)
 {
 	struct scheduler_trace facts;
-	setup(false);
+	setup_trace(false);
 	fake_device_gate_close(0);
 	submit_to(0, first, "take", 30, &probes[0]);
 	turn_until_sent(1);
 	fake_clock(fake_clock_now_ns() + MS, 1);
-	begin(ROOM);
+	begin_trace(ROOM);
 	harness_turn(&h);
 	submit_to(0, first, "take", 30, &probes[1]);
 	submit_to(0, second, "take", 30, &probes[2]);
 	turn_until_sent(3);
-	cr_expect(eq(u32, take(ROOM, &facts), 0));
+	cr_expect(eq(u32, take_trace(ROOM, &facts), 0));
 	cr_expect(eq(u64, facts.open, 0), "it goes on");
 	scheduler_trace_stop(h.scheduler);
-	cr_expect(eq(u32, take(ROOM, &facts), 0));
+	cr_expect(eq(u32, take_trace(ROOM, &facts), 0));
 	cr_expect(eq(u64, facts.open, 2), "the first could be sent before it began");
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
-	cr_expect(eq(u32, take(ROOM, &facts), 0));
+	cr_expect(eq(u32, take_trace(ROOM, &facts), 0));
 	cr_expect(eq(u64, facts.noted, 0));
-	finish();
+	finish_trace();
 }
 
 Test(sched_trace, it_ends_and_another_begins_with_nothing)
 {
 	struct scheduler_trace facts;
-	setup(false);
+	setup_trace(false);
 	scheduler_trace_end(h.scheduler);
-	begin(ROOM);
-	submit(first, 30, &probes[0]);
-	begin(ROOM);
-	cr_expect(eq(u32, take(ROOM, &facts), 0));
-	submit(first, 30, &probes[0]);
-	cr_expect(eq(u32, take(ROOM, &facts), 1));
+	begin_trace(ROOM);
+	submit_take(first, 30, &probes[0]);
+	begin_trace(ROOM);
+	cr_expect(eq(u32, take_trace(ROOM, &facts), 0));
+	submit_take(first, 30, &probes[0]);
+	cr_expect(eq(u32, take_trace(ROOM, &facts), 1));
 	scheduler_trace_end(h.scheduler);
-	submit(first, 30, &probes[0]);
-	cr_expect(eq(u32, take(ROOM, &facts), 0));
+	submit_take(first, 30, &probes[0]);
+	cr_expect(eq(u32, take_trace(ROOM, &facts), 0));
 	cr_expect(eq(u64, facts.noted, 0));
-	begin(ROOM); /* one that is there when the scheduler ends goes with it */
-	finish();
+	begin_trace(ROOM); /* one that is there when the scheduler ends goes with it */
+	finish_trace();
 }

@@ -1,6 +1,7 @@
 /* What an account has used of each device: commands, time, bytes, failures, spills, and for how
  * long commands waited to be sent. */
 #include "scheduler/harness.h"
+#include "scheduler/harness_checks.h"
 
 #include "access_mode.h"
 #include "status.h"
@@ -26,7 +27,7 @@ static uint64_t its_clock(void)
 
 TestSuite(use, .timeout = 60);
 
-static void begin(bool spills)
+static void begin_use(bool spills)
 {
 	struct scheduler_config config = {
 		.processors = 2, .never_fair_queue = true, .clock_ns = its_clock};
@@ -48,13 +49,12 @@ static void begin(bool spills)
 	cr_assert(harness_settle(&h));
 }
 
-static void finish(void)
+static void finish_use(void)
 {
 	cr_assert(harness_settle(&h));
 	one = sched_account_drop(one);
 	other = sched_account_drop(other);
-	const char *left = harness_stop(&h);
-	cr_assert(left == NULL, "%s", left);
+	harness_expect_stopped(&h);
 }
 
 /* What it has used of that device; all 0: nothing. */
@@ -73,7 +73,7 @@ static uint64_t delays_of(struct sched_account *account, uint32_t device)
 	return delay_total(&used.delays);
 }
 
-static void hold(struct sched_account *account, struct probe *probe)
+static void hold_gate(struct sched_account *account, struct probe *probe)
 {
 	struct launch launch = {
 		.kernel = "hold", .has_value = true, .value = GATE, .items = 1, .home_lane = 1};
@@ -82,8 +82,8 @@ static void hold(struct sched_account *account, struct probe *probe)
 	h.account = NULL;
 }
 
-static void increment(struct sched_account *account, uint32_t device, struct words *words,
-		      struct probe *probe)
+static void increment_as(struct sched_account *account, uint32_t device, struct words *words,
+			 struct probe *probe)
 {
 	const struct use use = {.words = words, .mode = ACCESS_MODE_READ_WRITE};
 	h.account = account;
@@ -99,9 +99,9 @@ static void increment(struct sched_account *account, uint32_t device, struct wor
  * clock of the turns. */
 Test(use, a_delay_is_from_when_a_command_could_go_until_it_was_sent)
 {
-	begin(false);
+	begin_use(false);
 	for (uint32_t i = 0; i < MANY; i++)
-		hold(one, &probes[i]);
+		hold_gate(one, &probes[i]);
 	harness_turn(&h);
 	uint64_t sent = delays_of(one, 0);
 	cr_assert(gt(u64, sent, 0));
@@ -116,7 +116,7 @@ Test(use, a_delay_is_from_when_a_command_could_go_until_it_was_sent)
 	cr_assert(eq(u64, used.delays.counts[0], sent));
 	cr_assert(eq(u64, used.delays.counts[delay_bucket(7 * MS_NS)], MANY - sent));
 	cr_assert(eq(u64, delays_of(other, 0), 0), "it has sent nothing");
-	finish();
+	finish_use();
 }
 
 /* What is behind a command of its own on another device does not wait: it cannot go. */
@@ -124,12 +124,12 @@ Test(use, a_dependency_is_no_delay)
 {
 	struct words x;
 	struct probe first, second;
-	begin(false);
+	begin_use(false);
 	harness_words(&h, &x, WORDS, true, 0);
 	const struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
 	h.account = one;
 	(void)harness_hold(&h, 0, GATE, &use, 1, &first);
-	increment(one, 1, &x, &second);
+	increment_as(one, 1, &x, &second);
 	harness_turn(&h);
 	atomic_fetch_add(&its_time, 9 * MS_NS);
 	harness_turn(&h);
@@ -139,21 +139,21 @@ Test(use, a_dependency_is_no_delay)
 	cr_assert(eq(u64, used.commands, 1));
 	cr_assert(eq(u64, used.delays.counts[0], 1));
 	harness_words_free(&h, &x);
-	finish();
+	finish_use();
 }
 
 Test(use, each_account_and_device_has_its_own_figures)
 {
 	struct words x, y;
 	struct probe probe;
-	begin(false);
+	begin_use(false);
 	harness_words(&h, &x, WORDS, true, 0);
 	harness_words(&h, &y, WORDS, true, 0);
 	for (int i = 0; i < 3; i++) {
-		increment(one, 0, &x, &probe);
+		increment_as(one, 0, &x, &probe);
 		cr_assert(harness_wait(&h, &probe));
 	}
-	increment(other, 1, &y, &probe);
+	increment_as(other, 1, &y, &probe);
 	cr_assert(harness_wait(&h, &probe));
 	cr_assert(eq(u64, used_of(one, 0).commands, 3));
 	cr_assert(eq(u64, used_of(one, 0).bytes_to_device, WORDS * 4));
@@ -164,18 +164,18 @@ Test(use, each_account_and_device_has_its_own_figures)
 	cr_assert(eq(u64, used_of(other, 1).bytes_to_device, WORDS * 4));
 	/* On the way to another device it is brought to the host, which is the work of the one and
 	 * for the other. */
-	increment(one, 1, &x, &probe);
+	increment_as(one, 1, &x, &probe);
 	cr_assert(harness_wait(&h, &probe));
 	cr_assert(eq(u64, used_of(one, 1).commands, 1));
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &y);
-	finish();
+	finish_use();
 }
 
 Test(use, failures_are_counted_where_they_happened_and_once)
 {
 	struct probe first, second;
-	begin(false);
+	begin_use(false);
 	(void)fake_fail(FAKE_SUBMIT, 0, 0, 1, STATUS_RUNTIME, false, "refused");
 	struct launch launch = {
 		.kernel = "hold", .has_value = true, .value = GATE, .items = 1, .home_lane = 1};
@@ -191,7 +191,7 @@ Test(use, failures_are_counted_where_they_happened_and_once)
 	struct sched_used used = used_of(one, 0);
 	cr_assert(eq(u64, used.failed, 1));
 	cr_assert(eq(u64, used.commands, 1));
-	finish();
+	finish_use();
 }
 
 /* Also of memory that is there still, and of memory that has gone. */
@@ -199,13 +199,13 @@ Test(use, what_was_spilled_is_its_owners)
 {
 	struct words words[ROOM + 2];
 	struct probe probe;
-	begin(true);
+	begin_use(true);
 	for (uint32_t i = 0; i < ROOM + 2; i++) {
 		harness_words(&h, &words[i], WORDS, true, i);
 		sched_buffer_charge(words[i].buffer, i < ROOM ? one : other);
 	}
 	for (uint32_t i = 0; i < ROOM + 2; i++) {
-		increment(i < ROOM ? one : other, 0, &words[i], &probe);
+		increment_as(i < ROOM ? one : other, 0, &words[i], &probe);
 		cr_assert(harness_wait(&h, &probe));
 		cr_assert(eq(i32, probe.fault.status, STATUS_SUCCESS));
 	}
@@ -223,7 +223,7 @@ Test(use, what_was_spilled_is_its_owners)
 		harness_words_free(&h, &words[i]);
 	cr_assert(harness_settle(&h));
 	cr_assert(ge(u64, used_of(one, 0).spills, spills - used_of(other, 0).spills));
-	finish();
+	finish_use();
 }
 
 /* Whoever divides a device uses the device: what runs on its parts is in its row, and they have
@@ -238,7 +238,7 @@ Test(use, J2_what_a_sub_device_does_is_counted_for_the_whole)
 	uint32_t counts[] = {1, 3}, count = 0, rows = 0;
 	const struct backend_division division = {
 		.partition = BACKEND_PARTITION_BY_COUNTS, .counts = counts, .count = 2};
-	begin(false);
+	begin_use(false);
 	cr_assert(zero(int, scheduler_sub_devices_create(h.scheduler, 1, &division, 2, parts,
 							 &count, &fault)));
 	cr_assert(eq(u32, count, 2));
@@ -246,9 +246,9 @@ Test(use, J2_what_a_sub_device_does_is_counted_for_the_whole)
 	/* The harness's third device is the part. */
 	h.devices[2] = parts[1];
 	(void)harness_kernel(&h, 2, "increment_u32");
-	increment(one, 2, &x, &probe);
+	increment_as(one, 2, &x, &probe);
 	cr_assert(harness_wait(&h, &probe));
-	increment(one, 1, &x, &probe);
+	increment_as(one, 1, &x, &probe);
 	cr_assert(harness_wait(&h, &probe));
 	cr_assert(eq(u64, used_of(one, 1).commands, 2));
 	cr_assert(eq(u64, delays_of(one, 1), 2));
@@ -258,5 +258,5 @@ Test(use, J2_what_a_sub_device_does_is_counted_for_the_whole)
 	harness_words_free(&h, &x);
 	scheduler_device_release(parts[0]);
 	scheduler_device_release(parts[1]);
-	finish();
+	finish_use();
 }

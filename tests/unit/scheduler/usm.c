@@ -1,5 +1,6 @@
 /* USM in the scheduler: no address orders anything, memory is there before a kernel can want it. */
 #include "scheduler/harness.h"
+#include "scheduler/harness_checks.h"
 
 #include "status.h"
 
@@ -13,7 +14,7 @@ static struct harness h;
 
 enum { WORDS = 64, BYTES = WORDS * (int)sizeof(uint32_t), PAGES = 8192 };
 
-static void setup_with(uint32_t features)
+static void setup_usm_with(uint32_t features)
 {
 	fake_reset();
 	for (uint32_t i = 0; i < 2; i++)
@@ -21,16 +22,15 @@ static void setup_with(uint32_t features)
 	harness_start(&h, 2);
 }
 
-static void setup(void)
+static void setup_usm(void)
 {
-	setup_with(FAKE_FEATURES_ALL);
+	setup_usm_with(FAKE_FEATURES_ALL);
 }
 
-static void finish(void)
+static void finish_usm(void)
 {
 	struct fake_counters counters;
-	const char *left = harness_stop(&h);
-	cr_assert(left == NULL, "%s", left);
+	harness_expect_stopped(&h);
 	fake_counters(FAKE_ANY_DEVICE, &counters);
 	cr_assert(eq(u32, counters.usms, 0));
 	cr_assert(eq(u64, counters.usm_bytes, 0));
@@ -43,7 +43,7 @@ struct memory {
 	uint32_t *words;
 };
 
-static struct memory allocate(enum backend_usm_kind kind)
+static struct memory allocate_usm(enum backend_usm_kind kind)
 {
 	struct memory memory = {NULL, NULL};
 	struct probe ready = {.done = false};
@@ -56,8 +56,8 @@ static struct memory allocate(enum backend_usm_kind kind)
 	return memory;
 }
 
-static struct task *launch(const char *name, void *pointer, uint32_t value, struct task **after,
-			   uint32_t after_count, struct probe *probe)
+static struct task *launch_on_usm(const char *name, void *pointer, uint32_t value,
+				  struct task **after, uint32_t after_count, struct probe *probe)
 {
 	const struct task_argument arguments[] = {
 		{.kind = BACKEND_ARGUMENT_GLOBAL, .is_usm = true, .usm = pointer},
@@ -78,45 +78,40 @@ static struct task *launch(const char *name, void *pointer, uint32_t value, stru
 	return harness_submit(&h, &request, probe);
 }
 
-static void expect_good(const struct probe *probe)
-{
-	cr_assert(harness_wait(&h, probe));
-	cr_expect(eq(i32, probe->fault.status, 0), "%s", probe->fault.text);
-}
-
 Test(sched_usm, B26_one_pointer_makes_no_edge_and_an_event_does)
 {
 	struct probe a, b, c;
-	setup();
-	struct memory memory = allocate(BACKEND_USM_DEVICE);
+	setup_usm();
+	struct memory memory = allocate_usm(BACKEND_USM_DEVICE);
 	(void)harness_kernel(&h, 0, "fill_u32");
 	(void)harness_kernel(&h, 0, "increment_u32");
 	cr_assert(harness_settle(&h));
 	fake_device_gate_close(0);
-	struct task *first = launch("fill_u32", memory.words, 7, NULL, 0, &a);
+	struct task *first = launch_on_usm("fill_u32", memory.words, 7, NULL, 0, &a);
 	unsigned number = harness_number(&h);
-	(void)launch("fill_u32", memory.words, 9, NULL, 0, &b);
+	(void)launch_on_usm("fill_u32", memory.words, 9, NULL, 0, &b);
 	cr_expect(not(harness_edge(&h, number, number + 1)));
 	cr_expect(not(harness_edge(&h, number + 1, number)));
-	(void)launch("increment_u32", memory.words, 0, &first, 1, &c);
+	(void)launch_on_usm("increment_u32", memory.words, 0, &first, 1, &c);
 	cr_expect(harness_edge(&h, number, number + 2));
 	cr_expect(not(harness_edge(&h, number + 1, number + 2)));
 	fake_device_gate_open(0);
-	expect_good(&a);
-	expect_good(&b);
-	expect_good(&c);
+	harness_expect_success(&h, &a);
+	harness_expect_success(&h, &b);
+	harness_expect_success(&h, &c);
 	/* The increment came behind the first fill; where the second one fell is anybody's guess.
 	 */
 	cr_expect(memory.words[3] == 8 || memory.words[3] == 9 || memory.words[3] == 10);
 	sched_usm_release(memory.usm);
-	finish();
+	finish_usm();
 }
 
 Test(sched_usm, commands_move_and_fill_in_the_order_of_events)
 {
 	struct probe a, b, c;
-	setup();
-	struct memory from = allocate(BACKEND_USM_SHARED), to = allocate(BACKEND_USM_DEVICE);
+	setup_usm();
+	struct memory from = allocate_usm(BACKEND_USM_SHARED),
+		      to = allocate_usm(BACKEND_USM_DEVICE);
 	static uint32_t host[WORDS];
 	uint32_t pattern[3] = {1, 2, 3};
 	struct task_request fill = {.device = h.devices[0],
@@ -143,21 +138,21 @@ Test(sched_usm, commands_move_and_fill_in_the_order_of_events)
 					   .host_destination = true,
 					   .size_bytes = BYTES}};
 	(void)harness_submit(&h, &out, &c);
-	expect_good(&a);
-	expect_good(&b);
-	expect_good(&c);
+	harness_expect_success(&h, &a);
+	harness_expect_success(&h, &b);
+	harness_expect_success(&h, &c);
 	for (uint32_t i = 0; i < WORDS - 1; i++)
 		cr_assert(eq(u32, host[i], i % 3 + 1));
 	sched_usm_release(from.usm);
 	sched_usm_release(to.usm);
-	finish();
+	finish_usm();
 }
 
 Test(sched_usm, an_allocation_that_cannot_be_had_is_told)
 {
 	struct sched_usm *usm = NULL;
 	struct probe ready = {.done = false};
-	setup();
+	setup_usm();
 	cr_assert(eq(int,
 		     fake_fail(FAKE_USM_ALLOC, 0, 0, 1, STATUS_MEMORY_ALLOCATION, false, "no more"),
 		     0));
@@ -169,14 +164,14 @@ Test(sched_usm, an_allocation_that_cannot_be_had_is_told)
 	cr_assert(eq(ptr, ready.address, NULL));
 	cr_assert(eq(i32, ready.fault.status, STATUS_MEMORY_ALLOCATION));
 	sched_usm_release(usm);
-	finish();
+	finish_usm();
 }
 
 Test(sched_usm, a_device_without_it_says_so)
 {
 	struct sched_usm *usm = NULL;
 	struct probe ready = {.done = false};
-	setup_with(FAKE_FEATURES_ALL & ~(uint32_t)BACKEND_FEATURE_USM);
+	setup_usm_with(FAKE_FEATURES_ALL & ~(uint32_t)BACKEND_FEATURE_USM);
 	cr_assert(eq(int,
 		     sched_usm_allocate(h.devices[0], BACKEND_USM_DEVICE, BYTES, 0, &ready, &usm),
 		     0));
@@ -185,7 +180,7 @@ Test(sched_usm, a_device_without_it_says_so)
 	cr_assert(eq(ptr, ready.address, NULL));
 	cr_assert(eq(i32, ready.fault.status, STATUS_FEATURE_NOT_SUPPORTED));
 	sched_usm_release(usm);
-	finish();
+	finish_usm();
 }
 
 static void unmapped(void *owner)
@@ -215,7 +210,7 @@ Test(sched_usm, registered_memory_is_waited_for)
 {
 	struct sched_host *host = NULL;
 	struct probe ready = {.done = false}, all = {.done = false};
-	setup();
+	setup_usm();
 	cr_assert(harness_settle(&h));
 	void *memory = pages();
 	fake_load_gate_close(1);
@@ -236,14 +231,14 @@ Test(sched_usm, registered_memory_is_waited_for)
 	cr_assert(eq(int, scheduler_host_await(host, 3, &all), 1));
 	cr_assert(eq(u32, all.calls, 1));
 	unregister(host, memory);
-	finish();
+	finish_usm();
 }
 
 Test(sched_usm, memory_that_cannot_be_registered_is_told_and_tried_again)
 {
 	struct sched_host *host = NULL;
 	struct probe ready = {.done = false}, again = {.done = false};
-	setup();
+	setup_usm();
 	cr_assert(harness_settle(&h));
 	void *memory = pages();
 	cr_assert(eq(int,
@@ -260,23 +255,23 @@ Test(sched_usm, memory_that_cannot_be_registered_is_told_and_tried_again)
 	cr_assert(harness_wait(&h, &again));
 	cr_assert(eq(i32, again.fault.status, 0), "%s", again.fault.text);
 	unregister(host, memory);
-	finish();
+	finish_usm();
 }
 
 Test(sched_usm, devices_that_need_no_registration_are_not_waited_for)
 {
 	struct sched_host *host = NULL;
 	struct probe ready = {.done = false};
-	setup_with(BACKEND_FEATURE_USM | BACKEND_FEATURE_HOST_ADDRESS);
+	setup_usm_with(BACKEND_FEATURE_USM | BACKEND_FEATURE_HOST_ADDRESS);
 	void *memory = pages();
 	cr_assert(eq(int, scheduler_host_register(h.scheduler, memory, PAGES, &host), 0));
 	cr_assert(eq(int, scheduler_host_await(host, UINT64_MAX, &ready), 1));
 	/* Nor do they have a second thread. */
-	struct memory allocated = allocate(BACKEND_USM_HOST);
+	struct memory allocated = allocate_usm(BACKEND_USM_HOST);
 	allocated.words[0] = 1;
 	sched_usm_release(allocated.usm);
 	unregister(host, memory);
-	finish();
+	finish_usm();
 }
 
 /* A kernel that finds its pointer inside of other memory: nobody has named that memory. */
@@ -287,8 +282,9 @@ Test(sched_usm, E24_a_kernel_follows_pointers_in_memory)
 		uint32_t value, unused;
 	};
 	struct probe done;
-	setup();
-	struct memory list = allocate(BACKEND_USM_SHARED), sum = allocate(BACKEND_USM_SHARED);
+	setup_usm();
+	struct memory list = allocate_usm(BACKEND_USM_SHARED),
+		      sum = allocate_usm(BACKEND_USM_SHARED);
 	struct node *nodes = (struct node *)(void *)list.words;
 	for (uint32_t i = 0; i < 5; i++)
 		nodes[i] = (struct node){i < 4 ? (uintptr_t)&nodes[i + 1] : 0, i + 1, 0};
@@ -307,7 +303,7 @@ Test(sched_usm, E24_a_kernel_follows_pointers_in_memory)
 			   .argument_count = 2},
 	};
 	(void)harness_submit(&h, &request, &done);
-	expect_good(&done);
+	harness_expect_success(&h, &done);
 	cr_assert(eq(u32, sum.words[0], 115));
 	nodes[4].next = 0x1000;
 	(void)harness_submit(&h, &request, &done);
@@ -315,5 +311,5 @@ Test(sched_usm, E24_a_kernel_follows_pointers_in_memory)
 	cr_assert(eq(i32, done.fault.status, STATUS_KERNEL));
 	sched_usm_release(list.usm);
 	sched_usm_release(sum.usm);
-	finish();
+	finish_usm();
 }

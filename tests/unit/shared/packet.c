@@ -16,20 +16,20 @@
 static struct decode_arena arena;
 static int ends[2];
 
-static void start(void)
+static void open_packet_pair(void)
 {
 	cr_assert(eq(int, decode_arena_init(&arena, DECODE_BYTES_MAX), 0));
 	cr_assert(eq(int, socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0));
 }
 
-static void stop(void)
+static void close_packet_pair(void)
 {
 	decode_arena_fini(&arena);
 	close_fd(&ends[0]);
 	close_fd(&ends[1]);
 }
 
-TestSuite(packets, .timeout = 10, .init = start, .fini = stop);
+TestSuite(packets, .timeout = 10, .init = open_packet_pair, .fini = close_packet_pair);
 
 static const ProtobufCMessageDescriptor *const packet_type = &sycl__v1__packet__descriptor;
 static const ProtobufCMessageDescriptor *const command_type = &sycl__v1__command__descriptor;

@@ -32,7 +32,7 @@ static void start_at(uint64_t position)
 	reader.head = reader.tail = position;
 }
 
-static int put(uint32_t bytes, uint8_t value)
+static int put_record(uint32_t bytes, uint8_t value)
 {
 	void *payload = NULL;
 	int r = ring_writer_reserve(&writer, RING_RECORD_MESSAGE, bytes, &payload);
@@ -44,7 +44,7 @@ static int put(uint32_t bytes, uint8_t value)
 	return 0;
 }
 
-static void take(uint32_t bytes, uint8_t value)
+static void take_record(uint32_t bytes, uint8_t value)
 {
 	uint16_t kind = 99;
 	uint32_t size = 99;
@@ -76,9 +76,9 @@ Test(ring, records_of_every_size_arrive_whole_and_in_order_from_any_place)
 		start_at(starts[s]);
 		for (unsigned round = 0; round < 2000; round++) {
 			uint32_t bytes = (round * 7) % (BYTES / 2 - 8 + 1);
-			cr_assert(eq(int, put(bytes, (uint8_t)round), 0), "round %u", round);
+			cr_assert(eq(int, put_record(bytes, (uint8_t)round), 0), "round %u", round);
 			cr_assert(ring_reader_has_more(&reader));
-			take(bytes, (uint8_t)round);
+			take_record(bytes, (uint8_t)round);
 			ring_reader_publish(&reader);
 			cr_assert(not(ring_reader_has_more(&reader)));
 		}
@@ -91,46 +91,46 @@ Test(ring, a_record_is_invisible_until_commit_and_can_be_abandoned)
 	start_at(0);
 	cr_assert(eq(int, ring_writer_reserve(&writer, RING_RECORD_MESSAGE, 16, &payload), 0));
 	cr_assert(eq(int, take_any(), 0));
-	cr_assert(eq(int, put(8, 3), 0));
-	take(8, 3);
+	cr_assert(eq(int, put_record(8, 3), 0));
+	take_record(8, 3);
 	cr_assert(eq(int, take_any(), 0));
 }
 
 Test(ring, a_record_that_does_not_fit_before_the_end_goes_behind_a_pad)
 {
 	start_at(BYTES - 16);
-	cr_assert(eq(int, put(16, 7), 0));
+	cr_assert(eq(int, put_record(16, 7), 0));
 	struct ring_record pad;
 	memcpy(&pad, data + BYTES - 16, sizeof(pad));
 	cr_assert(eq(u16, pad.kind, RING_RECORD_PAD));
 	cr_assert(eq(u32, pad.payload_bytes, 8));
 	cr_assert(eq(u16, pad.reserved, 0));
-	take(16, 7);
+	take_record(16, 7);
 	cr_assert(eq(u64, reader.tail, (uint64_t)BYTES + 24));
 }
 
 Test(ring, a_record_that_ends_at_the_end_needs_no_pad)
 {
 	start_at(BYTES - 24);
-	cr_assert(eq(int, put(16, 7), 0));
+	cr_assert(eq(int, put_record(16, 7), 0));
 	cr_assert(eq(u64, atomic_load(&head_word), BYTES));
-	take(16, 7);
+	take_record(16, 7);
 }
 
 Test(ring, full_is_EAGAIN_until_the_reader_publishes)
 {
 	start_at(0);
 	for (int i = 0; i < BYTES / 16; i++)
-		cr_assert(eq(int, put(8, (uint8_t)i), 0));
-	cr_assert(eq(int, put(0, 0), -EAGAIN));
-	take(8, 0);
-	cr_assert(eq(int, put(0, 0), -EAGAIN), "room was given before it was published");
+		cr_assert(eq(int, put_record(8, (uint8_t)i), 0));
+	cr_assert(eq(int, put_record(0, 0), -EAGAIN));
+	take_record(8, 0);
+	cr_assert(eq(int, put_record(0, 0), -EAGAIN), "room was given before it was published");
 	ring_reader_publish(&reader);
-	cr_assert(eq(int, put(16, 0), -EAGAIN));
-	cr_assert(eq(int, put(8, BYTES / 16), 0));
-	cr_assert(eq(int, put(0, 0), -EAGAIN));
+	cr_assert(eq(int, put_record(16, 0), -EAGAIN));
+	cr_assert(eq(int, put_record(8, BYTES / 16), 0));
+	cr_assert(eq(int, put_record(0, 0), -EAGAIN));
 	for (int i = 1; i <= BYTES / 16; i++)
-		take(8, (uint8_t)i);
+		take_record(8, (uint8_t)i);
 	cr_assert(eq(int, take_any(), 0));
 }
 
@@ -138,15 +138,15 @@ Test(ring, the_largest_record_fits_into_an_empty_ring_wherever_it_begins)
 {
 	for (uint64_t start = 0; start < BYTES; start += 8) {
 		start_at(start);
-		cr_assert(eq(int, put(BYTES / 2 - 8, 9), 0));
-		take(BYTES / 2 - 8, 9);
+		cr_assert(eq(int, put_record(BYTES / 2 - 8, 9), 0));
+		take_record(BYTES / 2 - 8, 9);
 	}
 }
 
 Test(ring, what_can_never_fit_is_EMSGSIZE)
 {
 	start_at(0);
-	cr_assert(eq(int, put(BYTES / 2 - 7, 0), -EMSGSIZE));
+	cr_assert(eq(int, put_record(BYTES / 2 - 7, 0), -EMSGSIZE));
 	void *payload = buffer;
 	cr_assert(eq(int, ring_writer_reserve(&writer, 1, UINT32_MAX, &payload), -EMSGSIZE));
 	cr_assert(eq(ptr, payload, buffer), "the output changed on failure");
@@ -163,7 +163,7 @@ Test(ring, what_can_never_fit_is_EMSGSIZE)
 Test(ring, nothing_beyond_the_payload_leaves_the_writer)
 {
 	start_at(0);
-	cr_assert(eq(int, put(3, 0xff), 0));
+	cr_assert(eq(int, put_record(3, 0xff), 0));
 	static const uint8_t expected[16] = {3, 0,    0,    0,   RING_RECORD_MESSAGE, 0, 0,
 					     0, 0xff, 0xff, 0xff};
 	cr_assert(eq(int, memcmp(data, expected, sizeof(expected)), 0));
@@ -173,9 +173,9 @@ Test(ring, a_batch_costs_one_publication)
 {
 	start_at(0);
 	for (uint8_t i = 0; i < 5; i++)
-		cr_assert(eq(int, put(8, i), 0));
+		cr_assert(eq(int, put_record(8, i), 0));
 	for (uint8_t i = 0; i < 5; i++)
-		take(8, i);
+		take_record(8, i);
 	cr_assert(eq(u64, atomic_load(&tail_word), 0));
 	ring_reader_publish(&reader);
 	cr_assert(eq(u64, atomic_load(&tail_word), 80));

@@ -21,7 +21,7 @@ static struct ring_writer writer;
 static struct ring_reader reader;
 static uint8_t buffer[PACKET_BYTES_MAX];
 
-static void start(void)
+static void start_ring(void)
 {
 	memset(memory, 0, sizeof(memory));
 	atomic_store(&head_word, 0);
@@ -30,7 +30,7 @@ static void start(void)
 	ring_reader_init(&reader, data, BYTES, &head_word, &tail_word);
 }
 
-TestSuite(ring_hostile, .timeout = 10, .init = start);
+TestSuite(ring_hostile, .timeout = 10, .init = start_ring);
 
 static void put_head(uint64_t position, uint32_t payload_bytes, uint16_t kind, uint16_t reserved)
 {
@@ -39,7 +39,7 @@ static void put_head(uint64_t position, uint32_t payload_bytes, uint16_t kind, u
 	memcpy(data + (position & (BYTES - 1)), &head, sizeof(head));
 }
 
-static int next(void)
+static int next_record(void)
 {
 	struct ring_reader before = reader;
 	uint16_t kind = 77;
@@ -59,10 +59,10 @@ static int next(void)
 
 static int next_of(uint64_t published, uint32_t payload_bytes, uint16_t kind, uint16_t reserved)
 {
-	start();
+	start_ring();
 	put_head(0, payload_bytes, kind, reserved);
 	atomic_store(&head_word, published);
-	return next();
+	return next_record();
 }
 
 Test(ring_hostile, a_head_beyond_the_ring_is_refused)
@@ -80,9 +80,9 @@ Test(ring_hostile, a_head_that_goes_back_is_refused)
 	cr_assert(eq(int, next_of(16, 8, RING_RECORD_MESSAGE, 0), 1));
 	atomic_store(&head_word, 8);
 	cr_assert(ring_reader_has_more(&reader));
-	cr_assert(eq(int, next(), -EPROTO));
+	cr_assert(eq(int, next_record(), -EPROTO));
 	atomic_store(&head_word, 0);
-	cr_assert(eq(int, next(), -EPROTO));
+	cr_assert(eq(int, next_record(), -EPROTO));
 }
 
 Test(ring_hostile, positions_between_records_are_refused)
@@ -119,21 +119,21 @@ Test(ring_hostile, unknown_kinds_and_reserved_bits_are_refused)
 Test(ring_hostile, padding_that_is_not_zero_is_refused)
 {
 	for (unsigned i = 5; i < 8; i++) {
-		start();
+		start_ring();
 		put_head(0, 5, RING_RECORD_MESSAGE, 0);
 		data[8 + i] = 1;
 		atomic_store(&head_word, 16);
-		cr_assert(eq(int, next(), -EPROTO));
+		cr_assert(eq(int, next_record(), -EPROTO));
 	}
 }
 
 Test(ring_hostile, a_record_over_the_end_is_refused)
 {
-	start();
+	start_ring();
 	reader.head = reader.tail = BYTES - 16;
 	put_head(BYTES - 16, 16, RING_RECORD_MESSAGE, 0);
 	atomic_store(&head_word, BYTES + 16);
-	cr_assert(eq(int, next(), -EPROTO));
+	cr_assert(eq(int, next_record(), -EPROTO));
 }
 
 Test(ring_hostile, pads_anywhere_but_before_the_end_are_refused)
@@ -153,30 +153,30 @@ Test(ring_hostile, pads_anywhere_but_before_the_end_are_refused)
 		{16, 32, -EPROTO}, {7, 32, -EPROTO},
 	};
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		start();
+		start_ring();
 		reader.head = reader.tail = BYTES - 16;
 		put_head(BYTES - 16, cases[i].pad, RING_RECORD_PAD, 0);
 		put_head(0, 8, RING_RECORD_MESSAGE, 0);
 		atomic_store(&head_word, BYTES - 16 + cases[i].published);
-		cr_assert(eq(int, next(), cases[i].expected), "case %u", i);
+		cr_assert(eq(int, next_record(), cases[i].expected), "case %u", i);
 	}
 }
 
 Test(ring_hostile, a_pad_after_a_pad_is_refused)
 {
-	start();
+	start_ring();
 	reader.head = reader.tail = BYTES - 16;
 	put_head(BYTES - 16, 8, RING_RECORD_PAD, 0);
 	put_head(0, BYTES - 8, RING_RECORD_PAD, 0);
 	atomic_store(&head_word, BYTES * 2 - 16);
-	cr_assert(eq(int, next(), -EPROTO));
+	cr_assert(eq(int, next_record(), -EPROTO));
 }
 
 Test(ring_hostile, a_tail_out_of_range_is_refused_by_the_writer)
 {
 	static const uint64_t bad[] = {BYTES + 8, 1ull << 63, UINT64_MAX - 7, 4, 1, HALF + 1};
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		start();
+		start_ring();
 		void *payload = NULL;
 		for (int filled = 0; filled < 2; filled++) {
 			cr_assert(eq(int, ring_writer_reserve(&writer, 1, HALF - 8, &payload), 0));
@@ -212,7 +212,7 @@ Test(ring_hostile, random_memory_never_leads_outside)
 	uint64_t state = 1;
 	unsigned copied = 0, refused = 0;
 	for (unsigned round = 0; round < 200000; round++) {
-		start();
+		start_ring();
 		state = state * 6364136223846793005ull + 1442695040888963407ull;
 		reader.head = reader.tail = (state >> 40) % BYTES & ~7ull;
 		uint64_t place = reader.tail;
@@ -227,7 +227,7 @@ Test(ring_hostile, random_memory_never_leads_outside)
 		atomic_store(&head_word, reader.tail + ((state >> 17) % (BYTES + 16) &
 							~(round % 8 ? 7ull : 0ull)));
 		int r;
-		while ((r = next()) == 1)
+		while ((r = next_record()) == 1)
 			copied++;
 		refused += r == -EPROTO;
 	}

@@ -17,7 +17,7 @@
 static char base[] = "/tmp/sycld-runtime-XXXXXX", shared[64], home[64], in_shared[PATH_BYTES],
 	    at_home[PATH_BYTES], found[PATH_BYTES];
 
-static void setup(void)
+static void setup_runtime_folders(void)
 {
 	cr_assert(ne(ptr, mkdtemp(base), NULL));
 	(void)snprintf(shared, sizeof(shared), "%s/shared", base);
@@ -40,7 +40,7 @@ static int remove_one(const char *path, const struct stat *status, int kind, str
 	return remove(path);
 }
 
-static void teardown(void)
+static void teardown_runtime_folders(void)
 {
 	(void)nftw(base, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
@@ -61,7 +61,7 @@ static void must_make(const char *path)
 	must_find(path);
 }
 
-TestSuite(user_runtime, .init = setup, .fini = teardown);
+TestSuite(user_runtime, .init = setup_runtime_folders, .fini = teardown_runtime_folders);
 
 Test(user_runtime, the_shared_folder_serves_where_there_is_no_runtime_folder)
 {

@@ -19,7 +19,7 @@ static struct account_key key_of(uint32_t uid, uint32_t backend, uint32_t index,
 	return key;
 }
 
-static void use(struct account_table *table, const struct account_key *key, uint64_t ns)
+static void use_account(struct account_table *table, const struct account_key *key, uint64_t ns)
 {
 	struct account_row *row = account_table_get(table, key, MOST);
 	struct account_sums sums = {.device_ns = ns, .commands = 1};
@@ -46,7 +46,7 @@ Test(account_table, each_key_has_one_row)
 	enum { KEYS = sizeof(keys) / sizeof(*keys) };
 	for (int times = 0; times < 3; times++)
 		for (uint32_t i = 0; i < KEYS; i++)
-			use(&table, &keys[i], i + 1);
+			use_account(&table, &keys[i], i + 1);
 	cr_assert(eq(u32, table.count, KEYS));
 	for (uint32_t i = 0; i < KEYS; i++) {
 		const struct account_row *row = account_table_find(&table, &keys[i]);
@@ -71,8 +71,8 @@ Test(account_table, the_oldest_groups_become_one_and_nothing_is_lost)
 		char path[32];
 		(void)snprintf(path, sizeof(path), "/job-%u", i);
 		struct account_key key = key_of(7, 2, i % 3, path);
-		use(&table, &key, i);
-		use(&table, &always, 1);
+		use_account(&table, &key, i);
+		use_account(&table, &always, 1);
 		right += i + 1;
 		cr_assert(le(u32, table.count, MOST));
 		cr_assert(eq(u64, total_ns(&table), right), "after %u", i);

@@ -38,7 +38,7 @@ struct node_engine *node_engine(struct node *node, uint64_t user, uint32_t least
 	return engine;
 }
 
-static void ask(struct node *node, struct node_engine *engine)
+static void node_request(struct node *node, struct node_engine *engine)
 {
 	for (uint32_t i = 0; i < engine->depth; i++) {
 		if (engine->used[i] || node->now_ns < engine->from_ns ||
@@ -53,7 +53,7 @@ static void ask(struct node *node, struct node_engine *engine)
 	}
 }
 
-static void send(struct node *node, struct node_engine *engine)
+static void node_send(struct node *node, struct node_engine *engine)
 {
 	struct fair_queue_group *decided[NODE_DEPTH];
 	struct fair_queue_decisions decisions = {.groups = decided, .room = NODE_DEPTH};
@@ -111,7 +111,7 @@ static void claim(struct node *node, struct node_engine *engine)
 	engine->beat++;
 }
 
-static void look(struct node *node)
+static void node_divide(struct node *node)
 {
 	struct division_party parties[NODE_ENGINES];
 	struct node_engine *engines[NODE_ENGINES];
@@ -152,14 +152,14 @@ void node_run(struct node *node, uint64_t until_ns)
 			if (engine->stopped || engine->gone)
 				continue;
 			if (!engine->lies) {
-				ask(node, engine);
-				send(node, engine);
+				node_request(node, engine);
+				node_send(node, engine);
 			}
 			claim(node, engine);
 		}
 		if (node->now_ns < node->next_look_ns)
 			continue;
-		look(node);
+		node_divide(node);
 		node->next_look_ns = node->now_ns + node->look_ns;
 	}
 }

@@ -43,7 +43,7 @@ static void make_file(const char *folder, const char *name)
 	cr_assert(ge(int, fd, 0));
 }
 
-static void make(void)
+static void make_group_folders(void)
 {
 	cr_assert(ne(ptr, mkdtemp(base), NULL));
 	groups.base = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -73,7 +73,7 @@ static void clear(void)
 	close_fd(&groups.base);
 }
 
-TestSuite(engine_groups, .init = make, .fini = clear, .timeout = 20);
+TestSuite(engine_groups, .init = make_group_folders, .fini = clear, .timeout = 20);
 
 static void expect_text(const char *path, const char *wanted)
 {

@@ -123,7 +123,7 @@ static sycl_result take_kernel(struct chaos *chaos, uint32_t backend)
 	return r;
 }
 
-static sycl_result begin(struct chaos *chaos, uint32_t pieces)
+static sycl_result begin_connection(struct chaos *chaos, uint32_t pieces)
 {
 	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
 	uint32_t backend = 0;
@@ -145,7 +145,7 @@ static sycl_result begin(struct chaos *chaos, uint32_t pieces)
 }
 
 /* What is released after an error may tell of it again. */
-static void end(struct chaos *chaos)
+static void end_connection(struct chaos *chaos)
 {
 	chaos_graph_end(chaos);
 	chaos_native_end(chaos);
@@ -185,7 +185,7 @@ sycl_result chaos_add(struct chaos *chaos, sycl_buffer buffer, uint32_t n,
 	return 0;
 }
 
-static sycl_result launch(struct chaos *chaos, uint32_t n)
+static sycl_result launch_one(struct chaos *chaos, uint32_t n)
 {
 	sycl_handler handler = NULL;
 	sycl_result r = chaos_add(chaos, chaos->here, n, &handler);
@@ -226,7 +226,7 @@ static sycl_result round_trip(struct chaos *chaos)
 	for (uint32_t i = 0; i < launches && r == 0; i++) {
 		uint32_t n = worker_random(chaos->worker, 1000);
 		first += n;
-		r = launch(chaos, n);
+		r = launch_one(chaos, n);
 	}
 	if (r == 0)
 		r = sycl_queue_copy(chaos->queue, chaos->here, 0, chaos->there, 0, BYTES, NULL);
@@ -265,7 +265,7 @@ static void session(struct chaos *chaos)
 {
 	uint32_t pieces = 1 + worker_random(chaos->worker, CHAOS_PIECES_MAX);
 	uint32_t rounds = 1 + worker_random(chaos->worker, ROUNDS_MAX);
-	sycl_result r = begin(chaos, pieces);
+	sycl_result r = begin_connection(chaos, pieces);
 	for (uint32_t i = 0; i < rounds && r == 0; i++) {
 		r = round_of(chaos, worker_random(chaos->worker, KINDS));
 		chaos->did.rounds += r == 0;
@@ -288,11 +288,11 @@ static void session(struct chaos *chaos)
  * some seconds later, and until then says why. */
 static void begin_in_calm(struct chaos *chaos, uint32_t pieces)
 {
-	sycl_result r = begin(chaos, pieces);
+	sycl_result r = begin_connection(chaos, pieces);
 	for (int i = 0; r == SYCL_ERROR_MEMORY_ALLOCATION && i < CALM_TRIES; i++) {
-		end(chaos);
+		end_connection(chaos);
 		(void)poll(NULL, 0, REFUSED_MS);
-		r = begin(chaos, pieces);
+		r = begin_connection(chaos, pieces);
 	}
 	worker_must(r, "when all was calm, to connect");
 }
@@ -328,7 +328,7 @@ static void work_when_told(struct chaos *chaos, void work(struct chaos *chaos))
 	work(chaos);
 	worker_say("worked");
 	worker_check(worker_next_line(), "its input ended");
-	end(chaos);
+	end_connection(chaos);
 	say_what_was_done(chaos);
 	worker_say("quiet");
 }
@@ -339,7 +339,7 @@ int worker_chaos(struct worker *worker)
 	worker_say("ready");
 	while (!is_calm()) {
 		session(&chaos);
-		end(&chaos);
+		end_connection(&chaos);
 		say_what_was_done(&chaos);
 	}
 	worker_check(worker_next_line(), "its input ended");

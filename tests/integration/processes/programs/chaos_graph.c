@@ -48,7 +48,7 @@ static sycl_result record_kernel(struct chaos *chaos)
 	return r;
 }
 
-static sycl_result record(struct chaos *chaos)
+static sycl_result record_graph(struct chaos *chaos)
 {
 	struct chaos_graph *graph = &chaos->graph;
 	sycl_buffer first = graph->temporary ? graph->temporary : graph->from;
@@ -69,7 +69,7 @@ static sycl_result record(struct chaos *chaos)
 	return r;
 }
 
-static sycl_result make(struct chaos *chaos)
+static sycl_result make_graph(struct chaos *chaos)
 {
 	struct chaos_graph *graph = &chaos->graph;
 	struct sycl_graph_finalize_properties properties = SYCL_GRAPH_FINALIZE_PROPERTIES_INIT;
@@ -86,7 +86,7 @@ static sycl_result make(struct chaos *chaos)
 	if (r == 0)
 		r = sycl_graph_create(chaos->context, chaos->device, NULL, &graph->graph);
 	if (r == 0)
-		r = record(chaos);
+		r = record_graph(chaos);
 	if (r == 0)
 		r = sycl_graph_finalize(graph->graph, &properties, &graph->executable);
 	chaos->did.graphs += r == 0;
@@ -128,7 +128,7 @@ static sycl_result change(struct chaos *chaos)
 }
 
 /* Not by an accessor, which is refused while the graph can still be changed. */
-static sycl_result look(struct chaos *chaos)
+static sycl_result check_graph_result(struct chaos *chaos)
 {
 	static uint32_t words[GRAPH_BYTES / 4];
 	sycl_event event = NULL;
@@ -144,7 +144,8 @@ static sycl_result look(struct chaos *chaos)
 }
 
 /* Now and then its handle goes before it has run. */
-static sycl_result launch(struct chaos *chaos, uint32_t count, sycl_event events[LAUNCHES_MAX])
+static sycl_result launch_graph_times(struct chaos *chaos, uint32_t count,
+				      sycl_event events[LAUNCHES_MAX])
 {
 	sycl_result r = 0;
 	for (uint32_t i = 0; i < count && r == 0; i++) {
@@ -155,7 +156,7 @@ static sycl_result launch(struct chaos *chaos, uint32_t count, sycl_event events
 					     &events[i]);
 		chaos->did.launches += r == 0;
 		if (r == 0 && worker_random(chaos->worker, 4) == 0)
-			r = look(chaos);
+			r = check_graph_result(chaos);
 	}
 	if (r == 0 && worker_random(chaos->worker, 8) == 0) {
 		r = sycl_executable_graph_release(chaos->graph.executable);
@@ -186,12 +187,12 @@ sycl_result chaos_graph_round(struct chaos *chaos)
 	if (chaos->graph.executable && worker_random(chaos->worker, 2))
 		chaos_graph_end(chaos);
 	if (!chaos->graph.executable)
-		r = make(chaos);
+		r = make_graph(chaos);
 	tasks = chaos->graph.tasks;
 	if (r == 0)
-		r = launch(chaos, launches, events);
+		r = launch_graph_times(chaos, launches, events);
 	if (r == 0)
-		r = look(chaos);
+		r = check_graph_result(chaos);
 	r = wait_for_all(events, r);
 	if (r == 0 && chaos->graph.has_task)
 		worker_check(chaos->graph.tasks - tasks == launches,

@@ -23,7 +23,7 @@ void chaos_pieces_end(struct chaos *chaos)
 	chaos->piece_count = 0;
 }
 
-static sycl_result fill(struct chaos *chaos, struct chaos_piece *piece)
+static sycl_result fill_piece(struct chaos *chaos, struct chaos_piece *piece)
 {
 	uint32_t word = worker_random(chaos->worker, 1u << 30);
 	piece->written = true;
@@ -32,7 +32,7 @@ static sycl_result fill(struct chaos *chaos, struct chaos_piece *piece)
 			       sizeof(word), NULL);
 }
 
-static sycl_result add(struct chaos *chaos, struct chaos_piece *piece)
+static sycl_result add_to_piece(struct chaos *chaos, struct chaos_piece *piece)
 {
 	sycl_handler handler = NULL;
 	uint32_t n = worker_random(chaos->worker, 1000);
@@ -41,7 +41,8 @@ static sycl_result add(struct chaos *chaos, struct chaos_piece *piece)
 	return r ? r : sycl_handler_submit(handler, NULL);
 }
 
-static sycl_result copy(struct chaos *chaos, const struct chaos_piece *from, struct chaos_piece *to)
+static sycl_result copy_piece(struct chaos *chaos, const struct chaos_piece *from,
+			      struct chaos_piece *to)
 {
 	to->written = true;
 	to->contents = from->contents;
@@ -49,7 +50,7 @@ static sycl_result copy(struct chaos *chaos, const struct chaos_piece *from, str
 			       NULL);
 }
 
-static sycl_result look(struct chaos *chaos, const struct chaos_piece *piece)
+static sycl_result check_piece(struct chaos *chaos, const struct chaos_piece *piece)
 {
 	chaos->did.pieces++;
 	return chaos_look(piece->buffer, CHAOS_PIECE_BYTES, piece->contents);
@@ -62,16 +63,16 @@ static sycl_result operate(struct chaos *chaos)
 	struct chaos_piece *other =
 		&chaos->pieces[worker_random(chaos->worker, chaos->piece_count)];
 	if (!piece->written)
-		return fill(chaos, piece);
+		return fill_piece(chaos, piece);
 	switch (worker_random(chaos->worker, 5)) {
 	case 0:
-		return fill(chaos, piece);
+		return fill_piece(chaos, piece);
 	case 1:
-		return piece == other ? 0 : copy(chaos, piece, other);
+		return piece == other ? 0 : copy_piece(chaos, piece, other);
 	case 2:
-		return look(chaos, piece);
+		return check_piece(chaos, piece);
 	default:
-		return add(chaos, piece);
+		return add_to_piece(chaos, piece);
 	}
 }
 
@@ -84,5 +85,5 @@ sycl_result chaos_pieces_round(struct chaos *chaos)
 	/* One that nobody has looked at for long, as it is drawn at random, so it may have left the
 	 * device. */
 	struct chaos_piece *last = &chaos->pieces[worker_random(chaos->worker, chaos->piece_count)];
-	return r || !last->written ? r : look(chaos, last);
+	return r || !last->written ? r : check_piece(chaos, last);
 }

@@ -11,7 +11,7 @@ struct work {
 	sycl_event last; /* what the next command comes behind: addresses order nothing */
 };
 
-static sycl_result allocate(struct work *work)
+static sycl_result allocate_usm(struct work *work)
 {
 	static const sycl_aspect aspects[] = {SYCL_ASPECT_USM_DEVICE_ALLOCATIONS,
 					      SYCL_ASPECT_USM_HOST_ALLOCATIONS,
@@ -44,7 +44,7 @@ static sycl_event take_last(struct work *work)
 	return last;
 }
 
-static sycl_result add(struct work *work, uint32_t n)
+static sycl_result add_to_usm(struct work *work, uint32_t n)
 {
 	sycl_event before = take_last(work);
 	sycl_handler handler = NULL;
@@ -69,7 +69,7 @@ static sycl_result fetch(struct work *work)
 	return r ? r : sycl_event_wait(work->last);
 }
 
-static sycl_result run(struct work *work)
+static sycl_result run_usm(struct work *work)
 {
 	uint32_t word = worker_random(work->chaos->worker, 1u << 30),
 		 kernels = worker_random(work->chaos->worker, KERNELS_MAX);
@@ -79,7 +79,7 @@ static sycl_result run(struct work *work)
 	for (uint32_t i = 0; i < kernels && r == 0; i++) {
 		uint32_t n = worker_random(work->chaos->worker, 1000);
 		contents.first += n;
-		r = add(work, n);
+		r = add_to_usm(work, n);
 	}
 	if (r == 0)
 		r = fetch(work);
@@ -91,9 +91,9 @@ static sycl_result run(struct work *work)
 sycl_result chaos_usm_round(struct chaos *chaos)
 {
 	struct work work = {.chaos = chaos};
-	sycl_result r = allocate(&work);
+	sycl_result r = allocate_usm(&work);
 	if (r == 0 && work.there && work.here) {
-		r = run(&work);
+		r = run_usm(&work);
 		chaos->did.usm += r == 0;
 	}
 	if (work.last)

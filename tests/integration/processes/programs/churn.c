@@ -33,7 +33,7 @@ static void renew_buffer(struct churn *churn, uint32_t slot)
 		    "sycl_queue_fill");
 }
 
-static void launch(struct churn *churn, uint32_t slot)
+static void launch_on_slot(struct churn *churn, uint32_t slot)
 {
 	sycl_handler h;
 	worker_must(sycl_handler_begin(churn->worker->queue, &h), "sycl_handler_begin");
@@ -47,7 +47,7 @@ static void launch(struct churn *churn, uint32_t slot)
 	worker_must(sycl_handler_submit(h, &churn->events[slot]), "sycl_handler_submit");
 }
 
-static void look(struct churn *churn, uint32_t slot)
+static void check_slot(struct churn *churn, uint32_t slot)
 {
 	sycl_host_accessor accessor;
 	worker_must(
@@ -68,7 +68,7 @@ static void act(struct churn *churn)
 		renew_buffer(churn, slot);
 		break;
 	case 1:
-		look(churn, slot);
+		check_slot(churn, slot);
 		break;
 	case 2:
 		if (churn->events[slot])
@@ -80,7 +80,7 @@ static void act(struct churn *churn)
 			    "sycl_queue_copy");
 		break;
 	default:
-		launch(churn, slot);
+		launch_on_slot(churn, slot);
 	}
 }
 

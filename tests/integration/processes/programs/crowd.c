@@ -61,7 +61,7 @@ static void submit_step(struct worker *worker, struct member *member)
 }
 
 /* In turn, so that all of them are on their way at one time. */
-static void work(struct worker *worker, struct member *members)
+static void submit_for_members(struct worker *worker, struct member *members)
 {
 	for (int step = 0; step < STEPS; step++)
 		for (uint64_t i = 0; i < worker->count; i += WORKING_ONE_OF)
@@ -95,7 +95,7 @@ int worker_crowd(struct worker *worker)
 		join(worker, &members[i], i);
 	worker_say("joined");
 	worker_check(worker_next_line(), "no line came");
-	work(worker, members);
+	submit_for_members(worker, members);
 	for (uint64_t i = 0; i < worker->count; i += WORKING_ONE_OF)
 		worker_must(sycl_queue_wait(members[i].queue), "sycl_queue_wait");
 	worker_say("worked");

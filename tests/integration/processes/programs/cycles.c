@@ -24,8 +24,8 @@ static uint32_t first_word(sycl_buffer buffer)
 	return word;
 }
 
-static void count_up(struct worker *worker, sycl_kernel kernel, sycl_buffer buffer,
-		     sycl_event *event_out)
+static void submit_count_up(struct worker *worker, sycl_kernel kernel, sycl_buffer buffer,
+			    sycl_event *event_out)
 {
 	for (;;) {
 		sycl_handler h;
@@ -55,7 +55,7 @@ static void cycle(struct worker *worker)
 				       &buffer),
 		    "sycl_buffer_create");
 	for (int i = 0; i < 3; i++)
-		count_up(worker, kernel, buffer, NULL);
+		submit_count_up(worker, kernel, buffer, NULL);
 	worker_check(first_word(buffer) == 3, "three kernels counted to something else");
 	worker_must(sycl_buffer_release(buffer), "sycl_buffer_release");
 	worker_check(zero[0] == 3, "the count was not written back");
@@ -149,7 +149,7 @@ int worker_count(struct worker *worker)
 	worker_say("ready");
 	for (uint64_t i = 0; i < worker->count; i++) {
 		sycl_event event = NULL;
-		count_up(worker, kernel, buffer, i % 16 == 0 ? &event : NULL);
+		submit_count_up(worker, kernel, buffer, i % 16 == 0 ? &event : NULL);
 		if (event)
 			worker_must(sycl_event_release(event), "sycl_event_release");
 		if (i == worker->count / 4)

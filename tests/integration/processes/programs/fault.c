@@ -90,7 +90,7 @@ static void describe(sycl_result result, char answer[ANSWER_BYTES])
 		       (int)result, sycl_result_name(result), sycl_get_last_error_text());
 }
 
-static void answer(sycl_result result)
+static void answer_result(sycl_result result)
 {
 	char text[ANSWER_BYTES];
 	describe(result, text);
@@ -110,7 +110,7 @@ static sycl_result queue_at(unsigned index)
 	return r ? r : sycl_queue_create(NULL, me.device, &options, &me.queues[index]);
 }
 
-static sycl_result build(sycl_kernel_bundle *bundle_out)
+static sycl_result build_other_bundle(sycl_kernel_bundle *bundle_out)
 {
 	char text[sizeof(source) + 64];
 	(void)snprintf(text, sizeof(text), "%s.visible .entry other_%u()\n{\n\tret;\n}\n", source,
@@ -123,7 +123,7 @@ static sycl_result take_kernel(const char *name, sycl_kernel *kernel_out)
 {
 	sycl_result r = queue_at(0);
 	if (r == 0 && !me.bundle)
-		r = build(&me.bundle);
+		r = build_other_bundle(&me.bundle);
 	return r ? r : sycl_kernel_create(me.bundle, name, kernel_out);
 }
 
@@ -143,7 +143,7 @@ static sycl_result find_kernel(const char *name, sycl_kernel *kernel_out)
 	return 0;
 }
 
-static sycl_result take(uint64_t mebibytes)
+static sycl_result take_memory(uint64_t mebibytes)
 {
 	void *address = NULL;
 	sycl_result r = queue_at(0);
@@ -161,7 +161,7 @@ static sycl_result reload(void)
 	return old ? sycl_kernel_bundle_release(old) : 0;
 }
 
-static sycl_result launch(sycl_kernel kernel, unsigned queue, uint32_t n)
+static sycl_result launch_on_queue(sycl_kernel kernel, unsigned queue, uint32_t n)
 {
 	sycl_handler h;
 	sycl_result r = sycl_handler_begin(me.queues[queue], &h);
@@ -181,7 +181,7 @@ static sycl_result launch(sycl_kernel kernel, unsigned queue, uint32_t n)
 	return r;
 }
 
-static sycl_result run(const char *words)
+static sycl_result do_run(const char *words)
 {
 	char name[NAME_BYTES];
 	unsigned queue, count;
@@ -192,11 +192,11 @@ static sycl_result run(const char *words)
 	if (r == 0)
 		r = find_kernel(name, &kernel);
 	for (unsigned i = 0; i < count && r == 0; i++)
-		r = launch(kernel, queue, 1);
+		r = launch_on_queue(kernel, queue, 1);
 	return r;
 }
 
-static sycl_result work(unsigned count)
+static sycl_result do_work(unsigned count)
 {
 	sycl_kernel kernel = NULL;
 	sycl_host_accessor accessor = NULL;
@@ -205,7 +205,7 @@ static sycl_result work(unsigned count)
 	if (r == 0)
 		r = find_kernel("works", &kernel);
 	for (unsigned i = 0; i < count && r == 0; i++) {
-		r = launch(kernel, 0, 3);
+		r = launch_on_queue(kernel, 0, 3);
 		if (r == 0)
 			r = sycl_event_wait(me.event);
 		me.expected += 3;
@@ -253,7 +253,7 @@ static sycl_result wait_build(void)
 	sycl_kernel_bundle bundle = NULL;
 	sycl_kernel kernel = NULL;
 	me.generation++;
-	sycl_result r = build(&bundle);
+	sycl_result r = build_other_bundle(&bundle);
 	if (r == 0)
 		r = sycl_kernel_create(bundle, "works", &kernel);
 	return r ? r : sycl_queue_wait(me.queues[0]);
@@ -298,7 +298,7 @@ static sycl_result flood(void)
 		r = find_kernel("works", &kernel);
 	worker_say("flooding");
 	for (uint64_t i = 0; r == 0; i++) {
-		r = launch(kernel, 0, 1);
+		r = launch_on_queue(kernel, 0, 1);
 		if (r == 0 && i % 16 == 15)
 			r = sycl_queue_wait(me.queues[0]);
 	}
@@ -330,15 +330,15 @@ static sycl_result obey(const char *line)
 	char word[NAME_BYTES] = "", name[NAME_BYTES] = "";
 	(void)sscanf(line, "%31s %31s", word, name);
 	if (strcmp(word, "run") == 0)
-		return run(line + strlen("run"));
+		return do_run(line + strlen("run"));
 	if (strcmp(word, "wait") == 0)
 		return sycl_queue_wait(me.queues[strtoul(name, NULL, 10) % QUEUES]);
 	if (strcmp(word, "work") == 0)
-		return work((unsigned)strtoul(name, NULL, 10));
+		return do_work((unsigned)strtoul(name, NULL, 10));
 	if (strcmp(word, "device") == 0)
 		return select_device((unsigned)strtoul(name, NULL, 10));
 	if (strcmp(word, "take") == 0)
-		return take(strtoul(name, NULL, 10));
+		return take_memory(strtoul(name, NULL, 10));
 	if (strcmp(word, "reload") == 0)
 		return reload();
 	if (strcmp(word, "waiters") == 0)
@@ -363,9 +363,9 @@ int worker_fault(struct worker *worker)
 	if (r == 0)
 		worker_say("ready %llu", (unsigned long long)session);
 	else
-		answer(r);
+		answer_result(r);
 	while (fgets(line, sizeof(line), stdin))
-		answer(obey(line));
+		answer_result(obey(line));
 	worker_say("ok");
 	return 0;
 }

@@ -68,7 +68,8 @@ static sycl_kernel kernel_named(struct worker *worker, const char *name)
 	return kernel;
 }
 
-static sycl_event launch(struct worker *worker, sycl_kernel kernel, sycl_buffer buffer, uint32_t n)
+static sycl_event launch_add(struct worker *worker, sycl_kernel kernel, sycl_buffer buffer,
+			     uint32_t n)
 {
 	sycl_handler h;
 	sycl_event event;
@@ -102,12 +103,12 @@ int worker_gpu_steps(struct worker *worker)
 	worker_must(
 		sycl_buffer_create(worker->platform, zero, sizeof(zero), SYCL_HOST_CONST, &buffer),
 		"buffer");
-	worker_must(sycl_event_wait(launch(worker, kernel, buffer, 3)), "the first launch");
+	worker_must(sycl_event_wait(launch_add(worker, kernel, buffer, 3)), "the first launch");
 	worker_say("ready");
 	uint32_t expected = 3;
 	while (worker_next_line()) {
 		for (uint64_t i = 0; i < worker->count; i++, expected += 3) {
-			sycl_event event = launch(worker, kernel, buffer, 3);
+			sycl_event event = launch_add(worker, kernel, buffer, 3);
 			sycl_result r = sycl_event_wait(event);
 			if (r != 0) {
 				worker_say_result(r);
@@ -134,7 +135,7 @@ static int launch_fault(struct worker *worker, sycl_kernel kernel)
 		"buffer");
 	worker_say("ready");
 	worker_check(worker_next_line(), "no line came");
-	sycl_event event = launch(worker, kernel, buffer, 1);
+	sycl_event event = launch_add(worker, kernel, buffer, 1);
 	sycl_result r = sycl_event_wait(event);
 	struct sycl_error_detail detail = SYCL_ERROR_DETAIL_INIT;
 	worker_must(sycl_get_last_error(&detail), "sycl_get_last_error");

@@ -20,7 +20,7 @@ struct mix {
 	uint32_t wanted[BUFFERS][ELEMENTS]; /* what it should hold */
 };
 
-static void submit(sycl_handler handler)
+static void submit_handler(sycl_handler handler)
 {
 	worker_must(sycl_handler_submit(handler, NULL), "sycl_handler_submit");
 }
@@ -36,7 +36,7 @@ static void do_scale(struct mix *mix, uint32_t y)
 	worker_must(sycl_handler_set_value(h, 2, sizeof(b), &b), "value");
 	worker_must(sycl_handler_parallel_for(h, mix->scale, sycl_range1(ELEMENTS)),
 		    "parallel_for");
-	submit(h);
+	submit_handler(h);
 	for (uint32_t i = 0; i < ELEMENTS; i++)
 		mix->wanted[y][i] = mix->wanted[y][i] * a + b;
 }
@@ -50,7 +50,7 @@ static void do_add(struct mix *mix, uint32_t y)
 	worker_must(sycl_handler_set_accessor(h, 1, mix->buffers[y], SYCL_ACCESS_READ_WRITE),
 		    "accessor");
 	worker_must(sycl_handler_parallel_for(h, mix->add, sycl_range1(ELEMENTS)), "parallel_for");
-	submit(h);
+	submit_handler(h);
 	for (uint32_t i = 0; i < ELEMENTS; i++)
 		mix->wanted[y][i] += mix->wanted[x][i];
 }
@@ -107,7 +107,7 @@ static void do_host(struct mix *mix, uint32_t y)
 	worker_must(sycl_host_accessor_release(accessor), "sycl_host_accessor_release");
 }
 
-static void begin(struct mix *mix)
+static void begin_mix(struct mix *mix)
 {
 	mix->scale = worker_kernel(mix->worker, source, "scale");
 	mix->add = worker_kernel(mix->worker, source, "add");
@@ -121,7 +121,7 @@ static void begin(struct mix *mix)
 }
 
 /* Releasing a buffer writes back what the devices made of it. */
-static void end(struct mix *mix)
+static void end_mix(struct mix *mix)
 {
 	for (uint32_t b = 0; b < BUFFERS; b++) {
 		worker_must(sycl_buffer_release(mix->buffers[b]), "sycl_buffer_release");
@@ -132,22 +132,22 @@ static void end(struct mix *mix)
 	worker_must(sycl_kernel_release(mix->add), "sycl_kernel_release");
 }
 
-static void run(struct worker *worker, uint64_t count)
+static void run_mix(struct worker *worker, uint64_t count)
 {
 	static void (*const actions[])(struct mix * mix, uint32_t y) = {do_scale, do_add, do_fill,
 									do_copy, do_host};
 	struct mix mix = {.worker = worker};
-	begin(&mix);
+	begin_mix(&mix);
 	for (uint64_t i = 0; i < count; i++)
 		actions[worker_random(worker, sizeof(actions) / sizeof(*actions))](
 			&mix, worker_random(worker, BUFFERS));
-	end(&mix);
+	end_mix(&mix);
 }
 
 int worker_mix(struct worker *worker)
 {
 	worker_connect(worker);
-	run(worker, worker->count);
+	run_mix(worker, worker->count);
 	worker_disconnect(worker);
 	worker_say("ok");
 	return 0;
@@ -156,10 +156,10 @@ int worker_mix(struct worker *worker)
 int worker_steps(struct worker *worker)
 {
 	worker_connect(worker);
-	run(worker, worker->count);
+	run_mix(worker, worker->count);
 	worker_say("ready");
 	while (worker_next_line()) {
-		run(worker, worker->count);
+		run_mix(worker, worker->count);
 		worker_say("done");
 	}
 	worker_disconnect(worker);
@@ -172,7 +172,7 @@ int worker_open(struct worker *worker)
 	worker_say("waiting");
 	worker_check(worker_next_line(), "no line came");
 	worker_connect(worker);
-	run(worker, 20);
+	run_mix(worker, 20);
 	worker_say("worked");
 	/* Stays connected, so that every session of the test is there at the same time. */
 	while (worker_next_line())

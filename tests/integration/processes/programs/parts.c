@@ -14,8 +14,8 @@ enum { ITEMS = 65536, BUFFER_BYTES = 32 << 20, WORDS = 64, LINE_BYTES = 64 };
 
 static const uint32_t known_ns = 2000000, long_ns = 4000000000u, short_ns = 100000;
 
-static sycl_result launch(struct worker *worker, sycl_kernel kernel, sycl_buffer buffer,
-			  uint32_t ns)
+static sycl_result launch_splittable(struct worker *worker, sycl_kernel kernel, sycl_buffer buffer,
+				     uint32_t ns)
 {
 	sycl_handler h;
 	worker_must(sycl_handler_begin(worker->queue, &h), "sycl_handler_begin");
@@ -38,14 +38,14 @@ int worker_parts(struct worker *worker)
 		sycl_buffer_create(worker->platform, words, BUFFER_BYTES, SYCL_HOST_CONST, &buffer),
 		"sycl_buffer_create");
 	/* What takes long is known by what its like have taken. */
-	worker_must(launch(worker, kernel, buffer, known_ns), "sycl_handler_submit");
+	worker_must(launch_splittable(worker, kernel, buffer, known_ns), "sycl_handler_submit");
 	worker_must(sycl_queue_wait(worker->queue), "sycl_queue_wait");
 	worker_say("ready");
 	if (!worker_next_line())
 		return 1;
 	sycl_result r = 0;
 	for (uint64_t i = 0; i < worker->count && r == 0; i++)
-		r = launch(worker, kernel, buffer, long_ns);
+		r = launch_splittable(worker, kernel, buffer, long_ns);
 	worker_say_result(r ? r : sycl_queue_wait(worker->queue));
 	(void)sycl_buffer_release(buffer);
 	(void)sycl_kernel_release(kernel);
@@ -64,7 +64,7 @@ struct beside {
 };
 
 /* One more to each word, and a look at all of them. */
-static sycl_result work(struct beside *beside)
+static sycl_result increment_and_check(struct beside *beside)
 {
 	sycl_handler h;
 	sycl_host_accessor accessor = NULL;
@@ -90,7 +90,7 @@ static sycl_result work(struct beside *beside)
 	return sycl_host_accessor_release(accessor);
 }
 
-static sycl_result run(struct beside *beside, const char *name)
+static sycl_result run_kernel_beside(struct beside *beside, const char *name)
 {
 	sycl_handler h;
 	sycl_kernel kernel = worker_kernel(beside->worker, name, name);
@@ -111,11 +111,12 @@ int worker_beside(struct worker *worker)
 	worker_must(sycl_buffer_create(worker->platform, zero, sizeof(zero), SYCL_HOST_CONST,
 				       &beside.buffer),
 		    "sycl_buffer_create");
-	worker_must(work(&beside), "work");
+	worker_must(increment_and_check(&beside), "work");
 	worker_say("ready");
 	while (fgets(line, sizeof(line), stdin)) {
 		line[strcspn(line, "\n")] = '\0';
-		worker_say_result(strcmp(line, "work") == 0 ? work(&beside) : run(&beside, line));
+		worker_say_result(strcmp(line, "work") == 0 ? increment_and_check(&beside)
+							    : run_kernel_beside(&beside, line));
 	}
 	(void)sycl_buffer_release(beside.buffer);
 	(void)sycl_kernel_release(beside.kernel);

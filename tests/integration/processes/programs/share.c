@@ -82,7 +82,7 @@ static int receive_descriptor(void)
 	return descriptor;
 }
 
-static void answer(sycl_result result)
+static void answer_result(sycl_result result)
 {
 	if (result)
 		worker_say_result(result);
@@ -97,7 +97,7 @@ static sycl_share_kind kind_of(const char *word)
 
 /* make KIND SIZE BYTE: a buffer full of that. And one behind it, full of another, that nobody else
  * may see. */
-static void make(const char *words)
+static void do_make(const char *words)
 {
 	char kind[8];
 	unsigned value;
@@ -120,7 +120,7 @@ static void make(const char *words)
 		worker_must(sycl_handler_submit(h, NULL), "submit");
 	}
 	free(bytes);
-	answer(result);
+	answer_result(result);
 }
 
 /* export: "ok KIND SIZE MAPPED HEX"; the descriptor over the socket. */
@@ -131,7 +131,7 @@ static void export(const char *words)
 	(void)words;
 	sycl_result result = sycl_buffer_export(me.buffer, &shared);
 	if (result) {
-		answer(result);
+		answer_result(result);
 		return;
 	}
 	to_hex(shared.handle, hex);
@@ -160,18 +160,18 @@ static void import(const char *words)
 	sycl_result result = sycl_buffer_import(me.device, &shared, &me.buffer);
 	if (shared.descriptor >= 0)
 		(void)close(shared.descriptor);
-	answer(result);
+	answer_result(result);
 }
 
 /* check BYTE */
-static void check(const char *words)
+static void do_check(const char *words)
 {
 	sycl_host_accessor accessor;
 	void *bytes = NULL;
 	uint64_t others = 0;
 	sycl_result result = sycl_host_accessor_create(me.buffer, SYCL_ACCESS_READ, &accessor);
 	if (result) {
-		answer(result);
+		answer_result(result);
 		return;
 	}
 	worker_must(sycl_host_accessor_get_pointer(accessor, &bytes), "pointer");
@@ -206,14 +206,14 @@ static sycl_handler filling(const char *words)
 	return handler;
 }
 
-static void fill(const char *words)
+static void do_fill(const char *words)
 {
-	answer(end_group(filling(words)));
+	answer_result(end_group(filling(words)));
 }
 
 static void fill_later(const char *words)
 {
-	answer(sycl_handler_submit(filling(words), NULL));
+	answer_result(sycl_handler_submit(filling(words), NULL));
 }
 
 /* write BYTE: by the host, and on the device afterwards. */
@@ -229,11 +229,11 @@ static void write_host(const char *words)
 	worker_must(sycl_host_accessor_release(accessor), "accessor");
 	worker_must(sycl_handler_begin(me.queue, &handler), "begin");
 	worker_must(sycl_handler_require(handler, me.buffer, SYCL_ACCESS_READ_WRITE), "require");
-	answer(end_group(handler));
+	answer_result(end_group(handler));
 }
 
 /* hold: a host accessor that writes, for ever. */
-static void hold(const char *words)
+static void do_hold(const char *words)
 {
 	sycl_host_accessor accessor;
 	void *bytes = NULL;
@@ -253,7 +253,7 @@ static void make_event(const char *words)
 	(void)words;
 	sycl_result result = sycl_shared_event_create(me.device, &me.event);
 	if (result) {
-		answer(result);
+		answer_result(result);
 		return;
 	}
 	worker_must(sycl_shared_event_get_handle(me.event, handle), "handle");
@@ -265,7 +265,7 @@ static void open_event(const char *words)
 {
 	uint8_t handle[SYCL_SHARE_HANDLE_BYTES];
 	worker_check(from_hex(words, handle), "open-event HEX");
-	answer(sycl_shared_event_open(me.device, handle, &me.event));
+	answer_result(sycl_shared_event_open(me.device, handle, &me.event));
 }
 
 /* wait, record: as groups on the buffer, so what comes later on it comes after. Not waited for. */
@@ -282,21 +282,21 @@ static void wait_event(const char *words)
 	(void)words;
 	sycl_handler handler = with_buffer();
 	worker_must(sycl_handler_wait_event(handler, me.event), "wait");
-	answer(sycl_handler_submit(handler, NULL));
+	answer_result(sycl_handler_submit(handler, NULL));
 }
 
-static void record(const char *words)
+static void do_record(const char *words)
 {
 	(void)words;
 	sycl_handler handler = with_buffer();
 	worker_must(sycl_handler_record_event(handler, me.event), "record");
-	answer(end_group(handler));
+	answer_result(end_group(handler));
 }
 
 static void close_event(const char *words)
 {
 	(void)words;
-	answer(sycl_shared_event_release(me.event));
+	answer_result(sycl_shared_event_release(me.event));
 	me.event = NULL;
 }
 
@@ -316,25 +316,25 @@ static void close_memory(const char *words)
 	if (me.neighbour)
 		worker_must(sycl_buffer_release(me.neighbour), "the neighbour");
 	me.buffer = me.neighbour = NULL;
-	answer(result);
+	answer_result(result);
 }
 
 static const struct {
 	const char *name;
 	void (*run)(const char *words);
 } commands[] = {
-	{"make", make},
+	{"make", do_make},
 	{"export", export},
 	{"import", import},
-	{"check", check},
-	{"fill", fill},
+	{"check", do_check},
+	{"fill", do_fill},
 	{"fill-later", fill_later},
 	{"write", write_host},
-	{"hold", hold},
+	{"hold", do_hold},
 	{"make-event", make_event},
 	{"open-event", open_event},
 	{"wait", wait_event},
-	{"record", record},
+	{"record", do_record},
 	{"close-event", close_event},
 	{"usage", usage},
 	{"close", close_memory},

@@ -8,7 +8,7 @@
 
 enum { FAKE_ITEMS = 65536, FAKE_NS = 2000000 };
 
-static sycl_handler begin(struct worker *worker, sycl_buffer buffer)
+static sycl_handler begin_splittable(struct worker *worker, sycl_buffer buffer)
 {
 	sycl_handler h;
 	worker_must(sycl_handler_begin(worker->queue, &h), "sycl_handler_begin");
@@ -43,7 +43,7 @@ int worker_split(struct worker *worker)
 		    "sycl_buffer_create");
 	for (uint64_t i = 0; i < worker->count; i++) {
 		sycl_event event = NULL;
-		sycl_handler h = begin(worker, buffer);
+		sycl_handler h = begin_splittable(worker, buffer);
 		worker_must(sycl_handler_set_value(h, 1, sizeof(ns), &ns), "value");
 		worker_must(sycl_handler_parallel_for(h, kernel, sycl_range2(FAKE_ITEMS / 16, 16)),
 			    "parallel_for");
@@ -125,7 +125,7 @@ static sycl_range range_of(uint32_t dimensions, const uint64_t sizes[3])
 	return range;
 }
 
-static void run(struct worker *worker, sycl_kernel kernel, const struct space *space)
+static void run_space(struct worker *worker, sycl_kernel kernel, const struct space *space)
 {
 	uint64_t items = 1, group = 1;
 	for (uint32_t d = 0; d < space->dimensions; d++) {
@@ -140,7 +140,7 @@ static void run(struct worker *worker, sycl_kernel kernel, const struct space *s
 				       SYCL_HOST_BORROWED, &buffer),
 		    "sycl_buffer_create");
 	for (uint64_t i = 0; i < worker->count; i++) {
-		sycl_handler h = begin(worker, buffer);
+		sycl_handler h = begin_splittable(worker, buffer);
 		worker_must(sycl_handler_set_offset(h, range_of(space->dimensions, space->offset)),
 			    "offset");
 		if (group) {
@@ -177,9 +177,9 @@ int worker_split_portable(struct worker *worker)
 	sycl_kernel basic = worker_kernel(worker, source, "basic"),
 		    grouped = worker_kernel(worker, source, "grouped");
 	for (size_t i = 0; i < sizeof(basics) / sizeof(*basics); i++)
-		run(worker, basic, &basics[i]);
+		run_space(worker, basic, &basics[i]);
 	for (size_t i = 0; i < sizeof(nds) / sizeof(*nds); i++)
-		run(worker, grouped, &nds[i]);
+		run_space(worker, grouped, &nds[i]);
 	worker_must(sycl_kernel_release(basic), "sycl_kernel_release");
 	worker_must(sycl_kernel_release(grouped), "sycl_kernel_release");
 	worker_disconnect(worker);

@@ -9,7 +9,7 @@
 
 enum { AT_A_TIME = 64, WAIT_EVERY = 32 };
 
-static sycl_event take(struct worker *worker, sycl_kernel kernel)
+static sycl_event launch_take(struct worker *worker, sycl_kernel kernel)
 {
 	sycl_handler h;
 	sycl_event event = NULL;
@@ -38,8 +38,9 @@ int worker_take(struct worker *worker)
 			worker_must(sycl_event_release(marks[i]), "sycl_event_release");
 		}
 		for (int j = 1; j < WAIT_EVERY; j++)
-			worker_must(sycl_event_release(take(worker, kernel)), "sycl_event_release");
-		marks[i] = take(worker, kernel);
+			worker_must(sycl_event_release(launch_take(worker, kernel)),
+				    "sycl_event_release");
+		marks[i] = launch_take(worker, kernel);
 	}
 	worker_must(sycl_queue_wait(worker->queue), "sycl_queue_wait");
 	for (int i = 0; i < AT_A_TIME / WAIT_EVERY; i++)

@@ -71,7 +71,7 @@ static void ring_bell(struct undrained *u)
 		wake_ring_bell(u->bell);
 }
 
-static bool ask(struct undrained *u)
+static bool send_ping(struct undrained *u)
 {
 	Sycl__V1__Ping ping = SYCL__V1__PING__INIT;
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
@@ -93,7 +93,7 @@ static void fill_both(struct undrained *u)
 {
 	for (int still = 0; still < STILL_POLLS;) {
 		bool room = false;
-		while (ask(u))
+		while (send_ping(u))
 			room = true;
 		ring_bell(u);
 		(void)poll(NULL, 0, 1);

@@ -6,7 +6,7 @@ static const char source[] =
 	"SYCL_KERNEL void sums(SYCL_GLOBAL(uint) d, SYCL_GLOBAL(const uint) h, SYCL_GLOBAL(uint) s)\n"
 	"{ ulong i = sycl_global_id(0); d[i] = h[i] + 1; s[i] += d[i]; }";
 
-static void *allocate(sycl_queue queue, sycl_usm_kind kind, uint64_t bytes)
+static void *allocate_usm(sycl_queue queue, sycl_usm_kind kind, uint64_t bytes)
 {
 	sycl_context context = NULL;
 	sycl_device device = NULL;
@@ -20,11 +20,11 @@ static void *allocate(sycl_queue queue, sycl_usm_kind kind, uint64_t bytes)
 }
 
 /* Small pieces, which share pages, and large ones. */
-static void use(sycl_queue queue, uint64_t words)
+static void use_usm(sycl_queue queue, uint64_t words)
 {
-	uint32_t *device = allocate(queue, SYCL_USM_DEVICE, words * sizeof(uint32_t));
-	uint32_t *host = allocate(queue, SYCL_USM_HOST, words * sizeof(uint32_t));
-	uint32_t *shared = allocate(queue, SYCL_USM_SHARED, words * sizeof(uint32_t));
+	uint32_t *device = allocate_usm(queue, SYCL_USM_DEVICE, words * sizeof(uint32_t));
+	uint32_t *host = allocate_usm(queue, SYCL_USM_HOST, words * sizeof(uint32_t));
+	uint32_t *shared = allocate_usm(queue, SYCL_USM_SHARED, words * sizeof(uint32_t));
 	sycl_kernel kernel = NULL;
 	sycl_handler handler = NULL;
 	sycl_event event = NULL;
@@ -66,10 +66,10 @@ int worker_usm(struct worker *worker)
 	struct worker second = {.endpoint = endpoint};
 	worker_connect(&second);
 	for (uint64_t i = 0; i < worker->count; i++) {
-		use(worker->queue, 8);
-		use(second.queue, 8);
-		use(worker->queue, 10000);
-		use(second.queue, 10000);
+		use_usm(worker->queue, 8);
+		use_usm(second.queue, 8);
+		use_usm(worker->queue, 10000);
+		use_usm(second.queue, 10000);
 	}
 	worker_disconnect(&second);
 	worker_disconnect(worker);
