@@ -78,6 +78,32 @@ static void open_in(struct fixture *fixture, uint32_t device, CUcontext context)
 	}
 }
 
+/* The number of a memory is the address that the driver's copies take. */
+static void expect_address_of(struct fixture *fixture, struct backend_memory *memory,
+			      CUcontext context)
+{
+	uint32_t word = 0;
+	static const uint32_t written = 77;
+	fixture_write(fixture, memory, 8, &written, sizeof(written));
+	CUstream side = app_stream(context);
+	APP_MUST(APP(cuCtxPushCurrent)(context));
+	APP_MUST(APP(cuMemcpyDtoHAsync)(&word, get(fixture, BACKEND_NATIVE_MEMORY, memory) + 8,
+					sizeof(word), side));
+	APP_MUST(APP(cuCtxPopCurrent)(&context));
+	app_end_stream(context, side);
+	cr_assert_eq(word, written);
+}
+
+static void expect_no_native(struct fixture *fixture, enum backend_native_kind kind, void *object)
+{
+	struct backend_fault fault = {0};
+	uint64_t native = 12345;
+	cr_assert_eq(fixture->ops->native_get(fixture->device, kind, object, &native, &fault),
+		     -EOPNOTSUPP);
+	cr_assert_eq(native, 12345, "an output changes on success alone");
+	cr_assert_neq(fault.text[0], '\0');
+}
+
 Test(cuda_native, I1_A8_I8_what_has_a_native_handle_and_what_has_none)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -102,41 +128,17 @@ Test(cuda_native, I1_A8_I8_what_has_a_native_handle_and_what_has_none)
 	CUcontext of_stream = NULL;
 	APP_MUST(APP(cuStreamGetCtx)((CUstream)stream, &of_stream));
 	cr_assert_eq(of_stream, context);
-	/* The address that copies take. */
-	uint32_t word = 0;
-	static const uint32_t written = 77;
-	fixture_write(&fixture, memory, 8, &written, sizeof(written));
-	CUstream side = app_stream(context);
-	APP_MUST(APP(cuCtxPushCurrent)(context));
-	APP_MUST(APP(cuMemcpyDtoHAsync)(&word, get(&fixture, BACKEND_NATIVE_MEMORY, memory) + 8,
-					sizeof(word), side));
-	APP_MUST(APP(cuCtxPopCurrent)(&context));
-	app_end_stream(context, side);
-	cr_assert_eq(word, written);
+	expect_address_of(&fixture, memory, context);
 	struct backend_kernel *kernel = fixture_kernel(&fixture, "increment_u32");
-	const struct {
-		enum backend_native_kind kind;
-		void *object;
-	} none[] = {{BACKEND_NATIVE_PLATFORM, NULL},
-		    {BACKEND_NATIVE_PROGRAM, fixture.program},
-		    {BACKEND_NATIVE_KERNEL, kernel}};
-	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
-		uint64_t native = 12345;
-		cr_assert_eq(fixture.ops->native_get(fixture.device, none[i].kind, none[i].object,
-						     &native, &fault),
-			     -EOPNOTSUPP);
-		cr_assert_eq(native, 12345, "an output changes on success alone");
-		cr_assert_neq(fault.text[0], '\0');
-	}
+	expect_no_native(&fixture, BACKEND_NATIVE_PLATFORM, NULL);
+	expect_no_native(&fixture, BACKEND_NATIVE_PROGRAM, fixture.program);
+	expect_no_native(&fixture, BACKEND_NATIVE_KERNEL, kernel);
 	const struct backend_image image = {
 		.format = BACKEND_IMAGE_R32G32B32A32_SFLOAT, .dimensions = 2, .size = {4, 4}};
 	struct backend_memory *pixels = NULL;
-	uint64_t native = 0;
 	cr_assert_eq(fixture.ops->image_create(fixture.device, &image, &pixels, &fault), 0, "%s",
 		     fault.text);
-	cr_assert_eq(fixture.ops->native_get(fixture.device, BACKEND_NATIVE_MEMORY, pixels, &native,
-					     &fault),
-		     -EOPNOTSUPP);
+	expect_no_native(&fixture, BACKEND_NATIVE_MEMORY, pixels);
 	fixture.ops->memory_free(pixels);
 	fixture.ops->kernel_free(kernel);
 	fixture.ops->memory_free(memory);

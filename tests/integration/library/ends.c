@@ -68,16 +68,73 @@ static void count_free(void *memory, void *context)
 	(*(int *)context)++;
 }
 
-struct case_of {
+struct end_case {
 	sycl_host_memory kind;
 	bool modify, user_holds;
 	bool waits, copies;
 };
 
+/* A buffer over the host memory of one case. */
+struct end_state {
+	struct scene scene;
+	uint32_t *seen; /* the words that the program looks at afterwards */
+	sycl_buffer buffer;
+	sycl_host_block block; /* NULL: the case has none */
+	int freed;
+};
+
+static void begin_case(struct end_state *state, const struct end_case *one, uint32_t host[WORDS])
+{
+	struct sycl_buffer_options options = SYCL_BUFFER_OPTIONS_INIT;
+	const size_t bytes = WORDS * sizeof(*host);
+	uint32_t *owned = malloc(bytes);
+
+	*state = (struct end_state){.seen = host};
+	scene_begin(&state->scene);
+	set_words(host, 1);
+	set_words(owned, 1);
+	options.kind = one->kind;
+	options.size_bytes = bytes;
+	if (one->kind == SYCL_HOST_SHARED) {
+		state->seen = owned;
+		MUST(sycl_host_block_create(owned, bytes, count_free, &state->freed,
+					    &state->block));
+		options.block = state->block;
+	} else if (one->kind == SYCL_HOST_OWNED) {
+		options.host = owned;
+		options.free_host = count_free;
+		options.free_context = &state->freed;
+	} else {
+		free(owned);
+		options.host = one->kind == SYCL_HOST_NONE ? NULL : host;
+	}
+	MUST(sycl_buffer_create_with(state->scene.helped, &options, &state->buffer));
+	if (one->kind == SYCL_HOST_OWNED)
+		cr_assert(eq(int, state->freed, 1), "as soon as it is not needed");
+	if (state->block && !one->user_holds)
+		MUST(sycl_host_block_release(state->block));
+}
+
+/* The last release of the buffer, while a group that is held by the gate uses it. */
+static void release_case(struct end_state *state, const struct end_case *one, size_t number)
+{
+	if (one->waits) {
+		REFUSED(sycl_buffer_release_for(state->buffer, SHORT_NS), SYCL_ERROR_TIMEOUT);
+		cr_assert(all_words(state->seen, 1), "case %zu: too early", number);
+		gate_open(&state->scene.gate);
+		MUST(sycl_buffer_release_for(state->buffer, LONG_NS));
+	} else {
+		/* The gate is closed: a release that waits never comes back. */
+		MUST(sycl_buffer_release(state->buffer));
+		gate_open(&state->scene.gate);
+		MUST(sycl_queue_wait_for(state->scene.on, LONG_NS));
+	}
+}
+
 /* The whole table: kind of host memory x what was done x who holds a block. */
 Test(ends, D9_D10_D11_D12_D13_D14_who_waits_and_who_copies_back)
 {
-	static const struct case_of cases[] = {
+	static const struct end_case cases[] = {
 		{SYCL_HOST_NONE, true, false, false, false},
 		{SYCL_HOST_CONST, true, false, false, false},
 		{SYCL_HOST_OWNED, true, false, false, false},
@@ -88,63 +145,21 @@ Test(ends, D9_D10_D11_D12_D13_D14_who_waits_and_who_copies_back)
 		{SYCL_HOST_SHARED, true, false, false, false},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct scene scene;
-		struct sycl_buffer_options options = SYCL_BUFFER_OPTIONS_INIT;
 		static uint32_t host[WORDS];
-		uint32_t *owned = malloc(sizeof(host));
-		int freed = 0;
-		sycl_buffer buffer = NULL;
-		sycl_host_block block = NULL;
-		scene_begin(&scene);
-		set_words(host, 1);
-		set_words(owned, 1);
-		options.kind = cases[i].kind;
-		options.size_bytes = sizeof(host);
-		options.host =
-			cases[i].kind == SYCL_HOST_BORROWED || cases[i].kind == SYCL_HOST_CONST
-				? host
-				: NULL;
-		uint32_t *seen = host;
-		if (cases[i].kind == SYCL_HOST_OWNED || cases[i].kind == SYCL_HOST_SHARED) {
-			seen = cases[i].kind == SYCL_HOST_SHARED ? owned : host;
-			MUST(cases[i].kind == SYCL_HOST_SHARED
-				     ? sycl_host_block_create(owned, sizeof(host), count_free,
-							      &freed, &block)
-				     : 0);
-			options.block = block;
-			options.host = block ? NULL : owned;
-			options.free_host = block ? NULL : count_free;
-			options.free_context = block ? NULL : &freed;
-		} else {
-			free(owned);
+		struct end_state state;
+		begin_case(&state, &cases[i], host);
+		use_behind_gate(&state.scene, state.buffer, cases[i].modify);
+		release_case(&state, &cases[i], i);
+		if (!state.block || cases[i].user_holds)
+			cr_assert(all_words(state.seen, cases[i].copies ? 2 : 1), "case %zu", i);
+		if (state.block && cases[i].user_holds) {
+			cr_assert(eq(int, state.freed, 0), "it is the caller's");
+			MUST(sycl_host_block_release(state.block));
 		}
-		MUST(sycl_buffer_create_with(scene.helped, &options, &buffer));
-		if (cases[i].kind == SYCL_HOST_OWNED)
-			cr_assert(eq(int, freed, 1), "as soon as it is not needed");
-		if (block && !cases[i].user_holds)
-			MUST(sycl_host_block_release(block));
-		use_behind_gate(&scene, buffer, cases[i].modify);
-		if (cases[i].waits) {
-			REFUSED(sycl_buffer_release_for(buffer, SHORT_NS), SYCL_ERROR_TIMEOUT);
-			cr_assert(all_words(seen, 1), "case %zu: too early", i);
-			gate_open(&scene.gate);
-			MUST(sycl_buffer_release_for(buffer, LONG_NS));
-		} else {
-			MUST(sycl_buffer_release(
-				buffer)); /* the gate is closed: what waits never comes back */
-			gate_open(&scene.gate);
-			MUST(sycl_queue_wait_for(scene.on, LONG_NS));
-		}
-		if (!block || cases[i].user_holds)
-			cr_assert(all_words(seen, cases[i].copies ? 2 : 1), "case %zu", i);
-		if (block && cases[i].user_holds) {
-			cr_assert(eq(int, freed, 0), "it is the caller's");
-			MUST(sycl_host_block_release(block));
-		}
-		scene_end(&scene);
-		cr_assert(eq(int, freed,
+		scene_end(&state.scene);
+		cr_assert(eq(int, state.freed,
 			     cases[i].kind == SYCL_HOST_SHARED || cases[i].kind == SYCL_HOST_OWNED),
-			  "case %zu: freed %d times", i, freed);
+			  "case %zu: freed %d times", i, state.freed);
 	}
 }
 

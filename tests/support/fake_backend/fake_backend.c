@@ -95,13 +95,30 @@ static void fake_close(struct backend *backend)
 	free(backend);
 }
 
-static void describe(struct backend *backend, uint32_t index)
+/* The aspects and limits that follow from a device's features. The first device has more of them.
+ */
+static void describe_features(struct backend_device_facts *facts, uint32_t index)
+{
+	if (facts->features & BACKEND_FEATURE_USM)
+		facts->aspects |= FAKE_USM_ASPECTS | (index ? 0 : FAKE_USM_ATOMIC_ASPECTS);
+	if (facts->features & BACKEND_FEATURE_USM && index == 0)
+		facts->l2_window_bytes = FAKE_L2_WINDOW_BYTES;
+	if (facts->features & BACKEND_FEATURE_LINK)
+		facts->aspects |= FAKE_LINK_ASPECT;
+	if (facts->features & BACKEND_FEATURE_GRAPH_NATIVE)
+		facts->aspects |= FAKE_GRAPH_ASPECT;
+	if (facts->features & BACKEND_FEATURE_GRAPH_CONDITION)
+		facts->aspects |= FAKE_CONDITION_ASPECT;
+	fake_image_facts(facts);
+}
+
+static void describe_device(struct backend *backend, uint32_t index)
 {
 	(void)snprintf(backend->names[index], FAKE_TEXT_BYTES, "Fake device %u", index);
 	(void)snprintf(backend->keys[index], FAKE_TEXT_BYTES, "fake-1-%u", index);
 	struct backend_device_facts *facts = &backend->devices[index];
-	uint32_t asked = fake_state.slots[index].options.base_align_bits,
-		 align_bits = asked ? asked : 1024;
+	uint32_t wanted_bits = fake_state.slots[index].options.base_align_bits,
+		 align_bits = wanted_bits ? wanted_bits : 1024;
 	uint64_t limit = fake_state.slots[index].options.memory_bytes;
 	*facts = (struct backend_device_facts){
 		.type = FAKE_DEVICE_TYPE_CUSTOM,
@@ -134,8 +151,8 @@ static void describe(struct backend *backend, uint32_t index)
 		.preferred_lanes = fake_state.slots[index].options.preferred_lanes,
 		.little_endian = true,
 		.available = true,
-		/* The first can do more than the others, so that a context of several shows what
-		   all of them can. */
+		/* The first has more than the others, so that a context of several shows what
+		   all of them have. */
 		.atomic_order_bits = BACKEND_ORDER_RELAXED | BACKEND_ORDER_ACQ_REL |
 				     (index ? 0 : BACKEND_ORDER_SEQ_CST),
 		.atomic_scope_bits = BACKEND_SCOPE_WORK_ITEM | BACKEND_SCOPE_DEVICE |
@@ -145,17 +162,7 @@ static void describe(struct backend *backend, uint32_t index)
 			BACKEND_SCOPE_WORK_ITEM | (index ? 0 : BACKEND_SCOPE_WORK_GROUP),
 	};
 	fake_partition_facts(facts, fake_state.slots[index].options.units);
-	if (facts->features & BACKEND_FEATURE_USM)
-		facts->aspects |= FAKE_USM_ASPECTS | (index ? 0 : FAKE_USM_ATOMIC_ASPECTS);
-	if (facts->features & BACKEND_FEATURE_USM && index == 0)
-		facts->l2_window_bytes = FAKE_L2_WINDOW_BYTES;
-	if (facts->features & BACKEND_FEATURE_LINK)
-		facts->aspects |= FAKE_LINK_ASPECT;
-	if (facts->features & BACKEND_FEATURE_GRAPH_NATIVE)
-		facts->aspects |= FAKE_GRAPH_ASPECT;
-	if (facts->features & BACKEND_FEATURE_GRAPH_CONDITION)
-		facts->aspects |= FAKE_CONDITION_ASPECT;
-	fake_image_facts(facts);
+	describe_features(facts, index);
 	for (uint32_t i = 0; i < 7; i++)
 		facts->preferred_vector_widths[i] = facts->native_vector_widths[i] = 1;
 }
@@ -179,7 +186,7 @@ static int fake_enumerate(struct backend *backend, struct backend_topology *topo
 	(void)pthread_mutex_lock(&fake_state.lock);
 	uint32_t count = fake_state.device_count;
 	for (uint32_t i = 0; i < count; i++)
-		describe(backend, i);
+		describe_device(backend, i);
 	(void)pthread_mutex_unlock(&fake_state.lock);
 	*topology_out = (struct backend_topology){
 		.platforms = &backend->platform,

@@ -604,10 +604,23 @@ Test(drop_set_up, N4_TG15_what_is_set_aside_for_want_of_room_is_skipped)
 	finish_drop();
 }
 
+/* Sends a launch on device 0 at once. */
+static void send_on_lane(struct sched_account *account, const char *kernel, const struct use *uses,
+			 uint32_t use_count, uint32_t home_lane, struct probe *probe)
+{
+	const struct launch launch = {.device = 0,
+				      .kernel = kernel,
+				      .uses = uses,
+				      .use_count = use_count,
+				      .home_lane = home_lane};
+	(void)submit_as(account, &launch, probe);
+	scheduler_flush(h.scheduler);
+}
+
 /*
- * What is skipped has not begun, and what it was to come behind may run: whoever comes behind it
- * waits for that. A reader runs, the victim was to write behind it, and has no room; behind the
- * victim alone comes who writes anew.
+ * A skipped command has not begun, and the command that it was to follow may run. So a later
+ * command waits for that one. A reader runs. The victim was to write behind it, and has no room.
+ * A new writer comes behind the victim alone.
  */
 Test(drop_set_up, N4_who_comes_behind_what_is_skipped_comes_behind_what_that_waited_for)
 {
@@ -629,36 +642,18 @@ Test(drop_set_up, N4_who_comes_behind_what_is_skipped_comes_behind_what_that_wai
 	fake_device_gate_close(0);
 	const struct use reads[] = {{.words = &room, .mode = ACCESS_MODE_READ_WRITE},
 				    {.words = &shared, .mode = ACCESS_MODE_READ, .unused = true}};
-	struct launch launch = {.device = 0,
-				.kernel = "increment_u32",
-				.uses = reads,
-				.use_count = 2,
-				.home_lane = 1};
-	(void)submit_as(other, &launch, &asked[0]);
-	scheduler_flush(h.scheduler);
+	send_on_lane(other, "increment_u32", reads, 2, 1, &asked[0]);
 	cr_assert(fake_wait_started(0, ended_before + 1, HARNESS_TIMEOUT_NS));
 	fake_counters(0, &before);
 	const struct use writes[] = {
 		{.words = &own, .mode = ACCESS_MODE_WRITE_NO_INIT},
 		{.words = &shared, .mode = ACCESS_MODE_WRITE_NO_INIT, .unused = true}};
-	launch = (struct launch){.device = 0,
-				 .kernel = "linear_id_u32",
-				 .uses = writes,
-				 .use_count = 2,
-				 .home_lane = 2};
-	(void)submit_as(victim, &launch, &probes[0]);
-	scheduler_flush(h.scheduler);
+	send_on_lane(victim, "linear_id_u32", writes, 2, 2, &probes[0]);
 	do
 		fake_counters(0, &now);
 	while (now.calls[FAKE_MEMORY_CREATE] == before.calls[FAKE_MEMORY_CREATE]);
 	const struct use again = {.words = &shared, .mode = ACCESS_MODE_WRITE_NO_INIT};
-	launch = (struct launch){.device = 0,
-				 .kernel = "linear_id_u32",
-				 .uses = &again,
-				 .use_count = 1,
-				 .home_lane = 3};
-	(void)submit_as(other, &launch, &asked[1]);
-	scheduler_flush(h.scheduler);
+	send_on_lane(other, "linear_id_u32", &again, 1, 3, &asked[1]);
 	(void)drop_victim(SCHEDULER_DROP_ALL);
 	do
 		fake_counters(0, &now);
