@@ -156,9 +156,9 @@ static int exchange_messages(const char *path, const Sycl__V1__AdminRequest *req
 }
 
 /* admin.sock answers more, to users that may open it. */
-static int ask_directory(const char *directory, const Sycl__V1__AdminRequest *request,
-			 int timeout_ms, char *path_out, size_t size, struct peer *peer,
-			 struct answer *answer_out)
+static int query_directory(const char *directory, const Sycl__V1__AdminRequest *request,
+			   int timeout_ms, char *path_out, size_t size, struct peer *peer,
+			   struct answer *answer_out)
 {
 	static const char *const names[] = {"admin.sock", "status.sock"};
 	int r = -ENOENT;
@@ -201,8 +201,9 @@ static int explain_failure(int r, const char *path, const struct peer *peer, cha
 	return r;
 }
 
-int service_ask(const char *runtime_directory, const Sycl__V1__AdminRequest *request,
-		int timeout_ms, struct answer *answer_out, char *message_out, size_t message_bytes)
+int service_request(const char *runtime_directory, const Sycl__V1__AdminRequest *request,
+		    int timeout_ms, struct answer *answer_out, char *message_out,
+		    size_t message_bytes)
 {
 	struct places places = {.count = 0};
 	struct answer answer = {.reply = NULL};
@@ -215,8 +216,8 @@ int service_ask(const char *runtime_directory, const Sycl__V1__AdminRequest *req
 	}
 	r = -ENOENT;
 	for (unsigned i = 0; i < places.count && (r == -ENOENT || r == -EACCES); i++)
-		r = ask_directory(places.paths[i], request, timeout_ms, path, sizeof(path), &peer,
-				  &answer);
+		r = query_directory(places.paths[i], request, timeout_ms, path, sizeof(path), &peer,
+				    &answer);
 	if (r < 0)
 		return r == -ENOENT ? explain_no_service(&places, message_out, message_bytes)
 				    : explain_failure(r, path, &peer, message_out, message_bytes);

@@ -17,8 +17,9 @@ struct answer {
  * started. Waits `timeout_ms` at most. 0; -ENOENT: no service runs; another negative errno. A
  * sentence for people on failure.
  */
-int service_ask(const char *runtime_directory, const Sycl__V1__AdminRequest *request,
-		int timeout_ms, struct answer *answer_out, char *message_out, size_t message_bytes);
+int service_request(const char *runtime_directory, const Sycl__V1__AdminRequest *request,
+		    int timeout_ms, struct answer *answer_out, char *message_out,
+		    size_t message_bytes);
 
 void answer_free(struct answer *answer);
 

@@ -24,26 +24,26 @@ static Sycl__V1__DevicesQuery devices_query = SYCL__V1__DEVICES_QUERY__INIT;
 static Sycl__V1__SessionsQuery sessions_query = SYCL__V1__SESSIONS_QUERY__INIT;
 static Sycl__V1__VersionQuery version_query = SYCL__V1__VERSION_QUERY__INIT;
 
-static void ask_status(Sycl__V1__AdminRequest *request)
+static void request_status(Sycl__V1__AdminRequest *request)
 {
 	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_STATUS;
 	request->status = &status_query;
 }
 
-static void ask_devices(Sycl__V1__AdminRequest *request)
+static void request_devices(Sycl__V1__AdminRequest *request)
 {
 	devices_query.discover = true;
 	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_DEVICES;
 	request->devices = &devices_query;
 }
 
-static void ask_sessions(Sycl__V1__AdminRequest *request)
+static void request_sessions(Sycl__V1__AdminRequest *request)
 {
 	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_SESSIONS;
 	request->sessions = &sessions_query;
 }
 
-static void ask_version(Sycl__V1__AdminRequest *request)
+static void request_version(Sycl__V1__AdminRequest *request)
 {
 	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_VERSION;
 	request->version = &version_query;
@@ -51,7 +51,7 @@ static void ask_version(Sycl__V1__AdminRequest *request)
 
 static Sycl__V1__AccountsQuery accounts_query = SYCL__V1__ACCOUNTS_QUERY__INIT;
 
-static void ask_accounts(Sycl__V1__AdminRequest *request)
+static void request_accounts(Sycl__V1__AdminRequest *request)
 {
 	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_ACCOUNTS;
 	request->accounts = &accounts_query;
@@ -59,7 +59,7 @@ static void ask_accounts(Sycl__V1__AdminRequest *request)
 
 static Sycl__V1__LimitsQuery limits_query = SYCL__V1__LIMITS_QUERY__INIT;
 
-static void ask_limits(Sycl__V1__AdminRequest *request)
+static void request_limits(Sycl__V1__AdminRequest *request)
 {
 	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_LIMITS;
 	request->limits = &limits_query;
@@ -67,7 +67,7 @@ static void ask_limits(Sycl__V1__AdminRequest *request)
 
 static Sycl__V1__OrderCommand order = SYCL__V1__ORDER_COMMAND__INIT;
 
-static void ask_order(Sycl__V1__AdminRequest *request)
+static void request_order(Sycl__V1__AdminRequest *request)
 {
 	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_ORDER;
 	request->order = &order;
@@ -89,29 +89,29 @@ static const struct verb {
 	bool (*show)(const Sycl__V1__AdminReply *reply);
 	bool (*json)(const Sycl__V1__AdminReply *reply);
 } verbs[] = {
-	{"status", NULL, "the service, its devices, tenants and sessions", TIMEOUT_MS, ask_status,
-	 show_status, json_status},
+	{"status", NULL, "the service, its devices, tenants and sessions", TIMEOUT_MS,
+	 request_status, show_status, json_status},
 	{"devices", NULL, "the devices; starts your engine to look for them", DISCOVERY_TIMEOUT_MS,
-	 ask_devices, show_devices, json_devices},
+	 request_devices, show_devices, json_devices},
 	{"sessions", NULL, "the connected programs, and what they have used", TIMEOUT_MS,
-	 ask_sessions, show_sessions, json_sessions},
-	{"accounts", NULL, "what was used, and how long commands waited", TIMEOUT_MS, ask_accounts,
-	 show_accounts, json_accounts},
+	 request_sessions, show_sessions, json_sessions},
+	{"accounts", NULL, "what was used, and how long commands waited", TIMEOUT_MS,
+	 request_accounts, show_accounts, json_accounts},
 	{"kill", "SESSION | --uid UID", "end a session, or a user's engine with all its sessions",
-	 TIMEOUT_MS, ask_order, show_ordered, json_order},
+	 TIMEOUT_MS, request_order, show_ordered, json_order},
 	{"pause", "WHOSE", "stop reading commands of sessions; those that were read run",
-	 TIMEOUT_MS, ask_order, show_ordered, json_order},
-	{"resume", "WHOSE", "end a pause or a drain", TIMEOUT_MS, ask_order, show_ordered,
+	 TIMEOUT_MS, request_order, show_ordered, json_order},
+	{"resume", "WHOSE", "end a pause or a drain", TIMEOUT_MS, request_order, show_ordered,
 	 json_order},
-	{"drain", "--uid UID | --all", "accept no new sessions", TIMEOUT_MS, ask_order,
+	{"drain", "--uid UID | --all", "accept no new sessions", TIMEOUT_MS, request_order,
 	 show_ordered, json_order},
 	{"limit", "NAME=VALUE WHOSE", "change a limit of sycld.conf(5); NAME=default takes it back",
-	 TIMEOUT_MS, ask_order, show_ordered, json_order},
+	 TIMEOUT_MS, request_order, show_ordered, json_order},
 	{"limits", NULL, "the limits that apply, each from sycld.conf or an order", TIMEOUT_MS,
-	 ask_limits, show_limits, json_limits},
+	 request_limits, show_limits, json_limits},
 	{"trace", "FILE", "record what all sessions send to a device", 0, NULL, NULL, NULL},
 	{"version", NULL, "the versions of this program and of the service", TIMEOUT_MS,
-	 ask_version, show_version, json_version},
+	 request_version, show_version, json_version},
 	{"help", NULL, "this text", 0, NULL, NULL, NULL},
 };
 
@@ -279,7 +279,7 @@ static bool parse_words(struct arguments *arguments, const char **wrong_out)
 	*wrong_out = "--seconds is for a trace only";
 	if (arguments->seconds)
 		return false;
-	if (arguments->verb->ask == ask_accounts) {
+	if (arguments->verb->ask == request_accounts) {
 		arguments->accounts.uid = words->uid;
 		words->uid = NULL;
 		*wrong_out = "only orders name sessions or users";
@@ -328,14 +328,14 @@ static int run_once(const struct arguments *arguments)
 	Sycl__V1__AdminRequest request = SYCL__V1__ADMIN_REQUEST__INIT;
 	request.protocol = PROTOCOL_VERSION;
 	arguments->verb->ask(&request);
-	bool own_version = arguments->verb->ask == ask_version && !arguments->json;
+	bool own_version = arguments->verb->ask == request_version && !arguments->json;
 	if (own_version)
 		(void)printf("syclctl %s\n", SYCLD_VERSION);
 
 	struct answer answer;
 	char message[MESSAGE_BYTES];
-	int r = service_ask(arguments->runtime_directory, &request, arguments->verb->timeout_ms,
-			    &answer, message, sizeof(message));
+	int r = service_request(arguments->runtime_directory, &request, arguments->verb->timeout_ms,
+				&answer, message, sizeof(message));
 	if (r < 0) {
 		(void)fflush(stdout);
 		(void)fprintf(stderr, "syclctl: %s\n", message);

@@ -107,8 +107,8 @@ static int query_trace(const struct recording *recording, Sycl__V1__AdminRequest
 {
 	char message[MESSAGE_BYTES];
 	request->protocol = PROTOCOL_VERSION;
-	int r = service_ask(recording->words->runtime_directory, request, ANSWER_MS, answer_out,
-			    message, sizeof(message));
+	int r = service_request(recording->words->runtime_directory, request, ANSWER_MS, answer_out,
+				message, sizeof(message));
 	if (r < 0)
 		(void)complain("%s", message);
 	return r;

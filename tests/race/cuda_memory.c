@@ -53,7 +53,7 @@ static void *allocate_in_loader(void *unused)
 
 static void wait_for(struct backend_lane *const *lanes, const uint64_t *sequences)
 {
-	uint64_t told[LANES] = {0};
+	uint64_t completed[LANES] = {0};
 	struct backend_completion completions[8];
 	bool done = false;
 
@@ -63,11 +63,11 @@ static void wait_for(struct backend_lane *const *lanes, const uint64_t *sequence
 			CHECK(completions[i].fault.status == 0);
 			for (uint32_t k = 0; k < LANES; k++)
 				if (completions[i].lane == lanes[k])
-					told[k] = completions[i].sequence;
+					completed[k] = completions[i].sequence;
 		}
 		done = true;
 		for (uint32_t k = 0; k < LANES; k++)
-			done = done && told[k] >= sequences[k];
+			done = done && completed[k] >= sequences[k];
 		if (!done)
 			(void)nanosleep(&(struct timespec){.tv_nsec = 50000},
 					NULL); /* the device wakes nobody */

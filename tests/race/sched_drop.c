@@ -164,7 +164,7 @@ static void run_round(struct round *round)
 	}
 }
 
-static const char *check_told(const struct round *round)
+static const char *check_reports(const struct round *round)
 {
 	for (uint32_t i = 0; i < TASKS; i++) {
 		const struct command *command = &round->commands[i];
@@ -211,7 +211,7 @@ static const char *check_words(struct round *round, struct words *words, uint32_
 static const char *check_round(struct round *round)
 {
 	const char *wrong =
-		harness_settle(&round->harness) ? check_told(round) : "not all commands ended";
+		harness_settle(&round->harness) ? check_reports(round) : "not all commands ended";
 	for (uint32_t i = 1; i < SESSIONS && !wrong; i++)
 		for (uint32_t k = 0; k < OWN && !wrong; k++)
 			wrong = check_words(round, &round->own[i][k],

@@ -96,7 +96,7 @@ static bool run_one(struct program_run *run, const struct program *program,
 	return right;
 }
 
-static bool is_asked_for(const char *name, char **names)
+static bool is_selected(const char *name, char **names)
 {
 	if (!*names)
 		return true;
@@ -203,7 +203,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; all_programs[i]; i++)
 		for (const struct program *program = all_programs[i]; program->name; program++)
 			for (uint32_t k = 0;
-			     k < options.runs && is_asked_for(program->name, argv + optind); k++)
+			     k < options.runs && is_selected(program->name, argv + optind); k++)
 				wrong += !run_one(&run, program, &options);
 	program_devices_end(&run);
 	(void)sycl_platform_release(run.platform);

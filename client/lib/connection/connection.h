@@ -246,8 +246,8 @@ sycl_result connection_reserve_resubmit(struct connection *connection, uint32_t 
 void connection_commit(struct connection *connection);
 /* Sends the command; its answer goes to `pending`, which stays valid until the answer has come or
  * the connection is over. */
-sycl_result connection_ask(struct connection *connection, const Sycl__V1__Command *command,
-			   struct pending *pending);
+sycl_result connection_send_request(struct connection *connection, const Sycl__V1__Command *command,
+				    struct pending *pending);
 /* Sends the command and waits for its answer, whose failure is the result. */
 sycl_result connection_request(struct connection *connection, const Sycl__V1__Command *command,
 			       struct pending *pending, uint64_t deadline_ns);

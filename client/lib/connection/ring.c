@@ -124,8 +124,8 @@ static void pending_withdraw(struct connection *c, struct pending *pending)
 	(void)pthread_mutex_unlock(&c->state_lock);
 }
 
-sycl_result connection_ask(struct connection *c, const Sycl__V1__Command *command,
-			   struct pending *pending)
+sycl_result connection_send_request(struct connection *c, const Sycl__V1__Command *command,
+				    struct pending *pending)
 {
 	pending->done = false;
 	pending->status = (struct failure){.code = SYCL_SUCCESS};
@@ -147,7 +147,7 @@ sycl_result connection_ask(struct connection *c, const Sycl__V1__Command *comman
 sycl_result connection_request(struct connection *c, const Sycl__V1__Command *command,
 			       struct pending *pending, uint64_t deadline_ns)
 {
-	sycl_result result = connection_ask(c, command, pending);
+	sycl_result result = connection_send_request(c, command, pending);
 	if (result)
 		return result;
 	result = connection_wait(c, pending_is_answered, pending, pending->runs ? WAIT_RUNS : 0,

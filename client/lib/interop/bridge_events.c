@@ -44,7 +44,7 @@ static void bridge_event_request(struct connection *c, struct bridge_event *even
 	if (!result) {
 		create.event = event->remote.id;
 		create.device = device;
-		result = connection_ask(c, &command, &event->pending);
+		result = connection_send_request(c, &command, &event->pending);
 		if (result)
 			remote_forget(c, &event->remote);
 	}

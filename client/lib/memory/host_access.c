@@ -49,7 +49,7 @@ static sycl_result host_access_send(struct buffer *buffer, uint32_t mode,
 	return connection_send(buffer->object.connection, &command);
 }
 
-static sycl_result host_access_request(struct buffer *buffer, uint32_t mode,
+static sycl_result send_access_request(struct buffer *buffer, uint32_t mode,
 				       const struct arena_range *bytes, bool alone,
 				       struct host_access *access)
 {
@@ -75,17 +75,17 @@ static sycl_result host_access_request(struct buffer *buffer, uint32_t mode,
 	return result;
 }
 
-sycl_result host_access_ask(struct buffer *buffer, uint32_t mode, uint64_t offset_bytes,
-			    uint64_t size_bytes, struct host_access *access)
+sycl_result host_access_request(struct buffer *buffer, uint32_t mode, uint64_t offset_bytes,
+				uint64_t size_bytes, struct host_access *access)
 {
 	const struct arena_range bytes = {.offset_bytes = offset_bytes, .size_bytes = size_bytes};
-	return host_access_request(buffer, mode, &bytes, false, access);
+	return send_access_request(buffer, mode, &bytes, false, access);
 }
 
-sycl_result host_access_ask_part(struct buffer *buffer, uint32_t mode,
-				 const struct arena_range *bytes, struct host_access *access)
+sycl_result host_access_request_part(struct buffer *buffer, uint32_t mode,
+				     const struct arena_range *bytes, struct host_access *access)
 {
-	return host_access_request(buffer, mode, bytes, true, access);
+	return send_access_request(buffer, mode, bytes, true, access);
 }
 
 bool host_access_settled(struct buffer *buffer, const struct host_access *access)

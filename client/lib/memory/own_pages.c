@@ -92,7 +92,7 @@ sycl_result own_pages_ask_host_access(struct buffer *buffer, uint32_t mode, uint
 				      uint64_t size_bytes, struct host_access *access)
 {
 	own_pages_settle(buffer_root(buffer));
-	return host_access_ask(buffer, mode, offset_bytes, size_bytes, access);
+	return host_access_request(buffer, mode, offset_bytes, size_bytes, access);
 }
 
 void own_pages_end(struct buffer *buffer)
@@ -118,12 +118,12 @@ static sycl_result check_parts(struct page_copy *copy)
 
 /* An access for each part, all asked for, none of them refused so far. Otherwise the caller ends
  * those that were. */
-static sycl_result ask_for_parts(struct page_copy *copy, uint32_t mode)
+static sycl_result request_parts(struct page_copy *copy, uint32_t mode)
 {
 	sycl_result result = SYCL_SUCCESS;
 	for (uint32_t i = 0; i < copy->count && !result; i++) {
 		struct arena_range part = page_copy_part(copy, i);
-		result = host_access_ask_part(copy->buffer, mode, &part, &copy->accesses[i]);
+		result = host_access_request_part(copy->buffer, mode, &part, &copy->accesses[i]);
 	}
 	return result ? result : check_parts(copy);
 }
@@ -137,7 +137,7 @@ static void hold_back(struct incoming *incoming)
 					buffer->size_bytes);
 	incoming->copy.buffer = buffer;
 	incoming->copy.accesses = incoming->accesses;
-	if (ask_for_parts(&incoming->copy, ACCESS_MODE_WRITE_NO_INIT) == SYCL_SUCCESS) {
+	if (request_parts(&incoming->copy, ACCESS_MODE_WRITE_NO_INIT) == SYCL_SUCCESS) {
 		change_state(buffer, OWN_PAGES_COMING);
 		return;
 	}
@@ -287,7 +287,7 @@ sycl_result own_pages_write_back(struct buffer *buffer, void *target)
 	if (result)
 		return result;
 	/* At once: what others submit from now on is not written back. */
-	bool has_parts = ask_for_parts(&copy, ACCESS_MODE_READ) == SYCL_SUCCESS;
+	bool has_parts = request_parts(&copy, ACCESS_MODE_READ) == SYCL_SUCCESS;
 	result = await_writers(&copy, &writers, has_parts);
 	if (!result && has_parts)
 		return page_copy_run(&copy);

@@ -53,7 +53,7 @@ void own_pages_finish(struct own_pages *pages);
 /* Of a root: before anything but a group uses it. Its contents are in shared memory then, or held
  * as above. */
 void own_pages_settle(struct buffer *buffer);
-/* As host_access_ask, once the buffer's contents are settled. */
+/* As host_access_request, once the buffer's contents are settled. */
 sycl_result own_pages_ask_host_access(struct buffer *buffer, uint32_t mode, uint64_t offset_bytes,
 				      uint64_t size_bytes, struct host_access *access);
 /* Of a root: before its memory is the program's again. The library does not read it after this. */

@@ -105,7 +105,7 @@ static int side_measure(struct crowd *crowd, uint64_t count, enum gpu_sum sum,
 	double answers[GPU_AGENTS_MAX][AGENT_VALUES] = {{0}};
 	int r = 0;
 	for (unsigned i = 0; i < crowd->count && r == 0; i++)
-		r = agent_ask(&crowd->agents[i], count);
+		r = agent_request(&crowd->agents[i], count);
 	for (unsigned i = 0; i < crowd->count && r == 0; i++)
 		r = agent_answer(&crowd->agents[i], answers[i]);
 	if (r == 0)
@@ -170,8 +170,8 @@ int gpu_compare(const struct bench *bench, const struct gpu_comparison *comparis
 	return r;
 }
 
-void gpu_tell(struct bench *bench, const struct gpu_compared *compared, int value,
-	      enum gpu_side side, enum gpu_side baseline, struct bench_result result)
+void gpu_report(struct bench *bench, const struct gpu_compared *compared, int value,
+		enum gpu_side side, enum gpu_side baseline, struct bench_result result)
 {
 	unsigned wanted = 1u << side | (baseline < GPU_SIDES ? 1u << baseline : 0),
 		 missing = wanted & ~compared->sides;
@@ -186,10 +186,10 @@ void gpu_tell(struct bench *bench, const struct gpu_compared *compared, int valu
 	const double *values = compared->values[side][value];
 	const double *baselines = baseline < GPU_SIDES ? compared->values[baseline][value] : NULL;
 	bench_summarise(values, baselines, compared->runs, &result);
-	bench_tell(bench, &result);
+	bench_report(bench, &result);
 }
 
-void gpu_tell_set_apart(struct bench *bench, const char *name, double multiprocessors)
+void gpu_report_set_apart(struct bench *bench, const char *name, double multiprocessors)
 {
 	struct bench_result result = {
 		.name = name,
@@ -200,5 +200,5 @@ void gpu_tell_set_apart(struct bench *bench, const char *name, double multiproce
 		.spread = NAN,
 		.runs = 1,
 		.note = "that the latency class had for itself, by the service's own word"};
-	bench_tell(bench, &result);
+	bench_report(bench, &result);
 }

@@ -56,12 +56,12 @@ unsigned gpu_device_count(void);
 
 /* Tell one result: a value of one side and the same of another as its baseline; or why one of them
  * is missing. */
-void gpu_tell(struct bench *bench, const struct gpu_compared *compared, int value,
-	      enum gpu_side side, enum gpu_side baseline, struct bench_result result);
+void gpu_report(struct bench *bench, const struct gpu_compared *compared, int value,
+		enum gpu_side side, enum gpu_side baseline, struct bench_result result);
 
 /* How many multiprocessors the latency class had for itself: without any, what is beside it means
  * something else. */
-void gpu_tell_set_apart(struct bench *bench, const char *name, double multiprocessors);
+void gpu_report_set_apart(struct bench *bench, const char *name, double multiprocessors);
 
 /* A private service with the CUDA library that was asked for; `users`: for everybody (root only).
  */

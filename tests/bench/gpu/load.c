@@ -19,28 +19,29 @@ enum {
 	ROUNDS_MOST = 1 << 28
 };
 
-void load_count(struct load_told *told, unsigned blocks, uint32_t rounds)
+void load_count(struct load_expected *expected, unsigned blocks, uint32_t rounds)
 {
 	/* The same again and again. */
 	static unsigned last_blocks;
 	static uint32_t last_rounds, last_sum;
-	if (last_blocks != blocks || last_rounds != rounds || told->launches == 0)
+	if (last_blocks != blocks || last_rounds != rounds || expected->launches == 0)
 		last_sum = load_sum(blocks, rounds);
 	last_blocks = blocks;
 	last_rounds = rounds;
-	told->blocks = blocks;
-	told->launches++;
-	told->sum += last_sum;
+	expected->blocks = blocks;
+	expected->launches++;
+	expected->sum += last_sum;
 }
 
-static bool told_is(const struct load_told *told, const struct load_words *words)
+static bool expected_matches(const struct load_expected *expected, const struct load_words *words)
 {
-	if (words->blocks == told->launches * told->blocks && words->sums[0] == told->sum)
+	if (words->blocks == expected->launches * expected->blocks &&
+	    words->sums[0] == expected->sum)
 		return true;
 	(void)fprintf(
 		stderr,
 		"%u launches of %u blocks and the sum %u, but the kernels counted %u blocks and %u\n",
-		told->launches, told->blocks, told->sum, words->blocks, words->sums[0]);
+		expected->launches, expected->blocks, expected->sum, words->blocks, words->sums[0]);
 	return false;
 }
 
@@ -114,7 +115,7 @@ bool load_client_submit(struct load_client *load, unsigned blocks, uint32_t roun
 static bool client_launch(void *state, unsigned blocks, uint32_t rounds)
 {
 	struct load_client *load = state;
-	load_count(&load->told, blocks, rounds);
+	load_count(&load->expected, blocks, rounds);
 	return load_client_submit(load, blocks, rounds, NULL);
 }
 
@@ -132,7 +133,7 @@ bool load_client_read(struct load_client *load, struct load_words *words_out)
 			 "host accessor"))
 		return false;
 	bool good = client_good(sycl_host_accessor_get_pointer(accessor, &words), "host pointer") &&
-		    told_is(&load->told, words);
+		    expected_matches(&load->expected, words);
 	if (good && words_out)
 		memcpy(words_out, words, sizeof(*words_out));
 	(void)sycl_host_accessor_release(accessor);
@@ -182,7 +183,7 @@ static bool direct_launch(void *state, unsigned blocks, uint32_t rounds)
 	struct load_direct *load = state;
 	uint32_t unused = 0;
 	void *parameters[] = {&load->words, &unused, &rounds};
-	load_count(&load->told, blocks, rounds);
+	load_count(&load->expected, blocks, rounds);
 	return GOOD(launch(load->work, blocks, 1, 1, LOAD_BLOCK, 1, 1, 0, load->direct.stream,
 			   parameters, NULL));
 }
@@ -199,7 +200,7 @@ static bool direct_verify(void *state)
 	bool good = words &&
 		    GOOD(copy_out(words, load->words, offsetof(struct load_words, ends_ns),
 				  load->direct.stream)) &&
-		    gpu_direct_wait(&load->direct) && told_is(&load->told, words);
+		    gpu_direct_wait(&load->direct) && expected_matches(&load->expected, words);
 	free(words);
 	return good;
 }

@@ -13,7 +13,7 @@
 
 /* What was launched, and so what the words must say. All launches of one load have the same number
  * of blocks. */
-struct load_told {
+struct load_expected {
 	unsigned blocks;
 	uint32_t launches, sum;
 };
@@ -23,7 +23,7 @@ struct load_client {
 	sycl_kernel_bundle bundle;
 	sycl_kernel work;
 	sycl_buffer words; /* struct load_words, 0 at first */
-	struct load_told told;
+	struct load_expected expected;
 };
 
 struct load_direct {
@@ -31,7 +31,7 @@ struct load_direct {
 	struct gpu_module *module;
 	struct gpu_function *work;
 	gpu_address words;
-	struct load_told told;
+	struct load_expected expected;
 };
 
 /* What differs between the two. */
@@ -53,7 +53,7 @@ void load_direct_close(void *load);
 bool load_client_begin(struct load_client *load, const char *place);
 void load_client_end(struct load_client *load);
 /* It was launched, or will be with a graph: counted. */
-void load_count(struct load_told *told, unsigned blocks, uint32_t rounds);
+void load_count(struct load_expected *expected, unsigned blocks, uint32_t rounds);
 /* The words as they are now, after all launches; verified. `words_out` may be NULL. */
 bool load_client_read(struct load_client *load, struct load_words *words_out);
 /* A command group of it; `event_out` may be NULL. Not counted. */

@@ -96,7 +96,7 @@ int agent_start(const struct agent_subject *subject, const char *argument, struc
 	return 0;
 }
 
-int agent_ask(struct agent *agent, uint64_t count)
+int agent_request(struct agent *agent, uint64_t count)
 {
 	return send(agent->to, &count, sizeof(count), MSG_NOSIGNAL) == (ssize_t)sizeof(count)
 		       ? 0
@@ -118,7 +118,7 @@ int agent_answer(struct agent *agent, double values_out[AGENT_VALUES])
 
 int agent_measure(struct agent *agent, uint64_t count, double values_out[AGENT_VALUES])
 {
-	int r = agent_ask(agent, count);
+	int r = agent_request(agent, count);
 	return r < 0 ? r : agent_answer(agent, values_out);
 }
 

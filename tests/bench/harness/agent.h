@@ -35,7 +35,7 @@ int agent_start(const struct agent_subject *subject, const char *argument, struc
 /* Ask and wait for the answer. -EPIPE: the agent failed, and has said why on stderr. */
 int agent_measure(struct agent *agent, uint64_t count, double values_out[AGENT_VALUES]);
 /* Ask without waiting, and wait for that answer later. */
-int agent_ask(struct agent *agent, uint64_t count);
+int agent_request(struct agent *agent, uint64_t count);
 int agent_answer(struct agent *agent, double values_out[AGENT_VALUES]);
 /* Lets it close and end; waits for that. Also for one that never started. */
 void agent_end(struct agent *agent);

@@ -103,9 +103,9 @@ bool bench_met(const struct bench_result *result);
 void bench_target_text(const struct bench_result *result, char *text_out, size_t size);
 
 /* Tell a result, at once: a line of JSON or of the table. */
-void bench_tell(struct bench *bench, const struct bench_result *result);
-void bench_tell_json(FILE *out, const struct bench_result *result);
-void bench_tell_table(FILE *out, const struct bench_result *result, bool first);
+void bench_report(struct bench *bench, const struct bench_result *result);
+void bench_report_json(FILE *out, const struct bench_result *result);
+void bench_report_table(FILE *out, const struct bench_result *result, bool first);
 
 /* A row that cannot be measured here, and why. */
 void bench_skip(struct bench *bench, const char *row, const char *why);

@@ -129,10 +129,10 @@ void bench_skip(struct bench *bench, const char *row, const char *why)
 	(void)fflush(bench->out);
 }
 
-void bench_tell(struct bench *bench, const struct bench_result *result)
+void bench_report(struct bench *bench, const struct bench_result *result)
 {
 	if (bench->json)
-		bench_tell_json(bench->out, result);
+		bench_report_json(bench->out, result);
 	else
 		bench_tell_table(bench->out, result, bench->results == 0);
 	bench_bar_keep(result);

@@ -27,7 +27,7 @@ void bench_skip_json(FILE *out, const char *row, const char *why)
 	print_line(out, line);
 }
 
-void bench_tell_json(FILE *out, const struct bench_result *result)
+void bench_report_json(FILE *out, const struct bench_result *result)
 {
 	char target[64];
 	bench_target_text(result, target, sizeof(target));

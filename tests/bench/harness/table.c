@@ -15,7 +15,7 @@ static void number_text(double value, char *text_out, size_t size)
 		(void)snprintf(text_out, size, "%.3f", value);
 }
 
-void bench_tell_table(FILE *out, const struct bench_result *result, bool first)
+void bench_report_table(FILE *out, const struct bench_result *result, bool first)
 {
 	char value[32], baseline[32], ratio[32], spread[32], target[64];
 	if (first)

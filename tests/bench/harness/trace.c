@@ -117,7 +117,7 @@ static bool all_seen(const struct trace *trace)
 
 static void watch(struct trace *trace)
 {
-	bool told = false;
+	bool reported = false;
 	while (!atomic_load(&trace->end)) {
 		int status;
 		pid_t tid = waitpid(-1, &status, __WALL | __WNOTHREAD);
@@ -128,12 +128,12 @@ static void watch(struct trace *trace)
 			trace_step_thread(trace, thread, status);
 		else if (thread)
 			thread->seen = true;
-		if (!told && all_seen(trace)) {
-			told = true;
+		if (!reported && all_seen(trace)) {
+			reported = true;
 			(void)sem_post(&trace->ready);
 		}
 	}
-	if (!told)
+	if (!reported)
 		(void)sem_post(&trace->ready);
 }
 

@@ -200,13 +200,13 @@ static void report_counter(struct bench *bench, const struct variant *variant, c
 		result.bound = BENCH_VALUE_AT_MOST;
 		result.target = strcmp(what, "syscalls") == 0 ? 0.1 : 0.01;
 	}
-	bench_tell(bench, &result);
+	bench_report(bench, &result);
 }
 
 static const char traced[] = "counted by ptrace, which slows both sides";
 
-static void tell_process(struct bench *bench, const struct variant *variant, enum side side,
-			 const struct figures *service, const struct figures *direct)
+static void report_process(struct bench *bench, const struct variant *variant, enum side side,
+			   const struct figures *service, const struct figures *direct)
 {
 	char notes[2][BENCH_NOTE_BYTES];
 	const char *who = side_names[side];
@@ -224,12 +224,12 @@ static void tell_process(struct bench *bench, const struct variant *variant, enu
 		       direct ? direct->system_calls[CLIENT] : NAN, traced);
 }
 
-static void tell_all(struct bench *bench, const struct variant *variant,
-		     const struct figures *service, const struct figures *direct)
+static void report_all(struct bench *bench, const struct variant *variant,
+		       const struct figures *service, const struct figures *direct)
 {
 	char note[BENCH_NOTE_BYTES];
 	const double *calls = service->calls[ENGINE];
-	tell_process(bench, variant, CLIENT, service, NULL);
+	report_process(bench, variant, CLIENT, service, NULL);
 	(void)snprintf(note, sizeof(note), "%.3f were found locked", calls[COUNTED_MAIN_CONTENDED]);
 	report_counter(bench, variant, "front", "allocations", calls[COUNTED_MAIN_ALLOCATIONS], NAN,
 		       "the engine's front thread");
@@ -237,7 +237,7 @@ static void tell_all(struct bench *bench, const struct variant *variant,
 	report_counter(bench, variant, "front", "syscalls", service->first_thread_calls[ENGINE],
 		       NAN, traced);
 	/* Plain OpenCL in a process does what an engine does with it. */
-	tell_process(bench, variant, ENGINE, service, direct);
+	report_process(bench, variant, ENGINE, service, direct);
 }
 
 static int run_variant(struct bench *bench, const struct variant *variant)
@@ -259,7 +259,7 @@ static int run_variant(struct bench *bench, const struct variant *variant)
 	if (r == 0 && !fake)
 		r = measure_counters(wrapped, preload, cache, variant, true, &direct);
 	if (r == 0)
-		tell_all(bench, variant, &service, fake ? NULL : &direct);
+		report_all(bench, variant, &service, fake ? NULL : &direct);
 	else
 		bench_complain("the measurement failed: %s", strerror(-r));
 	return r;

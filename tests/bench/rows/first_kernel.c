@@ -39,7 +39,7 @@ int row_first_kernel(struct bench *bench)
 	if (r < 0)
 		return r;
 	bench_summarise(values, baselines, bench->runs, &result);
-	bench_tell(bench, &result);
+	bench_report(bench, &result);
 	const struct bench_distribution sides[] = {{"service", values, bench->runs},
 						   {"direct", baselines, bench->runs}};
 	return bench_picture(bench, "TC6", "start of a program to the end of its first kernel",

@@ -185,7 +185,7 @@ static void report_floor(struct bench *bench, const struct way *way, const char 
 		struct bench_result result = {
 			.name = name, .unit = "us", .note = i == P50 ? way->note : NULL};
 		bench_summarise(values[i], NULL, bench->runs, &result);
-		bench_tell(bench, &result);
+		bench_report(bench, &result);
 	}
 }
 

@@ -132,8 +132,8 @@ static const struct cast alone = {
 };
 
 /* One process, one question; what it says goes to `values_out`. */
-static int ask_once(const struct agent_subject *subject, const char *place,
-		    double values_out[AGENT_VALUES])
+static int request_once(const struct agent_subject *subject, const char *place,
+			double values_out[AGENT_VALUES])
 {
 	struct agent agent = AGENT_INIT;
 	int r = agent_start(subject, place, &agent);
@@ -149,7 +149,7 @@ static int until_works(const struct agent_subject *subject, const char *place,
 {
 	uint64_t deadline = clock_now_ns() + (uint64_t)AGAIN_SECONDS * 1000000000ull;
 	while (clock_now_ns() < deadline)
-		if (ask_once(subject, place, values_out) == 0)
+		if (request_once(subject, place, values_out) == 0)
 			return 0;
 	return -ETIMEDOUT;
 }
@@ -180,7 +180,7 @@ static int fault_and_again(struct fault_row *row, const struct scene *scene, str
 			   double parts_ms_out[PARTS])
 {
 	double fault[AGENT_VALUES] = {0}, again[AGENT_VALUES] = {0};
-	int r = agent_ask(&row->bystander, BYSTANDER_MS);
+	int r = agent_request(&row->bystander, BYSTANDER_MS);
 	if (r < 0)
 		return r;
 	/* What is measured is a fault in the middle of somebody's work. */
@@ -275,7 +275,7 @@ static int fault_under_mps(struct fault_row *row, unsigned run)
 	return r;
 }
 
-static void tell_parts(struct bench *bench, const struct fault_row *row)
+static void report_parts(struct bench *bench, const struct fault_row *row)
 {
 	static const struct {
 		const char *name, *note;
@@ -297,11 +297,11 @@ static void tell_parts(struct bench *bench, const struct fault_row *row)
 		struct bench_result part = {
 			.name = parts[i].name, .unit = "ms", .note = parts[i].note};
 		bench_summarise(row->again_ms[i], NULL, bench->runs, &part);
-		bench_tell(bench, &part);
+		bench_report(bench, &part);
 	}
 }
 
-static void tell_first(struct bench *bench, const struct fault_row *row)
+static void report_first_fault(struct bench *bench, const struct fault_row *row)
 {
 	char note[BENCH_NOTE_BYTES];
 	const double *ms = row->first_ms;
@@ -312,7 +312,7 @@ static void tell_first(struct bench *bench, const struct fault_row *row)
 		       ms[PART_TOLD], ms[PART_NEXT], ms[PART_CONNECTED], ms[PART_QUEUE],
 		       ms[PART_KERNELS], ms[PART_DATA], ms[PART_KERNEL]);
 	bench_summarise(&ms[PART_ALL], NULL, 1, &first);
-	bench_tell(bench, &first);
+	bench_report(bench, &first);
 }
 
 static void report_fault(struct bench *bench, const struct fault_row *row, bool mps)
@@ -334,12 +334,12 @@ static void report_fault(struct bench *bench, const struct fault_row *row, bool 
 		.baseline = mps ? (double)row->lost_under_mps : (double)NAN,
 		.runs = bench->runs,
 		.note = "of another user, one in each run and one before; of MPS"};
-	bench_tell(bench, &lost);
+	bench_report(bench, &lost);
 	bench_summarise(row->again_ms[PART_ALL], mps ? row->again_under_mps_ms : NULL, bench->runs,
 			&again);
-	bench_tell(bench, &again);
-	tell_parts(bench, row);
-	tell_first(bench, row);
+	bench_report(bench, &again);
+	report_parts(bench, row);
+	report_first_fault(bench, row);
 }
 
 static int measure_fault(struct bench *bench, struct fault_row *row)

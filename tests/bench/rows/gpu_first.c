@@ -95,19 +95,19 @@ int row_gpu_first(struct bench *bench)
 	struct gpu_compared *compared = malloc(sizeof(*compared));
 	int r = compared ? measure_first_launch(bench, compared) : -ENOMEM;
 	if (r == 0) {
-		gpu_tell(bench, compared, 0, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT,
-			 (struct bench_result){.name = "TG5.first_kernel",
-					       .unit = "ms",
-					       .bound = BENCH_VALUE_AT_MOST,
-					       .target = 5,
-					       .note = "a process with its own context"});
-		gpu_tell(bench, compared, 0, GPU_SIDE_SERVICE, GPU_SIDE_MPS,
-			 (struct bench_result){
-				 .name = "TG5.mps", .unit = "ms", .note = "a process under MPS"});
-		gpu_tell(bench, compared, 0, GPU_SIDE_TWO_USERS, GPU_SIDE_DIRECT,
-			 (struct bench_result){.name = "TG5.two_users",
-					       .unit = "ms",
-					       .note = "another user's engine runs beside"});
+		gpu_report(bench, compared, 0, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT,
+			   (struct bench_result){.name = "TG5.first_kernel",
+						 .unit = "ms",
+						 .bound = BENCH_VALUE_AT_MOST,
+						 .target = 5,
+						 .note = "a process with its own context"});
+		gpu_report(bench, compared, 0, GPU_SIDE_SERVICE, GPU_SIDE_MPS,
+			   (struct bench_result){
+				   .name = "TG5.mps", .unit = "ms", .note = "a process under MPS"});
+		gpu_report(bench, compared, 0, GPU_SIDE_TWO_USERS, GPU_SIDE_DIRECT,
+			   (struct bench_result){.name = "TG5.two_users",
+						 .unit = "ms",
+						 .note = "another user's engine runs beside"});
 		r = draw_first_launch(bench, compared);
 	}
 	free(compared);

@@ -206,7 +206,7 @@ int row_gpu_graph(struct bench *bench)
 	struct gpu_compared *compared = malloc(sizeof(*compared));
 	int r = compared ? gpu_compare(bench, &comparison, compared) : -ENOMEM;
 	if (r == 0) {
-		gpu_tell(
+		gpu_report(
 			bench, compared, FOLLOWING, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT,
 			(struct bench_result){
 				.name = "TG13.graph",
@@ -214,7 +214,7 @@ int row_gpu_graph(struct bench *bench)
 				.bound = BENCH_RATIO_AT_MOST,
 				.target = 1.02,
 				.note = "each of 100 kernels, 32 launches one after the other; direct: cuGraphLaunch"});
-		gpu_tell(
+		gpu_report(
 			bench, compared, ONE, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT,
 			(struct bench_result){
 				.name = "TG13.one",

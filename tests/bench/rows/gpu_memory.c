@@ -122,7 +122,7 @@ static int measure_side(struct memory_row *row, enum gpu_side side, double *mib_
  * The first client of another user brings an engine along: told, because it is the price of
  * isolation. It gets the standby, and a new one takes its place.
  */
-static int tell_other_user(struct bench *bench, struct memory_row *row)
+static int report_other_user(struct bench *bench, struct memory_row *row)
 {
 	struct growth growth = {.subject = &client, .place = {.uid = GPU_OTHER_UID}, .count = 1};
 	struct bench_result result = {
@@ -151,7 +151,7 @@ static int tell_other_user(struct bench *bench, struct memory_row *row)
 	if (r < 0)
 		return r;
 	bench_summarise(&value, NULL, 1, &result);
-	bench_tell(bench, &result);
+	bench_report(bench, &result);
 	return 0;
 }
 
@@ -175,17 +175,17 @@ static int measure_client_memory(struct bench *bench, struct gpu_compared *compa
 						 &compared->values[side][0][run ? run - 1 : 0]);
 	if (r < 0)
 		return r;
-	gpu_tell(bench, compared, 0, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT,
-		 (struct bench_result){.name = "TG6.memory",
-				       .unit = "MiB",
-				       .bound = BENCH_VALUE_AT_MOST,
-				       .target = 2,
-				       .note = "one more process with its own context"});
-	gpu_tell(bench, compared, 0, GPU_SIDE_SERVICE, GPU_SIDE_MPS,
-		 (struct bench_result){
-			 .name = "TG6.mps", .unit = "MiB", .note = "one more process under MPS"});
+	gpu_report(bench, compared, 0, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT,
+		   (struct bench_result){.name = "TG6.memory",
+					 .unit = "MiB",
+					 .bound = BENCH_VALUE_AT_MOST,
+					 .target = 2,
+					 .note = "one more process with its own context"});
+	gpu_report(bench, compared, 0, GPU_SIDE_SERVICE, GPU_SIDE_MPS,
+		   (struct bench_result){
+			   .name = "TG6.mps", .unit = "MiB", .note = "one more process under MPS"});
 	if (gpu_users())
-		return tell_other_user(bench, &row);
+		return report_other_user(bench, &row);
 	bench_skip(bench, "TG6.first_of_user",
 		   "needs root, and a library that others can read: a second user");
 	return 0;

@@ -342,7 +342,7 @@ static int measure_both(const struct bench *bench, struct pair *pair, uint64_t g
 		figures->alone[run] = served[P99];
 		figures->asked[run] = served[RATE];
 		if (r == 0)
-			r = agent_ask(&pair->trains, window);
+			r = agent_request(&pair->trains, window);
 		if (r == 0)
 			r = agent_measure(&pair->serves, requests, served);
 		if (r == 0)
@@ -432,15 +432,15 @@ static void report_mixed(struct bench *bench, const struct side *side,
 		sum.bound = BENCH_VALUE_AT_LEAST;
 	}
 	bench_summarise(figures->middle, NULL, bench->runs, &p50);
-	bench_tell(bench, &p50);
+	bench_report(bench, &p50);
 	bench_summarise(figures->beside, figures->alone, bench->runs, &p99);
-	bench_tell(bench, &p99);
+	bench_report(bench, &p99);
 	bench_summarise(figures->sum, NULL, bench->runs, &sum);
-	bench_tell(bench, &sum);
+	bench_report(bench, &sum);
 	bench_summarise(figures->kept, figures->whole, bench->runs, &kept);
-	bench_tell(bench, &kept);
+	bench_report(bench, &kept);
 	if (side->is_service)
-		gpu_tell_set_apart(bench, "TG10.set_apart", figures->set_apart);
+		gpu_report_set_apart(bench, "TG10.set_apart", figures->set_apart);
 	*point_out = (struct bench_point){side->point, p99.ratio, sum.value};
 }
 

@@ -273,7 +273,7 @@ static int measure_pair(const struct bench *bench, struct pair *pair,
 		figures->alone[run] = values[P99];
 		figures->middle_alone[run] = values[P50];
 		if (r == 0)
-			r = agent_ask(&pair->busy, window);
+			r = agent_request(&pair->busy, window);
 		if (r == 0)
 			r = agent_measure(&pair->quick, window, values);
 		figures->beside[run] = values[P99];
@@ -311,36 +311,36 @@ static int measure_side(const struct bench *bench, enum gpu_side side, struct fi
 }
 
 /* Without names of its own: a side's. */
-struct told {
+struct form {
 	enum gpu_side side;
 	const char *p50, *p99, *kept, *note, *point;
 };
 
-static void report_partition(struct bench *bench, const struct told *told,
+static void report_partition(struct bench *bench, const struct form *form,
 			     const struct figures *figures, struct bench_point *point_out)
 {
-	const bool bounded = told->side == GPU_SIDE_SERVICE;
+	const bool bounded = form->side == GPU_SIDE_SERVICE;
 	struct bench_result p50 = {
-		.name = told->p50, .unit = "us", .bound = BENCH_NO_TARGET, .note = "alone"};
+		.name = form->p50, .unit = "us", .bound = BENCH_NO_TARGET, .note = "alone"};
 	struct bench_result p99 = {
-		.name = told->p99, .unit = "us", .target = 1.10, .note = told->note};
-	struct bench_result kept = {.name = told->kept, .unit = "kernels/s", .target = 0.85};
+		.name = form->p99, .unit = "us", .target = 1.10, .note = form->note};
+	struct bench_result kept = {.name = form->kept, .unit = "kernels/s", .target = 0.85};
 	p99.bound = bounded ? BENCH_RATIO_AT_MOST : BENCH_NO_TARGET;
 	kept.bound = bounded ? BENCH_RATIO_AT_LEAST : BENCH_NO_TARGET;
 	bench_summarise(figures->middle, figures->middle_alone, bench->runs, &p50);
-	bench_tell(bench, &p50);
+	bench_report(bench, &p50);
 	bench_summarise(figures->beside, figures->alone, bench->runs, &p99);
-	bench_tell(bench, &p99);
+	bench_report(bench, &p99);
 	bench_summarise(figures->kept, figures->whole, bench->runs, &kept);
-	bench_tell(bench, &kept);
+	bench_report(bench, &kept);
 	if (bounded)
-		gpu_tell_set_apart(bench, "TG9.set_apart", figures->set_apart);
-	*point_out = (struct bench_point){told->point, p99.ratio, kept.ratio};
+		gpu_report_set_apart(bench, "TG9.set_apart", figures->set_apart);
+	*point_out = (struct bench_point){form->point, p99.ratio, kept.ratio};
 }
 
 int row_gpu_partition(struct bench *bench)
 {
-	static const struct told sides[] = {
+	static const struct form sides[] = {
 		{GPU_SIDE_SERVICE, "TG9.p50", "TG9.p99", "TG9.kept",
 		 "8 multiprocessors set apart; alone", "service"},
 		{GPU_SIDE_DIRECT, "TG9.processes.p50", "TG9.processes.p99", "TG9.processes.kept",

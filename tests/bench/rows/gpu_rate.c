@@ -17,7 +17,7 @@ static const struct agent_subject direct_spin = {subject_gpu_direct_open, subjec
 						 subject_gpu_direct_close};
 
 /* One result of a row: a side, beside what, with which target. */
-struct told {
+struct rate_row {
 	const char *name;
 	enum gpu_side side, baseline;
 	enum bench_bound bound;
@@ -26,7 +26,7 @@ struct told {
 };
 
 static int measure_rate(struct bench *bench, const char *row, struct gpu_comparison *comparison,
-			const struct told *told, unsigned count)
+			const struct rate_row *rate_row, unsigned count)
 {
 	if (!gpu_row_possible(bench, row, 1))
 		return 0;
@@ -36,19 +36,19 @@ static int measure_rate(struct bench *bench, const char *row, struct gpu_compari
 	comparison->warm_up = bench->quick ? QUICK_MS : WARM_UP_MS;
 	int r = compared ? gpu_compare(bench, comparison, compared) : -ENOMEM;
 	for (unsigned i = 0; i < count && r == 0; i++)
-		gpu_tell(bench, compared, 0, told[i].side, told[i].baseline,
-			 (struct bench_result){.name = told[i].name,
-					       .unit = "kernels/s",
-					       .bound = told[i].bound,
-					       .target = told[i].target,
-					       .note = told[i].note});
+		gpu_report(bench, compared, 0, rate_row[i].side, rate_row[i].baseline,
+			   (struct bench_result){.name = rate_row[i].name,
+						 .unit = "kernels/s",
+						 .bound = rate_row[i].bound,
+						 .target = rate_row[i].target,
+						 .note = rate_row[i].note});
 	free(compared);
 	return r;
 }
 
 int row_gpu_stream(struct bench *bench)
 {
-	static const struct told told[] = {
+	static const struct rate_row rate_row[] = {
 		{"TG2.rate", GPU_SIDE_SERVICE, GPU_SIDE_DIRECT, BENCH_RATIO_AT_LEAST, 4,
 		 "one client; direct: one process"},
 	};
@@ -57,12 +57,12 @@ int row_gpu_stream(struct bench *bench)
 					    .agents = 1,
 					    .sides =
 						    1u << GPU_SIDE_SERVICE | 1u << GPU_SIDE_DIRECT};
-	return measure_rate(bench, "TG2", &comparison, told, 1);
+	return measure_rate(bench, "TG2", &comparison, rate_row, 1);
 }
 
 int row_gpu_small(struct bench *bench)
 {
-	static const struct told told[] = {
+	static const struct rate_row rate_row[] = {
 		{"TG3.mps", GPU_SIDE_SERVICE, GPU_SIDE_MPS, BENCH_RATIO_AT_LEAST, 2.5,
 		 "eight clients; eight processes under MPS"},
 		{"TG3.processes", GPU_SIDE_SERVICE, GPU_SIDE_DIRECT, BENCH_NO_TARGET, 0,
@@ -74,12 +74,12 @@ int row_gpu_small(struct bench *bench)
 					    .direct = &direct_add,
 					    .agents = CROWD,
 					    .sides = (1u << GPU_SIDES) - 1};
-	return measure_rate(bench, "TG3", &comparison, told, 3);
+	return measure_rate(bench, "TG3", &comparison, rate_row, 3);
 }
 
 int row_gpu_spin(struct bench *bench)
 {
-	static const struct told told[] = {
+	static const struct rate_row rate_row[] = {
 		{"TG4.mps", GPU_SIDE_SERVICE, GPU_SIDE_MPS, BENCH_RATIO_AT_LEAST, 1.0,
 		 "eight clients; eight processes under MPS"},
 		{"TG4.processes", GPU_SIDE_SERVICE, GPU_SIDE_DIRECT, BENCH_RATIO_AT_LEAST, 7.5,
@@ -91,5 +91,5 @@ int row_gpu_spin(struct bench *bench)
 					    .direct = &direct_spin,
 					    .agents = CROWD,
 					    .sides = (1u << GPU_SIDES) - 1};
-	return measure_rate(bench, "TG4", &comparison, told, 3);
+	return measure_rate(bench, "TG4", &comparison, rate_row, 3);
 }

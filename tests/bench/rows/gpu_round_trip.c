@@ -85,18 +85,18 @@ int row_gpu_round_trip(struct bench *bench)
 	direct_samples = bench_samples_create(bench, comparison.warm_up, comparison.count);
 	int r = compared ? gpu_compare(bench, &comparison, compared) : -ENOMEM;
 	if (r == 0) {
-		gpu_tell(bench, compared, P50, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT,
-			 (struct bench_result){
-				 .name = "TG1.p50",
-				 .unit = "us",
-				 .bound = BENCH_RATIO_AT_MOST,
-				 .target = 0.80,
-				 .note = "direct: cuLaunchKernel, cuStreamSynchronize"});
-		gpu_tell(bench, compared, P99, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT,
-			 (struct bench_result){.name = "TG1.p99",
-					       .unit = "us",
-					       .bound = BENCH_RATIO_AT_MOST,
-					       .target = 0.70});
+		gpu_report(bench, compared, P50, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT,
+			   (struct bench_result){
+				   .name = "TG1.p50",
+				   .unit = "us",
+				   .bound = BENCH_RATIO_AT_MOST,
+				   .target = 0.80,
+				   .note = "direct: cuLaunchKernel, cuStreamSynchronize"});
+		gpu_report(bench, compared, P99, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT,
+			   (struct bench_result){.name = "TG1.p99",
+						 .unit = "us",
+						 .bound = BENCH_RATIO_AT_MOST,
+						 .target = 0.70});
 		r = bench_picture_samples(bench, "TG1", "round trip of a small kernel on a gpu",
 					  client_samples, direct_samples);
 	}

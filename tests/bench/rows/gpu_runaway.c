@@ -102,7 +102,8 @@ struct scene {
 	uint64_t deadline_ms;
 	bool has_bystander;
 	unsigned lost;
-	double again_ms[BENCH_RUNS_MAX], told_ms[BENCH_RUNS_MAX]; /* both from the deadline on */
+	double again_ms[BENCH_RUNS_MAX],
+		notified_ms[BENCH_RUNS_MAX]; /* both from the deadline on */
 };
 
 static void scene_end(struct scene *scene)
@@ -150,7 +151,7 @@ static int one_runaway(struct scene *scene, unsigned run)
 	double guilty[AGENT_VALUES] = {0}, again[AGENT_VALUES] = {0}, ignored[AGENT_VALUES];
 	int r = start_bystander_and_standby(scene);
 	if (r == 0 && scene->has_bystander)
-		r = agent_ask(&scene->bystander, BEFORE_MS + scene->deadline_ms + AFTER_MS);
+		r = agent_request(&scene->bystander, BEFORE_MS + scene->deadline_ms + AFTER_MS);
 	if (r < 0)
 		return r;
 	/* What is measured is a kernel that runs away in the middle of somebody's work. */
@@ -163,7 +164,7 @@ static int one_runaway(struct scene *scene, unsigned run)
 	}
 	if (r == 0)
 		r = until_works(scene, again);
-	scene->told_ms[run] =
+	scene->notified_ms[run] =
 		(guilty[TOLD_NS] - guilty[BEGUN_NS]) / 1e6 - (double)scene->deadline_ms;
 	scene->again_ms[run] =
 		(again[DONE_NS] - guilty[BEGUN_NS]) / 1e6 - (double)scene->deadline_ms;
@@ -195,9 +196,9 @@ static int open_scene(const struct bench *bench, struct scene *scene)
 
 static void report_runaway(struct bench *bench, const struct scene *scene)
 {
-	struct bench_result told = {.name = "TG12.runaway.told",
-				    .unit = "ms",
-				    .note = "of that, until its owner is told"};
+	struct bench_result notified = {.name = "TG12.runaway.told",
+					.unit = "ms",
+					.note = "of that, until its owner is told"};
 	struct bench_result again = {
 		.name = "TG12.runaway",
 		.unit = "ms",
@@ -215,11 +216,11 @@ static void report_runaway(struct bench *bench, const struct scene *scene)
 				    .runs = bench->runs,
 				    .note = "of another user"};
 	bench_summarise(scene->again_ms, NULL, bench->runs, &again);
-	bench_tell(bench, &again);
-	bench_summarise(scene->told_ms, NULL, bench->runs, &told);
-	bench_tell(bench, &told);
+	bench_report(bench, &again);
+	bench_summarise(scene->notified_ms, NULL, bench->runs, &notified);
+	bench_report(bench, &notified);
 	if (scene->has_bystander)
-		bench_tell(bench, &lost);
+		bench_report(bench, &lost);
 	else
 		bench_skip(
 			bench, lost.name,

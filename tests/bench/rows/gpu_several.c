@@ -32,7 +32,7 @@ static int measure_gpus(struct several *several, unsigned gpus, uint64_t millise
 	double answers[AGENT_VALUES], kernels = 0, start = INFINITY, end = 0;
 	int r = 0;
 	for (unsigned i = 0; i < gpus && r == 0; i++)
-		r = agent_ask(&several->agents[i], milliseconds);
+		r = agent_request(&several->agents[i], milliseconds);
 	for (unsigned i = 0; i < gpus && r == 0; i++) {
 		r = agent_answer(&several->agents[i], answers);
 		kernels += answers[GPU_ANSWER_COUNT];
@@ -59,14 +59,14 @@ static int start_several(struct several *several, const struct agent_subject *su
 }
 
 /* What is told of two and of four. */
-struct told {
+struct form {
 	const char *names[SIZES];
 	bool bounded;
 	const char *note;
 };
 
 static int run_kind(struct bench *bench, const struct agent_subject *subject,
-		    const struct told *told)
+		    const struct form *form)
 {
 	static const double targets[SIZES] = {[TWO] = 1.95, [FOUR] = 3.8};
 	CLEANUP(several_end) struct several several = {.service = NULL};
@@ -84,13 +84,13 @@ static int run_kind(struct bench *bench, const struct agent_subject *subject,
 			r = measure_gpus(&several, gpus_of[size], milliseconds, &rates[size][run]);
 		}
 	for (unsigned size = TWO; size < sizes && r == 0; size++) {
-		struct bench_result result = {.name = told->names[size],
+		struct bench_result result = {.name = form->names[size],
 					      .unit = "kernels/s",
-					      .note = told->note,
+					      .note = form->note,
 					      .target = targets[size]};
-		result.bound = told->bounded ? BENCH_RATIO_AT_LEAST : BENCH_NO_TARGET;
+		result.bound = form->bounded ? BENCH_RATIO_AT_LEAST : BENCH_NO_TARGET;
 		bench_summarise(rates[size], rates[ONE], bench->runs, &result);
-		bench_tell(bench, &result);
+		bench_report(bench, &result);
 	}
 	if (r < 0)
 		bench_complain("the measurement failed: %s", strerror(-r));
@@ -103,14 +103,14 @@ int row_gpu_several(struct bench *bench)
 						  subject_gpu_client_close};
 	static const struct agent_subject add = {subject_gpu_client_open, subject_gpu_client_add,
 						 subject_gpu_client_close};
-	static const struct told told_spin = {{NULL, "TG14.two", "TG14.four"},
+	static const struct form form_spin = {{NULL, "TG14.two", "TG14.four"},
 					      true,
 					      "kernels of 20 us, a client for each GPU; one GPU"};
-	static const struct told told_add = {{NULL, "TG14.two.small", "TG14.four.small"},
+	static const struct form form_add = {{NULL, "TG14.two.small", "TG14.four.small"},
 					     false,
 					     "small kernels: what the service itself can launch"};
 	if (!gpu_row_possible(bench, "TG14", 2))
 		return 0;
-	int r = run_kind(bench, &spin, &told_spin);
-	return r == 0 ? run_kind(bench, &add, &told_add) : r;
+	int r = run_kind(bench, &spin, &form_spin);
+	return r == 0 ? run_kind(bench, &add, &form_add) : r;
 }

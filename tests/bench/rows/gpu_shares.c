@@ -126,7 +126,7 @@ static bool submit_one(struct member *member, enum mode mode, unsigned depth)
 		(void)sycl_event_release(*place);
 	*place = NULL;
 	for (int i = 0; i < (mode == GRAPH ? CHAIN : 1); i++)
-		load_count(&member->load.told, common.blocks, rounds);
+		load_count(&member->load.expected, common.blocks, rounds);
 	if (!good || mode != GRAPH)
 		return good && load_client_submit(&member->load, common.blocks, rounds, place);
 	return client_good(
@@ -141,7 +141,7 @@ static bool read_ends(struct member *member, uint32_t first, struct load_words *
 	if (!load_client_read(&member->load, words_out))
 		return false;
 	log->count = 0;
-	for (uint32_t i = first; i < member->load.told.launches && log->count < SHARES_ENDS_MAX;
+	for (uint32_t i = first; i < member->load.expected.launches && log->count < SHARES_ENDS_MAX;
 	     i++)
 		log->ends_ns[log->count++] = words_out->ends_ns[i % LOAD_ENDS];
 	return true;
@@ -169,10 +169,10 @@ static bool keep_full(struct member *member, enum mode mode, uint64_t ms, struct
 {
 	struct shares_log *log = &common.logs[member->index];
 	const unsigned depth = mode == GRAPH ? DEPTH / CHAIN : DEPTH;
-	const uint32_t first = member->load.told.launches;
+	const uint32_t first = member->load.expected.launches;
 	const uint64_t begin = clock_now_ns(), end = begin + ms * 1000000;
 	bool good = true;
-	while (good && (member->load.told.launches < first + 2 || clock_now_ns() < end))
+	while (good && (member->load.expected.launches < first + 2 || clock_now_ns() < end))
 		good = submit_one(member, mode, depth);
 	good = good && read_ends(member, first, words);
 	log->begin_ns = begin;
@@ -185,7 +185,7 @@ static bool compare_clocks(struct member *member, struct load_words *words)
 {
 	struct shares_log *log = &common.logs[member->index];
 	uint64_t after[PROBES];
-	const uint32_t first = member->load.told.launches;
+	const uint32_t first = member->load.expected.launches;
 	bool good = true;
 	for (int i = 0; i < PROBES && good; i++) {
 		good = load_client_calls.launch(&member->load, common.blocks,
@@ -236,8 +236,8 @@ static int direct_processors(void *load, uint64_t count, double values_out[AGENT
 	return values_out[PROCESSORS] > 0 ? 0 : -EIO;
 }
 
-static int ask_once(const struct agent_subject *subject, const struct gpu_place *place,
-		    uint64_t count, double values_out[AGENT_VALUES])
+static int request_once(const struct agent_subject *subject, const struct gpu_place *place,
+			uint64_t count, double values_out[AGENT_VALUES])
 {
 	struct agent agent = AGENT_INIT;
 	char text[GPU_PLACE_BYTES];
@@ -258,12 +258,12 @@ static int find_sizes(const struct bench *bench, const struct gpu_place *service
 							load_client_close};
 	const struct gpu_place nobody = {.with = GPU_NOBODY};
 	double values[AGENT_VALUES] = {0};
-	int r = ask_once(&processors, &nobody, 0, values);
+	int r = request_once(&processors, &nobody, 0, values);
 	common.blocks = bench->quick ? 2 : (unsigned)values[PROCESSORS] * LOAD_BLOCKS_HELD;
 	for (unsigned i = 0; i < SHARES_CLIENTS_MAX && r == 0; i++) {
 		values[ROUNDS] = 1;
 		if (!bench->quick)
-			r = ask_once(&calibrated, service, lengths_us[i], values);
+			r = request_once(&calibrated, service, lengths_us[i], values);
 		common.rounds[i] = (uint32_t)values[ROUNDS];
 	}
 	return r;
@@ -346,7 +346,7 @@ static int measure_shares(const struct bench *bench, struct members *members, en
 	double values[AGENT_VALUES];
 	int r = 0;
 	for (unsigned i = 0; i < members->count && r == 0; i++)
-		r = agent_ask(&members->agents[i], question(mode, ms));
+		r = agent_request(&members->agents[i], question(mode, ms));
 	for (unsigned i = 0; i < members->count && r == 0; i++)
 		r = agent_answer(&members->agents[i], values);
 	if (r == 0)
@@ -371,8 +371,8 @@ static void write_parts(double (*parts)[BENCH_RUNS_MAX], unsigned count, unsigne
 				       100 * statistics_median(parts[i], runs));
 }
 
-static void tell_shares(struct bench *bench, const struct company *company, enum mode mode,
-			struct figures *figures)
+static void report_shares(struct bench *bench, const struct company *company, enum mode mode,
+			  struct figures *figures)
 {
 	char note[BENCH_NOTE_BYTES], parts[PARTS_BYTES];
 	struct bench_result worst = {.name = mode == GRAPH ? company->graph : company->plain,
@@ -390,9 +390,9 @@ static void tell_shares(struct bench *bench, const struct company *company, enum
 		"worst client in the worst second; parts: %s %%; work done: %.0f %% of what they do alone",
 		parts, 100 * statistics_median(figures->busy, bench->runs));
 	bench_summarise(figures->worst, NULL, bench->runs, &worst);
-	bench_tell(bench, &worst);
+	bench_report(bench, &worst);
 	bench_summarise(figures->mean, NULL, bench->runs, &mean);
-	bench_tell(bench, &mean);
+	bench_report(bench, &mean);
 }
 
 static int measure_mode(struct bench *bench, const struct company *company, struct members *members,
@@ -410,7 +410,7 @@ static int measure_mode(struct bench *bench, const struct company *company, stru
 			figures.parts[i][run] = error.parts[i];
 	}
 	if (r == 0)
-		tell_shares(bench, company, mode, &figures);
+		report_shares(bench, company, mode, &figures);
 	return r;
 }
 
@@ -449,8 +449,8 @@ static int lend_once(const struct bench *bench, struct members *members, unsigne
 	double values[AGENT_VALUES];
 	int r = agent_measure(&members->agents[0], question(CLOCK, 0), values);
 	if (r == 0)
-		r = agent_ask(&members->agents[1],
-			      question(PLAIN, rest_ms + back_ms + BACK_WINDOW_MS));
+		r = agent_request(&members->agents[1],
+				  question(PLAIN, rest_ms + back_ms + BACK_WINDOW_MS));
 	if (r < 0)
 		return r;
 	/* What is measured is a session that rested so long. */
@@ -486,9 +486,9 @@ static int measure_lent(struct bench *bench, struct members *members)
 	(void)snprintf(first_note, sizeof(first_note),
 		       "of 20 ms from 0 5 10 20 40 80 160 ms on it had %s %%", parts);
 	bench_summarise(lending.back_ms, NULL, bench->runs, &back);
-	bench_tell(bench, &back);
+	bench_report(bench, &back);
 	bench_summarise(lending.first_ms, NULL, bench->runs, &first);
-	bench_tell(bench, &first);
+	bench_report(bench, &first);
 	return 0;
 }
 

@@ -451,8 +451,8 @@ static int measure_sweeps(const struct bench *bench, struct spill_row *row)
 	return r == 0 ? agent_measure(&row->set, question(CHECK, 0), ignored) : r;
 }
 
-static void tell_order(struct bench *bench, const struct spill_row *row, int at,
-		       struct bench_result must, const char *moved_name)
+static void report_order(struct bench *bench, const struct spill_row *row, int at,
+			 struct bench_result must, const char *moved_name)
 {
 	char note[BENCH_NOTE_BYTES];
 	struct bench_result moved = {.name = moved_name, .unit = "GB/s", .note = note};
@@ -460,10 +460,10 @@ static void tell_order(struct bench *bench, const struct spill_row *row, int at,
 		       "what the engine moved then, by its own account: %.2f times what must move",
 		       row->times_least[at]);
 	bench_summarise(row->must[at], row->link_rate[at], bench->runs, &must);
-	bench_tell(bench, &must);
+	bench_report(bench, &must);
 	const double link = statistics_median(row->link_rate[at], bench->runs);
 	bench_summarise(&row->moved[at], &link, 1, &moved);
-	bench_tell(bench, &moved);
+	bench_report(bench, &moved);
 }
 
 static void report_spill(struct bench *bench, const struct spill_row *row)
@@ -479,8 +479,8 @@ static void report_spill(struct bench *bench, const struct spill_row *row)
 	(void)snprintf(note, sizeof(note),
 		       "%.0f MiB on %.0f MiB: what must move, both ways; pinned copies both ways",
 		       (double)(row->buffer * BUFFERS) / MIB, (double)row->has / MIB);
-	tell_order(bench, row, IN_ORDER, sweep, "TG15.sweep.moved");
-	tell_order(bench, row, THERE_AND_BACK, back, "TG15.back.moved");
+	report_order(bench, row, IN_ORDER, sweep, "TG15.sweep.moved");
+	report_order(bench, row, THERE_AND_BACK, back, "TG15.back.moved");
 }
 
 static int measure_spill(struct bench *bench, struct spill_row *row)

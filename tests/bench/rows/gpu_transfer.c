@@ -333,7 +333,7 @@ static int direct_pinned_stream(void *state, uint64_t count, double values_out[A
 }
 
 static int run_row(struct bench *bench, const char *row, const struct agent_subject *client,
-		   const struct agent_subject *direct, const struct bench_result told[2])
+		   const struct agent_subject *direct, const struct bench_result forms[2])
 {
 	const unsigned quick = bench->quick ? QUICK_BIT : 0;
 	const struct gpu_comparison comparison = {
@@ -350,7 +350,7 @@ static int run_row(struct bench *bench, const char *row, const struct agent_subj
 	struct gpu_compared *compared = malloc(sizeof(*compared));
 	int r = compared ? gpu_compare(bench, &comparison, compared) : -ENOMEM;
 	for (int way = UP; way <= DOWN && r == 0; way++)
-		gpu_tell(bench, compared, way, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT, told[way]);
+		gpu_report(bench, compared, way, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT, forms[way]);
 	free(compared);
 	return r;
 }
@@ -361,7 +361,7 @@ int row_gpu_pages(struct bench *bench)
 						    subject_gpu_client_close};
 	static const struct agent_subject direct = {subject_gpu_direct_open, direct_pageable,
 						    subject_gpu_direct_close};
-	static const struct bench_result told[2] = {
+	static const struct bench_result forms[2] = {
 		{.name = "TG7.up",
 		 .unit = "GB/s",
 		 .bound = BENCH_RATIO_AT_LEAST,
@@ -371,12 +371,12 @@ int row_gpu_pages(struct bench *bench)
 	};
 	static const struct agent_subject alone = {subject_gpu_client_open_alone, client_pages,
 						   subject_gpu_client_close};
-	static const struct bench_result told_alone[2] = {
+	static const struct bench_result form_alone[2] = {
 		{.name = "TG7.up_alone", .unit = "GB/s", .note = "the same without copy threads"},
 		{.name = "TG7.down_alone", .unit = "GB/s"},
 	};
-	int r = run_row(bench, "TG7", &client, &direct, told);
-	return r < 0 ? r : run_row(bench, "TG7", &alone, &direct, told_alone);
+	int r = run_row(bench, "TG7", &client, &direct, forms);
+	return r < 0 ? r : run_row(bench, "TG7", &alone, &direct, form_alone);
 }
 
 int row_gpu_arena(struct bench *bench)
@@ -389,7 +389,7 @@ int row_gpu_arena(struct bench *bench)
 		subject_gpu_client_open, client_arena_stream, subject_gpu_client_close};
 	static const struct agent_subject direct_stream = {
 		subject_gpu_direct_open, direct_pinned_stream, subject_gpu_direct_close};
-	static const struct bench_result told[2] = {
+	static const struct bench_result forms[2] = {
 		{.name = "TG8.up",
 		 .unit = "GB/s",
 		 .bound = BENCH_RATIO_AT_LEAST,
@@ -397,12 +397,12 @@ int row_gpu_arena(struct bench *bench)
 		 .note = "shared memory, eight of 256 MiB in flight; direct: pinned memory, eight copies"},
 		{.name = "TG8.down", .unit = "GB/s", .bound = BENCH_RATIO_AT_LEAST, .target = 0.98},
 	};
-	static const struct bench_result told_one[2] = {
+	static const struct bench_result form_one[2] = {
 		{.name = "TG8.up_one",
 		 .unit = "GB/s",
 		 .note = "one of 256 MiB, waited for, then the next"},
 		{.name = "TG8.down_one", .unit = "GB/s"},
 	};
-	int r = run_row(bench, "TG8", &client_stream, &direct_stream, told);
-	return r < 0 ? r : run_row(bench, "TG8", &client, &direct, told_one);
+	int r = run_row(bench, "TG8", &client_stream, &direct_stream, forms);
+	return r < 0 ? r : run_row(bench, "TG8", &client, &direct, form_one);
 }

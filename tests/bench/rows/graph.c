@@ -215,13 +215,13 @@ int row_graph(struct bench *bench)
 	if (r == 0) {
 		bench_summarise(compared->service[GRAPH], compared->direct[GRAPH], compared->runs,
 				&graph);
-		bench_tell(bench, &graph);
+		bench_report(bench, &graph);
 		bench_summarise(compared->service[ONE_BY_ONE], compared->direct[ONE_BY_ONE],
 				compared->runs, &chain);
-		bench_tell(bench, &chain);
+		bench_report(bench, &chain);
 		bench_summarise(compared->service[SUBMIT], compared->direct[SUBMIT], compared->runs,
 				&submit);
-		bench_tell(bench, &submit);
+		bench_report(bench, &submit);
 	}
 	free(compared);
 	return r;

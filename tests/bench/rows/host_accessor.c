@@ -210,7 +210,7 @@ int row_host_accessor(struct bench *bench)
 		result.bound = value == P50 ? BENCH_VALUE_AT_MOST : BENCH_NO_TARGET;
 		bench_summarise(compared->service[value], compared->direct[value], compared->runs,
 				&result);
-		bench_tell(bench, &result);
+		bench_report(bench, &result);
 	}
 	free(compared);
 	return r;

@@ -52,7 +52,7 @@ static int read_memory(struct child *client, double *bytes_out)
 	return 0;
 }
 
-static int ask_memory(struct child *client, double *bytes_out)
+static int read_child_memory(struct child *client, double *bytes_out)
 {
 	int r = child_say(client, "go on");
 	return r < 0 ? r : read_memory(client, bytes_out);
@@ -70,7 +70,7 @@ static int start_idle_service(struct idle *idle)
 	if (r == 0)
 		r = read_memory(&first, &ignored);
 	if (r == 0)
-		r = ask_memory(&first, &ignored);
+		r = read_child_memory(&first, &ignored);
 	child_end(&first);
 	unsigned wanted = idle->bench->quick ? 4 : CLIENTS_MAX;
 	for (; idle->count < wanted && r == 0; idle->count += r == 0)
@@ -83,13 +83,13 @@ static int start_idle_service(struct idle *idle)
 	return r == 0 && idle->group.count < 2 ? -ESRCH : r;
 }
 
-static void tell_one(struct idle *idle, const char *name, const char *unit, double value,
-		     double target, const char *note)
+static void report_one(struct idle *idle, const char *name, const char *unit, double value,
+		       double target, const char *note)
 {
 	struct bench_result result = {.name = name, .unit = unit, .target = target, .note = note};
 	result.bound = target > 0 ? BENCH_VALUE_AT_MOST : BENCH_NO_TARGET;
 	bench_summarise(&value, NULL, 1, &result);
-	bench_tell(idle->bench, &result);
+	bench_report(idle->bench, &result);
 }
 
 /* All are there before any connects, and all are connected when they are asked again: shared pages
@@ -101,9 +101,9 @@ static int measure_clients(struct idle *idle, double *growth_out)
 	for (unsigned i = 0; i < idle->count && r == 0; i++)
 		r = read_memory(&idle->clients[i], &before[i]);
 	for (unsigned i = 0; i < idle->count && r == 0; i++)
-		r = ask_memory(&idle->clients[i], &after[i]);
+		r = read_child_memory(&idle->clients[i], &after[i]);
 	for (unsigned i = 0; i < idle->count && r == 0; i++)
-		r = ask_memory(&idle->clients[i], &after[i]);
+		r = read_child_memory(&idle->clients[i], &after[i]);
 	for (unsigned i = 0; i < idle->count; i++)
 		after[i] -= before[i];
 	if (r == 0)
@@ -121,12 +121,12 @@ static int measure_memory(struct idle *idle)
 	int64_t service_after = process_group_memory_bytes(&idle->group);
 	double service = (double)(service_after - service_before) / 1024 / idle->count;
 	client /= 1024;
-	tell_one(idle, "TC7.memory", "KiB/client", service + client, 256,
-		 "both parts below together; no file's pages");
-	tell_one(idle, "TC7.memory.service", "KiB/client", service, 0,
-		 "growth of sycld and its engine");
-	tell_one(idle, "TC7.memory.client", "KiB/client", client, 0,
-		 "growth of the client's process");
+	report_one(idle, "TC7.memory", "KiB/client", service + client, 256,
+		   "both parts below together; no file's pages");
+	report_one(idle, "TC7.memory.service", "KiB/client", service, 0,
+		   "growth of sycld and its engine");
+	report_one(idle, "TC7.memory.client", "KiB/client", client, 0,
+		   "growth of the client's process");
 	return 0;
 }
 
@@ -154,14 +154,14 @@ static int measure_rest(struct idle *idle)
 				      .target = 1,
 				      .note = "sycld and engine, all clients connected and idle"};
 	bench_summarise(cpu, NULL, runs, &result);
-	bench_tell(idle->bench, &result);
+	bench_report(idle->bench, &result);
 	result = (struct bench_result){.name = "TC7.wakes",
 				       .unit = "1/s",
 				       .bound = BENCH_VALUE_AT_MOST,
 				       .target = 1,
 				       .note = "voluntary context switches of all their threads"};
 	bench_summarise(wakes, NULL, runs, &result);
-	bench_tell(idle->bench, &result);
+	bench_report(idle->bench, &result);
 	return 0;
 }
 

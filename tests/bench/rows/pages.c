@@ -209,7 +209,7 @@ int row_pages(struct bench *bench)
 			result.note = "own pages, 256 MiB; beside one copy of as many bytes";
 		bench_summarise(compared->service[value], compared->direct[value], compared->runs,
 				&result);
-		bench_tell(bench, &result);
+		bench_report(bench, &result);
 	}
 	free(compared);
 	return r;

@@ -47,7 +47,7 @@ static int report_program(struct bench *bench, const struct timed *timed)
 	(void)snprintf(note, sizeof(note), "edge %s; beside one thread of the CPU", timed->edge);
 	struct bench_result result = {.name = name, .unit = "ms", .note = note};
 	bench_summarise(timed->device_ms, timed->cpu_ms, bench->runs, &result);
-	bench_tell(bench, &result);
+	bench_report(bench, &result);
 	return 0;
 }
 

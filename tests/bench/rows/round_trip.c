@@ -69,7 +69,7 @@ static void report_round_trip(struct bench *bench, const struct compared *compar
 	/* The target speaks of the middle; the tail is told beside it. */
 	result.bound = value == P50 ? BENCH_RATIO_AT_MOST : BENCH_NO_TARGET;
 	bench_summarise(compared->service[value], compared->direct[value], compared->runs, &result);
-	bench_tell(bench, &result);
+	bench_report(bench, &result);
 }
 
 static int run_variant(struct bench *bench, const char *names[2], const char *where,

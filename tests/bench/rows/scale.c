@@ -148,12 +148,12 @@ static void crowd_end(struct crowd **crowd)
 	*crowd = NULL;
 }
 
-static int ask_all(struct crowd *crowd, uint64_t ask)
+static int request_all(struct crowd *crowd, uint64_t ask)
 {
 	double ignored[AGENT_VALUES];
 	int r = 0;
 	for (int i = 0; i < PROGRAMS && r == 0; i++)
-		r = agent_ask(&crowd->programs[i], ask);
+		r = agent_request(&crowd->programs[i], ask);
 	for (int i = 0; i < PROGRAMS && r == 0; i++)
 		r = agent_answer(&crowd->programs[i], ignored);
 	return r;
@@ -175,13 +175,13 @@ static int crowd_start(struct crowd *crowd)
 static int crowd_measure(struct crowd *crowd, bool with_idle, uint64_t trips, double p50_p99_out[2])
 {
 	int sessions = PROGRAMS * (ACTIVE_EACH + (with_idle ? IDLE_EACH : 0));
-	int r = ask_all(crowd, ASK(with_idle ? ASK_IDLE_JOIN : ASK_IDLE_LEAVE, 0));
+	int r = request_all(crowd, ASK(with_idle ? ASK_IDLE_JOIN : ASK_IDLE_LEAVE, 0));
 	if (r == 0 && !private_service_wait_sessions(crowd->service, sessions, SECONDS_NS(60)))
 		r = -ETIMEDOUT;
 	if (r == 0)
-		r = ask_all(crowd, ASK(ASK_TRIPS, trips));
+		r = request_all(crowd, ASK(ASK_TRIPS, trips));
 	if (r == 0 && with_idle)
-		r = ask_all(crowd, ASK(ASK_IDLE_LEAVE, 0));
+		r = request_all(crowd, ASK(ASK_IDLE_LEAVE, 0));
 	if (r < 0)
 		return r;
 	size_t each = trips * ACTIVE_EACH;
@@ -207,7 +207,7 @@ static void report_scale(struct bench *bench, const struct sides *sides, const c
 		result.bound = tail && target > 0 ? BENCH_RATIO_AT_MOST : BENCH_NO_TARGET;
 		bench_summarise(tail ? sides->p99[0] : sides->p50[0],
 				tail ? sides->p99[1] : sides->p50[1], bench->runs, &result);
-		bench_tell(bench, &result);
+		bench_report(bench, &result);
 	}
 }
 

@@ -116,10 +116,10 @@ static void report_replay(const struct replay *replay, const char *what, enum si
 				      .spread = NAN,
 				      .runs = 1,
 				      .note = note};
-	bench_tell(replay->bench, &result);
+	bench_report(replay->bench, &result);
 }
 
-static void tell_tails(const struct replay *replay, uint32_t kind)
+static void report_tails(const struct replay *replay, uint32_t kind)
 {
 	static const struct {
 		const char *name;
@@ -145,7 +145,7 @@ static void tell_tails(const struct replay *replay, uint32_t kind)
 }
 
 /* What each kind got done, as a part of what it gets done alone; and the sum of that. */
-static void tell_throughput(const struct replay *replay, enum sim_policy policy)
+static void report_throughput(const struct replay *replay, enum sim_policy policy)
 {
 	const struct sim_trace *trace = replay->trace;
 	double sum = 0, busy_ns = 0;
@@ -201,7 +201,7 @@ static double error_in(const struct replay *replay, const struct sim_result *res
 	return worst;
 }
 
-static void tell_shares(const struct replay *replay, enum sim_policy policy)
+static void report_shares(const struct replay *replay, enum sim_policy policy)
 {
 	const struct sim_result *result = replay->results[policy];
 	double worst = NAN;
@@ -242,17 +242,17 @@ static int draw_replay(const struct replay *replay, uint32_t kind)
 	return bench_picture(replay->bench, name, title, "us", distributions, count);
 }
 
-static int tell_all(const struct replay *replay)
+static int report_all(const struct replay *replay)
 {
 	int r = 0;
 	for (uint32_t i = 0; i < replay->trace->kind_count && r == 0; i++) {
-		tell_tails(replay, i);
+		report_tails(replay, i);
 		r = draw_replay(replay, i);
 	}
 	for (int policy = 0; policy < SIM_POLICIES; policy++) {
 		char note[BENCH_NOTE_BYTES];
-		tell_throughput(replay, (enum sim_policy)policy);
-		tell_shares(replay, (enum sim_policy)policy);
+		report_throughput(replay, (enum sim_policy)policy);
+		report_shares(replay, (enum sim_policy)policy);
 		(void)snprintf(
 			note, sizeof(note),
 			"of this machine's time, mean of %llu; everything else here is invented time",
@@ -277,7 +277,7 @@ static int replay_trace(struct bench *bench, const char *name, const struct sim_
 	if (r < 0)
 		bench_complain("the simulation of %s failed: %s", name, strerror(-r));
 	else
-		r = tell_all(&replay);
+		r = report_all(&replay);
 	end_replay(&replay);
 	return r;
 }

@@ -67,7 +67,7 @@ static unsigned size_count(const struct bench *bench)
 }
 
 /* The last but one: the last one is measured once. */
-static unsigned size_told(const struct bench *bench)
+static unsigned size_shown(const struct bench *bench)
 {
 	return bench->quick ? 1 : SIZES - 2;
 }
@@ -100,7 +100,7 @@ static int measure_size(const struct bench *bench, struct agent *agent, unsigned
 	measured->wall_us[size] = statistics_median(wall, runs);
 	measured->device_us[size] = statistics_median(device, runs);
 	measured->grown_bytes[size] = values[GROWN] / (double)sizes[size];
-	if (size == size_told(bench)) {
+	if (size == size_shown(bench)) {
 		memcpy(measured->runs, front, runs * sizeof(*front));
 		measured->run_count = runs;
 	}
@@ -118,15 +118,15 @@ static int measure_shape(const struct bench *bench, enum schedule_shape shape,
 	return r;
 }
 
-static void tell_shape(struct bench *bench, enum schedule_shape shape,
-		       const struct measured *measured)
+static void report_shape(struct bench *bench, enum schedule_shape shape,
+			 const struct measured *measured)
 {
 	char name[BENCH_NAME_BYTES], note[BENCH_NOTE_BYTES];
-	unsigned told = size_told(bench);
+	unsigned shown = size_shown(bench);
 	(void)snprintf(name, sizeof(name), "TC3.%s", schedule_shape_name(shape));
 	(void)snprintf(note, sizeof(note),
 		       "front thread's time; wall %.2f us, device's thread %.2f us",
-		       measured->wall_us[told], measured->device_us[told]);
+		       measured->wall_us[shown], measured->device_us[shown]);
 	struct bench_result result = {.name = name,
 				      .unit = "us",
 				      .bound = BENCH_VALUE_AT_MOST,
@@ -136,20 +136,20 @@ static void tell_shape(struct bench *bench, enum schedule_shape shape,
 	if (shape == SCHEDULE_PARTS)
 		result.bound = BENCH_NO_TARGET;
 	bench_summarise(measured->runs, NULL, measured->run_count, &result);
-	bench_tell(bench, &result);
+	bench_report(bench, &result);
 }
 
-static void tell_one(struct bench *bench, const char *name, const char *unit, double value,
-		     enum bench_bound bound, double target, const char *note)
+static void report_one(struct bench *bench, const char *name, const char *unit, double value,
+		       enum bench_bound bound, double target, const char *note)
 {
 	struct bench_result result = {
 		.name = name, .unit = unit, .bound = bound, .target = target, .note = note};
 	bench_summarise(&value, NULL, 1, &result);
-	bench_tell(bench, &result);
+	bench_report(bench, &result);
 }
 
 /* What is the same for all shapes: the worst of them. */
-static void tell_worst(struct bench *bench, const struct measured *measured)
+static void report_worst(struct bench *bench, const struct measured *measured)
 {
 	double flat = 0, grown = 0, open = 0;
 	for (int shape = 0; shape < SCHEDULE_SHAPES; shape++) {
@@ -162,12 +162,12 @@ static void tell_worst(struct bench *bench, const struct measured *measured)
 		grown = fmax(grown, measured[shape].grown_bytes[size_count(bench) - 1]);
 		open = fmax(open, measured[shape].open_bytes);
 	}
-	tell_one(bench, "TC3.flat", "times", flat, BENCH_VALUE_AT_MOST, 1.25,
-		 "slowest by fastest of all numbers of groups");
-	tell_one(bench, "TC3.growth", "B/group", grown, BENCH_VALUE_AT_MOST, 0.01,
-		 "heap left by the longest run");
-	tell_one(bench, "TC3.open", "B/group", open, BENCH_NO_TARGET, 0,
-		 "heap of a group while it is open");
+	report_one(bench, "TC3.flat", "times", flat, BENCH_VALUE_AT_MOST, 1.25,
+		   "slowest by fastest of all numbers of groups");
+	report_one(bench, "TC3.growth", "B/group", grown, BENCH_VALUE_AT_MOST, 0.01,
+		   "heap left by the longest run");
+	report_one(bench, "TC3.open", "B/group", open, BENCH_NO_TARGET, 0,
+		   "heap of a group while it is open");
 }
 
 static int draw_schedule(const struct bench *bench, const char *path, struct plot *plot,
@@ -228,9 +228,9 @@ int row_schedule(struct bench *bench)
 			bench_complain("the measurement failed: %s", strerror(-r));
 			return r;
 		}
-		tell_shape(bench, (enum schedule_shape)shape, &measured[shape]);
+		report_shape(bench, (enum schedule_shape)shape, &measured[shape]);
 	}
-	tell_worst(bench, measured);
+	report_worst(bench, measured);
 	if (!bench->curve)
 		return 0;
 	int r = draw_time(bench, measured);

@@ -241,14 +241,14 @@ static void report_stages(struct bench *bench, const struct variant *variant,
 		struct bench_result result = {
 			.name = name, .unit = "us", .note = i % 2 == 0 ? part->note : NULL};
 		bench_summarise(values[i], NULL, bench->runs, &result);
-		bench_tell(bench, &result);
+		bench_report(bench, &result);
 	}
 	char name[BENCH_NAME_BYTES];
 	(void)snprintf(name, sizeof(name), "%s.stamp", variant->name);
 	struct bench_result result = {
 		.name = name, .unit = "us", .note = "one time stamp: each part has one in it"};
 	bench_summarise(values[STAMP], NULL, bench->runs, &result);
-	bench_tell(bench, &result);
+	bench_report(bench, &result);
 }
 
 /* The first device, for whoever measures. */

@@ -59,7 +59,7 @@ int row_stream(struct bench *bench)
 	int r = bench_compare(bench, &comparison, compared);
 	if (r == 0) {
 		bench_summarise(compared->service[0], compared->direct[0], compared->runs, &result);
-		bench_tell(bench, &result);
+		bench_report(bench, &result);
 	}
 	free(compared);
 	return r;

@@ -243,13 +243,13 @@ int row_submit(struct bench *bench)
 	if (r == 0) {
 		bench_summarise(compared->service[SUBMIT], compared->direct[SUBMIT], compared->runs,
 				&submit);
-		bench_tell(bench, &submit);
+		bench_report(bench, &submit);
 		bench_summarise(compared->service[WHOLE], compared->direct[WHOLE], compared->runs,
 				&whole);
-		bench_tell(bench, &whole);
+		bench_report(bench, &whole);
 		bench_summarise(compared->service[LAUNCH], compared->direct[LAUNCH], compared->runs,
 				&launch);
-		bench_tell(bench, &launch);
+		bench_report(bench, &launch);
 	}
 	free(compared);
 	return r;

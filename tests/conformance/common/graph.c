@@ -384,16 +384,16 @@ static bool longest_launch(uint64_t *longest_ns_out)
 	*longest_ns_out = 0;
 	for (int i = 0; i < 5; i++) {
 		uint64_t before = clock_now_ns();
-		struct backend_completion told = fixture_finish(
+		struct backend_completion ended = fixture_finish(
 			&stage.fixture, 1, fixture_submit(&stage.fixture, 1, &command));
 		uint64_t after = clock_now_ns();
-		cr_assert_eq(told.fault.status, 0);
-		cr_assert_not(told.estimated);
-		cr_assert_geq(told.start_ns, before);
-		cr_assert_leq(told.end_ns, after);
-		cr_assert_geq(told.end_ns, told.start_ns);
-		if (told.end_ns - told.start_ns > *longest_ns_out)
-			*longest_ns_out = told.end_ns - told.start_ns;
+		cr_assert_eq(ended.fault.status, 0);
+		cr_assert_not(ended.estimated);
+		cr_assert_geq(ended.start_ns, before);
+		cr_assert_leq(ended.end_ns, after);
+		cr_assert_geq(ended.end_ns, ended.start_ns);
+		if (ended.end_ns - ended.start_ns > *longest_ns_out)
+			*longest_ns_out = ended.end_ns - ended.start_ns;
 	}
 	words_expect(&stage.fixture, stage.a, 201, "timed");
 	/* Nobody can tell how long these take: they take no time by a scripted clock. */

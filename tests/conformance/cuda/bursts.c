@@ -120,10 +120,10 @@ Test(cuda_bursts, M9_TG2_a_launch_of_a_burst_that_is_refused_is_named)
 	double_command("fail cuGraphLaunch 1 2 1000");
 	double_command("fail cuLaunchKernel 3 2 1");
 	cr_assert_eq(submit_mixes(&scene, 1, LENGTH, 7, &command, &sequence), 0);
-	struct backend_completion told = fixture_finish(&scene.fixture, 1, sequence);
-	cr_assert_eq(told.fault.status, STATUS_MEMORY_ALLOCATION, "%s", told.fault.text);
-	cr_assert_not(told.fault.device_lost);
-	cr_assert_eq(told.failed_launches, 1u << 2);
+	struct backend_completion ended = fixture_finish(&scene.fixture, 1, sequence);
+	cr_assert_eq(ended.fault.status, STATUS_MEMORY_ALLOCATION, "%s", ended.fault.text);
+	cr_assert_not(ended.fault.device_lost);
+	cr_assert_eq(ended.failed_launches, 1u << 2);
 	for (uint32_t i = 0; i < LENGTH; i++)
 		if (i != 2)
 			expected = expected * 31 + 7 + i;

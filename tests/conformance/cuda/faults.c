@@ -56,22 +56,23 @@ static void scene_close(struct scene *scene)
 }
 
 /* What progress() tells until so many have been told; then it must tell no more. */
-static uint32_t collect(struct fixture *fixture, struct backend_completion *told, uint32_t capacity,
-			uint32_t expected)
+static uint32_t collect(struct fixture *fixture, struct backend_completion *ended,
+			uint32_t capacity, uint32_t expected)
 {
 	const struct timespec poll = {.tv_nsec = 100000};
 	uint32_t count = 0;
 
 	while (count < expected) {
 		uint32_t more =
-			fixture->ops->progress(fixture->device, told + count, capacity - count);
+			fixture->ops->progress(fixture->device, ended + count, capacity - count);
 		count += more;
 		if (more == 0)
 			(void)nanosleep(&poll, NULL);
 	}
 	for (unsigned i = 0; i < 100; i++)
 		cr_assert_eq(
-			fixture->ops->progress(fixture->device, told + count, capacity - count), 0);
+			fixture->ops->progress(fixture->device, ended + count, capacity - count),
+			0);
 	return count;
 }
 
@@ -80,7 +81,7 @@ Test(cuda_faults, M10_an_illegal_address)
 {
 	const int result = 700;
 	struct scene scene;
-	struct backend_completion told[64];
+	struct backend_completion ended[64];
 	struct backend_fault fault = {0};
 
 	open_fault_scene(&scene);
@@ -99,22 +100,22 @@ Test(cuda_faults, M10_an_illegal_address)
 		(void)fixture_submit(&scene.fixture, 1, &fill);
 	scene.fixture.ops->flush(scene.fixture.device);
 
-	uint32_t count = collect(&scene.fixture, told, 64, 2 * PENDING);
+	uint32_t count = collect(&scene.fixture, ended, 64, 2 * PENDING);
 	bool named = false, is_suspect = true;
 	cr_assert_eq(count, 2 * PENDING);
 	for (uint32_t i = 0; i < count; i++) {
-		cr_assert_eq(told[i].fault.status, STATUS_DEVICE_LOST, "%u: %d %s", i,
-			     told[i].fault.status, told[i].fault.text);
-		cr_assert(told[i].fault.device_lost && told[i].fault.process_lost);
+		cr_assert_eq(ended[i].fault.status, STATUS_DEVICE_LOST, "%u: %d %s", i,
+			     ended[i].fault.status, ended[i].fault.text);
+		cr_assert(ended[i].fault.device_lost && ended[i].fault.process_lost);
 		/* What may have been running comes first. */
-		is_suspect &= !told[i].fault.not_begun;
-		cr_assert_eq(told[i].fault.not_begun, !is_suspect);
-		cr_assert_eq(told[i].fault.native_code, result);
+		is_suspect &= !ended[i].fault.not_begun;
+		cr_assert_eq(ended[i].fault.not_begun, !is_suspect);
+		cr_assert_eq(ended[i].fault.native_code, result);
 		for (uint32_t k = 0; k < i; k++)
-			cr_assert(told[k].lane != told[i].lane ||
-					  told[k].sequence != told[i].sequence,
+			cr_assert(ended[k].lane != ended[i].lane ||
+					  ended[k].sequence != ended[i].sequence,
 				  "told twice");
-		if (told[i].lane == scene.fixture.lanes[1].lane && told[i].sequence == offender)
+		if (ended[i].lane == scene.fixture.lanes[1].lane && ended[i].sequence == offender)
 			named = is_suspect;
 	}
 	cr_assert(named);
@@ -138,18 +139,18 @@ Test(cuda_faults, M10_a_kernel_that_writes_where_nothing_is)
 	open_fault_scene(&scene);
 	const struct backend_command bad =
 		launch_command(scene.fill, 1, &far, scene.fill_arguments, 2);
-	struct backend_completion told =
+	struct backend_completion ended =
 		fixture_finish(&scene.fixture, 0, fixture_submit(&scene.fixture, 0, &bad));
-	cr_assert_eq(told.fault.status, STATUS_DEVICE_LOST, "%s", told.fault.text);
-	cr_assert_eq(told.fault.native_code, 700);
-	cr_assert(told.fault.process_lost);
+	cr_assert_eq(ended.fault.status, STATUS_DEVICE_LOST, "%s", ended.fault.text);
+	cr_assert_eq(ended.fault.native_code, 700);
+	cr_assert(ended.fault.process_lost);
 	scene_close(&scene);
 }
 
 Test(cuda_faults, a_device_that_falls_off_the_bus_is_told_once_to_all)
 {
 	struct scene scene;
-	struct backend_completion told[64];
+	struct backend_completion ended[64];
 	struct backend_fault fault = {0};
 	struct backend_memory *memory = NULL;
 
@@ -162,9 +163,9 @@ Test(cuda_faults, a_device_that_falls_off_the_bus_is_told_once_to_all)
 	scene.fixture.ops->flush(scene.fixture.device);
 	double_wait("held fill_u32", 1);
 	double_command("lose");
-	uint32_t count = collect(&scene.fixture, told, 64, 3 * TEST_LANES);
+	uint32_t count = collect(&scene.fixture, ended, 64, 3 * TEST_LANES);
 	for (uint32_t i = 0; i < count; i++)
-		cr_assert_eq(told[i].fault.status, STATUS_DEVICE_LOST, "%s", told[i].fault.text);
+		cr_assert_eq(ended[i].fault.status, STATUS_DEVICE_LOST, "%s", ended[i].fault.text);
 	cr_assert_lt(scene.fixture.ops->memory_create(scene.fixture.device, 4096, NULL,
 						      BACKEND_EXPORT_NONE, &memory, &fault),
 		     0);
@@ -186,8 +187,8 @@ Test(cuda_faults, an_idle_device_that_is_lost)
 	int error = scene.fixture.ops->submit(scene.fixture.lanes[0].lane, &fill, NULL, 0, 100,
 					      NULL, &fault);
 	if (error == 0) {
-		struct backend_completion told = fixture_finish(&scene.fixture, 0, 100);
-		fault = told.fault;
+		struct backend_completion ended = fixture_finish(&scene.fixture, 0, 100);
+		fault = ended.fault;
 	}
 	cr_assert_eq(fault.status, STATUS_DEVICE_LOST, "%s", fault.text);
 	scene_close(&scene);

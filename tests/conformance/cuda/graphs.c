@@ -431,11 +431,11 @@ Test(cuda_graphs, M10_a_node_that_fails_is_its_graphs_fault)
 	double_command("fault_launch 2 700");
 	uint64_t first = graph_send(&stage.fixture, 1, stage.graph);
 	(void)fixture_submit(&stage.fixture, 1, &nop);
-	struct backend_completion told = fixture_finish(&stage.fixture, 1, first);
-	cr_assert_eq(told.fault.status, STATUS_DEVICE_LOST);
-	cr_assert(told.fault.device_lost && told.fault.process_lost);
-	cr_assert_not(told.fault.not_begun);
-	cr_assert_eq(told.fault.native_code, CUDA_ERROR_ILLEGAL_ADDRESS);
+	struct backend_completion ended = fixture_finish(&stage.fixture, 1, first);
+	cr_assert_eq(ended.fault.status, STATUS_DEVICE_LOST);
+	cr_assert(ended.fault.device_lost && ended.fault.process_lost);
+	cr_assert_not(ended.fault.not_begun);
+	cr_assert_eq(ended.fault.native_code, CUDA_ERROR_ILLEGAL_ADDRESS);
 	stage_close(&stage);
 }
 

@@ -191,19 +191,19 @@ void gpu_submit_fails(struct gpu *gpu, uint32_t device, const struct backend_com
 
 static void progress(struct gpu *gpu, uint32_t device)
 {
-	struct backend_completion told[16];
+	struct backend_completion completed[16];
 	uint32_t count;
 
 	do {
-		count = gpu->ops->progress(gpu->devices[device], told, 16);
+		count = gpu->ops->progress(gpu->devices[device], completed, 16);
 		for (uint32_t i = 0; i < count; i++)
 			for (uint32_t k = 0; k < GPU_LANES; k++) {
 				struct gpu_lane *lane = &gpu->lanes[device][k];
-				if (lane->lane != told[i].lane)
+				if (lane->lane != completed[i].lane)
 					continue;
-				lane->told = told[i].sequence;
+				lane->completed = completed[i].sequence;
 				if (lane->fault.status == 0)
-					lane->fault = told[i].fault;
+					lane->fault = completed[i].fault;
 			}
 	} while (count == 16);
 }
@@ -211,7 +211,7 @@ static void progress(struct gpu *gpu, uint32_t device)
 bool gpu_is_done(struct gpu *gpu, uint32_t device, uint32_t lane, uint64_t sequence)
 {
 	progress(gpu, device);
-	return gpu->lanes[device][lane].told >= sequence;
+	return gpu->lanes[device][lane].completed >= sequence;
 }
 
 struct backend_fault gpu_finish(struct gpu *gpu, uint32_t device, uint32_t lane, uint64_t sequence)

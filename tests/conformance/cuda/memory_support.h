@@ -29,7 +29,7 @@
 struct gpu_lane {
 	struct backend_lane *lane;
 	uint64_t sent;
-	uint64_t told;              /* the last sequence that progress() told */
+	uint64_t completed;         /* the last sequence that progress() told */
 	struct backend_fault fault; /* of the first command that failed */
 };
 

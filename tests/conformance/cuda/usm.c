@@ -355,17 +355,17 @@ Test(cuda_usm, G1_the_driver_tells_the_advice_back)
 		const struct advice_row *row = &advice_rows[i];
 		int expected =
 			row->expected == THE_DEVICE ? gpu.devices[0]->facts->device : row->expected;
-		int told[2] = {-99, -99};
+		int values[2] = {-99, -99};
 		const struct backend_command advise =
 			usm_hint(BACKEND_COMMAND_USM_ADVISE, memory, bytes, row->advice);
 		gpu_do(&gpu, 0, 0, &advise);
-		size_t told_bytes = row->attribute == CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY
-					    ? sizeof(told)
-					    : sizeof(*told);
-		cr_assert_eq(cuda->cuMemRangeGetAttribute(told, told_bytes, row->attribute,
+		size_t values_bytes = row->attribute == CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY
+					      ? sizeof(values)
+					      : sizeof(*values);
+		cr_assert_eq(cuda->cuMemRangeGetAttribute(values, values_bytes, row->attribute,
 							  (uintptr_t)memory, bytes),
 			     CUDA_SUCCESS);
-		cr_expect_eq(told[0], expected, "advice %d: %d", (int)row->advice, told[0]);
+		cr_expect_eq(values[0], expected, "advice %d: %d", (int)row->advice, values[0]);
 	}
 	gpu.ops->usm_free(gpu.devices[0], BACKEND_USM_SHARED, memory);
 	gpu_close(&gpu);

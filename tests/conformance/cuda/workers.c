@@ -19,13 +19,13 @@ static bool wrong(struct worker *worker, const char *what, const struct backend_
 static bool await_sequence(struct worker *worker, uint64_t sequence)
 {
 	const struct timespec poll = {.tv_nsec = 20000};
-	uint64_t told = 0;
+	uint64_t completed = 0;
 
-	while (told < sequence) {
+	while (completed < sequence) {
 		struct backend_completion completions[8];
 		uint32_t count = worker->ops->progress(worker->device, completions, 8);
 		for (uint32_t i = 0; i < count; i++) {
-			told = completions[i].sequence;
+			completed = completions[i].sequence;
 			if (completions[i].fault.status)
 				return wrong(worker, "a command", &completions[i].fault);
 		}

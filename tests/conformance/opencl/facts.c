@@ -63,8 +63,8 @@ Test(opencl_facts, G10_memory_model_follows_from_capabilities)
 /* As many sizes as the driver has; like a driver it refuses room that is too small. */
 static size_t sizes_there;
 
-static cl_int CL_API_CALL tell_sizes(cl_device_id device, cl_device_info parameter, size_t room,
-				     void *to, size_t *bytes)
+static cl_int CL_API_CALL check_sizes(cl_device_id device, cl_device_info parameter, size_t room,
+				      void *to, size_t *bytes)
 {
 	(void)device;
 	if (parameter != CL_DEVICE_SUB_GROUP_SIZES_INTEL ||
@@ -80,7 +80,7 @@ static cl_int CL_API_CALL tell_sizes(cl_device_id device, cl_device_info paramet
 static struct backend_device_facts sub_groups_of(const char *extensions, size_t sizes)
 {
 	static char text[128];
-	const struct opencl_library cl = {.GetDeviceInfo = tell_sizes};
+	const struct opencl_library cl = {.GetDeviceInfo = check_sizes};
 	struct backend_device_facts facts = {
 		.extensions = text, .max_sub_groups = 128, .independent_progress = true};
 
@@ -295,7 +295,7 @@ Test(opencl_facts, A1_a_platform_without_devices)
  * What PoCL calls its device of all processors: it has had two names. Which it goes by is in its
  * version, and asking a platform for that reads no variable yet.
  */
-static bool ask_for_two_devices(void)
+static bool query_two_devices(void)
 {
 	struct opencl_library cl;
 	struct backend_fault fault = {0};
@@ -324,7 +324,7 @@ Test(opencl_facts, two_devices_of_one_kind_share_their_key)
 	const struct backend_device_facts *found[2];
 	uint32_t pocl = 0;
 
-	if (!ask_for_two_devices())
+	if (!query_two_devices())
 		cr_skip_test("no PoCL, which can have two devices");
 	fixture_open_backend(&fixture);
 	cr_assert_not_null(find_pocl(&fixture, &pocl));

@@ -236,8 +236,8 @@ static void lose_service(struct private_service *service, sycl_share_kind kind, 
 	bridge_await_calls(&work, 1);
 	if (write(called, "c", 1) != 1)
 		_exit(2);
-	sycl_result told = sycl_event_wait(native);
-	if (told != SYCL_ERROR_CONNECTION_LOST && told != SYCL_ERROR_DEVICE_LOST)
+	sycl_result called_fd = sycl_event_wait(native);
+	if (called_fd != SYCL_ERROR_CONNECTION_LOST && called_fd != SYCL_ERROR_DEVICE_LOST)
 		_exit(3);
 	if (!wait_until(work_has_ended, &work, SOON))
 		_exit(4);
@@ -285,13 +285,13 @@ Test(gpu_bridge_early, N5_S8_a_command_that_waits_for_a_service_that_has_gone_en
 	service_goes(SYCL_SHARE_CUDA_IPC);
 }
 
-static int told; /* written to when the function is called */
+static int called_fd; /* written to when the function is called */
 
 static sycl_result never_returns(sycl_interop_handle interop, void *user_data)
 {
 	(void)interop;
 	(void)user_data;
-	if (write(told, "c", 1) != 1)
+	if (write(called_fd, "c", 1) != 1)
 		_exit(2);
 	for (;;)
 		(void)pause();
@@ -330,7 +330,7 @@ Test(gpu_bridge_early, K5_N4_a_client_that_dies_when_it_was_told_early_harms_nob
 	int ends[2], status = 0;
 	char byte;
 	cr_assert_eq(pipe(ends), 0);
-	told = ends[1];
+	called_fd = ends[1];
 	pid_t child = fork_client();
 	if (child == 0)
 		be_client(service);

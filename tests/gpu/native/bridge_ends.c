@@ -30,13 +30,13 @@ static pid_t fork_client(void)
 	return child;
 }
 
-static int told; /* written to when the function is called */
+static int called_fd; /* written to when the function is called */
 
 static sycl_result never_returns(sycl_interop_handle interop, void *user_data)
 {
 	(void)interop;
 	(void)user_data;
-	if (write(told, "c", 1) != 1)
+	if (write(called_fd, "c", 1) != 1)
 		_exit(2);
 	for (;;)
 		(void)pause();
@@ -65,7 +65,7 @@ Test(gpu_bridge_ends, K5_N4_a_client_that_never_returns_and_one_that_dies_harm_n
 	int ends[2], status = 0;
 	char byte;
 	cr_assert_eq(pipe(ends), 0);
-	told = ends[1];
+	called_fd = ends[1];
 	pid_t child = fork_client();
 	if (child == 0)
 		be_client(service);

@@ -632,7 +632,7 @@ Test(gpu_native, I13_I14_I15_I16_a_host_task_with_native_handles)
 	struct native_gate gate;
 	struct seen seen[QUEUES];
 	sycl_buffer buffers[QUEUES];
-	sycl_event events[QUEUES], told = NULL;
+	sycl_event events[QUEUES], probe_event = NULL;
 	struct task task = {.seen = seen};
 	sycl_handler handler = NULL;
 	CUdevice device = -1;
@@ -653,11 +653,11 @@ Test(gpu_native, I13_I14_I15_I16_a_host_task_with_native_handles)
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_host_accessor(handler, 0, buffers[0], SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_host_task_native(handler, run_task, &task, NULL));
-	MUST(sycl_handler_submit(handler, &told));
-	native_expect_open(told);
+	MUST(sycl_handler_submit(handler, &probe_event));
+	native_expect_open(probe_event);
 	cr_assert_eq(task.calls, 0);
 	native_gate_set(&gate, true);
-	MUST(sycl_event_wait(told));
+	MUST(sycl_event_wait(probe_event));
 	cr_assert_eq(task.calls, 1);
 	MUST(sycl_cuda_get_native_device(order.devices[0], &device));
 	cr_assert_eq(task.device, device);
@@ -668,7 +668,7 @@ Test(gpu_native, I13_I14_I15_I16_a_host_task_with_native_handles)
 	/* What it wrote is there for the next group. */
 	native_increment(&gate, queue, buffers[0], NULL);
 	order_expect(buffers[0], 81);
-	MUST(sycl_event_release(told));
+	MUST(sycl_event_release(probe_event));
 	for (uint32_t i = 0; i < QUEUES; i++) {
 		MUST(sycl_event_release(events[i]));
 		MUST(sycl_buffer_release(buffers[i]));

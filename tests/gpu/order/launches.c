@@ -137,7 +137,7 @@ Test(gpu_order, E8_I11_a_cooperative_launch_is_on_the_device_at_one_time)
 	order_end(&order);
 }
 
-static sycl_result ask_for_clusters(sycl_handler handler)
+static sycl_result set_cluster(sycl_handler handler)
 {
 	return sycl_handler_set_cluster_size(handler, sycl_range1(2));
 }
@@ -209,7 +209,7 @@ Test(gpu_order, E8_clusters_are_refused_where_they_do_not_fit)
 	order_begin(&order, "", 1);
 	sycl_queue queue = order_queue(&order, 0, true);
 	bool has = order_attribute(CLUSTER_LAUNCH) != 0;
-	expect_answer(queue, ask_for_clusters, has);
+	expect_answer(queue, set_cluster, has);
 	if (has)
 		expect_clusters(queue);
 	MUST(sycl_queue_release(queue));

@@ -187,7 +187,7 @@ static uint32_t spread_graph(struct side *side, sycl_executable_graph executable
 }
 
 /* What syclctl shows. */
-static json_int_t units_told(const struct private_service *service)
+static json_int_t units_seen(const struct private_service *service)
 {
 	json_t *status = private_service_status(service);
 	json_t *units = json_object_get(json_array_get(json_object_get(status, "tenants"), 0),
@@ -209,13 +209,13 @@ Test(gpu_partition, TG9_the_latency_class_and_the_others_share_no_multiprocessor
 	cr_assert_eq(spread(&other, 1), other.all,
 		     "without a latency session a grid fills the device");
 	cr_assert_eq(spread_graph(&other, graph), other.all);
-	cr_assert_eq(units_told(service), 0);
+	cr_assert_eq(units_seen(service), 0);
 	side_open(&quick, service, SYCL_SESSION_CLASS_LATENCY);
 	cr_assert_eq(quick.all, other.all, "what is told of the device is as before");
 	/* It begins when nothing runs for a moment. */
 	while (spread(&quick, 1) != WANTED)
 		;
-	cr_assert_eq(units_told(service), WANTED);
+	cr_assert_eq(units_seen(service), WANTED);
 	for (int round = 0; round < ROUNDS; round++) {
 		cr_assert_eq(spread(&quick, 1 + round), WANTED);
 		cr_assert_eq(spread(&other, 1 + round), other.all - WANTED);
@@ -236,7 +236,7 @@ Test(gpu_partition, without_the_option_all_is_everybody_s)
 	side_open(&quick, service, SYCL_SESSION_CLASS_LATENCY);
 	for (int round = 0; round < ROUNDS; round++)
 		cr_assert_eq(spread(&quick, 1 + round), quick.all);
-	cr_assert_eq(units_told(service), 0);
+	cr_assert_eq(units_seen(service), 0);
 	side_close(&quick);
 	(void)private_service_free(service);
 }

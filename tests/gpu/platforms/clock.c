@@ -163,7 +163,7 @@ Test(gpu_clock, H8_the_driver_tells_times_backwards_too)
 
 /* What one probe said, beside the one before it. */
 struct pair {
-	double told, driver; /* ns between their ends */
+	double reported, driver; /* ns between their ends */
 };
 
 /*
@@ -172,14 +172,14 @@ struct pair {
  */
 static void judge_neighbours(const struct pair *pairs, size_t count, double *errors)
 {
-	double told = 0.0, driver = 0.0;
+	double reported = 0.0, driver = 0.0;
 	for (size_t i = 0; i < count; i++) {
-		told += pairs[i].told;
+		reported += pairs[i].reported;
 		driver += pairs[i].driver;
 	}
-	double drift = (told - driver) / driver;
+	double drift = (reported - driver) / driver;
 	for (size_t i = 0; i < count; i++)
-		errors[i] = fabs(pairs[i].told - pairs[i].driver * (1.0 + drift));
+		errors[i] = fabs(pairs[i].reported - pairs[i].driver * (1.0 + drift));
 	double p99 = part(errors, count, 0.99);
 	printf("neighbours: %zu probes in %.0f s; host and GPU differ by %.3f ppm; error beside the driver's word: "
 	       "median "
@@ -314,7 +314,7 @@ static void series_probe(struct series *series, unsigned pause_us)
 	struct pair *pair = &series->pairs[series->count];
 	(void)usleep(pause_us);
 	probe_run(now);
-	pair->told = (double)(now->end_ns - before->end_ns);
+	pair->reported = (double)(now->end_ns - before->end_ns);
 	pair->driver = driver_ns(before->end, now->end);
 	series->driver_ns += pair->driver;
 	/* Nothing before it was asked for, nothing after it was seen. */
@@ -328,15 +328,15 @@ static void series_probe(struct series *series, unsigned pause_us)
  * that to the host. */
 static void series_compare(struct series *series, struct witness *witness)
 {
-	uint64_t told = series->probes[1 - series->count % 2].end_ns;
+	uint64_t reported = series->probes[1 - series->count % 2].end_ns;
 	witness_ask(witness);
 	if (series->error_count == 0) {
 		series->first_offset_ns = witness->offset_ns;
-		series->first_ns = told;
+		series->first_ns = reported;
 		series->driver_ns = 0.0;
 	}
 	series->errors[series->error_count++] =
-		(double)(told - series->first_ns) - series->driver_ns -
+		(double)(reported - series->first_ns) - series->driver_ns -
 		(double)(witness->offset_ns - series->first_offset_ns);
 }
 

@@ -53,11 +53,12 @@ Test(gpu_platforms, A5_A6_one_platform_with_every_device)
 	}
 	cr_assert_eq(cuda_platforms, 1u);
 	for (int i = 0; i < count; i++) {
-		uint8_t told[16] = {0}, wanted[16] = {1};
+		uint8_t reported[16] = {0}, wanted[16] = {1};
 		cr_assert_eq(driver.uuid(wanted, i), 0);
-		MUST(sycl_device_get_info(platforms.devices[i], SYCL_DEVICE_INFO_UUID, sizeof(told),
-					  told, NULL));
-		cr_expect_eq(memcmp(told, wanted, sizeof(told)), 0, "device %d is another", i);
+		MUST(sycl_device_get_info(platforms.devices[i], SYCL_DEVICE_INFO_UUID,
+					  sizeof(reported), reported, NULL));
+		cr_expect_eq(memcmp(reported, wanted, sizeof(reported)), 0, "device %d is another",
+			     i);
 	}
 	platforms_end(&platforms);
 }
@@ -69,13 +70,14 @@ Test(gpu_platforms, A13_version_is_the_compute_capability)
 	platforms_begin(&platforms, 1);
 	driver_open(&driver);
 	for (uint32_t i = 0; i < platforms.device_count; i++) {
-		char told[64], wanted[64];
+		char reported[64], wanted[64];
 		int major = 0, minor = 0;
 		cr_assert_eq(driver.functions.device_attribute(&major, COMPUTE_MAJOR, (int)i), 0);
 		cr_assert_eq(driver.functions.device_attribute(&minor, COMPUTE_MINOR, (int)i), 0);
 		(void)snprintf(wanted, sizeof(wanted), "%d.%d", major, minor);
-		info_text(platforms.devices[i], SYCL_DEVICE_INFO_VERSION, told, sizeof(told));
-		cr_expect_str_eq(told, wanted);
+		info_text(platforms.devices[i], SYCL_DEVICE_INFO_VERSION, reported,
+			  sizeof(reported));
+		cr_expect_str_eq(reported, wanted);
 	}
 	platforms_end(&platforms);
 }

@@ -104,7 +104,7 @@ static void print_times(const char *what, double first, double best)
 	printf("%-66s %9.3f ms first, %9.3f ms best\n", what, first, best);
 }
 
-static void tell_kernel(const char *what, CUdeviceptr words)
+static void report_kernel(const char *what, CUdeviceptr words)
 {
 	double first = kernel_ms(words), best = first;
 
@@ -131,7 +131,7 @@ static CUresult advise(CUdeviceptr words)
 	return CU(cuMemAdvise)(words, BYTES, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, where);
 }
 
-static void tell_host(const char *what, void *words)
+static void print_host_times(const char *what, void *words)
 {
 	const double first = host_ms(words), second = host_ms(words);
 
@@ -152,8 +152,8 @@ static void try_shared_pages(void *pages)
 	printf("prefetch of pages of a memfd, registered: %d; advice: %d\n",
 	       (int)prefetch(mapped, true), (int)advise(mapped));
 	(void)CU(cuStreamSynchronize)(stream);
-	tell_kernel("today: kernel over registered pages of a memfd", mapped);
-	tell_host("today: processor over the same, a word of each line", pages);
+	report_kernel("today: kernel over registered pages of a memfd", mapped);
+	print_host_times("today: processor over the same, a word of each line", pages);
 	MUST(CU(cuMemAlloc)(&mirror, BYTES));
 	double times[3];
 	for (int i = 0; i < ROUNDS; i++) {
@@ -175,7 +175,7 @@ static void try_shared_pages(void *pages)
 
 /* What a child finds at another process' addresses; each way in a child of its own, as it may end
  * it. */
-static void tell_child(const char *what, int (*look)(pid_t parent, void *at), void *at)
+static void print_child_times(const char *what, int (*look)(pid_t parent, void *at), void *at)
 {
 	const pid_t parent = getpid();
 	int status = 0;
@@ -239,26 +239,27 @@ static void try_managed(void)
 	MUST(CU(cuMemAllocManaged)(&managed, BYTES, CU_MEM_ATTACH_GLOBAL));
 	void *at = (void *)(uintptr_t)managed;
 	memset(at, 0, BYTES);
-	tell_kernel("managed: kernel, from the host's pages", managed);
-	tell_host("managed: processor, from the device's pages", at);
+	report_kernel("managed: kernel, from the host's pages", managed);
+	print_host_times("managed: processor, from the device's pages", at);
 	double begin = now_ms();
 	CUresult result = prefetch(managed, true);
 	wait_for_it();
 	printf("managed: prefetch to the device: %d, %.3f ms\n", (int)result, now_ms() - begin);
-	tell_kernel("managed: kernel, after a prefetch", managed);
+	report_kernel("managed: kernel, after a prefetch", managed);
 	printf("managed, doors for another process: IPC handle %d, ",
 	       (int)CU(cuIpcGetMemHandle)(&handle, managed));
 	printf("DMA buffer %d\n",
 	       (int)CU(cuMemGetHandleForAddressRange)(&descriptor, managed, BYTES,
 						      CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
-	tell_child("managed, process_vm_readv by a child", look_by_vm_readv, at);
-	tell_child("managed, /proc/PID/mem by a child", look_by_proc_mem, at);
-	tell_child("managed, mapped by a child from /proc/PID/map_files", look_by_map_files, at);
-	tell_child("managed, touched by a forked child", look_after_fork, at);
+	print_child_times("managed, process_vm_readv by a child", look_by_vm_readv, at);
+	print_child_times("managed, /proc/PID/mem by a child", look_by_proc_mem, at);
+	print_child_times("managed, mapped by a child from /proc/PID/map_files", look_by_map_files,
+			  at);
+	print_child_times("managed, touched by a forked child", look_after_fork, at);
 	MUST(CU(cuMemFree)(managed));
 }
 
-static void tell_attributes(void)
+static void print_attributes(void)
 {
 	static const struct {
 		const char *name;
@@ -327,7 +328,7 @@ static void try_remapping(void)
 			pages, BYTES, CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP));
 		double registered = now_ms();
 		MUST(CU(cuMemHostGetDevicePointer)(&at, pages, 0));
-		tell_kernel("moved by hand: kernel, pinned pages", at);
+		report_kernel("moved by hand: kernel, pinned pages", at);
 		double leaving = now_ms();
 		MUST(CU(cuMemHostUnregister)(pages));
 		double unregistered = now_ms();
@@ -342,7 +343,7 @@ static void try_remapping(void)
 		MUST(CU(cuMemMap)(reserved, BYTES, 0, handle, 0));
 		MUST(set_access(reserved));
 		double mapped = now_ms();
-		tell_kernel("moved by hand: kernel, memory of the device", reserved);
+		report_kernel("moved by hand: kernel, memory of the device", reserved);
 		leaving = now_ms();
 		MUST(CU(cuMemUnmap)(reserved, BYTES));
 		MUST(CU(cuMemRelease)(handle));
@@ -386,20 +387,20 @@ static void try_descriptor(const char *what, CUmemLocationType type)
 	printf("%s: made with a descriptor: %d\n", what, (int)result);
 	if (result != CUDA_SUCCESS)
 		return;
-	tell_child("  mapped by a child", look_by_descriptor, NULL);
+	print_child_times("  mapped by a child", look_by_descriptor, NULL);
 	MUST(CU(cuMemAddressReserve)(&reserved, BYTES, 0, (uintptr_t)window_address(), 0));
 	printf("  an address of the window: %s\n",
 	       reserved == (uintptr_t)window_address() ? "given" : "given another");
 	MUST(CU(cuMemMap)(reserved, BYTES, 0, handle, 0));
 	MUST(set_access(reserved));
-	tell_kernel("  kernel over it", reserved);
+	report_kernel("  kernel over it", reserved);
 	result = CU(cuMemGetHandleForAddressRange)(&buffer, reserved, BYTES,
 						   CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0);
 	printf("  as a DMA buffer: %d\n", (int)result);
 	if (result != CUDA_SUCCESS)
 		return;
 	descriptor_to_map = buffer;
-	tell_child("  the DMA buffer mapped by a child", look_by_descriptor, NULL);
+	print_child_times("  the DMA buffer mapped by a child", look_by_descriptor, NULL);
 }
 
 static void try_descriptors(void)
@@ -431,16 +432,16 @@ static void try_pageable(void)
 		MUST(pages != MAP_FAILED ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN);
 		memset(pages, 0, BYTES);
 		(void)snprintf(what, sizeof(what), "not pinned, %s: kernel", names[i]);
-		tell_kernel(what, (uintptr_t)pages);
+		report_kernel(what, (uintptr_t)pages);
 		const double begin = now_ms();
 		const CUresult result = prefetch((uintptr_t)pages, true);
 		wait_for_it();
 		printf("not pinned, %s: prefetch to the device: %d, %.3f ms\n", names[i],
 		       (int)result, now_ms() - begin);
 		(void)snprintf(what, sizeof(what), "not pinned, %s: kernel after it", names[i]);
-		tell_kernel(what, (uintptr_t)pages);
+		report_kernel(what, (uintptr_t)pages);
 		(void)snprintf(what, sizeof(what), "not pinned, %s: processor", names[i]);
-		tell_host(what, pages);
+		print_host_times(what, pages);
 	}
 }
 
@@ -498,7 +499,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && atoi(argv[1]) >= 2 && atoi(argv[1]) <= 4096)
 		mebibytes = (size_t)atoi(argv[1]);
 	printf("%zu MiB each\n", mebibytes);
-	run_with_driver("the device", tell_attributes);
+	run_with_driver("the device", print_attributes);
 	run_with_driver("pages that a client and its engine share", try_today);
 	run_with_driver("managed memory", try_managed);
 	run_with_driver("moving by hand", try_remapping);

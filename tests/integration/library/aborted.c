@@ -42,7 +42,7 @@ static void build_and_launch(sycl_queue queue, const char *source, const char *n
 	cr_assert(ne(int, result, SYCL_SUCCESS));
 }
 
-static void abort_by(const char *source, const char *name, const char *logged, const char *told)
+static void abort_by(const char *source, const char *name, const char *logged, const char *reported)
 {
 	const char *arguments[] = {"--cache-dir", TEST_CACHE, NULL};
 	sycl_platform platform = NULL;
@@ -54,7 +54,7 @@ static void abort_by(const char *source, const char *name, const char *logged, c
 	MUST(sycl_device_select(platform, sycl_cpu_selector, NULL, &device));
 	MUST(sycl_queue_create(NULL, device, NULL, &queue));
 	build_and_launch(queue, source, name);
-	cr_expect(ne(ptr, strstr(sycl_get_last_error_text(), told), NULL), "%s",
+	cr_expect(ne(ptr, strstr(sycl_get_last_error_text(), reported), NULL), "%s",
 		  sycl_get_last_error_text());
 	cr_expect(eq(ptr, strstr(sycl_get_last_error_text(), "one of them at fault"), NULL), "%s",
 		  sycl_get_last_error_text());

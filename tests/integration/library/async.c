@@ -9,7 +9,7 @@
 
 TestSuite(async_errors, .timeout = 120, .init = portable_begin, .fini = portable_end);
 
-struct told {
+struct received {
 	uint32_t calls, errors;
 	uint64_t groups[8];
 	sycl_result codes[8];
@@ -17,12 +17,12 @@ struct told {
 
 static void listen(uint32_t count, const struct sycl_async_error *errors, void *user_data)
 {
-	struct told *told = user_data;
-	told->calls++;
-	for (uint32_t i = 0; i < count && told->errors < 8; i++) {
+	struct received *received = user_data;
+	received->calls++;
+	for (uint32_t i = 0; i < count && received->errors < 8; i++) {
 		cr_assert(ne(chr, errors[i].text[0], 0));
-		told->groups[told->errors] = errors[i].group;
-		told->codes[told->errors++] = errors[i].result;
+		received->groups[received->errors] = errors[i].group;
+		received->codes[received->errors++] = errors[i].result;
 	}
 	MUST(sycl_platform_retain(platform)); /* the library may be called from here */
 	MUST(sycl_platform_release(platform));
@@ -81,35 +81,35 @@ static void three_failures(sycl_queue on)
 	cr_assert(eq(u32, count, 3));
 }
 
-static void expect_three(const struct told *told)
+static void expect_three(const struct received *received)
 {
-	cr_assert(eq(u32, told->calls, 1));
-	cr_assert(eq(u32, told->errors, 3));
+	cr_assert(eq(u32, received->calls, 1));
+	cr_assert(eq(u32, received->errors, 3));
 	for (uint32_t i = 0; i < 3; i++) {
-		cr_assert(eq(u64, told->groups[i], 2 * i + 1));
-		cr_assert(eq(int, told->codes[i], SYCL_ERROR_KERNEL));
+		cr_assert(eq(u64, received->groups[i], 2 * i + 1));
+		cr_assert(eq(int, received->codes[i], SYCL_ERROR_KERNEL));
 	}
 }
 
 Test(async_errors, M2_M3_wait_and_throw_tells_all_in_one_call_and_once)
 {
-	struct told told = {0};
-	sycl_queue on = queue_with(NULL, listen, &told);
+	struct received received = {0};
+	sycl_queue on = queue_with(NULL, listen, &received);
 	three_failures(on);
 	MUST(sycl_queue_wait(on)); /* only waits */
-	cr_assert(eq(u32, told.calls, 0));
+	cr_assert(eq(u32, received.calls, 0));
 	MUST(sycl_queue_wait_and_throw(on));
-	expect_three(&told);
+	expect_three(&received);
 	MUST(sycl_queue_wait_and_throw(on));
 	MUST(sycl_queue_throw_asynchronous(on, NULL, NULL));
-	cr_assert(eq(u32, told.calls, 1));
+	cr_assert(eq(u32, received.calls, 1));
 	MUST(sycl_queue_release(on));
-	cr_assert(eq(u32, told.calls, 1));
+	cr_assert(eq(u32, received.calls, 1));
 }
 
 Test(async_errors, M2_M3_throw_asynchronous_takes_any_handler)
 {
-	struct told own = {0}, given = {0};
+	struct received own = {0}, given = {0};
 	sycl_queue on = queue_with(NULL, listen, &own);
 	three_failures(on);
 	MUST(sycl_queue_throw_asynchronous(on, NULL, NULL));
@@ -125,62 +125,62 @@ Test(async_errors, M2_M3_throw_asynchronous_takes_any_handler)
 
 Test(async_errors, M2_B32_an_event_throws_also_when_its_queue_is_gone)
 {
-	struct told told = {0};
-	sycl_queue on = queue_with(NULL, listen, &told);
+	struct received received = {0};
+	sycl_queue on = queue_with(NULL, listen, &received);
 	sycl_event event = run_failing(on);
 	MUST(sycl_event_wait_and_throw(event));
-	cr_assert(eq(u32, told.errors, 1));
+	cr_assert(eq(u32, received.errors, 1));
 	MUST(sycl_event_wait_and_throw(event));
-	cr_assert(eq(u32, told.calls, 1));
+	cr_assert(eq(u32, received.calls, 1));
 	REFUSED(sycl_event_wait(event), SYCL_ERROR_KERNEL);
 	MUST(sycl_event_release(event));
 	event = run_failing(on);
 	MUST(sycl_queue_release(on)); /* has not failed yet: nobody has waited */
-	cr_assert(eq(u32, told.calls, 1));
+	cr_assert(eq(u32, received.calls, 1));
 	MUST(sycl_event_wait_and_throw(event));
-	cr_assert(eq(u32, told.errors, 2));
-	cr_assert(eq(u64, told.groups[1], 2));
+	cr_assert(eq(u32, received.errors, 2));
+	cr_assert(eq(u64, received.groups[1], 2));
 	MUST(sycl_event_release(event));
 }
 
 Test(async_errors, M2_destruction_tells_what_nobody_asked_for)
 {
-	struct told told = {0};
-	sycl_queue on = queue_with(NULL, listen, &told);
+	struct received received = {0};
+	sycl_queue on = queue_with(NULL, listen, &received);
 	three_failures(on);
 	MUST(sycl_queue_retain(on));
 	MUST(sycl_queue_release(on));
-	cr_assert(eq(u32, told.calls, 0), "there is one more reference");
+	cr_assert(eq(u32, received.calls, 0), "there is one more reference");
 	MUST(sycl_queue_release(on));
-	expect_three(&told);
+	expect_three(&received);
 }
 
 Test(async_errors, M2_what_fails_after_its_queue_is_gone_is_told_by_a_later_wait)
 {
-	struct told told = {0};
-	sycl_queue on = queue_with(NULL, listen, &told);
+	struct received received = {0};
+	sycl_queue on = queue_with(NULL, listen, &received);
 	run_task(on, fail_task, NULL, NULL, SYCL_ACCESS_READ, NULL, NULL);
 	MUST(sycl_queue_release(on));
 	/* The engine lets go of the queue when its group is over; waits for anything then hand it
 	 * over. */
-	while (told.calls == 0) {
+	while (received.calls == 0) {
 		sycl_event turn = NULL;
 		_Atomic uint32_t count = 0;
 		run_task(queue, count_task, &count, NULL, SYCL_ACCESS_READ, NULL, &turn);
 		MUST(sycl_event_wait_for(turn, LONG_NS));
 		MUST(sycl_event_release(turn));
 	}
-	cr_assert(eq(u32, told.errors, 1));
+	cr_assert(eq(u32, received.errors, 1));
 }
 
 Test(async_errors, M2_what_is_left_is_told_when_the_connection_closes)
 {
-	struct told told = {0};
+	struct received received = {0};
 	sycl_platform brief = portable_open(0);
 	sycl_device device = portable_device(brief, 0);
 	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
 	options.async_handler = listen;
-	options.async_user_data = &told;
+	options.async_user_data = &received;
 	sycl_queue on = NULL;
 	MUST(sycl_queue_create(NULL, device, &options, &on));
 	MUST(sycl_device_release(device));
@@ -197,15 +197,15 @@ Test(async_errors, M2_what_is_left_is_told_when_the_connection_closes)
 	MUST(sycl_event_release(cause));
 	MUST(sycl_queue_release(first));
 	MUST(sycl_platform_release(brief));
-	cr_assert(eq(u32, told.calls, 0));
+	cr_assert(eq(u32, received.calls, 0));
 	MUST(sycl_event_release(event)); /* the last handle */
-	cr_assert(eq(u32, told.errors, 1));
-	cr_assert(eq(int, told.codes[0], SYCL_ERROR_DEPENDENCY_FAILED));
+	cr_assert(eq(u32, received.errors, 1));
+	cr_assert(eq(int, received.codes[0], SYCL_ERROR_DEPENDENCY_FAILED));
 }
 
 Test(async_errors, M4_the_queues_handler_then_the_contexts)
 {
-	struct told of_queue = {0}, of_context = {0};
+	struct received of_queue = {0}, of_context = {0};
 	sycl_context context = context_with(listen, &of_context);
 	sycl_queue with = queue_with(context, listen, &of_queue),
 		   without = queue_with(context, NULL, NULL);
@@ -279,8 +279,8 @@ Test(async_errors, M4_options_are_checked)
 /* M9 down a chain, with the first cause. */
 Test(async_errors, M9_a_chain_fails_with_the_first_cause_and_nothing_hangs)
 {
-	struct told told = {0};
-	sycl_queue on = queue_with(NULL, listen, &told);
+	struct received received = {0};
+	sycl_queue on = queue_with(NULL, listen, &received);
 	sycl_kernel increment = portable_kernel(on, "increment_u32");
 	sycl_buffer buffer = words_buffer(platform, 0);
 	sycl_event first = NULL, second = NULL, third = NULL;
@@ -293,8 +293,8 @@ Test(async_errors, M9_a_chain_fails_with_the_first_cause_and_nothing_hangs)
 	REFUSED(sycl_event_wait_for(second, LONG_NS), SYCL_ERROR_DEPENDENCY_FAILED);
 	REFUSED(sycl_event_wait_for(first, LONG_NS), SYCL_ERROR_KERNEL);
 	MUST(sycl_queue_wait_and_throw(on));
-	cr_assert(eq(u32, told.calls, 1));
-	cr_assert(eq(u32, told.errors, 3));
+	cr_assert(eq(u32, received.calls, 1));
+	cr_assert(eq(u32, received.errors, 3));
 	MUST(sycl_event_release(first));
 	MUST(sycl_event_release(second));
 	MUST(sycl_event_release(third));

@@ -419,7 +419,7 @@ Test(ends, D19_another_process_holds_the_mutex)
 	struct sycl_buffer_options options = SYCL_BUFFER_OPTIONS_INIT;
 	sycl_kernel fill = portable_kernel(queue, "fill_u32");
 	sycl_buffer buffer = NULL;
-	int told[2], go[2];
+	int locked[2], go[2];
 	char byte = 0;
 	set_words(page->words, 1);
 	options.kind = SYCL_HOST_BORROWED;
@@ -428,16 +428,16 @@ Test(ends, D19_another_process_holds_the_mutex)
 	options.use_mutex = &page->mutex;
 	MUST(sycl_buffer_create_with(platform, &options, &buffer));
 	run_fill(queue, fill, buffer, 2, NULL);
-	cr_assert(eq(int, pipe(told), 0));
+	cr_assert(eq(int, pipe(locked), 0));
 	cr_assert(eq(int, pipe(go), 0));
 	pid_t child = fork();
 	if (child == 0) {
-		bool good = pthread_mutex_lock(&page->mutex) == 0 && write(told[1], "x", 1) == 1 &&
-			    read(go[0], &byte, 1) == 1;
+		bool good = pthread_mutex_lock(&page->mutex) == 0 &&
+			    write(locked[1], "x", 1) == 1 && read(go[0], &byte, 1) == 1;
 		_exit(good && all_words(page->words, 1) ? 0
 							: 1); /* with the mutex: it dies over it */
 	}
-	cr_assert(eq(int, (int)read(told[0], &byte, 1), 1));
+	cr_assert(eq(int, (int)read(locked[0], &byte, 1), 1));
 	REFUSED(sycl_buffer_release_for(buffer, SHORT_NS), SYCL_ERROR_TIMEOUT);
 	cr_assert(all_words(page->words, 1));
 	int status = -1;

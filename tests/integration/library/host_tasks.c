@@ -123,7 +123,7 @@ struct curious {
 
 /* A time that is not known yet would be waited for, here by the task for itself: that is refused at
  * once. */
-static sycl_result ask_about_itself(sycl_host_task task, void *user_data)
+static sycl_result query_own_event(sycl_host_task task, void *user_data)
 {
 	struct curious *curious = user_data;
 	(void)gate_task(task, &curious->gate);
@@ -144,7 +144,7 @@ Test(host_tasks, K2_H9_H5_its_event_is_running_while_it_runs_and_complete_when_i
 	struct curious curious = {.gate = GATE_INIT, .status = SYCL_COMMAND_COMPLETE};
 	sycl_command_status status = SYCL_COMMAND_RUNNING;
 	uint64_t again_ns = 0, end_ns = 0;
-	run_task(on, ask_about_itself, &curious, NULL, SYCL_ACCESS_READ, NULL, &curious.event);
+	run_task(on, query_own_event, &curious, NULL, SYCL_ACCESS_READ, NULL, &curious.event);
 	gate_open(&curious.gate);
 	MUST(sycl_event_get_profiling(curious.event, SYCL_PROFILING_END, &end_ns)); /* waits */
 	cr_assert(eq(int, curious.asked, 0), "its beginning is not known while it runs");
@@ -190,11 +190,11 @@ Test(host_tasks, K3_M9_a_failure_is_an_asynchronous_error_and_goes_to_what_depen
 	MUST(sycl_event_release(after));
 	/* A positive number is a failure as well; a number that is no code becomes RUNTIME. */
 	const sycl_result returned[] = {SYCL_ERROR_ACCESSOR, 7, -1000000},
-			  told[] = {SYCL_ERROR_ACCESSOR, -1, -1};
+			  codes[] = {SYCL_ERROR_ACCESSOR, -1, -1};
 	for (int i = 0; i < 3; i++) {
 		sycl_result code = returned[i];
 		run_task(queue, refuse, &code, NULL, SYCL_ACCESS_READ, NULL, &failed);
-		REFUSED(sycl_event_wait_for(failed, LONG_NS), told[i]);
+		REFUSED(sycl_event_wait_for(failed, LONG_NS), codes[i]);
 		MUST(sycl_event_release(failed));
 	}
 	MUST(sycl_queue_wait(queue));
@@ -451,7 +451,7 @@ Test(host_tasks, B30_a_task_that_would_wait_for_itself_is_told_so)
 	MUST(sycl_event_release(event));
 }
 
-static sycl_result ask_for_wrong_pointers(sycl_host_task task, void *user_data)
+static sycl_result query_wrong_pointers(sycl_host_task task, void *user_data)
 {
 	void *pointer = user_data;
 	REFUSED(sycl_host_task_get_pointer(task, 1, &pointer), SYCL_ERROR_INVALID);
@@ -484,7 +484,7 @@ Test(host_tasks, K1_M12_pointers_are_of_this_thread_and_of_these_accessors)
 		SYCL_ERROR_INVALID);
 	REFUSED(sycl_handler_set_host_accessor(handler, 8, buffer, (sycl_access_mode)9),
 		SYCL_ERROR_INVALID);
-	MUST(sycl_handler_host_task(handler, ask_for_wrong_pointers, words, NULL));
+	MUST(sycl_handler_host_task(handler, query_wrong_pointers, words, NULL));
 	MUST(sycl_handler_submit(handler, &event));
 	REFUSED(sycl_host_task_get_pointer((sycl_host_task)words, 0, &pointer),
 		SYCL_ERROR_INVALID_HANDLE);

@@ -441,11 +441,11 @@ Test(opencl_interop, J2_kernels_run_on_the_applications_part_of_a_device)
 	cl_command_queue other = clCreateCommandQueue(native, cl_device_of_test, 0, &code);
 	CL(code);
 	MUST(sycl_opencl_make_queue(context, own, NULL, &queues[1]));
-	cl_command_queue told = NULL;
-	MUST(sycl_opencl_get_native_queue(queues[0], &told));
-	CL(clGetCommandQueueInfo(told, CL_QUEUE_DEVICE, sizeof(of_queue), &of_queue, NULL));
+	cl_command_queue reported = NULL;
+	MUST(sycl_opencl_get_native_queue(queues[0], &reported));
+	CL(clGetCommandQueueInfo(reported, CL_QUEUE_DEVICE, sizeof(of_queue), &of_queue, NULL));
 	cr_assert(eq(ptr, of_queue, parts[0]));
-	CL(clReleaseCommandQueue(told));
+	CL(clReleaseCommandQueue(reported));
 	sycl_queue wrong = NULL;
 	FAILS(sycl_opencl_make_queue(context, other, NULL, &wrong), SYCL_ERROR_INVALID);
 	double_twice(context, queues);
@@ -471,9 +471,9 @@ Test(opencl_interop, J2_a_context_of_a_part_is_taken_as_its_driver_tells_of_it)
 	cl_context of_part = clCreateContext(NULL, 1, &parts[0], NULL, NULL, &code);
 	CL(code);
 	/* PoCL's says that it is of the whole device: then it is. */
-	cl_device_id told = NULL;
-	CL(clGetContextInfo(of_part, CL_CONTEXT_DEVICES, sizeof(told), &told, NULL));
-	if (told == parts[0])
+	cl_device_id reported = NULL;
+	CL(clGetContextInfo(of_part, CL_CONTEXT_DEVICES, sizeof(reported), &reported, NULL));
+	if (reported == parts[0])
 		FAILS(sycl_opencl_make_context(platform, of_part, NULL, &context),
 		      SYCL_ERROR_INVALID);
 	else

@@ -674,7 +674,7 @@ Test(client_own_pages_limits, D1_K1_a_host_task_may_use_a_buffer_whose_parts_fin
 
 static int report = -1;
 
-static void tell_and_stay(uint32_t part)
+static void notify_and_stay(uint32_t part)
 {
 	(void)part;
 	if (write(report, "", 1) != 1)
@@ -690,7 +690,7 @@ static void be_killed(void)
 	MUST(sycl_platform_open(service.endpoint, &its_platform));
 	sycl_queue its = fake_queue(its_platform, 0);
 	make_pages();
-	guard(PARTS - 1, tell_and_stay);
+	guard(PARTS - 1, notify_and_stay);
 	submit_increment(its, borrow(its_platform));
 	_exit(1);
 }

@@ -71,7 +71,7 @@ const char *portable_engine_source(void)
 }
 
 /* There may be devices of several backends: which one's compiler it was, and all that it said. */
-static void tell_kernel(sycl_queue on, const char *name)
+static void report_kernel(sycl_queue on, const char *name)
 {
 	char words[512], device_name[128] = "";
 	uint32_t backend = 0;
@@ -94,7 +94,7 @@ sycl_kernel portable_engine_kernel(sycl_queue on, const char *name)
 	sycl_kernel kernel = NULL;
 	if (sycl_kernel_from_source(on, strcmp(name, "append_u32") == 0 ? append_source : source,
 				    name, &kernel) != 0)
-		tell_kernel(on, name);
+		report_kernel(on, name);
 	return kernel;
 }
 

@@ -147,12 +147,12 @@ Test(sub_devices, J2_one_context_has_sub_devices_and_their_whole)
 	sycl_context context = NULL, narrow = NULL;
 	sycl_queue on = NULL;
 	halves(device, units, made);
-	sycl_device all[] = {made[1], device, made[0]}, told[3] = {NULL};
+	sycl_device all[] = {made[1], device, made[0]}, reported[3] = {NULL};
 	MUST(sycl_context_create(3, all, &context));
-	MUST(sycl_context_get_devices(context, 3, told, &count));
+	MUST(sycl_context_get_devices(context, 3, reported, &count));
 	cr_assert(eq(u32, count, 3));
 	for (int i = 0; i < 3; i++) {
-		cr_assert(eq(ptr, told[i], all[i]));
+		cr_assert(eq(ptr, reported[i], all[i]));
 		MUST(sycl_queue_create(context, all[i], NULL, &on));
 		sycl_kernel fill = portable_kernel(on, "fill_u32");
 		sycl_buffer buffer = words_buffer(platform, 0);
@@ -161,7 +161,7 @@ Test(sub_devices, J2_one_context_has_sub_devices_and_their_whole)
 		MUST(sycl_buffer_release(buffer));
 		MUST(sycl_kernel_release(fill));
 		MUST(sycl_queue_release(on));
-		MUST(sycl_device_release(told[i]));
+		MUST(sycl_device_release(reported[i]));
 	}
 	/* A context of one device has no queue on a part of it. */
 	MUST(sycl_context_create(1, &device, &narrow));
@@ -175,7 +175,7 @@ Test(sub_devices, J2_one_context_has_sub_devices_and_their_whole)
 Test(sub_devices, J2_a_sub_device_lives_as_long_as_its_context)
 {
 	uint32_t units = 0;
-	sycl_device device = whole(&units), made[2], parent = NULL, told = NULL;
+	sycl_device device = whole(&units), made[2], parent = NULL, reported = NULL;
 	halves(device, units, made);
 	sycl_queue on = queue_on(made[0]);
 	release_all(made, 2);
@@ -183,11 +183,11 @@ Test(sub_devices, J2_a_sub_device_lives_as_long_as_its_context)
 	sycl_buffer buffer = words_buffer(platform, 0);
 	run_fill(on, fill, buffer, 9, NULL);
 	cr_assert(words_are(buffer, 9));
-	MUST(sycl_queue_get_device(on, &told));
-	MUST(sycl_device_get_parent(told, &parent));
+	MUST(sycl_queue_get_device(on, &reported));
+	MUST(sycl_device_get_parent(reported, &parent));
 	cr_assert(eq(ptr, parent, device));
 	MUST(sycl_device_release(parent));
-	MUST(sycl_device_release(told));
+	MUST(sycl_device_release(reported));
 	MUST(sycl_kernel_release(fill));
 	MUST(sycl_queue_release(on));
 	/* What it left in its memory is still the buffer's. */
@@ -200,9 +200,9 @@ static void expect_division_refused(sycl_device device, int property, uint32_t c
 				    const uint32_t *values, sycl_result code)
 {
 	sycl_device made[2] = {NULL};
-	uint32_t told = 7;
+	uint32_t reported = 7;
 	REFUSED(sycl_device_create_sub_devices(device, (sycl_partition_property)property, count,
-					       values, 2, made, &told),
+					       values, 2, made, &reported),
 		code);
 	cr_assert(eq(ptr, made[0], NULL));
 	cr_assert(gt(sz, strlen(sycl_get_last_error_text()), 10), "it says nothing");
@@ -210,7 +210,7 @@ static void expect_division_refused(sycl_device device, int property, uint32_t c
 
 Test(sub_devices, J2_divisions_that_cannot_be_are_refused)
 {
-	uint32_t units = 0, told = 0;
+	uint32_t units = 0, reported = 0;
 	sycl_device device = whole(&units), made[2] = {NULL};
 	const uint32_t none = 0, one = 1, more = units + 1, domain = SYCL_PARTITION_AFFINITY_NUMA,
 		       wrong = 7;
@@ -236,12 +236,12 @@ Test(sub_devices, J2_divisions_that_cannot_be_are_refused)
 					SYCL_ERROR_FEATURE_NOT_SUPPORTED);
 	/* Too little room: nothing is made, and it is told how much it takes. */
 	REFUSED(sycl_device_create_sub_devices(device, SYCL_PARTITION_BY_COUNTS, 2, two, 1, made,
-					       &told),
+					       &reported),
 		SYCL_ERROR_INVALID);
-	cr_assert(eq(u32, told, 2));
+	cr_assert(eq(u32, reported, 2));
 	cr_assert(eq(ptr, made[0], NULL));
 	REFUSED(sycl_device_create_sub_devices(device, SYCL_PARTITION_BY_COUNTS, 2, two, 2, NULL,
-					       &told),
+					       &reported),
 		SYCL_ERROR_INVALID);
 	REFUSED(sycl_device_create_sub_devices(device, SYCL_PARTITION_BY_COUNTS, 2, two, 2, made,
 					       NULL),

@@ -140,11 +140,11 @@ static void replace_service(void)
 }
 
 /* Without waiting for an answer: the engine may be ending. */
-static void tell_driver(const char *line)
+static void set_up_driver(const char *line)
 {
 	pid_t engine = chaos_random_engine();
-	(void)chaos_tell_engine(engine, "count misuse");
-	(void)chaos_tell_engine(engine, line);
+	(void)chaos_send_line(engine, "count misuse");
+	(void)chaos_send_line(engine, line);
 	chaos_read_answers();
 }
 
@@ -153,7 +153,7 @@ static void lose_gpu(void)
 	static const char *const ways[] = {
 		"command lose 719", "command lose 999", "command fault_launch 2 700",
 		"command fault_launch 5 710", "command fault_launch 3 214"};
-	tell_driver(ways[chaos_random(sizeof(ways) / sizeof(*ways))]);
+	set_up_driver(ways[chaos_random(sizeof(ways) / sizeof(*ways))]);
 }
 
 static void take_memory(void)
@@ -168,7 +168,7 @@ static void take_memory(void)
 					   "command fail cuGraphLaunch 2 2 1",
 					   "command fail cuMemcpyDtoHAsync 3 2 1",
 					   "command fail cuMemcpyHtoDAsync 3 2 1"};
-	tell_driver(ways[chaos_random(sizeof(ways) / sizeof(*ways))]);
+	set_up_driver(ways[chaos_random(sizeof(ways) / sizeof(*ways))]);
 }
 
 /* Streams that wait for no reason, and copies that take as long as on a device: more is under way
@@ -182,7 +182,7 @@ static void slow_driver(void)
 	else
 		(void)snprintf(line, sizeof(line), "command set copy_ns_per_mib %u",
 			       chaos_random(3) ? chaos_random(2000000) : 0);
-	tell_driver(line);
+	set_up_driver(line);
 }
 
 static void give_order(const char *verb, const char *first, const char *second, const char *third)
@@ -278,9 +278,9 @@ static void let_something_happen(unsigned counts[HAPPENINGS])
 
 static unsigned seconds_to_run(void)
 {
-	const char *told = getenv("SYCLD_CHAOS_SECONDS");
-	if (told)
-		return (unsigned)strtoul(told, NULL, 10);
+	const char *setting = getenv("SYCLD_CHAOS_SECONDS");
+	if (setting)
+		return (unsigned)strtoul(setting, NULL, 10);
 	return getenv("SYCLD_LONG") ? LONG_SECONDS : SHORT_SECONDS;
 }
 

@@ -60,7 +60,7 @@ bool chaos_is_gone(void *engine);
 /* What all engines have told of until now: memory that went to the host, and that came back. */
 void chaos_count_spills(json_int_t *spills_out, json_int_t *returns_out);
 /* 0, or a negative errno: the engine has no driver (yet), or has not taken what was said before. */
-int chaos_tell_engine(pid_t engine, const char *line);
+int chaos_send_line(pid_t engine, const char *line);
 /* Those that have come. Fails the test when one tells that the driver was used wrongly. */
 void chaos_read_answers(void);
 /* A failure that was asked for and has not come yet would come when all is calm. */

@@ -73,7 +73,7 @@ void chaos_count_spills(json_int_t *spills_out, json_int_t *returns_out)
 	}
 }
 
-int chaos_tell_engine(pid_t engine, const char *line)
+int chaos_send_line(pid_t engine, const char *line)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/%ld.socket",
@@ -117,40 +117,41 @@ void chaos_read_answers(void)
 /* What a driver answers to what is no command. */
 #define NOT_UNDERSTOOD (-EINVAL)
 
-struct told {
+struct instructed {
 	struct chaos_engine engine;
-	unsigned said; /* of what it is to be told */
+	unsigned lines_sent; /* of what it is to be told */
 	bool answered;
 };
 
 /* Nobody has asked anything of a driver that is not there yet. */
-static void say_the_rest(struct told *told)
+static void send_the_rest(struct instructed *instructed)
 {
 	/* It answers in order, and to nothing else like the last one. */
 	static const char *const lines[] = {"command calm", "command set lazy 0",
 					    "command set copy_ns_per_mib 0", "count misuse",
 					    "is that done?"};
 	int result = 0;
-	while (result == 0 && told->said < sizeof(lines) / sizeof(*lines)) {
-		result = chaos_tell_engine(told->engine.pid, lines[told->said]);
-		told->said += result == 0;
+	while (result == 0 && instructed->lines_sent < sizeof(lines) / sizeof(*lines)) {
+		result = chaos_send_line(instructed->engine.pid, lines[instructed->lines_sent]);
+		instructed->lines_sent += result == 0;
 	}
-	told->answered = result == -ENOENT || result == -ECONNREFUSED;
+	instructed->answered = result == -ENOENT || result == -ECONNREFUSED;
 }
 
 static bool has_answered(void *context)
 {
-	struct told *told = context;
-	say_the_rest(told);
+	struct instructed *instructed = context;
+	send_the_rest(instructed);
 	struct sockaddr_un from;
 	long number;
 	char name[32];
-	(void)snprintf(name, sizeof(name), "/%ld.socket", (long)told->engine.pid);
+	(void)snprintf(name, sizeof(name), "/%ld.socket", (long)instructed->engine.pid);
 	/* Not one that came late, of an engine that was asked before, nor of this one to what it
 	 * was told before. */
-	while (!told->answered && read_answer(&from, &number))
-		told->answered = strstr(from.sun_path, name) != NULL && number == NOT_UNDERSTOOD;
-	return told->answered || chaos_is_gone(&told->engine);
+	while (!instructed->answered && read_answer(&from, &number))
+		instructed->answered =
+			strstr(from.sun_path, name) != NULL && number == NOT_UNDERSTOOD;
+	return instructed->answered || chaos_is_gone(&instructed->engine);
 }
 
 void chaos_calm_drivers(void)
@@ -158,8 +159,8 @@ void chaos_calm_drivers(void)
 	(void)chaos_random_engine(); /* notes them all */
 	chaos_read_answers();
 	for (unsigned i = 0; i < chaos.engine_count; i++) {
-		struct told told = {.engine = chaos.engines[i]};
-		cr_assert(wait_until(has_answered, &told, SOON),
-			  "the driver of engine %d does not answer", (int)told.engine.pid);
+		struct instructed instructed = {.engine = chaos.engines[i]};
+		cr_assert(wait_until(has_answered, &instructed, SOON),
+			  "the driver of engine %d does not answer", (int)instructed.engine.pid);
 	}
 }

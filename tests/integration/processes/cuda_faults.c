@@ -70,9 +70,9 @@ static void send_order_and_wait(struct child *worker, const char *order)
 static void expect_lost(struct child *worker, int native, const char *words, char line[LINE_BYTES])
 {
 	cr_assert_eq(child_read_line(worker, line, LINE_BYTES, SOON), 1, "nothing is told");
-	const char *told = strstr(line, "native ");
-	cr_assert(told != NULL, "%s", line);
-	cr_expect_eq(atoi(told + strlen("native ")), native, "%s", line);
+	const char *code_text = strstr(line, "native ");
+	cr_assert(code_text != NULL, "%s", line);
+	cr_expect_eq(atoi(code_text + strlen("native ")), native, "%s", line);
 	cr_expect(strstr(line, "SYCL_ERROR_DEVICE_LOST"), "%s", line);
 	cr_expect(strstr(line, words), "'%s' is not told: %s", words, line);
 }

@@ -30,7 +30,7 @@ static const char *list_devices(void)
 }
 
 /* What `worker fault` says of its device, then of its queue. */
-static void ask_worker(const char *order, char line[LINE_BYTES])
+static void request_worker(const char *order, char line[LINE_BYTES])
 {
 	struct child worker = CHILD_INIT;
 	worker_start(&worker, fake.service, "fault", NULL, NULL);
@@ -75,7 +75,7 @@ Test(processes_cuda_missing, A4_a_driver_that_cannot_be_used_has_its_own_sentenc
 		cr_assert(listed != NULL, "%s: %s", reason->driver, text);
 		cr_expect(strstr(listed, reason->words), "%s: %s", reason->driver, text);
 		/* Other devices go on; no application finds one of CUDA. */
-		ask_worker(NULL, line);
+		request_worker(NULL, line);
 		cr_expect(strstr(line, "SYCL_ERROR_RUNTIME"), "%s: %s", reason->driver, line);
 		fake_service_end(&fake);
 	}
@@ -86,7 +86,7 @@ Test(processes_cuda_missing, A4_without_a_driver_the_service_says_so)
 	char line[LINE_BYTES];
 	fake.service = processes_service("[cuda]\nlibrary = /nonexistent/libcuda.so.1\n", false);
 	cr_expect(strstr(list_devices(), "cuda is not available: no NVIDIA driver: "), "%s", text);
-	ask_worker(NULL, line);
+	request_worker(NULL, line);
 	cr_expect(strstr(line, "SYCL_ERROR_RUNTIME"), "%s", line);
 	fake.service = private_service_free(fake.service);
 }
@@ -107,7 +107,7 @@ Test(processes_cuda_missing, A4_a_gpu_that_nobody_may_use_is_listed_with_its_own
 		const char *listed = strstr(list_devices(), "is not available: ");
 		cr_assert(listed != NULL, "%s: %s", reason->driver, text);
 		cr_expect(strstr(listed, reason->words), "%s: %s", reason->driver, text);
-		ask_worker("work 1", line);
+		request_worker("work 1", line);
 		cr_expect(strstr(line, "SYCL_ERROR_RUNTIME"), "%s: %s", reason->driver, line);
 		cr_expect(strstr(line, reason->words), "%s: %s", reason->driver, line);
 		fake_service_end(&fake);
@@ -132,7 +132,7 @@ Test(processes_cuda_missing, A4_M6_a_gpu_that_does_not_open_fails_its_queue_with
 		char line[LINE_BYTES];
 		fake_service_start(&fake, reason->driver, "", false);
 		fake.service->faults = true;
-		ask_worker("work 1", line);
+		request_worker("work 1", line);
 		cr_expect(strstr(line, reason->words), "%s: %s", reason->driver, line);
 		cr_log_info("%s: %s", reason->driver, line);
 		fake_service_end(&fake);
@@ -143,7 +143,7 @@ static bool works(void *unused)
 {
 	char line[LINE_BYTES];
 	(void)unused;
-	ask_worker("work 1", line);
+	request_worker("work 1", line);
 	return strncmp(line, "ok", 2) == 0;
 }
 

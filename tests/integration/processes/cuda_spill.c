@@ -64,14 +64,15 @@ static struct spill claimed(void)
 	json_t *status = private_service_status(fake.service),
 	       *tenants = json_object_get(status, "tenants");
 	cr_assert_eq(json_array_size(tenants), 1);
-	const json_t *told = json_object_get(json_array_get(tenants, 0), "spill");
-	cr_assert(json_is_object(told), "the engine tells nothing of it");
+	const json_t *spill_report = json_object_get(json_array_get(tenants, 0), "spill");
+	cr_assert(json_is_object(spill_report), "the engine tells nothing of it");
 	struct spill spill = {
-		.spills = json_integer_value(json_object_get(told, "spills")),
-		.spilled_bytes = json_integer_value(json_object_get(told, "spilled_bytes")),
-		.returns = json_integer_value(json_object_get(told, "returns")),
-		.returned_bytes = json_integer_value(json_object_get(told, "returned_bytes")),
-		.now_bytes = json_integer_value(json_object_get(told, "now_bytes")),
+		.spills = json_integer_value(json_object_get(spill_report, "spills")),
+		.spilled_bytes = json_integer_value(json_object_get(spill_report, "spilled_bytes")),
+		.returns = json_integer_value(json_object_get(spill_report, "returns")),
+		.returned_bytes =
+			json_integer_value(json_object_get(spill_report, "returned_bytes")),
+		.now_bytes = json_integer_value(json_object_get(spill_report, "now_bytes")),
 	};
 	json_decref(status);
 	return spill;

@@ -138,13 +138,13 @@ static void run_case(const struct fault_case *fault)
 	uint64_t begin_ns = clock_now_ns();
 	cr_assert_eq(child_say(&guilty, "go"), 0);
 	expect_blame(&guilty, fault);
-	uint64_t told_ns = clock_now_ns();
+	uint64_t failed_ns = clock_now_ns();
 
 	start_fault_worker(&again, service, "gpu-steps", guilty_uid);
 	cr_assert(worker_ready(&again, service, "the next one"));
 	cr_log_info("%s: told after %llu us, worked again %llu ms later", fault->kernel,
-		    (unsigned long long)(told_ns - begin_ns) / 1000,
-		    (unsigned long long)(clock_now_ns() - told_ns) / 1000000);
+		    (unsigned long long)(failed_ns - begin_ns) / 1000,
+		    (unsigned long long)(clock_now_ns() - failed_ns) / 1000000);
 	step_worker(&again);
 	cr_expect(wait_until(is_adopted, &adopted, SOON), "it is not the standby that works");
 	child_end(&again);

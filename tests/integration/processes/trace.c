@@ -264,25 +264,26 @@ static int64_t virtual_bytes(pid_t pid)
 static void expect_json(const char *said, const char *path, json_int_t groups)
 {
 	json_error_t error;
-	json_t *told = json_loads(said, 0, &error), *value = NULL;
+	json_t *answer_json = json_loads(said, 0, &error), *value = NULL;
 	const char *key = NULL;
 	char keys[256] = "";
-	cr_assert(told != NULL, "%s: %s", error.text, said);
-	json_object_foreach(told, key, value)
+	cr_assert(answer_json != NULL, "%s: %s", error.text, said);
+	json_object_foreach(answer_json, key, value)
 	{
 		(void)strncat(keys, key, sizeof(keys) - strlen(keys) - 1);
 		(void)strncat(keys, " ", sizeof(keys) - strlen(keys) - 1);
 	}
 	cr_expect_str_eq(keys, "file device seconds groups sessions lost not_over left_out ");
-	cr_expect_str_eq(json_string_value(json_object_get(told, "file")), path);
-	cr_expect(strchr(json_string_value(json_object_get(told, "device")), ':'), "%s", said);
-	cr_expect_gt(json_real_value(json_object_get(told, "seconds")), 0);
-	cr_expect_eq(json_integer_value(json_object_get(told, "groups")), groups);
-	cr_expect_eq(json_integer_value(json_object_get(told, "sessions")), 1);
-	cr_expect_eq(json_integer_value(json_object_get(told, "lost")), 0);
-	cr_expect_eq(json_integer_value(json_object_get(told, "not_over")), 0);
-	cr_expect_eq(json_integer_value(json_object_get(told, "left_out")), 0);
-	json_decref(told);
+	cr_expect_str_eq(json_string_value(json_object_get(answer_json, "file")), path);
+	cr_expect(strchr(json_string_value(json_object_get(answer_json, "device")), ':'), "%s",
+		  said);
+	cr_expect_gt(json_real_value(json_object_get(answer_json, "seconds")), 0);
+	cr_expect_eq(json_integer_value(json_object_get(answer_json, "groups")), groups);
+	cr_expect_eq(json_integer_value(json_object_get(answer_json, "sessions")), 1);
+	cr_expect_eq(json_integer_value(json_object_get(answer_json, "lost")), 0);
+	cr_expect_eq(json_integer_value(json_object_get(answer_json, "not_over")), 0);
+	cr_expect_eq(json_integer_value(json_object_get(answer_json, "left_out")), 0);
+	json_decref(answer_json);
 }
 
 struct engine_size {

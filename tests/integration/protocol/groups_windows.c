@@ -105,7 +105,7 @@ static struct backend_l2_window launch_and_read_window(bool ordered)
 }
 
 /* The device's thread is told, some time. */
-static void expect_told(uint64_t bytes)
+static void expect_applied(uint64_t bytes)
 {
 	struct fake_counters counters;
 	do {
@@ -128,16 +128,16 @@ Test(groups, R6_a_queues_launches_have_its_window, .timeout = 60)
 	cr_expect(eq(int, (int)window.hit, PERSISTING));
 	cr_expect(eq(int, (int)window.miss, STREAMING));
 	cr_expect(eq(u64, launch_and_read_window(true).size_bytes, 0), "another queue");
-	expect_told(4096);
+	expect_applied(4096);
 	expect_window_taken(true, (struct window){address, 64, 1, PERSISTING, 0});
-	expect_told(4096 + 64);
+	expect_applied(4096 + 64);
 	expect_window_taken(false, (struct window){address, 128, 1, STREAMING, 0});
-	expect_told(64);
+	expect_applied(64);
 	cr_expect(eq(u64, launch_and_read_window(false).size_bytes, 128));
 	expect_window_taken(false, (struct window){.size_bytes = 0});
 	cr_expect(eq(u64, launch_and_read_window(false).size_bytes, 0));
 	(void)raw_release(client, groups_queue(true));
-	expect_told(0);
+	expect_applied(0);
 	groups_stop();
 }
 

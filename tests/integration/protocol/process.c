@@ -155,7 +155,7 @@ static void send_stop(bool drain, uint64_t drain_ns)
 	send_control(&control, NULL, 0);
 }
 
-static const Sycl__V1__EngineReport *ask_report(uint64_t request, bool discover)
+static const Sycl__V1__EngineReport *request_report(uint64_t request, bool discover)
 {
 	Sycl__V1__EngineReportRequest message = SYCL__V1__ENGINE_REPORT_REQUEST__INIT;
 	message.request = request;
@@ -216,7 +216,7 @@ Test(process, TERM_ends_it_cleanly_also_after_devices_were_opened)
 	raw_open(&client);
 	/* Every device of this machine, so that each vendor's library has done to signals what it
 	 * does. */
-	const Sycl__V1__EngineReport *report = ask_report(1, true);
+	const Sycl__V1__EngineReport *report = request_report(1, true);
 	uint32_t devices = (uint32_t)report->topology->n_devices;
 	for (uint32_t i = 0; i < devices; i++) {
 		(void)raw_context(&client, raw_id(OBJECT_CONTEXT, 2 * i), i);
@@ -369,10 +369,10 @@ Test(process, A17_A20_devices_are_asked_only_when_somebody_wants_them)
 	hand_off(&client, 3, getpid());
 	raw_open(&client);
 	raw_round_trip(&client);
-	cr_assert(eq(ptr, ask_report(1, false)->topology, NULL));
+	cr_assert(eq(ptr, request_report(1, false)->topology, NULL));
 	raw_round_trip(&client);
 	(void)raw_fake_device(&client);
-	const Sycl__V1__EngineReport *report = ask_report(2, false);
+	const Sycl__V1__EngineReport *report = request_report(2, false);
 	cr_assert(ne(ptr, report->topology, NULL));
 	cr_assert(eq(sz, report->n_sessions, 1));
 	cr_assert(eq(u64, report->sessions[0]->session, 3));
@@ -395,7 +395,7 @@ Test(process, a_report_of_many_sessions_comes_in_parts)
 	for (uint64_t i = 0; i < SESSIONS; i++)
 		hand_off(&clients[i], i + 1, getpid());
 	static bool seen[SESSIONS + 1];
-	const Sycl__V1__EngineReport *report = ask_report(9, false);
+	const Sycl__V1__EngineReport *report = request_report(9, false);
 	for (;;) {
 		for (size_t i = 0; i < report->n_sessions; i++)
 			seen[report->sessions[i]->session] = true;
@@ -516,7 +516,7 @@ Test(process, as_root_it_becomes_its_tenant_for_good)
 	hand_off_as(&client, 1, getpid(), 54321);
 	raw_open(&client);
 	(void)raw_fake_device(&client);
-	const Sycl__V1__EngineReport *report = ask_report(1, false);
+	const Sycl__V1__EngineReport *report = request_report(1, false);
 	cr_assert(gt(u32, report->descriptors, 5), "it can still count its own");
 	raw_fini(&client);
 	send_stop(false, 0);
@@ -569,7 +569,7 @@ static void must_serve(uid_t uid)
 		     (uint32_t)engine.pid));
 	hand_off_as(&client, 1, getpid(), uid);
 	raw_open(&client);
-	cr_assert(eq(ptr, ask_report(1, false)->topology, NULL), "A17");
+	cr_assert(eq(ptr, request_report(1, false)->topology, NULL), "A17");
 	(void)raw_fake_device(&client);
 	raw_fini(&client);
 	send_stop(false, 0);
@@ -668,11 +668,11 @@ Test(process, without_descriptors_a_session_is_refused_and_later_ones_are_served
 	raw_wait_closed(&clients[SESSIONS - 1]);
 	cr_assert(eq(int, clients[SESSIONS - 1].error_code, STATUS_QUOTA));
 	cr_assert(ne(ptr, strstr(clients[SESSIONS - 1].error_text, "descriptors"), NULL));
-	cr_assert(le(u32, (uint32_t)ask_report(1, false)->n_sessions, SESSIONS));
+	cr_assert(le(u32, (uint32_t)request_report(1, false)->n_sessions, SESSIONS));
 
 	for (unsigned i = 0; i < SESSIONS; i++)
 		raw_fini(&clients[i]);
-	for (uint64_t request = 2; ask_report(request, false)->n_sessions > 0; request++)
+	for (uint64_t request = 2; request_report(request, false)->n_sessions > 0; request++)
 		;
 	hand_off(&clients[SESSIONS], SESSIONS + 1, getpid());
 	raw_open(&clients[SESSIONS]);

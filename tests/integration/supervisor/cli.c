@@ -235,7 +235,7 @@ static void send_raw(const char *bytes, size_t count)
 }
 
 /* What the service answers to these bytes as a request. */
-static Sycl__V1__AdminReply *ask_bytes(const void *bytes, size_t count)
+static Sycl__V1__AdminReply *send_admin_bytes(const void *bytes, size_t count)
 {
 	char url[HARNESS_PATH_BYTES * 2];
 	(void)snprintf(url, sizeof(url), "ipc://%s/status.sock", service.runtime);
@@ -255,7 +255,7 @@ static Sycl__V1__AdminReply *ask_bytes(const void *bytes, size_t count)
 
 static void must_answer_error(const void *bytes, size_t count, int code)
 {
-	Sycl__V1__AdminReply *reply = ask_bytes(bytes, count);
+	Sycl__V1__AdminReply *reply = send_admin_bytes(bytes, count);
 	cr_assert(ne(ptr, reply, NULL));
 	cr_assert(ne(ptr, reply->error, NULL));
 	cr_assert(eq(int, reply->error->code, code));
@@ -328,7 +328,7 @@ Test(cli, an_engine_is_not_asked_anew_for_each_of_many_questions)
 	cr_assert(ne(ptr, facts, NULL));
 	uint64_t asked = 0, begun_ms = now_ms();
 	for (unsigned i = 0; i < QUESTIONS; i++) {
-		Sycl__V1__AdminReply *reply = ask_bytes(packed, size);
+		Sycl__V1__AdminReply *reply = send_admin_bytes(packed, size);
 		cr_assert(ne(ptr, reply, NULL));
 		cr_assert(eq(sz, reply->n_engines, 1u));
 		cr_assert(reply->engines[0]->reported, "the answer before is one, too");

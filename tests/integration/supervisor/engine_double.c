@@ -541,7 +541,7 @@ static void report(uint64_t request, bool discover)
 }
 
 /* In parts; `most` 0: one without records. */
-static void tell_of_trace(uint64_t request, uint32_t most)
+static void send_trace_part(uint64_t request, uint32_t most)
 {
 	static struct trace_record records[TRACE_RECORDS_PART];
 	const bool is_endless = manner("teller") || manner("chatter");
@@ -695,13 +695,13 @@ static void obey(void)
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_SESSION_HAND_OFF)
 		take_session(control->session_hand_off, &fds);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_REPORT_REQUEST && manner("chatter"))
-		tell_of_trace(control->report_request->request, 0);
+		send_trace_part(control->report_request->request, 0);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_REPORT_REQUEST && !manner("silent"))
 		report(control->report_request->request, control->report_request->discover);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_TRACE_REQUEST &&
 		 control->trace_request->trace && !manner("silent"))
-		tell_of_trace(control->trace_request->request,
-			      manner("hoarder") ? control->trace_request->most : 0);
+		send_trace_part(control->trace_request->request,
+				manner("hoarder") ? control->trace_request->most : 0);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_STOP && !manner("stubborn")) {
 		me.draining = true;
 		while (!control->stop->drain && me.count)

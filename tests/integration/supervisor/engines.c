@@ -299,7 +299,7 @@ Test(engines, one_that_has_more_of_a_trace_and_gives_nothing_does_not_keep_it_fr
 	expect_trace_ends("promiser");
 }
 
-static bool trace_told_too_much(void *context)
+static bool trace_sent_too_much(void *context)
 {
 	(void)context;
 	return service_log_count(&service, "more of a trace than was requested") > 0;
@@ -313,7 +313,7 @@ Test(engines, one_that_tells_of_a_trace_for_ever_where_a_report_was_asked_for_is
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
 	(void)ctl_session_count(&service);
-	cr_assert(wait_until(trace_told_too_much, NULL));
+	cr_assert(wait_until(trace_sent_too_much, NULL));
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
@@ -453,10 +453,10 @@ Test(engines, M10_one_whose_device_failed_is_replaced_before_it_is_gone)
 	char ended[64];
 	(void)snprintf(ended, sizeof(ended), "pid %%ld of uid %lu ended itself",
 		       (unsigned long)geteuid());
-	long told = log_place(ended, before);
+	long end_logged = log_place(ended, before);
 	cr_assert(ge(long, started, 0));
-	cr_assert(gt(long, told, started));
-	cr_assert(gt(long, let_go, told),
+	cr_assert(gt(long, end_logged, started));
+	cr_assert(gt(long, let_go, end_logged),
 		  "its end was told when its process had ended, and not at its hang-up");
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
@@ -695,7 +695,7 @@ Test(engines, devices_says_why_when_the_engine_cannot_start)
 
 /* The standby: started when a device is in use, adopted by whoever needs an engine next. */
 
-static void tell_engine(int socket, const char *order)
+static void send_engine(int socket, const char *order)
 {
 	cr_assert(eq(long, send(socket, order, strlen(order), MSG_NOSIGNAL), (long)strlen(order)));
 }
@@ -703,7 +703,7 @@ static void tell_engine(int socket, const char *order)
 /* Wait for the answer: the engine has sent by then what it was told to. */
 static void open_device(int socket)
 {
-	tell_engine(socket, "open");
+	send_engine(socket, "open");
 	Sycl__V1__Packet *packet = client_receive(socket);
 	cr_assert(ne(ptr, packet, NULL));
 	packet_free(packet);
@@ -788,7 +788,7 @@ Test(engines, the_standby_is_told_when_more_devices_are_used)
 	open_device(socket);
 	await_log("is ready", 2);
 	cr_assert(eq(long, standby(), pid));
-	tell_engine(socket, "crash");
+	send_engine(socket, "crash");
 	cr_assert(eq(ptr, client_receive(socket), NULL));
 	CLEANUP(free_pointer) char *again = client_open(&service, &other);
 	cr_assert(ne(ptr, again, NULL));
@@ -807,7 +807,7 @@ Test(engines, a_standby_that_cannot_become_an_engine_costs_nobody_a_connection)
 	cr_assert(ne(ptr, facts, NULL));
 	open_device(socket);
 	long pid = standby();
-	tell_engine(socket, "crash");
+	send_engine(socket, "crash");
 	cr_assert(eq(ptr, client_receive(socket), NULL));
 	close_fd(&socket);
 	CLEANUP(free_pointer) char *again = client_open(&service, &socket);
@@ -845,7 +845,7 @@ Test(engines, whoever_waits_for_a_standby_that_hangs_gets_an_ordinary_engine)
 	cr_assert(ne(ptr, facts, NULL));
 	open_device(socket);
 	long pid = standby();
-	tell_engine(socket, "crash");
+	send_engine(socket, "crash");
 	cr_assert(eq(ptr, client_receive(socket), NULL));
 	close_fd(&socket);
 	CLEANUP(free_pointer) char *again = client_open(&service, &socket);
@@ -869,7 +869,7 @@ Test(engines, a_standby_is_offered_once_to_who_may_not_have_its_devices)
 	open_device(socket);
 	(void)standby();
 	for (int i = 0; i < 2; i++) {
-		tell_engine(socket, "crash");
+		send_engine(socket, "crash");
 		cr_assert(eq(ptr, client_receive(socket), NULL));
 		close_fd(&socket);
 		CLEANUP(free_pointer) char *again = client_open(&service, &socket);
@@ -908,7 +908,7 @@ Test(engines, M10_a_user_can_spoil_one_standby_and_not_those_of_others)
 		(void)standby();
 		CLEANUP(free_pointer) char *theirs = open_as(SOMEBODY, &socket);
 		cr_assert(ne(ptr, theirs, NULL), "round %d", i);
-		tell_engine(socket, "crash");
+		send_engine(socket, "crash");
 		cr_assert(eq(ptr, client_receive(socket), NULL));
 		close_fd(&socket);
 	}
@@ -941,7 +941,7 @@ Test(engines, a_standby_that_has_nothing_to_prepare_is_not_started_again)
 	cr_assert(ne(ptr, facts, NULL));
 	open_device(socket);
 	await_log("none of the devices can be prepared", 1);
-	tell_engine(socket, "crash");
+	send_engine(socket, "crash");
 	cr_assert(eq(ptr, client_receive(socket), NULL));
 	close_fd(&socket);
 	CLEANUP(free_pointer) char *again = client_open(&service, &socket);
@@ -1000,7 +1000,7 @@ Test(engines, one_that_says_again_and_again_what_it_has_open_is_ended)
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
-	tell_engine(socket, "reopen");
+	send_engine(socket, "reopen");
 	cr_assert(eq(ptr, client_receive(socket), NULL));
 	await_log("it sends messages that were not requested", 1);
 	close_fd(&socket);
@@ -1013,7 +1013,7 @@ static void one_that_wants_too_often(const char *configuration)
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
-	tell_engine(socket, "want");
+	send_engine(socket, "want");
 	cr_assert(eq(ptr, client_receive(socket), NULL));
 	await_log("it sends messages that were not requested", 1);
 	close_fd(&socket);
@@ -1032,7 +1032,7 @@ Test(engines, so_is_one_that_says_so_where_nothing_is_divided)
 
 static void expect_wake(int socket, const char *order)
 {
-	tell_engine(socket, order);
+	send_engine(socket, order);
 	Sycl__V1__Packet *packet = client_receive(socket);
 	cr_assert(ne(ptr, packet, NULL), "after '%s' the engine is gone", order);
 	cr_assert(eq(int, (int)packet->body_case, SYCL__V1__PACKET__BODY_WAKE));

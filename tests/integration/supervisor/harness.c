@@ -125,7 +125,7 @@ static void manager_stop(struct manager *manager)
 	free(manager);
 }
 
-static bool manager_was_told(struct manager *manager, const char *text)
+static bool manager_was_notified(struct manager *manager, const char *text)
 {
 	(void)pthread_mutex_lock(&manager->mutex);
 	manager->said[manager->said_bytes] = '\0';
@@ -230,10 +230,10 @@ void service_launch(struct service *service, const char *const *arguments)
 struct expectation {
 	const struct service *service;
 	const char *text;
-	bool told;
+	bool received;
 };
 
-static bool told_or_ended(void *context)
+static bool received_or_ended(void *context)
 {
 	struct expectation *expectation = context;
 	const struct service *service = expectation->service;
@@ -241,14 +241,14 @@ static bool told_or_ended(void *context)
 	bool ended = service->pid &&
 		     waitid(P_PID, (id_t)service->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
 		     info.si_pid;
-	expectation->told = manager_was_told(service->manager, expectation->text);
-	return expectation->told || ended;
+	expectation->received = manager_was_notified(service->manager, expectation->text);
+	return expectation->received || ended;
 }
 
 bool service_wait_notify(struct service *service, const char *text)
 {
 	struct expectation expectation = {.service = service, .text = text};
-	return wait_until(told_or_ended, &expectation) && expectation.told;
+	return wait_until(received_or_ended, &expectation) && expectation.received;
 }
 
 bool service_wait_ready(struct service *service)

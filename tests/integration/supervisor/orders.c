@@ -300,7 +300,7 @@ static bool engine_is_gone(void *context)
 	return kill(*(const pid_t *)context, 0) < 0;
 }
 
-static void kill_and_look(const char *manner, bool is_told)
+static void kill_and_look(const char *manner, bool is_order_answered)
 {
 	start_orders_with(manner, "");
 	int socket = -1;
@@ -310,7 +310,7 @@ static void kill_and_look(const char *manner, bool is_told)
 	const char *uid = own_uid();
 	give_order("kill", "--uid", uid, "--reason", "the machine is needed");
 	Sycl__V1__Packet *packet = client_receive(socket);
-	cr_expect(eq(int, packet != NULL, is_told));
+	cr_expect(eq(int, packet != NULL, is_order_answered));
 	if (packet) {
 		cr_assert(eq(int, (int)packet->body_case, SYCL__V1__PACKET__BODY_ERROR));
 		cr_expect(ne(ptr, strstr(packet->error->text, "the machine is needed"), NULL), "%s",

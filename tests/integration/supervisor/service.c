@@ -519,7 +519,7 @@ Test(service, wrong_usage_exits_2_and_help_0)
 	outcome_free(&outcome);
 }
 
-static bool names_were_told(void *text)
+static bool names_were_sent(void *text)
 {
 	return service_log_count(&service, text) > 0;
 }
@@ -534,11 +534,11 @@ Test(service, names_in_shares_that_nobody_has_are_told)
 	const char *arguments[] = {"--config", path, NULL};
 	service_start(&service, arguments);
 	cr_assert(
-		wait_until(names_were_told,
+		wait_until(names_were_sent,
 			   (char *)(uintptr_t) "no share: user.no-such-user, group.no-such-group"));
 	write_file(path, "[shares]\nuser.nor-this-one = 10\n");
 	cr_assert(eq(int, kill(service.pid, SIGHUP), 0));
-	cr_assert(wait_until(names_were_told, (char *)(uintptr_t) "no share: user.nor-this-one"));
+	cr_assert(wait_until(names_were_sent, (char *)(uintptr_t) "no share: user.nor-this-one"));
 	const char *check[] = {SYCLD_PROGRAM, "--check-config", "--config", path, NULL};
 	struct outcome outcome = run_program(0, check);
 	cr_expect(eq(int, outcome.status, 78));

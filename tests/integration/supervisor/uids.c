@@ -187,8 +187,8 @@ static unsigned intrusion_as(uid_t uid, long pid)
 	return WIFEXITED(status) ? (unsigned)WEXITSTATUS(status) : 101;
 }
 
-static json_t *asked_as(const struct service *service, const char *program, uid_t uid,
-			const char *verb, const char *option)
+static json_t *requested_as(const struct service *service, const char *program, uid_t uid,
+			    const char *verb, const char *option)
 {
 	const char *arguments[] = {program,          verb,   "--json", "--runtime-dir",
 				   service->runtime, option, NULL};
@@ -203,7 +203,7 @@ static json_t *asked_as(const struct service *service, const char *program, uid_
 
 static json_t *status_as(const struct service *service, const char *program, uid_t uid)
 {
-	return asked_as(service, program, uid, "status", NULL);
+	return requested_as(service, program, uid, "status", NULL);
 }
 
 /* Is that order about these sessions taken from that user? If not, the complaint has these words.
@@ -291,7 +291,7 @@ static bool has_no_log(long pid, const char *log)
 static size_t account_count(const struct service *service, const char *program, uid_t uid,
 			    const char *option)
 {
-	json_t *answer = asked_as(service, program, uid, "accounts", option);
+	json_t *answer = requested_as(service, program, uid, "accounts", option);
 	size_t count = json_array_size(json_object_get(answer, "accounts"));
 	json_decref(answer);
 	return count;
@@ -306,7 +306,7 @@ static void accounts_are_ones_own(const struct service *service, const char *pro
 	CHECK(account_count(service, program, 0, NULL) == 2);
 	CHECK(account_count(service, program, 0, of_b) == 1);
 	CHECK(account_count(service, program, 0, "--by=session") == 2);
-	json_t *own = asked_as(service, program, a->uid, "accounts", "--by=uid,session");
+	json_t *own = requested_as(service, program, a->uid, "accounts", "--by=uid,session");
 	only_of(own, "accounts", a->uid);
 	json_decref(own);
 	CHECK(account_count(service, program, a->uid, of_b) == 0);

@@ -64,9 +64,9 @@ static bool is_let_in(const char *reason)
 static bool hangs_up(int socket)
 {
 	Sycl__V1__Packet *packet = client_receive(socket);
-	bool told = packet != NULL;
+	bool has_reason = packet != NULL;
 	packet_free(packet);
-	packet = told ? client_receive(socket) : NULL;
+	packet = has_reason ? client_receive(socket) : NULL;
 	bool ended = packet == NULL;
 	packet_free(packet);
 	return ended;

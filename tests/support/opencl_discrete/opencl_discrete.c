@@ -20,14 +20,14 @@ static struct {
 	pthread_mutex_t lock;
 	cl_mem unplaced[ENTRIES];
 	size_t unplaced_count;
-	struct told {
+	struct usm_use {
 		cl_kernel kernel;
 		void **pointers;
 		size_t count;
 		uint64_t usm;  /* arguments that were USM */
 		bool is_mixed; /* and one of these is none any more */
-	} told[ENTRIES];
-	size_t told_count;
+	} usm_use[ENTRIES];
+	size_t usm_use_count;
 	void *freed[ENTRIES]; /* and not given out again since */
 	size_t freed_count;
 	struct unflushed {
@@ -115,24 +115,24 @@ static cl_int CL_API_CALL profiling_info(cl_event event, cl_profiling_info what,
 }
 
 /* Room for what this kernel is told; NULL: there is none. Locked. */
-static struct told *told_of(cl_kernel kernel, bool make)
+static struct usm_use *usm_use_of(cl_kernel kernel, bool make)
 {
-	for (size_t i = 0; i < state.told_count; i++)
-		if (state.told[i].kernel == kernel)
-			return &state.told[i];
-	if (!make || state.told_count == ENTRIES)
+	for (size_t i = 0; i < state.usm_use_count; i++)
+		if (state.usm_use[i].kernel == kernel)
+			return &state.usm_use[i];
+	if (!make || state.usm_use_count == ENTRIES)
 		return NULL;
-	state.told[state.told_count] = (struct told){.kernel = kernel};
-	return &state.told[state.told_count++];
+	state.usm_use[state.usm_use_count] = (struct usm_use){.kernel = kernel};
+	return &state.usm_use[state.usm_use_count++];
 }
 
 static void note_argument(cl_kernel kernel, cl_uint index, bool usm)
 {
 	(void)pthread_mutex_lock(&state.lock);
-	struct told *told = told_of(kernel, usm);
-	if (told && index < 64) {
-		told->is_mixed |= !usm && (told->usm >> index & 1);
-		told->usm |= (uint64_t)usm << index;
+	struct usm_use *usm_use = usm_use_of(kernel, usm);
+	if (usm_use && index < 64) {
+		usm_use->is_mixed |= !usm && (usm_use->usm >> index & 1);
+		usm_use->usm |= (uint64_t)usm << index;
 	}
 	(void)pthread_mutex_unlock(&state.lock);
 }
@@ -310,12 +310,12 @@ static cl_int CL_API_CALL exec_info(cl_kernel kernel, cl_kernel_exec_info what, 
 	if (what == CL_KERNEL_EXEC_INFO_SVM_PTRS && bytes >= sizeof(void *)) {
 		void **pointers = malloc(bytes);
 		(void)pthread_mutex_lock(&state.lock);
-		struct told *told = pointers ? told_of(kernel, true) : NULL;
-		if (told) {
+		struct usm_use *usm_use = pointers ? usm_use_of(kernel, true) : NULL;
+		if (usm_use) {
 			memcpy((void *)pointers, value, bytes);
-			free((void *)told->pointers);
-			told->pointers = pointers;
-			told->count = bytes / sizeof(void *);
+			free((void *)usm_use->pointers);
+			usm_use->pointers = pointers;
+			usm_use->count = bytes / sizeof(void *);
 		}
 		(void)pthread_mutex_unlock(&state.lock);
 	}
@@ -328,11 +328,11 @@ static cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name,
 	cl_kernel made = next->clCreateKernel(program, name, code);
 
 	(void)pthread_mutex_lock(&state.lock);
-	struct told *told = told_of(made, false);
-	if (told) {
-		told->count = 0;
-		told->usm = 0;
-		told->is_mixed = false;
+	struct usm_use *usm_use = usm_use_of(made, false);
+	if (usm_use) {
+		usm_use->count = 0;
+		usm_use->usm = 0;
+		usm_use->is_mixed = false;
 	}
 	(void)pthread_mutex_unlock(&state.lock);
 	return made;
@@ -346,10 +346,10 @@ static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel kernel, c
 	bool stale = false;
 
 	(void)pthread_mutex_lock(&state.lock);
-	const struct told *told = told_of(kernel, false);
-	stale |= told && told->is_mixed;
-	for (size_t i = 0; told && i < told->count; i++)
-		stale |= find_freed(told->pointers[i]) < state.freed_count;
+	const struct usm_use *usm_use = usm_use_of(kernel, false);
+	stale |= usm_use && usm_use->is_mixed;
+	for (size_t i = 0; usm_use && i < usm_use->count; i++)
+		stale |= find_freed(usm_use->pointers[i]) < state.freed_count;
 	(void)pthread_mutex_unlock(&state.lock);
 	if (stale)
 		return CL_INVALID_KERNEL_ARGS;

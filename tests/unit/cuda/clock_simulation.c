@@ -131,15 +131,16 @@ void simulation_set_drift(struct simulation *simulation, double drift)
 }
 
 static void judge(struct simulation *simulation, const struct simulated_event *start,
-		  const struct simulated_event *end, uint64_t told_start, uint64_t told_end)
+		  const struct simulated_event *end, uint64_t converted_start,
+		  uint64_t converted_end)
 {
-	int64_t error = (int64_t)(told_end - end->host_ns);
+	int64_t error = (int64_t)(converted_end - end->host_ns);
 	if (error < simulation->error_min_ns)
 		simulation->error_min_ns = error;
 	if (error > simulation->error_max_ns)
 		simulation->error_max_ns = error;
-	int64_t duration_error =
-		(int64_t)(told_end - told_start) - (int64_t)(end->host_ns - start->host_ns);
+	int64_t duration_error = (int64_t)(converted_end - converted_start) -
+				 (int64_t)(end->host_ns - start->host_ns);
 	duration_error = duration_error < 0 ? -duration_error : duration_error;
 	if (duration_error > simulation->duration_error_ns)
 		simulation->duration_error_ns = duration_error;
@@ -155,7 +156,7 @@ static void judge(struct simulation *simulation, const struct simulated_event *s
 void simulation_command(struct simulation *simulation, uint64_t duration_ns)
 {
 	struct cuda_bases *bases = &simulation->bases;
-	uint64_t told_start = 0, told_end = 0;
+	uint64_t converted_start = 0, converted_end = 0;
 
 	if (simulation->wander > 0.0)
 		simulation_set_drift(simulation,
@@ -167,29 +168,29 @@ void simulation_command(struct simulation *simulation, uint64_t duration_ns)
 		stamp(simulation, simulation->now_ns + simulation->hold_ns + way(simulation));
 	struct simulated_event end = stamp(simulation, start.host_ns + duration_ns);
 	simulation->now_ns = end.due_ns;
-	if (cuda_bases_times(bases, &start, &end, &told_start, &told_end) == 0)
-		judge(simulation, &start, &end, told_start, told_end);
-	if (told_end > simulation->now_ns)
+	if (cuda_bases_times(bases, &start, &end, &converted_start, &converted_end) == 0)
+		judge(simulation, &start, &end, converted_start, converted_end);
+	if (converted_end > simulation->now_ns)
 		simulation->waits++;
 	simulation->last_end = end;
-	simulation->last_told_end = told_end;
+	simulation->last_told_end = converted_end;
 }
 
 void simulation_follower(struct simulation *simulation, uint64_t duration_ns)
 {
 	struct cuda_bases *bases = &simulation->bases;
-	uint64_t told_start = 0, told_end = 0;
+	uint64_t converted_start = 0, converted_end = 0;
 
 	(void)cuda_bases_prepare(bases);
 	struct simulated_event start = stamp(simulation, simulation->last_end.host_ns);
 	struct simulated_event end = stamp(simulation, start.host_ns + duration_ns);
 	if (simulation->now_ns < end.due_ns)
 		simulation->now_ns = end.due_ns;
-	if (cuda_bases_times(bases, &start, &end, &told_start, &told_end) == 0)
-		simulation->out_of_order +=
-			told_start < simulation->last_told_end || told_end < told_start;
+	if (cuda_bases_times(bases, &start, &end, &converted_start, &converted_end) == 0)
+		simulation->out_of_order += converted_start < simulation->last_told_end ||
+					    converted_end < converted_start;
 	simulation->last_end = end;
-	simulation->last_told_end = told_end;
+	simulation->last_told_end = converted_end;
 }
 
 void simulation_commands(struct simulation *simulation, unsigned count, uint64_t duration_ns,

@@ -110,15 +110,15 @@ Test(cuda_lanes_fault, M10_a_lost_device_tells_everything_once_and_suspects_firs
 
 	cr_assert_eq(completions[0].fault.status, 0);
 	for (uint32_t i = 1; i < 8; i++) {
-		const struct backend_completion *told = &completions[i];
-		cr_assert_eq(told->fault.status, -33);
-		cr_assert(told->fault.device_lost && told->fault.process_lost);
-		cr_assert_eq(told->fault.native_code, CUDA_ERROR_ILLEGAL_ADDRESS);
-		suspects += !told->fault.not_begun;
-		cr_assert_eq(!told->fault.not_begun, i <= 3, "suspects come first");
-		uint32_t lane = told->lane == a ? 0 : told->lane == b ? 1 : 2;
-		cr_assert_eq(told->sequence, (lane == 0 ? 2 : 1) + of_lane[lane]++);
-		cr_assert(lane != 1 || told->fault.not_begun, "it waited for another");
+		const struct backend_completion *ended = &completions[i];
+		cr_assert_eq(ended->fault.status, -33);
+		cr_assert(ended->fault.device_lost && ended->fault.process_lost);
+		cr_assert_eq(ended->fault.native_code, CUDA_ERROR_ILLEGAL_ADDRESS);
+		suspects += !ended->fault.not_begun;
+		cr_assert_eq(!ended->fault.not_begun, i <= 3, "suspects come first");
+		uint32_t lane = ended->lane == a ? 0 : ended->lane == b ? 1 : 2;
+		cr_assert_eq(ended->sequence, (lane == 0 ? 2 : 1) + of_lane[lane]++);
+		cr_assert(lane != 1 || ended->fault.not_begun, "it waited for another");
 	}
 	cr_assert_eq(suspects, 3); /* two of lane a's chain, one of lane c */
 	cr_assert_eq(kernel.holds, 0);

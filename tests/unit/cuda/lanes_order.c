@@ -186,7 +186,7 @@ Test(cuda_lanes_order, F8_a_thousand_commands_wait_for_nothing)
 			    *other = lanes_lane(device, BACKEND_LANE_COMPUTE);
 	struct backend_kernel kernel = {.id = 1};
 	struct backend_completion completions[64];
-	uint64_t told = 0;
+	uint64_t completed = 0;
 
 	lanes_launch(other, &kernel, 1); /* never runs until the end */
 	cuda_flush(device);
@@ -196,12 +196,12 @@ Test(cuda_lanes_order, F8_a_thousand_commands_wait_for_nothing)
 			continue;
 		cuda_flush(device);
 		(void)driver_run(lane, 99);
-		told += cuda_progress(device, completions, 64);
+		completed += cuda_progress(device, completions, 64);
 	}
 	cuda_flush(device);
 	(void)driver_run(lane, 99);
-	told += cuda_progress(device, completions, 64);
-	cr_assert_eq(told, 1000);
+	completed += cuda_progress(device, completions, 64);
+	cr_assert_eq(completed, 1000);
 	cr_assert_eq(driver.counts.synchronizes, 0);
 	driver_run_all(device);
 	cr_assert_eq(cuda_progress(device, completions, 64), 1);

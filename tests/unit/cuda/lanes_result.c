@@ -39,7 +39,7 @@ Test(cuda_lanes_result, lanes_are_told_in_turns)
 	struct backend_lane *lanes[3];
 	struct backend_kernel kernel = {.id = 1};
 	struct backend_completion completions[4];
-	uint32_t told[3] = {0};
+	uint32_t completed[3] = {0};
 
 	for (int i = 0; i < 3; i++) {
 		lanes[i] = lanes_lane(device, BACKEND_LANE_COMPUTE);
@@ -51,10 +51,10 @@ Test(cuda_lanes_result, lanes_are_told_in_turns)
 		uint32_t count = cuda_progress(device, completions, 4);
 		for (uint32_t k = 0; k < count; k++)
 			for (int i = 0; i < 3; i++)
-				told[i] += completions[k].lane == lanes[i];
+				completed[i] += completions[k].lane == lanes[i];
 	}
 	for (int i = 0; i < 3; i++)
-		cr_assert_eq(told[i], 8, "lane %d: %u", i, told[i]);
+		cr_assert_eq(completed[i], 8, "lane %d: %u", i, completed[i]);
 	lanes_device_free(device);
 }
 
@@ -65,7 +65,7 @@ Test(cuda_lanes_result, H4_estimated_times_are_in_order_and_lie_between_submissi
 	struct backend_kernel kernel = {.id = 1};
 	struct backend_completion completions[64];
 	uint64_t before[48], last_end = 0;
-	uint32_t told = 0;
+	uint32_t completed = 0;
 
 	for (uint32_t batch = 0; batch < 3; batch++) {
 		for (uint32_t i = 0; i < 16; i++) {
@@ -75,11 +75,11 @@ Test(cuda_lanes_result, H4_estimated_times_are_in_order_and_lie_between_submissi
 		if (batch == 1)
 			continue;
 		driver_run_all(device);
-		told += cuda_progress(device, completions + told, 64);
+		completed += cuda_progress(device, completions + completed, 64);
 	}
 	uint64_t after = clock_now_ns();
-	cr_assert_eq(told, 48);
-	for (uint32_t i = 0; i < told; i++) {
+	cr_assert_eq(completed, 48);
+	for (uint32_t i = 0; i < completed; i++) {
 		cr_assert(completions[i].estimated);
 		cr_assert_geq(completions[i].start_ns, before[i]);
 		cr_assert_geq(completions[i].start_ns, last_end);

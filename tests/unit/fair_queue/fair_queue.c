@@ -269,7 +269,7 @@ Test(queue, times_that_nobody_measured_are_told_by_when_groups_come_back)
 {
 	struct world *world = plain_world();
 	struct world_client *large = world_client(world, FAIR_QUEUE_NORMAL, 100, 400 * WORLD_US, 4);
-	large->told = false;
+	large->is_exact = false;
 	world_run(world, 200 * WORLD_MS);
 	uint64_t known_ns = fair_queue_estimate_ns(&world->queue.estimates, large->shape);
 	cr_expect(ge(u64, known_ns, 390 * WORLD_US), "%lu", known_ns);

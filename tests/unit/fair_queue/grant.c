@@ -19,12 +19,12 @@ static struct world *limited_world(void)
 }
 
 /* Of long groups: so many come to no more than a tenth of the time, and the last of them. */
-static void expect_a_tenth(uint64_t takes_ns, uint32_t depth, bool told)
+static void expect_a_tenth(uint64_t takes_ns, uint32_t depth, bool is_exact)
 {
 	struct world *world = limited_world();
 	struct world_client *client =
 		world_client(world, FAIR_QUEUE_NORMAL, FAIR_QUEUE_WEIGHT, takes_ns, depth);
-	client->told = told;
+	client->is_exact = is_exact;
 	world_run(world, 80 * takes_ns);
 	cr_expect(le(u64, client->count, 8 + depth), "%lu of 80", client->count);
 	cr_expect(ge(u64, client->count, 7), "%lu of 80", client->count);

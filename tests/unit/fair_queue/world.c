@@ -23,7 +23,7 @@ struct world_client *world_client(struct world *world, enum fair_queue_class cla
 					.depth = depth,
 					.lane = world->client_count,
 					.lanes = 1,
-					.told = true,
+					.is_exact = true,
 					.until_ns = UINT64_MAX};
 	if (fair_queue_session_init(&world->queue, &client->session, class, weight) < 0)
 		abort();
@@ -130,7 +130,7 @@ static void end_one(struct world *world, struct world_group *group)
 		fair_queue_end(&group->group, world->now_ns, group->group.timed ? lane_ns : 0);
 		return;
 	}
-	fair_queue_end(&group->group, world->now_ns, client->told ? group->takes_ns : 0);
+	fair_queue_end(&group->group, world->now_ns, client->is_exact ? group->takes_ns : 0);
 }
 
 static void end_due(struct world *world)

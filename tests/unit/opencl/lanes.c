@@ -143,31 +143,31 @@ static void send_pending(struct backend_lane *lane, uint64_t sequence, uint64_t 
 Test(opencl_lanes, H3_times_that_are_told_before_the_end_do_not_end_it)
 {
 	struct backend_lane *lane = open_lane();
-	struct backend_completion told = {.sequence = 0};
+	struct backend_completion ended = {.sequence = 0};
 	uint64_t submit_ns = clock_now_ns();
 	events[0] = (struct driver_event){.state = CL_QUEUED, .start = 0, .end = 0};
 	send_pending(lane, 1, submit_ns, &events[0]);
-	cr_assert(eq(uint, opencl_progress(&device, &told, 1), 0));
+	cr_assert(eq(uint, opencl_progress(&device, &ended, 1), 0));
 	events[0] = (struct driver_event){.state = CL_COMPLETE, .start = 5000, .end = 6000};
-	cr_assert(eq(uint, opencl_progress(&device, &told, 1), 1));
-	cr_assert(eq(u64, told.sequence, 1));
-	cr_assert(ge(u64, told.start_ns, submit_ns));
-	cr_assert(ge(u64, told.end_ns, told.start_ns));
-	cr_assert(le(u64, told.end_ns, clock_now_ns()));
+	cr_assert(eq(uint, opencl_progress(&device, &ended, 1), 1));
+	cr_assert(eq(u64, ended.sequence, 1));
+	cr_assert(ge(u64, ended.start_ns, submit_ns));
+	cr_assert(ge(u64, ended.end_ns, ended.start_ns));
+	cr_assert(le(u64, ended.end_ns, clock_now_ns()));
 	opencl_lane_free(lane);
 }
 
 Test(opencl_lanes, H3_what_has_not_ended_is_not_told_of)
 {
 	struct backend_lane *lane = open_lane();
-	struct backend_completion told = {.sequence = 0};
+	struct backend_completion ended = {.sequence = 0};
 	events[0] = (struct driver_event){
 		.unknown = 3, .state = CL_RUNNING, .start = 5000, .end = 6000};
 	send_pending(lane, 1, clock_now_ns(), &events[0]);
 	for (int i = 0; i < 3; i++)
-		cr_assert(eq(uint, opencl_progress(&device, &told, 1), 0));
+		cr_assert(eq(uint, opencl_progress(&device, &ended, 1), 0));
 	events[0].state = CL_COMPLETE;
-	cr_assert(eq(uint, opencl_progress(&device, &told, 1), 1));
+	cr_assert(eq(uint, opencl_progress(&device, &ended, 1), 1));
 	opencl_lane_free(lane);
 }
 
@@ -176,16 +176,16 @@ Test(opencl_lanes, H3_what_has_not_ended_is_not_told_of)
 Test(opencl_lanes, H3_times_that_are_not_told_are_not_known)
 {
 	struct backend_lane *lane = open_lane();
-	struct backend_completion told[2] = {{.sequence = 0}};
+	struct backend_completion ended[2] = {{.sequence = 0}};
 	events[0] = (struct driver_event){.state = CL_COMPLETE, .start = 5000, .end = 6000};
 	events[1] = (struct driver_event){.unknown = 1000, .state = CL_COMPLETE};
 	send_pending(lane, 1, clock_now_ns(), &events[0]);
 	send_pending(lane, 2, clock_now_ns(), &events[1]);
-	cr_assert(eq(uint, opencl_progress(&device, told, 2), 2));
-	cr_assert(gt(u64, told[0].start_ns, 0));
-	cr_assert(eq(u64, told[1].start_ns, 0));
-	cr_assert(eq(u64, told[1].end_ns, 0));
-	cr_assert(eq(int, told[1].fault.status, 0));
+	cr_assert(eq(uint, opencl_progress(&device, ended, 2), 2));
+	cr_assert(gt(u64, ended[0].start_ns, 0));
+	cr_assert(eq(u64, ended[1].start_ns, 0));
+	cr_assert(eq(u64, ended[1].end_ns, 0));
+	cr_assert(eq(int, ended[1].fault.status, 0));
 	opencl_lane_free(lane);
 }
 
@@ -197,19 +197,19 @@ Test(opencl_lanes, H4_times_of_a_lane_stay_in_order_whatever_the_driver_says)
 	struct backend_lane *lane = open_lane();
 	uint64_t last_start = 0, last_end = 0;
 	for (unsigned i = 0; i < 8; i++) {
-		struct backend_completion told = {.sequence = 0};
+		struct backend_completion ended = {.sequence = 0};
 		uint64_t submit_ns = clock_now_ns();
 		events[i] = (struct driver_event){
 			.state = CL_COMPLETE, .start = starts[i], .end = starts[i] + 10000};
 		send_pending(lane, i + 1, submit_ns, &events[i]);
-		cr_assert(eq(uint, opencl_progress(&device, &told, 1), 1));
-		cr_assert(ge(u64, told.start_ns, submit_ns));
-		cr_assert(ge(u64, told.end_ns, told.start_ns));
-		cr_assert(le(u64, told.end_ns, clock_now_ns()));
-		cr_assert(ge(u64, told.start_ns, last_start));
-		cr_assert(ge(u64, told.end_ns, last_end));
-		last_start = told.start_ns;
-		last_end = told.end_ns;
+		cr_assert(eq(uint, opencl_progress(&device, &ended, 1), 1));
+		cr_assert(ge(u64, ended.start_ns, submit_ns));
+		cr_assert(ge(u64, ended.end_ns, ended.start_ns));
+		cr_assert(le(u64, ended.end_ns, clock_now_ns()));
+		cr_assert(ge(u64, ended.start_ns, last_start));
+		cr_assert(ge(u64, ended.end_ns, last_end));
+		last_start = ended.start_ns;
+		last_end = ended.end_ns;
 	}
 	opencl_lane_free(lane);
 }

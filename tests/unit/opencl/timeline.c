@@ -32,7 +32,7 @@ struct machine {
 struct command {
 	unsigned lane;
 	uint64_t submit_ns, start_ns, end_ns; /* true */
-	uint64_t told_start_ns, told_end_ns;
+	uint64_t converted_start_ns, converted_end_ns;
 };
 
 static double part(struct machine *machine)
@@ -102,8 +102,8 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
 
 static void judge(struct machine *machine, const struct command *command)
 {
-	double start = (double)(int64_t)(command->told_start_ns - command->start_ns);
-	double end = (double)(int64_t)(command->told_end_ns - command->end_ns);
+	double start = (double)(int64_t)(command->converted_start_ns - command->start_ns);
+	double end = (double)(int64_t)(command->converted_end_ns - command->end_ns);
 	machine->error_min_ns = fmin(machine->error_min_ns, fmin(start, end));
 	machine->error_max_ns = fmax(machine->error_max_ns, fmax(start, end));
 	machine->duration_error_ns = fmax(machine->duration_error_ns, fabs(end - start));
@@ -121,8 +121,8 @@ static void see(struct machine *machine, struct command *command)
 	uint64_t start = opencl_timeline_host(&machine->timeline, stamps.start);
 	uint64_t end = opencl_timeline_host(&machine->timeline, stamps.end);
 	/* As the backend tells them. */
-	command->told_start_ns = clamp(start, command->submit_ns, machine->now_ns);
-	command->told_end_ns = clamp(end, command->told_start_ns, machine->now_ns);
+	command->converted_start_ns = clamp(start, command->submit_ns, machine->now_ns);
+	command->converted_end_ns = clamp(end, command->converted_start_ns, machine->now_ns);
 	judge(machine, command);
 }
 
@@ -216,9 +216,9 @@ Test(opencl_timeline, H4_lanes_go_together)
 	for (unsigned i = 0; i < COUNT; i++)
 		for (unsigned k = 0; k < COUNT; k++)
 			if (commands[i].end_ns + 1000 < commands[k].start_ns)
-				cr_assert(
-					le(u64, commands[i].told_end_ns, commands[k].told_start_ns),
-					"%u and %u", i, k);
+				cr_assert(le(u64, commands[i].converted_end_ns,
+					     commands[k].converted_start_ns),
+					  "%u and %u", i, k);
 	cr_assert(eq(uint, machine.contradictions, 0));
 }
 
@@ -343,7 +343,7 @@ Test(opencl_timeline, H4_the_first_times_are_told_by_all_that_is_known)
 		.submit_ns = now + AHEAD - CLOSE, .seen_ns = now + AHEAD, .start = now, .end = now};
 	cr_assert(opencl_timeline_update(&timeline, &close));
 	opencl_timeline_settle(&timeline);
-	const uint64_t next = now + 10000, told = opencl_timeline_host(&timeline, next);
-	cr_assert(ge(u64, told, next + AHEAD - 2 * CLOSE));
-	cr_assert(le(u64, told, next + AHEAD + 2 * CLOSE));
+	const uint64_t next = now + 10000, converted_ns = opencl_timeline_host(&timeline, next);
+	cr_assert(ge(u64, converted_ns, next + AHEAD - 2 * CLOSE));
+	cr_assert(le(u64, converted_ns, next + AHEAD + 2 * CLOSE));
 }

@@ -322,7 +322,7 @@ static void work_in_full(struct chaos *chaos)
 		round_in_calm(chaos, PIECES_KIND);
 }
 
-static void work_when_told(struct chaos *chaos, void work(struct chaos *chaos))
+static void work_on_request(struct chaos *chaos, void work(struct chaos *chaos))
 {
 	worker_check(worker_next_line(), "its input ended");
 	work(chaos);
@@ -344,8 +344,8 @@ int worker_chaos(struct worker *worker)
 	}
 	worker_check(worker_next_line(), "its input ended");
 	worker_say("quiet");
-	work_when_told(&chaos, work_in_calm);
-	work_when_told(&chaos, work_in_full);
+	work_on_request(&chaos, work_in_calm);
+	work_on_request(&chaos, work_in_full);
 	worker_say("ok %llu sessions, %llu errors", (unsigned long long)chaos.sessions,
 		   (unsigned long long)chaos.errors);
 	return 0;
