@@ -198,7 +198,7 @@ static bool special_value(const ProtobufCMessage *message, const char *key, json
 	return *value_out != NULL;
 }
 
-/* Of `message` or of its inner one. */
+/* A field of `message` or of its inner message. */
 static const ProtobufCFieldDescriptor *find_field(const ProtobufCMessage **message,
 						  const char *name, const char *inside)
 {
@@ -232,7 +232,7 @@ static json_t *field_value(const ProtobufCMessage *message, const char *name, co
 	return value_of(field, value, key);
 }
 
-/* Of the word "key", "key=field", "key?" or "key:", of which "key" is left. */
+/* The field for a word "key", "key=field", "key?" or "key:". The word is cut to "key". */
 static json_t *word_value(const ProtobufCMessage *message, char *word, const char *inside)
 {
 	json_t *value = NULL;
@@ -312,7 +312,7 @@ bool json_version(const Sycl__V1__AdminReply *reply)
 	return print(object);
 }
 
-/* What a row is of is there as far as it was asked by. */
+/* A row names its subject as far as the request grouped by it. */
 bool json_accounts(const Sycl__V1__AdminReply *reply)
 {
 	char keys[512];

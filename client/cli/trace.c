@@ -34,8 +34,8 @@ enum {
 #define SECOND_NS 1000000000ull
 #define PAUSE_NS  100000000ull
 
-/* What an engine has reported so far. */
-struct told {
+/* The report of an engine so far. */
+struct engine_report {
 	struct trace_source source;
 	uint64_t noted, open; /* by its last answer; `earlier`: those of traces that it has begun
 				 anew since */
@@ -52,7 +52,7 @@ struct recording {
 	uint32_t index;
 	uint64_t trace; /* its number; 0: not yet */
 	uint64_t records;
-	struct told engines[ENGINES_MOST];
+	struct engine_report engines[ENGINES_MOST];
 	uint32_t engine_count;
 	bool stops;
 	bool rest; /* an engine has more records at once */
@@ -161,8 +161,8 @@ static int find_device(struct recording *recording, char text_out[DEVICE_BYTES])
 
 /* ----------------------------------- engines' answers ------------------------------------ */
 
-static struct told *recording_find_engine(struct recording *recording,
-					  const struct trace_source *source)
+static struct engine_report *recording_find_engine(struct recording *recording,
+						   const struct trace_source *source)
 {
 	for (uint32_t i = 0; i < recording->engine_count; i++)
 		if (recording->engines[i].source.engine_pid == source->engine_pid &&
@@ -170,27 +170,27 @@ static struct told *recording_find_engine(struct recording *recording,
 			return &recording->engines[i];
 	if (recording->engine_count == ENGINES_MOST)
 		return NULL;
-	struct told *told = &recording->engines[recording->engine_count++];
-	*told = (struct told){.source = *source};
-	return told;
+	struct engine_report *report = &recording->engines[recording->engine_count++];
+	*report = (struct engine_report){.source = *source};
+	return report;
 }
 
 static int recording_add_chunk(struct recording *recording, const Sycl__V1__TraceChunk *chunk)
 {
 	const struct trace_source source = {chunk->uid, chunk->engine_pid};
-	struct told *told = recording_find_engine(recording, &source);
-	if (!told)
+	struct engine_report *report = recording_find_engine(recording, &source);
+	if (!report)
 		return 0;
-	told->answered = chunk->answered;
+	report->answered = chunk->answered;
 	if (chunk->answered) {
-		if (chunk->noted < told->noted)
-			told->earlier += told->noted;
-		told->noted = chunk->noted;
-		told->open = chunk->open;
+		if (chunk->noted < report->noted)
+			report->earlier += report->noted;
+		report->noted = chunk->noted;
+		report->open = chunk->open;
 	}
 	const uint64_t records = chunk->records.len / sizeof(struct trace_record);
-	told->since_stop += recording->stops ? records : 0;
-	recording->rest |= chunk->rest && told->since_stop < TRACE_RECORDS_KEPT;
+	report->since_stop += recording->stops ? records : 0;
+	recording->rest |= chunk->rest && report->since_stop < TRACE_RECORDS_KEPT;
 	recording->records += records;
 	return trace_data_add(&recording->data, &source, chunk->records.data, chunk->records.len);
 }

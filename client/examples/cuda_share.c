@@ -81,8 +81,7 @@ static int share(const char *endpoint, int from_child, int to_child)
 		return fprintf(stderr, "no CUDA device here (\"syclctl devices\" says why): %s\n",
 			       sycl_get_last_error_text()),
 		       77;
-	/* Of the two kinds this one is bytes alone; SYCL_SHARE_VMM is a descriptor, for Unix
-	 * sockets. */
+	/* This kind of sharing is bytes alone; SYCL_SHARE_VMM is a descriptor, for Unix sockets. */
 	if (r == 0)
 		r = sycl_buffer_create_exportable(device, values, sizeof(values), SYCL_HOST_CONST,
 						  SYCL_SHARE_CUDA_IPC, &buffer);
@@ -98,7 +97,7 @@ static int share(const char *endpoint, int from_child, int to_child)
 	if (write(to_child, &shared, sizeof(shared)) != (ssize_t)sizeof(shared) ||
 	    read(from_child, &done, 1) != 1)
 		return fprintf(stderr, "the child did not answer\n"), 1;
-	/* What others wrote is seen by accessors; the release would write back only what this
+	/* Accessors show what other processes wrote. The release would write back only what this
 	 * process' own groups wrote. */
 	if (r == 0)
 		r = sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &access);

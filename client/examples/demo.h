@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the three demonstration programs share: options, progress lines, the report, and leaving on
- * an error. */
+/* Common parts of the three demonstration programs: options, progress lines, the report, and the
+ * end on an error. */
 #ifndef DEMO_H
 #define DEMO_H
 

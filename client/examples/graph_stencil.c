@@ -34,7 +34,7 @@ static sycl_result submit_step(sycl_queue queue, sycl_kernel spread, sycl_buffer
 	return r == 0 ? sycl_queue_submit(queue, group, NULL) : r;
 }
 
-/* What is submitted between the two calls becomes nodes; the buffers say in which order. */
+/* Groups that are submitted between the two calls become nodes, ordered by their buffers. */
 static sycl_result record(sycl_queue queue, sycl_kernel spread, const sycl_buffer rods[2],
 			  sycl_executable_graph *out)
 {

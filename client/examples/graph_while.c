@@ -18,7 +18,7 @@ static const char source[] =
 	"SYCL_KERNEL void step(SYCL_GLOBAL(uint) words)\n"
 	"{ words[1] = words[1] % 2 ? 3 * words[1] + 1 : words[1] / 2; words[2]++; words[0] = words[1] != 1; }";
 
-/* What the loop runs: a graph of one node. */
+/* The body of the loop: a graph of one node. */
 static sycl_result make_body(sycl_queue queue, sycl_graph graph, sycl_kernel step,
 			     sycl_buffer words, sycl_executable_graph *out)
 {

@@ -1,4 +1,4 @@
-# What a comment says, taken apart.
+# Takes the text of a comment apart.
 
 # Takes a comment apart into `said`: text, parameters, results with an error's code, return, since, example.
 function take_apart(doc, said,   n, i, lines, line, at) {
@@ -67,7 +67,8 @@ function parameters(declared, names, is_handle,   n, i, type) {
 	return n
 }
 
-# What the comment of a call says of a parameter, or that of another call which it names; "" if none does.
+# The text on a parameter from the comment of a call, or from that of another call which it names;
+# "" if neither has one.
 function described(call, name, depth,   said, i, text) {
 	take_apart(doc_of[call], said)
 	for (i = 1; i <= said["params"]; i++)

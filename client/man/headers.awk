@@ -17,7 +17,7 @@ function add_item(kind, name, text) {
 	pending = ""
 }
 
-# What a comment's line says, without what makes it a comment.
+# The text of a comment's line, without the marks of a comment.
 function comment_line(line) {
 	sub(/^[ \t]*\/\*\*?</, "", line)
 	sub(/^[ \t]*\/\*\*?/, "", line)

@@ -181,7 +181,8 @@ function call_page(name,   h, n, i, said, names) {
 	close(page)
 }
 
-# What a header has beside its calls. A macro without words of its own belongs to the type before it.
+# The parts of a header beside its calls. A macro without words of its own belongs to the type
+# before it.
 function header_types(h,   i, begun) {
 	for (i = 1; i <= items[h]; i++) {
 		if (item_kind[h, i] !~ /^(struct|enum|function|handle)$/)

@@ -20,7 +20,7 @@
  * is above the largest value.
  */
 #define FILTER_PART (2.0 / 256.0)
-/* Of values around 1: rounding in another order. */
+/* The bound for values around 1, which are rounded in another order. */
 #define ROUNDING 1e-4
 
 static const char source[] =
@@ -241,7 +241,7 @@ static void submit_all(const struct program_run *run, const uint8_t *picture, st
 	sycl_kernel blur = program_kernel(run, source, "blur"),
 		    edges = program_kernel(run, source, "edges");
 	sycl_kernel resize = program_kernel(run, source, "resize");
-	/* It is copied now, so its memory need not be writable. */
+	/* The picture is copied now, so its memory need not be writable. */
 	sycl_image input = image_of(run, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, size,
 				    (void *)(uintptr_t)picture, SYCL_HOST_CONST);
 	sycl_image half = image_of(run, format, size, NULL, SYCL_HOST_NONE);

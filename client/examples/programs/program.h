@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the programs of this folder share. Each program makes its data, computes it on a device and
- * again on the CPU, and compares; one kernel source serves every backend. On an error of the
+ * Common parts of the programs of this folder. Each program makes its data, computes it on a device
+ * and again on the CPU, and compares; one kernel source serves every backend. On an error of the
  * library they end with its sentence, as a small program would.
  */
 #ifndef PROGRAM_H
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of one run, and of its options. */
+/* The most devices of one run, and of its options. */
 enum { PROGRAM_DEVICES_MAX = 8 };
 struct program_devices;
 
@@ -80,14 +80,14 @@ void program_devices_end(struct program_run *run);
 void program_devices_forget_kernels(struct program_run *run);
 /* Until all that was submitted is over. */
 void program_devices_wait(const struct program_run *run);
-/* Whose turn it is; *kernel becomes that device's. */
+/* The device whose turn it is; *kernel becomes the kernel of that device. */
 sycl_queue program_next_queue(const struct program_run *run, sycl_kernel *kernel);
 
 /* Both are the caller's to release. */
 sycl_kernel program_kernel(const struct program_run *run, const char *source, const char *name);
 sycl_buffer program_buffer(const struct program_run *run, void *host, uint64_t bytes,
 			   sycl_host_memory kind);
-/* What a device writes first: no host memory. */
+/* A buffer that a device writes first, without host memory. */
 sycl_buffer program_scratch(const struct program_run *run, uint64_t bytes);
 /* The buffer's contents, copied to `to`; waits for the groups that write them. */
 void program_read(const struct program_run *run, sycl_buffer buffer, void *to, uint64_t bytes);

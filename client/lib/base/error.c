@@ -1,5 +1,4 @@
-/* What is known of each thread's last failure: thread-local, so reading it needs no lock and no
- * connection. */
+/* Each thread's last failure. It is thread-local, so reading it needs no lock and no connection. */
 #include "base/error.h"
 
 #include "status.h"

@@ -12,7 +12,7 @@
 
 #define FAILURE_TEXT_BYTES 320
 
-/* What the service said of something that failed. code 0: nothing did. */
+/* The service's report of a failure. code 0: nothing failed. */
 struct failure {
 	sycl_result code;
 	int32_t native_code;

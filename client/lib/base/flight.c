@@ -48,7 +48,8 @@ static size_t text_append(size_t used, size_t bytes, int written)
 	return end < bytes ? end : bytes - 1;
 }
 
-/* What the device's driver said last. False: the engine did not end itself because of a device. */
+/* The last result of the device's driver. False: the engine did not end itself because of a
+ * device. */
 static bool read_fault(const struct flight_page *page, struct failure *failure)
 {
 	if (atomic_load_explicit(&page->fault.known, memory_order_acquire) != FLIGHT_FAULT_DEVICE)
@@ -125,7 +126,7 @@ uint64_t flight_blame(const struct flight_page *page, uint64_t own_session,
 	struct suspects suspects = {
 		.count = atomic_load_explicit(&page->more, memory_order_relaxed)};
 	bool fault = read_fault(page, failure_out);
-	/* One's own come first: their owner must find them among many. */
+	/* This session's own groups come first, so that their owner finds them among many. */
 	read_entries(page, own_session, true, &suspects);
 	read_entries(page, own_session, false, &suspects);
 	uint64_t count = suspects.count;

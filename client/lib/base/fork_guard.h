@@ -22,7 +22,7 @@ extern _Atomic uint32_t *fork_word;
 void fork_child_settle(void);
 
 /*
- * What a part of the library forgets in a child, before anything else is done there. Called by
+ * Resets a part of the library in a child, before anything else is done there. Called by
  * constructors, for each part once.
  */
 typedef void fork_forget(void);

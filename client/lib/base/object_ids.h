@@ -24,7 +24,7 @@ struct usm_allocation;
 
 #define NO_SLOT UINT32_MAX
 
-/* What comes back with Released. */
+/* The owner of an id, found when the id comes back with Released. */
 struct id_entry {
 	uint64_t id;                /* 0: free */
 	struct remote *owner;       /* NULL: released by the library */

@@ -57,7 +57,7 @@ enum shape_use {
 	SHAPE_KNOWN,   /* send a record */
 };
 
-/* What a record names. */
+/* The place and generation that a record names. */
 struct shape_name {
 	uint32_t shape, generation;
 };
@@ -90,8 +90,7 @@ void shapes_fini(struct shapes *shapes);
  */
 bool shapes_match_last(struct shapes *shapes, const struct shape_key *key, uint32_t shape,
 		       struct shape_name *name_out);
-/* What to do with a group of this key, which is sealed. `name_out`: of SHAPE_DEFINE and
- * SHAPE_KNOWN. */
+/* How to send a group of this key, which is sealed. `name_out`: of SHAPE_DEFINE and SHAPE_KNOWN. */
 enum shape_use shapes_find(struct shapes *shapes, const struct shape_key *key,
 			   struct shape_name *name_out);
 /* The message with that definition is in the ring. */

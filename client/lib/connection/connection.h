@@ -51,7 +51,7 @@ struct connection_limits {
 };
 
 /*
- * What waiting threads run meanwhile: the program's host tasks. A wait knows them by these
+ * The program's host tasks, which waiting threads run meanwhile. A wait reaches them by these
  * functions only. With the state lock, unless something else is said.
  */
 struct wait_tasks {
@@ -68,7 +68,8 @@ struct wait_tasks {
 	void (*after_wait)(struct connection *connection, bool is_over, bool closed_queues);
 };
 
-/* What a connection asks of the rooms above. One table for all connections (open/client.c). */
+/* The functions of the folders above that a connection calls. One table for all connections
+ * (open/client.c). */
 struct connection_hooks {
 	/* The last reference is gone: ends the connection, and frees it. */
 	void (*end)(struct connection *connection);

@@ -9,7 +9,7 @@
 #define COPY_THREADS_BY_PROCESSORS 0xfffffffeu /* neither the program nor the environment says */
 
 /*
- * What the caller gave, else what SYCLD_COPY_THREADS says: a number up to COPIERS_MAX, or
+ * The caller's number, else that of SYCLD_COPY_THREADS: a number up to COPIERS_MAX, or
  * COPY_THREADS_BY_PROCESSORS.
  *
  * @param given  As sycl_open_options.copy_threads.

@@ -1,4 +1,4 @@
-/* What the service says of a failure. */
+/* The service's report of a failure. */
 #ifndef SYCL_CLIENT_FAILURE_H
 #define SYCL_CLIENT_FAILURE_H
 

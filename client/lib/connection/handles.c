@@ -204,7 +204,7 @@ static uint32_t generation_of(const void *handle)
 	return (uint32_t)((uintptr_t)handle >> 32) & 0xffffff;
 }
 
-/* What the bits alone say. NULL: no handle of that type and this process. */
+/* The entry by the bits alone. NULL: no handle of that type and this process. */
 static struct handle_entry *entry_of_handle(const void *handle, enum handle_type type)
 {
 	uint64_t bits = (uintptr_t)handle;

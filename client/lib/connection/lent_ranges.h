@@ -21,7 +21,7 @@ struct lent_range {
 	uint32_t group; /* as the line's slot counts */
 };
 
-/* Of the line; under the state lock. */
+/* The ranges of the line; under the state lock. */
 struct lent_ranges {
 	struct lent_range *first, **last; /* `last` NULL: none was ever lent */
 	_Atomic uint32_t count;           /* also read without the lock */
@@ -38,7 +38,8 @@ void lent_range_commit(struct connection *connection, struct queue_line *line,
 
 /* Give back what is read, and arenas that are empty then. */
 void lent_ranges_settle(struct connection *connection, struct queue_line *line);
-/* Of all lines, without the arenas. With the state lock. True: something was given back. */
+/* The same for all lines, without the arenas. With the state lock. True: something was given
+ * back. */
 bool lent_ranges_settle_all(struct connection *connection);
 /* All groups of the line are complete: give everything back. With the state lock. */
 void lent_ranges_end(struct connection *connection, struct queue_line *line);

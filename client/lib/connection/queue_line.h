@@ -1,6 +1,6 @@
 /*
- * What a queue and its events share: the queue's id, its completion slot, its count of groups and
- * which of them failed. Events hold the line, not the queue, so there is no cycle and they stay
+ * State that a queue and its events share: the queue's id, its completion slot, its count of groups
+ * and which of them failed. Events hold the line, not the queue, so there is no cycle and they stay
  * good after the queue is gone (B32, N8). The queue's id is released when queue and events are
  * gone; the line itself ends when the engine says Released.
  */
@@ -83,7 +83,7 @@ sycl_result queue_line_first_unreported(struct connection *connection, struct qu
  */
 sycl_result queue_line_throw(struct connection *connection, struct queue_line *line,
 			     sycl_async_handler *handler, void *user_data);
-/* Of an id_entry: the engine has let go of its line. */
+/* For an id_entry: the engine has released its line. */
 void queue_line_released(struct connection *connection, struct id_entry *entry);
 /* Receiver: a command group has failed. */
 void queue_line_receive_failure(struct connection *connection, const Sycl__V1__Reply *reply);

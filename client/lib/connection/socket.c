@@ -62,7 +62,7 @@ static void take_packet(struct connection *c, const Sycl__V1__Packet *packet,
 		status.text = packet->error->text;
 		struct failure failure;
 		failure_from_status(&status, &failure);
-		/* Whose work it was stands in the page. */
+		/* The page names the offender. */
 		if (failure.code == SYCL_ERROR_DEVICE_LOST)
 			lose_to_death(c);
 		connection_lose_with(c, &failure); /* the first reason stays */

@@ -140,8 +140,8 @@ static int service_spawn(const char *program, char *const arguments[], int liste
 	if (r)
 		return -r;
 	/*
-	 * It forks at once and the first process ends. A program that reaps all its children itself
-	 * may have taken it.
+	 * The service forks at once and the first process ends. A program that reaps all its
+	 * children itself may have taken it.
 	 */
 	int status = 0;
 	while (waitpid(child, &status, 0) < 0) {

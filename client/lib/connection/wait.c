@@ -135,7 +135,8 @@ static sycl_result sleep_until(struct connection *c, wait_ready *ready, void *co
 		if (lost)
 			return lost;
 		bool over = deadline_ns != UINT64_MAX && clock_now_ns() >= deadline_ns;
-		/* One in any case, so that a program with very short waits makes progress. */
+		/* At least one task is run, so that a program with very short waits makes
+		 * progress. */
 		if (runs && (first || !over) && run_one(c))
 			continue;
 		if (over)

@@ -156,7 +156,7 @@ sycl_result graph_accesses_connect(struct graph *graph, uint32_t node,
 	return result;
 }
 
-/* What a write stands for needs not be waited for any more. */
+/* A write waits for the accesses before it, so later accesses need not wait for those. */
 static void tracker_enter_access(struct graph_tracker *tracker, const struct graph_access *access)
 {
 	uint32_t kept = 0;

@@ -20,14 +20,14 @@ struct graph_item {
 	uint64_t recorded_from;  /* the queue's id; 0: added by hand */
 };
 
-/* What a node does to bytes of a buffer that order. */
+/* A node's access to bytes of a buffer, by which nodes are ordered. */
 struct graph_access {
 	uint64_t begin, end;
 	uint32_t node;
 	bool writes;
 };
 
-/* Of one buffer: accesses that later ones may have to come behind. */
+/* The accesses to one buffer that later ones may have to come behind. */
 struct graph_tracker {
 	struct buffer *root; /* a reference */
 	struct graph_access *accesses;
@@ -94,7 +94,8 @@ DEFINE_PIN(executable_graph, sycl_executable_graph, HANDLE_EXECUTABLE_GRAPH)
 sycl_result graph_check_buffers(const struct handler *handler);
 /* temporaries.c: of a group that becomes no node. */
 sycl_result graph_check_no_temporaries(const struct handler *handler);
-/* Of one that does: no host task, no update and no copy from the program looks at a temporary. */
+/* A check for a handler that uses a temporary: no host task, no update and no copy from the program
+ * may use one. */
 sycl_result graph_check_temporary(const struct handler *handler, struct buffer *buffer);
 /* The edges that a new node's accesses ask for; on failure some are there. graph_accesses_enter
  * then cannot fail. */
@@ -115,7 +116,8 @@ sycl_result graph_add_node(struct graph *graph, const struct graph_addition *add
 			   uint32_t *node_out);
 sycl_result graph_connect(struct graph *graph, uint32_t before, uint32_t after);
 sycl_graph_node_type graph_type_of(const struct handler *handler);
-/* Of the handler's events: nodes of this graph, or it is refused (L6). `nodes`: room for all. */
+/* The handler's events are nodes of this graph, or the handler is refused (L6). `nodes`: room for
+ * all. */
 sycl_result graph_event_nodes(const struct graph *graph, const struct handler *handler,
 			      uint32_t *nodes);
 /* A node's number as the program has it. */
@@ -132,8 +134,8 @@ sycl_result graph_check_place(const struct graph *graph, const struct queue *que
  */
 bool graph_records(const struct handler *handler);
 sycl_result graph_record(struct handler *handler, struct handler *origin, sycl_event *event_out);
-/* What a node keeps: the origin, or a copy where that is no object, or another one is to be sent. A
- * reference. */
+/* The handler that a node keeps, as a reference: the origin, or a copy if that is no object or if
+ * another one is to be sent. */
 sycl_result graph_keep(struct handler *handler, struct handler *origin, struct handler **kept_out);
 
 #endif

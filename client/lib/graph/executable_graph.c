@@ -215,7 +215,7 @@ sycl_result graph_node_message(struct group_messages *messages, const struct han
 	struct handler view = *handler;
 	view.depends_on.count = 0; /* they are edges */
 	sycl_result result = group_messages_fill(messages, &view);
-	/* It points into the handler's lists, and to these, which the view has copies of. */
+	/* The view points into the handler's lists, and to its own copies of these. */
 	messages->launch.global = (uint64_t *)(uintptr_t)handler->global;
 	messages->launch.local = (uint64_t *)(uintptr_t)handler->local;
 	messages->launch.offset = (uint64_t *)(uintptr_t)handler->offset.size;

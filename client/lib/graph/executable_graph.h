@@ -1,4 +1,4 @@
-/* What executable graphs share with those who launch and update them. */
+/* Executable graphs, as the code that launches and updates them sees them. */
 #ifndef SYCL_CLIENT_EXECUTABLE_GRAPH_H
 #define SYCL_CLIENT_EXECUTABLE_GRAPH_H
 

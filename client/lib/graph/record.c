@@ -1,4 +1,4 @@
-/* What is submitted to a queue that is recorded becomes a node (L2, L4 - L6, L8, L15). */
+/* Groups that are submitted to a queue that is recorded become nodes (L2, L4 - L6, L8, L15). */
 #include "graph/command_graph.h"
 #include "interop/bridge.h"
 

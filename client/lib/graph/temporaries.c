@@ -76,7 +76,7 @@ static bool written_has(const struct written *written, uint64_t begin, uint64_t 
 	return begin == end;
 }
 
-/* One with all that it touches. -1: no memory. */
+/* Adds a range, joined with all that it touches. -1: no memory. */
 static int written_add(struct written *written, uint64_t begin, uint64_t end)
 {
 	if (begin == end)
@@ -144,7 +144,7 @@ static sycl_result check_node(struct written_list *list, const struct handler *h
 				" of a temporary, and none before it writes all of them",
 				use.begin, use.end);
 	}
-	/* What it needs was there before it, so its own writes come after that. */
+	/* A node needs what was there before it, so its own writes are added after that. */
 	for (uint32_t i = 0; i < handler->requirements.count; i++) {
 		if (!use_of(handler, i, &use) || !access_mode_writes(use.mode))
 			continue;

@@ -17,7 +17,8 @@ static sycl_result check_kernel_node(const struct graph *graph, sycl_graph_node 
 			 "node %u launches no kernel: only those can be updated", node);
 }
 
-/* What a node is now, in a handler of the caller's: others may have that of the node. */
+/* Copies a node's present state into a handler of the caller's, because others may hold the node's
+ * handler. */
 static sycl_result copy_node(struct graph *graph, sycl_graph_node node, struct handler **copy_out)
 {
 	struct connection *c = graph->object.connection;
@@ -235,7 +236,7 @@ static void change_settle_buffers(const struct change *change)
 	}
 }
 
-/* What was kept before is in `change` afterwards, to be let go. */
+/* The former handler is in `change` afterwards, to be released. */
 static sycl_result change_apply(struct executable_graph *graph, struct change *change)
 {
 	struct connection *c = graph->object.connection;
@@ -346,7 +347,7 @@ SYCL_API sycl_result sycl_executable_graph_update_whole(sycl_executable_graph ex
 		result = change_init(&change, executable->count);
 	if (result)
 		return result;
-	/* What it would be made of, without an object of the service. */
+	/* The parts of an executable graph, without an object of the service. */
 	struct executable_graph other = {.origin = graph->number};
 	(void)pthread_mutex_lock(&c->graph_lock);
 	result = graph_flatten(graph, &other);

@@ -172,7 +172,7 @@ static sycl_result check_argument_count(const struct handler *handler)
 	return SYCL_SUCCESS;
 }
 
-/* It takes memory by accessors; everything else reaches the function by its user data. */
+/* A host task takes memory by accessors; everything else reaches the function by its user data. */
 static sycl_result check_native_arguments(const struct handler *handler)
 {
 	for (uint32_t i = 0; i < handler->arguments.count; i++) {

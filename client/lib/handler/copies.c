@@ -66,7 +66,7 @@ static struct copy_plan plan_bytes(uint64_t source_offset, uint64_t destination_
 	return (struct copy_plan){box, source_offset, destination_offset, size_bytes, size_bytes};
 }
 
-/* Of what is written without a gap nothing need be there before (C6). */
+/* If bytes are written without a gap, their former contents are not needed (C6). */
 static uint32_t write_mode(const struct copy_plan *plan)
 {
 	bool gapless =

@@ -19,7 +19,7 @@
 
 void handler_init(struct handler *handler, struct queue *queue)
 {
-	/* What the lists hold is written when they grow. */
+	/* Elements of the lists are written when the lists grow. */
 	memset(handler, 0, offsetof(struct handler, inline_requirements));
 	handler->requirements =
 		(struct handler_list){handler->inline_requirements, 0, HANDLER_INLINE_REQUIREMENTS};
@@ -129,7 +129,7 @@ sycl_result handler_new(struct queue *queue, struct handler **handler_out)
 	return SYCL_SUCCESS;
 }
 
-/* What the lists hold, with references of its own. */
+/* Copies the elements of the lists, with references of its own. */
 static sycl_result copy_lists(const struct handler *from, struct handler *to)
 {
 	sycl_result result =

@@ -82,8 +82,8 @@ struct handler {
 	struct object object; /* its connection is the queue's */
 	struct queue *queue;  /* a reference */
 	struct handler_list requirements, arguments, depends_on, values; /* values: bytes */
-	/* Of a step of what the program sees as one group: the group, whose events are what the
-	 * step's event depends on (H12). */
+	/* For a step of what the program sees as one group: the group. The step's event depends on
+	 * the group's events (H12). */
 	const struct handler *step_of;
 
 	enum handler_action action;
@@ -166,7 +166,8 @@ static inline struct handler_dependency *handler_dependency_at(const struct hand
 
 /* requirements.c. Merges with what is required of the buffer already (bitwise OR); the
  * index for accessors. */
-/* Of the same connection, inside of the buffer, an origin that fits the device. */
+/* Checks a part: of the same connection, inside of the buffer, with an origin that fits the
+ * device. */
 sycl_result handler_check_demand(const struct handler *handler,
 				 const struct handler_demand *demand);
 sycl_result handler_require(struct handler *handler, const struct handler_demand *demand,
@@ -208,7 +209,7 @@ sycl_result handler_set_argument(struct handler *handler, uint32_t index,
 sycl_result handler_set_accessor(struct handler *handler, enum handler_argument_kind kind,
 				 uint32_t index, struct buffer **pinned, sycl_access_mode mode,
 				 uint64_t offset_bytes, uint64_t size_bytes);
-/* What the public functions of these names do (handler.c; usm_actions.c). */
+/* The bodies of the public functions of these names (handler.c; usm_actions.c). */
 sycl_result handler_set_value(struct handler *handler, uint32_t index, uint64_t size_bytes,
 			      const void *value);
 sycl_result handler_set_local(struct handler *handler, uint32_t index, uint64_t size_bytes);
@@ -227,8 +228,8 @@ sycl_result handler_check_range(const struct handler *handler, const struct kern
 sycl_result handler_check_arguments(const struct handler *handler);
 /* Can its buffers be in the memory of the queue's device at one time, if nothing else is? (M7) */
 sycl_result handler_check_memory(const struct handler *handler);
-/* Of a launch that is not plain: does it have work-groups, do the clusters divide them, does the
- * offset fit? */
+/* Checks a launch that is not plain: does it have work-groups, do the clusters divide them, does
+ * the offset fit? */
 sycl_result handler_check_properties(const struct handler *handler);
 
 /* host_task.c: a host task that runs what the handler says, for a group of this line. */
@@ -239,8 +240,8 @@ sycl_result handler_host_task_new(struct handler *handler, struct queue_line *li
  */
 sycl_result handler_validate(const struct handler *handler, bool plain_buffers);
 
-/* What a handler names, as it is now: also what was good when it was set may be freed by now. Takes
- * the state lock. */
+/* Checks the objects that a handler names, as they are now, because an object may have been freed
+ * since it was set. Takes the state lock. */
 sycl_result usm_check(const struct handler *handler);
 /* Bytes that a node of a graph looks at, on the queue's device. `what`: for people. */
 sycl_result usm_check_word(const struct handler *handler, const void *pointer, uint64_t size_bytes,

@@ -107,7 +107,7 @@ static void put_launch(struct group_messages *m, struct handler *handler)
 	m->launch.kernel = handler->kernel->remote.id;
 	m->launch.n_global = handler->dimensions;
 	m->launch.global = handler->global;
-	/* Of an empty space the local size means nothing, and may be anything (E5). */
+	/* For an empty range the local size means nothing, and may be anything (E5). */
 	m->launch.n_local = handler->is_nd && !handler->is_empty ? handler->dimensions : 0;
 	m->launch.local = handler->local;
 	m->launch.n_offset = handler->is_empty ? 0 : handler->offset.dimensions;

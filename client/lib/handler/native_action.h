@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* What a handler calls; its submissions have it together. Any thread. */
+/* The function that a handler calls; all submissions of the handler share it. Any thread. */
 struct native_action {
 	_Atomic uint32_t references;
 	sycl_native_command_function *function;

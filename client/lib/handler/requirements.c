@@ -1,5 +1,5 @@
-/* What a command group requires: buffers and parts of them, each once, with the union of what was
- * asked for (C1 - C4). */
+/* The requirements of a command group: buffers and parts of them, each once, with the union of the
+ * accesses (C1 - C4). */
 #include "handler/handler.h"
 
 #include "access_mode.h"
@@ -47,7 +47,8 @@ static void requirement_unite(struct handler_requirement *requirement, uint32_t 
 	requirement->mode = access_mode_union(requirement->mode, mode);
 }
 
-/* What lies between two parts was not asked for: it stays, also when nothing else does (C7). */
+/* The accessors do not name the bytes between two parts, so these stay, even if nothing else does
+ * (C7). */
 static void requirement_widen(struct handler_requirement *requirement, uint64_t begin, uint64_t end)
 {
 	if (begin == end)

@@ -10,8 +10,8 @@ static uint64_t context_of(const struct handler *handler)
 	return handler->queue->context->remote.id;
 }
 
-/* What lies there, all of it, is USM of the queue's context that its device may touch. `what`: for
- * people. */
+/* Finds the USM of the queue's context that holds the whole range and that its device may touch.
+ * `what`: for people. */
 static sycl_result usm_find_in_context(const struct handler *handler, const void *pointer,
 				       uint64_t size_bytes, const char *what,
 				       struct usm_allocation *found_out)

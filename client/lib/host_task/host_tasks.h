@@ -35,7 +35,7 @@ struct host_task_bridge {
 	void (*last_handle)(struct connection *connection);
 };
 
-/* What a host task is made of. */
+/* The parts of a host task. */
 struct host_task_plan {
 	struct handler *handler; /* begins with its object */
 	sycl_host_task_function *function;
@@ -65,7 +65,7 @@ struct host_task {
 				       launches send. NULL: its function is called */
 };
 
-/* Of a connection; under its state lock. */
+/* The host tasks of a connection; under its state lock. */
 struct host_tasks {
 	const struct host_task_bridge *bridge; /* never changes */
 	struct host_task *first, *last;        /* submitted, not begun */
@@ -84,14 +84,14 @@ void host_task_settle(struct connection *connection, struct host_task *task, boo
 
 /* May this thread run host tasks of the connection? */
 bool host_tasks_run_here(const struct connection *connection);
-/* One whose turn has come, or that never has it; NULL: none. With the state lock. */
+/* A task whose turn has come, or never comes; NULL: none. With the state lock. */
 struct host_task *host_tasks_take(struct connection *connection);
 /*
  * Calls the function, unless its turn never comes, and reports to the engine; of a native command
  * the bridge reports, when its work is complete. The task is gone afterwards.
  */
 void host_task_run(struct connection *connection, struct host_task *task);
-/* One that has run is over: reports to the engine, `why` with a status. The task is gone
+/* Ends a task that has run: reports to the engine, `why` with a status. The task is gone
  * afterwards, and perhaps the connection. */
 void host_task_over(struct connection *connection, struct host_task *task, sycl_result status,
 		    const struct failure *why);
@@ -104,7 +104,7 @@ void host_tasks_after_wait(struct connection *connection, bool is_over, bool clo
  * other means. */
 void host_tasks_drop_unreachable(struct connection *connection);
 
-/* What this thread runs; NULL with the detail set: no such host task. */
+/* The host task that this thread runs; NULL with the detail set: no such host task. */
 const struct handler *host_task_handler(sycl_host_task task);
 
 /* Does this thread run that group, or one up to it with `all`? Then it cannot wait for it. */

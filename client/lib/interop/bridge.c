@@ -320,7 +320,7 @@ SYCL_API sycl_result sycl_queue_get_native_bridge(sycl_queue handle, sycl_native
 		*bridge_out = has ? SYCL_NATIVE_BRIDGE_IN_PROCESS : SYCL_NATIVE_BRIDGE_NONE;
 		return SYCL_SUCCESS;
 	}
-	/* What it lacks is no failure of this call, nor of the one before. */
+	/* A missing function is no failure of this call, nor of the one before. */
 	struct failure before;
 	error_get(&before);
 	bool has = bridge_device_find(c, queue->device, &number) == SYCL_SUCCESS;

@@ -43,7 +43,7 @@ enum bridge_event_state {
 	BRIDGE_EVENT_BAD, /* it could not be made, or not opened: not tried again */
 };
 
-/* Of the engine's, opened in a context of the program's. */
+/* An event of the engine's, opened in a context of the program's. */
 struct bridge_event {
 	enum bridge_event_state state; /* under the bridge's lock, as `users`: commands that name it
 					  and are not over */
@@ -85,7 +85,7 @@ struct bridge_context {
 /* bridge_tasks.c */
 extern const struct host_task_bridge bridge_for_host_tasks;
 
-/* Of a connection. */
+/* The bridge of a connection. */
 struct bridge {
 	pthread_mutex_t lock; /* contexts, streams and events; held while the driver makes a stream
 				 or opens an event */
@@ -118,7 +118,7 @@ void bridge_fini(struct bridge *bridge);
  */
 sycl_result bridge_context_find(struct connection *connection, const struct device *device,
 				struct bridge_context **context_out);
-/* What this program's driver calls that device. */
+/* The number of that device in this program's driver. */
 sycl_result bridge_device_find(const struct connection *connection, const struct device *device,
 			       cuda_device *device_out);
 
@@ -158,7 +158,8 @@ sycl_result bridge_memory_find(struct bridge_context *context, struct buffer *ro
 /* The same from any thread. */
 sycl_result bridge_memory_get(struct bridge_context *context, struct buffer *root,
 			      uint64_t *address_out);
-/* Of all that the handler requires; 0 for a buffer of no bytes. The context is current. */
+/* The addresses of all that the handler requires; 0 for a buffer of no bytes. The context is
+ * current. */
 sycl_result bridge_open_memories(const struct handler *handler, uint64_t *memories);
 /* All that is open in the context, which is current if it is still there. With open_lock. */
 void bridge_memory_leave(struct bridge_context *context, bool is_there);

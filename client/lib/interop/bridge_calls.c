@@ -42,8 +42,8 @@ struct bridge_call {
 	bool noted, abandoned;
 };
 
-/* Of all connections, as a note may come when its connection has gone. Held for a few words only.
- */
+/* Notes of all connections, because a note may come after its connection has ended. Held for a few
+ * words only. */
 static pthread_mutex_t notes_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Set on a bridge's thread that has ended its own connection: nothing of it is there any more. */
@@ -103,7 +103,7 @@ static sycl_result bridge_call_function(struct bridge_call *call, const struct h
 	return result;
 }
 
-/* Of a node: its function was called when the graph was finalized. */
+/* For a node: its function was called when the graph was finalized. */
 static sycl_result call_launch_node(const struct bridge_call *call, cuda_stream stream)
 {
 	cuda_result result = bridge_graph_launch(call->task->graph, stream);
@@ -137,7 +137,7 @@ static sycl_result call_run(struct bridge_call *call, const struct handler *hand
 		*sent_out = true;
 		return result;
 	}
-	/* It cannot be waited for in any other way. */
+	/* There is no other way to wait for the work. */
 	(void)cuda->cuStreamSynchronize(stream);
 	if (call->event)
 		(void)cuda->cuEventDestroy_v2(call->event);
@@ -194,7 +194,7 @@ sycl_result bridge_call(struct host_task *task, struct bridge_call **later_out)
 
 /* --------------------------------------- its end ---------------------------------------- */
 
-/* What the driver says of the work; CUDA_NOT_READY: nothing yet. */
+/* The driver's result of the work; CUDA_NOT_READY: none yet. */
 static cuda_result call_query_event(const struct cuda_driver *cuda, const struct bridge_call *call)
 {
 	cuda_context popped = NULL;
@@ -209,7 +209,7 @@ static cuda_result call_query_event(const struct cuda_driver *cuda, const struct
 	return result;
 }
 
-/* It is in no list any more. The caller holds the connection by other means. */
+/* The call is in no list any more. The caller holds the connection by other means. */
 static void call_finish(struct bridge_call *call, cuda_result how)
 {
 	struct host_task *task = call->task;
@@ -233,9 +233,9 @@ static void call_finish(struct bridge_call *call, cuda_result how)
 }
 
 /*
- * It waits for what only the service can do, and the service has gone. The driver's documents do
- * not define what becomes of the event then, so the stream and all that is open in its context are
- * left as they are.
+ * The stream waits for an event that only the service can record, and the service has ended. The
+ * driver's documents do not define what happens to the event then. So the stream and all that is
+ * open in its context are left as they are.
  */
 static bool call_is_stuck(struct bridge_call *call)
 {

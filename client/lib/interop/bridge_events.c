@@ -92,7 +92,7 @@ static struct bridge_event *bridge_event_choose(struct bridge_context *context,
 		if (event->state == BRIDGE_EVENT_OPEN && (!best || event->users < best->users))
 			best = event;
 	}
-	/* One more when all are in use, one at a time. */
+	/* A new event is opened only when all are in use, one at a time. */
 	*new_out = !is_asked && (!best || best->users > 0) ? new_one : NULL;
 	return best;
 }

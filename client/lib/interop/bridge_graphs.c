@@ -40,7 +40,7 @@ sycl_result bridge_graph_check(const struct handler *handler)
 
 /* ------------------------------------- the function ------------------------------------- */
 
-/* What is being made, with the context current. */
+/* The graph that is being made, with the context current. */
 struct making {
 	const struct handler *handler;
 	uint64_t *memories;
@@ -50,7 +50,7 @@ struct making {
 	int mode; /* of the thread, as in bridge_calls.c */
 };
 
-/* One that was left open would hold the graph. True: there was one. */
+/* Ends a capture that was left open, which would hold the graph. True: there was one. */
 static bool end_capture(const struct cuda_driver *cuda, const struct making *making)
 {
 	int status = CUDA_CAPTURING_NOT;
@@ -64,7 +64,8 @@ static bool end_capture(const struct cuda_driver *cuda, const struct making *mak
 	return true;
 }
 
-/* What the function says has failed is what it said last, if that is the code that it returns. */
+/* The text of the function's failure is the thread's last one, if that has the code that the
+ * function returns. */
 static sycl_result function_failed(sycl_result result)
 {
 	struct failure why;
@@ -131,7 +132,7 @@ static sycl_result make_exec(const struct cuda_driver *cuda, struct making *maki
 		result = cuda_driver_error(
 			made, "a graph for a native command cannot be made in this process");
 	}
-	/* What it has sent there although it must not goes on. */
+	/* Work that the function has sent there although it must not goes on. */
 	(void)cuda->cuStreamDestroy_v2(making->stream);
 	return result;
 }

@@ -250,7 +250,7 @@ SYCL_API sycl_result sycl_context_get_native(sycl_context handle, sycl_backend b
 				      SYCL__V1__NATIVE_KIND__NATIVE_KIND_CONTEXT);
 	if (!result)
 		result = remote_check(&context->remote);
-	/* One for all devices, where it was made of one. */
+	/* The object serves all devices if it was made of one. */
 	uint32_t count = context->is_native ? 1 : context->device_count;
 	list.count = count < NATIVES_MAX ? count : NATIVES_MAX;
 	for (uint32_t i = 0; !result && i < list.count && i < capacity; i++) {

@@ -20,7 +20,7 @@ struct event;
 sycl_result native_check(const struct connection *connection, uint32_t is, sycl_backend wanted,
 			 int kind);
 
-/* What the service says of a native object. */
+/* The service's answer about a native object. */
 struct native_facts {
 	uint32_t devices[NATIVES_MAX]; /* the service's numbers */
 	uint32_t device_count;

@@ -22,7 +22,7 @@ struct native_call {
 	struct native_accessor accessors[];
 };
 
-/* What this thread is in the middle of. */
+/* The call that this thread is in the middle of. */
 struct sycl_interop_handle_s {
 	const struct native_call *call;
 	const struct backend_native_scope *scope;

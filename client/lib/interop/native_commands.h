@@ -36,7 +36,7 @@ sycl_result native_call_new(struct connection *connection, const struct handler 
 struct backend_native_scope;
 sycl_result native_call_here(const struct handler *handler,
 			     const struct backend_native_scope *scope);
-/* It was not sent. NULL is fine. */
+/* Ends a command that was not sent. NULL is fine. */
 void native_call_discard(struct native_call *call);
 /* As the message has it: an address. */
 uint64_t native_call_context(const struct native_call *call);

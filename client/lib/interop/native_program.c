@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of programs or kernels, with the rules of their kind. */
+/* A bundle to be made of programs or kernels, by the rules of their kind. */
 struct plan {
 	struct context *context;
 	struct device **devices; /* of the context */
@@ -123,7 +123,8 @@ SYCL_API sycl_result sycl_kernel_bundle_make_native(sycl_context handle, sycl_ba
 		      : bundle_finish(bundle, bundle_out);
 }
 
-/* Of the context, none twice; `chosen` has room for all of the context's. */
+/* Checks that the devices are the context's and none comes twice; `chosen` has room for all of the
+ * context's. */
 static sycl_result plan_choose_devices(struct plan *plan, uint32_t count,
 				       const sycl_device *handles, struct device **chosen)
 {
@@ -214,7 +215,7 @@ static sycl_result name_kernels(struct bundle *bundle, const uint64_t *programs,
 	return SYCL_SUCCESS;
 }
 
-/* Whose kernels they are, each program once. */
+/* The programs of the kernels, each once. */
 static sycl_result find_programs(struct plan *plan, uint32_t count, const uint64_t *kernels,
 				 uint64_t *programs, char (*names)[256])
 {

@@ -68,7 +68,7 @@ sycl_result bundle_discard(struct bundle *bundle, sycl_result result)
 	return error_set_failure(&why);
 }
 
-/* One behind the other, each on lines of its own. NULL is good: then there is nothing to say. */
+/* The logs one behind the other, each on lines of its own. NULL is good: then there is no log. */
 static char *join_logs(const struct bundle *bundle)
 {
 	size_t bytes = 1;
@@ -98,7 +98,7 @@ static bool kernel_name_is_in(const char *const *names, uint32_t count, const ch
 	return false;
 }
 
-/* Of all images, each once; within one image no name comes twice. */
+/* The names of all images, each once; within one image no name comes twice. */
 static bool list_kernels(struct bundle *bundle)
 {
 	uint32_t total = 0;

@@ -49,7 +49,7 @@ static sycl_result image_new(struct context *context, struct device *device,
 	return SYCL_SUCCESS;
 }
 
-/* What the answer says; the names are there all or not at all. */
+/* Takes the answer; the names are there all or not at all. */
 static void take_build(struct pending *pending, const Sycl__V1__Reply *reply)
 {
 	if (reply->body_case != SYCL__V1__REPLY__BODY_BUILD)

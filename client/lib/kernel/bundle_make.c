@@ -100,7 +100,7 @@ SYCL_API sycl_result sycl_kernel_bundle_create_input(sycl_context handle, uint32
 	return bundle_finish(bundle, bundle_out);
 }
 
-/* What an input over programs of the application's has. */
+/* The images of an input over programs of the application's. */
 static sycl_result translate_natives(const struct bundle *input, const char *options,
 				     struct bundle *bundle)
 {
@@ -345,7 +345,7 @@ SYCL_API sycl_result sycl_kernel_bundle_join(uint32_t count, const sycl_kernel_b
 	struct device **devices = calloc(context->device_count + 1u, sizeof(struct device *));
 	if (!devices)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
-	/* What is built of an input is built for all of its devices. */
+	/* A bundle that is built of an input is built for all of its devices. */
 	uint32_t device_count =
 		devices_of(&list, list.items[0]->state == SYCL_BUNDLE_INPUT, devices);
 	for (uint32_t i = 0; i < list.count; i++)

@@ -13,7 +13,7 @@ static uint32_t sub_groups_of(const struct kernel *kernel, uint64_t items)
 		       : 0;
 }
 
-/* Of all that a source may say of a kernel the backends report this one. */
+/* The backends report only this attribute of a kernel. */
 static sycl_result kernel_give_attributes(const struct kernel *kernel, size_t bytes, void *value,
 					  size_t *bytes_out)
 {

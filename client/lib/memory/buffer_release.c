@@ -73,8 +73,8 @@ static sycl_result wait_and_copy(struct buffer *buffer, void *target, uint64_t d
 	 */
 	uint32_t mode = target ? ACCESS_MODE_READ : ACCESS_MODE_WRITE_NO_INIT;
 	struct host_access access = {.slot = 0};
-	sycl_result result = own_pages_ask_host_access(buffer, mode, 0,
-						       target ? buffer->size_bytes : 0, &access);
+	sycl_result result = own_pages_request_host_access(
+		buffer, mode, 0, target ? buffer->size_bytes : 0, &access);
 	if (result)
 		return result;
 	result = host_access_wait(buffer, &access, deadline_ns);
@@ -87,7 +87,7 @@ static sycl_result wait_and_copy(struct buffer *buffer, void *target, uint64_t d
 	return result ? error_set_failure(&why) : SYCL_SUCCESS;
 }
 
-/* Of a root. *kept_out: nothing was done, the buffer is still the caller's. */
+/* Releases a root. *kept_out: nothing was done, the buffer is still the caller's. */
 static sycl_result write_back(struct buffer *buffer, uint64_t deadline_ns, bool *kept_out)
 {
 	struct ending ending = ending_plan(buffer);

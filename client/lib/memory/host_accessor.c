@@ -70,8 +70,8 @@ static sycl_result host_accessor_make(struct buffer *buffer, struct wanted wante
 	object_ref(&buffer->object);
 	struct buffer *root = buffer_root(buffer);
 	atomic_fetch_add_explicit(&root->host_accessors, 1, memory_order_relaxed);
-	result = own_pages_ask_host_access(buffer, mode, wanted.offset_bytes, wanted.size_bytes,
-					   &accessor->access);
+	result = own_pages_request_host_access(buffer, mode, wanted.offset_bytes, wanted.size_bytes,
+					       &accessor->access);
 	if (result) {
 		struct failure why;
 		error_get(&why);

@@ -33,8 +33,8 @@ static sycl_result host_image_make(struct buffer *image, sycl_access_mode mode, 
 	object_ref(&image->object);
 	atomic_fetch_add_explicit(&image->host_accessors, 1, memory_order_relaxed);
 	sycl_result result =
-		own_pages_ask_host_access(image, (uint32_t)mode | (keeps ? ACCESS_KEEP_BIT : 0), 0,
-					  image->size_bytes, &accessor->access);
+		own_pages_request_host_access(image, (uint32_t)mode | (keeps ? ACCESS_KEEP_BIT : 0),
+					      0, image->size_bytes, &accessor->access);
 	if (result) {
 		struct failure why;
 		error_get(&why);
@@ -130,7 +130,7 @@ static sycl_result check_use(const struct host_image *accessor, uint32_t bit, co
 	return SYCL_SUCCESS;
 }
 
-/* Of one pixel. */
+/* Finds the bytes of one pixel. */
 static sycl_result host_image_find_pixel(const struct host_image *accessor, uint32_t bit,
 					 const uint64_t *index, const void *value, void **pixel_out)
 {

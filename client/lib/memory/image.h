@@ -11,7 +11,7 @@ static inline bool is_image(const struct buffer *buffer)
 	return buffer->image_format != 0;
 }
 
-/* One that there is: its parts in the numbers of shared/image_sample.h. */
+/* Is this a sampler? Then its parts, in the numbers of shared/image_sample.h. */
 sycl_result sampler_check(const sycl_sampler *sampler, struct image_sampler *sampler_out);
 /* Has the device the image's format, and images so large? */
 sycl_result image_check_device(const struct buffer *image, const struct device *device);

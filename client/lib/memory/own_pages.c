@@ -88,8 +88,9 @@ void own_pages_settle(struct buffer *buffer)
 	own_pages_settle_until(buffer, OWN_PAGES_TAKEN);
 }
 
-sycl_result own_pages_ask_host_access(struct buffer *buffer, uint32_t mode, uint64_t offset_bytes,
-				      uint64_t size_bytes, struct host_access *access)
+sycl_result own_pages_request_host_access(struct buffer *buffer, uint32_t mode,
+					  uint64_t offset_bytes, uint64_t size_bytes,
+					  struct host_access *access)
 {
 	own_pages_settle(buffer_root(buffer));
 	return host_access_request(buffer, mode, offset_bytes, size_bytes, access);
@@ -100,7 +101,7 @@ void own_pages_end(struct buffer *buffer)
 	own_pages_settle_until(buffer, OWN_PAGES_COMING);
 }
 
-/* What was not asked for has no id, and its end is nothing. */
+/* An access that was not requested has no id, and its end does nothing. */
 static void end_accesses(struct page_copy *copy)
 {
 	for (uint32_t i = 0; i < copy->count; i++)
@@ -128,8 +129,8 @@ static sycl_result request_parts(struct page_copy *copy, uint32_t mode)
 	return result ? result : check_parts(copy);
 }
 
-/* Of a buffer that this thread has taken. Nothing else uses it yet, so an access that is not
- * refused holds. */
+/* Requests the parts of a buffer that this thread has taken. Nothing else uses it yet, so an access
+ * that is not refused holds. */
 static void hold_back(struct incoming *incoming)
 {
 	struct buffer *buffer = incoming->buffer;
@@ -232,8 +233,8 @@ static sycl_result write_back_whole(struct buffer *buffer, void *target)
 {
 	struct connection *c = buffer->object.connection;
 	struct host_access access = {.slot = 0};
-	sycl_result result =
-		own_pages_ask_host_access(buffer, ACCESS_MODE_READ, 0, buffer->size_bytes, &access);
+	sycl_result result = own_pages_request_host_access(buffer, ACCESS_MODE_READ, 0,
+							   buffer->size_bytes, &access);
 	if (result)
 		return result;
 	result = host_access_wait(buffer, &access, UINT64_MAX);
@@ -283,7 +284,8 @@ sycl_result own_pages_write_back(struct buffer *buffer, void *target)
 	copy.buffer = buffer;
 	copy.accesses = accesses;
 	copy.granted = 0;
-	sycl_result result = own_pages_ask_host_access(buffer, ACCESS_MODE_READ, 0, 0, &writers);
+	sycl_result result =
+		own_pages_request_host_access(buffer, ACCESS_MODE_READ, 0, 0, &writers);
 	if (result)
 		return result;
 	/* At once: what others submit from now on is not written back. */

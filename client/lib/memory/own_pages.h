@@ -34,7 +34,7 @@ enum own_pages_state {
 /* A new buffer over this memory: may its contents be left there until they are used? */
 bool own_pages_may_wait(const struct buffer *buffer);
 
-/* Of a root: nothing is to be brought or waited for. It stays so. */
+/* For a root: nothing is to be brought or waited for. It stays so. */
 static inline bool own_pages_are_settled(const struct buffer *buffer)
 {
 	enum own_pages_state state = atomic_load_explicit(&buffer->pages, memory_order_acquire);
@@ -50,13 +50,14 @@ void own_pages_begin(const struct buffer_list *buffers, struct own_pages **pages
 /* Accepts NULL. Keeps the calling thread's error. */
 void own_pages_finish(struct own_pages *pages);
 
-/* Of a root: before anything but a group uses it. Its contents are in shared memory then, or held
+/* For a root, before anything but a group uses it. Its contents are in shared memory then, or held
  * as above. */
 void own_pages_settle(struct buffer *buffer);
 /* As host_access_request, once the buffer's contents are settled. */
-sycl_result own_pages_ask_host_access(struct buffer *buffer, uint32_t mode, uint64_t offset_bytes,
-				      uint64_t size_bytes, struct host_access *access);
-/* Of a root: before its memory is the program's again. The library does not read it after this. */
+sycl_result own_pages_request_host_access(struct buffer *buffer, uint32_t mode,
+					  uint64_t offset_bytes, uint64_t size_bytes,
+					  struct host_access *access);
+/* For a root, before its memory is the program's again. The library does not read it after this. */
 void own_pages_end(struct buffer *buffer);
 
 /*

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 
 #define OPEN_TIMEOUT_NS 10000000000ull
-/* What earlier versions ended with. */
+/* The sizes of the structure in earlier versions. */
 #define OPEN_OPTIONS_BYTES_FIRST  offsetof(struct sycl_open_options, session_class)
 #define OPEN_OPTIONS_BYTES_SECOND offsetof(struct sycl_open_options, copy_threads)
 
-/* What the caller named, else what the environment names, else NULL. */
+/* The endpoint that the caller named, else that of the environment, else NULL. */
 static sycl_result endpoint_wanted(const char *given, const char **endpoint_out)
 {
 	const char *text = given ? NULL : secure_getenv("SYCLD_ENDPOINT");
@@ -28,7 +28,7 @@ static sycl_result endpoint_wanted(const char *given, const char **endpoint_out)
 		text);
 }
 
-/* What is not in its size is not read. */
+/* Members beyond the structure's size are not read. */
 static sycl_result request_of(const struct sycl_open_options *options, struct open_request *request)
 {
 	const uint32_t bytes = options ? options->struct_bytes : OPEN_OPTIONS_BYTES_FIRST;

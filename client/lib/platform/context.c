@@ -230,7 +230,7 @@ SYCL_API sycl_result sycl_context_get_devices(sycl_context handle, uint32_t capa
 	return SYCL_SUCCESS;
 }
 
-/* What all devices of a context have of some bits (G10). */
+/* The bits that all devices of a context have (G10). */
 static uint32_t devices_intersect_bits(const struct context *context, sycl_context_info info)
 {
 	uint32_t bits = UINT32_MAX;

@@ -137,8 +137,8 @@ static sycl_result give_bits(uint32_t bits, size_t bytes, void *value, size_t *b
 	return info_give(numbers, count * sizeof(numbers[0]), bytes, value, bytes_out);
 }
 
-/* What the platform says, and what no device of this library can be. *known_out: it was one of
- * these. */
+/* Aspects that the platform answers, and those that no device of this library has. *known_out: it
+ * was one of these. */
 static sycl_result give_other(const struct device *device, sycl_device_info info, size_t bytes,
 			      void *value, size_t *bytes_out, bool *known_out)
 {

@@ -183,7 +183,7 @@ static void pending_take_usage(struct pending *pending, const Sycl__V1__Reply *r
 	usage->groups_resubmitted = from->groups_resubmitted;
 }
 
-/* What the structure was before it had groups_resubmitted: a program that was compiled then has
+/* The size of the structure before it had groups_resubmitted. A program that was compiled then has
  * room for no more. */
 #define USAGE_BYTES_FIRST offsetof(struct sycl_usage, groups_resubmitted)
 

@@ -15,7 +15,7 @@ uint32_t device_root_number(const struct device *device)
 	return device->facts->device;
 }
 
-/* What a request makes: as many names as it may need, and a copy of the answer. */
+/* The result of a request: as many names as it may need, and a copy of the answer. */
 struct making {
 	struct pending pending;
 	struct remote remotes[SUB_DEVICES_MAX];

@@ -214,7 +214,7 @@ SYCL_API sycl_result sycl_event_get_status(sycl_event handle, sycl_command_statu
 	sycl_result result = event_query_profile(event, &answer);
 	if (result)
 		return result;
-	/* It may have become complete meanwhile; it never goes back (H9). */
+	/* The event may have become complete meanwhile; it never goes back (H9). */
 	bool complete = answer.state >= SYCL_COMMAND_COMPLETE || event_is_complete(event);
 	*status_out = complete ? SYCL_COMMAND_COMPLETE
 			       : (answer.state == SYCL_COMMAND_RUNNING ? SYCL_COMMAND_RUNNING

@@ -223,7 +223,7 @@ sycl_result queue_line_wait(struct connection *c, struct queue_line *line, uint3
 		if (result)
 			return result;
 	}
-	/* What is complete is complete, also on a queue that failed later. */
+	/* A group that is complete stays so, also on a queue that failed later. */
 	uint32_t sequence = atomic_load_explicit(&wait.slot->sequence, memory_order_acquire);
 	return sequence_reached(sequence, value) ? SYCL_SUCCESS : remote_check(&line->remote);
 }

@@ -1,6 +1,6 @@
 /*
- * What only a backend knows of an object: nothing, with CUDA and OpenCL alike (A16). The functions
- * are there because SYCL has them, and say so clearly.
+ * Queries that only a backend defines: there are none, with CUDA and OpenCL alike (A16). The
+ * functions exist because SYCL has them, and refuse with a clear sentence.
  */
 #include "kernel/kernel.h"
 #include "queue/queue.h"

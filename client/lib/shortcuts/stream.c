@@ -25,7 +25,7 @@ SYCL_API sycl_result sycl_stream_create(sycl_platform handle, uint64_t bytes,
 	return result;
 }
 
-/* What the buffer says of itself, as far as its size allows it. */
+/* The buffer's own counters, as far as its size allows them. */
 static sycl_result check_head(const uint32_t *head, uint64_t size_bytes)
 {
 	if (head[STREAM_IS_MARKED] != STREAM_MARK ||

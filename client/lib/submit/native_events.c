@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* One native event, as the service has it. A reference for the caller, without a user. */
+/* Takes one native event, as the service has it. A reference for the caller, without a user. */
 static sycl_result native_event_take(struct context *context, uint64_t native,
 				     struct shared_event **event_out)
 {

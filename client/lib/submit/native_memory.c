@@ -9,7 +9,7 @@
 
 #include "syclclient/native.h"
 
-/* What `announce` of a plan says. */
+/* The values of `announce` of a plan. */
 struct native_plan {
 	struct buffer_plan plan; /* first: it is what announce gets */
 	const struct context *context;
@@ -110,7 +110,7 @@ static sycl_result native_memory_make(struct context *context, uint64_t native,
 		return result;
 	struct buffer *buffer = (struct buffer *)object;
 	result = submit_availability_wait(context, buffer, available);
-	/* It is ordered so, and was not written by the program. */
+	/* The memory is ordered by the group, and was not written by the program. */
 	atomic_store_explicit(&buffer->modified, 0, memory_order_relaxed);
 	struct failure why = {.code = result};
 	error_get(&why);

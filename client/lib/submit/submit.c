@@ -27,7 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What becomes a record of the ring. */
+/* The parts of a record of the ring. */
 struct group_record {
 	struct handler *handler;
 	struct event *event;            /* NULL: none is wanted */
@@ -252,7 +252,7 @@ static enum shape_use record_find_shape(struct group_record *record, struct shap
 	return use;
 }
 
-/* What a message says of this one submission: numbers, slots and calls. */
+/* The parts of a message that belong to this one submission: numbers, slots and calls. */
 static void record_fill_message(struct group_record *record, const struct shape_name *defines,
 				uint64_t group)
 {

@@ -94,7 +94,7 @@ static sycl_result send_host_part(const struct handler *handler, const struct ho
 	return error_set_failure(&why);
 }
 
-/* What the handler asks for besides the copy: a group that only orders. NULL: that is nothing but
+/* A group for what the handler names besides the copy; it only orders. NULL: that is nothing but
  * its events. */
 static sycl_result send_requisites(const struct handler *handler, sycl_event *event_out)
 {

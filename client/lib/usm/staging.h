@@ -30,9 +30,9 @@ void usm_staging_change_users(struct usm_staging *staging, uint32_t difference);
 /* The engine uses it until this event's group is complete. */
 void usm_staging_set_group(struct usm_staging *staging, const struct event *event);
 
-/* What the engine has no more use of is free again. Without locks. */
+/* Frees memory that the engine does not use any more. Without locks. */
 void usm_stagings_sweep(struct connection *connection);
-/* Of a connection that ends. */
+/* Frees everything of a connection that ends. */
 void usm_stagings_fini(struct connection *connection);
 
 #endif

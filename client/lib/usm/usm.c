@@ -259,7 +259,7 @@ static void usm_forget_unused(struct connection *c, struct usm_allocation *alloc
 		usm_released(c, allocation);
 }
 
-/* One that is not entered yet; NULL: `result_out` says why. */
+/* An allocation that is not entered yet; NULL: `result_out` says why. */
 static struct usm_allocation *usm_allocation_make(struct connection *c,
 						  const struct usm_allocation *plan,
 						  uint64_t alignment, sycl_result *result_out)
@@ -405,7 +405,7 @@ static sycl_result usm_malloc(struct context *context, const struct device *devi
 		*pointer_out = NULL;
 		return SYCL_SUCCESS;
 	}
-	/* What has become free goes back first. */
+	/* Memory that has become free is given back first. */
 	usm_stagings_sweep(c);
 	arenas_trim(c);
 	struct usm_allocation plan = {.size_bytes = size_bytes,
