@@ -32,7 +32,7 @@ pc=$(find "$stage" -name libsyclclient.pc)
 lib=$(dirname "$(find "$stage" -name libsyclclient.so)")
 bin=$(dirname "$(find "$stage" -name syclctl -type f)")
 
-# What stands in the .pc file is where it will be.
+# The .pc file has the paths of the final place.
 export PKG_CONFIG_PATH="${pc%/*}" PKG_CONFIG_SYSROOT_DIR="$stage"
 options=$(pkg-config --cflags --libs libsyclclient) || fail "pkg-config does not know libsyclclient"
 # shellcheck disable=SC2086  # a list of options

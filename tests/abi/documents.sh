@@ -7,7 +7,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 : >"$work/wrong"
 
-# What a build or a stage has made is not looked at.
+# Files of a build or a stage are not checked.
 find . \( -path './build*' -o -path ./.git -o -path ./tests/gpu/stage \) -type d -prune -o -name '*.md' -print |
 	sed 's,^\./,,' | LC_ALL=C sort >"$work/pages"
 

@@ -11,7 +11,8 @@ function room_of(path) {
 	return path
 }
 
-# What `room` may use: its rule's words, and those of the folders among them that stand beside it.
+# The folders that `room` may use: its rule's words, and those of the folders among them that stand
+# beside it.
 function add_allowed(room, from,    words, count, i) {
 	count = split(rule[from], words, " ")
 	for (i = 1; i <= count; i++) {
@@ -193,7 +194,7 @@ function check_circles(    node, folder) {
 	}
 }
 
-# Of a file without an object nothing can be said.
+# A file without an object is not checked.
 function check_exceptions(    line, word) {
 	for (line in is_exception) {
 		split(line, word, " ")

@@ -30,8 +30,8 @@ LC_ALL=C comm -13 "$lists/wanted" "$lists/there" | sed 's/$/: a page of somethin
 cat "$lists/missing" "$lists/extra"
 [ ! -s "$lists/missing" ] && [ ! -s "$lists/extra" ] || failed=1
 
-# What a page must have. A call says whether it may block, or which other call it is like in that.
-# shellcheck disable=SC2016  # awk's dollars
+# The sections that a page must have. A call says whether it may block, or which other call it is
+# like in that. shellcheck disable=SC2016 # awk's dollars
 awk -v list="$lists/there" '
 function complain(text) {
 	printf "%s: %s\n", name, text

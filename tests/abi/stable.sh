@@ -47,7 +47,7 @@ if [ -s "$work/constants.gone" ]; then
 	failed=1
 fi
 
-# What is new is allowed, until the version is raised: a release has its own baseline.
+# Additions are allowed, until the version is raised: a release has its own baseline.
 abidiff "$baseline/libsyclclient.abi" "$work/libsyclclient.abi" 2>/dev/null | grep '^ *\[A\]' >"$work/new"
 LC_ALL=C comm -13 "$work/constants.old" "$work/constants.new" >>"$work/new"
 if [ -s "$work/new" ]; then

@@ -20,7 +20,8 @@ soname=$(readelf -d "$library" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
 	echo "soname is '$soname'"
 	exit 1
 }
-# What a header declares for programs. One that the .map has not would be found by whoever links a program that calls it.
+# The functions that a header declares for programs. One that the .map has not would be found by
+# whoever links a program that calls it.
 declared=$(find "$@" -type f \( -name '*.h' -o -name '*.h.in' \) -exec cat {} + | tr '\n' ' ' | grep -oE 'SYCL_API [^;(]*[^a-z0-9_]sycl_[a-z0-9_]+ *\(' |
 	sed 's/ *($//; s/.*[^a-z0-9_]//' | LC_ALL=C sort -u)
 if ! printf '%s\n' "$declared" | diff -u "$symbols" -; then

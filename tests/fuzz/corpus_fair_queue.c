@@ -12,7 +12,7 @@ enum { SESSION = 0, ARRIVE = 2, CANCEL = 7, END = 8, TIME = 11, STEP = 12, GRANT
 		seed("fair_queue", name, bytes, sizeof(bytes));                                    \
 	} while (0)
 
-/* Of a session: the class, and a fifth of the weight times four. */
+/* A byte for a session: the class, and a fifth of the weight times four. */
 enum {
 	LATENCY_100 = 80,
 	NORMAL_100 = 81,

@@ -97,7 +97,7 @@ static void fill_field(ProtobufCMessage *message, const ProtobufCFieldDescriptor
 	memcpy(base + field->quantifier_offset, &count, sizeof(count));
 }
 
-/* Of each oneof the last field stays; `seed_bodies` chooses the others. */
+/* In each oneof the last field stays; `seed_bodies` chooses the others. */
 static ProtobufCMessage *filled(const ProtobufCMessageDescriptor *type, enum shape shape,
 				unsigned depth)
 {

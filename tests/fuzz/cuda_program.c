@@ -22,7 +22,7 @@ static void read_binary(const uint8_t *bytes, size_t count)
 		FUZZ_CHECK(binary == NULL);
 		return;
 	}
-	/* What was understood can be written and read again, and is the same bytes then. */
+	/* Parsed input can be written and read again, and is the same bytes then. */
 	void *packed = NULL;
 	size_t packed_bytes = 0;
 	FUZZ_CHECK(cuda_binary_pack(binary, &packed, &packed_bytes) == 0);

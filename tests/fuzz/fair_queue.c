@@ -205,7 +205,7 @@ static void take_step(struct model *model, const uint8_t *bytes)
 		model->now_ns -= detail & 1 && model->now_ns > 1000000 ? 1000000 : 0;
 		break;
 	case 12:
-		/* Of those that did not come through it; some never end. */
+		/* Commands that did not pass the queue; some never end. */
 		if (detail & 1 && model->gate.crowd.bypassing > 0)
 			fair_queue_bypassing(&model->gate, 0, 1, model->now_ns);
 		else if (detail & 2)

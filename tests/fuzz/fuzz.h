@@ -1,4 +1,4 @@
-/* What every fuzz target defines; replay.c and libFuzzer call it. */
+/* Every fuzz target defines this function; replay.c and libFuzzer call it. */
 #ifndef SYCL_FUZZ_H
 #define SYCL_FUZZ_H
 

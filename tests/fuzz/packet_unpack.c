@@ -50,7 +50,7 @@ static bool has_unknown_fields(const ProtobufCMessage *message)
 }
 
 /*
- * What was unpacked can be packed, and unpacked again to the same: nothing in it points astray. Not
+ * An unpacked message can be packed, and unpacked again to the same: no pointer in it is wrong. Not
  * so with unknown fields: the codec takes a field number of zero in two bytes, writes it in one,
  * and does not take that.
  */

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What a run showed, as data. report.sh RESULTS-FOLDER writes results.tsv and figures.tsv there; run.sh calls it at its end.
-# report.sh --merge RESULTS-FOLDER... takes such files into the tables beside this script.
+# The results of a run, as data. report.sh RESULTS-FOLDER writes results.tsv and figures.tsv there;
+# run.sh calls it at its end. report.sh --merge RESULTS-FOLDER... takes such files into the tables
+# beside this script.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1
 support=$here/../support
@@ -65,7 +66,7 @@ merge() {
 	cat "$here/results.tsv" "${new[@]}" | grep -v '^#' | cut -f 4 | "$support/history.sh" "$here/../.." >"$here/history" &&
 		awk -F "$t" -v history="$here/history" -f "$here/merge.awk" "$here/results.tsv" "${new[@]}" >"$here/merged" &&
 		mv "$here/merged" "$here/results.tsv" || return 1
-	# Of a figure and a commit the youngest: all columns are one run's.
+	# For a figure and a commit, the youngest run counts: all columns are one run's.
 	for folder; do
 		cat "$folder/figures.tsv"
 	done | cat "$here/figures.tsv" - | awk -F "$t" '

@@ -1,5 +1,6 @@
 #!/bin/sh
-# What run.sh and report.sh make of suites, with a stage made up here whose one program is a script: report_check.sh GPU-FOLDER
+# Checks run.sh and report.sh on suites, with a stage made up here whose one program is a script:
+# report_check.sh GPU-FOLDER
 set -u
 gpu=$(cd "$1" && pwd) || exit 1
 folder=$(mktemp -d) || exit 1

@@ -220,7 +220,7 @@ program() {
 	suite "$name" "$limit" "$tests/$file" --jobs="$at_once" --verbose=1 --tap="$scratch/$name.tap" "$@"
 }
 
-# What was compiled in as a path of the build folder leads to this folder.
+# Paths of the build folder that were compiled in lead to this folder.
 link_build_folder() {
 	local folder
 	folder=$(cat "$here/build-folder") || return 1
@@ -365,7 +365,7 @@ other_conformance() {
 		under nvidia program "conformance_${name}_nvidia" 90 "conformance_$name"
 	done
 	for name in opencl opencl_kernels opencl_portable images_opencl; do
-		# It compiles long for the processor, with a cold cache.
+		# With a cold cache, compiling for the processor takes long.
 		under pocl program "conformance_${name}_pocl" 240 "conformance_$name"
 	done
 }
@@ -567,7 +567,7 @@ two_clients() {
 		--no-skip
 }
 
-# What takes long and is the same every time.
+# Parts that take long and are the same every time.
 long_ones() {
 	say "== ten million command groups"
 	export SYCLD_LONG=1

@@ -90,7 +90,7 @@ copy_texts() {
 	cp "$top"/tests/gpu/report.sh "$top"/tests/gpu/under_mps.sh "$top"/tests/gpu/*.awk "$stage/tests/gpu/" || return 1
 	# Which tests a program has, to say of one that is killed.
 	"$top/tests/support/suite_tests.sh" "$build" >"$stage/suite-tests" || return 1
-	# What was compiled in as a path leads here: run.sh makes it so.
+	# Paths that were compiled in lead here: run.sh makes it so.
 	printf '%s\n' "$build" >"$stage/build-folder"
 	commit >"$stage/commit"
 }

@@ -257,7 +257,7 @@ static void come_and_go(uint32_t helpers)
 		MUST(sycl_executable_graph_release(executable));
 }
 
-/* Of this process, which has the engine, too: nothing is left. */
+/* A count of this process, which has the engine, too: nothing is left. */
 static void expect_nothing_left(void *library)
 {
 	fake_cuda_control_function *control = NULL;

@@ -15,7 +15,7 @@ enum { THREADS = 2, SIZE = (8 << 20) + 4096, WORDS = SIZE / 4 };
 static struct client_service service;
 static int rounds = 4;
 
-/* What all threads of a round share. */
+/* The state that all threads of a round share. */
 struct round {
 	sycl_queue queue;
 	sycl_kernel add;

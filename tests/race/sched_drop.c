@@ -44,7 +44,7 @@ struct round {
 	bool tight;
 };
 
-/* Of all rounds: that there was something to end in the middle of. */
+/* Counts of all rounds, which show that sessions ended in the middle of something. */
 struct seen {
 	uint64_t dropped, parts, bursts, spills;
 };

@@ -9,7 +9,7 @@ function percent(part, whole) {
 	return whole == 0 ? "-" : sprintf("%.1f %%", 100 * part / whole)
 }
 
-# What stands before it comes before it.
+# Flushes first, so that earlier output comes before this.
 function print_sorted() {
 	fflush()
 	close(sorted)

@@ -4,7 +4,7 @@
 # shellcheck disable=SC2154,SC2034
 : "${top:?the project folder}"
 
-# What meets the machine: threads, PoCL's compiler, memory, processes, folders below /tmp.
+# Tests that depend on the machine: threads, PoCL's compiler, memory, processes, folders below /tmp.
 machine_tests='unit_.*|conformance_(fake|opencl|opencl_kernels|cuda|cuda_memory)|client_(basic|embedded|opencl|usm_cpu|model_cpu|images_cpu)'
 machine_tests="$machine_tests|session_.*|supervisor_(service|engines|unsettled)|processes_(sharing|split|builds|engine_death|service_death|orders|trace|adoption)"
 machine_tests="$machine_tests|client_random_cpu|race_ring_wake_.*|race_client_(threads|pages|bridge|tasks)|bench_smoke"

@@ -220,7 +220,7 @@ pid_t private_service_engine(const struct private_service *service, int64_t uid)
 	for (size_t i = 0; i < json_array_size(tenants) && pid == 0; i++) {
 		const json_t *tenant = json_array_get(tenants, i);
 		const char *state = json_string_value(json_object_get(tenant, "state"));
-		/* One that a device has failed may be there beside its successor for a while. */
+		/* An engine whose device has failed may exist beside its successor for a while. */
 		bool is_over = state && strcmp(state, "stopping") == 0;
 		if (!is_over &&
 		    (uid < 0 || json_integer_value(json_object_get(tenant, "uid")) == uid))

@@ -61,7 +61,7 @@ int child_wait(struct child *child, uint64_t timeout_ns);
 /* SIGKILL, reap, close. Also for one that never started. */
 void child_end(struct child *child);
 
-/* Of a running process; negative errno when it is gone. */
+/* A number of a running process; negative errno when it has ended. */
 int process_count_descriptors(pid_t pid);
 int process_count_mappings(pid_t pid);
 int64_t process_resident_bytes(pid_t pid);

@@ -41,7 +41,7 @@ file == 3 && !/^#/ && split($0, field, "\t") > 4 {
 	take_line(field[1] "::" field[2], field[3], field[4], field[5])
 }
 
-# Of a test the youngest counts. A skip says nothing: what is older stands.
+# The youngest result of a test counts. A skip says nothing: what is older stands.
 function take_line(name, result, commit, date) {
 	if (date > commit_date[commit])
 		commit_date[commit] = date

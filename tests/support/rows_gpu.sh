@@ -1,5 +1,5 @@
 #!/bin/sh
-# What rows.awk makes of results, with rows and results made up here: rows_gpu.sh TESTS-FOLDER
+# Checks rows.awk, with rows and results made up here: rows_gpu.sh TESTS-FOLDER
 set -u
 tests=$(cd "$1" && pwd) || exit 1
 folder=$(mktemp -d) || exit 1
@@ -67,7 +67,8 @@ expect F3 'FAIL on a GPU (gpu::suite::F3_fails, commit aaaaaaaaaaaa, 3 commits o
 expect H8 'pass on a GPU (1 test, commit aaaaaaaaaaaa, 3 commits old)' 0 "$run"
 expect H8 'no result' 0
 
-# Of one test the youngest result counts, in whichever order they come, and each is told at its own commit. A skip says nothing.
+# The youngest result of a test counts, in whichever order they come, and each is shown at its own
+# commit. A skip says nothing.
 {
 	line gpu suite::F3_fails pass bbbbbbbbbbbb 13
 	cat "$run"
@@ -88,7 +89,8 @@ expect A6 'out of reach here: needs a GPU, 1 test without' 0 "$folder/two.tsv"
 sed -i 's/^gpu_one	/gpu_one_together	/' "$folder/two.tsv"
 expect A7 'pass on a GPU (1 test, commit aaaaaaaaaaaa, 3 commits old)' 0 "$folder/two.tsv"
 
-# What is not in the history does not count, neither well nor badly; it is said. Where there is no history that is said.
+# A result of a commit outside of the history does not count, neither well nor badly, and is named.
+# A missing history is reported.
 {
 	line gpu suite::A5_works pass dddddddddddd 12
 	line gpu suite::H8_works pass 'eeeeeeeeeeee with changes' 12
@@ -162,7 +164,7 @@ merge "$run" "$folder/killed.tsv" | same 'a killed suite stands beside what had 
 } >"$folder/wanted"
 line gpu suite::A5_works pass dddddddddddd 15 | merge "$run" - | same 'what is not in the history replaces nothing'
 
-# What was committed is what report.sh writes.
+# The committed tables are those that report.sh writes.
 if grep -vnE '^#' "$tests/gpu/results.tsv" |
 	grep -vE "$(printf '^[0-9]+:[^\t]+\t(-|[a-z0-9_]+::[A-Za-z0-9_]+)\t(pass|fail|skip|killed)\t[0-9a-f]{12}( with changes)?\t20[0-9T:-]+Z\t[^\t]+\t[0-9.]+$')"; then
 	echo "results.tsv: lines that report.sh does not write"

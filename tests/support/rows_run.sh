@@ -1,5 +1,6 @@
 #!/bin/sh
-# What rows.sh makes of the last run's files, and history.sh of commits, in a project made up here: rows_run.sh TESTS-FOLDER
+# Checks rows.sh on the last run's files, and history.sh on commits, in a project made up here:
+# rows_run.sh TESTS-FOLDER
 set -u
 tests=$(cd "$1" && pwd) || exit 1
 folder=$(mktemp -d) || exit 1
@@ -67,7 +68,7 @@ expect A1 'no result'
 printf 'ok - one::A1_works  (0.1s)\n' >"$build/tests/one.tap"
 ran one fail two run
 expect A1 'FAIL (one was killed or failed as a whole)'
-# One of them failed, which is all that is said.
+# One test failed, and the line says nothing else.
 printf 'ok - one::A1_works  (0.1s)\nnot ok - one::A2_works (0.1s)\n' >"$build/tests/one.tap"
 expect A1 'pass (1 test)'
 expect A2 'FAIL (one::one::A2_works)'

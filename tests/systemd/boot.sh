@@ -70,7 +70,7 @@ group=$unified/sycld-boot.$$
 mkdir "$group" 2>/dev/null || skip "no control group can be made in $unified"
 layer=$(mktemp -d) said=$(mktemp)
 clean() {
-	# What is left in it, at whatever depth, ends.
+	# The remaining processes in it, at whatever depth, are ended.
 	[ ! -e "$group/cgroup.kill" ] || echo 1 >"$group/cgroup.kill"
 	until find "$group" -depth -type d -exec rmdir {} + 2>/dev/null || [ ! -e "$group" ]; do
 		sleep 0.1

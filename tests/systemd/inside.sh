@@ -1,5 +1,5 @@
 #!/bin/bash
-# What boot.sh runs under the systemd that it boots. The last line is "all of it".
+# The script that boot.sh runs under the systemd that it boots. The last line is "all of it".
 set -eu
 user=65534 patience=60 main=0 engine=0
 work=/run/sycld-test

@@ -1,4 +1,4 @@
-/* What every golden message must pass. */
+/* The checks that every golden message must pass. */
 #include "golden.h"
 
 #include "packet.h"

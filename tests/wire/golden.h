@@ -43,9 +43,9 @@ const char *golden_print(const ProtobufCMessageDescriptor *type, const uint8_t *
 			 char text[GOLDEN_TEXT_MAX]);
 
 /*
- * What is wrong with a golden message, or NULL. Its fields must pack to its bytes, its bytes must
- * unpack and print as its text; a field of a later version must be ignored, and bytes that end too
- * early refused.
+ * The fault of a golden message, or NULL. Its fields must pack to its bytes, its bytes must unpack
+ * and print as its text; a field of a later version must be ignored, and bytes that end too early
+ * refused.
  */
 const char *golden_complaint(const char *text);
 

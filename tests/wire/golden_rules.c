@@ -1,4 +1,4 @@
-/* What golden.c finds wrong with a text, and that texts and tests belong together. */
+/* The faults that golden.c finds in a text, and that texts and tests belong together. */
 #include "golden.h"
 
 #include "command.pb-c.h"

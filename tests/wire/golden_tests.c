@@ -10,7 +10,7 @@
 
 /* clang-format off */
 
-/* What users have used of devices. */
+/* Users' use of devices. */
 TestSuite(golden_account, .timeout = 10);
 Test(golden_account, reply_with_accounts_bytes_never_change) { golden(); }
 
@@ -52,12 +52,12 @@ Test(golden_bundle, build_result_with_more_kernels_bytes_never_change) { golden(
 Test(golden_bundle, argument_facts_with_an_address_bytes_never_change) { golden(); }
 Test(golden_bundle, build_job_that_links_bytes_never_change) { golden(); }
 
-/* What was counted of launches that were taken together. */
+/* Counts of launches that were taken together. */
 TestSuite(golden_burst, .timeout = 10);
 Test(golden_burst, engine_report_with_bursts_bytes_never_change) { golden(); }
 Test(golden_burst, engine_facts_with_bursts_bytes_never_change) { golden(); }
 
-/* What was counted of chains of launches. */
+/* Counts of chains of launches. */
 TestSuite(golden_chain, .timeout = 10);
 Test(golden_chain, engine_report_with_chains_bytes_never_change) { golden(); }
 Test(golden_chain, engine_facts_with_chains_bytes_never_change) { golden(); }
@@ -157,7 +157,7 @@ Test(golden_graph, group_that_launches_a_graph_bytes_never_change) { golden(); }
 Test(golden_graph, host_task_done_of_a_node_bytes_never_change) { golden(); }
 Test(golden_graph, graph_finish_that_wants_an_answer_bytes_never_change) { golden(); }
 
-/* What was counted of launches of executable graphs. */
+/* Counts of launches of executable graphs. */
 TestSuite(golden_graph_counts, .timeout = 10);
 Test(golden_graph_counts, engine_report_with_graphs_bytes_never_change) { golden(); }
 Test(golden_graph_counts, engine_facts_with_graphs_bytes_never_change) { golden(); }
@@ -196,7 +196,7 @@ Test(golden_image, device_facts_with_image_formats_bytes_never_change) { golden(
 Test(golden_image, command_with_layered_image_create_bytes_never_change) { golden(); }
 Test(golden_image, device_facts_with_layered_sizes_bytes_never_change) { golden(); }
 
-/* What was counted of launches that the front thread sent itself. */
+/* Counts of launches that the front thread sent itself. */
 TestSuite(golden_inline, .timeout = 10);
 Test(golden_inline, engine_report_with_inline_launches_bytes_never_change) { golden(); }
 Test(golden_inline, engine_facts_with_inline_launches_bytes_never_change) { golden(); }
@@ -226,7 +226,7 @@ Test(golden_native_command, command_group_with_native_command_bytes_never_change
 TestSuite(golden_native_node, .timeout = 10);
 Test(golden_native_node, graph_node_with_host_task_on_device_bytes_never_change) { golden(); }
 
-/* Who gave an order, and which limits hold now. */
+/* The author of an order, and the limits that hold now. */
 TestSuite(golden_operator, .timeout = 10);
 Test(golden_operator, disputed_device_bytes_never_change) { golden(); }
 Test(golden_operator, session_that_is_given_up_bytes_never_change) { golden(); }
@@ -311,7 +311,7 @@ Test(golden_share, command_group_that_waits_bytes_never_change) { golden(); }
 Test(golden_share, reply_with_buffer_exported_bytes_never_change) { golden(); }
 Test(golden_share, reply_with_shared_event_created_bytes_never_change) { golden(); }
 
-/* What was counted of memory that was spilled. */
+/* Counts of memory that was spilled. */
 TestSuite(golden_spill, .timeout = 10);
 Test(golden_spill, engine_report_with_spills_bytes_never_change) { golden(); }
 Test(golden_spill, engine_facts_with_spills_bytes_never_change) { golden(); }
@@ -361,7 +361,7 @@ Test(golden_trace, control_with_trace_bytes_never_change) { golden(); }
 Test(golden_trace, request_with_trace_bytes_never_change) { golden(); }
 Test(golden_trace, reply_with_trace_bytes_never_change) { golden(); }
 
-/* What was used of devices, and what a service keeps of that in its folder. */
+/* Use of devices, and the part that a service keeps in its folder. */
 TestSuite(golden_usage, .timeout = 10);
 Test(golden_usage, session_report_with_devices_bytes_never_change) { golden(); }
 Test(golden_usage, session_state_with_devices_bytes_never_change) { golden(); }

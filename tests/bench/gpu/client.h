@@ -10,7 +10,7 @@
 
 enum { GPU_CLIENT_WINDOW = 8 };
 
-/* What gpu_client_open does, in order. */
+/* The steps of gpu_client_open, in order. */
 enum gpu_client_stage {
 	GPU_CLIENT_BEGUN,
 	GPU_CLIENT_CONNECTED,

@@ -47,7 +47,7 @@ static const char *place_with(const struct sides *sides, enum gpu_side side)
 	return GPU_NOBODY;
 }
 
-/* What the side needs besides its processes. */
+/* The service or server that the side needs besides its processes. */
 static int side_prepare(struct sides *sides, enum gpu_side side)
 {
 	switch (side) {
@@ -113,7 +113,7 @@ static int side_measure(struct crowd *crowd, uint64_t count, enum gpu_sum sum,
 	return r;
 }
 
-/* One after the other, from another one on each time. */
+/* Measures the sides one after the other, beginning with another one each time. */
 static int sides_measure(struct sides *sides, const struct gpu_comparison *comparison,
 			 unsigned first, uint64_t count, unsigned run,
 			 struct gpu_compared *compared)

@@ -19,7 +19,7 @@ enum gpu_side {
 	GPU_SIDES
 };
 
-/* What the processes of one side answer: rates add up, the rest are the slowest's. */
+/* The answers of the processes of one side: rates add up, other values are the slowest's. */
 enum gpu_sum { GPU_SUM_RATE, GPU_SUM_FIRST };
 
 struct gpu_comparison {
@@ -38,7 +38,7 @@ struct gpu_compared {
 };
 
 /*
- * What a process answers with GPU_SUM_RATE: how many kernels, and from when to when (ns,
+ * The answer of a process with GPU_SUM_RATE: how many kernels, and from when to when (ns,
  * CLOCK_MONOTONIC). Their sum is kernels/s of all, from the first one's start to the last one's
  * end.
  */
@@ -74,7 +74,7 @@ int gpu_service_with(const char *lines, bool users, struct private_service **ser
  * is measured.
  */
 void gpu_settle(const struct private_service *service);
-/* What `syclctl status --json` says of the engines, summed: a number, or one of a group (NULL:
+/* A number of `syclctl status --json`, summed over the engines: a number, or one of a group (NULL:
  * none). */
 double gpu_engine_number(const struct private_service *service, const char *group,
 			 const char *name);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of cuda.h. */
+/* Values of cuda.h. */
 enum { STREAM_NON_BLOCKING = 1, ATTRIBUTE_MPS_ENABLED = 133 };
 
 #define GOOD(call) gpu_driver_good(&direct->driver, direct->driver.call, #call)

@@ -11,8 +11,8 @@
 #include "gpu/direct.h"
 #include "gpu/load_kernels.h"
 
-/* What was launched, and so what the words must say. All launches of one load have the same number
- * of blocks. */
+/* The launches so far, and so the values that the words must have. All launches of one load have
+ * the same number of blocks. */
 struct load_expected {
 	unsigned blocks;
 	uint32_t launches, sum;
@@ -34,7 +34,7 @@ struct load_direct {
 	struct load_expected expected;
 };
 
-/* What differs between the two. */
+/* The calls that differ between the two. */
 struct load_calls {
 	bool (*launch)(void *load, unsigned blocks, uint32_t rounds);
 	bool (*wait)(void *load);
@@ -52,7 +52,7 @@ void load_direct_close(void *load);
 /* The same in place. */
 bool load_client_begin(struct load_client *load, const char *place);
 void load_client_end(struct load_client *load);
-/* It was launched, or will be with a graph: counted. */
+/* Counts a launch, or one that a graph will make. */
 void load_count(struct load_expected *expected, unsigned blocks, uint32_t rounds);
 /* The words as they are now, after all launches; verified. `words_out` may be NULL. */
 bool load_client_read(struct load_client *load, struct load_words *words_out);

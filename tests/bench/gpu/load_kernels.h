@@ -45,7 +45,7 @@ struct load_words {
 				      */
 };
 
-/* What a launch of so many blocks adds to the first sum. */
+/* The sum that a launch of so many blocks adds to the first word. */
 uint32_t load_sum(unsigned blocks, uint32_t rounds);
 
 #endif

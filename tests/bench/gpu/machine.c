@@ -1,4 +1,4 @@
-/* What there is to measure with: GPUs, a service that sees them, other users. */
+/* The means of a measurement on this machine: GPUs, a service that sees them, other users. */
 #include "harness/client.h"
 #include "gpu/client.h"
 #include "gpu/compare.h"

@@ -1,6 +1,6 @@
 /*
- * What clients received of a GPU, from when their kernels ended: each kernel is as much work as it
- * takes alone. Pure.
+ * The parts of a GPU that clients received, computed from the ends of their kernels. Each kernel
+ * counts as much work as it takes alone. Pure.
  */
 #ifndef SYCL_BENCH_GPU_SHARES_H
 #define SYCL_BENCH_GPU_SHARES_H
@@ -9,7 +9,7 @@
 
 enum { SHARES_CLIENTS_MAX = 3, SHARES_ENDS_MAX = 1 << 15 };
 
-/* Of one client, one measurement. By the GPU's clock, but for begin_ns. */
+/* One measurement of one client. Times are of the GPU's clock, but for begin_ns. */
 struct shares_log {
 	uint64_t begin_ns; /* CLOCK_MONOTONIC: the first submission */
 	int64_t clock_ns;  /* the GPU's clock by CLOCK_MONOTONIC: what to add */
@@ -50,7 +50,7 @@ double shares_first(const struct shares_client *back);
 /* Its part of what both had in a window that begins so long after its first submission. */
 double shares_part_after(const struct shares_client *back, const struct shares_client *other,
 			 uint64_t after_ns, uint64_t window_ns);
-/* What it had of the device in so long a time before `until_ns`. */
+/* The device time that the client had in so long a time before `until_ns`. */
 double shares_had(const struct shares_client *client, uint64_t until_ns, uint64_t window_ns);
 
 #endif

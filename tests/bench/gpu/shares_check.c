@@ -1,4 +1,4 @@
-/* What shares.h says of kernels whose ends are invented. */
+/* Checks shares.h with kernels whose ends are invented. */
 #include "gpu/shares.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 /* open and close of an agent_subject; the argument is of place.h, the state a gpu_client or a
  * gpu_direct. */
 int subject_gpu_client_open(const char *place, void **state_out);
-/* One that copies with its own thread only. */
+/* A client that copies with its own thread only. */
 int subject_gpu_client_open_alone(const char *place, void **state_out);
 void subject_gpu_client_close(void *state);
 int subject_gpu_direct_open(const char *place, void **state_out);

@@ -29,7 +29,7 @@ struct bench {
 	unsigned results; /* told so far */
 };
 
-/* What a target bounds, and from which side. */
+/* The value that a target bounds, and from which side. */
 enum bench_bound {
 	BENCH_NO_TARGET,
 	BENCH_RATIO_AT_MOST,

@@ -25,7 +25,7 @@ static int measure_pair(struct pair *pair, uint64_t count, double service_out[AG
 	return r;
 }
 
-/* Who goes first changes from run to run. */
+/* The first side changes from run to run. */
 static int measure_runs(const struct bench *bench, const struct comparison *comparison,
 			struct pair *pair, struct compared *compared_out)
 {

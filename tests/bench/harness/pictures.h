@@ -21,7 +21,7 @@ struct bench_samples {
  */
 struct bench_samples *bench_samples_create(const struct bench *bench, uint64_t skip,
 					   uint64_t count);
-/* What no longer fits is left out. `samples` may be NULL: then nothing is kept. */
+/* Samples that no longer fit are left out. `samples` may be NULL: then nothing is kept. */
 void bench_samples_keep(struct bench_samples *samples, const double *values, size_t count);
 /* Accepts NULL; returns it. */
 struct bench_samples *bench_samples_free(struct bench_samples *samples);

@@ -1,4 +1,4 @@
-/* What a group of processes uses, by the kernel's word. */
+/* The memory and time that a group of processes uses, as the kernel counts them. */
 #ifndef SYCL_BENCH_PROCESS_H
 #define SYCL_BENCH_PROCESS_H
 

@@ -71,7 +71,7 @@ static bool has_shape(const json_t *line)
 	       (json_is_string(note) || json_is_null(note));
 }
 
-/* What needs a GPU: a reason where there is none, figures where there is one. */
+/* Rows that need a GPU: a reason where there is none, figures where there is one. */
 static bool is_gpu_line(const json_t *line)
 {
 	const char *row = json_string_value(json_object_get(line, "row"));
@@ -96,7 +96,7 @@ static struct family {
 
 enum { FAMILIES = sizeof(families) / sizeof(*families) };
 
-/* Of what the front thread has none, one in a hundred commands may have one. */
+/* The front thread has none of these, so one in a hundred commands may have one. */
 #define MOST_FOR_COMMAND 0.01
 static int counts_seen;
 
@@ -217,7 +217,7 @@ static bool is_picture(const char *path)
 	return good;
 }
 
-/* What --pictures left in the folder: these and no other, whole. The folder is removed. */
+/* Checks the pictures of --pictures: these and no others, whole. The folder is removed. */
 static bool pictures_are_good(const char *folder, const char *const *names)
 {
 	char path[PATH_MAX];
@@ -332,7 +332,7 @@ static struct wanted compared[] = {
 	ROW(NULL),
 };
 
-/* What is to come of this run. */
+/* The results that this run must have. */
 static struct wanted *on_double;
 static bool has_two_users;
 
@@ -357,8 +357,8 @@ static bool others_can_read(const char *file)
 	return good;
 }
 
-/* What a double is not, and what needs root and, as the tree lies, another user who can read the
- * double. */
+/* Rows that a double cannot show, and rows that need root and another user who can read the double
+ * in this tree. */
 static bool may_be_skipped(const char *row)
 {
 	struct wanted *wanted = find_wanted(row);

@@ -6,7 +6,7 @@
 
 /* Sorts `samples` in place. */
 void statistics_sort(double *samples, size_t count);
-/* Of sorted samples, nearest rank; `fraction` from 0 to 1; NAN for none. */
+/* A percentile of sorted samples, by nearest rank; `fraction` from 0 to 1; NAN for none. */
 double statistics_percentile(const double *sorted, size_t count, double fraction);
 /* The middle one, or the mean of the two in the middle; the samples stay as they are. NAN for none
  * or no memory. */

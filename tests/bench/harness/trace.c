@@ -91,7 +91,7 @@ static void count_call(struct trace *trace, const struct traced_thread *thread)
 						memory_order_relaxed);
 }
 
-/* It has stopped: count, and let it go on. */
+/* Counts the call of a thread that has stopped, and continues the thread. */
 static void trace_step_thread(struct trace *trace, struct traced_thread *thread, int status)
 {
 	long signal_to_pass = 0;

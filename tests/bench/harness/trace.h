@@ -20,7 +20,7 @@ struct trace;
 
 /* A pid of 0 is left out. 0 when every thread is watched; -EPERM: tracing is not allowed here. */
 int trace_start(const pid_t pids[TRACE_PROCESSES], struct trace **trace_out);
-/* Of each process since the start. May be called again and again. */
+/* The calls of each process since the start. May be called again and again. */
 void trace_read(const struct trace *trace, struct trace_calls calls_out[TRACE_PROCESSES]);
 /* The processes go on alone. Accepts NULL; returns it. */
 struct trace *trace_end(struct trace *trace);

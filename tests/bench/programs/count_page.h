@@ -1,5 +1,5 @@
-/* What count_calls.c counts in each process that it is loaded into: a file that they and syclbench
- * map. */
+/* The counts of count_calls.c in each process that loads it: a file that these processes and
+ * syclbench map. */
 #ifndef SYCL_BENCH_COUNT_PAGE_H
 #define SYCL_BENCH_COUNT_PAGE_H
 

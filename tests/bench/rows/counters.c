@@ -31,7 +31,7 @@ _Static_assert((int)SIDES == (int)TRACE_PROCESSES, "both are traced");
 
 static const char *const side_names[SIDES] = {"client", "engine"};
 
-/* What is watched: a program, and the engine behind it unless it is plain OpenCL. */
+/* The processes that are watched: a program, and the engine behind it unless it is plain OpenCL. */
 struct subject {
 	struct child child;
 	pid_t pids[SIDES]; /* the engine's: 0 for none */
@@ -193,8 +193,8 @@ static void report_counter(struct bench *bench, const struct variant *variant, c
 				      .runs = 1,
 				      .note = note};
 	/*
-	 * What is to have none is the engine's loop while it is kept busy, by no more than it keeps
-	 * memory for. A batch ends with a wait, and then some sleep.
+	 * The engine's loop must have none while it is kept busy, with no more commands than it
+	 * keeps memory for. A batch ends with a wait, and then some sleep.
 	 */
 	if (strcmp(who, "front") == 0 && strcmp(variant->mode, "batch") == 0) {
 		result.bound = BENCH_VALUE_AT_MOST;

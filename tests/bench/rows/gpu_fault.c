@@ -25,7 +25,7 @@
  * waits any longer. */
 enum { BYSTANDER_MS = 1500, BEFORE_FAULT_MS = 200, AGAIN_SECONDS = 30 };
 
-/* Of a fault at the service: its whole, and its parts one after the other. */
+/* The times of a fault at the service: the whole, and its parts one after the other. */
 enum part {
 	PART_ALL,
 	PART_TOLD,
@@ -131,7 +131,7 @@ static const struct cast alone = {
 	{subject_gpu_direct_open, direct_again, subject_gpu_direct_close},
 };
 
-/* One process, one question; what it says goes to `values_out`. */
+/* One request to one process; the answer goes to `values_out`. */
 static int request_once(const struct agent_subject *subject, const char *place,
 			double values_out[AGENT_VALUES])
 {
@@ -168,7 +168,7 @@ static void take_parts(const double fault[AGENT_VALUES], const double again[AGEN
 		parts_ms_out[i] = (moments[i] - moments[i - 1]) / 1e6;
 }
 
-/* One side: who does what, as whom, and whose standby is waited for (NULL: nobody's). */
+/* One side: the users of its processes, and the user whose standby is waited for (NULL: none). */
 struct scene {
 	const struct cast *cast;
 	const char *bystander_place, *place;
@@ -183,7 +183,7 @@ static int fault_and_again(struct fault_row *row, const struct scene *scene, str
 	int r = agent_request(&row->bystander, BYSTANDER_MS);
 	if (r < 0)
 		return r;
-	/* What is measured is a fault in the middle of somebody's work. */
+	/* The fault that is measured comes in the middle of another user's work. */
 	(void)poll(NULL, 0, BEFORE_FAULT_MS);
 	r = agent_measure(guilty, FAULT_ASK, fault);
 	agent_end(guilty);
@@ -243,8 +243,8 @@ static int fault_served(struct fault_row *row, bool with_standby, double parts_m
 	return r;
 }
 
-/* Of a node whose standby is the bystander's doing and goes to the tenant, at its first connection.
- */
+/* The first fault on a node whose standby exists because of the bystander, and goes to the tenant
+ * at its first connection. */
 static int first_fault(struct fault_row *row)
 {
 	struct gpu_place place = {.device = 0, .uid = GPU_OTHER_UID};

@@ -163,8 +163,8 @@ static int measure_client_memory(struct bench *bench, struct gpu_compared *compa
 	compared->runs = bench->runs;
 	compared->sides =
 		1u << GPU_SIDE_SERVICE | 1u << GPU_SIDE_DIRECT | (row.mps ? 1u << GPU_SIDE_MPS : 0);
-	/* One round before, not counted: the first process under MPS starts its server. What does
-	 * not work is left out. */
+	/* One round before is not counted, because the first process under MPS starts its server. A
+	 * side that does not work is left out. */
 	if (r == 0 && row.mps &&
 	    measure_side(&row, GPU_SIDE_MPS, &compared->values[GPU_SIDE_MPS][0][0]) < 0)
 		compared->sides &= ~(1u << GPU_SIDE_MPS);

@@ -41,9 +41,9 @@ enum {
 	SEED = 20261
 };
 
-/* What one of the two answers, and the others nothing of. */
+/* The values that only one of the two answers. */
 enum { P50, P99, RATE, MEAN_NS };
-/* What the calibration answers. */
+/* The answers of the calibration. */
 enum { ROUNDS, PROCESSORS };
 
 /* Known before the processes are forked that use it. */

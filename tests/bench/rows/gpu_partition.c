@@ -36,7 +36,7 @@ enum {
 	SAMPLES_MAX = 1 << 16
 };
 
-/* What one of the two answers, and the others nothing of. */
+/* The values that only one of the two answers. */
 enum { P50, P99, RATE };
 
 struct several_clients {
@@ -47,7 +47,7 @@ struct several_direct {
 	struct gpu_direct of[QUEUES];
 };
 
-/* What differs between a client and a process of its own. */
+/* The calls that differ between a client and a process of its own. */
 struct side_calls {
 	void *(*queue)(void *state, unsigned index);
 	bool (*launch)(void *state, unsigned blocks, uint32_t cycles);

@@ -32,8 +32,8 @@ struct guilty {
 	sycl_kernel runaway;
 };
 
-/* It answers with the moment of its launch, whether it failed, and when that was told. First: is it
- * there? */
+/* The process answers with the moment of its launch, whether it failed, and when that was reported.
+ * First: has it started? */
 enum { BEGUN_NS, HAS_FAILED, TOLD_NS };
 enum { ASK_IF_THERE, ASK };
 
@@ -154,7 +154,7 @@ static int one_runaway(struct scene *scene, unsigned run)
 		r = agent_request(&scene->bystander, BEFORE_MS + scene->deadline_ms + AFTER_MS);
 	if (r < 0)
 		return r;
-	/* What is measured is a kernel that runs away in the middle of somebody's work. */
+	/* The kernel that is measured runs away in the middle of another user's work. */
 	(void)poll(NULL, 0, BEFORE_MS);
 	r = agent_measure(&scene->guilty, ASK, guilty);
 	agent_end(&scene->guilty);

@@ -58,7 +58,7 @@ static int start_several(struct several *several, const struct agent_subject *su
 	return r;
 }
 
-/* What is told of two and of four. */
+/* The results for two and for four. */
 struct form {
 	const char *names[SIZES];
 	bool bounded;

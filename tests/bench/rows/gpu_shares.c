@@ -36,7 +36,7 @@ enum {
 	MODE_SHIFT = 32
 };
 
-/* What a client is asked: how to keep the GPU full, or what the clocks say. */
+/* Requests to a client: keep the GPU full, or read the clocks. */
 enum mode { PLAIN, GRAPH, CLOCK };
 enum { EACH_NS };
 
@@ -180,7 +180,7 @@ static bool keep_full(struct member *member, enum mode mode, uint64_t ms, struct
 	return good;
 }
 
-/* What to add to this process' clock: the nearest of some kernels that are waited for. */
+/* The difference to this process' clock: the nearest of some kernels that are waited for. */
 static bool compare_clocks(struct member *member, struct load_words *words)
 {
 	struct shares_log *log = &common.logs[member->index];
@@ -453,7 +453,7 @@ static int lend_once(const struct bench *bench, struct members *members, unsigne
 				  question(PLAIN, rest_ms + back_ms + BACK_WINDOW_MS));
 	if (r < 0)
 		return r;
-	/* What is measured is a session that rested so long. */
+	/* The session that is measured was idle so long. */
 	(void)poll(NULL, 0, (int)rest_ms);
 	r = agent_measure(&members->agents[0], question(PLAIN, back_ms), values);
 	if (r == 0)

@@ -38,8 +38,8 @@ enum {
 };
 
 /*
- * What the client is asked, above OPERATION_SHIFT: with the bytes of a buffer (0: none yet); over
- * all in order; from where it is to the other end; are the words right?
+ * Requests to the client, above OPERATION_SHIFT: make buffers of so many bytes (0: none yet); sweep
+ * over all in order; sweep from the present place to the other end; check the words.
  */
 enum operation { BEGIN, SWEEP, BACK, CHECK };
 enum { SECONDS };
@@ -222,7 +222,7 @@ struct link {
 	size_t bytes;
 };
 
-/* What it is asked, and what it answers. */
+/* The request and the answer. */
 enum { ASK_MEMORY, ASK_RATE };
 enum { RATE, FREE, PROCESSORS };
 
@@ -499,7 +499,7 @@ static int measure_spill(struct bench *bench, struct spill_row *row)
 	r = begin_set(row, text);
 	if (r == 0)
 		r = measure_sweeps(bench, row);
-	/* What was never too large for the device shows nothing. */
+	/* A set that was never too large for the device shows nothing. */
 	if (r == 0 && !(row->moved[IN_ORDER] > 0)) {
 		bench_complain("nothing had to be moved");
 		r = -EIO;

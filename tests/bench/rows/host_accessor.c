@@ -140,7 +140,7 @@ static int measure_client_accesses(void *state, uint64_t bytes, double values_ou
 	return 0;
 }
 
-/* What there would be without one memory for both: a copy, into pages that are there. */
+/* The cost without one memory for both: a copy, into existing pages. */
 struct copier {
 	uint8_t *from, *to;
 	uint64_t bytes;
@@ -181,7 +181,7 @@ static int measure_copier(void *state, uint64_t bytes, double values_out[AGENT_V
 		uint64_t start = clock_now_ns();
 		memcpy(copier->to, copier->from, bytes);
 		samples[i] = (double)(clock_now_ns() - start) / 1000;
-		/* Whoever reads it keeps the copy from being left out. */
+		/* Reading the result keeps the compiler from removing the copy. */
 		if (copier->to[i] != i + 3)
 			return -EIO;
 	}

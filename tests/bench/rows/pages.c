@@ -67,7 +67,7 @@ static bool use_buffer_ends(struct client *client, sycl_buffer buffer, uint64_t 
 	       client_wait(client);
 }
 
-/* What the kernel added must have come back. */
+/* The sums of the kernel must have come back. */
 static bool trip(struct pages_client *mine, struct client *client, double *in_ms, double *out_ms)
 {
 	sycl_buffer buffer;

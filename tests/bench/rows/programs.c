@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is known of the program whose lines come now. */
+/* The state of the program whose lines come now. */
 struct timed {
 	char name[BENCH_NAME_BYTES], edge[16], skipped[BENCH_NOTE_BYTES];
 	double device_ms[BENCH_RUNS_MAX], cpu_ms[BENCH_RUNS_MAX];

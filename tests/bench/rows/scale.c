@@ -34,7 +34,7 @@ enum {
 	SAMPLES_EACH = ACTIVE_EACH * TRIPS,
 };
 
-/* What a program is asked. */
+/* Requests to a program. */
 enum { ASK_IDLE_LEAVE, ASK_IDLE_JOIN, ASK_TRIPS };
 #define ASK(what, count) ((uint64_t)(what) << 32 | (count))
 
@@ -193,7 +193,7 @@ static int crowd_measure(struct crowd *crowd, bool with_idle, uint64_t trips, do
 	return 0;
 }
 
-/* Of each run: [0] with the others, [1] without. */
+/* The values of each run: [0] with the others, [1] without. */
 struct sides {
 	double p50[2][BENCH_RUNS_MAX], p99[2][BENCH_RUNS_MAX];
 };
@@ -260,8 +260,8 @@ static const struct agent_subject quiet_subject = {subject_client_open, quiet_me
 						   subject_client_close};
 
 /*
- * Who is beside the quiet client: a worker of the tests of whole processes, that says a word when
- * it misbehaves; or nobody who uses the service, but as many threads as a flood keeps busy.
+ * The load beside the quiet client. Either a worker of the tests of whole processes, which prints a
+ * word when it misbehaves. Or no user of the service, but as many threads as a flood keeps busy.
  */
 struct rude {
 	const char *command, *word;
@@ -335,7 +335,7 @@ static int quiet_beside(struct quiet *quiet, const char *command, const char *wo
 	if (r == 0)
 		r = agent_measure(&quiet->agent, trips, values_out);
 	rude_end(&rude);
-	/* What it has sent ends before the next measurement begins. */
+	/* The commands that it has sent end before the next measurement begins. */
 	if (r == 0 && !private_service_wait_sessions(quiet->service, 1, SECONDS_NS(60)))
 		r = -ETIMEDOUT;
 	return r;

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What is run without --trace. Microseconds everywhere. */
+/* The scenarios that are run without --trace. Microseconds everywhere. */
 static const struct {
 	const char *name, *trace;
 } scenarios[] = {
@@ -49,7 +49,7 @@ static void end_result(struct sim_result **result)
 	free(*result);
 }
 
-/* Of every kind alone, of each policy, of all together. */
+/* The results of every kind alone, of each policy, of all together. */
 struct replay {
 	struct bench *bench;
 	const char *name;
@@ -144,7 +144,7 @@ static void report_tails(const struct replay *replay, uint32_t kind)
 	}
 }
 
-/* What each kind got done, as a part of what it gets done alone; and the sum of that. */
+/* The work of each kind, as a part of its work when alone; and the sum of these. */
 static void report_throughput(const struct replay *replay, enum sim_policy policy)
 {
 	const struct sim_trace *trace = replay->trace;

@@ -148,7 +148,7 @@ static void report_one(struct bench *bench, const char *name, const char *unit, 
 	bench_report(bench, &result);
 }
 
-/* What is the same for all shapes: the worst of them. */
+/* The values that all shapes have: the worst of them. */
 static void report_worst(struct bench *bench, const struct measured *measured)
 {
 	double flat = 0, grown = 0, open = 0;
@@ -181,8 +181,8 @@ static int draw_schedule(const struct bench *bench, const char *path, struct plo
 		curve->points = size_count(bench);
 		for (unsigned size = 0; size < curve->points; size++) {
 			curve->x[size] = (double)sizes[size];
-			/* What was there before and has been given back since leaves less than
-			 * none. */
+			/* Memory that was in use before and has been given back since makes the
+			 * difference negative. */
 			curve->y[size] = is_time ? measured[shape].front_us[size]
 						 : fmax(measured[shape].grown_bytes[size], 0);
 		}

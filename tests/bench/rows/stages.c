@@ -74,7 +74,7 @@ static bool is_of_stream(const struct part *part)
 	return part->to != STAGE_RETURNED;
 }
 
-/* Who submits: an empty kernel on the processor, or a small one on a GPU. */
+/* The submitted kernel: an empty one on the processor, or a small one on a GPU. */
 struct kind {
 	int (*open)(const char *place, void **client_out);
 	void (*close)(void *client);
@@ -160,7 +160,7 @@ static size_t collect(struct state *state, const struct part *part, uint64_t fir
 	return count;
 }
 
-/* Of one stamp, which is in every part. Microseconds; group 0 is none. */
+/* The cost of one stamp, which is in every part. Microseconds; group 0 is none. */
 static double stamp_cost(void)
 {
 	uint64_t start = clock_now_ns();

@@ -18,7 +18,7 @@ struct sim_device {
 void sim_device_send(struct sim_device *device, struct sim_job *job);
 /* The next that begins now; NULL: none fits. It takes its takes_ns from now on. */
 struct sim_job *sim_device_begin(struct sim_device *device);
-/* It has run. */
+/* The job has run. */
 void sim_device_end(struct sim_device *device, struct sim_job *job);
 
 #endif

@@ -6,7 +6,7 @@
 
 enum { TURNS_WINDOW = 16 };
 
-/* Of one client, for SIM_TURNS. */
+/* The state of one client, for SIM_TURNS. */
 struct flow {
 	struct sim_job *first, *last;
 	struct list turn;

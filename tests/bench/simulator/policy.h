@@ -1,5 +1,4 @@
-/* Who decides what goes to the device: each of the policies of run.h, behind one set of calls.
- */
+/* The policies of run.h, which decide what goes to the device, behind one set of calls. */
 #ifndef SYCL_BENCH_SIM_POLICY_H
 #define SYCL_BENCH_SIM_POLICY_H
 
@@ -18,7 +17,7 @@ struct sim_policy_state;
 int sim_policy_open(enum sim_policy policy, const struct sim_trace *trace,
 		    struct sim_policy_state **state_out);
 void sim_policy_arrive(struct sim_policy_state *state, struct sim_job *job, uint64_t now_ns);
-/* It was decided before. `took_ns` 0: nobody measured it. */
+/* Ends a job that was decided before. `took_ns` 0: its time was not measured. */
 void sim_policy_end(struct sim_policy_state *state, struct sim_job *job, uint64_t now_ns,
 		    uint64_t took_ns);
 /* How many of `room` were decided, and when it is to be asked again. */

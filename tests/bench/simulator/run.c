@@ -143,7 +143,7 @@ static uint32_t lane_of(const struct sim_kind *kind, uint32_t wanted)
 	return SIM_LANES_LATENCY + wanted % (SIM_LANES - SIM_LANES_LATENCY);
 }
 
-/* One more of a client that goes on asking. */
+/* The next job of a client that goes on submitting. */
 static void request_next_job(struct sim *sim, uint32_t index)
 {
 	struct client *client = &sim->clients[index];
@@ -230,7 +230,7 @@ static void keep_latency(struct sim *sim, const struct sim_job *job)
 		(double)(sim->now_ns - job->arrived_ns) / 1000;
 }
 
-/* It is known to have ended. */
+/* Ends a job whose end has been noticed. */
 static void seen(struct sim *sim, struct sim_job *job)
 {
 	struct sim_kind_result *result = &sim->result->kinds[job->kind];

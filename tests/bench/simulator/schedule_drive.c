@@ -15,7 +15,7 @@
 
 enum { BUFFER_BYTES = 4096, PARTS = 16, PART_BYTES = BUFFER_BYTES / PARTS, TURN = 128, FEW = 16 };
 
-/* What a session is to the scheduler. */
+/* A session, as the scheduler sees it. */
 struct drive {
 	struct scheduler *scheduler;
 	struct scheduler_device *device;
@@ -139,7 +139,7 @@ static void choose(struct drive *drive, enum schedule_shape shape, uint64_t numb
 	}
 }
 
-/* What is the same for all groups of a shape. */
+/* The values that all groups of a shape have. */
 static void prepare_request(struct drive *drive, enum schedule_shape shape)
 {
 	drive->request = (struct task_request){

@@ -9,7 +9,7 @@
 
 enum { SCHEDULE_BUFFERS = 1000, SCHEDULE_REQUIREMENTS = 3 };
 
-/* What the groups have to do with each other. */
+/* The dependencies of the groups. */
 enum schedule_shape {
 	SCHEDULE_INDEPENDENT, /* all read */
 	SCHEDULE_CHAIN,       /* each writes three buffers, two of them the one's before */

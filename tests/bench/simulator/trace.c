@@ -103,7 +103,7 @@ static int microseconds(const struct reader *reader, struct fields *fields, cons
 	return 0;
 }
 
-/* What nobody has asked for is a mistake. */
+/* A key that was not used is a mistake. */
 static int nothing_else(const struct reader *reader, const struct fields *fields)
 {
 	for (unsigned i = 0; i < fields->count; i++)

@@ -1,7 +1,7 @@
 /*
- * What clients ask of a device over time, as text: recorded groups, kinds of clients that go on
- * asking, or both. docs/traces.md has the format. Everything is checked: a bad line is told with
- * its number and what is wrong with it.
+ * The load of clients on a device over time, as text: recorded groups, kinds of clients that go on
+ * submitting, or both. docs/traces.md has the format. Everything is checked: a bad line is told
+ * with its number and what is wrong with it.
  */
 #ifndef SYCL_BENCH_SIM_TRACE_H
 #define SYCL_BENCH_SIM_TRACE_H

@@ -38,8 +38,8 @@ static int submit_launches(struct fixture *fixture, uint32_t lane,
 	return 0;
 }
 
-/* Of every length, between single launches of the same and of another kernel; each with values of
- * its own, which are taken at once. */
+/* Bursts of every length, between single launches of the same and of another kernel. Each launch
+ * has values of its own, which are taken at once. */
 Test(bursts, E21_TG2_each_launch_of_a_burst_runs_once_in_order_with_its_own_values)
 {
 	struct fixture fixture = {.wake_fd = -1};

@@ -1,4 +1,4 @@
-/* What must be refused, with a reason, and harm nothing. */
+/* Requests that must be refused, with a reason, and harm nothing. */
 #include "targets/target.h"
 
 #include <criterion/criterion.h>

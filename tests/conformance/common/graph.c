@@ -103,7 +103,7 @@ Test(graphs, K19_the_aspect_is_told_where_native_commands_can_be_nodes)
 				  fixture.ops->graph_finish && fixture.ops->graph_free);
 		if (facts->features & BACKEND_FEATURE_GRAPH_UPDATE)
 			cr_assert_not_null(fixture.ops->graph_update);
-		/* What a driver of command buffers says of itself. */
+		/* The answers of a driver of command buffers about itself. */
 		if (fixture.ops->kind == BACKEND_KIND_OPENCL && is_native)
 			cr_assert_not_null(strstr(facts->extensions, "cl_khr_command_buffer"));
 	}
@@ -518,7 +518,7 @@ Test(graphs, L14_a_graph_in_a_graph_is_one_of_its_nodes)
 	expected = (expected * 32 + 5) * 32 + 2;
 	graph_run(&stage.fixture, outer);
 	words_expect(&stage.fixture, stage.b, expected, "two in one");
-	/* What was copied in lives on without the graphs that it came from. */
+	/* Copied nodes live on without the graphs that they came from. */
 	stage.fixture.ops->graph_free(inner);
 	stage.fixture.ops->graph_free(outer);
 	for (int i = 0; i < 3; i++) {
@@ -681,8 +681,8 @@ Test(graphs, L13_what_cannot_change_stays_as_it_is)
 	stage_close(&stage);
 }
 
-/* What was changed before a graph becomes a node of another one is what that one gets; what is
- * changed later is not. */
+/* A graph that becomes a node of another one is copied with the changes so far; later changes are
+ * not. */
 Test(graphs, L13_L14_a_changed_graph_is_copied_as_it_is)
 {
 	struct stage stage;
@@ -755,8 +755,8 @@ Test(graphs, L17_ten_thousand_graphs_leave_nothing_behind)
 			live_once(&stage, i % 50 == 0);
 		after = mallinfo2().uordblks;
 	}
-	/* What a driver keeps for itself grows by steps (130 KiB, H200); a block of each graph's
-	 * would be more. */
+	/* A driver's own memory grows by steps (130 KiB, H200); a block of each graph's would be
+	 * more. */
 	cr_assert_leq(after, before + (160u << 10), "%zu bytes before, %zu after", before, after);
 	/* Nor do those that never came to be finished, or were never launched. */
 	for (int i = 0; i < 100; i++) {
@@ -970,8 +970,8 @@ Test(graphs, K15_a_native_command_that_fails_is_no_node)
 	struct backend_graph *graph = graph_make(&stage.fixture);
 	graph_node_fails(&stage.fixture, graph, &command, -EINVAL);
 	cr_assert_eq(native.calls, 1);
-	/* What it had added before it failed is nobody's: the graph goes on without it, or never
-	 * comes to run. */
+	/* Nodes that the function added before it failed belong to no graph: the graph goes on
+	 * without them, or never comes to run. */
 	struct backend_fault fault = {0};
 	cr_assert_eq(add_fill(&stage, graph, stage.a, 4, NULL, 0), 0);
 	words_set(&stage.fixture, stage.a, 1);

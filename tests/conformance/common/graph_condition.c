@@ -79,7 +79,7 @@ static uint32_t add_increment(struct stage *stage, struct backend_graph *graph,
 	return graph_node(&stage->fixture, graph, &command, after, count);
 }
 
-/* One off a word. */
+/* Subtracts one from a word. */
 static uint32_t add_countdown(struct stage *stage, struct backend_graph *graph, uint32_t word,
 			      const uint32_t *after, uint32_t count)
 {
@@ -177,7 +177,7 @@ Test(conditions, R4_the_body_of_a_while_runs_until_the_word_is_0)
 	stage_close(&stage);
 }
 
-/* What is behind the node comes behind the last turn of its body, and the word may be written right
+/* A node behind this one comes behind the last turn of its body, and the word may be written right
  * before it. */
 Test(conditions, R4_bodies_lie_in_bodies)
 {

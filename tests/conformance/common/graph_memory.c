@@ -228,7 +228,7 @@ Test(graph_memory, L14_what_cannot_be_says_so)
 	/* A finished one gets no more. */
 	cr_assert_eq(ops->graph_temporary(graph, 64, &memory, &fault), -EOPNOTSUPP);
 	cr_assert_null(memory);
-	/* It is no node of another. */
+	/* Such a graph becomes no node of another one. */
 	const struct backend_command child = {.kind = BACKEND_COMMAND_GRAPH, .graph = graph};
 	cr_assert_eq(ops->graph_add(other, &child, NULL, 0, &node, &fault), -EOPNOTSUPP);
 	/* Its memory is not another one's. */

@@ -48,7 +48,8 @@ Test(launch, kernels_tell_their_arguments)
 	fixture_close(&fixture);
 }
 
-/* Of two sessions, which the device may hold once: each has arguments and an end of its own. */
+/* Kernels of two sessions, which the device may hold once. Each has arguments and an end of its
+ * own. */
 Test(launch, programs_that_are_equal_do_not_mix)
 {
 	enum { LOADS = 3 };

@@ -1,4 +1,4 @@
-/* What a backend says about its platforms and devices. */
+/* A backend's platforms and devices. */
 #include "targets/target.h"
 
 #include <criterion/criterion.h>
@@ -142,7 +142,7 @@ static void handler(int number)
 	(void)number;
 }
 
-/* Whoever holds the engine, a daemon or an application, keeps the signals that it had. */
+/* The process that holds the engine, a daemon or an application, keeps the signals that it had. */
 Test(topology, signal_handlers_stay_as_they_were)
 {
 	struct fixture fixture = {.wake_fd = -1};

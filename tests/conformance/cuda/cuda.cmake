@@ -31,7 +31,7 @@ sycl_test(conformance_cuda_chains SOURCES cuda/chains.c targets/cuda.c targets/c
   LIBS ${conformance_libraries} sycl_cuda_headers TIMEOUT 120 LABELS cuda)
 conformance_cuda_uses_double(conformance_cuda_chains)
 
-# What only the driver sees: streams, contexts, waits, faults.
+# Tests of calls to the driver: streams, contexts, waits, faults.
 sycl_test(conformance_cuda_rules SOURCES cuda/rules.c cuda/setup.c cuda/threads.c cuda/workers.c cuda/faults.c cuda/versions.c cuda/double.c
   cuda/bursts.c cuda/graphs.c cuda/partition.c common/graphs_support.c
   targets/cuda.c targets/cuda_options.c ${fixture}

@@ -149,7 +149,7 @@ Test(cuda_early, R5_a_launch_begins_early_after_the_one_that_was_meant_alone)
 	scene_close(&scene);
 }
 
-/* It says that it waits in a comment alone. */
+/* This kernel has the word for waiting in a comment alone. */
 Test(cuda_early, R5_a_kernel_that_does_not_wait_is_known_and_never_begins_early)
 {
 	struct scene scene;

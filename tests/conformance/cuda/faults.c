@@ -1,4 +1,4 @@
-/* What the CUDA backend says when the device, the driver or a kernel fails. */
+/* The CUDA backend's reports when the device, the driver or a kernel fails. */
 #include "cuda/double.h"
 
 #include "status.h"
@@ -55,7 +55,8 @@ static void scene_close(struct scene *scene)
 	fixture_close(&scene->fixture);
 }
 
-/* What progress() tells until so many have been told; then it must tell no more. */
+/* Collects completions of progress() until so many have been reported; then it must report no
+ * more. */
 static uint32_t collect(struct fixture *fixture, struct backend_completion *ended,
 			uint32_t capacity, uint32_t expected)
 {
@@ -107,7 +108,7 @@ Test(cuda_faults, M10_an_illegal_address)
 		cr_assert_eq(ended[i].fault.status, STATUS_DEVICE_LOST, "%u: %d %s", i,
 			     ended[i].fault.status, ended[i].fault.text);
 		cr_assert(ended[i].fault.device_lost && ended[i].fault.process_lost);
-		/* What may have been running comes first. */
+		/* Commands that may have been running come first. */
 		is_suspect &= !ended[i].fault.not_begun;
 		cr_assert_eq(ended[i].fault.not_begun, !is_suspect);
 		cr_assert_eq(ended[i].fault.native_code, result);

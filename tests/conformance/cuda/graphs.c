@@ -623,8 +623,8 @@ Test(cuda_graphs, F9_memory_of_graphs_leaves_the_headroom_and_others_get_what_is
 	double_check(true);
 }
 
-/* One that has memory cannot be made executable beside itself: what cannot be changed in place is
- * left to whoever makes another graph. */
+/* A graph with memory cannot be made executable beside itself. A change that is impossible in place
+ * needs another graph. */
 Test(cuda_graphs, L13_a_box_in_a_graph_with_memory_is_not_changed)
 {
 	struct stage stage;
@@ -679,7 +679,7 @@ Test(cuda_graphs, L17_an_older_driver_has_no_memory_of_graphs)
 	double_check(true);
 }
 
-/* What the driver refuses on the way leaves nothing behind. */
+/* A step that the driver refuses leaves nothing behind. */
 Test(cuda_graphs, L17_memory_that_is_refused)
 {
 	static const struct {

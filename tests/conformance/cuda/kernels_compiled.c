@@ -1,4 +1,5 @@
-/* What NVRTC compiles: CUDA C++ with its names, binaries made of it, and the compiler's words. */
+/* Programs that NVRTC compiles: CUDA C++ with its names, binaries made of it, and the compiler's
+ * words. */
 #include "cuda/kernels_run.h"
 #include "status.h"
 
@@ -241,8 +242,8 @@ Test(cuda_compiled, without_nvrtc_sources_are_refused_and_ptx_is_not)
 	fixture.ops->close(fixture.backend);
 }
 
-/* What the words of a portable source and of CUDA C++ become, and that it is known of the kernels
- * of a binary. */
+/* The results of the words of a portable source and of CUDA C++, also for the kernels of a
+ * binary. */
 Test(cuda_compiled, R5_kernels_of_all_languages_are_known_to_wait)
 {
 	static const char portable[] =

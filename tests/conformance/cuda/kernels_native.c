@@ -264,7 +264,7 @@ static void pass_value(unsigned bytes)
 	cr_assert_eq(got[0], value[0]);
 	cr_assert_eq(got[1], value[bytes / 2]);
 	cr_assert_eq(got[2], value[bytes - 1], "%u bytes", bytes);
-	/* One more or one less never reaches the driver, which would read it. */
+	/* One argument more or less never reaches the driver, which would read it. */
 	arguments[1].value.size_bytes = bytes + 1;
 	cr_assert_eq(fixture_submit_fails(&run.fixture, 0, &command).status,
 		     STATUS_KERNEL_ARGUMENT);
@@ -423,7 +423,7 @@ Test(cuda_kernels, E4_E8_E13_what_a_native_kernel_does_not_take_is_refused)
 	cr_assert_eq(fixture_submit_fails(&run.fixture, 0, &command).status, STATUS_ND_RANGE);
 	command.launch.global[0] = command.launch.local[0] = 2 * facts.max_work_group_size;
 	cr_assert_eq(fixture_submit_fails(&run.fixture, 0, &command).status, STATUS_ND_RANGE);
-	/* It computes its ids itself, so a grid of its own cannot be folded. */
+	/* The kernel computes its ids itself, so its grid cannot be folded. */
 	command = launch_command(run.kernel, 3, planes, &argument, 1);
 	command.launch.local[0] = command.launch.local[1] = command.launch.local[2] = 1;
 	cr_assert_eq(fixture_submit_fails(&run.fixture, 0, &command).status, STATUS_ND_RANGE);

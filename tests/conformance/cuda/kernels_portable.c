@@ -99,7 +99,7 @@ Test(cuda_portable, E1_E6_E13_every_query_in_1_2_and_3_dimensions)
 	run_close(&run);
 }
 
-/* What was worked out for the launch before is not taken for this one's. */
+/* Values that were computed for the launch before are not used for this one. */
 Test(cuda_portable, E1_E6_E13_launches_that_differ_in_one_thing_from_the_one_before)
 {
 	static const struct {

@@ -80,7 +80,7 @@ Test(cuda_programs, what_is_neither_cubin_nor_fatbin_is_refused)
 	fixture_close(&fixture);
 }
 
-/* What a disk's cache may have made of a binary; every part of it as well. */
+/* Binaries as a damaged cache on disk may return them; every part of one as well. */
 Test(cuda_programs, damaged_binaries_are_refused)
 {
 	struct fixture fixture = {.wake_fd = -1};

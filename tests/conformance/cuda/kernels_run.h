@@ -37,7 +37,7 @@ struct backend_memory *run_memory(struct run *run, const void *bytes, size_t siz
 /* The binary of a source, malloc'ed; the build must succeed. */
 void *run_build(struct fixture *fixture, enum backend_source_kind kind, const void *source,
 		size_t source_bytes, const char *options, size_t *bytes_out);
-/* It must fail, with this status; the log, malloc'ed or NULL. */
+/* The build must fail, with this status; the log, malloc'ed or NULL. */
 char *run_build_fails(struct fixture *fixture, enum backend_source_kind kind, const void *source,
 		      size_t source_bytes, const char *options, int32_t status);
 /* Loading must fail; what it fails with. */

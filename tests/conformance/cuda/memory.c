@@ -129,7 +129,7 @@ Test(cuda_memory, F9_headroom_is_left_for_modules)
 	cr_assert_eq(fault.status, STATUS_MEMORY_ALLOCATION);
 	cr_assert_geq(free_bytes(&gpu), gpu.backend->settings.headroom_bytes);
 	must_have_no_room(&gpu, piece, BACKEND_EXPORT_VMM);
-	/* What was given back serves again, though there is no more room than before. */
+	/* Memory that was given back is used again, though there is no more room than before. */
 	gpu.ops->memory_free(pieces[0]);
 	pieces[0] = gpu_memory(&gpu, 0, piece, BACKEND_EXPORT_NONE);
 	for (uint32_t i = 0; i < count; i++)
@@ -392,7 +392,7 @@ Test(cuda_memory, staged_transfers_keep_the_order_of_their_lane)
 		a[i] = gpu_memory(&gpu, 0, bytes, BACKEND_EXPORT_NONE);
 		b[i] = gpu_memory(&gpu, 0, bytes, BACKEND_EXPORT_NONE);
 	}
-	/* What the second write sends is there only when the read before it has come to its end. */
+	/* The second write's bytes arrive only when the read before it has ended. */
 	for (uint32_t i = 0; i < GPU_LANES; i++) {
 		const struct backend_command commands[PER_LANE] = {
 			gpu_transfer(BACKEND_COMMAND_WRITE, a[i], 0, first[i], bytes),
@@ -559,7 +559,7 @@ Test(cuda_memory, two_devices_share_what_is_pinned)
 	gpu_close(&gpu);
 }
 
-/* What fails half-way leaves nothing behind: gpu_close counts. */
+/* A failure half-way leaves nothing behind: gpu_close counts. */
 Test(cuda_memory, failures_leave_nothing_behind)
 {
 	static const char *const calls[] = {

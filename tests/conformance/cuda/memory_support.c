@@ -15,7 +15,7 @@
 #define DEADLINE_NS 60000000000ull
 #define POLL_NS     50000
 
-/* What must be gone when the last device is closed. */
+/* Objects that must be freed when the last device is closed. */
 static const char *const numbers[] = {
 	"streams",          "events",     "contexts",     "allocations",
 	"host_allocations", "registered", "reservations", "mappings",

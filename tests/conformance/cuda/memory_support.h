@@ -66,7 +66,7 @@ void gpu_close_lost(struct gpu *gpu);
 /* Sends to a lane of a device, and tells the sequence. */
 uint64_t gpu_submit(struct gpu *gpu, uint32_t device, uint32_t lane,
 		    const struct backend_command *command);
-/* It must be refused with this status. */
+/* The transfer must be refused with this status. */
 void gpu_submit_fails(struct gpu *gpu, uint32_t device, const struct backend_command *command,
 		      int32_t status);
 /* Until the lane has told of it; the first failure of the lane. */

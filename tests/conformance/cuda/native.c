@@ -208,7 +208,7 @@ Test(cuda_native, I2_I3_A10_whose_device_and_context_it_is)
 	APP_MUST(APP(cuCtxGetCurrent)(&current));
 	cr_assert_null(current);
 	cr_assert_eq(double_count("contexts"), 1);
-	/* It is of another device than the one that is to be opened. */
+	/* The context is of another device than the one that is to be opened. */
 	struct backend_device *device = NULL;
 	cr_assert_eq(fixture.ops->device_open_native(fixture.backend, 0, native_number(second),
 						     wake_nobody, NULL, &device, &fault),
@@ -337,8 +337,8 @@ static struct backend_lane *make_lane(struct fixture *fixture, CUstream stream)
 }
 
 /*
- * What the lane does is on that very stream, in order with what the application puts there; then
- * the stream is the application's again.
+ * The lane's commands are on that very stream, in order with those of the application; then the
+ * stream is the application's again.
  */
 Test(cuda_native, I4_I9_N7_a_stream_of_the_applications_as_a_lane)
 {

@@ -10,7 +10,7 @@
 
 TestSuite(cuda_native_commands, .timeout = 60);
 
-/* What a test's function does, and what it saw. */
+/* The work of a test's function, and the values that it found. */
 struct native {
 	unsigned calls;
 	int result;
@@ -325,8 +325,8 @@ Test(cuda_native_commands, K9_work_on_other_streams_counts_when_it_has_joined)
 	tear_down(&setup);
 }
 
-/* What it sent before is waited for all the same; and what the device would write of a success is
- * not written. */
+/* The backend waits for work that the function sent before it failed, and the device's mark of a
+ * success is not written. */
 Test(cuda_native_commands, K3_K9_a_function_that_fails)
 {
 	struct setup setup;
@@ -415,7 +415,7 @@ Test(cuda_native_commands, K11_a_stream_that_stays_in_a_capture_ends_the_device)
 	cr_assert_eq(setup.native.calls, 1);
 }
 
-/* What cannot be sent is refused before the function is called. */
+/* A command that cannot be sent is refused before the function is called. */
 Test(cuda_native_commands, K6_refused_commands_are_not_called)
 {
 	struct setup setup;

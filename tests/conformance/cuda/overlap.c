@@ -28,7 +28,7 @@ TestSuite(cuda_overlap, .timeout = 120);
 	"\tmul.wide.u32 %a3, %r6, 4; add.u64 %a3, %a1, %a3; ld.global.u32 %r7, [%a3]; add.u32 %r7, %r7, 1;\n"  \
 	"\tmul.wide.u32 %a4, %r5, 4; add.u64 %a4, %a2, %a4; st.global.u32 [%a4], %r7;\n\tret;\n}\n"
 
-/* What may be raised to the instruction's version and target, and what may not. */
+/* PTX that may be raised to the instruction's version and target, and PTX that may not. */
 static const char young[] = PTX_HEAD REVERSED_BODY;
 static const char old[] = ".version 6.0\n.target sm_60\n.address_size 64\n" REVERSED_BODY;
 
@@ -193,8 +193,8 @@ Test(cuda_overlap, kernels_of_a_graph_see_what_those_before_them_wrote)
 		double_check(true);
 }
 
-/* What begins while the one before it ends relies on that one to wait: the engine makes such a
- * graph anew. */
+/* A kernel that begins while the one before it ends relies on that one to wait. The engine makes
+ * such a graph anew. */
 Test(cuda_overlap, R3_kernels_that_overlap_are_not_skipped_in_place)
 {
 	struct row row;

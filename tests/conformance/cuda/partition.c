@@ -207,8 +207,8 @@ Test(cuda_partition, F1_what_is_sent_stays_in_order)
 	scene_close(&scene);
 }
 
-/* What the device says of itself holds with a part set apart: so what the part has no room for runs
- * on all of it. */
+/* The device's facts hold with a part set apart. So a kernel that has no room in the part runs on
+ * the whole device. */
 Test(cuda_partition, E8_a_cooperative_launch_that_the_part_does_not_hold_runs_on_the_whole)
 {
 	static const struct backend_launch_properties together = {.cooperative = true};

@@ -123,8 +123,7 @@ static int priority_of(const struct fixture *fixture, CUstream stream)
 	return priority;
 }
 
-/* What the backend does for itself, on streams of its own, shares no queue to the device with the
- * lanes. */
+/* The backend's own work, on streams of its own, shares no queue to the device with the lanes. */
 Test(cuda_setup, no_lane_has_the_priority_of_the_backend_s_own_streams)
 {
 	static const enum backend_lane_kind kinds[] = {BACKEND_LANE_COMPUTE, BACKEND_LANE_COPY_IN,
@@ -164,7 +163,7 @@ Test(cuda_setup, no_lane_has_the_priority_of_the_backend_s_own_streams)
 	double_check(true);
 }
 
-/* What one engine's driver has compiled of the PTX that it was given, and what it has found. */
+/* The PTX that one engine's driver has compiled, and the PTX that it has found in its cache. */
 struct kept {
 	uint64_t compiled, found, ahead; /* ahead: compiled before there was a user */
 };
@@ -238,7 +237,7 @@ Test(cuda_setup, what_the_driver_has_compiled_is_found_by_the_next_engine)
 	cr_assert_gt(first.compiled, 0);
 	cr_assert_eq(next.compiled, 0);
 	cr_assert_eq(next.found, first.compiled + first.found);
-	/* One that began before it had a user, and keeps nothing elsewhere. */
+	/* An engine that began before it had a user, and keeps nothing elsewhere. */
 	struct kept adopted = engine(cache, later);
 	cr_assert_gt(adopted.ahead, 0);
 	cr_assert_eq(adopted.compiled, 0);

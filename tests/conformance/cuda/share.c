@@ -19,7 +19,7 @@ TestSuite(cuda_share, .timeout = 120);
 #define BYTES  (3 * MIB + 12345)
 #define CANARY 0xc5
 
-/* What goes from one process to the other, with a descriptor or without. */
+/* The message from one process to the other, with a descriptor or without. */
 struct note {
 	struct backend_shared_memory shared;
 	uint8_t event[64];
@@ -387,7 +387,7 @@ static void must_not_import(struct gpu *gpu, const struct backend_shared_memory 
 	cr_assert_not(fault.device_lost, "%s: %s", what, fault.text);
 }
 
-/* What an importer is told comes from a client: all of it may be lies. */
+/* The values that an importer gets come from a client: all of them may be lies. */
 Test(cuda_share, F10_lies_about_a_descriptor_are_refused)
 {
 	struct backend_fault fault = {0};

@@ -266,7 +266,7 @@ struct advice_row {
 	enum backend_advice advice;
 	CUmem_advise native;
 	bool host;
-	/* What the driver tells of the range afterwards. */
+	/* The attributes that the driver reports for the range afterwards. */
 	CUmem_range_attribute attribute;
 	int expected; /* of the device: its number; CU_DEVICE_CPU; CU_DEVICE_INVALID; or 0 and 1 */
 };
@@ -298,7 +298,7 @@ static const struct advice_row advice_rows[] = {
 
 #define ADVICE_ROWS (sizeof(advice_rows) / sizeof(*advice_rows))
 
-/* What the driver was told of the ten, in a row, by that device's queue. */
+/* The ten calls to the driver, in a row, by that device's queue. */
 static void expect_advice(const struct gpu *gpu, int device, uintptr_t address)
 {
 	static struct fake_cuda_record records[64];

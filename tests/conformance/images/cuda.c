@@ -1,4 +1,4 @@
-/* What only CUDA has: kernels of its own that take texture and surface objects, and how images are
+/* Tests of CUDA alone: native kernels that take texture and surface objects, and how images are
  * freed. */
 #include "images/support.h"
 
@@ -78,8 +78,8 @@ Test(image_cuda, E14_S1_a_kernel_of_cudas_own_takes_textures_and_surfaces)
 	for (int y = 0; y < 2; y++)
 		for (int x = 0; x < 3; x++)
 			cr_assert_arr_eq(got + 4 * (3 * y + x), pixels + 4 * (3 * y + 2 - x), 4);
-	/* What a kernel does with a surface is not seen, so one that may only be read is not given.
-	 */
+	/* The backend cannot know how a kernel uses a surface, so it passes none that may only be
+	 * read. */
 	const struct backend_argument reads[] = {arguments[0], images_argument(to, false),
 						 arguments[2]};
 	images_launch_fails(&images, reads, 3, STATUS_KERNEL_ARGUMENT);

@@ -46,7 +46,7 @@ Test(image_fake, E14_images_and_samplers_reach_the_functions)
 	images_launch(&images, 1, one, sampled, 2);
 	fixture_read(&images.fixture, to, 0, &code, sizeof(code));
 	cr_assert_eq(code, (uint32_t)BACKEND_ADDRESSING_REPEAT | 3u << 8);
-	/* What does not fit is refused. */
+	/* Images that do not fit are refused. */
 	const struct backend_argument unsampled[] = {global_argument(to), a_reads},
 				      pointer[] = {global_argument(a), fill[1]};
 	const struct backend_argument reads[] = {a_reads, fill[1]};

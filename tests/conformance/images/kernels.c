@@ -59,7 +59,7 @@ static void use_kernel(struct images *images, const char *verb, uint32_t format,
 	images_use(images, name);
 }
 
-/* What is written: in the range of the format, and beyond it. */
+/* The written values: in the range of the format, and beyond it. */
 static void make_values(uint32_t format, uint32_t values[PIXELS * 4])
 {
 	static const float floats[] = {0.0f,   1.0f,    0.5f,    -0.25f,      1.5f,   0.2f,

@@ -13,7 +13,7 @@ TestSuite(image_layers_kernels, .timeout = 240);
 
 enum { LAYERS = 5 };
 
-/* Of layers of one dimension and of two. */
+/* Layers of one dimension and of two. */
 static const uint64_t sizes[2][3] = {{LAYERS, 24}, {LAYERS, 4, 6}};
 #define PIXELS (LAYERS * 24u)
 

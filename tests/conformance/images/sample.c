@@ -1,6 +1,7 @@
 /*
- * What samplers do on a device (G5, G6, S2): every addressing mode, filter and kind of coordinate,
- * in 1 to 3 dimensions, inside of the image and outside of it, compared with shared/image_sample.c.
+ * The results of samplers on a device (G5, G6, S2), compared with shared/image_sample.c. There is
+ * every addressing mode, filter and kind of coordinate, in 1 to 3 dimensions, inside of the image
+ * and outside of it.
  */
 #include "images/support.h"
 

@@ -23,7 +23,7 @@ void images_use(struct images *images, const char *kernel);
 
 struct backend_image images_describe(enum backend_image_format format, uint32_t dimensions,
 				     const uint64_t *size);
-/* It must be made. */
+/* The image must be made. */
 struct backend_memory *images_make(struct images *images, const struct backend_image *image);
 uint64_t images_bytes(const struct backend_image *image);
 void images_write(struct images *images, struct backend_memory *memory,
@@ -39,7 +39,7 @@ struct backend_argument images_sampled(struct backend_memory *memory,
 /* Launch the kernel on lane 0 and wait; it must succeed. */
 void images_launch(struct images *images, uint32_t dimensions, const uint64_t *global,
 		   const struct backend_argument *arguments, uint32_t count);
-/* It must be refused with this status. */
+/* The command must be refused with this status. */
 void images_launch_fails(struct images *images, const struct backend_argument *arguments,
 			 uint32_t count, int32_t status);
 

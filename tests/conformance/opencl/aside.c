@@ -1,4 +1,4 @@
-/* What is done beside a device's lanes, where its memory is not the host's: under the layer of
+/* Work beside a device's lanes, where its memory is not the host's: under the layer of
  * tests/support/opencl_discrete. */
 #include "targets/target.h"
 

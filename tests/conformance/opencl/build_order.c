@@ -1,4 +1,4 @@
-/* What a build does before it answers, as the layer that counts the driver's objects sees it. */
+/* The steps of a build before it answers, seen by the layer that counts the driver's objects. */
 #include "backend.h"
 #include "opencl_counter.h"
 

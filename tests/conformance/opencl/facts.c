@@ -292,8 +292,8 @@ Test(opencl_facts, A1_a_platform_without_devices)
 }
 
 /*
- * What PoCL calls its device of all processors: it has had two names. Which it goes by is in its
- * version, and asking a platform for that reads no variable yet.
+ * The name of PoCL's device of all processors. There have been two names; PoCL's version decides
+ * which one holds. A query of the version reads no variable yet.
  */
 static bool query_two_devices(void)
 {
@@ -340,7 +340,7 @@ Test(opencl_facts, A4_without_a_driver_the_backend_says_so)
 	struct backend_fault fault = {0};
 	const struct backend_settings settings = {.cache_directory = NULL};
 
-	/* It has the loader's name, so the backend gets it instead of the machine's. */
+	/* This library has the loader's name, so the backend gets it instead of the machine's. */
 	cr_assert_not_null(dlopen(OPENCL_NOTHING, RTLD_NOW | RTLD_LOCAL), "%s", dlerror());
 	cr_assert_eq(backend_opencl_ops.open(&settings, &backend, &fault), -19);
 	cr_assert_null(backend);
@@ -388,7 +388,7 @@ Test(opencl_facts, damaged_binaries_are_refused)
 	cr_assert_eq(read->payload_count, 1);
 	cr_assert_eq(read->payloads[0].count, 7);
 	cr_assert_arr_eq(read->payloads[0].bytes, "payload", 7);
-	/* It is known again by all of its bytes, and by nothing less. */
+	/* A binary is recognised by all of its bytes, and by nothing less. */
 	cr_assert(opencl_binary_is(read, bytes, count));
 	cr_assert_not(opencl_binary_is(read, bytes, count - 1));
 	((char *)bytes)[count - 1] ^= 1;

@@ -95,7 +95,7 @@ Test(opencl_growing, ranges_that_grow_on_several_lanes_run)
 	growing_close(&growing);
 }
 
-/* What was prepared without an offset serves no launch that has one. */
+/* A command that was prepared without an offset serves no launch that has one. */
 Test(opencl_growing, offsets_between_them_do_no_harm)
 {
 	struct growing growing;
@@ -113,7 +113,7 @@ Test(opencl_growing, offsets_between_them_do_no_harm)
 	growing_close(&growing);
 }
 
-/* Of several kernels, and once more after so many that what is known of the first ones is not
+/* Launches of several kernels, and again after so many that the state of the first ones is not
  * trusted any more. */
 Test(opencl_growing, many_sizes_one_behind_the_other_run)
 {

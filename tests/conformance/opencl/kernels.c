@@ -1,5 +1,5 @@
-/* What kernels see: ids and ranges in SYCL's order, the portable prelude, local memory, constant
- * memory. */
+/* The world of a kernel: ids and ranges in SYCL's order, the portable prelude, local memory,
+ * constant memory. */
 #include "targets/target.h"
 
 #include <criterion/criterion.h>
@@ -512,7 +512,7 @@ Test(opencl_kernels, E19_J20_what_the_device_lacks_does_not_build)
 	free(log);
 	binary = NULL;
 	log = NULL;
-	/* What no device has never builds, and the log says so. */
+	/* A source that needs what no device has never builds, and the log says so. */
 	static const char nowhere[] =
 		"__kernel void no(__global struct nowhere *out) { out->there = 1; }\n";
 	error = fixture.ops->build(fixture.backend, 0, BACKEND_SOURCE_OPENCL_C, nowhere,

@@ -1,4 +1,4 @@
-/* What is said of objects that do not link, where the driver says nothing. */
+/* The error for objects that do not link, where the driver gives none. */
 #include "cuda/kernels_run.h"
 #include "opencl/program/link_words.h"
 #include "status.h"

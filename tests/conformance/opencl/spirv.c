@@ -180,8 +180,8 @@ Test(opencl_spirv, E14_damaged_modules_are_refused_or_read_as_they_are)
 		     -EINVAL);
 }
 
-/* What is built: 0, or its fault. Both are skipped, not passed, where the device is of the other
- * sort. */
+/* The result of a build: 0, or its fault. Both are skipped, not passed, where the device is of the
+ * other sort. */
 struct spirv {
 	struct fixture fixture;
 	struct backend_fault fault;

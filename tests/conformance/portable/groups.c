@@ -1,5 +1,4 @@
-/* What the work-items of a group do together in the portable form: reductions, scans, broadcasts;
- * sub-groups. */
+/* Functions of a whole group in the portable form: reductions, scans, broadcasts; sub-groups. */
 #include "cuda/kernels_run.h"
 
 #include <stdio.h>
@@ -68,7 +67,7 @@ static void put_number(const char *type, void *bytes, size_t at, int value)
 		((int64_t *)bytes)[at] = value;
 }
 
-/* What item `at` of a group that begins at `first` must have. */
+/* The value that item `at` of a group that begins at `first` must have. */
 static void expected_results(const int *values, size_t first, size_t items, size_t at,
 			     double *expected)
 {

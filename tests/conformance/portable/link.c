@@ -142,7 +142,7 @@ Test(portable_link, M6_what_does_not_fit_together_is_refused)
 	fixture_close(&run.fixture);
 }
 
-/* What does not compile says so at once; a built binary is no object. */
+/* A source that does not compile fails at once; a built binary is no object. */
 Test(portable_link, M6_objects_are_checked_when_they_are_made)
 {
 	static const char wrong[] =

@@ -392,7 +392,7 @@ Test(portable_names, a_function_for_one_language_leaves_the_other_its_own)
 	run_close(&run);
 }
 
-/* Of a source that is wrong in any case the compiler's words are about the source as it is. */
+/* If a source is wrong in any case, the compiler's words are about the source as it is. */
 Test(portable_names, M6_a_mistake_is_told_in_the_sources_own_names)
 {
 	static const char source[] =

@@ -1,5 +1,5 @@
-/* What the page of the portable form promises beside ids: atomics, mathematics, integers, vectors,
- * constants. */
+/* The promises of the page of the portable form beside ids: atomics, mathematics, integers,
+ * vectors, constants. */
 #include "cuda/kernels_run.h"
 
 #include <math.h>

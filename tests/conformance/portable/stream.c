@@ -1,4 +1,4 @@
-/* What sycl_print puts into a stream: records that the library makes text of
+/* The records that sycl_print puts into a stream, of which the library makes text
  * (client/lib/base/stream_text.h). */
 #include "cuda/kernels_run.h"
 

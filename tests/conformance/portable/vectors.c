@@ -149,7 +149,8 @@ static bool has_aspect(const struct run *run, unsigned aspect)
 
 enum { ASPECT_FP16 = 6, ASPECT_FP64 = 7 }; /* enum sycl_aspect */
 
-/* What a device lacks is told as such, whether the source says that it needs it or just uses it. */
+/* A missing feature of the device is reported as such, whether the source states that it needs the
+ * feature or just uses it. */
 Test(portable_vectors, E19_half_precision_or_a_refusal)
 {
 	static const char uses[] =

@@ -1,4 +1,4 @@
-/* What the two CUDA targets share: which driver and which compiler the backend opens. */
+/* Common parts of the two CUDA targets: which driver and which compiler the backend opens. */
 #ifndef SYCL_TESTS_CONFORMANCE_TARGET_CUDA_H
 #define SYCL_TESTS_CONFORMANCE_TARGET_CUDA_H
 

@@ -1,4 +1,4 @@
-/* What the fake targets' native commands do: the device calls a function of the test's. */
+/* The native commands of the fake targets: the device calls a function of the test's. */
 #ifndef SYCL_TESTS_CONFORMANCE_TARGET_FAKE_NATIVE_H
 #define SYCL_TESTS_CONFORMANCE_TARGET_FAKE_NATIVE_H
 

@@ -37,7 +37,8 @@ extern const struct conformance_target conformance_target;
  * 31 + src[i] + value
  */
 
-/* One lane of the test's, with all that was completed on it, in the order in which it was told. */
+/* One lane of the test's, with all that was completed on it, in the order in which it was
+ * reported. */
 struct test_lane {
 	struct backend_lane *lane;
 	uint64_t next_sequence;
@@ -85,7 +86,7 @@ uint64_t fixture_submit(struct fixture *fixture, uint32_t lane,
 uint64_t fixture_submit_after(struct fixture *fixture, uint32_t lane,
 			      const struct backend_command *command, uint32_t other_lane,
 			      uint64_t other_sequence);
-/* What it fails with; it must fail, and must not have been sent. */
+/* The command's failure; it must fail, and must not have been sent. */
 struct backend_fault fixture_submit_fails(struct fixture *fixture, uint32_t lane,
 					  const struct backend_command *command);
 /* Flush and progress until the lane has told of this sequence; returns what it told. */

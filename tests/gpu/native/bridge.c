@@ -29,7 +29,7 @@ static void chain(struct bridge_test *test, sycl_share_kind kind)
 	order_expect(buffer, 43);
 	cr_assert_eq(atomic_load(&work.calls), 1);
 	cr_assert_eq(atomic_load(&work.ends), 1);
-	/* It is open by now, and the next one finds it so. */
+	/* The memory is open by now, and the next call finds it so. */
 	uint64_t memory = work.memory;
 	MUST(bridge_submit(test->queue, &work, buffer, 0, NULL));
 	native_increment(&test->gate, test->queue, buffer, NULL);
@@ -70,7 +70,7 @@ Test(gpu_bridge, I13_K13_K14_S8_a_function_gets_handles_of_its_own_process)
 	cr_assert_eq(work.graph_result, SYCL_ERROR_INVALID);
 	MUST(sycl_device_get_native(test.devices[0], SYCL_BACKEND_KIND_CUDA, &number));
 	cr_assert_eq(number, 0u);
-	/* What means nothing here is still refused (I18). */
+	/* Calls that mean nothing here are still refused (I18). */
 	cr_assert_eq(sycl_queue_get_native(test.queue, SYCL_BACKEND_KIND_CUDA, &number),
 		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
 	cr_assert_eq(sycl_device_get_native(test.devices[0], SYCL_BACKEND_KIND_OPENCL, &number),

@@ -59,7 +59,7 @@ Test(gpu_bridge_early,
 	bridge_end(&test);
 }
 
-/* What waits on the device is in the way of nothing that can run. */
+/* A command that waits on the device delays nothing that can run. */
 Test(gpu_bridge_early, K5_F8_one_that_waits_on_the_device_holds_up_no_other)
 {
 	enum { WAITING = 3, OTHERS = 12 };
@@ -161,7 +161,7 @@ Test(gpu_bridge_early, K6_K7_K8_B11_many_in_a_row_early_and_not)
 	enum { BUFFERS = 3, ROUNDS = 120 };
 	struct bridge_test test;
 	bridge_begin(&test, 2);
-	/* One for each: two helpers call functions at the same time. */
+	/* One event for each helper, because two helpers call functions at the same time. */
 	static struct bridge_work works[ROUNDS];
 	sycl_buffer buffers[BUFFERS];
 	uint32_t expected[BUFFERS] = {0}, calls = 0, seed = 1;

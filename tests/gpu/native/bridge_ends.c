@@ -88,7 +88,7 @@ Test(gpu_bridge_ends, M6_M10_S8_a_fault_in_the_programs_own_context_fails_its_gr
 	int status = 0;
 	pid_t child = fork_client();
 	if (child == 0) {
-		/* What has failed stays so in this process: it tells by its exit status. */
+		/* A failed context stays so in this process, which reports by its exit status. */
 		struct bridge_test test;
 		bridge_connect(&test, service, 0);
 		struct bridge_work work = {.test = &test, .wild = true};

@@ -38,13 +38,13 @@ void bridge_disconnect(struct bridge_test *test);
 void bridge_begin(struct bridge_test *test, uint32_t helpers);
 void bridge_end(struct bridge_test *test);
 
-/* Of this process, on the double. */
+/* A count of this process, on the double. */
 void bridge_expect_no_misuse(void);
 
 /* ORDER_ITEMS words, not written yet, on device 0. */
 sycl_buffer bridge_buffer(const struct bridge_test *test, sycl_share_kind kind);
 
-/* What a test's function does, and what it saw. */
+/* The work of a test's function, and the values that it found. */
 struct bridge_work {
 	const struct bridge_test *test;
 	bool fills; /* native_fill of its own behind `word`, with `value`; else native_increment */

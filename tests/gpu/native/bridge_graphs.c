@@ -159,7 +159,7 @@ static const struct fake_cuda_control *control(void)
 	return ((fake_cuda_control_function *)native_symbol(FAKE_CUDA_CONTROL_SYMBOL))();
 }
 
-/* Of this process, on the double; on a GPU nothing is known of it. */
+/* A count of this process, on the double; on a GPU there is none. */
 static void expect_alive(const char *what, uint64_t count)
 {
 	if (order_library())
@@ -473,7 +473,7 @@ Test(gpu_bridge_graphs, L9_S8_launches_of_one_executable_are_one_after_the_other
 	bridge_end(&test);
 }
 
-/* One that the driver refuses is over, and the next one is as good as any. */
+/* A launch that the driver refuses is over, and the next one works as any other. */
 Test(gpu_bridge_graphs, M9_S8_a_launch_that_the_driver_refuses_fails_alone)
 {
 	struct bridge_test test;

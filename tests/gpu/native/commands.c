@@ -13,7 +13,7 @@ enum { BYTES = ORDER_ITEMS * (int)sizeof(uint32_t), MANY = 10000, WAIT_S = 60, F
 
 TestSuite(gpu_native, .timeout = 120);
 
-/* What a test's function does, and what it saw. */
+/* The work of a test's function, and the values that it found. */
 struct work {
 	atomic_uint calls, ends;
 	sem_t called;
@@ -167,7 +167,8 @@ Test(gpu_native, K6_each_function_is_called_once)
 	cr_assert_eq(atomic_load(&work.ends), MANY);
 	MUST(sycl_command_group_release(group));
 	cr_assert_eq(atomic_load(&work.ends), MANY + 1);
-	/* One that is never submitted is never called, and lets go of what it was given. */
+	/* A command that is never submitted is never called, and releases the user data that it was
+	 * given. */
 	MUST(sycl_handler_begin(queues[0], &handler));
 	MUST(sycl_handler_native_command(handler, run_work, &work, ended));
 	MUST(sycl_handler_discard(handler));
@@ -571,8 +572,7 @@ Test(gpu_native, K3_M9_a_function_that_fails)
 	order_end(&order);
 }
 
-/* What is wrong with a call is told by it, and leaves the handler and the user data as they were.
- */
+/* A wrong call returns its error, and leaves the handler and the user data as they were. */
 Test(gpu_native, K6_M1_what_is_refused_at_once)
 {
 	struct order order;

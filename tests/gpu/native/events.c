@@ -109,8 +109,8 @@ static sycl_result hold_until_allowed(sycl_host_task task, void *user_data)
 	return SYCL_SUCCESS;
 }
 
-/* What waits for a function of the program is on no device: an event that was given now would tell
- * too early. */
+/* A group that waits for a function of the program is on no device. An event that was given now
+ * would happen too early. */
 Test(gpu_native, R2_H10_a_command_that_is_not_on_its_device_has_none_yet)
 {
 	struct order order;

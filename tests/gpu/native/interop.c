@@ -212,7 +212,7 @@ Test(gpu_native, I1_what_has_native_objects)
 		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
 	cr_assert_eq(number, 12345, "an output changes on success alone");
 	expect_none_taken(&order);
-	/* Of another backend. */
+	/* A function of another backend. */
 	cr_assert_eq(sycl_device_get_native(order.devices[0], SYCL_BACKEND_KIND_OPENCL, &number),
 		     SYCL_ERROR_BACKEND_MISMATCH);
 	MUST(sycl_platform_release(platform));
@@ -499,7 +499,7 @@ Test(gpu_native, I6_a_queue_takes_nothing_while_its_stream_is_given_out)
 	MUST(sycl_queue_fill(checked, buffer, 0, ORDER_ITEMS * sizeof(value), &value, sizeof(value),
 			     NULL));
 	order_expect(buffer, 7);
-	/* One that does not check goes on, as ever. */
+	/* A function that does not check its results goes on, as before. */
 	MUST(sycl_cuda_get_native_queue(plain, &stream));
 	MUST(sycl_queue_fill(plain, buffer, 0, ORDER_ITEMS * sizeof(value), &value, sizeof(value),
 			     NULL));
@@ -665,7 +665,7 @@ Test(gpu_native, I13_I14_I15_I16_a_host_task_with_native_handles)
 	cr_assert_neq(task.memory, 0);
 	cr_assert_eq(task.image, SYCL_ERROR_INVALID, "there is no accessor 1");
 	cr_assert_eq(task.mismatch, SYCL_ERROR_BACKEND_MISMATCH);
-	/* What it wrote is there for the next group. */
+	/* The next group gets what the function wrote. */
 	native_increment(&gate, queue, buffers[0], NULL);
 	order_expect(buffers[0], 81);
 	MUST(sycl_event_release(probe_event));

@@ -1,7 +1,6 @@
 /*
- * Who destroys what (I8, I9), and on how many streams kernels run (F1): counted by a library in
- * front of the driver, of which the engine thinks that it is the driver
- * (tests/support/cuda_counter).
+ * Which side destroys which objects (I8, I9), and on how many streams kernels run (F1). A library
+ * in front of the driver counts; the engine uses it as the driver (tests/support/cuda_counter).
  */
 #include "cuda_counter.h"
 #include "native/fixture.h"

@@ -71,7 +71,7 @@ Test(gpu_order, F4_kernels_of_two_gpus_await_each_other)
 	order_end(&order);
 }
 
-/* What one thread of the program has on each GPU. */
+/* The objects that one thread of the program has on each GPU. */
 struct lane {
 	sycl_queue queue;
 	sycl_kernel chain;

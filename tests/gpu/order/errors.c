@@ -1,9 +1,10 @@
-/* What events and errors carry of the driver: its event where it is asked for, and its code. */
+/* The driver's part in events and errors: its event when requested, and its code. */
 #include "order/fixture.h"
 
 enum { OUT_OF_MEMORY = 2, SMALL_BYTES = 1 << 20 };
 
-/* One of the vendor's is behind it, or there may be none while its group is not on the device. */
+/* An event of the vendor's is behind it, or there may be none while its group is not on the
+ * device. */
 static void expect_native(sycl_event event, bool is_over)
 {
 	uint32_t has = 7;
@@ -89,7 +90,7 @@ Test(gpu_order, I11_memory_that_cannot_be_had_carries_the_drivers_code)
 	expect_out_of_memory(sycl_event_wait(event));
 	expect_out_of_memory(sycl_malloc_device(queue, SMALL_BYTES, 0, &memory));
 	cr_assert_null(memory);
-	/* What the library refuses by itself comes from no driver. */
+	/* An error of the library itself has no code of a driver. */
 	cr_assert_eq(sycl_queue_fill(queue, buffer, 0, 3, &pattern, 0, NULL), SYCL_ERROR_INVALID);
 	cr_assert_eq(last_error().native_code, 0);
 	MUST(sycl_event_release(event));

@@ -49,7 +49,7 @@ void *order_memory(sycl_queue queue, uint64_t size_bytes);
 void order_fetch(sycl_queue queue, void *to, const void *from, uint64_t size_bytes);
 
 /*
- * Of item i: to[i] = to[i] * 31 + from[i] + value; log[i] = log[i] * 31 + to[i]. Kernel "chain".
+ * Each item i: to[i] = to[i] * 31 + from[i] + value; log[i] = log[i] * 31 + to[i]. Kernel "chain".
  * The log is USM, by which nothing is ordered. `after` (NULL: nothing) is awaited; event_out may be
  * NULL.
  */
@@ -60,7 +60,7 @@ void order_submit(sycl_queue queue, sycl_kernel chain, const sycl_buffer *buffer
 		  uint32_t *const *logs, const struct order_step *step, sycl_event after,
 		  sycl_event *event_out);
 
-/* What the steps so far make of words that were 0: all items are alike. */
+/* The values that the steps so far make of words that were 0: all items are alike. */
 struct order_model {
 	uint32_t buffers[ORDER_BUFFERS], logs[ORDER_LOGS];
 };

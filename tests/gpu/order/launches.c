@@ -243,7 +243,7 @@ Test(gpu_order, E8_the_groups_of_a_cluster_reach_each_others_local_memory)
 }
 
 #ifdef ORDER_FATBIN
-/* What nvcc made of fatbin.cu. */
+/* The fatbin that nvcc made of fatbin.cu. */
 extern const unsigned char order_fatbin_begin[], order_fatbin_end[];
 __asm__(".pushsection .rodata\n"
 	".balign 16\n"
@@ -265,8 +265,8 @@ static size_t fatbin(const unsigned char **bytes_out)
 #endif
 }
 
-/* It has machine code for some devices, and PTX for all: a driver takes the former where it fits.
- */
+/* The fatbin has machine code for some devices, and PTX for all. A driver takes the former where it
+ * fits. */
 static void expect_made_for(uint32_t architecture)
 {
 	if (order_library())

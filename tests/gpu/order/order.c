@@ -22,7 +22,7 @@ enum {
 	RANDOM_QUEUES = 4
 };
 
-/* What all groups of a random sequence share. */
+/* The state that all groups of a random sequence share. */
 struct words {
 	sycl_kernel chain;
 	sycl_buffer buffers[ORDER_BUFFERS];

@@ -69,7 +69,7 @@ static struct private_service *start_with_option(const char *option)
 	return service;
 }
 
-/* Of the CUDA platform; NULL: there is none. */
+/* A device of the CUDA platform; NULL: there is none. */
 static sycl_device find_device(sycl_platform connection)
 {
 	sycl_platform platforms[32];
@@ -186,7 +186,7 @@ static uint32_t spread_graph(struct side *side, sycl_executable_graph executable
 	return count_multiprocessors(side);
 }
 
-/* What syclctl shows. */
+/* The number that syclctl shows. */
 static json_int_t units_seen(const struct private_service *service)
 {
 	json_t *status = private_service_status(service);
@@ -212,7 +212,7 @@ Test(gpu_partition, TG9_the_latency_class_and_the_others_share_no_multiprocessor
 	cr_assert_eq(units_seen(service), 0);
 	side_open(&quick, service, SYCL_SESSION_CLASS_LATENCY);
 	cr_assert_eq(quick.all, other.all, "what is told of the device is as before");
-	/* It begins when nothing runs for a moment. */
+	/* The reservation begins when nothing runs for a moment. */
 	while (spread(&quick, 1) != WANTED)
 		;
 	cr_assert_eq(units_seen(service), WANTED);

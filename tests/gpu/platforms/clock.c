@@ -161,7 +161,7 @@ Test(gpu_clock, H8_the_driver_tells_times_backwards_too)
 	end_clock();
 }
 
-/* What one probe said, beside the one before it. */
+/* The times of one probe, beside those of the one before it. */
 struct pair {
 	double reported, driver; /* ns between their ends */
 };

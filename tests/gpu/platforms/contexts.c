@@ -57,7 +57,7 @@ Test(gpu_contexts, A8_a_hundred_contexts_cost_what_one_does)
 	platforms_end(&platforms);
 }
 
-/* What one device wrote the other reads, and back, by whatever way the machine has. */
+/* One device reads what the other wrote, in both directions, by whatever way the machine has. */
 Test(gpu_contexts, A7_A11_a_context_over_two_devices)
 {
 	struct platforms platforms;

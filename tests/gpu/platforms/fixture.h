@@ -33,7 +33,7 @@ void platforms_begin(struct platforms *platforms, uint32_t devices);
 void platforms_end(struct platforms *platforms);
 const char *platforms_library(void);
 
-/* Of a device: an in-order queue, and a kernel "add" (y, a): y[i] += a. The caller's to release. */
+/* An in-order queue of a device, and a kernel "add" (y, a): y[i] += a. The caller's to release. */
 sycl_queue platforms_queue(sycl_context context, sycl_device device);
 sycl_kernel platforms_kernel(sycl_queue queue);
 /* Add `value` to `words` words of the buffer. */

@@ -126,7 +126,7 @@ static bool fills_and_copies_of_parts(struct list *list)
 	return good;
 }
 
-/* What the host writes reaches the device, and the other way round. */
+/* Writes of the host reach the device, and the other way round. */
 static bool host_and_device_by_turns(struct list *list)
 {
 	struct pieces pieces = {NULL, NULL, NULL};

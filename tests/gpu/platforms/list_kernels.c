@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* What every check here does: one buffer, one kernel, one launch. */
+/* The common part of every check here: one buffer, one kernel, one launch. */
 struct launch {
 	const char *kernel;
 	uint64_t words;           /* of the buffer */

@@ -256,8 +256,8 @@ Test(gpu_platforms, B20_events_of_a_running_CUDA_kernel_order_groups_of_two_back
 }
 
 /*
- * Of either backend a kernel that is held, with nothing between it and the other backend's but its
- * event; many times, so that events are waited for that are about to happen, too.
+ * A held kernel of either backend, with nothing between it and the other backend's kernel but its
+ * event. This is done many times, so that some events are about to happen when they are waited for.
  */
 Test(gpu_platforms, B20_events_order_groups_of_two_backends_both_ways)
 {
@@ -336,7 +336,8 @@ static void expect_times(sycl_platform connection, sycl_device device, uint64_t 
 	MUST(sycl_queue_release(queue));
 }
 
-/* Of a connection, not of the service or its engine: a later one begins to count later. */
+/* The counts belong to a connection, not to the service or its engine: a later one begins to count
+ * later. */
 Test(gpu_platforms, H1_H3_H4_times_count_from_the_connection)
 {
 	struct platforms platforms;

@@ -1,7 +1,7 @@
 /*
- * What shared USM of a service's clients could be made of (G1): how fast a kernel and the processor
- * go through each candidate, and which of the driver's doors to memory that migrates another
- * process could use. No test: it prints. The page is docs/memory.md, "USM".
+ * Candidates for shared USM of a service's clients (G1). The probe measures how fast a kernel and
+ * the processor go through each candidate. It also finds which of the driver's ways to memory that
+ * migrates another process could use. No test: it prints. The page is docs/memory.md, "USM".
  */
 #include "platforms/usm_probe.h"
 
@@ -138,8 +138,8 @@ static void print_host_times(const char *what, void *words)
 	print_times(what, first, second);
 }
 
-/* What clients have today: pages of a memfd, pinned. And what a mirror of them on the device would
- * cost at each command. */
+/* The memory that clients have today: pages of a memfd, pinned. Also the cost of a mirror of them
+ * on the device at each command. */
 static void try_shared_pages(void *pages)
 {
 	CUdeviceptr mirror = 0, mapped = 0;
@@ -173,8 +173,8 @@ static void try_shared_pages(void *pages)
 	MUST(CU(cuMemHostUnregister)(pages));
 }
 
-/* What a child finds at another process' addresses; each way in a child of its own, as it may end
- * it. */
+/* The words that a child finds at another process' addresses; each way in a child of its own, as it
+ * may end it. */
 static void print_child_times(const char *what, int (*look)(pid_t parent, void *at), void *at)
 {
 	const pid_t parent = getpid();
@@ -308,7 +308,7 @@ static CUresult set_access(CUdeviceptr at)
 	return CU(cuMemSetAccess)(at, BYTES, &access, 1);
 }
 
-/* What moving by hand costs: pages unpinned and their mapping taken away, memory of the device put
+/* The cost of moving by hand: pages unpinned and their mapping taken away, memory of the device put
  * there; and back. */
 static void try_remapping(void)
 {

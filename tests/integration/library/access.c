@@ -81,7 +81,7 @@ Test(access, D1_D3_asked_for_now_and_waited_for_later)
 	gated_end(&gated);
 }
 
-/* It is written, so whoever reads waits; it is read and kept, so what was there is there. */
+/* The accessor writes, so readers wait. It also reads and keeps, so the old contents are there. */
 Test(access, C3_the_atomic_mode_is_read_write)
 {
 	struct gated gated;
@@ -294,7 +294,7 @@ Test(access, wrong_accessors_are_refused)
 						 &accessor),
 		SYCL_ERROR_INVALID);
 	cr_assert(eq(ptr, accessor, NULL));
-	/* It was withdrawn each time: nothing waits. */
+	/* The access was withdrawn each time: nothing waits. */
 	MUST(sycl_host_accessor_create_for(buffer, SYCL_ACCESS_WRITE, LONG_NS, &accessor));
 	MUST(sycl_host_accessor_release(accessor));
 	MUST(sycl_buffer_release(buffer));

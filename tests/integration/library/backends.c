@@ -120,7 +120,7 @@ Test(client_backends, B20_M9_and_the_reverse_also_with_its_failure, .init = open
 	MUST(sycl_event_wait_for(first, 0));
 	cr_assert(eq(u32, word_of(after), 1));
 	cr_assert(eq(u32, word_of(between), 7));
-	/* What fails on one is the cause on the other. */
+	/* A failure on one backend is the cause on the other. */
 	sycl_event failed = NULL, dependent = NULL;
 	sycl_kernel fail = fake_kernel(fake, "fail");
 	MUST(sycl_handler_begin(fake, &handler));

@@ -56,7 +56,7 @@ Test(client_basic, A17_A20_opening_asks_no_device)
 	client_service_stop(&service);
 }
 
-/* What sycl_platform_open connected to. */
+/* The connection of sycl_platform_open. */
 static void endpoint_of(sycl_platform opened, char text[128])
 {
 	MUST(sycl_platform_get_info(opened, SYCL_PLATFORM_INFO_ENDPOINT, 128, text, NULL));

@@ -8,7 +8,7 @@
 
 #include "library/portable.h"
 
-/* What is made before the gate is closed. */
+/* The objects that are made before the gate is closed. */
 struct gated {
 	sycl_platform platform;
 	sycl_device device;

@@ -39,7 +39,7 @@ static void call_gets(const struct gated *gated, sycl_backend is)
 	(void)CALL(sycl_host_task_get_native_memory, NULL, is, 0, &number);
 }
 
-/* Of nothing: it is refused, at once where no other is to be asked. */
+/* A native object of number 0 is refused, at once where no other process is needed. */
 static void call_makes(const struct gated *gated, sycl_backend is)
 {
 	const uint64_t none[1] = {0};

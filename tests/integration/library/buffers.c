@@ -276,7 +276,7 @@ Test(client_buffers, shared_memory_grows_and_is_given_back)
 	cr_assert(le(u64, usage.buffer_bytes, 1));
 }
 
-/* What a large buffer leaves behind for the next one is not missing where the next one is larger.
+/* Memory that a large buffer leaves for the next one is not missing if the next one is larger.
  * Without a fixture. */
 Test(client_buffers_limits, N1_shared_memory_that_rests_makes_room_for_more, .timeout = 60)
 {

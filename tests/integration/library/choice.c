@@ -1,4 +1,4 @@
-/* Who chooses a device, of those that are here, whatever they are (A22 - A24). */
+/* Selectors choose a device, of those that are here, whatever they are (A22 - A24). */
 #include "library/portable.h"
 
 TestSuite(choice, .timeout = 120, .init = portable_begin, .fini = portable_end);
@@ -80,7 +80,7 @@ Test(choice, A22_the_highest_score_wins_and_none_is_an_error)
 	release_devices(&devices);
 }
 
-/* What the selectors of a kind find is of that kind, and they fail exactly where no device is. */
+/* The selectors of a kind find devices of that kind, and they fail exactly if there is none. */
 Test(choice, A23_the_selectors_of_a_kind_find_it_or_fail)
 {
 	static const struct {
@@ -112,7 +112,7 @@ Test(choice, A23_the_selectors_of_a_kind_find_it_or_fail)
 	release_devices(&devices);
 }
 
-/* One aspect wanted and another one unwanted, of all pairs that any device here knows. */
+/* One aspect wanted and another one unwanted, for all pairs that any device here has. */
 Test(choice, A24_aspects_that_are_wanted_and_unwanted)
 {
 	struct devices devices;

@@ -186,7 +186,7 @@ Test(client_basic, M7_M8_what_fails_after_it_was_taken_stays_with_the_first_queu
 	cr_assert(ne(ptr, (void *)strstr(sycl_get_last_error_text(), "it is full"), NULL));
 	fake_counters(1, &after);
 	cr_assert(eq(u64, after.fills, before.fills), "nobody tried the second one");
-	/* Who wants the second one asks for it. */
+	/* A caller that wants the second one requests it. */
 	MUST(sycl_queue_fill(second, buffer, 0, BYTES, "abcd", 4, &other));
 	MUST(sycl_event_wait(other));
 	MUST(sycl_event_release(event));
@@ -235,8 +235,8 @@ static void expect_event_of(bool is_first, sycl_event event)
 	MUST(sycl_event_release(event));
 }
 
-/* What the first queue's device cannot hold at all goes to the second queue; where neither can hold
- * it, that is told at the call. */
+/* A group that the first queue's device cannot hold at all goes to the second queue. If neither can
+ * hold it, the call fails. */
 Test(client_basic, M7_memory_that_runs_out_on_the_first_queue_brings_the_second_its_group,
      .init = with_a_small_device, .fini = without_service)
 {

@@ -25,7 +25,7 @@ static sycl_buffer bytes_buffer(const uint8_t *bytes)
 	return buffer;
 }
 
-/* What a host accessor sees, byte for byte. */
+/* The contents by a host accessor, byte for byte. */
 static void must_hold(sycl_buffer buffer, const uint8_t *expected, const char *what)
 {
 	sycl_host_accessor accessor = NULL;
@@ -315,8 +315,8 @@ Test(copies, D20_fills_of_any_pattern_at_any_place)
 	MUST(sycl_buffer_release(buffer));
 }
 
-/* What the program's memory gets is there when the event says so, and not before the group's turn.
- */
+/* The program's memory has the bytes when the event is complete, and not before the group's
+ * turn. */
 Test(copies, D20_B33_memory_is_written_in_its_turn_and_whole)
 {
 	static uint8_t target[WORDS_BYTES];

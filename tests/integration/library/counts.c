@@ -61,7 +61,7 @@ static void launches(sycl_queue queue, sycl_kernel_bundle bundle, sycl_buffer to
 	MUST(sycl_kernel_release(copy));
 }
 
-/* What fails also gives back what it has taken. */
+/* A failed call also gives back its references. */
 static void failures(sycl_queue queue, sycl_kernel_bundle bundle)
 {
 	sycl_kernel kernel = NULL;
@@ -166,8 +166,8 @@ static void submit_increment(sycl_queue queue, sycl_kernel kernel, sycl_buffer b
 	MUST(sycl_handler_submit(handler, NULL));
 }
 
-/* What a thousand clients of one program cost depends on it. It lasts until the last of them has
- * let go of it. */
+/* The cost of a thousand clients of one program depends on this. The object lasts until the last
+ * client has released it. */
 Test(client_counts, N1_equal_programs_are_one_of_the_drivers)
 {
 	/* Nobody else builds them, so that the second time the first one's binary comes out of the

@@ -1,4 +1,4 @@
-/* What a client learns of CUDA devices: the embedded engine on the double of NVIDIA's driver. */
+/* CUDA devices as a client sees them: the embedded engine on the double of NVIDIA's driver. */
 #include "syclclient.h"
 
 #include <stdio.h>

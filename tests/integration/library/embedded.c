@@ -182,7 +182,7 @@ Test(client_custom, R7_a_custom_device_is_listed_and_runs_its_built_in_kernel)
 	cr_assert(eq(u64, most[2], 1u << 20));
 	MUST(sycl_kernel_release(kernel));
 	MUST(sycl_kernel_bundle_release(bundle));
-	/* It has nothing else: no source is built for it, and the error says why. */
+	/* This device has nothing else: no source is built for it, and the error says why. */
 	cr_assert(ne(int,
 		     sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, portable, NULL,
 						    &bundle),
@@ -368,7 +368,7 @@ Test(client_embedded_cpu, H4_times_are_ordered)
 	MUST(sycl_buffer_release(buffer));
 }
 
-/* Of this process, whose part the engine is. */
+/* A count of this process, which the engine is a part of. */
 struct own {
 	uint32_t descriptors, threads;
 };

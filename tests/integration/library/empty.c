@@ -67,8 +67,7 @@ static void try_shape(sycl_platform of, sycl_queue on, sycl_queue free_one,
 	gate_await(&gate, 1);
 	sycl_event empty = submit_empty(on, kernels[0], marker, shape);
 	sycl_event last = increment_after(on, kernels[1], after, empty);
-	/* What came later and shares nothing with them has run, so it is the gate that they wait
-	 * for. */
+	/* A later group that shares nothing with them has run, so they wait for the gate. */
 	run_increment(free_one, beside, other, NULL);
 	cr_assert(words_are(other, 2));
 	must_be_submitted(empty);

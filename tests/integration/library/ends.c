@@ -369,8 +369,8 @@ static void *release_buffer(void *buffer)
 	return (void *)(intptr_t)sycl_buffer_release(buffer);
 }
 
-/* Whoever holds the mutex sees the memory before or after, never while it is written; and it is
- * free otherwise. */
+/* A holder of the mutex sees the memory before or after, never while it is written. Otherwise the
+ * mutex is free. */
 Test(ends, D19_the_mutex_is_held_while_the_memory_is_touched)
 {
 	struct shared_page *page = make_page(false);

@@ -59,7 +59,7 @@ Test(events, H12_N3_the_wait_list_has_what_is_not_complete)
 		cr_assert(ne(ptr, list[i], waits[1]));
 		MUST(sycl_event_release(list[i]));
 	}
-	/* One that the caller has released comes back, and can be waited for. */
+	/* An event that the caller has released comes back, and can be waited for. */
 	MUST(sycl_event_release(waits[0]));
 	REFUSED(sycl_event_wait_for(waits[0], 0), SYCL_ERROR_INVALID_HANDLE);
 	MUST(sycl_event_get_wait_list(event, 3, list, &count));
@@ -251,8 +251,7 @@ Test(events, B18_waiting_for_a_kernel_ends_with_the_kernel)
 	MUST(sycl_platform_release(helped));
 }
 
-/* One base for all: what was submitted later was not submitted earlier, on whichever queue and
- * device. */
+/* One base for all queues and devices: a group that was submitted later has the later time. */
 Test(events, H4_H3_times_of_ten_thousand_events_of_two_queues)
 {
 	enum { EVENTS = 10000 };
@@ -282,10 +281,10 @@ Test(events, H4_H3_times_of_ten_thousand_events_of_two_queues)
 }
 
 #if SANITIZED
-/* Of the sanitizer's own interface, whose header not every compiler brings. */
+/* Functions of the sanitizer's own interface, whose header not every compiler brings. */
 size_t __sanitizer_get_current_allocated_bytes(void);
 
-/* What is freed stays in quarantine, so what is allocated is counted. */
+/* Freed memory stays in quarantine, so the test counts allocations. */
 static uint64_t used_kib(void)
 {
 	return __sanitizer_get_current_allocated_bytes() / 1024;

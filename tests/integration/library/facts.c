@@ -1,5 +1,5 @@
-/* What objects tell of themselves: devices and contexts, what only a backend could know, events
- * behind events. */
+/* Queries of objects: devices and contexts, values that only a backend could have, events behind
+ * events. */
 #include "library/test.h"
 
 static uint32_t device_number(sycl_device device, sycl_device_info info)

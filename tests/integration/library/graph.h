@@ -1,10 +1,10 @@
-/* What the tests of graphs share; on portable.h's queue. */
+/* Common parts of the tests of graphs, on portable.h's queue. */
 #ifndef SYCL_TESTS_CLIENT_GRAPH_H
 #define SYCL_TESTS_CLIENT_GRAPH_H
 
 #include "library/portable.h"
 
-/* Of a queue's context and device. */
+/* A graph of a queue's context and device. */
 sycl_graph graph_for(sycl_queue of);
 sycl_executable_graph finalized(sycl_graph graph, uint32_t flags);
 /* Without host memory: its contents are undefined. */

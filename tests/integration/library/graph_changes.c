@@ -97,7 +97,7 @@ Test(graph_changes,
 	end_scene(&scene);
 }
 
-/* What only the driver knows is found out by a launch; it alone fails. */
+/* A launch meets an error that only the driver detects; the launch alone fails. */
 Test(graph_changes, L13_M9_a_change_that_can_be_made_in_no_way_fails_one_launch)
 {
 	struct scene scene;
@@ -114,7 +114,7 @@ Test(graph_changes, L13_M9_a_change_that_can_be_made_in_no_way_fails_one_launch)
 	MUST(sycl_queue_graph(queue, scene.executable, 0, NULL, &failed));
 	REFUSED(sycl_event_wait_for(failed, LONG_NS), SYCL_ERROR_MEMORY_ALLOCATION);
 	MUST(sycl_event_release(failed));
-	/* What it was to write is lost. */
+	/* The contents that it was to write are lost. */
 	heal(scene.fill, scene.filled);
 	heal(scene.fill, scene.other);
 	for (uint32_t i = 0; i < 3; i++) {
@@ -278,7 +278,7 @@ Test(graph_changes, R3_a_node_is_disabled_in_the_graph_that_is_there)
 	end_scene(&scene);
 }
 
-/* It was disabled when the graph was made: there is nothing that could be switched on. */
+/* The node was disabled when the graph was made: there is nothing to be switched on. */
 Test(graph_changes, R3_a_node_that_the_graph_never_had_has_it_made_anew)
 {
 	struct scene scene;

@@ -440,7 +440,7 @@ static uint64_t heap_bytes(void)
 	return mallinfo2().uordblks;
 }
 
-/* One in `each` is launched, and so made for the device. */
+/* One graph in `each` is launched, and so made for the device. */
 static void make_and_end(sycl_graph graph, sycl_kernel increment, sycl_buffer buffer, int count,
 			 int each)
 {

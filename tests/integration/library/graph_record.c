@@ -49,7 +49,7 @@ Test(graph_record, L1_an_executable_graph_does_not_change_when_the_graph_does)
 	cr_assert(words_copied_are(queue, buffer, 1));
 	launch_and_wait(queue, two);
 	cr_assert(words_copied_are(queue, buffer, 3));
-	/* It has what it needs without the graph (L16). */
+	/* The executable graph has what it needs without the graph (L16). */
 	MUST(sycl_graph_release(graph));
 	launch_and_wait(queue, one);
 	launch_and_wait(queue, two);
@@ -377,7 +377,7 @@ Test(graph_record, L11_L16_a_graph_keeps_its_buffers_and_kernels)
 	MUST(sycl_graph_release(graph));
 	launch_and_wait(queue, executable);
 	cr_assert(words_are(outer, 21));
-	/* What was launched goes on without it. */
+	/* Launches go on without the graph. */
 	send_fill(queue, (fill = portable_kernel(queue, "fill_u32")), outer, 1, NULL);
 	MUST(sycl_queue_graph(queue, executable, 0, NULL, NULL));
 	MUST(sycl_executable_graph_release(executable));

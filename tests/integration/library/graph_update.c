@@ -165,7 +165,7 @@ Test(graph_update, R3_a_disabled_node_does_nothing_until_it_is_enabled_again)
 	cr_assert(eq(u32, enabled, 0));
 	launch_and_wait(queue, executable);
 	cr_assert(words_copied_are(queue, buffer, 11));
-	/* What it would write is as it was. */
+	/* The buffer that it would write is unchanged. */
 	MUST(sycl_executable_graph_set_node_enabled(executable, graph, nodes[0], 0));
 	launch_and_wait(queue, executable);
 	cr_assert(words_copied_are(queue, buffer, 12));
@@ -195,7 +195,7 @@ Test(graph_update, R3_a_disabled_node_does_nothing_until_it_is_enabled_again)
 	MUST(sycl_kernel_release(increment));
 }
 
-/* What was launched before is not changed, and nobody waits for it. */
+/* An earlier launch is not changed, and no call waits for it. */
 Test(graph_update, R3_nodes_are_disabled_in_order_with_launches)
 {
 	enum { TURNS = 40 };

@@ -328,8 +328,8 @@ Test(graph_whole, L15_C12_memory_of_the_program_is_read_at_each_launch)
 	MUST(sycl_kernel_release(increment));
 }
 
-/* What a graph names is looked at again when something of that kind has gone; what it does not name
- * is of no interest. */
+/* The objects of a graph are checked again when an object of that kind was freed. Objects that it
+ * does not name do not matter. */
 Test(graph_whole, releases_of_others_leave_it_as_it_is)
 {
 	sycl_kernel increment = portable_kernel(queue, "increment_u32");

@@ -1,5 +1,5 @@
-/* What is over, and what has begun, is told while a kernel runs (B18, H5, H9): one that sees what
- * the host writes meanwhile. */
+/* Ends and beginnings of groups are reported while a kernel runs (B18, H5, H9). That kernel sees
+ * what the host writes meanwhile. */
 #include "library/portable.h"
 
 #include <semaphore.h>

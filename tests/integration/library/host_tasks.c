@@ -388,7 +388,7 @@ Test(host_tasks, K1_called_once_or_never_and_its_data_ends_once)
 	REFUSED(sycl_handler_submit(handler, NULL), SYCL_ERROR_KERNEL_ARGUMENT);
 	MUST(sycl_event_release(failed));
 	MUST(sycl_event_release(late));
-	/* What failed before its turn is noticed by a wait, as everything is. */
+	/* A wait notices a task that failed before its turn, as it notices any other. */
 	run_life(queue, &again, NULL, &late);
 	MUST(sycl_event_wait(late));
 	MUST(sycl_event_release(late));

@@ -175,7 +175,7 @@ Test(images, M12_an_image_is_no_buffer_and_a_buffer_no_image)
 	MUST(sycl_image_release(image));
 }
 
-/* What borrowed memory gets, and when. */
+/* The contents of borrowed memory, and when they arrive. */
 Test(images, D9_D11_D14_pixels_are_written_back_as_of_a_buffer)
 {
 	uint8_t host[IMAGE_BYTES], other[IMAGE_BYTES];
@@ -657,7 +657,7 @@ Test(images, G5_G6_S2_the_mapping_of_samplers_is_that_of_the_specification)
 	}
 }
 
-/* What was recorded once is sent to other queues too, whose device must have the image as well. */
+/* A recorded group is sent to other queues too, and their devices must have the image as well. */
 Test(images, B15_E21_a_frozen_group_has_its_images_and_samplers)
 {
 	sycl_image a = make_image(NULL, SYCL_HOST_NONE), b = make_image(NULL, SYCL_HOST_NONE);

@@ -11,7 +11,7 @@
 
 #include <criterion/criterion.h>
 
-/* What the fake backend has by these names: each byte of the pixels. */
+/* The fake backend's kernels of these names work on each byte of the pixels. */
 static const char source[] =
 	"SYCL_KERNEL void fill_image(SYCL_IMAGE_WRITE_2D(to), uint value)\n"
 	"{\n"

@@ -73,8 +73,8 @@ Test(kernels, J19_a_function_comes_from_another_object)
 	MUST(sycl_context_release(context));
 }
 
-/* What item (i, j, k) of a launch in so many dimensions saw of itself: its ids from the offset on,
- * all else without it. */
+/* The ids of item (i, j, k) of a launch in so many dimensions: its ids from the offset on, all else
+ * without it. */
 static void run_with_offset(sycl_kernel kernel, sycl_range global, const sycl_range *local,
 			    sycl_range offset)
 {
@@ -205,7 +205,7 @@ static bool has_aspect(sycl_aspect aspect)
 	return device_number(SYCL_DEVICE_INFO_ASPECTS) >> aspect & 1;
 }
 
-/* What the device lacks is no mistake of the source. */
+/* A feature that the device lacks is no mistake of the source. */
 Test(kernels, E19_a_source_that_needs_what_the_device_lacks)
 {
 	static const char half_source[] =

@@ -317,7 +317,7 @@ Test(kernel_states, E19_J19_an_object_is_linked_or_the_device_says_that_it_canno
 	pair_close(&pair);
 }
 
-/* What is wrong in a source comes with the compiler's words, also from one of several devices. */
+/* An error in a source comes with the compiler's words, also from one of several devices. */
 Test(kernel_states, M6_J19_a_build_that_fails_makes_no_bundle)
 {
 	struct pair pair = pair_open();

@@ -15,7 +15,8 @@
 
 enum { MANY = 1000, GATE = 1 };
 
-/* Of those that a device's thread has been sent some may have begun: no more than fill a lane. */
+/* Some of the commands that were sent to a device's thread may have begun: no more than fill a
+ * lane. */
 enum { SENT_MOST = 240 };
 
 static sycl_device device;
@@ -49,7 +50,7 @@ static void stop(void)
 
 TestSuite(client_killed, .timeout = 120, .init = start_killed, .fini = stop);
 
-/* Whose end is that of the session's client, as far as the engine knows. */
+/* The process whose end is that of the session's client, for the engine. */
 static pid_t make_process(void)
 {
 	pid_t process = fork();
@@ -78,7 +79,7 @@ static struct victim victim_open(uint32_t properties, bool has_process)
 	return victim;
 }
 
-/* Of its handles; the connection closes with the last one. */
+/* Releases its handles; the connection closes with the last one. */
 static void victim_close(struct victim *victim)
 {
 	(void)sycl_buffer_release(victim->own);
@@ -141,7 +142,7 @@ static void hold_buffer(const struct victim *victim, sycl_buffer buffer)
 		LONG_NS));
 }
 
-/* Whoever else is there works, at once. */
+/* Other sessions work, at once. */
 static void expect_others_work(void)
 {
 	sycl_buffer buffer = NULL;
@@ -383,8 +384,8 @@ Test(client_killed, N4_graphs_and_host_tasks_that_wait)
 
 /* ----------------------------- its process, and its own end ----------------------------- */
 
-/* What it leaves to others it leaves whole, however it ends; what nobody sees stops with the
- * process. */
+/* Work that others see is completed, however the session ends. Work that no other session sees
+ * stops with the process. */
 Test(client_killed, N4_F10_what_others_may_see_runs_though_its_process_has_ended)
 {
 	struct victim victim = victim_open(0, true);

@@ -29,7 +29,7 @@ if(TARGET syclclient AND TARGET sycl_engine_core)
     set_property(TEST client_embedded_custom PROPERTY FAIL_REGULAR_EXPRESSION "Tested: [^1-9]*0 ")
   endif()
 endif()
-# What a client learns of CUDA devices, on the double of the driver.
+# CUDA devices as a client sees them, on the double of the driver.
 if(TARGET syclclient AND TARGET fake_cuda AND SYCL_HAS_CUDA)
   sycl_test(client_cuda_kernels SOURCES library/cuda_kernels.c LIBS syclclient TIMEOUT 300)
   if(TARGET client_cuda_kernels)

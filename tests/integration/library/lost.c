@@ -110,7 +110,7 @@ Test(client_lost, N5_M10_death_wakes_every_wait_and_names_the_offender)
 		     SYCL_ERROR_DEVICE_LOST));
 	cr_assert(eq(int, sycl_event_get_status(event, &status), SYCL_ERROR_DEVICE_LOST));
 	cr_assert(eq(int, sycl_platform_dispatch(platform), SYCL_ERROR_DEVICE_LOST));
-	/* What was known already is known still; releases work. */
+	/* Values that were known before are still known; releases work. */
 	MUST(sycl_device_get_devices(platform, SYCL_DEVICE_TYPE_ALL, 0, NULL, &count));
 	MUST(sycl_event_release(event));
 	MUST(sycl_buffer_release(buffer));

@@ -1,7 +1,6 @@
 /*
- * What moves between host and devices, by the session's own counters, on whatever device there is:
- * fake devices count more of it (residency.c), real ones have memories of their own (B24,
- * C5, C6, C7).
+ * Moves between host and devices, by the session's own counters, on whatever device there is. Fake
+ * devices count more of them (residency.c); real ones have memories of their own (B24, C5, C6, C7).
  */
 #include "library/portable.h"
 
@@ -25,8 +24,7 @@ static struct moved moved(void)
 	return since;
 }
 
-/* What a move of the bytes counts for; where the device's memory is the host's, nothing ever moves.
- */
+/* The count of a move of the bytes; where the device's memory is the host's, nothing ever moves. */
 static uint64_t unit(uint64_t bytes)
 {
 	sycl_device device = NULL;

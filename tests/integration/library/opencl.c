@@ -166,7 +166,7 @@ Test(opencl_interop, J1_J2_J3_J4_J5_a_queue_is_over_one_native_queue)
 	MUST(sycl_opencl_get_native_queue(queue, &native));
 	cr_assert(eq(ptr, native, cl_queue_of_test));
 	cr_assert(eq(u32, sycl_opencl_get_reference_count_queue(cl_queue_of_test), 3));
-	/* What is given lives without the library's queue. */
+	/* A native queue that was given lives without the library's queue. */
 	MUST(sycl_queue_release(queue));
 	LET_GO(sycl_opencl_get_reference_count_queue, cl_queue_of_test, 2);
 	CL(clReleaseCommandQueue(native));

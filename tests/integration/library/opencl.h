@@ -1,5 +1,5 @@
-/* What the files of client_opencl share: a connection with the engine in this process, and OpenCL
- * of the test's own beside it. */
+/* Common parts of the files of client_opencl: a connection with the engine in this process, and
+ * OpenCL of the test's own beside it. */
 #ifndef SYCL_TESTS_CLIENT_OPENCL_H
 #define SYCL_TESTS_CLIENT_OPENCL_H
 
@@ -52,8 +52,8 @@ void read_memory(cl_mem memory, uint32_t *words, uint32_t count);
 cl_program program_of(const char *source, const char *options);
 cl_event user_event(void);
 
-/* What was released is gone when its device's thread, and the driver's, have let go of it: round
- * trips until then, within ten seconds. */
+/* A released object is freed when its device's thread, and the driver's, have released it. Makes
+ * round trips until then, within ten seconds. */
 #define LET_GO(query, object, wanted) LET_GO_BY(round_trip, query, object, wanted)
 /* The same where there is no connection any more. */
 #define LET_GO_ALONE(query, object, wanted) LET_GO_BY(sched_yield, query, object, wanted)

@@ -416,7 +416,8 @@ Test(opencl_memory, B31_J1_J2_an_event_of_two_is_complete_when_both_are)
 	}
 }
 
-/* What waits for the application's event is on no lane: a hundred of them hold up nobody. */
+/* A group that waits for the application's event is on no lane: a hundred of them delay no
+ * other. */
 Test(opencl_memory, B31_events_that_do_not_happen_hold_up_nothing_else)
 {
 	enum { GATES = 100 };

@@ -71,7 +71,7 @@ Test(opencl_programs, J2_J5_J9_a_kernel_with_arguments_that_are_set_already)
 	CL(clReleaseKernel(listed));
 	one_to_all(queue, kernel, buffer);
 	cr_assert(eq(u32, first_of(buffer), 16)); /* 2 * 3 + 10 */
-	/* One of them set anew: for this group alone. */
+	/* One argument is set anew, for this group alone. */
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_set_value(handler, 2, sizeof(five), &five));
@@ -269,7 +269,7 @@ Test(opencl_programs, J12_several_programs_are_linked_into_one_bundle)
 	MUST(sycl_kernel_bundle_release(bundle));
 	for (int i = 0; i < 2; i++)
 		LET_GO(sycl_opencl_get_reference_count_program, programs[i], 1);
-	/* One alone lacks a function: the backend's error, and nothing is kept. */
+	/* A single object lacks a function: the backend's error, and nothing is kept. */
 	FAILS(sycl_opencl_create_bundle(context, 1, &device, SYCL_BUNDLE_EXECUTABLE, 1, programs,
 					&bundle),
 	      SYCL_ERROR_BUILD);
@@ -371,8 +371,8 @@ static sycl_result read_natives(sycl_host_task task, void *user_data)
 	return SYCL_SUCCESS;
 }
 
-/* What a group before it wrote is in the memory that the host task gets, and what it does there is
- * what comes after sees. */
+/* The host task's memory has what the group before it wrote, and the group after it gets what the
+ * task wrote. */
 Test(opencl_programs, J1_J4_a_host_task_uses_the_queues_native_objects)
 {
 	static struct seen seen;

@@ -241,8 +241,8 @@ Test(model_order, D15_D16_N2_B32_released_behind_a_gate_the_work_completes)
 	MUST(sycl_buffer_release(kept));
 }
 
-/* What the host accessor's create and D1 to D4 rest on: it does not wait for what has nothing to do
- * with it. */
+/* The base of the host accessor's create and D1 to D4: an access does not wait for unrelated
+ * groups. */
 Test(model_order, B8_D2_what_shares_nothing_is_not_waited_for)
 {
 	sycl_platform helped = portable_open(1);

@@ -28,7 +28,7 @@ enum { PART = 4 << 20, SIZE = 2 * PART + 12345 * 4, WORDS = SIZE / 4, PARTS = 3 
 /* The program's memory, page-aligned. */
 static uint32_t *host;
 
-/* What happens when a guarded part is touched for the first time; then it can be. */
+/* Runs when a guarded part is touched for the first time; after that the part is accessible. */
 static void (*on_touch)(uint32_t part);
 static _Atomic uint32_t touched;
 
@@ -255,7 +255,7 @@ Test(client_own_pages, helper_threads_copy_parts_both_ways)
 	copy_by_two(&options);
 }
 
-/* Of the calling thread, as the engine starts threads, too. */
+/* A time of the calling thread, because the engine starts threads, too. */
 static _Thread_local bool forbid_threads;
 static _Thread_local uint32_t threads_made, threads_refused;
 
@@ -385,7 +385,7 @@ Test(client_own_pages, where_there_are_processors_copy_threads_come_by_themselve
 		cr_assert(le(u32, count_copy_threads(), PARTS - 1));
 }
 
-/* Whoever has no room for another thread copies alone. */
+/* A process without room for another thread copies alone. */
 Test(client_own_pages, copy_threads_that_cannot_be_started_are_not_missed)
 {
 	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
@@ -449,7 +449,7 @@ Test(client_own_pages, D1_a_host_accessor_sees_what_nobody_else_has_wanted)
 	drop_pages();
 }
 
-/* It is the program's again, so whoever comes later must not read it. */
+/* The memory is the program's again, so a later group must not read it. */
 Test(client_own_pages, D14_D16_contents_outlive_the_memory_that_they_came_from)
 {
 	sycl_kernel copy = fake_kernel(queue, "copy_u32");
@@ -540,8 +540,8 @@ static void run_host_task(sycl_queue on, sycl_buffer requires, sycl_host_task_fu
 	MUST(sycl_handler_submit(handler, NULL));
 }
 
-/* It is begun before the release, and submitted by a host task that runs while the release waits.
- */
+/* The group is begun before the release, and submitted by a host task that runs while the release
+ * waits. */
 Test(client_own_pages, D9_a_group_that_comes_while_the_release_waits_comes_after_it)
 {
 	sycl_kernel kernel = fake_kernel(queue, "increment_u32");

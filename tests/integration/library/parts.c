@@ -376,7 +376,7 @@ Test(parts, C4_one_target_may_write)
 		if (cases[i].good) {
 			MUST(sycl_handler_submit(handler, NULL));
 		} else {
-			/* What was refused has changed nothing: for reading it is still allowed. */
+			/* A refused call has changed nothing: reading is still allowed. */
 			MUST(sycl_handler_require_target(handler, buffer, SYCL_ACCESS_READ,
 							 cases[i].second));
 			MUST(sycl_handler_discard(handler));
@@ -425,7 +425,7 @@ Test(parts, C15_views_keep_the_bytes)
 	cr_assert(eq(u64, element, 8));
 	cr_assert(eq(u64, range.size[2], 4));
 	cr_assert(eq(u64, size, sizeof(host)));
-	/* It is the buffer: one requirement of a group, and seen by all. */
+	/* The view is the buffer: one requirement of a group, and all see its contents. */
 	MUST(sycl_queue_fill(queue, view, 0, 4, "\x63\0\0\0", 4, NULL));
 	MUST(sycl_queue_fill(queue, again, sizeof(host) - 4, 4, "\x64\0\0\0", 4, NULL));
 	/* A part of a view is one of the buffer; a view of a part is a part. */

@@ -34,7 +34,8 @@ enum { WORDS = 1024, WORDS_BYTES = WORDS * (int)sizeof(uint32_t) };
 		cr_assert(eq(int, refused_, (code)), "%s: %s", #call, sycl_result_name(refused_)); \
 	} while (0)
 
-/* Of a test: a connection without helper threads, and an out-of-order queue on its first device. */
+/* The objects of a test: a connection without helper threads, and an out-of-order queue on its
+ * first device. */
 extern sycl_platform platform;
 extern sycl_queue queue;
 /* As .init and .fini. What a test made itself it has released; nothing of it may be left in the

@@ -1,4 +1,4 @@
-/* What differs between the engines that the portable tests run on. */
+/* The differences between the engines that the portable tests run on. */
 #ifndef SYCL_TESTS_PORTABLE_ENGINE_H
 #define SYCL_TESTS_PORTABLE_ENGINE_H
 

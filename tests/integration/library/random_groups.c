@@ -114,7 +114,7 @@ static bool overlap(const struct part *a, const struct part *b)
 	       b->first < a->first + a->count;
 }
 
-/* Of half cells of a part: those from `skip` on, but the last `spare`. */
+/* The half cells of a part from `skip` on, but the last `spare`. */
 static bool is_lost_within(const struct part *part, uint32_t skip, uint32_t spare)
 {
 	bool lost = false;
@@ -170,7 +170,7 @@ static uint64_t offset_of(const struct part *part)
 	return part->is_sub ? 0 : (uint64_t)part->first * CELL_BYTES;
 }
 
-/* What is known of the group that is being made. */
+/* The state of the group that is being made. */
 struct group {
 	sycl_handler handler;
 	uint32_t queue;
@@ -347,7 +347,7 @@ static void do_box(void)
 		       words_of(&from) + (size_t)row * CELL_WORDS, CELL_BYTES / 2);
 }
 
-/* What a host task does, in the model and in the task. */
+/* The work of a host task, in the model and in the task. */
 struct mix {
 	size_t words;
 	sycl_result result;
@@ -405,8 +405,8 @@ static void do_host_access(bool writes)
 	if (is_lost(&part)) {
 		cr_assert(eq(int, result, SYCL_ERROR_DEPENDENCY_FAILED), "%s",
 			  sycl_result_name(result));
-		/* What it was to write is lost as with a group: later groups were meant to see it.
-		 */
+		/* The contents that it was to write are lost as with a group, because later groups
+		 * were meant to see them. */
 		if (writes)
 			set_lost_within(&part, 0, true);
 		return;
@@ -547,7 +547,7 @@ static void do_usm(void)
 	MUST(sycl_event_release(done));
 }
 
-/* It comes behind all of its queue, failed or not, and is none of them. */
+/* The barrier comes behind all groups of its queue, failed or not, and is none of them. */
 static void do_barrier(void)
 {
 	sycl_event event = NULL;
@@ -671,7 +671,7 @@ static void world_end(void)
 		MUST(sycl_buffer_release(world.buffers[i]));
 	}
 	for (uint32_t i = 0; i < QUEUES; i++) {
-		/* What failed has been checked by its event. */
+		/* Failed groups have been checked by their events. */
 		(void)sycl_queue_wait(world.queues[i]);
 		MUST(sycl_kernel_release(world.fill[i]));
 		MUST(sycl_kernel_release(world.increment[i]));

@@ -139,7 +139,7 @@ static void replace_own(struct worker *worker)
 				   threads_next(worker, 2) ? SYCL_QUEUE_IN_ORDER : 0);
 }
 
-/* Of all that it waits for, some has failed; who asks first is told. */
+/* Some of the groups that it waits for have failed. The first thread that waits gets the error. */
 static void wait_for_queue(struct worker *worker)
 {
 	sycl_result result = sycl_queue_wait(threads_place(worker)->queue);

@@ -1,4 +1,4 @@
-/* What the files of random_threads share. */
+/* Common parts of the files of random_threads. */
 #ifndef SYCL_TESTS_RANDOM_THREADS_INTERNAL_H
 #define SYCL_TESTS_RANDOM_THREADS_INTERNAL_H
 
@@ -55,7 +55,7 @@ struct worker {
 	uint64_t groups, failures, checks;
 };
 
-/* What one thread tells others: its group has been submitted, and this is its event. */
+/* The message of one thread to the others: its group has been submitted, and this is its event. */
 struct note {
 	sycl_event event;
 	uint32_t name; /* of its step; 0: it was none */

@@ -1,6 +1,6 @@
 /*
- * What a group needs before it runs, on every kind of device: requisites, the order of accessors,
- * and who waits for whom (B1 - B14, C2, D5).
+ * The conditions for a group to run, on every kind of device: requisites, the order of accessors,
+ * and which group waits for which (B1 - B14, C2, D5).
  */
 #include "library/portable.h"
 
@@ -59,7 +59,7 @@ Test(model_requisites, B14_C2_the_order_of_accessors_means_nothing)
 	MUST(sycl_kernel_release(copy));
 }
 
-/* What stands behind two doors, opened one way and the other; asking moves nothing. */
+/* A group behind two gates, opened in one order and the other; a query moves nothing. */
 Test(model_requisites, B3_B4_requisites_are_met_in_any_order_and_asking_changes_nothing)
 {
 	sycl_platform helped = portable_open(3);

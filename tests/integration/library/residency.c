@@ -41,7 +41,7 @@ static sycl_buffer part_of(sycl_buffer buffer, uint64_t first, uint64_t count)
 	return part;
 }
 
-/* What was moved since the last call. */
+/* The bytes that were moved since the last call. */
 static struct fake_counters moved(void)
 {
 	static struct fake_counters before;
@@ -168,7 +168,7 @@ Test(client_residency, C12_D7_parts_move_by_themselves)
 	must_be(buffer, 0, ROOM_WORDS, 13);
 	since = moved();
 	cr_assert(eq(u64, since.bytes_read, 2 * PART), "the other half only");
-	/* What the host writes in a part of a part goes to the device alone. */
+	/* If the host writes in a part of a part, that alone goes to the device. */
 	sycl_host_accessor accessor = NULL;
 	void *pointer = NULL;
 	MUST(sycl_host_accessor_create_ranged(low, SYCL_ACCESS_WRITE, PART, 256, SYCL_FOREVER_NS,

@@ -219,7 +219,7 @@ static void perform(struct side *side, const struct step *step)
 	side->events[step->event] = made;
 }
 
-/* What the host sees of a buffer. */
+/* The host's view of a buffer. */
 static sycl_result read_buffer(sycl_buffer buffer, uint32_t words[WORDS])
 {
 	sycl_host_accessor accessor = NULL;
@@ -397,8 +397,7 @@ Test(resubmit, B15_shapes_that_others_have_taken_the_place_of_are_defined_anew, 
 	cr_assert(eq(u64, usage.groups_submitted, ROUNDS * SHAPES * TIMES));
 	cr_assert(ge(u64, usage.groups_resubmitted, ROUNDS * SHAPES),
 		  "each is named at its third time, if not before");
-	/* Of what was defined in one round, no more than there are places is known in the next one.
-	 */
+	/* In the next round no more shapes of this one are known than there are places. */
 	cr_assert(le(u64, usage.groups_resubmitted,
 		     ROUNDS * SHAPES + (ROUNDS - 1) * 128 * (TIMES - 1)));
 	close_side(&side);

@@ -147,7 +147,7 @@ static void expect_memories(uint32_t count)
 
 static const sycl_share_kind kinds[] = {SYCL_SHARE_VMM, SYCL_SHARE_CUDA_IPC};
 
-/* Whoever holds it last may never have used it here. */
+/* The last holder may never have used the memory here. */
 Test(client_share, D14_F10_final_data_has_what_another_session_wrote)
 {
 	uint32_t here[N] = {0}, there[N] = {0};
@@ -298,8 +298,7 @@ Test(client_share, F10_one_importer_after_the_other_works)
 	MUST(sycl_buffer_release(mine));
 }
 
-/* What another process would see: on the fake device the descriptor is a file that can be mapped.
- */
+/* The view of another process: on the fake device the descriptor is a file that can be mapped. */
 Test(client_share, F10_another_process_sees_the_device_and_the_device_sees_it)
 {
 	sycl_buffer buffer = exportable(SYCL_SHARE_VMM, 5);
@@ -579,8 +578,8 @@ Test(client_share, F10_events_that_cannot_be_are_refused)
 	cr_assert(eq(ptr, none, NULL));
 }
 
-/* What a session has sent is done, though nobody is left who would be told: who waits for its event
- * goes on. */
+/* Commands that a session has sent are run, even if no client is left to get the reply. Waits for
+ * its event end. */
 Test(client_share, F10_a_session_that_ends_before_its_event_happens_leaves_nobody_waiting)
 {
 	sycl_shared_event mine = NULL, theirs = NULL;

@@ -1,4 +1,4 @@
-/* What kernels print comes to whoever launched them. */
+/* The text that kernels print comes to the program that launched them. */
 #include "library/portable.h"
 
 #include <stdio.h>
@@ -73,7 +73,7 @@ Test(streams, E14_every_work_item_prints_whole_lines)
 	}
 	cr_assert(eq(int, lines, ITEMS));
 	free(text);
-	/* What was read is gone; the next launch writes from the beginning. */
+	/* Text that was read is removed; the next launch writes from the beginning. */
 	text = text_of(stream, NULL);
 	cr_assert(eq(str, text, ""));
 	free(text);
@@ -100,7 +100,7 @@ Test(streams, E14_values_of_every_type)
 	MUST(sycl_kernel_release(types));
 }
 
-/* What finds no room is counted, and what did is whole. */
+/* Statements without room are counted, and the others are whole. */
 Test(streams, a_full_stream_counts_what_it_loses)
 {
 	enum { ITEMS = 1000 };

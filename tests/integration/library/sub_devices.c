@@ -190,7 +190,7 @@ Test(sub_devices, J2_a_sub_device_lives_as_long_as_its_context)
 	MUST(sycl_device_release(reported));
 	MUST(sycl_kernel_release(fill));
 	MUST(sycl_queue_release(on));
-	/* What it left in its memory is still the buffer's. */
+	/* The contents that it left in its memory are still the buffer's. */
 	cr_assert(words_are(buffer, 9));
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_device_release(device));

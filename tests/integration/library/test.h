@@ -1,4 +1,4 @@
-/* What the files of client_basic share: a service, a platform and a queue for each test. */
+/* Common parts of the files of client_basic: a service, a platform and a queue for each test. */
 #ifndef SYCL_TESTS_CLIENT_TEST_H
 #define SYCL_TESTS_CLIENT_TEST_H
 

@@ -5,8 +5,8 @@
 
 enum {
 	STEPS = HISTORY_THREADS * HISTORY_STEPS,
-	/* Of a step: its thread's last, what it follows; of each log the writer before it and the
-	   readers before a writer. */
+	/* The edges of a step: from its thread's last step and the steps that it follows. Also from
+	 * the writer before it of each log, and from the readers before a writer. */
 	EDGES = STEPS * (2 + 3 * HISTORY_LOGS),
 };
 

@@ -1,6 +1,6 @@
 /*
- * What several threads did to a few logs at one time, and whether one order of all their steps
- * explains it.
+ * The steps of several threads on a few logs at one time, and whether one order of all steps
+ * explains the results.
  *
  * A log is a buffer of words: how many entries there are, and the entries, each the name of the
  * step that wrote it. So the logs themselves tell in which order writers came, and how many entries
@@ -38,7 +38,8 @@ struct history {
 /* The name of a thread's next step: never 0. */
 uint32_t history_next(struct history *history, uint32_t thread);
 struct history_step *history_at(struct history *history, uint32_t name);
-/* What a step found of a log, which was 0 behind the entries at first; NULL, or what is wrong. */
+/* Records the contents that a step found in a log, which was 0 behind the entries at first. NULL,
+ * or the error. */
 const char *history_read(struct history_step *step, uint32_t which,
 			 const uint32_t found[HISTORY_LOG_WORDS]);
 /* All logs as they are at the end. NULL: there is such an order; or what is wrong. */

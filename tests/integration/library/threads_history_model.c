@@ -23,7 +23,7 @@ static void writes(uint32_t which, uint32_t name)
 	logs[which][++logs[which][0]] = name;
 }
 
-/* What the log holds by now. */
+/* The contents of the log by now. */
 static const char *reads(uint32_t which, uint32_t name)
 {
 	return history_read(history_at(&history, name), which, logs[which]);

@@ -347,7 +347,8 @@ Test(usm, what_is_left_ends_with_the_connection)
 	usm_give(usm_words(SYCL_USM_DEVICE));
 }
 
-/* Of a service: the same bytes at the same address, in two processes; a third one has them not. */
+/* Through a service: the same bytes at the same address, in two processes; a third one does not
+ * have them. */
 Test(usm, a_forked_child_has_none_of_it)
 {
 	if (!usm_engine_is_remote())
@@ -368,8 +369,8 @@ Test(usm, a_forked_child_has_none_of_it)
 	usm_give(words);
 }
 
-/* What the device has is nowhere in this process: nothing of the program's can be mistaken for it.
- */
+/* The device's memory is nowhere in this process, so no pointer of the program can be mistaken for
+ * it. */
 Test(usm, addresses_of_a_device_are_kept_free)
 {
 	if (!usm_engine_is_remote())

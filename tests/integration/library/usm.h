@@ -1,4 +1,4 @@
-/* What the files of client_usm share. */
+/* Common parts of the files of client_usm. */
 #ifndef SYCL_TESTS_CLIENT_USM_H
 #define SYCL_TESTS_CLIENT_USM_H
 

@@ -77,7 +77,7 @@ Test(usm_devices, B19_kernels_of_both_devices_reach_host_and_shared_usm_of_eithe
 			cr_assert(eq(u32, words[i], TURNS), "case %u, word %u", k, i);
 			words[i] += i;
 		}
-		/* What the program wrote is seen by the device that it does not belong to. */
+		/* The device that the memory does not belong to sees what the program wrote. */
 		const uint32_t other = 1 - k % 2;
 		uint32_t *target = words_of(&both, other, SYCL_USM_DEVICE);
 		sycl_event copied = NULL;

@@ -1,6 +1,6 @@
 /*
- * What the tests of USM have beyond portable_engine.h: the same files run on fake devices, on the
- * embedded engine and against a service in another process, where a pointer means something else.
+ * Additions of the USM tests to portable_engine.h. The same files run on fake devices, on the
+ * embedded engine, and against a service in another process, where a pointer means something else.
  */
 #ifndef SYCL_TESTS_USM_ENGINE_H
 #define SYCL_TESTS_USM_ENGINE_H

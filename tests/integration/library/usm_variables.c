@@ -131,7 +131,7 @@ Test(usm_variables, R1_each_bundle_has_one_of_its_own)
 	drop(&second);
 }
 
-/* One does not end with the handle of its bundle while a kernel of it is there. */
+/* A variable does not end with the handle of its bundle while a kernel of it is there. */
 Test(usm_variables, R1_a_variable_lives_as_long_as_its_program)
 {
 	struct program program;

@@ -116,7 +116,7 @@ Test(usm_work, fills_with_patterns_of_any_size)
 Test(usm_work, B26_only_events_order_what_shares_a_pointer)
 {
 	static struct gate gate = GATE_INIT;
-	/* One stands at the gate, the other one copies. */
+	/* One group waits at the gate, the other one copies. */
 	sycl_platform helped = portable_open(2);
 	sycl_queue on = portable_queue(helped, 0, 0);
 	sycl_kernel fill = portable_kernel(on, "fill_u32"),

@@ -96,8 +96,8 @@ Test(processes_adoption,
 	worker_expect(&old, "ready", line);
 	pid_t engine = processes_engine(service);
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
-		/* It works while the service is replaced: on what it has made before, and is right.
-		 */
+		/* The client works while the service is replaced, on buffers that it has made
+		 * before, and its results are correct. */
 		cr_assert_eq(child_say(&old, "go on"), 0);
 		replace_service(service, ways[i]);
 		worker_expect(&old, "done", line);
@@ -204,7 +204,7 @@ Test(processes_adoption, N4_orders_reach_sessions_of_an_earlier_service)
 	client_close(&new);
 }
 
-/* What an earlier service allowed is not what this one allows. */
+/* This service allows less than an earlier one did. */
 Test(processes_adoption, N4_limits_of_the_next_service_hold)
 {
 	CLEANUP(private_service_cleanup)
@@ -291,7 +291,7 @@ Test(processes_adoption, what_a_user_has_used_is_counted_over_engines_and_servic
 	wanted.sessions = 1;
 	cr_assert(wait_until(has_used, &wanted, SOON), "what is over does not count once");
 
-	/* It crashes after it has reported, in the answer to that. */
+	/* The engine crashes after it has reported, in the answer to that. */
 	cr_assert_eq(kill(processes_engine(service), SIGKILL), 0);
 	wanted.sessions = 2;
 	cr_assert(wait_until(has_used, &wanted, SOON),

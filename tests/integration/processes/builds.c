@@ -60,8 +60,8 @@ static struct helpers start_endless_build(const struct private_service *service,
 
 Test(processes_builds, a_build_that_does_not_end_is_stopped_while_others_go_on)
 {
-	/* What the others need is in the cache already: how long their builds take on a loaded
-	 * machine is nobody's limit here. */
+	/* The builds of the others are in the cache already, because on a loaded machine they could
+	 * reach the limit, too. */
 	struct private_service *unlimited = processes_service(NULL, false);
 	worker_mix_once(unlimited, 1);
 	unlimited = private_service_free(unlimited);
@@ -92,8 +92,8 @@ Test(processes_builds, N4_a_build_that_does_not_end_is_stopped_with_its_client)
 }
 
 /*
- * It ends at its limit of memory, long before that of its time; nobody else notices, and the engine
- * is no larger than before: what the build ate was a process's of its own.
+ * The build ends at its limit of memory, long before that of its time. No other client notices. The
+ * engine is no larger than before, because a process of its own used the memory.
  */
 Test(processes_builds, N4_N6_a_build_that_eats_memory_ends_at_its_limit_and_harms_its_session_alone)
 {

@@ -1,4 +1,4 @@
-/* What the parts of the chaos test share: chaos.c has the test. */
+/* Common parts of the chaos test: chaos.c has the test. */
 #ifndef SYCL_TESTS_PROCESSES_CHAOS_H
 #define SYCL_TESTS_PROCESSES_CHAOS_H
 
@@ -20,7 +20,7 @@ struct chaos_engine {
 	json_int_t spills, returns; /* that it has told of */
 };
 
-/* What clients say that they did (processes/programs/chaos.c). */
+/* The work that clients report (processes/programs/chaos.c). */
 enum {
 	CHAOS_ROUNDS,
 	CHAOS_GRAPHS,
@@ -57,7 +57,7 @@ json_int_t chaos_random_entry(const char *list, const char *name);
 pid_t chaos_random_engine(void);
 /* Condition of wait_until for a struct chaos_engine. */
 bool chaos_is_gone(void *engine);
-/* What all engines have told of until now: memory that went to the host, and that came back. */
+/* The reports of all engines until now: memory that went to the host, and that came back. */
 void chaos_count_spills(json_int_t *spills_out, json_int_t *returns_out);
 /* 0, or a negative errno: the engine has no driver (yet), or has not taken what was said before. */
 int chaos_send_line(pid_t engine, const char *line);
@@ -82,7 +82,7 @@ void chaos_expect_calm_clients(void);
 
 /* An order may come too late for whom it is of: whether it was obeyed. */
 bool chaos_order(const char *verb, const char *first, const char *second, const char *third);
-/* What the service is configured with at first, and when all is calm again. */
+/* The configuration of the service at first, and when all is calm again. */
 extern const char chaos_configuration[];
 /* Another one, at random, which the service reads: shares, classes, weights, whether full devices
  * spill. */

@@ -77,7 +77,7 @@ void chaos_listen_to(struct child *client)
 		}
 }
 
-/* What a client says next but for how it goes on. */
+/* The next line of a client, without those on its progress. */
 static void expect_said(struct child *client, const char *beginning, char line[LINE_BYTES])
 {
 	int r = 0;
@@ -116,9 +116,9 @@ static void expect_work(void)
 }
 
 /*
- * What sessions have on a device may be more than it has room for, so first all end theirs, and
- * then begin with little, on the engines that there are. Then with more than there is, on engines
- * that know what to do then: of those that there were not all do.
+ * Sessions may have more on a device than it has room for. So first all end theirs, and then begin
+ * with little, on the engines that there are. Then with more than there is, on engines that know
+ * what to do then: of those that there were not all do.
  */
 void chaos_expect_calm_clients(void)
 {

@@ -21,7 +21,7 @@ static void note_engine(const json_t *tenant)
 	unsigned i = 0;
 	while (i < chaos.engine_count && chaos.engines[i].pid != pid)
 		i++;
-	/* One that has ended just now need not be looked for. */
+	/* An engine that has ended just now need not be looked for. */
 	if (seen.start == 0 || i == CHAOS_ENGINES_MAX)
 		return;
 	if (i == chaos.engine_count) {
@@ -114,7 +114,7 @@ void chaos_read_answers(void)
 		;
 }
 
-/* What a driver answers to what is no command. */
+/* The answer of a driver to an unknown command. */
 #define NOT_UNDERSTOOD (-EINVAL)
 
 struct instructed {
@@ -126,7 +126,7 @@ struct instructed {
 /* Nobody has asked anything of a driver that is not there yet. */
 static void send_the_rest(struct instructed *instructed)
 {
-	/* It answers in order, and to nothing else like the last one. */
+	/* The driver answers in order, and the last answer is like no other. */
 	static const char *const lines[] = {"command calm", "command set lazy 0",
 					    "command set copy_ns_per_mib 0", "count misuse",
 					    "is that done?"};

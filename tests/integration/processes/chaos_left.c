@@ -1,4 +1,5 @@
-/* What must be left when nobody is there any more in the chaos test, and what must not. */
+/* The state that must remain when all clients of the chaos test have ended, and the state that must
+ * not. */
 #include "processes/chaos.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
-/* What operators change in the middle of everything: what the service is configured with, and
- * shares, classes and weights by orders. */
+/* Changes by operators in the middle of everything: the configuration of the service, and shares,
+ * classes and weights by orders. */
 #include "processes/chaos.h"
 
 #include <signal.h>
@@ -104,7 +104,7 @@ void chaos_order_shares(void)
 		(void)chaos_order("limit", assignment, "--all", NULL);
 }
 
-/* What was ordered of everybody ends as the configuration is read. */
+/* Orders for all users end when the configuration is read. */
 void chaos_settle(void)
 {
 	struct text text = {.used = 0};

@@ -1,5 +1,5 @@
-/* What the tests of whole processes share: a private service, workers (worker.h), the footprint of
- * an engine. */
+/* Common parts of the tests of whole processes: a private service, workers (worker.h), the
+ * footprint of an engine. */
 #ifndef SYCL_TESTS_PROCESSES_H
 #define SYCL_TESTS_PROCESSES_H
 

@@ -77,7 +77,7 @@ static void expect_lost(struct child *worker, int native, const char *words, cha
 	cr_expect(strstr(line, words), "'%s' is not told: %s", words, line);
 }
 
-/* It is one's own group of this kernel. */
+/* The failure names the session's own group of this kernel. */
 static void expect_own(struct child *worker, int native, const char *kernel)
 {
 	char line[LINE_BYTES];
@@ -85,7 +85,7 @@ static void expect_own(struct child *worker, int native, const char *kernel)
 	cr_expect(strstr(line, kernel), "'%s' is not named: %s", kernel, line);
 }
 
-/* It is the group of that other session, and nothing of one's own. */
+/* The failure names a group of that other session, and none of the reading session. */
 static void expect_other(struct child *worker, int native, const char *kernel,
 			 unsigned long session)
 {
@@ -157,8 +157,8 @@ Test(processes_cuda_faults, F12_M10_I11_each_kind_of_kernel_is_named_to_its_owne
 	expect_service(OWN);
 }
 
-/* What no kernel does on purpose: memory, links, what is contained, a watchdog, a broken stack,
- * nobody knows what. */
+/* Faults that no kernel makes on purpose: memory, links, contained errors, a watchdog, a broken
+ * stack, an unknown error. */
 Test(processes_cuda_faults, F12_M10_I11_each_way_of_the_driver_is_told_with_its_number,
      .init = setup_faults, .fini = teardown_faults)
 {
@@ -310,7 +310,7 @@ Test(processes_cuda_faults, M10_several_groups_in_flight_are_suspects, .init = s
 	expect_service(OWN);
 }
 
-/* What waits behind a kernel, on its lane or for its result, cannot have been the one. */
+/* Groups that wait behind a kernel, on its lane or for its result, cannot be the offender. */
 Test(processes_cuda_faults, M10_what_had_not_begun_is_no_suspect, .init = setup_faults,
      .fini = teardown_faults)
 {

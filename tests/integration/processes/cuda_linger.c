@@ -122,7 +122,7 @@ static bool log_has(const char *format, pid_t pid)
 	return private_service_has_logged(fake.service, text);
 }
 
-/* What status says of the engine; "": nothing. */
+/* The state of the engine in the status; "": none. */
 static void read_state(pid_t engine, char state_out[32], long long *sessions_out)
 {
 	json_t *status = private_service_status(fake.service);
@@ -195,7 +195,7 @@ Test(processes_cuda_linger, M10_one_that_has_had_much_memory_goes_at_once, .fini
 	cr_expect(stayed, "those with less did not stay either");
 }
 
-/* It is its user's process, who may have it do what it likes. */
+/* The engine is its user's process, so the user may make it do anything. */
 Test(processes_cuda_linger, M10_one_that_does_nothing_more_is_killed, .fini = teardown_linger)
 {
 	start_lingering_service("", "", false);

@@ -29,7 +29,7 @@ static const char *list_devices(void)
 	return text;
 }
 
-/* What `worker fault` says of its device, then of its queue. */
+/* The lines of `worker fault` on its device, then on its queue. */
 static void request_worker(const char *order, char line[LINE_BYTES])
 {
 	struct child worker = CHILD_INIT;
@@ -147,8 +147,8 @@ static bool works(void *unused)
 	return strncmp(line, "ok", 2) == 0;
 }
 
-/* What another process had for itself, or filled, when the engine came to open it. Who asks again
- * and again keeps the engine alive. */
+/* A device that another process had exclusively, or filled, when the engine was to open it.
+ * Repeated requests keep the engine alive. */
 static const char *const for_a_while[] = {"fail cuDevicePrimaryCtxRetain 1 46 2",
 					  "fail cuDevicePrimaryCtxRetain 1 2 8"};
 

@@ -1,6 +1,6 @@
 /*
- * What the configuration says of a device that is full, on the double of NVIDIA's driver: it holds
- * for the engines of a service, and the environment stands above it.
+ * The configuration for a device that is full, on the double of NVIDIA's driver. It holds for the
+ * engines of a service, and the environment overrides it.
  */
 #include "processes/fake_service.h"
 
@@ -54,7 +54,7 @@ static void end_spilling_service(void)
 	fake_service_end(&fake);
 }
 
-/* What the engine says of it, as everybody can read it. */
+/* The engine's report on spilling, as everybody can read it. */
 struct spill {
 	json_int_t spills, spilled_bytes, returns, returned_bytes, now_bytes;
 };

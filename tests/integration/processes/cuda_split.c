@@ -94,7 +94,7 @@ Test(processes_cuda_split, M10_a_gpu_lost_among_parts_is_told_and_the_next_engin
 	cr_assert(wait_until(parts_have_run, NULL, SOON));
 	pid_t engine = processes_engine(fake.service);
 	fake_service_lose(&fake, engine, 719);
-	/* It leaves with the sentence of the call that failed. */
+	/* The worker ends with the sentence of the call that failed. */
 	do
 		cr_assert_eq(child_read_line(&batch, line, sizeof(line), SOON), 1);
 	while (strncmp(line, "FAIL", 4) != 0);

@@ -111,7 +111,7 @@ static bool has_no_standby(void *unused)
 	return none;
 }
 
-/* What a fault costs is the driver's time to tell, and no context. */
+/* A fault costs the driver's time to report it, and no context. */
 Test(processes_cuda_standby, M10_after_a_fault_the_standby_serves_the_next_connection,
      .fini = teardown_standby)
 {
@@ -177,7 +177,7 @@ static int kept_builds(unsigned uid)
 	return hits;
 }
 
-/* What its user has built before is there, though it was nobody's when it started. */
+/* Builds that its user has made before are found, though the engine had no user when it started. */
 Test(processes_cuda_standby, a_standby_that_became_an_engine_has_its_users_builds,
      .fini = teardown_standby)
 {
@@ -381,7 +381,7 @@ static void expect_link(pid_t pid, int fd, const char *expected)
 	cr_expect_str_eq(target, expected, "descriptor %d leads to %s", fd, target);
 }
 
-/* What an engine writes to standard error goes to the service, which has it in its log. */
+/* Text that an engine writes to standard error goes to the service's log. */
 static void expect_logged(pid_t pid)
 {
 	static const char socket[] = "socket:[";
@@ -440,7 +440,7 @@ static void expect_all_of(pid_t pid, unsigned uid)
 	cr_expect_eq(read_number(pid, "limits", "Max core file size"), 0);
 }
 
-/* What the user's files are, an engine that was started for somebody of the same kind tells. */
+/* An engine that was started for a user of the same kind shows what the user's files are. */
 static void expect_like(pid_t pid, pid_t model)
 {
 	static const char *const files[] = {"oom_score_adj", "loginuid", "sessionid"};
@@ -451,7 +451,8 @@ static void expect_like(pid_t pid, pid_t model)
 			cr_expect_eq(read_number(pid, files[i], ""),
 				     read_number(model, files[i], ""), "%s", files[i]);
 	}
-	/* Of root, although it is not root's: the user cannot look into it. */
+	/* The folder belongs to root, although the engine is not root's, so the user cannot look
+	 * into it. */
 	struct stat ours, theirs;
 	char a[64], b[64];
 	(void)snprintf(a, sizeof(a), "/proc/%d/environ", (int)pid);

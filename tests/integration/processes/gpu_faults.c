@@ -181,7 +181,7 @@ Test(processes_gpu_faults, F12_M10_deep_recursion)
 	run_case(&(struct fault_case){"gpu-recurses", "recurses", {700, 714, 719}});
 }
 
-/* Of the same user, in the same engine: lost too, once, and told whose work it was. */
+/* A session of the same user, in the same engine: lost too, once, with the name of the offender. */
 Test(processes_gpu_faults, M10_sessions_of_the_same_user_get_device_lost_once)
 {
 	CLEANUP(private_service_cleanup)

@@ -1,5 +1,5 @@
 /*
- * What an operator sees of NVIDIA GPUs: modes, places and reasons, through sycld.conf, an engine
+ * NVIDIA GPUs as an operator sees them: modes, places and reasons, through sycld.conf, an engine
  * and syclctl. On the double of the driver.
  */
 #include "processes/common.h"

@@ -207,7 +207,7 @@ static int receive_descriptor(struct party *from)
 	return descriptor;
 }
 
-/* What a session exported; the descriptor stays the test's. */
+/* The export of a session; the descriptor stays the test's. */
 struct exported {
 	char kind[8], hex[HEX + 1];
 	unsigned long size, mapped;
@@ -468,7 +468,8 @@ Test(processes_gpu_share, F10_an_exporting_program_that_dies_harms_nobody,
 	close_fd(&exported.descriptor);
 	(void)ask(&test.worker, "check 42");
 	(void)ask(&test.worker, "close");
-	/* Of a handle nothing is promised once its owner is gone, but that nobody suffers. */
+	/* Once the owner of a handle has ended, only one thing is promised: no other process
+	 * suffers. */
 	cr_assert(start_program(&test.program));
 	exported = make_in_program("ipc", 43);
 	import_into(&test.worker, &exported);
@@ -479,7 +480,7 @@ Test(processes_gpu_share, F10_an_exporting_program_that_dies_harms_nobody,
 	(void)ask(&test.worker, "check 44");
 }
 
-/* What is no memory, or not what was said of it, is refused; the session, its buffer and its
+/* A name that is no memory, or has another size, is refused; the session, its buffer and its
  * neighbour stay. */
 Test(processes_gpu_share, F10_forged_names_and_sizes_are_refused, .init = start_share_parties,
      .fini = stop)
@@ -574,8 +575,8 @@ Test(processes_gpu_share, F10_a_programs_event_hands_memory_over_many_times,
 	(void)ask(&test.program, "close-event");
 }
 
-/* What it has recorded may never happen: its driver decides. Whoever waits for it may wait for
- * ever, but nobody else does. */
+/* The event that it has recorded may never happen: its driver decides. A session that waits for the
+ * event may wait for ever, but no other does. */
 Test(processes_gpu_share, F10_a_program_that_dies_before_its_event_happens_harms_nobody,
      .init = start_share_parties, .fini = stop)
 {
@@ -707,7 +708,7 @@ Test(processes_gpu_share, F10_M10_a_descriptor_grants_another_user_the_buffer_an
 	(void)ask(&test.worker, "write 23");
 	(void)ask(&test.worker, "check 23");
 	(void)ask(&test.second, "check 23");
-	/* It is a guest's: to hand it on is its owner's business. */
+	/* An imported buffer is a guest's: only its owner may export it. */
 	expect_refused(&test.second, "INVALID", "export");
 	close_fd(&exported.descriptor);
 	/* Nothing takes back what was granted; the owner's own end is none of the guest's. */

@@ -1,6 +1,6 @@
 /*
- * What operators order: sessions end, rest and go on, nobody new is let in, limits change, all of
- * it while the service runs, and of one session without the others' noticing.
+ * Orders of operators: sessions end, pause and go on, new sessions are refused, limits change. All
+ * this happens while the service runs, and an order for one session leaves the others undisturbed.
  */
 #include "processes/client.h"
 
@@ -16,7 +16,7 @@ static const uint64_t small_bytes = 4096, large_bytes = 1 << 20;
 
 static char last_words[512];
 
-/* What was said of a failure, before a later one says something else. */
+/* The text of a failure, before a later one replaces it. */
 static void remember(sycl_result r)
 {
 	if (r < 0)

@@ -21,7 +21,7 @@ enum { OTHER_UID = 64301 };
 
 static char last_words[512];
 
-/* What was said of a failure, before a later one says something else. */
+/* The text of a failure, before a later one replaces it. */
 static sycl_result remember(sycl_result r)
 {
 	(void)snprintf(last_words, sizeof(last_words), "%s",
@@ -343,8 +343,7 @@ Test(processes_orders_limits, B16_memory_on_devices_is_limited_by_a_reload)
 	client_close(&two);
 }
 
-/* What has been released may be asked for again at once, however long the device takes to free it.
- */
+/* Released memory may be requested again at once, however long the device takes to free it. */
 Test(processes_orders_limits, B16_who_has_one_buffer_at_a_time_needs_no_more_than_one)
 {
 	enum { TIMES = 200 };
@@ -367,8 +366,8 @@ static bool may_use_exactly(const struct client *client, uint64_t bytes)
 	       fill_one_buffer(client, bytes + sizeof(uint32_t)) == SYCL_ERROR_QUOTA;
 }
 
-/* What is said of one session, then of its user, then of everybody, then sycld.conf; what is taken
- * back leaves the next one. */
+/* A limit of one session comes first, then that of its user, then that of everybody, then
+ * sycld.conf. A limit that is removed leaves the next one. */
 Test(processes_orders_limits, B16_what_is_taken_back_leaves_what_was_said_of_more)
 {
 	CLEANUP(private_service_cleanup)
@@ -422,7 +421,7 @@ Test(processes_orders_limits, arenas_are_limited_together_and_sessions_are)
 	struct client one = client_open(service), two = client_open(service);
 	cr_assert_eq(fill_one_buffer(&one, small_bytes), 0);
 	LIMIT(service, "tenant_arena_bytes=1", "--uid", user());
-	/* What it has stays, and does for this; a new arena is not to be had. */
+	/* Its present arenas stay, and suffice for this; a new one is refused. */
 	cr_expect_eq(fill_one_buffer(&one, small_bytes), 0, "%s", last_words);
 	TOLD(fill_one_buffer(&two, 64 * large_bytes), SYCL_ERROR_QUOTA,
 	     "the arenas of all of this user's sessions may have 1 bytes together");

@@ -38,7 +38,7 @@ Test(processes_orphans, N4_an_endless_kernel_does_not_outlive_its_client)
 	worker_mix_once(service, 1);
 }
 
-/* Of the only session that there is. */
+/* The number of the only session. */
 static bool is_shown_as_ended(void *context)
 {
 	json_t *status = private_service_status(context),

@@ -17,7 +17,7 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
     endif()
   endforeach()
 
-  # What is recorded is read by what replays it.
+  # The program that replays traces reads the recorded one.
   sycl_test(processes_trace SOURCES processes/trace.c ${common} LIBS sycl_test_support sycl_shared sycl_bench_sim PkgConfig::jansson
     TIMEOUT 300)
   if(TARGET processes_trace)
@@ -39,7 +39,7 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
   endforeach()
 
   sycl_test_needs_gpu(processes_gpu_faults)
-  # What is free of a GPU's memory.
+  # The free memory of a GPU.
   if(TARGET processes_client_death)
     target_sources(processes_client_death PRIVATE ${PROJECT_SOURCE_DIR}/tests/bench/gpu/driver.c)
     target_include_directories(processes_client_death PRIVATE ${PROJECT_SOURCE_DIR}/tests/bench)

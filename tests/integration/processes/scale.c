@@ -57,8 +57,8 @@ static void end_crowd(struct child *programs, int count)
 		worker_finish(&programs[i]);
 }
 
-/* One sends as fast as it can, one has filled both rings and reads nothing, one is stopped in its
- * work. */
+/* One client sends as fast as it can, one has filled both rings and reads nothing, one is stopped
+ * in its work. */
 static void start_rude(const struct private_service *service, struct child rude[3])
 {
 	char line[LINE_BYTES];

@@ -153,9 +153,9 @@ static bool is_near(unsigned percent, unsigned wanted)
 }
 
 /*
- * What each has, percent; 0: whatever. A user whose processes do not get the machine's processors
- * when their turn has come leaves what is theirs to the others, so one look may find anything, and
- * a few looks in which nobody has what is wanted find a fault.
+ * The part that each user has, percent; 0: any. A user whose processes do not get the machine's
+ * processors when their turn has come leaves what is theirs to the others, so one look may find
+ * anything, and a few looks in which nobody has what is wanted find a fault.
  */
 static void expect_measured(const struct node *node, const unsigned wanted[USERS_MAX])
 {

@@ -43,8 +43,8 @@ static void run_beside(const struct private_service *service, const char *class)
 	child_end(&quick);
 }
 
-/* Who is first on the device depends on who is faster; sooner or later it is the one who may not
- * wait. */
+/* The faster session is first on the device; sooner or later that is the session of the latency
+ * class. */
 Test(processes_split, F8_long_launches_are_sent_in_parts_beside_another_session_and_are_right)
 {
 	static const char *const words[] = {"steps", NULL};

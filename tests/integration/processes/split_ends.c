@@ -1,7 +1,7 @@
 /*
- * What ends while a long launch is in the middle of its parts: its client, its session, its engine,
- * its device, the time it may take. No part runs once the end has been told, who works beside it
- * has right results, and whoever comes next works.
+ * Ends while a long launch is in the middle of its parts: of its client, its session, its engine,
+ * its device, its time limit. No part runs once the end has been told, who works beside it has
+ * right results, and whoever comes next works.
  */
 #include "processes/common.h"
 
@@ -14,8 +14,8 @@
 
 TestSuite(processes_split_ends, .timeout = 280);
 
-/* Of the launches of processes/programs/parts.c, on a fake device, each of which takes seconds: a
- * busy machine is to come before their end. */
+/* The launches of processes/programs/parts.c on a fake device take seconds each, so that the test
+ * acts before their end on a busy machine, too. */
 #define LAUNCHES "2"
 enum { PARTS = 2 * 32, USER = 65530, NEIGHBOUR = 65531 };
 
@@ -60,7 +60,7 @@ static void start_ready(const struct scene *scene, struct child *worker, json_in
 	worker_expect(worker, "ready", line);
 }
 
-/* What it says of what it was told to do. */
+/* The worker's answer to an order. */
 static void order(struct child *worker, const char *what, char line[LINE_BYTES])
 {
 	cr_assert_eq(child_say(worker, what), 0);
@@ -102,7 +102,7 @@ static struct scene scene_begin(const char *more, bool ends)
 	start_ready(&scene, &scene.beside, scene.uid, "latency", "beside");
 	if (scene.has_neighbour)
 		start_ready(&scene, &scene.neighbour, NEIGHBOUR, "normal", "beside");
-	/* What an engine keeps of the first that it did. */
+	/* The memory that an engine keeps after its first work. */
 	run_next(&scene);
 	start_ready(&scene, &scene.batch, scene.uid, "best-effort", "parts");
 	child_end(&scene.batch);
@@ -158,7 +158,7 @@ static void end_in_the_middle(struct scene *scene, void (*end)(struct scene *))
 		expect_work(&scene->beside);
 		cr_assert(private_service_wait_sessions(scene->service, 1, SOON),
 			  "its session outlives it");
-		/* Of what it had submitted no part begins any more. */
+		/* No part of its launches begins any more. */
 		if (in_the_middle)
 			cr_expect_lt(claimed(scene, "split_parts"), scene->before + PARTS);
 		child_end(&scene->batch);
@@ -278,7 +278,7 @@ Test(processes_split_ends, M10_a_device_that_is_lost_alone)
 	worker_finish(&scene.beside);
 	worker_finish(&elsewhere);
 	cr_assert(private_service_wait_sessions(scene.service, 0, SOON));
-	/* It is lost to this engine, which has nobody any more. */
+	/* The device is lost to this engine, which has no session any more. */
 	cr_assert(wait_until(processes_gone, &scene.engine, SOON), "the engine is still there");
 	run_next(&scene);
 	scene.service = private_service_free(scene.service);

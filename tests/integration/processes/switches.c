@@ -1,4 +1,4 @@
-/* What the environment switches off in a service is off in its engines. */
+/* A mechanism that the environment switches off in a service is off in its engines. */
 #include "processes/common.h"
 
 #include "clock.h"

@@ -35,7 +35,7 @@ static void ranked(struct child *worker, const struct private_service *service, 
 	worker_start_with(worker, environment, service->endpoint, words[0], words + 1);
 }
 
-/* Who keeps the engine there, and has used its device. */
+/* A client that keeps the engine alive, and has used its device. */
 static void keep_engine(struct child *worker, const struct private_service *service)
 {
 	static const char *const words[] = {"steps", NULL};
@@ -310,7 +310,7 @@ Test(processes_trace, whoever_takes_one_and_is_killed_leaves_nothing)
 	pid_t engine = processes_engine(service);
 	int64_t before = virtual_bytes(engine);
 	recorder_start(&recorder, service, path, 1, NULL);
-	/* It is the engine that keeps the records, until they are asked for. */
+	/* The engine keeps the records until they are requested. */
 	cr_expect_geq(virtual_bytes(engine), before + kept_bytes);
 
 	/* Another one meanwhile is told so. */
@@ -386,7 +386,7 @@ Test(processes_trace, what_cannot_be_written_or_is_not_meant_is_said_before_it_b
 	cr_expect(access(path, F_OK) < 0);
 	cr_expect(access(folder, F_OK) < 0);
 
-	/* What is there stays until there is something better. */
+	/* An existing file stays until a new one is complete. */
 	FILE *file = fopen(path, "we");
 	cr_assert(file && fputs("mine", file) >= 0 && fclose(file) == 0);
 	REFUSED(1, "nothing was sent to fake:0", "trace", path, "--device", "fake:0", "--seconds",
@@ -426,7 +426,7 @@ Test(processes_trace, what_is_put_in_the_files_place_meanwhile_is_not_written_to
 	cr_expect_eq(recorded_while_linked(service, path, victim, 1), 1);
 	cr_expect_str_eq(read_file(victim), "theirs");
 
-	/* One that was there is written to, whatever its name is by then. */
+	/* An existing file is written to, whatever its name is by then. */
 	cr_assert_eq(unlink(path), 0);
 	file = fopen(path, "we");
 	cr_assert(file && fclose(file) == 0);

@@ -17,8 +17,8 @@ TestSuite(processes_wakes, .timeout = 280);
 
 enum { COMMANDS = 100, BYTES = 4096 };
 
-/* Of every eventfd of this process, added up: nobody reads a session's bell, so that is how often
- * it was rung. */
+/* The counts of every eventfd of this process, added up. No thread reads a session's bell, so that
+ * is how often it was rung. */
 static uint64_t rings(void)
 {
 	DIR *folder = opendir("/proc/self/fdinfo");
@@ -74,7 +74,7 @@ static bool is_stopped(void *pid)
 	return name_end && name_end[1] == ' ' && name_end[2] == 'T';
 }
 
-/* One that is stopped cannot go to sleep again: it is rung for once if it slept when it was
+/* A stopped process cannot go to sleep again. Its bell rings once if it slept when it was
  * stopped. */
 Test(processes_wakes, an_engine_that_is_awake_is_not_rung_for)
 {
@@ -110,8 +110,8 @@ static bool all_have_completed(void *service)
 	return completed(service) >= 2 * COMMANDS;
 }
 
-/* One that does not wait is awake. It has waited before, so that it is known to be rung for at all
- * where it sleeps. */
+/* A client that does not wait is awake. It has waited before, which shows that its bell rings when
+ * it sleeps. */
 Test(processes_wakes, a_client_that_is_awake_is_not_rung_for)
 {
 	CLEANUP(private_service_cleanup)

@@ -54,7 +54,7 @@ Test(groups, M9_what_needs_what_a_refused_group_would_have_written_fails_with_it
 	build.launch.n_local = 1;
 	build.local[0] = 3;
 	expect_refused(&build, STATUS_ND_RANGE, "");
-	/* Of a part: the rest is good. */
+	/* The contents of a part are lost: the others are good. */
 	build_fill(&build, BUFFER, 3);
 	build.requirements[0].offset_bytes = 400;
 	build.requirements[0].size_bytes = 400;

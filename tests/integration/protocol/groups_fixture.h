@@ -1,5 +1,5 @@
-/* What the files of session_groups share: a session on fake devices with two queues, two buffers
- * and its kernels. */
+/* Common parts of the files of session_groups: a session on fake devices with two queues, two
+ * buffers and its kernels. */
 #ifndef SYCL_TESTS_GROUPS_FIXTURE_H
 #define SYCL_TESTS_GROUPS_FIXTURE_H
 

@@ -114,7 +114,7 @@ static void wide(struct build *build, Sycl__V1__Requirement *requirements,
 	build->group.wants_slot = false;
 }
 
-/* What the changed node takes fits, and what all nodes require together does not. */
+/* The changed node's memory fits, and that of all nodes together does not. */
 Test(groups, L13_a_change_that_cannot_be_paid_for_is_never_launched_as_one)
 {
 	struct build narrow, changed;

@@ -338,8 +338,8 @@ Test(groups, an_image_larger_than_the_device_takes_is_refused)
 	groups_stop();
 }
 
-/* What a hostile client may say of layers. 144 bytes and 2^62 are more than it has room for: all
- * layers count. */
+/* Layers as a hostile client may describe them. 144 bytes and 2^62 are more than the arena has room
+ * for: all layers count. */
 Test(groups, R8_layers_that_cannot_be_fail_what_uses_them)
 {
 	static const struct {

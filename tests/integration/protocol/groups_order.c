@@ -1,5 +1,5 @@
-/* What a command group waits for: its queue, events, barriers, host accessors; and what waits for
- * it. */
+/* The order of a command group: it waits for its queue, events, barriers and host accessors, and
+ * others wait for it. */
 #include "protocol/groups_fixture.h"
 
 #include <stdatomic.h>

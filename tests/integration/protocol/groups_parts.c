@@ -34,7 +34,7 @@ Test(groups, C13_parts_of_requirements_are_checked)
 	refuse_part(64, 64, 0, 0, "not inside the sub-buffer of 64 at 64");
 	refuse_part(64, 64, UINT64_MAX, 2, "not inside");
 	refuse_part(64, 64, 128, UINT64_MAX, "not inside");
-	/* One range that is good does not make another so. */
+	/* A good range does not make another one good. */
 	struct build build;
 	build_begin(&build);
 	require_part(&build, ACCESS_MODE_WRITE, 0, 16);

@@ -1,4 +1,4 @@
-/* What a session gets from its work: bytes, build logs, times, usage. */
+/* The results of a session's work: bytes, build logs, times, usage. */
 #include "protocol/groups_fixture.h"
 
 #include <string.h>

@@ -286,7 +286,7 @@ Test(groups, shapes_have_numbers_up_to_their_limit)
 	groups_stop();
 }
 
-/* What a shape names is looked up each time: an object that was released is none. */
+/* The objects of a shape are looked up each time: a released object is none. */
 Test(groups, a_shape_keeps_nothing_alive)
 {
 	static const struct {

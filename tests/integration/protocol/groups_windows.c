@@ -141,7 +141,7 @@ Test(groups, R6_a_queues_launches_have_its_window, .timeout = 60)
 	groups_stop();
 }
 
-/* What a launch carries is a window that was good, of memory that is there. */
+/* A launch carries a window only if the window was good and its memory exists. */
 Test(groups, R6_windows_that_cannot_be_are_refused, .timeout = 60)
 {
 	start_with_features(FAKE_FEATURES_ALL);

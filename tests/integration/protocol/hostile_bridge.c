@@ -148,8 +148,8 @@ Test(hostile, S8_I18_it_is_for_those_who_agreed_on_it)
 	hostile_expect_alive();
 }
 
-/* What is held on a device must be what stays there anyway: a client that never ends it must not
- * keep others' room. */
+/* Memory that is held on a device must stay there anyway: a client that never ends the access must
+ * not keep others' room. */
 Test(hostile, S8_K5_it_holds_no_buffer_that_could_be_spilled_or_moved)
 {
 	start_sharing_session(FEATURE_NATIVE, 0);
@@ -526,7 +526,7 @@ Test(hostile, S8_K7_a_node_that_names_an_early_event_closes_the_session)
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "names an event of its own");
 }
 
-/* What the launch of a graph says of its host tasks is where they are told of, and nothing else. */
+/* The launch of a graph gives the slots of its host tasks, and nothing else of them. */
 Test(hostile, S8_K7_a_launch_that_names_an_early_event_for_its_node_is_not_told_early)
 {
 	start_sharing_session(NODES | FEATURE_NATIVE_EARLY, 0);

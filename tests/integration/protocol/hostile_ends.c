@@ -1,4 +1,4 @@
-/* What a session leaves in the engine when its peer goes in the middle of work: nothing. */
+/* A session leaves nothing in the engine when its peer ends in the middle of work. */
 #include "cleanup.h"
 #include "process/process.h"
 #include "protocol/hostile_fixture.h"

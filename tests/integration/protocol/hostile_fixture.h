@@ -1,5 +1,5 @@
-/* What the files of session_hostile share: an engine, a session that misbehaves and a neighbour
- * that must not notice. */
+/* Common parts of the files of session_hostile: an engine, a session that misbehaves and a
+ * neighbour that must not notice. */
 #ifndef SYCL_TESTS_HOSTILE_FIXTURE_H
 #define SYCL_TESTS_HOSTILE_FIXTURE_H
 

@@ -350,7 +350,7 @@ Test(hostile, L12_M9_host_tasks_of_a_launch_that_is_refused_are_told)
 	group.graph_launch = &message;
 	(void)hostile_group(&group, 1);
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 5), 1));
-	/* What depends on it never runs, and its host tasks are told so, too. */
+	/* Groups that depend on it never run, and their host tasks' slots say so, too. */
 	event.queue = hostile_queue();
 	event.group = 1;
 	task.slot_value = 6;
@@ -668,7 +668,7 @@ static Sycl__V1__GraphCondition condition_of(uint32_t body_nodes)
 	return condition;
 }
 
-/* Of the first word of the test's buffer. */
+/* A native command on the first word of the test's buffer. */
 static void send_condition_to(uint64_t graph, Sycl__V1__GraphCondition *condition, uint32_t *after,
 			      size_t count)
 {

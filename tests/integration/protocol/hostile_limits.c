@@ -1,4 +1,4 @@
-/* What is beyond a limit, outside an arena or of a failed object: the answer says so and the
+/* Requests beyond a limit, outside an arena or on a failed object: the answer says so and the
  * session lives. */
 #include "access_mode.h"
 #include "protocol/hostile_fixture.h"
@@ -117,7 +117,7 @@ Test(hostile, an_arena_that_is_destroyed_has_no_memory_though_its_client_keeps_i
 	(void)raw_reply_to(hostile, 0);
 	cr_assert(eq(int, (int)destroy_arena(0)->body_case, SYCL__V1__REPLY__BODY_PONG));
 	expect_given_back(kept, "arena");
-	/* What is still mapped can be used, at the client's own expense. */
+	/* Memory that is still mapped can be used, at the client's own risk. */
 	cr_assert(eq(u8, *(const uint8_t *)hostile->arenas[0]->address, 0));
 	hostile_expect_alive();
 }

@@ -185,7 +185,7 @@ Test(hostile, F10_a_small_shared_buffer_is_charged_whole_granules)
 	raw_round_trip(hostile);
 	(void)send_buffer_create(raw_id(OBJECT_BUFFER, 22), 1, 1, device);
 	expect_object_failed(raw_id(OBJECT_BUFFER, 22), STATUS_QUOTA, "together");
-	/* What is released may be taken again. */
+	/* Released memory may be taken again. */
 	(void)raw_release(hostile, raw_id(OBJECT_BUFFER, 20));
 	while (raw_reply_to(hostile, 0)->body_case != SYCL__V1__REPLY__BODY_RELEASED)
 		;
@@ -313,7 +313,7 @@ Test(hostile, F10_handles_that_are_no_memory_are_refused)
 	hostile_expect_alive();
 }
 
-/* What was refused may be named by groups that are on their way: they fail with its cause. */
+/* Groups on their way may name a refused import: they fail with its cause. */
 Test(hostile, F10_a_group_on_an_import_that_failed_fails_with_its_cause)
 {
 	start_share();
@@ -430,7 +430,7 @@ Test(hostile, F10_a_session_has_so_many_shared_events)
 	expect_answer(open_event(100 + SHARED_EVENTS_MAX, handle, sizeof(handle), device),
 		      STATUS_QUOTA, "shared events");
 	expect_answer(create_event(101 + SHARED_EVENTS_MAX), STATUS_QUOTA, "shared events");
-	/* What is released may be taken again. */
+	/* A released event may be taken again. */
 	(void)raw_release(hostile, raw_id(OBJECT_SHARED_EVENT, 100));
 	while (raw_reply_to(hostile, 0)->body_case != SYCL__V1__REPLY__BODY_RELEASED)
 		;

@@ -42,7 +42,7 @@ static uint64_t divide(struct raw_client *client, uint32_t count, uint64_t *ids,
 	return send_division(client, &message);
 }
 
-/* One, by its number. */
+/* A sub-device by its number. */
 static uint32_t divided(struct raw_client *client, uint64_t id)
 {
 	const Sycl__V1__Reply *reply = raw_reply_to(client, divide(client, 1, &id, 1));

@@ -61,8 +61,8 @@ Test(hostile, K1_K2_K3_a_host_task_is_told_its_turn_and_ends_with_what_is_said_o
 	cr_assert(eq(int, (int)reply->body_case, SYCL__V1__REPLY__BODY_GROUP_FAILED));
 	cr_assert(eq(i32, reply->status->code, STATUS_ACCESSOR));
 	cr_assert(eq(int, strcmp(reply->status->text, "said so"), 0), "%s", reply->status->text);
-	/* What it was to write is lost: the next one fails before its turn, and its slot says that
-	 * it never comes. */
+	/* The contents that it was to write are lost. The next task fails before its turn, and its
+	 * slot says that its turn never comes. */
 	send_task(4, TASK_SLOT, 9);
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 9), 1));
 	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 4), 1));
@@ -134,7 +134,7 @@ Test(hostile, K3_a_code_that_is_none_becomes_one)
 	hostile_expect_alive();
 }
 
-/* Of a queue that the client has released: its groups are there all the same. */
+/* A queue that the client has released still has its groups. */
 Test(hostile, K2_D16_a_released_queue_has_its_host_tasks)
 {
 	hostile_start_with_objects(NULL);
@@ -157,7 +157,8 @@ Test(hostile, K5_one_host_task_too_many_is_refused_and_told_that_its_turn_never_
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, 0);
 	cr_assert(eq(int, (int)reply->body_case, SYCL__V1__REPLY__BODY_GROUP_FAILED));
 	cr_assert(eq(i32, reply->status->code, STATUS_QUOTA));
-	/* One that is over makes room. They write one buffer, so only the first has its turn. */
+	/* A task that has ended makes room. They write one buffer, so only the first has its
+	 * turn. */
 	cr_assert(eq(u32, raw_wait_slot(hostile, 100, 1), 0));
 	cr_assert(eq(u32, atomic_load(&hostile->slots[101].sequence), 0));
 	send_done(hostile_queue(), 1, 0, "");

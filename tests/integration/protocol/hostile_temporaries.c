@@ -433,7 +433,8 @@ Test(hostile, a_graph_of_too_many_temporaries_is_refused)
 
 /* --------------------------------------- the end ---------------------------------------- */
 
-/* What a launch uses is there until it is over, whoever has released what; and then it is gone. */
+/* The objects of a launch exist until it has ended, even if they were released; then they are
+ * freed. */
 static void expect_freed_behind_the_launch(bool whole)
 {
 	start_with_temporary(NULL, whole);

@@ -164,7 +164,8 @@ Test(hostile, two_usm_arenas_are_never_at_one_place)
 	/* Nor is a neighbour's. */
 	raw_arena_at(&fixture.clients[1], 3, PLACE_BYTES, PLACE);
 	cr_assert(eq(i32, fixture.clients[1].grant_code, STATUS_INVALID));
-	/* It is where it was asked for, with what the client has written. */
+	/* The allocation is at the requested address, with the bytes that the client has
+	 * written. */
 	cr_assert(eq(u8, *(const uint8_t *)(uintptr_t)PLACE, 0x5a));
 	raw_arena_at(hostile, ARENA + 1, PLACE_BYTES, PLACE + 2 * PLACE_BYTES);
 	cr_assert(eq(i32, hostile->grant_code, STATUS_SUCCESS));
@@ -403,8 +404,7 @@ Test(hostile, G2_G3_hints_are_for_shared_usm)
 	hostile_expect_alive();
 }
 
-/* What depends on a group that does not end for now: a host accessor holds the buffer that it
- * needs. */
+/* A group that does not end for now: a host accessor holds the buffer that it needs. */
 static void hold_group(uint64_t number)
 {
 	(void)hostile_fill(number);
@@ -509,7 +509,7 @@ Test(hostile, memory_that_cannot_be_registered_is_no_usm)
 	Sycl__V1__UsmAllocate message;
 	const Sycl__V1__Reply *reply;
 	uint32_t index = 1;
-	/* One of the two failures may have been the arena's own. */
+	/* One of the two failures may belong to the arena itself. */
 	do {
 		message = allocation(index++, 2, PLACE, PIECE);
 		reply = raw_reply_to(hostile, send_allocate(hostile, &message));
@@ -661,7 +661,7 @@ Test(hostile, R1_a_variable_holds_its_program)
 	hostile_expect_alive();
 }
 
-/* What is freed is nobody's, and its neighbour in the program neither. */
+/* Freed memory belongs to no allocation, and neither does its neighbour in the program. */
 Test(hostile, R1_addresses_outside_of_a_variable_are_refused)
 {
 	Sycl__V1__CommandGroup group;

@@ -63,7 +63,7 @@ Test(hostile, D3_N6_groups_that_wait_for_many_host_accessors_each_are_bounded)
 	cr_assert(lt(u64, first, 400), "each holds %u edges", ACCESSORS);
 	while ((reply = raw_next_reply(hostile))->number != ping)
 		expect_quota(reply);
-	/* What is over holds nothing any more. */
+	/* Completed work holds nothing any more. */
 	for (uint32_t i = 0; i < ACCESSORS; i++)
 		(void)raw_release(hostile, raw_id(OBJECT_HOST_ACCESSOR, FIRST_ACCESSOR + i));
 	cr_assert(eq(u32, raw_wait_slot(hostile, 0, GROUPS), 1));

@@ -324,7 +324,7 @@ Test(process, N5_what_a_supervisor_sent_last_counts_though_it_died_with_somethin
 	cr_assert(eq(int, kill(engine.pid, SIGCONT), 0));
 	raw_open(&client);
 	raw_round_trip(&client);
-	/* It knows where to look for the next one. */
+	/* The engine has the path of the next service. */
 	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	cr_assert(eq(int, bind(listener, (const struct sockaddr *)&address, sizeof(address)), 0));
 	cr_assert(eq(int, listen(listener, 1), 0));
@@ -449,7 +449,8 @@ static int try_as(uid_t uid)
 	return WEXITSTATUS(status);
 }
 
-/* What sessions of one engine share with each other, such as cudaIpc handles, stays in one uid. */
+/* Memory that sessions of one engine share with each other, such as by cudaIpc handles, stays in
+ * one uid. */
 Test(process, a_session_of_another_uid_is_refused)
 {
 	start_engine_process(NULL);
@@ -478,7 +479,7 @@ static uint64_t memory_that_can_be_locked(void)
 
 Test(process, it_has_no_more_than_it_needs_of_the_kernel)
 {
-	/* What the service manager's unit allows is more than users have by themselves. */
+	/* The service manager's unit allows more than users have by themselves. */
 	const struct rlimit much = {64u << 20, 64u << 20};
 	bool may_lock = setrlimit(RLIMIT_MEMLOCK, &much) == 0;
 	start_engine_process(NULL);
@@ -561,7 +562,7 @@ static void stand_by(const char *whose)
 	cr_assert(eq(u32, control->standby_ready->pid, (uint32_t)engine.pid));
 }
 
-/* It builds and runs as any other. */
+/* The session builds and runs as any other. */
 static void must_serve(uid_t uid)
 {
 	struct raw_client client;
@@ -630,7 +631,7 @@ Test(process, N5_a_standby_ends_with_its_supervisor_and_when_it_is_told)
 	cr_assert(eq(int, wait_end(), -SIGTERM));
 }
 
-/* It has one life, and does nothing that it was not asked for. */
+/* The engine has one user, and does nothing without a request. */
 Test(process, a_standby_takes_only_what_is_for_one)
 {
 	struct raw_client client;

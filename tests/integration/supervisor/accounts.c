@@ -1,5 +1,5 @@
 /*
- * What was used, as `syclctl accounts` adds it up: by user, control group, device and session, over
+ * Use as `syclctl accounts` adds it up: by user, control group, device and session. It holds over
  * the ends of sessions, engines and services, and whatever an engine claims.
  */
 #include "supervisor/harness.h"
@@ -130,7 +130,7 @@ static void own_group(char path[PATH_MOST])
 		(void)fclose(file);
 }
 
-/* What the stand-in engine claims of each session. */
+/* The use that the stand-in engine claims for each session. */
 static void expect_figures(const json_t *list, json_int_t sessions)
 {
 	cr_expect(eq(long, (long)figure(list, 0, "commands"), (long)(100 * sessions)));
@@ -247,8 +247,7 @@ Test(accounts, the_text_is_for_people)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* It dies of one command: what it had reported last stays, and the next engine's goes on top of it.
- */
+/* The engine dies of one command. Its last report stays, and the next engine's is added to it. */
 Test(accounts, figures_outlive_engines_and_who_was_at_fault_is_counted)
 {
 	start_accounts_service("double");
@@ -395,8 +394,8 @@ Test(accounts, what_cannot_be_believed_is_not_and_the_service_goes_on)
 	}
 }
 
-/* Of devices without end, times beyond any, delays beyond any bucket: that is its own user's, and
- * there is an end to it. */
+/* An engine reports devices without end, impossible times, delays beyond any bucket. That counts
+ * for its own user only, and the rows are bounded. */
 Test(accounts, N6_claims_without_a_measure_have_one)
 {
 	start_accounts_service("braggart");

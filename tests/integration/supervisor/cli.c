@@ -64,7 +64,7 @@ Test(cli, without_a_service_one_sentence_and_exit_3)
 		cr_assert(eq(uint, line_count(outcome.error), 1u));
 		outcome_free(&outcome);
 	}
-	/* One that was killed leaves its sockets. */
+	/* A service that was killed leaves its sockets. */
 	service_start(&service, NULL);
 	(void)kill(service.pid, SIGKILL);
 	(void)service_wait(&service);
@@ -234,7 +234,7 @@ static void send_raw(const char *bytes, size_t count)
 	(void)close(fd);
 }
 
-/* What the service answers to these bytes as a request. */
+/* The service's answer to these bytes as a request. */
 static Sycl__V1__AdminReply *send_admin_bytes(const void *bytes, size_t count)
 {
 	char url[HARNESS_PATH_BYTES * 2];

@@ -127,8 +127,8 @@ static void say_ready(void)
 
 enum { CLAIMS_MAX = 120 };
 
-/* What each session of ours has used: of one device a bit; of a braggart, of many without a limit,
- * also of such as cannot be. */
+/* The use of each session of this engine: a little of one device. A braggart reports use of many
+ * devices without a limit, also of impossible ones. */
 static size_t claims(Sycl__V1__DeviceUsage **list)
 {
 	static Sycl__V1__DeviceUsage rows[CLAIMS_MAX];
@@ -174,7 +174,7 @@ static void say_state(uint64_t session, Sycl__V1__SessionState__State what)
 	say(&control, NULL, 0);
 }
 
-/* What a test wants to know of this process: uid, environment's names, descriptors above 3 that it
+/* Facts of this process for the tests: uid, names in the environment, descriptors above 3 that it
  * was started with. */
 static char facts[FACTS_BYTES];
 
@@ -306,7 +306,7 @@ static void crash(unsigned entries, uint64_t session)
 	(void)raise(SIGSEGV);
 }
 
-/* What finds no room is lost. */
+/* A line without room is lost. */
 static void say_line(const char *line)
 {
 	ssize_t written = write(STDERR_FILENO, line, strlen(line));

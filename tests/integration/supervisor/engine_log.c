@@ -1,5 +1,5 @@
-/* What engines of one user say goes into the log up to a bound that they share, however many they
- * are and however short the lines. */
+/* Lines of one user's engines go into the log up to a bound that these engines share, however many
+ * they are and however short the lines. */
 #include "engine/log.h"
 
 #include "cleanup.h"
@@ -32,7 +32,7 @@ static void open_log(void)
 	cr_assert(eq(int, uv_loop_init(&loop), 0));
 }
 
-/* It does not end during the test. */
+/* The interval does not end during the test. */
 static struct engine_log_window endless_window(void)
 {
 	return (struct engine_log_window){.until_ms = UINT64_MAX, .room = ENGINE_LOG_WINDOW_BYTES};

@@ -1,5 +1,5 @@
-/* What the supervisor does about engines: good ones, and those that misbehave in each way that it
- * must survive. */
+/* The supervisor with engines: good ones, and those that misbehave in each way that it must
+ * survive. */
 #include "supervisor/harness.h"
 
 #include "cleanup.h"
@@ -68,7 +68,7 @@ Test(engines, one_serves_all_sessions_of_a_tenant)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* What a kernel on the CPU does: it is native code of its user. */
+/* A kernel on the CPU may do this: it is native code of its user. */
 static void breed(int *socket_out, long *child_out, long *grandchild_out)
 {
 	CLEANUP(free_pointer) char *facts = client_open(&service, socket_out);
@@ -104,7 +104,7 @@ Test(engines, what_an_engine_started_ends_with_it)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* What has ended keeps no process number: an engine's code can make so many that the machine has
+/* Ended processes keep no process number: an engine's code can make so many that the machine has
  * none left. */
 Test(engines, what_an_engine_started_and_has_ended_is_gone_while_the_engine_lives)
 {
@@ -276,7 +276,7 @@ Test(engines, one_that_tells_more_of_a_trace_than_it_was_asked_for_is_ended)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* Of the end: what an engine has is no more than it has room for. */
+/* The end of the text: an engine's log has no more than it has room for. */
 static void expect_trace_ends(const char *manner)
 {
 	start_engines_with(manner, "");
@@ -483,7 +483,7 @@ Test(engines, M10_one_whose_device_failed_counts_for_no_limit)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* Of one user one is held, the last one. */
+/* One engine of a user is held, the last one. */
 Test(engines, M10_of_two_whose_device_failed_the_first_is_let_go)
 {
 	start_engines_with("double", "");
@@ -507,7 +507,7 @@ Test(engines, M10_of_two_whose_device_failed_the_first_is_let_go)
 	}
 }
 
-/* Who looks after it goes, and whoever comes next does not know it. */
+/* The service that watches it ends, and the next one has no record of it. */
 Test(engines, M10_one_whose_device_failed_is_not_handed_over)
 {
 	start_engines_with("double", "");
@@ -549,8 +549,8 @@ static bool is_served(void *unused)
 	return facts != NULL;
 }
 
-/* Whoever lets its engines fail faster than they go gets no more of them for a while, and uses up
- * nobody else's. */
+/* A user whose engines fail faster than they end gets no more of them for a while, and the limit of
+ * other users is untouched. */
 Test(engines, M10_those_that_fail_and_stay_are_limited)
 {
 	enum { ENGINES_STAYING = 16, ROUNDS = 60 };
@@ -642,7 +642,7 @@ Test(engines, without_descriptors_clients_are_refused_and_it_recovers)
 		close_fd(&sockets[i]);
 	}
 	cr_assert(gt(int, refused, 0));
-	/* It pauses after each refusal, so it did not spin through the time that they waited. */
+	/* The service pauses after each refusal, so it did not spin while the clients waited. */
 	cr_assert(lt(uint, service_log_count(&service, "no descriptors left"), 200u));
 	limit_descriptors(4096);
 	must_be_refused_with("not ready in time");
@@ -765,7 +765,7 @@ Test(engines, the_standby_becomes_the_next_engine)
 	open_device(socket);
 	long second = standby();
 	cr_assert(ne(long, second, first));
-	/* It is no tenant's. */
+	/* The standby belongs to no tenant. */
 	json_t *status = ctl_json(&service, "status");
 	json_t *row;
 	size_t i;
@@ -1071,7 +1071,7 @@ Test(engines, one_that_takes_no_messages_for_a_while_has_its_share_when_it_does)
 	await_log("devices' time is not divided for pid", 1);
 	cr_assert(eq(int, kill(pid, SIGCONT), 0));
 	await_log("by now", 1);
-	/* It has them. */
+	/* The engine has the pages of its share. */
 	expect_wake(socket, "lie");
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
@@ -1112,7 +1112,7 @@ Test(engines, nor_does_it_where_users_take_turns)
 	one_that_claims_everything("[shares]\nmode = exclusive\ndefault = 10-90\n");
 }
 
-/* What looks for devices is not work that waits. */
+/* A search for devices is not work that waits. */
 Test(engines, listing_devices_leaves_the_standby_for_others)
 {
 	start_engines_with("double", "[isolation]\nisolation = session\n");
@@ -1169,7 +1169,7 @@ Test(engines, what_one_of_them_says_of_a_device_is_not_shown_as_the_others_claim
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* Of the service: the most memory that it has had, KiB. */
+/* The most memory that the service has had, KiB. */
 static long peak_kib(void)
 {
 	char path[64], line[256];
@@ -1201,7 +1201,7 @@ Test(engines, what_one_of_them_claims_of_sessions_that_are_not_there_costs_no_me
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* What it says is answered by a Wake, if it lives. */
+/* The engine answers this message with a Wake, if it lives. */
 static void send_and_await_wake(int socket, const char *what)
 {
 	cr_assert(eq(long, send(socket, what, strlen(what), MSG_NOSIGNAL), (long)strlen(what)));

@@ -1,5 +1,5 @@
-/* What a user leaves in a socket may not make the service wait: here a TCP socket whose last close
- * would, for an hour. */
+/* Descriptors that a user leaves in a socket may not make the service wait: here a TCP socket whose
+ * last close would, for an hour. */
 #include "base/foreign_socket.h"
 
 #include "cleanup.h"

@@ -1,4 +1,4 @@
-/* What operators order, and what they are told of it: with a stand-in engine. */
+/* Orders of operators and their answers, with a stand-in engine. */
 #include "supervisor/harness.h"
 
 #include "cleanup.h"
@@ -211,7 +211,7 @@ Test(supervisor_orders, a_drained_user_is_shown_and_stays_drained_when_the_servi
 	drain_and_restart("tenants", "--uid", own_uid());
 }
 
-/* One who is here, and one who never came; for the service that follows, too. */
+/* A user who is here, and one who never came; for the service that follows, too. */
 Test(supervisor_orders, to_resume_all_takes_back_what_was_said_of_users)
 {
 	start_orders_with("double", "");

@@ -1,5 +1,5 @@
-/* Who has connected, by the kernel's word: its process, user and control group, or nothing where
- * the process has gone meanwhile. */
+/* The peer of a connection, by the kernel: its process, user and control group, or nothing where
+ * the process has ended meanwhile. */
 #include "base/peer.h"
 
 #include "cleanup.h"
@@ -134,7 +134,7 @@ Test(peer, a_process_that_is_there_is_named)
 	end_client(pid);
 }
 
-/* What is read by its number could be another process' by now. */
+/* A file that is read by its number could be another process' by now. */
 Test(peer, one_that_has_gone_is_nobody)
 {
 	struct sockaddr_un address;

@@ -184,7 +184,7 @@ Test(service, socket_activation_and_notifications)
 	cr_assert(eq(int, mkdir(service.runtime, 0755), 0));
 	int listener = -1;
 	cr_assert(eq(int, packet_socket_listen(service.session, 0666, 16, &listener), 0));
-	/* It waits in the queue before there is a service, as with a socket unit. */
+	/* The client waits in the queue before there is a service, as with a socket unit. */
 	int early = client_connect(&service);
 	cr_assert(ge(int, early, 0));
 	launch_activated(listener);
@@ -287,7 +287,7 @@ Test(service, a_switch_that_is_neither_0_nor_1_is_warned_of)
 	cr_assert(zero(int, service_stop(&service)));
 }
 
-/* What the library does to start a service: lock, bind, pass both on, let the child go. */
+/* The library's steps to start a service: lock, bind, pass both on, detach the child. */
 static int start_detached(int lock, int listener)
 {
 	pid_t pid = fork();

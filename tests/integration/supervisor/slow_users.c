@@ -46,7 +46,7 @@ static int let_it_answer(void)
 	return fd;
 }
 
-/* Of the one session that there is; to be dropped. */
+/* The order for the only session; to be dropped. */
 static json_t *only_session(void)
 {
 	json_t *status = ctl_json(&service, "status");
@@ -158,7 +158,7 @@ Test(slow_users, an_operator_can_end_a_session_that_waits)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* Who lists devices may never have been here before. */
+/* A user that lists devices may never have been here before. */
 Test(slow_users, devices_are_listed_when_it_is_known_who_asks)
 {
 	start_slow_with(NAMED);

@@ -1,7 +1,7 @@
 /*
- * One service follows another that was killed or that has handed over: engines that go on come back
- * to it, those that misbehave then are left alone, and what lies in the folder is believed only as
- * far as it can be.
+ * One service follows another that was killed or that has handed over. Engines that go on come back
+ * to it, and those that misbehave then are left alone. Files in the folder are trusted only as far
+ * as they can be checked.
  */
 #include "supervisor/harness.h"
 
@@ -231,8 +231,8 @@ Test(succession, an_engine_that_ended_meanwhile_is_not_waited_for)
 	service_start(&service, NULL);
 	struct client next = open_known_client();
 	cr_assert(ne(long, next.engine, first.engine));
-	/* It may not have been a zombie yet when it was looked at: then its end is seen as any
-	 * engine's. */
+	/* The process may not have been a zombie yet when it was checked. Then its end is noticed
+	 * as any engine's. */
 	cr_assert(log_says((void *)(uintptr_t) "has ended while no service ran") ||
 		  log_says((void *)(uintptr_t) "an earlier service had started it"));
 	close_fd(&first.socket);
@@ -288,8 +288,8 @@ Test(succession, a_stop_ends_engines_that_did_not_come_back)
 			cr_assert(wait_until(log_says,
 					     (void *)(uintptr_t) "which has not come back"));
 		}
-		/* It was told to stop already where an engine hangs: a second word may find it
-		 * beyond hearing. */
+		/* If an engine hangs, the service was ordered to stop already, and may not read a
+		 * second order. */
 		cr_assert(eq(int, cases[i].hangs ? service_wait(&service) : service_stop(&service),
 			     0));
 		cr_assert(eq(ptr, client_receive(first.socket), NULL), "case %zu", i);
@@ -525,7 +525,7 @@ static int try_to_come_back(void)
 	file_path("engine.sock", path);
 	if (packet_socket_connect(path, &socket) < 0)
 		return 1;
-	/* What it may say before it is looked at is not read. */
+	/* Messages that it sends before it is checked are not read. */
 	(void)send(socket, "\x08\x01", 2, MSG_NOSIGNAL);
 	ssize_t count = recv(socket, word, sizeof(word), 0);
 	(void)close(socket);

@@ -65,7 +65,7 @@ static void end_many(void)
 	service_free(&service);
 }
 
-/* Of a user's row, or -1 where there is none. */
+/* A number of a user's row, or -1 where there is none. */
 static json_int_t ended_sessions(uid_t uid)
 {
 	json_t *answer = ctl_json(&service, "accounts"), *row;
@@ -204,7 +204,7 @@ static void must_be_refused(uid_t uid, const char *words)
 	free(why);
 }
 
-/* Of that user; 0: it has none. */
+/* The engine of that user; 0: there is none. */
 static json_int_t engine_of(uid_t uid)
 {
 	json_t *status = ctl_json(&service, "status"), *row;
@@ -218,7 +218,7 @@ static json_int_t engine_of(uid_t uid)
 	return pid;
 }
 
-/* Whoever has a name has a quarter, all that have none have one together. */
+/* Each named user has a quarter, all users without a name have one together. */
 static void no_user_has_more_than_a_quarter(uid_t named)
 {
 	int sockets[5];

@@ -1,6 +1,6 @@
 /*
- * Who may order, as root: members of the configured admin_group, whoever else they are, and nobody
- * outside it. A plain program: 77 when it is not root.
+ * Users who may give orders: members of the configured admin_group, and nobody outside it. A plain
+ * program, which must run as root: 77 when it does not.
  */
 #include "supervisor/harness.h"
 
@@ -60,7 +60,7 @@ static bool is_let_in(const char *reason)
 	return let_in;
 }
 
-/* It may be told why first. */
+/* The reason may come first. */
 static bool hangs_up(int socket)
 {
 	Sycl__V1__Packet *packet = client_receive(socket);
@@ -131,7 +131,7 @@ static void a_member_orders_and_it_is_done(int socket)
 	CHECK(MAY(somebody, admins, "kill", "--uid", "0"));
 	CHECK(hangs_up(socket));
 
-	/* Who ordered what, and of a limit which and how much. */
+	/* The log's line: the operator, the order, and the name and value of a limit. */
 	CHECK(ordered("drain for uid 0\n") == 1);
 	CHECK(ordered("resume for uid 0\n") == 1);
 	(void)snprintf(line, sizeof(line), "pause for session %s (uid 0, pid ", session);

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Of the last comparison on this thread that did not hold; empty: it was none of these. */
+/* The last comparison on this thread that did not hold; empty: it was none of these. */
 static _Thread_local char values[512];
 
 static bool holds(enum assertion_order order, int sign)
@@ -47,7 +47,7 @@ bool assertion_natural(enum assertion_order order, unsigned long long a, unsigne
 	return held;
 }
 
-/* What is no number is unequal to everything, and nothing else. */
+/* NAN is unequal to everything, and no other value is. */
 bool assertion_real(enum assertion_order order, double a, double b)
 {
 	bool held = a != a || b != b ? order == ASSERTION_NE : holds(order, (a > b) - (a < b));

@@ -1,7 +1,7 @@
 #ifndef SYCL_TEST_ASSERTIONS_H
 #define SYCL_TEST_ASSERTIONS_H
 
-/* What the two headers in criterion/ here have in common. */
+/* Common parts of the two headers in criterion/ here. */
 
 #include <stdbool.h>
 

@@ -14,7 +14,7 @@ enum { OBJECTS_MAX = 65536, LAUNCH_STREAMS_MAX = 256 };
 typedef CUresult get_address_function(const char *name, void **address_out, int version,
 				      cuuint64_t flags, CUdriverProcAddressQueryResult *status_out);
 
-/* What is there of streams and events: a handle that is given back leaves its place to the next. */
+/* The existing streams and events. A handle that is given back leaves its place to the next. */
 static void *objects[OBJECTS_MAX];
 static struct cuda_counts counts;
 static CUstream launch_streams[LAUNCH_STREAMS_MAX];

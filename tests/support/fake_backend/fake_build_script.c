@@ -1,5 +1,5 @@
-/* What a build does besides building: lines "#build WORD [VALUE]" of the source, for tests of the
- * build service. */
+/* Additional actions of a build: lines "#build WORD [VALUE]" of the source, for tests of the build
+ * service. */
 #include "fake_internal.h"
 
 #include "cleanup.h"

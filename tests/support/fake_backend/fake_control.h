@@ -132,7 +132,7 @@ void fake_delay(uint32_t device, uint64_t delay_ns);
  * 0: the real clock.
  */
 void fake_clock(uint64_t start_ns, uint64_t step_ns);
-/* What the next reading will be. */
+/* The value of the next reading. */
 uint64_t fake_clock_now_ns(void);
 
 enum fake_entry {
@@ -206,7 +206,7 @@ struct fake_counters {
 	uint32_t usms;
 	uint64_t usm_bytes;
 };
-/* Of one device, or the sum of all (FAKE_ANY_DEVICE). */
+/* The counters of one device, or the sum of all (FAKE_ANY_DEVICE). */
 void fake_counters(uint32_t device, struct fake_counters *counters_out);
 
 static inline struct fake_counters fake_counters_of(uint32_t device)
@@ -216,8 +216,8 @@ static inline struct fake_counters fake_counters_of(uint32_t device)
 	return counters;
 }
 
-/* What was done, in the order in which it ended; starts empty, keeps up to `capacity` entries from
- * now on. */
+/* Commands in the order in which they ended; starts empty, keeps up to `capacity` entries from now
+ * on. */
 struct fake_log_entry {
 	uint32_t device, lane; /* lane: index in the order of creation on its device */
 	enum backend_lane_kind lane_kind;
@@ -238,9 +238,9 @@ int fake_log_start(uint32_t capacity);
 uint32_t fake_log_read(struct fake_log_entry *entries, uint32_t capacity);
 
 /*
- * What a native command's function finds in its scope: `memories` are addresses of the devices'
- * bytes; `graph`, of a node, takes calls, which the device makes one after the other whenever the
- * node runs. 0 or -ENOMEM.
+ * The scope of a native command's function: `memories` are addresses of the devices' bytes;
+ * `graph`, of a node, takes calls, which the device makes one after the other whenever the node
+ * runs. 0 or -ENOMEM.
  */
 #define FAKE_NATIVE_CONTEXT       0xfacecafeu
 #define FAKE_NATIVE_CAPTURE_QUEUE 0xfaceda7au /* a node's, which is no lane's */

@@ -84,7 +84,7 @@ static bool open_refused_locked(uint32_t index, struct backend_fault *fault_out)
 	if (is_there && !fake_state.slots[index].lost && !fake_state.slots[index].open)
 		return false;
 	fake_fault(fault_out, STATUS_DEVICE_LOST, "fake device %u cannot be opened", index);
-	/* Of a lost process a driver says so wherever it is called. */
+	/* In a lost process every call of a driver reports the loss. */
 	if (fault_out && index < fake_state.device_count && fake_state.slots[index].process_lost)
 		fault_out->device_lost = fault_out->process_lost = true;
 	return true;

@@ -301,7 +301,7 @@ void fake_command_count_locked(struct backend_device *device, const struct backe
 	}
 }
 
-/* What a command wants to take; 0: nothing. */
+/* The time that a command takes; 0: none. */
 static uint64_t wanted_ns(const struct backend_command *command)
 {
 	if (command->kind != BACKEND_COMMAND_LAUNCH)
@@ -412,8 +412,8 @@ bool fake_run_locked(struct backend_device *device, uint64_t *due_ns_out)
 	bool changed = false, ended = false, again;
 	uint64_t due_ns;
 	*due_ns_out = UINT64_MAX;
-	/* What is left was lost with another device: its owner has been told, and may have freed
-	 * what it is about. */
+	/* The remaining commands were lost with another device. Their owner has the report, and may
+	 * have freed their objects. */
 	if (device->slot->lost)
 		return false;
 	do {

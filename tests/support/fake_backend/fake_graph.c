@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a native command's function has added: calls, one after the other. */
+/* The calls that a native command's function has added, one after the other. */
 struct native_call {
 	struct native_call *next;
 	fake_native_call *call;
@@ -260,7 +260,7 @@ static bool is_true_locked(const struct node *node, struct fake_command *whole)
 	return word != 0;
 }
 
-/* What no driver of a real device would take as a node. */
+/* Refuses commands that no driver of a real device would take as a node. */
 static int check_node(struct backend_graph *graph, const struct backend_command *command,
 		      struct backend_fault *fault_out)
 {
@@ -485,7 +485,7 @@ bool fake_graph_is_held_locked(const struct backend_graph *graph)
 	return held;
 }
 
-/* Of those that lie there. */
+/* One of the nodes that are ready. */
 static struct node *next_node(struct backend_graph *graph, uint32_t place)
 {
 	for (uint32_t i = graph->count; i > 0; i--) {
@@ -501,7 +501,7 @@ static struct node *next_node(struct backend_graph *graph, uint32_t place)
 
 static void run_place(struct backend_graph *graph, uint32_t place, struct fake_command *whole);
 
-/* What has no end holds up everybody here: its turns are counted. */
+/* A loop without an end would delay every lane here, so its turns are counted. */
 static void run_condition(struct backend_graph *graph, const struct node *node,
 			  struct fake_command *whole)
 {

@@ -21,7 +21,7 @@ struct fake_script {
 	struct backend_fault fault;
 };
 
-/* What outlives an opened device. */
+/* State that outlives an opened device. */
 struct fake_slot {
 	struct fake_device_options options;
 	struct fake_counters counters;
@@ -292,7 +292,7 @@ bool fake_graph_is_held_locked(const struct backend_graph *graph);
 void fake_graph_run_locked(struct backend_graph *graph, struct fake_command *whole);
 void fake_graph_ended_locked(const struct fake_command *command);
 void fake_graph_drop(struct backend_graph *graph);
-/* Whoever runs the commands of this device must look; of all devices. */
+/* Wakes the thread that runs the commands of this device; of all devices. */
 void fake_poke_locked(struct backend_device *device);
 void fake_poke_all_locked(void);
 /* Its user must call progress(); a polled one does so by itself. */
@@ -420,7 +420,7 @@ int fake_kernel_occupancy(struct backend_kernel *kernel, const uint64_t local[3]
 void fake_build_script(const char *source, size_t source_bytes, const char *cache_directory,
 		       char **log_out);
 
-/* What the backend was opened with; NULL: none, or no backend. */
+/* The cache directory that the backend was opened with; NULL: none, or no backend. */
 const char *fake_cache_directory(const struct backend *backend);
 
 #endif

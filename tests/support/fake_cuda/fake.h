@@ -87,7 +87,7 @@ struct CUstream_st {
 	struct CUstream_st *next;
 };
 
-/* What one cuEventRecord stands for. */
+/* The state of one cuEventRecord. */
 struct fake_mark {
 	unsigned references;
 	bool done;
@@ -188,7 +188,7 @@ struct CUarray_st {
 	unsigned char *bytes;
 };
 
-/* What a CUtexObject or a CUsurfObject is the address of. */
+/* The object behind a CUtexObject or a CUsurfObject. */
 struct fake_texture {
 	struct CUarray_st *array;
 	CUDA_TEXTURE_DESC descriptor; /* of a texture */

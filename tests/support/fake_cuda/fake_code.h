@@ -132,7 +132,7 @@ enum fake_operand_kind {
 	OPERAND_PARAMETER
 };
 
-/* Of an address: `kind` and its register are the base, `value` the offset. PARAMETER: a place in
+/* For an address, `kind` and its register are the base, `value` the offset. PARAMETER: a place in
  * the frame's bytes. */
 struct fake_operand {
 	enum fake_operand_kind kind;
@@ -193,7 +193,7 @@ struct fake_code {
 		dynamic_at; /* of a kernel; dynamic_at: where the dynamic part begins */
 };
 
-/* What the module's text declares outside of bodies. */
+/* The declarations of the module's text outside of bodies. */
 struct fake_variable {
 	const char *name;
 	size_t length;
@@ -253,7 +253,7 @@ struct fake_thread {
 	size_t local_bytes;
 	unsigned barrier, barrier_needs; /* 0 needs: all */
 	bool carry, barrier_value, result_taken;
-	/* Of an operation that a warp does together. */
+	/* The state of an operation that a warp does together. */
 	uint32_t mask;
 	uint64_t posted;
 };

@@ -416,7 +416,7 @@ static struct CUctx_st *make_context(CUdevice device, unsigned flags)
 	return context;
 }
 
-/* One of an application's own making; it becomes the thread's current one. */
+/* A context that an application makes; it becomes the thread's current one. */
 CUresult cuCtxCreate(CUcontext *context_out, CUctxCreateParams *parameters, unsigned flags,
 		     CUdevice device)
 {

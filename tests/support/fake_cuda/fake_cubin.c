@@ -35,7 +35,8 @@ static const Elf64_Shdr *find_section(const struct image *image, const char *pre
 	return NULL;
 }
 
-/* One is a byte of form, a byte of meaning, then a byte, two, or a count and as many bytes. */
+/* An attribute is a byte of form, a byte of meaning, then a byte, two, or a count and as many
+ * bytes. */
 static size_t attribute_bytes(const unsigned char *at)
 {
 	uint16_t count;

@@ -73,7 +73,8 @@ struct fake_cuda_control {
 	/* Wait until a number of the list is at least so large. false: not within the time. */
 	bool (*wait_count)(const char *what, uint64_t at_least, uint64_t timeout_ns);
 
-	/* What a kernel of that name does; over anything else that the double would do for it. */
+	/* Registers the function of kernels of that name, before anything else that the double
+	 * would do for them. */
 	int (*kernel)(const char *name, fake_cuda_kernel *function);
 	/*
 	 * For kernels: where the double keeps what the device knows as address .. address + bytes.
@@ -84,13 +85,13 @@ struct fake_cuda_control {
 	/* For kernels: end the launch with this CUresult; does not return. */
 	void (*fault)(const struct fake_cuda_launch *launch, int result);
 
-	/* What a CUDA_* variable was when the driver was initialised; NULL: not set. */
+	/* The value of a CUDA_* variable when the driver was initialised; NULL: not set. */
 	const char *(*environment)(const char *name);
 
 	/*
-	 * What stamps events instead of CLOCK_MONOTONIC, before `clock` and `drift`. Called with
-	 * the double's lock, once for each record, by the stream's thread; must not call the
-	 * driver. NULL: CLOCK_MONOTONIC again.
+	 * The clock that stamps events instead of CLOCK_MONOTONIC, before `clock` and `drift`.
+	 * Called with the double's lock, once for each record, by the stream's thread; must not
+	 * call the driver. NULL: CLOCK_MONOTONIC again.
 	 */
 	void (*stamp_with)(uint64_t (*now_ns)(void));
 };

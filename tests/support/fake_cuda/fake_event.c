@@ -223,7 +223,7 @@ CUresult cuEventElapsedTime(float *milliseconds_out, CUevent start, CUevent end)
 	return CUDA_SUCCESS;
 }
 
-/* Of drivers before 12.8, which this one still has. */
+/* Entries of drivers before 12.8, which this one still has. */
 CUresult fake_elapsed_time_old(float *milliseconds_out, CUevent start, CUevent end);
 
 CUresult fake_elapsed_time_old(float *milliseconds_out, CUevent start, CUevent end)

@@ -51,8 +51,8 @@ static void each_kernel_of(struct fake_instance *instance, void (*act)(struct CU
 		each_kernel(&instance->nodes[i], act);
 }
 
-/* What a graph or an executable one names: the driver looks at it again when the node is changed or
- * goes. */
+/* The objects that a graph or an executable one names: the driver checks them again when the node
+ * is changed or freed. */
 static void name(struct CUgraphNode_st *node)
 {
 	node->launch.function->named++;

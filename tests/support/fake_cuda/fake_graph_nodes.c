@@ -45,7 +45,7 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode *node_out, CUgraph graph,
 	return result;
 }
 
-/* One edge between two kernels that lets the second begin early: nobody needs more. */
+/* One edge between two kernels that lets the second begin early: the backend needs no more. */
 CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
 				const CUgraphEdgeData *edge, size_t count)
 {
@@ -73,7 +73,7 @@ static bool is_needed(const struct CUgraphNode_st *node)
 	return node->index + 1 != node->graph->count;
 }
 
-/* Of the last node alone: nobody needs more. */
+/* The attribute of the last node alone: the backend needs no more. */
 CUresult cuGraphDestroyNode(CUgraphNode node)
 {
 	ENTER(NEED_INIT);

@@ -336,7 +336,7 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
 	return pointer_attribute(data, attribute, range, address);
 }
 
-/* Of an address that nobody knows it tells zeros and no error. */
+/* For an unknown address it returns zeros and no error. */
 CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **data,
 				CUdeviceptr address)
 {

@@ -18,7 +18,7 @@ struct cache {
 	unsigned next;
 };
 
-/* What must be put back when a launch ends in the middle. */
+/* The state to be restored when a launch ends in the middle. */
 static __thread struct fake_grid *current;
 static __thread struct cache cache;
 
@@ -102,8 +102,7 @@ void fake_frame_push(struct fake_grid *grid, struct fake_thread *thread,
 					      sizeof(*thread->frames));
 	}
 	struct fake_frame frame = {.code = code, .local_at = local_at};
-	/* One more than none, so that nothing is NULL. What registers hold at first is nobody's
-	 * promise. */
+	/* At least one, so that nothing is NULL. The first contents of registers are undefined. */
 	frame.registers = malloc((code->register_count + 1u) * sizeof(*frame.registers));
 	frame.bytes = calloc(code->frame_bytes + 1, 1);
 	if (!thread->frames || !frame.registers || !frame.bytes)

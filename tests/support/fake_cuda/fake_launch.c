@@ -15,7 +15,7 @@ static struct {
 } kernels[KERNELS];
 static unsigned kernel_count;
 
-/* Of the launch that runs on this thread. */
+/* The state of the launch that runs on this thread. */
 static __thread jmp_buf *escape;
 static __thread CUresult escape_result;
 static __thread const struct CUctx_st *running_context; /* of its code */
@@ -121,7 +121,7 @@ static CUresult check_cooperative(const struct fake_launch *launch)
 	return CUDA_SUCCESS;
 }
 
-/* What the real one refuses at the call. */
+/* Checks that the real driver makes at the call. */
 CUresult fake_launch_check(const struct fake_launch *launch)
 {
 	const struct CUfunc_st *function = launch->function;
@@ -297,7 +297,7 @@ struct launch_shape {
 	bool cooperative, early;
 };
 
-/* What is captured is a node, with the shape of the launch. */
+/* A captured launch is a node, with the shape of the launch. */
 static CUresult capture(CUfunction function, const struct launch_shape *shape, CUstream handle,
 			void **parameters, void **extra)
 {

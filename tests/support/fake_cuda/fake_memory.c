@@ -1,5 +1,5 @@
 /*
- * What the driver knows of addresses. Device addresses lie in a range of their own that nobody may
+ * The driver's table of addresses. Device addresses lie in a range of their own that nobody may
  * touch; the bytes are elsewhere, so a host program that takes a device address for its own dies at
  * once. Between any two ranges is a gap.
  */
@@ -115,7 +115,7 @@ CUresult fake_addresses_take(size_t size, size_t alignment, CUdeviceptr *base_ou
 	return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* What a new allocation holds is nobody's promise. */
+/* The first contents of a new allocation are undefined. */
 void fake_poison(void *bytes, size_t size)
 {
 	memset(bytes, POISON, size < POISON_LIMIT ? size : POISON_LIMIT);

@@ -349,7 +349,8 @@ CUresult cuFuncIsLoaded(CUfunctionLoadingState *state_out, CUfunction function)
 	return CUDA_SUCCESS;
 }
 
-/* What fits beside each other on one multiprocessor, of threads, blocks and shared memory. */
+/* The blocks that fit beside each other on one multiprocessor, by threads, blocks and shared
+ * memory. */
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks_out, CUfunction function,
 						     int threads, size_t shared)
 {

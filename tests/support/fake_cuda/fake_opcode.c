@@ -162,7 +162,7 @@ static bool read_compare(const char *part, struct fake_instruction *instruction)
 	return false;
 }
 
-/* What an atomic operation or a reduction does, and how setp combines. */
+/* The operation of an atomic instruction or a reduction, and how setp combines. */
 static bool read_combine(const char *part, struct fake_instruction *instruction)
 {
 	enum fake_opcode opcode = instruction->opcode;
@@ -241,7 +241,7 @@ static void read_part(const char *part, struct fake_instruction *instruction)
 		read_mode(part, instruction);
 }
 
-/* What the interpreter can do with half precision. */
+/* The operations in half precision that the interpreter has. */
 static bool of_halves(enum fake_opcode opcode)
 {
 	switch (opcode) {

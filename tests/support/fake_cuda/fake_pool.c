@@ -232,8 +232,8 @@ static CUresult alloc_in_order(CUdeviceptr *address_out, size_t size,
 		return CUDA_ERROR_INVALID_VALUE;
 	if (pool->used + rounded > reserved)
 		reserved = (pool->used + rounded + FAKE_GRANULE - 1) & ~(FAKE_GRANULE - 1);
-	/* What a pool keeps is not free for another one; the real one gives it back only when it is
-	 * trimmed. */
+	/* Memory that a pool keeps is not free for another one; the real driver gives it back only
+	 * when the pool is trimmed. */
 	if (reserved - pool->reserved > fake_device_free_bytes(pool->device)) {
 		reserved = pool->used + rounded;
 		if (reserved > pool->reserved &&

@@ -1,4 +1,4 @@
-/* What was done, for tests to ask: records in a ring, and numbers by name. */
+/* A log for tests: records in a ring, and numbers by name. */
 #include "fake.h"
 
 #include <stdarg.h>

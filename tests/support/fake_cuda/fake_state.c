@@ -1,4 +1,4 @@
-/* What contexts were told to be, for tests to ask as a number. */
+/* The settings of contexts, which tests read as a number. */
 #include "fake.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@ static const struct CUctx_st *context_of(long device)
 	return device >= 0 && device < FAKE_DEVICES_MAX ? fake.devices[device].primary : NULL;
 }
 
-/* What stands behind the words, or NULL where they are others. */
+/* The text behind the words, or NULL if the line has others. */
 static char *behind(const char *what, const char *words)
 {
 	const size_t length = strlen(words);

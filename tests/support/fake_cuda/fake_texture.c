@@ -1,7 +1,7 @@
 /*
- * What a texture gives, as CUDA's programming guide says it: coordinates in pixels, or as parts of
- * the size; nearest is the pixel that holds the coordinate; linear mixes the neighbours of x - 0.5,
- * with weights of 8 bits behind the point.
+ * The value of a texture, as CUDA's programming guide defines it: coordinates in pixels, or as
+ * parts of the size; nearest is the pixel that holds the coordinate; linear mixes the neighbours of
+ * x - 0.5, with weights of 8 bits behind the point.
  *
  * What the guide does not say (measured, H200, driver 580): a texture of one dimension is read as
  * one of two, of one row, at y = 0. That is the row's edge, so with a linear filter and a border in

@@ -369,7 +369,7 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *properties_
 }
 
 /* 64 bytes: the name of the memory, then the device and the size. */
-/* Who made it stands where NVIDIA's driver has it (measured, driver 580). */
+/* The maker's number stands where NVIDIA's driver has it (measured, driver 580). */
 struct ipc_handle {
 	uint64_t check;
 	uint32_t process;

@@ -1,6 +1,7 @@
 /*
- * What threads do together. A thread that comes to such an instruction stops there; when all whose
- * help it names have come, each gets its result and goes on. Threads that ended are not waited for.
+ * Instructions that threads execute together. A thread that comes to such an instruction stops
+ * there. When all threads that it names have come, each gets its result and goes on. Threads that
+ * ended are not waited for.
  */
 #include "fake_code.h"
 
@@ -181,7 +182,8 @@ bool fake_warp_resolve(struct fake_grid *grid, struct fake_block *block)
 	return any;
 }
 
-/* Of bar.red: how many, whether all, whether any said yes. */
+/* The results of bar.red: how many threads have a true predicate, whether all have, whether any
+ * has. */
 static void barrier_result(struct fake_thread *thread, unsigned yes, unsigned count)
 {
 	const struct fake_instruction *i = instruction_of(thread);

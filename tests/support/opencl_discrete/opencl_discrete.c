@@ -212,6 +212,7 @@ static cl_int CL_API_CALL finish(cl_command_queue queue)
 }
 
 /* What the driver has, with the buffers placed first, and behind nothing that was not flushed. */
+/* The driver's function, with the buffers placed first. */
 /* clang-format off */
 #define NEEDS(name, parameters, placed, arguments)                                                                     \
 	static cl_int CL_API_CALL own_##name parameters                                                                \

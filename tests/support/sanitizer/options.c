@@ -1,6 +1,6 @@
 /*
- * What AddressSanitizer has to be told on any machine: linked into every program that it is in, so
- * that engines, children of tests and programs started by hand know it, too. The environment's
+ * Options of AddressSanitizer for any machine. They are linked into every program with it, so that
+ * engines, children of tests and programs started by hand have them, too. The environment's
  * ASAN_OPTIONS comes after it.
  *
  * use_sigaltstack=0: LLVM, inside PoCL, gives a thread a signal stack from the heap where the one

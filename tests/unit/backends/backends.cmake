@@ -1,4 +1,5 @@
-# What a build with both backends, or with one, has: its registry, and the header that says so. With none it is no build.
+# A build with both backends, or with one: its registry, and the header that names them. A build
+# with none is refused.
 set(registry ${PROJECT_SOURCE_DIR}/daemon/backends/registry.c)
 set(registry_include ${PROJECT_SOURCE_DIR}/daemon/backends ${PROJECT_SOURCE_DIR}/daemon/backends/prelude)
 

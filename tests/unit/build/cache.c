@@ -1,5 +1,5 @@
-/* What is kept on disk: named by everything that matters, checked when read, never more than there
- * is room for. */
+/* The cache on disk: entries are named by everything that matters, checked when read, and never
+ * more than there is room for. */
 #include "build/cache.h"
 
 #include "build/support.h"
@@ -121,8 +121,8 @@ static void store(struct folder *folder, unsigned number, size_t bytes)
 	free(binary);
 }
 
-/* What was stored last gets a time of its own, long past: files that are made in one tick of the
- * kernel's have the same on some file systems. */
+/* The entry that was stored last gets a time of its own, long past. Files that are made in one tick
+ * of the kernel's clock have the same time on some file systems. */
 static void made_long_ago(const struct folder *folder, unsigned number)
 {
 	char path[512], newest[512] = "";

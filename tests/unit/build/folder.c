@@ -19,7 +19,7 @@
 
 TestSuite(folder, .timeout = 120);
 
-/* What another process does between two calls of the code under test; once. */
+/* An action of another process between two calls of the code under test; once. */
 static void (*when_made)(const char *path), (*when_locked)(void);
 
 char *mkdtemp(char *template)
@@ -115,7 +115,7 @@ Test(folder, goes_with_all_that_is_in_it_and_nothing_else)
 	bench_close(&bench);
 }
 
-/* One that was killed cannot clean up. */
+/* A process that was killed cannot clean up. */
 Test(folder, left_by_a_killed_process_goes_with_the_next)
 {
 	struct build_bench bench;

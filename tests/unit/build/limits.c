@@ -28,7 +28,7 @@ Test(build_limits, an_endless_build_is_stopped)
 	bench_close(&bench);
 }
 
-/* What the compiler has started ends with it. */
+/* Processes that the compiler has started end with it. */
 Test(build_limits, the_tools_of_a_stopped_build_are_stopped_too)
 {
 	struct build_bench bench;

@@ -124,7 +124,7 @@ Test(build_link, what_reads_files_is_not_kept)
 			"int included; /* to include */\n", "-DN=4 -w"));
 }
 
-/* Of another action, of the same source, is another result. */
+/* Another action on the same source has another result. */
 Test(build_link, J19_what_is_built_and_what_is_compiled_are_kept_apart)
 {
 	struct build_request request = {

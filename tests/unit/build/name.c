@@ -1,4 +1,4 @@
-/* What the log calls a source. */
+/* The name of a source in the log. */
 #include "build/name.h"
 
 #include <criterion/criterion.h>

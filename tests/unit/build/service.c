@@ -1,4 +1,4 @@
-/* What comes back from a build, and from builds that end badly. */
+/* The result of a build, and of builds that end badly. */
 #include "build/service.h"
 
 #include "build/internal.h"

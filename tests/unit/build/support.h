@@ -5,7 +5,7 @@
 #include "build/service.h"
 #include "fake_control.h"
 
-/* What one callback told. */
+/* The values of one callback. */
 struct built {
 	unsigned calls;
 	int32_t status;
@@ -53,7 +53,7 @@ int bench_fifo(struct build_bench *bench, const char *name, bool reader, char *p
 	       size_t capacity);
 /* Until every process that held the writing end has closed it. */
 void bench_wait_hangup(int fifo);
-/* Of a file in the bench's folder; 0: it is not there. */
+/* The size of a file in the bench's folder; 0: it is not there. */
 size_t bench_file_bytes(const struct build_bench *bench, const char *name);
 /* Until it has some. */
 void bench_wait_file(const struct build_bench *bench, const char *name);

@@ -1,5 +1,5 @@
 /*
- * What `syclctl VERB --json` prints of an answer, byte by byte: json/VERB.json. Every field of
+ * The output of `syclctl VERB --json` for an answer, byte by byte: json/VERB.json. Every field of
  * the answer is filled by way of the messages' descriptors, each repeated message once whole and
  * once empty.
  */

@@ -53,7 +53,7 @@ static void add_trace_record(struct trace_record record)
 	add_from(&source, record);
 }
 
-/* What was added, written and read again. */
+/* The added records, written and read again. */
 static void read_back(struct sim_trace *trace_out)
 {
 	char error[SIM_ERROR_BYTES];
@@ -179,7 +179,7 @@ Test(cli_trace, what_makes_no_sense_is_left_out_and_told)
 	bad[6].at_ns = UINT64_MAX;
 	bad[7].takes_ns = UINT64_MAX;
 	bad[8].end_ns = UINT64_MAX;
-	/* One byte in, and not as many bytes as the last one has. */
+	/* Unaligned bytes, and a size that is not a whole number of records. */
 	char bytes[sizeof(bad) + 1];
 	memcpy(bytes + 1, bad, sizeof(bad));
 	cr_assert(eq(int, trace_data_add(&data, &source, bytes + 1, sizeof(bad)), 0));
@@ -289,7 +289,7 @@ Test(cli_trace, numbers_that_are_chosen_to_meet_do_not)
 	cr_expect(eq(ptr, trace_table_free(table), NULL));
 }
 
-/* Of those that the service knows nothing is lost by it. */
+/* Made-up sessions do not displace those that the service has named. */
 Test(cli_trace, sessions_that_an_engine_makes_up_take_no_place_of_others)
 {
 	const struct trace_source other = {1001, 43};

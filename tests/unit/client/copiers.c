@@ -17,7 +17,7 @@ static struct copiers copiers;
 static uint32_t pieces;      /* of work; under the lock */
 static sem_t at_work, go_on; /* who has taken a piece; may it go on? */
 
-/* Whoever takes one stays until it may go on. */
+/* A thread that takes a piece waits until it may go on. */
 static bool take_piece(void *context)
 {
 	(void)context;

@@ -1,4 +1,4 @@
-/* Who is blamed after an engine died. */
+/* The blame after an engine died. */
 #include "base/flight.h"
 
 #include <stdio.h>

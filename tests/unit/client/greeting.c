@@ -1,5 +1,5 @@
-/* What a service answers to the first packet, and what the program is told of it: M11, codes that
- * nothing else here gives. */
+/* A service's answer to the first packet, and the program's error for it: M11, codes that nothing
+ * else here gives. */
 #include "packet.h"
 #include "packet_socket.h"
 #include "protocol_limits.h"

@@ -1,4 +1,4 @@
-/* What a launch is known by: everything that its message says and a record does not, so that no
+/* The key of a launch's shape: everything that its message has and a record has not, so that no
  * group is taken for another. */
 #include "handler/handler.h"
 #include "submit/shape.h"
@@ -56,7 +56,7 @@ static void make_launch(struct launch *launch)
 		(struct handler_argument){.kind = HANDLER_ARGUMENT_USM, .offset_bytes = 0x1000};
 }
 
-/* One thing at a time that is another; false: there is no more. */
+/* Changes one value at a time; false: there is no more. */
 static bool change(struct launch *launch, uint32_t which)
 {
 	struct handler *handler = &launch->handler;

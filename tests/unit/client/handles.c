@@ -197,7 +197,7 @@ Test(client_handles, N1_references_beyond_a_million_are_refused)
 	cr_assert(eq(int, destroyed, 1));
 }
 
-/* What a child reports, as its exit status. */
+/* A child's report, as its exit status. */
 static int in_child(int (*what)(void *), void *context)
 {
 	pid_t child = fork();

@@ -42,8 +42,8 @@ static bool is_listed(const char *name, const char *const *list, size_t count)
 }
 #define IS_IN(list, name) is_listed(name, list, sizeof(list) / sizeof((list)[0]))
 
-/* What every other argument points to: room for what a function would write, and it writes nothing.
- */
+/* Memory that every other argument points to: room for a function's outputs, and it writes
+ * nothing. */
 static uint8_t untouched[512];
 
 /*

@@ -72,8 +72,8 @@ Test(client_shapes, a_remembered_place_is_asked_what_it_holds)
 	cr_assert(eq(u32, again.generation, name.generation));
 }
 
-/* What is found by its remembered place alone is used, too: it is not the one that was unused for
- * longest. */
+/* A shape that is found by its remembered place alone counts as used: it is not the one that was
+ * unused for longest. */
 Test(client_shapes, a_place_that_is_found_again_is_not_evicted)
 {
 	struct shape_key key = key_of(1, 2, 3);
@@ -119,7 +119,7 @@ Test(client_shapes, a_definition_that_was_not_sent_is_asked_for_again)
 	cr_assert(eq(int, (int)shapes_find(&shapes, &key, &name), SHAPE_DEFINE));
 }
 
-/* Of each place the service knows one shape: the one that was defined there last. */
+/* For each place the service has one shape: the one that was defined there last. */
 Test(client_shapes, a_place_that_was_taken_over_is_defined_anew)
 {
 	enum { KEYS = 3000 };

@@ -125,8 +125,8 @@ Test(cuda_clock, H8_time_slices_cost_a_microsecond)
 	}
 }
 
-/* What is learned between two commands moves the clock by what it was wrong: never so that the
- * second began too early. */
+/* A measurement between two commands moves the clock by its error, but never so that the second
+ * command began too early. */
 Test(cuda_clock, a_command_never_begins_before_the_one_that_it_followed_has_ended)
 {
 	static struct simulation simulation;

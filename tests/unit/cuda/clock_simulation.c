@@ -24,7 +24,7 @@ static uint64_t way(struct simulation *simulation)
 	return (uint64_t)ns;
 }
 
-/* What the crystal has gained, to parts of a nanosecond. */
+/* The crystal's gain, to parts of a nanosecond. */
 static long double gained(const struct simulation *simulation, uint64_t host_ns)
 {
 	int64_t passed = (int64_t)(host_ns - simulation->since_ns);

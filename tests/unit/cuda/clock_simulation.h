@@ -44,7 +44,8 @@ struct simulation {
 	struct simulated_event marks[CUDA_CLOCK_MARKS];
 	struct cuda_bases bases;
 	struct simulated_event first; /* for the naive way: recorded at the start */
-	/* Of all commands since the last simulation_forget: told end - true end. */
+	/* The range of converted end - true end, for all commands since the last
+	 * simulation_forget. */
 	int64_t error_min_ns, error_max_ns;
 	int64_t naive_error_ns; /* the greatest, of naive end - true end on the GPU's own clock */
 	int64_t duration_error_ns;
@@ -60,8 +61,8 @@ void simulation_pass(struct simulation *simulation, uint64_t ns);
 void simulation_set_drift(struct simulation *simulation, double drift);
 /* One timed command, from before its start event to after its end was seen. */
 void simulation_command(struct simulation *simulation, uint64_t duration_ns);
-/* One that waited for the last one and begins as it ends; asked about when that one has been told.
- */
+/* A command that waited for the last one and begins as it ends. Its times are read after that
+ * one's. */
 void simulation_follower(struct simulation *simulation, uint64_t duration_ns);
 /* So many, with a pause after each. */
 void simulation_commands(struct simulation *simulation, unsigned count, uint64_t duration_ns,

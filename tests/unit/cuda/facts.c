@@ -1,6 +1,6 @@
 /*
- * What is found out about GPUs, on the double of the driver: listing makes no context, every
- * trouble has its sentence.
+ * Facts of GPUs, on the double of the driver: listing makes no context, every error has its
+ * sentence.
  */
 #include "cleanup.h"
 #include "cuda/device/aspects.h"

@@ -1,4 +1,5 @@
-# What of the CUDA backend's kernels needs no driver: PTX, symbols, grids, arguments, options, the container.
+# Parts of the CUDA backend's kernels that need no driver: PTX, symbols, grids, arguments, options,
+# the container.
 if(TARGET sycl_cuda_headers)
   set(cuda_folder ${PROJECT_SOURCE_DIR}/daemon/backends/cuda)
   sycl_test(unit_cuda_kernels SOURCES

@@ -23,7 +23,7 @@ static struct cuda_ptx *parse(const char *text)
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
 
-/* Of pointers to shared memory alone, in kernels, and nothing moves. */
+/* The words on pointers to shared memory alone are blanked, in kernels, and nothing moves. */
 Test(cuda_ptx, E15_what_is_said_of_pointers_to_shared_memory_is_blanked)
 {
 	static const char text[] = HEAD
@@ -41,7 +41,7 @@ Test(cuda_ptx, E15_what_is_said_of_pointers_to_shared_memory_is_blanked)
 
 	cuda_ptx_blank_shared(copy, ptx);
 	cr_assert_str_eq(copy, blanked);
-	/* What is left says that it may be anything. */
+	/* Without these words the pointer may be of any kind. */
 	ptx = cuda_ptx_free(ptx);
 	ptx = parse(copy);
 	cr_assert_eq(ptx->entries[0].parameter_count, 4);
@@ -390,8 +390,8 @@ Test(cuda_ptx, texts_that_are_given_no_wait)
 	cr_assert_null(with_waits(HEAD ".func f() { ret; }\n", 9), "there is no kernel");
 }
 
-/* What a compiler takes for a comment or a string this must take for one, too: else a kernel is
- * listed that was given no wait. */
+/* The parser must take for a comment or a string what a compiler takes for one. Otherwise a kernel
+ * is listed that has got no wait. */
 Test(cuda_ptx, E15_a_header_ends_where_its_words_end)
 {
 	static const char hidden[] =

@@ -83,7 +83,7 @@ Test(cuda_lanes_chain, F8_templates_of_a_lane_that_comes_later_are_made_when_not
 	cr_assert_eq(driver.counts.chains[2], 1);
 	cr_assert_eq(finish_all(device), 4);
 	expect_order(8);
-	/* One that goes before it has any is not waited for. */
+	/* A lane that ends before it has any command is not waited for. */
 	lanes_launch(busy, &kernels[0], 2);
 	cuda_flush(device);
 	cuda_lane_free(lanes_lane(device, BACKEND_LANE_LATENCY));
@@ -174,7 +174,7 @@ Test(cuda_lanes_chain, a_node_that_has_it_all_is_not_set_again)
 	cr_expect_eq(nodes_set(lane, &kernel), 0);
 	cr_expect_eq(nodes_set(lane, &large), 1, "more arguments than are remembered");
 	cr_expect_eq(nodes_set(lane, &large), 1);
-	/* What could not be set is set anew. */
+	/* A node that could not be set is set anew. */
 	kernel.argument = 8;
 	driver.set_parameters_result = CUDA_ERROR_INVALID_VALUE;
 	(void)nodes_set(lane, &kernel);
@@ -437,7 +437,7 @@ Test(cuda_lanes_chain, chains_end_soon_by_what_their_kernels_took_lately)
 	cuda_flush(device);
 	cr_assert_eq(driver.counts.chains[0], 8);
 	cr_assert_eq(finish_all(device), 12);
-	/* What is known now counts next time. */
+	/* The present estimate counts next time. */
 	cr_assert_gt(fresh.pace.period_ns, 0);
 	cr_assert_neq(slow.pace.period_ns, 5000000); /* whatever they took here */
 	lanes_device_free(device);
@@ -493,7 +493,7 @@ Test(cuda_lanes_chain, B18_a_kernel_that_took_long_beside_others_goes_alone_for_
 	lanes_device_free(device);
 }
 
-/* What nobody has looked at for a while was seen late, and need not have taken long. */
+/* A command that was not polled for a while was noticed late, and need not have taken long. */
 Test(cuda_lanes_chain, B18_a_chain_that_was_seen_late_is_no_surprise)
 {
 	struct backend_device *device = lanes_device(16, true);
@@ -511,7 +511,7 @@ Test(cuda_lanes_chain, B18_a_chain_that_was_seen_late_is_no_surprise)
 	lanes_device_free(device);
 }
 
-/* Of a larger range nothing is known, whatever smaller ones took. */
+/* For a larger range there is no estimate, whatever smaller ones took. */
 Test(cuda_lanes_chain, B18_a_launch_over_a_larger_range_than_any_goes_alone)
 {
 	struct backend_device *device = lanes_device(16, true);
@@ -566,7 +566,7 @@ Test(cuda_lanes_chain, templates_keep_the_code_of_what_ran_in_them_last)
 	lanes_device_free(device);
 }
 
-/* What cannot be set anew stays named, and so it stays. */
+/* A kernel that cannot be replaced in a node stays named there, and so it stays loaded. */
 Test(cuda_lanes_chain, code_is_kept_while_the_driver_refuses_to_forget_it)
 {
 	struct backend_device *device = lanes_device(16, true);

@@ -12,7 +12,7 @@
 
 #define RAN_MAX 4096u
 
-/* What was called, in all. */
+/* The calls so far. */
 struct driver_counts {
 	uint32_t kernel_launches, graph_launches, writes, records, waits, queries, synchronizes,
 		streams_made, streams_destroyed, events_made, graphs_made, attributes_copied,
@@ -25,7 +25,7 @@ struct driver {
 	int ran[RAN_MAX]; /* ids of kernels, in the order in which they ran */
 	uint32_t ran_count;
 	uint32_t finished; /* cuda_finish_run */
-	/* What goes wrong. */
+	/* The failures to come. */
 	CUresult dead;                    /* every call from now on; CUDA_SUCCESS: none */
 	CUresult set_parameters_result;   /* cuGraphExecKernelNodeSetParams */
 	CUresult launch_result;           /* cuLaunchKernel */
@@ -37,7 +37,7 @@ struct driver {
 
 extern struct driver driver;
 
-/* What has a kernel's code; a test that asks nothing about it sets none. */
+/* The function with a kernel's code; a test that does not need it sets none. */
 struct backend_program {
 	int holds, kept; /* references in all; those of templates */
 };

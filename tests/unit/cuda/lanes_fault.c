@@ -1,4 +1,4 @@
-/* What fails, and who is told. */
+/* Failures, and the commands that report them. */
 #include "cuda/lanes_driver.h"
 
 #include <criterion/criterion.h>
@@ -146,8 +146,8 @@ Test(cuda_lanes_fault, M10_a_lost_device_takes_nothing_more)
 	lanes_device_free(device);
 }
 
-/* What is sent to it while others are in flight shows the failure first, and must not be taken for
- * its cause. */
+/* A command that is sent while others are in flight meets the failure first, and must not be taken
+ * for its cause. */
 Test(cuda_lanes_fault, M10_a_submit_that_meets_a_lost_device_is_told_after_the_suspects)
 {
 	struct backend_device *device = lanes_device(16, true);

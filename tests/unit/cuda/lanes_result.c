@@ -1,4 +1,4 @@
-/* What progress() tells of commands that ended well. */
+/* The reports of progress() on commands that ended well. */
 #include "cuda/lanes_driver.h"
 
 #include "clock.h"

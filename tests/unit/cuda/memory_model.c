@@ -1,7 +1,7 @@
 /*
- * What NVRTC makes of the prelude's orders, scopes and fences: the instructions for memory of each
- * row of the three tables of the CUDA backend's specification, for each architecture that this
- * compiler knows and for those before 7.0, which have no `fence`.
+ * NVRTC's code for the prelude's orders, scopes and fences. It has the instructions for memory of
+ * each row of the three tables of the CUDA backend's specification. This holds for each
+ * architecture that this compiler has and for those before 7.0, which have no `fence`.
  */
 #include "../backends/prelude/portable_prelude.h"
 #include "cuda/program/compile.h"
@@ -36,7 +36,7 @@ static const char *const old_scopes[SCOPES] = {"cta", "cta", "cta", "gl", "sys"}
 static const char *const ptx_fences[ORDERS] = {"", "acq_rel", "acq_rel", "acq_rel", "sc"};
 static const char *const type_names[TYPES] = {"int", "uint", "long", "ulong", "float", "double"};
 
-/* One kernel each, and what its instructions for memory must be. */
+/* One kernel each, and the instructions for memory that it must have. */
 struct row {
 	char source[256]; /* in words that a failure shows */
 	char expected[EXPECTED_BYTES];
@@ -108,8 +108,8 @@ static void expect_fences(struct model *model)
 	}
 }
 
-/* What one group wrote before a barrier is there for the scope after it: for whoever sees a later
- * write of any of its work-items. */
+/* Writes of a group before a barrier are visible in the scope after it, to any reader that sees a
+ * later write of one of its work-items. */
 static void expect_barriers(struct model *model)
 {
 	expect_ptx(model, "sycl_group_barrier()");
@@ -133,8 +133,8 @@ static void expect_barriers(struct model *model)
 	}
 }
 
-/* What changes memory: a relaxed atomic, a fence before it that releases, one behind it that
- * acquires. */
+/* Operations that change memory: a relaxed atomic, a fence before it that releases, one behind it
+ * that acquires. */
 static void expect_change(struct model *model, const char *where, unsigned type, const char *word,
 			  const char *instruction, bool tries, bool takes_two, enum order order,
 			  enum scope scope)

@@ -1,5 +1,5 @@
-/* What is done ahead of any user, on the double of the driver: contexts that the device's opener
- * finds; and what is refused. */
+/* Preparation ahead of any user, on the double of the driver: contexts that the device's opener
+ * finds; and refusals. */
 #include "cuda/device/device.h"
 #include "fake_cuda.h"
 #include "status.h"
@@ -63,13 +63,13 @@ Test(cuda_preload, the_context_is_there_for_who_opens_the_device)
 	cr_assert_eq(fake->count("made_flags 1"), CU_CTX_SCHED_BLOCKING_SYNC);
 	open_device(1);
 	cr_assert_eq(fake->count("contexts_created"), 1);
-	/* It stays, for the next. */
+	/* The context stays, for the next user. */
 	cr_assert_eq(fake->count("contexts"), 1);
 	cr_assert_eq(fake->count("misuse"), 0);
 }
 
-/* What takes time is made there too, used by who opens the device, and given back with the device.
- */
+/* Objects that take time are made there too, used when the device is opened, and given back with
+ * the device. */
 Test(cuda_preload, what_a_device_needs_first_is_there_and_is_not_made_again)
 {
 	struct backend_fault fault = {0};
@@ -102,7 +102,7 @@ Test(cuda_preload, A17_only_the_devices_that_were_named_and_each_once)
 	cr_assert_eq(backend_cuda_ops.preload(&for_own, 1, &fault), 0, "%s", fault.text);
 	cr_assert_eq(backend_cuda_ops.preload(&for_own, 1 | 1u << 3, &fault), 0, "%s", fault.text);
 	cr_assert_eq(fake->count("contexts_created"), 2);
-	/* What engines claim need not be there. */
+	/* The devices that engines claim need not exist. */
 	cr_assert_eq(backend_cuda_ops.preload(&for_own, 1 | 1ull << 4 | 1ull << 63, &fault), 0,
 		     "%s", fault.text);
 	cr_assert_eq(fake->count("contexts_created"), 2);

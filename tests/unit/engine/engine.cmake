@@ -16,7 +16,7 @@ sycl_test(unit_engine SOURCES
   engine/usm_table.c
   LIBS sycl_engine_core)
 
-# What main.c asks before anything else: not in the library.
+# The check that main.c makes before anything else: not in the library.
 sycl_test(unit_engine_process SOURCES engine/mps.c ${PROJECT_SOURCE_DIR}/daemon/engine/process/mps.c
   engine/filter.c ${PROJECT_SOURCE_DIR}/daemon/engine/process/filter.c LIBS sycl_shared Threads::Threads)
 if(TARGET unit_engine_process)
@@ -30,7 +30,7 @@ if(TARGET unit_engine_privileges)
   target_include_directories(unit_engine_privileges PRIVATE ${PROJECT_SOURCE_DIR}/daemon/engine)
 endif()
 
-# It has an __assert_fail of its own, as sycl-engine has.
+# This program has an __assert_fail of its own, as sycl-engine has.
 sycl_test(engine_abort SOURCES engine/abort.c ${PROJECT_SOURCE_DIR}/daemon/engine/process/abort.c
   LIBS sycl_shared)
 if(TARGET engine_abort)

@@ -20,7 +20,7 @@
 
 TestSuite(engine_filter, .timeout = 20);
 
-/* What `child` returned, in a process of its own. */
+/* Runs `child` in a process of its own, and returns its result. */
 static int in_child(int (*child)(void))
 {
 	int status = 0;
@@ -113,7 +113,7 @@ static int make_namespaces(void)
 		if (pid > 0 || errno != EPERM)
 			return (int)i + 1;
 	}
-	/* What a filter cannot see into is not there at all. */
+	/* A call whose arguments the filter cannot read fails as if it did not exist. */
 	return syscall(SYS_clone3, NULL, 0) < 0 && errno == ENOSYS ? 0 : 99;
 }
 

@@ -1,4 +1,4 @@
-/* What a graph requires as a whole, and which node waits for which. */
+/* The requirements of a graph as a whole, and which node waits for which. */
 #include "graph/order.h"
 
 #include "access_mode.h"
@@ -295,8 +295,8 @@ static bool must_wait(const struct model *model, uint32_t node, uint32_t before)
 	return false;
 }
 
-/* Of a byte: what the graph does with it first, and whether it writes it. 0: it has nothing to do
- * with it. */
+/* For a byte: the graph's first access, and whether it writes the byte. 0: the graph does not use
+ * it. */
 static uint32_t first_use(const struct model *model, uint32_t buffer, uint64_t byte,
 			  bool *writes_out)
 {

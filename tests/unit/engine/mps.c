@@ -1,4 +1,4 @@
-/* Whose MPS server an engine may join. */
+/* The MPS servers that an engine may join. */
 #include "process/mps.h"
 
 #include <criterion/criterion.h>

@@ -150,7 +150,7 @@ Test(pool, TC7_it_falls_without_any_rest)
 	/* Never idle, and never more than a few at a time. */
 	for (uint32_t i = 0; i < 2 * POOL_WINDOW_RETURNS + BURST; i++)
 		burst(1);
-	/* One after the other, each time that one comes back. */
+	/* Chunks are freed one after the other, as blocks come back. */
 	cr_expect(eq(u32, pool.spare, FEW));
 	finish_pool();
 }

@@ -28,7 +28,7 @@ static void needs_root(void)
 		cr_skip_test("SKIPPED: only root can become another user");
 }
 
-/* What `child` returned, in a process of its own. */
+/* Runs `child` in a process of its own, and returns its result. */
 static int in_child(int (*child)(void))
 {
 	int status = 0;
@@ -60,7 +60,7 @@ static int become(void)
 	int r = engine_privileges_drop(SOME_UID, SOME_UID);
 	if (r == 0)
 		r = engine_privileges_check(SOME_UID, SOME_UID, what);
-	/* What is in the way is told: here it can only be a device. */
+	/* The error names the obstacle: here it can only be a device. */
 	return r == -EACCES && strncmp(what, "/dev/", 5) != 0 ? -EINVAL : r;
 }
 
@@ -86,7 +86,7 @@ static int with_an_early_thread(void)
 	return r < 0 ? r : become();
 }
 
-/* It could gain something by executing a program. */
+/* An earlier thread could gain privileges by executing a program. */
 Test(engine_privileges, a_thread_that_was_there_before_is_noticed, .init = needs_root)
 {
 	cr_assert_eq(in_child(with_an_early_thread), -EPERM);
@@ -125,7 +125,7 @@ static int with_a_private_device(void)
 	return open_private_device() < 0 ? -NO_DEVICE : with_threads();
 }
 
-/* Whoever lets some users at a GPU and others not has set the mode of its file. */
+/* An operator who allows a GPU to some users only has set the mode of its file. */
 Test(engine_privileges, a_device_that_the_user_may_not_open_is_noticed, .init = needs_root)
 {
 	int r = in_child(with_a_private_device);
@@ -191,7 +191,7 @@ Test(engine_privileges, without_nvidias_driver_little_memory_can_be_locked)
 	cr_assert_eq(result, -8);
 }
 
-/* It pins what its users ask for. */
+/* The engine pins memory that its users request. */
 Test(engine_privileges, with_nvidias_driver_the_limit_stays)
 {
 	make_devices("nvidiactl");

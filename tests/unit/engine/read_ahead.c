@@ -33,7 +33,7 @@ Test(read_ahead, TC8_beside_others_it_has_less)
 	cr_expect(holds(&ahead, READ_AHEAD_SHARED, START));
 }
 
-/* What is open may wait for what is behind in the ring. */
+/* Open groups may wait for groups behind them in the ring. */
 Test(read_ahead, B30_with_nothing_on_a_device_it_is_never_held)
 {
 	struct read_ahead ahead = {.most = READ_AHEAD_ALONE};

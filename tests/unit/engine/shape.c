@@ -140,7 +140,7 @@ Test(engine_shape, a_record_changes_what_is_new_and_nothing_else)
 	cr_assert(eq(ptr, shape_free(shape), NULL));
 }
 
-/* What it comes to is what the message would have said: the same bytes. */
+/* The result has the same bytes as the message would have. */
 Test(engine_shape, the_group_is_the_message_that_was_not_sent)
 {
 	static struct sample s;

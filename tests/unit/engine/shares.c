@@ -1,4 +1,4 @@
-/* What sessions share, found by what it is called outside. */
+/* Memory and events that sessions share, found by their names outside. */
 #include "cleanup.h"
 #include "session/engine_state.h"
 #include "session/objects.h"

@@ -1,4 +1,4 @@
-/* What a client's addresses are looked up in, against a list. */
+/* The table of a client's addresses, against a list. */
 #include "session/objects.h"
 #include "session/usm_table.h"
 

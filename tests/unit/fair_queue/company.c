@@ -189,8 +189,8 @@ static void let_one_come(const struct world *world)
 	}
 }
 
-/* Who came while the device was drained for somebody else goes first; then it is not drained again
- * at once. */
+/* A session that came while the device was drained for another one goes first; then the device is
+ * not drained again at once. */
 Test(gate_company, who_come_and_go_keep_the_device_from_nobody)
 {
 	struct world *world = whole_world();

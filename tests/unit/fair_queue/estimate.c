@@ -1,4 +1,4 @@
-/* What groups of a shape take: the mean moves, the device's clock has the last word, old shapes
+/* The estimated time of groups of a shape: the mean moves, the device's clock decides, old shapes
  * make room. */
 #include "fair_queue/estimate.h"
 
@@ -86,7 +86,7 @@ Test(gate_estimate, what_had_the_device_to_itself_counts_more_than_what_had_comp
 	fair_queue_estimate_note(&estimates, 7, 1200, FAIR_QUEUE_EXACT_ALONE, 3);
 	fair_queue_estimate_note(&estimates, 7, 1400, FAIR_QUEUE_EXACT_ALONE, 4);
 	cr_expect(eq(u64, fair_queue_estimate_ns(&estimates, 7), 1200));
-	/* One that is far off begins anew. */
+	/* An estimate that is far off begins anew. */
 	fair_queue_estimate_note(&estimates, 7, 11200, FAIR_QUEUE_EXACT_ALONE, 5);
 	cr_expect(eq(u64, fair_queue_estimate_ns(&estimates, 7), 11200));
 	cr_expect(fair_queue_estimate_is_alone(&estimates, 7));

@@ -171,7 +171,7 @@ Test(queue, TG10_below_it_nothing_is_sent_while_it_keeps_the_device_busy)
 	world_run(world, 100 * WORLD_MS);
 	world_forget(world);
 	world_run(world, 2100 * WORLD_MS);
-	/* Whose lanes take turns on the device: what is there runs. */
+	/* Sessions whose lanes take turns on the device: every group there runs. */
 	cr_expect(ge(u32, world_part(world, quick), 970), "%u", world_part(world, quick));
 	cr_expect(ge(u32, world_part(world, flood), 15), "%u", world_part(world, flood));
 	quick->until_ns = 2200 * WORLD_MS;
@@ -224,8 +224,8 @@ Test(queue, what_is_overdue_holds_up_nobody_for_ever)
 	struct world_client *stuck = world_client(world, FAIR_QUEUE_NORMAL, 100, 50 * WORLD_US, 1);
 	struct world_client *other = world_client(world, FAIR_QUEUE_NORMAL, 100, 50 * WORLD_US, 4);
 	world_run(world, 10 * WORLD_MS);
-	/* One that was taken for 50 us takes ten seconds, and fills its session's window and more
-	 * with what comes behind it. */
+	/* A group that was expected to take 50 us takes ten seconds. The groups behind it fill its
+	 * session's window and more. */
 	stuck->takes_ns = 10000 * WORLD_MS;
 	stuck->depth = 100;
 	world_run(world, 20 * WORLD_MS);
@@ -242,8 +242,8 @@ Test(queue, who_took_longer_than_predicted_pays_for_it)
 		world_client(world, FAIR_QUEUE_NORMAL, 100, 100 * WORLD_US, 256);
 	world_run(world, 100 * WORLD_MS);
 	sly->takes_ns = 2 * WORLD_MS;
-	/* What was sent in the belief that it is short runs, 200 of them; then the other one has as
-	 * much. */
+	/* The groups that were sent because they seemed short run, 200 of them. Then the other
+	 * session has as much. */
 	world_run(world, 1500 * WORLD_MS);
 	cr_expect(ge(u64, other->ran_ns, 600 * WORLD_MS), "%lu", other->ran_ns);
 	world_forget(world);
@@ -456,7 +456,7 @@ Test(queue, TG11_whose_next_group_comes_when_the_one_before_it_is_sent_has_its_s
 		now_ns += SHORT_NS;
 		fair_queue_end(group, now_ns, SHORT_NS);
 		sent[group - groups]++;
-		/* It comes before the next decision. */
+		/* The group comes before the next decision. */
 		cr_assert(
 			zero(int, fair_queue_arrive(&one_sessions[group - groups], group, now_ns)));
 	}

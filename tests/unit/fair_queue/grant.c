@@ -1,5 +1,5 @@
-/* What all sessions of a fair queue may use together, where commands are long: no command is so
- * long that the limit does not hold. */
+/* The limit for all sessions of a fair queue together, with long commands: it holds however long a
+ * command is. */
 #include "fair_queue/world.h"
 
 #include <criterion/criterion.h>
@@ -18,7 +18,7 @@ static struct world *limited_world(void)
 	return world;
 }
 
-/* Of long groups: so many come to no more than a tenth of the time, and the last of them. */
+/* Long groups take at most a tenth of the time, plus the last of them. */
 static void expect_a_tenth(uint64_t takes_ns, uint32_t depth, bool is_exact)
 {
 	struct world *world = limited_world();
@@ -50,7 +50,7 @@ Test(fair_queue_grant, nor_do_those_whose_device_does_not_tell)
 	expect_a_tenth(5000 * WORLD_MS, 1, false);
 }
 
-/* One after the other. What they ran. */
+/* Runs the sessions one after the other, and returns their time. */
 static uint64_t run_decided(struct fair_queue_group **groups, uint32_t count, uint64_t takes_ns,
 			    uint64_t *now_ns)
 {
@@ -90,7 +90,7 @@ static void expect_a_tenth_of_fresh_sessions(uint64_t takes_ns)
 		}
 		fair_queue_session_fini(&session);
 	}
-	/* What follows is sent when all that is paid: so the last round is too many. */
+	/* The next groups are sent when all that is paid, so the last round is too many. */
 	cr_expect(le(u64, ran_ns - ROUND * takes_ns, now_ns * 11 / 100), "%lu of %lu", ran_ns,
 		  now_ns);
 }
@@ -116,7 +116,7 @@ Test(fair_queue_grant, a_group_that_runs_longer_than_predicted_is_paid_for_while
 	shorter->from_ns = 1000 * WORLD_MS;
 	world_run(world, 15000 * WORLD_MS);
 	cr_expect(zero(u64, longer->count));
-	/* It may be what the long one waits for: one now and then. */
+	/* The long group may wait for it, so one is admitted now and then. */
 	cr_expect(ge(u64, shorter->count, 10), "%lu", shorter->count);
 	cr_expect(le(u64, shorter->count, 16), "%lu", shorter->count);
 }
@@ -129,7 +129,7 @@ Test(fair_queue_grant, what_ran_before_there_was_a_limit_is_nobodys_debt)
 	fair_queue_set_grant(&world->queue, FAIR_QUEUE_FREE, 0);
 	world_run(world, 9000 * WORLD_MS);
 	fair_queue_set_grant(&world->queue, TENTH, world->now_ns);
-	/* Of the first group a second, which ten pay for. */
+	/* The first group takes a second, which ten seconds pay for. */
 	world_run(world, 18000 * WORLD_MS);
 	cr_expect(zero(u32, world->queue.in_flight));
 	world_run(world, 20500 * WORLD_MS);

@@ -56,8 +56,8 @@ struct world {
 
 /* A new one; the one before is given up. */
 struct world *world_create(const struct fair_queue_config *config);
-/* It asks from the start, for ever, one lane of its own, exact times; change what is to be
- * otherwise. */
+/* A client that submits from the start, for ever, on one lane of its own, with exact times. Change
+ * the members that are to be different. */
 struct world_client *world_client(struct world *world, enum fair_queue_class class, uint32_t weight,
 				  uint64_t takes_ns, uint32_t depth);
 void world_run(struct world *world, uint64_t until_ns);

@@ -360,8 +360,8 @@ Test(fake, a_lost_device_ends_what_it_has_and_refuses_the_rest)
 }
 
 /*
- * Whoever loses the process on one device frees what he had on all: what is on a lane of another
- * then belongs to nobody, and is neither run nor told.
+ * A loss of the process on one device frees the objects of all devices. Commands on a lane of
+ * another device then belong to no session, and are neither run nor reported.
  */
 Test(fake, M10_a_lost_process_runs_nothing_more_on_its_other_devices)
 {
@@ -391,7 +391,7 @@ Test(fake, M10_a_lost_process_runs_nothing_more_on_its_other_devices)
 	fake_counters(1, &counters);
 	cr_expect(eq(u64, counters.launches, 0));
 	cr_expect(not(fake_wait_ended(1, 1, 0)));
-	/* What comes later is refused. */
+	/* Later commands are refused. */
 	fault = (struct backend_fault){.status = 0};
 	const struct backend_command nothing = {.kind = BACKEND_COMMAND_NOP};
 	cr_expect(lt(int, ops->submit(lanes[1], &nothing, NULL, 0, 2, NULL, &fault), 0));

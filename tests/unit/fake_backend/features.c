@@ -1,4 +1,4 @@
-/* What the fake backend does where a test switches it on, and refuses where it does not. */
+/* Features that the fake backend has if a test switches them on, and refuses otherwise. */
 #include "fake_control.h"
 
 #include "status.h"

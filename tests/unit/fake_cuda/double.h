@@ -97,7 +97,8 @@ void driver_open(struct driver *driver);
 CUmodule driver_load(struct driver *driver, const char *ptx);
 CUfunction driver_function(struct driver *driver, CUmodule module, const char *name);
 CUdeviceptr driver_memory(struct driver *driver, size_t bytes);
-/* One block of so many threads on the stream; waits; what the wait gives. */
+/* Launches one block of so many threads on the stream, waits, and returns the result of the
+ * wait. */
 CUresult driver_run(struct driver *driver, CUfunction function, unsigned threads, unsigned shared,
 		    void **parameters);
 void driver_read(struct driver *driver, CUdeviceptr from, void *to, size_t bytes);

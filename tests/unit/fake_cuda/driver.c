@@ -190,8 +190,7 @@ Test(cuda_double, updates_of_a_graph_touch_later_launches_only)
 }
 
 /* Every wrong call is answered, counted, and harms nobody. */
-/* What nothing orders happens in one order or the other; what something orders never in the wrong
- * one. */
+/* Unordered commands run in one order or the other; ordered commands never run in the wrong one. */
 Test(cuda_double, B9_lazy_streams_keep_what_is_promised_and_nothing_else)
 {
 	struct scene scene;
@@ -424,7 +423,7 @@ Test(cuda_double, versions_are_those_of_the_interface)
 	void *function = NULL;
 
 	driver_open(&driver);
-	/* What it was before 12.2 is another interface, and not here. */
+	/* Before 12.2 the function had another interface, which is not here. */
 	OK(driver.find("cuMemAdvise", &function, 12020, 0, &status));
 	cr_assert_not_null(function);
 	OK(driver.find("cuMemAdvise", &function, 8000, 0, &status));

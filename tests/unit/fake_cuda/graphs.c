@@ -206,7 +206,7 @@ static void *allocate_in_thread(void *argument)
 	return NULL;
 }
 
-/* What another thread may do meanwhile depends on its mode. */
+/* The calls that another thread may make meanwhile depend on its mode. */
 Test(cuda_double_graphs, K20_a_global_capture_forbids_others_what_may_wait)
 {
 	static const CUstreamCaptureMode modes[] = {CU_STREAM_CAPTURE_MODE_RELAXED,

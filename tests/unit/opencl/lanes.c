@@ -171,8 +171,8 @@ Test(opencl_lanes, H3_what_has_not_ended_is_not_told_of)
 	opencl_lane_free(lane);
 }
 
-/* It says that it is complete and never tells its times: 0, which is "not known", and no time of
- * another command. */
+/* The command is complete and never has times: 0, which is "not known", and no time of another
+ * command. */
 Test(opencl_lanes, H3_times_that_are_not_told_are_not_known)
 {
 	struct backend_lane *lane = open_lane();
@@ -233,8 +233,8 @@ static unsigned woken_for(const uint64_t *periods_ns, unsigned count)
 	return place;
 }
 
-/* One callback for several, but none of them is told late for one behind it that is long, or may
- * be. */
+/* One callback for several commands. But none is reported late because of a command behind it that
+ * is long, or may be. */
 Test(opencl_lanes, B18_the_driver_is_to_wake_for_what_is_short_without_what_is_long_behind_it)
 {
 	const uint64_t most_ns = OPENCL_WINDOW_NS, part_ns = OPENCL_WINDOW_NS / 4;

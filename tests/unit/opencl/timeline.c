@@ -196,7 +196,8 @@ Test(opencl_timeline, H3_deep_queues_do_not_move_the_clock)
 	cr_assert(eq(uint, machine.contradictions, 0));
 }
 
-/* What is told of three lanes, in whatever order it is seen, is in the order in which it was. */
+/* The converted times of three lanes are in the true order, in whatever order the ends are
+ * noticed. */
 Test(opencl_timeline, H4_lanes_go_together)
 {
 	enum { COUNT = 900 };
@@ -233,8 +234,8 @@ Test(opencl_timeline, H3_a_pause_is_bridged_by_the_rate)
 		machine.now_ns += pause;
 		clear_errors(&machine);
 		run_machine(&machine, 1, 20000, 0);
-		/* It would be 60 us for each second otherwise. The first command's own bounds are
-		 * about 10 us apart. */
+		/* Otherwise the error would be 60 us for each second. The first command's own
+		 * bounds are about 10 us apart. */
 		expect_within(&machine, 12000, "after a pause");
 		cr_assert(eq(uint, machine.contradictions, 0));
 	}
@@ -312,7 +313,8 @@ Test(opencl_timeline, H3_nonsense_of_a_driver_is_not_believed)
 	cr_assert(eq(uint, machine.contradictions, 0));
 }
 
-/* Who knows that a command ended in time need not read the clock for it; who does not must. */
+/* A caller with proof that a command ended in time need not read the clock for it; another caller
+ * must. */
 Test(opencl_timeline, what_is_seen_late_tells_nothing_new)
 {
 	struct machine machine;

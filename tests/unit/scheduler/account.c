@@ -1,4 +1,4 @@
-/* What a client's open tasks may hold of the engine's memory: a few bytes of a request can ask for
+/* The engine's memory that a client's open tasks may hold: a few bytes of a request can need
  * megabytes (N4, N6). */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
@@ -246,8 +246,8 @@ Test(account, N4_N6_memory_on_devices_is_counted_by_account_and_together_until_i
 	cr_expect(eq(u64, all.peak_bytes, 2 * bytes), "what it was at most is known");
 }
 
-/* What is told to go is room where it goes, behind it, and nowhere else: a kernel without an end
- * would keep it there for ever. */
+/* Memory that is ordered to leave counts as room behind that order, and nowhere else: a kernel
+ * without an end would keep it there for ever. */
 Test(account_devices, N4_N6_what_a_device_has_not_given_back_yet_is_no_room_on_another_one,
      .timeout = 60)
 {
@@ -268,7 +268,7 @@ Test(account_devices, N4_N6_what_a_device_has_not_given_back_yet_is_no_room_on_a
 	cr_assert(zero(int, submit_fill_on(0, &y, &probe)));
 	cr_assert(harness_settle(&h));
 
-	/* It is on its way from here on, and back not before this thread looks. */
+	/* The command is on its way from here on, and not back before this thread polls. */
 	sched_buffer_release(y.buffer);
 	cr_expect(eq(int, submit_fill_on(1, &x, &probe), -ENOSPC), "of its own");
 	cr_expect(not(sched_quota_allows(own, NULL, bytes)),

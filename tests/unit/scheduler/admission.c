@@ -1,6 +1,7 @@
 /*
- * Whose command goes to a device next: classes, weights and the fair queue in the scheduler. Time
- * is the fake device's: its clock goes by what its commands take, and by nothing else.
+ * The order of sessions' commands to a device: classes, weights and the fair queue in the
+ * scheduler. Time is the fake device's: its clock goes by what its commands take, and by nothing
+ * else.
  */
 #include "scheduler/harness.h"
 
@@ -283,8 +284,8 @@ Test(admission, classes_below_have_their_least_part)
 	finish_admission();
 }
 
-/* Of its own class. A flood of short ones is in front of it with a score, not with all that fits a
- * window. */
+/* A session of its own class. A flood of short commands is in front of it with twenty, not with all
+ * that fit a window. */
 Test(admission, TC8_a_quiet_sessions_command_does_not_wait_until_a_flood_is_over)
 {
 	meet(1, 1);
@@ -314,7 +315,7 @@ Test(admission, a_class_and_a_weight_change_for_what_waits)
 		     -EINVAL));
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
-	/* What was on the device already, and their least part. */
+	/* The commands that were on the device already, and their least part. */
 	cr_expect(le(u32, count_before(firsts, 500, seconds[499].order), WINDOW_US / 50 + 500 / 8));
 	expect_all(firsts, 500, STATUS_SUCCESS);
 	finish_admission();
@@ -387,7 +388,7 @@ Test(admission, M10_a_lost_device_is_told_to_each_that_waits_at_its_gate_once)
 	finish_admission();
 }
 
-/* What its session has submitted runs; nothing of the account is left then. */
+/* The submitted commands of its session run; nothing of the account is left then. */
 Test(admission, a_session_may_end_while_its_groups_wait)
 {
 	meet(50, 50);

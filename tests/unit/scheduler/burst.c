@@ -174,8 +174,8 @@ static void refuse_one(struct words *x)
 	fake_device_gate_close(0);
 }
 
-/* One that cannot be sent: the others are, where they do not need it, and what waits for the end of
- * all waits for them. */
+/* If one launch cannot be sent, the others are, where they do not need it. A task that waits for
+ * the end of all waits for them. */
 Test(burst, M9_a_launch_that_is_not_sent_fails_alone)
 {
 	struct words x;
@@ -235,8 +235,8 @@ Test(burst, M9_others_wait_for_what_was_sent_of_a_burst_whose_end_was_not)
 	finish_burst();
 }
 
-/* Whoever depends on the event of one of them fails if that one does, whether it was told yet or
- * not. */
+/* A task that depends on the event of one of them fails if that one does, whether it was reported
+ * yet or not. */
 Test(burst, M6_an_event_is_that_of_one_launch)
 {
 	for (uint32_t device = 0; device < 2; device++) {

@@ -186,7 +186,7 @@ Test(class_one_lane, TC8_a_latency_session_is_not_behind_the_others_in_a_full_la
 	finish_class();
 }
 
-/* What waits for room goes where the new class goes; what is sent stays. */
+/* Commands that wait for room go to the lanes of the new class; sent commands stay. */
 Test(class_one_lane, what_is_not_sent_yet_goes_by_the_new_class)
 {
 	for (uint32_t i = 0; i < LANE_DEPTH; i++)
@@ -254,7 +254,7 @@ Test(class_lanes, F1_a_queue_keeps_its_order_while_the_class_changes)
 	finish_class();
 }
 
-/* One that others send to, too, is no other lane, whatever the class. */
+/* A lane that others send to, too, is no other lane, whatever the class. */
 Test(class_lanes, J4_a_lane_that_the_application_was_told_of_is_kept)
 {
 	rank(quick, FAIR_QUEUE_LATENCY);
@@ -333,7 +333,8 @@ Test(class_reported, a_device_is_told_of_the_latency_class_and_a_while_after_it_
 	scheduler_counters(h.scheduler, &counters);
 	cr_expect(eq(u32, counters.latency_units, FAKE_LATENCY_UNITS));
 
-	/* It comes and goes: nobody is told, as long as it is away for a short time. */
+	/* The session comes and goes: the device is not notified, as long as the session is away
+	 * for a short time. */
 	for (int i = 0; i < 5; i++) {
 		rank(quick, FAIR_QUEUE_NORMAL);
 		uint64_t again_ns = scheduler_again_ns(h.scheduler);
@@ -356,7 +357,7 @@ Test(class_reported, a_device_is_told_of_the_latency_class_and_a_while_after_it_
 	finish_class();
 }
 
-/* What runs is waited for by nobody. */
+/* No session waits for the running command. */
 Test(class_reported, F8_it_is_done_when_nothing_runs)
 {
 	struct probe held;

@@ -200,7 +200,7 @@ static void end_of_a_thousand(bool chained)
 	uint32_t ran = logged("hold");
 	cr_expect(le(u32, ran, sent));
 	cr_expect(eq(u32, count_status(MANY, STATUS_SUCCESS), ran));
-	/* Who names another one that has failed is told so. */
+	/* A task that names a failed one fails with its cause. */
 	uint32_t lost = count_status(MANY, STATUS_CONNECTION_LOST),
 		 behind = count_status(MANY, STATUS_DEPENDENCY_FAILED);
 	cr_expect(eq(u32, lost + behind, MANY - ran));
@@ -232,8 +232,7 @@ Test(drop_set_up, N4_a_thousand_commands_that_wait_for_room)
 	end_of_a_thousand(false);
 }
 
-/* What the other session has in the fair queue goes as soon as what was before it there has gone.
- */
+/* The other session's command leaves the fair queue as soon as the one before it has left. */
 Test(drop, N4_who_waited_behind_it_at_the_gate_goes_on)
 {
 	struct probe others[20];
@@ -391,7 +390,7 @@ Test(drop, N4_M9_who_needs_what_it_was_to_write_fails_until_it_is_written_anew)
 	finish_drop();
 }
 
-/* Who only comes behind a reader of it, or reads what it was to read, notices nothing. */
+/* A task that only comes behind a reader of it, or reads the same contents, is not affected. */
 Test(drop, N4_readers_leave_the_contents_as_they_are)
 {
 	struct words words;

@@ -157,8 +157,8 @@ Test(sched_early, K1_with_nothing_to_wait_for_it_is_a_host_task_like_any_other)
 	finish_early();
 }
 
-/* What is on no lane of its device cannot be waited for there: another device's kernel, and
- * somebody else's host task. */
+/* A device cannot wait for a task that is on none of its lanes: another device's kernel, or another
+ * session's host task. */
 Test(sched_early, K8_behind_what_runs_elsewhere_it_waits_until_that_is_over)
 {
 	struct probe other, task, first;
@@ -227,7 +227,8 @@ Test(sched_early, K6_an_event_is_for_one_of_them_at_a_time)
 	finish_early();
 }
 
-/* It ran on garbage: it fails with the cause, when whoever runs it is through with the memory. */
+/* The task ran on garbage: it fails with the cause, when its client has finished with the
+ * memory. */
 Test(sched_early, M9_what_it_depends_on_fails_after_it_was_told)
 {
 	struct probe running, task, behind;

@@ -27,7 +27,7 @@ Test(sched_expect, what_was_seen_is_expected_by_size)
 	cr_assert(le(u64, end, 1000000 + 2500000));
 }
 
-/* One that waited for a kernel is no slower. */
+/* A launch that waited for a kernel is no slower. */
 Test(sched_expect, a_slow_one_counts_little)
 {
 	struct sched_expect expect = {{0}};

@@ -417,7 +417,7 @@ Test(failure_at_start, M6_a_device_that_cannot_be_opened_fails_its_tasks_with_it
 	harness_expect_stopped(&h);
 }
 
-/* What is sent meanwhile waits for that. */
+/* Commands that are sent meanwhile wait for that. */
 Test(failure_at_start, M6_a_device_is_opened_when_memory_is_short_for_a_moment)
 {
 	struct probe task;
@@ -630,8 +630,8 @@ Test(failure_at_start, A4_nor_one_that_cannot_be_enumerated)
 	expect_unavailable(FAKE_ENUMERATE);
 }
 
-/* What cannot be sent never begins, and what it was to come behind runs on: whoever comes behind it
- * alone waits for that. */
+/* A command that cannot be sent never begins, and the command that it was to follow runs on. A
+ * command behind the unsent one alone waits for that. */
 Test(failure, M9_who_comes_behind_what_never_began_comes_behind_what_that_waited_for)
 {
 	struct words x;

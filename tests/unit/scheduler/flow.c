@@ -1,5 +1,5 @@
-/* What one session may have on a device beside others, and whose turn it is (TC8). No test looks at
- * the time. */
+/* The commands that one session may have on a device beside others, and the order of turns (TC8).
+ * No test measures time. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 
@@ -173,7 +173,8 @@ Test(flow, TC8_a_flood_that_goes_to_any_lane_has_the_window_too)
 	finish_flow();
 }
 
-/* It is one of the session's commands on the device like any other. */
+/* A launch that the front thread has sent is one of the session's commands on the device like any
+ * other. */
 Test(flow, TC8_what_the_front_has_sent_itself_is_part_of_the_window)
 {
 	struct scheduler_counters counters;
@@ -264,7 +265,8 @@ Test(flow_one_lane, TC8_sessions_that_wait_for_room_get_it_in_turn)
 		submit_gated(third, GATE_FLOOD, 1, &others[1][i]);
 	fake_gate_open(GATE_FLOOD);
 	cr_assert(harness_settle(&h));
-	/* One after the other, though the former's all came before the latter's. */
+	/* The sessions take turns, though all commands of the former came before those of the
+	 * latter. */
 	for (uint32_t i = 0; i + 1 < 4; i++) {
 		cr_expect(gt(u64, others[1][i].order, others[0][i].order), "%u", i);
 		cr_expect(gt(u64, others[0][i + 1].order, others[1][i].order), "%u", i);
@@ -276,7 +278,7 @@ Test(flow_one_lane, TC8_sessions_that_wait_for_room_get_it_in_turn)
 	finish_flow();
 }
 
-/* One that floods with many sessions has as many turns, and takes none from another one's. */
+/* A user that floods with many sessions has as many turns, and takes none from another user's. */
 Test(flow_one_lane, TC8_hundreds_of_sessions_that_wait_get_room_in_turn)
 {
 	enum { SESSIONS = 300, EACH = 6 };

@@ -1,6 +1,7 @@
 /*
- * What a scheduler sends where its devices' time is divided among users, and what it claims. Time
- * is the fake device's: its clock goes by what its commands take, and by what the test adds.
+ * A scheduler whose devices' time is divided among users: the commands that it sends, and its
+ * claims. Time is the fake device's: its clock goes by what its commands take, and by what the test
+ * adds.
  */
 #include "scheduler/harness.h"
 

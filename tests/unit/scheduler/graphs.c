@@ -180,7 +180,7 @@ Test(sched_graphs, L13_changes_of_a_launch_that_never_ran_are_left_undone)
 	harness_words(&h, &other, WORDS, true, 0);
 	launch_with(graph, 0, &words, changes, NULL, &probe);
 	cr_assert(harness_wait(&h, &probe));
-	/* What the first one was to write is lost. */
+	/* The contents that the first one was to write are lost. */
 	cr_assert(eq(i32, probe.outcome.fault.status, STATUS_DEPENDENCY_FAILED));
 	cr_assert(eq(u64, sched_graph_ran(graph), 0));
 	harness_words_free(&h, &other);
@@ -316,8 +316,8 @@ static int count_call(void *context, const struct backend_native_scope *scope)
 	return 0;
 }
 
-/* It is made once: a change that the backend refuses fails its launch, and the graph is as good as
- * before. */
+/* The instance is made once. A change that the backend refuses fails its launch, and the graph is
+ * as good as before. */
 Test(sched_graphs, L13_K15_a_graph_with_a_native_command_outlives_a_change_that_is_refused)
 {
 	const uint32_t first = 0, values[] = {70, 71};

@@ -119,7 +119,7 @@ struct task *harness_submit(struct harness *harness, struct task_request *reques
 			    struct probe *probe);
 struct task *harness_host(struct harness *harness, struct words *words, uint32_t mode,
 			  struct probe *probe);
-/* Of some words; count 0: all. */
+/* The same for some words; count 0: all. */
 struct task *harness_host_part(struct harness *harness, struct words *words, uint32_t mode,
 			       uint32_t first, uint32_t count, struct probe *probe);
 
@@ -127,7 +127,7 @@ struct task *harness_host_part(struct harness *harness, struct words *words, uin
 bool harness_wait(struct harness *harness, const struct probe *probe);
 /* Turn until nothing is open; false: not in time. */
 bool harness_settle(struct harness *harness);
-/* What the scheduler has counted so far. */
+/* The scheduler's counters so far. */
 struct scheduler_counters harness_counters(struct harness *harness);
 /* One turn without waiting. */
 void harness_turn(struct harness *harness);

@@ -1,5 +1,5 @@
-/* What every test of the scheduler asserts about its harness. The harness itself is also linked by
- * programs without Criterion, so these are apart. */
+/* Assertions of all tests of the scheduler about their harness. The harness itself is also linked
+ * by programs without Criterion, so these are apart. */
 #ifndef TESTS_UNIT_SCHED_HARNESS_CHECKS_H
 #define TESTS_UNIT_SCHED_HARNESS_CHECKS_H
 

@@ -131,7 +131,7 @@ Test(sched_images, G4_a_device_with_the_hosts_memory_has_images_of_its_own)
 	expect_moved(UNIFIED, (uint64_t)2 * BYTES, 0);
 	expect_bytes(&x, 3 * 31 + 5 + 1);
 	expect_moved(UNIFIED, (uint64_t)2 * BYTES, BYTES);
-	/* What was only read is still good on both sides. */
+	/* An image that was only read is still good on both sides. */
 	mix(UNIFIED, &x, &y, 2);
 	expect_bytes(&y, 5);
 	expect_moved(UNIFIED, (uint64_t)2 * BYTES, BYTES);
@@ -259,7 +259,7 @@ Test(sched_images, G4_a_device_without_images_says_so_and_the_image_lives_on)
 	cr_assert(harness_wait(&h, &probe));
 	cr_expect(eq(i32, probe.fault.status, STATUS_FEATURE_NOT_SUPPORTED), "%s",
 		  probe.fault.text);
-	/* What the failed task was to write is lost, until it is written anew. */
+	/* The image that the failed task was to write is lost, until it is written anew. */
 	fill_image(PLAIN, &x, ACCESS_MODE_WRITE_NO_INIT, 2);
 	expect_bytes(&x, 2);
 	harness_words_free(&h, &x);

@@ -50,7 +50,7 @@ static bool run_until_inline(const struct launch *launch)
 	return harness_counters(&h).inline_launches > before;
 }
 
-/* One that is neither told nor looked at yet. */
+/* Sends a launch inline. It is neither reported nor polled yet. */
 static bool send_inline(const struct launch *launch, struct probe *probe)
 {
 	uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
@@ -183,7 +183,7 @@ static void expect_the_next_by_the_thread(void)
 	cr_expect(eq(u64, harness_counters(&h).inline_launches, before));
 	h.polls = false; /* whatever a front does that looks anyway, the thread takes all of them */
 	fake_gate_open(HARNESS_GATE);
-	/* Whoever was told of the completion, it is not lost between the two. */
+	/* Whichever thread took the completion, it is not lost between the two. */
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u32, held.calls, 1));
 	for (uint32_t i = 0; i < 20; i++)

@@ -113,7 +113,7 @@ static void lose_at_a_kernel(void)
 	expect_lost(&waits);
 	expect_lost(&other);
 	expect_lost(&other_behind);
-	/* What comes later fails at once. */
+	/* Later tasks fail at once. */
 	struct probe late;
 	send_launch(1, "noop", 6, 0, NULL, &late);
 	expect_lost(&late);

@@ -99,7 +99,7 @@ static uint32_t some_words(struct model *model)
 	return model->parts && draw_random(model, 4) > 0 ? 1 + draw_random(model, WORDS) : WORDS;
 }
 
-/* What becomes of a task with these parts; also what it leaves of the words that it writes. */
+/* The outcome of a task with these parts, and the state of the words that it writes. */
 static enum expected judge(struct model *model, const struct part *parts, uint32_t part_count,
 			   bool runs, bool fails, bool after_failed)
 {
@@ -220,7 +220,8 @@ static void submit_record(struct model *model, struct record *record, struct tas
 					harness_kernel(&model->harness, d, request->what);
 	record->expected = judge(model, parts, part_count, runs, fails, after_failed);
 	model->harness.account = model->sessions[model->count % SESSIONS];
-	/* Whoever goes first, and whose rank changes meanwhile: the outcome is the same. */
+	/* The outcome is the same whichever session goes first, and whichever rank changes
+	 * meanwhile. */
 	if (model->count % 37 == 5)
 		(void)sched_account_rank(model->harness.account,
 					 model->count / 37 % FAIR_QUEUE_CLASSES,
@@ -265,7 +266,7 @@ static void launch_mix(struct model *model)
 	submit_record(model, record, &request, parts, 2, true, false);
 	uint32_t *words = &model->contents[to][parts[0].first];
 	const uint32_t *from = &model->contents[parts[1].buffer][parts[1].first];
-	/* One after the other, as the fake device does it: the parts may overlap. */
+	/* Copies word by word, as the fake device does: the parts may overlap. */
 	for (uint32_t i = 0; i < count && record->expected == EXPECT_GOOD; i++)
 		words[i] = words[i] * 31u + from[i] + value;
 }
@@ -331,7 +332,7 @@ static void launch_burst(struct model *model)
 		record->launch[i] = !runs || (is_chained && i > first_odd) ? EXPECT_DEPENDENCY
 				    : values[i] % 2                        ? EXPECT_FAILURE
 									   : EXPECT_GOOD;
-	/* What is told of all of it: that there is a failure. */
+	/* The report on all launches: there is a failure. */
 	if (runs && first_odd < count)
 		record->expected = EXPECT_FAILURE;
 	for (uint32_t i = 0; i < words && runs && !model->poisoned[to][part.first]; i++)
@@ -611,8 +612,8 @@ static bool records_conflict(const struct record *a, const struct record *b)
 	return is_so;
 }
 
-/* What came back, came back in the order of submission wherever that counts (B6); a withdrawn host
- * access is nobody's. */
+/* Tasks came back in the order of submission wherever that counts (B6); a withdrawn host access
+ * does not count. */
 static void check_order(struct model *model)
 {
 	for (uint32_t later = 1; later < model->count; later++) {
@@ -700,7 +701,7 @@ uint64_t model_spills(void)
 	return last_spills;
 }
 
-/* It stands still: no wait for room is over because this machine is slow. */
+/* The clock stands still: no wait for room is over because this machine is slow. */
 static uint64_t no_time(void)
 {
 	return 1000000000000;

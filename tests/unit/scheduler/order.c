@@ -1,4 +1,4 @@
-/* What waits for what: edges, order, lanes. */
+/* The order of tasks: edges, order, lanes. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 
@@ -345,7 +345,7 @@ Test(order, B19_a_task_may_be_named_until_its_callback_came)
 	struct probe first, second;
 	struct task_request request = {.device = h.devices[0], .what = "barrier"};
 	struct task *done = harness_submit(&h, &request, &first);
-	/* It is complete already, and nobody was told. */
+	/* The task is complete already, and not reported yet. */
 	request.after = &done;
 	request.after_count = 1;
 	cr_expect(not(first.done));

@@ -111,7 +111,7 @@ Test(pace_spinning,
 	for (uint32_t i = 0; i < 4; i++, now += 2000000)
 		(void)wait_for(now, 300000, true);
 	cr_expect(ge(u64, wait_for(now, 300000, true), 299000));
-	/* What is out of reach even so costs next to nothing after a while, */
+	/* A wait that is out of reach even so costs next to nothing after a while, */
 	for (uint32_t i = 0; i < 12; i++, now += 4000000)
 		(void)wait_for(now, 3000000, true);
 	cr_expect(le(u64, wait_for(now, 3000000, true), SPIN_PACE_MIN_NS));

@@ -101,7 +101,7 @@ Test(places, C7_a_no_init_write_of_a_part_elsewhere_moves_nothing_and_keeps_the_
 	(void)run_part(1, "fill_u32", ranged(&x, 16, 32, ACCESS_MODE_WRITE_NO_INIT));
 	expect_bytes(1, 0, 0);
 	expect_bytes(0, 256, 0);
-	/* What device 0 has of the rest is still good there. */
+	/* The other words are still good on device 0. */
 	(void)run_part(0, "noop", ranged(&x, 0, 16, ACCESS_MODE_READ));
 	(void)run_part(0, "noop", ranged(&x, 32, WORDS, ACCESS_MODE_READ));
 	expect_bytes(0, 256, 0);
@@ -184,7 +184,7 @@ Test(places, B24_readers_of_parts_move_what_they_read_and_once)
 	(void)run_part(0, "noop", part(&x, 12, 20, ACCESS_MODE_READ));
 	expect_bytes(0, 16 * 4, 0);
 	cr_expect(eq(u64, fake_counters_of(0).writes, 1));
-	/* What is missing of a wider range: both sides of what is there. */
+	/* The missing parts of a wider range: both sides of the present one. */
 	(void)run_part(0, "noop", ranged(&x, 4, 28, ACCESS_MODE_READ));
 	expect_bytes(0, 24 * 4, 0);
 	(void)run_part(1, "noop", part(&x, 20, 28, ACCESS_MODE_READ));

@@ -88,7 +88,8 @@ Test(sched_quiet, F11_a_load_is_not_put_off_for_ever)
 	cr_assert(granted);
 }
 
-/* It has no end at all: a load never takes what others have, as holding them would not help it. */
+/* The kernel has no end at all. A load never holds up other sessions, because that would not help
+ * it. */
 Test(sched_quiet, F8_F11_a_kernel_without_end_stops_nobody)
 {
 	struct sched_quiet quiet = {.state = SCHED_QUIET_NO};

@@ -151,7 +151,7 @@ Test(peers, memory_that_was_never_made_is_not_copied)
 	harness_expect_stopped(&h);
 }
 
-/* What another process sees of it. */
+/* The contents for another process. */
 static uint32_t *open_as_other(const struct backend_shared_memory *shared)
 {
 	void *address = mmap(NULL, shared->size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -515,8 +515,8 @@ Test(shared, F10_a_hundred_buffers_with_the_same_contents)
 		expect_words(&words[i], value + 1);
 		expect_words(&words[BUFFERS - 1], value + 1);
 	}
-	/* One goes with its write and its read still on the way; the place that it had is the next
-	 * one's. */
+	/* A buffer is freed with its write and its read still on the way; the next one has its
+	 * place. */
 	for (uint32_t i = 0; i < BUFFERS; i += 3) {
 		struct probe written, held, read;
 		fake_gate_close(1);

@@ -22,7 +22,7 @@ enum { WORDS = 256, BYTES = WORDS * 4, ROOM = 4 };
 
 static struct harness h;
 
-/* It stands still: no wait is over because this machine is slow. */
+/* The clock stands still: no wait is over because this machine is slow. */
 static _Atomic uint64_t its_time = 1000000000000;
 
 static uint64_t its_clock(void)
@@ -312,7 +312,7 @@ Test(spill, TG15_without_host_memory_it_fails_and_nothing_is_lost)
 		  probe.fault.text);
 	for (uint32_t i = 1; i < ROOM + 1; i++)
 		expect_counted(&words[i], i * 1000 + 1);
-	/* Whoever goes makes room for what is away. */
+	/* A freed buffer makes room for memory on the host. */
 	harness_words_free(&h, &words[ROOM]);
 	expect_counted(&words[0], 1);
 	run_increment(0, &words[0]);
@@ -426,7 +426,7 @@ Test(spill, TG15_M10_a_device_that_is_lost_ends_those_who_wait_for_room)
 	harness_expect_stopped(&h);
 }
 
-/* What is away is not copied from one device to another in one step. */
+/* Memory on the host is not copied from one device to another in one step. */
 Test(spill, TG15_contents_that_are_spilled_reach_another_device)
 {
 	struct words words[2 * ROOM];
@@ -478,8 +478,8 @@ Test(spill, TG15_who_keeps_to_its_part_is_not_pushed_out)
 	harness_expect_stopped(&h);
 }
 
-/* One that wants all of the host's part gets half of it; what it holds already may come and go as
- * before. */
+/* A session that wants all of the host's part gets half of it. Memory that it holds already may
+ * come and go as before. */
 Test(spill, TG15_one_session_does_not_fill_what_the_host_has_for_all)
 {
 	enum { MANY = 3 * ROOM, PAGES = 8 };
@@ -526,8 +526,8 @@ Test(spill, TG15_one_session_does_not_fill_what_the_host_has_for_all)
 	harness_expect_stopped(&h);
 }
 
-/* Who has ended is nobody's other: what went for its sake leaves all of the rest to who is alone.
- */
+/* A session that has ended does not count as another one. So the only session left has all of the
+ * rest. */
 Test(spill, TG15_who_has_ended_keeps_nothing_of_what_the_host_has_from_others)
 {
 	enum { PAGES = 8 };
@@ -760,7 +760,7 @@ Test(spill, TG15_who_waits_for_room_does_not_run)
 	harness_expect_stopped(&h);
 }
 
-/* What a question is about lives until it is answered. */
+/* The object of a query lives until the answer. */
 Test(spill, TG15_a_buffer_ends_behind_a_question_that_waits_for_room)
 {
 	struct words words[ROOM + 1];
@@ -856,7 +856,7 @@ Test(spill, TG15_a_wait_for_room_has_an_end)
 	expect_status(&waits[1], STATUS_MEMORY_ALLOCATION);
 	run_idle_turns();
 	cr_assert(not(behind.done));
-	/* It is its turn, and its time has only begun. */
+	/* The session has its turn, and its time has only begun. */
 	let_go(held);
 	expect_status(&behind, STATUS_SUCCESS);
 	(void)write_all(&words[ROOM], ROOM + 1, 1, &after);
@@ -882,8 +882,8 @@ Test(spill, TG15_M10_a_device_that_is_lost_when_a_copy_is_sent_is_lost)
 	harness_expect_stopped(&h);
 }
 
-/* What a change took out of a graph may end, and then the graph, of a device that was lost with
- * that change. */
+/* Objects that a change took out of a graph may end, and then the graph, of a device that was lost
+ * with that change. */
 Test(spill, TG15_L13_M10_a_graph_ends_behind_what_it_named_before_a_change_that_lost_the_device)
 {
 	struct words words[2];
@@ -1270,7 +1270,7 @@ static uint32_t pairs(const struct fake_log_entry *log, uint32_t count,
 	return found;
 }
 
-/* What is needed next comes while what is not goes, and both beside kernels. */
+/* The next memory comes while unneeded memory goes, and both beside kernels. */
 Test(spill, TG15_copies_go_both_ways_at_once_beside_kernels)
 {
 	enum { COUNT = 4 * ROOM, HAS = 3 * ROOM, ENTRIES = 4096 };
@@ -1373,7 +1373,7 @@ Test(spill, TG15_first_of_those_with_more_than_their_part_then_ones_own_then_any
 	spill_order_mark_in_use(&world.order, &world.entries[0]);
 	cr_expect(eq(int, choose(&world, 1, &waits), -1));
 	cr_expect(waits);
-	/* It will not become free: anybody's. */
+	/* No memory will become free, so that of any session is taken. */
 	spill_order_mark_kept(&world.order, &world.entries[0]);
 	cr_expect(eq(int, choose(&world, 1, &waits), 2));
 	/* A third one has a part, too. */
@@ -1398,8 +1398,8 @@ Test(spill, TG15_what_is_used_again_and_again_goes_when_it_is_needed_last)
 	cr_expect(eq(int, choose(&world, 1, &waits), 2));
 	use_entry(&world, 0);
 	cr_expect(eq(int, choose(&world, 1, &waits), 0));
-	/* It was not used for so long that it is not expected any more: as if it had been used
-	 * once. */
+	/* The memory was not used for so long that no use is expected any more: as if it had been
+	 * used once. */
 	for (uint32_t i = 0; i < 20; i++)
 		use_entry(&world, 1 + i % 2);
 	cr_expect(eq(int, choose(&world, 1, &waits), 0));
@@ -1426,7 +1426,7 @@ Test(spill, TG15_what_stands_in_line_goes_last_and_nobodys_ahead_of_those_who_ne
 	/* A new line: the least recently used, of all. */
 	spill_order_line(&world.order);
 	cr_expect(eq(int, choose(&world, 1, &waits), 0));
-	/* Of one who keeps to its part nothing goes ahead of time for another. */
+	/* Memory of a session within its part does not leave ahead of time for another. */
 	cr_expect(eq(ptr, spill_order_choose_ahead(&world.order, (void *)2, 1), &world.entries[0]),
 		  "40 is more than 20");
 	enter(&world, 4, 2, 40);

@@ -101,7 +101,7 @@ static void meet(void)
 	cr_assert(harness_settle(&h));
 }
 
-/* What such a launch takes is known from now on. */
+/* The time of such a launch is known from now on. */
 static void teach(const struct launch *launch)
 {
 	struct probe probe;
@@ -169,7 +169,7 @@ Test(split_plan, parts_of_any_number_are_all_of_it_and_do_not_overlap)
 
 /* ----------------------------------------- when ----------------------------------------- */
 
-/* One such launch, when its like have been seen; how many parts it came in. */
+/* Sends one such launch, after others like it; returns the number of its parts. */
 static uint32_t parts_when_known(const struct launch *launch)
 {
 	teach(launch);
@@ -267,7 +267,7 @@ Test(split, F8_a_latency_sessions_command_begins_between_two_parts)
 	other.use_count = 1;
 	meet();
 	teach(&launch);
-	/* What it works on is on the device from now on: it is one command, which waits for
+	/* Its buffer is on the device from now on: the launch is one command, which waits for
 	 * nothing. */
 	(void)submit_as(quick, &other, &asked);
 	cr_assert(harness_settle(&h));
@@ -292,7 +292,7 @@ Test(split, F8_a_latency_sessions_command_begins_between_two_parts)
 	finish_split();
 }
 
-/* What was behind the first part in its lane has gone when the second comes there. */
+/* The command behind the first part in its lane has ended when the second part comes there. */
 Test(split, F8_a_part_leaves_nothing_of_the_one_before_in_its_lane)
 {
 	struct launch launch = long_launch(4900),
@@ -447,8 +447,8 @@ static bool is_overdue(uint64_t now_ns)
 	return scheduler_overdue(h.scheduler, now_ns, most_of, NULL, &overdue);
 }
 
-/* What came between them is not its own; since the last one began no time has passed before the
- * first question. */
+/* The time between the parts is not its own. Since the last part began no time has passed before
+ * the first query. */
 Test(split, its_deadline_is_of_all_its_parts)
 {
 	struct launch launch = long_launch(16 * 490);

@@ -83,7 +83,7 @@ Test(sched_tasks, K1_K2_K4_it_has_the_data_on_the_host_and_holds_those_behind_it
 	for (int i = 0; i < 8; i++)
 		cr_expect(eq(u32, x.host[i], 5),
 			  "the device's contents were not brought to the host");
-	/* What shares nothing with it goes on. */
+	/* Tasks that share nothing with it go on. */
 	(void)fill_words(0, &y, 1, &beside);
 	cr_assert(harness_wait(&h, &beside));
 	await_device_turn();
@@ -97,7 +97,7 @@ Test(sched_tasks, K1_K2_K4_it_has_the_data_on_the_host_and_holds_those_behind_it
 	cr_expect(eq(i32, task.outcome.fault.status, 0));
 	cr_expect(le(u64, task.outcome.submit_ns, task.outcome.start_ns));
 	cr_expect(le(u64, task.outcome.start_ns, task.outcome.end_ns));
-	/* What the host wrote was moved to the device on which the next one ran. */
+	/* The host's contents were moved to the device on which the next task ran. */
 	struct probe read;
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &read);
 	cr_assert(harness_wait(&h, &read));
@@ -153,7 +153,7 @@ Test(sched_tasks, K3_M9_its_failure_is_its_own_and_a_cause_for_others)
 	cr_expect(eq(i32, after.outcome.fault.status, STATUS_DEPENDENCY_FAILED));
 	cr_expect(ne(ptr, strstr(after.outcome.fault.text, "it said so"), NULL), "%s",
 		  after.outcome.fault.text);
-	/* One that fails before its turn is told once and never held. */
+	/* A task that fails before its turn is reported once and never held. */
 	cr_expect(eq(i32, named.outcome.fault.status, STATUS_DEPENDENCY_FAILED));
 	cr_expect(eq(u32, named.calls, 1));
 	cr_expect(eq(ptr, (void *)behind, (void *)named.task));
@@ -203,8 +203,8 @@ static void setup_features(void)
 
 TestSuite(sched_tasks_shared, .timeout = 20, .init = setup_features);
 
-/* What it writes of shared contents is home before it is over: its owner may tell another process
- * then. */
+/* Its writes to shared contents are home before it ends, because its owner may notify another
+ * process then. */
 Test(sched_tasks_shared, K2_F10_shared_contents_are_home_before_it_is_over)
 {
 	struct words x;

@@ -1,6 +1,6 @@
 /*
- * What a trace notes of the commands that come back from a device: whose they were, when they could
- * be sent, how long they took; and that it notes nothing else, keeps no more than it has room for,
+ * The records of a trace on commands that come back from a device: their session, when they could
+ * be sent, how long they took. A trace has no other records, keeps no more than it has room for,
  * and ends. Time is the fake device's.
  */
 #include "scheduler/harness.h"

@@ -1,5 +1,5 @@
-/* What an account has used of each device: commands, time, bytes, failures, spills, and for how
- * long commands waited to be sent. */
+/* An account's use of each device: commands, time, bytes, failures, spills, and for how long
+ * commands waited to be sent. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 
@@ -57,7 +57,7 @@ static void finish_use(void)
 	harness_expect_stopped(&h);
 }
 
-/* What it has used of that device; all 0: nothing. */
+/* The account's use of that device; all 0: none. */
 static struct sched_used used_of(struct sched_account *account, uint32_t device)
 {
 	struct sched_device_use use;
@@ -119,7 +119,8 @@ Test(use, a_delay_is_from_when_a_command_could_go_until_it_was_sent)
 	finish_use();
 }
 
-/* What is behind a command of its own on another device does not wait: it cannot go. */
+/* A command behind one of its session's own on another device does not count as waiting, because it
+ * cannot be sent. */
 Test(use, a_dependency_is_no_delay)
 {
 	struct words x;
@@ -226,8 +227,8 @@ Test(use, what_was_spilled_is_its_owners)
 	finish_use();
 }
 
-/* Whoever divides a device uses the device: what runs on its parts is in its row, and they have
- * none. */
+/* A session that divides a device uses the device: commands on its parts are in its row, and the
+ * parts have none. */
 Test(use, J2_what_a_sub_device_does_is_counted_for_the_whole)
 {
 	struct words x;

@@ -27,7 +27,7 @@ static int compare(const void *one, const void *other)
 	return a < b ? -1 : a > b;
 }
 
-/* Of numbers in order: the first that so many of a thousand are not beyond. */
+/* From sorted numbers: the first that so many of a thousand are not beyond. */
 static uint64_t exact(const uint64_t *sorted, uint64_t count, uint64_t permille)
 {
 	uint64_t rank = (count * permille + 999) / 1000;

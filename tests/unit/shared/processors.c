@@ -6,7 +6,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-/* What whoever runs the tests says of another machine is not asked for here. */
+/* The tests' setting for another machine is not used here. */
 static void forget_environment(void)
 {
 	(void)unsetenv(PROCESSORS_VARIABLE);

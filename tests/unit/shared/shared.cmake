@@ -1,4 +1,4 @@
-# What daemon and client share.
+# Tests of the code that daemon and client share.
 sycl_test(unit_shared SOURCES
   shared/access_mode.c
   shared/control_group.c

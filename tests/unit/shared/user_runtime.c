@@ -79,8 +79,8 @@ Test(user_runtime, the_runtime_folder_goes_before_all)
 	must_make(in_shared);
 }
 
-/* Whoever makes the name first, as a link, a file or (as root) a folder of another user, does not
- * keep this user out. */
+/* Another user who makes the name first, as a link, a file or (as root) a folder, does not keep
+ * this user out. */
 Test(user_runtime, a_name_that_is_taken_leads_to_a_folder_of_the_users_own)
 {
 	cr_assert(eq(int, symlink(home, in_shared), 0));

@@ -100,7 +100,7 @@ static const char whole[] = HEAD
 	"group old at=0.001 takes=100\n"
 	"group old at=29000 takes=100 shape=3\n";
 
-/* What each line says, and what it leaves out. */
+/* The values of each line, and the defaults of those that it leaves out. */
 static const struct sim_kind kinds[] = {
 	{.name = "old",
 	 .class = FAIR_QUEUE_LATENCY,

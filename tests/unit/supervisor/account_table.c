@@ -60,8 +60,8 @@ Test(account_table, each_key_has_one_row)
 	cr_assert(eq(u32, table.count, 0));
 }
 
-/* Whoever makes groups without end has so many rows, loses the names of the oldest, and no figure.
- */
+/* A user who makes groups without end has so many rows. The names of the oldest are lost, and no
+ * figure. */
 Test(account_table, the_oldest_groups_become_one_and_nothing_is_lost)
 {
 	struct account_table table = {.rows = NULL};

@@ -1,4 +1,4 @@
-# What the configuration file says of backends, devices and shares.
+# The configuration file's sections on backends, devices and shares.
 sycl_test(unit_configuration SOURCES supervisor/configuration.c supervisor/configuration_cuda.c
   ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/configuration.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/configuration_cuda.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/configuration_shares.c
   LIBS sycl_shared PkgConfig::inih)

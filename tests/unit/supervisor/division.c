@@ -12,7 +12,7 @@ TestSuite(division, .timeout = 240);
 
 #define SECOND_NS (1000 * NODE_MS)
 
-/* Of so many ms; "2 points". */
+/* Is the time so many percent of `of_ns`, within 2 points? */
 static bool is_near(uint64_t ran_ns, uint64_t points, uint64_t of_ns)
 {
 	uint64_t wanted_ns = of_ns * points / 100, slack_ns = of_ns * 2 / 100;
@@ -274,7 +274,7 @@ Test(division, in_turns_who_stops_itself_is_waited_for_and_pays)
 	cr_expect(zero(u64, stop.had_ns), "nobody runs beside it: %lu", stop.had_ns);
 	cr_expect(le(i64, stop.parties[0].credit_ns, -150 * (int64_t)NODE_MS), "%ld",
 		  stop.parties[0].credit_ns);
-	/* It goes on, and what it had is over: first the other one has as much. */
+	/* The party goes on, and its credit has ended: first the other one has as much. */
 	stop_run(&stop, 401 * NODE_MS, false, false);
 	stop_run(&stop, 700 * NODE_MS, false, false);
 	cr_expect(ge(u64, stop.had_ns, 200 * NODE_MS), "%lu", stop.had_ns);
@@ -404,7 +404,7 @@ Test(division, more_than_the_whole_becomes_less_for_all)
 					{.least = 900, .most = 1000},
 					{.least = 0, .most = 1000}};
 	division_parts(parts, 3);
-	/* What does not divide is one permille. */
+	/* The remainder of the division is one permille. */
 	cr_expect(le(u32, parts[0].part, parts[1].part + 1));
 	cr_expect(ge(u32, parts[0].part, parts[1].part));
 	cr_expect(ge(u32, parts[2].part, 5));
@@ -491,7 +491,8 @@ Test(division, whatever_is_claimed_an_honest_user_is_granted_its_share)
 					   parties[i].granted <= parties[i].most));
 		}
 		uint64_t part = granted_ns * DIVISION_WHOLE / (now_ns - begun_ns);
-		/* One after the other: what is waited for at each change is nobody's. */
+		/* The parties change one after the other: the waiting time at each change is
+		 * charged to none. */
 		cr_expect(ge(u64, part, division.mode == DIVISION_CONCURRENT ? 395 : 250),
 			  "seed %lu: %lu", seed, part);
 	}

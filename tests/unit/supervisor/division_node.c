@@ -70,7 +70,7 @@ static void node_send(struct node *node, struct node_engine *engine)
 	}
 }
 
-/* What is on the device of an engine that is gone goes with it. */
+/* Commands on the device of an ended engine end with it. */
 static void run_device(struct node *node)
 {
 	while (node->queued > 0) {

@@ -1,5 +1,5 @@
 /*
- * What the supervisor writes into a user's control group: over plain files with the names that the
+ * The supervisor's writes into a user's control group: over plain files with the names that the
  * kernel has, as not every machine has the controllers. tests/integration/supervisor_groups.c is
  * about real groups.
  */

@@ -40,7 +40,7 @@ static const char ptx[] =
 	"\tld.param.u64 %rd1, [data]; ld.param.u32 %r1, [n]; cvta.to.global.u64 %rd1, %rd1;\n"
 	"\tld.global.u32 %r2, [%rd1]; add.u32 %r2, %r2, %r1; st.global.u32 [%rd1], %r2;\n\tret;\n}\n";
 
-/* What a killed engine, a lost device, an exceeded limit or an operator can lead to. */
+/* The errors that a killed engine, a lost device, an exceeded limit or an operator can lead to. */
 static bool can_happen(sycl_result r)
 {
 	return r == SYCL_ERROR_CONNECTION_LOST || r == SYCL_ERROR_DEVICE_LOST ||
@@ -60,7 +60,7 @@ static bool is_calm(void)
 	return rest(0);
 }
 
-/* Of any class and weight; better than the service allows is not refused. */
+/* A session of any class and weight; one better than the service allows is not refused. */
 static sycl_result connect(struct chaos *chaos)
 {
 	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
@@ -144,7 +144,7 @@ static sycl_result begin_connection(struct chaos *chaos, uint32_t pieces)
 	return r ? r : chaos_pieces_begin(chaos, pieces);
 }
 
-/* What is released after an error may tell of it again. */
+/* A release after an error may report it again. */
 static void end_connection(struct chaos *chaos)
 {
 	chaos_graph_end(chaos);
@@ -280,7 +280,7 @@ static void session(struct chaos *chaos)
 	chaos->errors++;
 	if (!can_happen(r))
 		worker_must(r, "an error that nothing here can lead to");
-	/* Whoever is refused at once does not ask again at once. */
+	/* A client that is refused at once waits before it connects again. */
 	(void)rest(REFUSED_MS);
 }
 

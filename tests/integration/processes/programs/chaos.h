@@ -1,5 +1,5 @@
-/* What the parts of `worker chaos` share (chaos.c): the objects of a session, and work whose
- * results are known. */
+/* Common parts of `worker chaos` (chaos.c): the objects of a session, and work whose results are
+ * known. */
 #ifndef SYCL_TESTS_WORKER_CHAOS_H
 #define SYCL_TESTS_WORKER_CHAOS_H
 
@@ -35,7 +35,7 @@ struct chaos_graph {
 	bool task_found_wrong;
 };
 
-/* What was done since it was last said. */
+/* The work since the last report. */
 struct chaos_did {
 	uint64_t rounds, graphs, launches, updates, pieces, usm, native;
 };

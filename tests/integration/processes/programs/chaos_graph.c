@@ -165,8 +165,8 @@ static sycl_result launch_graph_times(struct chaos *chaos, uint32_t count,
 	return r;
 }
 
-/* What only a launch in the middle has met is told by its event: the next one writes everything
- * anew. */
+/* An error that only a launch in the middle has met is in its event: the next launch writes
+ * everything anew. */
 static sycl_result wait_for_all(sycl_event events[LAUNCHES_MAX], sycl_result so_far)
 {
 	for (uint32_t i = 0; i < LAUNCHES_MAX; i++) {

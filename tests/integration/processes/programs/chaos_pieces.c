@@ -82,7 +82,7 @@ sycl_result chaos_pieces_round(struct chaos *chaos)
 	sycl_result r = 0;
 	for (uint32_t i = 0; i < operations && r == 0; i++)
 		r = operate(chaos);
-	/* One that nobody has looked at for long, as it is drawn at random, so it may have left the
+	/* A piece that was not used for long, as it is drawn at random, so it may have left the
 	 * device. */
 	struct chaos_piece *last = &chaos->pieces[worker_random(chaos->worker, chaos->piece_count)];
 	return r || !last->written ? r : check_piece(chaos, last);

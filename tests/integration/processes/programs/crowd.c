@@ -68,8 +68,8 @@ static void submit_for_members(struct worker *worker, struct member *members)
 			submit_step(worker, &members[i]);
 }
 
-/* What it worked on comes back when the buffer goes. The others have used nothing, and are asked:
- * each one is alive. */
+/* The results come back when the buffer is released. The other members have used nothing; a query
+ * shows that each one is alive. */
 static void leave(struct member *member, uint64_t number)
 {
 	struct sycl_usage usage = SYCL_USAGE_INIT;

@@ -247,7 +247,7 @@ static sycl_result wait_all(void)
 	return sycl_event_wait_all(2, events, SYCL_FOREVER_NS);
 }
 
-/* What is built now is loaded when nothing runs. */
+/* The program that is built now is loaded when nothing runs. */
 static sycl_result wait_build(void)
 {
 	sycl_kernel_bundle bundle = NULL;

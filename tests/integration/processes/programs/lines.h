@@ -1,4 +1,4 @@
-/* What a worker's lines mean to the test that reads them. */
+/* The lines of a worker, for the test that reads them. */
 #ifndef SYCLD_TESTS_WORKER_LINES_H
 #define SYCLD_TESTS_WORKER_LINES_H
 

@@ -1,6 +1,6 @@
 /*
- * Who launches in parts when something ends in the middle, and who works beside it. Both go on when
- * they are told of a failure: what becomes of them is the test's to say.
+ * Two workers: one launches in parts when something ends in the middle, the other works beside it.
+ * Both go on after a failure, because the test decides when they end.
  */
 #include "processes/programs/worker.h"
 
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of such a range a fake device takes 32 parts at most. The buffer is larger, so that it would be
- * missed. */
+/* A fake device takes 32 parts of such a range at most. The buffer is larger, so that a missing
+ * part is noticed. */
 enum { ITEMS = 65536, BUFFER_BYTES = 32 << 20, WORDS = 64, LINE_BYTES = 64 };
 
 static const uint32_t known_ns = 2000000, long_ns = 4000000000u, short_ns = 100000;
@@ -37,7 +37,7 @@ int worker_parts(struct worker *worker)
 	worker_must(
 		sycl_buffer_create(worker->platform, words, BUFFER_BYTES, SYCL_HOST_CONST, &buffer),
 		"sycl_buffer_create");
-	/* What takes long is known by what its like have taken. */
+	/* The engine expects a long launch because launches like it took long. */
 	worker_must(launch_splittable(worker, kernel, buffer, known_ns), "sycl_handler_submit");
 	worker_must(sycl_queue_wait(worker->queue), "sycl_queue_wait");
 	worker_say("ready");
@@ -63,7 +63,7 @@ struct beside {
 	uint32_t rounds;
 };
 
-/* One more to each word, and a look at all of them. */
+/* Adds one to each word, and checks all of them. */
 static sycl_result increment_and_check(struct beside *beside)
 {
 	sycl_handler h;

@@ -86,7 +86,7 @@ struct space {
 	uint64_t global[3], local[3], offset[3];
 };
 
-/* Of the item with these places in its range; `local` as that is in its group. */
+/* The ids of the item with these places in its range; `local` in its group. */
 static uint64_t expected_of(const struct space *space, const uint64_t place[3])
 {
 	uint64_t sum = 0, linear = 0;
@@ -109,7 +109,7 @@ static void check_all(const struct space *space, const uint64_t *words, uint64_t
 		uint64_t place[3] = {0}, rest = item;
 		for (uint32_t d = space->dimensions; d-- > 0; rest /= space->global[d])
 			place[d] = rest % space->global[d];
-		/* What the neighbour on the other side of the group has put there. */
+		/* The value that the neighbour on the other side of the group has put there. */
 		for (uint32_t d = 0; space->local[0] && d < space->dimensions; d++) {
 			uint64_t within = place[d] % space->local[d];
 			place[d] += space->local[d] - 1 - within - within;

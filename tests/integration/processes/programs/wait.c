@@ -18,7 +18,7 @@ static sycl_buffer zeroed_buffer(struct worker *worker)
 	return buffer;
 }
 
-/* What every later call should say, too. */
+/* The error that every later call must return, too. */
 static void after_the_end(struct worker *worker, sycl_result first)
 {
 	worker_check(first != 0, "the wait succeeded though nothing could complete the group");
