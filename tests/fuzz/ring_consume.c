@@ -27,7 +27,7 @@ struct hostile {
 
 /*
  * Writes whole and partial record heads, payload bytes and the position word for as long as the
- * victim works. ThreadSanitizer is told not to look: this race is the point.
+ * victim works. ThreadSanitizer must ignore it: this race is the point.
  */
 __attribute__((no_sanitize("thread"))) static void *change_memory(void *argument)
 {

@@ -1,8 +1,8 @@
 /*
  * Sessions that end in the middle of everything (N4): random commands of three sessions on three
  * devices, in bursts, in parts, behind one another, on buffers of their own and on shared ones; one
- * session ends, perhaps twice, while devices' threads send, set aside, spill and complete. Nobody
- * is told twice or never, what the others have of their own is as if they had been alone, and what
+ * session ends, perhaps twice, while devices' threads send, set aside, spill and complete. Each end
+ * is reported exactly once. The other sessions' own buffers are as if they had been alone, and what
  * they share is either good or known not to be. ThreadSanitizer judges.
  */
 #include "scheduler/harness.h"
@@ -170,7 +170,7 @@ static const char *check_reports(const struct round *round)
 		const struct command *command = &round->commands[i];
 		int32_t status = command->probe.fault.status;
 		if (command->probe.calls != 1)
-			return "a command was not told once";
+			return "a command was not reported once";
 		if (command->session == 0 || status == STATUS_SUCCESS ||
 		    (round->tight && status == STATUS_MEMORY_ALLOCATION))
 			continue;

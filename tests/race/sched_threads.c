@@ -188,9 +188,9 @@ static int lose(uint32_t processors, uint32_t at)
 		if (probes[i].calls != 1 || (probes[i].fault.status != STATUS_SUCCESS &&
 					     (probes[i].fault.status != STATUS_DEVICE_LOST ||
 					      probes[i].order < harness.process_lost.order)))
-			return report_failure("a group was told wrongly of its loss");
+			return report_failure("a group's loss was reported wrongly");
 	if (harness.process_lost.calls != 1)
-		return report_failure("the loss was not told once");
+		return report_failure("the loss was not reported once");
 	const char *left = harness_stop(&harness);
 	return left ? report_failure(left) : 0;
 }

@@ -81,7 +81,7 @@ static int three_classes(uint32_t round)
 	for (uint32_t i = 0; i < 600; i++)
 		if (probes[i].calls != 1 ||
 		    (round % 3 != 0 && probes[i].fault.status != STATUS_SUCCESS))
-			return report_failure("a task of three classes was not told once");
+			return report_failure("a task of three classes was not reported once");
 	for (uint32_t i = 0; i < FAIR_QUEUE_CLASSES; i++)
 		(void)sched_account_drop(accounts[i]);
 	const char *left = harness_stop(&harness);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# again.sh on a folder of tests that fail the first time: what passes then is told as flaky, what fails again or crashed is not.
+# again.sh on a folder of tests that fail the first time: what passes then is reported as flaky, what fails again or crashed is not.
 set -u
 support=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1
 folder=$(mktemp -d) || exit 1
@@ -46,5 +46,5 @@ run 1
 rm -f "$folder"/seen-* "$folder/CTestTestfile.cmake"
 program crash 'echo "Tested: 3 | Passing: 2 | Failing: 1 | Crashing: 1 "'
 run 1
-[ ! -e "$folder/flaky" ] || complain "a crash is told as flaky"
-[ "$bad" -eq 0 ] && echo 'what passed only when run again is told'
+[ ! -e "$folder/flaky" ] || complain "a crash is reported as flaky"
+[ "$bad" -eq 0 ] && echo 'what passed only when run again is reported'

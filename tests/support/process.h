@@ -67,8 +67,8 @@ int process_count_mappings(pid_t pid);
 int64_t process_resident_bytes(pid_t pid);
 /* Does it exist (and is no zombie)? */
 bool process_exists(pid_t pid);
-/* When it was started, in the kernel's ticks, by which it is told from a later one with the same
- * number; 0 when it is gone. */
+/* When it was started, in the kernel's ticks, which distinguishes it from a later process with the
+ * same number; 0 when it has ended. */
 uint64_t process_start(pid_t pid);
 /* Direct children of a process: fills at most `capacity`, returns how many there are. */
 int process_children(pid_t parent, pid_t *pids_out, int capacity);

@@ -31,7 +31,7 @@ said() {
 	[ "$(grep -c "^$2" "$1.log")" -ge "$3" ]
 }
 
-# client NAME: one that works when it is told to, as a user of no name.
+# client NAME: a client that works on order, as a user without a name.
 client() {
 	mkfifo "$1.in"
 	: >"$1.log" # it is looked at before the client has been started
@@ -46,7 +46,7 @@ tell() {
 	echo go >&"$fd"
 }
 
-# works NAME: it does another piece, after those that it was told of.
+# works NAME: orders another piece of work.
 works() {
 	local before
 	before=$(grep -c '^done' "$1.log" || true)

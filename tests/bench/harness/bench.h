@@ -26,7 +26,7 @@ struct bench {
 	const char *trace;     /* file that the row sched replays; NULL: its own ones */
 	const char *pictures;  /* folder for pictures of distributions; NULL: none */
 	FILE *out;
-	unsigned results; /* told so far */
+	unsigned results; /* reported so far */
 };
 
 /* The value that a target bounds, and from which side. */

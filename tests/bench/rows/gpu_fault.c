@@ -281,7 +281,7 @@ static void report_parts(struct bench *bench, const struct fault_row *row)
 		const char *name, *note;
 	} parts[PARTS] = {
 		[PART_TOLD] = {"TG12.again.told",
-			       "of that, from the launch until the owner is told"},
+			       "of that, from the launch until the owner gets the error"},
 		[PART_NEXT] = {"TG12.again.next",
 			       "of that, the guilty process' end and the next one's start"},
 		[PART_CONNECTED] = {"TG12.again.connect",
@@ -307,7 +307,7 @@ static void report_first_fault(struct bench *bench, const struct fault_row *row)
 	const double *ms = row->first_ms;
 	struct bench_result first = {.name = "TG12.first", .unit = "ms", .note = note};
 	(void)snprintf(note, sizeof(note),
-		       "no standby is ready: told %.0f, next %.0f, connect %.0f, queue %.0f, "
+		       "no standby is ready: report %.0f, next %.0f, connect %.0f, queue %.0f, "
 		       "kernels %.0f, data %.0f, kernel %.0f",
 		       ms[PART_TOLD], ms[PART_NEXT], ms[PART_CONNECTED], ms[PART_QUEUE],
 		       ms[PART_KERNELS], ms[PART_DATA], ms[PART_KERNEL]);

@@ -119,7 +119,7 @@ static int measure_side(struct memory_row *row, enum gpu_side side, double *mib_
 }
 
 /*
- * The first client of another user brings an engine along: told, because it is the price of
+ * The first client of another user starts an engine. This is reported, because it is the price of
  * isolation. It gets the standby, and a new one takes its place.
  */
 static int report_other_user(struct bench *bench, struct memory_row *row)

@@ -198,7 +198,7 @@ static void report_runaway(struct bench *bench, const struct scene *scene)
 {
 	struct bench_result notified = {.name = "TG12.runaway.told",
 					.unit = "ms",
-					.note = "of that, until its owner is told"};
+					.note = "of that, until its owner gets the error"};
 	struct bench_result again = {
 		.name = "TG12.runaway",
 		.unit = "ms",

@@ -1,6 +1,6 @@
 /*
  * TG15: buffers of one and a half times the device memory that the service has, and a kernel over
- * each of them in turn, again and again. The service is told to leave all other memory of the
+ * each of them in turn, again and again. The service is configured to leave all other memory of the
  * device free, so that its own is as small as is wanted. Beside it a process with pinned memory
  * copies both ways at once: what the link can do. What had to be moved is what no order of going
  * and coming could have saved: in each sweep all that the device cannot hold, once each way.

@@ -66,7 +66,7 @@ static void report_round_trip(struct bench *bench, const struct compared *compar
 			      const char *name, const char *note)
 {
 	struct bench_result result = {.name = name, .unit = "us", .target = 1.25, .note = note};
-	/* The target speaks of the middle; the tail is told beside it. */
+	/* The target is for the median; the tail is reported beside it. */
 	result.bound = value == P50 ? BENCH_RATIO_AT_MOST : BENCH_NO_TARGET;
 	bench_summarise(compared->service[value], compared->direct[value], compared->runs, &result);
 	bench_report(bench, &result);

@@ -16,14 +16,14 @@
 
 enum { OPEN = 1024, SIZES = 5, FEW_RUNS = 3, FRONT = 0, WALL, DEVICE, OPENED, GROWN };
 
-/* The row's target is told of this many. */
+/* The row's target is for this many. */
 static const uint64_t sizes[SIZES] = {1000, 10000, 100000, 1000000, 10000000};
 
 struct measured {
 	double front_us[SIZES], wall_us[SIZES], device_us[SIZES];
 	double open_bytes,
 		grown_bytes[SIZES];  /* of a group that is open; left behind, for each group */
-	double runs[BENCH_RUNS_MAX]; /* front_us of the size that is told */
+	double runs[BENCH_RUNS_MAX]; /* front_us of the size that is reported */
 	unsigned run_count;
 };
 

@@ -20,7 +20,7 @@ enum schedule_shape {
 };
 
 struct schedule_result {
-	double wall_ns;    /* of a group, from the first submission until all are told */
+	double wall_ns;    /* of a group, from the first submission until all are reported */
 	double front_ns;   /* of a group, processor time of the front thread: ordering, sending,
 			      telling */
 	double device_ns;  /* of a group, processor time of the device's thread, with the fake's own

@@ -1,7 +1,7 @@
 /*
  * The load of clients on a device over time, as text: recorded groups, kinds of clients that go on
- * submitting, or both. docs/traces.md has the format. Everything is checked: a bad line is told
- * with its number and what is wrong with it.
+ * submitting, or both. docs/traces.md has the format. Everything is checked: a bad line is reported
+ * with its number and the error.
  */
 #ifndef SYCL_BENCH_SIM_TRACE_H
 #define SYCL_BENCH_SIM_TRACE_H

@@ -1,5 +1,5 @@
 /* Graphs: nodes run in an order that their edges allow, as often as the graph is launched, and
- * change only when they are told to. */
+ * change only by an update. */
 #include "common/graphs_support.h"
 
 #include "clock.h"
@@ -367,7 +367,7 @@ Test(graphs, L9_launches_of_one_graph_are_one_after_the_other)
 	stage_close(&stage);
 }
 
-/* The longest of some launches of 201 nodes, as told; false: the device has no graphs. */
+/* The longest reported time of some launches of 201 nodes; false: the device has no graphs. */
 static bool longest_launch(uint64_t *longest_ns_out)
 {
 	struct stage stage;

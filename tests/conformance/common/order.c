@@ -52,7 +52,7 @@ Test(order, commands_of_a_lane_run_in_order)
 	fixture_wait(&fixture, 1, sequence);
 	cr_assert_eq(read_word(&fixture, dst, 0), expected);
 	cr_assert_eq(read_word(&fixture, dst, COUNT - 1), expected);
-	/* Told in order, each once. */
+	/* Reported in order, each once. */
 	cr_assert_eq(fixture.lanes[1].seen_count, 200);
 	for (size_t i = 0; i < 200; i++)
 		cr_assert_eq(fixture.lanes[1].seen[i].sequence, i + 1);
@@ -148,7 +148,7 @@ Test(order, H3_H4_times_lie_between_submission_and_completion)
 
 /*
  * Asked again and again without waiting, a command may end between any two questions to the driver;
- * its times are told all the same.
+ * its times are reported all the same.
  */
 Test(order, H3_times_are_told_of_what_ends_while_it_is_asked)
 {
@@ -200,8 +200,8 @@ static uint64_t run_many(struct fixture *fixture, struct backend_kernel *kernel,
 	return sequence;
 }
 
-/* Events and records of commands go when they are told: memory in use is the same after the second
- * ten thousand. */
+/* Events and records of commands are freed when they are reported: memory in use is the same after
+ * the second ten thousand. */
 Test(order, H13_ten_thousand_submits_leave_nothing_behind)
 {
 	struct fixture fixture = {.wake_fd = -1};

@@ -218,8 +218,7 @@ Test(usm, kernels_take_pointers)
 	fixture_close(&fixture);
 }
 
-/* Named and freed again and again: what a kernel was told of memory that is gone must not matter.
- */
+/* Named and freed again and again: the names of freed memory in a kernel must not matter. */
 Test(usm, kernels_outlive_the_memory_that_they_used)
 {
 	struct fixture fixture = {.wake_fd = -1};

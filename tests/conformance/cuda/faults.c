@@ -115,7 +115,7 @@ Test(cuda_faults, M10_an_illegal_address)
 		for (uint32_t k = 0; k < i; k++)
 			cr_assert(ended[k].lane != ended[i].lane ||
 					  ended[k].sequence != ended[i].sequence,
-				  "told twice");
+				  "reported twice");
 		if (ended[i].lane == scene.fixture.lanes[1].lane && ended[i].sequence == offender)
 			named = is_suspect;
 	}

@@ -212,7 +212,7 @@ Test(cuda_memory, F9_an_allocation_that_fails_once_is_tried_again)
 	struct gpu gpu;
 
 	if (!gpu_fake())
-		cr_skip_test("the driver's double alone can be told so");
+		cr_skip_test("only the driver's double can be set so");
 	gpu_open(&gpu, NULL);
 	gpu_command(&gpu, "fail cuMemAllocFromPoolAsync 1 2");
 	struct backend_memory *memory = gpu_memory(&gpu, 0, MIB, BACKEND_EXPORT_NONE);
@@ -230,7 +230,7 @@ Test(cuda_memory, memory_without_pools)
 	struct gpu gpu;
 
 	if (!fake)
-		cr_skip_test("the driver's double alone can be told so");
+		cr_skip_test("only the driver's double can be set so");
 	cr_assert_eq(fake->command("attribute 115 0"), 0);
 	gpu_open(&gpu, NULL);
 	struct backend_memory *memory = gpu_memory(&gpu, 0, sizeof(sent), BACKEND_EXPORT_NONE);
@@ -418,14 +418,14 @@ Test(cuda_memory, staged_transfers_keep_the_order_of_their_lane)
 	gpu_close(&gpu);
 }
 
-/* The engine may unmap the client's memory once it was told of the loss. */
+/* The engine may unmap the client's memory once the loss was reported. */
 Test(cuda_memory, a_lost_device_leaves_host_memory_alone)
 {
 	const uint64_t bytes = 16 * MIB;
 	struct gpu gpu;
 
 	if (!gpu_fake())
-		cr_skip_test("the driver's double alone can be told so");
+		cr_skip_test("only the driver's double can be set so");
 	gpu_open(&gpu, NULL);
 	unsigned char *pages = gpu_pages(bytes);
 	struct backend_memory *memory = gpu_memory(&gpu, 0, bytes, BACKEND_EXPORT_NONE);

@@ -29,7 +29,7 @@
 struct gpu_lane {
 	struct backend_lane *lane;
 	uint64_t sent;
-	uint64_t completed;         /* the last sequence that progress() told */
+	uint64_t completed;         /* the last sequence that progress() reported */
 	struct backend_fault fault; /* of the first command that failed */
 };
 
@@ -69,11 +69,11 @@ uint64_t gpu_submit(struct gpu *gpu, uint32_t device, uint32_t lane,
 /* The transfer must be refused with this status. */
 void gpu_submit_fails(struct gpu *gpu, uint32_t device, const struct backend_command *command,
 		      int32_t status);
-/* Until the lane has told of it; the first failure of the lane. */
+/* Waits until the lane has reported it; the first failure of the lane. */
 struct backend_fault gpu_finish(struct gpu *gpu, uint32_t device, uint32_t lane, uint64_t sequence);
 /* As above, and nothing has failed. */
 void gpu_wait(struct gpu *gpu, uint32_t device, uint32_t lane, uint64_t sequence);
-/* Has it been told? Asks once, waits for nothing. */
+/* Has it been reported? Polls once, waits for nothing. */
 bool gpu_is_done(struct gpu *gpu, uint32_t device, uint32_t lane, uint64_t sequence);
 void gpu_do(struct gpu *gpu, uint32_t device, uint32_t lane, const struct backend_command *command);
 

@@ -429,8 +429,8 @@ Test(cuda_native, I4_M6_streams_that_can_be_no_lane)
 	double_check(true);
 }
 
-/* A lane waits for what the event stood for when it was told to; the event is neither recorded nor
- * destroyed here. */
+/* A lane waits for the event's state at the time of the wait command. The event is neither recorded
+ * nor destroyed here. */
 Test(cuda_native, I7_I9_N7_an_event_of_the_applications)
 {
 	struct fixture fixture = {.wake_fd = -1};

@@ -195,7 +195,7 @@ Test(cuda_peer, F6_the_next_way_where_one_does_not_exist)
 	struct gpu gpu;
 
 	if (!gpu_fake())
-		cr_skip_test("the driver's double alone can be told so");
+		cr_skip_test("only the driver's double can be set so");
 	for (size_t last = 0; last < sizeof(steps) / sizeof(*steps); last++) {
 		if (!open_two(&gpu, NULL))
 			return;
@@ -215,7 +215,7 @@ Test(cuda_peer, F6_a_way_that_is_forced_and_does_not_exist_is_refused)
 	struct gpu gpu;
 
 	if (!gpu_fake())
-		cr_skip_test("the driver's double alone can be told so");
+		cr_skip_test("only the driver's double can be set so");
 	if (!open_two(&gpu, options))
 		return;
 	gpu_command(&gpu, "set no_peer 1");

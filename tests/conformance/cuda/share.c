@@ -532,7 +532,7 @@ Test(cuda_share, what_a_device_cannot_share_is_said_clearly)
 	struct gpu gpu;
 
 	if (!fake)
-		cr_skip_test("the driver's double alone can be told so");
+		cr_skip_test("only the driver's double can be set so");
 	cr_assert_eq(fake->command("attribute 102 0"), 0); /* virtual memory management */
 	gpu_open(&gpu, NULL);
 	cr_assert_eq(gpu.ops->memory_create(gpu.devices[0], MIB, NULL, BACKEND_EXPORT_VMM, &memory,

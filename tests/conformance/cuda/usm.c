@@ -111,7 +111,7 @@ Test(cuda_usm, no_managed_memory_is_said_clearly)
 	struct gpu gpu;
 
 	if (!fake)
-		cr_skip_test("the driver's double alone can be told so");
+		cr_skip_test("only the driver's double can be set so");
 	cr_assert_eq(fake->command("attribute 83 0"), 0); /* managed memory */
 	gpu_open(&gpu, NULL);
 	cr_assert_eq(
@@ -319,14 +319,14 @@ static void expect_advice(const struct gpu *gpu, int device, uintptr_t address)
 	cr_assert_eq(found, ADVICE_ROWS);
 }
 
-/* By the queue of the second of two devices: its place is told, not the first one's. */
+/* By the queue of the second of two devices: the call has its place, not the first one's. */
 Test(cuda_usm, G1_the_driver_is_told_the_advice_and_the_place_of_all_ten)
 {
 	const struct fake_cuda_control *fake = gpu_fake();
 	struct gpu gpu;
 
 	if (!fake)
-		cr_skip_test("the driver's double alone tells what it was told");
+		cr_skip_test("only the driver's double lists its calls");
 	cr_assert_eq(fake->command("devices 2"), 0);
 	gpu_open_backend(&gpu, NULL);
 	gpu_open_device(&gpu, 0);

@@ -15,7 +15,7 @@ static bool wrong(struct worker *worker, const char *what, const struct backend_
 	return false;
 }
 
-/* Until the lane has told so much; false: it told of a failure. */
+/* Waits until the lane has reported this sequence; false: it reported a failure. */
 static bool await_sequence(struct worker *worker, uint64_t sequence)
 {
 	const struct timespec poll = {.tv_nsec = 20000};

@@ -38,7 +38,7 @@ static uint64_t send_busy_kernel(struct busy *busy, uint32_t rounds)
 	return fixture_submit(&busy->fixture, 0, &command);
 }
 
-/* A kernel runs, which was told of USM that is there. */
+/* Starts a kernel that uses existing USM. */
 static void begin_busy(struct busy *busy, void **usm_out)
 {
 	struct fixture *fixture = &busy->fixture;

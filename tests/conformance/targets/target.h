@@ -89,7 +89,7 @@ uint64_t fixture_submit_after(struct fixture *fixture, uint32_t lane,
 /* The command's failure; it must fail, and must not have been sent. */
 struct backend_fault fixture_submit_fails(struct fixture *fixture, uint32_t lane,
 					  const struct backend_command *command);
-/* Flush and progress until the lane has told of this sequence; returns what it told. */
+/* Flush and progress until the lane has reported this sequence; returns the report. */
 struct backend_completion fixture_finish(struct fixture *fixture, uint32_t lane, uint64_t sequence);
 /* As above, and it must have succeeded. */
 void fixture_wait(struct fixture *fixture, uint32_t lane, uint64_t sequence);

@@ -114,7 +114,7 @@ Test(gpu_bridge_early, K7_S8_where_no_event_opens_none_is_called_early)
 	bridge_begin(&test, 1);
 	if (!order_library()) {
 		bridge_end(&test);
-		cr_skip_test("only the double of the driver fails when it is told to");
+		cr_skip_test("only the double of the driver fails on order");
 	}
 	const struct fake_cuda_control *control =
 		((fake_cuda_control_function *)native_symbol(FAKE_CUDA_CONTROL_SYMBOL))();
@@ -221,7 +221,7 @@ static bool work_has_ended(void *context)
 }
 
 /* In a process of its own: its command waits on the device for a service that goes. Exit status 0:
- * told so, and nothing hangs. */
+ * the loss was reported, and nothing hangs. */
 static void lose_service(struct private_service *service, sycl_share_kind kind, int called)
 {
 	struct bridge_test test;

@@ -480,7 +480,7 @@ Test(gpu_bridge_graphs, M9_S8_a_launch_that_the_driver_refuses_fails_alone)
 	bridge_begin(&test, 0);
 	if (!order_library()) {
 		bridge_end(&test);
-		cr_skip_test("only the double of the driver fails when it is told to");
+		cr_skip_test("only the double of the driver fails on order");
 	}
 	struct node node = {.test = &test, .way = CAPTURES};
 	sycl_event event = NULL, behind = NULL;
@@ -531,8 +531,8 @@ static void release_all(struct bridge_test *test)
 	MUST(sycl_platform_release(test->connection));
 }
 
-/* In a process of its own: launches are under way when the service goes. Exit status 0: told so,
- * and nothing is left. */
+/* In a process of its own: launches are under way when the service goes. Exit status 0: the loss
+ * was reported, and nothing is left. */
 static void lose_service(struct private_service *service, int begun)
 {
 	struct bridge_test test;

@@ -211,7 +211,7 @@ Test(gpu_partition, TG9_the_latency_class_and_the_others_share_no_multiprocessor
 	cr_assert_eq(spread_graph(&other, graph), other.all);
 	cr_assert_eq(units_seen(service), 0);
 	side_open(&quick, service, SYCL_SESSION_CLASS_LATENCY);
-	cr_assert_eq(quick.all, other.all, "what is told of the device is as before");
+	cr_assert_eq(quick.all, other.all, "the device's facts are as before");
 	/* The reservation begins when nothing runs for a moment. */
 	while (spread(&quick, 1) != WANTED)
 		;

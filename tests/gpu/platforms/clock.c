@@ -167,8 +167,9 @@ struct pair {
 };
 
 /*
- * Each told interval against the driver's word on the same two events, which is of the GPU's
- * crystal: that runs evenly faster or slower than the host's, by what all of them say together.
+ * Each reported interval against the driver's time between the same two events, which is of the
+ * GPU's crystal: that runs evenly faster or slower than the host's, by what all of them say
+ * together.
  */
 static void judge_neighbours(const struct pair *pairs, size_t count, double *errors)
 {
@@ -277,9 +278,9 @@ static void witness_ask(struct witness *witness)
 }
 
 /*
- * Told times against the witness, from the first on: two told times are good to half a microsecond
- * each. A round of the witness that the host slept through says less, but all of two hundred do
- * not.
+ * Reported times against the witness, from the first on: two reported times are good to half a
+ * microsecond each. A round of the witness that the host slept through says less, but all of two
+ * hundred do not.
  */
 static void judge_all_along(const double *errors, size_t count)
 {
@@ -300,7 +301,7 @@ static void judge_all_along(const double *errors, size_t count)
 struct series {
 	struct probe probes[2];
 	struct pair *pairs;
-	double *errors; /* of told times, each second, beside the witness, ns */
+	double *errors; /* of reported times, each second, beside the witness, ns */
 	size_t count, error_count;
 	double driver_ns; /* of the device, since the first probe's end */
 	uint64_t first_ns;
@@ -324,7 +325,7 @@ static void series_probe(struct series *series, unsigned pause_us)
 	series->count++;
 }
 
-/* The last probe's end as it was told, as the device's own time went on, and as the witness ties
+/* The last probe's end as reported, by the device's own time, and by the witness, which relates
  * that to the host. */
 static void series_compare(struct series *series, struct witness *witness)
 {
@@ -393,7 +394,7 @@ Test(gpu_clock, H8_probes_go_together)
 	free(values);
 }
 
-/* The first time that is told after a pause goes together with the last one before it. */
+/* The first reported time after a pause is consistent with the last one before it. */
 Test(gpu_clock, H8_pauses_change_nothing)
 {
 	static const unsigned pauses_ms[] = {1, 10, 100, 1000, 4500, 6000, 5, 8000, 50};
@@ -410,7 +411,7 @@ Test(gpu_clock, H8_pauses_change_nothing)
 		series_probe(&series, pauses_ms[i] * 1000);
 		series_compare(&series, &witness);
 		double jump = series.errors[series.error_count - 1] - before;
-		printf("a pause of %u ms moves told times by %.0f ns beside the witness\n",
+		printf("a pause of %u ms moves reported times by %.0f ns beside the witness\n",
 		       pauses_ms[i], jump);
 		worst = fmax(worst, fabs(jump));
 		for (size_t k = 1; k < EACH; k++)

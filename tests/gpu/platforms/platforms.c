@@ -1,5 +1,5 @@
-/* CUDA as one of a service's platforms: what is listed, what is told of it, and its work beside the
- * other backends'. */
+/* CUDA as one of a service's platforms: the list, its facts, and its work beside the other
+ * backends'. */
 #include "platforms/fixture.h"
 
 #include "gpu/driver.h"

@@ -1,7 +1,7 @@
 /*
  * An engine of a private service that ends because native code in it fails an assertion, or calls
- * abort(), on the CPU device: the words are in the service's log, and what the client is told names
- * them and blames no command group.
+ * abort(), on the CPU device: the words are in the service's log. The client's error has them and
+ * blames no command group.
  */
 #include "private_service.h"
 #include "syclclient.h"

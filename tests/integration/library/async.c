@@ -1,4 +1,4 @@
-/* Errors that are found after submission, and who is told of them (M1 - M5). */
+/* Errors that are found after submission, and the handlers that receive them (M1 - M5). */
 #include "library/portable.h"
 
 #include <fcntl.h>

@@ -64,7 +64,7 @@ void call_buffers(const struct gated *gated)
 	/* Without memory of the program it goes at once, though groups use it (D10). */
 	run_increment(gated->other, gated->increment, buffer, NULL);
 	CALL_MUST(sycl_buffer_release, buffer);
-	/* With such memory, told that nothing is to be written back (D14), or detached (D13). */
+	/* With such memory, if nothing is to be written back (D14), or it is detached (D13). */
 	CALL_MUST(sycl_buffer_create, gated->platform, host, sizeof(host), SYCL_HOST_BORROWED,
 		  &buffer);
 	run_increment(gated->other, gated->increment, buffer, NULL);

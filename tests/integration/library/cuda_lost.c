@@ -92,8 +92,8 @@ Test(client_cuda_lost, M10_F12_I11_the_session_ends_and_the_application_goes_on)
 	MUST(sycl_event_release(event));
 	release_all();
 
-	/* The driver of this process is gone for good: another session is told so, and hangs
-	 * nowhere. */
+	/* The driver of this process has failed for good: another session gets that error, and
+	 * hangs nowhere. */
 	MUST(sycl_platform_open("embedded:", &connection));
 	cr_expect(eq(int, sycl_device_select(connection, is_cuda, NULL, &device),
 		     SYCL_ERROR_RUNTIME));

@@ -357,7 +357,7 @@ Test(frozen, M7_what_the_first_queue_does_not_take_goes_to_the_second)
 	MUST(sycl_event_get_profiling(event, SYCL_PROFILING_END, &times[1]));
 	cr_assert(le(u64, times[0], times[1]));
 	MUST(sycl_event_release(event));
-	/* Neither takes it: it is told now. */
+	/* Neither takes it: this call reports the error. */
 	MUST(sycl_handler_begin(secondary, &handler));
 	REFUSED(sycl_handler_submit_with_secondary(handler, NULL, &event),
 		SYCL_ERROR_INVALID_HANDLE);

@@ -260,7 +260,7 @@ Test(graph_changes, M9_of_a_graph_only_what_needs_lost_contents_fails)
 	MUST(sycl_kernel_release(increment));
 }
 
-/* Where the backend can skip nodes it is told so with the launch, and makes nothing anew. */
+/* If the backend can skip nodes, the launch names them, and nothing is made anew. */
 Test(graph_changes, R3_a_node_is_disabled_in_the_graph_that_is_there)
 {
 	struct scene scene;

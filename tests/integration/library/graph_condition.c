@@ -1,4 +1,4 @@
-/* IF and WHILE nodes (R4), on every backend: where the device has none, that is told at once. */
+/* IF and WHILE nodes (R4), on every backend: where the device has none, the call fails at once. */
 #include "library/graph.h"
 
 TestSuite(graph_conditions, .timeout = 120, .init = portable_begin, .fini = portable_end);

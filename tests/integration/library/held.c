@@ -52,7 +52,7 @@ static void check_held_launch(bool was_short)
 	*open = 0;
 	run_fill(in_order, fill, buffer, 7, &filled);
 	run_hold(in_order, hold, memory, &held);
-	MUST(sycl_event_wait(filled)); /* for ever, where it is told with what is behind it */
+	MUST(sycl_event_wait(filled)); /* for ever, if it is reported with the commands behind it */
 	MUST(sycl_event_get_status(held, &status));
 	cr_assert(ne(int, (int)status, (int)SYCL_COMMAND_COMPLETE));
 	*open = 1;
@@ -83,7 +83,7 @@ Test(held, B18_H9_a_command_is_told_while_a_kernel_runs_that_was_short_before)
 	check_held_launch(true);
 }
 
-/* Lets the kernel go where its beginning is told only at its end, which would never come. */
+/* Ends the kernel if its beginning is reported only at its end, which would never come. */
 struct rescue {
 	volatile uint32_t *open;
 	sem_t over;
@@ -126,7 +126,7 @@ Test(held, H5_H9_a_kernel_that_runs_is_running_and_tells_when_it_began)
 	MUST(sycl_event_get_status(held, &status));
 	(void)sem_post(&rescue.over);
 	(void)pthread_join(rescuer, NULL);
-	cr_assert(not(rescue.was_needed), "its beginning was told only when it had ended");
+	cr_assert(not(rescue.was_needed), "its beginning was reported only when it had ended");
 	cr_assert(eq(int, (int)status, (int)SYCL_COMMAND_RUNNING));
 	MUST(sycl_event_get_profiling(held, SYCL_PROFILING_END, &end_ns));
 	MUST(sycl_event_get_profiling(held, SYCL_PROFILING_START, &again_ns));

@@ -519,8 +519,7 @@ static sycl_result write_plain(sycl_host_task task, void *user_data)
 	return SYCL_SUCCESS;
 }
 
-/* Plain memory: what the function wrote is there for whoever was told that it is over, by whatever
- * wait. */
+/* Plain memory: after any wait that reported the end, the function's writes are there. */
 Test(host_tasks, B33_what_happened_before_a_wait_ended_is_seen_after_it)
 {
 	sycl_platform helped = portable_open(2);

@@ -181,7 +181,7 @@ static void kill_with_a_thousand(uint32_t properties)
 	settle(&victim);
 	uint64_t before = launches();
 	client_service_kill(&service, victim.session);
-	client_service_kill(&service, victim.session); /* that it is told twice changes nothing */
+	client_service_kill(&service, victim.session); /* a second order changes nothing */
 	expect_killed(&victim);
 	expect_others_work();
 	fake_gate_open(GATE);

@@ -1,4 +1,4 @@
-/* Native commands without an engine in this program, with the fake devices: told at the call (I18,
+/* Native commands without an engine in this program, with the fake devices: the call fails (I18,
  * S8). CUDA's bridge: tests/gpu/native/bridge.c. */
 #include "library/test.h"
 

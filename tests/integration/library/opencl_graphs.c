@@ -104,7 +104,7 @@ static bool has_graphs(void)
 	return has != 0;
 }
 
-/* Both ways: where it is not told all other tests here are skipped. */
+/* Checks both answers, because all other tests here are skipped if the aspect is missing. */
 Test(opencl_graphs, K19_the_aspect_is_told_if_and_only_if_the_driver_has_command_buffers)
 {
 	cl_ulong can = 0, queue = 0;

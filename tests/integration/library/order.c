@@ -42,8 +42,8 @@ static void *second_thread(void *context)
 	return context;
 }
 
-/* Two threads, two queues, told of each other's submissions by pipes: the order is that of the
- * calls. */
+/* Two threads with two queues, which notify each other of submissions by pipes: the order is that
+ * of the calls. */
 Test(model_order, B10_B7_the_order_of_submit_calls_of_two_threads_is_never_inverted)
 {
 	enum { ROUNDS = 10000 };

@@ -618,7 +618,7 @@ static sycl_result read_first(sycl_host_task task, void *user_data)
 	return sycl_host_accessor_release(accessor);
 }
 
-/* Whatever was asked for before has been told of, and no host task has run. */
+/* All earlier requests are answered, and no host task has run. */
 static void let_the_service_answer(sycl_platform of)
 {
 	struct sycl_usage usage = SYCL_USAGE_INIT;

@@ -107,7 +107,7 @@ struct threads_group threads_begin(struct worker *worker, bool lives);
 void threads_submit(struct worker *worker, struct threads_group *group, uint32_t name);
 /* The event's outcome must be the model's. */
 void threads_check_event(struct worker *worker, sycl_event event, bool fails);
-/* A step in the history, behind what the thread was told. */
+/* A step in the history, behind the steps that other threads reported to this one. */
 uint32_t threads_step(struct worker *worker);
 
 /* random_threads_logs.c: one step on logs that all threads use. */

@@ -28,8 +28,8 @@ struct client_service {
 	char folder[64], path[96], endpoint[128];
 	uv_async_t orders;
 	uint64_t killed; /* a session's number */
-	int process; /* pidfd of the next one's client, or -1: this process, of which nobody is told
-		      */
+	int process;     /* pidfd of the next one's client, or -1: this process, of which the engine
+			    gets no descriptor */
 	sem_t ordered, gone;        /* the order was given; a session is gone */
 	Sycl__V1__Usage last_usage; /* of the session that went last; read it after waiting */
 };

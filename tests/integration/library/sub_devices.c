@@ -234,7 +234,7 @@ Test(sub_devices, J2_divisions_that_cannot_be_are_refused)
 	if (!has_number(device, SYCL_DEVICE_INFO_PARTITION_AFFINITY_DOMAINS, domain))
 		expect_division_refused(device, SYCL_PARTITION_BY_AFFINITY_DOMAIN, 1, &domain,
 					SYCL_ERROR_FEATURE_NOT_SUPPORTED);
-	/* Too little room: nothing is made, and it is told how much it takes. */
+	/* Too little room: nothing is made, and the call returns the size that is needed. */
 	REFUSED(sycl_device_create_sub_devices(device, SYCL_PARTITION_BY_COUNTS, 2, two, 1, made,
 					       &reported),
 		SYCL_ERROR_INVALID);

@@ -17,7 +17,7 @@ enum {
 struct chaos_engine {
 	pid_t pid;
 	uint64_t start;
-	json_int_t spills, returns; /* that it has told of */
+	json_int_t spills, returns; /* that it has reported */
 };
 
 /* The work that clients report (processes/programs/chaos.c). */

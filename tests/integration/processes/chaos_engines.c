@@ -119,7 +119,7 @@ void chaos_read_answers(void)
 
 struct instructed {
 	struct chaos_engine engine;
-	unsigned lines_sent; /* of what it is to be told */
+	unsigned lines_sent; /* of the lines to be sent */
 	bool answered;
 };
 
@@ -146,8 +146,7 @@ static bool has_answered(void *context)
 	long number;
 	char name[32];
 	(void)snprintf(name, sizeof(name), "/%ld.socket", (long)instructed->engine.pid);
-	/* Not one that came late, of an engine that was asked before, nor of this one to what it
-	 * was told before. */
+	/* Not a late answer of another engine, nor of this one to an earlier line. */
 	while (!instructed->answered && read_answer(&from, &number))
 		instructed->answered =
 			strstr(from.sun_path, name) != NULL && number == NOT_UNDERSTOOD;

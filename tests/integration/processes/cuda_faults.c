@@ -1,6 +1,6 @@
 /*
- * Kernels that fail, on the double of NVIDIA's driver: who is told what, what else ends, and what
- * goes on. On a real GPU: gpu_faults.c.
+ * Kernels that fail, on the double of NVIDIA's driver: which session gets which error, what else
+ * ends, and what goes on. On a real GPU: gpu_faults.c.
  */
 #include "processes/fake_service.h"
 
@@ -69,12 +69,12 @@ static void send_order_and_wait(struct child *worker, const char *order)
  */
 static void expect_lost(struct child *worker, int native, const char *words, char line[LINE_BYTES])
 {
-	cr_assert_eq(child_read_line(worker, line, LINE_BYTES, SOON), 1, "nothing is told");
+	cr_assert_eq(child_read_line(worker, line, LINE_BYTES, SOON), 1, "no error is reported");
 	const char *code_text = strstr(line, "native ");
 	cr_assert(code_text != NULL, "%s", line);
 	cr_expect_eq(atoi(code_text + strlen("native ")), native, "%s", line);
 	cr_expect(strstr(line, "SYCL_ERROR_DEVICE_LOST"), "%s", line);
-	cr_expect(strstr(line, words), "'%s' is not told: %s", words, line);
+	cr_expect(strstr(line, words), "'%s' is not in the error: %s", words, line);
 }
 
 /* The failure names the session's own group of this kernel. */
@@ -252,7 +252,7 @@ Test(processes_cuda_faults, M10_N5_sessions_that_submit_meanwhile_end_with_the_s
 }
 
 /* An operator ends the engine while its lanes are full and a kernel is held: it ends, its sessions
- * are told, and another serves. */
+ * get the error, and another serves. */
 Test(processes_cuda_faults, N5_an_engine_that_is_ended_under_load, .init = setup_faults,
      .fini = teardown_faults)
 {
@@ -274,7 +274,7 @@ Test(processes_cuda_faults, N5_an_engine_that_is_ended_under_load, .init = setup
 	cr_assert_eq(kill(engine, SIGTERM), 0);
 	for (int i = 0; i < FLOODS; i++) {
 		cr_assert_eq(child_read_line(&floods[i], line, sizeof(line), SOON), 1,
-			     "nothing is told");
+			     "no error is reported");
 		cr_expect(strstr(line, "SYCL_ERROR_CONNECTION_LOST the engine is stopping"), "%s",
 			  line);
 		finish_worker(&floods[i]);
@@ -372,7 +372,8 @@ Test(processes_cuda_faults, M10_F11_a_fault_while_a_module_waits_for_its_load, .
 	expect_service(OWN);
 }
 
-/* Nothing runs, nobody is to blame; the next who uses the device is told, and it is replaced. */
+/* Nothing runs, and no group is to blame. The next session that uses the device gets the error, and
+ * the engine is replaced. */
 Test(processes_cuda_faults, M10_a_device_that_fails_while_it_rests, .init = setup_faults,
      .fini = teardown_faults)
 {

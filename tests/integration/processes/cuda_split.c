@@ -79,7 +79,7 @@ Test(processes_cuda_split, N4_N6_a_client_killed_among_its_parts_leaves_nothing_
 	start_class_worker(&next, "normal", portable);
 	worker_finish(&next);
 	cr_expect_eq(processes_claimed(fake.service, "split_parts"), parts,
-		     "a part ran after the end was told");
+		     "a part ran after the end was reported");
 	start_class_worker(&next, "best-effort", portable);
 	worker_finish(&next);
 	child_end(&quick);

@@ -496,7 +496,7 @@ Test(processes_cuda_standby, M10_another_user_gets_it_and_it_is_that_users_alone
 	expect_all_of(only_child(waiting), OTHER_UID);
 	expect_like(waiting, model);
 	expect_like(only_child(waiting), only_child(model));
-	/* The folder that the driver was told of before anybody knew whose it would be. */
+	/* The folder that the driver was given before the engine had a user. */
 	(void)snprintf(cache, sizeof(cache), "/var/cache/sycld/%d", OTHER_UID);
 	expect_link(waiting, 255, cache);
 	cr_expect(access(early, F_OK) < 0, "%s is left", early);

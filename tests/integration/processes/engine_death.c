@@ -1,5 +1,5 @@
-/* Engines that end with SIGKILL or with a fault of a kernel: who is told what, and who notices
- * nothing. */
+/* Engines that end with SIGKILL or with a fault of a kernel: which sessions get which error, and
+ * which notice nothing. */
 #include "processes/common.h"
 
 #include "clock.h"
@@ -38,7 +38,7 @@ Test(processes_engine_death, N5_all_waits_end_the_offender_is_named_and_the_next
 	cr_assert_eq(kill(engine, SIGKILL), 0);
 	expect_device_lost(&blocked, "endless");
 	expect_device_lost(&endless, "endless");
-	cr_log_info("both were told within %llu us",
+	cr_log_info("both got the error within %llu us",
 		    (unsigned long long)(clock_now_ns() - killed_ns) / 1000);
 	worker_finish(&blocked);
 	worker_finish(&endless);

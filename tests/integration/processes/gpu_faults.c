@@ -1,6 +1,7 @@
 /*
- * Kernels that fail on an NVIDIA GPU: the owner is told which and how, another user's work goes on,
- * and the next connection works. Without such a GPU every test here is skipped.
+ * Kernels that fail on an NVIDIA GPU: the owner's error names the kernel and the fault, another
+ * user's work goes on, and the next connection works. Without such a GPU every test here is
+ * skipped.
  */
 #include "processes/common.h"
 
@@ -90,8 +91,8 @@ static void expect_blame(struct child *guilty, const struct fault_case *fault)
 	cr_log_info("%s", line);
 	cr_expect(strstr(line, "SYCL_ERROR_DEVICE_LOST"), "%s", line);
 	cr_expect(strstr(line, fault->kernel), "'%s' is not named: %s", fault->kernel, line);
-	cr_expect(strstr(line, "this session"), "the owner is not told that it was its own: %s",
-		  line);
+	cr_expect(strstr(line, "this session"),
+		  "the error does not say that the group was the owner's: %s", line);
 	worker_finish(guilty);
 }
 
@@ -142,7 +143,7 @@ static void run_case(const struct fault_case *fault)
 
 	start_fault_worker(&again, service, "gpu-steps", guilty_uid);
 	cr_assert(worker_ready(&again, service, "the next one"));
-	cr_log_info("%s: told after %llu us, worked again %llu ms later", fault->kernel,
+	cr_log_info("%s: reported after %llu us, worked again %llu ms later", fault->kernel,
 		    (unsigned long long)(failed_ns - begin_ns) / 1000,
 		    (unsigned long long)(clock_now_ns() - failed_ns) / 1000000);
 	step_worker(&again);

@@ -21,7 +21,7 @@ TestSuite(processes_gpu_share, .timeout = 240);
 
 enum { SIZE = 100000, HEX = 128, HAND_OVERS_FAKE = 100, HAND_OVERS_GPU = 10000 };
 
-/* A process that does what it is told, and the socket over which descriptors reach it. */
+/* A process that executes orders, and the socket over which descriptors reach it. */
 struct party {
 	struct child child;
 	int socket;

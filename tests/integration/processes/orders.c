@@ -229,7 +229,7 @@ Test(processes_orders, while_drained_nobody_new_is_let_in_and_who_is_there_goes_
 	client_close(&there);
 }
 
-/* A limit that is told to those alone whom it is of. */
+/* A limit that is sent only to the sessions that it applies to. */
 Test(processes_orders, a_limit_changes_for_one_session_for_a_user_and_back)
 {
 	CLEANUP(private_service_cleanup)

@@ -1,7 +1,7 @@
 /*
  * Limits that change while clients work, by `syclctl limit` and by a configuration that is read
- * again: who has more than allowed is told which limit it is, and others, of the same user and of
- * another one, notice nothing.
+ * again: a session above its limit gets the limit's name in its error. Other sessions, of the same
+ * user and of another one, notice nothing.
  */
 #include "processes/client.h"
 
@@ -200,7 +200,8 @@ Test(processes_orders_limits, B16_groups_in_flight_are_limited_by_a_reload)
 	client_close(&two);
 }
 
-/* Its library counts, too, and was told how many when it connected: more are for who comes then. */
+/* Its library counts, too, with the limit that it got when it connected. A higher limit is for
+ * later sessions. */
 Test(processes_orders_limits, B16_more_groups_in_flight_are_for_sessions_that_come_then)
 {
 	CLEANUP(private_service_cleanup)

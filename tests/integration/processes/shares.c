@@ -214,7 +214,7 @@ static void order(const struct node *node, const char *assignment, int user)
 	cr_assert_eq(processes_order(node->service, words, answer), 0, "%s", answer);
 }
 
-/* Nothing is configured: engines run, and are told. */
+/* Nothing is configured: engines run when their shares arrive. */
 Test(processes_shares, shares_are_ordered_and_taken_back_while_users_work)
 {
 	struct part parts[USERS_MAX];

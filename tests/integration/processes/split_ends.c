@@ -1,7 +1,7 @@
 /*
  * Ends while a long launch is in the middle of its parts: of its client, its session, its engine,
- * its device, its time limit. No part runs once the end has been told, who works beside it has
- * right results, and whoever comes next works.
+ * its device, its time limit. No part runs once the end has been reported. A session beside it has
+ * right results, and the next one works.
  */
 #include "processes/common.h"
 
@@ -140,7 +140,7 @@ static void expect_over(struct scene *scene)
 	json_int_t parts = claimed(scene, "split_parts");
 	run_next(scene);
 	expect_work(&scene->beside);
-	cr_expect_eq(claimed(scene, "split_parts"), parts, "a part ran after the end was told");
+	cr_expect_eq(claimed(scene, "split_parts"), parts, "a part ran after the end was reported");
 	worker_finish(&scene->beside);
 	cr_assert(private_service_wait_sessions(scene->service, 0, SOON));
 	scene->service = private_service_free(scene->service);
@@ -246,7 +246,7 @@ Test(processes_split_ends, N5_an_engine_that_is_killed)
 	expect_engine_over(&scene, "take_increment_u32", "");
 }
 
-/* Told between two parts: which command was at fault is known, and it is not this one. */
+/* The loss is reported between two parts: the command at fault is known, and it is not this one. */
 Test(processes_split_ends, M10_a_device_that_is_lost_with_the_process)
 {
 	char line[LINE_BYTES];
@@ -274,7 +274,8 @@ Test(processes_split_ends, M10_a_device_that_is_lost_alone)
 	worker_finish(&scene.batch);
 	expect_work(&elsewhere);
 	expect_work(&elsewhere);
-	cr_expect_eq(claimed(&scene, "split_parts"), parts, "a part ran after the end was told");
+	cr_expect_eq(claimed(&scene, "split_parts"), parts,
+		     "a part ran after the end was reported");
 	worker_finish(&scene.beside);
 	worker_finish(&elsewhere);
 	cr_assert(private_service_wait_sessions(scene.service, 0, SOON));

@@ -313,7 +313,7 @@ Test(processes_trace, whoever_takes_one_and_is_killed_leaves_nothing)
 	/* The engine keeps the records until they are requested. */
 	cr_expect_geq(virtual_bytes(engine), before + kept_bytes);
 
-	/* Another one meanwhile is told so. */
+	/* A second trace meanwhile is refused. */
 	const char *const again[ORDER_WORDS_MAX] = {"trace", path, "--seconds", "1"};
 	cr_expect_eq(processes_order(service, again, said), 1);
 	cr_expect(strstr(said, "a trace is being taken; there is one at a time"), "%s", said);

@@ -39,8 +39,8 @@ Test(groups, M9_what_depends_on_a_failed_group_fails_with_its_cause)
 	groups_stop();
 }
 
-/* Nobody was told of it when it was sent, so what comes behind it must not take the old contents
- * for the new ones. */
+/* The failure was not reported when the group was sent, so a group behind it must not take the old
+ * contents for the new ones. */
 Test(groups, M9_what_needs_what_a_refused_group_would_have_written_fails_with_its_cause)
 {
 	groups_start();

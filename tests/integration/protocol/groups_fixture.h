@@ -71,9 +71,9 @@ uint64_t groups_submit_empty(bool after_all, uint32_t slot);
 uint32_t groups_wait(bool ordered);
 Sycl__V1__Profile groups_profile(uint64_t queue, uint64_t group);
 
-/* The next failure that is told is this one. */
+/* The next failure that is reported is this one. */
 void expect_failed(uint64_t queue, uint64_t group, int32_t code, const char *words);
-/* Submit what is wrong to the out-of-order queue; its refusal is told and its number taken. */
+/* Submit a wrong group to the out-of-order queue; its refusal is reported and its number taken. */
 void expect_refused(struct build *build, int32_t code, const char *words);
 
 void groups_access(uint32_t accessor, uint32_t buffer, uint32_t mode, uint32_t slot);

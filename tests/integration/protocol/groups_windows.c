@@ -1,5 +1,5 @@
-/* Windows of memory that the second-level cache keeps (R6): which are taken, what launches carry,
- * and what the device is told. */
+/* Windows of memory that the second-level cache keeps (R6): which are taken, which launches carry
+ * them, and the calls to the device. */
 #include "protocol/groups_fixture.h"
 
 #include <math.h>
@@ -104,7 +104,7 @@ static struct backend_l2_window launch_and_read_window(bool ordered)
 	return window;
 }
 
-/* The device's thread is told, some time. */
+/* The device's thread gets the change some time later. */
 static void expect_applied(uint64_t bytes)
 {
 	struct fake_counters counters;

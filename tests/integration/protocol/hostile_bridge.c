@@ -252,7 +252,7 @@ static void send_fill(uint64_t number)
 	(void)hostile_group(&group, number);
 }
 
-/* Group 1 fills, group 2 is the task, and has been told early. */
+/* Group 1 fills, group 2 is the task, and has been reported early. */
 static void start_early(void)
 {
 	start_sharing_session(FEATURE_NATIVE | FEATURE_NATIVE_EARLY, 0);
@@ -344,7 +344,7 @@ Test(hostile, S8_K7_an_event_that_two_name_is_recorded_for_one_of_them)
 	send_done(2);
 	fake_device_gate_open(0);
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 3), 0),
-		  "behind a host task it is told when that is over");
+		  "behind a host task it is reported when that is over");
 	send_done(3);
 	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 3), 0));
 	hostile_expect_alive();

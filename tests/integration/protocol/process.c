@@ -665,7 +665,7 @@ Test(process, without_descriptors_a_session_is_refused_and_later_ones_are_served
 	cr_assert(eq(int, prlimit(engine.pid, RLIMIT_NOFILE, &limit, NULL), 0));
 	for (unsigned i = 0; i < SESSIONS; i++)
 		hand_off(&clients[i], i + 1, getpid());
-	/* Those that say nothing hold two each; whoever finds no room is told so. */
+	/* Silent clients hold two each; a client without room gets that error. */
 	raw_wait_closed(&clients[SESSIONS - 1]);
 	cr_assert(eq(int, clients[SESSIONS - 1].error_code, STATUS_QUOTA));
 	cr_assert(ne(ptr, strstr(clients[SESSIONS - 1].error_text, "descriptors"), NULL));

@@ -457,7 +457,7 @@ Test(engines, M10_one_whose_device_failed_is_replaced_before_it_is_gone)
 	cr_assert(ge(long, started, 0));
 	cr_assert(gt(long, end_logged, started));
 	cr_assert(gt(long, let_go, end_logged),
-		  "its end was told when its process had ended, and not at its hang-up");
+		  "its end was logged when its process had ended, and not at its hang-up");
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 	cr_assert(eq(uint, service_log_count(&service, "ended itself: the device failed"), 1u));
@@ -700,7 +700,7 @@ static void send_engine(int socket, const char *order)
 	cr_assert(eq(long, send(socket, order, strlen(order), MSG_NOSIGNAL), (long)strlen(order)));
 }
 
-/* Wait for the answer: the engine has sent by then what it was told to. */
+/* Wait for the answer: by then the engine has sent the ordered messages. */
 static void open_device(int socket)
 {
 	send_engine(socket, "open");

@@ -524,7 +524,8 @@ static bool names_were_sent(void *text)
 	return service_log_count(&service, text) > 0;
 }
 
-/* Most likely it is misspelt. Told at the start, at a reload, and an error to whoever asks. */
+/* Most likely it is misspelt. It is reported at the start and at a reload, and is an error for
+ * requests. */
 Test(service, names_in_shares_that_nobody_has_are_told)
 {
 	char path[HARNESS_PATH_BYTES * 2];

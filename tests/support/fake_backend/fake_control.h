@@ -96,9 +96,8 @@ struct fake_device_options {
 	 BACKEND_FEATURE_GRAPH_NATIVE | BACKEND_FEATURE_VARIABLE | BACKEND_FEATURE_GRAPH_SWITCH |  \
 	 BACKEND_FEATURE_EARLY | BACKEND_FEATURE_GRAPH_CONDITION | BACKEND_FEATURE_USM_MIGRATES)
 
-#define FAKE_LATENCY_UNITS                                                                         \
-	2u /* that a device with QUIET_LOAD sets apart when it is told of the latency class */
-#define FAKE_TURNS_MAX 65536u /* of the body of a WHILE node: then it fails */
+#define FAKE_LATENCY_UNITS 2u /* that a device with QUIET_LOAD sets apart for the latency class */
+#define FAKE_TURNS_MAX     65536u /* of the body of a WHILE node: then it fails */
 #define FAKE_L2_WINDOW_BYTES                                                                       \
 	4096u /* largest window of the first device, with USM; the others have none */
 #define FAKE_GRANULE_BYTES 65536u /* of exported memory */
@@ -195,8 +194,8 @@ struct fake_counters {
 	uint64_t flushes, progresses;
 	uint64_t lane_waits; /* for other lanes, of commands that were submitted */
 	uint64_t l2_wanted_bytes,
-		l2_tells;       /* what it was told of windows that persist last, and how often */
-	uint64_t latency_tells; /* how often the device was told that there are sessions of the
+		l2_tells; /* the last value of windows that persist, and how often it was set */
+	uint64_t latency_tells; /* how often the device was notified that there are sessions of the
 				   latency class, or none any more */
 	uint64_t quiet_misuses; /* lanes that had something in a moment that was called quiet */
 	/* alive now */

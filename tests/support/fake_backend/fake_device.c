@@ -1,4 +1,4 @@
-/* Devices and lanes of the fake backend, and what is told of commands that ended. */
+/* Devices and lanes of the fake backend, and reports on commands that ended. */
 #include "fake_internal.h"
 
 #include "status.h"

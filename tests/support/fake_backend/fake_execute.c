@@ -365,7 +365,8 @@ void fake_device_lose_locked(struct backend_device *device, const struct backend
 	if (!device->slot->lost)
 		device->slot->lost_code = fault->native_code;
 	device->slot->lost = true;
-	/* The others find out when they are called: what they have is not told. */
+	/* The other devices report the loss when they are called; their commands are not
+	 * reported. */
 	for (uint32_t i = 0; fault->process_lost && i < FAKE_DEVICES_MAX; i++)
 		fake_state.slots[i].lost = fake_state.slots[i].process_lost = true;
 	for (struct backend_lane *lane = device->lanes; lane; lane = lane->next) {

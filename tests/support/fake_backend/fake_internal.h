@@ -117,8 +117,7 @@ struct backend_device {
 	pthread_t worker;
 	pthread_cond_t work;
 	bool has_worker, quit;
-	bool latency_wanted,
-		latency_apart; /* as it was told; as it has made of it in a quiet moment */
+	bool latency_wanted, latency_apart; /* as last set; as applied in a quiet moment */
 };
 
 struct backend_memory {

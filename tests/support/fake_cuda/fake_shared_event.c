@@ -97,8 +97,8 @@ void fake_shared_event_set(struct fake_shared_event *event, uint64_t number)
 {
 	uint64_t reached = atomic_load(&event->page->reached);
 
-	/* Records of two streams happen in any order; who waits for the later one must not be told
-	 * of the earlier one. */
+	/* Records of two streams happen in any order; a wait for the later one must not end with
+	 * the earlier one. */
 	while (reached < number &&
 	       !atomic_compare_exchange_weak(&event->page->reached, &reached, number))
 		;

@@ -14,8 +14,8 @@ static cl_icd_dispatch table;
 
 enum { ENTRIES = 65536 };
 
-/* Buffers without a place, and what kernels were told of. A few of a process, looked at one after
- * the other. */
+/* Buffers without a place, and the USM that kernels use. There are few in a process, searched one
+ * after the other. */
 static struct {
 	pthread_mutex_t lock;
 	cl_mem unplaced[ENTRIES];
@@ -114,7 +114,7 @@ static cl_int CL_API_CALL profiling_info(cl_event event, cl_profiling_info what,
 	return CL_SUCCESS;
 }
 
-/* Room for what this kernel is told; NULL: there is none. Locked. */
+/* Room for this kernel's use of USM; NULL: there is none. Locked. */
 static struct usm_use *usm_use_of(cl_kernel kernel, bool make)
 {
 	for (size_t i = 0; i < state.usm_use_count; i++)

@@ -293,7 +293,7 @@ Test(folder, a_compiler_writes_to_one_of_its_own_that_goes_with_it)
 	cr_assert(eq(u32, entries(bench.cache, "sycld-compiler-", folder), 1),
 		  "the ended one's is gone");
 	(void)snprintf(made, sizeof(made), "%s/made", folder);
-	cr_assert(is_there(made), "the compiler was told of it");
+	cr_assert(is_there(made), "the compiler got its path");
 	(void)snprintf(made, sizeof(made), "%s/made", bench.cache);
 	cr_assert(not(is_there(made)), "and of no other");
 

@@ -41,7 +41,7 @@ void bench_submit_to(struct build_bench *bench, const struct backend_ops *ops,
 /* To the fake backend. */
 void bench_submit(struct build_bench *bench, const char *source, uint64_t time_limit_ns,
 		  uint64_t memory_limit_bytes, struct built *built);
-/* Run the loop until it has been told. */
+/* Run the loop until the callback has been called. */
 void bench_wait(struct build_bench *bench, const struct built *built);
 /* Both. */
 void bench_build(struct build_bench *bench, const char *source, struct built *built);

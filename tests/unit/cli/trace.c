@@ -113,7 +113,7 @@ Test(cli_trace, sessions_and_groups_are_what_was_noted_in_the_order_of_their_com
 	end_trace(&trace);
 }
 
-/* Two engines may call anything alike; addresses are not told. */
+/* Two engines may use the same names; addresses are not written. */
 Test(cli_trace, shapes_and_lanes_are_numbered_anew)
 {
 	const struct trace_source other = {1001, 43};

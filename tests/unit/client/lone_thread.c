@@ -48,7 +48,7 @@ struct shared {
 	_Atomic uint32_t counted, exchanged;
 	pthread_barrier_t both_here;
 	_Atomic uint32_t
-		alone; /* how many were told that there is nobody else while both were here */
+		alone; /* how often the process seemed to have one thread while both were here */
 };
 
 static void *count_in_thread(void *context)

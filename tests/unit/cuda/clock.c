@@ -2,7 +2,7 @@
  * The clock on the double of the driver, whose GPU has a clock of its own that a test moves (H2,
  * H8). CLOCK_MONOTONIC of this process stands still but for what a test lets pass and for WAY_NS on
  * the way to the GPU and on the way back: so it does not matter when the double's threads run, and
- * the times that are told have one right value.
+ * the reported times have one right value.
  */
 #include "cuda/clock/device_clock.h"
 #include "cuda/device/device.h"
@@ -213,7 +213,7 @@ Test(cuda_clock_driver, H8_recording_works_while_the_gpu_is_busy)
 	check_result(cuda->cuEventRecord(start, stream));
 	cr_assert(fake->wait_count("held record", 1, 60000000000u));
 	struct backend_fault fault = {0};
-	/* Not complete: the caller is told to ask again, and nobody waits. */
+	/* Not complete: the caller must poll again, and no thread waits. */
 	cr_assert(eq(int, cuda_clock_prepare(&device, &fault), 0));
 	check_result(cuda->cuEventRecord(end, stream));
 	cr_assert(eq(int, cuda_clock_times(&device, start, end, &start_ns, &end_ns, &fault),

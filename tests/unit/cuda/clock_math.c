@@ -11,7 +11,7 @@
 #define HOUR   (3600u * SECOND)
 #define DAY    (24u * HOUR)
 
-/* Two times are told with at most +-0.5 us each. */
+/* Two times are reported with an error of at most +-0.5 us each. */
 #define BAND_NS 1000
 
 /* Machines are all alike to a sanitizer; a build without one simulates every one of them. */

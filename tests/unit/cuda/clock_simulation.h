@@ -1,7 +1,7 @@
 /*
  * A simulated GPU and host for the clock of the CUDA backend: time is a number, the GPU's crystal
- * is off, the way to it takes a while that varies, and what is told of two events is a float of
- * milliseconds, as by the driver. Now and then the way takes much longer, and all that is sent
+ * is off, the way to it takes a while that varies, and the time between two events is a float of
+ * milliseconds, as from the driver. Now and then the way takes much longer, and all that is sent
  * behind it then is late with it; the host's thread may be interrupted anywhere; stamps are
  * multiples of some ns.
  *
@@ -49,8 +49,8 @@ struct simulation {
 	int64_t error_min_ns, error_max_ns;
 	int64_t naive_error_ns; /* the greatest, of naive end - true end on the GPU's own clock */
 	int64_t duration_error_ns;
-	unsigned out_of_order; /* commands told to begin before the one that they followed had ended
-				*/
+	unsigned out_of_order; /* commands reported to begin before the one that they followed had
+				  ended */
 	struct simulated_event last_end;
 	uint64_t last_told_end;
 };

@@ -48,7 +48,7 @@ TestSuite(cuda_facts, .timeout = 20);
 static struct backend backend;
 static const struct fake_cuda_control *fake;
 
-/* The double, told so before it starts. */
+/* The double, with these settings before it starts. */
 static void load_double(const char *first, ...)
 {
 	struct backend_fault fault = {0};

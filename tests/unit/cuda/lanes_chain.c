@@ -413,8 +413,8 @@ Test(cuda_lanes_chain, a_direct_completion_outside_of_its_memory_is_refused)
 	lanes_device_free(device);
 }
 
-/* Only the end of a chain is told: long kernels, and those of which nothing is known, do not hide
- * in one. */
+/* Only the end of a chain is reported, so long kernels, and those without an estimate, go into
+ * none. */
 Test(cuda_lanes_chain, chains_end_soon_by_what_their_kernels_took_lately)
 {
 	struct backend_device *device = lanes_device(16, true);

@@ -54,10 +54,10 @@ Test(cuda_lanes_order, a_wait_for_what_is_complete_or_on_the_same_lane_costs_not
 	lanes_launch(first, &kernel, 5);
 	cuda_flush(device);
 	driver_run_all(device);
-	/* Complete, and not told yet. */
+	/* Complete, and not reported yet. */
 	lanes_launch_after(second, &kernel, 1, first, 5);
 	cr_assert_eq(cuda_progress(device, &completion, 1), 1);
-	/* Told. */
+	/* Reported. */
 	lanes_launch_after(second, &kernel, 2, first, 5);
 	lanes_launch_after(second, &kernel, 3, first, 3);
 	lanes_launch_after(second, &kernel, 4, second, 1);

@@ -32,7 +32,7 @@ Test(cuda_lanes_result, completions_come_in_order_each_once_whatever_the_capacit
 	lanes_device_free(device);
 }
 
-/* A lane that always has more does not keep the others from being told. */
+/* A lane that always has more does not keep the others from being reported. */
 Test(cuda_lanes_result, lanes_are_told_in_turns)
 {
 	struct backend_device *device = lanes_device(16, true);
@@ -216,7 +216,7 @@ Test(cuda_lanes_result, a_finish_runs_once_before_its_command_is_told)
 	driver_run_all(device);
 	cr_assert_eq(cuda_progress(device, &completion, 1), 1);
 	cr_assert_eq(driver.finished, 1);
-	/* Also of what is told as lost. */
+	/* The same for commands that are reported as lost. */
 	lanes_submit(lane, &read, 2);
 	driver.dead = CUDA_ERROR_LAUNCH_FAILED;
 	while (cuda_progress(device, &completion, 1) == 0)

@@ -1,4 +1,4 @@
-/* An assertion that fails in an engine's process is told in the flight page. */
+/* An assertion that fails in an engine's process is written into the flight page. */
 #include "process/abort.h"
 #include "flight_page.h"
 

@@ -1,5 +1,5 @@
 /*
- * When commands ran, told from nothing but when they were submitted and seen (H3, H4): on a
+ * The times of commands, derived from nothing but when they were submitted and seen (H3, H4): on a
  * simulated device whose clock counts from anywhere, by a crystal that is off, and is read in
  * steps.
  */
@@ -25,7 +25,7 @@ struct machine {
 	uint64_t tick_ns;
 	uint64_t lane_free_ns[LANES]; /* when what a lane has been given is done */
 	unsigned contradictions;
-	/* Told minus true, of what was told since the last forget(). */
+	/* Converted minus true, for all times since the last clear_errors(). */
 	double error_min_ns, error_max_ns, duration_error_ns;
 };
 
@@ -250,7 +250,7 @@ Test(opencl_timeline, H3_a_rate_that_changes_is_followed)
 	set_device(&machine, device_time(&machine, machine.now_ns), 3e-4);
 	clear_errors(&machine);
 	run_machine(&machine, 2000, 20000, 10 * MS);
-	/* Until there was no room left it could not be told from what the way takes. */
+	/* Until there was no room left, the drift could not be distinguished from the delay. */
 	expect_within(&machine, 20000, "while it changes");
 	cr_assert(ge(uint, machine.contradictions, 1));
 	cr_assert(le(uint, machine.contradictions, 10));
@@ -328,8 +328,8 @@ Test(opencl_timeline, what_is_seen_late_tells_nothing_new)
 	cr_assert(not(opencl_timeline_covers(&machine.timeline, device_ns, machine.now_ns)));
 }
 
-/* The first command that a driver runs is seen late; what is known after a closer look holds for
- * the first time that is told. */
+/* The first command that a driver runs is seen late; the estimate after a closer measurement holds
+ * for the first reported time. */
 Test(opencl_timeline, H4_the_first_times_are_told_by_all_that_is_known)
 {
 	enum { DEVICE = 1000000000, AHEAD = 100000000, LATE = 800000, CLOSE = 100 };

@@ -130,7 +130,7 @@ Test(account, D6_N6_a_host_access_released_early_counts_until_its_turn)
 		if (result < 0)
 			break;
 		host_access_release(task);
-		cr_assert(harness_wait(&h, &accesses[taken]), "%u: told early", taken);
+		cr_assert(harness_wait(&h, &accesses[taken]), "%u: reported early", taken);
 	}
 	cr_expect(eq(int, result, -EDQUOT));
 	cr_expect(lt(u32, taken, MOST), "each is kept in its place in the order, for ever");

@@ -331,8 +331,8 @@ Test(burst, TG1_a_kernel_goes_alone_until_it_is_known_to_be_short)
 	finish_burst();
 }
 
-/* Only the end of a burst is told: after one that took long the kernel's launches are taken one by
- * one for a while. */
+/* Only the end of a burst is reported: after one that took long the kernel's launches are taken one
+ * by one for a while. */
 Test(burst, B18_a_kernel_whose_burst_took_long_goes_without_for_a_while)
 {
 	struct sched_kernel *kernel = calloc(1, sizeof(*kernel));

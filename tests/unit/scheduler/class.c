@@ -306,7 +306,7 @@ static void setup_quiet(void)
 
 TestSuite(class_reported, .timeout = 60, .init = setup_quiet);
 
-/* Until the device's thread has done what it was told. */
+/* Waits until the device's thread has applied the change. */
 static void expect_units(uint32_t units)
 {
 	while (scheduler_latency_units(h.devices[0]) != units)

@@ -1,7 +1,7 @@
 /*
- * A session that ends with work to be sent (N4): what is on a device ends there, of the rest
- * nothing begins, and whoever shares anything with it is told as of any command that has failed. No
- * test looks at the time.
+ * A session that ends with work to be sent (N4): commands on a device end there, and no other
+ * begins. Sessions that share anything with it get the failure as of any failed command. No test
+ * measures time.
  */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
@@ -337,7 +337,7 @@ Test(drop, N4_host_tasks_and_barriers_are_over_in_their_turn)
 	(void)harness_submit(&h, &request, &probes[1]);
 	h.account = NULL;
 	cr_expect(eq(u32, drop_victim(SCHEDULER_DROP_ALL), 3),
-		  "what runs is told so, too, in case it has not begun");
+		  "the running command is cancelled, too, in case it has not begun");
 	harness_turn(&h);
 	cr_expect(not(probes[0].done), "it is behind what runs");
 	fake_gate_open(GATE);
@@ -347,7 +347,7 @@ Test(drop, N4_host_tasks_and_barriers_are_over_in_their_turn)
 	finish_drop();
 }
 
-/* As it came back it had run: nobody is told otherwise. */
+/* The command had run when it came back, so it is reported as such. */
 Test(drop, N4_what_has_run_is_not_said_to_have_failed)
 {
 	struct words words;

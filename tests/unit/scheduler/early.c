@@ -1,5 +1,5 @@
-/* Host tasks with an early event: told when all that they wait for is on its way on their device,
- * held until they have ended. */
+/* Host tasks with an early event: reported when all that they wait for is on its way on their
+ * device, held until they have ended. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 
@@ -112,7 +112,8 @@ Test(sched_early, K7_K8_it_is_told_while_what_it_needs_still_runs_and_its_event_
 	await_device_turn(0);
 	await_device_turn(1);
 	cr_expect(eq(u64, happened(), 1));
-	cr_expect(eq(u32, task.calls, 0), "who was told early is not told again");
+	cr_expect(eq(u32, task.calls, 0),
+		  "a task that was reported early is not reported early again");
 	cr_expect(not(behind.done),
 		  "what comes behind it waits for its end, also on the same device");
 	cr_expect(task_running(early));
@@ -172,8 +173,8 @@ Test(sched_early, K8_behind_what_runs_elsewhere_it_waits_until_that_is_over)
 	cr_assert(harness_wait(&h, &task));
 	cr_expect(task_held(held));
 	cr_expect(eq(u32, task.early, 0));
-	/* Behind the one that is held a kernel, and behind that another one: told when the kernel
-	 * has been sent. */
+	/* Behind the held one there is a kernel, and behind that another task: reported when the
+	 * kernel has been sent. */
 	struct probe running, second;
 	struct task *launched = harness_hold(
 		&h, 0, 3, &(struct use){.words = &x, .mode = ACCESS_MODE_READ_WRITE}, 1, &running);

@@ -152,7 +152,7 @@ Test(flow, TC8_beside_another_session_a_flood_has_a_window_on_the_device)
 	cr_expect(ge(u32, count_sent(), 1 + WINDOW));
 	cr_expect(le(u32, count_sent(), 1 + WINDOW + 2 * LANE_LEAST));
 
-	/* The next one goes at once, and is told before the flood's are. */
+	/* The next one goes at once, and is reported before the flood's are. */
 	uint32_t before = count_sent();
 	submit_gated(quiet, GATE_QUIET, 4, &asked);
 	cr_expect(eq(u32, count_sent(), before + 1));
@@ -228,7 +228,7 @@ Test(flow_one_lane, TC8_a_quiet_sessions_command_has_no_more_than_a_window_befor
 	for (uint32_t i = WINDOW; i < MANY; i++)
 		if (probes[i].done)
 			cr_assert(gt(u64, probes[i].order, asked.order),
-				  "command %u was told first", i);
+				  "command %u was reported first", i);
 	expect_all_good(MANY);
 	finish_flow();
 }
@@ -250,7 +250,7 @@ Test(flow_one_lane, TC8_room_in_a_full_lane_is_the_quiet_sessions_first)
 	for (uint32_t i = LANE_DEPTH; i < MANY; i++)
 		if (probes[i].done)
 			cr_assert(gt(u64, probes[i].order, asked.order),
-				  "command %u was told first", i);
+				  "command %u was reported first", i);
 	expect_all_good(MANY);
 	finish_flow();
 }
@@ -272,8 +272,8 @@ Test(flow_one_lane, TC8_sessions_that_wait_for_room_get_it_in_turn)
 		cr_expect(gt(u64, others[0][i + 1].order, others[1][i].order), "%u", i);
 	}
 	for (uint32_t i = LANE_DEPTH + WINDOW; i < MANY; i++)
-		cr_assert(gt(u64, probes[i].order, others[1][3].order), "command %u was told first",
-			  i);
+		cr_assert(gt(u64, probes[i].order, others[1][3].order),
+			  "command %u was reported first", i);
 	expect_all_good(MANY);
 	finish_flow();
 }

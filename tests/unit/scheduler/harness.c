@@ -99,7 +99,7 @@ static void on_buffer_exported(void *context, void *owner,
 static void on_buffer_imported(void *context, void *owner, struct sched_buffer *buffer,
 			       const struct backend_fault *fault)
 {
-	/* The owner is told of the end, too: this has a place of its own. */
+	/* The end is reported to the owner, too: this has a place of its own. */
 	struct harness *harness = context;
 	(void)owner;
 	(void)buffer;

@@ -236,7 +236,7 @@ Test(host_access, released_between_the_grant_and_the_callback)
 	struct words x;
 	struct probe access, later;
 	harness_words(&h, &x, 8, true, 0);
-	/* Nothing to wait for: granted at once, but nobody was told yet. */
+	/* Nothing to wait for: granted at once, but not reported yet. */
 	struct task *task = harness_host(&h, &x, ACCESS_MODE_READ_WRITE, &access);
 	cr_expect(not(access.done));
 	host_access_release(task);

@@ -1,4 +1,4 @@
-/* When things are opened, kept, freed and told. */
+/* The times at which objects are opened, kept, freed and reported. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 

@@ -1,4 +1,4 @@
-/* A device's driver loses the process: who is told what, and when. */
+/* A device's driver loses the process: which task gets which report, and when. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 
@@ -97,7 +97,7 @@ static void lose_at_a_kernel(void)
 	cr_assert(fake_wait_started(0, 2, HARNESS_TIMEOUT_NS));
 	fake_device_gate_open(0);
 	cr_assert(harness_wait(&h, &h.process_lost));
-	/* Nobody has been told of his failure yet. */
+	/* No failure has been reported yet. */
 	cr_expect(not(offender.done));
 	cr_expect(not(other.done));
 	cr_expect(eq(i32, h.process_lost.fault.status, STATUS_DEVICE_LOST));

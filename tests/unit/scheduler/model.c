@@ -116,7 +116,7 @@ static enum expected judge(struct model *model, const struct part *parts, uint32
 	return dependency ? EXPECT_DEPENDENCY : fails ? EXPECT_FAILURE : EXPECT_GOOD;
 }
 
-/* Up to two recent tasks; those that failed and were told are given as a fault. */
+/* Up to two recent tasks; those whose failure was reported are given as a fault. */
 static uint32_t choose_after(struct model *model, struct task **after, uint32_t *launches,
 			     const struct backend_fault **past, bool *failed)
 {
@@ -483,7 +483,7 @@ static void check_status(struct model *model, const struct record *record)
 		if (!is_status(record->launch[i], record->probe.launch_faults[i].status))
 			differ(model, record, "another status of a launch than the model's");
 	if (record->probe.calls != 1)
-		differ(model, record, "told more than once");
+		differ(model, record, "reported more than once");
 }
 
 static void check_held(struct model *model, struct record *record)

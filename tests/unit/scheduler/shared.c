@@ -176,8 +176,8 @@ static void close_export(struct probe *probe, uint32_t *address)
 		(void)close(probe->shared.descriptor);
 }
 
-/* The first contents are there when the export is told. Whatever writes it here, the other process
- * sees it once the writer is done; and the other way round. */
+/* The first contents are there when the export is reported. Whatever writes it here, the other
+ * process sees it once the writer is done; and the other way round. */
 static void write_and_look(void)
 {
 	struct probe exported, probe;
@@ -498,8 +498,8 @@ static void write_at_host(struct words *words, uint32_t first)
 	host_access_release(access);
 }
 
-/* More than can be told apart: each still sees what was written last, wherever that was and whoever
- * went meanwhile. */
+/* More than can be tracked apart: each still sees what was written last, wherever that was and
+ * whoever went meanwhile. */
 Test(shared, F10_a_hundred_buffers_with_the_same_contents)
 {
 	enum { BUFFERS = 100 };

@@ -95,7 +95,7 @@ Test(polled, mail_ends_a_rest_at_once)
 	(void)harness_hold(&h, 0, 1, NULL, 0, &held);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
-	/* The thread rests in steps by now; what comes is sent and told. */
+	/* The thread rests in steps by now; new commands are sent and reported. */
 	for (uint32_t i = 0; i < 50; i++) {
 		launch_kernel(0, "noop", &later);
 		harness_expect_success(&h, &later);

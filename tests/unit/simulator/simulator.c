@@ -1,5 +1,5 @@
-/* The simulator of syclbench sched: bad traces are told with line and reason, nothing is lost, the
- * same is the same. */
+/* The simulator of syclbench sched: bad traces are reported with line and reason, nothing is lost,
+ * the same input has the same result. */
 #include "simulator/run.h"
 
 #include <criterion/criterion.h>

@@ -1,10 +1,10 @@
 /*
  * A client that goes on whatever happens to the service (`worker chaos`): it works and looks at its
  * results until the first error, connects anew, and so on. It fails by itself when a result is
- * wrong, or when it is told of something that what happens to a service cannot be. After each
- * session it says what it did. The first line of stdin says that nothing happens any more: then it
- * ends its session. At the next one all others have done so: then everything must work, until
- * another line ends that. And so once more, with more memory than there is.
+ * wrong, or when it gets an error that nothing here can cause. After each session it says what it
+ * did. The first line of stdin says that nothing happens any more: then it ends its session. At the
+ * next one all others have done so: then everything must work, until another line ends that. And so
+ * once more, with more memory than there is.
  */
 #include "processes/programs/chaos.h"
 

@@ -1,6 +1,6 @@
 /*
- * A client on a CUDA device whose kernels fail when it is told to (`worker fault`). Each line of
- * stdin is an order:
+ * A client on a CUDA device whose kernels fail on order (`worker fault`). Each line of stdin is an
+ * order:
  *
  *   device N         from now on the N-th CUDA device, from 0; before anything else
  *   run NAME Q N     submit N launches of it to queue Q
@@ -349,7 +349,7 @@ static sycl_result obey(const char *line)
 	return flood();
 }
 
-/* "ready SESSION", or the failure; then it does as it is told. */
+/* "ready SESSION", or the failure; then it executes orders. */
 int worker_fault(struct worker *worker)
 {
 	char line[256];

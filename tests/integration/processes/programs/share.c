@@ -1,5 +1,5 @@
 /*
- * A client on an NVIDIA GPU that shares a buffer and an event, told what to do in lines on stdin
+ * A client on an NVIDIA GPU that shares a buffer and an event, as lines on stdin order
  * (`worker share`). It answers each with one line: "ok ...", "no ..." or "result ..." of what
  * failed. Descriptors travel over the Unix socket of number `--count`.
  */

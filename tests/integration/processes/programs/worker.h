@@ -46,11 +46,11 @@ worker_command worker_gpu_misaligned;
 worker_command worker_gpu_asserts;
 worker_command worker_gpu_traps;
 worker_command worker_gpu_recurses;
-worker_command worker_fault; /* kernels that fail on a CUDA device, as told by lines of stdin */
+worker_command worker_fault; /* kernels that fail on a CUDA device, as lines of stdin order */
 worker_command
-	worker_share; /* shares memory and events of an NVIDIA GPU, as told by lines of stdin */
-worker_command worker_task;   /* in the middle of a host task until a line comes, three times */
-worker_command worker_usm;    /* allocations of every kind, over two connections, `count` times */
+	worker_share;       /* shares memory and events of an NVIDIA GPU, as lines of stdin order */
+worker_command worker_task; /* in the middle of a host task until a line comes, three times */
+worker_command worker_usm;  /* allocations of every kind, over two connections, `count` times */
 worker_command worker_crowd;  /* `count` connections, every tenth works; a line between joining,
 				 working and leaving */
 worker_command worker_storm;  /* `count` connections, all greeted before the first answer is read */
