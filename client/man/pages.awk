@@ -249,7 +249,7 @@ function header_page(h,   i, n, names) {
 	close(page)
 }
 
-# A call without all that a page needs has none; the test of the pages tells.
+# A call without all that a page needs has none; the test of the pages reports it.
 END {
 	for (i = 1; i <= headers; i++) {
 		h = header[i]

@@ -221,7 +221,7 @@ static void seed_bombs(void)
 	}
 	seed("packet_unpack", "bomb_bodies", input, 2 + 4096);
 	for (size_t i = 2; i + 1 < sizeof(input); i += 2)
-		input[i] = 15 << 3 | 2; /* a field that nobody knows */
+		input[i] = 15 << 3 | 2; /* an unknown field */
 	seed("packet_unpack", "bomb_unknown_fields", input, 2 + 4096);
 }
 

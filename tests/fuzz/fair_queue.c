@@ -40,7 +40,7 @@ struct model {
 	bool exists[SESSIONS];
 	struct model_group groups[GROUPS];
 	uint64_t now_ns, numbers;
-	bool new_shapes; /* from here on: what was learnt of the others may be nonsense */
+	bool new_shapes; /* from here on: the estimates for the others may be nonsense */
 };
 
 /* The one of the session that arrived first; NULL: none waits. */
@@ -312,7 +312,7 @@ static void share(struct model *model, const uint8_t *bytes)
 		uint64_t takes_ns = 1 + (uint64_t)details[i] * details[i] * (LONGEST_NS / 65536);
 		length_ns = takes_ns > length_ns ? takes_ns : length_ns;
 	}
-	/* First they are learnt, and what was owed for that is paid. */
+	/* First the estimates are learnt, and the debt for that is paid. */
 	model->new_shapes = true;
 	uint64_t counts_ns = 0;
 	while (counts_ns == 0 || model->now_ns - counts_ns < 300 * length_ns) {

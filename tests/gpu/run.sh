@@ -109,7 +109,8 @@ ended_before() {
 		print result, name "::" $2 }' "$out/logs/$1.log"
 }
 
-# tests_of NAME PROGRAM [FILTER]: which tests the suite has, in the file that tells so of all: what must be said of one that is killed.
+# tests_of NAME PROGRAM [FILTER]: the tests of the suite, from the file that lists all: they have
+# failed if the suite is killed.
 tests_of() {
 	local name=$1 program=$2 filter=${3-} of test
 	while read -r of test; do

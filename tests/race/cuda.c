@@ -93,6 +93,6 @@ int main(void)
 	ops->close(backend);
 	if (fake->count("misuse"))
 		bad = report_failure("the driver",
-				     "was misused: FAKE_CUDA='set print_misuse 1' tells how");
+				     "was misused: FAKE_CUDA='set print_misuse 1' shows how");
 	return bad;
 }

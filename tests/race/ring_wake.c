@@ -89,7 +89,7 @@ static int complain(const struct side *side, const char *what)
 	return -EIO;
 }
 
-/* Size and content of a message follow from its number and its direction, which `salt` tells. */
+/* Size and content of a message follow from its number and its direction, which is `salt`. */
 static uint32_t message_bytes(uint64_t number, uint64_t salt)
 {
 	return (uint32_t)(sizeof(uint64_t) +

@@ -113,7 +113,7 @@ function shows(row, place) {
 	return place == "2 GPUs" || where[row] != "2G"
 }
 
-# `commit`: of the run that tells of it, "" of this machine's.
+# `commit`: of the run that reports it, "" of this machine's.
 function take_result(run, result, name, commit,    count, words, i, row, place, short) {
 	place = short = name
 	sub(/::.*/, "", place)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scan: the sums of all elements before each, by work-groups and then over the groups. radix-sort:
- * four bits at a time, with that scan: each group counts its digits, the scan tells where each
- * group's digits go, and items keep their order.
+ * four bits at a time, with that scan: each group counts its digits, the scan gives the place of
+ * each group's digits, and items keep their order.
  */
 #include "program.h"
 

@@ -1,6 +1,6 @@
 /*
  * Offsets within one arena, in granules of 4096 bytes: first fit, neighbours are joined when given
- * back. Knows no memory, only numbers. Not thread-safe.
+ * back. It handles numbers only, no memory. Not thread-safe.
  */
 #ifndef SYCL_CLIENT_ARENA_RANGES_H
 #define SYCL_CLIENT_ARENA_RANGES_H

@@ -41,7 +41,7 @@ static inline void page_stream(uint8_t *destination, const uint8_t *source, size
 			page_stream_line(destination + line + pages, source + line + pages);
 		}
 	}
-	_mm_sfence(); /* before another thread learns that it is there */
+	_mm_sfence(); /* before another thread is notified of it */
 	memcpy(destination + at, source + at, bytes - at);
 }
 #else

@@ -1,6 +1,6 @@
 /*
  * Room in this process' address space for USM: so that an address means the same to the engine and
- * here, and nothing of the program's is ever where a device's memory seems to be. Knows no
+ * here, and nothing of the program's is ever where a device's memory seems to be. It needs no
  * connection. Any thread.
  */
 #ifndef SYCL_CLIENT_USM_PLACE_H

@@ -1,6 +1,6 @@
 /*
  * Small pieces of memory out of larger ones: sizes are powers of two from 64 to 2048 bytes, and a
- * piece is aligned to its size. Knows no memory, only addresses. Not thread-safe.
+ * piece is aligned to its size. It handles addresses only, no memory. Not thread-safe.
  */
 #ifndef SYCL_CLIENT_USM_SLABS_H
 #define SYCL_CLIENT_USM_SLABS_H

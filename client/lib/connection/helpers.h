@@ -17,7 +17,7 @@
 struct connection;
 struct helpers;
 
-/* Before any other thread knows the connection. */
+/* Before any other thread has the connection. */
 sycl_result helpers_start(struct connection *connection, uint32_t count);
 /* How many there are. Accepts NULL. */
 uint32_t helpers_count(const struct helpers *helpers);

@@ -1,5 +1,4 @@
-/* Ranges against the device and the kernel; arguments against what the service knows of the kernel.
- */
+/* Ranges against the device and the kernel; arguments against the service's facts of the kernel. */
 #include "handler/image.h"
 #include "usm/usm.h"
 

@@ -38,14 +38,14 @@ static sycl_result messages_make_room(struct group_messages *m, uint32_t require
 	return SYCL_SUCCESS;
 }
 
-/* Where a requirement's buffer begins in what the service knows. */
+/* Where a requirement's buffer begins in the service's buffer. */
 static uint64_t origin_of(const struct handler *handler, uint32_t requirement)
 {
 	const struct buffer *buffer = handler_requirement_at(handler, requirement)->buffer;
 	return buffer->root ? buffer->origin_bytes : 0;
 }
 
-/* The service knows whole buffers: what a sub-buffer is lies in the ranges. */
+/* The service has whole buffers only: the ranges describe a sub-buffer. */
 static void messages_put_ranges(const struct handler_requirement *from, Sycl__V1__Requirement *to)
 {
 	const struct buffer *buffer = from->buffer;

@@ -1,4 +1,4 @@
-/* Kernels of a bundle, with what the service knows of their arguments. */
+/* Kernels of a bundle, with the service's facts of their arguments. */
 #include "kernel/bundle.h"
 
 #include <stdlib.h>

@@ -93,7 +93,7 @@ struct buffer_plan {
 	sycl_share_kind share;
 	uint32_t device; /* the service's number of it; of a shared one */
 	/*
-	 * Tell the service of it; `place` is NULL for 0 bytes. *announced_out: the service knows
+	 * Announces it to the service; `place` is NULL for 0 bytes. *announced_out: the service has
 	 * the name, also when this fails. NULL: one-way, by BufferCreate.
 	 */
 	sycl_result (*announce)(const struct buffer *buffer, const Sycl__V1__ArenaRange *place,

@@ -1,4 +1,4 @@
-/* Sub-buffers, and views of other shapes (C8 - C15): the library's own; the service knows whole
+/* Sub-buffers, and views of other shapes (C8 - C15): the library's own; the service has whole
  * buffers and ranges. */
 #include "memory/buffer.h"
 

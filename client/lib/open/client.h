@@ -1,6 +1,6 @@
 /*
- * A connection with the state of all rooms above it, in one block. This is the one place that knows
- * all of them: it puts them together, and takes them apart.
+ * A connection with the state of all rooms above it, in one block. This is the one place that names
+ * all of them: it initialises them, and ends them.
  */
 #ifndef SYCL_CLIENT_CLIENT_H
 #define SYCL_CLIENT_CLIENT_H

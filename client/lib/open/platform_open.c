@@ -77,7 +77,7 @@ SYCL_API sycl_result sycl_platform_open_with(const char *endpoint,
 		connection_unref(c);
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	}
-	c->root = platform;  /* no other thread knows the connection yet */
+	c->root = platform;  /* no other thread has the connection yet */
 	connection_unref(c); /* the platform holds it now */
 	result = object_give(&platform->object);
 	if (!result)

@@ -1,7 +1,7 @@
 /*
  * Platforms and devices of the service, asked for once, on first need (A20). The handles of
- * platforms and devices are made on demand; the connection knows them weakly, so that the same
- * platform is the same handle while it is held (N3).
+ * platforms and devices are made on demand. The connection has weak references to them, so that the
+ * same platform is the same handle while it is held (N3).
  */
 #ifndef SYCL_CLIENT_TOPOLOGY_H
 #define SYCL_CLIENT_TOPOLOGY_H

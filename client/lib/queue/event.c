@@ -232,7 +232,7 @@ static uint64_t start_rest_ns(uint64_t waited_ns)
 	return rest_ns > START_REST_MAX_NS ? START_REST_MAX_NS : rest_ns;
 }
 
-/* No slot reports a beginning. The service knows it at the end for certain, and sooner where the
+/* No slot reports a beginning. The service has it at the end for certain, and sooner where the
  * driver reports it: it is asked in between. */
 static sycl_result await_start(struct event *event, struct profile_answer *answer)
 {

@@ -12,7 +12,7 @@
 static void queue_destroy(struct object *object)
 {
 	struct queue *queue = (struct queue *)object;
-	/* Never waits: the engine knows the queue until its groups are complete (D15). */
+	/* Never waits: the engine keeps the queue until its groups are complete (D15). */
 	if (queue->line)
 		queue_line_throw_late(object->connection, queue->line);
 	if (queue->line)

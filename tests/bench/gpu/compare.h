@@ -48,14 +48,14 @@ int gpu_compare(const struct bench *bench, const struct gpu_comparison *comparis
 		struct gpu_compared *compared_out);
 
 /*
- * Is there what the row needs? Otherwise tells that the row is skipped, and why, and gives false.
- * `row`: its id. Looks once; later calls remember.
+ * Is there what the row needs? Otherwise reports that the row is skipped, and why, and returns
+ * false. `row`: its id. Looks once; later calls remember.
  */
 bool gpu_row_possible(struct bench *bench, const char *row, unsigned devices);
 unsigned gpu_device_count(void);
 
-/* Tell one result: a value of one side and the same of another as its baseline; or why one of them
- * is missing. */
+/* Report one result: a value of one side and the same of another as its baseline; or why one of
+ * them is missing. */
 void gpu_report(struct bench *bench, const struct gpu_compared *compared, int value,
 		enum gpu_side side, enum gpu_side baseline, struct bench_result result);
 

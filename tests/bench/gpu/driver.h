@@ -69,7 +69,8 @@ struct gpu_driver {
 	GPU_DRIVER_FUNCTIONS(GPU_DRIVER_FIELD)
 };
 
-/* Open the library (`path` NULL: libcuda.so.1) and initialise it. Quiet when `tell` is false. */
+/* Open the library (`path` NULL: libcuda.so.1) and initialise it. Prints nothing when `tell` is
+ * false. */
 bool gpu_driver_open(struct gpu_driver *driver, const char *path, bool tell);
 /* False, and the driver's word on stderr, unless `result` is 0. */
 bool gpu_driver_good(const struct gpu_driver *driver, int result, const char *what);

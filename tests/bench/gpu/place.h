@@ -1,5 +1,4 @@
-/* Which device and whom a measuring process of the GPU rows works with, written as words: an
- * argument. */
+/* The device and the user of a measuring process of the GPU rows, written as words: an argument. */
 #ifndef SYCL_BENCH_GPU_PLACE_H
 #define SYCL_BENCH_GPU_PLACE_H
 

@@ -102,7 +102,7 @@ bool bench_met(const struct bench_result *result);
 /* "ratio <= 1.25", "value <= 150", "" without a target. */
 void bench_target_text(const struct bench_result *result, char *text_out, size_t size);
 
-/* Tell a result, at once: a line of JSON or of the table. */
+/* Report a result, at once: a line of JSON or of the table. */
 void bench_report(struct bench *bench, const struct bench_result *result);
 void bench_report_json(FILE *out, const struct bench_result *result);
 void bench_report_table(FILE *out, const struct bench_result *result, bool first);

@@ -190,7 +190,7 @@ static int open_best_effort(const char *place, void **load_out)
 	return load_client_open(place, load_out);
 }
 
-/* MPS knows two: 0, normal, and 1, below it. It reads them when the context is made. */
+/* MPS has two: 0, normal, and 1, below it. It reads them when the context is made. */
 static int open_normal(const char *place, void **load_out)
 {
 	(void)setenv("CUDA_MPS_CLIENT_PRIORITY", "0", 1);

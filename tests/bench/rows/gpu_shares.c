@@ -416,7 +416,7 @@ static int measure_mode(struct bench *bench, const struct company *company, stru
 
 /* -------------------------------- a share that was lent --------------------------------- */
 
-/* When the windows begin of which the note tells: so long after the first submission. */
+/* The beginning of the windows in the note: so long after the first submission. */
 static const unsigned afters_ms[] = {0, 5, 10, 20, 40, 80, 160};
 
 enum { AFTERS = sizeof(afters_ms) / sizeof(*afters_ms) };

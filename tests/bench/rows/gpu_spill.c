@@ -341,7 +341,7 @@ static double engine_moved(const struct private_service *service)
 	       gpu_engine_number(service, "spill", "returned_bytes");
 }
 
-/* Engines tell of it now and then. */
+/* Engines report it now and then. */
 static double moved_by_now(const struct private_service *service)
 {
 	(void)poll(NULL, 0, STATUS_WAIT_MS);

@@ -45,7 +45,7 @@ static void answer_rates(const struct trips *trips, double values_out[AGENT_VALU
 	values_out[DOWN] = (double)trips->bytes / statistics_median(trips->down_ns, trips->count);
 }
 
-/* Every page differs, and the last word tells that all of it went both ways. */
+/* Every page differs, and the last word shows that all of it went both ways. */
 static void fill_words(uint32_t *words, size_t bytes, uint32_t seed)
 {
 	for (size_t i = 0; i < bytes / sizeof(*words); i += 1024)

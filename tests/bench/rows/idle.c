@@ -139,7 +139,7 @@ static int measure_rest(struct idle *idle)
 	for (unsigned run = 0; run < runs; run++) {
 		uint64_t start_ns = clock_now_ns(), cpu_before = process_group_cpu_ns(&idle->group);
 		uint64_t wakes_before = process_group_wakes(&idle->group);
-		/* Nobody starts without using some: this is a kernel that does not tell. */
+		/* Nobody starts without using some: this is a kernel that does not report it. */
 		if (cpu_before == 0 || wakes_before == 0)
 			return -ENOTSUP;
 		(void)poll(NULL, 0, piece_ms > 0 ? piece_ms : 1);

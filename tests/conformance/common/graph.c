@@ -396,7 +396,7 @@ static bool longest_launch(uint64_t *longest_ns_out)
 			*longest_ns_out = ended.end_ns - ended.start_ns;
 	}
 	words_expect(&stage.fixture, stage.a, 201, "timed");
-	/* Nobody can tell how long these take: they take no time by a scripted clock. */
+	/* The time of these cannot be measured: they take no time by a scripted clock. */
 	if (stage.fixture.ops->kind == BACKEND_KIND_FAKE)
 		*longest_ns_out = UINT64_MAX;
 	stage.fixture.ops->graph_free(graph);

@@ -204,7 +204,7 @@ Test(graph_memory, L13_a_change_keeps_the_memory_that_a_node_names)
 	cr_assert_eq(ops->graph_update(graph, node, &changed, &fault), 0, "%s", fault.text);
 	graph_run(&stage.fixture, graph);
 	words_expect(&stage.fixture, stage.result, 6, "another value");
-	/* The order of the graph knows nothing of another one there. */
+	/* The order of the graph does not include another one there. */
 	const struct backend_command moved = fill_command(&stage, arguments, other, &value);
 	cr_assert_eq(ops->graph_update(graph, node, &moved, &fault), -EOPNOTSUPP);
 	graph_run(&stage.fixture, graph);

@@ -108,7 +108,7 @@ Test(cuda_bursts, TG2_a_burst_that_the_driver_takes_no_chain_of_is_launched_one_
 	end_bursts(&scene);
 }
 
-/* Those before and behind it run all the same; whose they are the engine knows by the bits. */
+/* Those before and behind it run all the same; the bits name them for the engine. */
 Test(cuda_bursts, M9_TG2_a_launch_of_a_burst_that_is_refused_is_named)
 {
 	struct scene scene;

@@ -1,8 +1,8 @@
 /*
  * Launches that begin before the one before them is over, because the program wants it (R5). The
- * second kernel sets a word before it waits; the first looks for it, so often and no more, and
- * tells what it saw. On a GPU it sees it; the driver's double runs one after the other, and counts
- * what it was asked for.
+ * second kernel sets a word before it waits; the first polls it a limited number of times, and
+ * writes what it read. On a GPU it sees it; the driver's double runs one after the other, and
+ * counts what it was asked for.
  */
 #include "cuda/double.h"
 #include "cuda/kernels_run.h"

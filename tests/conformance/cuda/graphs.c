@@ -98,7 +98,7 @@ Test(cuda_graphs, L9_L17_a_launch_is_one_call_and_all_is_given_back)
 	double_check(true);
 }
 
-/* The completion that a device writes comes before progress() tells of the launch. */
+/* The completion that a device writes comes before progress() reports the launch. */
 Test(cuda_graphs, a_direct_completion_comes_first)
 {
 	struct stage stage;
@@ -134,7 +134,8 @@ Test(cuda_graphs, a_direct_completion_comes_first)
 	double_check(true);
 }
 
-/* The driver changes boxes of one row alone; the others are made anew, and nobody can tell. */
+/* The driver changes boxes of one row alone; the others are made anew, and the result is the
+ * same. */
 Test(cuda_graphs, L13_a_box_is_changed_too)
 {
 	struct stage stage;

@@ -296,7 +296,7 @@ Test(cuda_kernels, E14_more_than_the_devices_limit_is_refused)
 	struct backend_fault fault = {0};
 	struct backend_program *program = NULL;
 	struct backend_kernel *kernel = NULL;
-	/* The driver's compiler may refuse it, else its description of the parameters tells. */
+	/* The driver's compiler may refuse it, else its description of the parameters shows it. */
 	int error = fixture.ops->program_load(fixture.device, binary, bytes, &program, &fault);
 	if (error == 0)
 		error = fixture.ops->kernel_create(program, "copy", &kernel, &fault);

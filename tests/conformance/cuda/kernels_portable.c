@@ -510,7 +510,7 @@ Test(cuda_portable, what_the_page_does_not_allow_is_refused)
 	fixture_close(&fixture);
 }
 
-/* How many modules the double has; a real driver does not tell. */
+/* How many modules the double has; a real driver does not report it. */
 static uint64_t modules(void)
 {
 	return run_is_real() ? 0 : double_count("modules");

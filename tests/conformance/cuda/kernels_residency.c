@@ -98,8 +98,7 @@ static const char cluster_source[] =
 	"\tst.global.u32 [%p1], %r2;\n"
 	"done:\n\tret;\n}\n";
 
-/* The double's interpreter knows no clusters: the same by the clusters that its driver was asked
- * for. */
+/* The double's interpreter has no clusters: the same by the clusters of the calls to its driver. */
 static void places_by_the_double(const struct fake_cuda_launch *launch)
 {
 	uint64_t out = 0;

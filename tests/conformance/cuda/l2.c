@@ -144,7 +144,7 @@ Test(cuda_l2, R6_launches_with_a_window_are_no_burst)
 	scene_close(&scene);
 }
 
-/* As the driver tells it, of the context that is current here. */
+/* The driver's value for the context that is current here. */
 static uint64_t set_aside(void)
 {
 	size_t bytes = 0;

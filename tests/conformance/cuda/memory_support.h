@@ -63,7 +63,7 @@ void gpu_close(struct gpu *gpu);
 /* As gpu_close, of a device that was lost. */
 void gpu_close_lost(struct gpu *gpu);
 
-/* Sends to a lane of a device, and tells the sequence. */
+/* Sends to a lane of a device, and returns the sequence. */
 uint64_t gpu_submit(struct gpu *gpu, uint32_t device, uint32_t lane,
 		    const struct backend_command *command);
 /* The transfer must be refused with this status. */
@@ -93,7 +93,7 @@ void gpu_read(struct gpu *gpu, struct backend_memory *memory, uint64_t offset_by
 
 /* Shared pages as an arena's; munmap ends them. */
 unsigned char *gpu_pages(uint64_t size_bytes);
-/* Bytes that tell their place and the seed. */
+/* Bytes that show their place and the seed. */
 void gpu_pattern(unsigned char *bytes, uint64_t size_bytes, unsigned seed);
 bool gpu_has_pattern(const unsigned char *bytes, uint64_t size_bytes, unsigned seed);
 /* Every byte is this one. */

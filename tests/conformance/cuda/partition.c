@@ -71,8 +71,8 @@ static void scene_close(struct scene *scene)
 	double_check(true);
 }
 
-/* The engine tells the device, and gives it a quiet moment if it wants one. How many are set apart
- * then. */
+/* The engine notifies the device, and gives it a quiet moment if it wants one. How many are set
+ * apart then. */
 static uint32_t want(struct scene *scene, bool is_wanted)
 {
 	const struct backend_ops *ops = scene->fixture.ops;
@@ -327,7 +327,7 @@ Test(cuda_partition, what_fails_when_it_is_made_leaves_lanes_on_the_whole)
 	scene_close(&scene);
 }
 
-/* I8: a stream that the application knows is its lane's for good. */
+/* I8: a stream that the application has is its lane's for good. */
 Test(cuda_partition, I8_a_lane_whose_stream_was_given_out_stays_there)
 {
 	struct backend_fault fault = {0};

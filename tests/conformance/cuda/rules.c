@@ -1,5 +1,5 @@
-/* Rules of the CUDA backend that only the driver sees: which streams, which contexts, who waits for
- * whom. */
+/* Rules of the CUDA backend that show only in calls to the driver: which streams, which contexts,
+ * which waits. */
 #include "cuda/double.h"
 #include "cuda/device/device.h"
 #include "cuda/program/pace.h"

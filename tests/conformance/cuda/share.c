@@ -600,7 +600,7 @@ Test(cuda_share, F10_an_event_is_waited_for_in_another_process)
 	struct backend_memory *memory = gpu_memory(&gpu, 0, MIB, BACKEND_EXPORT_VMM);
 	cr_assert_eq(gpu.ops->event_create(gpu.devices[0], &event, note.event, &fault), 0, "%s",
 		     fault.text);
-	/* The lane is held up by a kernel on a stream that nobody else knows. */
+	/* The lane is held up by a kernel on a stream that no other code has. */
 	CUevent held = NULL;
 	gpu_hold_start(&gpu, &hold);
 	cr_assert_eq(cuda->cuEventCreate(&held, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);

@@ -1,6 +1,6 @@
 /*
  * A device in the hands of two threads, one for commands and one for what backend.h marks "loader".
- * Without Criterion: also for the race program. Whatever goes wrong is kept for the caller to tell.
+ * Without Criterion: also for the race program. An error is kept for the caller to report.
  */
 #ifndef SYCL_TESTS_CONFORMANCE_CUDA_WORKERS_H
 #define SYCL_TESTS_CONFORMANCE_CUDA_WORKERS_H

@@ -117,8 +117,8 @@ Test(opencl_aside, F8_what_was_freed_and_waits_is_bounded)
 	cr_assert_leq(had, 5, "%u times a 64th of the device's memory", had);
 	cr_assert_eq(fault.status, STATUS_MEMORY_ALLOCATION, "%s", fault.text);
 	fixture_wait(&busy.fixture, 0, busy.sequence);
-	/* The driver tells of the kernel before it tells of what waited for it. The time limit is
-	 * the suite's. */
+	/* The driver reports the kernel before it reports what waited for it. The time limit is the
+	 * suite's. */
 	while (ops->usm_alloc(device, BACKEND_USM_DEVICE, piece, 0, &usm, &fault) < 0)
 		(void)sched_yield();
 	ops->usm_free(device, BACKEND_USM_DEVICE, usm);

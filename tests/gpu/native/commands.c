@@ -435,7 +435,7 @@ Test(gpu_native, K9_complete_when_its_work_is)
 		sycl_event spun = submit_work(first, &work, buffer, NULL, NULL);
 		native_increment(&gate, second, buffer, &after);
 		/*
-		 * Nothing but its queue stands between this one and the end: it tells that the
+		 * Nothing but its queue stands between this one and the end: it shows that the
 		 * device is not just slow.
 		 */
 		sycl_queue beside = order_queue(&order, 0, true);

@@ -221,7 +221,7 @@ Test(gpu_order, E8_the_groups_of_a_cluster_reach_each_others_local_memory)
 	struct order order;
 	sycl_buffer out = NULL;
 	if (order_library())
-		cr_skip_test("the double of the driver knows no shared memory of clusters");
+		cr_skip_test("the double of the driver has no shared memory of clusters");
 	order_begin(&order, "", 1);
 	if (order_attribute(CLUSTER_LAUNCH) == 0) {
 		order_end(&order);

@@ -188,8 +188,8 @@ Test(gpu_order, F8_a_kernel_that_goes_on_holds_up_no_other_queue)
 	for (uint32_t round = 0; round < TIMES; round++) {
 		for (uint32_t i = 1; i < COUNT; i++) {
 			submit_crowd(queues[i], crowd, counts);
-			/* First one by one: whether what a stream has before it is long, nobody
-			 * knows at once. */
+			/* First one by one, because the length of a stream's earlier work is not
+			 * known at once. */
 			if (round == 0)
 				MUST(sycl_queue_wait_for(queues[i], 20000000000ull));
 		}

@@ -2,8 +2,8 @@
  * The clock of the CUDA backend on a real GPU (H2, H8): beside the driver's own word on the same
  * events, in the order of the host's clock, with an idle and with a full GPU. GPU_CLOCK_SECONDS
  * (default 10, 600 for the whole) is how long H8_probes_go_together probes; by itself: gpu_clock
- * --filter 'gpu_clock/H8_probes*'. What it prints tells how good the clock is. With other processes
- * on the GPU it cannot be so good (cuda/clock/math.h): run it alone.
+ * --filter 'gpu_clock/H8_probes*'. Its output shows how good the clock is. With other processes on
+ * the GPU it cannot be so good (cuda/clock/math.h): run it alone.
  */
 #include "cuda/clock/device_clock.h"
 #include "cuda/device/device.h"

@@ -13,7 +13,7 @@
 struct list {
 	sycl_platform connection;
 	sycl_device device;
-	sycl_queue in_order, queue; /* the second has no order of its own, and tells times */
+	sycl_queue in_order, queue; /* the second has no order of its own, and reports times */
 	sycl_kernel_bundle bundle;
 	char text[512]; /* why the last check failed */
 };

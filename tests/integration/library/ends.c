@@ -398,7 +398,7 @@ Test(ends, D19_the_mutex_is_held_while_the_memory_is_touched)
 	cr_assert(all_words(page->words, 2));
 	cr_assert(eq(int, pthread_mutex_trylock(&page->mutex), 0), "given back");
 	(void)pthread_mutex_unlock(&page->mutex);
-	/* Held by whom it is never given back by in time. */
+	/* Held by a process that does not give it back in time. */
 	MUST(sycl_buffer_create_with(platform, &options, &buffer));
 	run_fill(queue, fill, buffer, 3, NULL);
 	MUST(sycl_queue_wait_for(queue, LONG_NS)); /* so that nothing but the mutex is in the way */

@@ -125,8 +125,8 @@ Test(graph_changes, L13_M9_a_change_that_can_be_made_in_no_way_fails_one_launch)
 	end_scene(&scene);
 }
 
-/* An update that the driver refuses for a reason of its own has the graph made anew, and nobody can
- * tell. */
+/* An update that the driver refuses for a reason of its own has the graph made anew, with the same
+ * results. */
 Test(graph_changes, L13_an_update_that_fails_has_the_graph_made_anew)
 {
 	struct scene scene;

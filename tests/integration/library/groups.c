@@ -363,7 +363,7 @@ Test(client_groups, E13_an_offset_arrives_or_is_refused)
 	MUST(sycl_buffer_release(buffer));
 }
 
-/* Nothing tells the program what became of its word, but that what cannot be is refused. */
+/* The program gets no result of its request, but an impossible one is refused. */
 Test(client_groups, a_launch_may_be_said_to_be_splittable)
 {
 	sycl_kernel ids = fake_kernel(queue, "linear_id_u32");

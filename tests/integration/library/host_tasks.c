@@ -553,7 +553,7 @@ Test(host_tasks, K1_B30_a_programs_own_event_loop_runs_them)
 	for (uint32_t i = 1; i <= 50; i++) {
 		sycl_event event = NULL;
 		run_task(queue, count_task, &count, NULL, SYCL_ACCESS_READ, NULL, &event);
-		if (i % 2) { /* its turn comes before the loop looks: a round trip tells */
+		if (i % 2) { /* its turn comes before the loop polls: a round trip ensures it */
 			struct sycl_usage usage = SYCL_USAGE_INIT;
 			MUST(sycl_platform_get_usage(platform, &usage));
 		}

@@ -86,7 +86,8 @@ Test(image_programs, C20_E14_G5_a_picture_is_resized_by_a_sampler)
 	MUST(sycl_kernel_release(kernel));
 }
 
-/* Three dimensions, read and written in one chain of groups: each pixel tells where it is. */
+/* Three dimensions, read and written in one chain of groups: each pixel has its place as its
+ * value. */
 Test(image_programs, C20_E3_a_volume_keeps_its_orientation)
 {
 	enum { A = 3, B = 4, C = 5 };
@@ -200,7 +201,7 @@ Test(image_programs, G5_G6_S2_samplers_reach_the_device)
 	MUST(sycl_kernel_release(kernel));
 }
 
-/* Each layer is written, sampled in the middle of its four pixels, and read: each knows only its
+/* Each layer is written, sampled in the middle of its four pixels, and read: each has only its
  * own. */
 Test(image_programs, R8_layers_are_written_sampled_and_read)
 {

@@ -1,5 +1,5 @@
 /* Kernels of portable sources on devices with a compiler: objects, options, what a device lacks,
- * what kernels tell. */
+ * facts of kernels. */
 #include "library/portable.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Kernel bundles on every backend: input, object, executable; several devices; join and link; what
- * they tell. */
+/* Kernel bundles on every backend: input, object, executable; several devices; join and link; their
+ * facts. */
 #include "library/portable.h"
 
 #include <string.h>

@@ -422,8 +422,8 @@ Test(client_killed, N4_D16_all_that_was_submitted_runs_of_who_has_closed_and_liv
 	end_process(&victim);
 }
 
-/* First it closes, then its process ends: as it is with each that ends, whichever the engine hears
- * of first. */
+/* First it closes, then its process ends: as it is with each that ends, whichever the engine
+ * notices first. */
 Test(client_killed, N4_nobody_is_left_who_wants_what_was_submitted_before_it_closed)
 {
 	struct victim victim = victim_open(0, true);

@@ -119,7 +119,7 @@ if(TARGET syclclient AND TARGET opencl_counter AND SYCLD_TEST_OPENCL_LIBRARY AND
     target_compile_definitions(client_opencl PRIVATE COUNTER_LIBRARY="$<TARGET_FILE:opencl_counter>"
       TEST_CACHE="${CMAKE_BINARY_DIR}/tests/client-cache")
     if(TARGET opencl_discrete)
-      # Native commands behind a layer that tells times of what has not ended.
+      # Native commands behind a layer that reports times of commands that have not ended.
       add_test(NAME client_opencl_discrete COMMAND client_opencl "--filter=opencl_native_commands/*" --jobs=2
         --tap=${CMAKE_BINARY_DIR}/tests/client_opencl_discrete.tap)
       sycl_test_properties(client_opencl_discrete 300 "")

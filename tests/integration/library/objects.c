@@ -1,5 +1,4 @@
-/* Objects: their references, what they tell of themselves, and those of another connection (N1, N3,
- * A15, M12). */
+/* Objects: their references, their facts, and those of another connection (N1, N3, A15, M12). */
 #include "library/graph.h"
 
 TestSuite(objects, .timeout = 120, .init = portable_begin, .fini = portable_end);

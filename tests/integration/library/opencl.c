@@ -317,7 +317,7 @@ Test(opencl_interop, J14_extensions_are_compared_as_a_whole)
 	CL(clGetDeviceInfo(cl_device_of_test, CL_DEVICE_EXTENSIONS, sizeof(extensions), extensions,
 			   NULL));
 	(void)snprintf(first, sizeof(first), "%.*s", (int)strcspn(extensions, " "), extensions);
-	cr_assert(gt(sz, strlen(first), 3), "the device tells no extension");
+	cr_assert(gt(sz, strlen(first), 3), "the device reports no extension");
 	MUST(sycl_opencl_device_has_extension(device, first, &has));
 	cr_assert(eq(u32, has, 1));
 	first[strlen(first) - 1] = '\0';

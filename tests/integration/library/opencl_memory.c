@@ -171,7 +171,7 @@ Test(opencl_memory, J6_M11_what_is_never_available_fails_who_needs_it)
 	cl_event gate = user_event();
 	sycl_context context = native_context();
 	sycl_queue queue = queue_in(context);
-	/* Before anybody waits for it: PoCL does not tell those who do. */
+	/* Before any thread waits for it: PoCL does not report it to waiting threads. */
 	CL(clSetUserEventStatus(gate, -5));
 	MUST(sycl_opencl_make_event(context, 1, &gate, &available));
 	MUST(sycl_opencl_make_buffer(context, memory, available, &buffer));

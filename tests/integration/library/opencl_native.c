@@ -146,7 +146,7 @@ Test(opencl_native_commands, K6_K8_K12_what_it_sends_lies_between_the_librarys_c
 	end_scene(&scene);
 }
 
-/* Its handles are those that the library tells elsewhere. */
+/* Its handles are those that the library returns elsewhere. */
 Test(opencl_native_commands, K12_J4_on_a_queue_of_the_applications_own)
 {
 	struct scene scene;

@@ -1,6 +1,6 @@
 /*
  * Buffers over much memory of the program's own: what goes in and out of them in parts. Pages that
- * cannot be touched at first show when a part is copied, and by whom.
+ * cannot be touched at first show when a part is copied, and by which thread.
  */
 #include "library/test.h"
 

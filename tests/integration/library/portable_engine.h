@@ -9,7 +9,7 @@
 void portable_engine_start(void);
 /* Fake engine alone, before it is started: features that its devices have beside the usual ones. */
 void portable_fake_features(uint32_t features);
-/* Where the engine can tell, nothing may be left in it. */
+/* If the engine can report it, nothing may be left in it. */
 void portable_engine_stop(void);
 const char *portable_engine_endpoint(void);
 /* Is it one of the devices to test? */

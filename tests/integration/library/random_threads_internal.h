@@ -103,7 +103,7 @@ struct threads_group {
 	bool fails;
 };
 struct threads_group threads_begin(struct worker *worker, bool lives);
-/* Submits it; `name`: its step, 0 for none. Now and then it waits, or tells the others. */
+/* Submits it; `name`: its step, 0 for none. Now and then it waits, or notifies the others. */
 void threads_submit(struct worker *worker, struct threads_group *group, uint32_t name);
 /* The event's outcome must be the model's. */
 void threads_check_event(struct worker *worker, sycl_event event, bool fails);

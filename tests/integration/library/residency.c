@@ -300,7 +300,7 @@ Test(client_residency, C5_only_what_was_written_is_updated)
 	MUST(sycl_handler_parallel_for(handler, increment, sycl_range1(ROOM_WORDS)));
 	MUST(sycl_handler_submit(handler, NULL));
 	MUST(sycl_queue_wait_for(queue, LONG_NS));
-	/* No program may look there now; the test does, because nobody else can tell. */
+	/* No program may read there now; the test does, because there is no other way to know. */
 	for (int i = 0; i < ROOM_WORDS; i++)
 		cr_assert(eq(u32, ((const uint32_t *)pointer)[i], 1));
 	must_be(buffer, 0, ROOM_WORDS, 2);

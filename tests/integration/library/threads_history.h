@@ -3,10 +3,11 @@
  * explains the results.
  *
  * A log is a buffer of words: how many entries there are, and the entries, each the name of the
- * step that wrote it. So the logs themselves tell in which order writers came, and how many entries
- * a reader saw tells where it stood. A service may take steps of several threads in any order; but
- * it must be one order, of all steps on all logs, and in it each thread's own steps come one after
- * the other, and what a thread knew to be submitted comes before what it submitted then.
+ * step that wrote it. So the logs themselves show in which order writers came, and the number of
+ * entries that a reader saw shows where it stood. A service may take steps of several threads in
+ * any order; but it must be one order, of all steps on all logs, and in it each thread's own steps
+ * come one after the other, and what a thread knew to be submitted comes before what it submitted
+ * then.
  */
 #ifndef SYCL_TESTS_THREADS_HISTORY_H
 #define SYCL_TESTS_THREADS_HISTORY_H

@@ -30,7 +30,7 @@ struct job {
 
 /* Is the engine a process of its own? */
 bool usm_engine_is_remote(void);
-/* Bytes of USM that backends have now, where the engine can tell; otherwise -1. */
+/* Bytes of USM that backends have now, if the engine can report them; otherwise -1. */
 int64_t usm_engine_bytes(void);
 
 #endif

@@ -284,7 +284,7 @@ Test(usm_work, G15_atomics_of_host_and_device_where_the_aspect_says_so)
 	sycl_kernel count = usm_engine_kernel(queue, "count_up");
 	for (uint32_t k = 0; k < 2; k++) {
 		bool has = usm_has(cases[k].aspect);
-		/* Nobody has atomics in what he has not. */
+		/* A device without this kind of USM has no atomics in it. */
 		if (has)
 			cr_assert(eq(int, usm_has(cases[k].kind_aspect), 1));
 		if (!count)

@@ -99,7 +99,8 @@ static void stop_client(void)
 	stop_a_while(chaos.clients[chaos_random(CHAOS_CLIENTS)].pid);
 }
 
-/* Every engine that was ever seen is gone, or the service knows it: none goes on beside it. */
+/* Every engine that was ever seen has ended, or the service lists it: none goes on beside the
+ * service. */
 static bool all_are_known(void *context)
 {
 	json_t *status = private_service_status(chaos.fake.service);

@@ -61,7 +61,7 @@ bool chaos_is_gone(void *engine);
 void chaos_count_spills(json_int_t *spills_out, json_int_t *returns_out);
 /* 0, or a negative errno: the engine has no driver (yet), or has not taken what was said before. */
 int chaos_send_line(pid_t engine, const char *line);
-/* Those that have come. Fails the test when one tells that the driver was used wrongly. */
+/* Those that have come. Fails the test when one reports that the driver was used wrongly. */
 void chaos_read_answers(void);
 /* A failure that was asked for and has not come yet would come when all is calm. */
 void chaos_calm_drivers(void);
@@ -80,7 +80,7 @@ void chaos_expect_calm_clients(void);
 
 /* ------------------ chaos_settings.c: what operators change ------------------- */
 
-/* An order may come too late for whom it is of: whether it was obeyed. */
+/* An order may come too late for its session: whether it was executed. */
 bool chaos_order(const char *verb, const char *first, const char *second, const char *third);
 /* The configuration of the service at first, and when all is calm again. */
 extern const char chaos_configuration[];

@@ -103,7 +103,7 @@ static void expect_all_said(const char *word)
 		expect_said(&chaos.clients[i], word, line);
 }
 
-/* Engines are noted while all have their sessions: what they tell of spills goes with them. */
+/* Engines are noted while all have their sessions: their reports of spills end with them. */
 static void expect_work(void)
 {
 	cr_assert(private_service_wait_sessions(chaos.fake.service, 0, SOON),

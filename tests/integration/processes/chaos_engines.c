@@ -29,8 +29,8 @@ static void note_engine(const json_t *tenant)
 	} else if (chaos.engines[i].start != seen.start) {
 		chaos.spills += chaos.engines[i].spills;
 		chaos.returns += chaos.engines[i].returns;
-	} else if (chaos.engines[i].spills >
-		   seen.spills) { /* one that does not answer, or ends, may tell nothing any more */
+	} else if (chaos.engines[i].spills > seen.spills) { /* one that does not answer, or ends,
+							       may report nothing any more */
 		seen = chaos.engines[i];
 	}
 	chaos.engines[i] = seen;

@@ -55,7 +55,7 @@ static json_int_t gate_count(const struct private_service *service, const char *
 	json_t *status = private_service_status(service);
 	json_t *tenant = json_array_get(json_object_get(status, "tenants"), 0);
 	json_t *value = json_object_get(json_object_get(tenant, "gate"), what);
-	cr_assert(json_is_integer(value), "status does not tell of %s", what);
+	cr_assert(json_is_integer(value), "status does not show %s", what);
 	json_int_t number = json_integer_value(value);
 	json_decref(status);
 	return number;

@@ -189,7 +189,7 @@ json_int_t processes_claimed_by(const struct private_service *service, int64_t u
 	json_t *status = private_service_status(service);
 	const json_t *value =
 		json_object_get(serving(json_object_get(status, "tenants"), uid), what);
-	cr_assert(json_is_integer(value), "status does not tell of %s", what);
+	cr_assert(json_is_integer(value), "status does not show %s", what);
 	json_int_t number = json_integer_value(value);
 	json_decref(status);
 	return number;

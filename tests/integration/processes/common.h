@@ -39,8 +39,8 @@ int processes_order(const struct private_service *service, const char *const wor
 
 /* The one engine there is. Fails the test when there is none. */
 pid_t processes_engine(const struct private_service *service);
-/* A number that `syclctl status --json` tells of the one engine that serves, or of a user's. Fails
- * the test where it tells none. */
+/* A number in `syclctl status --json` of the one engine that serves, or of a user's. Fails the test
+ * where there is none. */
 json_int_t processes_claimed(const struct private_service *service, const char *what);
 json_int_t processes_claimed_by(const struct private_service *service, int64_t uid,
 				const char *what);

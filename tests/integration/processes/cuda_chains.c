@@ -1,4 +1,4 @@
-/* How an engine sends launches to a GPU, as `syclctl status --json` tells it; on the double of
+/* How an engine sends launches to a GPU, as `syclctl status --json` shows it; on the double of
  * NVIDIA's driver. */
 #include "processes/fake_service.h"
 

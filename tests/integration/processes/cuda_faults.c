@@ -65,8 +65,7 @@ static void send_order_and_wait(struct child *worker, const char *order)
 	cr_assert_eq(strcmp(line, "ok"), 0, "'%s': %s", order, line);
 }
 
-/* The next line tells that the device was lost, with this code of the driver, and in these words.
- */
+/* The next line reports the lost device, with this code of the driver, and in these words. */
 static void expect_lost(struct child *worker, int native, const char *words, char line[LINE_BYTES])
 {
 	cr_assert_eq(child_read_line(worker, line, LINE_BYTES, SOON), 1, "no error is reported");
@@ -283,7 +282,7 @@ Test(processes_cuda_faults, N5_an_engine_that_is_ended_under_load, .init = setup
 	expect_service(OWN);
 }
 
-/* Three lanes, a kernel on each: nobody knows which of them it was. */
+/* Three lanes, a kernel on each: the offender cannot be determined. */
 Test(processes_cuda_faults, M10_several_groups_in_flight_are_suspects, .init = setup_faults,
      .fini = teardown_faults)
 {
@@ -328,7 +327,7 @@ Test(processes_cuda_faults, M10_what_had_not_begun_is_no_suspect, .init = setup_
 	expect_service(OWN);
 }
 
-/* The loader's thread learns it first. */
+/* The loader's thread gets the error first. */
 Test(processes_cuda_faults, M10_F11_a_fault_that_a_module_load_finds, .init = setup_faults,
      .fini = teardown_faults)
 {

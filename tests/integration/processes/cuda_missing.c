@@ -48,7 +48,7 @@ struct reason {
 	const char *words;  /* of its own sentence */
 };
 
-/* The backend has no device at all: its platform tells. */
+/* The backend has no device at all: its platform has the reason. */
 static const struct reason no_backend[] = {
 	{"devices 0", "no NVIDIA GPU is visible to this process"},
 	{"driver_version 11040",

@@ -65,7 +65,7 @@ static struct spill claimed(void)
 	       *tenants = json_object_get(status, "tenants");
 	cr_assert_eq(json_array_size(tenants), 1);
 	const json_t *spill_report = json_object_get(json_array_get(tenants, 0), "spill");
-	cr_assert(json_is_object(spill_report), "the engine tells nothing of it");
+	cr_assert(json_is_object(spill_report), "the engine reports nothing of it");
 	struct spill spill = {
 		.spills = json_integer_value(json_object_get(spill_report, "spills")),
 		.spilled_bytes = json_integer_value(json_object_get(spill_report, "spilled_bytes")),
@@ -109,7 +109,7 @@ static int fill_all(void)
 		cr_assert(r == 0 || r == SYCL_ERROR_MEMORY_ALLOCATION, "%s",
 			  sycl_get_last_error_text());
 		if (r == 0) {
-			sycl_event copied = NULL; /* the queue would tell of all that failed */
+			sycl_event copied = NULL; /* the queue would report all failures */
 			cr_assert_eq(
 				sycl_queue_copy_to_host(queue, buffers[i], 0, words, MIB, &copied),
 				0);

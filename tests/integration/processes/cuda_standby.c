@@ -243,8 +243,8 @@ Test(processes_cuda_standby, a_killed_one_is_replaced, .fini = teardown_standby)
 	send_order_and_wait(&worker, "work 1");
 	pid_t waiting = standby();
 	cr_assert_eq(kill(waiting, SIGKILL), 0);
-	/* The service learns of it after the process has ended, so status may name the former one
-	 * for a moment. */
+	/* The service notices it after the process has ended, so status may name the former one for
+	 * a moment. */
 	cr_expect(wait_until(is_another, &waiting, SOON), "no other standby comes");
 	send_order_and_wait(&worker, "work 1");
 	finish_worker(&worker);

@@ -21,8 +21,8 @@ void fake_service_start(struct fake_service *fake, const char *driver, const cha
 			bool system);
 void fake_service_end(struct fake_service *fake);
 
-/* Tell the double in an engine, or ask it ("command LINE", "count WHAT"). Fails the test when it
- * does not answer. */
+/* Send a line to the double in an engine, or query it ("command LINE", "count WHAT"). Fails the
+ * test when it does not answer. */
 long long fake_service_say(const struct fake_service *fake, pid_t engine, const char *line);
 /* From now on every call of the driver in an engine fails with this. The engine may end before it
  * could answer. */

@@ -1,6 +1,6 @@
 /*
  * Memory and events of an NVIDIA GPU between sessions, and between a session and a CUDA program
- * that knows nothing of this project (tests/gpu/native/importer.cu); each of them dies at awkward
+ * that is independent of this project (tests/gpu/native/importer.cu); each of them dies at awkward
  * moments. On a machine without such a GPU the same runs on the double of the driver
  * (tests/support/fake_cuda), without either it is skipped.
  */
@@ -39,7 +39,7 @@ static bool exists(const char *folder, const char *name, char path[PATH_MAX])
 	return build_path(folder, name, path, PATH_MAX) == 0 && access(path, X_OK) == 0;
 }
 
-/* "NAME ARGUMENTS": tell it; its answer is in `line`. */
+/* Sends "NAME ARGUMENTS"; the answer is in `line`. */
 __attribute__((format(printf, 2, 3))) static void send_and_read(struct party *party,
 								const char *format, ...)
 {
@@ -61,7 +61,7 @@ __attribute__((format(printf, 2, 3))) static void send_and_read(struct party *pa
 		(party)->line + ((party)->line[2] ? 3 : 2);                                        \
 	})
 
-/* Tell it, and it fails with this code, or for another reason with this word. */
+/* Sends the order, which fails with this code, or for another reason with this word. */
 #define expect_refused(party, word, ...)                                                           \
 	do {                                                                                       \
 		send_and_read(party, __VA_ARGS__);                                                 \

@@ -94,7 +94,7 @@ static json_int_t sent(const struct private_service *service)
 	const json_t *tenants = json_object_get(status, "tenants");
 	for (size_t i = 0; i < json_array_size(tenants) && !gate; i++)
 		gate = json_object_get(json_array_get(tenants, i), "gate");
-	cr_assert(gate, "status does not tell of gates");
+	cr_assert(gate, "status does not show gates");
 	json_int_t count = json_integer_value(json_object_get(gate, "bypassed")) +
 			   json_integer_value(json_object_get(gate, "admitted"));
 	cr_expect_eq(json_integer_value(json_object_get(gate, "waiting")), 0);

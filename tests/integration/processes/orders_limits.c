@@ -107,8 +107,8 @@ static sycl_result fourth(const struct client *client)
 	return r;
 }
 
-/* Numbers of the sessions that there are, oldest first. Engines have heard all orders then: they
- * are asked behind them. */
+/* Numbers of the sessions that there are, oldest first. Engines have received all orders then,
+ * because the request comes behind them. */
 static void numbers(const struct private_service *service, char list[][24], size_t count)
 {
 	json_t *status = private_service_status(service),
@@ -125,7 +125,7 @@ static void numbers(const struct private_service *service, char list[][24], size
 #define LIMIT(service, ...)                                                                        \
 	do {                                                                                       \
 		ORDER(service, "limit", __VA_ARGS__);                                              \
-		json_decref(private_service_status(service)); /* the engines have heard it */      \
+		json_decref(private_service_status(service)); /* the engines have received it */   \
 	} while (0)
 
 static const char *user(void)

@@ -18,7 +18,7 @@ TestSuite(processes_shares, .timeout = 280);
 
 enum { USERS_MAX = 4, FIRST_UID = 65531, KERNEL_US = 500 };
 
-/* Enough to tell shares apart, and from equal ones. */
+/* Enough to distinguish shares from each other, and from equal ones. */
 #define WORK_NS 3000000000ull
 #define SLACK   14
 enum { BUSY_PERCENT = 80, LOOKS = 6 };

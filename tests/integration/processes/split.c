@@ -1,5 +1,5 @@
-/* Long launches of the class best effort in parts: between processes, as the configuration says,
- * and as syclctl tells of it. */
+/* Long launches of the class best effort in parts: between processes, by the configuration, and in
+ * syclctl's status. */
 #include "processes/common.h"
 
 #include "clock.h"

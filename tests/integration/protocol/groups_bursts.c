@@ -1,5 +1,5 @@
-/* Records that the engine takes together, because they are alike: nobody can tell from what becomes
- * of them. */
+/* Records that the engine takes together, because they are alike: their results are the same as of
+ * single ones. */
 #include "cleanup.h"
 #include "protocol/groups_fixture.h"
 #include "resubmit.h"
@@ -20,7 +20,7 @@ static void start_with_short_kernels(uint32_t groups_in_flight)
 	fake_clock(1000000000, 1000);
 }
 
-/* fill_even_u32 in the in-order queue, twice, so that the engine knows how long it takes. */
+/* fill_even_u32 in the in-order queue, twice, so that the engine has an estimate of its time. */
 static void define(uint32_t mode)
 {
 	struct build build;

@@ -248,7 +248,7 @@ void expect_refused(struct build *build, int32_t code, const char *words)
 {
 	uint64_t number = build_submit(build, false);
 	expect_failed(groups_queue(false), number, code, words);
-	cr_assert(eq(u32, groups_wait(false), 1), "the queue's slot tells of a failure");
+	cr_assert(eq(u32, groups_wait(false), 1), "the queue's slot reports a failure");
 }
 
 Sycl__V1__Profile groups_profile(uint64_t queue, uint64_t group)

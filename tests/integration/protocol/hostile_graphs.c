@@ -821,7 +821,7 @@ Test(hostile, R4_a_condition_in_no_graph_closes_the_session)
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "in no graph");
 }
 
-/* Each launch is refused, and says why; nobody else hears of it. */
+/* Each launch is refused with a reason; no other session is affected. */
 Test(hostile, R4_a_word_that_is_nowhere_is_refused_at_each_launch)
 {
 	static const struct {

@@ -399,7 +399,7 @@ static void expect_quota(bool whole)
 	expect_group_failed(STATUS_QUOTA, "memory on the device");
 	(void)raw_release(hostile, graph_id(0));
 	wait_for_memories(before + 1);
-	/* The session may be asked before it has heard of that. */
+	/* The session may be queried before it has the report. */
 	uint64_t number = 5, deadline = clock_deadline_ns(PATIENCE_NS);
 	while (launch_and_wait(graph_id(2), number++) != 0)
 		cr_assert(lt(u64, clock_now_ns(), deadline), "what the graph had still counts");

@@ -266,7 +266,7 @@ Test(accounts, figures_outlive_engines_and_who_was_at_fault_is_counted)
 	list = only_row("--device=cuda:1", NULL, NULL);
 	expect_figures(list, 3);
 	json_decref(list);
-	/* Several were running: nobody knows which of them it was. */
+	/* Several were running: the offender cannot be determined. */
 	cr_assert(eq(long, send(third, "crash2", 6, MSG_NOSIGNAL), 6));
 	must_become(NULL, "sessions_ended", 3);
 	list = only_row(NULL, NULL, NULL);

@@ -336,8 +336,8 @@ static void lose(uint64_t session)
 		(void)pause();
 }
 
-/* A child in a session of its own, and one of whom the parent has ended; the first ends no sooner
- * than the client's hang-up. */
+/* A child in a session of its own, and one whose parent has ended; the first ends no sooner than
+ * the client's hang-up. */
 static void breed(int socket)
 {
 	pid_t pids[2] = {0};

@@ -819,7 +819,7 @@ Test(engines, a_standby_that_cannot_become_an_engine_costs_nobody_a_connection)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* Is the last "started pid" of an engine before the line that tells of the standby's end? */
+/* Is the last "started pid" of an engine before the line on the standby's end? */
 static bool is_started_before_its_end(void)
 {
 	char line[512];
@@ -883,7 +883,7 @@ Test(engines, a_standby_is_offered_once_to_who_may_not_have_its_devices)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* As a user who is not the service's: SO_PEERCRED tells the effective one. */
+/* As a user who is not the service's: SO_PEERCRED has the effective one. */
 static char *open_as(uid_t uid, int *socket_out)
 {
 	cr_assert(zero(int, seteuid(uid)));

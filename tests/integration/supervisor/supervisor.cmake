@@ -73,7 +73,8 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
     target_include_directories(supervisor_foreign_socket PRIVATE ${PROJECT_SOURCE_DIR}/daemon/supervisor)
   endif()
 
-  # A plain program: only the exit status 77 tells ctest that it was skipped, which it is unless root runs it.
+  # A plain program: only the exit status 77 shows ctest that it was skipped, which it is unless
+  # root runs it.
   add_executable(supervisor_uids supervisor/uids.c)
   target_link_libraries(supervisor_uids PRIVATE sycl_flags supervisor_harness)
   set_target_properties(supervisor_uids PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)

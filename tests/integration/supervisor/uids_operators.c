@@ -145,7 +145,7 @@ static void a_member_orders_and_it_is_done(int socket)
 	CHECK(ordered("kill for uid 0\n") == 1);
 }
 
-/* The engine's stand-in has nothing to tell. */
+/* The engine's stand-in has nothing to report. */
 static void a_member_may_take_a_trace(void)
 {
 	char line[LINE_BYTES];

@@ -74,7 +74,7 @@ static pid_t connect_as(uid_t uid, unsigned count)
 		(void)pause();
 }
 
-/* Their process ends when the service knows them; the hellos stay with the engine. `before`:
+/* Their process ends when the service has accepted them; the hellos stay with the engine. `before`:
  * sessions that there were. */
 static void connect_and_end(unsigned count, unsigned before)
 {

@@ -1,4 +1,4 @@
-/* Users and groups of whom the database has much to say. The database is this program's. */
+/* Users and groups with large entries in the database. The database is this program's. */
 #include "base/user_database.h"
 
 #include <criterion/criterion.h>

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/* Tell Criterion of a failure: the condition's text, the values that the last comparison left, the
- * test's own words. */
+/* Report a failure to Criterion: the condition's text, the values that the last comparison left,
+ * the test's own words. */
 void assertion_failed(const char *file, unsigned line, const char *text, const char *words, ...)
 	__attribute__((cold, format(printf, 4, 5)));
 

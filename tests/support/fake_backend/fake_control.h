@@ -172,7 +172,7 @@ int fake_lose_process(enum fake_entry entry, uint32_t device, uint32_t skip, con
 
 /*
  * Another process's part in a shared event: it has sent a record that has not happened yet; it has
- * happened. How many records have happened so far; 0 for a handle that nobody knows.
+ * happened. How many records have happened so far; 0 for an unknown handle.
  */
 void fake_event_record(const uint8_t handle[64]);
 void fake_event_happen(const uint8_t handle[64]);

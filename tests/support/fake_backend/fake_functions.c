@@ -34,7 +34,7 @@ static void run_mix(struct fake_launch *launch)
 			launch->destination[i] * 31u + launch->source[i] + launch->value;
 }
 
-/* A count, and behind it what came, one by one: who reads it knows the order. */
+/* A count, and behind it the values, one by one, which show their order. */
 static void run_append(struct fake_launch *launch)
 {
 	uint32_t *log = launch->destination;

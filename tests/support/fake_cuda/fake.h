@@ -1,7 +1,7 @@
 /*
  * Inside of the double. One lock guards everything but the bytes of memory; what a stream does, it
- * does without the lock. Handles are the addresses of the structures below; fake_handles.c knows
- * which of them are alive.
+ * does without the lock. Handles are the addresses of the structures below; fake_handles.c has the
+ * table of those that are alive.
  */
 #ifndef SYCL_TESTS_FAKE_H
 #define SYCL_TESTS_FAKE_H
@@ -122,7 +122,7 @@ struct fake_advice {
 	uint32_t accessed_by; /* bits of devices; bit 31: the host */
 };
 
-/* A range of addresses that the driver knows. */
+/* A range of addresses in the driver's table. */
 struct fake_range {
 	CUdeviceptr base;
 	size_t size;

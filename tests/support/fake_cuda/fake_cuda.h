@@ -77,9 +77,9 @@ struct fake_cuda_control {
 	 * would do for them. */
 	int (*kernel)(const char *name, fake_cuda_kernel *function);
 	/*
-	 * For kernels: where the double keeps what the device knows as address .. address + bytes.
-	 * Ends the launch with an illegal address, and does not return, where the device may not
-	 * reach all of it.
+	 * For kernels: where the double keeps the device's bytes address .. address + bytes. Ends
+	 * the launch with an illegal address, and does not return, where the device may not reach
+	 * all of it.
 	 */
 	void *(*memory)(const struct fake_cuda_launch *launch, uint64_t address, uint64_t bytes);
 	/* For kernels: end the launch with this CUresult; does not return. */

@@ -104,7 +104,7 @@ void fake_shared_event_set(struct fake_shared_event *event, uint64_t number)
 		;
 }
 
-/* Another process tells of it by the page alone. */
+/* Another process reports it by the page alone. */
 void fake_shared_event_await(struct fake_shared_event *event, uint64_t number)
 {
 	const struct timespec poll = {.tv_nsec = POLL_NS};

@@ -1,5 +1,5 @@
-# The build service: cache, helper, limits. On the fake backend, whose builds do what a test tells them; the real
-# compiler is in conformance/.
+# The build service: cache, helper, limits. On the fake backend, whose builds do what a test's
+# source orders; the real compiler is in conformance/.
 sycl_test(unit_build SOURCES build/support.c build/service.c build/limits.c build/cache.c build/folder.c build/link.c build/name.c
   LIBS sycl_fake_offered sycl_engine_core sycl_shared sycl_proto PkgConfig::uv TIMEOUT 120)
 if(TARGET unit_build)

@@ -1,4 +1,4 @@
-/* The driver's results as cuda.h tells of them, against what the CUDA backend makes of them. */
+/* The driver's results as cuda.h documents them, against the CUDA backend's handling. */
 #include "cuda/device/device.h"
 
 #include <criterion/criterion.h>

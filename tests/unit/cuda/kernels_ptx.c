@@ -282,7 +282,7 @@ Test(cuda_ptx, a_required_group_becomes_a_shape)
 	cuda_ptx_free(ptx);
 	free(made);
 
-	/* Too large, too deep, and sizes that lost bits on the way: the product tells. */
+	/* Too large, too deep, and sizes that lost bits on the way: the product shows it. */
 	static const unsigned wrong[][4] = {
 		{2048, 1, 2, 1024}, {128, 128, 1, 1}, {2176, 1, 1, 128}};
 	for (int i = 0; i < 3; i++) {

@@ -32,7 +32,7 @@ struct driver {
 	uint32_t launches_before_failure; /* cuLaunchKernel works so often before */
 	CUresult write_result;            /* cuStreamWriteValue32 */
 	CUresult clock_result;            /* cuda_clock_times: 0, or -EAGAIN and the like */
-	uint64_t clock_ns;                /* the clock tells 11 and 22 ns after this */
+	uint64_t clock_ns;                /* the clock reports 11 and 22 ns after this */
 };
 
 extern struct driver driver;

@@ -161,7 +161,7 @@ Test(cuda_lanes_fault, M10_a_submit_that_meets_a_lost_device_is_told_after_the_s
 	cuda_flush(device);
 	driver.dead = CUDA_ERROR_ILLEGAL_ADDRESS;
 	lanes_launch(other, &cooperative, 1); /* finds out */
-	lanes_launch(other, &kernel, 2);      /* knows it */
+	lanes_launch(other, &kernel, 2);      /* has the failure */
 	cuda_flush(device);
 	cr_assert_eq(progress_until(device, completions, 8, 6), 6);
 	for (uint32_t i = 0; i < 6; i++) {

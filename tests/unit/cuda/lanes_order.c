@@ -93,7 +93,7 @@ Test(cuda_lanes_order, one_event_serves_all_who_wait_for_the_same_place)
 		lanes_launch_after(others[i], &b, 1, first, 1);
 	cr_assert_eq(driver.counts.records, 1);
 	cr_assert_eq(driver.counts.waits, 3);
-	/* The event is recorded again; who waits already keeps what he waited for. */
+	/* The event is recorded again; an earlier wait is still for the earlier record. */
 	lanes_launch(first, &a, 2);
 	lanes_launch_after(others[0], &b, 2, first, 2);
 	cr_assert_eq(driver.counts.records, 2);

@@ -111,8 +111,8 @@ Test(cuda_lanes_result, H3_a_timed_command_is_bracketed_by_events_of_the_pool)
 			cr_assert(!completions[k].estimated);
 		cr_assert_eq(completions[0].start_ns, driver.clock_ns + 11);
 		cr_assert_eq(completions[0].end_ns, driver.clock_ns + 22);
-		/* The driver tells the same of both: one behind the other on a stream begins when
-		 * that has ended. */
+		/* The driver reports the same for both: one behind the other on a stream begins
+		 * when that has ended. */
 		cr_assert_eq(completions[1].start_ns, driver.clock_ns + 22);
 		cr_assert_eq(completions[1].end_ns, driver.clock_ns + 22);
 	}
@@ -166,7 +166,7 @@ Test(cuda_lanes_result, H5_the_beginning_of_a_timed_command_is_known_while_it_ru
 	lanes_device_free(device);
 }
 
-/* The clock learned meanwhile that it was late. */
+/* A measurement meanwhile showed that the clock was late. */
 Test(cuda_lanes_result, nothing_begins_before_the_one_before_it_on_its_stream_has_ended)
 {
 	struct backend_device *device = lanes_device(16, true);

@@ -512,7 +512,8 @@ Test(queue, TC8_who_goes_beside_does_not_wait_for_one_who_has_left)
 	left = asked = (struct fair_queue_group){.shape = 1};
 	cr_assert(zero(int, fair_queue_arrive(&third, &asked, now_ns)));
 	cr_assert(zero(int, fair_queue_arrive(&one_sessions[1], &left, now_ns)));
-	/* A room of one keeps the turn of whom it serves for what follows, which never comes. */
+	/* With room for one decision, the session keeps its turn for a next group, which never
+	 * comes. */
 	cr_assert(eq(ptr, next_one(now_ns), &left));
 	cr_expect(eq(ptr, next_one(now_ns), &asked));
 	cr_expect(eq(ptr, next_one(now_ns), NULL), "and the flood does not");

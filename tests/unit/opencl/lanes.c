@@ -139,7 +139,7 @@ static void send_pending(struct backend_lane *lane, uint64_t sequence, uint64_t 
 	opencl_lane_push(lane, &pending);
 }
 
-/* NVIDIA's tells times of what waits for a user event. */
+/* NVIDIA's driver reports times of commands that wait for a user event. */
 Test(opencl_lanes, H3_times_that_are_told_before_the_end_do_not_end_it)
 {
 	struct backend_lane *lane = open_lane();

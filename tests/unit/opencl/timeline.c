@@ -120,7 +120,7 @@ static void see(struct machine *machine, struct command *command)
 	machine->contradictions += !opencl_timeline_update(&machine->timeline, &stamps);
 	uint64_t start = opencl_timeline_host(&machine->timeline, stamps.start);
 	uint64_t end = opencl_timeline_host(&machine->timeline, stamps.end);
-	/* As the backend tells them. */
+	/* As the backend reports them. */
 	command->converted_start_ns = clamp(start, command->submit_ns, machine->now_ns);
 	command->converted_end_ns = clamp(end, command->converted_start_ns, machine->now_ns);
 	judge(machine, command);
@@ -305,7 +305,7 @@ Test(opencl_timeline, H3_nonsense_of_a_driver_is_not_believed)
 	open_machine(&machine, 9 * SECOND, 0.0, 1);
 	run_machine(&machine, 100, 20000, MS);
 	clear_errors(&machine);
-	/* Ends before it starts: nothing is learned, and nothing forgotten. */
+	/* Ends before it starts: the estimate does not change. */
 	const struct opencl_stamps backwards = {machine.now_ns, machine.now_ns + 10000, 5000, 4000};
 	cr_assert(opencl_timeline_update(&machine.timeline, &backwards));
 	run_machine(&machine, 100, 20000, MS);

@@ -1,4 +1,5 @@
-/* Failures: who fails with whom, who does not, and what a device or a buffer is like afterwards. */
+/* Failures: which tasks fail together, which do not, and the state of a device or a buffer
+ * afterwards. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 
@@ -479,7 +480,7 @@ Test(failure_at_start, M6_a_device_that_could_not_be_opened_for_memory_is_opened
 }
 
 /* The first fails while the device cannot be opened; the second is sent when it can be, before the
- * front knows of that failure. */
+ * front thread has that failure. */
 Test(failure_at_start, M9_what_failed_before_a_device_was_opened_stops_what_comes_behind_it)
 {
 	enum { AT_ONCE = 7, BYTES = 32 };

@@ -88,7 +88,7 @@ static void submit_flood(uint32_t count, uint32_t home_lane)
 		submit_gated(flood, GATE_FLOOD, home_lane, &probes[i]);
 }
 
-/* Commands that are on the device, as far as the front knows. */
+/* Commands that are on the device, by the front thread's count. */
 static uint32_t count_sent(void)
 {
 	char *text = scheduler_dump(h.scheduler);

@@ -115,7 +115,7 @@ Test(pace_spinning,
 	for (uint32_t i = 0; i < 12; i++, now += 4000000)
 		(void)wait_for(now, 3000000, true);
 	cr_expect(le(u64, wait_for(now, 3000000, true), SPIN_PACE_MIN_NS));
-	/* and when that class has gone, what was learned for it does not go on. */
+	/* and when that class has gone, the estimate for it is dropped. */
 	for (uint32_t i = 0; i < 4; i++, now += 2000000)
 		(void)wait_for(now, 300000, true);
 	pace.most_ns = SPIN_PACE_MAX_NS;

@@ -436,7 +436,7 @@ static void expect_host(struct words *words, uint32_t first, uint32_t end, int32
 		host_access_release(access);
 }
 
-/* `late`: the others are submitted when it has failed and everybody knows. */
+/* `late`: the others are submitted when its failure has been reported. */
 static void fail_in_part(bool late)
 {
 	struct words x;

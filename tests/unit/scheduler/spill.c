@@ -1,5 +1,5 @@
-/* Devices that are full: what is spilled, what is not, who waits, and what becomes of those for
- * whom there is no room. */
+/* Full devices: which memory is spilled, which is not, which commands wait, and the errors of those
+ * without room. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 #include "worker/spill.h"
@@ -785,8 +785,7 @@ Test(spill, TG15_a_buffer_ends_behind_a_question_that_waits_for_room)
 	harness_expect_stopped(&h);
 }
 
-/* Nobody tells of a polled device's completions: it is asked. That alone is no reason to try again.
- */
+/* A polled device does not report completions by itself. That alone is no reason to try again. */
 Test(spill, TG15_a_polled_device_tries_again_when_something_has_come_back)
 {
 	struct words words[ROOM + 1];

@@ -46,7 +46,7 @@ Test(cgroup, what_is_not_printable_is_not_shown)
 	cr_assert(eq(str, path, (char *)(uintptr_t) "/a?[31mred?x?y/b?.?_???_caf\xc3\xa9"));
 }
 
-/* The last part tells more than the first; no character is cut. */
+/* The last part says more than the first; no character is cut. */
 Test(cgroup, a_long_one_is_cut_to_its_last_part)
 {
 	for (size_t length = CGROUP_BYTES - 8; length < 3000;

@@ -118,7 +118,7 @@ static sycl_result take_kernel(struct chaos *chaos, uint32_t backend)
 						       &bundle);
 	if (r == 0)
 		r = sycl_kernel_create(bundle, "add", &chaos->kernel);
-	if (bundle) /* else it would tell of itself instead of what failed */
+	if (bundle) /* else its own error would replace the failure */
 		(void)sycl_kernel_bundle_release(bundle);
 	return r;
 }

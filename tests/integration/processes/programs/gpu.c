@@ -1,4 +1,4 @@
-/* Clients of an NVIDIA GPU whose kernels fail in every way that a device knows (F12, M10). */
+/* Clients of an NVIDIA GPU whose kernels fail in every way that a device has (F12, M10). */
 #include "processes/programs/worker.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * Launches that may be sent in parts, `count` times each of several ranges, and every result looked
- * at: nothing tells the program whether they were.
+ * Launches that may be sent in parts, `count` times each of several ranges, and every result is
+ * checked: the program cannot see whether they were.
  */
 #include "processes/programs/worker.h"
 

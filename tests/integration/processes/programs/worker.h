@@ -31,8 +31,8 @@ worker_command worker_endless; /* a kernel that never ends; waits for it */
 worker_command worker_blocked; /* waits for a group that no device has yet */
 worker_command worker_steps;   /* one piece of checked work for each line of stdin, until it ends */
 worker_command
-	worker_cycles;      /* connect, work, disconnect, `count` times; tells each five hundred */
-worker_command worker_open; /* waits for a line, connects, works, tells its session */
+	worker_cycles;      /* connect, work, disconnect, `count` times; prints each five hundred */
+worker_command worker_open; /* waits for a line, connects, works, prints its session */
 worker_command worker_build_fails;   /* a source with a mistake */
 worker_command worker_build_eats;    /* a source whose compilation takes all memory that there is */
 worker_command worker_build_endless; /* a source whose compilation does not end */
@@ -61,7 +61,7 @@ worker_command worker_split;  /* launches that may be split, on a fake device, `
 worker_command worker_split_portable; /* the same of a portable kernel, on the default device, of
 					 several ranges */
 worker_command worker_parts; /* after a line of stdin, `count` launches that take seconds and may be
-				split; tells how they end */
+				split; prints how they end */
 worker_command worker_beside;    /* short checked work on a fake device for each line "work"; other
 				    lines name a kernel to run */
 worker_command worker_undrained; /* a session that fills both rings and reads no answer until a line
