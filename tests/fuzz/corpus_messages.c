@@ -202,7 +202,7 @@ static void seed_malformed(void)
 	RAW("packed_repeated_cut_off", COMMAND, 0, 0x52, 0x05, 0x42, 0x03, 0x12, 0x01, 0x80);
 }
 
-/* Messages that ask for far more memory than they are long. */
+/* Messages that request far more memory than they are long. */
 static void seed_bombs(void)
 {
 	static uint8_t input[INPUT_BYTES_MAX];

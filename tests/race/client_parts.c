@@ -1,6 +1,6 @@
 /*
  * Many threads with parts and views of one buffer, each in its own bytes: copies in and out,
- * accessors that are asked for and waited for later, blocks that buffers share; the family of a
+ * accessors that are requested and waited for later, blocks that buffers share; the family of a
  * buffer ends once, with whichever thread is last. Every result is checked.
  */
 #include "check.h"

@@ -53,7 +53,7 @@ static void pin(struct harness *harness)
 		scheduler_host_unregister(host, release, memory);
 }
 
-/* Programs, kernels and questions for the loader, thrown away as soon as they are asked for. */
+/* Programs, kernels and questions for the loader, thrown away as soon as they are requested. */
 static void load_programs(struct harness *harness, uint32_t device, struct probe *probes)
 {
 	static const uint64_t local[3] = {64, 0, 0};

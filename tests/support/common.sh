@@ -71,7 +71,7 @@ install_missing() {
 	missing=$(missing_packages "${package_kinds[@]}")
 	[ -n "$missing" ] || return 0
 	say "Installing $(printf '%s\n' "$missing" | wc -l) packages"
-	# Asks for a password, if at all, before output goes to a file.
+	# Requests a password, if at all, before output goes to a file.
 	as_root true || fail "sudo refused"
 	quietly "$logs/apt-update.log" as_root apt-get update -q -o Acquire::Retries=3 || return 1
 	# shellcheck disable=SC2086  # one word for each package

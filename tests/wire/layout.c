@@ -1,4 +1,4 @@
-/* Sizes and offsets of what two processes map. A change asks for a new layout number, not for other
+/* Sizes and offsets of what two processes map. A change requests a new layout number, not for other
  * figures here. */
 #include "flight_page.h"
 #include "share_page.h"

@@ -107,7 +107,7 @@ SYCL_API const char *sycl_get_build_log(void)
 
 SYCL_API sycl_result sycl_get_last_error(struct sycl_error_detail *detail)
 {
-	/* The detail must stay what it was: a call that asks for it does not replace it. */
+	/* The detail must stay what it was: a call that requests it does not replace it. */
 	if (!detail || detail->struct_bytes != sizeof(*detail))
 		return SYCL_ERROR_INVALID;
 	detail->result = last.code;

@@ -1,4 +1,4 @@
-/* The class and the weight that a connection asks for. */
+/* The class and the weight that a connection requests. */
 #ifndef SYCL_CLIENT_SESSION_RANK_H
 #define SYCL_CLIENT_SESSION_RANK_H
 

@@ -1,4 +1,4 @@
-/* Errors that belong to no queue, until the program asks for them (D17). Under the connection's
+/* Errors that belong to no queue, until the program requests them (D17). Under the connection's
  * state lock. */
 #ifndef SYCL_CLIENT_ASYNC_ERRORS_H
 #define SYCL_CLIENT_ASYNC_ERRORS_H

@@ -25,7 +25,7 @@ static void handle_reply(struct connection *c, const Sycl__V1__Reply *reply)
 		handle_answer(c, reply);
 		return;
 	}
-	/* Without a receiver it is of a later minor version: nothing that this library asked for.
+	/* Without a receiver it is of a later minor version: nothing that this library requested.
 	 */
 	uint32_t kind = (uint32_t)reply->body_case;
 	if (kind < REPLY_KINDS && c->hooks->receivers[kind])

@@ -1,4 +1,4 @@
-/* The order that accesses to buffers ask for inside of a graph (L7), and which buffers a graph
+/* The order that accesses to buffers request inside of a graph (L7), and which buffers a graph
  * takes (L11). */
 #include "graph/command_graph.h"
 

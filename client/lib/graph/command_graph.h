@@ -97,7 +97,7 @@ sycl_result graph_check_no_temporaries(const struct handler *handler);
 /* A check for a handler that uses a temporary: no host task, no update and no copy from the program
  * may use one. */
 sycl_result graph_check_temporary(const struct handler *handler, struct buffer *buffer);
-/* The edges that a new node's accesses ask for; on failure some are there. graph_accesses_enter
+/* The edges that a new node's accesses request; on failure some are there. graph_accesses_enter
  * then cannot fail. */
 sycl_result graph_accesses_connect(struct graph *graph, uint32_t node,
 				   const struct handler *handler);

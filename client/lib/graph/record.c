@@ -77,7 +77,7 @@ static uint32_t put_all_before(const struct graph *graph, uint64_t from, uint32_
 	return count;
 }
 
-/* A group that asks for nothing at all is a barrier of its queue, too. */
+/* A group that requests nothing at all is a barrier of its queue, too. */
 static bool waits_for_all(const struct handler *handler)
 {
 	return handler->after_all ||

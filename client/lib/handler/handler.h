@@ -15,8 +15,8 @@ struct executable_graph;
 struct handler_requirement {
 	struct buffer *buffer;           /* a reference */
 	uint32_t mode;                   /* of all targets together */
-	uint32_t modes[HANDLER_TARGETS]; /* by sycl_target; 0: nothing was asked for */
-	uint64_t begin, end;             /* bytes of `buffer`; the union of what was asked for */
+	uint32_t modes[HANDLER_TARGETS]; /* by sycl_target; 0: nothing was requested */
+	uint64_t begin, end;             /* bytes of `buffer`; the union of what was requested */
 };
 
 struct handler_demand {

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* How often what is not noted is asked for: only a failure of the context is found so. */
+/* How often what is not noted is requested: only a failure of the context is found so. */
 #define LOOK_NS  100000000ull
 #define ALONE_NS 200000 /* the same without a thread for it */
 

@@ -76,7 +76,7 @@ static void open_answered(struct bridge_context *context, struct bridge_event *e
 	(void)cuda->cuCtxPopCurrent_v2(&popped);
 }
 
-/* With the lock. Which to use, or NULL; *new_out: one that is to be asked for, or NULL. */
+/* With the lock. Which to use, or NULL; *new_out: one that is to be requested, or NULL. */
 static struct bridge_event *bridge_event_choose(struct bridge_context *context,
 						struct bridge_event **new_out)
 {
@@ -113,7 +113,7 @@ struct bridge_event *bridge_event_take(struct bridge_context *context, const str
 	if (best)
 		best->users++;
 	if (new_one)
-		new_one->state = BRIDGE_EVENT_NEW; /* no other thread asks for it */
+		new_one->state = BRIDGE_EVENT_NEW; /* no other thread requests it */
 	(void)pthread_mutex_unlock(&c->bridge->lock);
 	if (new_one)
 		bridge_event_request(c, new_one, device->facts->device);

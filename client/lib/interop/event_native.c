@@ -1,5 +1,5 @@
 /*
- * The native event of a command (H10): made when it is asked for, so that other programs pay for
+ * The native event of a command (H10): made when it is requested, so that other programs pay for
  * none. The engine records it behind all that the command's lane has then. Where the engine is
  * another process, or the command is not on its device, there is none.
  */

@@ -1,4 +1,4 @@
-/* Native handles: may they be asked for, what are they, which are behind an object. */
+/* Native handles: may they be requested, what are they, which are behind an object. */
 #include "interop/native.h"
 
 #include "handler/handler.h"
@@ -300,7 +300,7 @@ SYCL_API sycl_result sycl_queue_get_native(sycl_queue handle, sycl_backend backe
 		result = remote_check(&queue->line->remote);
 	if (result)
 		return result;
-	/* Before it is asked for: what another thread submits meanwhile is refused, or waited for.
+	/* Before it is requested: what another thread submits meanwhile is refused, or waited for.
 	 */
 	bool was_lent = queue->checks_native && atomic_exchange(&queue->is_lent, true);
 	if (backend == SYCL_BACKEND_KIND_CUDA)
@@ -320,7 +320,7 @@ SYCL_API sycl_result sycl_queue_return_native(sycl_queue handle)
 	return SYCL_SUCCESS;
 }
 
-/* The memories on devices of the backend that is asked for: a buffer belongs to no backend. */
+/* The memories on devices of the backend that is requested: a buffer belongs to no backend. */
 static sycl_result get_memories(struct buffer *buffer, sycl_backend backend, uint32_t capacity,
 				uint64_t *natives_out, uint32_t *count_out)
 {

@@ -14,7 +14,7 @@ struct event;
 #define NATIVE_BIT(kind) (1u << SYCL__V1__NATIVE_KIND__NATIVE_KIND_##kind)
 
 /*
- * May it be asked for at all? Before anything is asked: the engine is this process, the backend is
+ * May it be requested at all? Before anything is asked: the engine is this process, the backend is
  * `is`, and has such objects. `kind`: Sycl__V1__NativeKind.
  */
 sycl_result native_check(const struct connection *connection, uint32_t is, sycl_backend wanted,
@@ -37,8 +37,8 @@ sycl_result native_describe(struct connection *connection, sycl_backend backend,
 			    uint64_t native, const struct context *context,
 			    struct native_facts *facts_out);
 
-/* A list that is given out in the usual way; what finds no room was given in vain, so all are asked
- * for together. */
+/* A list that is given out in the usual way; what finds no room was given in vain, so all are
+ * requested together. */
 struct native_list {
 	uint64_t items[NATIVES_MAX];
 	uint32_t count;

@@ -189,7 +189,7 @@ SYCL_API sycl_result sycl_handler_native_command(sycl_handler handle,
 	return SYCL_SUCCESS;
 }
 
-/* -------------------------- what a function that runs asks for -------------------------- */
+/* -------------------------- what a function that runs requests -------------------------- */
 
 static sycl_result interop_handle_check(sycl_interop_handle handle, const void *output)
 {

@@ -66,7 +66,7 @@ static void take_build(struct pending *pending, const Sycl__V1__Reply *reply)
 		image->name_count++;
 	}
 	if (image->name_count < build->n_kernels)
-		image->names_left_out = true; /* no memory: they are asked for */
+		image->names_left_out = true; /* no memory: they are requested */
 }
 
 /* Sends it and waits. On failure the image is gone. */

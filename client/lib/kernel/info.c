@@ -78,7 +78,7 @@ static sycl_result kernel_give_info(const struct kernel *kernel, sycl_kernel_inf
 	case SYCL_KERNEL_INFO_MAX_NUM_SUB_GROUPS:
 		count = sub_groups_of(kernel, kernel->max_work_group_size);
 		return info_give(&count, sizeof(count), bytes, value, bytes_out);
-	case SYCL_KERNEL_INFO_COMPILE_NUM_SUB_GROUPS: /* no language of ours asks for a number or a
+	case SYCL_KERNEL_INFO_COMPILE_NUM_SUB_GROUPS: /* no language of ours requests a number or a
 							 size */
 	case SYCL_KERNEL_INFO_COMPILE_SUB_GROUP_SIZE:
 		return info_give(&none, sizeof(none), bytes, value, bytes_out);

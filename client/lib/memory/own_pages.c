@@ -117,7 +117,7 @@ static sycl_result check_parts(struct page_copy *copy)
 	return result;
 }
 
-/* An access for each part, all asked for, none of them refused so far. Otherwise the caller ends
+/* An access for each part, all requested, none of them refused so far. Otherwise the caller ends
  * those that were. */
 static sycl_result request_parts(struct page_copy *copy, uint32_t mode)
 {

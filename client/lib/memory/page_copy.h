@@ -13,7 +13,7 @@
 #define PAGE_COPY_PART_BYTES  ((uint64_t)4 << 20)        /* at least, but for the last one */
 #define PAGE_COPY_LARGE_BYTES (2 * PAGE_COPY_PART_BYTES) /* what is smaller is one part */
 
-/* One copy, on the stack of the thread that asks for it. Filled by page_copy_plan. */
+/* One copy, on the stack of the thread that requests it. Filled by page_copy_plan. */
 struct page_copy {
 	struct connection *connection;
 	uint8_t *destination;
@@ -21,7 +21,7 @@ struct page_copy {
 	uint64_t size_bytes, part_bytes;
 	uint32_t count;               /* of parts */
 	struct buffer *buffer;        /* a root; of the accesses */
-	struct host_access *accesses; /* of each part, asked for; NULL: none */
+	struct host_access *accesses; /* of each part, requested; NULL: none */
 	/* Under the state lock. */
 	uint32_t end;     /* parts that will be copied: fewer than all once it is given up */
 	uint32_t granted; /* parts that can be copied: all, unless there are accesses that may have

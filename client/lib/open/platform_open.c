@@ -1,4 +1,4 @@
-/* Opening a platform: what is asked for, then the connection behind it. */
+/* Opening a platform: what is requested, then the connection behind it. */
 #include "open/client.h"
 
 #include "clock.h"

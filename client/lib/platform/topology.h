@@ -1,5 +1,5 @@
 /*
- * Platforms and devices of the service, asked for once, on first need (A20). The handles of
+ * Platforms and devices of the service, requested once, on first need (A20). The handles of
  * platforms and devices are made on demand. The connection has weak references to them, so that the
  * same platform is the same handle while it is held (N3).
  */

@@ -9,7 +9,7 @@
 #define START_REST_MIN_NS 20000u
 #define START_REST_MAX_NS 10000000u
 
-/* The program cannot ask for it any more. An event holds no list but its own, so what is let go
+/* The program cannot request it any more. An event holds no list but its own, so what is let go
  * here holds none either. */
 static void drop_waits(struct event *event)
 {

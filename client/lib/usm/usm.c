@@ -15,7 +15,7 @@ static_assert(sizeof(struct sycl_usm_info) == 24, "part of the interface");
 #define PAGE_BYTES 4096ull
 /*
  * An address that the engine gives may be where this program has something. Then another one is
- * asked for, larger and larger ones, so that the device gives it from elsewhere; the first ones are
+ * requested, larger and larger ones, so that the device gives it from elsewhere; the first ones are
  * held so long.
  */
 #define ADDRESSES_TRIED  7u
@@ -157,7 +157,7 @@ static sycl_result take_small(struct connection *c, uint32_t class_index,
 	return SYCL_SUCCESS;
 }
 
-/* A place that both sides have; pages are aligned to all that may be asked for. */
+/* A place that both sides have; pages are aligned to all that may be requested. */
 static sycl_result take_place(struct connection *c, struct usm_allocation *allocation,
 			      uint64_t alignment)
 {
@@ -239,7 +239,7 @@ static int usm_enter_table(struct connection *c, struct usm_allocation *allocati
 	return r;
 }
 
-/* Named, but not asked for, or refused: nothing of it is left. */
+/* Named, but not requested, or refused: nothing of it is left. */
 static void usm_forget_unused(struct connection *c, struct usm_allocation *allocation,
 			      bool was_sent)
 {

@@ -63,7 +63,7 @@ void gpu_report(struct bench *bench, const struct gpu_compared *compared, int va
  * something else. */
 void gpu_report_set_apart(struct bench *bench, const char *name, double multiprocessors);
 
-/* A private service with the CUDA library that was asked for; `users`: for everybody (root only).
+/* A private service with the CUDA library that was requested; `users`: for everybody (root only).
  */
 int gpu_service(bool users, struct private_service **service_out);
 /* The same with these lines in [cuda], and what sections come behind it there. */

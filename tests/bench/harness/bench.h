@@ -120,7 +120,7 @@ void bench_summarise(const double *values, const double *baselines, unsigned run
 
 /* A private service with this build's programs; caches are kept between runs of syclbench. */
 int bench_service(struct private_service **service_out);
-/* The same with text of sycld.conf (NULL: none), and for every user of the machine if root asks for
+/* The same with text of sycld.conf (NULL: none), and for every user of the machine if root requests
  * it. */
 int bench_service_with(const char *configuration, bool everybody,
 		       struct private_service **service_out);

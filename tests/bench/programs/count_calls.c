@@ -1,6 +1,6 @@
 /*
  * Loaded into a measured process with LD_PRELOAD: counts heap allocations and mutexes, and then
- * does what was asked for. The C library's own locks (of its heap, of stdio) and what condition
+ * does what was requested. The C library's own locks (of its heap, of stdio) and what condition
  * variables lock again go past it.
  */
 #include "programs/count_page.h"

@@ -379,7 +379,7 @@ static int begin_set(struct spill_row *row, const char *place)
 	const uint64_t step = row->is_large ? 2 * MIB : 4096;
 	double values[AGENT_VALUES];
 	int r = agent_start(&set_subject, place, &row->set);
-	/* The first answer comes when it is open: this one asks for nothing. */
+	/* The first answer comes when it is open: this one requests nothing. */
 	if (r == 0)
 		r = agent_measure(&row->set, question(BEGIN, 0), values);
 	if (r == 0 && row->is_large)

@@ -28,7 +28,7 @@ struct trips {
 	double up_ns[TRIPS_MAX], down_ns[TRIPS_MAX];
 };
 
-/* `count` of the question: trips, and a bit that asks for fewer bytes. */
+/* `count` of the question: trips, and a bit that requests fewer bytes. */
 enum { QUICK_BIT = 1 << 8 };
 
 static struct trips trips_of(uint64_t count)

@@ -23,7 +23,7 @@ enum {
 	SIM_WIDTH = 100
 };
 
-/* How clients of a kind ask for work. */
+/* How clients of a kind request work. */
 enum sim_manner { SIM_RECORDED, SIM_DEPTH, SIM_RATE, SIM_EVERY };
 
 /* Clients that are alike. */

@@ -2,7 +2,7 @@
  * Launches that begin before the one before them is over, because the program wants it (R5). The
  * second kernel sets a word before it waits; the first polls it a limited number of times, and
  * writes what it read. On a GPU it sees it; the driver's double runs one after the other, and
- * counts what it was asked for.
+ * counts the requests.
  */
 #include "cuda/double.h"
 #include "cuda/kernels_run.h"
@@ -189,7 +189,7 @@ Test(cuda_early, R5_launches_in_front_and_behind_keep_their_order)
 	scene_close(&scene);
 }
 
-/* Nodes in a row: an edge that lets the second begin. The third does not ask for it. */
+/* Nodes in a row: an edge that lets the second begin. The third does not request it. */
 Test(cuda_early, R5_a_node_begins_before_the_one_before_it_is_over)
 {
 	static const struct backend_launch_properties early = {.early = true};

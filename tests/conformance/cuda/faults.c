@@ -195,7 +195,7 @@ Test(cuda_faults, an_idle_device_that_is_lost)
 	scene_close(&scene);
 }
 
-/* The driver has it for others; a client that asks for too much gets an error, and everything goes
+/* The driver has it for others; a client that requests too much gets an error, and everything goes
  * on. */
 Test(cuda_faults, I11_out_of_memory_is_no_fault_of_the_device)
 {

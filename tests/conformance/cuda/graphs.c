@@ -571,7 +571,7 @@ Test(cuda_graphs, L17_graphs_share_what_the_device_keeps_for_them_and_give_it_ba
 	double_check(true);
 }
 
-/* No other has been finished: there is nothing to give back, and no reason to ask for a quiet
+/* No other has been finished: there is nothing to give back, and no reason to request a quiet
  * moment again and again. */
 Test(cuda_graphs, a_graph_that_is_given_up_leaves_nothing_to_do)
 {

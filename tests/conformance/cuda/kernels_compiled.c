@@ -45,7 +45,7 @@ Test(cuda_compiled, kernels_are_found_by_the_names_in_the_source)
 	cr_assert_eq(value_of(&run, "_Z7mangledPjj"), 101, "by its symbol, too");
 	cr_assert_eq(value_of(&run, "space::inside"), 102);
 	cr_assert_eq(value_of(&run, "made<unsigned int, 3>"), 103);
-	/* Those that the options asked for, in the options' words. */
+	/* Those that the options requested, in the options' words. */
 	cr_assert_eq(value_of(&run, "made<unsigned int,4>"), 104);
 	cr_assert_eq(value_of(&run, "made<int, 7>"), 107);
 	/* Two of one name: the first keeps it, both have their symbols. */

@@ -12,7 +12,7 @@ TestSuite(image_kernels, .timeout = 120);
 /*
  * For each type a kernel that writes an image from a buffer and one that reads it into one, in 1 to
  * 3 dimensions. A source is compiled for each number of dimensions, and only in its own one a
- * kernel may ask for that many.
+ * kernel may request that many.
  */
 #define KERNELS(type, n, places)                                                                   \
 	"SYCL_KERNEL void write_" #type "_" #n "(SYCL_IMAGE_WRITE_" #n                             \

@@ -259,7 +259,7 @@ static uint32_t result_of(struct run *run, const char *name)
 	return got;
 }
 
-/* All in one source, each with a result of its own. It asks for no dimensions, so it is compiled
+/* All in one source, each with a result of its own. It requests no dimensions, so it is compiled
  * once. */
 Test(portable_names, a_kernel_may_have_the_name_of_any_built_in_function)
 {

@@ -15,7 +15,7 @@ TestSuite(gpu_bridge_early, .timeout = 240);
 
 static const sycl_share_kind kinds[] = {SYCL_SHARE_VMM, SYCL_SHARE_CUDA_IPC};
 
-/* The first command of a context asks for an event, and opens a buffer, whose answer comes behind
+/* The first command of a context requests an event, and opens a buffer, whose answer comes behind
  * that for the event. */
 static void warm(struct bridge_test *test, struct bridge_work *work, sycl_buffer buffer)
 {

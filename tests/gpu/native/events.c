@@ -1,4 +1,4 @@
-/* The CUevent of a command, as a program asks for it that works with the driver itself (H10, R2).
+/* The CUevent of a command, as a program requests it that works with the driver itself (H10, R2).
  */
 #include "native/fixture.h"
 

@@ -32,7 +32,7 @@ Test(gpu_order, H10_H11_R2_commands_have_native_events_when_asked_and_can_be_wai
 	for (uint32_t i = 0; i < EVENTS; i++) {
 		const struct order_step step = {
 			.to = i % 2, .from = (i + 1) % 2, .value = order_random_step(&seed).value};
-		/* Every other group's event is not asked for. */
+		/* Every other group's event is not requested. */
 		order_submit(queue, chain, buffers, &log, &step, NULL, NULL);
 		order_model_step(&model, &step);
 		order_submit(queue, chain, buffers, &log, &step, NULL, &events[i]);

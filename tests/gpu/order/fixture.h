@@ -21,7 +21,7 @@ struct order {
 	sycl_platform connection;
 	sycl_device devices[ORDER_DEVICES_MAX]; /* of CUDA */
 	uint32_t device_count;
-	sycl_context context; /* of as many of them as the test asked for */
+	sycl_context context; /* of as many of them as the test requested */
 };
 
 /*

@@ -91,7 +91,7 @@ static void expect_all_met(sycl_queue queue, sycl_kernel meet_all, uint32_t grou
 	MUST(sycl_free(queue, words));
 }
 
-/* Where the device has it, it may be asked for. */
+/* Where the device has it, it may be requested. */
 static void expect_answer(sycl_queue queue, sycl_result (*ask)(sycl_handler handler), bool has)
 {
 	sycl_handler handler = NULL;

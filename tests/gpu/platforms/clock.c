@@ -318,7 +318,7 @@ static void series_probe(struct series *series, unsigned pause_us)
 	pair->reported = (double)(now->end_ns - before->end_ns);
 	pair->driver = driver_ns(before->end, now->end);
 	series->driver_ns += pair->driver;
-	/* Nothing before it was asked for, nothing after it was seen. */
+	/* Nothing before it was requested, nothing after it was seen. */
 	cr_assert_geq(now->start_ns + 2000, now->before_ns, "probe %zu is %llu ns early",
 		      series->count, (unsigned long long)(now->before_ns - now->start_ns));
 	cr_assert_leq(now->end_ns, now->after_ns);

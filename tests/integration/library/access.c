@@ -1,4 +1,4 @@
-/* Host accessors of all kinds: of ranges and parts, with a time-out, and such that are asked for
+/* Host accessors of all kinds: of ranges and parts, with a time-out, and such that are requested
  * and waited for later. */
 #include "library/portable.h"
 

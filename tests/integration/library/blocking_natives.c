@@ -1,5 +1,5 @@
 /*
- * Native handles behind a closed gate. Of those that are counted nothing is asked for but how many
+ * Native handles behind a closed gate. Of those that are counted nothing is requested but how many
  * there are: nobody here could give them back.
  */
 #include "library/blocking.h"

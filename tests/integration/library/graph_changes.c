@@ -161,7 +161,7 @@ Test(graph_slices, L13_F8_a_large_graph_is_made_anew_in_slices_beside_its_launch
 	sycl_event before = NULL, behind = NULL;
 	begin_with(&scene, MANY);
 	portable_engine_hold(true);
-	/* Something is in flight all the time, and asked for. */
+	/* Something is in flight all the time, and requested. */
 	send_fill(queue, scene.fill, scene.filled, 1, NULL);
 	MUST(sycl_queue_graph(queue, scene.executable, 0, NULL, NULL));
 	MUST(sycl_queue_graph(queue, scene.executable, 0, NULL, &before));

@@ -179,7 +179,7 @@ Test(moves, C6_C7_without_its_contents_nothing_moves_in_and_the_rest_stays)
 	close_queues(on);
 }
 
-/* The device writes, the host is only read: its bytes stay what they were until somebody asks for
+/* The device writes, the host is only read: its bytes stay what they were until somebody requests
  * them. */
 Test(moves, C5_only_what_was_written_is_updated)
 {

@@ -18,7 +18,7 @@ cl_device_id cl_device_of_test;
 cl_context cl_context_of_test;
 cl_command_queue cl_queue_of_test;
 
-/* Where one driver is asked for by name, its device; else the processor's, which every machine has.
+/* Where one driver is requested by name, its device; else the processor's, which every machine has.
  */
 static sycl_device_selector *selector(void)
 {
@@ -488,7 +488,7 @@ Test(opencl_interop, J2_a_context_of_a_part_is_taken_as_its_driver_tells_of_it)
 
 Test(opencl_interop, J2_a_whole_device_is_not_counted)
 {
-	/* A root device is not counted: as often as it is asked for, there is nothing to give back.
+	/* A root device is not counted: as often as it is requested, there is nothing to give back.
 	 */
 	cl_uint root = device_references(cl_device_of_test);
 	for (int i = 0; i < 10; i++) {

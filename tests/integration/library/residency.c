@@ -143,7 +143,7 @@ Test(client_residency, B24_two_readers_on_two_devices_move_in_twice_and_nothing_
 }
 
 /* Parts on two devices, read by the host: each byte moves once, and nothing is moved for a part
- * that is asked for alone. */
+ * that is requested alone. */
 Test(client_residency, C12_D7_parts_move_by_themselves)
 {
 	sycl_queue other = queue_on(1);
@@ -282,7 +282,7 @@ Test(client_residency, G13_constant_memory_is_read_and_has_a_limit)
 	MUST(sycl_kernel_release(copy));
 }
 
-/* The device writes, the host is only read: its bytes stay what they were until somebody asks for
+/* The device writes, the host is only read: its bytes stay what they were until somebody requests
  * them. */
 Test(client_residency, C5_only_what_was_written_is_updated)
 {

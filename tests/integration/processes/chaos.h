@@ -63,7 +63,7 @@ void chaos_count_spills(json_int_t *spills_out, json_int_t *returns_out);
 int chaos_send_line(pid_t engine, const char *line);
 /* Those that have come. Fails the test when one reports that the driver was used wrongly. */
 void chaos_read_answers(void);
-/* A failure that was asked for and has not come yet would come when all is calm. */
+/* A failure that was requested and has not come yet would come when all is calm. */
 void chaos_calm_drivers(void);
 
 /* ------------------- chaos_clients.c: what they do and say -------------------- */

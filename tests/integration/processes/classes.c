@@ -1,4 +1,4 @@
-/* Sessions' classes and weights: asked for, bounded by the service, changed by operators, shown;
+/* Sessions' classes and weights: requested, bounded by the service, changed by operators, shown;
  * and what gates have decided. */
 #include "processes/common.h"
 

@@ -244,7 +244,7 @@ static struct client fake_open(const struct private_service *service)
 	return client;
 }
 
-/* A service for all users where root asks for one. */
+/* A service for all users where root requests one. */
 static struct private_service *fake_service(const char *configuration)
 {
 	static const char *const options[] = {"--fake-engine", NULL}, *const system_options[] = {

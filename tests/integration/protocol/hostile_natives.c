@@ -1,4 +1,4 @@
-/* A client of another process that asks for native handles, or sends some: it is refused, and
+/* A client of another process that requests native handles, or sends some: it is refused, and
  * nothing it sent is looked at (I18, S8). */
 #include "protocol/hostile_fixture.h"
 

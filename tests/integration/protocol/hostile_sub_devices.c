@@ -1,4 +1,4 @@
-/* Sub-devices of a client that lies about ids and numbers, asks for too many, or dies: the engine
+/* Sub-devices of a client that lies about ids and numbers, requests too many, or dies: the engine
  * keeps none of them (J2). */
 #include "fake_control.h"
 #include "protocol/hostile_fixture.h"

@@ -1,4 +1,4 @@
-/* Few bytes that ask for much: what a session's groups and host accesses hold in the engine is
+/* Few bytes that request much: what a session's groups and host accesses hold in the engine is
  * bounded (N4, N6). */
 #include "access_mode.h"
 #include "protocol/hostile_fixture.h"

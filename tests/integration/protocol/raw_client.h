@@ -30,7 +30,7 @@ struct raw_client {
 	struct completion_slot *slots;
 	uint64_t records; /* sent */
 	uint64_t session;
-	uint64_t features; /* asked for in the hello; set before */
+	uint64_t features; /* requested in the hello; set before */
 	bool silent;       /* do not ring the bell */
 	bool closed;       /* the engine hung up, after: */
 	int32_t error_code;

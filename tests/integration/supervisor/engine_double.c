@@ -6,13 +6,13 @@
  *   exits        exits with 7 at once
  *   unready      never says that it is ready
  *   garbage      says what is no message
- *   flood        is ready, then says things that nobody asked for
+ *   flood        is ready, then says things that nobody requested
  *   silent       is ready, never answers a report request
  *   stubborn     is ready, does not end when told to
  *   endless      reports without an end
  *   crowd        reports more devices than there can be
  *   teller       tells of a trace without an end
- *   hoarder      has always more of a trace, and gives as much as it is asked for
+ *   hoarder      has always more of a trace, and gives as much as is requested
  *   promiser     has always more of a trace, and gives nothing
  *   chatter      answers what is no question of a trace with one, without an end
  *   repeater     tells of each session twice

@@ -20,7 +20,7 @@ static struct cuda_counts counts;
 static CUstream launch_streams[LAUNCH_STREAMS_MAX];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The driver's own, as they were asked for. */
+/* The driver's own, as they were requested. */
 static CUresult (*stream_create)(CUstream *, unsigned, int);
 static CUresult (*stream_destroy)(CUstream);
 static CUresult (*event_create)(CUevent *, unsigned);

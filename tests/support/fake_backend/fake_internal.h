@@ -242,7 +242,7 @@ bool fake_lost_locked(const struct backend_device *device, struct backend_fault 
 /* A script for this call, or the loss of the device; without the lock. */
 bool fake_entry_fails(enum fake_entry entry, struct backend_device *device,
 		      struct backend_fault *fault_out);
-/* The device lacks what the caller asks for: says so, -ENOTSUP. */
+/* The device lacks what the caller requests: says so, -ENOTSUP. */
 int fake_refuse(const struct backend_device *device, const char *what,
 		struct backend_fault *fault_out);
 
@@ -414,7 +414,7 @@ int fake_kernel_occupancy(struct backend_kernel *kernel, const uint64_t local[3]
 
 /*
  * Do what the source's "#build" lines say; `cache_directory`: NULL if there is none; `log_out`: a
- * log that they ask for, malloc'ed.
+ * log that they request, malloc'ed.
  */
 void fake_build_script(const char *source, size_t source_bytes, const char *cache_directory,
 		       char **log_out);

@@ -161,7 +161,7 @@ static int fault_launch_command(const char *rest)
 	return 0;
 }
 
-/* "calm": what was asked for and has not happened will not. */
+/* "calm": what was requested and has not happened will not. */
 static int calm_command(void)
 {
 	for (unsigned i = 0; i < call_rule_count; i++)

@@ -1,6 +1,6 @@
 /*
  * Conditions of graphs. A kernel sets one through its handle; the node of that handle runs its body
- * once, or as long as the value is not 0. Without a default, which nobody here asks for, a
+ * once, or as long as the value is not 0. Without a default, which nobody here requests, a
  * condition has no value in a launch until it is set.
  */
 #include "fake_graph.h"

@@ -1,4 +1,4 @@
-/* Launches: what they ask for is checked when they are sent; the kernel runs on the stream's
+/* Launches: what they request is checked when they are sent; the kernel runs on the stream's
  * thread. */
 #include "fake.h"
 

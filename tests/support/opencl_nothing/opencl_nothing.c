@@ -1,6 +1,6 @@
 /*
  * An OpenCL loader that has every function and finds no driver, for tests of what happens then. It
- * has the loader's name, so a program that opened it already gets it again when it asks for that. A
+ * has the loader's name, so a program that opened it already gets it again when it requests that. A
  * real loader without drivers needs none of this, but not every one lets its drivers be hidden.
  */
 #include "opencl/driver/library.h"

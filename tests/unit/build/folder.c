@@ -1,4 +1,4 @@
-/* A build has a folder of its own, for as long as it takes; so have others that ask for one. */
+/* A build has a folder of its own, for as long as it takes; so have others that request one. */
 #include "build/internal.h"
 #include "build/support.h"
 #include "private_folder.h"

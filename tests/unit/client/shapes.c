@@ -66,7 +66,7 @@ Test(client_shapes, a_remembered_place_is_asked_what_it_holds)
 		  "its message was not sent");
 	shapes_defined(&shapes, name);
 	cr_assert(not(shapes_match_last(&shapes, &other, name.shape, &again)));
-	key.sum = 0; /* which is not asked for */
+	key.sum = 0; /* which is not requested */
 	cr_assert(shapes_match_last(&shapes, &key, name.shape, &again));
 	cr_assert(eq(u32, again.shape, name.shape));
 	cr_assert(eq(u32, again.generation, name.generation));

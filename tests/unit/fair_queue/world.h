@@ -32,7 +32,7 @@ struct world_client {
 	uint64_t every_ns;           /* 0: at once when one has ended */
 	uint32_t depth, lane, lanes; /* its groups go to so many lanes in turn */
 	bool is_exact;               /* its groups' times are exact */
-	uint64_t from_ns, until_ns;  /* it asks for work */
+	uint64_t from_ns, until_ns;  /* it requests work */
 	uint64_t next_ns;            /* the next one */
 	uint32_t open;
 	uint64_t asked;

@@ -17,7 +17,7 @@ struct driver_event {
 
 static struct driver_event events[8];
 static int wakes, flushes;
-/* The latest callback that was asked for; the driver makes none before a test says so. */
+/* The latest callback that was requested; the driver makes none before a test says so. */
 static struct {
 	bool is_taken; /* else the driver refuses them, and the lane looks by itself */
 	cl_event event;

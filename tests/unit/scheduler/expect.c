@@ -1,4 +1,4 @@
-/* When large transfers will be over, and how a thread that must ask for that rests. */
+/* When large transfers will be over, and how a thread that must request that rests. */
 #include "base/expect.h"
 
 #include <criterion/criterion.h>

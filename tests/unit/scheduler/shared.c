@@ -456,7 +456,7 @@ Test(shared, F10_two_buffers_with_the_same_contents_keep_one_order)
 	harness_expect_stopped(&h);
 }
 
-/* A range that a host accessor holds is not filled again because another buffer was asked for
+/* A range that a host accessor holds is not filled again because another buffer was requested
  * meanwhile. */
 Test(shared, D6_F10_what_a_reader_holds_is_not_written_over)
 {

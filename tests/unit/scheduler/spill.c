@@ -167,7 +167,7 @@ static uint64_t calls(enum fake_entry entry)
 	return counters.calls[entry];
 }
 
-/* So often memory has been asked for. */
+/* So often memory has been requested. */
 static void wait_for_tries(uint64_t count)
 {
 	scheduler_flush(h.scheduler);

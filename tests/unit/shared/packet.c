@@ -129,7 +129,7 @@ Test(packets, a_message_too_large_for_a_datagram_is_not_sent)
 		eq(sz, strlen(((Sycl__V1__Packet *)message)->error->text), PACKET_BYTES_MAX - 100));
 }
 
-/* 64 KiB of empty command-group requirements ask for many times their size. */
+/* 64 KiB of empty command-group requirements request many times their size. */
 Test(packets, what_unpacks_to_more_than_the_budget_is_refused)
 {
 	static uint8_t bytes[PACKET_BYTES_MAX];
