@@ -13,10 +13,10 @@
 #include <string.h>
 
 /*
- * `keys` has a word for each key: "key" is the field's name, too; "key=field" where they differ;
- * "key?" is null where the text is empty; "key:" is an object of the same message. A field that the
- * message does not have is one of its inner message `inside`; it is 0 or empty where that is
- * absent.
+ * `keys` has a word for each key. "key" is the field's name, too; "key=field" is for different
+ * names. "key?" is null where the text is empty. "key:" is an object of the same message. A field
+ * that the message does not have is one of its inner message `inside`; it is 0 or empty where that
+ * is absent.
  */
 struct object {
 	const char *name; /* of the message, or the key of an object within another */

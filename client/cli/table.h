@@ -49,8 +49,8 @@ void user_cell(struct table *table, uint32_t uid);
 
 /*
  * Print under the titles, then free. False: there was no memory. `room`: characters in a line, 0
- * for any number; where they are too few, minor columns are left out, the last one first, and then
- * the widest text is cut.
+ * for any number. If they are too few, minor columns are left out, the last one first. Then the
+ * widest text is cut.
  */
 bool table_print(struct table *table, bool coloured, size_t room);
 

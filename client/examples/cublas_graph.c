@@ -1,7 +1,7 @@
 /*
- * A pipeline with cuBLAS in the middle, as one graph of CUDA's: a kernel makes two matrices, cuBLAS
- * multiplies them, a kernel adds one to all of the product. cuBLAS is captured when the graph is
- * finalized, and runs at each launch. With the engine in this process.
+ * A pipeline with cuBLAS in the middle, as one graph of CUDA's. A kernel makes two matrices, cuBLAS
+ * multiplies them, and a kernel adds one to all of the product. cuBLAS is captured when the graph
+ * is finalized, and runs at each launch. With the engine in this process.
  */
 #include <stdio.h>
 #include <syclclient.h>

@@ -1,7 +1,7 @@
 /*
- * A command of CUDA's own between two kernels of the service: this program calls NVIDIA's driver
- * itself, in a context of its own, and the driver fills half of a buffer that the service shares
- * with it. No header of CUDA's is needed. Exit 0: the result is right, or nothing here takes native
+ * A command of CUDA's own between two kernels of the service. This program calls NVIDIA's driver
+ * itself, in a context of its own. The driver fills half of a buffer that the service shares with
+ * it. No header of CUDA's is needed. Exit 0: the result is right, or nothing here takes native
  * commands of another process; 1: anything else.
  */
 #include <dlfcn.h>

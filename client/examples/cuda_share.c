@@ -1,7 +1,7 @@
 /*
  * Two processes and one buffer in the memory of an NVIDIA GPU. The parent fills it and hands 96
- * bytes through a pipe to its child, which has a connection of its own; the child's kernel doubles
- * what it finds, without a copy, and the parent reads the result. Exit 0: it is right; 77: no such
+ * bytes through a pipe to its child, which has a connection of its own. The child's kernel doubles
+ * the values, without a copy, and the parent reads the result. Exit 0: it is right; 77: no such
  * device here; 1: anything else.
  */
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /*
- * A kernel in CUDA C++ on an NVIDIA GPU of the service: a sum by warp shuffles, which the portable
- * form of a kernel does not have. Exit 0: the sum is right; 77: there is no CUDA device; 1:
- * anything else.
+ * A kernel in CUDA C++ on an NVIDIA GPU of the service. It computes a sum by warp shuffles, which
+ * the portable form of a kernel does not have. Exit 0: the sum is right; 77: there is no CUDA
+ * device; 1: anything else.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
- * Variables of a program in CUDA C++, found by name: the coefficients of a polynomial are written
- * to a __constant__ variable, and a __device__ variable says afterwards how many threads ran. Exit
- * 0: both are right; 77: there is no CUDA device; 1: anything else.
+ * Variables of a program in CUDA C++, found by name. The coefficients of a polynomial are written
+ * to a __constant__ variable. Afterwards a __device__ variable has the number of threads that ran.
+ * Exit 0: both are right; 77: there is no CUDA device; 1: anything else.
  *
  *   cuda_variable [ENDPOINT [BUILD_OPTIONS]]
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The Mandelbrot set, tile by tile, into a PNG. Every tile is a buffer and a command group of its
- * own, so tiles are independent of each other. The kernel computes in fixed point: the picture is
- * the same to the last bit on every device, and so the CPU can check it exactly.
+ * own, so tiles are independent of each other. The kernel computes in fixed point. So the picture
+ * is the same to the last bit on every device, and the CPU can check it exactly.
  */
 #include "demo.h"
 #include "picture.h"

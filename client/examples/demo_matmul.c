@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A chain of matrix products, X <- X * M, with tiles in local memory; two buffers take turns, so
- * each product depends on the one before, and the service finds that out from the accessors alone.
- * The CPU does the same chain and compares.
+ * A chain of matrix products, X <- X * M, with tiles in local memory. Two buffers take turns, so
+ * each product depends on the one before. The service derives that from the accessors alone. The
+ * CPU does the same chain and compares.
  */
 #include "demo.h"
 

@@ -1,7 +1,7 @@
 /*
- * A rod that is hot at one end: two steps of a stencil, there and back between two buffers,
- * recorded once as a graph and then launched again and again, each launch one record. The result is
- * compared with the same steps done here.
+ * A rod that is hot at one end: two steps of a stencil, there and back between two buffers. They
+ * are recorded once as a graph and then launched again and again, each launch one record. The
+ * result is compared with the same steps done here.
  *
  *   graph_stencil [ENDPOINT]
  */

@@ -1,7 +1,7 @@
 /*
- * A command of OpenCL's own in a graph: two kernels of this library's, and between them a copy that
- * the program records into the graph's cl_command_buffer_khr itself. With the engine in this
- * process, as native handles mean nothing in another one.
+ * A command of OpenCL's own in a graph. There are two kernels of this library's. Between them is a
+ * copy that the program records into the graph's cl_command_buffer_khr itself. With the engine in
+ * this process, as native handles mean nothing in another one.
  */
 #include <stdio.h>
 #include <string.h>

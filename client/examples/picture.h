@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * Writes a PNG, 3 bytes (red, green, blue) a pixel, row by row from the top; by way of a temporary
- * file beside it, so that whoever looks at the path sees a whole picture. False: not written, and
- * nothing is left there.
+ * Writes a PNG, 3 bytes (red, green, blue) a pixel, row by row from the top. It first writes a
+ * temporary file beside it, so that a reader of the path gets a whole picture. False: not written,
+ * and nothing is left there.
  */
 bool picture_write(const char *path, uint32_t width, uint32_t height, const uint8_t *rgb);
 

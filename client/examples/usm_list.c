@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A linked list in shared USM: this program builds it, a kernel walks it by the very same pointers
- * and changes it, and this program reads the result. The only argument is an endpoint; 77: the
- * device has no shared USM.
+ * A linked list in shared USM. This program builds it, a kernel follows the very same pointers and
+ * changes it, and this program reads the result. The only argument is an endpoint; 77: the device
+ * has no shared USM.
  */
 #include <inttypes.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /*
  * NVIDIA's driver in this program, for the bridge alone (bridge.h): loaded when it is first needed,
- * never linked, never closed. Its types are named again here, so that the library is built without
- * anything of NVIDIA's; they are the driver's binary interface, which does not change.
+ * never linked, never closed. Its types are declared again here, so that the library is built
+ * without anything of NVIDIA's. They are the driver's binary interface, which does not change.
  */
 #ifndef SYCL_CLIENT_CUDA_DRIVER_H
 #define SYCL_CLIENT_CUDA_DRIVER_H

@@ -1,7 +1,7 @@
 /*
- * Copies past the caches. The C library does that for what is much larger than the caches; it does
- * not for one part of such a copy, which then takes up to a half longer: each line is read before
- * it is overwritten, and the caches are full of bytes that are not needed there.
+ * Copies past the caches. The C library does that for copies much larger than the caches, but not
+ * for one part of such a copy. The part then takes up to a half longer. Each line is read before it
+ * is overwritten, and the caches are full of unneeded bytes.
  */
 #ifndef SYCL_CLIENT_PAGE_STREAM_H
 #define SYCL_CLIENT_PAGE_STREAM_H

@@ -9,9 +9,9 @@
  *      ^                                                              |
  *      +------------ another shape needs its place <------------------+
  *
- * A place is a number that the service keeps a shape under. Whoever takes a place over defines it
- * anew, with a generation of its own, before it names it: so both sides drop the former shape at
- * the same record, and no question has to be sent. Called with the submit lock held.
+ * A place is a number that the service keeps a shape under. A new shape in a place is defined, with
+ * a generation of its own, before a record names it. So both sides drop the former shape at the
+ * same record, and no request is needed. Called with the submit lock held.
  */
 #ifndef SYCL_CLIENT_SHAPES_H
 #define SYCL_CLIENT_SHAPES_H

@@ -1,7 +1,7 @@
 /*
- * Which completion slots are in use. A slot is used again with the next value, never while a group
- * may still write it: one whose event was released early rests until its value has come. Called
- * with the connection's state lock held.
+ * Which completion slots are in use. A slot is used again with the next value, but never while a
+ * group may still write it. If its event was released early, it is unused until its value has come.
+ * Called with the connection's state lock held.
  */
 #ifndef SYCL_CLIENT_SLOTS_H
 #define SYCL_CLIENT_SLOTS_H

@@ -1,12 +1,13 @@
 /*
- * Records of a stream, made text. What is read was written by a kernel, which may have written
- * anything: every size is checked, and no format of it ever reaches printf but for one conversion
- * at a time, put together here. Pure.
+ * Records of a stream, made text. The input was written by a kernel, which may have written
+ * anything. So every size is checked. No format of it reaches printf, except for one conversion at
+ * a time, put together here. Pure.
  *
- * In 32-bit words: how many bytes of records were taken, how many statements found no room, how
- * many bytes there is room for, a mark; then records. Of a record: its bytes, a multiple of 8; how
- * many values; bytes of the format; kinds of the values, 4 bits each (1 signed, 2 unsigned, 3
- * float, 4 double); values of 8 bytes; the format, filled to 8 bytes.
+ * It begins with four 32-bit words: the bytes of records, the statements without room, the bytes
+ * that there is room for, and a mark. Then there are records. A record has its bytes, a multiple of
+ * 8, the number of values, and the bytes of the format. Kinds of the values follow, 4 bits each (1
+ * signed, 2 unsigned, 3 float, 4 double). Then there are values of 8 bytes, and the format, filled
+ * to 8 bytes.
  */
 #ifndef SYCL_CLIENT_STREAM_TEXT_H
 #define SYCL_CLIENT_STREAM_TEXT_H

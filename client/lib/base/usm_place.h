@@ -1,7 +1,7 @@
 /*
- * Room in this process' address space for USM: so that an address means the same to the engine and
- * here, and nothing of the program's is ever where a device's memory seems to be. It needs no
- * connection. Any thread.
+ * Room in this process' address space for USM. So an address means the same in the engine and here.
+ * No memory of the program's is ever where a device's memory seems to be. It needs no connection.
+ * Any thread.
  */
 #ifndef SYCL_CLIENT_USM_PLACE_H
 #define SYCL_CLIENT_USM_PLACE_H

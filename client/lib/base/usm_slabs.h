@@ -1,5 +1,5 @@
 /*
- * Small pieces of memory out of larger ones: sizes are powers of two from 64 to 2048 bytes, and a
+ * Small pieces of memory out of larger ones. Sizes are powers of two from 64 to 2048 bytes, and a
  * piece is aligned to its size. It handles addresses only, no memory. Not thread-safe.
  */
 #ifndef SYCL_CLIENT_USM_SLABS_H

@@ -1,6 +1,6 @@
 /*
  * The memory that this session shares with the engine. Grows by a round trip (ArenaCreate on the
- * ring, ArenaGrant with the descriptor on the socket), one at a time; empty arenas are given back
+ * ring, ArenaGrant with the descriptor on the socket), one at a time. Empty arenas are given back
  * (arenas_trim).
  */
 #ifndef SYCL_CLIENT_ARENAS_H
@@ -62,9 +62,9 @@ sycl_result arenas_take_usm(struct connection *connection, uint64_t size_bytes,
 void arenas_give(struct arenas *arenas, const struct arena_range *range);
 
 /*
- * Give empty arenas back to the engine, but one; and an unusually large one only when it has been
- * found empty many times, since the next large buffer would wait for new pages; or when arenas_take
- * would find no room otherwise. Without any lock held; one-way.
+ * Give empty arenas back to the engine, but one. An unusually large one is given back only when it
+ * has been found empty many times, because the next large buffer would wait for new pages. It is
+ * also given back when arenas_take would find no room otherwise. Without any lock held; one-way.
  */
 void arenas_trim(struct connection *connection);
 

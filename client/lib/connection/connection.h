@@ -2,11 +2,11 @@
  * One session with an engine: its socket, its rings, its ids, slots and arenas.
  *
  * Locks, in the order in which they are taken: graph_lock, arenas.grow_lock, import_lock,
- * submit_lock, copiers.start_lock, state_lock. None is held while a thread sleeps, except
- * submit_lock (and grow_lock) while the submit ring has no room: the engine makes room whatever its
- * devices do; and import_lock until the engine has opened what is imported. The state lock is a
- * condition variable's, so a thread that waits for something of the session sleeps in
- * connection_wait.
+ * submit_lock, copiers.start_lock, state_lock. None is held while a thread sleeps, with two
+ * exceptions. submit_lock (and grow_lock) are held while the submit ring has no room: the engine
+ * makes room whatever its devices do. import_lock is held until the engine has opened what is
+ * imported. The state lock is a condition variable's, so a thread that waits for something of the
+ * session sleeps in connection_wait.
  */
 #ifndef SYCL_CLIENT_CONNECTION_H
 #define SYCL_CLIENT_CONNECTION_H

@@ -127,8 +127,8 @@ void queue_lines_throw_closed(struct connection *c)
 }
 
 /*
- * First the lines are taken out of the table of names: a reply that is read on the way would free
- * one that its name still leads to.
+ * First the lines are taken out of the table of names. Otherwise a reply that is read on the way
+ * would free a line that its name still leads to.
  */
 void queue_lines_throw_last(struct connection *c)
 {

@@ -1,13 +1,13 @@
 /*
- * Waiting for the engine. A bounded spin where that is wise, then sleep: one thread of the
- * connection polls the session socket, the others wait for it on a condition variable, so death
- * wakes all of them.
+ * Waiting for the engine. A bounded spin where that is wise, then sleep. One thread of the
+ * connection polls the session socket, and the others wait for it on a condition variable. So the
+ * end of the engine wakes all of them.
  *
  * No wake-up is lost. Under the state lock each sleeper first sets the shared sleep flag itself,
  * then checks what it waits for. It keeps the lock until it is in the condition's queue. If the
- * engine saw the flag, the polling thread reads its datagram, and needs the lock to wake the
- * others; so it wakes this one too. Only the last sleeper takes the flag back: a check too many is
- * cheaper than a lost wake-up.
+ * engine saw the flag, the polling thread reads its datagram. It needs the lock to wake the others,
+ * so it wakes this one too. Only the last sleeper takes the flag back: a check too many is cheaper
+ * than a lost wake-up.
  */
 #include "connection/connection.h"
 

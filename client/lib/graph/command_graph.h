@@ -1,11 +1,11 @@
 /*
  * Graphs of command groups (include/syclclient/graph.h): nodes are handlers that cannot be changed
- * any more, and an executable graph is a list of them that the service has, too.
+ * any more. An executable graph is a list of them that the service has, too.
  *
- * All of a graph, and what queues say of recording, is under the connection's graph_lock, which
- * comes before all other locks; nothing is destroyed that may call the program while it is held. A
- * graph holds the queues that it records, they know it weakly: so there is no cycle (N8). Recorded
- * events name their graph by a number that is never used again.
+ * All of a graph, and the recording state of queues, is under the connection's graph_lock, which
+ * comes before all other locks. While it is held, no object is destroyed that may call the program.
+ * A graph holds the queues that it records, they know it weakly: so there is no cycle (N8).
+ * Recorded events name their graph by a number that is never used again.
  */
 #ifndef SYCL_CLIENT_COMMAND_GRAPH_H
 #define SYCL_CLIENT_COMMAND_GRAPH_H

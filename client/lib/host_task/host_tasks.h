@@ -1,7 +1,7 @@
 /*
- * The connection's host tasks: submitted, waiting for their turn, running. The engine says through
- * a slot when the turn of one has come; a thread that waits on the connection then runs it, or a
- * helper thread does (helpers.h).
+ * The connection's host tasks: submitted, waiting for their turn, running. The engine writes a slot
+ * when the turn of a task has come. A thread that waits on the connection then runs it, or a helper
+ * thread does (helpers.h).
  *
  * A host task is held by the connection's list until a thread takes it off, and holds its
  * handler, which holds what it needs. That also keeps the connection: so the list is dropped with

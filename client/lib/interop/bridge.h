@@ -1,11 +1,11 @@
 /*
- * The bridge of native commands through a service (S8): the program has a CUDA context of its own,
- * in which it opens the memory of buffers that can be exported. To the engine such a command is a
- * host task whose data stays on the device. Its function is called where host tasks are
- * (host_tasks.h), when all that it depends on is complete, or on its way on the device: then its
- * stream waits for an event of the engine's first (bridge_events.c). What it sends to a stream of
- * the program's own is waited for by a thread of the connection, which then reports to the engine.
- * So a command that takes long holds up no thread that waits for something else.
+ * The bridge of native commands through a service (S8). The program has a CUDA context of its own.
+ * In it the program opens the memory of buffers that can be exported. To the engine such a command
+ * is a host task whose data stays on the device. Its function is called where host tasks are
+ * (host_tasks.h), when all that it depends on is complete, or on its way on the device. In the
+ * latter case its stream waits for an event of the engine's first (bridge_events.c). What it sends
+ * to a stream of the program's own is waited for by a thread of the connection, which then reports
+ * to the engine. So a command that takes long holds up no thread that waits for something else.
  */
 #ifndef SYCL_CLIENT_BRIDGE_H
 #define SYCL_CLIENT_BRIDGE_H
@@ -28,9 +28,9 @@ struct host_task;
 struct sycl_shared_memory;
 
 /*
- * A process has eight queues to a GPU (CUDA_DEVICE_MAX_CONNECTIONS) for all streams that have
- * something, the program's own among them: where more have, some share one, and what is behind a
- * stream that waits for the service waits as well. So these are seven together.
+ * A process has eight queues to a GPU (CUDA_DEVICE_MAX_CONNECTIONS) for all streams with work, the
+ * program's own among them. If more have work, some share a queue. Work behind a stream that waits
+ * for the service then waits as well. So these are seven together.
  */
 #define BRIDGE_STREAMS 5u
 #define BRIDGE_EVENTS  2u

@@ -256,8 +256,8 @@ static bool call_is_stuck(struct bridge_call *call)
 }
 
 /*
- * Through with it? What is noted is, and what the driver says is over or has failed: a note may
- * never come, or late, behind what the program's own functions do there.
+ * Through with it? Noted calls are over, and those that the driver reports as over or failed. A
+ * note may never come, or late, behind the work of the program's own functions there.
  */
 static bool call_settle(struct bridge_call *call)
 {

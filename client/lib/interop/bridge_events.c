@@ -1,14 +1,14 @@
 /*
- * Events of the engine's, open in contexts of the program's. The engine records one behind what a
- * native command depends on, before that is complete, and reports it to the program; then the
- * command's stream waits for it and the function is called.
+ * Events of the engine's, open in contexts of the program's. The engine records one behind the
+ * groups that a native command depends on, before they are complete, and reports it to the program.
+ * Then the command's stream waits for it and the function is called.
  *
  * none --a command finds none free--> new --asked for--> asked --the service's answer, opened--> open
  *                                                              \--it cannot be made, or not opened--> bad
  *
- * Commands name one when they are submitted, the one that the fewest name: the engine uses it for
- * one at a time, until that is over. So a wait that is sent for a command is for its own record and
- * no later one.
+ * Commands name an event when they are submitted, the one that the fewest name. The engine uses it
+ * for one command at a time, until that is over. So a wait that is sent for a command is for its
+ * own record and no later one.
  */
 #include "interop/bridge.h"
 

@@ -56,7 +56,7 @@ static sycl_result copy_back(const struct buffer *buffer, void *target, uint64_t
 
 /*
  * In parts, while the engine brings others? Not with a mutex, which is locked when nothing is
- * waited for any more, nor with a deadline: that is for the engine's moves as well, and when it has
+ * waited for any more. Nor with a deadline: that is for the engine's moves as well, and when it has
  * passed nothing may have been written.
  */
 static bool comes_in_parts(const struct buffer *buffer, uint64_t deadline_ns)

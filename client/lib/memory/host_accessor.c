@@ -57,7 +57,7 @@ static sycl_result host_accessor_make(struct buffer *buffer, struct wanted wante
 		return SYCL_ERROR_MEMORY_ALLOCATION;
 	/*
 	 * The engine drops contents that are not needed when the access is requested, not when it
-	 * is granted: an access that may be given up keeps them.
+	 * is granted. So an access that may be given up keeps them.
 	 */
 	uint32_t mode = (uint32_t)wanted.mode | (wanted.may_give_up ? ACCESS_KEEP_BIT : 0);
 	if (handle_create(&accessor->object, HANDLE_HOST_ACCESSOR, host_accessor_destroy) < 0) {

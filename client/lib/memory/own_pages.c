@@ -258,10 +258,10 @@ static void give_up_parts(struct page_copy *copy)
 }
 
 /*
- * When an access of no bytes is granted, all that was submitted before it has written: what such a
- * group has lost is known, and nothing has been copied. It ends before any part is waited for: a
- * group that comes between the two, from another thread or a host task, waits for it, and parts
- * behind that group wait for the group.
+ * When an access of no bytes is granted, all groups that were submitted before it have written. So
+ * the losses of such groups are known, and nothing has been copied. It ends before any part is
+ * waited for. A group that comes between the two, from another thread or a host task, waits for it.
+ * Parts behind that group wait for the group.
  */
 static sycl_result await_writers(struct page_copy *copy, struct host_access *writers,
 				 bool has_parts)

@@ -1,10 +1,10 @@
 /*
- * Buffers over much memory of the program's own (SYCL_HOST_BORROWED): what they hold is copied into
- * shared memory in parts, by the first call that uses it, and out of it by the last release; one
- * part while the engine moves others.
+ * Buffers over much memory of the program's own (SYCL_HOST_BORROWED): the contents are copied into
+ * shared memory in parts, by the first call that uses them, and out of it by the last release. One
+ * part is copied while the engine moves others.
  *
  * On the way in an access of the host holds each part. Then the group that needs the contents is
- * sent, then the parts are copied; the engine moves each as soon as its access ends, and the group
+ * sent, then the parts are copied. The engine moves each as soon as its access ends, and the group
  * runs when all are there. No other group may be sent before it is certain that the accesses hold:
  * it would not wait for them.
  */

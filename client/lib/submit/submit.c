@@ -43,8 +43,9 @@ struct group_record {
 /* ---------------------------------------- validate ---------------------------------------- */
 
 /*
- * None of its buffers has failed, is a temporary or has contents to be brought: as a rule, and then
- * they need no check one by one. Asked once for each command group, before it is sent.
+ * True: none of its buffers has failed, is a temporary or has contents to be brought. That is the
+ * rule, and then they need no check one by one. Asked once for each command group, before it is
+ * sent.
  */
 static bool buffers_are_plain(const struct handler *handler)
 {

@@ -1,7 +1,7 @@
 /*
  * Copies from and to the program's own memory: by way of memory shared with the engine, which
- * cannot reach the program's. The program's bytes are read when the group is submitted, or in turn,
- * as written bytes are: in a host task of its own, before or behind the copy.
+ * cannot reach the program's. The program's bytes are read when the group is submitted, or in their
+ * turn, as written bytes are. The latter is a host task of its own, before or behind the copy.
  */
 #include "submit/submit.h"
 #include "host_task/host_tasks.h"

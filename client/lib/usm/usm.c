@@ -27,8 +27,9 @@ static void *pointer_to(uint64_t address)
 }
 
 /*
- * With the state lock. A page is kept while an allocation lies in it, and may hold several: those
- * pages of this one that its neighbours in the table have not. False: there are none.
+ * With the state lock. A page is kept while an allocation lies in it, and may hold several. These
+ * are the pages of this allocation that its neighbours in the table do not use. False: there are
+ * none.
  */
 static bool own_pages(const struct usm_state *usm, const struct usm_allocation *allocation,
 		      uint64_t *begin_out, uint64_t *bytes_out)

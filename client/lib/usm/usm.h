@@ -1,7 +1,7 @@
 /*
- * The connection's USM allocations, by address, and where their memory comes from: pieces of arenas
- * that lie at the same address in the engine (host and shared USM of a service's clients), or the
- * engine's backends. Under the state lock, unless something else is said.
+ * The connection's USM allocations, by address, and the source of their memory. It is either pieces
+ * of arenas that lie at the same address in the engine (host and shared USM of a service's
+ * clients), or the engine's backends. Under the state lock, unless something else is said.
  */
 #ifndef SYCL_CLIENT_USM_H
 #define SYCL_CLIENT_USM_H
