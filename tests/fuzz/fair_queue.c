@@ -1,12 +1,11 @@
 /*
- * The dispatch gate beside a model of it that is only lists: sessions come, change and go, groups
- * arrive, are given up, end late, early or never, and what all may use together is limited and not.
- * Always: memory is never promised twice, no group is lost, decided twice or decided out of its
- * session's order, nothing goes that is not granted, and a device with nothing to do is given
- * something. At the end all that still waits is run on a device that ends what it has, beside a
- * latency session that never rests: each group has its turn in bounded time. Then two sessions that
- * never rest: each has its share. Four bytes a step: what (four lowest bits), which session or
- * group, two bytes of detail.
+ * The fair queue beside a model of it that is only lists. Sessions come, change and go. Groups
+ * arrive, are given up, end late, early or never. The use of all together is limited or not.
+ * Always: memory is never promised twice. No group is lost, decided twice or decided out of its
+ * session's order. No group is sent without a grant, and an idle device gets work. At the end all
+ * waiting groups run on a device that ends what it has, beside a latency session that is never
+ * idle. Each group has its turn in bounded time. Then two sessions that never rest: each has its
+ * share. Four bytes a step: what (four lowest bits), which session or group, two bytes of detail.
  */
 #include "fuzz.h"
 

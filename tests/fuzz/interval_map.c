@@ -1,7 +1,7 @@
 /*
- * Ranges set to values in an interval map, beside an array that has one value for each byte (C10):
- * after each step both say the same of every byte, of which ranges overlap what, and nothing is
- * lost or given twice. Four bytes a step: what (two lowest bits), where, how much, which value.
+ * Ranges set to values in an interval map, beside an array that has one value for each byte (C10).
+ * After each step both agree on every byte and on the overlaps of ranges, and no node is lost or
+ * given twice. Four bytes a step: what (two lowest bits), where, how much, which value.
  */
 #include "fuzz.h"
 

@@ -1,7 +1,7 @@
 /*
  * The bytes of a datagram or of a record. The first says which message they should be, the second
- * how small the arena is: 0 for the real budget, else that many times 32 bytes, so that memory ends
- * at every place there is.
+ * how small the arena is. 0 is the real budget, else it is that many times 32 bytes, so that memory
+ * ends at every place there is.
  */
 #include "fuzz.h"
 

@@ -401,8 +401,9 @@ services() {
 	done
 }
 
-# How long a list of the clients' may take. Each test of the execution model is a process with a context of its own, and there are
-# more than a hundred: the driver makes contexts one after the other, in half a second each, and takes them apart.
+# How long a list of the clients' may take. Each test of the execution model is a process with a
+# context of its own, and there are more than a hundred. The driver makes contexts one after the
+# other, in half a second each, and destroys them.
 client_seconds() {
 	case $1 in
 	model) printf '240\n' ;;

@@ -1,7 +1,7 @@
 /*
- * Native commands through a service under many threads, on the double of NVIDIA's driver: commands
- * of several threads on buffers of their own and on one that they share, graphs that they are nodes
- * of, helper threads and waits that call the functions, and connections that go with commands and
+ * Native commands through a service under many threads, on the double of NVIDIA's driver. There are
+ * commands of several threads on buffers of their own and on one that they share, and graphs with
+ * such nodes. Helper threads and waits call the functions. Connections end with commands and
  * launches under way. User data is plain memory, which the library has to order. Every result is
  * checked.
  */

@@ -1,7 +1,7 @@
 /*
- * Large memory of the program's own under many threads: buffers that are first used by two groups
- * at one time, each of which needs both of two; releases beside submissions; helper threads that
- * copy parts and run host tasks; copy threads that the library starts by itself; connections that
+ * Large memory of the program's own under many threads. Buffers are first used by two groups at one
+ * time, each of which needs both of two. There are releases beside submissions, helper threads that
+ * copy parts and run host tasks, and copy threads that the library starts by itself. Connections
  * end right behind a copy. Every word is looked at.
  */
 #include "check.h"

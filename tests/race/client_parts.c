@@ -1,7 +1,7 @@
 /*
- * Many threads with parts and views of one buffer, each in its own bytes: copies in and out,
- * accessors that are requested and waited for later, blocks that buffers share; the family of a
- * buffer ends once, with whichever thread is last. Every result is checked.
+ * Many threads with parts and views of one buffer, each in its own bytes. There are copies in and
+ * out, accessors that are requested and waited for later, and blocks that buffers share. The family
+ * of a buffer ends once, with the last thread. Every result is checked.
  */
 #include "check.h"
 #include "library/service.h"

@@ -1,8 +1,8 @@
 /*
- * Host tasks under many threads: what a function wrote, in plain memory, is read by whoever waited
- * for it (B33); helper threads and waits that run what is ready; frozen groups from several
- * threads; connections that come and go with host tasks under way; asynchronous handlers. Nothing
- * here is atomic that the library has to order. Every result is checked.
+ * Host tasks under many threads. A function's writes to plain memory are read by any thread that
+ * waited for it (B33). Helper threads and waits run ready tasks, several threads submit frozen
+ * groups, and connections come and go with host tasks under way. There are asynchronous handlers.
+ * Nothing here is atomic that the library has to order. Every result is checked.
  */
 #include "check.h"
 #include "library/service.h"

@@ -1,7 +1,7 @@
 /*
- * One connection under many threads: queues that they share and queues of their own, events that
- * others wait for, buffers that come and go, host accessors, forgotten events, an event loop
- * beside. Every result is checked.
+ * One connection under many threads. There are queues that they share and queues of their own,
+ * events that others wait for, and buffers that come and go. There are also host accessors,
+ * forgotten events, and an event loop beside. Every result is checked.
  */
 #include "check.h"
 #include "library/service.h"

@@ -1,7 +1,7 @@
 /*
- * Memory of the CUDA backend under load from its two threads: staged transfers on several lanes,
- * memory that is made to be shared and freed again, while the loader pins, unpins, makes and frees
- * USM. Every byte as it must be, and clean under ThreadSanitizer. Exit 0: passed.
+ * Memory of the CUDA backend under load from its two threads. One makes staged transfers on several
+ * lanes, and memory that is shared and freed again. Meanwhile the loader pins, unpins, makes and
+ * frees USM. Every byte as it must be, and clean under ThreadSanitizer. Exit 0: passed.
  */
 #include "backend.h"
 

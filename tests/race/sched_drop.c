@@ -1,9 +1,9 @@
 /*
  * Sessions that end in the middle of everything (N4): random commands of three sessions on three
- * devices, in bursts, in parts, behind one another, on buffers of their own and on shared ones; one
- * session ends, perhaps twice, while devices' threads send, set aside, spill and complete. Each end
- * is reported exactly once. The other sessions' own buffers are as if they had been alone, and what
- * they share is either good or known not to be. ThreadSanitizer judges.
+ * devices. They come in bursts, in parts, behind one another, on buffers of their own and on shared
+ * ones. One session ends, perhaps twice, while devices' threads send, set aside, spill and
+ * complete. Each end is reported exactly once. The other sessions' own buffers are as if they had
+ * been alone, and what they share is either good or known not to be. ThreadSanitizer judges.
  */
 #include "scheduler/harness.h"
 

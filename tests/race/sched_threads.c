@@ -1,8 +1,8 @@
 /*
- * All threads of a device at once: polled ones that spin or rest, loaders that translate, pin and
- * answer while launches go on, a front that sleeps and is awake in turns, memory and events that
- * are shared, and a process that is lost in the middle of it. ThreadSanitizer judges; what is
- * counted must come out right too.
+ * All threads of a device at once. Polled ones spin or sleep, and loaders translate, pin and answer
+ * while launches go on. The front thread sleeps and is awake in turns. Memory and events are
+ * shared, and a process is lost in the middle of it. ThreadSanitizer judges; what is counted must
+ * come out right too.
  */
 #include "scheduler/harness.h"
 

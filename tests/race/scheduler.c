@@ -1,8 +1,8 @@
 /*
  * The scheduler with everything that runs beside the front thread: device threads, workers of the
  * fake devices, completions from any of them. Random groups against the serial model, then devices
- * that are started, lost and stopped, and launches that the front sends itself while devices'
- * threads rest, wake, load and lose their device. ThreadSanitizer judges.
+ * that are started, lost and stopped. The front thread sends launches itself while devices' threads
+ * sleep, wake, load and lose their device. ThreadSanitizer judges.
  */
 #include "scheduler/harness.h"
 #include "scheduler/model.h"

@@ -1,6 +1,7 @@
 /*
  * Several embedded engines at once in one process, each driven by a thread of its own through the
- * whole life of a session: clean under ThreadSanitizer, every byte as it must be. Exit 0: passed.
+ * whole life of a session. It is clean under ThreadSanitizer, with every byte correct. Exit 0:
+ * passed.
  */
 #include "access_mode.h"
 #include "embedded_entry.h"

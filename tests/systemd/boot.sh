@@ -1,6 +1,7 @@
 #!/bin/bash
-# boot.sh BUILD: what the package's units do under a systemd that runs as PID 1: in namespaces of its own, over this machine's root folder, which
-# it sees through a layer in memory. BUILD: a build with tests. Exit 77: it cannot run here, and why.
+# boot.sh BUILD: runs the package's units under a systemd that is PID 1. It has namespaces of its
+# own, over this machine's root folder, with a layer in memory above that. BUILD: a build with
+# tests. Exit 77: it cannot run here, and why.
 set -eu
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=$(cd "$1" && pwd)

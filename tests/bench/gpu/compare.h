@@ -69,9 +69,9 @@ int gpu_service(bool users, struct private_service **service_out);
 /* The same with these lines in [cuda], and what sections come behind it there. */
 int gpu_service_with(const char *lines, bool users, struct private_service **service_out);
 /*
- * Wait until it is as it is after a second or two of work: its standby engine comes some time after
- * a device was first used, and again after it was taken, and starting one must not fall into what
- * is measured.
+ * Wait until the service is as after a second or two of work. Its standby engine comes some time
+ * after a device was first used, and again after it was taken. Its start must not fall into a
+ * measurement.
  */
 void gpu_settle(const struct private_service *service);
 /* A number of `syclctl status --json`, summed over the engines: a number, or one of a group (NULL:

@@ -1,7 +1,7 @@
 /*
  * The kernels that both sides of the GPU rows run, as PTX: the same machine code for all. Each
  * takes (unsigned *data, unsigned value, unsigned number), and each of its threads adds `value` to
- * a word of its own of data, so that afterwards the words show how often it ran.
+ * a word of its own of data. So afterwards the words show how often it ran.
  */
 #ifndef SYCL_BENCH_GPU_KERNELS_H
 #define SYCL_BENCH_GPU_KERNELS_H

@@ -1,5 +1,5 @@
 /*
- * Kernels whose length is work and no time, so that two that share a multiprocessor slow each other
+ * Kernels whose length is work and no time. So two that share a multiprocessor slow each other
  * down, and one that is taken off the GPU for a while takes longer. As PTX, as kernels.h.
  */
 #ifndef SYCL_BENCH_GPU_LOAD_KERNELS_H

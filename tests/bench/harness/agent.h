@@ -1,7 +1,7 @@
 /*
  * A measuring process: a fork of syclbench with the service's client or with OpenCL in it, never
- * both, so that neither disturbs the other and syclbench itself has no state of either. It answers
- * one question at a time and sleeps between.
+ * both. So neither disturbs the other, and syclbench itself has no state of either. It answers one
+ * question at a time and sleeps between.
  */
 #ifndef SYCL_BENCH_AGENT_H
 #define SYCL_BENCH_AGENT_H

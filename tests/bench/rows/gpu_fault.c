@@ -1,9 +1,9 @@
 /*
  * TG12: one tenant's kernel writes where no memory is, while another tenant works. How many
- * bystanders are lost, and how long after the fault the first tenant's next kernel is done, and
- * what of that takes how long; the same with two processes under MPS. Each fault finds the node as
- * it is when it has worked for a second or two: with its standby engine ready. The one before them
- * does not: the tenant's first connection has just taken the standby.
+ * bystanders are lost, how long after the fault the first tenant's next kernel is done, and the
+ * parts of that time. The same with two processes under MPS. Each fault finds the node as it is
+ * when it has worked for a second or two: with its standby engine ready. The one before them does
+ * not: the tenant's first connection has just taken the standby.
  */
 #include "harness/mps.h"
 #include "harness/statistics.h"

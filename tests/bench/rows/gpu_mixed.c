@@ -1,8 +1,9 @@
 /*
- * TG10: requests of a few short kernels, which come by chance and take half of the time, beside a
- * training, a stream of longer kernels that fills the GPU: how late a request is against alone, and
- * what both get done together. The same as processes of their own, with time slices, under MPS, and
- * under MPS with its two priorities. Kernels are work, not time.
+ * TG10: requests of a few short kernels beside a training. The requests come by chance and take
+ * half of the time. The training is a stream of longer kernels that fills the GPU. The row shows
+ * how late a request is against alone, and the work of both together. The same as processes of
+ * their own, with time slices, under MPS, and under MPS with its two priorities. Kernels are work,
+ * not time.
  */
 #include "harness/mps.h"
 #include "harness/pictures.h"

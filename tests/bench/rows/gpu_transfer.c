@@ -1,6 +1,6 @@
 /*
- * TG7, TG8: 256 MiB to the device for a kernel that needs all of it, and back: through the
- * application's own pages, and through memory that client and service share; against pageable and
+ * TG7, TG8: 256 MiB to the device for a kernel that needs all of it, and back. The way is the
+ * application's own pages, or memory that client and service share. The baseline is pageable and
  * pinned memory of a process with its own context.
  */
 #include "harness/client.h"

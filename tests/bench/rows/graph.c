@@ -1,7 +1,7 @@
 /*
  * TC13: a chain of 100 small kernels, each behind the one before by a buffer that it writes, until
- * it is complete: launched as one graph, and the same groups submitted one by one. Plain OpenCL has
- * one by one alone.
+ * it is complete. It is launched as one graph, and the same groups are submitted one by one. Plain
+ * OpenCL has one by one alone.
  */
 #include "harness/client.h"
 #include "harness/compare.h"

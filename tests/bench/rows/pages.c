@@ -2,8 +2,8 @@
  * Buffers over the program's own pages, on the processor, where nothing is moved to a device: what
  * is left is what the library copies. In: from the making of a buffer until a kernel that needs all
  * of it is over; out: its release. With the library's copy threads, where there are processors for
- * some, and without; beside one copy of as many bytes in one thread, and the same kernel on memory
- * that is shared anyway.
+ * some, and without. The baselines are one copy of as many bytes in one thread, and the same kernel
+ * on memory that is shared anyway.
  */
 #include "harness/client.h"
 #include "harness/compare.h"

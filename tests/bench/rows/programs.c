@@ -1,8 +1,8 @@
 /*
- * The example programs (client/examples/programs), each beside what it computes on the CPU to check
- * its results: from the first submission until the results are on the host, kernels built and run
- * before; and the same in one thread, in double precision where it is about numbers. A wrong result
- * is no measurement.
+ * The example programs (client/examples/programs), each from the first submission until the results
+ * are on the host, with kernels built and run before. The baseline is the computation on the CPU
+ * that checks the results: one thread, in double precision where it is about numbers. A wrong
+ * result is no measurement.
  */
 #include "harness/bench.h"
 #include "harness/statistics.h"

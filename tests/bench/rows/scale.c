@@ -1,7 +1,7 @@
 /*
- * TC8: the round trip of an active client, with nobody else connected but the active ones and with
- * many idle ones beside them; and of a quiet client, alone and beside clients that misbehave. A
- * client is a connection, a session of its own.
+ * TC8: the round trip of an active client, with only active clients connected, and with many idle
+ * ones beside them. Also that of a quiet client, alone and beside clients that misbehave. A client
+ * is a connection, a session of its own.
  */
 #include "harness/client.h"
 #include "harness/compare.h"

@@ -3,9 +3,9 @@
  * in order of their time, so a thousand clients for seconds take a moment. The same trace, policy
  * and seed give the same figures.
  *
- * The device runs groups in the order in which they were sent, those of one lane one after the
- * other, and side by side as long as they fit: what does not fit waits, and what is behind it with
- * it, as blocks do on a GPU. It cannot take back what it has.
+ * The device runs groups in the order in which they were sent. Those of one lane run one after the
+ * other, others side by side as long as they fit. A group that does not fit waits, and so do those
+ * behind it, as blocks do on a GPU. It cannot take back what it has.
  */
 #ifndef SYCL_BENCH_SIM_RUN_H
 #define SYCL_BENCH_SIM_RUN_H

@@ -301,8 +301,8 @@ static int open_drive(struct drive *drive)
 }
 
 /*
- * All memories are made, and few tasks; then as many as may be open are, at once; then so many pass
- * through that every part of every buffer has been used.
+ * All memories are made, and few tasks. Then as many tasks as may be open are, at once. Then so
+ * many pass through that every part of every buffer has been used.
  */
 static int warm_up(struct drive *drive, enum schedule_shape shape, uint32_t open,
 		   double *open_bytes_out)

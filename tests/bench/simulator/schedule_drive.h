@@ -1,6 +1,7 @@
 /*
- * The scheduler alone, on one fake device whose commands take no time: what it costs to order
- * command groups of three requirements over 1,000 buffers, to send them and to receive their ends.
+ * The scheduler alone, on one fake device whose commands take no time. This measures the cost to
+ * order command groups of three requirements over 1,000 buffers, to send them and to receive their
+ * ends.
  */
 #ifndef SYCL_BENCH_SCHEDULE_DRIVE_H
 #define SYCL_BENCH_SCHEDULE_DRIVE_H

@@ -27,9 +27,9 @@ static void wake_fixture(void *token)
 }
 
 /*
- * One for each test program: what PoCL has in its cache is packed into a binary by whichever test
- * builds it first, and no test runs it before it is kept (fixture_binary). Another program with the
- * same source would run it, and write there, meanwhile.
+ * One for each test program. The first test that builds a source packs PoCL's cache into a binary,
+ * and no test runs it before it is kept (fixture_binary). Another program with the same source
+ * would run it, and write there, meanwhile.
  */
 static const char *cache(void)
 {

@@ -1,6 +1,6 @@
 /*
- * Bursts on a driver that takes no chain of them, or not all of them: which launches are sent one
- * by one then, in what order, and the reports on refused ones (M9, TG2).
+ * Bursts on a driver that takes no chain of them, or not all of them. The tests show which launches
+ * are sent one by one then, in what order, and the reports on refused ones (M9, TG2).
  */
 #include "cuda/double.h"
 

@@ -50,9 +50,9 @@ static void describe(const uint32_t *words, char *text, size_t bytes)
 }
 
 /*
- * All words are `value`. If not, the message says which they are, what they are when read once
- * more, and what on a lane that is behind everything of the one that wrote them: so it
- * distinguishes wrong results from early reads.
+ * All words are `value`. If not, the message has the wrong words, and their values when read once
+ * more. It also has their values on a lane that is behind everything of the one that wrote them. So
+ * it distinguishes wrong results from early reads.
  */
 static void expect_words(struct fixture *fixture, struct backend_memory *memory, uint32_t value,
 			 uint32_t lane, const char *when, uint32_t round)

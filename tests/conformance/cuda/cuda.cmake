@@ -13,9 +13,10 @@ function(conformance_cuda_uses_double name)
   endif()
 endfunction()
 
-# On a GPU every test makes a context, and all processes' are made one after the other: with 32 queues to the device, as the
-# backend has them, in half a second, with 16 in a quarter. So programs have as many as their lanes and the backend's own
-# streams need; conformance_cuda_chains and the programs with a service have 32.
+# On a GPU every test makes a context, and those of all processes are made one after the other. With
+# 32 queues to the device, as the backend has them, one takes half a second, with 16 a quarter. So
+# programs have as many as their lanes and the backend's own streams need; conformance_cuda_chains
+# and the programs with a service have 32.
 function(conformance_cuda_connections name count)
   if(TARGET ${name})
     target_compile_definitions(${name} PRIVATE CONFORMANCE_CONNECTIONS="${count}")

@@ -278,8 +278,8 @@ Test(cuda_rules, a_hostile_environment_does_not_reach_the_driver)
 }
 
 /*
- * Kernels come and go, and their templates stay: the driver never meets a function in them whose
- * module is gone, and no module stays for a template's sake once nobody else has it.
+ * Kernels come and go, and their templates stay. The driver never gets a function in them whose
+ * module was unloaded, and no module stays only because of a template.
  */
 Test(cuda_rules, F11_a_module_goes_when_no_template_names_it_any_more)
 {

@@ -557,8 +557,8 @@ static void run_add(struct run *run)
 }
 
 /*
- * PoCL as Debian 12 packages it lists the kernel and has no source of it; there a layer that has
- * one is put below (conformance_opencl_builtins), and without that this is skipped, not passed.
+ * PoCL as Debian 12 packages it lists the kernel and has no source of it. There a layer with the
+ * source is put below (conformance_opencl_builtins). Without that this is skipped, not passed.
  */
 /* PoCL lists them by other names. A built-in function stays one beside a kernel of its name. */
 Test(opencl_kernels, a_kernel_of_OpenCL_C_may_have_a_built_in_functions_name)

@@ -1,7 +1,7 @@
 /*
- * Kernels, functions, parameters and macros of a portable source that are called as functions of
- * OpenCL C and CUDA C++ are: they are the source's own, and the words of the prelude stay what they
- * are.
+ * Kernels, functions, parameters and macros of a portable source with the names of functions of
+ * OpenCL C and CUDA C++. They are the source's own, and the words of the prelude keep their
+ * meaning.
  */
 #include "cleanup.h"
 #include "cuda/kernels_run.h"

@@ -20,9 +20,9 @@ struct conformance_target {
 	/* Fails the test where the devices are not those that it is meant for; NULL: they are. */
 	void (*check)(const struct backend_topology *topology);
 	/*
-	 * With BACKEND_FEATURE_GRAPH_NATIVE: what an application's native command does, by the
-	 * vendor's own calls: add to the scope's graph what sets so many words of a memory (by its
-	 * place in the scope) to a value. 0, or what the command fails with.
+	 * With BACKEND_FEATURE_GRAPH_NATIVE: the work of an application's native command, by the
+	 * vendor's own calls. It adds a node to the scope's graph that sets so many words of a
+	 * memory (by its place in the scope) to a value. 0, or what the command fails with.
 	 */
 	int (*native_set)(const struct backend_native_scope *scope, uint32_t memory, uint32_t words,
 			  uint32_t value);

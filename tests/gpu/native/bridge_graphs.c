@@ -1,7 +1,7 @@
 /*
  * Native commands through a service as nodes of graphs (K13 - K17, K20): the function is called
- * when the graph is finalized, with a CUgraph of the program's own; each launch sends what it has
- * added between the service's kernels.
+ * when the graph is finalized, with a CUgraph of the program's own. Each launch sends the added
+ * nodes between the service's kernels.
  */
 #include "native/bridge_fixture.h"
 #include "fake_cuda.h"

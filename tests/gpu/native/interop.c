@@ -269,9 +269,8 @@ Test(gpu_native, I3_A7_A8_the_contexts_of_a_context)
 }
 
 /*
- * A context of the application's own making, and its primary one: what is made in it is there,
- * buffers come and go between it and others, and after all of it the context is the application's
- * as before.
+ * A context of the application's own making, and its primary one. Objects are made in it, buffers
+ * are moved between it and others, and afterwards the context is the application's as before.
  */
 static void show_context(bool is_primary)
 {

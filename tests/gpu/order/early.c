@@ -1,6 +1,6 @@
 /*
- * Launches that begin before the one before them is over (R5), through the client: the second of a
- * pair sets a word before it waits; the first looks for it, so often and no more. Whatever ran
+ * Launches that begin before the one before them is over (R5), through the client. The second of a
+ * pair sets a word before it waits; the first polls it a limited number of times. Whatever ran
  * beside what, the second has read what the first wrote last.
  */
 #include "order/fixture.h"

@@ -166,8 +166,9 @@ Test(gpu_order, F3_a_thousand_queues_run_on_the_streams_of_the_pool)
 }
 
 /*
- * A kernel that goes on until another one has come, of a client with many queues more than there
- * are streams: all of them get their work done meanwhile, also those that share its stream (F8).
+ * A kernel that goes on until another one has come, of a client with many more queues than there
+ * are streams. The other queues get their work done meanwhile, also those that share its stream
+ * (F8).
  */
 Test(gpu_order, F8_a_kernel_that_goes_on_holds_up_no_other_queue)
 {

@@ -1,6 +1,6 @@
 /*
- * Multiprocessors set apart for the latency class (daemon/backends/cuda/lane/partition.h), as
- * kernels see them that write on which they run: two sessions of one service, on a GPU or on the
+ * Multiprocessors set apart for the latency class (daemon/backends/cuda/lane/partition.h), shown by
+ * kernels that write on which they run. There are two sessions of one service, on a GPU or on the
  * double of its driver that SYCLD_TEST_CUDA_LIBRARY names.
  */
 #include "private_service.h"

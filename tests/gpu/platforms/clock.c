@@ -1,7 +1,8 @@
 /*
- * The clock of the CUDA backend on a real GPU (H2, H8): beside the driver's own word on the same
- * events, in the order of the host's clock, with an idle and with a full GPU. GPU_CLOCK_SECONDS
- * (default 10, 600 for the whole) is how long H8_probes_go_together probes; by itself: gpu_clock
+ * The clock of the CUDA backend on a real GPU (H2, H8), beside the driver's own times of the same
+ * events. It follows the order of the host's clock, with an idle and with a full GPU.
+ * GPU_CLOCK_SECONDS (default 10, 600 for the whole) is how long H8_probes_go_together probes; by
+ * itself: gpu_clock
  * --filter 'gpu_clock/H8_probes*'. Its output shows how good the clock is. With other processes on
  * the GPU it cannot be so good (cuda/clock/math.h): run it alone.
  */
@@ -168,8 +169,8 @@ struct pair {
 
 /*
  * Each reported interval against the driver's time between the same two events, which is of the
- * GPU's crystal: that runs evenly faster or slower than the host's, by what all of them say
- * together.
+ * GPU's crystal. That runs evenly faster or slower than the host's, by an amount that all intervals
+ * together give.
  */
 static void judge_neighbours(const struct pair *pairs, size_t count, double *errors)
 {

@@ -41,7 +41,7 @@ void platforms_add(sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer, uin
 		   uint32_t value, sycl_event after, sycl_event *event_out);
 /*
  * A kernel of one item, for a queue of CUDA: it runs until `word`, host USM of the queue's context,
- * is not 0, and adds 1 to the buffer's words then; 1000 where that took seconds.
+ * is not 0. Then it adds 1 to the buffer's words, or 1000 if that took seconds.
  */
 sycl_kernel platforms_hold_kernel(sycl_queue queue);
 void platforms_hold(sycl_queue queue, sycl_kernel kernel, const uint32_t *word, sycl_buffer buffer,

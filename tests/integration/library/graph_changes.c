@@ -1,7 +1,7 @@
 /*
- * Executable graphs that run as one and are changed: made anew beside what runs, or launched node
- * by node where that cannot be; and launches of which a part needs what is lost. On fake devices,
- * whose calls are counted.
+ * Executable graphs that run as one and are changed. They are made anew beside running launches, or
+ * launched node by node where that is impossible. Also launches of which a part needs lost
+ * contents. On fake devices, whose calls are counted.
  */
 #include "library/graph.h"
 

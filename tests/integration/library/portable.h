@@ -1,8 +1,7 @@
 /*
  * For tests of the execution model that hold on every backend. The same files are linked with a
  * service on fake devices (portable_fake.c) and with the embedded engine on a real device
- * (portable_embedded.c); what is scripted here is done by host tasks, so no backend needs gates of
- * its own.
+ * (portable_embedded.c). Host tasks do what is scripted here, so no backend needs gates of its own.
  */
 #ifndef SYCL_TESTS_PORTABLE_H
 #define SYCL_TESTS_PORTABLE_H

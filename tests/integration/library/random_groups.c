@@ -1,9 +1,10 @@
 /*
- * Random command groups against a serial model: queues of both kinds on all devices, whole buffers,
- * ranged accessors, sub-buffers, kernels, fills, copies, boxes, host tasks, host accessors,
- * barriers, shared memory ordered by events alone, on two queues, events as requisites between all
- * of these, and failures that must reach exactly those that needed what was lost. The model does
- * every step at once, in the order of submission; buffers must look as if the service had, too.
+ * Random command groups against a serial model, on queues of both kinds on all devices. There are
+ * whole buffers, ranged accessors, sub-buffers, kernels, fills, copies, boxes, host tasks, host
+ * accessors and barriers. There is shared memory ordered by events alone, on two queues, and events
+ * are requisites between all of these. Failures must reach exactly the groups that needed lost
+ * contents. The model does every step at once, in the order of submission; buffers must look as if
+ * the service had, too.
  *
  * SYCLD_RANDOM_SEED=N runs that seed alone, SYCLD_RANDOM_FIRST=N begins with that one,
  * SYCLD_RANDOM_GROUPS=N so many groups; SYCLD_RANDOM_TELL=1 says what is done; SYCLD_LONG=1 does
@@ -235,7 +236,7 @@ static void submit_group(struct group *group)
 
 /*
  * Two ranges of one buffer, in one group, are one requirement with both modes, from the first byte
- * of both to the last (C1): what lies between is needed too, and lost with it. Sub-buffers are
+ * of both to the last (C1). The bytes between are needed too, and lost with it. Sub-buffers are
  * objects of their own (C8).
  */
 static bool hull(const struct part *a, const struct part *b, struct part *hull_out)
@@ -321,8 +322,8 @@ static void do_fill_command(void)
 
 /*
  * The first half of each cell to the second half of another. Halves between those must stay, so
- * what is there is needed, if there are any; what is before the first one and, in the source,
- * behind the last one has nothing to do with it.
+ * their contents are needed, if there are any. Bytes before the first one and, in the source,
+ * behind the last one do not matter.
  */
 static void do_box(void)
 {

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 /*
- * One leaked mapping for each of 100 clients would be more. Resident memory: what allocators, a
- * thread pool and drivers keep of the most that was ever used at one time; of clients that all do
+ * One leaked mapping for each of 100 clients would be more. Resident memory: allocators, a thread
+ * pool and drivers keep part of the most that was ever used at one time. With clients that all do
  * the same it was a few hundred KiB, without a GPU's driver.
  */
 enum {

@@ -19,9 +19,9 @@ static void teardown_cycles(void)
 }
 
 /*
- * Lanes, their events and the graphs of their chains are made as they are wanted, up to limits, and
- * kept for those that come: on a machine with other work more of them at a time, 65 events more
- * than before were seen. One lost with each client would be twice what is let pass.
+ * Lanes, their events and the graphs of their chains are made on demand, up to limits, and kept for
+ * later use. On a machine with other work more are in use at a time: 65 events more than before
+ * were seen. One lost with each client would be twice what is let pass.
  */
 static const struct {
 	const char *name;

@@ -1,6 +1,6 @@
 /*
- * CUDA that cannot be used, on the double of NVIDIA's driver: each reason has a sentence of its
- * own, which the operator (syclctl) and the application read, and which a queue fails with.
+ * CUDA that cannot be used, on the double of NVIDIA's driver. Each reason has a sentence of its
+ * own. The operator (syclctl) and the application read it, and a queue fails with it.
  */
 #include "processes/fake_service.h"
 

@@ -1,6 +1,6 @@
 /*
  * Memory and events of an NVIDIA GPU between sessions, and between a session and a CUDA program
- * that is independent of this project (tests/gpu/native/importer.cu); each of them dies at awkward
+ * that is independent of this project (tests/gpu/native/importer.cu). Each of them dies at awkward
  * moments. On a machine without such a GPU the same runs on the double of the driver
  * (tests/support/fake_cuda), without either it is skipped.
  */

@@ -154,8 +154,8 @@ static bool is_near(unsigned percent, unsigned wanted)
 
 /*
  * The part that each user has, percent; 0: any. A user whose processes do not get the machine's
- * processors when their turn has come leaves what is theirs to the others, so one look may find
- * anything, and a few looks in which nobody has what is wanted find a fault.
+ * processors at their turn leaves the time to the others. So one measurement may find anything. A
+ * few measurements in which no user has the expected part find a fault.
  */
 static void expect_measured(const struct node *node, const unsigned wanted[USERS_MAX])
 {

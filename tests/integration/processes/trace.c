@@ -1,7 +1,7 @@
 /*
- * 'syclctl trace': what the sessions of a running service sent to a device becomes a file that
- * 'syclbench sched' replays; whoever takes it and goes away leaves nothing, and what cannot be
- * written is said before anything begins.
+ * 'syclctl trace': the commands that sessions of a running service sent to a device become a file
+ * that 'syclbench sched' replays. A client that takes a trace and ends leaves nothing. A file that
+ * cannot be written is reported before anything begins.
  */
 #include "processes/common.h"
 

@@ -1,6 +1,6 @@
 /*
- * A bell is not rung for one who is awake, in either direction: how often it was is counted while
- * one side submits or completes a hundred commands and the other one does not go to sleep.
+ * A bell is not rung for a side that is awake, in either direction. The rings are counted while one
+ * side submits or completes a hundred commands and the other one does not go to sleep.
  */
 #include "processes/client.h"
 

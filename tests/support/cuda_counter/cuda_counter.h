@@ -1,9 +1,9 @@
 /*
  * A library that stands in front of the CUDA driver (cuda:library=.../libcuda_counter.so) and
- * counts the streams, events and primary contexts which the backend takes and gives back, and on
- * how many streams kernels and graphs were launched. SYCLD_TEST_CUDA_COUNTED names the driver
- * behind it; without it libcuda.so.1. Whoever has loaded it asks it with dlsym("cuda_counts"). It
- * works with a GPU's driver and with the double.
+ * counts. It counts the streams, events and primary contexts which the backend takes and gives
+ * back, and on how many streams kernels and graphs were launched. SYCLD_TEST_CUDA_COUNTED names the
+ * driver behind it; without it libcuda.so.1. Whoever has loaded it asks it with
+ * dlsym("cuda_counts"). It works with a GPU's driver and with the double.
  */
 #ifndef SYCL_TESTS_CUDA_COUNTER_H
 #define SYCL_TESTS_CUDA_COUNTER_H

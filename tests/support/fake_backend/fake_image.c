@@ -1,6 +1,6 @@
 /*
- * Images of the fake backend. Their storage is opaque, as it is on a device: every byte is turned
- * around, so whoever takes it for a buffer's, or for the host's own bytes, gets other ones.
+ * Images of the fake backend. Their storage is opaque, as it is on a device: every byte is
+ * inverted. So code that takes it for a buffer's, or for the host's own bytes, gets other ones.
  */
 #include "fake_internal.h"
 

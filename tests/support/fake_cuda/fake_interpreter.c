@@ -1,6 +1,7 @@
 /*
- * Grids. One block runs at a time, in turns: when it cannot end by itself (it waits for another
- * one, or for another stream), further blocks are begun beside it, as many as a device would hold.
+ * Grids. One block runs at a time, in turns. It may be unable to end by itself, because it waits
+ * for another one, or for another stream. Then further blocks are begun beside it, as many as a
+ * device would hold.
  */
 #include "fake_code.h"
 

@@ -1,7 +1,7 @@
 /*
- * The driver's table of addresses. Device addresses lie in a range of their own that nobody may
- * touch; the bytes are elsewhere, so a host program that takes a device address for its own dies at
- * once. Between any two ranges is a gap.
+ * The driver's table of addresses. Device addresses lie in a range of their own without access; the
+ * bytes are elsewhere. So a host program that takes a device address for its own dies at once.
+ * Between any two ranges is a gap.
  */
 #include "fake.h"
 
@@ -136,9 +136,8 @@ static size_t page_round(size_t size)
 }
 
 /*
- * With storage. Device addresses are multiples of 512 and of nothing more, as the real ones may be;
- * memory of a pool or of cuMemAlloc that fits in one granule must not be counted on to have it
- * alone.
+ * With storage. Device addresses are multiples of 512 and of nothing more, as the real ones may be.
+ * Memory of a pool or of cuMemAlloc that fits in one granule may share it with other memory.
  */
 CUresult fake_range_add(enum fake_kind kind, int device, size_t size, struct fake_range **range_out)
 {

@@ -1,6 +1,6 @@
 /*
- * The value of a texture, as CUDA's programming guide defines it: coordinates in pixels, or as
- * parts of the size; nearest is the pixel that holds the coordinate; linear mixes the neighbours of
+ * The value of a texture, as CUDA's programming guide defines it: coordinates are in pixels, or
+ * parts of the size. Nearest is the pixel that holds the coordinate. Linear mixes the neighbours of
  * x - 0.5, with weights of 8 bits behind the point.
  *
  * What the guide does not say (measured, H200, driver 580): a texture of one dimension is read as

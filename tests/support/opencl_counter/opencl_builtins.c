@@ -1,6 +1,7 @@
 /*
  * One of the built-in kernels that PoCL lists, for a PoCL that is packaged without the sources of
- * its own: made of a source here, and called by its name with dots, as the driver would have it.
+ * its own. It is made of a source here, and called by its name with dots, as the driver would have
+ * it.
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #include "opencl_builtins.h"

@@ -57,9 +57,9 @@ Test(cuda_clock, H2_H8_times_agree_to_half_a_microsecond_over_an_hour_and_a_day)
 }
 
 /*
- * The same on two hundred machines: crystals that are off by this or that and wander, threads that
- * are interrupted between reading the clock and asking the GPU, ways that are now and then ten
- * times as long, for a whole burst.
+ * The same on two hundred machines. Their crystals are off by different amounts and wander. Threads
+ * are interrupted between reading the clock and querying the GPU. Now and then the way is ten times
+ * as long, for a whole burst.
  */
 Test(cuda_clock, H2_H8_on_two_hundred_machines)
 {

@@ -1,14 +1,14 @@
 /*
- * A simulated GPU and host for the clock of the CUDA backend: time is a number, the GPU's crystal
- * is off, the way to it takes a while that varies, and the time between two events is a float of
- * milliseconds, as from the driver. Now and then the way takes much longer, and all that is sent
- * behind it then is late with it; the host's thread may be interrupted anywhere; stamps are
- * multiples of some ns.
+ * A simulated GPU and host for the clock of the CUDA backend. Time is a number, the GPU's crystal
+ * is off, and the way to it takes a varying time. The time between two events is a float of
+ * milliseconds, as from the driver. Now and then the way takes much longer, and everything sent
+ * behind it is late, too. The host's thread may be interrupted anywhere, and stamps are multiples
+ * of some ns.
  *
- * What is judged (H2, H8): the told end of a command against the true time of it on the host's
- * clock. All that a clock can do without knowing the way to the GPU is to be off by the same
- * everywhere, so the error's band counts: two told times are good to +-0.5 us each against each
- * other if it is a microsecond wide. A duration is judged by itself, against the GPU's ticks.
+ * What is judged (H2, H8): the reported end of a command against the true time of it on the host's
+ * clock. Without the time of the way to the GPU, the best that a clock can do is a constant error.
+ * So the error's band counts: two reported times are good to +-0.5 us each against each other if it
+ * is a microsecond wide. A duration is judged by itself, against the GPU's ticks.
  */
 #ifndef SYCL_TESTS_CUDA_CLOCK_SIMULATION_H
 #define SYCL_TESTS_CUDA_CLOCK_SIMULATION_H

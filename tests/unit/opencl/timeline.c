@@ -1,7 +1,6 @@
 /*
  * The times of commands, derived from nothing but when they were submitted and seen (H3, H4): on a
- * simulated device whose clock counts from anywhere, by a crystal that is off, and is read in
- * steps.
+ * simulated device. Its clock counts from anywhere, by a crystal that is off, and is read in steps.
  */
 #include "opencl/driver/timeline.h"
 

@@ -1,6 +1,6 @@
 /*
- * A node for tests of how a device's time is divided: engines with a dispatch gate each, the
- * division of their claims, and one device that runs what they send in the order in which it comes,
+ * A node for tests of how a device's time is divided. It has engines with a fair queue each, the
+ * division of their claims, and one device. The device runs their groups in the order of arrival,
  * one after the other. All of it, and the clock, is invented.
  */
 #ifndef SYCL_TEST_DIVISION_NODE_H

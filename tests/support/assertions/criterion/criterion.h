@@ -2,9 +2,9 @@
 #define SYCL_TEST_CRITERION_H
 
 /*
- * Criterion, with assertions that mean what its own mean and cost a fraction of the time to
- * compile: a third of a build went into the text that they are replaced with. Those that few tests
- * use are Criterion's.
+ * Criterion, with assertions that have the meaning of its own and a fraction of their compile time.
+ * A third of a build went into the text that its macros expand to. Those that few tests use are
+ * Criterion's.
  */
 #include_next <criterion/criterion.h>
 
