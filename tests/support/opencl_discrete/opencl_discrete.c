@@ -174,7 +174,7 @@ static void note_flush(cl_command_queue queue)
 	(void)pthread_mutex_unlock(&state.lock);
 }
 
-/* Another command had this handle, which is over. */
+/* An earlier command with this handle has ended. */
 static void note_sent(cl_command_queue queue, cl_event event)
 {
 	(void)pthread_mutex_lock(&state.lock);
@@ -211,8 +211,7 @@ static cl_int CL_API_CALL finish(cl_command_queue queue)
 	return next->clFinish(queue);
 }
 
-/* What the driver has, with the buffers placed first, and behind nothing that was not flushed. */
-/* The driver's function, with the buffers placed first. */
+/* The driver's function, with the buffers placed first, and behind nothing that was not flushed. */
 /* clang-format off */
 #define NEEDS(name, parameters, placed, arguments)                                                                     \
 	static cl_int CL_API_CALL own_##name parameters                                                                \
