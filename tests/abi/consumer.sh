@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs the build into a folder of its own and uses it from outside, from C and from C++, through
 # pkg-config and through find_package. Runs the programs inside the process, and against a service
-# that the library starts: consumer.sh BUILD-FOLDER SOURCE-FOLDER
+# that the library starts:
+# consumer.sh BUILD-FOLDER SOURCE-FOLDER
 set -u
 build=$1
 source=$2

@@ -1,9 +1,10 @@
 #!/bin/sh
-# Describes the interface that a program built with this library relies on: describe.sh LIBRARY
-# INCLUDE-FOLDER FOLDER-OF-MADE-HEADERS OUT OUT gets libsyclclient.abi, the calls with all types
-# that they name, as libabigail sees them in the debug information; and constants.txt, every
-# enumerator and every number that is a macro, most of which are in no call's type, and each member
-# of a structure with its offset and its size.
+# Describes the interface that a program built with this library relies on:
+# describe.sh LIBRARY INCLUDE-FOLDER FOLDER-OF-MADE-HEADERS OUT
+# OUT gets libsyclclient.abi: the calls with all types that they name, as libabigail reads them from
+# the debug information. It also gets constants.txt: every enumerator and every number that is a
+# macro, most of which are in no call's type, and each member of a structure with its offset and its
+# size.
 set -eu
 library=$1
 include=$2

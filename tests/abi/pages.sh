@@ -31,7 +31,8 @@ cat "$lists/missing" "$lists/extra"
 [ ! -s "$lists/missing" ] && [ ! -s "$lists/extra" ] || failed=1
 
 # The sections that a page must have. A call says whether it may block, or which other call it is
-# like in that. shellcheck disable=SC2016 # awk's dollars
+# like in that.
+# shellcheck disable=SC2016  # awk's dollars
 awk -v list="$lists/there" '
 function complain(text) {
 	printf "%s: %s\n", name, text

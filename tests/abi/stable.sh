@@ -1,7 +1,8 @@
 #!/bin/sh
-# A program that was built with the library of the baseline runs with this one: stable.sh LIBRARY
-# INCLUDE-FOLDER FOLDER-OF-MADE-HEADERS BASELINE-FOLDER WORK-FOLDER Exit 1: something was removed or
-# changed, or a release lacks its baseline. 77: the comparison is impossible, and why.
+# A program that was built with the library of the baseline runs with this one:
+# stable.sh LIBRARY INCLUDE-FOLDER FOLDER-OF-MADE-HEADERS BASELINE-FOLDER WORK-FOLDER
+# Exit 1: something was removed or changed, or a release lacks its baseline. 77: the comparison is
+# impossible, and why.
 set -u
 here=$(dirname "$0")
 library=$1

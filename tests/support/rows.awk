@@ -1,11 +1,12 @@
-# The table of requirement rows: awk -v gpus=N -v document=FILE -v tests=FILE -v sources=FILE -v
-# history=FILE -f rows.awk rows.txt RESULTS [TABLE] RESULTS has lines "pass|fail|skip|killed|flaky
-# TESTNAME" of this machine (results.awk, rows.sh). A row is shown by the tests that carry its id in
-# their name. TABLE is ../gpu/results.tsv: it shows the rows that need a GPU where there is none; a
-# test that passed without one does not show them. "killed" is of every test of a suite that did not
-# come to its end: all their rows fail. "flaky" passed only when run again. `tests` (row_tests.txt)
-# has "ROW TEST" for each test that must exist, `sources` those that do. `history` (history.sh) has
-# "COMMIT AGE": what is of a commit that is not in the history does not count.
+# The table of requirement rows:
+# awk -v gpus=N -v document=FILE -v tests=FILE -v sources=FILE -v history=FILE -f rows.awk rows.txt RESULTS [TABLE]
+# RESULTS has lines "pass|fail|skip|killed|flaky TESTNAME" of this machine (results.awk, rows.sh).
+# The tests that carry a row's id in their name show the row. TABLE is ../gpu/results.tsv: it shows
+# the rows that need a GPU where there is none; a test that passed without one does not show them.
+# "killed" is of every test of a suite that did not come to its end: all their rows fail. "flaky"
+# passed only when run again. `tests` (row_tests.txt) has "ROW TEST" for each test that must exist,
+# `sources` those that do. `history` (history.sh) has "COMMIT AGE": a result of a commit that is not
+# in the history does not count.
 BEGIN {
 	while ((getline line <document) > 0) {
 		count = split(line, words, /[^A-Z0-9]+/)

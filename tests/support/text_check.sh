@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# text.sh finds each fault that it looks for, each by itself: text_check.sh shellcheck
-# disable=SC2317,SC2016 # functions called by name, backquotes in messages
+# text.sh finds each fault that it looks for, each by itself: text_check.sh
+# shellcheck disable=SC2317,SC2016  # functions called by name, backquotes in messages
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 top=$(cd "$here/../.." && pwd) || exit 1
