@@ -58,8 +58,8 @@ static bool daemon_once(void *state, unsigned mode)
 static const uint64_t longest_ns = 400000000;
 
 /* Microseconds. */
-static int measure(bool (*once)(void *state, unsigned mode), void *state, uint64_t asked,
-		   double values_out[AGENT_VALUES])
+static int measure_own_cost(bool (*once)(void *state, unsigned mode), void *state, uint64_t asked,
+			    double values_out[AGENT_VALUES])
 {
 	const uint64_t most = asked >> MODE_BITS, begun = clock_now_ns();
 	const unsigned mode = asked & ((1u << MODE_BITS) - 1);
@@ -91,7 +91,7 @@ static int client_open(const char *place, void **state_out)
 
 static int client_measure(void *state, uint64_t asked, double values_out[AGENT_VALUES])
 {
-	return measure(client_once, state, asked, values_out);
+	return measure_own_cost(client_once, state, asked, values_out);
 }
 
 static void client_close(void *state)
@@ -111,7 +111,7 @@ static int daemon_measure(void *state, uint64_t asked, double values_out[AGENT_V
 {
 	const struct minimal_daemon *daemon = state;
 	values_out[PROCESS] = daemon->pid;
-	return measure(daemon_once, state, asked, values_out);
+	return measure_own_cost(daemon_once, state, asked, values_out);
 }
 
 static void daemon_close(void *state)
@@ -226,7 +226,7 @@ static void tell_group(struct bench *bench, const struct cost *cost, int percent
 	result.bound = percentile == P50 ? BENCH_VALUE_AT_MOST : BENCH_NO_TARGET;
 	result.target = 0.5;
 	bench_summarise(values[SERVICE], values[MINIMAL], bench->runs, &result);
-	bench_tell(bench, &result);
+	bench_report(bench, &result);
 }
 
 static void tell_times(struct bench *bench, const struct cost *cost)
@@ -247,7 +247,7 @@ static void tell_times(struct bench *bench, const struct cost *cost)
 			bench_summarise(cost->values[SERVICE][mode][percentile],
 					cost->values[MINIMAL][mode][percentile], bench->runs,
 					&result);
-			bench_tell(bench, &result);
+			bench_report(bench, &result);
 		}
 	for (int percentile = P50; percentile <= P99; percentile++)
 		tell_group(bench, cost, percentile);
@@ -303,7 +303,7 @@ static void tell_counter(struct bench *bench, unsigned mode, int process, int co
 				      .ratio = baseline > 0 ? value / baseline : NAN,
 				      .spread = NAN,
 				      .runs = 1};
-	bench_tell(bench, &result);
+	bench_report(bench, &result);
 }
 
 static int tell_counters(struct bench *bench, struct cost *cost)
