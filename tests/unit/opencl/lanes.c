@@ -258,8 +258,8 @@ Test(opencl_lanes, B9_B19_a_queue_is_flushed_before_another_one_waits_for_it_and
 	struct backend_lane *lane = open_lane();
 	for (unsigned i = 0; i < 3; i++)
 		events[i] = (struct driver_event){.state = CL_COMPLETE};
-	send(lane, 1, clock_now_ns(), &events[0]);
-	send(lane, 2, clock_now_ns(), &events[1]);
+	send_pending(lane, 1, clock_now_ns(), &events[0]);
+	send_pending(lane, 2, clock_now_ns(), &events[1]);
 	cr_expect(eq(int, flushes, 0));
 	opencl_lane_flush_up_to(lane, 1);
 	cr_expect(eq(int, flushes, 1));
@@ -267,7 +267,7 @@ Test(opencl_lanes, B9_B19_a_queue_is_flushed_before_another_one_waits_for_it_and
 	cr_expect(eq(int, flushes, 1), "the flush before was behind both");
 	opencl_flush(&device);
 	cr_expect(eq(int, flushes, 1), "nothing was sent since");
-	send(lane, 3, clock_now_ns(), &events[2]);
+	send_pending(lane, 3, clock_now_ns(), &events[2]);
 	opencl_lane_flush_up_to(lane, 2);
 	cr_expect(eq(int, flushes, 1));
 	opencl_flush(&device);
