@@ -242,7 +242,7 @@ static void tell_percentile(struct bench *bench, const struct row *row,
 	name_result(row, outcome, told->name, answer == P50 ? "p50" : "p99", name);
 	bench_summarise(outcome->values[SERVICE][value], outcome->values[PLAIN][value],
 			outcome->runs, &result);
-	bench_tell(bench, &result);
+	bench_report(bench, &result);
 }
 
 /* Frames a second. */
@@ -263,7 +263,7 @@ static void tell_rate(struct bench *bench, const struct row *row, const struct o
 				1e6 / outcome->values[side][variant * ANSWERS + MEAN][run];
 	name_result(row, outcome, told->name, "", name);
 	bench_summarise(rates[SERVICE], rates[PLAIN], outcome->runs, &result);
-	bench_tell(bench, &result);
+	bench_report(bench, &result);
 }
 
 /* The geometric mean of all variants, whose ratio is that of the ratios. */
@@ -287,7 +287,7 @@ static void tell_mean(struct bench *bench, const struct row *row, const struct o
 		}
 	name_result(row, outcome, "mean", "p50", name);
 	bench_summarise(means[SERVICE], means[PLAIN], outcome->runs, &result);
-	bench_tell(bench, &result);
+	bench_report(bench, &result);
 }
 
 static void tell_all(struct bench *bench, const struct row *row, const struct outcome *outcome)
