@@ -396,10 +396,10 @@ static void tell_crowd(struct bench *bench, const struct gpu_compared *compared,
 					    .note = "of all clients"};
 	struct bench_result sliced = result;
 	(void)snprintf(name, sizeof(name), "TR5.%s%u.mps", crowd->name, clients);
-	gpu_tell(bench, compared, 0, GPU_SIDE_SERVICE, GPU_SIDE_MPS, result);
+	gpu_report(bench, compared, 0, GPU_SIDE_SERVICE, GPU_SIDE_MPS, result);
 	(void)snprintf(name, sizeof(name), "TR5.%s%u.processes", crowd->name, clients);
 	sliced.target = target_processes;
-	gpu_tell(bench, compared, 0, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT, sliced);
+	gpu_report(bench, compared, 0, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT, sliced);
 }
 
 static int run_crowd(struct bench *bench, const struct crowd *crowd, unsigned clients)
