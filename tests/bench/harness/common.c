@@ -134,7 +134,7 @@ void bench_report(struct bench *bench, const struct bench_result *result)
 	if (bench->json)
 		bench_report_json(bench->out, result);
 	else
-		bench_tell_table(bench->out, result, bench->results == 0);
+		bench_report_table(bench->out, result, bench->results == 0);
 	bench_bar_keep(result);
 	bench->results++;
 	(void)fflush(bench->out);

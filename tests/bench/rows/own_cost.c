@@ -58,8 +58,8 @@ static bool daemon_once(void *state, unsigned mode)
 static const uint64_t longest_ns = 400000000;
 
 /* Microseconds. */
-static int measure_own_cost(bool (*once)(void *state, unsigned mode), void *state, uint64_t asked,
-			    double values_out[AGENT_VALUES])
+static int measure_once_each(bool (*once)(void *state, unsigned mode), void *state, uint64_t asked,
+			     double values_out[AGENT_VALUES])
 {
 	const uint64_t most = asked >> MODE_BITS, begun = clock_now_ns();
 	const unsigned mode = asked & ((1u << MODE_BITS) - 1);
@@ -91,7 +91,7 @@ static int client_open(const char *place, void **state_out)
 
 static int client_measure(void *state, uint64_t asked, double values_out[AGENT_VALUES])
 {
-	return measure_own_cost(client_once, state, asked, values_out);
+	return measure_once_each(client_once, state, asked, values_out);
 }
 
 static void client_close(void *state)
@@ -111,7 +111,7 @@ static int daemon_measure(void *state, uint64_t asked, double values_out[AGENT_V
 {
 	const struct minimal_daemon *daemon = state;
 	values_out[PROCESS] = daemon->pid;
-	return measure_own_cost(daemon_once, state, asked, values_out);
+	return measure_once_each(daemon_once, state, asked, values_out);
 }
 
 static void daemon_close(void *state)
