@@ -304,7 +304,7 @@ static void setup_quiet(void)
 	cr_assert(zero(int, fake_log_start(LOG)));
 }
 
-TestSuite(class_reported, .timeout = 60, .init = setup_quiet);
+TestSuite(class_told, .timeout = 60, .init = setup_quiet);
 
 /* Waits until the device's thread has applied the change. */
 static void expect_units(uint32_t units)
@@ -320,7 +320,7 @@ static struct fake_counters counters_now(void)
 	return counters;
 }
 
-Test(class_reported, a_device_is_told_of_the_latency_class_and_a_while_after_it_has_gone)
+Test(class_told, a_device_is_told_of_the_latency_class_and_a_while_after_it_has_gone)
 {
 	const struct launch noop = {.kernel = "noop", .home_lane = 1};
 	run_as(flood, &noop);
@@ -358,7 +358,7 @@ Test(class_reported, a_device_is_told_of_the_latency_class_and_a_while_after_it_
 }
 
 /* No session waits for the running command. */
-Test(class_reported, F8_it_is_done_when_nothing_runs)
+Test(class_told, F8_it_is_done_when_nothing_runs)
 {
 	struct probe held;
 	(void)hold_gate(flood, GATE_FLOOD, 1, &held);
