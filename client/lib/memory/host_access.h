@@ -17,11 +17,11 @@ struct host_access {
  * Ask for bytes of a buffer for the host, without waiting. The remote holds them
  * from the grant on until it is released, which host_access_end does.
  */
-sycl_result host_access_ask(struct buffer *buffer, uint32_t mode, uint64_t offset_bytes,
-			    uint64_t size_bytes, struct host_access *access);
+sycl_result host_access_request(struct buffer *buffer, uint32_t mode, uint64_t offset_bytes,
+				uint64_t size_bytes, struct host_access *access);
 /* Of a root, not of all of it: it orders by these bytes, too, as a sub-buffer's does. */
-sycl_result host_access_ask_part(struct buffer *buffer, uint32_t mode,
-				 const struct arena_range *bytes, struct host_access *access);
+sycl_result host_access_request_part(struct buffer *buffer, uint32_t mode,
+				     const struct arena_range *bytes, struct host_access *access);
 /*
  * Wait until the engine has answered every access asked for so far as far as it can without waiting
  * for a device: what it grants at once is settled, what it refuses has failed.
