@@ -1,0 +1,59 @@
+/* Lanes of a device, and how commands of them end. A part of backend.h. */
+#ifndef SYCL_BACKENDS_BACKEND_LANE_H
+#define SYCL_BACKENDS_BACKEND_LANE_H
+
+#include "backend_fault.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct backend_host;
+struct backend_lane;
+
+enum backend_lane_kind {
+	BACKEND_LANE_COMPUTE = 0,
+	BACKEND_LANE_COPY_IN = 1,  /* host to device; only with BACKEND_FEATURE_COPY_LANES */
+	BACKEND_LANE_COPY_OUT = 2, /* device to host */
+	/* As COMPUTE, for work that must not wait: before what other lanes have and has not begun,
+	   where the device can do that. */
+	BACKEND_LANE_LATENCY = 3,
+};
+
+static inline bool backend_lane_computes(enum backend_lane_kind kind)
+{
+	return kind == BACKEND_LANE_COMPUTE || kind == BACKEND_LANE_LATENCY;
+}
+
+/* Another lane of this device must have reached this sequence first. */
+struct backend_wait {
+	struct backend_lane *lane;
+	uint64_t sequence;
+};
+
+/* The device writes `value` to registered host memory when the command has succeeded, and never
+ * otherwise. */
+struct backend_direct_completion {
+	struct backend_host *host;
+	uint64_t offset_bytes; /* a multiple of 4 */
+	uint32_t value;
+};
+
+/* A finished command. In any order between lanes, in order within one. */
+struct backend_completion {
+	struct backend_lane *lane;
+	uint64_t sequence;
+	struct backend_fault fault; /* status 0: success */
+	uint64_t start_ns, end_ns;  /* CLOCK_MONOTONIC; 0 where not known */
+	bool estimated;             /* by the host's clock: good for accounts, not for profiling */
+	uint32_t failed_launches;   /* of submit_burst, with a fault: bit n, the n-th launch did not
+				       run for that; the others did */
+};
+
+/* How launches went to the driver, since the device was opened. */
+struct backend_sendings {
+	uint64_t chains;         /* calls that sent one or more launches as one */
+	uint64_t chain_launches; /* and how many launches those were */
+	uint64_t refused; /* chains that the driver refused: their launches went one by one */
+};
+
+#endif

@@ -1,0 +1,82 @@
+/* Sources, programs, and facts about kernels. A part of backend.h. */
+#ifndef SYCL_BACKENDS_BACKEND_PROGRAM_H
+#define SYCL_BACKENDS_BACKEND_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum backend_source_kind { /* proto's SourceKind */
+			   BACKEND_SOURCE_OPENCL_C = 1,
+			   BACKEND_SOURCE_PORTABLE = 2,
+			   BACKEND_SOURCE_BUILTIN = 3,
+			   BACKEND_SOURCE_PTX = 4,
+			   BACKEND_SOURCE_CUBIN = 5, /* a cubin or a fatbin: bytes, no text */
+			   BACKEND_SOURCE_CUDA_CPP = 6,
+			   BACKEND_SOURCE_SPIRV = 7, /* bytes, no text; where the device has
+							BACKEND_FEATURE_SPIRV */
+};
+
+/* How far programs have come; numbers equal to enum sycl_bundle_state of syclclient/kernel.h. */
+enum backend_program_state {
+	BACKEND_PROGRAM_INPUT = 0,
+	BACKEND_PROGRAM_OBJECT = 1,
+	BACKEND_PROGRAM_EXECUTABLE = 2
+};
+
+enum backend_argument_kind { /* proto's ArgumentKind */
+			     BACKEND_ARGUMENT_UNKNOWN = 0,
+			     BACKEND_ARGUMENT_VALUE = 1,
+			     BACKEND_ARGUMENT_GLOBAL = 2,
+			     BACKEND_ARGUMENT_LOCAL = 3,
+			     BACKEND_ARGUMENT_IMAGE = 4,
+			     BACKEND_ARGUMENT_SAMPLER = 5,
+};
+
+/* Address spaces of an argument's target; numbers equal to enum sycl_address_space of
+ * syclclient/kernel.h. */
+enum backend_address_space {
+	BACKEND_ADDRESS_UNKNOWN = 0,
+	BACKEND_ADDRESS_PRIVATE = 1, /* a value */
+	BACKEND_ADDRESS_GLOBAL = 2,
+	BACKEND_ADDRESS_CONSTANT = 3,
+	BACKEND_ADDRESS_LOCAL = 4,
+};
+
+struct backend_argument_facts {
+	enum backend_argument_kind kind;
+	uint32_t size_bytes; /* of a value; 0: not known */
+	bool is_const;
+	enum backend_address_space address;
+	char type_name[64], name[64];
+};
+
+struct backend_kernel_facts {
+	const struct backend_argument_facts *arguments; /* the kernel's, good while it lives */
+	uint32_t argument_count;
+	uint64_t max_work_group_size, preferred_multiple, private_mem_bytes, local_mem_bytes;
+	uint64_t required_work_group_size[3]; /* SYCL's order; 0: none */
+	uint64_t max_local_mem_bytes; /* that a launch may request, beside local_mem_bytes; 0: the
+					 device's */
+	uint64_t max_global_size[3]; /* SYCL's order; of a built-in kernel or on a custom device; 0:
+					not known */
+	uint32_t registers;          /* of a work-item; 0: not known */
+	uint32_t sub_group_size;     /* 0: not known */
+	/*
+	 * The kernel is written in the vendor's own language and computes its ids itself. It takes
+	 * no offset (E13), and a basic range runs only in groups that divide it.
+	 */
+	bool native;
+	bool has_presets; /* the application's own: an argument of kind UNKNOWN is as it has been
+			     set (J9) */
+	bool splits;      /* its launches may be sent in parts (struct backend_part) */
+	bool waits;       /* with EARLY: the kernel itself waits for the launches before it (R5) */
+};
+
+struct backend_occupancy {
+	uint32_t groups_per_compute_unit; /* resident at one time */
+	uint32_t max_cooperative_groups;  /* of one cooperative launch; 0: none */
+	uint32_t max_cluster_groups;      /* 0: none */
+	uint32_t suggested_group_size;    /* that fills the device best */
+};
+
+#endif
