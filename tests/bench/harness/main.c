@@ -24,7 +24,7 @@ static const struct bench_row rows[] = {
 	{"TR2", "the same solver as a graph", row_solver_graph},
 	{"TR3", "requests to a block of a transformer, at once and after rests", row_requests},
 	{"TR4", "chains, graphs, writes and reads by their sizes", row_ladder},
-	{"TR5", "on a GPU: 8 and 32 solvers at one time", row_clients},
+	{"TR5", "8 solvers at one time; on a GPU also 32", row_clients},
 	{"TR9", "frames: in from the host, three kernels, out", row_frames},
 	{"TR10", "what a command group costs on a driver that takes no time", row_own_cost},
 	{"examples", "two dozen algorithms, beside one thread of the CPU", row_programs},
