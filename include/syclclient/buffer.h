@@ -51,12 +51,12 @@ typedef void sycl_free_function(void *memory, void *context);
  * @since 0.1
  *
  * @example
- * *	float numbers[1000] = {0};
- * *	sycl_buffer made = NULL;
- * *	result = sycl_buffer_create(platform, numbers, sizeof(numbers), SYCL_HOST_BORROWED, &made);
- * *	// ... command groups that use it ...
- * *	if (result == SYCL_SUCCESS)
- * *		result = sycl_buffer_release(made); // waits, and writes back
+ *	float numbers[1000] = {0};
+ *	sycl_buffer made = NULL;
+ *	result = sycl_buffer_create(platform, numbers, sizeof(numbers), SYCL_HOST_BORROWED, &made);
+ *	// ... command groups that use it ...
+ *	if (result == SYCL_SUCCESS)
+ *		result = sycl_buffer_release(made); // waits, and writes back
  */
 SYCL_API sycl_result sycl_buffer_create(sycl_platform platform, void *host, uint64_t size_bytes,
 					sycl_host_memory kind, sycl_buffer *buffer_out);

@@ -145,10 +145,10 @@ typedef enum sycl_profiling {
  * @since 0.1
  *
  * @example
- * *	uint64_t start_ns = 0, end_ns = 0;
- * *	result = sycl_event_get_profiling(event, SYCL_PROFILING_START, &start_ns);
- * *	if (result == SYCL_SUCCESS)
- * *		result = sycl_event_get_profiling(event, SYCL_PROFILING_END, &end_ns);
+ *	uint64_t start_ns = 0, end_ns = 0;
+ *	result = sycl_event_get_profiling(event, SYCL_PROFILING_START, &start_ns);
+ *	if (result == SYCL_SUCCESS)
+ *		result = sycl_event_get_profiling(event, SYCL_PROFILING_END, &end_ns);
  */
 SYCL_API sycl_result sycl_event_get_profiling(sycl_event event, sycl_profiling what,
 					      uint64_t *ns_out);

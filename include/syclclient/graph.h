@@ -163,17 +163,17 @@ SYCL_API sycl_result sycl_graph_get_device(sycl_graph graph, sycl_device *device
  * @since 0.1
  *
  * @example
- * *	sycl_executable_graph executable = NULL;
- * *	const sycl_range range = sycl_range1(1000);
- * *	result = sycl_graph_begin_recording(graph, 1, &queue);
- * *	if (result == SYCL_SUCCESS)
- * *		result = SYCL_LAUNCH(queue, kernel, range, NULL, SYCL_READ_WRITE(buffer));
- * *	if (result == SYCL_SUCCESS)
- * *		result = sycl_graph_end_recording(graph, 1, &queue);
- * *	if (result == SYCL_SUCCESS)
- * *		result = sycl_graph_finalize(graph, NULL, &executable);
- * *	if (result == SYCL_SUCCESS)
- * *		result = sycl_queue_graph(queue, executable, 0, NULL, NULL);
+ *	sycl_executable_graph executable = NULL;
+ *	const sycl_range range = sycl_range1(1000);
+ *	result = sycl_graph_begin_recording(graph, 1, &queue);
+ *	if (result == SYCL_SUCCESS)
+ *		result = SYCL_LAUNCH(queue, kernel, range, NULL, SYCL_READ_WRITE(buffer));
+ *	if (result == SYCL_SUCCESS)
+ *		result = sycl_graph_end_recording(graph, 1, &queue);
+ *	if (result == SYCL_SUCCESS)
+ *		result = sycl_graph_finalize(graph, NULL, &executable);
+ *	if (result == SYCL_SUCCESS)
+ *		result = sycl_queue_graph(queue, executable, 0, NULL, NULL);
  */
 SYCL_API sycl_result sycl_graph_begin_recording(sycl_graph graph, uint32_t count,
 						const sycl_queue *queues);

@@ -89,9 +89,9 @@ struct sycl_open_options {
  * @since 0.1
  *
  * @example
- * *	sycl_platform opened = NULL;
- * *	if (sycl_platform_open(NULL, &opened) != SYCL_SUCCESS)
- * *		fprintf(stderr, "no service: %s\n", sycl_get_last_error_text());
+ *	sycl_platform opened = NULL;
+ *	if (sycl_platform_open(NULL, &opened) != SYCL_SUCCESS)
+ *		fprintf(stderr, "no service: %s\n", sycl_get_last_error_text());
  */
 SYCL_API sycl_result sycl_platform_open(const char *endpoint, sycl_platform *platform_out);
 
