@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CONTROL_FD = 3, ARGUMENTS_MAX = 60, ENVIRONMENT_MAX = 64 };
+enum { CONTROL_FD = 3, STRINGS_FIRST = 64 };
 
 /* All variables that an engine may inherit. Other variables of the service do not reach it. */
 static const char *const passed_always[] = {
@@ -47,34 +47,49 @@ static const char *const passed_always[] = {
 };
 static const char *const passed_to_own[] = {"HOME", "XDG_CACHE_HOME", "POCL_CACHE_DIR"};
 
-/* Strings that the process is started with; all of them owned. */
+/* Strings that the process is started with; all of them owned. NULL is behind the last. As many as
+ * there are: the configuration and the service's environment have no bound that fits all. */
 struct strings {
-	char *list[ENVIRONMENT_MAX];
-	unsigned count;
+	char **list; /* NULL: no string was added */
+	unsigned count, capacity;
 };
-
-_Static_assert((int)ARGUMENTS_MAX <= (int)ENVIRONMENT_MAX, "one type serves both");
 
 static void strings_free(struct strings *strings)
 {
 	for (unsigned i = 0; i < strings->count; i++)
 		free(strings->list[i]);
+	free(strings->list);
+}
+
+/* Room for one more, and for the NULL. */
+static int strings_reserve(struct strings *strings)
+{
+	if (strings->count + 1 < strings->capacity)
+		return 0;
+	unsigned capacity = strings->capacity ? strings->capacity * 2 : STRINGS_FIRST;
+	char **list = reallocarray(strings->list, capacity, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	strings->list = list;
+	strings->capacity = capacity;
+	return 0;
 }
 
 __attribute__((format(printf, 2, 3))) static int strings_add(struct strings *strings,
 							     const char *format, ...)
 {
-	if (strings->count >= ENVIRONMENT_MAX - 1)
-		return -E2BIG;
+	char *text = NULL;
+	int r = strings_reserve(strings);
+	if (r < 0)
+		return r;
 	va_list arguments;
 	va_start(arguments, format);
-	int length = vasprintf(&strings->list[strings->count], format, arguments);
+	int length = vasprintf(&text, format, arguments);
 	va_end(arguments);
-	if (length < 0) {
-		strings->list[strings->count] = NULL;
+	if (length < 0)
 		return -ENOMEM;
-	}
-	strings->count++;
+	strings->list[strings->count++] = text;
+	strings->list[strings->count] = NULL;
 	return 0;
 }
 
@@ -272,8 +287,10 @@ int engine_process_start(const struct engine_launch *launch, struct engine_proce
 		return r;
 
 	pid_t pid = -1;
-	r = engine_process_spawn(launch->program, arguments.list, environment.list, theirs,
-				 log_theirs, &pid);
+	char *none[] = {NULL};
+	r = engine_process_spawn(launch->program, arguments.list,
+				 environment.list ? environment.list : none, theirs, log_theirs,
+				 &pid);
 	if (r < 0)
 		return r;
 	/* The process is not reaped yet, so the number is still its own. */

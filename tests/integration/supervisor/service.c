@@ -100,6 +100,25 @@ Test(service, the_engine_gets_a_clean_environment_and_no_foreign_descriptor)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
+/* The variables of PoCL are passed on, however many there are. */
+Test(service, the_engine_starts_with_many_variables)
+{
+	enum { VARIABLES = 100 };
+	char name[32], last[40];
+	for (int i = 1; i <= VARIABLES; i++) {
+		(void)snprintf(name, sizeof(name), "POCL_TEST_%d", i);
+		cr_assert(zero(int, setenv(name, "1", 1)));
+	}
+	(void)snprintf(last, sizeof(last), "%s,", name);
+	service_start(&service, NULL);
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	cr_assert(ne(ptr, strstr(facts, last), NULL));
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
 Test(service, terminates_cleanly_and_takes_its_engine_along)
 {
 	service_start(&service, NULL);
