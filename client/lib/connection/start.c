@@ -39,6 +39,8 @@ extern char **environ;
 static int connect_until(const char *path, uint64_t deadline_ns, int *socket_out)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	if (!*path) /* it would name an abstract socket, which no folder protects */
+		return -EINVAL;
 	if (strlen(path) >= sizeof(address.sun_path))
 		return -ENAMETOOLONG;
 	memcpy(address.sun_path, path, strlen(path));

@@ -230,6 +230,9 @@ Test(client_errors, endpoints_that_lead_nowhere)
 	cr_assert(eq(int, sycl_platform_open("unix:/nonexistent/socket", &platform),
 		     SYCL_ERROR_CONNECTION_LOST));
 	cr_assert(ne(ptr, strstr(sycl_get_last_error_text(), "/nonexistent/socket"), NULL));
+	/* Not "refused": the system was not asked for a socket without a path. */
+	cr_assert(eq(int, sycl_platform_open("unix:", &platform), SYCL_ERROR_CONNECTION_LOST));
+	cr_assert(ne(ptr, strstr(sycl_get_last_error_text(), strerror(EINVAL)), NULL));
 	char long_path[512] = "unix:/";
 	memset(long_path + 6, 'a', sizeof(long_path) - 7);
 	cr_assert(eq(int, sycl_platform_open(long_path, &platform), SYCL_ERROR_CONNECTION_LOST));
