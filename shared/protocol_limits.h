@@ -32,8 +32,7 @@
 #define PACKET_BYTES_MAX       65536u /* a datagram, and a record of a ring, at most */
 #define PACKET_DESCRIPTORS_MAX 8u     /* descriptors with one datagram, at most */
 #define DECODE_BYTES_MAX                                                                           \
-	(1u << 20) /* what one message may unpack to; 64 KiB of hostile bytes can demand 4.5 MB    \
-		      \ */
+	(1u << 20) /* what one message may unpack to; 64 KiB of hostile bytes can demand 4.5 MB */
 
 /* How long a command may run whose client has ended, or whose session an operator has ended. */
 #define LIMIT_ORPHAN_SECONDS 30u

@@ -25,10 +25,9 @@
 
 #define SHARE_BEAT_NS 8000000ull /* an engine that has something to do writes at least so often */
 #define SHARE_STALE_NS                                                                             \
-	50000000ull /* an engine that has written nothing for so long requests nothing */
+	50000000ull /* an engine that has written nothing for so long counts as idle */
 #define SHARE_ALONE_NS                                                                             \
-	200000000ull /* a supervisor that watches and has read nothing for so long divides nothing \
-			\ */
+	200000000ull /* a supervisor that has read nothing for so long divides nothing */
 
 struct share_grants {
 	uint64_t magic;

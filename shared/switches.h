@@ -18,10 +18,10 @@
 			 ring as one task */
 #define SWITCH_GATE                                                                                \
 	"SYCLD_GATE" /* where several sessions need a device, their classes and weights decide     \
-			whose \ command goes next */
+			whose command goes next */
 #define SWITCH_SPILL                                                                               \
 	"SYCLD_SPILL" /* memory for which a full device has no room goes to the host: off by       \
-			 default \ */
+			 default */
 #define SWITCH_WINDOW                                                                              \
 	"SYCLD_WINDOW" /* a session that is not alone has a window on a device, and shorter turns; \
 			  none is read far ahead */

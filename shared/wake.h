@@ -34,7 +34,7 @@ static inline void wake_cancel_sleep(_Atomic uint32_t *flag)
 		atomic_store_explicit(flag, 0, memory_order_relaxed);
 }
 
-/* Call after the work is published: does the peer sleep? Whoever sees false need not wake it. */
+/* Call after the work is published: does the peer sleep? If not, the caller need not wake it. */
 static inline bool wake_is_asleep(const _Atomic uint32_t *flag)
 {
 	atomic_thread_fence(memory_order_seq_cst);

@@ -34,7 +34,7 @@
 #include "status.h"
 
 #define MESSAGES_PER_TURN                                                                          \
-	128u /* before they are flushed and completions are polled: a long chain of each of \ many \
+	128u /* before they are flushed and completions are polled: a long chain of each of many   \
 		lanes */
 #define ASK_NS 2000000u /* a polled device reports within a millisecond that it is lost */
 #define LOOKS  32

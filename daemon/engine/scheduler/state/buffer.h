@@ -16,13 +16,13 @@
 #include <stdint.h>
 
 #define SCHED_INTERVALS_MAX                                                                        \
-	4096u /* the limit of one buffer, for order and for places; see dependencies.h \ */
+	4096u /* the limit of one buffer, for order and for places; see dependencies.h */
 #define SCHED_INTERVALS_KEPT                                                                       \
 	64u /* with more, equal neighbours are joined; fewer are likely to be cut again */
 #define SCHED_LINKS_MAX 16384u /* nodes of one buffer, for readers of several spans */
 #define SCHED_NODES_MAX                                                                            \
 	(2u << 20) /* the limit of all buffers; with more nothing is cut any more, see             \
-		      dependencies.h \ */
+		      dependencies.h */
 #define SCHED_VISITS_MAX (1u << 18) /* spans and pieces that one task may visit */
 #define SCHED_HOST_PLACE 0u
 
