@@ -241,7 +241,8 @@ static bool arenas_take_empty(struct connection *c, uint32_t rests, uint32_t *in
 	return found;
 }
 
-/* With the grow lock. As take_empty, all that there are. True: some were given back. */
+/* With the grow lock. Gives all empty arenas back, as arenas_take_empty finds them. True: there
+ * were some. */
 static bool arenas_give_empty(struct connection *c, uint32_t rests)
 {
 	bool any = false;

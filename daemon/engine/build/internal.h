@@ -60,12 +60,12 @@ struct build_service {
 };
 
 /*
- * build_helper.c: in the helper, nothing of the engine's is open any more but the socket, which
+ * helper.c: in the helper, nothing of the engine's is open any more but the socket, which
  * becomes descriptor 3. Also called by build_helper_main. 0 or a negative errno.
  */
 int build_helper_settle(int *socket);
 
-/* build_channel.c: send it to the helper; 0 or a negative errno. */
+/* channel.c: send the work to the helper; 0 or a negative errno. */
 int build_channel_send(struct build_service *service, struct build_work *work);
 /* Stop it; nothing comes back for it. */
 void build_channel_cancel(struct build_service *service, const struct build_work *work);

@@ -1,5 +1,5 @@
 /* Devices' time is divided among users: the pages for that come and go. What is done with them is
- * the scheduler's (sched_grant.h). */
+ * the scheduler's (scheduler/state/grant.h). */
 #include "process/engine.h"
 #include "session/engine_state.h"
 

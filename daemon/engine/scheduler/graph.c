@@ -73,7 +73,7 @@ int sched_graph_create(struct scheduler_device *device, uint32_t node_limit, boo
 	return 0;
 }
 
-/* The memories of the request's buffers, where sched_send_fill expects them. */
+/* The memories of the request's buffers, where sched_command_fill expects them. */
 static int find_memories(const struct task_request *request)
 {
 	struct scheduler *scheduler = request->device->scheduler;

@@ -1,6 +1,6 @@
 /*
  * The supervisor's writes into a user's control group: over plain files with the names that the
- * kernel has, as not every machine has the controllers. tests/integration/supervisor_groups.c is
+ * kernel has, as not every machine has the controllers. tests/integration/supervisor/groups.c is
  * about real groups.
  */
 #include "engine/groups.h"

@@ -50,7 +50,7 @@ struct cuda_timeline {
 	unsigned count;
 	double drift;       /* of the offset, ns per ns */
 	double uncertainty; /* of the drift */
-	/* The offset: anchor_offset at anchor_ns, from then on with the drift, and `correction`
+	/* The offset: anchor_offset_ns at anchor_ns, from then on with the drift, and `correction`
 	 * spread over `spread_ns`. */
 	bool is_placed;
 	int64_t anchor_ns, anchor_offset_ns;

@@ -21,7 +21,7 @@ void opencl_sub_device_free(struct backend *backend, uint32_t sub_device);
  * meanwhile. */
 bool opencl_device_find(const struct backend *backend, uint32_t number, cl_device_id *id_out,
 			const struct backend_device_facts **facts_out);
-/* With backend_close: all that is left. */
+/* Called by opencl_close: releases all sub-devices that are left. */
 void opencl_sub_devices_close(struct backend *backend);
 
 /* A device's facts about its division. */
