@@ -5,8 +5,8 @@
  * happen by itself, sends are held back for a moment, but only while no command has run for long.
  * Where a long kernel runs, the load waits for it, and no session does (F8). Where medium kernels
  * of several sessions follow each other without a gap, a load that has waited too long is starved.
- * It may then hold sends for longer, seldom. A load never begins while a command runs, because the
- * driver would stop all launches of the process until that command has ended.
+ * Then sends are held back for longer, but seldom. A load never begins while a command runs,
+ * because the driver would stop all launches of the process until that command has ended.
  *
  * Pure: the caller passes the time and what is in flight.
  */

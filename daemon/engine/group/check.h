@@ -69,7 +69,7 @@ struct group_poisoning {
 	struct session *session;
 	struct sched_cause *cause;
 	uint64_t stamp;
-	uint32_t parts; /* the number of buffers that were visited */
+	uint32_t parts; /* requirements, and parts of buffers, that were visited */
 	bool whole;     /* each buffer as a whole, once */
 };
 struct group_poisoning group_poisoning_begin(struct session *session,
@@ -105,8 +105,8 @@ int group_check_image_argument(const struct group_scratch *scratch, const struct
 			       struct task_argument *argument, struct backend_fault *fault);
 int group_check_sampler_argument(const Sycl__V1__Argument *message, uint32_t index,
 				 struct task_argument *argument, struct backend_fault *fault);
-/* A kernel in PTX or CUDA C++ takes an image as a word of 64 bits: only its backend can tell which
- * words are images. */
+/* A kernel in PTX or CUDA C++ takes an image as a word of 64 bits: only its backend can find
+ * out which words are images. */
 bool group_image_fits_word(const struct backend_argument_facts *facts,
 			   const struct task_argument *argument);
 bool group_copies_image(const struct group_scratch *scratch, const struct task_request *request,

@@ -64,8 +64,8 @@ static bool is_observable(const struct task *task)
 
 /*
  * Does a remaining task come behind it? Of other sessions only tasks that need its contents count.
- * Of its own session all do: USM orders nothing, so the scheduler cannot tell what one task leaves
- * there for the next.
+ * Of its own session all do: USM orders nothing, so the scheduler has no record of what one task
+ * leaves there for the next.
  */
 static bool is_awaited_by_others(const struct task *task, const struct dropping *dropping)
 {

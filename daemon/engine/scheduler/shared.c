@@ -213,7 +213,7 @@ static bool is_exportable(const struct sched_contents *contents)
 	return contents->home && contents->home->export_kind != BACKEND_EXPORT_NONE;
 }
 
-/* The access comes after all submitted writers, as a reader at home, but ignores whether they
+/* The export comes after all submitted writers, as a reader at home, but ignores whether they
  * succeeded. */
 int sched_buffer_export(struct sched_buffer *buffer, void *owner)
 {

@@ -8,7 +8,7 @@
 
 enum waiting_kind { WAITING_REPLY, WAITING_SLOT };
 
-/* A reply that found no room in the reply ring, or that comes behind such a reply. */
+/* A reply without room in the reply ring, or a reply or a slot write that comes behind one. */
 struct waiting {
 	struct list link;
 	enum waiting_kind kind;
@@ -308,8 +308,8 @@ uint32_t session_turn(struct session *session, bool shared)
 	return done;
 }
 
-/* Room in the reply ring was requested; sessions that wait for the socket go on when it is
- * writable. */
+/* True: the session may sleep. It goes on when its graph is built, when the socket is writable, or
+ * when the reply ring has the room that is requested here. */
 static bool sleep_stalled(struct session *session)
 {
 	if (session->awaited && list_empty(&session->waiting))

@@ -40,7 +40,7 @@ void shared_memory_leave(struct buffer *buffer);
 /* Buffers of it that sessions hold: any of them. */
 struct buffer *shared_memory_any(const struct shared_memory *memory);
 /*
- * The share was exported: the first name counts, so that it is recognised later. Takes the name's
+ * The memory was exported: the first name counts, so that it is recognised later. Takes the name's
  * descriptor, also on failure. -ENOSYS: this kernel cannot compare descriptors.
  */
 int shared_memory_name(struct shared_memory *memory, const struct backend_shared_memory *name);

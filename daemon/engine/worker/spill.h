@@ -25,8 +25,8 @@
  * is the turn of the next.
  *
  * Never spilled: memory of less than SPILL_LEAST_BYTES, native memory, host memory, and memory that
- * other processes may open. Neither is memory that a graph of the backend names, or of which the
- * application has a native handle. Neither is memory that another device is about to copy from.
+ * other processes may open. Memory stays, too, if a graph of the backend names it, if the
+ * application has a native handle of it, or if another device is about to copy from it.
  */
 #ifndef SYCL_ENGINE_WORKER_SPILL_H
 #define SYCL_ENGINE_WORKER_SPILL_H

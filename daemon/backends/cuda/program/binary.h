@@ -1,8 +1,9 @@
 /*
  * The result of `build` and the input of `program_load`: images for the driver, and descriptions of
- * their kernels. These have facts that the driver has not: names as in the source, kinds of
- * arguments. It comes from a cache on disk, so it is checked when it is read. The images are
- * checked too, because the driver takes them by address alone and trusts the sizes in them.
+ * their kernels. These descriptions have facts that the driver has not: names as in the source,
+ * kinds of arguments. The result comes from a cache on disk, so it is checked when it is read. The
+ * images are checked too, because the driver takes them by address alone and trusts the sizes in
+ * them.
  *
  * Little-endian: "SYCLCU01", u32 flags, u32 kernel count, u32 image count (1; 3 for a portable
  * source: by dimensions); per kernel: name, symbol, 3 x u32 required size of a work-group (CUDA's
