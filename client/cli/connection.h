@@ -13,9 +13,9 @@ struct answer {
 };
 
 /*
- * Ask the service in `runtime_directory`, or, when NULL, the system's, else this user's; none is
- * started. Waits `timeout_ms` at most. 0; -ENOENT: no service runs; another negative errno. A
- * sentence for people on failure.
+ * Send a request to the service in `runtime_directory`, or, when NULL, the system's, else this
+ * user's; none is started. Waits `timeout_ms` at most. 0; -ENOENT: no service runs; another
+ * negative errno. A sentence for people on failure.
  */
 int service_request(const char *runtime_directory, const Sycl__V1__AdminRequest *request,
 		    int timeout_ms, struct answer *answer_out, char *message_out,

@@ -1,4 +1,4 @@
-/* 'syclctl trace': asks the service again and again, and writes a file at the end. */
+/* 'syclctl trace': queries the service again and again, and writes a file at the end. */
 #ifndef SYCLCTL_TRACE_H
 #define SYCLCTL_TRACE_H
 

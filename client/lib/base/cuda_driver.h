@@ -94,7 +94,7 @@ struct cuda_driver {
 	cuda_result (*cuCtxGetId)(cuda_context context, unsigned long long *id_out);
 	cuda_result (*cuThreadExchangeStreamCaptureMode)(int *mode);
 	cuda_result (*cuDriverGetVersion)(int *version_out);
-	/* All of these, or cuda_driver_has_graphs says no. */
+	/* All of these, or cuda_driver_has_graphs returns false. */
 	cuda_result (*cuGraphCreate)(cuda_graph *graph_out, unsigned flags);
 	cuda_result (*cuGraphDestroy)(cuda_graph graph);
 	cuda_result (*cuGraphGetNodes)(cuda_graph graph, void *nodes, size_t *count);

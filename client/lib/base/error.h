@@ -40,7 +40,7 @@ __attribute__((cold)) sycl_result error_note_errno(int negative_errno, const cha
 		code_;                                                                             \
 	})
 
-/* Takes over what the service said; its code. A failure is never a success, whatever it says. */
+/* Takes over the service's failure and returns its code; never a success, whatever the code is. */
 static inline sycl_result error_set_failure(const struct failure *failure)
 {
 	error_note_failure(failure);

@@ -34,7 +34,7 @@ static inline bool fork_is_settled(void)
 	return atomic_load_explicit(fork_word, memory_order_acquire) == FORK_SETTLED;
 }
 
-/* First thing in every public call that looks at a handle or opens a connection. */
+/* First thing in every public call that reads a handle or opens a connection. */
 static inline void fork_check(void)
 {
 	if (__builtin_expect(!fork_is_settled(), 0))

@@ -1,10 +1,10 @@
 /*
  * Counts that threads share, at the price of plain words while the process has one thread. A locked
  * operation costs several nanoseconds, also where no other thread could interfere. The C library
- * says whether there is another thread, as it does for its own mutexes. Each operation reads that,
- * and this thread starts no other between reading and storing. What others that have ended did is
- * there: it is loaded, and compared, only after asking. Not for words that another process writes,
- * nor for what a handler of signals may touch.
+ * reports whether there is another thread, as it does for its own mutexes. Each operation reads
+ * that, and this thread starts no other between reading and storing. Stores of threads that have
+ * ended are visible: a word is loaded, and compared, only after that check. Not for words that
+ * another process writes, nor for what a handler of signals may touch.
  */
 #ifndef SYCL_CLIENT_LONE_THREAD_H
 #define SYCL_CLIENT_LONE_THREAD_H

@@ -1,6 +1,6 @@
 /*
- * The ids that this session has named, by index. An index is used again only after the engine said
- * Released, with the next generation. Called with the connection's state lock held.
+ * The ids that this session has named, by index. An index is used again only after the engine has
+ * sent Released, with the next generation. Called with the connection's state lock held.
  */
 #ifndef SYCL_CLIENT_OBJECT_IDS_H
 #define SYCL_CLIENT_OBJECT_IDS_H

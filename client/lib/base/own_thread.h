@@ -11,8 +11,9 @@
 /*
  * Start one, to be joined.
  *
- * @param stack_bytes  0: as large as the program's own threads have it. Else so large, where the
- * program's thread-local memory leaves room in it.
+ * @param stack_bytes  0: as for the program's own threads. Otherwise the stack has this size,
+ * unless the program's thread-local memory leaves no room in it. A thread with such a stack has the
+ * ordinary priority.
  * @return 0 or an errno, as pthread_create.
  */
 int own_thread_start(pthread_t *thread_out, size_t stack_bytes, void *(*run)(void *argument),

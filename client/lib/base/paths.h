@@ -3,7 +3,7 @@
 #ifndef SYCL_CLIENT_PATHS_H
 #define SYCL_CLIENT_PATHS_H
 
-#define PATH_BYTES               4096 /* as realpath wants it */
+#define PATH_BYTES               4096 /* as realpath requires it */
 #define SYSTEM_RUNTIME_DIRECTORY "/run/sycld"
 #define SESSION_SOCKET_NAME      "session.sock"
 

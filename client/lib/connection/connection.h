@@ -52,7 +52,7 @@ struct connection_limits {
 
 /*
  * The program's host tasks, which waiting threads run meanwhile. A wait reaches them by these
- * functions only. With the state lock, unless something else is said.
+ * functions only. With the state lock, unless noted otherwise.
  */
 struct wait_tasks {
 	/* May the calling thread run them? With the lock or without it. */
@@ -218,7 +218,7 @@ static inline sycl_result connection_check(struct connection *connection)
 	return __builtin_expect(lost, 0) ? connection_loss(connection) : SYCL_SUCCESS;
 }
 
-/* handshake.c. -ECONNRESET as *retry_out: the peer went away before it answered. */
+/* handshake.c. *is_gone_out: the peer hung up before it replied. */
 sycl_result connection_handshake(struct connection *connection, const struct open_request *request,
 				 bool *is_gone_out);
 
@@ -259,9 +259,9 @@ typedef bool wait_ready(struct connection *connection, void *context);
  * meanwhile (struct wait_tasks). */
 enum { WAIT_SPINS = 1, WAIT_RUNS = 2 };
 /*
- * Waits until ready() says so, the deadline (CLOCK_MONOTONIC) has passed (SYCL_ERROR_TIMEOUT) or
- * the session has ended. ready() is called with the state lock; with WAIT_SPINS also without any,
- * while the thread spins. Without locks, or with submit_lock.
+ * Waits until ready() returns true, the deadline (CLOCK_MONOTONIC) has passed (SYCL_ERROR_TIMEOUT)
+ * or the session has ended. ready() is called with the state lock; with WAIT_SPINS also without
+ * any, while the thread spins. Without locks, or with submit_lock.
  */
 sycl_result connection_wait(struct connection *connection, wait_ready *ready, void *context,
 			    unsigned how, uint64_t deadline_ns);

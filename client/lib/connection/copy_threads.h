@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#define COPY_THREADS_BY_PROCESSORS 0xfffffffeu /* neither the program nor the environment says */
+#define COPY_THREADS_BY_PROCESSORS 0xfffffffeu /* no number from program or environment */
 
 /*
  * The caller's number, else that of SYCLD_COPY_THREADS: a number up to COPIERS_MAX, or

@@ -1,8 +1,8 @@
 /*
  * State that a queue and its events share: the queue's id, its completion slot, its count of groups
  * and which of them failed. Events hold the line, not the queue, so there is no cycle and they stay
- * good after the queue is gone (B32, N8). The queue's id is released when queue and events are
- * gone; the line itself ends when the engine says Released.
+ * good after the queue is freed (B32, N8). The queue's id is released when queue and events are
+ * freed; the line itself ends when the engine sends Released.
  */
 #ifndef SYCL_CLIENT_QUEUE_LINE_H
 #define SYCL_CLIENT_QUEUE_LINE_H
@@ -18,7 +18,7 @@
 
 struct connection;
 
-/* Beyond: the oldest are forgotten, and asking for them is answered with a failure. */
+/* Beyond: the oldest are dropped, and a query for them fails. */
 #define LINE_FAILURES_MAX      65536u
 #define LINE_FAILURE_TEXTS_MAX 256u /* sentences kept; the others keep their codes */
 
@@ -66,8 +66,8 @@ void queue_line_drop(struct connection *connection, struct queue_line *line);
 void queue_line_add_failure(struct queue_line *line, uint64_t group, const struct failure *failure);
 
 /*
- * Did this group fail? The slot's status said that something has. 0, or its code with the detail
- * set; marks it as reported, unless a handler will have it. Without locks.
+ * Did this group fail? The slot's status reports only that some group has. 0, or its code with the
+ * detail set; marks it as reported, unless a handler will have it. Without locks.
  */
 sycl_result queue_line_group_result(struct connection *connection, struct queue_line *line,
 				    uint64_t group, bool certainly_failed);

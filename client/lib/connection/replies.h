@@ -1,4 +1,4 @@
-/* The reply ring: answers to records, and what comes unasked. */
+/* The reply ring: replies to records, and messages without a request. */
 #ifndef SYCL_CLIENT_REPLIES_H
 #define SYCL_CLIENT_REPLIES_H
 
@@ -16,13 +16,13 @@ struct pending {
 	bool runs; /* the answer waits for devices: host tasks run meanwhile. The caller holds no
 		      lock then */
 	struct failure status; /* code 0: success */
-	/* Copy what is needed out of the reply: with the state lock held; also called when status
-	 * says failure. */
+	/* Copy what is needed out of the reply: with the state lock held; also called when `status`
+	 * is a failure. */
 	void (*take)(struct pending *pending, const Sycl__V1__Reply *reply);
 	void *context;
 };
 
-/* Takes in what came unasked, of one kind. With the state lock. */
+/* Takes in a message without a request, of one kind. With the state lock. */
 typedef void reply_receiver(struct connection *connection, const Sycl__V1__Reply *reply);
 #define REPLY_KINDS 32u /* cases above have no receiver */
 

@@ -82,8 +82,8 @@ struct handler {
 	struct object object; /* its connection is the queue's */
 	struct queue *queue;  /* a reference */
 	struct handler_list requirements, arguments, depends_on, values; /* values: bytes */
-	/* For a step of what the program sees as one group: the group. The step's event depends on
-	 * the group's events (H12). */
+	/* For a step of what the program submitted as one group: the group. The step's event
+	 * depends on the group's events (H12). */
 	const struct handler *step_of;
 
 	enum handler_action action;
@@ -222,7 +222,7 @@ sycl_result handler_set_launch(struct handler *handler, struct kernel **pinned,
 /* One action for each group. */
 sycl_result handler_check_no_action(const struct handler *handler);
 
-/* check.c: what SYCL wants to know at the call. */
+/* check.c: the checks that SYCL requires at the call. */
 sycl_result handler_check_range(const struct handler *handler, const struct kernel *kernel,
 				const sycl_range *global, const sycl_range *local);
 sycl_result handler_check_arguments(const struct handler *handler);
@@ -232,18 +232,17 @@ sycl_result handler_check_memory(const struct handler *handler);
  * the offset fit? */
 sycl_result handler_check_properties(const struct handler *handler);
 
-/* host_task.c: a host task that runs what the handler says, for a group of this line. */
+/* host_task.c: a host task that runs the handler's function, for a group of this line. */
 sycl_result handler_host_task_new(struct handler *handler, struct queue_line *line,
 				  struct host_task **task_out);
 
-/* Does the queue take it? `plain_buffers`: none of its buffers has failed, the caller has looked.
- */
+/* Does the queue take it? `plain_buffers`: the caller has found no failed buffer. */
 sycl_result handler_validate(const struct handler *handler, bool plain_buffers);
 
 /* Checks the objects that a handler names, as they are now, because an object may have been freed
  * since it was set. Takes the state lock. */
 sycl_result usm_check(const struct handler *handler);
-/* Bytes that a node of a graph looks at, on the queue's device. `what`: for people. */
+/* Bytes that a node of a graph reads, on the queue's device. `what`: for people. */
 sycl_result usm_check_word(const struct handler *handler, const void *pointer, uint64_t size_bytes,
 			   const char *what);
 

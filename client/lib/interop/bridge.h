@@ -37,7 +37,7 @@ struct sycl_shared_memory;
 
 enum bridge_event_state {
 	BRIDGE_EVENT_NONE,
-	BRIDGE_EVENT_NEW,   /* a thread is about to ask the service for it */
+	BRIDGE_EVENT_NEW,   /* a thread is about to request it from the service */
 	BRIDGE_EVENT_ASKED, /* `pending` gets the answer */
 	BRIDGE_EVENT_OPEN,
 	BRIDGE_EVENT_BAD, /* it could not be made, or not opened: not tried again */
@@ -66,7 +66,7 @@ struct bridge_context {
 	cuda_device device;
 	bool is_left;     /* let go of: the program may have destroyed it */
 	bool is_retained; /* the primary one, which then stays */
-	bool is_stuck;    /* something in it waits for a service that has gone: nothing is closed
+	bool is_stuck;    /* something in it waits for a service that has ended: nothing is closed
 			     there. Under the bridge's lock */
 	struct bridge_import *imports; /* what is open in it; under open_lock */
 	struct bridge_graph *graphs;   /* nodes of executable graphs; under the bridge's lock */
@@ -188,7 +188,7 @@ void bridge_graphs_leave(struct bridge_context *context, bool is_there);
  * called, else the task is over with the result.
  */
 sycl_result bridge_call(struct host_task *task, struct bridge_call **later_out);
-/* The function has ended so. The task is over when its work is: the bridge sees to it. */
+/* The function has ended with this result. The bridge ends the task when the work is complete. */
 void bridge_call_later(struct bridge_call *call, sycl_result status, const struct failure *why);
 
 #endif

@@ -1,5 +1,5 @@
-/* Native handles, what native.c, native_make.c, native_memory.c, native_program.c and
- * event_native.c have in common. */
+/* Native handles: the common part of native.c, native_make.c, native_program.c, native_task.c,
+ * event_native.c, and of native_memory.c and native_events.c in submit/. */
 #ifndef SYCL_CLIENT_NATIVE_H
 #define SYCL_CLIENT_NATIVE_H
 
@@ -14,8 +14,8 @@ struct event;
 #define NATIVE_BIT(kind) (1u << SYCL__V1__NATIVE_KIND__NATIVE_KIND_##kind)
 
 /*
- * May it be requested at all? Before anything is asked: the engine is this process, the backend is
- * `is`, and has such objects. `kind`: Sycl__V1__NativeKind.
+ * May the handle be requested at all? Checked before any request: the engine is in this process,
+ * and the backend is `is` and has such objects. `kind`: Sycl__V1__NativeKind.
  */
 sycl_result native_check(const struct connection *connection, uint32_t is, sycl_backend wanted,
 			 int kind);
@@ -61,7 +61,7 @@ sycl_result native_check_outputs(uint32_t capacity, const uint64_t *natives_out,
 sycl_result native_helper_queue(struct context *context, sycl_queue *queue_out);
 
 /* event_native.c: how many native events are behind it; that of a command is made when it is first
- * asked for. A round trip then. */
+ * requested. A round trip then. */
 uint32_t event_natives(struct event *event);
 
 #endif

@@ -12,7 +12,7 @@
 sycl_result bundle_new(struct context *context, sycl_bundle_state state, uint32_t device_count,
 		       struct device *const *devices, uint32_t image_count,
 		       struct bundle **bundle_out);
-/* Not handed out: as if it had never been; the last error stays. */
+/* Frees a bundle that was not handed out. The last error stays; returns its code. */
 sycl_result bundle_discard(struct bundle *bundle, sycl_result result);
 /* All images are there: puts their logs together. Gives the handle. */
 sycl_result bundle_finish(struct bundle *bundle, sycl_kernel_bundle *bundle_out);
@@ -27,7 +27,7 @@ struct build_input {
 };
 /*
  * A round trip and the compiler's time. The image has no user, but a reference that is the
- * caller's. On failure the thread's build log is what the compiler said.
+ * caller's. On failure the thread's build log has the compiler's output.
  */
 sycl_result bundle_image_build(struct context *context, struct device *device,
 			       const struct build_input *input, struct bundle_image **image_out);
@@ -39,7 +39,7 @@ sycl_result bundle_image_link(struct context *context, struct device *device, ui
 sycl_result bundle_image_make_native(struct context *context, struct device *device,
 				     sycl_bundle_state state, uint32_t count,
 				     const uint64_t *natives, struct bundle_image **image_out);
-/* kernel.c: one for each of the bundle's images, which are of the program whose it is. */
+/* kernel.c: makes a kernel for each of the bundle's images, which are of the kernel's program. */
 sycl_result kernel_make_native(struct bundle *bundle, const char *name, uint64_t native,
 			       sycl_kernel *kernel_out);
 /* Does its list of kernels have it? `maybe`: the list is not whole, so it may. */

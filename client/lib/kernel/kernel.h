@@ -25,8 +25,8 @@ struct bundle_image {
 	bool names_left_out; /* there are more */
 	uint64_t native; /* the application's program, as it is; 0: built here, or linked of several
 			  */
-	pthread_mutex_t variables_lock;   /* held for a round trip: each name is asked for once */
-	struct usm_allocation *variables; /* that were asked for; the image's */
+	pthread_mutex_t variables_lock;   /* held for a round trip: each name is requested once */
+	struct usm_allocation *variables; /* that were requested; the image's */
 };
 
 struct bundle {

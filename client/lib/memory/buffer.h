@@ -15,9 +15,9 @@ struct host_block {
 };
 
 /*
- * A buffer, or a part or a view of one (`root`): the service knows roots only, whose id parts have
- * too, so that it can be named by any of them. What is said of use, writing back and host accessors
- * is kept in the root.
+ * A buffer, or a part or a view of one (`root`): the service has roots only. Parts have the id of
+ * their root, so that any of them can name it. Marks of use, of writing back and of host accessors
+ * are in the root.
  */
 struct buffer {
 	struct object object;
@@ -105,7 +105,7 @@ struct buffer_plan {
 	bool image_layered;
 };
 
-/* The handle is an image's where the plan says so. */
+/* The handle is an image's if the plan is of one. */
 sycl_result buffer_make(struct connection *connection, const struct buffer_plan *plan,
 			sycl_buffer *buffer_out);
 /* share.c: what another process needs to open it, without waiting for what is to write it. A root

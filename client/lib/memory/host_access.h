@@ -1,4 +1,4 @@
-/* Bytes of a buffer for the host: they are in the shared memory when the engine says so. */
+/* Bytes of a buffer for the host: the engine grants them when they are in the shared memory. */
 #ifndef SYCL_CLIENT_HOST_ACCESS_H
 #define SYCL_CLIENT_HOST_ACCESS_H
 
@@ -7,15 +7,15 @@
 struct arena_range;
 struct buffer;
 
-/* What the host, or a device, is asked for; see HostAccess in proto/command.proto. */
+/* A request for the host, or for a device; see HostAccess in proto/command.proto. */
 struct host_access {
 	struct remote remote;
 	uint32_t slot, value;
 };
 
 /*
- * Ask for bytes of a buffer for the host, without waiting. The remote holds them
- * from the grant on until it is released, which host_access_end does.
+ * Request bytes of a buffer for the host, without waiting. The remote holds them from the grant on
+ * until it is released, which host_access_end does.
  */
 sycl_result host_access_request(struct buffer *buffer, uint32_t mode, uint64_t offset_bytes,
 				uint64_t size_bytes, struct host_access *access);
@@ -23,8 +23,8 @@ sycl_result host_access_request(struct buffer *buffer, uint32_t mode, uint64_t o
 sycl_result host_access_request_part(struct buffer *buffer, uint32_t mode,
 				     const struct arena_range *bytes, struct host_access *access);
 /*
- * Wait until the engine has answered every access asked for so far as far as it can without waiting
- * for a device: what it grants at once is settled, what it refuses has failed.
+ * Wait until the engine has answered every access that was requested so far, if it can without
+ * waiting for a device: what it grants at once is settled, what it refuses has failed.
  */
 sycl_result host_access_answered(struct connection *connection);
 /* Granted, refused or failed: nothing is left to wait for. */

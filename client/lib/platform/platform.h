@@ -55,8 +55,8 @@ sycl_result sub_device_take(struct device *parent, sycl_backend backend, uint64_
 /* The service's number of the device that it is, or is a part of. */
 uint32_t device_root_number(const struct device *device);
 
-/* context.c: of pinned devices of one platform; `announce` tells the service (NULL: ContextCreate).
- * One user reference. */
+/* context.c: of pinned devices of one platform; `announce` notifies the service (NULL:
+ * ContextCreate). One user reference. */
 typedef sycl_result context_announce(struct context *context, void *what);
 sycl_result context_make(uint32_t count, struct device *const *devices, context_announce *announce,
 			 void *what, struct context **context_out);

@@ -55,7 +55,7 @@ DEFINE_PIN(queue, sycl_queue, HANDLE_QUEUE)
 DEFINE_PIN(event, sycl_event, HANDLE_EVENT)
 DEFINE_PIN(shared_event, sycl_shared_event, HANDLE_SHARED_EVENT)
 
-/* queue.c: `announce` tells the service (NULL: QueueCreate). One user reference. Takes over the
+/* queue.c: `announce` notifies the service (NULL: QueueCreate). One user reference. Takes over the
  * reference of the context. */
 typedef sycl_result queue_announce(const struct queue *queue, void *what);
 sycl_result queue_make(struct context *context, struct device *device,

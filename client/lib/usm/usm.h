@@ -1,7 +1,7 @@
 /*
  * The connection's USM allocations, by address, and the source of their memory. It is either pieces
  * of arenas that lie at the same address in the engine (host and shared USM of a service's
- * clients), or the engine's backends. Under the state lock, unless something else is said.
+ * clients), or memory of the engine's backends. Under the state lock, unless noted otherwise.
  */
 #ifndef SYCL_CLIENT_USM_H
 #define SYCL_CLIENT_USM_H
@@ -27,7 +27,7 @@ struct usm_place {
 
 struct usm_allocation {
 	struct remote remote;
-	uint64_t address, size_bytes; /* as the program sees it */
+	uint64_t address, size_bytes; /* as the program has them */
 	uint64_t real_bytes;          /* as the engine has it: not less */
 	uint64_t context;             /* the id */
 	uint32_t kind;
