@@ -1,7 +1,7 @@
 /*
- * A client that does nothing, as a program of its own, so that its memory is what any program's
- * would be. Says its memory (bytes) as "memory N" at the start, after each line of its input, and
- * connects at the first line.
+ * A client that does almost nothing, as a program of its own, so that its memory is that of any
+ * program. Prints its memory (bytes) as "memory N" at the start and after each line of its input.
+ * At the first line it connects and runs an empty kernel.
  */
 #include "harness/client.h"
 #include "harness/processes.h"

@@ -78,7 +78,8 @@ static void print_compiler_log(const struct nvrtc *nvrtc, struct nvrtc_program *
 	free(log);
 }
 
-/* The caller frees it; NULL, having said why: it does not compile. */
+/* The caller frees the text. NULL: there is no NVRTC, or the source does not compile; then its log
+ * is printed. */
 static char *compile_to_ptx(const char *text, int compute)
 {
 	struct nvrtc nvrtc;
@@ -118,7 +119,8 @@ static bool cuda_open_kernels(struct cuda *cuda, const struct layer_source *sour
 	return good;
 }
 
-/* A process that does not reach MPS works without it, and would be measured as what it is not. */
+/* A process that does not reach MPS works without it, and its figures would be reported as those of
+ * MPS. */
 static bool mps_is(struct cuda *cuda, bool wanted)
 {
 	int enabled = 0;

@@ -12,7 +12,8 @@ struct moved {
 	uint64_t to_device, to_host;
 };
 
-/* Since the last call, by this connection. What was waited for is counted. */
+/* Returns the bytes that this connection has moved since the last call. Work that was waited for is
+ * counted. */
 static struct moved moved(void)
 {
 	static struct moved before;
@@ -36,8 +37,7 @@ static uint64_t unit(uint64_t bytes)
 	return unified ? 0 : bytes;
 }
 
-/* A queue on each of two devices; where there is one alone, both are on that. How many devices that
- * are. */
+/* Opens a queue on each of two devices, or both on the only one. Returns the number of devices. */
 static uint64_t open_queues(sycl_queue on[DEVICES])
 {
 	sycl_device devices[DEVICES];
@@ -57,7 +57,7 @@ static void close_queues(sycl_queue on[DEVICES])
 		MUST(sycl_queue_release(on[i]));
 }
 
-/* copy_u32, waited for. */
+/* Runs copy_u32 and waits for it. */
 static void run_copy(sycl_queue on, sycl_kernel copy, sycl_buffer to, sycl_buffer from)
 {
 	sycl_handler handler = NULL;
@@ -136,8 +136,8 @@ static void must_have(sycl_buffer buffer, uint32_t low, uint32_t high)
 	MUST(sycl_host_accessor_release(accessor));
 }
 
-/* Whole, then half of it, on a device that never had it: nothing goes there; back comes what was
- * written. */
+/* A kernel writes the whole buffer, another one half of it, on a device that never had it: nothing
+ * moves there, and only the written bytes move back. */
 Test(moves, C6_C7_without_its_contents_nothing_moves_in_and_the_rest_stays)
 {
 	sycl_queue on[DEVICES];
@@ -154,8 +154,8 @@ Test(moves, C6_C7_without_its_contents_nothing_moves_in_and_the_rest_stays)
 	must_have(buffer, 7, 7);
 	since = moved();
 	cr_assert(eq(u64, since.to_host, unit(WORDS_BYTES)));
-	/* The other device, and its half alone; the first half is still good on the first one and
-	 * on the host. */
+	/* The other device writes the second half alone. The first half is still good on the first
+	 * device and on the host. */
 	fill_words(on[1], fill[1], buffer, HALF, HALF, 8);
 	since = moved();
 	cr_assert(eq(u64, since.to_device, 0));

@@ -66,7 +66,7 @@ Test(opencl_memory, J1_J2_J5_J6_a_kernel_of_the_context_works_in_the_native_memo
 	cr_assert(eq(u32, count, 1));
 	cr_assert(eq(ptr, listed, memory));
 	LET_GO(sycl_opencl_get_reference_count_memory, memory,
-	       3); /* the driver's own for a command go a little after its end */
+	       3); /* the driver releases its own of a command a little after the end */
 	CL(clReleaseMemObject(listed));
 	read_memory(memory, words, N);
 	cr_assert(are_counted_from(words, 7));
@@ -78,8 +78,8 @@ Test(opencl_memory, J1_J2_J5_J6_a_kernel_of_the_context_works_in_the_native_memo
 	CL(clReleaseMemObject(memory));
 }
 
-/* The host, and kernels of another context, have copies; what they write is in the native memory
- * when they are done. */
+/* The host, and kernels of another context, have copies. Their writes are in the native memory when
+ * they are done. */
 Test(opencl_memory, J7_used_elsewhere_and_visible_in_the_native_memory)
 {
 	uint32_t words[N];
@@ -217,7 +217,7 @@ Test(opencl_memory, J8_one_memory_for_each_context_that_has_used_the_buffer)
 		MUST(sycl_kernel_release(kernel));
 		MUST(sycl_queue_release(queue));
 	}
-	/* Room for one: the other one is counted, and not given. */
+	/* The list has room for one: the other one is counted and not returned. */
 	MUST(sycl_opencl_get_native_buffer(buffer, 1, listed, &count));
 	cr_assert(eq(u32, count, 2));
 	CL(clReleaseMemObject(listed[0]));

@@ -1,5 +1,5 @@
-/* Records that the engine takes together, because they are alike: their results are the same as of
- * single ones. */
+/* Like records that the engine takes together as a burst: their results are those of single ones.
+ */
 #include "cleanup.h"
 #include "protocol/groups_fixture.h"
 #include "resubmit.h"
@@ -20,7 +20,8 @@ static void start_with_short_kernels(uint32_t groups_in_flight)
 	fake_clock(1000000000, 1000);
 }
 
-/* fill_even_u32 in the in-order queue, twice, so that the engine has an estimate of its time. */
+/* Launches fill_even_u32 in the in-order queue and defines its shape. The engine then has an
+ * estimate of its time. */
 static void define(uint32_t mode)
 {
 	struct build build;
@@ -50,7 +51,7 @@ static void send_resubmit(const struct again *record)
 			     sizeof(record->head) + sizeof(record->value));
 }
 
-/* All lie in the ring before the engine is woken for the last. */
+/* All records lie in the ring before the last of them wakes the engine. */
 static uint64_t send_all(const uint32_t *values, uint32_t count)
 {
 	uint64_t first = 0;
@@ -130,7 +131,7 @@ Test(groups, M9_groups_that_need_nothing_of_each_other_fail_alone_though_they_ca
 	groups_stop();
 }
 
-/* Asked of groups that wait, are on the device, and are over. */
+/* The events are those of groups that wait, that are on the device, and that are over. */
 Test(groups, M6_the_event_of_one_of_them_is_its_own)
 {
 	enum { GATE = 3, BAD = 6 };
@@ -180,7 +181,7 @@ Test(groups, B16_groups_that_come_together_have_the_limits_of_those_that_come_al
 	for (uint32_t i = 0; i < MANY; i++)
 		values[i] = 2 * (i + 1);
 	uint64_t first = send_all(values, MANY);
-	/* The kernel that is held is one of them. */
+	/* The kernel that is held counts among them. */
 	for (uint32_t i = MOST - 1; i < MANY; i++)
 		expect_failed(groups_queue(true), first + i, STATUS_QUOTA, "in flight");
 	fake_gate_open(GATE);
@@ -196,8 +197,7 @@ Test(groups, B16_groups_that_come_together_have_the_limits_of_those_that_come_al
 	groups_stop();
 }
 
-/* The first of them are good groups, and run; the one that is wrong is found as if it had come
- * alone. */
+/* The groups before the wrong record run. The record closes the session as if it had come alone. */
 Test(groups, a_record_among_others_that_is_wrong_closes_the_session)
 {
 	static const struct {

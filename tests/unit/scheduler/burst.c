@@ -159,9 +159,8 @@ Test(burst, M9_launches_that_need_nothing_of_each_other_fail_by_themselves)
 	finish_burst();
 }
 
-/* Eight words; the third launch from now on is not sent, and nothing runs until the fair queue is
- * opened.
- */
+/* Eight words; the third command from now on is refused (a move counts), and no command runs until
+ * the device's gate is opened. */
 static void refuse_one(struct words *x)
 {
 	harness_words(&h, x, 8, true, 1);
@@ -205,8 +204,7 @@ Test(burst, M9_a_launch_that_is_not_sent_fails_alone)
 	finish_burst();
 }
 
-/* The last one of a burst is not sent: something stands for it, for those that wait on other lanes.
- */
+/* The end of a burst is not sent. Commands on other lanes still wait for the launches that were. */
 Test(burst, M9_others_wait_for_what_was_sent_of_a_burst_whose_end_was_not)
 {
 	struct words x;
@@ -235,8 +233,8 @@ Test(burst, M9_others_wait_for_what_was_sent_of_a_burst_whose_end_was_not)
 	finish_burst();
 }
 
-/* A task that depends on the event of one of them fails if that one does, whether it was reported
- * yet or not. */
+/* A task that depends on the event of one launch fails if that launch does, whether its failure was
+ * reported yet or not. */
 Test(burst, M6_an_event_is_that_of_one_launch)
 {
 	for (uint32_t device = 0; device < 2; device++) {
@@ -273,7 +271,7 @@ Test(burst, M6_an_event_is_that_of_one_launch)
 	finish_burst();
 }
 
-/* All that is known of them when their device is gone. */
+/* Launches that have completed before the loss keep their results; the others are lost. */
 Test(burst, F12_launches_that_were_over_before_their_device_was_lost_have_succeeded)
 {
 	struct words x;
@@ -300,8 +298,8 @@ Test(burst, F12_launches_that_were_over_before_their_device_was_lost_have_succee
 	finish_burst();
 }
 
-/* By how long its launches have taken, so that the first of a burst does not wait long for the
- * last. */
+/* The length of a burst follows from the time of the kernel's launches, so that the first launch of
+ * a burst does not wait long for the last. */
 Test(burst, TG1_a_kernel_goes_alone_until_it_is_known_to_be_short)
 {
 	struct words x;
