@@ -107,7 +107,7 @@ int main(int argc, char **argv)
 	sycl_queue queue;
 	sycl_native_bridge bridge = SYCL_NATIVE_BRIDGE_NONE;
 	sycl_result r = sycl_platform_open(argc > 1 ? argv[1] : NULL, &platform);
-	/* Without a GPU the default device, which then says that it has no bridge. */
+	/* Without a GPU it is the default device, which then reports that it has no bridge. */
 	if (r == 0 && sycl_device_select(platform, only_cuda, NULL, &device) != 0)
 		r = sycl_device_select(platform, sycl_default_selector, NULL, &device);
 	if (r == 0)

@@ -42,7 +42,7 @@ static int use(const char *endpoint, int from_parent, int to_parent)
 	sycl_buffer buffer;
 	sycl_handler group;
 	if (read(from_parent, &shared, sizeof(shared)) != (ssize_t)sizeof(shared))
-		return 1; /* the parent has said why */
+		return 1; /* the parent has printed the error */
 	sycl_result r = sycl_platform_open(endpoint, &platform);
 	if (r == 0)
 		r = sycl_device_select(platform, only_cuda, NULL, &device);

@@ -122,7 +122,7 @@ static sycl_result arena_plan_size(struct connection *c, enum arena_use use, uin
 	return SYCL_SUCCESS;
 }
 
-/* With the grow lock: the grant has come. Is it the one that was asked for? */
+/* With the grow lock: the grant has come. Is it the one that was requested? */
 static sycl_result check_grant(const struct arenas *arenas, uint32_t index, uint64_t size)
 {
 	if (arenas->grant.failure.code)

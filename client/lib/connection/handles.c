@@ -247,7 +247,7 @@ static inline bool word_is_good(const struct handle_entry *entry, uint64_t word,
 	       atomic_load_explicit(&entry->type, memory_order_relaxed) == (uint32_t)type;
 }
 
-/* Is the entry still what the handle says? The answer holds if the word is the same when it is
+/* Does the entry still belong to the handle? The result holds if the word is the same when it is
  * exchanged, since the word has the generation. */
 static sycl_result check_word(struct handle_entry *entry, uint64_t word, const void *handle,
 			      enum handle_type type)

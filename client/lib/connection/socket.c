@@ -6,7 +6,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-/* The page that the engine left behind says what it was doing, if it says anything. */
+/* The page that the engine left behind names its commands in flight, if there were any. */
 static void lose_to_death(struct connection *c)
 {
 	struct failure why = {.code = SYCL_SUCCESS};
@@ -67,7 +67,7 @@ static void take_packet(struct connection *c, const Sycl__V1__Packet *packet,
 			lose_to_death(c);
 		connection_lose_with(c, &failure); /* the first reason stays */
 	}
-	/* Wake says nothing but "look"; anything else is of a later minor version. */
+	/* A wake only makes this thread check; anything else is of a later minor version. */
 }
 
 enum found { FOUND_NOTHING, FOUND_WAKE, FOUND_OTHER };

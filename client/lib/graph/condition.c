@@ -41,7 +41,7 @@ sycl_result graph_check_conditions(const struct executable_graph *graph)
 	return SYCL_SUCCESS;
 }
 
-/* A node of a body, which a device runs as often as a word in its memory says. */
+/* A node of a body, which a device runs as often as a word in its memory decides. */
 static sycl_result check_body_node(const struct executable_node *node)
 {
 	const struct handler *handler = node->handler;

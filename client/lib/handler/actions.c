@@ -6,7 +6,7 @@ sycl_result handler_set_launch(struct handler *handler, struct kernel **pinned,
 {
 	struct kernel *given = *pinned, *kernel = kernel_on(given, handler->queue->device);
 	if (!kernel)
-		kernel = given; /* handler_check_range says what is wrong */
+		kernel = given; /* handler_check_range reports the error */
 	sycl_result result = handler_check_no_action(handler);
 	if (!result)
 		result = remote_check(&kernel->remote);

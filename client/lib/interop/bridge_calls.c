@@ -71,7 +71,7 @@ static void call_note_complete(void *argument)
 
 /* ------------------------------------- the function ------------------------------------- */
 
-/* Behind what was sent: an event, which says how it went, and a note. */
+/* Behind the sent commands: an event, which reports their result, and a note. */
 static cuda_result call_mark_end(const struct cuda_driver *cuda, struct bridge_call *call)
 {
 	cuda_stream stream = call->context->streams[call->stream].stream;

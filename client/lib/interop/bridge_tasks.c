@@ -1,4 +1,4 @@
-/* The bridge as host tasks see it. */
+/* The bridge's functions for host tasks. */
 #include "interop/bridge.h"
 
 #include "connection/connection.h"

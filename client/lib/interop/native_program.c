@@ -17,7 +17,7 @@ struct plan {
 	uint32_t count;
 };
 
-/* J11, J12: what the backend could not do is `code`; what it says stays. */
+/* J11, J12: `code` replaces the code of a failure in the backend; its text stays. */
 static sycl_result program_refuse(sycl_result result, sycl_result code)
 {
 	struct failure why = {.code = result};

@@ -1,4 +1,4 @@
-/* What can be asked of a kernel: all came when it was made, but its occupancy. */
+/* Queries of a kernel: all facts came when it was made, except its occupancy. */
 #include "kernel/kernel.h"
 
 #include <inttypes.h>

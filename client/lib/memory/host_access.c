@@ -1,4 +1,4 @@
-/* Asking the engine for bytes of a buffer: they are in the shared memory when it says so. */
+/* Requests bytes of a buffer from the engine, which grants them in the shared memory. */
 #include "memory/host_access.h"
 
 #include "memory/buffer.h"
@@ -12,7 +12,7 @@ struct access_wait {
 	const struct host_access *access;
 };
 
-/* The accessor's place in the order, and its bytes, as HostAccess says them. */
+/* The accessor's place in the order, and its bytes, as HostAccess has them. */
 static void host_access_put_ranges(const struct buffer *buffer, uint64_t offset_bytes,
 				   uint64_t size_bytes, Sycl__V1__HostAccess *message)
 {

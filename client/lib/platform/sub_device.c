@@ -68,7 +68,7 @@ static sycl_result sub_devices_request(struct connection *c, Sycl__V1__SubDevice
 	return result;
 }
 
-/* The name is the device's from now on: what the service says of it goes there. */
+/* The name is the device's from now on: the service's facts about it go there. */
 static void move_name(struct connection *c, struct remote *from, struct remote *to)
 {
 	(void)pthread_mutex_lock(&c->state_lock);

@@ -222,8 +222,8 @@ SYCL_API sycl_result sycl_event_get_status(sycl_event handle, sycl_command_statu
 	return SYCL_SUCCESS;
 }
 
-/* How long to wait before the service is asked again for a beginning: an eighth of the time waited
- * so far. */
+/* How long to wait before the service is queried again for a beginning: an eighth of the time
+ * waited so far. */
 static uint64_t start_rest_ns(uint64_t waited_ns)
 {
 	uint64_t rest_ns = waited_ns / 8;
@@ -233,7 +233,7 @@ static uint64_t start_rest_ns(uint64_t waited_ns)
 }
 
 /* No slot reports a beginning. The service has it at the end for certain, and sooner where the
- * driver reports it: it is asked in between. */
+ * driver reports it: it is queried in between. */
 static sycl_result await_start(struct event *event, struct profile_answer *answer)
 {
 	const uint64_t since_ns = clock_now_ns();

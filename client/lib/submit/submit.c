@@ -44,7 +44,7 @@ struct group_record {
 
 /*
  * True: none of its buffers has failed, is a temporary or has contents to be brought. That is the
- * rule, and then they need no check one by one. Asked once for each command group, before it is
+ * rule, and then they need no check one by one. Checked once for each command group, before it is
  * sent.
  */
 static bool buffers_are_plain(const struct handler *handler)
@@ -75,7 +75,7 @@ static sycl_result validate_for_queue(struct handler *handler)
 	sycl_result result = handler_check_origins(handler, handler->queue->device);
 	if (result || !handler->kernel)
 		return result;
-	/* Its bundle may have it for that device as well; if not, the check says so. */
+	/* Its bundle may have it for that device as well; if not, the check reports it. */
 	struct kernel *kernel = kernel_on(handler->kernel_given, handler->queue->device);
 	handler->kernel = kernel ? kernel : handler->kernel;
 	result = remote_check(&handler->kernel->remote);
@@ -93,7 +93,7 @@ static sycl_result validate_for_queue(struct handler *handler)
 
 /* ----------------------------------------- event ----------------------------------------- */
 
-/* An event can be asked for the events that its command group depends on. */
+/* An event can list the events that its command group depends on. */
 static sycl_result event_keep_dependencies(struct event *event, const struct handler *handler)
 {
 	if (handler->step_of)

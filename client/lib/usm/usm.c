@@ -103,7 +103,8 @@ void usm_fini(struct connection *c)
 	free((void *)c->usm->table);
 }
 
-/* Not in use, or not any more: its id and its place are free again when the engine says so. */
+/* Not in use, or not any more: its id and its place are free again when the engine sends Released.
+ */
 static void let_go(struct connection *c, struct usm_allocation *allocation)
 {
 	uint64_t id = allocation->remote.id;
@@ -260,7 +261,7 @@ static void usm_forget_unused(struct connection *c, struct usm_allocation *alloc
 		usm_released(c, allocation);
 }
 
-/* An allocation that is not entered yet; NULL: `result_out` says why. */
+/* An allocation that is not entered yet; NULL: `result_out` has the error. */
 static struct usm_allocation *usm_allocation_make(struct connection *c,
 						  const struct usm_allocation *plan,
 						  uint64_t alignment, sycl_result *result_out)

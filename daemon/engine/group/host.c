@@ -2,8 +2,8 @@
  * Host tasks: the engine orders them and brings their data to the host; the client runs them (K1 -
  * K5).
  *
- * submitted --its turn--> held, the slot says so --HostTaskDone--> over, as any other group
- *      \--a failure before it--> over; the slot says, with status 1, that its turn never comes
+ * submitted --its turn--> held, the slot is written --HostTaskDone--> over, as any other group
+ *      \--a failure before it--> over; the slot has status 1: its turn never comes
  *
  * One with an early event may be held sooner: the slot reports that by status 2. Then it is over
  * when HostTaskDone has come and all that it depends on is over, in any order.
