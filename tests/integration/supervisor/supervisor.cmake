@@ -79,15 +79,15 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
   target_link_libraries(supervisor_uids PRIVATE sycl_flags supervisor_harness)
   set_target_properties(supervisor_uids PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME supervisor_uids COMMAND supervisor_uids)
-  set_tests_properties(supervisor_uids PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77 LABELS integration
-    ENVIRONMENT "${test_environment}")
+  sycl_test_properties(supervisor_uids 120 "")
+  set_tests_properties(supervisor_uids PROPERTIES SKIP_RETURN_CODE 77)
   # The same of operators.
   add_executable(supervisor_uids_operators supervisor/uids_operators.c)
   target_link_libraries(supervisor_uids_operators PRIVATE sycl_flags supervisor_harness)
   set_target_properties(supervisor_uids_operators PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME supervisor_uids_operators COMMAND supervisor_uids_operators)
-  set_tests_properties(supervisor_uids_operators PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77 LABELS integration
-    ENVIRONMENT "${test_environment}")
+  sycl_test_properties(supervisor_uids_operators 120 "")
+  set_tests_properties(supervisor_uids_operators PROPERTIES SKIP_RETURN_CODE 77)
   # The same of users who are many.
   add_executable(supervisor_uids_many supervisor/uids_many.c)
   target_link_libraries(supervisor_uids_many PRIVATE sycl_flags supervisor_harness)
@@ -96,19 +96,21 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
   set_target_properties(supervisor_uids_many PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME supervisor_uids_many COMMAND supervisor_uids_many)
   # It starts hundreds of engines: 90 s of one processor under AddressSanitizer.
-  set_tests_properties(supervisor_uids_many PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77 LABELS integration
-    ENVIRONMENT "${test_environment}")
+  sycl_test_properties(supervisor_uids_many 240 "")
+  set_tests_properties(supervisor_uids_many PROPERTIES SKIP_RETURN_CODE 77)
   if(TARGET saxpy AND TARGET syclctl AND TARGET sycl-engine)
     add_test(NAME supervisor_taken COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/supervisor/taken.sh ${CMAKE_BINARY_DIR}/bin)
-    set_tests_properties(supervisor_taken PROPERTIES TIMEOUT 240 SKIP_RETURN_CODE 77 LABELS integration)
+    sycl_test_properties(supervisor_taken 240 "")
+    set_tests_properties(supervisor_taken PROPERTIES SKIP_RETURN_CODE 77)
   endif()
   add_test(NAME supervisor_units COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/supervisor/units.sh ${CMAKE_BINARY_DIR}/systemd
     ${PROJECT_SOURCE_DIR}/systemd $<TARGET_FILE:sycld>)
-  set_tests_properties(supervisor_units PROPERTIES TIMEOUT 60 SKIP_RETURN_CODE 77 LABELS integration)
+  sycl_test_properties(supervisor_units 60 "")
+  set_tests_properties(supervisor_units PROPERTIES SKIP_RETURN_CODE 77)
 
   if(TARGET sycl-engine)
     add_test(NAME supervisor_uids_real_engine COMMAND supervisor_uids $<TARGET_FILE:sycl-engine>)
-    set_tests_properties(supervisor_uids_real_engine PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77 LABELS integration
-      ENVIRONMENT "${test_environment}")
+    sycl_test_properties(supervisor_uids_real_engine 120 "")
+    set_tests_properties(supervisor_uids_real_engine PROPERTIES SKIP_RETURN_CODE 77)
   endif()
 endif()
