@@ -50,6 +50,9 @@ struct ring_header {
 	/* 1: asleep, wake me. Set by the sleeper, taken back by whoever wakes it (exchange to 0).
 	 */
 	_Alignas(64) _Atomic uint32_t engine_sleeps;
+	/* Written by the engine: how long the client may spin in one wait, in ns. 0: the client
+	 * decides. A hint that the client bounds. */
+	_Atomic uint32_t client_spin_ns;
 	_Alignas(64) _Atomic uint32_t client_sleeps;
 	uint32_t client_reserved; /* 0 */
 	/* Beside client_sleeps, stored before it: RING_AWAITS_ANY or ring_awaits_slot(). */
@@ -64,6 +67,7 @@ struct ring_header {
 
 static_assert(sizeof(struct ring_header) == 640, "the header's size is part of the layout");
 static_assert(offsetof(struct ring_header, client_awaits) == 456, "part of the layout");
+static_assert(offsetof(struct ring_header, client_spin_ns) == 388, "part of the layout");
 static_assert(offsetof(struct ring_header, submit_head) == 128, "part of the layout");
 static_assert(offsetof(struct ring_header, engine_wants_room) == 576, "part of the layout");
 

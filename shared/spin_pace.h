@@ -15,31 +15,37 @@
 #define SPIN_PACE_MAX_NS 50000u
 #define SPIN_PACE_MIN_NS 1000u
 /*
- * The limit for the latency class, whose kernels and pauses are often longer. There a wake-up costs
- * more than the wait itself. While such sessions work at this pace, each thread that serves them
- * may occupy a processor. Only where there are this many processors.
+ * The limits where a thread may occupy a processor while it waits: with so many processors, for a
+ * session of the latency class, or where threads that spin leave a quarter of the processors to
+ * others. Kernels and pauses of programs are often longer than the limit above, and there a wake-up
+ * costs more than the wait itself. One long wait does not make the next short one sleep.
  */
-#define SPIN_PACE_LATENCY_MAX_NS     1000000u
-#define SPIN_PACE_LATENCY_PROCESSORS 8
+#define SPIN_PACE_AMPLE_MAX_NS     1000000u
+#define SPIN_PACE_AMPLE_MIN_NS     20000u
+#define SPIN_PACE_AMPLE_PROCESSORS 8
 
 /* `spin_ns`: of the wait that is over, `waited_ns`: all of that wait. Both sides' own times, any
  * clock. `most_ns`: one of the above. */
 static inline uint64_t spin_pace_update(uint64_t spin_ns, uint64_t waited_ns, uint64_t most_ns)
 {
+	const uint64_t least_ns =
+		most_ns > SPIN_PACE_MAX_NS ? SPIN_PACE_AMPLE_MIN_NS : SPIN_PACE_MIN_NS;
 	if (waited_ns > most_ns)
 		spin_ns /= 2;
 	else if (spin_ns < 2 * waited_ns)
 		spin_ns = 2 * waited_ns;
 	if (spin_ns > most_ns)
 		return most_ns;
-	return spin_ns < SPIN_PACE_MIN_NS ? SPIN_PACE_MIN_NS : spin_ns;
+	return spin_ns < least_ns ? least_ns : spin_ns;
 }
 
-/* `is_latency`: a session of the latency class waits, or is waited for. */
-static inline uint64_t spin_pace_most(bool is_latency, long processors)
+/* `is_latency`: a session of the latency class waits, or is waited for. `spinners`: threads that
+ * may spin at one time, as far as that is known; UINT32_MAX: it is not. */
+static inline uint64_t spin_pace_most(bool is_latency, uint32_t processors, uint32_t spinners)
 {
-	return is_latency && processors >= SPIN_PACE_LATENCY_PROCESSORS ? SPIN_PACE_LATENCY_MAX_NS
-									: SPIN_PACE_MAX_NS;
+	const bool are_ample = is_latency || spinners <= processors - processors / 4;
+	return are_ample && processors >= SPIN_PACE_AMPLE_PROCESSORS ? SPIN_PACE_AMPLE_MAX_NS
+								     : SPIN_PACE_MAX_NS;
 }
 
 #endif

@@ -40,6 +40,7 @@ Test(layout, of_the_ring_memory_s_header)
 	AT(ring_header, reply_head, 256, 8);
 	AT(ring_header, reply_tail, 320, 8);
 	AT(ring_header, engine_sleeps, 384, 4);
+	AT(ring_header, client_spin_ns, 388, 4);
 	AT(ring_header, client_sleeps, 448, 4);
 	AT(ring_header, client_awaits, 456, 8);
 	AT(ring_header, client_wants_room, 512, 4);

@@ -61,6 +61,7 @@ int connection_init(struct connection *c)
 	c->arenas.grant.fd = -1;
 	c->spin_ns = c->spin_most_ns = SPIN_PACE_MAX_NS;
 	c->may_spin = spinning_is_wise();
+	c->may_spin_long = processors_here() >= SPIN_PACE_AMPLE_PROCESSORS;
 	(void)pthread_mutex_init(&c->graph_lock, NULL);
 	(void)pthread_mutex_init(&c->import_lock, NULL);
 	(void)pthread_mutex_init(&c->submit_lock, NULL);

@@ -153,8 +153,10 @@ struct connection {
 	struct device **devices;
 
 	_Atomic uint64_t spin_ns; /* how long a wait spins before it sleeps: spin_pace.h */
-	uint64_t spin_most_ns;    /* and at most; from the welcome on the session's class' */
-	bool may_spin;
+	uint64_t spin_most_ns;    /* and at most, if the engine gives no hint */
+	_Atomic uint64_t
+		crowded_until_ns; /* a thread lost its processor: until then no hint counts */
+	bool may_spin, may_spin_long;
 
 	uint32_t session_class, weight; /* as the service gave them */
 	bool has_graphs, has_natives, has_temporaries, has_early, has_native_nodes,

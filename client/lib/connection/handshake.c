@@ -150,8 +150,8 @@ static sycl_result take_rank(struct connection *c, const Sycl__V1__Welcome *welc
 		return protocol_error("the session's class or weight");
 	c->session_class = class ? class : SYCL_SESSION_CLASS_NORMAL;
 	c->weight = welcome->weight ? welcome->weight : SESSION_WEIGHT_DEFAULT;
-	c->spin_most_ns =
-		spin_pace_most(c->session_class == SYCL_SESSION_CLASS_LATENCY, processors_here());
+	c->spin_most_ns = spin_pace_most(c->session_class == SYCL_SESSION_CLASS_LATENCY,
+					 processors_here(), UINT32_MAX);
 	return SYCL_SUCCESS;
 }
 

@@ -17,6 +17,10 @@
 
 #include <poll.h>
 
+/* So long between two looks at the clock: another thread has had the processor. */
+#define LOST_NS    50000u
+#define CROWDED_NS 100000000u /* and may take it again for so long */
+
 static void pause_briefly(void)
 {
 #if defined(__x86_64__)
@@ -24,6 +28,17 @@ static void pause_briefly(void)
 #elif defined(__aarch64__)
 	__asm__ volatile("yield");
 #endif
+}
+
+/* The engine's hint says whether there are processors for all its clients; it does not know of
+ * other programs. */
+static uint64_t spin_most_ns(const struct connection *c, uint64_t now_ns)
+{
+	uint64_t hint_ns = atomic_load_explicit(&c->header->client_spin_ns, memory_order_relaxed);
+	if (!c->may_spin_long || hint_ns <= c->spin_most_ns ||
+	    now_ns < atomic_load_explicit(&c->crowded_until_ns, memory_order_relaxed))
+		return c->spin_most_ns;
+	return hint_ns < SPIN_PACE_AMPLE_MAX_NS ? hint_ns : SPIN_PACE_AMPLE_MAX_NS;
 }
 
 /* `now_ns`: when the clock was last read. What is ready is found before the clock is read again. */
@@ -39,16 +54,23 @@ static bool spin_until_ready(struct connection *c, wait_ready *ready, void *cont
 				return true;
 			pause_briefly();
 		}
-		*now_ns = clock_now_ns();
+		uint64_t looked_ns = clock_now_ns();
+		bool lost_processor = looked_ns - *now_ns > LOST_NS;
+		*now_ns = looked_ns;
+		if (lost_processor) {
+			atomic_store_explicit(&c->crowded_until_ns, looked_ns + CROWDED_NS,
+					      memory_order_relaxed);
+			return ready(c, context);
+		}
 	} while (*now_ns < end);
 	return false;
 }
 
 /* Several threads may store at a time: each of their values is as good as the other. */
-static void spin_learn(struct connection *c, uint64_t waited_ns)
+static void spin_learn(struct connection *c, uint64_t now_ns, uint64_t waited_ns)
 {
 	uint64_t spin_ns = atomic_load_explicit(&c->spin_ns, memory_order_relaxed);
-	uint64_t learned_ns = spin_pace_update(spin_ns, waited_ns, c->spin_most_ns);
+	uint64_t learned_ns = spin_pace_update(spin_ns, waited_ns, spin_most_ns(c, now_ns));
 	if (learned_ns != spin_ns)
 		atomic_store_explicit(&c->spin_ns, learned_ns, memory_order_relaxed);
 }
@@ -160,7 +182,7 @@ static sycl_result wait_for(struct connection *c, wait_ready *ready, void *conte
 		const void *next = atomic_load_explicit(&c->next_record, memory_order_relaxed);
 		if (next)
 			ring_writer_fetch(next);
-		spin_learn(c, now_ns - begun_ns);
+		spin_learn(c, now_ns, now_ns - begun_ns);
 		return SYCL_SUCCESS;
 	}
 	bool runs = (how & WAIT_RUNS) && deadline_ns != 0 && c->hooks->tasks.may_run(c);
@@ -172,8 +194,10 @@ static sycl_result wait_for(struct connection *c, wait_ready *ready, void *conte
 	bool closed_queues = c->closed_queues != NULL;
 	end_sleep(c);
 	(void)pthread_mutex_unlock(&c->state_lock);
-	if (spins && result == SYCL_SUCCESS)
-		spin_learn(c, clock_now_ns() - begun_ns);
+	if (spins && result == SYCL_SUCCESS) {
+		now_ns = clock_now_ns();
+		spin_learn(c, now_ns, now_ns - begun_ns);
+	}
 	if (how & WAIT_RUNS) {
 		bool is_over = result && result != SYCL_ERROR_TIMEOUT;
 		c->hooks->tasks.after_wait(c, is_over, closed_queues);

@@ -19,6 +19,7 @@
 #define LOOKS_AT_ONCE                                                                              \
 	32 /* without a call to the system: a bell that was rung meanwhile waits a few             \
 	      microseconds */
+#define COUNT_CLIENTS_NS 5000000u
 #define TURN_RECORDS                                                                               \
 	256u /* of all sessions: then tasks are sent to devices, and completions are reported */
 
@@ -39,9 +40,43 @@ static uint32_t run_session(struct engine *engine, struct session *session)
 	bool shared = !engine->never_window &&
 		      contention_has_others(&engine->contention, session, engine->now_ns);
 	uint32_t done = session_turn(session, shared);
-	if (done > 0)
+	if (done > 0) {
 		contention_note(&engine->contention, session, engine->now_ns);
+		session->read_ns = engine->now_ns;
+	}
 	return done;
+}
+
+static bool is_active(const struct engine *engine, const struct session *session)
+{
+	return session->read_ns != 0 &&
+	       engine->now_ns - session->read_ns < CONTENTION_REMEMBERED_NS;
+}
+
+/*
+ * Now and then: how many clients may wait at one time, and so how long each of them and the threads
+ * here may spin. A client reads it at its next wait.
+ */
+static void review_spinners(struct engine *engine)
+{
+	uint32_t clients = 0;
+	if (!engine->may_spin || engine->now_ns - engine->clients_ns < COUNT_CLIENTS_NS)
+		return;
+	engine->clients_ns = engine->now_ns;
+	for (struct list *link = engine->sessions.next; link != &engine->sessions;
+	     link = link->next)
+		clients += is_active(engine, list_entry(link, struct session, link));
+	scheduler_set_clients(engine->scheduler, clients);
+	uint32_t spin_ns = (uint32_t)scheduler_spin_most_ns(engine->scheduler);
+	for (struct list *link = engine->sessions.next; link != &engine->sessions;
+	     link = link->next) {
+		struct session *session = list_entry(link, struct session, link);
+		if (session->header && session->spin_ns != spin_ns) {
+			session->spin_ns = spin_ns;
+			atomic_store_explicit(&session->header->client_spin_ns, spin_ns,
+					      memory_order_relaxed);
+		}
+	}
 }
 
 /* In the order in which they rang: records of one program in two sessions are mostly read in its
@@ -154,6 +189,7 @@ static bool run_turn(struct engine *engine, bool *read_out)
 	bool busy = scheduler_progress(engine->scheduler);
 	engine->now_ns = scheduler_now_ns(engine->scheduler);
 	report_opened_devices(engine);
+	review_spinners(engine);
 	if (!list_empty(&engine->held))
 		go_on_with_held(engine);
 	*read_out = run_sessions(engine);

@@ -234,8 +234,13 @@ void scheduler_awake(struct scheduler *scheduler);
 bool scheduler_sleep(struct scheduler *scheduler);
 
 /*
+ * How many clients have sent something lately: each may spin, as the front thread and each device's
+ * thread may.
+ */
+void scheduler_set_clients(struct scheduler *scheduler, uint32_t clients);
+/*
  * How long the front thread may poll before it sleeps (spin_pace.h): longer with sessions of the
- * latency class.
+ * latency class, and where there are processors for all that spin.
  */
 uint64_t scheduler_spin_most_ns(const struct scheduler *scheduler);
 /* Counts the spans and pieces that submissions have visited: the cost of a submission grows with

@@ -98,6 +98,7 @@ struct engine {
 	bool may_spin;                             /* there are processors for it */
 	uint64_t spin_ns, quiet_since_ns; /* spin_pace.h; 0: the last turn found something */
 	uint64_t now_ns;                  /* CLOCK_MONOTONIC, in this turn */
+	uint64_t clients_ns;              /* when the clients that may spin were counted */
 
 	struct decode_arena decode;
 	uint8_t *record; /* PACKET_BYTES_MAX: the private copy of a record */

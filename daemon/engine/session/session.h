@@ -68,6 +68,8 @@ struct session {
 	struct session_peer peer;
 	char command[NAME_BYTES_MAX + 1];
 	uint64_t start_ns;
+	uint64_t read_ns; /* when records of it were read last */
+	uint32_t spin_ns; /* what the header's client_spin_ns is */
 
 	int socket, pidfd, bell;
 	uv_poll_t socket_poll, pid_poll;

@@ -1,10 +1,13 @@
 /* Which completions and replies wake a client that sleeps. */
 #include "protocol/groups_fixture.h"
 
+#include "processors.h"
+#include "spin_pace.h"
 #include "wake.h"
 
 #include <poll.h>
 #include <sched.h>
+#include <stdlib.h>
 
 enum { SPARE = 20 };
 
@@ -120,4 +123,25 @@ Test(groups, a_client_that_awaits_a_slot_wakes_when_replies_find_no_room)
 	wake_cancel_sleep(sleep_flag());
 	raw_round_trip(client);
 	groups_stop();
+}
+
+/* The engine counts its clients now and then, so groups come until it has. */
+static void await_spin_hint(const char *processors, uint32_t spin_ns)
+{
+	uint32_t group = 0;
+	cr_assert(zero(int, setenv(PROCESSORS_VARIABLE, processors, 1)));
+	groups_start();
+	while (atomic_load(&client->header->client_spin_ns) != spin_ns)
+		run_fill(++group);
+	groups_stop();
+}
+
+Test(groups, TR3_the_engine_says_that_a_client_may_spin_where_there_are_processors)
+{
+	await_spin_hint("16", SPIN_PACE_AMPLE_MAX_NS);
+}
+
+Test(groups, TR3_the_engine_says_that_a_client_must_not_spin_for_long_on_few_processors)
+{
+	await_spin_hint("4", SPIN_PACE_MAX_NS);
 }

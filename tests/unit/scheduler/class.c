@@ -60,7 +60,7 @@ static void setup_inline(void)
 
 static void setup_many_processors(void)
 {
-	setup_class_with(LANES, 0, SPIN_PACE_LATENCY_PROCESSORS);
+	setup_class_with(LANES, 0, SPIN_PACE_AMPLE_PROCESSORS);
 }
 
 TestSuite(class_lanes, .timeout = 60, .init = setup_class);
@@ -150,11 +150,22 @@ Test(class_lanes, without_a_latency_session_there_are_no_more_lanes)
 /* Whatever the class was when its session came. */
 Test(class_many_processors, TG9_threads_look_for_longer_while_somebody_is_of_the_latency_class)
 {
+	scheduler_set_clients(h.scheduler, 100);
 	run_as(quick, &(struct launch){.kernel = "noop", .home_lane = 1});
 	cr_expect(eq(u64, scheduler_spin_most_ns(h.scheduler), SPIN_PACE_MAX_NS));
 	rank(quick, FAIR_QUEUE_LATENCY);
-	cr_expect(eq(u64, scheduler_spin_most_ns(h.scheduler), SPIN_PACE_LATENCY_MAX_NS));
+	cr_expect(eq(u64, scheduler_spin_most_ns(h.scheduler), SPIN_PACE_AMPLE_MAX_NS));
 	rank(quick, FAIR_QUEUE_NORMAL);
+	cr_expect(eq(u64, scheduler_spin_most_ns(h.scheduler), SPIN_PACE_MAX_NS));
+	finish_class();
+}
+
+Test(class_many_processors, TR3_threads_spin_for_longer_while_there_are_processors_for_all)
+{
+	run_as(quick, &(struct launch){.kernel = "noop", .home_lane = 1});
+	scheduler_set_clients(h.scheduler, 2);
+	cr_expect(eq(u64, scheduler_spin_most_ns(h.scheduler), SPIN_PACE_AMPLE_MAX_NS));
+	scheduler_set_clients(h.scheduler, SPIN_PACE_AMPLE_PROCESSORS);
 	cr_expect(eq(u64, scheduler_spin_most_ns(h.scheduler), SPIN_PACE_MAX_NS));
 	finish_class();
 }

@@ -107,14 +107,14 @@ Test(pace_spinning,
      TG9_beside_the_latency_class_kernels_and_pauses_of_its_length_are_looked_through)
 {
 	uint64_t now = START;
-	pace.most_ns = SPIN_PACE_LATENCY_MAX_NS;
+	pace.most_ns = SPIN_PACE_AMPLE_MAX_NS;
 	for (uint32_t i = 0; i < 4; i++, now += 2000000)
 		(void)wait_for(now, 300000, true);
 	cr_expect(ge(u64, wait_for(now, 300000, true), 299000));
 	/* A wait that is out of reach even so costs next to nothing after a while, */
 	for (uint32_t i = 0; i < 12; i++, now += 4000000)
 		(void)wait_for(now, 3000000, true);
-	cr_expect(le(u64, wait_for(now, 3000000, true), SPIN_PACE_MIN_NS));
+	cr_expect(le(u64, wait_for(now, 3000000, true), SPIN_PACE_AMPLE_MIN_NS));
 	/* and when that class has gone, the estimate for it is dropped. */
 	for (uint32_t i = 0; i < 4; i++, now += 2000000)
 		(void)wait_for(now, 300000, true);
@@ -122,13 +122,29 @@ Test(pace_spinning,
 	cr_expect(lt(u64, wait_for(now, 300000, true), SPIN_PACE_MAX_NS));
 }
 
-Test(spin_pace, only_for_the_latency_class_and_where_there_are_processors)
+Test(spin_pace, longer_for_the_latency_class_and_where_there_are_processors_for_all)
 {
-	cr_expect(eq(u64, spin_pace_most(false, 64), SPIN_PACE_MAX_NS));
+	cr_expect(eq(u64, spin_pace_most(false, 64, UINT32_MAX), SPIN_PACE_MAX_NS));
+	cr_expect(eq(u64, spin_pace_most(false, 64, 49), SPIN_PACE_MAX_NS));
+	cr_expect(eq(u64, spin_pace_most(false, 64, 48), SPIN_PACE_AMPLE_MAX_NS));
 	cr_expect(
-		eq(u64, spin_pace_most(true, SPIN_PACE_LATENCY_PROCESSORS - 1), SPIN_PACE_MAX_NS));
-	cr_expect(eq(u64, spin_pace_most(true, SPIN_PACE_LATENCY_PROCESSORS),
-		     SPIN_PACE_LATENCY_MAX_NS));
+		eq(u64, spin_pace_most(true, SPIN_PACE_AMPLE_PROCESSORS - 1, 1), SPIN_PACE_MAX_NS));
+	cr_expect(eq(u64, spin_pace_most(false, SPIN_PACE_AMPLE_PROCESSORS - 1, 1),
+		     SPIN_PACE_MAX_NS));
+	cr_expect(eq(u64, spin_pace_most(true, SPIN_PACE_AMPLE_PROCESSORS, UINT32_MAX),
+		     SPIN_PACE_AMPLE_MAX_NS));
+}
+
+/* One wait in a hundred is long: those behind it are still spun through. */
+Test(spin_pace, TR1_long_waits_leave_a_spin_for_short_ones_where_there_are_processors)
+{
+	uint64_t spin_ns = SPIN_PACE_AMPLE_MAX_NS;
+	for (uint32_t i = 0; i < 100; i++)
+		spin_ns = spin_pace_update(spin_ns, 5000000, SPIN_PACE_AMPLE_MAX_NS);
+	cr_expect(eq(u64, spin_ns, SPIN_PACE_AMPLE_MIN_NS));
+	for (uint32_t i = 0; i < 100; i++)
+		spin_ns = spin_pace_update(spin_ns, 5000000, SPIN_PACE_MAX_NS);
+	cr_expect(eq(u64, spin_ns, SPIN_PACE_MIN_NS));
 }
 
 Test(pace, B18_a_device_that_wakes_is_asked_by_a_fraction_of_what_was_waited)
