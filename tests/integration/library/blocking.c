@@ -7,7 +7,7 @@
 
 TestSuite(blocking, .timeout = 120, .init = portable_begin, .fini = portable_end);
 
-enum { FUNCTIONS_MAX = 512, LATE_S = 20 };
+enum { FUNCTIONS_MAX = 512, LATE_S = 120 };
 
 static struct {
 	pthread_mutex_t lock;
