@@ -40,15 +40,16 @@
 #define NOT_OF_NATIVE_CONTEXTS                                                                     \
 	(BACKEND_FEATURE_HOST_REGISTER | BACKEND_FEATURE_EXPORT_VMM | BACKEND_FEATURE_EXPORT_IPC)
 
-/* The command that waited for the flush goes to the device's thread after all. The port has counted
- * it already. */
+/* The commands that waited for the flush go to the device's thread after all. The port has counted
+ * them already. */
 static void post_unposted(struct scheduler_device *device)
 {
-	struct task *task = device->unposted;
-	device->unposted = NULL;
-	device->port.away--;
-	device->port.unpublished--;
-	device->scheduler->counters.device_wakes += sched_port_post(&device->port, &task->message);
+	struct sched_message *message;
+	device->port.away -= device->unposted_count;
+	device->port.unpublished -= device->unposted_count;
+	device->unposted_count = 0;
+	while ((message = sched_message_take(&device->unposted)))
+		device->scheduler->counters.device_wakes += sched_port_post(&device->port, message);
 }
 
 void sched_device_publish(struct scheduler_device *device)
@@ -57,8 +58,8 @@ void sched_device_publish(struct scheduler_device *device)
 	/* Most calls find nothing to send. */
 	if (device->port.unpublished == 0 && device->loader.port.unpublished == 0)
 		return;
-	if (!device->unposted || !sched_inline_send(device)) {
-		if (device->unposted)
+	if (!device->unposted.first || !sched_inline_send(device)) {
+		if (device->unposted.first)
 			post_unposted(device);
 		/* Its thread gets something to do: it does the rest, too. */
 		if (device->port.unpublished > 0)
@@ -72,7 +73,7 @@ void sched_device_publish(struct scheduler_device *device)
 void sched_device_post(struct scheduler_device *device, struct sched_message *message)
 {
 	device->scheduler->messages_in_flight++;
-	if (device->unposted)
+	if (device->unposted.first)
 		post_unposted(device);
 	device->scheduler->counters.device_wakes += sched_port_post(&device->port, message);
 }
@@ -80,12 +81,12 @@ void sched_device_post(struct scheduler_device *device, struct sched_message *me
 void sched_send(struct task *task)
 {
 	struct scheduler_device *device = task->device;
-	/* Nothing else is on its way to the device. */
-	if (device->port.away == 0 && device->sends_inline && !task->command.burst) {
+	if (sched_inline_may_keep(device, task)) {
 		device->scheduler->messages_in_flight++;
 		device->port.away++;
 		device->port.unpublished++;
-		device->unposted = task;
+		device->unposted_count++;
+		sched_message_append(&device->unposted, &task->message);
 		return;
 	}
 	/* Each launch counts as one message for the device thread. */
@@ -149,6 +150,8 @@ static bool drain_port(struct scheduler_device *device, struct sched_port *port)
 	bool found = false;
 	while ((message = sched_port_take(port))) {
 		device->scheduler->messages_in_flight--;
+		if (port == &device->port)
+			sched_inline_returned(device);
 		returned[message->kind](message);
 		found = true;
 	}

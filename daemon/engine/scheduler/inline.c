@@ -1,13 +1,16 @@
 /*
- * A launch without the device thread: while a device is idle and its thread sleeps, the front
- * thread sends a single launch itself and takes its completion. That saves two wake-ups.
+ * Commands without the device thread: while a device is idle and its thread sleeps, the front
+ * thread sends a few commands itself and takes their completions. That saves two wake-ups. As long
+ * as all that is in flight came from the front, it goes on so: a program's launches, its small
+ * copies and its wait for them then need no other thread.
  *
- * It must not cost the front thread, which serves all sessions, more than the launch itself. So the
- * front only tries to own the device. No device thread may be at work, because drivers have locks.
- * And the same launch must have succeeded recently: this kernel with this range, on a lane and with
- * memories that exist. Drivers compile, load and allocate at first use, and unload what was not
- * used for long. Several launches, or one for a busy device, go to the device thread, which sends
- * them in chains.
+ * It must not cost the front thread, which serves all sessions, more than the commands themselves.
+ * So the front only tries to own the device. No device thread may be at work, because drivers have
+ * locks. And the same must have succeeded recently: this kernel with this range, or a small copy of
+ * this kind, on a lane and with memories that exist. Drivers compile, load and allocate at first
+ * use, and unload what was not used for long. Many commands at a time go to the device thread: it
+ * sends them while the front reads more. So do those of several clients where both threads have a
+ * processor.
  *
  * The front polls a polled device (BACKEND_FEATURE_POLLED) while it polls for work anyway. When it
  * goes to sleep, or has more for that device, the device thread takes over.
@@ -28,6 +31,9 @@
 #include "worker/worker.h"
 
 #include <string.h>
+
+#define INLINE_COMMANDS_MOST 16u    /* at one flush */
+#define INLINE_BYTES_MOST    65536u /* of a copy */
 
 static void copy_launch_range(const struct backend_command *command, struct sched_range *range_out)
 {
@@ -56,8 +62,10 @@ static bool has_run_lately(const struct scheduler_device *device,
 void sched_inline_update(const struct task *task)
 {
 	const struct task_command *command = &task->command;
-	if (!task->device->sends_inline || command->backend.kind != BACKEND_COMMAND_LAUNCH ||
-	    command->backend.launch.part.of > 0)
+	if (!task->device->sends_inline)
+		return;
+	task->device->kinds_seen |= 1u << command->backend.kind;
+	if (command->backend.kind != BACKEND_COMMAND_LAUNCH || command->backend.launch.part.of > 0)
 		return;
 	/* A kernel that was not launched for long, and one with another range, are new to the
 	 * driver as far as is known here. */
@@ -74,8 +82,7 @@ static bool is_plain_launch(const struct scheduler_device *device,
 			    const struct task_command *command)
 {
 	const struct backend_command *backend = &command->backend;
-	if (backend->kind != BACKEND_COMMAND_LAUNCH || command->burst || backend->timed ||
-	    backend->launch.part.of > 0 || backend->launch.properties || !command->kernel->handle ||
+	if (backend->launch.part.of > 0 || backend->launch.properties || !command->kernel->handle ||
 	    !has_run_lately(device, command))
 		return false;
 	for (uint32_t i = 0; i < backend->launch.argument_count; i++) {
@@ -88,17 +95,83 @@ static bool is_plain_launch(const struct scheduler_device *device,
 	return true;
 }
 
+static bool has_memory(struct sched_memory *memory)
+{
+	return !memory || atomic_load_explicit(&memory->handle, memory_order_acquire);
+}
+
+/* The bytes that a command copies or fills; UINT64_MAX: it does something else. */
+static uint64_t bytes_moved(const struct backend_command *backend)
+{
+	switch (backend->kind) {
+	case BACKEND_COMMAND_WRITE:
+	case BACKEND_COMMAND_READ:
+		return backend->transfer.rect ? UINT64_MAX : backend->transfer.size_bytes;
+	case BACKEND_COMMAND_COPY:
+		return backend->copy.rect ? UINT64_MAX : backend->copy.size_bytes;
+	case BACKEND_COMMAND_FILL:
+		return backend->fill.size_bytes;
+	default:
+		return UINT64_MAX;
+	}
+}
+
+/* Host memory that the driver does not know is copied by this thread: hence the limit. */
+static bool is_small_copy(const struct scheduler_device *device, const struct task_command *command)
+{
+	return bytes_moved(&command->backend) <= INLINE_BYTES_MOST &&
+	       device->kinds_seen & 1u << command->backend.kind && has_memory(command->source) &&
+	       has_memory(command->destination);
+}
+
+static bool is_plain(const struct scheduler_device *device, const struct task_command *command)
+{
+	if (command->burst || command->graph || command->event || command->native_command ||
+	    command->backend.timed)
+		return false;
+	return command->backend.kind == BACKEND_COMMAND_LAUNCH ? is_plain_launch(device, command)
+							       : is_small_copy(device, command);
+}
+
+static bool are_plain(const struct scheduler_device *device)
+{
+	for (const struct sched_message *message = device->unposted.first; message;
+	     message = message->next)
+		if (!is_plain(device, &((const struct task *)(const void *)message)->command))
+			return false;
+	return true;
+}
+
+/* All that is in flight came from the front. Beside other clients the device's thread does more at
+ * a time, if both threads have a processor. */
+static bool goes_on(struct scheduler_device *device)
+{
+	return atomic_load(&device->front_takes) &&
+	       (!device->scheduler->front_polls || device->scheduler->clients <= 1);
+}
+
 /* The front owns the device. A loss, a load that requests a quiet moment and the like are left to
  * the device's thread. */
-static bool is_device_idle(struct scheduler_device *device, uint32_t lane)
+static bool is_device_free(struct scheduler_device *device)
 {
 	const struct worker *worker = &device->worker;
 	const struct worker_quiesce *quiesce = &device->quiesce;
 	return device->handle && !worker->unusable && !worker->is_losing &&
-	       worker->in_flight == 0 && !worker->spill.aside.first && worker->lanes[lane].handle &&
+	       (worker->in_flight == 0 || goes_on(device)) && !worker->spill.aside.first &&
 	       quiesce->quiet.state == SCHED_QUIET_NO && !quiesce->loader_holds &&
 	       !atomic_load(&device->quiesce.requested) && !atomic_load(&device->loader.lost) &&
 	       !(device->ops->quiet_wanted && device->ops->quiet_wanted(device->handle));
+}
+
+static bool have_lanes(const struct scheduler_device *device)
+{
+	for (const struct sched_message *message = device->unposted.first; message;
+	     message = message->next) {
+		const struct task *task = (const struct task *)(const void *)message;
+		if (!device->worker.lanes[task->command.lane].handle)
+			return false;
+	}
+	return true;
 }
 
 static bool is_polled(const struct scheduler_device *device)
@@ -112,36 +185,49 @@ static bool front_takes_completion(const struct scheduler_device *device)
 	return !is_polled(device) || device->scheduler->front_polls;
 }
 
+/* The device's thread goes on with what the front has sent. */
+static void leave_to_thread(struct scheduler_device *device)
+{
+	atomic_store(&device->front_takes, 0);
+	device->inline_away = 0;
+}
+
 /* The device is owned. What fails comes back by the mailbox as always. */
-static void execute_inline(struct scheduler_device *device, struct task *task)
+static void execute_inline(struct scheduler_device *device)
 {
 	struct scheduler *scheduler = device->scheduler;
 	struct sched_port *port = &device->port;
+	struct sched_message *message;
 	bool takes = front_takes_completion(device);
-	device->unposted = NULL;
 	port->unpublished = 0;
 	/* First: it may be complete before this returns. */
 	if (takes)
 		atomic_store(&device->front_takes, 1);
-	worker_execute(device, task);
+	while ((message = sched_message_take(&device->unposted))) {
+		worker_execute(device, (struct task *)(void *)message);
+		device->inline_away += takes;
+		scheduler->counters.inline_launches++;
+	}
+	device->unposted_count = 0;
 	worker_flush(device);
 	device->worker.front_has_sent = !takes;
-	/* The command was set aside, though its memory was there a moment ago: the device thread
-	 * goes on with it. */
+	/* A command was set aside, though its memory was there a moment ago: the device thread goes
+	 * on with it. */
 	if (device->worker.spill.aside.first) {
-		atomic_store(&device->front_takes, 0);
+		leave_to_thread(device);
 		(void)sched_sleeper_wake(&device->port.sleeper);
 	}
 	if (sched_mailbox_publish(&port->back))
 		worker_wake_front(scheduler);
-	scheduler->counters.inline_launches++;
 }
 
 /* A driver that opens a device, allocates or frees may hold up launches for any of its devices. */
-static bool are_others_idle(struct scheduler *scheduler)
+static bool are_others_idle(const struct scheduler_device *device)
 {
-	/* The command at hand is all that any thread would have. */
-	if (scheduler->messages_in_flight != 1 || atomic_load(&scheduler->maintenance_count) > 0)
+	struct scheduler *scheduler = device->scheduler;
+	/* The commands at hand, and those that the front has sent, are all that any thread has. */
+	if (scheduler->messages_in_flight != device->unposted_count + device->inline_away ||
+	    atomic_load(&scheduler->maintenance_count) > 0)
 		return false;
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		if (scheduler->devices[i] && !atomic_load(&scheduler->devices[i]->opened))
@@ -149,21 +235,33 @@ static bool are_others_idle(struct scheduler *scheduler)
 	return true;
 }
 
+bool sched_inline_may_keep(const struct scheduler_device *device, const struct task *task)
+{
+	return device->sends_inline && !task->command.burst &&
+	       device->unposted_count < INLINE_COMMANDS_MOST && !device->port.waiting.first &&
+	       device->port.away == device->unposted_count + device->inline_away;
+}
+
 bool sched_inline_send(struct scheduler_device *device)
 {
 	struct scheduler *scheduler = device->scheduler;
-	struct task *task = device->unposted;
-	if (!are_others_idle(scheduler) || !is_plain_launch(device, &task->command) ||
+	if (!are_others_idle(device) || !are_plain(device) ||
 	    pthread_mutex_trylock(&device->ownership) != 0)
 		return false;
-	bool idle = is_device_idle(device, task->command.lane);
-	if (idle)
-		execute_inline(device, task);
+	bool sends = is_device_free(device) && have_lanes(device);
+	if (sends)
+		execute_inline(device);
 	(void)pthread_mutex_unlock(&device->ownership);
 	/* The device is polled: its thread must poll if the front does not. */
-	if (idle && !front_takes_completion(device))
+	if (sends && !front_takes_completion(device))
 		scheduler->counters.device_wakes += sched_sleeper_wake(&device->port.sleeper);
-	return idle;
+	return sends;
+}
+
+void sched_inline_returned(struct scheduler_device *device)
+{
+	if (device->inline_away > 0)
+		device->inline_away--;
 }
 
 void sched_inline_collect(struct scheduler_device *device)
@@ -188,6 +286,6 @@ void sched_inline_hand_over(struct scheduler_device *device)
 {
 	if (!is_polled(device) || !atomic_load(&device->front_takes))
 		return;
-	atomic_store(&device->front_takes, 0);
+	leave_to_thread(device);
 	device->scheduler->counters.device_wakes += sched_sleeper_wake(&device->port.sleeper);
 }

@@ -7,13 +7,17 @@
 struct scheduler_device;
 struct task;
 
+/* Can the task join `unposted`, which the next flush may send inline? */
+bool sched_inline_may_keep(const struct scheduler_device *device, const struct task *task);
 /*
- * At a flush: executes `unposted`, the only command since the last flush, on this thread, if the
- * device is idle. False: it is still to be posted.
+ * At a flush: executes `unposted`, all commands since the last flush, on this thread, if the device
+ * is idle or has only commands of this thread. False: they are still to be posted.
  */
 bool sched_inline_send(struct scheduler_device *device);
-/* A launch succeeded: its kernel and range are known to the driver now. */
+/* A command succeeded: its kind, or its kernel and range, are known to the driver now. */
 void sched_inline_update(const struct task *task);
+/* A message has come back from the device. */
+void sched_inline_returned(struct scheduler_device *device);
 /* Takes completions of what the front has sent. */
 void sched_inline_collect(struct scheduler_device *device);
 /* The front stops polling: the device thread takes over what the front sent to a polled device. */

@@ -76,6 +76,7 @@ uint64_t sched_latency_again_ns(const struct scheduler *scheduler)
 void scheduler_set_clients(struct scheduler *scheduler, uint32_t clients)
 {
 	uint32_t spinners = clients + 1;
+	scheduler->clients = clients;
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		spinners += scheduler->devices[i] != NULL;
 	if (spinners != atomic_load_explicit(&scheduler->spinners, memory_order_relaxed))

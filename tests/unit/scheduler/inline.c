@@ -150,50 +150,147 @@ Test(inline_launch, F11_nothing_is_sent_so_that_the_driver_may_have_put_away)
 	harness_expect_stopped(&h);
 }
 
-Test(inline_launch, two_at_a_time_are_the_threads)
+enum { FEW = 5, MANY = 20 };
+
+static void launch_at_once(uint32_t count, struct probe *probes)
 {
 	const struct launch noop = {.kernel = "noop"};
-	run_launch(&noop);
+	for (uint32_t i = 0; i < count; i++)
+		(void)harness_launch(&h, &noop, &probes[i]);
+	scheduler_flush(h.scheduler);
+}
+
+static void wait_for_all(uint32_t count, struct probe *probes)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		cr_assert(harness_wait(&h, &probes[i]));
+		cr_expect(eq(u32, probes[i].calls, 1));
+	}
+}
+
+Test(inline_launch, TR3_a_few_at_a_time_are_sent_by_the_front)
+{
+	struct probe probes[FEW];
+	run_launch(&(struct launch){.kernel = "noop"});
+	uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
+	while (harness_counters(&h).inline_launches < FEW && clock_now_ns() < deadline) {
+		launch_at_once(FEW, probes);
+		wait_for_all(FEW, probes);
+	}
+	cr_expect(eq(u64, harness_counters(&h).inline_launches, FEW));
+	harness_expect_stopped(&h);
+}
+
+Test(inline_launch, many_at_a_time_are_the_threads)
+{
+	struct probe probes[MANY];
+	run_launch(&(struct launch){.kernel = "noop"});
 	for (uint32_t i = 0; i < TRIES; i++) {
-		struct probe probes[2];
-		(void)harness_launch(&h, &noop, &probes[0]);
-		(void)harness_launch(&h, &noop, &probes[1]);
-		cr_assert(harness_wait(&h, &probes[0]) && harness_wait(&h, &probes[1]));
+		launch_at_once(MANY, probes);
+		wait_for_all(MANY, probes);
 	}
 	cr_expect(eq(u64, harness_counters(&h).inline_launches, 0));
 	harness_expect_stopped(&h);
 }
 
-/* While one that the front has sent runs, twenty more go by the device's thread, and all come back.
- */
-static void expect_the_next_by_the_thread(void)
+/* One that the front has sent runs, and holds up its lane. */
+static void begin_with_a_held_one(struct probe *held)
 {
-	const struct launch noop = {.kernel = "noop"};
-	struct probe held, probes[20];
 	fake_gate_open(HARNESS_GATE);
 	run_launch(&hold);
-	run_launch(&noop);
+	run_launch(&(struct launch){.kernel = "noop"});
 	fake_gate_close(HARNESS_GATE);
-	cr_assert(send_inline(&hold, &held));
-	uint64_t before = harness_counters(&h).inline_launches;
-	for (uint32_t i = 0; i < 20; i++) {
-		(void)harness_launch(&h, &noop, &probes[i]);
-		scheduler_flush(h.scheduler);
-	}
-	cr_expect(eq(u64, harness_counters(&h).inline_launches, before));
-	h.polls = false; /* whatever a front does that looks anyway, the thread takes all of them */
+	cr_assert(send_inline(&hold, held));
+}
+
+static void end_with_a_held_one(struct probe *held, uint32_t count, struct probe *probes)
+{
+	cr_expect(not(held->done));
 	fake_gate_open(HARNESS_GATE);
-	/* Whichever thread took the completion, it is not lost between the two. */
+	/* Whichever thread took the completions, none is lost between the two. */
 	cr_assert(harness_settle(&h));
-	cr_expect(eq(u32, held.calls, 1));
-	for (uint32_t i = 0; i < 20; i++)
+	cr_expect(eq(u32, held->calls, 1));
+	for (uint32_t i = 0; i < count; i++)
 		cr_expect(eq(u32, probes[i].calls, 1));
 	harness_expect_stopped(&h);
 }
 
-Test(inline_launch, a_device_that_works_gets_the_next_one_by_its_thread)
+static void expect_the_next_by_the_front(void)
 {
-	expect_the_next_by_the_thread();
+	struct probe held, probes[MANY];
+	begin_with_a_held_one(&held);
+	uint64_t before = harness_counters(&h).inline_launches;
+	for (uint32_t i = 0; i < MANY; i++)
+		launch_at_once(1, &probes[i]);
+	cr_expect(eq(u64, harness_counters(&h).inline_launches, before + MANY));
+	end_with_a_held_one(&held, MANY, probes);
+}
+
+/* While one that the front has sent runs, twenty more at a time go by the device's thread. Those
+ * behind them do, too. */
+static void expect_many_by_the_thread(void)
+{
+	struct probe held, probes[MANY + 1];
+	begin_with_a_held_one(&held);
+	uint64_t before = harness_counters(&h).inline_launches;
+	launch_at_once(MANY, probes);
+	launch_at_once(1, &probes[MANY]);
+	cr_expect(eq(u64, harness_counters(&h).inline_launches, before));
+	h.polls = false; /* whatever a front does that looks anyway, the thread takes all of them */
+	end_with_a_held_one(&held, MANY + 1, probes);
+}
+
+Test(inline_launch, TR1_a_device_that_works_for_the_front_gets_the_next_one_by_it)
+{
+	expect_the_next_by_the_front();
+}
+
+Test(inline_launch, a_device_that_works_gets_many_by_its_thread)
+{
+	expect_many_by_the_thread();
+}
+
+/* Small copies of a kind that has succeeded here; not large ones. */
+static void read_words(struct words *words, uint32_t flags)
+{
+	struct probe probe;
+	struct task *access = harness_host(&h, words, flags, &probe);
+	cr_assert(harness_wait(&h, &probe));
+	host_access_release(access);
+}
+
+static uint64_t sent_inline_in_rounds(struct words *words)
+{
+	struct use use = {.words = words, .mode = ACCESS_MODE_READ_WRITE};
+	const struct launch launch = {.kernel = "increment_u32", .uses = &use, .use_count = 1};
+	run_launch(&launch);
+	read_words(words, ACCESS_MODE_READ);
+	uint64_t launches = 0, before = harness_counters(&h).inline_launches;
+	for (uint32_t i = 0; i < TRIES; i++) {
+		uint64_t at = harness_counters(&h).inline_launches;
+		run_launch(&launch);
+		launches += harness_counters(&h).inline_launches - at;
+		read_words(words, ACCESS_MODE_READ);
+	}
+	return harness_counters(&h).inline_launches - before - launches;
+}
+
+Test(inline_launch, TR4_small_reads_are_sent_by_the_front)
+{
+	struct words x;
+	harness_words(&h, &x, 64, true, 0);
+	cr_expect(gt(u64, sent_inline_in_rounds(&x), 0));
+	harness_words_free(&h, &x);
+	harness_expect_stopped(&h);
+}
+
+Test(inline_launch, large_reads_are_the_threads)
+{
+	struct words x;
+	harness_words(&h, &x, 65536, true, 0);
+	cr_expect(eq(u64, sent_inline_in_rounds(&x), 0));
+	harness_words_free(&h, &x);
+	harness_expect_stopped(&h);
 }
 
 Test(inline_launch, F11_nothing_is_sent_so_while_something_loads)
@@ -371,11 +468,35 @@ Test(inline_device, one_that_must_be_asked_is_asked_by_its_thread_once_the_front
 	harness_expect_stopped(&h);
 }
 
-Test(inline_device, one_that_is_asked_by_the_front_gets_the_next_one_by_its_thread)
+static void open_polled(void)
 {
 	open_devices(FAKE_FEATURES_ALL,
 		     &(struct scheduler_config){.processors = 4, .front_polls = true});
-	expect_the_next_by_the_thread();
+}
+
+Test(inline_device, TR1_one_that_the_front_polls_gets_the_next_one_by_it)
+{
+	open_polled();
+	expect_the_next_by_the_front();
+}
+
+Test(inline_device, one_that_the_front_polls_gets_many_by_its_thread)
+{
+	open_polled();
+	expect_many_by_the_thread();
+}
+
+/* With a processor for each thread, the device's thread sends while the front reads. */
+Test(inline_device, TR5_beside_other_clients_the_thread_gets_the_next_one)
+{
+	struct probe held, next;
+	open_polled();
+	scheduler_set_clients(h.scheduler, 2);
+	begin_with_a_held_one(&held);
+	uint64_t before = harness_counters(&h).inline_launches;
+	launch_at_once(1, &next);
+	cr_expect(eq(u64, harness_counters(&h).inline_launches, before));
+	end_with_a_held_one(&held, 1, &next);
 }
 
 Test(inline_device, F11_one_that_is_asked_by_the_front_loads_beside)

@@ -132,9 +132,14 @@ struct scheduler_device {
 	struct sched_cause *lost;
 	struct sched_loss loss;
 	struct sched_port port;
-	struct task *unposted; /* the only command since the last flush, which may go inline. The
-				  port counts it as away and unpublished */
-	bool sends_inline;     /* the scheduler and the backend allow it */
+	struct sched_message_list unposted; /* the commands since the last flush, which may go
+					       inline. The port counts them as away and unpublished
+					     */
+	uint32_t unposted_count;
+	uint32_t inline_away; /* commands that the front has sent and that did not come back; 0
+				 where the thread has taken over */
+	uint32_t kinds_seen;  /* bit per enum backend_command_kind: one has succeeded here */
+	bool sends_inline;    /* the scheduler and the backend allow it */
 	/* all threads */
 	_Atomic uint32_t opened;       /* enum sched_opened */
 	struct backend_device *handle; /* valid unless `gone` */

@@ -36,6 +36,7 @@ struct scheduler {
 	char *cache_directory;
 	char **backend_options; /* NULL ends it */
 	uint32_t lanes_per_device, processors;
+	uint32_t clients;                  /* that have sent something lately */
 	_Atomic uint32_t spinners;         /* threads that may spin: spin_pace.h */
 	bool sends_inline;                 /* config: launches by the front thread (inline.c) */
 	bool front_polls;                  /* config */
