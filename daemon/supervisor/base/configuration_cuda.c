@@ -9,10 +9,15 @@
 #define LANES_MAX                   64u
 #define CONNECTIONS_MAX             32u
 #define LATENCY_MULTIPROCESSORS_MAX 1024u
+#define COPY_KERNEL_BYTES_MAX       1048576u
 
 const char *const configuration_cuda_names[CONFIGURATION_CUDA_OPTIONS] = {
-	"peer_path", "stack_bytes", "headroom_bytes", "lanes",       "chain_length",
-	"overlap",   "library",     "nvrtc",          "connections", "latency_multiprocessors",
+	"peer_path",         "stack_bytes",
+	"headroom_bytes",    "lanes",
+	"chain_length",      "overlap",
+	"library",           "nvrtc",
+	"connections",       "latency_multiprocessors",
+	"copy_kernel_bytes",
 };
 
 static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
@@ -26,6 +31,7 @@ static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
 	"a library's name or its whole path",
 	"a number from 1 to 32",
 	"a number up to 1024",
+	"a number of bytes up to 1M",
 };
 
 enum {
@@ -38,7 +44,8 @@ enum {
 	LIBRARY,
 	NVRTC,
 	CONNECTIONS,
-	LATENCY_MULTIPROCESSORS
+	LATENCY_MULTIPROCESSORS,
+	COPY_KERNEL_BYTES
 };
 
 static bool text_is_choice(const char *value, const char *const *words)
@@ -96,6 +103,8 @@ static bool cuda_option_set(unsigned index, const char *value, struct configurat
 		return cuda_option_set_number(value, false, 1, CONNECTIONS_MAX, option);
 	case LATENCY_MULTIPROCESSORS:
 		return cuda_option_set_number(value, false, 0, LATENCY_MULTIPROCESSORS_MAX, option);
+	case COPY_KERNEL_BYTES:
+		return cuda_option_set_number(value, true, 0, COPY_KERNEL_BYTES_MAX, option);
 	default:
 		return cuda_option_set_text(value, text_is_library(value), option);
 	}

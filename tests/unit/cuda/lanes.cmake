@@ -5,6 +5,7 @@ if(TARGET sycl_cuda_headers)
   sycl_test(unit_cuda_lanes SOURCES
     cuda/fault_header.c
     cuda/lanes_chain.c
+    cuda/lanes_copy.c
     cuda/lanes_driver.c
     cuda/lanes_fault.c
     cuda/lanes_order.c
@@ -12,6 +13,7 @@ if(TARGET sycl_cuda_headers)
     cuda/lanes_settings.c
     ${cuda_folder}/lane/begin.c
     ${cuda_folder}/lane/chain.c
+    ${cuda_folder}/lane/copy.c
     ${cuda_folder}/driver/environment.c
     ${cuda_folder}/driver/fault.c
     ${cuda_folder}/graph/fill.c

@@ -2,6 +2,7 @@
 
 #include "cuda/clock/device_clock.h"
 #include "cuda/memory/array.h"
+#include "cuda/memory/state.h"
 #include "cuda/lane/native_command.h"
 #include "cuda/graph/graph.h"
 
@@ -502,6 +503,13 @@ int cuda_memory_settle(struct backend_lane *lane, struct backend_memory *memory,
 	(void)memory;
 	(void)fault_out;
 	return 0;
+}
+
+CUdeviceptr cuda_host_address(struct backend_device *device, const void *host, uint64_t size_bytes)
+{
+	(void)device;
+	(void)size_bytes;
+	return (CUdeviceptr)(uintptr_t)host;
 }
 
 int cuda_texture_settle(struct backend_lane *lane, const struct backend_argument *argument,

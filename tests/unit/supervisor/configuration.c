@@ -36,7 +36,7 @@ Test(configuration_cuda, every_option_is_taken_and_units_are_resolved)
 	static const char text[] =
 		"[cuda]\npeer_path = host\nstack_bytes = 64K\nheadroom_bytes = 1G\nlanes = 64\n"
 		"chain_length = 0\noverlap = no\nlibrary = /opt/libcuda.so.1\nnvrtc = libnvrtc.so.13\nconnections = 32\n"
-		"latency_multiprocessors = 16\n";
+		"latency_multiprocessors = 16\ncopy_kernel_bytes = 256K\n";
 	static const char *const wanted[][2] = {
 		{"peer_path", "host"},
 		{"stack_bytes", "65536"},
@@ -48,6 +48,7 @@ Test(configuration_cuda, every_option_is_taken_and_units_are_resolved)
 		{"nvrtc", "libnvrtc.so.13"},
 		{"connections", "32"},
 		{"latency_multiprocessors", "16"},
+		{"copy_kernel_bytes", "262144"},
 	};
 	struct configuration configuration;
 	char message[256] = "";
@@ -84,6 +85,7 @@ Test(configuration_cuda, mistakes_name_file_line_and_what_is_wanted)
 		{"[cuda]\nlanes = 65\n", ":2: ", "1 to 64"},
 		{"[cuda]\nlanes = 1K\n", ":2: ", "1 to 64"},
 		{"[cuda]\nchain_length = 3\n", ":2: ", "0, 1, 2, 4, 8 or 16"},
+		{"[cuda]\ncopy_kernel_bytes = 2M\n", ":2: ", "up to 1M"},
 		{"[cuda]\noverlap = 1\n", ":2: ", "yes or no"},
 		{"[cuda]\nlatency_multiprocessors = 1025\n", ":2: ", "up to 1024"},
 		{"[cuda]\nlatency_multiprocessors = few\n",

@@ -7,9 +7,11 @@
 static CUcontext contexts[CUDA_AHEAD_DEVICES_MAX];
 static struct cuda_ahead prepared[CUDA_AHEAD_DEVICES_MAX]; /* in these contexts */
 
-static struct cuda_ahead make_parts(const struct cuda_library *cu)
+static struct cuda_ahead make_parts(const struct backend *backend, uint32_t index)
 {
-	struct cuda_ahead made = {.own = cuda_own_load(cu), .condition = cuda_condition_load(cu)};
+	const struct cuda_library *cu = &backend->library;
+	struct cuda_ahead made = {.own = cuda_own_load(backend, &backend->devices[index]),
+				  .condition = cuda_condition_load(cu)};
 
 	cuda_window_find(cu, &made.window);
 	if (cuda_words_pin(cu, &made.words) != CUDA_SUCCESS)
@@ -19,9 +21,9 @@ static struct cuda_ahead make_parts(const struct cuda_library *cu)
 	return made;
 }
 
-void cuda_ahead_prepare(const struct cuda_library *cu, uint32_t index, CUcontext context)
+void cuda_ahead_prepare(const struct backend *backend, uint32_t index, CUcontext context)
 {
-	prepared[index] = make_parts(cu);
+	prepared[index] = make_parts(backend, index);
 	contexts[index] = context;
 }
 

@@ -12,7 +12,7 @@
 
 /* Make these parts in the context, which is current, and keep them for device `index`. What cannot
  * be made is left out. Before any other of the backend's entries. */
-void cuda_ahead_prepare(const struct cuda_library *cu, uint32_t index, CUcontext context);
+void cuda_ahead_prepare(const struct backend *backend, uint32_t index, CUcontext context);
 /* Free what no part of the device has taken; with the context current. */
 void cuda_ahead_drop(const struct cuda_library *cu, struct cuda_ahead *ahead);
 

@@ -97,7 +97,7 @@ static int hold_context(const struct backend *backend, uint32_t index,
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(NULL, cu, result, fault_out, "%s", what);
 	if (cu->cuCtxSetCurrent(contexts[index]) == CUDA_SUCCESS)
-		cuda_ahead_prepare(cu, index, contexts[index]);
+		cuda_ahead_prepare(backend, index, contexts[index]);
 	(void)cu->cuCtxSetCurrent(NULL);
 	return 0;
 }

@@ -102,6 +102,9 @@ static int read_one(const char *name, const char *value, struct cuda_settings *s
 	if (strcmp(name, "latency_multiprocessors") == 0)
 		return read_small(value, 0, CUDA_LATENCY_MULTIPROCESSORS_MAX,
 				  &settings->latency_multiprocessors);
+	if (strcmp(name, "copy_kernel_bytes") == 0)
+		return read_small(value, 0, CUDA_COPY_KERNEL_BYTES_MAX,
+				  &settings->copy_kernel_bytes);
 	if (strcmp(name, "overlap") == 0)
 		return read_switch(value, &settings->overlap);
 	return -ENOENT;
@@ -123,7 +126,7 @@ static int read_option(const char *option, struct cuda_settings *settings,
 		return cuda_fault_words(
 			fault_out, -EINVAL, STATUS_INVALID,
 			"\"%.80s\" is no option of the CUDA backend: it has library, nvrtc, peer_path, "
-			"stack_bytes, headroom_bytes, lanes, connections, chain_length, latency_multiprocessors and overlap",
+			"stack_bytes, headroom_bytes, lanes, connections, chain_length, copy_kernel_bytes, latency_multiprocessors and overlap",
 			option);
 	if (error < 0)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
@@ -140,6 +143,7 @@ int cuda_settings_read(const char *const *options, struct cuda_settings *setting
 		.lanes = CUDA_LANES_DEFAULT,
 		.connections = CUDA_CONNECTIONS_DEFAULT,
 		.chain_length = CUDA_CHAIN_MAX,
+		.copy_kernel_bytes = CUDA_COPY_KERNEL_BYTES_DEFAULT,
 		.overlap = true,
 	};
 

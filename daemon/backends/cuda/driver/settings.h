@@ -11,6 +11,8 @@
 #define CUDA_CHAIN_MAX                   16u
 #define CUDA_LATENCY_MULTIPROCESSORS_MAX 1024u
 #define CUDA_HEADROOM_DEFAULT            (256ull << 20)
+#define CUDA_COPY_KERNEL_BYTES_DEFAULT   (64u << 10)
+#define CUDA_COPY_KERNEL_BYTES_MAX       (1u << 20)
 #define CUDA_STACK_BYTES_MAX             (512ull << 10) /* what a work-item can have at most */
 
 /* How data comes from one GPU to another; AUTO takes the first that works. */
@@ -35,6 +37,8 @@ struct cuda_settings {
 				    launches only */
 	bool overlap; /* "overlap" = yes no: kernels in a row begin while the one before them ends
 		       */
+	uint32_t copy_kernel_bytes; /* "copy_kernel_bytes": copies up to here are kernels, which go
+				       with launches (lane/copy.c); 0: none */
 	uint32_t latency_multiprocessors; /* the same name: set apart for the latency class; 0: none
 					     (lane/partition.h) */
 };

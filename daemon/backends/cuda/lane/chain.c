@@ -15,12 +15,20 @@ bool cuda_chains_are_possible(const struct cuda_library *library)
 	       library->cuGraphUpload && library->cuGraphLaunch && library->cuGraphExecDestroy;
 }
 
-CUmodule cuda_own_load(const struct cuda_library *cu)
+bool cuda_overlap_is_possible(const struct backend *backend, const struct cuda_device_facts *facts)
 {
+	return backend->settings.overlap && backend->library.cuGraphAddDependencies &&
+	       facts->compute_major >= CUDA_OVERLAP_COMPUTE_MAJOR;
+}
+
+CUmodule cuda_own_load(const struct backend *backend, const struct cuda_device_facts *facts)
+{
+	const char *ptx = cuda_own_ptx(cuda_overlap_is_possible(backend, facts));
 	CUmodule module = NULL;
 
-	return cu->cuModuleLoadDataEx(&module, cuda_own_ptx, 0, NULL, NULL) == CUDA_SUCCESS ? module
-											    : NULL;
+	return backend->library.cuModuleLoadDataEx(&module, ptx, 0, NULL, NULL) == CUDA_SUCCESS
+		       ? module
+		       : NULL;
 }
 
 /* A kernel of the backend's own, on the device when this returns. */
@@ -148,9 +156,7 @@ static void make_level(struct cuda_lane_state *state, uint32_t level, enum cuda_
 
 static bool chains_overlap(const struct backend_device *device)
 {
-	return device->backend->settings.overlap &&
-	       device->backend->library.cuGraphAddDependencies &&
-	       device->facts->compute_major >= CUDA_OVERLAP_COMPUTE_MAJOR;
+	return cuda_overlap_is_possible(device->backend, device->facts);
 }
 
 /* All that will ever be needed: making one later may wait for whatever runs then
@@ -241,9 +247,9 @@ static void remember_node(struct cuda_node *node, const struct cuda_launch *laun
 }
 
 /*
- * `code`: what the launch's function is of; NULL: the empty kernel. `storage`: of its arguments;
- * NULL: it has none. A node that could not be set keeps what it has. Most programs launch the same
- * thing again, which spares a call.
+ * `code`: what the launch's function is of; NULL: a kernel of the backend's own. `storage`: of its
+ * arguments; NULL: it has none. A node that could not be set keeps what it has. Most programs
+ * launch the same thing again, which spares a call.
  */
 static CUresult set_kernel(const struct cuda_library *cu, struct cuda_chain *chain, uint32_t index,
 			   const struct cuda_launch *launch, const unsigned char *storage,
@@ -301,7 +307,8 @@ void cuda_chains_open(struct backend_device *device)
 	device->on_abandoned = release_abandoned;
 	if (!cuda_chains_are_possible(cu))
 		return;
-	lanes->own_module = device->ahead.own ? device->ahead.own : cuda_own_load(cu);
+	lanes->own_module = device->ahead.own ? device->ahead.own
+					      : cuda_own_load(device->backend, device->facts);
 	device->ahead.own = NULL;
 	if (!lanes->own_module)
 		return;
@@ -309,6 +316,9 @@ void cuda_chains_open(struct backend_device *device)
 	lanes->has_graphs = has_blank && device->backend->settings.chain_length > 0;
 	if (!find_own(device, "sycl_fill", &lanes->fill))
 		lanes->fill = NULL;
+	if (!find_own(device, "sycl_copy", &lanes->copy))
+		lanes->copy = NULL;
+	lanes->copy_waits = chains_overlap(device);
 }
 
 void cuda_chains_close(struct backend_device *device)
@@ -317,7 +327,7 @@ void cuda_chains_close(struct backend_device *device)
 	if (device->lanes->own_module)
 		(void)device->backend->library.cuModuleUnload(device->lanes->own_module);
 	device->lanes->own_module = NULL;
-	device->lanes->blank = device->lanes->fill = NULL;
+	device->lanes->blank = device->lanes->fill = device->lanes->copy = NULL;
 	device->lanes->has_graphs = false;
 }
 
@@ -328,6 +338,11 @@ static CUresult set_word(struct cuda_lane_state *state, const struct cuda_chain 
 
 	return state->lane->device->backend->library.cuGraphExecMemsetNodeSetParams(
 		chain->executable, node, &word, state->lane->device->context);
+}
+
+static struct backend_program *code_of(const struct cuda_collected *launch)
+{
+	return launch->kernel ? cuda_kernel_code(launch->kernel) : NULL;
 }
 
 /* The new values are for later launches alone: a launch of the same chain that still runs keeps
@@ -341,7 +356,7 @@ static CUresult set_all(struct cuda_lane_state *state, struct cuda_chain *chain,
 
 	for (uint32_t i = 0; result == CUDA_SUCCESS && i < count; i++)
 		result = set_kernel(cu, chain, i, &launches[i].launch, launches[i].storage,
-				    cuda_kernel_code(launches[i].kernel));
+				    code_of(&launches[i]));
 	if (result == CUDA_SUCCESS && last->direct)
 		result = set_word(state, chain, chain->direct, last->direct, last->direct_value);
 	if (result == CUDA_SUCCESS)
@@ -366,8 +381,8 @@ int cuda_chain_send_lone(struct cuda_lane_state *state, const struct cuda_collec
 
 	if (!chain->executable)
 		return -EAGAIN;
-	CUresult result = set_kernel(cu, chain, 0, &launch->launch, launch->storage,
-				     cuda_kernel_code(launch->kernel));
+	CUresult result =
+		set_kernel(cu, chain, 0, &launch->launch, launch->storage, code_of(launch));
 	if (result == CUDA_SUCCESS) {
 		atomic_store_explicit(state->mark_host, 0, memory_order_release);
 		result = cu->cuGraphLaunch(chain->executable, state->lane->stream);

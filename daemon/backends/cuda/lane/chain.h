@@ -16,12 +16,16 @@
 
 /* Whether this driver has all that chains need. */
 bool cuda_chains_are_possible(const struct cuda_library *library);
-/* lane/own_kernels.c: the backend's own kernels, in PTX: sycl_blank and sycl_fill. */
-/* lane/own_kernels.c */
-extern const char cuda_own_ptx[];
-/* Load that, with the context current. NULL: it cannot be loaded. */
-CUmodule cuda_own_load(const struct cuda_library *cu);
-/* The empty kernel, without which there are no chains, and the one that fills. */
+/*
+ * lane/own_kernels.c: the backend's own kernels, in PTX: sycl_blank, sycl_fill and sycl_copy.
+ * `waits`: sycl_copy waits for the kernels before it, which needs CUDA_OVERLAP_COMPUTE_MAJOR.
+ */
+const char *cuda_own_ptx(bool waits);
+/* May kernels of this device overlap? */
+bool cuda_overlap_is_possible(const struct backend *backend, const struct cuda_device_facts *facts);
+/* Load the own kernels as they suit it, with the context current. NULL: they cannot be loaded. */
+CUmodule cuda_own_load(const struct backend *backend, const struct cuda_device_facts *facts);
+/* The empty kernel, without which there are no chains, and those that fill and copy. */
 void cuda_chains_open(struct backend_device *device);
 void cuda_chains_close(struct backend_device *device);
 

@@ -32,7 +32,8 @@
 
 /* A launch that waits to be sent. */
 struct cuda_collected {
-	struct backend_kernel *kernel;
+	struct backend_kernel *kernel; /* NULL: the backend's own, which copies */
+	uint32_t copy_ns;              /* of that: about what it takes */
 	struct cuda_launch launch;
 	void *parameters[CUDA_CHAIN_PARAMETERS];
 	_Alignas(16) unsigned char storage[CUDA_CHAIN_STORAGE_BYTES];
@@ -86,11 +87,12 @@ struct cuda_pending {
 			     */
 	uint8_t wait_count; /* more than CUDA_NOTED_WAITS: the rest is not known */
 	struct cuda_noted_wait waits[CUDA_NOTED_WAITS];
-	struct backend_kernel *kernel; /* held; NULL: no launch */
+	struct backend_kernel *kernel; /* held; NULL: no launch of a program's kernel */
+	uint32_t copy_ns;  /* of a copy by a kernel: about what it takes; 0: it is none */
 	uint32_t launches; /* of it: more than 1, a burst, which travels in one piece; 0 is 1 */
 	uint32_t failed_launches; /* of a burst, with a fault: a bit each */
-	uint32_t together; /* launches of the chain that it is one of, the burst's own too; 0: of
-			      none */
+	uint32_t together; /* launches of programs' kernels in the chain that it is one of, the
+			      burst's own too; 0: of none */
 	uint64_t items;    /* work-items of each */
 	struct cuda_finish *finish;  /* NULL: nothing to finish */
 	CUevent start, end;          /* of a timed command; NULL otherwise */
@@ -177,6 +179,7 @@ struct cuda_lanes {
 	struct cuda_lane_state *turn; /* where the next progress() begins; NULL: at the first */
 	uint64_t in_flight;
 	bool are_suspects_counted;
+	bool has_other_suspect;     /* than copies by kernels, which are none then */
 	uint64_t asked_ns;          /* when the driver was last queried for failures */
 	uint64_t polled_ns;         /* when progress() read the clock last; */
 	uint32_t looks, polls_left; /* so often it did not before that, and will not now */
@@ -199,6 +202,8 @@ struct cuda_lanes {
 	CUmodule own_module; /* the backend's own kernels */
 	CUfunction blank;    /* an empty one, from which chains are made */
 	CUfunction fill;     /* fills of graphs; NULL: there is none */
+	CUfunction copy;     /* small copies; NULL: there is none */
+	bool copy_waits;     /* it waits for the kernels before it (program/ptx_wait.h) */
 	CUmodule condition_module;
 	CUfunction condition; /* sets the conditions of graphs; NULL: there is none */
 	bool has_graphs;      /* for chains, and the empty kernel */
@@ -290,6 +295,13 @@ void cuda_event_give(struct backend_device *device, bool timed, CUevent event);
  */
 int cuda_transfer_enqueue(struct backend_lane *lane, const struct backend_command *command,
 			  struct cuda_finish **finish_out, struct backend_fault *fault_out);
+
+/*
+ * lane/copy.c: a small WRITE, READ or COPY as a launch of the backend's own kernel, in `collected`.
+ * 0: it is; -EAGAIN: it goes as other transfers do; or a failure.
+ */
+int cuda_copy_prepare(struct backend_lane *lane, const struct backend_command *command,
+		      struct cuda_collected *collected, struct backend_fault *fault_out);
 
 /*
  * Entries of backend.h, which documents effects, threads and results; each one that has a device

@@ -22,6 +22,10 @@ struct report {
 	struct backend_completion *completions;
 	uint32_t count, capacity;
 	uint64_t now_ns;
+	/* Of the lane at hand: commands that have ended and are not reported; copies by kernels
+	 * among them, and about what those took. */
+	uint32_t left, copies;
+	uint64_t copies_ns;
 };
 
 static struct backend_completion *next_completion(struct report *report,
@@ -50,15 +54,23 @@ static void end_first(struct report *report, struct cuda_lane_state *state)
 
 /* --------------------------------- commands that ended ---------------------------------- */
 
-/* How many pending commands at the lane's head the word shows as complete, `most` at most. */
-static uint32_t count_done(const struct cuda_lane_state *state, uint32_t word, uint32_t most)
+/* The pending commands at the lane's head that the word shows as complete, as many as there is room
+ * for. */
+static void count_done(struct report *report, const struct cuda_lane_state *state, uint32_t word)
 {
-	uint32_t count = 0;
+	const uint32_t most = report->capacity - report->count;
 
-	while (count < most && state->head + count != state->sent_end &&
-	       cuda_has_reached(word, cuda_pending_at(state, state->head + count)->value))
-		count++;
-	return count;
+	report->left = report->copies = 0;
+	report->copies_ns = 0;
+	while (report->left < most && state->head + report->left != state->sent_end) {
+		const struct cuda_pending *pending =
+			cuda_pending_at(state, state->head + report->left);
+		if (!cuda_has_reached(word, pending->value))
+			break;
+		report->left++;
+		report->copies += pending->copy_ns > 0;
+		report->copies_ns += pending->copy_ns;
+	}
 }
 
 /* As a rule there is nothing to share, and a division takes longer than this check. */
@@ -68,17 +80,36 @@ static uint64_t shared_by(uint64_t ns, uint32_t count)
 }
 
 /*
+ * What a command has of the time that all that are left took. Copies by kernels are short: without
+ * that, a chain of a long kernel and a copy would make the kernel look half as long.
+ */
+static uint64_t share_of(const struct report *report, const struct cuda_pending *pending,
+			 uint64_t ns)
+{
+	const uint64_t even_ns = shared_by(ns, report->left);
+
+	if (report->copies == 0 || report->copies == report->left)
+		return even_ns;
+	if (pending->copy_ns > 0)
+		return pending->copy_ns < even_ns ? pending->copy_ns : even_ns;
+	const uint64_t most_ns = even_ns * report->copies;
+	return shared_by(ns - (report->copies_ns < most_ns ? report->copies_ns : most_ns),
+			 report->left - report->copies);
+}
+
+/*
  * Times by the host's clock. Commands whose ends were read together count as having shared the time
  * since the one before them ended, or since the first of them was submitted.
  */
 static void estimate_times(const struct report *report, const struct cuda_lane_state *state,
-			   const struct cuda_pending *pending, uint32_t left,
+			   const struct cuda_pending *pending,
 			   struct backend_completion *completion)
 {
 	uint64_t start =
 		pending->submit_ns > state->last_end_ns ? pending->submit_ns : state->last_end_ns;
-	uint64_t end =
-		report->now_ns > start ? start + shared_by(report->now_ns - start, left) : start;
+	uint64_t end = report->now_ns > start
+			       ? start + share_of(report, pending, report->now_ns - start)
+			       : start;
 
 	completion->start_ns = start;
 	completion->end_ns = end;
@@ -99,7 +130,7 @@ static void update_pace(const struct report *report, const struct cuda_pending *
 }
 
 /* False: its times are unknown yet, call again. */
-static bool report_done(struct report *report, struct cuda_lane_state *state, uint32_t left)
+static bool report_done(struct report *report, struct cuda_lane_state *state)
 {
 	struct cuda_pending *pending = cuda_pending_at(state, state->head);
 	uint64_t start = 0, end = 0;
@@ -125,12 +156,17 @@ static bool report_done(struct report *report, struct cuda_lane_state *state, ui
 		completion->end_ns = end > completion->start_ns ? end : completion->start_ns;
 		state->timed_end_ns = completion->end_ns;
 	} else {
-		estimate_times(report, state, pending, left, completion);
+		estimate_times(report, state, pending, completion);
 	}
 	if (completion->end_ns > state->last_end_ns)
 		state->last_end_ns = completion->end_ns;
 	if (pending->kernel && !pending->fault)
 		update_pace(report, pending, completion->end_ns - completion->start_ns);
+	report->left--;
+	if (pending->copy_ns > 0) {
+		report->copies--;
+		report->copies_ns -= pending->copy_ns;
+	}
 	end_first(report, state);
 	return true;
 }
@@ -150,11 +186,11 @@ static void report_lane(struct report *report, struct cuda_lane_state *state)
 		cuda_lose(report->device, &fault);
 		return;
 	}
-	uint32_t left = count_done(state, word, report->capacity - report->count);
-	if (left > 0 && report->now_ns == 0)
+	count_done(report, state, word);
+	if (report->left > 0 && report->now_ns == 0)
 		report->now_ns = clock_now_ns();
-	while (left > 0 && report_done(report, state, left))
-		left--;
+	while (report->left > 0 && report_done(report, state))
+		;
 	cuda_begin_poll(report->device, state);
 }
 
@@ -181,11 +217,12 @@ static bool has_noted_wait_open(const struct cuda_lanes *lanes, const struct cud
 
 /*
  * How many pending commands at the lane's head may have been running: they were sent together, and
- * waited for nothing. Those that the driver refused are counted along.
+ * waited for nothing. Those that the driver refused are counted along. A copy by a kernel is no
+ * suspect beside others: its addresses were checked.
  */
 static uint32_t count_suspects(const struct cuda_lane_state *state)
 {
-	const struct cuda_lanes *lanes = state->lane->device->lanes;
+	struct cuda_lanes *lanes = state->lane->device->lanes;
 	uint32_t count = 0;
 	bool has_begun = false;
 
@@ -194,6 +231,7 @@ static uint32_t count_suspects(const struct cuda_lane_state *state)
 		if ((has_begun && pending->is_send_start) || has_noted_wait_open(lanes, pending))
 			break;
 		has_begun |= !pending->fault;
+		lanes->has_other_suspect |= pending->copy_ns == 0 && !pending->fault;
 		count++;
 	}
 	return count;
@@ -206,7 +244,9 @@ static void report_lost(struct report *report, struct cuda_lane_state *state, bo
 	struct backend_completion *completion = next_completion(report, state, pending);
 
 	completion->fault = *lost;
-	completion->fault.not_begun = !is_suspect || pending->fault;
+	completion->fault.not_begun =
+		!is_suspect || pending->fault ||
+		(pending->copy_ns > 0 && report->device->lanes->has_other_suspect);
 	end_first(report, state);
 }
 

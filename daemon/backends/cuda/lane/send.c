@@ -118,7 +118,9 @@ static void send_plainly(struct cuda_lane_state *state, const struct cuda_collec
 			result = cu->cuStreamWriteValue32(state->lane->stream, launches[i].direct,
 							  launches[i].direct_value, 0);
 		if (result != CUDA_SUCCESS) {
-			cuda_pending_fail(state, pending, result, "the kernel was not launched");
+			cuda_pending_fail(state, pending, result,
+					  launches[i].kernel ? "the kernel was not launched"
+							     : "cannot copy");
 			pending->failed_launches |= 1u << index;
 		}
 		index = launches[i].ends_command ? 0 : index + 1;
@@ -130,6 +132,8 @@ static void send_plainly(struct cuda_lane_state *state, const struct cuda_collec
 
 static uint64_t period_of(const struct cuda_collected *collected)
 {
+	if (!collected->kernel)
+		return collected->copy_ns;
 	const struct cuda_pace *pace = cuda_kernel_pace(collected->kernel);
 	const bool is_known = pace->period_ns > 0 &&
 			      !cuda_pace_is_open(pace, cuda_launch_items(&collected->launch));
@@ -140,7 +144,8 @@ static uint64_t period_of(const struct cuda_collected *collected)
 /*
  * The longest chain that the first `count` launches make. Only its end is reported, so it must come
  * soon: for long kernels a chain gains nothing, and a wait for the first would be a wait for all.
- * A direct completion ends one. A burst is in one.
+ * A direct completion ends one. A burst is in one. A copy is short, so it never comes too late
+ * behind a kernel; before a long one it would.
  */
 static uint32_t choose_level(const struct cuda_lane_state *state,
 			     const struct cuda_collected *launches, uint32_t count)
@@ -154,7 +159,7 @@ static uint32_t choose_level(const struct cuda_lane_state *state,
 	level = (uint32_t)__builtin_ctz(first);
 	for (; run < count && !launches[run - 1].direct; run++) {
 		sum_ns += period_of(&launches[run]);
-		if (sum_ns > CUDA_CHAIN_NS)
+		if (sum_ns > CUDA_CHAIN_NS && launches[run].kernel)
 			break;
 	}
 	for (uint32_t next = level + 1;
@@ -204,6 +209,15 @@ void cuda_sendings(struct backend_device *device, struct backend_sendings *sendi
 	sendings_out->refused = atomic_load_explicit(&lanes->chains_refused, memory_order_relaxed);
 }
 
+static uint32_t count_kernels(const struct cuda_collected *launches, uint32_t count)
+{
+	uint32_t kernels = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		kernels += launches[i].kernel != NULL;
+	return kernels;
+}
+
 /* Which is after the call: what it takes is not the device's time, and no thread waits for the
  * clock.
  */
@@ -215,7 +229,7 @@ static void note_sent(struct cuda_lane_state *state, uint32_t commands, uint32_t
 		struct cuda_pending *pending = cuda_pending_at(state, state->sent_end + i);
 		pending->submit_ns = now_ns;
 		pending->together = together;
-		if (together == 1)
+		if (together == 1 && pending->kernel)
 			surprise_pass(&cuda_kernel_pace(pending->kernel)->surprise);
 	}
 	state->sent_end += commands;
@@ -291,7 +305,7 @@ void cuda_lane_send(struct cuda_lane_state *state)
 			if (!cuda_lane_is_apart(state) && !state->awaits_chains)
 				counter_add(&lanes->chains_refused, 1);
 		}
-		note_sent(state, commands, error == 0 ? count : 1);
+		note_sent(state, commands, error == 0 ? count_kernels(at, count) : 1);
 		at += count;
 		left -= count;
 	}

@@ -1,7 +1,7 @@
 /*
- * Commands go to the driver. Plain launches of a lane are collected and sent as chains, by flush()
- * or when the longest chain is full. Any other command first sends the collected launches, and then
- * itself. No call here waits for the device.
+ * Commands go to the driver. Plain launches of a lane, and small copies, are collected and sent as
+ * chains, by flush() or when the longest chain is full. Any other command first sends the collected
+ * launches, and then itself. No call here waits for the device.
  */
 #include "cuda/clock/device_clock.h"
 #include "cuda/memory/array.h"
@@ -214,13 +214,14 @@ static void collect_launch(struct cuda_send_context *context, struct cuda_collec
 {
 	struct cuda_lane_state *state = context->state;
 
-	collected->kernel = context->command->launch.kernel;
 	collected->direct = context->direct;
 	collected->direct_value = context->direct_value;
 	collected->ends_command = true;
-	context->pending.kernel = context->command->launch.kernel;
+	context->pending.kernel = collected->kernel;
+	context->pending.copy_ns = collected->copy_ns;
 	context->pending.items = cuda_launch_items(&collected->launch);
-	cuda_kernel_hold(context->pending.kernel);
+	if (collected->kernel)
+		cuda_kernel_hold(collected->kernel);
 	context->pending.value = state->issued + 1;
 	push_pending(context, false);
 	if (++state->collected_count == context->device->backend->settings.chain_length)
@@ -292,6 +293,8 @@ static int submit_launch(struct cuda_send_context *context, struct backend_fault
 				may_begin_early(state, command->launch.properties);
 		if (error == 0 && !collected->launch.cooperative &&
 		    collected->launch.cluster[0] == 0 && collected->launch.window.size_bytes == 0) {
+			collected->kernel = command->launch.kernel;
+			collected->copy_ns = 0;
 			collect_launch(context, collected);
 			return 0;
 		}
@@ -343,6 +346,21 @@ static int submit_other(struct cuda_send_context *context, struct backend_fault 
 	if (error == 0)
 		finish_send(context);
 	return error;
+}
+
+/* A small copy goes with the launches that the lane has collected. */
+static int submit_copy(struct cuda_send_context *context, struct backend_fault *fault_out)
+{
+	struct cuda_lane_state *state = context->state;
+	int error = -EAGAIN;
+
+	if (state->collected && !context->command->timed) {
+		struct cuda_collected *collected = &state->collected[state->collected_count];
+		error = cuda_copy_prepare(state->lane, context->command, collected, fault_out);
+		if (error == 0)
+			collect_launch(context, collected);
+	}
+	return error == -EAGAIN ? submit_other(context, fault_out) : error;
 }
 
 /* From the call on nothing can be taken back: what the function has sent is waited for, whatever
@@ -398,6 +416,7 @@ static int submit_kind(struct cuda_send_context *context, struct backend_fault *
 	case BACKEND_COMMAND_COPY:
 	case BACKEND_COMMAND_WRITE:
 	case BACKEND_COMMAND_READ:
+		return submit_copy(context, fault_out);
 	case BACKEND_COMMAND_FILL:
 	case BACKEND_COMMAND_COPY_PEER:
 	case BACKEND_COMMAND_USM_COPY:
@@ -505,11 +524,13 @@ static void collect_more(struct cuda_send_context *context, uint32_t count,
 	struct cuda_collected *first = &state->collected[state->collected_count];
 
 	first->kernel = context->command->launch.kernel;
+	first->copy_ns = 0;
 	first->direct = 0;
 	first->ends_command = false;
 	for (uint32_t i = 1; i < count; i++) {
 		struct cuda_collected *next = first + i;
 		next->kernel = first->kernel;
+		next->copy_ns = 0;
 		next->direct = 0;
 		next->ends_command = i == count - 1;
 		next->launch = first->launch;

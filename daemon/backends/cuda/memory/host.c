@@ -140,3 +140,11 @@ bool cuda_host_is_registered(struct backend_device *device, const void *host, ui
 {
 	return cuda_ranges_find(&device->memory->hosts, (uintptr_t)host, size_bytes) != NULL;
 }
+
+CUdeviceptr cuda_host_address(struct backend_device *device, const void *host, uint64_t size_bytes)
+{
+	const struct backend_host *found =
+		cuda_ranges_find(&device->memory->hosts, (uintptr_t)host, size_bytes);
+
+	return found ? found->address + ((uintptr_t)host - (uintptr_t)found->host) : 0;
+}

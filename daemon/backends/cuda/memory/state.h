@@ -74,6 +74,9 @@ int cuda_share_create(struct backend_device *device, struct backend_memory *memo
 
 /* memory/host.c: the whole range is pinned, so the driver moves it without a copy. Any thread. */
 bool cuda_host_is_registered(struct backend_device *device, const void *host, uint64_t size_bytes);
+/* memory/host.c: where kernels of this device reach a range that is pinned; 0: it is not. Any
+ * thread. */
+CUdeviceptr cuda_host_address(struct backend_device *device, const void *host, uint64_t size_bytes);
 
 /*
  * memory/usm.c: USM_COPY, USM_FILL, USM_PREFETCH and USM_ADVISE. `finish_out`: of a copy that goes
