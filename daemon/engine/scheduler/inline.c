@@ -6,11 +6,11 @@
  *
  * It must not cost the front thread, which serves all sessions, more than the commands themselves.
  * So the front only tries to own the device. No device thread may be at work, because drivers have
- * locks. And the same must have succeeded recently: this kernel with this range, or a small copy of
- * this kind, on a lane and with memories that exist. Drivers compile, load and allocate at first
- * use, and unload what was not used for long. Many commands at a time go to the device thread: it
- * sends them while the front reads more. So do those of several clients where both threads have a
- * processor.
+ * locks. And the same must have succeeded recently: this kernel with this range, this graph, or a
+ * small copy of this kind, on a lane and with memories that exist. Drivers compile, load and
+ * allocate at first use, and unload what was not used for long. Many commands at a time go to the
+ * device thread: it sends them while the front reads more. So do those of several clients where
+ * both threads have a processor.
  *
  * The front polls a polled device (BACKEND_FEATURE_POLLED) while it polls for work anyway. When it
  * goes to sleep, or has more for that device, the device thread takes over.
@@ -21,6 +21,7 @@
 #include "base/quiet.h"
 #include "scheduler/state/buffer.h"
 #include "scheduler/state/device.h"
+#include "scheduler/state/graph.h"
 #include "scheduler/state/program.h"
 #include "scheduler/public/device.h"
 #include "scheduler/state/scheduler.h"
@@ -34,6 +35,7 @@
 
 #define INLINE_COMMANDS_MOST 16u    /* at one flush */
 #define INLINE_BYTES_MOST    65536u /* of a copy */
+#define INLINE_NODES_MOST    64u    /* of a graph */
 
 static void copy_launch_range(const struct backend_command *command, struct sched_range *range_out)
 {
@@ -124,11 +126,20 @@ static bool is_small_copy(const struct scheduler_device *device, const struct ta
 	       has_memory(command->destination);
 }
 
+/* One that has run before, as it is. */
+static bool is_plain_graph(const struct task_command *command)
+{
+	const struct sched_graph *graph = command->graph->graph;
+	return graph->ran > 0 && !command->graph->changes && !graph->has_native &&
+	       !graph->has_condition && graph->node_count <= INLINE_NODES_MOST;
+}
+
 static bool is_plain(const struct scheduler_device *device, const struct task_command *command)
 {
-	if (command->burst || command->graph || command->event || command->native_command ||
-	    command->backend.timed)
+	if (command->burst || command->event || command->native_command || command->backend.timed)
 		return false;
+	if (command->graph)
+		return is_plain_graph(command);
 	return command->backend.kind == BACKEND_COMMAND_LAUNCH ? is_plain_launch(device, command)
 							       : is_small_copy(device, command);
 }
@@ -163,12 +174,17 @@ static bool is_device_free(struct scheduler_device *device)
 	       !(device->ops->quiet_wanted && device->ops->quiet_wanted(device->handle));
 }
 
-static bool have_lanes(const struct scheduler_device *device)
+/* The front owns the device, and may look at what its thread has made: lanes, and graphs that need
+ * nothing first. */
+static bool are_ready(const struct scheduler_device *device)
 {
 	for (const struct sched_message *message = device->unposted.first; message;
 	     message = message->next) {
-		const struct task *task = (const struct task *)(const void *)message;
-		if (!device->worker.lanes[task->command.lane].handle)
+		const struct task_command *command =
+			&((const struct task *)(const void *)message)->command;
+		const struct sched_graph *graph = command->graph ? command->graph->graph : NULL;
+		if (!device->worker.lanes[command->lane].handle ||
+		    (graph && (!graph->handle || graph->is_stale)))
 			return false;
 	}
 	return true;
@@ -248,7 +264,7 @@ bool sched_inline_send(struct scheduler_device *device)
 	if (!are_others_idle(device) || !are_plain(device) ||
 	    pthread_mutex_trylock(&device->ownership) != 0)
 		return false;
-	bool sends = is_device_free(device) && have_lanes(device);
+	bool sends = is_device_free(device) && are_ready(device);
 	if (sends)
 		execute_inline(device);
 	(void)pthread_mutex_unlock(&device->ownership);

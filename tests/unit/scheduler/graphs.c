@@ -358,3 +358,42 @@ Test(sched_graphs, L13_K15_a_graph_with_a_native_command_outlives_a_change_that_
 	release(graph, &words);
 	harness_expect_stopped(&h);
 }
+
+/* Inline launches after some more of one graph, and the words after all of them. */
+static uint64_t launches_by_front(uint32_t nodes, uint32_t launches)
+{
+	struct words words;
+	struct probe built;
+	harness_words(&h, &words, WORDS, true, 0);
+	for (uint32_t i = 0; i < WORDS; i++)
+		words.host[i] = 0;
+	struct sched_graph *graph = graph_of(0, &words, nodes, &built);
+	expect_built(&built);
+	for (uint32_t i = 0; i < launches; i++)
+		launch_graph(graph, 0, &words);
+	const uint64_t by_front = harness_counters(&h).inline_launches;
+	expect_words(&words, launches * nodes);
+	release(graph, &words);
+	harness_expect_stopped(&h);
+	return by_front;
+}
+
+static void setup_inline_graphs(void)
+{
+	fake_device_options(0, (struct fake_device_options){.features = BACKEND_FEATURE_GRAPH |
+									BACKEND_FEATURE_INLINE});
+	harness_start_with(&h, 1, &(struct scheduler_config){.processors = 2});
+}
+
+TestSuite(inline_graphs, .timeout = 20, .init = setup_inline_graphs);
+
+Test(inline_graphs, TR2_one_that_has_run_is_sent_by_the_front)
+{
+	cr_expect(gt(u64, launches_by_front(5, 200), 0));
+}
+
+/* The front serves all sessions: what takes the driver long is not for it. */
+Test(inline_graphs, one_of_many_nodes_is_the_threads)
+{
+	cr_expect(eq(u64, launches_by_front(NODES, 200), 0));
+}
