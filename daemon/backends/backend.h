@@ -158,9 +158,9 @@ struct backend_ops {
 	/*
 	 * Memory of a device. With `host` (page-aligned shared memory that outlives it) a device
 	 * with host_unified_memory works in place; others may ignore it. Contents are undefined
-	 * otherwise. size_bytes > 0. `export_kind` other than NONE: memory_export can be called on
-	 * it; its address never changes, and nothing else lies in its granules. -ENOTSUP: the
-	 * device has not that feature.
+	 * otherwise. size_bytes > 0. -EAGAIN: no room before a quiet moment (below). `export_kind`
+	 * other than NONE: memory_export can be called on it; its address never changes, and
+	 * nothing else lies in its granules. -ENOTSUP: the device has not that feature.
 	 */
 	int (*memory_create)(struct backend_device *device, uint64_t size_bytes, void *host,
 			     enum backend_export_kind export_kind,
@@ -170,7 +170,7 @@ struct backend_ops {
 	/*
 	 * Optional (IMAGE). A memory for WRITE, READ and COPY (whole, between images of one
 	 * description) and for IMAGE arguments only. -ENOTSUP: this device has not that format, or
-	 * not that many dimensions. -EINVAL: too large.
+	 * not that many dimensions. -EINVAL: too large. -EAGAIN: as above.
 	 */
 	int (*image_create)(struct backend_device *device, const struct backend_image *image,
 			    struct backend_memory **memory_out, struct backend_fault *fault_out);
@@ -200,7 +200,8 @@ struct backend_ops {
 	/*
 	 * Optional (USM); loader. The address is the same for the device and, for HOST and SHARED,
 	 * for this process. `alignment_bytes`: a power of two up to 4096, 0: the device's.
-	 * -ENOTSUP: not that kind. size_bytes > 0.
+	 * -ENOTSUP: not that kind. size_bytes > 0. -EAGAIN: as memory_create, without
+	 * BACKEND_FEATURE_LOADER only.
 	 */
 	int (*usm_alloc)(struct backend_device *device, enum backend_usm_kind kind,
 			 uint64_t size_bytes, uint64_t alignment_bytes, void **pointer_out,
@@ -406,9 +407,11 @@ struct backend_ops {
 	bool (*begun)(struct backend_lane *lane, uint64_t sequence, uint64_t *begun_ns_out);
 
 	/*
-	 * Optional (QUIET_LOAD). quiet_wanted: is there something that is better done while nothing
-	 * runs, such as freeing memory of kinds that the driver frees only then? Costs nothing.
-	 * quiet: do it; nothing is in flight; it may take milliseconds.
+	 * Optional. quiet_wanted: is there something that is better done while nothing runs, such
+	 * as freeing memory of kinds that the driver frees only then? Sends may be held back for
+	 * it. Costs nothing. quiet: do it; nothing is in flight; it may take milliseconds. If an
+	 * entry returned -EAGAIN and a fault for memory that was freed and not given back,
+	 * quiet_wanted is true until that is done, and then the entry is called again.
 	 */
 	bool (*quiet_wanted)(struct backend_device *device);
 	void (*quiet)(struct backend_device *device);

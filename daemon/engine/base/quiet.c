@@ -26,9 +26,9 @@ static void begin_holding(struct sched_quiet *quiet, uint64_t now_ns, bool is_st
 static void end_holding(struct sched_quiet *quiet, uint64_t now_ns)
 {
 	bool was_long = quiet->hold_ns == SCHED_QUIET_STARVED_HOLD_NS;
+	uint64_t pause_ns = was_long ? SCHED_QUIET_STARVED_PATIENCE_NS : SCHED_QUIET_PATIENCE_NS;
 	quiet->state = SCHED_QUIET_WANTED;
-	quiet->next_ns =
-		now_ns + (was_long ? SCHED_QUIET_STARVED_PATIENCE_NS : SCHED_QUIET_PATIENCE_NS);
+	quiet->next_ns = now_ns + (quiet->is_urgent ? quiet->hold_ns : pause_ns);
 }
 
 bool sched_quiet_step(struct sched_quiet *quiet, uint64_t now_ns, uint32_t in_flight,
@@ -41,7 +41,7 @@ bool sched_quiet_step(struct sched_quiet *quiet, uint64_t now_ns, uint32_t in_fl
 		return true;
 	}
 	bool is_long = now_ns > oldest_ns && now_ns - oldest_ns >= SCHED_QUIET_LONG_NS;
-	bool is_starved = now_ns - quiet->wanted_ns >= SCHED_QUIET_STARVED_NS;
+	bool is_starved = quiet->is_urgent || now_ns - quiet->wanted_ns >= SCHED_QUIET_STARVED_NS;
 	/* A command that has run for longer than sends may be held is not expected to end
 	 * meanwhile. */
 	is_starved = is_starved && now_ns - oldest_ns < SCHED_QUIET_STARVED_HOLD_NS;

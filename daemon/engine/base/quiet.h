@@ -8,6 +8,9 @@
  * Then sends are held back for longer, but seldom. A load never begins while a command runs,
  * because the driver would stop all launches of the process until that command has ended.
  *
+ * Other drivers free memory only while nothing runs. A command that waits for such memory is
+ * urgent: it counts as starved from the beginning, and sends are held back for half of the time.
+ *
  * Pure: the caller passes the time and what is in flight.
  */
 #ifndef SYCL_ENGINE_SCHED_QUIET_H
@@ -39,6 +42,7 @@ struct sched_quiet {
 	uint64_t holding_ns; /* since when, while holding */
 	uint64_t next_ns;    /* no holding before */
 	uint64_t hold_ns;    /* how long this time */
+	bool is_urgent;      /* set by the caller at any time */
 };
 
 void sched_quiet_request(struct sched_quiet *quiet, uint64_t now_ns);

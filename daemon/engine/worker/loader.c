@@ -14,6 +14,7 @@
 #include "scheduler/state/usm.h"
 #include "worker/loss.h"
 #include "worker/quiesce.h"
+#include "worker/spill.h"
 #include "worker/worker.h"
 
 #include "status.h"
@@ -185,21 +186,44 @@ static int find_variable(struct scheduler_device *device, struct sched_usm *usm)
 					     &usm->size_bytes, &usm->fault);
 }
 
+static int request_usm(struct scheduler_device *device, struct sched_usm *usm)
+{
+	if (usm->name)
+		return find_variable(device, usm);
+	if (device->features & BACKEND_FEATURE_USM && device->ops->usm_alloc)
+		return device->ops->usm_alloc(device->handle, usm->kind, usm->size_bytes,
+					      usm->alignment_bytes, &usm->pointer, &usm->fault);
+	return -ENOTSUP;
+}
+
+static void end_usm(struct scheduler_device *device, struct sched_usm *usm, int result)
+{
+	if (result >= 0)
+		return;
+	usm->pointer = NULL;
+	complete_fault(device, &usm->fault, result);
+}
+
 static void allocate_usm(struct scheduler_device *device, void *object)
 {
 	struct sched_usm *usm = object;
+	if (is_device_there(device, &usm->fault))
+		end_usm(device, usm, request_usm(device, usm));
+}
+
+bool worker_allocate_usm(struct scheduler_device *device, void *object)
+{
+	struct sched_usm *usm = object;
 	if (!is_device_there(device, &usm->fault))
-		return;
-	int result = -ENOTSUP;
-	if (usm->name)
-		result = find_variable(device, usm);
-	else if (device->features & BACKEND_FEATURE_USM && device->ops->usm_alloc)
-		result = device->ops->usm_alloc(device->handle, usm->kind, usm->size_bytes,
-						usm->alignment_bytes, &usm->pointer, &usm->fault);
-	if (result < 0) {
-		usm->pointer = NULL;
-		complete_fault(device, &usm->fault, result);
+		return true;
+	int result = request_usm(device, usm);
+	if (result == -EAGAIN && worker_spill_await_quiet(device)) {
+		usm->fault = (struct backend_fault){.status = STATUS_SUCCESS};
+		worker_spill_set_aside(device, &usm->message);
+		return false;
 	}
+	end_usm(device, usm, result == -EAGAIN ? -ENOMEM : result);
+	return true;
 }
 
 static void unregister_host(struct scheduler_device *device, void *object)

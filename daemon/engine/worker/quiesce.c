@@ -21,6 +21,12 @@ static bool must_be_quiet_for_loads(const struct scheduler_device *device)
 	return (device->features & BACKEND_FEATURE_QUIET_LOAD) != 0;
 }
 
+/* Such a backend may want them for what it frees. */
+static bool may_want_quiet_moments(const struct scheduler_device *device)
+{
+	return must_be_quiet_for_loads(device) || device->ops->quiet_wanted;
+}
+
 void worker_quiesce_request(struct scheduler_device *device)
 {
 	if (atomic_exchange(&device->quiesce.requested, 1) == 0)
@@ -78,9 +84,9 @@ static uint64_t oldest_running_ns(struct scheduler_device *device, uint64_t now_
 bool worker_quiesce_step(struct scheduler_device *device)
 {
 	struct worker_quiesce *quiesce = &device->quiesce;
-	if (!must_be_quiet_for_loads(device))
+	if (!may_want_quiet_moments(device))
 		return false;
-	worker_latency_apply(device);
+	worker_latency_apply(device); /* nothing without QUIET_LOAD, as the next */
 	worker_l2_apply(device);
 	if (!device->handle)
 		return false;
@@ -99,6 +105,7 @@ bool worker_quiesce_step(struct scheduler_device *device)
 	}
 	uint64_t now = clock_now_ns();
 	sched_quiet_request(&quiesce->quiet, now);
+	quiesce->quiet.is_urgent = device->worker.spill.awaits_quiet;
 	if (!sched_quiet_step(&quiesce->quiet, now, device->worker.in_flight,
 			      oldest_running_ns(device, now)))
 		return sched_quiet_holds(&quiesce->quiet);
@@ -106,6 +113,7 @@ bool worker_quiesce_step(struct scheduler_device *device)
 		atomic_fetch_add(&device->scheduler->maintenance_count, 1);
 		device->ops->quiet(device->handle);
 		worker_latency_note(device);
+		quiesce->has_passed = true;
 		atomic_fetch_sub(&device->scheduler->maintenance_count, 1);
 	}
 	if (!requested) {

@@ -22,6 +22,8 @@ struct worker_quiesce {
 	_Atomic uint32_t granted;   /* by the device's thread */
 	/* the device thread's own */
 	bool loader_holds;
+	bool has_passed; /* a moment in which the backend may have freed memory; until it is noted
+			  */
 	struct sched_quiet quiet;
 	struct worker_lane_head heads[SCHED_LANES_ALL];
 };

@@ -3,6 +3,7 @@
 
 #include "base/lane_limits.h"
 #include "base/mailbox.h"
+#include "base/quiet.h"
 #include "base/spill_order.h"
 #include "scheduler/state/buffer.h"
 #include "scheduler/state/device.h"
@@ -294,13 +295,30 @@ int worker_spill_make_memory(struct scheduler_device *device, struct sched_memor
 		fault->status = STATUS_SUCCESS;
 		result = request_memory(device, memory, made_out, is_full_out, fault);
 	}
-	if (*is_full_out) {
+	if (*is_full_out && result != -EAGAIN) {
 		spill->may_have_room = false;
 		spill->full_bytes = memory->size_bytes;
 		spill->full_ns = device->scheduler->clock_ns();
 		spill->full = *fault;
 	}
 	return result;
+}
+
+bool worker_spill_await_quiet(struct scheduler_device *device)
+{
+	struct worker_spill *spill = spill_of(device);
+	if (spill->is_last_try)
+		return false;
+	spill->awaits_quiet = true;
+	return true;
+}
+
+void worker_spill_have_room(struct scheduler_device *device)
+{
+	struct worker_spill *spill = spill_of(device);
+	spill->awaits_quiet = false;
+	spill->may_have_room = true;
+	spill->due |= spill->aside.first != NULL;
 }
 
 static int bring_memory(struct scheduler_device *device, struct sched_memory *memory,
@@ -321,6 +339,8 @@ static int bring_memory(struct scheduler_device *device, struct sched_memory *me
 		worker_spill_be_present(device, memory, made);
 		return 0;
 	}
+	if (is_full && result == -EAGAIN)
+		return worker_spill_await_quiet(device) ? WORKER_SPILL_WAIT : -ENOMEM;
 	/* No memory is spilled for a request that can never fit. */
 	is_full &= memory->size_bytes <= device->memory_bytes;
 	return is_full && device->scheduler->spills ? make_room(device, memory, result, fault)
@@ -469,9 +489,11 @@ static bool is_wait_over(const struct scheduler_device *device)
 	const struct worker_spill *spill = &device->worker.spill;
 	if (!spill->aside.first)
 		return false;
-	return device->scheduler->clock_ns() - spill->waits_since_ns >
-	       SPILL_WAIT_MOST_NS + (spill->ways[SPILL_OUT].bytes + spill->ways[SPILL_IN].bytes) *
-					    SPILL_NS_PER_BYTE;
+	uint64_t most_ns =
+		SPILL_WAIT_MOST_NS +
+		(spill->ways[SPILL_OUT].bytes + spill->ways[SPILL_IN].bytes) * SPILL_NS_PER_BYTE +
+		(spill->awaits_quiet ? SCHED_QUIET_STARVED_NS : 0);
+	return device->scheduler->clock_ns() - spill->waits_since_ns > most_ns;
 }
 
 uint64_t worker_spill_wait_ns(const struct scheduler_device *device, uint64_t ns)
@@ -518,6 +540,7 @@ bool worker_spill_step(struct scheduler_device *device)
 {
 	struct worker_spill *spill = spill_of(device);
 	bool is_last_try = is_wait_over(device);
+	spill->awaits_quiet &= spill->aside.first != NULL;
 	spill->due |= is_last_try ||
 		      (spill->defers && device->scheduler->clock_ns() >= spill->defers_until_ns);
 	if (!spill->due || !spill->aside.first) {

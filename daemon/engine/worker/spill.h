@@ -22,7 +22,8 @@
  * The first is tried again when a command, or a whole copy, has come back. It fails with the
  * driver's text when nothing can be spilled and nothing in flight would change that. It also fails
  * when no copy has completed for SPILL_WAIT_MOST_NS, as commands in flight may never end. Then it
- * is the turn of the next.
+ * is the turn of the next. Where freed memory is given back only when nothing is in flight
+ * (quiesce.h), it waits for that first, and as much longer as a starved quiet moment takes.
  *
  * Never spilled: memory of less than SPILL_LEAST_BYTES, native memory, host memory, and memory that
  * other processes may open. Memory stays, too, if a graph of the backend names it, if the
@@ -131,6 +132,8 @@ struct worker_spill {
 	bool defers;              /* something is in use that should go, rather than what could: */
 	uint64_t defers_until_ns; /* so long */
 	bool wants_room;          /* the first, as it was tried in this step */
+	bool awaits_quiet;        /* one that is aside: for memory that the backend gives back when
+				     nothing is in flight */
 	struct spill_way ways[SPILL_WAYS];
 	uint64_t given_bytes; /* of what leaves, to what follows it */
 	struct spill_host host;
@@ -172,6 +175,11 @@ void worker_spill_set_aside(struct scheduler_device *device, struct sched_messag
 /* Retries commands that were set aside, if something has come back or the wait is over. False:
  * there were none. */
 bool worker_spill_step(struct scheduler_device *device);
+/* A quiet moment has passed: the backend may have freed memory in it. */
+void worker_spill_have_room(struct scheduler_device *device);
+/* An entry of the backend has returned -EAGAIN. May what called it be set aside until a quiet
+ * moment? False: it has waited for too long. */
+bool worker_spill_await_quiet(struct scheduler_device *device);
 /* How long the device's thread may sleep: `ns` at most. */
 uint64_t worker_spill_wait_ns(const struct scheduler_device *device, uint64_t ns);
 /* False: it belongs to no copy. */

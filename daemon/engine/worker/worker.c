@@ -156,7 +156,7 @@ static bool (*const handlers[SCHED_MESSAGE_KINDS])(struct scheduler_device *, vo
 	[SCHED_MESSAGE_OCCUPANCY] = worker_loader_handle,
 	[SCHED_MESSAGE_HOST_REGISTER] = worker_loader_handle,
 	[SCHED_MESSAGE_HOST_UNREGISTER] = worker_loader_handle,
-	[SCHED_MESSAGE_USM_ALLOCATE] = worker_loader_handle,
+	[SCHED_MESSAGE_USM_ALLOCATE] = worker_allocate_usm,
 	[SCHED_MESSAGE_USM_FREE] = worker_loader_handle,
 };
 
@@ -332,6 +332,9 @@ void *worker_main(void *argument)
 	worker_open_device(device);
 	for (;;) {
 		bool held = worker_quiesce_step(device);
+		if (device->quiesce.has_passed)
+			worker_spill_have_room(device);
+		device->quiesce.has_passed = false;
 		bool busy = take_front_sent(&device->worker);
 		busy |= !held && take_messages(device);
 		busy |= worker_complete(device);

@@ -64,6 +64,8 @@ struct fake_device_options {
 	bool manual;    /* no worker thread: commands run inside progress(), without delays */
 	bool estimates; /* times of commands that are not `timed` are called estimated */
 	bool bursts;    /* launches of one kernel are taken as one command (submit_burst) */
+	bool frees_when_quiet; /* what is freed beside commands is released in a quiet moment; until
+				  then there is neither room nor USM: -EAGAIN */
 	/*
 	 * enum backend_feature: POLLED (nobody is woken), LOADER, HOST_REGISTER, EXPORT_VMM (a
 	 * memfd), EXPORT_IPC (a handle that means something in this process only), SHARED_EVENT

@@ -128,6 +128,7 @@ void fake_device_close(struct backend_device *device)
 {
 	if (!device)
 		return;
+	fake_release_kept(device);
 	fake_lock();
 	device->quit = true;
 	device->slot->open = NULL;
@@ -166,9 +167,24 @@ uint32_t fake_latency_units(struct backend_device *device)
 	return device->latency_apart ? FAKE_LATENCY_UNITS : 0;
 }
 
+bool fake_in_flight_locked(const struct backend_device *device)
+{
+	for (const struct backend_lane *lane = device->lanes; lane; lane = lane->next)
+		if (lane->first)
+			return true;
+	return false;
+}
+
 bool fake_quiet_wanted(struct backend_device *device)
 {
-	return device->latency_wanted != device->latency_apart;
+	if (device->latency_wanted != device->latency_apart)
+		return true;
+	if (!device->kept)
+		return false;
+	fake_lock();
+	bool in_flight = fake_in_flight_locked(device);
+	fake_unlock();
+	return device->needs_room || !in_flight;
 }
 
 void fake_quiet(struct backend_device *device)
@@ -178,6 +194,7 @@ void fake_quiet(struct backend_device *device)
 		device->slot->counters.quiet_misuses += lane->first != NULL;
 	device->latency_apart = device->latency_wanted;
 	fake_unlock();
+	fake_release_kept(device);
 }
 
 int fake_lane_create(struct backend_device *device, enum backend_lane_kind kind,

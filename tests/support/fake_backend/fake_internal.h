@@ -118,6 +118,8 @@ struct backend_device {
 	pthread_cond_t work;
 	bool has_worker, quit;
 	bool latency_wanted, latency_apart; /* as last set; as applied in a quiet moment */
+	struct backend_memory *kept; /* freed, with frees_when_quiet; linked by `next_kept` */
+	bool needs_room;             /* something was refused for it */
 };
 
 struct backend_memory {
@@ -129,6 +131,7 @@ struct backend_memory {
 	enum backend_export_kind export_kind;
 	uint64_t export_id;
 	struct backend_image image; /* dimensions 0: it is a buffer */
+	struct backend_memory *next_kept;
 };
 
 struct backend_host {
@@ -331,6 +334,12 @@ void fake_latency_wanted(struct backend_device *device, bool is_wanted);
 void fake_l2_wanted(struct backend_device *device, uint64_t size_bytes);
 uint32_t fake_latency_units(struct backend_device *device);
 bool fake_quiet_wanted(struct backend_device *device);
+/* Is a command on a lane, and has not ended? */
+bool fake_in_flight_locked(const struct backend_device *device);
+/* Releases what was freed (frees_when_quiet). */
+void fake_release_kept(struct backend_device *device);
+/* 0, or -EAGAIN and a fault if something was freed and not released. */
+int fake_check_kept(struct backend_device *device, struct backend_fault *fault_out);
 void fake_quiet(struct backend_device *device);
 int fake_lane_create(struct backend_device *device, enum backend_lane_kind kind,
 		     struct backend_lane **lane_out, struct backend_fault *fault_out);

@@ -131,7 +131,11 @@ int fake_memory_create(struct backend_device *device, uint64_t size_bytes, void 
 		return out_of_memory(size_bytes, fault_out);
 	memory->export_kind = export_kind;
 	bool in_place = host && device->slot->options.unified;
-	if ((!in_place && !has_room(device, size_bytes)) || take_data(memory, host) < 0)
+	if (!in_place && !has_room(device, size_bytes)) {
+		int result = fake_check_kept(device, fault_out);
+		return result < 0 ? result : out_of_memory(size_bytes, fault_out);
+	}
+	if (take_data(memory, host) < 0)
 		return out_of_memory(size_bytes, fault_out);
 	count_memory(memory, 1);
 	*memory_out = TAKE(memory);
@@ -147,14 +151,47 @@ static void forget_export(const struct backend_memory *memory)
 	fake_unlock();
 }
 
+static void release_memory(struct backend_memory *memory)
+{
+	count_memory(memory, -1);
+	release_data(memory);
+	free(memory);
+}
+
 void fake_memory_free(struct backend_memory *memory)
 {
 	if (!memory)
 		return;
+	struct backend_device *device = memory->device;
 	forget_export(memory);
-	count_memory(memory, -1);
-	release_data(memory);
-	free(memory);
+	fake_lock();
+	bool is_kept = device->slot->options.frees_when_quiet && fake_in_flight_locked(device);
+	fake_unlock();
+	if (!is_kept) {
+		release_memory(memory);
+		return;
+	}
+	memory->next_kept = device->kept;
+	device->kept = memory;
+}
+
+void fake_release_kept(struct backend_device *device)
+{
+	while (device->kept) {
+		struct backend_memory *memory = device->kept;
+		device->kept = memory->next_kept;
+		release_memory(memory);
+	}
+	device->needs_room = false;
+}
+
+int fake_check_kept(struct backend_device *device, struct backend_fault *fault_out)
+{
+	if (!device->kept)
+		return 0;
+	device->needs_room = true;
+	fake_fault(fault_out, STATUS_MEMORY_ALLOCATION, "no memory before a quiet moment");
+	return -EAGAIN;
 }
 
 /* The handle is the export's number; it means nothing in another process. */

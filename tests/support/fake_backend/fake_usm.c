@@ -74,6 +74,8 @@ int fake_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, ui
 		fake_fault(fault_out, STATUS_INVALID, "USM of 0 bytes, or wrongly aligned");
 		return -EINVAL;
 	}
+	if (fake_check_kept(device, fault_out) < 0)
+		return -EAGAIN;
 	uint64_t alignment = alignment_bytes > ALIGNMENT_LEAST ? alignment_bytes : ALIGNMENT_LEAST;
 	struct fake_usm *usm = malloc(sizeof(*usm));
 	uint8_t *data = NULL;

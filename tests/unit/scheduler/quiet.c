@@ -100,6 +100,38 @@ Test(sched_quiet, F8_F11_a_kernel_without_end_stops_nobody)
 	}
 }
 
+/* The same kernels, for a command that waits for memory: not half a minute, but a moment. */
+Test(sched_quiet, F11_what_is_urgent_holds_back_medium_kernels_soon)
+{
+	struct sched_quiet quiet = {.state = SCHED_QUIET_NO, .is_urgent = true};
+	uint64_t begun = 0, now;
+	bool granted = false;
+	sched_quiet_request(&quiet, 0);
+	for (now = 0; now < 2000 * MS && !granted; now += MS) {
+		bool runs = now < begun + 100 * MS;
+		if (!runs && !sched_quiet_holds(&quiet)) {
+			runs = true;
+			begun = now;
+		}
+		granted = sched_quiet_step(&quiet, now, runs, begun);
+	}
+	cr_assert(granted);
+}
+
+/* And it lets others go in between, should what is in flight wait for them. */
+Test(sched_quiet, F8_F11_what_is_urgent_holds_back_for_half_of_the_time)
+{
+	struct sched_quiet quiet = {.state = SCHED_QUIET_NO, .is_urgent = true};
+	uint64_t held = 0, now;
+	sched_quiet_request(&quiet, 0);
+	for (now = 0; now < 10000 * MS; now += MS) {
+		cr_assert(not(sched_quiet_step(&quiet, now, 1, now)));
+		held += sched_quiet_holds(&quiet) ? MS : 0;
+	}
+	cr_expect(le(u64, held, 10000 * MS / 2 + SCHED_QUIET_STARVED_HOLD_NS));
+	cr_expect(ge(u64, held, 10000 * MS / 3));
+}
+
 Test(sched_quiet, asking_again_changes_nothing)
 {
 	struct sched_quiet quiet = {.state = SCHED_QUIET_NO};

@@ -15,6 +15,7 @@ sycl_test(unit_scheduler SOURCES
   scheduler/failure.c
   scheduler/lifetime.c
   scheduler/quiet.c
+  scheduler/frees.c
   scheduler/expect.c
   scheduler/inline.c
   scheduler/pace.c
