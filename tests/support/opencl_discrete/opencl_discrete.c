@@ -1,5 +1,7 @@
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include "in_flight.h"
+
 #include <CL/cl_layer.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -70,6 +72,7 @@ static cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, 
 
 	if (!made)
 		return made;
+	in_flight_made(made);
 	place(made); /* another one had this handle */
 	(void)pthread_mutex_lock(&state.lock);
 	if (!host && state.unplaced_count < ENTRIES)
@@ -90,6 +93,28 @@ static cl_mem CL_API_CALL create_sub_buffer(cl_mem buffer, cl_mem_flags flags,
 		return next->clCreateSubBuffer(buffer, flags, type, info, code);
 	return next->clCreateBuffer(context, CL_MEM_READ_WRITE,
 				    ((const cl_buffer_region *)info)->size, NULL, code);
+}
+
+static cl_mem CL_API_CALL create_image(cl_context context, cl_mem_flags flags,
+				       const cl_image_format *format,
+				       const cl_image_desc *description, void *host, cl_int *code)
+{
+	cl_mem made = next->clCreateImage(context, flags, format, description, host, code);
+
+	in_flight_made(made);
+	return made;
+}
+
+static cl_int CL_API_CALL retain_memory(cl_mem memory)
+{
+	in_flight_retained(memory);
+	return next->clRetainMemObject(memory);
+}
+
+static cl_int CL_API_CALL release_memory(cl_mem memory)
+{
+	in_flight_released(memory);
+	return next->clReleaseMemObject(memory);
 }
 
 static cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info what, size_t bytes,
@@ -177,12 +202,24 @@ static void note_flush(cl_command_queue queue)
 /* An earlier command with this handle has ended. */
 static void note_sent(cl_command_queue queue, cl_event event)
 {
+	in_flight_sent(queue, event);
 	(void)pthread_mutex_lock(&state.lock);
 	forget_unflushed(NULL, event);
 	if (state.unflushed_count < ENTRIES)
 		state.unflushed[state.unflushed_count++] =
 			(struct unflushed){.event = event, .queue = queue};
 	(void)pthread_mutex_unlock(&state.lock);
+}
+
+/* `asked`: where the application wants the event; NULL: nowhere, and nothing can wait for it. */
+static void note_command(cl_command_queue queue, cl_event event, const cl_event *asked)
+{
+	if (asked) {
+		note_sent(queue, event);
+		return;
+	}
+	in_flight_sent(queue, event);
+	(void)next->clReleaseEvent(event);
 }
 
 /* Is each of the commands on this queue, or flushed? */
@@ -217,9 +254,11 @@ static cl_int CL_API_CALL finish(cl_command_queue queue)
 	static cl_int CL_API_CALL own_##name parameters                                                                \
 	{                                                                                                              \
 		placed if (!may_wait(q, n, w)) return CL_INVALID_EVENT_WAIT_LIST;                                      \
+		cl_event own = NULL, *asked = e;                                                                       \
+		e = e ? e : &own;                                                                                      \
 		cl_int code = next->name arguments;                                                                    \
-		if (code == CL_SUCCESS && e)                                                                           \
-			note_sent(q, *e);                                                                              \
+		if (code == CL_SUCCESS)                                                                                \
+			note_command(q, *e, asked);                                                                    \
 		return code;                                                                                           \
 	}
 NEEDS(clEnqueueWriteBuffer,
@@ -256,6 +295,18 @@ NEEDS(clEnqueueCopyBufferRect,
        size_t ssp, size_t drp, size_t dsp, cl_uint n, const cl_event *w, cl_event *e),
       place(s);
       place(d);, (q, s, d, so, o, r, srp, ssp, drp, dsp, n, w, e))
+NEEDS(clEnqueueWriteImage,
+      (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r, size_t rp, size_t sp, const void *p,
+       cl_uint n, const cl_event *w, cl_event *e),
+      , (q, m, b, o, r, rp, sp, p, n, w, e))
+NEEDS(clEnqueueReadImage,
+      (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r, size_t rp, size_t sp, void *p,
+       cl_uint n, const cl_event *w, cl_event *e),
+      , (q, m, b, o, r, rp, sp, p, n, w, e))
+NEEDS(clEnqueueCopyImage,
+      (cl_command_queue q, cl_mem s, cl_mem d, const size_t *so, const size_t *o, const size_t *r, cl_uint n,
+       const cl_event *w, cl_event *e),
+      , (q, s, d, so, o, r, n, w, e))
 NEEDS(clEnqueueMarkerWithWaitList,
       (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e), , (q, n, w, e))
 NEEDS(clEnqueueBarrierWithWaitList,
@@ -300,6 +351,8 @@ static void note_freed(void *pointer)
 
 static void CL_API_CALL svm_free(cl_context context, void *pointer)
 {
+	if (pointer)
+		in_flight_freed(context);
 	note_freed(pointer);
 	next->clSVMFree(context, pointer);
 }
@@ -355,10 +408,11 @@ static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel kernel, c
 		return CL_INVALID_KERNEL_ARGS;
 	if (!may_wait(q, n, w))
 		return CL_INVALID_EVENT_WAIT_LIST;
+	cl_event own = NULL, *to = event ? event : &own;
 	cl_int code = next->clEnqueueNDRangeKernel(q, kernel, dimensions, offset, global, local, n,
-						   w, event);
-	if (code == CL_SUCCESS && event)
-		note_sent(q, *event);
+						   w, to);
+	if (code == CL_SUCCESS)
+		note_command(q, *to, event);
 	return code;
 }
 
@@ -382,9 +436,13 @@ VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *t
 	    entries < sizeof(table) / sizeof(table.clGetPlatformIDs))
 		return CL_INVALID_VALUE;
 	next = target;
+	in_flight_open(target);
 	memcpy(&table, target, sizeof(table));
 	table.clCreateBuffer = create_buffer;
 	table.clCreateSubBuffer = create_sub_buffer;
+	table.clCreateImage = create_image;
+	table.clRetainMemObject = retain_memory;
+	table.clReleaseMemObject = release_memory;
 	table.clGetDeviceInfo = device_info;
 	table.clGetEventProfilingInfo = profiling_info;
 	table.clSetKernelArg = set_argument;
@@ -403,6 +461,9 @@ VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *t
 	OWN(clEnqueueFillBuffer);
 	OWN(clEnqueueCopyBuffer);
 	OWN(clEnqueueCopyBufferRect);
+	OWN(clEnqueueWriteImage);
+	OWN(clEnqueueReadImage);
+	OWN(clEnqueueCopyImage);
 	OWN(clEnqueueMarkerWithWaitList);
 	OWN(clEnqueueBarrierWithWaitList);
 	OWN(clEnqueueSVMMemcpy);

@@ -6,6 +6,7 @@
 #include "opencl/memory/image.h"
 #include "opencl/program/kernel.h"
 #include "opencl/lane/lane.h"
+#include "opencl/driver/leaving.h"
 #include "opencl/program/link.h"
 #include "opencl/lane/native.h"
 #include "opencl/program/native_program.h"
@@ -15,15 +16,6 @@
 #include "opencl/lane/submit.h"
 #include "opencl/memory/usm.h"
 #include "opencl/driver/watch.h"
-
-static uint32_t progress_device(struct backend_device *device,
-				struct backend_completion *completions, uint32_t capacity)
-{
-	const uint32_t count = opencl_progress(device, completions, capacity);
-
-	opencl_usm_go_on(device); /* what ended may have been the last that needed some of it */
-	return count;
-}
 
 const struct backend_ops backend_opencl_ops = {
 	.version = BACKEND_OPS_VERSION,
@@ -69,6 +61,8 @@ const struct backend_ops backend_opencl_ops = {
 	.kernel_free = opencl_kernel_drop,
 	.submit = opencl_submit,
 	.flush = opencl_flush,
-	.progress = progress_device,
+	.progress = opencl_progress,
 	.begun = opencl_begun,
+	.quiet_wanted = opencl_quiet_wanted,
+	.quiet = opencl_quiet,
 };

@@ -2,6 +2,7 @@
 
 #include "opencl/driver/aspects.h"
 #include "opencl/driver/fault.h"
+#include "opencl/driver/leaving.h"
 #include "opencl/lane/graph.h"
 #include "opencl/lane/native.h"
 #include "opencl/memory/sampler.h"
@@ -101,6 +102,7 @@ void opencl_device_close(struct backend_device *device)
 		(void)pthread_cond_wait(&device->callback_ended, &device->lock);
 	(void)pthread_mutex_unlock(&device->lock);
 
+	opencl_quiet(device); /* its lanes are gone */
 	opencl_graphs_close(device);
 	opencl_samplers_close(device);
 	opencl_aside_close(device);
@@ -111,27 +113,12 @@ void opencl_device_close(struct backend_device *device)
 	free(device);
 }
 
-int opencl_memory_create(struct backend_device *device, uint64_t size_bytes, void *host,
-			 enum backend_export_kind export_kind, struct backend_memory **memory_out,
-			 struct backend_fault *fault_out)
+static int make_buffer(struct backend_device *device, uint64_t size_bytes, void *host,
+		       struct backend_memory **memory_out, struct backend_fault *fault_out)
 {
 	cl_int code = CL_SUCCESS;
 	cl_mem_flags flags = CL_MEM_READ_WRITE;
 
-	if (export_kind != BACKEND_EXPORT_NONE) {
-		opencl_fault_words(
-			fault_out, STATUS_FEATURE_NOT_SUPPORTED,
-			"memory of an OpenCL device cannot be shared with other processes");
-		return -ENOTSUP;
-	}
-	if (size_bytes == 0 || size_bytes > device->facts->max_mem_alloc_bytes) {
-		opencl_fault_words(
-			fault_out, STATUS_MEMORY_ALLOCATION,
-			"%llu bytes requested, the device allows 1 to %llu in one allocation",
-			(unsigned long long)size_bytes,
-			(unsigned long long)device->facts->max_mem_alloc_bytes);
-		return -ENOMEM;
-	}
 	struct backend_memory *memory = calloc(1, sizeof(*memory));
 	if (!memory) {
 		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
@@ -148,20 +135,44 @@ int opencl_memory_create(struct backend_device *device, uint64_t size_bytes, voi
 	if (memory->buffer)
 		code = opencl_settle(device, memory->buffer);
 	if (!memory->buffer || code != CL_SUCCESS) {
-		opencl_memory_free(memory);
+		memory->size_bytes = 0; /* what has no place gives none back */
+		opencl_leave(memory);
 		return opencl_fault_code(fault_out, code, "allocate memory");
 	}
 	*memory_out = memory;
 	return 0;
 }
 
+int opencl_memory_create(struct backend_device *device, uint64_t size_bytes, void *host,
+			 enum backend_export_kind export_kind, struct backend_memory **memory_out,
+			 struct backend_fault *fault_out)
+{
+	if (export_kind != BACKEND_EXPORT_NONE) {
+		opencl_fault_words(
+			fault_out, STATUS_FEATURE_NOT_SUPPORTED,
+			"memory of an OpenCL device cannot be shared with other processes");
+		return -ENOTSUP;
+	}
+	if (size_bytes == 0 || size_bytes > device->facts->max_mem_alloc_bytes) {
+		opencl_fault_words(
+			fault_out, STATUS_MEMORY_ALLOCATION,
+			"%llu bytes requested, the device allows 1 to %llu in one allocation",
+			(unsigned long long)size_bytes,
+			(unsigned long long)device->facts->max_mem_alloc_bytes);
+		return -ENOMEM;
+	}
+	int error = opencl_leaving_check(device, fault_out);
+	if (error < 0)
+		return error;
+	do
+		error = make_buffer(device, size_bytes, host, memory_out, fault_out);
+	while (error < 0 && (error = opencl_leaving_make_room(device, error, fault_out)) == 0);
+	return error;
+}
+
 void opencl_memory_free(struct backend_memory *memory)
 {
-	if (!memory)
-		return;
-	if (memory->buffer)
-		(void)memory->device->cl->ReleaseMemObject(memory->buffer);
-	free(memory);
+	opencl_leave(memory);
 }
 
 int opencl_native_device_open(struct backend *backend, uint32_t index, uint64_t native_context,

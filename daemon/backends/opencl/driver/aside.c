@@ -20,17 +20,9 @@ static void close_queue(const struct opencl_library *cl, cl_command_queue *queue
 	*queue = NULL;
 }
 
-cl_command_queue opencl_leaving_queue(struct backend_device *device)
-{
-	cl_int code = CL_SUCCESS;
-
-	return queue_of(device, &device->leaving, &code);
-}
-
 void opencl_aside_close(struct backend_device *device)
 {
 	close_queue(device->cl, &device->settling);
-	close_queue(device->cl, &device->leaving);
 }
 
 cl_int opencl_settle(struct backend_device *device, cl_mem buffer)

@@ -1,13 +1,9 @@
-/* Queues beside the lanes: where a new buffer gets its place on the device, and where freed USM
- * waits for what was sent. */
+/* A queue beside the lanes, where a new buffer gets its place on the device. */
 #ifndef SYCL_BACKENDS_OPENCL_ASIDE_H
 #define SYCL_BACKENDS_OPENCL_ASIDE_H
 
 #include "opencl/driver/objects.h"
 
-/* The device's queue for markers behind what was sent (memory/usm.c). NULL: there can be none.
- * Device thread. */
-cl_command_queue opencl_leaving_queue(struct backend_device *device);
 /* All commands that were sent there have ended. */
 void opencl_aside_close(struct backend_device *device);
 

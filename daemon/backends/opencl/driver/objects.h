@@ -54,14 +54,13 @@ struct backend_device {
 	size_t usm_count, usm_capacity;
 	uint64_t usm_changes; /* how often one came or went */
 	void *usm_nothing;    /* an allocation that has no use; NULL: there was no other so far */
-	struct opencl_leaving *usm_leaving,
-		*usm_leaving_last; /* freed, and maybe needed by what was sent before; the oldest
-				      first */
-	uint64_t usm_leaving_bytes;
-	struct opencl_graphs *graphs;       /* lane/graph.c; NULL: it has none */
-	struct backend_lane *lanes;         /* all, linked by `next` */
-	struct backend_lane *unflushed;     /* linked by `next_unflushed` */
-	cl_command_queue settling, leaving; /* driver/aside.h; NULL: not needed so far */
+	struct backend_memory *leaving; /* driver/leaving.c: linked by `next_leaving` */
+	uint64_t leaving_bytes, leaving_count;
+	bool needs_room;                /* what leaves was missed */
+	struct opencl_graphs *graphs;   /* lane/graph.c; NULL: it has none */
+	struct backend_lane *lanes;     /* all, linked by `next` */
+	struct backend_lane *unflushed; /* linked by `next_unflushed` */
+	cl_command_queue settling;      /* driver/aside.h; NULL: not needed so far */
 
 	backend_wake *wake;
 	void *token;
@@ -109,6 +108,8 @@ struct backend_memory {
 	uint64_t size_bytes;
 	char *host; /* works in place on these pages; NULL: memory of the driver's own */
 	struct backend_image image; /* dimensions 0: it is a buffer */
+	void *usm; /* a freed allocation of USM, instead of a buffer (driver/leaving.h) */
+	struct backend_memory *next_leaving;
 };
 
 struct backend_program {

@@ -2,6 +2,7 @@
 
 #include "backend_rect.h"
 #include "opencl/driver/fault.h"
+#include "opencl/driver/leaving.h"
 #include "status.h"
 
 static int is_outside(struct backend_fault *fault_out)
@@ -41,24 +42,72 @@ static cl_int put_rect(struct backend_lane *lane, const struct copy_box *box,
 		to->pitch.slice_bytes, order->wait_count, order->waits, order->event_out);
 }
 
+/* The lane is in order: the first row has the waits, the last has the event. */
+static cl_int put_each_row(struct backend_lane *lane, const struct copy_box *box,
+			   const struct end *from, const struct end *to, const struct order *order)
+{
+	const struct opencl_library *cl = lane->device->cl;
+	const uint64_t rows = box->rows * box->slices;
+	cl_int code = CL_SUCCESS;
+
+	for (uint64_t i = 0; i < rows && code == CL_SUCCESS; i++) {
+		const uint64_t slice = i / box->rows, row = i % box->rows;
+		const size_t source = from->offset + slice * from->pitch.slice_bytes +
+				      row * from->pitch.row_bytes,
+			     destination = to->offset + slice * to->pitch.slice_bytes +
+					   row * to->pitch.row_bytes;
+		code = cl->EnqueueCopyBuffer(
+			lane->queue, from->buffer, to->buffer, source, destination,
+			box->width_bytes, i == 0 ? order->wait_count : 0,
+			i == 0 ? order->waits : NULL, i == rows - 1 ? order->event_out : NULL);
+	}
+	return code;
+}
+
+/* NULL: there is no room, or too much waits for its release already. */
+static struct backend_memory *make_between(struct backend_device *device, uint64_t size_bytes)
+{
+	struct backend_fault unimportant;
+	cl_int code = CL_SUCCESS;
+
+	struct backend_memory *between = calloc(1, sizeof(*between));
+	if (!between)
+		return NULL;
+	between->device = device;
+	between->size_bytes = size_bytes;
+	if (opencl_leaving_check(device, &unimportant) == 0)
+		between->buffer = device->cl->CreateBuffer(device->context, CL_MEM_READ_WRITE,
+							   size_bytes, NULL, &code);
+	if (between->buffer)
+		return between;
+	free(between);
+	return NULL;
+}
+
 /* By way of a buffer that lives as long as the two commands; the lane is in order. */
 static cl_int put_twice(struct backend_lane *lane, const struct copy_box *box,
 			const struct end *from, const struct end *to, const struct order *order)
 {
-	const struct opencl_library *cl = lane->device->cl;
-	cl_int code = CL_SUCCESS;
-	struct end between = {.pitch = copy_box_tight(box)};
+	struct backend_memory *memory =
+		make_between(lane->device, box->width_bytes * box->rows * box->slices);
 
-	between.buffer = cl->CreateBuffer(lane->device->context, CL_MEM_READ_WRITE,
-					  box->width_bytes * box->rows * box->slices, NULL, &code);
-	if (code != CL_SUCCESS)
-		return code;
-	code = put_rect(lane, box, from, &between,
+	cl_int code = CL_SUCCESS;
+
+	if (memory) {
+		const struct end between = {.buffer = memory->buffer, .pitch = copy_box_tight(box)};
+		code = put_rect(
+			lane, box, from, &between,
 			&(struct order){.wait_count = order->wait_count, .waits = order->waits});
-	if (code == CL_SUCCESS)
-		code = put_rect(lane, box, &between, to,
-				&(struct order){.event_out = order->event_out});
-	(void)cl->ReleaseMemObject(between.buffer); /* the commands keep it */
+		if (code == CL_SUCCESS)
+			code = put_rect(lane, box, &between, to,
+					&(struct order){.event_out = order->event_out});
+		opencl_leave_behind(memory); /* where it goes at once, the commands keep it */
+	} else {
+		code = put_each_row(lane, box, from, to, order);
+	}
+	/* What was sent before the failure is in no list of commands in flight. */
+	if (code != CL_SUCCESS)
+		(void)lane->device->cl->Finish(lane->queue);
 	return code;
 }
 

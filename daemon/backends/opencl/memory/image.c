@@ -2,6 +2,7 @@
 
 #include "image_format.h"
 #include "opencl/driver/fault.h"
+#include "opencl/driver/leaving.h"
 #include "opencl/driver/query.h"
 #include "status.h"
 
@@ -156,6 +157,8 @@ int opencl_image_create(struct backend_device *device, const struct backend_imag
 	cl_int code = CL_SUCCESS;
 
 	int error = check_image(device, image, &bytes, fault_out);
+	if (error == 0)
+		error = opencl_leaving_check(device, fault_out);
 	if (error < 0)
 		return error;
 	struct backend_memory *memory = calloc(1, sizeof(*memory));
@@ -176,11 +179,14 @@ int opencl_image_create(struct backend_device *device, const struct backend_imag
 	memory->device = device;
 	memory->size_bytes = bytes;
 	memory->image = *image;
-	memory->buffer = device->cl->CreateImage(device->context, CL_MEM_READ_WRITE, &format,
-						 &description, NULL, &code);
-	if (!memory->buffer) {
+	do {
+		memory->buffer = device->cl->CreateImage(device->context, CL_MEM_READ_WRITE,
+							 &format, &description, NULL, &code);
+		error = memory->buffer ? 0 : opencl_fault_code(fault_out, code, "make an image");
+	} while (error < 0 && (error = opencl_leaving_make_room(device, error, fault_out)) == 0);
+	if (error < 0) {
 		free(memory);
-		return opencl_fault_code(fault_out, code, "make an image");
+		return error;
 	}
 	*memory_out = memory;
 	return 0;

@@ -1,9 +1,8 @@
 #include "opencl/memory/usm.h"
 
-#include "opencl/driver/aside.h"
 #include "opencl/driver/aspects.h"
 #include "opencl/driver/fault.h"
-#include "opencl/driver/pending.h"
+#include "opencl/driver/leaving.h"
 #include "opencl/driver/query.h"
 #include "protocol_limits.h"
 #include "status.h"
@@ -16,7 +15,6 @@
 #define FILL_BLOCK_BYTES 65536u
 #define FIRST_CAPACITY   16u
 #define NOTHING_BYTES    64u
-#define LEAVING_PART     16u /* of the device's memory */
 
 /* An allocation. The driver may align to less than was requested. */
 struct opencl_usm {
@@ -24,13 +22,6 @@ struct opencl_usm {
 	uint64_t size_bytes;
 	void *base;
 	enum backend_usm_kind kind;
-};
-
-struct opencl_leaving {
-	struct opencl_leaving *next;
-	void *base;
-	uint64_t size_bytes;
-	cl_event after; /* NULL: at the end */
 };
 
 static bool can_call(const struct opencl_library *cl)
@@ -112,83 +103,23 @@ static int out_of_memory(uint64_t size_bytes, struct backend_fault *fault_out)
 	return -ENOMEM;
 }
 
-static bool is_over(const struct opencl_library *cl, cl_event event)
-{
-	cl_int status = CL_QUEUED;
-
-	return cl->GetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status,
-				NULL) != CL_SUCCESS ||
-	       status <= CL_COMPLETE;
-}
-
-/* Those whose time has come; `all`: whatever it is, as nothing runs any more. */
-static void let_go(struct backend_device *device, bool all)
-{
-	const struct opencl_library *cl = device->cl;
-
-	while (device->usm_leaving &&
-	       (all || (device->usm_leaving->after && is_over(cl, device->usm_leaving->after)))) {
-		struct opencl_leaving *leaving = device->usm_leaving;
-		device->usm_leaving = leaving->next;
-		device->usm_leaving_bytes -= leaving->size_bytes;
-		if (leaving->after)
-			(void)cl->ReleaseEvent(leaving->after);
-		cl->SVMFree(device->context, leaving->base);
-		free(leaving);
-	}
-	if (!device->usm_leaving)
-		device->usm_leaving_last = NULL;
-}
-
-/* An event behind all that the lanes have been sent; NULL: none can be made. */
-static cl_event mark_all(struct backend_device *device)
-{
-	const struct opencl_library *cl = device->cl;
-	cl_command_queue queue = opencl_leaving_queue(device);
-	cl_event after = NULL, open = NULL;
-
-	for (struct backend_lane *lane = device->lanes; lane && queue; lane = lane->next) {
-		if (opencl_lane_event(lane, lane->last_sequence, &open) < 0 || !open)
-			continue;
-		(void)cl->Flush(lane->queue);
-		if (cl->EnqueueMarkerWithWaitList(queue, 1, &open, NULL) != CL_SUCCESS)
-			return NULL;
-	}
-	if (!queue || cl->EnqueueMarkerWithWaitList(queue, 0, NULL, &after) != CL_SUCCESS)
-		return NULL;
-	(void)cl->Flush(queue);
-	return after;
-}
-
 /*
- * When all is over that has been sent until now: all allocations were announced to every kernel
- * (opencl_usm_announce), so that its driver needs them, whether it uses them or not. Checked when
- * USM is allocated and freed. Where nothing can be marked, or noted, the device's end frees it, or
- * the driver's.
+ * All allocations were announced to every kernel (opencl_usm_announce), so that its driver needs
+ * them, whether it uses them or not. So they wait until nothing is in flight. Where
+ * that cannot be noted, the end of the process frees it.
  */
-static void give_later(struct backend_device *device, const struct opencl_usm *usm)
-{
-	struct opencl_leaving *leaving = malloc(sizeof(*leaving));
-
-	if (!leaving)
-		return;
-	*leaving = (struct opencl_leaving){
-		.base = usm->base, .size_bytes = usm->size_bytes, .after = mark_all(device)};
-	if (device->usm_leaving_last)
-		device->usm_leaving_last->next = leaving;
-	else
-		device->usm_leaving = leaving;
-	device->usm_leaving_last = leaving;
-	device->usm_leaving_bytes += usm->size_bytes;
-	let_go(device, false);
-}
-
 static void give_usm(struct backend_device *device, const struct opencl_usm *usm)
 {
-	if (reaches_all(device))
+	if (reaches_all(device)) {
 		(void)munmap(usm->base, usm->size_bytes);
-	else
-		give_later(device, usm);
+		return;
+	}
+	struct backend_memory *memory = calloc(1, sizeof(*memory));
+	if (!memory)
+		return;
+	*memory = (struct backend_memory){
+		.device = device, .size_bytes = usm->size_bytes, .usm = usm->base};
+	opencl_leave(memory);
 }
 
 /* Pages have every alignment that may be requested; other memory gets room to align in. */
@@ -251,19 +182,17 @@ int opencl_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, 
 				   "the device has no USM of kind %d", (int)kind);
 		return -ENOTSUP;
 	}
-	let_go(device, false);
-	/* Memory that a program has freed, and the device still needs, counts for no program. So
-	 * its amount is limited. */
-	if (device->usm_leaving_bytes > device->facts->global_mem_bytes / LEAVING_PART) {
-		opencl_fault_words(
-			fault_out, STATUS_MEMORY_ALLOCATION,
-			"%llu bytes of USM that were freed are needed until kernels end that were sent before",
-			(unsigned long long)device->usm_leaving_bytes);
-		return -ENOMEM;
-	}
-	if (size_bytes > device->facts->max_mem_alloc_bytes || reserve_usm(device) < 0 ||
-	    take_usm(device, &usm, alignment_bytes) < 0)
+	int error = opencl_leaving_check(device, fault_out);
+	if (error < 0)
+		return error;
+	if (size_bytes > device->facts->max_mem_alloc_bytes || reserve_usm(device) < 0)
 		return out_of_memory(size_bytes, fault_out);
+	while (take_usm(device, &usm, alignment_bytes) < 0) {
+		error = out_of_memory(size_bytes, fault_out);
+		error = opencl_leaving_make_room(device, error, fault_out);
+		if (error < 0)
+			return error;
+	}
 	size_t at = place_of(device, usm.address);
 	memmove(&device->usm[at + 1], &device->usm[at], (device->usm_count - at) * sizeof(usm));
 	device->usm[at] = usm;
@@ -289,16 +218,9 @@ void opencl_usm_free(struct backend_device *device, enum backend_usm_kind kind, 
 
 void opencl_usm_close(struct backend_device *device)
 {
-	let_go(device, true);
 	if (device->usm_nothing)
 		device->cl->SVMFree(device->context, device->usm_nothing);
 	free(device->usm);
-}
-
-void opencl_usm_go_on(struct backend_device *device)
-{
-	if (device->usm_leaving)
-		let_go(device, false);
 }
 
 int opencl_usm_announce(struct backend_kernel *kernel, uint32_t variant,

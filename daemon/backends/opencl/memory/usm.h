@@ -21,9 +21,6 @@ int opencl_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, 
 		     uint64_t alignment_bytes, void **pointer_out, struct backend_fault *fault_out);
 void opencl_usm_free(struct backend_device *device, enum backend_usm_kind kind, void *pointer);
 
-/* Frees what nothing that was sent needs any more. From progress(). */
-void opencl_usm_go_on(struct backend_device *device);
-
 /*
  * Some drivers need a list of the memory that a kernel may reach through pointers in other memory.
  * Before the launch; it costs nothing when it is the same as the last time.

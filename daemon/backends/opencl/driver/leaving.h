@@ -1,0 +1,38 @@
+/*
+ * When memory objects are released. To free memory, NVIDIA's driver (580) waits for everything that
+ * is in flight, as cuMemFree does, and holds a lock meanwhile. What is in flight may wait for an
+ * event of another queue. A thread of the driver makes that go on, and needs the same lock. So a
+ * release beside commands in flight may never return. On a device whose memory is not the host's,
+ * memory is released when nothing is in flight: at once, or in a quiet moment (backend.h). A
+ * sub-buffer is no memory of its own and may go at any time.
+ *
+ * Device thread.
+ */
+#ifndef SYCL_BACKENDS_OPENCL_LEAVING_H
+#define SYCL_BACKENDS_OPENCL_LEAVING_H
+
+#include "opencl/driver/objects.h"
+
+/* Releases the object, now or later, and frees `memory`. No command uses it any more. Accepts
+ * NULL. */
+void opencl_leave(struct backend_memory *memory);
+/* The same after commands were sent that use it, and before they are in their lane's list. */
+void opencl_leave_behind(struct backend_memory *memory);
+/*
+ * Is there less than a bound that waits for its release? Memory that waits counts for no program,
+ * so its amount is limited. -EAGAIN and a fault: not before a quiet moment, which is then wanted.
+ */
+int opencl_leaving_check(struct backend_device *device, struct backend_fault *fault_out);
+/*
+ * The driver has refused memory; `error` is that of the fault. 0: something was released, try
+ * again. -EAGAIN: something will be in a quiet moment, which is then wanted. Otherwise `error`.
+ */
+int opencl_leaving_make_room(struct backend_device *device, int error,
+			     const struct backend_fault *fault);
+
+/* backend.h */
+bool opencl_quiet_wanted(struct backend_device *device);
+/* Releases all: nothing is in flight. Also when the device closes. */
+void opencl_quiet(struct backend_device *device);
+
+#endif
