@@ -95,7 +95,7 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
   add_dependencies(supervisor_uids_many slow_user_database)
   set_target_properties(supervisor_uids_many PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME supervisor_uids_many COMMAND supervisor_uids_many)
-  # It starts hundreds of engines: 90 s of one processor under AddressSanitizer.
+  # It starts hundreds of engines.
   sycl_test_properties(supervisor_uids_many 240 "")
   set_tests_properties(supervisor_uids_many PROPERTIES SKIP_RETURN_CODE 77)
   if(TARGET saxpy AND TARGET syclctl AND TARGET sycl-engine)
