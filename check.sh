@@ -235,13 +235,14 @@ clang_warnings() {
 	fi
 }
 
-# What PoCL's own compiler has made for the first lane's tests: the same for every lane, and a third of all their time. What
-# this project keeps, binaries and the results of builds, each lane makes for itself.
+# What compilers have made for the first lane's tests: the same for every lane, and the greater part of their time. PoCL's own
+# cache (pocl, cache-direct) and the engines' results of builds (builds). In the next lane engines find these; the build helper, its
+# child and the backends' builds run there in unit_build, conformance_* and processes_builds, which keep their own or none.
 lend_cache() {
 	local from=$top/$1/tests to=$top/$2/tests folder
 	while IFS= read -r folder; do
 		mkdir -p "$to/${folder%/*}" && cp -an "$from/$folder" "$to/${folder%/*}/" || return 1
-	done < <(cd "$from" && find . -type d -name pocl -prune)
+	done < <(cd "$from" && find . -type d \( -name pocl -o -name cache-direct -o -path '*cache*/builds' \) -prune)
 }
 
 compile_asan() {
