@@ -13,6 +13,9 @@ if(TARGET sycl_programs AND NOT SYCLD_SANITIZE STREQUAL "thread" AND NOT SYCLD_S
   # Beside programs_cuda, which is the same code of ours, most of it is PoCL's compiler.
   set_property(TEST programs_opencl programs_opencl_together APPEND PROPERTY LABELS again)
   sycl_test_after(programs_opencl_together programs_opencl)
+  sycl_test_without_optimiser(programs_opencl programs_opencl_together)
+  # A minute of one processor, and the last but few of the list.
+  set_property(TEST programs_opencl PROPERTY COST 1500)
   if(TARGET fake_cuda AND SYCL_HAS_CUDA AND SYCLD_NVRTC)
     add_test(NAME programs_cuda COMMAND ${run_programs} --device gpu)
     add_test(NAME programs_cuda_together COMMAND ${run_programs} --device gpu --devices 2)
