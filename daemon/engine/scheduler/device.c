@@ -2,6 +2,7 @@
 #include "scheduler/state/device.h"
 
 #include "base/cause.h"
+#include "base/dispatch.h"
 #include "base/lane_limits.h"
 #include "base/mailbox.h"
 #include "scheduler/state/buffer.h"
@@ -122,27 +123,29 @@ static void give_forgotten_task(void *object)
 }
 
 /* The function for each kind of message that came back; its argument begins with the message. */
-static void (*const returned[SCHED_MESSAGE_KINDS])(void *object) = {
-	[SCHED_MESSAGE_COMMAND] = sched_lane_return,
-	[SCHED_MESSAGE_FORGET] = give_forgotten_task,
-	[SCHED_MESSAGE_MEMORY_PREPARE] = sched_shared_returned,
-	[SCHED_MESSAGE_MEMORY_EXPORT] = sched_shared_returned,
-	[SCHED_MESSAGE_MEMORY_FREE] = sched_memory_freed,
-	[SCHED_MESSAGE_PROGRAM_LOAD] = sched_program_returned,
-	[SCHED_MESSAGE_PROGRAM_FREE] = sched_program_destroy,
-	[SCHED_MESSAGE_KERNEL_CREATE] = sched_kernel_returned,
-	[SCHED_MESSAGE_KERNEL_FREE] = sched_kernel_destroy,
-	[SCHED_MESSAGE_OCCUPANCY] = sched_occupancy_returned,
-	[SCHED_MESSAGE_EVENT_MAKE] = sched_event_returned,
-	[SCHED_MESSAGE_EVENT_FREE] = sched_event_destroy,
-	[SCHED_MESSAGE_NATIVE] = sched_native_returned,
-	[SCHED_MESSAGE_GRAPH] = sched_graph_returned,
-	[SCHED_MESSAGE_HOST_REGISTER] = sched_registration_returned,
-	[SCHED_MESSAGE_HOST_UNREGISTER] = sched_registration_returned,
-	[SCHED_MESSAGE_USM_ALLOCATE] = sched_usm_returned,
-	[SCHED_MESSAGE_USM_FREE] = sched_usm_returned,
-	[SCHED_MESSAGE_LOSE] = sched_loss_returned,
-};
+#define RETURNED(ENTRY)                                                                            \
+	ENTRY(SCHED_MESSAGE_COMMAND, sched_lane_return)                                            \
+	ENTRY(SCHED_MESSAGE_FORGET, give_forgotten_task)                                           \
+	ENTRY(SCHED_MESSAGE_MEMORY_PREPARE, sched_shared_returned)                                 \
+	ENTRY(SCHED_MESSAGE_MEMORY_EXPORT, sched_shared_returned)                                  \
+	ENTRY(SCHED_MESSAGE_MEMORY_FREE, sched_memory_freed)                                       \
+	ENTRY(SCHED_MESSAGE_PROGRAM_LOAD, sched_program_returned)                                  \
+	ENTRY(SCHED_MESSAGE_PROGRAM_FREE, sched_program_destroy)                                   \
+	ENTRY(SCHED_MESSAGE_KERNEL_CREATE, sched_kernel_returned)                                  \
+	ENTRY(SCHED_MESSAGE_KERNEL_FREE, sched_kernel_destroy)                                     \
+	ENTRY(SCHED_MESSAGE_OCCUPANCY, sched_occupancy_returned)                                   \
+	ENTRY(SCHED_MESSAGE_EVENT_MAKE, sched_event_returned)                                      \
+	ENTRY(SCHED_MESSAGE_EVENT_FREE, sched_event_destroy)                                       \
+	ENTRY(SCHED_MESSAGE_NATIVE, sched_native_returned)                                         \
+	ENTRY(SCHED_MESSAGE_GRAPH, sched_graph_returned)                                           \
+	ENTRY(SCHED_MESSAGE_HOST_REGISTER, sched_registration_returned)                            \
+	ENTRY(SCHED_MESSAGE_HOST_UNREGISTER, sched_registration_returned)                          \
+	ENTRY(SCHED_MESSAGE_USM_ALLOCATE, sched_usm_returned)                                      \
+	ENTRY(SCHED_MESSAGE_USM_FREE, sched_usm_returned)                                          \
+	ENTRY(SCHED_MESSAGE_LOSE, sched_loss_returned)
+
+static void (*const returned[SCHED_MESSAGE_KINDS])(void *object) = {RETURNED(DISPATCH_ENTRY)};
+DISPATCH_HAS(RETURNED, SCHED_MESSAGE_KINDS);
 
 static bool drain_port(struct scheduler_device *device, struct sched_port *port)
 {

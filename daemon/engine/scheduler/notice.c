@@ -1,6 +1,7 @@
 /* Callbacks that are due: queued wherever something ends, called from scheduler_progress only. */
 #include "scheduler/state/notice.h"
 
+#include "base/dispatch.h"
 #include "scheduler/state/buffer.h"
 #include "scheduler/early.h"
 #include "scheduler/state/event.h"
@@ -82,20 +83,22 @@ static void notify_of_buffer(void *object)
 }
 
 /* The function for each kind of notice. */
-static void (*const notifiers[SCHED_NOTICE_KINDS])(void *object) = {
-	[SCHED_NOTICE_TASK] = notify_of_task,
-	[SCHED_NOTICE_BUFFER_FREED] = notify_of_buffer,
-	[SCHED_NOTICE_PROGRAM_LOADED] = sched_program_notify,
-	[SCHED_NOTICE_KERNEL_CREATED] = sched_kernel_notify,
-	[SCHED_NOTICE_EVENT_READY] = sched_event_notify,
-	[SCHED_NOTICE_EARLY] = sched_early_notify,
-	[SCHED_NOTICE_OCCUPANCY] = sched_occupancy_notify,
-	[SCHED_NOTICE_NATIVE] = sched_native_notify,
-	[SCHED_NOTICE_GRAPH_BUILT] = sched_graph_notify,
-	[SCHED_NOTICE_USM_READY] = sched_usm_notify,
-	[SCHED_NOTICE_HOST_READY] = sched_host_wait_notify,
-	[SCHED_NOTICE_PROCESS_LOST] = sched_loss_notify,
-};
+#define NOTIFIERS(ENTRY)                                                                           \
+	ENTRY(SCHED_NOTICE_TASK, notify_of_task)                                                   \
+	ENTRY(SCHED_NOTICE_BUFFER_FREED, notify_of_buffer)                                         \
+	ENTRY(SCHED_NOTICE_PROGRAM_LOADED, sched_program_notify)                                   \
+	ENTRY(SCHED_NOTICE_KERNEL_CREATED, sched_kernel_notify)                                    \
+	ENTRY(SCHED_NOTICE_EVENT_READY, sched_event_notify)                                        \
+	ENTRY(SCHED_NOTICE_EARLY, sched_early_notify)                                              \
+	ENTRY(SCHED_NOTICE_OCCUPANCY, sched_occupancy_notify)                                      \
+	ENTRY(SCHED_NOTICE_NATIVE, sched_native_notify)                                            \
+	ENTRY(SCHED_NOTICE_GRAPH_BUILT, sched_graph_notify)                                        \
+	ENTRY(SCHED_NOTICE_USM_READY, sched_usm_notify)                                            \
+	ENTRY(SCHED_NOTICE_HOST_READY, sched_host_wait_notify)                                     \
+	ENTRY(SCHED_NOTICE_PROCESS_LOST, sched_loss_notify)
+
+static void (*const notifiers[SCHED_NOTICE_KINDS])(void *object) = {NOTIFIERS(DISPATCH_ENTRY)};
+DISPATCH_HAS(NOTIFIERS, SCHED_NOTICE_KINDS);
 
 bool sched_notice_due(const struct scheduler *scheduler)
 {

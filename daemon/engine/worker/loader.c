@@ -6,6 +6,7 @@
 #include "worker/loader.h"
 
 #include "base/cause.h"
+#include "base/dispatch.h"
 #include "base/mailbox.h"
 #include "scheduler/state/device.h"
 #include "scheduler/state/host_memory.h"
@@ -239,15 +240,17 @@ static void free_usm(struct scheduler_device *device, void *object)
 }
 
 /* The function for each kind of message to the loader. */
-static void (*const handlers[SCHED_MESSAGE_KINDS])(struct scheduler_device *, void *object) = {
-	[SCHED_MESSAGE_PROGRAM_LOAD] = load_program,
-	[SCHED_MESSAGE_KERNEL_CREATE] = create_kernel,
-	[SCHED_MESSAGE_OCCUPANCY] = answer_occupancy,
-	[SCHED_MESSAGE_HOST_REGISTER] = register_host,
-	[SCHED_MESSAGE_HOST_UNREGISTER] = unregister_host,
-	[SCHED_MESSAGE_USM_ALLOCATE] = allocate_usm,
-	[SCHED_MESSAGE_USM_FREE] = free_usm,
-};
+#define HANDLERS(ENTRY)                                                                            \
+	ENTRY(SCHED_MESSAGE_PROGRAM_LOAD, load_program)                                            \
+	ENTRY(SCHED_MESSAGE_KERNEL_CREATE, create_kernel)                                          \
+	ENTRY(SCHED_MESSAGE_OCCUPANCY, answer_occupancy)                                           \
+	ENTRY(SCHED_MESSAGE_HOST_REGISTER, register_host)                                          \
+	ENTRY(SCHED_MESSAGE_HOST_UNREGISTER, unregister_host)                                      \
+	ENTRY(SCHED_MESSAGE_USM_ALLOCATE, allocate_usm)                                            \
+	ENTRY(SCHED_MESSAGE_USM_FREE, free_usm)
+
+static void (*const handlers[])(struct scheduler_device *, void *) = {HANDLERS(DISPATCH_ENTRY)};
+DISPATCH_HAS(HANDLERS, SCHED_MESSAGE_KINDS - SCHED_MESSAGE_PROGRAM_LOAD);
 
 bool worker_loader_handle(struct scheduler_device *device, void *object)
 {

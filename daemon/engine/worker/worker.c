@@ -6,6 +6,7 @@
  */
 #include "worker/worker.h"
 
+#include "base/dispatch.h"
 #include "base/expect.h"
 #include "base/lane_limits.h"
 #include "base/mailbox.h"
@@ -138,27 +139,29 @@ static bool forget_failed_task(struct scheduler_device *device, void *object)
 
 /* The function for each kind of message. The argument begins with the message; true: it goes back
  * now. */
-static bool (*const handlers[SCHED_MESSAGE_KINDS])(struct scheduler_device *, void *object) = {
-	[SCHED_MESSAGE_COMMAND] = run_command,
-	[SCHED_MESSAGE_FORGET] = forget_failed_task,
-	[SCHED_MESSAGE_MEMORY_PREPARE] = worker_prepare_memory,
-	[SCHED_MESSAGE_MEMORY_EXPORT] = worker_export_memory,
-	[SCHED_MESSAGE_MEMORY_FREE] = worker_free_memory,
-	[SCHED_MESSAGE_PROGRAM_FREE] = worker_free_program,
-	[SCHED_MESSAGE_KERNEL_FREE] = worker_free_kernel,
-	[SCHED_MESSAGE_EVENT_MAKE] = worker_make_event,
-	[SCHED_MESSAGE_EVENT_FREE] = worker_free_event,
-	[SCHED_MESSAGE_NATIVE] = worker_native_handle,
-	[SCHED_MESSAGE_GRAPH] = worker_graph_handle,
-	[SCHED_MESSAGE_LOSE] = lose_with_process,
-	[SCHED_MESSAGE_PROGRAM_LOAD] = worker_loader_handle,
-	[SCHED_MESSAGE_KERNEL_CREATE] = worker_loader_handle,
-	[SCHED_MESSAGE_OCCUPANCY] = worker_loader_handle,
-	[SCHED_MESSAGE_HOST_REGISTER] = worker_loader_handle,
-	[SCHED_MESSAGE_HOST_UNREGISTER] = worker_loader_handle,
-	[SCHED_MESSAGE_USM_ALLOCATE] = worker_allocate_usm,
-	[SCHED_MESSAGE_USM_FREE] = worker_loader_handle,
-};
+#define HANDLERS(ENTRY)                                                                            \
+	ENTRY(SCHED_MESSAGE_COMMAND, run_command)                                                  \
+	ENTRY(SCHED_MESSAGE_FORGET, forget_failed_task)                                            \
+	ENTRY(SCHED_MESSAGE_MEMORY_PREPARE, worker_prepare_memory)                                 \
+	ENTRY(SCHED_MESSAGE_MEMORY_EXPORT, worker_export_memory)                                   \
+	ENTRY(SCHED_MESSAGE_MEMORY_FREE, worker_free_memory)                                       \
+	ENTRY(SCHED_MESSAGE_PROGRAM_FREE, worker_free_program)                                     \
+	ENTRY(SCHED_MESSAGE_KERNEL_FREE, worker_free_kernel)                                       \
+	ENTRY(SCHED_MESSAGE_EVENT_MAKE, worker_make_event)                                         \
+	ENTRY(SCHED_MESSAGE_EVENT_FREE, worker_free_event)                                         \
+	ENTRY(SCHED_MESSAGE_NATIVE, worker_native_handle)                                          \
+	ENTRY(SCHED_MESSAGE_GRAPH, worker_graph_handle)                                            \
+	ENTRY(SCHED_MESSAGE_LOSE, lose_with_process)                                               \
+	ENTRY(SCHED_MESSAGE_PROGRAM_LOAD, worker_loader_handle)                                    \
+	ENTRY(SCHED_MESSAGE_KERNEL_CREATE, worker_loader_handle)                                   \
+	ENTRY(SCHED_MESSAGE_OCCUPANCY, worker_loader_handle)                                       \
+	ENTRY(SCHED_MESSAGE_HOST_REGISTER, worker_loader_handle)                                   \
+	ENTRY(SCHED_MESSAGE_HOST_UNREGISTER, worker_loader_handle)                                 \
+	ENTRY(SCHED_MESSAGE_USM_ALLOCATE, worker_allocate_usm)                                     \
+	ENTRY(SCHED_MESSAGE_USM_FREE, worker_loader_handle)
+
+static bool (*const handlers[])(struct scheduler_device *, void *) = {HANDLERS(DISPATCH_ENTRY)};
+DISPATCH_HAS(HANDLERS, SCHED_MESSAGE_KINDS);
 
 void worker_handle(struct scheduler_device *device, struct sched_message *message)
 {
