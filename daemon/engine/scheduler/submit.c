@@ -207,6 +207,27 @@ static void inherit_failures(struct task *task, const struct task_request *reque
 		}
 }
 
+/* Puts the task into the order of its buffers and behind the tasks that the request names. */
+static void enter_order(struct task *task, const struct task_request *request)
+{
+	const struct sched_access *accesses = task->scheduler->accesses;
+	uint32_t count = request->requirement_count;
+	for (uint32_t i = 0; i < count; i++)
+		sched_access_bring(task, &accesses[i]);
+	for (uint32_t i = 0; i < count; i++)
+		sched_access_wait(task, &accesses[i]);
+	for (uint32_t i = 0; i < count; i++)
+		sched_access_enter(task, &accesses[i]);
+	for (uint32_t i = 0; i < request->after_count; i++)
+		if (i < request->after_count - request->after_order_count)
+			task_edge_add_data(request->after[i], task, awaited_launches(request, i));
+		else
+			task_edge_add(request->after[i], task, false);
+	task_open(task);
+	for (uint32_t i = 0; i < count; i++)
+		sched_access_finish(task, &accesses[i]);
+}
+
 int task_submit(struct scheduler *scheduler, const struct task_request *request,
 		struct task **task_out)
 {
@@ -245,22 +266,7 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
 	if (request->action == TASK_LAUNCH && request->launch.kernel)
 		sched_kernel_use(request->launch.kernel, task);
 	inherit_failures(task, request);
-	const struct sched_access *accesses = scheduler->accesses;
-	uint32_t count = request->requirement_count;
-	for (uint32_t i = 0; i < count; i++)
-		sched_access_bring(task, &accesses[i]);
-	for (uint32_t i = 0; i < count; i++)
-		sched_access_wait(task, &accesses[i]);
-	for (uint32_t i = 0; i < count; i++)
-		sched_access_enter(task, &accesses[i]);
-	for (uint32_t i = 0; i < request->after_count; i++)
-		if (i < request->after_count - request->after_order_count)
-			task_edge_add_data(request->after[i], task, awaited_launches(request, i));
-		else
-			task_edge_add(request->after[i], task, false);
-	task_open(task);
-	for (uint32_t i = 0; i < count; i++)
-		sched_access_finish(task, &accesses[i]);
+	enter_order(task, request);
 	sched_account_charge(request->account, task,
 			     carried_bytes + (scheduler->pool_bytes > before
 						      ? scheduler->pool_bytes - before
