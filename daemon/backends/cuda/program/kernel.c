@@ -250,6 +250,30 @@ static bool begins_early(const struct backend_kernel *kernel,
 	       kernel->device->facts->compute_major >= CUDA_OVERLAP_COMPUTE_MAJOR;
 }
 
+static struct cuda_launch launch_of_command(const struct backend_kernel *kernel,
+					    const struct cuda_variant *variant,
+					    const struct cuda_geometry *geometry,
+					    const struct backend_command *command,
+					    uint64_t local_bytes, void **parameters)
+{
+	const struct backend_launch_properties *properties = command->launch.properties;
+	struct cuda_launch launch = {
+		.function = variant->function,
+		.shared_bytes = (unsigned)local_bytes + (local_bytes ? variant->static_room : 0),
+		.parameters = parameters,
+		.parameter_count = variant->layout.count + variant->layout.has_record,
+		.parameter_bytes = variant->layout.bytes,
+		.cooperative = properties && properties->cooperative,
+		.waits = kernel->program->modules->waits && !kernel->waits,
+		.window = properties ? properties->window : (struct backend_l2_window){0},
+		.early = begins_early(kernel, properties),
+	};
+	memcpy(launch.grid, geometry->grid, sizeof(launch.grid));
+	memcpy(launch.block, geometry->block, sizeof(launch.block));
+	memcpy(launch.cluster, geometry->cluster, sizeof(launch.cluster));
+	return launch;
+}
+
 int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_command *command,
 			void *storage, size_t storage_bytes, void **parameters,
 			uint32_t parameters_max, struct cuda_launch *launch_out,
@@ -280,22 +304,8 @@ int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_comm
 				 : cuda_geometry_plan(&variant->shape, &range, &special, fault_out);
 	if (error < 0)
 		return error;
-	struct cuda_launch launch = {
-		.function = variant->function,
-		.shared_bytes = (unsigned)local_bytes + (local_bytes ? variant->static_room : 0),
-		.parameters = parameters,
-		.parameter_count = variant->layout.count + variant->layout.has_record,
-		.parameter_bytes = variant->layout.bytes,
-		.cooperative =
-			command->launch.properties && command->launch.properties->cooperative,
-		.waits = kernel->program->modules->waits && !kernel->waits,
-		.window = command->launch.properties ? command->launch.properties->window
-						     : (struct backend_l2_window){0},
-		.early = begins_early(kernel, command->launch.properties),
-	};
-	memcpy(launch.grid, geometry->grid, sizeof(launch.grid));
-	memcpy(launch.block, geometry->block, sizeof(launch.block));
-	memcpy(launch.cluster, geometry->cluster, sizeof(launch.cluster));
+	const struct cuda_launch launch =
+		launch_of_command(kernel, variant, geometry, command, local_bytes, parameters);
 	if (variant->layout.has_record)
 		memcpy(parameters[variant->layout.count], &geometry->record,
 		       sizeof(geometry->record));
