@@ -483,6 +483,33 @@ Test(parts, C16_C17_parts_and_views_of_nothing)
 	MUST(sycl_buffer_release(buffer));
 }
 
+static void increment_words(sycl_queue on, sycl_kernel increment, sycl_buffer part, uint32_t *model,
+			    uint32_t count)
+{
+	sycl_handler handler = NULL;
+	MUST(sycl_handler_begin(on, &handler));
+	MUST(sycl_handler_set_accessor(handler, 0, part, SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_handler_parallel_for(handler, increment, sycl_range1(count)));
+	MUST(sycl_handler_submit(handler, NULL));
+	for (uint32_t i = 0; i < count; i++)
+		model[i]++;
+}
+
+/* On the host, each word is compared with the model first. */
+static void add_on_host(sycl_buffer part, uint32_t *model, uint32_t count, int step)
+{
+	sycl_host_accessor accessor = NULL;
+	void *pointer = NULL;
+	MUST(sycl_host_accessor_create(part, SYCL_ACCESS_READ_WRITE, &accessor));
+	MUST(sycl_host_accessor_get_pointer(accessor, &pointer));
+	for (uint32_t i = 0; i < count; i++) {
+		cr_assert(eq(u32, ((uint32_t *)pointer)[i], model[i]), "step %d", step);
+		((uint32_t *)pointer)[i] += 1000;
+		model[i] += 1000;
+	}
+	MUST(sycl_host_accessor_release(accessor));
+}
+
 /* One buffer, used by its parts on several queues in any order, against a model in memory. */
 Test(parts, B25_C12_random_use_of_parts_equals_a_serial_model)
 {
@@ -511,27 +538,9 @@ Test(parts, B25_C12_random_use_of_parts_equals_a_serial_model)
 			for (uint32_t i = 0; i < count; i++)
 				model[first + i] = 256u + (uint8_t)step;
 		} else if (what == 1) {
-			sycl_host_accessor accessor = NULL;
-			void *pointer = NULL;
-			MUST(sycl_host_accessor_create(parts[p], SYCL_ACCESS_READ_WRITE,
-						       &accessor));
-			MUST(sycl_host_accessor_get_pointer(accessor, &pointer));
-			for (uint32_t i = 0; i < count; i++) {
-				cr_assert(eq(u32, ((uint32_t *)pointer)[i], model[first + i]),
-					  "step %d", step);
-				((uint32_t *)pointer)[i] += 1000;
-				model[first + i] += 1000;
-			}
-			MUST(sycl_host_accessor_release(accessor));
+			add_on_host(parts[p], model + first, count, step);
 		} else {
-			sycl_handler handler = NULL;
-			MUST(sycl_handler_begin(on[q], &handler));
-			MUST(sycl_handler_set_accessor(handler, 0, parts[p],
-						       SYCL_ACCESS_READ_WRITE));
-			MUST(sycl_handler_parallel_for(handler, increment[q], sycl_range1(count)));
-			MUST(sycl_handler_submit(handler, NULL));
-			for (uint32_t i = 0; i < count; i++)
-				model[first + i]++;
+			increment_words(on[q], increment[q], parts[p], model + first, count);
 		}
 	}
 	MUST(sycl_queue_copy_to_host(on[0], buffer, 0, got, sizeof(got), NULL));

@@ -161,6 +161,24 @@ Test(usm, B27_a_pointer_belongs_to_its_context)
 	MUST(sycl_context_release(other));
 }
 
+static void refuse_pointers_and_values_exchanged(sycl_kernel fill, uint32_t *words)
+{
+	uint32_t value = 1;
+	/* As a value the address is no pointer. */
+	sycl_handler handler = NULL;
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_value(handler, 0, sizeof(words), &words));
+	MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
+	MUST(sycl_handler_parallel_for(handler, fill, sycl_range1(1)));
+	REFUSED(sycl_handler_submit(handler, NULL), SYCL_ERROR_KERNEL_ARGUMENT);
+	/* Nor is the pointer a value. */
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_usm(handler, 0, words));
+	MUST(sycl_handler_set_usm(handler, 1, words));
+	MUST(sycl_handler_parallel_for(handler, fill, sycl_range1(1)));
+	REFUSED(sycl_handler_submit(handler, NULL), SYCL_ERROR_KERNEL_ARGUMENT);
+}
+
 Test(usm, E22_only_usm_is_an_argument)
 {
 	static uint32_t plain[WORDS];
@@ -196,20 +214,9 @@ Test(usm, E22_only_usm_is_an_argument)
 		/* The last byte is inside. */
 		MUST(sycl_queue_memset(queue, (char *)words + WORDS_BYTES - 1, 0, 1, 0, NULL,
 				       NULL));
-		/* As a value the address is no pointer. */
-		sycl_handler handler = NULL;
-		MUST(sycl_handler_begin(queue, &handler));
-		MUST(sycl_handler_set_value(handler, 0, sizeof(words), &words));
-		MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
-		MUST(sycl_handler_parallel_for(handler, fill, sycl_range1(1)));
-		REFUSED(sycl_handler_submit(handler, NULL), SYCL_ERROR_KERNEL_ARGUMENT);
-		/* Nor is the pointer a value. */
-		MUST(sycl_handler_begin(queue, &handler));
-		MUST(sycl_handler_set_usm(handler, 0, words));
-		MUST(sycl_handler_set_usm(handler, 1, words));
-		MUST(sycl_handler_parallel_for(handler, fill, sycl_range1(1)));
-		REFUSED(sycl_handler_submit(handler, NULL), SYCL_ERROR_KERNEL_ARGUMENT);
+		refuse_pointers_and_values_exchanged(fill, words);
 		/* Freed between being set and being sent. */
+		sycl_handler handler = NULL;
 		MUST(sycl_handler_begin(queue, &handler));
 		MUST(sycl_handler_set_usm(handler, 0, words));
 		MUST(sycl_handler_parallel_for(handler, increment, sycl_range1(1)));

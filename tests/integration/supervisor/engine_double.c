@@ -360,26 +360,10 @@ static void breed(int socket)
 	welcome(socket, 0);
 }
 
-/* False: the session is gone, and another one is in its place. */
-static bool serve_session(unsigned i)
+/* What a client sent after its hello. */
+static void run_word(unsigned i, const char *text)
 {
-	char text[4096];
-	struct packet_fds fds = PACKET_FDS_INIT;
-	ssize_t size = packet_socket_receive(me.sessions[i].socket, text, sizeof(text) - 1, &fds,
-					     MSG_DONTWAIT);
-	if (size == -EAGAIN)
-		return true;
-	packet_fds_close(&fds);
-	if (size <= 0) {
-		end_session(i);
-		return false;
-	}
-	text[size] = '\0';
-	if (!me.sessions[i].welcomed) {
-		me.sessions[i].welcomed = true;
-		say_state(me.sessions[i].id, SYCL__V1__SESSION_STATE__STATE__STATE_OPEN);
-		welcome(me.sessions[i].socket, me.sessions[i].id);
-	} else if (!strcmp(text, "crash")) {
+	if (!strcmp(text, "crash")) {
 		crash(1, me.sessions[i].id);
 	} else if (!strcmp(text, "crash2")) {
 		crash(2, me.sessions[i].id);
@@ -418,6 +402,30 @@ static bool serve_session(unsigned i)
 		exit(15);
 	} else {
 		send_wake(me.sessions[i].socket);
+	}
+}
+
+/* False: the session is gone, and another one is in its place. */
+static bool serve_session(unsigned i)
+{
+	char text[4096];
+	struct packet_fds fds = PACKET_FDS_INIT;
+	ssize_t size = packet_socket_receive(me.sessions[i].socket, text, sizeof(text) - 1, &fds,
+					     MSG_DONTWAIT);
+	if (size == -EAGAIN)
+		return true;
+	packet_fds_close(&fds);
+	if (size <= 0) {
+		end_session(i);
+		return false;
+	}
+	text[size] = '\0';
+	if (!me.sessions[i].welcomed) {
+		me.sessions[i].welcomed = true;
+		say_state(me.sessions[i].id, SYCL__V1__SESSION_STATE__STATE__STATE_OPEN);
+		welcome(me.sessions[i].socket, me.sessions[i].id);
+	} else {
+		run_word(i, text);
 	}
 	return true;
 }

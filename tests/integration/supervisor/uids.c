@@ -314,6 +314,17 @@ static void accounts_are_ones_own(const struct service *service, const char *pro
 	CHECK(account_count(service, program, b->uid + 1, NULL) == 0);
 }
 
+/* A copy that every user may run. */
+static void copy_program(const char *from, const char *to)
+{
+	char command[HARNESS_PATH_BYTES * 8];
+	(void)snprintf(command, sizeof(command), "cp %s %s && chmod 0755 %s", from, to, to);
+	const char *copy[] = {"/bin/sh", "-c", command, NULL};
+	struct outcome copied = run_program(0, copy);
+	CHECK(copied.status == 0);
+	outcome_free(&copied);
+}
+
 static void two_users(const char *engine, const char *ctl_template)
 {
 	struct service service;
@@ -322,14 +333,7 @@ static void two_users(const char *engine, const char *ctl_template)
 		(void)snprintf(service.engine, sizeof(service.engine), "%s", engine);
 	char ctl[HARNESS_PATH_BYTES * 2];
 	(void)snprintf(ctl, sizeof(ctl), "%s/syclctl", service.folder);
-	char command[HARNESS_PATH_BYTES * 8];
-	(void)snprintf(command, sizeof(command), "cp %s %s && chmod 0755 %s", ctl_template, ctl,
-		       ctl);
-	const char *copy[] = {"/bin/sh", "-c", command, NULL};
-	struct outcome copied = run_program(0, copy);
-	CHECK(copied.status == 0);
-	outcome_free(&copied);
-
+	copy_program(ctl_template, ctl);
 	service.as_unit = true;
 	service_start(&service, NULL);
 	struct user a = {.uid = unused_uid(UID_FIRST)};
