@@ -104,9 +104,9 @@ static_assert(sizeof(struct completion_slot) == 8, "part of the layout");
 
 /*
  * The event that a sleeping client waits for. With a slot the engine wakes the client when the slot
- * has reached the sequence, or for a reply that may end the wait another way. It does not wake the
- * client for other slots, nor for objects that it has released. The engine only reads the word: a
- * wrong one makes nobody but this client wait.
+ * has reached the sequence. It also does for a reply that may end the wait another way. It does not
+ * wake the client for other slots, nor for objects that it has released. The engine only reads the
+ * word: a wrong one makes nobody but this client wait.
  */
 #define RING_AWAITS_ANY 0ull
 

@@ -289,7 +289,7 @@ struct backend_ops {
 	 * Optional (GRAPH). Commands are added after the nodes that they wait for, each of which
 	 * has been added before. Data that they point to is read now. Memories, kernels and host
 	 * ranges must live as long as the graph. LAUNCH, COPY, WRITE, READ, FILL, COPY_PEER, USM_*,
-	 * NOP; NATIVE with BACKEND_FEATURE_GRAPH_NATIVE; GRAPH: the nodes of a finished graph are
+	 * NOP; NATIVE with BACKEND_FEATURE_GRAPH_NATIVE. GRAPH: the nodes of a finished graph are
 	 * copied in, as they are then; that graph may change or be freed. -EOPNOTSUPP: this command
 	 * cannot be a node here; the graph is as before. Nodes count from 0. CONDITION with
 	 * BACKEND_FEATURE_GRAPH_CONDITION: nodes of its body wait for nodes of the same body only,

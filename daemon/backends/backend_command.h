@@ -92,8 +92,8 @@ struct backend_launch_properties {
 	bool cooperative;                /* all groups are resident at one time */
 	uint32_t cluster[3];             /* groups of a cluster, SYCL's order; all 0: none */
 	/*
-	 * The launch may begin before the command before it on its lane is over, if that is the
-	 * launch `early_after`, and its kernel `waits` (with EARLY). The two may then be reported
+	 * With EARLY: the launch may begin before the command before it on its lane is over. That
+	 * must be the launch `early_after`, and its kernel `waits`. The two may then be reported
 	 * together. As a node: before the one node that it comes after.
 	 */
 	bool early;
@@ -188,8 +188,8 @@ struct backend_command {
 		struct backend_graph *graph;
 		/*
 		 * CONDITION: the next body_nodes nodes, with those of conditions among them, run
-		 * once if the word is not 0 when all before this node is complete. `repeats`: again
-		 * and again, as long as it is not 0. The word has 32 bits.
+		 * once if the word is not 0. It is read when all before this node is complete.
+		 * `repeats`: again and again, as long as it is not 0. The word has 32 bits.
 		 */
 		struct {
 			struct backend_memory *memory; /* NULL: `usm` */

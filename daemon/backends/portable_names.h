@@ -1,13 +1,13 @@
 /*
- * Names of a portable source that the device's language has, too: OpenCL C and CUDA C++ have
+ * Names of a portable source that the device's language has, too. OpenCL C and CUDA C++ have
  * functions called mix, dot or pow, and a source may call its own so. The names that it declares
  * itself get a prefix then, and lose it again before they are reported. What the prelude makes of
  * its words stays the language's own function.
  *
- * A source is tried with and without, as it may declare a function for the one language and use the
+ * A source is tried with and without. It may declare a function for the one language and use the
  * other's built-in function of this name. OpenCL C takes it as it is first: such a function does
  * not compile there, or is another one by its parameters. CUDA C++ takes it with the prefixes
- * first: there it would silently take the place of the built-in one, also in what the prelude's
+ * first. There it would silently take the place of the built-in one, also in what the prelude's
  * words stand for.
  */
 #ifndef SYCL_BACKENDS_PORTABLE_NAMES_H

@@ -72,11 +72,11 @@ struct sycl_buffer_options {
 	void *free_context;            /**< passed to free_host */
 	/**
 	 * An initialised pthread_mutex_t, process-shared if other processes use the memory; NULL:
-	 * none. The library holds it while it reads or writes the host memory itself: for the copy
-	 * of the first contents, and for the write-back of the last release. That write-back begins
-	 * when all groups are complete. The library never holds it while it waits for anything
-	 * else. It must stay valid until the last release. A robust mutex whose owner died is made
-	 * consistent.
+	 * none. The library holds it while it reads or writes the host memory itself. That is for
+	 * the copy of the first contents, and for the write-back of the last release. That
+	 * write-back begins when all groups are complete. The library never holds it while it waits
+	 * for anything else. It must stay valid until the last release. A robust mutex whose owner
+	 * died is made consistent.
 	 */
 	void *use_mutex;
 };

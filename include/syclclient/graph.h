@@ -10,10 +10,10 @@
  * are. A node that fails fails its successors and the launch, with its own cause. Launches of one
  * executable graph run one after the other, on any queues.
  *
- * Four things order nodes: accessors and requirements, as between command groups; events of the
- * same graph that a group depends on; the order of a recorded in-order queue; and edges made by
- * hand. A command group is evaluated once, when it is recorded, with its values, ranges and memory
- * of that time.
+ * Four things order nodes. Accessors and requirements do, as between command groups. So do events
+ * of the same graph that a group depends on, the order of a recorded in-order queue, and edges made
+ * by hand. A command group is evaluated once, when it is recorded, with its values, ranges and
+ * memory of that time.
  */
 #ifndef SYCLCLIENT_GRAPH_H
 #define SYCLCLIENT_GRAPH_H

@@ -188,9 +188,9 @@ SYCL_API sycl_result sycl_handler_set_cooperative(sycl_handler handler);
  * part's start to the last part's end. Groups that depend on it run after its last part.
  *
  * The service decides whether it splits a launch. It needs a portable kernel (kernel.h), a device
- * of the CUDA backend, and several work-groups in dimension 0, where it cuts the range (of a basic
- * range: several work-items). It does not split launches in clusters, nor graphs that are launched
- * as one. Without this call it splits no launch.
+ * of the CUDA backend, and several work-groups in dimension 0, where it cuts the range. Of a basic
+ * range it needs several work-items there. It does not split launches in clusters, nor graphs that
+ * are launched as one. Without this call it splits no launch.
  *
  * @return sycl_queue_submit also has SYCL_ERROR_INVALID: the group is no launch, or a cooperative
  *         one.

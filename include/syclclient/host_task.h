@@ -9,11 +9,11 @@
  *
  * - If the connection was opened with helper threads (struct sycl_open_options): one of these, and
  *   no other thread.
- * - Otherwise any thread of the program that waits on the connection: for an event, a queue, a host
- *   accessor, the release of a buffer, an export, or in sycl_platform_dispatch. Without a wait no
- *   function is called. A wait with a time-out always begins one function whose turn has come, and
- *   none after its end. A function that it has begun may take longer. A wait with a time-out of 0
- *   begins none.
+ * - Otherwise any thread of the program that waits on the connection. It waits for an event, a
+ *   queue, a host accessor, the release of a buffer, an export, or in sycl_platform_dispatch.
+ *   Without a wait no function is called. A wait with a time-out always begins one function whose
+ *   turn has come, and none after its end. A function that it has begun may take longer. A wait
+ *   with a time-out of 0 begins none.
  *
  * A function that waits runs other host tasks meanwhile. So one thread is enough for any number of
  * host tasks that depend on each other. The function may call everything in this library, and no

@@ -258,9 +258,9 @@ SYCL_API sycl_result sycl_image_set_write_back(sycl_image image, uint32_t write_
 SYCL_API sycl_result sycl_image_set_final_data(sycl_image image, void *final_data);
 
 /**
- * Require the image, and give it to the kernel as argument `index`, unsampled: SYCL_IMAGE_READ_2D
- * and the like of a portable kernel, image2d_t of OpenCL C, a surface object of a CUDA kernel. It
- * orders as a buffer does, always as the whole image. Never blocks. Otherwise as
+ * Require the image, and give it to the kernel as argument `index`, unsampled. That is
+ * SYCL_IMAGE_READ_2D and the like of a portable kernel, image2d_t of OpenCL C, a surface object of
+ * a CUDA kernel. It orders as a buffer does, always as the whole image. Never blocks. Otherwise as
  * sycl_handler_set_accessor.
  *
  * @param image  The image.
@@ -275,9 +275,9 @@ SYCL_API sycl_result sycl_handler_set_image(sycl_handler handler, uint32_t index
 					    sycl_access_mode mode);
 
 /**
- * Require the image for reading, and give it with a sampler as one argument: SYCL_IMAGE_SAMPLED_2D
- * and the like of a portable kernel, a texture object of a CUDA kernel. Never blocks. Otherwise as
- * sycl_handler_set_image.
+ * Require the image for reading, and give it with a sampler as one argument. That is
+ * SYCL_IMAGE_SAMPLED_2D and the like of a portable kernel, a texture object of a CUDA kernel. Never
+ * blocks. Otherwise as sycl_handler_set_image.
  *
  * @param sampler  Copied now.
  * @retval SYCL_ERROR_INVALID  No such sampler; linear filtering of a format that is not float4 in a

@@ -105,9 +105,9 @@ SYCL_API sycl_result sycl_queue_get_native(sycl_queue queue, sycl_backend backen
 SYCL_API sycl_result sycl_queue_return_native(sycl_queue queue);
 
 /**
- * Get the memory objects of a buffer that are in use now, one for each context that has used it; 0
- * if no device has used it. Their contents may not be current: after sycl_queue_wait those of the
- * device that wrote last are. A round trip. Otherwise as sycl_context_get_native.
+ * Get the memory objects of a buffer that are in use now, one for each context that has used it.
+ * There is none if no device has used it. Their contents may not be current: after sycl_queue_wait
+ * those of the device that wrote last are. A round trip. Otherwise as sycl_context_get_native.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_buffer_get_native(sycl_buffer buffer, sycl_backend backend,

@@ -11,7 +11,7 @@
  * - SYCL_SHARE_VMM: a descriptor. It can be sent over a Unix socket (SCM_RIGHTS), and gives access
  *   to every process that holds it.
  * - SYCL_SHARE_CUDA_IPC: 64 bytes, as from cuIpcGetMemHandle. They are a name and no secret, so
- *   they are for processes of one uid only: an engine serves one uid and has that uid's rights. The
+ *   they are for processes of one uid only. An engine serves one uid and has that uid's rights. The
  *   memory ends with the last buffer, even if another process has it open: keep a buffer until the
  *   others have closed it.
  *

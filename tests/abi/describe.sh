@@ -3,8 +3,7 @@
 # describe.sh LIBRARY INCLUDE-FOLDER FOLDER-OF-MADE-HEADERS OUT
 # OUT gets libsyclclient.abi: the calls with all types that they name, as libabigail reads them from
 # the debug information. It also gets constants.txt: every enumerator and every number that is a
-# macro, most of which are in no call's type, and each member of a structure with its offset and its
-# size.
+# macro, and each member of a structure with its offset and its size. Most are in no call's type.
 set -eu
 library=$1
 include=$2

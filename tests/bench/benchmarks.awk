@@ -146,11 +146,11 @@ END {
 	}
 	print "# Benchmarks"
 	print ""
-	print wrapped("Made by `tests/bench/benchmarks.sh`; do not edit. Each line is the youngest measurement of a figure: the median of several runs of the service, and beside it what a program has without the service, in the same runs on the same machine.")
+	print wrapped("Made by `tests/bench/benchmarks.sh`; do not edit. Each line is the youngest measurement of a figure: the median of several runs of the service. Beside it is what a program has without the service, in the same runs on the same machine.")
 	print ""
 	print wrapped("`ratio` is the median of the runs' own ratios, service by baseline. `spread` is the largest value less the smallest, by the median; a difference smaller than the spread is none. Targets are the project's own. `p50` is the median of single measurements, `p99` the largest of 99 in a hundred. Names in `.mps` and `.processes` are the same work under NVIDIA's MPS, and in processes of their own (time slicing). How to run these measurements: [tests/bench](../tests/bench/README.md). What was learnt from them: [performance notes](performance-notes.md). Figures of earlier commits: `tests/gpu/figures.tsv`.")
 	print ""
-	print wrapped("These measure the cost of single steps. Programs that read a result after every few kernels, replay graphs or rest between requests are slower through the service than with CUDA directly; see [performance notes](performance-notes.md).")
+	print wrapped("These measure the cost of single steps. Programs that read a result after every few kernels, replay graphs or rest between requests are slower through the service than with CUDA directly. See [performance notes](performance-notes.md).")
 	print "\n## On a GPU"
 	print ""
 	machine_list = machines()

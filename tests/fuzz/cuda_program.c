@@ -1,6 +1,6 @@
 /*
- * Programs for a CUDA device, as a client or a damaged cache gives them. The first byte says what
- * the rest is: 'b' a built binary, 'i' a cubin or fatbin, 'p' PTX (which is also completed), 's' a
+ * Programs for a CUDA device, as a client or a damaged cache gives them. The first byte is the kind
+ * of the rest. 'b' a built binary, 'i' a cubin or fatbin, 'p' PTX (which is also completed), 's' a
  * symbol, 'o' build options.
  */
 #include "fuzz.h"

@@ -1,7 +1,7 @@
 # Makes one table of results of several runs: awk -F '\t' -v history=FILE -f merge.awk TABLE NEW... (history.sh made FILE; the columns stand
-# in results.tsv). Of each test it keeps the youngest result at a commit that is in the history; a skip does not replace a pass or a
-# failure, it stands beside it, and so does the end of a suite that was killed. What is younger and not in the history is kept, too, and
-# counts for nothing. A suite that came to its end replaces all that it had before: a test that it has no more is in the table no more.
+# in results.tsv). Of each test it keeps the youngest result at a commit that is in the history. A skip does not replace a pass or a
+# failure, it stands beside it. So does the end of a suite that was killed. What is younger and not in the history is kept, too, and counts
+# for nothing. A suite that came to its end replaces all that it had before. A test that it has no more is in the table no more.
 BEGIN {
 	OFS = FS
 	while ((getline line <history) > 0) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs tests and measurements on a machine with a GPU, from the folder that stage.sh made. Builds nothing. Every part has a
-# time limit of its own and all of them one together; a part that hangs is ended and the next one runs.
+# Runs tests and measurements on a machine with a GPU, from the folder that stage.sh made. Builds nothing. Every part has a time limit of
+# its own and all of them one together. A part that hangs is ended and the next one runs.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1
 bin=$here/build/bin tests=$here/build/tests
@@ -129,8 +129,8 @@ forget() {
 	done
 }
 
-# result_of NAME STATUS SECONDS LIMIT: from the TAP file if the program wrote one, else from how it ended. A suite that did not come to its end,
-# or failed and none of its tests, is one that was killed: all its tests failed (report.sh).
+# result_of NAME STATUS SECONDS LIMIT: from the TAP file if the program wrote one, else from how it ended. A suite that did not come to its
+# end is one that was killed; so is one that failed when none of its tests did. All its tests failed (report.sh).
 result_of() {
 	local name=$1 status=$2 took=$3 limit=$4 tap=$scratch/$1.tap passed failed skipped state=ok text=''
 	forget "$name"

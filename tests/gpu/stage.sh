@@ -24,8 +24,8 @@ configure_options=(-DSYCLD_TESTS=ON -DSYCLD_CUDA=ON -DCMAKE_BUILD_TYPE=Release
 	-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON "-DCMAKE_INSTALL_RPATH=\$ORIGIN/../lib"
 	"-DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags" "-DCMAKE_SHARED_LINKER_FLAGS=-Wl,--disable-new-dtags")
 
-# The machine's own are used: of the C library's family there can be only one, and a vendor's driver may need newer ones
-# of the compiler's than were linked here. The toolkit's mathematics are six hundred MiB.
+# The machine's own are used. Of the C library's family there can be only one, and a vendor's driver may need newer ones of the compiler's
+# than were linked here. The toolkit's mathematics are six hundred MiB.
 is_the_machines_own() {
 	case $1 in
 	ld-linux* | libc.so* | libm.so* | libdl.so* | libpthread.so* | librt.so* | libresolv.so* | libutil.so* | libnss_* | \

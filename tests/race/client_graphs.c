@@ -1,8 +1,8 @@
 /*
- * Graphs under many threads: one executable graph is launched, updated and made anew from several
- * at a time, by queues of their own, while another thread records and releases graphs. Launches of
- * one graph run one after the other (L9), so what its host tasks count in plain memory is exact,
- * and read by whoever waited.
+ * Graphs under many threads. One executable graph is launched, updated and made anew from several
+ * at a time, by queues of their own. Another thread records and releases graphs. Launches of one
+ * graph run one after the other (L9). So what its host tasks count in plain memory is exact, and
+ * every thread that waited may read it.
  */
 #include "check.h"
 #include "library/service.h"

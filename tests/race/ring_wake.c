@@ -1,9 +1,9 @@
 /*
- * A client and an engine exchange messages through the real rings and really sleep: no message may
+ * A client and an engine exchange messages through the real rings and really sleep. No message may
  * be lost, changed or out of order, and no wake-up may be lost. Rings are small, and batches,
  * pauses and bounded spins are random. So both sides sleep for want of messages and for want of
  * room, in every phase of the other side. The client sends in bursts, mostly of one message, and
- * awaits the last reply of each: no later message can make up for a lost wake-up. And none is sent
+ * awaits the last reply of each. No later message can make up for a lost wake-up. And none is sent
  * to one who is awake: there are no more of them than times the other side said that it would
  * sleep.
  *

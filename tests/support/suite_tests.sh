@@ -1,6 +1,6 @@
 #!/bin/sh
-# Which tests each suite has, by the sources: suite_tests.sh BUILD prints "SUITE TEST" for each test of each program of ctest, and of the
-# programs beside, TEST being suite::name as Criterion says it. Nothing is built or run for it: a program that cannot be built has tests, too.
+# Which tests each suite has, by the sources. suite_tests.sh BUILD prints "SUITE TEST" for each test of each program of ctest, and of the
+# programs beside. TEST is suite::name, as Criterion prints it. Nothing is built or run for it: a program that cannot be built has tests, too.
 set -u
 build=$1
 programs=$build/tests/programs.txt

@@ -1,6 +1,6 @@
-# Reads what `results.awk -v suites=1` printed, then ctest's JUnit file, then its own log (Testing/Temporary/LastTest.log); prints a row
-# of a Markdown table for each test program that ran: passed, failed, skipped, seconds, and how much those did whose length can be chosen
-# (amount.h, and the seeds of random groups). A test that is no Criterion program counts as one.
+# Reads what `results.awk -v suites=1` printed, then ctest's JUnit file, then its own log (Testing/Temporary/LastTest.log). Prints a row of
+# a Markdown table for each test program that ran: passed, failed, skipped, seconds. The last column is how much those did whose length can
+# be chosen (amount.h, and the seeds of random groups). A test that is no Criterion program counts as one.
 FNR == 1 {
 	file++
 }

@@ -1,6 +1,6 @@
 /*
  * A message as text: its type, then one line for each field with the field's bytes, its name and
- * its value, the fields of an inner message indented below it:
+ * its value. The fields of an inner message are indented below it:
  *
  *	HostAccess
  *	08 ac 02 | access = 300
@@ -43,9 +43,9 @@ const char *golden_print(const ProtobufCMessageDescriptor *type, const uint8_t *
 			 char text[GOLDEN_TEXT_MAX]);
 
 /*
- * The fault of a golden message, or NULL. Its fields must pack to its bytes, its bytes must unpack
- * and print as its text; a field of a later version must be ignored, and bytes that end too early
- * refused.
+ * The fault of a golden message, or NULL. Its fields must pack to its bytes, and its bytes must
+ * unpack and print as its text. A field of a later version must be ignored, and bytes that end too
+ * early refused.
  */
 const char *golden_complaint(const char *text);
 

@@ -1,6 +1,6 @@
 /*
  * From bytes to a golden text. The bytes are decoded here, not by protobuf-c, so that a mistake
- * would have to be made in both; the descriptors give the fields' names and types.
+ * would have to be made in both. The descriptors give the fields' names and types.
  */
 #include "golden.h"
 

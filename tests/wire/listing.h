@@ -26,8 +26,8 @@ const ProtobufCMessageDescriptor *listing_type(const char *short_name);
 void listing_of_this_build(char text[LISTING_BYTES_MAX]);
 
 /*
- * How many rules `now` breaks against `kept`: a line of `kept` that is not in `now`, a line of
- * `now` that is not in `kept`, a number or a name twice in one message of `kept`. A line "Message
+ * How many rules `now` breaks against `kept`. These are a line of `kept` that is not in `now`, and
+ * the other way round. So is a number or a name twice in one message of `kept`. A line "Message
  * number name reserved" in `kept` stands for a field that was removed: then `now` must not use the
  * number. What is wrong is written to `complaints`.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fast Fourier transform of complex numbers, by Stockham's method: each pass reads one buffer
- * and writes the other in an order in which the last one leaves the result sorted. Checked against
- * the same on the CPU, against the sum that defines the transform at some frequencies, and by going
- * back.
+ * The fast Fourier transform of complex numbers, by Stockham's method. Each pass reads one buffer
+ * and writes the other. Their order is such that the result of the last pass is sorted. Checked
+ * against the same on the CPU, against the sum that defines the transform at some frequencies, and
+ * by going back.
  */
 #include "program.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A picture is blurred (a Gaussian in two passes), its edges are found (Sobel's operator on its
- * brightness), and they are made smaller by a sampler. All steps are submitted at once; the images
- * order them. The picture has 8 bits for each channel, the steps between are floats, so that all
- * but the sampler's mixing can be compared closely.
+ * A picture is blurred (a Gaussian in two passes), and its edges are found (Sobel's operator on its
+ * brightness). A sampler makes them smaller. All steps are submitted at once; the images order
+ * them. The picture has 8 bits for each channel, the steps between are floats, so that all but the
+ * sampler's mixing can be compared closely.
  */
 #include "program.h"
 
@@ -15,7 +15,7 @@
 #define TAPS     5u
 
 /*
- * GPUs mix with weights of 8 bits after the point, in each of two dimensions, so a mix may be off
+ * GPUs mix with weights of 8 bits after the point, in each of two dimensions. So a mix may be off
  * by 2/256 of the largest difference between its pixels. Nothing here is below 0, so no difference
  * is above the largest value.
  */

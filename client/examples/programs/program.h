@@ -51,9 +51,9 @@ extern const struct program programs_linear_algebra[], programs_vectors[], progr
 	programs_fft[], programs_sort[], programs_reduce[], programs_image_pipeline[];
 
 /*
- * A program is on the device from its first launch until its results are on the host, but for what
- * it computes on the CPU: that begins with program_on_cpu, which waits for the device first, so
- * that neither takes the other's processor, and ends where something is read or compared.
+ * A program is on the device from its first launch until its results are on the host. What it
+ * computes on the CPU begins with program_on_cpu and ends where something is read or compared.
+ * program_on_cpu waits for the device first, so that neither takes the other's processor.
  */
 void program_on_cpu(const struct program_run *run);
 /* Gives what the program was at before. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scan: the sums of all elements before each, by work-groups and then over the groups. radix-sort:
- * four bits at a time, with that scan: each group counts its digits, the scan gives the place of
+ * four bits at a time, with that scan. Each group counts its digits, the scan gives the place of
  * each group's digits, and items keep their order.
  */
 #include "program.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Steps over a grid, each on the result of the one before: jacobi-2d and fdtd-2d (after the
- * algorithms of the PolyBench suite), and hotspot, the temperature of a chip from the power that
- * its parts take (after the algorithm of the Rodinia suite). All steps are submitted at once; the
- * accessors order them.
+ * Steps over a grid, each on the result of the one before. jacobi-2d and fdtd-2d are after the
+ * algorithms of the PolyBench suite. hotspot, after the Rodinia suite, computes the temperature of
+ * a chip from the power that its parts take. All steps are submitted at once; the accessors order
+ * them.
  */
 #include "program.h"
 

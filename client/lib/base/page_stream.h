@@ -1,7 +1,7 @@
 /*
  * Copies past the caches. The C library does that for copies much larger than the caches, but not
- * for one part of such a copy. Such a part takes up to a half longer in the C library, where each
- * line is read before it is overwritten, and fills the caches with unneeded bytes.
+ * for one part of such a copy. In the C library each line is read before it is overwritten. Such a
+ * part takes up to a half longer there, and fills the caches with unneeded bytes.
  */
 #ifndef SYCL_CLIENT_PAGE_STREAM_H
 #define SYCL_CLIENT_PAGE_STREAM_H

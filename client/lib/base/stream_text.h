@@ -3,11 +3,11 @@
  * anything. So every size is checked. No format of it reaches printf, except for one conversion at
  * a time, put together here. Pure.
  *
- * The memory of a stream begins with four 32-bit words: the bytes of records, the statements
- * without room, the bytes that there is room for, and a mark. Then there are records. A record has
- * its bytes, a multiple of 8, the number of values, and the bytes of the format. Kinds of the
- * values follow, 4 bits each (1 signed, 2 unsigned, 3 float, 4 double). Then there are values of 8
- * bytes, and the format, filled to 8 bytes.
+ * The memory of a stream begins with four 32-bit words. They are the bytes of records, the
+ * statements without room, the bytes that there is room for, and a mark. Then there are records. A
+ * record has its bytes, a multiple of 8, the number of values, and the bytes of the format. Kinds
+ * of the values follow, 4 bits each (1 signed, 2 unsigned, 3 float, 4 double). Then there are
+ * values of 8 bytes, and the format, filled to 8 bytes.
  */
 #ifndef SYCL_CLIENT_STREAM_TEXT_H
 #define SYCL_CLIENT_STREAM_TEXT_H

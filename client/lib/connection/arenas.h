@@ -63,8 +63,8 @@ void arenas_give(struct arenas *arenas, const struct arena_range *range);
 
 /*
  * Give empty arenas back to the engine, but one. An unusually large one is given back only when it
- * has been found empty many times, because the next large buffer would wait for new pages. It is
- * also given back when arenas_take would find no room otherwise. Without any lock held; one-way.
+ * has been found empty many times. Else the next large buffer would wait for new pages. It is also
+ * given back when arenas_take would find no room otherwise. Without any lock held; one-way.
  */
 void arenas_trim(struct connection *connection);
 

@@ -133,8 +133,8 @@ static bool run_one(struct connection *c)
 
 /*
  * With the state lock, before the sleep flag is set. The engine need not wake this thread for
- * anything but `awaits`, unless other threads or an event loop sleep too, or the turn of a host
- * task may come.
+ * anything but `awaits`. It must if other threads or an event loop sleep too, or if the turn of a
+ * host task may come.
  */
 static void announce(struct connection *c, uint64_t awaits)
 {

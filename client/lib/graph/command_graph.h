@@ -134,8 +134,8 @@ sycl_result graph_check_place(const struct graph *graph, const struct queue *que
  */
 bool graph_records(const struct handler *handler);
 sycl_result graph_record(struct handler *handler, struct handler *origin, sycl_event *event_out);
-/* The handler that a node keeps, as a reference: the origin, or a copy if that is no object or if
- * another one is to be sent. */
+/* The handler that a node keeps, as a reference. It is the origin, or a copy if that is no object
+ * or if another one is to be sent. */
 sycl_result graph_keep(struct handler *handler, struct handler *origin, struct handler **kept_out);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Native commands through a service as nodes of graphs (K13 - K17): a function has added them to a
- * CUgraph of the program's own context, when the graph was finalized. That graph is made executable
+ * Native commands through a service as nodes of graphs (K13 - K17). When the graph was finalized, a
+ * function has added them to a CUgraph of the program's own context. That graph is made executable
  * once. Each launch sends it to a stream, as the function of a plain command would.
  *
  * made --launches, one after the other--> ... --no node and no launch has it any more--> destroyed

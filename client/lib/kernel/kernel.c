@@ -207,7 +207,7 @@ sycl_result kernel_make_native(struct bundle *bundle, const char *name, uint64_t
 }
 
 /*
- * Which of a bundle's images for a device has it: the one that lists it, else each is searched,
+ * Which of a bundle's images for a device has it: the one that lists it. Else each is searched,
  * because a name may be written in several ways.
  */
 static sycl_result make_for(const struct bundle *bundle, const struct device *device,

@@ -24,7 +24,7 @@ sycl_result host_access_request_part(struct buffer *buffer, uint32_t mode,
 				     const struct arena_range *bytes, struct host_access *access);
 /*
  * Wait until the engine has answered every access that was requested so far, if it can without
- * waiting for a device: what it grants at once is settled, what it refuses has failed.
+ * waiting for a device. Then what it grants at once is settled, and what it refuses has failed.
  */
 sycl_result host_access_answered(struct connection *connection);
 /* Granted, refused or failed: nothing is left to wait for. */

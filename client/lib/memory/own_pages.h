@@ -1,6 +1,6 @@
 /*
- * Buffers over much memory of the program's own (SYCL_HOST_BORROWED): the contents are copied into
- * shared memory in parts, by the first call that uses them, and out of it by the last release. One
+ * Buffers over much memory of the program's own (SYCL_HOST_BORROWED). The first call that uses the
+ * contents copies them into shared memory, in parts. The last release copies them out of it. One
  * part is copied while the engine moves others.
  *
  * On the way in an access of the host holds each part. Then the group that needs the contents is

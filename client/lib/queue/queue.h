@@ -37,8 +37,8 @@ struct event {
 	_Atomic(struct event **) waits;
 	uint32_t wait_count;
 	/*
-	 * Native events, held: those that it was made of, set before it is handed out; or the one
-	 * that was asked for of a command, set once under the state lock (event_native.c).
+	 * Native events, held. Either those that it was made of, set before it is handed out; or
+	 * the one requested of a command, set once under the state lock (event_native.c).
 	 */
 	struct shared_event **natives;
 	_Atomic uint32_t native_count;

@@ -1,7 +1,7 @@
 /*
- * The connection's USM allocations, by address, and the source of their memory. It is either pieces
- * of arenas that lie at the same address in the engine (host and shared USM of a service's
- * clients), or memory of the engine's backends. Under the state lock, unless noted otherwise.
+ * The connection's USM allocations, by address, and the source of their memory. Host and shared USM
+ * of a service's clients are pieces of arenas that lie at the same address in the engine. Other USM
+ * is memory of the engine's backends. Under the state lock, unless noted otherwise.
  */
 #ifndef SYCL_CLIENT_USM_H
 #define SYCL_CLIENT_USM_H

@@ -1,8 +1,8 @@
 # The vendor's headers give types only; the library is opened at run time. Included by the backends' CMakeLists.txt.
 set(prelude_folder ${CMAKE_CURRENT_SOURCE_DIR}/prelude)
 
-# The portable form's prelude, made a string by the build: portable_LANGUAGE.EXTENSION, then of each subject what the language has
-# of its own (portable_LANGUAGE_SUBJECT.EXTENSION) and what both languages share (portable_SUBJECT.inc).
+# The portable form's prelude, made a string by the build. First portable_LANGUAGE.EXTENSION. Then of each subject what the language has of
+# its own (portable_LANGUAGE_SUBJECT.EXTENSION) and what both languages share (portable_SUBJECT.inc).
 function(sycl_embed_prelude language extension)
   set(parts ${prelude_folder}/portable_${language}.${extension})
   foreach(subject orders atomics groups math stream vectors with_images)

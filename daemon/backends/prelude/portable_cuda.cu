@@ -3,10 +3,11 @@
  * file goes first, the other parts follow (opencl.cmake).
  * Every name here begins with SYCL_ or sycl_, but the types that OpenCL C has and C++ lacks.
  *
- * Where a work-item is depends on more than CUDA's own registers: the range may end inside the last work-group, ids may
- * have an offset, and a grid may have been folded to fit the device. All of that comes with each launch in a record,
- * which is a parameter that the compiler does not know of: it is added to every kernel when the PTX is completed
- * (cuda_ptx.h), under the name sycl_launch. struct cuda_launch_record in cuda_geometry.h is its layout.
+ * Where a work-item is depends on more than CUDA's own registers. The range may end inside the last
+ * work-group, ids may have an offset, and a grid may have been folded to fit the device. All of
+ * that comes with each launch in a record, which is a parameter that the compiler does not see. It
+ * is added to every kernel when the PTX is completed (cuda_ptx.h), under the name sycl_launch.
+ * struct cuda_launch_record in cuda_geometry.h is its layout.
  */
 #line 12 "prelude"
 
@@ -58,9 +59,9 @@ typedef ulong uint64_t;
 template <class T> using sycl_pointer_ = T *;
 
 /*
- * A pointer to memory of the work-group. As a parameter it is the place inside the group's dynamic memory, because a
- * kernel's parameter that is a plain pointer is taken for one to global memory by the compiler. Arrays of the kernel's
- * own lie before the dynamic memory: places are signed.
+ * A pointer to memory of the work-group. As a parameter it is the place inside the group's dynamic
+ * memory. The compiler takes a kernel's parameter that is a plain pointer for one to global memory.
+ * Arrays of the kernel's own lie before the dynamic memory: places are signed.
  */
 extern __shared__ __align__(128) unsigned char sycl_local_memory_[];
 template <class T> struct sycl_local_ {
@@ -127,10 +128,10 @@ static __forceinline__ uint sycl_items_(uint d) { return d == 0 ? blockDim.x : d
 
 /*
  * The group, in CUDA's order. Of a launch that is sent in parts, those of the last dimension count
- * from the part's first, which is 0 otherwise: the record's second word, where the grid is not
- * folded. What does not fit into a dimension of a grid goes on in another one, which is free with
- * one or two dimensions. With three the x dimension holds it, and only then there is something to
- * divide.
+ * from the part's first, which is 0 otherwise. It is the record's second word, where the grid is
+ * not folded. What does not fit into a dimension of a grid goes on in another one, which is free
+ * with one or two dimensions. With three the x dimension holds it, and only then there is something
+ * to divide.
  */
 static __forceinline__ ulong sycl_group_(uint d)
 {

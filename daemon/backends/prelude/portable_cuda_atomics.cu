@@ -1,6 +1,7 @@
 /*
- * The portable prelude, CUDA C++ side: barriers, fences, atomics. An order is made of fences around a relaxed
- * operation, but for loads and stores, which the machine has with orders: others wait in loops for what they see.
+ * The portable prelude, CUDA C++ side: barriers, fences, atomics. An order is made of fences around
+ * a relaxed operation, but for loads and stores, which the machine has with orders. Others wait in
+ * loops for what they see.
  */
 #line 5 "prelude_atomics"
 

@@ -101,9 +101,10 @@ typedef ulong uint64_t;
 #define sycl_group_range(d)   SYCL_OF_(get_num_groups, d)
 
 /*
- * Every dimension is asked for by its number, then one is chosen; nothing is left of that where d is known. Asked for a
- * number that is not known, PoCL 5.0 makes kernels of two dimensions that cannot be loaded: its variables of the group
- * are replaced where they are read, not where the compiler chose one of two to read from.
+ * Every dimension is asked for by its number, then one is chosen; nothing is left of that where d
+ * is known. For a number that is not known, PoCL 5.0 makes kernels of two dimensions that cannot be
+ * loaded. It replaces its variables of the group where they are read, not where the compiler chose
+ * one of two to read from.
  */
 static inline __attribute__((always_inline)) ulong sycl_of_(uint d, ulong first, ulong second, ulong third)
 {

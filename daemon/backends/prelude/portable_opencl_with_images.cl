@@ -60,8 +60,8 @@ static float sycl_layer_(long layer, size_t layers, float step)
 #define sycl_image_read_uint_3d(image, i, j, k)  read_imageui(image, SYCL_AT_3D_(i, j, k))
 
 /*
- * Pixels halfway between two values become the even one, as S1's table has it: drivers may round normalised ones otherwise,
- * and cut off those in half precision.
+ * Pixels halfway between two values become the even one, as S1's table has it. Drivers may round
+ * normalised ones otherwise, and cut off those in half precision.
  */
 static float4 sycl_rounded_(int type, float4 value)
 {

@@ -1,7 +1,7 @@
 /*
- * The command groups of one queue that are not complete, and the queue's low-water mark: the
- * highest number such that every group up to it is complete. Numbers count from 1 without a gap.
- * Memory grows with the number of open groups, not with all that were submitted. Front thread.
+ * The command groups of one queue that are not complete, and the queue's low-water mark. That is
+ * the highest number such that every group up to it is complete. Numbers count from 1 without a
+ * gap. Memory grows with the number of open groups, not with all that were submitted. Front thread.
  *
  *   numbers   1 2 3 4 5 6 7
  *   open          3   5           -> mark 2, last 7: groups 1, 2, 4, 6 and 7 are complete

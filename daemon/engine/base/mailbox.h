@@ -3,7 +3,7 @@
  * with one writer and one reader.
  *
  * Every message that is posted comes back once. At most SCHED_MAILBOX_SLOTS are in flight (the
- * front counts), so neither ring can be full, no thread waits for room, and no position is given
+ * front counts). So neither ring can be full, no thread waits for room, and no position is given
  * back.
  */
 #ifndef SYCL_ENGINE_SCHED_MAILBOX_H

@@ -1,9 +1,8 @@
 /*
  * How far a session is read ahead of its devices. A decoded group costs a few KiB, a record in the
  * ring a few cache lines. With ten thousand open groups the front thread takes four times as long
- * for each as with a few hundred, because none is in its caches. So a session whose devices are
- * busy is not read while it has enough open groups, and is read again when its devices have ended
- * some.
+ * for each as with a few hundred: none is in its caches. So a session whose devices are busy is not
+ * read while it has enough open groups. It is read again when its devices have ended some.
  *
  * Never for long: later records may be for another lane or device, or end what the open groups wait
  * for. If the number of open groups does not fall soon, the session is read to the end of its ring.

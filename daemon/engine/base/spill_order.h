@@ -13,12 +13,12 @@
  * Within a step the memory that is needed last goes first. The use by commands in line is known.
  * Any other memory is expected to be used again after as many commands as lay between its latest
  * two uses. In a loop over many memories, the one used just now is needed last. Memory that was
- * used once, or not again for twice as long, is not expected any more and goes before all others,
+ * used once, or not again for twice as long, is not expected any more. It goes before all others,
  * least recently used first.
  *
  * Each holder has a queue. A use only notes counts; the queue is sorted when room is needed, by
  * moving memories that were used to its end. So a use costs two stores. A choice visits the
- * memories that were used since the latest one, SPILL_LOOKS at most of a holder, and compares
+ * memories that were used since the latest one, SPILL_LOOKS at most of a holder. It compares
  * SPILL_NEAR from each end of a queue.
  */
 #ifndef SYCL_ENGINE_SPILL_ORDER_H

@@ -1,6 +1,6 @@
 /*
- * Objects on their way to the linker, in one piece: how many (4 bytes), how long each is (8 bytes
- * each), then the bytes, all little-endian. Pure: any thread, never blocks.
+ * Objects on their way to the linker, in one piece, all little-endian. How many (4 bytes), how long
+ * each is (8 bytes each), then the bytes. Pure: any thread, never blocks.
  */
 #ifndef SYCL_ENGINE_BUILD_OBJECTS_H
 #define SYCL_ENGINE_BUILD_OBJECTS_H

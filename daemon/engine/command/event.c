@@ -90,7 +90,7 @@ static int start_shared_event(struct session *session, uint64_t id, uint32_t dev
 }
 
 /*
- * Where the group's command is, for an event that is recorded behind it: *task_out, NULL: it is
+ * Where the group's command is, for an event that is recorded behind it, in *task_out. NULL: it is
  * over, and so is an event that was never recorded. 0; 1: there is no such event, with the reason.
  */
 static int find_command(struct session *session, const Sycl__V1__SharedEventCreate *message,

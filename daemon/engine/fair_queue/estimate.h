@@ -1,7 +1,7 @@
 /*
- * Predicts how long a command group will take: a moving mean for each recent shape (a kernel with
- * its range, a graph, a size of transfer). Pure, of fixed size: new shapes replace old ones of the
- * same set.
+ * Predicts how long a command group will take, by a moving mean for each recent shape. A shape is a
+ * kernel with its range, a graph, or a size of transfer. Pure, of fixed size: new shapes replace
+ * old ones of the same set.
  */
 #ifndef SYCL_ENGINE_FAIR_QUEUE_ESTIMATE_H
 #define SYCL_ENGINE_FAIR_QUEUE_ESTIMATE_H

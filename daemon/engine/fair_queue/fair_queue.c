@@ -307,8 +307,8 @@ static void update_overlap(struct fair_queue_overlap *overlap, uint64_t took_ns)
 }
 
 /*
- * The time that is charged to a group with company: that of its shape when measured alone, unless
- * this group took more than others can explain.
+ * The time that is charged to a group with company. It is that of its shape when measured alone,
+ * unless this group took more than others can explain.
  */
 static uint64_t time_in_company(struct fair_queue *queue, const struct fair_queue_group *group,
 				uint64_t took_ns)
@@ -322,8 +322,9 @@ static uint64_t time_in_company(struct fair_queue *queue, const struct fair_queu
 }
 
 /*
- * The time that is charged to a group: that of its shape when measured alone, else its time by the
- * device's clock, else the mean by that clock, else how long it was the first of its lane.
+ * The time that is charged to a group is the first of these that is known. The time of its shape
+ * when measured alone; its time by the device's clock; the mean by that clock; how long it was the
+ * first of its lane.
  */
 static uint64_t time_of(struct fair_queue *queue, const struct fair_queue_group *group,
 			uint64_t took_ns)

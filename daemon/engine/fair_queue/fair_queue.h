@@ -237,9 +237,9 @@ void fair_queue_sent(struct fair_queue_group *group, uint32_t lane, uint64_t now
 void fair_queue_return(struct fair_queue_group *group, uint64_t now_ns);
 
 /*
- * Decides on groups that may be sent now, and appends them while `decisions->room` lasts. Where
- * sending a group lets the next one of its session arrive (an in-order queue), a room of 1 keeps
- * the turn of the session for that.
+ * Decides on groups that may be sent now, and appends them while `decisions->room` lasts. In an
+ * in-order queue, sending a group lets the next one of its session arrive. A room of 1 keeps the
+ * turn of the session for that.
  */
 void fair_queue_step(struct fair_queue *queue, uint64_t now_ns,
 		     struct fair_queue_decisions *decisions);

@@ -12,7 +12,7 @@
  * (session.awaited); other sessions do not wait. Objects that nodes name are checked again when
  * objects that graphs name were released since; otherwise buffers alone are. A device that works
  * may refuse for the moment, where building may wait for what runs (BACKEND_FEATURE_QUIET_LOAD). A
- * launch is replayed when a node would be refused, or a part needs contents that are lost: the
+ * launch is replayed when a node would be refused, or a part needs contents that are lost. The
  * replay reports the error and runs the rest.
  *
  * Changed arguments go with the next launch into the instance. Another kernel, another order, or a

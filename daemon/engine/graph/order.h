@@ -4,8 +4,8 @@
  * (scheduler.h), and the graph's own edges.
  *
  * A requirement needs nothing from outside if the graph itself has overwritten all its contents
- * before. Where a buffer is used in more parts than GRAPH_ORDER_USES at a time, a node counts as a
- * writer of all of it, but only inside of the graph. A node in the body of a condition is ordered
+ * before. A buffer may be used in more parts than GRAPH_ORDER_USES at a time. Then a node counts as
+ * a writer of all of it, but only inside of the graph. A node in the body of a condition is ordered
  * with nodes of the same body. For other nodes the condition stands for its body, with the
  * requirements of the body. Front thread; never blocks.
  */

@@ -36,8 +36,8 @@ int group_check_requirements(struct session *session, const Sycl__V1__CommandGro
 /* Do two buffers that were marked with this stamp have the same memory? */
 bool group_names_twice(uint64_t stamp, struct buffer *buffer);
 /*
- * The ranges of a requirement, as a client wrote them, against the size of its buffer: the range
- * that orders, and inside it what is accessed. Both 0 become the whole.
+ * The ranges of a requirement, as a client wrote them, against the size of its buffer. They are the
+ * range that orders, and inside it what is accessed. Both 0 become the whole.
  */
 int group_check_ranges(struct task_requirement *requirement, uint64_t buffer_bytes,
 		       struct backend_fault *fault);
@@ -105,8 +105,8 @@ int group_check_image_argument(const struct group_scratch *scratch, const struct
 			       struct task_argument *argument, struct backend_fault *fault);
 int group_check_sampler_argument(const Sycl__V1__Argument *message, uint32_t index,
 				 struct task_argument *argument, struct backend_fault *fault);
-/* A kernel in PTX or CUDA C++ takes an image as a word of 64 bits: only its backend can find
- * out which words are images. */
+/* A kernel in PTX or CUDA C++ takes an image as a word of 64 bits. Only its backend can find out
+ * which words are images. */
 bool group_image_fits_word(const struct backend_argument_facts *facts,
 			   const struct task_argument *argument);
 bool group_copies_image(const struct group_scratch *scratch, const struct task_request *request,

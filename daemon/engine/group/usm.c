@@ -93,10 +93,10 @@ static int check_end(struct session *session, const struct queue *queue, uint64_
 }
 
 /*
- * Memory of another device than the queue's. Its own device makes a copy into it, also one between
- * two devices, which it fetches (F6), and one between it and memory of the host. The order does not
- * depend on the device: the task's dependencies keep it. A copy that is submitted to a stream of
- * the application must go there.
+ * Memory of another device than the queue's. Its own device makes a copy into it, and one between
+ * it and memory of the host. So it does between two devices, where it fetches (F6). The order does
+ * not depend on the device: the task's dependencies keep it. A copy that is submitted to a stream
+ * of the application must go there.
  */
 static void choose_device(const struct queue *queue, const struct usm *destination,
 			  const struct usm *source, struct task_request *request)

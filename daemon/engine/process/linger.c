@@ -23,8 +23,8 @@
 #define DEVICES_KNOWN 64u /* by the flight page */
 
 /*
- * A device that can be opened ahead (PRELOAD) is one that another process may open beside this one,
- * and on which nothing of this process runs any more. Under MPS there is no such device: its server
+ * A device that can be opened ahead (PRELOAD) is one that another process may open beside this one.
+ * Nothing of this process runs on it any more. Under MPS there is no such device: its server
  * accepts no new client while clients of the failed one exist. OpenCL has none either: its devices
  * were not lost, and may still work on clients' memory.
  */

@@ -24,7 +24,7 @@ int engine_privileges_limit(void);
 
 /*
  * Memory that this process may lock: 8 MiB at most, unless `devices` (/dev) has files of NVIDIA's
- * driver, which pins as much as its users request. 0 or a negative errno.
+ * driver. That pins as much as its users request. 0 or a negative errno.
  */
 int engine_privileges_limit_locked(const char *devices);
 

@@ -7,12 +7,12 @@
  * in between waits for it. Failures do not follow spans: they follow contents (residency.h), by
  * what is accessed and not by what orders.
  *
- * A submission has steps, each for all accesses of the task: cut (which has no visible effect) and
- * reserve, bring, wait, then enter, which changes the maps. So a task with several ranges of a
- * buffer never waits for itself, and where they overlap their modes are united.
+ * A submission has steps, each for all accesses of the task: cut and reserve, bring, wait, enter.
+ * Cut has no visible effect; enter changes the maps. So a task with several ranges of a buffer
+ * never waits for itself, and where they overlap their modes are united.
  *
  * A buffer has at most SCHED_INTERVALS_MAX spans and as many pieces. Beyond that, when nothing can
- * be joined, a range is widened to existing cuts: it orders and brings more than was requested, and
+ * be joined, a range is widened to existing cuts. It orders and brings more than was requested, and
  * no-init is ignored. A task that reads more spans than there are links orders as a writer does.
  */
 #ifndef SYCL_ENGINE_SCHED_DEPENDENCIES_H

@@ -35,7 +35,7 @@
 #include <string.h>
 
 /*
- * Native contexts lack these features: memory registered in the backend's context is pinned for all
+ * Native contexts lack these features. Memory registered in the backend's context is pinned for all
  * contexts, and shared memory is not opened in the application's context.
  */
 #define NOT_OF_NATIVE_CONTEXTS                                                                     \

@@ -1,10 +1,9 @@
 /*
  * The flows of a device: the commands that each session has in flight there, how many more it may
  * send, and its parked tasks. A session that is alone fills its lanes. Under contention it may have
- * SCHED_FLOW_WINDOW commands in flight, so that the next command of another session has no more
- * than one window of each neighbour in front. The rest is parked here, and sessions that wait for
- * room in one lane get it in turn. A device whose lanes run side by side has no windows, and deeper
- * lanes.
+ * SCHED_FLOW_WINDOW commands in flight. So the next command of another session has no more than one
+ * window of each neighbour in front. The rest is parked here, and sessions that wait for room in
+ * one lane get it in turn. A device whose lanes run side by side has no windows, and deeper lanes.
  *
  * On each lane a flow may have SCHED_FLOW_LANE_LEAST commands in any case. A lane that stands
  * still, with a long kernel or a wait for an event, must not keep its session from its other lanes.
@@ -142,7 +141,7 @@ void sched_flow_sent(struct task *task)
 
 /*
  * A lane without waiting commands of other sessions may become deeper while its commands come back
- * soon, because its device then needs more than the least to stay busy. It changes by one with each
+ * soon. Its device then needs more than the least to stay busy. It changes by one with each
  * command. So it is twice as deep, or half, within the time that all of them take.
  */
 static void adapt_lane_depth(struct scheduler_device *device, struct sched_lane *lane,

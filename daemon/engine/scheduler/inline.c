@@ -1,7 +1,7 @@
 /*
- * Commands without the device thread: while a device is idle and its thread sleeps, the front
+ * Commands without the device thread. While a device is idle and its thread sleeps, the front
  * thread sends a few commands itself and takes their completions. That saves two wake-ups. As long
- * as all that is in flight came from the front, it goes on so: a program's launches, its small
+ * as all that is in flight came from the front, it goes on so. A program's launches, its small
  * copies and its wait for them then need no other thread.
  *
  * It must not cost the front thread, which serves all sessions, more than the commands themselves.

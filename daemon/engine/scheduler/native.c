@@ -2,7 +2,7 @@
  * Native handles: requests to a device's thread, devices over the application's contexts, lanes
  * over its queues.
  *
- * A native context is one more device of the scheduler, behind those that were discovered: with a
+ * A native context is one more device of the scheduler, behind those that were discovered. It has a
  * thread, lanes and a place for data of its own. It ends when its holders have released it and no
  * buffer has memory there. The front joins its thread then, which only closes the device.
  */

@@ -17,7 +17,7 @@
  * Order. For each byte of a buffer the scheduler records the last writer and the readers since
  * (B12). A reader waits for the writer, a writer for both; readers do not wait for each other
  * (B11). A requirement orders the whole buffer, or a sub-buffer's range; ranges that do not overlap
- * are independent (C8 to C10). A host access is a task that is done when it is released: groups on
+ * are independent (C8 to C10). A host access is a task that is done when it is released. Groups on
  * its range wait for it, also if it only reads (D3, D6). Host accesses that read coexist, and do
  * not wait for groups that read (D1, S11). A buffer is tracked in up to 4096 parts; beyond that,
  * ranges are widened, and groups wait for more than they need to (dependencies.h).
@@ -307,8 +307,8 @@ uint32_t scheduler_trace_take(struct scheduler *scheduler, struct trace_record *
 			      uint32_t most, struct scheduler_trace *facts_out);
 
 /*
- * The DAG as text for tests and bug reports: one line per open task,
- * "task N what: after M M; state; buffer B write [0, 64) orders [0, 256), buffer ...". malloc'ed.
+ * The DAG as text for tests and bug reports. One line per open task: "task N what: after M M;
+ * state; buffer B write [0, 64) orders [0, 256), buffer ...". malloc'ed.
  */
 char *scheduler_dump(const struct scheduler *scheduler);
 

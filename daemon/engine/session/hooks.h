@@ -1,5 +1,5 @@
 /*
- * The functions above a session that it calls: command/ runs its records and ends its objects,
+ * The functions above a session that it calls. command/ runs its records and ends its objects,
  * graph/ makes graphs, process/ has the bells and the deadlines. One table for each engine, filled
  * in process/engine.c. Front thread.
  */

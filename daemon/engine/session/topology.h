@@ -17,13 +17,13 @@
 struct topology;
 
 /*
- * The aspects that a client gets: the backend's, but those of USM as far as they hold for this
+ * The aspects that a client gets: the backend's. Those of USM count as far as they hold for this
  * client, in this process or another one.
  */
 uint64_t topology_aspects(const struct backend_device_facts *facts, bool in_process);
 
 /*
- * scheduler_discover, by one engine of a process at a time: vendor libraries initialise themselves
+ * scheduler_discover, by one engine of a process at a time. Vendor libraries initialise themselves
  * at the first query, and not all of them allow that from two threads.
  */
 int topology_discover(struct scheduler *scheduler,

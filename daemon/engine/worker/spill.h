@@ -1,8 +1,8 @@
 /*
- * Spilling (device thread; front where noted). When a device has no room for memory that a command
- * needs, memory that no command in flight uses is copied to the host and freed. It is brought back
- * to new device memory before the next command that names it. The front thread does not notice: for
- * it contents stay where they were.
+ * Spilling (device thread; front where noted). A command may need memory for which a device has no
+ * room. Then memory that no command in flight uses is copied to the host and freed. It is brought
+ * back to new device memory before the next command that names it. The front thread does not
+ * notice: for it contents stay where they were.
  *
  *   FRESH --made--> PRESENT --a copy begins--> LEAVING --copied--> AWAY
  *                    ^   ^                         |               |
@@ -26,8 +26,8 @@
  * (quiesce.h), it waits for that first, and as much longer as a starved quiet moment takes.
  *
  * Never spilled: memory of less than SPILL_LEAST_BYTES, native memory, host memory, and memory that
- * other processes may open. Memory stays, too, if a graph of the backend names it, if the
- * application has a native handle of it, or if another device is about to copy from it.
+ * other processes may open. Memory stays, too, if a graph of the backend names it or another device
+ * is about to copy from it. So it does if the application has a native handle of it.
  */
 #ifndef SYCL_ENGINE_WORKER_SPILL_H
 #define SYCL_ENGINE_WORKER_SPILL_H

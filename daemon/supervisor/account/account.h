@@ -1,8 +1,8 @@
 /*
  * Each tenant's use of devices, over all its engines and over restarts of the service
  * (service/service_state.h, account/file.h), also by control group and device. The figures are
- * engines' claims about their own tenant's sessions: at the end of a session, or from the last
- * report of an engine that died.
+ * engines' claims about their own tenant's sessions. They come at the end of a session, or from the
+ * last report of an engine that died.
  */
 #ifndef SYCLD_SUPERVISOR_ACCOUNT_H
 #define SYCLD_SUPERVISOR_ACCOUNT_H

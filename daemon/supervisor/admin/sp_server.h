@@ -7,9 +7,9 @@
  * no threads.
  *
  * Each side greets with 8 bytes: 00 'S' 'P' 00, its protocol (REQ 00 30, REP 00 31), 00 00. A
- * message is 01, its length in 8 bytes (big-endian), then the header that the reply must repeat
- * (words of 4 bytes; the last one has its highest bit set), then the body. One request of a peer is
- * served at a time; meanwhile nothing more is read from it.
+ * message is 01, its length in 8 bytes (big-endian), then a header, then the body. The reply must
+ * repeat the header: words of 4 bytes, of which the last one has its highest bit set. One request
+ * of a peer is served at a time; meanwhile nothing more is read from it.
  */
 #ifndef SYCLD_SUPERVISOR_SP_SERVER_H
 #define SYCLD_SUPERVISOR_SP_SERVER_H

@@ -48,7 +48,7 @@ static int pidfd_is_alive(int pidfd)
 }
 
 /*
- * For a kernel that does not give out the peer's pidfd: open one by number, then check that the
+ * For a kernel that does not give out the peer's pidfd. Open one by number, then check that the
  * number still means the process that connected. It has the peer's uid, and the connection has not
  * hung up in between.
  */

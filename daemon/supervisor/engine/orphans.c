@@ -94,7 +94,7 @@ static void on_orphans_again(uv_timer_t *timer)
 /*
  * Code of a tenant may leave ended children faster than this process waits for them, until the
  * machine has no process number left. A child that another part of the service waits for is left
- * alone, and those behind it in the kernel's list are reaped after that (orphans_end).
+ * alone. Those behind it in the kernel's list are reaped after that (orphans_end).
  */
 static void on_child_ended(uv_signal_t *signal, int number)
 {

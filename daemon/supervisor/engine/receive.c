@@ -119,7 +119,7 @@ static void receive_report(struct engine *engine, const Sycl__V1__EngineReport *
 
 /*
  * A trace is refused when it has too many parts, for any request and also when no client waits any
- * more: an endless one would only keep the service busy. Engines reply to requests in order, so a
+ * more. An endless one would only keep the service busy. Engines reply to requests in order, so a
  * second reply to an earlier request gains nothing.
  */
 static bool trace_answer_is_endless(struct engine *engine, const Sycl__V1__EngineTrace *message)

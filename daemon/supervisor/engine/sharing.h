@@ -1,8 +1,8 @@
 /*
  * Devices' time is divided among tenants. Each engine has two pages (shared/share_page.h). The
- * supervisor reads the claims of all engines and writes what each is granted (division/division.h),
- * some hundred times a second while any user wants a device. Before a share is configured or
- * ordered there are no pages, and nothing is done.
+ * supervisor reads the claims of all engines and writes what each is granted (division/division.h).
+ * It does so some hundred times a second while any user wants a device. Before a share is
+ * configured or ordered there are no pages, and nothing is done.
  *
  *   (off) --a share is set--> RESTING --an engine wants a device (EngineWants)--> WATCHING --no user wants a device for a while--> RESTING
  */

@@ -159,7 +159,7 @@ void succession_engine_ready(struct engine *engine)
 }
 
 /*
- * A number far beyond all that the file may reserve, and beyond those of another such jump: it
+ * A number far beyond all that the file may reserve, and beyond those of another such jump. It
  * counts in units of the clock in which no two jumps fall. It is small enough for readers of JSON
  * that hold numbers as floating point.
  */

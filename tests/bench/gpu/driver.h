@@ -1,7 +1,7 @@
 /*
  * CUDA's driver API in this process: what a user would do without the service. The library is
- * opened at run time and its few functions are declared here, so that syclbench needs neither
- * toolkit nor driver to be built and started. Functions print what is wrong and return false.
+ * opened at run time and its few functions are declared here. So syclbench needs neither toolkit
+ * nor driver to be built and started. Functions print what is wrong and return false.
  */
 #ifndef SYCL_BENCH_GPU_DRIVER_H
 #define SYCL_BENCH_GPU_DRIVER_H

@@ -63,9 +63,9 @@ bool load_client_submit(struct load_client *load, unsigned blocks, uint32_t roun
 /* The device's multiprocessors, by a direct load. 0: the driver did not say. */
 unsigned load_multiprocessors(struct load_direct *load);
 /*
- * Rounds with which a launch of so many blocks takes `wanted_ns` alone, one behind the other, after
- * so many milliseconds in which the clock can rise. The load launches nothing else afterwards. 0:
- * it failed.
+ * Rounds with which a launch of so many blocks takes `wanted_ns` alone, one behind the other. The
+ * clock can rise for so many milliseconds before. The load launches nothing else afterwards. 0: it
+ * failed.
  */
 uint32_t load_calibrate(const struct load_calls *calls, void *load, unsigned blocks,
 			uint64_t wanted_ns, unsigned warm_ms);

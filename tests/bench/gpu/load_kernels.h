@@ -11,7 +11,7 @@ extern const char gpu_load_ptx[];
 
 /*
  * (struct load_words *, unsigned unused, unsigned rounds): each thread makes a chain of `rounds`
- * times LOAD_STEPS multiplications from its index on and adds what comes out to a sum. The last
+ * times LOAD_STEPS multiplications from its index on. It adds what comes out to a sum. The last
  * block of a launch writes when it ended. Launches with the same words must come one after the
  * other, and all with the same number of blocks.
  */
@@ -20,8 +20,8 @@ extern const char gpu_load_ptx[];
 #define LOAD_KERNEL_RUNAWAY "bench_runaway"
 /*
  * Of a large buffer, each `stride`-th of `count` words: (unsigned *words, unsigned seed, unsigned
- * count, unsigned stride) writes seed + index; the same parameters, the seed left alone: adds 1;
- * with one more first, (unsigned *found): counts those that are seed + index into one of LOAD_FOUND
+ * count, unsigned stride) writes seed + index. The same parameters, the seed left alone: adds 1.
+ * With one more first, (unsigned *found): counts those that are seed + index into one of LOAD_FOUND
  * words.
  */
 #define LOAD_KERNEL_BEGIN "bench_begin"

@@ -1,9 +1,9 @@
 /*
  * The least that a daemon's path to a device can be, as the baseline of what the service's own code
- * costs: a client, a ring in shared memory, and one process with the driver that launches what
- * comes out of the ring and lets the device write into the client's page how far it is. No other
- * client, no order between buffers, no checks, no accounts. Both sides spin. Functions print what
- * is wrong and return false.
+ * costs. There are a client, a ring in shared memory, and one process with the driver. That process
+ * launches what comes out of the ring; the device writes into the client's page how far it is. No
+ * other client, no order between buffers, no checks, no accounts. Both sides spin. Functions print
+ * what is wrong and return false.
  */
 #ifndef SYCL_BENCH_GPU_MINIMAL_DAEMON_H
 #define SYCL_BENCH_GPU_MINIMAL_DAEMON_H

@@ -31,17 +31,17 @@ struct shares_error {
 };
 
 /*
- * Windows of so many ns, each a tenth of one later than the one before, from `settle_ns` after all
- * have begun until the first one has had its last. Where none fits, one of all the time that there
- * is.
+ * Windows of so many ns, each a tenth of one later than the one before. They begin `settle_ns`
+ * after all have begun, and end when the first one has had its last. Where none fits, one of all
+ * the time that there is.
  */
 void shares_measure(const struct shares_client *clients, unsigned count, uint64_t settle_ns,
 		    uint64_t window_ns, struct shares_error *error_out);
 
 /*
- * How long after its first submission `back` has its part again, ns: until its first kernel began,
- * and until a window begins in which it has 95 % of its part beside `other`. What is observed, if
- * it never has.
+ * How long after its first submission `back` has its part again, ns. One is until its first kernel
+ * began; the other, until a window begins in which it has 95 % of its part beside `other`. What is
+ * observed, if it never has.
  */
 double shares_back(const struct shares_client *back, const struct shares_client *other,
 		   uint64_t window_ns);

@@ -16,7 +16,7 @@ void subject_gpu_direct_close(void *state);
 
 /*
  * measure of those whose rates are summed: keep the queue full for `count` ms, then wait for the
- * rest and look whether each kernel ran once. Answers GPU_ANSWER_*.
+ * rest. Then check that each kernel ran once. Answers GPU_ANSWER_*.
  */
 int subject_gpu_client_add(void *state, uint64_t count, double values_out[AGENT_VALUES]);
 int subject_gpu_direct_add(void *state, uint64_t count, double values_out[AGENT_VALUES]);

@@ -1,6 +1,6 @@
 /*
- * Distributions as pictures, one for each row that has samples (--pictures FOLDER): the share of
- * samples that are at most so large, the service's and the baseline's over each other.
+ * Distributions as pictures, one for each row that has samples (--pictures FOLDER). They show the
+ * share of samples that are at most so large, the service's and the baseline's over each other.
  */
 #ifndef SYCL_BENCH_BENCH_PICTURE_H
 #define SYCL_BENCH_BENCH_PICTURE_H

@@ -19,8 +19,8 @@ uint64_t process_group_cpu_ns(const struct process_group *group);
 /* How often a thread of theirs went to sleep by itself, so was woken. */
 uint64_t process_group_wakes(const struct process_group *group);
 /*
- * Resident memory that is no file's (programs and libraries lie in the page cache whoever runs
- * them): anonymous and shared-memory pages, each divided among those who map it.
+ * Resident memory that is no file's: anonymous and shared-memory pages, each divided among those
+ * who map it. Programs and libraries lie in the page cache whoever runs them.
  */
 int64_t process_group_memory_bytes(const struct process_group *group);
 int64_t process_memory_bytes(pid_t pid);

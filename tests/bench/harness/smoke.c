@@ -1,5 +1,5 @@
-/* Runs syclbench with tiny counts and looks at the shape of what it says, never at a time; of what
- * is counted, at what is to be none. */
+/* Runs syclbench with tiny counts and checks the shape of what it prints, never a time. Of what is
+ * counted, it checks what is to be none. */
 #include "process.h"
 
 #include "cleanup.h"

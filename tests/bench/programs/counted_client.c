@@ -1,7 +1,7 @@
 /*
  * A program that syclbench counts calls of. "counted_client fake|cpu|direct WHERE": a client of the
- * service at endpoint WHERE, on a fake device or the first processor, or plain OpenCL with its
- * cache in folder WHERE. Each line of its input, "trip N" (each command waited for), "batch N"
+ * service at endpoint WHERE, on a fake device or the first processor. `direct` is plain OpenCL with
+ * its cache in folder WHERE. Each line of its input, "trip N" (each command waited for), "batch N"
  * (every 256th) or "stream N" (the last one), is answered with "done".
  */
 #include "harness/client.h"

@@ -1,6 +1,7 @@
 /*
- * TR5: several solvers at one time, each a process: clients of the service, and processes that have
- * the device by themselves, under MPS and in time slices. Without a GPU, beside plain OpenCL.
+ * TR5: several solvers at one time, each a process. They are clients of the service, or processes
+ * that have the device by themselves, under MPS and in time slices. Without a GPU, beside plain
+ * OpenCL.
  */
 #include "gpu/compare.h"
 #include "real/measure.h"

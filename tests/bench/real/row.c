@@ -1,6 +1,6 @@
 /*
- * TR1 to TR4 and TR9: real programs through the service, and the same programs with CUDA's driver
- * API (--device gpu) or with plain OpenCL, by turns. A wrong result is no measurement.
+ * TR1 to TR4 and TR9: real programs through the service. By turns with them run the same programs
+ * with CUDA's driver API (--device gpu) or with plain OpenCL. A wrong result is no measurement.
  */
 #include "real/row.h"
 

@@ -1,6 +1,7 @@
 /*
- * TR1, TR2: conjugate gradients for the five-point Laplacian on a square: five kernels over six
- * buffers an iteration, and a read of the residual's square, by which a solver knows when to end.
+ * TR1, TR2: conjugate gradients for the five-point Laplacian on a square. An iteration is five
+ * kernels over six buffers, and a read of the residual's square, by which a solver decides when to
+ * end.
  */
 #include "real/program.h"
 

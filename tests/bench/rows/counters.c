@@ -1,7 +1,7 @@
 /*
  * TC4.counters: heap allocations, mutexes and system calls for each command, when everything has
- * been done before. They are those of a client's process and of its engine's, on a fake device,
- * which does nothing of its own, and on the first processor. Counting slows both, so no other row
+ * been done before. They are those of a client's process and of its engine's. Devices are a fake
+ * one, which does nothing of its own, and the first processor. Counting slows both, so no other row
  * has any of it.
  */
 #include "harness/bench.h"

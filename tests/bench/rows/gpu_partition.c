@@ -1,7 +1,7 @@
 /*
- * TG9: a short kernel of the latency class beside a client that fills the GPU with long ones: how
- * late it is, against alone, and what the other one keeps. The same as processes of their own, with
- * time slices and under MPS.
+ * TG9: a short kernel of the latency class beside a client that fills the GPU with long ones.
+ * Measured are how late it is, against alone, and what the other one keeps. The same as processes
+ * of their own, with time slices and under MPS.
  */
 #include "harness/mps.h"
 #include "harness/pictures.h"

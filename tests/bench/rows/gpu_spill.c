@@ -1,9 +1,10 @@
 /*
- * TG15: buffers of one and a half times the device memory that the service has, and a kernel over
+ * TG15: buffers of one and a half times the device memory that the service has. A kernel runs over
  * each of them in turn, again and again. The service is configured to leave all other memory of the
  * device free, so that its own is as small as is wanted. Beside it a process with pinned memory
  * copies both ways at once: what the link can do. What had to be moved is what no order of going
- * and coming could have saved: in each sweep all that the device cannot hold, once each way.
+ * and coming could have saved. In each sweep that is all that the device cannot hold, once each
+ * way.
  */
 #include "harness/client.h"
 #include "harness/statistics.h"
@@ -38,8 +39,8 @@ enum {
 };
 
 /*
- * Requests to the client, above OPERATION_SHIFT: make buffers of so many bytes (0: none yet); sweep
- * over all in order; sweep from the present place to the other end; check the words.
+ * Requests to the client, above OPERATION_SHIFT. BEGIN: make buffers of so many bytes (0: none
+ * yet). SWEEP: over all in order. BACK: from the present place to the other end. CHECK: the words.
  */
 enum operation { BEGIN, SWEEP, BACK, CHECK };
 enum { SECONDS };

@@ -1,8 +1,8 @@
 /*
  * TR10: what the project's own code costs, on a double of NVIDIA's driver that completes everything
- * at once and runs no kernel: the round trip of a small command group, and each further one of a
- * solver's iteration. Beside it the least that a daemon's path can be (gpu/minimal_daemon.h), on
- * the same double. Needs no GPU.
+ * at once and runs no kernel. Measured are the round trip of a small command group, and each
+ * further one of a solver's iteration. Beside it the least that a daemon's path can be
+ * (gpu/minimal_daemon.h), on the same double. Needs no GPU.
  */
 #include "harness/agent.h"
 #include "harness/counters.h"

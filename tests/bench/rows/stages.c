@@ -1,6 +1,6 @@
 /*
  * TC1.stages and TC2.stages: where the time of a command group goes, from time stamps that library
- * and engine take at each hand-over (shared/stage_clock.h); TG1.stages and TG2.stages: the same on
+ * and engine take at each hand-over (shared/stage_clock.h). TG1.stages and TG2.stages: the same on
  * a GPU. Only in a build that has them.
  */
 #include "harness/bench.h"

@@ -405,9 +405,9 @@ static bool longest_launch(uint64_t *longest_ns_out)
 }
 
 /*
- * 201 kernels cannot have taken less than 20 ns each: the last one's time alone would be shorter. A
- * clock that is not well known yet, just after its device was opened on a busy machine, may say
- * that nothing took any time; so there are several tries.
+ * 201 kernels cannot have taken less than 20 ns each: the last one's time alone would be shorter.
+ * Just after a device was opened on a busy machine its clock is not well known. By it nothing may
+ * have taken any time, so there are several tries.
  */
 Test(graphs, L10_times_span_the_whole_graph)
 {

@@ -1,5 +1,5 @@
 /*
- * Chains of the CUDA backend on a driver: kernels of every shape take turns in the same templates,
+ * Chains of the CUDA backend on a driver. Kernels of every shape take turns in the same templates,
  * none is refused, and a device writes completions by itself.
  */
 #include "targets/target.h"

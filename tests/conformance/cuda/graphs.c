@@ -357,8 +357,8 @@ Test(cuda_graphs, K20_a_capture_that_is_left_open_is_ended_and_told)
 }
 
 /*
- * K20: while an application's thread captures in the mode that forbids all others what may wait,
- * the backend's threads take and give memory, and the capture is none the worse.
+ * K20: an application's thread captures in the mode that forbids all others what may wait.
+ * Meanwhile the backend's threads take and give memory, and the capture is none the worse.
  */
 static void *allocate_while_capturing(void *argument)
 {

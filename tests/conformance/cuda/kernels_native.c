@@ -77,7 +77,7 @@ Test(cuda_kernels, E10_a_basic_range_of_a_native_kernel_has_no_other_items)
 /*
  * Plain pointers, all through generic addresses (E15): every thread puts its number into two pieces
  * of local memory, and reads its neighbours' from there. `fixed` bytes of static shared memory are
- * filled before and must be the same after: so the pieces lie neither on it nor on each other.
+ * filled before and must be the same after. So the pieces lie neither on it nor on each other.
  */
 static char *local_source(unsigned fixed)
 {

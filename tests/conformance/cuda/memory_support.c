@@ -46,10 +46,10 @@ static int open_locked(const char *path, int how)
 }
 
 /*
- * The program's own file, locked until the process ends; forked children have it too. The kernel
- * lets in more that share a lock while somebody waits to have it alone, who would then wait until
- * all other tests are over. So everybody comes through a gate, the program's folder, and who waits
- * to be alone stands in it.
+ * The program's own file, locked until the process ends; forked children have it too. While a test
+ * waits to have a lock alone, the kernel lets in more that share it. The test would then wait until
+ * all others are over. So everybody comes through a gate, the program's folder, and who waits to be
+ * alone stands in it.
  */
 static void lock_gpu(int how)
 {

@@ -45,7 +45,7 @@ struct gpu {
 /* The double's controls, before the backend is opened; NULL: the driver is real. */
 const struct fake_cuda_control *gpu_fake(void);
 /*
- * First in a test that looks at how much memory a real GPU has free: no other test of this program
+ * First in a test that looks at how much memory a real GPU has free. No other test of this program
  * runs meanwhile, however many run at once. Waits for those that run, and none begins before this
  * one has ended.
  */

@@ -1,5 +1,5 @@
 /*
- * Kernels in a row of which the next begins while the one before it ends: it must see all that was
+ * Kernels in a row of which the next begins while the one before it ends. It must see all that was
  * written before (F1, F2, L9). Each reads, at the other end of a buffer, what other work-groups of
  * the kernel before it wrote. What begins early because the program wants it is in early.c.
  */

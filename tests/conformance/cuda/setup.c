@@ -169,8 +169,8 @@ struct kept {
 };
 
 /*
- * `later`: as an engine that was there before its user, with a name that leads to a folder of its
- * own, and to the user's when the user is known.
+ * `later`: as an engine that was there before its user. Its name leads to a folder of its own, and
+ * to the user's when the user is known.
  */
 static void be_engine(const char *cache, const char *later, struct kept *kept_out)
 {

@@ -9,9 +9,10 @@ TestSuite(portable_atomics, .timeout = 240);
 enum { ITEMS = 96, GROUP = 32, RESULTS = 6 };
 
 /*
- * Every operation on a word of its own, by all work-items: in global memory, or (LOCAL) in each
- * group's, whose results go to that group's part of the output. It is launched with one dimension:
- * for two and three it is compiled, but ends at once, so that PoCL makes no code that nothing runs.
+ * Every operation on a word of its own, by all work-items. The words are in global memory, or
+ * (LOCAL) in each group's; then results go to that group's part of the output. It is launched with
+ * one dimension. For two and three it is compiled, but ends at once, so that PoCL makes no code
+ * that nothing runs.
  */
 static const char operations_source[] =
 	"#define A(word, p, v) sycl_atomic_##word##_explicit(p, v, ORDER, SCOPE)\n"

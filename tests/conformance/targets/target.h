@@ -1,7 +1,7 @@
 /*
- * The backend under test, and what the conformance tests do with it: every test here talks to the
- * table of operations alone, so the same list runs against every backend. Each test program holds
- * one file here.
+ * The backend under test, and what the conformance tests do with it. Every test here uses the table
+ * of operations alone, so the same list runs against every backend. Each test program holds one
+ * file here.
  */
 #ifndef SYCL_TESTS_CONFORMANCE_TARGET_H
 #define SYCL_TESTS_CONFORMANCE_TARGET_H
@@ -68,7 +68,7 @@ bool fixture_open_unified(struct fixture *fixture);
 void fixture_close(struct fixture *fixture);
 
 /*
- * Build, or take what another test of this program has built of the same source: the first builds
+ * Build, or take what another test of this program has built of the same source. The first builds
  * it and the others wait, which is quicker. The bytes are malloc'ed, the caller's.
  */
 void fixture_binary(struct fixture *fixture, enum backend_source_kind kind, const char *source,

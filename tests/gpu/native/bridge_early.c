@@ -1,6 +1,6 @@
 /*
  * Native commands through a service that are called before what they depend on is complete (K7,
- * K8): their stream waits for an event of the engine's on the device.
+ * K8). Their stream waits for an event of the engine's on the device.
  */
 #include "native/bridge_fixture.h"
 #include "fake_cuda.h"

@@ -1,6 +1,6 @@
 /*
  * A service of the test's own on this machine's GPUs, or on the double that SYCLD_TEST_CUDA_LIBRARY
- * names, and a client of it that has a CUDA context of its own.
+ * names. Its client has a CUDA context of its own.
  */
 #ifndef SYCL_TESTS_GPU_BRIDGE_FIXTURE_H
 #define SYCL_TESTS_GPU_BRIDGE_FIXTURE_H

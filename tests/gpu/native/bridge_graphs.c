@@ -1,5 +1,5 @@
 /*
- * Native commands through a service as nodes of graphs (K13 - K17, K20): the function is called
+ * Native commands through a service as nodes of graphs (K13 - K17, K20). The function is called
  * when the graph is finalized, with a CUgraph of the program's own. Each launch sends the added
  * nodes between the service's kernels.
  */

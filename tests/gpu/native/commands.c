@@ -238,9 +238,10 @@ static uint32_t *host_words(sycl_queue queue)
 }
 
 /*
- * A native command on `here` copies USM that a held kernel on `there` writes; no accessor names it,
+ * A native command on `here` copies USM that a held kernel on `there` writes. No accessor names it;
  * the kernel's event is all that orders the two. `idle` is a queue of the device of `here`: what it
- * runs meanwhile gives a copy that waits for nothing the time to be made, of words that are 0 yet.
+ * runs meanwhile takes long enough for a copy that waits for nothing. Such a copy would have words
+ * that are 0 yet.
  */
 static void expect_after_event(const struct order *order, sycl_queue there, sycl_queue here,
 			       sycl_queue idle, uint32_t value)

@@ -1,6 +1,6 @@
 /*
- * Native commands as nodes of graphs (K13 - K20): called when the graph is finalized, with a
- * CUgraph to add to, and an idle stream to capture with.
+ * Native commands as nodes of graphs (K13 - K20). They are called when the graph is finalized, with
+ * a CUgraph to add to, and an idle stream to capture with.
  */
 #include "native/fixture.h"
 

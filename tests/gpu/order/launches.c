@@ -32,7 +32,7 @@ static const char barrier_ptx[] =
 	"done:\n\tret;\n}\n";
 
 /*
- * neighbours (out): each group puts its number into its own shared memory; out[group] = 256 *
+ * neighbours (out): each group puts its number into its own shared memory. out[group] = 256 *
  * groups of the cluster + what the next group of the cluster has there, the first one's for the
  * last.
  */

@@ -1,4 +1,4 @@
-# Order, streams, contexts, errors and launches of the CUDA backend as a client sees them:
+# Order, streams, contexts, errors and launches of the CUDA backend as a client sees them.
 # tests/integration/library/cuda*.c show them by the records of the driver's double, this by results
 # of kernels, on a GPU.
 sycl_test(gpu_order SOURCES order/order.c order/devices.c order/early.c order/errors.c order/fixture.c order/launches.c

@@ -192,11 +192,11 @@ static void judge_neighbours(const struct pair *pairs, size_t count, double *err
 }
 
 /*
- * A witness of where the device's clock stands against the host's: a kernel that answers the host's
- * word in memory of both with the device's time, round after round. Each answer lies between asking
- * and seeing it, two microseconds apart, and where nothing came between in the middle of them, or
- * always by the same beside it. Of two hundred rounds the mean of the faster half is good to some
- * 20 ns, also where that time goes on in steps of a microsecond.
+ * A witness of where the device's clock stands against the host's. A kernel answers the host's word
+ * in memory of both with the device's time, round after round. Each answer lies between the request
+ * and the moment when it is read, two microseconds apart. Where nothing came between, it is in the
+ * middle, or always off by the same. Of two hundred rounds the mean of the faster half is good to
+ * some 20 ns. That holds also where the time goes on in steps of a microsecond.
  */
 struct page {
 	_Alignas(64) _Atomic uint32_t asked;

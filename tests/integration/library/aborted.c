@@ -1,6 +1,6 @@
 /*
- * An engine of a private service that ends because native code in it fails an assertion, or calls
- * abort(), on the CPU device: the words are in the service's log. The client's error has them and
+ * An engine of a private service ends because native code in it fails an assertion, or calls
+ * abort(), on the CPU device. The words are in the service's log. The client's error has them and
  * blames no command group.
  */
 #include "private_service.h"

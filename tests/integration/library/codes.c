@@ -1,8 +1,8 @@
 /*
  * One cause for each of SYCL's error codes (M11), as a program meets it. Of three that is
- * elsewhere: errc::event, an application's native event that ends with an error
- * (opencl_memory.c); errc::profiling, times that are not kept any more (natives.c);
- * errc::platform, an engine that is not installed (unit/client/greeting.c).
+ * elsewhere. errc::event: an application's native event that ends with an error (opencl_memory.c).
+ * errc::profiling: times that are not kept any more (natives.c). errc::platform: an engine that is
+ * not installed (unit/client/greeting.c).
  */
 #include "library/test.h"
 

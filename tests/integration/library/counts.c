@@ -1,5 +1,5 @@
 /*
- * The driver's objects, counted by a layer below its loader: whatever a program does, each
+ * The driver's objects, counted by a layer below its loader. Whatever a program does, each
  * reference that the engine takes is given back once when the program's are gone (N1).
  */
 #include "opencl_counter.h"

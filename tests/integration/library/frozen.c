@@ -321,7 +321,7 @@ Test(frozen, B15_from_several_threads_at_a_time)
 }
 
 /*
- * The first queue, out of order, cannot give an event when all completion slots are in use; the
+ * The first queue, out of order, cannot give an event when all completion slots are in use. The
  * second, in order, needs none of its own.
  */
 Test(frozen, M7_what_the_first_queue_does_not_take_goes_to_the_second)

@@ -1,5 +1,5 @@
 /*
- * Executable graphs that run as a graph of the device's driver: what that costs, what it takes, and
+ * Executable graphs that run as a graph of the device's driver. What that costs, what it takes, and
  * what becomes of it when things change, fail or go. On fake devices, whose calls are counted.
  */
 #include "library/graph.h"

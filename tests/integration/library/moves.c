@@ -136,7 +136,7 @@ static void must_have(sycl_buffer buffer, uint32_t low, uint32_t high)
 	MUST(sycl_host_accessor_release(accessor));
 }
 
-/* A kernel writes the whole buffer, another one half of it, on a device that never had it: nothing
+/* A kernel writes the whole buffer, another one half of it, on a device that never had it. Nothing
  * moves there, and only the written bytes move back. */
 Test(moves, C6_C7_without_its_contents_nothing_moves_in_and_the_rest_stays)
 {

@@ -1,5 +1,5 @@
-# Random command groups against a serial model, on every kind of device; and the execution model's tests on the double of
-# NVIDIA's driver, with one GPU and with two.
+# Random command groups against a serial model, on every kind of device. Then the execution model's tests on the double of NVIDIA's driver,
+# with one GPU and with two.
 if(TARGET syclclient)
   sycl_test_objects(random_objects SOURCES library/random_groups.c library/random_groups_threads.c library/resubmit.c library/random_threads.c
     library/random_threads_logs.c library/random_threads_stripes.c library/threads_history.c LIBS syclclient)

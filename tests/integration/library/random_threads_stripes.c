@@ -1,7 +1,7 @@
 /*
- * Groups on what is one thread's own, against a serial model: its stripes of buffers that all
- * threads use, which may be lost with a group that failed; and memory that nothing but events
- * orders, passed on from thread to thread.
+ * Groups on what is one thread's own, against a serial model. These are its stripes of buffers that
+ * all threads use, which may be lost with a group that failed. Then there is memory that nothing
+ * but events orders, passed on from thread to thread.
  */
 #include "library/random_threads_internal.h"
 

@@ -1,6 +1,6 @@
 /*
- * The conditions for a group to run, on every kind of device: requisites, the order of accessors,
- * and which group waits for which (B1 - B14, C2, D5).
+ * The conditions for a group to run, on every kind of device. They are requisites, the order of
+ * accessors, and which group waits for which (B1 - B14, C2, D5).
  */
 #include "library/portable.h"
 
@@ -98,7 +98,7 @@ Test(model_requisites, B3_B4_requisites_are_met_in_any_order_and_asking_changes_
 }
 
 /*
- * A reader that something else holds up keeps its buffer: a writer that was submitted later, to
+ * A reader that something else holds up keeps its buffer. A writer that was submitted later, to
  * another queue, does not come in between, whatever else it is ready for.
  */
 Test(model_requisites, B5_B6_what_is_needed_stays_until_the_group_has_run)

@@ -1,7 +1,7 @@
 /*
  * The same random command groups twice: to one connection they travel as messages, to the other by
  * their shapes where those are known. Everything that can be seen must be the same: contents,
- * outcomes, counts. The groups are drawn from few kinds, so that most shapes come again; what they
+ * outcomes, counts. The groups are drawn from few kinds, so that most shapes come again. What they
  * name changes all the time: values, events, ranges, buffers and sub-buffers, queues and kernels
  * that end and are made anew.
  */

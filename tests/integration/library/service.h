@@ -1,7 +1,7 @@
 /*
- * A service for tests of the library: an engine on a thread of the test, which listens on a socket
- * in a folder of its own. It has the fake backend alone, whose gates and failures the test scripts
- * (fake_control.h). Failures of the fixture end the program with a sentence.
+ * A service for tests of the library. It is an engine on a thread of the test, which listens on a
+ * socket in a folder of its own. It has the fake backend alone, whose gates and failures the test
+ * scripts (fake_control.h). Failures of the fixture end the program with a sentence.
  */
 #ifndef SYCL_TESTS_CLIENT_SERVICE_H
 #define SYCL_TESTS_CLIENT_SERVICE_H

@@ -5,9 +5,8 @@
  * A log is a buffer of words: how many entries there are, and the entries, each the name of the
  * step that wrote it. So the logs themselves show in which order writers came, and the number of
  * entries that a reader saw shows where it stood. A service may take steps of several threads in
- * any order; but it must be one order, of all steps on all logs, and in it each thread's own steps
- * come one after the other, and what a thread knew to be submitted comes before what it submitted
- * then.
+ * any order. But it must be one order, of all steps on all logs. In it each thread's own steps come
+ * one after the other, and submissions known to a thread come before its own later ones.
  */
 #ifndef SYCL_TESTS_THREADS_HISTORY_H
 #define SYCL_TESTS_THREADS_HISTORY_H

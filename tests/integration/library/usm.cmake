@@ -1,5 +1,5 @@
-# USM, the same tests on fake devices, on real ones with the embedded engine, and against a service in another process;
-# on the double of NVIDIA's driver in both ways.
+# USM, the same tests on fake devices, on real ones with the embedded engine, and against a service in another process. On the double of
+# NVIDIA's driver in both ways.
 if(TARGET syclclient)
   sycl_test_objects(usm_objects SOURCES library/usm.c library/usm_common.c library/usm_devices.c library/usm_programs.c
     library/usm_variables.c library/usm_windows.c library/usm_work.c LIBS syclclient)

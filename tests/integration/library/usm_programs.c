@@ -1,7 +1,7 @@
 /*
  * Random programs over a few cells of USM, whose only order is that of events, against a serial
- * model (B19): queues in order and not, on one device, and on two of one context. With SYCLD_LONG
- * ten thousand programs.
+ * model (B19). Queues are in order and not, on one device, and on two of one context. With
+ * SYCLD_LONG ten thousand programs.
  */
 #include "library/usm.h"
 

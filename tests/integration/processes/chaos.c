@@ -1,9 +1,9 @@
 /*
- * Everything at once, at random: clients, engines and the service are killed or stopped for a
- * moment, a GPU vanishes, memory runs out, limits, shares and classes change, sessions are paused
- * and ended by operators, and devices are too small for what all have there. Then all is calm, and
- * everything must be as it was: each client works, nothing is left of what was there, and no client
- * has ever seen a wrong result (processes/programs/chaos.c).
+ * Everything at once, at random. Clients, engines and the service are killed or stopped for a
+ * moment, a GPU vanishes, memory runs out. Limits, shares and classes change; operators pause and
+ * end sessions; devices are too small for what all have there. Then all is calm, and everything
+ * must be as it was. Each client works, nothing is left of what was there, and no client ever got a
+ * wrong result (processes/programs/chaos.c).
  */
 #include "processes/chaos.h"
 
@@ -31,8 +31,8 @@ enum {
 	ENOUGH_SECONDS = 240 /* for all that clients do */
 };
 
-/* Room for 16 MiB of buffers on each, beside what is kept for kernels: less than a client may have,
- * and more than all have when all is calm. */
+/* Room for 16 MiB of buffers on each, beside what is kept for kernels. That is less than a client
+ * may have, and more than all have when all is calm. */
 #define DRIVER "set print_misuse 1\ndevices 2\nmemory 285212672"
 
 struct chaos chaos = {.fake = FAKE_SERVICE_INIT};

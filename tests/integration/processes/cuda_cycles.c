@@ -1,7 +1,7 @@
 /*
- * Clients that come, work and go, or are killed, on the double of NVIDIA's driver, which counts
- * what is alive in the engine: memory, streams, events, modules. After any number of them it is
- * what it was after the first few (N6).
+ * Clients that come, work and go, or are killed, on the double of NVIDIA's driver. It counts what
+ * is alive in the engine: memory, streams, events, modules. After any number of them it is what it
+ * was after the first few (N6).
  */
 #include "processes/fake_service.h"
 

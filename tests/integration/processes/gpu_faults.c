@@ -1,5 +1,5 @@
 /*
- * Kernels that fail on an NVIDIA GPU: the owner's error names the kernel and the fault, another
+ * Kernels that fail on an NVIDIA GPU. The owner's error names the kernel and the fault, another
  * user's work goes on, and the next connection works. Without such a GPU every test here is
  * skipped.
  */

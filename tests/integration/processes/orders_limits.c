@@ -1,6 +1,6 @@
 /*
  * Limits that change while clients work, by `syclctl limit` and by a configuration that is read
- * again: a session above its limit gets the limit's name in its error. Other sessions, of the same
+ * again. A session above its limit gets the limit's name in its error. Other sessions, of the same
  * user and of another one, notice nothing.
  */
 #include "processes/client.h"

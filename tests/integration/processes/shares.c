@@ -1,7 +1,7 @@
 /*
  * How devices' time is divided among users: real ones, each with an engine of their own, on a fake
- * device that takes real time. What they have is seen by the device time that their engines count,
- * between two moments in which all of them want the device and keep it busy.
+ * device that takes real time. What they have is the device time that their engines count. It is
+ * read at two moments in which all of them want the device and keep it busy.
  */
 #include "processes/common.h"
 

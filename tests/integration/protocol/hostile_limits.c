@@ -97,7 +97,7 @@ static int keep(const struct memory_region *region)
 	return fd;
 }
 
-/* When the client was answered, or the session is gone: no device of these tests registers host
+/* When the client was answered, or the session is gone. No device of these tests registers host
  * memory, and has to let go of it first. */
 static void expect_given_back(int fd, const char *what)
 {

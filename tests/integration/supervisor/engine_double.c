@@ -42,14 +42,22 @@
  *   undecided    does nothing when it is adopted
  *   forbidden    says that its devices are not for who adopts it
  *
- * A client may send, after its hello: "crash" (an entry in the flight page, then SIGSEGV), "crash2"
- * (two entries), "lose" (an entry and a fault; hangs up on everybody, and stays), "open" (it has
- * one more device open, answered by a Wake), "breed" (starts processes that outlive it, and tells
- * their numbers), "reopen" (says a hundred times that it has), "want" (says a hundred times that it
- * wants a device), "lie" (claims all that it can of devices' time), "harm" (exits if it could harm
- * the pages for that), "ping" (answered by a Wake), "abort" (an assertion of it fails, with two
- * entries in the flight page), "heap" (it ends as the C library ends it, with an entry), "speak"
- * (says a line in its log, answered by a Wake), "shout" (says very many, answered by a Wake).
+ * A client may send a word after its hello. Those with * are answered by a Wake:
+ *
+ *   crash        writes an entry into the flight page, then SIGSEGV
+ *   crash2       the same with two entries
+ *   abort        an assertion of it fails, with two entries in the flight page
+ *   heap         ends as the C library ends it, with an entry
+ *   lose         writes an entry and a fault, hangs up on everybody, and stays
+ *   open *       has one more device open
+ *   reopen       reports a hundred times that it has
+ *   want         reports a hundred times that it wants a device
+ *   breed        starts processes that outlive it, and answers with their numbers
+ *   lie *        claims all that it can of devices' time
+ *   harm *       exits if it could harm the pages for that
+ *   ping *       nothing else
+ *   speak *      writes a line into its log
+ *   shout *      writes very many
  */
 #include "cleanup.h"
 #include "control.pb-c.h"

@@ -38,10 +38,16 @@
  */
 /* clang-format on */
 /*
- * Lines "#build WORD [VALUE]" act when the program is built: log TEXT (the build's log), print TEXT
- * (on stderr), crash, hang, eat (memory, until there is none), exit STATUS, touch FILE (appends a
- * byte), keep NAME (the same to a file in the cache directory), wait FIFO (until its other end is
- * opened), fork FIFO (opens it, and starts a process that keeps it open).
+ * Lines "#build WORD [VALUE]" act when the program is built:
+ *
+ *   log TEXT     into the build's log
+ *   print TEXT   on stderr
+ *   crash, hang, exit STATUS
+ *   eat          memory, until there is none
+ *   touch FILE   appends a byte
+ *   keep NAME    the same to a file in the cache directory
+ *   wait FIFO    until its other end is opened
+ *   fork FIFO    opens it, and starts a process that keeps it open
  *
  * dst, src: global memory; value, gate: uint32_t by value; i: linear index over the range (offset
  * added per dimension for linear_id_u32 only). Other work goes on while a command is held, also on
@@ -67,13 +73,11 @@ struct fake_device_options {
 	bool frees_when_quiet; /* what is freed beside commands is released in a quiet moment; until
 				  then there is neither room nor USM: -EAGAIN */
 	/*
-	 * enum backend_feature: POLLED (nobody is woken), LOADER, HOST_REGISTER, EXPORT_VMM (a
-	 * memfd), EXPORT_IPC (a handle that means something in this process only), SHARED_EVENT
-	 * (the same), PEER, COOPERATIVE, CLUSTER and EARLY (accepted, and seen in the log; all
-	 * kernels but "noop" wait), COPY_LANES, OCCUPANCY, IMAGE, LINK, INLINE, GRAPH,
-	 * GRAPH_UPDATE, GRAPH_NATIVE, GRAPH_SWITCH, GRAPH_CONDITION, VARIABLE, USM and HOST_ADDRESS
-	 * (the first device says that atomics work there, the others do not), USM_MIGRATES (said,
-	 * and no more). What is not set here is refused.
+	 * Those of enum backend_feature that the device has; the others are refused. With POLLED
+	 * nobody is woken. EXPORT_VMM gives a memfd. The handles of EXPORT_IPC and SHARED_EVENT
+	 * mean something in this process only. CLUSTER and EARLY are accepted and listed in the
+	 * log; all kernels but "noop" wait. With USM and HOST_ADDRESS the first device reports that
+	 * atomics work there, the others do not. USM_MIGRATES is reported, and no more.
 	 */
 	uint32_t features;
 	uint32_t preferred_lanes;
@@ -239,7 +243,7 @@ int fake_log_start(uint32_t capacity);
 uint32_t fake_log_read(struct fake_log_entry *entries, uint32_t capacity);
 
 /*
- * The scope of a native command's function: `memories` are addresses of the devices' bytes;
+ * The scope of a native command's function: `memories` are addresses of the devices' bytes.
  * `graph`, of a node, takes calls, which the device makes one after the other whenever the node
  * runs. 0 or -ENOMEM.
  */

@@ -1,5 +1,5 @@
 /*
- * Shared events. As with the vendor whose events these stand for: a wait is for the latest record
+ * Shared events. As with the vendor whose events these stand for. A wait is for the latest record
  * that was sent before it, and for nothing if there was none. The handle is the event's number; it
  * means nothing in another process.
  */

@@ -1,7 +1,7 @@
 /*
  * Graphs of fake devices: copies of commands that run when the graph's command does. Of those that
- * may run the one that was added last is first, so whoever forgot an edge finds out; the first that
- * fails ends the graph. Nodes are counted, and stand in the log, as if they had been submitted.
+ * may run the one that was added last is first, so a forgotten edge shows. The first that fails
+ * ends the graph. Nodes are counted, and stand in the log, as if they had been submitted.
  */
 #include "fake_internal.h"
 

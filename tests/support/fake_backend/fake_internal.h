@@ -268,7 +268,7 @@ bool fake_usm_reaches_locked(const struct backend_device *device, const void *po
 void fake_usm_run_locked(struct backend_device *device, struct fake_command *command);
 void fake_usm_count_locked(struct fake_counters *counters, const struct backend_command *command);
 /*
- * fake_submit.c: what this device, or this kind of lane, does not take; a command with all that its
+ * fake_submit.c: what this device, or this kind of lane, does not take. A command with all that its
  * pointers lead to, but for objects and host memory, NULL: no memory.
  */
 int fake_command_check(struct backend_lane *lane, const struct backend_command *command,

@@ -1,6 +1,6 @@
 /*
  * PTX made ready to run. fake_compile.c makes instructions of a body's words, fake_opcode.c has the
- * words of opcodes, fake_interpreter.c runs grids, blocks and threads, fake_execute.c one
+ * words of opcodes. fake_interpreter.c runs grids, blocks and threads, fake_execute.c one
  * instruction, fake_image.c those of images, fake_arithmetic.c and fake_convert.c what only
  * computes.
  */

@@ -1,7 +1,7 @@
 /*
- * The language of the controls. Lines come from a test (fake_cuda_control), from the environment's
- * FAKE_CUDA, from fake_cuda.conf in the folder of the name by which the library was opened, and
- * from that folder's socket.
+ * The language of the controls. Lines come from a test (fake_cuda_control) and from the
+ * environment's FAKE_CUDA. They also come from fake_cuda.conf in the folder of the name by which
+ * the library was opened, and from that folder's socket.
  */
 #include "fake.h"
 

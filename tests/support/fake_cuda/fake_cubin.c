@@ -1,6 +1,6 @@
 /*
- * Kernels of images: a cubin is an ELF file with a section for each kernel's code and one for its
- * parameters; a fatbin holds cubins and PTX. The double runs no machine code: kernels of a cubin
+ * Kernels of images. A cubin is an ELF file with a section for each kernel's code and one for its
+ * parameters. A fatbin holds cubins and PTX. The double runs no machine code: kernels of a cubin
  * run only where a test has registered them by name. Of a fatbin it takes PTX first, which it can
  * run. Images come from checked memory.
  */

@@ -2,7 +2,7 @@
  * The cache of PTX that the driver has compiled, in CUDA_CACHE_PATH, as both were at cuInit. Only
  * where a test says "set jit_cache 1": others find nothing in their folders that they did not put
  * there. The folder is not made here, and without one at cuInit nothing is ever kept (seen with
- * driver 580; what the name leads to later may be another one).
+ * driver 580). What the name leads to later may be another one.
  */
 #include "fake.h"
 

@@ -3,7 +3,7 @@
  * parts of the size. Nearest is the pixel that holds the coordinate. Linear mixes the neighbours of
  * x - 0.5, with weights of 8 bits behind the point.
  *
- * What the guide does not say (measured, H200, driver 580): a texture of one dimension is read as
+ * What the guide does not say (measured, H200, driver 580). A texture of one dimension is read as
  * one of two, of one row, at y = 0. That is the row's edge, so with a linear filter and a border in
  * y half of what comes is the border.
  */

@@ -3,13 +3,14 @@
  * engines, children of tests and programs started by hand have them, too. The environment's
  * ASAN_OPTIONS comes after it.
  *
- * use_sigaltstack=0: LLVM, inside PoCL, gives a thread a signal stack from the heap where the one
- * that it has is smaller than SIGSTKSZ and 64 KiB. The sanitizer's is four times SIGSTKSZ, which
- * follows the processor's registers: too small on any without AMX. At the thread's end the
- * sanitizer unmaps what it finds there, a piece of the heap, and dies: "failed to deallocate".
+ * use_sigaltstack=0: LLVM, inside PoCL, gives a thread a signal stack from the heap. It does so
+ * where the one that it has is smaller than SIGSTKSZ and 64 KiB. The sanitizer's is four times
+ * SIGSTKSZ, which follows the processor's registers: too small on any without AMX. At the thread's
+ * end the sanitizer unmaps what it finds there, a piece of the heap, and dies: "failed to
+ * deallocate".
  *
  * intercept_tls_get_addr=0: otherwise the leak checker itself crashes now and then ("Tracer caught
- * signal 11") in a process with PoCL's threads: it reads thread-local blocks that ended with their
+ * signal 11") in a process with PoCL's threads. It reads thread-local blocks that ended with their
  * thread.
  *
  * handle_segv=0 and the like, in the engine only: a kernel's fault ends an engine by the signal

@@ -1,7 +1,7 @@
 /*
- * M12, for every function that the library exports: what is no handle, one that was released, and
- * one of another type are refused before anything else is looked at. A function that is new is
- * tried by itself, or listed below.
+ * M12, for every function that the library exports. What is no handle, one that was released, and
+ * one of another type are refused before anything else is checked. A function that is new is tried
+ * by itself, or listed below.
  */
 #include "syclclient.h"
 

@@ -1,8 +1,8 @@
 /*
  * The clock on the double of the driver, whose GPU has a clock of its own that a test moves (H2,
- * H8). CLOCK_MONOTONIC of this process stands still, except for the time that a test lets pass and
- * for WAY_NS on the way to the GPU and on the way back. So it does not matter when the double's
- * threads run, and the reported times have one right value.
+ * H8). CLOCK_MONOTONIC of this process stands still. Only a test lets time pass, and so do WAY_NS
+ * on the way to the GPU and on the way back. So it does not matter when the double's threads run,
+ * and the reported times have one right value.
  */
 #include "cuda/clock/device_clock.h"
 #include "cuda/device/device.h"

@@ -103,8 +103,8 @@ Test(cuda_clock, H8_crystals_that_change_while_they_are_used)
 
 /*
  * Another process has the GPU one time in five, for up to two milliseconds. Then there is no better
- * estimate than the earlier one, for as long as bursts are late in a row; and until the first one
- * comes through nothing is known.
+ * estimate than the earlier one, for as long as bursts are late in a row. Until the first one comes
+ * through nothing is known.
  */
 Test(cuda_clock, H8_time_slices_cost_a_microsecond)
 {

@@ -1,6 +1,6 @@
 /*
  * Grids of the CUDA backend. The computation of the prologue and the prelude is made here for every
- * work-item of a grid, and each id of the range must come once.
+ * work-item of a grid. Each id of the range must come once.
  */
 #include "cuda/program/geometry.h"
 #include "status.h"

@@ -1,6 +1,6 @@
 /*
  * A driver in a few functions for the tests of the CUDA backend's lanes. Streams are lists of
- * operations that run when the test says so, one at a time, on its own thread: everything is in
+ * operations that run when the test orders it, one at a time, on its own thread. Everything is in
  * order and nothing is timed. Whatever the lanes must not call is not there: a call of it crashes.
  */
 #ifndef SYCL_TESTS_CUDA_LANES_DRIVER_H

@@ -4,8 +4,8 @@
  * waiting or on the device.
  *
  * With `whole`, as groups that fill a GPU: one at a time, lanes in the order in which their next
- * group came to be the first; and what the device says of a group is how long it was its lane's
- * first, with all that ran of other lanes meanwhile. Only those that are to be timed are.
+ * group came to be the first. The device's time of a group is how long it was its lane's first,
+ * with all that ran of other lanes meanwhile. Only those that are to be timed are.
  */
 #ifndef SYCL_TEST_GATE_WORLD_H
 #define SYCL_TEST_GATE_WORLD_H

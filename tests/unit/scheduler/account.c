@@ -246,7 +246,7 @@ Test(account, N4_N6_memory_on_devices_is_counted_by_account_and_together_until_i
 	cr_expect(eq(u64, all.peak_bytes, 2 * bytes), "what it was at most is known");
 }
 
-/* Memory that is ordered to leave counts as room behind that order, and nowhere else: a kernel
+/* Memory that is ordered to leave counts as room behind that order, and nowhere else. A kernel
  * without an end would keep it there for ever. */
 Test(account_devices, N4_N6_what_a_device_has_not_given_back_yet_is_no_room_on_another_one,
      .timeout = 60)

@@ -298,8 +298,8 @@ Test(burst, F12_launches_that_were_over_before_their_device_was_lost_have_succee
 	finish_burst();
 }
 
-/* The length of a burst follows from the time of the kernel's launches, so that the first launch of
- * a burst does not wait long for the last. */
+/* The length of a burst follows from the time of the kernel's launches. So the first launch of a
+ * burst does not wait long for the last. */
 Test(burst, TG1_a_kernel_goes_alone_until_it_is_known_to_be_short)
 {
 	struct words x;

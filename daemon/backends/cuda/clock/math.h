@@ -19,7 +19,7 @@
  *
  * Accuracy (H8; tests/unit/cuda/clock_math.c): two reported times are good to +-0.5 us each against
  * each other on the host's clock. That holds where the way to the device is sometimes late by 20
- * us, and crystals wander by 5e-8 a second and are corrected by 5e-7 at a time. What it cannot be:
+ * us, and where crystals wander by 5e-8 a second and are corrected by 5e-7. What it cannot be:
  * where another process has the device, a burst is late by that one's time slice. Until the first
  * burst without delay the times are late by as much. While several in a row are late, the offset is
  * off by the possible drift (about a microsecond for three or four of them).
@@ -68,8 +68,8 @@ void cuda_timeline_init(struct cuda_timeline *timeline, int64_t way_ns);
 
 /*
  * Take a burst of `count` > 0 samples, in order. `gap_ns`: time since the last burst if the
- * device's nanoseconds were not counted without a break since then (they are off by up to
- * `slip_ns`); 0 otherwise. `next_ns`: when the next burst may be expected.
+ * device's nanoseconds were not counted without a break since then; 0 otherwise. They are off by up
+ * to `slip_ns`. `next_ns`: when the next burst may be expected.
  */
 void cuda_timeline_add(struct cuda_timeline *timeline, const struct cuda_clock_sample *samples,
 		       unsigned count, int64_t gap_ns, int64_t slip_ns, int64_t next_ns);

@@ -28,7 +28,7 @@ uint64_t cuda_aspects(const struct cuda_device_facts *facts);
 
 /*
  * enum backend_memory_order and backend_memory_scope. Atomics: an order other than relaxed from
- * compute capability 7.0 on, never sequentially consistent (G7, S3); scopes from 6.0 on, before
+ * compute capability 7.0 on, never sequentially consistent (G7, S3). Scopes from 6.0 on, before
  * that only the one that needs no consistency (G8). Fences: every order, because `membar`, which
  * older GPUs have instead of `fence`, is at least as strong (G9); scopes as for atomics.
  */

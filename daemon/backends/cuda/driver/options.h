@@ -29,8 +29,8 @@ struct cuda_options {
 
 /*
  * `portable`: options that OpenCL's compilers take are translated, or left out where CUDA has
- * nothing like them, so that one text of options serves every device. -EINVAL: a quote is open;
- * -E2BIG: too many; -ENOMEM.
+ * nothing like them. So one text of options serves every device. -EINVAL: a quote is open; -E2BIG:
+ * too many; -ENOMEM.
  */
 int cuda_options_parse(const char *text, bool portable, struct cuda_options *options_out);
 /* Frees what it holds, but not itself. */

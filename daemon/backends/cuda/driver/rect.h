@@ -7,7 +7,7 @@
 
 /*
  * A side of a copy: memory of the device, pinned memory of the host (`host` not NULL), or an image
- * (`array` not NULL), of which the box is a part that begins so far from its first pixel.
+ * (`array` not NULL). Of an image the box is a part that begins so far from its first pixel.
  */
 struct cuda_rect_side {
 	CUdeviceptr address;

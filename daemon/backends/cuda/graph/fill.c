@@ -1,5 +1,5 @@
 /*
- * Fills as nodes. The driver's memset nodes take no memory of a pool, so it is a kernel: it writes
+ * Fills as nodes. The driver's memset nodes take no memory of a pool, so it is a kernel. It writes
  * 16 bytes at once where they lie inside, and single ones at the two ends.
  */
 #include "cuda/graph/graph.h"

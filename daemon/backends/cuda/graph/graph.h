@@ -2,12 +2,12 @@
  * Graphs: an application's commands and their order as a CUgraph, instantiated once and launched as
  * one (L9, L13, L14, K15 - K20).
  *
- * Every node of the table is one node of the driver: a kernel (launches and fills), a copy, a child
- * graph (a graph in a graph, a native command), or an empty one. A further node, behind all nodes
- * without followers, writes the lane's completion word, as in a chain. So a launch is one call of
- * the driver. Its address and value are set at each launch. In the graph itself it writes to a word
- * that no thread reads, so that a graph may become a child of others as it is. The driver lets no
- * two launches of one executable overlap, whatever streams they are on.
+ * Every node of the table is one node of the driver. That is a kernel (launches and fills), a copy,
+ * a child graph (a graph in a graph, a native command), or an empty one. A further node, behind all
+ * nodes without followers, writes the lane's completion word, as in a chain. So a launch is one
+ * call of the driver. Its address and value are set at each launch. In the graph itself it writes
+ * to a word that no thread reads. So a graph may become a child of others as it is. The driver lets
+ * no two launches of one executable overlap, whatever streams they are on.
  *
  * A node in the body of a condition belongs to the body's graph, which the driver owns and frees.
  *

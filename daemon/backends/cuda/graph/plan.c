@@ -1,8 +1,8 @@
 /*
  * From a command to the parameters of a node. The engine has checked ranges, and they are checked
  * here once more, as for commands of lanes: the driver would silently write to other memory.
- * Nothing here is put on a stream. So a copy that needs one cannot be a node: of host memory that
- * is not registered, or of another GPU's memory that this one does not reach.
+ * Nothing here is put on a stream. So a copy that needs one cannot be a node. That is one of host
+ * memory that is not registered, or of another GPU's memory that this one does not reach.
  */
 #include "backend_rect.h"
 #include "cuda/memory/array.h"
@@ -54,7 +54,7 @@ static size_t height_of(const struct copy_box *box, const struct box_pitch *pitc
 }
 
 /*
- * A row of 2 GiB or more, as rows of equal length without gaps: the driver's documents do not
+ * A row of 2 GiB or more, as rows of equal length without gaps. The driver's documents do not
  * guarantee that a node takes one in one piece. A length that has no such divisor stays as it is.
  */
 static struct copy_box cut_copy(const struct copy_box *box)

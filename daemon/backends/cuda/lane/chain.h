@@ -37,8 +37,8 @@ CUresult cuda_chain_overlap(const struct cuda_library *cu, CUgraph graph, CUgrap
 			    CUgraphNode node);
 
 /*
- * Make the templates that a lane will need, so that no launch has to: now, or in the next quiet
- * moment if the device has work. Those that cannot be made are marked broken.
+ * Make the templates that a lane will need, so that no launch has to. That is now, or in the next
+ * quiet moment if the device has work. Those that cannot be made are marked broken.
  */
 void cuda_chains_want(struct cuda_lane_state *state);
 /* A quiet moment: nothing is in flight. */

@@ -1,7 +1,7 @@
 /*
  * Multiprocessors set apart for lanes of the latency class (option latency_multiprocessors): a
  * short kernel of theirs need not wait until work-groups of others end. Two green contexts share
- * the primary one's memory, modules and events: the small one has the streams of such lanes, the
+ * the primary one's memory, modules and events. The small one has the streams of such lanes, the
  * other one those of all other compute lanes.
  *
  * It is made and ended in quiet moments alone, in which no lane has work in flight. So each lane

@@ -148,7 +148,7 @@ static bool report_done(struct report *report, struct cuda_lane_state *state)
 	completion->failed_launches = pending->failed_launches;
 	if (error == 0) {
 		/* Nothing begins before it was sent, or before the one before it on its stream had
-		 * ended (L9), whatever the clock has measured since: a clock whose samples have all
+		 * ended (L9), whatever the clock has measured since. A clock whose samples have all
 		 * been late gives too early times. */
 		uint64_t least = pending->submit_ns > state->timed_end_ns ? pending->submit_ns
 									  : state->timed_end_ns;

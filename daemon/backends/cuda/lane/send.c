@@ -143,9 +143,9 @@ static uint64_t period_of(const struct cuda_collected *collected)
 
 /*
  * The longest chain that the first `count` launches make. Only its end is reported, so it must come
- * soon: for long kernels a chain gains nothing, and a wait for the first would be a wait for all.
- * A direct completion ends one. A burst is in one. A copy is short, so it never comes too late
- * behind a kernel; before a long one it would.
+ * soon. For long kernels a chain gains nothing, and a wait for the first would be a wait for all. A
+ * direct completion ends one. A burst is in one. A copy is short, so it never comes too late behind
+ * a kernel; before a long one it would.
  */
 static uint32_t choose_level(const struct cuda_lane_state *state,
 			     const struct cuda_collected *launches, uint32_t count)

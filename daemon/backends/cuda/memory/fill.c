@@ -1,8 +1,8 @@
 /*
  * Fills. The driver's memset takes 1, 2 and 4 bytes, aligned to themselves. Longer patterns begin
- * with a block that is written column by column (a memset with a pitch writes one column of many
- * repetitions at once), and then double it by copies. Everything is asynchronous and needs neither
- * host memory nor a kernel.
+ * with a block that is written column by column: a memset with a pitch writes one column of many
+ * repetitions at once. Then copies double it. Everything is asynchronous and needs neither host
+ * memory nor a kernel.
  */
 #include "cuda/memory/state.h"
 

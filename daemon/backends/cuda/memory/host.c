@@ -1,6 +1,6 @@
 /*
  * Host memory that the driver may read and write by itself. The driver's list of pinned pages is
- * the process': a range that one device has pinned is pinned for all (PORTABLE), and pinning it
+ * the process'. A range that one device has pinned is pinned for all (PORTABLE), and pinning it
  * again is an error. So is the list here.
  */
 #include "cuda/memory/state.h"

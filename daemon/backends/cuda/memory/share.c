@@ -1,7 +1,7 @@
 /*
  * Memory that other processes can open: as a descriptor (VMM), or as a handle of 64 bytes that CUDA
  * programs use (cuMemAlloc and cudaIpc). A process that opens it maps whole granules. So it shares
- * no granule with other memory, and all of them are zeroed before its first use: no process reads
+ * no granule with other memory, and all of them are zeroed before its first use. No process reads
  * bytes of a neighbour or of an earlier owner.
  */
 #include "cuda/memory/state.h"

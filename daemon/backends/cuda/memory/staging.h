@@ -1,10 +1,10 @@
 /*
  * Transfers between a device and host memory that is not registered: through pinned slots, in
  * pieces. All of a transfer is put on the lane's stream at once, piece by piece. A piece is a host
- * function that waits until the copy thread has brought the slot's bytes, then the device's copy
- * out of it (the other way round for READ). The host functions call no driver and wait only for the
- * copy thread, which waits for nothing. So nothing here holds a device thread up, and the lane's
- * order is the stream's. While the device moves one piece the copy thread works on the next.
+ * function that waits until the copy thread has brought the slot's bytes. Then comes the device's
+ * copy out of it (the other way round for READ). The host functions call no driver and wait only
+ * for the copy thread, which waits for nothing. So nothing here holds a device thread up, and the
+ * lane's order is the stream's. While the device moves one piece the copy thread works on the next.
  *
  * A host function runs on a thread of the driver's that all lanes share: two staged transfers slow
  * each other down. Each piece is two calls of the driver, and a stream takes about a thousand

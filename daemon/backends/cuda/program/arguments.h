@@ -4,7 +4,7 @@
  * any thread, never blocks.
  *
  * Local memory is the dynamic part of the work-group's shared memory, one argument behind the other
- * in multiples of CUDA_LOCAL_ALIGNMENT. What the kernel gets for it depends on its form: A portable
+ * in multiples of CUDA_LOCAL_ALIGNMENT. What the kernel gets for it depends on its form. A portable
  * kernel gets the offset inside that part (32 bits; the prelude adds the exact beginning). Another
  * one gets a plain pointer (E15): a generic address, or one of shared memory where its PTX has .ptr
  * .shared.

@@ -5,11 +5,16 @@
  * images are checked too, because the driver takes them by address alone and trusts the sizes in
  * them.
  *
- * Little-endian: "SYCLCU01", u32 flags, u32 kernel count, u32 image count (1; 3 for a portable
- * source: by dimensions); per kernel: name, symbol, 3 x u32 required size of a work-group (CUDA's
- * order; 0: none), u32 argument count, of which the highest bit says that the kernel waits by
- * itself; per argument: u8 kind, u8 is_const, u8 local form, u32 size (0: the driver gives it),
- * type name. A text is u16 length and its bytes. Then per image u8 kind, u64 length and its bytes.
+ * Little-endian; a text is u16 length and its bytes.
+ *
+ * - "SYCLCU01", u32 flags, u32 kernel count, u32 image count (1; 3 for a portable source: by
+ *   dimensions).
+ * - Per kernel: name, symbol, 3 x u32 required size of a work-group (CUDA's order; 0: none), u32
+ *   argument count, with the highest bit set if the kernel waits by itself.
+ * - Behind each kernel, per argument: u8 kind, u8 is_const, u8 local form, u32 size (0: the driver
+ *   gives it), type name.
+ * - Per image: u8 kind, u64 length and its bytes.
+ *
  * Kernels that are not described are the driver's to list.
  *
  * Pure: any thread, never blocks.

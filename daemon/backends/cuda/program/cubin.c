@@ -94,7 +94,7 @@ static bool cubin_is_whole(const unsigned char *bytes, size_t count)
 
 /*
  * Inside: images one behind the other, each u16 kind, u16 version, u32 size of its header, u64 size
- * of what follows, and, where the header is large enough, u32 how much of that is compressed; 0:
+ * of what follows. Where the header is large enough, it has u32 how much of that is compressed; 0:
  * nothing.
  */
 struct fatbin_entry {

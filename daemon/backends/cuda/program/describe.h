@@ -15,7 +15,7 @@
 int cuda_describe_ptx(struct cuda_binary *binary, const struct cuda_ptx *ptx, bool portable);
 
 /*
- * An argument of a native kernel with only its size known, and its type if `type` is not NULL: a
+ * An argument of a native kernel with only its size known, and its type if `type` is not NULL. A
  * word of 64 bits may be a pointer.
  */
 struct cuda_symbol;

@@ -34,7 +34,7 @@ static unsigned even_group(uint64_t count, uint64_t most)
 }
 
 /*
- * How many work-items a group of a basic range gets: as many as fill a compute unit best, but a
+ * How many work-items a group of a basic range gets. As many as fill a compute unit best, but a
  * small range is spread over all units.
  */
 static unsigned target_threads(const struct cuda_shape *shape, const uint64_t n[3])
@@ -55,7 +55,7 @@ static unsigned target_threads(const struct cuda_shape *shape, const uint64_t n[
 }
 
 /*
- * Neighbours along x are neighbours in memory, so groups are whole warps along x where the row is
+ * Neighbours along x are neighbours in memory. So groups are whole warps along x where the row is
  * long, and whole rows where it is short. The rest of the group goes to y, then z; the part that
  * those do not need goes back to x.
  */

@@ -4,9 +4,9 @@
  * record describes the result to a portable kernel. Pure: no driver, any thread, never blocks.
  *
  * Folding. With one dimension the group is x + grid.x * y. With two it is (x, y + grid.y * z). With
- * three, and only if CUDA_RECORD_FOLDED is set, grid.x holds columns * folds of y * folds of z: x %
- * columns is the group's x, and x / columns counts the folds, those of y fastest. Groups that are
- * too many have no work-item inside the range.
+ * three, and only if CUDA_RECORD_FOLDED is set, grid.x holds columns * folds of y * folds of z.
+ * Then x % columns is the group's x, and x / columns counts the folds, those of y fastest. Groups
+ * that are too many have no work-item inside the range.
  *
  * Parts (struct backend_part) are of CUDA's last dimension: groups count from the record's
  * first_group on. A grid that is folded is not cut: its first part is all of it, the others are

@@ -1,6 +1,6 @@
 /*
  * Loaded programs. A portable program has no variables. So a loaded one serves every session of the
- * engine with the same bytes, and stays loaded for a while without holders, ready for the next
+ * engine with the same bytes. It stays loaded for a while without holders, ready for the next
  * process. Others are loaded again each time, because their variables belong to one bundle.
  *
  * The driver may wait for running kernels when it unloads. So the last release, on the device's

@@ -2,14 +2,14 @@
  * PTX as text: the parameters of its kernels, and the completion of NVRTC's output for a portable
  * source.
  *
- * A portable kernel needs more data than CUDA gives it: the end of a basic range inside the last
- * work-group, the offset, the folding of the grid. Its source cannot be given one more parameter by
- * macros, and a variable of the module would be shared by all launches. So the compiled text is
- * completed. Each kernel gets one more parameter, named sycl_launch, of CUDA_RECORD_BYTES
- * (program/geometry.h). At its beginning work-items that lie beyond the range end. Its symbol
- * becomes the name that the source has. The prelude reads the parameter by that name. (Considered:
- * wrapping each kernel by a template, which needs the names before it compiles; one constant bank
- * per launch, which CUDA has not.)
+ * A portable kernel needs more data than CUDA gives it. These are the end of a basic range inside
+ * the last work-group, the offset, the folding of the grid. Its source cannot be given one more
+ * parameter by macros, and a variable of the module would be shared by all launches. So the
+ * compiled text is completed. Each kernel gets one more parameter, named sycl_launch, of
+ * CUDA_RECORD_BYTES (program/geometry.h). At its beginning work-items that lie beyond the range
+ * end. Its symbol becomes the name that the source has. The prelude reads the parameter by that
+ * name. (Considered: wrapping each kernel by a template, which needs the names before it compiles;
+ * one constant bank per launch, which CUDA has not.)
  *
  * Pure: no driver, any thread, never blocks. The text may be anything: what cannot be understood is
  * an error.
@@ -84,9 +84,9 @@ DEFINE_CLEANUP(cuda_ptx)
 /*
  * Put blanks in place of ".ptr .shared .align N" of the kernels' parameters, in a copy of the text
  * that was read. Drivers load no program that has a kernel with one (580:
- * CUDA_ERROR_INVALID_IMAGE), though it is PTX, their own assembler takes it, and compilers for
- * OpenCL write it. It is a hint and no more: the word is an address of shared memory with or
- * without it. Everything stays where it was, so that a complaint's line is the client's.
+ * CUDA_ERROR_INVALID_IMAGE). Yet it is PTX, their own assembler takes it, and compilers for OpenCL
+ * write it. It is a hint and no more: the word is an address of shared memory with or without it.
+ * Everything stays where it was, so that a complaint's line is the client's.
  */
 void cuda_ptx_blank_shared(char *text, const struct cuda_ptx *ptx);
 

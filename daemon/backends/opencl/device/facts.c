@@ -138,7 +138,7 @@ static void fill_widths(const struct opencl_library *cl, cl_device_id device,
 }
 
 /*
- * The same for the same device and driver in every process, and for two equal devices: so no index
+ * The same for the same device and driver in every process, and for two equal devices. So no index
  * and nothing that changes while the machine runs. The platform's version names PoCL's compiler,
  * the device's version its target.
  */

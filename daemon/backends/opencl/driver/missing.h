@@ -1,5 +1,5 @@
 /*
- * The feature that a source needs and the device lacks, found in the compiler's log: that is
+ * The feature that a source needs and the device lacks, found in the compiler's log. That is
  * another error than a source that does not compile. Pure.
  */
 #ifndef SYCL_BACKENDS_OPENCL_MISSING_H

@@ -133,7 +133,7 @@ struct backend_event {
 };
 
 /*
- * An argument is one to three arguments of the driver: a sampled image is an image and a sampler,
+ * An argument is one to three arguments of the driver. A sampled image is an image and a sampler,
  * and one with layers has more (memory/image_arguments.h).
  */
 struct opencl_place {

@@ -3,7 +3,7 @@
  * recorded for such a queue. Its commands run in the order in which they were added. Every edge
  * agrees with that order, so no sync points are needed.
  *
- * Drivers need not keep a graph's nodes apart from the objects that they were recorded with: PoCL
+ * Drivers need not keep a graph's nodes apart from the objects that they were recorded with. PoCL
  * 3.1 reads a kernel's arguments when the buffer runs. So every launch has a cl_kernel of its own,
  * which is not changed any more. The recorded commands are kept as nodes, from which a graph that
  * includes this one records them again. Device thread.

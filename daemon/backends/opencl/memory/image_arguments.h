@@ -1,12 +1,12 @@
 /*
  * Images and samplers as arguments. A sampled image is one argument for the application, and two of
- * OpenCL's, an image and a sampler: the portable prelude writes both into the kernel's head. The
+ * OpenCL's, an image and a sampler. The portable prelude writes both into the kernel's head. The
  * sampler comes right behind the image, with a name that begins with OPENCL_SAMPLER_OF. That name
  * and place mark the two as one. In OpenCL C, without the prelude, an image and a sampler are two
  * arguments (E23).
  *
  * A layered image that is sampled has a third one behind them, a float whose name begins with
- * OPENCL_LAYER_STEP_OF: kernels multiply a layer's number with it. It is 1 except on PoCL before
+ * OPENCL_LAYER_STEP_OF. Kernels multiply a layer's number with it. It is 1 except on PoCL before
  * 4.0, which treats the number as normalised if the sampler's coordinates are.
  */
 #ifndef SYCL_BACKENDS_OPENCL_IMAGE_ARGUMENTS_H

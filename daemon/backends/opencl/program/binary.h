@@ -1,17 +1,20 @@
 /*
  * The result of `build` and the input of `program_load`: the driver's binary together with
  * descriptions of the kernels. PoCL describes a kernel's arguments only for programs built from
- * source in the same process (for a loaded binary it returns CL_KERNEL_ARG_INFO_NOT_AVAILABLE), so
+ * source in the same process. For a loaded binary it returns CL_KERNEL_ARG_INFO_NOT_AVAILABLE. So
  * the facts travel along.
  *
  * A portable source is compiled once per number of dimensions, because "dimension 0" is OpenCL's
- * last. If a kernel had to find at run time which one that is, PoCL would not vectorise it
- * (measured: 4 times the time for y[i] += a * x[i]).
+ * last. If a kernel had to find at run time which one that is, PoCL would not vectorise it.
+ * Measured: 4 times the time for y[i] += a * x[i].
  *
- * Little-endian: "SYCLOCL2", u32 is_builtin, u32 kernel count, u32 payload count (1, or 3: by
- * dimensions); per kernel: name, u32 argument count; per argument: u8 kind, u8 is_const, u8 address
- * space, u32 size, type name, name. A text is u16 length and its bytes. Then per payload u64 length
- * and its bytes: the driver's binary, or the names of built-in kernels.
+ * Little-endian; a text is u16 length and its bytes.
+ *
+ * - "SYCLOCL2", u32 is_builtin, u32 kernel count, u32 payload count (1, or 3: by dimensions).
+ * - Per kernel: name, u32 argument count.
+ * - Behind each kernel, per argument: u8 kind, u8 is_const, u8 address space, u32 size, type name,
+ *   name.
+ * - Per payload: u64 length and its bytes, the driver's binary or the names of built-in kernels.
  */
 #ifndef SYCL_BACKENDS_OPENCL_BINARY_H
 #define SYCL_BACKENDS_OPENCL_BINARY_H

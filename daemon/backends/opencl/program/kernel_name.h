@@ -1,8 +1,8 @@
 /*
  * A kernel's name, in the source and in the driver. PoCL's header makes macros of the names of
- * built-in functions (mix is _cl_mix there), so that it lists a kernel of such a name by another
- * one; and a portable source may have been built with changed names (portable_names.h). All others
- * use the source's name.
+ * built-in functions (mix is _cl_mix there), so it lists a kernel of such a name by another one. A
+ * portable source, too, may have been built with changed names (portable_names.h). All others use
+ * the source's name.
  */
 #ifndef SYCL_BACKENDS_OPENCL_KERNEL_NAME_H
 #define SYCL_BACKENDS_OPENCL_KERNEL_NAME_H

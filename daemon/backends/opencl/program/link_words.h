@@ -15,7 +15,7 @@ struct opencl_text {
 };
 
 /*
- * A line for each object, with the functions that it defines; then those that are declared and
+ * A line for each object, with the functions that it defines. Then those that are declared and
  * nowhere defined, and those that two objects define, if any. malloc'ed; NULL: no memory.
  */
 char *opencl_link_words(const struct opencl_text *sources, uint32_t count);

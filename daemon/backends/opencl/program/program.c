@@ -14,7 +14,7 @@ static cl_program create_variant(struct backend_device *device, const struct ope
 	const struct opencl_payload *payload = &binary->payloads[variant];
 	cl_int loaded = CL_SUCCESS;
 
-	/* A copy of its own, aligned and with a 0 behind it: names need that, and a driver whose
+	/* A copy of its own, aligned and with a 0 behind it. Names need that, and a driver whose
 	 * binaries are text may rely on it. */
 	CLEANUP(free_pointer) char *copy = calloc(1, payload->count + 1);
 	if (!copy) {

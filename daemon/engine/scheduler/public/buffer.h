@@ -47,7 +47,7 @@ uint32_t sched_buffer_poison(struct sched_buffer *buffer, uint64_t offset_bytes,
 
 /*
  * A buffer that other processes may open. Its contents live on `home` for good, in memory of
- * `export_kind` (not NONE; the device has the feature), which is allocated at once in the
+ * `export_kind` (not NONE; the device has the feature). That is allocated at once in the
  * background. size_bytes > 0; the rest as in sched_buffer_create.
  */
 int sched_buffer_create_shared(struct scheduler *scheduler, struct scheduler_device *home,
@@ -62,9 +62,9 @@ int sched_buffer_import(struct scheduler *scheduler, struct scheduler_device *ho
 			const struct backend_shared_memory *shared, uint64_t size_bytes, void *host,
 			void *owner, struct sched_buffer **buffer_out);
 /*
- * Another buffer with the contents of a shared one (of any of these three calls) and its own host
- * range, for a second session of this engine. Order holds across all of them. Each is released and
- * freed by itself, the contents with the last one. size_bytes is that of `of`.
+ * Another buffer with the contents of a shared one and its own host range, for a second session of
+ * this engine. The shared one is of any of these three calls. Order holds across all of them. Each
+ * is released and freed by itself, the contents with the last one. size_bytes is that of `of`.
  */
 int sched_buffer_share(struct sched_buffer *of, void *host, void *owner,
 		       struct sched_buffer **buffer_out);

@@ -19,7 +19,7 @@
  * that one is. Tasks of the same device were sent behind it; others wait until it is DONE.
  *
  * HELD: a host access until it is released, a host task until it has ended. A host task with an
- * early event (early.c) goes to a lane first, and is HELD when it is back, unless it has ended by
+ * early event (early.c) goes to a lane first. When it is back it is HELD, unless it has ended by
  * then. What comes behind it waits until it is DONE, on its own device, too.
  *
  * RETURNING: a task that has written shared contents elsewhere than in their home passes it before

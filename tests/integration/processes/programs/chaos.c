@@ -1,5 +1,5 @@
 /*
- * A client that goes on whatever happens to the service (`worker chaos`): it works and looks at its
+ * A client that goes on whatever happens to the service (`worker chaos`). It works and checks its
  * results until the first error, connects anew, and so on. It fails by itself when a result is
  * wrong, or when it gets an error that nothing here can cause. After each session it says what it
  * did. The first line of stdin says that nothing happens any more: then it ends its session. At the

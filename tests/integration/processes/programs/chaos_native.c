@@ -1,5 +1,5 @@
 /*
- * The part of `worker chaos` that sends commands of CUDA's own, in a context of this program: the
+ * The part of `worker chaos` that sends commands of CUDA's own, in a context of this program. The
  * driver is the one that the library itself uses (SYCLD_CUDA_LIBRARY). Nothing is done on a device
  * without such a bridge.
  */

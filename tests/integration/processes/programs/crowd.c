@@ -1,6 +1,6 @@
 /*
  * Many clients in one program. `crowd` keeps `count` connections, of which every tenth works, in
- * turn with all others that do; `storm` connects and greets `count` times before it reads the first
+ * turn with all others that do. `storm` connects and greets `count` times before it reads the first
  * answer.
  */
 #include "processes/programs/worker.h"

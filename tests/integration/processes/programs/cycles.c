@@ -70,7 +70,7 @@ struct own_footprint {
 
 /*
  * `line`: of /proc/self/maps. AddressSanitizer gives each large block a mapping of its own and
- * keeps freed ones for a while, so under it only mappings of files count: arenas, rings and
+ * keeps freed ones for a while. So under it only mappings of files count: arenas, rings and
  * libraries.
  */
 static bool is_own_mapping(const char *line)

@@ -3,9 +3,9 @@
 
 /*
  * Criterion's newer assertions, cheap to compile (criterion.h beside this one): cr_assert(eq(int,
- * a, b), "words %d", x). A condition is one of eq, ne, lt, le, gt, ge with a type's tag, zero(tag,
- * a), not(an expression), or an expression that begins with a name. Other tags and conditions do
- * not compile. Each side is worked out once, the left one first.
+ * a, b), "words %d", x). A condition is one of eq, ne, lt, le, gt, ge with a type's tag, or
+ * zero(tag, a). Else it is not(an expression), or an expression that begins with a name. Other tags
+ * and conditions do not compile. Each side is worked out once, the left one first.
  */
 #include <criterion/criterion.h> /* by its name: from a path there would be no next one */
 
