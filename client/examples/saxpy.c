@@ -8,15 +8,11 @@ static const char source[] =
 
 int main(void)
 {
-	float x[1000], y[1000], a = 2;
-	for (int i = 0; i < 1000; i++)
-		x[i] = (float)i, y[i] = 1;
-	sycl_platform platform;
-	sycl_queue queue;
-	sycl_kernel saxpy;
-	sycl_buffer bx, by;
-	sycl_result r = sycl_platform_open(NULL, &platform); /* finds the service, or starts one */
 	/* clang-format off */
+	float x[1000], y[1000], a = 2;
+	for (int i = 0; i < 1000; i++) x[i] = (float)i, y[i] = 1;
+	sycl_platform platform; sycl_queue queue; sycl_kernel saxpy; sycl_buffer bx, by;
+	sycl_result r = sycl_platform_open(NULL, &platform); /* finds the service, or starts one */
 	if (r == 0) r = sycl_queue_create_default(platform, &queue);
 	if (r == 0) r = sycl_kernel_from_source(queue, source, "saxpy", &saxpy);
 	if (r == 0) r = sycl_buffer_create(platform, x, sizeof(x), SYCL_HOST_CONST, &bx);
