@@ -131,23 +131,6 @@ Test(cuda_faults, M10_an_illegal_address)
 	cr_assert_eq(double_count("faults"), 1);
 }
 
-/* Not made up: a kernel that writes behind its memory. */
-Test(cuda_faults, M10_a_kernel_that_writes_where_nothing_is)
-{
-	struct scene scene;
-	const uint64_t far = COUNT * 1000;
-
-	open_fault_scene(&scene);
-	const struct backend_command bad =
-		launch_command(scene.fill, 1, &far, scene.fill_arguments, 2);
-	struct backend_completion ended =
-		fixture_finish(&scene.fixture, 0, fixture_submit(&scene.fixture, 0, &bad));
-	cr_assert_eq(ended.fault.status, STATUS_DEVICE_LOST, "%s", ended.fault.text);
-	cr_assert_eq(ended.fault.native_code, 700);
-	cr_assert(ended.fault.process_lost);
-	scene_close(&scene);
-}
-
 Test(cuda_faults, a_device_that_falls_off_the_bus_is_told_once_to_all)
 {
 	struct scene scene;
@@ -175,7 +158,7 @@ Test(cuda_faults, a_device_that_falls_off_the_bus_is_told_once_to_all)
 	scene_close(&scene);
 }
 
-/* Nobody asks: an idle device that is lost is found out, too, when it is used next. */
+/* Nobody polls: an idle device that is lost is detected, too, when it is used next. */
 Test(cuda_faults, an_idle_device_that_is_lost)
 {
 	struct scene scene;

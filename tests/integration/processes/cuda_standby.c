@@ -111,29 +111,6 @@ static bool has_no_standby(void *unused)
 	return none;
 }
 
-/* A fault costs the driver's time to report it, and no context. */
-Test(processes_cuda_standby, M10_after_a_fault_the_standby_serves_the_next_connection,
-     .fini = teardown_standby)
-{
-	struct child guilty, again;
-	start_standby_service("", "", false);
-	begin_worker(&guilty, OWN);
-	send_order_and_wait(&guilty, "work 2");
-	pid_t waiting = standby(), before = engine_of(OWN);
-	cr_expect_neq(waiting, before);
-	cr_expect_eq(count_driver_calls(waiting, "contexts"), 1);
-	fail_engine(&guilty);
-	finish_worker(&guilty);
-	begin_worker(&again, OWN);
-	send_order_and_wait(&again, "work 5");
-	cr_expect_eq(engine_of(OWN), waiting, "another engine was started");
-	cr_expect_eq(count_driver_calls(waiting, "contexts_created"), 1,
-		     "the context was made again");
-	cr_expect_eq(count_driver_calls(waiting, "misuse"), 0);
-	cr_expect_neq(standby(), waiting);
-	finish_worker(&again);
-}
-
 /* A service that keeps nothing of what its engines build, in place of the one that there is. */
 static void start_without_cache(void)
 {
@@ -195,7 +172,8 @@ Test(processes_cuda_standby, a_standby_that_became_an_engine_has_its_users_build
 	finish_worker(&again);
 }
 
-Test(processes_cuda_standby, M10_faults_one_after_another_each_find_a_standby,
+/* A fault costs the driver's time to report it, and no context. */
+Test(processes_cuda_standby, M10_after_each_fault_the_standby_serves_the_next_connection,
      .fini = teardown_standby)
 {
 	enum { FAULTS = 4 };
@@ -203,13 +181,18 @@ Test(processes_cuda_standby, M10_faults_one_after_another_each_find_a_standby,
 	for (int i = 0; i < FAULTS; i++) {
 		struct child worker;
 		begin_worker(&worker, OWN);
-		send_order_and_wait(&worker, "work 1");
+		send_order_and_wait(&worker, "work 2");
 		pid_t waiting = standby();
+		cr_expect_neq(waiting, engine_of(OWN));
+		cr_expect_eq(count_driver_calls(waiting, "contexts"), 1);
 		fail_engine(&worker);
 		finish_worker(&worker);
 		begin_worker(&worker, OWN);
-		send_order_and_wait(&worker, "work 1");
-		cr_expect_eq(engine_of(OWN), waiting);
+		send_order_and_wait(&worker, "work 5");
+		cr_expect_eq(engine_of(OWN), waiting, "another engine was started");
+		cr_expect_eq(count_driver_calls(waiting, "contexts_created"), 1,
+			     "the context was made again");
+		cr_expect_eq(count_driver_calls(waiting, "misuse"), 0);
 		finish_worker(&worker);
 	}
 	/* With the standby there or on its way, as at the end. */

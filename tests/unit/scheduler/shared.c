@@ -331,11 +331,12 @@ static void import_words(const struct backend_shared_memory *shared, struct word
 		     0));
 }
 
-static void import_and_share(enum backend_export_kind kind)
+/* The kind of an export makes no difference to the scheduler. */
+Test(shared, F10_an_import_shares_contents_and_outlives_its_exporter)
 {
 	struct probe exported, probe;
 	struct words x, y;
-	harness_words_shared(&h, &x, WORDS, true, 0, 1, kind);
+	harness_words_shared(&h, &x, WORDS, true, 0, 1, BACKEND_EXPORT_VMM);
 	export_words(&x, &exported);
 	import_words(&exported.shared, &y, 1);
 	/* Submitted before it is known whether there is such memory. */
@@ -351,16 +352,6 @@ static void import_and_share(enum backend_export_kind kind)
 	expect_words(&y, 2);
 	harness_words_free(&h, &y);
 	harness_expect_stopped(&h);
-}
-
-Test(shared, F10_imported_by_descriptor)
-{
-	import_and_share(BACKEND_EXPORT_VMM);
-}
-
-Test(shared, F10_imported_by_handle)
-{
-	import_and_share(BACKEND_EXPORT_CUDA_IPC);
 }
 
 Test(shared, F10_an_import_that_fails_is_told_and_so_are_its_users)
