@@ -12,7 +12,7 @@
 
 TestSuite(processes_cuda_faults, .timeout = 240);
 
-enum { GUILTY_UID = 65533, NEIGHBOUR_UID = 65534, OWN = -1, MANY = 20, WAITS = 6, FLOODS = 4 };
+enum { GUILTY_UID = 65533, NEIGHBOUR_UID = 65534, MANY = 20, WAITS = 6, FLOODS = 4 };
 
 static struct fake_service fake = FAKE_SERVICE_INIT;
 
@@ -39,30 +39,9 @@ static void teardown_faults(void)
 	fake_service_end(&fake);
 }
 
-/* A session; its number. */
-static unsigned long begin_worker(struct child *worker, int uid)
-{
-	char text[16], line[LINE_BYTES];
-	(void)snprintf(text, sizeof(text), "%d", uid);
-	const char *const arguments[] = {uid == OWN ? NULL : "--uid", text, NULL};
-	worker_start_with(worker, NULL, fake.service->endpoint, "fault", arguments);
-	cr_assert_eq(child_read_line(worker, line, sizeof(line), SOON), 1);
-	cr_assert_eq(strncmp(line, "ready ", 6), 0, "%s", line);
-	return strtoul(line + 6, NULL, 10);
-}
-
 static void send_order(struct child *worker, const char *order)
 {
 	cr_assert_eq(child_say(worker, order), 0, "it does not take '%s'", order);
-}
-
-static void send_order_and_wait(struct child *worker, const char *order)
-{
-	char line[LINE_BYTES];
-	send_order(worker, order);
-	cr_assert_eq(child_read_line(worker, line, sizeof(line), SOON), 1, "no answer to '%s'",
-		     order);
-	cr_assert_eq(strcmp(line, "ok"), 0, "'%s': %s", order, line);
 }
 
 /* The next line reports the lost device, with this code of the driver, and in these words. */
@@ -94,23 +73,13 @@ static void expect_other(struct child *worker, int native, const char *kernel,
 	cr_expect(strstr(line, "this session") == NULL, "an innocent one is blamed: %s", line);
 }
 
-static void finish_worker(struct child *worker)
-{
-	char line[LINE_BYTES];
-	close_fd(&worker->in);
-	cr_assert_eq(child_read_line(worker, line, sizeof(line), SOON), 1);
-	cr_assert_eq(strcmp(line, "ok"), 0, "%s", line);
-	cr_assert_eq(child_wait(worker, SOON), 0);
-	child_end(worker);
-}
-
 /* A new connection of that user works. */
 static void expect_service(int uid)
 {
 	struct child worker = CHILD_INIT;
-	(void)begin_worker(&worker, uid);
-	send_order_and_wait(&worker, "work 5");
-	finish_worker(&worker);
+	(void)fault_worker_begin(&fake, &worker, uid);
+	fault_worker_run(&worker, "work 5");
+	fault_worker_finish(&worker);
 }
 
 static pid_t engine_of(int uid)
@@ -138,22 +107,22 @@ static void fail_once(int uid, const char *kernel, int native)
 {
 	struct child guilty = CHILD_INIT;
 	char order[64];
-	(void)begin_worker(&guilty, uid);
+	(void)fault_worker_begin(&fake, &guilty, uid);
 	(void)snprintf(order, sizeof(order), "run %s 0 1", kernel);
-	send_order_and_wait(&guilty, order);
+	fault_worker_run(&guilty, order);
 	send_order(&guilty, "wait 0");
 	expect_own(&guilty, native, kernel);
-	finish_worker(&guilty);
+	fault_worker_finish(&guilty);
 }
 
 Test(processes_cuda_faults, F12_M10_I11_each_kind_of_kernel_is_named_to_its_owner,
      .init = setup_faults, .fini = teardown_faults)
 {
-	fail_once(OWN, "illegal", 700);
-	fail_once(OWN, "misaligned", 716);
-	fail_once(OWN, "traps", 719);
-	fail_once(OWN, "asserts", 710);
-	expect_service(OWN);
+	fail_once(FAULT_WORKER_OWN, "illegal", 700);
+	fail_once(FAULT_WORKER_OWN, "misaligned", 716);
+	fail_once(FAULT_WORKER_OWN, "traps", 719);
+	fail_once(FAULT_WORKER_OWN, "asserts", 710);
+	expect_service(FAULT_WORKER_OWN);
 }
 
 /* Faults that no kernel makes on purpose: memory, links, contained errors, a watchdog, a broken
@@ -172,37 +141,37 @@ Test(processes_cuda_faults, F12_M10_I11_each_way_of_the_driver_is_told_with_its_
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		struct child guilty = CHILD_INIT;
 		char line[LINE_BYTES];
-		(void)begin_worker(&guilty, OWN);
-		send_order_and_wait(&guilty, "work 1");
+		(void)fault_worker_begin(&fake, &guilty, FAULT_WORKER_OWN);
+		fault_worker_run(&guilty, "work 1");
 		say("command fault_launch 1 %d", ways[i].native);
-		send_order_and_wait(&guilty, "run works 0 1");
+		fault_worker_run(&guilty, "run works 0 1");
 		send_order(&guilty, "wait 0");
 		expect_lost(&guilty, ways[i].native, ways[i].words, line);
 		cr_expect(strstr(line, "this session"), "%s", line);
 		cr_expect(strstr(line, "'works'"), "%s", line);
-		/* And again, whatever is asked: the session has ended. */
+		/* And again, whatever is requested: the session has ended. */
 		send_order(&guilty, "work 1");
 		expect_lost(&guilty, ways[i].native, ways[i].words, line);
-		finish_worker(&guilty);
+		fault_worker_finish(&guilty);
 	}
-	expect_service(OWN);
+	expect_service(FAULT_WORKER_OWN);
 }
 
 Test(processes_cuda_faults, M10_another_session_of_the_user_is_told_whose_group_it_was,
      .init = setup_faults, .fini = teardown_faults)
 {
 	struct child guilty = CHILD_INIT, bystander = CHILD_INIT;
-	(void)begin_worker(&bystander, OWN);
-	send_order_and_wait(&bystander, "work 3");
-	unsigned long session = begin_worker(&guilty, OWN);
-	send_order_and_wait(&guilty, "run illegal 0 1");
+	(void)fault_worker_begin(&fake, &bystander, FAULT_WORKER_OWN);
+	fault_worker_run(&bystander, "work 3");
+	unsigned long session = fault_worker_begin(&fake, &guilty, FAULT_WORKER_OWN);
+	fault_worker_run(&guilty, "run illegal 0 1");
 	send_order(&guilty, "wait 0");
 	expect_own(&guilty, 700, "illegal");
 	send_order(&bystander, "work 1");
 	expect_other(&bystander, 700, "illegal", session);
-	finish_worker(&guilty);
-	finish_worker(&bystander);
-	expect_service(OWN);
+	fault_worker_finish(&guilty);
+	fault_worker_finish(&bystander);
+	expect_service(FAULT_WORKER_OWN);
 }
 
 /* A kernel stays on the device; threads wait in every way there is; then the device fails. */
@@ -210,20 +179,20 @@ Test(processes_cuda_faults, M10_every_wait_ends, .init = setup_faults, .fini = t
 {
 	struct child waiting = CHILD_INIT;
 	char line[LINE_BYTES];
-	(void)begin_worker(&waiting, OWN);
-	send_order_and_wait(&waiting, "work 1");
+	(void)fault_worker_begin(&fake, &waiting, FAULT_WORKER_OWN);
+	fault_worker_run(&waiting, "work 1");
 	say("command gate close held", 0);
-	send_order_and_wait(&waiting, "run held 0 1");
+	fault_worker_run(&waiting, "run held 0 1");
 	fake_service_await(&fake, engine_of(-1), "held held", 1);
-	send_order_and_wait(&waiting, "waiters");
+	fault_worker_run(&waiting, "waiters");
 	fake_service_lose(&fake, engine_of(-1), 700);
 	send_order(&waiting, "waited");
 	for (int i = 0; i < WAITS; i++)
 		expect_lost(&waiting, 700, "'held' (this session", line);
 	cr_assert_eq(child_read_line(&waiting, line, sizeof(line), SOON), 1);
 	cr_assert_eq(strcmp(line, "ok"), 0, "%s", line);
-	finish_worker(&waiting);
-	expect_service(OWN);
+	fault_worker_finish(&waiting);
+	expect_service(FAULT_WORKER_OWN);
 }
 
 Test(processes_cuda_faults, M10_N5_sessions_that_submit_meanwhile_end_with_the_same_words,
@@ -233,21 +202,21 @@ Test(processes_cuda_faults, M10_N5_sessions_that_submit_meanwhile_end_with_the_s
 	char line[LINE_BYTES];
 	for (int i = 0; i < FLOODS; i++) {
 		floods[i] = (struct child)CHILD_INIT;
-		(void)begin_worker(&floods[i], OWN);
+		(void)fault_worker_begin(&fake, &floods[i], FAULT_WORKER_OWN);
 		send_order(&floods[i], "flood");
 		worker_expect(&floods[i], "flooding", line);
 	}
-	(void)begin_worker(&guilty, OWN);
-	send_order_and_wait(&guilty, "work 2");
-	send_order_and_wait(&guilty, "run misaligned 0 1");
+	(void)fault_worker_begin(&fake, &guilty, FAULT_WORKER_OWN);
+	fault_worker_run(&guilty, "work 2");
+	fault_worker_run(&guilty, "run misaligned 0 1");
 	send_order(&guilty, "wait 0");
 	expect_lost(&guilty, 716, "misaligned", line);
 	for (int i = 0; i < FLOODS; i++) {
 		expect_lost(&floods[i], 716, "multiple of", line);
-		finish_worker(&floods[i]);
+		fault_worker_finish(&floods[i]);
 	}
-	finish_worker(&guilty);
-	expect_service(OWN);
+	fault_worker_finish(&guilty);
+	expect_service(FAULT_WORKER_OWN);
 }
 
 /* An operator ends the engine while its lanes are full and a kernel is held: it ends, its sessions
@@ -259,11 +228,11 @@ Test(processes_cuda_faults, N5_an_engine_that_is_ended_under_load, .init = setup
 	char line[LINE_BYTES];
 	for (int i = 0; i < FLOODS; i++) {
 		floods[i] = (struct child)CHILD_INIT;
-		(void)begin_worker(&floods[i], OWN);
-		send_order_and_wait(&floods[i], "work 1");
+		(void)fault_worker_begin(&fake, &floods[i], FAULT_WORKER_OWN);
+		fault_worker_run(&floods[i], "work 1");
 	}
 	say("command gate close held", 0);
-	send_order_and_wait(&floods[0], "run held 3 1");
+	fault_worker_run(&floods[0], "run held 3 1");
 	pid_t engine = engine_of(-1);
 	fake_service_await(&fake, engine, "held held", 1);
 	for (int i = 0; i < FLOODS; i++) {
@@ -276,10 +245,10 @@ Test(processes_cuda_faults, N5_an_engine_that_is_ended_under_load, .init = setup
 			     "no error is reported");
 		cr_expect(strstr(line, "SYCL_ERROR_CONNECTION_LOST the engine is stopping"), "%s",
 			  line);
-		finish_worker(&floods[i]);
+		fault_worker_finish(&floods[i]);
 	}
 	cr_expect(wait_until(processes_gone, &engine, SOON), "the engine does not end");
-	expect_service(OWN);
+	expect_service(FAULT_WORKER_OWN);
 }
 
 /* Three lanes, a kernel on each: the offender cannot be determined. */
@@ -288,14 +257,14 @@ Test(processes_cuda_faults, M10_several_groups_in_flight_are_suspects, .init = s
 {
 	struct child one = CHILD_INIT, other = CHILD_INIT;
 	char line[LINE_BYTES];
-	(void)begin_worker(&one, OWN);
-	(void)begin_worker(&other, OWN);
-	send_order_and_wait(&one, "work 1");
-	send_order_and_wait(&other, "work 1");
+	(void)fault_worker_begin(&fake, &one, FAULT_WORKER_OWN);
+	(void)fault_worker_begin(&fake, &other, FAULT_WORKER_OWN);
+	fault_worker_run(&one, "work 1");
+	fault_worker_run(&other, "work 1");
 	say("command gate close held", 0);
-	send_order_and_wait(&one, "run held 1 1");
-	send_order_and_wait(&one, "run held 2 1");
-	send_order_and_wait(&other, "run held 3 1");
+	fault_worker_run(&one, "run held 1 1");
+	fault_worker_run(&one, "run held 2 1");
+	fault_worker_run(&other, "run held 3 1");
 	fake_service_await(&fake, engine_of(-1), "held held", 3);
 	fake_service_lose(&fake, engine_of(-1), 719);
 	send_order(&one, "wait 1");
@@ -304,9 +273,9 @@ Test(processes_cuda_faults, M10_several_groups_in_flight_are_suspects, .init = s
 	send_order(&other, "wait 3");
 	expect_lost(&other, 719, "there were 3 command groups in flight, one of them at fault",
 		    line);
-	finish_worker(&one);
-	finish_worker(&other);
-	expect_service(OWN);
+	fault_worker_finish(&one);
+	fault_worker_finish(&other);
+	expect_service(FAULT_WORKER_OWN);
 }
 
 /* Groups that wait behind a kernel, on its lane or for its result, cannot be the offender. */
@@ -314,17 +283,17 @@ Test(processes_cuda_faults, M10_what_had_not_begun_is_no_suspect, .init = setup_
      .fini = teardown_faults)
 {
 	struct child guilty = CHILD_INIT;
-	(void)begin_worker(&guilty, OWN);
-	send_order_and_wait(&guilty, "work 1");
+	(void)fault_worker_begin(&fake, &guilty, FAULT_WORKER_OWN);
+	fault_worker_run(&guilty, "work 1");
 	say("command gate close held", 0);
-	send_order_and_wait(&guilty, "run held 0 1");
+	fault_worker_run(&guilty, "run held 0 1");
 	fake_service_await(&fake, engine_of(-1), "held held", 1);
-	send_order_and_wait(&guilty, "run works 0 40");
+	fault_worker_run(&guilty, "run works 0 40");
 	fake_service_lose(&fake, engine_of(-1), 700);
 	send_order(&guilty, "wait 0");
 	expect_own(&guilty, 700, "'held' (this session");
-	finish_worker(&guilty);
-	expect_service(OWN);
+	fault_worker_finish(&guilty);
+	expect_service(FAULT_WORKER_OWN);
 }
 
 /* The loader's thread gets the error first. */
@@ -333,19 +302,19 @@ Test(processes_cuda_faults, M10_F11_a_fault_that_a_module_load_finds, .init = se
 {
 	struct child loading = CHILD_INIT, bystander = CHILD_INIT;
 	char line[LINE_BYTES];
-	(void)begin_worker(&bystander, OWN);
-	send_order_and_wait(&bystander, "work 1");
-	(void)begin_worker(&loading, OWN);
+	(void)fault_worker_begin(&fake, &bystander, FAULT_WORKER_OWN);
+	fault_worker_run(&bystander, "work 1");
+	(void)fault_worker_begin(&fake, &loading, FAULT_WORKER_OWN);
 	say("command fail cuModuleLoadDataEx 1 %d", 214);
-	send_order_and_wait(&loading, "reload");
+	fault_worker_run(&loading, "reload");
 	send_order(&loading, "run works 0 1");
 	expect_lost(&loading, 214, "ECC", line);
 	cr_expect(strstr(line, "this session") == NULL, "nothing of it ran: %s", line);
 	send_order(&bystander, "work 1");
 	expect_lost(&bystander, 214, "ECC", line);
-	finish_worker(&loading);
-	finish_worker(&bystander);
-	expect_service(OWN);
+	fault_worker_finish(&loading);
+	fault_worker_finish(&bystander);
+	expect_service(FAULT_WORKER_OWN);
 }
 
 /* A module waits until nothing runs; the device fails meanwhile. */
@@ -354,21 +323,21 @@ Test(processes_cuda_faults, M10_F11_a_fault_while_a_module_waits_for_its_load, .
 {
 	struct child guilty = CHILD_INIT, loading = CHILD_INIT;
 	char line[LINE_BYTES];
-	unsigned long session = begin_worker(&guilty, OWN);
-	send_order_and_wait(&guilty, "work 1");
-	(void)begin_worker(&loading, OWN);
+	unsigned long session = fault_worker_begin(&fake, &guilty, FAULT_WORKER_OWN);
+	fault_worker_run(&guilty, "work 1");
+	(void)fault_worker_begin(&fake, &loading, FAULT_WORKER_OWN);
 	say("command gate close held", 0);
-	send_order_and_wait(&guilty, "run held 0 1");
+	fault_worker_run(&guilty, "run held 0 1");
 	fake_service_await(&fake, engine_of(-1), "held held", 1);
-	send_order_and_wait(&loading, "reload");
+	fault_worker_run(&loading, "reload");
 	send_order(&loading, "run works 0 3");
 	fake_service_lose(&fake, engine_of(-1), 700);
 	expect_other(&loading, 700, "held", session);
 	send_order(&guilty, "wait 0");
 	expect_lost(&guilty, 700, "'held' (this session", line);
-	finish_worker(&guilty);
-	finish_worker(&loading);
-	expect_service(OWN);
+	fault_worker_finish(&guilty);
+	fault_worker_finish(&loading);
+	expect_service(FAULT_WORKER_OWN);
 }
 
 /* Nothing runs, and no group is to blame. The next session that uses the device gets the error, and
@@ -380,8 +349,8 @@ Test(processes_cuda_faults, M10_a_device_that_fails_while_it_rests, .init = setu
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		struct child worker = CHILD_INIT;
 		char line[LINE_BYTES];
-		(void)begin_worker(&worker, OWN);
-		send_order_and_wait(&worker, "work 1");
+		(void)fault_worker_begin(&fake, &worker, FAULT_WORKER_OWN);
+		fault_worker_run(&worker, "work 1");
 		pid_t engine = engine_of(-1);
 		say("command lose %d",
 		    ways[i]); /* an engine at rest asks the driver nothing, so it answers */
@@ -389,30 +358,30 @@ Test(processes_cuda_faults, M10_a_device_that_fails_while_it_rests, .init = setu
 		expect_lost(&worker, ways[i], "", line);
 		cr_expect(strstr(line, "this session") == NULL, "nothing of it was running: %s",
 			  line);
-		finish_worker(&worker);
-		expect_service(OWN);
+		fault_worker_finish(&worker);
+		expect_service(FAULT_WORKER_OWN);
 		cr_expect_neq(engine_of(-1), engine);
 	}
 }
 
-/* The next engine opens the device before anybody asks it to; then it is there for whoever comes.
+/* The next engine opens the device before anybody requests it; then it is there for whoever comes.
  */
 Test(processes_cuda_faults, M10_the_next_engine_waits_with_the_device_open, .init = setup_faults,
      .fini = teardown_faults)
 {
 	struct child guilty = CHILD_INIT;
 	char line[LINE_BYTES];
-	(void)begin_worker(&guilty, OWN);
-	send_order_and_wait(&guilty, "work 1");
+	(void)fault_worker_begin(&fake, &guilty, FAULT_WORKER_OWN);
+	fault_worker_run(&guilty, "work 1");
 	pid_t before = engine_of(-1);
-	send_order_and_wait(&guilty, "run traps 0 1");
+	fault_worker_run(&guilty, "run traps 0 1");
 	send_order(&guilty, "wait 0");
 	expect_lost(&guilty, 719, "traps", line);
-	finish_worker(&guilty);
+	fault_worker_finish(&guilty);
 	cr_assert(wait_until(is_another_engine, &before, SOON), "no other engine is started");
 	pid_t next = engine_of(-1);
 	fake_service_await(&fake, next, "contexts", 1);
-	expect_service(OWN);
+	expect_service(FAULT_WORKER_OWN);
 	cr_expect_eq(engine_of(-1), next);
 }
 
@@ -420,12 +389,12 @@ Test(processes_cuda_faults, M10_the_next_engine_waits_with_the_device_open, .ini
 static void many_faults(int guilty_uid)
 {
 	struct child neighbour = CHILD_INIT;
-	bool users = guilty_uid != OWN;
+	bool users = guilty_uid != FAULT_WORKER_OWN;
 	fail_once(guilty_uid, "illegal", 700);
 	pid_t engine = 0;
 	if (users) {
-		(void)begin_worker(&neighbour, NEIGHBOUR_UID);
-		send_order_and_wait(&neighbour, "work 3");
+		(void)fault_worker_begin(&fake, &neighbour, NEIGHBOUR_UID);
+		fault_worker_run(&neighbour, "work 3");
 		engine = engine_of(NEIGHBOUR_UID);
 	}
 	expect_service(guilty_uid);
@@ -435,7 +404,7 @@ static void many_faults(int guilty_uid)
 	for (int i = 0; i < MANY; i++) {
 		fail_once(guilty_uid, i % 2 ? "illegal" : "traps", i % 2 ? 700 : 719);
 		if (users)
-			send_order_and_wait(&neighbour, "work 1");
+			fault_worker_run(&neighbour, "work 1");
 	}
 	expect_service(guilty_uid);
 	cr_assert_gt(private_service_wait_standby(fake.service, SOON), 0);
@@ -443,13 +412,13 @@ static void many_faults(int guilty_uid)
 	if (!users)
 		return;
 	cr_expect_eq(engine_of(NEIGHBOUR_UID), engine, "the neighbour's engine was replaced");
-	finish_worker(&neighbour);
+	fault_worker_finish(&neighbour);
 }
 
 Test(processes_cuda_faults, F12_M10_twenty_faults_in_a_row_leave_nothing_behind,
      .init = setup_faults, .fini = teardown_faults)
 {
-	many_faults(OWN);
+	many_faults(FAULT_WORKER_OWN);
 }
 
 Test(processes_cuda_faults, F12_M10_twenty_faults_in_a_row_are_no_other_users_loss,

@@ -15,7 +15,7 @@
 
 TestSuite(processes_cuda_linger, .timeout = 240);
 
-enum { ATTEMPTS = 20, USER = 65533, OWN = -1 };
+enum { ATTEMPTS = 20, USER = 65533 };
 
 /* An engine, and whether its process is there still, also when its number is another one's. */
 struct known {
@@ -34,34 +34,6 @@ static void start_lingering_service(const char *driver, const char *configuratio
 static void teardown_linger(void)
 {
 	fake_service_end(&fake);
-}
-
-static void begin_worker(struct child *worker, int uid)
-{
-	char text[16], line[LINE_BYTES];
-	(void)snprintf(text, sizeof(text), "%d", uid);
-	const char *const arguments[] = {uid == OWN ? NULL : "--uid", text, NULL};
-	*worker = (struct child)CHILD_INIT;
-	worker_start_with(worker, NULL, fake.service->endpoint, "fault", arguments);
-	worker_expect(worker, "ready ", line);
-}
-
-static void send_order_and_wait(struct child *worker, const char *order)
-{
-	char line[LINE_BYTES];
-	cr_assert_eq(child_say(worker, order), 0, "it does not take '%s'", order);
-	cr_assert_eq(child_read_line(worker, line, sizeof(line), SOON), 1, "no answer to '%s'",
-		     order);
-	cr_assert_eq(strcmp(line, "ok"), 0, "'%s': %s", order, line);
-}
-
-static void finish_worker(struct child *worker)
-{
-	char line[LINE_BYTES];
-	close_fd(&worker->in);
-	worker_expect(worker, "ok", line);
-	cr_assert_eq(child_wait(worker, SOON), 0);
-	child_end(worker);
 }
 
 static struct known know(int uid)
@@ -91,7 +63,7 @@ static void await_engine_end(struct known *engine)
 static void fail_engine(struct child *worker)
 {
 	char line[LINE_BYTES];
-	send_order_and_wait(worker, "run illegal 0 1");
+	fault_worker_run(worker, "run illegal 0 1");
 	cr_assert_eq(child_say(worker, "wait 0"), 0);
 	worker_expect(worker, "native 700", line);
 }
@@ -99,20 +71,20 @@ static void fail_engine(struct child *worker)
 static struct known fail_once(int uid, const char *before)
 {
 	struct child guilty;
-	begin_worker(&guilty, uid);
-	send_order_and_wait(&guilty, before);
+	fault_worker_begin(&fake, &guilty, uid);
+	fault_worker_run(&guilty, before);
 	struct known engine = know(uid);
 	fail_engine(&guilty);
-	finish_worker(&guilty);
+	fault_worker_finish(&guilty);
 	return engine;
 }
 
 static void work_once(int uid)
 {
 	struct child worker;
-	begin_worker(&worker, uid);
-	send_order_and_wait(&worker, "work 1");
-	finish_worker(&worker);
+	fault_worker_begin(&fake, &worker, uid);
+	fault_worker_run(&worker, "work 1");
+	fault_worker_finish(&worker);
 }
 
 static bool log_has(const char *format, pid_t pid)
@@ -164,11 +136,11 @@ Test(processes_cuda_linger, M10_it_is_there_until_the_next_engine_has_worked,
 	bool stayed = false;
 	start_lingering_service("", "", false);
 	for (int i = 0; i < ATTEMPTS && !stayed; i++) {
-		struct known engine = fail_once(OWN, "work 1");
-		work_once(OWN);
+		struct known engine = fail_once(FAULT_WORKER_OWN, "work 1");
+		work_once(FAULT_WORKER_OWN);
 		stayed = !engine_has_ended(&engine);
 		expect_over(engine.pid);
-		cr_expect_neq(private_service_engine(fake.service, OWN), engine.pid);
+		cr_expect_neq(private_service_engine(fake.service, FAULT_WORKER_OWN), engine.pid);
 		await_engine_end(&engine);
 	}
 	cr_assert(stayed, "it was gone each time when the next engine had worked");
@@ -179,15 +151,15 @@ Test(processes_cuda_linger, M10_it_is_there_until_the_next_engine_has_worked,
 Test(processes_cuda_linger, M10_one_that_has_had_much_memory_goes_at_once, .fini = teardown_linger)
 {
 	start_lingering_service("memory 1073741824", "", false);
-	struct known engine = fail_once(OWN, "take 260");
+	struct known engine = fail_once(FAULT_WORKER_OWN, "take 260");
 	await_engine_end(&engine);
-	work_once(OWN);
+	work_once(FAULT_WORKER_OWN);
 	cr_assert(wait_until(is_forgotten, &engine.pid, SOON));
 	cr_expect(!log_has("ending pid %d of", engine.pid), "it did not end by itself");
 	/* The next ones have not had it. */
 	bool stayed = false;
 	for (int i = 0; i < ATTEMPTS && !stayed; i++) {
-		engine = fail_once(OWN, "take 250");
+		engine = fail_once(FAULT_WORKER_OWN, "take 250");
 		await_engine_end(&engine);
 		cr_assert(wait_until(is_forgotten, &engine.pid, SOON));
 		stayed = log_has("ending pid %d of", engine.pid);
@@ -199,22 +171,22 @@ Test(processes_cuda_linger, M10_one_that_has_had_much_memory_goes_at_once, .fini
 Test(processes_cuda_linger, M10_one_that_does_nothing_more_is_killed, .fini = teardown_linger)
 {
 	start_lingering_service("", "", false);
-	struct known engine = fail_once(OWN, "work 1");
+	struct known engine = fail_once(FAULT_WORKER_OWN, "work 1");
 	(void)pidfd_send_signal(engine.pidfd, SIGSTOP, NULL, 0);
-	work_once(OWN);
+	work_once(FAULT_WORKER_OWN);
 	await_engine_end(&engine);
 }
 
 Test(processes_cuda_linger, M10_N5_it_ends_with_the_service, .fini = teardown_linger)
 {
 	start_lingering_service("", "", false);
-	struct known engine = fail_once(OWN, "work 1");
+	struct known engine = fail_once(FAULT_WORKER_OWN, "work 1");
 	cr_assert_eq(kill(fake.service->sycld.pid, SIGTERM), 0);
 	cr_assert_eq(child_wait(&fake.service->sycld, SOON), 0);
 	cr_expect(engine_has_ended(&engine), "the service left it behind");
 	await_engine_end(&engine);
 	cr_assert_eq(private_service_restart(fake.service), 0);
-	work_once(OWN);
+	work_once(FAULT_WORKER_OWN);
 }
 
 /* The service that follows does not wait for it, and nobody is given to it. */
@@ -224,12 +196,12 @@ Test(processes_cuda_linger, M10_N5_it_does_not_come_back_to_the_next_service,
 	static const int ways[] = {SIGKILL, SIGUSR2};
 	start_lingering_service("", "", false);
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
-		struct known engine = fail_once(OWN, "work 1");
+		struct known engine = fail_once(FAULT_WORKER_OWN, "work 1");
 		cr_assert_eq(kill(fake.service->sycld.pid, ways[i]), 0);
 		(void)child_wait(&fake.service->sycld, SOON);
 		child_end(&fake.service->sycld);
 		cr_assert_eq(private_service_restart(fake.service), 0);
-		work_once(OWN);
+		work_once(FAULT_WORKER_OWN);
 		await_engine_end(&engine);
 		cr_assert(wait_until(is_forgotten, &engine.pid, SOON));
 		cr_expect(!log_has("pid %d of uid 0 is back", engine.pid));
@@ -246,15 +218,15 @@ Test(processes_cuda_linger, M10_one_that_came_back_to_a_service_without_its_page
 			"SKIPPED: a service of another user than the engine's needs root; run the tests as root "
 			"to see this one");
 	start_lingering_service("", "", true);
-	begin_worker(&guilty, USER);
-	send_order_and_wait(&guilty, "work 1");
+	fault_worker_begin(&fake, &guilty, USER);
+	fault_worker_run(&guilty, "work 1");
 	struct known engine = know(USER);
 	cr_assert_eq(kill(fake.service->sycld.pid, SIGKILL), 0);
 	child_end(&fake.service->sycld);
 	cr_assert_eq(private_service_restart(fake.service), 0);
 	cr_assert(private_service_wait_sessions(fake.service, 1, SOON), "it does not come back");
 	fail_engine(&guilty);
-	finish_worker(&guilty);
+	fault_worker_finish(&guilty);
 	await_engine_end(&engine);
 	work_once(USER);
 	cr_expect(!log_has("killing pid %d of", engine.pid), "it did not end by itself");

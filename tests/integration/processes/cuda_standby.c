@@ -16,7 +16,7 @@
 
 TestSuite(processes_cuda_standby, .timeout = 240);
 
-enum { FIRST_UID = 65533, OTHER_UID = 65534, OWN = -1 };
+enum { FIRST_UID = 65533, OTHER_UID = 65534 };
 
 static struct fake_service fake = FAKE_SERVICE_INIT;
 
@@ -36,40 +36,12 @@ static void needs_root(void)
 		cr_skip_test("SKIPPED: two users need root; run the tests as root to see this one");
 }
 
-static void begin_worker(struct child *worker, int uid)
-{
-	char text[16], line[LINE_BYTES];
-	(void)snprintf(text, sizeof(text), "%d", uid);
-	const char *const arguments[] = {uid == OWN ? NULL : "--uid", text, NULL};
-	*worker = (struct child)CHILD_INIT;
-	worker_start_with(worker, NULL, fake.service->endpoint, "fault", arguments);
-	worker_expect(worker, "ready ", line);
-}
-
-static void send_order_and_wait(struct child *worker, const char *order)
-{
-	char line[LINE_BYTES];
-	cr_assert_eq(child_say(worker, order), 0, "it does not take '%s'", order);
-	cr_assert_eq(child_read_line(worker, line, sizeof(line), SOON), 1, "no answer to '%s'",
-		     order);
-	cr_assert_eq(strcmp(line, "ok"), 0, "'%s': %s", order, line);
-}
-
-static void finish_worker(struct child *worker)
-{
-	char line[LINE_BYTES];
-	close_fd(&worker->in);
-	worker_expect(worker, "ok", line);
-	cr_assert_eq(child_wait(worker, SOON), 0);
-	child_end(worker);
-}
-
 /* A kernel that ends its engine. */
 static void fail_engine(struct child *worker)
 {
 	char line[LINE_BYTES];
 	fake.service->faults = true;
-	send_order_and_wait(worker, "run illegal 0 1");
+	fault_worker_run(worker, "run illegal 0 1");
 	cr_assert_eq(child_say(worker, "wait 0"), 0);
 	worker_expect(worker, "native 700", line);
 }
@@ -128,15 +100,15 @@ Test(processes_cuda_standby, a_standby_that_became_its_own_users_engine_builds,
 {
 	struct child guilty, again;
 	start_without_cache();
-	begin_worker(&guilty, OWN);
-	send_order_and_wait(&guilty, "work 2");
+	fault_worker_begin(&fake, &guilty, FAULT_WORKER_OWN);
+	fault_worker_run(&guilty, "work 2");
 	pid_t waiting = standby();
 	fail_engine(&guilty);
-	finish_worker(&guilty);
-	begin_worker(&again, OWN);
-	send_order_and_wait(&again, "work 5");
-	cr_expect_eq(engine_of(OWN), waiting, "another engine was started");
-	finish_worker(&again);
+	fault_worker_finish(&guilty);
+	fault_worker_begin(&fake, &again, FAULT_WORKER_OWN);
+	fault_worker_run(&again, "work 5");
+	cr_expect_eq(engine_of(FAULT_WORKER_OWN), waiting, "another engine was started");
+	fault_worker_finish(&again);
 }
 
 /* How many builds its engine had kept, -1: status does not show the user. */
@@ -160,16 +132,16 @@ Test(processes_cuda_standby, a_standby_that_became_an_engine_has_its_users_build
 {
 	struct child guilty, again;
 	start_standby_service("", "", geteuid() == 0);
-	begin_worker(&guilty, OWN);
-	send_order_and_wait(&guilty, "work 1"); /* this bundle, and no other */
+	fault_worker_begin(&fake, &guilty, FAULT_WORKER_OWN);
+	fault_worker_run(&guilty, "work 1"); /* this bundle, and no other */
 	pid_t waiting = standby();
 	fail_engine(&guilty);
-	finish_worker(&guilty);
-	begin_worker(&again, OWN);
-	send_order_and_wait(&again, "work 1");
-	cr_expect_eq(engine_of(OWN), waiting);
+	fault_worker_finish(&guilty);
+	fault_worker_begin(&fake, &again, FAULT_WORKER_OWN);
+	fault_worker_run(&again, "work 1");
+	cr_expect_eq(engine_of(FAULT_WORKER_OWN), waiting);
 	cr_expect_eq(kept_builds(geteuid()), 1);
-	finish_worker(&again);
+	fault_worker_finish(&again);
 }
 
 /* A fault costs the driver's time to report it, and no context. */
@@ -180,20 +152,20 @@ Test(processes_cuda_standby, M10_after_each_fault_the_standby_serves_the_next_co
 	start_standby_service("", "", false);
 	for (int i = 0; i < FAULTS; i++) {
 		struct child worker;
-		begin_worker(&worker, OWN);
-		send_order_and_wait(&worker, "work 2");
+		fault_worker_begin(&fake, &worker, FAULT_WORKER_OWN);
+		fault_worker_run(&worker, "work 2");
 		pid_t waiting = standby();
-		cr_expect_neq(waiting, engine_of(OWN));
+		cr_expect_neq(waiting, engine_of(FAULT_WORKER_OWN));
 		cr_expect_eq(count_driver_calls(waiting, "contexts"), 1);
 		fail_engine(&worker);
-		finish_worker(&worker);
-		begin_worker(&worker, OWN);
-		send_order_and_wait(&worker, "work 5");
-		cr_expect_eq(engine_of(OWN), waiting, "another engine was started");
+		fault_worker_finish(&worker);
+		fault_worker_begin(&fake, &worker, FAULT_WORKER_OWN);
+		fault_worker_run(&worker, "work 5");
+		cr_expect_eq(engine_of(FAULT_WORKER_OWN), waiting, "another engine was started");
 		cr_expect_eq(count_driver_calls(waiting, "contexts_created"), 1,
 			     "the context was made again");
 		cr_expect_eq(count_driver_calls(waiting, "misuse"), 0);
-		finish_worker(&worker);
+		fault_worker_finish(&worker);
 	}
 	/* With the standby there or on its way, as at the end. */
 	(void)standby();
@@ -204,33 +176,33 @@ Test(processes_cuda_standby, A17_only_devices_in_use_are_prepared, .fini = teard
 {
 	struct child one, other;
 	start_standby_service("devices 3", "", false);
-	begin_worker(&one, OWN);
+	fault_worker_begin(&fake, &one, FAULT_WORKER_OWN);
 	cr_expect(has_no_standby(NULL), "nobody has used a device yet");
-	send_order_and_wait(&one, "work 1");
+	fault_worker_run(&one, "work 1");
 	pid_t waiting = standby();
 	cr_expect_eq(count_driver_calls(waiting, "contexts"), 1);
-	begin_worker(&other, OWN);
-	send_order_and_wait(&other, "device 2");
-	send_order_and_wait(&other, "work 1");
+	fault_worker_begin(&fake, &other, FAULT_WORKER_OWN);
+	fault_worker_run(&other, "device 2");
+	fault_worker_run(&other, "work 1");
 	fake_service_await(&fake, waiting, "contexts", 2);
 	cr_expect_eq(standby(), waiting);
-	finish_worker(&one);
-	finish_worker(&other);
+	fault_worker_finish(&one);
+	fault_worker_finish(&other);
 }
 
 Test(processes_cuda_standby, a_killed_one_is_replaced, .fini = teardown_standby)
 {
 	struct child worker;
 	start_standby_service("", "", false);
-	begin_worker(&worker, OWN);
-	send_order_and_wait(&worker, "work 1");
+	fault_worker_begin(&fake, &worker, FAULT_WORKER_OWN);
+	fault_worker_run(&worker, "work 1");
 	pid_t waiting = standby();
 	cr_assert_eq(kill(waiting, SIGKILL), 0);
 	/* The service notices it after the process has ended, so status may name the former one for
 	 * a moment. */
 	cr_expect(wait_until(is_another, &waiting, SOON), "no other standby comes");
-	send_order_and_wait(&worker, "work 1");
-	finish_worker(&worker);
+	fault_worker_run(&worker, "work 1");
+	fault_worker_finish(&worker);
 }
 
 /* Its GPU fails while it waits: whoever comes gets an engine that was started anew. */
@@ -238,28 +210,28 @@ Test(processes_cuda_standby, M10_a_broken_one_is_not_handed_out, .fini = teardow
 {
 	struct child guilty, again;
 	start_standby_service("", "", false);
-	begin_worker(&guilty, OWN);
-	send_order_and_wait(&guilty, "work 1");
+	fault_worker_begin(&fake, &guilty, FAULT_WORKER_OWN);
+	fault_worker_run(&guilty, "work 1");
 	pid_t waiting = standby();
 	cr_assert_eq(fake_service_say(&fake, waiting, "command lose 719"),
 		     0); /* it rests, so it answers */
 	fail_engine(&guilty);
-	finish_worker(&guilty);
-	begin_worker(&again, OWN);
-	send_order_and_wait(&again, "work 2");
-	cr_expect_neq(engine_of(OWN), waiting);
+	fault_worker_finish(&guilty);
+	fault_worker_begin(&fake, &again, FAULT_WORKER_OWN);
+	fault_worker_run(&again, "work 2");
+	cr_expect_neq(engine_of(FAULT_WORKER_OWN), waiting);
 	cr_assert(wait_until(processes_gone, &waiting, SOON));
-	finish_worker(&again);
+	fault_worker_finish(&again);
 }
 
 Test(processes_cuda_standby, it_goes_when_nobody_uses_devices_any_more, .fini = teardown_standby)
 {
 	struct child worker;
 	start_standby_service("", "[service]\nengine_idle_seconds = 0\n", false);
-	begin_worker(&worker, OWN);
-	send_order_and_wait(&worker, "work 1");
+	fault_worker_begin(&fake, &worker, FAULT_WORKER_OWN);
+	fault_worker_run(&worker, "work 1");
 	pid_t waiting = standby();
-	finish_worker(&worker);
+	fault_worker_finish(&worker);
 	cr_assert(wait_until(processes_gone, &waiting, SOON));
 	cr_assert(wait_until(has_no_standby, NULL, SOON));
 }
@@ -268,14 +240,14 @@ Test(processes_cuda_standby, without_it_everything_works_as_well, .fini = teardo
 {
 	struct child guilty, again;
 	start_standby_service("", "[service]\nstandby = no\n", false);
-	begin_worker(&guilty, OWN);
-	send_order_and_wait(&guilty, "work 1");
+	fault_worker_begin(&fake, &guilty, FAULT_WORKER_OWN);
+	fault_worker_run(&guilty, "work 1");
 	fail_engine(&guilty);
-	finish_worker(&guilty);
-	begin_worker(&again, OWN);
-	send_order_and_wait(&again, "work 1");
+	fault_worker_finish(&guilty);
+	fault_worker_begin(&fake, &again, FAULT_WORKER_OWN);
+	fault_worker_run(&again, "work 1");
 	cr_expect(has_no_standby(NULL));
-	finish_worker(&again);
+	fault_worker_finish(&again);
 }
 
 Test(processes_cuda_standby, with_session_isolation_the_next_session_gets_it,
@@ -283,32 +255,32 @@ Test(processes_cuda_standby, with_session_isolation_the_next_session_gets_it,
 {
 	struct child one, other;
 	start_standby_service("", "[isolation]\nisolation = session\n", false);
-	begin_worker(&one, OWN);
-	send_order_and_wait(&one, "work 1");
+	fault_worker_begin(&fake, &one, FAULT_WORKER_OWN);
+	fault_worker_run(&one, "work 1");
 	pid_t waiting = standby();
-	begin_worker(&other, OWN);
-	send_order_and_wait(&other, "work 1");
+	fault_worker_begin(&fake, &other, FAULT_WORKER_OWN);
+	fault_worker_run(&other, "work 1");
 	cr_expect_eq(count_driver_calls(waiting, "contexts_created"), 1);
 	cr_expect_geq(count_driver_calls(waiting, "launches"), 1,
 		      "it does not run the session's work");
-	finish_worker(&one);
-	finish_worker(&other);
+	fault_worker_finish(&one);
+	fault_worker_finish(&other);
 }
 
 Test(processes_cuda_standby, N5_it_ends_with_the_service, .fini = teardown_standby)
 {
 	struct child worker;
 	start_standby_service("", "", false);
-	begin_worker(&worker, OWN);
-	send_order_and_wait(&worker, "work 1");
+	fault_worker_begin(&fake, &worker, FAULT_WORKER_OWN);
+	fault_worker_run(&worker, "work 1");
 	pid_t waiting = standby();
-	finish_worker(&worker);
+	fault_worker_finish(&worker);
 	cr_assert_eq(kill(fake.service->sycld.pid, SIGTERM), 0);
 	cr_assert_eq(child_wait(&fake.service->sycld, SOON), 0);
 	cr_expect(!process_exists(waiting), "the service left it behind");
 	cr_assert_eq(private_service_restart(fake.service), 0);
-	begin_worker(&worker, OWN);
-	send_order_and_wait(&worker, "work 1");
+	fault_worker_begin(&fake, &worker, FAULT_WORKER_OWN);
+	fault_worker_run(&worker, "work 1");
 	waiting = standby();
 	cr_assert_eq(kill(fake.service->sycld.pid, SIGKILL), 0);
 	cr_assert(wait_until(processes_gone, &waiting, SOON), "it goes on without a service");
@@ -459,13 +431,13 @@ Test(processes_cuda_standby, M10_another_user_gets_it_and_it_is_that_users_alone
 	struct child first, other;
 	char cache[PATH_MAX], early[PATH_MAX];
 	start_standby_service("", "", true);
-	begin_worker(&first, FIRST_UID);
-	send_order_and_wait(&first, "work 1");
+	fault_worker_begin(&fake, &first, FIRST_UID);
+	fault_worker_run(&first, "work 1");
 	pid_t model = engine_of(FIRST_UID), waiting = standby();
 	early_cache_of(waiting, early);
 	cr_expect(threads_have(waiting, "Uid:", 10, 0), "it has a user already");
-	begin_worker(&other, OTHER_UID);
-	send_order_and_wait(&other, "work 5");
+	fault_worker_begin(&fake, &other, OTHER_UID);
+	fault_worker_run(&other, "work 5");
 	cr_expect_eq(engine_of(OTHER_UID), waiting);
 	cr_expect_eq(count_driver_calls(waiting, "contexts_created"), 1);
 	cr_expect(threads_have(model, "Gid:", 10, 65534) ==
@@ -483,9 +455,9 @@ Test(processes_cuda_standby, M10_another_user_gets_it_and_it_is_that_users_alone
 	(void)snprintf(cache, sizeof(cache), "/var/cache/sycld/%d", OTHER_UID);
 	expect_link(waiting, 255, cache);
 	cr_expect(access(early, F_OK) < 0, "%s is left", early);
-	send_order_and_wait(&first, "work 1");
-	finish_worker(&first);
-	finish_worker(&other);
+	fault_worker_run(&first, "work 1");
+	fault_worker_finish(&first);
+	fault_worker_finish(&other);
 }
 
 /* Root is a user like the others. */
@@ -494,18 +466,18 @@ Test(processes_cuda_standby, M10_after_a_fault_another_users_standby_is_roots, .
 {
 	struct child first, guilty, again;
 	start_standby_service("", "", true);
-	begin_worker(&first, FIRST_UID);
-	send_order_and_wait(&first, "work 1");
-	begin_worker(&guilty, OWN);
-	send_order_and_wait(&guilty, "work 1");
+	fault_worker_begin(&fake, &first, FIRST_UID);
+	fault_worker_run(&first, "work 1");
+	fault_worker_begin(&fake, &guilty, FAULT_WORKER_OWN);
+	fault_worker_run(&guilty, "work 1");
 	pid_t waiting = standby();
 	fail_engine(&guilty);
-	finish_worker(&guilty);
-	begin_worker(&again, OWN);
-	send_order_and_wait(&again, "work 1");
+	fault_worker_finish(&guilty);
+	fault_worker_begin(&fake, &again, FAULT_WORKER_OWN);
+	fault_worker_run(&again, "work 1");
 	cr_expect_eq(engine_of(0), waiting);
 	expect_logged(waiting);
-	send_order_and_wait(&first, "work 1");
-	finish_worker(&again);
-	finish_worker(&first);
+	fault_worker_run(&first, "work 1");
+	fault_worker_finish(&again);
+	fault_worker_finish(&first);
 }

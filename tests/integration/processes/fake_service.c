@@ -152,3 +152,34 @@ void fake_service_await(const struct fake_service *fake, pid_t engine, const cha
 	(void)snprintf(awaited.line, sizeof(awaited.line), "count %s", what);
 	cr_assert(wait_until(has_come, &awaited, SOON), "'%s' does not become %lld", what, least);
 }
+
+unsigned long fault_worker_begin(const struct fake_service *fake, struct child *worker, int uid)
+{
+	char text[16], line[LINE_BYTES];
+	(void)snprintf(text, sizeof(text), "%d", uid);
+	const char *const arguments[] = {uid == FAULT_WORKER_OWN ? NULL : "--uid", text, NULL};
+	*worker = (struct child)CHILD_INIT;
+	worker_start_with(worker, NULL, fake->service->endpoint, "fault", arguments);
+	cr_assert_eq(child_read_line(worker, line, sizeof(line), SOON), 1);
+	cr_assert_eq(strncmp(line, "ready ", 6), 0, "%s", line);
+	return strtoul(line + 6, NULL, 10);
+}
+
+void fault_worker_run(struct child *worker, const char *order)
+{
+	char line[LINE_BYTES];
+	cr_assert_eq(child_say(worker, order), 0, "it does not take '%s'", order);
+	cr_assert_eq(child_read_line(worker, line, sizeof(line), SOON), 1, "no answer to '%s'",
+		     order);
+	cr_assert_eq(strcmp(line, "ok"), 0, "'%s': %s", order, line);
+}
+
+void fault_worker_finish(struct child *worker)
+{
+	char line[LINE_BYTES];
+	close_fd(&worker->in);
+	cr_assert_eq(child_read_line(worker, line, sizeof(line), SOON), 1);
+	cr_assert_eq(strcmp(line, "ok"), 0, "%s", line);
+	cr_assert_eq(child_wait(worker, SOON), 0);
+	child_end(worker);
+}

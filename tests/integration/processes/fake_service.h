@@ -31,4 +31,15 @@ void fake_service_lose(const struct fake_service *fake, pid_t engine, int result
 void fake_service_await(const struct fake_service *fake, pid_t engine, const char *what,
 			long long least);
 
+/*
+ * `worker fault` of the service (programs/fault.c), as user `uid` or as the user of the test. A
+ * session; its number. The worker must be empty or have ended. All three fail the test.
+ */
+enum { FAULT_WORKER_OWN = -1 };
+unsigned long fault_worker_begin(const struct fake_service *fake, struct child *worker, int uid);
+/* Send it an order, and read its "ok". */
+void fault_worker_run(struct child *worker, const char *order);
+/* No more orders: it ends well. */
+void fault_worker_finish(struct child *worker);
+
 #endif
