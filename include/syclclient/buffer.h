@@ -249,6 +249,11 @@ SYCL_API sycl_result sycl_buffer_retain(sycl_buffer buffer);
  *         the host memory unchanged. But if the device or the service is lost during the copy of 8
  *         MiB or more, a part may have been copied.
  * @since 0.1
+ *
+ * @example
+ *	result = sycl_buffer_release(buffer); // the contents are in the host memory now
+ *	if (result != SYCL_SUCCESS)
+ *		fprintf(stderr, "not written back: %s\n", sycl_get_last_error_text());
  */
 SYCL_API sycl_result sycl_buffer_release(sycl_buffer buffer);
 

@@ -418,6 +418,14 @@ SYCL_API sycl_result sycl_queue_submit(sycl_queue queue, sycl_handler handler,
  *
  * @param[out] event_out  The caller releases it. NULL: no event is made.
  * @since 0.1
+ *
+ * @example
+ *	sycl_handler group = NULL;
+ *	result = sycl_handler_begin(queue, &group);
+ *	if (result == SYCL_SUCCESS)
+ *		result = sycl_handler_parallel_for(group, kernel, sycl_range1(1000));
+ *	if (result == SYCL_SUCCESS)
+ *		result = sycl_handler_submit(group, NULL);
  */
 SYCL_API sycl_result sycl_handler_submit(sycl_handler handler, sycl_event *event_out);
 

@@ -105,6 +105,11 @@ SYCL_API sycl_result sycl_get_last_error(struct sycl_error_detail *detail);
  * @return The sentence, valid until this thread's next failing call; "" if no call of this thread
  *         has failed.
  * @since 0.1
+ *
+ * @example
+ *	result = sycl_queue_wait(queue);
+ *	if (result != SYCL_SUCCESS)
+ *		fprintf(stderr, "%s: %s\n", sycl_result_name(result), sycl_get_last_error_text());
  */
 SYCL_API const char *sycl_get_last_error_text(void);
 
