@@ -19,9 +19,9 @@
  *
  * - Another connection of the same user to the same service. It gets the same buffer. The service
  *   orders accesses of both as those of one program, on all queues, in the order in which they
- *   arrive. What one connection knows to be running or complete comes before what the other one
- *   submits afterwards. One command group may name the memory once. The memory lives until the last
- *   of them is released, also if the others end by a signal.
+ *   arrive. What is known on one connection to be running or complete comes before what the other
+ *   one submits afterwards. One command group may name the memory once. The memory lives until the
+ *   last of them is released, also if the others end by a signal.
  * - A connection of another user that received the descriptor of SYCL_SHARE_VMM. Passing the
  *   descriptor is the grant; there is no other way to the memory. The guest reads and writes the
  *   buffer and can reach no other memory of its owner. Its engine is another process, so the two
@@ -29,7 +29,7 @@
  *   withdrawn. The memory lives until the last process has released it, also if others end by a
  *   signal. Each session is charged for it.
  * - Any other program, such as a CUDA program that maps the descriptor. Nothing orders the two: use
- *   shared events, or other means that both sides know. In the other direction, sycl_buffer_import
+ *   shared events, or other means that both sides have. In the other direction, sycl_buffer_import
  *   also takes memory that such a program has exported.
  *
  * Other processes see what is in the device's memory: everything that command groups on the

@@ -119,7 +119,7 @@ SYCL_API sycl_result sycl_usm_malloc(sycl_context context, sycl_device device, s
 /**
  * Free an allocation of the queue's context. Never waits. The memory itself is freed when all
  * earlier command groups of the connection are complete. So these may use it, also through pointers
- * that the library does not know. From now on calls refuse it, and the program must not touch it.
+ * that the library does not have. From now on calls refuse it, and the program must not touch it.
  *
  * @param queue    Any queue of the context.
  * @param pointer  The first byte of an allocation; NULL does nothing.

@@ -241,9 +241,9 @@ static bool all_have_run(const struct model *model)
 }
 
 /*
- * A group's turn comes when its session has saved what it is taken to cost, and has paid what it
- * owes: so many rounds. In each, everybody may use a quantum and be out by a group; and the last
- * class has two percent of the time.
+ * A group's turn comes when its session has saved what it is taken to cost, and has paid its debt:
+ * so many rounds. In each, everybody may use a quantum and be out by a group; and the last class
+ * has two percent of the time.
  */
 static uint64_t longest_wait_ns(const struct model *model)
 {

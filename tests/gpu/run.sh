@@ -474,8 +474,8 @@ memory_checker() {
 	say "== the memory checker"
 	local checker
 	checker=$(command -v compute-sanitizer || printf '%s\n' /usr/local/cuda/bin/compute-sanitizer)
-	# Kernels are built before: the compiler's process has limits that the checker does not fit into. Calls that are
-	# refused are asked on purpose: how many parameters a function has, for one.
+	# Kernels are built before: the compiler's process has limits that the checker does not fit into. Calls that are refused are made on
+	# purpose: how many parameters a function has, for one.
 	"$bin/demo_heat" --endpoint embedded: --report "$scratch/heat.report" >/dev/null 2>&1
 	"$tests/gpu_list" --endpoint embedded: >/dev/null 2>&1
 	# The checker sees what kernels of the engine do: a launch that writes where nothing is must be found.

@@ -195,8 +195,8 @@ static int lose(uint32_t processors, uint32_t at)
 	return left ? report_failure(left) : 0;
 }
 
-/* The device's thread opens it after all, while the loader is asked for programs and the front for
- * counts. */
+/* The device's thread opens it after all, while the loader gets requests for programs and the front
+ * for counts. */
 static int open_late(void)
 {
 	enum { TRIES = 7 };
@@ -220,7 +220,7 @@ static int open_late(void)
 	} while (probes[0].fault.status == STATUS_MEMORY_ALLOCATION);
 	if (probes[0].fault.status != STATUS_SUCCESS || answers == 1)
 		return report_failure("the device was not opened late");
-	/* And is lost while the loader is asked. */
+	/* And is lost while the loader gets requests. */
 	struct probe loses, loads[ROUNDS][3];
 	const struct launch launch = {.kernel = "lose_device"};
 	(void)harness_kernel(&harness, 0, "lose_device");

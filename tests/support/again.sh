@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# again.sh FOLDER: what failed in this build's last run, once more and alone: 0 where all of it passes then. A crash, a hang and what a sanitizer
-# tells are failures at once. What passes so is flaky: FOLDER/flaky names it, PROGRAM::SUITE::TEST, or PROGRAM where that is all there is to say.
+# again.sh FOLDER: what failed in this build's last run, once more and alone: 0 where all of it passes then. A crash, a hang and what a
+# sanitizer reports are failures at once. What passes so is flaky: FOLDER/flaky names it, PROGRAM::SUITE::TEST, or PROGRAM where that is all
+# there is to say.
 set -u
 folder=$1
 support=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1

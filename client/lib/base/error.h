@@ -1,7 +1,7 @@
 /*
- * The calling thread's last failure. Functions of the library that can fail say why where they know
- * it and return the code: `return error_set(SYCL_ERROR_INVALID, ...)`. Nothing here blocks, prints
- * or fails.
+ * The calling thread's last failure. Functions of the library that can fail say why where the
+ * reason is known, and return the code: `return error_set(SYCL_ERROR_INVALID, ...)`. Nothing here
+ * blocks, prints or fails.
  */
 #ifndef SYCL_CLIENT_ERROR_H
 #define SYCL_CLIENT_ERROR_H

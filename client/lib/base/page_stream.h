@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Sanitizers know memcpy, and make more of one call than of its every load. */
+/* Sanitizers replace memcpy, and check one call at less cost than each of its loads. */
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #include <emmintrin.h>
 

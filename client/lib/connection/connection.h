@@ -105,7 +105,7 @@ struct connection {
 	uint64_t records;                  /* written so far, from 1 */
 	_Atomic(const void *) next_record; /* ring_writer_next(), for those without the lock; NULL:
 					      there was none yet */
-	uint32_t records_unchecked; /* since the socket was last asked whether the peer lives */
+	uint32_t records_unchecked;        /* since the socket was last checked for a hang-up */
 	struct shapes shapes;
 
 	pthread_mutex_t state_lock;

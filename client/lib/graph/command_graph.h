@@ -4,8 +4,8 @@
  *
  * All of a graph, and the recording state of queues, is under the connection's graph_lock, which
  * comes before all other locks. While it is held, no object is destroyed that may call the program.
- * A graph holds the queues that it records, they know it weakly: so there is no cycle (N8).
- * Recorded events name their graph by a number that is never used again.
+ * A graph holds the queues that it records, and they have a weak reference to it. So there is no
+ * cycle (N8). Recorded events name their graph by a number that is never used again.
  */
 #ifndef SYCL_CLIENT_COMMAND_GRAPH_H
 #define SYCL_CLIENT_COMMAND_GRAPH_H

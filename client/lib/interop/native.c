@@ -226,8 +226,8 @@ SYCL_API sycl_result sycl_device_get_native(sycl_device handle, sycl_backend bac
 	return result ? result : native_get_one(c, &get, native_out);
 }
 
-/* Hands out what fits; the rest was a reference in vain only where somebody asked for less than
- * there is, as everywhere. */
+/* Hands out what fits; the rest was a reference in vain only where the program has room for less
+ * than there is, as everywhere. */
 static void native_list_give(const struct native_list *list, uint32_t capacity,
 			     uint64_t *natives_out, uint32_t *count_out)
 {

@@ -90,8 +90,8 @@ static void withdraw_grant(struct connection *c, struct pending_grant *grant)
 	(void)pthread_mutex_unlock(&c->state_lock);
 }
 
-/* Ask, and wait for the answer and, by descriptor, for the grant, which may come before or after
- * it. */
+/* Send the request, and wait for the answer and, by descriptor, for the grant. That may come before
+ * or after it. */
 static sycl_result share_request_export(struct buffer *buffer, bool at_once, uint64_t deadline_ns,
 					struct exported *exported, struct pending_grant *grant)
 {

@@ -61,7 +61,7 @@ typedef sycl_result queue_announce(const struct queue *queue, void *what);
 sycl_result queue_make(struct context *context, struct device *device,
 		       const struct sycl_queue_options *options, queue_announce *announce,
 		       void *what, sycl_queue *queue_out);
-/* shared_event.c: one with a name that the service does not know yet. One user reference. */
+/* shared_event.c: one with a name that the service does not have yet. One user reference. */
 sycl_result shared_event_new(struct connection *connection, uint32_t device,
 			     struct shared_event **event_out);
 

@@ -40,7 +40,7 @@ if(cuda_include)
   message(STATUS "The CUDA backend: headers in ${cuda_include}")
   file(GLOB cuda_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*/*.c)
   target_sources(sycl_backends PRIVATE ${cuda_sources})
-  # For this folder, its tests and the fake driver alone: the engine never sees the vendor's headers.
+  # For this folder, its tests and the fake driver alone: the engine never includes the vendor's headers.
   add_library(sycl_cuda_headers INTERFACE)
   target_include_directories(sycl_cuda_headers INTERFACE ${CMAKE_CURRENT_LIST_DIR}/..)
   target_include_directories(sycl_cuda_headers SYSTEM INTERFACE ${cuda_include})

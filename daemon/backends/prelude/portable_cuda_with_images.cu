@@ -1,6 +1,6 @@
 /*
  * Images of the portable prelude, CUDA C++ side. An image is read through a texture and written
- * through a surface. A surface knows bytes only, so what is written is put into the image's format
+ * through a surface. A surface has bytes only, so what is written is put into the image's format
  * here. Textures give b8g8r8a8 in its own order of channels, which is put right here too. struct
  * cuda_image_argument of cuda_array.h is the layout. Coordinates come in SYCL's order: the last one
  * is CUDA's x, and of a layered image the first one a layer's number.

@@ -101,8 +101,8 @@ typedef ulong uint64_t;
 #define sycl_group_range(d)   SYCL_OF_(get_num_groups, d)
 
 /*
- * Every dimension is asked for by its number, then one is chosen; nothing is left of that where d
- * is known. For a number that is not known, PoCL 5.0 makes kernels of two dimensions that cannot be
+ * Every dimension is read by its number, then one is chosen; nothing is left of that where d is
+ * known. For a number that is not known, PoCL 5.0 makes kernels of two dimensions that cannot be
  * loaded. It replaces its variables of the group where they are read, not where the compiler chose
  * one of two to read from.
  */

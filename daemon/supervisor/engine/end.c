@@ -1,4 +1,4 @@
-/* How an engine ends: it is asked to, killed, lost, or its process is gone. */
+/* How an engine ends: it gets an order to, is killed, is lost, or its process is gone. */
 #include "engine/end.h"
 
 #include "account/account.h"

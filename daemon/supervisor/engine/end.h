@@ -1,4 +1,4 @@
-/* How an engine ends: it is asked to, killed, lost, or its process is gone. */
+/* How an engine ends: it gets an order to, is killed, is lost, or its process is gone. */
 #ifndef SYCLD_ENGINE_END_H
 #define SYCLD_ENGINE_END_H
 

@@ -1,4 +1,4 @@
-/* The double of NVIDIA's driver, told to complete what it is sent at once and to run no kernel. */
+/* The double of NVIDIA's driver, set to complete what it is sent at once and to run no kernel. */
 #ifndef SYCL_BENCH_GPU_INSTANT_DOUBLE_H
 #define SYCL_BENCH_GPU_INSTANT_DOUBLE_H
 

@@ -32,9 +32,9 @@ struct agent {
 /* Forks; `open` runs in the agent at once, and what it says comes with the first answer. 0 or a
  * negative errno. */
 int agent_start(const struct agent_subject *subject, const char *argument, struct agent *agent_out);
-/* Ask and wait for the answer. -EPIPE: the agent failed, and has said why on stderr. */
+/* Send a request and wait for the answer. -EPIPE: the agent failed, and has said why on stderr. */
 int agent_measure(struct agent *agent, uint64_t count, double values_out[AGENT_VALUES]);
-/* Ask without waiting, and wait for that answer later. */
+/* Send a request without waiting, and wait for that answer later. */
 int agent_request(struct agent *agent, uint64_t count);
 int agent_answer(struct agent *agent, double values_out[AGENT_VALUES]);
 /* Lets it close and end; waits for that. Also for one that never started. */

@@ -19,7 +19,7 @@
 struct row {
 	const char *name;
 	const struct real_program *program;
-	bool is_rate; /* told in frames a second */
+	bool is_rate; /* reported in frames a second */
 	bool has_mean;
 };
 

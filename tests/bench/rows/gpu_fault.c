@@ -56,7 +56,7 @@ static void fault_row_end(struct fault_row *row)
 
 /*
  * A faulting process answers with the moment of its launch, whether the driver said that it failed,
- * and when. It is asked twice: whether it is there, then to fail.
+ * and when. It gets two requests: whether it is there, then to fail.
  */
 enum { FAULT_AT, FAULT_SEEN, FAULT_TOLD };
 enum { FAULT_ASK_IF_THERE, FAULT_ASK };

@@ -2,7 +2,7 @@
  * TG11: sessions that never rest, with weights. Measured is what each received of the GPU in
  * windows of a second, against its part; with launches and with graphs. And how long one that
  * rested waits until it has its part again. All by when kernels ended, as they wrote it themselves,
- * and by what they take alone; the service is not asked.
+ * and by what they take alone; the service's figures are not used.
  */
 #include "harness/client.h"
 #include "harness/statistics.h"

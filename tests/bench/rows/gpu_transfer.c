@@ -291,7 +291,7 @@ static int direct_pinned(void *state, uint64_t count, double values_out[AGENT_VA
 	return r;
 }
 
-/* The same pages again and again: the driver does not know. */
+/* The same pages again and again: the driver gets no notice of that. */
 static bool direct_stream_trip(struct gpu_direct *direct, gpu_address there, uint32_t *words,
 			       struct trips *trips, unsigned trip)
 {

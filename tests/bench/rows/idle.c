@@ -92,8 +92,8 @@ static void report_one(struct idle *idle, const char *name, const char *unit, do
 	bench_report(idle->bench, &result);
 }
 
-/* All are there before any connects, and all are connected when they are asked again: shared pages
- * divide alike. */
+/* All are there before any connects, and all are connected when they are measured again: shared
+ * pages divide alike. */
 static int measure_clients(struct idle *idle, double *growth_out)
 {
 	double before[CLIENTS_MAX] = {0}, after[CLIENTS_MAX] = {0};

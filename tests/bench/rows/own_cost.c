@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What is asked of a process: so many at most, and of which. */
+/* What is requested of a process: so many at most, and of which. */
 enum { TRIP, ITERATION, MODES, MODE_BITS = 1 };
 enum { P50, P99, DONE, PROCESS }; /* how many; of the baseline, the process with the driver */
 enum { GROUPS_OF_ITERATION = COST_KERNELS + 1 };

@@ -38,7 +38,7 @@ enum {
 enum { ASK_IDLE_LEAVE, ASK_IDLE_JOIN, ASK_TRIPS };
 #define ASK(what, count) ((uint64_t)(what) << 32 | (count))
 
-/* Written by the programs, read by whoever asked them, after they have answered. */
+/* Written by the programs, read by the process that sent the request, after they have answered. */
 struct samples {
 	double us[PROGRAMS][SAMPLES_EACH];
 };

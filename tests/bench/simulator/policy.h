@@ -20,7 +20,7 @@ void sim_policy_arrive(struct sim_policy_state *state, struct sim_job *job, uint
 /* Ends a job that was decided before. `took_ns` 0: its time was not measured. */
 void sim_policy_end(struct sim_policy_state *state, struct sim_job *job, uint64_t now_ns,
 		    uint64_t took_ns);
-/* How many of `room` were decided, and when it is to be asked again. */
+/* How many of `room` were decided, and when it is to be called again. */
 uint32_t sim_policy_step(struct sim_policy_state *state, uint64_t now_ns, struct sim_job **jobs,
 			 uint32_t room, uint64_t *again_ns_out);
 /* Accepts NULL, returns NULL. What still waits is not touched. */

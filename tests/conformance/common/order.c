@@ -147,8 +147,8 @@ Test(order, H3_H4_times_lie_between_submission_and_completion)
 }
 
 /*
- * Asked again and again without waiting, a command may end between any two questions to the driver;
- * its times are reported all the same.
+ * Polled again and again without waiting, a command may end between any two questions to the
+ * driver; its times are reported all the same.
  */
 Test(order, H3_times_are_told_of_what_ends_while_it_is_asked)
 {
@@ -228,7 +228,7 @@ Test(order, H13_ten_thousand_submits_leave_nothing_behind)
 	fixture_close(&fixture);
 }
 
-/* Asked for a few at a time, everything still comes. */
+/* With room for a few at a time, everything still comes. */
 Test(order, progress_gives_no_more_than_asked_for_and_loses_nothing)
 {
 	struct fixture fixture = {.wake_fd = -1};

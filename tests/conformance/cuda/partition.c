@@ -290,7 +290,8 @@ Test(cuda_partition, K_a_graph_runs_on_the_whole_in_its_lane_s_order)
 	scene_close(&scene);
 }
 
-/* Whatever the driver refuses, lanes go on, and it is asked again when the class has been away. */
+/* Whatever the driver refuses, lanes go on, and the request is repeated when the class has been
+ * away. */
 Test(cuda_partition, what_fails_when_it_is_made_leaves_lanes_on_the_whole)
 {
 	static const char *const calls[] = {"cuDeviceGetDevResource 1",

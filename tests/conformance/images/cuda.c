@@ -78,7 +78,7 @@ Test(image_cuda, E14_S1_a_kernel_of_cudas_own_takes_textures_and_surfaces)
 	for (int y = 0; y < 2; y++)
 		for (int x = 0; x < 3; x++)
 			cr_assert_arr_eq(got + 4 * (3 * y + x), pixels + 4 * (3 * y + 2 - x), 4);
-	/* The backend cannot know how a kernel uses a surface, so it passes none that may only be
+	/* How a kernel uses a surface is unknown to the backend, so it passes none that may only be
 	 * read. */
 	const struct backend_argument reads[] = {arguments[0], images_argument(to, false),
 						 arguments[2]};

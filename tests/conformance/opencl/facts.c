@@ -272,7 +272,7 @@ static uint32_t devices_of(const struct fixture *fixture, uint32_t platform,
 	return count;
 }
 
-/* No device is not an error. PoCL reads this when it is first asked for devices, so it is a process
+/* No device is not an error. PoCL reads this when its devices are first listed, so it is a process
  * of its own. */
 Test(opencl_facts, A1_a_platform_without_devices)
 {

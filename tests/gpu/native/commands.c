@@ -595,7 +595,7 @@ Test(gpu_native, K6_M1_what_is_refused_at_once)
 	cr_assert_eq(sycl_handler_submit(handler, NULL), SYCL_ERROR_KERNEL_ARGUMENT);
 	cr_assert_eq(atomic_load(&work.calls), 0);
 	cr_assert_eq(atomic_load(&work.ends), 1);
-	/* Outside of a function there is nothing to ask. */
+	/* Outside of a function there is nothing to query. */
 	int nothing = 0;
 	sycl_interop_handle none = (sycl_interop_handle)(void *)&nothing;
 	cr_assert_eq(sycl_interop_get_native_queue(NULL, &number), SYCL_ERROR_INVALID_HANDLE);

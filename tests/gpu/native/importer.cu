@@ -1,7 +1,7 @@
 /*
  * A CUDA program that is independent of this project. It opens memory and events of other processes
- * with the vendor's own calls, and exports memory and events of its own. A test tells it what to do
- * in lines on stdin; it answers each with one line: "ok ...", or "no ..." with what was wrong.
+ * with the vendor's own calls, and exports memory and events of its own. A test sends orders in
+ * lines on stdin; it answers each with one line: "ok ...", or "no ..." with what was wrong.
  * Descriptors travel over the Unix socket whose number is its first argument. nvcc compiles it as
  * CUDA; a C compiler as plain C, in which the driver's copies do what the kernels do here.
  */

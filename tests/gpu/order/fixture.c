@@ -10,10 +10,10 @@
 #include <sys/file.h>
 
 /*
- * chain: fixture.h.
- * meet (words, seen, place, wanted, looks): counts itself in, waits until `wanted` have, and leaves
- * what it saw. Who has waited in vain says so in the second word, and nobody waits any longer.
- * crowd (words, looks): how many run now, the most that ever did, how many have.
+ * chain: fixture.h. meet (words, seen, place, wanted, looks): counts itself in, waits until
+ * `wanted` have, and leaves what it saw. A work-group that has waited in vain marks the second
+ * word, and none waits any longer. crowd (words, looks): how many run now, the most that ever did,
+ * how many have.
  */
 static const char ptx[] =
 	".version 7.8\n.target sm_75\n.address_size 64\n"

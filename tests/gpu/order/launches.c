@@ -183,7 +183,7 @@ static sycl_result submit_crowd(sycl_queue queue, sycl_kernel crowd, const uint3
 	return sycl_handler_submit(handler, NULL);
 }
 
-/* A kernel that does not know of clusters runs in them as well. */
+/* A kernel that does not use clusters runs in them as well. */
 static void expect_clusters(sycl_queue queue)
 {
 	sycl_kernel crowd = order_kernel(queue, "crowd");

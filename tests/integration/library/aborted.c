@@ -72,7 +72,7 @@ static void abort_by(const char *source, const char *name, const char *logged, c
 	cr_assert(has, "the log does not say \"%s\"", logged);
 }
 
-/* PoCL links nothing that it does not know, so the machine's own words call; they are for this
+/* PoCL links nothing that it does not have, so the machine's own words call; they are for this
  * processor. */
 #if defined(__x86_64__)
 Test(aborted, an_assertion_of_native_code_is_in_the_log_and_the_reason)

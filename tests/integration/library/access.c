@@ -204,7 +204,7 @@ Test(access, C9_D2_a_part_waits_for_its_own_bytes_alone)
 	gated_end(&gated);
 }
 
-/* The other way round: what holds a part holds up who needs that part, and nobody else. */
+/* The other way round: what holds a part holds up the groups that need that part, and no others. */
 Test(access, D3_D6_C9_a_held_part_holds_up_what_overlaps)
 {
 	sycl_buffer buffer = words_buffer(platform, 1), part = NULL, beside = NULL;

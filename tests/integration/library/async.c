@@ -232,7 +232,7 @@ Test(async_errors, M1_M4_M5_without_a_handler_the_next_wait_says_so_and_stderr_s
 	sycl_event all = NULL;
 	MUST(sycl_queue_barrier(on, &all));
 	sycl_result waited = sycl_event_wait_for(all, LONG_NS);
-	/* Unrelated calls know nothing of it. */
+	/* Unrelated calls report nothing of it. */
 	sycl_buffer buffer = words_buffer(platform, 1);
 	sycl_result unrelated = sycl_queue_wait(queue);
 	sycl_result first = sycl_queue_wait_and_throw(on), second = sycl_queue_wait_and_throw(on);

@@ -226,7 +226,7 @@ Test(client_basic, A10_contexts_take_what_fits, .init = with_service, .fini = wi
 	MUST(sycl_platform_release(second));
 }
 
-/* Whichever call is the first to know: work in a context of these devices ends with this result. */
+/* Whichever call reports it first: work in a context of these devices ends with this result. */
 static sycl_result work_in_context_of(uint32_t count, const sycl_device *devices)
 {
 	sycl_context context = NULL;

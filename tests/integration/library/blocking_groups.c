@@ -99,7 +99,7 @@ static sycl_result nothing_native(sycl_interop_handle interop, void *user_data)
 	return SYCL_SUCCESS;
 }
 
-/* Most devices here take none, and outside of a function there is nothing to ask. */
+/* Most devices here take none, and outside of a function there is nothing to query. */
 static void call_native_commands(const struct gated *gated)
 {
 	sycl_handler handler = begun(gated);

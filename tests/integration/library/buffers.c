@@ -200,7 +200,7 @@ Test(client_buffers, D7_what_the_host_writes_is_seen_and_goes_back)
 	MUST(sycl_handler_submit(handler, NULL));
 	MUST(sycl_buffer_release(buffer));
 	cr_assert(all_are(host, 21));
-	/* Written by the host alone: no device is asked, and it goes back as well. */
+	/* Written by the host alone: no device takes part, and it goes back as well. */
 	buffer = borrowed();
 	MUST(sycl_host_accessor_create(buffer, SYCL_ACCESS_READ_WRITE, &accessor));
 	MUST(sycl_host_accessor_get_pointer(accessor, &pointer));

@@ -382,7 +382,7 @@ Test(client_cuda, TG15_a_working_set_larger_than_the_device)
 	close_cuda();
 }
 
-/* Nobody has asked for it. */
+/* Nobody has requested it. */
 Test(client_cuda, TG15_what_a_full_device_has_no_room_for_fails)
 {
 	enum { BUFFERS = 24, MIB = 1 << 20 };

@@ -32,7 +32,7 @@ Test(client_errors_late, M1_M4_M5_a_fault_is_told_by_the_next_wait_and_by_nothin
 	cr_assert(eq(int, sycl_event_wait(event), SYCL_ERROR_KERNEL), "an event's error stays");
 	MUST(sycl_queue_wait(queue)); /* it was reported */
 	(void)submit_fail(queue, fail, NULL, false);
-	/* Unrelated calls know nothing of it. */
+	/* Unrelated calls report nothing of it. */
 	sycl_buffer buffer = NULL;
 	MUST(sycl_buffer_create(platform, NULL, 64, SYCL_HOST_NONE, &buffer));
 	MUST(sycl_queue_fill(queue, buffer, 0, 64, "x", 1, NULL));

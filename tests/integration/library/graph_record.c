@@ -344,7 +344,7 @@ Test(graph_record, L11_the_host_does_not_look_at_what_a_graph_uses)
 	}
 	sycl_executable_graph executable = finalized(graph, 0);
 	MUST(sycl_graph_release(graph));
-	/* Nothing can be recorded any more that would not know of it. */
+	/* Nothing can be recorded any more that would not wait for it. */
 	cr_assert(words_are(buffer, 8));
 	launch_and_wait(queue, executable);
 	cr_assert(words_are(buffer, 9));

@@ -112,7 +112,7 @@ Test(host_tasks, B2_a_kernel_waits_for_a_gated_requisite)
 	MUST(sycl_platform_release(helped));
 }
 
-/* A host task that asks about itself, once the gate is open. */
+/* A host task that queries its own event, once the gate is open. */
 struct curious {
 	struct gate gate;
 	sycl_event event;

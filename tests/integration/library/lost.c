@@ -180,7 +180,7 @@ Test(client_lost, N5_a_group_of_a_known_shape_is_refused_like_any_other_after_th
 	MUST(sycl_platform_get_usage(platform, &usage));
 	cr_assert(eq(u64, usage.groups_resubmitted, 3));
 	kill_service();
-	/* The library finds out at the latest when it asks whether the other side lives. */
+	/* The library detects it at the latest when it checks whether the other side lives. */
 	sycl_result result = SYCL_SUCCESS;
 	for (uint32_t i = 0; i < 1000 && result == SYCL_SUCCESS; i++) {
 		sycl_handler handler = NULL;

@@ -380,8 +380,8 @@ static void check_ranges(const struct side *side, uint32_t round)
 }
 
 /*
- * Each shape is sent, defined and named, and then others take its place, on both sides. A side that
- * forgot alone would have the other one name what it does not know, or run what was meant before.
+ * Each shape is sent, defined and named, and then others take its place, on both sides. If one side
+ * alone dropped a shape, the other one would name what is not there, or run what was meant before.
  */
 Test(resubmit, B15_shapes_that_others_have_taken_the_place_of_are_defined_anew, .timeout = 240)
 {

@@ -123,7 +123,7 @@ struct instructed {
 	bool answered;
 };
 
-/* Nobody has asked anything of a driver that is not there yet. */
+/* Nobody has requested anything of a driver that is not there yet. */
 static void send_the_rest(struct instructed *instructed)
 {
 	/* The driver answers in order, and the last answer is like no other. */

@@ -26,7 +26,7 @@ struct open_files {
 	int before, now;
 };
 
-/* At any one moment it may still have the connection of who asked just now. */
+/* At any one moment it may still have the connection of the latest request. */
 static bool has_no_more_open(void *context)
 {
 	struct open_files *files = context;

@@ -400,7 +400,7 @@ Test(processes_gpu_share, F10_the_memory_of_a_dead_engine_stays_with_a_program,
 	(void)ask(&test.program, "check 21");
 	(void)ask(&test.program, "fill 22");
 	(void)ask(&test.program, "check 22");
-	/* The next engine takes it as a stranger's. */
+	/* The next engine takes it as another program's. */
 	cr_assert(start_worker(&test.second));
 	import_into(&test.second, &exported);
 	(void)ask(&test.second, "check 22");
@@ -514,7 +514,7 @@ Test(processes_gpu_share, F10_forged_names_and_sizes_are_refused, .init = start_
 		expect_refused(&test.second, "SYCL_ERROR_INVALID", "import vmm %lu %lu %s",
 			       wrong[i][0], wrong[i][1], zeroes);
 	}
-	/* A stranger's, said to be larger. */
+	/* Another program's, said to be larger. */
 	struct exported foreign = make_in_program("vmm", 52);
 	send_descriptor(&test.second, foreign.descriptor);
 	send_and_read(&test.second, "import vmm %d %lu %s", SIZE, foreign.mapped * 2, zeroes);

@@ -333,7 +333,7 @@ static bool are_known(void *context)
 	return waited->parts[0].known && waited->parts[3].known;
 }
 
-/* A user's own entry leads, wherever it stands; one that the user database does not know has the
+/* A user's own entry leads, wherever it stands; one that the user database does not have has the
  * group of nobody. */
 Test(processes_shares, a_share_is_a_users_or_a_groups_by_name)
 {

@@ -186,8 +186,8 @@ Test(hostile, S8_K1_its_end_before_its_turn_closes_the_session)
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "is no host task that runs now");
 }
 
-/* How to open the memory is answered while it is held for writing: otherwise who holds it could
- * never open it. */
+/* How to open the memory is answered while it is held for writing. Otherwise its holder could never
+ * open it. */
 Test(hostile, S8_F10_an_export_at_once_waits_for_no_writer)
 {
 	start_sharing_session(FEATURE_NATIVE, 0);

@@ -282,8 +282,8 @@ Test(hostile, L13_an_update_of_what_cannot_be_updated_closes_the_session)
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "cannot be updated");
 }
 
-/* The library holds what its graphs name; who releases it all the same has a graph of ids that name
- * nothing. */
+/* The library holds what its graphs name. A client that releases it all the same has a graph of ids
+ * that name nothing. */
 Test(hostile, L16_a_launch_with_a_released_buffer_closes_the_session_and_what_began_ends)
 {
 	with_graphs();

@@ -38,7 +38,7 @@ static uint64_t imported_id(void)
 	return raw_id(OBJECT_BUFFER, IMPORTED);
 }
 
-/* Asked without waiting for the answer. */
+/* Requested without waiting for the answer. */
 static uint64_t send_buffer_create(uint64_t id, uint32_t kind, uint64_t size, uint32_t on)
 {
 	Sycl__V1__ArenaRange range = SYCL__V1__ARENA_RANGE__INIT;

@@ -468,8 +468,8 @@ Test(hostile, L16_D16_memory_of_a_temporary_ends_behind_the_nodes)
 	expect_freed_behind_the_launch(false);
 }
 
-/* The library holds what its graphs name; who releases it all the same has a graph that names
- * nothing. */
+/* The library holds what its graphs name. A client that releases it all the same has a graph that
+ * names nothing. */
 Test(hostile, L16_a_launch_with_a_released_temporary_closes_the_session)
 {
 	start_with_temporary(NULL, true);

@@ -428,7 +428,7 @@ Test(hostile, a_free_waits_for_the_groups_before_it_alone)
 	cr_assert(eq(u32, counters.usms, 1));
 	/* The arena's part is not given out twice meanwhile. */
 	refuse(2, 2, PLACE, 64, STATUS_INVALID, "overlap");
-	/* Another one that nobody uses waits as well: the engine does not know what kernels reach.
+	/* Another one that nobody uses waits as well: what kernels reach is unknown to the engine.
 	 */
 	(void)allocate_accepted(3, 1, 0, PIECE);
 	free_usm(usm_id(3));
@@ -471,7 +471,7 @@ Test(hostile, an_arena_with_usm_stays)
 	hostile_expect_alive();
 }
 
-/* A kernel may be sent as soon as the answer has come: so that comes when all devices know the
+/* A kernel may be sent as soon as the answer has come: so that comes when all devices have the
  * memory. */
 Test(hostile, usm_is_answered_when_it_is_registered)
 {

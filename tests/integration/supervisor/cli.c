@@ -1,4 +1,4 @@
-/* syclctl, and the sockets that it asks. */
+/* syclctl, and the sockets that it uses. */
 #include "supervisor/harness.h"
 
 #include "admin.pb-c.h"

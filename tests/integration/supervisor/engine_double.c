@@ -257,7 +257,8 @@ static void say_wants(uint32_t watch)
 	say(&control, NULL, 0);
 }
 
-/* The one page can only be read, and neither becomes shorter: who looks at it would die of that. */
+/* The one page can only be read, and neither becomes shorter: a process that reads it would die of
+ * that. */
 static unsigned harm_pages(void)
 {
 	const size_t bytes = sizeof(struct share_grants);

@@ -339,7 +339,7 @@ Test(engines, one_that_does_not_answer_is_shown_so_with_what_is_known)
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
-	/* Often enough to have more questions open than an engine is asked. */
+	/* Often enough to have more requests open than an engine gets. */
 	for (int i = 0; i < 6; i++) {
 		json_t *status = ctl_json(&service, "status");
 		cr_assert(ne(ptr, status, NULL));

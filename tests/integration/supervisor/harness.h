@@ -1,4 +1,4 @@
-/* Starts services in folders of their own, talks to them, asks syclctl. Failures of the harness
+/* Starts services in folders of their own, connects to them, runs syclctl. Failures of the harness
  * itself abort. */
 #ifndef SYCL_TESTS_SUPERVISOR_HARNESS_H
 #define SYCL_TESTS_SUPERVISOR_HARNESS_H

@@ -1,6 +1,6 @@
 /*
- * A user database that does not answer, as one on a network may: who it is asked about waits, and
- * nobody and nothing else does. Here it is asked about this user, as [shares] has a name in it.
+ * A user database that does not answer, as one on a network may: a user whose lookup hangs waits,
+ * and nobody and nothing else does. Here this user is looked up, as [shares] has a name in it.
  */
 #include "supervisor/harness.h"
 

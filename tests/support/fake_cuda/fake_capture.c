@@ -1,7 +1,7 @@
 /*
  * Captures: what is sent to a stream becomes nodes, each after the one before it. In the global
- * mode, and from threads that have not asked for less, calls that may wait are refused meanwhile,
- * and break every such capture.
+ * mode, and from threads that have not set less, calls that may wait are refused meanwhile, and
+ * break every such capture.
  */
 #include "fake_graph.h"
 

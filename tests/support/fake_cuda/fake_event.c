@@ -1,5 +1,4 @@
-/* Events. A record makes a mark that the stream sets; who waits for the event waits for its last
- * mark. */
+/* Events. A record makes a mark that the stream sets; a wait for the event is for its last mark. */
 #include "fake.h"
 
 #include "fake_shared_event.h"

@@ -489,8 +489,8 @@ static void other(struct fake_grid *grid, struct fake_block *block, struct fake_
 	}
 }
 
-/* A read and write of something that all fences touch, because ThreadSanitizer does not know plain
- * fences. */
+/* A read and write of something that all fences touch, because ThreadSanitizer does not support
+ * plain fences. */
 static void fence(void)
 {
 	static _Atomic unsigned fences;

@@ -1,7 +1,7 @@
 /*
  * Graphs. An executable graph holds copies of its nodes; a launch takes a copy of all of it, so
  * later changes touch later launches. Two launches of one graph never overlap. Of the nodes that
- * may run the one that was added last is first: who forgot an edge finds out.
+ * may run the one that was added last is first, so a forgotten edge shows.
  */
 #include "fake_code.h"
 #include "fake_graph.h"

@@ -1,7 +1,7 @@
 /*
  * A layer for OpenCL's loader (OPENCL_LAYERS=.../libopencl_counter.so) that counts the references
- * which this process has taken and given back, kind by kind. Whoever has loaded the layer asks it
- * with dlsym("opencl_counts").
+ * which this process has taken and given back, kind by kind. A program that has loaded the layer
+ * finds them with dlsym("opencl_counts").
  */
 #ifndef SYCL_TESTS_OPENCL_COUNTER_H
 #define SYCL_TESTS_OPENCL_COUNTER_H

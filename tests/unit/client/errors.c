@@ -230,7 +230,7 @@ Test(client_errors, endpoints_that_lead_nowhere)
 	cr_assert(eq(int, sycl_platform_open("unix:/nonexistent/socket", &platform),
 		     SYCL_ERROR_CONNECTION_LOST));
 	cr_assert(ne(ptr, strstr(sycl_get_last_error_text(), "/nonexistent/socket"), NULL));
-	/* Not "refused": the system was not asked for a socket without a path. */
+	/* Not "refused": no socket without a path was requested of the system. */
 	cr_assert(eq(int, sycl_platform_open("unix:", &platform), SYCL_ERROR_CONNECTION_LOST));
 	cr_assert(ne(ptr, strstr(sycl_get_last_error_text(), strerror(EINVAL)), NULL));
 	char long_path[512] = "unix:/";

@@ -108,7 +108,7 @@ static sycl_result open_ranked(uint32_t class, uint32_t weight, size_t struct_by
 	return result;
 }
 
-/* Before anybody is asked: nobody is there. */
+/* Before any request: nobody is there. */
 Test(greeting, classes_and_weights_that_there_are_not_are_refused)
 {
 	const size_t now = sizeof(struct sycl_open_options),

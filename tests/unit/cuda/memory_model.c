@@ -404,8 +404,8 @@ static void compile_and_check(const struct model *model)
 	cr_assert(count > 0 && count <= 128);
 	cr_assert_eq(nvrtc.GetSupportedArchs(architectures), 0);
 	char *source = write_source(model);
-	/* As on a machine before 7.0, which this compiler may not know: what the prelude asks the
-	 * compiler for is what it is not. */
+	/* As on a machine before 7.0, which this compiler may not have: what the prelude queries of
+	 * the compiler is undefined. */
 	char *prelude = model->has_fence ? strdup(portable_prelude_cuda)
 					 : replace(portable_prelude_cuda, "__CUDA_ARCH__ >= 700",
 						   "__CUDA_ARCH__ >= 70000");

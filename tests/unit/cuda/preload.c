@@ -86,7 +86,7 @@ Test(cuda_preload, what_a_device_needs_first_is_there_and_is_not_made_again)
 	cr_expect_eq(fake->count("call cuMemHostAlloc"), 2 * pins);
 	cr_expect_eq(fake->count("modules"), 0);
 	cr_expect_eq(fake->count("host_allocations"), 0);
-	/* Once: who opens it again makes its own. */
+	/* Once: the next one that opens it makes its own. */
 	open_device(1);
 	cr_expect_eq(fake->count("call cuModuleLoadDataEx"), 3 * loads);
 	cr_expect_eq(fake->count("call cuMemHostAlloc"), 3 * pins);
@@ -139,7 +139,7 @@ Test(cuda_preload, without_memory_for_a_context_it_says_so)
 	load_double("fail cuDevicePrimaryCtxRetain 1 2");
 	cr_assert_lt(backend_cuda_ops.preload(&for_own, 1, &fault), 0);
 	cr_assert_eq(fault.status, STATUS_MEMORY_ALLOCATION, "%s", fault.text);
-	/* And can be asked again. */
+	/* And can be queried again. */
 	cr_assert_eq(backend_cuda_ops.preload(&for_own, 1, &fault), 0, "%s", fault.text);
 }
 
@@ -152,7 +152,7 @@ Test(cuda_preload, one_GPU_without_memory_does_not_keep_the_others_from_it)
 	cr_assert_eq(fake->count("contexts"), 2);
 }
 
-/* MPS has a server for each user, and asks who somebody is only once. */
+/* MPS has a server for each user, and checks who somebody is only once. */
 Test(cuda_preload, under_MPS_nothing_is_prepared)
 {
 	struct backend_fault fault = {0};

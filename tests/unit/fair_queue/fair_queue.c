@@ -496,7 +496,7 @@ Test(queue, TC8_who_has_had_no_turn_goes_beside_a_full_window)
 	cr_expect(eq(ptr, next_one(now_ns), NULL), "and the flood does not");
 }
 
-/* Somebody whose turn it was has nothing waiting any more, and nobody has asked since: it is in
+/* Somebody whose turn it was has nothing waiting any more, and nobody has called since: it is in
  * nobody's way. */
 Test(queue, TC8_who_goes_beside_does_not_wait_for_one_who_has_left)
 {

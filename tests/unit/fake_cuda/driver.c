@@ -95,7 +95,7 @@ Test(cuda_double, B9_events_order_streams_and_keep_what_was_recorded)
 	OK(scene.driver.cu.cuEventRecord(event, scene.other));
 	OK(scene.driver.cu.cuStreamWaitEvent(scene.driver.stream, event, 0));
 	OK(launch_increment(&scene, scene.driver.stream));
-	/* Recorded again, on a stream that is idle: who waits already waits for the first. */
+	/* Recorded again, on a stream that is idle: a wait that has begun is for the first. */
 	OK(scene.driver.cu.cuEventRecord(event, scene.driver.stream));
 	cr_assert_eq(scene.driver.cu.cuEventQuery(event), CUDA_ERROR_NOT_READY);
 	driver_command(&scene.driver, "gate open fill_u32");

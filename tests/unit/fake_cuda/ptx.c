@@ -211,7 +211,7 @@ Test(cuda_double_ptx, threads_meet_at_barriers)
 		cr_assert_eq(words[i], (i + 1) % 64);
 	cr_assert_eq(words[3], 0xf5f5f5f5,
 		     "those that ended wrote nothing, and new memory is poisoned");
-	/* Beyond what the launch asked for there is no shared memory. */
+	/* Beyond what the launch requested there is no shared memory. */
 	cr_assert_eq(driver_run(&driver, turn, 64, 32 * 4, parameters), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 

@@ -155,7 +155,7 @@ static const struct {
 	{500 * SECOND, -2e-6, 1000},
 };
 
-/* The way there takes 4 us at least and the way back 3: nobody can know better from them where
+/* The way there takes 4 us at least and the way back 3: from them it is not known better where
  * between the two it is. */
 Test(opencl_timeline, H3_H4_any_clock_is_told_as_well_as_the_quickest_way_there_allows)
 {

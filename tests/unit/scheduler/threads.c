@@ -50,8 +50,8 @@ static void make_kernel(const char *name)
 	cr_assert(harness_settle(&h));
 }
 
-/* Commands end and nobody is woken for it; but the thread asks. With nothing in flight it does not
- * ask. */
+/* Commands end and nobody is woken for it; but the thread polls. With nothing in flight it does not
+ * poll. */
 static void poll_and_rest(void)
 {
 	static struct probe probes[300];

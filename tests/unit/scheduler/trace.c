@@ -220,7 +220,7 @@ Test(sched_trace, what_was_not_timed_is_taken_for_what_its_like_took)
 	uint32_t ways[TRACE_KNOWN_WAYS] = {0};
 	setup_trace(true);
 	for (uint32_t i = 0; i < 8;
-	     i++) { /* as there are two, the fair queue is asked, and has some timed */
+	     i++) { /* as there are two, the fair queue is called, and has some timed */
 		submit_take(first, 40, &probes[0]);
 		submit_take(second, 90, &probes[1]);
 	}

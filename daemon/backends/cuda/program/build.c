@@ -1,7 +1,7 @@
 /*
  * Building, in the build helper's child, where there is no context: the device's facts have the
- * architecture. A portable source is compiled once per number of dimensions, because the compiler
- * must know which of CUDA's dimensions is SYCL's dimension 0. Each text is completed
+ * architecture. A portable source is compiled once per number of dimensions, because which of
+ * CUDA's dimensions is SYCL's dimension 0 must be constant for the compiler. Each text is completed
  * (program/ptx.h). CUDA C++ becomes code for the device, or PTX if NVRTC is older than the device.
  * PTX and binaries are checked and packed.
  */
