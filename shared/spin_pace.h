@@ -15,10 +15,10 @@
 #define SPIN_PACE_MAX_NS 50000u
 #define SPIN_PACE_MIN_NS 1000u
 /*
- * The limits where a thread may occupy a processor while it waits: with so many processors, for a
- * session of the latency class, or where threads that spin leave a quarter of the processors to
- * others. Kernels and pauses of programs are often longer than the limit above, and there a wake-up
- * costs more than the wait itself. One long wait does not make the next short one sleep.
+ * The limits where a thread may occupy a processor while it waits. It may with so many processors,
+ * for a session of the latency class, or where threads that spin leave others a quarter. Kernels
+ * and pauses of programs are often longer than the limit above, and there a wake-up costs more than
+ * the wait itself. One long wait does not make the next short one sleep.
  */
 #define SPIN_PACE_AMPLE_MAX_NS     1000000u
 #define SPIN_PACE_AMPLE_MIN_NS     20000u

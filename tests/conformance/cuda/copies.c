@@ -1,6 +1,6 @@
 /*
- * Small copies by a kernel of the backend's own (lane/copy.c): every byte arrives and no other is
- * touched, also where the path is off; they keep their place in a lane and between lanes; they go
+ * Small copies by a kernel of the backend's own (lane/copy.c). Every byte arrives and no other is
+ * touched, also where the path is off. They keep their place in a lane and between lanes, and go
  * with the launches around them. On a GPU these run the kernel's PTX as the driver compiles it.
  */
 #include "cuda/double.h"
