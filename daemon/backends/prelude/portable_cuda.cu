@@ -9,7 +9,7 @@
  * is added to every kernel when the PTX is completed (cuda_ptx.h), under the name sycl_launch.
  * struct cuda_launch_record in cuda_geometry.h is its layout.
  */
-#line 12 "prelude"
+#line 13 "prelude"
 
 #define SYCL_PORTABLE 1
 #define SYCL_DEVICE_CUDA 1

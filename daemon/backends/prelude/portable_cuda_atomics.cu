@@ -3,7 +3,7 @@
  * a relaxed operation, but for loads and stores, which the machine has with orders. Others wait in
  * loops for what they see.
  */
-#line 5 "prelude_atomics"
+#line 6 "prelude_atomics"
 
 #if __CUDA_ARCH__ >= 700
 #define SYCL_FENCE_WORDS_(words, scope, old) asm volatile("fence." words "." scope ";" ::: "memory")
