@@ -416,6 +416,12 @@ CUresult fake_launch_copy(struct CUfunc_st *function, const unsigned grid[3],
 void fake_launch_free(struct fake_launch *launch);
 void fake_launch_run(const struct fake_launch *launch,
 		     struct CUstream_st *stream); /* without the lock */
+/*
+ * With `set instant 1`, and the lock: a launch that is over at once. Programs' kernels are counted
+ * and do nothing. Of the backend's own, sycl_copy copies, and none is counted.
+ */
+void fake_launch_instant(const struct CUfunc_st *function, const void *const *parameters);
+void fake_launch_instant_node(const struct fake_launch *launch);
 void fake_launch_loads(struct CUfunc_st *function);
 struct fake_range *
 fake_kernel_reach(uint64_t address,

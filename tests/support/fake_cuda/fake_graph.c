@@ -662,13 +662,14 @@ static bool run_at_once(struct CUgraphExec_st *exec, struct CUstream_st *stream)
 	exec->running++;
 	stream->submitted++;
 	stream->running = true;
+	for (unsigned i = 0; i < instance->count; i++)
+		if (instance->nodes[i].kind == NODE_KERNEL)
+			fake_launch_instant_node(&instance->nodes[i].launch);
 	fake_unlock();
 	for (unsigned i = 0; i < instance->count; i++)
 		if (instance->nodes[i].kind != NODE_KERNEL)
 			node_run(&instance->nodes[i], stream);
 	fake_lock();
-	for (unsigned i = 0; i < instance->count; i++)
-		fake.instant_launches += instance->nodes[i].kind == NODE_KERNEL;
 	stream->running = false;
 	stream->completed++;
 	exec->running--;

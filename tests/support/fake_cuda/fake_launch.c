@@ -249,13 +249,44 @@ static void run_kernel(const struct fake_launch *launch, int device)
 	fake_unlock();
 }
 
+static void copy_at_once(const void *const *parameters)
+{
+	CUdeviceptr to, from;
+	uint64_t bytes;
+
+	memcpy(&to, parameters[0], sizeof(to));
+	memcpy(&from, parameters[1], sizeof(from));
+	memcpy(&bytes, parameters[2], sizeof(bytes));
+	struct fake_range *there = fake_range_find(to, bytes), *here = fake_range_find(from, bytes);
+	if (there && here)
+		memmove(fake_range_bytes(there, to), fake_range_bytes(here, from), bytes);
+}
+
+void fake_launch_instant(const struct CUfunc_st *function, const void *const *parameters)
+{
+	static const char own[] = "sycl_";
+
+	if (strncmp(function->name, own, sizeof(own) - 1) != 0)
+		fake.instant_launches++;
+	else if (strcmp(function->name, "sycl_copy") == 0)
+		copy_at_once(parameters);
+}
+
+void fake_launch_instant_node(const struct fake_launch *launch)
+{
+	const unsigned char *at = launch->bytes;
+	const void *const parameters[] = {at, at + 8, at + 16}; /* of sycl_copy */
+
+	fake_launch_instant(launch->function, parameters);
+}
+
 void fake_launch_run(const struct fake_launch *launch, struct CUstream_st *stream)
 {
 	struct fake_cuda_record record = {.kind = FAKE_CUDA_LAUNCH, .call = "launch"};
 
 	fake_lock();
 	if (fake.instant) {
-		fake.instant_launches++;
+		fake_launch_instant_node(launch);
 		fake_unlock();
 		return;
 	}
@@ -341,7 +372,7 @@ static CUresult launch_function(CUfunction function, const struct launch_shape *
 	}
 	if (fake_stream_is_instant(stream)) {
 		fake_launch_loads(function);
-		fake.instant_launches++;
+		fake_launch_instant(function, (const void *const *)parameters);
 		return CUDA_SUCCESS;
 	}
 	struct launch_op *op = calloc(1, sizeof(*op));
