@@ -153,6 +153,8 @@ struct backend_device_facts {
 	char *unavailable_reason; /* the backend's; NULL if available */
 	uint32_t features;        /* enum backend_feature */
 	uint32_t preferred_lanes; /* for computing; 0: no preference */
+	uint32_t lane_copy_bytes; /* WRITE and READ of registered memory of up to so many bytes are
+				     as cheap as launches on a lane that computes; 0: none are */
 	uint32_t atomic_order_bits, atomic_scope_bits, fence_order_bits, fence_scope_bits;
 	uint32_t max_sub_groups;                                          /* of a work-group */
 	bool independent_progress;                                        /* of sub-groups */

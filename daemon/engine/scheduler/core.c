@@ -120,6 +120,7 @@ int scheduler_create(const struct scheduler_config *config,
 	scheduler->spill_most_bytes = config->spill_bytes ? config->spill_bytes : half_of_memory();
 	scheduler->clock_ns = config->clock_ns ? config->clock_ns : clock_now_ns;
 	scheduler->front_polls = config->front_polls;
+	scheduler->host_changes = 1;
 	scheduler->processors = config->processors ? config->processors : processors_here();
 	CLEANUP(free_pointer)
 	char *directory = config->cache_directory ? strdup(config->cache_directory) : NULL;

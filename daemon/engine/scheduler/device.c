@@ -220,6 +220,7 @@ int sched_device_start(struct scheduler *scheduler, uint32_t index, uint64_t nat
 	device->backend_index = info->backend_index;
 	device->features = info->facts->features;
 	device->memory_bytes = info->facts->global_mem_bytes;
+	device->lane_copy_bytes = info->facts->lane_copy_bytes;
 	device->native_context = native_context;
 	device->root = info->is_sub_device ? scheduler->devices[info->root] : NULL;
 	if (native_context || device->root)

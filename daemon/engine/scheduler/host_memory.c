@@ -64,6 +64,27 @@ static const struct sched_registration *registration_of(const struct sched_host 
 	return registration;
 }
 
+static bool covers(const struct sched_host *host, const void *memory, uint64_t size_bytes)
+{
+	const uintptr_t begin = (uintptr_t)host->host, at = (uintptr_t)memory;
+	return at >= begin && at - begin <= host->size_bytes &&
+	       size_bytes <= host->size_bytes - (at - begin);
+}
+
+uint64_t sched_host_registered(const struct scheduler *scheduler, const void *memory,
+			       uint64_t size_bytes)
+{
+	const struct sched_host *host = scheduler->hosts;
+	uint64_t devices = 0;
+	while (host && !covers(host, memory, size_bytes))
+		host = host->next;
+	for (const struct sched_registration *registration = host ? host->registrations : NULL;
+	     registration; registration = registration->next)
+		if (registration->handle && !registration->away)
+			devices |= 1ull << registration->device->index;
+	return devices;
+}
+
 void sched_host_device_opened(struct scheduler_device *device)
 {
 	for (struct sched_host *host = device->scheduler->hosts; host; host = host->next)
@@ -165,6 +186,7 @@ static void remove_registration(struct sched_registration *registration)
 
 static void unregister_from_device(struct sched_registration *registration)
 {
+	registration->device->scheduler->host_changes++;
 	registration->away = true;
 	registration->message.kind = SCHED_MESSAGE_HOST_UNREGISTER;
 	sched_device_post_load(registration->device, &registration->message);
@@ -216,6 +238,7 @@ void sched_registration_returned(void *object)
 	struct sched_registration *registration = object;
 	struct sched_host *host = registration->host;
 	struct scheduler_counters *counters = &host->scheduler->counters;
+	host->scheduler->host_changes++;
 	registration->away = false;
 	sched_loss_found(registration->device, &registration->fault);
 	if (registration->message.kind == SCHED_MESSAGE_HOST_UNREGISTER) {

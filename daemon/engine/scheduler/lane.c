@@ -143,6 +143,36 @@ static struct sched_lane *lane_for_copies(const struct task *task)
 	}
 }
 
+static bool has_sent_predecessor(const struct task *task)
+{
+	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in)
+		if (edge->from->state == TASK_SENT)
+			return true;
+	return false;
+}
+
+/*
+ * A small move goes with the commands that it waits for, or before those that wait for it: to the
+ * lane of its predecessor, to the lane that its task will have, or to an idle one. With nothing to
+ * wait for, it is not put behind commands of others, which may never end (F8). A lane for copies
+ * waits for no kernel.
+ */
+static struct sched_lane *lane_for_small_move(const struct task *task)
+{
+	struct scheduler_device *device = task->device;
+	const struct lane_group group = own_lane_group(task);
+	const struct task *user = task->beneficiary;
+	struct sched_lane *lane = lane_behind(task);
+	if (lane)
+		return lane;
+	if (user && user->device == device && user->home_lane > 0 &&
+	    user->home_lane <= device->lane_count)
+		lane = &group.first[(user->home_lane - 1) % group.count];
+	if (!lane || lane->count > 0)
+		lane = lane_most_idle(device, group);
+	return lane->count == 0 || has_sent_predecessor(task) ? lane : lane_for_copies(task);
+}
+
 /* The lane that a test requests. */
 static struct sched_lane *lane_forced(struct scheduler_device *device)
 {
@@ -175,7 +205,8 @@ static struct sched_lane *choose_lane(struct task *task, bool *fixed_out)
 		task->home_lane = (task->home_lane - 1) % device->lane_count + 1;
 	if (task->home_lane > 0 && task->home_lane <= device->lane_count)
 		return lane_at_home(task);
-	struct sched_lane *lane = lane_for_copies(task);
+	struct sched_lane *lane =
+		task->is_small_move ? lane_for_small_move(task) : lane_for_copies(task);
 	if (!lane)
 		lane = lane_behind(task);
 	if (lane)
@@ -199,7 +230,7 @@ static void note_predecessors(struct task *task, uint32_t lane)
 static bool goes_to_copy_lane(const struct task *task)
 {
 	return task->device->scheduler->lane_choice == SCHEDULER_LANES_BEST &&
-	       task->home_lane == 0 && lane_for_copies(task) != NULL;
+	       task->home_lane == 0 && !task->is_small_move && lane_for_copies(task) != NULL;
 }
 
 bool sched_lane_waits(const struct task *task)

@@ -4,6 +4,7 @@
 #include "base/cause.h"
 #include "base/interval_map.h"
 #include "scheduler/state/buffer.h"
+#include "scheduler/state/host_memory.h"
 #include "scheduler/dependencies.h"
 #include "scheduler/state/device.h"
 #include "scheduler/pool.h"
@@ -223,6 +224,24 @@ static void move_flight_of(struct task_command *to, const struct task_command *f
 	to->flight_group = from->flight_group;
 }
 
+/*
+ * Small moves of registered memory cost as little as launches on the same lanes. Other memory needs
+ * the backend's own, of which there is not enough for moves that wait on a lane for kernels.
+ */
+static bool is_small_move(const struct task *move, struct sched_buffer *buffer)
+{
+	const struct scheduler *scheduler = buffer->scheduler;
+	if (buffer->contents->image.dimensions > 0 ||
+	    move->command.backend.transfer.size_bytes > move->device->lane_copy_bytes)
+		return false;
+	if (buffer->registered_at != scheduler->host_changes) {
+		buffer->registered_at = scheduler->host_changes;
+		buffer->registered = sched_host_registered(scheduler, buffer->host,
+							   buffer->contents->size_bytes);
+	}
+	return buffer->registered >> move->device->index & 1;
+}
+
 static void fill_move(struct task *move, struct sched_buffer *buffer, const struct interval *bytes,
 		      uint32_t from, uint32_t to)
 {
@@ -246,6 +265,7 @@ static void fill_move(struct task *move, struct sched_buffer *buffer, const stru
 	backend->transfer.size_bytes = bytes->end - bytes->begin;
 	backend->transfer.host = (uint8_t *)buffer->host + bytes->begin;
 	move->command.source = sched_memory_of(buffer, move->device);
+	move->is_small_move = is_small_move(move, buffer);
 }
 
 static void set_only_place(struct sched_piece *piece, const struct sched_buffer *buffer,

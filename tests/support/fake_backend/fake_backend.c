@@ -149,6 +149,7 @@ static void describe_device(struct backend *backend, uint32_t index)
 		.host_unified_memory = fake_state.slots[index].options.unified,
 		.features = fake_state.slots[index].options.features,
 		.preferred_lanes = fake_state.slots[index].options.preferred_lanes,
+		.lane_copy_bytes = fake_state.slots[index].options.lane_copy_bytes,
 		.little_endian = true,
 		.available = true,
 		/* The first has more than the others, so that a context of several shows what

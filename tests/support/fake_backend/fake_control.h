@@ -80,7 +80,7 @@ struct fake_device_options {
 	 * atomics work there, the others do not. USM_MIGRATES is reported, and no more.
 	 */
 	uint32_t features;
-	uint32_t preferred_lanes;
+	uint32_t preferred_lanes, lane_copy_bytes;
 	uint32_t base_align_bits; /* where sub-buffers may begin; 0: 1024 */
 	uint64_t memory_bytes;    /* private memory of buffers; 0: no limit */
 	uint32_t context_set;     /* devices with different numbers do not fit one context */

@@ -640,8 +640,8 @@ static void check_final_contents(struct model *model)
 static void choose_devices(struct model *model, bool features, bool tight)
 {
 	static const uint32_t choice[] = {BACKEND_FEATURE_POLLED, BACKEND_FEATURE_LOADER,
-					  BACKEND_FEATURE_PEER, BACKEND_FEATURE_COPY_LANES,
-					  BACKEND_FEATURE_INLINE};
+					  BACKEND_FEATURE_PEER,   BACKEND_FEATURE_COPY_LANES,
+					  BACKEND_FEATURE_INLINE, BACKEND_FEATURE_HOST_REGISTER};
 	for (uint32_t d = 0; d < DEVICES; d++) {
 		struct fake_device_options options = {.unified = draw_random(model, 3) == 0,
 						      .manual = draw_random(model, 2)};
@@ -654,6 +654,8 @@ static void choose_devices(struct model *model, bool features, bool tight)
 		}
 		if (features)
 			options.preferred_lanes = draw_random(model, 5);
+		if (features && draw_random(model, 2))
+			options.lane_copy_bytes = draw_random(model, 2 * WORDS * 4);
 		/* Two buffers; and those that live there for good, of which another one may be used
 		 * elsewhere. */
 		if (tight) {
@@ -707,6 +709,11 @@ static uint64_t no_time(void)
 	return 1000000000000;
 }
 
+static void release_nothing(void *owner)
+{
+	(void)owner;
+}
+
 const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options *options)
 {
 	static char result[320];
@@ -733,12 +740,18 @@ const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options 
 					 (uint32_t)(seed + i) % FAIR_QUEUE_CLASSES,
 					 1 + (uint32_t)seed * 97 % FAIR_QUEUE_WEIGHT_MOST);
 	make_buffers(model, options->features);
+	struct sched_host *everything = NULL;
+	if (options->features)
+		(void)scheduler_host_register(model->harness.scheduler, NULL, UINT64_MAX,
+					      &everything);
 	while (model->count < tasks && !model->wrong[0])
 		one_step(model);
 	check_final_contents(model);
 	struct scheduler_counters counters;
 	scheduler_counters(model->harness.scheduler, &counters);
 	last_spills = counters.spill.spills;
+	if (everything && !model->wrong[0])
+		scheduler_host_unregister(everything, release_nothing, NULL);
 	const char *left = model->wrong[0] ? NULL : free_buffers(model);
 	(void)snprintf(result, sizeof(result), "seed %llu: %s", (unsigned long long)seed,
 		       left ? left : model->wrong);

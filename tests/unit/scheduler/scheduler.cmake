@@ -9,6 +9,7 @@ sycl_test(unit_scheduler SOURCES
   scheduler/residency.c
   scheduler/spill.c
   scheduler/host.c
+  scheduler/moves.c
   scheduler/parts.c
   scheduler/parts_places.c
   scheduler/drop.c

@@ -151,6 +151,8 @@ static int read_device(struct backend *backend, int ordinal, const char *driver,
 	cuda_attributes_read(cuda, &own);
 	cuda_attributes_fill(cuda, &own, memory_bytes, &facts);
 	facts.preferred_lanes = backend->settings.lanes;
+	facts.lane_copy_bytes =
+		backend->settings.chain_length > 0 ? backend->settings.copy_kernel_bytes : 0;
 	memcpy(facts.uuid, own.uuid.bytes, sizeof(facts.uuid));
 	if (fill_texts(cuda, &own, name, driver, &facts) < 0 ||
 	    check_partition(backend, &own, &facts) < 0) {

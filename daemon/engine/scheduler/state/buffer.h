@@ -121,6 +121,9 @@ struct sched_buffer {
 	struct scheduler *scheduler;
 	uint64_t number; /* counts buffers; for dumps */
 	void *owner, *host;
+	/* Bit per device with which its host range was registered when the scheduler's
+	 * `host_changes` was so. */
+	uint64_t registered, registered_at;
 	struct sched_account *account; /* charged for its device memory; NULL: none */
 	struct sched_notice notice;
 };

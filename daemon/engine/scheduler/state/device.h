@@ -91,7 +91,8 @@ struct scheduler_device {
 	struct scheduler *scheduler;
 	uint32_t index, backend_index, place;
 	uint32_t features;
-	uint64_t memory_bytes; /* of the whole device */
+	uint64_t memory_bytes;    /* of the whole device */
+	uint32_t lane_copy_bytes; /* backend_device_facts */
 	bool unified;
 	uint64_t accounted_ns; /* CLOCK_MONOTONIC ns up to which device time has been charged */
 	const struct backend_ops *ops;

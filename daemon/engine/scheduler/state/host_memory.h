@@ -49,6 +49,9 @@ struct sched_registration {
 };
 
 void sched_host_device_opened(struct scheduler_device *device);
+/* Bit per device with which this range is registered, and not about to be unregistered. */
+uint64_t sched_host_registered(const struct scheduler *scheduler, const void *host,
+			       uint64_t size_bytes);
 /* A graph names the memory, and may outlive its owner's use. */
 void sched_host_hold(struct sched_host *host);
 void sched_host_drop(struct sched_host *host);

@@ -89,6 +89,7 @@ struct scheduler {
 	struct sched_trace *trace; /* NULL: no trace is taken */
 	uint64_t visits;           /* scheduler_visits */
 	struct sched_host *hosts;
+	uint64_t host_changes; /* counts registrations that came or went; begins with 1 */
 	/* Once the process was lost: the cause, and devices that have not reported their suspects.
 	 */
 	struct sched_cause *process_lost;

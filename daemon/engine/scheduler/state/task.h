@@ -205,6 +205,7 @@ struct task {
 		ended_early; /* its early event was recorded; the client was notified; the client
 				has ended the task */
 	bool goes_alone;     /* it is sent only when all predecessors are DONE */
+	bool is_small_move;  /* it goes to a compute lane, with what it waits for (lane.c) */
 	bool has_begun;      /* the driver has reported that it runs */
 	bool bypassed_queue; /* sent without admission; reported to fair_queue */
 	_Atomic bool is_dropped; /* written by the front: its session has ended, and it does not
