@@ -17,7 +17,12 @@ struct service {
 	unsigned buffers, graphs, hosts;
 	sycl_buffer buffer[LAYER_BUFFERS];
 	sycl_executable_graph executable[LAYER_GRAPHS];
-	void *host[LAYER_BUFFERS];
+	/* USM, or where the device has none on the host, the program's own memory. */
+	struct service_host {
+		uint8_t *begin;
+		uint64_t bytes;
+		bool is_usm;
+	} host[LAYER_BUFFERS];
 	sycl_graph recording;
 };
 
@@ -79,6 +84,12 @@ static void service_close(void *state)
 		(void)sycl_graph_release(service->recording);
 	for (unsigned i = 0; i < service->buffers; i++)
 		(void)sycl_buffer_release(service->buffer[i]);
+	for (unsigned i = 0; i < service->hosts; i++) {
+		if (service->host[i].is_usm)
+			(void)sycl_free(service->queue, service->host[i].begin);
+		else
+			free(service->host[i].begin);
+	}
 	for (int i = 0; i < LAYER_KERNELS; i++)
 		if (service->kernels[i])
 			(void)sycl_kernel_release(service->kernels[i]);
@@ -90,8 +101,6 @@ static void service_close(void *state)
 		(void)sycl_device_release(service->device);
 	if (service->platform)
 		(void)sycl_platform_release(service->platform);
-	for (unsigned i = 0; i < service->hosts; i++)
-		free(service->host[i]);
 	free(service);
 }
 
@@ -110,10 +119,29 @@ static bool service_alloc(void *state, uint64_t bytes, unsigned *buffer_out)
 static void *service_host(void *state, uint64_t bytes)
 {
 	struct service *service = state;
-	void *memory = service->hosts < LAYER_BUFFERS ? calloc(1, bytes) : NULL;
-	if (memory)
-		service->host[service->hosts++] = memory;
+	void *memory = NULL;
+	if (service->hosts == LAYER_BUFFERS)
+		return NULL;
+	sycl_result result = sycl_malloc_host(service->queue, bytes, 0, &memory);
+	if (result == SYCL_ERROR_FEATURE_NOT_SUPPORTED)
+		memory = malloc(bytes);
+	else if (!client_good(result, "sycl_malloc_host"))
+		return NULL;
+	if (!memory)
+		return NULL;
+	memset(memory, 0, bytes);
+	service->host[service->hosts++] = (struct service_host){memory, bytes, result == 0};
 	return memory;
+}
+
+static bool is_usm(const struct service *service, const void *memory)
+{
+	for (unsigned i = 0; i < service->hosts; i++) {
+		const struct service_host *host = &service->host[i];
+		if (host->is_usm && (uintptr_t)memory - (uintptr_t)host->begin < host->bytes)
+			return true;
+	}
+	return false;
 }
 
 static bool service_write(void *state, unsigned buffer, const void *from, uint64_t bytes)
@@ -144,9 +172,24 @@ static bool service_launch(void *state, const struct layer_launch *wanted)
 	return client_good(sycl_queue_launch(service->queue, &launch, NULL), "sycl_queue_launch");
 }
 
+/* The device writes where the program has it. */
+static bool read_into_usm(const struct service *service, unsigned buffer, void *to, uint64_t bytes)
+{
+	sycl_event event = NULL;
+	bool good = client_good(sycl_queue_copy_to_host(service->queue, service->buffer[buffer], 0,
+							to, bytes, &event),
+				"sycl_queue_copy_to_host") &&
+		    client_good(sycl_event_wait(event), "sycl_event_wait");
+	if (event)
+		(void)sycl_event_release(event);
+	return good;
+}
+
 static bool service_read(void *state, unsigned buffer, void *to, uint64_t bytes)
 {
 	struct service *service = state;
+	if (is_usm(service, to))
+		return read_into_usm(service, buffer, to, bytes);
 	sycl_host_accessor accessor;
 	void *contents = NULL;
 	if (!client_good(sycl_host_accessor_create_ranged(service->buffer[buffer], SYCL_ACCESS_READ,
