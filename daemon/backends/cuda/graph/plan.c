@@ -144,7 +144,7 @@ static int plan_transfer(struct backend_device *device, const struct backend_com
 		return invalid_plan(fault_out, "a range that is not inside of its memory");
 	if (!copy_box_span(&box, to_device ? &box.source : &box.destination, &span))
 		return invalid_plan(fault_out, "a box whose rows lie in each other");
-	if (!cuda_host_is_registered(device, command->transfer.host, span))
+	if (!cuda_usm_is_pinned(device, command->transfer.host, span))
 		return no_node(fault_out,
 			       "a transfer from or to host memory that is not registered");
 	const struct side on_device = {.address = memory->address + command->transfer.offset_bytes},

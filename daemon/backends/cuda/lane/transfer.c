@@ -79,7 +79,7 @@ static int transfer_host(struct backend_lane *lane, const struct backend_command
 		return error;
 	device = (struct cuda_rect_side){.address =
 						 memory->address + command->transfer.offset_bytes};
-	if (!cuda_host_is_registered(lane->device, host.host, span))
+	if (!cuda_usm_is_pinned(lane->device, host.host, span))
 		return cuda_staging_enqueue(lane, to_device, device, host.host, &box, finish_out,
 					    fault_out);
 	if (to_device)

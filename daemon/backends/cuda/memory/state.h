@@ -92,6 +92,8 @@ int cuda_usm_enqueue(struct backend_lane *lane, const struct backend_command *co
 int cuda_usm_add(struct backend_device *device, CUdeviceptr address, uint64_t size_bytes,
 		 void (*release)(void *owner), void *owner);
 
+/* memory/usm.c: registered memory, or USM of the host: one DMA copies from or to it. Any thread. */
+bool cuda_usm_is_pinned(struct backend_device *device, const void *host, uint64_t size_bytes);
 /* memory/usm.c: USM or registered memory that kernels and copies of this device use as it is. Any
  * thread. */
 bool cuda_usm_is_reached(struct backend_device *device, const void *pointer, uint64_t size_bytes);

@@ -279,6 +279,14 @@ static bool is_known(struct backend_device *device, const struct cuda_usm *usm, 
 	return usm || cuda_host_is_registered(device, pointer, size_bytes);
 }
 
+bool cuda_usm_is_pinned(struct backend_device *device, const void *host, uint64_t size_bytes)
+{
+	if (cuda_host_is_registered(device, host, size_bytes))
+		return true;
+	const struct cuda_usm *usm = find_usm(device, host, size_bytes);
+	return usm && usm->kind == BACKEND_USM_HOST;
+}
+
 bool cuda_usm_is_reached(struct backend_device *device, const void *pointer, uint64_t size_bytes)
 {
 	const struct cuda_usm *usm = find_usm(device, pointer, size_bytes);
