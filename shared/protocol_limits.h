@@ -25,6 +25,9 @@
 	(1ull << 6) /* nodes of executable graphs that do nothing for now: GraphSwitch */
 #define FEATURE_GRAPH_CONDITION                                                                    \
 	(1ull << 7) /* nodes of graphs that run others under a condition: GraphCondition */
+#define FEATURE_USM_ENDS                                                                           \
+	(1ull << 8) /* copies between a buffer and USM in host memory: MemoryEnd.usm_address;      \
+		       shapes of copies */
 #define FEATURE_NATIVE_NODES                                                                       \
 	(1ull << 5) /* native commands of clients in other processes as nodes: HostTask.on_device  \
 		       in GraphNode */

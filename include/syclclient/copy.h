@@ -18,6 +18,12 @@
  *   says. The group is complete when the bytes are there. Until its event is complete, or a wait
  *   for its queue has returned, the memory must stay valid and must not be used. Groups that depend
  *   on it run after that.
+ * - Host USM of the queue's context (usm.h), and shared USM through a service: the device itself
+ *   reads or writes it, which is faster, when the group runs. So the bytes of a source must stay as
+ *   they are until the group is complete, and a destination must not be used until then. No host
+ *   task runs. The address orders nothing, the buffer does. sycl_free does not wait for the group,
+ *   and the memory is there until it is complete. All bytes from the first one to the last one lie
+ *   inside of one allocation. Device USM is no memory of the program.
  */
 #ifndef SYCLCLIENT_COPY_H
 #define SYCLCLIENT_COPY_H
@@ -91,12 +97,13 @@ SYCL_API sycl_result sycl_handler_copy_elements(sycl_handler handler, sycl_buffe
  * Set the action: copy bytes of the program to a buffer. Never blocks. sycl_queue_submit may take a
  * round trip if the session's shared memory must grow.
  *
- * @param source                    sycl_queue_submit reads it: see syclclient/copy.h. NULL only for
- *                                  0 bytes.
+ * @param source                    sycl_queue_submit reads it, or the device if it is host USM: see
+ *                                  syclclient/copy.h. NULL only for 0 bytes.
  * @param destination               The buffer to write.
  * @param destination_offset_bytes  Where to write.
  * @param size_bytes                How many bytes.
- * @retval SYCL_ERROR_INVALID  As sycl_handler_copy; the source is NULL.
+ * @retval SYCL_ERROR_INVALID  As sycl_handler_copy; the source is NULL, device USM, freed USM, or
+ *                             reaches beyond an allocation of USM.
  * @return sycl_queue_submit also has SYCL_ERROR_QUOTA: the session's shared memory has no room for
  *         so many bytes.
  * @since 0.1
@@ -122,7 +129,8 @@ SYCL_API sycl_result sycl_handler_copy_rect_from_host(sycl_handler handler, cons
  * @param destination          Written until the group is complete: see syclclient/copy.h. NULL only
  *                             for 0 bytes.
  * @param size_bytes           How many bytes.
- * @retval SYCL_ERROR_INVALID  As sycl_handler_copy; the destination is NULL.
+ * @retval SYCL_ERROR_INVALID  As sycl_handler_copy; the destination is NULL, device USM, freed USM,
+ *                             or reaches beyond an allocation of USM.
  * @return sycl_queue_submit also has the errors of a host task.
  * @since 0.1
  */

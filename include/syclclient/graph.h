@@ -148,7 +148,8 @@ SYCL_API sycl_result sycl_graph_get_device(sycl_graph graph, sycl_device *device
  * A graph cannot record a buffer that is written back to host memory: the submission gets
  * SYCL_ERROR_INVALID. Copies between USM and the program's own memory get
  * SYCL_ERROR_FEATURE_NOT_SUPPORTED: use host tasks or host USM. A copy from the program's memory to
- * a buffer reads that memory at each launch, so it must stay valid. When a host task for native
+ * a buffer reads that memory at each launch, so it must stay valid. Between a buffer and host USM
+ * the device copies. When a host task for native
  * handles begins, its predecessors have ended, and nothing else is ordered before it. Through a
  * service neither it nor a native command can be recorded (native_command.h):
  * SYCL_ERROR_FEATURE_NOT_SUPPORTED.
@@ -376,9 +377,10 @@ typedef enum sycl_graph_condition_type {
  * have conditional nodes of its own, up to 8 levels.
  *
  * A graph with conditional nodes is always launched as one. So it cannot have host tasks, copies
- * from the program's memory, updates of the host or shared events. It cannot be finalized with
- * SYCL_GRAPH_UPDATABLE, and its temporaries lie in ordinary device memory. A WHILE node whose word
- * never becomes 0 is ended like an endless kernel (`group_seconds` in sycld.conf(5)).
+ * between buffers and the program's memory that is no host USM, updates of the host or shared
+ * events. It cannot be finalized with SYCL_GRAPH_UPDATABLE, and its temporaries lie in ordinary
+ * device memory. A WHILE node whose word never becomes 0 is ended like an endless kernel
+ * (`group_seconds` in sycld.conf(5)).
  *
  * @param type          IF or WHILE.
  * @param buffer        Contains the word; no temporary. The group gets a read access to it. The

@@ -181,6 +181,7 @@ Test(golden_group, argument_with_bytes_bytes_never_change) { golden(); }
 Test(golden_group, argument_with_local_bytes_bytes_never_change) { golden(); }
 Test(golden_group, memory_end_with_requirement_bytes_never_change) { golden(); }
 Test(golden_group, memory_end_with_arena_bytes_never_change) { golden(); }
+Test(golden_group, memory_end_with_usm_address_bytes_never_change) { golden(); }
 Test(golden_group, copy_bytes_never_change) { golden(); }
 Test(golden_group, fill_bytes_never_change) { golden(); }
 Test(golden_group, host_update_bytes_never_change) { golden(); }

@@ -160,7 +160,7 @@ struct connection {
 
 	uint32_t session_class, weight; /* as the service gave them */
 	bool has_graphs, has_natives, has_temporaries, has_early, has_native_nodes,
-		has_graph_switch, has_graph_condition; /* agreed on */
+		has_graph_switch, has_graph_condition, has_usm_ends; /* agreed on */
 	bool in_process; /* the engine is in this process: embedded, and in tests */
 	void *engine;    /* embedded */
 	embedded_stop *engine_stop;

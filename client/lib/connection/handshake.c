@@ -17,15 +17,23 @@ static sycl_result protocol_error(const char *what)
 	return error_set(SYCL_ERROR_CONNECTION_LOST, "the service's greeting is wrong: %s", what);
 }
 
-/* SYCLD_RESUBMIT=0: every group travels as a message. For tests, and to find out whether a fault
- * has to do with it. */
+static bool is_switched_off(const char *name)
+{
+	const char *value = secure_getenv(name);
+	return value && strcmp(value, "0") == 0;
+}
+
+/*
+ * SYCLD_RESUBMIT=0: every group travels as a message. SYCLD_USM_ENDS=0: host USM is copied as other
+ * memory of the program. For tests, and to find out whether a fault has to do with it.
+ */
 static uint64_t features_wanted(void)
 {
 	const uint64_t always = FEATURE_GRAPHS | FEATURE_NATIVE | FEATURE_TEMPORARIES |
 				FEATURE_NATIVE_EARLY | FEATURE_NATIVE_NODES | FEATURE_GRAPH_SWITCH |
 				FEATURE_GRAPH_CONDITION;
-	const char *resubmit = secure_getenv("SYCLD_RESUBMIT");
-	return resubmit && strcmp(resubmit, "0") == 0 ? always : always | FEATURE_RESUBMIT;
+	return always | (is_switched_off("SYCLD_RESUBMIT") ? 0 : FEATURE_RESUBMIT) |
+	       (is_switched_off("SYCLD_USM_ENDS") ? 0 : FEATURE_USM_ENDS);
 }
 
 static int say_hello(struct connection *c, const struct open_request *request, uint64_t features)
@@ -178,6 +186,7 @@ static sycl_result take_welcome(struct connection *c, const Sycl__V1__Welcome *w
 	c->has_native_nodes = welcome->features & FEATURE_NATIVE_NODES;
 	c->has_graph_switch = welcome->features & FEATURE_GRAPH_SWITCH;
 	c->has_graph_condition = welcome->features & FEATURE_GRAPH_CONDITION;
+	c->has_usm_ends = welcome->features & FEATURE_USM_ENDS;
 	c->session = welcome->session;
 	c->in_process = c->in_process && welcome->in_process;
 	c->bell = packet_fds_take(fds, 1);

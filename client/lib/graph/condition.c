@@ -47,7 +47,8 @@ static sycl_result check_body_node(const struct executable_node *node)
 	const struct handler *handler = node->handler;
 	if (!handler)
 		return SYCL_SUCCESS;
-	if (needs_more_than_the_device(handler) || handler->action == HANDLER_ACTION_NATIVE)
+	if (needs_more_than_the_device(handler) || handler->action == HANDLER_ACTION_NATIVE ||
+	    handler->host_is_usm)
 		return error_set(
 			SYCL_ERROR_INVALID,
 			"the body of a condition has host tasks, updates, shared events, native commands or copies of the program's memory");

@@ -25,7 +25,7 @@ sycl_result graph_keep(struct handler *handler, struct handler *origin, struct h
 		return error_set(
 			SYCL_ERROR_FEATURE_NOT_SUPPORTED,
 			"a graph does not copy between USM and memory of the program's own: use a host task");
-	if (handler->host_source && !handler->is_empty)
+	if (handler->host_source && !handler->host_is_usm && !handler->is_empty)
 		return handler_copy_as_task(handler, kept_out);
 	/* Only a launch differs by its queue; and what lies on a stack cannot be kept. */
 	if (origin->object.entry &&

@@ -36,7 +36,8 @@ sycl_result graph_check_no_temporaries(const struct handler *handler)
 sycl_result graph_check_temporary(const struct handler *handler, struct buffer *buffer)
 {
 	bool for_host = handler->action == HANDLER_ACTION_HOST_TASK ||
-			handler->action == HANDLER_ACTION_UPDATE || handler->host_source;
+			handler->action == HANDLER_ACTION_UPDATE ||
+			(handler->host_source && !handler->host_is_usm);
 	if (!for_host || !buffer_root(buffer)->is_temporary)
 		return SYCL_SUCCESS;
 	return error_set_object(SYCL_ERROR_INVALID, buffer->remote.id,

@@ -1,6 +1,7 @@
 /* The actions that move bytes: copies of all kinds, fills, updates of the host (D20). */
 #include "handler/handler.h"
 #include "host_task/host_tasks.h"
+#include "usm/usm.h"
 
 #include "access_mode.h"
 
@@ -212,6 +213,22 @@ SYCL_API sycl_result sycl_handler_copy_elements(sycl_handler handle, sycl_buffer
 	return result ? result : copy_between(handler, source, destination, &plan);
 }
 
+/* Does the engine reach the program's end where it is? `what`: for people. */
+static sycl_result find_host_end(const struct handler *handler, const void *memory,
+				 uint64_t offset_bytes, uint64_t span_bytes, const char *what,
+				 bool *is_usm_out)
+{
+	const void *first = (const void *)((uintptr_t)memory + offset_bytes);
+	enum usm_host_end end = usm_find_host_end(
+		handler->object.connection, handler->queue->context->remote.id, first, span_bytes);
+	if (end == USM_HOST_WRONG)
+		return error_set(SYCL_ERROR_INVALID,
+				 "the %s: %" PRIu64 " bytes at %p are not inside USM of the host",
+				 what, span_bytes, first);
+	*is_usm_out = end == USM_HOST_DIRECT;
+	return SYCL_SUCCESS;
+}
+
 static sycl_result copy_from_host(struct handler *handler, const void *source,
 				  struct buffer *destination, const struct copy_plan *plan)
 {
@@ -220,8 +237,12 @@ static sycl_result copy_from_host(struct handler *handler, const void *source,
 				    .offset_bytes = plan->destination_offset,
 				    .size_bytes = plan->destination_span};
 	sycl_result result = handler_check_no_action(handler);
+	bool is_usm = false;
 	if (!result && !source && !copy_box_empty(&plan->box))
 		result = error_set(SYCL_ERROR_INVALID, "the source is NULL");
+	if (!result && !copy_box_empty(&plan->box))
+		result = find_host_end(handler, source, plan->source_offset, plan->source_span,
+				       "source", &is_usm);
 	uint32_t index = 0;
 	if (!result)
 		result = handler_require(handler, &to, &index);
@@ -230,6 +251,7 @@ static sycl_result copy_from_host(struct handler *handler, const void *source,
 	set_copy(handler, plan);
 	handler->destination = index;
 	handler->host_source = source;
+	handler->host_is_usm = is_usm;
 	return SYCL_SUCCESS;
 }
 
@@ -298,26 +320,9 @@ sycl_result handler_copy_as_task(const struct handler *handler, struct handler *
 	return SYCL_SUCCESS;
 }
 
-static sycl_result copy_to_host(struct handler *handler, struct buffer *source, void *destination,
-				const struct copy_plan *plan)
+static sycl_result set_copy_out(struct handler *handler, const struct buffer *source,
+				void *destination, const struct copy_plan *plan)
 {
-	sycl_result result = handler_check_no_action(handler);
-	if (!result && !destination && !copy_box_empty(&plan->box))
-		result = error_set(SYCL_ERROR_INVALID, "the destination is NULL");
-	uint32_t index = 0;
-	const struct handler_demand demand = {.buffer = source,
-					      .mode = ACCESS_MODE_READ,
-					      .target = SYCL_TARGET_HOST_TASK,
-					      .offset_bytes = plan->source_offset,
-					      .size_bytes = plan->source_span};
-	if (!result)
-		result = handler_require(handler, &demand, &index);
-	if (result)
-		return result;
-	if (copy_box_empty(&plan->box)) { /* it orders, like any copy of nothing */
-		set_copy(handler, plan);
-		return SYCL_SUCCESS;
-	}
 	struct copy_out *copy = malloc(sizeof(*copy));
 	if (!copy)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
@@ -330,6 +335,36 @@ static sycl_result copy_to_host(struct handler *handler, struct buffer *source, 
 	handler->host_function = run_copy_out;
 	handler->user_data = copy;
 	handler->destroy_user_data = free;
+	return SYCL_SUCCESS;
+}
+
+static sycl_result copy_to_host(struct handler *handler, struct buffer *source, void *destination,
+				const struct copy_plan *plan)
+{
+	bool is_empty = copy_box_empty(&plan->box), is_usm = false;
+	sycl_result result = handler_check_no_action(handler);
+	if (!result && !destination && !is_empty)
+		result = error_set(SYCL_ERROR_INVALID, "the destination is NULL");
+	if (!result && !is_empty)
+		result = find_host_end(handler, destination, plan->destination_offset,
+				       plan->destination_span, "destination", &is_usm);
+	uint32_t index = 0;
+	const struct handler_demand demand = {.buffer = source,
+					      .mode = ACCESS_MODE_READ,
+					      .target = is_usm ? SYCL_TARGET_DEVICE
+							       : SYCL_TARGET_HOST_TASK,
+					      .offset_bytes = plan->source_offset,
+					      .size_bytes = plan->source_span};
+	if (!result)
+		result = handler_require(handler, &demand, &index);
+	if (result)
+		return result;
+	if (!is_empty && !is_usm)
+		return set_copy_out(handler, source, destination, plan);
+	set_copy(handler, plan); /* of nothing it orders, like any copy */
+	handler->source = index;
+	handler->host_destination = is_usm ? destination : NULL;
+	handler->host_is_usm = is_usm;
 	return SYCL_SUCCESS;
 }
 

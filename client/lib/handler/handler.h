@@ -116,10 +116,13 @@ struct handler {
 	uint32_t source, destination;  /* indices of requirements: copy, fill (destination), update
 					  (source) */
 	uint64_t source_offset_bytes, destination_offset_bytes;
-	uint64_t size_bytes;     /* of a fill */
-	struct copy_box box;     /* of a copy, simple */
-	const void *host_source; /* of a copy from the program's memory, which is read at each
-				    submission; else NULL */
+	uint64_t size_bytes; /* of a fill */
+	struct copy_box box; /* of a copy, simple */
+	/* The program's end of a copy, NULL: there is none. A source is read at each submission.
+	 * But with host_is_usm the device reads or writes it when the group runs. */
+	const void *host_source;
+	void *host_destination; /* with host_is_usm alone */
+	bool host_is_usm;
 	uint8_t pattern[FILL_PATTERN_BYTES_MAX];
 	uint32_t pattern_bytes;
 	struct {
@@ -242,6 +245,13 @@ sycl_result handler_validate(const struct handler *handler, bool plain_buffers);
 /* Checks the objects that a handler names, as they are now, because an object may have been freed
  * since it was set. Takes the state lock. */
 sycl_result usm_check(const struct handler *handler);
+/* The first byte of the program's end of a copy, with host_is_usm. */
+static inline void *handler_host_end(const struct handler *handler)
+{
+	return handler->host_source
+		       ? (uint8_t *)(uintptr_t)handler->host_source + handler->source_offset_bytes
+		       : (uint8_t *)handler->host_destination + handler->destination_offset_bytes;
+}
 /* Bytes that a node of a graph reads, on the queue's device. `what`: for people. */
 sycl_result usm_check_word(const struct handler *handler, const void *pointer, uint64_t size_bytes,
 			   const char *what);

@@ -175,10 +175,20 @@ static void put_box(struct group_messages *m, const struct copy_box *box)
 	m->copy.box = &m->box;
 }
 
+static void put_usm_end(Sycl__V1__MemoryEnd *end, const struct handler *handler)
+{
+	end->place_case = SYCL__V1__MEMORY_END__PLACE_USM_ADDRESS;
+	end->usm_address = (uintptr_t)handler_host_end(handler);
+}
+
 static void put_source(struct group_messages *m, const struct handler *handler)
 {
 	sycl__v1__memory_end__init(&m->source);
 	m->copy.source = &m->source;
+	if (handler->host_is_usm && handler->host_source) {
+		put_usm_end(&m->source, handler);
+		return;
+	}
 	if (!m->lent) {
 		m->source.place_case = SYCL__V1__MEMORY_END__PLACE_REQUIREMENT;
 		m->source.requirement = handler->source;
@@ -194,20 +204,31 @@ static void put_source(struct group_messages *m, const struct handler *handler)
 	m->source.arena = &m->arena;
 }
 
-static sycl_result messages_put_copy(struct group_messages *m, const struct handler *handler)
+static void put_destination(struct group_messages *m, const struct handler *handler)
 {
-	struct copy_box box = handler->box;
-	sycl_result result = handler->host_source ? take_host_bytes(m, handler) : SYCL_SUCCESS;
-	if (result)
-		return result;
-	sycl__v1__copy__init(&m->copy);
 	sycl__v1__memory_end__init(&m->destination);
-	put_source(m, handler);
+	m->copy.destination = &m->destination;
+	if (handler->host_destination) {
+		put_usm_end(&m->destination, handler);
+		return;
+	}
 	m->destination.place_case = SYCL__V1__MEMORY_END__PLACE_REQUIREMENT;
 	m->destination.requirement = handler->destination;
 	m->destination.offset_bytes =
 		origin_of(handler, handler->destination) + handler->destination_offset_bytes;
-	m->copy.destination = &m->destination;
+}
+
+static sycl_result messages_put_copy(struct group_messages *m, const struct handler *handler)
+{
+	struct copy_box box = handler->box;
+	sycl_result result = handler->host_source && !handler->host_is_usm
+				     ? take_host_bytes(m, handler)
+				     : SYCL_SUCCESS;
+	if (result)
+		return result;
+	sycl__v1__copy__init(&m->copy);
+	put_source(m, handler);
+	put_destination(m, handler);
 	if (m->lent) {
 		box.source = copy_box_tight(&box);
 		box = copy_box_simplify(&box);

@@ -111,11 +111,30 @@ static sycl_result check_hint(const struct handler *handler)
 	return result;
 }
 
+/* The program's end of a copy that was USM of the host when it was set. */
+static sycl_result check_host_end(const struct handler *handler)
+{
+	const struct box_pitch *pitch =
+		handler->host_source ? &handler->box.source : &handler->box.destination;
+	const void *end = handler_host_end(handler);
+	uint64_t span = 0;
+	(void)copy_box_span(&handler->box, pitch, &span);
+	if (usm_find_host_end(handler->object.connection, context_of(handler), end, span) ==
+	    USM_HOST_DIRECT)
+		return SYCL_SUCCESS;
+	return error_set(SYCL_ERROR_INVALID,
+			 "a copy: %" PRIu64
+			 " bytes at %p are not inside host memory of the queue's context",
+			 span, end);
+}
+
 static sycl_result check_action(const struct handler *handler)
 {
 	struct usm_allocation found;
 	bool to, from;
 	switch (handler->action) {
+	case HANDLER_ACTION_COPY:
+		return handler->host_is_usm ? check_host_end(handler) : SYCL_SUCCESS;
 	case HANDLER_ACTION_USM_COPY:
 		return check_copy(handler, &to, &from);
 	case HANDLER_ACTION_USM_FILL:

@@ -86,9 +86,46 @@ static uint64_t flags_of(const struct handler *handler)
 	       (uint64_t)handler->early << 41 | (uint64_t)handler->offset.dimensions << 34;
 }
 
+/* Only with the engine's reach of USM do copies have shapes. Memory of the program that is not USM
+ * travels with the message. */
+static bool copy_has_shape(const struct handler *handler)
+{
+	return handler->action == HANDLER_ACTION_COPY && !handler->is_empty &&
+	       handler->object.connection->has_usm_ends &&
+	       (handler->host_is_usm || !handler->host_source);
+}
+
+/* Where a kernel's shape has the kernel's id, this has a number that is none. */
+static bool copy_shape(const struct handler *handler, struct shape_key *key,
+		       uint32_t *rest_bytes_out)
+{
+	const struct copy_box *box = &handler->box;
+	uint64_t *at = key->words;
+	bool from_usm = handler->host_is_usm && handler->host_source,
+	     to_usm = handler->host_is_usm && !handler->host_source;
+	*at++ = handler->queue->line->remote.id;
+	*at++ = 1u | (from_usm ? 2u : 0u) | (to_usm ? 4u : 0u) | (handler->after_all ? 8u : 0u);
+	*at++ = (uint64_t)handler->requirements.count | (uint64_t)handler->depends_on.count << 8;
+	*at++ = (uint64_t)handler->source << 32 | handler->destination;
+	*at++ = from_usm ? 0 : handler->source_offset_bytes;
+	*at++ = to_usm ? 0 : handler->destination_offset_bytes;
+	*at++ = box->width_bytes;
+	*at++ = box->rows;
+	*at++ = box->slices;
+	*at++ = box->source.row_bytes;
+	*at++ = box->source.slice_bytes;
+	*at++ = box->destination.row_bytes;
+	*at++ = box->destination.slice_bytes;
+	at = shape_put_requirements(handler, at);
+	shape_key_end(key, at);
+	*rest_bytes_out = (uint32_t)(handler->depends_on.count * sizeof(struct resubmit_event) +
+				     (handler->host_is_usm ? sizeof(uint64_t) : 0));
+	return true;
+}
+
 bool handler_shape(const struct handler *handler, struct shape_key *key, uint32_t *rest_bytes_out)
 {
-	if (handler->action != HANDLER_ACTION_LAUNCH ||
+	if ((handler->action != HANDLER_ACTION_LAUNCH && !copy_has_shape(handler)) ||
 	    handler->requirements.count > SHAPE_REQUIREMENTS_MAX ||
 	    handler->depends_on.count > SHAPE_EVENTS_MAX ||
 	    handler->arguments.count > SHAPE_ARGUMENTS_MAX)
@@ -97,6 +134,8 @@ bool handler_shape(const struct handler *handler, struct shape_key *key, uint32_
 		    handler->arguments.count * ARGUMENT_WORDS >
 	    SHAPE_KEY_WORDS_MAX)
 		return false;
+	if (handler->action == HANDLER_ACTION_COPY)
+		return copy_shape(handler, key, rest_bytes_out);
 	uint64_t *at = key->words;
 	*at++ = handler->queue->line->remote.id;
 	*at++ = handler->kernel->remote.id;
@@ -123,6 +162,10 @@ void handler_write_rest(const struct handler *handler, uint8_t *at)
 		const struct resubmit_event named = {event->line->remote.id, event->group};
 		memcpy(at, &named, sizeof(named));
 		at += sizeof(named);
+	}
+	if (handler->host_is_usm) {
+		const uint64_t address = (uintptr_t)handler_host_end(handler);
+		memcpy(at, &address, sizeof(address));
 	}
 	uint32_t addresses = handler_may_have(handler, 1u << HANDLER_ARGUMENT_USM)
 				     ? handler->arguments.count

@@ -237,18 +237,18 @@ static void record_settle_parts(struct group_record *record, bool sent)
 		event_discard(record->event);
 }
 
-/* With the submit lock. A kernel remembers where its last shape stands. */
+/* With the submit lock. A kernel remembers where its last shape stands; a copy has none. */
 static enum shape_use record_find_shape(struct group_record *record, struct shape_name *name_out)
 {
 	struct shapes *shapes = &record->handler->object.connection->shapes;
 	struct kernel *kernel = record->handler->kernel;
 	if (!record->has_shape)
 		return SHAPE_MESSAGE;
-	if (shapes_match_last(shapes, &record->key, kernel->shape, name_out))
+	if (kernel && shapes_match_last(shapes, &record->key, kernel->shape, name_out))
 		return SHAPE_KNOWN;
 	shape_key_seal(&record->key);
 	enum shape_use use = shapes_find(shapes, &record->key, name_out);
-	if (use == SHAPE_KNOWN)
+	if (use == SHAPE_KNOWN && kernel)
 		kernel->shape = name_out->shape;
 	return use;
 }

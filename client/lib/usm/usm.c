@@ -504,19 +504,53 @@ bool usm_find(struct connection *c, uint64_t context, const void *pointer, uint6
 	return found != NULL;
 }
 
-bool usm_is_near(struct connection *c, const void *pointer)
+/* With the state lock. `beyond`: also just behind such memory. */
+static bool lies_near(const struct connection *c, uint64_t address, uint64_t beyond)
 {
-	uint64_t address = (uintptr_t)pointer;
-	(void)pthread_mutex_lock(&c->state_lock);
 	int64_t at = usm_allocations_before(c->usm, address);
 	bool near = at >= 0 && address - c->usm->table[at]->address < c->usm->table[at]->real_bytes;
 	for (uint32_t i = 0; i < c->arenas.capacity && !near; i++) {
 		const struct arena *arena = &c->arenas.arenas[i];
 		near = arena->region && arena->use == ARENA_USM &&
-		       address - (uintptr_t)arena->region->address < arena->region->size_bytes;
+		       address - (uintptr_t)arena->region->address <
+			       arena->region->size_bytes + beyond;
 	}
+	return near;
+}
+
+bool usm_is_near(struct connection *c, const void *pointer)
+{
+	(void)pthread_mutex_lock(&c->state_lock);
+	bool near = lies_near(c, (uintptr_t)pointer, 0);
 	(void)pthread_mutex_unlock(&c->state_lock);
 	return near;
+}
+
+/* With the state lock. */
+static enum usm_host_end host_end_of(const struct connection *c, uint64_t context, uint64_t address,
+				     uint64_t size_bytes)
+{
+	const struct usm_allocation *found = usm_allocations_find(c->usm, 0, address, size_bytes);
+	/* Nothing of the program's own lies where an arena of USM ends. */
+	if (!found)
+		return lies_near(c, address, 1) ? USM_HOST_WRONG : USM_HOST_PLAIN;
+	if (found->kind == SYCL_USM_DEVICE)
+		return USM_HOST_WRONG;
+	bool stays = found->kind == SYCL_USM_HOST || !c->in_process;
+	return stays && found->context == context ? USM_HOST_DIRECT : USM_HOST_PLAIN;
+}
+
+enum usm_host_end usm_find_host_end(struct connection *c, uint64_t context, const void *pointer,
+				    uint64_t size_bytes)
+{
+	if (!c->has_usm_ends)
+		return USM_HOST_PLAIN;
+	(void)pthread_mutex_lock(&c->state_lock);
+	enum usm_host_end end = c->usm->count == 0
+					? USM_HOST_PLAIN
+					: host_end_of(c, context, (uintptr_t)pointer, size_bytes);
+	(void)pthread_mutex_unlock(&c->state_lock);
+	return end;
 }
 
 static sycl_result usm_unknown_pointer(const void *pointer)

@@ -63,6 +63,17 @@ bool usm_find(struct connection *connection, uint64_t context, const void *point
  * lock. */
 bool usm_is_near(struct connection *connection, const void *pointer);
 
+/* What the program's end of a copy from or to a buffer is. */
+enum usm_host_end {
+	USM_HOST_PLAIN,  /* memory of the program that the engine does not reach */
+	USM_HOST_DIRECT, /* host memory that the engine has at the same address */
+	USM_HOST_WRONG,  /* not inside of one allocation, freed, or memory of a device */
+};
+/* USM of another context than this one is plain, as is shared USM that moves. Takes the state
+ * lock. */
+enum usm_host_end usm_find_host_end(struct connection *connection, uint64_t context,
+				    const void *pointer, uint64_t size_bytes);
+
 /*
  * A variable of a program, as USM of the image's device. A round trip, without locks. `plan`: its
  * bundle and name, whose text becomes the variable's, or is freed. It ends by usm_forget_variable,

@@ -19,13 +19,17 @@ struct shape {
 	Sycl__V1__Launch launch;
 	uint64_t global[DIMENSIONS_MAX], local[DIMENSIONS_MAX], offset[DIMENSIONS_MAX];
 	uint32_t cluster[DIMENSIONS_MAX];
+	Sycl__V1__Copy copy;
+	Sycl__V1__MemoryEnd source, destination;
+	Sycl__V1__Box box;
 	/* In this order behind the struct: */
 	Sycl__V1__Requirement *requirements;
 	Sycl__V1__EventRef *events;
 	Sycl__V1__Argument *arguments;
 	Sycl__V1__Requirement **requirement_list;
 	Sycl__V1__EventRef **event_list;
-	Sycl__V1__Argument **argument_list, **usm; /* usm: those that are addresses */
+	Sycl__V1__Argument **argument_list;
+	uint64_t **usm; /* where the addresses are: of arguments, or of an end of a copy */
 	uint8_t *values;
 };
 
@@ -60,14 +64,42 @@ static int count_arguments(const Sycl__V1__Launch *launch, uint32_t *usm_out,
 	return 0;
 }
 
+static bool is_copy(const Sycl__V1__CommandGroup *message)
+{
+	return message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_COPY;
+}
+
+static bool is_usm(const Sycl__V1__MemoryEnd *end)
+{
+	return end->place_case == SYCL__V1__MEMORY_END__PLACE_USM_ADDRESS;
+}
+
+/* An arena's range is for the group that comes with it alone. */
+static int count_ends(const Sycl__V1__Copy *copy, uint32_t *usm_out)
+{
+	const Sycl__V1__MemoryEnd *ends[] = {copy ? copy->source : NULL,
+					     copy ? copy->destination : NULL};
+	*usm_out = 0;
+	for (uint32_t i = 0; i < 2; i++) {
+		if (!ends[i] || ends[i]->place_case == SYCL__V1__MEMORY_END__PLACE_ARENA)
+			return -EPROTO;
+		*usm_out += is_usm(ends[i]);
+	}
+	return 0;
+}
+
 static int check_shape(const Sycl__V1__CommandGroup *message, uint32_t *usm_out,
 		       uint32_t *value_bytes_out)
 {
 	const Sycl__V1__Launch *launch = message->launch;
-	if (message->action_case != SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH || !launch)
-		return -EPROTO;
 	if (message->n_requirements > SHAPE_REQUIREMENTS_MAX ||
-	    message->n_depends_on > SHAPE_EVENTS_MAX || launch->n_arguments > SHAPE_ARGUMENTS_MAX)
+	    message->n_depends_on > SHAPE_EVENTS_MAX)
+		return -EPROTO;
+	*value_bytes_out = 0;
+	if (is_copy(message))
+		return count_ends(message->copy, usm_out);
+	if (message->action_case != SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH || !launch ||
+	    launch->n_arguments > SHAPE_ARGUMENTS_MAX)
 		return -EPROTO;
 	if (launch->n_global > DIMENSIONS_MAX || launch->n_local > DIMENSIONS_MAX ||
 	    launch->n_offset > DIMENSIONS_MAX || launch->n_cluster > DIMENSIONS_MAX)
@@ -115,7 +147,7 @@ static void copy_arguments(struct shape *shape, const Sycl__V1__Launch *launch)
 		to->base = is_plain_record(&sycl__v1__argument__descriptor);
 		to->sampler = NULL; /* nothing without an image or a sampler, which it is not */
 		if (to->value_case == SYCL__V1__ARGUMENT__VALUE_USM_ADDRESS)
-			shape->usm[usm++] = to;
+			shape->usm[usm++] = &to->usm_address;
 		if (to->value_case == SYCL__V1__ARGUMENT__VALUE_BYTES) {
 			if (to->bytes.len)
 				memcpy(at, to->bytes.data, to->bytes.len);
@@ -147,6 +179,32 @@ static void copy_launch(struct shape *shape, const Sycl__V1__Launch *launch)
 	copy_arguments(shape, launch);
 }
 
+static void copy_end(const Sycl__V1__MemoryEnd *from, Sycl__V1__MemoryEnd *to)
+{
+	*to = *from;
+	to->base = is_plain_record(&sycl__v1__memory_end__descriptor);
+}
+
+static void copy_copy(struct shape *shape, const Sycl__V1__Copy *copy)
+{
+	uint32_t usm = 0;
+	shape->copy = *copy;
+	shape->copy.base = is_plain_record(&sycl__v1__copy__descriptor);
+	copy_end(copy->source, &shape->source);
+	copy_end(copy->destination, &shape->destination);
+	shape->copy.source = &shape->source;
+	shape->copy.destination = &shape->destination;
+	if (is_usm(&shape->source))
+		shape->usm[usm++] = &shape->source.usm_address;
+	if (is_usm(&shape->destination))
+		shape->usm[usm] = &shape->destination.usm_address;
+	if (!copy->box)
+		return;
+	shape->box = *copy->box;
+	shape->box.base = is_plain_record(&sycl__v1__box__descriptor);
+	shape->copy.box = &shape->box;
+}
+
 static bool names_a_buffer_twice(const Sycl__V1__CommandGroup *message)
 {
 	for (size_t i = 0; i < message->n_requirements; i++)
@@ -159,6 +217,8 @@ static bool names_a_buffer_twice(const Sycl__V1__CommandGroup *message)
 static bool makes_bursts(const Sycl__V1__CommandGroup *message, uint32_t value_bytes)
 {
 	const Sycl__V1__Launch *launch = message->launch;
+	if (is_copy(message))
+		return false;
 	for (size_t i = 0; i < launch->n_global; i++)
 		if (launch->global[i] == 0)
 			return false;
@@ -173,8 +233,9 @@ int shape_create(const Sycl__V1__CommandGroup *message, struct shape **shape_out
 	int r = check_shape(message, &usm, &value_bytes);
 	if (r < 0)
 		return r;
+	size_t arguments = is_copy(message) ? 0 : message->launch->n_arguments;
 	struct shape *shape = allocate_shape(message->n_requirements, message->n_depends_on,
-					     message->launch->n_arguments, usm, value_bytes);
+					     arguments, usm, value_bytes);
 	if (!shape)
 		return -ENOMEM;
 	shape->generation = message->shape_generation;
@@ -196,10 +257,15 @@ int shape_create(const Sycl__V1__CommandGroup *message, struct shape **shape_out
 		sycl__v1__event_ref__init(&shape->events[i]);
 		shape->event_list[i] = &shape->events[i];
 	}
-	copy_launch(shape, message->launch);
 	shape->group.requirements = shape->requirement_list;
 	shape->group.depends_on = shape->event_list;
-	shape->group.launch = &shape->launch;
+	if (is_copy(message)) {
+		copy_copy(shape, message->copy);
+		shape->group.copy = &shape->copy;
+	} else {
+		copy_launch(shape, message->launch);
+		shape->group.launch = &shape->launch;
+	}
 	*shape_out = shape;
 	return 0;
 }
@@ -241,7 +307,7 @@ int shape_apply(struct shape *shape, const void *bytes, size_t count,
 		at += sizeof(event);
 	}
 	for (uint32_t i = 0; i < shape->usm_count; i++) {
-		memcpy(&shape->usm[i]->usm_address, at, sizeof(uint64_t));
+		memcpy(shape->usm[i], at, sizeof(uint64_t));
 		at += sizeof(uint64_t);
 	}
 	if (shape->value_bytes)
@@ -272,7 +338,7 @@ bool shape_repeats(const struct shape *shape, const void *bytes, size_t count, u
 		return false;
 	const uint8_t *at = (const uint8_t *)bytes + sizeof(head);
 	for (uint32_t i = 0; i < shape->usm_count; i++) {
-		if (memcmp(at, &shape->usm[i]->usm_address, sizeof(uint64_t)) != 0)
+		if (memcmp(at, shape->usm[i], sizeof(uint64_t)) != 0)
 			return false;
 		at += sizeof(uint64_t);
 	}

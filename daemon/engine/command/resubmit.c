@@ -28,6 +28,10 @@ int command_define_shape(struct session *session, const Sycl__V1__CommandGroup *
 	int r = check_agreed(session);
 	if (r == 0)
 		r = check_number(session, message->shape);
+	if (r == 0 && message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_COPY &&
+	    !(session->features & FEATURE_USM_ENDS))
+		r = session_violation(session, "shape %u is a copy, which was not agreed on",
+				      message->shape);
 	if (r < 0)
 		return r;
 	struct shape *shape;
@@ -35,7 +39,7 @@ int command_define_shape(struct session *session, const Sycl__V1__CommandGroup *
 	if (r == -EPROTO)
 		return session_violation(
 			session,
-			"shape %u is no launch without images, or has more than a shape may have",
+			"shape %u is neither a launch without images nor a copy without arenas, or has more than a shape may have",
 			message->shape);
 	if (r < 0) {
 		session_cut_off(session, STATUS_MEMORY_ALLOCATION,

@@ -69,6 +69,12 @@ static void mark_launch_referenced(struct session *session, const Sycl__V1__Laun
 	}
 }
 
+static void mark_end_referenced(struct session *session, const Sycl__V1__MemoryEnd *end)
+{
+	if (end && end->place_case == SYCL__V1__MEMORY_END__PLACE_USM_ADDRESS)
+		mark_usm_referenced(session, end->usm_address);
+}
+
 static void mark_objects_referenced(struct session *session, const Sycl__V1__CommandGroup *group)
 {
 	const struct group_scratch *scratch = &session->engine->scratch;
@@ -77,6 +83,10 @@ static void mark_objects_referenced(struct session *session, const Sycl__V1__Com
 	switch (group->action_case) {
 	case SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH:
 		mark_launch_referenced(session, group->launch);
+		break;
+	case SYCL__V1__COMMAND_GROUP__ACTION_COPY:
+		mark_end_referenced(session, group->copy->source);
+		mark_end_referenced(session, group->copy->destination);
 		break;
 	case SYCL__V1__COMMAND_GROUP__ACTION_USM_COPY:
 		mark_usm_referenced(session, group->usm_copy->destination);

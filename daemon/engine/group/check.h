@@ -122,6 +122,10 @@ int group_check_usm_argument(struct session *session, const struct queue *queue,
 int group_check_usm_word(struct session *session, const struct queue *queue, uint64_t address,
 			 uint64_t size_bytes, const char *what, const void **pointer_out,
 			 struct backend_fault *fault);
+/* Bytes in host memory that a copy between them and a buffer reads or writes. */
+int group_check_usm_host(struct session *session, const struct queue *queue, uint64_t address,
+			 uint64_t size_bytes, const char *what, void **pointer_out,
+			 struct backend_fault *fault);
 /* condition.c: of a node of a graph alone. */
 int group_check_condition(struct session *session, const struct queue *queue,
 			  const Sycl__V1__CommandGroup *group, struct task_request *request,

@@ -29,10 +29,32 @@ static int check_place(const struct group_scratch *scratch, const struct task_re
 	return 0;
 }
 
-/* An end of a copy: a requirement, or a range of an arena. */
-static int check_end(struct session *session, const Sycl__V1__MemoryEnd *message, uint64_t size,
-		     uint32_t needed_bit, struct task_request *request, int32_t *index_out,
-		     uint64_t *offset_out, struct backend_fault *fault)
+/* An end in host memory: a range of an arena, or USM. */
+static int check_host_end(struct session *session, const struct queue *queue,
+			  const Sycl__V1__MemoryEnd *message, uint64_t size,
+			  struct task_request *request, struct backend_fault *fault)
+{
+	bool is_usm = message->place_case == SYCL__V1__MEMORY_END__PLACE_USM_ADDRESS;
+	if (!is_usm && message->place_case != SYCL__V1__MEMORY_END__PLACE_ARENA)
+		return fault_set(fault, STATUS_INVALID, "an end of the copy is missing");
+	if (is_usm && !(session->features & FEATURE_USM_ENDS))
+		return session_violation(session,
+					 "an end of a copy is USM, which was not agreed on");
+	if (message->offset_bytes)
+		return fault_set(fault, STATUS_INVALID,
+				 "an offset belongs to a buffer, not to memory of the host");
+	return is_usm ? group_check_usm_host(session, queue, message->usm_address, size,
+					     "an end of the copy", &request->copy.host, fault)
+		      : session_arena_range(session, message->arena, size, 1,
+					    &session->engine->scratch.arena, &request->copy.host,
+					    fault);
+}
+
+/* An end of a copy: a requirement, or memory of the host. */
+static int check_end(struct session *session, const struct queue *queue,
+		     const Sycl__V1__MemoryEnd *message, uint64_t size, uint32_t needed_bit,
+		     struct task_request *request, int32_t *index_out, uint64_t *offset_out,
+		     struct backend_fault *fault)
 {
 	struct group_scratch *scratch = &session->engine->scratch;
 	if (!message)
@@ -46,15 +68,9 @@ static int check_end(struct session *session, const Sycl__V1__MemoryEnd *message
 		*offset_out = message->offset_bytes;
 		return 0;
 	}
-	if (message->place_case != SYCL__V1__MEMORY_END__PLACE_ARENA)
-		return fault_set(fault, STATUS_INVALID, "an end of the copy is missing");
-	if (message->offset_bytes)
-		return fault_set(fault, STATUS_INVALID,
-				 "an offset belongs to a buffer, not to an arena's range");
 	*index_out = -1;
 	*offset_out = 0;
-	return session_arena_range(session, message->arena, size, 1, &scratch->arena,
-				   &request->copy.host, fault);
+	return check_host_end(session, queue, message, size, request, fault);
 }
 
 /* The boxes of a copy, and its bytes if it is one piece. Nothing here overflows, for any request of
@@ -115,11 +131,11 @@ int group_check_copy(struct session *session, const struct queue *queue,
 		return group_check_image_copy(scratch, queue, copy, request, fault);
 	int r = read_box(copy, &box, spans, fault);
 	if (r == 0)
-		r = check_end(session, copy->source, spans[0], ACCESS_READ_BIT, request, &source,
-			      &from, fault);
+		r = check_end(session, queue, copy->source, spans[0], ACCESS_READ_BIT, request,
+			      &source, &from, fault);
 	if (r == 0)
-		r = check_end(session, copy->destination, spans[1], ACCESS_WRITE_BIT, request,
-			      &destination, &to, fault);
+		r = check_end(session, queue, copy->destination, spans[1], ACCESS_WRITE_BIT,
+			      request, &destination, &to, fault);
 	if (r != 0)
 		return r;
 	if (source < 0 && destination < 0)

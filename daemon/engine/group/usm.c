@@ -60,6 +60,23 @@ int group_check_usm_argument(struct session *session, const struct queue *queue,
 	return r;
 }
 
+int group_check_usm_host(struct session *session, const struct queue *queue, uint64_t address,
+			 uint64_t size_bytes, const char *what, void **pointer_out,
+			 struct backend_fault *fault)
+{
+	struct usm *usm;
+	int r = find_usm(session, queue, address, size_bytes, what, &usm, fault);
+	if (r != 0)
+		return r;
+	/* Shared USM that is not in an arena moves: a device may have it. */
+	if (usm->kind != BACKEND_USM_HOST && !(usm->kind == BACKEND_USM_SHARED && usm->arena))
+		return fault_set(fault, STATUS_INVALID,
+				 "%s: the USM at %#" PRIx64 " is not memory of the host", what,
+				 address);
+	*pointer_out = usm_pointer(address);
+	return 0;
+}
+
 int group_check_usm_word(struct session *session, const struct queue *queue, uint64_t address,
 			 uint64_t size_bytes, const char *what, const void **pointer_out,
 			 struct backend_fault *fault)

@@ -1,7 +1,7 @@
 # USM, the same tests on fake devices, on real ones with the embedded engine, and against a service in another process. On the double of
 # NVIDIA's driver in both ways.
 if(TARGET syclclient)
-  sycl_test_objects(usm_objects SOURCES library/usm.c library/usm_common.c library/usm_devices.c library/usm_programs.c
+  sycl_test_objects(usm_objects SOURCES library/usm.c library/usm_common.c library/usm_copies.c library/usm_devices.c library/usm_programs.c
     library/usm_variables.c library/usm_windows.c library/usm_work.c LIBS syclclient)
 endif()
 set(usm_sources $<TARGET_OBJECTS:portable_objects> $<TARGET_OBJECTS:usm_objects>)

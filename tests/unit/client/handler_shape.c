@@ -213,3 +213,104 @@ Test(client_handler_shape, arguments_that_are_left_out_are_unset, .timeout = 10)
 	cr_assert(eq(u32, launch.handler.arguments_given, 7));
 	handler_fini(&launch.handler);
 }
+
+/* From USM into a part of a buffer, in a box. */
+static void make_copy(struct launch *launch, struct connection *c)
+{
+	make_launch(launch);
+	struct handler *handler = &launch->handler;
+	c->has_usm_ends = true;
+	handler->object.connection = c;
+	handler->action = HANDLER_ACTION_COPY;
+	handler->kernel = NULL;
+	handler->arguments.count = 0;
+	handler->host_is_usm = true;
+	handler->host_source = &launch->line;
+	handler->source_offset_bytes = 8;
+	handler->destination = 1;
+	handler->destination_offset_bytes = 16;
+	handler->box = (struct copy_box){.width_bytes = 4,
+					 .rows = 3,
+					 .slices = 2,
+					 .source = {8, 64},
+					 .destination = {16, 96}};
+}
+
+static bool change_copy(struct launch *launch, uint32_t which)
+{
+	struct handler *handler = &launch->handler;
+	uint64_t *const words[] = {
+		&launch->line.remote.id,
+		&launch->root.remote.id,
+		&launch->part.origin_bytes,
+		&handler_requirement_at(handler, 1)->begin,
+		&handler->destination_offset_bytes,
+		&handler->box.width_bytes,
+		&handler->box.rows,
+		&handler->box.slices,
+		&handler->box.source.row_bytes,
+		&handler->box.source.slice_bytes,
+		&handler->box.destination.row_bytes,
+		&handler->box.destination.slice_bytes,
+	};
+	uint32_t *const halves[] = {&handler->destination, &handler->requirements.count,
+				    &handler_requirement_at(handler, 1)->mode};
+	const uint32_t word_count = sizeof(words) / sizeof(*words),
+		       half_count = sizeof(halves) / sizeof(*halves);
+	if (which < word_count)
+		*words[which] += 1;
+	else if (which < word_count + half_count)
+		*halves[which - word_count] -= 1;
+	else if (which == word_count + half_count)
+		handler->after_all = true;
+	else if (which == word_count + half_count + 1)
+		handler->host_is_usm = false, handler->host_source = NULL;
+	else if (which == word_count + half_count + 2)
+		handler->host_destination = &launch->line, handler->host_source = NULL;
+	else
+		return false;
+	return true;
+}
+
+Test(client_handler_shape, B15_D20_whatever_the_message_of_a_copy_says_is_known, .timeout = 10)
+{
+	static struct launch one, other, launch;
+	static struct connection connection;
+	make_copy(&one, &connection);
+	make_copy(&other, &connection);
+	make_launch(&launch);
+	/* The address is the record's. */
+	other.handler.host_source = &other;
+	other.handler.source_offset_bytes = 80;
+	struct shape_key key = key_of(&one), again = key_of(&other);
+	cr_assert(same(&key, &again));
+	again = key_of(&launch);
+	cr_assert(not(same(&key, &again)));
+	make_copy(&other, &connection);
+	uint32_t changes = 0;
+	for (; change_copy(&other, changes); changes++) {
+		again = key_of(&other);
+		cr_assert(not(same(&key, &again)), "change %u", changes);
+		make_copy(&other, &connection);
+	}
+	cr_assert(gt(u32, changes, 15));
+}
+
+Test(client_handler_shape, B15_D20_copies_that_have_no_shape, .timeout = 10)
+{
+	static struct launch one;
+	static struct connection connection;
+	struct shape_key key;
+	uint32_t rest_bytes = 0;
+	make_copy(&one, &connection);
+	cr_assert(handler_shape(&one.handler, &key, &rest_bytes));
+	cr_assert(eq(u32, rest_bytes, sizeof(uint64_t)));
+	one.handler.host_is_usm = false; /* memory of the program travels by an arena */
+	cr_assert(not(handler_shape(&one.handler, &key, &rest_bytes)));
+	make_copy(&one, &connection);
+	one.handler.is_empty = true;
+	cr_assert(not(handler_shape(&one.handler, &key, &rest_bytes)));
+	make_copy(&one, &connection);
+	connection.has_usm_ends = false; /* the engine is older */
+	cr_assert(not(handler_shape(&one.handler, &key, &rest_bytes)));
+}

@@ -339,3 +339,83 @@ Test(engine_shape, TG2_some_shapes_make_no_bursts)
 		(void)shape_free(shape);
 	}
 }
+
+/* A copy between a buffer and USM: the message, and a record for another address. */
+struct sample_copy {
+	struct sample base;
+	Sycl__V1__Copy copy;
+	Sycl__V1__MemoryEnd source, destination;
+	Sycl__V1__Box box;
+	Sycl__V1__ArenaRange arena;
+};
+
+static void make_copy(struct sample_copy *s)
+{
+	make_sample(&s->base);
+	sycl__v1__copy__init(&s->copy);
+	sycl__v1__memory_end__init(&s->source);
+	sycl__v1__memory_end__init(&s->destination);
+	sycl__v1__box__init(&s->box);
+	sycl__v1__arena_range__init(&s->arena);
+	s->source.place_case = SYCL__V1__MEMORY_END__PLACE_USM_ADDRESS;
+	s->source.usm_address = 1;
+	s->destination.place_case = SYCL__V1__MEMORY_END__PLACE_REQUIREMENT;
+	s->destination.offset_bytes = 16;
+	s->box.rows = 7;
+	s->copy.source = &s->source;
+	s->copy.destination = &s->destination;
+	s->copy.box = &s->box;
+	s->base.group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_COPY;
+	s->base.group.copy = &s->copy;
+}
+
+Test(engine_shape, D20_B15_a_record_of_a_copy_changes_the_address_of_its_usm)
+{
+	static struct sample_copy s;
+	const Sycl__V1__CommandGroup *group = NULL;
+	const uint8_t *values;
+	struct shape *shape = NULL;
+	struct record record = record_of();
+	const size_t bytes = offsetof(struct record, values);
+	record.head.rest_bytes = (uint32_t)(bytes - sizeof(record.head));
+	make_copy(&s);
+	cr_assert(eq(int, shape_create(&s.base.group, &shape), 0));
+	cr_assert(not(shape_makes_bursts(shape)));
+	memset(&s.source, 0xee, sizeof(s.source)); /* the message is gone */
+	s.box.rows = 1;
+	cr_assert(eq(int, shape_apply(shape, &record, bytes, &group), 0));
+	cr_assert(eq(int, (int)group->action_case, SYCL__V1__COMMAND_GROUP__ACTION_COPY));
+	cr_assert(eq(u64, group->copy->source->usm_address, 0x1122334455667788));
+	cr_assert(eq(u64, group->copy->destination->offset_bytes, 16));
+	cr_assert(eq(u64, group->copy->box->rows, 7));
+	cr_assert(eq(u64, group->depends_on[1]->queue, 200));
+	cr_assert(shape_repeats(shape, &record, bytes, 41, &values) == false, "it wants a slot");
+	cr_assert(eq(int, shape_apply(shape, &record, bytes + 1, &group), -EPROTO));
+	record.head.rest_bytes -= 8;
+	cr_assert(eq(int, shape_apply(shape, &record, bytes - 8, &group), -EPROTO));
+	(void)shape_free(shape);
+}
+
+Test(engine_shape, D20_copies_of_arenas_and_without_an_end_are_no_shapes)
+{
+	static struct sample_copy s;
+	struct shape *shape = NULL;
+	make_copy(&s);
+	s.destination.place_case = SYCL__V1__MEMORY_END__PLACE_ARENA;
+	s.destination.arena = &s.arena;
+	cr_assert(eq(int, shape_create(&s.base.group, &shape), -EPROTO));
+	make_copy(&s);
+	s.copy.source = NULL;
+	cr_assert(eq(int, shape_create(&s.base.group, &shape), -EPROTO));
+	make_copy(&s);
+	s.base.group.copy = NULL;
+	cr_assert(eq(int, shape_create(&s.base.group, &shape), -EPROTO));
+	make_copy(&s);
+	s.base.group.n_requirements = SHAPE_REQUIREMENTS_MAX + 1;
+	cr_assert(eq(int, shape_create(&s.base.group, &shape), -EPROTO));
+	/* Two addresses are a shape; the group will be refused. */
+	make_copy(&s);
+	s.destination = s.source;
+	cr_assert(eq(int, shape_create(&s.base.group, &shape), 0));
+	(void)shape_free(shape);
+}
