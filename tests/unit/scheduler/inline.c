@@ -150,7 +150,7 @@ Test(inline_launch, F11_nothing_is_sent_so_that_the_driver_may_have_put_away)
 	harness_expect_stopped(&h);
 }
 
-enum { FEW = 5, MANY = 20 };
+enum { FEW = 5, MANY = 20, FULL = 60, IN_FLIGHT_MOST = 32 };
 
 static void launch_at_once(uint32_t count, struct probe *probes)
 {
@@ -251,6 +251,23 @@ static void expect_many_by_the_thread(void)
 	h.polls = false; /* whatever a front does that looks anyway, the thread takes all of them */
 	end_with_a_held_one(&held, MANY + 1, probes);
 	harness_expect_stopped(&h);
+}
+
+/* A driver may have no room for more, and wait for the one that is held. */
+static void expect_no_more_than_drivers_queue(void)
+{
+	struct probe held, probes[FULL];
+	begin_with_a_held_one(&held);
+	uint64_t before = harness_counters(&h).inline_launches;
+	for (uint32_t i = 0; i < FULL; i++)
+		launch_at_once(1, &probes[i]);
+	cr_expect(eq(u64, harness_counters(&h).inline_launches, before + IN_FLIGHT_MOST - 1));
+	end_with_a_held_one(&held, FULL, probes);
+}
+
+Test(inline_launch, F8_the_front_sends_no_more_than_drivers_queue)
+{
+	expect_no_more_than_drivers_queue();
 }
 
 Test(inline_launch, TR1_a_device_that_works_for_the_front_gets_the_next_one_by_it)
@@ -491,6 +508,12 @@ Test(inline_device, TR1_one_that_the_front_polls_gets_the_next_one_by_it)
 {
 	open_polled();
 	expect_the_next_by_the_front();
+}
+
+Test(inline_device, F8_one_that_the_front_polls_gets_no_more_than_drivers_queue)
+{
+	open_polled();
+	expect_no_more_than_drivers_queue();
 }
 
 Test(inline_device, one_that_the_front_polls_gets_many_by_its_thread)
