@@ -73,6 +73,8 @@ int group_check_usm_host(struct session *session, const struct queue *queue, uin
 		return fault_set(fault, STATUS_INVALID,
 				 "%s: the USM at %#" PRIx64 " is not memory of the host", what,
 				 address);
+	/* A graph that copies from or to it must go before the arena does. */
+	session->engine->scratch.arena = usm->arena;
 	*pointer_out = usm_pointer(address);
 	return 0;
 }

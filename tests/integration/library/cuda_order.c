@@ -542,3 +542,28 @@ Test(client_cuda_order, TG15_sweeps_take_no_memory_and_no_thread_copies_for_them
 	cr_assert(eq(int, unsetenv("SYCLD_SPILL"), 0));
 	close_and_check_order();
 }
+
+/* An embedded engine has host USM of the driver's: it is pinned, though nobody registered it. */
+Test(client_cuda_order, D20_host_usm_of_an_embedded_engine_is_copied_without_staging)
+{
+	enum { BYTES = 9 << 20 }; /* several pieces of the staging memory */
+	open_with_lanes(LANES);
+	sycl_queue queue = make_queue(1);
+	sycl_buffer buffer = NULL;
+	void *memory = NULL;
+	MUST(sycl_buffer_create(connection, NULL, BYTES, SYCL_HOST_NONE, &buffer));
+	MUST(sycl_malloc_host(queue, BYTES, 0, &memory));
+	memset(memory, 3, BYTES);
+	const uint64_t copies = fake->count("copies");
+	MUST(sycl_queue_copy_from_host(queue, memory, buffer, 0, BYTES, NULL));
+	MUST(sycl_queue_wait(queue));
+	memset(memory, 0, BYTES);
+	MUST(sycl_queue_copy_to_host(queue, buffer, 0, memory, BYTES, NULL));
+	MUST(sycl_queue_wait(queue));
+	cr_assert(eq(u8, ((uint8_t *)memory)[BYTES - 1], 3));
+	cr_assert(eq(u64, fake->count("copies") - copies, 2));
+	MUST(sycl_free(queue, memory));
+	MUST(sycl_buffer_release(buffer));
+	MUST(sycl_queue_release(queue));
+	close_and_check_order();
+}

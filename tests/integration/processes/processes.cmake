@@ -70,6 +70,11 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
     if(TARGET processes_cuda_spill)
       add_dependencies(processes_cuda_spill sycld sycl-engine syclctl fake_cuda)
     endif()
+    sycl_test(processes_cuda_copies SOURCES processes/cuda_copies.c ${common} $<TARGET_OBJECTS:fake_service_objects>
+      LIBS syclclient sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 300)
+    if(TARGET processes_cuda_copies)
+      add_dependencies(processes_cuda_copies sycld sycl-engine syclctl fake_cuda)
+    endif()
     sycl_test(processes_cuda_loop SOURCES processes/cuda_loop.c ${common} $<TARGET_OBJECTS:fake_service_objects>
       LIBS syclclient sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 300)
     if(TARGET processes_cuda_loop)
