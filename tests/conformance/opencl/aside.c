@@ -24,7 +24,7 @@ struct busy {
 	struct fixture fixture;
 	struct backend_program *program;
 	struct backend_kernel *kernel;
-	struct backend_memory *word;
+	struct backend_memory *word, *tall;
 	uint64_t sequence;
 };
 
@@ -185,6 +185,27 @@ static uint64_t send_box(struct busy *busy, struct backend_memory *memory)
 	return fixture_submit(&busy->fixture, 1, &copy);
 }
 
+/* One with many rows needs the other memory: a command for each row would take too long. */
+static void expect_tall_box_refused(struct busy *busy)
+{
+	const uint64_t rows = 1000000;
+	const struct backend_rect rect = {.width_bytes = 1,
+					  .rows = rows,
+					  .slices = 1,
+					  .source_row_pitch = 2,
+					  .source_slice_pitch = 2 * rows,
+					  .destination_row_pitch = 1,
+					  .destination_slice_pitch = rows};
+	const struct backend_command copy = {.kind = BACKEND_COMMAND_COPY,
+					     .copy = {.source = busy->tall,
+						      .destination = busy->tall,
+						      .destination_offset_bytes = 2 * rows,
+						      .size_bytes = rows,
+						      .rect = &rect}};
+	const struct backend_fault fault = fixture_submit_fails(&busy->fixture, 1, &copy);
+	cr_expect_eq(fault.status, STATUS_MEMORY_ALLOCATION, "%s", fault.text);
+}
+
 static void expect_box(struct busy *busy, struct backend_memory *memory)
 {
 	unsigned char got[24];
@@ -225,11 +246,13 @@ Test(opencl_aside, F8_TG15_there_is_room_after_a_quiet_moment)
 	for (unsigned i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (unsigned char)i;
 	fixture_write(&busy.fixture, memory, 0, bytes, sizeof(bytes));
+	busy.tall = fixture_memory(&busy.fixture, 3000000, NULL);
 	(void)send_box(&busy, memory);
 	const uint32_t had = free_until_refused(&busy, 32, &error);
 	cr_assert_leq(had, 5, "%u times a 64th of the device's memory", had);
 	cr_assert_eq(error, -EAGAIN);
 	const uint64_t without_room = send_box(&busy, memory);
+	expect_tall_box_refused(&busy);
 	cr_expect(ops->quiet_wanted(device));
 	fixture_wait(&busy.fixture, 0, busy.sequence);
 	fixture_wait(&busy.fixture, 1, without_room);
@@ -238,5 +261,6 @@ Test(opencl_aside, F8_TG15_there_is_room_after_a_quiet_moment)
 	expect_box(&busy, memory);
 	ops->usm_free(device, BACKEND_USM_DEVICE, usm);
 	ops->memory_free(memory);
+	ops->memory_free(busy.tall);
 	end_busy(&busy);
 }

@@ -5,6 +5,9 @@
 #include "opencl/driver/leaving.h"
 #include "status.h"
 
+/* Of a box that goes row by row: each command takes this thread's time and the driver's memory. */
+#define ROWS_MOST 65536u
+
 static int is_outside(struct backend_fault *fault_out)
 {
 	opencl_fault_words(fault_out, STATUS_INVALID, "a box that is not inside of its memory");
@@ -93,6 +96,8 @@ static cl_int put_twice(struct backend_lane *lane, const struct copy_box *box,
 
 	cl_int code = CL_SUCCESS;
 
+	if (!memory && box->rows * box->slices > ROWS_MOST)
+		return CL_MEM_OBJECT_ALLOCATION_FAILURE;
 	if (memory) {
 		const struct end between = {.buffer = memory->buffer, .pitch = copy_box_tight(box)};
 		code = put_rect(
