@@ -4,6 +4,7 @@
 #include "session/engine_state.h"
 #include "session/session.h"
 #include "session/topology.h"
+#include "wake.h"
 
 /* Opening goes on in the devices' threads. A device that cannot be opened fails when a client uses
  * it. */
@@ -88,7 +89,7 @@ void engine_stop(struct engine *engine, uint64_t drain_ns)
 void engine_stop_from_anywhere(struct engine *engine)
 {
 	atomic_fetch_or(&engine->wanted, ENGINE_WANTED_STOP);
-	(void)uv_async_send(&engine->wake);
+	wake_ring_bell(engine->wake);
 }
 
 int engine_run(struct engine *engine)

@@ -13,9 +13,11 @@
 #include "session/shares.h"
 #include "spin_pace.h"
 #include "switches.h"
+#include "wake.h"
 
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #define HELLO_TIMEOUT_NS 10000000000ull
@@ -158,7 +160,7 @@ static void on_host_ready(void *context, void *owner, const struct backend_fault
 static void wake_front(void *context)
 {
 	struct engine *engine = context;
-	(void)uv_async_send(&engine->wake);
+	wake_ring_bell(engine->wake);
 }
 
 static const struct scheduler_callbacks callbacks = {
@@ -204,13 +206,6 @@ static int make_flight_page(struct engine *engine)
 	return 0;
 }
 
-static void on_wake(uv_async_t *async)
-{
-	struct engine *engine = async->data;
-	if (atomic_exchange(&engine->wanted, 0) & ENGINE_WANTED_STOP)
-		engine_stop(engine, 0);
-}
-
 static int make_loop(struct engine *engine)
 {
 	int r = uv_loop_init(&engine->loop);
@@ -220,10 +215,12 @@ static int make_loop(struct engine *engine)
 	engine->bells = epoll_create1(EPOLL_CLOEXEC);
 	if (engine->bells < 0)
 		return -errno;
-	r = uv_async_init(&engine->loop, &engine->wake, on_wake);
+	engine->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (engine->wake < 0)
+		return -errno;
+	r = engine_add_bell(engine, engine->wake, NULL);
 	if (r < 0)
 		return r;
-	engine->wake.data = engine;
 	(void)uv_prepare_init(&engine->loop, &engine->prepare);
 	(void)uv_idle_init(&engine->loop, &engine->busy);
 	(void)uv_timer_init(&engine->loop, &engine->end_timer);
@@ -291,7 +288,7 @@ static void init_engine(struct engine *engine, const struct engine_options *opti
 	if (!engine->options.hello_timeout_ns)
 		engine->options.hello_timeout_ns = HELLO_TIMEOUT_NS;
 	engine->end = options->end_with_last_session ? ENGINE_END_DRAIN : ENGINE_END_NO;
-	engine->bells = -1;
+	engine->bells = engine->wake = -1;
 	list_init(&engine->sessions);
 	pool_init(&engine->groups, sizeof(struct group), _Alignof(struct group), GROUPS_KEPT);
 	list_init(&engine->hot);
@@ -351,7 +348,6 @@ struct engine *engine_free(struct engine *engine)
 	shares_fini(engine);
 	engine->builds = build_service_free(engine->builds);
 	if (engine->loop_made) {
-		close_handle((uv_handle_t *)&engine->wake);
 		close_handle((uv_handle_t *)&engine->prepare);
 		close_handle((uv_handle_t *)&engine->busy);
 		close_handle((uv_handle_t *)&engine->end_timer);
@@ -363,6 +359,7 @@ struct engine *engine_free(struct engine *engine)
 		(void)uv_loop_close(&engine->loop);
 	}
 	close_fd(&engine->bells);
+	close_fd(&engine->wake);
 	(void)memory_region_free(engine->flight);
 	(void)memory_region_free(engine->grants);
 	(void)memory_region_free(engine->claims);

@@ -276,6 +276,14 @@ static void on_prepare(uv_prepare_t *prepare)
 		uv_stop(&engine->loop);
 }
 
+/* A device's thread has something, which the next turn takes; or the engine is to stop. */
+static void on_wake(struct engine *engine)
+{
+	if (atomic_load(&engine->wanted) &&
+	    atomic_exchange(&engine->wanted, 0) & ENGINE_WANTED_STOP)
+		engine_stop(engine, 0);
+}
+
 static void on_bells(uv_poll_t *poll, int status, int events)
 {
 	(void)status;
@@ -286,7 +294,10 @@ static void on_bells(uv_poll_t *poll, int status, int events)
 	do {
 		count = epoll_wait(engine->bells, rung, BELLS_AT_ONCE, 0);
 		for (int i = 0; i < count; i++)
-			session_make_hot(rung[i].data.ptr);
+			if (rung[i].data.ptr)
+				session_make_hot(rung[i].data.ptr);
+			else
+				on_wake(engine);
 	} while (count == BELLS_AT_ONCE);
 }
 
@@ -296,7 +307,11 @@ void engine_turn_start(struct engine *engine)
 	(void)uv_poll_start(&engine->bells_poll, UV_READABLE, on_bells);
 }
 
-/* Edge-triggered and never read: a peer could make a read of a shared eventfd block. */
+/*
+ * Edge-triggered and never read: a peer could make a read of a shared eventfd block. The engine's
+ * own bell is one, too. A uv_async_t would wait until the thread that sent has left the call, and
+ * the wake-up may have taken that thread's processor.
+ */
 int engine_add_bell(struct engine *engine, int bell, struct session *session)
 {
 	struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.ptr = session};

@@ -8,7 +8,8 @@ struct engine;
 struct session;
 
 void engine_turn_start(struct engine *engine);
-/* A write to this eventfd makes the session hot. 0 or a negative errno. */
+/* A write to this eventfd makes the session hot; without a session it wakes the loop. 0 or a
+ * negative errno. */
 int engine_add_bell(struct engine *engine, int bell, struct session *session);
 void engine_remove_bell(struct engine *engine, int bell);
 

@@ -63,7 +63,6 @@ struct engine {
 	uint64_t reported_devices; /* open ones that were reported to the observer */
 
 	uv_loop_t loop;
-	uv_async_t wake;      /* from device threads and engine_stop_from_anywhere */
 	uv_prepare_t prepare; /* the turn, before the loop sleeps */
 	uv_idle_t busy; /* started while there is more to do, so that the loop does not sleep */
 	uv_poll_t bells_poll; /* of `bells` */
@@ -73,7 +72,8 @@ struct engine {
 	uv_timer_t fair_queue_timer; /* while a task waits for admission to a device */
 	uint32_t handles;            /* open ones of the above */
 	bool loop_made;
-	int bells; /* epoll of the sessions' eventfds, edge-triggered */
+	int bells; /* epoll of the sessions' eventfds and of `wake`, edge-triggered */
+	int wake;  /* eventfd, rung by device threads and engine_stop_from_anywhere */
 	_Atomic uint32_t wanted;
 	enum engine_end end;
 
