@@ -15,6 +15,7 @@
 #include "connection/async_errors.h"
 #include "connection/copiers.h"
 #include "embedded_entry.h"
+#include "flat_message.h"
 #include "flight_page.h"
 #include "base/object_ids.h"
 #include "packet.h"
@@ -240,6 +241,8 @@ void connection_embedded_end(struct connection *connection);
 /* ring.c. Packs the command into the ring and rings the bell. Waits for room, never for
  * the device. */
 sycl_result connection_send(struct connection *connection, const Sycl__V1__Command *command);
+/* The same for a frequent one, without protobuf-c. */
+sycl_result connection_send_flat(struct connection *connection, const struct flat_message *command);
 /* The same with the submit lock held. */
 sycl_result connection_write(struct connection *connection, const Sycl__V1__Command *command);
 /* Room for a RESUBMIT record of so many bytes, to be filled and committed; the submit lock is held

@@ -45,15 +45,12 @@ void remote_release(struct connection *c, struct remote *remote)
 	if (entry)
 		entry->owner = NULL;
 	(void)pthread_mutex_unlock(&c->state_lock);
-	Sycl__V1__Release release = SYCL__V1__RELEASE__INIT;
-	release.object = id;
-	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-	command.body_case = SYCL__V1__COMMAND__BODY_RELEASE;
-	command.release = &release;
+	const struct flat_message release = {
+		.body = SYCL__V1__COMMAND__BODY_RELEASE, .fields = 1, .values = {id}};
 	/* A session that has ended has nothing left to release, and a release never fails for that.
 	 */
 	if (!atomic_load_explicit(&c->lost, memory_order_acquire))
-		(void)connection_send(c, &command);
+		(void)connection_send_flat(c, &release);
 }
 
 sycl_result remote_failure(struct remote *remote)

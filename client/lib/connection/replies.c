@@ -38,6 +38,22 @@ bool replies_pending(const struct connection *c)
 	       atomic_load_explicit(&c->header->reply_tail, memory_order_relaxed);
 }
 
+/* The frequent reply, without protobuf-c. False: another one. */
+static bool take_flat(struct connection *c, uint32_t bytes)
+{
+	struct flat_message message;
+	if (!flat_message_unpack(c->record, bytes, &message) ||
+	    message.body != SYCL__V1__REPLY__BODY_RELEASED || message.fields > 1)
+		return false;
+	Sycl__V1__Released released = SYCL__V1__RELEASED__INIT;
+	released.object = message.values[0];
+	Sycl__V1__Reply reply = SYCL__V1__REPLY__INIT;
+	reply.body_case = SYCL__V1__REPLY__BODY_RELEASED;
+	reply.released = &released;
+	handle_reply(c, &reply);
+	return true;
+}
+
 bool replies_drain(struct connection *c)
 {
 	uint16_t kind = 0;
@@ -48,6 +64,8 @@ bool replies_drain(struct connection *c)
 	while (good && (got = ring_reader_next(&c->reader, c->record, &kind, &bytes)) > 0) {
 		any = true;
 		if (kind != RING_RECORD_MESSAGE)
+			continue;
+		if (take_flat(c, bytes))
 			continue;
 		ProtobufCMessage *message = NULL;
 		good = message_unpack(&sycl__v1__reply__descriptor, &c->reply_arena, c->record,

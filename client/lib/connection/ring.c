@@ -3,6 +3,8 @@
 
 #include "wake.h"
 
+#include <string.h>
+
 /* How many records may pass without a look at the socket: a dead engine takes them all silently. */
 #define RECORDS_BETWEEN_PROBES 64
 
@@ -102,6 +104,23 @@ sycl_result connection_send(struct connection *c, const Sycl__V1__Command *comma
 {
 	(void)pthread_mutex_lock(&c->submit_lock);
 	sycl_result result = connection_write(c, command);
+	(void)pthread_mutex_unlock(&c->submit_lock);
+	return result;
+}
+
+sycl_result connection_send_flat(struct connection *c, const struct flat_message *command)
+{
+	uint8_t packed[FLAT_MESSAGE_BYTES];
+	const size_t bytes = flat_message_pack(command, packed);
+	void *payload = NULL;
+	(void)pthread_mutex_lock(&c->submit_lock);
+	sycl_result result = connection_check(c);
+	if (!result)
+		result = ring_reserve(c, RING_RECORD_MESSAGE, (uint32_t)bytes, &payload);
+	if (!result) {
+		memcpy(payload, packed, bytes);
+		connection_commit(c);
+	}
 	(void)pthread_mutex_unlock(&c->submit_lock);
 	return result;
 }

@@ -5,6 +5,7 @@
 
 #include "access_mode.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct access_wait {
@@ -12,41 +13,54 @@ struct access_wait {
 	const struct host_access *access;
 };
 
+/* The fields of HostAccess in the order of their numbers. */
+enum host_access_field {
+	ACCESSOR,
+	BUFFER,
+	MODE,
+	SLOT,
+	SLOT_VALUE,
+	OFFSET_BYTES,
+	SIZE_BYTES,
+	ORDER_OFFSET_BYTES,
+	ORDER_SIZE_BYTES,
+	FIELDS,
+};
+static_assert((int)FIELDS == (int)FLAT_MESSAGE_FIELDS, "all of them");
+
 /* The accessor's place in the order, and its bytes, as HostAccess has them. */
 static void host_access_put_ranges(const struct buffer *buffer, uint64_t offset_bytes,
-				   uint64_t size_bytes, Sycl__V1__HostAccess *message)
+				   uint64_t size_bytes, uint64_t values[FIELDS])
 {
 	bool whole = !buffer->is_part && size_bytes == buffer->size_bytes;
 	if (buffer->is_part && buffer->root) {
-		message->order_offset_bytes = buffer->origin_bytes;
-		message->order_size_bytes = buffer->size_bytes;
+		values[ORDER_OFFSET_BYTES] = buffer->origin_bytes;
+		values[ORDER_SIZE_BYTES] = buffer->size_bytes;
 	}
 	/* 0 and 0 would say "the whole buffer", so a part without bytes lies at the end. */
 	bool nothing = size_bytes == 0 && !whole;
-	message->offset_bytes =
+	values[OFFSET_BYTES] =
 		whole ? 0 : buffer->origin_bytes + (nothing ? buffer->size_bytes : offset_bytes);
-	message->size_bytes = whole ? 0 : size_bytes;
+	values[SIZE_BYTES] = whole ? 0 : size_bytes;
 }
 
 static sycl_result host_access_send(struct buffer *buffer, uint32_t mode,
 				    const struct arena_range *bytes, bool alone,
 				    const struct host_access *access)
 {
-	Sycl__V1__HostAccess message = SYCL__V1__HOST_ACCESS__INIT;
-	message.accessor = access->remote.id;
-	message.buffer = buffer->remote.id;
-	message.mode = mode;
-	message.slot = access->slot;
-	message.slot_value = access->value;
-	host_access_put_ranges(buffer, bytes->offset_bytes, bytes->size_bytes, &message);
+	struct flat_message message = {.body = SYCL__V1__COMMAND__BODY_HOST_ACCESS,
+				       .fields = FIELDS,
+				       .values = {[ACCESSOR] = access->remote.id,
+						  [BUFFER] = buffer->remote.id,
+						  [MODE] = mode,
+						  [SLOT] = access->slot,
+						  [SLOT_VALUE] = access->value}};
+	host_access_put_ranges(buffer, bytes->offset_bytes, bytes->size_bytes, message.values);
 	if (alone) {
-		message.order_offset_bytes = bytes->offset_bytes;
-		message.order_size_bytes = bytes->size_bytes;
+		message.values[ORDER_OFFSET_BYTES] = bytes->offset_bytes;
+		message.values[ORDER_SIZE_BYTES] = bytes->size_bytes;
 	}
-	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-	command.body_case = SYCL__V1__COMMAND__BODY_HOST_ACCESS;
-	command.host_access = &message;
-	return connection_send(buffer->object.connection, &command);
+	return connection_send_flat(buffer->object.connection, &message);
 }
 
 static sycl_result send_access_request(struct buffer *buffer, uint32_t mode,

@@ -4,6 +4,7 @@
 #define SYCL_ENGINE_ENGINE_STATE_H
 
 #include "session/engine_types.h"
+#include "session/flat_command.h"
 #include "session/group_scratch.h"
 #include "base/group_window.h"
 #include "base/intrusive_list.h"
@@ -101,6 +102,7 @@ struct engine {
 	uint64_t clients_ns;              /* when the clients that may spin were counted */
 
 	struct decode_arena decode;
+	struct flat_command flat;
 	uint8_t *record; /* PACKET_BYTES_MAX: the private copy of a record */
 	uint8_t burst_values[(GROUP_BURST_MAX - 1) * SHAPE_BURST_VALUE_BYTES];
 	struct group_scratch scratch;

@@ -63,10 +63,7 @@ void reply_group_failed(struct session *session, uint64_t queue, uint64_t group,
 
 void reply_released(struct session *session, uint64_t object)
 {
-	Sycl__V1__Released released = SYCL__V1__RELEASED__INIT;
-	released.object = object;
-	Sycl__V1__Reply reply = SYCL__V1__REPLY__INIT;
-	reply.body_case = SYCL__V1__REPLY__BODY_RELEASED;
-	reply.released = &released;
-	session_reply(session, &reply);
+	const struct flat_message reply = {
+		.body = SYCL__V1__REPLY__BODY_RELEASED, .fields = 1, .values = {object}};
+	session_reply_flat(session, &reply);
 }

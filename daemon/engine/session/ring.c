@@ -86,10 +86,48 @@ static int reserve_reply(struct session *session, uint32_t bytes, void **payload
 	return r;
 }
 
-/* The library reuses what was released when it comes upon the reply. No wait ends with it. */
-static enum notify_kind notify_kind_of(const Sycl__V1__Reply *reply)
+/* Behind the replies that wait for room. */
+static struct waiting *add_waiting_reply(struct session *session, uint32_t bytes)
 {
-	return reply->body_case == SYCL__V1__REPLY__BODY_RELEASED ? NOTIFY_IF_AWAITED : NOTIFY_ANY;
+	struct waiting *entry = calloc(1, sizeof(*entry) + bytes);
+	if (!entry) {
+		session_cut_off(session, STATUS_MEMORY_ALLOCATION,
+				"the engine has no memory for a reply");
+		return NULL;
+	}
+	entry->kind = WAITING_REPLY;
+	entry->bytes = bytes;
+	return entry;
+}
+
+static void push_waiting_reply(struct session *session, struct waiting *entry)
+{
+	push_waiting(session, entry);
+	session_make_hot(session);
+}
+
+void session_reply_flat(struct session *session, const struct flat_message *reply)
+{
+	uint8_t packed[FLAT_MESSAGE_BYTES];
+	if (session->state != SESSION_OPEN)
+		return;
+	const uint32_t bytes = (uint32_t)flat_message_pack(reply, packed);
+	if (list_empty(&session->waiting)) {
+		void *payload;
+		int r = reserve_reply(session, bytes, &payload);
+		if (r == 0) {
+			memcpy(payload, packed, bytes);
+			ring_writer_commit(&session->replies);
+			session_notify(session, NOTIFY_IF_AWAITED);
+		}
+		if (r != -EAGAIN)
+			return;
+	}
+	struct waiting *entry = add_waiting_reply(session, bytes);
+	if (!entry)
+		return;
+	memcpy(entry->packed, packed, bytes);
+	push_waiting_reply(session, entry);
 }
 
 void session_reply(struct session *session, const Sycl__V1__Reply *reply)
@@ -108,22 +146,16 @@ void session_reply(struct session *session, const Sycl__V1__Reply *reply)
 		if (r == 0) {
 			(void)sycl__v1__reply__pack(reply, payload);
 			ring_writer_commit(&session->replies);
-			session_notify(session, notify_kind_of(reply));
+			session_notify(session, NOTIFY_ANY);
 		}
 		if (r != -EAGAIN)
 			return;
 	}
-	struct waiting *entry = calloc(1, sizeof(*entry) + bytes);
-	if (!entry) {
-		session_cut_off(session, STATUS_MEMORY_ALLOCATION,
-				"the engine has no memory for a reply");
+	struct waiting *entry = add_waiting_reply(session, (uint32_t)bytes);
+	if (!entry)
 		return;
-	}
-	entry->kind = WAITING_REPLY;
-	entry->bytes = (uint32_t)bytes;
 	(void)sycl__v1__reply__pack(reply, entry->packed);
-	push_waiting(session, entry);
-	session_make_hot(session);
+	push_waiting_reply(session, entry);
 }
 
 void session_write_slot(struct session *session, uint32_t slot, uint32_t sequence, uint32_t status)
@@ -231,6 +263,12 @@ static int run_record(struct session *session)
 	engine->commands_decoded++;
 	if (kind == RING_RECORD_RESUBMIT)
 		return engine->hooks->run_resubmit(session, engine->record, bytes);
+	const Sycl__V1__Command *command =
+		flat_command_unpack(&engine->flat, engine->record, bytes);
+	if (command) {
+		r = engine->hooks->run_command(session, command);
+		return r < 0 ? r : 1;
+	}
 	ProtobufCMessage *message;
 	r = message_unpack(&sycl__v1__command__descriptor, &engine->decode, engine->record, bytes,
 			   &message);

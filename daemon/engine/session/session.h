@@ -14,6 +14,7 @@
 
 #include "command.pb-c.h"
 #include "base/fault.h"
+#include "flat_message.h"
 #include "base/object_table.h"
 #include "session/engine_state.h"
 #include "session/objects.h"
@@ -207,6 +208,8 @@ bool session_sleep(struct session *session);
 void session_make_hot(struct session *session);
 /* Put a reply into the ring, or behind replies that wait for room. A closing session ignores it. */
 void session_reply(struct session *session, const Sycl__V1__Reply *reply);
+/* The same for a reply that the library takes when it comes upon it, as no wait ends with it. */
+void session_reply_flat(struct session *session, const struct flat_message *reply);
 /* Wakes the client if it sleeps and what it waits for may have come. */
 void session_wake_client(struct session *session);
 /* A reply or a slot was written: at the end of the turn session_wake_client follows. */

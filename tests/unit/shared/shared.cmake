@@ -4,6 +4,7 @@ sycl_test(unit_shared SOURCES
   shared/control_group.c
   shared/copy_box.c
   shared/delay_histogram.c
+  shared/flat_message.c
   shared/image.c
   shared/memory_region.c
   shared/object_id.c

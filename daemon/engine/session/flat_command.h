@@ -1,0 +1,19 @@
+/* The requests of a program that reads its results again and again, decoded without protobuf-c. */
+#ifndef SYCL_ENGINE_SESSION_FLAT_COMMAND_H
+#define SYCL_ENGINE_SESSION_FLAT_COMMAND_H
+
+#include "command.pb-c.h"
+
+/* Where they are decoded to. */
+struct flat_command {
+	Sycl__V1__Command command;
+	Sycl__V1__Release release;
+	Sycl__V1__HostAccess host_access;
+};
+
+/* From private memory. NULL: another request, or one that only protobuf-c can judge. The result
+ * stays until the next call. */
+const Sycl__V1__Command *flat_command_unpack(struct flat_command *place, const void *bytes,
+					     uint32_t count);
+
+#endif

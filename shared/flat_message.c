@@ -1,0 +1,72 @@
+#include "flat_message.h"
+
+#include <assert.h>
+
+/* The lowest three bits of a field's tag. The rest is its number; up to 15 a tag is one byte. */
+enum wire_type { WIRE_NUMBER = 0, WIRE_BYTES = 2 };
+
+#define TYPE_BITS  3
+#define BYTE_ENDS  0x80u /* a byte below it is the last one of a number */
+#define NUMBER_MAX 10    /* bytes of a number */
+
+static_assert(FLAT_MESSAGE_BYTES - 2 < BYTE_ENDS, "the length is one byte");
+static_assert(FLAT_MESSAGE_FIELDS < BYTE_ENDS >> TYPE_BITS, "a tag is one byte");
+
+size_t flat_message_pack(const struct flat_message *message, uint8_t bytes_out[FLAT_MESSAGE_BYTES])
+{
+	uint8_t *at = bytes_out + 2;
+	for (uint32_t i = 0; i < message->fields; i++) {
+		uint64_t value = message->values[i];
+		if (value == 0)
+			continue;
+		*at++ = (uint8_t)((i + 1) << TYPE_BITS | WIRE_NUMBER);
+		for (; value >= BYTE_ENDS; value >>= 7)
+			*at++ = (uint8_t)(value | BYTE_ENDS);
+		*at++ = (uint8_t)value;
+	}
+	bytes_out[0] = (uint8_t)(message->body << TYPE_BITS | WIRE_BYTES);
+	bytes_out[1] = (uint8_t)(at - bytes_out - 2);
+	return (size_t)(at - bytes_out);
+}
+
+/* Where the number ends; NULL: it does not, or is no number of 64 bits. */
+static const uint8_t *unpack_number(const uint8_t *at, const uint8_t *end, uint64_t *value_out)
+{
+	uint64_t value = 0;
+	for (uint32_t i = 0; i < NUMBER_MAX && at < end; i++) {
+		const uint8_t byte = *at++;
+		if (i == NUMBER_MAX - 1 && byte > 1)
+			return NULL;
+		value |= (uint64_t)(byte & (BYTE_ENDS - 1)) << (7 * i);
+		if (byte < BYTE_ENDS) {
+			*value_out = value;
+			return at;
+		}
+	}
+	return NULL;
+}
+
+bool flat_message_unpack(const void *bytes, size_t count, struct flat_message *message_out)
+{
+	const uint8_t *at = bytes, *end = at + count;
+	if (count < 2 || count > FLAT_MESSAGE_BYTES)
+		return false;
+	const uint32_t outer = at[0];
+	if (outer >= BYTE_ENDS || (outer & ((1u << TYPE_BITS) - 1)) != WIRE_BYTES ||
+	    outer >> TYPE_BITS == 0 || at[1] != count - 2)
+		return false;
+	struct flat_message message = {.body = outer >> TYPE_BITS};
+	at += 2;
+	while (at < end) {
+		const uint32_t tag = *at++, field = tag >> TYPE_BITS;
+		if (tag >= BYTE_ENDS || (tag & ((1u << TYPE_BITS) - 1)) != WIRE_NUMBER ||
+		    field <= message.fields || field > FLAT_MESSAGE_FIELDS)
+			return false;
+		at = unpack_number(at, end, &message.values[field - 1]);
+		if (!at)
+			return false;
+		message.fields = field;
+	}
+	*message_out = message;
+	return true;
+}

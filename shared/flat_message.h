@@ -1,0 +1,32 @@
+/*
+ * The frequent messages of proto/command.proto, packed and unpacked without protobuf-c, which takes
+ * ten times as long for them. Such a Command or Reply has one field, a message whose fields are
+ * whole numbers. The bytes are those that protobuf-c would write.
+ */
+#ifndef SYCL_SHARED_FLAT_MESSAGE_H
+#define SYCL_SHARED_FLAT_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	FLAT_MESSAGE_FIELDS = 9, /* as HostAccess has */
+	FLAT_MESSAGE_BYTES = 2 + FLAT_MESSAGE_FIELDS * 11,
+};
+
+struct flat_message {
+	uint32_t body;   /* number of the one field of the Command or Reply, from 1 to 15 */
+	uint32_t fields; /* of the message in it: the highest number that it has */
+	uint64_t values[FLAT_MESSAGE_FIELDS]; /* those of the fields 1, 2 ..; 0: not set */
+};
+
+/* Returns how many bytes it has written. */
+size_t flat_message_pack(const struct flat_message *message, uint8_t bytes_out[FLAT_MESSAGE_BYTES]);
+/*
+ * From private memory. False: the message is another one, or protobuf-c must judge it. Where it is
+ * true, protobuf-c would unpack the same values, if its fields are of 64 bits.
+ */
+bool flat_message_unpack(const void *bytes, size_t count, struct flat_message *message_out);
+
+#endif

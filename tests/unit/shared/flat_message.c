@@ -1,0 +1,173 @@
+/* The frequent messages without protobuf-c: the same bytes, and the same numbers out of them. */
+#include "flat_message.h"
+
+#include "command.pb-c.h"
+#include "packet.h"
+#include "protocol_limits.h"
+
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+static struct decode_arena arena;
+
+static void open_arena(void)
+{
+	cr_assert(eq(int, decode_arena_init(&arena, DECODE_BYTES_MAX), 0));
+}
+
+static void close_arena(void)
+{
+	decode_arena_fini(&arena);
+}
+
+TestSuite(flat_messages, .timeout = 60, .init = open_arena, .fini = close_arena);
+
+static uint64_t random_state = 88172645463325252ull;
+
+static uint64_t random_number(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+
+/* Of every length, and often 0. */
+static uint64_t random_value(uint32_t bits)
+{
+	const uint64_t number = random_number();
+	return number % 4 == 0 ? 0 : random_number() >> (64 - bits + number % bits);
+}
+
+static void random_access(Sycl__V1__HostAccess *access)
+{
+	access->accessor = random_value(64);
+	access->buffer = random_value(64);
+	access->mode = (uint32_t)random_value(32);
+	access->slot = (uint32_t)random_value(32);
+	access->slot_value = (uint32_t)random_value(32);
+	access->offset_bytes = random_value(64);
+	access->size_bytes = random_value(64);
+	access->order_offset_bytes = random_value(64);
+	access->order_size_bytes = random_value(64);
+}
+
+static void put_values(const Sycl__V1__HostAccess *access, uint64_t values[FLAT_MESSAGE_FIELDS])
+{
+	const uint64_t all[] = {access->accessor,
+				access->buffer,
+				access->mode,
+				access->slot,
+				access->slot_value,
+				access->offset_bytes,
+				access->size_bytes,
+				access->order_offset_bytes,
+				access->order_size_bytes};
+	memcpy(values, all, sizeof(all));
+}
+
+static size_t pack_command(Sycl__V1__HostAccess *access, uint8_t *bytes)
+{
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_HOST_ACCESS;
+	command.host_access = access;
+	return sycl__v1__command__pack(&command, bytes);
+}
+
+/* What the quick way takes, protobuf-c must take, as the same numbers. Returns whether it does. */
+static bool is_taken_alike(const uint8_t *bytes, size_t count)
+{
+	struct flat_message flat;
+	uint64_t values[FLAT_MESSAGE_FIELDS];
+	if (!flat_message_unpack(bytes, count, &flat) ||
+	    flat.body != SYCL__V1__COMMAND__BODY_HOST_ACCESS)
+		return false;
+	for (int i = 2; i < 5; i++)
+		if (flat.values[i] > UINT32_MAX)
+			return false;
+	ProtobufCMessage *message = NULL;
+	cr_assert(eq(int,
+		     message_unpack(&sycl__v1__command__descriptor, &arena, bytes, count, &message),
+		     0));
+	const Sycl__V1__Command *command = (const Sycl__V1__Command *)message;
+	cr_assert(eq(int, (int)command->body_case, SYCL__V1__COMMAND__BODY_HOST_ACCESS));
+	cr_assert(eq(sz, command->base.n_unknown_fields, 0));
+	cr_assert(eq(sz, command->host_access->base.n_unknown_fields, 0));
+	put_values(command->host_access, values);
+	cr_assert(eq(int, memcmp(values, flat.values, sizeof(values)), 0));
+	return true;
+}
+
+Test(flat_messages, packs_the_bytes_of_protobuf)
+{
+	for (int i = 0; i < 100000; i++) {
+		Sycl__V1__HostAccess access = SYCL__V1__HOST_ACCESS__INIT;
+		random_access(&access);
+		uint8_t bytes[2 * FLAT_MESSAGE_BYTES], flat_bytes[FLAT_MESSAGE_BYTES];
+		struct flat_message flat = {.body = SYCL__V1__COMMAND__BODY_HOST_ACCESS,
+					    .fields = FLAT_MESSAGE_FIELDS};
+		put_values(&access, flat.values);
+		const size_t count = pack_command(&access, bytes);
+		cr_assert(eq(sz, flat_message_pack(&flat, flat_bytes), count));
+		cr_assert(eq(int, memcmp(bytes, flat_bytes, count), 0));
+		cr_assert(is_taken_alike(bytes, count));
+	}
+}
+
+Test(flat_messages, damaged_bytes_are_refused_or_mean_the_same)
+{
+	int taken = 0;
+	for (int i = 0; i < 300000; i++) {
+		Sycl__V1__HostAccess access = SYCL__V1__HOST_ACCESS__INIT;
+		random_access(&access);
+		uint8_t bytes[2 * FLAT_MESSAGE_BYTES];
+		size_t count = pack_command(&access, bytes);
+		for (uint64_t damage = random_number() % 3; damage > 0; damage--)
+			bytes[random_number() % count] = (uint8_t)random_number();
+		if (random_number() % 4 == 0)
+			count = random_number() % (count + 1);
+		taken += is_taken_alike(bytes, count);
+	}
+	cr_assert(gt(int, taken, 1000));
+}
+
+Test(flat_messages, unusual_bytes_are_left_to_protobuf)
+{
+	static const struct {
+		const char *bytes;
+		size_t count;
+	} unusual[] = {
+		{"", 0},
+		{"\x5a", 1},
+		{"\x5a\x02\x08\x05\x00", 5},     /* more than the field */
+		{"\x5a\x03\x08\x05", 4},         /* less */
+		{"\x5a\x04\x10\x05\x08\x05", 6}, /* not in their order */
+		{"\x5a\x04\x08\x05\x08\x06", 6}, /* twice */
+		{"\x5a\x02\x50\x05", 4},         /* field 10 */
+		{"\x5a\x02\x00\x05", 4},         /* field 0 */
+		{"\x5a\x02\x0a\x00", 4},         /* bytes */
+		{"\x58\x05", 2},                 /* a number outside */
+		{"\x02\x02\x08\x05", 4},         /* field 0 outside */
+		{"\x5a\x02\x08\x80", 4},         /* a number without an end */
+		{"\x5a\x0b\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x02", 13}, /* of 65 bits */
+		{"\x5a\x0c\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", 14},
+	};
+	for (size_t i = 0; i < sizeof(unusual) / sizeof(*unusual); i++) {
+		struct flat_message flat;
+		cr_assert(not(flat_message_unpack(unusual[i].bytes, unusual[i].count, &flat)),
+			  "bytes %zu", i);
+	}
+}
+
+Test(flat_messages, the_largest_fits)
+{
+	struct flat_message flat = {.body = 15, .fields = FLAT_MESSAGE_FIELDS}, back;
+	uint8_t bytes[FLAT_MESSAGE_BYTES];
+	for (int i = 0; i < FLAT_MESSAGE_FIELDS; i++)
+		flat.values[i] = UINT64_MAX;
+	cr_assert(eq(sz, flat_message_pack(&flat, bytes), FLAT_MESSAGE_BYTES));
+	cr_assert(flat_message_unpack(bytes, FLAT_MESSAGE_BYTES, &back));
+	cr_assert(eq(int, memcmp(&flat, &back, sizeof(flat)), 0));
+}
