@@ -16,6 +16,8 @@
 #define SWITCH_BURST                                                                               \
 	"SYCLD_BURST" /* the engine takes launches of one shape that lie behind each other in a    \
 			 ring as one task */
+#define SWITCH_EXPRESS                                                                             \
+	"SYCLD_EXPRESS" /* groups of a shape whose objects have not changed are checked once */
 #define SWITCH_GATE                                                                                \
 	"SYCLD_GATE" /* where several sessions need a device, their classes and weights decide     \
 			whose command goes next */

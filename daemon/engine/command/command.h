@@ -29,7 +29,9 @@ int command_image_create(struct session *session, const Sycl__V1__Command *comma
 int command_bundle_build(struct session *session, const Sycl__V1__Command *command);
 int command_bundle_link(struct session *session, const Sycl__V1__Command *command);
 int command_kernel_create(struct session *session, const Sycl__V1__Command *command);
-int command_group(struct session *session, const Sycl__V1__CommandGroup *message);
+/* `checked`: where the results of its checks are, or are kept (group/checked.h); NULL: nowhere. */
+int command_group(struct session *session, const Sycl__V1__CommandGroup *message,
+		  struct group_checked **checked);
 /* The data of a burst beside the message of its first group. */
 struct group_burst {
 	uint32_t count;        /* groups, their numbers one behind the other */
@@ -42,7 +44,7 @@ enum burst_result {
 };
 /* Negative instead: the session will close. */
 int command_burst(struct session *session, const Sycl__V1__CommandGroup *message,
-		  const struct group_burst *burst);
+		  const struct group_burst *burst, struct group_checked **checked);
 /* resubmit.c: keeps the group's shape; the group is not run. */
 int command_define_shape(struct session *session, const Sycl__V1__CommandGroup *message);
 /* session_hooks.run_resubmit: a group by its shape. */

@@ -2,7 +2,7 @@
 
 static int run_command_group(struct session *session, const Sycl__V1__Command *command)
 {
-	return command_group(session, command->command_group);
+	return command_group(session, command->command_group, NULL);
 }
 
 /* The function for each kind of request. */

@@ -1,6 +1,7 @@
 #include "command/command.h"
 #include "clock.h"
 #include "graph/run.h"
+#include "group/checked.h"
 #include "stage_clock.h"
 
 #include <inttypes.h>
@@ -55,9 +56,27 @@ static int submit_group(struct session *session, struct queue *queue, struct tas
 	return 0;
 }
 
+/* What does not depend on the groups before. `checked`: or NULL. */
+static int check_by_itself(struct session *session, struct queue *queue,
+			   const Sycl__V1__CommandGroup *message, struct group_checked **checked,
+			   struct task_request *request, struct backend_fault *fault)
+{
+	if (checked && group_checked_queue(session, *checked)) {
+		group_checked_put(*checked, request);
+		return 0;
+	}
+	int r = group_check_requirements(session, message, request, fault);
+	if (r == 0)
+		r = group_check_action(session, queue, message, request, fault);
+	if (r == 0 && checked)
+		group_checked_keep(session, queue, request, checked);
+	return r;
+}
+
 static int check_and_submit(struct session *session, struct queue *queue,
 			    const Sycl__V1__CommandGroup *message, const struct group_burst *burst,
-			    const struct group *slots, struct backend_fault *fault)
+			    struct group_checked **checked, const struct group *slots,
+			    struct backend_fault *fault)
 {
 	session->engine->scratch.arena = NULL;
 	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
@@ -77,9 +96,7 @@ static int check_and_submit(struct session *session, struct queue *queue,
 		request.launch.values = burst->values;
 		request.launch.value_bytes = burst->value_bytes;
 	}
-	int r = group_check_requirements(session, message, &request, fault);
-	if (r == 0)
-		r = group_check_action(session, queue, message, &request, fault);
+	int r = check_by_itself(session, queue, message, checked, &request, fault);
 	if (r == 0)
 		r = group_check_dependencies(session, queue, message, &request, fault);
 	if (r == 0)
@@ -131,18 +148,20 @@ static int read_slots(struct session *session, const Sycl__V1__CommandGroup *mes
 	return slots_out->is_host_task ? session_check_slot(session, slots_out->host_slot) : 0;
 }
 
-/* *taken_out: a task was made of it. `burst`: or NULL. Returns a burst_result, or a negative errno.
- */
+/* *taken_out: a task was made of it. `burst`, `checked`: or NULL. Returns a burst_result, or a
+ * negative errno. */
 static int run_group(struct session *session, const Sycl__V1__CommandGroup *message,
-		     const struct group_burst *burst, bool *taken_out)
+		     const struct group_burst *burst, struct group_checked **checked,
+		     bool *taken_out)
 {
-	struct queue *queue;
+	struct queue *queue = checked ? group_checked_queue(session, *checked) : NULL;
 	struct backend_fault fault;
 	/* First: whatever becomes of this group, others of its shape are on their way. */
 	int r = message->shape ? command_define_shape(session, message) : 0;
 	if (r < 0)
 		return r;
-	r = object_get(session, message->queue, OBJECT_QUEUE, &queue, &fault);
+	if (!queue)
+		r = object_get(session, message->queue, OBJECT_QUEUE, &queue, &fault);
 	if (r < 0)
 		return r;
 	struct group slots;
@@ -164,7 +183,7 @@ static int run_group(struct session *session, const Sycl__V1__CommandGroup *mess
 	if (r == 0)
 		r = check_group_limits(session, queue, slots.entry.count, &fault);
 	if (r == 0)
-		r = check_and_submit(session, queue, message, burst, &slots, &fault);
+		r = check_and_submit(session, queue, message, burst, checked, &slots, &fault);
 	*taken_out = r == 0;
 	if (r > 0 && burst)
 		return BURST_SPLIT;
@@ -174,18 +193,19 @@ static int run_group(struct session *session, const Sycl__V1__CommandGroup *mess
 	return r < 0 ? r : 0;
 }
 
-int command_group(struct session *session, const Sycl__V1__CommandGroup *message)
+int command_group(struct session *session, const Sycl__V1__CommandGroup *message,
+		  struct group_checked **checked)
 {
 	bool taken = false;
-	int r = run_group(session, message, NULL, &taken);
+	int r = run_group(session, message, NULL, checked, &taken);
 	if (!taken)
 		group_native_command_refused(session, message);
 	return r;
 }
 
 int command_burst(struct session *session, const Sycl__V1__CommandGroup *message,
-		  const struct group_burst *burst)
+		  const struct group_burst *burst, struct group_checked **checked)
 {
 	bool taken = false;
-	return run_group(session, message, burst, &taken);
+	return run_group(session, message, burst, checked, &taken);
 }

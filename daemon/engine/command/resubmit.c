@@ -2,6 +2,7 @@
 #include "command/command.h"
 #include "resubmit.h"
 #include "base/shape.h"
+#include "group/checked.h"
 #include "stage_clock.h"
 
 #include <string.h>
@@ -46,6 +47,8 @@ int command_define_shape(struct session *session, const Sycl__V1__CommandGroup *
 				"the engine has no memory for a shape");
 		return r;
 	}
+	struct group_checked **checked = &session->checked[message->shape - 1];
+	*checked = group_checked_free(*checked);
 	(void)shape_free(session->shapes[message->shape - 1]);
 	session->shapes[message->shape - 1] = shape;
 	return 0;
@@ -145,7 +148,7 @@ static int take_burst(struct session *session, const struct shape *shape, uint32
 	burst.count = gather_burst(session, shape, number, group->group, most);
 	if (burst.count < 2)
 		return 0;
-	int r = command_burst(session, group, &burst);
+	int r = command_burst(session, group, &burst, &session->checked[number - 1]);
 	if (r != BURST_SPLIT) {
 		session->record += burst.count - 1;
 		engine->commands_decoded += burst.count - 1;
@@ -184,7 +187,7 @@ int command_resubmit(struct session *session, const void *bytes, uint32_t count)
 	/* A group for a queue that could not be made is not submitted at all. */
 	uint64_t before = session->usage.groups_submitted;
 	int taken = take_burst(session, shape, head.shape, group);
-	r = taken == 0 ? command_group(session, group) : taken;
+	r = taken == 0 ? command_group(session, group, &session->checked[head.shape - 1]) : taken;
 	session->usage.groups_resubmitted += session->usage.groups_submitted - before;
 	return r < 0 ? r : taken > 0 ? taken : 1;
 }

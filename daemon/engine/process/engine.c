@@ -278,6 +278,7 @@ static void init_engine(struct engine *engine, const struct engine_options *opti
 	engine->never_window = switch_is_off(SWITCH_WINDOW);
 	engine->never_fair_queue = switch_is_off(SWITCH_GATE);
 	engine->never_instance = switch_is_off(SWITCH_GRAPH);
+	engine->never_express = switch_is_off(SWITCH_EXPRESS);
 	engine->never_burst = switch_is_off(SWITCH_BURST);
 	/* Looking on two processors takes one from the client, or from a device that computes on
 	 * the CPU. */

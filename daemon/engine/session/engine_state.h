@@ -81,6 +81,7 @@ struct engine {
 	struct list sessions;
 	uint32_t session_count;
 	struct contention contention; /* sessions that had records to read */
+	bool never_express;           /* each group of a shape is checked as the first one is */
 	bool never_burst;             /* groups that are alike are not taken together */
 	bool never_fair_queue;        /* sessions' classes and weights are of no meaning */
 	bool never_window; /* neither in devices' lanes nor in turns a session is held back beside

@@ -67,6 +67,7 @@ int object_new(struct session *session, uint64_t id, enum object_type type, uint
 void object_fail(struct object *object, uint64_t number, const struct backend_fault *fault)
 {
 	object->failed = true;
+	object->session->objects_changed++;
 	object->fault = malloc(sizeof(*object->fault));
 	if (object->fault)
 		*object->fault = *fault;
@@ -122,6 +123,8 @@ void object_unref(struct object *object)
 void object_release(struct object *object)
 {
 	object->released = true;
+	/* No group names a host accessor, and a program may have one for each read. */
+	object->session->objects_changed += object->type != OBJECT_HOST_ACCESSOR;
 	object->session->graph_releases += object->in_graph;
 	const struct object_kind *kind = kind_of(object->session, object->type);
 	if (kind->release)

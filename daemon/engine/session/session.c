@@ -245,8 +245,10 @@ void session_close(struct session *session)
 
 static void free_session(struct session *session)
 {
-	for (uint32_t i = 0; i < SHAPES_MAX; i++)
+	for (uint32_t i = 0; i < SHAPES_MAX; i++) {
 		session->shapes[i] = shape_free(session->shapes[i]);
+		free(session->checked[i]);
+	}
 	free(session->arenas);
 	free(session->deferred);
 	object_table_fini(&session->objects);

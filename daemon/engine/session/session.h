@@ -93,8 +93,11 @@ struct session {
 	uint64_t unburst_to;
 	struct read_ahead ahead;
 
-	uint64_t features;                /* agreed on */
-	struct shape *shapes[SHAPES_MAX]; /* by their numbers; NULL: not defined */
+	uint64_t features;                         /* agreed on */
+	struct shape *shapes[SHAPES_MAX];          /* by their numbers; NULL: not defined */
+	struct group_checked *checked[SHAPES_MAX]; /* of those shapes; NULL: nothing yet */
+	uint64_t objects_changed; /* counts failures and releases of objects that groups name, and
+				     what else their checks depend on (group/checked.h) */
 	struct object_table objects;
 	struct session_limits limits;
 	uint32_t requested_class,

@@ -65,8 +65,9 @@ static int claim_address(const struct options *options, int passed,
 /* Engines read these variables, too, but could not report an error. */
 static void warn_of_bad_switches(void)
 {
-	static const char *const names[] = {SWITCH_BURST,  SWITCH_GATE,  SWITCH_GRAPH,
-					    SWITCH_INLINE, SWITCH_SPILL, SWITCH_WINDOW};
+	static const char *const names[] = {SWITCH_BURST, SWITCH_EXPRESS, SWITCH_GATE,
+					    SWITCH_GRAPH, SWITCH_INLINE,  SWITCH_SPILL,
+					    SWITCH_WINDOW};
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		const char *text = getenv(names[i]);
 		if (!switch_text_is_good(text))

@@ -1,6 +1,7 @@
 /* Windows of memory that the second-level cache keeps (R6): which are taken, which launches carry
  * them, and the calls to the device. */
 #include "protocol/groups_fixture.h"
+#include "resubmit.h"
 
 #include <math.h>
 #include <string.h>
@@ -88,12 +89,9 @@ static void refuse(struct window window, int32_t code, const char *words)
 		  reply->status->text);
 }
 
-/* One launch; the window that it had. */
-static struct backend_l2_window launch_and_read_window(bool ordered)
+/* The window that the latest launch had. */
+static struct backend_l2_window read_window(bool ordered)
 {
-	struct build build;
-	build_fill(&build, BUFFER, 9);
-	(void)build_submit(&build, ordered);
 	cr_assert(eq(u32, groups_wait(ordered), 0));
 	struct backend_l2_window window = {.size_bytes = UINT64_MAX};
 	uint32_t count = fake_log_read(records, 256);
@@ -102,6 +100,34 @@ static struct backend_l2_window launch_and_read_window(bool ordered)
 			window = records[i].window;
 	cr_assert(ne(u64, window.size_bytes, UINT64_MAX), "no launch");
 	return window;
+}
+
+/* One launch; the window that it had. */
+static struct backend_l2_window launch_and_read_window(bool ordered)
+{
+	struct build build;
+	build_fill(&build, BUFFER, 9);
+	(void)build_submit(&build, ordered);
+	return read_window(ordered);
+}
+
+/* The same by a shape, which is defined first. */
+static struct backend_l2_window launch_again_and_read_window(bool defined)
+{
+	struct {
+		struct resubmit_record head;
+		uint32_t value;
+	} again = {.head = {.shape = 1, .generation = 1, .rest_bytes = sizeof(again.value)},
+		   .value = 9};
+	struct build build;
+	build_fill(&build, BUFFER, 9);
+	build.group.shape = build.group.shape_generation = 1;
+	if (!defined)
+		(void)build_submit(&build, false);
+	again.head.group = groups_number(false);
+	(void)raw_send_bytes(client, RING_RECORD_RESUBMIT, &again,
+			     sizeof(again.head) + sizeof(again.value));
+	return read_window(false);
 }
 
 /* The device's thread gets the change some time later. */
@@ -142,6 +168,19 @@ Test(groups, R6_a_queues_launches_have_its_window, .timeout = 60)
 }
 
 /* A launch carries a window only if the window was good and its memory exists. */
+Test(groups, R6_launches_of_a_shape_have_the_window_that_the_queue_has_by_then, .timeout = 60)
+{
+	start_with_features(FAKE_FEATURES_ALL);
+	uint64_t address = allocate_usm(0, BACKEND_USM_DEVICE);
+	cr_assert(eq(u64, launch_again_and_read_window(false).size_bytes, 0));
+	cr_assert(eq(u64, launch_again_and_read_window(true).size_bytes, 0));
+	expect_window_taken(false, (struct window){address, 4096, 1, PERSISTING, STREAMING});
+	cr_expect(eq(u64, launch_again_and_read_window(true).size_bytes, 4096));
+	expect_window_taken(false, (struct window){.size_bytes = 0});
+	cr_expect(eq(u64, launch_again_and_read_window(true).size_bytes, 0));
+	groups_stop();
+}
+
 Test(groups, R6_windows_that_cannot_be_are_refused, .timeout = 60)
 {
 	start_with_features(FAKE_FEATURES_ALL);

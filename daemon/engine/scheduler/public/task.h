@@ -86,6 +86,28 @@ enum task_action {
 			   (sched_graph_add) */
 };
 
+struct task_launch {
+	struct sched_kernel *kernel; /* loaded for `device` */
+	uint32_t dimensions;
+	uint64_t global[3], local[3], offset[3]; /* local all 0: basic range; a 0 in global:
+						    nothing runs (B22, B23) */
+	const struct task_argument *arguments;
+	uint32_t argument_count;
+	const struct backend_launch_properties *properties; /* copied; NULL: plain */
+	bool splittable; /* its work-groups may run in parts, one after the other
+			    (scheduler.h) */
+	/*
+	 * More than 1: a burst of this many plain launches, SCHED_BURST_MAX at most. Each
+	 * comes behind the one before, and they differ in their values alone. The range is
+	 * not empty, the task is not `timed`, no buffer is named twice. Their groups are
+	 * numbered from flight_group on. `values` holds the values of the second launch and
+	 * later ones: `value_bytes` for each, in the order of the arguments, without gaps.
+	 */
+	uint32_t count;
+	const uint8_t *values;
+	uint32_t value_bytes;
+};
+
 struct task_request {
 	struct scheduler_device *device;
 	void *owner;
@@ -109,27 +131,7 @@ struct task_request {
 	const struct backend_fault
 		*failed_dependency; /* the cause, if a dependency has failed already; else NULL */
 	enum task_action action;
-	struct {
-		struct sched_kernel *kernel; /* loaded for `device` */
-		uint32_t dimensions;
-		uint64_t global[3], local[3], offset[3]; /* local all 0: basic range; a 0 in global:
-							    nothing runs (B22, B23) */
-		const struct task_argument *arguments;
-		uint32_t argument_count;
-		const struct backend_launch_properties *properties; /* copied; NULL: plain */
-		bool splittable; /* its work-groups may run in parts, one after the other
-				    (scheduler.h) */
-		/*
-		 * More than 1: a burst of this many plain launches, SCHED_BURST_MAX at most. Each
-		 * comes behind the one before, and they differ in their values alone. The range is
-		 * not empty, the task is not `timed`, no buffer is named twice. Their groups are
-		 * numbered from flight_group on. `values` holds the values of the second launch and
-		 * later ones: `value_bytes` for each, in the order of the arguments, without gaps.
-		 */
-		uint32_t count;
-		const uint8_t *values;
-		uint32_t value_bytes;
-	} launch;
+	struct task_launch launch;
 	struct {
 		int32_t source, destination; /* index into requirements, or -1: `host` */
 		void *host;                  /* valid until the task is done */

@@ -1,0 +1,32 @@
+/*
+ * What the checks of a command group came to, kept beside its shape: the next group of that shape
+ * differs in numbers, events and values, so all else need not be looked up and checked again. It
+ * holds as long as no object that a group can name has failed or was released since
+ * (session.objects_changed). Limits, order and dependencies are no part of it. Front thread.
+ */
+#ifndef SYCL_ENGINE_GROUP_CHECKED_H
+#define SYCL_ENGINE_GROUP_CHECKED_H
+
+#include "command.pb-c.h"
+#include "scheduler/scheduler.h"
+
+struct group_checked;
+struct queue;
+struct session;
+
+/* The queue, if the checks hold; else NULL, also for `checked` NULL. */
+struct queue *group_checked_queue(const struct session *session,
+				  const struct group_checked *checked);
+/* They hold: fills in requirements and action. */
+void group_checked_put(const struct group_checked *checked, struct task_request *request);
+/*
+ * After checks that found nothing: keeps their results in `*checked`, which is made at first use.
+ * Not those of a launch with USM arguments or properties, which other things change too. The
+ * values of the arguments must stay where they are until it is freed.
+ */
+void group_checked_keep(const struct session *session, struct queue *queue,
+			const struct task_request *request, struct group_checked **checked);
+/* It is one block without anything in it: a session that ends frees it by itself. */
+struct group_checked *group_checked_free(struct group_checked *checked);
+
+#endif
