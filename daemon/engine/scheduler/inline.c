@@ -36,10 +36,11 @@
 #define INLINE_COMMANDS_MOST 16u    /* at one flush */
 #define INLINE_BYTES_MOST    65536u /* of a copy */
 #define INLINE_NODES_MOST    64u    /* of a graph */
+#define INLINE_PATTERN_MOST  16u    /* bytes: a fill may take an operation for each */
 /*
  * A driver's queue has an end. A call that finds it full waits for the device, and with it this
  * thread would: CUDA takes 1,022 operations in a stream, and 55 functions of the host. A copy from
- * or to memory that is not registered has one, a fill up to 17 operations.
+ * or to memory that is not registered has one of these, a fill up to 20 operations.
  */
 #define INLINE_IN_FLIGHT_MOST 32u
 
@@ -108,7 +109,7 @@ static bool has_memory(struct sched_memory *memory)
 	return !memory || atomic_load_explicit(&memory->handle, memory_order_acquire);
 }
 
-/* The bytes that a command copies or fills; UINT64_MAX: it does something else. */
+/* The bytes that a command copies or fills; UINT64_MAX: it does something else, or more. */
 static uint64_t bytes_moved(const struct backend_command *backend)
 {
 	switch (backend->kind) {
@@ -118,7 +119,8 @@ static uint64_t bytes_moved(const struct backend_command *backend)
 	case BACKEND_COMMAND_COPY:
 		return backend->copy.rect ? UINT64_MAX : backend->copy.size_bytes;
 	case BACKEND_COMMAND_FILL:
-		return backend->fill.size_bytes;
+		return backend->fill.pattern_bytes <= INLINE_PATTERN_MOST ? backend->fill.size_bytes
+									  : UINT64_MAX;
 	default:
 		return UINT64_MAX;
 	}

@@ -323,6 +323,38 @@ Test(inline_launch, large_reads_are_the_threads)
 	harness_expect_stopped(&h);
 }
 
+static uint64_t fills_sent_inline(uint32_t pattern_bytes)
+{
+	static const uint8_t pattern[128] = {1, 2, 3};
+	struct words x;
+	harness_words(&h, &x, 128, true, 0);
+	struct task_requirement requirement = {
+		.buffer = x.buffer, .mode = ACCESS_MODE_WRITE, .size_bytes = 512};
+	struct task_request request = {
+		.device = h.devices[0],
+		.requirements = &requirement,
+		.requirement_count = 1,
+		.action = TASK_FILL,
+		.fill = {.size_bytes = 512, .pattern = pattern, .pattern_bytes = pattern_bytes}};
+	uint64_t before = harness_counters(&h).inline_launches;
+	for (uint32_t i = 0; i < TRIES; i++) {
+		struct probe probe;
+		(void)harness_submit(&h, &request, &probe);
+		cr_assert(harness_wait(&h, &probe));
+		cr_expect(eq(i32, probe.fault.status, 0), "%s", probe.fault.text);
+	}
+	harness_words_free(&h, &x);
+	return harness_counters(&h).inline_launches - before;
+}
+
+/* CUDA's driver takes a call for each byte of a pattern. */
+Test(inline_launch, F8_fills_with_long_patterns_are_the_threads)
+{
+	cr_expect(gt(u64, fills_sent_inline(4), 0));
+	cr_expect(eq(u64, fills_sent_inline(128), 0));
+	harness_expect_stopped(&h);
+}
+
 Test(inline_launch, F11_nothing_is_sent_so_while_something_loads)
 {
 	const struct launch noop = {.kernel = "noop"};
