@@ -31,6 +31,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -217,6 +218,9 @@ int sched_device_start(struct scheduler *scheduler, uint32_t index, uint64_t nat
 	memset(device, 0, sizeof(*device));
 	device->scheduler = scheduler;
 	device->index = index;
+	(void)snprintf(device->moves_to, sizeof(device->moves_to), "move to device %u", index);
+	(void)snprintf(device->moves_from, sizeof(device->moves_from), "move from device %u",
+		       index);
 	device->backend_index = info->backend_index;
 	device->features = info->facts->features;
 	device->memory_bytes = info->facts->global_mem_bytes;

@@ -13,7 +13,7 @@
 #include "clock.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <string.h>
 
 static int reserve_host_access(struct task *task, struct sched_access *access,
 			       const struct sched_account *account)
@@ -33,6 +33,9 @@ static int reserve_host_access(struct task *task, struct sched_access *access,
 int host_access_submit(struct scheduler *scheduler, const struct task_requirement *requirement,
 		       struct sched_account *account, void *owner, struct task **task_out)
 {
+	/* Formatted text would take as long as the rest. */
+	static const char write_name[] = "host write access",
+			  read_name[sizeof(write_name)] = "host read access";
 	uint32_t mode = requirement->mode;
 	uint64_t before = scheduler->pool_bytes;
 	struct sched_access access = {
@@ -58,8 +61,7 @@ int host_access_submit(struct scheduler *scheduler, const struct task_requiremen
 	task->owner = owner;
 	task->front_only = true;
 	task->submit_ns = clock_now_ns();
-	(void)snprintf(task->command.what, sizeof(task->command.what),
-		       access.writes ? "host write access" : "host read access");
+	memcpy(task->command.what, access.writes ? write_name : read_name, sizeof(write_name));
 	struct sched_cause *poison = sched_access_poison(&access);
 	if (poison)
 		task_doom(task, poison, false);

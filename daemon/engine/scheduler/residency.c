@@ -17,7 +17,7 @@
 #include "access_mode.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <string.h>
 
 static uint64_t place_bit(uint32_t place)
 {
@@ -248,9 +248,9 @@ static void fill_move(struct task *move, struct sched_buffer *buffer, const stru
 	struct scheduler *scheduler = buffer->scheduler;
 	struct backend_command *backend = &move->command.backend;
 	move->device = scheduler->devices[(to != SCHED_HOST_PLACE ? to : from) - 1];
-	(void)snprintf(move->command.what, sizeof(move->command.what),
-		       to != SCHED_HOST_PLACE ? "move to device %u" : "move from device %u",
-		       move->device->index);
+	memcpy(move->command.what,
+	       to != SCHED_HOST_PLACE ? move->device->moves_to : move->device->moves_from,
+	       SCHED_MOVE_NAME_BYTES);
 	if (from != SCHED_HOST_PLACE && to != SCHED_HOST_PLACE) {
 		backend->kind = BACKEND_COMMAND_COPY_PEER;
 		backend->copy.source_offset_bytes = backend->copy.destination_offset_bytes =

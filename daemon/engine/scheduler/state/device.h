@@ -87,9 +87,15 @@ enum sched_opened {
 	SCHED_OPENED,
 };
 
+#define SCHED_MOVE_NAME_BYTES 32u
+static_assert(SCHED_MOVE_NAME_BYTES <= FLIGHT_KERNEL_NAME_BYTES, "it fits");
+
 struct scheduler_device {
 	struct scheduler *scheduler;
 	uint32_t index, backend_index, place;
+	/* What the flight page calls moves to it and from it; formatted once, since a read of a few
+	 * bytes is one. */
+	char moves_to[SCHED_MOVE_NAME_BYTES], moves_from[SCHED_MOVE_NAME_BYTES];
 	uint32_t features;
 	uint64_t memory_bytes;    /* of the whole device */
 	uint32_t lane_copy_bytes; /* backend_device_facts */
