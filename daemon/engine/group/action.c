@@ -40,8 +40,8 @@ int group_check_action(struct session *session, const struct queue *queue,
 	size_t kind = (size_t)group->action_case;
 	if (kind < sizeof(checks) / sizeof(*checks) && checks[kind])
 		return checks[kind](session, queue, group, request, fault);
-	/* An action that a later version added would look like none. */
-	if (group->base.n_unknown_fields)
+	/* One without an entry here, or one that a later version added and that looks like none. */
+	if (kind != SYCL__V1__COMMAND_GROUP__ACTION__NOT_SET || group->base.n_unknown_fields)
 		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
 				 "this version has no such command group");
 	request->action = TASK_BARRIER;
