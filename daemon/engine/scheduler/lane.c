@@ -143,19 +143,29 @@ static struct sched_lane *lane_for_copies(const struct task *task)
 	}
 }
 
-static bool has_sent_predecessor(const struct task *task)
+/* Where the latest predecessor that was sent is; NULL: none is on a lane of the group. */
+static struct sched_lane *lane_of_predecessor(const struct task *task,
+					      const struct lane_group *group)
 {
-	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in)
-		if (edge->from->state == TASK_SENT)
-			return true;
-	return false;
+	struct sched_lane *found = NULL;
+	uint64_t latest = 0;
+	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in) {
+		struct sched_lane *lane = &task->device->lanes[edge->from->command.lane];
+		if (edge->from->state != TASK_SENT || edge->from->number < latest ||
+		    !is_lane_of_group(group, lane))
+			continue;
+		found = lane;
+		latest = edge->from->number;
+	}
+	return found;
 }
 
 /*
  * A small move goes with the commands that it waits for, or before those that wait for it: to the
- * lane of its predecessor, to the lane that its task will have, or to an idle one. With nothing to
- * wait for, it is not put behind commands of others, which may never end (F8). A lane for copies
- * waits for no kernel.
+ * lane of its predecessor, to the lane that its task will have, or to an idle one. Where none is
+ * idle it goes to its predecessor's lane all the same, as a launch would. With nothing to wait for,
+ * it is not put behind commands of others, which may never end (F8). A lane for copies waits for no
+ * kernel.
  */
 static struct sched_lane *lane_for_small_move(const struct task *task)
 {
@@ -170,7 +180,10 @@ static struct sched_lane *lane_for_small_move(const struct task *task)
 		lane = &group.first[(user->home_lane - 1) % group.count];
 	if (!lane || lane->count > 0)
 		lane = lane_most_idle(device, group);
-	return lane->count == 0 || has_sent_predecessor(task) ? lane : lane_for_copies(task);
+	if (lane->count == 0)
+		return lane;
+	lane = lane_of_predecessor(task, &group);
+	return lane ? lane : lane_for_copies(task);
 }
 
 /* The lane that a test requests. */
