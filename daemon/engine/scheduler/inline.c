@@ -26,7 +26,6 @@
 #include "scheduler/public/device.h"
 #include "scheduler/state/scheduler.h"
 #include "scheduler/state/task.h"
-#include "worker/execute.h"
 #include "worker/quiesce.h"
 #include "worker/wake.h"
 #include "worker/worker.h"
@@ -229,7 +228,7 @@ static void execute_inline(struct scheduler_device *device)
 	if (takes)
 		atomic_store(&device->front_takes, 1);
 	while ((message = sched_message_take(&device->unposted))) {
-		worker_execute(device, (struct task *)(void *)message);
+		worker_handle(device, message);
 		device->inline_away += takes;
 		scheduler->counters.inline_launches++;
 	}
