@@ -4,8 +4,9 @@
 #include "base/lone_thread.h"
 
 /*
- * The handle ends now, whatever happens; the object does with the call. It is counted as one of the
- * connection's until the submission is over: there may be no other (connection_handle_released).
+ * Releases the application's handle, also where the submission fails later. The object stays
+ * pinned for this call. Without any handle the connection would close, and this may be its last
+ * one: so it stays counted until end_submission.
  */
 static sycl_result end_handle(sycl_handler handle, struct handler **handler_out)
 {
