@@ -6,10 +6,10 @@
 #include "flight_page.h"
 
 /*
- * Fills in code, native code, backend and one sentence. Returns how many groups were in flight: 1
- * the offender, more: suspects. 0: none; then nothing is filled in unless the engine reports a
- * failed device. The page is read-only and its writer is dead; its contents are hostile all the
- * same.
+ * Returns how many command groups the dead engine had in flight. 1: that group is at fault; more:
+ * each of them may be; 0: none. Fills in code, native code, backend and a sentence, which names
+ * groups of `own_session` first. With 0, it does so only where the page has the failure of a device
+ * or an abort of the engine. The page cannot change any more, but its contents are hostile.
  */
 uint64_t flight_blame(const struct flight_page *page, uint64_t own_session,
 		      struct failure *failure_out);

@@ -205,9 +205,9 @@ static inline sycl_result handler_list_room(struct handler_list *list, const voi
 sycl_result handler_set_argument(struct handler *handler, uint32_t index,
 				 struct handler_argument argument);
 /*
- * `kind`: HANDLER_ARGUMENT_ACCESSOR, or HOST for a host task's. The bytes lie in the buffer, or it
- * is refused. The caller's reference may go to the handler: *pinned is NULL then, and the handler
- * holds it.
+ * `kind`: HANDLER_ARGUMENT_ACCESSOR, or HANDLER_ARGUMENT_HOST for an accessor of a host task. An
+ * error unless the range lies inside the buffer. If the handler takes over the caller's reference
+ * of the buffer, *pinned is NULL afterwards. Otherwise the caller keeps it.
  */
 sycl_result handler_set_accessor(struct handler *handler, enum handler_argument_kind kind,
 				 uint32_t index, struct buffer **pinned, sycl_access_mode mode,
@@ -218,8 +218,8 @@ sycl_result handler_set_value(struct handler *handler, uint32_t index, uint64_t 
 sycl_result handler_set_local(struct handler *handler, uint32_t index, uint64_t size_bytes);
 sycl_result handler_set_usm(struct handler *handler, uint32_t index, const void *pointer);
 sycl_result handler_add_dependency(struct handler *handler, struct event *event);
-/* actions.c. `local` NULL: a basic range. Of success the caller's reference goes to the
- * handler, and *pinned is NULL. */
+/* actions.c. `local` NULL: a basic range. On success the handler takes over the caller's
+ * reference of the kernel, and *pinned is NULL. */
 sycl_result handler_set_launch(struct handler *handler, struct kernel **pinned,
 			       const sycl_range *global, const sycl_range *local);
 /* One action for each group. */

@@ -228,7 +228,7 @@ void own_pages_finish(struct own_pages *pages)
 	(void)error_set_failure(&why);
 }
 
-/* Brought first, then copied. */
+/* By one access to the whole buffer: its contents are brought to the host, then copied. */
 static sycl_result write_back_whole(struct buffer *buffer, void *target)
 {
 	struct connection *c = buffer->object.connection;

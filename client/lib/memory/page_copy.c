@@ -72,8 +72,8 @@ static void copy_part(struct page_copy *copy, uint32_t part)
 		host_access_end(copy->connection, &copy->accesses[part]);
 }
 
-/* With the state lock, after look: nothing is to be waited for, as all parts are granted, or the
- * next one is refused. */
+/* With the state lock, after copy_count_granted. True if no grant is outstanding: all parts are
+ * granted, or the next one was refused. */
 static bool copy_is_settled(const struct page_copy *copy)
 {
 	return copy->granted == copy->end ||
@@ -198,7 +198,8 @@ static void copy_unlist(struct page_copy *copy)
 	(void)pthread_mutex_unlock(&c->state_lock);
 }
 
-/* With the state lock. */
+/* With the state lock. True if the thread that runs the copy can go on: a part can be copied, all
+ * are granted, or the next one was refused. */
 static bool copy_is_for_owner(struct connection *c, void *context)
 {
 	struct page_copy *copy = context;
@@ -208,8 +209,9 @@ static bool copy_is_for_owner(struct connection *c, void *context)
 }
 
 /*
- * With the state lock. The next part's access, if it will never be granted: then nobody else waits
- * for it or takes it. The engine may grant it in between: once it is settled it is looked at again.
+ * With the state lock. The access of the next part if it was refused, otherwise NULL. No other
+ * thread waits for that access or takes that part. It may be granted between the two checks, so
+ * "settled" is checked first.
  */
 static struct host_access *next_if_refused(const struct page_copy *copy)
 {

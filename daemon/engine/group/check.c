@@ -112,7 +112,8 @@ static int add_group(struct group_scratch *scratch, struct group *group, uint64_
 	return group_scratch_after_launch(scratch, group->task, launch);
 }
 
-/* Two buffers of a session may be one: it imported what it has exported, or twice the same. */
+/* True if another requirement of this group, with the same stamp, has named this memory. Two
+ * buffers of a session share memory if it imported one that it had exported, or one twice. */
 static bool named_already(uint64_t stamp, struct shared_memory *memory)
 {
 	if (!memory)

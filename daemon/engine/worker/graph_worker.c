@@ -372,9 +372,9 @@ static void undo_changes(struct sched_graph *graph, struct sched_graph_launch *l
 }
 
 /*
- * Memories that are no longer named may be freed soon. Without memory for the new list, a graph
- * with native nodes gets its old nodes (undo_changes) and its old list back. Other graphs are
- * rebuilt, and no list names memories of this launch.
+ * Makes the graph's list of memories anew, because those that no node names any more may be freed
+ * soon. If that fails, a graph with native nodes keeps its old list, and its old nodes come back
+ * (undo_changes). Other graphs lose their list and are rebuilt at the next launch.
  */
 static int gather_memories_again(struct sched_graph *graph, struct backend_fault *fault)
 {

@@ -124,7 +124,7 @@ static bool lose_with_process(struct scheduler_device *device, void *object)
 	return true;
 }
 
-/* It goes back when it is complete. */
+/* The task goes back later, with its completion (worker_execute_completion). */
 static bool run_command(struct scheduler_device *device, void *object)
 {
 	worker_execute(device, object);

@@ -6,8 +6,8 @@
 struct engine;
 
 /*
- * Read the engine's messages and act on them, `most` at most. It may end in engine_control_lost or
- * engine_kill; the engine itself stays.
+ * Reads at most `most` messages of the engine and acts on them; never waits. A closed socket leads
+ * to engine_control_lost, a message that breaks the rules to engine_kill. Neither frees `engine`.
  */
 void engine_receive(struct engine *engine, unsigned most);
 

@@ -298,7 +298,8 @@ static bool check_clock(struct report *report)
 	return true;
 }
 
-/* Any lane's stream returns a failure of any. */
+/* Finds a failure of the device. Each stream returns the failures of all, so one stream with
+ * commands in flight is queried, and not every time. */
 static void query_driver(struct report *report)
 {
 	struct backend_device *device = report->device;

@@ -26,12 +26,13 @@ struct cuda_send_context {
 
 /* ---------------------------------------- waits ----------------------------------------- */
 
-/* The value that shows that the lane has reached a sequence; false: it was reported long ago. */
+/* The value that the lane's word has once the command with this sequence is complete. False: it
+ * has been reported as complete already. */
 static bool find_value(const struct cuda_lane_state *state, uint64_t sequence, uint32_t *value_out)
 {
 	size_t low = state->head, high = state->tail;
 
-	/* The first one at or after it. */
+	/* By halves: the first pending command whose sequence is not lower. */
 	while (low != high) {
 		size_t middle = low + (high - low) / 2;
 		if (cuda_pending_at(state, middle)->sequence < sequence)

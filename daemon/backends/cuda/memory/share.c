@@ -96,8 +96,8 @@ static CUresult create_mapping(struct backend_device *device, struct cuda_reap *
 	return result == CUDA_SUCCESS ? map_allocation(device, reap, size_bytes) : result;
 }
 
-/* On a stream of its own: it waits for no kernel, and what uses the memory waits for it
- * (cuda_memory_settle). */
+/* On a stream of its own, so the zeroing does not wait for kernels. Commands that use the memory
+ * wait for the event `zeroed` (cuda_memory_settle). */
 static CUresult start_zeroing(struct backend_device *device, struct cuda_reap *reap,
 			      uint64_t size_bytes)
 {

@@ -16,16 +16,19 @@
 /* Releases the object, now or later, and frees `memory`. No command uses it any more. Accepts
  * NULL. */
 void opencl_leave(struct backend_memory *memory);
-/* The same after commands were sent that use it, and before they are in their lane's list. */
+/* The same for memory that commands use which were sent, but are not in their lane's list yet. */
 void opencl_leave_behind(struct backend_memory *memory);
 /*
- * Is there less than a bound that waits for its release? Memory that waits counts for no program,
- * so its amount is limited. -EAGAIN and a fault: not before a quiet moment, which is then wanted.
+ * To be called before memory is allocated. No program is charged for memory that waits for its
+ * release, so its amount is bounded. 0: it is below the bound. -EAGAIN and a fault: it is not, and
+ * a quiet moment has been requested, in which it will be released.
  */
 int opencl_leaving_check(struct backend_device *device, struct backend_fault *fault_out);
 /*
- * The driver has refused memory; `error` is that of the fault. 0: something was released, try
- * again. -EAGAIN: something will be in a quiet moment, which is then wanted. Otherwise `error`.
+ * To be called when the driver has refused an allocation with `fault`, whose errno is `error`. 0:
+ * memory was released, and the allocation can be repeated. -EAGAIN: a quiet moment has been
+ * requested, in which memory will be released. `error`: nothing waits for its release, or the fault
+ * is another one.
  */
 int opencl_leaving_make_room(struct backend_device *device, int error,
 			     const struct backend_fault *fault);

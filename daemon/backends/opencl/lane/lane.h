@@ -24,8 +24,8 @@ void opencl_lane_free(struct backend_lane *lane);
  * -ENOMEM.
  */
 int opencl_lane_reserve(struct backend_lane *lane);
-/* A command was sent. Room was reserved. Takes the event, the kernel's reference and the staging
- * memory. */
+/* Appends a command that was sent, after opencl_lane_reserve. The lane takes over the event, the
+ * reference of the kernel and the staging memory of `pending`. */
 void opencl_lane_push(struct backend_lane *lane, const struct opencl_pending *pending);
 /*
  * Before a command of another queue waits for this one: OpenCL demands that its queue is flushed
