@@ -13,7 +13,8 @@
  * both threads have a processor.
  *
  * The front polls a polled device (BACKEND_FEATURE_POLLED) while it polls for work anyway. When it
- * goes to sleep, or has more for that device, the device thread takes over.
+ * goes to sleep, or has more for that device, the device thread takes over. Another device gets one
+ * command at a time from the front, and only while it is idle.
  */
 #include "scheduler/inline.h"
 
@@ -160,11 +161,26 @@ static bool are_plain(const struct scheduler_device *device)
 	return true;
 }
 
+static bool is_polled(const struct scheduler_device *device)
+{
+	return (device->features & BACKEND_FEATURE_POLLED) != 0;
+}
+
+/*
+ * A device that calls wake may call once for several commands. When the last of them takes longer
+ * than expected, only the device's thread looks for the others. So the front sends it one at a
+ * time.
+ */
+static uint32_t commands_most(const struct scheduler_device *device)
+{
+	return is_polled(device) ? INLINE_COMMANDS_MOST : 1;
+}
+
 /* All that is in flight came from the front, and is little. Beside other clients the device's
  * thread does more at a time, if both threads have a processor. */
 static bool goes_on(struct scheduler_device *device)
 {
-	return atomic_load(&device->front_takes) &&
+	return is_polled(device) && atomic_load(&device->front_takes) &&
 	       device->worker.in_flight + device->unposted_count <= INLINE_IN_FLIGHT_MOST &&
 	       (!device->scheduler->front_polls || device->scheduler->clients <= 1);
 }
@@ -196,11 +212,6 @@ static bool are_ready(const struct scheduler_device *device)
 			return false;
 	}
 	return true;
-}
-
-static bool is_polled(const struct scheduler_device *device)
-{
-	return (device->features & BACKEND_FEATURE_POLLED) != 0;
 }
 
 /* Does the front take completions of what it sends? Those of a polled device it must poll for. */
@@ -262,7 +273,7 @@ static bool are_others_idle(const struct scheduler_device *device)
 bool sched_inline_may_keep(const struct scheduler_device *device, const struct task *task)
 {
 	return device->sends_inline && !task->command.burst &&
-	       device->unposted_count < INLINE_COMMANDS_MOST && !device->port.waiting.first &&
+	       device->unposted_count < commands_most(device) && !device->port.waiting.first &&
 	       device->port.away == device->unposted_count + device->inline_away;
 }
 

@@ -168,19 +168,6 @@ static void wait_for_all(uint32_t count, struct probe *probes)
 	}
 }
 
-Test(inline_launch, TR3_a_few_at_a_time_are_sent_by_the_front)
-{
-	struct probe probes[FEW];
-	run_launch(&(struct launch){.kernel = "noop"});
-	uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
-	while (harness_counters(&h).inline_launches == 0 && clock_now_ns() < deadline) {
-		launch_at_once(FEW, probes);
-		wait_for_all(FEW, probes);
-	}
-	cr_expect(eq(u64, harness_counters(&h).inline_launches, FEW));
-	harness_expect_stopped(&h);
-}
-
 Test(inline_launch, many_at_a_time_are_the_threads)
 {
 	struct probe probes[MANY];
@@ -271,14 +258,22 @@ static void expect_no_more_than_drivers_queue(void)
 	harness_expect_stopped(&h);
 }
 
-Test(inline_launch, F8_the_front_sends_no_more_than_drivers_queue)
+/* It may wake once for both: then only its thread looks whether the first one has ended. */
+Test(inline_launch, B18_a_device_that_wakes_gets_two_by_its_thread)
 {
-	expect_no_more_than_drivers_queue();
-}
-
-Test(inline_launch, TR1_a_device_that_works_for_the_front_gets_the_next_one_by_it)
-{
-	expect_the_next_by_the_front();
+	struct probe probes[2], held, next;
+	run_launch(&(struct launch){.kernel = "noop"});
+	for (uint32_t i = 0; i < TRIES; i++) {
+		launch_at_once(2, probes);
+		wait_for_all(2, probes);
+	}
+	cr_expect(eq(u64, harness_counters(&h).inline_launches, 0));
+	begin_with_a_held_one(&held);
+	uint64_t before = harness_counters(&h).inline_launches;
+	launch_at_once(1, &next);
+	cr_expect(eq(u64, harness_counters(&h).inline_launches, before));
+	end_with_a_held_one(&held, 1, &next);
+	harness_expect_stopped(&h);
 }
 
 Test(inline_launch, a_device_that_works_gets_many_by_its_thread)
@@ -540,6 +535,20 @@ static void open_polled(void)
 {
 	open_devices(FAKE_FEATURES_ALL,
 		     &(struct scheduler_config){.processors = 4, .front_polls = true});
+}
+
+Test(inline_device, TR3_a_few_at_a_time_are_sent_by_the_front)
+{
+	struct probe probes[FEW];
+	open_polled();
+	run_launch(&(struct launch){.kernel = "noop"});
+	uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
+	while (harness_counters(&h).inline_launches == 0 && clock_now_ns() < deadline) {
+		launch_at_once(FEW, probes);
+		wait_for_all(FEW, probes);
+	}
+	cr_expect(eq(u64, harness_counters(&h).inline_launches, FEW));
+	harness_expect_stopped(&h);
 }
 
 Test(inline_device, TR1_one_that_the_front_polls_gets_the_next_one_by_it)
