@@ -10,8 +10,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The fields of HostAccess, by their numbers less one: indices of a flat message's values. */
+enum flat_host_access {
+	HOST_ACCESS_ACCESSOR,
+	HOST_ACCESS_BUFFER,
+	HOST_ACCESS_MODE,
+	HOST_ACCESS_SLOT,
+	HOST_ACCESS_SLOT_VALUE,
+	HOST_ACCESS_OFFSET_BYTES,
+	HOST_ACCESS_SIZE_BYTES,
+	HOST_ACCESS_ORDER_OFFSET_BYTES,
+	HOST_ACCESS_ORDER_SIZE_BYTES,
+	HOST_ACCESS_FIELDS,
+};
+
 enum {
-	FLAT_MESSAGE_FIELDS = 9, /* as HostAccess has */
+	FLAT_MESSAGE_FIELDS = HOST_ACCESS_FIELDS, /* no frequent message has more */
 	FLAT_MESSAGE_BYTES = 2 + FLAT_MESSAGE_FIELDS * 11,
 };
 

@@ -5,7 +5,6 @@
 
 #include "access_mode.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 struct access_wait {
@@ -13,35 +12,20 @@ struct access_wait {
 	const struct host_access *access;
 };
 
-/* The fields of HostAccess in the order of their numbers. */
-enum host_access_field {
-	ACCESSOR,
-	BUFFER,
-	MODE,
-	SLOT,
-	SLOT_VALUE,
-	OFFSET_BYTES,
-	SIZE_BYTES,
-	ORDER_OFFSET_BYTES,
-	ORDER_SIZE_BYTES,
-	FIELDS,
-};
-static_assert((int)FIELDS == (int)FLAT_MESSAGE_FIELDS, "all of them");
-
 /* The accessor's place in the order, and its bytes, as HostAccess has them. */
 static void host_access_put_ranges(const struct buffer *buffer, uint64_t offset_bytes,
-				   uint64_t size_bytes, uint64_t values[FIELDS])
+				   uint64_t size_bytes, uint64_t values[HOST_ACCESS_FIELDS])
 {
 	bool whole = !buffer->is_part && size_bytes == buffer->size_bytes;
 	if (buffer->is_part && buffer->root) {
-		values[ORDER_OFFSET_BYTES] = buffer->origin_bytes;
-		values[ORDER_SIZE_BYTES] = buffer->size_bytes;
+		values[HOST_ACCESS_ORDER_OFFSET_BYTES] = buffer->origin_bytes;
+		values[HOST_ACCESS_ORDER_SIZE_BYTES] = buffer->size_bytes;
 	}
 	/* 0 and 0 would say "the whole buffer", so a part without bytes lies at the end. */
 	bool nothing = size_bytes == 0 && !whole;
-	values[OFFSET_BYTES] =
+	values[HOST_ACCESS_OFFSET_BYTES] =
 		whole ? 0 : buffer->origin_bytes + (nothing ? buffer->size_bytes : offset_bytes);
-	values[SIZE_BYTES] = whole ? 0 : size_bytes;
+	values[HOST_ACCESS_SIZE_BYTES] = whole ? 0 : size_bytes;
 }
 
 static sycl_result host_access_send(struct buffer *buffer, uint32_t mode,
@@ -49,16 +33,16 @@ static sycl_result host_access_send(struct buffer *buffer, uint32_t mode,
 				    const struct host_access *access)
 {
 	struct flat_message message = {.body = SYCL__V1__COMMAND__BODY_HOST_ACCESS,
-				       .fields = FIELDS,
-				       .values = {[ACCESSOR] = access->remote.id,
-						  [BUFFER] = buffer->remote.id,
-						  [MODE] = mode,
-						  [SLOT] = access->slot,
-						  [SLOT_VALUE] = access->value}};
+				       .fields = HOST_ACCESS_FIELDS,
+				       .values = {[HOST_ACCESS_ACCESSOR] = access->remote.id,
+						  [HOST_ACCESS_BUFFER] = buffer->remote.id,
+						  [HOST_ACCESS_MODE] = mode,
+						  [HOST_ACCESS_SLOT] = access->slot,
+						  [HOST_ACCESS_SLOT_VALUE] = access->value}};
 	host_access_put_ranges(buffer, bytes->offset_bytes, bytes->size_bytes, message.values);
 	if (alone) {
-		message.values[ORDER_OFFSET_BYTES] = bytes->offset_bytes;
-		message.values[ORDER_SIZE_BYTES] = bytes->size_bytes;
+		message.values[HOST_ACCESS_ORDER_OFFSET_BYTES] = bytes->offset_bytes;
+		message.values[HOST_ACCESS_ORDER_SIZE_BYTES] = bytes->size_bytes;
 	}
 	return connection_send_flat(buffer->object.connection, &message);
 }

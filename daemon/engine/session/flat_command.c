@@ -4,19 +4,6 @@
 
 enum { RELEASE_FIELDS = 1 };
 
-/* The fields of HostAccess in the order of their numbers. */
-enum host_access_field {
-	ACCESSOR,
-	BUFFER,
-	MODE,
-	SLOT,
-	SLOT_VALUE,
-	OFFSET_BYTES,
-	SIZE_BYTES,
-	ORDER_OFFSET_BYTES,
-	ORDER_SIZE_BYTES,
-};
-
 static const Sycl__V1__Command *unpack_release(struct flat_command *place,
 					       const struct flat_message *message)
 {
@@ -34,20 +21,20 @@ static const Sycl__V1__Command *unpack_host_access(struct flat_command *place,
 						   const struct flat_message *message)
 {
 	const uint64_t *values = message->values;
-	if (values[MODE] > UINT32_MAX || values[SLOT] > UINT32_MAX ||
-	    values[SLOT_VALUE] > UINT32_MAX)
+	if (values[HOST_ACCESS_MODE] > UINT32_MAX || values[HOST_ACCESS_SLOT] > UINT32_MAX ||
+	    values[HOST_ACCESS_SLOT_VALUE] > UINT32_MAX)
 		return NULL;
 	Sycl__V1__HostAccess *access = &place->host_access;
 	sycl__v1__host_access__init(access);
-	access->accessor = values[ACCESSOR];
-	access->buffer = values[BUFFER];
-	access->mode = (uint32_t)values[MODE];
-	access->slot = (uint32_t)values[SLOT];
-	access->slot_value = (uint32_t)values[SLOT_VALUE];
-	access->offset_bytes = values[OFFSET_BYTES];
-	access->size_bytes = values[SIZE_BYTES];
-	access->order_offset_bytes = values[ORDER_OFFSET_BYTES];
-	access->order_size_bytes = values[ORDER_SIZE_BYTES];
+	access->accessor = values[HOST_ACCESS_ACCESSOR];
+	access->buffer = values[HOST_ACCESS_BUFFER];
+	access->mode = (uint32_t)values[HOST_ACCESS_MODE];
+	access->slot = (uint32_t)values[HOST_ACCESS_SLOT];
+	access->slot_value = (uint32_t)values[HOST_ACCESS_SLOT_VALUE];
+	access->offset_bytes = values[HOST_ACCESS_OFFSET_BYTES];
+	access->size_bytes = values[HOST_ACCESS_SIZE_BYTES];
+	access->order_offset_bytes = values[HOST_ACCESS_ORDER_OFFSET_BYTES];
+	access->order_size_bytes = values[HOST_ACCESS_ORDER_SIZE_BYTES];
 	sycl__v1__command__init(&place->command);
 	place->command.body_case = SYCL__V1__COMMAND__BODY_HOST_ACCESS;
 	place->command.host_access = access;
