@@ -80,7 +80,8 @@ uint64_t sched_host_registered(const struct scheduler *scheduler, const void *me
 		host = host->next;
 	for (const struct sched_registration *registration = host ? host->registrations : NULL;
 	     registration; registration = registration->next)
-		if (registration->handle && !registration->away)
+		/* While it is away, the device's thread writes the handle. */
+		if (!registration->away && registration->handle)
 			devices |= 1ull << registration->device->index;
 	return devices;
 }
