@@ -123,6 +123,8 @@ function prose(text,   n, i, lines, line, gap, heads) {
 			continue
 		}
 		if (line ~ /^\t/) {
+			if (mode == "code" && gap)
+				request(".sp")
 			change("code")
 			text_line(code(substr(line, 2)))
 		} else if (line ~ /^\|/) {

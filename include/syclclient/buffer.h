@@ -413,6 +413,17 @@ SYCL_API sycl_result sycl_host_accessor_is_ready(sycl_host_accessor accessor, ui
  *                          empty buffer it is not NULL, but nothing may be touched.
  * @retval SYCL_ERROR_INVALID  An asynchronous accessor that is not ready.
  * @since 0.1
+ *
+ * @example
+ *	sycl_host_accessor accessor = NULL;
+ *	void *contents = NULL;
+ *	result = sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor);
+ *	if (result == SYCL_SUCCESS) {
+ *		result = sycl_host_accessor_get_pointer(accessor, &contents);
+ *		if (result == SYCL_SUCCESS)
+ *			printf("%g\n", (double)((const float *)contents)[0]);
+ *		(void)sycl_host_accessor_release(accessor);
+ *	}
  */
 SYCL_API sycl_result sycl_host_accessor_get_pointer(sycl_host_accessor accessor,
 						    void **pointer_out);
@@ -422,6 +433,17 @@ SYCL_API sycl_result sycl_host_accessor_retain(sycl_host_accessor accessor);
  * Release one reference. After the last one, groups that wait for it may run, and read what was
  * written. Never blocks.
  * @since 0.1
+ *
+ * @example
+ *	sycl_host_accessor accessor = NULL;
+ *	void *contents = NULL;
+ *	result = sycl_host_accessor_create(buffer, SYCL_ACCESS_WRITE, &accessor);
+ *	if (result == SYCL_SUCCESS) {
+ *		result = sycl_host_accessor_get_pointer(accessor, &contents);
+ *		if (result == SYCL_SUCCESS)
+ *			memset(contents, 0, bytes);
+ *		(void)sycl_host_accessor_release(accessor); // groups may use the buffer again
+ *	}
  */
 SYCL_API sycl_result sycl_host_accessor_release(sycl_host_accessor accessor);
 /**

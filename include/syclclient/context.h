@@ -56,6 +56,15 @@ SYCL_API sycl_result sycl_context_retain(sycl_context context);
  * Release one reference. Queues, bundles and running work keep what they need. Never waits for a
  * device.
  * @since 0.1
+ *
+ * @example
+ *	sycl_context context = NULL;
+ *	sycl_queue made = NULL;
+ *	result = sycl_context_create(1, &device, &context);
+ *	if (result == SYCL_SUCCESS) {
+ *		result = sycl_queue_create(context, device, NULL, &made);
+ *		(void)sycl_context_release(context); // the queue keeps what it needs
+ *	}
  */
 SYCL_API sycl_result sycl_context_release(sycl_context context);
 /**

@@ -289,6 +289,15 @@ SYCL_API sycl_result sycl_device_retain(sycl_device device);
 /**
  * Release one reference. Queues and contexts keep what they need. Never waits for a device.
  * @since 0.1
+ *
+ * @example
+ *	sycl_device gpu = NULL;
+ *	sycl_queue made = NULL;
+ *	result = sycl_device_select(platform, sycl_gpu_selector, NULL, &gpu);
+ *	if (result == SYCL_SUCCESS) {
+ *		result = sycl_queue_create(NULL, gpu, NULL, &made);
+ *		(void)sycl_device_release(gpu); // the queue keeps what it needs
+ *	}
  */
 SYCL_API sycl_result sycl_device_release(sycl_device device);
 /**

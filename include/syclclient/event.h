@@ -12,7 +12,19 @@ SYCL_BEGIN_DECLS
 
 /** Take one more reference. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_event_retain(sycl_event event);
-/** Release one reference. Never waits: the command group still runs. @since 0.1 */
+/**
+ * Release one reference. Never waits: the command group still runs.
+ * @since 0.1
+ *
+ * @example
+ *	sycl_event written = NULL;
+ *	const uint32_t zero = 0;
+ *	result = sycl_queue_fill(queue, buffer, 0, bytes, &zero, sizeof(zero), &written);
+ *	if (result == SYCL_SUCCESS) {
+ *		result = sycl_event_wait(written);
+ *		(void)sycl_event_release(written);
+ *	}
+ */
 SYCL_API sycl_result sycl_event_release(sycl_event event);
 /**
  * Get the number of references that the caller holds, for tests. Never blocks.
@@ -60,6 +72,11 @@ SYCL_API sycl_result sycl_event_wait_and_throw(sycl_event event);
  *                    limit.
  * @retval SYCL_ERROR_TIMEOUT  Not complete.
  * @since 0.1
+ *
+ * @example
+ *	result = sycl_event_wait_for(event, 5 * UINT64_C(1000000000));
+ *	if (result == SYCL_ERROR_TIMEOUT)
+ *		fprintf(stderr, "not complete after 5 s\n");
  */
 SYCL_API sycl_result sycl_event_wait_for(sycl_event event, uint64_t timeout_ns);
 

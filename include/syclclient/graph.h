@@ -110,6 +110,11 @@ SYCL_API sycl_result sycl_graph_retain(sycl_graph graph);
  * Release one reference. The last one ends its recordings. Its executable graphs stay. Never
  * blocks.
  * @since 0.1
+ *
+ * @example
+ *	sycl_executable_graph executable = NULL;
+ *	result = sycl_graph_finalize(graph, NULL, &executable);
+ *	(void)sycl_graph_release(graph); // the executable graph stays
  */
 SYCL_API sycl_result sycl_graph_release(sycl_graph graph);
 /**
@@ -213,6 +218,16 @@ SYCL_API sycl_result sycl_queue_get_state(sycl_queue queue, sycl_queue_state *st
  * @retval SYCL_ERROR_QUOTA    More nodes or edges than a graph may have.
  * @return Otherwise what sycl_queue_submit returns for wrong arguments.
  * @since 0.1
+ *
+ * @example
+ *	sycl_graph_node first = 0;
+ *	result = sycl_graph_add(graph, handler, 0, NULL, &first);
+ *	if (result == SYCL_SUCCESS)
+ *		result = sycl_handler_begin(queue, &handler);
+ *	if (result == SYCL_SUCCESS)
+ *		result = sycl_handler_copy_to_host(handler, buffer, 0, pointer, bytes);
+ *	if (result == SYCL_SUCCESS)
+ *		result = sycl_graph_add(graph, handler, 1, &first, NULL);
  */
 SYCL_API sycl_result sycl_graph_add(sycl_graph graph, sycl_handler handler, uint32_t count,
 				    const sycl_graph_node *predecessors, sycl_graph_node *node_out);
@@ -300,13 +315,35 @@ SYCL_API sycl_result sycl_graph_node_from_event(sycl_graph graph, sycl_event eve
  *                                           cannot take the whole graph.
  * @return A native command's failure.
  * @since 0.1
+ *
+ * @example
+ *	sycl_graph steps = NULL;
+ *	sycl_executable_graph executable = NULL;
+ *	result = sycl_graph_create(NULL, device, NULL, &steps);
+ *	if (result == SYCL_SUCCESS)
+ *		result = sycl_graph_add(steps, handler, 0, NULL, NULL);
+ *	if (result == SYCL_SUCCESS)
+ *		result = sycl_graph_finalize(steps, NULL, &executable);
+ *	if (result == SYCL_SUCCESS)
+ *		result = sycl_queue_graph(queue, executable, 0, NULL, NULL);
  */
 SYCL_API sycl_result sycl_graph_finalize(sycl_graph graph,
 					 const struct sycl_graph_finalize_properties *properties,
 					 sycl_executable_graph *graph_out);
 /** Take one more reference. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_executable_graph_retain(sycl_executable_graph graph);
-/** Release one reference. Launches continue. Never waits for a device. @since 0.1 */
+/**
+ * Release one reference. Launches continue. Never waits for a device.
+ * @since 0.1
+ *
+ * @example
+ *	sycl_executable_graph executable = NULL;
+ *	result = sycl_graph_finalize(graph, NULL, &executable);
+ *	if (result == SYCL_SUCCESS) {
+ *		result = sycl_queue_graph(queue, executable, 0, NULL, NULL);
+ *		(void)sycl_executable_graph_release(executable); // the launch continues
+ *	}
+ */
 SYCL_API sycl_result sycl_executable_graph_release(sycl_executable_graph graph);
 /**
  * Get the number of references that the caller holds, for tests. Never blocks.
@@ -351,6 +388,14 @@ SYCL_API sycl_result sycl_handler_graph(sycl_handler handler, sycl_executable_gr
  * @param[out] event_out  The caller releases it. NULL: no event is made.
  * @return As sycl_handler_graph, sycl_handler_depends_on and sycl_queue_submit.
  * @since 0.1
+ *
+ * @example
+ *	sycl_executable_graph executable = NULL;
+ *	result = sycl_graph_finalize(graph, NULL, &executable);
+ *	for (int i = 0; result == SYCL_SUCCESS && i < 100; i++)
+ *		result = sycl_queue_graph(queue, executable, 0, NULL, NULL);
+ *	if (result == SYCL_SUCCESS)
+ *		result = sycl_queue_wait(queue);
  */
 SYCL_API sycl_result sycl_queue_graph(sycl_queue queue, sycl_executable_graph graph, uint32_t count,
 				      const sycl_event *depends_on, sycl_event *event_out);

@@ -259,7 +259,19 @@ SYCL_API sycl_result sycl_kernel_bundle_get_kernel_name(sycl_kernel_bundle bundl
 
 /** Take one more reference. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_kernel_bundle_retain(sycl_kernel_bundle bundle);
-/** Release one reference. Its kernels keep what they need. Never waits for a device. @since 0.1 */
+/**
+ * Release one reference. Its kernels keep what they need. Never waits for a device.
+ * @since 0.1
+ *
+ * @example
+ *	sycl_kernel_bundle bundle = NULL;
+ *	sycl_kernel made = NULL;
+ *	result = sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, source, NULL, &bundle);
+ *	if (result == SYCL_SUCCESS) {
+ *		result = sycl_kernel_create(bundle, "twice", &made);
+ *		(void)sycl_kernel_bundle_release(bundle); // the kernel keeps what it needs
+ *	}
+ */
 SYCL_API sycl_result sycl_kernel_bundle_release(sycl_kernel_bundle bundle);
 /**
  * Get the number of references that the caller holds, for tests. Never blocks.
@@ -300,6 +312,15 @@ SYCL_API const char *sycl_get_build_log(void);
  *                             kernels of that name for a device.
  * @retval SYCL_ERROR_KERNEL   The bundle has no kernel of that name.
  * @since 0.1
+ *
+ * @example
+ *	sycl_kernel_bundle bundle = NULL;
+ *	sycl_kernel first = NULL, second = NULL;
+ *	result = sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, source, NULL, &bundle);
+ *	if (result == SYCL_SUCCESS)
+ *		result = sycl_kernel_create(bundle, "first", &first);
+ *	if (result == SYCL_SUCCESS)
+ *		result = sycl_kernel_create(bundle, "second", &second);
  */
 SYCL_API sycl_result sycl_kernel_create(sycl_kernel_bundle bundle, const char *name,
 					sycl_kernel *kernel_out);
@@ -323,7 +344,19 @@ SYCL_API sycl_result sycl_kernel_from_source(sycl_queue queue, const char *sourc
 					     sycl_kernel *kernel_out);
 /** Take one more reference. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_kernel_retain(sycl_kernel kernel);
-/** Release one reference. Running work keeps what it needs. Never waits for a device. @since 0.1 */
+/**
+ * Release one reference. Running work keeps what it needs. Never waits for a device.
+ * @since 0.1
+ *
+ * @example
+ *	sycl_kernel made = NULL;
+ *	const sycl_range range = sycl_range1(1000);
+ *	result = sycl_kernel_from_source(queue, source, "twice", &made);
+ *	if (result == SYCL_SUCCESS)
+ *		result = SYCL_LAUNCH(queue, made, range, NULL, SYCL_READ_WRITE(buffer));
+ *	if (made)
+ *		(void)sycl_kernel_release(made); // also while it runs
+ */
 SYCL_API sycl_result sycl_kernel_release(sycl_kernel kernel);
 /**
  * Get the number of references that the caller holds, for tests. Never blocks.

@@ -12,9 +12,8 @@
  * - SYCL_NATIVE_BRIDGE_IPC: CUDA through a service. Handles are this program's own; see below.
  *
  * For each submission the library calls the function exactly once; or never, if its group fails
- * before. Through a service it is not called either
- * if the connection ends before its turn. The call
- * may come before or after sycl_queue_submit returns, and before the group's dependencies are
+ * before. Through a service it is not called either if the connection ends before its turn. The
+ * call may come before or after sycl_queue_submit returns, and before the group's dependencies are
  * complete: the function only sends. Its work on the native queue starts when all dependencies are
  * complete, on any device. The group is complete when all this work is. So other threads, streams
  * and queues may take part, if the native queue waits for them before the function returns.
@@ -145,6 +144,25 @@ typedef sycl_result sycl_native_command_function(sycl_interop_handle interop, vo
  *         commands. Through a service, sycl_queue_submit and sycl_graph_add refuse with that code a
  *         buffer that cannot be exported, or that lies on another device.
  * @since 0.1
+ *
+ * @example
+ *	extern int library_clear(uint64_t stream, uint64_t address, uint64_t bytes);
+ *	static sycl_result clear(sycl_interop_handle interop, void *user_data)
+ *	{
+ *		uint64_t stream = 0, memory = 0, offset = 0;
+ *		sycl_result r = sycl_interop_get_native_queue(interop, &stream);
+ *		if (r == SYCL_SUCCESS)
+ *			r = sycl_interop_get_native_memory(interop, 0, &memory, &offset);
+ *		if (r == SYCL_SUCCESS && library_clear(stream, memory + offset, 4096) != 0)
+ *			r = SYCL_ERROR_RUNTIME;
+ *		return r;
+ *	}
+ *
+ *	result = sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE);
+ *	if (result == SYCL_SUCCESS)
+ *		result = sycl_handler_native_command(handler, clear, NULL, NULL);
+ *	if (result == SYCL_SUCCESS)
+ *		result = sycl_queue_submit(queue, handler, NULL);
  */
 SYCL_API sycl_result sycl_handler_native_command(sycl_handler handler,
 						 sycl_native_command_function *function,

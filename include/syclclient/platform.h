@@ -119,6 +119,15 @@ SYCL_API sycl_result sycl_platform_retain(sycl_platform platform);
  * command groups. Host tasks that have not begun are dropped with the last handle, unless the
  * connection has helper threads (host_task.h).
  * @since 0.1
+ *
+ * @example
+ *	sycl_platform opened = NULL;
+ *	sycl_queue made = NULL;
+ *	result = sycl_platform_open(NULL, &opened);
+ *	if (result == SYCL_SUCCESS) {
+ *		result = sycl_queue_create_default(opened, &made);
+ *		(void)sycl_platform_release(opened); // the queue keeps the connection open
+ *	}
  */
 SYCL_API sycl_result sycl_platform_release(sycl_platform platform);
 

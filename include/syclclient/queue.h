@@ -95,6 +95,16 @@ SYCL_API sycl_result sycl_queue_retain(sycl_queue queue);
 /**
  * Release one reference. Never waits for a device: submitted work runs, and its events stay valid.
  * @since 0.1
+ *
+ * @example
+ *	sycl_queue made = NULL;
+ *	result = sycl_queue_create_default(platform, &made);
+ *	if (result == SYCL_SUCCESS) {
+ *		result = sycl_queue_copy_to_host(made, buffer, 0, pointer, bytes, NULL);
+ *		if (result == SYCL_SUCCESS)
+ *			result = sycl_queue_wait(made); // the release does not wait
+ *		(void)sycl_queue_release(made);
+ *	}
  */
 SYCL_API sycl_result sycl_queue_release(sycl_queue queue);
 /**
@@ -211,6 +221,11 @@ SYCL_API sycl_result sycl_queue_wait(sycl_queue queue);
  *                    limit.
  * @retval SYCL_ERROR_TIMEOUT  Not all groups are complete.
  * @since 0.1
+ *
+ * @example
+ *	result = sycl_queue_wait_for(queue, 5 * UINT64_C(1000000000));
+ *	if (result == SYCL_ERROR_TIMEOUT)
+ *		fprintf(stderr, "not complete after 5 s\n");
  */
 SYCL_API sycl_result sycl_queue_wait_for(sycl_queue queue, uint64_t timeout_ns);
 

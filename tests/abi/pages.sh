@@ -87,10 +87,14 @@ function plain(line) {
 }
 BEGIN {
 	# The calls that programs use most.
-	n = split("buffer_create device_get_devices device_get_info device_select event_get_profiling event_wait get_last_error " \
-		"handler_begin handler_depends_on handler_parallel_for handler_parallel_for_nd handler_set_accessor handler_set_value " \
-		"host_accessor_create kernel_bundle_from_source kernel_from_source malloc_device platform_open queue_copy_to_host " \
-		"queue_create queue_create_default queue_launch queue_memcpy queue_submit queue_wait", most)
+	n = split("buffer_create buffer_release context_release device_get_devices device_get_info device_release device_select " \
+		"event_get_profiling event_release event_wait event_wait_for executable_graph_release get_last_error " \
+		"get_last_error_text graph_add graph_begin_recording graph_finalize graph_release handler_begin " \
+		"handler_depends_on handler_native_command handler_parallel_for handler_parallel_for_nd handler_set_accessor " \
+		"handler_set_value handler_submit host_accessor_create host_accessor_get_pointer host_accessor_release " \
+		"kernel_bundle_from_source kernel_bundle_release kernel_create kernel_from_source kernel_release malloc_device " \
+		"platform_open platform_release queue_copy_to_host queue_create queue_create_default queue_fill queue_graph " \
+		"queue_launch queue_memcpy queue_release queue_submit queue_wait queue_wait_for", most)
 	for (i = 1; i <= n; i++)
 		needs_example["sycl_" most[i]] = 1
 	while ((getline line < list) > 0)
