@@ -2,7 +2,7 @@
  * TR10: what the project's own code costs, on a double of NVIDIA's driver that completes everything
  * at once and runs no kernel. Measured are the round trip of a small command group, and each
  * further one of a solver's iteration. Beside it the least that a daemon's path can be
- * (gpu/minimal_daemon.h), on the same double. Needs no GPU.
+ * (gpu/minimal_daemon.h), on the same double. own_cost_several.c adds clients. Needs no GPU.
  */
 #include "harness/agent.h"
 #include "harness/counters.h"
@@ -13,6 +13,7 @@
 #include "gpu/instant_double.h"
 #include "gpu/minimal_daemon.h"
 #include "gpu/place.h"
+#include "rows/own_cost.h"
 
 #include "clock.h"
 
@@ -22,9 +23,18 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What is requested of a process: so many at most, and of which. */
-enum { TRIP, ITERATION, MODES, MODE_BITS = 1 };
-enum { P50, P99, DONE, PROCESS }; /* how many; of the baseline, the process with the driver */
+enum {
+	TRIP = OWN_COST_TRIP,
+	ITERATION = OWN_COST_ITERATION,
+	MODES = OWN_COST_MODES,
+	MODE_BITS = OWN_COST_MODE_BITS
+};
+enum {
+	P50 = OWN_COST_P50,
+	P99 = OWN_COST_P99,
+	DONE = OWN_COST_DONE,
+	PROCESS = OWN_COST_PROCESS /* of the baseline, the process with the driver */
+};
 enum { GROUPS_OF_ITERATION = COST_KERNELS + 1 };
 
 static const char *const mode_names[MODES] = {"trip", "iteration"};
@@ -77,6 +87,7 @@ static int measure_once_each(bool (*once)(void *state, unsigned mode), void *sta
 		values_out[P50] = statistics_percentile(samples, count, 0.5);
 		values_out[P99] = statistics_percentile(samples, count, 0.99);
 		values_out[DONE] = (double)count;
+		values_out[OWN_COST_NS] = (double)(now - begun);
 	}
 	free(samples);
 	return good ? 0 : -EIO;
@@ -131,6 +142,7 @@ struct cost {
 	struct private_service *service;
 	struct agent agents[SIDES];
 	pid_t engines[SIDES]; /* the processes with the driver */
+	char place[GPU_PLACE_BYTES];
 	uint64_t counts[MODES];
 	double values[SIDES][MODES][2][BENCH_RUNS_MAX];
 };
@@ -166,16 +178,15 @@ static int ask_side(struct cost *cost, enum side side, unsigned mode,
 static int start_sides(struct cost *cost)
 {
 	struct gpu_place place = {.device = 0};
-	char text[GPU_PLACE_BYTES];
 	double values[AGENT_VALUES] = {0};
 	int r = gpu_service(false, &cost->service);
 	if (r < 0)
 		return r;
 	(void)snprintf(place.with, sizeof(place.with), "%s", cost->service->endpoint);
-	gpu_place_write(&place, text);
-	r = agent_start(&client_subject, text, &cost->agents[SERVICE]);
+	gpu_place_write(&place, cost->place);
+	r = agent_start(&client_subject, cost->place, &cost->agents[SERVICE]);
 	if (r == 0)
-		r = agent_start(&daemon_subject, text, &cost->agents[MINIMAL]);
+		r = agent_start(&daemon_subject, cost->place, &cost->agents[MINIMAL]);
 	for (unsigned mode = 0; mode < MODES && r == 0; mode++)
 		r = ask_side(cost, SERVICE, mode, values);
 	for (unsigned mode = 0; mode < MODES && r == 0; mode++)
@@ -330,7 +341,11 @@ static int measure_own_cost(struct bench *bench, struct cost *cost)
 		r = measure_runs(bench, cost);
 	if (r == 0)
 		tell_times(bench, cost);
-	return r == 0 ? tell_counters(bench, cost) : r;
+	if (r == 0)
+		r = tell_counters(bench, cost);
+	return r == 0 ? own_cost_several(bench, &client_subject, cost->place,
+					 &cost->agents[SERVICE], cost->engines[SERVICE])
+		      : r;
 }
 
 int row_own_cost(struct bench *bench)
