@@ -235,9 +235,9 @@ clang_warnings() {
 	fi
 }
 
-# What compilers have made for the first lane's tests: the same for every lane, and the greater part of their time. PoCL's own
-# cache (pocl, cache-direct) and the engines' results of builds (builds). In the next lane engines find these; the build helper, its
-# child and the backends' builds run there in unit_build, conformance_* and processes_builds, which keep their own or none.
+# What compilers have made for the first lane's tests: the same for every lane, and the greater part of their time. PoCL's own cache (pocl,
+# cache-direct) and the engines' results of builds (builds). Engines find these in the next lane. The build helper, its child and the
+# backends' builds run there in unit_build, conformance_* and processes_builds, which keep their own or none.
 lend_cache() {
 	local from=$top/$1/tests to=$top/$2/tests folder
 	while IFS= read -r folder; do

@@ -21,7 +21,7 @@
 
 static inline void wake_prepare_sleep(_Atomic uint32_t *flag)
 {
-	/* Release: what the sleeper says beside the flag is seen with it. */
+	/* Release: what the sleeper wrote before the flag is visible with it. */
 	atomic_store_explicit(flag, 1, memory_order_release);
 	atomic_thread_fence(memory_order_seq_cst);
 }

@@ -12,7 +12,8 @@
 
 enum { NODES = 1000 };
 
-/* As the kernel sees it: a pointer is 64 bits, which portable sources cast to what it leads to. */
+/* The kernel's view of it: a pointer is 64 bits, which portable sources cast to the type at that
+ * address. */
 struct node {
 	struct node *next;
 	uint32_t value, doubled;

@@ -84,8 +84,8 @@ function described(call, name, depth,   said, i, text) {
 	return ""
 }
 
-# The parameters of a call in the order of its declaration, each with what is said of it here or in a call that is like it. What
-# is said of a handle holds for its own call.
+# The parameters of a call in the order of its declaration. Each has its description from here, or from a call that is like it. What is said
+# of a handle holds for its own call.
 function complete(call, said,   n, i, names, is_handle, text, number) {
 	n = parameters(prototype[call], names, is_handle)
 	number = 0

@@ -409,9 +409,9 @@ struct backend_ops {
 	/*
 	 * Optional. quiet_wanted: is there something that is better done while nothing runs, such
 	 * as freeing memory of kinds that the driver frees only then? Sends may be held back for
-	 * it. Costs nothing. quiet: do it; nothing is in flight; it may take milliseconds. If an
-	 * entry returned -EAGAIN and a fault for memory that was freed and not given back,
-	 * quiet_wanted is true until that is done, and then the entry is called again.
+	 * it. Costs nothing. quiet: do it; nothing is in flight; it may take milliseconds. An entry
+	 * may return -EAGAIN and a fault because freed memory was not given back yet. Then
+	 * quiet_wanted is true until that is done, and the entry is called again.
 	 */
 	bool (*quiet_wanted)(struct backend_device *device);
 	void (*quiet)(struct backend_device *device);

@@ -1,6 +1,6 @@
 /*
  * Launches that are sent together have one reported end. So a kernel that was short lately and is
- * long now delays the reports of those before it; this is noticed when it is over. Then 64 of its
+ * long now delays the reports of those before it; this is detected when it is over. Then 64 of its
  * launches are sent alone, and after each further surprise twice as many, up to 4,096. So that
  * happens at most once in so many launches of a kernel (B18). One thread at a time.
  */
@@ -23,7 +23,7 @@ static inline bool surprise_lasts(const struct surprise *surprise)
 	return surprise->left > 0;
 }
 
-/* Launches that were sent before a surprise was noticed are no further one. */
+/* Launches that were sent before a surprise was detected are no further one. */
 static inline void surprise_note(struct surprise *surprise)
 {
 	if (surprise_lasts(surprise))

@@ -12,9 +12,8 @@
 SYCL_BEGIN_DECLS
 
 /**
- * Make a context. One-way: never waits. Later calls that use the context report what the service
- * finds wrong: SYCL_ERROR_INVALID if the backend finds that devices of one platform do not fit one
- * context.
+ * Make a context. One-way: never waits. Later calls that use the context report the service's
+ * errors: SYCL_ERROR_INVALID if the backend cannot have these devices in one context.
  *
  * @param device_count      How many devices, at least 1.
  * @param devices           Different devices of one platform. The context retains them.

@@ -19,7 +19,7 @@
  *   for its queue has returned, the memory must stay valid and must not be used. Groups that depend
  *   on it run after that.
  * - Host USM of the queue's context (usm.h), and shared USM through a service: the device itself
- *   reads or writes it, which is faster, when the group runs. So the bytes of a source must stay as
+ *   reads or writes it when the group runs, which is faster. So the bytes of a source must stay as
  *   they are until the group is complete, and a destination must not be used until then. No host
  *   task runs. The address orders nothing, the buffer does. sycl_free does not wait for the group,
  *   and the memory is there until it is complete. All bytes from the first one to the last one lie

@@ -96,7 +96,7 @@ SYCL_API sycl_result sycl_queue_get_native(sycl_queue queue, sycl_backend backen
  * blocks.
  *
  * If the queue was made with SYCL_QUEUE_CHECK_NATIVE, a submission between the two calls gets
- * SYCL_ERROR_INVALID and submits nothing. Without that property such a submission is not noticed
+ * SYCL_ERROR_INVALID and submits nothing. Without that property such a submission is not detected
  * and has undefined results, and this call does nothing.
  *
  * @retval SYCL_ERROR_INVALID  No such queue; or it checks, and its native object is not in use.

@@ -193,9 +193,9 @@ SYCL_API sycl_result sycl_handler_set_usm(sycl_handler handler, uint32_t index,
  * @retval SYCL_ERROR_INVALID  The group has an action already; an end is NULL, reaches beyond its
  *                             allocation, or belongs to another context; source and destination
  *                             overlap.
- * @return sycl_queue_submit also has SYCL_ERROR_QUOTA: the session has no shared memory left for
- *         the program's bytes, or 1024 host tasks of the connection have not ended. It blocks for a
- *         round trip if it needs more shared memory.
+ * @return sycl_queue_submit also has SYCL_ERROR_QUOTA: no shared memory is left for the program's
+ *         bytes, or 1024 host tasks of the connection have not ended. It blocks for a round trip if
+ *         it needs more shared memory.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_handler_memcpy(sycl_handler handler, void *destination,

@@ -63,7 +63,7 @@ static void apply(struct shape *shape, const struct piece *piece, size_t rest_by
 	FUZZ_CHECK(piece->count == sizeof(struct resubmit_record) + rest_bytes);
 	FUZZ_CHECK(group->shape == 0 && group->n_requirements <= SHAPE_REQUIREMENTS_MAX);
 	FUZZ_CHECK(changing_bytes(group) == rest_bytes);
-	/* Packing it looks at everything that it points to. */
+	/* Packing it reads everything that it points to. */
 	static uint8_t packed[PACKET_BYTES_MAX];
 	FUZZ_CHECK(sycl__v1__command_group__get_packed_size(group) <= sizeof(packed));
 	FUZZ_CHECK(sycl__v1__command_group__pack(group, packed) <= sizeof(packed));

@@ -4,8 +4,7 @@
  * pauses and bounded spins are random. So both sides sleep for want of messages and for want of
  * room, in every phase of the other side. The client sends in bursts, mostly of one message, and
  * awaits the last reply of each. No later message can make up for a lost wake-up. And none is sent
- * to one who is awake: there are no more of them than times the other side said that it would
- * sleep.
+ * to a side that is awake: there are no more wake-ups than times the other side set its sleep flag.
  *
  *   ring_wake [--processes] [--messages N] [--seed N]
  *

@@ -1,7 +1,7 @@
 #!/bin/sh
 # rows.txt is sound, every row that a test's name carries is one of its rows, and row_tests.txt lists the tests of each row as the sources
-# have them. Usage: rows_check.sh TESTS-FOLDER. With --write it makes that list first: whoever takes a test out of it says so by the change
-# of the list.
+# have them. Usage: rows_check.sh TESTS-FOLDER. With --write it makes that list first, so a test that is removed shows as a change of the
+# list.
 set -u
 write=no
 if [ "${1-}" = --write ]; then

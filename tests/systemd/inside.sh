@@ -40,7 +40,7 @@ client() {
 	await said "$1" ready 1
 }
 
-# tell NAME: another piece of checked work, which it does meanwhile.
+# tell NAME: orders another piece of checked work, done meanwhile.
 tell() {
 	local -n fd=fd_$1
 	echo go >&"$fd"

@@ -49,7 +49,7 @@ static inline uint32_t fork_depth(void)
 	return atomic_load_explicit(&fork_count, memory_order_relaxed) & 7;
 }
 
-/* Can forks be noticed at all? Without that no connection is opened. */
+/* Can forks be detected at all? Without that no connection is opened. */
 int fork_guard_works(void);
 
 #endif

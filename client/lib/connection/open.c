@@ -7,7 +7,7 @@
 /*
  * Can the engine be in this process, so that its addresses are this process' own? Never, unless
  * this process made the socketpair or listened. It listened also for a service that it has started,
- * so the engine has to say so too.
+ * so the engine must state it, too.
  */
 static bool may_be_this_process(int socket)
 {

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* How many records may pass without a look at the socket: a dead engine takes them all silently. */
+/* How many records are written between two checks of the socket: a ring shows no error when the
+ * engine is dead. */
 #define RECORDS_BETWEEN_PROBES 64
 
 struct room_wait {

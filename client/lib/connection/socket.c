@@ -121,7 +121,7 @@ void connection_probe(struct connection *c)
 	if (poll(&socket, 1, 0) != 1 || (socket.revents & (POLLHUP | POLLERR)) == 0)
 		return;
 	(void)pthread_mutex_lock(&c->state_lock);
-	if (!c->polling) /* else the polling thread sees it too */
+	if (!c->polling) /* else the polling thread reads it */
 		connection_read_socket(c);
 	(void)pthread_cond_broadcast(&c->changed);
 	(void)pthread_mutex_unlock(&c->state_lock);

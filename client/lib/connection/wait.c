@@ -5,9 +5,9 @@
  *
  * No wake-up is lost. Under the state lock each sleeper first sets the shared sleep flag itself,
  * then checks what it waits for. It keeps the lock until it is in the condition's queue. If the
- * engine saw the flag, the polling thread reads its datagram. It needs the lock to wake the others,
- * so it wakes this one too. Only the last sleeper takes the flag back: a check too many is cheaper
- * than a lost wake-up.
+ * engine read the flag as set, the polling thread receives a datagram. It needs the lock to wake
+ * the others, so it wakes this one too. Only the last sleeper takes the flag back: a check too many
+ * is cheaper than a lost wake-up.
  */
 #include "connection/connection.h"
 
@@ -17,7 +17,7 @@
 
 #include <poll.h>
 
-/* So long between two looks at the clock: another thread has had the processor. */
+/* So long between two readings of the clock: another thread has had the processor. */
 #define LOST_NS    50000u
 #define CROWDED_NS 100000000u /* and may take it again for so long */
 
@@ -30,8 +30,8 @@ static void pause_briefly(void)
 #endif
 }
 
-/* The engine's hint says whether there are processors for all its clients; it does not know of
- * other programs. */
+/* The engine's hint says whether there are processors for all its clients; other programs are not
+ * counted. */
 static uint64_t spin_most_ns(const struct connection *c, uint64_t now_ns)
 {
 	uint64_t hint_ns = atomic_load_explicit(&c->header->client_spin_ns, memory_order_relaxed);

@@ -1,4 +1,4 @@
-/* Executable graphs, as the code that launches and updates them sees them. */
+/* Executable graphs, for the code that launches and updates them. */
 #ifndef SYCL_CLIENT_EXECUTABLE_GRAPH_H
 #define SYCL_CLIENT_EXECUTABLE_GRAPH_H
 

@@ -218,8 +218,8 @@ static sycl_result host_task_call_function(struct connection *c, struct host_tas
 	return task->function(handle, task->user_data);
 }
 
-/* Its turn has come, or never does. What would come behind an event of a service that has gone has
- * nothing to wait for. */
+/* Its turn has come, or never does. If the service has ended, a task behind an event of it need not
+ * wait. */
 static bool host_task_may_run(struct connection *c, struct host_task *task)
 {
 	uint32_t status =

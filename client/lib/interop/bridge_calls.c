@@ -2,7 +2,7 @@
  * Native commands through a service, from the call of the function to the end of what it sent.
  *
  * called --sent--> listed --the stream has come so far--> noted --reported--> over
- *                      \--the driver says that it never will, or it waits for a service that has gone--> abandoned, reported
+ *                      \--the driver reports that it never will, or the service has ended--> abandoned, reported
  *
  * The driver's own thread notes; the thread of the connection reports, as that may wait. Both have
  * a hold on the call, as the driver may come late, or never, to what was abandoned.
@@ -271,7 +271,7 @@ static bool call_settle(struct bridge_call *call)
 	return true;
 }
 
-/* With the notes' lock: those to look at. `all`: not only what is noted. */
+/* With the notes' lock: those to check. `all`: not only what is noted. */
 static struct bridge_call *calls_take(struct bridge *bridge, bool all)
 {
 	struct bridge_call *taken = NULL, **taken_end = &taken, **at = &bridge->first;
@@ -311,7 +311,7 @@ static bool has_noted(const struct bridge *bridge)
 	return false;
 }
 
-/* With the lock; until there is something to look at. True: it is time to look at all. */
+/* With the lock; until there is something to check. True: it is time to check all. */
 static bool calls_wait(struct bridge *bridge)
 {
 	uint64_t until_ns = clock_now_ns() + LOOK_NS;

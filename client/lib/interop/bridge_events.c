@@ -3,8 +3,8 @@
  * groups that a native command depends on, before they are complete, and reports it to the program.
  * Then the command's stream waits for it and the function is called.
  *
- * none --a command finds none free--> new --asked for--> asked --the service's answer, opened--> open
- *                                                              \--it cannot be made, or not opened--> bad
+ * none --a command finds none free--> new --requested--> asked --the service's reply, opened--> open
+ *                                                             \--it cannot be made, or not opened--> bad
  *
  * Commands name an event when they are submitted, the one that the fewest name. The engine uses it
  * for one command at a time, until that is over. So a wait that is sent for a command is for its

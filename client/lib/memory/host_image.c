@@ -1,5 +1,5 @@
-/* Images as the host sees them: pixels in shared memory, converted and sampled as a device would
- * (C20, G5). */
+/* Images on the host: pixels in shared memory, converted and sampled as a device would (C20, G5).
+ */
 #include "memory/image.h"
 #include "memory/own_pages.h"
 

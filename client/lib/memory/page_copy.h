@@ -27,7 +27,7 @@ struct page_copy {
 	uint32_t granted; /* parts that can be copied: all, unless there are accesses that may have
 			     to be waited for */
 	uint32_t begun;   /* of them: they are taken in order */
-	uint32_t helping; /* other threads that look at this */
+	uint32_t helping; /* other threads that use this copy */
 	struct page_copy *next;
 };
 

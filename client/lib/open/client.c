@@ -22,8 +22,8 @@ static void client_end(struct connection *c)
 	copiers_fini(&c->copiers);
 	bridge_stop(&client->bridge);
 	queue_lines_throw_last(c);
-	/* The engine sees a hang-up and ends the session; an embedded one is waited for, since it
-	 * uses this memory. */
+	/* The engine receives a hang-up and ends the session. An embedded one is waited for, since
+	 * it uses this memory. */
 	close_fd(&c->socket);
 	connection_embedded_end(c);
 	native_calls_fini(&client->native_calls);

@@ -10,7 +10,7 @@
 struct platform {
 	struct object object;
 	_Atomic uint32_t index; /* in the topology; INDEX_UNRESOLVED: the connection's own, before
-				   anybody asked */
+				   the first query */
 };
 
 struct device {

@@ -32,13 +32,14 @@ struct event {
 	 * that was sent. */
 	uint64_t graph;
 	uint32_t node;
-	/* What it depends on, references, while the program can ask for it. Under the state lock,
-	 * but for a look at whether. */
+	/* The events that it depends on, references, while the program can query them. Under the
+	 * state lock; only whether it is NULL is read without. */
 	_Atomic(struct event **) waits;
 	uint32_t wait_count;
 	/*
-	 * Native events, held. Either those that it was made of, set before it is handed out; or
-	 * the one requested of a command, set once under the state lock (event_native.c).
+	 * Native events, held. An event made of native events has these, set before it is handed
+	 * out. That of a command has the one that was requested, set once under the state lock
+	 * (event_native.c).
 	 */
 	struct shared_event **natives;
 	_Atomic uint32_t native_count;

@@ -47,7 +47,7 @@ static sycl_result stream_take_text(uint32_t *words, uint64_t size_bytes, uint64
 		return result;
 	size_t used = head[STREAM_USED] < head[STREAM_ROOM] ? head[STREAM_USED] : head[STREAM_ROOM],
 	       count = 0;
-	/* The service sees this memory too: what is checked and what is used must be the same
+	/* The service can write this memory: what is checked and what is used must be the same
 	 * bytes. */
 	unsigned char *records = malloc(used + 1);
 	if (records && used > 0)

@@ -213,7 +213,7 @@ static sycl_result send_staged(const struct handler *handler, sycl_event *event_
 
 sycl_result usm_submit_staged(const struct handler *handler, sycl_event *event_out)
 {
-	/* Needed here, even if the caller does not want it. */
+	/* Needed here, even if the caller passes no place for it. */
 	sycl_event event = NULL;
 	sycl_result result = handler->usm.program_destination && handler->usm.program_source
 				     ? send_within_program(handler, &event)

@@ -135,4 +135,4 @@ static inline __attribute__((always_inline)) ulong sycl_of_(uint d, ulong first,
 #define sycl_group_linear_id() \
 	(((ulong)get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0) + get_group_id(0))
 #endif
-#endif /* without it the source was taken for one that asks for none of these */
+#endif /* without it the source was taken for one that uses none of these */

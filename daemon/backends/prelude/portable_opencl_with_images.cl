@@ -20,8 +20,8 @@
 
 /*
  * Layers of one dimension or two. PoCL before 4.0 takes a layer's number for normalised where the
- * sampler's coordinates are. The host gives what to multiply it with, as a third argument of a
- * sampled image's, and knows it by its name too.
+ * sampler's coordinates are. The host passes the factor for it as a third argument of a sampled
+ * image, which is recognised by its name.
  */
 #define SYCL_IMAGE_READ_1D_LAYERED(name)  __read_only image1d_array_t name
 #define SYCL_IMAGE_READ_2D_LAYERED(name)  __read_only image2d_array_t name

@@ -87,8 +87,8 @@ static inline struct sched_message *sched_mailbox_read(struct sched_mailbox *mai
 
 /*
  * A thread's sleep. The sleeper sets its flag, checks once more for work, then waits. A waker
- * publishes work, then checks the flag. All four are sequentially consistent, so one of the two
- * notices the other.
+ * publishes work, then checks the flag. All four are sequentially consistent, so at least one of
+ * the two reads what the other wrote.
  */
 struct sched_sleeper {
 	_Atomic uint32_t

@@ -9,7 +9,7 @@
  * because the driver would stop all launches of the process until that command has ended.
  *
  * Other drivers free memory only while nothing runs. A command that waits for such memory is
- * urgent: it counts as starved from the beginning, and sends are held back for half of the time.
+ * urgent. It counts as starved from the beginning, and sends are held back for half of the time.
  *
  * Pure: the caller passes the time and what is in flight.
  */

@@ -15,9 +15,9 @@
 struct shape;
 
 /*
- * Copies the message; its slot, number and events are replaced each time. -EPROTO: neither a launch
- * nor a copy, images or samplers as arguments, an end of a copy in an arena, or more than a shape
- * may have. -ENOMEM.
+ * Copies the message; its slot, number and events are replaced each time. -EPROTO: the group is
+ * neither a launch nor a copy, or is larger than a shape may be. Nor may it have images or samplers
+ * as arguments, or a copy's end in an arena. -ENOMEM.
  */
 int shape_create(const Sycl__V1__CommandGroup *message, struct shape **shape_out);
 /* Accepts NULL; returns NULL. */

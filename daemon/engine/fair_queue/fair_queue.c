@@ -322,9 +322,12 @@ static uint64_t time_in_company(struct fair_queue *queue, const struct fair_queu
 }
 
 /*
- * The time that is charged to a group is the first of these that is known. The time of its shape
- * when measured alone; its time by the device's clock; the mean by that clock; how long it was the
- * first of its lane.
+ * The time that is charged to a group is the first of these that is known:
+ *
+ * 1. the time of its shape when measured alone;
+ * 2. its time by the device's clock;
+ * 3. the mean by that clock;
+ * 4. how long it was the first of its lane.
  */
 static uint64_t time_of(struct fair_queue *queue, const struct fair_queue_group *group,
 			uint64_t took_ns)

@@ -1,7 +1,7 @@
 /*
- * What the checks of a command group came to, kept beside its shape: the next group of that shape
- * differs in numbers, events and values, so all else need not be looked up and checked again. It
- * holds as long as no object that a group can name has failed or was released since
+ * The results of the checks of a command group, kept beside its shape. The next group of that shape
+ * differs in numbers, events and values only. So all else need not be looked up and checked again.
+ * The results hold as long as no object that a group can name has failed or was released since
  * (session.objects_changed). Limits, order and dependencies are no part of it. Front thread.
  */
 #ifndef SYCL_ENGINE_GROUP_CHECKED_H

@@ -6,11 +6,11 @@
  *
  * It must not cost the front thread, which serves all sessions, more than the commands themselves.
  * So the front only tries to own the device. No device thread may be at work, because drivers have
- * locks. And the same must have succeeded recently: this kernel with this range, this graph, or a
- * small copy of this kind, on a lane and with memories that exist. Drivers compile, load and
- * allocate at first use, and unload what was not used for long. Many commands at a time go to the
- * device thread: it sends them while the front reads more. So do those of several clients where
- * both threads have a processor.
+ * locks. The same must have succeeded recently: this kernel with this range, this graph, or a small
+ * copy of this kind. The lane and the memories must exist. Drivers compile, load and allocate at
+ * first use, and unload what was not used for long. Many commands at a time go to the device
+ * thread: it sends them while the front reads more. So do those of several clients where both
+ * threads have a processor.
  *
  * The front polls a polled device (BACKEND_FEATURE_POLLED) while it polls for work anyway. When it
  * goes to sleep, or has more for that device, the device thread takes over. Another device gets one
@@ -38,9 +38,9 @@
 #define INLINE_NODES_MOST    64u    /* of a graph */
 #define INLINE_PATTERN_MOST  16u    /* bytes: a fill may take an operation for each */
 /*
- * A driver's queue has an end. A call that finds it full waits for the device, and with it this
- * thread would: CUDA takes 1,022 operations in a stream, and 55 functions of the host. A copy from
- * or to memory that is not registered has one of these, a fill up to 20 operations.
+ * A driver's queue has an end. A call on a full queue would make this thread wait for the device.
+ * CUDA takes 1,022 operations in a stream, and 55 functions of the host. A copy from or to memory
+ * that is not registered has one of these, a fill up to 20 operations.
  */
 #define INLINE_IN_FLIGHT_MOST 32u
 
@@ -126,7 +126,7 @@ static uint64_t bytes_moved(const struct backend_command *backend)
 	}
 }
 
-/* Host memory that the driver does not know is copied by this thread: hence the limit. */
+/* Host memory that is not registered with the driver is copied by this thread: hence the limit. */
 static bool is_small_copy(const struct scheduler_device *device, const struct task_command *command)
 {
 	return bytes_moved(&command->backend) <= INLINE_BYTES_MOST &&
@@ -198,7 +198,7 @@ static bool is_device_free(struct scheduler_device *device)
 	       !(device->ops->quiet_wanted && device->ops->quiet_wanted(device->handle));
 }
 
-/* The front owns the device, and may look at what its thread has made: lanes, and graphs that need
+/* The front owns the device, and may read what its thread has made: lanes, and graphs that need
  * nothing first. */
 static bool are_ready(const struct scheduler_device *device)
 {

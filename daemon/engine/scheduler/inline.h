@@ -10,8 +10,8 @@ struct task;
 /* Can the task join `unposted`, which the next flush may send inline? */
 bool sched_inline_may_keep(const struct scheduler_device *device, const struct task *task);
 /*
- * At a flush: executes `unposted`, all commands since the last flush, on this thread, if the device
- * is idle or has only commands of this thread. False: they are still to be posted.
+ * At a flush: executes `unposted` on this thread, all commands since the last flush. Only if the
+ * device is idle or has only commands of this thread. False: they are still to be posted.
  */
 bool sched_inline_send(struct scheduler_device *device);
 /* A command succeeded: its kind, or its kernel and range, are known to the driver now. */

@@ -161,8 +161,8 @@ static struct sched_lane *lane_of_predecessor(const struct task *task,
 }
 
 /*
- * A small move goes with the commands that it waits for, or before those that wait for it: to the
- * lane of its predecessor, to the lane that its task will have, or to an idle one. Where none is
+ * A small move goes to the lane of the commands that it waits for, or of those that wait for it.
+ * That is its predecessor's lane, the lane that its task will have, or an idle one. Where none is
  * idle it goes to its predecessor's lane all the same, as a launch would. With nothing to wait for,
  * it is not put behind commands of others, which may never end (F8). A lane for copies waits for no
  * kernel.

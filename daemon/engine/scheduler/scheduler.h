@@ -239,8 +239,8 @@ bool scheduler_sleep(struct scheduler *scheduler);
  */
 void scheduler_set_clients(struct scheduler *scheduler, uint32_t clients);
 /*
- * How long the front thread may poll before it sleeps (spin_pace.h): longer with sessions of the
- * latency class, and where there are processors for all that spin.
+ * How long the front thread may poll before it sleeps (spin_pace.h). It is longer with sessions of
+ * the latency class, and where there are processors for all that spin.
  */
 uint64_t scheduler_spin_most_ns(const struct scheduler *scheduler);
 /* Counts the spans and pieces that submissions have visited: the cost of a submission grows with

@@ -21,7 +21,7 @@ static bool must_be_quiet_for_loads(const struct scheduler_device *device)
 	return (device->features & BACKEND_FEATURE_QUIET_LOAD) != 0;
 }
 
-/* Such a backend may want them for what it frees. */
+/* Such a backend may need them to give freed memory back. */
 static bool may_want_quiet_moments(const struct scheduler_device *device)
 {
 	return must_be_quiet_for_loads(device) || device->ops->quiet_wanted;

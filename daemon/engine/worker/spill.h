@@ -1,8 +1,8 @@
 /*
  * Spilling (device thread; front where noted). A command may need memory for which a device has no
  * room. Then memory that no command in flight uses is copied to the host and freed. It is brought
- * back to new device memory before the next command that names it. The front thread does not
- * notice: for it contents stay where they were.
+ * back to new device memory before the next command that names it. The front thread is not
+ * involved: for it contents stay where they were.
  *
  *   FRESH --made--> PRESENT --a copy begins--> LEAVING --copied--> AWAY
  *                    ^   ^                         |               |
@@ -22,8 +22,8 @@
  * The first is tried again when a command, or a whole copy, has come back. It fails with the
  * driver's text when nothing can be spilled and nothing in flight would change that. It also fails
  * when no copy has completed for SPILL_WAIT_MOST_NS, as commands in flight may never end. Then it
- * is the turn of the next. Where freed memory is given back only when nothing is in flight
- * (quiesce.h), it waits for that first, and as much longer as a starved quiet moment takes.
+ * is the turn of the next. Some devices give freed memory back only when nothing is in flight
+ * (quiesce.h). There it waits for that first, and as much longer as a starved quiet moment takes.
  *
  * Never spilled: memory of less than SPILL_LEAST_BYTES, native memory, host memory, and memory that
  * other processes may open. Memory stays, too, if a graph of the backend names it or another device

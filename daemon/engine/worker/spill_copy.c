@@ -196,7 +196,8 @@ int worker_spill_begin_to_leave(struct scheduler_device *device, struct sched_me
 		.comes_bytes = instead->spill.state == SPILL_AWAY ? instead->size_bytes : 0,
 	};
 	struct backend_memory *handle = atomic_load_explicit(&memory->handle, memory_order_relaxed);
-	/* Sequentially consistent, as in worker_spill_hold: one of the two notices the other. */
+	/* Sequentially consistent, as in worker_spill_hold: at least one of the two reads what the
+	 * other wrote. */
 	atomic_store(&memory->spill.away, 1);
 	int result = atomic_load(&memory->spill.peers) > 0 ? 1 : 0;
 	if (result == 0) {

@@ -1,7 +1,7 @@
 /*
- * The operator's side: status.sock (for all users; replies are filtered by the requester's uid
- * unless that is root) and admin.sock (for root and one group; unfiltered). Requests are
- * AdminRequest, replies AdminReply (proto/admin.proto).
+ * The operator's side: status.sock is for all users; replies are filtered by the requester's uid
+ * unless that is root. admin.sock is for root and one group, unfiltered. Requests are AdminRequest,
+ * replies AdminReply (proto/admin.proto).
  */
 #ifndef SYCLD_SUPERVISOR_ADMIN_H
 #define SYCLD_SUPERVISOR_ADMIN_H

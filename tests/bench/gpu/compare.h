@@ -1,7 +1,7 @@
 /*
  * The GPU rows: clients of the service, and the same work as processes of their own, with MPS and
- * without. All sides exist at the same time, one of them measures while the others sleep, and who
- * goes first changes from run to run.
+ * without. All sides exist at the same time, and one of them measures while the others sleep. Which
+ * side is first changes from run to run.
  */
 #ifndef SYCL_BENCH_GPU_COMPARE_H
 #define SYCL_BENCH_GPU_COMPARE_H

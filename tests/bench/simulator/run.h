@@ -1,7 +1,7 @@
 /*
- * A device, clients and time, all invented; who decides what goes to the device is a policy. Events
- * in order of their time, so a thousand clients for seconds take a moment. The same trace, policy
- * and seed give the same figures.
+ * A device, clients and time, all simulated. A policy decides what goes to the device. Events in
+ * order of their time, so a thousand clients for seconds take a moment. The same trace, policy and
+ * seed give the same figures.
  *
  * The device runs groups in the order in which they were sent. Those of one lane run one after the
  * other, others side by side as long as they fit. A group that does not fit waits, and so do those

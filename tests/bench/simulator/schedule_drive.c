@@ -15,7 +15,7 @@
 
 enum { BUFFER_BYTES = 4096, PARTS = 16, PART_BYTES = BUFFER_BYTES / PARTS, TURN = 128, FEW = 16 };
 
-/* A session, as the scheduler sees it. */
+/* A session of the scheduler. */
 struct drive {
 	struct scheduler *scheduler;
 	struct scheduler_device *device;

@@ -205,7 +205,7 @@ static int read_session(struct reader *reader, const char *name, struct fields *
 	return result < 0 ? result : add_kind(reader, &kind);
 }
 
-/* Exactly one of the three ways to ask. */
+/* Exactly one of the three kinds of requests. */
 static int read_manner(const struct reader *reader, struct fields *fields, struct sim_kind *kind)
 {
 	uint64_t rate = 0;

@@ -469,8 +469,8 @@ Test(cuda_copies, B18_a_read_goes_with_a_new_kernel_and_a_write_before_it_does_n
 	scene_close(&scene, false);
 }
 
-/* As increment_u32, in PTX that may be raised so that it waits for the kernels before it, and in
- * PTX that waits by itself, so that it may begin early. */
+/* As increment_u32, in two kinds of PTX. One may be raised so that it waits for the kernels before
+ * it. The other waits by itself, so it may begin early. */
 #define INCREMENT(name, wait)                                                                                  \
 	".visible .entry " name "(.param .u64 dst)\n{\n"                                                       \
 	"\t.reg .b32 %r<6>; .reg .b64 %a<3>;\n"                                                                \

@@ -1,8 +1,8 @@
 /*
  * Launches that begin before the one before them is over, because the program wants it (R5). The
  * second kernel sets a word before it waits; the first polls it a limited number of times, and
- * writes what it read. On a GPU it sees it; the driver's double runs one after the other, and
- * counts the requests.
+ * writes what it read. On a GPU it reads the new value; the driver's double runs one after the
+ * other, and counts the requests.
  */
 #include "cuda/double.h"
 #include "cuda/kernels_run.h"
@@ -11,8 +11,8 @@
 
 TestSuite(cuda_early, .timeout = 120);
 
-/* words: 0 set by the second before it waits; 1 what the first saw; 2 written last by the first; 3
- * what the second read of it. */
+/* words: 0 set by the second before it waits; 1 what the first read there; 2 written last by the
+ * first; 3 what the second read there. */
 #define FIRST_BODY                                                                                 \
 	".visible .entry first(.param .u64 words, .param .u32 looks)\n{\n"                         \
 	"\t.reg .b64 %a; .reg .b32 %r<4>; .reg .pred %p;\n"                                        \
@@ -78,7 +78,7 @@ static struct backend_command launch_of(struct scene *scene, struct backend_kern
 }
 
 /* Whatever ran beside what: the second has read what the first wrote last. `seen`: what the first
- * must have seen. */
+ * must have read. */
 static void expect_words(struct scene *scene, uint32_t seen)
 {
 	uint32_t words[4] = {0}, none[4] = {0};

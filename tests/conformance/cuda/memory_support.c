@@ -48,8 +48,8 @@ static int open_locked(const char *path, int how)
 /*
  * The program's own file, locked until the process ends; forked children have it too. While a test
  * waits to have a lock alone, the kernel lets in more that share it. The test would then wait until
- * all others are over. So everybody comes through a gate, the program's folder, and who waits to be
- * alone stands in it.
+ * all others are over. So each test first takes a second lock, on the program's folder. A test that
+ * waits to be alone holds it.
  */
 static void lock_gpu(int how)
 {

@@ -233,7 +233,7 @@ Test(image_layers_kernels, R8_every_sampler_stays_in_its_layer)
 	cr_assert_eq(wrong, 0, "%u points are wrong; the first ones are above", wrong);
 }
 
-/* Drivers look at nothing of this. */
+/* Drivers check nothing of this. */
 Test(image_layers_kernels, R8_a_kernel_of_layers_gets_them_and_no_other_image)
 {
 	const struct backend_sampler sampler = {.addressing = BACKEND_ADDRESSING_CLAMP};

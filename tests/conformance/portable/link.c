@@ -43,7 +43,7 @@ static int try_link(struct fixture *fixture, uint32_t count, const struct object
 	return error;
 }
 
-/* In the words of C, a function of another source. It asks where it is, too. */
+/* In the words of C, a function of another source. It queries its place, too. */
 static const char helpers[] =
 	"SYCL_DEVICE_DATA int table[] = {5, 6, 7};\n"
 	"int scaled(int x) { return x * FACTOR + table[sycl_global_id(0) % 3]; }\n";

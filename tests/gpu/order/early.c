@@ -7,8 +7,8 @@
 
 enum { COMPUTE_MAJOR = 75, PAIRS = 40, WORDS = 4 };
 
-/* words: 0 set by the second before it waits; 1 what the first saw of it; 2 written last by the
- * first; 3 what the second read. */
+/* words: 0 set by the second before it waits; 1 what the first read there; 2 written last by the
+ * first; 3 what the second read there. */
 static const char pair_source[] =
 	"SYCL_KERNEL void first(SYCL_GLOBAL(uint) x, uint looks) {\n"
 	"  uint seen = 0;\n"
@@ -36,7 +36,7 @@ static void submit_pair(sycl_queue queue, sycl_kernel kernel, uint32_t *words, b
 	MUST(sycl_handler_submit(handler, NULL));
 }
 
-/* How many of the first saw what the second did before it waited. */
+/* How many of the first kernels read what the second wrote before it waited. */
 static uint32_t count_early_pairs(sycl_queue queue, const uint32_t *words, uint32_t pairs)
 {
 	uint32_t got[PAIRS * WORDS] = {0}, seen = 0;

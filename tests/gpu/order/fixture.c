@@ -50,8 +50,8 @@ const char *order_library(void)
 	return getenv("SYCLD_TEST_CUDA_LIBRARY");
 }
 
-/* Ends with the process; this process alone has it. Those who begin share it; who must be alone
- * does not. */
+/* Ends with the process; this process alone has it. Tests that begin share it; a test that must be
+ * alone does not. */
 static void take_turn(int how)
 {
 	static int lock = -1;

@@ -16,7 +16,7 @@ enum {
 
 /*
  * meet_all (words, groups, looks): a barrier of the whole grid made by hand. Each group counts
- * itself in, waits until all have, and adds what it saw.
+ * itself in, waits until all have, and adds what it read.
  */
 static const char barrier_ptx[] =
 	".version 7.8\n.target sm_75\n.address_size 64\n"

@@ -220,7 +220,7 @@ struct load {
 	_Atomic bool is_done;
 };
 
-/* Code that the device has not seen: loading it stops all launches of a process until what runs has
+/* Code that is not loaded yet: loading it stops all launches of a process until what runs has
  * ended. */
 static void *load_another(void *argument)
 {

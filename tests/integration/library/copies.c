@@ -120,7 +120,7 @@ Test(copies, E3_C19_D20_boxes_from_and_to_the_programs_memory)
 	}
 }
 
-/* A marked cube of 6 x 7 x 8 elements of 3 bytes; a box of it goes into another cube, and back into
+/* A marked cube of 6 x 7 x 8 elements of 3 bytes. A box of it goes into another cube, and back into
  * the first. */
 Test(copies, E3_C18_C19_a_sub_box_of_a_marked_cube)
 {

@@ -244,8 +244,8 @@ Test(client_cuda_order, F3_a_thousand_queues_share_the_streams_of_the_pool)
 	close_and_check_order();
 }
 
-/* A queue's wait is for all its streams; a buffer's release for its own groups; nobody waits for a
- * kernel that has nothing to do with it. */
+/* A queue's wait is for all its streams, a buffer's release for its own groups. Neither waits for a
+ * kernel of another queue. */
 Test(client_cuda_order, F7_waits_are_for_what_is_waited_for)
 {
 	open_with_lanes(LANES);

@@ -1,5 +1,5 @@
 /*
- * The end of a buffer for every kind of host memory: who waits, who copies back, who frees. A gate
+ * The end of a buffer for every kind of host memory: what waits, copies back and frees. A gate
  * stands in each buffer while it is released: what waits does not return then, and what does not
  * wait returns.
  */

@@ -1,5 +1,5 @@
-/* Temporaries of graphs: memory that kernels of a launch hand to each other, and that nobody else
- * sees. */
+/* Temporaries of graphs: memory that kernels of a launch use together, and that nothing else can
+ * read. */
 #include "library/graph.h"
 
 #include "syclclient/share.h"

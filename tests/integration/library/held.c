@@ -1,4 +1,4 @@
-/* Ends and beginnings of groups are reported while a kernel runs (B18, H5, H9). That kernel sees
+/* Ends and beginnings of groups are reported while a kernel runs (B18, H5, H9). That kernel reads
  * what the host writes meanwhile. */
 #include "library/portable.h"
 

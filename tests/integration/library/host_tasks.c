@@ -1,4 +1,5 @@
-/* Host tasks: who calls them, when, how often, and what becomes of what they leave (K1 - K5, B30).
+/* Host tasks: which thread calls them, when, how often, and what happens to what they leave (K1 -
+ * K5, B30).
  */
 #include "library/portable.h"
 
@@ -388,7 +389,7 @@ Test(host_tasks, K1_called_once_or_never_and_its_data_ends_once)
 	REFUSED(sycl_handler_submit(handler, NULL), SYCL_ERROR_KERNEL_ARGUMENT);
 	MUST(sycl_event_release(failed));
 	MUST(sycl_event_release(late));
-	/* A wait notices a task that failed before its turn, as it notices any other. */
+	/* A wait reports a task that failed before its turn, as it reports any other. */
 	run_life(queue, &again, NULL, &late);
 	MUST(sycl_event_wait(late));
 	MUST(sycl_event_release(late));

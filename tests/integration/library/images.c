@@ -224,7 +224,7 @@ Test(images, B12_C20_groups_on_an_image_keep_their_order)
 	MUST(sycl_image_release(b));
 }
 
-/* A copy needs no kernel; the host sees what was written before, and devices what the host wrote.
+/* A copy needs no kernel; the host reads what was written before, and devices what the host wrote.
  */
 Test(images, D3_C20_images_are_copied_and_seen_by_the_host)
 {

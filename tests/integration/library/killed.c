@@ -384,8 +384,8 @@ Test(client_killed, N4_graphs_and_host_tasks_that_wait)
 
 /* ----------------------------- its process, and its own end ----------------------------- */
 
-/* Work that others see is completed, however the session ends. Work that no other session sees
- * stops with the process. */
+/* Work that others see is completed, however the session ends. Work that no other session depends
+ * on stops with the process. */
 Test(client_killed, N4_F10_what_others_may_see_runs_though_its_process_has_ended)
 {
 	struct victim victim = victim_open(0, true);

@@ -88,8 +88,8 @@ Test(client_basic, J14_another_backends_extensions_are_a_mismatch, .init = with_
 	MUST(sycl_device_release(device));
 }
 
-/* A queue keeps the times of its latest groups; a later query fails because they are not kept any
- * more, and not as a wrong call. */
+/* A queue keeps the times of its latest groups. A query for an earlier one fails with that reason,
+ * and not as a wrong call. */
 Test(client_basic, H6_M11_times_that_are_not_kept_any_more_are_an_error_of_profiling,
      .init = with_service, .fini = without_service)
 {

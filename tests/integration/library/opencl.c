@@ -140,7 +140,7 @@ Test(opencl_interop, J1_J2_J4_a_context_retains_its_native_one_until_it_is_gone)
 	const uint32_t before = sycl_opencl_get_reference_count_context(cl_context_of_test);
 	sycl_context context = native_context();
 	LET_GO(sycl_opencl_get_reference_count_context, cl_context_of_test,
-	       before + 1); /* a queue that asked for the time is gone */
+	       before + 1); /* a queue that was made to read the time is released */
 	MUST(sycl_context_get_devices(context, 1, &listed, &count));
 	cr_assert(eq(u32, count, 1));
 	cr_assert(eq(ptr, listed, device));
@@ -353,7 +353,8 @@ static cl_uint parts_of_device(cl_device_id *parts, cl_uint room)
 		       : 0;
 }
 
-/* PoCL does not count what its own objects hold of a part: what is seen is what is held here. */
+/* PoCL does not count references that its own objects have to a part. So the count is that of this
+ * test's references. */
 Test(opencl_interop, J2_a_part_of_a_device_is_retained_until_its_last_holder_goes)
 {
 	cl_device_id parts[64] = {NULL}, given = NULL;

@@ -162,7 +162,8 @@ TestSuite(client_own_pages_lanes, .timeout = 120, .init = with_copy_lanes, .fini
 Test(client_own_pages_lanes, D9_one_part_is_written_back_while_the_device_gives_others)
 {
 	bool seen = false;
-	/* A program that gets no processor for that long sees nothing; not every time. */
+	/* A program that gets no processor for that long reads nothing; that does not happen every
+	 * time. */
 	for (int i = 0; i < 20 && !seen; i++) {
 		make_pages();
 		sycl_buffer buffer = borrow(platform);
@@ -716,5 +717,5 @@ Test(client_own_pages, who_dies_between_two_parts_holds_up_nobody)
 	MUST(sycl_buffer_release(buffer));
 	cr_assert(eq(u32, first_wrong(host, 1), WORDS));
 	drop_pages();
-	/* without_service sees that the devices have nothing left of either. */
+	/* without_service checks that the devices have nothing left of either. */
 }

@@ -86,7 +86,7 @@ struct threads_group threads_begin(struct worker *worker, bool lives)
 	struct note note = read_note(worker);
 	if (!note.event)
 		return group;
-	/* To know of it is enough: the other's submission had returned. */
+	/* Having its name is enough: the other thread's submission had returned. */
 	if (note.name && (note.name - 1) / HISTORY_STEPS != worker->number)
 		worker->follows = note.name;
 	if (threads_next(worker, 2) && !(lives && note.fails)) {

@@ -1,4 +1,4 @@
-/* USM: what an allocation is, who may name it, when it ends. */
+/* USM: what an allocation is, what may name it, when it ends. */
 #include "library/usm.h"
 
 #include <signal.h>

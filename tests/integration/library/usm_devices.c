@@ -1,6 +1,6 @@
 /*
- * USM of a context of two devices: who reaches what (F6, B27, and usm.h's kinds). Where there is
- * one device, it is both, and reaches all. */
+ * USM of a context of two devices: which device reaches what (F6, B27, and usm.h's kinds). Where
+ * there is one device, it is both, and reaches all. */
 #include "library/usm.h"
 
 TestSuite(usm_devices, .timeout = 120, .init = usm_test_begin, .fini = usm_test_end);
@@ -77,7 +77,7 @@ Test(usm_devices, B19_kernels_of_both_devices_reach_host_and_shared_usm_of_eithe
 			cr_assert(eq(u32, words[i], TURNS), "case %u, word %u", k, i);
 			words[i] += i;
 		}
-		/* The device that the memory does not belong to sees what the program wrote. */
+		/* The device that the memory does not belong to reads what the program wrote. */
 		const uint32_t other = 1 - k % 2;
 		uint32_t *target = words_of(&both, other, SYCL_USM_DEVICE);
 		sycl_event copied = NULL;

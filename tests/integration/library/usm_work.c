@@ -239,7 +239,7 @@ Test(usm_work, G1_G2_G3_advice_and_prefetch_are_for_shared_usm)
 	}
 }
 
-/* A hint is honest: where it can have no effect, the device says so. */
+/* A hint is honest: where it can have no effect, the device reports that. */
 Test(usm_work, G1_a_device_tells_whether_shared_usm_moves)
 {
 	uint32_t moves = 2, backend = 0;

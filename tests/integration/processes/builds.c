@@ -92,8 +92,8 @@ Test(processes_builds, N4_a_build_that_does_not_end_is_stopped_with_its_client)
 }
 
 /*
- * The build ends at its limit of memory, long before that of its time. No other client notices. The
- * engine is no larger than before, because a process of its own used the memory.
+ * The build ends at its limit of memory, long before that of its time. No other client is affected.
+ * The engine is no larger than before, because a process of its own used the memory.
  */
 Test(processes_builds, N4_N6_a_build_that_eats_memory_ends_at_its_limit_and_harms_its_session_alone)
 {

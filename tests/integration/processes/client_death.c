@@ -62,7 +62,7 @@ static void kill_one(const struct private_service *service, struct points *point
 		expect_session_ends(service, child);
 }
 
-/* The memory of the first GPU, by this process's own context; without one nothing is asked. */
+/* The memory of the first GPU, by this process's own context; without a GPU nothing is measured. */
 struct gpu {
 	struct gpu_driver driver;
 	bool is_there;
@@ -199,8 +199,8 @@ static void run_cycles(const struct private_service *service, const char *count)
 	cr_assert(private_service_wait_sessions(service, 0, SOON));
 }
 
-/* With SYCLD_LONG ten thousand. The client looks at its own descriptors, mappings and memory
- * itself. */
+/* With SYCLD_LONG ten thousand. The client checks its own descriptors, mappings and memory itself.
+ * */
 Test(processes_client_death, N6_a_thousand_connections_in_a_row_stay_flat, .timeout = 1200)
 {
 	/* Where there is a GPU a standby engine comes some time after the first work, and sycld has

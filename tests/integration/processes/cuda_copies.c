@@ -1,5 +1,5 @@
-/* Copies between buffers and host USM through a service, counted by the double of NVIDIA's driver:
- * one call of the driver each, and no memory in between (D20). */
+/* Copies between buffers and host USM through a service, counted by the double of NVIDIA's driver.
+ * Each is one call of the driver, without memory in between (D20). */
 #include "processes/fake_service.h"
 
 #include "syclclient.h"

@@ -352,8 +352,7 @@ Test(processes_cuda_faults, M10_a_device_that_fails_while_it_rests, .init = setu
 		(void)fault_worker_begin(&fake, &worker, FAULT_WORKER_OWN);
 		fault_worker_run(&worker, "work 1");
 		pid_t engine = engine_of(-1);
-		say("command lose %d",
-		    ways[i]); /* an engine at rest asks the driver nothing, so it answers */
+		say("command lose %d", ways[i]); /* an idle engine calls no driver, so it answers */
 		send_order(&worker, "work 1");
 		expect_lost(&worker, ways[i], "", line);
 		cr_expect(strstr(line, "this session") == NULL, "nothing of it was running: %s",

@@ -32,7 +32,7 @@ static void start_class_worker(struct child *worker, const char *class, const ch
 	worker_start_with(worker, environment, fake.service->endpoint, words[0], words + 1);
 }
 
-/* Somebody who may not wait has used the device: from then on, that one is there. */
+/* A session of the latency class has used the device: from then on, it counts as present. */
 static void meet(struct child *quick)
 {
 	static const char *const steps[] = {"steps", NULL};

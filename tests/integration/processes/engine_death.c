@@ -1,5 +1,5 @@
 /* Engines that end with SIGKILL or with a fault of a kernel: which sessions get which error, and
- * which notice nothing. */
+ * which are not affected. */
 #include "processes/common.h"
 
 #include "clock.h"

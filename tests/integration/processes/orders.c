@@ -258,7 +258,7 @@ Test(processes_orders, a_limit_changes_for_one_session_for_a_user_and_back)
 	client_close(&three);
 }
 
-/* A kernel that never ends, and who is named for it. */
+/* A kernel that never ends, and the session that is named for it. */
 Test(processes_orders,
      M10_past_a_deadline_the_engine_ends_the_group_is_named_and_the_user_works_again)
 {

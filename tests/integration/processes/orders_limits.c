@@ -1,7 +1,7 @@
 /*
  * Limits that change while clients work, by `syclctl limit` and by a configuration that is read
  * again. A session above its limit gets the limit's name in its error. Other sessions, of the same
- * user and of another one, notice nothing.
+ * user and of another one, are not affected.
  */
 #include "processes/client.h"
 
@@ -29,7 +29,7 @@ static sycl_result remember(sycl_result r)
 	return r;
 }
 
-/* Refused, and the sentence says so. */
+/* Refused, with a sentence that names the limit. */
 #define TOLD(result, code, words)                                                                  \
 	do {                                                                                       \
 		cr_expect_eq(result, code, "%s", last_words);                                      \

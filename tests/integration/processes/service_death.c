@@ -8,8 +8,8 @@
 
 TestSuite(processes_service_death, .timeout = 240);
 
-/* A folder for services that the library starts by itself, seen as a service that this test did not
- * start. */
+/* A folder for services that the library starts by itself. To the fixture it is a service that this
+ * test did not start. */
 struct autostart {
 	struct private_service view;
 	char folder[64], runtime_variable[96], cache_variable[96];

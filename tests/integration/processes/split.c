@@ -33,7 +33,7 @@ static const char *const quick_words[] = {"take", "--count", "100", NULL}, *cons
 										   "--count", "8",
 										   NULL};
 
-/* Somebody who may not wait is on the device meanwhile. */
+/* A session of the latency class uses the device meanwhile. */
 static void run_beside(const struct private_service *service, const char *class)
 {
 	struct child quick, batch;

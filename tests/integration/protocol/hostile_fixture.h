@@ -1,5 +1,5 @@
 /* Common parts of the files of session_hostile: an engine, a session that misbehaves and a
- * neighbour that must not notice. */
+ * neighbour that must not be affected. */
 #ifndef SYCL_TESTS_HOSTILE_FIXTURE_H
 #define SYCL_TESTS_HOSTILE_FIXTURE_H
 

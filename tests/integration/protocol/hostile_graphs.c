@@ -250,8 +250,8 @@ Test(hostile, L14_a_graph_in_a_graph_closes_the_session)
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "node is a graph");
 }
 
-/* Its function is called once, and a node runs at each launch; nor does anything here look at the
- * numbers. */
+/* Its function is called once, and a node runs at each launch. Nor is there a check of the numbers.
+ * */
 Test(hostile, K15_L1_a_native_command_in_a_graph_closes_the_session)
 {
 	with_graphs();
@@ -350,7 +350,7 @@ Test(hostile, L12_M9_host_tasks_of_a_launch_that_is_refused_are_told)
 	group.graph_launch = &message;
 	(void)hostile_group(&group, 1);
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 5), 1));
-	/* Groups that depend on it never run, and their host tasks' slots say so, too. */
+	/* Groups that depend on it never run, and their host tasks' slots report that, too. */
 	event.queue = hostile_queue();
 	event.group = 1;
 	task.slot_value = 6;

@@ -39,7 +39,7 @@ Test(hostile, I18_K6_native_commands_of_another_process_are_refused_and_never_ca
 	hostile_expect_alive();
 }
 
-/* Nor if the group is refused before anybody looks at its action. */
+/* Nor if the group is refused before its action is checked. */
 Test(hostile, I18_M12_a_native_command_of_a_queue_that_is_not_there)
 {
 	hostile_start_with_objects(NULL);

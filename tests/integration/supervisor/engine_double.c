@@ -21,7 +21,7 @@
  *   weighty      reports as much as fits, of sessions that it does not have
  *   braggart     claims to have used all that there can be of devices, and more
  *
- * and of those that look for the service that follows when theirs is gone:
+ * and of those that look for the next service when theirs has ended:
  *
  *   returns      well: is as before
  *   forger       with another token
@@ -689,7 +689,7 @@ static void obey(void)
 				&fds, MSG_DONTWAIT);
 	if (r == -EAGAIN)
 		return;
-	if (r <= 0) { /* the supervisor is gone: go on for those who are here */
+	if (r <= 0) { /* the supervisor has ended: go on for the open sessions */
 		close_fd(&me.control);
 		me.draining = true;
 		return;

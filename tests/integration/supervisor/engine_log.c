@@ -1,4 +1,4 @@
-/* Lines of one user's engines go into the log up to a bound that these engines share, however many
+/* Lines of one user's engines go into the log up to a bound. The engines share it, however many
  * they are and however short the lines. */
 #include "engine/log.h"
 

@@ -1,5 +1,5 @@
-/* Control groups: what is in an engine's ends as a whole, also when nobody is left who has started
- * it. Needs a writable cgroup2. */
+/* Control groups: what is in an engine's ends as a whole, also when its starter has ended. Needs a
+ * writable cgroup2. */
 #include "supervisor/harness.h"
 
 #include "cleanup.h"

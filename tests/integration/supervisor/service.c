@@ -219,7 +219,7 @@ Test(service, socket_activation_and_notifications)
 	(void)kill(service.pid, SIGTERM);
 	cr_assert(service_wait_notify(&service, "STOPPING=1"));
 	cr_assert(eq(int, service_wait(&service), 0));
-	/* The socket is the manager's: it stays, and takes who comes next. */
+	/* The socket is the manager's: it stays, and takes the next connections. */
 	cr_assert(is_file("session.sock"));
 	int late = client_connect(&service);
 	cr_assert(ge(int, late, 0));

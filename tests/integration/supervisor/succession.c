@@ -189,7 +189,7 @@ Test(succession, one_of_another_release_keeps_whom_it_has_and_gets_nobody_new)
 	struct client first = open_known_client();
 	end_service(SIGKILL);
 	service_start(&service, NULL);
-	/* Also who waited for it. */
+	/* Also a session that waited for it. */
 	struct client next = open_known_client();
 	cr_assert(ne(long, next.engine, first.engine));
 	must_answer(&first);
@@ -231,7 +231,7 @@ Test(succession, an_engine_that_ended_meanwhile_is_not_waited_for)
 	service_start(&service, NULL);
 	struct client next = open_known_client();
 	cr_assert(ne(long, next.engine, first.engine));
-	/* The process may not have been a zombie yet when it was checked. Then its end is noticed
+	/* The process may not have been a zombie yet when it was checked. Then its end is handled
 	 * as any engine's. */
 	cr_assert(log_says((void *)(uintptr_t) "has ended while no service ran") ||
 		  log_says((void *)(uintptr_t) "an earlier service had started it"));

@@ -88,7 +88,7 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
   add_test(NAME supervisor_uids_operators COMMAND supervisor_uids_operators)
   sycl_test_properties(supervisor_uids_operators 120 "")
   set_tests_properties(supervisor_uids_operators PROPERTIES SKIP_RETURN_CODE 77)
-  # The same of users who are many.
+  # The same with many users.
   add_executable(supervisor_uids_many supervisor/uids_many.c)
   target_link_libraries(supervisor_uids_many PRIVATE sycl_flags supervisor_harness)
   target_compile_definitions(supervisor_uids_many PRIVATE SLOW_USER_DATABASE="$<TARGET_FILE:slow_user_database>")

@@ -52,7 +52,7 @@ as_user "$bin/saxpy" || failed=1
 	echo "something was left in the folder that is not the user's: $(ls -A "$taken")"
 	failed=1
 }
-# The one who took the name gives it back: the service that runs is still the one.
+# The user gives the name back: the service that runs is still the same.
 rmdir "$taken"
 as_user "$bin/syclctl" version || failed=1
 exit "$failed"

@@ -167,8 +167,8 @@ enum fake_entry {
 };
 
 /*
- * After `skip` more calls of that entry on that device (FAKE_ANY_DEVICE; also for open, enumerate,
- * build), `count` calls fail with this status and text ("" for none). device_lost: from then on
+ * After `skip` more calls of that entry on that device, `count` calls fail with this status and
+ * text ("" for none). FAKE_ANY_DEVICE also for open, enumerate and build. device_lost: from then on
  * everything of the device fails. -ENOSPC: too many scripts.
  */
 int fake_fail(enum fake_entry entry, uint32_t device, uint32_t skip, uint32_t count, int32_t status,

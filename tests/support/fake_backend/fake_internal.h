@@ -191,7 +191,7 @@ enum fake_special {
 	FAKE_CRASH
 };
 
-/* One launch as its function sees it. */
+/* One launch, as it is passed to its function. */
 struct fake_launch {
 	uint32_t *destination;
 	const uint32_t *source;

@@ -1,4 +1,4 @@
-/* Images: arrays, and the textures and surfaces that kernels know them by. */
+/* Images: arrays, and the textures and surfaces by which kernels name them. */
 #include "fake.h"
 
 #include <stdlib.h>

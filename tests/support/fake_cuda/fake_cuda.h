@@ -14,7 +14,8 @@
 #define FAKE_CUDA_CONTROL_SYMBOL  "fake_cuda_control"
 #define FAKE_CUDA_CONTROL_VERSION 1u
 
-/* One launch, as a registered kernel sees it. Everything is good until the function returns. */
+/* One launch, as it is passed to a registered kernel. Everything is good until the function
+ * returns. */
 struct fake_cuda_launch {
 	const char *name;
 	unsigned grid[3], block[3], cluster[3]; /* CUDA's order: x y z; cluster 0: none */

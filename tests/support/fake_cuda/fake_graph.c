@@ -494,7 +494,7 @@ struct graph_op {
 	int device;
 };
 
-/* The host may know by a node's words that it is over, before the launch as a whole is. */
+/* A node's words may show that it is over before the launch as a whole is. */
 static void kernel_ends(struct CUgraphNode_st *node)
 {
 	if (!node->is_over)

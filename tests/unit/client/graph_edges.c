@@ -1,5 +1,5 @@
-/* Which nodes of a graph come behind which (client/lib/graph/edges.h), against a model that looks
- * at everything (L7). */
+/* Which nodes of a graph come behind which (client/lib/graph/edges.h), against a model that
+ * compares all pairs (L7). */
 #include "graph/edges.h"
 
 #include <errno.h>

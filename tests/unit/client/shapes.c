@@ -51,7 +51,7 @@ Test(client_shapes, a_shape_is_seen_then_defined_then_known)
 	}
 }
 
-/* A kernel remembers a place's number, and whatever has become of the place is found by its words.
+/* A kernel keeps a place's number. The place's words show whether it still has the same shape.
  */
 Test(client_shapes, a_remembered_place_is_asked_what_it_holds)
 {

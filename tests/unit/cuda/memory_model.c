@@ -108,8 +108,8 @@ static void expect_fences(struct model *model)
 	}
 }
 
-/* Writes of a group before a barrier are visible in the scope after it, to any reader that sees a
- * later write of one of its work-items. */
+/* Writes of a group before a barrier are visible in the scope after it. That holds for any reader
+ * that reads a later write of one of the group's work-items. */
 static void expect_barriers(struct model *model)
 {
 	expect_ptx(model, "sycl_group_barrier()");

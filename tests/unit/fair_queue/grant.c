@@ -71,8 +71,8 @@ static void expect_a_tenth_of_fresh_sessions(uint64_t takes_ns)
 	uint64_t now_ns = 0, ran_ns = 0;
 	for (int round = 0; round < 10; round++) {
 		uint32_t ran = 0;
-		/* A second that is owed is paid, and as much saved as may be: enough for all of
-		 * them, as long as nothing is known. */
+		/* A debt of a second is paid, and the most saved that may be: enough for all of
+		 * them, as long as no estimate exists. */
 		now_ns += 10020 * WORLD_MS;
 		cr_assert(zero(int, fair_queue_session_init(&world->queue, &session,
 							    FAIR_QUEUE_NORMAL, FAIR_QUEUE_WEIGHT)));

@@ -3,9 +3,9 @@
  * whin the fair queue decides in that order, `side_by_side` at a time; clients keep so many groups
  * waiting or on the device.
  *
- * With `whole`, as groups that fill a GPU: one at a time, lanes in the order in which their next
- * group came to be the first. The device's time of a group is how long it was its lane's first,
- * with all that ran of other lanes meanwhile. Only those that are to be timed are.
+ * With `whole`, as groups that fill a GPU: one runs at a time. Lanes take turns in the order in
+ * which their next group became the first. The device's time of a group is how long it was its
+ * lane's first, with all that ran of other lanes meanwhile. Only those that are to be timed are.
  */
 #ifndef SYCL_TEST_GATE_WORLD_H
 #define SYCL_TEST_GATE_WORLD_H

@@ -34,7 +34,7 @@ static uint64_t D(double value)
 	return bits;
 }
 
-/* Everything in and out through memory; which register the result is in is seen by the text. */
+/* Everything in and out through memory; the text shows in which register the result is. */
 static void make_text(const struct operation *operation, char *text, size_t bytes)
 {
 	const char *result = strstr(operation->text, "%gd")   ? "st.f64 [%out], %gd;"

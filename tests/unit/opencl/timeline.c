@@ -1,6 +1,7 @@
 /*
- * The times of commands, derived from nothing but when they were submitted and seen (H3, H4): on a
- * simulated device. Its clock counts from anywhere, by a crystal that is off, and is read in steps.
+ * The times of commands, derived only from when they were submitted and when their ends were read
+ * (H3, H4), on a simulated device. Its clock counts from anywhere, by a crystal that is off, and is
+ * read in steps.
  */
 #include "opencl/driver/timeline.h"
 
@@ -108,7 +109,7 @@ static void judge(struct machine *machine, const struct command *command)
 	machine->duration_error_ns = fmax(machine->duration_error_ns, fabs(end - start));
 }
 
-/* Seen complete now, or as soon as it is. */
+/* Read as complete now, or as soon as it is. */
 static void see(struct machine *machine, struct command *command)
 {
 	if (machine->now_ns < command->end_ns)
@@ -155,8 +156,8 @@ static const struct {
 	{500 * SECOND, -2e-6, 1000},
 };
 
-/* The way there takes 4 us at least and the way back 3: from them it is not known better where
- * between the two it is. */
+/* The way there takes 4 us at least and the way back 3. So an end is known only to lie between
+ * these two bounds. */
 Test(opencl_timeline, H3_H4_any_clock_is_told_as_well_as_the_quickest_way_there_allows)
 {
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
@@ -175,8 +176,8 @@ Test(opencl_timeline, H3_H4_any_clock_is_told_as_well_as_the_quickest_way_there_
 	}
 }
 
-/* Half of a queue's commands wait for long, and are seen late: what they say is loose, and moves
- * nothing. */
+/* Half of a queue's commands wait for long, and their ends are read late: their bounds are loose,
+ * and move nothing. */
 Test(opencl_timeline, H3_deep_queues_do_not_move_the_clock)
 {
 	struct machine machine;
@@ -327,8 +328,8 @@ Test(opencl_timeline, what_is_seen_late_tells_nothing_new)
 	cr_assert(not(opencl_timeline_covers(&machine.timeline, device_ns, machine.now_ns)));
 }
 
-/* The first command that a driver runs is seen late; the estimate after a closer measurement holds
- * for the first reported time. */
+/* The end of the first command that a driver runs is read late; the estimate after a closer
+ * measurement holds for the first reported time. */
 Test(opencl_timeline, H4_the_first_times_are_told_by_all_that_is_known)
 {
 	enum { DEVICE = 1000000000, AHEAD = 100000000, LATE = 800000, CLOSE = 100 };

@@ -1,5 +1,5 @@
-/* Lanes of the latency class: who goes there, when they are made, and what happens when a session's
- * class becomes another. */
+/* Lanes of the latency class: which commands go there, when they are made, and what a change of a
+ * session's class does. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 

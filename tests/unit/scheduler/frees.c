@@ -1,6 +1,6 @@
 /*
- * Devices whose memory is given back when nothing is in flight, though they load beside commands
- * (no QUIET_LOAD): when that is, and what becomes of commands without room until then.
+ * Devices that give memory back when nothing is in flight, though they load beside commands (no
+ * QUIET_LOAD). When that happens, and what happens to commands without room until then.
  */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"

@@ -48,7 +48,7 @@ struct harness {
 	struct probe process_lost, imported;
 	uint64_t order;
 	void *flight;
-	struct probe scratch[64]; /* of objects that nobody looks at */
+	struct probe scratch[64]; /* of objects that no test uses */
 	uint32_t scratch_used;
 	bool polls; /* looks again and again before it sleeps: scheduler_config.front_polls */
 };

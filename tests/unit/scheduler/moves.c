@@ -1,7 +1,7 @@
 /*
- * Small moves of registered memory go to the lanes of kernels: behind the kernel that writes what
- * they read, while it runs, and in front of the one that needs what they bring. Others go to lanes
- * of their own and wait for kernels here.
+ * Small moves of registered memory go to the lanes of kernels. They come behind the kernel that
+ * writes what they read, while it runs, and before the one that needs what they bring. Others go to
+ * lanes of their own and wait for kernels here.
  */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"

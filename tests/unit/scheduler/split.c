@@ -93,7 +93,7 @@ static struct launch long_launch(uint32_t us)
 			       .splittable = true};
 }
 
-/* A session that may not wait is there, and has been seen on the device. */
+/* A session of the latency class is open, and has used the device. */
 static void meet(void)
 {
 	struct launch launch = {.device = 0, .kernel = "noop", .items = 1};
@@ -384,7 +384,7 @@ Test(split, what_comes_while_it_runs_waits_for_its_last_part)
 	finish_split();
 }
 
-/* Everybody else has gone: nothing is won by more parts. */
+/* All other sessions have ended: more parts bring nothing. */
 Test(split, the_rest_goes_in_one_when_nobody_else_is_there)
 {
 	struct launch launch = long_launch(4900);

@@ -227,14 +227,15 @@ Test(division, in_turns_a_liar_and_who_is_stopped_cost_no_more_than_their_shares
 	cr_expect(ge(u64, honest->ran_ns, 4300 * NODE_MS), "%lu", honest->ran_ns);
 }
 
-/* ----------------------- who stops itself, where users take turns ----------------------- */
+/* ----------------------- users that stop themselves, where users take turns
+ * ----------------------- */
 
 /* The first user's engine has something running and is stopped, the second user's waits and is
  * honest. */
 struct stop {
 	struct division division;
 	struct division_party parties[2];
-	uint64_t now_ns, had_ns; /* had: by the second, since it was asked last */
+	uint64_t now_ns, had_ns; /* had: by the second, since the last query */
 };
 
 static void stop_run(struct stop *stop, uint64_t until_ns, bool stopped, bool runs)

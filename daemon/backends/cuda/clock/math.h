@@ -19,10 +19,10 @@
  *
  * Accuracy (H8; tests/unit/cuda/clock_math.c): two reported times are good to +-0.5 us each against
  * each other on the host's clock. That holds where the way to the device is sometimes late by 20
- * us, and where crystals wander by 5e-8 a second and are corrected by 5e-7. What it cannot be:
- * where another process has the device, a burst is late by that one's time slice. Until the first
- * burst without delay the times are late by as much. While several in a row are late, the offset is
- * off by the possible drift (about a microsecond for three or four of them).
+ * us. Crystals may wander by 5e-8 a second and be corrected by 5e-7. What it cannot be: where
+ * another process has the device, a burst is late by that one's time slice. Until the first burst
+ * without delay the times are late by as much. While several in a row are late, the offset is off
+ * by the possible drift (about a microsecond for three or four of them).
  *
  * Reported times must agree with those reported later. So a correction does not jump while times
  * are reported one after the other: it is spread over the time until the next burst. Between two

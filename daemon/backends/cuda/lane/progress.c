@@ -98,8 +98,9 @@ static uint64_t share_of(const struct report *report, const struct cuda_pending 
 }
 
 /*
- * Times by the host's clock. Commands whose ends were read together count as having shared the time
- * since the one before them ended, or since the first of them was submitted.
+ * Times by the host's clock. Commands whose ends were read together share one time equally. It
+ * begins when the command before them ended, or when the first of them was submitted, if that was
+ * later.
  */
 static void estimate_times(const struct report *report, const struct cuda_lane_state *state,
 			   const struct cuda_pending *pending,

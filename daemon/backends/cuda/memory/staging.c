@@ -22,8 +22,8 @@ struct slot_set {
 	CUevent over;   /* recorded behind the last transfer */
 };
 
-/* How many of them make a piece: bytes of a row, rows if they fit whole, slices if they do; and how
- * many pieces that is. */
+/* How large a piece is: bytes of a row; rows, if they fit whole; slices, if they do. Then how many
+ * pieces that makes. */
 struct steps {
 	uint64_t bytes, rows, slices;
 	uint64_t columns, bands, layers;

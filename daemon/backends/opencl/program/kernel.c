@@ -422,8 +422,8 @@ static int set_argument(struct backend_kernel *kernel, cl_kernel to, uint32_t in
 }
 
 /*
- * The arguments of a launch are set in a copy of the application's kernel, so they stay set neither
- * for the next launch nor for the application. Where the driver cannot copy kernels, they do.
+ * The arguments of a launch are set in a copy of the application's kernel. So they are not set for
+ * the next launch nor for the application, unless the driver cannot copy kernels.
  */
 static int copy_native(struct backend_kernel *kernel, cl_kernel *to,
 		       struct backend_fault *fault_out)

@@ -1,6 +1,6 @@
 /*
  * A kernel's name, in the source and in the driver. PoCL's header makes macros of the names of
- * built-in functions (mix is _cl_mix there), so it lists a kernel of such a name by another one. A
+ * built-in functions (mix is _cl_mix there). So it lists a kernel of such a name by another one. A
  * portable source, too, may have been built with changed names (portable_names.h). All others use
  * the source's name.
  */

@@ -1,6 +1,6 @@
 /*
- * A client of its own making: asks and asks until both rings are full, reads nothing, and, when a
- * line comes, reads everything. Every question must have been answered, in order.
+ * A client without the library: sends requests until both rings are full, and reads nothing. When a
+ * line comes, it reads everything. Every request must have been answered, in order.
  */
 #include "processes/programs/worker.h"
 
