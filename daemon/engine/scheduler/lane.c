@@ -14,6 +14,7 @@
 #include "scheduler/state/graph.h"
 #include "scheduler/inline.h"
 #include "scheduler/state/loss.h"
+#include "scheduler/state/program.h"
 #include "scheduler/public/device.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/split.h"
@@ -28,6 +29,7 @@
 #include "stage_clock.h"
 
 #define PREFETCHED_USES 8u
+#define SHORT_REST_NS   20000u /* what a small move may wait for kernels that it does not need */
 
 /* Lanes for computing: those of the latency class, or those of the others. */
 struct lane_group {
@@ -143,38 +145,59 @@ static struct sched_lane *lane_for_copies(const struct task *task)
 	}
 }
 
-/* Where the latest predecessor that was sent is; NULL: none is on a lane of the group. */
-static struct sched_lane *lane_of_predecessor(const struct task *task,
-					      const struct lane_group *group)
+/* The latest predecessor that was sent to a lane of the group, or NULL. */
+static const struct task *predecessor_in_group(const struct task *task,
+					       const struct lane_group *group)
 {
-	struct sched_lane *found = NULL;
-	uint64_t latest = 0;
+	const struct task *found = NULL;
 	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in) {
-		struct sched_lane *lane = &task->device->lanes[edge->from->command.lane];
-		if (edge->from->state != TASK_SENT || edge->from->number < latest ||
-		    !is_lane_of_group(group, lane))
-			continue;
-		found = lane;
-		latest = edge->from->number;
+		const struct task *from = edge->from;
+		if (from->state == TASK_SENT && (!found || from->number > found->number) &&
+		    is_lane_of_group(group, &task->device->lanes[from->command.lane]))
+			found = from;
 	}
 	return found;
 }
 
 /*
+ * Is what follows `from` on its lane short, by what it took lately? It must belong to the session
+ * of `task`: nobody else's commands may hold it back (F8). A kernel that takes long this time holds
+ * it back once, as in a burst (B18).
+ */
+static bool is_rest_short(const struct task *task, const struct task *from)
+{
+	uint64_t rest_ns = 0;
+	for (const struct task *next = from->lane_next; next; next = next->lane_next) {
+		const struct task_command *command = &next->command;
+		if (next->flow != task->flow || command->burst ||
+		    command->backend.kind != BACKEND_COMMAND_LAUNCH ||
+		    command->kernel->period_ns == 0)
+			return false;
+		rest_ns += command->kernel->period_ns;
+		if (rest_ns > SHORT_REST_NS)
+			return false;
+	}
+	return true;
+}
+
+/*
  * A small move goes to the lane of the commands that it waits for, or of those that wait for it.
- * That is its predecessor's lane, the lane that its task will have, or an idle one. Where none is
- * idle it goes to its predecessor's lane all the same, as a launch would. With nothing to wait for,
- * it is not put behind commands of others, which may never end (F8). A lane for copies waits for no
+ * That is its predecessor's lane if what follows there is short: to wait for another lane costs the
+ * device more. Else it is the lane that its task will have, or an idle one. Where none is idle the
+ * move goes to its predecessor's lane all the same, as a launch would. With nothing to wait for, it
+ * is not put behind commands of others, which may never end (F8). A lane for copies waits for no
  * kernel.
  */
 static struct sched_lane *lane_for_small_move(const struct task *task)
 {
 	struct scheduler_device *device = task->device;
 	const struct lane_group group = own_lane_group(task);
-	const struct task *user = task->beneficiary;
+	const struct task *user = task->beneficiary, *from = predecessor_in_group(task, &group);
 	struct sched_lane *lane = lane_behind(task);
 	if (lane)
 		return lane;
+	if (from && is_rest_short(task, from))
+		return &device->lanes[from->command.lane];
 	if (user && user->device == device && user->home_lane > 0 &&
 	    user->home_lane <= device->lane_count)
 		lane = &group.first[(user->home_lane - 1) % group.count];
@@ -182,8 +205,7 @@ static struct sched_lane *lane_for_small_move(const struct task *task)
 		lane = lane_most_idle(device, group);
 	if (lane->count == 0)
 		return lane;
-	lane = lane_of_predecessor(task, &group);
-	return lane ? lane : lane_for_copies(task);
+	return from ? &device->lanes[from->command.lane] : lane_for_copies(task);
 }
 
 /* The lane that a test requests. */

@@ -148,6 +148,101 @@ Test(small_moves, TR4_a_write_goes_to_the_lane_of_its_launch)
 	finish_moves();
 }
 
+enum { HOME = 2, OTHER_GATE = 1, STEP_NS = 1000 };
+
+static struct task *launch_at_home(const char *kernel, uint32_t gate, struct words *words,
+				   struct probe *probe)
+{
+	struct use use = {.words = words, .mode = ACCESS_MODE_READ_WRITE, .unused = true};
+	return harness_launch(&h,
+			      &(struct launch){.kernel = kernel,
+					       .uses = &use,
+					       .use_count = 1,
+					       .has_value = true,
+					       .value = gate,
+					       .items = 1,
+					       .home_lane = HOME},
+			      probe);
+}
+
+/* `first` writes x and is held. Behind it on its lane is a kernel that took `took_ns` before. */
+static struct task *read_beside(struct words *x, struct words *y, uint64_t took_ns,
+				struct probe probes[3])
+{
+	fake_clock(1000000, took_ns);
+	(void)increment(y, HOME, &probes[1]);
+	harness_expect_success(&h, &probes[1]);
+	(void)increment(x, HOME, &probes[0]);
+	harness_expect_success(&h, &probes[0]);
+	const uint64_t before = fake_counters_of(0).calls[FAKE_SUBMIT];
+	(void)launch_at_home("hold", HARNESS_GATE, x, &probes[0]);
+	(void)increment(y, HOME, &probes[1]);
+	cr_assert(has_sent(before + 2));
+	struct task *access = harness_host(&h, x, ACCESS_MODE_READ, &probes[2]);
+	cr_assert(has_sent(before + 3));
+	return access;
+}
+
+static void read_waits_for_lanes(uint64_t took_ns, uint64_t lanes)
+{
+	struct words x, y;
+	struct probe probes[3];
+	harness_words(&h, &x, 16, true, 5);
+	harness_words(&h, &y, 16, true, 5);
+	struct task *access = read_beside(&x, &y, took_ns, probes);
+	cr_expect(eq(u64, fake_counters_of(0).lane_waits, lanes));
+	fake_gate_open(HARNESS_GATE);
+	harness_expect_success(&h, &probes[0]);
+	harness_expect_success(&h, &probes[1]);
+	cr_assert(harness_wait(&h, &probes[2]));
+	cr_expect(eq(u32, x.host[0], 5 + 1));
+	host_access_release(access);
+	harness_words_free(&h, &x);
+	harness_words_free(&h, &y);
+	finish_moves();
+}
+
+Test(small_moves, TR1_a_read_stays_on_its_lane_where_what_follows_its_kernel_is_short)
+{
+	read_waits_for_lanes(STEP_NS, 0);
+}
+
+Test(small_moves, TR1_a_read_leaves_its_lane_where_what_follows_its_kernel_is_long)
+{
+	read_waits_for_lanes(1000 * STEP_NS, 1);
+}
+
+/* What follows its kernel never ended before, so that its time is not known. */
+Test(small_moves, F8_a_read_passes_a_kernel_that_follows_its_own)
+{
+	struct words x;
+	struct probe probe, held[2], granted;
+	harness_words(&h, &x, 16, true, 5);
+	(void)increment(&x, HOME, &probe);
+	harness_expect_success(&h, &probe);
+	const uint64_t before = fake_counters_of(0).calls[FAKE_SUBMIT];
+	(void)launch_at_home("hold", HARNESS_GATE, &x, &held[0]);
+	(void)harness_launch(&h,
+			     &(struct launch){.kernel = "hold",
+					      .has_value = true,
+					      .value = OTHER_GATE,
+					      .items = 1,
+					      .home_lane = HOME},
+			     &held[1]);
+	cr_assert(has_sent(before + 2));
+	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &granted);
+	cr_assert(has_sent(before + 3));
+	fake_gate_open(HARNESS_GATE);
+	cr_assert(harness_wait(&h, &granted));
+	cr_expect(not(held[1].done));
+	host_access_release(access);
+	fake_gate_open(OTHER_GATE);
+	harness_expect_success(&h, &held[0]);
+	harness_expect_success(&h, &held[1]);
+	harness_words_free(&h, &x);
+	finish_moves();
+}
+
 /* A read that waits for nothing is not put behind kernels that may never end. */
 Test(small_moves, F8_a_read_that_waits_for_nothing_passes_kernels_on_every_lane)
 {
