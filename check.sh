@@ -4,6 +4,8 @@ set -u
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1
 # shellcheck source=tests/support/common.sh
 . "$top/tests/support/common.sh"
+# shellcheck source=tests/support/lanes.sh
+. "$top/tests/support/lanes.sh"
 # shellcheck source=tests/support/long.sh
 . "$top/tests/support/long.sh"
 # shellcheck source=tests/support/machines.sh
@@ -24,7 +26,7 @@ Usage: ./check.sh [--fast | --rows | --build-only | --long [PART...]]
   --rows        the table of requirement rows, from the last run's results and, for a GPU's, tests/gpu/results.tsv
   --build-only  install and build what the tests need, run nothing
   --long        races of 1e8 messages, rows at their full length, real processes ten times over, five minutes of fuzzing for each target,
-                second runs under AddressSanitizer, what the tests do not run, static analysis of all paths, half an hour of everything at once,
+                each test in the lane that leaves it out, what the tests do not run, static analysis of all paths, half an hour of everything at once,
                 the units under a systemd that boots, other machines as far as this one can act like them
 Without a CUDA toolkit of version 13, headers and compiler are fetched into build/cuda-toolkit; tests/gpu/README.md: tests on a GPU.
 The last line says how many passed and failed; before it stands what could not be built here.
@@ -59,7 +61,7 @@ end_waits() {
 # What COMMAND... of a lane waits for: a build for its latest step.
 awaited() {
 	case $1 in
-	compile | compile_asan | compile_tsan | compile_coverage | fuzzers | build_into)
+	compile | compile_lane | compile_asan | compile_tsan | compile_coverage | fuzzers | build_into)
 		printf 'the compiler%s' "$(cd "$top/build" && find . -maxdepth 2 -name build.log -newer logs/lane -exec tail -n 1 {} \; |
 			sed -n 's/^\(\[[0-9/]*\]\) \(.*\)/ at \1 \2/p' | tail -n 1)"
 		;;
@@ -109,6 +111,13 @@ compile() {
 	local folder=$1
 	shift
 	build_into "$top/$folder" all -DSYCLD_TESTS=ON "${cuda[@]}" "$@"
+}
+
+# compile_lane FOLDER LABEL OPTION...: a build of what the tests of a lane need, in its own folder.
+compile_lane() {
+	local folder=$1 label=$2
+	shift 2
+	build_into "$top/$folder" "lane:$label" -DSYCLD_TESTS=ON "${cuda[@]}" "$@"
 }
 
 # Headers and compiler for the CUDA backend, where the machine has none. Its tests run over a double of the driver.
@@ -245,12 +254,14 @@ lend_cache() {
 	done < <(cd "$from" && find . -type d \( -name pocl -o -name cache-direct -o -path '*cache*/builds' \) -prune)
 }
 
+asan=(-DSYCLD_SANITIZE=address "${asserts[@]}")
+
 compile_asan() {
-	compile build/check-asan -DSYCLD_SANITIZE=address "${asserts[@]}"
+	compile_lane build/check-asan address "${asan[@]}"
 }
 
 compile_tsan() {
-	compile build/check-tsan -DSYCLD_SANITIZE=thread "${asserts[@]}"
+	compile_lane build/check-tsan race -DSYCLD_SANITIZE=thread "${asserts[@]}"
 }
 
 compile_last() {
@@ -259,19 +270,20 @@ compile_last() {
 }
 
 everything() {
-	lane "build (gcc)" compile build &&
+	lane "build (gcc)" compile_lane build plain &&
 		ahead compile_asan &&
-		tests "tests" build
+		tests "tests" build -L '^plain$'
 	lane "text" text
 	lane "build (gcc, address, undefined)" compile_asan &&
 		lend_cache build build/check-asan &&
 		ahead compile_last &&
-		tests "tests under address, undefined" build/check-asan -LE '^(race|again)$'
+		tests "tests under address, undefined" build/check-asan -L '^address$'
 	lane "build (gcc, thread)" compile_tsan &&
 		tests "race tests under thread" build/check-tsan -L '^race$' -E '^wake_model'
 	lane "build (clang, fuzz)" fuzzers &&
 		lane "warnings (clang)" clang_warnings &&
 		tests "fuzz replay (clang)" build/check-clang -L '^fuzz$'
+	lane "every test has run" every_test_ran "$top"/build "$top"/build/check-{asan,tsan,clang}
 	lane "clang-tidy" tidy "${short_paths[@]}"
 }
 
@@ -318,7 +330,7 @@ main() {
 		;;
 	--fast)
 		lane "build (gcc)" build_into "$top/build" fast_tests -DSYCLD_TESTS=ON "${cuda[@]}" &&
-			tests "unit, wire, fuzz replay, text" build -L '^(unit|wire|fuzz|text)$' -LE '^slow$'
+			tests "unit, wire, fuzz replay, text" build -L '^(unit|wire|fuzz|text)$' -LE '^compiler$'
 		rows | tail -n 1
 		;;
 	--build-only) lane "build (gcc)" compile build ;;

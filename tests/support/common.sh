@@ -89,7 +89,8 @@ install_packages() {
 	locked "$logs/packages.lock" install_missing
 }
 
-# build_into FOLDER TARGETS CMAKE-OPTION...: configure and build; TARGETS is one word list ("all" for everything).
+# build_into FOLDER TARGETS CMAKE-OPTION...: configure and build; TARGETS is one word list, "all" for everything, or "lane:LABEL" for what
+# the tests of that label need (lanes.sh).
 build_into() {
 	local folder=$1 targets=$2
 	shift 2
@@ -101,6 +102,9 @@ configure_and_build() {
 	local folder=$1 targets=$2
 	shift 2
 	quietly "$folder/configure.log" cmake -S "$top" -B "$folder" -G Ninja "$@" || return 1
+	case $targets in
+	lane:*) targets=$(lane_targets "$folder" "${targets#lane:}") ;;
+	esac
 	# shellcheck disable=SC2086  # one word for each target
 	quietly "$folder/build.log" cmake --build "$folder" --target $targets
 }

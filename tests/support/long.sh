@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # The long runs of check.sh, in parts, and the page that they leave behind, build/long.md. Sourced by check.sh, whose `tests` and
-# `lane` do the work, with `top`, `logs`, `asserts` and `started` of its own.
+# `lane` do the work, with `top`, `logs`, `asan` and `started` of its own.
 # shellcheck disable=SC2154
 : "${top:?the project folder}"
 
-long_parts='races rows lives seeds chaos again second coverage boot machines fuzz tidy'
+long_parts='races rows lives seeds chaos again other coverage boot machines fuzz tidy'
 
 # Random groups by the 100,000, programs of USM by the 10,000, submissions by the 10,000,000.
 random_rows='client_random_(fake|cpu|two_cpus|both|double_cpu)'
@@ -19,7 +19,7 @@ Parts of --long, all of them unless some are named:
   seeds   random groups of twenty seeds that no earlier run had
   chaos   half an hour of everything at once
   again   tests of real processes, ten times over, but for chaos
-  second  second runs of the same programs, under AddressSanitizer
+  other   each test in the lane that leaves it out: plain, or under the address and undefined sanitizers (tests/lanes.cmake)
   coverage  how many lines of the product the tests run, and the files and functions that they do not, in build/coverage.md
   boot    the installed units under a systemd of their own: restarts, reloads and kills while a client works
   machines  the tests that meet the machine: with one processor, with 16 and 64, with an old one's, with small caches, /tmp in memory and on disk
@@ -89,9 +89,11 @@ long_part() {
 		;;
 	chaos) long_tests chaos "everything at once" build -R '^processes_chaos$' ;;
 	again) tests "integration, ten times over" build -L '^integration$' -E '^processes_chaos$' --repeat until-fail:10 ;;
-	second)
-		lane "build (gcc, address, undefined)" compile build/check-asan -DSYCLD_SANITIZE=address "${asserts[@]}" &&
-			tests "second runs under address" build/check-asan -L '^again$'
+	other)
+		tests "tests that other lanes run" build -LE '^plain$'
+		lane "build (gcc, address, undefined)" compile build/check-asan "${asan[@]}" &&
+			lend_cache build build/check-asan &&
+			tests "others under address, undefined" build/check-asan -LE '^(address|race)$'
 		;;
 	coverage) coverage ;;
 	boot) boot ;;

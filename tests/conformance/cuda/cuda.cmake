@@ -55,7 +55,7 @@ endforeach()
 
 if(SYCLD_NVRTC)
   sycl_test(conformance_cuda_portable SOURCES targets/cuda_portable.c targets/cuda_options.c ${conformance_list}
-    LIBS ${conformance_libraries} TIMEOUT 300 LABELS cuda)
+    LIBS ${conformance_libraries} TIMEOUT 300 LABELS cuda compiler)
   conformance_cuda_uses_double(conformance_cuda_portable)
   conformance_cuda_connections(conformance_cuda_portable 8)
 else()

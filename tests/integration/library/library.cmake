@@ -135,7 +135,7 @@ endif()
 if(TARGET fake_cuda AND SYCL_HAS_CUDA AND SYCLD_NVRTC AND TARGET syclengine AND NOT SYCLD_SANITIZE)
   foreach(name graph_while cuda_variable)
     add_test(NAME example_${name}_double COMMAND ${name} embedded: -arch=compute_90)
-    sycl_test_properties(example_${name}_double 60 "")
+    sycl_test_properties(example_${name}_double 60 plain)
     set_property(TEST example_${name}_double APPEND PROPERTY ENVIRONMENT "XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/tests/client-cache"
       "SYCLD_BACKEND_OPTIONS=cuda:library=$<TARGET_FILE:fake_cuda> cuda:nvrtc=${SYCLD_NVRTC}")
     add_dependencies(${name} fake_cuda)

@@ -17,9 +17,9 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
     endif()
   endforeach()
 
-  # The program that replays traces reads the recorded one.
+  # The program that replays traces reads the recorded one. Plain: that program is part of the benchmarks.
   sycl_test(processes_trace SOURCES processes/trace.c ${common} LIBS sycl_test_support sycl_shared sycl_bench_sim PkgConfig::jansson
-    TIMEOUT 300)
+    TIMEOUT 300 LABELS plain)
   if(TARGET processes_trace)
     add_dependencies(processes_trace worker sycld sycl-engine syclctl syclbench)
   endif()

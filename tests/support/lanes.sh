@@ -1,0 +1,45 @@
+# shellcheck shell=bash
+# What the lanes of check.sh build, and whether a test is in none of them. ../lanes.cmake says which test runs where. Sourced by check.sh.
+
+# registered_tests FOLDER: "TEST PROGRAM LABEL;LABEL..." for each test of a configured build, by what CMake has written for ctest.
+registered_tests() {
+	find "$1/tests" -name CTestTestfile.cmake -exec cat {} + 2>/dev/null | awk '
+		/^add_test\(/ {
+			split($0, part, "\"")
+			name = test($0)
+			program[name] = part[2]
+		}
+		/^set_tests_properties\(/ && match($0, / LABELS "[^"]*"/) {
+			labels[test($0)] = substr($0, RSTART + 9, RLENGTH - 10)
+		}
+		function test(line) {
+			sub(/^[a-z_]*\((\[=\[)?/, "", line)
+			sub(/[] ].*/, "", line)
+			return line
+		}
+		END {
+			for (name in program)
+				print name, program[name], labels[name] == "" ? "-" : labels[name]
+		}'
+}
+
+# lane_targets FOLDER LABEL: targets of a configured build: the programs of the tests with this label; but for races, which link all that
+# they need, the product and what tests share. With `plain` also programs that no test starts.
+lane_targets() {
+	[ "$2" = race ] || printf '%s\n' proto/all shared/all daemon/all client/all systemd/all tests/support/all
+	[ "$2" != plain ] || printf '%s\n' tests/bench/all tests/gpu/all
+	registered_tests "$1" | awk -v label="$2" -v folder="$1/" \
+		'index($2, folder) == 1 && index(";" $3 ";", ";" label ";") { sub(/.*\//, "", $2); print $2 }' | sort -u
+}
+
+# every_test_ran FOLDER...: fails and names the tests of these builds that are in no result of their last runs.
+every_test_ran() {
+	local folder missing
+	missing=$(for folder; do registered_tests "$folder"; done | cut -d ' ' -f 1 | sort -u |
+		comm -23 - <(for folder; do
+			[ ! -e "$folder/junit.xml" ] || sed -n 's/.*<testcase name="\([^"]*\)".*/\1/p' "$folder/junit.xml"
+		done | sort -u))
+	[ -n "$missing" ] || return 0
+	printf 'These tests are in no lane (tests/lanes.cmake):\n%s\n' "$missing"
+	return 1
+}

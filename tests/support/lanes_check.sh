@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# lanes.sh on two small builds: the programs of a lane are found, and a test that no lane has run.
+set -u
+# shellcheck source=tests/support/lanes.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lanes.sh"
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+bad=0
+
+# test_of BUILD NAME PROGRAM LABELS: as CMake registers one.
+test_of() {
+	mkdir -p "$folder/$1/tests/part"
+	printf 'add_test([=[%s]=] "%s" "--jobs=2" "--tap=%s")\n' "$2" "$3" "$2.tap" >>"$folder/$1/tests/part/CTestTestfile.cmake"
+	printf 'set_tests_properties([=[%s]=] PROPERTIES  ENVIRONMENT "A=b;C=d" LABELS "%s" TIMEOUT "60")\n' "$2" "$4" >>"$folder/$1/tests/part/CTestTestfile.cmake"
+}
+
+# ran BUILD NAME...: what its last run has left.
+ran() {
+	local build=$1
+	shift
+	printf '\t<testcase name="%s" classname="a" time="1" status="run">\n' "$@" >"$folder/$build/junit.xml"
+}
+
+# equal WHAT FOUND WANTED
+equal() {
+	[ "$2" = "$3" ] && return
+	printf '%s: found "%s", wanted "%s"\n' "$1" "$2" "$3"
+	bad=1
+}
+
+test_of one first "$folder/one/tests/first" 'unit;plain'
+test_of one first_again "$folder/one/tests/first" 'unit;again;plain'
+test_of one script /bin/true 'abi;plain'
+test_of one second "$folder/one/tests/second" 'unit;address;plainer'
+test_of two second "$folder/two/tests/second" 'unit;address'
+test_of two third "$folder/two/tests/third" 'race'
+equal 'programs of plain' "$(lane_targets "$folder/one" plain | grep -v /all | tr '\n' ' ')" 'first '
+equal 'programs of address' "$(lane_targets "$folder/two" address | grep -v /all | tr '\n' ' ')" 'second '
+equal 'targets of races' "$(lane_targets "$folder/two" race | tr '\n' ' ')" 'third '
+
+ran one first first_again script
+ran two second third
+equal 'all have run' "$(every_test_ran "$folder/one" "$folder/two"; echo $?)" 0
+ran two second
+equal 'one has not' "$(every_test_ran "$folder/one" "$folder/two" | tail -n 1)" third
+every_test_ran "$folder/one" "$folder/two" >"$folder/said" && equal 'its status' 0 1
+rm "$folder/two/junit.xml"
+equal 'a lane has not' "$(every_test_ran "$folder/one" "$folder/two" | tail -n 2 | tr '\n' ' ')" 'second third '
+exit "$bad"
