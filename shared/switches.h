@@ -1,7 +1,7 @@
 /*
  * Switches in the environment, for comparisons and for narrowing down a fault. 0 is off; 1, any
- * other value and no value are on. SWITCH_SPILL is on with 1 only. The service warns of any other
- * value; libraries print nothing.
+ * other value and no value are on. SWITCH_SPILL and SWITCH_INLINE_ALL are on with 1 only. The
+ * service warns of any other value; libraries print nothing.
  */
 #ifndef SYCL_SHARED_SWITCHES_H
 #define SYCL_SHARED_SWITCHES_H
@@ -11,6 +11,8 @@
 #include <string.h>
 
 #define SWITCH_INLINE "SYCLD_INLINE" /* the engine's front thread sends single launches itself */
+#define SWITCH_INLINE_ALL                                                                          \
+	"SYCLD_INLINE_ALL" /* it does so beside other clients, too: off by default */
 #define SWITCH_GRAPH                                                                               \
 	"SYCLD_GRAPH" /* graphs are launched as graphs of the device's driver, not node by node */
 #define SWITCH_BURST                                                                               \

@@ -253,6 +253,7 @@ static int make_scheduler(struct engine *engine, const struct engine_options *op
 		.cache_directory = engine->cache_directory,
 		.backend_options = options->backend_options,
 		.never_inline = switch_is_off(SWITCH_INLINE),
+		.always_inline = switch_is_on(SWITCH_INLINE_ALL),
 		.never_window = engine->never_window,
 		.never_fair_queue = engine->never_fair_queue,
 		.spills = switch_is_on(SWITCH_SPILL) ||

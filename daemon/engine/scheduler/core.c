@@ -110,6 +110,7 @@ int scheduler_create(const struct scheduler_config *config,
 	scheduler->lane_choice = config->lane_choice;
 	scheduler->lane_random = config->lane_seed | 1;
 	scheduler->sends_inline = !config->never_inline;
+	scheduler->always_inline = config->always_inline;
 	scheduler->has_windows = !config->never_window;
 	scheduler->has_fair_queues = !config->never_fair_queue;
 	scheduler->spills = config->spills;

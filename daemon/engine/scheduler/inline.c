@@ -43,6 +43,7 @@
  * that is not registered has one of these, a fill up to 20 operations.
  */
 #define INLINE_IN_FLIGHT_MOST 32u
+#define INLINE_ALL_MOST       256u /* on all lanes, with SWITCH_INLINE_ALL */
 
 static void copy_launch_range(const struct backend_command *command, struct sched_range *range_out)
 {
@@ -176,13 +177,33 @@ static uint32_t commands_most(const struct scheduler_device *device)
 	return is_polled(device) ? INLINE_COMMANDS_MOST : 1;
 }
 
+static bool is_shared(const struct scheduler *scheduler)
+{
+	return scheduler->front_polls && scheduler->clients > 1;
+}
+
+/* Is what is in flight little? Lanes have counted what is about to be sent already. */
+static bool has_room(const struct scheduler_device *device)
+{
+	const uint32_t count = device->worker.in_flight + device->unposted_count;
+	if (!is_shared(device->scheduler))
+		return count <= INLINE_IN_FLIGHT_MOST;
+	for (const struct sched_message *message = device->unposted.first; message;
+	     message = message->next) {
+		const struct task *task = (const void *)message;
+		if (device->lanes[task->command.lane].count > INLINE_IN_FLIGHT_MOST)
+			return false;
+	}
+	return count <= INLINE_ALL_MOST;
+}
+
 /* All that is in flight came from the front, and is little. Beside other clients the device's
  * thread does more at a time, if both threads have a processor. */
 static bool goes_on(struct scheduler_device *device)
 {
-	return is_polled(device) && atomic_load(&device->front_takes) &&
-	       device->worker.in_flight + device->unposted_count <= INLINE_IN_FLIGHT_MOST &&
-	       (!device->scheduler->front_polls || device->scheduler->clients <= 1);
+	const struct scheduler *scheduler = device->scheduler;
+	return is_polled(device) && atomic_load(&device->front_takes) && has_room(device) &&
+	       (scheduler->always_inline || !is_shared(scheduler));
 }
 
 /* The front owns the device. A loss, a load that requests a quiet moment and the like are left to

@@ -175,6 +175,7 @@ struct scheduler_config {
 	uint64_t lane_seed;  /* of SCHEDULER_LANES_RANDOM */
 	uint32_t processors; /* that threads may run on; 0: as many as this thread may */
 	bool never_inline;   /* the front thread sends no command itself, whatever devices allow */
+	bool always_inline;  /* it does so beside other clients, too, where it polls */
 	bool never_window;   /* sessions may fill their lanes under contention, too */
 	bool never_fair_queue; /* no fair queueing: classes and weights are ignored */
 	bool spills; /* commands wait for room on a full device (spill.h); else they fail */

@@ -65,15 +65,17 @@ static int claim_address(const struct options *options, int passed,
 /* Engines read these variables, too, but could not report an error. */
 static void warn_of_bad_switches(void)
 {
-	static const char *const names[] = {SWITCH_BURST, SWITCH_EXPRESS, SWITCH_GATE,
-					    SWITCH_GRAPH, SWITCH_INLINE,  SWITCH_SPILL,
-					    SWITCH_WINDOW};
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		const char *text = getenv(names[i]);
+	static const struct {
+		const char *name, *otherwise;
+	} switches[] = {{SWITCH_BURST, "on"},  {SWITCH_EXPRESS, "on"}, {SWITCH_GATE, "on"},
+			{SWITCH_GRAPH, "on"},  {SWITCH_INLINE, "on"},  {SWITCH_INLINE_ALL, "off"},
+			{SWITCH_SPILL, "off"}, {SWITCH_WINDOW, "on"}};
+	for (size_t i = 0; i < sizeof(switches) / sizeof(*switches); i++) {
+		const char *text = getenv(switches[i].name);
 		if (!switch_text_is_good(text))
 			log_warning("service",
 				    "%s is neither 0 nor 1 in the environment: it stays %s",
-				    names[i], strcmp(names[i], SWITCH_SPILL) == 0 ? "off" : "on");
+				    switches[i].name, switches[i].otherwise);
 	}
 	const char *processors = getenv(PROCESSORS_VARIABLE);
 	uint32_t count = 0;

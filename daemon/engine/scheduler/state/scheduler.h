@@ -40,6 +40,7 @@ struct scheduler {
 	_Atomic uint32_t spinners;         /* threads that may spin: spin_pace.h */
 	bool sends_inline;                 /* config: launches by the front thread (inline.c) */
 	bool front_polls;                  /* config */
+	bool always_inline;                /* config */
 	bool has_windows;                  /* config: windows (flow.c) */
 	bool has_fair_queues;              /* config: fair queueing (admission.c) */
 	bool spills;                       /* config: spilling (spill.h) */
