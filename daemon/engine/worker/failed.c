@@ -7,6 +7,7 @@
 #include "scheduler/state/task.h"
 #include "worker/loss.h"
 #include "worker/native_command.h"
+#include "worker/wake.h"
 #include "worker/worker.h"
 
 void worker_failed_add(struct worker *worker, struct task *task)

@@ -16,7 +16,7 @@
 #include "worker/loss.h"
 #include "worker/quiesce.h"
 #include "worker/spill.h"
-#include "worker/worker.h"
+#include "worker/wake.h"
 
 #include "status.h"
 

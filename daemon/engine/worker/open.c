@@ -17,6 +17,7 @@
 #include "worker/flight.h"
 #include "worker/loss.h"
 #include "worker/spill.h"
+#include "worker/wake.h"
 #include "worker/worker.h"
 
 #include "clock.h"

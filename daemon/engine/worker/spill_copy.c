@@ -21,6 +21,7 @@
 #include "worker/spill.h"
 #include "worker/spill_host.h"
 #include "worker/spill_internal.h"
+#include "worker/wake.h"
 #include "worker/worker.h"
 
 #include "status.h"

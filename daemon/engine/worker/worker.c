@@ -40,33 +40,6 @@
 #define ASK_NS 2000000u /* a polled device reports within a millisecond that it is lost */
 #define LOOKS  32
 
-void worker_wake(void *token)
-{
-	struct scheduler_device *device = token;
-	atomic_store(&device->poked, 1);
-	/*
-	 * Sequentially consistent: if this is no longer so, the device's thread has woken since,
-	 * and checks `poked` before it sleeps.
-	 */
-	if (atomic_load(&device->front_takes))
-		worker_wake_front(device->scheduler);
-	else
-		(void)sched_sleeper_wake(&device->port.sleeper);
-}
-
-void worker_return(struct scheduler_device *device, struct sched_message *message)
-{
-	sched_mailbox_write(&device->port.back, message);
-}
-
-void worker_publish(struct scheduler_device *device, struct sched_port *port)
-{
-	if (!sched_mailbox_publish(&port->back))
-		return;
-	worker_wake_front(device->scheduler);
-	(void)sched_sleeper_wake(&device->scheduler->front_sleeper);
-}
-
 static bool take_loss(struct scheduler_device *device)
 {
 	struct worker_loader *loader = &device->loader;

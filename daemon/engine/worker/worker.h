@@ -59,10 +59,6 @@ struct worker {
 };
 
 void *worker_main(void *device);
-/* Any thread, also from inside the backend: progress() has completions. */
-void worker_wake(void *device);
-void worker_return(struct scheduler_device *device, struct sched_message *message);
-void worker_publish(struct scheduler_device *device, struct sched_port *port);
 /* Flushes the backend. */
 void worker_flush(struct scheduler_device *device);
 /* Handles a message that has come, or that was set aside. */
