@@ -92,6 +92,22 @@ static int resolve_event(struct task_command *command, struct backend_fault *fau
 	return 0;
 }
 
+static int resolve_native(struct scheduler_device *device, struct sched_native_command *native,
+			  struct backend_fault *fault)
+{
+	struct sched_memory *memory;
+	for (uint32_t i = 0; worker_native_command_has(native, i, &memory); i++) {
+		int result = worker_memory(device, memory, fault);
+		if (result < 0)
+			return result;
+		worker_native_command_set_handle(
+			native, i,
+			memory ? atomic_load_explicit(&memory->handle, memory_order_relaxed)
+			       : NULL);
+	}
+	return 0;
+}
+
 static int resolve_objects(struct scheduler_device *device, struct task_command *command,
 			   struct backend_fault *fault)
 {
@@ -105,7 +121,7 @@ static int resolve_objects(struct scheduler_device *device, struct task_command 
 	if (command->event)
 		return resolve_event(command, fault);
 	if (command->native_command)
-		return worker_native_command_prepare(device, command->native_command, fault);
+		return resolve_native(device, command->native_command, fault);
 	bool peer = backend->kind == BACKEND_COMMAND_COPY_PEER;
 	int result = peer ? 0 : worker_memory(device, command->source, fault);
 	if (result == 0)

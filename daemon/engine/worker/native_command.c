@@ -5,13 +5,8 @@
  */
 #include "worker/native_command.h"
 
-#include "scheduler/state/buffer.h"
-#include "scheduler/state/device.h"
-#include "scheduler/public/device.h"
 #include "scheduler/public/task.h"
-#include "scheduler/state/scheduler.h"
 #include "scheduler/state/task.h"
-#include "worker/memory.h"
 
 struct sched_native_command {
 	backend_native_function *function;
@@ -67,20 +62,6 @@ struct sched_memory **worker_native_command_fill(struct task_command *command,
 	return native->memories;
 }
 
-int worker_native_command_prepare(struct scheduler_device *device,
-				  struct sched_native_command *native, struct backend_fault *fault)
-{
-	for (uint32_t i = 0; i < native->count; i++) {
-		struct sched_memory *memory = native->memories[i];
-		int result = worker_memory(device, memory, fault);
-		if (result < 0)
-			return result;
-		native->handles[i] =
-			memory ? atomic_load_explicit(&memory->handle, memory_order_relaxed) : NULL;
-	}
-	return 0;
-}
-
 bool worker_native_command_failed(const struct task_command *command)
 {
 	return command->native_command && command->native_command->failed;
@@ -101,4 +82,10 @@ bool worker_native_command_has(const struct sched_native_command *native, uint32
 		return false;
 	*memory_out = native->memories[index];
 	return true;
+}
+
+void worker_native_command_set_handle(struct sched_native_command *native, uint32_t index,
+				      struct backend_memory *handle)
+{
+	native->handles[index] = handle;
 }

@@ -6,10 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct backend_fault;
+struct backend_memory;
 struct sched_memory;
 struct sched_native_command;
-struct scheduler_device;
 struct task_request;
 struct task_command;
 
@@ -21,9 +20,9 @@ struct sched_memory **worker_native_command_fill(struct task_command *command,
 /* The memory of a requirement, NULL where it has no bytes. False: there is no such requirement. */
 bool worker_native_command_has(const struct sched_native_command *native, uint32_t index,
 			       struct sched_memory **memory_out);
-/* Device thread: makes its memories. */
-int worker_native_command_prepare(struct scheduler_device *device,
-				  struct sched_native_command *native, struct backend_fault *fault);
+/* Device thread, before it is submitted: where that memory lies; NULL where it has no bytes. */
+void worker_native_command_set_handle(struct sched_native_command *native, uint32_t index,
+				      struct backend_memory *handle);
 /*
  * Device thread: its function was called and has failed, but what it had sent may still run. Any
  * command may be given.
