@@ -80,6 +80,14 @@ static int submit_command(struct scheduler_device *device, struct task *task,
 	return 0;
 }
 
+static void fail_task(struct scheduler_device *device, struct task *task,
+		      const struct backend_fault *fault)
+{
+	worker_failed_return(device, task, fault);
+	if (fault->device_lost)
+		worker_lose(device, fault);
+}
+
 /* No launch of the burst is in flight. */
 static void end_burst(struct scheduler_device *device, struct task *task)
 {
@@ -93,7 +101,7 @@ void worker_execute(struct scheduler_device *device, struct task *task)
 {
 	struct worker *worker = &device->worker;
 	if (worker->unusable) {
-		worker_failed_return(device, task, sched_gone_fault(device));
+		fail_task(device, task, sched_gone_fault(device));
 		return;
 	}
 	if (atomic_load_explicit(&task->is_dropped, memory_order_relaxed) ||
@@ -118,7 +126,7 @@ void worker_execute(struct scheduler_device *device, struct task *task)
 	} else if (result < 0) {
 		worker_waits_pass_on(worker, &task->command);
 		sched_fault_complete(&fault, result);
-		worker_failed_return(device, task, &fault);
+		fail_task(device, task, &fault);
 	}
 }
 
@@ -186,5 +194,5 @@ void worker_execute_completion(struct scheduler_device *device,
 	}
 	struct backend_fault fault = completion->fault;
 	sched_fault_complete(&fault, -EIO);
-	worker_failed_return(device, task, &fault);
+	fail_task(device, task, &fault);
 }

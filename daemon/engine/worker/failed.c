@@ -5,7 +5,6 @@
 #include "scheduler/state/device.h"
 #include "scheduler/public/device.h"
 #include "scheduler/state/task.h"
-#include "worker/loss.h"
 #include "worker/native_command.h"
 #include "worker/wake.h"
 #include "worker/worker.h"
@@ -56,8 +55,6 @@ void worker_failed_return(struct scheduler_device *device, struct task *task,
 	task->command.cause = sched_cause_create(fault);
 	worker_failed_add(&device->worker, task);
 	worker_return(device, &task->message);
-	if (fault->device_lost)
-		worker_lose(device, fault);
 }
 
 bool worker_failed_is_failing(const struct worker *worker,

@@ -25,7 +25,7 @@ bool worker_failed_has_ended(const struct worker *worker,
  * only ordered behind it waits. */
 bool worker_failed_is_failing(const struct worker *worker,
 			      const struct task_predecessor *predecessor);
-/* The task goes back with this fault. */
+/* The task goes back with this fault. If the device is lost, the caller ends what is on it. */
 void worker_failed_return(struct scheduler_device *device, struct task *task,
 			  const struct backend_fault *fault);
 
