@@ -7,7 +7,7 @@
 #include "scheduler/state/program.h"
 #include "scheduler/public/device.h"
 #include "scheduler/state/task.h"
-#include "worker/graph_worker.h"
+#include "worker/graph_memory.h"
 #include "worker/memory.h"
 #include "worker/native_command.h"
 #include "worker/spill.h"
@@ -112,10 +112,6 @@ static int resolve_objects(struct scheduler_device *device, struct task_command 
 			   struct backend_fault *fault)
 {
 	struct backend_command *backend = &command->backend;
-	if (command->graph) {
-		int ready = worker_spill_need_graph(device, command, fault);
-		return ready < 0 ? ready : worker_graph_prepare(device, command, fault);
-	}
 	if (backend->kind == BACKEND_COMMAND_LAUNCH)
 		return resolve_launch(device, command, fault);
 	if (command->event)
@@ -144,16 +140,27 @@ static int resolve_objects(struct scheduler_device *device, struct task_command 
 	return 0;
 }
 
-int worker_command_resolve(struct scheduler_device *device, struct task_command *command,
-			   struct backend_fault *fault)
+const struct task_command *worker_command_begin(struct scheduler_device *device,
+						const struct task_command *command)
 {
 	struct worker_spill *spill = &device->worker.spill;
-	const struct task_command *before =
-		spill->sending; /* a graph's launch, of which this is a node */
+	const struct task_command *before = spill->sending;
 	spill->sending = command;
 	/* A command that is tried again keeps its time. */
 	spill->order.now = spill->again ? spill->again : ++spill->order.clock;
+	return before;
+}
+
+void worker_command_end(struct scheduler_device *device, const struct task_command *before)
+{
+	device->worker.spill.sending = before;
+}
+
+int worker_command_resolve(struct scheduler_device *device, struct task_command *command,
+			   struct backend_fault *fault)
+{
+	const struct task_command *before = worker_command_begin(device, command);
 	int result = resolve_objects(device, command, fault);
-	spill->sending = before;
+	worker_command_end(device, before);
 	return result;
 }

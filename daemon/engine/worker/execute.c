@@ -11,6 +11,7 @@
 #include "worker/command.h"
 #include "worker/failed.h"
 #include "worker/flight.h"
+#include "worker/graph_worker.h"
 #include "worker/loss.h"
 #include "worker/native_command.h"
 #include "worker/spill.h"
@@ -44,7 +45,8 @@ static int submit_command(struct scheduler_device *device, struct task *task,
 	STAGE_MARK_ALL(command->flight_group, worker_launch_count(command), STAGE_ARRIVED);
 	int result = worker_command_need_lane(device, command->lane, fault);
 	if (result == 0)
-		result = worker_command_resolve(device, command, fault);
+		result = command->graph ? worker_graph_resolve(device, command, fault)
+					: worker_command_resolve(device, command, fault);
 	if (result < 0)
 		return result;
 	struct worker_waits waits;

@@ -8,7 +8,9 @@
 #include "scheduler/public/device.h"
 #include "scheduler/state/task.h"
 #include "worker/command.h"
+#include "worker/graph_memory.h"
 #include "worker/loss.h"
+#include "worker/memory.h"
 #include "worker/native_command.h"
 #include "worker/spill.h"
 
@@ -33,62 +35,6 @@ static int fail_without_memory(struct backend_fault *fault)
 			    -ENOMEM);
 }
 
-/* ------------------------------------- temporaries -------------------------------------- */
-
-static struct backend_memory *find_temporary(const struct sched_graph *graph,
-					     const struct sched_memory *memory)
-{
-	for (uint32_t i = 0; i < graph->temporary_count; i++)
-		if (graph->temporaries[i].memory == memory)
-			return graph->temporaries[i].handle;
-	return NULL;
-}
-
-/* A temporary that has memory of its own keeps it: its session is charged for one of both. */
-static bool may_have_graph_memory(const struct sched_graph *graph,
-				  const struct sched_memory *memory)
-{
-	return memory->is_temporary && graph->device->ops->graph_temporary && !graph->has_native &&
-	       !graph->has_condition && graph->temporary_count < SCHED_GRAPH_TEMPORARIES &&
-	       !atomic_load_explicit(&memory->handle, memory_order_relaxed);
-}
-
-struct backend_memory *worker_graph_memory(const struct sched_memory *memory)
-{
-	const struct sched_graph *making =
-		memory->is_temporary ? memory->device->worker.making : NULL;
-	return making ? find_temporary(making, memory) : NULL;
-}
-
-bool worker_graph_has_memory(const struct sched_graph *graph, const struct sched_memory *memory)
-{
-	return memory->is_temporary &&
-	       (find_temporary(graph, memory) || may_have_graph_memory(graph, memory));
-}
-
-int worker_graph_need(struct scheduler_device *device, struct sched_memory *memory,
-		      struct backend_fault *fault)
-{
-	struct sched_graph *graph = device->worker.making;
-	if (!graph || !may_have_graph_memory(graph, memory) || find_temporary(graph, memory))
-		return 0;
-	if (!graph->temporaries)
-		graph->temporaries = calloc(SCHED_GRAPH_TEMPORARIES, sizeof(*graph->temporaries));
-	if (!graph->temporaries)
-		return fail_without_memory(fault);
-	struct worker_graph_memory made = {.memory = memory};
-	int result = device->ops->graph_temporary(graph->handle, memory->size_bytes, &made.handle,
-						  fault);
-	if (result == 0) {
-		graph->temporaries[graph->temporary_count++] = made;
-		atomic_fetch_add_explicit(&device->graph_memories, 1, memory_order_relaxed);
-	}
-	if (result != -EOPNOTSUPP)
-		return result;
-	*fault = (struct backend_fault){.status = STATUS_SUCCESS};
-	return 0;
-}
-
 static int resolve_graph_node(struct sched_graph *graph, struct sched_graph_node *node,
 			      struct backend_fault *fault)
 {
@@ -104,7 +50,7 @@ static int gather_memory(struct sched_graph *graph, struct sched_memory *memory,
 			 struct backend_fault *fault)
 {
 	if (!memory || memory->gathered == graph->stamp ||
-	    (memory->is_temporary && find_temporary(graph, memory)))
+	    (memory->is_temporary && worker_graph_find_memory(graph, memory)))
 		return 0;
 	if (graph->memory_count == graph->memory_capacity) {
 		uint32_t capacity =
@@ -426,12 +372,11 @@ static int update_graph(struct sched_graph *graph, const struct sched_graph_node
 	return changed ? gather_memories_again(graph, fault) : 0;
 }
 
-int worker_graph_prepare(struct scheduler_device *device, struct task_command *command,
-			 struct backend_fault *fault)
+/* Brings the graph into the state that this launch needs, and fills it into the command. */
+static int prepare_graph(struct task_command *command, struct backend_fault *fault)
 {
 	struct sched_graph *graph = command->graph->graph;
 	bool alone = command->graph->changes != NULL;
-	(void)device;
 	take_changes(graph, command->graph);
 	int result = !graph->handle || graph->is_stale || have_memories_moved(graph);
 	if (result == 0)
@@ -446,5 +391,16 @@ int worker_graph_prepare(struct scheduler_device *device, struct task_command *c
 		undo_changes(graph, command->graph);
 	else
 		command->graph->broke = result < 0 && !fault->device_lost;
+	return result;
+}
+
+int worker_graph_resolve(struct scheduler_device *device, struct task_command *command,
+			 struct backend_fault *fault)
+{
+	const struct task_command *before = worker_command_begin(device, command);
+	int result = worker_memory_need_graph(command->graph, fault);
+	if (result == 0)
+		result = prepare_graph(command, fault);
+	worker_command_end(device, before);
 	return result;
 }

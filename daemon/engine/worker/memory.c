@@ -1,79 +1,16 @@
-/* The memory that a command needs: made, imported or brought back (device thread). */
+/* The memory that a command needs is there, or comes (device thread). */
 #include "worker/memory.h"
 
-#include "base/cause.h"
 #include "base/spill_order.h"
 #include "scheduler/state/buffer.h"
 #include "scheduler/state/device.h"
+#include "scheduler/state/graph.h"
 #include "scheduler/public/device.h"
-#include "worker/graph_worker.h"
+#include "worker/graph_memory.h"
+#include "worker/native_command.h"
 #include "worker/spill.h"
 
-#include "status.h"
-
 #include <errno.h>
-#include <unistd.h>
-
-/* Memory of the application. Its size was queried earlier; the handle may name another object
- * since. */
-static int make_native_memory(struct scheduler_device *device, const struct sched_memory *memory,
-			      struct backend_memory **made_out, struct backend_fault *fault)
-{
-	uint64_t size_bytes = 0;
-	void *object = NULL;
-	if (!device->ops->native_make)
-		return -EOPNOTSUPP;
-	int result = device->ops->native_make(device->handle, BACKEND_NATIVE_MEMORY, memory->native,
-					      &object, &size_bytes, fault);
-	if (result < 0)
-		return result;
-	if (size_bytes < memory->size_bytes) {
-		device->ops->memory_free(object);
-		*fault = (struct backend_fault){.status = STATUS_INVALID,
-						.text = "the native memory is smaller than it was"};
-		return -EINVAL;
-	}
-	*made_out = object;
-	return 0;
-}
-
-static int import_memory(struct scheduler_device *device, struct sched_memory *memory,
-			 struct backend_memory **made_out, struct backend_fault *fault)
-{
-	if (memory->fault.status != STATUS_SUCCESS) {
-		*fault = memory->fault;
-		return -EIO;
-	}
-	int result = -ENOTSUP;
-	if (memory->native)
-		result = make_native_memory(device, memory, made_out, fault);
-	else if (device->ops->memory_import)
-		result = device->ops->memory_import(device->handle, &memory->shared,
-						    memory->size_bytes, made_out, fault);
-	if (memory->shared.descriptor >= 0)
-		(void)close(memory->shared.descriptor);
-	memory->shared.descriptor = -1;
-	if (result < 0) {
-		sched_fault_complete(fault, result);
-		memory->fault = *fault;
-	}
-	return result;
-}
-
-int worker_make_memory(struct scheduler_device *device, struct sched_memory *memory,
-		       struct backend_memory **made_out, struct backend_fault *fault)
-{
-	if (memory->imported)
-		return import_memory(device, memory, made_out, fault);
-	if (memory->image.dimensions == 0)
-		return device->ops->memory_create(device->handle, memory->size_bytes, memory->host,
-						  memory->export_kind, made_out, fault);
-	if (device->ops->image_create)
-		return device->ops->image_create(device->handle, &memory->image, made_out, fault);
-	*fault = (struct backend_fault){.status = STATUS_FEATURE_NOT_SUPPORTED,
-					.text = "this device has no images"};
-	return -ENOTSUP;
-}
 
 int worker_memory(struct scheduler_device *device, struct sched_memory *memory,
 		  struct backend_fault *fault)
@@ -93,4 +30,44 @@ int worker_memory(struct scheduler_device *device, struct sched_memory *memory,
 		return worker_spill_need(device, memory, fault);
 	*fault = *sched_gone_fault(device);
 	return -EIO;
+}
+
+/* Memory of the graph's own needs no room now. */
+static int need_memory(const struct sched_graph *graph, struct sched_memory *memory,
+		       struct backend_fault *fault)
+{
+	bool has = memory && worker_graph_has_memory(graph, memory);
+	return has ? 0 : worker_memory(graph->device, memory, fault);
+}
+
+static int need_memories(const struct sched_graph *graph, const struct task_command *command,
+			 struct backend_fault *fault)
+{
+	struct sched_memory *memory;
+	int result = need_memory(graph, command->source, fault);
+	if (result == 0)
+		result = need_memory(graph, command->destination, fault);
+	for (uint32_t i = 0; result == 0 && command->backend.kind == BACKEND_COMMAND_LAUNCH &&
+			     i < command->backend.launch.argument_count;
+	     i++)
+		result = need_memory(graph, command->argument_memories[i], fault);
+	for (uint32_t i = 0; result == 0 && command->native_command &&
+			     worker_native_command_has(command->native_command, i, &memory);
+	     i++)
+		result = need_memory(graph, memory, fault);
+	return result;
+}
+
+int worker_memory_need_graph(const struct sched_graph_launch *launch, struct backend_fault *fault)
+{
+	const struct sched_graph *graph = launch->graph;
+	int result = 0;
+	if (graph->handle && !graph->is_stale && !launch->changes)
+		return 0;
+	for (uint32_t i = 0; result == 0 && i < graph->node_count; i++)
+		result = need_memories(graph, &graph->nodes[i]->command, fault);
+	for (const struct sched_graph_node *node = launch->changes; result == 0 && node;
+	     node = node->next)
+		result = need_memories(graph, &node->command, fault);
+	return result;
 }

@@ -3,14 +3,14 @@
 #define SYCL_ENGINE_WORKER_MEMORY_H
 
 struct backend_fault;
-struct backend_memory;
+struct sched_graph_launch;
 struct sched_memory;
 struct scheduler_device;
 
 /* Is it there for the next command? 0, or why not; WORKER_SPILL_WAIT: not yet. NULL is there. */
 int worker_memory(struct scheduler_device *device, struct sched_memory *memory,
 		  struct backend_fault *fault);
-int worker_make_memory(struct scheduler_device *device, struct sched_memory *memory,
-		       struct backend_memory **made_out, struct backend_fault *fault);
+/* All memories that a graph's nodes name, if it may be made now. As above. */
+int worker_memory_need_graph(const struct sched_graph_launch *launch, struct backend_fault *fault);
 
 #endif

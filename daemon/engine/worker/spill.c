@@ -12,8 +12,7 @@
 #include "scheduler/state/scheduler.h"
 #include "scheduler/state/task.h"
 #include "worker/command.h"
-#include "worker/graph_worker.h"
-#include "worker/memory.h"
+#include "worker/make_memory.h"
 #include "worker/native_command.h"
 #include "worker/spill_host.h"
 #include "worker/spill_internal.h"
@@ -369,48 +368,6 @@ int worker_spill_need(struct scheduler_device *device, struct sched_memory *memo
 		spill->may_have_room = true;
 		result = bring_memory(device, memory, fault);
 	}
-	return result;
-}
-
-/* Memory of the graph's own needs no room now. */
-static int need_memory(const struct sched_graph *graph, struct sched_memory *memory,
-		       struct backend_fault *fault)
-{
-	bool has = memory && worker_graph_has_memory(graph, memory);
-	return has ? 0 : worker_memory(graph->device, memory, fault);
-}
-
-static int need_memories(const struct sched_graph *graph, const struct task_command *command,
-			 struct backend_fault *fault)
-{
-	struct sched_memory *memory;
-	int result = need_memory(graph, command->source, fault);
-	if (result == 0)
-		result = need_memory(graph, command->destination, fault);
-	for (uint32_t i = 0; result == 0 && command->backend.kind == BACKEND_COMMAND_LAUNCH &&
-			     i < command->backend.launch.argument_count;
-	     i++)
-		result = need_memory(graph, command->argument_memories[i], fault);
-	for (uint32_t i = 0; result == 0 && command->native_command &&
-			     worker_native_command_has(command->native_command, i, &memory);
-	     i++)
-		result = need_memory(graph, memory, fault);
-	return result;
-}
-
-int worker_spill_need_graph(struct scheduler_device *device, const struct task_command *command,
-			    struct backend_fault *fault)
-{
-	const struct sched_graph *graph = command->graph->graph;
-	int result = 0;
-	(void)device;
-	if (graph->handle && !graph->is_stale && !command->graph->changes)
-		return 0;
-	for (uint32_t i = 0; result == 0 && i < graph->node_count; i++)
-		result = need_memories(graph, &graph->nodes[i]->command, fault);
-	for (const struct sched_graph_node *node = command->graph->changes; result == 0 && node;
-	     node = node->next)
-		result = need_memories(graph, &node->command, fault);
 	return result;
 }
 

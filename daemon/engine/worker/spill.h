@@ -159,9 +159,6 @@ struct spill_counts {
 /* Makes memory that is not PRESENT, or brings it back. 0, an error, or WORKER_SPILL_WAIT. */
 int worker_spill_need(struct scheduler_device *device, struct sched_memory *memory,
 		      struct backend_fault *fault);
-/* All memories that a graph's nodes name, if it may be made now. As above. */
-int worker_spill_need_graph(struct scheduler_device *device, const struct task_command *command,
-			    struct backend_fault *fault);
 /* Keeps PRESENT memory until worker_spill_unpin. Pins are counted. */
 void worker_spill_pin(struct scheduler_device *device, struct sched_memory *memory);
 void worker_spill_unpin(struct scheduler_device *device, struct sched_memory *memory);
