@@ -27,6 +27,7 @@
 #include "scheduler/public/device.h"
 #include "scheduler/state/scheduler.h"
 #include "scheduler/state/task.h"
+#include "worker/handle.h"
 #include "worker/quiesce.h"
 #include "worker/wake.h"
 #include "worker/worker.h"

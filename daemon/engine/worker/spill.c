@@ -1,22 +1,15 @@
-/* See spill.h. */
+/* Room on the device: memory is made or brought back, and others leave for it. See spill.h. */
 #include "worker/spill.h"
 
 #include "base/lane_limits.h"
-#include "base/mailbox.h"
-#include "base/quiet.h"
 #include "base/spill_order.h"
 #include "scheduler/state/buffer.h"
 #include "scheduler/state/device.h"
-#include "scheduler/state/graph.h"
 #include "scheduler/public/device.h"
 #include "scheduler/state/scheduler.h"
-#include "scheduler/state/task.h"
-#include "worker/command.h"
 #include "worker/make_memory.h"
-#include "worker/native_command.h"
 #include "worker/spill_host.h"
 #include "worker/spill_internal.h"
-#include "worker/worker.h"
 
 #include "status.h"
 
@@ -25,134 +18,6 @@
 #include <string.h>
 
 static_assert(SCHED_LANES_ALL <= SPILL_LANES, "each has its place");
-
-static struct worker_spill *spill_of(struct scheduler_device *device)
-{
-	return &device->worker.spill;
-}
-
-/* --------------- device memory that has become free, for what comes next ---------------- */
-
-/* A spare memory of that size, without a call of the driver. NULL: there is none. */
-static struct backend_memory *take_spare(struct worker_spill *spill, uint64_t size_bytes)
-{
-	for (uint32_t i = 0; i < spill->spare_count; i++) {
-		struct spill_spare spare = spill->spares[i];
-		if (spare.size_bytes != size_bytes)
-			continue;
-		spill->spares[i] = spill->spares[--spill->spare_count];
-		spill->spare_bytes -= size_bytes;
-		return spare.handle;
-	}
-	return NULL;
-}
-
-/* A command waits for room: it takes a spare without a call of the driver. */
-void worker_spill_add_spare(struct scheduler_device *device, struct backend_memory *handle,
-			    uint64_t size_bytes)
-{
-	struct worker_spill *spill = spill_of(device);
-	if (!spill->aside.first || spill->spare_count == SPILL_SPARES) {
-		device->ops->memory_free(handle);
-		spill->may_have_room = true;
-		return;
-	}
-	spill->spares[spill->spare_count++] = (struct spill_spare){handle, size_bytes};
-	spill->spare_bytes += size_bytes;
-}
-
-bool worker_spill_free_spares(struct scheduler_device *device)
-{
-	struct worker_spill *spill = spill_of(device);
-	bool were = spill->spare_count > 0;
-	while (spill->spare_count > 0)
-		device->ops->memory_free(spill->spares[--spill->spare_count].handle);
-	spill->spare_bytes = 0;
-	spill->may_have_room |= were;
-	return were;
-}
-
-/* --------------------------------- what may be spilled ---------------------------------- */
-
-static bool may_leave(const struct sched_memory *memory)
-{
-	const struct scheduler *scheduler = memory->device->scheduler;
-	return scheduler->spills && memory->size_bytes >= scheduler->spill_least_bytes &&
-	       !memory->host && !memory->imported && !memory->native &&
-	       memory->export_kind == BACKEND_EXPORT_NONE && memory->spill.pins == 0;
-}
-
-void worker_spill_be_present(struct scheduler_device *device, struct sched_memory *memory,
-			     struct backend_memory *handle)
-{
-	memory->spill.state = SPILL_PRESENT;
-	atomic_store(&memory->spill.away, 0);
-	atomic_store_explicit(&memory->handle, handle, memory_order_release);
-	if (may_leave(memory))
-		spill_order_enter(&spill_of(device)->order, &memory->spill.entry,
-				  memory->spill.owner, memory->size_bytes);
-}
-
-void worker_spill_pin(struct scheduler_device *device, struct sched_memory *memory)
-{
-	memory->spill.pins++;
-	spill_order_leave(&spill_of(device)->order, &memory->spill.entry);
-}
-
-void worker_spill_unpin(struct scheduler_device *device, struct sched_memory *memory)
-{
-	memory->spill.pins--;
-	if (memory->spill.state == SPILL_PRESENT && may_leave(memory))
-		spill_order_enter(&spill_of(device)->order, &memory->spill.entry,
-				  memory->spill.owner, memory->size_bytes);
-}
-
-static void mark_memory(struct scheduler_device *device, struct sched_memory *memory,
-			spill_mark_function *mark)
-{
-	if (memory && memory->device == device)
-		mark(&spill_of(device)->order, &memory->spill.entry);
-}
-
-void worker_spill_mark(struct scheduler_device *device, const struct task_command *command,
-		       spill_mark_function *mark)
-{
-	struct sched_memory *memory;
-	mark_memory(device, command->source, mark);
-	mark_memory(device, command->destination, mark);
-	if (command->backend.kind == BACKEND_COMMAND_LAUNCH)
-		for (uint32_t i = 0; i < command->backend.launch.argument_count; i++)
-			mark_memory(device, command->argument_memories[i], mark);
-	for (uint32_t i = 0; command->native_command &&
-			     worker_native_command_has(command->native_command, i, &memory);
-	     i++)
-		mark_memory(device, memory, mark);
-}
-
-static void mark_sending(struct scheduler_device *device, const struct task_command *command)
-{
-	if (!command)
-		return;
-	worker_spill_mark(device, command, spill_order_mark_kept);
-	if (!command->graph)
-		return;
-	const struct sched_graph *graph = command->graph->graph;
-	for (uint32_t i = 0; i < graph->node_count; i++)
-		worker_spill_mark(device, &graph->nodes[i]->command, spill_order_mark_kept);
-	for (const struct sched_graph_node *node = command->graph->changes; node; node = node->next)
-		worker_spill_mark(device, &node->command, spill_order_mark_kept);
-}
-
-void worker_spill_mark_all(struct scheduler_device *device)
-{
-	struct worker_spill *spill = spill_of(device);
-	spill_order_unmark(&spill->order);
-	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++)
-		for (const struct task *task = device->worker.lanes[i].first; task;
-		     task = task->command.lane_next)
-			worker_spill_mark(device, &task->command, spill_order_mark_in_use);
-	mark_sending(device, spill->sending);
-}
 
 /* ----------------------------------------- room ----------------------------------------- */
 
@@ -279,7 +144,7 @@ int worker_spill_make_memory(struct scheduler_device *device, struct sched_memor
 	*is_full_out = false;
 	/* The copy from the host overwrites all of it. */
 	*made_out = memory->spill.state == SPILL_AWAY && !worker_spill_is_image(memory)
-			    ? take_spare(spill, memory->size_bytes)
+			    ? worker_spill_take_spare(spill, memory->size_bytes)
 			    : NULL;
 	if (*made_out)
 		return 0;
@@ -301,23 +166,6 @@ int worker_spill_make_memory(struct scheduler_device *device, struct sched_memor
 		spill->full = *fault;
 	}
 	return result;
-}
-
-bool worker_spill_await_quiet(struct scheduler_device *device)
-{
-	struct worker_spill *spill = spill_of(device);
-	if (spill->is_last_try)
-		return false;
-	spill->awaits_quiet = true;
-	return true;
-}
-
-void worker_spill_have_room(struct scheduler_device *device)
-{
-	struct worker_spill *spill = spill_of(device);
-	spill->awaits_quiet = false;
-	spill->may_have_room = true;
-	spill->due |= spill->aside.first != NULL;
 }
 
 static int bring_memory(struct scheduler_device *device, struct sched_memory *memory,
@@ -385,135 +233,6 @@ bool worker_spill_free(struct scheduler_device *device, struct sched_memory *mem
 	if (state == SPILL_AWAY)
 		atomic_fetch_sub(&device->spill_counts.away_bytes, memory->size_bytes);
 	worker_spill_free_host(memory);
-	return true;
-}
-
-/* --------------------------------- commands set aside ----------------------------------- */
-
-void worker_spill_set_aside(struct scheduler_device *device, struct sched_message *message)
-{
-	struct worker_spill *spill = spill_of(device);
-	sched_message_append(&spill->aside, message);
-	if (spill->aside.first == message && spill->waiting != message) {
-		spill->waiting = message;
-		spill->waiting_count = spill->order.now;
-		spill->waits_since_ns = device->scheduler->clock_ns();
-	}
-	if (message->kind != SCHED_MESSAGE_COMMAND)
-		return;
-	struct task *task = (struct task *)(void *)message;
-	const struct task_command *command = &task->command;
-	atomic_store(&task->is_aside, true);
-	if (spill->aside_from[command->lane] == 0)
-		spill->aside_from[command->lane] =
-			command->sequence - worker_launch_count(command) + 1;
-}
-
-bool worker_spill_is_aside(struct scheduler_device *device, uint32_t lane, uint64_t sequence)
-{
-	const struct worker_spill *spill = spill_of(device);
-	return spill->aside_from[lane] != 0 && sequence >= spill->aside_from[lane];
-}
-
-static bool is_behind(const struct worker_spill *spill, const struct task_command *command)
-{
-	if (spill->aside_from[command->lane] != 0)
-		return true;
-	for (uint32_t i = 0; i < command->predecessor_count; i++) {
-		const struct task_predecessor *predecessor = &command->predecessors[i];
-		uint64_t from = spill->aside_from[predecessor->lane];
-		if (from != 0 && predecessor->sequence >= from)
-			return true;
-	}
-	return false;
-}
-
-bool worker_spill_holds(struct scheduler_device *device, struct sched_message *message)
-{
-	struct worker_spill *spill = spill_of(device);
-	bool is_send = message->kind == SCHED_MESSAGE_COMMAND;
-	/* A command that was set aside may depend on the failed one. */
-	if (!spill->aside.first || device->worker.unusable ||
-	    (!is_send && message->kind != SCHED_MESSAGE_FORGET) ||
-	    (is_send && !is_behind(spill, &((struct task *)(void *)message)->command)))
-		return false;
-	worker_spill_set_aside(device, message);
-	return true;
-}
-
-static bool is_wait_over(const struct scheduler_device *device)
-{
-	const struct worker_spill *spill = &device->worker.spill;
-	if (!spill->aside.first)
-		return false;
-	uint64_t most_ns =
-		SPILL_WAIT_MOST_NS +
-		(spill->ways[SPILL_OUT].bytes + spill->ways[SPILL_IN].bytes) * SPILL_NS_PER_BYTE +
-		(spill->awaits_quiet ? SCHED_QUIET_STARVED_NS : 0);
-	return device->scheduler->clock_ns() - spill->waits_since_ns > most_ns;
-}
-
-uint64_t worker_spill_wait_ns(const struct scheduler_device *device, uint64_t ns)
-{
-	const struct worker_spill *spill = &device->worker.spill;
-	if (!spill->aside.first)
-		return ns;
-	uint64_t now_ns = device->scheduler->clock_ns(), most_ns = SPILL_LOOK_NS;
-	if (spill->defers)
-		most_ns = spill->defers_until_ns > now_ns ? spill->defers_until_ns - now_ns : 0;
-	return ns > most_ns ? most_ns : ns;
-}
-
-/* The first, and if that goes on, the others. */
-static void retry_set_aside(struct scheduler_device *device)
-{
-	struct worker_spill *spill = spill_of(device);
-	uint64_t from[SPILL_LANES];
-	struct sched_message_list list = spill->aside;
-	memcpy(from, spill->aside_from, sizeof(from));
-	memset(spill->aside_from, 0, sizeof(from));
-	spill->aside = (struct sched_message_list){.first = NULL};
-	spill->due = false;
-	struct sched_message *first = sched_message_take(&list);
-	spill->again = first == spill->waiting ? spill->waiting_count : 0;
-	worker_handle(device, first);
-	spill->again = 0;
-	spill->is_last_try = false;
-	if (!spill->aside.first)
-		spill->waiting = NULL;
-	if (spill->aside.first && list.first) {
-		/* The others cannot go on before it does. */
-		spill->aside.last->next = list.first;
-		spill->aside.last = list.last;
-		memcpy(spill->aside_from, from, sizeof(from));
-	} else {
-		struct sched_message *message;
-		while ((message = sched_message_take(&list)))
-			worker_handle(device, message);
-	}
-}
-
-bool worker_spill_step(struct scheduler_device *device)
-{
-	struct worker_spill *spill = spill_of(device);
-	bool is_last_try = is_wait_over(device);
-	spill->awaits_quiet &= spill->aside.first != NULL;
-	spill->due |= is_last_try ||
-		      (spill->defers && device->scheduler->clock_ns() >= spill->defers_until_ns);
-	if (!spill->due || !spill->aside.first) {
-		if (!spill->aside.first && spill->spare_count > 0)
-			(void)worker_spill_free_spares(device);
-		spill->due = false;
-		return false;
-	}
-	worker_spill_mark_needs(device);
-	spill->is_last_try = is_last_try;
-	spill->is_stepping = true;
-	spill->wants_room = spill->defers = false;
-	retry_set_aside(device);
-	worker_spill_look_ahead(device);
-	spill->is_stepping = false;
-	worker_flush(device);
 	return true;
 }
 

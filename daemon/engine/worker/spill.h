@@ -169,9 +169,6 @@ bool worker_spill_holds(struct scheduler_device *device, struct sched_message *m
 /* Is the command with this number on the lane set aside? */
 bool worker_spill_is_aside(struct scheduler_device *device, uint32_t lane, uint64_t sequence);
 void worker_spill_set_aside(struct scheduler_device *device, struct sched_message *message);
-/* Retries commands that were set aside, if something has come back or the wait is over. False:
- * there were none. */
-bool worker_spill_step(struct scheduler_device *device);
 /* A quiet moment has passed: the backend may have freed memory in it. */
 void worker_spill_have_room(struct scheduler_device *device);
 /* An entry of the backend has returned -EAGAIN. May what called it be set aside until a quiet

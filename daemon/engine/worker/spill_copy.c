@@ -26,11 +26,6 @@
 
 #include "status.h"
 
-static struct worker_spill *spill_of(struct scheduler_device *device)
-{
-	return &device->worker.spill;
-}
-
 void worker_spill_free_host(struct sched_memory *memory)
 {
 	spill_host_give(&spill_of(memory->device)->host, memory->spill.pieces);

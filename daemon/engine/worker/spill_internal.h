@@ -9,6 +9,11 @@
 #include "scheduler/state/task.h"
 #include "worker/spill.h"
 
+static inline struct worker_spill *spill_of(struct scheduler_device *device)
+{
+	return &device->worker.spill;
+}
+
 /* In a device's step, before those that were set aside are tried again: what they will use, and in
  * which order. */
 void worker_spill_mark_needs(struct scheduler_device *device);
@@ -57,6 +62,8 @@ int worker_spill_begin_to_leave(struct scheduler_device *device, struct sched_me
 void worker_spill_be_present(struct scheduler_device *device, struct sched_memory *memory,
 			     struct backend_memory *handle);
 void worker_spill_free_host(struct sched_memory *memory);
+/* A spare memory of that size, without a call of the driver. NULL: there is none. */
+struct backend_memory *worker_spill_take_spare(struct worker_spill *spill, uint64_t size_bytes);
 /* Memory of the device that nothing uses. */
 void worker_spill_add_spare(struct scheduler_device *device, struct backend_memory *handle,
 			    uint64_t size_bytes);

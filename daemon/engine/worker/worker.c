@@ -6,39 +6,32 @@
  */
 #include "worker/worker.h"
 
-#include "base/dispatch.h"
 #include "base/expect.h"
 #include "base/lane_limits.h"
 #include "base/mailbox.h"
 #include "base/pace.h"
 #include "base/quiet.h"
 #include "scheduler/state/device.h"
-#include "scheduler/state/loss.h"
 #include "scheduler/public/device.h"
 #include "scheduler/state/scheduler.h"
 #include "scheduler/state/task.h"
 #include "worker/command.h"
-#include "worker/execute.h"
-#include "worker/failed.h"
-#include "worker/graph_worker.h"
+#include "worker/handle.h"
 #include "worker/latency.h"
 #include "worker/loader.h"
 #include "worker/loss.h"
-#include "worker/native.h"
-#include "worker/objects.h"
 #include "worker/open.h"
 #include "worker/quiesce.h"
 #include "worker/spill.h"
+#include "worker/spill_retry.h"
 #include "worker/wake.h"
 
 #include "clock.h"
-#include "status.h"
 
 #define MESSAGES_PER_TURN                                                                          \
 	128u /* before they are flushed and completions are polled: a long chain of each of many   \
 		lanes */
-#define ASK_NS 2000000u /* a polled device reports within a millisecond that it is lost */
-#define LOOKS  32
+#define LOOKS 32
 
 static bool take_loss(struct scheduler_device *device)
 {
@@ -48,110 +41,6 @@ static bool take_loss(struct scheduler_device *device)
 		return false;
 	worker_lose(device, &loader->fault);
 	return true;
-}
-
-/* Has the backend reported completions, or must it be polled? */
-static bool must_poll_backend(struct scheduler_device *device)
-{
-	if ((device->features & BACKEND_FEATURE_POLLED) && device->worker.in_flight > 0)
-		return true;
-	bool looks = device->worker.polls_next;
-	device->worker.polls_next = false;
-	return (atomic_load_explicit(&device->poked, memory_order_relaxed) != 0 &&
-		atomic_exchange(&device->poked, 0) != 0) ||
-	       looks;
-}
-
-bool worker_complete(struct scheduler_device *device)
-{
-	struct worker *worker = &device->worker;
-	if (!must_poll_backend(device) || !device->handle)
-		return false;
-	uint32_t count, sum = 0;
-	do {
-		count = device->ops->progress(device->handle, worker->completions,
-					      WORKER_COMPLETIONS);
-		sum += count;
-		for (uint32_t i = 0; i < count; i++)
-			worker_execute_completion(device, &worker->completions[i]);
-		if (count == WORKER_COMPLETIONS)
-			worker_publish(device, &device->port);
-	} while (count == WORKER_COMPLETIONS);
-	if (worker->is_losing)
-		worker_lose(device, &worker->loss);
-	bool is_news = worker_spill_has_progress(device, sum);
-	worker->spill.due |= is_news && worker->spill.aside.first;
-	return sum > 0;
-}
-
-/* The process was lost on another device. Only the backend can name the commands that were running
- * on this one. */
-static bool lose_with_process(struct scheduler_device *device, void *object)
-{
-	const struct sched_loss *loss = object;
-	uint64_t deadline = clock_deadline_ns(ASK_NS);
-	while ((device->features & BACKEND_FEATURE_POLLED) && device->worker.in_flight > 0 &&
-	       clock_now_ns() < deadline)
-		(void)worker_complete(device);
-	worker_lose(device, &loss->fault);
-	return true;
-}
-
-/* The task goes back later, with its completion (worker_execute_completion). */
-static bool run_command(struct scheduler_device *device, void *object)
-{
-	worker_execute(device, object);
-	return false;
-}
-
-static bool forget_failed_task(struct scheduler_device *device, void *object)
-{
-	worker_failed_remove(device, object);
-	return true;
-}
-
-/* The function for each kind of message. The argument begins with the message; true: it goes back
- * now. */
-#define HANDLERS(ENTRY)                                                                            \
-	ENTRY(SCHED_MESSAGE_COMMAND, run_command)                                                  \
-	ENTRY(SCHED_MESSAGE_FORGET, forget_failed_task)                                            \
-	ENTRY(SCHED_MESSAGE_MEMORY_PREPARE, worker_prepare_memory)                                 \
-	ENTRY(SCHED_MESSAGE_MEMORY_EXPORT, worker_export_memory)                                   \
-	ENTRY(SCHED_MESSAGE_MEMORY_FREE, worker_free_memory)                                       \
-	ENTRY(SCHED_MESSAGE_PROGRAM_FREE, worker_free_program)                                     \
-	ENTRY(SCHED_MESSAGE_KERNEL_FREE, worker_free_kernel)                                       \
-	ENTRY(SCHED_MESSAGE_EVENT_MAKE, worker_make_event)                                         \
-	ENTRY(SCHED_MESSAGE_EVENT_FREE, worker_free_event)                                         \
-	ENTRY(SCHED_MESSAGE_NATIVE, worker_native_handle)                                          \
-	ENTRY(SCHED_MESSAGE_GRAPH, worker_graph_handle)                                            \
-	ENTRY(SCHED_MESSAGE_LOSE, lose_with_process)                                               \
-	ENTRY(SCHED_MESSAGE_PROGRAM_LOAD, worker_loader_handle)                                    \
-	ENTRY(SCHED_MESSAGE_KERNEL_CREATE, worker_loader_handle)                                   \
-	ENTRY(SCHED_MESSAGE_OCCUPANCY, worker_loader_handle)                                       \
-	ENTRY(SCHED_MESSAGE_HOST_REGISTER, worker_loader_handle)                                   \
-	ENTRY(SCHED_MESSAGE_HOST_UNREGISTER, worker_loader_handle)                                 \
-	ENTRY(SCHED_MESSAGE_USM_ALLOCATE, worker_allocate_usm)                                     \
-	ENTRY(SCHED_MESSAGE_USM_FREE, worker_loader_handle)
-
-static bool (*const handlers[])(struct scheduler_device *, void *) = {HANDLERS(DISPATCH_ENTRY)};
-DISPATCH_HAS(HANDLERS, SCHED_MESSAGE_KINDS);
-
-void worker_handle(struct scheduler_device *device, struct sched_message *message)
-{
-	if (worker_spill_holds(device, message))
-		return;
-	/* Others may free something. */
-	device->worker.spill.may_have_room |= message->kind != SCHED_MESSAGE_COMMAND;
-	if (handlers[message->kind](device, message))
-		worker_return(device, message);
-}
-
-void worker_flush(struct scheduler_device *device)
-{
-	struct worker *worker = &device->worker;
-	if (worker->unflushed && !worker->unusable)
-		device->ops->flush(device->handle);
-	worker->unflushed = false;
 }
 
 static bool take_messages(struct scheduler_device *device)

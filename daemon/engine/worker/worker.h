@@ -59,10 +59,5 @@ struct worker {
 };
 
 void *worker_main(void *device);
-/* Flushes the backend. */
-void worker_flush(struct scheduler_device *device);
-/* Handles a message that has come, or that was set aside. */
-void worker_handle(struct scheduler_device *device, struct sched_message *message);
-/* Puts completed tasks into port.back, unpublished. False: there were none. */
-bool worker_complete(struct scheduler_device *device);
+
 #endif
