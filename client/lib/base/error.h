@@ -40,6 +40,12 @@ __attribute__((cold)) sycl_result error_note_errno(int negative_errno, const cha
 		code_;                                                                             \
 	})
 
+/* An allocation in this process failed. */
+static inline sycl_result error_no_memory(void)
+{
+	return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+}
+
 /* Takes over the service's failure and returns its code; never a success, whatever the code is. */
 static inline sycl_result error_set_failure(const struct failure *failure)
 {

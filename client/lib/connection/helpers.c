@@ -77,7 +77,7 @@ sycl_result helpers_start(struct connection *c, uint32_t count)
 {
 	struct helpers *helpers = calloc(1, sizeof(*helpers) + count * sizeof(pthread_t));
 	if (!helpers)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	helpers->connection = c;
 	(void)pthread_cond_init(&helpers->work, NULL);
 	int r = 0;

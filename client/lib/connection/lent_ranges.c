@@ -9,7 +9,7 @@ sycl_result lent_range_new(struct connection *c, uint64_t size_bytes, struct len
 {
 	struct lent_range *range = calloc(1, sizeof(*range));
 	if (!range)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	sycl_result result = arenas_take(c, size_bytes, &range->range, &range->address);
 	if (result) {
 		free(range);

@@ -8,7 +8,7 @@ void *object_new(size_t bytes, struct connection *connection)
 {
 	struct object *object = calloc(1, bytes);
 	if (!object) {
-		(void)error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		(void)error_no_memory();
 		return NULL;
 	}
 	connection_ref(connection);

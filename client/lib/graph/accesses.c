@@ -73,11 +73,6 @@ static struct graph_tracker *tracker_find(struct graph *graph, const struct buff
 	return NULL;
 }
 
-static sycl_result no_memory(void)
-{
-	return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
-}
-
 static sycl_result tracker_find_or_make(struct graph *graph, struct buffer *root,
 					struct graph_tracker **tracker_out)
 {
@@ -89,7 +84,7 @@ static sycl_result tracker_find_or_make(struct graph *graph, struct buffer *root
 			struct graph_tracker *trackers =
 				realloc(graph->trackers, capacity * sizeof(*trackers));
 			if (!trackers)
-				return no_memory();
+				return error_no_memory();
 			graph->trackers = trackers;
 			graph->tracker_capacity = capacity;
 		}
@@ -111,7 +106,7 @@ static sycl_result tracker_reserve(struct graph_tracker *tracker, uint32_t more)
 		capacity *= 2;
 	struct graph_access *accesses = realloc(tracker->accesses, capacity * sizeof(*accesses));
 	if (!accesses)
-		return no_memory();
+		return error_no_memory();
 	tracker->accesses = accesses;
 	tracker->capacity = capacity;
 	return SYCL_SUCCESS;

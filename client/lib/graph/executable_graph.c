@@ -37,13 +37,8 @@ static void executable_graph_destroy(struct object *object)
 	object_delete(object);
 }
 
-static sycl_result no_memory(void)
-{
-	return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
-}
-
 /* One more node, without edges; takes a reference of its own. */
-static sycl_result add_node(struct executable_graph *to, struct handler *handler)
+static sycl_result executable_graph_add_node(struct executable_graph *to, struct handler *handler)
 {
 	if (to->count == GRAPH_NODES_MAX)
 		return error_set(SYCL_ERROR_QUOTA,
@@ -53,7 +48,7 @@ static sycl_result add_node(struct executable_graph *to, struct handler *handler
 		uint32_t capacity = to->capacity ? to->capacity * 2 : 16;
 		struct executable_node *nodes = realloc(to->nodes, capacity * sizeof(*nodes));
 		if (!nodes)
-			return no_memory();
+			return error_no_memory();
 		to->nodes = nodes;
 		to->capacity = capacity;
 	}
@@ -79,7 +74,7 @@ static sycl_result add_edge(struct executable_graph *to, uint32_t before)
 		uint32_t capacity = to->edge_capacity ? to->edge_capacity * 2 : 16;
 		uint32_t *edges = realloc(to->edges, capacity * sizeof(*edges));
 		if (!edges)
-			return no_memory();
+			return error_no_memory();
 		to->edges = edges;
 		to->edge_capacity = capacity;
 	}
@@ -118,7 +113,7 @@ static sycl_result add_copy(struct executable_graph *to, uint32_t base,
 			    const struct executable_graph *from, uint32_t index, uint32_t deeper)
 {
 	const struct executable_node *node = &from->nodes[index];
-	sycl_result result = add_node(to, node->handler);
+	sycl_result result = executable_graph_add_node(to, node->handler);
 	if (result)
 		return result;
 	to->nodes[base + index].body_count = node->body_count;
@@ -169,7 +164,7 @@ static sycl_result add_item(struct executable_graph *to, const struct graph *gra
 		result = add_subgraph(to, graph, item, spans, last);
 	} else {
 		bool empty = handler && handler->action == HANDLER_ACTION_GRAPH;
-		result = add_node(to, empty ? NULL : handler);
+		result = executable_graph_add_node(to, empty ? NULL : handler);
 		if (!result)
 			last[to->count - 1] = true;
 		if (!result)
@@ -190,7 +185,7 @@ sycl_result graph_flatten(const struct graph *graph, struct executable_graph *to
 	CLEANUP(free_pointer) bool *last = calloc(GRAPH_NODES_MAX, sizeof(*last));
 	to->place = malloc((count ? count : 1) * sizeof(*to->place));
 	if (!order || !spans || !last || !to->place || graph_edges_order(&graph->edges, order) < 0)
-		return no_memory();
+		return error_no_memory();
 	sycl_result result = SYCL_SUCCESS;
 	for (uint32_t i = 0; i < count && !result; i++)
 		result = add_item(to, graph, order[i], spans, last);
@@ -345,7 +340,7 @@ static sycl_result executable_graph_make(struct graph *from, uint32_t flags,
 		return SYCL_ERROR_MEMORY_ALLOCATION;
 	if (handle_create(&graph->object, HANDLE_EXECUTABLE_GRAPH, executable_graph_destroy) < 0) {
 		object_delete(&graph->object);
-		return no_memory();
+		return error_no_memory();
 	}
 	graph->context = from->context;
 	graph->device = from->device;

@@ -62,7 +62,7 @@ static sycl_result graph_make(struct context *context, struct device *device, ui
 		return SYCL_ERROR_MEMORY_ALLOCATION;
 	if (handle_create(&graph->object, HANDLE_GRAPH, graph_destroy) < 0) {
 		object_delete(&graph->object);
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	}
 	graph->context = context;
 	graph->device = device;
@@ -177,7 +177,7 @@ sycl_result graph_record_queue(struct graph *graph, struct queue *queue)
 		struct graph_recording *recordings =
 			realloc(graph->recordings, capacity * sizeof(*recordings));
 		if (!recordings)
-			return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+			return error_no_memory();
 		graph->recordings = recordings;
 		graph->recording_capacity = capacity;
 	}
@@ -206,7 +206,7 @@ static sycl_result queues_pin_all(uint32_t count, const sycl_queue *queues, stru
 		return error_set(SYCL_ERROR_INVALID, "a list of %u queues is NULL", count);
 	pinned->queues = calloc(count, sizeof(struct queue *));
 	if (!pinned->queues)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	for (uint32_t i = 0; i < count; i++) {
 		sycl_result result = queue_pin(queues[i], &pinned->queues[i]);
 		if (result)

@@ -48,8 +48,7 @@ sycl_result graph_connect(struct graph *graph, uint32_t before, uint32_t after)
 				 after + 1);
 	if (r == -EDQUOT)
 		return error_set(SYCL_ERROR_QUOTA, "a graph may have %u edges", GRAPH_EDGES_MAX);
-	return r < 0 ? error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process")
-		     : SYCL_SUCCESS;
+	return r < 0 ? error_no_memory() : SYCL_SUCCESS;
 }
 
 static sycl_result graph_make_room(struct graph *graph)
@@ -61,7 +60,7 @@ static sycl_result graph_make_room(struct graph *graph)
 	uint32_t capacity = graph->capacity ? graph->capacity * 2 : 16;
 	struct graph_item *items = realloc(graph->items, capacity * sizeof(*items));
 	if (!items)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	graph->items = items;
 	graph->capacity = capacity;
 	return SYCL_SUCCESS;
@@ -75,7 +74,7 @@ sycl_result graph_add_node(struct graph *graph, const struct graph_addition *add
 	if (result)
 		return result;
 	if (graph_edges_add(&graph->edges) < 0)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	for (uint32_t i = 0; i < addition->before_count && !result; i++)
 		result = graph_connect(graph, addition->before[i], node);
 	if (!result && addition->handler)
@@ -127,7 +126,7 @@ static sycl_result gather_predecessors(const struct graph *graph, const struct h
 	}
 	uint32_t *nodes = malloc(((size_t)count + events + 1) * sizeof(*nodes));
 	if (!nodes)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	for (uint32_t i = 0; i < count; i++)
 		nodes[i] = predecessors[i] - 1;
 	sycl_result result =

@@ -95,7 +95,7 @@ static sycl_result record_node(struct graph *graph, const struct handler *handle
 		((size_t)handler->depends_on.count + 1 + (barrier ? graph->edges.count : 0)) *
 		sizeof(*nodes));
 	if (!nodes)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	sycl_result result = graph_event_nodes(graph, handler, nodes);
 	if (!result)
 		result = graph_record_queue(graph, handler->queue);

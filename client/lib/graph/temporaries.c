@@ -44,11 +44,6 @@ sycl_result graph_check_temporary(const struct handler *handler, struct buffer *
 				"the host cannot access a temporary of graphs");
 }
 
-static sycl_result no_memory(void)
-{
-	return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
-}
-
 /* NULL: no memory. */
 static struct written *written_find_or_make(struct written_list *list, const struct buffer *root)
 {
@@ -136,7 +131,7 @@ static sycl_result check_node(struct written_list *list, const struct handler *h
 			continue;
 		const struct written *written = written_find_or_make(list, buffer_root(use.buffer));
 		if (!written)
-			return no_memory();
+			return error_no_memory();
 		if (access_mode_needs_contents(use.mode) &&
 		    !written_has(written, use.begin, use.end))
 			return error_set_object(
@@ -151,7 +146,7 @@ static sycl_result check_node(struct written_list *list, const struct handler *h
 			continue;
 		struct written *written = written_find_or_make(list, buffer_root(use.buffer));
 		if (!written || written_add(written, use.begin, use.end) < 0)
-			return no_memory();
+			return error_no_memory();
 	}
 	return SYCL_SUCCESS;
 }

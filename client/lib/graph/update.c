@@ -191,7 +191,7 @@ static sycl_result change_init(struct change *change, uint32_t count)
 	change->handlers = malloc((count ? count : 1) * sizeof(struct handler *));
 	change->places = malloc((count ? count : 1) * sizeof(*change->places));
 	if (!change->handlers || !change->places)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	return SYCL_SUCCESS;
 }
 

@@ -299,7 +299,7 @@ sycl_result handler_copy_as_task(const struct handler *handler, struct handler *
 		handler_requirement_at(handler, handler->destination)->buffer;
 	struct copy_out *copy = malloc(sizeof(*copy));
 	if (!copy)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	struct handler *task = NULL;
 	sycl_result result = handler_clone(handler, &task);
 	if (result) {
@@ -325,7 +325,7 @@ static sycl_result set_copy_out(struct handler *handler, const struct buffer *so
 {
 	struct copy_out *copy = malloc(sizeof(*copy));
 	if (!copy)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	*copy = (struct copy_out){
 		.box = copy_box_simplify(&plan->box),
 		.source = (const uint8_t *)source->address + plan->source_offset,

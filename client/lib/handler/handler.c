@@ -118,11 +118,11 @@ sycl_result handler_new(struct queue *queue, struct handler **handler_out)
 		return result;
 	struct handler *handler = handler_memory_take(queue);
 	if (!handler)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	handler_init(handler, queue);
 	if (handle_create(&handler->object, HANDLE_HANDLER, handler_destroy) < 0) {
 		free(handler);
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	}
 	object_ref(&queue->object);
 	*handler_out = handler;
@@ -222,7 +222,7 @@ sycl_result handler_list_grow(struct handler_list *list, const void *fixed, size
 		capacity *= 2;
 	void *items = calloc(capacity, item_bytes);
 	if (!items)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	if (list->count)
 		memcpy(items, list->items, list->count * item_bytes);
 	if (list->items != fixed)

@@ -25,7 +25,7 @@ static sycl_result messages_make_room(struct group_messages *m, uint32_t require
 	m->block = bytes <= sizeof(m->small) ? m->small : malloc(bytes);
 	if (!m->block) {
 		m->block = m->small;
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	}
 	m->requirements = m->block;
 	m->events = (void *)(m->requirements + requirements);

@@ -70,8 +70,8 @@ SYCL_API sycl_result sycl_handler_set_usm(sycl_handler handle, uint32_t index, c
 }
 
 /* One end of a copy: USM, or the program's own memory. */
-static sycl_result check_end(const struct handler *handler, const void *pointer,
-			     uint64_t size_bytes, const char *what, bool *is_program_out)
+static sycl_result usm_action_check_end(const struct handler *handler, const void *pointer,
+					uint64_t size_bytes, const char *what, bool *is_program_out)
 {
 	struct connection *c = handler->object.connection;
 	struct usm_allocation found;
@@ -90,11 +90,12 @@ static sycl_result check_copy(const struct handler *handler, bool *program_desti
 	uintptr_t to = (uintptr_t)handler->usm.destination, from = (uintptr_t)handler->usm.source;
 	if (handler->size_bytes == 0)
 		return SYCL_SUCCESS;
-	sycl_result result = check_end(handler, handler->usm.destination, handler->size_bytes,
-				       "destination", program_destination_out);
+	sycl_result result =
+		usm_action_check_end(handler, handler->usm.destination, handler->size_bytes,
+				     "destination", program_destination_out);
 	if (!result)
-		result = check_end(handler, handler->usm.source, handler->size_bytes, "source",
-				   program_source_out);
+		result = usm_action_check_end(handler, handler->usm.source, handler->size_bytes,
+					      "source", program_source_out);
 	if (!result && (to < from ? from - to : to - from) < handler->size_bytes)
 		result = error_set(SYCL_ERROR_INVALID, "the copy's source and destination overlap");
 	return result;

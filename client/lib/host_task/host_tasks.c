@@ -20,7 +20,7 @@ sycl_result host_task_new(struct connection *c, const struct host_task_plan *pla
 {
 	struct host_task *task = calloc(1, sizeof(*task));
 	if (!task)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	(void)pthread_mutex_lock(&c->state_lock);
 	bool room = c->host_tasks->count < HOST_TASKS_MAX;
 	int r = room ? slots_take(&c->slots, &task->slot, &task->value) : -EDQUOT;

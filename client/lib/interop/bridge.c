@@ -202,7 +202,7 @@ static sycl_result context_keep(struct connection *c, const struct cuda_driver *
 		(void)cuda->cuDevicePrimaryCtxRelease_v2(number);
 	}
 	if (!context)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	*context_out = context;
 	return SYCL_SUCCESS;
 }

@@ -182,7 +182,7 @@ sycl_result bridge_call(struct host_task *task, struct bridge_call **later_out)
 		call->context = handler->bridge;
 		result = call_enter_context(call, handler, memories, &sent);
 	} else {
-		result = error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		result = error_no_memory();
 	}
 	free(memories);
 	if (sent)

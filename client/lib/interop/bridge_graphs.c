@@ -51,7 +51,7 @@ struct making {
 };
 
 /* Ends a capture that was left open, which would hold the graph. True: there was one. */
-static bool end_capture(const struct cuda_driver *cuda, const struct making *making)
+static bool bridge_end_capture(const struct cuda_driver *cuda, const struct making *making)
 {
 	int status = CUDA_CAPTURING_NOT;
 	cuda_graph captured = NULL;
@@ -91,7 +91,7 @@ static sycl_result making_call_function(const struct cuda_driver *cuda, struct m
 	cuda_driver_exchange_mode(cuda, &making->mode);
 	sycl_result result = native_call_here(making->handler, &scope);
 	cuda_driver_exchange_mode(cuda, &making->mode);
-	bool was_open = end_capture(cuda, making);
+	bool was_open = bridge_end_capture(cuda, making);
 	if (result)
 		return function_failed(result);
 	return was_open
@@ -167,7 +167,7 @@ static void bridge_graph_list(struct bridge_graph *graph)
 }
 
 /* No thread lets go of it from now on: the command has been counted. */
-static sycl_result check_context(const struct handler *handler)
+static sycl_result bridge_graph_check_context(const struct handler *handler)
 {
 	struct bridge *bridge = handler->object.connection->bridge;
 	(void)pthread_mutex_lock(&bridge->lock);
@@ -184,7 +184,7 @@ static sycl_result bridge_graph_new(const struct handler *handler, uint64_t *mem
 	struct bridge_graph *graph = calloc(1, sizeof(*graph));
 	if (!graph || !memories) {
 		free(graph);
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	}
 	struct making making = {.handler = handler, .memories = memories};
 	sycl_result result = making_enter_context(&making, &graph->exec);
@@ -211,7 +211,7 @@ sycl_result bridge_graph_make(const struct handler *handler, struct bridge_graph
 	uint64_t *memories = calloc(handler->requirements.count + 1, sizeof(*memories));
 	/* So that the context stays, whatever handles other threads release meanwhile. */
 	atomic_fetch_add_explicit(&bridge->commands, 1, memory_order_relaxed);
-	result = check_context(handler);
+	result = bridge_graph_check_context(handler);
 	if (!result)
 		result = bridge_graph_new(handler, memories, graph_out);
 	atomic_fetch_sub_explicit(&bridge->commands, 1, memory_order_release);

@@ -121,7 +121,7 @@ static sycl_result open_import(struct bridge_context *context, struct buffer *ro
 	CLEANUP(close_fd) int descriptor = shared.descriptor;
 	struct bridge_import *import = malloc(sizeof(*import));
 	if (!import)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	*import = (struct bridge_import){.context = context,
 					 .kind = (sycl_share_kind)shared.kind,
 					 .mapped_bytes = shared.mapped_bytes};

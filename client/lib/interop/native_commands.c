@@ -94,7 +94,7 @@ sycl_result native_call_here(const struct handler *handler,
 {
 	struct native_call *call = native_call_make(handler);
 	if (!call)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	struct sycl_interop_handle_s handle = {.call = call, .scope = scope};
 	running = &handle;
 	sycl_result result = call->action->function(&handle, call->action->user_data);
@@ -108,7 +108,7 @@ sycl_result native_call_new(struct connection *c, const struct handler *handler,
 {
 	struct native_call *call = native_call_make(handler);
 	if (!call)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	call->calls = c->native_calls;
 	native_action_hold(call->action);
 	(void)pthread_mutex_lock(&call->calls->lock);
@@ -174,7 +174,7 @@ SYCL_API sycl_result sycl_handler_native_command(sycl_handler handle,
 		return result;
 	struct native_action *action = malloc(sizeof(*action));
 	if (!action)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	*action = (struct native_action){
 		.references = 1,
 		.function = function,

@@ -175,7 +175,7 @@ SYCL_API sycl_result sycl_kernel_bundle_make_natives(sycl_context handle, uint32
 		return result;
 	struct device **chosen = calloc(context->device_count, sizeof(struct device *));
 	if (!chosen)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	result = plan_choose_devices(&plan, device_count, devices, chosen);
 	plan.state = state;
 	plan.count = count;
@@ -210,7 +210,7 @@ static sycl_result name_kernels(struct bundle *bundle, const uint64_t *programs,
 			image->name_count++;
 		}
 		if (!image->names || image->name_count == 0)
-			return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+			return error_no_memory();
 	}
 	return SYCL_SUCCESS;
 }
@@ -257,9 +257,8 @@ SYCL_API sycl_result sycl_kernel_bundle_from_native_kernels(sycl_context handle,
 		return result;
 	struct device **chosen = calloc(context->device_count, sizeof(struct device *));
 	char(*names)[256] = calloc(count, sizeof(*names));
-	result = chosen && names
-			 ? plan_choose_devices(&plan, device_count, devices, chosen)
-			 : error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+	result = chosen && names ? plan_choose_devices(&plan, device_count, devices, chosen)
+				 : error_no_memory();
 	plan.state = SYCL_BUNDLE_EXECUTABLE;
 	if (!result)
 		result = find_programs(&plan, count, natives, programs, names);

@@ -47,7 +47,7 @@ sycl_result bundle_new(struct context *context, sycl_bundle_state state, uint32_
 		free(bundle->images);
 		free(bundle->sources);
 		object_delete(&bundle->object);
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	}
 	bundle->context = context;
 	object_ref(&context->object);
@@ -118,8 +118,7 @@ static bool list_kernels(struct bundle *bundle)
 sycl_result bundle_finish(struct bundle *bundle, sycl_kernel_bundle *bundle_out)
 {
 	if (!list_kernels(bundle))
-		return bundle_discard(bundle, error_set(SYCL_ERROR_MEMORY_ALLOCATION,
-							"no memory in this process"));
+		return bundle_discard(bundle, error_no_memory());
 	bundle->log = join_logs(bundle);
 	*bundle_out = handle_of(&bundle->object);
 	return SYCL_SUCCESS;

@@ -33,8 +33,7 @@ static sycl_result image_new(struct context *context, struct device *device,
 	if (result || handle_create(&image->object, HANDLE_BUNDLE, image_destroy) < 0) {
 		if (!result) {
 			remote_forget(c, &image->remote);
-			result = error_set(SYCL_ERROR_MEMORY_ALLOCATION,
-					   "no memory in this process");
+			result = error_no_memory();
 		}
 		object_delete(&image->object);
 		return result;

@@ -36,7 +36,7 @@ static sycl_result source_new(const struct context *context, sycl_source_languag
 			(unsigned long long)context->object.connection->limits.source_bytes);
 	struct bundle_source *copy = malloc(sizeof(*copy) + bytes + 1);
 	if (!copy)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	atomic_init(&copy->references, 1);
 	copy->kind = (uint32_t)language;
 	copy->size_bytes = bytes;
@@ -81,7 +81,7 @@ SYCL_API sycl_result sycl_kernel_bundle_create_input(sycl_context handle, uint32
 				 context->device_count);
 	struct device **chosen = calloc(context->device_count + 1u, sizeof(struct device *));
 	if (!chosen)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	struct bundle_source *copy = NULL;
 	struct bundle *bundle = NULL;
 	result = choose_devices(context, device_count, devices, chosen);
@@ -191,7 +191,7 @@ static sycl_result bundles_pin_all(uint32_t count, const sycl_kernel_bundle *han
 				 BUNDLE_SOURCES_MAX);
 	list->items = calloc(count, sizeof(struct bundle *));
 	if (!list->items)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	for (uint32_t i = 0; i < count; i++) {
 		sycl_result result = bundle_pin(handles[i], &list->items[i]);
 		if (result)
@@ -288,7 +288,7 @@ SYCL_API sycl_result sycl_kernel_bundle_link(uint32_t count, const sycl_kernel_b
 	const struct context *context = list.items[0]->context;
 	struct device **devices = calloc(context->device_count + 1u, sizeof(struct device *));
 	if (!devices)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	uint32_t device_count = devices_of(&list, true, devices);
 	if (device_count == 0)
 		result = error_set(SYCL_ERROR_INVALID, "the bundles have no device in common");
@@ -344,7 +344,7 @@ SYCL_API sycl_result sycl_kernel_bundle_join(uint32_t count, const sycl_kernel_b
 	const struct context *context = list.items[0]->context;
 	struct device **devices = calloc(context->device_count + 1u, sizeof(struct device *));
 	if (!devices)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	/* A bundle that is built of an input is built for all of its devices. */
 	uint32_t device_count =
 		devices_of(&list, list.items[0]->state == SYCL_BUNDLE_INPUT, devices);

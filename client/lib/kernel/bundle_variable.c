@@ -32,7 +32,7 @@ static sycl_result find_locked(struct bundle_image *image, const char *name,
 						    .bundle = image->remote.id,
 						    .name = strdup(name)};
 		if (!plan.name)
-			return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+			return error_no_memory();
 		sycl_result result = usm_name_variable(image->object.connection, &plan, &variable);
 		if (result)
 			return result;

@@ -147,11 +147,10 @@ static sycl_result kernel_make_of_image(struct bundle_image *image, const char *
 		return SYCL_ERROR_MEMORY_ALLOCATION;
 	kernel->name = strdup(name);
 	sycl_result result =
-		kernel->name ? remote_name(c, OBJECT_KERNEL, &kernel->remote)
-			     : error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		kernel->name ? remote_name(c, OBJECT_KERNEL, &kernel->remote) : error_no_memory();
 	if (!result && handle_create(&kernel->object, HANDLE_KERNEL, kernel_destroy) < 0) {
 		remote_forget(c, &kernel->remote);
-		result = error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		result = error_no_memory();
 	}
 	if (result) {
 		free(kernel->name);
@@ -180,7 +179,7 @@ sycl_result kernel_make_native(struct bundle *bundle, const char *name, uint64_t
 	struct kernel **others = calloc(bundle->image_count + 1u, sizeof(struct kernel *));
 	uint32_t other_count = 0;
 	if (!others)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	sycl_result result = kernel_make_of_image(bundle->images[0], name, native, &first);
 	for (uint32_t i = 1; !result && i < bundle->image_count; i++) {
 		result =
@@ -242,7 +241,7 @@ static sycl_result kernels_make_all(const struct bundle *bundle, const char *nam
 	uint32_t other_count = 0;
 	sycl_result result = SYCL_SUCCESS;
 	if (!others)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	for (uint32_t d = 0; !result && d < bundle->device_count; d++) {
 		struct kernel *made = NULL;
 		result = make_for(bundle, bundle->devices[d], name, &made);

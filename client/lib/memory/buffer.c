@@ -154,7 +154,7 @@ sycl_result buffer_make(struct connection *c, const struct buffer_plan *plan,
 	enum handle_type type = plan->image_format ? HANDLE_IMAGE : HANDLE_BUFFER;
 	if (!result && handle_create(&buffer->object, type, buffer_destroy) < 0) {
 		remote_forget(c, &buffer->remote);
-		result = error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		result = error_no_memory();
 	}
 	if (result) {
 		object_delete(&buffer->object);

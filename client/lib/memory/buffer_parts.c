@@ -30,7 +30,7 @@ static sycl_result part_new(struct buffer *of, struct buffer **part_out)
 		return SYCL_ERROR_MEMORY_ALLOCATION;
 	if (handle_create(&part->object, HANDLE_BUFFER, part_destroy) < 0) {
 		object_delete(&part->object);
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	}
 	part->family = of->family ? of->family : of;
 	object_ref(&part->family->object);

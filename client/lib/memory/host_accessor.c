@@ -62,7 +62,7 @@ static sycl_result host_accessor_make(struct buffer *buffer, struct wanted wante
 	uint32_t mode = (uint32_t)wanted.mode | (wanted.may_give_up ? ACCESS_KEEP_BIT : 0);
 	if (handle_create(&accessor->object, HANDLE_HOST_ACCESSOR, host_accessor_destroy) < 0) {
 		object_delete(&accessor->object);
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	}
 	accessor->buffer = buffer;
 	accessor->pointer =

@@ -26,7 +26,7 @@ static sycl_result host_image_make(struct buffer *image, sycl_access_mode mode, 
 		return SYCL_ERROR_MEMORY_ALLOCATION;
 	if (handle_create(&accessor->object, HANDLE_HOST_IMAGE, host_image_destroy) < 0) {
 		object_delete(&accessor->object);
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	}
 	accessor->image = image;
 	accessor->mode = (uint32_t)mode;

@@ -61,7 +61,7 @@ SYCL_API sycl_result sycl_host_block_create(void *memory, uint64_t size_bytes,
 	    handle_create(&block->object, HANDLE_HOST_BLOCK, block_destroy) < 0) {
 		free(own);
 		free(block);
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	}
 	block->memory = memory ? memory : own;
 	block->size_bytes = size_bytes;

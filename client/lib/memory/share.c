@@ -12,7 +12,7 @@
 
 static_assert(sizeof(struct sycl_shared_memory) == 96, "part of the interface");
 
-static sycl_result check_kind(const struct device *device, sycl_share_kind share)
+static sycl_result share_check_kind(const struct device *device, sycl_share_kind share)
 {
 	uint32_t feature =
 		share == SYCL_SHARE_VMM ? DEVICE_FEATURE_EXPORT_VMM : DEVICE_FEATURE_EXPORT_IPC;
@@ -31,7 +31,7 @@ SYCL_API sycl_result sycl_buffer_create_exportable(sycl_device handle, void *hos
 {
 	PIN(device, device, handle);
 	REQUIRE_OUTPUT(buffer_out);
-	sycl_result result = check_kind(device, share);
+	sycl_result result = share_check_kind(device, share);
 	if (result)
 		return result;
 	if (size_bytes == 0)
@@ -236,7 +236,7 @@ SYCL_API sycl_result sycl_buffer_import(sycl_device handle, const struct sycl_sh
 		return error_set(
 			SYCL_ERROR_INVALID,
 			"shared: NULL, or struct_bytes or reserved is wrong; start from SYCL_SHARED_MEMORY_INIT");
-	sycl_result result = check_kind(device, (sycl_share_kind)shared->kind);
+	sycl_result result = share_check_kind(device, (sycl_share_kind)shared->kind);
 	if (result)
 		return result;
 	if (shared->kind == SYCL_SHARE_VMM && shared->descriptor < 0)

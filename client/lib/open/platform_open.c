@@ -75,7 +75,7 @@ SYCL_API sycl_result sycl_platform_open_with(const char *endpoint,
 	struct platform *platform = platform_new(c, INDEX_UNRESOLVED);
 	if (!platform) {
 		connection_unref(c);
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	}
 	c->root = platform;  /* no other thread has the connection yet */
 	connection_unref(c); /* the platform holds it now */

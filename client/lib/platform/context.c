@@ -29,7 +29,7 @@ static sycl_result context_announce_plain(struct context *context, void *unused)
 	struct connection *c = context->object.connection;
 	uint32_t *numbers = calloc(context->device_count, sizeof(*numbers));
 	if (!numbers)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	for (uint32_t i = 0; i < context->device_count; i++)
 		numbers[i] = context->devices[i]->facts->device;
 	Sycl__V1__ContextCreate create = SYCL__V1__CONTEXT_CREATE__INIT;
@@ -53,11 +53,10 @@ sycl_result context_make(uint32_t count, struct device *const *devices, context_
 		return SYCL_ERROR_MEMORY_ALLOCATION;
 	context->devices = calloc(count, sizeof(struct device *));
 	sycl_result result = context->devices ? remote_name(c, OBJECT_CONTEXT, &context->remote)
-					      : error_set(SYCL_ERROR_MEMORY_ALLOCATION,
-							  "no memory in this process");
+					      : error_no_memory();
 	if (!result && handle_create(&context->object, HANDLE_CONTEXT, context_destroy) < 0) {
 		remote_forget(c, &context->remote);
-		result = error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		result = error_no_memory();
 	}
 	if (result) {
 		free(context->devices);
@@ -124,7 +123,7 @@ SYCL_API sycl_result sycl_context_create_with(uint32_t device_count, const sycl_
 				 device_count);
 	struct device **pinned = calloc(device_count, sizeof(struct device *));
 	if (!pinned)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	sycl_result result = SYCL_SUCCESS;
 	uint32_t count = 0;
 	while (count < device_count && !result) {

@@ -76,7 +76,7 @@ sycl_result device_at(struct connection *c, uint32_t index, struct device **devi
 	if (platform)
 		object_unref(&platform->object);
 	if (!device)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	*device_out = device;
 	return SYCL_SUCCESS;
 }

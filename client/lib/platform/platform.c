@@ -50,7 +50,7 @@ sycl_result platform_at(struct connection *c, uint32_t index, struct platform **
 	}
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (!platform)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	*platform_out = platform;
 	return SYCL_SUCCESS;
 }

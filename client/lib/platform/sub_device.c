@@ -87,7 +87,7 @@ static sycl_result sub_device_make(struct device *parent, struct remote *remote,
 	struct device *device =
 		device_new(parent->object.connection, SUB_DEVICE_INDEX | (*facts)->device, *facts);
 	if (!device)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	device->parent = parent;
 	object_ref(&parent->object);
 	device->platform = parent->platform;

@@ -50,7 +50,7 @@ struct event *event_new(struct connection *c, struct queue_line *line)
 	if (!event)
 		return NULL;
 	if (handle_create(&event->object, HANDLE_EVENT, event_destroy) < 0) {
-		(void)error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		(void)error_no_memory();
 		object_delete(&event->object);
 		return NULL;
 	}

@@ -36,7 +36,7 @@ static sycl_result copy_open(struct event *event, struct event ***open_out, uint
 		event->wait_count = open;
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (!list)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	for (uint32_t i = open; i < open + dropped; i++)
 		object_unref(&list[i]->object); /* the event's own reference */
 	*open_out = list;

@@ -56,7 +56,7 @@ sycl_result queue_make(struct context *context, struct device *device,
 	if (!result && handle_create(&queue->object, HANDLE_QUEUE, queue_destroy) < 0) {
 		remote_forget(c, &line->remote);
 		(void)queue_line_free(line);
-		result = error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		result = error_no_memory();
 	}
 	if (result) {
 		if (queue)

@@ -57,7 +57,7 @@ sycl_result shared_event_new(struct connection *c, uint32_t device, struct share
 	if (!result &&
 	    handle_create(&event->object, HANDLE_SHARED_EVENT, shared_event_destroy) < 0) {
 		remote_forget(c, &event->remote);
-		result = error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		result = error_no_memory();
 	}
 	if (result) {
 		object_delete(&event->object);

@@ -16,7 +16,7 @@ SYCL_API sycl_result sycl_stream_create(sycl_platform handle, uint64_t bytes,
 	uint64_t room = (bytes + 7) / 8 * 8;
 	uint32_t *words = calloc(1, STREAM_HEAD_BYTES + room);
 	if (!words)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	words[STREAM_ROOM] = (uint32_t)room;
 	words[STREAM_IS_MARKED] = STREAM_MARK;
 	sycl_result result = sycl_buffer_create(handle, words, STREAM_HEAD_BYTES + room,
@@ -55,7 +55,7 @@ static sycl_result stream_take_text(uint32_t *words, uint64_t size_bytes, uint64
 	char *made = records ? stream_text(records, used, &count) : NULL;
 	free(records);
 	if (!made)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	*bytes_out = count + 1;
 	if (text && capacity > count) {
 		memcpy(text, made, count + 1);

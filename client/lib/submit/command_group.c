@@ -20,7 +20,7 @@ static sycl_result handler_freeze(struct handler *handler, sycl_command_group *g
 		return SYCL_ERROR_MEMORY_ALLOCATION;
 	if (handle_create(&group->object, HANDLE_COMMAND_GROUP, group_destroy) < 0) {
 		object_delete(&group->object);
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	}
 	group->handler = handler;
 	object_ref(&handler->object);

@@ -54,7 +54,7 @@ sycl_result graph_tasks_make(const struct handler *handler, struct graph_tasks *
 	/* One block for the three lists. */
 	tasks->tasks = calloc(count, 2 * sizeof(void *) + sizeof(*tasks->messages));
 	if (!tasks->tasks)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	tasks->list = (void *)(tasks->tasks + count);
 	tasks->messages = (void *)(tasks->list + count);
 	sycl_result result = make_tasks(handler, tasks);

@@ -127,7 +127,7 @@ SYCL_API sycl_result sycl_event_make_native(sycl_context handle, sycl_backend ba
 		return result;
 	struct shared_event **taken = calloc(count, sizeof(struct shared_event *));
 	if (!taken)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	uint32_t made = 0;
 	while (made < count && !result) {
 		result = native_event_take(context, natives[made], &taken[made]);

@@ -103,7 +103,7 @@ static sycl_result event_keep_dependencies(struct event *event, const struct han
 		return SYCL_SUCCESS;
 	event->waits = calloc(count, sizeof(struct event *));
 	if (!event->waits)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	for (uint32_t i = 0; i < count; i++) {
 		struct event *other = handler_dependency_at(handler, i)->event;
 		if (event_is_complete(other))

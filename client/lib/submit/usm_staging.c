@@ -127,7 +127,7 @@ static sycl_result send_copy(const struct handler *handler, struct usm_staging *
 					 DEPENDENCIES_MAX);
 		dependencies = calloc(count + 1, sizeof(*dependencies));
 		if (!dependencies)
-			return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+			return error_no_memory();
 		if (count > 0)
 			memcpy(dependencies, handler->depends_on.items,
 			       count * sizeof(*dependencies));
@@ -188,7 +188,7 @@ static sycl_result send_within_program(const struct handler *handler, sycl_event
 		return result;
 	struct program_copy *copy = malloc(sizeof(*copy));
 	if (!copy)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	*copy = (struct program_copy){handler->usm.destination, handler->usm.source,
 				      handler->size_bytes};
 	const struct host_part part = {copy_here, copy, free};

@@ -55,7 +55,7 @@ sycl_result usm_staging_new(struct connection *c, void *program, uint64_t size_b
 	stagings_free_complete(c);
 	struct usm_staging *staging = calloc(1, sizeof(*staging));
 	if (!staging)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		return error_no_memory();
 	sycl_result result = arenas_take(c, size_bytes, &staging->range, &staging->shared);
 	if (result) {
 		free(staging);

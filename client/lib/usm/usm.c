@@ -152,7 +152,7 @@ static sycl_result take_small(struct connection *c, uint32_t class_index,
 			arenas_give(&c->arenas, &range);
 		(void)pthread_mutex_unlock(&c->state_lock);
 		if (!added)
-			return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+			return error_no_memory();
 	}
 	allocation->place.range = allocation->place.slab->range;
 	allocation->address = (uintptr_t)piece;
@@ -269,7 +269,7 @@ static struct usm_allocation *usm_allocation_make(struct connection *c,
 	struct usm_allocation *allocation = malloc(sizeof(*allocation));
 	if (!allocation) {
 		free(plan->name);
-		*result_out = error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		*result_out = error_no_memory();
 		return NULL;
 	}
 	*allocation = *plan;
