@@ -51,7 +51,7 @@ uint16_t image_float_to_half(float value)
 }
 
 /* Where a component lies among the stored ones. */
-static uint32_t place_of(const struct image_format *format, uint32_t component)
+static uint32_t pixel_place_of(const struct image_format *format, uint32_t component)
 {
 	return format->is_bgra && component < 3 ? 2 - component : component;
 }
@@ -59,7 +59,7 @@ static uint32_t place_of(const struct image_format *format, uint32_t component)
 static uint32_t load(const struct image_format *format, const void *bytes, uint32_t component)
 {
 	const uint8_t *at = (const uint8_t *)bytes +
-			    (size_t)place_of(format, component) * format->channel_bytes;
+			    (size_t)pixel_place_of(format, component) * format->channel_bytes;
 	uint32_t value = 0;
 
 	memcpy(&value, at,
@@ -70,8 +70,8 @@ static uint32_t load(const struct image_format *format, const void *bytes, uint3
 static void store(const struct image_format *format, void *bytes, uint32_t component,
 		  uint32_t value)
 {
-	uint8_t *at =
-		(uint8_t *)bytes + (size_t)place_of(format, component) * format->channel_bytes;
+	uint8_t *at = (uint8_t *)bytes +
+		      (size_t)pixel_place_of(format, component) * format->channel_bytes;
 
 	memcpy(at, &value, format->channel_bytes);
 }

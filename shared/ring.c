@@ -65,7 +65,7 @@ void ring_reader_init(struct ring_reader *reader, const void *data, uint64_t byt
 }
 
 /* 0, -EAGAIN, or -EPROTO for a tail that goes back, overtakes the head or is no record's place. */
-static int make_room(struct ring_writer *writer, uint64_t wanted_bytes)
+static int ring_make_room(struct ring_writer *writer, uint64_t wanted_bytes)
 {
 	if (writer->head + wanted_bytes - writer->tail <= writer->bytes)
 		return 0;
@@ -88,7 +88,7 @@ int ring_writer_reserve(struct ring_writer *writer, uint16_t kind, uint32_t payl
 	uint64_t offset = writer->head & (writer->bytes - 1);
 	uint64_t to_end = writer->bytes - offset;
 	uint64_t pad = wanted > to_end ? to_end : 0;
-	int r = make_room(writer, pad + wanted);
+	int r = ring_make_room(writer, pad + wanted);
 	if (r < 0)
 		return r;
 

@@ -406,7 +406,7 @@ static void peek_token(struct reader *reader)
 		declare_name(reader, false);
 }
 
-static void put_text(const struct reader *reader, const char *from, char **to)
+static void portable_names_put_text(const struct reader *reader, const char *from, char **to)
 {
 	size_t bytes = (size_t)(reader->at - from);
 	memcpy(*to, from, bytes);
@@ -420,7 +420,7 @@ static char *rewrite_names(struct reader *reader, char *to)
 		const struct own *own = reader->name_bytes > 0 ? find_name(reader) : NULL;
 		if (own && (own->everywhere || peek_char(reader) != '('))
 			to = stpcpy(to, PORTABLE_NAMES_PREFIX);
-		put_text(reader, from, &to);
+		portable_names_put_text(reader, from, &to);
 	}
 	*to = '\0';
 	return to;

@@ -287,7 +287,7 @@ static int list_files(const struct build_cache *cache, struct kept_files *list)
 }
 
 /* Count what is there; if it is too much, remove what was used least lately. */
-static void make_room(struct build_cache *cache)
+static void cache_make_room(struct build_cache *cache)
 {
 	struct kept_files list = {0};
 
@@ -344,6 +344,6 @@ int build_cache_store(struct build_cache *cache, const struct build_key *key,
 	}
 	cache->bytes += sizeof(struct header) + entry->log_bytes + entry->binary_bytes;
 	if (!cache->counted || cache->bytes > cache->bytes_max)
-		make_room(cache);
+		cache_make_room(cache);
 	return 0;
 }

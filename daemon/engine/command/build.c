@@ -196,8 +196,8 @@ static int take_source(struct session *session, const Sycl__V1__BundleBuild *mes
 
 /* A backend would refuse what is another's language too, but with its compiler's words, after a
  * build. */
-static int check_kind(Sycl__V1__SourceKind kind, const struct context_device *found,
-		      struct backend_fault *fault)
+static int command_build_check_kind(Sycl__V1__SourceKind kind, const struct context_device *found,
+				    struct backend_fault *fault)
 {
 	enum backend_kind backend = found->ops->kind;
 
@@ -323,7 +323,7 @@ int command_bundle_build(struct session *session, const Sycl__V1__Command *comma
 	if (r < 0)
 		return r;
 	if (r == 0)
-		r = check_kind(message->kind, &found, &fault);
+		r = command_build_check_kind(message->kind, &found, &fault);
 	if (r == 0)
 		r = check_build(session, message, &fault);
 	if (r == 0) {

@@ -26,7 +26,7 @@ static int charge_graph(struct graph *graph, uint64_t bytes, struct backend_faul
 	return 0;
 }
 
-static int no_memory(struct backend_fault *fault)
+static int graph_no_memory(struct backend_fault *fault)
 {
 	return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a graph");
 }
@@ -42,7 +42,7 @@ static int create_graph(struct session *session, struct graph *graph,
 	if (r != 0)
 		return r;
 	if (graph_reserve(graph, message->nodes) < 0)
-		return no_memory(fault);
+		return graph_no_memory(fault);
 	graph->context = found.context;
 	(void)object_ref(&found.context->object);
 	graph->object.backend = (uint32_t)found.ops->kind;
@@ -204,7 +204,7 @@ static int copy_node_group(struct graph *graph, const Sycl__V1__CommandGroup *gr
 {
 	int r = graph_group_copy(group, GRAPH_BYTES_MAX, copy_out, bytes_out);
 	if (r < 0)
-		return no_memory(fault);
+		return graph_no_memory(fault);
 	r = charge_graph(graph, *bytes_out, fault);
 	if (r > 0)
 		graph_group_free(*copy_out);
@@ -228,7 +228,7 @@ static int connect_node(struct session *session, struct graph *graph, const uint
 			"has more than %u edges",
 			graph->node_count - 1, GRAPH_EDGES_MAX);
 	if (r < 0) {
-		(void)no_memory(&fault);
+		(void)graph_no_memory(&fault);
 		object_fail(&graph->object, 0, &fault);
 		return 1;
 	}

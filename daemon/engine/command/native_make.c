@@ -90,8 +90,9 @@ static int make_queue(struct session *session, void *object, const Sycl__V1__Nat
 	return 0;
 }
 
-static int make_buffer(struct session *session, void *object, const Sycl__V1__NativeMake *message,
-		       const struct context_device *found, struct backend_fault *fault)
+static int native_make_buffer(struct session *session, void *object,
+			      const Sycl__V1__NativeMake *message,
+			      const struct context_device *found, struct backend_fault *fault)
 {
 	struct buffer *buffer = object;
 	struct backend_image image = {.dimensions = 0};
@@ -170,8 +171,9 @@ static int make_kernel(struct session *session, void *object, const Sycl__V1__Na
 	return 0;
 }
 
-static int make_event(struct session *session, void *object, const Sycl__V1__NativeMake *message,
-		      const struct context_device *found, struct backend_fault *fault)
+static int native_make_event(struct session *session, void *object,
+			     const Sycl__V1__NativeMake *message,
+			     const struct context_device *found, struct backend_fault *fault)
 {
 	struct shared_event *event = object;
 	struct engine *engine = session->engine;
@@ -197,9 +199,9 @@ static int make_event(struct session *session, void *object, const Sycl__V1__Nat
 }
 
 static maker *const makers[OBJECT_TYPE_COUNT] = {
-	[OBJECT_CONTEXT] = make_context, [OBJECT_QUEUE] = make_queue,
-	[OBJECT_BUFFER] = make_buffer,   [OBJECT_BUNDLE] = make_bundle,
-	[OBJECT_KERNEL] = make_kernel,   [OBJECT_SHARED_EVENT] = make_event,
+	[OBJECT_CONTEXT] = make_context,      [OBJECT_QUEUE] = make_queue,
+	[OBJECT_BUFFER] = native_make_buffer, [OBJECT_BUNDLE] = make_bundle,
+	[OBJECT_KERNEL] = make_kernel,        [OBJECT_SHARED_EVENT] = native_make_event,
 };
 
 static int check_native_make(struct session *session, const Sycl__V1__NativeMake *message,

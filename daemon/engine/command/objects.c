@@ -253,8 +253,9 @@ static int check_temporary(struct session *session, const Sycl__V1__BufferCreate
 	return 0;
 }
 
-static int make_buffer(struct session *session, struct buffer *buffer,
-		       const Sycl__V1__BufferCreate *message, struct backend_fault *fault)
+static int command_objects_make_buffer(struct session *session, struct buffer *buffer,
+				       const Sycl__V1__BufferCreate *message,
+				       struct backend_fault *fault)
 {
 	if (message->graph_temporary)
 		return make_temporary(session, buffer, message, fault);
@@ -274,7 +275,7 @@ int command_buffer_create(struct session *session, const Sycl__V1__Command *comm
 	if (r != 0)
 		return r < 0 ? r : 0;
 	struct backend_fault fault;
-	if (make_buffer(session, buffer, message, &fault))
+	if (command_objects_make_buffer(session, buffer, message, &fault))
 		object_fail(&buffer->object, 0, &fault);
 	return 0;
 }

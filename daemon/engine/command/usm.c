@@ -253,8 +253,8 @@ static int allocate_usm(struct session *session, const Sycl__V1__UsmAllocate *me
 }
 
 /* A variable of a bundle that is loaded. It takes no memory: the program has it. */
-static int find_variable(struct session *session, const Sycl__V1__UsmAllocate *message,
-			 struct usm *usm, struct backend_fault *fault)
+static int usm_find_variable(struct session *session, const Sycl__V1__UsmAllocate *message,
+			     struct usm *usm, struct backend_fault *fault)
 {
 	struct bundle *bundle;
 	const size_t name_bytes = strlen(message->variable);
@@ -294,7 +294,7 @@ int command_usm_allocate(struct session *session, const Sycl__V1__Command *comma
 		return r < 0 ? r : 0;
 	list_init(&usm->link);
 	usm->number = session->record;
-	r = message->bundle ? find_variable(session, message, usm, &fault)
+	r = message->bundle ? usm_find_variable(session, message, usm, &fault)
 			    : allocate_usm(session, message, usm, &fault);
 	if (r > 0)
 		answer_usm(usm, &fault);

@@ -97,7 +97,7 @@ void graph_add(struct graph *graph, Sycl__V1__CommandGroup *group, uint64_t byte
 	};
 }
 
-static int make_room(struct graph *graph, uint32_t count)
+static int graph_nodes_make_room(struct graph *graph, uint32_t count)
 {
 	uint32_t capacity = graph->edge_capacity ? graph->edge_capacity : 16;
 	while (capacity < graph->edge_count + count)
@@ -123,7 +123,7 @@ int graph_connect(struct graph *graph, const uint32_t *after, size_t count)
 		if (after[i] >= node || graph->nodes[after[i]].place != graph->nodes[node].place)
 			return -EPROTO;
 	}
-	int r = make_room(graph, (uint32_t)count);
+	int r = graph_nodes_make_room(graph, (uint32_t)count);
 	if (r < 0)
 		return r;
 	memcpy(graph->edges + graph->edge_count, after, count * sizeof(*after));

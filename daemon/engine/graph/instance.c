@@ -27,8 +27,8 @@ static enum graph_replay_reason reason_of_error(int error)
 }
 
 /* 0; 1: it will not be. */
-static int add_node(struct session *session, const struct queue *queue, struct graph *graph,
-		    uint32_t index)
+static int instance_add_node(struct session *session, const struct queue *queue,
+			     struct graph *graph, uint32_t index)
 {
 	struct graph_instance *instance = graph->instance;
 	struct task_request request;
@@ -94,7 +94,7 @@ static void graph_instance_build(struct session *session, const struct queue *qu
 	instance->tries++;
 	int r = begin_instance(session, queue, graph);
 	for (uint32_t i = 0; r == 0 && i < graph->node_count; i++) {
-		r = add_node(session, queue, graph, i);
+		r = instance_add_node(session, queue, graph, i);
 		session->record_cost += 1 + (uint32_t)graph->nodes[i].group->n_requirements / 16;
 	}
 	if (r != 0)

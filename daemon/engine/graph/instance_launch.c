@@ -97,8 +97,8 @@ static void open_group(const struct graph_instance_launch *launch, struct group 
 	session->engine->graph_launches++;
 }
 
-static int submit_launch(const struct graph_instance_launch *launch, struct task_request *request,
-			 struct backend_fault *fault)
+static int instance_launch_submit(const struct graph_instance_launch *launch,
+				  struct task_request *request, struct backend_fault *fault)
 {
 	struct session *session = launch->session;
 	struct group_scratch *scratch = &session->engine->scratch;
@@ -182,7 +182,7 @@ static int launch_ready(const struct graph_instance_launch *launch,
 	request.failed_dependency = launch->failed_dependency;
 	request.graph.graph = instance->sched;
 	request.graph.changes = *changes;
-	return submit_launch(launch, &request, fault);
+	return instance_launch_submit(launch, &request, fault);
 }
 
 int graph_instance_launch(const struct graph_instance_launch *launch,

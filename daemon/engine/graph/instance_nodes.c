@@ -137,7 +137,7 @@ void graph_node_forget_requirements(const struct graph_node *node, struct task_r
 }
 
 /* As graph_order counts: from 1. */
-static uint32_t place_of(const struct graph *graph, uint32_t index)
+static uint32_t instance_nodes_place_of(const struct graph *graph, uint32_t index)
 {
 	return graph->nodes[index].place == GRAPH_TOP ? 0 : graph->nodes[index].place + 1;
 }
@@ -151,7 +151,7 @@ static int order_node(struct session *session, const struct graph *graph, uint32
 		.count = request->requirement_count,
 		.may_do_nothing = graph->nodes[index].place != GRAPH_TOP ||
 				  sched_request_is_front_only(request),
-		.place = place_of(graph, index),
+		.place = instance_nodes_place_of(graph, index),
 		.after = graph_after(graph, index),
 		.after_count = graph->nodes[index].edge_count,
 	};
@@ -171,7 +171,7 @@ static int order_body(struct session *session, const struct queue *queue, struct
 			.requirements = request.requirements,
 			.buffers = session->engine->scratch.buffers,
 			.count = request.requirement_count,
-			.place = place_of(graph, index),
+			.place = instance_nodes_place_of(graph, index),
 		};
 		if (graph_order_foresee(order, &node) < 0)
 			return NODES_TOO_LARGE;

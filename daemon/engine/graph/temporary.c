@@ -11,13 +11,13 @@
 	1024u /* charged for each to the session's graphs: what the engine has of one, generously  \
 	       */
 
-static int no_memory(struct backend_fault *fault)
+static int temporary_no_memory(struct backend_fault *fault)
 {
 	return fault_set(fault, STATUS_MEMORY_ALLOCATION,
 			 "the engine has no memory for a temporary of a graph");
 }
 
-static int make_room(struct graph *graph, struct backend_fault *fault)
+static int temporary_make_room(struct graph *graph, struct backend_fault *fault)
 {
 	if (graph->temporary_count < graph->temporary_capacity)
 		return 0;
@@ -29,7 +29,7 @@ static int make_room(struct graph *graph, struct backend_fault *fault)
 	struct graph_temporary *temporaries =
 		reallocarray(graph->temporaries, capacity, sizeof(*temporaries));
 	if (!temporaries)
-		return no_memory(fault);
+		return temporary_no_memory(fault);
 	graph->temporaries = temporaries;
 	graph->temporary_capacity = capacity;
 	return 0;
@@ -48,7 +48,7 @@ static int charge_temporary(struct graph *graph, struct backend_fault *fault)
 }
 
 /* Numbers grow, so they are in order: where this one is, or would be. */
-static uint32_t place_of(const struct graph *graph, uint64_t number)
+static uint32_t temporary_place_of(const struct graph *graph, uint64_t number)
 {
 	uint32_t low = 0, high = graph->temporary_count;
 	while (low < high) {
@@ -65,12 +65,12 @@ static int create_temporary(struct graph *graph, const struct buffer *buffer, ui
 			    struct backend_fault *fault)
 {
 	struct session *session = graph->object.session;
-	if (make_room(graph, fault) || charge_temporary(graph, fault))
+	if (temporary_make_room(graph, fault) || charge_temporary(graph, fault))
 		return 1;
 	struct graph_temporary made = {.number = buffer->temporary};
 	if (sched_buffer_create_temporary(session->engine->scratch.graph_device, buffer->size_bytes,
 					  &made.sched) < 0)
-		return no_memory(fault);
+		return temporary_no_memory(fault);
 	sched_buffer_charge(made.sched, session->work);
 	struct graph_temporary *at = &graph->temporaries[place];
 	memmove(at + 1, at, (graph->temporary_count - place) * sizeof(*at));
@@ -79,10 +79,10 @@ static int create_temporary(struct graph *graph, const struct buffer *buffer, ui
 	return 0;
 }
 
-static int find_temporary(struct graph *graph, const struct buffer *buffer,
+static int temporary_find(struct graph *graph, const struct buffer *buffer,
 			  struct sched_buffer **sched_out, struct backend_fault *fault)
 {
-	uint32_t place = place_of(graph, buffer->temporary);
+	uint32_t place = temporary_place_of(graph, buffer->temporary);
 	bool made = place < graph->temporary_count &&
 		    graph->temporaries[place].number == buffer->temporary;
 	if (!made && create_temporary(graph, buffer, place, fault))
@@ -106,7 +106,7 @@ int graph_check_requirements(struct graph *graph, const Sycl__V1__CommandGroup *
 	struct group_scratch *scratch = &session->engine->scratch;
 	scratch->graph = is_for_host(group) ? NULL : graph;
 	scratch->graph_device = request->device;
-	scratch->find_temporary = find_temporary;
+	scratch->find_temporary = temporary_find;
 	int r = group_check_requirements(session, group, request, fault);
 	scratch->graph = NULL;
 	return r;

@@ -162,8 +162,9 @@ bool group_names_twice(uint64_t stamp, struct buffer *buffer)
 	return twice;
 }
 
-static int find_temporary(const struct group_scratch *scratch, const struct buffer *buffer,
-			  struct sched_buffer **sched_out, struct backend_fault *fault)
+static int group_check_find_temporary(const struct group_scratch *scratch,
+				      const struct buffer *buffer, struct sched_buffer **sched_out,
+				      struct backend_fault *fault)
 {
 	if (!scratch->graph)
 		return fault_set(fault, STATUS_INVALID,
@@ -194,7 +195,7 @@ static int check_requirement(struct session *session, const Sycl__V1__Requiremen
 					       .order_offset_bytes = message->order_offset_bytes,
 					       .order_size_bytes = message->order_size_bytes};
 	if (buffer->temporary)
-		r = find_temporary(scratch, buffer, &requirement.buffer, fault);
+		r = group_check_find_temporary(scratch, buffer, &requirement.buffer, fault);
 	if (r == 0)
 		r = group_check_ranges(&requirement, buffer->size_bytes, fault);
 	if (r == 0)

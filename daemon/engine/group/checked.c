@@ -38,7 +38,7 @@ void group_checked_put(const struct group_checked *checked, struct task_request 
 }
 
 /* Can it be kept? */
-static bool is_plain(const struct task_request *request)
+static bool checked_is_plain(const struct task_request *request)
 {
 	if (request->action != TASK_LAUNCH || request->launch.properties ||
 	    request->requirement_count > SHAPE_REQUIREMENTS_MAX ||
@@ -53,7 +53,7 @@ static bool is_plain(const struct task_request *request)
 void group_checked_keep(const struct session *session, struct queue *queue,
 			const struct task_request *request, struct group_checked **checked)
 {
-	if (session->engine->never_express || !is_plain(request))
+	if (session->engine->never_express || !checked_is_plain(request))
 		return;
 	if (!*checked)
 		*checked = malloc(sizeof(**checked));

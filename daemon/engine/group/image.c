@@ -171,7 +171,7 @@ bool group_copies_image(const struct group_scratch *scratch, const struct task_r
 	       image_end(scratch, request, copy->destination);
 }
 
-static bool is_alike(const struct backend_image *a, const struct backend_image *b)
+static bool group_image_is_alike(const struct backend_image *a, const struct backend_image *b)
 {
 	return a->format == b->format && a->dimensions == b->dimensions &&
 	       a->is_layered == b->is_layered && memcmp(a->size, b->size, sizeof(a->size)) == 0;
@@ -184,7 +184,7 @@ int group_check_image_copy(const struct group_scratch *scratch, const struct que
 	const struct buffer *source = image_end(scratch, request, copy->source);
 	const struct buffer *destination = image_end(scratch, request, copy->destination);
 	if (!source || !destination || source == destination ||
-	    !is_alike(&source->image, &destination->image) || copy->box ||
+	    !group_image_is_alike(&source->image, &destination->image) || copy->box ||
 	    copy->source->offset_bytes || copy->destination->offset_bytes ||
 	    copy->size_bytes != source->size_bytes)
 		return fault_set(fault, STATUS_INVALID,

@@ -273,7 +273,7 @@ static int check_arguments(struct session *session, const struct queue *queue,
 	return 0;
 }
 
-static bool is_plain(const Sycl__V1__Launch *launch)
+static bool group_launch_is_plain(const Sycl__V1__Launch *launch)
 {
 	return !launch->cooperative && launch->n_cluster == 0;
 }
@@ -303,7 +303,7 @@ static int check_early(const struct queue *queue, const struct kernel *kernel,
 			fault, STATUS_INVALID,
 			"kernel %s never waits for the launch before it, as far as is known: it cannot begin early",
 			kernel->name);
-	if (!is_plain(launch) || launch->splittable)
+	if (!group_launch_is_plain(launch) || launch->splittable)
 		return 0;
 	*properties = (struct backend_launch_properties){.early = true};
 	request->launch.properties = properties;
@@ -390,7 +390,7 @@ static int check_range(const struct queue *queue, const struct kernel *kernel,
 		       struct backend_launch_properties *properties, struct backend_fault *fault)
 {
 	int r = 0;
-	if (!is_plain(launch)) {
+	if (!group_launch_is_plain(launch)) {
 		r = check_properties(queue, launch, properties, fault);
 		request->launch.properties = properties;
 	}
@@ -400,7 +400,7 @@ static int check_range(const struct queue *queue, const struct kernel *kernel,
 	r = check_size(queue, request, fault);
 	if (r == 0)
 		r = check_local(queue, kernel, launch, request, fault);
-	if (r == 0 && !is_plain(launch))
+	if (r == 0 && !group_launch_is_plain(launch))
 		r = check_clusters(request, properties, fault);
 	return r;
 }

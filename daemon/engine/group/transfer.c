@@ -51,10 +51,11 @@ static int check_host_end(struct session *session, const struct queue *queue,
 }
 
 /* An end of a copy: a requirement, or memory of the host. */
-static int check_end(struct session *session, const struct queue *queue,
-		     const Sycl__V1__MemoryEnd *message, uint64_t size, uint32_t needed_bit,
-		     struct task_request *request, int32_t *index_out, uint64_t *offset_out,
-		     struct backend_fault *fault)
+static int group_transfer_check_end(struct session *session, const struct queue *queue,
+				    const Sycl__V1__MemoryEnd *message, uint64_t size,
+				    uint32_t needed_bit, struct task_request *request,
+				    int32_t *index_out, uint64_t *offset_out,
+				    struct backend_fault *fault)
 {
 	struct group_scratch *scratch = &session->engine->scratch;
 	if (!message)
@@ -131,11 +132,11 @@ int group_check_copy(struct session *session, const struct queue *queue,
 		return group_check_image_copy(scratch, queue, copy, request, fault);
 	int r = read_box(copy, &box, spans, fault);
 	if (r == 0)
-		r = check_end(session, queue, copy->source, spans[0], ACCESS_READ_BIT, request,
-			      &source, &from, fault);
+		r = group_transfer_check_end(session, queue, copy->source, spans[0],
+					     ACCESS_READ_BIT, request, &source, &from, fault);
 	if (r == 0)
-		r = check_end(session, queue, copy->destination, spans[1], ACCESS_WRITE_BIT,
-			      request, &destination, &to, fault);
+		r = group_transfer_check_end(session, queue, copy->destination, spans[1],
+					     ACCESS_WRITE_BIT, request, &destination, &to, fault);
 	if (r != 0)
 		return r;
 	if (source < 0 && destination < 0)

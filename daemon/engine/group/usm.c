@@ -11,9 +11,9 @@
 #include <inttypes.h>
 
 /* Finds the allocation that has the whole range. */
-static int find_usm(struct session *session, const struct queue *queue, uint64_t address,
-		    uint64_t size_bytes, const char *what, struct usm **usm_out,
-		    struct backend_fault *fault)
+static int group_usm_find(struct session *session, const struct queue *queue, uint64_t address,
+			  uint64_t size_bytes, const char *what, struct usm **usm_out,
+			  struct backend_fault *fault)
 {
 	struct usm *usm = usm_table_find(&session->usm, address, size_bytes);
 	if (!usm || !usm->ready || usm->object.released)
@@ -52,7 +52,7 @@ int group_check_usm_argument(struct session *session, const struct queue *queue,
 	if (address == 0)
 		return 0;
 	(void)snprintf(what, sizeof(what), "argument %u", index);
-	int r = find_usm(session, queue, address, 0, what, &usm, fault);
+	int r = group_usm_find(session, queue, address, 0, what, &usm, fault);
 	if (r == 0 && is_foreign(queue, usm))
 		return fault_set(fault, STATUS_INVALID,
 				 "%s: the USM at %#" PRIx64 " is memory of another device", what,
@@ -65,7 +65,7 @@ int group_check_usm_host(struct session *session, const struct queue *queue, uin
 			 struct backend_fault *fault)
 {
 	struct usm *usm;
-	int r = find_usm(session, queue, address, size_bytes, what, &usm, fault);
+	int r = group_usm_find(session, queue, address, size_bytes, what, &usm, fault);
 	if (r != 0)
 		return r;
 	/* Shared USM that is not in an arena moves: a device may have it. */
@@ -84,7 +84,7 @@ int group_check_usm_word(struct session *session, const struct queue *queue, uin
 			 struct backend_fault *fault)
 {
 	struct usm *usm;
-	int r = find_usm(session, queue, address, size_bytes, what, &usm, fault);
+	int r = group_usm_find(session, queue, address, size_bytes, what, &usm, fault);
 	if (r == 0 && is_foreign(queue, usm))
 		return fault_set(fault, STATUS_INVALID,
 				 "%s: the USM at %#" PRIx64 " is memory of another device", what,
@@ -95,15 +95,15 @@ int group_check_usm_word(struct session *session, const struct queue *queue, uin
 
 /* An end of a copy: an address, or instead of it a range of an arena; *usm_out is untouched
  * then. */
-static int check_end(struct session *session, const struct queue *queue, uint64_t address,
-		     const Sycl__V1__ArenaRange *range, uint64_t size_bytes, const char *what,
-		     void **end_out, bool *is_host_out, struct usm **usm_out,
-		     struct backend_fault *fault)
+static int group_usm_check_end(struct session *session, const struct queue *queue, uint64_t address,
+			       const Sycl__V1__ArenaRange *range, uint64_t size_bytes,
+			       const char *what, void **end_out, bool *is_host_out,
+			       struct usm **usm_out, struct backend_fault *fault)
 {
 	*is_host_out = range != NULL;
 	*end_out = usm_pointer(address);
 	if (!range)
-		return find_usm(session, queue, address, size_bytes, what, usm_out, fault);
+		return group_usm_find(session, queue, address, size_bytes, what, usm_out, fault);
 	if (address)
 		return fault_set(fault, STATUS_INVALID,
 				 "%s: both an address and a range of an arena", what);
@@ -140,13 +140,13 @@ int group_check_usm_copy(struct session *session, const struct queue *queue,
 	request->usm.size_bytes = copy->size_bytes;
 	if (copy->destination_arena && copy->source_arena)
 		return fault_set(fault, STATUS_INVALID, "neither end of the copy is USM");
-	int r = check_end(session, queue, copy->destination, copy->destination_arena,
-			  copy->size_bytes, "destination", &request->usm.destination,
-			  &request->usm.host_destination, &destination, fault);
+	int r = group_usm_check_end(session, queue, copy->destination, copy->destination_arena,
+				    copy->size_bytes, "destination", &request->usm.destination,
+				    &request->usm.host_destination, &destination, fault);
 	if (r == 0)
-		r = check_end(session, queue, copy->source, copy->source_arena, copy->size_bytes,
-			      "source", &request->usm.source, &request->usm.host_source, &source,
-			      fault);
+		r = group_usm_check_end(session, queue, copy->source, copy->source_arena,
+					copy->size_bytes, "source", &request->usm.source,
+					&request->usm.host_source, &source, fault);
 	if (r != 0)
 		return r;
 	choose_device(queue, destination, source, request);
@@ -173,7 +173,8 @@ int group_check_usm_fill(struct session *session, const struct queue *queue,
 		return fault_set(fault, STATUS_INVALID,
 				 "%" PRIu64 " bytes are no multiple of the pattern's %zu",
 				 fill->size_bytes, pattern_bytes);
-	int r = find_usm(session, queue, fill->address, fill->size_bytes, "fill", &usm, fault);
+	int r = group_usm_find(session, queue, fill->address, fill->size_bytes, "fill", &usm,
+			       fault);
 	if (r != 0)
 		return r;
 	if (is_foreign(queue, usm))
@@ -196,7 +197,7 @@ static int check_hint(struct session *session, const struct queue *queue, uint64
 		      struct backend_fault *fault)
 {
 	struct usm *usm;
-	int r = find_usm(session, queue, address, size_bytes, request->what, &usm, fault);
+	int r = group_usm_find(session, queue, address, size_bytes, request->what, &usm, fault);
 	if (r != 0)
 		return r;
 	if (usm->kind != BACKEND_USM_SHARED)

@@ -27,7 +27,7 @@ static void *run_embedded(void *context)
 }
 
 /* The application's signals stay with its own threads. */
-static int start_thread(struct embedded *embedded)
+static int embedded_start_thread(struct embedded *embedded)
 {
 	sigset_t all, before;
 	(void)sigfillset(&all);
@@ -154,7 +154,7 @@ int sycl_engine_embedded_start(const struct embedded_options *options, int sessi
 	int r = make_engine(options, &socket, &embedded->engine);
 	if (r < 0)
 		return r;
-	r = start_thread(embedded);
+	r = embedded_start_thread(embedded);
 	if (r < 0) {
 		(void)engine_free(embedded->engine);
 		return r;

@@ -122,7 +122,7 @@ static void fill_engine(const struct engine *engine, Sycl__V1__EngineReport *rep
 	report->wakes_sent = engine->wakes_sent;
 }
 
-static int send_part(const struct report_options *options, Sycl__V1__EngineReport *report)
+static int report_send_part(const struct report_options *options, Sycl__V1__EngineReport *report)
 {
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_REPORT;
@@ -154,7 +154,7 @@ int engine_report(struct engine *engine, const struct report_options *options)
 		if (add_session(part, &report, session))
 			continue;
 		report.more = true;
-		int r = send_part(options, &report);
+		int r = report_send_part(options, &report);
 		if (r < 0)
 			return r;
 		report.more = false;
@@ -165,5 +165,5 @@ int engine_report(struct engine *engine, const struct report_options *options)
 		part->number++;
 		(void)add_session(part, &report, session);
 	}
-	return send_part(options, &report);
+	return report_send_part(options, &report);
 }

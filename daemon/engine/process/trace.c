@@ -10,8 +10,8 @@ struct piece {
 	struct trace_record records[TRACE_RECORDS_POLL];
 };
 
-static int send_part(struct piece *piece, uint64_t request,
-		     const struct engine_trace_options *options)
+static int trace_file_send_part(struct piece *piece, uint64_t request,
+				const struct engine_trace_options *options)
 {
 	Sycl__V1__EngineTrace part = SYCL__V1__ENGINE_TRACE__INIT;
 	uint32_t left = piece->count - piece->sent,
@@ -64,7 +64,7 @@ int engine_trace(struct engine *engine, const Sycl__V1__EngineTraceRequest *requ
 						    &piece->facts);
 	}
 	do {
-		r = send_part(piece, request->request, options);
+		r = trace_file_send_part(piece, request->request, options);
 	} while (r == 0 && piece->sent < piece->count);
 	if (r < 0 || (request->stop && piece->facts.left == 0))
 		engine_trace_end(engine);

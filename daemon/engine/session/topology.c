@@ -87,8 +87,8 @@ static bool is_zero(const uint8_t *bytes, size_t count)
 	return i == count;
 }
 
-static void fill_identity(Sycl__V1__DeviceFacts *out, const struct backend_device_facts *facts,
-			  bool in_process)
+static void topology_fill_identity(Sycl__V1__DeviceFacts *out,
+				   const struct backend_device_facts *facts, bool in_process)
 {
 	out->uuid.data = (uint8_t *)(uintptr_t)facts->uuid;
 	out->uuid.len = is_zero(facts->uuid, UUID_BYTES) ? 0 : UUID_BYTES;
@@ -170,7 +170,7 @@ void topology_describe(Sycl__V1__DeviceFacts *out, uint32_t index,
 	out->error_correction = facts->error_correction;
 	fill_sizes(out, facts);
 	fill_lists(out, facts);
-	fill_identity(out, facts, in_process);
+	topology_fill_identity(out, facts, in_process);
 	fill_model(out, facts);
 }
 

@@ -51,10 +51,8 @@ static int open_device_in(struct backend *backend, uint32_t index, cl_context na
 		return -EINVAL;
 	}
 	struct backend_device *device = calloc(1, sizeof(*device));
-	if (!device) {
-		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
-		return -ENOMEM;
-	}
+	if (!device)
+		return opencl_no_memory(fault_out, "a device");
 	device->cl = &backend->cl;
 	device->facts = facts;
 	device->id = id;
@@ -113,17 +111,16 @@ void opencl_device_close(struct backend_device *device)
 	free(device);
 }
 
-static int make_buffer(struct backend_device *device, uint64_t size_bytes, void *host,
-		       struct backend_memory **memory_out, struct backend_fault *fault_out)
+static int opencl_device_make_buffer(struct backend_device *device, uint64_t size_bytes, void *host,
+				     struct backend_memory **memory_out,
+				     struct backend_fault *fault_out)
 {
 	cl_int code = CL_SUCCESS;
 	cl_mem_flags flags = CL_MEM_READ_WRITE;
 
 	struct backend_memory *memory = calloc(1, sizeof(*memory));
-	if (!memory) {
-		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
-		return -ENOMEM;
-	}
+	if (!memory)
+		return opencl_no_memory(fault_out, "a memory");
 	memory->device = device;
 	memory->size_bytes = size_bytes;
 	if (host && device->facts->host_unified_memory) {
@@ -165,7 +162,7 @@ int opencl_memory_create(struct backend_device *device, uint64_t size_bytes, voi
 	if (error < 0)
 		return error;
 	do
-		error = make_buffer(device, size_bytes, host, memory_out, fault_out);
+		error = opencl_device_make_buffer(device, size_bytes, host, memory_out, fault_out);
 	while (error < 0 && (error = opencl_leaving_make_room(device, error, fault_out)) == 0);
 	return error;
 }

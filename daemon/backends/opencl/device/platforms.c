@@ -24,10 +24,8 @@ int opencl_open(const struct backend_settings *settings, struct backend **backen
 		return -EINVAL;
 	}
 	struct backend *backend = calloc(1, sizeof(*backend));
-	if (!backend) {
-		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
-		return -ENOMEM;
-	}
+	if (!backend)
+		return opencl_no_memory(fault_out, "the OpenCL backend");
 
 	int error = opencl_library_open(settings->cache_directory, &backend->cl, fault_out);
 	if (error < 0) {
@@ -151,10 +149,8 @@ static int add_platforms(struct backend *backend, cl_uint count, struct backend_
 {
 	CLEANUP(free_pointer) cl_platform_id *ids = calloc(count, sizeof(cl_platform_id));
 	backend->platforms = calloc(count, sizeof(*backend->platforms));
-	if (!ids || !backend->platforms) {
-		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
-		return -ENOMEM;
-	}
+	if (!ids || !backend->platforms)
+		return opencl_no_memory(fault_out, "the OpenCL backend");
 	cl_int code = backend->cl.GetPlatformIDs(count, ids, NULL);
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "list platforms");

@@ -112,7 +112,8 @@ static void sub_device_drop(struct backend *backend, uint32_t slot)
 }
 
 /* Programs that were built for the whole device run on its parts. */
-static int fill_facts(const struct backend *backend, struct opencl_sub_device *sub_device)
+static int sub_device_fill_facts(const struct backend *backend,
+				 struct opencl_sub_device *sub_device)
 {
 	const struct backend_device_facts *root = &backend->devices[sub_device->root];
 	int error =
@@ -142,7 +143,7 @@ static int add_sub_device(struct backend *backend, cl_device_id id, uint32_t roo
 	int error = sub_device ? 0 : -ENOMEM;
 	if (sub_device) {
 		*sub_device = (struct opencl_sub_device){.id = id, .root = root};
-		error = fill_facts(backend, sub_device);
+		error = sub_device_fill_facts(backend, sub_device);
 	}
 	if (error < 0) {
 		free(sub_device);
@@ -215,10 +216,8 @@ int opencl_sub_devices_create(struct backend *backend, uint32_t device,
 	}
 	CLEANUP(free_pointer)
 	cl_device_partition_property *properties = calloc(division->count + 4, sizeof(*properties));
-	if (!properties) {
-		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
-		return -ENOMEM;
-	}
+	if (!properties)
+		return opencl_no_memory(fault_out, "a sub-device");
 	write_properties(division, properties);
 	cl_int code = backend->cl.CreateSubDevices(id, properties, 0, NULL, &count);
 	if (code != CL_SUCCESS)

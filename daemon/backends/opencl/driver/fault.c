@@ -113,3 +113,9 @@ void opencl_fault_words(struct backend_fault *fault_out, int32_t status, const c
 	(void)vsnprintf(fault_out->text, sizeof(fault_out->text), format, arguments);
 	va_end(arguments);
 }
+
+int opencl_no_memory(struct backend_fault *fault_out, const char *what)
+{
+	opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory for %s", what);
+	return -ENOMEM;
+}

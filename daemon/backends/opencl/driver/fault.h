@@ -11,5 +11,7 @@ int opencl_fault_code(struct backend_fault *fault_out, int32_t code, const char 
 /* A fault that this backend itself found, in its own words. */
 void opencl_fault_words(struct backend_fault *fault_out, int32_t status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* The host has no memory for `what` ("a lane"). Returns -ENOMEM. */
+int opencl_no_memory(struct backend_fault *fault_out, const char *what);
 
 #endif

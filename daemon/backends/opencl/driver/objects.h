@@ -112,6 +112,12 @@ struct backend_memory {
 	struct backend_memory *next_leaving;
 };
 
+/* The bytes from `offset` to the end; 0: there are none, or no memory. */
+static inline uint64_t opencl_memory_rest(const struct backend_memory *memory, uint64_t offset)
+{
+	return memory && offset <= memory->size_bytes ? memory->size_bytes - offset : 0;
+}
+
 struct backend_program {
 	struct backend_device *device;
 	struct backend_program *next;

@@ -14,11 +14,6 @@ static int is_outside(struct backend_fault *fault_out)
 	return -EINVAL;
 }
 
-static uint64_t rest_of(const struct backend_memory *memory, uint64_t offset)
-{
-	return memory && offset <= memory->size_bytes ? memory->size_bytes - offset : 0;
-}
-
 /* An end of a copy: where the first byte of the box is, and the distances of rows and slices. */
 struct end {
 	cl_mem buffer;
@@ -142,8 +137,8 @@ static int copy_rect(struct backend_lane *lane, const struct backend_command *co
 		 to = command->copy.destination_offset_bytes;
 	struct copy_box box;
 
-	if (!backend_rect_good(command->copy.rect, rest_of(source, from), rest_of(destination, to),
-			       &box))
+	if (!backend_rect_good(command->copy.rect, opencl_memory_rest(source, from),
+			       opencl_memory_rest(destination, to), &box))
 		return is_outside(fault_out);
 	if (source == destination && copy_box_overlaps(&box, from, to)) {
 		opencl_fault_words(fault_out, STATUS_INVALID, "a copy onto itself");
@@ -206,7 +201,7 @@ static int transfer_rect(struct backend_lane *lane, const struct backend_command
 	const struct opencl_library *cl = lane->device->cl;
 	cl_mem buffer = command->transfer.memory ? command->transfer.memory->buffer : NULL;
 	uint64_t offset = command->transfer.offset_bytes,
-		 rest = rest_of(command->transfer.memory, offset);
+		 rest = opencl_memory_rest(command->transfer.memory, offset);
 	bool writes = command->kind == BACKEND_COMMAND_WRITE;
 	void *host = command->transfer.host;
 	struct copy_box box;

@@ -1,7 +1,6 @@
 #include "opencl/driver/watch.h"
 
 #include "opencl/driver/fault.h"
-#include "status.h"
 
 #include <stdlib.h>
 
@@ -121,8 +120,7 @@ int opencl_event_make_native(struct backend_device *device, cl_event native,
 	struct backend_event *event = calloc(1, sizeof(*event));
 	if (!event) {
 		(void)device->cl->ReleaseEvent(native);
-		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
-		return -ENOMEM;
+		return opencl_no_memory(fault_out, "an event");
 	}
 	event->device = device;
 	event->event = native;
@@ -144,10 +142,8 @@ int opencl_event_watch(struct backend_event *event, backend_happened *happened, 
 		happened(token, status);
 		return 0;
 	}
-	if (take_watch(happened, token, &number) < 0) {
-		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
-		return -ENOMEM;
-	}
+	if (take_watch(happened, token, &number) < 0)
+		return opencl_no_memory(fault_out, "an event");
 	event->watch = number;
 	cl_int code = cl->SetEventCallback(event->event, CL_COMPLETE, on_event,
 					   (void *)(uintptr_t)number);

@@ -64,10 +64,8 @@ int opencl_fill(struct backend_lane *lane, const struct opencl_fill_request *req
 	if (block_bytes > request->size_bytes)
 		block_bytes = request->size_bytes;
 	char *block = malloc(block_bytes);
-	if (!block) {
-		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
-		return -ENOMEM;
-	}
+	if (!block)
+		return opencl_no_memory(fault_out, "a pattern");
 	for (uint64_t i = 0; i < block_bytes; i += pattern)
 		memcpy(block + i, request->pattern,
 		       pattern < block_bytes - i ? pattern : block_bytes - i);

@@ -10,23 +10,10 @@
 
 #define FIRST_CAPACITY 8u
 
-static int no_memory(struct backend_fault *fault_out)
-{
-	opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory for a graph");
-	return -ENOMEM;
-}
-
 static int invalid_graph(struct backend_fault *fault_out, const char *what)
 {
 	opencl_fault_words(fault_out, STATUS_INVALID, "%s", what);
 	return -EINVAL;
-}
-
-static int no_node(struct backend_fault *fault_out, const char *what)
-{
-	opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
-			   "%s cannot be a node of a graph", what);
-	return -EOPNOTSUPP;
 }
 
 int opencl_graphs_open(struct backend_device *device, struct backend_fault *fault_out)
@@ -35,7 +22,7 @@ int opencl_graphs_open(struct backend_device *device, struct backend_fault *faul
 		return 0;
 	struct opencl_graphs *graphs = calloc(1, sizeof(*graphs));
 	if (!graphs)
-		return no_memory(fault_out);
+		return opencl_no_memory(fault_out, "a graph");
 	if (opencl_command_buffers_find(device->cl, device->id, &graphs->buffers) < 0) {
 		free(graphs);
 		return invalid_graph(fault_out, "the device has lost its command buffers");
@@ -73,13 +60,14 @@ int opencl_graph_create(struct backend_device *device, struct backend_graph **gr
 	cl_int code = CL_SUCCESS;
 
 	if (!device->graphs)
-		return no_node(fault_out, "a command of a device without command buffers");
+		return opencl_node_refuse(fault_out,
+					  "a command of a device without command buffers");
 	int error = need_queue(device, fault_out);
 	if (error < 0)
 		return error;
 	struct backend_graph *graph = calloc(1, sizeof(*graph));
 	if (!graph)
-		return no_memory(fault_out);
+		return opencl_no_memory(fault_out, "a graph");
 	graph->device = device;
 	graph->buffer =
 		device->graphs->buffers.create(1, &device->graphs->queue, properties, &code);
@@ -113,11 +101,11 @@ static int reserve_nodes(struct backend_graph *graph, uint32_t more,
 	while (wanted < (uint64_t)graph->node_count + more)
 		wanted *= 2;
 	if (wanted > UINT32_MAX)
-		return no_memory(fault_out);
+		return opencl_no_memory(fault_out, "a graph");
 	if (wanted > graph->node_capacity) {
 		struct opencl_node *nodes = reallocarray(graph->nodes, wanted, sizeof(*nodes));
 		if (!nodes)
-			return no_memory(fault_out);
+			return opencl_no_memory(fault_out, "a graph");
 		graph->nodes = nodes;
 		graph->node_capacity = (uint32_t)wanted;
 	}
@@ -179,7 +167,7 @@ static int add_graph(struct backend_graph *graph, const struct backend_graph *ch
 		return invalid_graph(fault_out,
 				     "a graph in a graph is finished, and of the same device");
 	if (child->has_native)
-		return no_node(fault_out, "a graph with a native command");
+		return opencl_node_refuse(fault_out, "a graph with a native command");
 	int error = reserve_nodes(graph, child->node_count, fault_out);
 	for (uint32_t i = 0; error == 0 && i < child->node_count; i++) {
 		struct opencl_node node;
@@ -206,7 +194,7 @@ static int add_native(struct backend_graph *graph, const struct backend_command 
 	uint64_t *memories = opencl_native_memories(command);
 	if (error < 0 || !memories) {
 		free(memories);
-		return error < 0 ? error : no_memory(fault_out);
+		return error < 0 ? error : opencl_no_memory(fault_out, "a graph");
 	}
 	const struct backend_native_scope scope = {
 		.device = (uint64_t)(uintptr_t)device->id,
@@ -264,14 +252,14 @@ static int find_growths(struct backend_graph *graph, struct backend_fault *fault
 {
 	graph->growths = calloc(graph->node_count + 1u, sizeof(*graph->growths));
 	if (!graph->growths)
-		return no_memory(fault_out);
+		return opencl_no_memory(fault_out, "a graph");
 	for (uint32_t n = 0; n < graph->node_count; n++) {
 		struct opencl_growth_user user = {.growth = NULL};
 		uint32_t i = 0;
 		if (graph->nodes[n].kind == OPENCL_NODE_LAUNCH &&
 		    opencl_growth_find(graph->nodes[n].kernel, &graph->nodes[n].geometry, &user) <
 			    0)
-			return no_memory(fault_out);
+			return opencl_no_memory(fault_out, "a graph");
 		if (!user.growth)
 			continue;
 		while (i < graph->growth_count && graph->growths[i].growth != user.growth)
@@ -327,7 +315,7 @@ int opencl_graph_send(struct backend_lane *lane, struct backend_graph *graph,
 		return invalid_graph(fault_out, "a finished graph of this device is launched");
 	CLEANUP(free_pointer) bool *leads = calloc(graph->growth_count + 1u, sizeof(bool));
 	if (!leads || join_growths(lane, graph, waits, leads) < 0)
-		return no_memory(fault_out);
+		return opencl_no_memory(fault_out, "a graph");
 	cl_int code = cl->EnqueueMarkerWithWaitList(queue, waits->count, waits->events, &start);
 	if (code == CL_SUCCESS)
 		code = lane->device->graphs->buffers.enqueue(1, &queue, graph->buffer, 0, NULL,

@@ -92,6 +92,8 @@ int opencl_node_make(struct backend_device *device, const struct backend_command
  */
 int opencl_node_copy(const struct backend_device *device, const struct opencl_node *node,
 		     struct opencl_node *copy_out);
+/* A fault: `what` cannot be a node. Returns -EOPNOTSUPP. */
+int opencl_node_refuse(struct backend_fault *fault_out, const char *what);
 void opencl_node_clear(const struct backend_device *device, struct opencl_node *node);
 
 #endif

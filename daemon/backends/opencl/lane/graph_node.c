@@ -15,16 +15,11 @@ static int invalid_node(struct backend_fault *fault_out, const char *what)
 	return -EINVAL;
 }
 
-static int no_node(struct backend_fault *fault_out, const char *what)
+int opencl_node_refuse(struct backend_fault *fault_out, const char *what)
 {
 	opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
 			   "%s cannot be a node of a graph", what);
 	return -EOPNOTSUPP;
-}
-
-static uint64_t rest_of(const struct backend_memory *memory, uint64_t offset)
-{
-	return memory && offset <= memory->size_bytes ? memory->size_bytes - offset : 0;
 }
 
 /* The kernel once more: what is set in one object is read when the buffer runs. */
@@ -80,18 +75,19 @@ static int make_copy(const struct backend_command *command, struct opencl_node *
 	if (size == 0)
 		return 0;
 	if (command->copy.rect) {
-		if (!backend_rect_good(command->copy.rect, rest_of(source, from),
-				       rest_of(destination, to), &box))
+		if (!backend_rect_good(command->copy.rect, opencl_memory_rest(source, from),
+				       opencl_memory_rest(destination, to), &box))
 			return invalid_node(fault_out, "a box that is not inside of its memory");
 	} else {
 		box = copy_box_simplify(&piece);
-		if (size > rest_of(source, from) || size > rest_of(destination, to))
+		if (size > opencl_memory_rest(source, from) ||
+		    size > opencl_memory_rest(destination, to))
 			return invalid_node(fault_out, "a range that is not inside of its memory");
 	}
 	if (source == destination && copy_box_overlaps(&box, from, to))
 		return invalid_node(fault_out, "a copy onto itself");
 	if (source == destination && box.rows > 1)
-		return no_node(fault_out, "a box that is moved inside of its buffer");
+		return opencl_node_refuse(fault_out, "a box that is moved inside of its buffer");
 	node->source = source->buffer;
 	node->destination = destination->buffer;
 	make_box(node, &box, from, to);
@@ -105,13 +101,14 @@ static int make_fill(const struct backend_command *command, struct opencl_node *
 	const uint64_t offset = command->fill.offset_bytes, size = command->fill.size_bytes;
 
 	if (pattern == 0 || pattern > FILL_PATTERN_BYTES_MAX ||
-	    size > rest_of(command->fill.memory, offset))
+	    size > opencl_memory_rest(command->fill.memory, offset))
 		return invalid_node(fault_out,
 				    "a fill that is not inside of its memory, or of no pattern");
 	if (size == 0)
 		return 0;
 	if ((pattern & (pattern - 1)) != 0 || offset % pattern != 0 || size % pattern != 0)
-		return no_node(fault_out, "a fill with a pattern of such a size, or there,");
+		return opencl_node_refuse(fault_out,
+					  "a fill with a pattern of such a size, or there,");
 	node->kind = OPENCL_NODE_FILL;
 	node->destination = command->fill.memory->buffer;
 	node->offset = offset;
@@ -128,7 +125,7 @@ static int make_transfer(struct backend_device *device, const struct backend_com
 {
 	const struct backend_memory *memory = command->transfer.memory;
 	const uint64_t offset = command->transfer.offset_bytes, size = command->transfer.size_bytes;
-	const uint64_t rest = rest_of(memory, offset);
+	const uint64_t rest = opencl_memory_rest(memory, offset);
 	const bool writes = command->kind == BACKEND_COMMAND_WRITE;
 	const struct copy_box piece = {.width_bytes = size, .rows = 1, .slices = 1};
 	struct copy_box box;
@@ -148,7 +145,7 @@ static int make_transfer(struct backend_device *device, const struct backend_com
 	    memory->host + offset == command->transfer.host)
 		return 0; /* in place already */
 	if (!device->facts->host_unified_memory)
-		return no_node(fault_out, "a transfer from or to host memory");
+		return opencl_node_refuse(fault_out, "a transfer from or to host memory");
 	if (!command->transfer.rect)
 		box = copy_box_simplify(&piece);
 	if (!copy_box_span(&box, writes ? &box.source : &box.destination, &span))
@@ -173,7 +170,7 @@ int opencl_node_make(struct backend_device *device, const struct backend_command
 	int error;
 
 	if (opencl_image_is_meant(command))
-		return no_node(fault_out, "the transfer of an image");
+		return opencl_node_refuse(fault_out, "the transfer of an image");
 	switch (command->kind) {
 	case BACKEND_COMMAND_NOP:
 		error = 0;
@@ -192,7 +189,7 @@ int opencl_node_make(struct backend_device *device, const struct backend_command
 		error = make_fill(command, &node, fault_out);
 		break;
 	default:
-		return no_node(fault_out, "such a command");
+		return opencl_node_refuse(fault_out, "such a command");
 	}
 	if (error < 0)
 		opencl_node_clear(device, &node);

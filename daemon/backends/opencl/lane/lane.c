@@ -4,7 +4,6 @@
 #include "opencl/lane/begin.h"
 #include "opencl/driver/fault.h"
 #include "opencl/driver/pending.h"
-#include "status.h"
 
 #define OPENCL_FIRST_CAPACITY 64u
 
@@ -15,10 +14,8 @@ int opencl_lane_create(struct backend_device *device, enum backend_lane_kind kin
 	(void)kind;
 	cl_int code = CL_SUCCESS;
 	struct backend_lane *lane = calloc(1, sizeof(*lane));
-	if (!lane) {
-		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
-		return -ENOMEM;
-	}
+	if (!lane)
+		return opencl_no_memory(fault_out, "a lane");
 	lane->device = device;
 	lane->profiling = device->profiling;
 	lane->queue = opencl_queue_create(device->cl, device->context, device->id,

@@ -57,12 +57,6 @@ int opencl_native_get(struct backend_device *device, enum backend_native_kind ki
 	return 0;
 }
 
-static int no_memory(struct backend_fault *fault_out)
-{
-	opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
-	return -ENOMEM;
-}
-
 static int other_context(struct backend_fault *fault_out)
 {
 	opencl_fault_words(fault_out, STATUS_INVALID, "it belongs to another OpenCL context");
@@ -96,7 +90,7 @@ static int make_lane(struct backend_device *device, cl_command_queue queue,
 	}
 	struct backend_lane *lane = calloc(1, sizeof(*lane));
 	if (!lane)
-		return no_memory(fault_out);
+		return opencl_no_memory(fault_out, "a native object");
 	(void)cl->RetainCommandQueue(queue);
 	lane->device = device;
 	lane->queue = queue;
@@ -150,7 +144,7 @@ static int make_memory(struct backend_device *device, cl_mem native,
 		return other_context(fault_out);
 	CLEANUP(free_pointer) struct backend_memory *memory = calloc(1, sizeof(*memory));
 	if (!memory)
-		return no_memory(fault_out);
+		return opencl_no_memory(fault_out, "a native object");
 	memory->size_bytes = bytes;
 	if (type != CL_MEM_OBJECT_BUFFER) {
 		int error = fill_image(device, native, type, &memory->image, fault_out);

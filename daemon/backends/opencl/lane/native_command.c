@@ -57,10 +57,8 @@ int opencl_native_command(struct backend_lane *lane, const struct backend_comman
 	uint64_t *memories = opencl_native_memories(command);
 	cl_event start = NULL;
 
-	if (!memories) {
-		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
-		return -ENOMEM;
-	}
+	if (!memories)
+		return opencl_no_memory(fault_out, "a native command");
 	cl_int code = begin_native(lane, wait_count, waits, &start);
 	if (code != CL_SUCCESS) {
 		free(memories);

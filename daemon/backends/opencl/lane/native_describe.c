@@ -103,7 +103,8 @@ int opencl_native_devices(struct backend *backend, enum backend_native_kind kind
 	}
 }
 
-static int check_context(cl_context is, uint64_t wanted, struct backend_fault *fault_out)
+static int native_describe_check_context(cl_context is, uint64_t wanted,
+					 struct backend_fault *fault_out)
 {
 	if (!wanted || is == native_handle(wanted))
 		return 0;
@@ -136,7 +137,7 @@ static int describe_queue(const struct backend *backend, cl_command_queue queue,
 	facts->devices = of_device(backend, device);
 	facts->out_of_order = (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
 	facts->profiling = (properties & CL_QUEUE_PROFILING_ENABLE) != 0;
-	return facts->devices ? check_context(of, context, fault_out)
+	return facts->devices ? native_describe_check_context(of, context, fault_out)
 			      : no_such(fault_out, "device as the queue's");
 }
 
@@ -179,7 +180,7 @@ static int describe_memory(const struct backend *backend, cl_mem memory, uint64_
 						    NULL);
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "ask a memory object what it is");
-	if (check_context(of, context, fault_out) < 0)
+	if (native_describe_check_context(of, context, fault_out) < 0)
 		return -EINVAL;
 	facts->size_bytes = bytes;
 	return type == CL_MEM_OBJECT_BUFFER
@@ -204,7 +205,7 @@ static int describe_kernel(const struct backend *backend, cl_kernel kernel, uint
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "ask a kernel what it is");
 	facts->program = (uint64_t)(uintptr_t)program;
-	return check_context(of, context, fault_out);
+	return native_describe_check_context(of, context, fault_out);
 }
 
 /* Executable if any device has it so: then it is for good. */
@@ -234,7 +235,7 @@ static int describe_program(const struct backend *backend, cl_program program, u
 	}
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "ask a program what it is");
-	return check_context(of, context, fault_out);
+	return native_describe_check_context(of, context, fault_out);
 }
 
 int opencl_native_describe(struct backend *backend, enum backend_native_kind kind, uint64_t native,

@@ -21,12 +21,6 @@
  * completion. */
 #define OPENCL_BYTES_PER_NS 4u
 
-static int no_memory(struct backend_fault *fault_out)
-{
-	opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
-	return -ENOMEM;
-}
-
 static int fill_waits(struct opencl_waits *list, const struct backend_lane *lane,
 		      const struct backend_wait *waits, uint32_t count,
 		      struct backend_fault *fault_out)
@@ -44,11 +38,11 @@ static int fill_waits(struct opencl_waits *list, const struct backend_lane *lane
 		if (event && waits[i].lane != lane)
 			opencl_lane_flush_up_to(waits[i].lane, waits[i].sequence);
 		if (event && opencl_waits_add(list, event) < 0)
-			return no_memory(fault_out);
+			return opencl_no_memory(fault_out, "a command");
 	}
 	if (lane->is_out_of_order && opencl_lane_event(lane, lane->last_sequence, &before) == 0 &&
 	    before && opencl_waits_add(list, before) < 0)
-		return no_memory(fault_out);
+		return opencl_no_memory(fault_out, "a command");
 	return 0;
 }
 
@@ -95,9 +89,9 @@ int opencl_geometry_make(const struct backend_kernel *kernel, const struct backe
 	return 0;
 }
 
-static int submit_launch(struct backend_lane *lane, const struct backend_command *command,
-			 struct opencl_waits *list, struct opencl_pending *pending,
-			 struct backend_fault *fault_out)
+static int opencl_submit_launch(struct backend_lane *lane, const struct backend_command *command,
+				struct opencl_waits *list, struct opencl_pending *pending,
+				struct backend_fault *fault_out)
 {
 	struct backend_kernel *kernel = command->launch.kernel;
 	struct opencl_growth_user user;
@@ -112,7 +106,7 @@ static int submit_launch(struct backend_lane *lane, const struct backend_command
 	if (error == 0 && user.growth)
 		error = opencl_growth_join(lane, &user, list, &leads);
 	if (error < 0)
-		return no_memory(fault_out);
+		return opencl_no_memory(fault_out, "a command");
 	error = opencl_kernel_prepare(kernel, geometry.dimensions, command->launch.arguments,
 				      command->launch.argument_count, &prepared, fault_out);
 	if (error == 0) {
@@ -218,7 +212,7 @@ static int enqueue_command(struct backend_lane *lane, const struct backend_comma
 	case BACKEND_COMMAND_NOP:
 		return submit_marker(lane, list, pending, fault_out);
 	case BACKEND_COMMAND_LAUNCH:
-		return submit_launch(lane, command, list, pending, fault_out);
+		return opencl_submit_launch(lane, command, list, pending, fault_out);
 	case BACKEND_COMMAND_COPY:
 		return submit_copy(lane, command, list, pending, fault_out);
 	case BACKEND_COMMAND_WRITE:
@@ -267,7 +261,7 @@ int opencl_submit(struct backend_lane *lane, const struct backend_command *comma
 		return -EINVAL;
 	}
 	if (opencl_lane_reserve(lane) < 0)
-		return no_memory(fault_out);
+		return opencl_no_memory(fault_out, "a command");
 	int error = fill_waits(&list, lane, waits, wait_count, fault_out);
 	if (error < 0)
 		return error;

@@ -162,10 +162,8 @@ int opencl_image_create(struct backend_device *device, const struct backend_imag
 	if (error < 0)
 		return error;
 	struct backend_memory *memory = calloc(1, sizeof(*memory));
-	if (!memory) {
-		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
-		return -ENOMEM;
-	}
+	if (!memory)
+		return opencl_no_memory(fault_out, "an image");
 	image_region(image, region);
 	const cl_image_format format = native_format(image->format);
 	const uint32_t plain = image->dimensions - image->is_layered;
@@ -208,7 +206,7 @@ bool opencl_image_is_meant(const struct backend_command *command)
 	}
 }
 
-static bool is_alike(const struct backend_image *a, const struct backend_image *b)
+static bool opencl_image_is_alike(const struct backend_image *a, const struct backend_image *b)
 {
 	return a->format == b->format && a->dimensions == b->dimensions &&
 	       a->is_layered == b->is_layered &&
@@ -231,7 +229,7 @@ static int copy_image(struct backend_lane *lane, const struct backend_command *c
 				    *destination = command->copy.destination;
 	size_t region[3];
 
-	if (!is_alike(&source->image, &destination->image) || source == destination ||
+	if (!opencl_image_is_alike(&source->image, &destination->image) || source == destination ||
 	    command->copy.rect || command->copy.source_offset_bytes != 0 ||
 	    command->copy.destination_offset_bytes != 0 ||
 	    command->copy.size_bytes != source->size_bytes)

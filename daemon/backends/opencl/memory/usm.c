@@ -58,7 +58,7 @@ static bool reaches_all(const struct backend_device *device)
 }
 
 /* The first that begins behind the address. */
-static size_t place_of(const struct backend_device *device, uintptr_t address)
+static size_t opencl_usm_place_of(const struct backend_device *device, uintptr_t address)
 {
 	size_t low = 0, high = device->usm_count;
 
@@ -72,10 +72,10 @@ static size_t place_of(const struct backend_device *device, uintptr_t address)
 	return low;
 }
 
-static const struct opencl_usm *find_usm(const struct backend_device *device, const void *pointer,
-					 uint64_t size_bytes)
+static const struct opencl_usm *opencl_usm_find(const struct backend_device *device,
+						const void *pointer, uint64_t size_bytes)
 {
-	size_t at = place_of(device, (uintptr_t)pointer);
+	size_t at = opencl_usm_place_of(device, (uintptr_t)pointer);
 	const struct opencl_usm *usm = at > 0 ? &device->usm[at - 1] : NULL;
 	uint64_t offset = usm ? (uintptr_t)pointer - usm->address : 0;
 
@@ -96,7 +96,7 @@ static int reserve_usm(struct backend_device *device)
 	return 0;
 }
 
-static int out_of_memory(uint64_t size_bytes, struct backend_fault *fault_out)
+static int usm_no_memory(uint64_t size_bytes, struct backend_fault *fault_out)
 {
 	opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no USM of %llu bytes",
 			   (unsigned long long)size_bytes);
@@ -186,14 +186,14 @@ int opencl_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, 
 	if (error < 0)
 		return error;
 	if (size_bytes > device->facts->max_mem_alloc_bytes || reserve_usm(device) < 0)
-		return out_of_memory(size_bytes, fault_out);
+		return usm_no_memory(size_bytes, fault_out);
 	while (take_usm(device, &usm, alignment_bytes) < 0) {
-		error = out_of_memory(size_bytes, fault_out);
+		error = usm_no_memory(size_bytes, fault_out);
 		error = opencl_leaving_make_room(device, error, fault_out);
 		if (error < 0)
 			return error;
 	}
-	size_t at = place_of(device, usm.address);
+	size_t at = opencl_usm_place_of(device, usm.address);
 	memmove(&device->usm[at + 1], &device->usm[at], (device->usm_count - at) * sizeof(usm));
 	device->usm[at] = usm;
 	device->usm_count++;
@@ -205,7 +205,7 @@ int opencl_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, 
 void opencl_usm_free(struct backend_device *device, enum backend_usm_kind kind, void *pointer)
 {
 	(void)kind;
-	size_t at = place_of(device, (uintptr_t)pointer);
+	size_t at = opencl_usm_place_of(device, (uintptr_t)pointer);
 
 	if (!pointer || at == 0 || device->usm[at - 1].address != (uintptr_t)pointer)
 		return;
@@ -234,7 +234,7 @@ int opencl_usm_announce(struct backend_kernel *kernel, uint32_t variant,
 		return 0;
 	void **pointers = calloc(device->usm_count + 1, sizeof(void *));
 	if (!pointers)
-		return out_of_memory(0, fault_out);
+		return usm_no_memory(0, fault_out);
 	for (size_t i = 0; i < device->usm_count; i++)
 		pointers[i] = device->usm[i].base;
 	/* OpenCL ignores an empty list, and the one before stays, with freed memory in it. So there
@@ -277,7 +277,7 @@ static int fill_usm(struct backend_lane *lane, const struct backend_command *com
 		done = size;
 	char *block = malloc(done);
 	if (!block)
-		return out_of_memory(done, fault_out);
+		return usm_no_memory(done, fault_out);
 	for (uint64_t i = 0; i < done; i++)
 		block[i] = ((const char *)command->usm.pattern)[i % pattern];
 	int code =
@@ -304,7 +304,7 @@ static int hint_usm(struct backend_lane *lane, const struct backend_command *com
 		    struct backend_fault *fault_out)
 {
 	const struct opencl_usm *usm =
-		find_usm(lane->device, command->usm.destination, command->usm.size_bytes);
+		opencl_usm_find(lane->device, command->usm.destination, command->usm.size_bytes);
 	bool known = command->kind == BACKEND_COMMAND_USM_PREFETCH ||
 		     (command->usm.advice >= BACKEND_ADVICE_SET_READ_MOSTLY &&
 		      command->usm.advice <= BACKEND_ADVICE_UNSET_ACCESSED_BY_HOST);

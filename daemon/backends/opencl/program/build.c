@@ -26,12 +26,6 @@ void opencl_build_fini(struct opencl_build *build)
 	free(build->own_source);
 }
 
-static int out_of_memory(struct backend_fault *fault_out)
-{
-	opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
-	return -ENOMEM;
-}
-
 static const char *prelude_of(const struct opencl_build *build)
 {
 	return build->kind == BACKEND_SOURCE_PORTABLE ? portable_prelude_opencl : "";
@@ -113,7 +107,7 @@ int opencl_build_options(const struct opencl_build *build, uint32_t dimensions, 
 		     build->options ? build->options : "") >= 0)
 		return 0;
 	*options_out = NULL;
-	return out_of_memory(fault_out);
+	return opencl_no_memory(fault_out, "a build");
 }
 
 int opencl_build_result(struct opencl_build *build, cl_int code, const char *what,
@@ -165,7 +159,7 @@ static int take_payload(struct opencl_build *build, struct backend_fault *fault_
 					 "get the binary");
 	payload->bytes = malloc(size);
 	if (!payload->bytes)
-		return out_of_memory(fault_out);
+		return opencl_no_memory(fault_out, "a build");
 	payload->count = size;
 	build->binary.payload_count++;
 	code = build->cl->GetProgramInfo(build->program, CL_PROGRAM_BINARIES,
@@ -227,7 +221,7 @@ static int describe_kernels(struct opencl_build *build, struct backend_fault *fa
 	CLEANUP(free_pointer) cl_kernel *kernels = calloc(count, sizeof(cl_kernel));
 	build->binary.kernels = calloc(count, sizeof(*build->binary.kernels));
 	if (!kernels || !build->binary.kernels)
-		return out_of_memory(fault_out);
+		return opencl_no_memory(fault_out, "a build");
 	cl_int code = build->cl->CreateKernelsInProgram(build->program, count, kernels, NULL);
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "make the kernels");
@@ -253,7 +247,7 @@ static int build_builtin(struct opencl_build *build, struct backend_fault *fault
 	cl_int code = CL_SUCCESS;
 	char *names = strndup(build->source, build->source_bytes);
 	if (!names)
-		return out_of_memory(fault_out);
+		return opencl_no_memory(fault_out, "a build");
 
 	build->binary.is_builtin = true;
 	build->binary.payload_count = 1;
@@ -426,7 +420,7 @@ int opencl_build(struct backend *backend, uint32_t device, enum backend_source_k
 	if (error == 0) {
 		error = opencl_binary_pack(&build.binary, binary_out, binary_bytes_out);
 		if (error < 0)
-			(void)out_of_memory(fault_out);
+			(void)opencl_no_memory(fault_out, "a build");
 	}
 	return error;
 }

@@ -33,7 +33,7 @@ static uint64_t group_bytes(struct backend_kernel *kernel, cl_kernel_work_group_
 		       : 0;
 }
 
-static void fill_facts(struct backend_kernel *kernel)
+static void opencl_kernel_fill_facts(struct backend_kernel *kernel)
 {
 	const struct backend_device *device = kernel->program->device;
 	size_t required[3] = {0}, most[3] = {0};
@@ -152,12 +152,6 @@ static int renew_if_changed(struct backend_kernel *kernel, uint32_t variant,
 	return 0;
 }
 
-static int out_of_memory(struct backend_fault *fault_out)
-{
-	opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
-	return -ENOMEM;
-}
-
 static int fill_kernel(struct backend_kernel *kernel, const char *name,
 		       struct backend_fault *fault_out)
 {
@@ -167,7 +161,7 @@ static int fill_kernel(struct backend_kernel *kernel, const char *name,
 	kernel->name = strdup(name);
 	kernel->facts.has_presets = kernel->is_native;
 	if (!kernel->name)
-		return out_of_memory(fault_out);
+		return opencl_no_memory(fault_out, "a kernel");
 	int error = get_variant(kernel, 0, &first, fault_out);
 	if (error < 0)
 		return error;
@@ -176,8 +170,8 @@ static int fill_kernel(struct backend_kernel *kernel, const char *name,
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "count the kernel's arguments");
 	if (fill_arguments(kernel, name, count) < 0)
-		return out_of_memory(fault_out);
-	fill_facts(kernel);
+		return opencl_no_memory(fault_out, "a kernel");
+	opencl_kernel_fill_facts(kernel);
 	return 0;
 }
 
@@ -186,7 +180,7 @@ int opencl_kernel_create(struct backend_program *program, const char *name,
 {
 	struct backend_kernel *kernel = calloc(1, sizeof(*kernel));
 	if (!kernel)
-		return out_of_memory(fault_out);
+		return opencl_no_memory(fault_out, "a kernel");
 	kernel->references = 1;
 	kernel->program = program;
 	kernel->period_ns = UINT64_MAX;
@@ -230,7 +224,7 @@ int opencl_kernel_make_native(struct backend_device *device, cl_kernel native,
 	struct backend_kernel *kernel = calloc(1, sizeof(*kernel));
 	if (!kernel) {
 		opencl_program_drop(of);
-		return out_of_memory(fault_out);
+		return opencl_no_memory(fault_out, "a kernel");
 	}
 	kernel->references = 1;
 	kernel->program = of; /* its reference */
@@ -282,8 +276,9 @@ void opencl_kernel_drop_temporaries(struct backend_kernel *kernel)
  * OpenCL has no pointer into the middle of a buffer. An aligned address is a sub-buffer. Any other
  * one, in host memory used in place, is a buffer of its own over the same bytes.
  */
-static int make_part(struct backend_kernel *kernel, uint32_t index,
-		     const struct backend_argument *argument, struct backend_fault *fault_out)
+static int opencl_kernel_make_part(struct backend_kernel *kernel, uint32_t index,
+				   const struct backend_argument *argument,
+				   struct backend_fault *fault_out)
 {
 	const struct backend_device *device = kernel->program->device;
 	const struct backend_memory *memory = argument->global.memory;
@@ -328,7 +323,7 @@ static int set_global(struct backend_kernel *kernel, cl_kernel to, uint32_t inde
 	}
 	if (memory && argument->global.offset_bytes > 0 &&
 	    argument->global.offset_bytes < memory->size_bytes) {
-		int error = make_part(kernel, index, argument, fault_out);
+		int error = opencl_kernel_make_part(kernel, index, argument, fault_out);
 		if (error < 0)
 			return error;
 		object = kernel->temporaries[index];

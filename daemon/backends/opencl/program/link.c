@@ -16,12 +16,6 @@ struct object_head {
 };
 static const char magic[8] = {'S', 'Y', 'C', 'L', 'O', 'C', 'L', 'O'};
 
-static int out_of_memory(struct backend_fault *fault_out)
-{
-	opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
-	return -ENOMEM;
-}
-
 static int pack_object(const struct opencl_build *build, void **object_out, size_t *bytes_out)
 {
 	const char *options = build->options ? build->options : "";
@@ -112,7 +106,7 @@ int opencl_compile(struct backend *backend, uint32_t device, enum backend_source
 		error = opencl_build_try(&build, compile_object, fault_out);
 	*log_out = build.log;
 	if (error == 0 && pack_object(&build, object_out, object_bytes_out) < 0)
-		return out_of_memory(fault_out);
+		return opencl_no_memory(fault_out, "linking");
 	return error;
 }
 
@@ -225,13 +219,14 @@ static int link_all(struct link *link, struct backend_fault *fault_out)
 	return error;
 }
 
-static int open_parts(struct link *link, const void *const *objects, const size_t *object_bytes,
-		      uint32_t count, struct backend_fault *fault_out)
+static int opencl_link_open_parts(struct link *link, const void *const *objects,
+				  const size_t *object_bytes, uint32_t count,
+				  struct backend_fault *fault_out)
 {
 	link->parts = calloc(count + 1u, sizeof(*link->parts));
 	link->programs = calloc(count + 1u, sizeof(cl_program));
 	if (!link->parts || !link->programs)
-		return out_of_memory(fault_out);
+		return opencl_no_memory(fault_out, "linking");
 	link->count = count;
 	for (uint32_t i = 0; i < count; i++) {
 		struct opencl_build *part = &link->parts[i];
@@ -259,7 +254,7 @@ int opencl_link(struct backend *backend, uint32_t device, uint32_t count,
 	*log_out = NULL;
 	int error = opencl_build_open(&link.whole, backend, device, fault_out);
 	if (error == 0)
-		error = open_parts(&link, objects, object_bytes, count, fault_out);
+		error = opencl_link_open_parts(&link, objects, object_bytes, count, fault_out);
 	if (error == 0)
 		error = link_all(&link, fault_out);
 	if (link.whole.log)
@@ -267,6 +262,6 @@ int opencl_link(struct backend *backend, uint32_t device, uint32_t count,
 	portable_names_restore(fault_out->text);
 	*log_out = link.whole.log;
 	if (error == 0 && opencl_binary_pack(&link.whole.binary, binary_out, binary_bytes_out) < 0)
-		return out_of_memory(fault_out);
+		return opencl_no_memory(fault_out, "linking");
 	return error;
 }

@@ -123,8 +123,8 @@ void opencl_sub_groups_fill(const struct opencl_library *cl, cl_device_id device
 	facts->independent_progress = false;
 }
 
-static int fill_identity(const struct opencl_library *cl, cl_device_id device,
-			 struct backend_device_facts *facts)
+static int model_fill_identity(const struct opencl_library *cl, cl_device_id device,
+			       struct backend_device_facts *facts)
 {
 	struct {
 		cl_uint domain, bus, device, function;
@@ -153,5 +153,5 @@ int opencl_model_fill(const struct opencl_library *cl, cl_device_id device,
 	fill_orders(cl, device, facts);
 	fill_images(cl, device, facts);
 	fill_few(cl, device, facts);
-	return fill_identity(cl, device, facts);
+	return model_fill_identity(cl, device, facts);
 }

@@ -8,26 +8,20 @@
 #include <stdio.h>
 #include <string.h>
 
-static int no_memory(struct backend_fault *fault_out)
-{
-	opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
-	return -ENOMEM;
-}
-
 /* All retained; nothing is made of them yet. */
 static int wrap_program(struct backend_device *device, const uint64_t *natives, uint32_t count,
 			struct backend_program **program_out, struct backend_fault *fault_out)
 {
 	struct backend_program *program = calloc(1, sizeof(*program));
 	if (!program)
-		return no_memory(fault_out);
+		return opencl_no_memory(fault_out, "a program");
 	program->device = device;
 	program->references = 1;
 	program->binary = calloc(1, sizeof(*program->binary));
 	program->natives = calloc(count, sizeof(cl_program));
 	if (!program->binary || !program->natives) {
 		opencl_program_drop(program);
-		return no_memory(fault_out);
+		return opencl_no_memory(fault_out, "a program");
 	}
 	program->binary->payload_count = 1; /* one for ranges of all dimensions */
 	for (uint32_t i = 0; i < count; i++) {
@@ -174,8 +168,9 @@ static int make_executable(struct backend_program *program, const cl_program_bin
 }
 
 /* Inputs and objects are one program each. */
-static int make_part(struct backend_program *program, enum backend_program_state state,
-		     cl_program_binary_type type, struct backend_fault *fault_out)
+static int native_program_make_part(struct backend_program *program,
+				    enum backend_program_state state, cl_program_binary_type type,
+				    struct backend_fault *fault_out)
 {
 	const struct backend_device *device = program->device;
 	if (program->native_count != 1) {
@@ -201,7 +196,7 @@ int opencl_native_program(struct backend_device *device, enum backend_program_st
 	if (error < 0 || !program)
 		return error;
 	CLEANUP(free_pointer) cl_program_binary_type *types = calloc(count, sizeof(*types));
-	error = types ? 0 : no_memory(fault_out);
+	error = types ? 0 : opencl_no_memory(fault_out, "a program");
 	for (uint32_t i = 0; error == 0 && i < count; i++) {
 		error = type_of(device, program->natives[i], &types[i], fault_out);
 		if (error == 0)
@@ -210,7 +205,7 @@ int opencl_native_program(struct backend_device *device, enum backend_program_st
 	if (error == 0 && state == BACKEND_PROGRAM_EXECUTABLE)
 		error = make_executable(program, types, fault_out);
 	else if (error == 0)
-		error = make_part(program, state, types[0], fault_out);
+		error = native_program_make_part(program, state, types[0], fault_out);
 	if (error < 0)
 		opencl_program_drop(program);
 	else
@@ -228,7 +223,7 @@ int opencl_native_program_kernels(const struct backend_program *program, char **
 		cl->GetProgramInfo(program->programs[0], CL_PROGRAM_KERNEL_NAMES, 0, NULL, &bytes);
 	CLEANUP(free_pointer) char *names = calloc(1, bytes + 2);
 	if (!names)
-		return no_memory(fault_out);
+		return opencl_no_memory(fault_out, "a program");
 	if (code == CL_SUCCESS && bytes > 0)
 		code = cl->GetProgramInfo(program->programs[0], CL_PROGRAM_KERNEL_NAMES, bytes,
 					  names, NULL);

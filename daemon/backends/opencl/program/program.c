@@ -97,10 +97,8 @@ int opencl_program_load(struct backend_device *device, const void *bytes, size_t
 		return 0;
 	}
 	struct backend_program *program = calloc(1, sizeof(*program));
-	if (!program) {
-		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
-		return -ENOMEM;
-	}
+	if (!program)
+		return opencl_no_memory(fault_out, "a program");
 	program->device = device;
 	program->references = 1;
 	int error = opencl_binary_unpack(bytes, count, &program->binary);
@@ -130,10 +128,8 @@ int opencl_program_kernels(struct backend_program *program, char **names_out,
 	for (uint32_t i = 0; i < binary->kernel_count; i++)
 		bytes += strlen(binary->kernels[i].name) + 1;
 	char *names = calloc(1, bytes);
-	if (!names) {
-		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
-		return -ENOMEM;
-	}
+	if (!names)
+		return opencl_no_memory(fault_out, "a program");
 	char *at = names;
 	for (uint32_t i = 0; i < binary->kernel_count; i++)
 		at = stpcpy(at, binary->kernels[i].name) + 1;
