@@ -63,6 +63,13 @@ END {
 	for (folder in all_lines)
 		printf "| `%s` | %d | %d | %s |\n", folder, all_lines[folder], all_run[folder], percent(all_run[folder], all_lines[folder]) | sorted
 	print_sorted()
+	print "\n## Files with the most lines that no test runs\n\n| file | lines not run | of |\n| --- | --- | --- |"
+	sorted = "LC_ALL=C sort -t '|' -k 3,3nr -k 2,2 | head -n 10"
+	for (file in lines)
+		if (run[file] < lines[file])
+			printf "| `%s` | %d | %d |\n", file, lines[file] - run[file], lines[file] | sorted
+	print_sorted()
+	sorted = "sort"
 	print "\n## Files that no test runs\n"
 	for (file in lines)
 		if (run[file] == 0) {

@@ -18,6 +18,11 @@ coverage_of() {
 		2>"$logs/gcov.log" | awk -f "$top/tests/support/coverage.awk"
 }
 
+# most_not_run PAGE: the files with the most lines that no test runs, briefly; the page has the functions, too.
+most_not_run() {
+	awk -F '|' '/^## / { inside = /most lines/ } inside && /^\| `/ { gsub(/[` ]/, ""); printf "  %s: %d of %d lines not run\n", $2, $3, $4 }' "$1"
+}
+
 coverage() {
 	local folder=$top/build/check-coverage start=$SECONDS result=ok
 	lane "build (gcc, coverage)" compile_coverage || return
@@ -29,4 +34,5 @@ coverage() {
 		failed=$((failed + 1)) result=FAILED
 	fi
 	line '%-34s %-7s %4d s   %s\n' "coverage" "$result" $((SECONDS - start)) "$(tail -n 1 "$top/build/coverage.md"), build/coverage.md"
+	most_not_run "$top/build/coverage.md"
 }
