@@ -78,7 +78,7 @@ static uint32_t collect(struct fixture *fixture, struct backend_completion *ende
 }
 
 /* Which results are such faults is in a table: unit/cuda/fault_header.c looks at each. */
-Test(cuda_faults, M10_an_illegal_address)
+Test(cuda_faults, F12_an_illegal_address)
 {
 	const int result = 700;
 	struct scene scene;

@@ -418,7 +418,7 @@ Test(cuda_graphs, K20_a_capture_survives_what_others_allocate)
 
 /* A kernel that ends the device inside of a graph: the graph's command is the one that may have
  * been running. */
-Test(cuda_graphs, M10_a_node_that_fails_is_its_graphs_fault)
+Test(cuda_graphs, F12_a_node_that_fails_is_its_graphs_fault)
 {
 	struct stage stage;
 	struct backend_argument argument;

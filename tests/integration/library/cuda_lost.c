@@ -73,7 +73,7 @@ static void expect_lost(sycl_result result, int native)
 }
 
 /* A fill stays on the device; then nothing of the driver works any more. */
-Test(client_cuda_lost, M10_F12_I11_the_session_ends_and_the_application_goes_on)
+Test(client_cuda_lost, F12_I11_the_session_ends_and_the_application_goes_on)
 {
 	uint32_t pattern = 7;
 	sycl_event event = NULL;

@@ -363,52 +363,33 @@ Test(client_groups, E13_an_offset_arrives_or_is_refused)
 	MUST(sycl_buffer_release(buffer));
 }
 
-/* The program gets no result of its request, but an impossible one is refused. */
-Test(client_groups, a_launch_may_be_said_to_be_splittable)
+/* Permissions: whatever the service makes of them, results are those of launches in order. What is
+ * no launch is refused. */
+Test(client_groups, R5_a_launch_may_be_said_to_be_splittable_or_to_begin_early)
 {
+	sycl_result (*const permissions[])(sycl_handler) = {sycl_handler_set_splittable,
+							    sycl_handler_set_early_start};
 	sycl_kernel ids = fake_kernel(queue, "linear_id_u32");
-	sycl_buffer buffer = plain_buffer();
 	sycl_handler handler = NULL;
-	for (uint32_t i = 0; i < 6; i++) {
+	for (size_t p = 0; p < sizeof(permissions) / sizeof(*permissions); p++) {
+		sycl_buffer buffer = plain_buffer();
+		for (uint32_t i = 0; i < 6; i++) {
+			MUST(sycl_handler_begin(queue, &handler));
+			MUST(permissions[p](handler));
+			MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE));
+			MUST(sycl_handler_set_offset(handler, sycl_range1(i)));
+			MUST(sycl_handler_parallel_for(handler, ids, sycl_range1(i == 5 ? 0 : 4)));
+			MUST(sycl_handler_submit(handler, NULL));
+			cr_assert(eq(u32, word_of(buffer), i == 5 ? 4 : i));
+		}
 		MUST(sycl_handler_begin(queue, &handler));
-		MUST(sycl_handler_set_splittable(handler));
-		MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE));
-		MUST(sycl_handler_set_offset(handler, sycl_range1(i)));
-		MUST(sycl_handler_parallel_for(handler, ids, sycl_range1(i == 5 ? 0 : 4)));
-		MUST(sycl_handler_submit(handler, NULL));
-		cr_assert(eq(u32, word_of(buffer), i == 5 ? 4 : i));
+		MUST(permissions[p](handler));
+		MUST(sycl_handler_update_host(handler, buffer));
+		cr_assert(eq(int, sycl_handler_submit(handler, NULL), SYCL_ERROR_INVALID),
+			  "no launch at all");
+		MUST(sycl_buffer_release(buffer));
 	}
-	MUST(sycl_handler_begin(queue, &handler));
-	MUST(sycl_handler_set_splittable(handler));
-	MUST(sycl_handler_update_host(handler, buffer));
-	cr_assert(eq(int, sycl_handler_submit(handler, NULL), SYCL_ERROR_INVALID),
-		  "no launch at all");
 	MUST(sycl_kernel_release(ids));
-	MUST(sycl_buffer_release(buffer));
-}
-
-/* A permission: whatever the service makes of it, results are those of launches in order. */
-Test(client_groups, R5_a_launch_may_be_said_to_begin_early)
-{
-	sycl_kernel ids = fake_kernel(queue, "linear_id_u32");
-	sycl_buffer buffer = plain_buffer();
-	sycl_handler handler = NULL;
-	for (uint32_t i = 0; i < 6; i++) {
-		MUST(sycl_handler_begin(queue, &handler));
-		MUST(sycl_handler_set_early_start(handler));
-		MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE));
-		MUST(sycl_handler_set_offset(handler, sycl_range1(i)));
-		MUST(sycl_handler_parallel_for(handler, ids, sycl_range1(i == 5 ? 0 : 4)));
-		MUST(sycl_handler_submit(handler, NULL));
-		cr_assert(eq(u32, word_of(buffer), i == 5 ? 4 : i));
-	}
-	MUST(sycl_handler_begin(queue, &handler));
-	MUST(sycl_handler_set_early_start(handler));
-	MUST(sycl_handler_update_host(handler, buffer));
-	cr_assert(eq(int, sycl_handler_submit(handler, NULL), SYCL_ERROR_INVALID),
-		  "no launch at all");
-	MUST(sycl_kernel_release(ids));
-	MUST(sycl_buffer_release(buffer));
 }
 
 Test(client_groups, B1_one_action_for_each_group)

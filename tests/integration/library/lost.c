@@ -66,7 +66,7 @@ static void *wait_without_end(void *context)
 	return NULL;
 }
 
-Test(client_lost, N5_M10_death_wakes_every_wait_and_names_the_offender)
+Test(client_lost, N5_F12_death_wakes_every_wait_and_names_the_offender)
 {
 	enum { THREADS = 6 };
 	struct lost_waiter waiters[THREADS];

@@ -27,13 +27,6 @@ static void setup_faults(void)
 	start_faulty_service(false);
 }
 
-static void setup_users(void)
-{
-	if (geteuid() != 0)
-		cr_skip_test("SKIPPED: two users need root; run the tests as root to see this one");
-	start_faulty_service(true);
-}
-
 static void teardown_faults(void)
 {
 	fake_service_end(&fake);
@@ -115,28 +108,28 @@ static void fail_once(int uid, const char *kernel, int native)
 	fault_worker_finish(&guilty);
 }
 
-Test(processes_cuda_faults, F12_M10_I11_each_kind_of_kernel_is_named_to_its_owner,
-     .init = setup_faults, .fini = teardown_faults)
-{
-	fail_once(FAULT_WORKER_OWN, "illegal", 700);
-	fail_once(FAULT_WORKER_OWN, "misaligned", 716);
-	fail_once(FAULT_WORKER_OWN, "traps", 719);
-	fail_once(FAULT_WORKER_OWN, "asserts", 710);
-	expect_service(FAULT_WORKER_OWN);
-}
-
-/* Faults that no kernel makes on purpose: memory, links, contained errors, a watchdog, a broken
- * stack, an unknown error. */
-Test(processes_cuda_faults, F12_M10_I11_each_way_of_the_driver_is_told_with_its_number,
+/* Faults of kernels, and those that no kernel makes on purpose: memory, links, contained errors, a
+ * watchdog, a broken stack, an unknown error. */
+Test(processes_cuda_faults, F12_I11_each_way_of_the_driver_is_told_with_its_number,
      .init = setup_faults, .fini = teardown_faults)
 {
 	static const struct {
 		int native;
 		const char *words;
 	} ways[] = {
-		{214, "ECC"},           {220, "NVLink"}, {226, "contain"},
-		{702, "watchdog"},      {714, "stack"},  {715, "instruction"},
-		{717, "address space"}, {718, "jumped"}, {999, "the device failed"},
+		{214, "ECC"},
+		{220, "NVLink"},
+		{226, "contain"},
+		{700, "not its own"},
+		{702, "watchdog"},
+		{710, "assertion"},
+		{714, "stack"},
+		{715, "instruction"},
+		{716, "multiple of"},
+		{717, "address space"},
+		{718, "jumped"},
+		{719, "a trap"},
+		{999, "the device failed"},
 	};
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		struct child guilty = CHILD_INIT;
@@ -157,7 +150,7 @@ Test(processes_cuda_faults, F12_M10_I11_each_way_of_the_driver_is_told_with_its_
 	expect_service(FAULT_WORKER_OWN);
 }
 
-Test(processes_cuda_faults, M10_another_session_of_the_user_is_told_whose_group_it_was,
+Test(processes_cuda_faults, F12_another_session_of_the_user_is_told_whose_group_it_was,
      .init = setup_faults, .fini = teardown_faults)
 {
 	struct child guilty = CHILD_INIT, bystander = CHILD_INIT;
@@ -175,7 +168,7 @@ Test(processes_cuda_faults, M10_another_session_of_the_user_is_told_whose_group_
 }
 
 /* A kernel stays on the device; threads wait in every way there is; then the device fails. */
-Test(processes_cuda_faults, M10_every_wait_ends, .init = setup_faults, .fini = teardown_faults)
+Test(processes_cuda_faults, N5_every_wait_ends, .init = setup_faults, .fini = teardown_faults)
 {
 	struct child waiting = CHILD_INIT;
 	char line[LINE_BYTES];
@@ -195,7 +188,7 @@ Test(processes_cuda_faults, M10_every_wait_ends, .init = setup_faults, .fini = t
 	expect_service(FAULT_WORKER_OWN);
 }
 
-Test(processes_cuda_faults, M10_N5_sessions_that_submit_meanwhile_end_with_the_same_words,
+Test(processes_cuda_faults, N5_sessions_that_submit_meanwhile_end_with_the_same_words,
      .init = setup_faults, .fini = teardown_faults)
 {
 	struct child floods[FLOODS], guilty = CHILD_INIT;
@@ -252,7 +245,7 @@ Test(processes_cuda_faults, N5_an_engine_that_is_ended_under_load, .init = setup
 }
 
 /* Three lanes, a kernel on each: the offender cannot be determined. */
-Test(processes_cuda_faults, M10_several_groups_in_flight_are_suspects, .init = setup_faults,
+Test(processes_cuda_faults, F12_several_groups_in_flight_are_suspects, .init = setup_faults,
      .fini = teardown_faults)
 {
 	struct child one = CHILD_INIT, other = CHILD_INIT;
@@ -279,7 +272,7 @@ Test(processes_cuda_faults, M10_several_groups_in_flight_are_suspects, .init = s
 }
 
 /* Groups that wait behind a kernel, on its lane or for its result, cannot be the offender. */
-Test(processes_cuda_faults, M10_what_had_not_begun_is_no_suspect, .init = setup_faults,
+Test(processes_cuda_faults, F12_what_had_not_begun_is_no_suspect, .init = setup_faults,
      .fini = teardown_faults)
 {
 	struct child guilty = CHILD_INIT;
@@ -297,7 +290,7 @@ Test(processes_cuda_faults, M10_what_had_not_begun_is_no_suspect, .init = setup_
 }
 
 /* The loader's thread gets the error first. */
-Test(processes_cuda_faults, M10_F11_a_fault_that_a_module_load_finds, .init = setup_faults,
+Test(processes_cuda_faults, F11_a_fault_that_a_module_load_finds, .init = setup_faults,
      .fini = teardown_faults)
 {
 	struct child loading = CHILD_INIT, bystander = CHILD_INIT;
@@ -318,7 +311,7 @@ Test(processes_cuda_faults, M10_F11_a_fault_that_a_module_load_finds, .init = se
 }
 
 /* A module waits until nothing runs; the device fails meanwhile. */
-Test(processes_cuda_faults, M10_F11_a_fault_while_a_module_waits_for_its_load, .init = setup_faults,
+Test(processes_cuda_faults, F11_a_fault_while_a_module_waits_for_its_load, .init = setup_faults,
      .fini = teardown_faults)
 {
 	struct child guilty = CHILD_INIT, loading = CHILD_INIT;
@@ -342,7 +335,7 @@ Test(processes_cuda_faults, M10_F11_a_fault_while_a_module_waits_for_its_load, .
 
 /* Nothing runs, and no group is to blame. The next session that uses the device gets the error, and
  * the engine is replaced. */
-Test(processes_cuda_faults, M10_a_device_that_fails_while_it_rests, .init = setup_faults,
+Test(processes_cuda_faults, a_device_that_fails_while_it_rests, .init = setup_faults,
      .fini = teardown_faults)
 {
 	static const int ways[] = {214, 999};
@@ -365,7 +358,7 @@ Test(processes_cuda_faults, M10_a_device_that_fails_while_it_rests, .init = setu
 
 /* The next engine opens the device before anybody requests it; then it is there for whoever comes.
  */
-Test(processes_cuda_faults, M10_the_next_engine_waits_with_the_device_open, .init = setup_faults,
+Test(processes_cuda_faults, the_next_engine_waits_with_the_device_open, .init = setup_faults,
      .fini = teardown_faults)
 {
 	struct child guilty = CHILD_INIT;
@@ -384,11 +377,15 @@ Test(processes_cuda_faults, M10_the_next_engine_waits_with_the_device_open, .ini
 	cr_expect_eq(engine_of(-1), next);
 }
 
-/* Somebody fails on purpose, again and again. */
-static void many_faults(int guilty_uid)
+/* Kernels fail again and again, as root beside a neighbour of another user. */
+Test(processes_cuda_faults,
+     F12_M10_twenty_faults_in_a_row_leave_nothing_and_are_no_other_users_loss,
+     .fini = teardown_faults)
 {
 	struct child neighbour = CHILD_INIT;
-	bool users = guilty_uid != FAULT_WORKER_OWN;
+	bool users = geteuid() == 0;
+	int guilty_uid = users ? GUILTY_UID : FAULT_WORKER_OWN;
+	start_faulty_service(users);
 	fail_once(guilty_uid, "illegal", 700);
 	pid_t engine = 0;
 	if (users) {
@@ -412,16 +409,4 @@ static void many_faults(int guilty_uid)
 		return;
 	cr_expect_eq(engine_of(NEIGHBOUR_UID), engine, "the neighbour's engine was replaced");
 	fault_worker_finish(&neighbour);
-}
-
-Test(processes_cuda_faults, F12_M10_twenty_faults_in_a_row_leave_nothing_behind,
-     .init = setup_faults, .fini = teardown_faults)
-{
-	many_faults(FAULT_WORKER_OWN);
-}
-
-Test(processes_cuda_faults, F12_M10_twenty_faults_in_a_row_are_no_other_users_loss,
-     .init = setup_users, .fini = teardown_faults)
-{
-	many_faults(GUILTY_UID);
 }

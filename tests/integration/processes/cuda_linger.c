@@ -130,8 +130,7 @@ static void expect_over(pid_t engine)
 }
 
 /* On a machine that is slow at the moment it may be over before: not each time. */
-Test(processes_cuda_linger, M10_it_is_there_until_the_next_engine_has_worked,
-     .fini = teardown_linger)
+Test(processes_cuda_linger, it_is_there_until_the_next_engine_has_worked, .fini = teardown_linger)
 {
 	bool stayed = false;
 	start_lingering_service("", "", false);
@@ -148,7 +147,7 @@ Test(processes_cuda_linger, M10_it_is_there_until_the_next_engine_has_worked,
 }
 
 /* Its pool keeps what has been freed: the next engine is to have that. */
-Test(processes_cuda_linger, M10_one_that_has_had_much_memory_goes_at_once, .fini = teardown_linger)
+Test(processes_cuda_linger, one_that_has_had_much_memory_goes_at_once, .fini = teardown_linger)
 {
 	start_lingering_service("memory 1073741824", "", false);
 	struct known engine = fail_once(FAULT_WORKER_OWN, "take 260");
@@ -168,7 +167,7 @@ Test(processes_cuda_linger, M10_one_that_has_had_much_memory_goes_at_once, .fini
 }
 
 /* The engine is its user's process, so the user may make it do anything. */
-Test(processes_cuda_linger, M10_one_that_does_nothing_more_is_killed, .fini = teardown_linger)
+Test(processes_cuda_linger, one_that_does_nothing_more_is_killed, .fini = teardown_linger)
 {
 	start_lingering_service("", "", false);
 	struct known engine = fail_once(FAULT_WORKER_OWN, "work 1");
@@ -177,7 +176,7 @@ Test(processes_cuda_linger, M10_one_that_does_nothing_more_is_killed, .fini = te
 	await_engine_end(&engine);
 }
 
-Test(processes_cuda_linger, M10_N5_it_ends_with_the_service, .fini = teardown_linger)
+Test(processes_cuda_linger, N5_it_ends_with_the_service, .fini = teardown_linger)
 {
 	start_lingering_service("", "", false);
 	struct known engine = fail_once(FAULT_WORKER_OWN, "work 1");
@@ -190,8 +189,7 @@ Test(processes_cuda_linger, M10_N5_it_ends_with_the_service, .fini = teardown_li
 }
 
 /* The service that follows does not wait for it, and nobody is given to it. */
-Test(processes_cuda_linger, M10_N5_it_does_not_come_back_to_the_next_service,
-     .fini = teardown_linger)
+Test(processes_cuda_linger, N5_it_does_not_come_back_to_the_next_service, .fini = teardown_linger)
 {
 	static const int ways[] = {SIGKILL, SIGUSR2};
 	start_lingering_service("", "", false);
@@ -209,7 +207,7 @@ Test(processes_cuda_linger, M10_N5_it_does_not_come_back_to_the_next_service,
 }
 
 /* Nobody reads in its page that it is lost: to that service it ends, and the sooner the better. */
-Test(processes_cuda_linger, M10_one_that_came_back_to_a_service_without_its_page_goes_at_once,
+Test(processes_cuda_linger, one_that_came_back_to_a_service_without_its_page_goes_at_once,
      .fini = teardown_linger)
 {
 	struct child guilty;

@@ -108,7 +108,7 @@ static sycl_result loop(const struct client *client, uint32_t value, uint32_t af
 	return result;
 }
 
-Test(processes_cuda_loop, R4_M10_past_a_deadline_a_loop_that_does_not_end_is_ended,
+Test(processes_cuda_loop, R4_past_a_deadline_a_loop_that_does_not_end_is_ended,
      .fini = teardown_loop)
 {
 	fake_service_start(&fake, "", "[service]\nstandby = no\n[limits]\ngroup_seconds = 5\n",

@@ -145,7 +145,7 @@ Test(processes_cuda_standby, a_standby_that_became_an_engine_has_its_users_build
 }
 
 /* A fault costs the driver's time to report it, and no context. */
-Test(processes_cuda_standby, M10_after_each_fault_the_standby_serves_the_next_connection,
+Test(processes_cuda_standby, after_each_fault_the_standby_serves_the_next_connection,
      .fini = teardown_standby)
 {
 	enum { FAULTS = 4 };
@@ -206,7 +206,7 @@ Test(processes_cuda_standby, a_killed_one_is_replaced, .fini = teardown_standby)
 }
 
 /* Its GPU fails while it waits: whoever comes gets an engine that was started anew. */
-Test(processes_cuda_standby, M10_a_broken_one_is_not_handed_out, .fini = teardown_standby)
+Test(processes_cuda_standby, a_broken_one_is_not_handed_out, .fini = teardown_standby)
 {
 	struct child guilty, again;
 	start_standby_service("", "", false);
@@ -425,8 +425,8 @@ static pid_t only_child(pid_t pid)
 	return child;
 }
 
-Test(processes_cuda_standby, M10_another_user_gets_it_and_it_is_that_users_alone,
-     .init = needs_root, .fini = teardown_standby)
+Test(processes_cuda_standby, another_user_gets_it_and_it_is_that_users_alone, .init = needs_root,
+     .fini = teardown_standby)
 {
 	struct child first, other;
 	char cache[PATH_MAX], early[PATH_MAX];
@@ -461,7 +461,7 @@ Test(processes_cuda_standby, M10_another_user_gets_it_and_it_is_that_users_alone
 }
 
 /* Root is a user like the others. */
-Test(processes_cuda_standby, M10_after_a_fault_another_users_standby_is_roots, .init = needs_root,
+Test(processes_cuda_standby, after_a_fault_another_users_standby_is_roots, .init = needs_root,
      .fini = teardown_standby)
 {
 	struct child first, guilty, again;

@@ -259,8 +259,7 @@ Test(processes_orders, a_limit_changes_for_one_session_for_a_user_and_back)
 }
 
 /* A kernel that never ends, and the session that is named for it. */
-Test(processes_orders,
-     M10_past_a_deadline_the_engine_ends_the_group_is_named_and_the_user_works_again)
+Test(processes_orders, past_a_deadline_the_engine_ends_the_group_is_named_and_the_user_works_again)
 {
 	static const char source[] =
 		"SYCL_KERNEL void endless(SYCL_GLOBAL(uint) y) { for (;;) y[0] += 1u; }";

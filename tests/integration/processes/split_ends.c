@@ -257,7 +257,7 @@ Test(processes_split_ends, M10_a_device_that_is_lost_with_the_process)
 	expect_engine_over(&scene, "lost the process", "");
 }
 
-Test(processes_split_ends, M10_a_device_that_is_lost_alone)
+Test(processes_split_ends, a_device_that_is_lost_alone)
 {
 	char line[LINE_BYTES];
 	struct child elsewhere;
@@ -285,7 +285,7 @@ Test(processes_split_ends, M10_a_device_that_is_lost_alone)
 	scene.service = private_service_free(scene.service);
 }
 
-Test(processes_split_ends, M10_a_deadline_that_passes)
+Test(processes_split_ends, a_deadline_that_passes)
 {
 	struct scene scene = scene_begin("[limits]\ngroup_seconds = 2\n", true);
 	go(&scene);

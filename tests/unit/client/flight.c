@@ -56,7 +56,7 @@ Test(client_flight, N5_one_entry_is_the_offender, .init = setup_flight_page,
 	cr_assert(ne(ptr, strstr(said, "42"), NULL));
 }
 
-Test(client_flight, M10_another_sessions_work_is_told_as_such, .init = setup_flight_page,
+Test(client_flight, F12_another_sessions_work_is_told_as_such, .init = setup_flight_page,
      .fini = teardown_flight_page)
 {
 	put_flight_entry(0, 9, 1, "crash");
@@ -75,7 +75,7 @@ Test(client_flight, several_are_suspects, .init = setup_flight_page, .fini = tea
 	cr_assert(ne(ptr, strstr(said, "1025 command groups"), NULL));
 }
 
-Test(client_flight, M10_ones_own_suspects_are_named_first, .init = setup_flight_page,
+Test(client_flight, F12_ones_own_suspects_are_named_first, .init = setup_flight_page,
      .fini = teardown_flight_page)
 {
 	for (uint32_t i = 0; i < 100; i++)
@@ -123,7 +123,7 @@ Test(client_flight, a_long_blame_is_cut_off, .init = setup_flight_page,
 	cr_assert(lt(sz, strnlen(said, sizeof(said)), sizeof(said)));
 }
 
-Test(client_flight, M10_I11_a_device_that_failed_is_told_with_its_code, .init = setup_flight_page,
+Test(client_flight, I11_a_device_that_failed_is_told_with_its_code, .init = setup_flight_page,
      .fini = teardown_flight_page)
 {
 	put_fault(700, "an illegal address");
@@ -136,7 +136,7 @@ Test(client_flight, M10_I11_a_device_that_failed_is_told_with_its_code, .init = 
 	cr_assert(ne(ptr, strstr(said, "scatter"), NULL));
 }
 
-Test(client_flight, M10_a_device_that_failed_without_work_is_told_too, .init = setup_flight_page,
+Test(client_flight, a_device_that_failed_without_work_is_told_too, .init = setup_flight_page,
      .fini = teardown_flight_page)
 {
 	put_fault(214, "an uncorrectable memory error");

@@ -52,7 +52,7 @@ static bool expected(int result, const char *comment)
 	return sticky;
 }
 
-Test(cuda_fault_header, F12_M10_every_result_is_as_sticky_as_the_header_says)
+Test(cuda_fault_header, F12_every_result_is_as_sticky_as_the_header_says)
 {
 	char line[LINE_BYTES], comment[COMMENT_BYTES] = "";
 	bool inside = false;

@@ -85,7 +85,7 @@ Test(cuda_lanes_fault, a_copy_lane_launches_nothing)
 
 /* Lane a: one done, two of a chain begun, one chain behind. Lane b waits for a. Lane c runs.
  * Nothing else is a suspect. */
-Test(cuda_lanes_fault, M10_a_lost_device_tells_everything_once_and_suspects_first)
+Test(cuda_lanes_fault, F12_a_lost_device_tells_everything_once_and_suspects_first)
 {
 	struct backend_device *device = lanes_device(2, true);
 	struct backend_lane *a = lanes_lane(device, BACKEND_LANE_COMPUTE),
@@ -125,7 +125,7 @@ Test(cuda_lanes_fault, M10_a_lost_device_tells_everything_once_and_suspects_firs
 	lanes_device_free(device);
 }
 
-Test(cuda_lanes_fault, M10_a_lost_device_takes_nothing_more)
+Test(cuda_lanes_fault, a_lost_device_takes_nothing_more)
 {
 	struct backend_device *device = lanes_device(16, true);
 	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
@@ -148,7 +148,7 @@ Test(cuda_lanes_fault, M10_a_lost_device_takes_nothing_more)
 
 /* A command that is sent while others are in flight meets the failure first, and must not be taken
  * for its cause. */
-Test(cuda_lanes_fault, M10_a_submit_that_meets_a_lost_device_is_told_after_the_suspects)
+Test(cuda_lanes_fault, F12_a_submit_that_meets_a_lost_device_is_told_after_the_suspects)
 {
 	struct backend_device *device = lanes_device(16, true);
 	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE),
@@ -193,7 +193,7 @@ Test(cuda_lanes_fault, a_stream_that_fails_in_any_way_loses_the_device)
 
 /* The device died at rest; the launch that finds out was refused, so it is not the one that did it.
  */
-Test(cuda_lanes_fault, M10_a_launch_that_was_refused_is_no_suspect)
+Test(cuda_lanes_fault, F12_a_launch_that_was_refused_is_no_suspect)
 {
 	struct backend_device *device = lanes_device(16, true);
 	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);

@@ -363,7 +363,7 @@ Test(fake, a_lost_device_ends_what_it_has_and_refuses_the_rest)
  * A loss of the process on one device frees the objects of all devices. Commands on a lane of
  * another device then belong to no session, and are neither run nor reported.
  */
-Test(fake, M10_a_lost_process_runs_nothing_more_on_its_other_devices)
+Test(fake, a_lost_process_runs_nothing_more_on_its_other_devices)
 {
 	struct backend_device *other;
 	struct backend_lane *lane;

@@ -337,7 +337,7 @@ Test(cuda_double, out_of_memory_by_size_and_by_count)
 }
 
 /* As measured: after one illegal address every call fails, also of another device's context. */
-Test(cuda_double, M10_a_fault_is_for_ever_and_for_all)
+Test(cuda_double, a_fault_is_for_ever_and_for_all)
 {
 	struct scene scene;
 	size_t available, total;

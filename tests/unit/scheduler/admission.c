@@ -369,7 +369,7 @@ Test(admission, what_fails_at_the_gate_is_told_once)
 	finish_admission();
 }
 
-Test(admission, M10_a_lost_device_is_told_to_each_that_waits_at_its_gate_once)
+Test(admission, a_lost_device_is_told_to_each_that_waits_at_its_gate_once)
 {
 	meet(50, 50);
 	fake_device_gate_close(0);

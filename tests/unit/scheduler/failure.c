@@ -356,7 +356,7 @@ Test(failure, M6_a_program_without_names_is_loaded)
 	harness_expect_stopped(&h);
 }
 
-Test(failure, M10_a_lost_device_fails_each_of_its_tasks_once_and_no_other)
+Test(failure, M9_a_lost_device_fails_each_of_its_tasks_once_and_no_other)
 {
 	struct probe held[5], waiting[5];
 	struct words x;
@@ -390,7 +390,7 @@ Test(failure, M10_a_lost_device_fails_each_of_its_tasks_once_and_no_other)
 	harness_expect_stopped(&h);
 }
 
-Test(failure, M10_a_device_lost_at_submission)
+Test(failure, a_device_lost_at_submission)
 {
 	struct probe held, losing, late;
 	(void)harness_hold(&h, 0, 1, NULL, 0, &held);

@@ -414,7 +414,7 @@ Test(inline_launch, one_that_is_refused_is_told)
 	harness_expect_stopped(&h);
 }
 
-Test(inline_launch, M10_a_device_that_is_lost_then_is_lost)
+Test(inline_launch, a_device_that_is_lost_then_is_lost)
 {
 	const struct launch noop = {.kernel = "noop"};
 	struct probe probe;
@@ -431,7 +431,7 @@ Test(inline_launch, M10_a_device_that_is_lost_then_is_lost)
 	harness_expect_stopped(&h);
 }
 
-Test(inline_launch, M10_a_device_that_is_lost_later_is_lost)
+Test(inline_launch, a_device_that_is_lost_later_is_lost)
 {
 	struct probe probe;
 	fake_gate_open(HARNESS_GATE);

@@ -122,17 +122,17 @@ static void lose_at_a_kernel(void)
 	harness_expect_stopped(&h);
 }
 
-Test(loss, M10_F12_the_page_names_who_may_have_been_running_before_anybody_is_told)
+Test(loss, F12_the_page_names_who_may_have_been_running_before_anybody_is_told)
 {
 	lose_at_a_kernel();
 }
 
-Test(loss_polled, M10_F12_the_page_names_who_may_have_been_running_before_anybody_is_told)
+Test(loss_polled, F12_the_page_names_who_may_have_been_running_before_anybody_is_told)
 {
 	lose_at_a_kernel();
 }
 
-Test(loss_polled, M10_every_task_is_told_once)
+Test(loss_polled, every_task_is_told_once)
 {
 	static struct probe probes[600];
 	make_kernels(0);
@@ -160,7 +160,7 @@ Test(loss_polled, M10_every_task_is_told_once)
 	harness_expect_stopped(&h);
 }
 
-Test(loss_polled, M10_lost_by_what_the_loader_does)
+Test(loss_polled, lost_by_what_the_loader_does)
 {
 	struct probe held, made = {.done = false};
 	struct sched_kernel *kernel;
@@ -180,7 +180,7 @@ Test(loss_polled, M10_lost_by_what_the_loader_does)
 	harness_expect_stopped(&h);
 }
 
-Test(loss, M10_lost_with_nothing_in_flight)
+Test(loss, lost_with_nothing_in_flight)
 {
 	struct probe made = {.done = false};
 	struct sched_kernel *kernel;
@@ -195,7 +195,7 @@ Test(loss, M10_lost_with_nothing_in_flight)
 	harness_expect_stopped(&h);
 }
 
-Test(loss, M10_a_device_alone_is_lost_without_the_process)
+Test(loss, a_device_alone_is_lost_without_the_process)
 {
 	struct probe offender, other;
 	send_launch(0, "lose_device", 1, 0, NULL, &offender);

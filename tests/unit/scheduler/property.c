@@ -28,7 +28,7 @@ Test(property, B25_M9_a_few_thousand_groups)
 	check_seeds(101, 106, 4000, (struct model_options){.features = false});
 }
 
-Test(property, B25_F10_M9_devices_with_all_features)
+Test(property, B25_M9_devices_with_all_features)
 {
 	check_seeds(201, 260, 200, (struct model_options){.features = true});
 }

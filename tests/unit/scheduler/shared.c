@@ -252,28 +252,6 @@ Test(shared, F10_a_writer_is_done_when_its_contents_are_home)
 	harness_expect_stopped(&h);
 }
 
-Test(shared, F10_an_export_waits_for_what_was_submitted_before)
-{
-	struct probe held, exported = {.done = false};
-	struct words x;
-	harness_words_shared(&h, &x, WORDS, true, 0, 1, BACKEND_EXPORT_CUDA_IPC);
-	(void)harness_hold(&h, 1, 1, &(struct use){.words = &x, .mode = ACCESS_MODE_READ_WRITE}, 1,
-			   &held);
-	cr_assert(eq(int, sched_buffer_export(x.buffer, &exported), 0));
-	for (uint32_t i = 0; i < 20; i++) {
-		struct probe other;
-		(void)harness_launch(&h, &(struct launch){.device = 1, .kernel = "noop"}, &other);
-		harness_expect_success(&h, &other);
-	}
-	cr_expect(not(exported.done));
-	fake_gate_open(1);
-	harness_expect_success(&h, &exported);
-	harness_expect_success(&h, &held);
-	cr_expect(eq(int, exported.shared.descriptor, -1));
-	harness_words_free(&h, &x);
-	harness_expect_stopped(&h);
-}
-
 Test(shared, F10_S8_an_export_at_once_waits_for_nobody_and_orders_nobody)
 {
 	struct probe held, exported = {.done = false}, behind;
@@ -574,27 +552,6 @@ static void submit_event(struct sched_event *event, enum task_action action, str
 		.after_count = count,
 	};
 	(void)harness_submit(&h, &request, probe);
-}
-
-Test(shared_events, F10_a_record_happens_after_what_the_group_waits_for)
-{
-	struct probe ready, held, recorded;
-	struct sched_event *event = create_event(0, &ready);
-	harness_expect_success(&h, &ready);
-	struct task *before = harness_hold(&h, 1, 1, NULL, 0, &held);
-	submit_event(event, TASK_EVENT_RECORD, &before, 1, &recorded);
-	for (uint32_t i = 0; i < 20; i++) {
-		struct probe other;
-		(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &other);
-		harness_expect_success(&h, &other);
-	}
-	cr_expect(eq(u64, fake_event_happened(ready.handle), 0));
-	fake_gate_open(1);
-	harness_expect_success(&h, &recorded);
-	harness_expect_success(&h, &held);
-	cr_expect(eq(u64, fake_event_happened(ready.handle), 1));
-	sched_event_release(event);
-	harness_expect_stopped(&h);
 }
 
 Test(shared_events, F10_a_wait_ends_when_the_other_process_says_so)

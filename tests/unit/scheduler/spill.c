@@ -405,7 +405,7 @@ Test(spill, TG15_buffers_end_wherever_their_memory_is)
 	harness_expect_stopped(&h);
 }
 
-Test(spill, TG15_M10_a_device_that_is_lost_ends_those_who_wait_for_room)
+Test(spill, TG15_a_device_that_is_lost_ends_those_who_wait_for_room)
 {
 	struct words words[ROOM + 1];
 	struct probe held, waits, lost;
@@ -867,7 +867,7 @@ Test(spill, TG15_a_wait_for_room_has_an_end)
 	harness_expect_stopped(&h);
 }
 
-Test(spill, TG15_M10_a_device_that_is_lost_when_a_copy_is_sent_is_lost)
+Test(spill, TG15_a_device_that_is_lost_when_a_copy_is_sent_is_lost)
 {
 	struct words words[ROOM + 1];
 	struct probe probe;
@@ -883,7 +883,7 @@ Test(spill, TG15_M10_a_device_that_is_lost_when_a_copy_is_sent_is_lost)
 
 /* Objects that a change took out of a graph may end, and then the graph, of a device that was lost
  * with that change. */
-Test(spill, TG15_L13_M10_a_graph_ends_behind_what_it_named_before_a_change_that_lost_the_device)
+Test(spill, TG15_L13_a_graph_ends_behind_what_it_named_before_a_change_that_lost_the_device)
 {
 	struct words words[2];
 	struct probe built = {.done = false}, probe;
@@ -930,7 +930,7 @@ Test(spill, TG15_L13_M10_a_graph_ends_behind_what_it_named_before_a_change_that_
 	harness_expect_stopped(&h);
 }
 
-Test(spill, TG15_M10_what_is_on_its_way_back_is_not_away_any_more_when_the_device_is_lost)
+Test(spill, TG15_what_is_on_its_way_back_is_not_away_any_more_when_the_device_is_lost)
 {
 	struct words words[ROOM + 1];
 	struct probe probe;
@@ -1128,7 +1128,7 @@ Test(spill, TG15_a_part_that_fails_harms_nobody_else)
 	}
 }
 
-Test(spill, TG15_M10_a_device_may_be_lost_at_each_part)
+Test(spill, TG15_a_device_may_be_lost_at_each_part)
 {
 	const enum fake_entry entries[] = {FAKE_COMPLETION, FAKE_SUBMIT};
 	for (uint32_t skip = 0; skip < 2 * 2 * PARTS; skip++) {

@@ -527,7 +527,7 @@ Test(split, M9_a_part_that_fails_is_the_last)
 	finish_split();
 }
 
-Test(split, M10_a_device_that_is_lost_between_two_parts_ends_it_once)
+Test(split, a_device_that_is_lost_between_two_parts_ends_it_once)
 {
 	struct launch launch = long_launch(4900),
 		      loses = {.device = 0, .kernel = "lose_device", .items = 1};
