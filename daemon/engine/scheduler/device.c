@@ -174,7 +174,7 @@ bool sched_device_drain(struct scheduler_device *device)
 }
 
 /* Signals are the front thread's. */
-static int start_thread(struct scheduler_device *device)
+static int sched_device_start_thread(struct scheduler_device *device)
 {
 	sigset_t all, before;
 	(void)sigfillset(&all);
@@ -241,7 +241,7 @@ int sched_device_start(struct scheduler *scheduler, uint32_t index, uint64_t nat
 			device->backend = scheduler->backends[i].handle;
 
 	(void)pthread_mutex_init(&device->ownership, NULL);
-	int result = start_thread(device);
+	int result = sched_device_start_thread(device);
 	if (result < 0) {
 		(void)pthread_mutex_destroy(&device->ownership);
 		return result;

@@ -22,9 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int make_event(struct scheduler *scheduler, struct scheduler_device *device,
-		      const uint8_t *handle, uint64_t native, const struct task *behind,
-		      void *owner, struct sched_event **event_out)
+static int sched_event_make(struct scheduler *scheduler, struct scheduler_device *device,
+			    const uint8_t *handle, uint64_t native, const struct task *behind,
+			    void *owner, struct sched_event **event_out)
 {
 	struct sched_event *event = malloc(sizeof(*event));
 	if (!event)
@@ -52,25 +52,25 @@ static int make_event(struct scheduler *scheduler, struct scheduler_device *devi
 int sched_event_create(struct scheduler *scheduler, struct scheduler_device *device, void *owner,
 		       struct sched_event **event_out)
 {
-	return make_event(scheduler, device, NULL, 0, NULL, owner, event_out);
+	return sched_event_make(scheduler, device, NULL, 0, NULL, owner, event_out);
 }
 
 int sched_event_create_behind(struct scheduler *scheduler, const struct task *task, void *owner,
 			      struct sched_event **event_out)
 {
-	return make_event(scheduler, task->device, NULL, 0, task, owner, event_out);
+	return sched_event_make(scheduler, task->device, NULL, 0, task, owner, event_out);
 }
 
 int sched_event_make_native(struct scheduler *scheduler, struct scheduler_device *device,
 			    uint64_t native, void *owner, struct sched_event **event_out)
 {
-	return make_event(scheduler, device, NULL, native, NULL, owner, event_out);
+	return sched_event_make(scheduler, device, NULL, native, NULL, owner, event_out);
 }
 
 int sched_event_open(struct scheduler *scheduler, struct scheduler_device *device,
 		     const uint8_t handle[64], void *owner, struct sched_event **event_out)
 {
-	return make_event(scheduler, device, handle, 0, NULL, owner, event_out);
+	return sched_event_make(scheduler, device, handle, 0, NULL, owner, event_out);
 }
 
 void sched_event_release(struct sched_event *event)

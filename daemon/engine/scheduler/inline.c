@@ -144,7 +144,8 @@ static bool is_plain_graph(const struct task_command *command)
 	       !graph->has_condition && graph->node_count <= INLINE_NODES_MOST;
 }
 
-static bool is_plain(const struct scheduler_device *device, const struct task_command *command)
+static bool sched_inline_is_plain(const struct scheduler_device *device,
+				  const struct task_command *command)
 {
 	if (command->burst || command->event || command->native_command || command->backend.timed)
 		return false;
@@ -158,7 +159,8 @@ static bool are_plain(const struct scheduler_device *device)
 {
 	for (const struct sched_message *message = device->unposted.first; message;
 	     message = message->next)
-		if (!is_plain(device, &((const struct task *)(const void *)message)->command))
+		if (!sched_inline_is_plain(device,
+					   &((const struct task *)(const void *)message)->command))
 			return false;
 	return true;
 }

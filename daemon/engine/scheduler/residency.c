@@ -37,7 +37,7 @@ static void give_piece(void *context, struct interval *interval)
 	sched_give_node(contents->scheduler, (union sched_node *)(void *)interval);
 }
 
-static void copy_piece(void *context, struct interval *to, struct interval *from)
+static void residency_copy_piece(void *context, struct interval *to, struct interval *from)
 {
 	struct sched_contents *contents = context;
 	struct sched_piece *upper = sched_piece_of(to), *lower = sched_piece_of(from);
@@ -60,7 +60,7 @@ static bool equal_pieces(const struct interval *lower, const struct interval *up
 const struct interval_ops sched_piece_ops = {
 	.take = take_interval,
 	.give = give_piece,
-	.copy = copy_piece,
+	.copy = residency_copy_piece,
 	.equal = equal_pieces,
 };
 

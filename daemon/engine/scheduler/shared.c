@@ -28,8 +28,9 @@
 
 #define USE_BYTES ((sizeof(struct task_use) + 15) & ~(size_t)15)
 
-static struct sched_buffer *make_buffer(struct scheduler *scheduler,
-					struct sched_contents *contents, void *host, void *owner)
+static struct sched_buffer *sched_shared_make_buffer(struct scheduler *scheduler,
+						     struct sched_contents *contents, void *host,
+						     void *owner)
 {
 	struct sched_buffer *buffer = malloc(sizeof(*buffer));
 	if (!buffer)
@@ -65,7 +66,7 @@ static int make_shared(struct scheduler *scheduler, struct scheduler_device *hom
 	 * between them. */
 	if (pool_reserve(&scheduler->tasks, 2) < 0 || pool_reserve(&scheduler->edges, 1) < 0)
 		return -ENOMEM;
-	struct sched_buffer *buffer = make_buffer(scheduler, contents, host, owner);
+	struct sched_buffer *buffer = sched_shared_make_buffer(scheduler, contents, host, owner);
 	if (!buffer)
 		return -ENOMEM;
 	uint32_t place = home->index + 1; /* also with unified memory: it is not the host's range */
@@ -176,7 +177,8 @@ int sched_buffer_share(struct sched_buffer *of, void *host, void *owner,
 {
 	if (!of->contents->home)
 		return -EINVAL;
-	struct sched_buffer *buffer = make_buffer(of->scheduler, of->contents, host, owner);
+	struct sched_buffer *buffer =
+		sched_shared_make_buffer(of->scheduler, of->contents, host, owner);
 	if (!buffer)
 		return -ENOMEM;
 	*buffer_out = buffer;

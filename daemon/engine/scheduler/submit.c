@@ -166,7 +166,7 @@ static int reserve_task(const struct task *task, const struct task_request *requ
 	return result;
 }
 
-static void fill_identity(struct task *task, const struct task_request *request)
+static void sched_submit_fill_identity(struct task *task, const struct task_request *request)
 {
 	struct task_command *command = &task->command;
 	command->flight_session = request->flight_session;
@@ -257,7 +257,7 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
 	task->front_only = front_only;
 	task->held_by_host = request->action == TASK_HOST;
 	task->goes_alone = carried_bytes > 0;
-	fill_identity(task, request);
+	sched_submit_fill_identity(task, request);
 	if (!front_only || (request->action == TASK_EVENT_WAIT && request->event->is_watched))
 		sched_command_fill(&task->command, request,
 				   task->storage + sched_uses_storage(request));

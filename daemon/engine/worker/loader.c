@@ -175,7 +175,7 @@ static void register_host(struct scheduler_device *device, void *object)
 	complete_fault(device, &registration->fault, result);
 }
 
-static int find_variable(struct scheduler_device *device, struct sched_usm *usm)
+static int loader_find_variable(struct scheduler_device *device, struct sched_usm *usm)
 {
 	if (!(device->features & BACKEND_FEATURE_VARIABLE) || !device->ops->program_variable) {
 		usm->fault.status = STATUS_FEATURE_NOT_SUPPORTED;
@@ -190,7 +190,7 @@ static int find_variable(struct scheduler_device *device, struct sched_usm *usm)
 static int request_usm(struct scheduler_device *device, struct sched_usm *usm)
 {
 	if (usm->name)
-		return find_variable(device, usm);
+		return loader_find_variable(device, usm);
 	if (device->features & BACKEND_FEATURE_USM && device->ops->usm_alloc)
 		return device->ops->usm_alloc(device->handle, usm->kind, usm->size_bytes,
 					      usm->alignment_bytes, &usm->pointer, &usm->fault);

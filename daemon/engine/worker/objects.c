@@ -103,7 +103,7 @@ static int record_behind(struct scheduler_device *device, struct sched_event *ev
 	return result;
 }
 
-static void make_event(struct scheduler_device *device, struct sched_event *event)
+static void worker_objects_make_event(struct scheduler_device *device, struct sched_event *event)
 {
 	const struct backend_ops *ops = device->ops;
 	if (device->worker.unusable) {
@@ -166,7 +166,7 @@ bool worker_free_kernel(struct scheduler_device *device, void *object)
 
 bool worker_make_event(struct scheduler_device *device, void *object)
 {
-	make_event(device, object);
+	worker_objects_make_event(device, object);
 	return true;
 }
 

@@ -75,8 +75,8 @@ static bool is_copying(const struct worker_spill *spill)
 }
 
 /* `result` and `fault`: as there was no room. */
-static int make_room(struct scheduler_device *device, struct sched_memory *memory, int result,
-		     struct backend_fault *fault)
+static int spill_make_room(struct scheduler_device *device, struct sched_memory *memory, int result,
+			   struct backend_fault *fault)
 {
 	struct worker_spill *spill = spill_of(device);
 	bool waits = false;
@@ -190,7 +190,7 @@ static int bring_memory(struct scheduler_device *device, struct sched_memory *me
 		return worker_spill_await_quiet(device) ? WORKER_SPILL_WAIT : -ENOMEM;
 	/* No memory is spilled for a request that can never fit. */
 	is_full &= memory->size_bytes <= device->memory_bytes;
-	return is_full && device->scheduler->spills ? make_room(device, memory, result, fault)
+	return is_full && device->scheduler->spills ? spill_make_room(device, memory, result, fault)
 						    : result;
 }
 

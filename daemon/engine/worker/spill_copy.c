@@ -101,9 +101,9 @@ static struct spill_way *copy_way_of(struct worker_spill *spill, const struct ba
 
 /* Between what the memory has on the device and a piece. It is in flight, unless this is negative.
  */
-static int send_part(struct scheduler_device *device, enum spill_direction direction,
-		     const struct sched_memory *memory, const struct spill_piece *piece,
-		     uint64_t offset_bytes, struct backend_fault *fault)
+static int spill_copy_send_part(struct scheduler_device *device, enum spill_direction direction,
+				const struct sched_memory *memory, const struct spill_piece *piece,
+				uint64_t offset_bytes, struct backend_fault *fault)
 {
 	struct spill_way *way = &spill_of(device)->ways[direction];
 	uint64_t left = memory->size_bytes - offset_bytes;
@@ -131,8 +131,8 @@ static void send_parts(struct scheduler_device *device, enum spill_direction dir
 	struct spill_memory *spill = &memory->spill;
 	while (spill->unsent && !spill->is_bad &&
 	       (!spill->before || spill->sent < spill->before->spill.done)) {
-		spill->is_bad = send_part(device, direction, memory, spill->unsent,
-					  spill->sent_bytes, fault) < 0;
+		spill->is_bad = spill_copy_send_part(device, direction, memory, spill->unsent,
+						     spill->sent_bytes, fault) < 0;
 		if (spill->is_bad)
 			return;
 		spill->copies++;
@@ -424,7 +424,8 @@ static void sever_heir(struct scheduler_device *device, struct sched_memory *mem
 	uint64_t offset_bytes = 0;
 	heir->spill.is_severed = heir->spill.is_bad = true;
 	for (uint32_t i = 0; i < heir->spill.sent; i++, piece = piece->next) {
-		if (send_part(device, SPILL_IN, memory, piece, offset_bytes, &fault) < 0) {
+		if (spill_copy_send_part(device, SPILL_IN, memory, piece, offset_bytes, &fault) <
+		    0) {
 			lose_for(device, &fault);
 			return;
 		}

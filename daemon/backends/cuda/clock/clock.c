@@ -3,7 +3,6 @@
 #include "clock.h"
 #include "cuda/clock/bases.h"
 #include "cuda/clock/device_clock.h"
-#include "status.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -24,7 +23,7 @@ static const struct cuda_library *library_of(const struct cuda_clock *clock)
 	return &clock->device->backend->library;
 }
 
-static int fault_of_result(struct cuda_clock *clock, CUresult result)
+static int clock_fail(struct cuda_clock *clock, CUresult result)
 {
 	clock->failure = result;
 	return -EIO;
@@ -40,7 +39,7 @@ static int source_record(void *context, void *mark)
 {
 	struct cuda_clock *clock = context;
 	CUresult result = library_of(clock)->cuEventRecord(mark, clock->stream);
-	return result == CUDA_SUCCESS ? 0 : fault_of_result(clock, result);
+	return result == CUDA_SUCCESS ? 0 : clock_fail(clock, result);
 }
 
 static int source_happened(void *context, void *mark)
@@ -49,7 +48,7 @@ static int source_happened(void *context, void *mark)
 	CUresult result = library_of(clock)->cuEventQuery(mark);
 	if (result == CUDA_ERROR_NOT_READY)
 		return 0;
-	return result == CUDA_SUCCESS ? 1 : fault_of_result(clock, result);
+	return result == CUDA_SUCCESS ? 1 : clock_fail(clock, result);
 }
 
 static int source_elapsed(void *context, void *from, void *to, float *milliseconds_out)
@@ -58,7 +57,7 @@ static int source_elapsed(void *context, void *from, void *to, float *millisecon
 	CUresult result = library_of(clock)->cuEventElapsedTime(milliseconds_out, from, to);
 	if (result == CUDA_ERROR_NOT_READY)
 		return -EAGAIN;
-	return result == CUDA_SUCCESS ? 0 : fault_of_result(clock, result);
+	return result == CUDA_SUCCESS ? 0 : clock_fail(clock, result);
 }
 
 static int make_base(struct cuda_clock *clock)
@@ -73,7 +72,7 @@ static int make_base(struct cuda_clock *clock)
 							  greatest);
 	for (unsigned i = 0; i < CUDA_CLOCK_MARKS && result == CUDA_SUCCESS; i++)
 		result = cuda->cuEventCreate(&clock->marks[i], CU_EVENT_DEFAULT);
-	return result == CUDA_SUCCESS ? 0 : fault_of_result(clock, result);
+	return result == CUDA_SUCCESS ? 0 : clock_fail(clock, result);
 }
 
 static struct cuda_clock *clock_free(struct cuda_clock *clock)
@@ -116,8 +115,7 @@ int cuda_clock_open(struct backend_device *device, struct backend_fault *fault_o
 {
 	struct cuda_clock *clock = calloc(1, sizeof(*clock));
 	if (!clock)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-					"no memory for a device's clock");
+		return cuda_no_memory(fault_out, "a device's clock");
 	clock->device = device;
 	uint64_t round_trip_ns = 0;
 	int r = make_base(clock);

@@ -2,17 +2,10 @@
 #include "cuda/device/device.h"
 #include "cuda/driver/environment.h"
 #include "cuda/driver/settings.h"
-#include "status.h"
 
 #include "cleanup.h"
 
 #include <string.h>
-
-static int no_memory(struct backend_fault *fault_out)
-{
-	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-				"no memory for the CUDA backend");
-}
 
 void cuda_prepare(const struct backend_settings *settings)
 {
@@ -31,12 +24,13 @@ int cuda_open(const struct backend_settings *settings, struct backend **backend_
 	struct backend *backend = calloc(1, sizeof(*backend));
 
 	if (!backend)
-		return no_memory(fault_out);
+		return cuda_no_memory(fault_out, "the CUDA backend");
 	(void)pthread_mutex_init(&backend->lock, NULL);
 	if (settings->cache_directory)
 		backend->cache_directory = strdup(settings->cache_directory);
-	int error =
-		settings->cache_directory && !backend->cache_directory ? no_memory(fault_out) : 0;
+	int error = settings->cache_directory && !backend->cache_directory
+			    ? cuda_no_memory(fault_out, "the CUDA backend")
+			    : 0;
 	if (error == 0)
 		error = cuda_settings_read(settings->options, &backend->settings, fault_out);
 	if (error == 0) {
@@ -75,7 +69,7 @@ int cuda_enumerate(struct backend *backend, struct backend_topology *topology_ou
 		backend->open_devices = calloc(count ? count : 1, sizeof(struct backend_device *));
 		if (!backend->open_devices) {
 			cuda_facts_free(backend);
-			return no_memory(fault_out);
+			return cuda_no_memory(fault_out, "the CUDA backend");
 		}
 	}
 	*topology_out = backend->topology;

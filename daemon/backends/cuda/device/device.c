@@ -61,7 +61,7 @@ static void device_end(struct backend_device *device)
 	free(device);
 }
 
-static int open_parts(struct backend_device *device, struct backend_fault *fault_out)
+static int cuda_device_open_parts(struct backend_device *device, struct backend_fault *fault_out)
 {
 	int error = device->is_foreign ? 0 : retain_primary(device, fault_out);
 
@@ -141,8 +141,7 @@ static int open_device_in(struct backend *backend, uint32_t index, CUcontext con
 	struct backend_device *device = calloc(1, sizeof(*device));
 
 	if (!device)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-					"no memory for a device");
+		return cuda_no_memory(fault_out, "a device");
 	device->backend = backend;
 	device->index = index;
 	device->facts = &backend->devices[index];
@@ -151,7 +150,7 @@ static int open_device_in(struct backend *backend, uint32_t index, CUcontext con
 	device->is_foreign = context != NULL;
 	device->wake = wake;
 	device->token = token;
-	int error = open_parts(device, fault_out);
+	int error = cuda_device_open_parts(device, fault_out);
 	/* Other devices find it (peers) only when it is complete. */
 	if (error == 0)
 		error = claim_device_index(device, fault_out);

@@ -107,12 +107,6 @@ static void free_device(struct backend_device_facts *facts)
 	free(facts->mode);
 }
 
-static int no_memory(struct backend_fault *fault_out)
-{
-	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-				"no memory for the facts of devices");
-}
-
 /* An option that this device cannot follow is not passed over: it is given as the reason for which
  * the device is not available. */
 static int check_partition(const struct backend *backend, const struct cuda_device_facts *own,
@@ -157,7 +151,7 @@ static int read_device(struct backend *backend, int ordinal, const char *driver,
 	if (fill_texts(cuda, &own, name, driver, &facts) < 0 ||
 	    check_partition(backend, &own, &facts) < 0) {
 		free_device(&facts);
-		return no_memory(fault_out);
+		return cuda_no_memory(fault_out, "the facts of devices");
 	}
 	*own_out = own;
 	*facts_out = facts;
@@ -244,7 +238,7 @@ int cuda_facts_read(struct backend *backend, struct backend_fault *fault_out)
 	struct backend_platform_facts *platform = make_platform(cuda->driver_version);
 	uint32_t done = 0;
 	if (!own || !facts || !platform) {
-		(void)no_memory(fault_out);
+		(void)cuda_no_memory(fault_out, "the facts of devices");
 		error = -ENOMEM;
 	}
 	while (error == 0 && done < (uint32_t)count) {

@@ -26,7 +26,7 @@ static uint64_t smaller_attribute(const struct cuda_library *cuda, CUdevice devi
 	return first < second ? first : second;
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
+static uint64_t image_facts_smaller(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -37,7 +37,8 @@ static void fill_layered(const struct cuda_library *cuda, CUdevice device,
 			 struct backend_device_facts *facts)
 {
 	const uint64_t sizes[] = {
-		smaller(smaller_attribute(cuda, device,
+		image_facts_smaller(
+			smaller_attribute(cuda, device,
 					  CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH,
 					  CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_WIDTH),
 			smaller_attribute(cuda, device,
@@ -46,7 +47,8 @@ static void fill_layered(const struct cuda_library *cuda, CUdevice device,
 		smaller_attribute(cuda, device,
 				  CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT,
 				  CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_HEIGHT),
-		smaller(smaller_attribute(cuda, device,
+		image_facts_smaller(
+			smaller_attribute(cuda, device,
 					  CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS,
 					  CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_LAYERS),
 			smaller_attribute(cuda, device,

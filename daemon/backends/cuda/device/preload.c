@@ -17,12 +17,6 @@
 static struct backend *ahead;
 static CUcontext contexts[CUDA_AHEAD_DEVICES_MAX];
 
-static int no_memory(struct backend_fault *fault_out)
-{
-	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-				"no memory for the CUDA backend");
-}
-
 /* Not cuda_open: that would search a cache folder now. */
 static int start_driver(const struct backend_settings *settings, struct backend *backend,
 			struct backend_fault *fault_out)
@@ -46,7 +40,7 @@ static int preload_start(const struct backend_settings *settings, struct backend
 	struct backend *backend = calloc(1, sizeof(*backend));
 
 	if (!backend)
-		return no_memory(fault_out);
+		return cuda_no_memory(fault_out, "the CUDA backend");
 	(void)pthread_mutex_init(&backend->lock, NULL);
 	int error = start_driver(settings, backend, fault_out);
 	if (error < 0) {
@@ -58,8 +52,8 @@ static int preload_start(const struct backend_settings *settings, struct backend
 }
 
 /* Was the GPU removed meanwhile, or has it failed? The driver reads this number from it. */
-static int check_context(const struct backend *backend, uint32_t index,
-			 struct backend_fault *fault_out)
+static int preload_check_context(const struct backend *backend, uint32_t index,
+				 struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &backend->library;
 	size_t free_bytes = 0, total_bytes = 0;
@@ -87,7 +81,7 @@ static int hold_context(const struct backend *backend, uint32_t index,
 	const char *what = "";
 
 	if (contexts[index])
-		return check_context(backend, index, fault_out);
+		return preload_check_context(backend, index, fault_out);
 	if (!is_possible(backend, index))
 		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
 					"GPU %u cannot be prepared ahead", index);

@@ -237,6 +237,18 @@ int cuda_fault_words(struct backend_fault *fault_out, int error, int32_t status,
 	return error;
 }
 
+int cuda_no_memory(struct backend_fault *fault_out, const char *what)
+{
+	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for %s",
+				what);
+}
+
+int cuda_check_failed(struct backend_device *device, CUresult result,
+		      struct backend_fault *fault_out, const char *what)
+{
+	return cuda_fault(device, &device->backend->library, result, fault_out, "%s", what);
+}
+
 const struct backend_fault *cuda_lost(const struct backend_device *device)
 {
 	return atomic_load_explicit(&device->lost, memory_order_acquire) == CUDA_LOST

@@ -15,6 +15,14 @@
 int cuda_fault(struct backend_device *device_or_null, const struct cuda_library *library,
 	       CUresult result, struct backend_fault *fault_out, const char *what, ...)
 	__attribute__((cold, format(printf, 5, 6)));
+/* The same for a result that may be a success: then 0. */
+int cuda_check_failed(struct backend_device *device, CUresult result,
+		      struct backend_fault *fault_out, const char *what) __attribute__((cold));
+static inline int cuda_check(struct backend_device *device, CUresult result,
+			     struct backend_fault *fault_out, const char *what)
+{
+	return result == CUDA_SUCCESS ? 0 : cuda_check_failed(device, result, fault_out, what);
+}
 bool cuda_result_is_sticky(CUresult result);
 
 /*
@@ -23,6 +31,8 @@ bool cuda_result_is_sticky(CUresult result);
  */
 int cuda_fault_words(struct backend_fault *fault_out, int error, int32_t status, const char *format,
 		     ...) __attribute__((cold, format(printf, 4, 5)));
+/* The host has no memory for `what` ("a lane"). Returns -ENOMEM. */
+__attribute__((cold)) int cuda_no_memory(struct backend_fault *fault_out, const char *what);
 /* The fault that ended the device, good while it is open; NULL: it works. Any thread. */
 const struct backend_fault *cuda_lost(const struct backend_device *device);
 /* The device is lost with this fault, whatever its result was: nothing in flight can be trusted to

@@ -120,8 +120,7 @@ static int read_option(const char *option, struct cuda_settings *settings,
 		memcpy(name, option, (size_t)(equals - option));
 	int error = equals ? read_one(name, equals + 1, settings) : -ENOENT;
 	if (error == -ENOMEM)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-					"no memory for an option");
+		return cuda_no_memory(fault_out, "an option");
 	if (error == -ENOENT)
 		return cuda_fault_words(
 			fault_out, -EINVAL, STATUS_INVALID,

@@ -90,7 +90,9 @@ void cuda_conditions_close(struct backend_device *device)
 	lanes->condition = NULL;
 }
 
-static int no_node(struct backend_fault *fault_out, const char *what)
+static const char adding[] = "cannot add a condition to a graph";
+
+static int condition_refuse(struct backend_fault *fault_out, const char *what)
 {
 	return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED, "%s", what);
 }
@@ -98,15 +100,6 @@ static int no_node(struct backend_fault *fault_out, const char *what)
 static int invalid_condition(struct backend_fault *fault_out, const char *what)
 {
 	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "%s", what);
-}
-
-static int fault_of_result(const struct backend_graph *graph, CUresult result,
-			   struct backend_fault *fault_out)
-{
-	if (result == CUDA_SUCCESS)
-		return 0;
-	return cuda_fault(graph->device, &graph->device->backend->library, result, fault_out,
-			  "cannot add a condition to a graph");
 }
 
 /* ----------------------------------- where nodes lie ------------------------------------ */
@@ -156,10 +149,10 @@ static int check_condition(const struct backend_graph *graph, const struct backe
 	const uint32_t body_nodes = command->condition.body_nodes;
 
 	if (!graph->device->lanes->condition || graph->temporary_count > 0)
-		return no_node(fault_out,
-			       graph->temporary_count > 0
-				       ? "a graph with memory of its own has no conditions"
-				       : "the driver has no conditions in graphs");
+		return condition_refuse(fault_out,
+					graph->temporary_count > 0
+						? "a graph with memory of its own has no conditions"
+						: "the driver has no conditions in graphs");
 	if (memory &&
 	    (memory->device != graph->device || memory->array || memory->size_bytes < WORD_BYTES ||
 	     offset % WORD_BYTES != 0 || offset > memory->size_bytes - WORD_BYTES))
@@ -196,7 +189,7 @@ int cuda_graph_add_condition(struct backend_graph *graph, const struct backend_c
 	if (result == CUDA_SUCCESS)
 		result = add_setter(graph, node, target, after, after_count, &setter);
 	if (result != CUDA_SUCCESS)
-		return fault_of_result(graph, result, fault_out);
+		return cuda_check(graph->device, result, fault_out, adding);
 	memset(&parameters, 0, sizeof(parameters));
 	parameters.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
 	parameters.conditional.handle = node->handle;
@@ -207,7 +200,7 @@ int cuda_graph_add_condition(struct backend_graph *graph, const struct backend_c
 	result = cu->cuGraphAddNode(&node->node, target, &setter, NULL, 1, &parameters);
 	if (result != CUDA_SUCCESS) {
 		(void)cu->cuGraphDestroyNode(setter);
-		return fault_of_result(graph, result, fault_out);
+		return cuda_check(graph->device, result, fault_out, adding);
 	}
 	node->form = CUDA_FORM_CONDITION;
 	node->body = parameters.conditional.phGraph_out[0];
@@ -227,8 +220,8 @@ static int close_body(const struct backend_graph *graph, uint32_t index, CUgraph
 	for (uint32_t i = index + 1; i < node->end; i++)
 		if (graph->nodes[i].place == index && !graph->nodes[i].is_waited_for)
 			last[count++] = graph->nodes[i].node;
-	return fault_of_result(graph, add_setter(graph, node, node->body, last, count, &setter),
-			       fault_out);
+	return cuda_check(graph->device, add_setter(graph, node, node->body, last, count, &setter),
+			  fault_out, adding);
 }
 
 int cuda_graph_close_bodies(struct backend_graph *graph, struct backend_fault *fault_out)
@@ -242,8 +235,7 @@ int cuda_graph_close_bodies(struct backend_graph *graph, struct backend_fault *f
 		return invalid_condition(fault_out, "nodes of a condition's body are missing");
 	last = calloc(graph->count, sizeof(CUgraphNode));
 	if (!last)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-					"no memory for a graph");
+		return cuda_no_memory(fault_out, "a graph");
 	graph->are_bodies_closed = true;
 	for (uint32_t i = 0; error == 0 && i < graph->count; i++)
 		if (graph->nodes[i].repeats)

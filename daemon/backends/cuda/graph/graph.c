@@ -39,24 +39,9 @@ CUDA_KERNEL_NODE_PARAMS cuda_graph_kernel(const struct cuda_launch *launch)
 	};
 }
 
-static int no_memory(struct backend_fault *fault_out)
-{
-	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-				"no memory for a graph");
-}
-
 static int invalid_graph(struct backend_fault *fault_out, const char *what)
 {
 	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "%s", what);
-}
-
-static int fault_of_result(struct backend_graph *graph, CUresult result,
-			   struct backend_fault *fault_out, const char *what)
-{
-	if (result == CUDA_SUCCESS)
-		return 0;
-	return cuda_fault(graph->device, &graph->device->backend->library, result, fault_out, "%s",
-			  what);
 }
 
 /* Room for `more` entries behind `count`. The array stays as it is on failure. */
@@ -73,7 +58,7 @@ static int reserve_array(void *array_pointer, uint32_t *capacity, uint32_t count
 	memcpy(&array, array_pointer, sizeof(array));
 	void *grown = wanted <= UINT32_MAX ? reallocarray(array, wanted, entry_bytes) : NULL;
 	if (!grown)
-		return no_memory(fault_out);
+		return cuda_no_memory(fault_out, "a graph");
 	memcpy(array_pointer, &grown, sizeof(grown));
 	*capacity = (uint32_t)wanted;
 	return 0;
@@ -88,11 +73,11 @@ int cuda_graph_create(struct backend_device *device, struct backend_graph **grap
 		return error;
 	struct backend_graph *graph = calloc(1, sizeof(*graph));
 	if (!graph)
-		return no_memory(fault_out);
+		return cuda_no_memory(fault_out, "a graph");
 	graph->device = device;
 	graph->place = CUDA_GRAPH_TOP;
-	error = fault_of_result(graph, device->backend->library.cuGraphCreate(&graph->graph, 0),
-				fault_out, "cannot make a graph");
+	error = cuda_check(graph->device, device->backend->library.cuGraphCreate(&graph->graph, 0),
+			   fault_out, "cannot make a graph");
 	if (error < 0) {
 		free(graph);
 		return error;
@@ -206,7 +191,7 @@ struct place {
 	bool overlaps;                /* out: it begins while that one ends */
 };
 
-static bool is_plain(const struct cuda_launch *launch)
+static bool cuda_graph_is_plain(const struct cuda_launch *launch)
 {
 	return !launch->cooperative && launch->cluster[0] == 0;
 }
@@ -224,7 +209,7 @@ static bool may_overlap(const struct backend_graph *graph, const struct cuda_pla
 
 	return only && graph->temporary_count == 0 && only->form == CUDA_FORM_KERNEL &&
 	       !only->is_waited_for && only->is_plain &&
-	       (plan->launch.waits || plan->launch.early) && is_plain(&plan->launch) &&
+	       (plan->launch.waits || plan->launch.early) && cuda_graph_is_plain(&plan->launch) &&
 	       graph->device->backend->library.cuGraphAddDependencies;
 }
 
@@ -279,8 +264,8 @@ static int add_plain(struct backend_graph *graph, const struct backend_command *
 	int error = cuda_plan_make(device, command, &plan, fault_out);
 	if (error < 0)
 		return error;
-	error = fault_of_result(graph, add_planned(graph, &plan, place, &node->node), fault_out,
-				"cannot add to a graph");
+	error = cuda_check(graph->device, add_planned(graph, &plan, place, &node->node), fault_out,
+			   "cannot add to a graph");
 	if (error < 0)
 		return error;
 	node->form = plan.form;
@@ -291,11 +276,11 @@ static int add_plain(struct backend_graph *graph, const struct backend_command *
 	if (plan.form != CUDA_FORM_KERNEL)
 		return 0;
 	node->cooperative = plan.launch.cooperative;
-	node->is_plain = is_plain(&plan.launch);
+	node->is_plain = cuda_graph_is_plain(&plan.launch);
 	memcpy(node->cluster, plan.launch.cluster, sizeof(node->cluster));
-	error = fault_of_result(graph,
-				set_shape(&device->backend->library, node->node, &plan.launch),
-				fault_out, "cannot add to a graph");
+	error = cuda_check(graph->device,
+			   set_shape(&device->backend->library, node->node, &plan.launch),
+			   fault_out, "cannot add to a graph");
 	if (error < 0) {
 		(void)device->backend->library.cuGraphDestroyNode(node->node);
 		return error;
@@ -357,8 +342,8 @@ static int add_child(struct backend_graph *graph, struct backend_graph *child,
 				      fault_out);
 	if (error < 0)
 		return error;
-	error = fault_of_result(
-		graph,
+	error = cuda_check(
+		graph->device,
 		graph->device->backend->library.cuGraphAddChildGraphNode(
 			&node->node, graph->graph, place->after, place->count, child->graph),
 		fault_out, "cannot add a graph to a graph");
@@ -367,9 +352,9 @@ static int add_child(struct backend_graph *graph, struct backend_graph *child,
 	return error;
 }
 
-static int add_node(struct backend_graph *graph, const struct backend_command *command,
-		    struct place *place, struct cuda_graph_node *node,
-		    struct backend_fault *fault_out)
+static int cuda_graph_add_node(struct backend_graph *graph, const struct backend_command *command,
+			       struct place *place, struct cuda_graph_node *node,
+			       struct backend_fault *fault_out)
 {
 	int error = cuda_graph_note(graph, command, fault_out);
 
@@ -409,7 +394,7 @@ int cuda_graph_add(struct backend_graph *graph, const struct backend_command *co
 		return error;
 	before = calloc(after_count + graph->temporary_count + 1, sizeof(CUgraphNode));
 	if (!before)
-		return no_memory(fault_out);
+		return cuda_no_memory(fault_out, "a graph");
 	for (uint32_t i = 0; i < after_count; i++) {
 		before[i] = graph->nodes[after[i]].node;
 		node.has |= graph->nodes[after[i]].has;
@@ -428,7 +413,7 @@ int cuda_graph_add(struct backend_graph *graph, const struct backend_command *co
 					      ? &graph->nodes[after[0]]
 					      : NULL};
 	if (error == 0)
-		error = add_node(graph, command, &place, &node, fault_out);
+		error = cuda_graph_add_node(graph, command, &place, &node, fault_out);
 	if (error < 0)
 		return error;
 	node.overlaps = place.overlaps;
@@ -464,7 +449,7 @@ static int add_word(struct backend_graph *graph, struct backend_fault *fault_out
 	uint32_t count = 0;
 
 	if (!last)
-		return no_memory(fault_out);
+		return cuda_no_memory(fault_out, "a graph");
 	if (graph->word)
 		return 0;
 	int error = cuda_graph_add_frees(graph, fault_out);
@@ -475,11 +460,10 @@ static int add_word(struct backend_graph *graph, struct backend_fault *fault_out
 	for (uint32_t i = 0; i < graph->count; i++)
 		if (!graph->nodes[i].is_waited_for && graph->nodes[i].place == CUDA_GRAPH_TOP)
 			last[count++] = graph->nodes[i].node;
-	return fault_of_result(
-		graph,
-		device->backend->library.cuGraphAddMemsetNode(&graph->word, graph->graph, last,
-							      count, &word, device->context),
-		fault_out, "cannot add to a graph");
+	return cuda_check(graph->device,
+			  device->backend->library.cuGraphAddMemsetNode(
+				  &graph->word, graph->graph, last, count, &word, device->context),
+			  fault_out, "cannot add to a graph");
 }
 
 /* On the device before the first launch, which would else bring it there. Whether it came or not:
@@ -501,10 +485,10 @@ static void upload_executable(struct backend_graph *graph)
 int cuda_graph_instantiate(struct backend_graph *graph, CUgraphExec *executable_out,
 			   struct backend_fault *fault_out)
 {
-	return fault_of_result(graph,
-			       graph->device->backend->library.cuGraphInstantiateWithFlags(
-				       executable_out, graph->graph, 0),
-			       fault_out, "cannot make a graph executable");
+	return cuda_check(graph->device,
+			  graph->device->backend->library.cuGraphInstantiateWithFlags(
+				  executable_out, graph->graph, 0),
+			  fault_out, "cannot make a graph executable");
 }
 
 int cuda_graph_finish(struct backend_graph *graph, bool updatable, struct backend_fault *fault_out)
@@ -594,5 +578,5 @@ int cuda_graph_launch(const struct cuda_lane_state *state, struct backend_graph 
 		result = cu->cuGraphLaunch(graph->executable, state->whole);
 	if (result == CUDA_SUCCESS)
 		result = cuda_whole_end(state);
-	return fault_of_result(graph, result, fault_out, "the graph was not launched");
+	return cuda_check(graph->device, result, fault_out, "the graph was not launched");
 }

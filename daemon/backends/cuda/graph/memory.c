@@ -18,12 +18,6 @@ static int no_such_memory(struct backend_fault *fault_out, const char *why)
 	return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED, "%s", why);
 }
 
-static int no_memory(struct backend_fault *fault_out)
-{
-	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-				"no memory for a graph");
-}
-
 static int add_allocation(struct backend_graph *graph, struct cuda_graph_temporary *made,
 			  struct backend_fault *fault_out)
 {
@@ -67,7 +61,7 @@ int cuda_graph_temporary(struct backend_graph *graph, uint64_t size_bytes,
 		return error;
 	struct cuda_graph_temporary *made = calloc(1, sizeof(*made));
 	if (!made)
-		return no_memory(fault_out);
+		return cuda_no_memory(fault_out, "a graph");
 	made->memory.device = graph->device;
 	made->memory.size_bytes = size_bytes;
 	made->memory.origin = CUDA_ORIGIN_GRAPH;
@@ -174,7 +168,7 @@ int cuda_graph_add_frees(struct backend_graph *graph, struct backend_fault *faul
 	int error = 0;
 
 	if (!after)
-		return no_memory(fault_out);
+		return cuda_no_memory(fault_out, "a graph");
 	while (error == 0 && graph->freed_count < graph->temporary_count) {
 		error = add_free(graph, graph->temporaries[graph->freed_count], after, fault_out);
 		graph->freed_count += error == 0;

@@ -15,7 +15,7 @@
 
 /* A capture that the function has left open would take in whatever came onto the stream next. True:
  * there was one. */
-static bool end_capture(const struct cuda_library *cu, CUstream stream, CUgraph inner)
+static bool graph_native_end_capture(const struct cuda_library *cu, CUstream stream, CUgraph inner)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
 	CUgraph captured = NULL;
@@ -66,8 +66,7 @@ static int run_captured(struct backend_device *device, const struct backend_comm
 	CLEANUP(free_pointer) uint64_t *memories = calloc(count ? count : 1, sizeof(uint64_t));
 
 	if (!memories)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-					"no memory for a native command");
+		return cuda_no_memory(fault_out, "a native command");
 	for (uint32_t i = 0; i < count; i++) {
 		const struct backend_memory *memory = command->native.memories[i];
 		if (memory && memory->array)
@@ -85,7 +84,7 @@ static int run_captured(struct backend_device *device, const struct backend_comm
 		.memory_count = count,
 	};
 	int result = call_native(device, command, &scope);
-	bool was_open = end_capture(&device->backend->library, stream, inner);
+	bool was_open = graph_native_end_capture(&device->backend->library, stream, inner);
 	if (result != 0)
 		return cuda_fault_words(fault_out, -EINVAL,
 					result < 0 && result >= STATUS_FORKED ? result
@@ -97,14 +96,6 @@ static int run_captured(struct backend_device *device, const struct backend_comm
 	return 0;
 }
 
-static int fault_of_result(struct backend_device *device, CUresult result,
-			   struct backend_fault *fault_out, const char *what)
-{
-	if (result == CUDA_SUCCESS)
-		return 0;
-	return cuda_fault(device, &device->backend->library, result, fault_out, "%s", what);
-}
-
 int cuda_graph_add_native(struct backend_graph *graph, const struct backend_command *command,
 			  const CUgraphNode *after, uint32_t after_count, CUgraphNode *node_out,
 			  struct backend_fault *fault_out)
@@ -114,8 +105,8 @@ int cuda_graph_add_native(struct backend_graph *graph, const struct backend_comm
 	CUstream stream = NULL;
 	CUgraph inner = NULL;
 
-	int error = fault_of_result(device, cu->cuGraphCreate(&inner, 0), fault_out,
-				    "cannot make a graph");
+	int error =
+		cuda_check(device, cu->cuGraphCreate(&inner, 0), fault_out, "cannot make a graph");
 	if (error < 0)
 		return error;
 	error = cuda_stream_take(device, BACKEND_LANE_COMPUTE, &stream, fault_out);
@@ -124,11 +115,10 @@ int cuda_graph_add_native(struct backend_graph *graph, const struct backend_comm
 		give_stream(device, stream);
 	}
 	if (error == 0)
-		error = fault_of_result(device,
-					cu->cuGraphAddChildGraphNode(node_out, graph->graph, after,
-								     after_count, inner),
-					fault_out,
-					"what a native command has made cannot be a node");
+		error = cuda_check(device,
+				   cu->cuGraphAddChildGraphNode(node_out, graph->graph, after,
+								after_count, inner),
+				   fault_out, "what a native command has made cannot be a node");
 	(void)cu->cuGraphDestroy(inner);
 	return error;
 }

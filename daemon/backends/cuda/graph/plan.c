@@ -29,18 +29,13 @@ static int invalid_plan(struct backend_fault *fault_out, const char *what)
 	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "%s", what);
 }
 
-static int no_node(struct backend_fault *fault_out, const char *what)
+static int plan_refuse_node(struct backend_fault *fault_out, const char *what)
 {
 	return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
 				"%s cannot be a node of a graph", what);
 }
 
-static uint64_t rest_of(const struct backend_memory *memory, uint64_t offset)
-{
-	return memory && offset <= memory->size_bytes ? memory->size_bytes - offset : 0;
-}
-
-static struct copy_box copy_piece(uint64_t size_bytes)
+static struct copy_box plan_copy_piece(uint64_t size_bytes)
 {
 	const struct copy_box box = {.width_bytes = size_bytes, .rows = 1, .slices = 1};
 
@@ -80,10 +75,10 @@ static int plan_box(const struct copy_box *whole, struct side destination, struc
 	bool is_row = box->rows == 1 && box->slices == 1;
 
 	if (box->width_bytes > PITCH_BYTES_MAX)
-		return no_node(fault_out, "a copy of such a size");
+		return plan_refuse_node(fault_out, "a copy of such a size");
 	if (!is_row && (box->source.row_bytes > PITCH_BYTES_MAX ||
 			box->destination.row_bytes > PITCH_BYTES_MAX))
-		return no_node(fault_out, "a box with rows 2 GiB apart");
+		return plan_refuse_node(fault_out, "a box with rows 2 GiB apart");
 	plan->form = CUDA_FORM_COPY;
 	plan->copy = (CUDA_MEMCPY3D){
 		.srcMemoryType = source.host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
@@ -126,10 +121,10 @@ static int plan_transfer(struct backend_device *device, const struct backend_com
 			 struct cuda_plan *plan, struct backend_fault *fault_out)
 {
 	struct backend_memory *memory = command->transfer.memory;
-	const uint64_t rest = rest_of(memory, command->transfer.offset_bytes);
+	const uint64_t rest = cuda_memory_rest(memory, command->transfer.offset_bytes);
 	bool to_device = command->kind == BACKEND_COMMAND_WRITE;
 	struct copy_box box =
-		copy_piece(command->transfer.size_bytes ? command->transfer.size_bytes : 1);
+		plan_copy_piece(command->transfer.size_bytes ? command->transfer.size_bytes : 1);
 	uint64_t span = 0;
 
 	if (!memory || memory->device != device ||
@@ -145,8 +140,8 @@ static int plan_transfer(struct backend_device *device, const struct backend_com
 	if (!copy_box_span(&box, to_device ? &box.source : &box.destination, &span))
 		return invalid_plan(fault_out, "a box whose rows lie in each other");
 	if (!cuda_usm_is_pinned(device, command->transfer.host, span))
-		return no_node(fault_out,
-			       "a transfer from or to host memory that is not registered");
+		return plan_refuse_node(fault_out,
+					"a transfer from or to host memory that is not registered");
 	const struct side on_device = {.address = memory->address + command->transfer.offset_bytes},
 			  on_host = {.host = command->transfer.host};
 	return plan_box(&box, to_device ? on_device : on_host, to_device ? on_host : on_device,
@@ -160,9 +155,10 @@ static int plan_copy(struct backend_device *device, const struct backend_command
 			      *destination = command->copy.destination;
 	const uint64_t from = command->copy.source_offset_bytes,
 		       to = command->copy.destination_offset_bytes;
-	const uint64_t source_rest = rest_of(source, from),
-		       destination_rest = rest_of(destination, to);
-	struct copy_box box = copy_piece(command->copy.size_bytes ? command->copy.size_bytes : 1);
+	const uint64_t source_rest = cuda_memory_rest(source, from),
+		       destination_rest = cuda_memory_rest(destination, to);
+	struct copy_box box =
+		plan_copy_piece(command->copy.size_bytes ? command->copy.size_bytes : 1);
 
 	if (!source || !destination || destination->device != device || from > source->size_bytes ||
 	    to > destination->size_bytes)
@@ -177,7 +173,8 @@ static int plan_copy(struct backend_device *device, const struct backend_command
 	if (source == destination && copy_box_overlaps(&box, from, to))
 		return invalid_plan(fault_out, "a copy onto itself");
 	if (source->device != device && !cuda_peer_reach(device, source))
-		return no_node(fault_out, "a copy from a GPU whose memory is out of reach");
+		return plan_refuse_node(fault_out,
+					"a copy from a GPU whose memory is out of reach");
 	return plan_box(&box, (struct side){.address = destination->address + to},
 			(struct side){.address = source->address + from}, plan, fault_out);
 }
@@ -192,7 +189,7 @@ static int plan_fill(struct backend_device *device, CUdeviceptr address, uint64_
 	if (size_bytes == 0)
 		return 0;
 	if (!device->lanes->fill)
-		return no_node(fault_out, "a fill");
+		return plan_refuse_node(fault_out, "a fill");
 	cuda_fill_plan(device, address, size_bytes, pattern, pattern_bytes, plan);
 	return 0;
 }
@@ -217,17 +214,19 @@ static int plan_usm(struct backend_device *device, const struct backend_command 
 	const uintptr_t to = (uintptr_t)command->usm.destination,
 			from = (uintptr_t)command->usm.source;
 	const uint64_t size_bytes = command->usm.size_bytes;
-	const struct copy_box box = copy_piece(size_bytes ? size_bytes : 1);
+	const struct copy_box box = plan_copy_piece(size_bytes ? size_bytes : 1);
 
 	if (size_bytes == 0)
 		return 0;
 	if (!cuda_usm_is_reached(device, command->usm.destination, size_bytes))
-		return no_node(fault_out, "memory that the device does not reach by itself");
+		return plan_refuse_node(fault_out,
+					"memory that the device does not reach by itself");
 	if (command->kind == BACKEND_COMMAND_USM_FILL)
 		return plan_fill(device, to, size_bytes, command->usm.pattern,
 				 command->usm.pattern_bytes, plan, fault_out);
 	if (!cuda_usm_is_reached(device, command->usm.source, size_bytes))
-		return no_node(fault_out, "memory that the device does not reach by itself");
+		return plan_refuse_node(fault_out,
+					"memory that the device does not reach by itself");
 	if ((from < to ? to - from : from - to) < size_bytes)
 		return invalid_plan(fault_out, "a copy onto itself");
 	int error = plan_box(&box, (struct side){.address = to}, (struct side){.address = from},
@@ -242,7 +241,7 @@ int cuda_plan_make(struct backend_device *device, const struct backend_command *
 {
 	plan_out->form = CUDA_FORM_EMPTY;
 	if (cuda_array_is_meant(command))
-		return no_node(fault_out, "the transfer of an image");
+		return plan_refuse_node(fault_out, "the transfer of an image");
 	switch (command->kind) {
 	case BACKEND_COMMAND_NOP:
 		return 0;
@@ -270,5 +269,5 @@ int cuda_plan_make(struct backend_device *device, const struct backend_command *
 	case BACKEND_COMMAND_CONDITION:
 		break;
 	}
-	return no_node(fault_out, "such a command");
+	return plan_refuse_node(fault_out, "such a command");
 }

@@ -27,8 +27,9 @@ struct ends {
 	bool is_to_host;
 };
 
-static bool is_inside(const struct backend_lane *lane, const struct backend_memory *memory,
-		      uint64_t offset, uint64_t size_bytes)
+static bool lane_copy_is_inside(const struct backend_lane *lane,
+				const struct backend_memory *memory, uint64_t offset,
+				uint64_t size_bytes)
 {
 	return memory && !memory->array && memory->device == lane->device &&
 	       offset <= memory->size_bytes && size_bytes <= memory->size_bytes - offset;
@@ -41,7 +42,7 @@ static bool find_transfer(const struct backend_lane *lane, const struct backend_
 	const uint64_t offset = command->transfer.offset_bytes,
 		       bytes = command->transfer.size_bytes;
 
-	if (command->transfer.rect || !is_inside(lane, memory, offset, bytes))
+	if (command->transfer.rect || !lane_copy_is_inside(lane, memory, offset, bytes))
 		return false;
 	const CUdeviceptr host = cuda_host_address(lane->device, command->transfer.host, bytes);
 	const CUdeviceptr device = memory->address + offset;
@@ -64,8 +65,8 @@ static bool find_copy(const struct backend_lane *lane, const struct backend_comm
 	const uint64_t bytes = command->copy.size_bytes;
 
 	if (command->copy.rect ||
-	    !is_inside(lane, source, command->copy.source_offset_bytes, bytes) ||
-	    !is_inside(lane, destination, command->copy.destination_offset_bytes, bytes))
+	    !lane_copy_is_inside(lane, source, command->copy.source_offset_bytes, bytes) ||
+	    !lane_copy_is_inside(lane, destination, command->copy.destination_offset_bytes, bytes))
 		return false;
 	*ends_out = (struct ends){
 		.memories = {source, destination},

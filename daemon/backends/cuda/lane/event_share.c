@@ -14,8 +14,8 @@
 
 static_assert(sizeof(CUipcEventHandle) == HANDLE_BYTES, "the handle is the driver's");
 
-static int make_event(struct backend_device *device, struct backend_event **event_out,
-		      struct backend_fault *fault_out)
+static int event_share_make(struct backend_device *device, struct backend_event **event_out,
+			    struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &device->backend->library;
 
@@ -27,8 +27,7 @@ static int make_event(struct backend_device *device, struct backend_event **even
 		return error;
 	struct backend_event *event = calloc(1, sizeof(*event));
 	if (!event)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-					"no memory for an event");
+		return cuda_no_memory(fault_out, "an event");
 	event->device = device;
 	*event_out = event;
 	return 0;
@@ -41,7 +40,7 @@ int cuda_event_create(struct backend_device *device, struct backend_event **even
 	struct backend_event *event = NULL;
 	CUipcEventHandle handle;
 
-	int error = make_event(device, &event, fault_out);
+	int error = event_share_make(device, &event, fault_out);
 	if (!event)
 		return error;
 	CUresult result =
@@ -66,7 +65,7 @@ int cuda_event_open(struct backend_device *device, const uint8_t handle[64],
 	struct backend_event *event = NULL;
 	CUipcEventHandle native;
 
-	int error = make_event(device, &event, fault_out);
+	int error = event_share_make(device, &event, fault_out);
 	if (!event)
 		return error;
 	memcpy(&native, handle, HANDLE_BYTES);

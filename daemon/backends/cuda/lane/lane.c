@@ -12,12 +12,6 @@
 
 #define FIRST_CAPACITY 64u
 
-static int no_memory(struct backend_fault *fault_out)
-{
-	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-				"no memory for a lane");
-}
-
 static_assert(CUDA_WORDS_BYTES / CUDA_WORD_STRIDE == CUDA_WORDS_MAX + 1,
 	      "a line for each, and one that no thread reads");
 
@@ -55,12 +49,14 @@ int cuda_lanes_open(struct backend_device *device, struct backend_fault *fault_o
 	struct cuda_lanes *lanes = calloc(1, sizeof(*lanes));
 
 	if (!lanes)
-		return no_memory(fault_out);
+		return cuda_no_memory(fault_out, "a lane");
 	device->lanes = lanes;
 	lanes->large_storage =
 		aligned_alloc(16, ((size_t)CUDA_PARAMETER_BYTES_MAX + 15u) / 16u * 16u);
 	lanes->large_parameters = calloc(CUDA_PARAMETERS_MAX, sizeof(*lanes->large_parameters));
-	int error = lanes->large_storage && lanes->large_parameters ? 0 : no_memory(fault_out);
+	int error = lanes->large_storage && lanes->large_parameters
+			    ? 0
+			    : cuda_no_memory(fault_out, "a lane");
 	if (error == 0)
 		error = cuda_streams_open(device, fault_out);
 	if (error == 0)
@@ -187,7 +183,7 @@ static int create_lane(struct backend_device *device, enum backend_lane_kind kin
 					"a CUDA device has no more than %u lanes", CUDA_WORDS_MAX);
 	struct cuda_lane_state *state = make_state(device, kind);
 	if (!state)
-		return no_memory(fault_out);
+		return cuda_no_memory(fault_out, "a lane");
 	state->lane->is_foreign = stream != NULL;
 	state->whole = stream;
 	if (!stream)

@@ -153,8 +153,8 @@ static int make_lane(struct backend_device *device, CUstream stream, void **obje
 	return error;
 }
 
-static int make_event(struct backend_device *device, CUevent native, void **object_out,
-		      struct backend_fault *fault_out)
+static int cuda_native_make_event(struct backend_device *device, CUevent native, void **object_out,
+				  struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &device->backend->library;
 
@@ -163,8 +163,7 @@ static int make_event(struct backend_device *device, CUevent native, void **obje
 		return cuda_fault(device, cu, result, fault_out, "cannot take in an event");
 	struct backend_event *event = calloc(1, sizeof(*event));
 	if (!event)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-					"no memory for an event");
+		return cuda_no_memory(fault_out, "an event");
 	*event = (struct backend_event){.device = device, .event = native, .is_foreign = true};
 	*object_out = event;
 	return 0;
@@ -181,7 +180,7 @@ int cuda_native_make(struct backend_device *device, enum backend_native_kind kin
 	if (kind == BACKEND_NATIVE_QUEUE)
 		error = make_lane(device, handle, object_out, fault_out);
 	else if (kind == BACKEND_NATIVE_EVENT)
-		error = make_event(device, handle, object_out, fault_out);
+		error = cuda_native_make_event(device, handle, object_out, fault_out);
 	else
 		error = no_such_kind(kind, fault_out);
 	if (error == 0)

@@ -16,8 +16,7 @@ int cuda_native_memories(struct backend_lane *lane, const struct backend_command
 	if (count > 0) {
 		addresses = calloc(count, sizeof(*addresses));
 		if (!addresses)
-			return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-						"no memory for a command");
+			return cuda_no_memory(fault_out, "a command");
 	}
 	for (uint32_t i = 0; error == 0 && i < count; i++) {
 		struct backend_memory *memory = command->native.memories[i];
@@ -52,7 +51,7 @@ static bool is_capturing(struct backend_lane *lane)
 
 /* While a stream captures, nothing that is sent to it runs: also not the sign of the command's
  * completion. */
-static int end_capture(struct backend_lane *lane, struct backend_fault *fault_out)
+static int native_command_end_capture(struct backend_lane *lane, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &lane->device->backend->library;
 	CUgraph graph = NULL;
@@ -91,7 +90,7 @@ int cuda_native_call(struct backend_lane *lane, const struct backend_command *co
 	int told = command->native.function(command->native.context, &scope);
 	int error = cuda_enter_again(device, fault_out);
 	if (error == 0)
-		error = end_capture(lane, fault_out);
+		error = native_command_end_capture(lane, fault_out);
 	if (error == 0 && told != 0)
 		error = cuda_fault_words(fault_out, -EIO,
 					 told < 0 && told >= STATUS_FORKED ? told : STATUS_RUNTIME,

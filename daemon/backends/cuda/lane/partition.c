@@ -198,8 +198,8 @@ static void end_partition(struct backend_device *device)
 	partition->few = partition->rest = (struct cuda_part){.units = 0};
 }
 
-static CUresult make_part(struct backend_device *device, CUdevResource *resource,
-			  struct cuda_part *part)
+static CUresult partition_make_part(struct backend_device *device, CUdevResource *resource,
+				    struct cuda_part *part)
 {
 	const struct cuda_library *cu = &device->backend->library;
 	CUdevResourceDesc description = NULL;
@@ -232,9 +232,9 @@ static CUresult make_parts(struct backend_device *device)
 	if (result == CUDA_SUCCESS && (groups != 1 || few.sm.smCount == 0 || rest.sm.smCount == 0))
 		result = CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
 	if (result == CUDA_SUCCESS)
-		result = make_part(device, &few, &partition->few);
+		result = partition_make_part(device, &few, &partition->few);
 	if (result == CUDA_SUCCESS)
-		result = make_part(device, &rest, &partition->rest);
+		result = partition_make_part(device, &rest, &partition->rest);
 	if (result == CUDA_SUCCESS) {
 		partition->few.units = few.sm.smCount;
 		partition->rest.units = rest.sm.smCount;

@@ -269,7 +269,7 @@ static bool is_nothing(const struct cuda_launch *launch)
 	return launch->grid[0] == 0;
 }
 
-static int submit_launch(struct cuda_send_context *context, struct backend_fault *fault_out)
+static int cuda_submit_launch(struct cuda_send_context *context, struct backend_fault *fault_out)
 {
 	struct cuda_lane_state *state = context->state;
 	struct cuda_lanes *lanes = context->device->lanes;
@@ -413,7 +413,7 @@ static int submit_kind(struct cuda_send_context *context, struct backend_fault *
 	case BACKEND_COMMAND_NOP:
 		return submit_nop(context, fault_out);
 	case BACKEND_COMMAND_LAUNCH:
-		return submit_launch(context, fault_out);
+		return cuda_submit_launch(context, fault_out);
 	case BACKEND_COMMAND_COPY:
 	case BACKEND_COMMAND_WRITE:
 	case BACKEND_COMMAND_READ:
@@ -502,8 +502,7 @@ int cuda_submit(struct backend_lane *lane, const struct backend_command *command
 	if (command->timed || command->kind != BACKEND_COMMAND_LAUNCH)
 		context.pending.submit_ns = clock_now_ns();
 	if (cuda_pending_reserve(lane->state) < 0)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-					"no memory for a command");
+		return cuda_no_memory(fault_out, "a command");
 	int error = send_command(&context, waits, wait_count, completion, fault_out);
 	if (error == 0 || !cuda_lost(lane->device) || lane->device->lanes->in_flight == 0)
 		return error;
@@ -568,8 +567,7 @@ int cuda_submit_burst(struct backend_lane *lane, const struct backend_command *c
 	if (!state->collected || count > longest || cuda_lost(lane->device))
 		return -EAGAIN;
 	if (cuda_pending_reserve(state) < 0)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-					"no memory for a command");
+		return cuda_no_memory(fault_out, "a command");
 	int error = cuda_enter(lane->device, fault_out);
 	if (error == 0)
 		error = settle_arguments(&context, fault_out);

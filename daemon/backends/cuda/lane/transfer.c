@@ -15,7 +15,8 @@
 
 #include <errno.h>
 
-static bool is_inside(const struct backend_memory *memory, uint64_t offset, uint64_t size_bytes)
+static bool transfer_is_inside(const struct backend_memory *memory, uint64_t offset,
+			       uint64_t size_bytes)
 {
 	return memory && offset <= memory->size_bytes && size_bytes <= memory->size_bytes - offset;
 }
@@ -26,26 +27,11 @@ static int is_outside(struct backend_fault *fault_out)
 				"a range that is not inside of its memory");
 }
 
-static int fault_of_result(struct backend_lane *lane, CUresult result,
-			   struct backend_fault *fault_out, const char *what)
-{
-	if (result == CUDA_SUCCESS)
-		return 0;
-	return cuda_fault(lane->device, &lane->device->backend->library, result, fault_out, "%s",
-			  what);
-}
-
-/* The bytes of a memory from an offset on; 0 for one that is none. */
-static uint64_t rest_of(const struct backend_memory *memory, uint64_t offset)
-{
-	return memory && offset <= memory->size_bytes ? memory->size_bytes - offset : 0;
-}
-
 /* The bytes of a transfer, as a simple box; false: it leads outside of the memory. `size_bytes` is
  * not 0. */
 static bool transfer_box(const struct backend_command *command, struct copy_box *box_out)
 {
-	uint64_t rest = rest_of(command->transfer.memory, command->transfer.offset_bytes);
+	uint64_t rest = cuda_memory_rest(command->transfer.memory, command->transfer.offset_bytes);
 	bool to_device = command->kind == BACKEND_COMMAND_WRITE;
 
 	if (command->transfer.rect)
@@ -67,7 +53,7 @@ static int transfer_host(struct backend_lane *lane, const struct backend_command
 	struct copy_box box;
 	uint64_t span = 0;
 
-	if (!is_inside(memory, command->transfer.offset_bytes, 0))
+	if (!transfer_is_inside(memory, command->transfer.offset_bytes, 0))
 		return is_outside(fault_out);
 	if (command->transfer.size_bytes == 0)
 		return 0;
@@ -83,10 +69,11 @@ static int transfer_host(struct backend_lane *lane, const struct backend_command
 		return cuda_staging_enqueue(lane, to_device, device, host.host, &box, finish_out,
 					    fault_out);
 	if (to_device)
-		return fault_of_result(lane, cuda_rect_put(cuda, lane->stream, &box, device, host),
-				       fault_out, "cannot write to a buffer");
-	return fault_of_result(lane, cuda_rect_put(cuda, lane->stream, &box, host, device),
-			       fault_out, "cannot read from a buffer");
+		return cuda_check(lane->device,
+				  cuda_rect_put(cuda, lane->stream, &box, device, host), fault_out,
+				  "cannot write to a buffer");
+	return cuda_check(lane->device, cuda_rect_put(cuda, lane->stream, &box, host, device),
+			  fault_out, "cannot read from a buffer");
 }
 
 static bool boxes_overlap(const struct backend_command *command)
@@ -108,8 +95,8 @@ static int copy_rect(struct backend_lane *lane, const struct backend_command *co
 		 to = command->copy.destination_offset_bytes;
 	struct copy_box box;
 
-	if (!backend_rect_good(command->copy.rect, rest_of(source, from), rest_of(destination, to),
-			       &box))
+	if (!backend_rect_good(command->copy.rect, cuda_memory_rest(source, from),
+			       cuda_memory_rest(destination, to), &box))
 		return is_outside(fault_out);
 	if (source->device != lane->device || destination->device != lane->device)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
@@ -125,7 +112,7 @@ static int copy_rect(struct backend_lane *lane, const struct backend_command *co
 		cuda_rect_put(&lane->device->backend->library, lane->stream, &box,
 			      (struct cuda_rect_side){.address = destination->address + to},
 			      (struct cuda_rect_side){.address = source->address + from});
-	return fault_of_result(lane, result, fault_out, "cannot copy a box");
+	return cuda_check(lane->device, result, fault_out, "cannot copy a box");
 }
 
 static int transfer_copy(struct backend_lane *lane, const struct backend_command *command,
@@ -136,8 +123,8 @@ static int transfer_copy(struct backend_lane *lane, const struct backend_command
 			      *destination = command->copy.destination;
 	uint64_t size_bytes = command->copy.size_bytes;
 
-	if (!is_inside(source, command->copy.source_offset_bytes, size_bytes) ||
-	    !is_inside(destination, command->copy.destination_offset_bytes, size_bytes))
+	if (!transfer_is_inside(source, command->copy.source_offset_bytes, size_bytes) ||
+	    !transfer_is_inside(destination, command->copy.destination_offset_bytes, size_bytes))
 		return is_outside(fault_out);
 	if (destination->device != lane->device)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
@@ -153,13 +140,12 @@ static int transfer_copy(struct backend_lane *lane, const struct backend_command
 		return error;
 	if (source->device != lane->device)
 		return cuda_peer_copy(lane, command, fault_out);
-	return fault_of_result(
-		lane,
-		cuda->cuMemcpyDtoDAsync(destination->address +
-						command->copy.destination_offset_bytes,
-					source->address + command->copy.source_offset_bytes,
-					size_bytes, lane->stream),
-		fault_out, "cannot copy");
+	return cuda_check(lane->device,
+			  cuda->cuMemcpyDtoDAsync(
+				  destination->address + command->copy.destination_offset_bytes,
+				  source->address + command->copy.source_offset_bytes, size_bytes,
+				  lane->stream),
+			  fault_out, "cannot copy");
 }
 
 static int transfer_fill(struct backend_lane *lane, const struct backend_command *command,
@@ -167,7 +153,7 @@ static int transfer_fill(struct backend_lane *lane, const struct backend_command
 {
 	struct backend_memory *memory = command->fill.memory;
 
-	if (!is_inside(memory, command->fill.offset_bytes, command->fill.size_bytes))
+	if (!transfer_is_inside(memory, command->fill.offset_bytes, command->fill.size_bytes))
 		return is_outside(fault_out);
 	if (command->fill.pattern_bytes == 0 ||
 	    command->fill.pattern_bytes > FILL_PATTERN_BYTES_MAX)
@@ -183,7 +169,7 @@ static int transfer_fill(struct backend_lane *lane, const struct backend_command
 		cuda_fill(&lane->device->backend->library, lane->stream,
 			  memory->address + command->fill.offset_bytes, command->fill.size_bytes,
 			  command->fill.pattern, command->fill.pattern_bytes);
-	return fault_of_result(lane, result, fault_out, "cannot fill a buffer");
+	return cuda_check(lane->device, result, fault_out, "cannot fill a buffer");
 }
 
 int cuda_transfer_enqueue(struct backend_lane *lane, const struct backend_command *command,

@@ -148,8 +148,7 @@ int cuda_image_create(struct backend_device *device, const struct backend_image 
 		memory->reap = cuda_reap_make(CUDA_REAP_ARRAY);
 	if (!memory || !array || !memory->reap) {
 		array_give_up(device, memory, array);
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-					"no memory for an image");
+		return cuda_no_memory(fault_out, "an image");
 	}
 	memory->device = device;
 	memory->size_bytes = bytes;
@@ -215,7 +214,7 @@ static struct copy_box whole_box(const struct backend_image *image)
 	return box;
 }
 
-static bool is_alike(const struct backend_image *a, const struct backend_image *b)
+static bool array_is_alike(const struct backend_image *a, const struct backend_image *b)
 {
 	return a->format == b->format && a->dimensions == b->dimensions &&
 	       a->is_layered == b->is_layered &&
@@ -232,7 +231,7 @@ static int copy_array(struct backend_lane *lane, const struct backend_command *c
 	if (!source || !destination || !source->array || !destination->array ||
 	    source == destination || source->device != lane->device ||
 	    destination->device != lane->device || command->copy.rect ||
-	    !is_alike(&source->array->image, &destination->array->image) ||
+	    !array_is_alike(&source->array->image, &destination->array->image) ||
 	    command->copy.source_offset_bytes != 0 || command->copy.destination_offset_bytes != 0 ||
 	    command->copy.size_bytes != source->size_bytes)
 		return refuse_image(fault_out);

@@ -44,8 +44,7 @@ static int hold_registration(struct backend_device *device, void *host, uint64_t
 	}
 	registration = calloc(1, sizeof(*registration));
 	if (!registration)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-					"no memory for a host range");
+		return cuda_no_memory(fault_out, "a host range");
 	CUresult result = cuda->cuMemHostRegister(
 		host, size_bytes, CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
 	if (result != CUDA_SUCCESS) {
@@ -104,8 +103,7 @@ int cuda_host_register(struct backend_device *device, void *host, uint64_t size_
 		return error;
 	struct backend_host *made = calloc(1, sizeof(*made));
 	if (!made)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-					"no memory for a host range");
+		return cuda_no_memory(fault_out, "a host range");
 	*made = (struct backend_host){.device = device, .host = host, .size_bytes = size_bytes};
 
 	(void)pthread_mutex_lock(&register_lock);

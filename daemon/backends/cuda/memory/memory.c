@@ -40,7 +40,7 @@ static uint64_t find_granule(struct backend_device *device)
 	return granule > CUDA_GRANULE_BYTES ? granule : CUDA_GRANULE_BYTES;
 }
 
-static int open_parts(struct cuda_memory_state *state, struct backend_fault *fault_out)
+static int cuda_memory_open_parts(struct cuda_memory_state *state, struct backend_fault *fault_out)
 {
 	struct backend_device *device = state->device;
 	const struct cuda_library *cuda = &device->backend->library;
@@ -67,14 +67,13 @@ int cuda_memory_open(struct backend_device *device, struct backend_fault *fault_
 	struct cuda_memory_state *state = calloc(1, sizeof(*state));
 
 	if (!state)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-					"no memory for a device");
+		return cuda_no_memory(fault_out, "a device");
 	state->device = device;
 	cuda_ranges_open(&state->hosts);
 	cuda_ranges_open(&state->usm);
 	device->memory = state;
 	cuda_reaper_open(&state->reaper, device);
-	int error = open_parts(state, fault_out);
+	int error = cuda_memory_open_parts(state, fault_out);
 	if (error < 0)
 		cuda_memory_close(device);
 	return error;
@@ -115,8 +114,7 @@ static int create_private(struct backend_device *device, struct backend_memory *
 	if (!state->pool) {
 		reap = cuda_reap_make(CUDA_REAP_PLAIN);
 		if (!reap)
-			return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-						"no memory for a memory");
+			return cuda_no_memory(fault_out, "a memory");
 		memory->origin = CUDA_ORIGIN_PLAIN;
 	}
 	int error = cuda_pool_take(state, memory->size_bytes, &memory->address, fault_out);
@@ -151,8 +149,7 @@ int cuda_memory_create(struct backend_device *device, uint64_t size_bytes, void 
 		return error;
 	struct backend_memory *memory = calloc(1, sizeof(*memory));
 	if (!memory)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-					"no memory for a memory");
+		return cuda_no_memory(fault_out, "a memory");
 	memory->device = device;
 	memory->size_bytes = size_bytes;
 	memory->export_kind = export_kind;

@@ -40,6 +40,12 @@ struct backend_memory {
 				     a buffer */
 };
 
+/* The bytes from `offset` to the end; 0: there are none, or no memory. */
+static inline uint64_t cuda_memory_rest(const struct backend_memory *memory, uint64_t offset)
+{
+	return memory && offset <= memory->size_bytes ? memory->size_bytes - offset : 0;
+}
+
 /* A host range that the device reaches (memory/host.c). */
 struct backend_host {
 	struct backend_device *device;

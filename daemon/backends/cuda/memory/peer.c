@@ -1,9 +1,7 @@
 #include "cuda/memory/peer.h"
 
 #include "cuda/memory/state.h"
-#include "status.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #define BOUNCE_BYTES ((size_t)8 << 20)
@@ -361,8 +359,7 @@ static int open_link(struct backend_device *destination, struct backend_device *
 	struct link *link = find_link(destination, source);
 
 	if (!link)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-					"no memory for a copy");
+		return cuda_no_memory(fault_out, "a copy");
 	if (!link->source_context) {
 		CUresult result = cuda->cuDevicePrimaryCtxRetain(&link->source_context,
 								 source->facts->device);

@@ -178,8 +178,8 @@ static bool fits_headroom(struct cuda_memory_state *state, uint64_t size_bytes, 
 	return growth == 0 || has_room(state, growth, free_out);
 }
 
-static int make_room(struct cuda_memory_state *state, uint64_t size_bytes, bool in_pool,
-		     struct backend_fault *fault_out)
+static int pool_make_room(struct cuda_memory_state *state, uint64_t size_bytes, bool in_pool,
+			  struct backend_fault *fault_out)
 {
 	uint64_t free_bytes = 0;
 
@@ -200,7 +200,7 @@ static int make_room(struct cuda_memory_state *state, uint64_t size_bytes, bool 
 int cuda_room_take(struct cuda_memory_state *state, uint64_t size_bytes,
 		   struct backend_fault *fault_out)
 {
-	int error = make_room(state, size_bytes, false, fault_out);
+	int error = pool_make_room(state, size_bytes, false, fault_out);
 
 	if (error == 0)
 		atomic_fetch_add(&state->outside_bytes, size_bytes);
@@ -250,7 +250,7 @@ static int take_from_pool(struct cuda_memory_state *state, uint64_t size_bytes,
 	CUdeviceptr address = 0;
 	uint64_t free_bytes = 0;
 
-	int error = make_room(state, size_bytes, true, fault_out);
+	int error = pool_make_room(state, size_bytes, true, fault_out);
 	if (error < 0)
 		return error;
 	uint64_t before = pool_number(state, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);

@@ -18,12 +18,6 @@
 static_assert(sizeof(CUipcMemHandle) == sizeof(((struct backend_shared_memory *)NULL)->handle),
 	      "the handle is the driver's");
 
-static int no_memory(struct backend_fault *fault_out)
-{
-	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-				"no memory for a memory");
-}
-
 static bool can_export(const struct backend_device *device, enum backend_export_kind kind)
 {
 	const struct cuda_library *cuda = &device->backend->library;
@@ -39,8 +33,8 @@ static bool can_export(const struct backend_device *device, enum backend_export_
 	       cuda->cuIpcGetMemHandle && cuda->cuIpcOpenMemHandle && cuda->cuIpcCloseMemHandle;
 }
 
-static int check_kind(const struct backend_device *device, enum backend_export_kind kind,
-		      struct backend_fault *fault_out)
+static int cuda_share_check_kind(const struct backend_device *device, enum backend_export_kind kind,
+				 struct backend_fault *fault_out)
 {
 	if (can_export(device, kind))
 		return 0;
@@ -137,12 +131,12 @@ int cuda_share_create(struct backend_device *device, struct backend_memory *memo
 	bool vmm = memory->export_kind == BACKEND_EXPORT_VMM;
 	uint64_t size_bytes = round_up(state, memory->size_bytes);
 
-	int error = check_kind(device, memory->export_kind, fault_out);
+	int error = cuda_share_check_kind(device, memory->export_kind, fault_out);
 	if (error < 0)
 		return error;
 	struct cuda_reap *reap = cuda_reap_make(vmm ? CUDA_REAP_VMM : CUDA_REAP_PLAIN);
 	if (!reap)
-		return no_memory(fault_out);
+		return cuda_no_memory(fault_out, "a memory");
 	error = cuda_room_take(state, size_bytes, fault_out);
 	if (error < 0) {
 		free(reap);
@@ -346,7 +340,7 @@ int cuda_memory_import(struct backend_device *device, const struct backend_share
 
 	int error = cuda_enter(device, fault_out);
 	if (error == 0)
-		error = check_kind(device, shared->kind, fault_out);
+		error = cuda_share_check_kind(device, shared->kind, fault_out);
 	if (error < 0)
 		return error;
 	if (size_bytes == 0 || size_bytes > shared->size_bytes || (vmm && shared->descriptor < 0))
@@ -357,7 +351,7 @@ int cuda_memory_import(struct backend_device *device, const struct backend_share
 	if (!memory || !reap) {
 		free(memory);
 		free(reap);
-		return no_memory(fault_out);
+		return cuda_no_memory(fault_out, "a memory");
 	}
 	error = vmm ? import_descriptor(device, shared, reap, fault_out)
 		    : import_handle(device, shared, size_bytes, reap, fault_out);

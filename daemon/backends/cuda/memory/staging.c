@@ -5,7 +5,6 @@
 #include "status.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,7 +124,7 @@ static struct piece piece_of(const struct cuda_finish *transfer, uint64_t index)
 	return piece;
 }
 
-static void copy_piece(const struct cuda_finish *transfer, uint64_t index)
+static void staging_copy_piece(const struct cuda_finish *transfer, uint64_t index)
 {
 	struct piece piece = piece_of(transfer, index);
 	unsigned char *slot = transfer->set->slots[index % SLOTS_PER_SET];
@@ -182,7 +181,7 @@ static void *run_copy_thread(void *argument)
 		uint64_t piece = transfer->done;
 		transfer->copying = true;
 		unlock_staging(staging);
-		copy_piece(transfer, piece);
+		staging_copy_piece(transfer, piece);
 		lock_staging(staging);
 		transfer->copying = false;
 		transfer->done++;
@@ -236,7 +235,7 @@ static void host_function(void *argument)
 			after_copy_out(staging, transfer);
 		} else {
 			unlock_staging(staging);
-			copy_piece(transfer, 0);
+			staging_copy_piece(transfer, 0);
 			lock_staging(staging);
 		}
 		transfer->inside = false;
@@ -279,8 +278,7 @@ int cuda_staging_open(struct backend_device *device, struct cuda_staging **stagi
 	struct cuda_staging *staging = calloc(1, sizeof(*staging));
 
 	if (!staging)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-					"no memory for a device");
+		return cuda_no_memory(fault_out, "a device");
 	staging->device = device;
 	staging->last = &staging->first;
 	(void)pthread_mutex_init(&staging->lock, NULL);
@@ -403,7 +401,7 @@ static void transfer_give_up(struct cuda_finish *transfer)
 	unlock_staging(staging);
 }
 
-static int start_thread(struct cuda_staging *staging, struct backend_fault *fault_out)
+static int staging_start_thread(struct cuda_staging *staging, struct backend_fault *fault_out)
 {
 	if (staging->started)
 		return 0;
@@ -436,8 +434,7 @@ int cuda_staging_enqueue(struct backend_lane *lane, bool to_device, struct cuda_
 	struct cuda_finish *transfer = calloc(1, sizeof(*transfer));
 
 	if (!transfer)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-					"no memory for a transfer");
+		return cuda_no_memory(fault_out, "a transfer");
 	transfer->staging = staging;
 	transfer->to_device = to_device;
 	transfer->host = host;
@@ -445,7 +442,7 @@ int cuda_staging_enqueue(struct backend_lane *lane, bool to_device, struct cuda_
 	transfer->steps = steps_of(box);
 	transfer->piece_count =
 		transfer->steps.columns * transfer->steps.bands * transfer->steps.layers;
-	int error = transfer->piece_count > 1 ? start_thread(staging, fault_out) : 0;
+	int error = transfer->piece_count > 1 ? staging_start_thread(staging, fault_out) : 0;
 	if (error < 0) {
 		free(transfer);
 		return error;

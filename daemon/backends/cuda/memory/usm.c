@@ -118,8 +118,7 @@ static int make_reap(struct backend_device *device, struct cuda_usm *usm,
 	usm->reap =
 		cuda_reap_make(usm->kind == BACKEND_USM_HOST ? CUDA_REAP_HOST : CUDA_REAP_PLAIN);
 	if (!usm->reap)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-					"no memory for USM");
+		return cuda_no_memory(fault_out, "USM");
 	return 0;
 }
 
@@ -149,8 +148,9 @@ static int take_aligned(struct backend_device *device, struct cuda_usm *usm, uin
 	return 0;
 }
 
-static int check_kind(const struct backend_device *device, enum backend_usm_kind kind,
-		      uint64_t size_bytes, uint64_t alignment, struct backend_fault *fault_out)
+static int cuda_usm_check_kind(const struct backend_device *device, enum backend_usm_kind kind,
+			       uint64_t size_bytes, uint64_t alignment,
+			       struct backend_fault *fault_out)
 {
 	bool known = kind == BACKEND_USM_DEVICE || kind == BACKEND_USM_HOST ||
 		     kind == BACKEND_USM_SHARED;
@@ -178,15 +178,14 @@ int cuda_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, ui
 	uint64_t alignment =
 		alignment_bytes > CUDA_ALIGNMENT_BYTES ? alignment_bytes : CUDA_ALIGNMENT_BYTES;
 
-	int error = check_kind(device, kind, size_bytes, alignment_bytes, fault_out);
+	int error = cuda_usm_check_kind(device, kind, size_bytes, alignment_bytes, fault_out);
 	if (error == 0)
 		error = cuda_enter(device, fault_out);
 	if (error < 0)
 		return error;
 	struct cuda_usm *usm = calloc(1, sizeof(*usm));
 	if (!usm)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-					"no memory for USM");
+		return cuda_no_memory(fault_out, "USM");
 	*usm = (struct cuda_usm){.device = device, .kind = kind, .size_bytes = size_bytes};
 	error = take_aligned(device, usm, alignment, fault_out);
 	if (error == 0) {
@@ -239,8 +238,8 @@ int cuda_usm_add(struct backend_device *device, CUdeviceptr address, uint64_t si
 }
 
 /* The lane's own device is searched first, then the others of this backend. */
-static struct cuda_usm *find_usm(struct backend_device *device, const void *pointer,
-				 uint64_t size_bytes)
+static struct cuda_usm *cuda_usm_find(struct backend_device *device, const void *pointer,
+				      uint64_t size_bytes)
 {
 	struct backend *backend = device->backend;
 	struct cuda_usm *usm =
@@ -263,15 +262,6 @@ static int not_usm(struct backend_fault *fault_out, const char *what)
 	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "%s", what);
 }
 
-static int fault_of_result(struct backend_lane *lane, CUresult result,
-			   struct backend_fault *fault_out, const char *what)
-{
-	if (result == CUDA_SUCCESS)
-		return 0;
-	return cuda_fault(lane->device, &lane->device->backend->library, result, fault_out, "%s",
-			  what);
-}
-
 /* Is all of it known to the driver, as USM or as pinned pages? */
 static bool is_known(struct backend_device *device, const struct cuda_usm *usm, const void *pointer,
 		     uint64_t size_bytes)
@@ -283,13 +273,13 @@ bool cuda_usm_is_pinned(struct backend_device *device, const void *host, uint64_
 {
 	if (cuda_host_is_registered(device, host, size_bytes))
 		return true;
-	const struct cuda_usm *usm = find_usm(device, host, size_bytes);
+	const struct cuda_usm *usm = cuda_usm_find(device, host, size_bytes);
 	return usm && usm->kind == BACKEND_USM_HOST;
 }
 
 bool cuda_usm_is_reached(struct backend_device *device, const void *pointer, uint64_t size_bytes)
 {
-	const struct cuda_usm *usm = find_usm(device, pointer, size_bytes);
+	const struct cuda_usm *usm = cuda_usm_find(device, pointer, size_bytes);
 
 	if (usm)
 		return usm->device == device || usm->kind != BACKEND_USM_DEVICE;
@@ -324,11 +314,11 @@ static int copy_between(struct backend_lane *lane, const struct cuda_usm *destin
 	if (destination->device == lane->device)
 		return cuda_peer_copy_usm(lane, source->device, !source->reap && !source->release,
 					  from, to, size_bytes, fault_out);
-	return fault_of_result(lane,
-			       lane->device->backend->library.cuMemcpyPeerAsync(
-				       to, destination->device->context, from,
-				       source->device->context, size_bytes, lane->stream),
-			       fault_out, "cannot copy USM");
+	return cuda_check(lane->device,
+			  lane->device->backend->library.cuMemcpyPeerAsync(
+				  to, destination->device->context, from, source->device->context,
+				  size_bytes, lane->stream),
+			  fault_out, "cannot copy USM");
 }
 
 static int copy_usm(struct backend_lane *lane, const struct backend_command *command,
@@ -338,8 +328,8 @@ static int copy_usm(struct backend_lane *lane, const struct backend_command *com
 	const void *from = command->usm.source;
 	void *to = command->usm.destination;
 	uint64_t size_bytes = command->usm.size_bytes;
-	const struct cuda_usm *source = find_usm(lane->device, from, size_bytes);
-	const struct cuda_usm *destination = find_usm(lane->device, to, size_bytes);
+	const struct cuda_usm *source = cuda_usm_find(lane->device, from, size_bytes);
+	const struct cuda_usm *destination = cuda_usm_find(lane->device, to, size_bytes);
 
 	bool from_known = is_known(lane->device, source, from, size_bytes);
 	bool to_known = is_known(lane->device, destination, to, size_bytes);
@@ -356,8 +346,9 @@ static int copy_usm(struct backend_lane *lane, const struct backend_command *com
 	if (source && destination && source->kind == BACKEND_USM_DEVICE &&
 	    destination->kind == BACKEND_USM_DEVICE && source->device != destination->device)
 		return copy_between(lane, destination, source, command, fault_out);
-	return fault_of_result(lane, cuda->cuMemcpyAsync(second, first, size_bytes, lane->stream),
-			       fault_out, "cannot copy USM");
+	return cuda_check(lane->device,
+			  cuda->cuMemcpyAsync(second, first, size_bytes, lane->stream), fault_out,
+			  "cannot copy USM");
 }
 
 static int fill_usm(struct backend_lane *lane, const struct backend_command *command,
@@ -366,17 +357,17 @@ static int fill_usm(struct backend_lane *lane, const struct backend_command *com
 	size_t pattern_bytes = command->usm.pattern_bytes;
 
 	if (pattern_bytes == 0 || pattern_bytes > FILL_PATTERN_BYTES_MAX ||
-	    !is_known(lane->device,
-		      find_usm(lane->device, command->usm.destination, command->usm.size_bytes),
-		      command->usm.destination, command->usm.size_bytes))
+	    !is_known(
+		    lane->device,
+		    cuda_usm_find(lane->device, command->usm.destination, command->usm.size_bytes),
+		    command->usm.destination, command->usm.size_bytes))
 		return not_usm(fault_out,
 			       "a fill of what is no USM, or with a pattern that is too long");
-	return fault_of_result(lane,
-			       cuda_fill(&lane->device->backend->library, lane->stream,
-					 (uintptr_t)command->usm.destination,
-					 command->usm.size_bytes, command->usm.pattern,
-					 pattern_bytes),
-			       fault_out, "cannot fill USM");
+	return cuda_check(lane->device,
+			  cuda_fill(&lane->device->backend->library, lane->stream,
+				    (uintptr_t)command->usm.destination, command->usm.size_bytes,
+				    command->usm.pattern, pattern_bytes),
+			  fault_out, "cannot fill USM");
 }
 
 /* The table of the specification (G1): the advice for the driver, and the place that it names. */
@@ -431,11 +422,11 @@ static int advise_usm(struct backend_lane *lane, const struct backend_command *c
 	if (!cuda->cuMemAdvise)
 		return cuda_fault_words(fault_out, -ENOTSUP, STATUS_FEATURE_NOT_SUPPORTED,
 					"the driver takes no advice");
-	return fault_of_result(lane,
-			       cuda->cuMemAdvise((uintptr_t)command->usm.destination,
-						 command->usm.size_bytes, advice.native,
-						 location_of(lane->device, advice.host)),
-			       fault_out, "cannot advise");
+	return cuda_check(lane->device,
+			  cuda->cuMemAdvise((uintptr_t)command->usm.destination,
+					    command->usm.size_bytes, advice.native,
+					    location_of(lane->device, advice.host)),
+			  fault_out, "cannot advise");
 }
 
 static int prefetch_usm(struct backend_lane *lane, const struct backend_command *command,
@@ -446,11 +437,11 @@ static int prefetch_usm(struct backend_lane *lane, const struct backend_command 
 	if (!cuda->cuMemPrefetchAsync)
 		return cuda_fault_words(fault_out, -ENOTSUP, STATUS_FEATURE_NOT_SUPPORTED,
 					"the driver does not prefetch");
-	return fault_of_result(lane,
-			       cuda->cuMemPrefetchAsync(
-				       (uintptr_t)command->usm.destination, command->usm.size_bytes,
-				       location_of(lane->device, false), 0, lane->stream),
-			       fault_out, "cannot prefetch");
+	return cuda_check(lane->device,
+			  cuda->cuMemPrefetchAsync(
+				  (uintptr_t)command->usm.destination, command->usm.size_bytes,
+				  location_of(lane->device, false), 0, lane->stream),
+			  fault_out, "cannot prefetch");
 }
 
 int cuda_usm_enqueue(struct backend_lane *lane, const struct backend_command *command,
@@ -465,7 +456,7 @@ int cuda_usm_enqueue(struct backend_lane *lane, const struct backend_command *co
 	if (command->kind == BACKEND_COMMAND_USM_FILL)
 		return fill_usm(lane, command, fault_out);
 	/* Only shared USM moves (G2). */
-	usm = find_usm(lane->device, command->usm.destination, command->usm.size_bytes);
+	usm = cuda_usm_find(lane->device, command->usm.destination, command->usm.size_bytes);
 	if (!usm || usm->kind != BACKEND_USM_SHARED)
 		return not_usm(fault_out, "prefetch and advice are for shared USM");
 	if (command->kind == BACKEND_COMMAND_USM_PREFETCH)

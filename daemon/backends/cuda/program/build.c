@@ -36,16 +36,11 @@ static void build_cleanup(struct build *build)
 	cuda_binary_fini(&build->binary);
 }
 
-static int out_of_memory(struct backend_fault *fault_out)
-{
-	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory");
-}
-
 static int add_image(struct build *build, enum cuda_image_kind kind, const void *bytes,
 		     size_t count, struct backend_fault *fault_out)
 {
 	return cuda_binary_add_image(&build->binary, kind, bytes, count) < 0
-		       ? out_of_memory(fault_out)
+		       ? cuda_no_memory(fault_out, "a build")
 		       : 0;
 }
 
@@ -71,7 +66,7 @@ static int read_ptx(const char *text, size_t bytes, struct cuda_ptx **ptx_out,
 	int error = cuda_ptx_parse(text, bytes, ptx_out, &line);
 
 	if (error == -ENOMEM)
-		return out_of_memory(fault_out);
+		return cuda_no_memory(fault_out, "a build");
 	if (error == -E2BIG)
 		return cuda_fault_words(
 			fault_out, -EINVAL, STATUS_BUILD,
@@ -91,7 +86,7 @@ static int describe_kernels(struct build *build, const struct cuda_ptx *ptx, boo
 	if (error == -EEXIST)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD,
 					"two kernels of the source have one name");
-	return error < 0 ? out_of_memory(fault_out) : 0;
+	return error < 0 ? cuda_no_memory(fault_out, "a build") : 0;
 }
 
 /* PTX comes with a 0 at its end or without. */
@@ -145,7 +140,7 @@ static int name_expressions(struct build *build, const struct cuda_compiled *com
 			free(kernel->name);
 			kernel->name = strdup(build->options.expressions[e]);
 			if (!kernel->name)
-				return out_of_memory(fault_out);
+				return cuda_no_memory(fault_out, "a build");
 		}
 	}
 	return 0;
@@ -214,7 +209,7 @@ static int complete_ptx(struct build *build, const struct cuda_compiled *compile
 	uint32_t wrong = 0;
 
 	if (!names)
-		return out_of_memory(fault_out);
+		return cuda_no_memory(fault_out, "a build");
 	for (uint32_t i = 0; i < ptx->entry_count; i++)
 		names[i] = build->binary.kernels[i].symbol;
 	int error = cuda_ptx_complete(compiled->ptx, compiled->ptx_bytes, ptx, dimensions, names,
@@ -226,7 +221,7 @@ static int complete_ptx(struct build *build, const struct cuda_compiled *compile
 			"the first of three dimensions are the most",
 			names[wrong]);
 	if (error < 0)
-		return out_of_memory(fault_out);
+		return cuda_no_memory(fault_out, "a build");
 	for (uint32_t i = 0; i < ptx->entry_count; i++)
 		memcpy(build->binary.kernels[i].required, ptx->entries[i].required,
 		       sizeof(build->binary.kernels[i].required));
@@ -243,7 +238,7 @@ static int check_same_kernels(struct build *build, const struct cuda_ptx *ptx,
 
 	int error = cuda_describe_ptx(&other, ptx, true);
 	if (error == -ENOMEM)
-		return out_of_memory(fault_out);
+		return cuda_no_memory(fault_out, "a build");
 	for (uint32_t i = 0; error == 0 && same && i < other.kernel_count; i++) {
 		struct cuda_binary_kernel *a = &build->binary.kernels[i];
 		const struct cuda_binary_kernel *b = &other.kernels[i];
@@ -332,7 +327,7 @@ static int build_source(struct backend *backend, const struct cuda_device_facts 
 					"the source has a 0 in it");
 	int error = cuda_options_parse(options, portable, &build->options);
 	if (error == -ENOMEM)
-		return out_of_memory(fault_out);
+		return cuda_no_memory(fault_out, "a build");
 	if (error < 0)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD,
 					"the build options have an open quote, or are more than %u",
@@ -386,7 +381,7 @@ int cuda_build_make(struct backend *backend, uint32_t device,
 					device);
 	copy = malloc(request->source_bytes + 1);
 	if (!copy)
-		return out_of_memory(fault_out);
+		return cuda_no_memory(fault_out, "a build");
 	memcpy(copy, request->source, request->source_bytes);
 	copy[request->source_bytes] = '\0';
 	build.source = copy;
@@ -413,6 +408,6 @@ int cuda_build(struct backend *backend, uint32_t device, enum backend_source_kin
 
 	int error = cuda_build_make(backend, device, &request, &binary, log_out, fault_out);
 	if (error == 0 && cuda_binary_pack(&binary, binary_out, binary_bytes_out) < 0)
-		return out_of_memory(fault_out);
+		return cuda_no_memory(fault_out, "a build");
 	return error;
 }

@@ -18,7 +18,7 @@ struct fatbin_header {
 	uint64_t bytes;
 };
 
-static bool is_inside(uint64_t offset, uint64_t bytes, size_t count)
+static bool cubin_is_inside(uint64_t offset, uint64_t bytes, size_t count)
 {
 	return offset <= count && bytes <= count - offset;
 }
@@ -51,7 +51,7 @@ static bool sections_are_inside(const unsigned char *bytes, size_t count, const 
 	for (uint32_t i = 0; i < header->e_shnum; i++) {
 		const Elf64_Shdr section = section_at(bytes, header, i);
 		if (section.sh_type != SHT_NOBITS &&
-		    !is_inside(section.sh_offset, section.sh_size, count))
+		    !cubin_is_inside(section.sh_offset, section.sh_size, count))
 			return false;
 		/* Whatever names a section by number must name one that there is. */
 		if (section.sh_link >= header->e_shnum && section.sh_link != 0)
@@ -66,7 +66,7 @@ static bool segments_are_inside(const unsigned char *bytes, size_t count, const 
 		Elf64_Phdr segment;
 		memcpy(&segment, bytes + header->e_phoff + (uint64_t)i * sizeof(segment),
 		       sizeof(segment));
-		if (!is_inside(segment.p_offset, segment.p_filesz, count))
+		if (!cubin_is_inside(segment.p_offset, segment.p_filesz, count))
 			return false;
 	}
 	return true;
@@ -85,8 +85,9 @@ static bool cubin_is_whole(const unsigned char *bytes, size_t count)
 	    (header.e_phnum > 0 && header.e_phentsize != sizeof(Elf64_Phdr)) ||
 	    header.e_shstrndx >= header.e_shnum)
 		return false;
-	if (!is_inside(header.e_shoff, (uint64_t)header.e_shnum * sizeof(Elf64_Shdr), count) ||
-	    !is_inside(header.e_phoff, (uint64_t)header.e_phnum * sizeof(Elf64_Phdr), count))
+	if (!cubin_is_inside(header.e_shoff, (uint64_t)header.e_shnum * sizeof(Elf64_Shdr),
+			     count) ||
+	    !cubin_is_inside(header.e_phoff, (uint64_t)header.e_phnum * sizeof(Elf64_Phdr), count))
 		return false;
 	return sections_are_inside(bytes, count, &header) && names_are_inside(bytes, &header) &&
 	       segments_are_inside(bytes, count, &header);
@@ -130,8 +131,8 @@ static bool entries_are_whole(const unsigned char *bytes, size_t count)
 			return false;
 		memcpy(&entry, bytes + at, sizeof(entry));
 		if (entry.header_bytes < sizeof(entry) ||
-		    !is_inside(at, entry.header_bytes, count) ||
-		    !is_inside(at + entry.header_bytes, entry.bytes, count) ||
+		    !cubin_is_inside(at, entry.header_bytes, count) ||
+		    !cubin_is_inside(at + entry.header_bytes, entry.bytes, count) ||
 		    !image_is_whole(bytes + at, &entry))
 			return false;
 		at += entry.header_bytes + (size_t)entry.bytes;
@@ -152,8 +153,8 @@ static bool fatbin_is_whole(const unsigned char *bytes, size_t count)
 			return at > 0; /* something that is none of the driver's business, padding
 					  mostly */
 		if (header.header_bytes < sizeof(header) ||
-		    !is_inside(at, header.header_bytes, count) ||
-		    !is_inside(at + header.header_bytes, header.bytes, count) ||
+		    !cubin_is_inside(at, header.header_bytes, count) ||
+		    !cubin_is_inside(at + header.header_bytes, header.bytes, count) ||
 		    !entries_are_whole(bytes + at + header.header_bytes, (size_t)header.bytes))
 			return false;
 		at += header.header_bytes + (size_t)header.bytes;

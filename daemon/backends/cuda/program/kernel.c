@@ -13,7 +13,7 @@ int cuda_kernels_open(struct backend_device *device, struct backend_fault *fault
 	struct cuda_kernels *kernels = calloc(1, sizeof(*kernels));
 
 	if (!kernels)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory");
+		return cuda_no_memory(fault_out, "a kernel");
 	(void)pthread_mutex_init(&kernels->lock, NULL);
 	device->kernels = kernels;
 	kernels->window = device->ahead.window;
@@ -37,13 +37,13 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
+static uint64_t cuda_kernel_smaller(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
 /* The facts that hold for all variants. */
-static void fill_facts(struct backend_kernel *kernel)
+static void cuda_kernel_fill_facts(struct backend_kernel *kernel)
 {
 	struct backend_kernel_facts *facts = &kernel->facts;
 	const struct cuda_variant *first = &kernel->variants[0];
@@ -58,11 +58,11 @@ static void fill_facts(struct backend_kernel *kernel)
 	for (uint32_t i = 0; i < kernel->variant_count; i++) {
 		const struct cuda_variant *variant = &kernel->variants[i];
 		facts->max_work_group_size =
-			smaller(facts->max_work_group_size, variant->shape.max_threads);
+			cuda_kernel_smaller(facts->max_work_group_size, variant->shape.max_threads);
 		facts->private_mem_bytes = larger(facts->private_mem_bytes, variant->private_bytes);
 		facts->local_mem_bytes = larger(facts->local_mem_bytes, variant->static_bytes);
-		facts->max_local_mem_bytes =
-			smaller(facts->max_local_mem_bytes, variant->layout.local_bytes_max);
+		facts->max_local_mem_bytes = cuda_kernel_smaller(facts->max_local_mem_bytes,
+								 variant->layout.local_bytes_max);
 		facts->registers = (uint32_t)larger(facts->registers, variant->registers);
 		facts->splits &= variant->cluster[0] == 0;
 	}
@@ -79,7 +79,7 @@ static int fill_kernel(struct backend_kernel *kernel, const char *name,
 
 	kernel->name = strdup(name);
 	if (!kernel->name)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory");
+		return cuda_no_memory(fault_out, "a kernel");
 	if (!described)
 		return cuda_fault_words(fault_out, -ENOENT, STATUS_KERNEL,
 					"the program has no kernel '%.100s'", name);
@@ -90,7 +90,7 @@ static int fill_kernel(struct backend_kernel *kernel, const char *name,
 		kernel->variant_count = i + 1;
 	}
 	if (error == 0)
-		fill_facts(kernel);
+		cuda_kernel_fill_facts(kernel);
 	return error;
 }
 
@@ -114,7 +114,7 @@ int cuda_kernel_create(struct backend_program *program, const char *name,
 		return error;
 	struct backend_kernel *kernel = calloc(1, sizeof(*kernel));
 	if (!kernel)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory");
+		return cuda_no_memory(fault_out, "a kernel");
 	atomic_store_explicit(&kernel->references, 1, memory_order_relaxed);
 	kernel->device = program->device;
 	kernel->program = program;

@@ -12,11 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static int out_of_memory(struct backend_fault *fault_out)
-{
-	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory");
-}
-
 int cuda_compile_object(struct backend *backend, uint32_t device, enum backend_source_kind kind,
 			const char *source, size_t source_bytes, const char *options,
 			void **object_out, size_t *object_bytes_out, char **log_out,
@@ -34,7 +29,7 @@ int cuda_compile_object(struct backend *backend, uint32_t device, enum backend_s
 		return error;
 	binary.flags |= CUDA_BINARY_OBJECT;
 	return cuda_binary_pack(&binary, object_out, object_bytes_out) < 0
-		       ? out_of_memory(fault_out)
+		       ? cuda_no_memory(fault_out, "linking")
 		       : 0;
 }
 
@@ -57,12 +52,12 @@ static int read_objects(struct link *link, uint32_t count, const void *const *ob
 {
 	link->objects = calloc(count + 1u, sizeof(struct cuda_binary *));
 	if (!link->objects)
-		return out_of_memory(fault_out);
+		return cuda_no_memory(fault_out, "linking");
 	link->count = count;
 	for (uint32_t i = 0; i < count; i++) {
 		int error = cuda_binary_unpack(objects[i], object_bytes[i], &link->objects[i]);
 		if (error == -ENOMEM)
-			return out_of_memory(fault_out);
+			return cuda_no_memory(fault_out, "linking");
 		if (error < 0 || !(link->objects[i]->flags & CUDA_BINARY_OBJECT))
 			return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 						"input %u is no object of this device", i);
@@ -90,7 +85,7 @@ static int take_kernels(struct link *link, struct backend_fault *fault_out)
 					CUDA_BINARY_KERNELS_MAX);
 	whole->kernels = calloc(total + 1u, sizeof(*whole->kernels));
 	if (!whole->kernels)
-		return out_of_memory(fault_out);
+		return cuda_no_memory(fault_out, "linking");
 	for (uint32_t i = 0; i < link->count; i++) {
 		struct cuda_binary *object = link->objects[i];
 		for (uint32_t k = 0; k < object->kernel_count; k++) {
@@ -123,14 +118,14 @@ static int put_record(FILE *file, const struct cuda_image *like, struct backend_
 
 	int error = cuda_ptx_parse(like->bytes, like->count, &ptx, NULL);
 	if (error == -ENOMEM)
-		return out_of_memory(fault_out);
+		return cuda_no_memory(fault_out, "linking");
 	if (error < 0 || !ptx)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "an object is damaged");
 	int bytes = asprintf(&text, "%.*s\n.visible " CUDA_RECORD_COPY "[%u];\n",
 			     (int)ptx->header_end, (const char *)like->bytes, CUDA_RECORD_BYTES);
 	if (bytes < 0) {
 		text = NULL;
-		return out_of_memory(fault_out);
+		return cuda_no_memory(fault_out, "linking");
 	}
 	put_piece(file, text, (size_t)bytes);
 	return 0;
@@ -159,13 +154,13 @@ static int add_variant(struct link *link, uint32_t variant, struct backend_fault
 	FILE *file = open_memstream(&bytes, &count);
 
 	if (!file)
-		return out_of_memory(fault_out);
+		return cuda_no_memory(fault_out, "linking");
 	int error = put_pieces(link, variant, file, fault_out);
 	int failed = ferror(file);
 	if (fclose(file) != 0 || failed)
-		return out_of_memory(fault_out);
+		return cuda_no_memory(fault_out, "linking");
 	if (error == 0 && cuda_binary_add_image(&link->whole, CUDA_IMAGE_PIECES, bytes, count) < 0)
-		return out_of_memory(fault_out);
+		return cuda_no_memory(fault_out, "linking");
 	return error;
 }
 
@@ -192,6 +187,6 @@ int cuda_link(struct backend *backend, uint32_t device, uint32_t count, const vo
 	for (uint32_t i = 0; error == 0 && link.objects && i < link.objects[0]->image_count; i++)
 		error = add_variant(&link, i, fault_out);
 	if (error == 0 && cuda_binary_pack(&link.whole, binary_out, binary_bytes_out) < 0)
-		return out_of_memory(fault_out);
+		return cuda_no_memory(fault_out, "linking");
 	return error;
 }

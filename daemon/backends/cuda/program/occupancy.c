@@ -132,7 +132,7 @@ static unsigned largest_cluster(const struct backend_kernel *kernel,
 	return (unsigned)size;
 }
 
-static unsigned smaller(unsigned a, unsigned b)
+static unsigned occupancy_smaller(unsigned a, unsigned b)
 {
 	return a < b ? a : b;
 }
@@ -147,8 +147,10 @@ static void query_occupancy(const struct backend_kernel *kernel, unsigned thread
 	for (uint32_t i = 0; i < kernel->variant_count; i++) {
 		const struct cuda_variant *variant = &kernel->variants[i];
 		unsigned room = shared_bytes ? shared_bytes + variant->static_room : 0;
-		resident = smaller(resident, cuda_resident_groups(kernel, variant, threads, room));
-		cluster = smaller(cluster, largest_cluster(kernel, variant, threads, room));
+		resident = occupancy_smaller(resident,
+					     cuda_resident_groups(kernel, variant, threads, room));
+		cluster =
+			occupancy_smaller(cluster, largest_cluster(kernel, variant, threads, room));
 	}
 	occupancy->groups_per_compute_unit = resident;
 	occupancy->max_cooperative_groups =
@@ -183,8 +185,8 @@ int cuda_kernel_occupancy(struct backend_kernel *kernel, const uint64_t local[3]
 			(unsigned long long)kernel->facts.max_local_mem_bytes,
 			(unsigned long long)local_mem_bytes);
 	for (uint32_t i = 0; i < kernel->variant_count; i++)
-		occupancy.suggested_group_size = smaller(occupancy.suggested_group_size,
-							 kernel->variants[i].shape.basic_threads);
+		occupancy.suggested_group_size = occupancy_smaller(
+			occupancy.suggested_group_size, kernel->variants[i].shape.basic_threads);
 	if (chosen)
 		query_occupancy(kernel, (unsigned)threads, (unsigned)local_mem_bytes, &occupancy);
 	*occupancy_out = occupancy;

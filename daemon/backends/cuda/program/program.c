@@ -13,11 +13,6 @@
 #define IDLE_MODULES_MAX 32u
 #define JIT_LOG_BYTES    4096u
 
-static int out_of_memory(struct backend_fault *fault_out)
-{
-	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory");
-}
-
 static void modules_end(struct backend_device *device, struct cuda_modules *modules)
 {
 	for (uint32_t i = 0; i < CUDA_IMAGES_MAX; i++)
@@ -104,7 +99,7 @@ static int list_functions(struct backend_device *device, struct cuda_modules *mo
 	struct cuda_binary_kernel *kernels = calloc(count + 1u, sizeof(*kernels));
 	if (!functions || !kernels) {
 		free(kernels);
-		return out_of_memory(fault_out);
+		return cuda_no_memory(fault_out, "a program");
 	}
 	free(binary->kernels);
 	binary->kernels = kernels;
@@ -119,10 +114,10 @@ static int list_functions(struct backend_device *device, struct cuda_modules *mo
 		binary->kernel_count = i + 1;
 		kernels[i].symbol = strdup(name);
 		if (cuda_symbol_parse(name, &symbol) == -ENOMEM || !kernels[i].symbol)
-			return out_of_memory(fault_out);
+			return cuda_no_memory(fault_out, "a program");
 		kernels[i].name = strdup(symbol ? symbol->name : name);
 		if (!kernels[i].name)
-			return out_of_memory(fault_out);
+			return cuda_no_memory(fault_out, "a program");
 	}
 	return result == CUDA_SUCCESS
 		       ? 0
@@ -135,7 +130,7 @@ static int load_modules(struct backend_device *device, const void *binary, size_
 	int error = cuda_binary_unpack(binary, binary_bytes, &modules->binary);
 
 	if (error == -ENOMEM)
-		return out_of_memory(fault_out);
+		return cuda_no_memory(fault_out, "a program");
 	if (error < 0 || modules->binary->flags & CUDA_BINARY_OBJECT)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD,
 					"this is not a binary for a CUDA device");
@@ -153,7 +148,7 @@ static int load_modules(struct backend_device *device, const void *binary, size_
 		return error;
 	modules->bytes = malloc(binary_bytes);
 	if (!modules->bytes)
-		return out_of_memory(fault_out);
+		return cuda_no_memory(fault_out, "a program");
 	memcpy(modules->bytes, binary, binary_bytes);
 	modules->count = binary_bytes;
 	return 0;
@@ -236,7 +231,7 @@ static int load_with_room(struct backend_device *device, const void *binary, siz
 	for (int turn = 0; turn < 2; turn++) {
 		struct cuda_modules *modules = calloc(1, sizeof(*modules));
 		if (!modules)
-			return out_of_memory(fault_out);
+			return cuda_no_memory(fault_out, "a program");
 		modules->references = 1;
 		error = load_modules(device, binary, binary_bytes, modules, fault_out);
 		if (error == 0) {
@@ -270,7 +265,7 @@ int cuda_program_load(struct backend_device *device, const void *binary, size_t 
 		return error;
 	struct backend_program *program = calloc(1, sizeof(*program));
 	if (!program)
-		return out_of_memory(fault_out);
+		return cuda_no_memory(fault_out, "a program");
 	program->device = device;
 	atomic_store_explicit(&program->references, 1, memory_order_relaxed);
 	program->modules = find_loaded(kernels, binary, binary_bytes);
@@ -300,7 +295,7 @@ int cuda_program_kernels(struct backend_program *program, char **names_out,
 		bytes += strlen(binary->kernels[i].name) + 1;
 	char *names = calloc(1, bytes);
 	if (!names)
-		return out_of_memory(fault_out);
+		return cuda_no_memory(fault_out, "a program");
 	char *at = names;
 	for (uint32_t i = 0; i < binary->kernel_count; i++)
 		at = stpcpy(at, binary->kernels[i].name) + 1;

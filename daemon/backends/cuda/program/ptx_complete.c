@@ -25,7 +25,7 @@ struct completion {
 				shared memory for them */
 };
 
-static void put_text(const struct completion *c, size_t from, size_t to)
+static void ptx_complete_put_text(const struct completion *c, size_t from, size_t to)
 {
 	(void)fwrite(c->text + from, 1, to - from, c->out);
 }
@@ -61,17 +61,17 @@ static void put_function(const struct completion *c, const struct cuda_ptx_funct
 			break;
 		size_t place = (size_t)(found - c->text), read = find_read(c->text, at, place);
 		size_t next = place + sizeof(record_name) - 1;
-		put_text(c, at, read);
+		ptx_complete_put_text(c, at, read);
 		if (read < place) {
 			(void)fputs("ld.shared.", c->out);
-			put_text(c, read + sizeof(record_read) - 1, place);
+			ptx_complete_put_text(c, read + sizeof(record_read) - 1, place);
 			(void)fputs("[sycl_launch_copy", c->out);
 		} else {
-			put_text(c, place, next);
+			ptx_complete_put_text(c, place, next);
 		}
 		at = next;
 	}
-	put_text(c, at, function->body_end);
+	ptx_complete_put_text(c, at, function->body_end);
 }
 
 /* 64-bit registers %sycl_0 .. of the prologue hold the work-item's place in each dimension. */
@@ -183,7 +183,8 @@ static void put_entry(const struct completion *c, const struct cuda_ptx_entry *e
 
 	(void)fputs(name, c->out);
 	if (entry->parameters_end) {
-		put_text(c, entry->name_at + strlen(entry->name), entry->parameters_end);
+		ptx_complete_put_text(c, entry->name_at + strlen(entry->name),
+				      entry->parameters_end);
 		if (entry->parameter_count > 0)
 			(void)fputs(",\n", c->out);
 	} else {
@@ -195,9 +196,9 @@ static void put_entry(const struct completion *c, const struct cuda_ptx_entry *e
 		(void)fprintf(c->out, "\n.reqntid %u, %u, %u\n{", entry->required[0],
 			      entry->required[1], entry->required[2]);
 	else
-		put_text(c, entry->directives_at, entry->body_at);
+		ptx_complete_put_text(c, entry->directives_at, entry->body_at);
 	put_prologue(c);
-	put_text(c, entry->body_at, entry->body_end);
+	ptx_complete_put_text(c, entry->body_at, entry->body_end);
 }
 
 /* Kernels and functions in the order of the text, and what is between them as it is. */
@@ -206,7 +207,7 @@ static void put_module(const struct completion *c, const char *const *names, siz
 	uint32_t e = 0, f = 0;
 	size_t at = c->ptx->header_end;
 
-	put_text(c, 0, at);
+	ptx_complete_put_text(c, 0, at);
 	if (c->functions_read)
 		(void)fprintf(c->out, "\n%s" CUDA_RECORD_COPY "[%u];\n",
 			      c->ptx->relocatable ? ".extern " : "", CUDA_RECORD_BYTES);
@@ -216,18 +217,18 @@ static void put_module(const struct completion *c, const char *const *names, siz
 		const struct cuda_ptx_function *function =
 			f < c->ptx->function_count ? &c->ptx->functions[f] : NULL;
 		if (entry && (!function || entry->body_at < function->body_at)) {
-			put_text(c, at, entry->name_at);
+			ptx_complete_put_text(c, at, entry->name_at);
 			put_entry(c, entry, names[e]);
 			at = entry->body_end;
 			e++;
 		} else if (function) {
-			put_text(c, at, function->body_at);
+			ptx_complete_put_text(c, at, function->body_at);
 			put_function(c, function);
 			at = function->body_end;
 			f++;
 		}
 	}
-	put_text(c, at, bytes);
+	ptx_complete_put_text(c, at, bytes);
 }
 
 int cuda_ptx_complete(const char *text, size_t bytes, struct cuda_ptx *ptx, unsigned dimensions,

@@ -56,7 +56,7 @@ static bool read_target(const char *text, const struct cuda_ptx *ptx, uint32_t *
 	return true;
 }
 
-static void put_text(FILE *out, const char *text, size_t from, size_t to)
+static void ptx_wait_put_text(FILE *out, const char *text, size_t from, size_t to)
 {
 	(void)fwrite(text + from, 1, to - from, out);
 }
@@ -67,23 +67,23 @@ static void write_text(FILE *out, const char *text, size_t bytes, const struct c
 	size_t at = 0;
 
 	if (raise_version) {
-		put_text(out, text, at, ptx->version_at);
+		ptx_wait_put_text(out, text, at, ptx->version_at);
 		(void)fprintf(out, "%u.%u", VERSION / 100, VERSION % 100);
 		at = ptx->version_end;
 	}
 	if (raise_target) {
-		put_text(out, text, at, ptx->target_at);
+		ptx_wait_put_text(out, text, at, ptx->target_at);
 		(void)fprintf(out, "sm_%u", TARGET);
 		at = ptx->target_end;
 	}
 	for (uint32_t i = 0; i < ptx->entry_count; i++) {
-		put_text(out, text, at, ptx->entries[i].body_at);
+		ptx_wait_put_text(out, text, at, ptx->entries[i].body_at);
 		if (!ptx->entries[i].waits)
 			(void)fputs(" griddepcontrol.wait; ",
 				    out); /* no line of its own: the lines are the client's */
 		at = ptx->entries[i].body_at;
 	}
-	put_text(out, text, at, bytes);
+	ptx_wait_put_text(out, text, at, bytes);
 }
 
 int cuda_ptx_wait(const char *text, size_t bytes, const struct cuda_ptx *ptx, int compute_major,

@@ -8,9 +8,9 @@
 
 /* Where the driver has it. Portable sources have constants alone, and share what is loaded with
  * other bundles. */
-static int find_variable(const struct backend_program *program, const char *name,
-			 CUdeviceptr *address_out, size_t *size_out,
-			 struct backend_fault *fault_out)
+static int cuda_find_variable(const struct backend_program *program, const char *name,
+			      CUdeviceptr *address_out, size_t *size_out,
+			      struct backend_fault *fault_out)
 {
 	struct backend_device *device = program->device;
 	const struct cuda_modules *modules = program->modules;
@@ -42,7 +42,7 @@ int cuda_program_variable(struct backend_program *program, const char *name, voi
 
 	int error = cuda_enter(device, fault_out);
 	if (error == 0)
-		error = find_variable(program, name, &address, &size_bytes, fault_out);
+		error = cuda_find_variable(program, name, &address, &size_bytes, fault_out);
 	if (error < 0)
 		return error;
 	cuda_program_hold(program);

@@ -13,11 +13,6 @@
  * that to. */
 #define STATIC_ALIGNMENT 128u
 
-static int out_of_memory(struct backend_fault *fault_out)
-{
-	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory");
-}
-
 static int function_attribute(const struct backend_kernel *kernel, CUfunction function,
 			      CUfunction_attribute which)
 {
@@ -85,7 +80,7 @@ static int first_layout(struct backend_kernel *kernel, struct cuda_variant *vari
 
 	kernel->parameters = calloc(capacity, sizeof(*kernel->parameters));
 	if (!kernel->parameters)
-		return out_of_memory(fault_out);
+		return cuda_no_memory(fault_out, "a variant of a program");
 	int error = read_layout(kernel, variant->function, kernel->parameters, capacity, &count,
 				fault_out);
 	if (error < 0)
@@ -100,7 +95,7 @@ static int first_layout(struct backend_kernel *kernel, struct cuda_variant *vari
 	kernel->facts.argument_count = kernel->native ? count : count - 1;
 	kernel->arguments = calloc(count + 1u, sizeof(*kernel->arguments));
 	if (!kernel->arguments || cuda_symbol_parse(described->symbol, &symbol) == -ENOMEM)
-		return out_of_memory(fault_out);
+		return cuda_no_memory(fault_out, "a variant of a program");
 	if (symbol && symbol->parameter_count != count)
 		symbol = cuda_symbol_free(symbol);
 	describe_parameters(kernel, described, symbol, kernel->facts.argument_count);
@@ -117,7 +112,7 @@ static int check_layout(const struct backend_kernel *kernel, const struct cuda_v
 	uint32_t count = 0;
 
 	if (!parameters)
-		return out_of_memory(fault_out);
+		return cuda_no_memory(fault_out, "a variant of a program");
 	int error = read_layout(kernel, variant->function, parameters, CUDA_PARAMETERS_MAX, &count,
 				fault_out);
 	if (error < 0)
