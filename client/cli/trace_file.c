@@ -298,11 +298,11 @@ static void write_head(const struct trace_data *data, FILE *file)
 	(void)fputs(
 		"# at: when nothing of its own session's was in its way any more; several launches that were taken as one are one group\n",
 		file);
-	(void)fprintf(
-		file,
-		"# takes: %" PRIu64 " as the device timed them, %" PRIu64
-		" by what it said of others of the same shape, %" PRIu64 " as seen from outside\n",
-		data->known[TRACE_MEASURED], data->known[TRACE_ESTIMATED], data->known[TRACE_SEEN]);
+	(void)fprintf(file,
+		      "# takes: %" PRIu64 " as the device timed them, %" PRIu64
+		      " by the estimate for their shape, %" PRIu64 " as measured by the engine\n",
+		      data->known[TRACE_MEASURED], data->known[TRACE_ESTIMATED],
+		      data->known[TRACE_SEEN]);
 	(void)fputs(
 		"# width: less than all of the device where others' commands of this trace ran at the same time, an equal part each\n"
 		"# memory: not known of a group\n",

@@ -28,7 +28,7 @@ sycl_result connection_embedded(struct connection *c)
 	embedded_start *start = (embedded_start *)dlsym(loaded, EMBEDDED_START_SYMBOL);
 	embedded_stop *stop = (embedded_stop *)dlsym(loaded, EMBEDDED_STOP_SYMBOL);
 	if (!start || !stop)
-		return error_set(SYCL_ERROR_VERSION, "%.200s is no engine that this library knows",
+		return error_set(SYCL_ERROR_VERSION, "%.200s is no engine for this library",
 				 library);
 	struct embedded_options options = {
 		.version = EMBEDDED_ENTRY_VERSION,

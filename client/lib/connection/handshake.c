@@ -177,7 +177,7 @@ static sycl_result take_welcome(struct connection *c, const Sycl__V1__Welcome *w
 	if (fds->count != 3)
 		return protocol_error("it carries another number of descriptors");
 	if (welcome->features & ~features)
-		return protocol_error("it names features that were not asked for");
+		return protocol_error("it names features that were not requested");
 	c->shapes.agreed_on = welcome->features & FEATURE_RESUBMIT;
 	c->has_graphs = welcome->features & FEATURE_GRAPHS;
 	c->has_natives = welcome->features & FEATURE_NATIVE;

@@ -165,8 +165,8 @@ static sycl_result context_current(const struct cuda_driver *cuda, const struct 
 	if (result == CUDA_OK)
 		result = cuda->cuCtxGetDevice(device_out);
 	if (result != CUDA_OK)
-		return cuda_driver_error(
-			result, "this thread's CUDA context cannot be asked for its device");
+		return cuda_driver_error(result,
+					 "this thread's CUDA context does not report its device");
 	if (!cuda_device_is(cuda, *device_out, device))
 		return error_set(
 			SYCL_ERROR_INVALID,

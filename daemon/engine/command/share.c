@@ -150,7 +150,7 @@ static int keep_name(struct buffer *buffer, const struct backend_shared_memory *
 	if (shared_memory_name(buffer->shared, shared) < 0)
 		return fault_set(
 			fault, STATUS_FEATURE_NOT_SUPPORTED,
-			"this kernel cannot tell descriptors apart, which sharing by descriptor needs");
+			"this kernel cannot compare descriptors, which sharing by descriptor needs");
 	return 0;
 }
 

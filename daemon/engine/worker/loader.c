@@ -147,7 +147,7 @@ static void answer_occupancy(struct scheduler_device *device, void *object)
 	if (!(device->features & BACKEND_FEATURE_OCCUPANCY) || !device->ops->kernel_occupancy) {
 		fault->status = STATUS_FEATURE_NOT_SUPPORTED;
 		(void)snprintf(fault->text, sizeof(fault->text),
-			       "the device does not tell of a kernel's occupancy");
+			       "the device does not report a kernel's occupancy");
 		return;
 	}
 	int result =
@@ -180,7 +180,7 @@ static int loader_find_variable(struct scheduler_device *device, struct sched_us
 	if (!(device->features & BACKEND_FEATURE_VARIABLE) || !device->ops->program_variable) {
 		usm->fault.status = STATUS_FEATURE_NOT_SUPPORTED;
 		(void)snprintf(usm->fault.text, sizeof(usm->fault.text),
-			       "the device does not tell where variables lie");
+			       "the device does not report where variables lie");
 		return -ENOTSUP;
 	}
 	return device->ops->program_variable(usm->program->handle, usm->name, &usm->pointer,

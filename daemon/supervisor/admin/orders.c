@@ -343,8 +343,7 @@ static int order_carry_out(struct target *target)
 	case SYCL__V1__ORDER__ORDER_LIMIT:
 		return order_limit(target);
 	default:
-		return order_refuse(target, STATUS_INVALID,
-				    "this service does not know that order");
+		return order_refuse(target, STATUS_INVALID, "this service has no such order");
 	}
 }
 

@@ -210,8 +210,7 @@ void report_inquire(struct supervisor *supervisor, struct asker *asker,
 	}
 	enum inquiry_kind kind;
 	if (inquiry_kind_of(request, &kind) < 0) {
-		admin_answer_error(asker, STATUS_INVALID,
-				   "this service does not know that request");
+		admin_answer_error(asker, STATUS_INVALID, "this service has no such request");
 		return;
 	}
 	struct account_terms terms = {.by = 0};

@@ -9,7 +9,7 @@ static void on_share_names_answered(void *context, const struct user_answer *ans
 	if (answer->missing)
 		log_warning(
 			"configuration",
-			"[shares] has names that the user database does not know; these get no share: %s",
+			"[shares] has names that are not in the user database; these get no share: %s",
 			answer->trouble);
 }
 

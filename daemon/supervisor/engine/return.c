@@ -108,7 +108,7 @@ static bool return_receive_first(struct engine *engine, const Sycl__V1__EngineRe
 		return false;
 	}
 	if (!token_matches(engine, &message->token)) {
-		return_refuse(engine, "it does not know its token");
+		return_refuse(engine, "its token is wrong");
 		return false;
 	}
 	if (engine_return_has_page(engine) &&

@@ -97,7 +97,7 @@ static int check_configuration(const struct options *options)
 	if (share_names_missing(&configuration.shares, missing, sizeof(missing)) == 0)
 		return EXIT_SUCCESS;
 	(void)snprintf(message, sizeof(message),
-		       "[shares] has names that the user database does not know: %s", missing);
+		       "[shares] has names that are not in the user database: %s", missing);
 	return print_failure(message, EXIT_CONFIGURATION);
 }
 

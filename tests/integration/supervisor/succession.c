@@ -154,7 +154,7 @@ Test(succession, what_does_not_show_what_it_should_is_left_alone)
 	static const struct {
 		const char *manner, *why;
 	} cases[] = {
-		{"forger", "is not taken over: it does not know its token"},
+		{"forger", "is not taken over: its token is wrong"},
 		{"pretender", "is not taken over: it names a session that it does not have"},
 		{"doubler", "is not taken over: it names a session that it does not have"},
 		{"newer", "is not taken over: it is of release 9.8.7 and speaks control protocol"},

@@ -108,7 +108,7 @@ Test(cli_trace, sessions_and_groups_are_what_was_noted_in_the_order_of_their_com
 	cr_expect(eq(int, plain->class, FAIR_QUEUE_NORMAL));
 	EXPECT_SAID("# uid 1000, pid 4242, a?session evil # b\n");
 	EXPECT_SAID(
-		"takes: 1 as the device timed them, 1 by what it said of others of the same shape, 0 as seen");
+		"takes: 1 as the device timed them, 1 by the estimate for their shape, 0 as measured");
 	cr_expect(eq(u32, trace_data_sessions(&data), 2));
 	end_trace(&trace);
 }
