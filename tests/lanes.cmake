@@ -12,7 +12,8 @@
 #   5. address
 # `check.sh --long other` runs each test in the lane that leaves it out. Races run under thread, too, and corpora with clang.
 
-# sycl_test_lanes(): gives each test of this folder the label of its lane. Deferred to the folder's end: labels are complete then.
+# sycl_test_lanes(): gives each test of this folder the label of its lane. Deferred to the folder's end: labels are complete then. Vendors'
+# compilers take minutes of one processor: such tests begin before all that ctest knows nothing of, so that others run beside them.
 function(sycl_test_lanes)
   get_property(tests DIRECTORY PROPERTY TESTS)
   foreach(name ${tests})
@@ -27,5 +28,8 @@ function(sycl_test_lanes)
       set(lanes address)
     endif()
     set_property(TEST ${name} APPEND PROPERTY LABELS ${lanes})
+    if(labels MATCHES "(^|;)compiler(;|$)")
+      set_property(TEST ${name} PROPERTY COST 1200)
+    endif()
   endforeach()
 endfunction()
