@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file graph.h Command graphs: command groups that are recorded once, or added by hand, and
- * then launched together many times, each time as one command group. They follow SYCL's extension
+ * @file graph.h Command graphs: command groups that are recorded once, or added by hand, and then
+ * launched together many times. Each launch is one command group. They follow SYCL's extension
  * sycl_ext_oneapi_graph. The rules for all functions are at the top of result.h.
  *
  * A sycl_graph can change: queues record commands into it, or a program adds handlers as nodes.

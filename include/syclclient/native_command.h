@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file native_command.h Native commands: a function of this program as the action of a command
- * group, which sends work through the vendor's interface to the group's queue. They follow SYCL's
- * extension sycl_ext_codeplay_enqueue_native_command.
+ * group. The function sends work through the vendor's interface to the group's queue. They follow
+ * SYCL's extension sycl_ext_codeplay_enqueue_native_command.
  *
  * A vendor's handle is valid in one process only. So a queue has one of these bridges, or none, as
  * sycl_queue_get_native_bridge says:

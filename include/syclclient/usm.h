@@ -64,7 +64,7 @@ typedef enum sycl_mem_advice {
 struct sycl_usm_info {
 	uint32_t struct_bytes; /**< sizeof(struct sycl_usm_info), so it can grow */
 	uint32_t kind;         /**< enum sycl_usm_kind */
-	uint64_t size_bytes;   /**< as asked for */
+	uint64_t size_bytes;   /**< as requested */
 	void *base;            /**< its first byte */
 };
 #define SYCL_USM_INFO_INIT                                                                         \

@@ -1,7 +1,7 @@
 /*
  * Linked into programs all of whose tests need a GPU. Where the machine has none, and no double of
- * a driver is named in the environment, hundreds of processes would each start an engine to find
- * that out: the program ends at once and ctest reports it as skipped.
+ * a driver is named in the environment, the program ends at once. Ctest reports it as skipped.
+ * Otherwise hundreds of processes would each start an engine to find that out.
  */
 #include <dirent.h>
 #include <stdbool.h>

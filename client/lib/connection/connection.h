@@ -134,7 +134,7 @@ struct connection {
 					  have come (own_pages.c) */
 	uint32_t copy_threads; /* copy_threads_wanted's; written once, when the connection is opened
 				*/
-	_Atomic uint32_t copy_quota; /* processors_quota's; 0: not asked yet */
+	_Atomic uint32_t copy_quota; /* processors_quota's; 0: not read yet */
 	struct copiers copiers;
 	struct async_errors async_errors;
 	struct queue_line *closed_queues; /* closed queues with failures that were not passed to

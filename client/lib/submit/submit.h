@@ -10,7 +10,7 @@
  * one at a time.
  */
 sycl_result handler_submit(struct handler *handler, struct queue *queue, sycl_event *event_out);
-/* The same for one step of what the program sees as one command group, on the handler's queue. */
+/* The same for one step of what is one command group to the program, on the handler's queue. */
 sycl_result handler_submit_step(struct handler *handler, sycl_event *event_out);
 
 /*

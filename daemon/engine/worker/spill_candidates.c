@@ -1,6 +1,6 @@
 /*
- * Which memories may be spilled (device thread): those that are PRESENT and not pinned; and among
- * these not what commands in flight use, or what the command at hand needs.
+ * Which memories may be spilled (device thread): those that are PRESENT and not pinned. What
+ * commands in flight use or the command at hand needs stays.
  */
 #include "base/lane_limits.h"
 #include "base/spill_order.h"

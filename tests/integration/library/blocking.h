@@ -1,7 +1,7 @@
 /*
  * D18: what may wait for devices, and that nothing else does. Every function of the library is
- * either called here while the device and a host task are held at a gate, or listed as one that
- * waits. A call that does not come back ends the program.
+ * called here while the device and a host task are held at a gate. Otherwise it is listed as one
+ * that waits. A call that does not come back ends the program.
  */
 #ifndef SYCL_TESTS_CLIENT_BLOCKING_H
 #define SYCL_TESTS_CLIENT_BLOCKING_H

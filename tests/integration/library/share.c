@@ -259,7 +259,7 @@ Test(client_share, F10_the_memory_lives_while_a_session_holds_it)
 	}
 }
 
-/* Connections that come and go one after the other, every other one with work under way: what an
+/* Connections that come and go one after the other, every other one with work under way. What an
  * earlier one did with the memory is nothing to a later one. */
 Test(client_share, F10_a_connection_that_ends_takes_nothing_with_it)
 {

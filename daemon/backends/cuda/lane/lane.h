@@ -1,6 +1,6 @@
 /*
- * Lanes: the state of a device for all of them (streams, events, completion words), and the state
- * of one (pending commands, launches that wait to be sent). Device thread, but for the event pools.
+ * Lanes. A device's state for all of them: streams, events, completion words. The state of one:
+ * pending commands, and launches that wait to be sent. Device thread, but for the event pools.
  *
  * A lane counts its commands with a 32-bit value. After a command the GPU writes its value to the
  * lane's word, in pinned host memory. For a chain only the last value is written. Commands up to
