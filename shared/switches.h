@@ -19,7 +19,8 @@
 	"SYCLD_BURST" /* the engine takes launches of one shape that lie behind each other in a    \
 			 ring as one task */
 #define SWITCH_EXPRESS                                                                             \
-	"SYCLD_EXPRESS" /* groups of a shape whose objects have not changed are checked once */
+	"SYCLD_EXPRESS" /* groups of a shape whose objects have not changed are checked once, and  \
+			   launches on whole buffers are ordered in one pass */
 #define SWITCH_GATE                                                                                \
 	"SYCLD_GATE" /* where several sessions need a device, their classes and weights decide     \
 			whose command goes next */

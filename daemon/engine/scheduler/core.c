@@ -113,6 +113,7 @@ int scheduler_create(const struct scheduler_config *config,
 	scheduler->always_inline = config->always_inline;
 	scheduler->has_windows = !config->never_window;
 	scheduler->has_fair_queues = !config->never_fair_queue;
+	scheduler->takes_whole = !config->never_whole;
 	scheduler->spills = config->spills;
 	scheduler->slice_ns = config->slice_ns;
 	scheduler->page_bytes = host_page_bytes();

@@ -518,8 +518,28 @@ static void use_finish(struct task *task, struct task_use *use)
 	sched_buffer_drop(use->buffer);
 }
 
+/* The common end, without its searches. */
+static bool finish_in_one_part(const struct task *task, struct task_use *use)
+{
+	struct sched_contents *contents = use->buffer->contents;
+	if (contents->spans.count + contents->pieces.count > 2 || contents->home || task->cause ||
+	    use->link.more)
+		return false;
+	unlink_use(&use->link);
+	if (contents->first_span.writer == task)
+		contents->first_span.writer = NULL;
+	if (contents->first_piece.author == task)
+		contents->first_piece.author = NULL;
+	if (use->buffer->references > 1)
+		use->buffer->references--;
+	else
+		sched_buffer_drop(use->buffer);
+	return true;
+}
+
 void sched_uses_finish(struct task *task)
 {
 	for (uint32_t i = 0; i < task->use_count; i++)
-		use_finish(task, &task->uses[i]);
+		if (!finish_in_one_part(task, &task->uses[i]))
+			use_finish(task, &task->uses[i]);
 }

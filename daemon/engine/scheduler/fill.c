@@ -14,6 +14,8 @@
 #include "scheduler/state/usm.h"
 #include "worker/native_command.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define VALUE_ALIGNMENT 16u
@@ -21,6 +23,51 @@
 static size_t align_storage(uint64_t bytes)
 {
 	return (size_t)(bytes + VALUE_ALIGNMENT - 1) & ~(size_t)(VALUE_ALIGNMENT - 1);
+}
+
+bool sched_request_is_front_only(const struct task_request *request)
+{
+	switch (request->action) {
+	case TASK_LAUNCH:
+		for (uint32_t i = 0; i < request->launch.dimensions; i++)
+			if (request->launch.global[i] == 0)
+				return true;
+		return false;
+	case TASK_COPY:
+		return request->copy.size_bytes == 0;
+	case TASK_FILL:
+		return request->fill.size_bytes == 0;
+	case TASK_EVENT_RECORD:
+	case TASK_NATIVE:
+	case TASK_GRAPH:
+	case TASK_CONDITION:
+		return false;
+	case TASK_EVENT_WAIT:
+		return request->event->is_watched;
+	case TASK_USM_COPY:
+	case TASK_USM_FILL:
+	case TASK_USM_PREFETCH:
+	case TASK_USM_ADVISE:
+		return request->usm.size_bytes == 0;
+	case TASK_HOST:
+		return !request->early;
+	case TASK_BARRIER:
+	case TASK_HOST_UPDATE:
+		break;
+	}
+	return true;
+}
+
+int sched_accesses_reserve(struct scheduler *scheduler, uint32_t count)
+{
+	if (count <= scheduler->access_capacity)
+		return 0;
+	struct sched_access *accesses = realloc(scheduler->accesses, count * sizeof(*accesses));
+	if (!accesses)
+		return -ENOMEM;
+	scheduler->accesses = accesses;
+	scheduler->access_capacity = count;
+	return 0;
 }
 
 size_t sched_uses_storage(const struct task_request *request)

@@ -7,8 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct scheduler;
 struct task_command;
 
+/* Makes room in scheduler.accesses. -ENOMEM. */
+int sched_accesses_reserve(struct scheduler *scheduler, uint32_t count);
 /* Bytes of a task's storage for its uses, and for its command. */
 size_t sched_uses_storage(const struct task_request *request);
 size_t sched_command_storage(const struct task_request *request);

@@ -15,7 +15,6 @@
 #include "scheduler/public/graph.h"
 #include "scheduler/public/task.h"
 #include "scheduler/state/scheduler.h"
-#include "scheduler/submit.h"
 #include "scheduler/state/task.h"
 #include "worker/native_command.h"
 

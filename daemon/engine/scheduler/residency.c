@@ -69,17 +69,10 @@ static struct sched_piece *piece_at(const struct sched_contents *contents, uint3
 	return sched_piece_of(interval_map_get(&contents->pieces, index));
 }
 
-/* The places where the piece is valid for this buffer. */
-static uint64_t valid_places(const struct sched_buffer *buffer, const struct sched_piece *piece)
-{
-	return piece->hosts & buffer->host_bit ? piece->valid
-					       : piece->valid & ~place_bit(SCHED_HOST_PLACE);
-}
-
 static bool is_stale(const struct sched_buffer *buffer, const struct sched_piece *piece,
 		     uint32_t place)
 {
-	return piece->valid != 0 && (valid_places(buffer, piece) & place_bit(place)) == 0;
+	return piece->valid != 0 && (sched_piece_places(buffer, piece) & place_bit(place)) == 0;
 }
 
 /* Does it matter where the contents are? */
@@ -92,7 +85,7 @@ static bool needs_move(const struct sched_access *access)
 static uint32_t source_place(const struct sched_buffer *buffer, const struct sched_piece *piece)
 {
 	const struct sched_memory *home = buffer->contents->home;
-	uint64_t valid = valid_places(buffer, piece);
+	uint64_t valid = sched_piece_places(buffer, piece);
 	/* Only in another buffer's host range: home is where they come to. */
 	if (home && (valid == 0 || valid & place_bit(buffer->contents->home_place)))
 		return buffer->contents->home_place;
@@ -168,7 +161,8 @@ int sched_residency_cost(struct sched_access *access, struct sched_cost *cost)
 		const struct sched_piece *piece = piece_at(contents, i);
 		cost->edges += 2 + piece->moves.count;
 		access->poisoned |= access->needs && piece->poison;
-		bool valid = (valid_places(access->buffer, piece) & place_bit(access->place)) != 0;
+		bool valid =
+			(sched_piece_places(access->buffer, piece) & place_bit(access->place)) != 0;
 		access->comes |= !valid && needs_move(access);
 		if ((valid || !access->needs) && !contents->home)
 			continue;
@@ -268,13 +262,6 @@ static void fill_move(struct task *move, struct sched_buffer *buffer, const stru
 	move->is_small_move = is_small_move(move, buffer);
 }
 
-static void set_only_place(struct sched_piece *piece, const struct sched_buffer *buffer,
-			   uint32_t place)
-{
-	piece->valid = place_bit(place);
-	piece->hosts = place == SCHED_HOST_PLACE ? buffer->host_bit : 0;
-}
-
 static void add_valid_place(struct sched_piece *piece, const struct sched_buffer *buffer,
 			    uint32_t place)
 {
@@ -327,7 +314,7 @@ static struct task *make_moves(struct task *beneficiary, struct sched_buffer *bu
 		return make_move(beneficiary, buffer, piece, from, to);
 	/* Where they are on their way already they need not be written again: a host accessor may
 	 * be reading there. */
-	if (!(valid_places(buffer, piece) & place_bit(SCHED_HOST_PLACE)))
+	if (!(sched_piece_places(buffer, piece) & place_bit(SCHED_HOST_PLACE)))
 		(void)make_move(beneficiary, buffer, piece, from, SCHED_HOST_PLACE);
 	return make_move(beneficiary, buffer, piece, SCHED_HOST_PLACE, to);
 }
@@ -345,7 +332,7 @@ void sched_access_bring(struct task *task, const struct sched_access *access)
 			 * Nothing was ever written: whatever is there is as good as anything, but
 			 * from now on it is the contents.
 			 */
-			set_only_place(piece, buffer, access->place);
+			sched_piece_set_place(piece, buffer, access->place);
 		} else if (is_stale(buffer, piece, access->place)) {
 			(void)make_moves(task, buffer, piece, source_place(buffer, piece),
 					 access->place);
@@ -406,7 +393,7 @@ void sched_residency_enter(struct task *task, const struct sched_access *access)
 			continue;
 		/* Moves of the old contents are of no use any more. */
 		sched_links_detach(&piece->moves);
-		set_only_place(piece, buffer, access->place);
+		sched_piece_set_place(piece, buffer, access->place);
 		if (!access->needs && piece->poison) {
 			sched_cause_drop(piece->poison);
 			piece->poison = NULL;
@@ -436,7 +423,7 @@ void sched_residency_first(struct sched_buffer *buffer)
 {
 	struct sched_contents *contents = buffer->contents;
 	struct sched_piece *piece = &contents->first_piece;
-	set_only_place(piece, buffer, SCHED_HOST_PLACE);
+	sched_piece_set_place(piece, buffer, SCHED_HOST_PLACE);
 	(void)make_moves(NULL, buffer, piece, SCHED_HOST_PLACE, contents->home_place);
 }
 
@@ -453,7 +440,7 @@ void sched_residency_move_failed(struct task_use *use, struct sched_cause *cause
 		if (home && buffer->contents->home_place == use->place) {
 			/* Home has old contents now, and others would take them for the new ones.
 			 */
-			set_only_place(piece, buffer, use->place);
+			sched_piece_set_place(piece, buffer, use->place);
 			sched_cause_drop(piece->poison);
 			piece->poison = sched_cause_hold(cause);
 		} else if (use->place == SCHED_HOST_PLACE) {

@@ -33,6 +33,22 @@ static inline struct sched_piece *sched_piece_of(struct interval *interval)
 	return (struct sched_piece *)(void *)interval;
 }
 
+/* The places where the piece is valid for this buffer: a bit each. */
+static inline uint64_t sched_piece_places(const struct sched_buffer *buffer,
+					  const struct sched_piece *piece)
+{
+	return piece->hosts & buffer->host_bit ? piece->valid
+					       : piece->valid & ~(1ull << SCHED_HOST_PLACE);
+}
+
+/* It is valid there, and nowhere else. */
+static inline void sched_piece_set_place(struct sched_piece *piece,
+					 const struct sched_buffer *buffer, uint32_t place)
+{
+	piece->valid = 1ull << place;
+	piece->hosts = place == SCHED_HOST_PLACE ? buffer->host_bit : 0;
+}
+
 /* Must the bytes be a piece of their own? Else nothing about the piece, part of which they are,
  * changes. */
 bool sched_residency_cuts(const struct sched_access *access, const struct sched_piece *piece);

@@ -178,6 +178,7 @@ struct scheduler_config {
 	bool always_inline;  /* it does so beside other clients, too, where it polls */
 	bool never_window;   /* sessions may fill their lanes under contention, too */
 	bool never_fair_queue; /* no fair queueing: classes and weights are ignored */
+	bool never_whole;      /* no short way for launches on whole buffers (whole.h) */
 	bool spills; /* commands wait for room on a full device (spill.h); else they fail */
 	uint64_t spill_least_bytes; /* smaller memory is not spilled; 0: 64 KiB */
 	uint64_t spill_bytes; /* host memory that devices may spill to; 0: half of the machine's */
@@ -267,6 +268,7 @@ struct scheduler_counters {
 		device_wakes;
 	uint64_t peer_moves, moved_bytes_between_devices; /* moves by one copy between devices;
 							     `moves` counts them too */
+	uint64_t whole_launches;                          /* in the short way of whole.h */
 	uint64_t inline_launches, inline_completions;     /* by the front thread */
 	uint64_t bursts, burst_launches;                  /* bursts, and launches in them */
 	/* Groups that take device time: sent without a decision; admitted; of these, after a wait.

@@ -1,5 +1,4 @@
 /* From a request to a task. */
-#include "scheduler/submit.h"
 
 #include "base/cause.h"
 #include "scheduler/account.h"
@@ -16,6 +15,7 @@
 #include "scheduler/public/task.h"
 #include "scheduler/state/scheduler.h"
 #include "scheduler/state/task.h"
+#include "scheduler/whole.h"
 #include "worker/command.h"
 #include "worker/worker.h"
 
@@ -24,44 +24,10 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PREFETCHED_BUFFERS 8u
 #define LINE_BYTES         ((size_t)64)
-
-bool sched_request_is_front_only(const struct task_request *request)
-{
-	switch (request->action) {
-	case TASK_LAUNCH:
-		for (uint32_t i = 0; i < request->launch.dimensions; i++)
-			if (request->launch.global[i] == 0)
-				return true;
-		return false;
-	case TASK_COPY:
-		return request->copy.size_bytes == 0;
-	case TASK_FILL:
-		return request->fill.size_bytes == 0;
-	case TASK_EVENT_RECORD:
-	case TASK_NATIVE:
-	case TASK_GRAPH:
-	case TASK_CONDITION:
-		return false;
-	case TASK_EVENT_WAIT:
-		return request->event->is_watched;
-	case TASK_USM_COPY:
-	case TASK_USM_FILL:
-	case TASK_USM_PREFETCH:
-	case TASK_USM_ADVISE:
-		return request->usm.size_bytes == 0;
-	case TASK_HOST:
-		return !request->early;
-	case TASK_BARRIER:
-	case TASK_HOST_UPDATE:
-		break;
-	}
-	return true;
-}
 
 static void fill_access(struct sched_access *access, const struct task_request *request,
 			uint32_t index, bool front_only)
@@ -81,18 +47,6 @@ static void fill_access(struct sched_access *access, const struct task_request *
 	access->host = access->as_writer = false;
 	sched_access_ranges(access, requirement->order_offset_bytes, requirement->order_size_bytes,
 			    requirement->offset_bytes, requirement->size_bytes);
-}
-
-int sched_accesses_reserve(struct scheduler *scheduler, uint32_t count)
-{
-	if (count <= scheduler->access_capacity)
-		return 0;
-	struct sched_access *accesses = realloc(scheduler->accesses, count * sizeof(*accesses));
-	if (!accesses)
-		return -ENOMEM;
-	scheduler->accesses = accesses;
-	scheduler->access_capacity = count;
-	return 0;
 }
 
 /* Unrolled: a loop would take longer than the prefetches. */
@@ -132,10 +86,9 @@ static int fill_accesses(struct scheduler *scheduler, const struct task_request 
 }
 
 static int reserve_accesses(const struct task *task, const struct task_request *request,
-			    bool front_only)
+			    bool front_only, struct sched_cost *cost)
 {
 	struct scheduler *scheduler = task->scheduler;
-	struct sched_cost cost = {.edges = request->after_count};
 	for (uint32_t i = 0; i < request->requirement_count; i++) {
 		struct sched_access *access = &scheduler->accesses[i];
 		if ((!front_only || request->on_device) &&
@@ -145,22 +98,26 @@ static int reserve_accesses(const struct task *task, const struct task_request *
 			if (needed < 0)
 				return needed;
 		}
-		int result = sched_access_cost(task, access, &cost);
+		int result = sched_access_cost(task, access, cost);
 		if (result < 0)
 			return result;
 	}
-	return sched_cost_reserve(scheduler, &cost, request->account);
+	return sched_cost_reserve(scheduler, cost, request->account);
 }
 
 /* Everything that can fail, before anything is changed. */
 static int reserve_task(const struct task *task, const struct task_request *request,
-			bool front_only)
+			bool front_only, bool *whole_out)
 {
 	struct scheduler *scheduler = task->scheduler;
+	struct sched_cost cost = {.edges = request->after_count};
+	*whole_out = !front_only && sched_whole_plan(task, request, &cost);
+	if (*whole_out)
+		return sched_cost_reserve(scheduler, &cost, request->account);
 	int result = fill_accesses(scheduler, request, front_only);
 	if (result < 0)
 		return result;
-	result = reserve_accesses(task, request, front_only);
+	result = reserve_accesses(task, request, front_only, &cost);
 	for (uint32_t i = 0; i < request->requirement_count && result < 0; i++)
 		sched_access_join(&scheduler->accesses[i]);
 	return result;
@@ -185,14 +142,16 @@ static uint32_t awaited_launches(const struct task_request *request, uint32_t af
 }
 
 /* Failures that are known before anything is moved for the task. */
-static void inherit_failures(struct task *task, const struct task_request *request)
+static void inherit_failures(struct task *task, const struct task_request *request, bool whole)
 {
+	/* What a launch on whole buffers needs has not failed. */
+	uint32_t checked = whole ? 0 : request->requirement_count;
 	if (request->failed_dependency) {
 		struct sched_cause *cause = sched_cause_create(request->failed_dependency);
 		task_doom(task, cause, false);
 		sched_cause_drop(cause);
 	}
-	for (uint32_t i = 0; i < request->requirement_count && !task->cause; i++) {
+	for (uint32_t i = 0; i < checked && !task->cause; i++) {
 		struct sched_cause *poison = sched_access_poison(&task->scheduler->accesses[i]);
 		if (poison)
 			task_doom(task, poison, false);
@@ -208,10 +167,12 @@ static void inherit_failures(struct task *task, const struct task_request *reque
 }
 
 /* Puts the task into the order of its buffers and behind the tasks that the request names. */
-static void enter_order(struct task *task, const struct task_request *request)
+static void enter_order(struct task *task, const struct task_request *request, bool whole)
 {
 	const struct sched_access *accesses = task->scheduler->accesses;
-	uint32_t count = request->requirement_count;
+	uint32_t count = whole ? 0 : request->requirement_count;
+	if (whole)
+		sched_whole_enter(task, request);
 	for (uint32_t i = 0; i < count; i++)
 		sched_access_bring(task, &accesses[i]);
 	for (uint32_t i = 0; i < count; i++)
@@ -231,7 +192,7 @@ static void enter_order(struct task *task, const struct task_request *request)
 int task_submit(struct scheduler *scheduler, const struct task_request *request,
 		struct task **task_out)
 {
-	bool front_only = sched_request_is_front_only(request);
+	bool whole, front_only = sched_request_is_front_only(request);
 	uint64_t before = scheduler->pool_bytes;
 	size_t storage_bytes = sched_uses_storage(request) + sched_command_storage(request);
 	uint64_t carried_bytes = request->action == TASK_GRAPH
@@ -243,7 +204,7 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
 	struct task *task = sched_take_task(scheduler, storage_bytes);
 	if (!task)
 		return -ENOMEM;
-	int result = reserve_task(task, request, front_only);
+	int result = reserve_task(task, request, front_only, &whole);
 	if (result < 0) {
 		sched_give_task(scheduler, task);
 		sched_pool_trim(scheduler);
@@ -265,8 +226,8 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
 		request->action == TASK_LAUNCH && request->launch.splittable && !front_only;
 	if (request->action == TASK_LAUNCH && request->launch.kernel)
 		sched_kernel_use(request->launch.kernel, task);
-	inherit_failures(task, request);
-	enter_order(task, request);
+	inherit_failures(task, request, whole);
+	enter_order(task, request, whole);
 	sched_account_charge(request->account, task,
 			     carried_bytes + (scheduler->pool_bytes > before
 						      ? scheduler->pool_bytes - before

@@ -730,6 +730,7 @@ const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options 
 			   &(struct scheduler_config){.lane_choice = options->lanes,
 						      .lane_seed = seed,
 						      .processors = seed % 2 ? 2 : 4,
+						      .never_whole = options->never_whole,
 						      .spills = options->tight,
 						      .spill_least_bytes = 1,
 						      .clock_ns = options->tight ? no_time : NULL});

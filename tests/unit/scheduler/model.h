@@ -19,6 +19,7 @@ struct model_options {
 	/* Devices have room for little more than the largest group needs. None copies from another.
 	 */
 	bool tight;
+	bool never_whole; /* no launch goes the short way of scheduler/whole.h */
 };
 
 /* How often the devices of the last run spilled. */

@@ -528,3 +528,66 @@ Test(order, E1_three_dimensions_and_offsets_arrive)
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
 }
+
+static uint64_t whole_launches(void)
+{
+	return harness_counters(&h).whole_launches;
+}
+
+/* Launches with these uses and waits. How many went the short way of whole.h. */
+static uint64_t short_ways(uint32_t device, const struct use *uses, uint32_t use_count)
+{
+	struct probe probe;
+	const uint64_t before = whole_launches();
+	(void)harness_hold(&h, device, 1, uses, use_count, &probe);
+	harness_expect_success(&h, &probe);
+	return whole_launches() - before;
+}
+
+Test(order, B11_C10_D1_repeated_launches_on_whole_buffers_go_the_short_way)
+{
+	struct probe access;
+	struct words x, y;
+	fake_gate_open(1);
+	harness_words(&h, &x, 16, true, 0);
+	harness_words(&h, &y, 16, true, 0);
+	const struct use writes = {.words = &x, .mode = ACCESS_MODE_READ_WRITE},
+			 reads = {.words = &x, .mode = ACCESS_MODE_READ},
+			 overwrites = {.words = &y, .mode = ACCESS_MODE_WRITE_NO_INIT},
+			 part = {.words = &x, .mode = ACCESS_MODE_READ, .first = 4, .count = 4};
+	const struct use both[] = {writes, overwrites}, twice[] = {writes, reads};
+
+	cr_expect(eq(u64, short_ways(0, &writes, 1), 0), "the first one brings the contents");
+	cr_expect(eq(u64, short_ways(0, &writes, 1), 1));
+	cr_expect(eq(u64, short_ways(0, &reads, 1), 1));
+	cr_expect(eq(u64, short_ways(0, both, 2), 1), "nothing is brought to be overwritten");
+	cr_expect(eq(u64, short_ways(0, twice, 2), 0), "a buffer twice");
+	cr_expect(eq(u64, short_ways(0, &part, 1), 0));
+
+	/* A read of a part on the host cuts the contents, and leaves them valid. */
+	struct task *task = harness_host_part(&h, &x, ACCESS_MODE_READ, 0, 1, &access);
+	harness_expect_success(&h, &access);
+	host_access_release(task);
+	cr_expect(eq(u64, short_ways(0, &writes, 1), 1));
+	task = harness_host(&h, &x, ACCESS_MODE_READ_WRITE, &access);
+	harness_expect_success(&h, &access);
+	host_access_release(task);
+	cr_expect(eq(u64, short_ways(0, &writes, 1), 0), "the host has written");
+	cr_expect(eq(u64, short_ways(0, &writes, 1), 1));
+	harness_words_free(&h, &x);
+	harness_words_free(&h, &y);
+	harness_expect_stopped(&h);
+}
+
+Test(order_set_up, SYCLD_EXPRESS_no_launch_goes_the_short_way_where_it_is_switched_off)
+{
+	struct words x;
+	harness_start_with(&h, 1, &(struct scheduler_config){.never_whole = true});
+	fake_gate_open(1);
+	harness_words(&h, &x, 16, true, 0);
+	const struct use writes = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
+	for (int i = 0; i < 3; i++)
+		cr_expect(eq(u64, short_ways(0, &writes, 1), 0));
+	harness_words_free(&h, &x);
+	harness_expect_stopped(&h);
+}

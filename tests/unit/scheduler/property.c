@@ -86,3 +86,13 @@ Test(property, F5_any_choice_of_lanes_gives_the_same_results)
 							   .features = (bits & 1) != 0,
 							   .parts = (bits & 2) != 0});
 }
+
+Test(property, B25_C12_F5_M9_without_the_short_way_for_whole_buffers)
+{
+	for (uint32_t bits = 0; bits < 4; bits++)
+		check_seeds(601, 615, 250,
+			    (struct model_options){.features = (bits & 1) != 0,
+						   .parts = (bits & 2) != 0,
+						   .never_whole = true});
+	check_seeds(616, 616, 4000, (struct model_options){.never_whole = true});
+}
