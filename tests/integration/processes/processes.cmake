@@ -10,8 +10,13 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
   set(common $<TARGET_OBJECTS:processes_objects>)
   foreach(part sharing scale client_death engine_death gpu_faults gpu_listing gpu_share service_death builds switches classes shares split split_ends)
     set(name processes_${part})
+    # How a device's time is divided, and how many clients one service has: a sanitizer's own time is most of that.
+    set(lane)
+    if(part MATCHES "^(scale|switches|classes|shares)$")
+      set(lane plain)
+    endif()
     sycl_test(${name} SOURCES processes/${part}.c ${common} LIBS sycl_test_support sycl_shared PkgConfig::jansson
-      TIMEOUT 300)
+      TIMEOUT 300 LABELS ${lane})
     if(TARGET ${name})
       add_dependencies(${name} worker sycld sycl-engine sycl-engine-fake syclctl)
     endif()
