@@ -33,6 +33,8 @@ struct sched_notice {
 
 void sched_notice_queue(struct scheduler *scheduler, struct sched_notice *notice,
 			enum sched_notice_kind kind, void *object);
+/* The next that is due; NULL: none. */
+struct sched_notice *sched_notice_take(struct scheduler *scheduler);
 /* Calls callbacks that are due, `limit` at most. False: some are left. */
 bool sched_notice_deliver(struct scheduler *scheduler, uint32_t limit);
 /* Drops them without a call. */
