@@ -100,6 +100,13 @@ struct sched_graph_launch {
 	bool broke; /* device thread: and could not be made */
 };
 
+static inline size_t sched_graph_node_bytes(const struct sched_graph_node *node)
+{
+	return sizeof(*node) + node->storage_bytes +
+	       node->buffer_count * sizeof(struct sched_buffer *) +
+	       node->after_count * sizeof(uint32_t);
+}
+
 uint64_t sched_graph_changes_bytes(const struct sched_graph_node *changes);
 size_t sched_graph_storage(void);
 /* `at`: so much storage. The task holds the graph. */
