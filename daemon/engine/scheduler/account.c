@@ -4,7 +4,6 @@
 #include "base/cause.h"
 #include "base/intrusive_list.h"
 #include "fair_queue/fair_queue.h"
-#include "scheduler/admission.h"
 #include "scheduler/state/buffer.h"
 #include "scheduler/state/device.h"
 #include "scheduler/flow.h"
@@ -63,18 +62,14 @@ void sched_account_change(struct sched_account *account, uint64_t most_bytes)
 	account->most_bytes = most_bytes;
 }
 
-int sched_account_rank(struct sched_account *account, uint32_t class, uint32_t weight)
+bool sched_account_set_rank(struct sched_account *account, enum fair_queue_class class,
+			    uint32_t weight)
 {
-	if (class >= FAIR_QUEUE_CLASSES || weight < 1 || weight > FAIR_QUEUE_WEIGHT_MOST)
-		return -EINVAL;
-	if ((uint32_t)account->class == class && account->weight == weight)
-		return 0;
-	account->class = (enum fair_queue_class) class;
+	if (account->class == class && account->weight == weight)
+		return false;
+	account->class = class;
 	account->weight = weight;
-	for (struct sched_flow *flow = account->flows; flow; flow = flow->next)
-		if (flow->device)
-			sched_admission_flow_changed(flow);
-	return 0;
+	return true;
 }
 
 void sched_account_rank_of(const struct sched_account *account, enum fair_queue_class *class_out,

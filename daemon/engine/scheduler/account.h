@@ -16,6 +16,9 @@ struct task;
 bool sched_account_allows(const struct sched_account *account, uint64_t bytes);
 void sched_account_charge(struct sched_account *account, struct task *task, uint64_t bytes);
 void sched_account_settle(struct task *task);
+/* False: it has these already. */
+bool sched_account_set_rank(struct sched_account *account, enum fair_queue_class class,
+			    uint32_t weight);
 void sched_account_rank_of(const struct sched_account *account, enum fair_queue_class *class_out,
 			   uint32_t *weight_out);
 /* A flow for each device that the account has used. */

@@ -15,7 +15,6 @@
 #include "scheduler/state/device.h"
 #include "scheduler/state/grant.h"
 #include "scheduler/state/graph.h"
-#include "scheduler/lane.h"
 #include "scheduler/latency.h"
 #include "scheduler/public/device.h"
 #include "scheduler/scheduler.h"
@@ -54,7 +53,7 @@ void sched_admission_flow_made(struct sched_flow *flow)
 	join_fair_queue(flow);
 }
 
-void sched_admission_flow_changed(struct sched_flow *flow)
+bool sched_admission_flow_changed(struct sched_flow *flow)
 {
 	enum fair_queue_class class;
 	uint32_t weight;
@@ -67,8 +66,7 @@ void sched_admission_flow_changed(struct sched_flow *flow)
 	if (flow->in_fair_queue)
 		(void)fair_queue_session_change(&flow->queue_session, class, weight);
 	flow->device->scheduler->fair_queues_due |= device_bit(flow->device);
-	if (changes_lanes)
-		sched_flow_reassign_lanes(flow);
+	return changes_lanes;
 }
 
 void sched_admission_flow_gone(struct sched_flow *flow)
@@ -325,7 +323,6 @@ void sched_admission_lost(struct scheduler_device *device)
 	}
 }
 
-/* The task is admitted: it goes to its lane, or to its end if it has failed meanwhile. */
 static void admit_task(struct task *task)
 {
 	struct scheduler *scheduler = task->scheduler;
@@ -333,16 +330,9 @@ static void admit_task(struct task *task)
 	scheduler->counters.fair_queue_admitted += worker_launch_count(&task->command);
 	if (task->queue_group.arrived_ns < scheduler->now_ns)
 		scheduler->counters.fair_queue_held += worker_launch_count(&task->command);
-	if (task->cause) {
-		sched_admission_refuse(task);
-		task->front_only = true;
-		task_consider(task);
-	} else {
-		sched_lane_dispatch(task);
-	}
 }
 
-bool sched_admission_step(struct scheduler *scheduler)
+struct task *sched_admission_step(struct scheduler *scheduler)
 {
 	while (scheduler->fair_queues_due) {
 		uint32_t index = (uint32_t)__builtin_ctzll(scheduler->fair_queues_due);
@@ -357,8 +347,9 @@ bool sched_admission_step(struct scheduler *scheduler)
 			admission->again_ns = decisions.again_ns;
 		}
 		if (decisions.count == 1) {
-			admit_task(task_of_group(group));
-			return true;
+			struct task *task = task_of_group(group);
+			admit_task(task);
+			return task;
 		}
 		scheduler->fair_queues_due &= ~(1ull << index);
 		if (admission && admission->queue.waiting > 0)
@@ -366,7 +357,7 @@ bool sched_admission_step(struct scheduler *scheduler)
 		else
 			scheduler->fair_queues_held &= ~(1ull << index);
 	}
-	return false;
+	return NULL;
 }
 
 void sched_admission_poll(struct scheduler *scheduler)

@@ -26,9 +26,9 @@ struct sched_admission {
 };
 
 /* A flow is there, its account's class or weight is another one, it goes. Nothing of it is open
- * then. */
+ * then. Changed: true if its tasks belong on other lanes now. */
 void sched_admission_flow_made(struct sched_flow *flow);
-void sched_admission_flow_changed(struct sched_flow *flow);
+bool sched_admission_flow_changed(struct sched_flow *flow);
 void sched_admission_flow_gone(struct sched_flow *flow);
 
 /* Its flow is known, and not alone. May it go to a lane now? Otherwise it waits in the fair queue,
@@ -52,7 +52,7 @@ struct task *sched_admission_withdraw(struct sched_flow *flow);
 void sched_admission_lost(struct scheduler_device *device);
 /* Time has passed. */
 void sched_admission_poll(struct scheduler *scheduler);
-/* Sends one that may go, on some device. False: there is none such now. */
-bool sched_admission_step(struct scheduler *scheduler);
+/* Takes one that may go, on some device, out of its fair queue. NULL: there is none such now. */
+struct task *sched_admission_step(struct scheduler *scheduler);
 
 #endif

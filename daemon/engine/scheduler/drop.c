@@ -35,11 +35,6 @@ static struct sched_account *payer_of(const struct task *task)
 	return task->beneficiary ? task->beneficiary->account : task->account;
 }
 
-static bool is_dropped(const struct task *task)
-{
-	return atomic_load_explicit(&task->is_dropped, memory_order_relaxed);
-}
-
 /* ---------------------------------------- which ----------------------------------------- */
 
 /* False for a task that has run and waits for predecessors, or waits for its callback. */
@@ -73,7 +68,7 @@ static bool is_awaited_by_others(const struct task *task, const struct dropping 
 		const struct task *to = edge->to;
 		bool is_own =
 			payer_of(to) == dropping->account && to->role != TASK_ROLE_HOST_ACCESS;
-		if (!is_dropped(to) && (edge->data || is_own))
+		if (!task_is_dropped(to) && (edge->data || is_own))
 			return true;
 	}
 	return false;
@@ -82,17 +77,17 @@ static bool is_awaited_by_others(const struct task *task, const struct dropping 
 static bool is_needed_by_others(const struct task *task)
 {
 	for (const struct task_edge *edge = task->out; edge; edge = edge->next_out)
-		if (edge->data && !is_dropped(edge->to))
+		if (edge->data && !task_is_dropped(edge->to))
 			return true;
 	return false;
 }
 
 static bool is_to_be_dropped(const struct task *task, const struct dropping *dropping)
 {
-	if (payer_of(task) != dropping->account || is_dropped(task) || !has_not_run(task))
+	if (payer_of(task) != dropping->account || task_is_dropped(task) || !has_not_run(task))
 		return false;
 	if (task->role == TASK_ROLE_MOVE)
-		return is_dropped(task->beneficiary) && !task->returning &&
+		return task_is_dropped(task->beneficiary) && !task->returning &&
 		       !is_needed_by_others(task);
 	if (task->role != TASK_ROLE_GROUP)
 		return false;
@@ -165,10 +160,4 @@ uint32_t scheduler_drop(struct scheduler *scheduler, struct sched_account *accou
 			empty_flow(flow);
 	scheduler_run(scheduler);
 	return count;
-}
-
-void sched_drop_returned(struct task *task)
-{
-	if (is_dropped(task) && (task->command.skipped || task->split.more) && !task->cause)
-		task_doom(task, *sched_account_ended(task->account), true);
 }

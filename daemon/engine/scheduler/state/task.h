@@ -258,12 +258,29 @@ static inline bool task_is_on_lane(const struct task *task)
 	return task->state == TASK_SENT && !task->split.more;
 }
 
+/* Its session has ended, and it does not begin (drop.c). */
+static inline bool task_is_dropped(const struct task *task)
+{
+	return atomic_load_explicit(&task->is_dropped, memory_order_relaxed);
+}
+
+/* Work of the scheduler's own is not counted with that of its user. */
+static inline bool task_is_internal(const struct task *task)
+{
+	return task->role != TASK_ROLE_GROUP && task->role != TASK_ROLE_HOST_ACCESS;
+}
+
 void task_open(struct task *task);
+void task_close(struct task *task);
 void task_edge_add(struct task *from, struct task *to, bool data);
 /* `launches` of a burst: SCHED_LAUNCHES_ALL, or bits of task_launch_bit. */
 void task_edge_add_data(struct task *from, struct task *to, uint32_t launches);
+/* Followers go on: all, or only moves, which need nothing but that the task has run. */
+void task_edges_release(struct task *task, bool moves_only);
 /* The task fails with this cause, in whatever state it is. */
 __attribute__((cold)) void task_doom(struct task *task, struct sched_cause *cause, bool direct);
+/* Does nothing hold it back? */
+bool task_can_go_on(const struct task *task);
 /* Queues a task as runnable if nothing holds it back. */
 void task_consider(struct task *task);
 void task_finish(struct task *task);
