@@ -40,6 +40,17 @@ static cl_int put_rect(struct backend_lane *lane, const struct copy_box *box,
 		to->pitch.slice_bytes, order->wait_count, order->waits, order->event_out);
 }
 
+/*
+ * What was sent before a failure is in no list of commands in flight, and may still use the host's
+ * memory. A call that was refused has sent nothing: then there is nothing to wait for, and the lane
+ * may have a long kernel.
+ */
+static void wait_for_sent(struct backend_lane *lane, uint64_t sent)
+{
+	if (sent > 0)
+		(void)lane->device->cl->Finish(lane->queue);
+}
+
 /* The lane is in order: the first row has the waits, the last has the event. */
 static cl_int put_each_row(struct backend_lane *lane, const struct copy_box *box,
 			   const struct end *from, const struct end *to, const struct order *order)
@@ -58,6 +69,8 @@ static cl_int put_each_row(struct backend_lane *lane, const struct copy_box *box
 			lane->queue, from->buffer, to->buffer, source, destination,
 			box->width_bytes, i == 0 ? order->wait_count : 0,
 			i == 0 ? order->waits : NULL, i == rows - 1 ? order->event_out : NULL);
+		if (code != CL_SUCCESS)
+			wait_for_sent(lane, i);
 	}
 	return code;
 }
@@ -98,16 +111,16 @@ static cl_int put_twice(struct backend_lane *lane, const struct copy_box *box,
 		code = put_rect(
 			lane, box, from, &between,
 			&(struct order){.wait_count = order->wait_count, .waits = order->waits});
-		if (code == CL_SUCCESS)
+		const bool is_sent = code == CL_SUCCESS;
+		if (is_sent)
 			code = put_rect(lane, box, &between, to,
 					&(struct order){.event_out = order->event_out});
+		if (code != CL_SUCCESS)
+			wait_for_sent(lane, is_sent);
 		opencl_leave_behind(memory); /* where it goes at once, the commands keep it */
 	} else {
 		code = put_each_row(lane, box, from, to, order);
 	}
-	/* What was sent before the failure is in no list of commands in flight. */
-	if (code != CL_SUCCESS)
-		(void)lane->device->cl->Finish(lane->queue);
 	return code;
 }
 
@@ -173,6 +186,8 @@ static cl_int put_rows(struct backend_lane *lane, const struct copy_box *box,
 	const uint64_t rows = box->rows * box->slices;
 	cl_int code = CL_SUCCESS;
 
+	if (rows > ROWS_MOST)
+		return CL_INVALID_VALUE; /* as the driver has refused the box */
 	for (uint64_t i = 0; i < rows && code == CL_SUCCESS; i++) {
 		const uint64_t slice = i / box->rows, row = i % box->rows;
 		const size_t at = device->offset + slice * device->pitch.slice_bytes +
@@ -187,10 +202,9 @@ static cl_int put_rows(struct backend_lane *lane, const struct copy_box *box,
 			      : cl->EnqueueReadBuffer(lane->queue, device->buffer, CL_FALSE, at,
 						      box->width_bytes, there, wait_count, waits,
 						      event_out);
+		if (code != CL_SUCCESS)
+			wait_for_sent(lane, i);
 	}
-	/* Commands that were sent before the failure still use the host's memory. */
-	if (code != CL_SUCCESS)
-		(void)cl->Finish(lane->queue);
 	return code;
 }
 
