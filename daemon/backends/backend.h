@@ -383,6 +383,14 @@ struct backend_ops {
 			    uint32_t count, uint32_t value_stride_bytes,
 			    const struct backend_wait *waits, uint32_t wait_count,
 			    uint64_t sequence, struct backend_fault *fault_out);
+	/*
+	 * Optional. False: a call of the driver that sends one more command with these waits might
+	 * wait for the device, since the driver's queue of the lane is full. True once all
+	 * commands in flight have completed, or earlier. submit takes the command either way.
+	 * Costs little.
+	 */
+	bool (*has_room)(struct backend_lane *lane, const struct backend_wait *waits,
+			 uint32_t wait_count);
 	/* Everything submitted so far must get going (clFlush). Called once after a batch of
 	 * submits. */
 	void (*flush)(struct backend_device *device);

@@ -12,6 +12,7 @@
 #include "worker/failed.h"
 #include "worker/flight.h"
 #include "worker/graph_worker.h"
+#include "worker/hold.h"
 #include "worker/loss.h"
 #include "worker/native_command.h"
 #include "worker/spill.h"
@@ -37,6 +38,16 @@ static bool must_skip(const struct worker *worker, const struct task_command *co
 	return false;
 }
 
+/* Where nothing is in flight, nothing would ever make room. Where memory is spilled, commands wait
+ * for that alone (spill.h). */
+static bool has_room(const struct scheduler_device *device, const struct worker_lane *lane,
+		     const struct worker_waits *waits)
+{
+	return device->worker.in_flight == 0 || !device->ops->has_room ||
+	       device->scheduler->spills ||
+	       device->ops->has_room(lane->handle, waits->all, waits->count);
+}
+
 static int submit_command(struct scheduler_device *device, struct task *task,
 			  struct backend_fault *fault)
 {
@@ -44,9 +55,6 @@ static int submit_command(struct scheduler_device *device, struct task *task,
 	struct task_command *command = &task->command;
 	STAGE_MARK_ALL(command->flight_group, worker_launch_count(command), STAGE_ARRIVED);
 	int result = worker_command_need_lane(device, command->lane, fault);
-	if (result == 0)
-		result = command->graph ? worker_graph_resolve(device, command, fault)
-					: worker_command_resolve(device, command, fault);
 	if (result < 0)
 		return result;
 	struct worker_waits waits;
@@ -54,6 +62,12 @@ static int submit_command(struct scheduler_device *device, struct task *task,
 		worker_waits_clear(worker);
 	worker_waits_fill(worker, command, &waits);
 	struct worker_lane *lane = &worker->lanes[command->lane];
+	if (!has_room(device, lane, &waits))
+		return WORKER_LANE_FULL;
+	result = command->graph ? worker_graph_resolve(device, command, fault)
+				: worker_command_resolve(device, command, fault);
+	if (result < 0)
+		return result;
 	worker_flight_enter(&device->scheduler->flight, command);
 	result = command->burst ? worker_burst_submit(device, task, waits.all, waits.count, fault)
 				: device->ops->submit(lane->handle, &command->backend, waits.all,
@@ -117,7 +131,9 @@ void worker_execute(struct scheduler_device *device, struct task *task)
 	struct backend_fault fault;
 	backend_fault_none(&fault);
 	int result = submit_command(device, task, &fault);
-	if (result == WORKER_SPILL_WAIT) {
+	if (result == WORKER_LANE_FULL) {
+		worker_hold_add(device, task);
+	} else if (result == WORKER_SPILL_WAIT) {
 		worker_spill_set_aside(device, &task->message);
 	} else if (result < 0 && task->command.burst && task->command.burst->failed &&
 		   !fault.device_lost) {

@@ -8,6 +8,7 @@
 #include "worker/execute.h"
 #include "worker/failed.h"
 #include "worker/graph_worker.h"
+#include "worker/hold.h"
 #include "worker/loader.h"
 #include "worker/loss.h"
 #include "worker/native.h"
@@ -32,6 +33,23 @@ static bool must_poll_backend(struct scheduler_device *device)
 	       looks;
 }
 
+void worker_retry_held(struct scheduler_device *device)
+{
+	struct sched_message_list list = worker_hold_take(device), forget = {.first = NULL};
+	struct sched_message *message;
+	if (!list.first)
+		return;
+	/* A command that has to be skipped may have come here after the message to forget why. */
+	while ((message = sched_message_take(&list)))
+		if (message->kind == SCHED_MESSAGE_FORGET)
+			sched_message_append(&forget, message);
+		else
+			worker_handle(device, message);
+	while ((message = sched_message_take(&forget)))
+		worker_handle(device, message);
+	worker_flush(device);
+}
+
 bool worker_complete(struct scheduler_device *device)
 {
 	struct worker *worker = &device->worker;
@@ -51,6 +69,8 @@ bool worker_complete(struct scheduler_device *device)
 		worker_lose(device, &worker->loss);
 	bool is_news = worker_spill_has_progress(device, sum);
 	worker->spill.due |= is_news && worker->spill.aside.first;
+	if (sum > 0)
+		worker_retry_held(device);
 	return sum > 0;
 }
 
@@ -108,7 +128,7 @@ DISPATCH_HAS(HANDLERS, SCHED_MESSAGE_KINDS);
 
 void worker_handle(struct scheduler_device *device, struct sched_message *message)
 {
-	if (worker_spill_holds(device, message))
+	if (worker_hold_keeps(device, message) || worker_spill_holds(device, message))
 		return;
 	/* Others may free something. */
 	device->worker.spill.may_have_room |= message->kind != SCHED_MESSAGE_COMMAND;

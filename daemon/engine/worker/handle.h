@@ -11,6 +11,8 @@ struct scheduler_device;
 void worker_flush(struct scheduler_device *device);
 /* Handles a message that has come, or that was set aside. */
 void worker_handle(struct scheduler_device *device, struct sched_message *message);
+/* Commands that are held go on, are held again, or fail with the device (hold.h). */
+void worker_retry_held(struct scheduler_device *device);
 /* Puts completed tasks into port.back, unpublished. False: there were none. */
 bool worker_complete(struct scheduler_device *device);
 

@@ -93,6 +93,7 @@ static int record_behind(struct scheduler_device *device, struct sched_event *ev
 	const struct backend_ops *ops = device->ops;
 	int result = -EAGAIN;
 	if (!worker_spill_is_aside(device, event->lane, event->sequence) &&
+	    !worker_hold_has(device, event->lane, event->sequence) &&
 	    device->worker.lanes[event->lane].handle)
 		result = ops->event_record
 				 ? ops->event_record(device->worker.lanes[event->lane].handle,

@@ -206,9 +206,13 @@ void *worker_main(void *argument)
 		busy |= take_loss(device);
 		if (device->worker.open_again_ns)
 			worker_retry_open(device);
-		if (atomic_load(&device->has_dropped) && atomic_exchange(&device->has_dropped, 0))
+		if (atomic_load(&device->has_dropped) && atomic_exchange(&device->has_dropped, 0)) {
 			device->worker.spill.due = true;
+			worker_retry_held(device);
+		}
 		busy |= !held && worker_spill_step(device);
+		if (device->worker.unusable)
+			worker_retry_held(device);
 		if (sched_mailbox_publish(&device->port.back))
 			wake_front_unowned(device);
 		if (!busy) {

@@ -6,6 +6,7 @@
 #include "base/lane_limits.h"
 #include "base/mailbox.h"
 #include "base/pace.h"
+#include "worker/hold.h"
 #include "worker/spill.h"
 
 #include "backend.h"
@@ -52,6 +53,7 @@ struct worker {
 	bool polls_next; /* the device is polled next although it calls wake (sched_pace_look) */
 	struct sched_expect expect;
 	struct worker_spill spill;
+	struct worker_hold hold;
 	struct worker_lane lanes[SCHED_LANES_ALL];
 	struct worker_lane *last_lane; /* cache: completions come in runs from one lane */
 	struct task *failed;

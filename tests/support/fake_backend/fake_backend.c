@@ -246,6 +246,7 @@ const struct backend_ops backend_fake_ops = {
 	.kernel_free = fake_kernel_free,
 	.kernel_occupancy = fake_kernel_occupancy,
 	.submit = fake_submit,
+	.has_room = fake_has_room,
 	.submit_burst = fake_submit_burst,
 	.flush = fake_flush,
 	.progress = fake_progress,

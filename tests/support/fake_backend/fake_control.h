@@ -81,6 +81,7 @@ struct fake_device_options {
 	 */
 	uint32_t features;
 	uint32_t preferred_lanes, lane_copy_bytes;
+	uint32_t lane_room; /* commands of a lane in flight; then has_room is false; 0: no bound */
 	uint32_t base_align_bits; /* where sub-buffers may begin; 0: 1024 */
 	uint64_t memory_bytes;    /* private memory of buffers; 0: no limit */
 	uint32_t context_set;     /* devices with different numbers do not fit one context */
@@ -198,7 +199,8 @@ struct fake_counters {
 	uint64_t graph_adds_at_once; /* the most nodes that were added while progress() was not
 					called */
 	uint64_t flushes, progresses;
-	uint64_t lane_waits; /* for other lanes, of commands that were submitted */
+	uint64_t lane_overruns; /* commands that were sent to a lane without room */
+	uint64_t lane_waits;    /* for other lanes, of commands that were submitted */
 	uint64_t l2_wanted_bytes,
 		l2_tells; /* the last value of windows that persist, and how often it was set */
 	uint64_t latency_tells; /* how often the device was notified that there are sessions of the

@@ -373,6 +373,8 @@ int fake_submit_as(struct backend_lane *lane, const struct backend_command *comm
 		   uint32_t wait_count, uint64_t sequence, struct backend_fault *fault_out);
 /* Each of its launches by `run`. */
 void fake_burst_run_locked(struct fake_command *command, void (*run)(struct fake_command *command));
+bool fake_has_room(struct backend_lane *lane, const struct backend_wait *waits,
+		   uint32_t wait_count);
 int fake_submit(struct backend_lane *lane, const struct backend_command *command,
 		const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence,
 		const struct backend_direct_completion *completion,

@@ -296,6 +296,7 @@ static void add_counters(struct fake_counters *sum, const struct fake_counters *
 	sum->flushes += more->flushes;
 	sum->progresses += more->progresses;
 	sum->lane_waits += more->lane_waits;
+	sum->lane_overruns += more->lane_overruns;
 	sum->latency_tells += more->latency_tells;
 	sum->l2_tells += more->l2_tells;
 	sum->l2_wanted_bytes += more->l2_wanted_bytes;

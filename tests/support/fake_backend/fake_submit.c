@@ -168,6 +168,25 @@ static void note_event_locked(struct fake_command *command)
 		command->event_record = command->command.event->shared->recorded;
 }
 
+static bool has_room_locked(const struct backend_lane *lane)
+{
+	const uint32_t room = lane->device->slot->options.lane_room;
+	uint32_t count = 0;
+	for (const struct fake_command *command = lane->first; command; command = command->next)
+		count++;
+	return room == 0 || count < room;
+}
+
+bool fake_has_room(struct backend_lane *lane, const struct backend_wait *waits, uint32_t wait_count)
+{
+	(void)waits;
+	(void)wait_count;
+	fake_lock();
+	bool has_room = has_room_locked(lane);
+	fake_unlock();
+	return has_room;
+}
+
 int fake_submit(struct backend_lane *lane, const struct backend_command *command,
 		const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence,
 		const struct backend_direct_completion *completion, struct backend_fault *fault_out)
@@ -202,6 +221,7 @@ int fake_submit_as(struct backend_lane *lane, const struct backend_command *comm
 		return -EIO;
 	}
 	lane->device->slot->counters.lane_waits += wait_count;
+	lane->device->slot->counters.lane_overruns += !has_room_locked(lane);
 	note_event_locked(copy);
 	fake_graph_sent_locked(copy);
 	if (lane->last)

@@ -646,6 +646,7 @@ static void choose_devices(struct model *model, bool features, bool tight)
 		struct fake_device_options options = {.unified = draw_random(model, 3) == 0,
 						      .manual = draw_random(model, 2)};
 		options.bursts = features && draw_random(model, 2);
+		options.lane_room = features ? draw_random(model, 3) * 2 : 0;
 		for (uint32_t i = 0; features && i < sizeof(choice) / sizeof(choice[0]); i++)
 			options.features |= draw_random(model, 3) ? choice[i] : 0;
 		if (features && d == 0) {

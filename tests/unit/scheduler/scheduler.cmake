@@ -32,6 +32,7 @@ sycl_test(unit_scheduler SOURCES
   scheduler/burst.c
   scheduler/class.c
   scheduler/flow.c
+  scheduler/hold.c
   scheduler/admission.c
   scheduler/split.c
   scheduler/graphs.c

@@ -1,0 +1,168 @@
+/*
+ * Lanes whose driver's queue is full (worker/hold.h): their commands wait on the device's thread,
+ * with all that must come behind them, and other lanes go on (F8). No test measures time.
+ */
+#include "scheduler/harness.h"
+#include "scheduler/harness_checks.h"
+
+#include "access_mode.h"
+#include "status.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include <string.h>
+
+enum { ROOM = 4, MANY = 60, WORDS = 16, GATE = 1 };
+
+static struct harness h;
+static struct sched_account *session, *other;
+static struct probe probes[MANY], held, asked;
+
+static void setup_hold(void)
+{
+	fake_device_options(0, (struct fake_device_options){.preferred_lanes = 4,
+							    .lane_room = ROOM,
+							    .features = BACKEND_FEATURE_INLINE});
+	harness_start_with(&h, 1,
+			   &(struct scheduler_config){.processors = 2, .never_fair_queue = true});
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &session)));
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &other)));
+	(void)harness_kernel(&h, 0, "hold");
+	(void)harness_kernel(&h, 0, "increment_u32");
+	(void)harness_kernel(&h, 0, "lose_device");
+	cr_assert(harness_settle(&h));
+}
+
+TestSuite(hold, .timeout = 60, .init = setup_hold);
+
+static void finish_hold(void)
+{
+	fake_gate_open(GATE);
+	cr_assert(harness_settle(&h));
+	session = sched_account_drop(session);
+	other = sched_account_drop(other);
+	harness_expect_stopped(&h);
+}
+
+static void submit_gated(struct sched_account *account, uint32_t home_lane, struct probe *probe)
+{
+	struct launch launch = {.device = 0,
+				.kernel = "hold",
+				.has_value = true,
+				.value = GATE,
+				.items = 1,
+				.home_lane = home_lane};
+	h.account = account;
+	(void)harness_launch(&h, &launch, probe);
+	h.account = NULL;
+}
+
+static void submit_increment(struct words *words, uint32_t home_lane, struct probe *probe)
+{
+	const struct use use = {.words = words, .mode = ACCESS_MODE_READ_WRITE};
+	struct launch launch = {.device = 0,
+				.kernel = "increment_u32",
+				.uses = &use,
+				.use_count = 1,
+				.home_lane = home_lane};
+	h.account = other;
+	(void)harness_launch(&h, &launch, probe);
+	h.account = NULL;
+}
+
+static void expect_good(const struct probe *probe)
+{
+	cr_assert(eq(u32, probe->calls, 1));
+	cr_assert(zero(i32, probe->fault.status), "%s", probe->fault.text);
+}
+
+Test(hold, F8_a_full_lane_holds_back_its_own_commands_alone)
+{
+	struct words words;
+	harness_words(&h, &words, WORDS, true, 0);
+	for (uint32_t i = 0; i < MANY; i++)
+		submit_gated(session, 1, &probes[i]);
+	scheduler_flush(h.scheduler);
+	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
+	/* Another session's commands come and go meanwhile. */
+	for (uint32_t i = 0; i < 3 * ROOM; i++) {
+		asked = (struct probe){.done = false};
+		submit_increment(&words, 2, &asked);
+		cr_assert(harness_wait(&h, &asked));
+		expect_good(&asked);
+	}
+	for (uint32_t i = 0; i < MANY; i++)
+		cr_assert(not(probes[i].done));
+	cr_assert(zero(u64, fake_counters_of(0).lane_overruns));
+	fake_gate_open(GATE);
+	cr_assert(harness_settle(&h));
+	for (uint32_t i = 0; i < MANY; i++)
+		expect_good(&probes[i]);
+	cr_assert(zero(u64, fake_counters_of(0).lane_overruns));
+	harness_words_free(&h, &words);
+	finish_hold();
+}
+
+/* Each is the successor of the one before, on another lane; the first ones are held. */
+Test(hold, what_comes_behind_a_command_that_is_held_waits_with_it)
+{
+	struct words words;
+	harness_words(&h, &words, WORDS, true, 100);
+	submit_increment(&words, 2, &held); /* the contents are there, on an idle lane */
+	cr_assert(harness_wait(&h, &held));
+	for (uint32_t i = 0; i < MANY; i++)
+		submit_gated(session, 1, &probes[i]);
+	struct probe chain[MANY];
+	memset(chain, 0, sizeof(chain));
+	for (uint32_t i = 0; i < MANY; i++)
+		submit_increment(&words, 1 + i % 3, &chain[i]);
+	scheduler_flush(h.scheduler);
+	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
+	fake_gate_open(GATE);
+	cr_assert(harness_settle(&h));
+	for (uint32_t i = 0; i < MANY; i++) {
+		expect_good(&chain[i]);
+		cr_assert(i == 0 || chain[i].order > chain[i - 1].order);
+	}
+	struct task *access = harness_host(&h, &words, ACCESS_MODE_READ, &asked);
+	harness_expect_success(&h, &asked);
+	for (uint32_t i = 0; i < WORDS; i++)
+		cr_assert(eq(u32, words.host[i], 100 + i + MANY + 1));
+	host_access_release(access);
+	cr_assert(zero(u64, fake_counters_of(0).lane_overruns));
+	harness_words_free(&h, &words);
+	finish_hold();
+}
+
+Test(hold, N4_commands_of_a_session_that_ends_are_skipped_while_they_are_held)
+{
+	for (uint32_t i = 0; i < MANY; i++)
+		submit_gated(session, 1, &probes[i]);
+	scheduler_flush(h.scheduler);
+	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
+	const struct backend_fault ended = {.status = STATUS_CONNECTION_LOST, .text = "ended"};
+	(void)scheduler_drop(h.scheduler, session, SCHEDULER_DROP_ALL, &ended);
+	/* The last one was held, and comes back while the gate is closed. */
+	cr_assert(harness_wait(&h, &probes[MANY - 1]));
+	cr_assert(not(probes[0].done));
+	cr_assert(eq(i32, probes[MANY - 1].fault.status, STATUS_CONNECTION_LOST));
+	finish_hold();
+}
+
+Test(hold, M10_commands_that_are_held_fail_when_the_device_is_lost)
+{
+	const struct launch loses = {
+		.device = 0, .kernel = "lose_device", .items = 1, .home_lane = 2};
+	for (uint32_t i = 0; i < MANY; i++)
+		submit_gated(session, 1, &probes[i]);
+	scheduler_flush(h.scheduler);
+	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
+	(void)harness_launch(&h, &loses, &asked);
+	cr_assert(harness_settle(&h));
+	for (uint32_t i = 0; i < MANY; i++) {
+		cr_assert(eq(u32, probes[i].calls, 1));
+		cr_assert(eq(i32, probes[i].fault.status, STATUS_DEVICE_LOST));
+	}
+	finish_hold();
+}
