@@ -10,6 +10,7 @@
 #define CONNECTIONS_MAX             32u
 #define LATENCY_MULTIPROCESSORS_MAX 1024u
 #define COPY_KERNEL_BYTES_MAX       1048576u
+#define LANE_OPERATIONS_MAX         1000u
 
 const char *const configuration_cuda_names[CONFIGURATION_CUDA_OPTIONS] = {
 	"peer_path",         "stack_bytes",
@@ -17,7 +18,8 @@ const char *const configuration_cuda_names[CONFIGURATION_CUDA_OPTIONS] = {
 	"chain_length",      "overlap",
 	"library",           "nvrtc",
 	"connections",       "latency_multiprocessors",
-	"copy_kernel_bytes",
+	"copy_kernel_bytes", "fill_kernel",
+	"lane_operations",
 };
 
 static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
@@ -32,6 +34,8 @@ static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
 	"a number from 1 to 32",
 	"a number up to 1024",
 	"a number of bytes up to 1M",
+	"yes or no",
+	"a number up to 1000",
 };
 
 enum {
@@ -45,7 +49,9 @@ enum {
 	NVRTC,
 	CONNECTIONS,
 	LATENCY_MULTIPROCESSORS,
-	COPY_KERNEL_BYTES
+	COPY_KERNEL_BYTES,
+	FILL_KERNEL,
+	LANE_OPERATIONS
 };
 
 static bool text_is_choice(const char *value, const char *const *words)
@@ -98,6 +104,7 @@ static bool cuda_option_set(unsigned index, const char *value, struct configurat
 	case CHAIN_LENGTH:
 		return cuda_option_set_text(value, text_is_choice(value, lengths), option);
 	case OVERLAP:
+	case FILL_KERNEL:
 		return cuda_option_set_text(value, text_is_choice(value, switches), option);
 	case CONNECTIONS:
 		return cuda_option_set_number(value, false, 1, CONNECTIONS_MAX, option);
@@ -105,6 +112,8 @@ static bool cuda_option_set(unsigned index, const char *value, struct configurat
 		return cuda_option_set_number(value, false, 0, LATENCY_MULTIPROCESSORS_MAX, option);
 	case COPY_KERNEL_BYTES:
 		return cuda_option_set_number(value, true, 0, COPY_KERNEL_BYTES_MAX, option);
+	case LANE_OPERATIONS:
+		return cuda_option_set_number(value, false, 0, LANE_OPERATIONS_MAX, option);
 	default:
 		return cuda_option_set_text(value, text_is_library(value), option);
 	}

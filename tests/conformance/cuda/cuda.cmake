@@ -28,7 +28,7 @@ sycl_test(conformance_cuda SOURCES targets/cuda.c targets/cuda_options.c ${confo
 conformance_cuda_uses_double(conformance_cuda)
 conformance_cuda_connections(conformance_cuda 8)
 
-sycl_test(conformance_cuda_chains SOURCES cuda/chains.c cuda/copies.c cuda/double.c targets/cuda.c targets/cuda_options.c ${fixture}
+sycl_test(conformance_cuda_chains SOURCES cuda/chains.c cuda/copies.c cuda/room.c cuda/double.c targets/cuda.c targets/cuda_options.c ${fixture}
   LIBS ${conformance_libraries} sycl_cuda_headers TIMEOUT 120 LABELS cuda)
 conformance_cuda_uses_double(conformance_cuda_chains)
 

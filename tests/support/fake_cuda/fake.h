@@ -57,7 +57,7 @@ struct CUgreenCtx_st {
 struct fake_op {
 	struct fake_op *next;
 	const char *name; /* for gates: the kernel's, "copy", "memset" */
-	bool kernel;
+	bool kernel, calls_host;
 	bool may_wait; /* for others, or calls the program: never on the thread that sends it */
 	void (*run)(struct fake_op *op, struct CUstream_st *stream);
 	void (*drop)(struct fake_op *op);
@@ -71,6 +71,7 @@ struct CUstream_st {
 	struct fake_op *head, **tail;
 	uint64_t submitted, completed;
 	unsigned kernels;      /* submitted and not complete */
+	unsigned host_calls;   /* the same */
 	bool running;          /* an operation, now */
 	bool ends_with_kernel; /* what was sent last */
 	uint64_t stall_target; /* kernels of other streams wait until so much is complete here */
@@ -418,7 +419,7 @@ void fake_launch_run(const struct fake_launch *launch,
 		     struct CUstream_st *stream); /* without the lock */
 /*
  * With `set instant 1`, and the lock: a launch that is over at once. Programs' kernels are counted
- * and do nothing. Of the backend's own, sycl_copy copies, and none is counted.
+ * and do nothing. Of the backend's own, sycl_copy copies, sycl_fill fills, and none is counted.
  */
 void fake_launch_instant(const struct CUfunc_st *function, const void *const *parameters);
 void fake_launch_instant_node(const struct fake_launch *launch);

@@ -34,9 +34,10 @@ CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void *argument)
 	struct call_op *op = calloc(1, sizeof(*op));
 	if (!op)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	*op = (struct call_op){.op = {.name = "host", .may_wait = true, .run = call_run},
-			       .function = function,
-			       .argument = argument};
+	*op = (struct call_op){
+		.op = {.name = "host", .may_wait = true, .calls_host = true, .run = call_run},
+		.function = function,
+		.argument = argument};
 	fake_stream_add(stream, &op->op);
 	return CUDA_SUCCESS;
 }

@@ -262,6 +262,23 @@ static void copy_at_once(const void *const *parameters)
 		memmove(fake_range_bytes(there, to), fake_range_bytes(here, from), bytes);
 }
 
+/* As the kernel does; parameters: aligned, first, last, units, period, pattern. */
+static void fill_at_once(const void *const *parameters)
+{
+	uint64_t aligned = 0, first = 0, last = 0;
+	uint32_t period = 0;
+
+	memcpy(&aligned, parameters[0], sizeof(aligned));
+	memcpy(&first, parameters[1], sizeof(first));
+	memcpy(&last, parameters[2], sizeof(last));
+	memcpy(&period, parameters[4], sizeof(period));
+	struct fake_range *there = fake_range_find(first, last - first);
+	unsigned char *bytes = there ? fake_range_bytes(there, first) : NULL;
+	for (uint64_t at = first; bytes && at < last; at++)
+		bytes[at - first] =
+			((const unsigned char *)parameters[5])[(at - aligned) % (period * 4u)];
+}
+
 void fake_launch_instant(const struct CUfunc_st *function, const void *const *parameters)
 {
 	static const char own[] = "sycl_";
@@ -270,12 +287,15 @@ void fake_launch_instant(const struct CUfunc_st *function, const void *const *pa
 		fake.instant_launches++;
 	else if (strcmp(function->name, "sycl_copy") == 0)
 		copy_at_once(parameters);
+	else if (strcmp(function->name, "sycl_fill") == 0)
+		fill_at_once(parameters);
 }
 
 void fake_launch_instant_node(const struct fake_launch *launch)
 {
 	const unsigned char *at = launch->bytes;
-	const void *const parameters[] = {at, at + 8, at + 16}; /* of sycl_copy */
+	/* Of sycl_copy the first three. */
+	const void *const parameters[] = {at, at + 8, at + 16, at + 24, at + 32, at + 36};
 
 	fake_launch_instant(launch->function, parameters);
 }

@@ -11,6 +11,10 @@
 /* The memory that a stream waits on changes without a word to the driver. */
 #define POLL_NS 200000
 
+/* What a stream takes before a call waits for the device: of all, and of functions of the host. */
+#define QUEUE_OPERATIONS 1022u
+#define QUEUE_HOST_CALLS 55u
+
 /* Paces of lazy streams. */
 #define LAZY_AT_ONCE 1u
 #define LAZY_LATE    2u /* a random time later */
@@ -82,6 +86,7 @@ static void op_end(struct CUstream_st *stream, struct fake_op *op)
 		stream->kernels--;
 		fake.kernels_running--;
 	}
+	stream->host_calls -= op->calls_host;
 	if (op->drop)
 		op->drop(op);
 	free(op);
@@ -170,6 +175,18 @@ static void run_at_once(struct CUstream_st *stream, struct fake_op *op)
 		(void)pthread_cond_signal(&stream->work);
 }
 
+/*
+ * The real driver's call waits here until the stream has room (measured: H100). This one goes on,
+ * and counts: a test that requires that no call waits needs no thread that would.
+ */
+static void count_full_queue(const struct CUstream_st *stream, const struct fake_op *op)
+{
+	if (stream->submitted - stream->completed >= QUEUE_OPERATIONS)
+		fake_number_add("full_queues", 1);
+	if (op->calls_host && stream->host_calls >= QUEUE_HOST_CALLS)
+		fake_number_add("full_host_queues", 1);
+}
+
 void fake_stream_add(struct CUstream_st *stream, struct fake_op *op)
 {
 	op->next = NULL;
@@ -179,9 +196,11 @@ void fake_stream_add(struct CUstream_st *stream, struct fake_op *op)
 		run_at_once(stream, op);
 		return;
 	}
+	count_full_queue(stream, op);
 	*stream->tail = op;
 	stream->tail = &op->next;
 	stream->submitted++;
+	stream->host_calls += op->calls_host;
 	stream->ends_with_kernel = false;
 	fake.moved_ns = now_ns();
 	if (op->kernel) {

@@ -14,6 +14,8 @@ if(TARGET sycl_cuda_headers)
     ${cuda_folder}/lane/begin.c
     ${cuda_folder}/lane/chain.c
     ${cuda_folder}/lane/copy.c
+    ${cuda_folder}/lane/fill.c
+    ${cuda_folder}/memory/fill.c
     ${cuda_folder}/driver/environment.c
     ${cuda_folder}/driver/fault.c
     ${cuda_folder}/graph/fill.c
@@ -23,6 +25,7 @@ if(TARGET sycl_cuda_headers)
     ${cuda_folder}/program/pace.c
     ${cuda_folder}/lane/partition.c
     ${cuda_folder}/lane/progress.c
+    ${cuda_folder}/lane/room.c
     ${cuda_folder}/lane/send.c
     ${cuda_folder}/driver/settings.c
     ${cuda_folder}/lane/streams.c

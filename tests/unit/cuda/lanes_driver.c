@@ -4,6 +4,7 @@
 #include "cuda/memory/array.h"
 #include "cuda/memory/state.h"
 #include "cuda/lane/native_command.h"
+#include "cuda/memory/peer.h"
 #include "cuda/graph/graph.h"
 
 #include <criterion/criterion.h>
@@ -580,6 +581,42 @@ void cuda_finish_run(struct cuda_finish *finish)
 {
 	cr_assert_not_null(finish);
 	driver.finished++;
+}
+
+uint32_t cuda_finish_pieces(const struct cuda_finish *finish)
+{
+	(void)finish;
+	return 1;
+}
+
+bool cuda_finish_is_sent(const struct cuda_finish *finish)
+{
+	(void)finish;
+	return driver.rest == 0;
+}
+
+CUresult cuda_finish_send(struct backend_lane *lane, struct cuda_finish *finish, bool all)
+{
+	(void)finish;
+	driver.rest = all ? 0 : driver.rest - 1;
+	put_operation(lane->stream, RUN_KERNEL)->id = 2000 + (int)driver.rest;
+	return driver.dead;
+}
+
+uint32_t cuda_peer_operations(struct backend_device *destination,
+			      const struct backend_command *command)
+{
+	(void)destination;
+	(void)command;
+	return 1;
+}
+
+bool cuda_usm_is_reached(struct backend_device *device, const void *pointer, uint64_t size_bytes)
+{
+	(void)device;
+	(void)pointer;
+	(void)size_bytes;
+	return true;
 }
 
 int cuda_clock_prepare(struct backend_device *device, struct backend_fault *fault_out)

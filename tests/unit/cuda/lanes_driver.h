@@ -21,6 +21,7 @@ struct driver_counts {
 };
 
 struct driver {
+	uint32_t rest; /* parts of a transfer that are not sent */
 	struct driver_counts counts;
 	int ran[RAN_MAX]; /* ids of kernels, in the order in which they ran */
 	uint32_t ran_count;

@@ -36,7 +36,8 @@ Test(configuration_cuda, every_option_is_taken_and_units_are_resolved)
 	static const char text[] =
 		"[cuda]\npeer_path = host\nstack_bytes = 64K\nheadroom_bytes = 1G\nlanes = 64\n"
 		"chain_length = 0\noverlap = no\nlibrary = /opt/libcuda.so.1\nnvrtc = libnvrtc.so.13\nconnections = 32\n"
-		"latency_multiprocessors = 16\ncopy_kernel_bytes = 256K\n";
+		"latency_multiprocessors = 16\ncopy_kernel_bytes = 256K\nfill_kernel = no\n"
+		"lane_operations = 0\n";
 	static const char *const wanted[][2] = {
 		{"peer_path", "host"},
 		{"stack_bytes", "65536"},
@@ -49,6 +50,8 @@ Test(configuration_cuda, every_option_is_taken_and_units_are_resolved)
 		{"connections", "32"},
 		{"latency_multiprocessors", "16"},
 		{"copy_kernel_bytes", "262144"},
+		{"fill_kernel", "no"},
+		{"lane_operations", "0"},
 	};
 	struct configuration configuration;
 	char message[256] = "";
@@ -87,6 +90,8 @@ Test(configuration_cuda, mistakes_name_file_line_and_what_is_wanted)
 		{"[cuda]\nchain_length = 3\n", ":2: ", "0, 1, 2, 4, 8 or 16"},
 		{"[cuda]\ncopy_kernel_bytes = 2M\n", ":2: ", "up to 1M"},
 		{"[cuda]\noverlap = 1\n", ":2: ", "yes or no"},
+		{"[cuda]\nfill_kernel = on\n", ":2: ", "yes or no"},
+		{"[cuda]\nlane_operations = 1001\n", ":2: ", "up to 1000"},
 		{"[cuda]\nlatency_multiprocessors = 1025\n", ":2: ", "up to 1024"},
 		{"[cuda]\nlatency_multiprocessors = few\n",
 		 ":2: ", "latency_multiprocessors needs"},

@@ -75,6 +75,7 @@ static int cuda_device_open_parts(struct backend_device *device, struct backend_
 		error = cuda_lanes_open(device, fault_out);
 	if (error == 0) {
 		device->lanes->launch_graph = cuda_graph_launch;
+		device->lanes->count_nodes = cuda_graph_node_count;
 		error = cuda_memory_open(device, fault_out);
 	}
 	if (error == 0)

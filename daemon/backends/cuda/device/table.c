@@ -51,6 +51,7 @@ const struct backend_ops backend_cuda_ops = {
 	.kernel_occupancy = cuda_kernel_occupancy,
 	.submit = cuda_submit,
 	.submit_burst = cuda_submit_burst,
+	.has_room = cuda_has_room,
 	.flush = cuda_flush,
 	.progress = cuda_progress,
 	.begun = cuda_begun,

@@ -1,7 +1,5 @@
 #include "cuda/driver/rect.h"
 
-#define PITCH_BYTES_MAX ((uint64_t)INT32_MAX) /* CU_DEVICE_ATTRIBUTE_MAX_PITCH of every device */
-
 static struct cuda_rect_side side_address(struct cuda_rect_side side, uint64_t offset)
 {
 	if (side.host)
@@ -27,7 +25,7 @@ static CUresult put_rows(const struct cuda_library *cuda, CUstream stream,
 {
 	CUresult result = CUDA_SUCCESS;
 
-	for (uint64_t slice = 0; slice < box->slices; slice++)
+	for (uint64_t slice = 0; result == CUDA_SUCCESS && slice < box->slices; slice++)
 		for (uint64_t row = 0; result == CUDA_SUCCESS && row < box->rows; row++)
 			result = put_row(
 				cuda, stream, box->width_bytes,
@@ -90,7 +88,8 @@ CUresult cuda_rect_put(const struct cuda_library *cuda, CUstream stream, const s
 		return put_array(cuda, stream, box, destination, source);
 	if (box->rows == 1)
 		return put_row(cuda, stream, box->width_bytes, destination, source);
-	if (box->source.row_bytes > PITCH_BYTES_MAX || box->destination.row_bytes > PITCH_BYTES_MAX)
+	if (box->source.row_bytes > CUDA_PITCH_BYTES_MAX ||
+	    box->destination.row_bytes > CUDA_PITCH_BYTES_MAX)
 		return put_rows(cuda, stream, box, destination, source);
 	const CUDA_MEMCPY3D copy = {
 		.srcMemoryType = source.host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,

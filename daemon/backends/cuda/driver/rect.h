@@ -5,6 +5,9 @@
 #include "copy_box.h"
 #include "cuda/driver/library.h"
 
+#define CUDA_PITCH_BYTES_MAX                                                                       \
+	((uint64_t)INT32_MAX) /* CU_DEVICE_ATTRIBUTE_MAX_PITCH of every device */
+
 /*
  * A side of a copy: memory of the device, pinned memory of the host (`host` not NULL), or an image
  * (`array` not NULL). Of an image the box is a part that begins so far from its first pixel.

@@ -13,6 +13,8 @@
 #define CUDA_HEADROOM_DEFAULT            (256ull << 20)
 #define CUDA_COPY_KERNEL_BYTES_DEFAULT   (64u << 10)
 #define CUDA_COPY_KERNEL_BYTES_MAX       (1u << 20)
+#define CUDA_LANE_OPERATIONS_DEFAULT     512u
+#define CUDA_LANE_OPERATIONS_MAX         1000u
 #define CUDA_STACK_BYTES_MAX             (512ull << 10) /* what a work-item can have at most */
 
 /* How data comes from one GPU to another; AUTO takes the first that works. */
@@ -39,6 +41,10 @@ struct cuda_settings {
 		       */
 	uint32_t copy_kernel_bytes; /* "copy_kernel_bytes": copies up to here are kernels, which go
 				       with launches (lane/copy.c); 0: none */
+	bool fill_kernel; /* "fill_kernel" = yes no: fills that the driver would need several
+			     operations for are one kernel (lane/fill.h) */
+	uint32_t lane_operations; /* "lane_operations": of the driver that a lane has in flight; 0:
+				     no bound (lane/room.c) */
 	uint32_t latency_multiprocessors; /* the same name: set apart for the latency class; 0: none
 					     (lane/partition.h) */
 };

@@ -554,6 +554,11 @@ static int give_hints(struct backend_graph *graph, struct backend_lane *lane,
 	return error;
 }
 
+uint32_t cuda_graph_node_count(const struct backend_graph *graph)
+{
+	return graph->count;
+}
+
 int cuda_graph_launch(const struct cuda_lane_state *state, struct backend_graph *graph,
 		      uint32_t value, struct backend_fault *fault_out)
 {

@@ -17,6 +17,7 @@
 #ifndef SYCL_BACKENDS_CUDA_GRAPH_H
 #define SYCL_BACKENDS_CUDA_GRAPH_H
 
+#include "cuda/lane/fill.h"
 #include "cuda/lane/lane.h"
 
 enum cuda_form {
@@ -26,17 +27,6 @@ enum cuda_form {
 	CUDA_FORM_CHILD = 3,
 	CUDA_FORM_HINT = 4, /* an empty node; given to the driver before each launch */
 	CUDA_FORM_CONDITION = 5,
-};
-
-/* lane/own_kernels.c: parameters of the kernel that fills. */
-#define CUDA_FILL_WORDS_MAX 128u
-struct cuda_fill_kernel {
-	uint64_t aligned; /* address of the first 16 bytes, of which some may lie before `first` */
-	uint64_t first, last; /* addresses of the first byte, and behind the last one */
-	uint64_t units;       /* of 16 bytes */
-	uint32_t period;      /* words after which the pattern begins again */
-	uint32_t pattern[CUDA_FILL_WORDS_MAX];
-	void *parameters[6];
 };
 
 /* The parameters of a command for the driver. Points into itself, and into the storage of the
@@ -113,6 +103,9 @@ bool cuda_graphs_are_possible(const struct cuda_library *library);
 int cuda_graph_launch(const struct cuda_lane_state *state, struct backend_graph *graph,
 		      uint32_t value, struct backend_fault *fault_out);
 
+/* cuda_lanes.count_nodes. */
+uint32_t cuda_graph_node_count(const struct backend_graph *graph);
+
 /* graph/graph.c: the executable, made of the graph as it is now. */
 int cuda_graph_instantiate(struct backend_graph *graph, CUgraphExec *executable_out,
 			   struct backend_fault *fault_out);
@@ -130,7 +123,7 @@ CUDA_KERNEL_NODE_PARAMS cuda_graph_kernel(const struct cuda_launch *launch);
 int cuda_plan_make(struct backend_device *device, const struct backend_command *command,
 		   struct cuda_plan *plan_out, struct backend_fault *fault_out);
 
-/* lane/own_kernels.c: a launch of the kernel that fills. `pattern_bytes`: 1 to
+/* graph/fill.c: a launch of the kernel that fills. `pattern_bytes`: 1 to
  * FILL_PATTERN_BYTES_MAX; size_bytes > 0. */
 void cuda_fill_plan(struct backend_device *device, CUdeviceptr address, uint64_t size_bytes,
 		    const void *pattern, size_t pattern_bytes, struct cuda_plan *plan_out);

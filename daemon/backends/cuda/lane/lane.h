@@ -91,9 +91,11 @@ struct cuda_pending {
 	uint32_t copy_ns;  /* of a copy by a kernel: about what it takes; 0: it is none */
 	uint32_t launches; /* of it: more than 1, a burst, which travels in one piece; 0 is 1 */
 	uint32_t failed_launches; /* of a burst, with a fault: a bit each */
-	uint32_t together; /* launches of programs' kernels in the chain that it is one of, the
-			      burst's own too; 0: of none */
-	uint64_t items;    /* work-items of each */
+	uint32_t together;   /* launches of programs' kernels in the chain that it is one of, the
+				burst's own too; 0: of none */
+	uint64_t items;      /* work-items of each */
+	uint32_t operations; /* of the driver, at most (lane/room.h); */
+	uint32_t host_functions;     /* functions of the host among them */
 	struct cuda_finish *finish;  /* NULL: nothing to finish */
 	CUevent start, end;          /* of a timed command; NULL otherwise */
 	uint64_t submit_ns;          /* of what is collected: when it was sent */
@@ -104,6 +106,13 @@ struct cuda_pending {
 struct cuda_begin {
 	uint64_t sequence; /* 0: of none */
 	uint64_t begun_ns; /* CLOCK_MONOTONIC; 0: not known yet */
+};
+
+/* Of a transfer whose beginning is on the stream, the last command that was sent: lane/room.h. */
+struct cuda_rest {
+	bool is_open;
+	CUdeviceptr direct;
+	uint32_t direct_value;
 };
 
 struct cuda_lane_state {
@@ -129,6 +138,8 @@ struct cuda_lane_state {
 	uint64_t timed_end_ns; /* the same, of the device's own times alone: estimates may lie late
 				*/
 	struct cuda_begin begin;
+	struct cuda_rest rest;
+	uint32_t operations, host_functions; /* sums of the pending commands */
 
 	struct cuda_pending *pending_ring; /* a ring: [head, tail), of which [head, sent_end) are on
 					      the stream */
@@ -213,6 +224,8 @@ struct cuda_lanes {
 	 */
 	int (*launch_graph)(const struct cuda_lane_state *state, struct backend_graph *graph,
 			    uint32_t value, struct backend_fault *fault_out);
+	/* graph/graph.c: of a graph that is on its way. Set with it. */
+	uint32_t (*count_nodes)(const struct backend_graph *graph);
 	/* Any thread may read them; refused: launched plainly instead. */
 	_Atomic uint64_t chains_sent, chain_launches, chains_refused;
 
@@ -314,6 +327,9 @@ void cuda_flush(struct backend_device *device);
 void cuda_sendings(struct backend_device *device, struct backend_sendings *sendings_out);
 uint32_t cuda_progress(struct backend_device *device, struct backend_completion *completions,
 		       uint32_t capacity);
+/* lane/room.c; calls nothing of the driver, and no cuda_enter */
+bool cuda_has_room(struct backend_lane *lane, const struct backend_wait *waits,
+		   uint32_t wait_count);
 /* lane/begin.c; calls nothing of the driver, and no cuda_enter */
 bool cuda_begun(struct backend_lane *lane, uint64_t sequence, uint64_t *begun_ns_out);
 

@@ -15,7 +15,8 @@
 	"\tret;\n"                                                                                 \
 	"}\n"
 
-#define FILL                                                                                       \
+/* `wait`: what comes before the first access to memory. */
+#define FILL(wait)                                                                                 \
 	".visible .entry sycl_fill(.param .u64 aligned, .param .u64 first, .param .u64 last,\n"    \
 	"\t.param .u64 units, .param .u32 period, .param .align 4 .b8 pattern[512])\n"             \
 	"{\n"                                                                                      \
@@ -42,8 +43,7 @@
 	"\tcvt.u32.u64 %r6, %d10;\n" /* where in the pattern the unit begins */                    \
 	"\tshl.b64 %d10, %d7, 2;\n"                                                                \
 	"\trem.u64 %d10, %d10, %d8;\n"                                                             \
-	"\tcvt.u32.u64 %r7, %d10;\n"                                                               \
-	"NEXT:\n"                                                                                  \
+	"\tcvt.u32.u64 %r7, %d10;\n" wait "NEXT:\n"                                                \
 	"\tsetp.ge.u64 %p1, %d5, %d4;\n"                                                           \
 	"\t@%p1 bra END;\n"                                                                        \
 	"\tmul.wide.u32 %d10, %r6, 4;\n"                                                           \
@@ -105,7 +105,6 @@
 	"\tret;\n"                                                                                 \
 	"}\n"
 
-/* `wait`: what comes before the first access to memory. */
 #define COPY(wait)                                                                                 \
 	".visible .entry sycl_copy(.param .u64 to, .param .u64 from, .param .u64 bytes,\n"         \
 	"\t.param .u32 fence)\n"                                                                   \
@@ -192,10 +191,10 @@
 	"}\n"
 
 /* For the lowest architecture that a driver of today still compiles for. */
-static const char plain[] = HEAD("6.0", "sm_50") BLANK FILL COPY("");
-/* The copying kernel waits for the kernels before it, as those of programs do
- * (program/ptx_wait.h). */
-static const char waiting[] = HEAD("7.8", "sm_90") BLANK FILL COPY("\tgriddepcontrol.wait;\n");
+static const char plain[] = HEAD("6.0", "sm_50") BLANK FILL("") COPY("");
+/* Both wait for the kernels before them, as those of programs do (program/ptx_wait.h). */
+static const char waiting[] = HEAD("7.8", "sm_90") BLANK FILL("\tgriddepcontrol.wait;\n")
+	COPY("\tgriddepcontrol.wait;\n");
 
 const char *cuda_own_ptx(bool waits)
 {

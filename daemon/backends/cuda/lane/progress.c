@@ -5,6 +5,7 @@
 #include "cuda/clock/device_clock.h"
 #include "cuda/lane/begin.h"
 #include "cuda/lane/lane.h"
+#include "cuda/lane/room.h"
 #include "cuda/program/pace.h"
 
 #include "clock.h"
@@ -45,6 +46,12 @@ static struct backend_completion *next_completion(struct report *report,
 
 static void end_first(struct report *report, struct cuda_lane_state *state)
 {
+	const struct cuda_pending *pending = cuda_pending_at(state, state->head);
+
+	if (state->rest.is_open && state->head == state->sent_end - 1)
+		state->rest.is_open = false; /* the device is lost */
+	state->operations -= pending->operations;
+	state->host_functions -= pending->host_functions;
 	cuda_pending_end(report->device, cuda_pending_at(state, state->head));
 	state->head++;
 	if (state->sent_end < state->head) /* unsent ones that were reported as lost */
@@ -339,7 +346,8 @@ static void report_lanes(struct report *report)
 		left -= state->tail - state->head;
 		if (!busy && state->head != state->tail)
 			busy = state;
-		if (state->written != state->sent)
+		cuda_rest_step(state);
+		if (state->written != state->sent && !state->rest.is_open)
 			report_unwritten(report, state);
 		if (state->head != state->sent_end)
 			report_lane(report, state);

@@ -2,6 +2,7 @@
 #include "cuda/lane/chain.h"
 #include "cuda/lane/lane.h"
 #include "cuda/lane/l2.h"
+#include "cuda/lane/room.h"
 #include "cuda/program/pace.h"
 #include "cuda/lane/partition.h"
 
@@ -276,6 +277,7 @@ void cuda_lane_send(struct cuda_lane_state *state)
 	const struct cuda_collected *at = state->collected;
 	uint32_t left = state->collected_count;
 
+	cuda_rest_finish(state);
 	state->collected_count = 0;
 	while (left > 0 && !cuda_lost(state->lane->device)) {
 		const uint32_t run = early_run(at, left);

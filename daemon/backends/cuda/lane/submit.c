@@ -5,8 +5,10 @@
  */
 #include "cuda/clock/device_clock.h"
 #include "cuda/memory/array.h"
+#include "cuda/lane/fill.h"
 #include "cuda/lane/lane.h"
 #include "cuda/lane/native_command.h"
+#include "cuda/lane/room.h"
 #include "cuda/program/pace.h"
 
 #include "clock.h"
@@ -73,6 +75,7 @@ static int record_tail(struct cuda_lane_state *state, struct backend_fault *faul
 	CUresult result = cu->cuEventRecord(state->tail_event, state->lane->stream);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cu, result, fault_out, "cannot record an event");
+	cuda_room_add(state, 1);
 	state->has_tail_event = true;
 	state->tail_event_value = state->sent;
 	return 0;
@@ -104,6 +107,7 @@ static int enqueue_wait(struct cuda_send_context *context, const struct backend_
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cu, result, fault_out, "cannot wait for another lane");
 	note_wait(&context->pending, other, value);
+	context->pending.operations++;
 	return 0;
 }
 
@@ -118,6 +122,8 @@ static void push_pending(struct cuda_send_context *context, bool is_sent)
 	if (is_sent && context->pending.submit_ns == 0)
 		context->pending.submit_ns = clock_now_ns();
 	*cuda_pending_at(state, state->tail) = context->pending;
+	state->operations += context->pending.operations;
+	state->host_functions += context->pending.host_functions;
 	state->tail++;
 	state->last_sequence = context->pending.sequence;
 	state->issued = context->pending.value;
@@ -141,24 +147,20 @@ static void push_pending(struct cuda_send_context *context, bool is_sent)
 static void finish_send_of(struct cuda_send_context *context, bool writes_word)
 {
 	struct cuda_lane_state *state = context->state;
-	struct backend_device *device = context->device;
-	const struct cuda_library *cu = &device->backend->library;
 	struct cuda_pending *pending = &context->pending;
+	const bool has_rest = pending->finish && !cuda_finish_is_sent(pending->finish);
 
-	if (pending->end && cu->cuEventRecord(pending->end, state->lane->stream) != CUDA_SUCCESS) {
-		cuda_event_give(device, true, pending->end);
-		pending->end = NULL; /* its times are estimated then */
-	}
-	if (context->direct) {
-		CUresult result = cu->cuStreamWriteValue32(state->lane->stream, context->direct,
-							   context->direct_value, 0);
-		if (result != CUDA_SUCCESS)
-			cuda_pending_fail(state, pending, result, "the completion was not written");
-	}
+	pending->host_functions = pending->finish ? cuda_finish_pieces(pending->finish) : 0;
+	pending->operations += cuda_room_operations(state, context->command, pending->finish) +
+			       (context->pending.start ? 2 : 0) + (context->direct != 0) + 1;
+	if (!has_rest)
+		cuda_write_completions(state, pending, context->direct, context->direct_value);
 	pending->value = state->issued + 1;
 	pending->is_send_start = true;
 	push_pending(context, true);
-	if (writes_word)
+	if (has_rest)
+		cuda_rest_begin(state, context->direct, context->direct_value);
+	else if (writes_word)
 		state->written = state->sent;
 	else
 		cuda_lane_write_word(state);
@@ -224,6 +226,7 @@ static void collect_launch(struct cuda_send_context *context, struct cuda_collec
 	if (collected->kernel)
 		cuda_kernel_hold(collected->kernel);
 	context->pending.value = state->issued + 1;
+	context->pending.operations += 2; /* and a word */
 	push_pending(context, false);
 	if (++state->collected_count == context->device->backend->settings.chain_length)
 		cuda_lane_send(state);
@@ -349,15 +352,18 @@ static int submit_other(struct cuda_send_context *context, struct backend_fault 
 	return error;
 }
 
-/* A small copy goes with the launches that the lane has collected. */
-static int submit_copy(struct cuda_send_context *context, struct backend_fault *fault_out)
+/* A small copy or fill goes with the launches that the lane has collected. */
+static int submit_small(struct cuda_send_context *context, struct backend_fault *fault_out)
 {
 	struct cuda_lane_state *state = context->state;
+	const bool is_fill = context->command->kind == BACKEND_COMMAND_FILL ||
+			     context->command->kind == BACKEND_COMMAND_USM_FILL;
 	int error = -EAGAIN;
 
 	if (state->collected && !context->command->timed) {
 		struct cuda_collected *collected = &state->collected[state->collected_count];
-		error = cuda_copy_prepare(state->lane, context->command, collected, fault_out);
+		error = (is_fill ? cuda_fill_prepare : cuda_copy_prepare)(
+			state->lane, context->command, collected, fault_out);
 		if (error == 0)
 			collect_launch(context, collected);
 	}
@@ -417,11 +423,11 @@ static int submit_kind(struct cuda_send_context *context, struct backend_fault *
 	case BACKEND_COMMAND_COPY:
 	case BACKEND_COMMAND_WRITE:
 	case BACKEND_COMMAND_READ:
-		return submit_copy(context, fault_out);
 	case BACKEND_COMMAND_FILL:
+	case BACKEND_COMMAND_USM_FILL:
+		return submit_small(context, fault_out);
 	case BACKEND_COMMAND_COPY_PEER:
 	case BACKEND_COMMAND_USM_COPY:
-	case BACKEND_COMMAND_USM_FILL:
 	case BACKEND_COMMAND_USM_PREFETCH:
 	case BACKEND_COMMAND_USM_ADVISE:
 	case BACKEND_COMMAND_EVENT_RECORD:
@@ -543,6 +549,7 @@ static void collect_more(struct cuda_send_context *context, uint32_t count,
 	context->pending.items = cuda_launch_items(&first->launch);
 	context->pending.launches = count;
 	cuda_kernel_hold(first->kernel);
+	context->pending.operations += count + 1;
 	context->pending.value = state->issued + 1;
 	push_pending(context, false);
 	state->collected_count += count;

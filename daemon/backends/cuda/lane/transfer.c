@@ -4,6 +4,7 @@
  * here once more: the driver would silently write to other memory.
  */
 #include "backend_rect.h"
+#include "cuda/lane/fill.h"
 #include "cuda/lane/lane.h"
 #include "cuda/memory/array.h"
 #include "cuda/memory/state.h"
@@ -176,6 +177,11 @@ int cuda_transfer_enqueue(struct backend_lane *lane, const struct backend_comman
 			  struct cuda_finish **finish_out, struct backend_fault *fault_out)
 {
 	*finish_out = NULL;
+	if (command->kind == BACKEND_COMMAND_FILL || command->kind == BACKEND_COMMAND_USM_FILL) {
+		int error = cuda_fill_enqueue(lane, command, fault_out);
+		if (error != -EAGAIN)
+			return error;
+	}
 	if (cuda_array_is_meant(command))
 		return cuda_array_enqueue(lane, command, finish_out, fault_out);
 	switch (command->kind) {

@@ -124,6 +124,15 @@ static CUresult fill_by_doubling(struct fill *fill)
 	return result;
 }
 
+bool cuda_fill_is_simple(CUdeviceptr address, uint64_t size_bytes, const void *pattern,
+			 size_t pattern_bytes)
+{
+	const size_t period = find_period(pattern, pattern_bytes);
+
+	return (period == 1 || period == 2 || period == 4) && address % period == 0 &&
+	       size_bytes % period == 0;
+}
+
 CUresult cuda_fill(const struct cuda_library *library, CUstream stream, CUdeviceptr address,
 		   uint64_t size_bytes, const void *pattern, size_t pattern_bytes)
 {

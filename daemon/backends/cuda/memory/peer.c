@@ -450,6 +450,18 @@ enum cuda_peer_path cuda_peer_path_of(struct backend_device *destination,
 						     : CUDA_PEER_AUTO;
 }
 
+uint32_t cuda_peer_operations(struct backend_device *destination,
+			      const struct backend_command *command)
+{
+	const enum cuda_peer_path path =
+		cuda_peer_path_of(destination, command->copy.source->device);
+	const uint64_t blocks = command->copy.size_bytes / BOUNCE_BYTES + 1;
+
+	if (path != CUDA_PEER_MANAGED && path != CUDA_PEER_HOST)
+		return 1;
+	return blocks < UINT16_MAX ? (uint32_t)blocks * 3u : UINT16_MAX;
+}
+
 void cuda_peers_close(struct backend_device *device)
 {
 	struct cuda_peers *peers = device->memory->peers;

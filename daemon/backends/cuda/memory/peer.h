@@ -33,6 +33,10 @@ bool cuda_peer_reach(struct backend_device *destination, struct backend_memory *
 enum cuda_peer_path cuda_peer_path_of(struct backend_device *destination,
 				      const struct backend_device *source);
 
+/* How many operations COPY_PEER puts on the lane's stream, once the way is known. */
+uint32_t cuda_peer_operations(struct backend_device *destination,
+			      const struct backend_command *command);
+
 /* Everything that was made for copies to this device. */
 void cuda_peers_close(struct backend_device *device);
 

@@ -17,8 +17,9 @@ struct slot_set {
 	unsigned char *slots[SLOTS_PER_SET];
 	uint32_t users; /* transfers that are not finished */
 	bool must_wait; /* a transfer was given up half-way: only the event shows when it is over */
-	uint64_t used;  /* when: a count of transfers */
-	CUevent over;   /* recorded behind the last transfer */
+	struct cuda_finish *open; /* not all of it is on its stream; NULL: there is none */
+	uint64_t used;            /* when: a count of transfers */
+	CUevent over;             /* recorded behind the last transfer */
 };
 
 /* How large a piece is: bytes of a row; rows, if they fit whole; slices, if they do. Then how many
@@ -33,9 +34,13 @@ struct cuda_finish {
 	struct slot_set *set;
 	bool to_device;
 	unsigned char *host;
+	struct cuda_rect_side device;
 	struct copy_box box;
 	struct steps steps;
 	uint64_t piece_count;
+	struct backend_lane *lane; /* while it is not all sent */
+	uint64_t sent;             /* pieces that are on the stream */
+	CUresult result;           /* what the driver has refused one with */
 	/* With the lock. */
 	uint64_t begun;   /* host functions that have been called */
 	uint64_t allowed; /* pieces that the copy thread may do: up to here */
@@ -332,9 +337,13 @@ static struct slot_set *choose_set(struct cuda_staging *staging)
 
 	for (uint32_t i = 0; i < SETS; i++) {
 		struct slot_set *set = &staging->sets[i];
-		if (is_idle(set) != is_idle(best) ? is_idle(set) : set->used < best->used)
+		if (!set->open != !best->open       ? !set->open
+		    : is_idle(set) != is_idle(best) ? is_idle(set)
+						    : set->used < best->used)
 			best = set;
 	}
+	if (best->open) /* its event is to be behind all of that */
+		(void)cuda_finish_send(best->open->lane, best->open, true);
 	return best;
 }
 
@@ -351,12 +360,13 @@ static CUresult take_set(struct backend_lane *lane, struct cuda_finish *transfer
 }
 
 static CUresult enqueue_pieces(struct backend_lane *lane, struct cuda_finish *transfer,
-			       struct cuda_rect_side side)
+			       uint64_t end)
 {
 	const struct cuda_library *cuda = &lane->device->backend->library;
+	const struct cuda_rect_side side = transfer->device;
 	CUresult result = CUDA_SUCCESS;
 
-	for (uint64_t index = 0; result == CUDA_SUCCESS && index < transfer->piece_count; index++) {
+	for (uint64_t index = transfer->sent; result == CUDA_SUCCESS && index < end; index++) {
 		struct piece piece = piece_of(transfer, index);
 		struct cuda_rect_side slot = {.host = transfer->set->slots[index % SLOTS_PER_SET]},
 				      device;
@@ -378,6 +388,7 @@ static CUresult enqueue_pieces(struct backend_lane *lane, struct cuda_finish *tr
 				result = cuda->cuLaunchHostFunc(lane->stream, host_function,
 								transfer);
 		}
+		transfer->sent = index + 1;
 	}
 	return result;
 }
@@ -413,17 +424,53 @@ static int staging_start_thread(struct cuda_staging *staging, struct backend_fau
 	return 0;
 }
 
-/* Whether it went well or not, what is on the stream now uses the set. */
-static CUresult put_on_stream(struct backend_lane *lane, struct cuda_finish *transfer,
-			      struct cuda_rect_side device)
+uint32_t cuda_finish_pieces(const struct cuda_finish *transfer)
 {
-	const struct cuda_library *cuda = &lane->device->backend->library;
+	return (uint32_t)smaller_size(transfer->piece_count, CUDA_HOST_FUNCTIONS_MOST);
+}
+
+bool cuda_finish_is_sent(const struct cuda_finish *transfer)
+{
+	return transfer->result != CUDA_SUCCESS || transfer->sent == transfer->piece_count;
+}
+
+/* Up to this one there is room for pieces. */
+static uint64_t end_of_room(struct cuda_finish *transfer)
+{
+	struct cuda_staging *staging = transfer->staging;
+
+	lock_staging(staging);
+	uint64_t begun = transfer->begun;
+	unlock_staging(staging);
+	return smaller_size(transfer->piece_count, begun + CUDA_HOST_FUNCTIONS_MOST);
+}
+
+/* Whether it went well or not, what is on the stream now uses the set. */
+CUresult cuda_finish_send(struct backend_lane *lane, struct cuda_finish *transfer, bool all)
+{
+	const struct backend *backend = lane->device->backend;
+	const bool is_bounded = !all && backend->settings.lane_operations > 0;
+
+	if (cuda_finish_is_sent(transfer))
+		return transfer->result;
+	transfer->result = enqueue_pieces(
+		lane, transfer, is_bounded ? end_of_room(transfer) : transfer->piece_count);
+	transfer->lane = lane;
+	transfer->set->open = cuda_finish_is_sent(transfer) ? NULL : transfer;
+	if (transfer->set->open)
+		return CUDA_SUCCESS;
+	CUresult recorded = backend->library.cuEventRecord(transfer->set->over, lane->stream);
+	if (transfer->result == CUDA_SUCCESS)
+		transfer->result = recorded;
+	transfer->set->must_wait |= transfer->result != CUDA_SUCCESS;
+	return transfer->result;
+}
+
+static CUresult put_on_stream(struct backend_lane *lane, struct cuda_finish *transfer)
+{
 	CUresult result = take_set(lane, transfer);
 
-	if (result == CUDA_SUCCESS)
-		result = enqueue_pieces(lane, transfer, device);
-	CUresult recorded = cuda->cuEventRecord(transfer->set->over, lane->stream);
-	return result == CUDA_SUCCESS ? recorded : result;
+	return result == CUDA_SUCCESS ? cuda_finish_send(lane, transfer, false) : result;
 }
 
 int cuda_staging_enqueue(struct backend_lane *lane, bool to_device, struct cuda_rect_side device,
@@ -438,6 +485,7 @@ int cuda_staging_enqueue(struct backend_lane *lane, bool to_device, struct cuda_
 	transfer->staging = staging;
 	transfer->to_device = to_device;
 	transfer->host = host;
+	transfer->device = device;
 	transfer->box = *box;
 	transfer->steps = steps_of(box);
 	transfer->piece_count =
@@ -447,7 +495,7 @@ int cuda_staging_enqueue(struct backend_lane *lane, bool to_device, struct cuda_
 		free(transfer);
 		return error;
 	}
-	CUresult result = put_on_stream(lane, transfer, device);
+	CUresult result = put_on_stream(lane, transfer);
 	transfer->set->used = ++staging->transfers;
 	if (result != CUDA_SUCCESS) {
 		transfer->set->must_wait = true;
@@ -466,7 +514,11 @@ void cuda_finish_run(struct cuda_finish *finish)
 	if (!finish)
 		return;
 	finish->set->users--;
-	if (cuda_lost(finish->staging->device))
+	if (finish->set->open == finish)
+		finish->set->open = NULL;
+	/* Of one that was not all sent, pieces may still be under way. */
+	if (cuda_lost(finish->staging->device) || !cuda_finish_is_sent(finish) ||
+	    finish->result != CUDA_SUCCESS)
 		transfer_give_up(finish);
 	else
 		free(finish);

@@ -105,5 +105,8 @@ bool cuda_usm_is_reached(struct backend_device *device, const void *pointer, uin
  */
 CUresult cuda_fill(const struct cuda_library *library, CUstream stream, CUdeviceptr address,
 		   uint64_t size_bytes, const void *pattern, size_t pattern_bytes);
+/* Is that one operation of the driver? Sizes as above. */
+bool cuda_fill_is_simple(CUdeviceptr address, uint64_t size_bytes, const void *pattern,
+			 size_t pattern_bytes);
 
 #endif

@@ -1,0 +1,265 @@
+/*
+ * The driver's queue of a stream has an end: a call that finds it full waits for the device, and
+ * every session of the user with it (F8). With the bound no lane that is asked for room before
+ * each command comes to that end, behind a kernel that does not end. Without it, it does.
+ */
+#include "cuda/double.h"
+
+#include "cuda/device/device.h"
+#include "cuda/lane/lane.h"
+#include "status.h"
+#include "targets/cuda.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COPIES = 200, FILLS = 60, SMALL = 64, PATTERN = 127 };
+#define LARGE ((size_t)160 << 20) /* 80 pieces of memory/staging.h */
+
+TestSuite(cuda_room, .timeout = 120);
+
+struct scene {
+	struct fixture fixture;
+	struct backend_memory *memory;
+	struct backend_kernel *blocker;
+	struct backend_argument arguments[2];
+	uint32_t value;
+	uint64_t blocked; /* sequence */
+};
+
+static const uint64_t one = 1;
+
+static bool has_room(struct scene *scene, uint32_t lane)
+{
+	return scene->fixture.ops->has_room(scene->fixture.lanes[lane].lane, NULL, 0);
+}
+
+/* The first lane stands behind a kernel that the double holds. */
+static void scene_open(struct scene *scene, const char *option, size_t bytes)
+{
+	const char *options[] = {"library=" FAKE_CUDA_LIBRARY, option, NULL};
+	const struct backend_settings settings = {.options = options};
+	struct backend_fault fault = {0};
+	struct fixture *fixture = &scene->fixture;
+
+	*scene = (struct scene){.value = 5};
+	target_cuda_prepare();
+	*fixture = (struct fixture){.ops = conformance_target.ops, .wake_fd = -1};
+	cr_assert_eq(fixture->ops->open(&settings, &fixture->backend, &fault), 0, "%s", fault.text);
+	cr_assert_eq(fixture->ops->enumerate(fixture->backend, &fixture->topology, &fault), 0, "%s",
+		     fault.text);
+	fixture_open(fixture, 0);
+	scene->memory = fixture_memory(fixture, bytes, NULL);
+	struct backend_memory *other = fixture_memory(fixture, 64, NULL);
+	scene->blocker = fixture_kernel(fixture, "fill_u32");
+	scene->arguments[0] = global_argument(other);
+	scene->arguments[1] = value_argument(&scene->value, sizeof(scene->value));
+	double_command("gate close fill_u32");
+	struct backend_command launch =
+		launch_command(scene->blocker, 1, &one, scene->arguments, 2);
+	scene->blocked = fixture_submit(fixture, 1, &launch);
+	fixture->ops->flush(fixture->device);
+	double_wait("held fill_u32", 1);
+}
+
+static void scene_close(struct scene *scene)
+{
+	const struct backend_ops *ops = scene->fixture.ops;
+
+	ops->kernel_free(scene->blocker);
+	ops->memory_free(scene->memory);
+	ops->memory_free(scene->arguments[0].global.memory);
+	fixture_close(&scene->fixture);
+	double_check(true);
+}
+
+static uint64_t full_queues(void)
+{
+	return double_count("full_queues") + double_count("full_host_queues");
+}
+
+/* As the engine does: while there is no room, completions are taken. The gate opens once there is
+ * none. How many were sent before that. */
+static uint32_t send_all(struct scene *scene, const struct backend_command *commands,
+			 uint32_t count, uint64_t *last_out)
+{
+	uint32_t before = count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (before == count && !has_room(scene, 1)) {
+			before = i;
+			cr_assert(has_room(scene, 2), "another lane has room");
+			double_command("gate open fill_u32");
+		}
+		while (!has_room(scene, 1))
+			fixture_progress(&scene->fixture);
+		*last_out = fixture_submit(&scene->fixture, 1, &commands[i]);
+	}
+	double_command("gate open fill_u32");
+	fixture_wait(&scene->fixture, 1, *last_out);
+	return before;
+}
+
+static void copy_small(const char *option, bool is_bounded)
+{
+	static unsigned char bytes[COPIES][SMALL], there[COPIES * SMALL];
+	static struct backend_command commands[COPIES];
+	struct scene scene;
+	uint64_t last = 0;
+
+	scene_open(&scene, option, COPIES * SMALL);
+	for (uint32_t i = 0; i < COPIES; i++) {
+		memset(bytes[i], (int)(i + 1), SMALL);
+		commands[i] =
+			(struct backend_command){.kind = BACKEND_COMMAND_WRITE,
+						 .transfer = {.memory = scene.memory,
+							      .offset_bytes = (uint64_t)i * SMALL,
+							      .host = bytes[i],
+							      .size_bytes = SMALL}};
+	}
+	uint32_t before = send_all(&scene, commands, COPIES, &last);
+	cr_assert_eq(before < COPIES, is_bounded);
+	cr_assert_eq(full_queues() == 0, is_bounded);
+	fixture_read(&scene.fixture, scene.memory, 0, there, sizeof(there));
+	cr_assert_eq(memcmp(there, bytes, sizeof(there)), 0);
+	scene_close(&scene);
+}
+
+Test(cuda_room, F8_copies_of_memory_that_is_not_registered_never_fill_the_drivers_queue)
+{
+	copy_small("lane_operations=512", true);
+}
+
+Test(cuda_room, without_the_bound_such_copies_fill_the_drivers_queue)
+{
+	copy_small("lane_operations=0", false);
+}
+
+/* One that is not sent at once goes on as its pieces are done. */
+static void copy_large(const char *option, enum backend_command_kind kind, bool is_bounded)
+{
+	struct scene scene;
+	unsigned char *bytes = malloc(LARGE), *there = malloc(LARGE);
+	struct backend_command command = {.kind = kind};
+
+	cr_assert(bytes && there);
+	for (size_t i = 0; i < LARGE; i++)
+		bytes[i] = (unsigned char)(i * 31 + i / 4093);
+	memset(there, 0, LARGE);
+	scene_open(&scene, option, LARGE);
+	if (kind == BACKEND_COMMAND_READ) {
+		double_command("gate open fill_u32");
+		fixture_write(&scene.fixture, scene.memory, 0, bytes, LARGE);
+		double_command("gate close fill_u32");
+		struct backend_command launch =
+			launch_command(scene.blocker, 1, &one, scene.arguments, 2);
+		(void)fixture_submit(&scene.fixture, 1, &launch);
+		scene.fixture.ops->flush(scene.fixture.device);
+		double_wait("held fill_u32", 1);
+	}
+	const uint64_t full = full_queues();
+	command.transfer.memory = scene.memory;
+	command.transfer.host = kind == BACKEND_COMMAND_READ ? there : bytes;
+	command.transfer.size_bytes = LARGE;
+	uint64_t sequence = fixture_submit(&scene.fixture, 1, &command);
+	cr_assert_eq(has_room(&scene, 1), !is_bounded, "nothing goes behind what is not all sent");
+	for (int i = 0; i < 100; i++)
+		fixture_progress(&scene.fixture);
+	cr_assert_eq(full_queues() == full, is_bounded);
+	cr_assert_eq(scene.fixture.lanes[1].seen_count, kind == BACKEND_COMMAND_READ ? 1 : 0);
+	double_command("gate open fill_u32");
+	fixture_wait(&scene.fixture, 1, sequence);
+	cr_assert_eq(full_queues() == full, is_bounded);
+	if (kind == BACKEND_COMMAND_WRITE)
+		fixture_read(&scene.fixture, scene.memory, 0, there, LARGE);
+	cr_assert_eq(memcmp(there, bytes, LARGE), 0);
+	scene_close(&scene);
+	free(bytes);
+	free(there);
+}
+
+Test(cuda_room, F8_a_long_write_is_sent_as_its_pieces_are_done)
+{
+	copy_large("lane_operations=512", BACKEND_COMMAND_WRITE, true);
+}
+
+Test(cuda_room, F8_a_long_read_is_sent_as_its_pieces_are_done)
+{
+	copy_large("lane_operations=512", BACKEND_COMMAND_READ, true);
+}
+
+Test(cuda_room, without_the_bound_a_long_write_fills_the_drivers_queue)
+{
+	copy_large("lane_operations=0", BACKEND_COMMAND_WRITE, false);
+}
+
+/* Whoever does not ask for room gets the same bytes: the rest is sent first. */
+Test(cuda_room, a_command_behind_the_beginning_of_a_long_write_comes_after_its_end)
+{
+	struct scene scene;
+	unsigned char *bytes = malloc(LARGE);
+	unsigned char end = 0;
+
+	cr_assert_not_null(bytes);
+	memset(bytes, 0x5a, LARGE);
+	scene_open(&scene, "lane_operations=512", LARGE);
+	const struct backend_command write = {
+		.kind = BACKEND_COMMAND_WRITE,
+		.transfer = {.memory = scene.memory, .host = bytes, .size_bytes = LARGE}};
+	const struct backend_command read = {.kind = BACKEND_COMMAND_READ,
+					     .transfer = {.memory = scene.memory,
+							  .offset_bytes = LARGE - 1,
+							  .host = &end,
+							  .size_bytes = 1}};
+	uint64_t written = fixture_submit(&scene.fixture, 1, &write);
+	const struct backend_wait wait = {scene.fixture.lanes[1].lane, written};
+	cr_assert_not(scene.fixture.ops->has_room(scene.fixture.lanes[2].lane, &wait, 1));
+	uint64_t read_there = fixture_submit_after(&scene.fixture, 2, &read, 1, written);
+	double_command("gate open fill_u32");
+	fixture_wait(&scene.fixture, 2, read_there);
+	cr_assert_eq(end, 0x5a);
+	fixture_wait(&scene.fixture, 1, written);
+	scene_close(&scene);
+	free(bytes);
+}
+
+static void fill_odd(const char *option, bool is_kernel)
+{
+	static unsigned char there[FILLS * 1000];
+	static struct backend_command commands[FILLS];
+	unsigned char pattern[PATTERN];
+	struct scene scene;
+	uint64_t last = 0;
+
+	for (uint32_t i = 0; i < PATTERN; i++)
+		pattern[i] = (unsigned char)(3 + i);
+	scene_open(&scene, option, sizeof(there));
+	for (uint32_t i = 0; i < FILLS; i++)
+		commands[i] = (struct backend_command){.kind = BACKEND_COMMAND_FILL,
+						       .timed = true,
+						       .fill = {.memory = scene.memory,
+								.offset_bytes = i * 1000u,
+								.size_bytes = 1000,
+								.pattern = pattern,
+								.pattern_bytes = PATTERN}};
+	uint32_t before = send_all(&scene, commands, FILLS, &last);
+	cr_assert_eq(full_queues(), 0);
+	cr_assert_gt(before, 2);
+	cr_assert_eq(double_count("held memset"), 0);
+	cr_assert_eq(double_count("call cuMemsetD2D8Async") == 0, is_kernel);
+	fixture_read(&scene.fixture, scene.memory, 0, there, sizeof(there));
+	for (uint32_t i = 0; i < sizeof(there); i++)
+		cr_assert_eq(there[i], pattern[i % 1000 % PATTERN]);
+	scene_close(&scene);
+}
+
+Test(cuda_room, F8_a_fill_with_an_odd_pattern_is_one_operation)
+{
+	fill_odd("fill_kernel=yes", true);
+}
+
+Test(cuda_room, F8_fills_of_many_operations_never_fill_the_drivers_queue)
+{
+	fill_odd("fill_kernel=no", false);
+}
