@@ -16,7 +16,7 @@ enum { CONFIGURATION_LIMITS = 16 };
 /* The engines' own defaults: an option is passed only where it differs. */
 enum { CONFIGURATION_SLICE_US = 500 };
 /* Options of the CUDA backend. */
-enum { CONFIGURATION_CUDA_OPTIONS = 13 };
+enum { CONFIGURATION_CUDA_OPTIONS = 14 };
 
 struct configuration_limit {
 	bool given;

@@ -19,7 +19,7 @@ const char *const configuration_cuda_names[CONFIGURATION_CUDA_OPTIONS] = {
 	"library",           "nvrtc",
 	"connections",       "latency_multiprocessors",
 	"copy_kernel_bytes", "fill_kernel",
-	"lane_operations",
+	"lane_operations",   "exact_chains",
 };
 
 static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
@@ -36,6 +36,7 @@ static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
 	"a number of bytes up to 1M",
 	"yes or no",
 	"a number up to 1000",
+	"yes or no",
 };
 
 enum {
@@ -51,7 +52,8 @@ enum {
 	LATENCY_MULTIPROCESSORS,
 	COPY_KERNEL_BYTES,
 	FILL_KERNEL,
-	LANE_OPERATIONS
+	LANE_OPERATIONS,
+	EXACT_CHAINS
 };
 
 static bool text_is_choice(const char *value, const char *const *words)
@@ -105,6 +107,7 @@ static bool cuda_option_set(unsigned index, const char *value, struct configurat
 		return cuda_option_set_text(value, text_is_choice(value, lengths), option);
 	case OVERLAP:
 	case FILL_KERNEL:
+	case EXACT_CHAINS:
 		return cuda_option_set_text(value, text_is_choice(value, switches), option);
 	case CONNECTIONS:
 		return cuda_option_set_number(value, false, 1, CONNECTIONS_MAX, option);

@@ -442,6 +442,69 @@ Test(cuda_copies, TR2_TR4_a_write_kernels_and_a_read_are_one_launch)
 	scene_close(&scene, false);
 }
 
+/* A stretch between two waits, as a solver has it; how many chains it went as. */
+static uint64_t send_stretch(struct scene *scene, uint32_t kernels, uint32_t value)
+{
+	static const unsigned char pattern[3] = {7, 8, 9};
+	const uint64_t count = COUNT;
+	struct backend_sendings before, after;
+	const struct backend_command write =
+		transfer(scene, BACKEND_COMMAND_WRITE, 0, scene->pages, 4);
+	const struct backend_command fill = {.kind = BACKEND_COMMAND_FILL,
+					     .fill = {.memory = scene->memory,
+						      .offset_bytes = HALF + 1,
+						      .size_bytes = 50,
+						      .pattern = pattern,
+						      .pattern_bytes = 3}};
+	const struct backend_command launch = increment_words(scene, &count);
+	const struct backend_command read =
+		transfer(scene, BACKEND_COMMAND_READ, 0, scene->pages + HALF, 4);
+
+	scene->fixture.ops->sendings(scene->fixture.device, &before);
+	set_word(scene->pages, value);
+	(void)fixture_submit(&scene->fixture, 1, &write);
+	(void)fixture_submit(&scene->fixture, 1, &fill);
+	for (uint32_t i = 0; i < kernels; i++)
+		(void)fixture_submit(&scene->fixture, 1, &launch);
+	fixture_wait(&scene->fixture, 1, fixture_submit(&scene->fixture, 1, &read));
+	cr_assert_eq(word_at(scene->pages + HALF), value + kernels);
+	scene->fixture.ops->sendings(scene->fixture.device, &after);
+	cr_assert_eq(after.chain_launches - before.chain_launches, kernels + 3);
+	/* As the engine does when nothing is in flight. */
+	if (scene->fixture.ops->quiet_wanted(scene->fixture.device))
+		scene->fixture.ops->quiet(scene->fixture.device);
+	return after.chains - before.chains;
+}
+
+static void expect_stretches(const char *option, bool has_exact)
+{
+	struct scene scene;
+	unsigned char filled[50];
+
+	scene_open(&scene, option);
+	for (uint32_t kernels = 1; kernels <= CUDA_CHAIN_LENGTH_MAX - 3; kernels++) {
+		uint64_t chains = 0;
+		for (uint32_t i = 0; i < 12; i++)
+			chains = send_stretch(&scene, kernels, kernels * 100 + i);
+		cr_assert_eq(chains, has_exact ? 1 : (uint64_t)__builtin_popcount(kernels + 3),
+			     "%u kernels", kernels);
+	}
+	fixture_read(&scene.fixture, scene.memory, HALF + 1, filled, sizeof(filled));
+	for (uint32_t i = 0; i < sizeof(filled); i++)
+		cr_assert_eq(filled[i], 7 + i % 3);
+	scene_close(&scene, false);
+}
+
+Test(cuda_copies, TR1_a_write_a_fill_kernels_and_a_read_that_come_often_are_one_launch)
+{
+	expect_stretches("exact_chains=yes", true);
+}
+
+Test(cuda_copies, TR1_without_exact_chains_a_stretch_goes_as_powers_of_two)
+{
+	expect_stretches("exact_chains=no", false);
+}
+
 /*
  * A read goes with a kernel of which nothing is known, since it is short: the kernel is reported
  * hardly later. A write before such a kernel does not.

@@ -7,6 +7,7 @@ if(TARGET sycl_cuda_headers)
     cuda/lanes_chain.c
     cuda/lanes_copy.c
     cuda/lanes_driver.c
+    cuda/lanes_exact.c
     cuda/lanes_fault.c
     cuda/lanes_order.c
     cuda/lanes_result.c

@@ -296,6 +296,8 @@ static CUresult add_memset(CUgraphNode *node, CUgraph graph, const CUgraphNode *
 static CUresult instantiate(CUgraphExec *executable, CUgraph graph, unsigned long long flags)
 {
 	(void)flags;
+	if (driver.instantiate_result)
+		return driver.instantiate_result;
 	struct CUgraph_st *copy = malloc(sizeof(*copy));
 	cr_assert_not_null(copy);
 	*copy = *graph;

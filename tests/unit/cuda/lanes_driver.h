@@ -28,6 +28,7 @@ struct driver {
 	uint32_t finished; /* cuda_finish_run */
 	/* The failures to come. */
 	CUresult dead;                    /* every call from now on; CUDA_SUCCESS: none */
+	CUresult instantiate_result;      /* cuGraphInstantiateWithFlags */
 	CUresult set_parameters_result;   /* cuGraphExecKernelNodeSetParams */
 	CUresult launch_result;           /* cuLaunchKernel */
 	uint32_t launches_before_failure; /* cuLaunchKernel works so often before */

@@ -32,6 +32,7 @@ Test(cuda_settings, no_option_gives_the_defaults)
 	cr_assert_eq(settings.lanes, CUDA_LANES_DEFAULT);
 	cr_assert_eq(settings.chain_length, 16);
 	cr_assert_eq(settings.copy_kernel_bytes, 65536);
+	cr_assert(settings.exact_chains);
 	cr_assert(settings.fill_kernel);
 	cr_assert_eq(settings.lane_operations, 512);
 	cr_assert(settings.overlap);
@@ -50,6 +51,7 @@ Test(cuda_settings, F6_every_option_is_read_and_the_last_word_counts)
 					      "lanes=3",
 					      "chain_length=8",
 					      "copy_kernel_bytes=0",
+					      "exact_chains=no",
 					      "fill_kernel=no",
 					      "lane_operations=0",
 					      "overlap=no",
@@ -68,6 +70,7 @@ Test(cuda_settings, F6_every_option_is_read_and_the_last_word_counts)
 	cr_assert_eq(settings.lanes, 3);
 	cr_assert_eq(settings.chain_length, 8);
 	cr_assert_eq(settings.copy_kernel_bytes, 0);
+	cr_assert_not(settings.exact_chains);
 	cr_assert_not(settings.fill_kernel);
 	cr_assert_eq(settings.lane_operations, 0);
 	cr_assert_not(settings.overlap);
@@ -92,6 +95,7 @@ Test(cuda_settings, a_wrong_option_is_refused_by_name)
 					    "chain_length=3",
 					    "copy_kernel_bytes=1048577",
 					    "copy_kernel_bytes=64K",
+					    "exact_chains=16",
 					    "fill_kernel=maybe",
 					    "lane_operations=1001",
 					    "overlap=maybe",

@@ -37,6 +37,8 @@ struct cuda_settings {
 	uint32_t connections;    /* "connections": queues to a device, of the driver's own */
 	uint32_t chain_length;   /* "chain_length": longest chain template, 1 2 4 8 16; 0: plain
 				    launches only */
+	bool exact_chains;       /* "exact_chains" = yes no: chains of any length that is seen often
+				    (lane/chain.h) */
 	bool overlap; /* "overlap" = yes no: kernels in a row begin while the one before them ends
 		       */
 	uint32_t copy_kernel_bytes; /* "copy_kernel_bytes": copies up to here are kernels, which go

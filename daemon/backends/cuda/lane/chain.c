@@ -1,11 +1,20 @@
 #include "cuda/lane/chain.h"
 
 #include "cuda/lane/lane.h"
+#include "cuda/lane/partition.h"
 #include "cuda/program/ptx_wait.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define EXACT_SEEN  8u  /* so often a length comes before a chain of it is made */
+#define EXACT_MAKES 32u /* such chains that a lane makes in its life: each needs a quiet moment */
+
+static uint32_t level_of(uint32_t count)
+{
+	return 31u - (uint32_t)__builtin_clz(count);
+}
 
 bool cuda_chains_are_possible(const struct cuda_library *library)
 {
@@ -121,7 +130,7 @@ static CUresult add_nodes(struct cuda_lane_state *state, CUgraph graph, uint32_t
 					state->lane->device->context);
 }
 
-static void make_chain(struct cuda_lane_state *state, uint32_t level, const struct ending *ending,
+static void make_chain(struct cuda_lane_state *state, uint32_t count, const struct ending *ending,
 		       struct cuda_chain *chain)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
@@ -130,7 +139,7 @@ static void make_chain(struct cuda_lane_state *state, uint32_t level, const stru
 
 	CUresult result = cu->cuGraphCreate(&graph, 0);
 	if (result == CUDA_SUCCESS) {
-		result = add_nodes(state, graph, 1u << level, ending, chain);
+		result = add_nodes(state, graph, count, ending, chain);
 		if (result == CUDA_SUCCESS)
 			result = cu->cuGraphInstantiateWithFlags(&executable, graph, 0);
 		if (result != CUDA_SUCCESS)
@@ -140,7 +149,7 @@ static void make_chain(struct cuda_lane_state *state, uint32_t level, const stru
 		chain->is_broken = true;
 		return;
 	}
-	chain->nodes = calloc((size_t)1 << level, sizeof(*chain->nodes));
+	chain->nodes = calloc(count, sizeof(*chain->nodes));
 	chain->graph = graph;
 	chain->executable = executable;
 	(void)cu->cuGraphUpload(executable,
@@ -151,7 +160,7 @@ static void make_level(struct cuda_lane_state *state, uint32_t level, enum cuda_
 {
 	const struct ending ending = {.word = state->word_device, .form = form};
 
-	make_chain(state, level, &ending, &state->chains[form][level]);
+	make_chain(state, 1u << level, &ending, &state->chains[form][level]);
 }
 
 static bool chains_overlap(const struct backend_device *device)
@@ -172,7 +181,49 @@ static void make_all(struct cuda_lane_state *state)
 		if (level > 0 && chains_overlap(state->lane->device))
 			make_level(state, level, CUDA_CHAIN_OVERLAPPED);
 	}
-	make_chain(state, 0, &mark, &state->lone);
+	make_chain(state, 1, &mark, &state->lone);
+	state->exact_makes = EXACT_MAKES;
+}
+
+static void free_one(const struct cuda_library *cu, struct cuda_chain *chain)
+{
+	if (chain->executable) {
+		(void)cu->cuGraphExecDestroy(chain->executable);
+		(void)cu->cuGraphDestroy(chain->graph);
+	}
+	for (uint32_t i = 0; i < CUDA_CHAIN_LENGTH_MAX; i++)
+		cuda_code_release(chain->codes[i]);
+	free(chain->nodes);
+	*chain = (struct cuda_chain){.executable = NULL};
+}
+
+/* The empty place, or that of the one that was sent longest ago. */
+static struct cuda_exact *choose_place(struct cuda_lane_state *state)
+{
+	struct cuda_exact *best = &state->exact[0];
+
+	for (uint32_t i = 1; i < CUDA_EXACT_MAX && best->length > 0; i++)
+		if (state->exact[i].length == 0 || state->exact[i].used < best->used)
+			best = &state->exact[i];
+	return best;
+}
+
+/* The chain that the lane wants. One that cannot be made keeps its place, so it is not wanted
+ * again. */
+static void make_exact(struct cuda_lane_state *state)
+{
+	const struct ending ending = {.word = state->word_device, .form = state->wanted.form};
+	struct cuda_exact *place = choose_place(state);
+
+	if (state->wanted.length == 0)
+		return;
+	free_one(&state->lane->device->backend->library, &place->chain);
+	place->form = state->wanted.form;
+	place->length = state->wanted.length;
+	place->used = ++state->exact_uses;
+	make_chain(state, place->length, &ending, &place->chain);
+	state->wanted.length = 0;
+	state->lane->device->lanes->wanting_exact--;
 }
 
 void cuda_chains_want(struct cuda_lane_state *state)
@@ -190,27 +241,17 @@ void cuda_chains_make_wanted(struct backend_device *device)
 {
 	struct cuda_lanes *lanes = device->lanes;
 
-	if (lanes->awaiting_chains == 0 || cuda_enter(device, NULL) < 0)
+	if ((lanes->awaiting_chains == 0 && lanes->wanting_exact == 0) ||
+	    cuda_enter(device, NULL) < 0)
 		return;
 	for (struct cuda_lane_state *state = lanes->first; state; state = state->next) {
+		make_exact(state);
 		if (!state->awaits_chains)
 			continue;
 		make_all(state);
 		state->awaits_chains = false;
 	}
 	lanes->awaiting_chains = 0;
-}
-
-static void free_one(const struct cuda_library *cu, struct cuda_chain *chain)
-{
-	if (chain->executable) {
-		(void)cu->cuGraphExecDestroy(chain->executable);
-		(void)cu->cuGraphDestroy(chain->graph);
-	}
-	for (uint32_t i = 0; i < CUDA_CHAIN_LENGTH_MAX; i++)
-		cuda_code_release(chain->codes[i]);
-	free(chain->nodes);
-	*chain = (struct cuda_chain){.executable = NULL};
 }
 
 void cuda_chains_free(struct cuda_lane_state *state)
@@ -221,6 +262,9 @@ void cuda_chains_free(struct cuda_lane_state *state)
 		for (uint32_t level = 0; level < CUDA_LEVELS; level++)
 			free_one(cu, &state->chains[form][level]);
 	free_one(cu, &state->lone);
+	for (uint32_t i = 0; i < CUDA_EXACT_MAX; i++)
+		free_one(cu, &state->exact[i].chain);
+	state->lane->device->lanes->wanting_exact -= state->wanted.length > 0;
 }
 
 /* The code must be the same, too: the handle of an unloaded function may be used again. */
@@ -276,12 +320,12 @@ static CUresult set_kernel(const struct cuda_library *cu, struct cuda_chain *cha
 	return CUDA_SUCCESS;
 }
 
-static void tidy_chain(struct cuda_lane_state *state, struct cuda_chain *chain, uint32_t level)
+static void tidy_chain(struct cuda_lane_state *state, struct cuda_chain *chain, uint32_t count)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 	const struct cuda_launch blank = blank_launch(state);
 
-	for (uint32_t i = 0; i < 1u << level; i++)
+	for (uint32_t i = 0; i < count; i++)
 		if (chain->codes[i] && cuda_code_is_abandoned(chain->codes[i]))
 			(void)set_kernel(cu, chain, i, &blank, NULL, NULL);
 }
@@ -294,8 +338,10 @@ static void release_abandoned(struct backend_device *device)
 	for (struct cuda_lane_state *state = device->lanes->first; state; state = state->next) {
 		for (uint32_t form = 0; form < CUDA_CHAIN_FORMS; form++)
 			for (uint32_t level = 0; level < CUDA_LEVELS; level++)
-				tidy_chain(state, &state->chains[form][level], level);
-		tidy_chain(state, &state->lone, 0);
+				tidy_chain(state, &state->chains[form][level], 1u << level);
+		tidy_chain(state, &state->lone, 1);
+		for (uint32_t i = 0; i < CUDA_EXACT_MAX; i++)
+			tidy_chain(state, &state->exact[i].chain, state->exact[i].length);
 	}
 }
 
@@ -392,33 +438,87 @@ int cuda_chain_send_lone(struct cuda_lane_state *state, const struct cuda_collec
 	return sent_or_not(device, result);
 }
 
-/* A template that was not made, or could not be, is passed over for the plain one. */
+/* A template that was not made, or could not be, is passed over for the plain one. The level of an
+ * exact length is the next lower one. */
 static enum cuda_chain_form choose_form(const struct cuda_lane_state *state,
-					const struct cuda_collected *launches, uint32_t level)
+					const struct cuda_collected *launches, uint32_t count)
 {
-	if (launches[(1u << level) - 1].direct != 0)
+	if (launches[count - 1].direct != 0)
 		return CUDA_CHAIN_DIRECT;
-	if (!state->chains[CUDA_CHAIN_OVERLAPPED][level].executable)
+	if (!state->chains[CUDA_CHAIN_OVERLAPPED][level_of(count)].executable)
 		return CUDA_CHAIN_PLAIN;
-	for (uint32_t i = 1; i < 1u << level; i++) /* the first has none before it here */
+	for (uint32_t i = 1; i < count; i++) /* the first has none before it here */
 		if (!launches[i].launch.waits)
 			return CUDA_CHAIN_PLAIN;
 	return CUDA_CHAIN_OVERLAPPED;
 }
 
+static struct cuda_exact *find_exact(struct cuda_lane_state *state, enum cuda_chain_form form,
+				     uint32_t length)
+{
+	for (uint32_t i = 0; i < CUDA_EXACT_MAX; i++)
+		if (state->exact[i].length == length && state->exact[i].form == form)
+			return &state->exact[i];
+	return NULL;
+}
+
+/* One at a time, and a bounded number: a program whose lengths change all the time has none. */
+static void note_length(struct cuda_lane_state *state, enum cuda_chain_form form, uint32_t length)
+{
+	uint8_t *seen = &state->seen[form][length - 1];
+
+	if (*seen < EXACT_SEEN && ++*seen < EXACT_SEEN)
+		return;
+	if (state->wanted.length > 0 || state->exact_makes == 0)
+		return;
+	state->exact_makes--;
+	state->wanted = (struct cuda_wanted_exact){form, length};
+	state->lane->device->lanes->wanting_exact++;
+	*seen = 0;
+}
+
+bool cuda_chain_has(struct cuda_lane_state *state, const struct cuda_collected *launches,
+		    uint32_t count)
+{
+	if ((count & (count - 1)) == 0)
+		return true;
+	if (!state->lane->device->backend->settings.exact_chains || state->awaits_chains ||
+	    cuda_lane_is_apart(state))
+		return false;
+	const enum cuda_chain_form form = choose_form(state, launches, count);
+	const struct cuda_exact *exact = find_exact(state, form, count);
+	if (!exact)
+		note_length(state, form, count);
+	return exact && exact->chain.executable;
+}
+
+static struct cuda_chain *find_chain(struct cuda_lane_state *state, enum cuda_chain_form form,
+				     uint32_t count)
+{
+	const uint32_t level = level_of(count);
+
+	if (count != 1u << level) {
+		struct cuda_exact *exact = find_exact(state, form, count);
+		exact->used = ++state->exact_uses;
+		return &exact->chain;
+	}
+	struct cuda_chain *chain = &state->chains[form][level];
+	if (!chain->executable && !chain->is_broken && !state->awaits_chains)
+		make_level(state, level, form);
+	return chain;
+}
+
 int cuda_chain_send(struct cuda_lane_state *state, const struct cuda_collected *launches,
-		    uint32_t level, uint32_t value)
+		    uint32_t count, uint32_t value)
 {
 	struct backend_device *device = state->lane->device;
 	const struct cuda_library *cu = &device->backend->library;
-	const enum cuda_chain_form form = choose_form(state, launches, level);
-	struct cuda_chain *chain = &state->chains[form][level];
+	const enum cuda_chain_form form = choose_form(state, launches, count);
+	struct cuda_chain *chain = find_chain(state, form, count);
 
-	if (!chain->executable && !chain->is_broken && !state->awaits_chains)
-		make_level(state, level, form);
 	if (!chain->executable)
 		return -EAGAIN;
-	CUresult result = set_all(state, chain, launches, 1u << level, value);
+	CUresult result = set_all(state, chain, launches, count, value);
 	if (result == CUDA_SUCCESS)
 		result = cu->cuGraphLaunch(chain->executable, state->lane->stream);
 	return sent_or_not(device, result);

@@ -1,8 +1,9 @@
 /*
  * Chain templates: executable graphs of 1, 2, 4, 8 or 16 kernels in a row and the completion word.
- * They are made once per lane, and their functions, grids, arguments and values are set at each
- * launch. One launch of a chain costs little more than one launch of a kernel, and a memset node is
- * the quickest sign of its end.
+ * They are made once per lane, and a few of other lengths when those are seen often. A stretch of
+ * launches between two waits of a client is then one launch of a graph. Their functions, grids,
+ * arguments and values are set at each launch. One launch of a chain costs little more than one
+ * launch of a kernel, and a memset node is the quickest sign of its end.
  *
  * The driver must never use an unloaded function. The graph only has the nodes: it is made of an
  * empty kernel that lives as long as the device. The executable's nodes name the kernels that ran
@@ -46,11 +47,18 @@ void cuda_chains_make_wanted(struct backend_device *device);
 void cuda_chains_free(struct cuda_lane_state *state);
 
 /*
- * Send `1 << level` launches and have `value` written to the lane's word; the last launch may have
- * a direct completion. -EAGAIN: nothing was sent, send them plainly. -EIO: the device is lost.
+ * May these launches go as one chain? Powers of two always may. A chain of another length must be
+ * there: one that is seen often is made in a quiet moment. Called before each send.
+ */
+bool cuda_chain_has(struct cuda_lane_state *state, const struct cuda_collected *launches,
+		    uint32_t count);
+/*
+ * Send `count` launches, of which cuda_chain_has is true, and have `value` written to the lane's
+ * word; the last launch may have a direct completion. -EAGAIN: nothing was sent, send them plainly.
+ * -EIO: the device is lost.
  */
 int cuda_chain_send(struct cuda_lane_state *state, const struct cuda_collected *launches,
-		    uint32_t level, uint32_t value);
+		    uint32_t count, uint32_t value);
 /*
  * Send one launch, without a direct completion, to a lane that has nothing on its way, and have
  * that marked: `value` has been reached then. A node less to set, which is 0.3 to 0.8 us of a round

@@ -73,6 +73,16 @@ enum cuda_chain_form {
 	CUDA_CHAIN_FORMS
 };
 
+#define CUDA_EXACT_MAX 4u /* chains of other lengths that a lane has */
+
+/* A chain of a length between those of the levels, made when it was seen often. */
+struct cuda_exact {
+	enum cuda_chain_form form;
+	uint32_t length; /* 0: the place is empty */
+	uint64_t used;   /* a count of the lane's sends: the least is the first to be replaced */
+	struct cuda_chain chain;
+};
+
 /* Another lane's word must have reached a value before a command could start. */
 struct cuda_noted_wait {
 	uint32_t word; /* its index */
@@ -161,6 +171,15 @@ struct cuda_lane_state {
 
 	struct cuda_chain chains[CUDA_CHAIN_FORMS][CUDA_LEVELS];
 	struct cuda_chain lone; /* one kernel, then the mark */
+	struct cuda_exact exact[CUDA_EXACT_MAX];
+	uint64_t exact_uses;
+	uint32_t exact_makes;                                  /* that are left */
+	uint8_t seen[CUDA_CHAIN_FORMS][CUDA_CHAIN_LENGTH_MAX]; /* how often such a length came and
+								   there was no chain of it */
+	struct cuda_wanted_exact {
+		enum cuda_chain_form form;
+		uint32_t length; /* 0: none is wanted */
+	} wanted;                /* to be made in a quiet moment */
 };
 
 /* Some of a device's multiprocessors. */
@@ -199,6 +218,7 @@ struct cuda_lanes {
 	struct cuda_stream_pool pools[CUDA_LANE_KINDS];
 	CUstream model;           /* has the attributes of a new stream */
 	uint32_t awaiting_chains; /* lanes */
+	uint32_t wanting_exact;   /* lanes with a wanted chain */
 	struct cuda_partition partition;
 
 	pthread_mutex_t events_lock;

@@ -9,8 +9,8 @@ bool cuda_quiet_wanted(struct backend_device *device)
 {
 	return atomic_load_explicit(&device->memory->reaper.waiting, memory_order_relaxed) > 0 ||
 	       atomic_load_explicit(&device->memory->graph_memory_is_due, memory_order_relaxed) ||
-	       device->lanes->awaiting_chains > 0 || cuda_partition_is_due(device) ||
-	       cuda_l2_is_due(device);
+	       device->lanes->awaiting_chains > 0 || device->lanes->wanting_exact > 0 ||
+	       cuda_partition_is_due(device) || cuda_l2_is_due(device);
 }
 
 void cuda_quiet(struct backend_device *device)

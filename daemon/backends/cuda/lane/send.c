@@ -142,46 +142,59 @@ static uint64_t period_of(const struct cuda_collected *collected)
 	return is_known ? pace->period_ns : CUDA_CHAIN_NS; /* unknown: alone */
 }
 
+/* A power of two: no less than the command at the beginning has, which is one, and as many more as
+ * whole commands are. */
+static uint32_t longest_level(const struct cuda_collected *launches, uint32_t first, uint32_t run)
+{
+	uint32_t length = first;
+
+	for (uint32_t next = first * 2; next <= run; next *= 2)
+		if (launches[next - 1].ends_command)
+			length = next;
+	return length;
+}
+
 /*
  * The longest chain that the first `count` launches make. Only its end is reported, so it must come
  * soon. For long kernels a chain gains nothing, and a wait for the first would be a wait for all. A
  * direct completion ends one. A burst is in one. A copy is short, so it never comes too late behind
  * a kernel; before a long one it would.
  */
-static uint32_t choose_level(const struct cuda_lane_state *state,
-			     const struct cuda_collected *launches, uint32_t count)
+static uint32_t choose_length(struct cuda_lane_state *state, const struct cuda_collected *launches,
+			      uint32_t count)
 {
 	const uint32_t longest = state->lane->device->backend->settings.chain_length;
 	uint64_t sum_ns = period_of(&launches[0]);
-	uint32_t run = 1, first = 1, level;
+	uint32_t run = 1, first = 1;
 
 	while (!launches[first - 1].ends_command)
 		first++;
-	level = (uint32_t)__builtin_ctz(first);
 	for (; run < count && !launches[run - 1].direct; run++) {
 		sum_ns += period_of(&launches[run]);
 		if (sum_ns > CUDA_CHAIN_NS && launches[run].kernel)
 			break;
 	}
-	for (uint32_t next = level + 1;
-	     next < CUDA_LEVELS && 1u << next <= run && 1u << next <= longest; next++)
-		if (launches[(1u << next) - 1].ends_command)
-			level = next;
-	return level;
+	if (run > longest)
+		run = longest;
+	while (run > first && !launches[run - 1].ends_command)
+		run--;
+	if (run > first && cuda_chain_has(state, launches, run))
+		return run;
+	return longest_level(launches, first, run);
 }
 
 static int send_chain(struct cuda_lane_state *state, const struct cuda_collected *launches,
-		      uint32_t level, uint32_t value)
+		      uint32_t count, uint32_t value)
 {
 	int error = -EAGAIN;
 
 	/* Kernels of graphs run where their functions belong, on the whole device. */
 	if (cuda_lane_is_apart(state))
 		return -EAGAIN;
-	if (level == 0 && !launches->direct && state->head == state->sent_end &&
+	if (count == 1 && !launches->direct && state->head == state->sent_end &&
 	    state->written == state->sent)
 		error = cuda_chain_send_lone(state, launches, value);
-	return error == -EAGAIN ? cuda_chain_send(state, launches, level, value) : error;
+	return error == -EAGAIN ? cuda_chain_send(state, launches, count, value) : error;
 }
 
 static uint32_t count_commands(const struct cuda_collected *launches, uint32_t count)
@@ -287,13 +300,12 @@ void cuda_lane_send(struct cuda_lane_state *state)
 			left -= run;
 			continue;
 		}
-		uint32_t level = choose_level(state, at, before_early(at, left));
-		uint32_t count = 1u << level;
+		uint32_t count = choose_length(state, at, before_early(at, left));
 		uint32_t commands = count_commands(at, count);
 		struct cuda_pending *first = cuda_pending_at(state, state->sent_end);
 		uint32_t value = cuda_pending_at(state, state->sent_end + commands - 1)->value;
 
-		int error = send_chain(state, at, level, value);
+		int error = send_chain(state, at, count, value);
 		if (error == -EIO)
 			return; /* progress() reports it */
 		if (error == 0) {

@@ -1,0 +1,202 @@
+/* Chains of lengths that are no powers of two: made in a quiet moment when they are seen often. */
+#include "cuda/lane/chain.h"
+#include "cuda/lanes_driver.h"
+
+#include <criterion/criterion.h>
+
+TestSuite(cuda_lanes_exact, .timeout = 10);
+
+enum { OFTEN = 8, MAKES = 32 };
+
+struct scene {
+	struct backend_device *device;
+	struct backend_lane *lane;
+	struct backend_kernel kernel;
+	uint64_t sequence;
+};
+
+static void scene_open(struct scene *scene, bool has_exact)
+{
+	*scene = (struct scene){.kernel = {.id = 1}};
+	scene->device = lanes_device(16, true);
+	scene->device->backend->settings.exact_chains = has_exact;
+	scene->lane = lanes_lane(scene->device, BACKEND_LANE_COMPUTE);
+}
+
+/* Sends so many launches, and ends them; with how many launches of graphs. */
+static uint32_t send(struct scene *scene, uint32_t length)
+{
+	struct backend_completion completions[CUDA_CHAIN_LENGTH_MAX];
+	const uint32_t before = driver.counts.graph_launches;
+
+	for (uint32_t i = 0; i < length; i++)
+		lanes_launch(scene->lane, &scene->kernel, ++scene->sequence);
+	cuda_flush(scene->device);
+	driver_run_all(scene->device);
+	cr_assert_eq(cuda_progress(scene->device, completions, CUDA_CHAIN_LENGTH_MAX), length);
+	for (uint32_t i = 0; i < length; i++)
+		cr_assert_eq(completions[i].fault.status, 0);
+	return driver.counts.graph_launches - before;
+}
+
+static void send_often(struct scene *scene, uint32_t length)
+{
+	for (uint32_t i = 0; i < OFTEN; i++)
+		(void)send(scene, length);
+	cuda_chains_make_wanted(scene->device);
+}
+
+Test(cuda_lanes_exact, TR1_a_stretch_of_any_length_that_is_seen_often_is_one_launch)
+{
+	struct scene scene;
+
+	for (uint32_t length = 1; length <= CUDA_CHAIN_LENGTH_MAX; length++) {
+		scene_open(&scene, true);
+		const bool is_level = (length & (length - 1)) == 0;
+		const uint32_t before = driver.counts.graphs_made;
+		cr_assert_eq(send(&scene, length), __builtin_popcount(length));
+		cuda_chains_make_wanted(scene.device);
+		cr_assert_eq(driver.counts.graphs_made, before, "once is not often");
+		send_often(&scene, length);
+		cr_assert_eq(driver.counts.graphs_made, before + !is_level);
+		driver.ran_count = 0;
+		cr_assert_eq(send(&scene, length), 1, "%u launches", length);
+		cr_assert_eq(driver.ran_count, length);
+		lanes_device_free(scene.device);
+	}
+}
+
+Test(cuda_lanes_exact, TR1_the_option_switches_them_off)
+{
+	struct scene scene;
+
+	scene_open(&scene, false);
+	const uint32_t before = driver.counts.graphs_made;
+	for (int i = 0; i < 3; i++)
+		send_often(&scene, 7);
+	cr_assert_eq(send(&scene, 7), 3);
+	cr_assert_eq(driver.counts.graphs_made, before);
+	lanes_device_free(scene.device);
+}
+
+/* No launch makes one: it may wait for what runs (F8). */
+Test(cuda_lanes_exact, F8_they_are_made_in_quiet_moments_alone)
+{
+	struct scene scene;
+
+	scene_open(&scene, true);
+	const uint32_t before = driver.counts.graphs_made;
+	for (uint32_t i = 0; i < 10 * OFTEN; i++)
+		cr_assert_eq(send(&scene, 5), 2);
+	cr_assert_eq(driver.counts.graphs_made, before);
+	cr_assert_eq(scene.device->lanes->wanting_exact, 1);
+	cuda_chains_make_wanted(scene.device);
+	cr_assert_eq(scene.device->lanes->wanting_exact, 0);
+	cr_assert_eq(send(&scene, 5), 1);
+	lanes_device_free(scene.device);
+	cr_assert_eq(driver.counts.graphs_made, before + 1);
+}
+
+Test(cuda_lanes_exact, the_one_that_was_sent_longest_ago_is_replaced)
+{
+	static const uint32_t lengths[CUDA_EXACT_MAX] = {3, 5, 6, 7};
+	struct scene scene;
+
+	scene_open(&scene, true);
+	for (uint32_t i = 0; i < CUDA_EXACT_MAX; i++)
+		send_often(&scene, lengths[i]);
+	for (uint32_t i = 0; i < CUDA_EXACT_MAX; i++)
+		cr_assert_eq(send(&scene, lengths[i]), 1);
+	cr_assert_eq(send(&scene, 3), 1); /* so 5 is the oldest */
+	send_often(&scene, 9);
+	cr_assert_eq(send(&scene, 9), 1);
+	cr_assert_eq(send(&scene, 3), 1);
+	cr_assert_eq(send(&scene, 5), 2);
+	lanes_device_free(scene.device);
+}
+
+/* Each needs a quiet moment. */
+Test(cuda_lanes_exact, a_lane_makes_a_bounded_number)
+{
+	struct scene scene;
+
+	scene_open(&scene, true);
+	const uint32_t before = driver.counts.graphs_made;
+	for (uint32_t i = 0; i < 3 * MAKES; i++)
+		send_often(&scene, i % 5 + 9); /* one more than there are places */
+	cr_assert_eq(driver.counts.graphs_made, before + MAKES);
+	cr_assert_eq(scene.device->lanes->wanting_exact, 0);
+	lanes_device_free(scene.device);
+}
+
+Test(cuda_lanes_exact, one_that_cannot_be_made_is_sent_in_parts_and_not_tried_again)
+{
+	struct scene scene;
+
+	scene_open(&scene, true);
+	driver.instantiate_result = CUDA_ERROR_OUT_OF_MEMORY;
+	send_often(&scene, 5);
+	driver.instantiate_result = CUDA_SUCCESS;
+	const uint32_t before = driver.counts.graphs_made;
+	for (int i = 0; i < 3; i++)
+		send_often(&scene, 5);
+	cr_assert_eq(send(&scene, 5), 2);
+	cr_assert_eq(driver.counts.graphs_made, before);
+	lanes_device_free(scene.device);
+}
+
+/* Only the end of a chain is reported, so it must come soon. */
+Test(cuda_lanes_exact, B18_H9_long_kernels_make_none)
+{
+	struct scene scene;
+
+	scene_open(&scene, true);
+	const uint32_t before = driver.counts.graphs_made;
+	scene.kernel.is_new = true;
+	for (uint32_t i = 0; i < 2 * OFTEN; i++) {
+		scene.kernel.pace = (struct cuda_pace){.period_ns = 1000000000};
+		cr_assert_eq(send(&scene, 5), 5);
+	}
+	cuda_chains_make_wanted(scene.device);
+	cr_assert_eq(driver.counts.graphs_made, before);
+	lanes_device_free(scene.device);
+}
+
+/* The driver must never use an unloaded function. */
+Test(cuda_lanes_exact, the_code_of_a_kernel_stays_while_a_node_names_it)
+{
+	struct scene scene;
+	struct backend_program code = {.holds = 1};
+
+	scene_open(&scene, true);
+	send_often(&scene, 5);
+	/* In the levels of 4 and 1, or lone, the kernel without code is the last. */
+	scene.kernel.code = &code;
+	cr_assert_eq(send(&scene, 5), 1);
+	cr_assert_eq(code.kept, 5);
+	scene.device->on_abandoned(scene.device);
+	cr_assert_eq(code.kept, 5);
+	code.holds--;
+	scene.device->on_abandoned(scene.device);
+	cr_assert_eq(code.kept, 0);
+	scene.kernel.code = NULL;
+	cr_assert_eq(send(&scene, 5), 1);
+	lanes_device_free(scene.device);
+}
+
+Test(cuda_lanes_exact, the_code_is_let_go_with_the_chain)
+{
+	struct scene scene;
+	struct backend_program code = {.holds = 1};
+
+	scene_open(&scene, true);
+	send_often(&scene, 5);
+	scene.kernel.code = &code;
+	(void)send(&scene, 5);
+	cr_assert_eq(code.kept, 5);
+	scene.kernel.code = NULL;
+	for (uint32_t length = 9; length < 9 + CUDA_EXACT_MAX; length++)
+		send_often(&scene, length);
+	cr_assert_eq(code.kept, 0);
+	lanes_device_free(scene.device);
+}
