@@ -57,18 +57,6 @@ static struct sched_span *span_at(const struct sched_contents *contents, uint32_
 	return sched_span_of(interval_map_get(&contents->spans, index));
 }
 
-void sched_link(struct task_use *use, struct task_link *link, struct task_link_list *list)
-{
-	link->use = use;
-	link->list = list;
-	link->previous = NULL;
-	link->next = list->first;
-	if (list->first)
-		list->first->previous = link;
-	list->first = link;
-	list->count++;
-}
-
 static void link_more(struct scheduler *scheduler, struct task_use *use,
 		      struct task_link_list *list)
 {
@@ -108,26 +96,6 @@ static void unlink_use(struct task_link *link)
 		link->next->previous = link->previous;
 	list->count--;
 	link->list = NULL;
-}
-
-struct task_use *sched_use_add(struct task *task, struct sched_buffer *buffer,
-			       enum task_use_kind kind, uint32_t place,
-			       const struct interval *order, const struct interval *bytes)
-{
-	/* Field by field: it is on the way of every requirement, and setting all of it to 0 first
-	 * takes its time. */
-	struct task_use *use = &task->uses[task->use_count++];
-	use->buffer = buffer;
-	use->task = task;
-	use->kind = kind;
-	use->place = (uint8_t)place;
-	use->from = SCHED_NO_PLACE;
-	use->order = *order;
-	use->bytes = *bytes;
-	use->link.list = NULL;
-	use->link.more = NULL;
-	buffer->references++;
-	return use;
 }
 
 /* Returns how many intervals it has visited. */

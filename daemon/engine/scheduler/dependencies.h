@@ -113,10 +113,40 @@ void sched_uses_finish(struct task *task);
 void sched_move_forget(struct task_use *use, struct sched_cause *cause);
 
 /* The next free use of the task, in no list, counted by the buffer. */
-struct task_use *sched_use_add(struct task *task, struct sched_buffer *buffer,
-			       enum task_use_kind kind, uint32_t place,
-			       const struct interval *order, const struct interval *bytes);
-void sched_link(struct task_use *use, struct task_link *link, struct task_link_list *list);
+static inline struct task_use *sched_use_add(struct task *task, struct sched_buffer *buffer,
+					     enum task_use_kind kind, uint32_t place,
+					     const struct interval *order,
+					     const struct interval *bytes)
+{
+	/* Field by field: it is on the way of every requirement, and setting all of it to 0 first
+	 * takes its time. */
+	struct task_use *use = &task->uses[task->use_count++];
+	use->buffer = buffer;
+	use->task = task;
+	use->kind = kind;
+	use->place = (uint8_t)place;
+	use->from = SCHED_NO_PLACE;
+	use->order = *order;
+	use->bytes = *bytes;
+	use->link.list = NULL;
+	use->link.more = NULL;
+	buffer->references++;
+	return use;
+}
+
+static inline void sched_link(struct task_use *use, struct task_link *link,
+			      struct task_link_list *list)
+{
+	link->use = use;
+	link->list = list;
+	link->previous = NULL;
+	link->next = list->first;
+	if (list->first)
+		list->first->previous = link;
+	list->first = link;
+	list->count++;
+}
+
 /* Nothing in it matters any more. */
 void sched_links_detach(struct task_link_list *list);
 /* `to`, which is empty, gets the same uses as `from`: a node each. */

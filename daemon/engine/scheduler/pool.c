@@ -25,18 +25,6 @@ void sched_pool_init(struct scheduler *scheduler)
 		  SCHED_NODES_KEPT);
 }
 
-struct task_edge *sched_take_edge(struct scheduler *scheduler)
-{
-	scheduler->pool_bytes += sizeof(struct task_edge);
-	return pool_take(&scheduler->edges);
-}
-
-void sched_give_edge(struct scheduler *scheduler, struct task_edge *edge)
-{
-	scheduler->pool_bytes -= sizeof(*edge);
-	pool_give(&scheduler->edges, edge);
-}
-
 union sched_node *sched_take_node(struct scheduler *scheduler)
 {
 	scheduler->pool_bytes += sizeof(union sched_node);

@@ -2,12 +2,13 @@
 #ifndef SYCL_ENGINE_SCHED_POOL_H
 #define SYCL_ENGINE_SCHED_POOL_H
 
+#include "base/pool.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
-struct scheduler;
-struct task;
-struct task_edge;
 union sched_node;
 
 #define SCHED_TASKS_KEPT          1024u /* kept in any case; base/pool.h has the rule for more */
@@ -18,9 +19,19 @@ union sched_node;
 #define SCHED_BURST_STORAGE_BYTES 2048u /* the same of larger ones: bursts, mostly */
 
 void sched_pool_init(struct scheduler *scheduler);
-/* Takes from what pool_reserve has reserved, so it cannot fail. */
-struct task_edge *sched_take_edge(struct scheduler *scheduler);
-void sched_give_edge(struct scheduler *scheduler, struct task_edge *edge);
+/* These take from what pool_reserve has reserved, so they cannot fail. */
+static inline struct task_edge *sched_take_edge(struct scheduler *scheduler)
+{
+	scheduler->pool_bytes += sizeof(struct task_edge);
+	return pool_take(&scheduler->edges);
+}
+
+static inline void sched_give_edge(struct scheduler *scheduler, struct task_edge *edge)
+{
+	scheduler->pool_bytes -= sizeof(*edge);
+	pool_give(&scheduler->edges, edge);
+}
+
 union sched_node *sched_take_node(struct scheduler *scheduler);
 void sched_give_node(struct scheduler *scheduler, union sched_node *node);
 /* All fields are set as in a new task, except `storage`. NULL: no memory. */
