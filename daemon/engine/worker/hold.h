@@ -4,8 +4,9 @@
  * a command for which the backend has no room (has_room) is held, with all commands that must come
  * behind it. These are the rest of its lane, and commands that name one of these as a predecessor.
  * Other lanes go on. A lane has commands here or among those that wait for memory (spill.h), never
- * in both places: then none passes another. Commands that are held are tried again, in the order in
- * which they came, when commands of the device have completed.
+ * in both places: then none passes another. While commands wait for memory, and with `spill = yes`,
+ * none is held. Commands that are held are tried again, in the order in which they came, when
+ * commands of the device have completed.
  */
 #ifndef SYCL_ENGINE_WORKER_HOLD_H
 #define SYCL_ENGINE_WORKER_HOLD_H
