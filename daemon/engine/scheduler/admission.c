@@ -80,7 +80,7 @@ void sched_admission_flow_gone(struct sched_flow *flow)
 
 /*
  * If lanes do not run side by side, each command costs its sender and its device about so much
- * beside its own time. A score of commands in front of another session's next command is better
+ * beside its own time. Twenty commands in front of another session's next command are better
  * than a hundred short ones.
  */
 #define PLAIN_WINDOW_NS  500000u
@@ -168,7 +168,7 @@ static uint64_t mix_shape(uint64_t key, uint64_t value)
 	return key ^ key >> 32;
 }
 
-/* A power of two that is near enough for transfers to take as long. */
+/* Transfers of one class take about equally long: their sizes have the same highest bit. */
 static uint64_t size_class(uint64_t bytes)
 {
 	return bytes == 0 ? 0 : 64u - (uint64_t)__builtin_clzll(bytes);

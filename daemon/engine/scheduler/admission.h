@@ -21,12 +21,12 @@ struct task;
 /* The fair queue of one device. */
 struct sched_admission {
 	struct fair_queue queue;
-	uint64_t again_ns; /* then one may go that may not now, though nothing happens; UINT64_MAX:
-			      none */
+	uint64_t again_ns; /* when the passing of time alone admits the next group; UINT64_MAX:
+			      never */
 };
 
-/* A flow is there, its account's class or weight is another one, it goes. Nothing of it is open
- * then. Changed: true if its tasks belong on other lanes now. */
+/* A flow is made; its account's class or weight has changed; it ends, without open tasks. Changed:
+ * true if its tasks belong on other lanes now. */
 void sched_admission_flow_made(struct sched_flow *flow);
 bool sched_admission_flow_changed(struct sched_flow *flow);
 void sched_admission_flow_gone(struct sched_flow *flow);

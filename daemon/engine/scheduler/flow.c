@@ -140,9 +140,9 @@ void sched_flow_sent(struct task *task)
 }
 
 /*
- * A lane without waiting commands of other sessions may become deeper while its commands come back
- * soon. Its device then needs more than the least to stay busy. It changes by one with each
- * command. So it is twice as deep, or half, within the time that all of them take.
+ * On a device whose lanes run side by side, a full lane becomes deeper while its commands come back
+ * soon: SCHED_LANE_DEPTH of them would not keep the device busy. The depth changes by one for each
+ * command that comes back. So it needs about the time of a full lane to double, or to halve.
  */
 static void adapt_lane_depth(struct scheduler_device *device, struct sched_lane *lane,
 			     uint32_t launches, uint64_t took_ns)

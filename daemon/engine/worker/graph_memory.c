@@ -19,7 +19,7 @@ struct backend_memory *worker_graph_find_memory(const struct sched_graph *graph,
 	return NULL;
 }
 
-/* A temporary that has memory of its own keeps it: its session is charged for one of both. */
+/* A temporary that has memory of its own keeps it: its session is charged for one memory only. */
 static bool may_have_graph_memory(const struct sched_graph *graph,
 				  const struct sched_memory *memory)
 {

@@ -39,7 +39,7 @@ void worker_retry_held(struct scheduler_device *device)
 	struct sched_message *message;
 	if (!list.first)
 		return;
-	/* A command that has to be skipped may have come here after the message to forget why. */
+	/* FORGET goes last: a command that has to be skipped may have been held after it. */
 	while ((message = sched_message_take(&list)))
 		if (message->kind == SCHED_MESSAGE_FORGET)
 			sched_message_append(&forget, message);

@@ -211,8 +211,8 @@ struct cuda_lanes {
 	bool are_suspects_counted;
 	bool has_other_suspect;     /* than copies by kernels, which are none then */
 	uint64_t asked_ns;          /* when the driver was last queried for failures */
-	uint64_t polled_ns;         /* when progress() read the clock last; */
-	uint32_t looks, polls_left; /* so often it did not before that, and will not now */
+	uint64_t polled_ns;         /* when progress() read the clock last */
+	uint32_t looks, polls_left; /* calls that do not read it: before that, and from now on */
 
 	int priority, latency_priority; /* of lanes' streams, the driver's numbers: 0, -4 */
 	struct cuda_stream_pool pools[CUDA_LANE_KINDS];

@@ -141,7 +141,7 @@ static int no_room(const struct cuda_memory_state *state, uint64_t size_bytes, u
 	const struct cuda_library *cuda = &state->device->backend->library;
 	size_t free_now = 0, total = 0;
 
-	/* A device that is lost has no room either, and that is not why. */
+	/* If the device is lost, that is the reason, and not a lack of room. */
 	CUresult result = cuda->cuMemGetInfo(&free_now, &total);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(state->device, cuda, result, fault_out,
@@ -169,7 +169,7 @@ static bool can_ever_fit(const struct cuda_memory_state *state, uint64_t size_by
 	       size_bytes <= state->total_bytes - used - headroom;
 }
 
-/* `in_pool`: what the pool has unused serves too. */
+/* `in_pool`: the memory comes from the pool, whose unused bytes count as room, too. */
 static bool fits_headroom(struct cuda_memory_state *state, uint64_t size_bytes, bool in_pool,
 			  uint64_t *free_out)
 {

@@ -26,8 +26,8 @@ struct cuda_reap {
 	struct cuda_array *array;
 	uint64_t size_bytes;
 	CUmemGenericAllocationHandle allocation;
-	CUevent zeroed;      /* must have happened before, and is destroyed; NULL: none */
-	uint64_t room_bytes; /* given back to cuda_room_give after */
+	CUevent zeroed;      /* the free waits for it, and destroys it; NULL: none */
+	uint64_t room_bytes; /* given to cuda_room_give after the free */
 };
 
 struct cuda_reaper {

@@ -12,8 +12,7 @@ struct cuda_variant {
 	struct cuda_shape shape;
 	struct cuda_layout layout;
 	uint32_t static_bytes; /* shared memory of its own */
-	uint32_t static_room; /* of native kernels: what lies between that and where arguments begin
-			       */
+	uint32_t static_room;  /* of native kernels: bytes that align the end of these */
 	uint32_t registers, private_bytes;
 	unsigned cluster[3]; /* that it was compiled for, CUDA's order; 0: none */
 };

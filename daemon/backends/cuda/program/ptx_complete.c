@@ -48,8 +48,8 @@ static size_t find_read(const char *text, size_t from, size_t place)
 	return place;
 }
 
-/* A kernel's parameter cannot be reached from a function: those that were not inlined read a copy.
- */
+/* A function cannot read a kernel's parameters. One that was not inlined reads a copy of the record
+ * in shared memory. */
 static void put_function(const struct completion *c, const struct cuda_ptx_function *function)
 {
 	size_t at = function->body_at;

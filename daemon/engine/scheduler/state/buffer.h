@@ -21,7 +21,7 @@
 	64u /* with more, equal neighbours are joined; fewer are likely to be cut again */
 #define SCHED_LINKS_MAX 16384u /* nodes of one buffer, for readers of several spans */
 #define SCHED_NODES_MAX                                                                            \
-	(2u << 20) /* the limit of all buffers; with more nothing is cut any more, see             \
+	(2u << 20) /* of all buffers; with more no span or piece is divided any more, see          \
 		      dependencies.h */
 #define SCHED_VISITS_MAX (1u << 18) /* spans and pieces that one task may visit */
 #define SCHED_HOST_PLACE 0u
@@ -38,7 +38,7 @@ struct sched_span {
 /* Part of a buffer: where its contents are. */
 struct sched_piece {
 	struct interval interval;
-	uint64_t valid;              /* bit per place with the contents; 0: none has */
+	uint64_t valid;              /* bit per place that has the contents; 0: none */
 	uint64_t hosts;              /* bit per buffer whose host range has them */
 	struct task *author;         /* the open task that writes these contents */
 	struct sched_cause *poison;  /* the write failed with this cause */
