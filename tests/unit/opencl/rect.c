@@ -144,10 +144,10 @@ Test(opencl_rect, F8_a_box_of_very_many_rows_is_refused_rather_than_sent_row_by_
 
 	driver.box = CL_INVALID_VALUE;
 	driver.rows_before_failure = UINT32_MAX;
-	cr_assert_eq(submit_box(BACKEND_COMMAND_WRITE, 65536, &fault), 0);
-	cr_assert_eq(driver.rows, 65536);
-	cr_assert_lt(submit_box(BACKEND_COMMAND_WRITE, 65537, &fault), 0);
-	cr_assert_eq(driver.rows, 65536);
+	cr_assert_eq(submit_box(BACKEND_COMMAND_WRITE, 1048576, &fault), 0);
+	cr_assert_eq(driver.rows, 1048576);
+	cr_assert_lt(submit_box(BACKEND_COMMAND_WRITE, 1048577, &fault), 0);
+	cr_assert_eq(driver.rows, 1048576);
 	cr_assert_eq(driver.finishes, 0);
 	cr_assert_neq(fault.text[0], '\0');
 }

@@ -6,7 +6,8 @@
 #include "status.h"
 
 /* Of a box that goes row by row: each command takes this thread's time and the driver's memory. */
-#define ROWS_MOST 65536u
+#define ROWS_MOST      65536u
+#define HOST_ROWS_MOST 1048576u /* there is no other way between host and device */
 
 static int is_outside(struct backend_fault *fault_out)
 {
@@ -186,7 +187,7 @@ static cl_int put_rows(struct backend_lane *lane, const struct copy_box *box,
 	const uint64_t rows = box->rows * box->slices;
 	cl_int code = CL_SUCCESS;
 
-	if (rows > ROWS_MOST)
+	if (rows > HOST_ROWS_MOST)
 		return CL_INVALID_VALUE; /* as the driver has refused the box */
 	for (uint64_t i = 0; i < rows && code == CL_SUCCESS; i++) {
 		const uint64_t slice = i / box->rows, row = i % box->rows;
