@@ -26,9 +26,15 @@ struct task;
 struct worker_hold {
 	struct sched_message_list list;
 	uint64_t from[SCHED_LANES_ALL]; /* a lane's first sequence that is held; 0: none */
+	/* Of each lane, the first and last sequence that what is held names; 0: none. */
+	uint64_t named_first[SCHED_LANES_ALL], named_last[SCHED_LANES_ALL];
 };
 
-/* Must the message wait behind one that is held? If so, it is held, too. */
+/*
+ * Must the message wait behind one that is held? If so, it is held, too. A failure that nothing
+ * here names is forgotten at once: a mailbox has room for so many messages, and what is held may
+ * stay for as long as a kernel runs.
+ */
 bool worker_hold_keeps(struct scheduler_device *device, struct sched_message *message);
 void worker_hold_add(struct scheduler_device *device, struct task *task);
 /* Is the command with this number on the lane held? */

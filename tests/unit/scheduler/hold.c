@@ -6,6 +6,7 @@
 #include "scheduler/harness_checks.h"
 
 #include "access_mode.h"
+#include "base/mailbox.h"
 #include "status.h"
 
 #include <criterion/criterion.h>
@@ -131,6 +132,56 @@ Test(hold, what_comes_behind_a_command_that_is_held_waits_with_it)
 		cr_assert(eq(u32, words.host[i], 100 + i + MANY + 1));
 	host_access_release(access);
 	cr_assert(zero(u64, fake_counters_of(0).lane_overruns));
+	harness_words_free(&h, &words);
+	finish_hold();
+}
+
+/* Each failure is remembered on the device's thread, until a message says that it is known. */
+Test(hold, F8_failures_are_forgotten_while_commands_are_held)
+{
+	const struct launch fails = {.device = 0, .kernel = "fail", .items = 1, .home_lane = 2};
+	(void)harness_kernel(&h, 0, "fail");
+	cr_assert(harness_settle(&h));
+	for (uint32_t i = 0; i < MANY; i++)
+		submit_gated(session, 1, &probes[i]);
+	scheduler_flush(h.scheduler);
+	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
+	for (uint32_t i = 0; i < SCHED_MAILBOX_SLOTS + MANY; i++) {
+		asked = (struct probe){.done = false};
+		(void)harness_launch(&h, &fails, &asked);
+		cr_assert(harness_wait(&h, &asked), "%u", i);
+		cr_assert(eq(i32, asked.fault.status, STATUS_KERNEL));
+	}
+	cr_assert(not(probes[0].done));
+	finish_hold();
+}
+
+/* What it needs fails meanwhile, and is known to have failed when it is tried again. */
+Test(hold, a_command_that_is_held_fails_with_what_it_needs)
+{
+	struct words words;
+	harness_words(&h, &words, WORDS, true, 0);
+	const struct use use = {.words = &words, .mode = ACCESS_MODE_READ_WRITE};
+	const struct launch fails = {
+		.device = 0, .kernel = "fail", .uses = &use, .use_count = 1, .home_lane = 2};
+	(void)harness_kernel(&h, 0, "fail");
+	submit_increment(&words, 2, &asked);
+	cr_assert(harness_wait(&h, &asked));
+	for (uint32_t i = 0; i < MANY; i++)
+		submit_gated(session, 1, &probes[i]);
+	scheduler_flush(h.scheduler);
+	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
+	(void)harness_launch(&h, &fails, &asked);
+	submit_increment(&words, 1, &held);
+	scheduler_flush(h.scheduler);
+	cr_assert(harness_wait(&h, &asked));
+	cr_assert(eq(i32, asked.fault.status, STATUS_KERNEL));
+	fake_gate_open(GATE);
+	cr_assert(harness_settle(&h));
+	cr_assert(eq(u32, held.calls, 1));
+	cr_assert(ne(i32, held.fault.status, STATUS_SUCCESS));
+	for (uint32_t i = 0; i < MANY; i++)
+		expect_good(&probes[i]);
 	harness_words_free(&h, &words);
 	finish_hold();
 }
