@@ -159,10 +159,23 @@ static const struct task *predecessor_in_group(const struct task *task,
 	return found;
 }
 
+/* Does the command that was sent wait for another lane of its device? */
+static bool waits_elsewhere(const struct task *task)
+{
+	for (uint32_t i = 0; i < task->command.predecessor_count; i++) {
+		const struct task_predecessor *from = &task->command.predecessors[i];
+		const struct task *first = task->device->lanes[from->lane].first;
+		if (from->lane != task->command.lane && first &&
+		    first->command.sequence <= from->sequence)
+			return true;
+	}
+	return false;
+}
+
 /*
  * Is what follows `from` on its lane short, by what it took lately? It must belong to the session
- * of `task`: nobody else's commands may hold it back (F8). A kernel that takes long this time holds
- * it back once, as in a burst (B18).
+ * of `task`: nobody else's commands may hold it back (F8). What waits for another lane is not: that
+ * may take any time. A kernel that takes long this time holds it back once, as in a burst (B18).
  */
 static bool is_rest_short(const struct task *task, const struct task *from)
 {
@@ -171,7 +184,7 @@ static bool is_rest_short(const struct task *task, const struct task *from)
 		const struct task_command *command = &next->command;
 		if (next->flow != task->flow || command->burst ||
 		    command->backend.kind != BACKEND_COMMAND_LAUNCH ||
-		    command->kernel->period_ns == 0)
+		    command->kernel->period_ns == 0 || waits_elsewhere(next))
 			return false;
 		rest_ns += command->kernel->period_ns;
 		if (rest_ns > SHORT_REST_NS)

@@ -243,6 +243,52 @@ Test(small_moves, F8_a_read_passes_a_kernel_that_follows_its_own)
 	finish_moves();
 }
 
+/* What follows its kernel is short, but waits for a kernel on another lane that may never end. */
+Test(small_moves, F8_a_read_passes_a_short_kernel_that_waits_for_another_lane)
+{
+	struct words x, y;
+	struct probe probe, held[3], granted;
+	fake_clock(1000000, STEP_NS);
+	harness_words(&h, &x, 16, true, 5);
+	harness_words(&h, &y, 16, true, 5);
+	(void)increment(&x, HOME, &probe);
+	harness_expect_success(&h, &probe);
+	(void)increment(&y, HOME, &probe);
+	harness_expect_success(&h, &probe);
+	const uint64_t before = fake_counters_of(0).calls[FAKE_SUBMIT];
+	const struct use y_unused = {.words = &y, .mode = ACCESS_MODE_READ_WRITE, .unused = true};
+	const struct use both[] = {{.words = &y, .mode = ACCESS_MODE_READ_WRITE},
+				   {.words = &x, .mode = ACCESS_MODE_READ, .unused = true}};
+	(void)launch_at_home("hold", HARNESS_GATE, &x, &held[0]);
+	(void)harness_launch(&h,
+			     &(struct launch){.kernel = "hold",
+					      .uses = &y_unused,
+					      .use_count = 1,
+					      .has_value = true,
+					      .value = OTHER_GATE,
+					      .items = 1,
+					      .home_lane = HOME + 1},
+			     &held[1]);
+	(void)harness_launch(
+		&h,
+		&(struct launch){
+			.kernel = "increment_u32", .uses = both, .use_count = 2, .home_lane = HOME},
+		&held[2]);
+	cr_assert(has_sent(before + 3));
+	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &granted);
+	cr_assert(has_sent(before + 4));
+	fake_gate_open(HARNESS_GATE);
+	cr_assert(harness_wait(&h, &granted));
+	cr_expect(not(held[2].done));
+	host_access_release(access);
+	fake_gate_open(OTHER_GATE);
+	for (int i = 0; i < 3; i++)
+		harness_expect_success(&h, &held[i]);
+	harness_words_free(&h, &x);
+	harness_words_free(&h, &y);
+	finish_moves();
+}
+
 /* A read that waits for nothing is not put behind kernels that may never end. */
 Test(small_moves, F8_a_read_that_waits_for_nothing_passes_kernels_on_every_lane)
 {
