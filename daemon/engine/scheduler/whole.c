@@ -76,8 +76,10 @@ static inline bool plan_access(const struct task *task, const struct task_requir
 	if (contents->spans.count + contents->pieces.count > 2)
 		join_parts(contents);
 	cost->visits += 1 + contents->pieces.count;
-	/* From the writer, the authors of pieces, and readers. */
-	cost->edges += 1u + contents->pieces.count + span->readers.count + span->host_readers.count;
+	/* From the writer, the authors of pieces, and readers: wait_for_contents. */
+	cost->edges += 1u + contents->pieces.count + span->host_readers.count;
+	if (access_mode_writes(requirement->mode))
+		cost->edges += span->readers.count;
 	return contents->spans.count == 1 &&
 	       is_ready(buffer, sched_place_of(contents, device),
 			needs_contents(requirement->mode)) &&

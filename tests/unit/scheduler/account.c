@@ -113,6 +113,23 @@ Test(account, N6_what_has_no_room_is_refused_and_has_when_others_are_over)
 	finish_account();
 }
 
+Test(account, N6_a_reader_needs_no_room_for_the_readers_before_it)
+{
+	enum { READERS = 200 };
+	static struct probe holder, readers[READERS], last;
+	open_account(16u << 20);
+	hold_words(ACCESS_MODE_READ_WRITE, &holder);
+	for (uint32_t i = 0; i < READERS; i++)
+		hold_words(ACCESS_MODE_READ, &readers[i]);
+	/* Enough for one more, but not for an edge from each. */
+	sched_account_change(h.account, sched_account_bytes(h.account) + (8u << 10));
+	hold_words(ACCESS_MODE_READ, &last);
+	fake_gate_open(1);
+	cr_assert(harness_settle(&h));
+	harness_expect_success(&h, &last);
+	finish_account();
+}
+
 Test(account, D6_N6_a_host_access_released_early_counts_until_its_turn)
 {
 	enum { MOST = 10000 };
