@@ -224,6 +224,91 @@ Test(cuda_room, a_command_behind_the_beginning_of_a_long_write_comes_after_its_e
 	free(bytes);
 }
 
+/* A wait is recorded behind all that was sent to the other lane, so it is held as well. */
+Test(cuda_room, F8_a_wait_for_a_kernel_before_the_beginning_of_a_long_write_is_held)
+{
+	struct scene scene;
+	unsigned char *bytes = calloc(1, LARGE);
+
+	cr_assert_not_null(bytes);
+	scene_open(&scene, "lane_operations=512", LARGE);
+	const struct backend_command write = {
+		.kind = BACKEND_COMMAND_WRITE,
+		.transfer = {.memory = scene.memory, .host = bytes, .size_bytes = LARGE}};
+	const uint64_t written = fixture_submit(&scene.fixture, 1, &write);
+	const struct backend_wait wait = {scene.fixture.lanes[1].lane, scene.blocked};
+	cr_assert_not(scene.fixture.ops->has_room(scene.fixture.lanes[2].lane, &wait, 1));
+	double_command("gate open fill_u32");
+	fixture_wait(&scene.fixture, 1, scene.blocked);
+	cr_assert(scene.fixture.ops->has_room(scene.fixture.lanes[2].lane, &wait, 1),
+		  "it was reported");
+	fixture_wait(&scene.fixture, 1, written);
+	cr_assert_eq(full_queues(), 0);
+	scene_close(&scene);
+	free(bytes);
+}
+
+/* Takes completions. How many there were. `of_lane`: adds up those of the lane. */
+static uint32_t take(struct scene *scene, const struct backend_lane *lane, uint32_t *of_lane)
+{
+	struct backend_completion completions[16];
+	uint32_t count = scene->fixture.ops->progress(scene->fixture.device, completions, 16);
+
+	for (uint32_t i = 0; i < count; i++) {
+		cr_assert_eq(completions[i].fault.status, 0);
+		*of_lane += completions[i].lane == lane;
+	}
+	return count;
+}
+
+/* Long writes behind kernels have all slots: the next transfer waits for them, and no call does. */
+Test(cuda_room, F8_a_transfer_for_which_there_are_no_slots_is_not_sent)
+{
+	struct scene scene;
+	struct backend_lane *fifth = NULL;
+	struct backend_fault fault = {0};
+	unsigned char *bytes = calloc(1, LARGE);
+	unsigned char byte = 7, there = 0;
+	uint32_t left = 1 + 2 * TEST_LANES + 1, ended = 0;
+
+	cr_assert_not_null(bytes);
+	scene_open(&scene, "lane_operations=512", LARGE);
+	const struct backend_ops *ops = scene.fixture.ops;
+	cr_assert_eq(ops->lane_create(scene.fixture.device, BACKEND_LANE_COMPUTE, &fifth, &fault),
+		     0);
+	struct backend_memory *small = fixture_memory(&scene.fixture, 64, NULL);
+	const struct backend_command write = {
+		.kind = BACKEND_COMMAND_WRITE,
+		.transfer = {.memory = scene.memory, .host = bytes, .size_bytes = LARGE}};
+	const struct backend_command last = {
+		.kind = BACKEND_COMMAND_WRITE,
+		.transfer = {.memory = small, .host = &byte, .size_bytes = 1}};
+	const struct backend_command launch =
+		launch_command(scene.blocker, 1, &one, scene.arguments, 2);
+	for (uint32_t i = 0; i < TEST_LANES; i++) {
+		(void)fixture_submit(&scene.fixture, i, &launch);
+		(void)fixture_submit(&scene.fixture, i, &write);
+	}
+	cr_assert_eq(ops->submit(fifth, &last, NULL, 0, 1, NULL, &fault), 0, "%s", fault.text);
+	ops->flush(scene.fixture.device);
+	cr_assert_eq(full_queues(), 0);
+	cr_assert_not(ops->has_room(fifth, NULL, 0));
+	for (int i = 0; i < 100; i++)
+		cr_assert_eq(take(&scene, fifth, &ended), 0);
+	double_command("gate open fill_u32");
+	while (left > 0)
+		left -= take(&scene, fifth, &ended);
+	cr_assert_eq(ended, 1);
+	cr_assert_eq(full_queues(), 0);
+	cr_assert(ops->has_room(fifth, NULL, 0));
+	fixture_read(&scene.fixture, small, 0, &there, 1);
+	cr_assert_eq(there, 7);
+	ops->lane_free(fifth);
+	ops->memory_free(small);
+	scene_close(&scene);
+	free(bytes);
+}
+
 static void fill_odd(const char *option, bool is_kernel)
 {
 	static unsigned char there[FILLS * 1000];

@@ -64,12 +64,14 @@ void cuda_room_add(struct cuda_lane_state *state, uint32_t operations)
 	state->operations += operations;
 }
 
+/* Whoever waits for a lane comes behind all that was sent to it (enqueue_wait), also where what it
+ * waits for lies before the transfer. For a command that was reported nothing waits. */
 static bool has_rest_before(const struct backend_wait *wait)
 {
 	const struct cuda_lane_state *state = wait->lane->state;
 
 	return state->rest.is_open &&
-	       wait->sequence >= cuda_pending_at(state, state->sent_end - 1)->sequence;
+	       wait->sequence >= cuda_pending_at(state, state->head)->sequence;
 }
 
 bool cuda_has_room(struct backend_lane *lane, const struct backend_wait *waits, uint32_t wait_count)

@@ -336,6 +336,9 @@ void cuda_flush(struct backend_device *device)
 		lanes->unsent = state->next_unsent;
 		state->is_unsent = false;
 		state->next_unsent = NULL;
-		cuda_lane_send(state);
+		/* What was collected may have been sent by another command meanwhile, such as a
+		 * transfer that is not all sent: flush must not finish that. */
+		if (state->collected_count > 0)
+			cuda_lane_send(state);
 	}
 }

@@ -31,7 +31,7 @@ struct steps {
 
 struct cuda_finish {
 	struct cuda_staging *staging;
-	struct slot_set *set;
+	struct slot_set *set; /* NULL: it waits for one, and none of it is sent */
 	bool to_device;
 	unsigned char *host;
 	struct cuda_rect_side device;
@@ -330,7 +330,8 @@ static bool is_idle(const struct slot_set *set)
 	return set->users == 0 && !set->must_wait;
 }
 
-/* An idle set, else the one that was given out longest ago: it is the next to be free. */
+/* An idle set, else the one that was given out longest ago: it is the next to be free. One with a
+ * transfer that is not all sent comes last. */
 static struct slot_set *choose_set(struct cuda_staging *staging)
 {
 	struct slot_set *best = &staging->sets[0];
@@ -342,21 +343,29 @@ static struct slot_set *choose_set(struct cuda_staging *staging)
 						    : set->used < best->used)
 			best = set;
 	}
-	if (best->open) /* its event is to be behind all of that */
-		(void)cuda_finish_send(best->open->lane, best->open, true);
 	return best;
 }
 
-static CUresult take_set(struct backend_lane *lane, struct cuda_finish *transfer)
+/*
+ * Where all sets have a transfer that is not all sent, the rest of one must be sent first, which
+ * may wait for the device. Only `all` allows that; else the transfer gets no set now.
+ */
+static CUresult take_set(struct backend_lane *lane, struct cuda_finish *transfer, bool all)
 {
 	const struct cuda_library *cuda = &lane->device->backend->library;
 	struct cuda_staging *staging = transfer->staging;
 	struct slot_set *set = choose_set(staging);
 
-	transfer->set = set;
-	if (is_idle(set))
+	if (set->open && !all)
 		return CUDA_SUCCESS;
-	return cuda->cuStreamWaitEvent(lane->stream, set->over, CU_EVENT_WAIT_DEFAULT);
+	if (set->open) /* its event is to be behind all of that */
+		(void)cuda_finish_send(set->open->lane, set->open, true);
+	const bool is_free = is_idle(set);
+	transfer->set = set;
+	set->used = ++staging->transfers;
+	set->users++;
+	return is_free ? CUDA_SUCCESS
+		       : cuda->cuStreamWaitEvent(lane->stream, set->over, CU_EVENT_WAIT_DEFAULT);
 }
 
 static CUresult enqueue_pieces(struct backend_lane *lane, struct cuda_finish *transfer,
@@ -453,9 +462,14 @@ CUresult cuda_finish_send(struct backend_lane *lane, struct cuda_finish *transfe
 
 	if (cuda_finish_is_sent(transfer))
 		return transfer->result;
-	transfer->result = enqueue_pieces(
-		lane, transfer, is_bounded ? end_of_room(transfer) : transfer->piece_count);
 	transfer->lane = lane;
+	if (!transfer->set)
+		transfer->result = take_set(lane, transfer, !is_bounded);
+	if (!transfer->set)
+		return CUDA_SUCCESS;
+	if (transfer->result == CUDA_SUCCESS)
+		transfer->result = enqueue_pieces(
+			lane, transfer, is_bounded ? end_of_room(transfer) : transfer->piece_count);
 	transfer->set->open = cuda_finish_is_sent(transfer) ? NULL : transfer;
 	if (transfer->set->open)
 		return CUDA_SUCCESS;
@@ -464,13 +478,6 @@ CUresult cuda_finish_send(struct backend_lane *lane, struct cuda_finish *transfe
 		transfer->result = recorded;
 	transfer->set->must_wait |= transfer->result != CUDA_SUCCESS;
 	return transfer->result;
-}
-
-static CUresult put_on_stream(struct backend_lane *lane, struct cuda_finish *transfer)
-{
-	CUresult result = take_set(lane, transfer);
-
-	return result == CUDA_SUCCESS ? cuda_finish_send(lane, transfer, false) : result;
 }
 
 int cuda_staging_enqueue(struct backend_lane *lane, bool to_device, struct cuda_rect_side device,
@@ -495,16 +502,14 @@ int cuda_staging_enqueue(struct backend_lane *lane, bool to_device, struct cuda_
 		free(transfer);
 		return error;
 	}
-	CUresult result = put_on_stream(lane, transfer);
-	transfer->set->used = ++staging->transfers;
+	CUresult result = cuda_finish_send(lane, transfer, false);
 	if (result != CUDA_SUCCESS) {
-		transfer->set->must_wait = true;
+		transfer->set->users--;
 		transfer_give_up(transfer);
 		return cuda_fault(lane->device, &lane->device->backend->library, result, fault_out,
 				  to_device ? "cannot write to a buffer"
 					    : "cannot read from a buffer");
 	}
-	transfer->set->users++;
 	*finish_out = transfer;
 	return 0;
 }
@@ -513,8 +518,9 @@ void cuda_finish_run(struct cuda_finish *finish)
 {
 	if (!finish)
 		return;
-	finish->set->users--;
-	if (finish->set->open == finish)
+	if (finish->set)
+		finish->set->users--;
+	if (finish->set && finish->set->open == finish)
 		finish->set->open = NULL;
 	/* Of one that was not all sent, pieces may still be under way. */
 	if (cuda_lost(finish->staging->device) || !cuda_finish_is_sent(finish) ||
