@@ -309,6 +309,38 @@ Test(cuda_room, F8_a_transfer_for_which_there_are_no_slots_is_not_sent)
 	free(bytes);
 }
 
+/* Each has put its wait on the stream before the driver refuses it. */
+Test(cuda_room, F8_launches_that_are_refused_never_fill_the_drivers_queue)
+{
+	enum { LAUNCHES = 2000 };
+	struct scene scene;
+	struct backend_fault fault = {0};
+	uint32_t taken = 0;
+	const struct backend_launch_properties properties = {.cooperative = true};
+
+	scene_open(&scene, "lane_operations=512", 64);
+	struct test_lane *lane = &scene.fixture.lanes[2];
+	const struct backend_wait wait = {scene.fixture.lanes[1].lane, scene.blocked};
+	struct backend_command launch = launch_command(scene.blocker, 1, &one, scene.arguments, 2);
+	launch.launch.properties = &properties;
+	double_command("fail cuLaunchKernelEx 1 720 %d", LAUNCHES);
+	while (taken < LAUNCHES && scene.fixture.ops->has_room(lane->lane, &wait, 1)) {
+		cr_assert_eq(scene.fixture.ops->submit(lane->lane, &launch, &wait, 1,
+						       lane->next_sequence++, NULL, &fault),
+			     0);
+		taken++;
+	}
+	cr_assert_lt(taken, LAUNCHES);
+	cr_assert_eq(full_queues(), 0);
+	double_command("forget");
+	double_command("gate open fill_u32");
+	(void)fixture_finish(&scene.fixture, 2, lane->next_sequence - 1);
+	cr_assert_eq(lane->seen_count, taken);
+	for (uint32_t i = 0; i < taken; i++)
+		cr_assert_neq(lane->seen[i].fault.status, 0);
+	scene_close(&scene);
+}
+
 static void fill_odd(const char *option, bool is_kernel)
 {
 	static unsigned char there[FILLS * 1000];

@@ -493,6 +493,21 @@ static int send_command(struct cuda_send_context *context, const struct backend_
 	return error;
 }
 
+/*
+ * The command was refused when its waits were on the stream. Nothing counts what was refused, so
+ * any number of such commands could fill the driver's queue. This one is taken, and progress()
+ * reports it as failed when its waits are over.
+ */
+static void take_refused(struct cuda_send_context *context, struct backend_fault *fault)
+{
+	if (fault->status == STATUS_SUCCESS)
+		fault->status = STATUS_RUNTIME;
+	cuda_pending_keep(context->state, &context->pending, fault);
+	backend_fault_none(fault);
+	context->direct = 0; /* written only for commands that have succeeded */
+	finish_send(context);
+}
+
 int cuda_submit(struct backend_lane *lane, const struct backend_command *command,
 		const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence,
 		const struct backend_direct_completion *completion, struct backend_fault *fault_out)
@@ -510,6 +525,10 @@ int cuda_submit(struct backend_lane *lane, const struct backend_command *command
 	if (cuda_pending_reserve(lane->state) < 0)
 		return cuda_no_memory(fault_out, "a command");
 	int error = send_command(&context, waits, wait_count, completion, fault_out);
+	if (error < 0 && context.pending.operations > 0 && !cuda_lost(lane->device)) {
+		take_refused(&context, fault_out);
+		return 0;
+	}
 	if (error == 0 || !cuda_lost(lane->device) || lane->device->lanes->in_flight == 0)
 		return error;
 	/*
