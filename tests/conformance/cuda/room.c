@@ -341,6 +341,33 @@ Test(cuda_room, F8_launches_that_are_refused_never_fill_the_drivers_queue)
 	scene_close(&scene);
 }
 
+/* A quiet moment that is wanted holds commands back: not for what only saves time. */
+Test(cuda_room, F8_a_chain_of_an_exact_length_is_made_when_nothing_is_in_flight_anyway)
+{
+	struct scene scene;
+	uint64_t last = 0;
+
+	scene_open(&scene, "exact_chains=yes", 64);
+	const struct backend_ops *ops = scene.fixture.ops;
+	const struct backend_command fill = {.kind = BACKEND_COMMAND_FILL,
+					     .fill = {.memory = scene.memory,
+						      .size_bytes = 64,
+						      .pattern = "abc",
+						      .pattern_bytes = 3}};
+	for (uint32_t i = 0; i < 3 * 10; i++) {
+		last = fixture_submit(&scene.fixture, 2, &fill);
+		if (i % 3 == 2)
+			fixture_wait(&scene.fixture, 2, last);
+	}
+	cr_assert_not(ops->quiet_wanted(scene.fixture.device));
+	double_command("gate open fill_u32");
+	fixture_wait(&scene.fixture, 1, scene.blocked);
+	cr_assert(ops->quiet_wanted(scene.fixture.device));
+	ops->quiet(scene.fixture.device);
+	cr_assert_not(ops->quiet_wanted(scene.fixture.device));
+	scene_close(&scene);
+}
+
 static void fill_odd(const char *option, bool is_kernel)
 {
 	static unsigned char there[FILLS * 1000];

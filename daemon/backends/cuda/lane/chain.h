@@ -48,7 +48,7 @@ void cuda_chains_free(struct cuda_lane_state *state);
 
 /*
  * May these launches go as one chain? Powers of two always may. A chain of another length must be
- * there: one that is seen often is made in a quiet moment. Called before each send.
+ * there: one that is seen often is made when nothing is in flight anyway. Called before each send.
  */
 bool cuda_chain_has(struct cuda_lane_state *state, const struct cuda_collected *launches,
 		    uint32_t count);

@@ -5,12 +5,19 @@
 #include "cuda/lane/partition.h"
 #include "cuda/memory/state.h"
 
+/* To make a chain of an exact length saves a little time, so it never holds commands back: it waits
+ * for a moment that comes by itself. */
+static bool is_chain_due(const struct cuda_lanes *lanes)
+{
+	return lanes->awaiting_chains > 0 || (lanes->wanting_exact > 0 && lanes->in_flight == 0);
+}
+
 bool cuda_quiet_wanted(struct backend_device *device)
 {
 	return atomic_load_explicit(&device->memory->reaper.waiting, memory_order_relaxed) > 0 ||
 	       atomic_load_explicit(&device->memory->graph_memory_is_due, memory_order_relaxed) ||
-	       device->lanes->awaiting_chains > 0 || device->lanes->wanting_exact > 0 ||
-	       cuda_partition_is_due(device) || cuda_l2_is_due(device);
+	       is_chain_due(device->lanes) || cuda_partition_is_due(device) ||
+	       cuda_l2_is_due(device);
 }
 
 void cuda_quiet(struct backend_device *device)
