@@ -201,6 +201,50 @@ void fake_launch_free(struct fake_launch *launch)
 	launch->bytes = NULL;
 }
 
+static void copy_at_once(const void *const *parameters)
+{
+	CUdeviceptr to, from;
+	uint64_t bytes;
+
+	memcpy(&to, parameters[0], sizeof(to));
+	memcpy(&from, parameters[1], sizeof(from));
+	memcpy(&bytes, parameters[2], sizeof(bytes));
+	struct fake_range *there = fake_range_find(to, bytes), *here = fake_range_find(from, bytes);
+	if (there && here)
+		memmove(fake_range_bytes(there, to), fake_range_bytes(here, from), bytes);
+}
+
+/* As the kernel does; parameters: aligned, first, last, units, period, pattern. */
+static void fill_at_once(const void *const *parameters)
+{
+	uint64_t aligned = 0, first = 0, last = 0;
+	uint32_t period = 0;
+
+	memcpy(&aligned, parameters[0], sizeof(aligned));
+	memcpy(&first, parameters[1], sizeof(first));
+	memcpy(&last, parameters[2], sizeof(last));
+	memcpy(&period, parameters[4], sizeof(period));
+	struct fake_range *there = fake_range_find(first, last - first);
+	unsigned char *bytes = there ? fake_range_bytes(there, first) : NULL;
+	for (uint64_t at = first; bytes && at < last; at++)
+		bytes[at - first] =
+			((const unsigned char *)parameters[5])[(at - aligned) % (period * 4u)];
+}
+
+/* Of more than this the double does not run the backend's own code, which takes it 100 times as
+ * long. */
+#define FILL_RUN_BYTES (UINT64_C(64) << 10)
+
+static bool is_large_fill(const struct CUfunc_st *function, const void *const *parameters)
+{
+	uint64_t first = 0, last = 0;
+	if (strcmp(function->name, "sycl_fill") != 0)
+		return false;
+	memcpy(&first, parameters[1], sizeof(first));
+	memcpy(&last, parameters[2], sizeof(last));
+	return last - first > FILL_RUN_BYTES;
+}
+
 static void run_kernel(const struct fake_launch *launch, int device)
 {
 	const struct CUfunc_st *function = launch->function;
@@ -235,10 +279,15 @@ static void run_kernel(const struct fake_launch *launch, int device)
 	escape_result = CUDA_SUCCESS;
 	running_context = function->module->context;
 	if (setjmp(buffer) == 0) {
-		if (registered)
+		if (registered) {
 			registered(&call);
-		else if (function->code)
+		} else if (is_large_fill(function, parameters)) {
+			fake_lock();
+			fill_at_once(parameters);
+			fake_unlock();
+		} else if (function->code) {
 			fake_code_run(function, &call, launch->bytes);
+		}
 	}
 	escape = NULL;
 	fake_code_end();
@@ -247,36 +296,6 @@ static void run_kernel(const struct fake_launch *launch, int device)
 	fake_lock();
 	fake_make_sticky(escape_result);
 	fake_unlock();
-}
-
-static void copy_at_once(const void *const *parameters)
-{
-	CUdeviceptr to, from;
-	uint64_t bytes;
-
-	memcpy(&to, parameters[0], sizeof(to));
-	memcpy(&from, parameters[1], sizeof(from));
-	memcpy(&bytes, parameters[2], sizeof(bytes));
-	struct fake_range *there = fake_range_find(to, bytes), *here = fake_range_find(from, bytes);
-	if (there && here)
-		memmove(fake_range_bytes(there, to), fake_range_bytes(here, from), bytes);
-}
-
-/* As the kernel does; parameters: aligned, first, last, units, period, pattern. */
-static void fill_at_once(const void *const *parameters)
-{
-	uint64_t aligned = 0, first = 0, last = 0;
-	uint32_t period = 0;
-
-	memcpy(&aligned, parameters[0], sizeof(aligned));
-	memcpy(&first, parameters[1], sizeof(first));
-	memcpy(&last, parameters[2], sizeof(last));
-	memcpy(&period, parameters[4], sizeof(period));
-	struct fake_range *there = fake_range_find(first, last - first);
-	unsigned char *bytes = there ? fake_range_bytes(there, first) : NULL;
-	for (uint64_t at = first; bytes && at < last; at++)
-		bytes[at - first] =
-			((const unsigned char *)parameters[5])[(at - aligned) % (period * 4u)];
 }
 
 void fake_launch_instant(const struct CUfunc_st *function, const void *const *parameters)
