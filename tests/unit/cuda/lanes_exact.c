@@ -54,7 +54,7 @@ Test(cuda_lanes_exact, TR1_a_stretch_of_any_length_that_is_seen_often_is_one_lau
 		scene_open(&scene, true);
 		const bool is_level = (length & (length - 1)) == 0;
 		const uint32_t before = driver.counts.graphs_made;
-		cr_assert_eq(send(&scene, length), __builtin_popcount(length));
+		cr_assert_eq(send(&scene, length), (uint32_t)__builtin_popcount(length));
 		cuda_chains_make_wanted(scene.device);
 		cr_assert_eq(driver.counts.graphs_made, before, "once is not often");
 		send_often(&scene, length);

@@ -196,7 +196,10 @@ int opencl_native_program(struct backend_device *device, enum backend_program_st
 	if (error < 0 || !program)
 		return error;
 	CLEANUP(free_pointer) cl_program_binary_type *types = calloc(count, sizeof(*types));
-	error = types ? 0 : opencl_no_memory(fault_out, "a program");
+	if (!types) {
+		opencl_program_drop(program);
+		return opencl_no_memory(fault_out, "a program");
+	}
 	for (uint32_t i = 0; error == 0 && i < count; i++) {
 		error = type_of(device, program->natives[i], &types[i], fault_out);
 		if (error == 0)
