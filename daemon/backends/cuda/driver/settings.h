@@ -43,8 +43,8 @@ struct cuda_settings {
 		       */
 	uint32_t copy_kernel_bytes; /* "copy_kernel_bytes": copies up to here are kernels, which go
 				       with launches (lane/copy.c); 0: none */
-	bool fill_kernel; /* "fill_kernel" = yes no: fills that the driver would need several
-			     operations for are one kernel (lane/fill.h) */
+	bool fill_kernel; /* "fill_kernel" = yes no: small fills, and those that the driver would
+			     need several operations for, are one kernel (lane/fill.h) */
 	uint32_t lane_operations; /* "lane_operations": of the driver that a lane has in flight; 0:
 				     no bound (lane/room.c) */
 	uint32_t latency_multiprocessors; /* the same name: set apart for the latency class; 0: none
