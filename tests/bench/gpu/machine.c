@@ -131,12 +131,12 @@ bool gpu_users(void)
 int gpu_service_with(const char *lines, bool users, struct private_service **service_out)
 {
 	const char *library = gpu_library();
-	char configuration[1024];
+	char configuration[2048];
 	const char *text = NULL;
-	if (library || *lines) {
-		(void)snprintf(configuration, sizeof(configuration), "[cuda]\n%s%s%s%s",
+	if (library || *lines || *gpu_settings()) {
+		(void)snprintf(configuration, sizeof(configuration), "[cuda]\n%s%s%s%s%s",
 			       library ? "library = " : "", library ? library : "",
-			       library ? "\n" : "", lines);
+			       library ? "\n" : "", gpu_settings(), lines);
 		text = configuration;
 	}
 	return bench_service_with(text, users, service_out);

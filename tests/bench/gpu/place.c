@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 static const char *library;
+static char settings[GPU_SETTINGS_BYTES];
 
 void gpu_use_library(const char *path)
 {
@@ -17,6 +18,20 @@ void gpu_use_library(const char *path)
 const char *gpu_library(void)
 {
 	return library;
+}
+
+int gpu_use_setting(const char *line)
+{
+	const size_t used = strlen(settings), added = strlen(line) + 1;
+	if (added >= sizeof(settings) - used)
+		return -E2BIG;
+	(void)snprintf(settings + used, sizeof(settings) - used, "%s\n", line);
+	return 0;
+}
+
+const char *gpu_settings(void)
+{
+	return settings;
 }
 
 void gpu_place_write(const struct gpu_place *place, char text_out[GPU_PLACE_BYTES])

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum { GPU_PLACE_BYTES = 768 };
+enum { GPU_PLACE_BYTES = 768, GPU_SETTINGS_BYTES = 512 };
 
 struct gpu_place {
 	unsigned device; /* index among the CUDA devices */
@@ -23,5 +23,10 @@ bool gpu_place_take(const char *text, struct gpu_place *place_out);
  */
 void gpu_use_library(const char *path);
 const char *gpu_library(void);
+
+/* A line for [cuda] in sycld.conf of every service that starts from now on. -E2BIG: too many. */
+int gpu_use_setting(const char *line);
+/* All of them, each with its end of line. */
+const char *gpu_settings(void);
 
 #endif

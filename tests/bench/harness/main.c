@@ -60,6 +60,7 @@ enum {
 	OPT_QUICK,
 	OPT_IDLE,
 	OPT_LIBRARY,
+	OPT_SETTING,
 	OPT_CURVE,
 	OPT_PICTURES,
 	OPT_TRACE,
@@ -85,6 +86,7 @@ static const char usage_text[] =
 	"  --size S          of the algorithms of examples: tiny, small (the default) or large\n"
 	"  --memory MIB      device memory that the service has in TG15, 1 to 16777216 (2048)\n"
 	"  --cuda-library L  the library that stands for NVIDIA's driver; with a double of it the figures mean nothing\n"
+	"  --cuda LINE       a line for [cuda] in sycld.conf of the GPU rows' services; may be given several times\n"
 	"  --list            the rows, and nothing else\n"
 	"  --help\n";
 
@@ -96,6 +98,7 @@ static const struct option options[] = {
 	{"quick", no_argument, NULL, OPT_QUICK},
 	{"help", no_argument, NULL, OPT_HELP},
 	{"cuda-library", required_argument, NULL, OPT_LIBRARY},
+	{"cuda", required_argument, NULL, OPT_SETTING},
 	{"curve", required_argument, NULL, OPT_CURVE},
 	{"pictures", required_argument, NULL, OPT_PICTURES},
 	{"trace", required_argument, NULL, OPT_TRACE},
@@ -171,6 +174,11 @@ static int take_option(int option, struct bench *bench)
 	case OPT_LIBRARY:
 		gpu_use_library(optarg);
 		return -1;
+	case OPT_SETTING:
+		if (gpu_use_setting(optarg) == 0)
+			return -1;
+		bench_complain("--cuda has more than %d bytes", GPU_SETTINGS_BYTES - 2);
+		return 2;
 	case OPT_LIST:
 		list_rows();
 		return 0;
