@@ -198,6 +198,15 @@ SYCL_API sycl_result sycl_image_retain(sycl_image image);
 /**
  * Release one reference. The last one waits and writes back as for buffers: sycl_buffer_release.
  * @since 0.1
+ *
+ * @example
+ *	static unsigned char pixels[480][640][4];
+ *	sycl_image image = NULL;
+ *	result = sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM,
+ *				   sycl_range2(480, 640), pixels, SYCL_HOST_BORROWED, &image);
+ *	// ... command groups that write it ...
+ *	if (result == SYCL_SUCCESS)
+ *		result = sycl_image_release(image); // waits, and writes back to `pixels`
  */
 SYCL_API sycl_result sycl_image_release(sycl_image image);
 /**

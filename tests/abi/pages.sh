@@ -92,6 +92,7 @@ BEGIN {
 		"get_last_error_text graph_add graph_begin_recording graph_finalize graph_release handler_begin " \
 		"handler_depends_on handler_native_command handler_parallel_for handler_parallel_for_nd handler_set_accessor " \
 		"handler_set_value handler_submit host_accessor_create host_accessor_get_pointer host_accessor_release " \
+		"image_release " \
 		"kernel_bundle_from_source kernel_bundle_release kernel_create kernel_from_source kernel_release malloc_device " \
 		"platform_open platform_release queue_copy_to_host queue_create queue_create_default queue_fill queue_graph " \
 		"queue_launch queue_memcpy queue_release queue_submit queue_wait queue_wait_for", most)
