@@ -1,5 +1,5 @@
 /*
- * The portable prelude, CUDA C++ side: what README.md of this folder promises, for NVRTC with -default-device. This
+ * The portable prelude, CUDA C++ side: what docs/portable-kernels.md promises, for NVRTC with -default-device. This
  * file goes first, the other parts follow (opencl.cmake).
  * Every name here begins with SYCL_ or sycl_, but the types that OpenCL C has and C++ lacks.
  *

@@ -1,5 +1,5 @@
 /*
- * The portable prelude, OpenCL C side: what README.md of this folder promises, for OpenCL C 1.2 and later. This file
+ * The portable prelude, OpenCL C side: what docs/portable-kernels.md promises, for OpenCL C 1.2 and later. This file
  * goes first, the other parts follow (opencl.cmake).
  * Every name here begins with SYCL_ or sycl_, but the types that CUDA C++ lacks and OpenCL C has anyway.
  */
