@@ -188,10 +188,22 @@ int engine_attach(struct engine *engine, int control)
 	return r;
 }
 
+/* Without memory to wait for the client, the session is handed on. */
+static bool engine_must_await_client(struct session *session)
+{
+	return session->is_silent ||
+	       (session_has_sent_nothing(session) && unsettled_await_client(session) == 0);
+}
+
+/* A silent client keeps nobody behind it waiting. */
 void engine_flush(struct engine *engine)
 {
-	struct session *session;
-	while (engine->state == ENGINE_READY && (session = TAILQ_FIRST(&engine->waiting))) {
+	bool is_ready = engine->state == ENGINE_READY;
+	struct session *session, *next;
+	for (session = is_ready ? TAILQ_FIRST(&engine->waiting) : NULL; session; session = next) {
+		next = TAILQ_NEXT(session, link);
+		if (engine_must_await_client(session))
+			continue;
 		int r = engine_send_session(engine, session);
 		if (r == -EAGAIN) {
 			engine_watch_control(engine, UV_READABLE | UV_WRITABLE);
@@ -202,13 +214,18 @@ void engine_flush(struct engine *engine)
 			engine_control_lost(engine, "it does not take a session");
 			return;
 		}
-		(void)engine_pop_waiting(engine);
+		engine_take_waiting(engine, session);
 		session->phase = SESSION_HANDSHAKE;
 		unsettled_restart_deadline(session);
 		engine_add_session(engine, session);
 		engine->had_session = true;
 	}
 	engine_watch_control(engine, UV_READABLE);
+}
+
+void engine_client_readable(struct session *session)
+{
+	engine_flush(session->engine);
 }
 
 void engine_give_session(struct engine *engine, struct session *session)

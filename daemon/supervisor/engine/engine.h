@@ -61,4 +61,7 @@ void engine_opened_devices(struct engine *engine, const struct device_set *devic
 /* Hand on waiting sessions, as far as the control socket takes them now. */
 void engine_flush(struct engine *engine);
 
+/* The client of a silent session, which waits for an engine, has sent something or has hung up. */
+void engine_client_readable(struct session *session);
+
 #endif

@@ -36,13 +36,17 @@ void engine_remove_session(struct engine *engine, struct session *session)
 	engine->sessions_count--;
 }
 
+void engine_take_waiting(struct engine *engine, struct session *session)
+{
+	TAILQ_REMOVE(&engine->waiting, session, link);
+	engine->waiting_count--;
+}
+
 struct session *engine_pop_waiting(struct engine *engine)
 {
 	struct session *session = TAILQ_FIRST(&engine->waiting);
-	if (session) {
-		TAILQ_REMOVE(&engine->waiting, session, link);
-		engine->waiting_count--;
-	}
+	if (session)
+		engine_take_waiting(engine, session);
 	return session;
 }
 
@@ -55,8 +59,7 @@ void engine_refuse_waiting(struct engine *engine, const char *text)
 
 void engine_drop_waiting(struct engine *engine, struct session *session, const char *text)
 {
-	TAILQ_REMOVE(&engine->waiting, session, link);
-	engine->waiting_count--;
+	engine_take_waiting(engine, session);
 	engine_session_refuse(engine, session, STATUS_CONNECTION_LOST, text);
 }
 

@@ -16,6 +16,9 @@ void engine_session_end(struct engine *engine, struct session *session);
 /* The first that waits, or NULL. It waits no more. */
 struct session *engine_pop_waiting(struct engine *engine);
 
+/* This one waits no more. */
+void engine_take_waiting(struct engine *engine, struct session *session);
+
 /* All that wait. */
 void engine_refuse_waiting(struct engine *engine, const char *text);
 

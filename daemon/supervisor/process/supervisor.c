@@ -452,6 +452,7 @@ static const struct service_observer observer = {
 	.session_unplaced = tenant_place,
 	.engine_wanted = tenant_replace_engine,
 	.session_overdue = tenant_give_up,
+	.session_readable = engine_client_readable,
 	.received = engine_receive,
 	.starts_taking = on_engine_takes_messages,
 	.returned = orders_engine_returned,

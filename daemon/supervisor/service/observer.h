@@ -33,6 +33,8 @@ struct service_observer {
 	void (*engine_wanted)(struct tenant *tenant, uint64_t devices);
 	/* A session that is not open has to be given up; `text` is for its client. */
 	void (*session_overdue)(struct session *session, const char *text);
+	/* The client of a silent session has sent something or has hung up. */
+	void (*session_readable)(struct session *session);
 	/* Messages of the engine can be read, `most` at most. */
 	void (*received)(struct engine *engine, unsigned most);
 

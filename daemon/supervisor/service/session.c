@@ -45,6 +45,12 @@ bool session_is_untouched(const struct session *session)
 	       recv(session->socket, &byte, sizeof(byte), MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
+bool session_has_sent_nothing(const struct session *session)
+{
+	struct pollfd client = {.fd = session->socket, .events = POLLIN | POLLRDHUP};
+	return poll(&client, 1, 0) == 0;
+}
+
 bool session_has_hung_up(const struct session *session)
 {
 	struct pollfd ends[] = {{.fd = session->socket, .events = POLLRDHUP},

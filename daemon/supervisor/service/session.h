@@ -28,6 +28,7 @@ struct session {
 	struct engine *engine; /* and the engine that is to open it; NULL: there can be none yet
 				  (engine/tenant_arrivals.h) */
 	bool is_unsettled;
+	bool is_silent; /* unsettled: it could be handed on, and its client has sent nothing yet */
 	uint64_t unsettled_since_ns;
 	uint64_t id; /* never used again */
 	enum session_phase phase;
@@ -59,6 +60,12 @@ void session_back_date(struct session *session, uint64_t since_ns);
 /* Has the client sent data that no engine has read? Then the session can still be handed to another
  * engine. */
 bool session_is_untouched(const struct session *session);
+
+/*
+ * The client has sent nothing and has not hung up. Such a session is not handed on: if its engine
+ * ended, nobody could tell it from one whose data the engine has read.
+ */
+bool session_has_sent_nothing(const struct session *session);
 
 /* WAITING: the client has closed its connection or its process has ended. */
 bool session_has_hung_up(const struct session *session);

@@ -53,13 +53,58 @@ static unsigned unsettled_tenant_limit(const struct supervisor *supervisor)
 static uint64_t session_due_ns(const struct session *session)
 {
 	const struct configuration *configuration = &session->tenant->supervisor->configuration;
-	uint64_t start_ns = session->phase == SESSION_WAITING ? configuration->engine_start_ns : 0;
+	bool has_engine = session->phase != SESSION_WAITING || session->is_silent;
+	uint64_t start_ns = has_engine ? 0 : configuration->engine_start_ns;
 	return session->unsettled_since_ns + start_ns + configuration->handshake_ns;
+}
+
+/* In the epoll set a session stands for its process, and this bit is added for its socket. */
+#define SOCKET_BIT 1ull
+
+static uint64_t socket_key(const struct session *session)
+{
+	return (uint64_t)(uintptr_t)session | SOCKET_BIT;
+}
+
+/* The engine is given the same socket, so closing it here would not remove it from the set. */
+static void stop_awaiting_client(struct session *session)
+{
+	if (!session->is_silent)
+		return;
+	session->is_silent = false;
+	(void)epoll_ctl(session->tenant->supervisor->unsettled.processes, EPOLL_CTL_DEL,
+			session->socket, NULL);
+}
+
+int unsettled_await_client(struct session *session)
+{
+	struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP,
+				    .data.u64 = socket_key(session)};
+	if (session->is_silent)
+		return 0;
+	if (epoll_ctl(session->tenant->supervisor->unsettled.processes, EPOLL_CTL_ADD,
+		      session->socket, &event) < 0)
+		return -errno;
+	session->is_silent = true;
+	unsettled_restart_deadline(session);
+	return 0;
+}
+
+static void on_session_event(struct supervisor *supervisor, uint64_t key)
+{
+	struct session *session = (struct session *)(uintptr_t)(key & ~SOCKET_BIT);
+	if (!(key & SOCKET_BIT)) {
+		supervisor->observer->session_overdue(session,
+						      "the process that connected has ended");
+		return;
+	}
+	stop_awaiting_client(session);
+	supervisor->observer->session_readable(session);
 }
 
 /* Only one event at a time: acting on one may end other sessions, whose events must not be used
  * then. */
-static void on_client_process_ended(uv_poll_t *poll, int status, int events)
+static void on_client_event(uv_poll_t *poll, int status, int events)
 {
 	struct supervisor *supervisor = poll->data;
 	struct epoll_event event;
@@ -68,8 +113,7 @@ static void on_client_process_ended(uv_poll_t *poll, int status, int events)
 	for (int i = 0;
 	     i < ENDED_PER_TURN && epoll_wait(supervisor->unsettled.processes, &event, 1, 0) == 1;
 	     i++)
-		supervisor->observer->session_overdue(event.data.ptr,
-						      "the process that connected has ended");
+		on_session_event(supervisor, event.data.u64);
 }
 
 static void on_unsettled_deadline(uv_timer_t *timer)
@@ -82,7 +126,9 @@ static void on_unsettled_deadline(uv_timer_t *timer)
 		if (session_due_ns(session) <= now_ns)
 			supervisor->observer->session_overdue(
 				session,
-				"the engine of this user does not take the session in time");
+				session->is_silent
+					? "the client has sent no hello in time"
+					: "the engine of this user does not take the session in time");
 	}
 }
 
@@ -101,7 +147,7 @@ int unsettled_open(struct supervisor *supervisor)
 	unsettled->is_open = true;
 	(void)uv_timer_init(&supervisor->loop, &unsettled->deadline);
 	unsettled->deadline.data = supervisor;
-	return uv_poll_start(&unsettled->poll, UV_READABLE, on_client_process_ended);
+	return uv_poll_start(&unsettled->poll, UV_READABLE, on_client_event);
 }
 
 void unsettled_close(struct supervisor *supervisor)
@@ -118,7 +164,7 @@ void unsettled_close(struct supervisor *supervisor)
 void unsettled_add(struct tenant *tenant, struct engine *engine, struct session *session)
 {
 	struct unsettled *unsettled = &tenant->supervisor->unsettled;
-	struct epoll_event event = {.events = EPOLLIN, .data.ptr = session};
+	struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uintptr_t)session};
 	session->tenant = tenant;
 	session->engine = engine;
 	session->is_unsettled = true;
@@ -143,6 +189,7 @@ void unsettled_remove(struct session *session)
 		return;
 	struct tenant *tenant = session->tenant;
 	struct unsettled *unsettled = &tenant->supervisor->unsettled;
+	stop_awaiting_client(session);
 	session->is_unsettled = false;
 	TAILQ_REMOVE(&unsettled->sessions, session, unsettled);
 	tenant->unsettled_count--;

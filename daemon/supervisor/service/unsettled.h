@@ -20,7 +20,7 @@ struct unsettled {
 	struct session_list
 		sessions; /* by their `unsettled` link; the one that has waited longest is first */
 	unsigned count;
-	int processes;  /* epoll: their pidfds */
+	int processes;  /* epoll: their pidfds, and the sockets of those whose client is silent */
 	uv_poll_t poll; /* of that */
 	uv_timer_t deadline;
 	bool is_open;
@@ -36,6 +36,12 @@ void unsettled_close(struct supervisor *supervisor);
  * The second: an engine has just got it, and its time begins again. */
 void unsettled_add(struct tenant *tenant, struct engine *engine, struct session *session);
 void unsettled_restart_deadline(struct session *session);
+
+/*
+ * An engine could take the session, and its client has sent nothing yet: `session_readable` is
+ * called when there is something to read. Called again, it does nothing. 0 or a negative errno.
+ */
+int unsettled_await_client(struct session *session);
 
 /* Remove a session that is open or over, before its descriptors are closed. Does nothing for one
  * that is not in the list. */

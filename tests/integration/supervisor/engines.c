@@ -825,6 +825,35 @@ Test(engines, a_standby_that_does_not_become_an_engine_costs_nobody_a_connection
 	}
 }
 
+static bool has_many_sessions(void *context)
+{
+	return ctl_session_count(&service) == *(const int *)context;
+}
+
+/* Under load a client may be stopped between its connect and its hello. */
+Test(engines, a_client_that_sends_its_hello_after_the_end_of_its_engine_is_served_by_the_next)
+{
+	start_engines_with("double", "");
+	int socket = -1, late = client_connect_silently(&service), sessions = 2, left = 1;
+	cr_assert(ge(int, late, 0));
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL), "a silent client keeps nobody waiting");
+	cr_assert(wait_until(has_many_sessions, &sessions));
+	send_engine(socket, "crash");
+	cr_assert(eq(ptr, client_receive(socket), NULL));
+	close_fd(&socket);
+	await_log("was killed by signal", 1);
+	cr_assert(wait_until(has_many_sessions, &left), "%d sessions", ctl_session_count(&service));
+	client_send_hello(late);
+	Sycl__V1__Packet *packet = client_receive(late);
+	cr_assert(ne(ptr, packet, NULL));
+	cr_assert(eq(int, packet->body_case, SYCL__V1__PACKET__BODY_WELCOME));
+	cr_assert(ne(long, fact(packet->welcome->service_version, "pid="), fact(facts, "pid=")));
+	packet_free(packet);
+	close_fd(&late);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
 /* Else whoever may not use a GPU could take the standby, again and again, from those who may. */
 Test(engines, a_standby_is_offered_once_to_who_may_not_have_its_devices)
 {

@@ -411,14 +411,25 @@ bool wait_until(bool (*condition)(void *context), void *context)
 	return true;
 }
 
-int client_connect(const struct service *service)
+int client_connect_silently(const struct service *service)
 {
 	int socket = -1;
 	int r = packet_socket_connect(service->session, &socket);
-	if (r < 0) {
+	if (r < 0)
 		errno = -r;
-		return -1;
-	}
+	return r < 0 ? -1 : socket;
+}
+
+int client_connect(const struct service *service)
+{
+	int socket = client_connect_silently(service);
+	if (socket >= 0)
+		client_send_hello(socket);
+	return socket;
+}
+
+void client_send_hello(int socket)
+{
 	Sycl__V1__Hello hello = SYCL__V1__HELLO__INIT;
 	hello.protocol_min = PROTOCOL_VERSION;
 	hello.protocol_max = PROTOCOL_VERSION;
@@ -430,7 +441,6 @@ int client_connect(const struct service *service)
 	/* A refusal may be on its way already: then this fails, and the refusal is still there to
 	 * be read. */
 	(void)message_send(socket, &packet.base, NULL, 0, 0);
-	return socket;
 }
 
 Sycl__V1__Packet *client_receive(int socket)

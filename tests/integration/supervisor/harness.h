@@ -68,6 +68,10 @@ bool wait_until(bool (*condition)(void *context), void *context);
 /* Connect and say hello. The socket. */
 int client_connect(const struct service *service);
 
+/* The two halves of that. */
+int client_connect_silently(const struct service *service);
+void client_send_hello(int socket);
+
 /* One packet of the service, allocated; NULL: hang-up. Aborts past the deadline. Free with
  * packet_free. */
 Sycl__V1__Packet *client_receive(int socket);

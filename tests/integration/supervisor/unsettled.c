@@ -186,3 +186,19 @@ Test(unsettled, all_together_take_half_of_the_descriptors_and_the_one_with_most_
 		(void)kill(many[i], SIGKILL);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
+
+Test(unsettled, a_client_that_connects_and_sends_nothing_is_ended)
+{
+	start_unsettled_with("double", "[service]\nhandshake_seconds = 1\n");
+	int silent = client_connect_silently(&service);
+	cr_assert(ge(int, silent, 0));
+	Sycl__V1__Packet *packet = client_receive(silent);
+	cr_assert(ne(ptr, packet, NULL));
+	cr_assert(eq(int, packet->body_case, SYCL__V1__PACKET__BODY_ERROR));
+	cr_assert(ne(ptr, strstr(packet->error->text, "no hello in time"), NULL), "%s",
+		  packet->error->text);
+	packet_free(packet);
+	cr_assert(wait_until(has_no_session, NULL));
+	(void)close(silent);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
