@@ -224,11 +224,20 @@ static void fill_at_once(const void *const *parameters)
 	memcpy(&first, parameters[1], sizeof(first));
 	memcpy(&last, parameters[2], sizeof(last));
 	memcpy(&period, parameters[4], sizeof(period));
-	struct fake_range *there = fake_range_find(first, last - first);
-	unsigned char *bytes = there ? fake_range_bytes(there, first) : NULL;
-	for (uint64_t at = first; bytes && at < last; at++)
-		bytes[at - first] =
-			((const unsigned char *)parameters[5])[(at - aligned) % (period * 4u)];
+	const uint64_t all = last - first, cycle = period * UINT64_C(4);
+	struct fake_range *there = fake_range_find(first, all);
+	if (!there || cycle == 0)
+		return;
+	unsigned char *bytes = fake_range_bytes(there, first);
+	uint64_t done = all < cycle ? all : cycle;
+	for (uint64_t at = 0; at < done; at++)
+		bytes[at] = ((const unsigned char *)parameters[5])[(first - aligned + at) % cycle];
+	/* Whole cycles lie behind each other, so what is there already is copied, twice as much
+	 * each time. */
+	for (uint64_t next; done < all; done += next) {
+		next = all - done < done ? all - done : done;
+		memcpy(bytes + done, bytes, next);
+	}
 }
 
 /* Of more than this the double does not run the backend's own code, which takes it 100 times as
