@@ -247,7 +247,7 @@ Test(cuda_memory, memory_without_pools)
  * ends. */
 Test(cuda_memory, F8_create_copy_and_free_never_wait_for_a_kernel)
 {
-	enum { ROUNDS = 1000, BYTES = 8192 };
+	enum { ROUNDS = 1000, BYTES = 1024, LARGE = MIB / 8 };
 	static unsigned char loose[BYTES];
 	struct backend_host *host = NULL;
 	struct backend_fault fault = {0};
@@ -261,13 +261,13 @@ Test(cuda_memory, F8_create_copy_and_free_never_wait_for_a_kernel)
 	gpu_pattern(pages, BYTES, 9);
 	gpu_hold_start(&gpu, &hold);
 	for (uint32_t i = 0; i < ROUNDS; i++) {
-		struct backend_memory *a = gpu_memory(&gpu, 0, MIB + i, BACKEND_EXPORT_NONE);
+		struct backend_memory *a = gpu_memory(&gpu, 0, LARGE + i, BACKEND_EXPORT_NONE);
 		struct backend_memory *b = gpu_memory(&gpu, 0, BYTES, BACKEND_EXPORT_NONE);
 		const struct backend_command commands[] = {
 			gpu_transfer(BACKEND_COMMAND_WRITE, a, 1, pages, BYTES),
 			gpu_copy(a, 1, b, 0, BYTES),
-			gpu_fill(a, 0, MIB, "abc", 3),
-			gpu_fill(a, 0, MIB, "", 1),
+			gpu_fill(a, 0, LARGE, "abc", 3),
+			gpu_fill(a, 0, LARGE, "", 1),
 			gpu_transfer(BACKEND_COMMAND_READ, b, 0, pages + BYTES, BYTES),
 			gpu_transfer(BACKEND_COMMAND_READ, b, 0, loose, BYTES),
 			gpu_transfer(BACKEND_COMMAND_WRITE, a, 0, loose, BYTES),
