@@ -217,7 +217,7 @@ static bool is_device_free(struct scheduler_device *device)
 	const struct worker_quiesce *quiesce = &device->quiesce;
 	return device->handle && !worker->unusable && !worker->is_losing &&
 	       (worker->in_flight == 0 || goes_on(device)) && !worker->spill.aside.first &&
-	       !worker->hold.list.first && quiesce->quiet.state == SCHED_QUIET_NO &&
+	       worker_hold_is_empty(&worker->hold) && quiesce->quiet.state == SCHED_QUIET_NO &&
 	       !quiesce->loader_holds && !atomic_load(&device->quiesce.requested) &&
 	       !atomic_load(&device->loader.lost) &&
 	       !(device->ops->quiet_wanted && device->ops->quiet_wanted(device->handle));
@@ -273,7 +273,7 @@ static void execute_inline(struct scheduler_device *device)
 	device->worker.front_has_sent = !takes;
 	/* A command was set aside, though its memory was there a moment ago, or its lane is full:
 	 * the device thread goes on with it. */
-	if (device->worker.spill.aside.first || device->worker.hold.list.first) {
+	if (device->worker.spill.aside.first || !worker_hold_is_empty(&device->worker.hold)) {
 		leave_to_thread(device);
 		(void)sched_sleeper_wake(&device->port.sleeper);
 	}

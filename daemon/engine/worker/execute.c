@@ -38,14 +38,11 @@ static bool must_skip(const struct worker *worker, const struct task_command *co
 	return false;
 }
 
-/* Where nothing is in flight, nothing would ever make room. Where memory is spilled, or commands
- * wait for memory, they wait for that alone (spill.h). */
+/* Where nothing is in flight, nothing would ever make room. */
 static bool has_room(const struct scheduler_device *device, const struct worker_lane *lane,
 		     const struct worker_waits *waits)
 {
-	const struct worker *worker = &device->worker;
-	return worker->in_flight == 0 || !device->ops->has_room || device->scheduler->spills ||
-	       worker->spill.aside.first || worker->spill.is_stepping ||
+	return device->worker.in_flight == 0 || !device->ops->has_room ||
 	       device->ops->has_room(lane->handle, waits->all, waits->count);
 }
 

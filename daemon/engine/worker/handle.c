@@ -2,6 +2,7 @@
 #include "worker/handle.h"
 
 #include "base/dispatch.h"
+#include "base/lane_limits.h"
 #include "base/mailbox.h"
 #include "scheduler/state/device.h"
 #include "scheduler/state/loss.h"
@@ -33,18 +34,38 @@ static bool must_poll_backend(struct scheduler_device *device)
 	       looks;
 }
 
+/* The held commands of a lane, while there is room for them. False: nothing has changed. A lane
+ * that has no room gets none before commands complete. */
+static bool retry_lane(struct scheduler_device *device, uint32_t lane, bool *is_full)
+{
+	bool has_changed = false;
+	struct task *task;
+	while (!*is_full && (task = worker_hold_take(device, lane))) {
+		if (!worker_spill_holds(device, &task->message))
+			worker_execute(device, task);
+		*is_full = device->worker.hold.lanes[lane].first == &task->message;
+		has_changed |= !*is_full;
+	}
+	return has_changed;
+}
+
 void worker_retry_held(struct scheduler_device *device)
 {
-	struct sched_message_list list = worker_hold_take(device), forget = {.first = NULL};
-	struct sched_message *message;
-	if (!list.first)
+	const struct worker_hold *hold = &device->worker.hold;
+	bool is_full[SCHED_LANES_ALL] = {false}, goes_on = true, has_changed = false;
+	if (worker_hold_is_empty(hold))
 		return;
-	/* FORGET goes last: a command that has to be skipped may have been held after it. */
-	while ((message = sched_message_take(&list)))
-		if (message->kind == SCHED_MESSAGE_FORGET)
-			sched_message_append(&forget, message);
-		else
-			worker_handle(device, message);
+	/* What goes from one lane lets commands of others go. */
+	while (goes_on && hold->count > 0) {
+		goes_on = false;
+		for (uint32_t i = 0; i < SCHED_LANES_ALL; i++)
+			goes_on |= retry_lane(device, i, &is_full[i]);
+		has_changed |= goes_on;
+	}
+	struct sched_message_list forget = {.first = NULL};
+	struct sched_message *message;
+	if (has_changed || hold->count == 0)
+		forget = worker_hold_take_forget(device);
 	while ((message = sched_message_take(&forget)))
 		worker_handle(device, message);
 	worker_flush(device);

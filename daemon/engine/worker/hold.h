@@ -4,15 +4,20 @@
  * a command for which the backend has no room (has_room) is held, with all commands that must come
  * behind it. These are the rest of its lane, and commands that name one of these as a predecessor.
  * Other lanes go on. A lane has commands here or among those that wait for memory (spill.h), never
- * in both places: then none passes another. While commands wait for memory, and with `spill = yes`,
- * none is held. Commands that are held are tried again, in the order in which they came, when
- * commands of the device have completed.
+ * in both places: then none passes another of its lane. A command that goes from here to those
+ * takes the place in line that it would have had there (worker_named_number), so that it
+ * stays before commands of other lanes that name it.
+ *
+ * When commands of the device have completed, the first held command of each lane is tried again,
+ * and those behind it while there is room. So what that costs depends on how many lanes hold
+ * commands, and not on how many commands one client has there.
  */
 #ifndef SYCL_ENGINE_WORKER_HOLD_H
 #define SYCL_ENGINE_WORKER_HOLD_H
 
 #include "base/lane_limits.h"
 #include "base/mailbox.h"
+#include "worker/named.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -24,22 +29,30 @@ struct task;
 #define WORKER_LANE_FULL (-EXFULL) /* not an error: the command is held, and tried again */
 
 struct worker_hold {
-	struct sched_message_list list;
+	struct sched_message_list lanes[SCHED_LANES_ALL]; /* commands, in the order of the lane */
+	struct sched_message_list forget;                 /* failures that held commands name */
 	uint64_t from[SCHED_LANES_ALL]; /* a lane's first sequence that is held; 0: none */
-	/* Of each lane, the first and last sequence that what is held names; 0: none. */
-	uint64_t named_first[SCHED_LANES_ALL], named_last[SCHED_LANES_ALL];
+	struct worker_named named;
+	uint32_t count; /* commands */
+	uint64_t tries; /* how often a held command was tried again */
 };
 
-/*
- * Must the message wait behind one that is held? If so, it is held, too. A failure that nothing
- * here names is forgotten at once: a mailbox has room for so many messages, and what is held may
- * stay for as long as a kernel runs.
- */
+static inline bool worker_hold_is_empty(const struct worker_hold *hold)
+{
+	return hold->count == 0 && !hold->forget.first;
+}
+
+/* Must the message wait behind one that is held, or until one that is held was tried? If so, it is
+ * held, too. */
 bool worker_hold_keeps(struct scheduler_device *device, struct sched_message *message);
+/* Behind those of its lane, or before them, if it was the first and has been tried again. */
 void worker_hold_add(struct scheduler_device *device, struct task *task);
 /* Is the command with this number on the lane held? */
 bool worker_hold_has(const struct scheduler_device *device, uint32_t lane, uint64_t sequence);
-/* All that is held, in the order in which it came; nothing is held any more. */
-struct sched_message_list worker_hold_take(struct scheduler_device *device);
+
+/* The first of a lane that waits for nothing else that is held. It is held no more. NULL: none. */
+struct task *worker_hold_take(struct scheduler_device *device, uint32_t lane);
+/* Failures that no held command names any more. */
+struct sched_message_list worker_hold_take_forget(struct scheduler_device *device);
 
 #endif

@@ -33,6 +33,7 @@
 #define SYCL_ENGINE_WORKER_SPILL_H
 
 #include "base/mailbox.h"
+#include "worker/named.h"
 #include "worker/spill_host.h"
 #include "base/spill_order.h"
 
@@ -121,6 +122,7 @@ struct worker_spill {
 	struct spill_order order;
 	struct sched_message_list aside;
 	uint64_t aside_from[SPILL_LANES]; /* a lane's first sequence that was set aside; 0: none */
+	struct worker_named named;        /* of what is aside */
 	bool due;                         /* to be tried again */
 	const struct sched_message *waiting; /* the first that is aside; */
 	uint64_t waits_since_ns; /* and since when nothing has changed for it, by the scheduler's

@@ -7,10 +7,42 @@
 #include "worker/spill.h"
 #include "worker/spill_internal.h"
 
+static struct task *task_of(struct sched_message *message)
+{
+	return (struct task *)(void *)message;
+}
+
+/*
+ * A command that was held (hold.h) may have come before others in line, which must not pass it: a
+ * command that is behind it may stand there already, for the sake of its own lane.
+ */
+static void enter_line(struct worker_spill *spill, struct sched_message *message)
+{
+	struct sched_message **at = &spill->aside.first, *last = spill->aside.last;
+	uint64_t number = task_of(message)->command.wait_number;
+	if (last && last->kind == SCHED_MESSAGE_COMMAND &&
+	    task_of(last)->command.wait_number < number) {
+		sched_message_append(&spill->aside, message);
+		return;
+	}
+	while (*at &&
+	       ((*at)->kind != SCHED_MESSAGE_COMMAND || task_of(*at)->command.wait_number < number))
+		at = &(*at)->next;
+	message->next = *at;
+	*at = message;
+	if (!message->next)
+		spill->aside.last = message;
+}
+
 void worker_spill_set_aside(struct scheduler_device *device, struct sched_message *message)
 {
 	struct worker_spill *spill = spill_of(device);
-	sched_message_append(&spill->aside, message);
+	if (message->kind == SCHED_MESSAGE_COMMAND) {
+		worker_named_number(&device->worker.wait_numbers, task_of(message));
+		enter_line(spill, message);
+	} else {
+		sched_message_append(&spill->aside, message);
+	}
 	if (spill->aside.first == message && spill->waiting != message) {
 		spill->waiting = message;
 		spill->waiting_count = spill->order.now;
@@ -18,9 +50,8 @@ void worker_spill_set_aside(struct scheduler_device *device, struct sched_messag
 	}
 	if (message->kind != SCHED_MESSAGE_COMMAND)
 		return;
-	struct task *task = (struct task *)(void *)message;
-	const struct task_command *command = &task->command;
-	atomic_store(&task->is_aside, true);
+	const struct task_command *command = &task_of(message)->command;
+	worker_named_note(&spill->named, command);
 	if (spill->aside_from[command->lane] == 0)
 		spill->aside_from[command->lane] =
 			command->sequence - worker_launch_count(command) + 1;
@@ -45,14 +76,22 @@ static bool is_behind(const struct worker_spill *spill, const struct task_comman
 	return false;
 }
 
+/* Then its failure must be known until the other one has been tried again. */
+static bool is_named(const struct worker_spill *spill, const struct task_command *failed)
+{
+	return worker_named_may_have(&spill->named, failed) &&
+	       worker_named_in(&spill->aside, failed);
+}
+
 bool worker_spill_holds(struct scheduler_device *device, struct sched_message *message)
 {
 	struct worker_spill *spill = spill_of(device);
-	bool is_send = message->kind == SCHED_MESSAGE_COMMAND;
-	/* A command that was set aside may depend on the failed one. */
-	if (!spill->aside.first || device->worker.unusable ||
-	    (!is_send && message->kind != SCHED_MESSAGE_FORGET) ||
-	    (is_send && !is_behind(spill, &((struct task *)(void *)message)->command)))
+	const struct task_command *command = &((struct task *)(void *)message)->command;
+	if (!spill->aside.first || device->worker.unusable)
+		return false;
+	if (message->kind == SCHED_MESSAGE_COMMAND
+		    ? !is_behind(spill, command)
+		    : message->kind != SCHED_MESSAGE_FORGET || !is_named(spill, command))
 		return false;
 	worker_spill_set_aside(device, message);
 	return true;

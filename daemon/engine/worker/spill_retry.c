@@ -28,9 +28,11 @@ static void retry_set_aside(struct scheduler_device *device)
 {
 	struct worker_spill *spill = spill_of(device);
 	uint64_t from[SPILL_LANES];
+	const struct worker_named named = spill->named;
 	struct sched_message_list list = spill->aside;
 	memcpy(from, spill->aside_from, sizeof(from));
 	memset(spill->aside_from, 0, sizeof(from));
+	memset(&spill->named, 0, sizeof(named));
 	spill->aside = (struct sched_message_list){.first = NULL};
 	spill->due = false;
 	struct sched_message *first = sched_message_take(&list);
@@ -45,6 +47,7 @@ static void retry_set_aside(struct scheduler_device *device)
 		spill->aside.last->next = list.first;
 		spill->aside.last = list.last;
 		memcpy(spill->aside_from, from, sizeof(from));
+		spill->named = named;
 	} else {
 		struct sched_message *message;
 		while ((message = sched_message_take(&list)))

@@ -54,6 +54,7 @@ struct worker {
 	struct sched_expect expect;
 	struct worker_spill spill;
 	struct worker_hold hold;
+	uint64_t wait_numbers; /* given so far to commands that are held or set aside */
 	struct worker_lane lanes[SCHED_LANES_ALL];
 	struct worker_lane *last_lane; /* cache: completions come in runs from one lane */
 	struct task *failed;

@@ -4,6 +4,8 @@
  */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
+#include "scheduler/state/device.h"
+#include "scheduler/state/scheduler.h"
 
 #include "access_mode.h"
 #include "base/mailbox.h"
@@ -20,13 +22,13 @@ static struct harness h;
 static struct sched_account *session, *other;
 static struct probe probes[MANY], held, asked;
 
-static void setup_hold(void)
+static void begin_hold(uint64_t memory_bytes, const struct scheduler_config *config)
 {
 	fake_device_options(0, (struct fake_device_options){.preferred_lanes = 4,
 							    .lane_room = ROOM,
+							    .memory_bytes = memory_bytes,
 							    .features = BACKEND_FEATURE_INLINE});
-	harness_start_with(&h, 1,
-			   &(struct scheduler_config){.processors = 2, .never_fair_queue = true});
+	harness_start_with(&h, 1, config);
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &session)));
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &other)));
 	(void)harness_kernel(&h, 0, "hold");
@@ -35,7 +37,29 @@ static void setup_hold(void)
 	cr_assert(harness_settle(&h));
 }
 
+static void setup_hold(void)
+{
+	begin_hold(0, &(struct scheduler_config){.processors = 2, .never_fair_queue = true});
+}
+
+/* The clock stands still: no wait is over because this machine is slow. */
+static uint64_t stopped_clock(void)
+{
+	return 1000000000000;
+}
+
+/* The device has room for one buffer. */
+static void setup_hold_spill(void)
+{
+	begin_hold(WORDS * sizeof(uint32_t), &(struct scheduler_config){.processors = 2,
+									.never_fair_queue = true,
+									.spills = true,
+									.spill_least_bytes = 1,
+									.clock_ns = stopped_clock});
+}
+
 TestSuite(hold, .timeout = 60, .init = setup_hold);
+TestSuite(hold_spill, .timeout = 60, .init = setup_hold_spill);
 
 static void finish_hold(void)
 {
@@ -136,23 +160,103 @@ Test(hold, what_comes_behind_a_command_that_is_held_waits_with_it)
 	finish_hold();
 }
 
-/* Each failure is remembered on the device's thread, until a message says that it is known. */
-Test(hold, F8_failures_are_forgotten_while_commands_are_held)
+/* More than a mailbox has room for. */
+static void fail_often(void)
 {
 	const struct launch fails = {.device = 0, .kernel = "fail", .items = 1, .home_lane = 2};
-	(void)harness_kernel(&h, 0, "fail");
-	cr_assert(harness_settle(&h));
-	for (uint32_t i = 0; i < MANY; i++)
-		submit_gated(session, 1, &probes[i]);
-	scheduler_flush(h.scheduler);
-	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
 	for (uint32_t i = 0; i < SCHED_MAILBOX_SLOTS + MANY; i++) {
 		asked = (struct probe){.done = false};
 		(void)harness_launch(&h, &fails, &asked);
 		cr_assert(harness_wait(&h, &asked), "%u", i);
 		cr_assert(eq(i32, asked.fault.status, STATUS_KERNEL));
 	}
+}
+
+/* Each failure is remembered on the device's thread, until a message says that it is known. */
+Test(hold, F8_failures_are_forgotten_while_commands_are_held)
+{
+	(void)harness_kernel(&h, 0, "fail");
+	cr_assert(harness_settle(&h));
+	for (uint32_t i = 0; i < MANY; i++)
+		submit_gated(session, 1, &probes[i]);
+	scheduler_flush(h.scheduler);
+	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
+	fail_often();
 	cr_assert(not(probes[0].done));
+	finish_hold();
+}
+
+Test(hold_spill, TG15_F8_failures_are_forgotten_while_a_command_waits_for_memory)
+{
+	struct words one, two;
+	struct probe user;
+	harness_words(&h, &one, WORDS, true, 0);
+	harness_words(&h, &two, WORDS, true, 0);
+	(void)harness_kernel(&h, 0, "fail");
+	cr_assert(harness_settle(&h));
+	submit_gated(session, 1, &probes[0]);
+	submit_increment(&one, 1, &user); /* its memory is in use */
+	scheduler_flush(h.scheduler);
+	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
+	submit_increment(&two, 3, &held);
+	scheduler_flush(h.scheduler);
+	fail_often();
+	cr_assert(not(held.done));
+	fake_gate_open(GATE);
+	cr_assert(harness_wait(&h, &held));
+	expect_good(&held);
+	cr_assert(harness_settle(&h));
+	harness_words_free(&h, &one);
+	harness_words_free(&h, &two);
+	finish_hold();
+}
+
+Test(hold_spill, TG15_F8_a_full_lane_holds_back_its_own_commands_alone_where_memory_is_spilled)
+{
+	for (uint32_t i = 0; i < MANY; i++)
+		submit_gated(session, 1, &probes[i]);
+	scheduler_flush(h.scheduler);
+	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
+	struct words words;
+	harness_words(&h, &words, WORDS, true, 0);
+	submit_increment(&words, 2, &asked);
+	cr_assert(harness_wait(&h, &asked));
+	expect_good(&asked);
+	cr_assert(not(probes[0].done));
+	cr_assert(zero(u64, fake_counters_of(0).lane_overruns));
+	fake_gate_open(GATE);
+	cr_assert(harness_settle(&h));
+	for (uint32_t i = 0; i < MANY; i++)
+		expect_good(&probes[i]);
+	cr_assert(zero(u64, fake_counters_of(0).lane_overruns));
+	harness_words_free(&h, &words);
+	finish_hold();
+}
+
+/* However many commands one client has there: only the first of its lane is tried when those of
+ * others complete. */
+Test(hold, F8_what_is_held_in_one_lane_costs_others_no_more_than_its_first_command)
+{
+	enum { ROUNDS = 12 };
+	struct words words;
+	harness_words(&h, &words, WORDS, true, 0);
+	submit_increment(&words, 2, &asked); /* the contents are there */
+	cr_assert(harness_wait(&h, &asked));
+	for (uint32_t i = 0; i < MANY; i++)
+		submit_gated(session, 1, &probes[i]);
+	scheduler_flush(h.scheduler);
+	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		asked = (struct probe){.done = false};
+		submit_increment(&words, 2, &asked);
+		cr_assert(harness_wait(&h, &asked));
+	}
+	const struct worker_hold *hold = &h.scheduler->devices[0]->worker.hold;
+	cr_assert(gt(u32, hold->count, 2 * ROOM));
+	cr_expect(ge(u64, hold->tries, 1u));
+	cr_expect(le(u64, hold->tries, 2 * (ROUNDS + ROOM)), "%lu tries",
+		  (unsigned long)hold->tries);
+	harness_words_free(&h, &words);
 	finish_hold();
 }
 

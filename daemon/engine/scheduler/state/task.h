@@ -157,6 +157,7 @@ struct task_command {
 					   estimated */
 	/* device thread */
 	struct task *lane_next, *failed_next;
+	uint64_t wait_number; /* while it is held or set aside: numbered as they came */
 };
 
 enum task_state {
