@@ -237,7 +237,7 @@ struct fake_code *fake_program_code(const struct fake_program *program, const ch
 struct fake_frame {
 	const struct fake_code *code;
 	unsigned pc;
-	uint64_t *registers;
+	uint64_t *registers;  /* one piece of memory with the bytes */
 	unsigned char *bytes; /* parameters of calls, and its own */
 	size_t local_at;
 };
@@ -263,6 +263,7 @@ struct fake_block {
 	unsigned char *shared;
 	size_t shared_bytes;
 	struct fake_thread *threads;
+	unsigned char *first_frames; /* the kernel's, of all threads */
 	unsigned thread_count, done;
 	bool used;
 };

@@ -83,61 +83,116 @@ void *fake_grid_memory(struct fake_grid *grid, struct fake_block *block, struct 
 	return range->host + (address - range->base);
 }
 
+/* Room for registers; behind them come the frame's bytes. */
+static size_t registers_bytes(const struct fake_code *code)
+{
+	return (code->register_count * sizeof(uint64_t) + 15) & ~(size_t)15;
+}
+
+/* At least one byte of each, so that nothing is NULL. */
+static size_t frame_bytes(const struct fake_code *code)
+{
+	return registers_bytes(code) + ((code->frame_bytes + 16) & ~(size_t)15);
+}
+
+/* The first contents of registers are undefined. */
+static struct fake_frame frame_in(const struct fake_code *code, size_t local_at,
+				  unsigned char *memory)
+{
+	memset(memory, 0xa5, registers_bytes(code));
+	memset(memory + registers_bytes(code), 0, code->frame_bytes);
+	return (struct fake_frame){.code = code,
+				   .local_at = local_at,
+				   .registers = (uint64_t *)(void *)memory,
+				   .bytes = memory + registers_bytes(code)};
+}
+
+static void thread_local_begin(struct fake_thread *thread, size_t bytes)
+{
+	if (bytes <= thread->local_bytes)
+		return;
+	thread->local = realloc(thread->local, bytes);
+	thread->local_bytes = bytes;
+	if (!thread->local)
+		abort();
+}
+
+/* The first one is the block's (first_frames_begin). */
+static void frames_grow(struct fake_thread *thread)
+{
+	unsigned capacity = thread->frame_capacity * 2;
+	struct fake_frame *frames = reallocarray(thread->frame_capacity > 1 ? thread->frames : NULL,
+						 capacity, sizeof(*frames));
+
+	if (!frames)
+		abort();
+	if (thread->frame_capacity == 1)
+		frames[0] = thread->frames[0];
+	thread->frames = frames;
+	thread->frame_capacity = capacity;
+}
+
 void fake_frame_push(struct fake_grid *grid, struct fake_thread *thread,
 		     const struct fake_code *code)
 {
-	size_t local_at = thread->depth
-				  ? thread->frames[thread->depth - 1].local_at +
-					    thread->frames[thread->depth - 1].code->local_bytes
-				  : 0;
+	const struct fake_frame *caller = &thread->frames[thread->depth - 1];
+	size_t local_at = (caller->local_at + caller->code->local_bytes + 15) & ~(size_t)15;
 
-	local_at = (local_at + 15) & ~(size_t)15;
 	/* The stack of a thread: what its functions declare, and a return address and registers
 	 * each. */
 	if (local_at + code->local_bytes + thread->depth * 48u >
 	    grid->stack_limit + grid->function->code->local_bytes)
 		fake_grid_fault(grid, CUDA_ERROR_LAUNCH_FAILED);
-	if (thread->depth == thread->frame_capacity) {
-		thread->frame_capacity = thread->frame_capacity ? thread->frame_capacity * 2 : 2;
-		thread->frames = reallocarray(thread->frames, thread->frame_capacity,
-					      sizeof(*thread->frames));
-	}
-	struct fake_frame frame = {.code = code, .local_at = local_at};
-	/* At least one, so that nothing is NULL. The first contents of registers are undefined. */
-	frame.registers = malloc((code->register_count + 1u) * sizeof(*frame.registers));
-	frame.bytes = calloc(code->frame_bytes + 1, 1);
-	if (!thread->frames || !frame.registers || !frame.bytes)
+	if (thread->depth == thread->frame_capacity)
+		frames_grow(thread);
+	unsigned char *memory = malloc(frame_bytes(code));
+	if (!memory)
 		abort();
-	memset(frame.registers, 0xa5, (code->register_count + 1u) * sizeof(*frame.registers));
-	thread->frames[thread->depth++] = frame;
-	if (local_at + code->local_bytes > thread->local_bytes) {
-		thread->local = realloc(thread->local, local_at + code->local_bytes);
-		thread->local_bytes = local_at + code->local_bytes;
-		if (!thread->local)
-			abort();
-	}
+	thread->frames[thread->depth++] = frame_in(code, local_at, memory);
+	thread_local_begin(thread, local_at + code->local_bytes);
 }
 
 void fake_frame_pop(struct fake_thread *thread)
 {
-	struct fake_frame *frame = &thread->frames[--thread->depth];
-
-	free(frame->registers);
-	free(frame->bytes);
+	free(thread->frames[--thread->depth].registers);
 }
 
 static void block_end(struct fake_block *block)
 {
 	for (unsigned n = 0; block->threads && n < block->thread_count; n++) {
 		struct fake_thread *thread = &block->threads[n];
-		while (thread->depth)
+		while (thread->depth > 1)
 			fake_frame_pop(thread);
-		free(thread->frames);
+		if (thread->frame_capacity > 1)
+			free(thread->frames);
 		free(thread->local);
 	}
 	free(block->threads);
+	free(block->first_frames);
 	free(block->shared);
 	*block = (struct fake_block){0};
+}
+
+/* The kernel's own frame of each thread, in one piece: most kernels call no function. */
+static void first_frames_begin(struct fake_grid *grid, struct fake_block *block)
+{
+	const struct fake_code *code = grid->function->code;
+	const size_t head = (sizeof(struct fake_frame) + 15) & ~(size_t)15;
+	const size_t each = head + frame_bytes(code);
+
+	block->first_frames = reallocarray(NULL, block->thread_count, each);
+	if (!block->first_frames)
+		abort();
+	for (unsigned n = 0; n < block->thread_count; n++) {
+		struct fake_thread *thread = &block->threads[n];
+		unsigned char *memory = block->first_frames + n * each;
+
+		thread->frames = (struct fake_frame *)(void *)memory;
+		thread->frames[0] = frame_in(code, 0, memory + head);
+		thread->frame_capacity = thread->depth = 1;
+		thread_local_begin(thread, code->local_bytes);
+		memcpy(thread->frames[0].bytes, grid->parameters, grid->function->parameter_bytes);
+	}
 }
 
 static void block_begin(struct fake_grid *grid, struct fake_block *block)
@@ -163,9 +218,8 @@ static void block_begin(struct fake_grid *grid, struct fake_block *block)
 		thread->tid[0] = n % launch->block[0];
 		thread->tid[1] = n / launch->block[0] % launch->block[1];
 		thread->tid[2] = n / launch->block[0] / launch->block[1];
-		fake_frame_push(grid, thread, code);
-		memcpy(thread->frames[0].bytes, grid->parameters, grid->function->parameter_bytes);
 	}
+	first_frames_begin(grid, block);
 }
 
 /* Whether anything happened that was not only waiting. */
