@@ -33,13 +33,25 @@ static void note(struct harness *harness, struct probe *probe)
 	probe->order = ++harness->order;
 }
 
+static void note_launches(struct harness *harness, struct probe *probe, struct task *task)
+{
+	struct harness_burst *burst = calloc(1, sizeof(*burst));
+	if (!burst)
+		give_up("no memory");
+	for (uint32_t i = 0; i < probe->launches; i++)
+		task_launch_fault(task, i, &burst->faults[i]);
+	burst->next = harness->bursts;
+	harness->bursts = burst;
+	probe->launch_faults = burst->faults;
+}
+
 static void on_task_done(void *context, void *owner, struct task *task,
 			 const struct task_outcome *outcome)
 {
 	struct probe *probe = owner;
 	note(context, probe);
-	for (uint32_t i = 0; i < probe->launches; i++)
-		task_launch_fault(task, i, &probe->launch_faults[i]);
+	if (probe->launches)
+		note_launches(context, probe, task);
 	probe->outcome = *outcome;
 	probe->fault = outcome->fault;
 }
@@ -262,6 +274,10 @@ const char *harness_stop(struct harness *harness)
 	harness->scheduler = scheduler_free(harness->scheduler);
 	(void)close(harness->bell);
 	free(harness->flight);
+	for (struct harness_burst *next; harness->bursts; harness->bursts = next) {
+		next = harness->bursts->next;
+		free(harness->bursts);
+	}
 	return open ? open : alive();
 }
 

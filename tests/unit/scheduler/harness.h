@@ -16,6 +16,14 @@
 #define HARNESS_GATE       0u
 
 /* One task, buffer, program or kernel as the callbacks see it. */
+/* What became of each launch of a burst. */
+struct harness_burst {
+	struct harness_burst *next;
+	struct backend_fault faults[SCHED_BURST_MAX];
+};
+
+/* Tests have static arrays of these, and the leak checker goes through all of them at the end of
+ * each test. */
 struct probe {
 	bool done; /* task done, host access granted, buffer freed, program loaded, kernel made */
 	uint32_t calls;
@@ -31,7 +39,7 @@ struct probe {
 	struct backend_occupancy occupancy;
 	void *address;     /* of USM */
 	uint32_t launches; /* of a burst, and what became of each; 0: it is none */
-	struct backend_fault launch_faults[SCHED_BURST_MAX];
+	const struct backend_fault *launch_faults; /* the harness's, until it stops */
 };
 
 struct harness {
@@ -47,6 +55,7 @@ struct harness {
 	_Atomic uint32_t wakes; /* how often wake_front was called; by any thread */
 	struct probe process_lost, imported;
 	uint64_t order;
+	struct harness_burst *bursts;
 	void *flight;
 	struct probe scratch[64]; /* of objects that no test uses */
 	uint32_t scratch_used;
