@@ -62,29 +62,50 @@ static bool is_same_range(const struct sched_range *seen, const struct backend_c
 	       memcmp(seen->offset, command->launch.offset, sizeof(seen->offset)) == 0;
 }
 
-/* A driver may unload a kernel again in favour of others. */
-static bool has_run_lately(const struct scheduler_device *device,
-			   const struct task_command *command)
+/* The entry of the launch's range, or NULL. */
+static struct sched_seen *find_seen(const struct task_command *command)
 {
-	return device->novelties - command->kernel->seen_at <= SCHED_SEEN_MAX &&
-	       is_same_range(&command->kernel->seen, &command->backend);
+	struct sched_seen *seen = command->kernel->seen;
+	for (uint32_t i = 0; i < SCHED_SEEN_RANGES; i++)
+		if (is_same_range(&seen[i].range, &command->backend))
+			return &seen[i];
+	return NULL;
+}
+
+static struct sched_seen *oldest_seen(struct sched_kernel *kernel)
+{
+	struct sched_seen *oldest = kernel->seen;
+	for (uint32_t i = 1; i < SCHED_SEEN_RANGES; i++)
+		if (kernel->seen[i].at < oldest->at)
+			oldest = &kernel->seen[i];
+	return oldest;
+}
+
+/* A driver may unload a kernel again in favour of others. */
+static bool was_seen_lately(const struct scheduler_device *device, const struct sched_seen *seen)
+{
+	return seen && device->novelties - seen->at <= SCHED_SEEN_MAX;
 }
 
 void sched_inline_update(const struct task *task)
 {
 	const struct task_command *command = &task->command;
-	if (!task->device->sends_inline)
+	struct scheduler_device *device = task->device;
+	if (!device->sends_inline)
 		return;
-	task->device->kinds_seen |= 1u << command->backend.kind;
+	device->kinds_seen |= 1u << command->backend.kind;
 	if (command->backend.kind != BACKEND_COMMAND_LAUNCH || command->backend.launch.part.of > 0)
 		return;
 	/* A kernel that was not launched for long, and one with another range, are new to the
 	 * driver as far as is known here. */
-	if (!has_run_lately(task->device, command)) {
-		copy_launch_range(&command->backend, &command->kernel->seen);
-		task->device->novelties++;
+	struct sched_seen *seen = find_seen(command);
+	if (!was_seen_lately(device, seen)) {
+		if (!seen)
+			seen = oldest_seen(command->kernel);
+		copy_launch_range(&command->backend, &seen->range);
+		device->novelties++;
 	}
-	command->kernel->seen_at = task->device->novelties;
+	seen->at = device->novelties;
 }
 
 /* Textures, events and the like are made when they are needed first: such launches are the
@@ -94,7 +115,7 @@ static bool is_plain_launch(const struct scheduler_device *device,
 {
 	const struct backend_command *backend = &command->backend;
 	if (backend->launch.part.of > 0 || backend->launch.properties || !command->kernel->handle ||
-	    !has_run_lately(device, command))
+	    !was_seen_lately(device, find_seen(command)))
 		return false;
 	for (uint32_t i = 0; i < backend->launch.argument_count; i++) {
 		enum backend_argument_kind kind = command->arguments[i].kind;

@@ -117,6 +117,25 @@ Test(inline_launch, F11_nothing_is_sent_so_for_the_first_time)
 	harness_expect_stopped(&h);
 }
 
+/* A product of matrices is launched with several sizes, one after the other, again and again. */
+Test(inline_launch, TR3_what_is_launched_with_a_few_ranges_in_turn_is_sent_by_the_front)
+{
+	const struct launch one = {.kernel = "noop", .items = 1},
+			    two = {.kernel = "noop", .items = 2},
+			    three = {.kernel = "noop", .items = 3};
+	uint64_t before = 0, deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
+	unsigned in_turn = 0;
+	while (in_turn < 3 && clock_now_ns() < deadline) {
+		run_launch(&one);
+		run_launch(&two);
+		before = harness_counters(&h).inline_launches;
+		run_launch(&three);
+		in_turn += harness_counters(&h).inline_launches > before;
+	}
+	cr_expect(eq(u32, in_turn, 3));
+	harness_expect_stopped(&h);
+}
+
 /* Drivers keep only so much of what they have compiled and loaded. */
 Test(inline_launch, F11_nothing_is_sent_so_that_the_driver_may_have_put_away)
 {

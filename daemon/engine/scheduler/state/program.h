@@ -45,6 +45,14 @@ struct sched_range {
 	uint64_t global[3], local[3], offset[3];
 };
 
+/* A program launches one kernel with a few ranges in turn, such as a product with several sizes. */
+#define SCHED_SEEN_RANGES 4u
+
+struct sched_seen {
+	struct sched_range range; /* dimensions 0: none */
+	uint64_t at;              /* device.novelties at its latest launch */
+};
+
 struct sched_kernel {
 	struct sched_message message;
 	struct scheduler *scheduler;
@@ -53,13 +61,12 @@ struct sched_kernel {
 	struct scheduler_device *device;
 	void *owner;
 	char *name;
-	uint32_t references;     /* owner, creation, open tasks, questions */
-	bool made;               /* or failed, see `fault` */
-	struct task *waiting;    /* launches that wait for it, by kernel_next */
-	struct sched_range seen; /* range of the latest launch that succeeded; dimensions 0: none */
-	uint64_t seen_at;        /* device.novelties at that time */
-	uint64_t period_ns;      /* recent time of one launch; 0: not known */
-	struct surprise surprise; /* by its bursts */
+	uint32_t references;                       /* owner, creation, open tasks, questions */
+	bool made;                                 /* or failed, see `fault` */
+	struct task *waiting;                      /* launches that wait for it, by kernel_next */
+	struct sched_seen seen[SCHED_SEEN_RANGES]; /* of launches that succeeded */
+	uint64_t period_ns;                        /* recent time of one launch; 0: not known */
+	struct surprise surprise;                  /* by its bursts */
 	struct sched_notice notice;
 	/* loader, until it comes back */
 	struct backend_kernel *handle;
