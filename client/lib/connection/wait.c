@@ -17,8 +17,9 @@
 
 #include <poll.h>
 
-/* So long between two readings of the clock: another thread has had the processor. */
-#define LOST_NS    50000u
+/* So long between two readings of the clock: another thread has had the processor for a turn, which
+ * lasts a millisecond or more. An interrupt, or the host of a virtual machine, takes less. */
+#define LOST_NS    400000u
 #define CROWDED_NS 100000000u /* and may take it again for so long */
 
 static void pause_briefly(void)
