@@ -20,7 +20,7 @@
  * and pauses of programs are often longer than the limit above, and there a wake-up costs more than
  * the wait itself. One long wait does not make the next short one sleep.
  */
-#define SPIN_PACE_AMPLE_MAX_NS     1000000u
+#define SPIN_PACE_AMPLE_MAX_NS     2000000u
 #define SPIN_PACE_AMPLE_MIN_NS     20000u
 #define SPIN_PACE_AMPLE_PROCESSORS 8
 
