@@ -18,6 +18,9 @@
 #define SWITCH_BURST                                                                               \
 	"SYCLD_BURST" /* the engine takes launches of one shape that lie behind each other in a    \
 			 ring as one task */
+#define SWITCH_EARLY                                                                               \
+	"SYCLD_EARLY" /* what has been read goes to a device that is about to be idle, while more  \
+			 is read */
 #define SWITCH_EXPRESS                                                                             \
 	"SYCLD_EXPRESS" /* groups of a shape whose objects have not changed are checked once, and  \
 			   launches on whole buffers are ordered in one pass */

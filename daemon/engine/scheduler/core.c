@@ -114,6 +114,7 @@ int scheduler_create(const struct scheduler_config *config,
 	scheduler->has_windows = !config->never_window;
 	scheduler->has_fair_queues = !config->never_fair_queue;
 	scheduler->takes_whole = !config->never_whole;
+	scheduler->sends_early = !config->never_early;
 	scheduler->spills = config->spills;
 	scheduler->slice_ns = config->slice_ns;
 	scheduler->page_bytes = host_page_bytes();
@@ -183,6 +184,13 @@ void scheduler_flush(struct scheduler *scheduler)
 	sched_grant_publish(scheduler);
 	if (sched_notice_due(scheduler))
 		worker_wake_front(scheduler);
+}
+
+void scheduler_send_early(struct scheduler *scheduler)
+{
+	for (uint32_t i = 0; i < scheduler->device_count && scheduler->sends_early; i++)
+		if (scheduler->devices[i] && scheduler->devices[i]->unsent_ns > 0)
+			sched_device_send_early(scheduler->devices[i]);
 }
 
 bool scheduler_progress(struct scheduler *scheduler)

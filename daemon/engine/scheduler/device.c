@@ -10,6 +10,7 @@
 #include "scheduler/inline.h"
 #include "scheduler/public/device.h"
 #include "scheduler/split.h"
+#include "scheduler/state/program.h"
 #include "scheduler/state/scheduler.h"
 #include "scheduler/state/task.h"
 #include "worker/command.h"
@@ -17,12 +18,17 @@
 #include "worker/worker.h"
 
 #include "cleanup.h"
+#include "clock.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define EARLY_COUNT_LEAST 2u
+#define EARLY_LEAST_NS    6000u  /* of work: what sending it costs */
+#define EARLY_LEAD_NS     10000u /* before the device is idle: reading and sending take so long */
 
 /*
  * Native contexts lack these features. Memory registered in the backend's context is pinned for all
@@ -43,12 +49,25 @@ static void post_unposted(struct scheduler_device *device)
 		device->scheduler->counters.device_wakes += sched_port_post(&device->port, message);
 }
 
+/* Only where it decides something: it reads the clock. */
+static void note_busy(struct scheduler_device *device)
+{
+	if (device->unsent_ns == 0)
+		return;
+	const uint64_t now_ns = clock_now_ns();
+	if (device->busy_until_ns < now_ns)
+		device->busy_until_ns = now_ns;
+	device->busy_until_ns += device->unsent_ns;
+	device->unsent_ns = 0;
+}
+
 void sched_device_publish(struct scheduler_device *device)
 {
 	bool woken = false;
 	/* Most calls find nothing to send. */
 	if (device->port.unpublished == 0 && device->loader.port.unpublished == 0)
 		return;
+	note_busy(device);
 	if (!device->unposted.first || !sched_inline_send(device)) {
 		if (device->unposted.first)
 			post_unposted(device);
@@ -69,9 +88,41 @@ void sched_device_post(struct scheduler_device *device, struct sched_message *me
 	device->scheduler->counters.device_wakes += sched_port_post(&device->port, message);
 }
 
+/*
+ * What is sent by itself costs the front, or the device's thread, a few microseconds, and the
+ * device a moment between it and the next. So it must be work enough to cover that, and what goes
+ * next is twice as much: a few commands are soon at the device, and most go together. Chains have
+ * lengths that are powers of two (docs/cuda-backend.md): others are not cut off.
+ */
+void sched_device_send_early(struct scheduler_device *device)
+{
+	const uint32_t count = device->port.unpublished;
+	if (count < EARLY_COUNT_LEAST || count <= device->early_count ||
+	    (count & (count - 1)) != 0 || device->unsent_ns < EARLY_LEAST_NS)
+		return;
+	if (device->sent > count && device->busy_until_ns > clock_now_ns() + EARLY_LEAD_NS)
+		return;
+	device->early_count = count;
+	sched_device_publish(device);
+}
+
+/* 0: not known. Only devices that are polled begin at once. */
+static uint64_t expected_ns(const struct task *task)
+{
+	const struct task_command *command = &task->command;
+	if (!(task->device->features & BACKEND_FEATURE_POLLED) || !task->scheduler->sends_early)
+		return 0;
+	return command->backend.kind == BACKEND_COMMAND_LAUNCH
+		       ? command->kernel->period_ns * worker_launch_count(command)
+		       : 0;
+}
+
 void sched_send(struct task *task)
 {
 	struct scheduler_device *device = task->device;
+	if (device->sent == worker_launch_count(&task->command))
+		device->early_count = 0; /* the device was idle */
+	device->unsent_ns += expected_ns(task);
 	if (sched_inline_may_keep(device, task)) {
 		device->scheduler->messages_in_flight++;
 		device->port.away++;

@@ -178,6 +178,7 @@ struct scheduler_config {
 	bool always_inline;  /* it does so beside other clients, too, where it polls */
 	bool never_window;   /* sessions may fill their lanes under contention, too */
 	bool never_fair_queue; /* no fair queueing: classes and weights are ignored */
+	bool never_early;      /* nothing is sent before the flush (device.c) */
 	bool never_whole;      /* no short way for launches on whole buffers (whole.h) */
 	bool spills; /* commands wait for room on a full device (spill.h); else they fail */
 	uint64_t spill_least_bytes; /* smaller memory is not spilled; 0: 64 KiB */
@@ -227,6 +228,11 @@ uint64_t scheduler_now_ns(const struct scheduler *scheduler);
  * in each turn: without it nothing needs to go on.
  */
 void scheduler_flush(struct scheduler *scheduler);
+/*
+ * Between two requests that are read one after the other. A device that is idle, or is about to be,
+ * gets what there is for it, so that it works while more is read.
+ */
+void scheduler_send_early(struct scheduler *scheduler);
 /*
  * Between these two the front thread calls scheduler_progress by itself, and no thread wakes it.
  * scheduler_sleep returns false if there is work to do first. A caller that relies on wake_front

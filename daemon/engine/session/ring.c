@@ -317,6 +317,7 @@ static bool send_at_once(struct session *session)
 
 uint32_t session_turn(struct session *session, bool shared)
 {
+	struct engine *engine = session->engine;
 	const uint32_t records = shared ? SESSION_RECORDS_SHARED : SESSION_RECORDS_ALONE;
 	wake_cancel_sleep(&session->header->engine_sleeps);
 	session->has_more_records = false;
@@ -336,6 +337,7 @@ uint32_t session_turn(struct session *session, bool shared)
 		done += (uint32_t)r;
 		if (send_at_once(session))
 			break;
+		scheduler_send_early(engine->scheduler);
 	}
 	session->has_more_records = done >= records && session->ahead.since_ns == 0;
 	if (done) {

@@ -34,6 +34,7 @@ static const char *const passed_always[] = {
 	"CUDA_HOME",
 	"SYCLD_DEBUG",
 	SWITCH_BURST,
+	SWITCH_EARLY,
 	SWITCH_EXPRESS,
 	SWITCH_GATE,
 	SWITCH_GRAPH,

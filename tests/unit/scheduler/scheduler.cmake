@@ -7,6 +7,7 @@ sycl_test(unit_scheduler SOURCES
   engine/interval_map.c
   scheduler/order.c
   scheduler/residency.c
+  scheduler/send_early.c
   scheduler/spill.c
   scheduler/host.c
   scheduler/moves.c

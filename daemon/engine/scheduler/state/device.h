@@ -143,6 +143,10 @@ struct scheduler_device {
 					       inline. The port counts them as away and unpublished
 					     */
 	uint32_t unposted_count;
+	/* By what kernels took lately: the time of the commands since the last flush, and when the
+	 * device will have done those before. */
+	uint64_t unsent_ns, busy_until_ns;
+	uint32_t early_count; /* commands that were sent early lately, since it was idle */
 	uint32_t inline_away; /* commands that the front has sent and that did not come back; 0
 				 where the thread has taken over */
 	uint32_t kinds_seen;  /* bit per enum backend_command_kind: one has succeeded here */
@@ -192,6 +196,8 @@ void sched_send(struct task *task);
 /* Posts to the loader, where the device has one. */
 void sched_device_post_load(struct scheduler_device *device, struct sched_message *message);
 void sched_device_publish(struct scheduler_device *device);
+/* Before the flush, while more commands may come: publishes if the device is about to be idle. */
+void sched_device_send_early(struct scheduler_device *device);
 bool sched_device_has_mail(struct scheduler_device *device);
 /* Handles what came back. False: nothing did. */
 bool sched_device_drain(struct scheduler_device *device);

@@ -43,6 +43,7 @@ struct scheduler {
 	bool always_inline;                /* config */
 	bool has_windows;                  /* config: windows (flow.c) */
 	bool has_fair_queues;              /* config: fair queueing (admission.c) */
+	bool sends_early;                  /* config: sched_device_send_early() */
 	bool takes_whole;                  /* config: launches on whole buffers (whole.h) */
 	bool spills;                       /* config: spilling (spill.h) */
 	uint64_t page_bytes;               /* page size of host memory */

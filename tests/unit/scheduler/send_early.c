@@ -1,0 +1,114 @@
+/* What goes to a device before the flush, while more is submitted. */
+#include "scheduler/harness.h"
+#include "scheduler/harness_checks.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/state/device.h"
+#include "scheduler/state/program.h"
+#include "scheduler/state/scheduler.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+static struct harness h;
+
+TestSuite(send_early, .timeout = 20);
+
+static void start(uint32_t features, const struct scheduler_config *config)
+{
+	fake_device_options(
+		0, (struct fake_device_options){.features = features, .preferred_lanes = 1});
+	harness_start_with(&h, 1, config);
+	fake_gate_open(HARNESS_GATE);
+}
+
+static void finish(void)
+{
+	fake_gate_open(HARNESS_GATE);
+	fake_clock(0, 0);
+	harness_expect_stopped(&h);
+}
+
+static const struct launch hold = {
+	.kernel = "hold", .has_value = true, .value = HARNESS_GATE, .items = 1};
+
+/* From now on a launch of that kernel is expected to take so long. */
+static void expect_ns(uint64_t took_ns)
+{
+	struct probe probe;
+	fake_clock(1000000000ull, took_ns);
+	for (int i = 0; i < 8; i++) {
+		(void)harness_launch(&h, &hold, &probe);
+		cr_assert(harness_wait(&h, &probe));
+	}
+}
+
+/* How many are not sent yet, after each of the launches. */
+static void expect_unsent(const uint32_t *unsent, uint32_t count)
+{
+	static struct probe probes[16];
+	const struct scheduler_device *device = h.scheduler->devices[0];
+	cr_assert(le(u32, count, 16));
+	fake_gate_close(HARNESS_GATE);
+	for (uint32_t i = 0; i < count; i++) {
+		(void)harness_launch(&h, &hold, &probes[i]);
+		scheduler_send_early(h.scheduler);
+		cr_expect(eq(u32, device->port.unpublished, unsent[i]), "after launch %u", i + 1);
+	}
+	fake_gate_open(HARNESS_GATE);
+	for (uint32_t i = 0; i < count; i++)
+		cr_assert(harness_wait(&h, &probes[i]));
+}
+
+/* Two are 8 us of work for a device that is idle; the next ones are more each time. */
+Test(send_early, TR3_an_idle_device_begins_while_more_is_submitted)
+{
+	start(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 4});
+	expect_ns(4000);
+	expect_unsent((const uint32_t[]){1, 0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1}, 15);
+	/* It has been idle meanwhile. */
+	expect_unsent((const uint32_t[]){1, 0, 1}, 3);
+	finish();
+}
+
+/* A device that has something to do for long leaves time to collect all. */
+Test(send_early, TR3_a_busy_device_gets_what_is_submitted_together)
+{
+	start(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 4});
+	expect_ns(1000000000000);
+	expect_unsent((const uint32_t[]){1, 0, 1, 2, 3, 4, 5, 6}, 8);
+	finish();
+}
+
+Test(send_early, TR1_short_launches_are_collected)
+{
+	start(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 4});
+	expect_ns(500);
+	expect_unsent((const uint32_t[]){1, 2, 3, 4, 5, 6, 7, 8}, 8);
+	finish();
+}
+
+Test(send_early, TR3_kernels_whose_time_is_not_known_are_collected)
+{
+	start(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 4});
+	expect_ns(0);
+	expect_unsent((const uint32_t[]){1, 2, 3, 4}, 4);
+	finish();
+}
+
+Test(send_early, TR3_it_can_be_switched_off)
+{
+	start(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 4, .never_early = true});
+	expect_ns(4000);
+	expect_unsent((const uint32_t[]){1, 2, 3, 4}, 4);
+	finish();
+}
+
+/* A device that takes what is flushed as a whole is not sent less. */
+Test(send_early, TR3_devices_that_are_not_polled_wait_for_the_flush)
+{
+	start(BACKEND_FEATURE_INLINE | BACKEND_FEATURE_LOADER,
+	      &(struct scheduler_config){.processors = 4});
+	expect_ns(4000);
+	expect_unsent((const uint32_t[]){1, 2, 3, 4}, 4);
+	finish();
+}
