@@ -7,6 +7,7 @@ bin=$here/build/bin tests=$here/build/tests
 
 out=${OUT:-$here/results} seconds_all=480 parts='' quick='' scratch='' runs=5 stress_processes=16 stress_rounds=20
 clock_seconds=0 clock_pid='' clock_started=0
+lanes='' lane=''
 took_before=0
 
 usage() {
@@ -29,6 +30,8 @@ Options:
   --runs N       of each comparison (5)
   --processes N, --rounds N
                  of --stress (16, 20)
+  --lanes LIST   suites side by side, each lane on GPUs of its own ("0,1 2 3"): --two-gpus and --two-clients in lanes
+                 with two, other tests on the first GPU of any lane, measurements afterwards
   --clock N      the clock's probes for N seconds, on the last GPU, beside the parts that need one; where there is one
                  GPU, before them
   --seconds N    for everything (480)
@@ -46,11 +49,21 @@ fail() {
 	exit 1
 }
 
+# Does the process belong to this lane? It does if it has the lane's GPUs, or one of them.
+is_of_lane() {
+	local gpus
+	[ -n "$lane" ] || return 0
+	gpus=$(tr '\0' '\n' <"/proc/$1/environ" | sed -n 's/^CUDA_VISIBLE_DEVICES=//p')
+	[ -n "$gpus" ] && case ",$lane," in *",$gpus,"*) return 0 ;; esac
+	return 1
+}
+
 # Processes of this folder's programs, of MPS as syclbench starts it, and of nobody else.
 our_processes() {
 	local exe pid
 	for exe in /proc/[0-9]*/exe; do
 		pid=${exe#/proc/} pid=${pid%/exe}
+		is_of_lane "$pid" || continue
 		case $(readlink "$exe" 2>/dev/null) in
 		"$here"/build/*) printf '%s\n' "$pid" ;;
 		*/nvidia-cuda-mps-*) ! grep -qz '^CUDA_MPS_PIPE_DIRECTORY=/tmp/sycld-mps\.' "/proc/$pid/environ" || printf '%s\n' "$pid" ;;
@@ -179,11 +192,19 @@ is_wanted() {
 	return 1
 }
 
+# claim NAME: does this lane run it? The first one that comes does.
+claim() {
+	is_wanted "$1" && mkdir "$scratch/claim.$1" 2>/dev/null
+}
+
 # suite NAME SECONDS COMMAND...: run it, at most so long.
 suite() {
+	claim "$1" && run_suite "$@"
+}
+
+run_suite() {
 	local name=$1 limit=$2 start=$SECONDS left status stacks_pid=''
 	shift 2
-	is_wanted "$name" || return 1
 	if [ ! -x "$1" ] && ! command -v "$1" >/dev/null; then
 		note "$name" skipped 0 0 1 0 "not here: ${1##*/}"
 		return 1
@@ -203,7 +224,10 @@ suite() {
 	status=$?
 	[ -z "$stacks_pid" ] || { kill "$stacks_pid" && wait "$stacks_pid"; } 2>/dev/null
 	end_leftovers
-	result_of "$name" "$status" $((SECONDS - start)) "$limit"
+	{
+		flock 9
+		result_of "$name" "$status" $((SECONDS - start)) "$limit"
+	} 9>"$scratch/results.lock"
 	return 0
 }
 
@@ -212,13 +236,14 @@ program() {
 	local name=$1 limit=$2 file=$3
 	shift 3
 	local at_once=$jobs
-	! is_wanted "$name" || tests_of "$name" "$file" "$([ "${1-}" != --filter ] || printf '%s' "$2")"
+	claim "$name" || return 1
+	tests_of "$name" "$file" "$([ "${1-}" != --filter ] || printf '%s' "$2")"
 	# Processes beside them would share the GPU by time slices of milliseconds, and take of its memory.
 	case $file in gpu_clock | gpu_platforms | processes_client_death) at_once=1 ;; esac
 	# A GPU that gets over a fault makes others wait: two tests at a time have four users, four engines and two standbys.
 	case $file in processes_gpu_faults) [ "$at_once" -le 2 ] || at_once=2 ;; esac
 	# The log says each test as it begins and ends: how long it took, and what a program was at that is ended.
-	suite "$name" "$limit" "$tests/$file" --jobs="$at_once" --verbose=1 --tap="$scratch/$name.tap" "$@"
+	run_suite "$name" "$limit" "$tests/$file" --jobs="$at_once" --verbose=1 --tap="$scratch/$name.tap" "$@"
 }
 
 # Paths of the build folder that were compiled in lead to this folder.
@@ -454,7 +479,7 @@ example_programs() {
 	suite example_cuda_variable 60 "$bin/cuda_variable" embedded:
 	local with="${SYCLD_TEST_CUBLAS_FOLDER:-}:/usr/local/cuda/lib64:${LD_LIBRARY_PATH:-}"
 	if LD_LIBRARY_PATH=$with ldd "$bin/cublas_graph" 2>&1 | grep -q 'not found\|No such file'; then
-		note example_cublas_graph skipped 0 0 1 0 "not here: cuBLAS, or CUDA's run-time library"
+		! claim example_cublas_graph || note example_cublas_graph skipped 0 0 1 0 "not here: cuBLAS, or CUDA's run-time library"
 	else
 		suite example_cublas_graph 60 env LD_LIBRARY_PATH="$with" "$bin/cublas_graph"
 	fi
@@ -464,7 +489,7 @@ example_programs() {
 
 demo() {
 	say "== the demo"
-	suite demo 90 "$here/demo.sh" --built "$here/build"
+	suite demo 90 "$here/demo.sh" --built "$here/build" || return
 	[ ! -e "$out/logs/demo.log" ] || sed 's/^/  /' "$out/logs/demo.log" | tail -n 22
 	[ ! -e "$here/build/mandelbrot.png" ] || cp "$here/build/mandelbrot.png" "$out/"
 }
@@ -616,7 +641,7 @@ take_arguments() {
 		case $1 in
 		--probe | --tests | --bench | --memcheck | --drivers | --two-gpus | --two-clients | --long | --stress) parts="$parts ${1#--}" ;;
 		--quick) quick=yes ;;
-		--only | --rows | --runs | --seconds | --out | --after | --processes | --rounds | --clock)
+		--only | --rows | --runs | --seconds | --out | --after | --processes | --rounds | --clock | --lanes)
 			[ $# -gt 1 ] || fail "$1 needs a value"
 			case $1 in
 			--only) only=$2 ;;
@@ -628,6 +653,7 @@ take_arguments() {
 			--processes) stress_processes=$2 ;;
 			--rounds) stress_rounds=$2 ;;
 			--clock) clock_seconds=$2 ;;
+			--lanes) lanes=$2 ;;
 			esac
 			shift
 			;;
@@ -642,6 +668,7 @@ take_arguments() {
 		esac
 		shift
 	done
+	[ -z "$lanes" ] || [ "$clock_seconds" -eq 0 ] || fail "--clock cannot be combined with --lanes"
 	[ -n "$parts" ] || parts=' tests bench memcheck drivers'
 }
 
@@ -670,30 +697,68 @@ prepare() {
 	sed 's/\t/: /' "$out/facts"
 }
 
+run_part() {
+	case $1 in
+	probe) probe ;;
+	tests) run_tests ;;
+	bench) bench ;;
+	memcheck) memory_checker ;;
+	drivers) other_drivers ;;
+	two-gpus)
+		clock_end
+		two_gpus
+		;;
+	two-clients)
+		clock_end
+		two_clients
+		;;
+	long) long_ones ;;
+	stress) stress ;;
+	esac
+}
+
+# run_lane GPUS: the suites that need two GPUs first, if it has two, then what no other lane has taken.
+run_lane() {
+	lane=$1
+	export CUDA_VISIBLE_DEVICES=$lane
+	local part
+	case $lane in
+	*,*)
+		for part in $parts; do
+			case $part in two-gpus | two-clients) run_part "$part" ;; esac
+		done
+		;;
+	esac
+	export CUDA_VISIBLE_DEVICES=${lane%%,*}
+	for part in $parts; do
+		case $part in tests | memcheck | drivers) run_part "$part" ;; esac
+	done
+}
+
+run_lanes() {
+	local pids=() gpus
+	for gpus in $lanes; do
+		run_lane "$gpus" &
+		pids+=($!)
+	done
+	wait "${pids[@]}"
+	for part in $parts; do
+		case $part in tests | memcheck | drivers | two-gpus | two-clients) ;; *) run_part "$part" ;; esac
+	done
+}
+
 main() {
 	take_arguments "$@"
 	prepare
 	local part
-	clock_begin
-	for part in $parts; do
-		case $part in
-		probe) probe ;;
-		tests) run_tests ;;
-		bench) bench ;;
-		memcheck) memory_checker ;;
-		drivers) other_drivers ;;
-		two-gpus)
-			clock_end
-			two_gpus
-			;;
-		two-clients)
-			clock_end
-			two_clients
-			;;
-		long) long_ones ;;
-		stress) stress ;;
-		esac
-	done
+	if [ -n "$lanes" ]; then
+		run_lanes
+	else
+		clock_begin
+		for part in $parts; do
+			run_part "$part"
+		done
+	fi
 	clock_end
 	printf 'took\t%d\n' $((SECONDS + took_before)) >>"$out/facts"
 	"$here/tests/gpu/report.sh" "$out"
