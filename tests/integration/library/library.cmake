@@ -114,6 +114,8 @@ if(TARGET syclclient AND TARGET opencl_counter AND SYCLD_TEST_OPENCL_LIBRARY AND
     add_dependencies(client_opencl syclengine sycl-engine opencl_counter)
     # As many compute units on every machine.
     set_property(TEST client_opencl APPEND PROPERTY ENVIRONMENT "POCL_MAX_PTHREAD_COUNT=4")
+    # A minute of one processor under the sanitizers.
+    set_property(TEST client_opencl PROPERTY COST 900)
     target_include_directories(client_opencl PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/opencl_counter)
     target_include_directories(client_opencl SYSTEM PRIVATE ${OPENCL_INCLUDE})
     target_compile_definitions(client_opencl PRIVATE COUNTER_LIBRARY="$<TARGET_FILE:opencl_counter>"
