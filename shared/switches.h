@@ -21,6 +21,9 @@
 #define SWITCH_EARLY                                                                               \
 	"SYCLD_EARLY" /* what has been read goes to a device that is about to be idle, while more  \
 			 is read */
+#define SWITCH_EXPECT                                                                              \
+	"SYCLD_EXPECT" /* the engine's front thread is awake when a program that sends at regular  \
+			  times is expected to send */
 #define SWITCH_EXPRESS                                                                             \
 	"SYCLD_EXPRESS" /* groups of a shape whose objects have not changed are checked once, and  \
 			   launches on whole buffers are ordered in one pass */

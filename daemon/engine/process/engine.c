@@ -7,6 +7,7 @@
 #include "processors.h"
 #include "command/command.h"
 #include "graph/instance.h"
+#include "process/arrival.h"
 #include "process/deadline.h"
 #include "session/hooks.h"
 #include "session/session.h"
@@ -219,6 +220,8 @@ static int make_loop(struct engine *engine)
 	if (engine->wake < 0)
 		return -errno;
 	r = engine_add_bell(engine, engine->wake, NULL);
+	if (r == 0)
+		r = engine_arrival_open(engine);
 	if (r < 0)
 		return r;
 	(void)uv_prepare_init(&engine->loop, &engine->prepare);
@@ -281,18 +284,19 @@ static void init_engine(struct engine *engine, const struct engine_options *opti
 	engine->never_window = switch_is_off(SWITCH_WINDOW);
 	engine->never_fair_queue = switch_is_off(SWITCH_GATE);
 	engine->never_instance = switch_is_off(SWITCH_GRAPH);
+	engine->never_expect = switch_is_off(SWITCH_EXPECT);
 	engine->never_express = switch_is_off(SWITCH_EXPRESS);
 	engine->never_burst = switch_is_off(SWITCH_BURST);
 	/* Looking on two processors takes one from the client, or from a device that computes on
 	 * the CPU. */
 	engine->may_spin = processors_here() > 2;
-	engine->spin_ns = SPIN_PACE_MAX_NS;
+	engine->spin_ns[0] = engine->spin_ns[1] = SPIN_PACE_MAX_NS;
 	engine->options.cache_directory = NULL;
 	engine->options.backend_options = NULL;
 	if (!engine->options.hello_timeout_ns)
 		engine->options.hello_timeout_ns = HELLO_TIMEOUT_NS;
 	engine->end = options->end_with_last_session ? ENGINE_END_DRAIN : ENGINE_END_NO;
-	engine->bells = engine->wake = -1;
+	engine->bells = engine->wake = engine->expect_timer = -1;
 	list_init(&engine->sessions);
 	pool_init(&engine->groups, sizeof(struct group), _Alignof(struct group), GROUPS_KEPT);
 	list_init(&engine->hot);
@@ -362,6 +366,7 @@ struct engine *engine_free(struct engine *engine)
 		(void)uv_run(&engine->loop, UV_RUN_DEFAULT);
 		(void)uv_loop_close(&engine->loop);
 	}
+	close_fd(&engine->expect_timer);
 	close_fd(&engine->bells);
 	close_fd(&engine->wake);
 	(void)memory_region_free(engine->flight);

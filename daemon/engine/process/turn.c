@@ -4,6 +4,7 @@
  * hot. An idle one costs nothing, and an idle engine does not wake up at all.
  */
 #include "clock.h"
+#include "process/arrival.h"
 #include "process/engine.h"
 #include "process/turn.h"
 #include "session/engine_state.h"
@@ -42,6 +43,7 @@ static uint32_t run_session(struct engine *engine, struct session *session)
 	uint32_t done = session_turn(session, shared);
 	if (done > 0) {
 		contention_note(&engine->contention, session, engine->now_ns);
+		engine->last_read = session;
 		session->read_ns = engine->now_ns;
 	}
 	return done;
@@ -211,18 +213,25 @@ static bool is_worth_spinning(struct engine *engine, bool busy)
 		return false;
 	uint64_t most_ns = scheduler_spin_most_ns(engine->scheduler);
 	if (busy) {
-		if (engine->quiet_since_ns)
-			engine->spin_ns = spin_pace_update(engine->spin_ns,
-							   now - engine->quiet_since_ns, most_ns);
+		const uint64_t quiet_ns = engine->quiet_since_ns ? now - engine->quiet_since_ns : 0;
+		uint64_t *spin_ns = &engine->spin_ns[engine->quiet_is_idle];
+		if (quiet_ns > 0)
+			*spin_ns = spin_pace_update(*spin_ns, quiet_ns, most_ns);
+		if (quiet_ns > most_ns)
+			engine_arrival_note(engine, quiet_ns);
 		engine->quiet_since_ns = 0;
 		return true;
 	}
-	if (!engine->quiet_since_ns)
+	if (!engine->quiet_since_ns) {
 		engine->quiet_since_ns = now;
+		engine->quiet_is_idle = scheduler_idle(engine->scheduler);
+	}
+	if (engine_arrival_is_due(engine))
+		return true;
 	if (list_empty(&engine->hot) && scheduler_idle(engine->scheduler))
 		return false;
 	uint64_t quiet_ns = now - engine->quiet_since_ns;
-	return quiet_ns < engine->spin_ns && quiet_ns < most_ns;
+	return quiet_ns < engine->spin_ns[engine->quiet_is_idle] && quiet_ns < most_ns;
 }
 
 /* Tasks wait for admission, and no completion may come that would admit them. */
@@ -266,8 +275,10 @@ static void on_prepare(uv_prepare_t *prepare)
 	if (!awake && !list_empty(&engine->held))
 		(void)uv_timer_start(&engine->held_timer, on_timer, READ_AHEAD_HELD_NS / 1000000,
 				     0);
-	if (!awake)
+	if (!awake) {
 		set_fair_queue_timer(engine);
+		engine_arrival_sleep(engine);
+	}
 	if (awake)
 		(void)uv_idle_start(&engine->busy, on_busy);
 	else
@@ -294,10 +305,12 @@ static void on_bells(uv_poll_t *poll, int status, int events)
 	do {
 		count = epoll_wait(engine->bells, rung, BELLS_AT_ONCE, 0);
 		for (int i = 0; i < count; i++)
-			if (rung[i].data.ptr)
-				session_make_hot(rung[i].data.ptr);
-			else
+			if (!rung[i].data.ptr)
 				on_wake(engine);
+			else if (rung[i].data.ptr == engine)
+				engine_arrival_due(engine);
+			else
+				session_make_hot(rung[i].data.ptr);
 	} while (count == BELLS_AT_ONCE);
 }
 

@@ -3,6 +3,7 @@
 #ifndef SYCL_ENGINE_ENGINE_STATE_H
 #define SYCL_ENGINE_ENGINE_STATE_H
 
+#include "base/arrival.h"
 #include "session/engine_types.h"
 #include "session/flat_command.h"
 #include "session/group_scratch.h"
@@ -98,9 +99,18 @@ struct engine {
 	uint64_t arena_bytes;                      /* that all sessions have now */
 	struct list shared_memories, event_shares; /* shares.h */
 	bool may_spin;                             /* there are processors for it */
-	uint64_t spin_ns, quiet_since_ns; /* spin_pace.h; 0: the last turn found something */
-	uint64_t now_ns;                  /* CLOCK_MONOTONIC, in this turn */
-	uint64_t clients_ns;              /* when the clients that may spin were counted */
+	/* spin_pace.h: while work is open, and while none is: a program's pauses say nothing about
+	 * how long its kernels take. */
+	uint64_t spin_ns[2];
+	uint64_t quiet_since_ns;   /* 0: the last turn found something */
+	bool quiet_is_idle;        /* no work was open then */
+	uint64_t now_ns;           /* CLOCK_MONOTONIC, in this turn */
+	struct arrival arrival;    /* of what comes after a pause */
+	bool never_expect;         /* what `arrival` says is of no meaning */
+	int expect_timer;          /* timerfd in `bells`: when something is expected */
+	uint64_t expect_until_ns;  /* awake until then; 0: nothing is expected now */
+	struct session *last_read; /* the session whose records were read last; or NULL */
+	uint64_t clients_ns;       /* when the clients that may spin were counted */
 
 	struct decode_arena decode;
 	struct flat_command flat;

@@ -221,6 +221,8 @@ static void close_socket(struct session *session)
 void session_close(struct session *session)
 {
 	session->state = SESSION_CLOSING;
+	if (session->engine->last_read == session)
+		session->engine->last_read = NULL;
 	list_remove(&session->doomed_link);
 	list_remove(&session->hot_link);
 	list_remove(&session->notify_link);

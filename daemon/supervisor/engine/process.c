@@ -35,6 +35,7 @@ static const char *const passed_always[] = {
 	"SYCLD_DEBUG",
 	SWITCH_BURST,
 	SWITCH_EARLY,
+	SWITCH_EXPECT,
 	SWITCH_EXPRESS,
 	SWITCH_GATE,
 	SWITCH_GRAPH,

@@ -30,6 +30,7 @@ sycl_test(unit_scheduler SOURCES
   scheduler/use.c
   scheduler/early.c
   scheduler/account.c
+  scheduler/arrival.c
   scheduler/burst.c
   scheduler/class.c
   scheduler/flow.c
