@@ -335,7 +335,8 @@ uint32_t session_turn(struct session *session, bool shared)
 		if (r == 0)
 			break;
 		done += (uint32_t)r;
-		if (send_at_once(session))
+		/* The client may have sent the next one while the driver was called. */
+		if (send_at_once(session) && !ring_reader_has_more(&session->submit))
 			break;
 		scheduler_send_early(engine->scheduler);
 	}
