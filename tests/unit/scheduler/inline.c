@@ -604,17 +604,11 @@ Test(inline_device, TR5_beside_other_clients_the_thread_gets_the_next_one)
 
 Test(inline_device, TR5_beside_other_clients_the_front_sends_the_next_one_if_it_is_to)
 {
-	struct probe held, next;
 	open_devices(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 4,
 								   .front_polls = true,
 								   .always_inline = true});
 	scheduler_set_clients(h.scheduler, 2);
-	begin_with_a_held_one(&held);
-	uint64_t before = harness_counters(&h).inline_launches;
-	launch_at_once(1, &next);
-	cr_expect(eq(u64, harness_counters(&h).inline_launches, before + 1));
-	end_with_a_held_one(&held, 1, &next);
-	harness_expect_stopped(&h);
+	expect_the_next_by_the_front();
 }
 
 Test(inline_device, F11_one_that_is_asked_by_the_front_loads_beside)
