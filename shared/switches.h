@@ -37,6 +37,10 @@
 	"SYCLD_WINDOW" /* a session that is not alone has a window on a device, and shorter turns; \
 			  none is read far ahead */
 
+#define SWITCH_REPEAT                                                                              \
+	"SYCLD_REPEAT" /* the library sends a launch that comes again from what it has kept; in a  \
+			  program's environment */
+
 /* NULL: it is not set. */
 static inline bool switch_text_is_good(const char *text)
 {

@@ -54,6 +54,15 @@ bool shapes_match_last(struct shapes *shapes, const struct shape_key *key, uint3
 	return true;
 }
 
+bool shapes_still_has(struct shapes *shapes, struct shape_name name)
+{
+	struct shape_place *place = shapes->places[name.shape - 1];
+	if (!place || place->generation != name.generation)
+		return false;
+	place->used = ++shapes->clock;
+	return true;
+}
+
 enum shape_use shapes_find(struct shapes *shapes, const struct shape_key *key,
 			   struct shape_name *name_out)
 {

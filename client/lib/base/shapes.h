@@ -90,6 +90,8 @@ void shapes_fini(struct shapes *shapes);
  */
 bool shapes_match_last(struct shapes *shapes, const struct shape_key *key, uint32_t shape,
 		       struct shape_name *name_out);
+/* Does the name stand for the shape that it was given for? */
+bool shapes_still_has(struct shapes *shapes, struct shape_name name);
 /* How to send a group of this key, which is sealed. `name_out`: of SHAPE_DEFINE and SHAPE_KNOWN. */
 enum shape_use shapes_find(struct shapes *shapes, const struct shape_key *key,
 			   struct shape_name *name_out);

@@ -162,6 +162,7 @@ struct connection {
 	uint32_t session_class, weight; /* as the service gave them */
 	bool has_graphs, has_natives, has_temporaries, has_early, has_native_nodes,
 		has_graph_switch, has_graph_condition, has_usm_ends; /* agreed on */
+	bool takes_repeats;                                          /* SYCLD_REPEAT */
 	bool in_process; /* the engine is in this process: embedded, and in tests */
 	void *engine;    /* embedded */
 	embedded_stop *engine_stop;
@@ -250,6 +251,12 @@ sycl_result connection_write(struct connection *connection, const Sycl__V1__Comm
 sycl_result connection_reserve_resubmit(struct connection *connection, uint32_t bytes,
 					void **payload_out);
 void connection_commit(struct connection *connection);
+/*
+ * Until the thread that has the submit lock has written its record: it may use an object without a
+ * reference whose handle was good when it took the lock (submit/repeat.h). Called when such an
+ * object ends, before its memory is freed. Without locks.
+ */
+void connection_await_writer(struct connection *connection);
 /* Sends the command; its answer goes to `pending`, which stays valid until the answer has come or
  * the connection is over. */
 sycl_result connection_send_request(struct connection *connection, const Sycl__V1__Command *command,

@@ -299,6 +299,13 @@ sycl_result handle_pin(const void *handle, enum handle_type type, struct object 
 	return SYCL_SUCCESS;
 }
 
+struct object *handle_look(const struct handle_entry *entry, const void *handle,
+			   enum handle_type type)
+{
+	uint64_t word = atomic_load_explicit(&entry->word, memory_order_acquire);
+	return word_is_good(entry, word, handle, type) ? entry->object : NULL;
+}
+
 sycl_result handle_pin_taken(const void *handle, enum handle_type type, struct object **object_out,
 			     bool *counted_out)
 {

@@ -77,6 +77,14 @@ sycl_result handle_pin(const void *handle, enum handle_type type, struct object 
 sycl_result handle_pin_taken(const void *handle, enum handle_type type, struct object **object_out,
 			     bool *counted_out);
 
+/*
+ * The object of a handle whose entry is known, without a reference. NULL: the handle is not good
+ * any more, or handle_pin would refuse it. The caller prevents that objects of this type end
+ * meanwhile, and has checked for a fork.
+ */
+struct object *handle_look(const struct handle_entry *entry, const void *handle,
+			   enum handle_type type);
+
 /* References of the library's. try: false when the last one is gone already (memory must be held by
  * other means). */
 void object_ref(struct object *object);

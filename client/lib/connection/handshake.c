@@ -5,6 +5,7 @@
 #include "processors.h"
 #include "base/session_rank.h"
 #include "spin_pace.h"
+#include "switches.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -17,12 +18,6 @@ static sycl_result protocol_error(const char *what)
 	return error_set(SYCL_ERROR_CONNECTION_LOST, "the service's greeting is wrong: %s", what);
 }
 
-static bool is_switched_off(const char *name)
-{
-	const char *value = secure_getenv(name);
-	return value && strcmp(value, "0") == 0;
-}
-
 /*
  * SYCLD_RESUBMIT=0: every group travels as a message. SYCLD_USM_ENDS=0: host USM is copied as other
  * memory of the program. For tests, and to find out whether a fault has to do with it.
@@ -32,8 +27,8 @@ static uint64_t features_wanted(void)
 	const uint64_t always = FEATURE_GRAPHS | FEATURE_NATIVE | FEATURE_TEMPORARIES |
 				FEATURE_NATIVE_EARLY | FEATURE_NATIVE_NODES | FEATURE_GRAPH_SWITCH |
 				FEATURE_GRAPH_CONDITION;
-	return always | (is_switched_off("SYCLD_RESUBMIT") ? 0 : FEATURE_RESUBMIT) |
-	       (is_switched_off("SYCLD_USM_ENDS") ? 0 : FEATURE_USM_ENDS);
+	return always | (switch_is_off("SYCLD_RESUBMIT") ? 0 : FEATURE_RESUBMIT) |
+	       (switch_is_off("SYCLD_USM_ENDS") ? 0 : FEATURE_USM_ENDS);
 }
 
 static int say_hello(struct connection *c, const struct open_request *request, uint64_t features)
@@ -179,6 +174,7 @@ static sycl_result take_welcome(struct connection *c, const Sycl__V1__Welcome *w
 	if (welcome->features & ~features)
 		return protocol_error("it names features that were not requested");
 	c->shapes.agreed_on = welcome->features & FEATURE_RESUBMIT;
+	c->takes_repeats = c->shapes.agreed_on && !switch_is_off(SWITCH_REPEAT);
 	c->has_graphs = welcome->features & FEATURE_GRAPHS;
 	c->has_natives = welcome->features & FEATURE_NATIVE;
 	c->has_temporaries = welcome->features & FEATURE_TEMPORARIES;

@@ -126,6 +126,19 @@ void queue_line_add_failure(struct queue_line *line, uint64_t group, const struc
 	}
 }
 
+/* The slot is read only when that matters: the service writes there all the time, from another
+ * processor. */
+bool queue_line_is_full(const struct connection *c, struct queue_line *line)
+{
+	uint32_t most = c->limits.groups_in_flight;
+	if (most == 0 || (uint32_t)line->groups - line->done < most)
+		return false;
+	line->done =
+		atomic_load_explicit(&c->slot_memory[line->slot].sequence, memory_order_relaxed);
+	uint32_t open = (uint32_t)line->groups - line->done;
+	return (int32_t)open >= 0 && open >= most;
+}
+
 static sycl_result failure_report(struct queue_line *line, struct group_failure *failure,
 				  bool consumed)
 {

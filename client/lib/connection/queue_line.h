@@ -62,6 +62,9 @@ void queue_line_hold(struct queue_line *line);
 /* The last one sends Release. Without locks. */
 void queue_line_drop(struct connection *connection, struct queue_line *line);
 
+/* Has the queue as many command groups in flight as it may have? With the submit lock. */
+bool queue_line_is_full(const struct connection *connection, struct queue_line *line);
+
 /* With the state lock held. */
 void queue_line_add_failure(struct queue_line *line, uint64_t group, const struct failure *failure);
 

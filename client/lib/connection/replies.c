@@ -38,6 +38,15 @@ bool replies_pending(const struct connection *c)
 	       atomic_load_explicit(&c->header->reply_tail, memory_order_relaxed);
 }
 
+void replies_take_in(struct connection *c)
+{
+	if (!replies_pending(c))
+		return;
+	(void)pthread_mutex_lock(&c->state_lock);
+	(void)replies_drain(c);
+	(void)pthread_mutex_unlock(&c->state_lock);
+}
+
 /* The frequent reply, without protobuf-c. False: another one. */
 static bool take_flat(struct connection *c, uint32_t bytes)
 {

@@ -30,6 +30,12 @@ typedef void reply_receiver(struct connection *connection, const Sycl__V1__Reply
 bool replies_pending(const struct connection *connection);
 
 /*
+ * For each submission: takes in the replies that have come, so that a program that never waits
+ * leaves no full ring behind. Without locks.
+ */
+void replies_take_in(struct connection *connection);
+
+/*
  * Handle all replies that are there. With the state lock held; never blocks. False: the ring's
  * words or a record are malformed; the connection is lost then.
  */

@@ -76,6 +76,12 @@ void connection_commit(struct connection *c)
 	}
 }
 
+void connection_await_writer(struct connection *c)
+{
+	(void)pthread_mutex_lock(&c->submit_lock);
+	(void)pthread_mutex_unlock(&c->submit_lock);
+}
+
 sycl_result connection_write(struct connection *c, const Sycl__V1__Command *command)
 {
 	sycl_result result = connection_check(c);

@@ -85,6 +85,8 @@ struct handler {
 	/* For a step of what the program submitted as one group: the group. The step's event
 	 * depends on the group's events (H12). */
 	const struct handler *step_of;
+	/* What sycl_queue_launch was given, while the call runs; else NULL. */
+	const struct sycl_launch *launch;
 
 	enum handler_action action;
 	uint32_t argument_kinds;  /* bits 1 << kind of all that was ever set: what is not here need

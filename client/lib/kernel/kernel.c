@@ -16,6 +16,7 @@ static void forget_arguments(struct kernel *kernel)
 static void kernel_destroy(struct object *object)
 {
 	struct kernel *kernel = (struct kernel *)object;
+	connection_await_writer(object->connection);
 	for (uint32_t i = 0; i < kernel->other_count; i++)
 		object_unref(&kernel->others[i]->object);
 	remote_release(object->connection, &kernel->remote);

@@ -22,6 +22,8 @@ static void queue_destroy(struct object *object)
 	if (queue->device)
 		object_unref(&queue->device->object);
 	free(atomic_load_explicit(&queue->spare, memory_order_acquire));
+	for (uint32_t i = 0; i < QUEUE_REPEATS; i++)
+		free(queue->repeats[i]);
 	object_delete(object);
 }
 

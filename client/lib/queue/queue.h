@@ -7,6 +7,9 @@
 
 struct graph;
 struct handler;
+struct repeat;
+
+#define QUEUE_REPEATS 32u /* a power of two */
 
 struct queue {
 	struct object object;
@@ -17,6 +20,10 @@ struct queue {
 					      NULL: it executes */
 	_Atomic(struct handler *)
 		spare; /* memory of a handler that has ended, for the next one; or NULL */
+	/* Launches that may come again (submit/repeat.h), one block of memory each: under the
+	 * submit lock. */
+	struct repeat *repeats[QUEUE_REPEATS];
+	atomic_bool has_repeats;
 	bool checks_native;
 	atomic_bool is_lent; /* its native queue, where that is checked */
 };

@@ -1,8 +1,7 @@
 /* A launch in one call: a handler on the stack, without a handle, because the program never has it.
  */
+#include "submit/repeat.h"
 #include "submit/submit.h"
-
-#include "syclclient/launch.h"
 
 static sycl_result launch_set_accessor(struct handler *handler, uint32_t index,
 				       const struct sycl_launch_argument *argument)
@@ -72,6 +71,20 @@ static sycl_result launch_check(const struct sycl_launch *launch)
 	return SYCL_SUCCESS;
 }
 
+/* A function of its own, since the handler takes much of the stack. */
+__attribute__((noinline)) static sycl_result
+launch_anew(struct queue *queue, const struct sycl_launch *launch, sycl_event *event_out)
+{
+	struct handler handler;
+	handler_init(&handler, queue);
+	handler.launch = launch;
+	sycl_result result = launch_build(&handler, launch);
+	if (!result)
+		result = handler_submit(&handler, queue, event_out);
+	handler_fini(&handler);
+	return result;
+}
+
 SYCL_API sycl_result sycl_queue_launch(sycl_queue queue_handle, const struct sycl_launch *launch,
 				       sycl_event *event_out)
 {
@@ -81,13 +94,7 @@ SYCL_API sycl_result sycl_queue_launch(sycl_queue queue_handle, const struct syc
 	sycl_result result = launch_check(launch);
 	if (!result)
 		result = remote_check(&queue->line->remote);
-	if (result)
-		return result;
-	struct handler handler;
-	handler_init(&handler, queue);
-	result = launch_build(&handler, launch);
-	if (!result)
-		result = handler_submit(&handler, queue, event_out);
-	handler_fini(&handler);
+	if (!result && !repeat_launch(queue, launch, event_out))
+		result = launch_anew(queue, launch, event_out);
 	return result;
 }

@@ -3,7 +3,7 @@
  *
  *   validate: may the queue take it?          handler_validate, validate_for_queue
  *   record:   what goes into the ring         record_begin, record_take_parts
- *   event:    what the caller waits with      event_prepare, event_number, event_discard
+ *   event:    what the caller waits with      event_prepare, group_event.c
  *   publish:  a number, bytes, the bell       publish_record -> publish_resubmit | publish_message
  *
  * submit_group does the four in this order; the event gets its number when the record does. A
@@ -17,6 +17,8 @@
 #include "interop/bridge.h"
 #include "interop/native_commands.h"
 #include "host_task/host_tasks.h"
+#include "submit/group_event.h"
+#include "submit/repeat.h"
 #include "submit/shape.h"
 #include "base/lone_thread.h"
 #include "memory/own_pages.h"
@@ -114,51 +116,17 @@ static sycl_result event_keep_dependencies(struct event *event, const struct han
 	return SYCL_SUCCESS;
 }
 
-/* An out-of-order queue's event has a slot of its own, an in-order queue's uses the queue's. */
 static sycl_result event_prepare(const struct handler *handler, struct event **event_out)
 {
-	struct queue *queue = handler->queue;
-	struct connection *c = queue->object.connection;
-	struct event *event = event_new(c, queue->line);
-	if (!event)
-		return SYCL_ERROR_MEMORY_ALLOCATION;
-	sycl_result result = event_keep_dependencies(event, handler);
-	if (!result && !queue->line->in_order) {
-		(void)pthread_mutex_lock(&c->state_lock);
-		int r = slots_take(&c->slots, &event->slot, &event->value);
-		(void)pthread_mutex_unlock(&c->state_lock);
-		event->own_slot = r == 0;
-		if (r < 0)
-			result = error_set(
-				SYCL_ERROR_QUOTA,
-				"all %u completion slots are in use: release events, or submit without an event",
-				c->slots.count);
-	}
-	if (result)
-		object_unref(&event->object);
-	else
+	struct event *event = NULL;
+	sycl_result result = group_event_new(handler->queue, &event);
+	if (!result)
+		result = event_keep_dependencies(event, handler);
+	if (result && event)
+		group_event_discard(event);
+	if (!result)
 		*event_out = event;
 	return result;
-}
-
-static void event_number(struct event *event, uint64_t group)
-{
-	event->group = group;
-	if (!event->own_slot)
-		event->value = (uint32_t)group;
-}
-
-/* The record was never sent, so the engine will not write the slot. */
-static void event_discard(struct event *event)
-{
-	struct connection *c = event->object.connection;
-	if (event->own_slot) {
-		(void)pthread_mutex_lock(&c->state_lock);
-		slots_give_settled(&c->slots, event->slot);
-		(void)pthread_mutex_unlock(&c->state_lock);
-		event->own_slot = false;
-	}
-	object_unref(&event->object);
 }
 
 /* ----------------------------------------- record ----------------------------------------- */
@@ -234,7 +202,7 @@ static void record_settle_parts(struct group_record *record, bool sent)
 	if (record->handler->action == HANDLER_ACTION_GRAPH)
 		graph_tasks_settle(c, &record->graph_tasks, sent);
 	if (!sent && record->event)
-		event_discard(record->event);
+		group_event_discard(record->event);
 }
 
 /* With the submit lock. A kernel remembers where its last shape stands; a copy has none. */
@@ -334,25 +302,12 @@ static sycl_result publish_message(struct group_record *record, const struct sha
 	return result;
 }
 
-/* Has the queue as many command groups in flight as it may have? Its slot is read only when that
- * matters: the service writes there all the time, from another processor. */
-static bool queue_is_full(const struct connection *c, struct queue_line *line)
-{
-	uint32_t most = c->limits.groups_in_flight;
-	if (most == 0 || (uint32_t)line->groups - line->done < most)
-		return false;
-	line->done =
-		atomic_load_explicit(&c->slot_memory[line->slot].sequence, memory_order_relaxed);
-	uint32_t open = (uint32_t)line->groups - line->done;
-	return (int32_t)open >= 0 && open >= most;
-}
-
 /* The submit lock is held: numbers and records have the same order. */
 static sycl_result publish_record(struct group_record *record)
 {
 	struct queue_line *line = record->handler->queue->line;
 	struct connection *c = record->handler->object.connection;
-	if (queue_is_full(c, line))
+	if (queue_line_is_full(c, line))
 		return error_set_object(
 			SYCL_ERROR_QUOTA, line->remote.id,
 			"%u command groups of this queue are in flight, as many as are allowed",
@@ -366,27 +321,16 @@ static sycl_result publish_record(struct group_record *record)
 	if (result)
 		return result;
 	line->groups++;
+	if (use == SHAPE_KNOWN)
+		repeat_remember(record->handler, name, record->rest_bytes);
 	if (record->messages.lent)
 		lent_range_commit(c, line, TAKE(record->messages.lent), line->groups);
 	if (record->event)
-		event_number(record->event, line->groups);
+		group_event_number(record->event, line->groups);
 	return SYCL_SUCCESS;
 }
 
 /* ---------------------------------------- all four ---------------------------------------- */
-
-/*
- * Each submission takes in the replies that have come, so that a program that never waits leaves no
- * full ring behind.
- */
-static void take_in_replies(struct connection *c)
-{
-	if (!replies_pending(c))
-		return;
-	(void)pthread_mutex_lock(&c->state_lock);
-	(void)replies_drain(c);
-	(void)pthread_mutex_unlock(&c->state_lock);
-}
 
 static struct buffer *required_root_at(const void *handler, uint32_t i)
 {
@@ -422,7 +366,7 @@ static sycl_result submit_group(struct handler *handler, struct handler *origin,
 				sycl_event *event_out)
 {
 	struct connection *c = handler->object.connection;
-	take_in_replies(c);
+	replies_take_in(c);
 	bool plain_buffers = buffers_are_plain(handler);
 	sycl_result result = handler_validate(handler, plain_buffers);
 	if (result)

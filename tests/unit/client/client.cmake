@@ -11,6 +11,7 @@ if(TARGET syclclient_objects)
     client/handles.c
     client/lone_thread.c
     client/object_ids.c
+    client/repeats.c
     client/shapes.c
     client/slots.c
     client/stream.c

@@ -1,0 +1,32 @@
+/*
+ * Launches that come again. A queue keeps what it was given for a launch that went as a record
+ * (resubmit.h), and by which name its shape goes. When sycl_queue_launch is given the same again,
+ * with whatever values, no handler is built and nothing is checked that cannot have changed: the
+ * values are copied into the next record.
+ *
+ * What is kept has handles and ids, no references, so it keeps nothing alive. All of it is used
+ * with the submit lock. A buffer or kernel that ends takes that lock before its memory is freed
+ * (connection_await_writer). So an object whose handle is good stays until the record is written.
+ */
+#ifndef SYCL_CLIENT_REPEAT_H
+#define SYCL_CLIENT_REPEAT_H
+
+#include "base/shapes.h"
+#include "handler/handler.h"
+
+#include "syclclient/launch.h"
+
+#define REPEAT_ARGUMENTS_MAX 16u
+
+/*
+ * Sends the launch if it is one that the queue keeps, and nothing is in the way. False: nothing was
+ * sent, and it is to be submitted as any other, which reports what is wrong. The launch and the
+ * queue are checked; `event_out` may be NULL. Without locks.
+ */
+bool repeat_launch(struct queue *queue, const struct sycl_launch *launch, sycl_event *event_out);
+
+/* Keeps the launch that the handler was built from, if any. Its record has that name and is in the
+ * ring. With the submit lock. */
+void repeat_remember(const struct handler *handler, struct shape_name name, uint32_t rest_bytes);
+
+#endif
