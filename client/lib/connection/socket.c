@@ -3,7 +3,9 @@
 
 #include "base/flight.h"
 
+#include <errno.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/socket.h>
 
 /* The page that the engine left behind names its commands in flight, if there were any. */
@@ -67,25 +69,50 @@ static void take_packet(struct connection *c, const Sycl__V1__Packet *packet,
 			lose_to_death(c);
 		connection_lose_with(c, &failure); /* the first reason stays */
 	}
-	/* A wake only makes this thread check; anything else is of a later minor version. */
+	/* Anything else is of a later minor version. */
 }
 
 enum found { FOUND_NOTHING, FOUND_WAKE, FOUND_OTHER };
 
+/*
+ * 1: got one; 0: hang-up; else a negative errno. *packet_out is NULL for a Wake as it always
+ * travels, which is the frequent one, and needs no protobuf-c.
+ */
+static int receive_packet(struct connection *c, const Sycl__V1__Packet **packet_out,
+			  struct packet_fds *fds)
+{
+	static const uint8_t packed_wake[] = {0x2a, 0x00}; /* field 5, no bytes */
+	uint8_t *datagram = c->packet_arena.block + c->packet_arena.capacity;
+	ssize_t size =
+		packet_socket_receive(c->socket, datagram, PACKET_BYTES_MAX, fds, MSG_DONTWAIT);
+	*packet_out = NULL;
+	if (size <= 0)
+		return (int)size;
+	if (size == sizeof(packed_wake) && fds->count == 0 &&
+	    memcmp(datagram, packed_wake, sizeof(packed_wake)) == 0)
+		return 1;
+	ProtobufCMessage *message = NULL;
+	int r = message_unpack(&sycl__v1__packet__descriptor, &c->packet_arena, datagram,
+			       (size_t)size, &message);
+	if (r < 0)
+		return r;
+	*packet_out = (const Sycl__V1__Packet *)message;
+	return (*packet_out)->descriptor_count == fds->count ? 1 : -EPROTO;
+}
+
 static enum found read_datagram(struct connection *c)
 {
-	ProtobufCMessage *message = NULL;
+	const Sycl__V1__Packet *packet = NULL;
 	struct packet_fds fds = PACKET_FDS_INIT;
 	enum found found = FOUND_OTHER;
-	int r = message_receive(c->socket, &sycl__v1__packet__descriptor, &c->packet_arena,
-				&message, &fds, MSG_DONTWAIT);
+	int r = receive_packet(c, &packet, &fds);
 	if (r == -EAGAIN || r == -EINTR)
 		return FOUND_NOTHING;
 	if (r == 1) {
-		const Sycl__V1__Packet *packet = (const Sycl__V1__Packet *)message;
-		if (packet->body_case == SYCL__V1__PACKET__BODY_WAKE)
+		if (!packet || packet->body_case == SYCL__V1__PACKET__BODY_WAKE)
 			found = FOUND_WAKE;
-		take_packet(c, packet, &fds);
+		else
+			take_packet(c, packet, &fds);
 	} else if (r == 0 || r == -ECONNRESET || r == -EPIPE) {
 		lose_to_hang_up(c);
 	} else {
