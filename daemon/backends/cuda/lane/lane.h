@@ -150,6 +150,8 @@ struct cuda_lane_state {
 	struct cuda_begin begin;
 	struct cuda_rest rest;
 	uint32_t operations, host_functions; /* sums of the pending commands */
+	uint32_t left_operations; /* on the stream, of a burst that was not taken: the next command
+				     counts them */
 
 	struct cuda_pending *pending_ring; /* a ring: [head, tail), of which [head, sent_end) are on
 					      the stream */

@@ -121,6 +121,8 @@ static void push_pending(struct cuda_send_context *context, bool is_sent)
 	/* A collected launch gets its time when it is sent. */
 	if (is_sent && context->pending.submit_ns == 0)
 		context->pending.submit_ns = clock_now_ns();
+	context->pending.operations += state->left_operations;
+	state->left_operations = 0;
 	*cuda_pending_at(state, state->tail) = context->pending;
 	state->operations += context->pending.operations;
 	state->host_functions += context->pending.host_functions;
@@ -576,6 +578,13 @@ static void collect_more(struct cuda_send_context *context, uint32_t count,
 		cuda_lane_send(state);
 }
 
+/* Its waits may be on the stream: the next command of the lane, its first launch, counts them. */
+static int leave_burst(const struct cuda_send_context *context, int error)
+{
+	context->state->left_operations += context->pending.operations;
+	return error;
+}
+
 int cuda_submit_burst(struct backend_lane *lane, const struct backend_command *command,
 		      uint32_t count, uint32_t value_stride_bytes, const struct backend_wait *waits,
 		      uint32_t wait_count, uint64_t sequence, struct backend_fault *fault_out)
@@ -600,7 +609,7 @@ int cuda_submit_burst(struct backend_lane *lane, const struct backend_command *c
 	for (uint32_t i = 0; error == 0 && i < wait_count; i++)
 		error = enqueue_wait(&context, &waits[i], fault_out);
 	if (error < 0)
-		return error;
+		return leave_burst(&context, error);
 	if (state->collected_count + count > longest)
 		cuda_lane_send(state);
 	struct cuda_collected *first = &state->collected[state->collected_count];
@@ -608,12 +617,12 @@ int cuda_submit_burst(struct backend_lane *lane, const struct backend_command *c
 				    sizeof(first->storage), first->parameters,
 				    CUDA_CHAIN_PARAMETERS, &first->launch, fault_out);
 	if (error < 0)
-		return error == -ENOSPC ? -EAGAIN : error;
+		return leave_burst(&context, error == -ENOSPC ? -EAGAIN : error);
 	if (first->launch.cooperative || first->launch.cluster[0] != 0 ||
 	    first->launch.window.size_bytes > 0 ||
 	    cuda_pace_is_open(cuda_kernel_pace(command->launch.kernel),
 			      cuda_launch_items(&first->launch)))
-		return -EAGAIN;
+		return leave_burst(&context, -EAGAIN);
 	collect_more(&context, count, value_stride_bytes);
 	return 0;
 }
