@@ -11,6 +11,7 @@
 #include "targets/cuda.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -261,15 +262,16 @@ static uint32_t take(struct scene *scene, const struct backend_lane *lane, uint3
 	return count;
 }
 
-/* Long writes behind kernels have all slots: the next transfer waits for them, and no call does. */
-Test(cuda_room, F8_a_transfer_for_which_there_are_no_slots_is_not_sent)
+/* So many writes at a time have slots. The last of them is left to a transfer that can begin. */
+Test(cuda_room, F8_transfers_behind_kernels_leave_slots_to_those_of_others)
 {
+	enum { OTHERS = 8 };
 	struct scene scene;
 	struct backend_lane *fifth = NULL;
 	struct backend_fault fault = {0};
 	unsigned char *bytes = calloc(1, LARGE);
 	unsigned char byte = 7, there = 0;
-	uint32_t left = 1 + 2 * TEST_LANES + 1, ended = 0;
+	uint32_t left = 1 + 2 * TEST_LANES, ended = 0;
 
 	cr_assert_not_null(bytes);
 	scene_open(&scene, "lane_operations=512", LARGE);
@@ -280,7 +282,7 @@ Test(cuda_room, F8_a_transfer_for_which_there_are_no_slots_is_not_sent)
 	const struct backend_command write = {
 		.kind = BACKEND_COMMAND_WRITE,
 		.transfer = {.memory = scene.memory, .host = bytes, .size_bytes = LARGE}};
-	const struct backend_command last = {
+	const struct backend_command other = {
 		.kind = BACKEND_COMMAND_WRITE,
 		.transfer = {.memory = small, .host = &byte, .size_bytes = 1}};
 	const struct backend_command launch =
@@ -288,25 +290,60 @@ Test(cuda_room, F8_a_transfer_for_which_there_are_no_slots_is_not_sent)
 	for (uint32_t i = 0; i < TEST_LANES; i++) {
 		(void)fixture_submit(&scene.fixture, i, &launch);
 		(void)fixture_submit(&scene.fixture, i, &write);
+		cr_assert_not(has_room(&scene, i));
 	}
-	cr_assert_eq(ops->submit(fifth, &last, NULL, 0, 1, NULL, &fault), 0, "%s", fault.text);
-	ops->flush(scene.fixture.device);
+	for (uint32_t i = 1; i <= OTHERS; i++) {
+		cr_assert_eq(ops->submit(fifth, &other, NULL, 0, i, NULL, &fault), 0, "%s",
+			     fault.text);
+		ops->flush(scene.fixture.device);
+		while (ended < i)
+			(void)take(&scene, fifth, &ended);
+	}
 	cr_assert_eq(full_queues(), 0);
-	cr_assert_not(ops->has_room(fifth, NULL, 0));
-	for (int i = 0; i < 100; i++)
-		cr_assert_eq(take(&scene, fifth, &ended), 0);
 	double_command("gate open fill_u32");
 	while (left > 0)
 		left -= take(&scene, fifth, &ended);
-	cr_assert_eq(ended, 1);
+	cr_assert_eq(ended, OTHERS);
 	cr_assert_eq(full_queues(), 0);
-	cr_assert(ops->has_room(fifth, NULL, 0));
 	fixture_read(&scene.fixture, small, 0, &there, 1);
 	cr_assert_eq(there, 7);
 	ops->lane_free(fifth);
 	ops->memory_free(small);
 	scene_close(&scene);
 	free(bytes);
+}
+
+/* As it is behind a kernel, too, it may not take the last slots. */
+Test(cuda_room, F8_a_transfer_for_which_there_are_no_slots_is_not_sent)
+{
+	struct scene scene;
+	static unsigned char bytes[TEST_LANES][SMALL];
+	uint32_t left = 1 + 2 * TEST_LANES, ended = 0;
+
+	scene_open(&scene, "lane_operations=512", SMALL * TEST_LANES);
+	const struct backend_ops *ops = scene.fixture.ops;
+	const struct backend_command launch =
+		launch_command(scene.blocker, 1, &one, scene.arguments, 2);
+	for (uint32_t i = 0; i < TEST_LANES; i++) {
+		const struct backend_command write = {
+			.kind = BACKEND_COMMAND_WRITE,
+			.transfer = {.memory = scene.memory,
+				     .offset_bytes = (uint64_t)i * SMALL,
+				     .host = bytes[i],
+				     .size_bytes = SMALL}};
+		(void)fixture_submit(&scene.fixture, i, &launch);
+		(void)fixture_submit(&scene.fixture, i, &write);
+		cr_assert_eq(has_room(&scene, i), i + 1 < TEST_LANES, "lane %u", i);
+	}
+	ops->flush(scene.fixture.device);
+	for (int i = 0; i < 100; i++)
+		cr_assert_eq(take(&scene, NULL, &ended), 0);
+	cr_assert_eq(full_queues(), 0);
+	double_command("gate open fill_u32");
+	while (left > 0)
+		left -= take(&scene, NULL, &ended);
+	cr_assert(has_room(&scene, TEST_LANES - 1));
+	scene_close(&scene);
 }
 
 /* Each has put its wait on the stream before the driver refuses it. */
@@ -338,6 +375,43 @@ Test(cuda_room, F8_launches_that_are_refused_never_fill_the_drivers_queue)
 	cr_assert_eq(lane->seen_count, taken);
 	for (uint32_t i = 0; i < taken; i++)
 		cr_assert_neq(lane->seen[i].fault.status, 0);
+	scene_close(&scene);
+}
+
+/* The launches of such a burst come one by one then, and the first has these waits again. */
+Test(cuda_room, F8_waits_of_a_burst_that_is_not_taken_never_fill_the_drivers_queue)
+{
+	enum { BURSTS = 2000, LANE = 2 };
+	struct scene scene;
+	struct backend_fault fault = {0};
+	struct backend_wait waits[TEST_LANES];
+	uint32_t wait_count = 0, sent = 0;
+	const struct backend_launch_properties properties = {.cooperative = true};
+
+	scene_open(&scene, "lane_operations=512", 64);
+	const struct backend_ops *ops = scene.fixture.ops;
+	struct test_lane *lane = &scene.fixture.lanes[LANE];
+	struct backend_command launch = launch_command(scene.blocker, 1, &one, scene.arguments, 2);
+	for (uint32_t i = 0; i < TEST_LANES; i++)
+		if (i != LANE)
+			waits[wait_count++] =
+				(struct backend_wait){scene.fixture.lanes[i].lane,
+						      fixture_submit(&scene.fixture, i, &launch)};
+	launch.launch.properties = &properties;
+	while (sent < BURSTS && ops->has_room(lane->lane, waits, wait_count)) {
+		cr_assert_eq(ops->submit_burst(lane->lane, &launch, 2, 0, waits, wait_count,
+					       lane->next_sequence + 1, &fault),
+			     -EAGAIN);
+		cr_assert_eq(ops->submit(lane->lane, &launch, NULL, 0, lane->next_sequence++, NULL,
+					 &fault),
+			     0);
+		sent++;
+	}
+	cr_assert_lt(sent, BURSTS);
+	cr_assert_eq(full_queues(), 0);
+	double_command("gate open fill_u32");
+	fixture_wait(&scene.fixture, LANE, lane->next_sequence - 1);
+	cr_assert(ops->has_room(lane->lane, NULL, 0));
 	scene_close(&scene);
 }
 

@@ -16,6 +16,8 @@
 struct slot_set {
 	unsigned char *slots[SLOTS_PER_SET];
 	uint32_t users; /* transfers that are not finished */
+	bool is_behind; /* one of these had something before it when it got the set */
+	const struct backend_lane *lane; /* of the latest of these */
 	bool must_wait; /* a transfer was given up half-way: only the event shows when it is over */
 	struct cuda_finish *open; /* not all of it is on its stream; NULL: there is none */
 	uint64_t used;            /* when: a count of transfers */
@@ -330,38 +332,98 @@ static bool is_idle(const struct slot_set *set)
 	return set->users == 0 && !set->must_wait;
 }
 
-/* An idle set, else the one that was given out longest ago: it is the next to be free. One with a
- * transfer that is not all sent comes last. */
-static struct slot_set *choose_set(struct cuda_staging *staging)
+/* What waits for this set may wait for a kernel that does not end. */
+static bool may_stay_in_use(const struct slot_set *set)
 {
-	struct slot_set *best = &staging->sets[0];
+	return !is_idle(set) && set->is_behind;
+}
+
+/*
+ * A transfer that has a kernel before it on its lane, or waits for one, keeps its set until that is
+ * over. So such transfers get no set for which others wait, except on their own lane, and leave one
+ * set to those that can begin at once.
+ */
+static bool may_take(const struct cuda_staging *staging, const struct slot_set *set,
+		     const struct backend_lane *lane, bool can_begin)
+{
+	uint32_t others = 0;
+
+	if (set->open)
+		return false;
+	if (may_stay_in_use(set))
+		return !can_begin && set->lane == lane;
+	for (uint32_t i = 0; i < SETS; i++)
+		others += &staging->sets[i] != set && !may_stay_in_use(&staging->sets[i]);
+	return can_begin || others > 0;
+}
+
+/*
+ * Of the sets that it may take, the one of its own lane, which costs no wait; else an idle one;
+ * else the one that was given out longest ago: it is the next to be free. NULL: it may take none.
+ */
+static struct slot_set *choose_set(struct cuda_staging *staging, const struct backend_lane *lane,
+				   bool can_begin)
+{
+	struct slot_set *best = NULL;
 
 	for (uint32_t i = 0; i < SETS; i++) {
 		struct slot_set *set = &staging->sets[i];
-		if (!set->open != !best->open       ? !set->open
-		    : is_idle(set) != is_idle(best) ? is_idle(set)
-						    : set->used < best->used)
+		const bool is_own = !is_idle(set) && set->lane == lane;
+		if (!may_take(staging, set, lane, can_begin))
+			continue;
+		if (is_own)
+			return set;
+		if (!best ||
+		    (is_idle(set) != is_idle(best) ? is_idle(set) : set->used < best->used))
 			best = set;
 	}
 	return best;
 }
 
+/* For a transfer that cannot wait for one. One with a transfer that is not all sent comes last. */
+static struct slot_set *choose_any_set(struct cuda_staging *staging)
+{
+	struct slot_set *best = &staging->sets[0];
+
+	for (uint32_t i = 1; i < SETS; i++) {
+		struct slot_set *set = &staging->sets[i];
+		if (!set->open != !best->open ? !set->open : set->used < best->used)
+			best = set;
+	}
+	return best;
+}
+
+static bool is_all_idle(const struct cuda_staging *staging)
+{
+	for (uint32_t i = 0; i < SETS; i++)
+		if (!is_idle(&staging->sets[i]))
+			return false;
+	return true;
+}
+
 /*
- * Where all sets have a transfer that is not all sent, the rest of one must be sent first, which
- * may wait for the device. Only `all` allows that; else the transfer gets no set now.
+ * A transfer that may take no set gets none now. With `all` it takes one nevertheless. If all have
+ * a transfer that is not all sent, the rest of one is sent first, which may wait for the device.
  */
 static CUresult take_set(struct backend_lane *lane, struct cuda_finish *transfer, bool all)
 {
 	const struct cuda_library *cuda = &lane->device->backend->library;
 	struct cuda_staging *staging = transfer->staging;
-	struct slot_set *set = choose_set(staging);
+	/* The driver is asked only where it matters. */
+	const bool can_begin =
+		!is_all_idle(staging) && cuda->cuStreamQuery(lane->stream) != CUDA_ERROR_NOT_READY;
+	struct slot_set *set = choose_set(staging, lane, can_begin);
 
-	if (set->open && !all)
+	if (!set && !all)
 		return CUDA_SUCCESS;
+	if (!set)
+		set = choose_any_set(staging);
 	if (set->open) /* its event is to be behind all of that */
 		(void)cuda_finish_send(set->open->lane, set->open, true);
 	const bool is_free = is_idle(set);
+	set->is_behind = (!is_free && set->is_behind) || !can_begin;
 	transfer->set = set;
+	set->lane = lane;
 	set->used = ++staging->transfers;
 	set->users++;
 	return is_free ? CUDA_SUCCESS
