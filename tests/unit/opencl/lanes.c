@@ -3,6 +3,7 @@
 #include "opencl/lane/lane.h"
 
 #include "clock.h"
+#include "status.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -185,6 +186,34 @@ Test(opencl_lanes, H3_times_that_are_not_told_are_not_known)
 	cr_assert(gt(u64, ended[0].start_ns, 0));
 	cr_assert(eq(u64, ended[1].start_ns, 0));
 	cr_assert(eq(u64, ended[1].end_ns, 0));
+	cr_assert(eq(int, ended[1].fault.status, 0));
+	opencl_lane_free(lane);
+}
+
+/* What was sent of it may still use the memory that it names, so its end is waited for. */
+Test(opencl_lanes, F8_M9_a_command_that_was_sent_in_part_fails_when_that_part_has_ended)
+{
+	struct backend_lane *lane = open_lane();
+	struct backend_completion ended[2] = {{.sequence = 0}};
+	events[0] = (struct driver_event){.state = CL_RUNNING, .start = 5000, .end = 6000};
+	events[1] = (struct driver_event){.state = CL_COMPLETE, .start = 5000, .end = 6000};
+	struct opencl_pending pending = {.sequence = 1,
+					 .submit_ns = clock_now_ns(),
+					 .event = (cl_event)&events[0],
+					 .staging = malloc(16),
+					 .is_refused = true,
+					 .refusal = malloc(sizeof(*pending.refusal))};
+	*pending.refusal =
+		(struct backend_fault){.status = STATUS_MEMORY_ALLOCATION, .text = "no more rows"};
+	cr_assert(eq(int, opencl_lane_reserve(lane), 0));
+	opencl_lane_push(lane, &pending);
+	send_pending(lane, 2, clock_now_ns(), &events[1]);
+	cr_assert(eq(uint, opencl_progress(&device, ended, 2), 0));
+	events[0].state = CL_COMPLETE;
+	cr_assert(eq(uint, opencl_progress(&device, ended, 2), 2));
+	cr_assert(eq(u64, ended[0].sequence, 1));
+	cr_assert(eq(int, ended[0].fault.status, STATUS_MEMORY_ALLOCATION));
+	cr_assert(eq(str, ended[0].fault.text, "no more rows"));
 	cr_assert(eq(int, ended[1].fault.status, 0));
 	opencl_lane_free(lane);
 }

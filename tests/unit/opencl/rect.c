@@ -11,7 +11,8 @@ TestSuite(opencl_rect, .timeout = 10);
 
 static struct {
 	cl_int box; /* what boxes are refused with */
-	unsigned rows, rows_before_failure, finishes;
+	unsigned rows, rows_before_failure, finishes, releases;
+	cl_event last; /* of a row; its number stands for it */
 } driver;
 
 static cl_int CL_API_CALL finish(cl_command_queue queue)
@@ -21,11 +22,19 @@ static cl_int CL_API_CALL finish(cl_command_queue queue)
 	return CL_SUCCESS;
 }
 
-static cl_int one_row(void)
+static cl_int CL_API_CALL release_event(cl_event event)
+{
+	cr_assert_neq(event, driver.last);
+	driver.releases++;
+	return CL_SUCCESS;
+}
+
+static cl_int one_row(cl_event *event)
 {
 	if (driver.rows == driver.rows_before_failure)
 		return CL_OUT_OF_RESOURCES;
 	driver.rows++;
+	*event = driver.last = (cl_event)(uintptr_t)driver.rows;
 	return CL_SUCCESS;
 }
 
@@ -34,8 +43,8 @@ static cl_int CL_API_CALL write_buffer(cl_command_queue queue, cl_mem buffer, cl
 				       cl_uint wait_count, const cl_event *waits, cl_event *event)
 {
 	(void)queue, (void)buffer, (void)blocking, (void)offset, (void)bytes, (void)host;
-	(void)wait_count, (void)waits, (void)event;
-	return one_row();
+	(void)wait_count, (void)waits;
+	return one_row(event);
 }
 
 static cl_int CL_API_CALL copy_buffer(cl_command_queue queue, cl_mem from, cl_mem to,
@@ -43,8 +52,8 @@ static cl_int CL_API_CALL copy_buffer(cl_command_queue queue, cl_mem from, cl_me
 				      cl_uint wait_count, const cl_event *waits, cl_event *event)
 {
 	(void)queue, (void)from, (void)to, (void)from_offset, (void)to_offset, (void)bytes;
-	(void)wait_count, (void)waits, (void)event;
-	return one_row();
+	(void)wait_count, (void)waits;
+	return one_row(event);
 }
 
 static cl_int CL_API_CALL write_box(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
@@ -72,10 +81,12 @@ void opencl_leave_behind(struct backend_memory *memory)
 	cr_assert_null(memory);
 }
 
-static int submit_box(enum backend_command_kind kind, uint64_t rows, struct backend_fault *fault)
+static int submit_box(enum backend_command_kind kind, uint64_t rows, cl_event *event_out,
+		      struct backend_fault *fault)
 {
 	static const struct opencl_library library = {
 		.Finish = finish,
+		.ReleaseEvent = release_event,
 		.EnqueueWriteBuffer = write_buffer,
 		.EnqueueWriteBufferRect = write_box,
 		.EnqueueCopyBuffer = copy_buffer,
@@ -102,51 +113,58 @@ static int submit_box(enum backend_command_kind kind, uint64_t rows, struct back
 		command.transfer.host = host;
 		command.transfer.rect = &rect;
 	}
-	return opencl_rect(&lane, &command, 0, NULL, NULL, fault);
+	return opencl_rect(&lane, &command, 0, NULL, event_out, fault);
 }
 
-static void expect_refused(enum backend_command_kind kind, unsigned sent, unsigned finishes)
+/* Waiting here would be waiting for all that the lane has to do. */
+static void expect_refused(enum backend_command_kind kind, unsigned sent)
 {
 	struct backend_fault fault = {.status = 0};
+	cl_event event = NULL;
 
 	driver.rows_before_failure = sent;
-	cr_assert_lt(submit_box(kind, 8, &fault), 0);
+	cr_assert_lt(submit_box(kind, 8, &event, &fault), 0);
 	cr_assert_eq(driver.rows, sent);
-	cr_assert_eq(driver.finishes, finishes);
+	cr_assert_eq(driver.finishes, 0);
+	cr_assert_eq(event, driver.last, "of what was sent, or none");
+	cr_assert_eq(driver.releases, sent > 0 ? sent - 1 : 0);
 }
 
 Test(opencl_rect, F8_a_box_of_which_nothing_was_sent_is_not_waited_for)
 {
 	driver.box = CL_INVALID_VALUE;
-	expect_refused(BACKEND_COMMAND_WRITE, 0, 0);
+	expect_refused(BACKEND_COMMAND_WRITE, 0);
 }
 
 Test(opencl_rect, F8_a_copy_of_which_nothing_was_sent_is_not_waited_for)
 {
-	expect_refused(BACKEND_COMMAND_COPY, 0, 0);
+	expect_refused(BACKEND_COMMAND_COPY, 0);
 }
 
-/* They use the host's memory, and are in no list. */
-Test(opencl_rect, rows_that_were_sent_before_a_refusal_are_waited_for)
+Test(opencl_rect, F8_rows_that_were_sent_before_a_refusal_end_with_the_event_of_the_last)
 {
 	driver.box = CL_INVALID_VALUE;
-	expect_refused(BACKEND_COMMAND_WRITE, 3, 1);
+	expect_refused(BACKEND_COMMAND_WRITE, 3);
 }
 
-Test(opencl_rect, rows_of_a_copy_that_were_sent_before_a_refusal_are_waited_for)
+Test(opencl_rect, F8_rows_of_a_copy_that_were_sent_before_a_refusal_end_with_the_event_of_the_last)
 {
-	expect_refused(BACKEND_COMMAND_COPY, 3, 1);
+	expect_refused(BACKEND_COMMAND_COPY, 3);
 }
 
 Test(opencl_rect, F8_a_box_of_very_many_rows_is_refused_rather_than_sent_row_by_row)
 {
 	struct backend_fault fault = {.status = 0};
+	cl_event event = NULL, none = NULL;
 
 	driver.box = CL_INVALID_VALUE;
 	driver.rows_before_failure = UINT32_MAX;
-	cr_assert_eq(submit_box(BACKEND_COMMAND_WRITE, 1048576, &fault), 0);
+	cr_assert_eq(submit_box(BACKEND_COMMAND_WRITE, 1048576, &event, &fault), 0);
 	cr_assert_eq(driver.rows, 1048576);
-	cr_assert_lt(submit_box(BACKEND_COMMAND_WRITE, 1048577, &fault), 0);
+	cr_assert_eq(event, driver.last);
+	cr_assert_eq(driver.releases, 1048575);
+	cr_assert_lt(submit_box(BACKEND_COMMAND_WRITE, 1048577, &none, &fault), 0);
+	cr_assert_null(none);
 	cr_assert_eq(driver.rows, 1048576);
 	cr_assert_eq(driver.finishes, 0);
 	cr_assert_neq(fault.text[0], '\0');

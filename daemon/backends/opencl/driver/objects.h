@@ -81,7 +81,9 @@ struct opencl_pending {
 		*growth; /* of a launch; NULL: nothing to keep apart (program/growth.h) */
 	const struct backend_graph *graph; /* of a graph */
 	void *staging;                     /* host bytes that the command reads; NULL: none */
-	uint64_t period_ns;                /* estimate for what is no launch */
+	bool is_refused; /* the driver has taken a part of it alone (driver/sent.h), */
+	struct backend_fault *refusal; /* for this reason; NULL: there was no memory to note it */
+	uint64_t period_ns;            /* estimate for what is no launch */
 };
 
 struct backend_lane {

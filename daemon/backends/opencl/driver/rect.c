@@ -3,6 +3,7 @@
 #include "backend_rect.h"
 #include "opencl/driver/fault.h"
 #include "opencl/driver/leaving.h"
+#include "opencl/driver/sent.h"
 #include "status.h"
 
 /* Of a box that goes row by row: each command takes this thread's time and the driver's memory. */
@@ -25,7 +26,7 @@ struct end {
 struct order {
 	cl_uint wait_count;
 	const cl_event *waits;
-	cl_event *event_out; /* NULL: none is made */
+	cl_event *event_out; /* of the last command that was sent; untouched if none was */
 };
 
 static cl_int put_rect(struct backend_lane *lane, const struct copy_box *box,
@@ -41,18 +42,7 @@ static cl_int put_rect(struct backend_lane *lane, const struct copy_box *box,
 		to->pitch.slice_bytes, order->wait_count, order->waits, order->event_out);
 }
 
-/*
- * What was sent before a failure is in no list of commands in flight, and may still use the host's
- * memory. A call that was refused has sent nothing: then there is nothing to wait for, and the lane
- * may have a long kernel.
- */
-static void wait_for_sent(struct backend_lane *lane, uint64_t sent)
-{
-	if (sent > 0)
-		(void)lane->device->cl->Finish(lane->queue);
-}
-
-/* The lane is in order: the first row has the waits, the last has the event. */
+/* The lane is in order: the first row has the waits. */
 static cl_int put_each_row(struct backend_lane *lane, const struct copy_box *box,
 			   const struct end *from, const struct end *to, const struct order *order)
 {
@@ -66,12 +56,12 @@ static cl_int put_each_row(struct backend_lane *lane, const struct copy_box *box
 				      row * from->pitch.row_bytes,
 			     destination = to->offset + slice * to->pitch.slice_bytes +
 					   row * to->pitch.row_bytes;
-		code = cl->EnqueueCopyBuffer(
-			lane->queue, from->buffer, to->buffer, source, destination,
-			box->width_bytes, i == 0 ? order->wait_count : 0,
-			i == 0 ? order->waits : NULL, i == rows - 1 ? order->event_out : NULL);
-		if (code != CL_SUCCESS)
-			wait_for_sent(lane, i);
+		cl_event event = NULL;
+		code = cl->EnqueueCopyBuffer(lane->queue, from->buffer, to->buffer, source,
+					     destination, box->width_bytes,
+					     i == 0 ? order->wait_count : 0,
+					     i == 0 ? order->waits : NULL, &event);
+		code = opencl_sent(cl, code, event, order->event_out);
 	}
 	return code;
 }
@@ -109,15 +99,13 @@ static cl_int put_twice(struct backend_lane *lane, const struct copy_box *box,
 		return CL_MEM_OBJECT_ALLOCATION_FAILURE;
 	if (memory) {
 		const struct end between = {.buffer = memory->buffer, .pitch = copy_box_tight(box)};
-		code = put_rect(
-			lane, box, from, &between,
-			&(struct order){.wait_count = order->wait_count, .waits = order->waits});
-		const bool is_sent = code == CL_SUCCESS;
-		if (is_sent)
+		cl_event event = NULL;
+		code = put_rect(lane, box, from, &between, order);
+		if (code == CL_SUCCESS) {
 			code = put_rect(lane, box, &between, to,
-					&(struct order){.event_out = order->event_out});
-		if (code != CL_SUCCESS)
-			wait_for_sent(lane, is_sent);
+					&(struct order){.event_out = &event});
+			code = opencl_sent(lane->device->cl, code, event, order->event_out);
+		}
 		opencl_leave_behind(memory); /* where it goes at once, the commands keep it */
 	} else {
 		code = put_each_row(lane, box, from, to, order);
@@ -175,9 +163,8 @@ static int copy_rect(struct backend_lane *lane, const struct backend_command *co
 }
 
 /*
- * Row by row; the lane is in order, so the first has the waits and the last has the event. For
- * drivers that refuse a box as a whole though it lies inside of its memory: NVIDIA's refuses some
- * with long rows.
+ * Row by row; the lane is in order, so the first has the waits. For drivers that refuse a box as a
+ * whole though it lies inside of its memory: NVIDIA's refuses some with long rows.
  */
 static cl_int put_rows(struct backend_lane *lane, const struct copy_box *box,
 		       const struct end *device, char *host, const struct box_pitch *host_pitch,
@@ -196,15 +183,14 @@ static cl_int put_rows(struct backend_lane *lane, const struct copy_box *box,
 		char *there = host + slice * host_pitch->slice_bytes + row * host_pitch->row_bytes;
 		cl_uint wait_count = i == 0 ? order->wait_count : 0;
 		const cl_event *waits = i == 0 ? order->waits : NULL;
-		cl_event *event_out = i == rows - 1 ? order->event_out : NULL;
+		cl_event event = NULL;
 		code = writes ? cl->EnqueueWriteBuffer(lane->queue, device->buffer, CL_FALSE, at,
 						       box->width_bytes, there, wait_count, waits,
-						       event_out)
+						       &event)
 			      : cl->EnqueueReadBuffer(lane->queue, device->buffer, CL_FALSE, at,
 						      box->width_bytes, there, wait_count, waits,
-						      event_out);
-		if (code != CL_SUCCESS)
-			wait_for_sent(lane, i);
+						      &event);
+		code = opencl_sent(cl, code, event, order->event_out);
 	}
 	return code;
 }

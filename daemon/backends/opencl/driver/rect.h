@@ -6,8 +6,9 @@
 #include "opencl/driver/objects.h"
 
 /*
- * Enqueue a COPY, WRITE or READ that has a rect; the event of it is the caller's. -EINVAL: what the
- * box covers is not inside of its memory, or its two sides are the same bytes.
+ * Enqueue a COPY, WRITE or READ that has a rect; the event of it is the caller's, also on failure,
+ * if a part was sent (sent.h). -EINVAL: what the box covers is not inside of its memory, or its two
+ * sides are the same bytes.
  */
 int opencl_rect(struct backend_lane *lane, const struct backend_command *command,
 		cl_uint wait_count, const cl_event *waits, cl_event *event_out,

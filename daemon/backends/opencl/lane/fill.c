@@ -2,6 +2,7 @@
 
 #include "protocol_limits.h"
 #include "opencl/driver/fault.h"
+#include "opencl/driver/sent.h"
 #include "status.h"
 
 #include <string.h>
@@ -29,12 +30,13 @@ static int fill_by_copies(struct backend_lane *lane, const struct opencl_fill_re
 
 	cl_int code = cl->EnqueueWriteBuffer(lane->queue, buffer, CL_FALSE, request->offset_bytes,
 					     block_bytes, block, request->wait_count,
-					     request->waits, done == size ? event_out : NULL);
+					     request->waits, event_out);
 	while (code == CL_SUCCESS && done < size) {
 		uint64_t next = done < size - done ? done : size - done;
+		cl_event event = NULL;
 		code = cl->EnqueueCopyBuffer(lane->queue, buffer, buffer, request->offset_bytes,
-					     request->offset_bytes + done, next, 0, NULL,
-					     done + next == size ? event_out : NULL);
+					     request->offset_bytes + done, next, 0, NULL, &event);
+		code = opencl_sent(cl, code, event, event_out);
 		done += next;
 	}
 	return code;
@@ -70,12 +72,10 @@ int opencl_fill(struct backend_lane *lane, const struct opencl_fill_request *req
 		memcpy(block + i, request->pattern,
 		       pattern < block_bytes - i ? pattern : block_bytes - i);
 	int code = fill_by_copies(lane, request, block, block_bytes, event_out);
-	if (code == CL_SUCCESS) {
+	/* Commands that were sent before a failure still read the block. */
+	if (*event_out)
 		*staging_out = block;
-		return 0;
-	}
-	/* Commands that were sent before the failure still read the block. */
-	(void)cl->Finish(lane->queue);
-	free(block);
-	return opencl_fault_code(fault_out, code, "fill a buffer");
+	else
+		free(block);
+	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "fill a buffer");
 }

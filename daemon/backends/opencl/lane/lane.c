@@ -53,6 +53,7 @@ static void end_pending(const struct opencl_library *cl, struct opencl_pending *
 	opencl_begin_drop(pending->begin);
 	opencl_kernel_drop(pending->kernel);
 	free(pending->staging);
+	free(pending->refusal);
 }
 
 void opencl_lane_free(struct backend_lane *lane)
@@ -263,6 +264,14 @@ static void report_times(struct backend_lane *lane, const struct opencl_pending 
 	completion->end_ns = lane->last_end_ns;
 }
 
+static void report_refusal(const struct opencl_pending *pending, struct backend_fault *fault_out)
+{
+	if (pending->refusal)
+		*fault_out = *pending->refusal;
+	else
+		(void)opencl_no_memory(fault_out, "the reason of a failure");
+}
+
 /* Report the first pending command if it has ended. */
 static bool report_first(struct backend_lane *lane, struct backend_completion *completion_out)
 {
@@ -280,7 +289,9 @@ static bool report_first(struct backend_lane *lane, struct backend_completion *c
 		state = code;
 	if (state > CL_COMPLETE)
 		return false;
-	if (state < 0)
+	if (pending->is_refused)
+		report_refusal(pending, &completion.fault);
+	else if (state < 0)
 		(void)opencl_fault_code(&completion.fault, state, "complete the command");
 	else if (read_times(lane, pending, &start, &end))
 		report_times(lane, pending, start, end, &completion);

@@ -244,6 +244,18 @@ static int enqueue_command(struct backend_lane *lane, const struct backend_comma
 	}
 }
 
+/* What was sent of the command is in flight. It is taken, and reported as failed when that ends. */
+static void take_refused(struct backend_lane *lane, struct opencl_pending *pending,
+			 struct backend_fault *fault)
+{
+	pending->is_refused = true;
+	pending->refusal = malloc(sizeof(*pending->refusal));
+	if (pending->refusal)
+		*pending->refusal = *fault;
+	backend_fault_none(fault);
+	opencl_lane_push(lane, pending);
+}
+
 int opencl_submit(struct backend_lane *lane, const struct backend_command *command,
 		  const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence,
 		  const struct backend_direct_completion *completion,
@@ -270,6 +282,10 @@ int opencl_submit(struct backend_lane *lane, const struct backend_command *comma
 					     fault_out);
 	else
 		error = enqueue_command(lane, command, &list, &pending, fault_out);
+	if (error < 0 && pending.event) {
+		take_refused(lane, &pending, fault_out);
+		return 0;
+	}
 	if (error < 0)
 		return error;
 	if (command->timed)

@@ -2,6 +2,7 @@
 
 #include "opencl/driver/aspects.h"
 #include "opencl/driver/fault.h"
+#include "opencl/driver/sent.h"
 #include "opencl/driver/leaving.h"
 #include "opencl/driver/query.h"
 #include "protocol_limits.h"
@@ -280,22 +281,20 @@ static int fill_usm(struct backend_lane *lane, const struct backend_command *com
 		return usm_no_memory(done, fault_out);
 	for (uint64_t i = 0; i < done; i++)
 		block[i] = ((const char *)command->usm.pattern)[i % pattern];
-	int code =
-		copy_usm(lane, to, block, done, wait_count, waits, done == size ? event_out : NULL);
+	int code = copy_usm(lane, to, block, done, wait_count, waits, event_out);
 	while (code == CL_SUCCESS && done < size) {
 		uint64_t next = done < size - done ? done : size - done;
-		code = copy_usm(lane, to + done, to, next, 0, NULL,
-				done + next == size ? event_out : NULL);
+		cl_event event = NULL;
+		code = copy_usm(lane, to + done, to, next, 0, NULL, &event);
+		code = opencl_sent(lane->device->cl, code, event, event_out);
 		done += next;
 	}
-	if (code == CL_SUCCESS) {
+	/* Commands that were sent before a failure still read the block. */
+	if (*event_out)
 		*staging_out = block;
-		return 0;
-	}
-	/* Commands that were sent before the failure still read the block. */
-	(void)lane->device->cl->Finish(lane->queue);
-	free(block);
-	return opencl_fault_code(fault_out, code, "fill USM");
+	else
+		free(block);
+	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "fill USM");
 }
 
 /* OpenCL has nothing to do for it; it keeps its place in the lane. */
