@@ -8,13 +8,14 @@ long_parts='races rows lives seeds chaos again other coverage boot machines fuzz
 
 # Random groups by the 100,000, programs of USM by the 10,000, submissions by the 10,000,000.
 random_rows='client_random_(fake|cpu|two_cpus|both|double_cpu)'
-long_rows="$random_rows|client_usm_(fake|cpu|two_cpus)|client_model_(fake|cpu)"
+long_rows="$random_rows|client_usm_(fake|cpu|two_cpus)|client_model_(fake|cpu)|unit_cuda_memory_model"
 
 long_usage() {
 	cat <<TXT
 Parts of --long, all of them unless some are named:
   races   the ring's and the threads' races, 1e8 messages
-  rows    rows at their full length: random groups by the 100,000 for the first twenty seeds, 1e7 submissions, 1e4 programs over USM
+  rows    rows at their full length: random groups by the 100,000 for the first twenty seeds, 1e7 submissions, 1e4 programs over USM,
+          orders and scopes for each architecture that NVRTC has
   lives   1e4 clients that connect, work and leave, 1e4 that are killed
   seeds   random groups of twenty seeds that no earlier run had
   chaos   half an hour of everything at once

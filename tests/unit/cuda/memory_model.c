@@ -1,7 +1,8 @@
 /*
  * NVRTC's code for the prelude's orders, scopes and fences. It has the instructions for memory of
- * each row of the three tables of the CUDA backend's specification. This holds for each
- * architecture that this compiler has and for those before 7.0, which have no `fence`.
+ * each row of the three tables of the CUDA backend's specification. This holds for
+ * architectures that this compiler has (each of them with SYCLD_LONG), and for those before 7.0,
+ * which have no `fence`.
  */
 #include "../backends/prelude/portable_prelude.h"
 #include "cuda/program/compile.h"
@@ -393,6 +394,18 @@ static void check_ptx(const struct model *model, const char *ptx, int architectu
 	}
 }
 
+/* The oldest, 9.0 and the newest, and each with SYCLD_LONG: NVRTC takes seconds for one. The
+ * prelude's text is the same from 7.0 on, and another from 9.0 on. */
+static bool is_compiled_for(const int *architectures, int count, int i)
+{
+	int oldest = 0;
+
+	while (oldest < count - 1 && architectures[oldest] < 70)
+		oldest++;
+	return getenv("SYCLD_LONG") ? i >= oldest
+				    : i == oldest || i == count - 1 || architectures[i] == 90;
+}
+
 static void compile_and_check(const struct model *model)
 {
 	int architectures[128], count = 0;
@@ -410,7 +423,7 @@ static void compile_and_check(const struct model *model)
 					 : replace(portable_prelude_cuda, "__CUDA_ARCH__ >= 700",
 						   "__CUDA_ARCH__ >= 70000");
 	for (int i = 0; i < (model->has_fence ? count : 1); i++) {
-		if (model->has_fence && architectures[i] < 70)
+		if (model->has_fence && !is_compiled_for(architectures, count, i))
 			continue;
 		nvrtc.newest = architectures[i];
 		char *ptx = compile(&nvrtc, prelude, source);
