@@ -7,6 +7,7 @@
 #include "cuda/kernels_run.h"
 
 #include "cuda/device/device.h"
+#include "cuda/graph/graph.h"
 #include "cuda/lane/lane.h"
 #include "cuda/program/pace.h"
 #include "common/graphs_support.h"
@@ -187,6 +188,38 @@ Test(cuda_overlap, kernels_of_a_graph_see_what_those_before_them_wrote)
 	/* 42 kernels: not the first, the second that comes after one, and the one that comes after
 	 * two. */
 	cr_assert_eq(overlapped() - before, run_is_real() ? 0 : 39);
+	fixture->ops->graph_free(graph);
+	row_close(&row);
+	if (!run_is_real())
+		double_check(true);
+}
+
+/* A program's queue names the node before, and its buffers name earlier ones, which that one is
+ * behind already: for the device each node has one before it. */
+Test(cuda_overlap, TR2_nodes_are_put_behind_the_last_of_those_before_them)
+{
+	struct row row;
+	const uint64_t global = 1000;
+	uint32_t nodes[CUDA_GRAPH_KNOWN + 8] = {0};
+	const uint32_t count = sizeof(nodes) / sizeof(*nodes);
+
+	row_open(&row, young, 1000);
+	struct fixture *fixture = &row.run.fixture;
+	struct backend_graph *graph = graph_make(fixture);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct backend_command command =
+			next_short_launch(&row, &global, row.run.kernel);
+		const uint32_t last[] = {nodes[0], i > 0 ? nodes[i - 1] : 0,
+					 i > 1 ? nodes[i - 2] : 0};
+		nodes[i] = i < 20 ? graph_node(fixture, graph, &command, nodes, i)
+				  : graph_node(fixture, graph, &command, last, 3);
+	}
+	graph_finish(fixture, graph, false);
+	const uint64_t before = overlapped();
+	graph_run(fixture, graph);
+	expect_all(&row);
+	/* All but the first, and those behind two nodes of which nothing is known. */
+	cr_assert_eq(overlapped() - before, run_is_real() ? 0 : CUDA_GRAPH_KNOWN + 1);
 	fixture->ops->graph_free(graph);
 	row_close(&row);
 	if (!run_is_real())

@@ -188,7 +188,8 @@ struct place {
 	const CUgraphNode *after;
 	uint32_t count;
 	struct cuda_graph_node *only; /* where that is one; NULL otherwise */
-	bool overlaps;                /* out: it begins while that one ends */
+	bool overlaps;                /* out: it begins while that one ends, */
+	bool is_early;                /* out: and perhaps before what that one waited for is over */
 };
 
 static bool cuda_graph_is_plain(const struct cuda_launch *launch)
@@ -226,6 +227,7 @@ static CUresult add_kernel(struct backend_graph *graph, const struct cuda_plan *
 		return result;
 	place->overlaps =
 		cuda_chain_overlap(cu, graph->graph, place->after[0], *node_out) == CUDA_SUCCESS;
+	place->is_early = place->overlaps && !plan->launch.waits;
 	if (place->overlaps)
 		return CUDA_SUCCESS;
 	(void)cu->cuGraphDestroyNode(*node_out);
@@ -376,13 +378,47 @@ static int cuda_graph_add_node(struct backend_graph *graph, const struct backend
 				     fault_out);
 }
 
+static bool is_known_before(const uint64_t *before, uint32_t index)
+{
+	return index < CUDA_GRAPH_KNOWN && (before[index / 64] >> index % 64 & 1) != 0;
+}
+
+/*
+ * The nodes after which the driver runs this one; how many. Without those that come before another
+ * one of them: a program's queue names the node before, its buffers name earlier ones, and each
+ * edge costs the device time at each launch.
+ */
+static uint32_t gather_before(const struct backend_graph *graph, const uint32_t *after,
+			      uint32_t count, struct cuda_graph_node *node, CUgraphNode *before_out,
+			      uint32_t *only_out)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct cuda_graph_node *other = &graph->nodes[after[i]];
+		for (uint32_t word = 0; word < CUDA_GRAPH_KNOWN / 64; word++)
+			node->before[word] |= other->before[word];
+		node->has |= other->has;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		if (is_known_before(node->before, after[i]))
+			continue;
+		*only_out = after[i];
+		before_out[kept++] = graph->nodes[after[i]].node;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		if (after[i] < CUDA_GRAPH_KNOWN)
+			node->before[after[i] / 64] |= 1ull << after[i] % 64;
+	return kept;
+}
+
 int cuda_graph_add(struct backend_graph *graph, const struct backend_command *command,
 		   const uint32_t *after, uint32_t after_count, uint32_t *node_out,
 		   struct backend_fault *fault_out)
 {
 	CLEANUP(free_pointer) CUgraphNode *before = NULL;
 	struct cuda_graph_node node = {.kind = command->kind, .place = graph->place};
-	uint32_t before_count = after_count;
+	uint32_t kept, only = 0;
 
 	if (graph->executable)
 		return invalid_graph(fault_out, "a finished graph takes no more nodes");
@@ -395,11 +431,9 @@ int cuda_graph_add(struct backend_graph *graph, const struct backend_command *co
 	before = calloc(after_count + graph->temporary_count + 1, sizeof(CUgraphNode));
 	if (!before)
 		return cuda_no_memory(fault_out, "a graph");
-	for (uint32_t i = 0; i < after_count; i++) {
-		before[i] = graph->nodes[after[i]].node;
-		node.has |= graph->nodes[after[i]].has;
-	}
-	before_count += cuda_graph_allocations(graph, node.uses & ~node.has, before + after_count);
+	kept = gather_before(graph, after, after_count, &node, before, &only);
+	const uint32_t before_count =
+		kept + cuda_graph_allocations(graph, node.uses & ~node.has, before + kept);
 	node.has |= node.uses;
 	node.last_uses = node.uses;
 	error = reserve_array(&graph->nodes, &graph->capacity, graph->count, 1,
@@ -408,17 +442,20 @@ int cuda_graph_add(struct backend_graph *graph, const struct backend_command *co
 		error = cuda_enter(graph->device, fault_out);
 	struct place place = {.after = before_count > 0 ? before : NULL,
 			      .count = before_count,
-			      .only = after_count == 1 && before_count == 1 &&
+			      .only = kept == 1 && before_count == 1 &&
 						      graph->place == CUDA_GRAPH_TOP
-					      ? &graph->nodes[after[0]]
+					      ? &graph->nodes[only]
 					      : NULL};
 	if (error == 0)
 		error = cuda_graph_add_node(graph, command, &place, &node, fault_out);
 	if (error < 0)
 		return error;
 	node.overlaps = place.overlaps;
+	if (place.is_early)
+		memset(node.before, 0, sizeof(node.before));
+	if (place.overlaps)
+		graph->nodes[only].overlaps = true;
 	for (uint32_t i = 0; i < after_count; i++) {
-		graph->nodes[after[i]].overlaps |= place.overlaps;
 		graph->nodes[after[i]].is_waited_for = true;
 		graph->nodes[after[i]].last_uses &= ~node.uses;
 	}

@@ -38,8 +38,12 @@ struct cuda_plan {
 	CUDA_MEMCPY3D copy;           /* COPY */
 };
 
+#define CUDA_GRAPH_KNOWN 256u /* nodes of which it is known what comes before them */
+
 struct cuda_graph_node {
 	CUgraphNode node;
+	uint64_t before[CUDA_GRAPH_KNOWN / 64]; /* bits: of those, the ones that are over when it
+						   begins */
 	enum backend_command_kind kind;
 	enum cuda_form form;
 	bool is_waited_for; /* another node comes after it */
