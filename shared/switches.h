@@ -27,6 +27,9 @@
 #define SWITCH_EXPRESS                                                                             \
 	"SYCLD_EXPRESS" /* groups of a shape whose objects have not changed are checked once, and  \
 			   launches on whole buffers are ordered in one pass */
+#define SWITCH_STRETCH                                                                             \
+	"SYCLD_STRETCH" /* it takes launches of several shapes, each of which needs what the one   \
+			   before it writes, as one task, too */
 #define SWITCH_GATE                                                                                \
 	"SYCLD_GATE" /* where several sessions need a device, their classes and weights decide     \
 			whose command goes next */

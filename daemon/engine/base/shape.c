@@ -326,17 +326,44 @@ uint32_t shape_value_bytes(const struct shape *shape)
 	return shape->value_bytes;
 }
 
-bool shape_repeats(const struct shape *shape, const void *bytes, size_t count, uint64_t number,
-		   const uint8_t **values_out)
+const uint8_t *shape_values(const struct shape *shape)
+{
+	return shape->values;
+}
+
+bool shape_has_usm(const struct shape *shape)
+{
+	return shape->usm_count > 0;
+}
+
+/* Group `number` of this shape, as far as its head tells. */
+static bool is_plain_record_of(const struct shape *shape, const void *bytes, size_t count,
+			       uint64_t number)
 {
 	struct resubmit_record head;
 	if (count < sizeof(head) || count - sizeof(head) != shape->rest_bytes)
 		return false;
 	memcpy(&head, bytes, sizeof(head));
-	if (head.generation != shape->generation || head.rest_bytes != shape->rest_bytes ||
-	    head.group != number || head.flags || head.slot || head.slot_value)
+	return head.generation == shape->generation && head.rest_bytes == shape->rest_bytes &&
+	       head.group == number && !head.flags && !head.slot && !head.slot_value;
+}
+
+bool shape_joins(const struct shape *shape, const void *bytes, size_t count, uint64_t number,
+		 const uint8_t **values_out)
+{
+	if (!shape->makes_bursts || shape->usm_count > 0 ||
+	    !is_plain_record_of(shape, bytes, count, number))
 		return false;
-	const uint8_t *at = (const uint8_t *)bytes + sizeof(head);
+	*values_out = (const uint8_t *)bytes + sizeof(struct resubmit_record);
+	return true;
+}
+
+bool shape_repeats(const struct shape *shape, const void *bytes, size_t count, uint64_t number,
+		   const uint8_t **values_out)
+{
+	if (!is_plain_record_of(shape, bytes, count, number))
+		return false;
+	const uint8_t *at = (const uint8_t *)bytes + sizeof(struct resubmit_record);
 	for (uint32_t i = 0; i < shape->usm_count; i++) {
 		if (memcmp(at, shape->usm[i], sizeof(uint64_t)) != 0)
 			return false;

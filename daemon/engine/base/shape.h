@@ -47,5 +47,12 @@ bool shape_makes_bursts(const struct shape *shape);
 bool shape_repeats(const struct shape *shape, const void *bytes, size_t count, uint64_t number,
 		   const uint8_t **values_out);
 uint32_t shape_value_bytes(const struct shape *shape);
+/* Those of the group that was applied last. */
+const uint8_t *shape_values(const struct shape *shape);
+/* As shape_repeats, of a shape that makes bursts and has no USM addresses, whatever group was
+ * applied last. */
+bool shape_joins(const struct shape *shape, const void *bytes, size_t count, uint64_t number,
+		 const uint8_t **values_out);
+bool shape_has_usm(const struct shape *shape);
 
 #endif

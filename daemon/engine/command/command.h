@@ -37,6 +37,7 @@ struct group_burst {
 	uint32_t count;        /* groups, their numbers one behind the other */
 	const uint8_t *values; /* of those behind the first: task_request.launch */
 	uint32_t value_bytes;
+	const struct group_stretch *stretch; /* instead of values; NULL: they are of one shape */
 };
 enum burst_result {
 	BURST_DONE = 0,
@@ -45,6 +46,16 @@ enum burst_result {
 /* Negative instead: the session will close. */
 int command_burst(struct session *session, const Sycl__V1__CommandGroup *message,
 		  const struct group_burst *burst, struct group_checked **checked);
+/*
+ * stretch.c: the group at hand, which is applied to shape `number`, and those behind it in the ring
+ * as one task. More than 0: so many were taken. 0: none. Negative: the session will close.
+ */
+int command_take_stretch(struct session *session, uint32_t number,
+			 const Sycl__V1__CommandGroup *group);
+/* resubmit.c: they were refused as one, and are read again from `place` on, one by one. */
+void command_split_burst(struct session *session, uint64_t place, uint64_t queue, uint64_t last);
+/* How many more groups may be read as one, by the limits of the session and of this turn. */
+uint32_t command_burst_room(const struct session *session, const struct queue *queue);
 /* resubmit.c: keeps the group's shape; the group is not run. */
 int command_define_shape(struct session *session, const Sycl__V1__CommandGroup *message);
 /* session_hooks.run_resubmit: a group by its shape. */

@@ -2,6 +2,7 @@
 #include "clock.h"
 #include "graph/run.h"
 #include "group/checked.h"
+#include "group/stretch.h"
 #include "stage_clock.h"
 
 #include <inttypes.h>
@@ -91,12 +92,18 @@ static int check_and_submit(struct session *session, struct queue *queue,
 		.flight_queue = message->queue,
 		.flight_group = message->group,
 	};
-	if (burst) {
+	if (burst && !burst->stretch) {
 		request.launch.count = burst->count;
 		request.launch.values = burst->values;
 		request.launch.value_bytes = burst->value_bytes;
 	}
-	int r = check_by_itself(session, queue, message, checked, &request, fault);
+	int r = 0;
+	if (burst && burst->stretch) {
+		group_stretch_put(burst->stretch, &request);
+		request.what = group_checked_what(*checked);
+	} else {
+		r = check_by_itself(session, queue, message, checked, &request, fault);
+	}
 	if (r == 0)
 		r = group_check_dependencies(session, queue, message, &request, fault);
 	if (r == 0)

@@ -55,7 +55,7 @@ int command_define_shape(struct session *session, const Sycl__V1__CommandGroup *
 }
 
 /* The limits of the session and of this turn. */
-static uint32_t burst_room(const struct session *session, const struct queue *queue)
+uint32_t command_burst_room(const struct session *session, const struct queue *queue)
 {
 	const struct engine *engine = session->engine;
 	uint64_t most = session->limits.groups_in_flight;
@@ -92,7 +92,7 @@ static uint32_t burst_most(struct session *session, const struct shape *shape,
 	if (!queue->in_order || queue->profiling || queue->has_native_lane || !kernel->ready)
 		return 1;
 	uint32_t most = sched_kernel_burst(kernel->sched),
-		 room = most > 1 ? burst_room(session, queue) : 1;
+		 room = most > 1 ? command_burst_room(session, queue) : 1;
 	return most < room ? most : room;
 }
 
@@ -134,6 +134,13 @@ static uint32_t gather_burst(struct session *session, const struct shape *shape,
 	return whole;
 }
 
+void command_split_burst(struct session *session, uint64_t place, uint64_t queue, uint64_t last)
+{
+	ring_reader_back(&session->submit, place);
+	session->unburst_queue = queue;
+	session->unburst_to = last;
+}
+
 /* More than 0: so many groups were taken as one. 0: no burst. */
 static int take_burst(struct session *session, const struct shape *shape, uint32_t number,
 		      const Sycl__V1__CommandGroup *group)
@@ -155,9 +162,7 @@ static int take_burst(struct session *session, const struct shape *shape, uint32
 		return r < 0 ? r : (int)burst.count;
 	}
 	/* Each group by itself reports what is wrong. */
-	ring_reader_back(&session->submit, place);
-	session->unburst_queue = group->queue;
-	session->unburst_to = group->group + burst.count - 1;
+	command_split_burst(session, place, group->queue, group->group + burst.count - 1);
 	return 0;
 }
 
@@ -187,6 +192,8 @@ int command_resubmit(struct session *session, const void *bytes, uint32_t count)
 	/* A group for a queue that could not be made is not submitted at all. */
 	uint64_t before = session->usage.groups_submitted;
 	int taken = take_burst(session, shape, head.shape, group);
+	if (taken == 0)
+		taken = command_take_stretch(session, head.shape, group);
 	r = taken == 0 ? command_group(session, group, &session->checked[head.shape - 1]) : taken;
 	session->usage.groups_resubmitted += session->usage.groups_submitted - before;
 	return r < 0 ? r : taken > 0 ? taken : 1;

@@ -37,6 +37,23 @@ void group_checked_put(const struct group_checked *checked, struct task_request 
 	request->launch.value_bytes = value_bytes;
 }
 
+const struct task_launch *group_checked_launch(const struct group_checked *checked)
+{
+	return &checked->launch;
+}
+
+const struct task_requirement *group_checked_requirements(const struct group_checked *checked,
+							  uint32_t *count_out)
+{
+	*count_out = checked->requirement_count;
+	return checked->requirements;
+}
+
+const char *group_checked_what(const struct group_checked *checked)
+{
+	return checked->what;
+}
+
 /* Can it be kept? */
 static bool checked_is_plain(const struct task_request *request)
 {

@@ -19,6 +19,11 @@ struct queue *group_checked_queue(const struct session *session,
 				  const struct group_checked *checked);
 /* They hold: fills in requirements and action. */
 void group_checked_put(const struct group_checked *checked, struct task_request *request);
+/* What they say. */
+const struct task_launch *group_checked_launch(const struct group_checked *checked);
+const struct task_requirement *group_checked_requirements(const struct group_checked *checked,
+							  uint32_t *count_out);
+const char *group_checked_what(const struct group_checked *checked);
 /*
  * After checks that found nothing: keeps their results in `*checked`, which is made at first use.
  * Not those of a launch with USM arguments or properties, which other things change too. The

@@ -287,6 +287,7 @@ static void init_engine(struct engine *engine, const struct engine_options *opti
 	engine->never_expect = switch_is_off(SWITCH_EXPECT);
 	engine->never_express = switch_is_off(SWITCH_EXPRESS);
 	engine->never_burst = switch_is_off(SWITCH_BURST);
+	engine->never_stretch = engine->never_burst || switch_is_off(SWITCH_STRETCH);
 	/* Looking on two processors takes one from the client, or from a device that computes on
 	 * the CPU. */
 	engine->may_spin = processors_here() > 2;

@@ -174,6 +174,23 @@ static uint64_t size_class(uint64_t bytes)
 	return bytes == 0 ? 0 : 64u - (uint64_t)__builtin_clzll(bytes);
 }
 
+static uint64_t mix_range(uint64_t key, const struct backend_command *backend)
+{
+	for (uint32_t i = 0; i < backend->launch.dimensions; i++)
+		key = mix_shape(mix_shape(key, backend->launch.global[i]),
+				backend->launch.local[i]);
+	return key;
+}
+
+static uint64_t shape_of_stretch(const struct task_burst *burst)
+{
+	uint64_t key = mix_shape(2, burst->count);
+	for (uint32_t i = 0; i < burst->count; i++)
+		key = mix_range(mix_shape(key, (uintptr_t)burst->members[i].kernel),
+				&burst->members[i].backend);
+	return key;
+}
+
 uint64_t sched_admission_shape(const struct task_command *command)
 {
 	const struct backend_command *backend = &command->backend;
@@ -184,11 +201,11 @@ uint64_t sched_admission_shape(const struct task_command *command)
 		return 0;
 	switch (backend->kind) {
 	case BACKEND_COMMAND_LAUNCH:
+		if (command->burst && command->burst->members)
+			return shape_of_stretch(command->burst);
 		key = mix_shape(mix_shape(key, (uintptr_t)command->kernel),
 				worker_launch_count(command));
-		for (uint32_t i = 0; i < backend->launch.dimensions; i++)
-			key = mix_shape(mix_shape(key, backend->launch.global[i]),
-					backend->launch.local[i]);
+		key = mix_range(key, backend);
 		if (backend->launch.part.of > 0)
 			key = mix_shape(mix_shape(key, backend->launch.part.end -
 							       backend->launch.part.first),

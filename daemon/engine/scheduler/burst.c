@@ -81,6 +81,7 @@ void sched_burst_fill(struct task_command *command, const struct task_request *r
 			    request->launch.values + (size_t)(i - 1) * request->launch.value_bytes,
 			    values + (size_t)i * stride);
 	struct task_burst *burst = (struct task_burst *)(void *)(values + (size_t)count * stride);
+	burst->members = NULL;
 	burst->count = count;
 	burst->value_stride = stride;
 	burst->is_chained = is_chained(request);
@@ -166,16 +167,17 @@ uint32_t sched_kernel_burst(const struct sched_kernel *kernel)
 	return most < 1 ? 1 : most < SCHED_BURST_MAX ? (uint32_t)most : SCHED_BURST_MAX;
 }
 
+uint64_t sched_kernel_stretch_ns(const struct sched_kernel *kernel)
+{
+	return kernel->period_ns == 0 || surprise_lasts(&kernel->surprise) ? UINT64_MAX
+									   : kernel->period_ns;
+}
+
 /* The mean rises by half of the difference, so that a long launch counts at once. It falls by three
  * quarters, so that a completion that was found late does not count for long. */
-void sched_burst_update(const struct task *task)
+static void update_period(struct sched_kernel *kernel, uint64_t took_ns)
 {
-	const struct task_command *command = &task->command;
-	if (command->backend.kind != BACKEND_COMMAND_LAUNCH ||
-	    command->backend.launch.part.of > 0 || command->end_ns <= command->start_ns)
-		return;
-	uint64_t took_ns = (command->end_ns - command->start_ns) / worker_launch_count(command);
-	uint64_t *period_ns = &command->kernel->period_ns;
+	uint64_t *period_ns = &kernel->period_ns;
 	if (*period_ns == 0 || took_ns == 0)
 		*period_ns = took_ns;
 	else
@@ -183,8 +185,41 @@ void sched_burst_update(const struct task *task)
 						  : (*period_ns + 3 * took_ns) / 4;
 	if (*period_ns == 0)
 		*period_ns = 1;
+}
+
+/* Its launches took some time together: each has had its part of that, as it was expected. */
+static void update_stretch(const struct task_burst *burst, uint64_t took_ns)
+{
+	const bool is_long = took_ns > SCHED_BURST_SURPRISE_NS;
+	uint64_t periods[SCHED_BURST_MAX], expected_ns = 0;
+	for (uint32_t i = 0; i < burst->count; i++)
+		expected_ns += periods[i] = burst->members[i].kernel->period_ns;
+	/* No overflow: the periods of a stretch are SCHED_STRETCH_NS when it is made. */
+	took_ns = took_ns < SCHED_STRETCH_TOOK_NS ? took_ns : SCHED_STRETCH_TOOK_NS;
+	for (uint32_t i = 0; i < burst->count && expected_ns > 0; i++) {
+		struct sched_kernel *kernel = burst->members[i].kernel;
+		uint64_t period_ns =
+			periods[i] < SCHED_STRETCH_TOOK_NS ? periods[i] : SCHED_STRETCH_TOOK_NS;
+		update_period(kernel, period_ns * took_ns / expected_ns);
+		if (is_long)
+			surprise_note(&kernel->surprise);
+	}
+}
+
+void sched_burst_update(const struct task *task)
+{
+	const struct task_command *command = &task->command;
+	if (command->backend.kind != BACKEND_COMMAND_LAUNCH ||
+	    command->backend.launch.part.of > 0 || command->end_ns <= command->start_ns)
+		return;
+	const uint64_t took_ns = command->end_ns - command->start_ns;
+	if (task_is_stretch(task)) {
+		update_stretch(command->burst, took_ns);
+		return;
+	}
+	update_period(command->kernel, took_ns / worker_launch_count(command));
 	if (!command->burst)
 		surprise_pass(&command->kernel->surprise);
-	else if (command->end_ns - command->start_ns > SCHED_BURST_SURPRISE_NS)
+	else if (took_ns > SCHED_BURST_SURPRISE_NS)
 		surprise_note(&command->kernel->surprise);
 }

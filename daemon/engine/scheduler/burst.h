@@ -14,6 +14,9 @@
 	1000000u /* one that took longer held back those in it: its kernel goes without for a      \
 		    while */
 
+#define SCHED_STRETCH_TOOK_NS                                                                      \
+	1000000000u /* for the mean times of kernels no stretch has taken longer */
+
 size_t sched_burst_storage(const struct task_request *request);
 /*
  * The first launch's arguments are filled in, with its values at `values`. Behind them is room for

@@ -5,6 +5,7 @@
 #include "base/interval_map.h"
 #include "base/pool.h"
 #include "scheduler/account.h"
+#include "scheduler/burst.h"
 #include "scheduler/state/buffer.h"
 #include "scheduler/pool.h"
 #include "scheduler/residency.h"
@@ -505,8 +506,25 @@ static bool finish_in_one_part(const struct task *task, struct task_use *use)
 	return true;
 }
 
+/* A launch of a stretch has failed: what launches before it have written is good. */
+static void finish_failed_stretch(struct task *task)
+{
+	struct sched_cause *cause = task->cause;
+	for (uint32_t i = 0; i < task->use_count; i++) {
+		const uint8_t writer = task->uses[i].last_writer;
+		if (writer < SCHED_BURST_MAX)
+			task->cause = sched_launches_cause(task, 1u << writer);
+		use_finish(task, &task->uses[i]);
+		task->cause = cause;
+	}
+}
+
 void sched_uses_finish(struct task *task)
 {
+	if (task_is_stretch(task) && task->command.burst->failed) {
+		finish_failed_stretch(task);
+		return;
+	}
 	for (uint32_t i = 0; i < task->use_count; i++)
 		if (!finish_in_one_part(task, &task->uses[i]))
 			use_finish(task, &task->uses[i]);

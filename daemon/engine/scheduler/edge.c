@@ -5,6 +5,7 @@
 #include "scheduler/burst.h"
 #include "scheduler/lane.h"
 #include "scheduler/pool.h"
+#include "scheduler/state/buffer.h"
 
 /* There is one between the two already. */
 static void edge_unite(struct task_edge *edge, bool data, uint32_t launches)
@@ -12,7 +13,7 @@ static void edge_unite(struct task_edge *edge, bool data, uint32_t launches)
 	edge->data |= data;
 	edge->launches |= launches;
 	/* Which launches have failed is known when all of them are over. */
-	if (edge->sent && launches & ~SCHED_LAUNCHES_ALL) {
+	if (edge->sent && launches & ~SCHED_LAUNCHES_ALL && !task_is_stretch(edge->from)) {
 		edge->sent = false;
 		edge->to->unmet++;
 	}
@@ -49,7 +50,7 @@ static void edge_add(struct task *from, struct task *to, bool data, uint32_t lau
 	from->mark_edge = edge;
 	edge->sent = task_is_on_lane(from) && !from->held_by_host && !to->front_only &&
 		     from->device == to->device && !sched_lane_waits(to) &&
-		     !(launches & ~SCHED_LAUNCHES_ALL);
+		     (!(launches & ~SCHED_LAUNCHES_ALL) || task_is_stretch(from));
 	to->open_in++;
 	if (!edge->sent)
 		to->unmet++;
@@ -63,6 +64,25 @@ void task_edge_add(struct task *from, struct task *to, bool data)
 void task_edge_add_data(struct task *from, struct task *to, uint32_t launches)
 {
 	edge_add(from, to, true, launches);
+}
+
+uint32_t task_launches_of(const struct task *task, const struct sched_contents *contents)
+{
+	for (uint32_t i = 0; i < task->use_count; i++) {
+		const struct task_use *use = &task->uses[i];
+		if (use->buffer->contents != contents || use->last_writer >= SCHED_BURST_MAX)
+			continue;
+		return use->last_writer + 1u == task->command.burst->count ? SCHED_LAUNCHES_ALL
+									   : 1u << use->last_writer;
+	}
+	return SCHED_LAUNCHES_ALL;
+}
+
+void task_edge_add_author(struct task *author, struct task *to,
+			  const struct sched_contents *contents)
+{
+	edge_add(author, to, true,
+		 task_is_stretch(author) ? task_launches_of(author, contents) : SCHED_LAUNCHES_ALL);
 }
 
 static void edge_remove(struct task_edge *edge)

@@ -10,6 +10,7 @@
 #include "scheduler/state/graph.h"
 #include "scheduler/public/task.h"
 #include "scheduler/state/scheduler.h"
+#include "scheduler/stretch.h"
 #include "scheduler/state/task.h"
 #include "scheduler/state/usm.h"
 #include "worker/native_command.h"
@@ -17,13 +18,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define VALUE_ALIGNMENT 16u
-
-static size_t align_storage(uint64_t bytes)
-{
-	return (size_t)(bytes + VALUE_ALIGNMENT - 1) & ~(size_t)(VALUE_ALIGNMENT - 1);
-}
 
 bool sched_request_is_front_only(const struct task_request *request)
 {
@@ -72,32 +66,34 @@ int sched_accesses_reserve(struct scheduler *scheduler, uint32_t count)
 
 size_t sched_uses_storage(const struct task_request *request)
 {
-	return align_storage(request->requirement_count * sizeof(struct task_use));
+	return sched_align_storage(request->requirement_count * sizeof(struct task_use));
 }
 
 size_t sched_command_storage(const struct task_request *request)
 {
 	size_t bytes = 0;
 	if (request->action == TASK_FILL)
-		bytes += align_storage(request->fill.pattern_bytes);
+		bytes += sched_align_storage(request->fill.pattern_bytes);
 	if (request->action == TASK_COPY && request->copy.rect)
-		bytes += align_storage(sizeof(*request->copy.rect));
+		bytes += sched_align_storage(sizeof(*request->copy.rect));
 	if (request->action == TASK_USM_FILL)
-		bytes += align_storage(request->usm.pattern_bytes);
+		bytes += sched_align_storage(request->usm.pattern_bytes);
 	if (request->action == TASK_NATIVE)
 		bytes += worker_native_command_storage(request);
 	if (request->action == TASK_GRAPH)
 		bytes += sched_graph_storage();
 	if (request->action != TASK_LAUNCH)
 		return bytes;
+	if (request->launch.members)
+		return sched_stretch_storage(request);
 	uint32_t count = request->launch.argument_count;
-	bytes += align_storage(count * sizeof(struct backend_argument)) +
-		 align_storage(count * sizeof(struct sched_memory *));
+	bytes += sched_align_storage(count * sizeof(struct backend_argument)) +
+		 sched_align_storage(count * sizeof(struct sched_memory *));
 	if (request->launch.properties)
-		bytes += align_storage(sizeof(*request->launch.properties));
+		bytes += sched_align_storage(sizeof(*request->launch.properties));
 	for (uint32_t i = 0; i < count; i++)
 		if (request->launch.arguments[i].kind == BACKEND_ARGUMENT_VALUE)
-			bytes += align_storage(request->launch.arguments[i].size_bytes);
+			bytes += sched_align_storage(request->launch.arguments[i].size_bytes);
 	return bytes + sched_burst_storage(request);
 }
 
@@ -119,7 +115,7 @@ static void fill_arguments(struct task_command *command, const struct task_reque
 			memcpy(at, from->bytes, from->size_bytes);
 			to->value.bytes = at;
 			to->value.size_bytes = from->size_bytes;
-			at += align_storage(from->size_bytes);
+			at += sched_align_storage(from->size_bytes);
 		} else if (from->kind == BACKEND_ARGUMENT_GLOBAL && from->is_usm) {
 			to->global.usm = from->usm;
 		} else if (from->kind == BACKEND_ARGUMENT_GLOBAL) {
@@ -144,28 +140,19 @@ static void fill_launch_command(struct task_command *command, const struct task_
 				uint8_t *at)
 {
 	uint32_t count = request->launch.argument_count;
-	command->backend.kind = BACKEND_COMMAND_LAUNCH;
-	command->backend.launch.dimensions = request->launch.dimensions;
-	memcpy(command->backend.launch.global, request->launch.global,
-	       sizeof(request->launch.global));
-	memcpy(command->backend.launch.local, request->launch.local, sizeof(request->launch.local));
-	memcpy(command->backend.launch.offset, request->launch.offset,
-	       sizeof(request->launch.offset));
-	/* Sizes beyond the last dimension are normalised. */
-	for (uint32_t i = request->launch.dimensions; i < 3; i++) {
-		command->backend.launch.global[i] = 1;
-		command->backend.launch.local[i] = request->launch.local[0] ? 1 : 0;
-		command->backend.launch.offset[i] = 0;
+	if (request->launch.members) {
+		sched_stretch_fill(command, request, at);
+		return;
 	}
-	command->backend.launch.argument_count = count;
+	sched_launch_fill(&command->backend, &request->launch);
 	command->arguments = (struct backend_argument *)(void *)at;
-	at += align_storage(count * sizeof(struct backend_argument));
+	at += sched_align_storage(count * sizeof(struct backend_argument));
 	command->argument_memories = (struct sched_memory **)(void *)at;
-	at += align_storage(count * sizeof(struct sched_memory *));
+	at += sched_align_storage(count * sizeof(struct sched_memory *));
 	if (request->launch.properties) {
 		command->backend.launch.properties =
 			memcpy(at, request->launch.properties, sizeof(*request->launch.properties));
-		at += align_storage(sizeof(*request->launch.properties));
+		at += sched_align_storage(sizeof(*request->launch.properties));
 	}
 	fill_arguments(command, request, at);
 	if (request->launch.count > 1)

@@ -14,6 +14,7 @@
 #include "scheduler/pool.h"
 #include "scheduler/state/program.h"
 #include "scheduler/state/scheduler.h"
+#include "scheduler/stretch.h"
 #include "worker/native_command.h"
 #include "worker/spill.h"
 
@@ -51,6 +52,8 @@ void task_finish(struct task *task)
 	sched_uses_finish(task);
 	if (task->command.kernel)
 		sched_kernel_unuse(task);
+	if (task_is_stretch(task))
+		sched_stretch_unuse(task);
 	sched_early_end(task);
 	if (task->command.event)
 		sched_event_drop(task->command.event);

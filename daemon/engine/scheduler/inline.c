@@ -63,11 +63,12 @@ static bool is_same_range(const struct sched_range *seen, const struct backend_c
 }
 
 /* The entry of the launch's range, or NULL. */
-static struct sched_seen *find_seen(const struct task_command *command)
+static struct sched_seen *find_seen(struct sched_kernel *kernel,
+				    const struct backend_command *backend)
 {
-	struct sched_seen *seen = command->kernel->seen;
+	struct sched_seen *seen = kernel->seen;
 	for (uint32_t i = 0; i < SCHED_SEEN_RANGES; i++)
-		if (is_same_range(&seen[i].range, &command->backend))
+		if (is_same_range(&seen[i].range, backend))
 			return &seen[i];
 	return NULL;
 }
@@ -87,6 +88,21 @@ static bool was_seen_lately(const struct scheduler_device *device, const struct 
 	return seen && device->novelties - seen->at <= SCHED_SEEN_MAX;
 }
 
+static void note_launch(struct scheduler_device *device, struct sched_kernel *kernel,
+			const struct backend_command *backend)
+{
+	/* A kernel that was not launched for long, and one with another range, are new to the
+	 * driver as far as is known here. */
+	struct sched_seen *seen = find_seen(kernel, backend);
+	if (!was_seen_lately(device, seen)) {
+		if (!seen)
+			seen = oldest_seen(kernel);
+		copy_launch_range(backend, &seen->range);
+		device->novelties++;
+	}
+	seen->at = device->novelties;
+}
+
 void sched_inline_update(const struct task *task)
 {
 	const struct task_command *command = &task->command;
@@ -96,16 +112,26 @@ void sched_inline_update(const struct task *task)
 	device->kinds_seen |= 1u << command->backend.kind;
 	if (command->backend.kind != BACKEND_COMMAND_LAUNCH || command->backend.launch.part.of > 0)
 		return;
-	/* A kernel that was not launched for long, and one with another range, are new to the
-	 * driver as far as is known here. */
-	struct sched_seen *seen = find_seen(command);
-	if (!was_seen_lately(device, seen)) {
-		if (!seen)
-			seen = oldest_seen(command->kernel);
-		copy_launch_range(&command->backend, &seen->range);
-		device->novelties++;
+	if (!task_is_stretch(task)) {
+		note_launch(device, command->kernel, &command->backend);
+		return;
 	}
-	seen->at = device->novelties;
+	for (uint32_t i = 0; i < command->burst->count; i++)
+		note_launch(device, command->burst->members[i].kernel,
+			    &command->burst->members[i].backend);
+}
+
+static bool were_all_seen_lately(const struct scheduler_device *device,
+				 const struct task_command *command)
+{
+	const struct task_burst *burst = command->burst;
+	if (!burst)
+		return was_seen_lately(device, find_seen(command->kernel, &command->backend));
+	for (uint32_t i = 0; i < burst->count; i++)
+		if (!was_seen_lately(device, find_seen(burst->members[i].kernel,
+						       &burst->members[i].backend)))
+			return false;
+	return true;
 }
 
 /* Textures, events and the like are made when they are needed first: such launches are the
@@ -115,7 +141,7 @@ static bool is_plain_launch(const struct scheduler_device *device,
 {
 	const struct backend_command *backend = &command->backend;
 	if (backend->launch.part.of > 0 || backend->launch.properties || !command->kernel->handle ||
-	    !was_seen_lately(device, find_seen(command)))
+	    !were_all_seen_lately(device, command))
 		return false;
 	for (uint32_t i = 0; i < backend->launch.argument_count; i++) {
 		enum backend_argument_kind kind = command->arguments[i].kind;
@@ -168,7 +194,8 @@ static bool is_plain_graph(const struct task_command *command)
 static bool sched_inline_is_plain(const struct scheduler_device *device,
 				  const struct task_command *command)
 {
-	if (command->burst || command->event || command->native_command || command->backend.timed)
+	const bool is_plain_burst = command->burst && !command->burst->members;
+	if (is_plain_burst || command->event || command->native_command || command->backend.timed)
 		return false;
 	if (command->graph)
 		return is_plain_graph(command);
@@ -318,7 +345,8 @@ static bool are_others_idle(const struct scheduler_device *device)
 
 bool sched_inline_may_keep(const struct scheduler_device *device, const struct task *task)
 {
-	return device->sends_inline && !task->command.burst &&
+	const bool is_plain_burst = task->command.burst && !task_is_stretch(task);
+	return device->sends_inline && !is_plain_burst &&
 	       device->unposted_count < commands_most(device) && !device->port.waiting.first &&
 	       device->port.away == device->unposted_count + device->inline_away;
 }

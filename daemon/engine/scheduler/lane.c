@@ -263,6 +263,14 @@ static struct sched_lane *choose_lane(struct task *task, bool *fixed_out)
 	return lane_most_idle(device, own_lane_group(task));
 }
 
+/* Of a stretch it may be that only some are. */
+static uint16_t needed_launches(const struct task_edge *edge)
+{
+	return task_is_stretch(edge->from) && !(edge->launches & SCHED_LAUNCHES_ALL)
+		       ? (uint16_t)edge->launches
+		       : 0;
+}
+
 static void note_predecessors(struct task *task, uint32_t lane)
 {
 	struct task_command *command = &task->command;
@@ -270,8 +278,11 @@ static void note_predecessors(struct task *task, uint32_t lane)
 		const struct task_command *from = &edge->from->command;
 		if (from->lane == lane && !edge->data)
 			continue;
-		command->predecessors[command->predecessor_count++] = (struct task_predecessor){
-			.lane = from->lane, .sequence = from->sequence, .data = edge->data};
+		command->predecessors[command->predecessor_count++] =
+			(struct task_predecessor){.lane = from->lane,
+						  .sequence = from->sequence,
+						  .data = edge->data,
+						  .launches = needed_launches(edge)};
 	}
 }
 
@@ -296,8 +307,9 @@ static void allow_followers(struct task *task)
 		return;
 	for (struct task_edge *edge = task->out; edge; edge = edge->next_out) {
 		struct task *to = edge->to;
-		if (edge->sent || edge->launches & ~SCHED_LAUNCHES_ALL || to->front_only ||
-		    to->device != task->device || to->state != TASK_PENDING || sched_lane_waits(to))
+		bool awaits_some = edge->launches & ~SCHED_LAUNCHES_ALL && !task_is_stretch(task);
+		if (edge->sent || awaits_some || to->front_only || to->device != task->device ||
+		    to->state != TASK_PENDING || sched_lane_waits(to))
 			continue;
 		edge->sent = true;
 		to->unmet--;

@@ -295,7 +295,7 @@ static struct task *make_move(struct task *beneficiary, struct sched_buffer *buf
 	if (earlier)
 		task_edge_add(earlier, move, true);
 	if (piece->author)
-		task_edge_add(piece->author, move, true);
+		task_edge_add_author(piece->author, move, buffer->contents);
 	const struct interval nothing = {.end = 0};
 	struct task_use *use =
 		sched_use_add(move, buffer, TASK_USE_MOVE, to, &nothing, &piece->interval);
@@ -357,7 +357,7 @@ static void wait_for_piece(struct task *task, const struct sched_access *access,
 			   const struct sched_piece *piece)
 {
 	if (access->needs && piece->author)
-		task_edge_add(piece->author, task, true);
+		task_edge_add_author(piece->author, task, access->buffer->contents);
 	if (piece->moves.first)
 		wait_for_moves(task, access, piece);
 }

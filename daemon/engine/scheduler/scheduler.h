@@ -277,6 +277,7 @@ struct scheduler_counters {
 	uint64_t whole_launches;                          /* in the short way of whole.h */
 	uint64_t inline_launches, inline_completions;     /* by the front thread */
 	uint64_t bursts, burst_launches;                  /* bursts, and launches in them */
+	uint64_t stretches, stretch_launches;             /* of them, those of several kernels */
 	/* Groups that take device time: sent without a decision; admitted; of these, after a wait.
 	 */
 	uint64_t fair_queue_bypassed, fair_queue_admitted, fair_queue_held;

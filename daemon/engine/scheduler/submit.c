@@ -114,6 +114,8 @@ static int reserve_task(const struct task *task, const struct task_request *requ
 	*whole_out = !front_only && sched_whole_plan(task, request, &cost);
 	if (*whole_out)
 		return sched_cost_reserve(scheduler, &cost, request->account);
+	if (request->action == TASK_LAUNCH && request->launch.members)
+		return -EINVAL;
 	int result = fill_accesses(scheduler, request, front_only);
 	if (result < 0)
 		return result;

@@ -5,6 +5,7 @@
 #include "scheduler/fill.h"
 #include "scheduler/public/task.h"
 #include "scheduler/residency.h"
+#include "scheduler/stretch.h"
 #include "scheduler/state/buffer.h"
 #include "scheduler/state/scheduler.h"
 #include "scheduler/state/task.h"
@@ -91,7 +92,8 @@ bool sched_whole_plan(const struct task *task, const struct task_request *reques
 {
 	struct scheduler *scheduler = task->scheduler;
 	struct sched_cost sum = *cost;
-	if (!scheduler->takes_whole || request->action != TASK_LAUNCH || request->launch.count > 1)
+	if (!scheduler->takes_whole || request->action != TASK_LAUNCH ||
+	    (request->launch.count > 1 && !request->launch.members))
 		return false;
 	if (sched_accesses_reserve(scheduler, request->requirement_count) < 0)
 		return false;
@@ -100,6 +102,8 @@ bool sched_whole_plan(const struct task *task, const struct task_request *reques
 		if (!plan_access(task, &request->requirements[i], request->device, &sum,
 				 &accesses[i].memory))
 			return false;
+	if (request->launch.members && !sched_stretch_allows(request))
+		return false;
 	*cost = sum;
 	return true;
 }
@@ -118,7 +122,7 @@ static inline void wait_for_contents(struct task *task, struct sched_contents *c
 	for (uint32_t i = 0; i < contents->pieces.count && needs; i++) {
 		struct task *author = piece_at(contents, i)->author;
 		if (author)
-			task_edge_add(author, task, true);
+			task_edge_add_author(author, task, contents);
 	}
 	bool read_since = span->readers.first || span->host_readers.first;
 	if (span->writer && span->writer->mark != task->identity && !(writes && read_since))
@@ -148,7 +152,8 @@ static inline void write_contents(struct task *task, const struct sched_buffer *
 
 void sched_whole_enter(struct task *task, const struct task_request *request)
 {
-	task->scheduler->counters.whole_launches++;
+	task->scheduler->counters.whole_launches +=
+		request->launch.members ? request->launch.count : 1;
 	for (uint32_t i = 0; i < request->requirement_count; i++) {
 		const struct task_requirement *requirement = &request->requirements[i];
 		struct sched_buffer *buffer = requirement->buffer;
@@ -159,6 +164,7 @@ void sched_whole_enter(struct task *task, const struct task_request *request)
 		wait_for_contents(task, contents, writes, needs_contents(requirement->mode));
 		struct task_use *use = sched_use_add(
 			task, buffer, writes ? TASK_USE_WRITE : TASK_USE_READ, place, &all, &all);
+		use->last_writer = requirement->last_writer;
 		if (writes)
 			write_contents(task, buffer, place);
 		else

@@ -7,6 +7,7 @@
 #include "session/engine_types.h"
 #include "session/flat_command.h"
 #include "session/group_scratch.h"
+#include "session/group_stretch.h"
 #include "base/group_window.h"
 #include "base/intrusive_list.h"
 #include "memory_region.h"
@@ -84,6 +85,7 @@ struct engine {
 	struct contention contention; /* sessions that had records to read */
 	bool never_express;           /* each group of a shape is checked as the first one is */
 	bool never_burst;             /* groups that are alike are not taken together */
+	bool never_stretch;           /* nor are those that differ */
 	bool never_fair_queue;        /* sessions' classes and weights are of no meaning */
 	bool never_window; /* neither in devices' lanes nor in turns a session is held back beside
 			      others */
@@ -116,6 +118,7 @@ struct engine {
 	struct flat_command flat;
 	uint8_t *record; /* PACKET_BYTES_MAX: the private copy of a record */
 	uint8_t burst_values[(GROUP_BURST_MAX - 1) * SHAPE_BURST_VALUE_BYTES];
+	struct group_stretch stretch; /* of the groups at hand */
 	struct group_scratch scratch;
 	struct pool groups; /* memory for struct group */
 	uint64_t stamp; /* of the group at hand, marks what it has named; the engine's, as sessions

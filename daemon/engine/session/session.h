@@ -91,6 +91,7 @@ struct session {
 	uint64_t unburst_queue; /* up to unburst_to its groups run one by one: as a burst they were
 				   refused */
 	uint64_t unburst_to;
+	uint32_t stretches_rest; /* so many are not tried: one was refused */
 	struct read_ahead ahead;
 
 	uint64_t features;                         /* agreed on */

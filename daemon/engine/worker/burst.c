@@ -3,6 +3,7 @@
 
 #include "base/cause.h"
 #include "scheduler/state/device.h"
+#include "scheduler/state/program.h"
 #include "scheduler/public/device.h"
 #include "scheduler/state/task.h"
 
@@ -44,7 +45,7 @@ static bool submit_as_one(struct scheduler_device *device, struct task_command *
 {
 	struct task_burst *burst = command->burst;
 	struct backend_fault fault; /* reported launch by launch instead */
-	if (!device->ops->submit_burst ||
+	if (!device->ops->submit_burst || burst->members ||
 	    device->ops->submit_burst(device->worker.lanes[command->lane].handle, &command->backend,
 				      burst->count, burst->value_stride, waits, wait_count,
 				      command->sequence, &fault) < 0)
@@ -53,6 +54,16 @@ static bool submit_as_one(struct scheduler_device *device, struct task_command *
 	burst->is_whole = true;
 	STAGE_MARK_ALL(command->flight_group, burst->count, STAGE_LAUNCHED);
 	return true;
+}
+
+/* The command of the next launch. */
+static const struct backend_command *command_at(struct task_command *command, uint32_t index)
+{
+	if (command->burst->members)
+		return &command->burst->members[index].backend;
+	if (index > 0)
+		advance_values(command);
+	return &command->backend;
 }
 
 int worker_burst_submit(struct scheduler_device *device, struct task *task,
@@ -68,13 +79,11 @@ int worker_burst_submit(struct scheduler_device *device, struct task *task,
 	bool has_last = false;
 	for (uint32_t i = 0; i < burst->count; i++) {
 		struct backend_fault fault = {.status = STATUS_SUCCESS};
-		if (i > 0)
-			advance_values(command);
+		const struct backend_command *backend = command_at(command, i);
 		/* The lane is in order: those behind the first that is sent need not wait by
 		 * themselves. */
-		int result =
-			device->ops->submit(lane, &command->backend, waits,
-					    burst->out ? 0 : wait_count, first + i, NULL, &fault);
+		int result = device->ops->submit(lane, backend, waits, burst->out ? 0 : wait_count,
+						 first + i, NULL, &fault);
 		has_last = result == 0;
 		burst->out += has_last;
 		STAGE_MARK(command->flight_group + i, STAGE_LAUNCHED);
@@ -94,6 +103,20 @@ int worker_burst_submit(struct scheduler_device *device, struct task *task,
 	if (!has_last)
 		submit_end_marker(device, command);
 	return 0;
+}
+
+void worker_stretch_resolve(struct task_command *command)
+{
+	const struct task_burst *burst = command->burst;
+	for (uint32_t i = 0; i < burst->count; i++)
+		burst->members[i].backend.launch.kernel = burst->members[i].kernel->handle;
+}
+
+bool worker_stretch_has_failed(const struct task_command *command, uint32_t launches)
+{
+	const bool is_none_good = command->skipped || command->cause;
+	return is_none_good ||
+	       worker_burst_first_failed(command->burst) <= 31u - (uint32_t)__builtin_clz(launches);
 }
 
 bool worker_burst_completed(struct task *task, const struct backend_completion *completion)

@@ -7,6 +7,7 @@
 #include "scheduler/state/program.h"
 #include "scheduler/public/device.h"
 #include "scheduler/state/task.h"
+#include "worker/burst.h"
 #include "worker/graph_memory.h"
 #include "worker/memory.h"
 #include "worker/native_command.h"
@@ -59,6 +60,8 @@ static int resolve_launch(struct scheduler_device *device, struct task_command *
 	}
 	command->backend.launch.kernel = command->kernel->handle;
 	command->backend.launch.arguments = command->arguments;
+	if (command->burst && command->burst->members)
+		worker_stretch_resolve(command);
 	for (uint32_t i = 0; i < command->backend.launch.argument_count; i++) {
 		struct sched_memory *memory = command->argument_memories[i];
 		int result = worker_memory(device, memory, fault);

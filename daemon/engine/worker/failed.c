@@ -5,6 +5,7 @@
 #include "scheduler/state/device.h"
 #include "scheduler/public/device.h"
 #include "scheduler/state/task.h"
+#include "worker/burst.h"
 #include "worker/native_command.h"
 #include "worker/wake.h"
 #include "worker/worker.h"
@@ -39,7 +40,9 @@ static const struct task *find_failed(const struct worker *worker,
 
 bool worker_failed_has(const struct worker *worker, const struct task_predecessor *predecessor)
 {
-	return worker->failed && find_failed(worker, predecessor);
+	const struct task *task = worker->failed ? find_failed(worker, predecessor) : NULL;
+	return task && (!predecessor->launches || !task_is_stretch(task) ||
+			worker_stretch_has_failed(&task->command, predecessor->launches));
 }
 
 bool worker_failed_has_ended(const struct worker *worker,

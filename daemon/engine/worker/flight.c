@@ -1,6 +1,7 @@
 /* The flight page: whose commands are on a device now (shared/flight_page.h). */
 #include "worker/flight.h"
 
+#include "scheduler/state/program.h"
 #include "scheduler/state/task.h"
 #include "worker/command.h"
 
@@ -66,9 +67,21 @@ void worker_flight_leave(struct worker_flight *flight, const struct task_command
 				      memory_order_release);
 }
 
+/* The launches of a stretch have names of their own. */
+static void name_launch(struct flight_entry *entry, const struct task_burst *burst)
+{
+	const char *name = burst->members[burst->over].kernel->name;
+	size_t length = strnlen(name, sizeof(entry->what) - 1);
+	memcpy(entry->what, name, length);
+	memset(entry->what + length, 0, sizeof(entry->what) - length);
+}
+
 void worker_flight_advance(struct worker_flight *flight, const struct task_command *command)
 {
-	if (flight->page && command->flight_session != 0 && command->flight != SCHED_NO_FLIGHT)
-		flight->page->entries[command->flight].group =
-			command->flight_group + command->burst->over;
+	if (!flight->page || command->flight_session == 0 || command->flight == SCHED_NO_FLIGHT)
+		return;
+	struct flight_entry *entry = &flight->page->entries[command->flight];
+	entry->group = command->flight_group + command->burst->over;
+	if (command->burst->members)
+		name_launch(entry, command->burst);
 }

@@ -70,7 +70,7 @@ static void warn_of_bad_switches(void)
 	} switches[] = {{SWITCH_BURST, "on"},   {SWITCH_EARLY, "on"},       {SWITCH_EXPECT, "on"},
 			{SWITCH_EXPRESS, "on"}, {SWITCH_GATE, "on"},        {SWITCH_GRAPH, "on"},
 			{SWITCH_INLINE, "on"},  {SWITCH_INLINE_ALL, "off"}, {SWITCH_SPILL, "off"},
-			{SWITCH_WINDOW, "on"}};
+			{SWITCH_STRETCH, "on"}, {SWITCH_WINDOW, "on"}};
 	for (size_t i = 0; i < sizeof(switches) / sizeof(*switches); i++) {
 		const char *text = getenv(switches[i].name);
 		if (!switch_text_is_good(text))

@@ -32,6 +32,7 @@ sycl_test(unit_scheduler SOURCES
   scheduler/account.c
   scheduler/arrival.c
   scheduler/burst.c
+  scheduler/stretch.c
   scheduler/class.c
   scheduler/flow.c
   scheduler/hold.c

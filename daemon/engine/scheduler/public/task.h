@@ -52,6 +52,10 @@ struct task_requirement {
 	 * accessor with a range (C21).
 	 */
 	uint64_t order_offset_bytes, order_size_bytes;
+	/* Of a stretch only: the last launch that writes it; UINT8_MAX: none. `late`: the first
+	 * launch does not use it, and a later one needs what is there before. */
+	uint8_t last_writer;
+	bool late;
 };
 
 struct task_argument {
@@ -86,6 +90,16 @@ enum task_action {
 			   (sched_graph_add) */
 };
 
+struct task_launch;
+
+/* A launch of a stretch. */
+struct task_member {
+	const struct task_launch *launch;
+	const uint8_t *requirements; /* of each of its own requirements: the index in those of the
+					request */
+	const uint8_t *values;       /* of its VALUE arguments, in their order, without gaps */
+};
+
 struct task_launch {
 	struct sched_kernel *kernel; /* loaded for `device` */
 	uint32_t dimensions;
@@ -106,6 +120,14 @@ struct task_launch {
 	uint32_t count;
 	const uint8_t *values;
 	uint32_t value_bytes;
+	/*
+	 * A burst whose launches differ in more: a stretch. `count` of them, the first is that of
+	 * `kernel`; nothing else of this struct is read. Each launch but the first needs what the
+	 * one before it writes. The requirements name each buffer once, as a whole, with the modes
+	 * of all launches united: whether contents are needed is what its first launch says.
+	 * task_submit returns -EINVAL, without an effect, where it cannot be one task (stretch.h).
+	 */
+	const struct task_member *members;
 };
 
 struct task_request {

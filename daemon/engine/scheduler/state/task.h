@@ -48,6 +48,7 @@
 #include <stdint.h>
 
 struct sched_buffer;
+struct sched_contents;
 struct sched_flow;
 struct sched_graph_launch;
 struct sched_lane;
@@ -102,6 +103,7 @@ struct task_use {
 	struct sched_buffer *buffer;
 	enum task_use_kind kind;
 	uint8_t place, from;   /* `from`: where a move takes it, else SCHED_NO_PLACE */
+	uint8_t last_writer;   /* of a stretch: task_requirement.last_writer */
 	struct interval order; /* later uses of these bytes wait for this one; unused in a move */
 	struct interval bytes; /* the bytes that the task accesses */
 };
@@ -111,11 +113,20 @@ static_assert(SCHED_DEVICES_MAX < UINT8_MAX, "a place is a byte");
 struct task_predecessor {
 	uint32_t lane;
 	bool data;
+	uint16_t launches; /* of a stretch: a bit for each that is needed; 0: all */
 	uint64_t sequence;
+};
+static_assert(SCHED_BURST_MAX <= 16, "a bit each");
+
+/* A launch of a stretch: a burst of launches that differ. */
+struct task_burst_member {
+	struct backend_command backend;
+	struct sched_kernel *kernel; /* held */
 };
 
 /* The launches of one task. */
 struct task_burst {
+	struct task_burst_member *members; /* NULL: they differ in their values alone */
 	uint32_t count;
 	uint32_t value_stride; /* bytes from a launch's values to those of the next */
 	bool is_chained;       /* each launch needs what the one before it writes */
@@ -259,6 +270,14 @@ static inline bool task_is_on_lane(const struct task *task)
 	return task->state == TASK_SENT && !task->split.more;
 }
 
+/* The launches of an edge to a task that needs what the stretch writes into these contents. */
+uint32_t task_launches_of(const struct task *task, const struct sched_contents *contents);
+
+static inline bool task_is_stretch(const struct task *task)
+{
+	return task->command.burst && task->command.burst->members;
+}
+
 /* Its session has ended, and it does not begin (drop.c). */
 static inline bool task_is_dropped(const struct task *task)
 {
@@ -276,6 +295,9 @@ void task_close(struct task *task);
 void task_edge_add(struct task *from, struct task *to, bool data);
 /* `launches` of a burst: SCHED_LAUNCHES_ALL, or bits of task_launch_bit. */
 void task_edge_add_data(struct task *from, struct task *to, uint32_t launches);
+/* `to` needs what `author` writes into these contents. */
+void task_edge_add_author(struct task *author, struct task *to,
+			  const struct sched_contents *contents);
 /* Followers go on: all, or only moves, which need nothing but that the task has run. */
 void task_edges_release(struct task *task, bool moves_only);
 /* The task fails with this cause, in whatever state it is. */

@@ -1,0 +1,103 @@
+/* Groups of several shapes that lie behind each other in a ring, as one task. */
+#include "base/shape.h"
+#include "command/command.h"
+#include "group/checked.h"
+#include "group/stretch.h"
+#include "resubmit.h"
+#include "stage_clock.h"
+
+#include <string.h>
+
+#define REST_AFTER_REFUSAL 64u /* stretches that are not tried */
+
+/* How many groups may be taken as one, that at hand among them. `queue_out`: theirs. */
+static uint32_t stretch_most(struct session *session, uint32_t number,
+			     const Sycl__V1__CommandGroup *group, struct queue **queue_out)
+{
+	const struct shape *shape = session->shapes[number - 1];
+	struct queue *queue = group_checked_queue(session, session->checked[number - 1]);
+	if (session->engine->never_stretch || !queue || !queue->in_order || queue->profiling ||
+	    queue->has_native_lane || !shape_makes_bursts(shape) || shape_has_usm(shape) ||
+	    group->wants_slot || session->turn_left < 2 ||
+	    (group->queue == session->unburst_queue && group->group <= session->unburst_to) ||
+	    !ring_reader_has_more(&session->submit))
+		return 1;
+	if (session->stretches_rest > 0) {
+		session->stretches_rest--;
+		return 1;
+	}
+	*queue_out = queue;
+	const uint32_t room = command_burst_room(session, queue);
+	return room < GROUP_BURST_MAX ? room : GROUP_BURST_MAX;
+}
+
+/* The record in engine->record joins the stretch as group `group` of the queue. */
+static bool add_record(struct session *session, const struct queue *queue, uint16_t kind,
+		       uint32_t bytes, uint64_t group)
+{
+	struct engine *engine = session->engine;
+	struct resubmit_record head;
+	const uint8_t *values;
+	if (kind != RING_RECORD_RESUBMIT || bytes < sizeof(head))
+		return false;
+	memcpy(&head, engine->record, sizeof(head));
+	if (head.shape == 0 || head.shape > SHAPES_MAX || !session->shapes[head.shape - 1])
+		return false;
+	const struct shape *shape = session->shapes[head.shape - 1];
+	const struct group_checked *checked = session->checked[head.shape - 1];
+	if (group_checked_queue(session, checked) != queue ||
+	    !shape_joins(shape, engine->record, bytes, group, &values) ||
+	    !group_stretch_add(&engine->stretch, checked, values, shape_value_bytes(shape)))
+		return false;
+	STAGE_MARK(group, STAGE_TAKEN);
+	return true;
+}
+
+static void gather_stretch(struct session *session, const struct queue *queue, uint32_t number,
+			   uint64_t first, uint32_t most)
+{
+	struct engine *engine = session->engine;
+	const struct shape *shape = session->shapes[number - 1];
+	group_stretch_clear(&engine->stretch);
+	if (!group_stretch_add(&engine->stretch, session->checked[number - 1], shape_values(shape),
+			       shape_value_bytes(shape)))
+		return;
+	while (engine->stretch.count < most) {
+		const uint64_t place = ring_reader_place(&session->submit);
+		uint16_t kind;
+		uint32_t bytes;
+		/* Errors in it are found when it is read again. */
+		if (ring_reader_next(&session->submit, engine->record, &kind, &bytes) <= 0)
+			return;
+		if (!add_record(session, queue, kind, bytes, first + engine->stretch.count)) {
+			ring_reader_back(&session->submit, place);
+			return;
+		}
+	}
+}
+
+int command_take_stretch(struct session *session, uint32_t number,
+			 const Sycl__V1__CommandGroup *group)
+{
+	struct engine *engine = session->engine;
+	struct queue *queue = NULL;
+	const uint32_t most = stretch_most(session, number, group, &queue);
+	if (most < 2)
+		return 0;
+	const uint64_t place = ring_reader_place(&session->submit);
+	gather_stretch(session, queue, number, group->group, most);
+	const struct group_burst burst = {.count = engine->stretch.count,
+					  .stretch = &engine->stretch};
+	if (burst.count < 2)
+		return 0;
+	int r = command_burst(session, group, &burst, &session->checked[number - 1]);
+	if (r != BURST_SPLIT) {
+		session->record += burst.count - 1;
+		engine->commands_decoded += burst.count - 1;
+		return r < 0 ? r : (int)burst.count;
+	}
+	/* Each group by itself reports what is wrong, if anything is. */
+	command_split_burst(session, place, group->queue, group->group + burst.count - 1);
+	session->stretches_rest = REST_AFTER_REFUSAL;
+	return 0;
+}

@@ -1,0 +1,24 @@
+/* What group/stretch.h puts together; one for each engine. */
+#ifndef SYCL_ENGINE_GROUP_STRETCH_STATE_H
+#define SYCL_ENGINE_GROUP_STRETCH_STATE_H
+
+#include "base/group_window.h"
+#include "base/shape.h"
+#include "protocol_limits.h"
+#include "scheduler/scheduler.h"
+
+#include <stdint.h>
+
+#define GROUP_STRETCH_BUFFERS 16u
+
+struct group_stretch {
+	uint32_t count;
+	uint32_t requirement_count;
+	uint64_t expected_ns;
+	struct task_requirement requirements[GROUP_STRETCH_BUFFERS];
+	struct task_member members[GROUP_BURST_MAX];
+	uint8_t indexes[GROUP_BURST_MAX][SHAPE_REQUIREMENTS_MAX];
+	uint8_t values[GROUP_BURST_MAX][SHAPE_BURST_VALUE_BYTES];
+};
+
+#endif

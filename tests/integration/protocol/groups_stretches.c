@@ -1,0 +1,158 @@
+/* Records of several shapes that the engine takes together as a stretch: their results are those of
+ * groups that come alone. */
+#include "protocol/groups_fixture.h"
+#include "resubmit.h"
+
+#include <string.h>
+
+enum { WRITES = 1, PASSES_ON = 2, GENERATION = 3 };
+
+/* A record of either shape; `value` is in those of WRITES only. */
+struct again {
+	struct resubmit_record head;
+	uint32_t value;
+};
+
+/* The device's clock says that its kernels are short. */
+static void start_with_shapes(void)
+{
+	groups_start();
+	fake_clock(1000000000, 1000);
+	struct build build;
+	build_begin(&build);
+	build_require(&build, BUFFER, ACCESS_MODE_WRITE_NO_INIT);
+	build_accessor(&build, 0);
+	build_value(&build, 2);
+	build_launch(&build, EVEN, 1024);
+	build.group.shape = WRITES;
+	build.group.shape_generation = GENERATION;
+	(void)build_submit(&build, true);
+	build_begin(&build);
+	build_require(&build, BUFFER, ACCESS_MODE_READ);
+	build_require(&build, OTHER, ACCESS_MODE_WRITE_NO_INIT);
+	build_accessor(&build, 1);
+	build_accessor(&build, 0);
+	build_launch(&build, COPY, 1024);
+	build.group.shape = PASSES_ON;
+	build.group.shape_generation = GENERATION;
+	(void)build_submit(&build, true);
+	cr_assert(eq(u32, groups_wait(true), 0));
+}
+
+static struct again again(uint32_t shape, uint32_t value)
+{
+	return (struct again){.head = {.shape = shape,
+				       .generation = GENERATION,
+				       .group = groups_number(true),
+				       .rest_bytes = shape == WRITES ? 4 : 0},
+			      .value = value};
+}
+
+static void send_record(const struct again *record, bool silent)
+{
+	client->silent = silent;
+	(void)raw_send_bytes(client, RING_RECORD_RESUBMIT, record,
+			     sizeof(record->head) + record->head.rest_bytes % 8);
+}
+
+/* BUFFER gets the value, and OTHER gets it from there. Both lie in the ring before the engine
+ * wakes. The number of the first. */
+static uint64_t send_both(uint32_t value, bool silent)
+{
+	const struct again first = again(WRITES, value), second = again(PASSES_ON, 0);
+	send_record(&first, true);
+	send_record(&second, silent);
+	return first.head.group;
+}
+
+static Sycl__V1__Usage usage_now(void)
+{
+	Sycl__V1__UsageQuery query = SYCL__V1__USAGE_QUERY__INIT;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_USAGE_QUERY;
+	command.usage_query = &query;
+	return *raw_reply_to(client, raw_send(client, &command))->usage;
+}
+
+Test(groups, TR5_groups_of_several_shapes_that_come_together_count_as_many)
+{
+	enum { ROUNDS = 20, PAIRS = 5 };
+	start_with_shapes();
+	struct fake_counters counters;
+	fake_counters(FAKE_ANY_DEVICE, &counters);
+	const uint64_t before = counters.launches;
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		for (uint32_t i = 0; i < PAIRS; i++)
+			(void)send_both(2 * (round * PAIRS + i), i + 1 < PAIRS);
+		expect_words(OTHER, 2 * (round * PAIRS + PAIRS - 1), 40 + round);
+	}
+	cr_assert(eq(u32, groups_wait(true), 0));
+	fake_counters(FAKE_ANY_DEVICE, &counters);
+	cr_expect(eq(u64, counters.launches - before, 2 * ROUNDS * PAIRS));
+	const Sycl__V1__Usage usage = usage_now();
+	cr_expect(eq(u64, usage.groups_submitted, 2 * ROUNDS * PAIRS + 2));
+	cr_expect(eq(u64, usage.groups_completed, 2 * ROUNDS * PAIRS + 2));
+	cr_expect(eq(u64, usage.groups_resubmitted, 2 * ROUNDS * PAIRS));
+	groups_stop();
+}
+
+Test(groups, M9_each_of_several_shapes_has_its_own_failure)
+{
+	start_with_shapes();
+	const uint64_t first = send_both(7, false);
+	expect_failed(groups_queue(true), first, STATUS_KERNEL, "7 is odd");
+	expect_failed(groups_queue(true), first + 1, STATUS_DEPENDENCY_FAILED, "7 is odd");
+	expect_poisoned(BUFFER, 40);
+	expect_poisoned(OTHER, 41);
+	(void)send_both(8, false);
+	expect_words(OTHER, 8, 42);
+	expect_words(BUFFER, 8, 43);
+	groups_stop();
+}
+
+/* The group before the wrong record runs. The record closes the session as if it had come alone. */
+Test(groups, a_record_of_another_shape_that_is_wrong_closes_the_session)
+{
+	static const struct {
+		int32_t shape, generation, rest, group;
+		uint32_t flags, slot;
+		const char *words;
+	} wrong[] = {
+		{.group = 1, .words = "came where"},
+		{.group = -1, .words = "came where"},
+		{.shape = 1, .words = "is not defined"},
+		{.shape = -2, .words = "is no shape"},
+		{.shape = 1000, .words = "is no shape"},
+		{.generation = 1, .words = "is not defined"},
+		{.rest = 4, .words = "does not fit shape"},
+		{.rest = 8, .words = "does not fit shape"},
+		{.flags = 4, .words = "does not fit shape"},
+		{.slot = 1, .words = "does not fit shape"},
+		{.flags = RESUBMIT_WANTS_SLOT, .slot = COMPLETION_SLOTS, .words = "slot"},
+	};
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		start_with_shapes();
+		const struct again first = again(WRITES, 4);
+		struct again second = again(PASSES_ON, 0);
+		second.head.shape += (uint32_t)wrong[i].shape;
+		second.head.generation += (uint32_t)wrong[i].generation;
+		second.head.rest_bytes += (uint32_t)wrong[i].rest;
+		second.head.group += (uint64_t)(int64_t)wrong[i].group;
+		second.head.flags = wrong[i].flags;
+		second.head.slot = wrong[i].slot;
+		send_record(&first, true);
+		send_record(&second, false);
+		groups_expect_closed(wrong[i].words);
+	}
+}
+
+/* The second group names a buffer that was released meanwhile, as no group may. */
+Test(groups, a_shape_whose_buffer_was_released_closes_the_session)
+{
+	start_with_shapes();
+	(void)send_both(2, false);
+	cr_assert(eq(u32, groups_wait(true), 0));
+	(void)raw_release(client, raw_id(OBJECT_BUFFER, OTHER));
+	(void)send_both(6, false);
+	groups_expect_closed("no buffer");
+}
