@@ -54,7 +54,7 @@ struct flight_page {
 	uint32_t layout;
 	uint32_t entry_count;
 	_Atomic uint64_t more; /* groups in flight that found no free entry, or lie behind an
-				  entry's group, of the same kernel and queue */
+				  entry's group, of the same queue */
 	struct flight_fault fault;
 	_Atomic uint64_t open_devices; /* bit n: the engine has opened its device n, up to 63 */
 	struct flight_entry entries[FLIGHT_ENTRIES];
