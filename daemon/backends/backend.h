@@ -365,8 +365,9 @@ struct backend_ops {
 	/*
 	 * Send one command to a lane; it gets `sequence` (larger than any before it on this lane)
 	 * and starts when the waits have been reached. Does not wait for the device. A failure
-	 * means that it was not sent and no completion follows. `completion`: NULL, or only with
-	 * BACKEND_FEATURE_COMPLETION; it is written before progress() reports the command.
+	 * means that it was not sent and no completion follows. 0 with a fault: a part of it was
+	 * sent, such as its waits, and it will be reported as failed. `completion`: NULL, or only
+	 * with BACKEND_FEATURE_COMPLETION; it is written before progress() reports the command.
 	 */
 	int (*submit)(struct backend_lane *lane, const struct backend_command *command,
 		      const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence,

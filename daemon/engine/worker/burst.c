@@ -52,6 +52,7 @@ static bool submit_as_one(struct scheduler_device *device, struct task_command *
 		return false;
 	burst->out = 1;
 	burst->is_whole = true;
+	command->is_refused = false;
 	STAGE_MARK_ALL(command->flight_group, burst->count, STAGE_LAUNCHED);
 	return true;
 }
@@ -77,6 +78,7 @@ int worker_burst_submit(struct scheduler_device *device, struct task *task,
 		return 0;
 	uint64_t first = command->sequence - burst->count + 1;
 	bool has_last = false;
+	command->is_refused = false;
 	for (uint32_t i = 0; i < burst->count; i++) {
 		struct backend_fault fault = {.status = STATUS_SUCCESS};
 		const struct backend_command *backend = command_at(command, i);
@@ -85,6 +87,9 @@ int worker_burst_submit(struct scheduler_device *device, struct task *task,
 		int result = device->ops->submit(lane, backend, waits, burst->out ? 0 : wait_count,
 						 first + i, NULL, &fault);
 		has_last = result == 0;
+		/* Only a chain's others need it. */
+		command->is_refused |= result == 0 && fault.status != STATUS_SUCCESS &&
+				       (burst->is_chained || i == burst->count - 1);
 		burst->out += has_last;
 		STAGE_MARK(command->flight_group + i, STAGE_LAUNCHED);
 		if (result == 0)

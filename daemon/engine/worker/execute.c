@@ -83,7 +83,9 @@ static int submit_command(struct scheduler_device *device, struct task *task,
 	worker_waits_note(worker, command, device->all_lane_count, &waits);
 	worker->unflushed = true;
 	worker->in_flight += command->burst ? command->burst->out : 1;
-	worker->failing += worker_native_command_failed(command);
+	if (!command->burst)
+		command->is_refused = fault->status != STATUS_SUCCESS && !fault->device_lost;
+	worker->failing += worker_failed_is_certain(command);
 	worker_transfer_expect(worker, lane, command);
 	command->lane_next = NULL;
 	if (lane->last)
@@ -192,12 +194,12 @@ void worker_execute_completion(struct scheduler_device *device,
 	lane->first = task->command.lane_next;
 	if (!lane->first)
 		lane->last = NULL;
+	worker->failing -= worker_failed_is_certain(&task->command);
 	if (task->command.burst) {
 		worker_flight_leave(&device->scheduler->flight, &task->command);
 		end_burst(device, task);
 		return;
 	}
-	worker->failing -= worker_native_command_failed(&task->command);
 	STAGE_MARK(task->command.flight_group, STAGE_COMPLETED);
 	worker_transfer_measure(worker, lane, &task->command);
 	task->command.start_ns = completion->start_ns;

@@ -60,6 +60,11 @@ void worker_failed_return(struct scheduler_device *device, struct task *task,
 	worker_return(device, &task->message);
 }
 
+bool worker_failed_is_certain(const struct task_command *command)
+{
+	return command->is_refused || worker_native_command_failed(command);
+}
+
 bool worker_failed_is_failing(const struct worker *worker,
 			      const struct task_predecessor *predecessor)
 {
@@ -68,5 +73,5 @@ bool worker_failed_is_failing(const struct worker *worker,
 	while (task && task->command.sequence < predecessor->sequence)
 		task = task->command.lane_next;
 	return task && task->command.sequence == predecessor->sequence &&
-	       worker_native_command_failed(&task->command);
+	       worker_failed_is_certain(&task->command);
 }

@@ -13,6 +13,7 @@ struct backend_fault;
 struct worker;
 struct scheduler_device;
 struct task;
+struct task_command;
 struct task_predecessor;
 
 void worker_failed_add(struct worker *worker, struct task *task);
@@ -21,8 +22,11 @@ bool worker_failed_has(const struct worker *worker, const struct task_predecesso
 /* The same, and no launch of it (it may be a burst) still runs. */
 bool worker_failed_has_ended(const struct worker *worker,
 			     const struct task_predecessor *predecessor);
-/* Has a native command failed whose work still runs? It returns when that is over: a task that is
- * only ordered behind it waits. */
+/* In flight: the command will be reported as failed. It was refused behind its waits, or it is a
+ * native command whose function has failed and whose work still runs. */
+bool worker_failed_is_certain(const struct task_command *command);
+/* Is the predecessor such a command? It returns when it is over: a task that is only ordered behind
+ * it waits. */
 bool worker_failed_is_failing(const struct worker *worker,
 			      const struct task_predecessor *predecessor);
 /* The task goes back with this fault. If the device is lost, the caller ends what is on it. */

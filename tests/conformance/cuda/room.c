@@ -365,6 +365,7 @@ Test(cuda_room, F8_launches_that_are_refused_never_fill_the_drivers_queue)
 		cr_assert_eq(scene.fixture.ops->submit(lane->lane, &launch, &wait, 1,
 						       lane->next_sequence++, NULL, &fault),
 			     0);
+		cr_assert_neq(fault.status, 0, "so that what needs it is not sent");
 		taken++;
 	}
 	cr_assert_lt(taken, LAUNCHES);

@@ -118,7 +118,8 @@ static void run_launch(struct fake_command *command)
 {
 	const struct backend_command *c = &command->command;
 	const struct fake_function *function = c->launch.kernel->function;
-	if (function->special == FAKE_FAIL || function->special == FAKE_TAKE_FAIL) {
+	if (function->special == FAKE_FAIL || function->special == FAKE_TAKE_FAIL ||
+	    function->special == FAKE_REFUSE) {
 		fake_fault(&command->fault, STATUS_KERNEL, "the kernel failed");
 	} else if (function->special == FAKE_LOSE) {
 		fake_fault(&command->fault, STATUS_DEVICE_LOST, "the kernel lost the device");

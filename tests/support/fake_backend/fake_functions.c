@@ -129,6 +129,7 @@ static const struct fake_function functions[] = {
 	 .kinds = {GLOBAL, VALUE},
 	 .run = run_fill},
 	{.name = "fail", .special = FAKE_FAIL, .any_arguments = true},
+	{.name = "refuse", .special = FAKE_REFUSE, .any_arguments = true},
 	{.name = "lose_device", .special = FAKE_LOSE, .any_arguments = true},
 	{.name = "lose_process", .special = FAKE_LOSE_PROCESS, .any_arguments = true},
 	{.name = "crash", .special = FAKE_CRASH, .any_arguments = true},

@@ -185,6 +185,7 @@ enum fake_special {
 	FAKE_TAKE,
 	FAKE_TAKE_FAIL,
 	FAKE_FAIL,
+	FAKE_REFUSE, /* is taken, with the fault that it is reported with later */
 	FAKE_FAIL_ODD,
 	FAKE_LOSE,
 	FAKE_LOSE_PROCESS,

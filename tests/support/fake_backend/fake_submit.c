@@ -229,6 +229,9 @@ int fake_submit_as(struct backend_lane *lane, const struct backend_command *comm
 	else
 		lane->first = copy;
 	lane->last = copy;
+	if (command->kind == BACKEND_COMMAND_LAUNCH &&
+	    command->launch.kernel->function->special == FAKE_REFUSE)
+		fake_fault(fault_out, STATUS_KERNEL, "the kernel was refused");
 	fake_unlock();
 	return 0;
 }

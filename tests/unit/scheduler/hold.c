@@ -290,6 +290,32 @@ Test(hold, a_command_that_is_held_fails_with_what_it_needs)
 	finish_hold();
 }
 
+/* It was refused when its waits were sent already, so it is in flight until those are over (M9). */
+Test(hold, M9_what_needs_a_command_that_is_refused_behind_its_waits_does_not_run)
+{
+	struct words words;
+	harness_words(&h, &words, WORDS, true, 7);
+	const struct use use = {.words = &words, .mode = ACCESS_MODE_READ_WRITE};
+	const struct launch refused = {
+		.device = 0, .kernel = "refuse", .uses = &use, .use_count = 1, .home_lane = 1};
+	(void)harness_kernel(&h, 0, "refuse");
+	submit_increment(&words, 2, &asked);
+	cr_assert(harness_wait(&h, &asked));
+	submit_gated(session, 1, &probes[0]);
+	(void)harness_launch(&h, &refused, &asked);
+	submit_increment(&words, 2, &held);
+	scheduler_flush(h.scheduler);
+	cr_assert(fake_wait_started(0, 2, HARNESS_TIMEOUT_NS));
+	fake_gate_open(GATE);
+	cr_assert(harness_settle(&h));
+	cr_assert(eq(i32, asked.fault.status, STATUS_KERNEL));
+	cr_assert(eq(u32, held.calls, 1));
+	cr_assert(ne(i32, held.fault.status, STATUS_SUCCESS));
+	expect_good(&probes[0]);
+	harness_words_free(&h, &words);
+	finish_hold();
+}
+
 Test(hold, N4_commands_of_a_session_that_ends_are_skipped_while_they_are_held)
 {
 	for (uint32_t i = 0; i < MANY; i++)

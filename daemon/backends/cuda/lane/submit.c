@@ -505,7 +505,6 @@ static void take_refused(struct cuda_send_context *context, struct backend_fault
 	if (fault->status == STATUS_SUCCESS)
 		fault->status = STATUS_RUNTIME;
 	cuda_pending_keep(context->state, &context->pending, fault);
-	backend_fault_none(fault);
 	context->direct = 0; /* written only for commands that have succeeded */
 	finish_send(context);
 }

@@ -246,13 +246,12 @@ static int enqueue_command(struct backend_lane *lane, const struct backend_comma
 
 /* What was sent of the command is in flight. It is taken, and reported as failed when that ends. */
 static void take_refused(struct backend_lane *lane, struct opencl_pending *pending,
-			 struct backend_fault *fault)
+			 const struct backend_fault *fault)
 {
 	pending->is_refused = true;
 	pending->refusal = malloc(sizeof(*pending->refusal));
 	if (pending->refusal)
 		*pending->refusal = *fault;
-	backend_fault_none(fault);
 	opencl_lane_push(lane, pending);
 }
 

@@ -168,6 +168,7 @@ struct task_command {
 					   estimated */
 	/* device thread */
 	struct task *lane_next, *failed_next;
+	bool is_refused;      /* the backend has taken it, and will report that it has failed */
 	uint64_t wait_number; /* while it is held or set aside: numbered as they came */
 };
 
