@@ -36,8 +36,10 @@ static float place(enum image_addressing addressing, bool normalised, float coor
 
 static int64_t settle(enum image_addressing addressing, float whole, int64_t size)
 {
-	/* Also not a number, which compares as nothing; and nothing here is too large for an
-	 * integer. */
+	/*
+	 * A NaN compares false with everything, and is treated like a number that is too large. No
+	 * coordinate is too large for an integer here.
+	 */
 	bool below = whole < 0.0f, inside = whole >= 0.0f && whole < (float)size;
 
 	if (inside)

@@ -317,8 +317,11 @@ struct backend_ops {
 	 */
 	int (*graph_temporary)(struct backend_graph *graph, uint64_t size_bytes,
 			       struct backend_memory **memory_out, struct backend_fault *fault_out);
-	/* Then it can be submitted, and nothing can be added. `updatable`: graph_update will be
-	 * called. May take milliseconds; with QUIET_LOAD it may wait for what runs. */
+	/*
+	 * Finishes the graph: from now on it can be submitted, and nothing can be added.
+	 * `updatable`: graph_update will be called. May take milliseconds; with QUIET_LOAD it may
+	 * wait for what runs.
+	 */
 	int (*graph_finish)(struct backend_graph *graph, bool updatable,
 			    struct backend_fault *fault_out);
 	/*

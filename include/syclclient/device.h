@@ -337,7 +337,7 @@ SYCL_API sycl_result sycl_device_get_info(sycl_device device, sycl_device_info i
  * Query a device for something that only its backend defines. Neither the CUDA backend nor the
  * OpenCL backend defines such a query, so every number is an error. Never blocks.
  *
- * @param info       A number of the backend's.
+ * @param info       A number of the backend.
  * @param bytes      Size of `value`.
  * @param value      The answer. NULL: only the size is wanted.
  * @param bytes_out  The answer's size. May be NULL if `value` is given.

@@ -17,7 +17,7 @@
  *   a host task that was made by sycl_handler_host_task_native. Other kinds give
  *   SYCL_ERROR_FEATURE_NOT_SUPPORTED.
  * - Ownership, OpenCL: an object made from a native one retains it, and releases it at its end. A
- *   native object that a call returns is a reference of the caller's, who releases it. Lifetimes
+ *   native object that a call returns is retained, and the caller releases it. Lifetimes
  *   are independent.
  * - Ownership, CUDA: the library takes nothing over. The program keeps what it gave as long as it
  *   is used here, and destroys it. What a call returns stays the library's, and is valid while its
@@ -72,7 +72,7 @@ SYCL_API sycl_result sycl_device_get_native(sycl_device device, sycl_backend bac
  * devices, which are opened. A round trip for each device. Otherwise as sycl_platform_get_native.
  *
  * @param capacity          Room in natives_out; 0: only count.
- * @param[out] natives_out  Up to `capacity` objects; on OpenCL each is a reference of the caller's.
+ * @param[out] natives_out  Up to `capacity` objects; on OpenCL the caller releases each of them.
  *                          NULL if capacity is 0.
  * @param[out] count_out    How many there are. May be NULL if natives_out is given.
  * @since 0.1

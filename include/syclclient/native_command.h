@@ -60,7 +60,7 @@
  * executable graph, and not by its launches. sycl_interop_get_native_graph returns a graph to which
  * it adds nodes. On CUDA that graph is empty; on OpenCL it is the command buffer itself. The added
  * nodes come after the node's predecessors and before its successors. The native queue is one of
- * the library's own, idle, only for capturing into that graph: on CUDA by
+ * the library, idle, only for capturing into that graph: on CUDA by
  * cuStreamBeginCaptureToGraph. The function ends the capture before it returns. The added nodes
  * must be valid for every launch. The device needs SYCL_ASPECT_EXT_ONEAPI_LIMITED_GRAPH. Updates do
  * not call functions again and leave the node as it is. In process, an update that the driver

@@ -4,7 +4,7 @@
  * types. It is not part of syclclient.h: it needs CL/cl.h, and a program that uses it links
  * OpenCL's library itself.
  *
- * An object that a call returns is a reference of the caller's, released by clRelease.... An object
+ * An object that a call returns is retained, and the caller calls its clRelease.... An object
  * made from an OpenCL object retains it, and releases it at its end. Platforms have no reference
  * count, nor have devices that are not part of another device. From a part of a device
  * (clCreateSubDevices) a sub-device is made, as those of sycl_device_create_sub_devices. Contexts

@@ -88,7 +88,7 @@ struct suspects {
 	struct suspect named[NAMED_MAX];
 };
 
-/* Those of this session, or all others. */
+/* Reads the entries of the own session if `own`, else those of all other sessions. */
 static void read_entries(const struct flight_page *page, uint64_t own_session, bool own,
 			 struct suspects *suspects)
 {

@@ -47,8 +47,10 @@ int fork_guard_works(void)
 	return fork_word != &always_settled;
 }
 
-/* One thread of the child resets; others that come meanwhile wait for it. No lock: one could be
- * held for ever here. */
+/*
+ * One thread of the child resets the state; others wait for it. A lock cannot be used: a thread
+ * that the child lacks may hold it.
+ */
 void fork_child_settle(void)
 {
 	uint32_t expected = FORK_CHILD_NEW;

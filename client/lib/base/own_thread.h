@@ -1,5 +1,5 @@
 /*
- * Threads of the library's own. They handle no signal but faults of the thread itself. Such a fault
+ * Threads of the library. They handle no signal but faults of the thread itself. Such a fault
  * goes to the program's handler where the thread touches the program's memory.
  */
 #ifndef SYCL_CLIENT_OWN_THREAD_H

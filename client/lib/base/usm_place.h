@@ -1,6 +1,6 @@
 /*
  * Room in this process' address space for USM. So an address means the same in the engine and here.
- * No memory of the program's is ever where a device's memory seems to be. It needs no connection.
+ * No memory of the program is ever where a device's memory seems to be. It needs no connection.
  * Any thread.
  */
 #ifndef SYCL_CLIENT_USM_PLACE_H

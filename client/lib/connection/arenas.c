@@ -275,7 +275,9 @@ static sycl_result arenas_take_for_use(struct connection *c, enum arena_use use,
 			     : SYCL_SUCCESS;
 	(void)pthread_mutex_lock(&c->arenas.grow_lock);
 	sycl_result result = SYCL_SUCCESS;
-	/* Another thread may have grown meanwhile, and another one may take what this one has made.
+	/*
+	 * Another thread may have made an arena meanwhile, and a third one may take the room in the
+	 * one that is made here.
 	 */
 	for (;;) {
 		(void)pthread_mutex_lock(&c->state_lock);

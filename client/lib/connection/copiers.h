@@ -1,5 +1,5 @@
 /*
- * Copy threads: threads of the library's own that take part in large copies (memory/page_copy.h),
+ * Copy threads: threads of the library that take part in large copies (memory/page_copy.h),
  * and in nothing else. A copy starts them. Without work they rest on a condition variable, and end
  * after some seconds of that. They hold no reference and never wait for an answer of the engine. So
  * they end at once when the connection does, and are never the ones to end it.

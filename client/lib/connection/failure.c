@@ -8,8 +8,10 @@ void failure_from_status(const Sycl__V1__Status *status, struct failure *failure
 	*failure_out = (struct failure){.code = SYCL_SUCCESS};
 	if (!status || status->code == 0)
 		return;
-	/* Only known codes come out of this library; a service that sends another one means a
-	 * failure all the same. */
+	/*
+	 * The library returns known codes only. An unknown one from the service is a failure
+	 * all the same.
+	 */
 	bool known = status->code < 0 && status->code >= SYCL_ERROR_FORKED;
 	failure_out->code = known ? status->code : SYCL_ERROR_RUNTIME;
 	failure_out->native_code = status->native_code;

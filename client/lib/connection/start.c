@@ -112,7 +112,7 @@ static int service_spawn(const char *program, char *const arguments[], int liste
 		(void)posix_spawn_file_actions_destroy(&actions);
 		return -r;
 	}
-	/* Nothing of the program's: not its terminal or pipes, not its descriptors, not its
+	/* Nothing of the program: not its terminal or pipes, not its descriptors, not its
 	 * signals. */
 	for (int fd = 0; fd <= 2 && !r; fd++)
 		r = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);

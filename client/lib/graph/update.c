@@ -17,7 +17,7 @@ static sycl_result check_kernel_node(const struct graph *graph, sycl_graph_node 
 			 "node %u launches no kernel: only those can be updated", node);
 }
 
-/* Copies a node's present state into a handler of the caller's, because others may hold the node's
+/* Copies a node's present state into a handler of the caller, because others may hold the node's
  * handler. */
 static sycl_result copy_node(struct graph *graph, sycl_graph_node node, struct handler **copy_out)
 {

@@ -220,7 +220,7 @@ sycl_result handler_check_arguments(const struct handler *handler)
 		return counted;
 	const Sycl__V1__DeviceFacts *facts = handler->queue->device->facts;
 	uint64_t local_bytes = kernel->local_mem_bytes, parameter_bytes = 0;
-	/* There are no more than the kernel has. Those of a kernel of the application's that are
+	/* There are no more than the kernel has. Those of a kernel of the application that are
 	 * unset are as it has set them. */
 	const struct handler_argument *given = handler->arguments.items,
 				      *end = given + handler->arguments.count;

@@ -277,7 +277,7 @@ SYCL_API sycl_result sycl_handler_copy_rect_from_host(sycl_handler handle, const
 	return result ? result : copy_from_host(handler, source, destination, &plan);
 }
 
-/* A host task of the library's own, in either direction. The handler holds the buffer, so its
+/* A host task of the library, in either direction. The handler holds the buffer, so its
  * shared memory stays. */
 struct copy_out {
 	struct copy_box box;

@@ -122,7 +122,7 @@ void host_task_settle(struct connection *c, struct host_task *task, bool sent)
 			}
 			previous = other;
 		}
-		/* So that giving the slot back finds it settled. */
+		/* So that the slot is settled when it is given back. */
 		atomic_store_explicit(&c->slot_memory[task->slot].sequence, task->value,
 				      memory_order_relaxed);
 		(void)pthread_mutex_unlock(&c->state_lock);
@@ -259,7 +259,7 @@ void host_task_run(struct connection *c, struct host_task *task)
 	error_note_failure(&before);
 }
 
-/* Those that have not begun never will. */
+/* Host tasks that have not begun never will. */
 static void host_tasks_drop(struct connection *c)
 {
 	(void)pthread_mutex_lock(&c->state_lock);

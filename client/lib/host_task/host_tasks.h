@@ -24,7 +24,7 @@ struct queue_line;
 
 /* How host tasks that use native handles take part in the bridge (interop/bridge.h). */
 struct host_task_bridge {
-	/* The task may use a context of the program's from now on. */
+	/* The task may use a context of the program from now on. */
 	void (*enter)(struct connection *connection);
 	/* Takes back what the task has of the bridge. */
 	void (*leave)(struct connection *connection, struct host_task *task);
@@ -41,7 +41,7 @@ struct host_task_plan {
 	sycl_host_task_function *function;
 	void *user_data;
 	bool is_native;  /* a native command: the bridge calls its function */
-	bool is_bridged; /* may use a context of the program's */
+	bool is_bridged; /* may use a context of the program */
 };
 
 struct host_task {

@@ -1,4 +1,4 @@
-/* Contexts of the program's own: which one, and streams in it. */
+/* Contexts of the program: which one, and streams in it. */
 #include "interop/bridge.h"
 
 #include "handler/handler.h"
@@ -263,7 +263,7 @@ sycl_result bridge_stream_take(struct bridge *bridge, struct bridge_context *con
 	for (uint32_t i = 1; i < BRIDGE_STREAMS && !event; i++)
 		if (context->streams[i].users < context->streams[best].users)
 			best = i;
-	/* Not one that waits for the default stream, which may be anything of the program's. */
+	/* It must not wait for the default stream, on which the program may run anything. */
 	if (!context->streams[best].stream)
 		result = cuda_driver_get()->cuStreamCreate(&context->streams[best].stream,
 							   CUDA_STREAM_NON_BLOCKING);

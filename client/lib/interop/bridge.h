@@ -4,7 +4,7 @@
  * is a host task whose data stays on the device. Its function is called where host tasks are
  * (host_tasks.h), when all that it depends on is complete, or on its way on the device. In the
  * latter case its stream waits for an event of the engine's first (bridge_events.c). What it sends
- * to a stream of the program's own is waited for by a thread of the connection, which then reports
+ * to a stream of the program is waited for by a thread of the connection, which then reports
  * to the engine. So a command that takes long holds up no thread that waits for something else.
  */
 #ifndef SYCL_CLIENT_BRIDGE_H
@@ -43,7 +43,7 @@ enum bridge_event_state {
 	BRIDGE_EVENT_BAD, /* it could not be made, or not opened: not tried again */
 };
 
-/* An event of the engine's, opened in a context of the program's. */
+/* An event of the engine, opened in a context of the program. */
 struct bridge_event {
 	enum bridge_event_state state; /* under the bridge's lock, as `users`: commands that name it
 					  and are not over */
@@ -56,7 +56,7 @@ struct bridge_event {
 	bool has_handle;
 };
 
-/* A context of the program's that native commands were made for; of a connection, as long as that
+/* A context of the program that native commands were made for; of a connection, as long as that
  * lives. */
 struct bridge_context {
 	struct bridge_context *next;

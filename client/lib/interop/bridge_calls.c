@@ -56,7 +56,7 @@ static void call_drop(struct bridge_call *call)
 		free(call);
 }
 
-/* On a thread of the driver's: nothing of the driver may be called here. */
+/* On a thread of the driver: nothing of the driver may be called here. */
 static void call_note_complete(void *argument)
 {
 	struct bridge_call *call = argument;

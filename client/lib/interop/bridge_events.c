@@ -1,5 +1,5 @@
 /*
- * Events of the engine's, open in contexts of the program's. The engine records one behind the
+ * Events of the engine, open in contexts of the program. The engine records one behind the
  * groups that a native command depends on, before they are complete, and reports it to the program.
  * Then the command's stream waits for it and the function is called.
  *

@@ -1,4 +1,4 @@
-/* The memory of buffers in contexts of the program's own: opened when it is first needed, closed
+/* The memory of buffers in contexts of the program: opened when it is first needed, closed
  * with the buffer. */
 #include "interop/bridge.h"
 

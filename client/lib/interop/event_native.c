@@ -63,7 +63,7 @@ uint32_t event_natives(struct event *event)
 	struct shared_event **natives = calloc(1, sizeof(struct shared_event *));
 	if (!natives)
 		return 0;
-	/* A refusal here is no failure of the caller's. */
+	/* A refusal here is no failure of the caller. */
 	struct failure before;
 	error_get(&before);
 	if (native_event_make(event, &natives[0])) {

@@ -320,7 +320,7 @@ SYCL_API sycl_result sycl_queue_return_native(sycl_queue handle)
 	return SYCL_SUCCESS;
 }
 
-/* The memories on devices of the backend that is requested: a buffer belongs to no backend. */
+/* The buffer's memory on each device of the requested backend; a buffer itself has no backend. */
 static sycl_result get_memories(struct buffer *buffer, sycl_backend backend, uint32_t capacity,
 				uint64_t *natives_out, uint32_t *count_out)
 {

@@ -56,7 +56,7 @@ sycl_result native_make(struct connection *connection, const Sycl__V1__NativeMak
 sycl_result native_check_outputs(uint32_t capacity, const uint64_t *natives_out,
 				 const uint32_t *count_out);
 
-/* A queue of the library's own, for what must be ordered before something that is made; the
+/* A queue of the library, for what must be ordered before something that is made; the
  * caller's to release. */
 sycl_result native_helper_queue(struct context *context, sycl_queue *queue_out);
 

@@ -127,7 +127,9 @@ void native_call_discard(struct native_call *call)
 		native_call_end(call);
 }
 
-/* A thread of the engine's, once for each call; without a scope: its group failed before. */
+/*
+ * Called once for each call, on a thread of the engine. `scope` is NULL if the group failed before.
+ */
 static int native_call_run(void *context, const struct backend_native_scope *scope)
 {
 	struct native_call *call = context;

@@ -1,7 +1,7 @@
 /*
  * Native commands: the program's function on its way through the engine, which is in this process,
  * and back. What a call needs is copied when it is submitted, since the function runs on a thread
- * of the engine's. No object of the connection may end there: the connection may end with it, and
+ * of the engine. No object of the connection may end there: the connection may end with it, and
  * waits for the engine.
  */
 #ifndef SYCL_CLIENT_NATIVE_COMMANDS_H

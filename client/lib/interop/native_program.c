@@ -47,7 +47,7 @@ static sycl_result program_describe(const struct plan *plan, int kind, uint64_t 
 			       plan->context, facts);
 }
 
-/* One image for each device, of so many programs. */
+/* Adds one image for each device, made of `count` native programs. */
 static sycl_result add_images(const struct plan *plan, struct bundle *bundle, uint32_t count,
 			      const uint64_t *natives)
 {

@@ -100,7 +100,7 @@ SYCL_API sycl_result sycl_kernel_bundle_create_input(sycl_context handle, uint32
 	return bundle_finish(bundle, bundle_out);
 }
 
-/* The images of an input over programs of the application's. */
+/* The images of an input over programs of the application. */
 static sycl_result translate_natives(const struct bundle *input, const char *options,
 				     struct bundle *bundle)
 {

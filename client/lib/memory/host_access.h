@@ -19,7 +19,10 @@ struct host_access {
  */
 sycl_result host_access_request(struct buffer *buffer, uint32_t mode, uint64_t offset_bytes,
 				uint64_t size_bytes, struct host_access *access);
-/* Of a root, not of all of it: it orders by these bytes, too, as a sub-buffer's does. */
+/*
+ * Requests only these bytes of a root buffer: groups wait for each other by these bytes, as with a
+ * sub-buffer.
+ */
 sycl_result host_access_request_part(struct buffer *buffer, uint32_t mode,
 				     const struct arena_range *bytes, struct host_access *access);
 /*
@@ -34,7 +37,7 @@ bool host_access_granted(struct buffer *buffer, const struct host_access *access
 /* Wait until it is settled; 0: granted. */
 sycl_result host_access_wait(struct buffer *buffer, struct host_access *access,
 			     uint64_t deadline_ns);
-/* Also before it was granted: then groups do not wait for it any more. */
+/* Ends the access, also before it was granted: then groups no longer wait for it. */
 void host_access_end(struct connection *connection, struct host_access *access);
 
 #endif

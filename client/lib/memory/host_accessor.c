@@ -42,7 +42,7 @@ static sycl_result wanted_check(const struct buffer *buffer, struct wanted *want
 	return SYCL_SUCCESS;
 }
 
-/* A reference of the caller's, with a place in the order. */
+/* A reference of the caller, with a place in the order. */
 static sycl_result host_accessor_make(struct buffer *buffer, struct wanted wanted,
 				      struct host_accessor **accessor_out)
 {

@@ -16,7 +16,7 @@ static void host_image_destroy(struct object *object)
 	object_delete(object);
 }
 
-/* A reference of the caller's, with a place in the order. `keeps`: it may give up before it is
+/* A reference of the caller, with a place in the order. `keeps`: it may give up before it is
  * granted. */
 static sycl_result host_image_make(struct buffer *image, sycl_access_mode mode, bool keeps,
 				   struct host_image **accessor_out)

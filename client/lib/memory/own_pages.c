@@ -198,7 +198,10 @@ static void own_pages_bring(const struct buffer_list *buffers, struct own_pages 
 			hold_back(&pages->incoming[i]);
 		*pages_out = pages;
 	}
-	/* Only now: two groups may have taken each other's, and each must hold its own first. */
+	/*
+	 * It waits only now: two groups may each have taken a buffer that the other one waits for,
+	 * so each must have requested its own parts first.
+	 */
 	for (uint32_t i = 0; i < buffers->count; i++)
 		own_pages_settle(buffers->root_at(buffers->owner, i));
 }

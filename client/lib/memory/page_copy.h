@@ -1,5 +1,5 @@
 /*
- * Copies of much memory of the program's, in parts. The calling thread and the connection's copy
+ * Copies of much memory of the program, in parts. The calling thread and the connection's copy
  * threads (copiers.h) copy; so do its helper threads as long as they have nothing else to do. A
  * part may be held by an access of the host: it is copied when that is granted, and the access ends
  * with the part. So the engine moves one part while the next one is being copied.

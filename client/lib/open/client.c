@@ -17,7 +17,7 @@
 static void client_end(struct connection *c)
 {
 	struct client *client = (struct client *)c;
-	/* First every thread of the library's own. */
+	/* First every thread of the library. */
 	c->helpers = helpers_stop(c, c->helpers);
 	copiers_fini(&c->copiers);
 	bridge_stop(&client->bridge);

@@ -37,8 +37,10 @@ static inline char **option_list_copy(const char *const *list)
 	return copy;
 }
 
-/* Those of one backend, without its name before them: "peer_path=host". To be freed; the texts stay
- * `list`'s. */
+/*
+ * The options of one backend, without the backend's name before them: "peer_path=host". The caller
+ * frees the list; the texts still belong to `list`.
+ */
 static inline const char **option_list_of(const char *const *list, const char *backend)
 {
 	size_t length = strlen(backend), count = 0;

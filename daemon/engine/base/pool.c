@@ -10,7 +10,10 @@
 #define ASAN_UNPOISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
 #endif
 
-/* But for the link: memory that is reached through poisoned memory only counts as leaked. */
+/*
+ * All but the link is poisoned: LeakSanitizer does not read poisoned memory, and would report the
+ * next spare as a leak.
+ */
 static void hide_spare(const struct pool *pool, struct pool_spare *spare)
 {
 	ASAN_POISON_MEMORY_REGION(spare + 1, pool->bytes - sizeof(*spare));

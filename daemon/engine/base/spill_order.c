@@ -111,7 +111,7 @@ static void put_in_order(struct spill_holder *holder)
 	}
 }
 
-/* After how many commands it is needed, as far as is known. */
+/* In how many commands the entry will be used next, as an estimate from its past uses. */
 static uint64_t next_use(const struct spill_order *order, const struct spill_entry *entry)
 {
 	uint64_t age = order->clock - entry->used;

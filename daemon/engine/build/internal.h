@@ -60,7 +60,7 @@ struct build_service {
 };
 
 /*
- * helper.c: in the helper, nothing of the engine's is open any more but the socket, which
+ * helper.c: in the helper, nothing of the engine is open any more but the socket, which
  * becomes descriptor 3. Also called by build_helper_main. 0 or a negative errno.
  */
 int build_helper_settle(int *socket);

@@ -4,7 +4,7 @@
  * For a client in another process, host and shared USM lie in arenas that both map at one address
  * (usm_window.h). An allocation is a piece of an arena that the client has chosen. The reply is
  * sent when every device of its context has registered the memory, so that no kernel can come
- * before. Everything else is the backend's own memory, or a variable of a program's, which holds
+ * before. Everything else is the backend's own memory, or a variable of a program, which holds
  * the program instead of memory (R1).
  */
 #include "protocol_limits.h"

@@ -314,7 +314,7 @@ static void next_of_class(const struct fair_queue *queue, uint32_t class, uint64
 		next_due_ns(queue, state, when_ns);
 		sooner_ns(when_ns, fair_queue_load_room_ns(&queue->all, config->narrow_ns,
 							   config->stall_ns));
-		/* Or when those before it are no longer about. */
+		/* Or when no session of a class that goes first has been active for a while. */
 		for (uint32_t i = queue->latency_is_apart ? FAIR_QUEUE_NORMAL : FAIR_QUEUE_LATENCY;
 		     i < class; i++)
 			if (queue->classes[i].seen_ns + config->remembered_ns > queue->now_ns)

@@ -1,5 +1,5 @@
 /*
- * The instance of a graph: a graph of the backend's. A launch of it is one task of the scheduler,
+ * The instance of a graph: a graph of the backend. A launch of it is one task of the scheduler,
  * whatever the number of nodes. Its cost here goes by what the nodes require together
  * (graph/order.h). Where there can be no instance, a launch is a task for each node (graph/run.h).
  * graph_replay_reason returns the reason, and the engine counts it.
@@ -73,7 +73,7 @@ struct graph_instance {
 	struct sched_graph *sched;       /* BUILDING, READY */
 	struct graph_order order;
 	struct graph_node_form *forms; /* of the nodes, as the backend's graph has them */
-	uint64_t bytes;                /* of the session's, charged for it */
+	uint64_t bytes;                /* of the session, charged for it */
 	struct graph_arenas *arenas;   /* NULL: none */
 	bool arena_is_freed;           /* and nodes that name it cannot be rebuilt */
 	uint64_t releases;             /* of the session, when nodes were checked */

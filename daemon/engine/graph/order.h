@@ -62,7 +62,7 @@ int graph_order_foresee(struct graph_order *order, const struct graph_order_node
 int graph_order_add(struct graph_order *order, const struct graph_order_node *node);
 /* All are there. */
 void graph_order_seal(struct graph_order *order);
-/* Also of one that is all zeros. */
+/* Accepts an order that is all zeros. */
 void graph_order_fini(struct graph_order *order);
 
 static inline const uint32_t *graph_order_after(const struct graph_order *order, uint32_t node,

@@ -321,7 +321,7 @@ static void put_host_slots(struct graph_run *run, const Sycl__V1__GraphLaunch *m
 	}
 }
 
-/* Those that never became a task: their turn never comes. */
+/* Host tasks whose node never became a task fail: they will never be requested to run. */
 static void refuse_host_tasks(const struct graph_run *run)
 {
 	for (uint32_t i = 0; i < run->graph->node_count; i++) {
@@ -408,7 +408,7 @@ static int run_graph(struct launch *launch, const struct group *slots, struct ba
 	}
 	if (r != 0)
 		refuse_host_tasks(run);
-	/* They come in order: the first so many are on their way. */
+	/* Nodes are submitted in order: the first `submitted` of them are in flight. */
 	if (r > 0)
 		graph_poison_nodes(session, launch->graph, run->submitted, fault);
 	open_group(launch, group);

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/* Also one that is closing already, of which something may still wait to be sent. */
+/* A session that is closing already is ended, too: it may still have data to send. */
 static int end_session(struct session *session, const Sycl__V1__SessionOrder *order)
 {
 	session_cut_off(session, STATUS_CONNECTION_LOST, "ended by the operator%s%.200s",

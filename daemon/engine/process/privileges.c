@@ -101,7 +101,7 @@ int engine_privileges_limit(void)
 	return limit_process(OOM_SCORE);
 }
 
-/* Also where it is part of the processor's chip, or of the host of a virtual machine. */
+/* True also for GPUs that are part of a processor's chip, or of a virtual machine's host. */
 static bool is_nvidias(const char *name)
 {
 	static const char *const starts[] = {"nvidia", "nvhost", "nvgpu", "nvmap", "dxg"};

@@ -198,7 +198,9 @@ int topology_create(struct scheduler *scheduler, bool in_process, struct topolog
 	CLEANUP(topology_cleanup) struct topology *topology = calloc(1, sizeof(*topology));
 	if (!topology)
 		return -ENOMEM;
-	/* One entry more than needed: an empty list is not an allocation that failed. */
+	/*
+	 * One entry more than needed, so that an empty list is not taken for a failed allocation.
+	 */
 	topology->platforms = calloc(platform_count + 1, sizeof(*topology->platforms));
 	topology->platform_list = calloc(platform_count + 1, sizeof(Sycl__V1__PlatformFacts *));
 	topology->devices = calloc(device_count + 1, sizeof(*topology->devices));

@@ -1,4 +1,4 @@
-/* Commands of an application's own: a function that sends work to the lane itself. */
+/* Commands of an application: a function that sends work to the lane itself. */
 #ifndef SYCL_ENGINE_WORKER_NATIVE_COMMAND_H
 #define SYCL_ENGINE_WORKER_NATIVE_COMMAND_H
 

@@ -44,7 +44,7 @@ void trace_forget(struct supervisor *supervisor);
 bool trace_inquire(struct supervisor *supervisor, struct asker *asker,
 		   const Sycl__V1__TraceQuery *query);
 
-/* With room for as many engines as there are now. NULL: no memory. */
+/* Makes a poll with room for the engines that exist now. NULL: no memory. */
 struct trace_poll *trace_poll_new(const struct supervisor *supervisor);
 struct trace_poll *trace_poll_free(struct trace_poll *poll);
 /* Send the request to the engine. False: that is not possible now, and the reply shows it. */

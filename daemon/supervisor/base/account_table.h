@@ -55,9 +55,9 @@ void account_sums_add(struct account_sums *sums, const struct account_sums *more
 struct account_row *account_table_find(struct account_table *table, const struct account_key *key);
 
 /*
- * As above, made if missing. At `most` rows, the rows that were unused for longest are merged into
- * one row for each device, of ACCOUNT_OTHERS, until there is room. NULL: no memory, or all rows are
- * such.
+ * As account_table_find, but makes a missing row. If there are `most` rows already, those that were
+ * unused for longest are merged into one row for each device, ACCOUNT_OTHERS, until there is room.
+ * NULL: no memory, or only merged rows are left.
  */
 struct account_row *account_table_get(struct account_table *table, const struct account_key *key,
 				      uint32_t most);

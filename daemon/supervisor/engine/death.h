@@ -16,7 +16,10 @@ struct engine_death {
 					    11 (...); offender: ..." */
 };
 
-/* Also logs it. Call while the engine still has its sessions and its flight page. */
+/*
+ * Describes and logs an engine's death. Call it while the engine still has its sessions and its
+ * flight page.
+ */
 void engine_death_describe(struct engine *engine, int wait_status, struct engine_death *death_out);
 
 #endif

@@ -172,7 +172,7 @@ static void group_set_limit(int base, uid_t uid, const char *file, uint64_t valu
 		(void)group_file_write(base, path, text);
 }
 
-/* Also take what the engine has started by itself: the build helper. */
+/* Moves the engine's children into the group, too: the build helper. */
 static void group_take_children(int base, const char *group, pid_t pid)
 {
 	char path[NAME_BYTES], number[32];

@@ -23,10 +23,13 @@ void engine_destroy(struct engine *engine);
 /* Frees it; some of its handles may be open. */
 void engine_drop(struct engine *engine);
 
-/* Of its process and of its two timers. 0 or a negative errno, with some of them open. */
+/*
+ * Opens the handles of the engine's process and of its two timers. 0 or a negative errno, with some
+ * of them open.
+ */
 int engine_open_handles(struct engine *engine, uv_loop_t *loop);
 
-/* It is freed when they are closed. */
+/* The engine is freed when its handles are closed. */
 void engine_close_handles(struct engine *engine);
 
 /* 0 or a negative errno. */

@@ -21,7 +21,7 @@ enum { UP, DOWN, TRIPS_MAX = 16, IN_FLIGHT = 8 };
 #define TRANSFER_BYTES ((size_t)256 << 20)
 #define QUICK_BYTES    ((size_t)4 << 20)
 
-/* One way: how many bytes, and each trip's nanoseconds. */
+/* The trips of one size: the nanoseconds of each, up to the device and down to the host. */
 struct trips {
 	size_t bytes;
 	unsigned count;

@@ -178,8 +178,10 @@ Test(cuda_faults, an_idle_device_that_is_lost)
 	scene_close(&scene);
 }
 
-/* The driver has it for others; a client that requests too much gets an error, and everything goes
- * on. */
+/*
+ * The device's memory is in use by others. A client that requests too much gets an error, and the
+ * device goes on.
+ */
 Test(cuda_faults, I11_out_of_memory_is_no_fault_of_the_device)
 {
 	struct scene scene;

@@ -113,7 +113,7 @@ static void submit_snapshot(struct worker *worker)
 	threads_submit(worker, &group, snapshot->name);
 }
 
-/* The host looks, or appends; what this thread submits meanwhile comes behind. */
+/* The host reads or appends. Groups that this thread submits meanwhile run after it. */
 static void host_access(struct worker *worker, bool writes)
 {
 	const uint32_t which = threads_next(worker, HISTORY_LOGS), name = threads_step(worker);

@@ -307,7 +307,7 @@ Test(usm_copies, E22_D20_what_is_not_inside_of_one_allocation_is_refused)
 	MUST(sycl_buffer_release(buffer));
 }
 
-/* Of another context it is memory of the program like any other. */
+/* Host USM of another context is treated as plain memory of the program. */
 Test(usm_copies, B27_D20_host_memory_of_another_context_is_plain_memory)
 {
 	sycl_context other = NULL;

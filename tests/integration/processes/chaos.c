@@ -302,7 +302,7 @@ static void say_amounts(const unsigned counts[HAPPENINGS], unsigned seconds)
 		amount_say(chaos.did[i], chaos_did_names[i]);
 }
 
-/* Nothing that is to be shown here was left out by accident. */
+/* Each kind of disturbance has happened, so that the test shows what its name says. */
 static void expect_all_was_done(unsigned seconds)
 {
 	for (unsigned i = 0; i < CHAOS_DID && seconds >= ENOUGH_SECONDS; i++)

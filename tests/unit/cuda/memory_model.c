@@ -356,7 +356,7 @@ static void put_instruction(char *opcode, char *text)
 			       strcmp(name, "barrier") == 0 ? "bar" : name, rest);
 }
 
-/* The instructions for memory in the body, but plain accesses. */
+/* Collects the body's instructions for memory, without plain loads and stores. */
 static void read_body(const char *at, const char *end, char text[512])
 {
 	static const char *const starts[] = {"fence.", "membar.", "atom.", "red.",

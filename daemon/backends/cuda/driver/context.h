@@ -28,7 +28,7 @@ struct cuda_window {
 
 /* Parts of a device that were made in its context before it was opened (device/ahead.h). */
 struct cuda_ahead {
-	CUmodule own;       /* kernels of the backend's own; NULL: not made */
+	CUmodule own;       /* the backend's kernels; NULL: not made */
 	CUmodule condition; /* the one of conditional nodes; NULL: not made */
 	struct cuda_window window;
 	void *words, *slots; /* pinned; NULL: not made */

@@ -34,7 +34,7 @@ struct cuda_settings {
 	uint64_t stack_bytes;          /* "stack_bytes": of a work-item; 0: the driver's */
 	uint64_t headroom_bytes; /* "headroom_bytes": of device memory, left for modules (F9) */
 	uint32_t lanes;          /* "lanes": compute lanes of a device */
-	uint32_t connections;    /* "connections": queues to a device, of the driver's own */
+	uint32_t connections;    /* "connections": the driver's queues to a device */
 	uint32_t chain_length;   /* "chain_length": longest chain template, 1 2 4 8 16; 0: plain
 				    launches only */
 	bool exact_chains;       /* "exact_chains" = yes no: chains of any length that is seen often

@@ -150,7 +150,7 @@ void cuda_graph_memory_end(struct backend_graph *graph);
 
 /* graph/condition.c */
 extern const char cuda_condition_ptx[];
-/* The graph of the driver's in which the next node lies. */
+/* The graph of the driver in which the next node lies. */
 CUgraph cuda_graph_target(const struct backend_graph *graph);
 /* The latest node is there: where does the next one lie? */
 void cuda_graph_go_on(struct backend_graph *graph);

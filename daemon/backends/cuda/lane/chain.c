@@ -40,7 +40,7 @@ CUmodule cuda_own_load(const struct backend *backend, const struct cuda_device_f
 		       : NULL;
 }
 
-/* A kernel of the backend's own, on the device when this returns. */
+/* A kernel of the backend, on the device when this returns. */
 static bool find_own(struct backend_device *device, const char *name, CUfunction *function_out)
 {
 	const struct cuda_library *cu = &device->backend->library;
@@ -208,8 +208,10 @@ static struct cuda_exact *choose_place(struct cuda_lane_state *state)
 	return best;
 }
 
-/* The chain that the lane wants. One that cannot be made keeps its place, so it is not wanted
- * again. */
+/*
+ * Makes the chain that the lane wants. A failure keeps its entry, so that the same chain is not
+ * made again and again.
+ */
 static void make_exact(struct cuda_lane_state *state)
 {
 	const struct ending ending = {.word = state->word_device, .form = state->wanted.form};
@@ -291,7 +293,7 @@ static void remember_node(struct cuda_node *node, const struct cuda_launch *laun
 }
 
 /*
- * `code`: what the launch's function is of; NULL: a kernel of the backend's own. `storage`: of its
+ * `code`: what the launch's function is of; NULL: a kernel of the backend. `storage`: of its
  * arguments; NULL: it has none. A node that could not be set keeps what it has. Most programs
  * launch the same thing again, which spares a call.
  */

@@ -1,5 +1,5 @@
 /*
- * Small copies by a kernel of the backend's own. Behind a kernel a copy engine begins, and the next
+ * Small copies by a kernel of the backend. Behind a kernel a copy engine begins, and the next
  * command behind it goes on, some microseconds later than another kernel does. A kernel also goes
  * with the launches before and behind it as one chain. Registered host memory is reached at its
  * address on the device. A large copy is better off with a copy engine: it leaves the

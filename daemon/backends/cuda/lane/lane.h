@@ -118,7 +118,7 @@ struct cuda_begin {
 	uint64_t begun_ns; /* CLOCK_MONOTONIC; 0: not known yet */
 };
 
-/* Of a transfer whose beginning is on the stream, the last command that was sent: lane/room.h. */
+/* The last command that was sent of a transfer whose beginning is on the stream: lane/room.h. */
 struct cuda_rest {
 	bool is_open;
 	CUdeviceptr direct;
@@ -380,7 +380,7 @@ CUcontext cuda_native_context(uint64_t native);
  * context. Any thread. */
 int cuda_native_device_of(const struct cuda_library *cu, CUcontext context, CUdevice *device_out,
 			  struct backend_fault *fault_out);
-/* lane/lane.c: a lane on a stream of the application's, in the device's context. */
+/* lane/lane.c: a lane on a stream of the application, in the device's context. */
 int cuda_lane_adopt(struct backend_device *device, CUstream stream, struct backend_lane **lane_out,
 		    struct backend_fault *fault_out);
 /* lane/quiet.c */

@@ -1,5 +1,5 @@
 /*
- * A native command (K6 - K12): a function of the application's that sends work to the lane's stream
+ * A native command (K6 - K12): a function of the application that sends work to the lane's stream
  * by itself. Device thread.
  */
 #ifndef SYCL_BACKENDS_CUDA_NATIVE_COMMAND_H

@@ -1,5 +1,5 @@
 /*
- * Kernels of the backend's own: the empty one, of which chains are made, the one that fills, and
+ * Kernels of the backend: the empty one, of which chains are made, the one that fills, and
  * the one that copies.
  */
 #include "cuda/lane/chain.h"

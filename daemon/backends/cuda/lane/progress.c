@@ -23,8 +23,10 @@ struct report {
 	struct backend_completion *completions;
 	uint32_t count, capacity;
 	uint64_t now_ns;
-	/* Of the lane at hand: commands that have ended and are not reported; copies by kernels
-	 * among them, and about what those took. */
+	/*
+	 * For this lane: the commands that have ended and are not reported yet; how many of them
+	 * are copies by kernels, and about how long those took.
+	 */
 	uint32_t left, copies;
 	uint64_t copies_ns;
 };

@@ -206,7 +206,7 @@ static uint32_t count_commands(const struct cuda_collected *launches, uint32_t c
 	return commands;
 }
 
-/* Only one thread at a time adds. */
+/* Only one thread at a time adds, so a load and a store are enough. */
 static void counter_add(_Atomic uint64_t *counter, uint64_t more)
 {
 	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more,

@@ -1,5 +1,5 @@
 /*
- * Images are arrays of the driver's: opaque memory that textures read and surfaces write. Sizes are
+ * Images are arrays of the driver: opaque memory that textures read and surfaces write. Sizes are
  * in SYCL's order and reversed here; pixels keep the format's own order of channels. So a kernel
  * reads b8g8r8a8 by a texture as b, g, r, a, as a texture has no swizzle. The portable prelude
  * corrects that; a kernel in PTX or CUDA C++ must do so itself.

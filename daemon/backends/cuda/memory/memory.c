@@ -79,7 +79,7 @@ int cuda_memory_open(struct backend_device *device, struct backend_fault *fault_
 	return error;
 }
 
-/* Also of what was opened half-way. */
+/* Closes also a memory state that was only half opened. */
 void cuda_memory_close(struct backend_device *device)
 {
 	struct cuda_memory_state *state = device->memory;

@@ -584,7 +584,7 @@ void cuda_finish_run(struct cuda_finish *finish)
 		finish->set->users--;
 	if (finish->set && finish->set->open == finish)
 		finish->set->open = NULL;
-	/* Of one that was not all sent, pieces may still be under way. */
+	/* Pieces of a transfer that was not sent whole may still be in flight. */
 	if (cuda_lost(finish->staging->device) || !cuda_finish_is_sent(finish) ||
 	    finish->result != CUDA_SUCCESS)
 		transfer_give_up(finish);

@@ -6,7 +6,7 @@
  * for the copy thread, which waits for nothing. So nothing here holds a device thread up, and the
  * lane's order is the stream's. While the device moves one piece the copy thread works on the next.
  *
- * A host function runs on a thread of the driver's that all lanes share: two staged transfers slow
+ * A host function runs on a thread of the driver that all lanes share: two staged transfers slow
  * each other down. A stream takes few host functions before it makes its caller wait
  * (lane/room.h). So a long transfer is sent as its pieces are done.
  */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PARAMETERS_MAX 1025u /* CUDA_PARAMETERS_MAX of the user's, and the record */
+#define PARAMETERS_MAX 1025u /* CUDA_PARAMETERS_MAX for the source, and the record */
 
 struct cursor {
 	const char *text;

@@ -425,8 +425,10 @@ static int read_nested_name(struct reader *reader, char *name)
 			return error;
 		join_names(name, CUDA_SYMBOL_NAME_BYTES, name, part);
 		set_text(scope.text, sizeof(scope.text), "%.*s", (int)sizeof(scope.text) - 1, name);
-		/* Neither the function itself nor a template's name before its arguments is
-		 * remembered here. */
+		/*
+		 * Neither the function itself nor a template's name before its arguments counts as
+		 * a substitution here.
+		 */
 		if (*reader->at != 'E' && *reader->at != 'I' && remember_type(reader, &scope) < 0)
 			return -EINVAL;
 	}

@@ -32,7 +32,7 @@ int opencl_open(const struct backend_settings *settings, struct backend **backen
 		free(backend);
 		return error;
 	}
-	/* Only counted: this starts no thread of a driver, a query of devices would. */
+	/* Platforms are only counted: a query of devices would start threads of the driver. */
 	if (backend->cl.GetPlatformIDs(0, NULL, &count) != CL_SUCCESS || count == 0) {
 		opencl_fault_words(fault_out, STATUS_PLATFORM,
 				   "the OpenCL library finds no driver");

@@ -93,7 +93,7 @@ struct opencl_library {
 	__typeof__(&clCreateProgramWithIL)
 		CreateProgramWithIL; /* since 2.1; NULL in an older loader, as the next */
 	__typeof__(&clCloneKernel) CloneKernel;
-	/* Only one of the two is there: 2.0 added the first and removed the second. */
+	/* Only one of the two is there: OpenCL 2.0 replaced the second one by the first. */
 	__typeof__(&clCreateCommandQueueWithProperties) CreateCommandQueueWithProperties;
 	cl_command_queue(CL_API_CALL *CreateCommandQueue)(cl_context context, cl_device_id device,
 							  cl_command_queue_properties properties,

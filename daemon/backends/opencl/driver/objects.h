@@ -108,7 +108,7 @@ struct backend_memory {
 	struct backend_device *device;
 	cl_mem buffer;
 	uint64_t size_bytes;
-	char *host; /* works in place on these pages; NULL: memory of the driver's own */
+	char *host;                 /* works in place on these pages; NULL: memory of the driver */
 	struct backend_image image; /* dimensions 0: it is a buffer */
 	void *usm; /* a freed allocation of USM, instead of a buffer (driver/leaving.h) */
 	struct backend_memory *next_leaving;
@@ -162,7 +162,7 @@ struct backend_kernel {
 	char *name;
 	struct backend_kernel_facts facts;
 	struct backend_argument_facts *arguments;
-	struct opencl_place *places;  /* by argument: which of the driver's */
+	struct opencl_place *places;  /* for each argument, its place in the driver */
 	cl_mem *temporaries;          /* room for one per argument, used within one submit */
 	struct opencl_growth *growth; /* of the program, used last; NULL: none so far */
 	uint64_t usm_changes[OPENCL_VARIANTS]; /* of the device, as they were announced to the

@@ -6,7 +6,10 @@
 #include "opencl/driver/sent.h"
 #include "status.h"
 
-/* Of a box that goes row by row: each command takes this thread's time and the driver's memory. */
+/*
+ * The most rows of a box that is sent row by row: each costs this thread time and the driver
+ * memory.
+ */
 #define ROWS_MOST      65536u
 #define HOST_ROWS_MOST 1048576u /* there is no other way between host and device */
 

@@ -1,4 +1,4 @@
-/* A native command (K6 - K12): a function of the application's that sends work to the lane's queue
+/* A native command (K6 - K12): a function of the application that sends work to the lane's queue
  * by itself. Device thread. */
 #ifndef SYCL_BACKENDS_OPENCL_NATIVE_COMMAND_H
 #define SYCL_BACKENDS_OPENCL_NATIVE_COMMAND_H

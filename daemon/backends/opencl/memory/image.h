@@ -15,7 +15,7 @@ int opencl_image_create(struct backend_device *device, const struct backend_imag
 /* Its pixels, tightly packed. */
 int opencl_image_size(const struct backend_image *image, uint64_t *bytes_out,
 		      struct backend_fault *fault_out);
-/* The facts of an image of the application's; false: SYCL has no such image. */
+/* The facts of an image of the application; false: SYCL has no such image. */
 bool opencl_image_describe(cl_mem_object_type type, const cl_image_format *format,
 			   const size_t size[3], struct backend_image *image_out);
 
