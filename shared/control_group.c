@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* The text of a small file; false: there is none. */
-static bool read_small(const char *path, char *text_out, size_t size)
+static bool read_small_file(const char *path, char *text_out, size_t size)
 {
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t bytes = fd < 0 ? -1 : read(fd, text_out, size - 1);
@@ -37,12 +37,12 @@ uint64_t control_group_least_of(const char *root, const char *membership, const 
 				control_group_parse_function *parse)
 {
 	char text[PATH_MAX], path[3 * PATH_MAX], value[64];
-	char *group = read_small(membership, text, sizeof(text)) ? own_group(text) : NULL;
+	char *group = read_small_file(membership, text, sizeof(text)) ? own_group(text) : NULL;
 	uint64_t least = UINT64_MAX;
 	while (group) {
 		(void)snprintf(path, sizeof(path), "%s%s/%s", root,
 			       strcmp(group, "/") == 0 ? "" : group, name);
-		if (read_small(path, value, sizeof(value))) {
+		if (read_small_file(path, value, sizeof(value))) {
 			uint64_t limit = parse(value);
 			least = limit < least ? limit : least;
 		}

@@ -34,7 +34,7 @@ static float place(enum image_addressing addressing, bool normalised, float coor
 	return normalised ? coordinate * size : coordinate;
 }
 
-static int64_t settle(enum image_addressing addressing, float whole, int64_t size)
+static int64_t apply_addressing(enum image_addressing addressing, float whole, int64_t size)
 {
 	/*
 	 * A NaN compares false with everything, and is treated like a number that is too large. No
@@ -70,12 +70,12 @@ static struct taps find(const struct image_sampler *sampler, float coordinate, u
 		 * to it. */
 		if (addressing == IMAGE_ADDRESSING_REPEAT && at >= (float)size)
 			at = 0.0f;
-		taps.index[0] = settle(addressing, floorf(at), (int64_t)size);
+		taps.index[0] = apply_addressing(addressing, floorf(at), (int64_t)size);
 		return taps;
 	}
 	float whole = floorf(at - 0.5f);
-	taps.index[0] = settle(addressing, whole, (int64_t)size);
-	taps.index[1] = settle(addressing, whole + 1.0f, (int64_t)size);
+	taps.index[0] = apply_addressing(addressing, whole, (int64_t)size);
+	taps.index[1] = apply_addressing(addressing, whole + 1.0f, (int64_t)size);
 	taps.second = isfinite(at) ? at - 0.5f - whole : 0.0f;
 	return taps;
 }

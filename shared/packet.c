@@ -10,7 +10,7 @@ enum {
 	SMALL_MESSAGE_BYTES = 1024,
 };
 
-static void *arena_alloc(void *allocator_data, size_t size)
+static void *unpack_arena_alloc(void *allocator_data, size_t size)
 {
 	struct decode_arena *arena = allocator_data;
 	size_t start = (arena->used + ARENA_ALIGNMENT - 1) & ~(size_t)(ARENA_ALIGNMENT - 1);
@@ -22,7 +22,7 @@ static void *arena_alloc(void *allocator_data, size_t size)
 	return arena->block + start;
 }
 
-static void arena_free(void *allocator_data, void *pointer)
+static void unpack_arena_free(void *allocator_data, void *pointer)
 {
 	(void)allocator_data;
 	(void)pointer;
@@ -38,7 +38,9 @@ int decode_arena_init(struct decode_arena *arena, size_t capacity_bytes)
 	*arena = (struct decode_arena){
 		.block = block,
 		.capacity = capacity_bytes,
-		.allocator = {.alloc = arena_alloc, .free = arena_free, .allocator_data = arena},
+		.allocator = {.alloc = unpack_arena_alloc,
+			      .free = unpack_arena_free,
+			      .allocator_data = arena},
 	};
 	return 0;
 }

@@ -111,7 +111,7 @@ ssize_t packet_socket_receive(int socket, void *buffer, size_t capacity, struct 
 	return size;
 }
 
-static int address_of(const char *path, struct sockaddr_un *address_out)
+static int socket_address(const char *path, struct sockaddr_un *address_out)
 {
 	size_t length = strlen(path);
 	if (length == 0)
@@ -126,7 +126,7 @@ static int address_of(const char *path, struct sockaddr_un *address_out)
 int packet_socket_connect(const char *path, int *socket_out)
 {
 	struct sockaddr_un address;
-	int r = address_of(path, &address);
+	int r = socket_address(path, &address);
 	if (r < 0)
 		return r;
 	CLEANUP(close_fd) int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -144,7 +144,7 @@ int packet_socket_connect(const char *path, int *socket_out)
 int packet_socket_listen(const char *path, mode_t mode, int backlog, int *socket_out)
 {
 	struct sockaddr_un address;
-	int r = address_of(path, &address);
+	int r = socket_address(path, &address);
 	if (r < 0)
 		return r;
 	CLEANUP(close_fd) int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);

@@ -54,7 +54,7 @@ static int open_folder(const char *path)
 }
 
 /* Is what `path` leads to what `fd` has open? */
-static bool is_there(const char *path, int fd)
+static bool is_same_file(const char *path, int fd)
 {
 	struct stat named, held;
 
@@ -77,7 +77,7 @@ static void remove_if_left(const char *path, bool of_this_machine)
 
 	CLEANUP(close_fd) int fd = open_folder(path);
 	if (fd >= 0 && fstat(fd, &status) == 0 && may_be_left(&status, of_this_machine) &&
-	    flock(fd, LOCK_EX | LOCK_NB) == 0 && is_there(path, fd))
+	    flock(fd, LOCK_EX | LOCK_NB) == 0 && is_same_file(path, fd))
 		remove_tree(path);
 }
 
@@ -132,7 +132,7 @@ static int attempt(const char *parent, const char *prefix, const char *machine,
 		(void)rmdir(path);
 		return error == -ENOENT ? -EAGAIN : error;
 	}
-	if (!is_there(path, fd))
+	if (!is_same_file(path, fd))
 		return -EAGAIN;
 	*folder_out = (struct private_folder){.path = TAKE(path), .lock = take_fd(&fd)};
 	return 0;

@@ -32,7 +32,7 @@ static bool is_own_folder(const char *path)
 	return lstat(path, &facts) == 0 && S_ISDIR(facts.st_mode) && facts.st_uid == geteuid();
 }
 
-static bool is_there(const char *path)
+static bool path_exists(const char *path)
 {
 	struct stat facts;
 	return lstat(path, &facts) == 0;
@@ -56,7 +56,7 @@ int user_runtime_path(const char *shared, char *path_out, size_t size)
 	int r = format_path(path_out, size, "%s/sycld-%lu", shared, (unsigned long)geteuid());
 	if (r < 0 || is_own_folder(path_out) || path_at_home(at_home, sizeof(at_home)) < 0)
 		return r;
-	return is_own_folder(at_home) || is_there(path_out)
+	return is_own_folder(at_home) || path_exists(path_out)
 		       ? format_path(path_out, size, "%s", at_home)
 		       : 0;
 }

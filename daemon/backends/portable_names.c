@@ -214,7 +214,7 @@ static int compare_names(const void *key, const void *name)
 	return order ? order : other[bytes] ? -1 : 0;
 }
 
-static bool is_listed(const char *name, size_t bytes)
+static bool is_builtin_name(const char *name, size_t bytes)
 {
 	const struct text key = {name, name + bytes};
 	return bytes > 0 &&
@@ -223,8 +223,8 @@ static bool is_listed(const char *name, size_t bytes)
 
 bool portable_name_is_builtin(const char *name, size_t bytes)
 {
-	if (is_listed(name, bytes) ||
-	    (bytes > 1 && strchr("fl", name[bytes - 1]) && is_listed(name, bytes - 1)))
+	if (is_builtin_name(name, bytes) ||
+	    (bytes > 1 && strchr("fl", name[bytes - 1]) && is_builtin_name(name, bytes - 1)))
 		return true;
 	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++) {
 		size_t length = strlen(families[i]);
@@ -267,7 +267,7 @@ static char peek_char(const struct reader *reader)
 	return *at;
 }
 
-static struct own *find_name(const struct reader *reader)
+static struct own *find_own_name(const struct reader *reader)
 {
 	for (size_t i = 0; i < reader->own_count; i++)
 		if (reader->owns[i].bytes == reader->name_bytes &&
@@ -278,7 +278,7 @@ static struct own *find_name(const struct reader *reader)
 
 static void declare_name(struct reader *reader, bool everywhere)
 {
-	struct own *own = find_name(reader);
+	struct own *own = find_own_name(reader);
 	if (!own && reader->own_count == reader->own_room) {
 		size_t room = reader->own_room ? 2 * reader->own_room : 16;
 		struct own *more = realloc(reader->owns, room * sizeof(*more));
@@ -342,7 +342,7 @@ static void note_character(struct reader *reader, char c)
 			c == '=' || (reader->in_initialiser && c != ',' && c != ';');
 }
 
-static bool is_word(const char *name, size_t bytes, const char *const *words)
+static bool is_one_of(const char *name, size_t bytes, const char *const *words)
 {
 	for (; *words; words++)
 		if (strlen(*words) == bytes && memcmp(*words, name, bytes) == 0)
@@ -359,11 +359,11 @@ static bool next_token(struct reader *reader)
 
 	if (reader->name_bytes > 0) {
 		const bool is_define = reader->in_directive && reader->last == '#' &&
-				       is_word(reader->name, reader->name_bytes, define);
+				       is_one_of(reader->name, reader->name_bytes, define);
 		reader->last = 'a';
 		if (is_define)
 			reader->last = 'd';
-		else if (is_word(reader->name, reader->name_bytes, no_type))
+		else if (is_one_of(reader->name, reader->name_bytes, no_type))
 			reader->last = 'k';
 	}
 	reader->name_bytes = 0;
@@ -417,7 +417,7 @@ static void portable_names_put_text(const struct reader *reader, const char *fro
 static char *rewrite_names(struct reader *reader, char *to)
 {
 	for (const char *from = reader->at; next_token(reader); from = reader->at) {
-		const struct own *own = reader->name_bytes > 0 ? find_name(reader) : NULL;
+		const struct own *own = reader->name_bytes > 0 ? find_own_name(reader) : NULL;
 		if (own && (own->everywhere || peek_char(reader) != '('))
 			to = stpcpy(to, PORTABLE_NAMES_PREFIX);
 		portable_names_put_text(reader, from, &to);

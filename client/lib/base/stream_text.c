@@ -127,7 +127,7 @@ static const char *read_conversion(const char *at, const char *end, struct conve
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-static void put_value(FILE *out, const struct conversion *conversion, const struct value *value)
+static void print_value(FILE *out, const struct conversion *conversion, const struct value *value)
 {
 	char format[64];
 	char precision[16] = "", width[16] = "";
@@ -171,7 +171,7 @@ static void put_conversion(FILE *out, const struct conversion *conversion,
 	case 'F':
 	case 'g':
 	case 'G':
-		put_value(out, conversion, value);
+		print_value(out, conversion, value);
 		break;
 	default: /* what is no conversion stands for itself */
 		(void)fprintf(out, "%%%c", conversion->letter);
@@ -180,7 +180,7 @@ static void put_conversion(FILE *out, const struct conversion *conversion,
 }
 
 /* A conversion without a value, or one that the format ends in, stands for itself. */
-static void put_record(FILE *out, const struct record *record)
+static void print_record(FILE *out, const struct record *record)
 {
 	const char *at = record->format, *end = at + record->length;
 	uint32_t next = 0;
@@ -216,7 +216,7 @@ char *stream_text(const unsigned char *records, size_t bytes, size_t *bytes_out)
 	if (!out)
 		return NULL;
 	while (at < bytes && read_record(records + at, bytes - at, &record)) {
-		put_record(out, &record);
+		print_record(out, &record);
 		at += record.bytes;
 	}
 	int failed = ferror(out);

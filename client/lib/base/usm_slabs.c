@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-static uint32_t piece_bytes(uint32_t class_index)
+static uint32_t class_piece_bytes(uint32_t class_index)
 {
 	return USM_PIECE_LEAST << class_index;
 }
@@ -11,7 +11,7 @@ bool usm_slabs_class(uint64_t size_bytes, uint64_t alignment_bytes, uint32_t *cl
 {
 	uint64_t wanted = size_bytes > alignment_bytes ? size_bytes : alignment_bytes;
 	uint32_t class_index = 0;
-	while (class_index < USM_PIECE_CLASSES && piece_bytes(class_index) < wanted)
+	while (class_index < USM_PIECE_CLASSES && class_piece_bytes(class_index) < wanted)
 		class_index++;
 	*class_out = class_index;
 	return class_index < USM_PIECE_CLASSES;
@@ -39,7 +39,7 @@ static void slabs_unlink(struct usm_slabs *slabs, struct usm_slab *slab)
 
 static uint32_t piece_count(const struct usm_slab *slab)
 {
-	return USM_SLAB_BYTES / piece_bytes(slab->class_index);
+	return USM_SLAB_BYTES / class_piece_bytes(slab->class_index);
 }
 
 void *usm_slabs_take(struct usm_slabs *slabs, uint32_t class_index, struct usm_slab **slab_out)
@@ -55,7 +55,7 @@ void *usm_slabs_take(struct usm_slabs *slabs, uint32_t class_index, struct usm_s
 	if (++slab->taken == piece_count(slab))
 		slabs_unlink(slabs, slab);
 	*slab_out = slab;
-	return slab->begin + (size_t)(word * 64 + bit) * piece_bytes(class_index);
+	return slab->begin + (size_t)(word * 64 + bit) * class_piece_bytes(class_index);
 }
 
 struct usm_slab *usm_slabs_add(struct usm_slabs *slabs, uint32_t class_index,
@@ -75,8 +75,8 @@ struct usm_slab *usm_slabs_add(struct usm_slabs *slabs, uint32_t class_index,
 
 bool usm_slabs_give(struct usm_slabs *slabs, struct usm_slab *slab, void *piece)
 {
-	uint32_t index =
-		(uint32_t)((size_t)((char *)piece - slab->begin) / piece_bytes(slab->class_index));
+	uint32_t index = (uint32_t)((size_t)((char *)piece - slab->begin) /
+				    class_piece_bytes(slab->class_index));
 	if (slab->taken == piece_count(slab))
 		slabs_link(slabs, slab);
 	slab->free[index / 64] |= 1ull << index % 64;

@@ -64,7 +64,7 @@ static sycl_result executable_graph_add_node(struct executable_graph *to, struct
 }
 
 /* The latest node comes behind that one. */
-static sycl_result add_edge(struct executable_graph *to, uint32_t before)
+static sycl_result append_edge(struct executable_graph *to, uint32_t before)
 {
 	if (to->edge_count == GRAPH_EDGES_MAX)
 		return error_set(SYCL_ERROR_QUOTA,
@@ -102,7 +102,7 @@ static sycl_result add_outer_edges(struct executable_graph *to, const struct gra
 		for (uint32_t node = span.first; node < span.first + span.count && !result;
 		     node++) {
 			if (last[node])
-				result = add_edge(to, node);
+				result = append_edge(to, node);
 		}
 	}
 	return result;
@@ -119,7 +119,7 @@ static sycl_result add_copy(struct executable_graph *to, uint32_t base,
 	to->nodes[base + index].body_count = node->body_count;
 	to->nodes[base + index].depth = node->depth + deeper;
 	for (uint32_t edge = 0; edge < node->edge_count && !result; edge++)
-		result = add_edge(to, base + from->edges[node->first_edge + edge]);
+		result = append_edge(to, base + from->edges[node->first_edge + edge]);
 	return result;
 }
 

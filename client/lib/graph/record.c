@@ -38,7 +38,7 @@ sycl_result graph_keep(struct handler *handler, struct handler *origin, struct h
 }
 
 /* With the lock. The graph that the queue is recorded by, or joins because of an event (L5). */
-static sycl_result find_graph(const struct handler *handler, struct graph **graph_out)
+static sycl_result find_recording_graph(const struct handler *handler, struct graph **graph_out)
 {
 	const struct queue *queue = handler->queue;
 	struct graph *graph = atomic_load_explicit(&queue->recording, memory_order_relaxed);
@@ -146,7 +146,7 @@ sycl_result graph_record(struct handler *handler, struct handler *origin, sycl_e
 		result = recorded_event_make(handler, &event);
 	if (!result) {
 		(void)pthread_mutex_lock(&c->graph_lock);
-		result = find_graph(handler, &graph);
+		result = find_recording_graph(handler, &graph);
 		if (!result)
 			result = record_node(graph, handler, kept, &node);
 		if (!result && event) {

@@ -108,7 +108,7 @@ struct use {
 };
 
 /* False: not of a temporary. */
-static bool use_of(const struct handler *handler, uint32_t index, struct use *use_out)
+static bool temporary_use(const struct handler *handler, uint32_t index, struct use *use_out)
 {
 	const struct handler_requirement *requirement = handler_requirement_at(handler, index);
 	struct buffer *buffer = requirement->buffer;
@@ -123,11 +123,11 @@ static bool use_of(const struct handler *handler, uint32_t index, struct use *us
 	return true;
 }
 
-static sycl_result check_node(struct written_list *list, const struct handler *handler)
+static sycl_result check_written_first(struct written_list *list, const struct handler *handler)
 {
 	struct use use;
 	for (uint32_t i = 0; i < handler->requirements.count; i++) {
-		if (!use_of(handler, i, &use))
+		if (!temporary_use(handler, i, &use))
 			continue;
 		const struct written *written = written_find_or_make(list, buffer_root(use.buffer));
 		if (!written)
@@ -142,7 +142,7 @@ static sycl_result check_node(struct written_list *list, const struct handler *h
 	}
 	/* A node needs what was there before it, so its own writes are added after that. */
 	for (uint32_t i = 0; i < handler->requirements.count; i++) {
-		if (!use_of(handler, i, &use) || !access_mode_writes(use.mode))
+		if (!temporary_use(handler, i, &use) || !access_mode_writes(use.mode))
 			continue;
 		struct written *written = written_find_or_make(list, buffer_root(use.buffer));
 		if (!written || written_add(written, use.begin, use.end) < 0)
@@ -159,7 +159,7 @@ sycl_result graph_check_flattened(const struct executable_graph *graph)
 	sycl_result result = SYCL_SUCCESS;
 	for (uint32_t i = 0; i < graph->count && !result; i++) {
 		if (graph->nodes[i].handler)
-			result = check_node(&list, graph->nodes[i].handler);
+			result = check_written_first(&list, graph->nodes[i].handler);
 	}
 	for (uint32_t i = 0; i < list.count; i++)
 		free(list.entries[i].ranges);

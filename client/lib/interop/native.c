@@ -321,8 +321,9 @@ SYCL_API sycl_result sycl_queue_return_native(sycl_queue handle)
 }
 
 /* The buffer's memory on each device of the requested backend; a buffer itself has no backend. */
-static sycl_result get_memories(struct buffer *buffer, sycl_backend backend, uint32_t capacity,
-				uint64_t *natives_out, uint32_t *count_out)
+static sycl_result buffer_get_memories(struct buffer *buffer, sycl_backend backend,
+				       uint32_t capacity, uint64_t *natives_out,
+				       uint32_t *count_out)
 {
 	struct connection *c = buffer->object.connection;
 	struct native_list list = {.count = 0};
@@ -348,7 +349,7 @@ SYCL_API sycl_result sycl_buffer_get_native(sycl_buffer handle, sycl_backend bac
 					    uint32_t *count_out)
 {
 	PIN(buffer, buffer, handle);
-	return get_memories(buffer, backend, capacity, natives_out, count_out);
+	return buffer_get_memories(buffer, backend, capacity, natives_out, count_out);
 }
 
 SYCL_API sycl_result sycl_image_get_native(sycl_image handle, sycl_backend backend,
@@ -356,7 +357,7 @@ SYCL_API sycl_result sycl_image_get_native(sycl_image handle, sycl_backend backe
 					   uint32_t *count_out)
 {
 	PIN(image, image, handle);
-	return get_memories(&image->buffer, backend, capacity, natives_out, count_out);
+	return buffer_get_memories(&image->buffer, backend, capacity, natives_out, count_out);
 }
 
 SYCL_API sycl_result sycl_kernel_bundle_get_native(sycl_kernel_bundle handle, sycl_backend backend,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* In the topology, of the service's number; device_count: none. */
-static uint32_t index_of(const struct topology *topology, uint32_t device)
+static uint32_t topology_index(const struct topology *topology, uint32_t device)
 {
 	uint32_t i = 0;
 	while (i < topology->device_count && topology->devices[i]->device != device)
@@ -27,7 +27,7 @@ static sycl_result find_devices(struct connection *c, const struct native_facts 
 	if (!result && facts->device_count == 0)
 		result = error_set(SYCL_ERROR_INVALID, "the native object has no device here");
 	for (uint32_t i = 0; !result && i < facts->device_count; i++) {
-		uint32_t index = index_of(topology, facts->devices[i]);
+		uint32_t index = topology_index(topology, facts->devices[i]);
 		if (index == topology->device_count)
 			result = error_set(SYCL_ERROR_RUNTIME,
 					   "the service named an unknown device");

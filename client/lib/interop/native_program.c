@@ -85,7 +85,7 @@ static sycl_result bundle_fill(const struct plan *plan, struct bundle *bundle)
 	return result || part_count == 0 ? result : add_images(plan, bundle, part_count, parts);
 }
 
-static sycl_result make_bundle(const struct plan *plan, struct bundle **bundle_out)
+static sycl_result bundle_from_native(const struct plan *plan, struct bundle **bundle_out)
 {
 	struct bundle *bundle = NULL;
 	if ((uint32_t)plan->state > SYCL_BUNDLE_EXECUTABLE)
@@ -118,7 +118,7 @@ SYCL_API sycl_result sycl_kernel_bundle_make_native(sycl_context handle, sycl_ba
 	plan.state = state;
 	plan.natives[0] = native;
 	plan.count = 1;
-	result = make_bundle(&plan, &bundle);
+	result = bundle_from_native(&plan, &bundle);
 	return result ? program_refuse(result, SYCL_ERROR_INVALID)
 		      : bundle_finish(bundle, bundle_out);
 }
@@ -181,7 +181,7 @@ SYCL_API sycl_result sycl_kernel_bundle_make_natives(sycl_context handle, uint32
 	plan.count = count;
 	memcpy(plan.natives, natives, count * sizeof(*natives));
 	if (!result)
-		result = make_bundle(&plan, &bundle);
+		result = bundle_from_native(&plan, &bundle);
 	free(chosen);
 	return result ? program_refuse(result, SYCL_ERROR_BUILD)
 		      : bundle_finish(bundle, bundle_out);
@@ -263,7 +263,7 @@ SYCL_API sycl_result sycl_kernel_bundle_from_native_kernels(sycl_context handle,
 	if (!result)
 		result = find_programs(&plan, count, natives, programs, names);
 	if (!result)
-		result = make_bundle(&plan, &bundle);
+		result = bundle_from_native(&plan, &bundle);
 	if (!result && bundle)
 		result = name_kernels(bundle, programs, names, count);
 	if (result && bundle)
@@ -294,7 +294,7 @@ SYCL_API sycl_result sycl_kernel_make_native(sycl_context handle, sycl_backend b
 	plan.state = SYCL_BUNDLE_EXECUTABLE;
 	plan.natives[0] = facts.program;
 	plan.count = 1;
-	result = make_bundle(&plan, &bundle);
+	result = bundle_from_native(&plan, &bundle);
 	if (!result)
 		result = bundle_finish(bundle, &held);
 	if (result)

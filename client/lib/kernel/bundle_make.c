@@ -216,7 +216,7 @@ static bool has_device(const struct bundle *bundle, const struct device *device)
 }
 
 /* Devices that all of them have, or that any has. `chosen` has room for the context's. */
-static uint32_t devices_of(const struct bundle_list *list, bool all, struct device **chosen)
+static uint32_t common_devices(const struct bundle_list *list, bool all, struct device **chosen)
 {
 	const struct context *context = list->items[0]->context;
 	uint32_t count = 0;
@@ -289,7 +289,7 @@ SYCL_API sycl_result sycl_kernel_bundle_link(uint32_t count, const sycl_kernel_b
 	struct device **devices = calloc(context->device_count + 1u, sizeof(struct device *));
 	if (!devices)
 		return error_no_memory();
-	uint32_t device_count = devices_of(&list, true, devices);
+	uint32_t device_count = common_devices(&list, true, devices);
 	if (device_count == 0)
 		result = error_set(SYCL_ERROR_INVALID, "the bundles have no device in common");
 	if (!result)
@@ -347,7 +347,7 @@ SYCL_API sycl_result sycl_kernel_bundle_join(uint32_t count, const sycl_kernel_b
 		return error_no_memory();
 	/* A bundle that is built of an input is built for all of its devices. */
 	uint32_t device_count =
-		devices_of(&list, list.items[0]->state == SYCL_BUNDLE_INPUT, devices);
+		common_devices(&list, list.items[0]->state == SYCL_BUNDLE_INPUT, devices);
 	for (uint32_t i = 0; i < list.count; i++)
 		images += list.items[i]->image_count;
 	if (device_count == 0)

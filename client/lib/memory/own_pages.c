@@ -131,7 +131,7 @@ static sycl_result request_parts(struct page_copy *copy, uint32_t mode)
 
 /* Requests the parts of a buffer that this thread has taken. Nothing else uses it yet, so an access
  * that is not refused holds. */
-static void hold_back(struct incoming *incoming)
+static void request_taken_parts(struct incoming *incoming)
 {
 	struct buffer *buffer = incoming->buffer;
 	incoming->copy = page_copy_plan(buffer->object.connection, buffer->address, buffer->host,
@@ -195,7 +195,7 @@ static void own_pages_bring(const struct buffer_list *buffers, struct own_pages 
 	if (pages) {
 		own_pages_take_all(buffers, pages, most);
 		for (uint32_t i = 0; i < pages->count; i++)
-			hold_back(&pages->incoming[i]);
+			request_taken_parts(&pages->incoming[i]);
 		*pages_out = pages;
 	}
 	/*
@@ -250,7 +250,8 @@ static sycl_result write_back_whole(struct buffer *buffer, void *target)
 	return result ? error_set_failure(&why) : SYCL_SUCCESS;
 }
 
-/* As in hold_back, but they may wait for groups. Also their names can be used again afterwards. */
+/* As in request_taken_parts, but they may wait for groups. Also their names can be used again
+ * afterwards. */
 static void give_up_parts(struct page_copy *copy)
 {
 	for (uint32_t i = 0; i < copy->count; i++)

@@ -58,7 +58,7 @@ static bool copy_take_part(struct page_copy *copy, uint32_t *part_out)
 	return true;
 }
 
-static void copy_part(struct page_copy *copy, uint32_t part)
+static void run_part(struct page_copy *copy, uint32_t part)
 {
 	struct arena_range range = page_copy_part(copy, part);
 	connection_observe(copy->connection);
@@ -117,7 +117,7 @@ static void copy_available_parts(struct page_copy *copy)
 	copy->helping++; /* it stays where it is */
 	while (copy_take_part(copy, &part)) {
 		(void)pthread_mutex_unlock(&c->state_lock);
-		copy_part(copy, part);
+		run_part(copy, part);
 		(void)pthread_mutex_lock(&c->state_lock);
 	}
 	if (--copy->helping == 0)
@@ -234,7 +234,7 @@ static sycl_result copy_parts(struct page_copy *copy)
 		(void)pthread_mutex_unlock(&c->state_lock);
 		sycl_result result = SYCL_SUCCESS;
 		if (taken)
-			copy_part(copy, part);
+			run_part(copy, part);
 		else if (over)
 			return SYCL_SUCCESS;
 		else if (refused)

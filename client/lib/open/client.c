@@ -86,8 +86,8 @@ static struct client *client_new(void)
 	return r == 0 ? client : client_free(client);
 }
 
-static sycl_result try_to_open(const struct open_request *request,
-			       struct connection **connection_out, bool *is_gone_out)
+static sycl_result client_try_to_open(const struct open_request *request,
+				      struct connection **connection_out, bool *is_gone_out)
 {
 	CLEANUP(client_cleanup) struct client *client = client_new();
 	if (!client)
@@ -108,7 +108,7 @@ sycl_result client_open(const struct open_request *request, struct connection **
 				 "this kernel lacks MADV_WIPEONFORK, which the library needs");
 	for (int i = 0;; i++) {
 		bool is_gone = false;
-		sycl_result result = try_to_open(request, connection_out, &is_gone);
+		sycl_result result = client_try_to_open(request, connection_out, &is_gone);
 		bool embedded = request->endpoint && strcmp(request->endpoint, "embedded:") == 0;
 		/*
 		 * A service that was ending when it was found: the next attempt finds or starts

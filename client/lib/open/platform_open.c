@@ -29,7 +29,8 @@ static sycl_result endpoint_wanted(const char *given, const char **endpoint_out)
 }
 
 /* Members beyond the structure's size are not read. */
-static sycl_result request_of(const struct sycl_open_options *options, struct open_request *request)
+static sycl_result open_request_from_options(const struct sycl_open_options *options,
+					     struct open_request *request)
 {
 	const uint32_t bytes = options ? options->struct_bytes : OPEN_OPTIONS_BYTES_FIRST;
 	if (bytes != OPEN_OPTIONS_BYTES_FIRST && bytes != OPEN_OPTIONS_BYTES_SECOND &&
@@ -63,7 +64,7 @@ SYCL_API sycl_result sycl_platform_open_with(const char *endpoint,
 {
 	struct open_request request = {.deadline_ns = clock_deadline_ns(OPEN_TIMEOUT_NS)};
 	REQUIRE_OUTPUT(platform_out);
-	sycl_result result = request_of(options, &request);
+	sycl_result result = open_request_from_options(options, &request);
 	if (!result)
 		result = endpoint_wanted(endpoint, &request.endpoint);
 	if (result)

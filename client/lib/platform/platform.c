@@ -211,7 +211,7 @@ SYCL_API sycl_result sycl_platform_get_usage(sycl_platform handle, struct sycl_u
 
 /* With the state lock. An epoll of the session socket and of a bell for what another thread has
  * read from it. */
-static int make_loop(struct connection *c)
+static int make_poll_set(struct connection *c)
 {
 	CLEANUP(close_fd) int kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	CLEANUP(close_fd) int loop = epoll_create1(EPOLL_CLOEXEC);
@@ -232,7 +232,7 @@ SYCL_API sycl_result sycl_platform_get_fd(sycl_platform handle, int *fd_out)
 	REQUIRE_OUTPUT(fd_out);
 	struct connection *c = platform->object.connection;
 	(void)pthread_mutex_lock(&c->state_lock);
-	int r = c->loop_fd < 0 ? make_loop(c) : 0;
+	int r = c->loop_fd < 0 ? make_poll_set(c) : 0;
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (r < 0)
 		return error_set_errno(r, "a descriptor for event loops cannot be made");

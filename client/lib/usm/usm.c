@@ -125,8 +125,8 @@ static void let_go(struct connection *c, struct usm_allocation *allocation)
 }
 
 /* With the state lock. From slabs or whole pages that are there. */
-static void *take_piece(struct connection *c, uint32_t class_index,
-			struct usm_allocation *allocation)
+static void *usm_take_piece(struct connection *c, uint32_t class_index,
+			    struct usm_allocation *allocation)
 {
 	return usm_slabs_take(&c->usm->slabs, class_index, &allocation->place.slab);
 }
@@ -136,7 +136,7 @@ static sycl_result take_small(struct connection *c, uint32_t class_index,
 {
 	(void)pthread_mutex_lock(&c->state_lock);
 	(void)replies_drain(c);
-	void *piece = take_piece(c, class_index, allocation);
+	void *piece = usm_take_piece(c, class_index, allocation);
 	(void)pthread_mutex_unlock(&c->state_lock);
 	while (!piece) {
 		struct arena_range range;
@@ -147,7 +147,7 @@ static sycl_result take_small(struct connection *c, uint32_t class_index,
 		(void)pthread_mutex_lock(&c->state_lock);
 		bool added = usm_slabs_add(&c->usm->slabs, class_index, &range, begin) != NULL;
 		if (added)
-			piece = take_piece(c, class_index, allocation);
+			piece = usm_take_piece(c, class_index, allocation);
 		else
 			arenas_give(&c->arenas, &range);
 		(void)pthread_mutex_unlock(&c->state_lock);
@@ -160,8 +160,8 @@ static sycl_result take_small(struct connection *c, uint32_t class_index,
 }
 
 /* A place that both sides have; pages are aligned to all that may be requested. */
-static sycl_result take_place(struct connection *c, struct usm_allocation *allocation,
-			      uint64_t alignment)
+static sycl_result usm_find_place(struct connection *c, struct usm_allocation *allocation,
+				  uint64_t alignment)
 {
 	uint32_t class_index;
 	void *begin = NULL;
@@ -287,7 +287,7 @@ static struct usm_allocation *usm_allocation_make(struct connection *c,
 	bool has_place = plan->kind != SYCL_USM_DEVICE && !c->in_process;
 	bool sent = false;
 	if (has_place)
-		*result_out = take_place(c, allocation, alignment);
+		*result_out = usm_find_place(c, allocation, alignment);
 	if (!*result_out) {
 		sent = true;
 		*result_out = usm_request(c, allocation, alignment);

@@ -69,7 +69,7 @@ static bool is_copy(const Sycl__V1__CommandGroup *message)
 	return message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_COPY;
 }
 
-static bool is_usm(const Sycl__V1__MemoryEnd *end)
+static bool is_usm_end(const Sycl__V1__MemoryEnd *end)
 {
 	return end->place_case == SYCL__V1__MEMORY_END__PLACE_USM_ADDRESS;
 }
@@ -83,7 +83,7 @@ static int count_ends(const Sycl__V1__Copy *copy, uint32_t *usm_out)
 	for (uint32_t i = 0; i < 2; i++) {
 		if (!ends[i] || ends[i]->place_case == SYCL__V1__MEMORY_END__PLACE_ARENA)
 			return -EPROTO;
-		*usm_out += is_usm(ends[i]);
+		*usm_out += is_usm_end(ends[i]);
 	}
 	return 0;
 }
@@ -194,9 +194,9 @@ static void copy_copy(struct shape *shape, const Sycl__V1__Copy *copy)
 	copy_end(copy->destination, &shape->destination);
 	shape->copy.source = &shape->source;
 	shape->copy.destination = &shape->destination;
-	if (is_usm(&shape->source))
+	if (is_usm_end(&shape->source))
 		shape->usm[usm++] = &shape->source.usm_address;
-	if (is_usm(&shape->destination))
+	if (is_usm_end(&shape->destination))
 		shape->usm[usm] = &shape->destination.usm_address;
 	if (!copy->box)
 		return;

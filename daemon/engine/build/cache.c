@@ -150,7 +150,7 @@ void build_cache_entry_fini(struct build_cache_entry *entry)
 	*entry = (struct build_cache_entry){0};
 }
 
-static int copy_part(const char *from, size_t count, char **to)
+static int copy_text(const char *from, size_t count, char **to)
 {
 	char *copy = malloc(count + 1);
 	if (!copy)
@@ -180,9 +180,9 @@ static int parse_entry(const char *bytes, size_t count, const struct build_key *
 		return -EBADMSG;
 	entry.log_bytes = header.log_bytes;
 	entry.binary_bytes = header.binary_bytes;
-	int error = copy_part(bytes + sizeof(header), entry.log_bytes, &entry.log);
+	int error = copy_text(bytes + sizeof(header), entry.log_bytes, &entry.log);
 	if (error == 0)
-		error = copy_part(bytes + sizeof(header) + entry.log_bytes, entry.binary_bytes,
+		error = copy_text(bytes + sizeof(header) + entry.log_bytes, entry.binary_bytes,
 				  &entry.binary);
 	if (error == 0)
 		error = hash_entry(&entry, sum);

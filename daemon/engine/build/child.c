@@ -181,8 +181,8 @@ static void describe_devices(const struct backend_topology *topology, const char
 		add_words(fault, &length, "%s%.80s", i ? "; " : ": ", topology->devices[i].key);
 }
 
-static int find_device(const struct backend_topology *topology, const char *key,
-		       uint32_t *device_out, struct backend_fault *fault)
+static int find_device_by_key(const struct backend_topology *topology, const char *key,
+			      uint32_t *device_out, struct backend_fault *fault)
 {
 	for (uint32_t i = 0; i < topology->device_count; i++) {
 		if (strcmp(topology->devices[i].key, key) != 0)
@@ -287,7 +287,7 @@ static void run_job(const struct backend_ops *ops, const Sycl__V1__BuildJob *job
 	if (error == 0)
 		error = ops->enumerate(backend, &topology, &made.fault);
 	if (error == 0)
-		error = find_device(&topology, job->device_key, &device, &made.fault);
+		error = find_device_by_key(&topology, job->device_key, &device, &made.fault);
 	limit_source(job);
 	if (error == 0)
 		error = run_compiler(ops, backend, device, job, source, source_bytes, &made);

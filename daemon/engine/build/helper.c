@@ -45,7 +45,7 @@ struct helper {
 
 static volatile sig_atomic_t end_requested;
 
-static void on_signal(int signal_number)
+static void on_end_signal(int signal_number)
 {
 	(void)signal_number;
 	end_requested = 1;
@@ -267,7 +267,7 @@ static void cancel_job(struct helper *helper, uint64_t number)
 }
 
 /* Handles one packet. False: the engine has closed the socket. */
-static bool take_packet(struct helper *helper)
+static bool helper_take_packet(struct helper *helper)
 {
 	ProtobufCMessage *message = NULL;
 	CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
@@ -328,7 +328,7 @@ static void serve_jobs(struct helper *helper)
 			if (fds[i].revents)
 				finish_job(helper, &helper->jobs[i - 1]);
 		stop_late_jobs(helper);
-		if (fds[0].revents && !take_packet(helper))
+		if (fds[0].revents && !helper_take_packet(helper))
 			return;
 	}
 }
@@ -336,7 +336,7 @@ static void serve_jobs(struct helper *helper)
 /* Nothing of the engine but its socket; no terminal; ends with the engine. */
 int build_helper_settle(int *socket)
 {
-	struct sigaction action = {.sa_handler = on_signal};
+	struct sigaction action = {.sa_handler = on_end_signal};
 
 	(void)prctl(PR_SET_NAME, "sycl-build");
 	(void)setsid();

@@ -45,7 +45,7 @@ static const char *behind_brackets(const char *at, const char *end)
 
 /* The word before the first '(', but for words of the compiler's own: __attribute__((...)),
  * __launch_bounds__(...). */
-static bool find_name(const char *from, const char *end, char out[BUILD_NAME_BYTES])
+static bool find_kernel_name(const char *from, const char *end, char out[BUILD_NAME_BYTES])
 {
 	const char *bracket;
 	while ((bracket = memchr(from, '(', (size_t)(end - from))) != NULL) {
@@ -75,7 +75,7 @@ void build_name(enum backend_source_kind kind, const char *source, size_t source
 	out[0] = '\0';
 	while (word && (at = memmem(at, (size_t)(end - at), word, strlen(word))) != NULL) {
 		at += strlen(word);
-		if (at < end && is_space(*at) && find_name(at, end, out))
+		if (at < end && is_space(*at) && find_kernel_name(at, end, out))
 			return;
 	}
 }

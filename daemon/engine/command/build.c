@@ -11,7 +11,7 @@
 #define KERNEL_NAMES_MAX       1024u
 
 /* Names that fit into a reply; returns how many do not. */
-static uint32_t count_kernels(const char *names, const char **list, uint32_t *left_out)
+static uint32_t list_kernel_names(const char *names, const char **list, uint32_t *left_out)
 {
 	uint32_t count = 0;
 	size_t bytes = 0;
@@ -35,7 +35,7 @@ static void answer_build(struct bundle *bundle, const char *kernel_names,
 	Sycl__V1__BuildResult result = SYCL__V1__BUILD_RESULT__INIT;
 	result.bundle = bundle->object.id;
 	result.log = bundle->log ? bundle->log : (char *)(uintptr_t)protobuf_c_empty_string;
-	result.n_kernels = count_kernels(kernel_names, list, &result.kernels_left_out);
+	result.n_kernels = list_kernel_names(kernel_names, list, &result.kernels_left_out);
 	result.kernels = (char **)(uintptr_t)list;
 	result.from_cache = bundle->from_cache;
 	result.build_ns = bundle->build_ns;
@@ -380,7 +380,7 @@ int command_kernel_create(struct session *session, const Sycl__V1__Command *comm
 }
 
 /* If the backend does not report it, it follows from the kind. */
-static enum backend_address_space address_of(const struct backend_argument_facts *facts)
+static enum backend_address_space argument_address_space(const struct backend_argument_facts *facts)
 {
 	if (facts->address != BACKEND_ADDRESS_UNKNOWN)
 		return facts->address;
@@ -408,7 +408,7 @@ static Sycl__V1__ArgumentFacts *argument_facts(const struct backend_kernel_facts
 		arguments[i].kind = (Sycl__V1__ArgumentKind)from->kind;
 		arguments[i].size_bytes = from->size_bytes;
 		arguments[i].is_const = from->is_const;
-		arguments[i].address = (uint32_t)address_of(from);
+		arguments[i].address = (uint32_t)argument_address_space(from);
 		if (with_names) {
 			arguments[i].type_name = (char *)(uintptr_t)from->type_name;
 			arguments[i].name = (char *)(uintptr_t)from->name;

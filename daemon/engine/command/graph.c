@@ -4,7 +4,7 @@
 #include "graph/instance.h"
 #include "command/command.h"
 
-static int check_agreed(struct session *session)
+static int check_graphs_agreed(struct session *session)
 {
 	if (session->features & FEATURE_GRAPHS)
 		return 0;
@@ -57,7 +57,7 @@ int command_graph_create(struct session *session, const Sycl__V1__Command *comma
 	const Sycl__V1__GraphCreate *message = command->graph_create;
 	struct graph *graph;
 	struct backend_fault fault;
-	int r = check_agreed(session);
+	int r = check_graphs_agreed(session);
 	if (r < 0)
 		return r;
 	if (message->nodes > GRAPH_NODES_MAX)
@@ -73,10 +73,10 @@ int command_graph_create(struct session *session, const Sycl__V1__Command *comma
 }
 
 /* 0: the graph; 1: one that has failed, which was reported already. */
-static int find_graph(struct session *session, uint64_t id, struct graph **graph_out)
+static int graph_get(struct session *session, uint64_t id, struct graph **graph_out)
 {
 	struct backend_fault fault;
-	int r = check_agreed(session);
+	int r = check_graphs_agreed(session);
 	return r < 0 ? r : object_get(session, id, OBJECT_GRAPH, graph_out, &fault);
 }
 
@@ -94,7 +94,7 @@ static int check_host_task(struct session *session, const Sycl__V1__HostTask *ta
 	return 0;
 }
 
-static int check_node(struct session *session, const Sycl__V1__CommandGroup *group)
+static int check_node_message(struct session *session, const Sycl__V1__CommandGroup *group)
 {
 	if (!group)
 		return session_violation(session, "a graph's node has no command group");
@@ -133,8 +133,9 @@ static bool can_be_in_body(const Sycl__V1__CommandGroup *group)
 }
 
 /* 0; 1: the graph has failed; negative: a violation. */
-static int check_condition(struct session *session, struct graph *graph,
-			   const Sycl__V1__GraphCondition *condition, uint32_t depth, uint32_t end)
+static int check_condition_message(struct session *session, struct graph *graph,
+				   const Sycl__V1__GraphCondition *condition, uint32_t depth,
+				   uint32_t end)
 {
 	struct context_device found;
 	struct backend_fault fault;
@@ -166,9 +167,9 @@ static int check_condition(struct session *session, struct graph *graph,
 	return r;
 }
 
-/* Where the node would lie: may it be there? As check_condition. */
-static int check_place(struct session *session, struct graph *graph,
-		       const Sycl__V1__CommandGroup *group)
+/* Where the node would lie: may it be there? As check_condition_message. */
+static int check_body_place(struct session *session, struct graph *graph,
+			    const Sycl__V1__CommandGroup *group)
 {
 	uint32_t depth, end, place = graph_next_place(graph, &depth, &end);
 	if (place != GRAPH_TOP && !can_be_in_body(group))
@@ -177,7 +178,7 @@ static int check_place(struct session *session, struct graph *graph,
 					 graph->node_count);
 	if (group->action_case != SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_CONDITION)
 		return 0;
-	return check_condition(session, graph, group->graph_condition, depth, end);
+	return check_condition_message(session, graph, group->graph_condition, depth, end);
 }
 
 /* `before`: what they take the place of. 1: the graph has failed. */
@@ -242,15 +243,15 @@ static int take_node(struct session *session, const Sycl__V1__GraphNode *message
 	struct backend_fault fault;
 	Sycl__V1__CommandGroup *group;
 	uint64_t bytes;
-	int r = find_graph(session, message->graph, &graph);
+	int r = graph_get(session, message->graph, &graph);
 	if (r != 0)
 		return r;
 	if (graph->node_count == graph->node_limit || graph->finished)
 		return session_violation(session, "a graph of %u nodes gets one more",
 					 graph->node_limit);
-	r = check_node(session, message->group);
+	r = check_node_message(session, message->group);
 	if (r == 0)
-		r = check_place(session, graph, message->group);
+		r = check_body_place(session, graph, message->group);
 	if (r != 0)
 		return r;
 	if (count_requirements(graph, message->group, 0))
@@ -278,7 +279,7 @@ int command_graph_edges(struct session *session, const Sycl__V1__Command *comman
 {
 	const Sycl__V1__GraphEdges *message = command->graph_edges;
 	struct graph *graph;
-	int r = find_graph(session, message->graph, &graph);
+	int r = graph_get(session, message->graph, &graph);
 	if (r != 0)
 		return r < 0 ? r : 0;
 	if (graph->finished)
@@ -292,7 +293,7 @@ int command_graph_finish(struct session *session, const Sycl__V1__Command *comma
 	const Sycl__V1__GraphFinish *message = command->graph_finish;
 	struct graph *graph;
 	struct backend_fault fault;
-	int r = check_agreed(session);
+	int r = check_graphs_agreed(session);
 	if (r == 0)
 		r = object_get(session, message->graph, OBJECT_GRAPH, &graph, &fault);
 	if (r > 0 && message->wants_answer)
@@ -317,13 +318,13 @@ int command_graph_update(struct session *session, const Sycl__V1__Command *comma
 	struct backend_fault fault;
 	Sycl__V1__CommandGroup *group;
 	uint64_t bytes;
-	int r = find_graph(session, message->graph, &graph);
+	int r = graph_get(session, message->graph, &graph);
 	if (r != 0)
 		return r < 0 ? r : 0;
 	if (!graph->finished || !graph->updatable || message->node >= graph->node_count)
 		return session_violation(session, "node %u of a graph cannot be updated",
 					 message->node);
-	r = check_node(session, message->group);
+	r = check_node_message(session, message->group);
 	if (r < 0)
 		return r;
 	struct graph_node *node = &graph->nodes[message->node];
@@ -371,7 +372,7 @@ int command_graph_switch(struct session *session, const Sycl__V1__Command *comma
 	if (!(session->features & FEATURE_GRAPH_SWITCH))
 		return session_violation(session,
 					 "a graph's node is switched, which was not agreed on");
-	int r = find_graph(session, message->graph, &graph);
+	int r = graph_get(session, message->graph, &graph);
 	if (r != 0)
 		return r < 0 ? r : 0;
 	if (!graph->finished || !graph->updatable || message->node >= graph->node_count)

@@ -112,7 +112,7 @@ static struct object *end_shared_event(struct object *object)
 	return event->context ? &event->context->object : NULL;
 }
 
-static struct object *end_graph(struct object *object)
+static struct object *object_end_graph(struct object *object)
 {
 	struct graph *graph = (struct graph *)object;
 	object->session->graph_bytes -= graph->charged_bytes;
@@ -136,7 +136,7 @@ static void release_usm(struct object *object)
 	usm_end((struct usm *)object);
 }
 
-static struct object *end_usm(struct object *object)
+static struct object *object_end_usm(struct object *object)
 {
 	struct usm *usm = (struct usm *)object;
 	if (usm->bundle)
@@ -154,7 +154,7 @@ const struct object_kind command_object_kinds[OBJECT_TYPE_COUNT] = {
 				  end_host_accessor},
 	[OBJECT_SHARED_EVENT] = {sizeof(struct shared_event), release_shared_event,
 				 end_shared_event},
-	[OBJECT_USM] = {sizeof(struct usm), release_usm, end_usm},
-	[OBJECT_GRAPH] = {sizeof(struct graph), NULL, end_graph},
+	[OBJECT_USM] = {sizeof(struct usm), release_usm, object_end_usm},
+	[OBJECT_GRAPH] = {sizeof(struct graph), NULL, object_end_graph},
 	[OBJECT_SUB_DEVICE] = {sizeof(struct sub_device), NULL, end_sub_device},
 };

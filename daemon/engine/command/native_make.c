@@ -121,8 +121,9 @@ static int native_make_buffer(struct session *session, void *object,
 	return 0;
 }
 
-static int make_bundle(struct session *session, void *object, const Sycl__V1__NativeMake *message,
-		       const struct context_device *found, struct backend_fault *fault)
+static int native_make_bundle(struct session *session, void *object,
+			      const Sycl__V1__NativeMake *message,
+			      const struct context_device *found, struct backend_fault *fault)
 {
 	struct bundle *bundle = object;
 	bundle->number = session->record;
@@ -147,8 +148,9 @@ static int make_bundle(struct session *session, void *object, const Sycl__V1__Na
 	return 0;
 }
 
-static int make_kernel(struct session *session, void *object, const Sycl__V1__NativeMake *message,
-		       const struct context_device *found, struct backend_fault *fault)
+static int native_make_kernel(struct session *session, void *object,
+			      const Sycl__V1__NativeMake *message,
+			      const struct context_device *found, struct backend_fault *fault)
 {
 	struct kernel *kernel = object;
 	struct bundle *bundle;
@@ -200,8 +202,8 @@ static int native_make_event(struct session *session, void *object,
 
 static maker *const makers[OBJECT_TYPE_COUNT] = {
 	[OBJECT_CONTEXT] = make_context,      [OBJECT_QUEUE] = make_queue,
-	[OBJECT_BUFFER] = native_make_buffer, [OBJECT_BUNDLE] = make_bundle,
-	[OBJECT_KERNEL] = make_kernel,        [OBJECT_SHARED_EVENT] = native_make_event,
+	[OBJECT_BUFFER] = native_make_buffer, [OBJECT_BUNDLE] = native_make_bundle,
+	[OBJECT_KERNEL] = native_make_kernel, [OBJECT_SHARED_EVENT] = native_make_event,
 };
 
 static int check_native_make(struct session *session, const Sycl__V1__NativeMake *message,

@@ -190,8 +190,8 @@ static int make_private(struct session *session, struct buffer *buffer,
 	return 0;
 }
 
-static int make_shared(struct session *session, struct buffer *buffer,
-		       const Sycl__V1__BufferCreate *message, struct backend_fault *fault)
+static int buffer_make_shared(struct session *session, struct buffer *buffer,
+			      const Sycl__V1__BufferCreate *message, struct backend_fault *fault)
 {
 	uint32_t feature;
 	uint64_t charged;
@@ -261,7 +261,7 @@ static int command_objects_make_buffer(struct session *session, struct buffer *b
 		return make_temporary(session, buffer, message, fault);
 	return message->export_kind == SYCL__V1__EXPORT_KIND__EXPORT_KIND_NONE
 		       ? make_private(session, buffer, message, fault)
-		       : make_shared(session, buffer, message, fault);
+		       : buffer_make_shared(session, buffer, message, fault);
 }
 
 int command_buffer_create(struct session *session, const Sycl__V1__Command *command)

@@ -94,8 +94,8 @@ static void reply_exported(struct session *session, uint64_t number, const struc
 	session_reply(session, &reply);
 }
 
-static int start_export(struct session *session, struct buffer *buffer, bool at_once,
-			struct backend_fault *fault)
+static int buffer_start_export(struct session *session, struct buffer *buffer, bool at_once,
+			       struct backend_fault *fault)
 {
 	if (!buffer->shared)
 		return fault_set(fault, STATUS_INVALID,
@@ -132,7 +132,7 @@ int command_buffer_export(struct session *session, const Sycl__V1__Command *comm
 		return session_violation(session, "an export at once was not agreed on");
 	int r = object_get(session, message->buffer, OBJECT_BUFFER, &buffer, &fault);
 	if (r == 0)
-		r = start_export(session, buffer, message->at_once, &fault);
+		r = buffer_start_export(session, buffer, message->at_once, &fault);
 	if (r > 0)
 		reply_status(session, session->record, message->buffer, &fault);
 	return r < 0 ? r : 0;

@@ -100,7 +100,7 @@ static uint32_t room_of(const struct session *session)
 	return have < SUB_DEVICES_MAX ? SUB_DEVICES_MAX - have : 0;
 }
 
-static int quota_fault(struct backend_fault *fault)
+static int sub_device_quota_fault(struct backend_fault *fault)
 {
 	return fault_set(fault, STATUS_QUOTA, "a session may have %u sub-devices", SUB_DEVICES_MAX);
 }
@@ -124,7 +124,7 @@ static int divide_device(struct session *session, const Sycl__V1__SubDevicesCrea
 		return 1;
 	/* Without ids only the number of sub-devices was requested. */
 	if (count <= ids && count > room)
-		return quota_fault(fault);
+		return sub_device_quota_fault(fault);
 	*count_out = count;
 	return 0;
 }
@@ -139,7 +139,7 @@ static int take_native_sub_device(struct session *session,
 			fault, STATUS_FEATURE_NOT_SUPPORTED,
 			"native handles are for programs with an engine of their own in their process");
 	if (room_of(session) == 0)
-		return quota_fault(fault);
+		return sub_device_quota_fault(fault);
 	if (message->n_objects != 1)
 		return fault_set(fault, STATUS_INVALID, "%zu ids for one native sub-device",
 				 message->n_objects);

@@ -104,8 +104,8 @@ struct session *usm_registered(struct usm *usm, const struct backend_fault *faul
 	return session;
 }
 
-static int check_numbers(const struct session *session, const Sycl__V1__UsmAllocate *message,
-			 struct backend_fault *fault)
+static int usm_check_numbers(const struct session *session, const Sycl__V1__UsmAllocate *message,
+			     struct backend_fault *fault)
 {
 	const struct session_limits *limits = &session->limits;
 	uint64_t alignment = message->alignment_bytes;
@@ -126,8 +126,9 @@ static int check_numbers(const struct session *session, const Sycl__V1__UsmAlloc
 }
 
 /* Its device, which host USM has for its making only: the context's first. */
-static int check_device(struct session *session, const Sycl__V1__UsmAllocate *message,
-			struct usm *usm, struct context_device *found, struct backend_fault *fault)
+static int usm_check_device(struct session *session, const Sycl__V1__UsmAllocate *message,
+			    struct usm *usm, struct context_device *found,
+			    struct backend_fault *fault)
 {
 	uint32_t index = message->device;
 	if (usm->kind == BACKEND_USM_HOST) {
@@ -153,8 +154,8 @@ static int check_device(struct session *session, const Sycl__V1__UsmAllocate *me
 }
 
 /* The devices that must register the memory before a kernel may use it; they are opened. */
-static int devices_of(struct session *session, const struct context *context, uint64_t *devices_out,
-		      struct backend_fault *fault)
+static int usm_devices(struct session *session, const struct context *context,
+		       uint64_t *devices_out, struct backend_fault *fault)
 {
 	uint64_t devices = 0;
 	for (uint32_t i = 0; i < context->device_count; i++) {
@@ -191,13 +192,13 @@ static int find_place(struct session *session, const Sycl__V1__UsmAllocate *mess
 }
 
 /* 1 with a fault; 0: allocated, or the reply follows. */
-static int take_place(struct session *session, const Sycl__V1__UsmAllocate *message,
-		      struct usm *usm, struct backend_fault *fault)
+static int usm_take_place(struct session *session, const Sycl__V1__UsmAllocate *message,
+			  struct usm *usm, struct backend_fault *fault)
 {
 	struct arena *arena;
 	uint64_t devices;
 	if (find_place(session, message, &arena, fault) ||
-	    devices_of(session, usm->context, &devices, fault))
+	    usm_devices(session, usm->context, &devices, fault))
 		return 1;
 	usm->address = message->address;
 	if (add_to_usm_table(usm, fault))
@@ -217,15 +218,15 @@ static int take_place(struct session *session, const Sycl__V1__UsmAllocate *mess
 	return 0;
 }
 
-static int allocate_usm(struct session *session, const Sycl__V1__UsmAllocate *message,
-			struct usm *usm, struct backend_fault *fault)
+static int usm_check_and_allocate(struct session *session, const Sycl__V1__UsmAllocate *message,
+				  struct usm *usm, struct backend_fault *fault)
 {
 	struct context_device found;
-	if (check_numbers(session, message, fault))
+	if (usm_check_numbers(session, message, fault))
 		return 1;
 	usm->kind = (enum backend_usm_kind)message->kind;
 	usm->size_bytes = message->size_bytes;
-	int r = check_device(session, message, usm, &found, fault);
+	int r = usm_check_device(session, message, usm, &found, fault);
 	if (r != 0)
 		return r;
 	usm->charged_bytes = message->size_bytes;
@@ -234,7 +235,7 @@ static int allocate_usm(struct session *session, const Sycl__V1__UsmAllocate *me
 		return usm->kind == BACKEND_USM_DEVICE
 			       ? fault_set(fault, STATUS_INVALID,
 					   "where device USM lies is not the client's choice")
-			       : take_place(session, message, usm, fault);
+			       : usm_take_place(session, message, usm, fault);
 	if (usm->kind != BACKEND_USM_DEVICE && !session_in_process(session))
 		return fault_set(fault, STATUS_INVALID, "host and shared USM lie in an arena");
 	if (usm->kind != BACKEND_USM_HOST) {
@@ -295,7 +296,7 @@ int command_usm_allocate(struct session *session, const Sycl__V1__Command *comma
 	list_init(&usm->link);
 	usm->number = session->record;
 	r = message->bundle ? usm_find_variable(session, message, usm, &fault)
-			    : allocate_usm(session, message, usm, &fault);
+			    : usm_check_and_allocate(session, message, usm, &fault);
 	if (r > 0)
 		answer_usm(usm, &fault);
 	return r < 0 ? r : 0;

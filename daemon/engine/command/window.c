@@ -24,8 +24,8 @@ static void set_window(struct queue *queue, const struct queue_l2 *l2)
 		scheduler_l2_change(queue->device, before, now);
 }
 
-static int check_numbers(const struct queue *queue, const Sycl__V1__QueueWindow *message,
-			 struct backend_fault *fault)
+static int window_check_numbers(const struct queue *queue, const Sycl__V1__QueueWindow *message,
+				struct backend_fault *fault)
 {
 	const uint64_t most = queue->facts->l2_window_bytes;
 	if (most == 0)
@@ -77,7 +77,7 @@ int command_queue_window(struct session *session, const Sycl__V1__Command *comma
 	if (r < 0)
 		return r;
 	if (r == 0 && message->size_bytes > 0) {
-		r = check_numbers(queue, message, &fault);
+		r = window_check_numbers(queue, message, &fault);
 		if (r == 0)
 			r = check_memory(session, queue, message, &usm, &fault);
 		if (r == 0)

@@ -73,7 +73,7 @@ static void enter_lane(struct fair_queue *queue, const struct fair_queue_group *
 	fair_queue_crowd_enter(queue, group->lane);
 }
 
-static void leave_lane(struct fair_queue *queue, const struct fair_queue_group *group)
+static void grant_leave_lane(struct fair_queue *queue, const struct fair_queue_group *group)
 {
 	struct fair_queue_lane *lane = &queue->lanes[group->lane];
 	lane->count--;
@@ -130,7 +130,7 @@ void fair_queue_grant_moved(struct fair_queue *queue, struct fair_queue_group *g
 {
 	/* The group was not on the lane that was assumed. */
 	uint64_t until_ns = queue->crowd.until_ns;
-	leave_lane(queue, group);
+	grant_leave_lane(queue, group);
 	queue->crowd.until_ns = until_ns;
 	group->lane = lane;
 	enter_lane(queue, group, later_ns(now_ns, queue->now_ns));
@@ -173,7 +173,7 @@ void fair_queue_grant_ended(struct fair_queue *queue, const struct fair_queue_gr
 	uint64_t charged_ns = time_ns * granted_part_of(queue, lane, time_ns) / FAIR_QUEUE_WHOLE;
 	grant->used_ns += charged_ns;
 	pay_from_grant(queue, (int64_t)charged_ns - prepaid_ns(queue, group));
-	leave_lane(queue, group);
+	grant_leave_lane(queue, group);
 	lane->free_ns = lane->begun_ns = queue->now_ns;
 	lane->ended_ns = grant->ended_ns;
 }
@@ -181,7 +181,7 @@ void fair_queue_grant_ended(struct fair_queue *queue, const struct fair_queue_gr
 void fair_queue_grant_returned(struct fair_queue *queue, const struct fair_queue_group *group)
 {
 	pay_from_grant(queue, -prepaid_ns(queue, group));
-	leave_lane(queue, group);
+	grant_leave_lane(queue, group);
 }
 
 uint64_t fair_queue_grant_next_ns(const struct fair_queue *queue)

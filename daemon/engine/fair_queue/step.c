@@ -54,7 +54,7 @@ static uint64_t session_beside_ns(const struct fair_queue_session *session)
 	return session->load.weight_ns + fair_queue_cost_ns(session, session->first);
 }
 
-static void hold_back(struct fair_queue_session *session)
+static void session_hold_back(struct fair_queue_session *session)
 {
 	fair_queue_leave_turn(session);
 	session->place = FAIR_QUEUE_HELD_BACK;
@@ -80,7 +80,7 @@ static void release_held(struct fair_queue_class_state *state)
 }
 
 /* Memory for its next group, now or later: then it waits in line, and not in the round. */
-static bool has_memory(struct fair_queue_session *session)
+static bool session_has_memory(struct fair_queue_session *session)
 {
 	struct fair_queue *queue = session->queue;
 	struct fair_queue_group *group = session->first;
@@ -161,10 +161,10 @@ static struct fair_queue_session *whose_turn(struct fair_queue_class_state *stat
 			continue;
 		}
 		if (!session_has_room(session)) {
-			hold_back(session);
+			session_hold_back(session);
 			continue;
 		}
-		if (!has_memory(session))
+		if (!session_has_memory(session))
 			continue;
 		begin_turn(state, session);
 		if (can_session_afford(session))

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 /* Launches that are in flight are on one lane. */
-static bool choose_lane(struct graph_instance *instance, const struct queue *queue)
+static bool instance_choose_lane(struct graph_instance *instance, const struct queue *queue)
 {
 	if (instance->open > 0)
 		return queue->has_native_lane || queue->lane_is_known
@@ -70,7 +70,7 @@ static void end_launch(struct group *group)
 
 static const struct group_graph_ops instance_ops = {.done = end_launch};
 
-static void open_group(const struct graph_instance_launch *launch, struct group *group)
+static void instance_open_group(const struct graph_instance_launch *launch, struct group *group)
 {
 	struct session *session = launch->session;
 	struct queue *queue = launch->queue;
@@ -123,7 +123,7 @@ static int instance_launch_submit(const struct graph_instance_launch *launch,
 		pool_give(&session->engine->groups, group);
 		return group_submit_fault(r, "a graph's launch", fault);
 	}
-	open_group(launch, group);
+	instance_open_group(launch, group);
 	return 0;
 }
 
@@ -141,7 +141,7 @@ static int launch_ready(const struct graph_instance_launch *launch,
 	if (!graph_needs_instance(graph) && scheduler_latency_units(queue->device) > 0)
 		return GRAPH_LAUNCH_REPLAY;
 	*reason_out = GRAPH_REPLAY_QUEUE;
-	if (!choose_lane(instance, queue))
+	if (!instance_choose_lane(instance, queue))
 		return GRAPH_LAUNCH_REPLAY;
 	*reason_out = GRAPH_REPLAY_CHANGE;
 	if (instance->arena_is_freed || sched_graph_is_broken(instance->sched) ||

@@ -93,7 +93,7 @@ static int tracker_of(struct graph_order *order, struct buffer *buffer,
 
 /* Once for each pair, however often it is found. For what lies in a body the condition stands; what
  * lies outside comes before that. */
-static int add_edge(struct graph_order *order, uint32_t from)
+static int order_add_edge(struct graph_order *order, uint32_t from)
 {
 	uint32_t place = order->places[order->node_count];
 	while (order->places[from] != place) {
@@ -120,8 +120,8 @@ static bool covers_range(uint64_t begin, uint64_t end, uint64_t inner_begin, uin
 }
 
 /* The whole buffer, also one of no bytes, has something to order by (C16). */
-static struct graph_use use_of(const struct task_requirement *requirement,
-			       const struct buffer *buffer, uint32_t node)
+static struct graph_use requirement_use(const struct task_requirement *requirement,
+					const struct buffer *buffer, uint32_t node)
 {
 	bool part = requirement->order_size_bytes > 0;
 	return (struct graph_use){
@@ -144,7 +144,7 @@ static int add_edges(struct graph_order *order, const struct graph_tracker *trac
 			     !(other->writes || use->writes);
 		if (other->node == use->node || (apart && !all))
 			continue;
-		int r = add_edge(order, other->node);
+		int r = order_add_edge(order, other->node);
 		if (r < 0)
 			return r;
 	}
@@ -152,8 +152,8 @@ static int add_edges(struct graph_order *order, const struct graph_tracker *trac
 }
 
 /* A write stands for the uses before it: they need not be waited for any more. */
-static int add_use(struct graph_order *order, struct graph_tracker *tracker,
-		   const struct graph_use *use, const struct buffer *buffer)
+static int order_add_use(struct graph_order *order, struct graph_tracker *tracker,
+			 const struct graph_use *use, const struct buffer *buffer)
 {
 	uint32_t kept = 0;
 	order->steps += tracker->use_count;
@@ -266,8 +266,8 @@ static int connect_all(struct graph_order *order, const struct graph_order_node 
 	int r = 0;
 	order->places[order->node_count] = node->place;
 	for (uint32_t i = 0; r == 0 && i < node->count; i++) {
-		const struct graph_use use =
-			use_of(&node->requirements[i], node->buffers[i], order->node_count);
+		const struct graph_use use = requirement_use(&node->requirements[i],
+							     node->buffers[i], order->node_count);
 		r = tracker_of(order, node->buffers[i], &tracker);
 		if (r == 0)
 			r = add_edges(order, tracker, &use, false);
@@ -280,14 +280,14 @@ static int enter_all(struct graph_order *order, const struct graph_order_node *n
 	struct graph_tracker *tracker;
 	int r = 0;
 	for (uint32_t i = 0; r == 0 && i < node->count; i++) {
-		const struct graph_use use =
-			use_of(&node->requirements[i], node->buffers[i], order->node_count);
+		const struct graph_use use = requirement_use(&node->requirements[i],
+							     node->buffers[i], order->node_count);
 		r = tracker_of(order, node->buffers[i], &tracker);
 		if (r == 0 && needs)
 			r = add_need(order, tracker, &node->requirements[i], node->buffers[i],
 				     node->may_do_nothing);
 		if (r == 0)
-			r = add_use(order, tracker, &use, node->buffers[i]);
+			r = order_add_use(order, tracker, &use, node->buffers[i]);
 	}
 	return r == 0 && order->steps > GRAPH_ORDER_STEPS ? -E2BIG : r;
 }
@@ -303,7 +303,7 @@ int graph_order_add(struct graph_order *order, const struct graph_order_node *no
 	order->places[order->node_count] = node->place;
 	int r = 0;
 	for (uint32_t i = 0; r == 0 && i < node->after_count; i++)
-		r = add_edge(order, node->after[i]);
+		r = order_add_edge(order, node->after[i]);
 	if (r == 0)
 		r = connect_all(order, node);
 	if (r == 0)

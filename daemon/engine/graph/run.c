@@ -115,7 +115,7 @@ static int add_dependencies(struct group *group, struct group_scratch *scratch,
 	return add_end_tasks(run, scratch);
 }
 
-static void end_event_waits(const struct group *group, const struct backend_fault *fault)
+static void replay_end_event_waits(const struct group *group, const struct backend_fault *fault)
 {
 	for (uint32_t i = 0; i < group->run->submitted; i++)
 		if (group->run->nodes[i].task)
@@ -124,7 +124,7 @@ static void end_event_waits(const struct group *group, const struct backend_faul
 
 static const struct group_graph_ops replay_ops = {
 	.add_dependencies = add_dependencies,
-	.end_event_waits = end_event_waits,
+	.end_event_waits = replay_end_event_waits,
 };
 
 /*
@@ -211,7 +211,7 @@ static int put_after(const struct launch *launch, const uint32_t *nodes, uint32_
 	return 0;
 }
 
-static struct task_request request_of(const struct launch *launch, struct graph_node_run *node)
+static struct task_request node_request(const struct launch *launch, struct graph_node_run *node)
 {
 	return (struct task_request){
 		.device = launch->queue->device,
@@ -244,7 +244,7 @@ static int submit_node(struct launch *launch, uint32_t index, struct backend_fau
 	struct session *session = launch->session;
 	const struct graph_node *node = &launch->graph->nodes[index];
 	struct graph_node_run *node_run = &launch->run->nodes[index];
-	struct task_request request = request_of(launch, node_run);
+	struct task_request request = node_request(launch, node_run);
 	session->engine->scratch.arena = NULL;
 	int r = 0;
 	if (node->is_disabled) {
@@ -283,7 +283,7 @@ static int submit_end(struct launch *launch, struct backend_fault *fault)
 		run->end = launch->graph->sink;
 		return 0;
 	}
-	struct task_request request = request_of(launch, &run->nodes[index]);
+	struct task_request request = node_request(launch, &run->nodes[index]);
 	request.action = TASK_BARRIER;
 	request.what = "end of a graph";
 	if (put_after(launch, NULL, 0, &request) < 0)
@@ -333,7 +333,7 @@ static void refuse_host_tasks(const struct graph_run *run)
 }
 
 /* Some of it is on its way. */
-static void open_group(struct launch *launch, struct group *group)
+static void replay_open_group(struct launch *launch, struct group *group)
 {
 	struct session *session = launch->session;
 	struct queue *queue = launch->queue;
@@ -365,7 +365,7 @@ static int check_visits(const struct launch *launch, uint64_t before, struct bac
 			 GRAPH_VISITS_MAX);
 }
 
-static int submit_all(struct launch *launch, struct backend_fault *fault)
+static int submit_nodes(struct launch *launch, struct backend_fault *fault)
 {
 	uint64_t before = scheduler_visits(launch->session->engine->scheduler);
 	int r = 0;
@@ -400,7 +400,7 @@ static int run_graph(struct launch *launch, const struct group *slots, struct ba
 	group->queue = launch->queue;
 	group->submit_ns = launch->queue->profiling ? clock_now_ns() : 0;
 	put_host_slots(run, launch->message->graph_launch);
-	int r = submit_all(launch, fault);
+	int r = submit_nodes(launch, fault);
 	if (run->submitted == 0) {
 		pool_give(&session->engine->groups, group);
 		give_run(run);
@@ -411,7 +411,7 @@ static int run_graph(struct launch *launch, const struct group *slots, struct ba
 	/* Nodes are submitted in order: the first `submitted` of them are in flight. */
 	if (r > 0)
 		graph_poison_nodes(session, launch->graph, run->submitted, fault);
-	open_group(launch, group);
+	replay_open_group(launch, group);
 	if (r > 0)
 		run->outcome.fault = *fault;
 	else if (r < 0)

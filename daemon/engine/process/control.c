@@ -43,7 +43,7 @@ struct control {
 	struct reconnect *reconnect;
 };
 
-static void on_socket(uv_poll_t *poll, int status, int events);
+static void on_control_socket(uv_poll_t *poll, int status, int events);
 static void on_connected(void *context, int socket);
 
 static void on_poll_closed(uv_handle_t *handle)
@@ -104,7 +104,7 @@ static void watch_control_socket(struct control *control)
 {
 	int events =
 		UV_READABLE | UV_DISCONNECT | (outbox_waiting(&control->outbox) ? UV_WRITABLE : 0);
-	if (control->poll && uv_poll_start(control->poll, events, on_socket) < 0)
+	if (control->poll && uv_poll_start(control->poll, events, on_control_socket) < 0)
 		drop_supervisor(control);
 }
 
@@ -171,8 +171,8 @@ static void on_session_closed(void *context, uint64_t session, const char *comma
 
 /* For each backend that can open devices ahead: which of its devices are open here. 0: none of
  * them. */
-static size_t list_devices(struct control *control, uint64_t open, Sycl__V1__BackendDevices *rows,
-			   Sycl__V1__BackendDevices **list)
+static size_t list_open_devices(struct control *control, uint64_t open,
+				Sycl__V1__BackendDevices *rows, Sycl__V1__BackendDevices **list)
 {
 	const struct scheduler_platform_info *platforms;
 	const struct scheduler_device_info *devices;
@@ -205,7 +205,7 @@ static void on_devices_opened(void *context, uint64_t devices)
 	struct control *control = context;
 	Sycl__V1__BackendDevices rows[64], *list[64];
 	Sycl__V1__DevicesInUse in_use = SYCL__V1__DEVICES_IN_USE__INIT;
-	in_use.n_devices = list_devices(control, devices, rows, list);
+	in_use.n_devices = list_open_devices(control, devices, rows, list);
 	in_use.devices = list;
 	if (in_use.n_devices == 0)
 		return;
@@ -428,7 +428,7 @@ static void receive_messages(struct control *control, const uv_poll_t *poll, boo
 		drop_supervisor(control);
 }
 
-static void on_socket(uv_poll_t *poll, int status, int events)
+static void on_control_socket(uv_poll_t *poll, int status, int events)
 {
 	struct control *control = poll->data;
 	bool failed = status < 0;
@@ -444,7 +444,7 @@ static void on_socket(uv_poll_t *poll, int status, int events)
 		watch_control_socket(control);
 }
 
-static int report_ready(struct control *control)
+static int control_report_ready(struct control *control)
 {
 	Sycl__V1__EngineReady ready = SYCL__V1__ENGINE_READY__INIT;
 	ready.pid = (uint32_t)getpid();
@@ -473,7 +473,7 @@ int control_create(struct engine *engine, int socket, struct control **control_o
 	if (r == 0)
 		r = link_socket(control, take_fd(&fd), LINK_SERVING);
 	if (r == 0)
-		r = report_ready(control);
+		r = control_report_ready(control);
 	if (r < 0)
 		return r;
 	struct engine_observer observer = {control, on_session_open, on_session_closed,

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-static bool is_known(const struct share_grants *page)
+static bool has_known_layout(const struct share_grants *page)
 {
 	return page->magic == SHARE_MAGIC && page->layout == SHARE_LAYOUT &&
 	       page->slot_count == SHARE_SLOTS;
@@ -42,7 +42,7 @@ int engine_divide(struct engine *engine, int grants_fd, int claims_fd)
 		close_fd(&claims_fd);
 	else
 		r = memory_region_map(claims_fd, sizeof(struct share_claims), 1, &claims);
-	if (r == 0 && !is_known(grants->address))
+	if (r == 0 && !has_known_layout(grants->address))
 		r = -EPROTO;
 	if (r < 0)
 		return r;

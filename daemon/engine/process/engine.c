@@ -207,7 +207,7 @@ static int make_flight_page(struct engine *engine)
 	return 0;
 }
 
-static int make_loop(struct engine *engine)
+static int engine_make_loop(struct engine *engine)
 {
 	int r = uv_loop_init(&engine->loop);
 	if (r < 0)
@@ -328,7 +328,7 @@ int engine_create(const struct engine_options *options, struct build_service *bu
 	if (r == 0)
 		r = make_flight_page(engine);
 	if (r == 0)
-		r = make_loop(engine);
+		r = engine_make_loop(engine);
 	if (r == 0)
 		r = make_scheduler(engine, options);
 	if (r < 0) {
@@ -339,7 +339,7 @@ int engine_create(const struct engine_options *options, struct build_service *bu
 	return 0;
 }
 
-static void close_handle(uv_handle_t *handle)
+static void close_engine_handle(uv_handle_t *handle)
 {
 	if (handle->data)
 		uv_close(handle, NULL);
@@ -357,13 +357,13 @@ struct engine *engine_free(struct engine *engine)
 	shares_fini(engine);
 	engine->builds = build_service_free(engine->builds);
 	if (engine->loop_made) {
-		close_handle((uv_handle_t *)&engine->prepare);
-		close_handle((uv_handle_t *)&engine->busy);
-		close_handle((uv_handle_t *)&engine->end_timer);
-		close_handle((uv_handle_t *)&engine->held_timer);
-		close_handle((uv_handle_t *)&engine->fair_queue_timer);
-		close_handle((uv_handle_t *)&engine->deadline_timer);
-		close_handle((uv_handle_t *)&engine->bells_poll);
+		close_engine_handle((uv_handle_t *)&engine->prepare);
+		close_engine_handle((uv_handle_t *)&engine->busy);
+		close_engine_handle((uv_handle_t *)&engine->end_timer);
+		close_engine_handle((uv_handle_t *)&engine->held_timer);
+		close_engine_handle((uv_handle_t *)&engine->fair_queue_timer);
+		close_engine_handle((uv_handle_t *)&engine->deadline_timer);
+		close_engine_handle((uv_handle_t *)&engine->bells_poll);
 		(void)uv_run(&engine->loop, UV_RUN_DEFAULT);
 		(void)uv_loop_close(&engine->loop);
 	}

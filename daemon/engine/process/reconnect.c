@@ -20,7 +20,7 @@ struct reconnect {
 	unsigned open_handles;
 };
 
-static void on_timer(uv_timer_t *timer);
+static void on_retry_timer(uv_timer_t *timer);
 
 static void stop_watching(struct reconnect *reconnect)
 {
@@ -49,12 +49,12 @@ static void try_to_reconnect(struct reconnect *reconnect)
 		reconnect->connected(reconnect->context, fd);
 		return;
 	}
-	(void)uv_timer_start(&reconnect->timer, on_timer, reconnect->wait_ms, 0);
+	(void)uv_timer_start(&reconnect->timer, on_retry_timer, reconnect->wait_ms, 0);
 	reconnect->wait_ms =
 		reconnect->wait_ms * 2 < MOST_WAIT_MS ? reconnect->wait_ms * 2 : MOST_WAIT_MS;
 }
 
-static void on_timer(uv_timer_t *timer)
+static void on_retry_timer(uv_timer_t *timer)
 {
 	try_to_reconnect(timer->data);
 }
@@ -75,7 +75,7 @@ static void start_watching(struct reconnect *reconnect)
 {
 	/* Where it cannot be watched, the timer finds it. */
 	(void)uv_fs_event_start(&reconnect->change, on_change, reconnect->folder, 0);
-	(void)uv_timer_start(&reconnect->timer, on_timer, reconnect->wait_ms, 0);
+	(void)uv_timer_start(&reconnect->timer, on_retry_timer, reconnect->wait_ms, 0);
 }
 
 void reconnect_again(struct reconnect *reconnect)
@@ -115,7 +115,7 @@ int reconnect_create(uv_loop_t *loop, const char *socket_path,
 	return 0;
 }
 
-static void on_closed(uv_handle_t *handle)
+static void on_reconnect_closed(uv_handle_t *handle)
 {
 	struct reconnect *reconnect = handle->data;
 	if (--reconnect->open_handles == 0)
@@ -126,7 +126,7 @@ struct reconnect *reconnect_free(struct reconnect *reconnect)
 {
 	if (!reconnect)
 		return NULL;
-	uv_close((uv_handle_t *)&reconnect->timer, on_closed);
-	uv_close((uv_handle_t *)&reconnect->change, on_closed);
+	uv_close((uv_handle_t *)&reconnect->timer, on_reconnect_closed);
+	uv_close((uv_handle_t *)&reconnect->change, on_reconnect_closed);
 	return NULL;
 }

@@ -14,7 +14,7 @@ struct engine_signals {
 	uv_poll_t poll;
 };
 
-static void on_signal(uv_poll_t *poll, int status, int events)
+static void on_signal_readable(uv_poll_t *poll, int status, int events)
 {
 	(void)status;
 	(void)events;
@@ -24,7 +24,7 @@ static void on_signal(uv_poll_t *poll, int status, int events)
 		engine_stop(signals->engine, 0);
 }
 
-static void on_closed(uv_handle_t *handle)
+static void on_signals_closed(uv_handle_t *handle)
 {
 	free(handle->data);
 }
@@ -64,7 +64,7 @@ int engine_signals_create(struct engine *engine, struct engine_signals **signals
 	signals->engine = engine;
 	signals->fd = take_fd(&fd);
 	signals->poll.data = signals;
-	(void)uv_poll_start(&signals->poll, UV_READABLE, on_signal);
+	(void)uv_poll_start(&signals->poll, UV_READABLE, on_signal_readable);
 	*signals_out = signals;
 	return 0;
 }
@@ -88,7 +88,7 @@ struct engine_signals *engine_signals_free(struct engine_signals *signals)
 {
 	if (!signals)
 		return NULL;
-	uv_close((uv_handle_t *)&signals->poll, on_closed); /* run by engine_free */
+	uv_close((uv_handle_t *)&signals->poll, on_signals_closed); /* run by engine_free */
 	close_fd(&signals->fd);
 	return NULL;
 }

@@ -154,7 +154,7 @@ static int prepare_backends(const struct standby *standby)
 
 /* Talking to the supervisor */
 
-static int report_ready(const struct standby *standby)
+static int standby_report_ready(const struct standby *standby)
 {
 	Sycl__V1__StandbyReady ready = SYCL__V1__STANDBY_READY__INIT;
 	ready.pid = (uint32_t)getpid();
@@ -174,7 +174,7 @@ static int apply_prepare(struct standby *standby, const Sycl__V1__StandbyPrepare
 		standby->devices[devices->backend] |= devices->devices;
 	}
 	int r = prepare_backends(standby);
-	return r < 0 ? r : report_ready(standby);
+	return r < 0 ? r : standby_report_ready(standby);
 }
 
 static int take_adoption(const struct standby *standby, const Sycl__V1__EngineAdopt *message,

@@ -130,7 +130,7 @@ static void unmap_arena(void *owner)
 }
 
 /* Its session may be freed before the devices have released the memory. */
-static void arena_free(struct arena *arena)
+static void session_arena_free(struct arena *arena)
 {
 	arena->session->usage.arena_bytes -= arena->region->size_bytes;
 	arena->session->engine->hooks->arena_ended(arena);
@@ -152,7 +152,7 @@ int command_arena_destroy(struct session *session, const Sycl__V1__Command *comm
 				"arena %u is in use by %u buffers and copies", message->arena,
 				arena->users);
 	else {
-		arena_free(arena);
+		session_arena_free(arena);
 		return 0;
 	}
 	reply_status(session, session->record, 0, &fault);
@@ -165,7 +165,7 @@ void session_arenas_free(struct session *session)
 		if (!session->arenas[i])
 			continue;
 		session->arenas[i]->is_left = session->is_cut_off;
-		arena_free(session->arenas[i]);
+		session_arena_free(session->arenas[i]);
 	}
 }
 

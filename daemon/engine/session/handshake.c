@@ -44,7 +44,7 @@ static void keep_command(struct session *session, const char *command)
 	}
 }
 
-static void fill_limits(const struct session_limits *limits, Sycl__V1__Limits *out)
+static void welcome_fill_limits(const struct session_limits *limits, Sycl__V1__Limits *out)
 {
 	sycl__v1__limits__init(out);
 	out->objects = (uint32_t)limits->objects;
@@ -58,7 +58,7 @@ static void fill_limits(const struct session_limits *limits, Sycl__V1__Limits *o
 
 /* Fields that are not set are normal. 1: there is no such class or weight, and the session closes.
  */
-static int take_rank(struct session *session, const Sycl__V1__Hello *message)
+static int session_take_rank(struct session *session, const Sycl__V1__Hello *message)
 {
 	uint32_t class = (uint32_t)message->session_class, weight = message->weight;
 	if (class > SYCL__V1__SESSION_CLASS__SESSION_CLASS_BEST_EFFORT ||
@@ -81,7 +81,7 @@ static int take_rank(struct session *session, const Sycl__V1__Hello *message)
 static int send_welcome(struct session *session, uint64_t features)
 {
 	Sycl__V1__Limits limits;
-	fill_limits(&session->limits, &limits);
+	welcome_fill_limits(&session->limits, &limits);
 	Sycl__V1__Welcome welcome = SYCL__V1__WELCOME__INIT;
 	welcome.protocol = PROTOCOL_VERSION;
 	welcome.features = features;
@@ -112,7 +112,7 @@ static void answer_hello(struct session *session, const Sycl__V1__Hello *message
 		return;
 	}
 	keep_command(session, message->command);
-	if (take_rank(session, message))
+	if (session_take_rank(session, message))
 		return;
 	uint64_t features = message->features & ENGINE_FEATURES;
 	int r = session_memory_create(session, features);

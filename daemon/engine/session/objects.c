@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static int quota_fault(const struct session *session, struct backend_fault *fault)
+static int object_quota_fault(const struct session *session, struct backend_fault *fault)
 {
 	return fault_set(fault, STATUS_QUOTA, "a session may have %u objects",
 			 session->objects.limit);
@@ -56,7 +56,7 @@ int object_new(struct session *session, uint64_t id, enum object_type type, uint
 					 (unsigned long long)id, object_type_name(type));
 	struct backend_fault fault;
 	if (r == -EDQUOT)
-		(void)quota_fault(session, &fault);
+		(void)object_quota_fault(session, &fault);
 	else
 		(void)fault_set(&fault, STATUS_MEMORY_ALLOCATION,
 				"the engine has no memory for a new %s", object_type_name(type));
@@ -82,7 +82,7 @@ int object_get(struct session *session, uint64_t id, enum object_type type, void
 		object = object_table_find(&session->objects, id);
 		if (!object && object_id_index(id) >= session->objects.limit) {
 			memcpy(object_out, &object, sizeof(struct object *));
-			return quota_fault(session, fault);
+			return object_quota_fault(session, fault);
 		}
 	}
 	if (!object || object->released)

@@ -20,7 +20,7 @@ static void on_handle_closed(uv_handle_t *handle)
 	session_step(session);
 }
 
-static void on_socket(uv_poll_t *poll, int status, int events)
+static void on_session_socket(uv_poll_t *poll, int status, int events)
 {
 	struct session *session = poll->data;
 	if (status < 0 || (events & UV_DISCONNECT && !(events & UV_READABLE))) {
@@ -41,16 +41,16 @@ void session_watch_socket(struct session *session)
 {
 	int events =
 		UV_READABLE | UV_DISCONNECT | (outbox_waiting(&session->outbox) ? UV_WRITABLE : 0);
-	if (uv_poll_start(&session->socket_poll, events, on_socket) < 0)
+	if (uv_poll_start(&session->socket_poll, events, on_session_socket) < 0)
 		session_fail(session, STATUS_RUNTIME, "the session's socket cannot be watched");
 }
 
-static void close_handle(uv_handle_t *handle);
+static void session_close_handle(uv_handle_t *handle);
 
 static void await_no_process(struct session *session)
 {
 	session->awaits_process = false;
-	close_handle((uv_handle_t *)&session->pid_poll);
+	session_close_handle((uv_handle_t *)&session->pid_poll);
 	close_fd(&session->pidfd);
 }
 
@@ -101,10 +101,10 @@ static int start_handles(struct session *session)
 			   0);
 	if (r < 0)
 		return r;
-	return uv_poll_start(&session->socket_poll, UV_READABLE | UV_DISCONNECT, on_socket);
+	return uv_poll_start(&session->socket_poll, UV_READABLE | UV_DISCONNECT, on_session_socket);
 }
 
-static void close_handle(uv_handle_t *handle)
+static void session_close_handle(uv_handle_t *handle)
 {
 	if (handle->data && !uv_is_closing(handle))
 		uv_close(handle, on_handle_closed);
@@ -174,7 +174,7 @@ int session_create(struct engine *engine, int socket, int pidfd, const struct se
 	return 0;
 }
 
-static void drop_tasks(struct session *session)
+static void session_drop_tasks(struct session *session)
 {
 	struct backend_fault fault;
 	if (session->close_policy == CLOSE_DRAIN || session->groups_open == 0)
@@ -192,7 +192,7 @@ void session_set_close_policy(struct session *session, enum close_policy policy)
 		return;
 	session->close_policy = policy;
 	if (session->state == SESSION_CLOSING)
-		drop_tasks(session);
+		session_drop_tasks(session);
 }
 
 /*
@@ -228,8 +228,8 @@ void session_close(struct session *session)
 	list_remove(&session->notify_link);
 	if (session->bell >= 0)
 		session->engine->hooks->remove_bell(session->engine, session->bell);
-	close_handle((uv_handle_t *)&session->hello_timer);
-	close_handle((uv_handle_t *)&session->socket_poll);
+	session_close_handle((uv_handle_t *)&session->hello_timer);
+	session_close_handle((uv_handle_t *)&session->socket_poll);
 	close_socket(session);
 	close_fd(&session->bell);
 	outbox_fini(&session->outbox);
@@ -239,7 +239,7 @@ void session_close(struct session *session)
 				  session->close_policy == CLOSE_DRAIN;
 	if (!session->awaits_process || session->groups_open == 0)
 		await_no_process(session);
-	drop_tasks(session);
+	session_drop_tasks(session);
 	session->engine->hooks->abandon_host_tasks(session);
 	objects_release_all(session);
 	session_step(session);

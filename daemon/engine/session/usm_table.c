@@ -29,7 +29,7 @@ static uint32_t usm_place_of(const struct usm_table *table, uint64_t address)
 	return low;
 }
 
-static int reserve_usm(struct usm_table *table)
+static int table_reserve(struct usm_table *table)
 {
 	if (table->count < table->capacity)
 		return 0;
@@ -51,7 +51,7 @@ int usm_table_insert(struct usm_table *table, struct usm *usm)
 	    (before && usm->address - before->address < before->size_bytes) ||
 	    (after && after->address - usm->address < usm->size_bytes))
 		return -EEXIST;
-	if (reserve_usm(table) < 0)
+	if (table_reserve(table) < 0)
 		return -ENOMEM;
 	memmove((void *)&table->items[at + 1], (void *)&table->items[at],
 		(table->count - at) * sizeof(struct usm *));

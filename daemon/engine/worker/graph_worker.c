@@ -196,7 +196,7 @@ static int build_graph_step(struct sched_graph *graph, struct backend_fault *fau
 	return result;
 }
 
-static void end_graph(struct sched_graph *graph)
+static void free_driver_graphs(struct sched_graph *graph)
 {
 	free_handle(graph);
 	for (uint32_t i = 0; i < graph->retired_count; i++)
@@ -208,7 +208,7 @@ bool worker_graph_handle(struct scheduler_device *device, void *object)
 {
 	struct sched_graph *graph = object;
 	if (graph->way == SCHED_GRAPH_FREE) {
-		end_graph(graph);
+		free_driver_graphs(graph);
 		return true;
 	}
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
@@ -234,7 +234,7 @@ bool worker_graph_handle(struct scheduler_device *device, void *object)
 static int retire_handle(struct sched_graph *graph, bool alone, struct backend_fault *fault)
 {
 	if (alone || !graph->handle) {
-		end_graph(graph);
+		free_driver_graphs(graph);
 		return 0;
 	}
 	if (graph->retired_count == graph->retired_capacity) {

@@ -78,7 +78,7 @@ static int load_binary(struct scheduler_device *device, struct sched_program *pr
 	return result;
 }
 
-static void load_program(struct scheduler_device *device, void *object)
+static void loader_load_program(struct scheduler_device *device, void *object)
 {
 	struct sched_program *program = object;
 	if (!is_device_there(device, &program->fault))
@@ -197,7 +197,7 @@ static int request_usm(struct scheduler_device *device, struct sched_usm *usm)
 	return -ENOTSUP;
 }
 
-static void end_usm(struct scheduler_device *device, struct sched_usm *usm, int result)
+static void usm_complete_fault(struct scheduler_device *device, struct sched_usm *usm, int result)
 {
 	if (result >= 0)
 		return;
@@ -205,11 +205,11 @@ static void end_usm(struct scheduler_device *device, struct sched_usm *usm, int 
 	complete_fault(device, &usm->fault, result);
 }
 
-static void allocate_usm(struct scheduler_device *device, void *object)
+static void loader_allocate_usm(struct scheduler_device *device, void *object)
 {
 	struct sched_usm *usm = object;
 	if (is_device_there(device, &usm->fault))
-		end_usm(device, usm, request_usm(device, usm));
+		usm_complete_fault(device, usm, request_usm(device, usm));
 }
 
 bool worker_allocate_usm(struct scheduler_device *device, void *object)
@@ -223,7 +223,7 @@ bool worker_allocate_usm(struct scheduler_device *device, void *object)
 		worker_spill_set_aside(device, &usm->message);
 		return false;
 	}
-	end_usm(device, usm, result == -EAGAIN ? -ENOMEM : result);
+	usm_complete_fault(device, usm, result == -EAGAIN ? -ENOMEM : result);
 	return true;
 }
 
@@ -241,12 +241,12 @@ static void free_usm(struct scheduler_device *device, void *object)
 
 /* The function for each kind of message to the loader. */
 #define HANDLERS(ENTRY)                                                                            \
-	ENTRY(SCHED_MESSAGE_PROGRAM_LOAD, load_program)                                            \
+	ENTRY(SCHED_MESSAGE_PROGRAM_LOAD, loader_load_program)                                     \
 	ENTRY(SCHED_MESSAGE_KERNEL_CREATE, create_kernel)                                          \
 	ENTRY(SCHED_MESSAGE_OCCUPANCY, answer_occupancy)                                           \
 	ENTRY(SCHED_MESSAGE_HOST_REGISTER, register_host)                                          \
 	ENTRY(SCHED_MESSAGE_HOST_UNREGISTER, unregister_host)                                      \
-	ENTRY(SCHED_MESSAGE_USM_ALLOCATE, allocate_usm)                                            \
+	ENTRY(SCHED_MESSAGE_USM_ALLOCATE, loader_allocate_usm)                                     \
 	ENTRY(SCHED_MESSAGE_USM_FREE, free_usm)
 
 static void (*const handlers[])(struct scheduler_device *, void *) = {HANDLERS(DISPATCH_ENTRY)};

@@ -33,8 +33,8 @@ int worker_memory(struct scheduler_device *device, struct sched_memory *memory,
 }
 
 /* Memory of the graph's own needs no room now. */
-static int need_memory(const struct sched_graph *graph, struct sched_memory *memory,
-		       struct backend_fault *fault)
+static int graph_need_memory(const struct sched_graph *graph, struct sched_memory *memory,
+			     struct backend_fault *fault)
 {
 	bool has = memory && worker_graph_has_memory(graph, memory);
 	return has ? 0 : worker_memory(graph->device, memory, fault);
@@ -44,17 +44,17 @@ static int need_memories(const struct sched_graph *graph, const struct task_comm
 			 struct backend_fault *fault)
 {
 	struct sched_memory *memory;
-	int result = need_memory(graph, command->source, fault);
+	int result = graph_need_memory(graph, command->source, fault);
 	if (result == 0)
-		result = need_memory(graph, command->destination, fault);
+		result = graph_need_memory(graph, command->destination, fault);
 	for (uint32_t i = 0; result == 0 && command->backend.kind == BACKEND_COMMAND_LAUNCH &&
 			     i < command->backend.launch.argument_count;
 	     i++)
-		result = need_memory(graph, command->argument_memories[i], fault);
+		result = graph_need_memory(graph, command->argument_memories[i], fault);
 	for (uint32_t i = 0; result == 0 && command->native_command &&
 			     worker_native_command_has(command->native_command, i, &memory);
 	     i++)
-		result = need_memory(graph, memory, fault);
+		result = graph_need_memory(graph, memory, fault);
 	return result;
 }
 

@@ -51,7 +51,7 @@ static void open_lanes(struct scheduler_device *device)
 		(void)worker_spill_need_lanes(device, &fault);
 }
 
-static int try_to_open(struct scheduler_device *device, struct backend_fault *fault_out)
+static int device_try_to_open(struct scheduler_device *device, struct backend_fault *fault_out)
 {
 	int result = -EOPNOTSUPP;
 	*fault_out = (struct backend_fault){.status = STATUS_SUCCESS};
@@ -117,12 +117,12 @@ void worker_open_device(struct scheduler_device *device)
 		(void)prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
 	sched_pace_init(&worker->pace, polled && device->scheduler->processors > 2);
 	struct backend_fault fault;
-	int result = try_to_open(device, &fault);
+	int result = device_try_to_open(device, &fault);
 	uint64_t pause_ns = FIRST_PAUSE_NS;
 	for (int i = 1; i < TRIES && result < 0 && is_short_of_memory(&fault) &&
 			wait_before_next_try(device, pause_ns);
 	     i++) {
-		result = try_to_open(device, &fault);
+		result = device_try_to_open(device, &fault);
 		pause_ns *= 2;
 	}
 	if (result < 0) {
@@ -144,7 +144,7 @@ void worker_retry_open(struct scheduler_device *device)
 		return;
 	/* A driver may hold up launches for its other devices meanwhile. */
 	atomic_fetch_add(&device->scheduler->maintenance_count, 1);
-	int result = try_to_open(device, &fault);
+	int result = device_try_to_open(device, &fault);
 	atomic_fetch_sub(&device->scheduler->maintenance_count, 1);
 	plan_next_try(worker, result, &fault);
 	if (result < 0)

@@ -147,9 +147,9 @@ static void send_parts(struct scheduler_device *device, enum spill_direction dir
  * no part is in flight, or the device is lost. A copy that could be sent in part fails when that
  * part ends.
  */
-static int send_copy(struct scheduler_device *device, struct sched_memory *memory,
-		     struct backend_memory *handle, struct sched_memory *before,
-		     enum spill_direction direction, struct backend_fault *fault)
+static int send_spill_copy(struct scheduler_device *device, struct sched_memory *memory,
+			   struct backend_memory *handle, struct sched_memory *before,
+			   enum spill_direction direction, struct backend_fault *fault)
 {
 	struct worker_spill *spill = spill_of(device);
 	int result = worker_spill_need_lanes(device, fault);
@@ -201,7 +201,7 @@ int worker_spill_begin_to_leave(struct scheduler_device *device, struct sched_me
 						       worker_spill_is_image(memory));
 		result = memory->spill.pieces ? 0 : -ENOMEM;
 	}
-	if (result == 0 && send_copy(device, memory, handle, NULL, SPILL_OUT, fault) < 0)
+	if (result == 0 && send_spill_copy(device, memory, handle, NULL, SPILL_OUT, fault) < 0)
 		result = fault->device_lost ? -EIO : 1;
 	if (result != 0) {
 		worker_spill_free_host(memory);
@@ -219,7 +219,7 @@ static int begin_to_come(struct scheduler_device *device, struct sched_memory *m
 			 struct backend_memory *made, struct sched_memory *before,
 			 struct backend_fault *fault)
 {
-	int result = send_copy(device, memory, made, before, SPILL_IN, fault);
+	int result = send_spill_copy(device, memory, made, before, SPILL_IN, fault);
 	if (result < 0)
 		return result;
 	memory->spill.state = SPILL_COMING;

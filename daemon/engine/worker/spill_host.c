@@ -26,7 +26,7 @@ static bool has_bin(uint64_t bytes)
 }
 
 /* The size of pieces for a memory: large enough to be worth pinning. */
-static uint64_t piece_bytes(const struct scheduler *scheduler, uint64_t size_bytes)
+static uint64_t spill_piece_bytes(const struct scheduler *scheduler, uint64_t size_bytes)
 {
 	uint64_t bytes = SPILL_PIECE_BYTES, least = SPILL_PIN_PART * scheduler->spill_least_bytes;
 	if (least < scheduler->page_bytes)
@@ -121,7 +121,7 @@ static void add_job(struct spill_host *host, struct spill_piece *piece)
 	else
 		host->first_job = piece;
 	host->last_job = piece;
-	(void)pthread_cond_signal(&host->news);
+	(void)pthread_cond_signal(&host->changed);
 }
 
 static struct spill_piece *take_job(struct spill_host *host)
@@ -195,10 +195,10 @@ static void wait_for_job(struct spill_host *host, uint64_t ns)
 {
 	const struct timespec time = {.tv_sec = (time_t)(ns / 1000000000),
 				      .tv_nsec = (long)(ns % 1000000000)};
-	(void)pthread_cond_timedwait(&host->news, &host->lock, &time);
+	(void)pthread_cond_timedwait(&host->changed, &host->lock, &time);
 }
 
-static void *run(void *argument)
+static void *spill_host_thread(void *argument)
 {
 	struct spill_host *host = argument;
 	(void)prctl(PR_SET_NAME, "spill-host", 0, 0, 0);
@@ -208,7 +208,7 @@ static void *run(void *argument)
 			do_pin_job(host);
 		} else if (host->kept_bytes == 0) {
 			host->is_pressed = false;
-			(void)pthread_cond_wait(&host->news, &host->lock);
+			(void)pthread_cond_wait(&host->changed, &host->lock);
 		} else if (host->is_pressed || clock_now_ns() >= host->used_ns + SPILL_KEEP_NS) {
 			end_one_kept(host);
 		} else {
@@ -227,7 +227,7 @@ static bool need_thread(struct spill_host *host)
 		return true;
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	host->started = pthread_create(&host->thread, NULL, run, host) == 0;
+	host->started = pthread_create(&host->thread, NULL, spill_host_thread, host) == 0;
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return host->started;
 }
@@ -333,11 +333,11 @@ static void press_for_release(struct spill_host *host)
 	if (all <= scheduler->spill_most_bytes || host->kept_bytes == 0)
 		return;
 	host->is_pressed = true;
-	(void)pthread_cond_signal(&host->news);
+	(void)pthread_cond_signal(&host->changed);
 }
 
 /* With the lock. */
-static struct spill_piece *take_piece(struct spill_host *host, uint64_t bytes, bool is_whole)
+static struct spill_piece *spill_piece_take(struct spill_host *host, uint64_t bytes, bool is_whole)
 {
 	struct scheduler *scheduler = host->device->scheduler;
 	if (atomic_fetch_add(&scheduler->spill_bytes, bytes) + bytes >
@@ -358,7 +358,7 @@ static struct spill_piece *take_piece(struct spill_host *host, uint64_t bytes, b
 }
 
 /* With the lock. It may be kept for the next one. */
-static void give_piece(struct spill_host *host, struct spill_piece *piece)
+static void spill_piece_give(struct spill_host *host, struct spill_piece *piece)
 {
 	struct scheduler *scheduler = host->device->scheduler;
 	uint64_t bytes = piece->bytes,
@@ -371,7 +371,7 @@ static void give_piece(struct spill_host *host, struct spill_piece *piece)
 		host->kept[bin_of(bytes)] = piece;
 		/* Else it would sleep on until it has a job. */
 		if (host->kept_bytes == 0)
-			(void)pthread_cond_signal(&host->news);
+			(void)pthread_cond_signal(&host->changed);
 		host->kept_bytes += bytes;
 		atomic_fetch_add(&scheduler->spill_kept_bytes, bytes);
 		return;
@@ -391,12 +391,13 @@ struct spill_piece *spill_host_take(struct spill_host *host, const struct spill_
 		return NULL;
 	struct spill_piece *first = NULL, **last = &first;
 	uint64_t left = size_bytes,
-		 most = is_whole ? size_bytes : piece_bytes(host->device->scheduler, size_bytes);
+		 most = is_whole ? size_bytes
+				 : spill_piece_bytes(host->device->scheduler, size_bytes);
 	(void)pthread_mutex_lock(&host->lock);
 	while (left > 0) {
 		uint64_t part = left < most ? left : most;
 		struct spill_piece *piece =
-			take_piece(host, size_for(host, part), is_whole || !has_bin(part));
+			spill_piece_take(host, size_for(host, part), is_whole || !has_bin(part));
 		if (!piece)
 			break;
 		piece->next = NULL;
@@ -422,7 +423,7 @@ void spill_host_give(struct spill_host *host, struct spill_piece *pieces)
 	while (pieces) {
 		struct spill_piece *piece = pieces;
 		pieces = piece->next;
-		give_piece(host, piece);
+		spill_piece_give(host, piece);
 	}
 	(void)pthread_mutex_unlock(&host->lock);
 }
@@ -448,7 +449,7 @@ void spill_host_open(struct spill_host *host, struct scheduler_device *device)
 	(void)pthread_mutex_init(&host->lock, NULL);
 	(void)pthread_condattr_init(&attributes);
 	(void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	(void)pthread_cond_init(&host->news, &attributes);
+	(void)pthread_cond_init(&host->changed, &attributes);
 	(void)pthread_condattr_destroy(&attributes);
 	host->is_open = true;
 }
@@ -459,7 +460,7 @@ void spill_host_close(struct spill_host *host)
 		return;
 	(void)pthread_mutex_lock(&host->lock);
 	host->quits = true;
-	(void)pthread_cond_signal(&host->news);
+	(void)pthread_cond_signal(&host->changed);
 	(void)pthread_mutex_unlock(&host->lock);
 	if (host->started)
 		(void)pthread_join(host->thread, NULL);
@@ -472,7 +473,7 @@ void spill_host_close(struct spill_host *host)
 		unregister_piece(host, piece);
 		free(piece);
 	}
-	(void)pthread_cond_destroy(&host->news);
+	(void)pthread_cond_destroy(&host->changed);
 	(void)pthread_mutex_destroy(&host->lock);
 	host->is_open = false;
 }

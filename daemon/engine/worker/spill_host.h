@@ -67,7 +67,7 @@ struct spill_host {
 	struct spill_piece
 		*lost; /* what a copy was under way to when the device was lost: it stays mapped */
 	pthread_mutex_t lock;
-	pthread_cond_t news;
+	pthread_cond_t changed;
 	bool quits, is_pressed; /* give back all that is kept */
 	struct spill_piece *first_job, *last_job;
 	struct spill_piece *kept[SPILL_BINS];

@@ -144,8 +144,8 @@ static int order_send(struct target *target, int act, const char *text)
 		if (target->tenant && tenant != target->tenant)
 			continue;
 		TAILQ_FOREACH (engine, &tenant->engines, link) {
-			int told = order_send_to_engine(target, engine, act, text);
-			r = r < 0 ? r : told;
+			int sent = order_send_to_engine(target, engine, act, text);
+			r = r < 0 ? r : sent;
 		}
 	}
 	return r;
@@ -244,9 +244,9 @@ static int order_resume(struct target *target)
 		target->tenant->drained = false;
 	else if (!target->session)
 		order_resume_all(target->supervisor);
-	int told = order_send(target, ACT_RESUME, NULL);
+	int sent = order_send(target, ACT_RESUME, NULL);
 	int r = target->session ? 0 : order_save_drained(target);
-	return told < 0 ? told : r;
+	return sent < 0 ? sent : r;
 }
 
 /* The supervisor's own limit. */

@@ -193,7 +193,7 @@ static bool find_centre(struct cuda_bases *bases, unsigned first, unsigned count
 	return shortest <= bases->narrowest_ns + bases->narrowest_ns / (trips >= SEVERAL ? 1 : 4);
 }
 
-static int take_burst(struct cuda_bases *bases)
+static int bases_take_burst(struct cuda_bases *bases)
 {
 	int r = count_happened(bases);
 	if (r <= 0)
@@ -229,7 +229,7 @@ static int take_burst(struct cuda_bases *bases)
 int cuda_bases_prepare(struct cuda_bases *bases)
 {
 	if (bases->is_out) {
-		int r = take_burst(bases);
+		int r = bases_take_burst(bases);
 		if (r < 0 || bases->is_out)
 			return r;
 	}
@@ -237,7 +237,7 @@ int cuda_bases_prepare(struct cuda_bases *bases)
 				       cuda_timeline_patience(&bases->timeline))
 		return 0;
 	int r = send_burst(bases);
-	return r == 0 ? take_burst(bases) : r;
+	return r == 0 ? bases_take_burst(bases) : r;
 }
 
 /* Take the burst that is out. Waits a moment where no other burst gives a time.
@@ -245,10 +245,10 @@ int cuda_bases_prepare(struct cuda_bases *bases)
 static int await_burst(struct cuda_bases *bases, uint64_t since)
 {
 	bool is_near = bases->has_base && (int64_t)(since - bases->base_host_ns) <= BASE_OLD_NS;
-	int r = bases->is_out ? take_burst(bases) : 0;
+	int r = bases->is_out ? bases_take_burst(bases) : 0;
 	while (r == 0 && bases->is_out && !is_near &&
 	       host_now_ns(bases) - since < CUDA_CLOCK_WAIT_NS)
-		r = take_burst(bases);
+		r = bases_take_burst(bases);
 	return r;
 }
 
@@ -257,7 +257,7 @@ static int sharpen_bases(struct cuda_bases *bases)
 {
 	bases->is_fresh = false;
 	int r = send_burst(bases);
-	return r == 0 ? take_burst(bases) : r;
+	return r == 0 ? bases_take_burst(bases) : r;
 }
 
 /* Without a near base: the event was read just now, and the time between the two is right. */

@@ -173,8 +173,8 @@ static double uncertainty_of(const struct cuda_timeline *timeline, const struct 
 static bool is_believed(const struct cuda_timeline *timeline, const struct line *line,
 			double uncertainty)
 {
-	double news = fabs(line->slope - timeline->drift);
-	return news <= timeline->uncertainty + uncertainty + DRIFT_STEP ||
+	double change = fabs(line->slope - timeline->drift);
+	return change <= timeline->uncertainty + uncertainty + DRIFT_STEP ||
 	       line->count >= BELIEVED_COUNT;
 }
 

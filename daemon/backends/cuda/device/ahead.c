@@ -7,7 +7,7 @@
 static CUcontext contexts[CUDA_AHEAD_DEVICES_MAX];
 static struct cuda_ahead prepared[CUDA_AHEAD_DEVICES_MAX]; /* in these contexts */
 
-static struct cuda_ahead make_parts(const struct backend *backend, uint32_t index)
+static struct cuda_ahead load_ahead(const struct backend *backend, uint32_t index)
 {
 	const struct cuda_library *cu = &backend->library;
 	struct cuda_ahead made = {.own = cuda_own_load(backend, &backend->devices[index]),
@@ -23,7 +23,7 @@ static struct cuda_ahead make_parts(const struct backend *backend, uint32_t inde
 
 void cuda_ahead_prepare(const struct backend *backend, uint32_t index, CUcontext context)
 {
-	prepared[index] = make_parts(backend, index);
+	prepared[index] = load_ahead(backend, index);
 	contexts[index] = context;
 }
 

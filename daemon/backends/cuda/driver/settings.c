@@ -33,7 +33,7 @@ static int read_number_setting(const char *value, uint64_t low, uint64_t high, u
 	return 0;
 }
 
-static int read_small(const char *value, uint64_t low, uint64_t high, uint32_t *number_out)
+static int read_small_setting(const char *value, uint64_t low, uint64_t high, uint32_t *number_out)
 {
 	uint64_t number = 0;
 	int error = read_number_setting(value, low, high, &number);
@@ -63,7 +63,7 @@ static int read_peer_path(const char *value, enum cuda_peer_path *path_out)
 static int read_chain(const char *value, uint32_t *length_out)
 {
 	uint32_t length = 0;
-	int error = read_small(value, 0, CUDA_CHAIN_MAX, &length);
+	int error = read_small_setting(value, 0, CUDA_CHAIN_MAX, &length);
 
 	if (error < 0 || (length & (length - 1)) != 0)
 		return -EINVAL;
@@ -94,23 +94,24 @@ static int read_one(const char *name, const char *value, struct cuda_settings *s
 	if (strcmp(name, "headroom_bytes") == 0)
 		return read_number_setting(value, 0, UINT64_MAX, &settings->headroom_bytes);
 	if (strcmp(name, "lanes") == 0)
-		return read_small(value, 1, CUDA_LANES_MAX, &settings->lanes);
+		return read_small_setting(value, 1, CUDA_LANES_MAX, &settings->lanes);
 	if (strcmp(name, "connections") == 0)
-		return read_small(value, 1, CUDA_CONNECTIONS_MAX, &settings->connections);
+		return read_small_setting(value, 1, CUDA_CONNECTIONS_MAX, &settings->connections);
 	if (strcmp(name, "chain_length") == 0)
 		return read_chain(value, &settings->chain_length);
 	if (strcmp(name, "latency_multiprocessors") == 0)
-		return read_small(value, 0, CUDA_LATENCY_MULTIPROCESSORS_MAX,
-				  &settings->latency_multiprocessors);
+		return read_small_setting(value, 0, CUDA_LATENCY_MULTIPROCESSORS_MAX,
+					  &settings->latency_multiprocessors);
 	if (strcmp(name, "copy_kernel_bytes") == 0)
-		return read_small(value, 0, CUDA_COPY_KERNEL_BYTES_MAX,
-				  &settings->copy_kernel_bytes);
+		return read_small_setting(value, 0, CUDA_COPY_KERNEL_BYTES_MAX,
+					  &settings->copy_kernel_bytes);
 	if (strcmp(name, "exact_chains") == 0)
 		return read_switch(value, &settings->exact_chains);
 	if (strcmp(name, "fill_kernel") == 0)
 		return read_switch(value, &settings->fill_kernel);
 	if (strcmp(name, "lane_operations") == 0)
-		return read_small(value, 0, CUDA_LANE_OPERATIONS_MAX, &settings->lane_operations);
+		return read_small_setting(value, 0, CUDA_LANE_OPERATIONS_MAX,
+					  &settings->lane_operations);
 	if (strcmp(name, "overlap") == 0)
 		return read_switch(value, &settings->overlap);
 	return -ENOENT;

@@ -141,8 +141,9 @@ static CUresult add_setter(const struct backend_graph *graph, const struct cuda_
 								    count, &kernel);
 }
 
-static int check_condition(const struct backend_graph *graph, const struct backend_command *command,
-			   CUdeviceptr *word_out, struct backend_fault *fault_out)
+static int check_condition_node(const struct backend_graph *graph,
+				const struct backend_command *command, CUdeviceptr *word_out,
+				struct backend_fault *fault_out)
 {
 	const struct backend_memory *memory = command->condition.memory;
 	const uint64_t offset = command->condition.offset_bytes;
@@ -181,7 +182,7 @@ int cuda_graph_add_condition(struct backend_graph *graph, const struct backend_c
 	CUgraphNodeParams parameters;
 	CUgraphNode setter = NULL;
 
-	int error = check_condition(graph, command, &node->word, fault_out);
+	int error = check_condition_node(graph, command, &node->word, fault_out);
 	if (error < 0)
 		return error;
 	CUresult result = cu->cuGraphConditionalHandleCreate(&node->handle, target,

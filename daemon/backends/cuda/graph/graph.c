@@ -475,7 +475,7 @@ static CUDA_MEMSET_NODE_PARAMS word_parameters(CUdeviceptr address, uint32_t val
 
 /* The word comes after every node that no other one comes after, and after the frees: what is
  * behind a launch may have its memory. */
-static int add_word(struct backend_graph *graph, struct backend_fault *fault_out)
+static int graph_add_end_word(struct backend_graph *graph, struct backend_fault *fault_out)
 {
 	struct backend_device *device = graph->device;
 	const CUDA_MEMSET_NODE_PARAMS word = word_parameters(
@@ -538,7 +538,7 @@ int cuda_graph_finish(struct backend_graph *graph, bool updatable, struct backen
 	if (error == 0)
 		error = cuda_graph_close_bodies(graph, fault_out);
 	if (error == 0)
-		error = add_word(graph, fault_out);
+		error = graph_add_end_word(graph, fault_out);
 	if (error == 0 && graph->temporary_count > 0)
 		error = cuda_graph_room(graph->device->memory, cuda_graph_memory_bytes(graph),
 					fault_out);

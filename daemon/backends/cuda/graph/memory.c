@@ -81,8 +81,8 @@ int cuda_graph_temporary(struct backend_graph *graph, uint64_t size_bytes,
 /* ------------------------------------- which node names it -------------------------------------
  */
 
-static int add_use(const struct backend_graph *graph, const struct backend_memory *memory,
-		   uint64_t *uses)
+static int add_temporary_use(const struct backend_graph *graph, const struct backend_memory *memory,
+			     uint64_t *uses)
 {
 	if (!memory || memory->origin != CUDA_ORIGIN_GRAPH)
 		return 0;
@@ -104,20 +104,20 @@ int cuda_graph_uses(const struct backend_graph *graph, const struct backend_comm
 	case BACKEND_COMMAND_LAUNCH:
 		for (uint32_t i = 0; error == 0 && i < command->launch.argument_count; i++)
 			if (command->launch.arguments[i].kind == BACKEND_ARGUMENT_GLOBAL)
-				error = add_use(graph, command->launch.arguments[i].global.memory,
-						&uses);
+				error = add_temporary_use(
+					graph, command->launch.arguments[i].global.memory, &uses);
 		break;
 	case BACKEND_COMMAND_COPY:
-		error = add_use(graph, command->copy.source, &uses);
+		error = add_temporary_use(graph, command->copy.source, &uses);
 		if (error == 0)
-			error = add_use(graph, command->copy.destination, &uses);
+			error = add_temporary_use(graph, command->copy.destination, &uses);
 		break;
 	case BACKEND_COMMAND_WRITE:
 	case BACKEND_COMMAND_READ:
-		error = add_use(graph, command->transfer.memory, &uses);
+		error = add_temporary_use(graph, command->transfer.memory, &uses);
 		break;
 	case BACKEND_COMMAND_FILL:
-		error = add_use(graph, command->fill.memory, &uses);
+		error = add_temporary_use(graph, command->fill.memory, &uses);
 		break;
 	default:
 		break;

@@ -98,8 +98,8 @@ static int plan_box(const struct copy_box *whole, struct side destination, struc
 	return 0;
 }
 
-static int plan_launch(struct backend_device *device, const struct backend_command *command,
-		       struct cuda_plan *plan, struct backend_fault *fault_out)
+static int plan_launch_node(struct backend_device *device, const struct backend_command *command,
+			    struct cuda_plan *plan, struct backend_fault *fault_out)
 {
 	struct backend_lane nowhere = {.device = device};
 	int error = 0;
@@ -246,7 +246,7 @@ int cuda_plan_make(struct backend_device *device, const struct backend_command *
 	case BACKEND_COMMAND_NOP:
 		return 0;
 	case BACKEND_COMMAND_LAUNCH:
-		return plan_launch(device, command, plan_out, fault_out);
+		return plan_launch_node(device, command, plan_out, fault_out);
 	case BACKEND_COMMAND_WRITE:
 	case BACKEND_COMMAND_READ:
 		return plan_transfer(device, command, plan_out, fault_out);

@@ -61,7 +61,7 @@ struct range {
 	size_t pattern_bytes;
 };
 
-static bool find_buffer(const struct backend_command *command, struct range *range_out)
+static bool find_buffer_range(const struct backend_command *command, struct range *range_out)
 {
 	struct backend_memory *memory = command->fill.memory;
 	const uint64_t offset = command->fill.offset_bytes, bytes = command->fill.size_bytes;
@@ -86,7 +86,8 @@ static bool find_range(const struct backend_lane *lane, const struct backend_com
 	if (!lane->device->lanes->fill || !lane->device->backend->settings.fill_kernel)
 		return false;
 	if (command->kind == BACKEND_COMMAND_FILL) {
-		if (!find_buffer(command, range_out) || range_out->memory->device != lane->device)
+		if (!find_buffer_range(command, range_out) ||
+		    range_out->memory->device != lane->device)
 			return false;
 	} else {
 		*range_out = (struct range){
@@ -103,8 +104,8 @@ static bool find_range(const struct backend_lane *lane, const struct backend_com
 	       range_out->pattern_bytes <= FILL_PATTERN_BYTES_MAX;
 }
 
-static int settle(struct backend_lane *lane, const struct range *range,
-		  struct backend_fault *fault_out)
+static int settle_range(struct backend_lane *lane, const struct range *range,
+			struct backend_fault *fault_out)
 {
 	return range->memory ? cuda_memory_settle(lane, range->memory, fault_out) : 0;
 }
@@ -120,7 +121,7 @@ int cuda_fill_enqueue(struct backend_lane *lane, const struct backend_command *c
 	    cuda_fill_is_simple(range.address, range.size_bytes, range.pattern,
 				range.pattern_bytes))
 		return -EAGAIN;
-	int error = settle(lane, &range, fault_out);
+	int error = settle_range(lane, &range, fault_out);
 	if (error < 0)
 		return error;
 	cuda_fill_make(lane->device, range.address, range.size_bytes, range.pattern,
@@ -141,7 +142,7 @@ int cuda_fill_prepare(struct backend_lane *lane, const struct backend_command *c
 	if (!find_range(lane, command, &range) ||
 	    range.size_bytes > lane->device->backend->settings.copy_kernel_bytes)
 		return -EAGAIN;
-	int error = settle(lane, &range, fault_out);
+	int error = settle_range(lane, &range, fault_out);
 	if (error < 0)
 		return error;
 	cuda_fill_make(lane->device, range.address, range.size_bytes, range.pattern,

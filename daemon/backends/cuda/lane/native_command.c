@@ -87,13 +87,14 @@ int cuda_native_call(struct backend_lane *lane, const struct backend_command *co
 		.memory_count = memories->count,
 	};
 
-	int told = command->native.function(command->native.context, &scope);
+	int outcome = command->native.function(command->native.context, &scope);
 	int error = cuda_enter_again(device, fault_out);
 	if (error == 0)
 		error = native_command_end_capture(lane, fault_out);
-	if (error == 0 && told != 0)
-		error = cuda_fault_words(fault_out, -EIO,
-					 told < 0 && told >= STATUS_FORKED ? told : STATUS_RUNTIME,
-					 "the function of a native command failed with %d", told);
+	if (error == 0 && outcome != 0)
+		error = cuda_fault_words(
+			fault_out, -EIO,
+			outcome < 0 && outcome >= STATUS_FORKED ? outcome : STATUS_RUNTIME,
+			"the function of a native command failed with %d", outcome);
 	return error;
 }

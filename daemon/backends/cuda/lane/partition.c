@@ -213,7 +213,7 @@ static CUresult partition_make_part(struct backend_device *device, CUdevResource
 	return result;
 }
 
-static CUresult make_parts(struct backend_device *device)
+static CUresult partition_divide(struct backend_device *device)
 {
 	const struct cuda_library *cu = &device->backend->library;
 	struct cuda_partition *partition = &device->lanes->partition;
@@ -300,7 +300,7 @@ static void make_partition(struct backend_device *device)
 {
 	struct cuda_partition *partition = &device->lanes->partition;
 
-	CUresult result = make_parts(device);
+	CUresult result = partition_divide(device);
 	if (result == CUDA_SUCCESS)
 		result = try_parts(device);
 	for (struct cuda_lane_state *state = device->lanes->first; result == CUDA_SUCCESS && state;

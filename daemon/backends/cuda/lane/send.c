@@ -131,7 +131,7 @@ static void send_plainly(struct cuda_lane_state *state, const struct cuda_collec
 	cuda_lane_write_word(state);
 }
 
-static uint64_t period_of(const struct cuda_collected *collected)
+static uint64_t collected_period(const struct cuda_collected *collected)
 {
 	if (!collected->kernel)
 		return collected->copy_ns;
@@ -164,13 +164,13 @@ static uint32_t choose_length(struct cuda_lane_state *state, const struct cuda_c
 			      uint32_t count)
 {
 	const uint32_t longest = state->lane->device->backend->settings.chain_length;
-	uint64_t sum_ns = period_of(&launches[0]);
+	uint64_t sum_ns = collected_period(&launches[0]);
 	uint32_t run = 1, first = 1;
 
 	while (!launches[first - 1].ends_command)
 		first++;
 	for (; run < count && !launches[run - 1].direct; run++) {
-		sum_ns += period_of(&launches[run]);
+		sum_ns += collected_period(&launches[run]);
 		if (sum_ns > CUDA_CHAIN_NS && launches[run].kernel)
 			break;
 	}
@@ -223,7 +223,7 @@ void cuda_sendings(struct backend_device *device, struct backend_sendings *sendi
 	sendings_out->refused = atomic_load_explicit(&lanes->chains_refused, memory_order_relaxed);
 }
 
-static uint32_t count_kernels(const struct cuda_collected *launches, uint32_t count)
+static uint32_t count_collected_kernels(const struct cuda_collected *launches, uint32_t count)
 {
 	uint32_t kernels = 0;
 
@@ -319,7 +319,7 @@ void cuda_lane_send(struct cuda_lane_state *state)
 			if (!cuda_lane_is_apart(state) && !state->awaits_chains)
 				counter_add(&lanes->chains_refused, 1);
 		}
-		note_sent(state, commands, error == 0 ? count_kernels(at, count) : 1);
+		note_sent(state, commands, error == 0 ? count_collected_kernels(at, count) : 1);
 		at += count;
 		left -= count;
 	}

@@ -81,7 +81,7 @@ static size_t column_bytes(const struct fill *fill, size_t column, uint64_t rows
 }
 
 /* The first `rows` repetitions. */
-static CUresult fill_block(const struct fill *fill, uint64_t rows)
+static CUresult set_rows(const struct fill *fill, uint64_t rows)
 {
 	const struct cuda_library *cuda = fill->cuda;
 	CUresult result = CUDA_SUCCESS;
@@ -113,7 +113,7 @@ static CUresult fill_by_doubling(struct fill *fill)
 	uint64_t rows = fill->size_bytes / fill->period, most = BLOCK_BYTES / fill->period;
 	if (rows > most)
 		rows = most;
-	CUresult result = fill_block(fill, rows);
+	CUresult result = set_rows(fill, rows);
 	for (uint64_t done = rows * fill->period, next;
 	     result == CUDA_SUCCESS && done < fill->size_bytes; done += next) {
 		uint64_t left = fill->size_bytes - done;

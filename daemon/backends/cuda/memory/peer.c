@@ -131,8 +131,9 @@ static CUresult open_bounce(struct backend_device *destination, struct link *lin
 
 /* The source's half of one block, in its context: a copy must be called where its stream belongs.
  */
-static CUresult fill_block(struct backend_lane *lane, struct link *link, struct bounce *bounce,
-			   uint32_t block, CUevent after, CUdeviceptr source, size_t bytes)
+static CUresult send_source_half(struct backend_lane *lane, struct link *link,
+				 struct bounce *bounce, uint32_t block, CUevent after,
+				 CUdeviceptr source, size_t bytes)
 {
 	struct backend_device *destination = lane->device;
 	const struct cuda_library *cuda = &destination->backend->library;
@@ -193,8 +194,9 @@ static CUresult copy_through(struct backend_lane *lane, struct link *link, bool 
 	     done += bytes) {
 		uint64_t left = copy->size_bytes - done;
 		bytes = left < BOUNCE_BYTES ? left : BOUNCE_BYTES;
-		result = fill_block(lane, link, bounce, block, done == 0 ? bounce->begin : NULL,
-				    copy->source + done, bytes);
+		result = send_source_half(lane, link, bounce, block,
+					  done == 0 ? bounce->begin : NULL, copy->source + done,
+					  bytes);
 		if (result == CUDA_SUCCESS)
 			result = drain_block(lane, bounce, block, copy->destination + done, bytes);
 		block = (block + 1) % BOUNCES;

@@ -104,7 +104,8 @@ static uint64_t pool_growth(const struct cuda_memory_state *state, uint64_t size
 }
 
 /* The sum of what is promised, and what the device has free now, each with the headroom on top. */
-static bool has_room(struct cuda_memory_state *state, uint64_t growth_bytes, uint64_t *free_out)
+static bool pool_has_room(struct cuda_memory_state *state, uint64_t growth_bytes,
+			  uint64_t *free_out)
 {
 	const struct cuda_library *cuda = &state->device->backend->library;
 	uint64_t headroom = state->device->backend->settings.headroom_bytes;
@@ -175,7 +176,7 @@ static bool fits_headroom(struct cuda_memory_state *state, uint64_t size_bytes, 
 {
 	uint64_t growth = in_pool ? pool_growth(state, size_bytes) : size_bytes;
 
-	return growth == 0 || has_room(state, growth, free_out);
+	return growth == 0 || pool_has_room(state, growth, free_out);
 }
 
 static int pool_make_room(struct cuda_memory_state *state, uint64_t size_bytes, bool in_pool,
@@ -265,7 +266,7 @@ static int take_from_pool(struct cuda_memory_state *state, uint64_t size_bytes,
 		return cuda_fault(device, &device->backend->library, result, fault_out,
 				  "cannot allocate %llu bytes", (unsigned long long)size_bytes);
 	if (pool_number(state, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) > before &&
-	    !has_room(state, 0, &free_bytes))
+	    !pool_has_room(state, 0, &free_bytes))
 		return refuse_size(state, address, size_bytes, free_bytes, fault_out);
 	*address_out = address;
 	return 0;
@@ -318,12 +319,12 @@ int cuda_graph_room(struct cuda_memory_state *state, uint64_t size_bytes,
 	atomic_store_explicit(&state->graphs_have_memory, true, memory_order_relaxed);
 	/* Kept memory serves this graph, too: a graph is made in a quiet moment. */
 	uint64_t kept = graph_bytes(state);
-	if (size_bytes <= kept || has_room(state, size_bytes - kept, &free_bytes))
+	if (size_bytes <= kept || pool_has_room(state, size_bytes - kept, &free_bytes))
 		return 0;
 	cuda_reaper_run(&state->reaper, false);
 	if (can_ever_fit(state, size_bytes)) {
 		trim_pool(state);
-		if (has_room(state, size_bytes, &free_bytes))
+		if (pool_has_room(state, size_bytes, &free_bytes))
 			return 0;
 	}
 	return no_room(state, size_bytes, free_bytes, fault_out);
@@ -333,7 +334,7 @@ int cuda_graph_room_left(struct cuda_memory_state *state, struct backend_fault *
 {
 	uint64_t free_bytes = 0;
 
-	if (has_room(state, 0, &free_bytes))
+	if (pool_has_room(state, 0, &free_bytes))
 		return 0;
 	trim_pool(state);
 	return no_room(state, 0, free_bytes, fault_out);

@@ -263,8 +263,8 @@ static int not_usm(struct backend_fault *fault_out, const char *what)
 }
 
 /* Is all of it known to the driver, as USM or as pinned pages? */
-static bool is_known(struct backend_device *device, const struct cuda_usm *usm, const void *pointer,
-		     uint64_t size_bytes)
+static bool is_known_to_driver(struct backend_device *device, const struct cuda_usm *usm,
+			       const void *pointer, uint64_t size_bytes)
 {
 	return usm || cuda_host_is_registered(device, pointer, size_bytes);
 }
@@ -304,9 +304,10 @@ static int copy_unpinned(struct backend_lane *lane, const struct backend_command
 
 /* From one GPU to another: the destination's lane goes the ways of memory/peer.h; from elsewhere
  * the driver finds one. */
-static int copy_between(struct backend_lane *lane, const struct cuda_usm *destination,
-			const struct cuda_usm *source, const struct backend_command *command,
-			struct backend_fault *fault_out)
+static int copy_between_devices(struct backend_lane *lane, const struct cuda_usm *destination,
+				const struct cuda_usm *source,
+				const struct backend_command *command,
+				struct backend_fault *fault_out)
 {
 	uintptr_t from = (uintptr_t)command->usm.source, to = (uintptr_t)command->usm.destination;
 	uint64_t size_bytes = command->usm.size_bytes;
@@ -331,8 +332,8 @@ static int copy_usm(struct backend_lane *lane, const struct backend_command *com
 	const struct cuda_usm *source = cuda_usm_find(lane->device, from, size_bytes);
 	const struct cuda_usm *destination = cuda_usm_find(lane->device, to, size_bytes);
 
-	bool from_known = is_known(lane->device, source, from, size_bytes);
-	bool to_known = is_known(lane->device, destination, to, size_bytes);
+	bool from_known = is_known_to_driver(lane->device, source, from, size_bytes);
+	bool to_known = is_known_to_driver(lane->device, destination, to, size_bytes);
 	if ((!from_known && !command->usm.host_source) ||
 	    (!to_known && !command->usm.host_destination) ||
 	    (command->usm.host_source && command->usm.host_destination))
@@ -345,7 +346,7 @@ static int copy_usm(struct backend_lane *lane, const struct backend_command *com
 		return copy_unpinned(lane, command, finish_out, fault_out);
 	if (source && destination && source->kind == BACKEND_USM_DEVICE &&
 	    destination->kind == BACKEND_USM_DEVICE && source->device != destination->device)
-		return copy_between(lane, destination, source, command, fault_out);
+		return copy_between_devices(lane, destination, source, command, fault_out);
 	return cuda_check(lane->device,
 			  cuda->cuMemcpyAsync(second, first, size_bytes, lane->stream), fault_out,
 			  "cannot copy USM");
@@ -357,7 +358,7 @@ static int fill_usm(struct backend_lane *lane, const struct backend_command *com
 	size_t pattern_bytes = command->usm.pattern_bytes;
 
 	if (pattern_bytes == 0 || pattern_bytes > FILL_PATTERN_BYTES_MAX ||
-	    !is_known(
+	    !is_known_to_driver(
 		    lane->device,
 		    cuda_usm_find(lane->device, command->usm.destination, command->usm.size_bytes),
 		    command->usm.destination, command->usm.size_bytes))

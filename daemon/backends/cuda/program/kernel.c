@@ -219,9 +219,10 @@ static bool is_planned(const struct cuda_plan *plan, const struct cuda_range *ra
 }
 
 /* As a rule a kernel is launched as it was before: then nothing is divided again. */
-static int plan_launch(struct backend_kernel *kernel, const struct cuda_variant *variant,
-		       const struct cuda_range *range, const struct cuda_geometry **geometry_out,
-		       struct backend_fault *fault_out)
+static int kernel_plan_launch(struct backend_kernel *kernel, const struct cuda_variant *variant,
+			      const struct cuda_range *range,
+			      const struct cuda_geometry **geometry_out,
+			      struct backend_fault *fault_out)
 {
 	struct cuda_plan *plan = &kernel->plan;
 	const size_t bytes = range->dimensions * sizeof(uint64_t);
@@ -300,7 +301,7 @@ int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_comm
 	if (error == 0 && (variant->cluster[0] || command->launch.properties))
 		error = choose_cluster(variant, command, cluster, fault_out);
 	if (error == 0)
-		error = is_plain ? plan_launch(kernel, variant, &range, &geometry, fault_out)
+		error = is_plain ? kernel_plan_launch(kernel, variant, &range, &geometry, fault_out)
 				 : cuda_geometry_plan(&variant->shape, &range, &special, fault_out);
 	if (error < 0)
 		return error;

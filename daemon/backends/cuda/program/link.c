@@ -111,7 +111,7 @@ static void put_piece(FILE *file, const char *text, size_t bytes)
 }
 
 /* The one text that has the copy of the record, with the head of another. */
-static int put_record(FILE *file, const struct cuda_image *like, struct backend_fault *fault_out)
+static int write_record(FILE *file, const struct cuda_image *like, struct backend_fault *fault_out)
 {
 	CLEANUP(cuda_ptx_cleanup) struct cuda_ptx *ptx = NULL;
 	CLEANUP(free_pointer) char *text = NULL;
@@ -135,7 +135,8 @@ static int put_pieces(struct link *link, uint32_t variant, FILE *file,
 		      struct backend_fault *fault_out)
 {
 	const bool portable = !(link->whole.flags & CUDA_BINARY_NATIVE);
-	int error = portable ? put_record(file, &link->objects[0]->images[variant], fault_out) : 0;
+	int error =
+		portable ? write_record(file, &link->objects[0]->images[variant], fault_out) : 0;
 
 	for (uint32_t i = 0; error == 0 && i < link->count; i++) {
 		const struct cuda_image *image = &link->objects[i]->images[variant];

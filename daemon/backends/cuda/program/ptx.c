@@ -18,7 +18,7 @@ struct token {
 	size_t length;
 };
 
-static bool is_word(char c)
+static bool is_word_character(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 	       c == '_' || c == '$' || c == '%' || c == '.';
@@ -65,8 +65,8 @@ static struct token next_token(struct cursor *cursor)
 	cursor->at++;
 	if (cursor->text[from] == '"')
 		skip_until(cursor, "\"");
-	else if (is_word(cursor->text[from]))
-		while (cursor->at < cursor->end && is_word(cursor->text[cursor->at]))
+	else if (is_word_character(cursor->text[from]))
+		while (cursor->at < cursor->end && is_word_character(cursor->text[cursor->at]))
 			cursor->at++;
 	return (struct token){cursor->text + from, cursor->at - from};
 }
@@ -78,7 +78,7 @@ static bool token_is(struct token token, const char *word)
 
 static bool is_name(struct token token)
 {
-	return token.length > 0 && is_word(token.at[0]) && token.at[0] != '.' &&
+	return token.length > 0 && is_word_character(token.at[0]) && token.at[0] != '.' &&
 	       !(token.at[0] >= '0' && token.at[0] <= '9');
 }
 
@@ -126,7 +126,7 @@ static int skip_block(struct cursor *cursor)
 	return skip_body(cursor, NULL);
 }
 
-static bool read_type(struct token token, struct cuda_ptx_parameter *parameter)
+static bool ptx_read_type(struct token token, struct cuda_ptx_parameter *parameter)
 {
 	static const struct {
 		const char *name;
@@ -207,7 +207,7 @@ static int read_parameter(struct cursor *cursor, struct cuda_ptx_parameter *para
 			named = true;
 		} else if (read_space(token, parameter)) {
 			note_said(cursor, token, parameter);
-		} else if (!token_is(token, ".param") && !read_type(token, parameter)) {
+		} else if (!token_is(token, ".param") && !ptx_read_type(token, parameter)) {
 			return -EINVAL;
 		}
 	}
@@ -220,7 +220,7 @@ static int read_parameter(struct cursor *cursor, struct cuda_ptx_parameter *para
 }
 
 /* The cursor is behind '('. */
-static int read_parameters(struct cursor *cursor, struct cuda_ptx_entry *entry)
+static int ptx_read_parameters(struct cursor *cursor, struct cuda_ptx_entry *entry)
 {
 	struct cursor ahead = *cursor;
 	bool last = token_is(next_token(&ahead), ")");
@@ -316,7 +316,7 @@ static int read_entry(struct cursor *cursor, struct cuda_ptx_entry *entry, bool 
 	ahead = *cursor;
 	if (token_is(next_token(&ahead), "(")) {
 		*cursor = ahead;
-		int error = read_parameters(cursor, entry);
+		int error = ptx_read_parameters(cursor, entry);
 		if (error < 0)
 			return error;
 	}
@@ -380,7 +380,7 @@ static void note_word(struct cursor *cursor, size_t *at_out, size_t *end_out)
 }
 
 /* A target may have options: ", debug". By words, as its compiler reads it, which ignores lines. */
-static void read_target(struct cuda_ptx *ptx, struct cursor *cursor)
+static void ptx_read_target(struct cuda_ptx *ptx, struct cursor *cursor)
 {
 	note_word(cursor, &ptx->target_at, &ptx->target_end);
 	for (;;) {
@@ -402,7 +402,7 @@ static int read_header(struct cuda_ptx *ptx, struct cursor *cursor, bool is_size
 	if (is_size && (read_number(cursor, &bits) < 0 || bits != 64))
 		return -EINVAL;
 	if (!is_size)
-		read_target(ptx, cursor);
+		ptx_read_target(ptx, cursor);
 	ptx->header_end = cursor->at;
 	return 0;
 }

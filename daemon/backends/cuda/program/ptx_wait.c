@@ -42,8 +42,8 @@ static bool read_version(const char *text, const struct cuda_ptx *ptx, uint32_t 
 
 /* "sm_80" is 80. One with a letter ("sm_90a") is for that one kind of device, and stays what it is.
  */
-static bool read_target(const char *text, const struct cuda_ptx *ptx, uint32_t *target_out,
-			bool *is_plain_out)
+static bool parse_target(const char *text, const struct cuda_ptx *ptx, uint32_t *target_out,
+			 bool *is_plain_out)
 {
 	const char *at = text + ptx->target_at, *end = text + ptx->target_end;
 
@@ -95,7 +95,7 @@ int cuda_ptx_wait(const char *text, size_t bytes, const struct cuda_ptx *ptx, in
 	size_t size = 0;
 
 	if (compute_major < CUDA_OVERLAP_COMPUTE_MAJOR || ptx->entry_count == 0 ||
-	    !read_version(text, ptx, &version) || !read_target(text, ptx, &target, &is_plain) ||
+	    !read_version(text, ptx, &version) || !parse_target(text, ptx, &target, &is_plain) ||
 	    version < VERSION_LEAST || target < TARGET_LEAST || (target < TARGET && !is_plain) ||
 	    memmem(text, bytes, early, sizeof(early) - 1))
 		return -EOPNOTSUPP;

@@ -18,7 +18,7 @@ struct reader {
 	bool is_template; /* the function is one: its return type is in the symbol */
 };
 
-static int read_type(struct reader *reader, struct cuda_type *type);
+static int symbol_read_type(struct reader *reader, struct cuda_type *type);
 
 /* Cut off where it does not fit; the pieces are cut before, so that no size is in doubt. */
 static void set_text(char *text, size_t bytes, const char *format, ...)
@@ -104,7 +104,7 @@ static int read_literal(struct reader *reader, struct cuda_type *type)
 	char text[CUDA_SYMBOL_TYPE_BYTES];
 	size_t length = 0;
 
-	if (*reader->at == '_' || read_type(reader, &of) < 0)
+	if (*reader->at == '_' || symbol_read_type(reader, &of) < 0)
 		return -EINVAL;
 	while (*reader->at && *reader->at != 'E') {
 		char c = *reader->at++;
@@ -134,7 +134,7 @@ static int read_arguments(struct reader *reader, char *text, size_t bytes,
 	while (!take_char(reader, 'E')) {
 		struct cuda_type argument;
 		int error = take_char(reader, 'L') ? read_literal(reader, &argument)
-						   : read_type(reader, &argument);
+						   : symbol_read_type(reader, &argument);
 		if (error < 0)
 			return error;
 		if (count == 0 && first_out)
@@ -263,7 +263,7 @@ static int read_pointer(struct reader *reader, struct cuda_type *type)
 {
 	char mark = *reader->at++ == 'P' ? '*' : '&';
 	struct cuda_type to;
-	int error = read_type(reader, &to);
+	int error = symbol_read_type(reader, &to);
 
 	if (error < 0)
 		return error;
@@ -279,7 +279,7 @@ static int read_qualified(struct reader *reader, struct cuda_type *type)
 	while (*reader->at == 'r' || *reader->at == 'V' || *reader->at == 'K')
 		is_const = *reader->at++ == 'K' || is_const;
 	struct cuda_type plain;
-	int error = read_type(reader, &plain);
+	int error = symbol_read_type(reader, &plain);
 	if (error < 0)
 		return error;
 	*type = plain;
@@ -295,7 +295,7 @@ static int read_function(struct reader *reader, struct cuda_type *type)
 	struct cuda_type part;
 
 	while (!take_char(reader, 'E')) {
-		int error = read_type(reader, &part);
+		int error = symbol_read_type(reader, &part);
 		if (error < 0)
 			return error;
 	}
@@ -311,7 +311,7 @@ static int read_array(struct reader *reader, struct cuda_type *type)
 		reader->at++;
 	if (!take_char(reader, '_'))
 		return -EINVAL;
-	int error = read_type(reader, &of);
+	int error = symbol_read_type(reader, &of);
 	if (error < 0)
 		return error;
 	*type = (struct cuda_type){.is_const = of.is_const};
@@ -375,7 +375,7 @@ static int read_one_type(struct reader *reader, struct cuda_type *type)
 	}
 }
 
-static int read_type(struct reader *reader, struct cuda_type *type)
+static int symbol_read_type(struct reader *reader, struct cuda_type *type)
 {
 	if (reader->depth == DEPTH_MAX)
 		return -EINVAL;
@@ -446,7 +446,7 @@ static int read_name(struct reader *reader, char *name)
 	return error;
 }
 
-static int read_parameters(struct reader *reader, struct cuda_symbol *symbol)
+static int symbol_read_parameters(struct reader *reader, struct cuda_symbol *symbol)
 {
 	if (reader->at[0] == 'v' && reader->at[1] == '\0')
 		return 0;
@@ -458,7 +458,7 @@ static int read_parameters(struct reader *reader, struct cuda_symbol *symbol)
 		if (!grown)
 			return -ENOMEM;
 		symbol->parameters = grown;
-		int error = read_type(reader, &symbol->parameters[symbol->parameter_count]);
+		int error = symbol_read_type(reader, &symbol->parameters[symbol->parameter_count]);
 		if (error < 0)
 			return error;
 		symbol->parameter_count++;
@@ -481,9 +481,9 @@ int cuda_symbol_parse(const char *text, struct cuda_symbol **symbol_out)
 	if (error == 0 && symbol->name[0] == '\0')
 		error = -EINVAL;
 	if (error == 0 && reader->is_template)
-		error = read_type(reader, &result);
+		error = symbol_read_type(reader, &result);
 	if (error == 0)
-		error = read_parameters(reader, symbol);
+		error = symbol_read_parameters(reader, symbol);
 	if (error == 0)
 		*symbol_out = TAKE(symbol);
 	return error;

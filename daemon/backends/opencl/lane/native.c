@@ -63,8 +63,8 @@ static int other_context(struct backend_fault *fault_out)
 	return -EINVAL;
 }
 
-static int make_lane(struct backend_device *device, cl_command_queue queue,
-		     struct backend_lane **lane_out, struct backend_fault *fault_out)
+static int lane_from_native(struct backend_device *device, cl_command_queue queue,
+			    struct backend_lane **lane_out, struct backend_fault *fault_out)
 {
 	const struct opencl_library *cl = device->cl;
 	cl_context context = NULL;
@@ -123,9 +123,9 @@ static int fill_image(const struct backend_device *device, cl_mem native, cl_mem
 	return -EOPNOTSUPP;
 }
 
-static int make_memory(struct backend_device *device, cl_mem native,
-		       struct backend_memory **memory_out, uint64_t *size_out,
-		       struct backend_fault *fault_out)
+static int memory_from_native(struct backend_device *device, cl_mem native,
+			      struct backend_memory **memory_out, uint64_t *size_out,
+			      struct backend_fault *fault_out)
 {
 	const struct opencl_library *cl = device->cl;
 	cl_context context = NULL;
@@ -176,10 +176,11 @@ int opencl_native_make(struct backend_device *device, enum backend_native_kind k
 	int error;
 	switch (kind) {
 	case BACKEND_NATIVE_QUEUE:
-		error = make_lane(device, native_handle(native), &lane, fault_out);
+		error = lane_from_native(device, native_handle(native), &lane, fault_out);
 		break;
 	case BACKEND_NATIVE_MEMORY:
-		error = make_memory(device, native_handle(native), &memory, &bytes, fault_out);
+		error = memory_from_native(device, native_handle(native), &memory, &bytes,
+					   fault_out);
 		break;
 	case BACKEND_NATIVE_KERNEL:
 		error = opencl_kernel_make_native(device, native_handle(native), &kernel,

@@ -41,11 +41,12 @@ static int call_native(const struct backend_lane *lane, const struct backend_com
 		.memory_count = command->native.memory_count,
 	};
 
-	int told = command->native.function(command->native.context, &scope);
-	if (told == 0)
+	int outcome = command->native.function(command->native.context, &scope);
+	if (outcome == 0)
 		return 0;
-	opencl_fault_words(fault_out, told < 0 && told >= STATUS_FORKED ? told : STATUS_RUNTIME,
-			   "the function of a native command failed with %d", told);
+	opencl_fault_words(fault_out,
+			   outcome < 0 && outcome >= STATUS_FORKED ? outcome : STATUS_RUNTIME,
+			   "the function of a native command failed with %d", outcome);
 	return -EIO;
 }
 

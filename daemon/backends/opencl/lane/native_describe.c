@@ -188,8 +188,9 @@ static int describe_memory(const struct backend *backend, cl_mem memory, uint64_
 		       : describe_image(backend, memory, type, facts, fault_out);
 }
 
-static int describe_kernel(const struct backend *backend, cl_kernel kernel, uint64_t context,
-			   struct backend_native_facts *facts, struct backend_fault *fault_out)
+static int native_describe_kernel(const struct backend *backend, cl_kernel kernel, uint64_t context,
+				  struct backend_native_facts *facts,
+				  struct backend_fault *fault_out)
 {
 	cl_context of = NULL;
 	cl_program program = NULL;
@@ -257,7 +258,8 @@ int opencl_native_describe(struct backend *backend, enum backend_native_kind kin
 		error = describe_memory(backend, native_handle(native), context, &facts, fault_out);
 		break;
 	case BACKEND_NATIVE_KERNEL:
-		error = describe_kernel(backend, native_handle(native), context, &facts, fault_out);
+		error = native_describe_kernel(backend, native_handle(native), context, &facts,
+					       fault_out);
 		break;
 	case BACKEND_NATIVE_PROGRAM:
 		error = describe_program(backend, native_handle(native), context, &facts,

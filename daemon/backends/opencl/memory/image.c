@@ -93,7 +93,8 @@ uint32_t opencl_image_formats(const struct opencl_library *cl, cl_device_id devi
 }
 
 /* The standard guarantees them; a driver may lack them, and this list shows that. */
-static bool is_listed(const struct backend_device *device, const struct backend_image *image)
+static bool is_format_supported(const struct backend_device *device,
+				const struct backend_image *image)
 {
 	const cl_image_format wanted = native_format(image->format);
 	cl_image_format formats[256];
@@ -111,8 +112,8 @@ static bool is_listed(const struct backend_device *device, const struct backend_
 }
 
 /* The limit of the region's part `i`. */
-static uint64_t limit_of(const struct backend_device_facts *facts,
-			 const struct backend_image *image, uint32_t i)
+static uint64_t image_size_limit(const struct backend_device_facts *facts,
+				 const struct backend_image *image, uint32_t i)
 {
 	if (i >= image->dimensions)
 		return 1;
@@ -129,7 +130,7 @@ static int check_image(const struct backend_device *device, const struct backend
 	int error = opencl_image_size(image, bytes_out, fault_out);
 	if (error < 0)
 		return error;
-	if (!device->facts->image_support || !is_listed(device, image)) {
+	if (!device->facts->image_support || !is_format_supported(device, image)) {
 		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
 				   "this device has no %simages of %u dimensions of the format %s",
 				   image->is_layered ? "layered " : "", image->dimensions,
@@ -138,7 +139,7 @@ static int check_image(const struct backend_device *device, const struct backend
 	}
 	image_region(image, region);
 	for (uint32_t i = 0; i < 3; i++) {
-		uint64_t limit = limit_of(device->facts, image, i);
+		uint64_t limit = image_size_limit(device->facts, image, i);
 		if (region[i] > limit) {
 			opencl_fault_words(fault_out, STATUS_INVALID,
 					   "an image of size %zu; this device allows %llu",

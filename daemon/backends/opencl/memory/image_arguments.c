@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_named(const struct backend_argument_facts *argument, enum backend_argument_kind kind,
-		     const char *prefix)
+static bool has_prefix(const struct backend_argument_facts *argument,
+		       enum backend_argument_kind kind, const char *prefix)
 {
 	return argument->kind == kind && strncmp(argument->name, prefix, strlen(prefix)) == 0;
 }
@@ -23,10 +23,10 @@ uint32_t opencl_arguments_merge(struct backend_argument_facts *arguments, uint32
 	for (uint32_t i = 0; i < count; i++) {
 		bool is_pair =
 			i + 1 < count && arguments[i].kind == BACKEND_ARGUMENT_IMAGE &&
-			is_named(&arguments[i + 1], BACKEND_ARGUMENT_SAMPLER, OPENCL_SAMPLER_OF);
+			has_prefix(&arguments[i + 1], BACKEND_ARGUMENT_SAMPLER, OPENCL_SAMPLER_OF);
 		bool has_step =
 			is_pair && i + 2 < count &&
-			is_named(&arguments[i + 2], BACKEND_ARGUMENT_VALUE, OPENCL_LAYER_STEP_OF);
+			has_prefix(&arguments[i + 2], BACKEND_ARGUMENT_VALUE, OPENCL_LAYER_STEP_OF);
 		places[merged] =
 			(struct opencl_place){.index = i, .is_pair = is_pair, .has_step = has_step};
 		arguments[merged] = arguments[i];

@@ -84,7 +84,7 @@ static const struct opencl_usm *opencl_usm_find(const struct backend_device *dev
 											  : NULL;
 }
 
-static int reserve_usm(struct backend_device *device)
+static int device_reserve_usm(struct backend_device *device)
 {
 	if (device->usm_count < device->usm_capacity)
 		return 0;
@@ -186,7 +186,7 @@ int opencl_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, 
 	int error = opencl_leaving_check(device, fault_out);
 	if (error < 0)
 		return error;
-	if (size_bytes > device->facts->max_mem_alloc_bytes || reserve_usm(device) < 0)
+	if (size_bytes > device->facts->max_mem_alloc_bytes || device_reserve_usm(device) < 0)
 		return usm_no_memory(size_bytes, fault_out);
 	while (take_usm(device, &usm, alignment_bytes) < 0) {
 		error = usm_no_memory(size_bytes, fault_out);

@@ -111,7 +111,7 @@ static int get_variant(struct backend_kernel *kernel, uint32_t variant, cl_kerne
 	return 0;
 }
 
-static bool is_usm(const struct backend_argument *argument)
+static bool is_usm_argument(const struct backend_argument *argument)
 {
 	return argument->kind == BACKEND_ARGUMENT_GLOBAL && !argument->global.memory &&
 	       argument->global.usm;
@@ -131,8 +131,8 @@ static int renew_if_changed(struct backend_kernel *kernel, uint32_t variant,
 	for (uint32_t i = 0; i < count; i++) {
 		const struct opencl_place *place = &kernel->places[i];
 		if (arguments[i].kind == BACKEND_ARGUMENT_GLOBAL)
-			changed |= is_usm(&arguments[i]) ? place->was_memory[variant]
-							 : place->was_usm[variant];
+			changed |= is_usm_argument(&arguments[i]) ? place->was_memory[variant]
+								  : place->was_usm[variant];
 	}
 	if (changed) {
 		kernel->kernels[variant] = NULL;
@@ -145,9 +145,10 @@ static int renew_if_changed(struct backend_kernel *kernel, uint32_t variant,
 		kernel->usm_changes[variant] = 0;
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		kernel->places[i].was_usm[variant] = is_usm(&arguments[i]);
+		kernel->places[i].was_usm[variant] = is_usm_argument(&arguments[i]);
 		kernel->places[i].was_memory[variant] =
-			arguments[i].kind == BACKEND_ARGUMENT_GLOBAL && !is_usm(&arguments[i]);
+			arguments[i].kind == BACKEND_ARGUMENT_GLOBAL &&
+			!is_usm_argument(&arguments[i]);
 	}
 	return 0;
 }

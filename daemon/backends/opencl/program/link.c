@@ -201,7 +201,7 @@ static int link_variant(struct link *link, uint32_t dimensions, struct backend_f
 	return error < 0 ? error : opencl_build_take(whole, fault_out);
 }
 
-static int link_all(struct link *link, struct backend_fault *fault_out)
+static int link_variants(struct link *link, struct backend_fault *fault_out)
 {
 	uint32_t first = 0, last = 0;
 	int error = 0;
@@ -256,7 +256,7 @@ int opencl_link(struct backend *backend, uint32_t device, uint32_t count,
 	if (error == 0)
 		error = opencl_link_open_parts(&link, objects, object_bytes, count, fault_out);
 	if (error == 0)
-		error = link_all(&link, fault_out);
+		error = link_variants(&link, fault_out);
 	if (link.whole.log)
 		portable_names_restore(link.whole.log);
 	portable_names_restore(fault_out->text);

@@ -99,7 +99,7 @@ static bool is_same(const struct name *a, const struct name *b)
 	return a->bytes == b->bytes && memcmp(a->at, b->at, a->bytes) == 0;
 }
 
-static void add_word(struct names *names, const struct name *name, uint32_t object, bool is_defined,
+static void add_name(struct names *names, const struct name *name, uint32_t object, bool is_defined,
 		     bool is_local)
 {
 	if (names->count == NAMES_MAX || name->bytes > NAME_MAX_BYTES ||
@@ -125,7 +125,7 @@ static void read_source(struct names *names, const struct opencl_text *source, u
 	while (next_word(&reader, &word)) {
 		if (word_is(&word, "{") || word_is(&word, ";")) {
 			if (depth == 0 && function.bytes > 0 && !has_value)
-				add_word(names, &function, object, word_is(&word, "{"), is_local);
+				add_name(names, &function, object, word_is(&word, "{"), is_local);
 		} else if (depth == 0 && word_is(&word, "(") && function.bytes == 0) {
 			if (!word_is(&last, "__attribute__"))
 				function = last;

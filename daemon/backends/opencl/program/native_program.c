@@ -105,7 +105,7 @@ static int build_native(const struct backend_device *device, cl_program program,
 		       : build_failed(device, program, code, "build the program", fault_out);
 }
 
-static int link_all(struct backend_program *program, struct backend_fault *fault_out)
+static int link_native_programs(struct backend_program *program, struct backend_fault *fault_out)
 {
 	const struct backend_device *device = program->device;
 	cl_int code = CL_SUCCESS;
@@ -164,7 +164,7 @@ static int make_executable(struct backend_program *program, const cl_program_bin
 		if (error < 0)
 			return error;
 	}
-	return link_all(program, fault_out);
+	return link_native_programs(program, fault_out);
 }
 
 /* Inputs and objects are one program each. */

@@ -63,7 +63,8 @@ static bool text_is(const unsigned char *bytes, size_t from, size_t words, const
 	return length < words * 4 && memcmp(bytes + from * 4, text, length + 1) == 0;
 }
 
-static void take_type(struct reader *reader, uint16_t op, const uint32_t *operands, uint32_t count)
+static void record_type(struct reader *reader, uint16_t op, const uint32_t *operands,
+			uint32_t count)
 {
 	uint32_t id = count > 0 ? operands[0] : 0;
 	struct type type = {.op = op};
@@ -105,7 +106,7 @@ static int pointer_facts(uint32_t storage, struct backend_argument_facts *facts)
 	}
 }
 
-static int argument_facts(const struct type *type, struct backend_argument_facts *facts)
+static int spirv_argument_facts(const struct type *type, struct backend_argument_facts *facts)
 {
 	switch (type->op) {
 	case OP_TYPE_POINTER:
@@ -138,7 +139,8 @@ static int take_parameter(struct reader *reader, const uint32_t *operands, uint3
 		return -EINVAL;
 	if (reader->count == reader->capacity)
 		return -E2BIG;
-	return argument_facts(&reader->types[operands[0]], &reader->arguments[reader->count++]);
+	return spirv_argument_facts(&reader->types[operands[0]],
+				    &reader->arguments[reader->count++]);
 }
 
 static int take_instruction(struct reader *reader, const unsigned char *bytes, size_t at,
@@ -162,7 +164,7 @@ static int take_instruction(struct reader *reader, const unsigned char *bytes, s
 	case OP_TYPE_ARRAY:
 	case OP_TYPE_STRUCT:
 	case OP_TYPE_POINTER:
-		take_type(reader, op, operands, count);
+		record_type(reader, op, operands, count);
 		return 0;
 	case OP_FUNCTION:
 		reader->inside =
