@@ -9,6 +9,10 @@ sycl_test(unit_scheduler SOURCES
   scheduler/residency.c
   scheduler/send_early.c
   scheduler/spill.c
+  scheduler/spill_objects.c
+  scheduler/spill_copies.c
+  scheduler/spill_order.c
+  scheduler/spill_fixture.c
   scheduler/host.c
   scheduler/moves.c
   scheduler/parts.c
