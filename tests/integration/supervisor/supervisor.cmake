@@ -12,7 +12,8 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
   add_dependencies(supervisor_harness sycld syclctl supervisor_engine_double)
 
   sycl_test(supervisor_service SOURCES supervisor/service.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
-  sycl_test(supervisor_engines SOURCES supervisor/engines.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
+  sycl_test(supervisor_engines SOURCES supervisor/engines.c supervisor/engines_lost.c supervisor/engines_standby.c
+    supervisor/engines_claims.c supervisor/engines_fixture.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
   sycl_test(supervisor_groups SOURCES supervisor/groups.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
   sycl_test(supervisor_succession SOURCES supervisor/succession.c LIBS supervisor_harness TIMEOUT 300
     LABELS integration)
