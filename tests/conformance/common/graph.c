@@ -1,6 +1,6 @@
 /* Graphs: nodes run in an order that their edges allow, as often as the graph is launched, and
  * change only by an update. */
-#include "common/graphs_support.h"
+#include "common/graph_stage.h"
 
 #include "clock.h"
 
@@ -14,77 +14,6 @@
 #define LIMITED_GRAPH_ASPECT 19u /* SYCL_ASPECT_EXT_ONEAPI_LIMITED_GRAPH */
 
 TestSuite(graphs, .timeout = 120);
-
-/* The kernels and memories that most tests use. */
-struct stage {
-	struct fixture fixture;
-	struct backend_kernel *fill, *increment, *mix;
-	struct backend_memory *a, *b, *c;
-};
-
-static bool stage_open(struct stage *stage)
-{
-	*stage = (struct stage){.fixture = {.wake_fd = -1}};
-	if (!graphs_open(&stage->fixture))
-		return false;
-	stage->fill = fixture_kernel(&stage->fixture, "fill_u32");
-	stage->increment = fixture_kernel(&stage->fixture, "increment_u32");
-	stage->mix = fixture_kernel(&stage->fixture, "mix_u32");
-	stage->a = fixture_memory(&stage->fixture, GRAPH_WORDS * 4, NULL);
-	stage->b = fixture_memory(&stage->fixture, GRAPH_WORDS * 4, NULL);
-	stage->c = fixture_memory(&stage->fixture, GRAPH_WORDS * 4, NULL);
-	return true;
-}
-
-static void stage_close(struct stage *stage)
-{
-	const struct backend_ops *ops = stage->fixture.ops;
-
-	ops->memory_free(stage->a);
-	ops->memory_free(stage->b);
-	ops->memory_free(stage->c);
-	ops->kernel_free(stage->fill);
-	ops->kernel_free(stage->increment);
-	ops->kernel_free(stage->mix);
-	fixture_close(&stage->fixture);
-}
-
-static uint32_t add_fill(struct stage *stage, struct backend_graph *graph,
-			 struct backend_memory *memory, uint32_t value, const uint32_t *after,
-			 uint32_t count)
-{
-	const uint64_t global = GRAPH_WORDS;
-	const struct backend_argument arguments[] = {global_argument(memory),
-						     value_argument(&value, sizeof(value))};
-	const struct backend_command command =
-		launch_command(stage->fill, 1, &global, arguments, 2);
-
-	return graph_node(&stage->fixture, graph, &command, after, count);
-}
-
-static uint32_t add_increment(struct stage *stage, struct backend_graph *graph,
-			      struct backend_memory *memory, const uint32_t *after, uint32_t count)
-{
-	const uint64_t global = GRAPH_WORDS;
-	const struct backend_argument argument = global_argument(memory);
-	const struct backend_command command =
-		launch_command(stage->increment, 1, &global, &argument, 1);
-
-	return graph_node(&stage->fixture, graph, &command, after, count);
-}
-
-/* dst = dst * 31 + src + value: whatever comes in another order shows. */
-static uint32_t add_mix(struct stage *stage, struct backend_graph *graph,
-			struct backend_memory *dst, struct backend_memory *src, uint32_t value,
-			const uint32_t *after, uint32_t count)
-{
-	const uint64_t global = GRAPH_WORDS;
-	const struct backend_argument arguments[] = {global_argument(dst), global_argument(src),
-						     value_argument(&value, sizeof(value))};
-	const struct backend_command command = launch_command(stage->mix, 1, &global, arguments, 3);
-
-	return graph_node(&stage->fixture, graph, &command, after, count);
-}
 
 Test(graphs, K19_the_aspect_is_told_where_native_commands_can_be_nodes)
 {
@@ -114,20 +43,20 @@ Test(graphs, K19_the_aspect_is_told_where_native_commands_can_be_nodes)
  * again and again. */
 Test(graphs, a_diamond_runs_as_its_edges_say)
 {
-	struct stage stage;
+	struct graph_stage stage;
 	uint32_t node[6];
 
-	if (!stage_open(&stage))
+	if (!graph_stage_open(&stage))
 		cr_skip_test("the device has no graphs");
 	struct backend_graph *graph = graph_make(&stage.fixture);
 	const struct backend_command to_b = copy_all(stage.b, stage.a),
 				     to_c = copy_all(stage.c, stage.a);
-	node[0] = add_mix(&stage, graph, stage.a, stage.a, 3, NULL, 0); /* a = a * 32 + 3 */
+	node[0] = graph_stage_mix(&stage, graph, stage.a, stage.a, 3, NULL, 0); /* a = a * 32 + 3 */
 	node[1] = graph_node(&stage.fixture, graph, &to_b, &node[0], 1);
 	node[2] = graph_node(&stage.fixture, graph, &to_c, &node[0], 1);
-	node[3] = add_increment(&stage, graph, stage.b, &node[1], 1);
-	node[4] = add_mix(&stage, graph, stage.c, stage.c, 5, &node[2], 1);
-	node[5] = add_mix(&stage, graph, stage.b, stage.c, 7, &node[3], 2);
+	node[3] = graph_stage_increment(&stage, graph, stage.b, &node[1], 1);
+	node[4] = graph_stage_mix(&stage, graph, stage.c, stage.c, 5, &node[2], 1);
+	node[5] = graph_stage_mix(&stage, graph, stage.b, stage.c, 7, &node[3], 2);
 	graph_finish(&stage.fixture, graph, false);
 	words_set(&stage.fixture, stage.a, 1);
 	uint32_t a = 1;
@@ -140,7 +69,7 @@ Test(graphs, a_diamond_runs_as_its_edges_say)
 		words_expect(&stage.fixture, stage.c, c, "c");
 	}
 	stage.fixture.ops->graph_free(graph);
-	stage_close(&stage);
+	graph_stage_close(&stage);
 }
 
 /* ---------------------------- random graphs against a model ----------------------------- */
@@ -155,7 +84,7 @@ struct history {
 };
 
 struct random_graph {
-	struct stage stage;
+	struct graph_stage stage;
 	struct backend_graph *graph;
 	struct backend_memory *memories[MEMORIES];
 	struct history history[MEMORIES];
@@ -218,8 +147,9 @@ static void add_random(struct random_graph *random)
 				 random->after_count);
 		destination->value = source->value;
 	} else if (kind == 1) {
-		(void)add_mix(&random->stage, random->graph, random->memories[to],
-			      random->memories[from], value, random->after, random->after_count);
+		(void)graph_stage_mix(&random->stage, random->graph, random->memories[to],
+				      random->memories[from], value, random->after,
+				      random->after_count);
 		destination->value = destination->value * 31 + source->value + value;
 	} else if (kind == 2) {
 		const struct backend_command command = fill_all(random->memories[to], &value);
@@ -227,8 +157,8 @@ static void add_random(struct random_graph *random)
 				 random->after_count);
 		destination->value = value;
 	} else {
-		(void)add_increment(&random->stage, random->graph, random->memories[to],
-				    random->after, random->after_count);
+		(void)graph_stage_increment(&random->stage, random->graph, random->memories[to],
+					    random->after, random->after_count);
 		destination->value++;
 	}
 	random->count++;
@@ -238,7 +168,7 @@ Test(graphs, L9_random_graphs_are_what_their_nodes_make_in_order)
 {
 	static struct random_graph random;
 
-	if (!stage_open(&random.stage))
+	if (!graph_stage_open(&random.stage))
 		cr_skip_test("the device has no graphs");
 	for (uint32_t i = 0; i < MEMORIES; i++)
 		random.memories[i] = fixture_memory(&random.stage.fixture, GRAPH_WORDS * 4, NULL);
@@ -261,7 +191,7 @@ Test(graphs, L9_random_graphs_are_what_their_nodes_make_in_order)
 	}
 	for (uint32_t i = 0; i < MEMORIES; i++)
 		random.stage.fixture.ops->memory_free(random.memories[i]);
-	stage_close(&random.stage);
+	graph_stage_close(&random.stage);
 }
 
 /* --------------------------------- among other commands --------------------------------- */
@@ -270,16 +200,16 @@ Test(graphs, L9_random_graphs_are_what_their_nodes_make_in_order)
  * after sees what they did. */
 Test(graphs, L9_a_graph_keeps_its_place_among_commands)
 {
-	struct stage stage;
+	struct graph_stage stage;
 	const uint64_t global = GRAPH_WORDS;
 	uint32_t expected = 1;
 	uint64_t last = 0;
 
-	if (!stage_open(&stage))
+	if (!graph_stage_open(&stage))
 		cr_skip_test("the device has no graphs");
 	struct backend_graph *graph = graph_make(&stage.fixture);
-	uint32_t first = add_mix(&stage, graph, stage.a, stage.a, 1, NULL, 0);
-	(void)add_increment(&stage, graph, stage.a, &first, 1);
+	uint32_t first = graph_stage_mix(&stage, graph, stage.a, stage.a, 1, NULL, 0);
+	(void)graph_stage_increment(&stage, graph, stage.a, &first, 1);
 	graph_finish(&stage.fixture, graph, false);
 	words_set(&stage.fixture, stage.a, 1);
 	words_set(&stage.fixture, stage.b, 9);
@@ -302,23 +232,23 @@ Test(graphs, L9_a_graph_keeps_its_place_among_commands)
 	for (size_t i = 0; i < 600; i++)
 		cr_assert_eq(stage.fixture.lanes[1].seen[i].sequence, i + 1);
 	stage.fixture.ops->graph_free(graph);
-	stage_close(&stage);
+	graph_stage_close(&stage);
 }
 
 /* Around all lanes: each launch waits for one on another lane, and is waited for. Never on two
  * lanes at a time. */
 Test(graphs, L9_L10_launches_wait_and_are_waited_for_across_lanes)
 {
-	struct stage stage;
+	struct graph_stage stage;
 	const uint64_t global = GRAPH_WORDS;
 	uint64_t last = 0;
 	uint32_t expected = 1, last_lane = 0;
 
-	if (!stage_open(&stage))
+	if (!graph_stage_open(&stage))
 		cr_skip_test("the device has no graphs");
 	struct backend_graph *graph = graph_make(&stage.fixture);
-	uint32_t first = add_mix(&stage, graph, stage.a, stage.a, 1, NULL, 0);
-	(void)add_increment(&stage, graph, stage.a, &first, 1);
+	uint32_t first = graph_stage_mix(&stage, graph, stage.a, stage.a, 1, NULL, 0);
+	(void)graph_stage_increment(&stage, graph, stage.a, &first, 1);
 	graph_finish(&stage.fixture, graph, false);
 	const struct backend_command launch = {.kind = BACKEND_COMMAND_GRAPH, .graph = graph};
 	words_set(&stage.fixture, stage.a, 1);
@@ -339,21 +269,21 @@ Test(graphs, L9_L10_launches_wait_and_are_waited_for_across_lanes)
 	}
 	words_expect(&stage.fixture, stage.a, expected, "across lanes");
 	stage.fixture.ops->graph_free(graph);
-	stage_close(&stage);
+	graph_stage_close(&stage);
 }
 
 Test(graphs, L9_launches_of_one_graph_are_one_after_the_other)
 {
-	struct stage stage;
+	struct graph_stage stage;
 	uint32_t expected = 0;
 	uint64_t last = 0;
 
-	if (!stage_open(&stage))
+	if (!graph_stage_open(&stage))
 		cr_skip_test("the device has no graphs");
 	struct backend_graph *graph = graph_make(&stage.fixture);
-	uint32_t node = add_mix(&stage, graph, stage.a, stage.a, 1, NULL, 0);
+	uint32_t node = graph_stage_mix(&stage, graph, stage.a, stage.a, 1, NULL, 0);
 	for (int i = 0; i < 7; i++)
-		node = add_mix(&stage, graph, stage.a, stage.a, 1, &node, 1);
+		node = graph_stage_mix(&stage, graph, stage.a, stage.a, 1, &node, 1);
 	graph_finish(&stage.fixture, graph, false);
 	words_set(&stage.fixture, stage.a, 0);
 	for (int i = 0; i < 100; i++) {
@@ -364,20 +294,20 @@ Test(graphs, L9_launches_of_one_graph_are_one_after_the_other)
 	fixture_wait(&stage.fixture, 2, last);
 	words_expect(&stage.fixture, stage.a, expected, "a hundred launches");
 	stage.fixture.ops->graph_free(graph);
-	stage_close(&stage);
+	graph_stage_close(&stage);
 }
 
 /* The longest reported time of some launches of 201 nodes; false: the device has no graphs. */
 static bool longest_launch(uint64_t *longest_ns_out)
 {
-	struct stage stage;
+	struct graph_stage stage;
 
-	if (!stage_open(&stage))
+	if (!graph_stage_open(&stage))
 		return false;
 	struct backend_graph *graph = graph_make(&stage.fixture);
-	uint32_t node = add_fill(&stage, graph, stage.a, 1, NULL, 0);
+	uint32_t node = graph_stage_fill(&stage, graph, stage.a, 1, NULL, 0);
 	for (int i = 0; i < 200; i++)
-		node = add_increment(&stage, graph, stage.a, &node, 1);
+		node = graph_stage_increment(&stage, graph, stage.a, &node, 1);
 	graph_finish(&stage.fixture, graph, false);
 	const struct backend_command command = {
 		.kind = BACKEND_COMMAND_GRAPH, .timed = true, .graph = graph};
@@ -400,7 +330,7 @@ static bool longest_launch(uint64_t *longest_ns_out)
 	if (stage.fixture.ops->kind == BACKEND_KIND_FAKE)
 		*longest_ns_out = UINT64_MAX;
 	stage.fixture.ops->graph_free(graph);
-	stage_close(&stage);
+	graph_stage_close(&stage);
 	return true;
 }
 
@@ -421,18 +351,18 @@ Test(graphs, L10_times_span_the_whole_graph)
 
 Test(graphs, an_empty_graph_and_empty_nodes_complete)
 {
-	struct stage stage;
+	struct graph_stage stage;
 	const struct backend_command nop = {.kind = BACKEND_COMMAND_NOP};
 
-	if (!stage_open(&stage))
+	if (!graph_stage_open(&stage))
 		cr_skip_test("the device has no graphs");
 	struct backend_graph *empty = graph_make(&stage.fixture),
 			     *graph = graph_make(&stage.fixture);
 	graph_finish(&stage.fixture, empty, false);
 	graph_run(&stage.fixture, empty);
-	uint32_t first = add_fill(&stage, graph, stage.a, 4, NULL, 0);
+	uint32_t first = graph_stage_fill(&stage, graph, stage.a, 4, NULL, 0);
 	uint32_t between = graph_node(&stage.fixture, graph, &nop, &first, 1);
-	(void)add_increment(&stage, graph, stage.a, &between, 1);
+	(void)graph_stage_increment(&stage, graph, stage.a, &between, 1);
 	graph_finish(&stage.fixture, graph, false);
 	graph_run(&stage.fixture, graph);
 	graph_run(&stage.fixture, empty);
@@ -440,18 +370,18 @@ Test(graphs, an_empty_graph_and_empty_nodes_complete)
 	stage.fixture.ops->graph_free(graph);
 	stage.fixture.ops->graph_free(empty);
 	stage.fixture.ops->graph_free(NULL);
-	stage_close(&stage);
+	graph_stage_close(&stage);
 }
 
 /* ----------------------------------- what is refused ------------------------------------ */
 
 Test(graphs, what_cannot_be_a_node_leaves_the_graph_as_it_was)
 {
-	struct stage stage;
+	struct graph_stage stage;
 	struct backend_fault fault = {0};
 	uint32_t node = 0, missing = 7;
 
-	if (!stage_open(&stage))
+	if (!graph_stage_open(&stage))
 		cr_skip_test("the device has no graphs");
 	struct backend_graph *graph = graph_make(&stage.fixture),
 			     *other = graph_make(&stage.fixture);
@@ -462,7 +392,7 @@ Test(graphs, what_cannot_be_a_node_leaves_the_graph_as_it_was)
 	struct backend_command far_copy = copy_all(stage.b, stage.a);
 	const struct backend_command unfinished = {.kind = BACKEND_COMMAND_GRAPH, .graph = other};
 	const struct backend_command record = {.kind = BACKEND_COMMAND_EVENT_RECORD};
-	(void)add_fill(&stage, graph, stage.a, 3, NULL, 0);
+	(void)graph_stage_fill(&stage, graph, stage.a, 3, NULL, 0);
 	far_copy.copy.destination_offset_bytes = 4;
 	graph_node_fails(&stage.fixture, graph, &bad_launch, -EINVAL);
 	if (stage.fixture.ops->kind != BACKEND_KIND_FAKE) /* finds that out when it runs */
@@ -483,17 +413,17 @@ Test(graphs, what_cannot_be_a_node_leaves_the_graph_as_it_was)
 	(void)fixture_submit_fails(&stage.fixture, 1, &launch);
 	stage.fixture.ops->graph_free(other);
 	stage.fixture.ops->graph_free(graph);
-	stage_close(&stage);
+	graph_stage_close(&stage);
 }
 
 /* ----------------------------------- graphs in graphs ----------------------------------- */
 
 Test(graphs, L14_a_graph_in_a_graph_is_one_of_its_nodes)
 {
-	struct stage stage;
+	struct graph_stage stage;
 	uint32_t node[4];
 
-	if (!stage_open(&stage))
+	if (!graph_stage_open(&stage))
 		cr_skip_test("the device has no graphs");
 	struct backend_graph *inner = graph_make(&stage.fixture),
 			     *outer = graph_make(&stage.fixture),
@@ -501,18 +431,18 @@ Test(graphs, L14_a_graph_in_a_graph_is_one_of_its_nodes)
 	const struct backend_command inner_node = {.kind = BACKEND_COMMAND_GRAPH, .graph = inner},
 				     outer_node = {.kind = BACKEND_COMMAND_GRAPH, .graph = outer};
 	/* Twice the same one, between nodes of the outer graph; and that in a third one. */
-	node[0] = add_mix(&stage, inner, stage.a, stage.a, 1, NULL, 0);
-	(void)add_increment(&stage, inner, stage.a, &node[0], 1);
+	node[0] = graph_stage_mix(&stage, inner, stage.a, stage.a, 1, NULL, 0);
+	(void)graph_stage_increment(&stage, inner, stage.a, &node[0], 1);
 	graph_finish(&stage.fixture, inner, false);
-	node[0] = add_fill(&stage, outer, stage.a, 2, NULL, 0);
+	node[0] = graph_stage_fill(&stage, outer, stage.a, 2, NULL, 0);
 	node[1] = graph_node(&stage.fixture, outer, &inner_node, &node[0], 1);
-	node[2] = add_mix(&stage, outer, stage.a, stage.a, 5, &node[1], 1);
+	node[2] = graph_stage_mix(&stage, outer, stage.a, stage.a, 5, &node[1], 1);
 	node[3] = graph_node(&stage.fixture, outer, &inner_node, &node[2], 1);
 	const struct backend_command out = copy_all(stage.b, stage.a);
 	(void)graph_node(&stage.fixture, outer, &out, &node[3], 1);
 	graph_finish(&stage.fixture, outer, false);
 	node[0] = graph_node(&stage.fixture, around, &outer_node, NULL, 0);
-	(void)add_increment(&stage, around, stage.b, &node[0], 1);
+	(void)graph_stage_increment(&stage, around, stage.b, &node[0], 1);
 	graph_finish(&stage.fixture, around, false);
 	uint32_t expected = 2 * 32 + 2;
 	expected = (expected * 32 + 5) * 32 + 2;
@@ -527,209 +457,20 @@ Test(graphs, L14_a_graph_in_a_graph_is_one_of_its_nodes)
 		words_expect(&stage.fixture, stage.b, expected + 1, "one in another");
 	}
 	stage.fixture.ops->graph_free(around);
-	stage_close(&stage);
+	graph_stage_close(&stage);
 }
 
 /* --------------------------------------- changes ---------------------------------------- */
 
-static int update(struct fixture *fixture, struct backend_graph *graph, uint32_t node,
-		  const struct backend_command *command)
-{
-	struct backend_fault fault = {0};
-	int error = fixture->ops->graph_update(graph, node, command, &fault);
-
-	cr_assert_eq(error == 0, fault.status == 0, "%s", fault.text);
-	return error;
-}
-
-Test(graphs, L13_a_change_counts_from_the_next_launch_on)
-{
-	struct stage stage;
-	const uint64_t global = GRAPH_WORDS, one = 1;
-	uint32_t node[3], value = 70;
-
-	if (!stage_open(&stage) || !(stage.fixture.facts->features & BACKEND_FEATURE_GRAPH_UPDATE))
-		cr_skip_test("the device has no graphs that change");
-	struct backend_graph *graph = graph_make(&stage.fixture);
-	const struct backend_command to_b = copy_all(stage.b, stage.a),
-				     to_c = copy_all(stage.c, stage.a);
-	node[0] = add_fill(&stage, graph, stage.a, 7, NULL, 0);
-	node[1] = graph_node(&stage.fixture, graph, &to_b, &node[0], 1);
-	const struct backend_command fill = fill_all(stage.c, &value);
-	node[2] = graph_node(&stage.fixture, graph, &fill, &node[1], 1);
-	graph_finish(&stage.fixture, graph, true);
-	graph_run(&stage.fixture, graph);
-	words_expect(&stage.fixture, stage.b, 7, "as it was made");
-	words_expect(&stage.fixture, stage.c, 70, "as it was made");
-	/* Another value; then another memory, and another place of the copy. */
-	value = 8;
-	const struct backend_argument arguments[] = {global_argument(stage.a),
-						     value_argument(&value, sizeof(value))};
-	const struct backend_command other_value =
-		launch_command(stage.fill, 1, &global, arguments, 2);
-	cr_assert_eq(update(&stage.fixture, graph, node[0], &other_value), 0);
-	words_expect(&stage.fixture, stage.b, 7, "not before it is launched");
-	graph_run(&stage.fixture, graph);
-	words_expect(&stage.fixture, stage.b, 8, "another value");
-	words_expect(&stage.fixture, stage.c, 70, "another value");
-	cr_assert_eq(update(&stage.fixture, graph, node[1], &to_c), 0);
-	value = 71;
-	const struct backend_command other_fill = fill_all(stage.b, &value);
-	cr_assert_eq(update(&stage.fixture, graph, node[2], &other_fill), 0);
-	graph_run(&stage.fixture, graph);
-	words_expect(&stage.fixture, stage.c, 8, "another memory");
-	words_expect(&stage.fixture, stage.b, 71, "another memory");
-	/* Another range: one word alone. */
-	value = 9;
-	const struct backend_command other_range =
-		launch_command(stage.fill, 1, &one, arguments, 2);
-	cr_assert_eq(update(&stage.fixture, graph, node[0], &other_range), 0);
-	words_set(&stage.fixture, stage.a, 100);
-	graph_run(&stage.fixture, graph);
-	uint32_t words[2];
-	fixture_read(&stage.fixture, stage.c, 0, words, sizeof(words));
-	cr_assert_eq(words[0], 9);
-	cr_assert_eq(words[1], 100);
-	stage.fixture.ops->graph_free(graph);
-	stage_close(&stage);
-}
-
-/* Kernels, copies and fills are skipped, and are there again with all that they had. */
-Test(graphs, R3_a_node_is_skipped_and_comes_again)
-{
-	struct stage stage;
-	uint32_t node[3], value = 70;
-	const struct backend_command nothing = {.kind = BACKEND_COMMAND_NOP};
-
-	if (!stage_open(&stage) || !(stage.fixture.facts->features & BACKEND_FEATURE_GRAPH_SWITCH))
-		cr_skip_test("the device skips no nodes");
-	struct backend_graph *graph = graph_make(&stage.fixture);
-	const struct backend_command copy = copy_all(stage.b, stage.a),
-				     fill = fill_all(stage.c, &value);
-	node[0] = add_fill(&stage, graph, stage.a, 7, NULL, 0);
-	node[1] = graph_node(&stage.fixture, graph, &copy, &node[0], 1);
-	node[2] = graph_node(&stage.fixture, graph, &fill, &node[1], 1);
-	graph_finish(&stage.fixture, graph, true);
-	for (uint32_t skipped = 0; skipped < 3; skipped++) {
-		words_set(&stage.fixture, stage.a, 100);
-		words_set(&stage.fixture, stage.b, 200);
-		words_set(&stage.fixture, stage.c, 300);
-		cr_assert_eq(update(&stage.fixture, graph, node[skipped], &nothing), 0);
-		cr_assert_eq(update(&stage.fixture, graph, node[skipped], &nothing), 0,
-			     "twice is once");
-		graph_run(&stage.fixture, graph);
-		words_expect(&stage.fixture, stage.a, skipped == 0 ? 100 : 7, "the kernel");
-		words_expect(&stage.fixture, stage.b,
-			     skipped == 1   ? 200
-			     : skipped == 0 ? 100
-					    : 7,
-			     "the copy");
-		words_expect(&stage.fixture, stage.c, skipped == 2 ? 300 : 70, "the fill");
-		const uint64_t global = GRAPH_WORDS;
-		const uint32_t seven = 7;
-		const struct backend_argument arguments[] = {global_argument(stage.a),
-							     value_argument(&seven, sizeof(seven))};
-		const struct backend_command kernel =
-			launch_command(stage.fill, 1, &global, arguments, 2);
-		const struct backend_command *const again[] = {&kernel, &copy, &fill};
-		cr_assert_eq(update(&stage.fixture, graph, node[skipped], again[skipped]), 0);
-		graph_run(&stage.fixture, graph);
-		words_expect(&stage.fixture, stage.a, 7, "again");
-		words_expect(&stage.fixture, stage.b, 7, "again");
-		words_expect(&stage.fixture, stage.c, 70, "again");
-	}
-	stage.fixture.ops->graph_free(graph);
-	stage_close(&stage);
-}
-
-Test(graphs, L13_what_cannot_change_stays_as_it_is)
-{
-	struct stage stage;
-	const uint64_t global = GRAPH_WORDS;
-	const uint32_t value = 5;
-
-	if (!stage_open(&stage) || !(stage.fixture.facts->features & BACKEND_FEATURE_GRAPH_UPDATE))
-		cr_skip_test("the device has no graphs that change");
-	struct backend_graph *graph = graph_make(&stage.fixture),
-			     *fixed = graph_make(&stage.fixture);
-	uint32_t node = add_fill(&stage, graph, stage.a, 7, NULL, 0);
-	(void)add_fill(&stage, fixed, stage.b, 7, NULL, 0);
-	const struct backend_command copy = copy_all(stage.b, stage.a);
-	const struct backend_argument argument = global_argument(stage.a);
-	const struct backend_command other_kernel =
-		launch_command(stage.increment, 1, &global, &argument, 1);
-	const struct backend_argument wrong[] = {global_argument(stage.a),
-						 global_argument(stage.b)},
-				      arguments[] = {global_argument(stage.a),
-						     value_argument(&value, sizeof(value))};
-	const struct backend_command bad = launch_command(stage.fill, 1, &global, wrong, 2),
-				     good = launch_command(stage.fill, 1, &global, arguments, 2);
-	cr_assert_eq(update(&stage.fixture, graph, node, &good), -EINVAL); /* not finished */
-	graph_finish(&stage.fixture, graph, true);
-	graph_finish(&stage.fixture, fixed, false);
-	cr_assert_eq(update(&stage.fixture, graph, node, &copy), -EOPNOTSUPP);
-	cr_assert_eq(update(&stage.fixture, graph, node, &other_kernel), -EOPNOTSUPP);
-	cr_assert_eq(update(&stage.fixture, graph, node, &bad), -EINVAL);
-	cr_assert_eq(update(&stage.fixture, graph, 9, &good), -EINVAL);
-	cr_assert_eq(update(&stage.fixture, fixed, node, &good), -EINVAL);
-	graph_run(&stage.fixture, graph);
-	graph_run(&stage.fixture, fixed);
-	words_expect(&stage.fixture, stage.a, 7, "unchanged");
-	words_expect(&stage.fixture, stage.b, 7, "unchanged");
-	stage.fixture.ops->graph_free(graph);
-	stage.fixture.ops->graph_free(fixed);
-	stage_close(&stage);
-}
-
-/* A graph that becomes a node of another one is copied with the changes so far; later changes are
- * not. */
-Test(graphs, L13_L14_a_changed_graph_is_copied_as_it_is)
-{
-	struct stage stage;
-	const uint64_t global = GRAPH_WORDS;
-	uint32_t value = 8, row = 0;
-
-	if (!stage_open(&stage) || !(stage.fixture.facts->features & BACKEND_FEATURE_GRAPH_UPDATE))
-		cr_skip_test("the device has no graphs that change");
-	struct backend_graph *inner = graph_make(&stage.fixture),
-			     *outer = graph_make(&stage.fixture);
-	const struct backend_command to_b = copy_all(stage.b, stage.a),
-				     to_c = copy_all(stage.c, stage.a);
-	uint32_t first = add_fill(&stage, inner, stage.a, 7, NULL, 0);
-	row = graph_node(&stage.fixture, inner, &to_b, &first, 1);
-	graph_finish(&stage.fixture, inner, true);
-	const struct backend_argument arguments[] = {global_argument(stage.a),
-						     value_argument(&value, sizeof(value))};
-	const struct backend_command changed = launch_command(stage.fill, 1, &global, arguments, 2);
-	cr_assert_eq(update(&stage.fixture, inner, first, &changed), 0);
-	cr_assert_eq(update(&stage.fixture, inner, row, &to_c), 0);
-	const struct backend_command node = {.kind = BACKEND_COMMAND_GRAPH, .graph = inner};
-	(void)graph_node(&stage.fixture, outer, &node, NULL, 0);
-	graph_finish(&stage.fixture, outer, false);
-	value = 99;
-	cr_assert_eq(update(&stage.fixture, inner, first, &changed), 0);
-	words_set(&stage.fixture, stage.b, 1);
-	graph_run(&stage.fixture, outer);
-	words_expect(&stage.fixture, stage.c, 8, "in the outer graph");
-	words_expect(&stage.fixture, stage.b, 1, "in the outer graph");
-	graph_run(&stage.fixture, inner);
-	words_expect(&stage.fixture, stage.c, 99, "by itself");
-	stage.fixture.ops->graph_free(inner);
-	stage.fixture.ops->graph_free(outer);
-	stage_close(&stage);
-}
-
-/* ----------------------------------------- L17 ------------------------------------------ */
-
-static void live_once(struct stage *stage, bool runs)
+static void live_once(struct graph_stage *stage, bool runs)
 {
 	struct backend_graph *graph = graph_make(&stage->fixture);
 	uint32_t node[2];
 
-	node[0] = add_fill(stage, graph, stage->a, 7, NULL, 0);
+	node[0] = graph_stage_fill(stage, graph, stage->a, 7, NULL, 0);
 	const struct backend_command copy = copy_all(stage->b, stage->a);
 	node[1] = graph_node(&stage->fixture, graph, &copy, node, 1);
-	(void)add_increment(stage, graph, stage->b, &node[1], 1);
+	(void)graph_stage_increment(stage, graph, stage->b, &node[1], 1);
 	graph_finish(&stage->fixture, graph, true);
 	if (runs) {
 		graph_run(&stage->fixture, graph);
@@ -740,9 +481,9 @@ static void live_once(struct stage *stage, bool runs)
 
 Test(graphs, L17_ten_thousand_graphs_leave_nothing_behind)
 {
-	struct stage stage;
+	struct graph_stage stage;
 
-	if (!stage_open(&stage))
+	if (!graph_stage_open(&stage))
 		cr_skip_test("the device has no graphs");
 	for (int i = 0; i < 5000; i++)
 		live_once(&stage, i % 50 == 0);
@@ -761,16 +502,17 @@ Test(graphs, L17_ten_thousand_graphs_leave_nothing_behind)
 	/* Nor do those that never came to be finished, or were never launched. */
 	for (int i = 0; i < 100; i++) {
 		struct backend_graph *graph = graph_make(&stage.fixture);
-		(void)add_fill(&stage, graph, stage.a, 7, NULL, 0);
+		(void)graph_stage_fill(&stage, graph, stage.a, 7, NULL, 0);
 		stage.fixture.ops->graph_free(graph);
 	}
-	stage_close(&stage);
+	graph_stage_close(&stage);
 }
 
 /* ----------------------------- boxes, patterns, host memory ----------------------------- */
 
 /* As a command of a lane, into a memory full of `before`. */
-static void both_ways(struct stage *stage, const struct backend_command *command, const char *what)
+static void both_ways(struct graph_stage *stage, const struct backend_command *command,
+		      const char *what)
 {
 	static uint8_t plain[GRAPH_WORDS * 4], whole[GRAPH_WORDS * 4];
 	struct backend_fault fault = {0};
@@ -793,11 +535,11 @@ static void both_ways(struct stage *stage, const struct backend_command *command
 
 Test(graphs, patterns_and_boxes_are_as_without_a_graph)
 {
-	struct stage stage;
+	struct graph_stage stage;
 	static uint32_t words[GRAPH_WORDS];
 	uint8_t pattern[128];
 
-	if (!stage_open(&stage))
+	if (!graph_stage_open(&stage))
 		cr_skip_test("the device has no graphs");
 	for (uint32_t i = 0; i < GRAPH_WORDS; i++)
 		words[i] = i * 2654435761u;
@@ -836,18 +578,18 @@ Test(graphs, patterns_and_boxes_are_as_without_a_graph)
 			both_ways(&stage, &copy, "a box");
 		}
 	}
-	stage_close(&stage);
+	graph_stage_close(&stage);
 }
 
 /* Host memory is read and written when the graph runs, not when it is made. */
 Test(graphs, L9_host_memory_is_read_and_written_at_each_launch)
 {
-	struct stage stage;
+	struct graph_stage stage;
 	struct backend_fault fault = {0};
 	struct backend_host *host = NULL;
 	uint32_t node[3];
 
-	if (!stage_open(&stage))
+	if (!graph_stage_open(&stage))
 		cr_skip_test("the device has no graphs");
 	uint32_t *words =
 		mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -865,7 +607,7 @@ Test(graphs, L9_host_memory_is_read_and_written_at_each_launch)
 	read.transfer.host = words + 1024;
 	struct backend_graph *graph = graph_make(&stage.fixture);
 	if (stage.fixture.ops->graph_add(graph, &write, NULL, 0, &node[0], &fault) == 0) {
-		node[1] = add_increment(&stage, graph, stage.a, &node[0], 1);
+		node[1] = graph_stage_increment(&stage, graph, stage.a, &node[0], 1);
 		(void)graph_node(&stage.fixture, graph, &read, &node[1], 1);
 		graph_finish(&stage.fixture, graph, false);
 		for (uint32_t round = 0; round < 20; round++) {
@@ -882,105 +624,7 @@ Test(graphs, L9_host_memory_is_read_and_written_at_each_launch)
 	if (host)
 		stage.fixture.ops->host_unregister(host);
 	cr_assert_eq(munmap(words, 8192), 0);
-	stage_close(&stage);
+	graph_stage_close(&stage);
 }
 
 /* ----------------------------------- native commands ------------------------------------ */
-
-struct native {
-	uint32_t calls, value;
-	int result;
-	struct backend_native_scope seen;
-};
-
-static int set_words(void *context, const struct backend_native_scope *scope)
-{
-	struct native *native = context;
-
-	native->calls++;
-	native->seen = *scope;
-	if (native->result != 0)
-		return native->result;
-	return conformance_target.native_set(scope, 0, GRAPH_WORDS, native->value);
-}
-
-static struct backend_command native_command(struct native *native,
-					     struct backend_memory *const *memories)
-{
-	return (struct backend_command){
-		.kind = BACKEND_COMMAND_NATIVE,
-		.native = {.function = set_words,
-			   .context = native,
-			   .memories = memories,
-			   .memory_count = 3},
-	};
-}
-
-/* K15, K16: called once, when it becomes a node; what it adds lies between the node's edges, in
- * every launch. */
-Test(graphs, K13_K15_K16_K17_K18_K20_a_native_command_is_a_node)
-{
-	struct stage stage;
-	struct native native = {.value = 6};
-	uint32_t node[2];
-
-	if (!stage_open(&stage) || !(stage.fixture.facts->features & BACKEND_FEATURE_GRAPH_NATIVE))
-		cr_skip_test("the device has no graphs with native commands");
-	cr_assert_not_null(conformance_target.native_set);
-	struct backend_memory *const memories[] = {stage.a, stage.b,
-						   NULL}; /* the last is a buffer of no bytes */
-	const struct backend_command command = native_command(&native, memories);
-	struct backend_graph *graph = graph_make(&stage.fixture);
-	node[0] = add_mix(&stage, graph, stage.b, stage.a, 1, NULL,
-			  0); /* reads what was in a before */
-	cr_assert_eq(native.calls, 0);
-	node[1] = graph_node(&stage.fixture, graph, &command, &node[0], 1);
-	cr_assert_eq(native.calls, 1);
-	cr_assert_neq(native.seen.graph, 0);
-	cr_assert_neq(native.seen.queue, 0);
-	cr_assert_neq(native.seen.context, 0);
-	cr_assert_eq(native.seen.memory_count, 3);
-	(void)add_mix(&stage, graph, stage.a, stage.b, 2, &node[1], 1);
-	graph_finish(&stage.fixture, graph, false);
-	words_set(&stage.fixture, stage.a, 3);
-	words_set(&stage.fixture, stage.b, 0);
-	uint32_t a = 3, b = 0;
-	for (int i = 0; i < 10; i++) {
-		graph_run(&stage.fixture, graph);
-		b = b * 31 + a + 1;
-		a = 6 * 31 + b + 2;
-	}
-	cr_assert_eq(native.calls, 1);
-	words_expect(&stage.fixture, stage.a, a, "after it");
-	words_expect(&stage.fixture, stage.b, b, "before it");
-	stage.fixture.ops->graph_free(graph);
-	stage_close(&stage);
-}
-
-Test(graphs, K15_a_native_command_that_fails_is_no_node)
-{
-	struct stage stage;
-	struct native native = {.value = 6, .result = -7};
-
-	if (!stage_open(&stage) || !(stage.fixture.facts->features & BACKEND_FEATURE_GRAPH_NATIVE))
-		cr_skip_test("the device has no graphs with native commands");
-	struct backend_memory *const memories[] = {stage.a, stage.b,
-						   NULL}; /* the last is a buffer of no bytes */
-	const struct backend_command command = native_command(&native, memories);
-	struct backend_graph *graph = graph_make(&stage.fixture);
-	graph_node_fails(&stage.fixture, graph, &command, -EINVAL);
-	cr_assert_eq(native.calls, 1);
-	/* Nodes that the function added before it failed belong to no graph: the graph goes on
-	 * without them, or never comes to run. */
-	struct backend_fault fault = {0};
-	cr_assert_eq(add_fill(&stage, graph, stage.a, 4, NULL, 0), 0);
-	words_set(&stage.fixture, stage.a, 1);
-	if (stage.fixture.ops->graph_finish(graph, false, &fault) == 0) {
-		graph_run(&stage.fixture, graph);
-		words_expect(&stage.fixture, stage.a, 4, "the rest");
-	} else {
-		cr_assert_neq(fault.text[0], '\0');
-	}
-	stage.fixture.ops->graph_free(graph);
-	stage_close(&stage);
-}
