@@ -395,8 +395,10 @@ struct backend_ops {
 	 */
 	bool (*has_room)(struct backend_lane *lane, const struct backend_wait *waits,
 			 uint32_t wait_count);
-	/* Everything submitted so far must get going (clFlush). Called once after a batch of
-	 * submits. */
+	/*
+	 * Starts everything that was submitted so far (clFlush). Called once after a batch of
+	 * submits.
+	 */
 	void (*flush)(struct backend_device *device);
 	/*
 	 * Returns the completions since the last call, `capacity` at most. Never blocks. `wake` is

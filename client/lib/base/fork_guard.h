@@ -28,7 +28,7 @@ void fork_child_settle(void);
 typedef void fork_forget(void);
 void fork_guard_forget_with(fork_forget *forget);
 
-/* Nothing is left to do for fork_check. */
+/* True if fork_check has nothing to do. */
 static inline bool fork_is_settled(void)
 {
 	return atomic_load_explicit(fork_word, memory_order_acquire) == FORK_SETTLED;

@@ -41,7 +41,7 @@ void lent_ranges_settle(struct connection *connection, struct queue_line *line);
 /* The same for all lines, without the arenas. With the state lock. True: something was given
  * back. */
 bool lent_ranges_settle_all(struct connection *connection);
-/* All groups of the line are complete: give everything back. With the state lock. */
+/* Give back all ranges of a line whose groups are complete. With the state lock. */
 void lent_ranges_end(struct connection *connection, struct queue_line *line);
 /* The memory of the list alone, at the end of the connection. */
 void lent_ranges_fini(struct lent_ranges *ranges);

@@ -37,8 +37,10 @@ void graph_edges_drop_last(struct graph_edges *edges);
  * failure nothing has changed.
  */
 int graph_edges_connect(struct graph_edges *edges, uint32_t before, uint32_t after, uint32_t most);
-/* All nodes, each behind those that come before it, otherwise by number. `order_out`: room for all.
- * -ENOMEM. */
+/*
+ * Write all nodes in an order that the edges allow; nodes without an edge are in the order of their
+ * numbers. `order_out`: room for all nodes. -ENOMEM.
+ */
 int graph_edges_order(const struct graph_edges *edges, uint32_t *order_out);
 
 #endif

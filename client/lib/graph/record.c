@@ -66,7 +66,7 @@ static bool has_follower(const struct graph *graph, uint32_t node, uint64_t from
 	return false;
 }
 
-/* All that was recorded from the queue before: each that nothing of the queue comes behind yet. */
+/* Lists the nodes that were recorded from the queue and have no follower from it yet. */
 static uint32_t put_all_before(const struct graph *graph, uint64_t from, uint32_t *nodes)
 {
 	uint32_t count = 0;

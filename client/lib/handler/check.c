@@ -106,7 +106,7 @@ sycl_result handler_check_range(const struct handler *handler, const struct kern
 	if (!range_product(global, &items))
 		return error_set(SYCL_ERROR_ND_RANGE,
 				 "the global range has more than 2^64 work-items");
-	/* Nothing runs in an empty space, so no local size can be wrong (E5). */
+	/* An empty range runs nothing, so no local size can be wrong (E5). */
 	return local && items > 0 ? check_local_range(handler, kernel, global, local)
 				  : SYCL_SUCCESS;
 }
@@ -150,7 +150,10 @@ static inline sycl_result check_kernel_argument(const struct handler *handler, u
 	return SYCL_SUCCESS;
 }
 
-/* All of the kernel's, and no others: which one is wrong is what helps. */
+/*
+ * Every argument of the kernel is set, and no other one. The error names the argument that is
+ * wrong.
+ */
 static sycl_result check_argument_count(const struct handler *handler)
 {
 	const struct kernel *kernel = handler->kernel;

@@ -88,7 +88,7 @@ static void put_events(struct group_messages *m, const struct handler *handler)
 	m->group.depends_on = m->event_list;
 }
 
-/* Nothing runs in an empty space, so nothing is special about how. */
+/* An empty range runs nothing, so its properties are not sent. */
 static void put_properties(struct group_messages *m, const struct handler *handler)
 {
 	uint32_t dimensions = handler->is_empty ? 0 : handler->cluster.dimensions;

@@ -25,8 +25,10 @@ void bridge_init(struct bridge *bridge)
 	(void)pthread_condattr_destroy(&monotonic);
 }
 
-/* Nothing of it is used any more; its memory stays. Where something is stuck all stays as it is: to
- * close it could wait for that. */
+/*
+ * Nothing in the context is used any more; its memory stays. If something hangs in it, everything
+ * stays as it is: closing it could wait for that.
+ */
 static void context_leave(struct bridge_context *context)
 {
 	const struct cuda_driver *cuda = cuda_driver_get();

@@ -161,7 +161,10 @@ sycl_result bridge_memory_get(struct bridge_context *context, struct buffer *roo
 /* The addresses of all that the handler requires; 0 for a buffer of no bytes. The context is
  * current. */
 sycl_result bridge_open_memories(const struct handler *handler, uint64_t *memories);
-/* All that is open in the context, which is current if it is still there. With open_lock. */
+/*
+ * Closes all memory that is open in the context. If the context still exists, it is current. With
+ * open_lock.
+ */
 void bridge_memory_leave(struct bridge_context *context, bool is_there);
 
 /*
@@ -178,7 +181,9 @@ struct bridge_graph *bridge_graph_hold(struct bridge_graph *graph);
 void bridge_graph_drop(struct bridge_graph *graph);
 /* With the context current. */
 cuda_result bridge_graph_launch(const struct bridge_graph *graph, cuda_stream stream);
-/* All that were made in the context, which is current if it is still there. With the bridge's lock.
+/*
+ * Frees all graphs that were made in the context. If the context still exists, it is current. With
+ * the bridge's lock.
  */
 void bridge_graphs_leave(struct bridge_context *context, bool is_there);
 

@@ -14,7 +14,7 @@ sycl_result bundle_new(struct context *context, sycl_bundle_state state, uint32_
 		       struct bundle **bundle_out);
 /* Frees a bundle that was not handed out. The last error stays; returns its code. */
 sycl_result bundle_discard(struct bundle *bundle, sycl_result result);
-/* All images are there: puts their logs together. Gives the handle. */
+/* Called when all images are there: joins their logs and makes the handle. */
 sycl_result bundle_finish(struct bundle *bundle, sycl_kernel_bundle *bundle_out);
 
 /* bundle_image.c: what is built: text or bytes. */

@@ -46,7 +46,9 @@ static sycl_result source_new(const struct context *context, sycl_source_languag
 	return SYCL_SUCCESS;
 }
 
-/* Each of the context, none twice. `chosen` has room for all of the context's. */
+/*
+ * Each device must be one of the context's, and may occur once. `chosen` has room for all of these.
+ */
 static sycl_result choose_devices(const struct context *context, uint32_t count,
 				  const sycl_device *handles, struct device **chosen)
 {

@@ -172,7 +172,7 @@ static bool are_settled(const struct buffer_list *buffers)
 	return true;
 }
 
-/* All that no other thread has taken. */
+/* Takes all buffers of the list that no other thread has taken. */
 static void own_pages_take_all(const struct buffer_list *buffers, struct own_pages *pages,
 			       uint32_t most)
 {

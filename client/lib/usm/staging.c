@@ -1,4 +1,4 @@
-/* Shared memory for copies from and to the program's own. */
+/* Shared memory through which copies from and to the program's own memory pass. */
 #include "usm/staging.h"
 
 #include <stdlib.h>

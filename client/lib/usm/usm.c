@@ -531,7 +531,7 @@ static enum usm_host_end host_end_of(const struct connection *c, uint64_t contex
 				     uint64_t size_bytes)
 {
 	const struct usm_allocation *found = usm_allocations_find(c->usm, 0, address, size_bytes);
-	/* Nothing of the program's own lies where an arena of USM ends. */
+	/* No memory of the program lies directly behind an arena of USM. */
 	if (!found)
 		return lies_near(c, address, 1) ? USM_HOST_WRONG : USM_HOST_PLAIN;
 	if (found->kind == SYCL_USM_DEVICE)

@@ -125,7 +125,7 @@ static uint64_t next_use(const struct spill_order *order, const struct spill_ent
 
 struct search {
 	const struct spill_order *order;
-	uint64_t beyond; /* what is needed then or sooner stays */
+	uint64_t beyond; /* entries that are needed by then are not chosen */
 	bool waits, is_any_free_soon;
 	uint64_t latest_in_use; /* when that is needed which is in use, and needed last */
 	struct spill_entry *best;

@@ -333,7 +333,7 @@ static void serve_jobs(struct helper *helper)
 	}
 }
 
-/* Nothing of the engine but its socket; no terminal; ends with the engine. */
+/* Keeps nothing of the engine but the socket, has no terminal, and ends with the engine. */
 int build_helper_settle(int *socket)
 {
 	struct sigaction action = {.sa_handler = on_end_signal};

@@ -50,7 +50,10 @@ static int create_event_share(struct shared_event *event, const struct context_d
 	return 0;
 }
 
-/* Each costs the device something, and a look-up of a handle visits all events of the engine. */
+/*
+ * The number is limited: each event costs the device something, and a look-up of a handle visits
+ * all events of the engine.
+ */
 int shared_event_admit(struct shared_event *event, struct backend_fault *fault)
 {
 	struct session *session = event->object.session;

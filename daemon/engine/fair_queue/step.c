@@ -79,7 +79,10 @@ static void release_held(struct fair_queue_class_state *state)
 	}
 }
 
-/* Memory for its next group, now or later: then it waits in line, and not in the round. */
+/*
+ * True if memory is promised to the session's next group. Otherwise the session waits in the line
+ * for memory, and has no turn until then.
+ */
 static bool session_has_memory(struct fair_queue_session *session)
 {
 	struct fair_queue *queue = session->queue;

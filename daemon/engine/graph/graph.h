@@ -81,7 +81,7 @@ int graph_connect(struct graph *graph, const uint32_t *after, size_t count);
 uint32_t graph_next_place(const struct graph *graph, uint32_t *depth_out, uint32_t *end_out);
 /* No more nodes come. */
 void graph_seal(struct graph *graph);
-/* All of its memory, but its own. */
+/* Frees all memory of the graph but the structure itself. */
 void graph_fini(struct graph *graph);
 
 /* The graph is launched as one, or not at all: its nodes cannot be launched one by one. */

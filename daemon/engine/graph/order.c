@@ -217,8 +217,7 @@ static int add_need(struct graph_order *order, struct graph_tracker *tracker,
 {
 	struct task_requirement wanted = *requirement;
 	order->steps += tracker->need_count;
-	/* Nothing is in it before: all that matters is that the launch before is through with it.
-	 */
+	/* A temporary has no earlier contents: it only has to be unused by the launch before. */
 	if (buffer->temporary) {
 		if (tracker->need_count > 0)
 			return 0;

@@ -48,7 +48,9 @@ static int check_node_limits(const struct launch *launch, struct backend_fault *
 	const struct session *session = launch->session;
 	const struct graph *graph = launch->graph;
 	uint64_t most = session->limits.groups_in_flight;
-	/* Each of the first nodes waits for each of them, in one record. */
+	/*
+	 * Each of the graph's first nodes waits for each of these commands, all within one record.
+	 */
 	if ((uint64_t)session->engine->scratch.before_count * graph->root_count > GRAPH_JOINS_MAX)
 		return fault_set(fault, STATUS_QUOTA,
 				 "%u nodes of a graph would wait for %u commands each",

@@ -165,7 +165,7 @@ static int check_device_quiet(const struct sched_graph *graph, struct backend_fa
 			    "a graph is made when nothing runs on the device", -EOPNOTSUPP);
 }
 
-/* Up to `most` nodes; the end in a step of its own. 1: there is more to do. */
+/* Adds up to `most` nodes; finishing the graph is a step of its own. 1: there is more to do. */
 static int continue_graph(struct sched_graph *graph, uint32_t most, struct backend_fault *fault)
 {
 	int result = 0;

@@ -10,7 +10,9 @@ struct scheduler_device;
 /* Is it there for the next command? 0, or why not; WORKER_SPILL_WAIT: not yet. NULL is there. */
 int worker_memory(struct scheduler_device *device, struct sched_memory *memory,
 		  struct backend_fault *fault);
-/* All memories that a graph's nodes name, if it may be made now. As above. */
+/*
+ * Brings all memories that a graph's nodes name, if the graph may be made now. Otherwise as above.
+ */
 int worker_memory_need_graph(const struct sched_graph_launch *launch, struct backend_fault *fault);
 
 #endif

@@ -272,7 +272,7 @@ int worker_spill_begin_to_follow(struct scheduler_device *device, struct sched_m
 
 /* ----------------------------------------- end ------------------------------------------ */
 
-/* The memory before it has left, or stays. */
+/* Ends the tie to the memory whose place comes next: that memory has left, or stays. */
 static void part_from_heir(struct scheduler_device *device, struct sched_memory *before)
 {
 	/* A copy that has ended does not count as leaving any more. */
@@ -359,7 +359,7 @@ static void finish_leaving(struct scheduler_device *device, struct sched_memory 
 		note_memory_left(device, memory, is_inherited);
 }
 
-/* All of it has come, or will not. */
+/* Ends a memory's way in: all of it has come, or will not. */
 static void end_coming(struct scheduler_device *device, struct sched_memory *memory)
 {
 	struct sched_memory *before = memory->spill.before;

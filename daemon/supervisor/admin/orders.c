@@ -129,7 +129,7 @@ static int order_send_to_engine(struct target *target, struct engine *engine, in
 	return 0;
 }
 
-/* Each engine by itself: one that does not read keeps the others from nothing. */
+/* Sends to each engine by itself, so that one that does not read does not affect the others. */
 static int order_send(struct target *target, int act, const char *text)
 {
 	struct tenant *tenant;
@@ -224,7 +224,7 @@ static int order_drain(struct target *target)
 	return order_save_drained(target);
 }
 
-/* All users, also those that were drained by uid. */
+/* Resumes all users, also those that were drained by uid. */
 static void order_resume_all(struct supervisor *supervisor)
 {
 	struct tenant *tenant, *next;

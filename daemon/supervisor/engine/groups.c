@@ -101,7 +101,7 @@ static bool configuration_has_group_limits(const struct configuration *configura
 	       configuration->user_cpu_weight;
 }
 
-/* Each by itself, so that a missing controller keeps no other from being used. */
+/* Enables each controller by itself, so that a missing one does not affect the others. */
 static void group_enable_controllers(struct engine_groups *groups,
 				     const struct configuration *configuration)
 {

@@ -141,8 +141,10 @@ int cuda_graph_uses(const struct backend_graph *graph, const struct backend_comm
 /* The nodes that allocate these; how many. Room is there. */
 uint32_t cuda_graph_allocations(const struct backend_graph *graph, uint64_t uses,
 				CUgraphNode *nodes_out);
-/* All nodes are there: the memories are freed behind those that name them. May be called again
- * after a failure. */
+/*
+ * Called when all nodes are there: adds nodes that free the memories, behind those that use them.
+ * May be called again after a failure.
+ */
 int cuda_graph_add_frees(struct backend_graph *graph, struct backend_fault *fault_out);
 uint64_t cuda_graph_memory_bytes(const struct backend_graph *graph);
 /* The driver's graph was freed. */

@@ -168,8 +168,10 @@ static bool chains_overlap(const struct backend_device *device)
 	return cuda_overlap_is_possible(device->backend, device->facts);
 }
 
-/* All that will ever be needed: making one later may wait for whatever runs then
- * (docs/cuda-backend.md, "What the driver does"). */
+/*
+ * Makes every chain that the lane can need: making one later may wait for whatever runs then
+ * (docs/cuda-backend.md, "What the driver does").
+ */
 static void make_all(struct cuda_lane_state *state)
 {
 	const struct ending mark = {.word = state->word_device + CUDA_MARK_BYTES, .value = 1};

@@ -119,7 +119,10 @@ void cuda_pending_end(struct backend_device *device, struct cuda_pending *pendin
 	pending->fault = NULL;
 }
 
-/* The word goes on from where the lane before left it: notes of waits for it stay true. */
+/*
+ * The word keeps the value that its last lane gave it, so the values that others noted for their
+ * waits stay valid.
+ */
 static void take_completion_word(struct cuda_lanes *lanes, struct cuda_lane_state *state)
 {
 	state->word = lanes->free_words[--lanes->free_word_count];

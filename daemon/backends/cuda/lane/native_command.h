@@ -14,8 +14,8 @@ struct cuda_native_memories {
 };
 
 /*
- * All that can fail before the function is called: the addresses, and that the lane waits until the
- * memories' old bytes are erased. -EOPNOTSUPP: an image is among them.
+ * Does what can fail before the function is called: looks up the addresses, and has the lane wait
+ * until the memories' old bytes are erased. -EOPNOTSUPP: an image is among them.
  */
 int cuda_native_memories(struct backend_lane *lane, const struct backend_command *command,
 			 struct cuda_native_memories *memories_out,

@@ -238,7 +238,7 @@ static CUresult reach_pool(struct backend_device *destination, struct link *link
 	return result;
 }
 
-/* All of the source's memory that is neither of its pool nor mapped by hand. */
+/* Grants access to all memory of the source that is neither from its pool nor mapped by hand. */
 static CUresult reach_context(struct backend_device *destination, struct link *link)
 {
 	const struct cuda_library *cuda = &destination->backend->library;

@@ -37,7 +37,7 @@ enum cuda_peer_path cuda_peer_path_of(struct backend_device *destination,
 uint32_t cuda_peer_operations(struct backend_device *destination,
 			      const struct backend_command *command);
 
-/* Everything that was made for copies to this device. */
+/* Frees everything that was made for copies to this device. */
 void cuda_peers_close(struct backend_device *device);
 
 #endif

@@ -122,7 +122,7 @@ static bool pool_has_room(struct cuda_memory_state *state, uint64_t growth_bytes
 	       growth_bytes <= state->total_bytes - promised - headroom;
 }
 
-/* Everything that is kept without need goes back to the device. */
+/* Gives all spare memory back to the device. */
 static void trim_pool(struct cuda_memory_state *state)
 {
 	const struct cuda_library *cuda = &state->device->backend->library;

@@ -108,7 +108,7 @@ static CUresult start_zeroing(struct backend_device *device, struct cuda_reap *r
 	if (result != CUDA_SUCCESS)
 		return result;
 	result = cuda->cuEventRecord(reap->zeroed, stream);
-	/* Nothing else shows when it may be freed. */
+	/* Without the event only this wait shows when the memory may be freed. */
 	if (result != CUDA_SUCCESS)
 		(void)cuda->cuStreamSynchronize(stream);
 	return result;

@@ -505,7 +505,7 @@ bool cuda_finish_is_sent(const struct cuda_finish *transfer)
 	return transfer->result != CUDA_SUCCESS || transfer->sent == transfer->piece_count;
 }
 
-/* Up to this one there is room for pieces. */
+/* The last piece for which there is room. */
 static uint64_t end_of_room(struct cuda_finish *transfer)
 {
 	struct cuda_staging *staging = transfer->staging;

@@ -26,7 +26,7 @@
 #define CUDA_PTX_ENTRIES_MAX 4096u
 
 enum cuda_ptx_space {
-	CUDA_PTX_NO_POINTER = 0, /* or not declared to be one */
+	CUDA_PTX_NO_POINTER = 0, /* also a pointer that is not declared as one */
 	CUDA_PTX_GENERIC = 1,
 	CUDA_PTX_GLOBAL = 2,
 	CUDA_PTX_SHARED = 3,

@@ -156,7 +156,7 @@ static int add_sub_device(struct backend *backend, cl_device_id id, uint32_t roo
 	return 0;
 }
 
-/* All of them, or none. The references are taken over. */
+/* Adds all of them, or none. Takes over their references. */
 static int add_sub_devices(struct backend *backend, const cl_device_id *ids, uint32_t count,
 			   uint32_t root, struct backend_sub_device *sub_devices_out,
 			   struct backend_fault *fault_out)
