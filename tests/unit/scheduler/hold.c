@@ -299,6 +299,7 @@ Test(hold, M9_what_needs_a_command_that_is_refused_behind_its_waits_does_not_run
 	const struct launch refused = {
 		.device = 0, .kernel = "refuse", .uses = &use, .use_count = 1, .home_lane = 1};
 	(void)harness_kernel(&h, 0, "refuse");
+	cr_assert(zero(int, fake_log_start(64)));
 	submit_increment(&words, 2, &asked);
 	cr_assert(harness_wait(&h, &asked));
 	submit_gated(session, 1, &probes[0]);
@@ -311,6 +312,11 @@ Test(hold, M9_what_needs_a_command_that_is_refused_behind_its_waits_does_not_run
 	cr_assert(eq(i32, asked.fault.status, STATUS_KERNEL));
 	cr_assert(eq(u32, held.calls, 1));
 	cr_assert(ne(i32, held.fault.status, STATUS_SUCCESS));
+	struct fake_log_entry log[64];
+	uint32_t count = fake_log_read(log, 64), ran = 0;
+	for (uint32_t i = 0; i < count; i++)
+		ran += strcmp(log[i].what, "increment_u32") == 0;
+	cr_assert(eq(u32, ran, 1), "the first one alone");
 	expect_good(&probes[0]);
 	harness_words_free(&h, &words);
 	finish_hold();
