@@ -91,14 +91,13 @@ void sched_device_post(struct scheduler_device *device, struct sched_message *me
 /*
  * What is sent by itself costs the front, or the device's thread, a few microseconds, and the
  * device a moment between it and the next. So it must be work enough to cover that, and what goes
- * next is twice as much: a few commands are soon at the device, and most go together. Chains have
- * lengths that are powers of two (docs/cuda-backend.md): others are not cut off.
+ * next is twice as much: a few commands are soon at the device, and most go together.
  */
 void sched_device_send_early(struct scheduler_device *device)
 {
 	const uint32_t count = device->port.unpublished;
-	if (count < EARLY_COUNT_LEAST || count <= device->early_count ||
-	    (count & (count - 1)) != 0 || device->unsent_ns < EARLY_LEAST_NS)
+	if (count < EARLY_COUNT_LEAST || count < 2 * device->early_count ||
+	    device->unsent_ns < EARLY_LEAST_NS)
 		return;
 	if (device->sent > count && device->busy_until_ns > clock_now_ns() + EARLY_LEAD_NS)
 		return;
