@@ -27,7 +27,7 @@
 #include <string.h>
 
 #define EARLY_COUNT_LEAST 2u
-#define EARLY_LEAST_NS    6000u  /* of work: what sending it costs */
+#define EARLY_EACH_NS     5000u  /* of work: reading and sending one takes as long */
 #define EARLY_LEAD_NS     10000u /* before the device is idle: reading and sending take so long */
 
 /*
@@ -91,13 +91,14 @@ void sched_device_post(struct scheduler_device *device, struct sched_message *me
 /*
  * What is sent by itself costs the front, or the device's thread, a few microseconds, and the
  * device a moment between it and the next. So it must be work enough to cover that, and what goes
- * next is twice as much: a few commands are soon at the device, and most go together.
+ * next is twice as much: a few commands are soon at the device, and most go together. Of short
+ * commands most are read before the device has done one, and the read behind them goes with them.
  */
 void sched_device_send_early(struct scheduler_device *device)
 {
 	const uint32_t count = device->port.unpublished;
 	if (count < EARLY_COUNT_LEAST || count < 2 * device->early_count ||
-	    device->unsent_ns < EARLY_LEAST_NS)
+	    device->unsent_ns < (uint64_t)count * EARLY_EACH_NS)
 		return;
 	if (device->sent > count && device->busy_until_ns > clock_now_ns() + EARLY_LEAD_NS)
 		return;
