@@ -1,6 +1,7 @@
 /* Tasks that are queued go to a lane, or to their end. */
 #include "scheduler/state/task.h"
 
+#include "base/cause.h"
 #include "scheduler/admission.h"
 #include "scheduler/early.h"
 #include "scheduler/state/event.h"
@@ -10,9 +11,28 @@
 #include "scheduler/state/scheduler.h"
 
 #include "clock.h"
+#include "status.h"
+
+#include <stdio.h>
+
+/* What did not run has not succeeded, whatever a device's thread took for the reason. */
+static void doom_if_skipped(struct task *task)
+{
+	struct backend_fault fault;
+	if (!task->command.skipped || task->cause || atomic_load(&task->is_dropped))
+		return;
+	backend_fault_none(&fault);
+	fault.status = STATUS_RUNTIME;
+	(void)snprintf(fault.text, sizeof(fault.text),
+		       "it did not run: a command that it needs was refused");
+	struct sched_cause *cause = sched_cause_create(&fault);
+	task_doom(task, cause, true);
+	sched_cause_drop(cause);
+}
 
 static void complete_on_front(struct task *task)
 {
+	doom_if_skipped(task);
 	bool is_held = task->role == TASK_ROLE_HOST_ACCESS || task->held_by_host;
 	/* A client that was notified early runs the host task, though a predecessor may have
 	 * failed. */

@@ -67,6 +67,7 @@ static int submit_command(struct scheduler_device *device, struct task *task,
 	if (result < 0)
 		return result;
 	worker_flight_enter(&device->scheduler->flight, command);
+	backend_fault_none(fault); /* what was tried before is no fault of the command */
 	result = command->burst ? worker_burst_submit(device, task, waits.all, waits.count, fault)
 				: device->ops->submit(lane->handle, &command->backend, waits.all,
 						      waits.count, command->sequence, NULL, fault);

@@ -447,7 +447,7 @@ int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_comm
 	if (kernel->id < 0)
 		return cuda_fault_words(fault_out, -EINVAL, -6, "a bad argument");
 	if (kernel->parameter_bytes > storage_bytes)
-		return -ENOSPC;
+		return cuda_fault_words(fault_out, -ENOSPC, -1, "no room");
 	memset(storage, kernel->argument, kernel->parameter_bytes);
 	*launch_out = (struct cuda_launch){
 		.parameter_bytes = kernel->parameter_bytes,
@@ -747,6 +747,8 @@ void lanes_submit(struct backend_lane *lane, const struct backend_command *comma
 
 	cr_assert_eq(cuda_submit(lane, command, NULL, 0, sequence, NULL, &fault), 0, "%s",
 		     fault.text);
+	/* Another fault would say that this command will fail. */
+	cr_assert(fault.status == 0 || fault.device_lost, "%s", fault.text);
 }
 
 void lanes_launch(struct backend_lane *lane, struct backend_kernel *kernel, uint64_t sequence)

@@ -526,6 +526,9 @@ int cuda_submit(struct backend_lane *lane, const struct backend_command *command
 	if (cuda_pending_reserve(lane->state) < 0)
 		return cuda_no_memory(fault_out, "a command");
 	int error = send_command(&context, waits, wait_count, completion, fault_out);
+	/* A first attempt may have failed, such as one to keep many arguments for a chain. */
+	if (error == 0)
+		backend_fault_none(fault_out);
 	if (error < 0 && context.pending.operations > 0 && !cuda_lost(lane->device)) {
 		take_refused(&context, fault_out);
 		return 0;

@@ -287,6 +287,7 @@ int opencl_submit(struct backend_lane *lane, const struct backend_command *comma
 	}
 	if (error < 0)
 		return error;
+	backend_fault_none(fault_out); /* a first attempt may have failed */
 	if (command->timed)
 		opencl_begin_watch(lane, &pending);
 	opencl_lane_push(lane, &pending);
