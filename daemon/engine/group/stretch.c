@@ -63,9 +63,13 @@ static void unite(struct group_stretch *stretch, const struct task_requirement *
 	if (at >= stretch->requirement_count) {
 		*to = *requirement;
 		to->late = stretch->count > 0 && needs_contents(requirement);
+		to->is_later = stretch->count > 0;
+		to->is_written_later = false;
 		to->last_writer = NO_WRITER;
 		stretch->requirement_count = at + 1;
 	} else {
+		to->is_written_later |= !to->is_later && !access_mode_writes(to->mode) &&
+					access_mode_writes(requirement->mode) && stretch->count > 0;
 		to->mode =
 			access_mode_union(to->mode, requirement->mode & ~(uint32_t)ACCESS_KEEP_BIT);
 	}

@@ -56,6 +56,49 @@ static bool is_failure_of_all(const struct task_request *request,
 	return true;
 }
 
+/* Is the task over, or does the first launch wait for it anyway? */
+static bool is_awaited_anyway(const struct task_request *request, const struct task *task)
+{
+	if (!task || task->state == TASK_DONE)
+		return true;
+	for (uint32_t i = 0; i < request->after_count; i++)
+		if (request->after[i] == task)
+			return true;
+	for (uint32_t i = 0; i < request->requirement_count; i++) {
+		const struct task_requirement *requirement = &request->requirements[i];
+		if (!requirement->is_later &&
+		    requirement->buffer->contents->first_span.writer == task)
+			return true;
+	}
+	return false;
+}
+
+static bool are_awaited_anyway(const struct task_request *request,
+			       const struct task_link_list *list)
+{
+	for (const struct task_link *link = list->first; link; link = link->next)
+		if (!is_awaited_anyway(request, link->use->task))
+			return false;
+	return true;
+}
+
+/*
+ * All launches wait for what one of them waits for. A later one may have to wait for a host
+ * accessor, or for another queue, which wait for the first. What is whole has one span (whole.h).
+ */
+static bool is_order_of_all(const struct task_request *request,
+			    const struct task_requirement *requirement)
+{
+	const struct sched_span *span = &requirement->buffer->contents->first_span;
+	if (!requirement->is_later && !requirement->is_written_later)
+		return true;
+	if (requirement->is_later && !is_awaited_anyway(request, span->writer))
+		return false;
+	return are_awaited_anyway(request, &span->host_readers) &&
+	       (!access_mode_writes(requirement->mode) ||
+		are_awaited_anyway(request, &span->readers));
+}
+
 bool sched_stretch_allows(const struct task_request *request)
 {
 	const struct scheduler *scheduler = request->device->scheduler;
@@ -70,7 +113,8 @@ bool sched_stretch_allows(const struct task_request *request)
 		struct sched_memory *memory = scheduler->accesses[i].memory;
 		const struct task_requirement *requirement = &request->requirements[i];
 		if (!memory || !atomic_load_explicit(&memory->handle, memory_order_acquire) ||
-		    (requirement->late && !is_failure_of_all(request, requirement)))
+		    (requirement->late && !is_failure_of_all(request, requirement)) ||
+		    !is_order_of_all(request, requirement))
 			return false;
 	}
 	return true;

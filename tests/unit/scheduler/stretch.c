@@ -93,7 +93,7 @@ static int submit_stretch(uint32_t first_mode, struct probe *probe, struct task 
 						  .values = (const uint8_t *)&values[i]};
 		all[i] = requirements[i];
 		all[i].size_bytes = WORDS * sizeof(uint32_t);
-		all[i].late = i > 0;
+		all[i].late = all[i].is_later = i > 0;
 	}
 	struct task_request request = {
 		.device = h.devices[0],
@@ -291,5 +291,41 @@ Test(stretch, TR5_it_may_come_behind_another_one)
 	expect_launches(&first, 0, 0, 0);
 	cr_assert(eq(int, submit_stretch(ACCESS_MODE_READ_WRITE, &second, &task), 0));
 	expect_launches(&second, 0, 0, 0);
+	finish_stretch();
+}
+
+/* The program may release the accessor only when the first launch is over. */
+Test(stretch, D6_it_is_none_where_a_later_launch_waits_for_a_host_accessor)
+{
+	static const uint32_t modes[] = {ACCESS_MODE_READ, ACCESS_MODE_READ_WRITE};
+	for (uint32_t buffer = A; buffer < BUFFERS; buffer++)
+		for (uint32_t i = 0; i < 2; i++) {
+			struct probe held, probe;
+			struct task *task;
+			struct task *access = harness_host(&h, &words[buffer], modes[i], &held);
+			cr_assert(harness_wait(&h, &held));
+			int result = submit_stretch(ACCESS_MODE_WRITE_NO_INIT, &probe, &task);
+			cr_expect(eq(int, result, buffer == A ? 0 : -EINVAL), "buffer %u, mode %u",
+				  buffer, modes[i]);
+			host_access_release(access);
+			if (result == 0)
+				expect_launches(&probe, 0, 0, 0);
+			cr_assert(harness_settle(&h));
+		}
+	finish_stretch();
+}
+
+/* Another queue's kernel reads what only a later launch writes. */
+Test(stretch, F8_it_is_none_where_a_later_launch_waits_for_another_reader)
+{
+	struct probe reader, probe;
+	struct task *task;
+	fake_device_gate_close(0);
+	read_behind(C, &reader);
+	cr_expect(eq(int, submit_stretch(ACCESS_MODE_WRITE_NO_INIT, &probe, &task), -EINVAL));
+	fake_device_gate_open(0);
+	cr_assert(harness_wait(&h, &reader));
+	(void)expect_stretch(&probe);
+	expect_launches(&probe, 0, 0, 0);
 	finish_stretch();
 }

@@ -53,9 +53,11 @@ struct task_requirement {
 	 */
 	uint64_t order_offset_bytes, order_size_bytes;
 	/* Of a stretch only: the last launch that writes it; UINT8_MAX: none. `late`: the first
-	 * launch does not use it, and a later one needs what is there before. */
+	 * launch does not use it, and a later one needs what is there before. `is_later`: the first
+	 * launch does not use it. `is_written_later`: it only reads it, and a later one writes it.
+	 */
 	uint8_t last_writer;
-	bool late;
+	bool late, is_later, is_written_later;
 };
 
 struct task_argument {
