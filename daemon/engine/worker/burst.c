@@ -92,6 +92,11 @@ int worker_burst_submit(struct scheduler_device *device, struct task *task,
 				       (burst->is_chained || i == burst->count - 1);
 		burst->out += has_last;
 		STAGE_MARK(command->flight_group + i, STAGE_LAUNCHED);
+		/* It was taken and will fail: those behind it would run on old contents. */
+		if (result == 0 && fault.status != STATUS_SUCCESS && burst->is_chained) {
+			has_last = i == burst->count - 1;
+			break;
+		}
 		if (result == 0)
 			continue;
 		sched_fault_complete(&fault, result);
