@@ -8,6 +8,7 @@
 static void part_destroy(struct object *object)
 {
 	struct buffer *part = (struct buffer *)object;
+	connection_await_writer(object->connection);
 	/* A part without bytes has an object of its own at the service. */
 	if (part->root)
 		object_unref(&part->root->object);
