@@ -18,6 +18,8 @@ void engine_session_end(struct engine *engine, struct session *session)
 static void engine_session_refuse(struct engine *engine, struct session *session,
 				  enum sycl_status code, const char *text)
 {
+	/* While the socket is known: an engine may have given it to another process. */
+	unsettled_remove(session);
 	refuse_client(take_fd(&session->socket), code, text);
 	engine_session_end(engine, session);
 }
