@@ -335,7 +335,7 @@ static bool is_idle(const struct slot_set *set)
 /* What waits for this set may wait for a kernel that does not end. */
 static bool may_stay_in_use(const struct slot_set *set)
 {
-	return !is_idle(set) && set->is_behind;
+	return set->users > 0 && set->is_behind;
 }
 
 /*
