@@ -3,6 +3,8 @@
 #include "session/engine_state.h"
 #include "session/session.h"
 
+#include "clock.h"
+
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
@@ -21,7 +23,6 @@ int engine_arrival_open(struct engine *engine)
 
 void engine_arrival_note(struct engine *engine, uint64_t pause_ns)
 {
-	engine->expect_until_ns = 0;
 	arrival_note(&engine->arrival, pause_ns);
 }
 
@@ -45,8 +46,9 @@ void engine_arrival_due(struct engine *engine)
 {
 	uint64_t from_ns, until_ns;
 	if (engine->quiet_since_ns == 0 || !engine->last_read ||
-	    !arrival_expect(&engine->arrival, &from_ns, &until_ns))
-		return;
+	    !arrival_expect(&engine->arrival, &from_ns, &until_ns) ||
+	    clock_now_ns() < engine->quiet_since_ns + from_ns)
+		return; /* the timer was for a pause that is over */
 	engine->expect_until_ns = engine->quiet_since_ns + until_ns;
 	session_make_hot(engine->last_read);
 }

@@ -219,6 +219,7 @@ static bool is_worth_spinning(struct engine *engine, bool busy)
 			*spin_ns = spin_pace_update(*spin_ns, quiet_ns, most_ns);
 		if (quiet_ns > most_ns)
 			engine_arrival_note(engine, quiet_ns);
+		engine->expect_until_ns = 0;
 		engine->quiet_since_ns = 0;
 		return true;
 	}

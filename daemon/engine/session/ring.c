@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#define SENT_AT_ONCE_MOST 4u /* in a turn: completions and other clients wait meanwhile */
+
 enum waiting_kind { WAITING_REPLY, WAITING_SLOT };
 
 /* A reply without room in the reply ring, or a reply or a slot write that comes behind one. */
@@ -324,7 +326,7 @@ uint32_t session_turn(struct session *session, bool shared)
 	session->ahead.most = shared ? READ_AHEAD_SHARED : READ_AHEAD_ALONE;
 	if (!flush_waiting(session) || is_stalled(session) || session->paused)
 		return 0;
-	uint32_t done = 0;
+	uint32_t done = 0, sent_at_once = 0;
 	while (done < records && session->state == SESSION_OPEN &&
 	       list_empty(&session->doomed_link) && !is_stalled(session) &&
 	       !is_far_ahead(session)) {
@@ -336,7 +338,8 @@ uint32_t session_turn(struct session *session, bool shared)
 			break;
 		done += (uint32_t)r;
 		/* The client may have sent the next one while the driver was called. */
-		if (send_at_once(session) && !ring_reader_has_more(&session->submit))
+		if (send_at_once(session) && (++sent_at_once == SENT_AT_ONCE_MOST ||
+					      !ring_reader_has_more(&session->submit)))
 			break;
 		scheduler_send_early(engine->scheduler);
 	}
