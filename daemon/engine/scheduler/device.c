@@ -44,7 +44,7 @@ static void post_unposted(struct scheduler_device *device)
 	struct sched_message *message;
 	device->port.away -= device->unposted_count;
 	device->port.unpublished -= device->unposted_count;
-	device->unposted_count = 0;
+	device->unposted_count = device->unposted_launches = 0;
 	while ((message = sched_message_take(&device->unposted)))
 		device->scheduler->counters.device_wakes += sched_port_post(&device->port, message);
 }
@@ -112,22 +112,31 @@ static uint64_t expected_ns(const struct task *task)
 	const struct task_command *command = &task->command;
 	if (!(task->device->features & BACKEND_FEATURE_POLLED) || !task->scheduler->sends_early)
 		return 0;
-	return command->backend.kind == BACKEND_COMMAND_LAUNCH
-		       ? command->kernel->period_ns * worker_launch_count(command)
-		       : 0;
+	if (command->backend.kind != BACKEND_COMMAND_LAUNCH)
+		return 0;
+	if (!task_is_stretch(task))
+		return command->kernel->period_ns * worker_launch_count(command);
+	uint64_t sum_ns = 0;
+	for (uint32_t i = 0; i < command->burst->count; i++)
+		sum_ns += command->burst->members[i].kernel->period_ns;
+	return sum_ns;
 }
 
 void sched_send(struct task *task)
 {
 	struct scheduler_device *device = task->device;
-	if (device->sent == worker_launch_count(&task->command))
-		device->early_count = 0; /* the device was idle */
+	if (device->sent == worker_launch_count(&task->command)) {
+		/* the device was idle */
+		device->early_count = 0;
+		device->busy_until_ns = 0;
+	}
 	device->unsent_ns += expected_ns(task);
 	if (sched_inline_may_keep(device, task)) {
 		device->scheduler->messages_in_flight++;
 		device->port.away++;
 		device->port.unpublished++;
 		device->unposted_count++;
+		device->unposted_launches += worker_launch_count(&task->command);
 		sched_message_append(&device->unposted, &task->message);
 		return;
 	}

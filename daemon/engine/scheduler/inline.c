@@ -27,6 +27,7 @@
 #include "scheduler/public/device.h"
 #include "scheduler/state/scheduler.h"
 #include "scheduler/state/task.h"
+#include "worker/command.h"
 #include "worker/handle.h"
 #include "worker/quiesce.h"
 #include "worker/wake.h"
@@ -236,7 +237,7 @@ static bool is_shared(const struct scheduler *scheduler)
 /* Is what is in flight little? Lanes have counted what is about to be sent already. */
 static bool has_room(const struct scheduler_device *device)
 {
-	const uint32_t count = device->worker.in_flight + device->unposted_count;
+	const uint32_t count = device->worker.in_flight + device->unposted_launches;
 	if (!is_shared(device->scheduler))
 		return count <= INLINE_IN_FLIGHT_MOST;
 	for (const struct sched_message *message = device->unposted.first; message;
@@ -316,7 +317,7 @@ static void execute_inline(struct scheduler_device *device)
 		device->inline_away += takes;
 		scheduler->counters.inline_launches++;
 	}
-	device->unposted_count = 0;
+	device->unposted_count = device->unposted_launches = 0;
 	worker_flush(device);
 	device->worker.front_has_sent = !takes;
 	/* A command was set aside, though its memory was there a moment ago, or its lane is full:
@@ -345,9 +346,11 @@ static bool are_others_idle(const struct scheduler_device *device)
 
 bool sched_inline_may_keep(const struct scheduler_device *device, const struct task *task)
 {
-	const bool is_plain_burst = task->command.burst && !task_is_stretch(task);
-	return device->sends_inline && !is_plain_burst &&
-	       device->unposted_count < commands_most(device) && !device->port.waiting.first &&
+	const uint32_t launches = device->unposted_launches + worker_launch_count(&task->command);
+	const bool is_many = task->command.burst && (!task_is_stretch(task) || !is_polled(device) ||
+						     launches > INLINE_COMMANDS_MOST);
+	return device->sends_inline && !is_many && device->unposted_count < commands_most(device) &&
+	       !device->port.waiting.first &&
 	       device->port.away == device->unposted_count + device->inline_away;
 }
 

@@ -142,7 +142,7 @@ struct scheduler_device {
 	struct sched_message_list unposted; /* the commands since the last flush, which may go
 					       inline. The port counts them as away and unpublished
 					     */
-	uint32_t unposted_count;
+	uint32_t unposted_count, unposted_launches;
 	/* By what kernels took lately: the time of the commands since the last flush, and when the
 	 * device will have done those before. */
 	uint64_t unsent_ns, busy_until_ns;
