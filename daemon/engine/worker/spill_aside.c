@@ -37,6 +37,8 @@ static void enter_line(struct worker_spill *spill, struct sched_message *message
 void worker_spill_set_aside(struct scheduler_device *device, struct sched_message *message)
 {
 	struct worker_spill *spill = spill_of(device);
+	/* Before the front can see that the command waits: its time begins no later. */
+	const uint64_t now_ns = device->scheduler->clock_ns();
 	if (message->kind == SCHED_MESSAGE_COMMAND) {
 		worker_named_number(&device->worker.wait_numbers, task_of(message));
 		enter_line(spill, message);
@@ -46,7 +48,7 @@ void worker_spill_set_aside(struct scheduler_device *device, struct sched_messag
 	if (spill->aside.first == message && spill->waiting != message) {
 		spill->waiting = message;
 		spill->waiting_count = spill->order.now;
-		spill->waits_since_ns = device->scheduler->clock_ns();
+		spill->waits_since_ns = now_ns;
 	}
 	if (message->kind != SCHED_MESSAGE_COMMAND)
 		return;
