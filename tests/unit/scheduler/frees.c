@@ -4,6 +4,7 @@
  */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
+#include "scheduler/state/task.h"
 
 #include "access_mode.h"
 #include "clock.h"
@@ -166,8 +167,10 @@ Test(sched_frees, TG15_a_command_without_room_fails_in_the_end)
 	harness_words_free(&h, &words[1]);
 	harness_words(&h, &words[2], WORDS, true, 7);
 	uint64_t tries = fake_counters_of(0).calls[FAKE_MEMORY_CREATE];
-	(void)increment(&words[2], &waits);
+	struct task *task = increment(&words[2], &waits);
 	wait_for_tries(FAKE_MEMORY_CREATE, tries + 1);
+	while (!atomic_load(&task->is_aside)) /* its wait begins after the try */
+		harness_turn(&h);
 	atomic_fetch_add(&its_time, 100 * SECOND);
 	cr_assert(harness_wait(&h, &waits));
 	cr_expect(eq(i32, waits.fault.status, STATUS_MEMORY_ALLOCATION), "%s", waits.fault.text);
