@@ -63,6 +63,9 @@ static struct session *find_waiting_session(struct engine *engine, uint64_t id)
 	TAILQ_FOREACH (session, &engine->waiting, link)
 		if (session->id == id)
 			return session;
+	TAILQ_FOREACH (session, &engine->silent, link)
+		if (session->id == id)
+			return session;
 	return NULL;
 }
 

@@ -398,6 +398,8 @@ static void reply_add_sessions(struct reply *reply)
 				reply_add_session(reply, engine, session);
 			TAILQ_FOREACH (session, &engine->waiting, link)
 				reply_add_session(reply, engine, session);
+			TAILQ_FOREACH (session, &engine->silent, link)
+				reply_add_session(reply, engine, session);
 		}
 	}
 	reply->message.sessions = reply->session_list;

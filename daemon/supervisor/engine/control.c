@@ -5,7 +5,6 @@
 #include "control.pb-c.h"
 #include "engine/engine.h"
 #include "engine/process.h"
-#include "engine/return.h"
 #include "flight_page.h"
 #include "base/foreign_socket.h"
 #include "base/log.h"
@@ -121,11 +120,11 @@ int engine_send_identity(struct engine *engine, const char *socket_path)
 	return control_send(engine, &control, NULL, 0);
 }
 
-int engine_send_greeting(struct engine *engine)
+int engine_send_greeting(struct engine *engine, bool wants_page)
 {
 	Sycl__V1__EngineGreeting greeting = SYCL__V1__ENGINE_GREETING__INIT;
 	greeting.protocol = CONTROL_PROTOCOL;
-	greeting.wants_page = engine_return_has_page(engine);
+	greeting.wants_page = wants_page;
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_GREETING;
 	control.greeting = &greeting;

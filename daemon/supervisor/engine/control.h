@@ -32,9 +32,9 @@ int engine_send_trace_request(struct engine *engine, uint64_t request,
 int engine_send_division(struct engine *engine, int grants, int claims);
 /* The engine's name for the next service, and where that service listens. */
 int engine_send_identity(struct engine *engine, const char *socket_path);
-/* To an engine that comes back: it may present its sessions; then it is taken over, or refused for
- * the reason `refused` (not NULL). */
-int engine_send_greeting(struct engine *engine);
+/* To an engine that comes back: it may present its sessions, and its flight page if that is wanted;
+ * then it is taken over, or refused for the reason `refused` (not NULL). */
+int engine_send_greeting(struct engine *engine, bool wants_page);
 int engine_send_taken(struct engine *engine, const char *refused, int log);
 /* To the standby: the tenant whose engine it becomes. `cache_directory` NULL: none. */
 int engine_send_adopt(const struct engine_process *process, const struct tenant *tenant,

@@ -1,7 +1,8 @@
-/* An engine starts, becomes ready, is given sessions, and is idle. */
+/* An engine starts, becomes ready, and is idle. */
 #include "engine/engine.h"
 
 #include "engine/groups.h"
+#include "engine/hand_on.h"
 #include "clock.h"
 #include "engine/control.h"
 #include "engine/end.h"
@@ -25,7 +26,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { MESSAGES_PER_TURN = 64, ADOPTION_MS = 5000 };
+enum { ADOPTION_MS = 5000 };
 
 /* False: there is no standby that could become the tenant's engine. */
 static bool engine_adopt_standby(const struct tenant *tenant, struct engine_process *process_out)
@@ -70,30 +71,6 @@ static int engine_begin_process(struct engine *engine, bool may_adopt)
 	engine->control = process.control;
 	engine_log_follow(engine, process.log);
 	return r;
-}
-
-static void engine_watch_control(struct engine *engine, int events);
-
-static void on_engine_control(uv_poll_t *poll, int status, int events)
-{
-	struct engine *engine = poll->data;
-	if (status < 0) {
-		engine->tenant->supervisor->observer->received(engine, ENGINE_MESSAGES_AT_END);
-		engine_control_lost(engine, "its control socket fails");
-		return;
-	}
-	if (events & UV_WRITABLE)
-		engine_flush(engine);
-	if (events & UV_READABLE)
-		engine->tenant->supervisor->observer->received(engine, MESSAGES_PER_TURN);
-}
-
-static void engine_watch_control(struct engine *engine, int events)
-{
-	if (!engine->control_poll || engine->control_events == events)
-		return;
-	engine->control_events = events;
-	(void)uv_poll_start(engine->control_poll, events, on_engine_control);
 }
 
 static void on_engine_idle(uv_timer_t *timer)
@@ -186,57 +163,6 @@ int engine_attach(struct engine *engine, int control)
 	else
 		engine_watch_control(engine, UV_READABLE);
 	return r;
-}
-
-/* Without memory to wait for the client, the session is handed on. */
-static bool engine_must_await_client(struct session *session)
-{
-	return session->is_silent ||
-	       (session_has_sent_nothing(session) && unsettled_await_client(session) == 0);
-}
-
-/* A silent client keeps nobody behind it waiting. */
-void engine_flush(struct engine *engine)
-{
-	bool is_ready = engine->state == ENGINE_READY;
-	struct session *session, *next;
-	for (session = is_ready ? TAILQ_FIRST(&engine->waiting) : NULL; session; session = next) {
-		next = TAILQ_NEXT(session, link);
-		if (engine_must_await_client(session))
-			continue;
-		int r = engine_send_session(engine, session);
-		if (r == -EAGAIN) {
-			engine_watch_control(engine, UV_READABLE | UV_WRITABLE);
-			return;
-		}
-		if (r < 0) {
-			/* Its end is near; waiting sessions go to the next engine. */
-			engine_control_lost(engine, "it does not take a session");
-			return;
-		}
-		engine_take_waiting(engine, session);
-		session->phase = SESSION_HANDSHAKE;
-		unsettled_restart_deadline(session);
-		engine_add_session(engine, session);
-		engine->had_session = true;
-	}
-	engine_watch_control(engine, UV_READABLE);
-}
-
-void engine_client_readable(struct session *session)
-{
-	engine_flush(session->engine);
-}
-
-void engine_give_session(struct engine *engine, struct session *session)
-{
-	(void)uv_timer_stop(&engine->idle);
-	session->phase = SESSION_WAITING;
-	TAILQ_INSERT_TAIL(&engine->waiting, session, link);
-	engine->waiting_count++;
-	tenant_session_joined(engine->tenant);
-	unsettled_add(engine->tenant, engine, session);
-	engine_flush(engine);
 }
 
 void engine_session_closed(struct engine *engine, struct session *session)

@@ -42,10 +42,6 @@ int engine_attach(struct engine *engine, int control);
 /* Read its standard error from this descriptor, which is taken and may be -1. */
 void engine_log_follow(struct engine *engine, int log);
 
-/* Give it a session: handed on at once when the engine is ready, else kept until then. Takes the
- * session. */
-void engine_give_session(struct engine *engine, struct session *session);
-
 /* The engine has reported that a session is over. */
 void engine_session_closed(struct engine *engine, struct session *session);
 
@@ -57,11 +53,5 @@ void engine_became_ready(struct engine *engine, struct memory_region *flight);
 
 /* The engine has reported which devices it has open. */
 void engine_opened_devices(struct engine *engine, const struct device_set *devices);
-
-/* Hand on waiting sessions, as far as the control socket takes them now. */
-void engine_flush(struct engine *engine);
-
-/* The client of a silent session, which waits for an engine, has sent something or has hung up. */
-void engine_client_readable(struct session *session);
 
 #endif

@@ -99,6 +99,7 @@ struct engine *engine_new(struct tenant *tenant)
 	engine->pidfd = -1;
 	engine->control = -1;
 	TAILQ_INIT(&engine->waiting);
+	TAILQ_INIT(&engine->silent);
 	TAILQ_INIT(&engine->sessions);
 	return engine;
 }

@@ -6,6 +6,7 @@
 #include "cleanup.h"
 #include "clock.h"
 #include "engine/engine.h"
+#include "engine/hand_on.h"
 #include "engine/sessions.h"
 #include "engine/room.h"
 #include "engine/tenant_arrivals.h"

@@ -63,9 +63,11 @@ void engine_return_connected(void *context, int connection)
 			  (unsigned long)uid, (long)pid);
 		return;
 	}
-	if (engine_return_has_page(engine))
+	bool wants_page = engine_return_has_page(engine);
+	if (wants_page)
 		foreign_socket_allow_descriptors(socket);
-	if (engine_attach(engine, take_fd(&socket)) == 0 && engine_send_greeting(engine) < 0)
+	if (engine_attach(engine, take_fd(&socket)) == 0 &&
+	    engine_send_greeting(engine, wants_page) < 0)
 		engine_detach(engine);
 }
 

@@ -40,13 +40,15 @@ void engine_remove_session(struct engine *engine, struct session *session)
 
 void engine_take_waiting(struct engine *engine, struct session *session)
 {
-	TAILQ_REMOVE(&engine->waiting, session, link);
+	TAILQ_REMOVE(session->is_silent ? &engine->silent : &engine->waiting, session, link);
 	engine->waiting_count--;
 }
 
 struct session *engine_pop_waiting(struct engine *engine)
 {
 	struct session *session = TAILQ_FIRST(&engine->waiting);
+	if (!session)
+		session = TAILQ_FIRST(&engine->silent);
 	if (session)
 		engine_take_waiting(engine, session);
 	return session;

@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "engine/end.h"
 #include "engine/groups.h"
+#include "engine/hand_on.h"
 #include "engine/orphans.h"
 #include "engine/sharing.h"
 #include "engine/standby.h"

@@ -71,9 +71,10 @@ struct engine {
 	uint64_t idle_since_ns; /* if it has no session */
 
 	struct session_list waiting;                /* accepted, not handed on */
+	struct session_list silent;                 /* the same, and is_silent */
 	struct session_list sessions;               /* handed on */
 	struct session_place places[ENGINE_PLACES]; /* handed on, found by number */
-	unsigned waiting_count;
+	unsigned waiting_count;                     /* in both lists */
 	unsigned sessions_count;
 
 	struct engine_share *share; /* engine/sharing.h; NULL: it takes no part */

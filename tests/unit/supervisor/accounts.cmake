@@ -11,3 +11,12 @@ sycl_test(unit_engine_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/engine_groups.c $
 if(TARGET unit_engine_groups)
   target_include_directories(unit_engine_groups PRIVATE ${supervisor_folder})
 endif()
+
+# Which sessions an engine gets when, with the rest of the engine's part invented.
+sycl_test(unit_hand_on SOURCES ${CMAKE_CURRENT_LIST_DIR}/hand_on.c ${supervisor_folder}/engine/hand_on.c
+  ${supervisor_folder}/engine/sessions.c ${supervisor_folder}/engine/handles.c ${supervisor_folder}/service/unsettled.c
+  ${supervisor_folder}/service/session.c ${supervisor_folder}/base/refusal.c ${supervisor_folder}/base/foreign_socket.c
+  LIBS sycl_shared sycl_proto PkgConfig::uv)
+if(TARGET unit_hand_on)
+  target_include_directories(unit_hand_on PRIVATE ${supervisor_folder})
+endif()
