@@ -64,7 +64,6 @@ void engine_flush(struct engine *engine)
 		session->phase = SESSION_HANDSHAKE;
 		unsettled_restart_deadline(session);
 		engine_add_session(engine, session);
-		engine->had_session = true;
 	}
 	engine_watch_control(engine, UV_READABLE);
 }
@@ -83,6 +82,8 @@ void engine_give_session(struct engine *engine, struct session *session)
 	session->phase = SESSION_WAITING;
 	TAILQ_INSERT_TAIL(&engine->waiting, session, link);
 	engine->waiting_count++;
+	/* Also if its client never sends anything: an engine of one session gets no other. */
+	engine->had_session = true;
 	tenant_session_joined(engine->tenant);
 	unsettled_add(engine->tenant, engine, session);
 	engine_flush(engine);

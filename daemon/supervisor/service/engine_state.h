@@ -42,7 +42,7 @@ struct engine {
 	struct tenant *tenant;
 	enum engine_state state;
 	bool was_ready;
-	bool had_session;
+	bool had_session;    /* it has one or had one, also one that was not handed on */
 	bool adopted;        /* it was the standby */
 	bool is_replacement; /* it replaces an engine that lost a device: it opens devices at once
 			      */

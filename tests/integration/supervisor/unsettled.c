@@ -187,6 +187,33 @@ Test(unsettled, all_together_take_half_of_the_descriptors_and_the_one_with_most_
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
+static bool has_no_engine(void *context)
+{
+	(void)context;
+	json_t *status = ctl_json(&service, "status");
+	json_t *rows = json_object_get(status, "tenants");
+	unsigned count = 0;
+	for (size_t i = 0; i < json_array_size(rows); i++)
+		count += json_integer_value(
+				 json_object_get(json_array_get(rows, i), "engine_pid")) != 0;
+	json_decref(status);
+	return count == 0;
+}
+
+Test(unsettled, a_client_that_sends_nothing_keeps_no_place_of_an_engine_of_its_own)
+{
+	start_unsettled_with("double", "[service]\nhandshake_seconds = 1\nengine_idle_seconds = "
+				       "86400\n[isolation]\nisolation = session\n");
+	int silent = client_connect_silently(&service);
+	cr_assert(ge(int, silent, 0));
+	Sycl__V1__Packet *packet = client_receive(silent);
+	cr_assert(ne(ptr, packet, NULL), "it is told that it is given up");
+	packet_free(packet);
+	cr_expect(wait_until(has_no_engine, NULL));
+	(void)close(silent);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
 Test(unsettled, a_client_that_connects_and_sends_nothing_is_ended)
 {
 	start_unsettled_with("double", "[service]\nhandshake_seconds = 1\n");
