@@ -16,7 +16,7 @@
 
 static const char program_text[] =
 	"fill_u32\nlinear_id_u32\nincrement_u32\nadd_u32\ncopy_u32\nmix_u32\nnoop\nhold\nfail\n"
-	"fill_even_u32\ntake\ntake_increment_u32\ntake_and_fail\n"
+	"refuse\nfill_even_u32\ntake\ntake_increment_u32\ntake_and_fail\n"
 	"lose_device\nlose_process\nsum_list_u32\n"
 	"fill_image\ncopy_image\nmix_image\nsampler_of_image\nsampler_u32\n";
 

@@ -293,8 +293,9 @@ Test(hold, a_command_that_is_held_fails_with_what_it_needs)
 /* It was refused when its waits were sent already, so it is in flight until those are over (M9). */
 Test(hold, M9_what_needs_a_command_that_is_refused_behind_its_waits_does_not_run)
 {
-	struct words words;
+	struct words words, apart;
 	harness_words(&h, &words, WORDS, true, 7);
+	harness_words(&h, &apart, WORDS, true, 7);
 	const struct use use = {.words = &words, .mode = ACCESS_MODE_READ_WRITE};
 	const struct launch refused = {
 		.device = 0, .kernel = "refuse", .uses = &use, .use_count = 1, .home_lane = 1};
@@ -302,22 +303,28 @@ Test(hold, M9_what_needs_a_command_that_is_refused_behind_its_waits_does_not_run
 	cr_assert(zero(int, fake_log_start(64)));
 	submit_increment(&words, 2, &asked);
 	cr_assert(harness_wait(&h, &asked));
+	asked = (struct probe){.done = false};
 	submit_gated(session, 1, &probes[0]);
 	(void)harness_launch(&h, &refused, &asked);
 	submit_increment(&words, 2, &held);
-	scheduler_flush(h.scheduler);
-	cr_assert(fake_wait_started(0, 2, HARNESS_TIMEOUT_NS));
+	/* When this one is over, the device's thread has had all three. */
+	submit_increment(&apart, 3, &probes[1]);
+	cr_assert(harness_wait(&h, &probes[1]));
+	cr_assert(not(asked.done));
 	fake_gate_open(GATE);
 	cr_assert(harness_settle(&h));
 	cr_assert(eq(i32, asked.fault.status, STATUS_KERNEL));
+	cr_assert(eq(str, asked.fault.text, "the kernel failed"));
 	cr_assert(eq(u32, held.calls, 1));
 	cr_assert(ne(i32, held.fault.status, STATUS_SUCCESS));
 	struct fake_log_entry log[64];
 	uint32_t count = fake_log_read(log, 64), ran = 0;
 	for (uint32_t i = 0; i < count; i++)
 		ran += strcmp(log[i].what, "increment_u32") == 0;
-	cr_assert(eq(u32, ran, 1), "the first one alone");
+	cr_assert(eq(u32, ran, 2), "the first one, and the one that needs nothing of them");
 	expect_good(&probes[0]);
+	expect_good(&probes[1]);
+	harness_words_free(&h, &apart);
 	harness_words_free(&h, &words);
 	finish_hold();
 }
