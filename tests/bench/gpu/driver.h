@@ -17,6 +17,11 @@ struct gpu_function;
 struct gpu_stream;
 struct gpu_graph;
 struct gpu_graph_exec;
+struct gpu_event;
+/* Of memory and of events. */
+struct gpu_ipc_name {
+	uint8_t bytes[64];
+};
 
 /* Name here, the library's symbol, the parameters. All give a CUresult. */
 #define GPU_DRIVER_FUNCTIONS(X)                                                                    \
@@ -60,6 +65,19 @@ struct gpu_graph_exec;
 	  (struct gpu_graph_exec * executable, struct gpu_stream * stream))                        \
 	X(graph_exec_destroy, "cuGraphExecDestroy", (struct gpu_graph_exec * executable))          \
 	X(graph_destroy, "cuGraphDestroy", (struct gpu_graph * graph))                             \
+	X(ipc_name, "cuIpcGetMemHandle", (struct gpu_ipc_name * name_out, gpu_address address))    \
+	X(ipc_open, "cuIpcOpenMemHandle_v2",                                                       \
+	  (gpu_address * address_out, struct gpu_ipc_name name, unsigned flags))                   \
+	X(ipc_close, "cuIpcCloseMemHandle", (gpu_address address))                                 \
+	X(ipc_event_name, "cuIpcGetEventHandle",                                                   \
+	  (struct gpu_ipc_name * name_out, struct gpu_event * event))                              \
+	X(ipc_event_open, "cuIpcOpenEventHandle",                                                  \
+	  (struct gpu_event * *event_out, struct gpu_ipc_name name))                               \
+	X(event_create, "cuEventCreate", (struct gpu_event * *event_out, unsigned flags))          \
+	X(event_destroy, "cuEventDestroy_v2", (struct gpu_event * event))                          \
+	X(event_record, "cuEventRecord", (struct gpu_event * event, struct gpu_stream * stream))   \
+	X(event_wait, "cuStreamWaitEvent",                                                         \
+	  (struct gpu_stream * stream, struct gpu_event * event, unsigned flags))                  \
 	X(error_name, "cuGetErrorName", (int result, const char **name_out))
 
 #define GPU_DRIVER_FIELD(name, symbol, parameters) int(*name) parameters;

@@ -77,6 +77,7 @@ int row_requests(struct bench *bench);
 int row_ladder(struct bench *bench);
 int row_clients(struct bench *bench);
 int row_frames(struct bench *bench);
+int row_frames_shared(struct bench *bench);
 int row_own_cost(struct bench *bench);
 int row_idle(struct bench *bench);
 int row_scale(struct bench *bench);

@@ -26,6 +26,8 @@ static const struct bench_row rows[] = {
 	{"TR4", "chains, graphs, writes and reads by their sizes", row_ladder},
 	{"TR5", "8 solvers at one time; on a GPU also 32", row_clients},
 	{"TR9", "frames: in from the host, three kernels, out", row_frames},
+	{"TR9.processes", "the same by processes that share buffers on the device",
+	 row_frames_shared},
 	{"TR10", "what a command group costs on a driver that takes no time", row_own_cost},
 	{"examples", "two dozen algorithms, beside one thread of the CPU", row_programs},
 	{"TC6", "start of a program to its first kernel's end", row_first_kernel},

@@ -90,7 +90,7 @@ static struct family {
 	{"floor.", 10, 0, 0},       {"TC1.stages", 46, 0, 0}, {"TC2.stages", 19, 0, 0},
 	{"TC4.counters", 54, 0, 0}, {"sched.", 135, 0, 0},    {"programs.", 3, 0, 0},
 	{"TR1.", 2, 0, 0},          {"TR2.", 2, 0, 0},        {"TR3.", 16, 0, 0},
-	{"TR4.", 47, 0, 0},         {"TR5.", 2, 0, 0},        {"TR9.", 3, 0, 0},
+	{"TR4.", 47, 0, 0},         {"TR5.", 2, 0, 0},        {"TR9.", 4, 0, 0},
 	{"TR10", 27, 0, 0},
 };
 
@@ -329,6 +329,9 @@ static struct wanted compared[] = {
 	SOURCE("TR5.launches2.processes", false),
 	SOURCE("TR5.graph2.processes", false),
 	SOURCE("TR9.128", false),
+	SOURCE("TR9.2.128", false),
+	SOURCE("TR9.2.512.by_hand", false),
+	SOURCE("TR9.3.1024.p99", false),
 	ROW(NULL),
 };
 
@@ -409,18 +412,31 @@ static bool all_came(void)
 static int compare_on_double(const char *program, const char *library)
 {
 	unsigned lines = 0;
-	const char *argv[] = {program,   "tg1",
-			      "tg2",     "tg3",
-			      "tg4",     "tg6",
-			      "tg7",     "tg8",
-			      "tg13",    "--json",
-			      "--quick", "--runs",
-			      "1",       "--cuda-library",
-			      library,   "--device",
-			      "gpu",     has_compiler() ? "tg5" : NULL,
-			      "tr1",     "tr2",
-			      "tr3",     "tr4",
-			      "tr5",     "tr9",
+	const char *argv[] = {program,
+			      "tg1",
+			      "tg2",
+			      "tg3",
+			      "tg4",
+			      "tg6",
+			      "tg7",
+			      "tg8",
+			      "tg13",
+			      "--json",
+			      "--quick",
+			      "--runs",
+			      "1",
+			      "--cuda-library",
+			      library,
+			      "--device",
+			      "gpu",
+			      has_compiler() ? "tg5" : NULL,
+			      "tr1",
+			      "tr2",
+			      "tr3",
+			      "tr4",
+			      "tr5",
+			      "tr9",
+			      "tr9.processes",
 			      NULL};
 	on_double = compared;
 	has_two_users = geteuid() == 0 && others_can_read(library);

@@ -1,10 +1,12 @@
 /* TR9: frames: in from the host, blur, edges, half the size, out to the host; one at a time. */
+#include "real/frames.h"
+
 #include "real/program.h"
 
 #include <stdlib.h>
 
-enum { GROUP = 64, SIDES = 3, SIDE_MAX = 1024, INPUTS = 2, BLUR = 0, EDGES, HALF };
-enum { IN, BLURRED, OUTLINED, OUT, BUFFERS };
+enum { GROUP = 64, SIDES = FRAMES_SIZES, INPUTS = FRAMES_INPUTS };
+enum { SIDE_TINY = 16 };
 
 /* clang-format off */
 static const char text[] =
@@ -32,6 +34,8 @@ static const char text[] =
 	"}\n";
 /* clang-format on */
 
+const struct layer_source frames_source = {text, {"blur", "edges", "half_size"}};
+
 static const struct real_variant variants[] = {
 	{.name = "128", .a = 128, .b = 0, .target_p50 = 1.0},
 	{.name = "512", .a = 512, .b = 1, .target_p50 = 1.0},
@@ -40,14 +44,24 @@ static const struct real_variant variants[] = {
 };
 
 struct frames {
-	unsigned buffers[SIDES][BUFFERS], input;
+	unsigned buffers[SIDES][FRAMES_BUFFERS], input;
 	uint32_t *in[SIDES][INPUTS], *out; /* of the host */
 	uint32_t *expected[SIDES][INPUTS];
 };
 
+uint32_t frames_side(enum real_scale scale, unsigned size)
+{
+	return scale == REAL_TINY ? SIDE_TINY : variants[size].a;
+}
+
+const char *frames_size_name(unsigned size)
+{
+	return variants[size].name;
+}
+
 static uint32_t side_of(const struct real *real, const struct real_variant *variant)
 {
-	return real->scale == REAL_TINY ? 16 : variant->a;
+	return frames_side(real->scale, variant->b);
 }
 
 /* ----------------------------- the same on the host ----------------------------------- */
@@ -96,9 +110,39 @@ static void host_half(const uint32_t *in, uint32_t *out, uint32_t side)
 	}
 }
 
+void frames_fill(uint32_t *in, unsigned number, uint32_t side)
+{
+	for (uint32_t pixel = 0, seed = number + 1; pixel < side * side; pixel++) {
+		seed = seed * 1664525u + 1013904223u;
+		in[pixel] = seed >> 24;
+	}
+}
+
+void frames_expect(const uint32_t *in, uint32_t *expected_out, uint32_t side)
+{
+	static uint32_t blurred[FRAMES_SIDE_MAX * FRAMES_SIDE_MAX],
+		outlined[FRAMES_SIDE_MAX * FRAMES_SIDE_MAX];
+	host_blur(in, blurred, side);
+	host_edges(blurred, outlined, side);
+	host_half(outlined, expected_out, side);
+}
+
+struct layer_launch frames_launch(enum frames_kernel kernel, const unsigned buffers[FRAMES_BUFFERS],
+				  uint32_t side)
+{
+	const uint32_t pixels = side * side;
+	return (struct layer_launch){(unsigned)kernel,
+				     kernel == FRAMES_HALF ? pixels / 4 : pixels,
+				     GROUP,
+				     2,
+				     1,
+				     {buffers[kernel], buffers[kernel + 1]},
+				     2,
+				     {side}};
+}
+
 static bool open_inputs(struct real *real, unsigned number, uint32_t side)
 {
-	static uint32_t blurred[SIDE_MAX * SIDE_MAX], outlined[SIDE_MAX * SIDE_MAX];
 	struct frames *frames = real->own;
 	for (unsigned i = 0; i < INPUTS; i++) {
 		uint32_t *in = real->body->host(real->layer, side * side * 4);
@@ -107,13 +151,8 @@ static bool open_inputs(struct real *real, unsigned number, uint32_t side)
 		frames->expected[number][i] = expected;
 		if (!in || !expected)
 			return false;
-		for (uint32_t pixel = 0, seed = i + 1; pixel < side * side; pixel++) {
-			seed = seed * 1664525u + 1013904223u;
-			in[pixel] = seed >> 24;
-		}
-		host_blur(in, blurred, side);
-		host_edges(blurred, outlined, side);
-		host_half(outlined, expected, side);
+		frames_fill(in, i, side);
+		frames_expect(in, expected, side);
 	}
 	return true;
 }
@@ -121,12 +160,12 @@ static bool open_inputs(struct real *real, unsigned number, uint32_t side)
 static bool open_frames(struct real *real)
 {
 	struct frames *frames = real->own;
-	frames->out = real->body->host(real->layer, SIDE_MAX * SIDE_MAX);
+	frames->out = real->body->host(real->layer, FRAMES_SIDE_MAX * FRAMES_SIDE_MAX);
 	bool good = frames->out != NULL;
 	for (unsigned i = 0; i < SIDES && good; i++) {
-		const uint32_t side = side_of(real, &variants[i]);
+		const uint32_t side = frames_side(real->scale, i);
 		good = open_inputs(real, i, side);
-		for (int buffer = 0; buffer < BUFFERS && good; buffer++)
+		for (int buffer = 0; buffer < FRAMES_BUFFERS && good; buffer++)
 			good = real->body->alloc(real->layer, side * side * 4,
 						 &frames->buffers[i][buffer]);
 	}
@@ -138,16 +177,13 @@ static bool frames_step(struct real *real, const struct real_variant *variant)
 	struct frames *frames = real->own;
 	const unsigned *b = frames->buffers[variant->b];
 	const uint32_t side = side_of(real, variant), pixels = side * side;
-	const struct layer_launch launches[] = {
-		{BLUR, pixels, GROUP, 2, 1, {b[IN], b[BLURRED]}, 2, {side}},
-		{EDGES, pixels, GROUP, 2, 1, {b[BLURRED], b[OUTLINED]}, 2, {side}},
-		{HALF, pixels / 4, GROUP, 2, 1, {b[OUTLINED], b[OUT]}, 2, {side}},
-	};
-	bool good = real->body->write(real->layer, b[IN],
+	bool good = real->body->write(real->layer, b[FRAMES_IN],
 				      frames->in[variant->b][frames->input % INPUTS], pixels * 4);
-	for (int i = 0; i < 3 && good; i++)
-		good = real->body->launch(real->layer, &launches[i]);
-	return good && real->body->read(real->layer, b[OUT], frames->out, pixels);
+	for (unsigned kernel = 0; kernel < FRAMES_KERNELS && good; kernel++) {
+		const struct layer_launch launch = frames_launch(kernel, b, side);
+		good = real->body->launch(real->layer, &launch);
+	}
+	return good && real->body->read(real->layer, b[FRAMES_OUT], frames->out, pixels);
 }
 
 static bool frames_check(struct real *real, const struct real_variant *variant)

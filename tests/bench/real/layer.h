@@ -15,7 +15,8 @@ enum {
 	LAYER_GRAPHS = 8,
 	LAYER_GRAPH_LAUNCHES = 64, /* in one graph */
 	LAYER_POINTERS = 6,
-	LAYER_VALUES = 4
+	LAYER_VALUES = 4,
+	LAYER_SHARED_BYTES = 192
 };
 
 /* In the portable form of kernels (sycld-portable-kernels(7)), of what sources.h has. */
@@ -32,6 +33,11 @@ struct layer_launch {
 	unsigned buffers[LAYER_POINTERS];
 	unsigned writes; /* a bit for each of them: it is written, or read and written */
 	uint32_t words[LAYER_VALUES];
+};
+
+/* What another process needs to open memory that is shared. */
+struct layer_shared {
+	uint8_t bytes[LAYER_SHARED_BYTES];
 };
 
 struct layer_body {
@@ -53,6 +59,14 @@ struct layer_body {
 	bool (*record_begin)(void *state);
 	bool (*record_end)(void *state, unsigned *graph_out);
 	bool (*graph)(void *state, unsigned graph);
+	/* Memory of the device that other processes open. NULL: this body has none. */
+	bool (*share)(void *state, uint64_t bytes, unsigned *buffer_out,
+		      struct layer_shared *shared_out);
+	bool (*open_shared)(void *state, const struct layer_shared *shared, unsigned *buffer_out);
+	/* By the process that shares a buffer: another one may take what is in it now. */
+	bool (*hand_on)(void *state, unsigned buffer);
+	/* By that one, once it knows of the above: what comes next reads it. */
+	bool (*take)(void *state, unsigned buffer);
 };
 
 extern const struct layer_body layer_service, layer_service_gpu, layer_cuda, layer_opencl;

@@ -14,6 +14,10 @@
 enum {
 	STREAM_NON_BLOCKING = 1,
 	CAPTURE_THREAD_LOCAL = 1,
+	EVENT_DISABLE_TIMING = 2,
+	EVENT_INTERPROCESS = 4,
+	IPC_LAZY_PEER_ACCESS = 1,
+	SHARED_GRANULE = 2 << 20, /* what is shared has its granules for itself */
 	ATTRIBUTE_COMPUTE_MAJOR = 75,
 	ATTRIBUTE_COMPUTE_MINOR = 76,
 	ATTRIBUTE_MPS_ENABLED = 133
@@ -44,6 +48,8 @@ struct cuda {
 	struct gpu_stream *stream;
 	unsigned buffers, graphs, hosts;
 	gpu_address buffer[LAYER_BUFFERS];
+	struct gpu_event *ready[LAYER_BUFFERS]; /* of buffers that are shared */
+	bool is_opened[LAYER_BUFFERS];          /* another process has it */
 	struct gpu_graph_exec *graph[LAYER_GRAPHS];
 	void *host[LAYER_BUFFERS];
 	uint64_t staged_bytes;
@@ -159,8 +165,14 @@ static void cuda_close(void *state)
 		return;
 	for (unsigned i = 0; i < cuda->graphs; i++)
 		(void)cuda->driver.graph_exec_destroy(cuda->graph[i]);
-	for (unsigned i = 0; i < cuda->buffers; i++)
-		(void)cuda->driver.memory_free(cuda->buffer[i]);
+	for (unsigned i = 0; i < cuda->buffers; i++) {
+		if (cuda->ready[i])
+			(void)cuda->driver.event_destroy(cuda->ready[i]);
+		if (cuda->is_opened[i])
+			(void)cuda->driver.ipc_close(cuda->buffer[i]);
+		else
+			(void)cuda->driver.memory_free(cuda->buffer[i]);
+	}
 	for (unsigned i = 0; i < cuda->hosts; i++)
 		(void)cuda->driver.host_free(cuda->host[i]);
 	if (cuda->staged)
@@ -283,6 +295,55 @@ static bool cuda_graph(void *state, unsigned graph)
 	return GOOD(graph_launch(cuda->graph[graph], cuda->stream));
 }
 
+/* By hand: names of the memory and of an event that says when it is ready. */
+struct shared_names {
+	struct gpu_ipc_name memory, event;
+};
+_Static_assert(sizeof(struct shared_names) <= LAYER_SHARED_BYTES, "room for both names");
+
+static bool cuda_share(void *state, uint64_t bytes, unsigned *buffer_out,
+		       struct layer_shared *shared_out)
+{
+	struct cuda *cuda = state;
+	const uint64_t whole = (bytes + SHARED_GRANULE - 1) / SHARED_GRANULE * SHARED_GRANULE;
+	struct shared_names names;
+	unsigned buffer;
+	if (!cuda_alloc(state, whole, &buffer) ||
+	    !GOOD(event_create(&cuda->ready[buffer], EVENT_DISABLE_TIMING | EVENT_INTERPROCESS)) ||
+	    !GOOD(ipc_name(&names.memory, cuda->buffer[buffer])) ||
+	    !GOOD(ipc_event_name(&names.event, cuda->ready[buffer])))
+		return false;
+	memcpy(shared_out->bytes, &names, sizeof(names));
+	*buffer_out = buffer;
+	return true;
+}
+
+static bool cuda_open_shared(void *state, const struct layer_shared *shared, unsigned *buffer_out)
+{
+	struct cuda *cuda = state;
+	struct shared_names names;
+	const unsigned buffer = cuda->buffers;
+	memcpy(&names, shared->bytes, sizeof(names));
+	if (buffer == LAYER_BUFFERS ||
+	    !GOOD(ipc_open(&cuda->buffer[buffer], names.memory, IPC_LAZY_PEER_ACCESS)))
+		return false;
+	cuda->is_opened[buffer] = true;
+	*buffer_out = cuda->buffers++;
+	return GOOD(ipc_event_open(&cuda->ready[buffer], names.event));
+}
+
+static bool cuda_hand_on(void *state, unsigned buffer)
+{
+	struct cuda *cuda = state;
+	return GOOD(event_record(cuda->ready[buffer], cuda->stream));
+}
+
+static bool cuda_take(void *state, unsigned buffer)
+{
+	struct cuda *cuda = state;
+	return GOOD(event_wait(cuda->stream, cuda->ready[buffer], 0));
+}
+
 const struct layer_body layer_cuda = {
 	.open = cuda_open,
 	.close = cuda_close,
@@ -295,4 +356,8 @@ const struct layer_body layer_cuda = {
 	.record_begin = cuda_record_begin,
 	.record_end = cuda_record_end,
 	.graph = cuda_graph,
+	.share = cuda_share,
+	.open_shared = cuda_open_shared,
+	.hand_on = cuda_hand_on,
+	.take = cuda_take,
 };

@@ -249,12 +249,64 @@ static bool service_graph(void *state, unsigned graph)
 		"sycl_queue_graph");
 }
 
+_Static_assert(sizeof(struct sycl_shared_memory) <= LAYER_SHARED_BYTES, "room for its name");
+
+static bool service_share(void *state, uint64_t bytes, unsigned *buffer_out,
+			  struct layer_shared *shared_out)
+{
+	struct service *service = state;
+	struct sycl_shared_memory shared = SYCL_SHARED_MEMORY_INIT;
+	if (service->buffers == LAYER_BUFFERS ||
+	    !client_good(sycl_buffer_create_exportable(service->device, NULL, bytes, SYCL_HOST_NONE,
+						       SYCL_SHARE_CUDA_IPC,
+						       &service->buffer[service->buffers]),
+			 "sycl_buffer_create_exportable"))
+		return false;
+	*buffer_out = service->buffers++;
+	if (!client_good(sycl_buffer_export(service->buffer[*buffer_out], &shared),
+			 "sycl_buffer_export"))
+		return false;
+	memcpy(shared_out->bytes, &shared, sizeof(shared));
+	return true;
+}
+
+static bool service_open_shared(void *state, const struct layer_shared *shared_text,
+				unsigned *buffer_out)
+{
+	struct service *service = state;
+	struct sycl_shared_memory shared;
+	memcpy(&shared, shared_text->bytes, sizeof(shared));
+	if (service->buffers == LAYER_BUFFERS ||
+	    !client_good(sycl_buffer_import(service->device, &shared,
+					    &service->buffer[service->buffers]),
+			 "sycl_buffer_import"))
+		return false;
+	*buffer_out = service->buffers++;
+	return true;
+}
+
+/* The service orders what another connection submits behind what is known to be complete. */
+static bool service_hand_on(void *state, unsigned buffer)
+{
+	(void)buffer;
+	return service_sync(state);
+}
+
+static bool service_take(void *state, unsigned buffer)
+{
+	(void)state;
+	(void)buffer;
+	return true;
+}
+
 #define BODY(open_function)                                                                        \
 	{                                                                                          \
 		.open = (open_function), .close = service_close, .alloc = service_alloc,           \
 		.host = service_host, .write = service_write, .launch = service_launch,            \
 		.read = service_read, .sync = service_sync, .record_begin = service_record_begin,  \
-		.record_end = service_record_end, .graph = service_graph                           \
+		.record_end = service_record_end, .graph = service_graph, .share = service_share,  \
+		.open_shared = service_open_shared, .hand_on = service_hand_on,                    \
+		.take = service_take                                                               \
 	}
 
 const struct layer_body layer_service = BODY(service_open);
