@@ -73,7 +73,8 @@ function common_length(a, b,    i) {
 	return i
 }
 
-# The header that `file` means by `path`: beside it, or the nearest of that name. In <> only public ones are ours.
+# The header that `file` means by `path`: beside it, or the nearest of that name, and of two as near the
+# one whose path is shorter. In <> only public ones are ours.
 function header_for(file, bracket, path,    list, count, i, best) {
 	if (bracket == "<" && path !~ /^syclclient[\/.]/)
 		return ""
@@ -81,7 +82,8 @@ function header_for(file, bracket, path,    list, count, i, best) {
 		return parent(file) "/" path
 	count = split(headers[path], list, " ")
 	for (i = 1; i <= count; i++)
-		if (best == "" || common_length(file, list[i]) > common_length(file, best))
+		if (best == "" || common_length(file, list[i]) > common_length(file, best) ||
+		    (common_length(file, list[i]) == common_length(file, best) && length(list[i]) < length(best)))
 			best = list[i]
 	return best
 }

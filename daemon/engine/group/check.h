@@ -7,7 +7,7 @@
 
 #include "command.pb-c.h"
 #include "protocol_limits.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/public/scheduler.h"
 #include "session/group_scratch.h"
 
 struct session;

@@ -8,7 +8,7 @@
 #define SYCL_ENGINE_GROUP_CHECKED_H
 
 #include "command.pb-c.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/public/scheduler.h"
 
 struct group_checked;
 struct queue;

@@ -1,12 +1,12 @@
 /*
  * A stretch: groups of several shapes that a queue gets one behind the other, taken as one task
- * (scheduler/stretch.h). It is put together of shapes whose checks hold (group/checked.h). So it
- * holds for as long as they do, which is until the session's next record. Front thread.
+ * (scheduler/request/stretch.h). It is put together of shapes whose checks hold (group/checked.h).
+ * So it holds for as long as they do, which is until the session's next record. Front thread.
  */
 #ifndef SYCL_ENGINE_GROUP_STRETCH_H
 #define SYCL_ENGINE_GROUP_STRETCH_H
 
-#include "scheduler/scheduler.h"
+#include "scheduler/public/scheduler.h"
 #include "session/group_stretch.h"
 
 #include <stdbool.h>

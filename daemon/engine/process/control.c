@@ -4,7 +4,7 @@
 #include "base/outbox.h"
 #include "packet.h"
 #include "process/reconnect.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/public/scheduler.h"
 
 #include "control.pb-c.h"
 

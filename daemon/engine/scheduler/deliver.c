@@ -3,7 +3,7 @@
 
 #include "base/dispatch.h"
 #include "scheduler/state/buffer.h"
-#include "scheduler/early.h"
+#include "scheduler/object/early.h"
 #include "scheduler/state/event.h"
 #include "scheduler/state/graph.h"
 #include "scheduler/state/host_memory.h"
@@ -11,7 +11,7 @@
 #include "scheduler/state/native.h"
 #include "scheduler/state/program.h"
 #include "scheduler/public/task.h"
-#include "scheduler/shared.h"
+#include "scheduler/run/shared.h"
 #include "scheduler/state/scheduler.h"
 #include "scheduler/state/task.h"
 #include "scheduler/state/usm.h"

@@ -1,6 +1,6 @@
 /* The DAG as text. */
 #include "scheduler/state/buffer.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/public/scheduler.h"
 #include "scheduler/state/scheduler.h"
 #include "scheduler/state/task.h"
 

@@ -14,7 +14,7 @@
 #include "packet.h"
 #include "base/pool.h"
 #include "base/contention.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/public/scheduler.h"
 #include "base/shape.h"
 
 #include <stdatomic.h>

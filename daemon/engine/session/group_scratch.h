@@ -2,7 +2,7 @@
 #ifndef SYCL_ENGINE_GROUP_SCRATCH_H
 #define SYCL_ENGINE_GROUP_SCRATCH_H
 
-#include "scheduler/scheduler.h"
+#include "scheduler/public/scheduler.h"
 
 struct arena;
 struct buffer;

@@ -5,7 +5,7 @@
 #include "base/group_window.h"
 #include "base/shape.h"
 #include "protocol_limits.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/public/scheduler.h"
 
 #include <stdint.h>
 

@@ -13,7 +13,7 @@
 #include "protocol_limits.h"
 #include "object_id.h"
 #include "base/profile_ring.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/public/scheduler.h"
 
 struct session;
 struct engine;

@@ -3,7 +3,7 @@
 #define SYCL_ENGINE_TOPOLOGY_H
 
 #include "cleanup.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/public/scheduler.h"
 
 #include "command.pb-c.h"
 

@@ -15,10 +15,10 @@
 #include "scheduler/public/device.h"
 #include "scheduler/state/scheduler.h"
 #include "scheduler/state/task.h"
-#include "worker/loss.h"
-#include "worker/native_command.h"
-#include "worker/spill.h"
-#include "worker/spill_internal.h"
+#include "worker/command/loss.h"
+#include "worker/task/native_command.h"
+#include "worker/spill/spill.h"
+#include "worker/spill/internal.h"
 
 #include "status.h"
 

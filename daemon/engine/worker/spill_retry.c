@@ -6,8 +6,8 @@
 #include "scheduler/state/device.h"
 #include "scheduler/state/scheduler.h"
 #include "worker/handle.h"
-#include "worker/spill.h"
-#include "worker/spill_internal.h"
+#include "worker/spill/spill.h"
+#include "worker/spill/internal.h"
 
 #include <string.h>
 

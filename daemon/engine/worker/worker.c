@@ -15,16 +15,16 @@
 #include "scheduler/public/device.h"
 #include "scheduler/state/scheduler.h"
 #include "scheduler/state/task.h"
-#include "worker/command.h"
+#include "worker/command/command.h"
 #include "worker/handle.h"
-#include "worker/latency.h"
-#include "worker/loader.h"
-#include "worker/loss.h"
+#include "worker/device/latency.h"
+#include "worker/object/loader.h"
+#include "worker/command/loss.h"
 #include "worker/open.h"
-#include "worker/quiesce.h"
-#include "worker/spill.h"
+#include "worker/device/quiesce.h"
+#include "worker/spill/spill.h"
 #include "worker/spill_retry.h"
-#include "worker/wake.h"
+#include "worker/device/wake.h"
 
 #include "clock.h"
 
@@ -49,7 +49,7 @@ static bool take_messages(struct scheduler_device *device)
 	struct sched_message *message;
 	while (count < MESSAGES_PER_TURN && (message = sched_mailbox_read(&device->port.out))) {
 		count += message->kind == SCHED_MESSAGE_COMMAND
-				 ? worker_launch_count(&((struct task *)(void *)message)->command)
+				 ? command_launch_count(&((struct task *)(void *)message)->command)
 				 : 1;
 		worker_handle(device, message);
 	}

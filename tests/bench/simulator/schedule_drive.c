@@ -4,7 +4,7 @@
 #include "cleanup.h"
 #include "clock.h"
 #include "fake_control.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/public/scheduler.h"
 
 #include <errno.h>
 #include <malloc.h>

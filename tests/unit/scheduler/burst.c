@@ -4,7 +4,7 @@
 #include "scheduler/harness_checks.h"
 
 #include "access_mode.h"
-#include "scheduler/burst.h"
+#include "scheduler/task/burst.h"
 #include "scheduler/state/program.h"
 #include "scheduler/state/task.h"
 #include "status.h"

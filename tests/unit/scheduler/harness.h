@@ -7,7 +7,7 @@
 #define TESTS_UNIT_SCHED_HARNESS_H
 
 #include "fake_control.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/public/scheduler.h"
 
 #include <stdatomic.h>
 

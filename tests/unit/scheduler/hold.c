@@ -1,6 +1,6 @@
 /*
- * Lanes whose driver's queue is full (worker/hold.h): their commands wait on the device's thread,
- * with all that must come behind them, and other lanes go on (F8). No test measures time.
+ * Lanes whose driver's queue is full (worker/task/hold.h): their commands wait on the device's
+ * thread, with all that must come behind them, and other lanes go on (F8). No test measures time.
  */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"

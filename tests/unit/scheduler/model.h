@@ -6,7 +6,7 @@
 #ifndef TESTS_UNIT_SCHED_MODEL_H
 #define TESTS_UNIT_SCHED_MODEL_H
 
-#include "scheduler/scheduler.h"
+#include "scheduler/public/scheduler.h"
 
 struct model_options {
 	enum scheduler_lane_choice lanes;
@@ -19,7 +19,7 @@ struct model_options {
 	/* Devices have room for little more than the largest group needs. None copies from another.
 	 */
 	bool tight;
-	bool never_whole; /* no launch goes the short way of scheduler/whole.h */
+	bool never_whole; /* no launch goes the short way of scheduler/submit/whole.h */
 };
 
 /* How often the devices of the last run spilled. */

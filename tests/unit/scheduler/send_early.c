@@ -1,7 +1,7 @@
 /* What goes to a device before the flush, while more is submitted. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/public/scheduler.h"
 #include "scheduler/state/device.h"
 #include "scheduler/state/program.h"
 #include "scheduler/state/scheduler.h"

@@ -2,7 +2,7 @@
  * without room. */
 #include "scheduler/spill_fixture.h"
 #include "scheduler/harness_checks.h"
-#include "worker/spill.h"
+#include "worker/spill/spill.h"
 
 #include "access_mode.h"
 #include "clock.h"

@@ -2,7 +2,8 @@
  * needs. */
 #include "scheduler/spill_fixture.h"
 #include "scheduler/harness_checks.h"
-#include "worker/spill.h"
+#include "worker/spill/spill.h"
+#include "worker/spill/host.h"
 
 #include "access_mode.h"
 #include "clock.h"

@@ -7,7 +7,7 @@
 #include "scheduler/state/device.h"
 #include "scheduler/state/notice.h"
 #include "scheduler/state/task.h"
-#include "worker/spill.h"
+#include "worker/state/spill.h"
 
 #include "backend.h"
 

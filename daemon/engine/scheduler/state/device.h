@@ -16,10 +16,10 @@
 #include "scheduler/public/account.h"
 #include "scheduler/public/device.h"
 #include "scheduler/state/task.h"
-#include "worker/loader.h"
-#include "worker/quiesce.h"
-#include "worker/spill.h"
-#include "worker/worker.h"
+#include "worker/state/loader.h"
+#include "worker/state/quiesce.h"
+#include "worker/state/spill.h"
+#include "worker/state/worker.h"
 
 #include "backend.h"
 

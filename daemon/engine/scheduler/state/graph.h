@@ -28,7 +28,6 @@
 #include "scheduler/public/device.h"
 #include "scheduler/public/task.h"
 #include "scheduler/state/task.h"
-#include "worker/graph_worker.h"
 
 #define SCHED_GRAPH_TEMPORARIES 64u /* of a backend's graph; others lie in memory as any */
 #define SCHED_GRAPH_SLICE                                                                          \

@@ -8,9 +8,9 @@
 #include "base/pool.h"
 #include "scheduler/state/grant.h"
 #include "scheduler/state/notice.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/public/scheduler.h"
 #include "scheduler/state/task.h"
-#include "worker/flight.h"
+#include "worker/state/flight.h"
 
 #include "backend.h"
 
@@ -50,7 +50,7 @@ struct scheduler {
 	uint64_t spill_least_bytes;        /* smaller memory is not spilled */
 	uint64_t spill_most_bytes;         /* host memory that all devices together may spill to */
 	_Atomic uint64_t spill_bytes;      /* in use for that now */
-	_Atomic uint64_t spill_kept_bytes; /* kept for the next spill (spill_host.h) */
+	_Atomic uint64_t spill_kept_bytes; /* kept for the next spill (worker/spill/host.h) */
 	struct sched_grants grants;
 	uint64_t slice_ns;        /* config: length of a part (split.c); 0: no launch is split */
 	uint64_t latency_here;    /* bit per device with sessions of the latency class */

@@ -265,6 +265,24 @@ struct task_list {
 	struct task *first, *last;
 };
 
+/* How many sequences of its lane a command takes: one for each launch. */
+static inline uint32_t command_launch_count(const struct task_command *command)
+{
+	return command->burst ? command->burst->count : 1;
+}
+
+/* Is that sequence one of the command's? */
+static inline bool command_covers(const struct task_command *command, uint64_t sequence)
+{
+	return command->sequence - sequence < command_launch_count(command);
+}
+
+/* Its first launch that has failed. `count`: none has. */
+static inline uint32_t burst_first_failed(const struct task_burst *burst)
+{
+	return burst->failed ? (uint32_t)__builtin_ctz(burst->failed) : burst->count;
+}
+
 /* SENT, and no part is left: a task of the same device may be sent behind it. */
 static inline bool task_is_on_lane(const struct task *task)
 {

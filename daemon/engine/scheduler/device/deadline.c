@@ -1,0 +1,56 @@
+/*
+ * Commands that run for too long. Sending and completion cost nothing for this. Each call reads the
+ * first command of each lane, and notes since when it has been the first. So a long command is
+ * found late by the time between two calls.
+ */
+#include "scheduler/state/device.h"
+#include "scheduler/public/device.h"
+#include "scheduler/public/scheduler.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
+#include "worker/device/quiesce.h"
+
+/* On its device, with nothing before it that it would wait for, and with its memory there. */
+static const struct task *first_running_task(const struct scheduler_device *device, uint32_t lane)
+{
+	const struct task *first = device->lanes[lane].first;
+	bool runs = first && first->open_in == 0 && first->command.flight_session != 0 &&
+		    !atomic_load(&first->is_aside);
+	return runs ? first : NULL;
+}
+
+static bool is_task_overdue(struct scheduler_device *device, uint32_t lane, uint64_t now_ns,
+			    scheduler_deadline *deadline, void *context)
+{
+	const struct task *task = first_running_task(device, lane);
+	struct worker_lane_head *head = &device->deadline_heads[lane];
+	uint64_t sequence = task ? task->command.sequence : 0;
+	if (head->sequence != sequence)
+		*head = (struct worker_lane_head){.sequence = sequence, .since_ns = now_ns};
+	uint64_t most_ns = task ? deadline(context, task->command.flight_session) : 0;
+	uint64_t before_ns = task ? task->split.took_ns
+				  : 0; /* in its earlier parts; what came between them is others' */
+	return most_ns > 0 && now_ns - head->since_ns + before_ns > most_ns;
+}
+
+bool scheduler_overdue(struct scheduler *scheduler, uint64_t now_ns, scheduler_deadline *deadline,
+		       void *context, struct scheduler_overdue *overdue_out)
+{
+	const struct task *late = NULL;
+	for (uint32_t i = 0; i < scheduler->device_count; i++) {
+		struct scheduler_device *device = scheduler->devices[i];
+		for (uint32_t lane = 0; device && lane < device->lane_end; lane++)
+			if (is_task_overdue(device, lane, now_ns, deadline, context))
+				late = device->lanes[lane].first;
+	}
+	if (!late)
+		return false;
+	*overdue_out = (struct scheduler_overdue){
+		.session = late->command.flight_session,
+		.queue = late->command.flight_queue,
+		.group = late->command.flight_group,
+		.what = late->command.what,
+		.backend = late->device->ops->kind,
+	};
+	return true;
+}

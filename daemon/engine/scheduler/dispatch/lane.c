@@ -1,0 +1,635 @@
+/* Which lane of its device a task goes to, and what happens around its way there and back. */
+#include "scheduler/dispatch/lane.h"
+
+#include "base/cause.h"
+#include "base/intrusive_list.h"
+#include "base/lane_limits.h"
+#include "fair_queue/fair_queue.h"
+#include "scheduler/admission/account.h"
+#include "scheduler/admission/admission.h"
+#include "scheduler/task/burst.h"
+#include "scheduler/state/device.h"
+#include "scheduler/object/early.h"
+#include "scheduler/admission/flow.h"
+#include "scheduler/state/graph.h"
+#include "scheduler/device/inline.h"
+#include "scheduler/state/loss.h"
+#include "scheduler/state/program.h"
+#include "scheduler/public/device.h"
+#include "scheduler/public/scheduler.h"
+#include "scheduler/admission/split.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
+#include "scheduler/dispatch/trace.h"
+#include "scheduler/admission/use.h"
+#include "worker/task/burst.h"
+#include "worker/device/flight.h"
+
+#include "stage_clock.h"
+
+#define PREFETCHED_USES 8u
+#define SHORT_REST_NS   20000u /* what a small move may wait for kernels that it does not need */
+
+/* Lanes for computing: those of the latency class, or those of the others. */
+struct lane_group {
+	struct sched_lane *first;
+	uint32_t count;
+};
+
+static struct lane_group lane_group_of(struct scheduler_device *device, bool is_latency)
+{
+	return is_latency ? (struct lane_group){&device->lanes[device->latency_first],
+						device->latency_count}
+			  : (struct lane_group){device->lanes, device->lane_count};
+}
+
+static bool is_of_latency_class(const struct task *task)
+{
+	return task->flow->class == FAIR_QUEUE_LATENCY;
+}
+
+static struct lane_group own_lane_group(const struct task *task)
+{
+	return lane_group_of(task->device, is_of_latency_class(task));
+}
+
+static bool is_lane_of_group(const struct lane_group *group, const struct sched_lane *lane)
+{
+	return lane >= group->first && lane < group->first + group->count;
+}
+
+/* The lane of the latest dependency that is its lane's last command: then the lane's own order is
+ * the dependency. */
+static struct sched_lane *lane_behind(const struct task *task)
+{
+	const struct lane_group group = own_lane_group(task);
+	struct sched_lane *lane = NULL;
+	uint64_t latest = 0;
+	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in) {
+		const struct task *from = edge->from;
+		if (from->state != TASK_SENT || from->number < latest)
+			continue;
+		struct sched_lane *candidate = &task->device->lanes[from->command.lane];
+		if (candidate->last != from || !is_lane_of_group(&group, candidate))
+			continue;
+		lane = candidate;
+		latest = from->number;
+	}
+	return lane;
+}
+
+/* How long one may have to wait there: what is in front, and the more others have come back
+ * meanwhile, the likelier long. */
+static uint64_t lane_load(const struct scheduler_device *device, const struct sched_lane *lane)
+{
+	return lane->count == 0 ? 0 : lane->count + device->returned - lane->moved;
+}
+
+static struct sched_lane *lane_most_idle(const struct scheduler_device *device,
+					 struct lane_group group)
+{
+	struct sched_lane *best = group.first;
+	for (uint32_t i = 1; i < group.count && best->count > 0; i++)
+		if (lane_load(device, &group.first[i]) < lane_load(device, best))
+			best = &group.first[i];
+	return best;
+}
+
+static bool has_predecessor_at(const struct task *task, const struct sched_lane *lane)
+{
+	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in)
+		if (edge->from->state == TASK_SENT &&
+		    &task->device->lanes[edge->from->command.lane] == lane)
+			return true;
+	return false;
+}
+
+/*
+ * The home lane, if it is idle or holds a predecessor: then the lane keeps the queue's order. If
+ * other queues' commands are there, which may never end (F8): the lane of the latest predecessor,
+ * or the lane with the least in front. Each class has its own lanes; a lane that was given out as a
+ * native handle is the only choice.
+ */
+static struct sched_lane *lane_at_home(const struct task *task)
+{
+	struct scheduler_device *device = task->device;
+	const struct lane_group group = own_lane_group(task);
+	if (task->home_is_fixed)
+		return &device->lanes[task->home_lane - 1];
+	struct sched_lane *home = &group.first[(task->home_lane - 1) % group.count];
+	if (home->count == 0 || has_predecessor_at(task, home))
+		return home;
+	struct sched_lane *other = lane_behind(task);
+	if (other)
+		return other;
+	other = lane_most_idle(device, group);
+	return lane_load(device, other) < lane_load(device, home) ? other : home;
+}
+
+/* Transfers that no queue has a lane for run beside the kernels, each way on its own. NULL: there
+ * is none. */
+static struct sched_lane *lane_for_copies(const struct task *task)
+{
+	struct scheduler_device *device = task->device;
+	if (device->latency_first == device->lane_count)
+		return NULL;
+	switch (task->command.backend.kind) {
+	case BACKEND_COMMAND_WRITE:
+	case BACKEND_COMMAND_COPY_PEER:
+		return &device->lanes[device->lane_count];
+	case BACKEND_COMMAND_READ:
+		return &device->lanes[device->lane_count + 1];
+	default:
+		return NULL;
+	}
+}
+
+/* The latest predecessor that was sent to a lane of the group, or NULL. */
+static const struct task *predecessor_in_group(const struct task *task,
+					       const struct lane_group *group)
+{
+	const struct task *found = NULL;
+	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in) {
+		const struct task *from = edge->from;
+		if (from->state == TASK_SENT && (!found || from->number > found->number) &&
+		    is_lane_of_group(group, &task->device->lanes[from->command.lane]))
+			found = from;
+	}
+	return found;
+}
+
+/* Does the command that was sent wait for another lane of its device? */
+static bool waits_elsewhere(const struct task *task)
+{
+	for (uint32_t i = 0; i < task->command.predecessor_count; i++) {
+		const struct task_predecessor *from = &task->command.predecessors[i];
+		const struct task *first = task->device->lanes[from->lane].first;
+		if (from->lane != task->command.lane && first &&
+		    first->command.sequence <= from->sequence)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Is what follows `from` on its lane short, by what it took lately? It must belong to the session
+ * of `task`: nobody else's commands may hold it back (F8). What waits for another lane is not: that
+ * may take any time. A kernel that takes long this time holds it back once, as in a burst (B18).
+ */
+static bool is_rest_short(const struct task *task, const struct task *from)
+{
+	uint64_t rest_ns = 0;
+	for (const struct task *next = from->lane_next; next; next = next->lane_next) {
+		const struct task_command *command = &next->command;
+		if (next->flow != task->flow || command->burst ||
+		    command->backend.kind != BACKEND_COMMAND_LAUNCH ||
+		    command->kernel->period_ns == 0 || waits_elsewhere(next))
+			return false;
+		rest_ns += command->kernel->period_ns;
+		if (rest_ns > SHORT_REST_NS)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A small move goes to the lane of the commands that it waits for, or of those that wait for it.
+ * That is its predecessor's lane if what follows there is short: to wait for another lane costs the
+ * device more. Else it is the lane that its task will have, or an idle one. Where none is idle the
+ * move goes to its predecessor's lane all the same, as a launch would. With nothing to wait for, it
+ * is not put behind commands of others, which may never end (F8). A lane for copies waits for no
+ * kernel.
+ */
+static struct sched_lane *lane_for_small_move(const struct task *task)
+{
+	struct scheduler_device *device = task->device;
+	const struct lane_group group = own_lane_group(task);
+	const struct task *user = task->beneficiary, *from = predecessor_in_group(task, &group);
+	struct sched_lane *lane = lane_behind(task);
+	if (lane)
+		return lane;
+	if (from && is_rest_short(task, from))
+		return &device->lanes[from->command.lane];
+	if (user && user->device == device && user->home_lane > 0 &&
+	    user->home_lane <= device->lane_count)
+		lane = &group.first[(user->home_lane - 1) % group.count];
+	if (!lane || lane->count > 0)
+		lane = lane_most_idle(device, group);
+	if (lane->count == 0)
+		return lane;
+	return from ? &device->lanes[from->command.lane] : lane_for_copies(task);
+}
+
+/* The lane that a test requests. */
+static struct sched_lane *lane_forced(struct scheduler_device *device)
+{
+	struct scheduler *scheduler = device->scheduler;
+	if (scheduler->lane_choice == SCHEDULER_LANES_SAME)
+		return &device->lanes[0];
+	if (scheduler->lane_choice == SCHEDULER_LANES_DIFFERENT)
+		return &device->lanes[device->next_home++ % device->lane_count];
+	scheduler->lane_random ^= scheduler->lane_random << 13;
+	scheduler->lane_random ^= scheduler->lane_random >> 7;
+	scheduler->lane_random ^= scheduler->lane_random << 17;
+	return &device->lanes[(scheduler->lane_random >> 33) % device->lane_count];
+}
+
+/* `fixed_out`: no other will do. */
+static struct sched_lane *choose_lane(struct task *task, bool *fixed_out)
+{
+	struct scheduler_device *device = task->device;
+	*fixed_out = true;
+	if (task->home_lane > device->all_lane_count && task->home_lane <= device->lane_end &&
+	    device->lanes[task->home_lane - 1].is_native)
+		return &device->lanes[task->home_lane - 1];
+	/* Launches of one graph that are in flight are on one lane. */
+	if (task->command.graph && task->command.graph->graph->sent > 0)
+		return &device->lanes[task->command.graph->graph->sent_lane];
+	if (device->scheduler->lane_choice != SCHEDULER_LANES_BEST)
+		return task->forced_lane ? task->forced_lane
+					 : (task->forced_lane = lane_forced(device));
+	if (task->command.graph)
+		task->home_lane = (task->home_lane - 1) % device->lane_count + 1;
+	if (task->home_lane > 0 && task->home_lane <= device->lane_count)
+		return lane_at_home(task);
+	struct sched_lane *lane =
+		task->is_small_move ? lane_for_small_move(task) : lane_for_copies(task);
+	if (!lane)
+		lane = lane_behind(task);
+	if (lane)
+		return lane;
+	*fixed_out = false;
+	return lane_most_idle(device, own_lane_group(task));
+}
+
+/* Of a stretch it may be that only some are. */
+static uint16_t needed_launches(const struct task_edge *edge)
+{
+	return task_is_stretch(edge->from) && !(edge->launches & SCHED_LAUNCHES_ALL)
+		       ? (uint16_t)edge->launches
+		       : 0;
+}
+
+static void note_predecessors(struct task *task, uint32_t lane)
+{
+	struct task_command *command = &task->command;
+	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in) {
+		const struct task_command *from = &edge->from->command;
+		if (from->lane == lane && !edge->data)
+			continue;
+		command->predecessors[command->predecessor_count++] =
+			(struct task_predecessor){.lane = from->lane,
+						  .sequence = from->sequence,
+						  .data = edge->data,
+						  .launches = needed_launches(edge)};
+	}
+}
+
+static bool goes_to_copy_lane(const struct task *task)
+{
+	return task->device->scheduler->lane_choice == SCHEDULER_LANES_BEST &&
+	       task->home_lane == 0 && !task->is_small_move && lane_for_copies(task) != NULL;
+}
+
+bool sched_lane_waits(const struct task *task)
+{
+	return task->goes_alone || goes_to_copy_lane(task);
+}
+
+/*
+ * Followers on the same device may be sent now, if this task is all that they waited for. Followers
+ * of a host task may not.
+ */
+static void allow_followers(struct task *task)
+{
+	if (task->held_by_host)
+		return;
+	for (struct task_edge *edge = task->out; edge; edge = edge->next_out) {
+		struct task *to = edge->to;
+		bool awaits_some = edge->launches & ~SCHED_LAUNCHES_ALL && !task_is_stretch(task);
+		if (edge->sent || awaits_some || to->front_only || to->device != task->device ||
+		    to->state != TASK_PENDING || sched_lane_waits(to))
+			continue;
+		edge->sent = true;
+		to->unmet--;
+		task_consider(to);
+	}
+}
+
+/* The device is lost: the task fails before it was sent. */
+static bool fail_if_device_lost(struct task *task)
+{
+	struct sched_cause *lost = task->device->lost;
+	if (!lost)
+		return false;
+	sched_admission_refuse(task);
+	task_doom(task, lost, true);
+	task->front_only =
+		true; /* also if it was doomed while it waited here or in the fair queue */
+	task_consider(task);
+	return true;
+}
+
+/*
+ * The program may let a launch begin before the one in front of it has ended. That one must be on
+ * this lane, be a predecessor and belong to the same session: no other session's kernel gets
+ * unexpected company.
+ */
+static void settle_early_launch(struct task *task, const struct sched_lane *lane)
+{
+	if (task->command.backend.kind != BACKEND_COMMAND_LAUNCH ||
+	    !task->command.backend.launch.properties)
+		return;
+	/* The properties are in the task's own storage. */
+	struct backend_launch_properties *properties =
+		(struct backend_launch_properties *)task->command.backend.launch.properties;
+	const struct task *before = lane->last;
+	properties->early_after = 0;
+	if (!properties->early || !before || before->flow != task->flow ||
+	    before->command.backend.kind != BACKEND_COMMAND_LAUNCH)
+		return;
+	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in)
+		if (edge->from == before)
+			properties->early_after = before->command.sequence;
+}
+
+static void send_to_lane(struct task *task, struct sched_lane *lane)
+{
+	struct scheduler_device *device = task->device;
+	task->command.lane = (uint32_t)(lane - device->lanes);
+	uint32_t launches = command_launch_count(&task->command);
+	lane->sequence += launches;
+	task->command.sequence = lane->sequence;
+	note_predecessors(task, task->command.lane);
+	settle_early_launch(task, lane);
+	if (task->command.flight_session != 0)
+		task->command.flight = worker_flight_take(&task->scheduler->flight);
+	task->lane_previous = lane->last;
+	task->lane_next = NULL; /* the lane has moved on since the previous part */
+	if (lane->last)
+		lane->last->lane_next = task;
+	else
+		lane->first = task;
+	lane->last = task;
+	if (lane->count == 0)
+		lane->moved = device->returned;
+	lane->count += launches;
+	device->sent += launches;
+	sched_flow_sent(task);
+	sched_admission_sent(task);
+	if (task->command.graph) {
+		task->command.graph->graph->sent++;
+		task->command.graph->graph->sent_lane = task->command.lane;
+	}
+	task->state = TASK_SENT;
+	STAGE_MARK_ALL(task->command.flight_group, launches, STAGE_ORDERED);
+	sched_send(task);
+	if (task_is_on_lane(task))
+		allow_followers(task);
+}
+
+static void send_or_park(struct task *task)
+{
+	bool fixed;
+	struct sched_lane *lane = choose_lane(task, &fixed);
+	uint32_t index = (uint32_t)(lane - task->device->lanes);
+	if (sched_flow_allows(task, index))
+		send_to_lane(task, lane);
+	else if (fixed)
+		sched_flow_park(task, index);
+	else
+		sched_flow_park(task, is_of_latency_class(task) ? SCHED_FLOW_ANY_LATENCY
+								: SCHED_FLOW_ANY_LANE);
+}
+
+void sched_lane_dispatch(struct task *task)
+{
+	if (fail_if_device_lost(task))
+		return;
+	sched_flow_enter(task);
+	if (!task->queue_group.in_flight)
+		sched_split_next(task);
+	if (!task->queue_group.in_flight && sched_flow_is_alone(task->flow) &&
+	    !sched_flow_is_ahead(task->flow))
+		task->scheduler->counters.fair_queue_bypassed +=
+			task->role == TASK_ROLE_GROUP ? command_launch_count(&task->command) : 0;
+	else if (!sched_admission_pass(task))
+		return;
+	send_or_park(task);
+}
+
+static void leave_lane(struct sched_lane *lane, struct task *task)
+{
+	if (task->lane_previous)
+		task->lane_previous->lane_next = task->lane_next;
+	else
+		lane->first = task->lane_next;
+	if (task->lane_next)
+		task->lane_next->lane_previous = task->lane_previous;
+	else
+		lane->last = task->lane_previous;
+	lane->count -= command_launch_count(&task->command);
+	task->device->sent -= command_launch_count(&task->command);
+	task->device->returned += command_launch_count(&task->command);
+	lane->moved = task->device->returned;
+	sched_flow_back(task);
+}
+
+/* Bit per list that may find room, so that a thousand sessions that wait for full lanes are not
+ * visited one by one. */
+static uint64_t lists_with_room(const struct scheduler_device *device)
+{
+	uint64_t lists = 0;
+	for (uint32_t i = 0; i < device->lane_end; i++)
+		if (!sched_lane_is_full(&device->lanes[i]))
+			lists |= 1ull << i;
+	if (lists & ((1ull << device->lane_count) - 1))
+		lists |= 1ull << SCHED_FLOW_ANY_LANE;
+	if (lists >> device->latency_first & ((1ull << device->latency_count) - 1))
+		lists |= 1ull << SCHED_FLOW_ANY_LATENCY;
+	return lists;
+}
+
+/* The task has failed before it was sent. */
+static bool end_if_failed(struct task *task)
+{
+	if (fail_if_device_lost(task))
+		return true;
+	if (!task->cause)
+		return false;
+	sched_admission_refuse(task);
+	task->front_only = true;
+	task_consider(task);
+	return true;
+}
+
+/* Sends or ends the first task of a list. False: there is no room for it. `room`: as above, of all
+ * lists. */
+static bool unpark_first(struct sched_flow *flow, uint32_t index, uint64_t *room)
+{
+	struct scheduler_device *device = flow->device;
+	struct sched_lane *lane =
+		index < SCHED_LANES_ALL
+			? &device->lanes[index]
+			: lane_most_idle(device,
+					 lane_group_of(device, index == SCHED_FLOW_ANY_LATENCY));
+	if (!sched_flow_allows(flow->lanes[index].parked.first, (uint32_t)(lane - device->lanes)))
+		return false;
+	struct task *task = sched_flow_unpark(flow, index);
+	if (end_if_failed(task))
+		return true;
+	send_to_lane(task, lane);
+	if (sched_lane_is_full(lane))
+		*room = lists_with_room(device);
+	return true;
+}
+
+/*
+ * Parked tasks wait for nothing but room, so any order will do: a task that must come behind one is
+ * not parked.
+ */
+void sched_flow_reassign_lanes(struct sched_flow *flow)
+{
+	struct task_list all = {NULL, NULL};
+	while (flow->waiting) {
+		struct task *task =
+			sched_flow_unpark(flow, (uint32_t)__builtin_ctzll(flow->waiting));
+		task->list_next = NULL;
+		if (all.last)
+			all.last->list_next = task;
+		else
+			all.first = task;
+		all.last = task;
+	}
+	while (all.first) {
+		struct task *task = all.first;
+		all.first = task->list_next;
+		if (!end_if_failed(task))
+			send_or_park(task);
+	}
+}
+
+/* Sends a task of each of its lists. Then it is the turn of other flows. */
+static bool serve_flow(struct sched_flow *flow, uint64_t *room)
+{
+	struct scheduler_device *device = flow->device;
+	bool served = false;
+	for (uint64_t lists = flow->waiting & *room; lists; lists &= lists - 1)
+		served |= unpark_first(flow, (uint32_t)__builtin_ctzll(lists), room);
+	if (served && flow->waiting) {
+		list_remove(&flow->turn);
+		list_push_back(&device->line, &flow->turn);
+	}
+	return served;
+}
+
+void sched_lane_unpark(struct scheduler_device *device)
+{
+	bool served = true;
+	/* Usually nothing is parked: then there is no need to find out where there is room. */
+	if (list_empty(&device->line))
+		return;
+	uint64_t room = lists_with_room(device);
+	while (served && room && !list_empty(&device->line)) {
+		const struct list *last = device->line.previous;
+		struct list *link, *next = device->line.next;
+		served = false;
+		do {
+			link = next;
+			next = link->next;
+			served |= serve_flow(list_entry(link, struct sched_flow, turn), &room);
+		} while (link != last && room);
+	}
+}
+
+bool sched_lane_stalled(const struct scheduler_device *device)
+{
+	return device->sent == 0 && !list_empty(&device->line);
+}
+
+static void account_for_command(struct task *task)
+{
+	const struct task_command *command = &task->command;
+	struct task *payer = task->beneficiary ? task->beneficiary : task;
+	struct scheduler_counters *counters = &task->scheduler->counters;
+	/* An instant in which several commands ran counts once: for the one that came back first.
+	 */
+	uint64_t start = command->start_ns > task->device->accounted_ns
+				 ? command->start_ns
+				 : task->device->accounted_ns;
+	uint64_t device_ns = command->end_ns > start ? command->end_ns - start : 0;
+	if (device_ns > 0) {
+		payer->device_ns += device_ns;
+		task->device->accounted_ns = command->end_ns;
+	}
+	sched_use_back(task, device_ns);
+	if (command->cause || command->skipped)
+		return;
+	if (command->backend.kind == BACKEND_COMMAND_WRITE) {
+		payer->bytes_to_device += command->backend.transfer.size_bytes;
+		counters->moved_bytes_to_device += command->backend.transfer.size_bytes;
+	} else if (command->backend.kind == BACKEND_COMMAND_READ) {
+		payer->bytes_to_host += command->backend.transfer.size_bytes;
+		counters->moved_bytes_to_host += command->backend.transfer.size_bytes;
+	} else if (command->backend.kind == BACKEND_COMMAND_COPY_PEER) {
+		counters->moved_bytes_between_devices += command->backend.copy.size_bytes;
+	}
+}
+
+/* Its buffers are visited when all returned messages have been taken: by then they are in the
+ * cache. */
+static void prefetch_uses(const struct task *task)
+{
+	for (uint32_t i = 0; i < task->use_count && i < PREFETCHED_USES; i++) {
+		const char *at = (const char *)task->uses[i].buffer;
+		for (size_t line = 0; line < 4; line++)
+			__builtin_prefetch(at + line * 64, 1);
+	}
+}
+
+/* The task is back from its lane. It fails if it was dropped and skipped, or had more parts. */
+static void fail_if_dropped(struct task *task)
+{
+	if (task_is_dropped(task) && (task->command.skipped || task->split.more) && !task->cause)
+		task_doom(task, *sched_account_ended(task->account), true);
+}
+
+void sched_lane_return(void *object)
+{
+	struct task *task = object;
+	struct scheduler_device *device = task->device;
+	struct sched_lane *lane = &device->lanes[task->command.lane];
+	prefetch_uses(task);
+	leave_lane(lane, task);
+	if (task->command.graph)
+		task->command.graph->graph->sent--;
+	if (task->command.flight != SCHED_NO_FLIGHT)
+		worker_flight_give(&task->scheduler->flight, task->command.flight);
+	account_for_command(task);
+	sched_admission_back(task);
+	struct sched_cause *cause = task->command.cause;
+	if (!cause && task->command.burst && worker_burst_cause(task->command.burst))
+		cause = task->command.cause =
+			sched_cause_hold(worker_burst_cause(task->command.burst));
+	if (cause) {
+		sched_loss_found(device, &cause->fault);
+		task_doom(task, cause, true);
+		sched_cause_drop(cause);
+		task->command.cause = NULL;
+	} else if (!task->command.skipped) {
+		sched_inline_update(task);
+		sched_burst_update(task);
+	}
+	if (task->held_by_host)
+		sched_early_returned(task);
+	fail_if_dropped(task);
+	if (sched_split_goes_on(task)) {
+		task->state = TASK_PENDING;
+	} else {
+		task->state = TASK_RETURNED;
+		task->front_only = true;
+		if (__builtin_expect(task->scheduler->trace != NULL, 0))
+			sched_trace_note(task);
+	}
+	task_consider(task);
+}

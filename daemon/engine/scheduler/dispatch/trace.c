@@ -1,0 +1,136 @@
+#include "scheduler/dispatch/trace.h"
+
+#include "base/trace_ring.h"
+#include "fair_queue/estimate.h"
+#include "fair_queue/fair_queue.h"
+#include "scheduler/admission/account.h"
+#include "scheduler/admission/admission.h"
+#include "scheduler/state/device.h"
+#include "scheduler/public/device.h"
+#include "scheduler/public/scheduler.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int scheduler_trace_begin(struct scheduler *scheduler, uint32_t backend, uint32_t index,
+			  uint32_t room)
+{
+	struct sched_trace *trace = malloc(sizeof(*trace));
+	if (!trace)
+		return -ENOMEM;
+	*trace = (struct sched_trace){
+		.backend = backend, .index = index, .since_ns = scheduler->clock_ns()};
+	if (trace_ring_init(&trace->ring, room) < 0) {
+		free(trace);
+		return -ENOMEM;
+	}
+	scheduler_trace_end(scheduler);
+	scheduler->trace = trace;
+	return 0;
+}
+
+void scheduler_trace_end(struct scheduler *scheduler)
+{
+	if (scheduler->trace)
+		trace_ring_fini(&scheduler->trace->ring);
+	free(scheduler->trace);
+	scheduler->trace = NULL;
+}
+
+void scheduler_trace_stop(struct scheduler *scheduler)
+{
+	if (scheduler->trace)
+		scheduler->trace->is_stopped = true;
+}
+
+static bool is_of_device(const struct sched_trace *trace, const struct scheduler_device *device)
+{
+	/*
+	 * Native contexts are in no trace, because they belong to the program. A sub-device counts
+	 * as the whole device.
+	 */
+	const struct scheduler_device *whole = device && device->root ? device->root : device;
+	return whole && !whole->native_context && (uint32_t)whole->ops->kind == trace->backend &&
+	       whole->backend_index == trace->index;
+}
+
+/* Counts tasks that were ready in the traced time and have not come back. Visits all open tasks. */
+static uint64_t count_open(const struct scheduler *scheduler)
+{
+	uint64_t count = 0;
+	for (const struct task *task = scheduler->open_first; task; task = task->open_next)
+		count += task->flow && is_of_device(scheduler->trace, task->device) &&
+			 sched_admission_takes_time(task) &&
+			 (task->state == TASK_SENT || task->state == TASK_PARKED) &&
+			 task->due_ns >= scheduler->trace->since_ns;
+	return count;
+}
+
+uint32_t scheduler_trace_take(struct scheduler *scheduler, struct trace_record *records_out,
+			      uint32_t most, struct scheduler_trace *facts_out)
+{
+	struct sched_trace *trace = scheduler->trace;
+	*facts_out = (struct scheduler_trace){.noted = 0};
+	if (!trace)
+		return 0;
+	uint32_t count = trace_ring_take(&trace->ring, records_out, most);
+	*facts_out =
+		(struct scheduler_trace){.noted = trace->ring.noted, .left = trace->ring.count};
+	if (trace->is_stopped)
+		facts_out->open = count_open(scheduler);
+	return count;
+}
+
+/* The measured time of its shape; 0: not measured. */
+static uint64_t estimate_task_time(const struct task *task, uint64_t shape)
+{
+	const struct sched_admission *admission = task->device->admission;
+	if (!admission || shape == 0 ||
+	    !fair_queue_estimate_is_exact(&admission->queue.estimates, shape))
+		return 0;
+	return fair_queue_estimate_ns(&admission->queue.estimates, shape);
+}
+
+static void fill_record_times(const struct task *task, struct trace_record *record)
+{
+	const struct task_command *command = &task->command;
+	uint64_t took_ns =
+		command->end_ns > command->start_ns ? command->end_ns - command->start_ns : 0;
+	if (task->split.begun) /* and what others had between its parts is not its own */
+		took_ns = task->split.took_ns;
+	uint64_t known_ns = command->estimated && !task->split.begun
+				    ? estimate_task_time(task, record->shape)
+				    : 0;
+	record->start_ns = command->start_ns;
+	record->end_ns = took_ns > 0 ? command->end_ns : command->start_ns;
+	record->takes_ns = known_ns ? known_ns : took_ns;
+	record->known =
+		known_ns ? TRACE_ESTIMATED : (command->estimated ? TRACE_SEEN : TRACE_MEASURED);
+}
+
+void sched_trace_note(const struct task *task)
+{
+	const struct task_command *command = &task->command;
+	struct sched_trace *trace = task->scheduler->trace;
+	if (trace->is_stopped || task->due_ns < trace->since_ns ||
+	    !is_of_device(trace, task->device) || !sched_admission_takes_time(task))
+		return;
+	uint32_t weight;
+	enum fair_queue_class class;
+	sched_account_rank_of(task->flow->account, &class, &weight);
+	struct trace_record record = {
+		.session = command->flight_session,
+		.at_ns = task->due_ns,
+		.shape = task->split.begun ? task->split.shape : sched_admission_shape(command),
+		.weight = (uint16_t)weight,
+		.session_class = (uint8_t) class,
+		.lane = (uint8_t)command->lane,
+	};
+	fill_record_times(task, &record);
+	/* A task that did not run took no device time. */
+	if (command->skipped || (task->cause && record.takes_ns == 0))
+		return;
+	trace_ring_note(&trace->ring, &record);
+}

@@ -1,0 +1,118 @@
+/* Host accesses and host tasks: HELD from their turn until their owner ends them. */
+#include "base/cause.h"
+#include "scheduler/admission/account.h"
+#include "scheduler/state/buffer.h"
+#include "scheduler/memory/dependencies.h"
+#include "scheduler/state/notice.h"
+#include "scheduler/task/pool.h"
+#include "scheduler/public/task.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
+
+#include "access_mode.h"
+#include "clock.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int reserve_host_access(struct task *task, struct sched_access *access,
+			       const struct sched_account *account)
+{
+	struct sched_cost cost = {.edges = 0};
+	int result = sched_accesses_prepare(access, 1);
+	if (result < 0)
+		return result;
+	result = sched_access_cost(task, access, &cost);
+	if (result == 0)
+		result = sched_cost_reserve(task->scheduler, &cost, account);
+	if (result < 0)
+		sched_access_join(access);
+	return result;
+}
+
+int host_access_submit(struct scheduler *scheduler, const struct task_requirement *requirement,
+		       struct sched_account *account, void *owner, struct task **task_out)
+{
+	/* Formatted text would take as long as the rest. */
+	static const char write_name[] = "host write access",
+			  read_name[sizeof(write_name)] = "host read access";
+	uint32_t mode = requirement->mode;
+	uint64_t before = scheduler->pool_bytes;
+	struct sched_access access = {
+		.buffer = requirement->buffer,
+		.place = SCHED_HOST_PLACE,
+		.writes = access_mode_writes(mode),
+		.needs = !access_mode_writes(mode) || access_mode_needs_contents(mode),
+		.moves = true,
+		.host = true,
+	};
+	sched_access_ranges(&access, requirement->order_offset_bytes, requirement->order_size_bytes,
+			    requirement->offset_bytes, requirement->size_bytes);
+	struct task *task = sched_take_task(scheduler, sizeof(struct task_use));
+	if (!task)
+		return -ENOMEM;
+	int result = reserve_host_access(task, &access, account);
+	if (result < 0) {
+		sched_give_task(scheduler, task);
+		sched_pool_trim(scheduler);
+		return result;
+	}
+	task->role = TASK_ROLE_HOST_ACCESS;
+	task->owner = owner;
+	task->front_only = true;
+	task->submit_ns = clock_now_ns();
+	memcpy(task->command.what, access.writes ? write_name : read_name, sizeof(write_name));
+	struct sched_cause *poison = sched_access_poison(&access);
+	if (poison)
+		task_doom(task, poison, false);
+	sched_access_bring(task, &access);
+	sched_access_wait(task, &access);
+	sched_access_enter(task, &access);
+	task_open(task);
+	sched_access_finish(task, &access);
+	sched_account_charge(account, task,
+			     scheduler->pool_bytes > before ? scheduler->pool_bytes - before : 0);
+	sched_pool_trim(scheduler);
+	task_consider(task);
+	*task_out = task;
+	scheduler_run(scheduler);
+	return 0;
+}
+
+void host_access_release(struct task *task)
+{
+	struct scheduler *scheduler = task->scheduler;
+	task->released = true;
+	if (task->state == TASK_HELD) {
+		task_finish(task);
+		scheduler_run(scheduler);
+	} else if (task->state == TASK_PENDING) {
+		/* The owner is notified now; the task keeps its place in the order until its
+		 * predecessors are done. */
+		sched_notice_queue(scheduler, &task->notice, SCHED_NOTICE_TASK, task);
+	}
+}
+
+bool task_held(const struct task *task)
+{
+	return task->state == TASK_HELD;
+}
+
+void host_task_end(struct task *task, const struct backend_fault *fault)
+{
+	struct scheduler *scheduler = task->scheduler;
+	if (fault && fault->status) {
+		struct sched_cause *cause = sched_cause_create(fault);
+		task_doom(task, cause, true);
+		sched_cause_drop(cause);
+	}
+	task->notified = false; /* so far only that its turn had come */
+	/* Its times belong to the device thread until it is back. */
+	if (task->state != TASK_HELD) {
+		task->ended_early = true;
+		return;
+	}
+	task->command.end_ns = clock_now_ns();
+	task_finish(task);
+	scheduler_run(scheduler);
+}

@@ -1,0 +1,18 @@
+/* Keeps a device quiet for what must not run beside anything. */
+#ifndef SYCL_ENGINE_WORKER_QUIESCE_H
+#define SYCL_ENGINE_WORKER_QUIESCE_H
+
+#include <stdbool.h>
+
+struct scheduler_device;
+
+/* The loader, around work that needs a quiet device: waits until it is granted. */
+void worker_quiesce_begin(struct scheduler_device *device);
+/* The same without waiting: request, then check whether it is granted or not needed. */
+void worker_quiesce_request(struct scheduler_device *device);
+bool worker_quiesce_is_granted(struct scheduler_device *device);
+void worker_quiesce_end(struct scheduler_device *device);
+/* Device thread, in every turn. True: nothing may be sent now. */
+bool worker_quiesce_step(struct scheduler_device *device);
+
+#endif

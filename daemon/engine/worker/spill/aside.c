@@ -1,0 +1,128 @@
+/* Commands that were set aside, in line, until there is room for their memory (device thread). */
+#include "base/mailbox.h"
+#include "scheduler/state/device.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
+#include "worker/spill/spill.h"
+#include "worker/spill/internal.h"
+#include "worker/task/named.h"
+
+static struct task *task_of(struct sched_message *message)
+{
+	return (struct task *)(void *)message;
+}
+
+/*
+ * A command that was held (hold.h) may have come before others in line, which must not pass it: a
+ * command that is behind it may stand there already, for the sake of its own lane.
+ */
+static void enter_line(struct worker_spill *spill, struct sched_message *message)
+{
+	struct sched_message **at = &spill->aside.first, *last = spill->aside.last;
+	uint64_t number = task_of(message)->command.wait_number;
+	if (last && last->kind == SCHED_MESSAGE_COMMAND &&
+	    task_of(last)->command.wait_number < number) {
+		sched_message_append(&spill->aside, message);
+		return;
+	}
+	while (*at &&
+	       ((*at)->kind != SCHED_MESSAGE_COMMAND || task_of(*at)->command.wait_number < number))
+		at = &(*at)->next;
+	message->next = *at;
+	*at = message;
+	if (!message->next)
+		spill->aside.last = message;
+}
+
+void worker_spill_set_aside(struct scheduler_device *device, struct sched_message *message)
+{
+	struct worker_spill *spill = spill_of(device);
+	/* Before the front can see that the command waits: its time begins no later. */
+	const uint64_t now_ns = device->scheduler->clock_ns();
+	if (message->kind == SCHED_MESSAGE_COMMAND) {
+		worker_named_number(&device->worker.wait_numbers, task_of(message));
+		enter_line(spill, message);
+	} else {
+		sched_message_append(&spill->aside, message);
+	}
+	if (spill->aside.first == message && spill->waiting != message) {
+		spill->waiting = message;
+		spill->waiting_count = spill->order.now;
+		spill->waits_since_ns = now_ns;
+	}
+	if (message->kind != SCHED_MESSAGE_COMMAND)
+		return;
+	const struct task_command *command = &task_of(message)->command;
+	worker_named_note(&spill->named, command);
+	if (spill->aside_from[command->lane] == 0)
+		spill->aside_from[command->lane] =
+			command->sequence - command_launch_count(command) + 1;
+}
+
+bool worker_spill_is_aside(struct scheduler_device *device, uint32_t lane, uint64_t sequence)
+{
+	const struct worker_spill *spill = spill_of(device);
+	return spill->aside_from[lane] != 0 && sequence >= spill->aside_from[lane];
+}
+
+static bool is_behind(const struct worker_spill *spill, const struct task_command *command)
+{
+	if (spill->aside_from[command->lane] != 0)
+		return true;
+	for (uint32_t i = 0; i < command->predecessor_count; i++) {
+		const struct task_predecessor *predecessor = &command->predecessors[i];
+		uint64_t from = spill->aside_from[predecessor->lane];
+		if (from != 0 && predecessor->sequence >= from)
+			return true;
+	}
+	return false;
+}
+
+/* Then its failure must be known until the other one has been tried again. */
+static bool is_named(const struct worker_spill *spill, const struct task_command *failed)
+{
+	return worker_named_may_have(&spill->named, failed) &&
+	       worker_named_in(&spill->aside, failed);
+}
+
+bool worker_spill_holds(struct scheduler_device *device, struct sched_message *message)
+{
+	struct worker_spill *spill = spill_of(device);
+	const struct task_command *command = &((struct task *)(void *)message)->command;
+	if (!spill->aside.first || device->worker.unusable)
+		return false;
+	if (message->kind == SCHED_MESSAGE_COMMAND
+		    ? !is_behind(spill, command)
+		    : message->kind != SCHED_MESSAGE_FORGET || !is_named(spill, command))
+		return false;
+	worker_spill_set_aside(device, message);
+	return true;
+}
+
+uint64_t worker_spill_wait_ns(const struct scheduler_device *device, uint64_t ns)
+{
+	const struct worker_spill *spill = &device->worker.spill;
+	if (!spill->aside.first)
+		return ns;
+	uint64_t now_ns = device->scheduler->clock_ns(), most_ns = SPILL_LOOK_NS;
+	if (spill->defers)
+		most_ns = spill->defers_until_ns > now_ns ? spill->defers_until_ns - now_ns : 0;
+	return ns > most_ns ? most_ns : ns;
+}
+
+bool worker_spill_await_quiet(struct scheduler_device *device)
+{
+	struct worker_spill *spill = spill_of(device);
+	if (spill->is_last_try)
+		return false;
+	spill->awaits_quiet = true;
+	return true;
+}
+
+void worker_spill_have_room(struct scheduler_device *device)
+{
+	struct worker_spill *spill = spill_of(device);
+	spill->awaits_quiet = false;
+	spill->may_have_room = true;
+	spill->due |= spill->aside.first != NULL;
+}

@@ -1,0 +1,29 @@
+/* Who wants a device quiet, and since when what runs: device/quiesce.h. */
+#ifndef SYCL_ENGINE_WORKER_STATE_QUIESCE_H
+#define SYCL_ENGINE_WORKER_STATE_QUIESCE_H
+
+#include "base/lane_limits.h"
+#include "base/quiet.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The first command of a lane, and since when it has been the first. */
+struct worker_lane_head {
+	uint64_t sequence, since_ns;
+};
+
+/* The state of one device. The loader requests, the device thread grants (quiesce.c). */
+struct worker_quiesce {
+	_Atomic uint32_t requested; /* by the loader, until it has finished */
+	_Atomic uint32_t granted;   /* by the device's thread */
+	/* the device thread's own */
+	bool loader_holds;
+	bool has_passed; /* a moment in which the backend may have freed memory; until it is noted
+			  */
+	struct sched_quiet quiet;
+	struct worker_lane_head heads[SCHED_LANES_ALL];
+};
+
+#endif

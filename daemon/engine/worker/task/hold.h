@@ -1,0 +1,48 @@
+/*
+ * Commands that wait for room in their lane (device thread). A call of the driver that finds the
+ * queue of a stream full waits for the device, and with it all sessions of the user would wait. So
+ * a command for which the backend has no room (has_room) is held, with all commands that must come
+ * behind it. These are the rest of its lane, and commands that name one of these as a predecessor.
+ * Other lanes go on. A lane has commands here or among those that wait for memory (spill.h), never
+ * in both places: then none passes another of its lane. A command that goes from here to those
+ * takes the place in line that it would have had there (worker_named_number), so that it
+ * stays before commands of other lanes that name it.
+ *
+ * When commands of the device have completed, the first held command of each lane is tried again,
+ * and those behind it while there is room. So what that costs depends on how many lanes hold
+ * commands, and not on how many commands one client has there.
+ */
+#ifndef SYCL_ENGINE_WORKER_HOLD_H
+#define SYCL_ENGINE_WORKER_HOLD_H
+
+#include "base/mailbox.h"
+#include "worker/state/hold.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct scheduler_device;
+struct task;
+
+#define WORKER_LANE_FULL (-EXFULL) /* not an error: the command is held, and tried again */
+
+static inline bool worker_hold_is_empty(const struct worker_hold *hold)
+{
+	return hold->count == 0 && !hold->forget.first;
+}
+
+/* Must the message wait behind one that is held, or until one that is held was tried? If so, it is
+ * held, too. */
+bool worker_hold_keeps(struct scheduler_device *device, struct sched_message *message);
+/* Behind those of its lane, or before them, if it was the first and has been tried again. */
+void worker_hold_add(struct scheduler_device *device, struct task *task);
+/* Is the command with this number on the lane held? */
+bool worker_hold_has(const struct scheduler_device *device, uint32_t lane, uint64_t sequence);
+
+/* The first of a lane that waits for nothing else that is held. It is held no more. NULL: none. */
+struct task *worker_hold_take(struct scheduler_device *device, uint32_t lane);
+/* Failures that no held command names any more. */
+struct sched_message_list worker_hold_take_forget(struct scheduler_device *device);
+
+#endif
