@@ -235,3 +235,33 @@ Test(opencl_native_commands, K3_M9_a_failed_function_fails_its_group_and_what_de
 	expect_buffer(scene.from, 1);
 	end_scene(&scene);
 }
+
+/* What it had sent is not waited for on the thread that sends everybody's work. */
+Test(opencl_native_commands, K3_what_a_failed_function_has_sent_holds_up_no_other_queue)
+{
+	struct scene scene, other;
+	sycl_event native = NULL, aside = NULL;
+	sycl_queue queue = NULL;
+	sycl_context context = native_context();
+	MUST(sycl_opencl_make_queue(context, cl_queue_of_test, NULL, &queue));
+	begin_on(&scene, queue);
+	MUST(sycl_queue_create(context, device, NULL, &queue));
+	begin_on(&other, queue);
+	MUST(sycl_queue_wait(scene.queue));
+	MUST(sycl_queue_wait(other.queue));
+	struct work work = {.result = SYCL_ERROR_INVALID, .gate = user_event()};
+	submit_copy(&scene, &work, &native);
+	while (atomic_load(&work.calls) == 0)
+		(void)sched_yield();
+	submit_increment(&other, other.from, &aside);
+	MUST(sycl_event_wait_for(aside, 30000000000));
+	FAILS(sycl_event_wait_for(native, 1000000), SYCL_ERROR_TIMEOUT);
+	CL(clSetUserEventStatus(work.gate, CL_COMPLETE));
+	FAILS(sycl_event_wait(native), SYCL_ERROR_INVALID);
+	MUST(sycl_event_release(native));
+	MUST(sycl_event_release(aside));
+	CL(clReleaseEvent(work.gate));
+	end_scene(&other);
+	end_scene(&scene);
+	MUST(sycl_context_release(context));
+}

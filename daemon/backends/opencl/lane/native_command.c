@@ -67,17 +67,15 @@ int opencl_native_command(struct backend_lane *lane, const struct backend_comman
 	}
 	int error = call_native(lane, command, memories, fault_out);
 	free(memories);
-	if (error == 0) {
-		code = cl->EnqueueMarkerWithWaitList(lane->queue, 0, NULL, event_out);
-		error = code == CL_SUCCESS ? 0
-					   : opencl_fault_code(fault_out, code, "mark the queue");
-	}
-	if (error < 0) {
-		/* The function may have sent work already, to memory that others get next. */
+	/* Also behind a function that has failed: it may have sent work, to memory that others get
+	 * next. */
+	code = cl->EnqueueMarkerWithWaitList(lane->queue, 0, NULL, event_out);
+	if (code != CL_SUCCESS) {
+		/* Nothing tells when that work is over. */
 		(void)cl->Finish(lane->queue);
 		(void)cl->ReleaseEvent(start);
-		return error;
+		return error < 0 ? error : opencl_fault_code(fault_out, code, "mark the queue");
 	}
 	*start_out = start;
-	return 0;
+	return error;
 }

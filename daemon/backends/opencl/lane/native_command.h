@@ -7,9 +7,9 @@
 
 /*
  * Call the function, once, between two marks on the queue. Its work begins behind all of `waits`;
- * *start_out is its beginning and *event_out its end. May take as long as the function, and, if
- * that fails, as its work. Both events are the caller's. On failure the function has not been
- * called, or none of its work runs any more.
+ * *start_out is its beginning and *event_out its end. Takes as long as the function, which may not
+ * wait for the device. Both events are the caller's. On failure both are set, and the function's
+ * work may still run; or neither is, and no work of it runs.
  */
 int opencl_native_command(struct backend_lane *lane, const struct backend_command *command,
 			  cl_uint wait_count, const cl_event *waits, cl_event *event_out,
