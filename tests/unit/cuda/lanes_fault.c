@@ -40,6 +40,47 @@ Test(cuda_lanes_fault, a_launch_that_the_driver_refuses_is_told_as_failed_and_th
 	lanes_device_free(device);
 }
 
+static bool has_no_memory_for_faults;
+
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+
+void *__wrap_malloc(size_t bytes)
+{
+	bool fails = has_no_memory_for_faults && bytes == sizeof(struct backend_fault);
+	return fails ? NULL : __real_malloc(bytes);
+}
+
+/* The others are other sessions' as a rule: the device goes on. */
+Test(cuda_lanes_fault, a_refused_launch_without_memory_for_its_fault_fails_alone)
+{
+	struct backend_device *device = lanes_device(16, true);
+	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
+	struct backend_kernel kernel = {.id = 1};
+	struct backend_completion completions[4];
+
+	has_no_memory_for_faults = true;
+	driver.set_parameters_result = CUDA_ERROR_INVALID_VALUE;
+	driver.launch_result = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+	driver.launches_before_failure = 1;
+	for (uint64_t i = 1; i <= 2; i++)
+		lanes_launch(lane, &kernel, i);
+	cuda_flush(device);
+	driver_run_all(device);
+	cr_assert_eq(cuda_progress(device, completions, 4), 2);
+	cr_assert_eq(completions[0].fault.status, 0);
+	cr_assert_eq(completions[1].fault.status, -9); /* memory_allocation */
+	cr_assert(!completions[1].fault.device_lost);
+	driver.launch_result = CUDA_SUCCESS;
+	lanes_launch(lane, &kernel, 3);
+	cuda_flush(device);
+	driver_run_all(device);
+	cr_assert_eq(cuda_progress(device, completions, 4), 1);
+	cr_assert_eq(completions[0].fault.status, 0);
+	cr_assert_eq(kernel.holds, 0);
+	lanes_device_free(device);
+}
+
 Test(cuda_lanes_fault, a_launch_by_itself_that_is_refused_was_not_sent)
 {
 	struct backend_device *device = lanes_device(16, true);

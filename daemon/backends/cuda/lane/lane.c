@@ -111,12 +111,12 @@ void cuda_pending_end(struct backend_device *device, struct cuda_pending *pendin
 		cuda_event_give(device, true, pending->end);
 	if (pending->kernel)
 		cuda_kernel_free(pending->kernel);
-	free(pending->fault);
+	if (pending->fault)
+		cuda_pending_free_fault(pending);
 	/* Whatever else is there is overwritten by the next one. */
 	pending->finish = NULL;
 	pending->start = pending->end = NULL;
 	pending->kernel = NULL;
-	pending->fault = NULL;
 }
 
 /*

@@ -105,11 +105,12 @@ struct cuda_pending {
 				burst's own too; 0: of none */
 	uint64_t items;      /* work-items of each */
 	uint32_t operations; /* of the driver, at most (lane/room.h); */
-	uint32_t host_functions;     /* functions of the host among them */
-	struct cuda_finish *finish;  /* NULL: nothing to finish */
-	CUevent start, end;          /* of a timed command; NULL otherwise */
-	uint64_t submit_ns;          /* of what is collected: when it was sent */
-	struct backend_fault *fault; /* owned: why it was not sent after all; NULL: it was */
+	uint32_t host_functions;    /* functions of the host among them */
+	struct cuda_finish *finish; /* NULL: nothing to finish */
+	CUevent start, end;         /* of a timed command; NULL otherwise */
+	uint64_t submit_ns;         /* of what is collected: when it was sent */
+	const struct backend_fault
+		*fault; /* why it was not sent after all (cuda_pending_keep); NULL: it was */
 };
 
 /* The command whose beginning was requested, and the result: lane/begin.h. */
@@ -307,9 +308,10 @@ CUresult cuda_lane_launch(const struct cuda_lane_state *state, const struct cuda
 __attribute__((cold)) void cuda_pending_fail(const struct cuda_lane_state *state,
 					     struct cuda_pending *pending, CUresult result,
 					     const char *what);
-/* lane/send.c: the same with a fault in words. */
-void cuda_pending_keep(const struct cuda_lane_state *state, struct cuda_pending *pending,
-		       struct backend_fault *fault);
+/* lane/send.c: the same with a fault in words, which is copied. Without memory for it, a fault
+ * without the reason is kept. */
+void cuda_pending_keep(struct cuda_pending *pending, const struct backend_fault *fault);
+__attribute__((cold)) void cuda_pending_free_fault(struct cuda_pending *pending);
 
 /* lane/event_share.c, lane/native.c */
 struct backend_event {

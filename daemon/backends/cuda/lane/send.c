@@ -7,6 +7,7 @@
 #include "cuda/lane/partition.h"
 
 #include "clock.h"
+#include "status.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -81,16 +82,26 @@ CUresult cuda_lane_launch(const struct cuda_lane_state *state, const struct cuda
 	return result == CUDA_SUCCESS ? cuda_whole_end(state) : result;
 }
 
-void cuda_pending_keep(const struct cuda_lane_state *state, struct cuda_pending *pending,
-		       struct backend_fault *fault)
+/* Where there is no memory for the reason. */
+static const struct backend_fault without_reason = {
+	.status = STATUS_MEMORY_ALLOCATION,
+	.text = "it failed, and there was no memory for the reason",
+};
+
+void cuda_pending_keep(struct cuda_pending *pending, const struct backend_fault *fault)
 {
-	if (!pending->fault)
-		pending->fault = malloc(sizeof(*pending->fault));
-	if (pending->fault)
-		*pending->fault = *fault;
-	else
-		cuda_lose(state->lane->device,
-			  fault); /* nothing else is left that would report it */
+	struct backend_fault *kept = malloc(sizeof(*kept));
+	cuda_pending_free_fault(pending);
+	if (kept)
+		*kept = *fault;
+	pending->fault = kept ? kept : &without_reason;
+}
+
+void cuda_pending_free_fault(struct cuda_pending *pending)
+{
+	if (pending->fault != &without_reason)
+		free((void *)(uintptr_t)pending->fault);
+	pending->fault = NULL;
 }
 
 void cuda_pending_fail(const struct cuda_lane_state *state, struct cuda_pending *pending,
@@ -100,7 +111,7 @@ void cuda_pending_fail(const struct cuda_lane_state *state, struct cuda_pending 
 	struct backend_fault fault;
 
 	(void)cuda_fault(device, &device->backend->library, result, &fault, "%s", what);
-	cuda_pending_keep(state, pending, &fault);
+	cuda_pending_keep(pending, &fault);
 }
 
 /* Sends launches one after the other, if there are no chains. */

@@ -388,7 +388,7 @@ static int submit_native(struct cuda_send_context *context, struct backend_fault
 	if (error == 0)
 		error = start_timing(context, fault_out);
 	if (error == 0 && cuda_native_call(state->lane, context->command, &memories, &fault) < 0) {
-		cuda_pending_keep(state, &context->pending, &fault);
+		cuda_pending_keep(&context->pending, &fault);
 		context->direct = 0; /* written only for commands that have succeeded */
 	}
 	cuda_native_memories_free(&memories);
@@ -504,7 +504,7 @@ static void take_refused(struct cuda_send_context *context, struct backend_fault
 {
 	if (fault->status == STATUS_SUCCESS)
 		fault->status = STATUS_RUNTIME;
-	cuda_pending_keep(context->state, &context->pending, fault);
+	cuda_pending_keep(&context->pending, fault);
 	context->direct = 0; /* written only for commands that have succeeded */
 	finish_send(context);
 }
