@@ -211,6 +211,13 @@ Test(golden_latency, engine_facts_with_units_set_apart_bytes_never_change) { gol
 TestSuite(golden_launch, .timeout = 10);
 Test(golden_launch, launch_that_may_begin_early_bytes_never_change) { golden(); }
 
+/* Memory of a device that several users share. */
+TestSuite(golden_memory_room, .timeout = 10);
+Test(golden_memory_room, control_with_memory_wanted_bytes_never_change) { golden(); }
+Test(golden_memory_room, control_with_memory_answer_bytes_never_change) { golden(); }
+Test(golden_memory_room, control_with_memory_request_bytes_never_change) { golden(); }
+Test(golden_memory_room, control_with_memory_state_bytes_never_change) { golden(); }
+
 /* Native objects. */
 TestSuite(golden_native, .timeout = 10);
 Test(golden_native, command_with_native_make_bytes_never_change) { golden(); }

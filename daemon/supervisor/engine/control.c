@@ -109,6 +109,32 @@ int engine_send_division(struct engine *engine, int grants, int claims)
 	return control_send(engine, &control, (const int[]){grants, claims}, 2);
 }
 
+int engine_send_memory_request(struct engine *engine, const struct memory_request_terms *terms)
+{
+	Sycl__V1__MemoryRequest request = SYCL__V1__MEMORY_REQUEST__INIT;
+	request.request = terms->request;
+	request.device =
+		(ProtobufCBinaryData){terms->device_bytes, (uint8_t *)(uintptr_t)terms->device};
+	request.bytes = terms->bytes;
+	request.within_ns = terms->within_ns;
+	request.hold_ns = terms->hold_ns;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_MEMORY_REQUEST;
+	control.memory_request = &request;
+	return engine->control < 0 ? -EPIPE : control_send(engine, &control, NULL, 0);
+}
+
+int engine_send_memory_answer(struct engine *engine, uint64_t ask, uint64_t bytes)
+{
+	Sycl__V1__MemoryAnswer answer = SYCL__V1__MEMORY_ANSWER__INIT;
+	answer.ask = ask;
+	answer.bytes = bytes;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_MEMORY_ANSWER;
+	control.memory_answer = &answer;
+	return engine->control < 0 ? -EPIPE : control_send(engine, &control, NULL, 0);
+}
+
 int engine_send_identity(struct engine *engine, const char *socket_path)
 {
 	Sycl__V1__EngineIdentity identity = SYCL__V1__ENGINE_IDENTITY__INIT;

@@ -3,6 +3,7 @@
 #define SYCLD_SUPERVISOR_ENGINE_CONTROL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct engine;
@@ -30,6 +31,15 @@ int engine_send_trace_request(struct engine *engine, uint64_t request,
 			      const struct trace_terms *terms, unsigned most);
 /* The pages of shared/share_page.h; the descriptors stay the caller's. */
 int engine_send_division(struct engine *engine, int grants, int claims);
+/* engine/arbiter.h. The device is a UUID. */
+struct memory_request_terms {
+	uint64_t request;
+	const uint8_t *device;
+	size_t device_bytes;
+	uint64_t bytes, within_ns, hold_ns;
+};
+int engine_send_memory_request(struct engine *engine, const struct memory_request_terms *terms);
+int engine_send_memory_answer(struct engine *engine, uint64_t ask, uint64_t bytes);
 /* The engine's name for the next service, and where that service listens. */
 int engine_send_identity(struct engine *engine, const char *socket_path);
 /* To an engine that comes back: it may present its sessions, and its flight page if that is wanted;

@@ -159,6 +159,7 @@ void engine_detach(struct engine *engine)
 	foreign_socket_close(&engine->control);
 	engine_end_sessions(engine);
 	engine->return_begun = false;
+	engine->memory = (struct engine_memory){.wanted = 0};
 	engine->flight = memory_region_free(engine->flight);
 	sharing_engine_ended(engine);
 }

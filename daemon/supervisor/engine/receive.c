@@ -2,6 +2,7 @@
 
 #include "account/account.h"
 #include "control.pb-c.h"
+#include "engine/arbiter.h"
 #include "engine/engine.h"
 #include "engine/end.h"
 #include "engine/sessions.h"
@@ -202,6 +203,14 @@ static void receive_message(struct engine *engine, const Sycl__V1__Control *cont
 		if (!sharing_engine_wants(engine, control->wants->watch))
 			engine_count_invalid(engine,
 					     "requests a device while no such message is due");
+		return;
+	case SYCL__V1__CONTROL__BODY_MEMORY_WANTED:
+		if (!arbiter_memory_wanted(engine, control->memory_wanted))
+			engine_count_invalid(engine, "asks for memory while it may not");
+		return;
+	case SYCL__V1__CONTROL__BODY_MEMORY_STATE:
+		if (!arbiter_memory_state(engine, control->memory_state))
+			engine_count_invalid(engine, "reports memory that was not requested");
 		return;
 	default:
 		engine_count_invalid(engine, "sends a message of no kind that it may send");

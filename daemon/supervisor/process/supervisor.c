@@ -6,6 +6,7 @@
 #include "admin/admin.h"
 #include "admin/report.h"
 #include "admin/trace.h"
+#include "engine/arbiter.h"
 #include "engine/engine.h"
 #include "engine/end.h"
 #include "engine/groups.h"
@@ -345,6 +346,7 @@ static int supervisor_start(struct supervisor *supervisor)
 	orphans_init(supervisor);
 	engine_groups_open(supervisor->groups, &supervisor->configuration);
 	sharing_init(supervisor);
+	arbiter_init(supervisor);
 	trace_init(supervisor);
 	int r = unsettled_open(supervisor);
 	if (r == 0)
@@ -404,6 +406,7 @@ static void supervisor_finish(struct supervisor *supervisor)
 		}
 	tenants_free(supervisor);
 	trace_forget(supervisor);
+	arbiter_fini(supervisor);
 	unsettled_close(supervisor);
 	standby_abandon(supervisor);
 	uv_walk(&supervisor->loop, close_loop_handle, NULL);
@@ -440,6 +443,7 @@ static struct service_parts {
 	struct orphans orphans;
 	struct engine_groups groups;
 	struct sharing sharing;
+	struct arbiter arbiter;
 	struct admin admin;
 	struct inquiries inquiries;
 	struct trace trace;
@@ -487,6 +491,7 @@ static struct supervisor *connect_parts(const struct options *options,
 		.orphans = &parts.orphans,
 		.groups = &parts.groups,
 		.sharing = &parts.sharing,
+		.arbiter = &parts.arbiter,
 		.admin = &parts.admin,
 		.inquiries = &parts.inquiries,
 		.trace = &parts.trace,

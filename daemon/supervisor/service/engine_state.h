@@ -37,6 +37,20 @@ struct engine_log;
 struct engine_share;
 struct memory_region;
 
+/* engine/arbiter.h: its part in the memory of devices. Cases are named by number. */
+struct engine_memory {
+	uint64_t wanted;  /* the case that it began; 0: none */
+	uint64_t ask;     /* its own number of that */
+	uint64_t request; /* that it has not replied to; 0: none */
+	uint64_t asked;   /* the case that this request is for; */
+	uint64_t bytes;   /* and how much it is to free */
+	uint64_t known;   /* the case for which these figures were claimed */
+	uint64_t held_bytes, spillable_bytes, capacity_bytes;
+	uint64_t unreliable_until_ns; /* it did not free what it was to */
+	uint64_t window_ns;           /* start of the window in which its asks are counted */
+	unsigned asks;
+};
+
 struct engine {
 	TAILQ_ENTRY(engine) link; /* of its tenant */
 	struct tenant *tenant;
@@ -77,6 +91,7 @@ struct engine {
 	unsigned waiting_count;                     /* in both lists */
 	unsigned sessions_count;
 
+	struct engine_memory memory;
 	struct engine_share *share; /* engine/sharing.h; NULL: it takes no part */
 	struct device_set
 		devices; /* the devices that it reports as open, of backends that can open ahead */

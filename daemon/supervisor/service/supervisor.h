@@ -22,6 +22,7 @@
 
 struct account_file;
 struct admin;
+struct arbiter;
 struct engine_groups;
 struct inquiries;
 struct orphans;
@@ -74,6 +75,7 @@ struct supervisor {
 	struct orphans *orphans;
 	struct engine_groups *groups;
 	struct sharing *sharing;
+	struct arbiter *arbiter;
 	struct admin *admin;
 	struct inquiries *inquiries;
 	struct trace *trace;

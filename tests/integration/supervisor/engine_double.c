@@ -52,6 +52,13 @@
  *   open *       has one more device open
  *   reopen       reports a hundred times that it has
  *   want         reports a hundred times that it wants a device
+ *   hold N *     has N MiB of a device of 64 MiB from now on
+ *   need N       asks for N MiB of that; the answer is a welcome with the MiB that others freed
+ *   keep *       frees nothing from now on, and says so
+ *   boast *      frees nothing from now on, and says that it has
+ *   mute *       replies to no request for memory from now on
+ *   nag          asks for memory a thousand times without waiting for an answer
+ *   volunteer    reports a hundred times what memory it has
  *   breed        starts processes that outlive it, and answers with their numbers
  *   lie *        claims all that it can of devices' time
  *   harm *       exits if it could harm the pages for that
@@ -92,6 +99,9 @@ static struct {
 	int grants;      /* the page's descriptor */
 	unsigned harmed; /* what could be done to the pages that must not be */
 	struct decode_arena arena;
+	uint64_t held_mib, ask;
+	const char *giving; /* the word that says how it frees memory; "": as requested */
+	int needing;        /* the socket of the client for which it asks */
 	bool draining;
 	uint8_t token[ENGINE_TOKEN_BYTES];
 	char successor[108]; /* where the next service listens; "": it is not looked for */
@@ -102,7 +112,7 @@ static struct {
 		int socket;
 		bool welcomed, paused;
 	} sessions[SESSIONS_MAX];
-} me = {.control = 3, .manner = "double", .grants = -1};
+} me = {.control = 3, .manner = "double", .giving = "", .grants = -1};
 
 static bool manner(const char *name)
 {
@@ -257,6 +267,79 @@ static void say_wants(uint32_t watch)
 	say(&control, NULL, 0);
 }
 
+enum { DEVICE_MIB = 64, MIB = 1 << 20 };
+
+/* The same device in all engines. */
+static ProtobufCBinaryData device_uuid(void)
+{
+	static uint8_t uuid[16] = "the double's GPU";
+	return (ProtobufCBinaryData){sizeof(uuid), uuid};
+}
+
+static void say_memory_wanted(uint64_t mib)
+{
+	Sycl__V1__MemoryWanted wanted = SYCL__V1__MEMORY_WANTED__INIT;
+	wanted.ask = ++me.ask;
+	wanted.device = device_uuid();
+	wanted.bytes = mib * MIB;
+	wanted.held_bytes = me.held_mib * MIB;
+	wanted.capacity_bytes = (uint64_t)DEVICE_MIB * MIB;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_MEMORY_WANTED;
+	control.memory_wanted = &wanted;
+	say(&control, NULL, 0);
+}
+
+static void say_memory_state(uint64_t request, uint64_t freed_bytes)
+{
+	Sycl__V1__MemoryState state = SYCL__V1__MEMORY_STATE__INIT;
+	state.request = request;
+	state.held_bytes = state.spillable_bytes = me.held_mib * MIB;
+	state.capacity_bytes = (uint64_t)DEVICE_MIB * MIB;
+	state.freed_bytes = freed_bytes;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_MEMORY_STATE;
+	control.memory_state = &state;
+	say(&control, NULL, 0);
+}
+
+static void give_memory(const Sycl__V1__MemoryRequest *request)
+{
+	if (!strcmp(me.giving, "mute") || request->device.len != device_uuid().len ||
+	    memcmp(request->device.data, device_uuid().data, request->device.len) != 0)
+		return;
+	uint64_t bytes = strcmp(me.giving, "keep") != 0 ? request->bytes : 0;
+	if (!*me.giving)
+		me.held_mib -= bytes / MIB;
+	say_memory_state(request->request, bytes);
+}
+
+/* False: it is no word about memory. */
+static bool run_memory_word(int socket, const char *text)
+{
+	static const char *const givings[] = {"keep", "boast", "mute"};
+	for (size_t i = 0; i < sizeof(givings) / sizeof(*givings); i++)
+		if (!strcmp(text, givings[i]))
+			me.giving = givings[i];
+	if (!strncmp(text, "hold ", 5)) {
+		me.held_mib = strtoul(text + 5, NULL, 10);
+	} else if (!strncmp(text, "need ", 5)) {
+		me.needing = socket;
+		say_memory_wanted(strtoul(text + 5, NULL, 10));
+		return true;
+	} else if (!strcmp(text, "nag")) {
+		for (int times = 0; times < 1000; times++)
+			say_memory_wanted(1);
+	} else if (!strcmp(text, "volunteer")) {
+		for (int times = 0; times < 100; times++)
+			say_memory_state((uint64_t)times, MIB);
+	} else {
+		return false;
+	}
+	send_wake(socket);
+	return true;
+}
+
 /* The one page can only be read, and neither becomes shorter: a process that reads it would die of
  * that. */
 static unsigned harm_pages(void)
@@ -407,6 +490,8 @@ static void run_word(unsigned i, const char *text)
 	} else if (!strcmp(text, "lie")) {
 		lie();
 		send_wake(me.sessions[i].socket);
+	} else if (run_memory_word(me.sessions[i].socket, text)) {
+		return;
 	} else if (!strcmp(text, "harm") && (me.grants < 0 || me.harmed > 0)) {
 		exit(15);
 	} else {
@@ -709,6 +794,10 @@ static void obey(void)
 		take_order(control->order);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_DIVISION)
 		take_division(&fds);
+	else if (control->body_case == SYCL__V1__CONTROL__BODY_MEMORY_REQUEST)
+		give_memory(control->memory_request);
+	else if (control->body_case == SYCL__V1__CONTROL__BODY_MEMORY_ANSWER)
+		welcome(me.needing, control->memory_answer->bytes / MIB);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_SESSION_HAND_OFF)
 		take_session(control->session_hand_off, &fds);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_REPORT_REQUEST && manner("chatter"))

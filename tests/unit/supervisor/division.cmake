@@ -6,3 +6,9 @@ sycl_test(unit_division SOURCES supervisor/division.c supervisor/division_node.c
 if(TARGET unit_division)
   target_include_directories(unit_division PRIVATE ${PROJECT_SOURCE_DIR}/daemon/supervisor)
 endif()
+# Which engines give device memory back.
+sycl_test(unit_memory_division SOURCES supervisor/memory.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/division/memory.c
+  ${PROJECT_SOURCE_DIR}/daemon/supervisor/division/parts.c)
+if(TARGET unit_memory_division)
+  target_include_directories(unit_memory_division PRIVATE ${PROJECT_SOURCE_DIR}/daemon/supervisor)
+endif()

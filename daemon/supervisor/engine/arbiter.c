@@ -1,0 +1,359 @@
+#include "engine/arbiter.h"
+
+#include "base/log.h"
+#include "clock.h"
+#include "division/division.h"
+#include "division/memory.h"
+#include "engine/control.h"
+#include "service/engine_state.h"
+#include "service/supervisor.h"
+#include "service/tenant.h"
+#include "service/tenant_share.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_SECOND     1000000000ull
+#define PERMILLE_OF_1     10u /* percent */
+#define COPY_BYTES_PER_NS 4u
+
+enum case_phase { CASE_WAITS, CASE_COUNTS, CASE_SPILLS };
+
+struct memory_case {
+	TAILQ_ENTRY(memory_case) link;
+	uint64_t number;
+	enum case_phase phase;
+	uid_t user; /* whose engine asks */
+	uint8_t device[ARBITER_UUID_BYTES];
+	uint64_t bytes, held_bytes, capacity_bytes; /* as the engine claims that asks */
+	uint64_t freed_bytes;
+	uint64_t deadline_ns; /* of this phase */
+};
+
+/* ---------------------------------------- engines --------------------------------------- */
+
+typedef bool engine_test(const struct engine *engine, const struct memory_case *of);
+
+static bool has_begun(const struct engine *engine, const struct memory_case *of)
+{
+	return engine->memory.wanted == of->number;
+}
+
+/* Its reply is awaited. */
+static bool is_awaited(const struct engine *engine, const struct memory_case *of)
+{
+	return engine->memory.request != 0 && engine->memory.asked == of->number &&
+	       engine->control >= 0;
+}
+
+/* It may hold memory of the device, and does not owe a reply. */
+static bool can_be_asked(const struct engine *engine, const struct memory_case *of)
+{
+	return engine->state == ENGINE_READY && engine->control >= 0 &&
+	       engine->memory.wanted != of->number && engine->memory.request == 0 &&
+	       !device_set_is_empty(&engine->devices);
+}
+
+static struct engine *find_engine(struct supervisor *supervisor, engine_test *test,
+				  const struct memory_case *of)
+{
+	struct tenant *tenant;
+	struct engine *engine;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (test(engine, of))
+				return engine;
+	return NULL;
+}
+
+static bool send_request(struct engine *engine, const struct memory_case *of, uint64_t bytes,
+			 uint64_t within_ns)
+{
+	struct arbiter *arbiter = engine->tenant->supervisor->arbiter;
+	const struct memory_request_terms terms = {
+		.request = arbiter->last_request + 1,
+		.device = of->device,
+		.device_bytes = sizeof(of->device),
+		.bytes = bytes,
+		.within_ns = within_ns,
+		.hold_ns = bytes > 0 ? ARBITER_HOLD_NS : 0,
+	};
+	if (engine_send_memory_request(engine, &terms) < 0)
+		return false;
+	engine->memory.request = ++arbiter->last_request;
+	engine->memory.asked = of->number;
+	engine->memory.bytes = bytes;
+	return true;
+}
+
+/* ----------------------------------------- cases ---------------------------------------- */
+
+static void on_arbiter_timer(uv_timer_t *timer);
+
+static void answer(struct engine *engine, uint64_t bytes)
+{
+	engine->memory.wanted = 0;
+	/* An engine that does not read waits until its own bound. */
+	(void)engine_send_memory_answer(engine, engine->memory.ask, bytes);
+}
+
+static void end_case(struct supervisor *supervisor, struct memory_case *ended)
+{
+	struct engine *engine = find_engine(supervisor, has_begun, ended);
+	if (engine) {
+		log_debug("memory", "pid %ld of uid %lu needs %llu bytes: others have freed %llu",
+			  (long)engine->pid, (unsigned long)ended->user,
+			  (unsigned long long)ended->bytes, (unsigned long long)ended->freed_bytes);
+		answer(engine, ended->freed_bytes);
+	}
+	TAILQ_REMOVE(&supervisor->arbiter->cases, ended, link);
+	free(ended);
+}
+
+static void begin_case(struct supervisor *supervisor, struct memory_case *begun, uint64_t now_ns)
+{
+	struct tenant *tenant;
+	struct engine *engine;
+	begun->phase = CASE_COUNTS;
+	begun->deadline_ns = now_ns + ARBITER_FIGURES_NS;
+	supervisor->arbiter->last_user = begun->user;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (can_be_asked(engine, begun))
+				(void)send_request(engine, begun, 0, ARBITER_FIGURES_NS);
+}
+
+/* The engine as it counts in the decision. False: it does not. */
+static bool fill_party(const struct engine *engine, const struct memory_case *of, uint64_t now_ns,
+		       struct memory_party *party)
+{
+	const struct engine_memory *memory = &engine->memory;
+	bool asks = memory->wanted == of->number;
+	if (!asks && (memory->known != of->number || memory->request != 0))
+		return false;
+	struct configuration_share share = tenant_share(engine->tenant);
+	*party = (struct memory_party){
+		.user = engine->tenant->uid,
+		.least = share.least * PERMILLE_OF_1,
+		.most = share.most * PERMILLE_OF_1,
+		.capacity_bytes = asks ? of->capacity_bytes : memory->capacity_bytes,
+		.held_bytes = asks ? of->held_bytes : memory->held_bytes,
+		.spillable_bytes =
+			asks || now_ns < memory->unreliable_until_ns ? 0 : memory->spillable_bytes,
+	};
+	return true;
+}
+
+/* What others are to give is requested. False: nothing is. */
+static bool decide(struct supervisor *supervisor, struct memory_case *of, uint64_t now_ns)
+{
+	static struct memory_party parties[MEMORY_PARTIES_MAX];
+	static struct engine *engines[MEMORY_PARTIES_MAX];
+	struct tenant *tenant;
+	struct engine *engine;
+	uint32_t count = 0, asker = MEMORY_PARTIES_MAX;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link) {
+			if (count == MEMORY_PARTIES_MAX ||
+			    !fill_party(engine, of, now_ns, &parties[count]))
+				continue;
+			asker = engine->memory.wanted == of->number ? count : asker;
+			engines[count++] = engine;
+		}
+	if (asker == MEMORY_PARTIES_MAX)
+		return false;
+	uint64_t bytes = memory_divide(parties, count, asker, of->bytes);
+	uint64_t within_ns = ARBITER_SPILL_NS + bytes / COPY_BYTES_PER_NS;
+	bool is_requested = false;
+	for (uint32_t i = 0; i < count; i++)
+		if (parties[i].give_bytes > 0)
+			is_requested |=
+				send_request(engines[i], of, parties[i].give_bytes, within_ns);
+	of->phase = CASE_SPILLS;
+	of->deadline_ns = now_ns + within_ns;
+	return is_requested;
+}
+
+/* Whoever has not replied in time, or not freed anything, is not counted on for a while. */
+static void distrust_silent(struct supervisor *supervisor, const struct memory_case *of,
+			    uint64_t now_ns)
+{
+	struct tenant *tenant;
+	struct engine *engine;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (is_awaited(engine, of))
+				engine->memory.unreliable_until_ns = now_ns + ARBITER_DISTRUST_NS;
+}
+
+/* One step further, if it is time. False: the case has ended. */
+static bool step_case(struct supervisor *supervisor, struct memory_case *of, uint64_t now_ns)
+{
+	if (of->phase == CASE_WAITS)
+		return true;
+	if (find_engine(supervisor, is_awaited, of) && now_ns < of->deadline_ns)
+		return true;
+	distrust_silent(supervisor, of, now_ns);
+	if (of->phase == CASE_COUNTS && decide(supervisor, of, now_ns))
+		return true;
+	end_case(supervisor, of);
+	return false;
+}
+
+static bool is_same_device(const struct memory_case *one, const struct memory_case *other)
+{
+	return memcmp(one->device, other->device, sizeof(one->device)) == 0;
+}
+
+/* A case of this device is under way, or one of another user than the last has to come first. */
+static bool must_wait(const struct supervisor *supervisor, const struct memory_case *of)
+{
+	const struct memory_case *other;
+	bool is_other_user = of->user != supervisor->arbiter->last_user;
+	TAILQ_FOREACH (other, &supervisor->arbiter->cases, link) {
+		if (other == of || !is_same_device(other, of))
+			continue;
+		if (other->phase != CASE_WAITS ||
+		    (!is_other_user && other->user != supervisor->arbiter->last_user))
+			return true;
+	}
+	return false;
+}
+
+static void set_timer(struct supervisor *supervisor, uint64_t now_ns)
+{
+	struct arbiter *arbiter = supervisor->arbiter;
+	const struct memory_case *of;
+	uint64_t next_ns = UINT64_MAX;
+	TAILQ_FOREACH (of, &arbiter->cases, link)
+		if (of->phase != CASE_WAITS && of->deadline_ns < next_ns)
+			next_ns = of->deadline_ns;
+	if (next_ns == UINT64_MAX) {
+		(void)uv_timer_stop(&arbiter->timer);
+		return;
+	}
+	uint64_t ms = next_ns > now_ns ? (next_ns - now_ns) / 1000000 + 1 : 0;
+	uv_update_time(&supervisor->loop);
+	(void)uv_timer_start(&arbiter->timer, on_arbiter_timer, ms, 0);
+}
+
+static void arbiter_go_on(struct supervisor *supervisor)
+{
+	struct memory_case *of, *next;
+	uint64_t now_ns = clock_now_ns();
+	bool has_changed = true;
+	for (; has_changed;) {
+		has_changed = false;
+		for (of = TAILQ_FIRST(&supervisor->arbiter->cases); of; of = next) {
+			next = TAILQ_NEXT(of, link);
+			if (of->phase == CASE_WAITS && !must_wait(supervisor, of))
+				begin_case(supervisor, of, now_ns);
+			has_changed |= !step_case(supervisor, of, now_ns);
+		}
+	}
+	set_timer(supervisor, now_ns);
+}
+
+static void on_arbiter_timer(uv_timer_t *timer)
+{
+	arbiter_go_on(timer->data);
+}
+
+void arbiter_init(struct supervisor *supervisor)
+{
+	struct arbiter *arbiter = supervisor->arbiter;
+	TAILQ_INIT(&arbiter->cases);
+	(void)uv_timer_init(&supervisor->loop, &arbiter->timer);
+	arbiter->timer.data = supervisor;
+	arbiter->last_user = (uid_t)-1;
+}
+
+void arbiter_fini(struct supervisor *supervisor)
+{
+	struct memory_case *of;
+	while ((of = TAILQ_FIRST(&supervisor->arbiter->cases))) {
+		TAILQ_REMOVE(&supervisor->arbiter->cases, of, link);
+		free(of);
+	}
+}
+
+/* --------------------------------------- messages --------------------------------------- */
+
+/* How many it has begun in this second, with this one. */
+static unsigned count_ask(struct engine_memory *memory)
+{
+	uint64_t now_ns = clock_now_ns();
+	if (now_ns - memory->window_ns >= NS_PER_SECOND) {
+		memory->window_ns = now_ns;
+		memory->asks = 0;
+	}
+	return ++memory->asks;
+}
+
+static struct memory_case *new_case(const struct engine *engine,
+				    const Sycl__V1__MemoryWanted *wanted)
+{
+	struct arbiter *arbiter = engine->tenant->supervisor->arbiter;
+	struct memory_case *made = calloc(1, sizeof(*made));
+	if (!made)
+		return NULL;
+	made->number = ++arbiter->last_case;
+	made->user = engine->tenant->uid;
+	memcpy(made->device, wanted->device.data, sizeof(made->device));
+	made->bytes = wanted->bytes;
+	made->held_bytes = wanted->held_bytes;
+	made->capacity_bytes = wanted->capacity_bytes;
+	TAILQ_INSERT_TAIL(&arbiter->cases, made, link);
+	return made;
+}
+
+bool arbiter_memory_wanted(struct engine *engine, const Sycl__V1__MemoryWanted *wanted)
+{
+	struct engine_memory *memory = &engine->memory;
+	if (memory->wanted != 0 || wanted->device.len != ARBITER_UUID_BYTES || wanted->bytes == 0 ||
+	    wanted->bytes > MEMORY_BYTES_MAX || wanted->held_bytes > MEMORY_BYTES_MAX ||
+	    wanted->capacity_bytes > MEMORY_BYTES_MAX)
+		return false;
+	unsigned asks = count_ask(memory);
+	memory->ask = wanted->ask;
+	struct memory_case *made = asks > ARBITER_ASKS_MOST ? NULL : new_case(engine, wanted);
+	if (!made) {
+		answer(engine, 0);
+		return asks <= ARBITER_ASKS_WRONG;
+	}
+	memory->wanted = made->number;
+	arbiter_go_on(engine->tenant->supervisor);
+	return true;
+}
+
+static struct memory_case *find_case(const struct supervisor *supervisor, uint64_t number)
+{
+	struct memory_case *of;
+	TAILQ_FOREACH (of, &supervisor->arbiter->cases, link)
+		if (of->number == number)
+			return of;
+	return NULL;
+}
+
+bool arbiter_memory_state(struct engine *engine, const Sycl__V1__MemoryState *state)
+{
+	struct engine_memory *memory = &engine->memory;
+	if (memory->request == 0 || state->request != memory->request ||
+	    state->held_bytes > MEMORY_BYTES_MAX || state->capacity_bytes > MEMORY_BYTES_MAX ||
+	    state->spillable_bytes > state->held_bytes)
+		return false;
+	struct memory_case *of = find_case(engine->tenant->supervisor, memory->asked);
+	memory->request = 0;
+	/* Too late. */
+	if (!of)
+		return true;
+	memory->known = of->number;
+	memory->held_bytes = state->held_bytes;
+	memory->spillable_bytes = state->spillable_bytes;
+	memory->capacity_bytes = state->capacity_bytes;
+	if (memory->bytes > 0 && state->freed_bytes == 0)
+		memory->unreliable_until_ns = clock_now_ns() + ARBITER_DISTRUST_NS;
+	of->freed_bytes += state->freed_bytes < memory->bytes ? state->freed_bytes : memory->bytes;
+	arbiter_go_on(engine->tenant->supervisor);
+	return true;
+}
