@@ -3,7 +3,7 @@
 
 #include "base/cause.h"
 #include "scheduler/task/burst.h"
-#include "scheduler/dispatch/lane.h"
+#include "scheduler/dispatch/choose.h"
 #include "scheduler/task/pool.h"
 #include "scheduler/state/buffer.h"
 

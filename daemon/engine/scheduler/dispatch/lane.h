@@ -1,4 +1,4 @@
-/* Which lane of its device a task goes to, and the way there and back. */
+/* A task's way to a lane of its device and back. */
 #ifndef SYCL_ENGINE_SCHED_LANE_H
 #define SYCL_ENGINE_SCHED_LANE_H
 
@@ -11,12 +11,6 @@ struct task;
 void sched_lane_dispatch(struct task *task);
 /* The flow has another class: its parked tasks wait for lanes of that class, or are sent there. */
 void sched_flow_reassign_lanes(struct sched_flow *flow);
-/*
- * Is the task sent only when all its predecessors are done? On a copy lane it is: all sessions
- * share those lanes, and a task that waited there would hold up all moves (F8). A launch that
- * changes its graph waits for them, too.
- */
-bool sched_lane_waits(const struct task *task);
 /* The task is back from its device. */
 void sched_lane_return(void *object);
 /* After tasks came back: sends parked tasks while there is room, one of each flow in turn. */

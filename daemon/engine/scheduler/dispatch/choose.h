@@ -1,0 +1,22 @@
+/* Which lane of its device a task goes to. */
+#ifndef SYCL_ENGINE_SCHED_CHOOSE_H
+#define SYCL_ENGINE_SCHED_CHOOSE_H
+
+#include <stdbool.h>
+
+struct sched_lane;
+struct scheduler_device;
+struct task;
+
+/* The lane for a task whose flow is known. `fixed_out`: no other will do. */
+struct sched_lane *sched_lane_choose(struct task *task, bool *fixed_out);
+/* The compute lane with the least in front, of the latency class or of the other classes. */
+struct sched_lane *sched_lane_most_idle(struct scheduler_device *device, bool is_latency);
+/*
+ * Is the task sent only when all its predecessors are done? On a copy lane it is: all sessions
+ * share those lanes, and a task that waited there would hold up all moves (F8). A launch that
+ * changes its graph waits for them, too.
+ */
+bool sched_lane_waits(const struct task *task);
+
+#endif
