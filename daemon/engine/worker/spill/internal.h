@@ -59,6 +59,17 @@ int worker_spill_begin_to_come(struct scheduler_device *device, struct sched_mem
 int worker_spill_begin_to_leave(struct scheduler_device *device, struct sched_memory *memory,
 				const struct sched_memory *instead, struct backend_fault *fault);
 
+/* Sends what lies between the device and a piece. It is in flight, unless this is negative. */
+int worker_spill_send_part(struct scheduler_device *device, enum spill_direction direction,
+			   const struct sched_memory *memory, const struct spill_piece *piece,
+			   uint64_t offset_bytes, struct backend_fault *fault);
+/*
+ * Sends as many parts as possible: a memory that takes the place of another waits for that one. If
+ * `is_bad` is set afterwards, the rest could not be sent.
+ */
+void worker_spill_send_parts(struct scheduler_device *device, enum spill_direction direction,
+			     struct sched_memory *memory, struct backend_fault *fault);
+
 void worker_spill_be_present(struct scheduler_device *device, struct sched_memory *memory,
 			     struct backend_memory *handle);
 void worker_spill_free_host(struct sched_memory *memory);
