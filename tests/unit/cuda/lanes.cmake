@@ -31,6 +31,8 @@ if(TARGET sycl_cuda_headers)
     ${cuda_folder}/driver/settings.c
     ${cuda_folder}/lane/streams.c
     ${cuda_folder}/lane/submit.c
+    ${cuda_folder}/lane/waits.c
+    ${cuda_folder}/lane/burst.c
     ${cuda_folder}/../vendor_environment.c
     LIBS sycl_cuda_headers sycl_shared Threads::Threads)
   if(TARGET unit_cuda_lanes)

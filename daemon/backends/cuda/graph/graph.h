@@ -117,6 +117,11 @@ int cuda_graph_instantiate(struct backend_graph *graph, CUgraphExec *executable_
  * -ENOMEM. */
 int cuda_graph_note(struct backend_graph *graph, const struct backend_command *command,
 		    struct backend_fault *fault_out);
+/* graph/graph.c: room for `more` entries behind `count`. The array stays as it is on failure. */
+int cuda_graph_reserve(void *array_pointer, uint32_t *capacity, uint32_t count, uint32_t more,
+		       size_t entry_bytes, struct backend_fault *fault_out);
+/* graph/graph.c: -EINVAL, with `what` for the reason. */
+int cuda_graph_invalid(struct backend_fault *fault_out, const char *what);
 /* graph/graph.c: as a node has it. */
 CUDA_KERNEL_NODE_PARAMS cuda_graph_kernel(const struct cuda_launch *launch);
 

@@ -9,6 +9,7 @@
 #include "cuda/lane/lane.h"
 #include "cuda/lane/native_command.h"
 #include "cuda/lane/room.h"
+#include "cuda/lane/send_context.h"
 #include "cuda/program/pace.h"
 
 #include "clock.h"
@@ -16,104 +17,7 @@
 
 #include <errno.h>
 
-/* The state of one submit(). */
-struct cuda_send_context {
-	struct backend_device *device;
-	struct cuda_lane_state *state;
-	const struct backend_command *command;
-	struct cuda_pending pending; /* what it holds is ended on failure */
-	CUdeviceptr direct;
-	uint32_t direct_value;
-};
-
-/* ---------------------------------------- waits ----------------------------------------- */
-
-/* The value that the lane's word has once the command with this sequence is complete. False: it
- * has been reported as complete already. */
-static bool find_value(const struct cuda_lane_state *state, uint64_t sequence, uint32_t *value_out)
-{
-	size_t low = state->head, high = state->tail;
-
-	/* By halves: the first pending command whose sequence is not lower. */
-	while (low != high) {
-		size_t middle = low + (high - low) / 2;
-		if (cuda_pending_at(state, middle)->sequence < sequence)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == state->tail ||
-	    (low == state->head && cuda_pending_at(state, low)->sequence > sequence))
-		return false;
-	*value_out = cuda_pending_at(state, low)->value;
-	return true;
-}
-
-static void note_wait(struct cuda_pending *pending, const struct cuda_lane_state *other,
-		      uint32_t value)
-{
-	if (pending->wait_count < CUDA_NOTED_WAITS)
-		pending->waits[pending->wait_count] = (struct cuda_noted_wait){other->word, value};
-	if (pending->wait_count < UINT8_MAX)
-		pending->wait_count++;
-}
-
-/* An event at the end of the lane's stream. It may be recorded again at once: a wait keeps what it
- * was made for. */
-static int record_tail(struct cuda_lane_state *state, struct backend_fault *fault_out)
-{
-	struct backend_device *device = state->lane->device;
-	const struct cuda_library *cu = &device->backend->library;
-
-	if (state->has_tail_event && state->tail_event_value == state->sent)
-		return 0;
-	if (!state->tail_event) {
-		int error = cuda_event_take(device, false, &state->tail_event, fault_out);
-		if (error < 0)
-			return error;
-	}
-	CUresult result = cu->cuEventRecord(state->tail_event, state->lane->stream);
-	if (result != CUDA_SUCCESS)
-		return cuda_fault(device, cu, result, fault_out, "cannot record an event");
-	cuda_room_add(state, 1);
-	state->has_tail_event = true;
-	state->tail_event_value = state->sent;
-	return 0;
-}
-
-static int enqueue_wait(struct cuda_send_context *context, const struct backend_wait *wait,
-			struct backend_fault *fault_out)
-{
-	struct cuda_lane_state *state = context->state, *other = wait->lane->state;
-	struct backend_device *device = context->device;
-	const struct cuda_library *cu = &device->backend->library;
-	uint32_t value = 0;
-
-	if (wait->sequence > other->last_sequence)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
-					"a command waits for one that was not submitted yet");
-	/* A lane is in order with itself. */
-	if (other == state || !find_value(other, wait->sequence, &value) ||
-	    cuda_has_reached(cuda_word_read(other), value))
-		return 0;
-	cuda_lane_send(other);
-	int error = record_tail(other, fault_out);
-	if (error < 0)
-		return error;
-	/* Launches that were collected before must not wait with it. */
-	cuda_lane_send(state);
-	CUresult result = cu->cuStreamWaitEvent(state->lane->stream, other->tail_event,
-						CU_EVENT_WAIT_DEFAULT);
-	if (result != CUDA_SUCCESS)
-		return cuda_fault(device, cu, result, fault_out, "cannot wait for another lane");
-	note_wait(&context->pending, other, value);
-	context->pending.operations++;
-	return 0;
-}
-
-/* --------------------------------------- commands --------------------------------------- */
-
-static void push_pending(struct cuda_send_context *context, bool is_sent)
+void cuda_send_push(struct cuda_send_context *context, bool is_sent)
 {
 	struct cuda_lane_state *state = context->state;
 	struct cuda_lanes *lanes = context->device->lanes;
@@ -159,7 +63,7 @@ static void finish_send_of(struct cuda_send_context *context, bool writes_word)
 		cuda_write_completions(state, pending, context->direct, context->direct_value);
 	pending->value = state->issued + 1;
 	pending->is_send_start = true;
-	push_pending(context, true);
+	cuda_send_push(context, true);
 	if (has_rest)
 		cuda_rest_begin(state, context->direct, context->direct_value);
 	else if (writes_word)
@@ -229,13 +133,12 @@ static void collect_launch(struct cuda_send_context *context, struct cuda_collec
 		cuda_kernel_hold(collected->kernel);
 	context->pending.value = state->issued + 1;
 	context->pending.operations += 2; /* and a word */
-	push_pending(context, false);
+	cuda_send_push(context, false);
 	if (++state->collected_count == context->device->backend->settings.chain_length)
 		cuda_lane_send(state);
 }
 
-/* Exported memory is zeroed before its first use; nearly always that is long over. */
-static int settle_arguments(struct cuda_send_context *context, struct backend_fault *fault_out)
+int cuda_send_settle(struct cuda_send_context *context, struct backend_fault *fault_out)
 {
 	const struct backend_command *command = context->command;
 	int error = 0;
@@ -284,7 +187,7 @@ static int cuda_submit_launch(struct cuda_send_context *context, struct backend_
 	if (!backend_lane_computes(state->lane->kind))
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 					"a lane for copies launches no kernel");
-	int settled = settle_arguments(context, fault_out);
+	int settled = cuda_send_settle(context, fault_out);
 	if (settled < 0)
 		return settled;
 	if (state->collected && !command->timed) {
@@ -326,7 +229,7 @@ static int submit_nop(struct cuda_send_context *context, struct backend_fault *f
 	cuda_lane_send(state);
 	if (context->pending.wait_count == 0 && !context->direct && !context->command->timed) {
 		context->pending.value = state->issued;
-		push_pending(context, true);
+		cuda_send_push(context, true);
 		return 0;
 	}
 	int error = start_timing(context, fault_out);
@@ -487,7 +390,7 @@ static int send_command(struct cuda_send_context *context, const struct backend_
 	if (error == 0)
 		error = check_completion(context, completion, fault_out);
 	for (uint32_t i = 0; error == 0 && i < wait_count; i++)
-		error = enqueue_wait(context, &waits[i], fault_out);
+		error = cuda_send_wait(context, &waits[i], fault_out);
 	if (error == 0)
 		error = submit_kind(context, fault_out);
 	if (error < 0)
@@ -541,90 +444,6 @@ int cuda_submit(struct backend_lane *lane, const struct backend_command *command
 	 * the failure.
 	 */
 	context.pending.value = lane->state->issued + 1;
-	push_pending(&context, false);
-	return 0;
-}
-
-/* The launches behind the first, which is prepared. */
-static void collect_more(struct cuda_send_context *context, uint32_t count,
-			 uint32_t value_stride_bytes)
-{
-	struct cuda_lane_state *state = context->state;
-	struct cuda_collected *first = &state->collected[state->collected_count];
-
-	first->kernel = context->command->launch.kernel;
-	first->copy_ns = 0;
-	first->direct = 0;
-	first->ends_command = false;
-	for (uint32_t i = 1; i < count; i++) {
-		struct cuda_collected *next = first + i;
-		next->kernel = first->kernel;
-		next->copy_ns = 0;
-		next->direct = 0;
-		next->ends_command = i == count - 1;
-		next->launch = first->launch;
-		next->launch.parameters = next->parameters;
-		cuda_kernel_repeat(first->kernel, context->command, (size_t)i * value_stride_bytes,
-				   first->storage, first->parameters, next->storage,
-				   next->parameters);
-	}
-	context->pending.kernel = first->kernel;
-	context->pending.items = cuda_launch_items(&first->launch);
-	context->pending.launches = count;
-	cuda_kernel_hold(first->kernel);
-	context->pending.operations += count + 1;
-	context->pending.value = state->issued + 1;
-	push_pending(context, false);
-	state->collected_count += count;
-	if (state->collected_count == context->device->backend->settings.chain_length)
-		cuda_lane_send(state);
-}
-
-/* Its waits may be on the stream: the next command of the lane, its first launch, counts them. */
-static int leave_burst(const struct cuda_send_context *context, int error)
-{
-	context->state->left_operations += context->pending.operations;
-	return error;
-}
-
-int cuda_submit_burst(struct backend_lane *lane, const struct backend_command *command,
-		      uint32_t count, uint32_t value_stride_bytes, const struct backend_wait *waits,
-		      uint32_t wait_count, uint64_t sequence, struct backend_fault *fault_out)
-{
-	struct cuda_lane_state *state = lane->state;
-	const uint32_t longest = lane->device->backend->settings.chain_length;
-	struct cuda_send_context context = {
-		.device = lane->device,
-		.state = state,
-		.command = command,
-		.pending = {.sequence = sequence},
-	};
-
-	/* The next call reports that the device is lost. */
-	if (!state->collected || count > longest || cuda_lost(lane->device))
-		return -EAGAIN;
-	if (cuda_pending_reserve(state) < 0)
-		return cuda_no_memory(fault_out, "a command");
-	int error = cuda_enter(lane->device, fault_out);
-	if (error == 0)
-		error = settle_arguments(&context, fault_out);
-	for (uint32_t i = 0; error == 0 && i < wait_count; i++)
-		error = enqueue_wait(&context, &waits[i], fault_out);
-	if (error < 0)
-		return leave_burst(&context, error);
-	if (state->collected_count + count > longest)
-		cuda_lane_send(state);
-	struct cuda_collected *first = &state->collected[state->collected_count];
-	error = cuda_kernel_prepare(command->launch.kernel, command, first->storage,
-				    sizeof(first->storage), first->parameters,
-				    CUDA_CHAIN_PARAMETERS, &first->launch, fault_out);
-	if (error < 0)
-		return leave_burst(&context, error == -ENOSPC ? -EAGAIN : error);
-	if (first->launch.cooperative || first->launch.cluster[0] != 0 ||
-	    first->launch.window.size_bytes > 0 ||
-	    cuda_pace_is_open(cuda_kernel_pace(command->launch.kernel),
-			      cuda_launch_items(&first->launch)))
-		return leave_burst(&context, -EAGAIN);
-	collect_more(&context, count, value_stride_bytes);
+	cuda_send_push(&context, false);
 	return 0;
 }

@@ -1,257 +1,14 @@
-#include "cuda/memory/staging.h"
+#include "cuda/memory/staging_state.h"
 
 #include "cuda/memory/state.h"
-#include "cuda/driver/rect.h"
 #include "status.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOT_BYTES    ((size_t)2 << 20)
-#define SLOTS_PER_SET ((size_t)2)
-#define SETS          ((size_t)4)
-
-/* The slots of one transfer; another one that gets them waits on the device until it is through. */
-struct slot_set {
-	unsigned char *slots[SLOTS_PER_SET];
-	uint32_t users; /* transfers that are not finished */
-	bool is_behind; /* one of these had something before it when it got the set */
-	const struct backend_lane *lane; /* of the latest of these */
-	bool must_wait; /* a transfer was given up half-way: only the event shows when it is over */
-	struct cuda_finish *open; /* not all of it is on its stream; NULL: there is none */
-	uint64_t used;            /* when: a count of transfers */
-	CUevent over;             /* recorded behind the last transfer */
-};
-
-/* How large a piece is: bytes of a row; rows, if they fit whole; slices, if they do. Then how many
- * pieces that makes. */
-struct steps {
-	uint64_t bytes, rows, slices;
-	uint64_t columns, bands, layers;
-};
-
-struct cuda_finish {
-	struct cuda_staging *staging;
-	struct slot_set *set; /* NULL: it waits for one, and none of it is sent */
-	bool to_device;
-	unsigned char *host;
-	struct cuda_rect_side device;
-	struct copy_box box;
-	struct steps steps;
-	uint64_t piece_count;
-	struct backend_lane *lane; /* while it is not all sent */
-	uint64_t sent;             /* pieces that are on the stream */
-	CUresult result;           /* what the driver has refused one with */
-	/* With the lock. */
-	uint64_t begun;   /* host functions that have been called */
-	uint64_t allowed; /* pieces that the copy thread may do: up to here */
-	uint64_t done;    /* pieces that it has done */
-	bool queued, copying, inside, cancelled;
-	struct cuda_finish *queue_next;
-	struct cuda_finish
-		*kept_next; /* given up: freed at close, because the driver may still call */
-};
-
-struct cuda_staging {
-	struct backend_device *device;
-	void *pinned;
-	struct slot_set sets[SETS];
-	uint64_t transfers;
-	pthread_mutex_t lock;
-	pthread_cond_t work;     /* for the copy thread */
-	pthread_cond_t progress; /* something has been copied, or is not going on any more */
-	pthread_t thread;
-	bool started, stop;
-	struct cuda_finish *first, **last; /* with something to do for the copy thread */
-	struct cuda_finish *kept;
-};
-
-static void lock_staging(struct cuda_staging *staging)
-{
-	(void)pthread_mutex_lock(&staging->lock);
-}
-
-static void unlock_staging(struct cuda_staging *staging)
-{
-	(void)pthread_mutex_unlock(&staging->lock);
-}
-
-static void wait_for_progress(struct cuda_staging *staging)
-{
-	(void)pthread_cond_wait(&staging->progress, &staging->lock);
-}
-
-static uint64_t smaller_size(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-/* The box is not empty. */
-static struct steps steps_of(const struct copy_box *box)
-{
-	struct steps steps = {.bytes = 1, .rows = 1, .slices = 1};
-
-	if (copy_box_empty(box))
-		return steps;
-	steps.bytes = smaller_size(box->width_bytes, SLOT_BYTES);
-	if (steps.bytes == box->width_bytes)
-		steps.rows = smaller_size(box->rows, SLOT_BYTES / steps.bytes);
-	if (steps.bytes == box->width_bytes && steps.rows == box->rows)
-		steps.slices = smaller_size(box->slices, SLOT_BYTES / (steps.bytes * steps.rows));
-	steps.columns = (box->width_bytes - 1) / steps.bytes + 1;
-	steps.bands = (box->rows - 1) / steps.rows + 1;
-	steps.layers = (box->slices - 1) / steps.slices + 1;
-	return steps;
-}
-
-/* A part of the box, and where it begins on both sides; the host's side lies tightly packed in a
- * slot instead. */
-struct piece {
-	struct copy_box box;
-	uint64_t source, destination;
-	uint64_t byte, row, slice; /* the same, counted in the box */
-};
-
-static struct piece piece_of(const struct cuda_finish *transfer, uint64_t index)
-{
-	const struct copy_box *box = &transfer->box;
-	const struct steps *steps = &transfer->steps;
-	uint64_t byte = index % steps->columns * steps->bytes;
-	uint64_t row = index / steps->columns % steps->bands * steps->rows;
-	uint64_t slice = index / steps->columns / steps->bands * steps->slices;
-	struct piece piece = {.box = *box, .byte = byte, .row = row, .slice = slice};
-
-	piece.box.width_bytes = smaller_size(steps->bytes, box->width_bytes - byte);
-	piece.box.rows = smaller_size(steps->rows, box->rows - row);
-	piece.box.slices = smaller_size(steps->slices, box->slices - slice);
-	piece.source = slice * box->source.slice_bytes + row * box->source.row_bytes + byte;
-	piece.destination =
-		slice * box->destination.slice_bytes + row * box->destination.row_bytes + byte;
-	return piece;
-}
-
-static void staging_copy_piece(const struct cuda_finish *transfer, uint64_t index)
-{
-	struct piece piece = piece_of(transfer, index);
-	unsigned char *slot = transfer->set->slots[index % SLOTS_PER_SET];
-
-	if (transfer->to_device) {
-		piece.box.destination = copy_box_tight(&piece.box);
-		copy_box_move(&piece.box, slot, transfer->host + piece.source);
-	} else {
-		piece.box.source = copy_box_tight(&piece.box);
-		copy_box_move(&piece.box, transfer->host + piece.destination, slot);
-	}
-}
-
-/* With the lock. */
-static void queue_transfer(struct cuda_staging *staging, struct cuda_finish *transfer)
-{
-	if (transfer->queued || transfer->copying || transfer->done >= transfer->allowed)
-		return;
-	transfer->queued = true;
-	transfer->queue_next = NULL;
-	*staging->last = transfer;
-	staging->last = &transfer->queue_next;
-	(void)pthread_cond_signal(&staging->work);
-}
-
-/* With the lock. */
-static void unqueue_transfer(struct cuda_staging *staging, struct cuda_finish *transfer)
-{
-	struct cuda_finish **place = &staging->first;
-
-	if (!transfer->queued)
-		return;
-	while (*place != transfer)
-		place = &(*place)->queue_next;
-	*place = transfer->queue_next;
-	if (!*place)
-		staging->last = place;
-	transfer->queued = false;
-}
-
-/* Sends a piece of each transfer in turn. */
-static void *run_copy_thread(void *argument)
-{
-	struct cuda_staging *staging = argument;
-
-	lock_staging(staging);
-	while (!staging->stop) {
-		struct cuda_finish *transfer = staging->first;
-		if (!transfer) {
-			(void)pthread_cond_wait(&staging->work, &staging->lock);
-			continue;
-		}
-		unqueue_transfer(staging, transfer);
-		uint64_t piece = transfer->done;
-		transfer->copying = true;
-		unlock_staging(staging);
-		staging_copy_piece(transfer, piece);
-		lock_staging(staging);
-		transfer->copying = false;
-		transfer->done++;
-		if (!transfer->cancelled)
-			queue_transfer(staging, transfer);
-		(void)pthread_cond_broadcast(&staging->progress);
-	}
-	unlock_staging(staging);
-	return NULL;
-}
-
-/* Before the device copies piece n out of its slot: it must be there. Those before n are on the
- * device. */
-static void before_copy_in(struct cuda_staging *staging, struct cuda_finish *transfer)
-{
-	uint64_t piece = transfer->begun++, allowed = piece + SLOTS_PER_SET;
-
-	transfer->allowed = allowed < transfer->piece_count ? allowed : transfer->piece_count;
-	queue_transfer(staging, transfer);
-	while (transfer->done <= piece && !transfer->cancelled)
-		wait_for_progress(staging);
-}
-
-/* After the device has copied piece n into its slot: that of the next one must be empty, at the end
- * all of them. */
-static void after_copy_out(struct cuda_staging *staging, struct cuda_finish *transfer)
-{
-	uint64_t piece = transfer->begun++, needed = transfer->piece_count;
-
-	if (piece + 1 < transfer->piece_count)
-		needed = piece + 2 > SLOTS_PER_SET ? piece + 2 - SLOTS_PER_SET : 0;
-	transfer->allowed = piece + 1;
-	queue_transfer(staging, transfer);
-	while (transfer->done < needed && !transfer->cancelled)
-		wait_for_progress(staging);
-}
-
-/* On the driver's thread. A transfer of one piece is copied right here: another thread would only
- * make it later. */
-static void host_function(void *argument)
-{
-	struct cuda_finish *transfer = argument;
-	struct cuda_staging *staging = transfer->staging;
-
-	lock_staging(staging);
-	if (!transfer->cancelled) {
-		transfer->inside = true;
-		if (transfer->piece_count > 1 && transfer->to_device) {
-			before_copy_in(staging, transfer);
-		} else if (transfer->piece_count > 1) {
-			after_copy_out(staging, transfer);
-		} else {
-			unlock_staging(staging);
-			staging_copy_piece(transfer, 0);
-			lock_staging(staging);
-		}
-		transfer->inside = false;
-		(void)pthread_cond_broadcast(&staging->progress);
-	}
-	unlock_staging(staging);
-}
-
-static_assert(CUDA_STAGING_BYTES == SETS * SLOTS_PER_SET * SLOT_BYTES, "they fill it");
+static_assert(CUDA_STAGING_BYTES == CUDA_SLOT_SETS * CUDA_SLOTS_PER_SET * CUDA_SLOT_BYTES,
+	      "they fill it");
 
 CUresult cuda_slots_pin(const struct cuda_library *cu, void **slots_out)
 {
@@ -266,11 +23,11 @@ static int open_slots(struct cuda_staging *staging, struct backend_fault *fault_
 	staging->pinned = device->ahead.slots;
 	device->ahead.slots = NULL;
 	CUresult result = staging->pinned ? CUDA_SUCCESS : cuda_slots_pin(cuda, &staging->pinned);
-	for (uint32_t i = 0; result == CUDA_SUCCESS && i < SETS; i++) {
+	for (uint32_t i = 0; result == CUDA_SUCCESS && i < CUDA_SLOT_SETS; i++) {
 		unsigned char *slot =
-			(unsigned char *)staging->pinned + i * SLOTS_PER_SET * SLOT_BYTES;
-		for (uint32_t k = 0; k < SLOTS_PER_SET; k++)
-			staging->sets[i].slots[k] = slot + k * SLOT_BYTES;
+			(unsigned char *)staging->pinned + i * CUDA_SLOTS_PER_SET * CUDA_SLOT_BYTES;
+		for (uint32_t k = 0; k < CUDA_SLOTS_PER_SET; k++)
+			staging->sets[i].slots[k] = slot + k * CUDA_SLOT_BYTES;
 		result = cuda->cuEventCreate(&staging->sets[i].over, CU_EVENT_DISABLE_TIMING);
 	}
 	if (result != CUDA_SUCCESS)
@@ -305,10 +62,10 @@ void cuda_staging_close(struct cuda_staging *staging)
 	if (!staging)
 		return;
 	const struct cuda_library *cuda = &staging->device->backend->library;
-	lock_staging(staging);
+	cuda_staging_lock(staging);
 	staging->stop = true;
 	(void)pthread_cond_signal(&staging->work);
-	unlock_staging(staging);
+	cuda_staging_unlock(staging);
 	if (staging->started)
 		(void)pthread_join(staging->thread, NULL);
 	while (staging->kept) {
@@ -316,7 +73,7 @@ void cuda_staging_close(struct cuda_staging *staging)
 		staging->kept = transfer->kept_next;
 		free(transfer);
 	}
-	for (uint32_t i = 0; i < SETS; i++)
+	for (uint32_t i = 0; i < CUDA_SLOT_SETS; i++)
 		if (staging->sets[i].over)
 			(void)cuda->cuEventDestroy(staging->sets[i].over);
 	if (staging->pinned)
@@ -327,109 +84,6 @@ void cuda_staging_close(struct cuda_staging *staging)
 	free(staging);
 }
 
-static bool is_idle(const struct slot_set *set)
-{
-	return set->users == 0 && !set->must_wait;
-}
-
-/* What waits for this set may wait for a kernel that does not end. */
-static bool may_stay_in_use(const struct slot_set *set)
-{
-	return set->users > 0 && set->is_behind;
-}
-
-/*
- * A transfer that has a kernel before it on its lane, or waits for one, keeps its set until that is
- * over. So such transfers get no set for which others wait, except on their own lane, and leave one
- * set to those that can begin at once.
- */
-static bool may_take(const struct cuda_staging *staging, const struct slot_set *set,
-		     const struct backend_lane *lane, bool can_begin)
-{
-	uint32_t others = 0;
-
-	if (set->open)
-		return false;
-	if (may_stay_in_use(set))
-		return !can_begin && set->lane == lane;
-	for (uint32_t i = 0; i < SETS; i++)
-		others += &staging->sets[i] != set && !may_stay_in_use(&staging->sets[i]);
-	return can_begin || others > 0;
-}
-
-/*
- * Of the sets that it may take, the one of its own lane, which costs no wait; else an idle one;
- * else the one that was given out longest ago: it is the next to be free. NULL: it may take none.
- */
-static struct slot_set *choose_set(struct cuda_staging *staging, const struct backend_lane *lane,
-				   bool can_begin)
-{
-	struct slot_set *best = NULL;
-
-	for (uint32_t i = 0; i < SETS; i++) {
-		struct slot_set *set = &staging->sets[i];
-		const bool is_own = !is_idle(set) && set->lane == lane;
-		if (!may_take(staging, set, lane, can_begin))
-			continue;
-		if (is_own)
-			return set;
-		if (!best ||
-		    (is_idle(set) != is_idle(best) ? is_idle(set) : set->used < best->used))
-			best = set;
-	}
-	return best;
-}
-
-/* For a transfer that cannot wait for one. One with a transfer that is not all sent comes last. */
-static struct slot_set *choose_any_set(struct cuda_staging *staging)
-{
-	struct slot_set *best = &staging->sets[0];
-
-	for (uint32_t i = 1; i < SETS; i++) {
-		struct slot_set *set = &staging->sets[i];
-		if (!set->open != !best->open ? !set->open : set->used < best->used)
-			best = set;
-	}
-	return best;
-}
-
-static bool is_all_idle(const struct cuda_staging *staging)
-{
-	for (uint32_t i = 0; i < SETS; i++)
-		if (!is_idle(&staging->sets[i]))
-			return false;
-	return true;
-}
-
-/*
- * A transfer that may take no set gets none now. With `all` it takes one nevertheless. If all have
- * a transfer that is not all sent, the rest of one is sent first, which may wait for the device.
- */
-static CUresult take_set(struct backend_lane *lane, struct cuda_finish *transfer, bool all)
-{
-	const struct cuda_library *cuda = &lane->device->backend->library;
-	struct cuda_staging *staging = transfer->staging;
-	/* The driver is asked only where it matters. */
-	const bool can_begin =
-		!is_all_idle(staging) && cuda->cuStreamQuery(lane->stream) != CUDA_ERROR_NOT_READY;
-	struct slot_set *set = choose_set(staging, lane, can_begin);
-
-	if (!set && !all)
-		return CUDA_SUCCESS;
-	if (!set)
-		set = choose_any_set(staging);
-	if (set->open) /* its event is to be behind all of that */
-		(void)cuda_finish_send(set->open->lane, set->open, true);
-	const bool is_free = is_idle(set);
-	set->is_behind = (!is_free && set->is_behind) || !can_begin;
-	transfer->set = set;
-	set->lane = lane;
-	set->used = ++staging->transfers;
-	set->users++;
-	return is_free ? CUDA_SUCCESS
-		       : cuda->cuStreamWaitEvent(lane->stream, set->over, CU_EVENT_WAIT_DEFAULT);
-}
-
 static CUresult enqueue_pieces(struct backend_lane *lane, struct cuda_finish *transfer,
 			       uint64_t end)
 {
@@ -438,8 +92,9 @@ static CUresult enqueue_pieces(struct backend_lane *lane, struct cuda_finish *tr
 	CUresult result = CUDA_SUCCESS;
 
 	for (uint64_t index = transfer->sent; result == CUDA_SUCCESS && index < end; index++) {
-		struct piece piece = piece_of(transfer, index);
-		struct cuda_rect_side slot = {.host = transfer->set->slots[index % SLOTS_PER_SET]},
+		struct cuda_piece piece = cuda_staging_piece(transfer, index);
+		struct cuda_rect_side slot = {.host = transfer->set
+							      ->slots[index % CUDA_SLOTS_PER_SET]},
 				      device;
 		*(transfer->to_device ? &piece.box.source : &piece.box.destination) =
 			copy_box_tight(&piece.box);
@@ -450,14 +105,15 @@ static CUresult enqueue_pieces(struct backend_lane *lane, struct cuda_finish *tr
 		device.row = piece.row;
 		device.slice = piece.slice;
 		if (transfer->to_device) {
-			result = cuda->cuLaunchHostFunc(lane->stream, host_function, transfer);
+			result = cuda->cuLaunchHostFunc(lane->stream, cuda_staging_host_function,
+							transfer);
 			if (result == CUDA_SUCCESS)
 				result = cuda_rect_put(cuda, lane->stream, &box, device, slot);
 		} else {
 			result = cuda_rect_put(cuda, lane->stream, &box, slot, device);
 			if (result == CUDA_SUCCESS)
-				result = cuda->cuLaunchHostFunc(lane->stream, host_function,
-								transfer);
+				result = cuda->cuLaunchHostFunc(
+					lane->stream, cuda_staging_host_function, transfer);
 		}
 		transfer->sent = index + 1;
 	}
@@ -472,22 +128,22 @@ static void transfer_give_up(struct cuda_finish *transfer)
 {
 	struct cuda_staging *staging = transfer->staging;
 
-	lock_staging(staging);
+	cuda_staging_lock(staging);
 	transfer->cancelled = true;
-	unqueue_transfer(staging, transfer);
+	cuda_staging_unqueue(staging, transfer);
 	(void)pthread_cond_broadcast(&staging->progress);
 	while (transfer->copying || transfer->inside)
-		wait_for_progress(staging);
+		cuda_staging_await(staging);
 	transfer->kept_next = staging->kept;
 	staging->kept = transfer;
-	unlock_staging(staging);
+	cuda_staging_unlock(staging);
 }
 
 static int staging_start_thread(struct cuda_staging *staging, struct backend_fault *fault_out)
 {
 	if (staging->started)
 		return 0;
-	int error = pthread_create(&staging->thread, NULL, run_copy_thread, staging);
+	int error = pthread_create(&staging->thread, NULL, cuda_staging_copy_main, staging);
 	if (error != 0)
 		return cuda_fault_words(fault_out, -error, STATUS_MEMORY_ALLOCATION,
 					"no thread for transfers");
@@ -497,7 +153,7 @@ static int staging_start_thread(struct cuda_staging *staging, struct backend_fau
 
 uint32_t cuda_finish_pieces(const struct cuda_finish *transfer)
 {
-	return (uint32_t)smaller_size(transfer->piece_count, CUDA_HOST_FUNCTIONS_MOST);
+	return (uint32_t)cuda_staging_smaller(transfer->piece_count, CUDA_HOST_FUNCTIONS_MOST);
 }
 
 bool cuda_finish_is_sent(const struct cuda_finish *transfer)
@@ -510,10 +166,10 @@ static uint64_t end_of_room(struct cuda_finish *transfer)
 {
 	struct cuda_staging *staging = transfer->staging;
 
-	lock_staging(staging);
+	cuda_staging_lock(staging);
 	uint64_t begun = transfer->begun;
-	unlock_staging(staging);
-	return smaller_size(transfer->piece_count, begun + CUDA_HOST_FUNCTIONS_MOST);
+	cuda_staging_unlock(staging);
+	return cuda_staging_smaller(transfer->piece_count, begun + CUDA_HOST_FUNCTIONS_MOST);
 }
 
 /* Whether it went well or not, what is on the stream now uses the set. */
@@ -526,7 +182,7 @@ CUresult cuda_finish_send(struct backend_lane *lane, struct cuda_finish *transfe
 		return transfer->result;
 	transfer->lane = lane;
 	if (!transfer->set)
-		transfer->result = take_set(lane, transfer, !is_bounded);
+		transfer->result = cuda_staging_take_set(lane, transfer, !is_bounded);
 	if (!transfer->set)
 		return CUDA_SUCCESS;
 	if (transfer->result == CUDA_SUCCESS)
@@ -556,7 +212,7 @@ int cuda_staging_enqueue(struct backend_lane *lane, bool to_device, struct cuda_
 	transfer->host = host;
 	transfer->device = device;
 	transfer->box = *box;
-	transfer->steps = steps_of(box);
+	transfer->steps = cuda_staging_steps(box);
 	transfer->piece_count =
 		transfer->steps.columns * transfer->steps.bands * transfer->steps.layers;
 	int error = transfer->piece_count > 1 ? staging_start_thread(staging, fault_out) : 0;

@@ -1,0 +1,26 @@
+/* A command on its way to a lane's stream: between submit.c, waits.c and burst.c. */
+#ifndef SYCL_BACKENDS_CUDA_SEND_CONTEXT_H
+#define SYCL_BACKENDS_CUDA_SEND_CONTEXT_H
+
+#include "cuda/lane/lane.h"
+
+/* The state of one submit(). */
+struct cuda_send_context {
+	struct backend_device *device;
+	struct cuda_lane_state *state;
+	const struct backend_command *command;
+	struct cuda_pending pending; /* what it holds is ended on failure */
+	CUdeviceptr direct;
+	uint32_t direct_value;
+};
+
+/* lane/waits.c: the stream waits for a command of another lane, unless that is complete. */
+int cuda_send_wait(struct cuda_send_context *context, const struct backend_wait *wait,
+		   struct backend_fault *fault_out);
+/* lane/submit.c: the command is in flight. Not sent: it is with those that were collected. */
+void cuda_send_push(struct cuda_send_context *context, bool is_sent);
+/* lane/submit.c: exported memory is zeroed before its first use; nearly always that is long over.
+ */
+int cuda_send_settle(struct cuda_send_context *context, struct backend_fault *fault_out);
+
+#endif

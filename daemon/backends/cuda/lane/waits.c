@@ -1,0 +1,91 @@
+/* A command waits for commands of other lanes: its stream waits for an event on theirs. */
+#include "cuda/clock/device_clock.h"
+#include "cuda/lane/room.h"
+#include "cuda/lane/send_context.h"
+
+#include "status.h"
+
+#include <errno.h>
+
+/* The value that the lane's word has once the command with this sequence is complete. False: it
+ * has been reported as complete already. */
+static bool find_value(const struct cuda_lane_state *state, uint64_t sequence, uint32_t *value_out)
+{
+	size_t low = state->head, high = state->tail;
+
+	/* By halves: the first pending command whose sequence is not lower. */
+	while (low != high) {
+		size_t middle = low + (high - low) / 2;
+		if (cuda_pending_at(state, middle)->sequence < sequence)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == state->tail ||
+	    (low == state->head && cuda_pending_at(state, low)->sequence > sequence))
+		return false;
+	*value_out = cuda_pending_at(state, low)->value;
+	return true;
+}
+
+static void note_wait(struct cuda_pending *pending, const struct cuda_lane_state *other,
+		      uint32_t value)
+{
+	if (pending->wait_count < CUDA_NOTED_WAITS)
+		pending->waits[pending->wait_count] = (struct cuda_noted_wait){other->word, value};
+	if (pending->wait_count < UINT8_MAX)
+		pending->wait_count++;
+}
+
+/* An event at the end of the lane's stream. It may be recorded again at once: a wait keeps what it
+ * was made for. */
+static int record_tail(struct cuda_lane_state *state, struct backend_fault *fault_out)
+{
+	struct backend_device *device = state->lane->device;
+	const struct cuda_library *cu = &device->backend->library;
+
+	if (state->has_tail_event && state->tail_event_value == state->sent)
+		return 0;
+	if (!state->tail_event) {
+		int error = cuda_event_take(device, false, &state->tail_event, fault_out);
+		if (error < 0)
+			return error;
+	}
+	CUresult result = cu->cuEventRecord(state->tail_event, state->lane->stream);
+	if (result != CUDA_SUCCESS)
+		return cuda_fault(device, cu, result, fault_out, "cannot record an event");
+	cuda_room_add(state, 1);
+	state->has_tail_event = true;
+	state->tail_event_value = state->sent;
+	return 0;
+}
+
+int cuda_send_wait(struct cuda_send_context *context, const struct backend_wait *wait,
+		   struct backend_fault *fault_out)
+{
+	struct cuda_lane_state *state = context->state, *other = wait->lane->state;
+	struct backend_device *device = context->device;
+	const struct cuda_library *cu = &device->backend->library;
+	uint32_t value = 0;
+
+	if (wait->sequence > other->last_sequence)
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"a command waits for one that was not submitted yet");
+	/* A lane is in order with itself. */
+	if (other == state || !find_value(other, wait->sequence, &value) ||
+	    cuda_has_reached(cuda_word_read(other), value))
+		return 0;
+	cuda_lane_send(other);
+	int error = record_tail(other, fault_out);
+	if (error < 0)
+		return error;
+	/* Launches that were collected before must not wait with it. */
+	cuda_lane_send(state);
+	CUresult result = cu->cuStreamWaitEvent(state->lane->stream, other->tail_event,
+						CU_EVENT_WAIT_DEFAULT);
+	if (result != CUDA_SUCCESS)
+		return cuda_fault(device, cu, result, fault_out, "cannot wait for another lane");
+	note_wait(&context->pending, other, value);
+	context->pending.operations++;
+	return 0;
+}

@@ -1,0 +1,101 @@
+/* Which slots a transfer gets. */
+#include "cuda/memory/staging_state.h"
+
+static bool is_idle(const struct cuda_slot_set *set)
+{
+	return set->users == 0 && !set->must_wait;
+}
+
+/* What waits for this set may wait for a kernel that does not end. */
+static bool may_stay_in_use(const struct cuda_slot_set *set)
+{
+	return set->users > 0 && set->is_behind;
+}
+
+/*
+ * A transfer that has a kernel before it on its lane, or waits for one, keeps its set until that is
+ * over. So such transfers get no set for which others wait, except on their own lane, and leave one
+ * set to those that can begin at once.
+ */
+static bool may_take(const struct cuda_staging *staging, const struct cuda_slot_set *set,
+		     const struct backend_lane *lane, bool can_begin)
+{
+	uint32_t others = 0;
+
+	if (set->open)
+		return false;
+	if (may_stay_in_use(set))
+		return !can_begin && set->lane == lane;
+	for (uint32_t i = 0; i < CUDA_SLOT_SETS; i++)
+		others += &staging->sets[i] != set && !may_stay_in_use(&staging->sets[i]);
+	return can_begin || others > 0;
+}
+
+/*
+ * Of the sets that it may take, the one of its own lane, which costs no wait; else an idle one;
+ * else the one that was given out longest ago: it is the next to be free. NULL: it may take none.
+ */
+static struct cuda_slot_set *choose_set(struct cuda_staging *staging,
+					const struct backend_lane *lane, bool can_begin)
+{
+	struct cuda_slot_set *best = NULL;
+
+	for (uint32_t i = 0; i < CUDA_SLOT_SETS; i++) {
+		struct cuda_slot_set *set = &staging->sets[i];
+		const bool is_own = !is_idle(set) && set->lane == lane;
+		if (!may_take(staging, set, lane, can_begin))
+			continue;
+		if (is_own)
+			return set;
+		if (!best ||
+		    (is_idle(set) != is_idle(best) ? is_idle(set) : set->used < best->used))
+			best = set;
+	}
+	return best;
+}
+
+/* For a transfer that cannot wait for one. One with a transfer that is not all sent comes last. */
+static struct cuda_slot_set *choose_any_set(struct cuda_staging *staging)
+{
+	struct cuda_slot_set *best = &staging->sets[0];
+
+	for (uint32_t i = 1; i < CUDA_SLOT_SETS; i++) {
+		struct cuda_slot_set *set = &staging->sets[i];
+		if (!set->open != !best->open ? !set->open : set->used < best->used)
+			best = set;
+	}
+	return best;
+}
+
+static bool is_all_idle(const struct cuda_staging *staging)
+{
+	for (uint32_t i = 0; i < CUDA_SLOT_SETS; i++)
+		if (!is_idle(&staging->sets[i]))
+			return false;
+	return true;
+}
+
+CUresult cuda_staging_take_set(struct backend_lane *lane, struct cuda_finish *transfer, bool all)
+{
+	const struct cuda_library *cuda = &lane->device->backend->library;
+	struct cuda_staging *staging = transfer->staging;
+	/* The driver is asked only where it matters. */
+	const bool can_begin =
+		!is_all_idle(staging) && cuda->cuStreamQuery(lane->stream) != CUDA_ERROR_NOT_READY;
+	struct cuda_slot_set *set = choose_set(staging, lane, can_begin);
+
+	if (!set && !all)
+		return CUDA_SUCCESS;
+	if (!set)
+		set = choose_any_set(staging);
+	if (set->open) /* its event is to be behind all of that */
+		(void)cuda_finish_send(set->open->lane, set->open, true);
+	const bool is_free = is_idle(set);
+	set->is_behind = (!is_free && set->is_behind) || !can_begin;
+	transfer->set = set;
+	set->lane = lane;
+	set->used = ++staging->transfers;
+	set->users++;
+	return is_free ? CUDA_SUCCESS
+		       : cuda->cuStreamWaitEvent(lane->stream, set->over, CU_EVENT_WAIT_DEFAULT);
+}
