@@ -1,7 +1,7 @@
 /* See model.h. */
 #include "scheduler/model.h"
 
-#include "scheduler/harness.h"
+#include "scheduler/model_state.h"
 
 #include "access_mode.h"
 #include "fair_queue/fair_queue.h"
@@ -11,56 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUFFERS    7u
-#define WORDS      24u
-#define DEVICES    3u
 #define RECENT     40u /* `after` names one of the last so many */
 #define HOLD_STEPS 12u
 #define LOOKED_AT  1000u /* so many before each, for their order */
-#define SESSIONS   3u    /* whose groups they are, in turn */
-
-enum expected { EXPECT_GOOD, EXPECT_FAILURE, EXPECT_DEPENDENCY, EXPECT_REFUSED };
-
-/* A requirement: what is accessed of a buffer, and the range around it that orders. */
-struct part {
-	uint32_t buffer, mode;
-	uint32_t first, count;
-	uint32_t order_first, order_count; /* 0: the whole */
-};
-
-struct record {
-	struct probe probe;
-	struct task *task;
-	enum expected expected;
-	bool host_access, writes, handled, released, cancelled;
-	uint32_t first, count; /* of a host access */
-	uint32_t release_at, add;
-	struct words *words; /* of a host access */
-	uint32_t
-		snapshot[WORDS]; /* of a host access at its grant; source of a copy from the host */
-	struct part parts[2];    /* what it requires, for the order */
-	uint32_t part_count;
-	uint32_t launches; /* of a burst; 0: it is none */
-	enum expected launch[SCHED_BURST_MAX];
-};
-
-struct model {
-	struct harness harness;
-	struct sched_account *sessions[SESSIONS];
-	struct words words[BUFFERS];
-	struct words again[BUFFERS]; /* of a shared one: another buffer with the same contents */
-	bool shared[BUFFERS];
-	bool home_lanes, parts;
-	uint32_t contents[BUFFERS][WORDS];
-	bool poisoned[BUFFERS][WORDS];
-	struct record *records;
-	uint32_t count, first_held, step;
-	uint64_t random;
-	char wrong[256];
-};
 
 /* xorshift64*; no test depends on more than its being the same everywhere. */
-static uint32_t draw_random(struct model *model, uint32_t below)
+uint32_t model_draw(struct model *model, uint32_t below)
 {
 	model->random ^= model->random >> 12;
 	model->random ^= model->random << 25;
@@ -68,7 +24,13 @@ static uint32_t draw_random(struct model *model, uint32_t below)
 	return (uint32_t)((model->random * 2685821657736338717ull) >> 33) % below;
 }
 
-static struct record *new_record(struct model *model)
+uint32_t model_draw_device(struct model *model)
+{
+	uint32_t device = model_draw(model, DEVICES);
+	return model->one_device && model_draw(model, 16) > 0 ? 0 : device;
+}
+
+struct record *model_new_record(struct model *model)
 {
 	return &model->records[model->count++];
 }
@@ -76,19 +38,19 @@ static struct record *new_record(struct model *model)
 /* One of the buffers with these contents. */
 static struct words *words_of(struct model *model, uint32_t buffer)
 {
-	return model->shared[buffer] && draw_random(model, 2) ? &model->again[buffer]
-							      : &model->words[buffer];
+	return model->shared[buffer] && model_draw(model, 2) ? &model->again[buffer]
+							     : &model->words[buffer];
 }
 
 /* `count` words from somewhere; ordered as the whole buffer, or as a sub-buffer around them. */
 static struct part part_of(struct model *model, uint32_t buffer, uint32_t mode, uint32_t count)
 {
 	struct part part = {.buffer = buffer, .mode = mode, .count = count};
-	part.first = draw_random(model, WORDS - count + 1);
-	if (!model->parts || draw_random(model, 3) == 0)
+	part.first = model_draw(model, WORDS - count + 1);
+	if (!model->parts || model_draw(model, 3) == 0)
 		return part;
-	part.order_first = draw_random(model, part.first + 1);
-	uint32_t end = part.first + count + draw_random(model, WORDS - part.first - count + 1);
+	part.order_first = model_draw(model, part.first + 1);
+	uint32_t end = part.first + count + model_draw(model, WORDS - part.first - count + 1);
 	part.order_count = end - part.order_first;
 	return part;
 }
@@ -96,12 +58,11 @@ static struct part part_of(struct model *model, uint32_t buffer, uint32_t mode, 
 /* So many words as a group may use of a buffer. */
 static uint32_t some_words(struct model *model)
 {
-	return model->parts && draw_random(model, 4) > 0 ? 1 + draw_random(model, WORDS) : WORDS;
+	return model->parts && model_draw(model, 4) > 0 ? 1 + model_draw(model, WORDS) : WORDS;
 }
 
-/* The outcome of a task with these parts, and the state of the words that it writes. */
-static enum expected judge(struct model *model, const struct part *parts, uint32_t part_count,
-			   bool runs, bool fails, bool after_failed)
+enum expected model_judge(struct model *model, const struct part *parts, uint32_t part_count,
+			  bool runs, bool fails, bool after_failed)
 {
 	bool dependency = after_failed;
 	for (uint32_t i = 0; i < part_count; i++) {
@@ -116,27 +77,26 @@ static enum expected judge(struct model *model, const struct part *parts, uint32
 	return dependency ? EXPECT_DEPENDENCY : fails ? EXPECT_FAILURE : EXPECT_GOOD;
 }
 
-/* Up to two recent tasks; those whose failure was reported are given as a fault. */
-static uint32_t choose_after(struct model *model, struct task **after, uint32_t *launches,
-			     const struct backend_fault **past, bool *failed)
+uint32_t model_choose_after(struct model *model, struct task **after, uint32_t *launches,
+			    const struct backend_fault **past, bool *failed)
 {
 	uint32_t count = 0;
 	*past = NULL;
 	*failed = false;
-	if (model->count < 2 || draw_random(model, 3) > 0)
+	if (model->count < 2 || model_draw(model, 3) > 0)
 		return 0;
 	for (uint32_t i = 0; i < 2; i++) {
-		uint32_t back = 1 + draw_random(model, model->count - 1 < RECENT ? model->count - 1
-										 : RECENT);
+		uint32_t back = 1 + model_draw(model, model->count - 1 < RECENT ? model->count - 1
+										: RECENT);
 		/* The record of the task itself is the last one. */
 		const struct record *record = &model->records[model->count - 1 - back];
 		if (record->host_access)
 			continue;
-		uint32_t launch = record->launches ? draw_random(model, record->launches) : 0;
+		uint32_t launch = record->launches ? model_draw(model, record->launches) : 0;
 		bool has_failed = (record->launches ? record->launch[launch] : record->expected) !=
 				  EXPECT_GOOD;
 		/* A failure would spread to everything in the end. */
-		if (has_failed && draw_random(model, record->launches ? 8 : 30) > 0)
+		if (has_failed && model_draw(model, record->launches ? 8 : 30) > 0)
 			continue;
 		*failed |= has_failed;
 		if (!record->probe.done) {
@@ -191,8 +151,8 @@ static void swap_requirements(struct task_request *request, struct task_requirem
 	}
 }
 
-static void submit_record(struct model *model, struct record *record, struct task_request *request,
-			  const struct part *parts, uint32_t part_count, bool runs, bool fails)
+void model_submit(struct model *model, struct record *record, struct task_request *request,
+		  const struct part *parts, uint32_t part_count, bool runs, bool fails)
 {
 	struct task_requirement requirements[2];
 	struct task_argument arguments[3];
@@ -200,17 +160,17 @@ static void submit_record(struct model *model, struct record *record, struct tas
 	uint32_t launches[2];
 	bool after_failed;
 	fill_requirements(model, parts, part_count, requirements);
-	if (part_count == 2 && draw_random(model, 2))
+	if (part_count == 2 && model_draw(model, 2))
 		swap_requirements(request, requirements, arguments);
 	memcpy(record->parts, parts, part_count * sizeof(*parts));
 	record->part_count = part_count;
-	request->device = model->harness.devices[draw_random(model, DEVICES)];
-	if (model->home_lanes && draw_random(model, 2))
-		request->home_lane = 1 + draw_random(model, 3);
+	request->device = model->harness.devices[model_draw_device(model)];
+	if (model->home_lanes && model_draw(model, 2))
+		request->home_lane = 1 + model_draw(model, 3);
 	request->requirements = requirements;
 	request->requirement_count = part_count;
-	request->after_count =
-		choose_after(model, after, launches, &request->failed_dependency, &after_failed);
+	request->after_count = model_choose_after(model, after, launches,
+						  &request->failed_dependency, &after_failed);
 	request->after = after;
 	request->after_launches = launches;
 	if (request->action == TASK_LAUNCH)
@@ -218,7 +178,7 @@ static void submit_record(struct model *model, struct record *record, struct tas
 			if (request->device == model->harness.devices[d])
 				request->launch.kernel =
 					harness_kernel(&model->harness, d, request->what);
-	record->expected = judge(model, parts, part_count, runs, fails, after_failed);
+	record->expected = model_judge(model, parts, part_count, runs, fails, after_failed);
 	model->harness.account = model->sessions[model->count % SESSIONS];
 	/* The outcome is the same whichever session goes first, and whichever rank changes
 	 * meanwhile. */
@@ -230,12 +190,11 @@ static void submit_record(struct model *model, struct record *record, struct tas
 	model->harness.account = NULL;
 }
 
-/* Another buffer, or now and then another part of the same. */
-static uint32_t other_buffer(struct model *model, uint32_t buffer)
+uint32_t model_other_buffer(struct model *model, uint32_t buffer)
 {
-	if (model->parts && draw_random(model, 4) == 0)
+	if (model->parts && model_draw(model, 4) == 0)
 		return buffer;
-	return (buffer + 1 + draw_random(model, BUFFERS - 1)) % BUFFERS;
+	return (buffer + 1 + model_draw(model, BUFFERS - 1)) % BUFFERS;
 }
 
 static struct task_argument global_argument(const struct part *part, uint32_t requirement)
@@ -247,12 +206,12 @@ static struct task_argument global_argument(const struct part *part, uint32_t re
 
 static void launch_mix(struct model *model)
 {
-	struct record *record = new_record(model);
-	uint32_t value = draw_random(model, 1000), to = draw_random(model, BUFFERS),
+	struct record *record = model_new_record(model);
+	uint32_t value = model_draw(model, 1000), to = model_draw(model, BUFFERS),
 		 count = some_words(model);
 	const struct part parts[2] = {
 		part_of(model, to, ACCESS_MODE_READ_WRITE, count),
-		part_of(model, other_buffer(model, to), ACCESS_MODE_READ, count)};
+		part_of(model, model_other_buffer(model, to), ACCESS_MODE_READ, count)};
 	struct task_argument arguments[3] = {
 		global_argument(&parts[0], 0),
 		global_argument(&parts[1], 1),
@@ -263,7 +222,7 @@ static void launch_mix(struct model *model)
 	request.launch.global[0] = count;
 	request.launch.arguments = arguments;
 	request.launch.argument_count = 3;
-	submit_record(model, record, &request, parts, 2, true, false);
+	model_submit(model, record, &request, parts, 2, true, false);
 	uint32_t *words = &model->contents[to][parts[0].first];
 	const uint32_t *from = &model->contents[parts[1].buffer][parts[1].first];
 	/* Copies word by word, as the fake device does: the parts may overlap. */
@@ -274,12 +233,12 @@ static void launch_mix(struct model *model)
 /* A kernel that writes a range, without the contents before. */
 static void launch_fill(struct model *model)
 {
-	struct record *record = new_record(model);
-	uint32_t value = draw_random(model, 1000), to = draw_random(model, BUFFERS);
+	struct record *record = model_new_record(model);
+	uint32_t value = model_draw(model, 1000), to = model_draw(model, BUFFERS);
 	uint32_t count =
-		draw_random(model, 4) == 0 ? 1 + draw_random(model, WORDS) : some_words(model);
+		model_draw(model, 4) == 0 ? 1 + model_draw(model, WORDS) : some_words(model);
 	uint32_t mode =
-		draw_random(model, 2) ? ACCESS_MODE_WRITE_NO_INIT : ACCESS_MODE_READ_WRITE_NO_INIT;
+		model_draw(model, 2) ? ACCESS_MODE_WRITE_NO_INIT : ACCESS_MODE_READ_WRITE_NO_INIT;
 	struct part part = part_of(model, to, mode, count);
 	struct task_argument arguments[2] = {
 		global_argument(&part, 0),
@@ -291,7 +250,7 @@ static void launch_fill(struct model *model)
 	request.launch.global[1] = count;
 	request.launch.arguments = arguments;
 	request.launch.argument_count = 2;
-	submit_record(model, record, &request, &part, 1, true, false);
+	model_submit(model, record, &request, &part, 1, true, false);
 	for (uint32_t i = 0; i < count && record->expected == EXPECT_GOOD; i++)
 		model->contents[to][part.first + i] = value;
 }
@@ -300,15 +259,15 @@ static void launch_fill(struct model *model)
  * Some fail, if a value is odd. */
 static void launch_burst(struct model *model)
 {
-	struct record *record = new_record(model);
-	uint32_t values[SCHED_BURST_MAX], to = draw_random(model, BUFFERS),
-					  count = 2 + draw_random(model, SCHED_BURST_MAX - 1);
-	bool is_chained = draw_random(model, 2), odd = draw_random(model, 12) == 0;
+	struct record *record = model_new_record(model);
+	uint32_t values[SCHED_BURST_MAX], to = model_draw(model, BUFFERS),
+					  count = 2 + model_draw(model, SCHED_BURST_MAX - 1);
+	bool is_chained = model_draw(model, 2), odd = model_draw(model, 12) == 0;
 	uint32_t words = some_words(model), first_odd = count;
 	struct part part = part_of(
 		model, to, is_chained ? ACCESS_MODE_READ_WRITE : ACCESS_MODE_WRITE_NO_INIT, words);
 	for (uint32_t i = 0; i < count; i++) {
-		values[i] = draw_random(model, 1000) * 2 + (odd && draw_random(model, 6) == 0);
+		values[i] = model_draw(model, 1000) * 2 + (odd && model_draw(model, 6) == 0);
 		if (values[i] % 2 && first_odd == count)
 			first_odd = i;
 	}
@@ -324,8 +283,8 @@ static void launch_burst(struct model *model)
 	request.launch.count = count;
 	request.launch.values = (const uint8_t *)&values[1];
 	request.launch.value_bytes = 4;
-	submit_record(model, record, &request, &part, 1, true,
-		      is_chained ? first_odd < count : values[count - 1] % 2);
+	model_submit(model, record, &request, &part, 1, true,
+		     is_chained ? first_odd < count : values[count - 1] % 2);
 	record->launches = count;
 	bool runs = record->expected != EXPECT_DEPENDENCY;
 	for (uint32_t i = 0; i < count; i++)
@@ -341,36 +300,38 @@ static void launch_burst(struct model *model)
 
 static void launch_fail(struct model *model)
 {
-	struct record *record = new_record(model);
-	uint32_t mode = draw_random(model, 2) ? ACCESS_MODE_READ : ACCESS_MODE_READ_WRITE;
-	struct part part = part_of(model, draw_random(model, BUFFERS), mode, some_words(model));
+	struct record *record = model_new_record(model);
+	uint32_t mode = model_draw(model, 2) ? ACCESS_MODE_READ : ACCESS_MODE_READ_WRITE;
+	struct part part = part_of(model, model_draw(model, BUFFERS), mode, some_words(model));
 	struct task_request request = {.what = "fail", .action = TASK_LAUNCH};
 	request.launch.dimensions = 1;
 	request.launch.global[0] = 1;
-	submit_record(model, record, &request, &part, 1, true, true);
+	model_submit(model, record, &request, &part, 1, true, true);
 }
 
 static void only_order(struct model *model)
 {
-	struct record *record = new_record(model);
-	uint32_t first = draw_random(model, BUFFERS);
+	struct record *record = model_new_record(model);
+	uint32_t first = model_draw(model, BUFFERS);
 	const struct part parts[2] = {
 		part_of(model, first, ACCESS_MODE_WRITE_NO_INIT, some_words(model)),
-		part_of(model, other_buffer(model, first), ACCESS_MODE_READ, some_words(model))};
-	struct task_request request = {
-		.what = "noop", .action = draw_random(model, 2) ? TASK_LAUNCH : TASK_BARRIER};
+		part_of(model, model_other_buffer(model, first), ACCESS_MODE_READ,
+			some_words(model))};
+	struct task_request request = {.what = "noop",
+				       .action = model_draw(model, 2) ? TASK_LAUNCH : TASK_BARRIER};
 	request.launch.dimensions = 2;
 	request.launch.global[0] = 4;
-	submit_record(model, record, &request, parts, 2, false, false);
+	model_submit(model, record, &request, parts, 2, false, false);
 }
 
 static void submit_copy(struct model *model)
 {
-	struct record *record = new_record(model);
-	uint32_t to = draw_random(model, BUFFERS), count = 1 + draw_random(model, WORDS);
-	bool host = draw_random(model, 2);
-	struct part parts[2] = {part_of(model, to, ACCESS_MODE_WRITE_NO_INIT, count),
-				part_of(model, other_buffer(model, to), ACCESS_MODE_READ, count)};
+	struct record *record = model_new_record(model);
+	uint32_t to = model_draw(model, BUFFERS), count = 1 + model_draw(model, WORDS);
+	bool host = model_draw(model, 2);
+	struct part parts[2] = {
+		part_of(model, to, ACCESS_MODE_WRITE_NO_INIT, count),
+		part_of(model, model_other_buffer(model, to), ACCESS_MODE_READ, count)};
 	uint32_t apart = parts[0].first < parts[1].first ? parts[1].first - parts[0].first
 							 : parts[0].first - parts[1].first;
 	if (parts[1].buffer == to && apart < count)
@@ -379,58 +340,58 @@ static void submit_copy(struct model *model)
 	struct task_request request = {.what = "copy", .action = TASK_COPY};
 	for (uint32_t i = 0; i < WORDS; i++)
 		record->snapshot[i] =
-			host ? draw_random(model, 5000) : model->contents[parts[1].buffer][i];
+			host ? model_draw(model, 5000) : model->contents[parts[1].buffer][i];
 	request.copy.source = host ? -1 : 1;
 	request.copy.destination = 0;
 	request.copy.host = record->snapshot + from;
 	request.copy.source_offset_bytes = from * sizeof(uint32_t);
 	request.copy.destination_offset_bytes = first * sizeof(uint32_t);
 	request.copy.size_bytes = count * sizeof(uint32_t);
-	submit_record(model, record, &request, parts, host ? 1 : 2, true, false);
+	model_submit(model, record, &request, parts, host ? 1 : 2, true, false);
 	for (uint32_t i = 0; i < count && record->expected == EXPECT_GOOD; i++)
 		model->contents[to][first + i] = record->snapshot[from + i];
 }
 
 static void submit_fill(struct model *model)
 {
-	struct record *record = new_record(model);
-	uint32_t to = draw_random(model, BUFFERS), count = 1 + draw_random(model, WORDS),
-		 value = draw_random(model, 1000);
+	struct record *record = model_new_record(model);
+	uint32_t to = model_draw(model, BUFFERS), count = 1 + model_draw(model, WORDS),
+		 value = model_draw(model, 1000);
 	struct part part = part_of(model, to, ACCESS_MODE_WRITE, count);
 	struct task_request request = {.what = "fill", .action = TASK_FILL};
 	request.fill.offset_bytes = part.first * sizeof(uint32_t);
 	request.fill.size_bytes = count * sizeof(uint32_t);
 	request.fill.pattern = &value;
 	request.fill.pattern_bytes = sizeof(value);
-	submit_record(model, record, &request, &part, 1, true, false);
+	model_submit(model, record, &request, &part, 1, true, false);
 	for (uint32_t i = 0; i < count && record->expected == EXPECT_GOOD; i++)
 		model->contents[to][part.first + i] = value;
 }
 
 static void host_update(struct model *model)
 {
-	struct record *record = new_record(model);
+	struct record *record = model_new_record(model);
 	struct part part =
-		part_of(model, draw_random(model, BUFFERS), ACCESS_MODE_READ, some_words(model));
+		part_of(model, model_draw(model, BUFFERS), ACCESS_MODE_READ, some_words(model));
 	struct task_request request = {.what = "update", .action = TASK_HOST_UPDATE};
-	submit_record(model, record, &request, &part, 1, true, false);
+	model_submit(model, record, &request, &part, 1, true, false);
 }
 
 static void host_access(struct model *model)
 {
 	static const uint32_t modes[] = {ACCESS_MODE_READ, ACCESS_MODE_READ, ACCESS_MODE_READ_WRITE,
 					 ACCESS_MODE_WRITE_NO_INIT};
-	struct record *record = new_record(model);
-	uint32_t mode = modes[draw_random(model, 4)], buffer = draw_random(model, BUFFERS);
+	struct record *record = model_new_record(model);
+	uint32_t mode = modes[model_draw(model, 4)], buffer = model_draw(model, BUFFERS);
 	struct part part = part_of(model, buffer, mode, some_words(model));
 	record->host_access = true;
 	record->writes = access_mode_writes(mode);
 	record->first = part.first;
 	record->count = part.count;
-	record->add = access_mode_needs_contents(mode) ? draw_random(model, 100) : 0;
-	record->release_at = model->step + draw_random(model, HOLD_STEPS);
-	record->cancelled = access_mode_needs_contents(mode) && draw_random(model, 8) == 0;
-	record->expected = judge(model, &part, 1, true, false, false);
+	record->add = access_mode_needs_contents(mode) ? model_draw(model, 100) : 0;
+	record->release_at = model->step + model_draw(model, HOLD_STEPS);
+	record->cancelled = access_mode_needs_contents(mode) && model_draw(model, 8) == 0;
+	record->expected = model_judge(model, &part, 1, true, false, false);
 	/* A host access orders by what it accesses. */
 	record->parts[0] = part;
 	record->parts[0].order_first = part.first;
@@ -524,8 +485,7 @@ static void serve_host_accesses(struct model *model)
 	}
 }
 
-/* Everything so far is done, so that what follows meets past failures and free lanes. */
-static void catch_up(struct model *model)
+void model_catch_up(struct model *model)
 {
 	for (uint32_t d = 0; d < DEVICES; d++)
 		fake_device_gate_open(d);
@@ -541,12 +501,14 @@ static void catch_up(struct model *model)
 
 static void one_step(struct model *model)
 {
-	uint32_t kind = draw_random(model, 100);
+	uint32_t kind = model_draw(model, 100);
 	model->step++;
 	if (kind < 25)
 		launch_mix(model);
-	else if (kind < 35)
+	else if (kind < 32)
 		launch_burst(model);
+	else if (kind < 40)
+		model_launch_stretch(model);
 	else if (kind < 56)
 		launch_fill(model);
 	else if (kind < 57)
@@ -561,24 +523,24 @@ static void one_step(struct model *model)
 		host_update(model);
 	else
 		host_access(model);
-	if (draw_random(model, 50) == 0)
-		fake_device_gate_close(draw_random(model, DEVICES));
-	if (draw_random(model, 20) == 0)
+	if (model_draw(model, 50) == 0)
+		fake_device_gate_close(model_draw(model, DEVICES));
+	if (model_draw(model, 20) == 0)
 		for (uint32_t d = 0; d < DEVICES; d++)
 			fake_device_gate_open(d);
-	if (draw_random(model, 4) == 0)
+	if (model_draw(model, 4) == 0)
 		scheduler_flush(model->harness.scheduler);
-	if (draw_random(model, 8) == 0)
+	if (model_draw(model, 8) == 0)
 		harness_turn(&model->harness);
 	serve_host_accesses(model);
-	if (draw_random(model, 60) == 0)
-		catch_up(model);
+	if (model_draw(model, 60) == 0)
+		model_catch_up(model);
 }
 
 /* Word by word, because some may be poisoned. */
 static void check_word(struct model *model, uint32_t buffer, uint32_t word)
 {
-	struct record *record = new_record(model);
+	struct record *record = model_new_record(model);
 	record->expected = model->poisoned[buffer][word] ? EXPECT_DEPENDENCY : EXPECT_GOOD;
 	record->host_access = true;
 	record->first = word;
@@ -630,7 +592,7 @@ static void check_order(struct model *model)
 
 static void check_final_contents(struct model *model)
 {
-	catch_up(model);
+	model_catch_up(model);
 	check_order(model);
 	for (uint32_t b = 0; b < BUFFERS * WORDS && !model->wrong[0]; b++)
 		check_word(model, b / WORDS, b % WORDS);
@@ -643,25 +605,25 @@ static void choose_devices(struct model *model, bool features, bool tight)
 					  BACKEND_FEATURE_PEER,   BACKEND_FEATURE_COPY_LANES,
 					  BACKEND_FEATURE_INLINE, BACKEND_FEATURE_HOST_REGISTER};
 	for (uint32_t d = 0; d < DEVICES; d++) {
-		struct fake_device_options options = {.unified = draw_random(model, 3) == 0,
-						      .manual = draw_random(model, 2)};
-		options.bursts = features && draw_random(model, 2);
-		options.lane_room = features ? draw_random(model, 3) * 2 : 0;
+		struct fake_device_options options = {.unified = model_draw(model, 3) == 0,
+						      .manual = model_draw(model, 2)};
+		options.bursts = features && model_draw(model, 2);
+		options.lane_room = features ? model_draw(model, 3) * 2 : 0;
 		for (uint32_t i = 0; features && i < sizeof(choice) / sizeof(choice[0]); i++)
-			options.features |= draw_random(model, 3) ? choice[i] : 0;
+			options.features |= model_draw(model, 3) ? choice[i] : 0;
 		if (features && d == 0) {
 			options.unified = false;
 			options.features |= BACKEND_FEATURE_EXPORT_VMM;
 		}
 		if (features)
-			options.preferred_lanes = draw_random(model, 5);
-		if (features && draw_random(model, 2))
-			options.lane_copy_bytes = draw_random(model, 2 * WORDS * 4);
+			options.preferred_lanes = model_draw(model, 5);
+		if (features && model_draw(model, 2))
+			options.lane_copy_bytes = model_draw(model, 2 * WORDS * 4);
 		/* Two buffers; and those that live there for good, of which another one may be used
 		 * elsewhere. */
 		if (tight) {
 			options.memory_bytes =
-				(2u + (features && d == 0 ? 3u : 0u) + draw_random(model, 2)) *
+				(2u + (features && d == 0 ? 3u : 0u) + model_draw(model, 2)) *
 				WORDS * sizeof(uint32_t);
 			options.features &= ~(uint32_t)BACKEND_FEATURE_PEER;
 		}
@@ -697,11 +659,16 @@ static const char *free_buffers(struct model *model)
 	return harness_stop(&model->harness);
 }
 
-static uint64_t last_spills;
+static uint64_t last_spills, last_stretches;
 
 uint64_t model_spills(void)
 {
 	return last_spills;
+}
+
+uint64_t model_stretches(void)
+{
+	return last_stretches;
 }
 
 /* The clock stands still: no wait for room is over because this machine is slow. */
@@ -721,10 +688,11 @@ const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options 
 	struct model *model = calloc(1, sizeof(*model));
 	if (!model)
 		return "no memory";
-	model->records = calloc(tasks + BUFFERS * WORDS, sizeof(*model->records));
+	model->records = calloc(tasks + PARTS + BUFFERS * WORDS, sizeof(*model->records));
 	model->random = seed * 0x9e3779b97f4a7c15ull + 1;
 	model->home_lanes = options->features;
 	model->parts = options->parts;
+	model->one_device = options->one_device;
 	fake_reset();
 	choose_devices(model, options->features, options->tight);
 	harness_start_with(&model->harness, DEVICES,
@@ -752,6 +720,7 @@ const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options 
 	struct scheduler_counters counters;
 	scheduler_counters(model->harness.scheduler, &counters);
 	last_spills = counters.spill.spills;
+	last_stretches = counters.stretches;
 	if (everything && !model->wrong[0])
 		scheduler_host_unregister(everything, release_nothing, NULL);
 	const char *left = model->wrong[0] ? NULL : free_buffers(model);

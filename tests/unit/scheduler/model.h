@@ -19,11 +19,14 @@ struct model_options {
 	/* Devices have room for little more than the largest group needs. None copies from another.
 	 */
 	bool tight;
+	bool one_device;  /* most groups are of one, so most contents are there */
 	bool never_whole; /* no launch goes the short way of scheduler/submit/whole.h */
 };
 
 /* How often the devices of the last run spilled. */
 uint64_t model_spills(void);
+/* How many stretches its scheduler took as one task. */
+uint64_t model_stretches(void);
 /* The seed also decides which devices have unified memory and which are manual. NULL: equal; else
  * what is different. */
 const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options *options);

@@ -6,15 +6,16 @@
 TestSuite(property, .timeout = 60);
 
 /* In all runs of the latest check. */
-static uint64_t spills;
+static uint64_t spills, stretches;
 
 static void check_seeds(uint64_t first, uint64_t last, uint32_t tasks, struct model_options options)
 {
-	spills = 0;
+	spills = stretches = 0;
 	for (uint64_t seed = first; seed <= last; seed++) {
 		const char *wrong = model_run(seed, tasks, &options);
 		cr_assert(wrong == NULL, "%s", wrong);
 		spills += model_spills();
+		stretches += model_stretches();
 	}
 }
 
@@ -26,6 +27,15 @@ Test(property, B4_B6_B25_C12_D7_M9_random_groups_equal_a_serial_model)
 Test(property, B25_M9_a_few_thousand_groups)
 {
 	check_seeds(101, 106, 4000, (struct model_options){.features = false});
+}
+
+Test(property, B25_M9_some_launches_of_several_kernels_are_one_task)
+{
+	for (uint32_t features = 0; features < 2; features++) {
+		check_seeds(951 + 50 * features, 1000 + 50 * features, 250,
+			    (struct model_options){.features = features, .one_device = true});
+		cr_assert(stretches > 20, "%llu", (unsigned long long)stretches);
+	}
 }
 
 Test(property, B25_M9_devices_with_all_features)

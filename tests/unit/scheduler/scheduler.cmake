@@ -46,6 +46,7 @@ sycl_test(unit_scheduler SOURCES
   scheduler/grant.c
   scheduler/trace.c
   LIBS sched_harness sycl_sched sycl_fake_backend sycl_backends sycl_shared Threads::Threads TIMEOUT 180)
-sycl_test(unit_scheduler_property SOURCES scheduler/property.c scheduler/model.c
+sycl_test(unit_scheduler_property SOURCES scheduler/property.c scheduler/model.c scheduler/model_stretch.c
+  ${PROJECT_SOURCE_DIR}/daemon/engine/group/stretch.c
   LIBS sched_harness sycl_sched sycl_fake_backend sycl_backends sycl_shared Threads::Threads TIMEOUT 120)
 sycl_test(unit_fake SOURCES fake_backend/backend.c fake_backend/features.c LIBS sycl_fake_backend sycl_backends sycl_shared Threads::Threads)
