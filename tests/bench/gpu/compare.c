@@ -149,12 +149,26 @@ static int side_begin(struct sides *sides, enum gpu_side side,
 	return 0;
 }
 
-int gpu_compare(const struct bench *bench, const struct gpu_comparison *comparison,
-		struct gpu_compared *compared_out)
+/* A part is warm after a first run, which the next one overwrites. */
+static int part_measure(const struct bench *bench, struct sides *sides,
+			const struct gpu_comparison *comparison, unsigned part,
+			struct gpu_compared *compared)
+{
+	const uint64_t number = (uint64_t)part << AGENT_PART_SHIFT;
+	int r = part == 0 ? 0
+			  : sides_measure(sides, comparison, 0, comparison->warm_up | number, 0,
+					  compared);
+	for (unsigned run = 0; run < bench->runs && r == 0; run++)
+		r = sides_measure(sides, comparison, run, comparison->count | number, run,
+				  compared);
+	return r;
+}
+
+int gpu_compare_parts(const struct bench *bench, const struct gpu_comparison *comparison,
+		      unsigned parts, struct gpu_compared *compared_out)
 {
 	CLEANUP(sides_end) struct sides sides = {.service = NULL};
 	int r = 0;
-	compared_out->runs = bench->runs;
 	compared_out->sides = comparison->sides;
 	if (!gpu_users())
 		compared_out->sides &= ~(1u << GPU_SIDE_TWO_USERS);
@@ -163,11 +177,20 @@ int gpu_compare(const struct bench *bench, const struct gpu_comparison *comparis
 	for (unsigned side = 0; side < GPU_SIDES && r == 0; side++)
 		if (compared_out->sides & 1u << side)
 			r = side_begin(&sides, side, comparison, compared_out);
-	for (unsigned run = 0; run < bench->runs && r == 0; run++)
-		r = sides_measure(&sides, comparison, run, comparison->count, run, compared_out);
+	for (unsigned part = 0; part < parts && r == 0; part++) {
+		compared_out[part].runs = bench->runs;
+		compared_out[part].sides = compared_out->sides;
+		r = part_measure(bench, &sides, comparison, part, &compared_out[part]);
+	}
 	if (r < 0)
 		bench_complain("the measurement failed: %s", strerror(-r));
 	return r;
+}
+
+int gpu_compare(const struct bench *bench, const struct gpu_comparison *comparison,
+		struct gpu_compared *compared_out)
+{
+	return gpu_compare_parts(bench, comparison, 1, compared_out);
 }
 
 void gpu_report(struct bench *bench, const struct gpu_compared *compared, int value,

@@ -46,6 +46,10 @@ enum { GPU_ANSWER_COUNT, GPU_ANSWER_START, GPU_ANSWER_END };
 
 int gpu_compare(const struct bench *bench, const struct gpu_comparison *comparison,
 		struct gpu_compared *compared_out);
+/* The same of several parts, one after the other, by the same processes; as many results. What a
+ * process is asked has the part's number above AGENT_PART_SHIFT. */
+int gpu_compare_parts(const struct bench *bench, const struct gpu_comparison *comparison,
+		      unsigned parts, struct gpu_compared *compared_out);
 
 /*
  * Is there what the row needs? Otherwise reports that the row is skipped, and why, and returns

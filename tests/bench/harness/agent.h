@@ -10,6 +10,8 @@
 #include <sys/types.h>
 
 enum { AGENT_VALUES = 80 };
+/* Of questions that are about one of several parts: below it is the count. */
+#define AGENT_PART_SHIFT 32
 
 struct agent_subject {
 	/* In the agent's process. `argument` is agent_start's. 0 or negative, having said why. */

@@ -76,6 +76,8 @@ int row_solver_graph(struct bench *bench);
 int row_requests(struct bench *bench);
 int row_ladder(struct bench *bench);
 int row_clients(struct bench *bench);
+int row_suite(struct bench *bench);
+int row_suite_clients(struct bench *bench);
 int row_frames(struct bench *bench);
 int row_frames_shared(struct bench *bench);
 int row_own_cost(struct bench *bench);

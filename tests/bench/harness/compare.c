@@ -27,12 +27,13 @@ static int measure_pair(struct pair *pair, uint64_t count, double service_out[AG
 
 /* The first side changes from run to run. */
 static int measure_runs(const struct bench *bench, const struct comparison *comparison,
-			struct pair *pair, struct compared *compared_out)
+			struct pair *pair, unsigned part, struct compared *compared_out)
 {
+	const uint64_t number = (uint64_t)part << AGENT_PART_SHIFT;
 	double service[AGENT_VALUES], direct[AGENT_VALUES];
-	int r = measure_pair(pair, comparison->warm_up, service, direct, true);
+	int r = measure_pair(pair, comparison->warm_up | number, service, direct, true);
 	for (unsigned run = 0; run < bench->runs && r == 0; run++) {
-		r = measure_pair(pair, comparison->count, service, direct, run % 2 == 0);
+		r = measure_pair(pair, comparison->count | number, service, direct, run % 2 == 0);
 		for (int i = 0; i < AGENT_VALUES && r == 0; i++) {
 			compared_out->service[i][run] = service[i];
 			compared_out->direct[i][run] = direct[i];
@@ -42,8 +43,8 @@ static int measure_runs(const struct bench *bench, const struct comparison *comp
 	return r;
 }
 
-int bench_compare(const struct bench *bench, const struct comparison *comparison,
-		  struct compared *compared_out)
+int bench_compare_parts(const struct bench *bench, const struct comparison *comparison,
+			unsigned parts, struct compared *compared_out)
 {
 	CLEANUP(private_service_cleanup) struct private_service *service = NULL;
 	CLEANUP(pair_end) struct pair pair = {AGENT_INIT, AGENT_INIT};
@@ -55,9 +56,15 @@ int bench_compare(const struct bench *bench, const struct comparison *comparison
 		r = agent_start(comparison->service, service->endpoint, &pair.service);
 	if (r == 0)
 		r = agent_start(comparison->direct, cache, &pair.direct);
-	if (r == 0)
-		r = measure_runs(bench, comparison, &pair, compared_out);
+	for (unsigned part = 0; part < parts && r == 0; part++)
+		r = measure_runs(bench, comparison, &pair, part, &compared_out[part]);
 	if (r < 0)
 		bench_complain("the measurement failed: %s", strerror(-r));
 	return r;
+}
+
+int bench_compare(const struct bench *bench, const struct comparison *comparison,
+		  struct compared *compared_out)
+{
+	return bench_compare_parts(bench, comparison, 1, compared_out);
 }

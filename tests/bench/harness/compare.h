@@ -22,5 +22,9 @@ struct compared {
 
 int bench_compare(const struct bench *bench, const struct comparison *comparison,
 		  struct compared *compared_out);
+/* The same of several parts, one after the other, by the same two processes; as many results. What
+ * they are asked has the part's number above AGENT_PART_SHIFT. */
+int bench_compare_parts(const struct bench *bench, const struct comparison *comparison,
+			unsigned parts, struct compared *compared_out);
 
 #endif

@@ -24,6 +24,7 @@
 	X(clReleaseKernel)                                                                         \
 	X(clSetKernelArg)                                                                          \
 	X(clCreateBuffer)                                                                          \
+	X(clCreateSubBuffer)                                                                       \
 	X(clReleaseMemObject)                                                                      \
 	X(clEnqueueReadBuffer)                                                                     \
 	X(clEnqueueWriteBuffer)                                                                    \

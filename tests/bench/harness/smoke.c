@@ -90,8 +90,8 @@ static struct family {
 	{"floor.", 10, 0, 0},       {"TC1.stages", 46, 0, 0}, {"TC2.stages", 19, 0, 0},
 	{"TC4.counters", 54, 0, 0}, {"sched.", 135, 0, 0},    {"programs.", 3, 0, 0},
 	{"TR1.", 2, 0, 0},          {"TR2.", 2, 0, 0},        {"TR3.", 16, 0, 0},
-	{"TR4.", 47, 0, 0},         {"TR5.", 2, 0, 0},        {"TR9.", 4, 0, 0},
-	{"TR10", 27, 0, 0},
+	{"TR4.", 47, 0, 0},         {"TR5.", 2, 0, 0},        {"TR7.", 29, 0, 0},
+	{"TR8.", 15, 0, 0},         {"TR9.", 4, 0, 0},        {"TR10", 27, 0, 0},
 };
 
 enum { FAMILIES = sizeof(families) / sizeof(*families) };
@@ -188,7 +188,7 @@ static int run_and_check_lines(const char *const *argv,
 	char line[sizeof(child.line)];
 	unsigned count = 0;
 	bool good = child_start(argv, NULL, &child) == 0;
-	while (good && child_read_line(&child, line, sizeof(line), SECONDS_NS(200)) == 1)
+	while (good && child_read_line(&child, line, sizeof(line), SECONDS_NS(500)) == 1)
 		good = check(line, count++);
 	int status = good ? child_wait(&child, SECONDS_NS(60)) : -1;
 	child_end(&child);
@@ -328,6 +328,9 @@ static struct wanted compared[] = {
 	SOURCE("TR4.mean.p50", false),
 	SOURCE("TR5.launches2.processes", false),
 	SOURCE("TR5.graph2.processes", false),
+	SOURCE("TR7.multigrid.p50", false),
+	SOURCE("TR7.taskgraph.p99", false),
+	SOURCE("TR7.mean.p50", false),
 	SOURCE("TR9.128", false),
 	SOURCE("TR9.2.128", false),
 	SOURCE("TR9.2.512.by_hand", false),
@@ -436,6 +439,8 @@ static int compare_on_double(const char *program, const char *library)
 			      "tr4",
 			      "tr5",
 			      "tr9",
+			      "tr7",
+			      "tr8",
 			      "tr9.processes",
 			      NULL};
 	on_double = compared;

@@ -4,12 +4,11 @@
  * OpenCL.
  */
 #include "gpu/compare.h"
+#include "real/crowd.h"
 #include "real/measure.h"
 #include "real/row.h"
 
 #include <errno.h>
-#include <linux/limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,79 +56,24 @@ static int run_crowd(struct bench *bench, const struct crowd *crowd, unsigned cl
 	return r;
 }
 
-/* Without a GPU: clients of a service beside as many processes with plain OpenCL. */
-enum side { SERVICE, PLAIN, SIDES };
-enum { CROWD_MAX = 8 };
-
-struct processor_crowd {
-	struct private_service *service;
-	struct agent agents[SIDES][CROWD_MAX];
-};
-
-static void processor_crowd_end(struct processor_crowd *crowd)
-{
-	for (int side = 0; side < SIDES; side++)
-		for (int i = 0; i < CROWD_MAX; i++)
-			agent_end(&crowd->agents[side][i]);
-	crowd->service = private_service_free(crowd->service);
-}
-
-static int start_processor_crowd(struct processor_crowd *crowd, unsigned clients)
-{
-	char cache[PATH_MAX];
-	int r = bench_service(&crowd->service);
-	if (r == 0)
-		r = bench_direct_cache(cache, sizeof(cache));
-	for (unsigned i = 0; i < clients && r == 0; i++) {
-		r = agent_start(&real_rates[REAL_SERVICE], crowd->service->endpoint,
-				&crowd->agents[SERVICE][i]);
-		if (r == 0)
-			r = agent_start(&real_rates[REAL_OPENCL], cache, &crowd->agents[PLAIN][i]);
-	}
-	return r;
-}
-
-/* Iterations a second of all, from the first one's start to the last one's end. */
-static int measure_crowd(struct agent *agents, unsigned clients, uint64_t milliseconds,
-			 double *rate_out)
-{
-	double answer[AGENT_VALUES], count = 0, start = INFINITY, end = 0;
-	int r = 0;
-	for (unsigned i = 0; i < clients && r == 0; i++)
-		r = agent_request(&agents[i], milliseconds);
-	for (unsigned i = 0; i < clients && r == 0; i++) {
-		r = agent_answer(&agents[i], answer);
-		count += answer[GPU_ANSWER_COUNT];
-		start = fmin(start, answer[GPU_ANSWER_START]);
-		end = fmax(end, answer[GPU_ANSWER_END]);
-	}
-	*rate_out = count * 1e9 / (end - start);
-	return r;
-}
-
 static int run_processor_crowd(struct bench *bench, const struct crowd *wanted, unsigned clients)
 {
-	CLEANUP(processor_crowd_end) struct processor_crowd crowd = {.service = NULL};
-	double rates[SIDES][BENCH_RUNS_MAX], ignored = 0;
+	const struct crowd_comparison comparison = {.service = &real_rates[REAL_SERVICE],
+						    .plain = &real_rates[REAL_OPENCL],
+						    .clients = clients,
+						    .parts = 1,
+						    .count = bench->quick ? 5 : 500,
+						    .warm_up = 1};
+	struct crowd_rates rates;
 	char name[BENCH_NAME_BYTES];
-	for (int side = 0; side < SIDES; side++)
-		for (int i = 0; i < CROWD_MAX; i++)
-			crowd.agents[side][i] = (struct agent)AGENT_INIT;
 	real_choose(wanted->program, bench->quick ? REAL_TINY : REAL_PROCESSOR);
-	int r = start_processor_crowd(&crowd, clients);
-	for (unsigned side = 0; side < SIDES && r == 0; side++)
-		r = measure_crowd(crowd.agents[side], clients, 1, &ignored);
-	for (unsigned run = 0; run < bench->runs; run++)
-		for (unsigned i = 0; i < SIDES && r == 0; i++) {
-			const unsigned side = (run + i) % SIDES;
-			r = measure_crowd(crowd.agents[side], clients, bench->quick ? 5 : 500,
-					  &rates[side][run]);
-		}
+	int r = crowd_compare(bench, &comparison, &rates);
 	(void)snprintf(name, sizeof(name), "TR5.cpu.%s%u.processes", wanted->name, clients);
 	struct bench_result result = {
 		.name = name, .unit = "iterations/s", .note = "of all clients"};
 	if (r == 0) {
-		bench_summarise(rates[SERVICE], rates[PLAIN], bench->runs, &result);
+		bench_summarise(rates.rates[CROWD_SERVICE], rates.rates[CROWD_PLAIN], bench->runs,
+				&result);
 		bench_report(bench, &result);
 	}
 	return r;

@@ -47,6 +47,10 @@ struct layer_body {
 	void (*close)(void *state);
 	/* Memory of the device: a number from 0 on. */
 	bool (*alloc)(void *state, uint64_t bytes, unsigned *buffer_out);
+	/* A part of that, as memory by itself; at a multiple of 256 bytes. It overlaps the whole.
+	 */
+	bool (*part)(void *state, unsigned buffer, uint64_t offset_bytes, uint64_t bytes,
+		     unsigned *part_out);
 	/* Memory of the program, of the kind that this body copies best; NULL: there is none. */
 	void *(*host)(void *state, uint64_t bytes);
 	/* `from` stays as it is until the next read or sync. */

@@ -50,6 +50,7 @@ struct cuda {
 	gpu_address buffer[LAYER_BUFFERS];
 	struct gpu_event *ready[LAYER_BUFFERS]; /* of buffers that are shared */
 	bool is_opened[LAYER_BUFFERS];          /* another process has it */
+	bool is_part[LAYER_BUFFERS];            /* of another buffer */
 	struct gpu_graph_exec *graph[LAYER_GRAPHS];
 	void *host[LAYER_BUFFERS];
 	uint64_t staged_bytes;
@@ -170,7 +171,7 @@ static void cuda_close(void *state)
 			(void)cuda->driver.event_destroy(cuda->ready[i]);
 		if (cuda->is_opened[i])
 			(void)cuda->driver.ipc_close(cuda->buffer[i]);
-		else
+		else if (!cuda->is_part[i])
 			(void)cuda->driver.memory_free(cuda->buffer[i]);
 	}
 	for (unsigned i = 0; i < cuda->hosts; i++)
@@ -193,6 +194,19 @@ static bool cuda_alloc(void *state, uint64_t bytes, unsigned *buffer_out)
 	    !GOOD(memory_allocate(&cuda->buffer[cuda->buffers], bytes)))
 		return false;
 	*buffer_out = cuda->buffers++;
+	return true;
+}
+
+static bool cuda_part(void *state, unsigned buffer, uint64_t offset_bytes, uint64_t bytes,
+		      unsigned *part_out)
+{
+	struct cuda *cuda = state;
+	(void)bytes;
+	if (cuda->buffers == LAYER_BUFFERS)
+		return false;
+	cuda->is_part[cuda->buffers] = true;
+	cuda->buffer[cuda->buffers] = cuda->buffer[buffer] + offset_bytes;
+	*part_out = cuda->buffers++;
 	return true;
 }
 
@@ -348,6 +362,7 @@ const struct layer_body layer_cuda = {
 	.open = cuda_open,
 	.close = cuda_close,
 	.alloc = cuda_alloc,
+	.part = cuda_part,
 	.host = cuda_host,
 	.write = cuda_write,
 	.launch = cuda_launch,

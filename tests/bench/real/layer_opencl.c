@@ -60,7 +60,7 @@ static void opencl_close(void *state)
 	struct opencl *opencl = state;
 	if (!opencl)
 		return;
-	for (unsigned i = 0; i < opencl->buffers; i++)
+	for (unsigned i = opencl->buffers; i-- > 0;) /* parts before what they are of */
 		(void)opencl->direct.cl.clReleaseMemObject(opencl->buffer[i]);
 	for (int i = 1; i < LAYER_KERNELS; i++)
 		if (opencl->kernels[i])
@@ -83,6 +83,22 @@ static bool opencl_alloc(void *state, uint64_t bytes, unsigned *buffer_out)
 	if (!opencl_good(code, "clCreateBuffer"))
 		return false;
 	*buffer_out = opencl->buffers++;
+	return true;
+}
+
+static bool opencl_part(void *state, unsigned buffer, uint64_t offset_bytes, uint64_t bytes,
+			unsigned *part_out)
+{
+	struct opencl *opencl = state;
+	const cl_buffer_region region = {.origin = offset_bytes, .size = bytes};
+	cl_int code = CL_OUT_OF_RESOURCES;
+	if (opencl->buffers < LAYER_BUFFERS)
+		opencl->buffer[opencl->buffers] = opencl->direct.cl.clCreateSubBuffer(
+			opencl->buffer[buffer], CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
+			&region, &code);
+	if (!opencl_good(code, "clCreateSubBuffer"))
+		return false;
+	*part_out = opencl->buffers++;
 	return true;
 }
 
@@ -179,6 +195,7 @@ const struct layer_body layer_opencl = {
 	.open = opencl_open,
 	.close = opencl_close,
 	.alloc = opencl_alloc,
+	.part = opencl_part,
 	.host = opencl_host,
 	.write = opencl_write,
 	.launch = opencl_launch,

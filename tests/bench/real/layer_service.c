@@ -82,7 +82,7 @@ static void service_close(void *state)
 		(void)sycl_executable_graph_release(service->executable[i]);
 	if (service->recording)
 		(void)sycl_graph_release(service->recording);
-	for (unsigned i = 0; i < service->buffers; i++)
+	for (unsigned i = service->buffers; i-- > 0;) /* parts before what they are of */
 		(void)sycl_buffer_release(service->buffer[i]);
 	for (unsigned i = 0; i < service->hosts; i++) {
 		if (service->host[i].is_usm)
@@ -113,6 +113,19 @@ static bool service_alloc(void *state, uint64_t bytes, unsigned *buffer_out)
 			 "sycl_buffer_create"))
 		return false;
 	*buffer_out = service->buffers++;
+	return true;
+}
+
+static bool service_part(void *state, unsigned buffer, uint64_t offset_bytes, uint64_t bytes,
+			 unsigned *part_out)
+{
+	struct service *service = state;
+	if (service->buffers == LAYER_BUFFERS ||
+	    !client_good(sycl_buffer_create_sub(service->buffer[buffer], offset_bytes, bytes,
+						&service->buffer[service->buffers]),
+			 "sycl_buffer_create_sub"))
+		return false;
+	*part_out = service->buffers++;
 	return true;
 }
 
@@ -302,9 +315,10 @@ static bool service_take(void *state, unsigned buffer)
 #define BODY(open_function)                                                                        \
 	{                                                                                          \
 		.open = (open_function), .close = service_close, .alloc = service_alloc,           \
-		.host = service_host, .write = service_write, .launch = service_launch,            \
-		.read = service_read, .sync = service_sync, .record_begin = service_record_begin,  \
-		.record_end = service_record_end, .graph = service_graph, .share = service_share,  \
+		.part = service_part, .host = service_host, .write = service_write,                \
+		.launch = service_launch, .read = service_read, .sync = service_sync,              \
+		.record_begin = service_record_begin, .record_end = service_record_end,            \
+		.graph = service_graph, .share = service_share,                                    \
 		.open_shared = service_open_shared, .hand_on = service_hand_on,                    \
 		.take = service_take                                                               \
 	}

@@ -35,7 +35,7 @@ bool real_wrong(const char *format, ...)
 	return false;
 }
 
-static void real_close(void *state)
+void real_close(void *state)
 {
 	struct real *real = state;
 	real->body->close(real->layer);
@@ -43,38 +43,44 @@ static void real_close(void *state)
 	free(real);
 }
 
-static int real_open(const struct layer_body *body, const char *where, void **state_out)
+int real_open(const struct real_program *opened, enum real_scale opened_scale,
+	      const struct layer_body *body, const char *where, void **state_out)
 {
 	struct real *real = calloc(1, sizeof(*real));
-	void *own = calloc(1, program->own_bytes);
+	void *own = calloc(1, opened->own_bytes);
 	if (!real || !own) {
 		free(real);
 		free(own);
 		return -ENOMEM;
 	}
-	*real = (struct real){.program = program, .body = body, .scale = scale, .own = own};
+	*real = (struct real){.program = opened, .body = body, .scale = opened_scale, .own = own};
 	*state_out = real;
-	return body->open(where, &program->source, &real->layer) && program->open(real) ? 0 : -EIO;
+	return body->open(where, &opened->source, &real->layer) && opened->open(real) ? 0 : -EIO;
+}
+
+static int open_chosen(const struct layer_body *body, const char *where, void **state_out)
+{
+	return real_open(program, scale, body, where, state_out);
 }
 
 static int open_service(const char *where, void **state_out)
 {
-	return real_open(&layer_service, where, state_out);
+	return open_chosen(&layer_service, where, state_out);
 }
 
 static int open_service_gpu(const char *where, void **state_out)
 {
-	return real_open(&layer_service_gpu, where, state_out);
+	return open_chosen(&layer_service_gpu, where, state_out);
 }
 
 static int open_opencl(const char *where, void **state_out)
 {
-	return real_open(&layer_opencl, where, state_out);
+	return open_chosen(&layer_opencl, where, state_out);
 }
 
 static int open_cuda(const char *where, void **state_out)
 {
-	return real_open(&layer_cuda, where, state_out);
+	return open_chosen(&layer_cuda, where, state_out);
 }
 
 /* Part of what is measured: how it is after a rest. Where nothing is measured, a short one. */
@@ -98,8 +104,8 @@ static bool time_step(struct real *real, const struct real_variant *variant, dou
 	return good && (!real->program->check || real->program->check(real, variant));
 }
 
-static bool measure_variant(struct real *real, const struct real_variant *variant, uint64_t most,
-			    double *samples, double values_out[REAL_ANSWERS])
+bool real_measure_variant(struct real *real, const struct real_variant *variant, uint64_t most,
+			  double *samples, double values_out[REAL_ANSWERS])
 {
 	const uint64_t begun = clock_now_ns(),
 		       longest = variant->rest_ns ? longest_rested_ns : longest_ns;
@@ -125,16 +131,15 @@ static int real_measure(void *state, uint64_t most, double values_out[AGENT_VALU
 	double *samples = calloc(most, sizeof(*samples));
 	bool good = samples != NULL;
 	for (unsigned i = 0; variants[i].name && good; i++)
-		good = measure_variant(real, &variants[i], most, samples,
-				       &values_out[(size_t)i * REAL_ANSWERS]);
+		good = real_measure_variant(real, &variants[i], most, samples,
+					    &values_out[(size_t)i * REAL_ANSWERS]);
 	free(samples);
 	if (good && real->program->verify)
 		good = real->program->verify(real);
 	return good ? 0 : -EIO;
 }
 
-/* As often as it goes, for so many milliseconds. */
-static int real_measure_rate(void *state, uint64_t milliseconds, double values_out[AGENT_VALUES])
+int real_measure_rate(void *state, uint64_t milliseconds, double values_out[AGENT_VALUES])
 {
 	struct real *real = state;
 	const uint64_t start = clock_now_ns(), end = start + milliseconds * 1000000;
@@ -146,7 +151,9 @@ static int real_measure_rate(void *state, uint64_t milliseconds, double values_o
 	values_out[GPU_ANSWER_COUNT] = (double)count;
 	values_out[GPU_ANSWER_START] = (double)start;
 	values_out[GPU_ANSWER_END] = (double)clock_now_ns();
-	return good && real->program->verify(real) ? 0 : -EIO;
+	if (good && real->program->verify)
+		good = real->program->verify(real);
+	return good ? 0 : -EIO;
 }
 
 #define SUBJECTS(measure_function)                                                                 \

@@ -1,6 +1,6 @@
 /*
  * What the kernels of these programs use of the portable form, for compilers that do not have it.
- * That is one dimension, arrays in local memory, one barrier.
+ * That is one dimension, arrays in local memory, one barrier, one atomic.
  */
 #ifndef SYCL_BENCH_REAL_SOURCES_H
 #define SYCL_BENCH_REAL_SOURCES_H
@@ -13,7 +13,8 @@
 	"#define sycl_global_id(d) (blockIdx.x * blockDim.x + threadIdx.x)\n"                      \
 	"#define sycl_local_id(d) threadIdx.x\n"                                                   \
 	"#define sycl_group_id(d) blockIdx.x\n"                                                    \
-	"#define sycl_group_barrier() __syncthreads()\n"
+	"#define sycl_group_barrier() __syncthreads()\n"                                           \
+	"#define sycl_atomic_add(p, v) atomicAdd(p, v)\n"
 
 #define LAYER_OPENCL_PRELUDE                                                                       \
 	"#define SYCL_KERNEL kernel\n"                                                             \
@@ -22,6 +23,7 @@
 	"#define sycl_global_id(d) get_global_id(d)\n"                                             \
 	"#define sycl_local_id(d) get_local_id(d)\n"                                               \
 	"#define sycl_group_id(d) get_group_id(d)\n"                                               \
-	"#define sycl_group_barrier() barrier(CLK_LOCAL_MEM_FENCE)\n"
+	"#define sycl_group_barrier() barrier(CLK_LOCAL_MEM_FENCE)\n"                              \
+	"#define sycl_atomic_add(p, v) atomic_add(p, v)\n"
 
 #endif
