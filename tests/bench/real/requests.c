@@ -1,6 +1,7 @@
 /*
  * TR3: requests to a block of a transformer: tokens in, 14 kernels, as many tokens out; the next at
- * once, or after a rest. The same weights all the time; a few different inputs.
+ * once, or after a rest. Also to two blocks, so 28 kernels. The same weights all the time; a few
+ * different inputs.
  */
 #include "real/program.h"
 
@@ -16,6 +17,7 @@ enum {
 	WIDTH_TINY = 4,
 	INPUTS = 4,
 	LAUNCHES = 14,
+	BLOCKS = 2,                     /* at most */
 	FLOATS = TOKENS * WIDTH_GPU * 2 /* of the largest */
 };
 enum { NORM, MULTIPLY, SCORES, SOFTMAX, ADD, RELU };
@@ -91,31 +93,38 @@ static const char text[] =
 	"}\n";
 /* clang-format on */
 
-enum { X, N, Q, K, V, S, M, O, Y, N2, F, H, OUT, WQ, WK, WV, WO, W1, W2, BUFFERS };
+enum { X, N, Q, K, V, S, M, O, Y, N2, F, H, OUT, OUT2, WQ, WK, WV, WO, W1, W2, BUFFERS };
 
-#define RESTED(variant_name, milliseconds, as_graph)                                               \
+/* b: a second block comes behind the first one. */
+#define RESTED(variant_name, milliseconds, as_graph, second)                                       \
 	{                                                                                          \
 		.name = (variant_name), .rest_ns = (milliseconds)*1000000ull, .a = (as_graph),     \
-		.target_p50 = 1.0, .target_p99 = 1.1                                               \
+		.b = (second), .target_p50 = 1.0, .target_p99 = 1.1                                \
 	}
 
 static const struct real_variant variants[] = {
 	{.name = "launches", .target_p50 = 0.70},
-	RESTED("launches.rest1", 1, 0),
-	RESTED("launches.rest10", 10, 0),
-	RESTED("launches.rest100", 100, 0),
+	RESTED("launches.rest1", 1, 0, 0),
+	RESTED("launches.rest10", 10, 0, 0),
+	RESTED("launches.rest100", 100, 0, 0),
 	{.name = "graph", .a = 1, .target_p50 = 0.90},
-	RESTED("graph.rest1", 1, 1),
-	RESTED("graph.rest10", 10, 1),
-	RESTED("graph.rest100", 100, 1),
+	RESTED("graph.rest1", 1, 1, 0),
+	RESTED("graph.rest10", 10, 1, 0),
+	RESTED("graph.rest100", 100, 1, 0),
+	{.name = "launches28", .b = 1, .target_p50 = 0.70},
+	RESTED("launches28.rest1", 1, 0, 1),
+	RESTED("launches28.rest10", 10, 0, 1),
+	{.name = "graph28", .a = 1, .b = 1, .target_p50 = 0.90},
+	RESTED("graph28.rest1", 1, 1, 1),
+	RESTED("graph28.rest10", 10, 1, 1),
 	{.name = NULL},
 };
 
 struct requests {
 	uint32_t width;
-	unsigned buffers[BUFFERS], graph, input;
+	unsigned buffers[BUFFERS], graphs[BLOCKS], input;
 	float *in[INPUTS], *out, *weights[BUFFERS]; /* of the host */
-	float expected[INPUTS][TOKENS * WIDTH_GPU];
+	float expected[BLOCKS][INPUTS][TOKENS * WIDTH_GPU];
 };
 
 /* Numbers between -1 and 1 that look like none in particular. */
@@ -150,13 +159,13 @@ static struct layer_launch launch_of_multiply(const struct requests *requests, i
 				     4,        {inner, width, count}};
 }
 
-static bool launch_block(struct real *real)
+static bool launch_block(struct real *real, int in, int out)
 {
 	const struct requests *requests = real->own;
 	const unsigned *b = requests->buffers;
 	const uint32_t width = requests->width, all = TOKENS * width;
 	const struct layer_launch launches[LAUNCHES] = {
-		{NORM, TOKENS * GROUP, GROUP, 2, 1, {b[X], b[N]}, 2, {width}},
+		{NORM, TOKENS * GROUP, GROUP, 2, 1, {b[in], b[N]}, 2, {width}},
 		launch_of_multiply(requests, N, WQ, Q, width),
 		launch_of_multiply(requests, N, WK, K, width),
 		launch_of_multiply(requests, N, WV, V, width),
@@ -164,17 +173,22 @@ static bool launch_block(struct real *real)
 		{SOFTMAX, TOKENS, TOKENS, 1, 1, {b[S]}, 1, {TOKENS}},
 		launch_of_multiply(requests, S, V, M, TOKENS),
 		launch_of_multiply(requests, M, WO, O, width),
-		{ADD, all, GROUP, 3, 0, {b[X], b[O], b[Y]}, 4, {0}},
+		{ADD, all, GROUP, 3, 0, {b[in], b[O], b[Y]}, 4, {0}},
 		{NORM, TOKENS * GROUP, GROUP, 2, 1, {b[Y], b[N2]}, 2, {width}},
 		launch_of_multiply(requests, N2, W1, F, width),
 		{RELU, all * 2, GROUP, 1, 0, {b[F]}, 1, {0}},
 		launch_of_multiply(requests, F, W2, H, width * 2),
-		{ADD, all, GROUP, 3, 0, {b[Y], b[H], b[OUT]}, 4, {0}},
+		{ADD, all, GROUP, 3, 0, {b[Y], b[H], b[out]}, 4, {0}},
 	};
 	bool good = true;
 	for (int i = 0; i < LAUNCHES && good; i++)
 		good = real->body->launch(real->layer, &launches[i]);
 	return good;
+}
+
+static bool launch_blocks(struct real *real, unsigned second)
+{
+	return launch_block(real, X, OUT) && (!second || launch_block(real, OUT, OUT2));
 }
 
 /* ----------------------------- the same on the host ----------------------------------- */
@@ -281,10 +295,13 @@ static bool open_requests(struct real *real)
 		if (!requests->in[i])
 			return false;
 		fill_numbers(requests->in[i], all, 100 + i, 1);
-		host_block(requests, requests->in[i], requests->expected[i]);
+		host_block(requests, requests->in[i], requests->expected[0][i]);
+		host_block(requests, requests->expected[0][i], requests->expected[1][i]);
 	}
-	return good && real->body->record_begin(real->layer) && launch_block(real) &&
-	       real->body->record_end(real->layer, &requests->graph);
+	for (unsigned second = 0; second < BLOCKS && good; second++)
+		good = real->body->record_begin(real->layer) && launch_blocks(real, second) &&
+		       real->body->record_end(real->layer, &requests->graphs[second]);
+	return good;
 }
 
 static bool requests_step(struct real *real, const struct real_variant *variant)
@@ -293,15 +310,16 @@ static bool requests_step(struct real *real, const struct real_variant *variant)
 	const uint64_t bytes = TOKENS * requests->width * sizeof(float);
 	return real->body->write(real->layer, requests->buffers[X],
 				 requests->in[requests->input % INPUTS], bytes) &&
-	       (variant->a ? real->body->graph(real->layer, requests->graph)
-			   : launch_block(real)) &&
-	       real->body->read(real->layer, requests->buffers[OUT], requests->out, bytes);
+	       (variant->a ? real->body->graph(real->layer, requests->graphs[variant->b])
+			   : launch_blocks(real, variant->b)) &&
+	       real->body->read(real->layer, requests->buffers[variant->b ? OUT2 : OUT],
+				requests->out, bytes);
 }
 
 static bool requests_check(struct real *real, const struct real_variant *variant)
 {
 	struct requests *requests = real->own;
-	const float *expected = requests->expected[requests->input++ % INPUTS];
+	const float *expected = requests->expected[variant->b][requests->input++ % INPUTS];
 	for (uint32_t i = 0; i < TOKENS * requests->width; i++)
 		if (!(fabsf(requests->out[i] - expected[i]) <= 2e-3f))
 			return real_wrong("%s: number %u is %g instead of %g", variant->name, i,
