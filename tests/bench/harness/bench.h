@@ -76,6 +76,7 @@ int row_solver_graph(struct bench *bench);
 int row_requests(struct bench *bench);
 int row_ladder(struct bench *bench);
 int row_clients(struct bench *bench);
+int row_mix(struct bench *bench);
 int row_suite(struct bench *bench);
 int row_suite_clients(struct bench *bench);
 int row_frames(struct bench *bench);

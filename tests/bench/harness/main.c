@@ -25,6 +25,7 @@ static const struct bench_row rows[] = {
 	{"TR3", "requests to a block of a transformer, at once and after rests", row_requests},
 	{"TR4", "chains, graphs, writes and reads by their sizes", row_ladder},
 	{"TR5", "8 solvers at one time; on a GPU also 32", row_clients},
+	{"TR6", "on a GPU: a mix of latency, normal and best-effort clients", row_mix},
 	{"TR7", "programs of fourteen kinds, each alone", row_suite},
 	{"TR8", "the same, each by eight clients at one time", row_suite_clients},
 	{"TR9", "frames: in from the host, three kernels, out", row_frames},

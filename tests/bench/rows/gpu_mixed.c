@@ -5,6 +5,7 @@
  * their own, with time slices, under MPS, and under MPS with its two priorities. Kernels are work,
  * not time.
  */
+#include "harness/arrivals.h"
 #include "harness/mps.h"
 #include "harness/pictures.h"
 #include "harness/statistics.h"
@@ -19,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 
 enum {
 	MULTIPROCESSORS = 8, /* set apart for requests */
@@ -33,8 +33,7 @@ enum {
 	ALONE_MS = 300,
 	WARM_MS = 300,
 	QUICK_MS = 10,
-	LATE_MS = 500,    /* after the window, requests that still wait are given up */
-	SPIN_NS = 100000, /* before a request comes, nobody sleeps */
+	LATE_MS = 500, /* after the window, requests that still wait are given up */
 	MS_MASK = (1 << 20) - 1,
 	GAP_SHIFT = 32,
 	SAMPLES_MAX = 1 << 16,
@@ -63,24 +62,6 @@ static bool one_request(const struct load_calls *calls, void *load)
 	return good && calls->wait(load);
 }
 
-/* When the next one comes: exponential, the same row of numbers every time. */
-static uint64_t next_gap_ns(uint64_t *state, double mean_ns)
-{
-	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
-	double chance = ((double)(*state >> 11) + 1) / 9007199254740993.0;
-	return (uint64_t)(-log(chance) * mean_ns);
-}
-
-static void wait_until_ns(uint64_t when_ns)
-{
-	uint64_t early = when_ns - SPIN_NS;
-	const struct timespec until = {(time_t)(early / 1000000000u), (long)(early % 1000000000u)};
-	if (clock_now_ns() < early)
-		(void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-	while (clock_now_ns() < when_ns)
-		;
-}
-
 /* One after the other: how long each takes by itself. */
 static bool serve_closed(const struct load_calls *calls, void *load, uint64_t window_ns,
 			 double values_out[AGENT_VALUES])
@@ -106,13 +87,13 @@ static bool serve_open(const struct load_calls *calls, void *load, uint64_t wind
 	bool good = true;
 	while (good && came < SAMPLES_MAX && (came == 0 || arrival < end)) {
 		if (came == 0 || clock_now_ns() < given_up) {
-			wait_until_ns(arrival);
+			arrivals_wait_until_ns(arrival);
 			good = one_request(calls, load);
 			done++;
 			last = clock_now_ns();
 		}
 		samples[came++] = (double)(clock_now_ns() - arrival) / 1000;
-		arrival += next_gap_ns(&random, gap_ns);
+		arrival += arrivals_next_gap_ns(&random, gap_ns);
 	}
 	statistics_sort(samples, came);
 	values_out[P50] = statistics_percentile(samples, came, 0.5);
