@@ -1,10 +1,11 @@
 /*
- * How long things waited: how many of them for how long, in buckets that get wider as the time
- * does. Of fixed size; to note one takes a few instructions. Quantiles are known to an eighth.
+ * Counts of delays in buckets, which get wider as the delays get longer. The size is fixed, and
+ * noting a delay takes a few instructions. Quantiles are known to an eighth.
  *
  *   bucket 0        less than 1024 ns
- *   1 .. 96         four for each power of two: [1024, 1280), [1280, 1536), [1536, 1792), [1792,
- * 2048), [2048, 2560) ... 97              2^34 ns (17 s) and more
+ *   1 .. 96         four for each power of two: [1024, 1280), [1280, 1536), [1536, 1792),
+ *                   [1792, 2048), [2048, 2560) ...
+ *   97              2^34 ns (17 s) and more
  *
  * The numbers of the buckets cross process borders (DeviceUsage.delays) and services: they stay as
  * they are.

@@ -7,8 +7,8 @@
  *   struct resubmit_event   one for each of the shape's depends_on, in its order
  *   uint64_t                one for each USM argument, in the order of arguments: its address; or
  *                           one if an end of a copy is USM
- *   uint8_t                 the values of all value arguments, in the order of arguments, without
- * gaps
+ *   uint8_t                 the values of all value arguments, in the order of arguments,
+ *                           without gaps
  */
 #ifndef SYCL_SHARED_RESUBMIT_H
 #define SYCL_SHARED_RESUBMIT_H

@@ -4,8 +4,10 @@
  * second it writes what it has used and what it requests. No other process maps either. The
  * supervisor treats what an engine writes as a claim; an engine that writes nothing claims nothing.
  *
- *   supervisor ── share_grants ──► engine        one slot for each device: SHARE_SLOT(backend,
- * index of that backend's list) ◄── share_claims ──
+ *   supervisor ── share_grants ──► engine
+ *              ◄── share_claims ──
+ *
+ * Each has one slot for each device: SHARE_SLOT(backend, index in that backend's list).
  *
  * Every word is read and written by itself, relaxed; words need not be consistent with each other.
  */

@@ -2,9 +2,11 @@
  * Sleep flags: store, sequentially consistent fence, load the other's word. Acquire and release
  * alone lose wake-ups (measured: 12,792 in 3 million).
  *
- *   sleeper: wake_prepare_sleep(flag); if there is work: wake_cancel_sleep(flag), go on; else sleep
- * in poll; after waking: wake_cancel_sleep(flag). waker:   publish the work; if (wake_claim(flag))
- * send the wake-up (eventfd or datagram).
+ *   sleeper: wake_prepare_sleep(flag)
+ *            if there is work: wake_cancel_sleep(flag), and it goes on
+ *            else it sleeps in poll, and calls wake_cancel_sleep(flag) afterwards
+ *   waker:   publishes the work
+ *            if wake_claim(flag): it sends the wake-up (eventfd or datagram)
  */
 #ifndef SYCL_SHARED_WAKE_H
 #define SYCL_SHARED_WAKE_H

@@ -3,14 +3,15 @@
  * supervisor asks the others what they hold, decides who gives how much (division/memory.h), sends
  * them requests, and reports to the one that asked what was freed.
  *
- *   WAITS --no other case of this device--> COUNTS --all figures, or FIGURES_NS--> SPILLS --all replies, or a bound--> (answered, freed)
- *                                               \--------- nobody has to give anything
- * -----------------------------/
+ *   WAITS --no other case of this device--> COUNTS --all figures, or FIGURES_NS--> SPILLS
+ *   SPILLS --all replies, or a bound--> answered, and freed
+ *   COUNTS --no engine has to give anything--> answered, and freed
  *
  * Each step has a bound, so nobody waits for an engine that is dead, stopped or silent. An engine
- * with a request that it has not replied to gets no other one. One that did not free what it was to
- * is not counted on for a while. An engine has one case at a time, and begins so many in a second.
- * Cases of one device follow each other, those of different users in turn.
+ * with a request that it has not replied to gets no other one. If an engine did not free what was
+ * requested, nothing is expected of it for a while. An engine has one case at a time, and begins a
+ * limited number in a second. Cases of one device follow each other, those of different users in
+ * turn.
  */
 #ifndef SYCLD_SUPERVISOR_ENGINE_ARBITER_H
 #define SYCLD_SUPERVISOR_ENGINE_ARBITER_H

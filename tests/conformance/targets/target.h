@@ -31,10 +31,12 @@ struct conformance_target {
 extern const struct conformance_target conformance_target;
 
 /*
- * fill_u32 (dst, value)      dst[i] = value          linear_id_u32 (dst)   dst[i] = i
- * increment_u32 (dst)        dst[i] += 1             add_u32 (dst, src)    dst[i] += src[i]
- * copy_u32 (dst, src)        dst[i] = src[i]         mix_u32 (dst, src, value)  dst[i] = dst[i] *
- * 31 + src[i] + value
+ *   fill_u32 (dst, value)       dst[i] = value
+ *   linear_id_u32 (dst)         dst[i] = i
+ *   increment_u32 (dst)         dst[i] += 1
+ *   add_u32 (dst, src)          dst[i] += src[i]
+ *   copy_u32 (dst, src)         dst[i] = src[i]
+ *   mix_u32 (dst, src, value)   dst[i] = dst[i] * 31 + src[i] + value
  */
 
 /* One lane of the test's, with all that was completed on it, in the order in which it was

@@ -1,10 +1,15 @@
 /*
- * Copies from one GPU to another. Four ways, the first that works, or the one that the settings
- * force: direct    the destination's stream reads the source's memory: access is enabled for what
- * is used, no more peer      cuMemcpyPeerAsync, access not enabled; the driver finds a way managed
- * through two blocks of managed memory that move between the GPUs host      through two blocks of
- * pinned host memory The last two read on a stream of the source's, with events between that and
- * the lane. Nothing waits on the host, and stream 0 is never used.
+ * Copies from one GPU to another. There are four ways. The first that works is used, or the one
+ * that the settings force:
+ *
+ *   direct    the destination's stream reads the source's memory; access is enabled for what is
+ *             used, and for nothing else
+ *   peer      cuMemcpyPeerAsync without access: the driver finds a way
+ *   managed   through two blocks of managed memory that move between the GPUs
+ *   host      through two blocks of pinned host memory
+ *
+ * The last two read on a stream of the source's, with events between that stream and the lane.
+ * Nothing waits on the host, and stream 0 is never used.
  */
 #ifndef SYCL_BACKENDS_CUDA_PEER_H
 #define SYCL_BACKENDS_CUDA_PEER_H
@@ -18,8 +23,8 @@
 int cuda_peer_copy(struct backend_lane *lane, const struct backend_command *command,
 		   struct backend_fault *fault_out);
 
-/* The same of device USM, from another device's address to one of the lane's device. `is_pooled`:
- * it is of that one's pool. */
+/* The same for device USM: from an address of `source` to an address of the lane's device.
+ * `is_pooled`: `from` is in the pool of `source`. */
 int cuda_peer_copy_usm(struct backend_lane *lane, struct backend_device *source, bool is_pooled,
 		       uint64_t from, uint64_t to, uint64_t size_bytes,
 		       struct backend_fault *fault_out);
@@ -28,8 +33,8 @@ int cuda_peer_copy_usm(struct backend_lane *lane, struct backend_device *source,
  * Destination's thread. */
 bool cuda_peer_reach(struct backend_device *destination, struct backend_memory *memory);
 
-/* The way that copies from this device go; AUTO: none has been made yet. Device thread of the
- * destination. */
+/* The way of copies from `source`; AUTO: there was no copy yet. Device thread of the destination.
+ */
 enum cuda_peer_path cuda_peer_path_of(struct backend_device *destination,
 				      const struct backend_device *source);
 
