@@ -1,4 +1,4 @@
-/* Limits on what a user holds: a request of a few bytes can take megabytes of edges and nodes. */
+/* Limits on what a session's tasks hold: a request of a few bytes can take megabytes of edges. */
 #include "scheduler/admission/account.h"
 
 #include "base/cause.h"

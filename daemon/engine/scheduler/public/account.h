@@ -1,4 +1,4 @@
-/* Resources that the tasks of one user hold, and their limits. */
+/* What the tasks of one session hold, and the limits of that. */
 #ifndef SYCL_ENGINE_PUBLIC_ACCOUNT_H
 #define SYCL_ENGINE_PUBLIC_ACCOUNT_H
 
@@ -17,8 +17,8 @@ struct scheduler;
 struct scheduler_device;
 
 /*
- * An account limits the scheduler's memory for tasks of one user, with their edges and moves. It
- * stands for the user in the division of devices. A task counts until it is freed, also after its
+ * An account limits the scheduler's memory for tasks of one session, with their edges and moves. It
+ * stands for the session in fair queueing. A task counts until it is freed, also after its
  * callback (a host access that was released early). The account ends with its last reference; open
  * tasks hold one each.
  */
