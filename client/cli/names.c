@@ -1,6 +1,6 @@
 #include "show.h"
 
-/* By their numbers, which are 0 and up. What has no name here is "unknown". */
+/* The names of each enumeration, indexed by its numbers. A number without a name is "unknown". */
 static const struct {
 	const ProtobufCEnumDescriptor *type;
 	const char *names[6];

@@ -173,7 +173,7 @@ static json_t *list_of(const ProtobufCFieldDescriptor *field, const uint8_t *val
 	return list;
 }
 
-/* Values of several fields together, or in another form than the type's. False: none of these. */
+/* A value made of several fields, or in another form than its type's. False: the key has none. */
 static bool special_value(const ProtobufCMessage *message, const char *key, json_t **value_out)
 {
 	if (message->descriptor == &sycl__v1__service_facts__descriptor) {
@@ -312,7 +312,7 @@ bool json_version(const Sycl__V1__AdminReply *reply)
 	return print(object);
 }
 
-/* A row names its subject as far as the request grouped by it. */
+/* A row has the keys by which the request groups: user, control group, device, session. */
 bool json_accounts(const Sycl__V1__AdminReply *reply)
 {
 	char keys[512];

@@ -55,7 +55,7 @@ static sycl_result fill_half(sycl_interop_handle interop, void *user_data)
 	return r;
 }
 
-/* With a kernel, or without one the native command. */
+/* Submits the kernel, or the native command if the kernel is NULL. */
 static sycl_result submit(sycl_queue queue, sycl_buffer buffer, sycl_kernel kernel, set_words **set)
 {
 	sycl_handler group;

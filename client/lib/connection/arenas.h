@@ -36,8 +36,8 @@ struct arenas {
 	struct arena *arenas;
 	uint32_t capacity;
 	uint64_t bytes, bytes_max;
-	uint64_t usm_bytes; /* of it */
-	uint32_t grown;     /* how often: the next one is larger */
+	uint64_t usm_bytes; /* the part of `bytes` that is for USM */
+	uint32_t grown;     /* arenas made so far; the next plain one is larger */
 	struct {
 		bool awaited, arrived;
 		int fd;

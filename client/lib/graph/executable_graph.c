@@ -272,8 +272,8 @@ static sycl_result send_node(const struct executable_graph *graph,
 	return result ? result : send_edges(graph, node, with_node);
 }
 
-/* The first contents of its buffers come to where the service finds them; whatever they hold is
- * what launches write. */
+/* Copies the first contents of its buffers to where the service finds them. From then on a buffer
+ * that the graph writes has what launches have written. */
 static void flattened_settle_buffers(const struct handler *handler)
 {
 	for (uint32_t i = 0; handler && i < handler->requirements.count; i++) {

@@ -259,7 +259,7 @@ static void put_event(struct group_messages *m, const struct handler *handler)
 	m->event_action.event = handler->event->remote.id;
 	m->group.action_case = records ? SYCL__V1__COMMAND_GROUP__ACTION_RECORD_EVENT
 				       : SYCL__V1__COMMAND_GROUP__ACTION_WAIT_EVENT;
-	m->group.record_event = &m->event_action; /* one union with wait_event */
+	m->group.record_event = &m->event_action; /* wait_event is in the same union */
 }
 
 static void put_host_task(struct group_messages *m, const struct handler *handler)

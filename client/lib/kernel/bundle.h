@@ -17,7 +17,7 @@ sycl_result bundle_discard(struct bundle *bundle, sycl_result result);
 /* Called when all images are there: joins their logs and makes the handle. */
 sycl_result bundle_finish(struct bundle *bundle, sycl_kernel_bundle *bundle_out);
 
-/* bundle_image.c: what is built: text or bytes. */
+/* What bundle_image.c builds: text or bytes. */
 struct build_input {
 	uint32_t kind; /* Sycl__V1__SourceKind */
 	const void *bytes;

@@ -20,25 +20,25 @@ struct page_copy {
 	const uint8_t *source;
 	uint64_t size_bytes, part_bytes;
 	uint32_t count;               /* of parts */
-	struct buffer *buffer;        /* a root; of the accesses */
-	struct host_access *accesses; /* of each part, requested; NULL: none */
+	struct buffer *buffer;        /* the root buffer that is accessed */
+	struct host_access *accesses; /* one for each part, requested; NULL: none are needed */
 	/* Under the state lock. */
 	uint32_t end;     /* parts that will be copied: fewer than all once it is given up */
 	uint32_t granted; /* parts that can be copied: all, unless there are accesses that may have
 			     to be waited for */
-	uint32_t begun;   /* of them: they are taken in order */
+	uint32_t begun;   /* parts that threads have taken, in order */
 	uint32_t helping; /* other threads that use this copy */
 	struct page_copy *next;
 };
 
-/* Without accesses. */
+/* A copy that needs no accesses. */
 struct page_copy page_copy_plan(struct connection *connection, void *destination,
 				const void *source, uint64_t size_bytes);
-/* The place of a part in it; bytes. */
+/* Where a part lies in the copy, in bytes. */
 struct arena_range page_copy_part(const struct page_copy *copy, uint32_t part);
 
 /*
- * All of it; waits for the accesses, also by running host tasks. Without locks.
+ * Copies all parts. Waits for the accesses, and runs host tasks meanwhile. Without locks.
  *
  * @return Why an access was not granted: then all of them have ended, and parts of the destination
  * may be written.

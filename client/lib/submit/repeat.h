@@ -1,7 +1,7 @@
 /*
- * Launches that come again. A queue keeps what it was given for a launch that went as a record
- * (resubmit.h), and by which name its shape goes. When sycl_queue_launch is given the same again,
- * with whatever values, no handler is built and nothing is checked that cannot have changed: the
+ * Launches that come again. A queue keeps the arguments of a launch that was sent as a RESUBMIT
+ * record (resubmit.h), and the name of its shape. When sycl_queue_launch gets the same launch
+ * again, with any values, no handler is built, and only what may have changed is checked. The
  * values are copied into the next record.
  *
  * What is kept has handles and ids, no references, so it keeps nothing alive. All of it is used

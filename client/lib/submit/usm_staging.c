@@ -94,8 +94,8 @@ static sycl_result send_host_part(const struct handler *handler, const struct ho
 	return error_set_failure(&why);
 }
 
-/* A group for what the handler names besides the copy; it only orders. NULL: that is nothing but
- * its events. */
+/* Submits a group without an action that has the handler's requirements, so that the copy comes
+ * behind them. `event_out` is NULL if there are none: then the handler's events order the copy. */
 static sycl_result send_requisites(const struct handler *handler, sycl_event *event_out)
 {
 	*event_out = NULL;
@@ -179,7 +179,7 @@ static sycl_result send_to_program(const struct handler *handler, struct usm_sta
 	return send_host_part(handler, &part, copied, event_out);
 }
 
-/* Nothing of it concerns a device. */
+/* Both ends are memory of the program: a host task copies. */
 static sycl_result send_within_program(const struct handler *handler, sycl_event *event_out)
 {
 	CLEANUP(event_forget) sycl_event requisites = NULL;

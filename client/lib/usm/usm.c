@@ -58,7 +58,8 @@ static bool own_pages(const struct usm_state *usm, const struct usm_allocation *
 	return begin < end;
 }
 
-/* With the state lock. What the engine has let go of, or never had; it is in the table no more. */
+/* Gives back the addresses of an allocation that the engine has freed or never made. The table does
+ * not have it any more. With the state lock. */
 static void give_place(struct connection *c, struct usm_allocation *allocation)
 {
 	struct usm_place *place = &allocation->place;
@@ -175,7 +176,7 @@ static sycl_result usm_find_place(struct connection *c, struct usm_allocation *a
 
 struct allocated {
 	struct pending pending;
-	uint64_t address, size_bytes; /* size: of a variable */
+	uint64_t address, size_bytes; /* the size only for a variable */
 };
 
 static void take_address(struct pending *pending, const Sycl__V1__Reply *reply)

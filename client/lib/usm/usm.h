@@ -31,10 +31,10 @@ struct usm_allocation {
 	uint64_t real_bytes;          /* as the engine has it: not less */
 	uint64_t context;             /* the id */
 	uint32_t kind;
-	uint32_t device, device_index; /* the service's number of it, and ours; of host USM the
-					  context's first */
+	uint32_t device, device_index; /* numbers of the device in the service and in this library;
+					  for host USM, of the context's first device */
 	bool freed;      /* by the program: it may not be named, but groups may use it */
-	uint64_t bundle; /* whose variable it is: the id; 0: it is none */
+	uint64_t bundle; /* id of the bundle that has it as a variable; 0: it is no variable */
 	char *name;      /* of a variable; NULL: it is none */
 	struct usm_allocation *next_variable; /* of the same image */
 	struct usm_place place;

@@ -60,14 +60,14 @@ struct build_service {
 };
 
 /*
- * helper.c: in the helper, nothing of the engine is open any more but the socket, which
- * becomes descriptor 3. Also called by build_helper_main. 0 or a negative errno.
+ * helper.c: closes in the helper what the engine had open, but for the socket, which becomes
+ * descriptor 3. Also called by build_helper_main. 0 or a negative errno.
  */
 int build_helper_settle(int *socket);
 
 /* channel.c: send the work to the helper; 0 or a negative errno. */
 int build_channel_send(struct build_service *service, struct build_work *work);
-/* Stop it; nothing comes back for it. */
+/* Stops the work; no result comes for it. */
 void build_channel_cancel(struct build_service *service, const struct build_work *work);
 /* Reads the helper's results: calls build_work_done and build_helper_lost. */
 void build_channel_receive(struct build_service *service);

@@ -61,8 +61,7 @@ uint32_t command_burst_room(const struct session *session, const struct queue *q
 	uint64_t most = session->limits.groups_in_flight;
 	uint64_t room = most > session->groups_open ? most - session->groups_open : 0;
 	bool shared = session->ahead.most == READ_AHEAD_SHARED;
-	/* Where the device has windows for sessions that are not alone, a burst would be all of
-	 * one. */
+	/* Where a session that is not alone has a window, a burst would fill all of it. */
 	if (engine->never_burst || (shared && !engine->never_window &&
 				    !(queue->facts->features & BACKEND_FEATURE_SIDE_BY_SIDE)))
 		return 1;

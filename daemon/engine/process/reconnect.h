@@ -10,8 +10,8 @@
 struct reconnect;
 
 /*
- * From now on. `connected` takes the socket (non-blocking), once; then this one waits no more, and
- * is to be freed. 0 or a negative errno.
+ * Begins to wait. `connected` takes the socket (non-blocking). Then the wait is over: free the
+ * object, or call reconnect_again. 0 or a negative errno.
  */
 int reconnect_create(uv_loop_t *loop, const char *socket_path,
 		     void (*connected)(void *context, int socket), void *context,

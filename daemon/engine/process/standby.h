@@ -1,11 +1,11 @@
 /*
- * A standby engine: a process that has been started ahead, with vendors' drivers loaded and
- * devices' contexts made, and has no user yet. It listens to the supervisor alone (control.proto),
- * and becomes one user's engine, once. Only what is no user's is done before (backend_ops.preload);
- * all else an engine does as always, afterwards.
+ * A standby engine: a process that was started ahead, with vendors' drivers loaded and devices'
+ * contexts made, and without a user. It receives messages of the supervisor only (control.proto),
+ * and becomes one user's engine, once. Before that it does only what belongs to no user
+ * (backend_ops.preload); afterwards it does all else as any engine.
  *
- *   [standby_wait: StandbyPrepare -> devices -> StandbyReady] -> EngineAdopt -> [standby_become] ->
- * as any engine
+ *   [standby_wait: StandbyPrepare -> devices -> StandbyReady] -> EngineAdopt
+ *   -> [standby_become] -> as any engine
  */
 #ifndef SYCL_ENGINE_STANDBY_H
 #define SYCL_ENGINE_STANDBY_H

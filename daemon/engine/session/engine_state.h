@@ -108,7 +108,7 @@ struct engine {
 	bool quiet_is_idle;        /* no work was open then */
 	uint64_t now_ns;           /* CLOCK_MONOTONIC, in this turn */
 	struct arrival arrival;    /* of what comes after a pause */
-	bool never_expect;         /* what `arrival` says is of no meaning */
+	bool never_expect;         /* `arrival` is not used */
 	int expect_timer;          /* timerfd in `bells`: when something is expected */
 	uint64_t expect_until_ns;  /* awake until then; 0: nothing is expected now */
 	struct session *last_read; /* the session whose records were read last; or NULL */

@@ -20,8 +20,9 @@ struct session;
 enum {
 	CLAIMS_PARTS_MAX = 64,
 	CLAIMS_PART_SESSIONS_MAX = 256,
-	CLAIMS_ANSWER_MS = 100,   /* a younger report is used again, */
-	CLAIMS_ASKED_FREELY = 16, /* if so many requests were sent to the engine in that time */
+	CLAIMS_ANSWER_MS = 100, /* for so long an engine gets CLAIMS_ASKED_FREELY requests at most;
+				   beyond them a report that is younger serves again */
+	CLAIMS_ASKED_FREELY = 16,
 };
 
 /* Keep a part of a report. 1: it was the last one. 0: more follow. -E2BIG: it has too many parts.

@@ -61,8 +61,8 @@ static struct user user_sum_at(struct division_party *parties, uint32_t count)
 	return user;
 }
 
-/* The parts of all users. With `by_demand` no user gets more than it wants; otherwise as if every
- * user that wants something wanted everything. */
+/* The parts of all users. With `by_demand` no user gets more than it wants. Otherwise a user that
+ * wants anything counts as one that wants the whole device. */
 static uint32_t users_divide(struct division_party *parties, uint32_t count, bool by_demand,
 			     struct division_part *parts)
 {

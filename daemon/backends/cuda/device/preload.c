@@ -97,8 +97,9 @@ static int hold_context(const struct backend *backend, uint32_t index,
 }
 
 /*
- * A GPU without memory for a context does not keep the others from being prepared. A prepared GPU
- * that does not respond any more does, and so does a sticky result: this process is useless then.
+ * If a GPU has no memory for a context, the others are prepared all the same. If a prepared GPU
+ * does not respond any more, or a result is sticky, the preparation fails: this process is of no
+ * use.
  */
 static int hold_contexts(const struct backend *backend, uint64_t devices,
 			 struct backend_fault *fault_out)

@@ -466,7 +466,8 @@ static struct cuda_exact *find_exact(struct cuda_lane_state *state, enum cuda_ch
 	return NULL;
 }
 
-/* One at a time, and a bounded number: a program whose lengths change all the time has none. */
+/* Requests a chain of a length that was seen often. A lane has one request at a time, and a bounded
+ * number in all, for programs whose lengths change all the time. */
 static void note_length(struct cuda_lane_state *state, enum cuda_chain_form form, uint32_t length)
 {
 	uint8_t *seen = &state->seen[form][length - 1];

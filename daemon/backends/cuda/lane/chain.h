@@ -31,8 +31,9 @@ void cuda_chains_open(struct backend_device *device);
 void cuda_chains_close(struct backend_device *device);
 
 /*
- * Have `node` begin while `before` ends. Both are kernels, and what runs in `node` waits by itself,
- * always (program/ptx_wait.h): the driver starts it with nothing of what `before` wrote in place.
+ * Lets the kernel `node` begin while the kernel `before` ends. Every kernel that runs in `node`
+ * must wait by itself (program/ptx_wait.h): the driver starts it before the writes of `before` are
+ * visible.
  */
 CUresult cuda_chain_overlap(const struct cuda_library *cu, CUgraph graph, CUgraphNode before,
 			    CUgraphNode node);

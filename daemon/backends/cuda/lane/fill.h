@@ -31,7 +31,7 @@ void cuda_fill_make(struct backend_device *device, CUdeviceptr address, uint64_t
 /* FILL or USM_FILL by that kernel. 0; -EAGAIN: another way does it as well, or better. */
 int cuda_fill_enqueue(struct backend_lane *lane, const struct backend_command *command,
 		      struct backend_fault *fault_out);
-/* A small one as a launch in `collected`. As above. */
+/* Prepares a small fill as a launch in `collected`. Returns the same values. */
 int cuda_fill_prepare(struct backend_lane *lane, const struct backend_command *command,
 		      struct cuda_collected *collected, struct backend_fault *fault_out);
 

@@ -215,7 +215,7 @@ struct cuda_lanes {
 	bool has_other_suspect;     /* than copies by kernels, which are none then */
 	uint64_t asked_ns;          /* when the driver was last queried for failures */
 	uint64_t polled_ns;         /* when progress() read the clock last */
-	uint32_t looks, polls_left; /* calls that do not read it: before that, and from now on */
+	uint32_t looks, polls_left; /* calls that skip the clock: in all, and still to come */
 
 	int priority, latency_priority; /* of lanes' streams, the driver's numbers: 0, -4 */
 	struct cuda_stream_pool pools[CUDA_LANE_KINDS];

@@ -1,7 +1,7 @@
 /*
  * Parts of devices (clCreateSubDevices): made here, or the application's own. Each is a device with
- * a number of its own behind those of enumerate, and one reference of OpenCL's. backend_ops'
- * entries.
+ * a number of its own behind those of enumerate, and one reference of OpenCL's. The functions are
+ * entries of backend_ops.
  */
 #ifndef SYCL_BACKENDS_OPENCL_SUB_DEVICE_H
 #define SYCL_BACKENDS_OPENCL_SUB_DEVICE_H

@@ -44,7 +44,7 @@ struct backend_device {
 	bool profiling;
 	bool compiles_each_size; /* a kernel again for each work-group size: PoCL */
 	bool scales_layers;      /* opencl_pocl_scales_layers */
-	uint64_t growth_leaders; /* program/growth.h: so many so far */
+	uint64_t growth_leaders; /* launches that led so far (program/growth.h) */
 	struct opencl_clock clock;
 	bool shares_programs; /* they have no variables of their own, so equal ones cannot be
 				 distinguished */
@@ -81,9 +81,9 @@ struct opencl_pending {
 		*growth; /* of a launch; NULL: nothing to keep apart (program/growth.h) */
 	const struct backend_graph *graph; /* of a graph */
 	void *staging;                     /* host bytes that the command reads; NULL: none */
-	bool is_refused; /* the driver has taken a part of it alone (driver/sent.h), */
-	struct backend_fault *refusal; /* for this reason; NULL: there was no memory to note it */
-	uint64_t period_ns;            /* estimate for what is no launch */
+	bool is_refused;               /* the driver has taken only a part of it (driver/sent.h) */
+	struct backend_fault *refusal; /* why; NULL: there was no memory for the reason */
+	uint64_t period_ns;            /* expected, for a command that is no launch */
 };
 
 struct backend_lane {

@@ -104,7 +104,7 @@ void sched_flow_enter(struct task *task)
 	contention_note(&task->device->contention, task->flow, task->scheduler->now_ns);
 }
 
-/* Another one has something on the device, waits for it, or has been there lately. */
+/* Another flow has commands on the device, waits for room there, or has used it lately. */
 static bool has_contention(const struct sched_flow *flow)
 {
 	const struct scheduler_device *device = flow->device;

@@ -196,7 +196,7 @@ struct sched_split {
 	bool more;     /* the part at hand is not the last */
 	bool begun;    /* at least one part has ended */
 	bool estimated;
-	uint64_t shape; /* its times count for this shape; 0: for none */
+	uint64_t shape; /* the shape for which its times are kept; 0: none */
 	uint64_t start_ns, end_ns,
 		took_ns; /* of the parts so far: first start, latest end, sum of times */
 };

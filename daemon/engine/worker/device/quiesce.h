@@ -1,4 +1,5 @@
-/* Keeps a device quiet for what must not run beside anything. */
+/* Waits for a moment in which nothing runs on a device, for work that must not run beside a
+ * command. */
 #ifndef SYCL_ENGINE_WORKER_QUIESCE_H
 #define SYCL_ENGINE_WORKER_QUIESCE_H
 
@@ -6,7 +7,7 @@
 
 struct scheduler_device;
 
-/* The loader, around work that needs a quiet device: waits until it is granted. */
+/* The loader, around such work: waits until the moment is granted. */
 void worker_quiesce_begin(struct scheduler_device *device);
 /* The same without waiting: request, then check whether it is granted or not needed. */
 void worker_quiesce_request(struct scheduler_device *device);

@@ -10,8 +10,8 @@
 
 struct worker_hold {
 	struct sched_message_list lanes[SCHED_LANES_ALL]; /* commands, in the order of the lane */
-	struct sched_message_list forget;                 /* failures that held commands name */
-	uint64_t from[SCHED_LANES_ALL]; /* a lane's first sequence that is held; 0: none */
+	struct sched_message_list forget; /* messages about failures that held commands name */
+	uint64_t from[SCHED_LANES_ALL];   /* the first held sequence of each lane; 0: none */
 	struct worker_named named;
 	uint32_t count; /* commands */
 	uint64_t tries; /* how often a held command was tried again */

@@ -1,4 +1,4 @@
-/* Who wants a device quiet, and since when what runs: device/quiesce.h. */
+/* The state of a wait for a moment in which nothing runs on a device: device/quiesce.h. */
 #ifndef SYCL_ENGINE_WORKER_STATE_QUIESCE_H
 #define SYCL_ENGINE_WORKER_STATE_QUIESCE_H
 
@@ -20,8 +20,8 @@ struct worker_quiesce {
 	_Atomic uint32_t granted;   /* by the device's thread */
 	/* the device thread's own */
 	bool loader_holds;
-	bool has_passed; /* a moment in which the backend may have freed memory; until it is noted
-			  */
+	bool has_passed; /* such a moment, in which the backend may have freed memory; false once
+			    that is noted */
 	struct sched_quiet quiet;
 	struct worker_lane_head heads[SCHED_LANES_ALL];
 };

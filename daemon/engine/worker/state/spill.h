@@ -83,7 +83,7 @@ struct spill_memory {
 	bool is_freed;              /* LEAVING, COMING: it goes when the copy is over */
 	bool has_failed;            /* the copy back has failed: `fault` has the reason, once */
 	struct spill_piece *pieces; /* in the host, while it is not PRESENT */
-	/* LEAVING, COMING (spill_copy.c) */
+	/* LEAVING, COMING (spill/copy.c) */
 	bool is_bad;     /* some of it was not copied */
 	bool is_over;    /* LEAVING: it is in no list any more, and waits for what followed it */
 	bool is_severed; /* COMING: the memory in front of it stays */
