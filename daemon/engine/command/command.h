@@ -52,8 +52,13 @@ int command_burst(struct session *session, const Sycl__V1__CommandGroup *message
  */
 int command_take_stretch(struct session *session, uint32_t number,
 			 const Sycl__V1__CommandGroup *group);
-/* resubmit.c: they were refused as one, and are read again from `place` on, one by one. */
-void command_split_burst(struct session *session, uint64_t place, uint64_t queue, uint64_t last);
+/*
+ * resubmit.c: the groups of a burst are taken as one: their number. 0: they cannot be. Then they
+ * are read again from `place` on, one by one. Negative: the session will close.
+ */
+int command_take_as_one(struct session *session, uint32_t number,
+			const Sycl__V1__CommandGroup *group, const struct group_burst *burst,
+			uint64_t place);
 /* How many more groups may be read as one, by the limits of the session and of this turn. */
 uint32_t command_burst_room(const struct session *session, const struct queue *queue);
 /* resubmit.c: keeps the group's shape; the group is not run. */

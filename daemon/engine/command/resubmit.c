@@ -133,11 +133,21 @@ static uint32_t gather_burst(struct session *session, const struct shape *shape,
 	return whole;
 }
 
-void command_split_burst(struct session *session, uint64_t place, uint64_t queue, uint64_t last)
+int command_take_as_one(struct session *session, uint32_t number,
+			const Sycl__V1__CommandGroup *group, const struct group_burst *burst,
+			uint64_t place)
 {
+	int r = command_burst(session, group, burst, &session->checked[number - 1]);
+	if (r != BURST_SPLIT) {
+		session->record += burst->count - 1;
+		session->engine->commands_decoded += burst->count - 1;
+		return r < 0 ? r : (int)burst->count;
+	}
+	/* Each group by itself reports what is wrong, if anything is. */
 	ring_reader_back(&session->submit, place);
-	session->unburst_queue = queue;
-	session->unburst_to = last;
+	session->unburst_queue = group->queue;
+	session->unburst_to = group->group + burst->count - 1;
+	return 0;
 }
 
 /* More than 0: so many groups were taken as one. 0: no burst. */
@@ -154,15 +164,7 @@ static int take_burst(struct session *session, const struct shape *shape, uint32
 	burst.count = gather_burst(session, shape, number, group->group, most);
 	if (burst.count < 2)
 		return 0;
-	int r = command_burst(session, group, &burst, &session->checked[number - 1]);
-	if (r != BURST_SPLIT) {
-		session->record += burst.count - 1;
-		engine->commands_decoded += burst.count - 1;
-		return r < 0 ? r : (int)burst.count;
-	}
-	/* Each group by itself reports what is wrong. */
-	command_split_burst(session, place, group->queue, group->group + burst.count - 1);
-	return 0;
+	return command_take_as_one(session, number, group, &burst, place);
 }
 
 int command_resubmit(struct session *session, const void *bytes, uint32_t count)

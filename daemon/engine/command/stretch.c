@@ -90,14 +90,8 @@ int command_take_stretch(struct session *session, uint32_t number,
 					  .stretch = &engine->stretch};
 	if (burst.count < 2)
 		return 0;
-	int r = command_burst(session, group, &burst, &session->checked[number - 1]);
-	if (r != BURST_SPLIT) {
-		session->record += burst.count - 1;
-		engine->commands_decoded += burst.count - 1;
-		return r < 0 ? r : (int)burst.count;
-	}
-	/* Each group by itself reports what is wrong, if anything is. */
-	command_split_burst(session, place, group->queue, group->group + burst.count - 1);
-	session->stretches_rest = REST_AFTER_REFUSAL;
-	return 0;
+	int r = command_take_as_one(session, number, group, &burst, place);
+	if (r == 0)
+		session->stretches_rest = REST_AFTER_REFUSAL;
+	return r;
 }

@@ -271,6 +271,12 @@ static inline uint32_t command_launch_count(const struct task_command *command)
 	return command->burst ? command->burst->count : 1;
 }
 
+/* Its own is that of the last. */
+static inline uint64_t command_first_sequence(const struct task_command *command)
+{
+	return command->sequence - command_launch_count(command) + 1;
+}
+
 /* Is that sequence one of the command's? */
 static inline bool command_covers(const struct task_command *command, uint64_t sequence)
 {

@@ -39,8 +39,8 @@ static bool must_skip(const struct worker *worker, const struct task_command *co
 }
 
 /* Where nothing is in flight, nothing would ever make room. */
-static bool has_room(const struct scheduler_device *device, const struct worker_lane *lane,
-		     const struct worker_waits *waits)
+static bool has_lane_room(const struct scheduler_device *device, const struct worker_lane *lane,
+			  const struct worker_waits *waits)
 {
 	return device->worker.in_flight == 0 || !device->ops->has_room ||
 	       device->ops->has_room(lane->handle, waits->all, waits->count);
@@ -60,7 +60,7 @@ static int submit_command(struct scheduler_device *device, struct task *task,
 		worker_waits_clear(worker);
 	worker_waits_fill(worker, command, &waits);
 	struct worker_lane *lane = &worker->lanes[command->lane];
-	if (!has_room(device, lane, &waits))
+	if (!has_lane_room(device, lane, &waits))
 		return WORKER_LANE_FULL;
 	result = command->graph ? worker_graph_resolve(device, command, fault)
 				: worker_command_resolve(device, command, fault);

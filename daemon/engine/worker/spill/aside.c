@@ -7,11 +7,6 @@
 #include "worker/spill/internal.h"
 #include "worker/task/named.h"
 
-static struct task *task_of(struct sched_message *message)
-{
-	return (struct task *)(void *)message;
-}
-
 /*
  * A command that was held (hold.h) may have come before others in line, which must not pass it: a
  * command that is behind it may stand there already, for the sake of its own lane.
@@ -19,14 +14,14 @@ static struct task *task_of(struct sched_message *message)
 static void enter_line(struct worker_spill *spill, struct sched_message *message)
 {
 	struct sched_message **at = &spill->aside.first, *last = spill->aside.last;
-	uint64_t number = task_of(message)->command.wait_number;
+	uint64_t number = worker_task_of(message)->command.wait_number;
 	if (last && last->kind == SCHED_MESSAGE_COMMAND &&
-	    task_of(last)->command.wait_number < number) {
+	    worker_task_of(last)->command.wait_number < number) {
 		sched_message_append(&spill->aside, message);
 		return;
 	}
-	while (*at &&
-	       ((*at)->kind != SCHED_MESSAGE_COMMAND || task_of(*at)->command.wait_number < number))
+	while (*at && ((*at)->kind != SCHED_MESSAGE_COMMAND ||
+		       worker_task_of(*at)->command.wait_number < number))
 		at = &(*at)->next;
 	message->next = *at;
 	*at = message;
@@ -40,7 +35,7 @@ void worker_spill_set_aside(struct scheduler_device *device, struct sched_messag
 	/* Before the front can see that the command waits: its time begins no later. */
 	const uint64_t now_ns = device->scheduler->clock_ns();
 	if (message->kind == SCHED_MESSAGE_COMMAND) {
-		worker_named_number(&device->worker.wait_numbers, task_of(message));
+		worker_named_number(&device->worker.wait_numbers, worker_task_of(message));
 		enter_line(spill, message);
 	} else {
 		sched_message_append(&spill->aside, message);
@@ -52,11 +47,10 @@ void worker_spill_set_aside(struct scheduler_device *device, struct sched_messag
 	}
 	if (message->kind != SCHED_MESSAGE_COMMAND)
 		return;
-	const struct task_command *command = &task_of(message)->command;
+	const struct task_command *command = &worker_task_of(message)->command;
 	worker_named_note(&spill->named, command);
 	if (spill->aside_from[command->lane] == 0)
-		spill->aside_from[command->lane] =
-			command->sequence - command_launch_count(command) + 1;
+		spill->aside_from[command->lane] = command_first_sequence(command);
 }
 
 bool worker_spill_is_aside(struct scheduler_device *device, uint32_t lane, uint64_t sequence)
@@ -65,21 +59,14 @@ bool worker_spill_is_aside(struct scheduler_device *device, uint32_t lane, uint6
 	return spill->aside_from[lane] != 0 && sequence >= spill->aside_from[lane];
 }
 
-static bool is_behind(const struct worker_spill *spill, const struct task_command *command)
+static bool is_behind_aside(const struct worker_spill *spill, const struct task_command *command)
 {
-	if (spill->aside_from[command->lane] != 0)
-		return true;
-	for (uint32_t i = 0; i < command->predecessor_count; i++) {
-		const struct task_predecessor *predecessor = &command->predecessors[i];
-		uint64_t from = spill->aside_from[predecessor->lane];
-		if (from != 0 && predecessor->sequence >= from)
-			return true;
-	}
-	return false;
+	return spill->aside_from[command->lane] != 0 ||
+	       worker_named_waits(spill->aside_from, command);
 }
 
 /* Then its failure must be known until the other one has been tried again. */
-static bool is_named(const struct worker_spill *spill, const struct task_command *failed)
+static bool is_named_aside(const struct worker_spill *spill, const struct task_command *failed)
 {
 	return worker_named_may_have(&spill->named, failed) &&
 	       worker_named_in(&spill->aside, failed);
@@ -88,12 +75,12 @@ static bool is_named(const struct worker_spill *spill, const struct task_command
 bool worker_spill_holds(struct scheduler_device *device, struct sched_message *message)
 {
 	struct worker_spill *spill = spill_of(device);
-	const struct task_command *command = &((struct task *)(void *)message)->command;
+	const struct task_command *command = &worker_task_of(message)->command;
 	if (!spill->aside.first || device->worker.unusable)
 		return false;
 	if (message->kind == SCHED_MESSAGE_COMMAND
-		    ? !is_behind(spill, command)
-		    : message->kind != SCHED_MESSAGE_FORGET || !is_named(spill, command))
+		    ? !is_behind_aside(spill, command)
+		    : message->kind != SCHED_MESSAGE_FORGET || !is_named_aside(spill, command))
 		return false;
 	worker_spill_set_aside(device, message);
 	return true;

@@ -8,11 +8,6 @@
 
 #include <string.h>
 
-static struct task *task_of(struct sched_message *message)
-{
-	return (struct task *)(void *)message;
-}
-
 /* Is a predecessor of it held? Where commands of its lane wait for memory, it waits behind those.
  */
 static bool is_behind_another(const struct scheduler_device *device,
@@ -21,16 +16,10 @@ static bool is_behind_another(const struct scheduler_device *device,
 	const struct worker_hold *hold = &device->worker.hold;
 	if (device->worker.spill.aside_from[command->lane] != 0)
 		return false;
-	for (uint32_t i = 0; i < command->predecessor_count; i++) {
-		const struct task_predecessor *predecessor = &command->predecessors[i];
-		uint64_t from = hold->from[predecessor->lane];
-		if (from != 0 && predecessor->sequence >= from)
-			return true;
-	}
-	return false;
+	return worker_named_waits(hold->from, command);
 }
 
-static bool is_named(const struct worker_hold *hold, const struct task_command *failed)
+static bool is_named_held(const struct worker_hold *hold, const struct task_command *failed)
 {
 	if (!worker_named_may_have(&hold->named, failed))
 		return false;
@@ -45,21 +34,17 @@ bool worker_hold_keeps(struct scheduler_device *device, struct sched_message *me
 	struct worker_hold *hold = &device->worker.hold;
 	if (hold->count == 0 || device->worker.unusable)
 		return false;
-	if (message->kind == SCHED_MESSAGE_FORGET && is_named(hold, &task_of(message)->command)) {
+	if (message->kind == SCHED_MESSAGE_FORGET &&
+	    is_named_held(hold, &worker_task_of(message)->command)) {
 		sched_message_append(&hold->forget, message);
 		return true;
 	}
 	if (message->kind != SCHED_MESSAGE_COMMAND ||
-	    (hold->from[task_of(message)->command.lane] == 0 &&
-	     !is_behind_another(device, &task_of(message)->command)))
+	    (hold->from[worker_task_of(message)->command.lane] == 0 &&
+	     !is_behind_another(device, &worker_task_of(message)->command)))
 		return false;
-	worker_hold_add(device, task_of(message));
+	worker_hold_add(device, worker_task_of(message));
 	return true;
-}
-
-static uint64_t first_sequence(const struct task_command *command)
-{
-	return command->sequence - command_launch_count(command) + 1;
 }
 
 void worker_hold_add(struct scheduler_device *device, struct task *task)
@@ -76,7 +61,7 @@ void worker_hold_add(struct scheduler_device *device, struct task *task)
 		sched_message_append(list, &task->message);
 	}
 	if (from == 0 || command->sequence < from)
-		hold->from[command->lane] = first_sequence(command);
+		hold->from[command->lane] = command_first_sequence(command);
 	hold->count++;
 	worker_named_note(&hold->named, command);
 }
@@ -91,10 +76,11 @@ struct task *worker_hold_take(struct scheduler_device *device, uint32_t lane)
 {
 	struct worker_hold *hold = &device->worker.hold;
 	struct sched_message_list *list = &hold->lanes[lane];
-	if (!list->first || is_behind_another(device, &task_of(list->first)->command))
+	if (!list->first || is_behind_another(device, &worker_task_of(list->first)->command))
 		return NULL;
-	struct task *task = task_of(sched_message_take(list));
-	hold->from[lane] = list->first ? first_sequence(&task_of(list->first)->command) : 0;
+	struct task *task = worker_task_of(sched_message_take(list));
+	hold->from[lane] =
+		list->first ? command_first_sequence(&worker_task_of(list->first)->command) : 0;
 	hold->tries++;
 	if (--hold->count == 0)
 		memset(&hold->named, 0, sizeof(hold->named));
@@ -108,8 +94,9 @@ struct sched_message_list worker_hold_take_forget(struct scheduler_device *devic
 	struct sched_message *message;
 	hold->forget = (struct sched_message_list){.first = NULL};
 	while ((message = sched_message_take(&list)))
-		sched_message_append(is_named(hold, &task_of(message)->command) ? &hold->forget
-										: &free,
+		sched_message_append(is_named_held(hold, &worker_task_of(message)->command)
+					     ? &hold->forget
+					     : &free,
 				     message);
 	return free;
 }

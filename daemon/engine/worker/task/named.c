@@ -30,6 +30,17 @@ bool worker_named_may_have(const struct worker_named *named, const struct task_c
 	       failed->sequence <= named->last[failed->lane];
 }
 
+bool worker_named_waits(const uint64_t *from, const struct task_command *command)
+{
+	for (uint32_t i = 0; i < command->predecessor_count; i++) {
+		const struct task_predecessor *predecessor = &command->predecessors[i];
+		if (from[predecessor->lane] != 0 &&
+		    predecessor->sequence >= from[predecessor->lane])
+			return true;
+	}
+	return false;
+}
+
 static bool names(const struct task_command *command, const struct task_command *failed)
 {
 	for (uint32_t i = 0; i < command->predecessor_count; i++)

@@ -8,13 +8,17 @@
 #define SYCL_ENGINE_WORKER_NAMED_H
 
 #include "base/mailbox.h"
+#include "scheduler/state/task.h"
 #include "worker/state/named.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct task;
-struct task_command;
+/* A command's message is the first of its task. */
+static inline struct task *worker_task_of(struct sched_message *message)
+{
+	return (struct task *)(void *)message;
+}
 
 /* The command begins to wait: it gets the next number, unless it waits already. */
 void worker_named_number(uint64_t *numbers, struct task *task);
@@ -24,6 +28,10 @@ void worker_named_note(struct worker_named *named, const struct task_command *co
 
 /* False: none of them names the failed command. */
 bool worker_named_may_have(const struct worker_named *named, const struct task_command *failed);
+
+/* `from`: of each lane the first sequence that waits; 0: none. Does the command name one of these?
+ */
+bool worker_named_waits(const uint64_t *from, const struct task_command *command);
 
 /* Does a command of the list name the failed one? */
 bool worker_named_in(const struct sched_message_list *list, const struct task_command *failed);
