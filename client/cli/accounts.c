@@ -12,7 +12,7 @@ bool accounts_words_none(const struct accounts_words *words)
 	return !words->by && !words->cgroup && !words->device;
 }
 
-static bool word_is(const char *text, size_t length, const char *word)
+static bool accounts_word_is(const char *text, size_t length, const char *word)
 {
 	return strlen(word) == length && memcmp(text, word, length) == 0;
 }
@@ -26,7 +26,7 @@ static bool parse_by(const char *text, uint32_t *by_out)
 		size_t length = strcspn(text, ",");
 		uint32_t bit = 0;
 		for (uint32_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-			if (word_is(text, length, words[i]))
+			if (accounts_word_is(text, length, words[i]))
 				bit = 1u << i;
 		if (!bit)
 			return false;
@@ -47,8 +47,8 @@ static bool parse_device(const char *text, Sycl__V1__AccountsQuery *query_out)
 	if (!colon || !order_read_number(colon + 1, 0, DEVICE_MOST, &index))
 		return false;
 	for (int backend = 1; backend <= SYCL__V1__BACKEND__BACKEND_FAKE; backend++)
-		if (word_is(text, (size_t)(colon - text),
-			    backend_name((Sycl__V1__Backend)backend))) {
+		if (accounts_word_is(text, (size_t)(colon - text),
+				     backend_name((Sycl__V1__Backend)backend))) {
 			query_out->of_device = true;
 			query_out->backend = (Sycl__V1__Backend)backend;
 			query_out->index = (uint32_t)index;

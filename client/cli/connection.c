@@ -72,7 +72,7 @@ static int errno_of_nng(int nng_error)
 	}
 }
 
-static int send_request(nng_socket socket, const Sycl__V1__AdminRequest *request)
+static int cli_send_request(nng_socket socket, const Sycl__V1__AdminRequest *request)
 {
 	size_t size = sycl__v1__admin_request__get_packed_size(request);
 	CLEANUP(free_pointer) uint8_t *bytes = malloc(size ? size : 1);
@@ -148,7 +148,7 @@ static int exchange_messages(const char *path, const Sycl__V1__AdminRequest *req
 		n = nng_dial(socket, url, NULL, 0);
 	r = errno_of_nng(n);
 	if (r == 0 && !atomic_load(&peer->refused))
-		r = send_request(socket, request);
+		r = cli_send_request(socket, request);
 	if (r == 0 && !atomic_load(&peer->refused))
 		r = answer_receive(socket, answer_out);
 	(void)nng_close(socket);
@@ -185,8 +185,8 @@ static int explain_no_service(const struct places *places, char *message_out, si
 	return -ENOENT;
 }
 
-static int explain_failure(int r, const char *path, const struct peer *peer, char *message_out,
-			   size_t message_bytes)
+static int cli_explain_failure(int r, const char *path, const struct peer *peer, char *message_out,
+			       size_t message_bytes)
 {
 	if (r == -EPERM)
 		(void)snprintf(message_out, message_bytes,
@@ -219,8 +219,9 @@ int service_request(const char *runtime_directory, const Sycl__V1__AdminRequest 
 		r = query_directory(places.paths[i], request, timeout_ms, path, sizeof(path), &peer,
 				    &answer);
 	if (r < 0)
-		return r == -ENOENT ? explain_no_service(&places, message_out, message_bytes)
-				    : explain_failure(r, path, &peer, message_out, message_bytes);
+		return r == -ENOENT
+			       ? explain_no_service(&places, message_out, message_bytes)
+			       : cli_explain_failure(r, path, &peer, message_out, message_bytes);
 	/* An order is answered by the number of its sessions alone, and a trace by its new records.
 	 */
 	bool ordered = request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_ORDER ||

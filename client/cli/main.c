@@ -204,7 +204,7 @@ static const struct option long_options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-static int apply_option(int option, const char *value, struct arguments *arguments)
+static int cli_apply_option(int option, const char *value, struct arguments *arguments)
 {
 	char *end = NULL;
 	unsigned long seconds;
@@ -299,7 +299,7 @@ static int parse_command_line(int argc, char **argv, struct arguments *arguments
 {
 	int option;
 	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
-		int status = apply_option(option, optarg, arguments);
+		int status = cli_apply_option(option, optarg, arguments);
 		if (status)
 			return status;
 	}

@@ -13,8 +13,8 @@ bool order_words_none(const struct order_words *words)
 }
 
 /* With K, M, G or T (powers of 1024) behind it. */
-static bool parse_number(const char *text, uint64_t least, uint64_t most, bool with_unit,
-			 uint64_t *number_out)
+static bool order_parse_number(const char *text, uint64_t least, uint64_t most, bool with_unit,
+			       uint64_t *number_out)
 {
 	static const char units[] = "KMGT";
 	char *end;
@@ -36,7 +36,7 @@ static bool parse_number(const char *text, uint64_t least, uint64_t most, bool w
 
 bool order_read_number(const char *text, uint64_t least, uint64_t most, uint64_t *number_out)
 {
-	return parse_number(text, least, most, false, number_out);
+	return order_parse_number(text, least, most, false, number_out);
 }
 
 static bool parse_limit(const char *word, Sycl__V1__OrderCommand *order_out)
@@ -50,7 +50,7 @@ static bool parse_limit(const char *word, Sycl__V1__OrderCommand *order_out)
 	order_out->limit = name;
 	order_out->value = 0;
 	return strcmp(sign + 1, "default") == 0 ||
-	       parse_number(sign + 1, 1, INT64_MAX, true, &order_out->value);
+	       order_parse_number(sign + 1, 1, INT64_MAX, true, &order_out->value);
 }
 
 static bool parse_whose(const struct order_words *words, int at, Sycl__V1__OrderCommand *order_out,
@@ -63,10 +63,10 @@ static bool parse_whose(const struct order_words *words, int at, Sycl__V1__Order
 		return false;
 	*wrong_out = "a session is a number of 'syclctl sessions'";
 	if (words->count > at &&
-	    !parse_number(words->word[at], 1, UINT64_MAX, false, &order_out->session))
+	    !order_parse_number(words->word[at], 1, UINT64_MAX, false, &order_out->session))
 		return false;
 	*wrong_out = "a user is a number, as 'id -u' prints it";
-	if (words->uid && !parse_number(words->uid, 0, UINT32_MAX - 1, false, &uid))
+	if (words->uid && !order_parse_number(words->uid, 0, UINT32_MAX - 1, false, &uid))
 		return false;
 	order_out->of_user = words->uid != NULL;
 	order_out->uid = (uint32_t)uid;

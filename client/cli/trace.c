@@ -356,7 +356,7 @@ static int print_summary(const struct recording *recording)
 
 /* -------------------------------------- all of it --------------------------------------- */
 
-static void end_recording(struct recording **recording)
+static void trace_end_recording(struct recording **recording)
 {
 	if (*recording) {
 		trace_data_fini(&(*recording)->data);
@@ -387,7 +387,7 @@ static int take_trace(struct recording *recording, uint64_t seconds)
 
 int trace_run(const struct trace_words *words)
 {
-	CLEANUP(end_recording) struct recording *recording = calloc(1, sizeof(*recording));
+	CLEANUP(trace_end_recording) struct recording *recording = calloc(1, sizeof(*recording));
 	/* A second signal ends it without the file, so that an engine with very many records keeps
 	 * no user here. */
 	const struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};

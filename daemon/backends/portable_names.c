@@ -351,7 +351,7 @@ static bool is_one_of(const char *name, size_t bytes, const char *const *words)
 }
 
 /* The next token; false at the end. What lies between tokens is passed over. */
-static bool next_token(struct reader *reader)
+static bool names_next_token(struct reader *reader)
 {
 	static const char *const define[] = {"define", "undef", "ifdef", "ifndef", NULL};
 	static const char *const no_type[] = {"return", "else", "case", "goto",
@@ -416,7 +416,7 @@ static void portable_names_put_text(const struct reader *reader, const char *fro
 /* `to` has room for a prefix before every name. Returns its end. */
 static char *rewrite_names(struct reader *reader, char *to)
 {
-	for (const char *from = reader->at; next_token(reader); from = reader->at) {
+	for (const char *from = reader->at; names_next_token(reader); from = reader->at) {
 		const struct own *own = reader->name_bytes > 0 ? find_own_name(reader) : NULL;
 		if (own && (own->everywhere || peek_char(reader) != '('))
 			to = stpcpy(to, PORTABLE_NAMES_PREFIX);
@@ -432,7 +432,7 @@ char *portable_names_own(const char *source, size_t source_bytes, size_t *bytes_
 	size_t name_count = 0;
 	char *text = NULL;
 
-	while (next_token(&reader)) {
+	while (names_next_token(&reader)) {
 		if (reader.name_bytes > 0) {
 			peek_token(&reader);
 			name_count++;

@@ -20,7 +20,7 @@ struct record {
 	const char *format;
 };
 
-static uint32_t word_at(const unsigned char *at)
+static uint32_t text_word_at(const unsigned char *at)
 {
 	uint32_t word;
 	memcpy(&word, at, sizeof(word));
@@ -31,10 +31,10 @@ static bool read_record(const unsigned char *at, size_t left, struct record *rec
 {
 	if (left < RECORD_HEAD_BYTES)
 		return false;
-	record->bytes = word_at(at);
-	record->count = word_at(at + 4);
-	record->length = word_at(at + 8);
-	record->kinds = word_at(at + 12);
+	record->bytes = text_word_at(at);
+	record->count = text_word_at(at + 4);
+	record->length = text_word_at(at + 8);
+	record->kinds = text_word_at(at + 12);
 	if (record->count > VALUES_MAX || record->length > FORMAT_BYTES_MAX ||
 	    record->bytes > left ||
 	    record->bytes != RECORD_HEAD_BYTES + 8 * record->count + (record->length + 7) / 8 * 8)
@@ -97,7 +97,7 @@ struct conversion {
 	char letter;
 };
 
-static const char *read_number(const char *at, const char *end, int *number_out)
+static const char *text_read_number(const char *at, const char *end, int *number_out)
 {
 	int number = 0;
 	for (; at < end && isdigit((unsigned char)*at); at++)
@@ -114,9 +114,9 @@ static const char *read_conversion(const char *at, const char *end, struct conve
 	for (; at < end && *at && strchr("-+ #0", *at); at++)
 		if (!strchr(conversion->flags, *at) && flags < sizeof(conversion->flags) - 1)
 			conversion->flags[flags++] = *at;
-	at = read_number(at, end, &conversion->width);
+	at = text_read_number(at, end, &conversion->width);
 	if (at < end && *at == '.')
-		at = read_number(at + 1, end, &conversion->precision);
+		at = text_read_number(at + 1, end, &conversion->precision);
 	while (at < end && *at && strchr("hlLjztq", *at))
 		at++;
 	if (at == end || !*at)

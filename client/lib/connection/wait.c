@@ -171,8 +171,8 @@ static sycl_result sleep_until(struct connection *c, wait_ready *ready, void *co
 	}
 }
 
-static sycl_result wait_for(struct connection *c, wait_ready *ready, void *context, unsigned how,
-			    uint64_t awaits, uint64_t deadline_ns)
+static sycl_result connection_wait_for(struct connection *c, wait_ready *ready, void *context,
+				       unsigned how, uint64_t awaits, uint64_t deadline_ns)
 {
 	bool spins = (how & WAIT_SPINS) && c->may_spin;
 	uint64_t begun_ns = spins ? clock_now_ns() : 0, now_ns = begun_ns;
@@ -211,14 +211,14 @@ static sycl_result wait_for(struct connection *c, wait_ready *ready, void *conte
 sycl_result connection_wait(struct connection *c, wait_ready *ready, void *context, unsigned how,
 			    uint64_t deadline_ns)
 {
-	return wait_for(c, ready, context, how, RING_AWAITS_ANY, deadline_ns);
+	return connection_wait_for(c, ready, context, how, RING_AWAITS_ANY, deadline_ns);
 }
 
 sycl_result connection_wait_slot(struct connection *c, wait_ready *ready, void *context,
 				 uint32_t slot, uint32_t sequence, uint64_t deadline_ns)
 {
-	return wait_for(c, ready, context, WAIT_SPINS | WAIT_RUNS, ring_awaits_slot(slot, sequence),
-			deadline_ns);
+	return connection_wait_for(c, ready, context, WAIT_SPINS | WAIT_RUNS,
+				   ring_awaits_slot(slot, sequence), deadline_ns);
 }
 
 void connection_await_any(struct connection *c)

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static void end_recording(struct graph *graph, uint32_t index, struct queue **queue_out)
+static void graph_end_recording(struct graph *graph, uint32_t index, struct queue **queue_out)
 {
 	struct queue *queue = graph->recordings[index].queue;
 	atomic_store_explicit(&queue->recording, NULL, memory_order_release);
@@ -19,7 +19,7 @@ static void end_all(struct graph *graph)
 		struct queue *queue = NULL;
 		(void)pthread_mutex_lock(&c->graph_lock);
 		if (graph->recording_count > 0)
-			end_recording(graph, 0, &queue);
+			graph_end_recording(graph, 0, &queue);
 		(void)pthread_mutex_unlock(&c->graph_lock);
 		if (!queue)
 			return;
@@ -240,7 +240,7 @@ static sycl_result recording_begin(struct graph *graph, const struct pinned *pin
 		result = graph_record_queue(graph, pinned->queues[i]);
 	while (result && graph->recording_count > before) {
 		struct queue *queue = NULL; /* pinned: this reference is not the last */
-		end_recording(graph, graph->recording_count - 1, &queue);
+		graph_end_recording(graph, graph->recording_count - 1, &queue);
 		object_unref(&queue->object);
 	}
 	return result;
@@ -284,7 +284,7 @@ SYCL_API sycl_result sycl_graph_end_recording(sycl_graph handle, uint32_t count,
 		struct queue *ended = NULL;
 		if (!recording)
 			continue;
-		end_recording(graph, (uint32_t)(recording - graph->recordings), &ended);
+		graph_end_recording(graph, (uint32_t)(recording - graph->recordings), &ended);
 		object_unref(&ended->object); /* pinned: not the last reference */
 	}
 	(void)pthread_mutex_unlock(&c->graph_lock);

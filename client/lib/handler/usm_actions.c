@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static uint64_t context_of(const struct handler *handler)
+static uint64_t usm_context_of(const struct handler *handler)
 {
 	return handler->queue->context->remote.id;
 }
@@ -17,7 +17,7 @@ static sycl_result usm_find_in_context(const struct handler *handler, const void
 				       struct usm_allocation *found_out)
 {
 	struct connection *c = handler->object.connection;
-	if (usm_find(c, context_of(handler), pointer, size_bytes, found_out))
+	if (usm_find(c, usm_context_of(handler), pointer, size_bytes, found_out))
 		return SYCL_SUCCESS;
 	if (size_bytes == 0)
 		return error_set(SYCL_ERROR_INVALID,
@@ -101,7 +101,7 @@ static sycl_result check_copy(const struct handler *handler, bool *program_desti
 	return result;
 }
 
-static sycl_result check_hint(const struct handler *handler)
+static sycl_result usm_check_hint(const struct handler *handler)
 {
 	struct usm_allocation found;
 	sycl_result result =
@@ -113,14 +113,14 @@ static sycl_result check_hint(const struct handler *handler)
 }
 
 /* The program's end of a copy that was USM of the host when it was set. */
-static sycl_result check_host_end(const struct handler *handler)
+static sycl_result usm_check_host_end(const struct handler *handler)
 {
 	const struct box_pitch *pitch =
 		handler->host_source ? &handler->box.source : &handler->box.destination;
 	const void *end = handler_host_end(handler);
 	uint64_t span = 0;
 	(void)copy_box_span(&handler->box, pitch, &span);
-	if (usm_find_host_end(handler->object.connection, context_of(handler), end, span) ==
+	if (usm_find_host_end(handler->object.connection, usm_context_of(handler), end, span) ==
 	    USM_HOST_DIRECT)
 		return SYCL_SUCCESS;
 	return error_set(SYCL_ERROR_INVALID,
@@ -135,7 +135,7 @@ static sycl_result check_action(const struct handler *handler)
 	bool to, from;
 	switch (handler->action) {
 	case HANDLER_ACTION_COPY:
-		return handler->host_is_usm ? check_host_end(handler) : SYCL_SUCCESS;
+		return handler->host_is_usm ? usm_check_host_end(handler) : SYCL_SUCCESS;
 	case HANDLER_ACTION_USM_COPY:
 		return check_copy(handler, &to, &from);
 	case HANDLER_ACTION_USM_FILL:
@@ -144,7 +144,7 @@ static sycl_result check_action(const struct handler *handler)
 					   : SYCL_SUCCESS;
 	case HANDLER_ACTION_USM_PREFETCH:
 	case HANDLER_ACTION_USM_ADVISE:
-		return check_hint(handler);
+		return usm_check_hint(handler);
 	case HANDLER_ACTION_CONDITION:
 		return handler->usm.source ? usm_check_word(handler, handler->usm.source,
 							    sizeof(uint32_t), "a condition")

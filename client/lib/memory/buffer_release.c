@@ -16,7 +16,7 @@ struct ending {
 
 /* Is the host memory, once written, of use outside of buffers? A block is, while it has other
  * holders (D12). */
-static bool is_awaited(const struct buffer *buffer)
+static bool is_release_awaited(const struct buffer *buffer)
 {
 	return buffer->kind == SYCL_HOST_BORROWED ||
 	       (buffer->kind == SYCL_HOST_SHARED && object_users(&buffer->block->object) > 0);
@@ -29,7 +29,7 @@ static struct ending ending_plan(const struct buffer *buffer)
 	if (buffer->size_bytes == 0 ||
 	    !atomic_load_explicit(&buffer->write_back, memory_order_relaxed))
 		return ending;
-	bool awaited = !final_data && is_awaited(buffer);
+	bool awaited = !final_data && is_release_awaited(buffer);
 	if (final_data)
 		ending.target = atomic_load_explicit(&buffer->final_data, memory_order_relaxed);
 	else if (awaited && atomic_load_explicit(&buffer->modified, memory_order_relaxed))

@@ -15,8 +15,8 @@ static sycl_result launch_set_accessor(struct handler *handler, uint32_t index,
 				    bytes);
 }
 
-static sycl_result set_argument(struct handler *handler, uint32_t index,
-				const struct sycl_launch_argument *argument)
+static sycl_result launch_set_argument(struct handler *handler, uint32_t index,
+				       const struct sycl_launch_argument *argument)
 {
 	if (argument->reserved)
 		return error_set(SYCL_ERROR_INVALID, "argument %u: its reserved member is not 0",
@@ -46,7 +46,7 @@ static sycl_result launch_build(struct handler *handler, const struct sycl_launc
 {
 	sycl_result result = SYCL_SUCCESS;
 	for (uint32_t i = 0; i < launch->argument_count && !result; i++)
-		result = set_argument(handler, i, &launch->arguments[i]);
+		result = launch_set_argument(handler, i, &launch->arguments[i]);
 	for (uint32_t i = 0; i < launch->depends_on_count && !result; i++)
 		result = add_dependency(handler, launch->depends_on[i]);
 	if (result)

@@ -39,7 +39,8 @@ static sycl_result native_event_take(struct context *context, uint64_t native,
 }
 
 /* A group that waits for one of them; in a handler of its own. */
-static sycl_result wait_for(struct queue *queue, struct shared_event *native, sycl_event *event_out)
+static sycl_result native_wait_for(struct queue *queue, struct shared_event *native,
+				   sycl_event *event_out)
 {
 	struct handler handler;
 	handler_init(&handler, queue);
@@ -78,7 +79,7 @@ static sycl_result wait_for_all(sycl_queue helper, uint32_t count,
 	uint32_t made = 0;
 	sycl_result result = SYCL_SUCCESS;
 	while (made < count && !result) {
-		result = wait_for(queue, natives[made], &waits[made]);
+		result = native_wait_for(queue, natives[made], &waits[made]);
 		made += !result;
 	}
 	if (!result && count == 1) {

@@ -123,8 +123,8 @@ static sycl_result native_memory_make(struct context *context, uint64_t native,
 	return SYCL_SUCCESS;
 }
 
-static sycl_result make_memory(sycl_context handle, sycl_backend backend, uint64_t native,
-			       sycl_event available, bool is_image, sycl_buffer *buffer_out)
+static sycl_result native_make_memory(sycl_context handle, sycl_backend backend, uint64_t native,
+				      sycl_event available, bool is_image, sycl_buffer *buffer_out)
 {
 	PIN(context, context, handle);
 	REQUIRE_OUTPUT(buffer_out);
@@ -144,7 +144,7 @@ SYCL_API sycl_result sycl_buffer_make_native(sycl_context context, sycl_backend 
 					     uint64_t native, sycl_event available,
 					     sycl_buffer *buffer_out)
 {
-	return make_memory(context, backend, native, available, false, buffer_out);
+	return native_make_memory(context, backend, native, available, false, buffer_out);
 }
 
 SYCL_API sycl_result sycl_image_make_native(sycl_context context, sycl_backend backend,
@@ -153,7 +153,7 @@ SYCL_API sycl_result sycl_image_make_native(sycl_context context, sycl_backend b
 {
 	REQUIRE_OUTPUT(image_out);
 	sycl_buffer made = NULL;
-	sycl_result result = make_memory(context, backend, native, available, true, &made);
+	sycl_result result = native_make_memory(context, backend, native, available, true, &made);
 	if (!result)
 		*image_out = (void *)made;
 	return result;

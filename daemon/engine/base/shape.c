@@ -36,8 +36,8 @@ struct shape {
 static_assert(sizeof(struct shape) % _Alignof(void *) == 0, "arrays of pointers follow");
 
 /* How much of what changes: 0, or -EPROTO. */
-static int count_arguments(const Sycl__V1__Launch *launch, uint32_t *usm_out,
-			   uint32_t *value_bytes_out)
+static int shape_count_arguments(const Sycl__V1__Launch *launch, uint32_t *usm_out,
+				 uint32_t *value_bytes_out)
 {
 	uint32_t usm = 0;
 	size_t bytes = 0;
@@ -104,7 +104,7 @@ static int check_shape(const Sycl__V1__CommandGroup *message, uint32_t *usm_out,
 	if (launch->n_global > DIMENSIONS_MAX || launch->n_local > DIMENSIONS_MAX ||
 	    launch->n_offset > DIMENSIONS_MAX || launch->n_cluster > DIMENSIONS_MAX)
 		return -EPROTO;
-	return count_arguments(launch, usm_out, value_bytes_out);
+	return shape_count_arguments(launch, usm_out, value_bytes_out);
 }
 
 /* A single block, so that a shape is one piece of memory however it is filled. */

@@ -25,7 +25,7 @@ static bool is_of_name(char character)
 	return isalnum((unsigned char)character) || character == '_';
 }
 
-static bool is_space(char character)
+static bool name_is_space(char character)
 {
 	return isspace((unsigned char)character) != 0;
 }
@@ -50,7 +50,7 @@ static bool find_kernel_name(const char *from, const char *end, char out[BUILD_N
 	const char *bracket;
 	while ((bracket = memchr(from, '(', (size_t)(end - from))) != NULL) {
 		const char *behind = bracket, *begin;
-		while (behind > from && is_space(behind[-1]))
+		while (behind > from && name_is_space(behind[-1]))
 			behind--;
 		for (begin = behind; begin > from && is_of_name(begin[-1]);)
 			begin--;
@@ -75,7 +75,7 @@ void build_name(enum backend_source_kind kind, const char *source, size_t source
 	out[0] = '\0';
 	while (word && (at = memmem(at, (size_t)(end - at), word, strlen(word))) != NULL) {
 		at += strlen(word);
-		if (at < end && is_space(*at) && find_kernel_name(at, end, out))
+		if (at < end && name_is_space(*at) && find_kernel_name(at, end, out))
 			return;
 	}
 }

@@ -85,7 +85,7 @@ struct build_service *build_service_free(struct build_service *service)
 	return NULL;
 }
 
-static void set_timer(struct build_service *service);
+static void build_set_timer(struct build_service *service);
 
 /* A cold build takes a second and more, in which an engine seems to do nothing. */
 static void log_slow_build(const struct build_service *service, const struct build_work *work)
@@ -147,7 +147,7 @@ static void start_waiting(struct build_service *service)
 		build_work_failed(service, work, STATUS_RUNTIME, text);
 		next = service->works.next; /* the callback may have changed the list */
 	}
-	set_timer(service);
+	build_set_timer(service);
 }
 
 static void on_turn(uv_idle_t *idle)
@@ -215,7 +215,7 @@ static void too_late(uv_timer_t *timer)
 	start_waiting(service);
 }
 
-static void set_timer(struct build_service *service)
+static void build_set_timer(struct build_service *service)
 {
 	uint64_t first = UINT64_MAX, now = clock_now_ns();
 

@@ -23,8 +23,9 @@ static int check_group_limits(struct session *session, struct queue *queue, uint
 	return 0;
 }
 
-static int submit_group(struct session *session, struct queue *queue, struct task_request *request,
-			const struct group *slots, struct backend_fault *fault)
+static int submit_checked_group(struct session *session, struct queue *queue,
+				struct task_request *request, const struct group *slots,
+				struct backend_fault *fault)
 {
 	struct group *group = pool_take(&session->engine->groups);
 	if (!group)
@@ -107,7 +108,7 @@ static int check_and_submit(struct session *session, struct queue *queue,
 	if (r == 0)
 		r = group_check_dependencies(session, queue, message, &request, fault);
 	if (r == 0)
-		r = submit_group(session, queue, &request, slots, fault);
+		r = submit_checked_group(session, queue, &request, slots, fault);
 	return r;
 }
 

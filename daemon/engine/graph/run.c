@@ -133,7 +133,7 @@ static const struct group_graph_ops replay_ops = {
  * The dependencies of the whole launch: events, the queue, and the launch before (L9), which passes
  * no failure on. Into scratch.before.
  */
-static int gather_before(struct launch *launch, struct backend_fault *fault)
+static int replay_gather_before(struct launch *launch, struct backend_fault *fault)
 {
 	struct group_scratch *scratch = &launch->session->engine->scratch;
 	struct task_request request = {
@@ -502,7 +502,7 @@ int graph_launch(struct session *session, struct queue *queue,
 		r = fault_set(fault, STATUS_INVALID,
 			      "a launch of a graph requires nothing: its nodes do");
 	if (r == 0)
-		r = gather_before(&launch, fault);
+		r = replay_gather_before(&launch, fault);
 	return r == 0 ? launch_or_replay(&launch, slots, fault) : r;
 }
 

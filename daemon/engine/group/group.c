@@ -9,7 +9,8 @@ void queue_publish_mark(struct queue *queue)
 }
 
 /* The reply goes first, then the slots that complete the group. */
-static void report_failure(struct queue *queue, uint64_t number, const struct backend_fault *fault)
+static void group_report_failure(struct queue *queue, uint64_t number,
+				 const struct backend_fault *fault)
 {
 	struct session *session = queue->object.session;
 	queue->slot_status = true;
@@ -51,7 +52,7 @@ static void report_burst_failures(struct queue *queue, const struct group *group
 		struct backend_fault fault;
 		task_launch_fault(group->task, i, &fault);
 		if (fault.status)
-			report_failure(queue, first + i, &fault);
+			group_report_failure(queue, first + i, &fault);
 		else
 			queue->object.session->usage.groups_completed++;
 	}
@@ -65,7 +66,7 @@ static void report_outcome(struct queue *queue, const struct group *group,
 	else if (group->entry.count > 1)
 		report_burst_failures(queue, group);
 	else
-		report_failure(queue, group->entry.number, &outcome->fault);
+		group_report_failure(queue, group->entry.number, &outcome->fault);
 }
 
 void group_done(struct group *group, const struct task_outcome *outcome)
@@ -112,7 +113,7 @@ void group_refuse(struct queue *queue, const struct group *slots, const struct b
 	group_window_skip(&queue->window);
 	uint64_t now = clock_now_ns();
 	keep_times(queue, queue->window.last, now, now, now);
-	report_failure(queue, queue->window.last, fault);
+	group_report_failure(queue, queue->window.last, fault);
 	group_write_slots(queue->object.session, slots, 1);
 	if (group_window_mark(&queue->window) != mark)
 		queue_publish_mark(queue);

@@ -46,9 +46,9 @@ static int check_opened(struct session *session, const struct queue *queue,
 
 /* The recorded event is the session's own, as for any group that records one; no lane waits for it
  * here. */
-static int check_early(struct session *session, const struct queue *queue,
-		       const Sycl__V1__HostTask *message, struct task_request *request,
-		       struct backend_fault *fault)
+static int host_check_early(struct session *session, const struct queue *queue,
+			    const Sycl__V1__HostTask *message, struct task_request *request,
+			    struct backend_fault *fault)
 {
 	if (!(session->features & FEATURE_NATIVE_EARLY) || !message->on_device ||
 	    session_has_natives(session))
@@ -76,7 +76,8 @@ int group_check_host_task(struct session *session, const struct queue *queue,
 	if (message->on_device && !session_has_natives(session) &&
 	    check_opened(session, queue, request, fault))
 		return 1;
-	int r = message->early_event ? check_early(session, queue, message, request, fault) : 0;
+	int r = message->early_event ? host_check_early(session, queue, message, request, fault)
+				     : 0;
 	if (r != 0)
 		return r;
 	if (session->host_tasks_open >= HOST_TASKS_MAX)

@@ -177,10 +177,10 @@ static int check_local_memory(const Sycl__V1__Launch *launch, const Sycl__V1__Ar
 	return 0;
 }
 
-static int check_argument(struct session *session, const struct queue *queue,
-			  const struct task_request *request, const Sycl__V1__Launch *launch,
-			  const struct backend_argument_facts *facts, uint32_t index,
-			  struct argument_sums *sums, struct backend_fault *fault)
+static int launch_check_argument(struct session *session, const struct queue *queue,
+				 const struct task_request *request, const Sycl__V1__Launch *launch,
+				 const struct backend_argument_facts *facts, uint32_t index,
+				 struct argument_sums *sums, struct backend_fault *fault)
 {
 	const struct group_scratch *scratch = &session->engine->scratch;
 	const Sycl__V1__Argument *message = launch->arguments[index];
@@ -246,8 +246,8 @@ static int check_arguments(struct session *session, const struct queue *queue,
 				(struct task_argument){.kind = BACKEND_ARGUMENT_UNKNOWN};
 			continue;
 		}
-		int r = check_argument(session, queue, request, launch, &kernel->facts.arguments[i],
-				       i, &sums, fault);
+		int r = launch_check_argument(session, queue, request, launch,
+					      &kernel->facts.arguments[i], i, &sums, fault);
 		if (r != 0)
 			return r;
 	}
@@ -292,9 +292,10 @@ static int check_splittable(const Sycl__V1__Launch *launch, struct task_request 
  * A permission: a device that has no such launches, and a launch that is special otherwise, begin
  * when what is before is over. But a kernel that does not wait would run beside what it depends on.
  */
-static int check_early(const struct queue *queue, const struct kernel *kernel,
-		       const Sycl__V1__Launch *launch, struct task_request *request,
-		       struct backend_launch_properties *properties, struct backend_fault *fault)
+static int launch_check_early(const struct queue *queue, const struct kernel *kernel,
+			      const Sycl__V1__Launch *launch, struct task_request *request,
+			      struct backend_launch_properties *properties,
+			      struct backend_fault *fault)
 {
 	if (!launch->early || !(queue->facts->features & BACKEND_FEATURE_EARLY))
 		return 0;
@@ -435,8 +436,8 @@ int group_check_launch(struct session *session, const struct queue *queue,
 		r = check_range(queue, kernel, launch, request,
 				&session->engine->scratch.properties, fault);
 	if (r == 0)
-		r = check_early(queue, kernel, launch, request,
-				&session->engine->scratch.properties, fault);
+		r = launch_check_early(queue, kernel, launch, request,
+				       &session->engine->scratch.properties, fault);
 	if (r == 0)
 		put_window(session, queue, request, &session->engine->scratch.properties);
 	return r;

@@ -18,7 +18,7 @@ static backend_native_function *function_of(const Sycl__V1__NativeCommand *nativ
 	return function;
 }
 
-static void *context_of(const Sycl__V1__NativeCommand *native)
+static void *native_context_of(const Sycl__V1__NativeCommand *native)
 {
 	return (void *)(uintptr_t)native->context; /* NOLINT(performance-no-int-to-ptr) */
 }
@@ -40,7 +40,7 @@ static int check_native_command(const struct session *session, const struct queu
 	request->action = TASK_NATIVE;
 	request->what = "native command";
 	request->native.function = function_of(native);
-	request->native.context = context_of(native);
+	request->native.context = native_context_of(native);
 	return 0;
 }
 
@@ -65,5 +65,5 @@ void group_native_command_refused(const struct session *session,
 {
 	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_NATIVE &&
 	    session_has_natives(session) && message->native->function)
-		(void)function_of(message->native)(context_of(message->native), NULL);
+		(void)function_of(message->native)(native_context_of(message->native), NULL);
 }

@@ -8,7 +8,7 @@
 #define PARTS_MAX 16384u
 
 /* NULL: there is none of that id, or it is on its way out. */
-static struct buffer *find_buffer(const struct group_poisoning *poisoning, uint64_t id)
+static struct buffer *poison_find_buffer(const struct group_poisoning *poisoning, uint64_t id)
 {
 	struct object *object = object_id_type(id) == OBJECT_BUFFER
 					? object_table_find(&poisoning->session->objects, id)
@@ -27,7 +27,7 @@ void group_poisoning_add(struct group_poisoning *poisoning, const Sycl__V1__Requ
 	struct backend_fault unused;
 	if (!access_mode_valid(message->mode) || !access_mode_writes(message->mode))
 		return;
-	struct buffer *buffer = find_buffer(poisoning, message->buffer);
+	struct buffer *buffer = poison_find_buffer(poisoning, message->buffer);
 	/* A part outside of it may be the reason why the group was refused. */
 	if (!buffer || group_check_ranges(&requirement, buffer->size_bytes, &unused) != 0)
 		return;

@@ -7,7 +7,7 @@
 
 #define NO_WRITER UINT8_MAX
 
-static bool is_whole(const struct task_requirement *requirement)
+static bool is_requirement_whole(const struct task_requirement *requirement)
 {
 	return requirement->offset_bytes == 0 &&
 	       (requirement->order_size_bytes == 0 ||
@@ -15,12 +15,13 @@ static bool is_whole(const struct task_requirement *requirement)
 		 requirement->order_size_bytes == requirement->size_bytes));
 }
 
-static bool needs_contents(const struct task_requirement *requirement)
+static bool group_stretch_needs_contents(const struct task_requirement *requirement)
 {
 	return access_mode_needs_contents(requirement->mode);
 }
 
-static uint32_t find_buffer(const struct group_stretch *stretch, const struct sched_buffer *buffer)
+static uint32_t stretch_find_buffer(const struct group_stretch *stretch,
+				    const struct sched_buffer *buffer)
 {
 	uint32_t at = 0;
 	while (at < stretch->requirement_count && stretch->requirements[at].buffer != buffer)
@@ -37,15 +38,15 @@ static bool place_buffers(const struct group_stretch *stretch,
 	bool needs_last = stretch->count == 0;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct task_requirement *requirement = &requirements[i];
-		uint32_t at = find_buffer(stretch, requirement->buffer);
-		if (!is_whole(requirement))
+		uint32_t at = stretch_find_buffer(stretch, requirement->buffer);
+		if (!is_requirement_whole(requirement))
 			return false;
 		if (at == stretch->requirement_count) {
 			at = end++;
 		} else if (stretch->requirements[at].size_bytes != requirement->size_bytes) {
 			return false;
 		} else {
-			needs_last |= needs_contents(requirement) &&
+			needs_last |= group_stretch_needs_contents(requirement) &&
 				      stretch->requirements[at].last_writer + 1u == stretch->count;
 		}
 		if (at >= GROUP_STRETCH_BUFFERS)
@@ -62,7 +63,7 @@ static void unite(struct group_stretch *stretch, const struct task_requirement *
 	struct task_requirement *to = &stretch->requirements[at];
 	if (at >= stretch->requirement_count) {
 		*to = *requirement;
-		to->late = stretch->count > 0 && needs_contents(requirement);
+		to->late = stretch->count > 0 && group_stretch_needs_contents(requirement);
 		to->is_later = stretch->count > 0;
 		to->is_written_later = false;
 		to->last_writer = NO_WRITER;

@@ -30,9 +30,9 @@ static int check_place(const struct group_scratch *scratch, const struct task_re
 }
 
 /* An end in host memory: a range of an arena, or USM. */
-static int check_host_end(struct session *session, const struct queue *queue,
-			  const Sycl__V1__MemoryEnd *message, uint64_t size,
-			  struct task_request *request, struct backend_fault *fault)
+static int group_check_host_end(struct session *session, const struct queue *queue,
+				const Sycl__V1__MemoryEnd *message, uint64_t size,
+				struct task_request *request, struct backend_fault *fault)
 {
 	bool is_usm = message->place_case == SYCL__V1__MEMORY_END__PLACE_USM_ADDRESS;
 	if (!is_usm && message->place_case != SYCL__V1__MEMORY_END__PLACE_ARENA)
@@ -71,7 +71,7 @@ static int group_transfer_check_end(struct session *session, const struct queue 
 	}
 	*index_out = -1;
 	*offset_out = 0;
-	return check_host_end(session, queue, message, size, request, fault);
+	return group_check_host_end(session, queue, message, size, request, fault);
 }
 
 /* The boxes of a copy, and its bytes if it is one piece. Nothing here overflows, for any request of

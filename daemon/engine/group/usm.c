@@ -192,9 +192,9 @@ int group_check_usm_fill(struct session *session, const struct queue *queue,
  * Only shared USM moves (G2). Memory in an arena does not: both sides use it where it is. So a
  * driver can do nothing, and the group only orders.
  */
-static int check_hint(struct session *session, const struct queue *queue, uint64_t address,
-		      uint64_t size_bytes, struct task_request *request,
-		      struct backend_fault *fault)
+static int group_check_hint(struct session *session, const struct queue *queue, uint64_t address,
+			    uint64_t size_bytes, struct task_request *request,
+			    struct backend_fault *fault)
 {
 	struct usm *usm;
 	int r = group_usm_find(session, queue, address, size_bytes, request->what, &usm, fault);
@@ -214,7 +214,7 @@ int group_check_usm_prefetch(struct session *session, const struct queue *queue,
 	const Sycl__V1__UsmRange *range = group->usm_prefetch;
 	request->action = TASK_USM_PREFETCH;
 	request->what = "prefetch";
-	return check_hint(session, queue, range->address, range->size_bytes, request, fault);
+	return group_check_hint(session, queue, range->address, range->size_bytes, request, fault);
 }
 
 int group_check_usm_advise(struct session *session, const struct queue *queue,
@@ -228,5 +228,6 @@ int group_check_usm_advise(struct session *session, const struct queue *queue,
 	    advise->advice > BACKEND_ADVICE_UNSET_ACCESSED_BY_HOST)
 		return fault_set(fault, STATUS_INVALID, "%u is no memory advice", advise->advice);
 	request->usm.advice = (enum backend_advice)advise->advice;
-	return check_hint(session, queue, advise->address, advise->size_bytes, request, fault);
+	return group_check_hint(session, queue, advise->address, advise->size_bytes, request,
+				fault);
 }

@@ -38,7 +38,7 @@ struct arguments {
 	unsigned backend_option_count;
 };
 
-static int parse_number(const char *text, uint32_t most, uint32_t *out)
+static int engine_parse_number(const char *text, uint32_t most, uint32_t *out)
 {
 	char *end;
 	errno = 0;
@@ -78,20 +78,20 @@ static int standby_kind(struct arguments *arguments, const char *value)
 	return arguments->change_user || strcmp(value, "own") == 0 ? 0 : -EINVAL;
 }
 
-static int apply_option(struct arguments *arguments, int option, const char *value)
+static int engine_apply_option(struct arguments *arguments, int option, const char *value)
 {
 	uint32_t fd, slice_us;
 	int r;
 	switch (option) {
 	case 'c':
-		r = parse_number(value, INT32_MAX, &fd);
+		r = engine_parse_number(value, INT32_MAX, &fd);
 		if (r == 0)
 			arguments->control_fd = (int)fd;
 		return r;
 	case 'u':
-		return parse_number(value, NO_ID - 1, &arguments->uid);
+		return engine_parse_number(value, NO_ID - 1, &arguments->uid);
 	case 'g':
-		return parse_number(value, NO_ID - 1, &arguments->gid);
+		return engine_parse_number(value, NO_ID - 1, &arguments->gid);
 	case 'd':
 		arguments->engine.cache_directory = value;
 		return 0;
@@ -99,7 +99,7 @@ static int apply_option(struct arguments *arguments, int option, const char *val
 		arguments->engine.spills = true;
 		return 0;
 	case 'p':
-		r = parse_number(value, SLICE_US_MOST, &slice_us);
+		r = engine_parse_number(value, SLICE_US_MOST, &slice_us);
 		if (r == 0)
 			arguments->engine.slice_us = slice_us;
 		return r;
@@ -141,7 +141,7 @@ static int parse_arguments(int count, char **values, struct arguments *arguments
 	arguments->engine.backend_options = arguments->backend_options;
 	int option;
 	while ((option = getopt_long(count, values, "", options, NULL)) != -1) {
-		if (apply_option(arguments, option, optarg) < 0) {
+		if (engine_apply_option(arguments, option, optarg) < 0) {
 			if (optarg)
 				(void)fprintf(stderr, "sycl-engine: not a good value: %s\n",
 					      optarg);
@@ -155,7 +155,7 @@ static int parse_arguments(int count, char **values, struct arguments *arguments
 	return arguments->build_helper || arguments->control_fd >= 0 ? 0 : -EINVAL;
 }
 
-static int report_failure(const char *what, int error)
+static int engine_report_failure(const char *what, int error)
 {
 	(void)dprintf(STDERR_FILENO, "sycl-engine: %s: %s\n", what, strerror(-error));
 	return 1;
@@ -203,13 +203,13 @@ static int serve_supervisor(struct engine *engine, int control_fd)
 	if (r == 0)
 		r = control_create(engine, control_fd, &control);
 	if (r < 0)
-		return report_failure("cannot serve", r);
+		return engine_report_failure("cannot serve", r);
 	r = engine_run(engine);
 	if (r == -EIO)
 		end_lost(engine, TAKE(control));
 	if (r < 0) {
 		/* Threads of a device still work on what would be freed. */
-		(void)report_failure("some work did not end in time", r);
+		(void)engine_report_failure("some work did not end in time", r);
 		_exit(1);
 	}
 	return 0;
@@ -221,12 +221,12 @@ static int run_engine(const struct arguments *arguments, struct build_service *b
 	struct engine *engine = NULL;
 	int r = engine_filter_install();
 	if (r == -ENOSYS)
-		(void)report_failure("no filter of system calls", r);
+		(void)engine_report_failure("no filter of system calls", r);
 	else if (r < 0)
-		return report_failure("cannot filter system calls", r);
+		return engine_report_failure("cannot filter system calls", r);
 	r = engine_create(&arguments->engine, builds, &engine);
 	if (r < 0)
-		return report_failure("cannot start", r);
+		return engine_report_failure("cannot start", r);
 	engine_abort_record_in(engine_flight(engine));
 	build_service_log_to(builds, STDERR_FILENO);
 	int status = serve_supervisor(engine, arguments->control_fd);
@@ -244,11 +244,11 @@ static int start_engine(const struct arguments *arguments)
 	if (r == 0)
 		r = engine_privileges_limit_locked(DEVICES_FOLDER);
 	if (r < 0)
-		return report_failure("cannot drop privileges", r);
+		return engine_report_failure("cannot drop privileges", r);
 	if (arguments->uid != NO_ID)
 		r = silence_output();
 	if (r < 0)
-		return report_failure("cannot silence the output", r);
+		return engine_report_failure("cannot silence the output", r);
 	if (arguments->build_helper)
 		return build_helper_main(BUILD_HELPER_SOCKET);
 
@@ -256,10 +256,10 @@ static int start_engine(const struct arguments *arguments)
 	struct build_service *builds = NULL;
 	r = engine_mps_guard(ENGINE_MPS_FOLDER);
 	if (r < 0)
-		return report_failure("cannot choose where MPS may be", r);
+		return engine_report_failure("cannot choose where MPS may be", r);
 	r = build_service_fork(&builds);
 	if (r < 0)
-		return report_failure("cannot start the build helper", r);
+		return engine_report_failure("cannot start the build helper", r);
 	return run_engine(arguments, builds);
 }
 
@@ -284,7 +284,7 @@ static int stand_by(struct arguments *arguments)
 	if (r == 0)
 		r = engine_mps_guard(ENGINE_MPS_FOLDER);
 	if (r < 0)
-		return report_failure("cannot drop privileges", r);
+		return engine_report_failure("cannot drop privileges", r);
 	raise_descriptor_limit();
 	r = standby_wait(&settings, &adoption, &builds);
 	if (r == 0)
@@ -292,7 +292,7 @@ static int stand_by(struct arguments *arguments)
 	if (r == -EOPNOTSUPP)
 		_exit(ENGINE_EXIT_USELESS);
 	if (r < 0)
-		_exit(report_failure("cannot stand by", r));
+		_exit(engine_report_failure("cannot stand by", r));
 	r = adoption.change_user ? silence_output() : 0;
 	if (r == 0)
 		r = standby_become(&adoption, builds, what);

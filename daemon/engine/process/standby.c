@@ -43,8 +43,8 @@ static int set_home(const char *folder)
 	return 0;
 }
 
-/* As main.c's silence_output. */
-static int silence_output(void)
+/* As silence_output in main.c. */
+static int standby_silence_output(void)
 {
 	CLEANUP(close_fd) int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	return null < 0 || dup2(null, STDOUT_FILENO) < 0 ? -errno : 0;
@@ -61,7 +61,7 @@ static int run_gate_order(int socket)
 	if (r == 0 && order.change_user) {
 		r = engine_privileges_drop(order.uid, order.gid);
 		if (r == 0)
-			r = silence_output();
+			r = standby_silence_output();
 		if (r == 0)
 			r = set_home(order.home);
 	}

@@ -128,7 +128,7 @@ static void add_unavailable(Sycl__V1__AdminReply *reply, Sycl__V1__PlatformFacts
 	reply->unavailable[reply->n_unavailable++] = facts;
 }
 
-static void add_platforms(const struct inquiry *inquiry, Sycl__V1__AdminReply *reply)
+static void report_add_platforms(const struct inquiry *inquiry, Sycl__V1__AdminReply *reply)
 {
 	const struct tenant *tenant;
 	const struct engine *engine;
@@ -162,7 +162,7 @@ bool report_devices_add(const struct inquiry *inquiry, struct report_devices *de
 	reply->devices = devices->list;
 	reply->n_devices = count < REPORT_DEVICES_MAX ? count : REPORT_DEVICES_MAX;
 	reply->unavailable = devices->unavailable;
-	add_platforms(inquiry, reply);
+	report_add_platforms(inquiry, reply);
 	return true;
 }
 

@@ -220,8 +220,8 @@ enum { KEY_COUNT = sizeof(keys) / sizeof(*keys) };
 _Static_assert(KEY_COUNT + CONFIGURATION_LIMITS + CONFIGURATION_CUDA_OPTIONS <= KEYS_MAX,
 	       "a bit each");
 
-__attribute__((format(printf, 2, 3))) static int complain(struct reading *reading,
-							  const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int configuration_refuse(struct reading *reading,
+								      const char *format, ...)
 {
 	if (!reading->complaint_line) {
 		reading->complaint_line = reading->line;
@@ -241,7 +241,7 @@ static char *configuration_next_line(char *buffer, int size, void *context)
 		return NULL;
 	reading->line++;
 	if (reading->continued)
-		(void)complain(reading, "the line before is too long");
+		(void)configuration_refuse(reading, "the line before is too long");
 	reading->continued = !strchr(buffer, '\n') && !feof(reading->file);
 	return buffer;
 }
@@ -259,19 +259,20 @@ static int parse_limit_line(struct reading *reading, const char *name, const cha
 		if (strcmp(configuration_limit_names[i], name) != 0)
 			continue;
 		if (key_is_repeated(reading, KEY_COUNT + i))
-			return complain(reading, "limits.%s is given twice", name);
+			return configuration_refuse(reading, "limits.%s is given twice", name);
 		bool bytes = strstr(name, "_bytes") != NULL;
 		uint64_t number;
 		if (!configuration_number(value, bytes, configuration_limit_most[i], &number) ||
 		    number == 0)
-			return complain(reading, "%s needs a number%s from 1 to %llu, not '%.64s'",
-					name, bytes ? " of bytes (K, M, G, T allowed)" : "",
-					(unsigned long long)configuration_limit_most[i], value);
+			return configuration_refuse(
+				reading, "%s needs a number%s from 1 to %llu, not '%.64s'", name,
+				bytes ? " of bytes (K, M, G, T allowed)" : "",
+				(unsigned long long)configuration_limit_most[i], value);
 		reading->configuration->limits[i] =
 			(struct configuration_limit){.given = true, .value = number};
 		return 1;
 	}
-	return complain(reading, "no such limit: '%.64s'", name);
+	return configuration_refuse(reading, "no such limit: '%.64s'", name);
 }
 
 static int parse_cuda_line(struct reading *reading, const char *name, const char *value)
@@ -281,12 +282,13 @@ static int parse_cuda_line(struct reading *reading, const char *name, const char
 		if (strcmp(configuration_cuda_names[i], name) != 0)
 			continue;
 		if (key_is_repeated(reading, KEY_COUNT + CONFIGURATION_LIMITS + i))
-			return complain(reading, "cuda.%s is given twice", name);
+			return configuration_refuse(reading, "cuda.%s is given twice", name);
 		if (!configuration_cuda_set(reading->configuration, i, value, &wants))
-			return complain(reading, "%s needs %s, not '%.64s'", name, wants, value);
+			return configuration_refuse(reading, "%s needs %s, not '%.64s'", name,
+						    wants, value);
 		return 1;
 	}
-	return complain(reading, "no such key in [cuda]: '%.64s'", name);
+	return configuration_refuse(reading, "no such key in [cuda]: '%.64s'", name);
 }
 
 static int parse_share_line(struct reading *reading, const char *name, const char *value)
@@ -296,9 +298,9 @@ static int parse_share_line(struct reading *reading, const char *name, const cha
 		configuration_shares_set(&reading->configuration->shares, name, value, &wrong_name);
 	if (!wrong)
 		return 1;
-	return complain(reading, "shares.%.64s: %s%s%.64s%s", name, wrong,
-			wrong_name ? "" : ", not '", wrong_name ? "" : value,
-			wrong_name ? "" : "'");
+	return configuration_refuse(reading, "shares.%.64s: %s%s%.64s%s", name, wrong,
+				    wrong_name ? "" : ", not '", wrong_name ? "" : value,
+				    wrong_name ? "" : "'");
 }
 
 /* inih's handler: 1, or 0 for a bad line. */
@@ -319,17 +321,18 @@ static int parse_line(void *context, const char *section, const char *name, cons
 		if (strcmp(keys[i].name, name) != 0)
 			continue;
 		if (key_is_repeated(reading, i))
-			return complain(reading, "%s.%s is given twice", section, name);
+			return configuration_refuse(reading, "%s.%s is given twice", section, name);
 		if (!keys[i].set(reading->configuration, value))
-			return complain(reading, "%s needs %s, not '%.64s'", name, keys[i].wants,
-					value);
+			return configuration_refuse(reading, "%s needs %s, not '%.64s'", name,
+						    keys[i].wants, value);
 		return 1;
 	}
 	if (!known_section && !*section)
-		return complain(reading, "'%.64s' stands before the first [section]", name);
+		return configuration_refuse(reading, "'%.64s' stands before the first [section]",
+					    name);
 	if (!known_section)
-		return complain(reading, "no such section: [%.64s]", section);
-	return complain(reading, "no such key in [%s]: '%.64s'", section, name);
+		return configuration_refuse(reading, "no such section: [%.64s]", section);
+	return configuration_refuse(reading, "no such key in [%s]: '%.64s'", section, name);
 }
 
 static void configuration_file_close(FILE **file)

@@ -34,7 +34,7 @@ static uint64_t above(uint64_t bytes, uint64_t limit)
 	return bytes > limit ? bytes - limit : 0;
 }
 
-static uint64_t part_of(uint64_t bytes, uint32_t permille)
+static uint64_t memory_part_of(uint64_t bytes, uint32_t permille)
 {
 	return bytes / DIVISION_WHOLE * permille;
 }
@@ -79,10 +79,11 @@ static uint64_t entitlement(const struct memory_case *this, const struct memory_
 {
 	const struct memory_user *user = &this->users[this->asking_user];
 	uint64_t capacity = party->capacity_bytes;
-	uint64_t bytes =
-		above(part_of(capacity, engine_part(user)), this->parties[this->asker].held_bytes);
+	uint64_t bytes = above(memory_part_of(capacity, engine_part(user)),
+			       this->parties[this->asker].held_bytes);
 	if (!is_own_user)
-		bytes = lesser(bytes, above(part_of(capacity, user->part), user->held_bytes));
+		bytes = lesser(bytes,
+			       above(memory_part_of(capacity, user->part), user->held_bytes));
 	return bytes;
 }
 
@@ -97,10 +98,10 @@ static uint64_t surplus(const struct memory_case *this, const struct memory_user
 		return 0;
 	uint64_t wanted = capacity / MEMORY_STEP_PART;
 	wanted = lesser(entitled, wanted > this->bytes ? wanted : this->bytes);
-	uint64_t bytes = above(party->held_bytes, part_of(capacity, engine_part(user)));
+	uint64_t bytes = above(party->held_bytes, memory_part_of(capacity, engine_part(user)));
 	if (!is_own_user)
 		bytes = lesser(bytes, above(user->held_bytes - user->given_bytes,
-					    part_of(capacity, user->part)));
+					    memory_part_of(capacity, user->part)));
 	bytes = lesser(bytes, party->spillable_bytes);
 	return lesser(bytes, above(wanted, this->given_bytes));
 }

@@ -40,7 +40,7 @@ static bool has_begun(const struct engine *engine, const struct memory_case *of)
 }
 
 /* Its reply is awaited. */
-static bool is_awaited(const struct engine *engine, const struct memory_case *of)
+static bool arbiter_is_awaited(const struct engine *engine, const struct memory_case *of)
 {
 	return engine->memory.request != 0 && engine->memory.asked == of->number &&
 	       engine->control >= 0;
@@ -66,8 +66,8 @@ static struct engine *find_engine(struct supervisor *supervisor, engine_test *te
 	return NULL;
 }
 
-static bool send_request(struct engine *engine, const struct memory_case *of, uint64_t bytes,
-			 uint64_t within_ns)
+static bool arbiter_send_request(struct engine *engine, const struct memory_case *of,
+				 uint64_t bytes, uint64_t within_ns)
 {
 	struct arbiter *arbiter = engine->tenant->supervisor->arbiter;
 	const struct memory_request_terms terms = {
@@ -120,7 +120,7 @@ static void begin_case(struct supervisor *supervisor, struct memory_case *begun,
 	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
 		TAILQ_FOREACH (engine, &tenant->engines, link)
 			if (can_be_asked(engine, begun))
-				(void)send_request(engine, begun, 0, ARBITER_FIGURES_NS);
+				(void)arbiter_send_request(engine, begun, 0, ARBITER_FIGURES_NS);
 }
 
 /* The engine as it counts in the decision. False: it does not. */
@@ -167,8 +167,8 @@ static bool decide(struct supervisor *supervisor, struct memory_case *of, uint64
 	bool is_requested = false;
 	for (uint32_t i = 0; i < count; i++)
 		if (parties[i].give_bytes > 0)
-			is_requested |=
-				send_request(engines[i], of, parties[i].give_bytes, within_ns);
+			is_requested |= arbiter_send_request(engines[i], of, parties[i].give_bytes,
+							     within_ns);
 	of->phase = CASE_SPILLS;
 	of->deadline_ns = now_ns + within_ns;
 	return is_requested;
@@ -182,7 +182,7 @@ static void distrust_silent(struct supervisor *supervisor, const struct memory_c
 	struct engine *engine;
 	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
 		TAILQ_FOREACH (engine, &tenant->engines, link)
-			if (is_awaited(engine, of))
+			if (arbiter_is_awaited(engine, of))
 				engine->memory.unreliable_until_ns = now_ns + ARBITER_DISTRUST_NS;
 }
 
@@ -191,7 +191,7 @@ static bool step_case(struct supervisor *supervisor, struct memory_case *of, uin
 {
 	if (of->phase == CASE_WAITS)
 		return true;
-	if (find_engine(supervisor, is_awaited, of) && now_ns < of->deadline_ns)
+	if (find_engine(supervisor, arbiter_is_awaited, of) && now_ns < of->deadline_ns)
 		return true;
 	distrust_silent(supervisor, of, now_ns);
 	if (of->phase == CASE_COUNTS && decide(supervisor, of, now_ns))
@@ -220,7 +220,7 @@ static bool must_wait(const struct supervisor *supervisor, const struct memory_c
 	return false;
 }
 
-static void set_timer(struct supervisor *supervisor, uint64_t now_ns)
+static void arbiter_set_timer(struct supervisor *supervisor, uint64_t now_ns)
 {
 	struct arbiter *arbiter = supervisor->arbiter;
 	const struct memory_case *of;
@@ -251,7 +251,7 @@ static void arbiter_go_on(struct supervisor *supervisor)
 			has_changed |= !step_case(supervisor, of, now_ns);
 		}
 	}
-	set_timer(supervisor, now_ns);
+	arbiter_set_timer(supervisor, now_ns);
 }
 
 static void on_arbiter_timer(uv_timer_t *timer)

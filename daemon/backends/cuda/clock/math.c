@@ -37,7 +37,7 @@ static int64_t time_difference(const struct cuda_clock_sample *sample)
 }
 
 /* The offset by which this time is reported. */
-static int64_t offset_at(const struct cuda_timeline *timeline, int64_t device_ns)
+static int64_t cuda_offset_at(const struct cuda_timeline *timeline, int64_t device_ns)
 {
 	int64_t since = device_ns - timeline->anchor_ns;
 	double part = since <= 0                     ? 0.0
@@ -51,7 +51,7 @@ uint64_t cuda_timeline_host(struct cuda_timeline *timeline, int64_t device_ns)
 {
 	if (timeline->reported_ns < device_ns)
 		timeline->reported_ns = device_ns;
-	return (uint64_t)(device_ns + offset_at(timeline, device_ns));
+	return (uint64_t)(device_ns + cuda_offset_at(timeline, device_ns));
 }
 
 int64_t cuda_timeline_span(const struct cuda_timeline *timeline, int64_t device_span_ns)
@@ -322,7 +322,8 @@ void cuda_timeline_add(struct cuda_timeline *timeline, const struct cuda_clock_s
 		grow_uncertain(timeline,
 			       best->device_ns - timeline->bursts[timeline->count - 1].device_ns);
 	keep_bound(timeline, best);
-	int64_t at = best->device_ns, given = timeline->is_placed ? offset_at(timeline, at) : 0;
+	int64_t at = best->device_ns,
+		given = timeline->is_placed ? cuda_offset_at(timeline, at) : 0;
 	/* A sample can be late, but never early; late ones may have moved the offset. */
 	if (timeline->count > 1 &&
 	    time_difference(best) + timeline->way_ns > given + CONTRADICTION_NS &&

@@ -27,7 +27,8 @@ enum fp_config {
 };
 
 /* 0 if the driver is older than the attribute. */
-static int attribute(const struct cuda_library *cuda, CUdevice device, CUdevice_attribute which)
+static int cuda_attribute(const struct cuda_library *cuda, CUdevice device,
+			  CUdevice_attribute which)
 {
 	int value = 0;
 
@@ -45,31 +46,32 @@ static void read_limits(const struct cuda_library *cuda, struct cuda_device_fact
 	CUdevice device = facts->device;
 
 	for (int i = 0; i < 3; i++) {
-		facts->max_grid[i] = attribute(cuda, device, grids[i]);
-		facts->max_block[i] = attribute(cuda, device, blocks[i]);
+		facts->max_grid[i] = cuda_attribute(cuda, device, grids[i]);
+		facts->max_block[i] = cuda_attribute(cuda, device, blocks[i]);
 	}
 	facts->max_block_threads =
-		attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-	facts->multiprocessors = attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+		cuda_attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+	facts->multiprocessors =
+		cuda_attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
 	facts->max_threads_per_multiprocessor =
-		attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
-	facts->copy_engines = attribute(cuda, device, CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT);
-	facts->warp_size = attribute(cuda, device, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
+		cuda_attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+	facts->copy_engines = cuda_attribute(cuda, device, CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT);
+	facts->warp_size = cuda_attribute(cuda, device, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
 	facts->compute_major =
-		attribute(cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+		cuda_attribute(cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
 	facts->compute_minor =
-		attribute(cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-	facts->compute_mode = attribute(cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE);
+		cuda_attribute(cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+	facts->compute_mode = cuda_attribute(cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE);
 	facts->shared_bytes_default =
-		attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+		cuda_attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
 	facts->shared_bytes_optin =
-		attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+		cuda_attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
 	facts->persisting_bytes =
-		attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE);
+		cuda_attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE);
 	facts->window_bytes =
-		attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE);
+		cuda_attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE);
 	facts->reserved_shared_bytes =
-		attribute(cuda, device, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+		cuda_attribute(cuda, device, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
 	if (facts->shared_bytes_optin < facts->shared_bytes_default)
 		facts->shared_bytes_optin = facts->shared_bytes_default;
 }
@@ -98,14 +100,14 @@ static void read_abilities(const struct cuda_library *cuda, struct cuda_device_f
 	};
 
 	for (size_t i = 0; i < sizeof(abilities) / sizeof(*abilities); i++)
-		*abilities[i].has = attribute(cuda, facts->device, abilities[i].which) != 0;
+		*abilities[i].has = cuda_attribute(cuda, facts->device, abilities[i].which) != 0;
 }
 
 static void fill_numbers(const struct cuda_device_facts *from, uint64_t memory_bytes,
 			 const struct cuda_library *cuda, struct backend_device_facts *facts)
 {
 	bool long_parameters = cuda->driver_version >= 12010 && from->compute_major >= 7;
-	int clock_khz = attribute(cuda, from->device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+	int clock_khz = cuda_attribute(cuda, from->device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
 
 	facts->type = DEVICE_TYPE_GPU;
 	facts->vendor_id = VENDOR_NVIDIA;
@@ -118,20 +120,20 @@ static void fill_numbers(const struct cuda_device_facts *from, uint64_t memory_b
 	facts->max_work_group_size = (uint64_t)from->max_block_threads;
 	facts->max_mem_alloc_bytes = facts->global_mem_bytes = memory_bytes;
 	facts->global_mem_cache_bytes =
-		(uint64_t)attribute(cuda, from->device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+		(uint64_t)cuda_attribute(cuda, from->device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
 	facts->global_mem_cache_line_bytes = CACHE_LINE_BYTES;
 	if (from->persisting_bytes > 0 && from->window_bytes > 0) /* not with multi-instance GPUs */
 		facts->l2_window_bytes = (uint64_t)from->window_bytes;
 	facts->local_mem_bytes = (uint64_t)from->shared_bytes_optin;
-	facts->max_constant_buffer_bytes =
-		(uint64_t)attribute(cuda, from->device, CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY);
+	facts->max_constant_buffer_bytes = (uint64_t)cuda_attribute(
+		cuda, from->device, CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY);
 	facts->max_parameter_bytes =
 		long_parameters ? CUDA_PARAMETER_BYTES_MAX : PARAMETER_BYTES_OLD;
 	facts->profiling_timer_resolution_ns = TIMER_RESOLUTION_NS;
 	facts->printf_buffer_bytes = PRINTF_FIFO_BYTES;
 	facts->mem_base_addr_align_bits = BASE_ALIGN_BITS;
 	facts->error_correction =
-		attribute(cuda, from->device, CU_DEVICE_ATTRIBUTE_ECC_ENABLED) != 0;
+		cuda_attribute(cuda, from->device, CU_DEVICE_ATTRIBUTE_ECC_ENABLED) != 0;
 	facts->little_endian = true;
 	facts->max_constant_args = CUDA_PARAMETERS_MAX; /* plain pointers */
 	facts->global_mem_cache_type = CACHE_READ_WRITE;

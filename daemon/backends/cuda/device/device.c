@@ -135,9 +135,9 @@ static int check_index(const struct backend *backend, uint32_t index,
 
 /* `context`: the application's own, or NULL for the primary one. `is_native`: the application has
  * named it. */
-static int open_device_in(struct backend *backend, uint32_t index, CUcontext context,
-			  bool is_native, backend_wake *wake, void *token,
-			  struct backend_device **device_out, struct backend_fault *fault_out)
+static int cuda_open_device_in(struct backend *backend, uint32_t index, CUcontext context,
+			       bool is_native, backend_wake *wake, void *token,
+			       struct backend_device **device_out, struct backend_fault *fault_out)
 {
 	struct backend_device *device = calloc(1, sizeof(*device));
 
@@ -169,8 +169,8 @@ int cuda_device_open(struct backend *backend, uint32_t index, backend_wake *wake
 	int error = check_index(backend, index, fault_out);
 
 	return error < 0 ? error
-			 : open_device_in(backend, index, NULL, false, wake, token, device_out,
-					  fault_out);
+			 : cuda_open_device_in(backend, index, NULL, false, wake, token, device_out,
+					       fault_out);
 }
 
 /* Whether a context is the device's primary one, which is not made for this question. */
@@ -204,7 +204,8 @@ int cuda_device_open_native(struct backend *backend, uint32_t index, uint64_t na
 					"the context is not one of CUDA device %u", index);
 	if (is_primary(&backend->library, device, context))
 		context = NULL;
-	return open_device_in(backend, index, context, true, wake, token, device_out, fault_out);
+	return cuda_open_device_in(backend, index, context, true, wake, token, device_out,
+				   fault_out);
 }
 
 void cuda_device_close(struct backend_device *device)

@@ -65,8 +65,8 @@ static const char *why_not(const struct cuda_device_facts *facts)
  * The key has what a build depends on: the architecture and the driver. Two equal GPUs share
  * builds, and the build helper takes the first of them.
  */
-static int fill_texts(const struct cuda_library *cuda, const struct cuda_device_facts *from,
-		      const char *name, const char *driver, struct backend_device_facts *facts)
+static int cuda_fill_texts(const struct cuda_library *cuda, const struct cuda_device_facts *from,
+			   const char *name, const char *driver, struct backend_device_facts *facts)
 {
 	const char *reason = why_not(from);
 	char bus_id[32] = "", version[32];
@@ -148,7 +148,7 @@ static int read_device(struct backend *backend, int ordinal, const char *driver,
 	facts.lane_copy_bytes =
 		backend->settings.chain_length > 0 ? backend->settings.copy_kernel_bytes : 0;
 	memcpy(facts.uuid, own.uuid.bytes, sizeof(facts.uuid));
-	if (fill_texts(cuda, &own, name, driver, &facts) < 0 ||
+	if (cuda_fill_texts(cuda, &own, name, driver, &facts) < 0 ||
 	    check_partition(backend, &own, &facts) < 0) {
 		free_device(&facts);
 		return cuda_no_memory(fault_out, "the facts of devices");
@@ -194,8 +194,8 @@ static struct backend_platform_facts *make_platform(int driver_version)
 }
 
 /* Start the driver. Errors here are for the administrator of the machine. */
-static int start_driver(const struct cuda_library *cuda, int *count_out,
-			struct backend_fault *fault_out)
+static int cuda_start_driver(const struct cuda_library *cuda, int *count_out,
+			     struct backend_fault *fault_out)
 {
 	CUresult result = cuda->cuInit(0);
 
@@ -226,7 +226,7 @@ int cuda_facts_read(struct backend *backend, struct backend_fault *fault_out)
 	const struct cuda_library *cuda = &backend->library;
 	char driver[CUDA_RELEASE_BYTES];
 	int count = 0;
-	int error = start_driver(cuda, &count, fault_out);
+	int error = cuda_start_driver(cuda, &count, fault_out);
 
 	if (error < 0)
 		return error;

@@ -8,8 +8,8 @@
 #define TEXTURES_OF_A_KERNEL 256u
 #define SURFACES_OF_A_KERNEL 32u
 
-static uint64_t attribute(const struct cuda_library *cuda, CUdevice device,
-			  CUdevice_attribute which)
+static uint64_t cuda_image_attribute(const struct cuda_library *cuda, CUdevice device,
+				     CUdevice_attribute which)
 {
 	int value = 0;
 
@@ -21,7 +21,8 @@ static uint64_t attribute(const struct cuda_library *cuda, CUdevice device,
 static uint64_t smaller_attribute(const struct cuda_library *cuda, CUdevice device,
 				  CUdevice_attribute a, CUdevice_attribute b)
 {
-	uint64_t first = attribute(cuda, device, a), second = attribute(cuda, device, b);
+	uint64_t first = cuda_image_attribute(cuda, device, a),
+		 second = cuda_image_attribute(cuda, device, b);
 
 	return first < second ? first : second;
 }
@@ -94,7 +95,8 @@ void cuda_image_facts_fill(const struct cuda_library *library, CUdevice device,
 		if (limits[i] == 0) /* a device without images */
 			return;
 	}
-	limits[5] = attribute(library, device, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH);
+	limits[5] = cuda_image_attribute(library, device,
+					 CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH);
 	for (size_t i = 0; i < 6; i++)
 		facts->image_sizes[i] = limits[i];
 	fill_layered(library, device, facts);

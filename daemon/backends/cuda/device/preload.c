@@ -18,8 +18,8 @@ static struct backend *ahead;
 static CUcontext contexts[CUDA_AHEAD_DEVICES_MAX];
 
 /* Not cuda_open: that would search a cache folder now. */
-static int start_driver(const struct backend_settings *settings, struct backend *backend,
-			struct backend_fault *fault_out)
+static int preload_start_driver(const struct backend_settings *settings, struct backend *backend,
+				struct backend_fault *fault_out)
 {
 	int error = cuda_settings_read(settings->options, &backend->settings, fault_out);
 
@@ -42,7 +42,7 @@ static int preload_start(const struct backend_settings *settings, struct backend
 	if (!backend)
 		return cuda_no_memory(fault_out, "the CUDA backend");
 	(void)pthread_mutex_init(&backend->lock, NULL);
-	int error = start_driver(settings, backend, fault_out);
+	int error = preload_start_driver(settings, backend, fault_out);
 	if (error < 0) {
 		cuda_close(backend);
 		return error;

@@ -131,7 +131,7 @@ static const struct meaning meanings[] = {
 	{CUDA_ERROR_UNKNOWN, DOUBTFUL, STATUS_RUNTIME, EIO, NULL},
 };
 
-static const struct meaning *find_meaning(CUresult result)
+static const struct meaning *cuda_find_meaning(CUresult result)
 {
 	static const struct meaning unknown = {CUDA_ERROR_UNKNOWN, DOUBTFUL, STATUS_RUNTIME, EIO,
 					       NULL};
@@ -151,7 +151,7 @@ static const struct meaning *find_meaning(CUresult result)
 
 bool cuda_result_is_sticky(CUresult result)
 {
-	return find_meaning(result)->weight == STICKY;
+	return cuda_find_meaning(result)->weight == STICKY;
 }
 
 /* A call that cannot fail by itself: a lost GPU ("unknown error") fails all of them. */
@@ -186,7 +186,7 @@ void cuda_lose(struct backend_device *device, struct backend_fault *fault)
 int cuda_fault(struct backend_device *device_or_null, const struct cuda_library *library,
 	       CUresult result, struct backend_fault *fault_out, const char *what, ...)
 {
-	const struct meaning *meaning = find_meaning(result);
+	const struct meaning *meaning = cuda_find_meaning(result);
 	struct backend_fault fault = {.status = meaning->status, .native_code = (int32_t)result};
 	const char *name = NULL, *words = NULL;
 	char said[BACKEND_TEXT_BYTES];

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_space(char c)
+static bool options_is_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
@@ -15,7 +15,7 @@ static int take_option_word(const char **from, char **to)
 {
 	char quote = '\0';
 
-	for (; **from && (quote || !is_space(**from)); (*from)++) {
+	for (; **from && (quote || !options_is_space(**from)); (*from)++) {
 		char c = **from;
 		bool was = quote != '\0';
 		if (was ? c == quote : c == '"' || c == '\'') {
@@ -85,7 +85,7 @@ static int take_definition(struct cuda_options *options, const char *word, bool 
 	return 0;
 }
 
-static int add_option(struct cuda_options *options, const char *word, bool portable)
+static int options_add(struct cuda_options *options, const char *word, bool portable)
 {
 	static const char expression[] = "--sycl-kernel=";
 
@@ -120,14 +120,14 @@ int cuda_options_parse(const char *text, bool portable, struct cuda_options *opt
 	int error = to && options.definitions ? 0 : -ENOMEM;
 
 	while (error == 0) {
-		while (is_space(*from))
+		while (options_is_space(*from))
 			from++;
 		if (!*from)
 			break;
 		const char *word = to;
 		error = take_option_word(&from, &to);
 		if (error == 0)
-			error = add_option(&options, word, portable);
+			error = options_add(&options, word, portable);
 	}
 	if (error < 0) {
 		cuda_options_fini(&options);

@@ -19,9 +19,9 @@ static CUresult put_row(const struct cuda_library *cuda, CUstream stream, uint64
 	return cuda->cuMemcpyDtoDAsync(destination.address, source.address, bytes, stream);
 }
 
-static CUresult put_rows(const struct cuda_library *cuda, CUstream stream,
-			 const struct copy_box *box, struct cuda_rect_side destination,
-			 struct cuda_rect_side source)
+static CUresult cuda_put_rows(const struct cuda_library *cuda, CUstream stream,
+			      const struct copy_box *box, struct cuda_rect_side destination,
+			      struct cuda_rect_side source)
 {
 	CUresult result = CUDA_SUCCESS;
 
@@ -37,7 +37,7 @@ static CUresult put_rows(const struct cuda_library *cuda, CUstream stream,
 }
 
 /* The driver finds the beginning of a slice by a height in rows; for one slice any will do. */
-static size_t height_of(const struct copy_box *box, const struct box_pitch *pitch)
+static size_t rect_height_of(const struct copy_box *box, const struct box_pitch *pitch)
 {
 	return box->slices == 1 ? box->rows : pitch->slice_bytes / pitch->row_bytes;
 }
@@ -63,7 +63,7 @@ static CUresult put_array(const struct cuda_library *cuda, CUstream stream,
 		.srcY = source.row,
 		.srcZ = source.slice,
 		.srcPitch = box->source.row_bytes,
-		.srcHeight = height_of(box, &box->source),
+		.srcHeight = rect_height_of(box, &box->source),
 		.dstMemoryType = memory_type(destination),
 		.dstHost = destination.host,
 		.dstDevice = destination.address,
@@ -72,7 +72,7 @@ static CUresult put_array(const struct cuda_library *cuda, CUstream stream,
 		.dstY = destination.row,
 		.dstZ = destination.slice,
 		.dstPitch = box->destination.row_bytes,
-		.dstHeight = height_of(box, &box->destination),
+		.dstHeight = rect_height_of(box, &box->destination),
 		.WidthInBytes = box->width_bytes,
 		.Height = box->rows,
 		.Depth = box->slices,
@@ -90,18 +90,18 @@ CUresult cuda_rect_put(const struct cuda_library *cuda, CUstream stream, const s
 		return put_row(cuda, stream, box->width_bytes, destination, source);
 	if (box->source.row_bytes > CUDA_PITCH_BYTES_MAX ||
 	    box->destination.row_bytes > CUDA_PITCH_BYTES_MAX)
-		return put_rows(cuda, stream, box, destination, source);
+		return cuda_put_rows(cuda, stream, box, destination, source);
 	const CUDA_MEMCPY3D copy = {
 		.srcMemoryType = source.host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
 		.srcHost = source.host,
 		.srcDevice = source.host ? 0 : source.address,
 		.srcPitch = box->source.row_bytes,
-		.srcHeight = height_of(box, &box->source),
+		.srcHeight = rect_height_of(box, &box->source),
 		.dstMemoryType = destination.host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
 		.dstHost = destination.host,
 		.dstDevice = destination.host ? 0 : destination.address,
 		.dstPitch = box->destination.row_bytes,
-		.dstHeight = height_of(box, &box->destination),
+		.dstHeight = rect_height_of(box, &box->destination),
 		.WidthInBytes = box->width_bytes,
 		.Height = box->rows,
 		.Depth = box->slices,

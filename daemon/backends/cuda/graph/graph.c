@@ -160,7 +160,7 @@ int cuda_graph_note(struct backend_graph *graph, const struct backend_command *c
 
 /* -------------------------------------- the whole --------------------------------------- */
 
-static CUDA_MEMSET_NODE_PARAMS word_parameters(CUdeviceptr address, uint32_t value)
+static CUDA_MEMSET_NODE_PARAMS graph_word_parameters(CUdeviceptr address, uint32_t value)
 {
 	return (CUDA_MEMSET_NODE_PARAMS){
 		.dst = address, .value = value, .elementSize = 4, .width = 1, .height = 1};
@@ -171,7 +171,7 @@ static CUDA_MEMSET_NODE_PARAMS word_parameters(CUdeviceptr address, uint32_t val
 static int graph_add_end_word(struct backend_graph *graph, struct backend_fault *fault_out)
 {
 	struct backend_device *device = graph->device;
-	const CUDA_MEMSET_NODE_PARAMS word = word_parameters(
+	const CUDA_MEMSET_NODE_PARAMS word = graph_word_parameters(
 		device->lanes->words_device + (CUdeviceptr)CUDA_WORDS_MAX * CUDA_WORD_STRIDE, 0);
 	CLEANUP(free_pointer)
 	CUgraphNode *last =
@@ -294,7 +294,7 @@ int cuda_graph_launch(const struct cuda_lane_state *state, struct backend_graph 
 {
 	struct backend_lane *lane = state->lane;
 	const struct cuda_library *cu = &lane->device->backend->library;
-	const CUDA_MEMSET_NODE_PARAMS word = word_parameters(state->word_device, value);
+	const CUDA_MEMSET_NODE_PARAMS word = graph_word_parameters(state->word_device, value);
 
 	if (!graph || !graph->executable || graph->device != lane->device ||
 	    !backend_lane_computes(lane->kind))

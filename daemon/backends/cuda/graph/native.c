@@ -46,8 +46,9 @@ static void give_stream(struct backend_device *device, CUstream stream)
  * forbids them anything. The function's captures are what they are in an application's thread.
  * Whatever context it leaves current, this restores the engine's.
  */
-static int call_native(struct backend_device *device, const struct backend_command *command,
-		       const struct backend_native_scope *scope)
+static int cuda_graph_call_native(struct backend_device *device,
+				  const struct backend_command *command,
+				  const struct backend_native_scope *scope)
 {
 	const struct cuda_library *cu = &device->backend->library;
 	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
@@ -83,7 +84,7 @@ static int run_captured(struct backend_device *device, const struct backend_comm
 		.memories = memories,
 		.memory_count = count,
 	};
-	int result = call_native(device, command, &scope);
+	int result = cuda_graph_call_native(device, command, &scope);
 	bool was_open = graph_native_end_capture(&device->backend->library, stream, inner);
 	if (result != 0)
 		return cuda_fault_words(fault_out, -EINVAL,

@@ -105,9 +105,9 @@ static CUresult add_planned(struct backend_graph *graph, const struct cuda_plan 
 				       place->count);
 }
 
-static int add_plain(struct backend_graph *graph, const struct backend_command *command,
-		     struct place *place, struct cuda_graph_node *node,
-		     struct backend_fault *fault_out)
+static int cuda_add_plain(struct backend_graph *graph, const struct backend_command *command,
+			  struct place *place, struct cuda_graph_node *node,
+			  struct backend_fault *fault_out)
 {
 	struct backend_device *device = graph->device;
 	struct cuda_plan plan = {.form = CUDA_FORM_EMPTY};
@@ -215,7 +215,7 @@ static int cuda_graph_add_node(struct backend_graph *graph, const struct backend
 		return cuda_graph_add_condition(graph, command, place->after, place->count, node,
 						fault_out);
 	if (command->kind != BACKEND_COMMAND_GRAPH && command->kind != BACKEND_COMMAND_NATIVE)
-		return add_plain(graph, command, place, node, fault_out);
+		return cuda_add_plain(graph, command, place, node, fault_out);
 	if (graph->place != CUDA_GRAPH_TOP)
 		return cuda_fault_words(
 			fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
@@ -237,9 +237,9 @@ static bool is_known_before(const uint64_t *before, uint32_t index)
  * one of them: a program's queue names the node before, its buffers name earlier ones, and each
  * edge costs the device time at each launch.
  */
-static uint32_t gather_before(const struct backend_graph *graph, const uint32_t *after,
-			      uint32_t count, struct cuda_graph_node *node, CUgraphNode *before_out,
-			      uint32_t *only_out)
+static uint32_t cuda_gather_before(const struct backend_graph *graph, const uint32_t *after,
+				   uint32_t count, struct cuda_graph_node *node,
+				   CUgraphNode *before_out, uint32_t *only_out)
 {
 	uint32_t kept = 0;
 
@@ -281,7 +281,7 @@ int cuda_graph_add(struct backend_graph *graph, const struct backend_command *co
 	before = calloc(after_count + graph->temporary_count + 1, sizeof(CUgraphNode));
 	if (!before)
 		return cuda_no_memory(fault_out, "a graph");
-	kept = gather_before(graph, after, after_count, &node, before, &only);
+	kept = cuda_gather_before(graph, after, after_count, &node, before, &only);
 	const uint32_t before_count =
 		kept + cuda_graph_allocations(graph, node.uses & ~node.has, before + kept);
 	node.has |= node.uses;

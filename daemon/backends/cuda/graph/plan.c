@@ -43,7 +43,7 @@ static struct copy_box plan_copy_piece(uint64_t size_bytes)
 }
 
 /* The driver finds the beginning of a slice by heights; for one slice any will do. */
-static size_t height_of(const struct copy_box *box, const struct box_pitch *pitch)
+static size_t plan_height_of(const struct copy_box *box, const struct box_pitch *pitch)
 {
 	return box->slices == 1 ? box->rows : pitch->slice_bytes / pitch->row_bytes;
 }
@@ -85,12 +85,12 @@ static int plan_box(const struct copy_box *whole, struct side destination, struc
 		.srcHost = source.host,
 		.srcDevice = source.address,
 		.srcPitch = is_row ? 0 : box->source.row_bytes,
-		.srcHeight = is_row ? 0 : height_of(box, &box->source),
+		.srcHeight = is_row ? 0 : plan_height_of(box, &box->source),
 		.dstMemoryType = destination.host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
 		.dstHost = destination.host,
 		.dstDevice = destination.address,
 		.dstPitch = is_row ? 0 : box->destination.row_bytes,
-		.dstHeight = is_row ? 0 : height_of(box, &box->destination),
+		.dstHeight = is_row ? 0 : plan_height_of(box, &box->destination),
 		.WidthInBytes = box->width_bytes,
 		.Height = box->rows,
 		.Depth = box->slices,

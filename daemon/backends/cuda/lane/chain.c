@@ -59,7 +59,7 @@ static struct cuda_launch blank_launch(const struct cuda_lane_state *state)
 	};
 }
 
-static CUDA_MEMSET_NODE_PARAMS word_parameters(CUdeviceptr address, uint32_t value)
+static CUDA_MEMSET_NODE_PARAMS chain_word_parameters(CUdeviceptr address, uint32_t value)
 {
 	return (CUDA_MEMSET_NODE_PARAMS){
 		.dst = address, .value = value, .elementSize = 4, .width = 1, .height = 1};
@@ -105,7 +105,7 @@ static CUresult add_nodes(struct cuda_lane_state *state, CUgraph graph, uint32_t
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 	const struct cuda_launch blank = blank_launch(state);
 	const CUDA_KERNEL_NODE_PARAMS kernel = kernel_parameters(&blank);
-	const CUDA_MEMSET_NODE_PARAMS word = word_parameters(ending->word, ending->value);
+	const CUDA_MEMSET_NODE_PARAMS word = chain_word_parameters(ending->word, ending->value);
 	const CUgraphNode *before = NULL;
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -384,7 +384,7 @@ void cuda_chains_close(struct backend_device *device)
 static CUresult set_word(struct cuda_lane_state *state, const struct cuda_chain *chain,
 			 CUgraphNode node, CUdeviceptr address, uint32_t value)
 {
-	const CUDA_MEMSET_NODE_PARAMS word = word_parameters(address, value);
+	const CUDA_MEMSET_NODE_PARAMS word = chain_word_parameters(address, value);
 
 	return state->lane->device->backend->library.cuGraphExecMemsetNodeSetParams(
 		chain->executable, node, &word, state->lane->device->context);

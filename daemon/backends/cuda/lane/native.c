@@ -124,8 +124,8 @@ int cuda_native_devices(struct backend *backend, enum backend_native_kind kind, 
 				"this is no device of the CUDA platform's");
 }
 
-static int lane_from_native(struct backend_device *device, CUstream stream, void **object_out,
-			    struct backend_fault *fault_out)
+static int cuda_lane_from_native(struct backend_device *device, CUstream stream, void **object_out,
+				 struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &device->backend->library;
 	CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -178,7 +178,7 @@ int cuda_native_make(struct backend_device *device, enum backend_native_kind kin
 	if (error < 0)
 		return error;
 	if (kind == BACKEND_NATIVE_QUEUE)
-		error = lane_from_native(device, handle, object_out, fault_out);
+		error = cuda_lane_from_native(device, handle, object_out, fault_out);
 	else if (kind == BACKEND_NATIVE_EVENT)
 		error = cuda_native_make_event(device, handle, object_out, fault_out);
 	else

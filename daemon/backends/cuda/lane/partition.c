@@ -58,7 +58,8 @@ bool cuda_partition_refuses(const struct backend *backend, const struct cuda_dev
 
 /* ----------------------------------- streams of lanes ----------------------------------- */
 
-static struct cuda_part *part_of(struct cuda_lanes *lanes, const struct cuda_lane_state *state)
+static struct cuda_part *partition_part_of(struct cuda_lanes *lanes,
+					   const struct cuda_lane_state *state)
 {
 	return state->lane->kind == BACKEND_LANE_LATENCY ? &lanes->partition.few
 							 : &lanes->partition.rest;
@@ -81,8 +82,9 @@ static CUresult enter_part(struct backend_device *device, struct cuda_lane_state
 
 	if (!state->whole_event && cuda_event_take(device, false, &state->whole_event, NULL) < 0)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	CUresult result = cu->cuGreenCtxStreamCreate(&stream, part_of(lanes, state)->context,
-						     CU_STREAM_NON_BLOCKING, priority);
+	CUresult result =
+		cu->cuGreenCtxStreamCreate(&stream, partition_part_of(lanes, state)->context,
+					   CU_STREAM_NON_BLOCKING, priority);
 	if (result == CUDA_SUCCESS)
 		state->lane->stream = stream;
 	return result;
@@ -178,7 +180,7 @@ bool cuda_launch_needs_whole(const struct cuda_lane_state *state, const struct c
 	    resident < 0)
 		return true;
 	const double groups = (double)launch->grid[0] * launch->grid[1] * launch->grid[2];
-	return groups > (double)resident * part_of(lanes, state)->units;
+	return groups > (double)resident * partition_part_of(lanes, state)->units;
 }
 
 /* ------------------------------------ made and ended ------------------------------------ */

@@ -403,7 +403,7 @@ static int send_command(struct cuda_send_context *context, const struct backend_
  * any number of such commands could fill the driver's queue. This one is taken, and progress()
  * reports it as failed when its waits are over.
  */
-static void take_refused(struct cuda_send_context *context, struct backend_fault *fault)
+static void cuda_take_refused(struct cuda_send_context *context, struct backend_fault *fault)
 {
 	if (fault->status == STATUS_SUCCESS)
 		fault->status = STATUS_RUNTIME;
@@ -433,7 +433,7 @@ int cuda_submit(struct backend_lane *lane, const struct backend_command *command
 	if (error == 0)
 		backend_fault_none(fault_out);
 	if (error < 0 && context.pending.operations > 0 && !cuda_lost(lane->device)) {
-		take_refused(&context, fault_out);
+		cuda_take_refused(&context, fault_out);
 		return 0;
 	}
 	if (error == 0 || !cuda_lost(lane->device) || lane->device->lanes->in_flight == 0)

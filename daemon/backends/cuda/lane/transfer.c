@@ -22,7 +22,7 @@ static bool transfer_is_inside(const struct backend_memory *memory, uint64_t off
 	return memory && offset <= memory->size_bytes && size_bytes <= memory->size_bytes - offset;
 }
 
-static int is_outside(struct backend_fault *fault_out)
+static int cuda_is_outside(struct backend_fault *fault_out)
 {
 	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 				"a range that is not inside of its memory");
@@ -55,12 +55,12 @@ static int transfer_host(struct backend_lane *lane, const struct backend_command
 	uint64_t span = 0;
 
 	if (!transfer_is_inside(memory, command->transfer.offset_bytes, 0))
-		return is_outside(fault_out);
+		return cuda_is_outside(fault_out);
 	if (command->transfer.size_bytes == 0)
 		return 0;
 	if (!transfer_box(command, &box) ||
 	    !copy_box_span(&box, to_device ? &box.source : &box.destination, &span))
-		return is_outside(fault_out);
+		return cuda_is_outside(fault_out);
 	int error = cuda_memory_settle(lane, memory, fault_out);
 	if (error < 0)
 		return error;
@@ -87,8 +87,8 @@ static bool boxes_overlap(const struct backend_command *command)
 	       distance < command->copy.size_bytes;
 }
 
-static int copy_rect(struct backend_lane *lane, const struct backend_command *command,
-		     struct backend_fault *fault_out)
+static int cuda_copy_rect(struct backend_lane *lane, const struct backend_command *command,
+			  struct backend_fault *fault_out)
 {
 	struct backend_memory *source = command->copy.source,
 			      *destination = command->copy.destination;
@@ -98,7 +98,7 @@ static int copy_rect(struct backend_lane *lane, const struct backend_command *co
 
 	if (!backend_rect_good(command->copy.rect, cuda_memory_rest(source, from),
 			       cuda_memory_rest(destination, to), &box))
-		return is_outside(fault_out);
+		return cuda_is_outside(fault_out);
 	if (source->device != lane->device || destination->device != lane->device)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 					"a copy on a lane of another device");
@@ -126,7 +126,7 @@ static int transfer_copy(struct backend_lane *lane, const struct backend_command
 
 	if (!transfer_is_inside(source, command->copy.source_offset_bytes, size_bytes) ||
 	    !transfer_is_inside(destination, command->copy.destination_offset_bytes, size_bytes))
-		return is_outside(fault_out);
+		return cuda_is_outside(fault_out);
 	if (destination->device != lane->device)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 					"a copy on a lane of another device");
@@ -155,7 +155,7 @@ static int transfer_fill(struct backend_lane *lane, const struct backend_command
 	struct backend_memory *memory = command->fill.memory;
 
 	if (!transfer_is_inside(memory, command->fill.offset_bytes, command->fill.size_bytes))
-		return is_outside(fault_out);
+		return cuda_is_outside(fault_out);
 	if (command->fill.pattern_bytes == 0 ||
 	    command->fill.pattern_bytes > FILL_PATTERN_BYTES_MAX)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
@@ -190,7 +190,7 @@ int cuda_transfer_enqueue(struct backend_lane *lane, const struct backend_comman
 		return transfer_host(lane, command, finish_out, fault_out);
 	case BACKEND_COMMAND_COPY:
 	case BACKEND_COMMAND_COPY_PEER:
-		return command->copy.rect ? copy_rect(lane, command, fault_out)
+		return command->copy.rect ? cuda_copy_rect(lane, command, fault_out)
 					  : transfer_copy(lane, command, fault_out);
 	case BACKEND_COMMAND_FILL:
 		return transfer_fill(lane, command, fault_out);

@@ -16,7 +16,7 @@
  * pixels. */
 #define ARRAY_UNIT_BYTES ((uint64_t)64 << 10)
 
-static CUarray_format native_format(enum backend_image_format number)
+static CUarray_format cuda_native_format(enum backend_image_format number)
 {
 	static const CUarray_format formats[][5] = {
 		/* by bytes of a channel */
@@ -48,8 +48,8 @@ static uint64_t array_extent(const struct backend_image *image, uint32_t native,
 	return native < image->dimensions ? image->size[image->dimensions - 1 - native] : none;
 }
 
-static int check_image(const struct backend_device *device, const struct backend_image *image,
-		       uint64_t *bytes_out, struct backend_fault *fault_out)
+static int cuda_check_image(const struct backend_device *device, const struct backend_image *image,
+			    uint64_t *bytes_out, struct backend_fault *fault_out)
 {
 	const struct backend_device_facts *facts =
 		&device->backend->topology.devices[device->index];
@@ -101,7 +101,7 @@ static int make_array(struct backend_device *device, struct backend_memory *memo
 		.Width = array_extent(image, 0, 0),
 		.Height = array_extent(image, 1, 0),
 		.Depth = array_extent(image, 2, 0),
-		.Format = native_format(image->format),
+		.Format = cuda_native_format(image->format),
 		.NumChannels = 4,
 		.Flags =
 			CUDA_ARRAY3D_SURFACE_LDST | (image->is_layered ? CUDA_ARRAY3D_LAYERED : 0u),
@@ -137,7 +137,7 @@ int cuda_image_create(struct backend_device *device, const struct backend_image 
 		*fault_out = *lost;
 		return -EIO;
 	}
-	int error = check_image(device, image, &bytes, fault_out);
+	int error = cuda_check_image(device, image, &bytes, fault_out);
 	if (error == 0)
 		error = cuda_enter(device, fault_out);
 	if (error < 0)
@@ -194,7 +194,7 @@ bool cuda_array_is_meant(const struct backend_command *command)
 	}
 }
 
-static int refuse_image(struct backend_fault *fault_out)
+static int cuda_refuse_image(struct backend_fault *fault_out)
 {
 	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 				"an image is moved as a whole, and only to one that is alike");
@@ -234,7 +234,7 @@ static int copy_array(struct backend_lane *lane, const struct backend_command *c
 	    !array_is_alike(&source->array->image, &destination->array->image) ||
 	    command->copy.source_offset_bytes != 0 || command->copy.destination_offset_bytes != 0 ||
 	    command->copy.size_bytes != source->size_bytes)
-		return refuse_image(fault_out);
+		return cuda_refuse_image(fault_out);
 	struct copy_box box = whole_box(&source->array->image);
 	CUresult result = cuda_rect_put(cuda, lane->stream, &box,
 					(struct cuda_rect_side){.array = destination->array->array},
@@ -253,11 +253,11 @@ int cuda_array_enqueue(struct backend_lane *lane, const struct backend_command *
 	if (command->kind == BACKEND_COMMAND_COPY)
 		return copy_array(lane, command, fault_out);
 	if (command->kind != BACKEND_COMMAND_WRITE && command->kind != BACKEND_COMMAND_READ)
-		return refuse_image(fault_out);
+		return cuda_refuse_image(fault_out);
 	const struct backend_memory *memory = command->transfer.memory;
 	if (memory->device != lane->device || command->transfer.offset_bytes != 0 ||
 	    command->transfer.rect || command->transfer.size_bytes != memory->size_bytes)
-		return refuse_image(fault_out);
+		return cuda_refuse_image(fault_out);
 	struct copy_box box = whole_box(&memory->array->image);
 	const struct cuda_rect_side host = {.host = command->transfer.host},
 				    device = {.array = memory->array->array};

@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-static CUaddress_mode native_addressing(const struct backend_sampler *sampler)
+static CUaddress_mode cuda_native_addressing(const struct backend_sampler *sampler)
 {
 	static const CUaddress_mode modes[] = {
 		[IMAGE_ADDRESSING_MIRRORED_REPEAT] = CU_TR_ADDRESS_MODE_MIRROR,
@@ -36,7 +36,8 @@ static int make_texture(struct backend_device *device, struct cuda_array *array,
 {
 	const struct cuda_library *cuda = &device->backend->library;
 	const CUDA_RESOURCE_DESC resource = resource_of(array);
-	const CUaddress_mode mode = native_addressing(sampler), none = CU_TR_ADDRESS_MODE_CLAMP;
+	const CUaddress_mode mode = cuda_native_addressing(sampler),
+			     none = CU_TR_ADDRESS_MODE_CLAMP;
 	const uint32_t dimensions = array->image.dimensions - array->image.is_layered;
 	CUtexObject *made = &array->textures[cuda_texture_index(sampler)];
 	bool is_float = image_format_is_float(array->image.format);

@@ -84,8 +84,8 @@ static int take_device(struct backend_device *device, struct cuda_usm *usm, uint
 	return error;
 }
 
-static int take_usm(struct backend_device *device, struct cuda_usm *usm, uint64_t size_bytes,
-		    struct backend_fault *fault_out)
+static int cuda_take_usm(struct backend_device *device, struct cuda_usm *usm, uint64_t size_bytes,
+			 struct backend_fault *fault_out)
 {
 	switch (usm->kind) {
 	case BACKEND_USM_HOST:
@@ -98,7 +98,7 @@ static int take_usm(struct backend_device *device, struct cuda_usm *usm, uint64_
 	return take_device(device, usm, size_bytes, fault_out);
 }
 
-static void give_usm(struct cuda_usm *usm)
+static void cuda_give_usm(struct cuda_usm *usm)
 {
 	if (usm->release)
 		usm->release(usm->owner);
@@ -133,7 +133,7 @@ static int take_aligned(struct backend_device *device, struct cuda_usm *usm, uin
 		int error = make_reap(device, usm, fault_out);
 		if (error < 0)
 			return error;
-		error = take_usm(device, usm, size_bytes, fault_out);
+		error = cuda_take_usm(device, usm, size_bytes, fault_out);
 		if (error < 0) {
 			free(usm->reap);
 			usm->reap = NULL;
@@ -142,7 +142,7 @@ static int take_aligned(struct backend_device *device, struct cuda_usm *usm, uin
 		usm->address = (usm->base + alignment - 1) & ~(alignment - 1);
 		if (usm->address - usm->base <= size_bytes - usm->size_bytes)
 			break;
-		give_usm(usm);
+		cuda_give_usm(usm);
 		size_bytes += alignment;
 	}
 	return 0;
@@ -193,7 +193,7 @@ int cuda_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, ui
 		if (error < 0) {
 			(void)cuda_fault_words(fault_out, error, STATUS_MEMORY_ALLOCATION,
 					       "no memory for USM");
-			give_usm(usm);
+			cuda_give_usm(usm);
 		}
 	}
 	if (error < 0) {
@@ -213,7 +213,7 @@ void cuda_usm_free(struct backend_device *device, enum backend_usm_kind kind, vo
 	struct cuda_usm *usm = cuda_ranges_remove(&device->memory->usm, (uintptr_t)pointer);
 	if (!usm)
 		return;
-	give_usm(usm);
+	cuda_give_usm(usm);
 	free(usm);
 }
 
@@ -322,8 +322,8 @@ static int copy_between_devices(struct backend_lane *lane, const struct cuda_usm
 			  fault_out, "cannot copy USM");
 }
 
-static int copy_usm(struct backend_lane *lane, const struct backend_command *command,
-		    struct cuda_finish **finish_out, struct backend_fault *fault_out)
+static int cuda_copy_usm(struct backend_lane *lane, const struct backend_command *command,
+			 struct cuda_finish **finish_out, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &lane->device->backend->library;
 	const void *from = command->usm.source;
@@ -352,8 +352,8 @@ static int copy_usm(struct backend_lane *lane, const struct backend_command *com
 			  "cannot copy USM");
 }
 
-static int fill_usm(struct backend_lane *lane, const struct backend_command *command,
-		    struct backend_fault *fault_out)
+static int cuda_fill_usm(struct backend_lane *lane, const struct backend_command *command,
+			 struct backend_fault *fault_out)
 {
 	size_t pattern_bytes = command->usm.pattern_bytes;
 
@@ -453,9 +453,9 @@ int cuda_usm_enqueue(struct backend_lane *lane, const struct backend_command *co
 	if (command->usm.size_bytes == 0)
 		return 0;
 	if (command->kind == BACKEND_COMMAND_USM_COPY)
-		return copy_usm(lane, command, finish_out, fault_out);
+		return cuda_copy_usm(lane, command, finish_out, fault_out);
 	if (command->kind == BACKEND_COMMAND_USM_FILL)
-		return fill_usm(lane, command, fault_out);
+		return cuda_fill_usm(lane, command, fault_out);
 	/* Only shared USM moves (G2). */
 	usm = cuda_usm_find(lane->device, command->usm.destination, command->usm.size_bytes);
 	if (!usm || usm->kind != BACKEND_USM_SHARED)

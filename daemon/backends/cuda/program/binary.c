@@ -52,7 +52,7 @@ int cuda_binary_pack(const struct cuda_binary *binary, void **bytes_out, size_t 
 }
 
 /* A text without zeros in it, malloc'ed; NULL: cut off, or no memory. */
-static char *get_text(struct binary_reader *reader, size_t most)
+static char *cuda_get_text(struct binary_reader *reader, size_t most)
 {
 	size_t length = (size_t)binary_get_number(reader, 2);
 	const char *text = binary_get_bytes(reader, length);
@@ -69,7 +69,8 @@ static int get_argument(struct binary_reader *reader, struct cuda_binary_argumen
 	argument->facts.is_const = binary_get_number(reader, 1) != 0;
 	uint64_t local = binary_get_number(reader, 1);
 	argument->facts.size_bytes = (uint32_t)binary_get_number(reader, 4);
-	CLEANUP(free_pointer) char *type = get_text(reader, sizeof(argument->facts.type_name) - 1);
+	CLEANUP(free_pointer)
+	char *type = cuda_get_text(reader, sizeof(argument->facts.type_name) - 1);
 
 	if (!type)
 		return reader->failed ? -EINVAL : -ENOMEM;
@@ -82,10 +83,10 @@ static int get_argument(struct binary_reader *reader, struct cuda_binary_argumen
 	return 0;
 }
 
-static int get_kernel(struct binary_reader *reader, struct cuda_binary_kernel *kernel)
+static int cuda_get_kernel(struct binary_reader *reader, struct cuda_binary_kernel *kernel)
 {
-	kernel->name = get_text(reader, UINT16_MAX);
-	kernel->symbol = kernel->name ? get_text(reader, UINT16_MAX) : NULL;
+	kernel->name = cuda_get_text(reader, UINT16_MAX);
+	kernel->symbol = kernel->name ? cuda_get_text(reader, UINT16_MAX) : NULL;
 	if (!kernel->symbol)
 		return reader->failed ? -EINVAL : -ENOMEM;
 	for (unsigned d = 0; d < 3; d++)
@@ -185,7 +186,7 @@ int cuda_binary_unpack(const void *bytes, size_t count, struct cuda_binary **bin
 		return -ENOMEM;
 	for (uint32_t i = 0; error == 0 && i < kernels; i++) {
 		binary->kernel_count = i + 1;
-		error = get_kernel(&reader, &binary->kernels[i]);
+		error = cuda_get_kernel(&reader, &binary->kernels[i]);
 	}
 	for (uint32_t i = 0; error == 0 && i < images; i++)
 		error = get_image(&reader, binary);

@@ -78,8 +78,8 @@ static int read_ptx(const char *text, size_t bytes, struct cuda_ptx **ptx_out,
 	return 0;
 }
 
-static int describe_kernels(struct build *build, const struct cuda_ptx *ptx, bool portable,
-			    struct backend_fault *fault_out)
+static int cuda_describe_kernels(struct build *build, const struct cuda_ptx *ptx, bool portable,
+				 struct backend_fault *fault_out)
 {
 	int error = cuda_describe_ptx(&build->binary, ptx, portable);
 
@@ -102,7 +102,7 @@ static int build_ptx(struct build *build, struct backend_fault *fault_out)
 	if (error == 0)
 		error = refuse_launches(build->source, bytes, fault_out);
 	if (error == 0)
-		error = describe_kernels(build, ptx, false, fault_out);
+		error = cuda_describe_kernels(build, ptx, false, fault_out);
 	if (error == 0)
 		error = add_image(build, CUDA_IMAGE_PTX, build->source, bytes, fault_out);
 	if (error == 0)
@@ -165,7 +165,7 @@ static int build_cuda_cpp(struct build *build, struct backend_fault *fault_out)
 	if (error == 0)
 		error = refuse_launches(compiled.ptx, compiled.ptx_bytes, fault_out);
 	if (error == 0)
-		error = describe_kernels(build, ptx, false, fault_out);
+		error = cuda_describe_kernels(build, ptx, false, fault_out);
 	if (error == 0)
 		error = name_expressions(build, &compiled, fault_out);
 	if (error < 0)
@@ -255,7 +255,8 @@ static int check_same_kernels(struct build *build, const struct cuda_ptx *ptx,
 		"the source has other kernels, or others' arguments, for other numbers of dimensions");
 }
 
-static int build_variant(struct build *build, unsigned dimensions, struct backend_fault *fault_out)
+static int cuda_build_variant(struct build *build, unsigned dimensions,
+			      struct backend_fault *fault_out)
 {
 	const struct cuda_compile_request request = {
 		.nvrtc = &build->nvrtc,
@@ -275,7 +276,7 @@ static int build_variant(struct build *build, unsigned dimensions, struct backen
 		error = read_ptx(compiled.ptx, compiled.ptx_bytes, &ptx, fault_out);
 	}
 	if (error == 0)
-		error = dimensions == 1 ? describe_kernels(build, ptx, true, fault_out)
+		error = dimensions == 1 ? cuda_describe_kernels(build, ptx, true, fault_out)
 					: check_same_kernels(build, ptx, fault_out);
 	if (error == 0)
 		error = check_parameters(build, ptx, fault_out);
@@ -285,12 +286,12 @@ static int build_variant(struct build *build, unsigned dimensions, struct backen
 	return complete_ptx(build, &compiled, ptx, dimensions, fault_out);
 }
 
-static int build_variants(struct build *build, struct backend_fault *fault_out)
+static int cuda_build_variants(struct build *build, struct backend_fault *fault_out)
 {
 	int error = 0;
 
 	for (unsigned dimensions = 1; error == 0 && dimensions <= CUDA_IMAGES_MAX; dimensions++)
-		error = build_variant(build, dimensions, fault_out);
+		error = cuda_build_variant(build, dimensions, fault_out);
 	return error;
 }
 
@@ -304,9 +305,9 @@ static int build_portable(struct build *build, struct backend_fault *fault_out)
 	const char *source = build->source;
 
 	if (!own)
-		return build_variants(build, fault_out);
+		return cuda_build_variants(build, fault_out);
 	build->source = own;
-	int error = build_variants(build, fault_out);
+	int error = cuda_build_variants(build, fault_out);
 	build->source = source;
 	if (error == 0 && build->log)
 		portable_names_restore(build->log);
@@ -315,12 +316,12 @@ static int build_portable(struct build *build, struct backend_fault *fault_out)
 	free_pointer(&build->log);
 	cuda_binary_fini(&build->binary);
 	*fault_out = (struct backend_fault){0};
-	return build_variants(build, fault_out);
+	return cuda_build_variants(build, fault_out);
 }
 
-static int build_source(struct backend *backend, const struct cuda_device_facts *facts,
-			struct build *build, bool portable, const char *options,
-			struct backend_fault *fault_out)
+static int cuda_build_source(struct backend *backend, const struct cuda_device_facts *facts,
+			     struct build *build, bool portable, const char *options,
+			     struct backend_fault *fault_out)
 {
 	if (strlen(build->source) != build->source_bytes)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD,
@@ -350,8 +351,8 @@ static int build_kind(struct backend *backend, const struct cuda_device_facts *f
 	switch (kind) {
 	case BACKEND_SOURCE_PORTABLE:
 	case BACKEND_SOURCE_CUDA_CPP:
-		return build_source(backend, facts, build, kind == BACKEND_SOURCE_PORTABLE, options,
-				    fault_out);
+		return cuda_build_source(backend, facts, build, kind == BACKEND_SOURCE_PORTABLE,
+					 options, fault_out);
 	case BACKEND_SOURCE_PTX:
 		return build_ptx(build, fault_out);
 	case BACKEND_SOURCE_CUBIN:

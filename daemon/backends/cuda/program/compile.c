@@ -36,7 +36,7 @@ static int compile_fail(const struct compilation *c, int result, const char *wha
 	return result == NVRTC_NO_MEMORY ? -ENOMEM : -EINVAL;
 }
 
-static void add_option(struct compilation *c, const char *option)
+static void compile_add_option(struct compilation *c, const char *option)
 {
 	c->options.list[c->options.count++] = option;
 }
@@ -51,29 +51,29 @@ static void put_options(struct compilation *c)
 	if (portable) {
 		(void)snprintf(c->dimensions, sizeof(c->dimensions), "-DSYCL_DIMENSIONS=%u",
 			       c->request->dimensions);
-		add_option(c, c->dimensions);
+		compile_add_option(c, c->dimensions);
 		/* Functions and constants of a C source have no attribute for where they run. */
-		add_option(c, "-default-device");
+		compile_add_option(c, "-default-device");
 	} else if (nvrtc->include[0]) {
 		(void)snprintf(c->include, sizeof(c->include), "-I%s", nvrtc->include);
 		(void)snprintf(c->include_more, sizeof(c->include_more), "-I%s/cccl",
 			       nvrtc->include);
-		add_option(c, c->include);
-		add_option(c, c->include_more);
+		compile_add_option(c, c->include);
+		compile_add_option(c, c->include_more);
 	}
 	if (c->request->relocatable)
-		add_option(c, "--relocatable-device-code=true");
+		compile_add_option(c, "--relocatable-device-code=true");
 	/* Machine code for the device itself, unless the text is still to be completed or the
 	 * compiler is too old. */
 	(void)snprintf(c->architecture, sizeof(c->architecture), "--gpu-architecture=%s_%d",
 		       portable || !nvrtc->exact ? "compute" : "sm", nvrtc->newest);
 	if (portable || !user->has_architecture)
-		add_option(c, c->architecture);
+		compile_add_option(c, c->architecture);
 	for (uint32_t i = 0; i < user->count; i++)
-		add_option(c, user->list[i]);
+		compile_add_option(c, user->list[i]);
 }
 
-static void take_log(const struct compilation *c, char **log_in_out)
+static void cuda_take_log(const struct compilation *c, char **log_in_out)
 {
 	const struct cuda_nvrtc *nvrtc = c->request->nvrtc;
 	size_t bytes = 0;
@@ -155,7 +155,7 @@ static int run_nvrtc(struct compilation *c, char **log_in_out, struct backend_fa
 		return compile_fail(c, result, "take the source", fault_out);
 	put_options(c);
 	result = nvrtc->CompileProgram(c->program, (int)c->options.count, c->options.list);
-	take_log(c, log_in_out);
+	cuda_take_log(c, log_in_out);
 	if (result == NVRTC_DONE)
 		return 0;
 	int error = compile_fail(c, result, "build the program", fault_out);

@@ -33,9 +33,9 @@ void cuda_describe_word(const struct cuda_symbol *symbol_or_null, uint32_t index
 	take_type(type, &argument_out->facts);
 }
 
-static void describe_native(const struct cuda_ptx_parameter *parameter,
-			    const struct cuda_symbol *symbol, uint32_t index,
-			    struct cuda_binary_argument *argument)
+static void cuda_describe_native(const struct cuda_ptx_parameter *parameter,
+				 const struct cuda_symbol *symbol, uint32_t index,
+				 struct cuda_binary_argument *argument)
 {
 	cuda_describe_word(symbol, index, parameter->size_bytes, argument);
 	switch (parameter->space) {
@@ -111,7 +111,8 @@ static int describe_entry(const struct cuda_ptx_entry *entry, bool portable,
 		if (portable)
 			describe_portable(&entry->parameters[i], symbol, i, &kernel->arguments[i]);
 		else
-			describe_native(&entry->parameters[i], symbol, i, &kernel->arguments[i]);
+			cuda_describe_native(&entry->parameters[i], symbol, i,
+					     &kernel->arguments[i]);
 	}
 	return 0;
 }

@@ -77,7 +77,7 @@ static void choose_block(const struct cuda_shape *shape, const uint64_t n[3], un
 }
 
 /* The best size up to `most` that divides n: whole warps if there are any such. */
-static unsigned largest_divisor(uint64_t n, uint64_t most)
+static unsigned cuda_largest_divisor(uint64_t n, uint64_t most)
 {
 	unsigned size = (unsigned)at_most(n, most);
 
@@ -96,14 +96,14 @@ static void choose_dividing_block(const struct cuda_shape *shape, const uint64_t
 	unsigned threads = target_threads(shape, n);
 	bool several_rows = n[1] > 1 || n[2] > 1;
 
-	block[0] =
-		largest_divisor(n[0], at_most(several_rows ? WARP : threads, shape->max_block[0]));
-	block[1] = largest_divisor(n[1], at_most(threads / block[0], shape->max_block[1]));
-	block[2] = largest_divisor(n[2],
-				   at_most(threads / (block[0] * block[1]), shape->max_block[2]));
+	block[0] = cuda_largest_divisor(
+		n[0], at_most(several_rows ? WARP : threads, shape->max_block[0]));
+	block[1] = cuda_largest_divisor(n[1], at_most(threads / block[0], shape->max_block[1]));
+	block[2] = cuda_largest_divisor(
+		n[2], at_most(threads / (block[0] * block[1]), shape->max_block[2]));
 	unsigned room = threads / (block[1] * block[2]);
 	if (room > block[0])
-		block[0] = largest_divisor(n[0], at_most(room, shape->max_block[0]));
+		block[0] = cuda_largest_divisor(n[0], at_most(room, shape->max_block[0]));
 }
 
 static int check_block(const struct cuda_shape *shape, const uint64_t n[3], const uint64_t local[3],
@@ -261,8 +261,8 @@ static int plan_cluster(const struct cuda_shape *shape, bool basic, struct cuda_
 }
 
 /* SYCL's order to CUDA's; what is absent is `absent`. */
-static void reverse_range(unsigned dimensions, const uint64_t *from, uint64_t absent,
-			  uint64_t to[3])
+static void cuda_reverse_range(unsigned dimensions, const uint64_t *from, uint64_t absent,
+			       uint64_t to[3])
 {
 	for (unsigned d = 0; d < 3; d++)
 		to[d] = d < dimensions ? from[dimensions - 1 - d] : absent;
@@ -331,9 +331,9 @@ int cuda_geometry_plan(const struct cuda_shape *shape, const struct cuda_range *
 	struct cuda_geometry g = {0};
 	uint64_t local[3];
 
-	reverse_range(range->dimensions, range->global, 1, g.record.range);
-	reverse_range(range->dimensions, range->offset, 0, g.record.offset);
-	reverse_range(range->dimensions, range->local, 1, local);
+	cuda_reverse_range(range->dimensions, range->global, 1, g.record.range);
+	cuda_reverse_range(range->dimensions, range->offset, 0, g.record.offset);
+	cuda_reverse_range(range->dimensions, range->local, 1, local);
 	bool basic = local[0] == 0;
 	if (basic)
 		memset(local, 0, sizeof(local));

@@ -32,7 +32,7 @@ void cuda_kernels_close(struct backend_device *device)
 	device->kernels = NULL;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
+static uint64_t cuda_larger(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
@@ -59,11 +59,12 @@ static void cuda_kernel_fill_facts(struct backend_kernel *kernel)
 		const struct cuda_variant *variant = &kernel->variants[i];
 		facts->max_work_group_size =
 			cuda_kernel_smaller(facts->max_work_group_size, variant->shape.max_threads);
-		facts->private_mem_bytes = larger(facts->private_mem_bytes, variant->private_bytes);
-		facts->local_mem_bytes = larger(facts->local_mem_bytes, variant->static_bytes);
+		facts->private_mem_bytes =
+			cuda_larger(facts->private_mem_bytes, variant->private_bytes);
+		facts->local_mem_bytes = cuda_larger(facts->local_mem_bytes, variant->static_bytes);
 		facts->max_local_mem_bytes = cuda_kernel_smaller(facts->max_local_mem_bytes,
 								 variant->layout.local_bytes_max);
-		facts->registers = (uint32_t)larger(facts->registers, variant->registers);
+		facts->registers = (uint32_t)cuda_larger(facts->registers, variant->registers);
 		facts->splits &= variant->cluster[0] == 0;
 	}
 	for (unsigned d = 0; first->shape.required[0] && d < 3; d++)

@@ -39,7 +39,7 @@ struct link {
 	struct cuda_binary whole;
 };
 
-static void link_fini(struct link *link)
+static void cuda_link_fini(struct link *link)
 {
 	for (uint32_t i = 0; link->objects && i < link->count; i++)
 		link->objects[i] = cuda_binary_free(link->objects[i]);
@@ -169,7 +169,7 @@ int cuda_link(struct backend *backend, uint32_t device, uint32_t count, const vo
 	      const size_t *object_bytes, const char *options, void **binary_out,
 	      size_t *binary_bytes_out, char **log_out, struct backend_fault *fault_out)
 {
-	CLEANUP(link_fini) struct link link = {0};
+	CLEANUP(cuda_link_fini) struct link link = {0};
 
 	*log_out = NULL;
 	if (!backend->devices || device >= backend->topology.device_count)

@@ -155,8 +155,8 @@ static int load_modules(struct backend_device *device, const void *binary, size_
 }
 
 /* A program that is loaded already gets a reference and the first place in the list. */
-static struct cuda_modules *find_loaded(struct cuda_kernels *kernels, const void *binary,
-					size_t binary_bytes)
+static struct cuda_modules *cuda_find_loaded(struct cuda_kernels *kernels, const void *binary,
+					     size_t binary_bytes)
 {
 	(void)pthread_mutex_lock(&kernels->lock);
 	struct cuda_modules **link = &kernels->modules, *found = NULL;
@@ -248,7 +248,7 @@ static int load_with_room(struct backend_device *device, const void *binary, siz
 
 bool cuda_program_is_loaded(struct backend_device *device, const void *binary, size_t binary_bytes)
 {
-	struct cuda_modules *found = find_loaded(device->kernels, binary, binary_bytes);
+	struct cuda_modules *found = cuda_find_loaded(device->kernels, binary, binary_bytes);
 
 	if (found)
 		drop_modules(device->kernels, found);
@@ -268,7 +268,7 @@ int cuda_program_load(struct backend_device *device, const void *binary, size_t 
 		return cuda_no_memory(fault_out, "a program");
 	program->device = device;
 	atomic_store_explicit(&program->references, 1, memory_order_relaxed);
-	program->modules = find_loaded(kernels, binary, binary_bytes);
+	program->modules = cuda_find_loaded(kernels, binary, binary_bytes);
 	if (!program->modules) {
 		unload_idle(device, IDLE_MODULES_MAX);
 		error = load_with_room(device, binary, binary_bytes, &program->modules, fault_out);

@@ -56,7 +56,7 @@ static void skip_space(struct cursor *cursor)
 	}
 }
 
-static struct token next_token(struct cursor *cursor)
+static struct token ptx_next_token(struct cursor *cursor)
 {
 	skip_space(cursor);
 	size_t from = cursor->at;
@@ -83,9 +83,9 @@ static bool is_name(struct token token)
 }
 
 /* A number that fits 32 bits. */
-static int read_number(struct cursor *cursor, uint32_t *number_out)
+static int ptx_read_number(struct cursor *cursor, uint32_t *number_out)
 {
-	struct token token = next_token(cursor);
+	struct token token = ptx_next_token(cursor);
 	uint64_t number = 0;
 
 	for (size_t i = 0; i < token.length; i++) {
@@ -108,7 +108,7 @@ static int skip_body(struct cursor *cursor, bool *waits_out)
 	unsigned depth = 1;
 
 	while (depth > 0) {
-		struct token token = next_token(cursor);
+		struct token token = ptx_next_token(cursor);
 		if (token.length == 0)
 			return -EINVAL;
 		if (token_is(token, "{"))
@@ -184,7 +184,7 @@ static int read_parameter(struct cursor *cursor, struct cuda_ptx_parameter *para
 
 	*parameter = (struct cuda_ptx_parameter){0};
 	for (;;) {
-		struct token token = next_token(cursor);
+		struct token token = ptx_next_token(cursor);
 		if (token_is(token, ",") || token_is(token, ")")) {
 			*last_out = token_is(token, ")");
 			break;
@@ -192,15 +192,15 @@ static int read_parameter(struct cursor *cursor, struct cuda_ptx_parameter *para
 		if (token_is(token, ".align")) {
 			/* Behind .ptr it is that of what is pointed to. */
 			uint32_t number = 0;
-			if (read_number(cursor, &number) < 0)
+			if (ptx_read_number(cursor, &number) < 0)
 				return -EINVAL;
 			if (parameter->space == CUDA_PTX_NO_POINTER)
 				align = number;
 			else
 				note_said(cursor, token, parameter);
 		} else if (token_is(token, "[")) {
-			if (read_number(cursor, &count) < 0 || !token_is(next_token(cursor), "]") ||
-			    !named)
+			if (ptx_read_number(cursor, &count) < 0 ||
+			    !token_is(ptx_next_token(cursor), "]") || !named)
 				return -EINVAL;
 			parameter->may_point = false;
 		} else if (is_name(token)) {
@@ -223,7 +223,7 @@ static int read_parameter(struct cursor *cursor, struct cuda_ptx_parameter *para
 static int ptx_read_parameters(struct cursor *cursor, struct cuda_ptx_entry *entry)
 {
 	struct cursor ahead = *cursor;
-	bool last = token_is(next_token(&ahead), ")");
+	bool last = token_is(ptx_next_token(&ahead), ")");
 	uint32_t capacity = 0;
 
 	if (last)
@@ -254,10 +254,10 @@ static int read_sizes(struct cursor *cursor, uint32_t sizes[3])
 {
 	sizes[0] = sizes[1] = sizes[2] = 1;
 	for (unsigned i = 0; i < 3; i++) {
-		if (read_number(cursor, &sizes[i]) < 0)
+		if (ptx_read_number(cursor, &sizes[i]) < 0)
 			return -EINVAL;
 		struct cursor ahead = *cursor;
-		if (!token_is(next_token(&ahead), ","))
+		if (!token_is(ptx_next_token(&ahead), ","))
 			break;
 		*cursor = ahead;
 	}
@@ -270,13 +270,13 @@ static int read_directives(struct cursor *cursor, struct cuda_ptx_entry *entry, 
 {
 	entry->directives_at = cursor->at;
 	for (;;) {
-		struct token token = next_token(cursor);
+		struct token token = ptx_next_token(cursor);
 		int error = 0;
 		if (token.length == 0)
 			return -EINVAL;
 		if (token_is(token, ".pragma")) {
-			(void)next_token(cursor); /* its text */
-			if (!token_is(next_token(cursor), ";"))
+			(void)ptx_next_token(cursor); /* its text */
+			if (!token_is(ptx_next_token(cursor), ";"))
 				return -EINVAL;
 			continue;
 		}
@@ -290,7 +290,7 @@ static int read_directives(struct cursor *cursor, struct cuda_ptx_entry *entry, 
 		else if (token_is(token, ".maxntid"))
 			error = read_sizes(cursor, entry->max_threads);
 		else if (token_is(token, ".minnctapersm"))
-			error = read_number(cursor, &entry->min_groups);
+			error = ptx_read_number(cursor, &entry->min_groups);
 		if (error < 0)
 			return error;
 	}
@@ -304,7 +304,7 @@ static void entry_fini(struct cuda_ptx_entry *entry)
 
 static int read_entry(struct cursor *cursor, struct cuda_ptx_entry *entry, bool *body_out)
 {
-	struct token name = next_token(cursor);
+	struct token name = ptx_next_token(cursor);
 	struct cursor ahead;
 
 	if (!is_name(name))
@@ -314,7 +314,7 @@ static int read_entry(struct cursor *cursor, struct cuda_ptx_entry *entry, bool 
 	if (!entry->name)
 		return -ENOMEM;
 	ahead = *cursor;
-	if (token_is(next_token(&ahead), "(")) {
+	if (token_is(ptx_next_token(&ahead), "(")) {
 		*cursor = ahead;
 		int error = ptx_read_parameters(cursor, entry);
 		if (error < 0)
@@ -355,7 +355,7 @@ static int add_function(struct cuda_ptx *ptx, struct cursor *cursor)
 	struct token token;
 
 	do {
-		token = next_token(cursor);
+		token = ptx_next_token(cursor);
 	} while (token.length > 0 && !token_is(token, "{") && !token_is(token, ";"));
 	if (token_is(token, ";"))
 		return 0;
@@ -373,7 +373,7 @@ static int add_function(struct cuda_ptx *ptx, struct cursor *cursor)
 
 static void note_word(struct cursor *cursor, size_t *at_out, size_t *end_out)
 {
-	struct token token = next_token(cursor);
+	struct token token = ptx_next_token(cursor);
 
 	*at_out = (size_t)(token.at - cursor->text);
 	*end_out = *at_out + token.length;
@@ -385,9 +385,9 @@ static void ptx_read_target(struct cuda_ptx *ptx, struct cursor *cursor)
 	note_word(cursor, &ptx->target_at, &ptx->target_end);
 	for (;;) {
 		struct cursor ahead = *cursor;
-		if (!token_is(next_token(&ahead), ","))
+		if (!token_is(ptx_next_token(&ahead), ","))
 			return;
-		(void)next_token(&ahead);
+		(void)ptx_next_token(&ahead);
 		*cursor = ahead;
 	}
 }
@@ -399,7 +399,7 @@ static int read_header(struct cuda_ptx *ptx, struct cursor *cursor, bool is_size
 
 	if (ptx->entry_count > 0 || ptx->function_count > 0)
 		return -EINVAL;
-	if (is_size && (read_number(cursor, &bits) < 0 || bits != 64))
+	if (is_size && (ptx_read_number(cursor, &bits) < 0 || bits != 64))
 		return -EINVAL;
 	if (!is_size)
 		ptx_read_target(ptx, cursor);
@@ -410,11 +410,11 @@ static int read_header(struct cuda_ptx *ptx, struct cursor *cursor, bool is_size
 static int read_module(struct cuda_ptx *ptx, struct cursor *cursor)
 {
 	/* Every text begins with it. */
-	if (!token_is(next_token(cursor), ".version"))
+	if (!token_is(ptx_next_token(cursor), ".version"))
 		return -EINVAL;
 	note_word(cursor, &ptx->version_at, &ptx->version_end);
 	for (;;) {
-		struct token token = next_token(cursor);
+		struct token token = ptx_next_token(cursor);
 		int error = 0;
 		if (token.length == 0)
 			return ptx->header_end ? 0 : -EINVAL;

@@ -40,9 +40,10 @@ static int take_context(struct backend_device *device, cl_context native,
 	return device->context ? 0 : opencl_fault_code(fault_out, code, "open the device");
 }
 
-static int open_device_in(struct backend *backend, uint32_t index, cl_context native,
-			  backend_wake *wake, void *token, struct backend_device **device_out,
-			  struct backend_fault *fault_out)
+static int opencl_open_device_in(struct backend *backend, uint32_t index, cl_context native,
+				 backend_wake *wake, void *token,
+				 struct backend_device **device_out,
+				 struct backend_fault *fault_out)
 {
 	cl_device_id id = NULL;
 	const struct backend_device_facts *facts = NULL;
@@ -86,7 +87,7 @@ static int open_device_in(struct backend *backend, uint32_t index, cl_context na
 int opencl_device_open(struct backend *backend, uint32_t index, backend_wake *wake, void *token,
 		       struct backend_device **device_out, struct backend_fault *fault_out)
 {
-	return open_device_in(backend, index, NULL, wake, token, device_out, fault_out);
+	return opencl_open_device_in(backend, index, NULL, wake, token, device_out, fault_out);
 }
 
 void opencl_device_close(struct backend_device *device)
@@ -186,6 +187,6 @@ int opencl_native_device_open(struct backend *backend, uint32_t index, uint64_t 
 				   "the device is not one of the OpenCL context's");
 		return -EINVAL;
 	}
-	return open_device_in(backend, index, (void *)(uintptr_t)native_context, wake, token,
-			      device_out, fault_out);
+	return opencl_open_device_in(backend, index, (void *)(uintptr_t)native_context, wake, token,
+				     device_out, fault_out);
 }

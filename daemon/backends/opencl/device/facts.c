@@ -153,9 +153,9 @@ static char *make_key(const struct backend_platform_facts *platform, const char 
 	return key;
 }
 
-static int fill_texts(const struct opencl_library *cl, cl_device_id device,
-		      const struct backend_platform_facts *platform,
-		      struct backend_device_facts *facts)
+static int opencl_fill_texts(const struct opencl_library *cl, cl_device_id device,
+			     const struct backend_platform_facts *platform,
+			     struct backend_device_facts *facts)
 {
 	char version[64];
 	char *full_version = opencl_device_text(cl, device, CL_DEVICE_VERSION);
@@ -192,7 +192,7 @@ int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id devic
 		.available = opencl_device_uint(cl, device, CL_DEVICE_AVAILABLE) != 0,
 	};
 
-	int error = fill_texts(cl, device, platform_facts, &facts);
+	int error = opencl_fill_texts(cl, device, platform_facts, &facts);
 	if (error == 0)
 		error = opencl_model_fill(cl, device, &facts);
 	if (error < 0) {

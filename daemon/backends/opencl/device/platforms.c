@@ -145,7 +145,8 @@ static int add_platform(struct backend *backend, cl_platform_id id)
 	return add_devices(backend, id, index, CL_DEVICE_TYPE_CUSTOM); /* ALL does not have these */
 }
 
-static int add_platforms(struct backend *backend, cl_uint count, struct backend_fault *fault_out)
+static int opencl_add_platforms(struct backend *backend, cl_uint count,
+				struct backend_fault *fault_out)
 {
 	CLEANUP(free_pointer) cl_platform_id *ids = calloc(count, sizeof(cl_platform_id));
 	backend->platforms = calloc(count, sizeof(*backend->platforms));
@@ -170,7 +171,7 @@ static int enumerate_all(struct backend *backend, cl_uint count, struct backend_
 	struct opencl_signals signals;
 
 	opencl_signals_save(&signals);
-	int error = add_platforms(backend, count, fault_out);
+	int error = opencl_add_platforms(backend, count, fault_out);
 	opencl_signals_restore(&signals);
 	return error;
 }

@@ -132,8 +132,8 @@ static int sub_device_fill_facts(const struct backend *backend,
 }
 
 /* Takes the reference over, also on failure. */
-static int add_sub_device(struct backend *backend, cl_device_id id, uint32_t root,
-			  struct backend_sub_device *sub_device_out)
+static int opencl_add_sub_device(struct backend *backend, cl_device_id id, uint32_t root,
+				 struct backend_sub_device *sub_device_out)
 {
 	uint32_t slot = 0;
 	while (slot < OPENCL_SUB_DEVICES && backend->sub_devices[slot])
@@ -157,14 +157,14 @@ static int add_sub_device(struct backend *backend, cl_device_id id, uint32_t roo
 }
 
 /* Adds all of them, or none. Takes over their references. */
-static int add_sub_devices(struct backend *backend, const cl_device_id *ids, uint32_t count,
-			   uint32_t root, struct backend_sub_device *sub_devices_out,
-			   struct backend_fault *fault_out)
+static int opencl_add_sub_devices(struct backend *backend, const cl_device_id *ids, uint32_t count,
+				  uint32_t root, struct backend_sub_device *sub_devices_out,
+				  struct backend_fault *fault_out)
 {
 	uint32_t added = 0;
 	int error = 0;
 	while (added < count && error == 0) {
-		error = add_sub_device(backend, ids[added], root, &sub_devices_out[added]);
+		error = opencl_add_sub_device(backend, ids[added], root, &sub_devices_out[added]);
 		added += error == 0;
 	}
 	if (error == 0)
@@ -229,8 +229,8 @@ int opencl_sub_devices_create(struct backend *backend, uint32_t device,
 	code = backend->cl.CreateSubDevices(id, properties, count, ids, NULL);
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "divide the device");
-	int error = add_sub_devices(backend, ids, count, opencl_device_root(backend, id),
-				    sub_devices_out, fault_out);
+	int error = opencl_add_sub_devices(backend, ids, count, opencl_device_root(backend, id),
+					   sub_devices_out, fault_out);
 	if (error == 0)
 		*count_out = count;
 	return error;
@@ -251,7 +251,7 @@ int opencl_sub_device_take(struct backend *backend, uint64_t native,
 	cl_int code = backend->cl.RetainDevice(id);
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "retain the device");
-	return add_sub_devices(backend, &id, 1, root, sub_device_out, fault_out);
+	return opencl_add_sub_devices(backend, &id, 1, root, sub_device_out, fault_out);
 }
 
 void opencl_sub_device_free(struct backend *backend, uint32_t sub_device)

@@ -81,7 +81,7 @@ static const struct code_entry codes[] = {
 	{OPENCL_NVIDIA_ILLEGAL_ACCESS, STATUS_DEVICE_LOST, EIO, "an illegal access"},
 };
 
-static const struct code_entry *find_meaning(int32_t code)
+static const struct code_entry *opencl_find_meaning(int32_t code)
 {
 	static const struct code_entry unknown = {0, STATUS_RUNTIME, EIO, "an unknown error"};
 
@@ -93,7 +93,7 @@ static const struct code_entry *find_meaning(int32_t code)
 
 int opencl_fault_code(struct backend_fault *fault_out, int32_t code, const char *what)
 {
-	const struct code_entry *entry = find_meaning(code);
+	const struct code_entry *entry = opencl_find_meaning(code);
 
 	*fault_out = (struct backend_fault){.status = entry->status, .native_code = code};
 	fault_out->device_lost = entry->status == STATUS_DEVICE_LOST;

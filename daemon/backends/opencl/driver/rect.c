@@ -13,7 +13,7 @@
 #define ROWS_MOST      65536u
 #define HOST_ROWS_MOST 1048576u /* there is no other way between host and device */
 
-static int is_outside(struct backend_fault *fault_out)
+static int opencl_is_outside(struct backend_fault *fault_out)
 {
 	opencl_fault_words(fault_out, STATUS_INVALID, "a box that is not inside of its memory");
 	return -EINVAL;
@@ -132,9 +132,9 @@ static cl_int put_inside(struct backend_lane *lane, const struct copy_box *box,
 	return code == CL_MEM_COPY_OVERLAP ? put_twice(lane, box, from, to, order) : code;
 }
 
-static int copy_rect(struct backend_lane *lane, const struct backend_command *command,
-		     cl_uint wait_count, const cl_event *waits, cl_event *event_out,
-		     struct backend_fault *fault_out)
+static int opencl_copy_rect(struct backend_lane *lane, const struct backend_command *command,
+			    cl_uint wait_count, const cl_event *waits, cl_event *event_out,
+			    struct backend_fault *fault_out)
 {
 	const struct backend_memory *source = command->copy.source,
 				    *destination = command->copy.destination;
@@ -144,7 +144,7 @@ static int copy_rect(struct backend_lane *lane, const struct backend_command *co
 
 	if (!backend_rect_good(command->copy.rect, opencl_memory_rest(source, from),
 			       opencl_memory_rest(destination, to), &box))
-		return is_outside(fault_out);
+		return opencl_is_outside(fault_out);
 	if (source == destination && copy_box_overlaps(&box, from, to)) {
 		opencl_fault_words(fault_out, STATUS_INVALID, "a copy onto itself");
 		return -EINVAL;
@@ -169,9 +169,10 @@ static int copy_rect(struct backend_lane *lane, const struct backend_command *co
  * Row by row; the lane is in order, so the first has the waits. For drivers that refuse a box as a
  * whole though it lies inside of its memory: NVIDIA's refuses some with long rows.
  */
-static cl_int put_rows(struct backend_lane *lane, const struct copy_box *box,
-		       const struct end *device, char *host, const struct box_pitch *host_pitch,
-		       bool writes, const struct order *order)
+static cl_int opencl_put_rows(struct backend_lane *lane, const struct copy_box *box,
+			      const struct end *device, char *host,
+			      const struct box_pitch *host_pitch, bool writes,
+			      const struct order *order)
 {
 	const struct opencl_library *cl = lane->device->cl;
 	const uint64_t rows = box->rows * box->slices;
@@ -212,7 +213,7 @@ static int transfer_rect(struct backend_lane *lane, const struct backend_command
 
 	if (!backend_rect_good(command->transfer.rect, writes ? UINT64_MAX : rest,
 			       writes ? rest : UINT64_MAX, &box))
-		return is_outside(fault_out);
+		return opencl_is_outside(fault_out);
 	const size_t region[3] = {box.width_bytes, box.rows, box.slices};
 	const size_t origin[3] = {offset, 0, 0}, host_origin[3] = {0, 0, 0};
 	cl_int code;
@@ -236,8 +237,8 @@ static int transfer_rect(struct backend_lane *lane, const struct backend_command
 	if (code == CL_INVALID_VALUE && box.rows > 1) {
 		const struct end device = {buffer, offset, writes ? box.destination : box.source};
 		const struct order order = {wait_count, waits, event_out};
-		code = put_rows(lane, &box, &device, host, writes ? &box.source : &box.destination,
-				writes, &order);
+		code = opencl_put_rows(lane, &box, &device, host,
+				       writes ? &box.source : &box.destination, writes, &order);
 	}
 	if (code == CL_SUCCESS)
 		return 0;
@@ -249,6 +250,6 @@ int opencl_rect(struct backend_lane *lane, const struct backend_command *command
 		struct backend_fault *fault_out)
 {
 	if (command->kind == BACKEND_COMMAND_COPY)
-		return copy_rect(lane, command, wait_count, waits, event_out, fault_out);
+		return opencl_copy_rect(lane, command, wait_count, waits, event_out, fault_out);
 	return transfer_rect(lane, command, wait_count, waits, event_out, fault_out);
 }

@@ -45,7 +45,7 @@ static double high_at(const struct opencl_timeline *timeline, const struct openc
 	return high->offset_ns + since * (since > 0 ? timeline->fastest : timeline->slowest);
 }
 
-static double offset_at(const struct opencl_timeline *timeline, double device_ns)
+static double opencl_offset_at(const struct opencl_timeline *timeline, double device_ns)
 {
 	const struct opencl_segment *segment = timeline->segments;
 	while (device_ns < segment->anchor_ns &&
@@ -115,7 +115,7 @@ static void report_by(struct opencl_timeline *timeline, double at_ns, double off
 /* From the latest reported time on, let the offset at `at_ns` become this one. */
 static void correct_offset(struct opencl_timeline *timeline, double at_ns, double offset_ns)
 {
-	double from = timeline->reported_ns, offset = offset_at(timeline, from);
+	double from = timeline->reported_ns, offset = opencl_offset_at(timeline, from);
 	double rate = (timeline->slowest + timeline->fastest) / 2;
 	double correction = offset_ns - (offset + rate * (at_ns - from));
 
@@ -231,7 +231,7 @@ bool opencl_timeline_update(struct opencl_timeline *timeline, const struct openc
 	double low = low_at(timeline, &timeline->low, at),
 	       high = high_at(timeline, &timeline->high, at);
 	double width = high - low, edge = is_over && width < NARROW_NS ? width / 4 : 0;
-	double given = offset_at(timeline, at),
+	double given = opencl_offset_at(timeline, at),
 	       wanted = clamp_offset(given, low + edge, high - edge);
 	if (wanted != given || is_over)
 		correct_offset(timeline, at, wanted);
@@ -261,5 +261,6 @@ uint64_t opencl_timeline_host(struct opencl_timeline *timeline, uint64_t device_
 {
 	double at = device_time(timeline, device_ns);
 	timeline->reported_ns = fmax(timeline->reported_ns, at);
-	return timeline->epoch_host + (uint64_t)(int64_t)llround(at + offset_at(timeline, at));
+	return timeline->epoch_host +
+	       (uint64_t)(int64_t)llround(at + opencl_offset_at(timeline, at));
 }

@@ -140,8 +140,8 @@ static cl_int record_graph(const struct backend_graph *graph, const struct openc
 	return CL_SUCCESS;
 }
 
-static int add_plain(struct backend_graph *graph, const struct backend_command *command,
-		     struct backend_fault *fault_out)
+static int opencl_add_plain(struct backend_graph *graph, const struct backend_command *command,
+			    struct backend_fault *fault_out)
 {
 	struct opencl_node node = {.kind = OPENCL_NODE_EMPTY};
 
@@ -240,7 +240,7 @@ int opencl_graph_add(struct backend_graph *graph, const struct backend_command *
 	else if (command->kind == BACKEND_COMMAND_NATIVE)
 		error = add_native(graph, command, fault_out);
 	else
-		error = add_plain(graph, command, fault_out);
+		error = opencl_add_plain(graph, command, fault_out);
 	if (error < 0)
 		return error;
 	*node_out = graph->count++;

@@ -227,8 +227,8 @@ static bool read_times(const struct backend_lane *lane, const struct opencl_pend
 
 /* Long launches count at once, short ones little by little: a late report is worse than one too
  * many. */
-static void update_period(const struct backend_lane *lane, const struct opencl_pending *pending,
-			  uint64_t end_ns)
+static void opencl_update_period(const struct backend_lane *lane,
+				 const struct opencl_pending *pending, uint64_t end_ns)
 {
 	struct backend_kernel *kernel = pending->kernel;
 	uint64_t from =
@@ -257,7 +257,7 @@ static void report_times(struct backend_lane *lane, const struct opencl_pending 
 {
 	opencl_clock_convert(&lane->device->clock, pending->submit_ns, &start, &end);
 	if (pending->kernel)
-		update_period(lane, pending, end);
+		opencl_update_period(lane, pending, end);
 	lane->last_start_ns = start > lane->last_start_ns ? start : lane->last_start_ns;
 	lane->last_end_ns = end > lane->last_end_ns ? end : lane->last_end_ns;
 	completion->start_ns = lane->last_start_ns;

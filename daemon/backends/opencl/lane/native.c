@@ -8,7 +8,7 @@
 #include "opencl/driver/watch.h"
 #include "status.h"
 
-static void *native_handle(uint64_t native)
+static void *opencl_native_handle(uint64_t native)
 {
 	return (void *)(uintptr_t)native;
 }
@@ -63,8 +63,8 @@ static int other_context(struct backend_fault *fault_out)
 	return -EINVAL;
 }
 
-static int lane_from_native(struct backend_device *device, cl_command_queue queue,
-			    struct backend_lane **lane_out, struct backend_fault *fault_out)
+static int opencl_lane_from_native(struct backend_device *device, cl_command_queue queue,
+				   struct backend_lane **lane_out, struct backend_fault *fault_out)
 {
 	const struct opencl_library *cl = device->cl;
 	cl_context context = NULL;
@@ -176,18 +176,20 @@ int opencl_native_make(struct backend_device *device, enum backend_native_kind k
 	int error;
 	switch (kind) {
 	case BACKEND_NATIVE_QUEUE:
-		error = lane_from_native(device, native_handle(native), &lane, fault_out);
+		error = opencl_lane_from_native(device, opencl_native_handle(native), &lane,
+						fault_out);
 		break;
 	case BACKEND_NATIVE_MEMORY:
-		error = memory_from_native(device, native_handle(native), &memory, &bytes,
+		error = memory_from_native(device, opencl_native_handle(native), &memory, &bytes,
 					   fault_out);
 		break;
 	case BACKEND_NATIVE_KERNEL:
-		error = opencl_kernel_make_native(device, native_handle(native), &kernel,
+		error = opencl_kernel_make_native(device, opencl_native_handle(native), &kernel,
 						  fault_out);
 		break;
 	case BACKEND_NATIVE_EVENT:
-		error = opencl_event_make_native(device, native_handle(native), &event, fault_out);
+		error = opencl_event_make_native(device, opencl_native_handle(native), &event,
+						 fault_out);
 		break;
 	default:
 		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,

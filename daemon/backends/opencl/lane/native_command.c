@@ -29,8 +29,9 @@ static cl_int begin_native(struct backend_lane *lane, cl_uint wait_count, const 
 	return cl->EnqueueMarkerWithWaitList(lane->queue, wait_count, waits, start_out);
 }
 
-static int call_native(const struct backend_lane *lane, const struct backend_command *command,
-		       const uint64_t *memories, struct backend_fault *fault_out)
+static int opencl_call_native(const struct backend_lane *lane,
+			      const struct backend_command *command, const uint64_t *memories,
+			      struct backend_fault *fault_out)
 {
 	const struct backend_device *device = lane->device;
 	const struct backend_native_scope scope = {
@@ -65,7 +66,7 @@ int opencl_native_command(struct backend_lane *lane, const struct backend_comman
 		free(memories);
 		return opencl_fault_code(fault_out, code, "mark the queue");
 	}
-	int error = call_native(lane, command, memories, fault_out);
+	int error = opencl_call_native(lane, command, memories, fault_out);
 	free(memories);
 	/* Also behind a function that has failed: it may have sent work, to memory that others get
 	 * next. */

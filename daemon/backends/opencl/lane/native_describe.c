@@ -12,7 +12,7 @@
 #define NATIVE_DEVICES_MAX 64u
 
 /* The handle's type, whichever it is. */
-static void *native_handle(uint64_t native)
+static void *opencl_described_handle(uint64_t native)
 {
 	return (void *)(uintptr_t)native;
 }
@@ -83,19 +83,19 @@ int opencl_native_devices(struct backend *backend, enum backend_native_kind kind
 	uint64_t devices;
 	switch (kind) {
 	case BACKEND_NATIVE_PLATFORM:
-		devices = of_platform(backend, native_handle(native));
+		devices = of_platform(backend, opencl_described_handle(native));
 		if (!devices)
 			return no_such(fault_out, "platform");
 		*devices_out = devices;
 		return 0;
 	case BACKEND_NATIVE_DEVICE:
-		devices = of_device(backend, native_handle(native));
+		devices = of_device(backend, opencl_described_handle(native));
 		if (!devices)
 			return no_such(fault_out, "device");
 		*devices_out = devices;
 		return 0;
 	case BACKEND_NATIVE_CONTEXT:
-		return of_context(backend, native_handle(native), devices_out, fault_out);
+		return of_context(backend, opencl_described_handle(native), devices_out, fault_out);
 	default:
 		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
 				   "kind %d has no devices", (int)kind);
@@ -106,7 +106,7 @@ int opencl_native_devices(struct backend *backend, enum backend_native_kind kind
 static int native_describe_check_context(cl_context is, uint64_t wanted,
 					 struct backend_fault *fault_out)
 {
-	if (!wanted || is == native_handle(wanted))
+	if (!wanted || is == opencl_described_handle(wanted))
 		return 0;
 	opencl_fault_words(fault_out, STATUS_INVALID, "it belongs to another OpenCL context");
 	return -EINVAL;
@@ -247,22 +247,25 @@ int opencl_native_describe(struct backend *backend, enum backend_native_kind kin
 	int error;
 	switch (kind) {
 	case BACKEND_NATIVE_DEVICE:
-		facts.devices = of_device(backend, native_handle(native));
-		facts.is_sub_device = facts.devices && !bit_of(backend, native_handle(native));
+		facts.devices = of_device(backend, opencl_described_handle(native));
+		facts.is_sub_device =
+			facts.devices && !bit_of(backend, opencl_described_handle(native));
 		error = facts.devices ? 0 : no_such(fault_out, "device");
 		break;
 	case BACKEND_NATIVE_QUEUE:
-		error = describe_queue(backend, native_handle(native), context, &facts, fault_out);
+		error = describe_queue(backend, opencl_described_handle(native), context, &facts,
+				       fault_out);
 		break;
 	case BACKEND_NATIVE_MEMORY:
-		error = describe_memory(backend, native_handle(native), context, &facts, fault_out);
+		error = describe_memory(backend, opencl_described_handle(native), context, &facts,
+					fault_out);
 		break;
 	case BACKEND_NATIVE_KERNEL:
-		error = native_describe_kernel(backend, native_handle(native), context, &facts,
-					       fault_out);
+		error = native_describe_kernel(backend, opencl_described_handle(native), context,
+					       &facts, fault_out);
 		break;
 	case BACKEND_NATIVE_PROGRAM:
-		error = describe_program(backend, native_handle(native), context, &facts,
+		error = describe_program(backend, opencl_described_handle(native), context, &facts,
 					 fault_out);
 		break;
 	default:

@@ -47,7 +47,8 @@ static int fill_waits(struct opencl_waits *list, const struct backend_lane *lane
 }
 
 /* SYCL's last dimension is OpenCL's first (E1, E2). */
-static void reverse_range(const uint64_t *sycl, uint32_t dimensions, size_t *opencl, bool *any_out)
+static void opencl_reverse_range(const uint64_t *sycl, uint32_t dimensions, size_t *opencl,
+				 bool *any_out)
 {
 	bool any = false;
 
@@ -69,11 +70,11 @@ int opencl_geometry_make(const struct backend_kernel *kernel, const struct backe
 				   "a range has 1 to 3 dimensions, not %u", geometry.dimensions);
 		return -EINVAL;
 	}
-	reverse_range(command->launch.global, geometry.dimensions, geometry.global, &any);
-	reverse_range(command->launch.offset, geometry.dimensions, geometry.offset,
-		      &geometry.has_offset);
-	reverse_range(command->launch.local, geometry.dimensions, geometry.local,
-		      &geometry.has_local);
+	opencl_reverse_range(command->launch.global, geometry.dimensions, geometry.global, &any);
+	opencl_reverse_range(command->launch.offset, geometry.dimensions, geometry.offset,
+			     &geometry.has_offset);
+	opencl_reverse_range(command->launch.local, geometry.dimensions, geometry.local,
+			     &geometry.has_local);
 	/* The driver chooses for a basic range; but a kernel that requires a size gets that, or
 	 * OpenCL refuses. */
 	if (!geometry.has_local && kernel->facts.required_work_group_size[2] != 0) {
@@ -245,8 +246,8 @@ static int enqueue_command(struct backend_lane *lane, const struct backend_comma
 }
 
 /* What was sent of the command is in flight. It is taken, and reported as failed when that ends. */
-static void take_refused(struct backend_lane *lane, struct opencl_pending *pending,
-			 const struct backend_fault *fault)
+static void opencl_take_refused(struct backend_lane *lane, struct opencl_pending *pending,
+				const struct backend_fault *fault)
 {
 	pending->is_refused = true;
 	pending->refusal = malloc(sizeof(*pending->refusal));
@@ -282,7 +283,7 @@ int opencl_submit(struct backend_lane *lane, const struct backend_command *comma
 	else
 		error = enqueue_command(lane, command, &list, &pending, fault_out);
 	if (error < 0 && pending.event) {
-		take_refused(lane, &pending, fault_out);
+		opencl_take_refused(lane, &pending, fault_out);
 		return 0;
 	}
 	if (error < 0)

@@ -11,7 +11,7 @@
 
 #define ALL_FORMATS (((1u << IMAGE_FORMAT_COUNT) - 1u) << 1)
 
-static cl_image_format native_format(enum backend_image_format number)
+static cl_image_format opencl_native_format(enum backend_image_format number)
 {
 	static const cl_channel_type types[][5] = {
 		/* by bytes of a channel */
@@ -68,7 +68,8 @@ bool opencl_image_describe(cl_mem_object_type type, const cl_image_format *forma
 	for (uint32_t i = 0; i < image.dimensions; i++)
 		image.size[image.dimensions - 1 - i] = size[i];
 	for (uint32_t number = 1; image.dimensions && number <= IMAGE_FORMAT_COUNT; number++) {
-		const cl_image_format known = native_format((enum backend_image_format)number);
+		const cl_image_format known =
+			opencl_native_format((enum backend_image_format)number);
 		if (known.image_channel_order != format->image_channel_order ||
 		    known.image_channel_data_type != format->image_channel_data_type)
 			continue;
@@ -96,7 +97,7 @@ uint32_t opencl_image_formats(const struct opencl_library *cl, cl_device_id devi
 static bool is_format_supported(const struct backend_device *device,
 				const struct backend_image *image)
 {
-	const cl_image_format wanted = native_format(image->format);
+	const cl_image_format wanted = opencl_native_format(image->format);
 	cl_image_format formats[256];
 	cl_uint count = 0;
 
@@ -122,8 +123,9 @@ static uint64_t image_size_limit(const struct backend_device_facts *facts,
 	return facts->image_sizes[image->dimensions < 3 ? i : 2 + i];
 }
 
-static int check_image(const struct backend_device *device, const struct backend_image *image,
-		       uint64_t *bytes_out, struct backend_fault *fault_out)
+static int opencl_check_image(const struct backend_device *device,
+			      const struct backend_image *image, uint64_t *bytes_out,
+			      struct backend_fault *fault_out)
 {
 	size_t region[3];
 
@@ -157,7 +159,7 @@ int opencl_image_create(struct backend_device *device, const struct backend_imag
 	uint64_t bytes = 0;
 	cl_int code = CL_SUCCESS;
 
-	int error = check_image(device, image, &bytes, fault_out);
+	int error = opencl_check_image(device, image, &bytes, fault_out);
 	if (error == 0)
 		error = opencl_leaving_check(device, fault_out);
 	if (error < 0)
@@ -166,7 +168,7 @@ int opencl_image_create(struct backend_device *device, const struct backend_imag
 	if (!memory)
 		return opencl_no_memory(fault_out, "an image");
 	image_region(image, region);
-	const cl_image_format format = native_format(image->format);
+	const cl_image_format format = opencl_native_format(image->format);
 	const uint32_t plain = image->dimensions - image->is_layered;
 	const cl_image_desc description = {
 		.image_type = native_type(image),
@@ -214,7 +216,7 @@ static bool opencl_image_is_alike(const struct backend_image *a, const struct ba
 	       memcmp(a->size, b->size, a->dimensions * sizeof(*a->size)) == 0;
 }
 
-static int refuse_image(struct backend_fault *fault_out)
+static int opencl_refuse_image(struct backend_fault *fault_out)
 {
 	opencl_fault_words(fault_out, STATUS_INVALID,
 			   "an image is moved as a whole, and only to one that is alike");
@@ -234,7 +236,7 @@ static int copy_image(struct backend_lane *lane, const struct backend_command *c
 	    command->copy.rect || command->copy.source_offset_bytes != 0 ||
 	    command->copy.destination_offset_bytes != 0 ||
 	    command->copy.size_bytes != source->size_bytes)
-		return refuse_image(fault_out);
+		return opencl_refuse_image(fault_out);
 	image_region(&source->image, region);
 	cl_int code = lane->device->cl->EnqueueCopyImage(lane->queue, source->buffer,
 							 destination->buffer, origin, origin,
@@ -254,11 +256,11 @@ int opencl_image_command(struct backend_lane *lane, const struct backend_command
 	if (command->kind == BACKEND_COMMAND_COPY)
 		return copy_image(lane, command, wait_count, waits, event_out, fault_out);
 	if (command->kind != BACKEND_COMMAND_WRITE && command->kind != BACKEND_COMMAND_READ)
-		return refuse_image(fault_out);
+		return opencl_refuse_image(fault_out);
 	const struct backend_memory *memory = command->transfer.memory;
 	if (command->transfer.offset_bytes != 0 ||
 	    command->transfer.size_bytes != memory->size_bytes || command->transfer.rect)
-		return refuse_image(fault_out);
+		return opencl_refuse_image(fault_out);
 	image_region(&memory->image, region);
 	if (command->kind == BACKEND_COMMAND_WRITE)
 		code = cl->EnqueueWriteImage(lane->queue, memory->buffer, CL_FALSE, origin, region,

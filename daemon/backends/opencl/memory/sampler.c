@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-static cl_addressing_mode native_addressing(const struct backend_sampler *sampler)
+static cl_addressing_mode opencl_native_addressing(const struct backend_sampler *sampler)
 {
 	static const cl_addressing_mode modes[] = {
 		[IMAGE_ADDRESSING_MIRRORED_REPEAT] = CL_ADDRESS_MIRRORED_REPEAT,
@@ -41,7 +41,7 @@ int opencl_sampler_get(struct backend_device *device, const struct backend_sampl
 	if (!*kept) {
 		*kept = device->cl->CreateSampler(
 			device->context, sampler->normalised ? CL_TRUE : CL_FALSE,
-			native_addressing(sampler),
+			opencl_native_addressing(sampler),
 			sampler->linear ? CL_FILTER_LINEAR : CL_FILTER_NEAREST, &code);
 		if (!*kept)
 			return opencl_fault_code(fault_out, code, "make a sampler");

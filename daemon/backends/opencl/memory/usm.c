@@ -109,7 +109,7 @@ static int usm_no_memory(uint64_t size_bytes, struct backend_fault *fault_out)
  * them, whether it uses them or not. So they wait until nothing is in flight. Where
  * that cannot be noted, the end of the process frees it.
  */
-static void give_usm(struct backend_device *device, const struct opencl_usm *usm)
+static void opencl_give_usm(struct backend_device *device, const struct opencl_usm *usm)
 {
 	if (reaches_all(device)) {
 		(void)munmap(usm->base, usm->size_bytes);
@@ -124,7 +124,8 @@ static void give_usm(struct backend_device *device, const struct opencl_usm *usm
 }
 
 /* Pages have every alignment that may be requested; other memory gets room to align in. */
-static int take_usm(struct backend_device *device, struct opencl_usm *usm, uint64_t alignment)
+static int opencl_take_usm(struct backend_device *device, struct opencl_usm *usm,
+			   uint64_t alignment)
 {
 	if (reaches_all(device)) {
 		usm->base = mmap(NULL, usm->size_bytes, PROT_READ | PROT_WRITE,
@@ -188,7 +189,7 @@ int opencl_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, 
 		return error;
 	if (size_bytes > device->facts->max_mem_alloc_bytes || device_reserve_usm(device) < 0)
 		return usm_no_memory(size_bytes, fault_out);
-	while (take_usm(device, &usm, alignment_bytes) < 0) {
+	while (opencl_take_usm(device, &usm, alignment_bytes) < 0) {
 		error = usm_no_memory(size_bytes, fault_out);
 		error = opencl_leaving_make_room(device, error, fault_out);
 		if (error < 0)
@@ -210,7 +211,7 @@ void opencl_usm_free(struct backend_device *device, enum backend_usm_kind kind, 
 
 	if (!pointer || at == 0 || device->usm[at - 1].address != (uintptr_t)pointer)
 		return;
-	give_usm(device, &device->usm[at - 1]);
+	opencl_give_usm(device, &device->usm[at - 1]);
 	memmove(&device->usm[at - 1], &device->usm[at],
 		(device->usm_count - at) * sizeof(*device->usm));
 	device->usm_count--;
@@ -251,8 +252,9 @@ int opencl_usm_announce(struct backend_kernel *kernel, uint32_t variant,
 	return 0;
 }
 
-static int copy_usm(struct backend_lane *lane, void *to, const void *from, uint64_t size_bytes,
-		    cl_uint wait_count, const cl_event *waits, cl_event *event_out)
+static int opencl_copy_usm(struct backend_lane *lane, void *to, const void *from,
+			   uint64_t size_bytes, cl_uint wait_count, const cl_event *waits,
+			   cl_event *event_out)
 {
 	return lane->device->cl->EnqueueSVMMemcpy(lane->queue, CL_FALSE, to, from, size_bytes,
 						  wait_count, waits, event_out);
@@ -260,9 +262,9 @@ static int copy_usm(struct backend_lane *lane, void *to, const void *from, uint6
 
 /* The first block from host memory, then what is filled doubles itself: drivers fill what they have
  * allocated only. */
-static int fill_usm(struct backend_lane *lane, const struct backend_command *command,
-		    cl_uint wait_count, const cl_event *waits, cl_event *event_out,
-		    void **staging_out, struct backend_fault *fault_out)
+static int opencl_fill_usm(struct backend_lane *lane, const struct backend_command *command,
+			   cl_uint wait_count, const cl_event *waits, cl_event *event_out,
+			   void **staging_out, struct backend_fault *fault_out)
 {
 	size_t pattern = command->usm.pattern_bytes;
 	uint64_t size = command->usm.size_bytes;
@@ -281,11 +283,11 @@ static int fill_usm(struct backend_lane *lane, const struct backend_command *com
 		return usm_no_memory(done, fault_out);
 	for (uint64_t i = 0; i < done; i++)
 		block[i] = ((const char *)command->usm.pattern)[i % pattern];
-	int code = copy_usm(lane, to, block, done, wait_count, waits, event_out);
+	int code = opencl_copy_usm(lane, to, block, done, wait_count, waits, event_out);
 	while (code == CL_SUCCESS && done < size) {
 		uint64_t next = done < size - done ? done : size - done;
 		cl_event event = NULL;
-		code = copy_usm(lane, to + done, to, next, 0, NULL, &event);
+		code = opencl_copy_usm(lane, to + done, to, next, 0, NULL, &event);
 		code = opencl_sent(lane->device->cl, code, event, event_out);
 		done += next;
 	}
@@ -328,11 +330,11 @@ int opencl_usm_command(struct backend_lane *lane, const struct backend_command *
 		return -ENOTSUP;
 	}
 	if (command->kind == BACKEND_COMMAND_USM_FILL)
-		return fill_usm(lane, command, wait_count, waits, event_out, staging_out,
-				fault_out);
+		return opencl_fill_usm(lane, command, wait_count, waits, event_out, staging_out,
+				       fault_out);
 	if (command->kind != BACKEND_COMMAND_USM_COPY)
 		return hint_usm(lane, command, wait_count, waits, event_out, fault_out);
-	cl_int code = copy_usm(lane, command->usm.destination, command->usm.source,
-			       command->usm.size_bytes, wait_count, waits, event_out);
+	cl_int code = opencl_copy_usm(lane, command->usm.destination, command->usm.source,
+				      command->usm.size_bytes, wait_count, waits, event_out);
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "copy USM");
 }

@@ -42,7 +42,7 @@ int opencl_binary_pack(const struct opencl_binary *binary, void **bytes_out, siz
 }
 
 /* The next text, cut off to fit; "" after a failure. */
-static void get_text(struct binary_reader *reader, char *text, size_t capacity)
+static void opencl_get_text(struct binary_reader *reader, char *text, size_t capacity)
 {
 	size_t length = (size_t)binary_get_number(reader, 2);
 	const void *from = binary_get_bytes(reader, length);
@@ -53,11 +53,11 @@ static void get_text(struct binary_reader *reader, char *text, size_t capacity)
 	text[kept] = '\0';
 }
 
-static int get_kernel(struct binary_reader *reader, struct opencl_binary_kernel *kernel)
+static int opencl_get_kernel(struct binary_reader *reader, struct opencl_binary_kernel *kernel)
 {
 	char name[NAME_BYTES_MAX + 1];
 
-	get_text(reader, name, sizeof(name));
+	opencl_get_text(reader, name, sizeof(name));
 	uint64_t count = binary_get_number(reader, 4);
 	if (reader->failed || count > KERNEL_ARGUMENTS_MAX)
 		return -EINVAL;
@@ -72,8 +72,8 @@ static int get_kernel(struct binary_reader *reader, struct opencl_binary_kernel 
 		argument->is_const = binary_get_number(reader, 1) != 0;
 		uint64_t address = binary_get_number(reader, 1);
 		argument->size_bytes = (uint32_t)binary_get_number(reader, 4);
-		get_text(reader, argument->type_name, sizeof(argument->type_name));
-		get_text(reader, argument->name, sizeof(argument->name));
+		opencl_get_text(reader, argument->type_name, sizeof(argument->type_name));
+		opencl_get_text(reader, argument->name, sizeof(argument->name));
 		if (reader->failed || kind > BACKEND_ARGUMENT_SAMPLER ||
 		    address > BACKEND_ADDRESS_LOCAL)
 			return -EINVAL;
@@ -120,7 +120,7 @@ int opencl_binary_unpack(const void *bytes, size_t count, struct opencl_binary *
 		return -ENOMEM;
 	for (uint32_t i = 0; error == 0 && i < kernels; i++) {
 		binary->kernel_count = i + 1;
-		error = get_kernel(&reader, &binary->kernels[i]);
+		error = opencl_get_kernel(&reader, &binary->kernels[i]);
 	}
 	for (uint32_t i = 0; error == 0 && i < payloads; i++) {
 		binary->payload_count = i + 1;

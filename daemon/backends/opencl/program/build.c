@@ -60,7 +60,7 @@ static unsigned long lines_before(const struct opencl_build *build)
 }
 
 /* The compiler's words, cut off, unless there are some already. */
-static void take_log(struct opencl_build *build)
+static void opencl_take_log(struct opencl_build *build)
 {
 	size_t size = 0;
 
@@ -113,7 +113,7 @@ int opencl_build_options(const struct opencl_build *build, uint32_t dimensions, 
 int opencl_build_result(struct opencl_build *build, cl_int code, const char *what,
 			struct backend_fault *fault_out)
 {
-	take_log(build);
+	opencl_take_log(build);
 	if (code == CL_SUCCESS)
 		return 0;
 	int error = opencl_fault_code(fault_out, code, what);
@@ -205,7 +205,7 @@ static int describe_kernel(const struct opencl_build *build, cl_kernel kernel,
 	return build->kind == BACKEND_SOURCE_SPIRV ? describe_module(build, described) : 0;
 }
 
-static int describe_kernels(struct opencl_build *build, struct backend_fault *fault_out)
+static int opencl_describe_kernels(struct opencl_build *build, struct backend_fault *fault_out)
 {
 	cl_uint count = 0;
 	int error = 0;
@@ -258,7 +258,7 @@ static int build_builtin(struct opencl_build *build, struct backend_fault *fault
 		code = build->cl->BuildProgram(build->program, 1, &build->device,
 					       "-cl-kernel-arg-info", NULL, NULL);
 	if (build->program && code != CL_BUILD_PROGRAM_FAILURE)
-		return describe_kernels(build, fault_out);
+		return opencl_describe_kernels(build, fault_out);
 	int error = opencl_fault_code(fault_out, code, "make these built-in kernels");
 	fault_out->status = STATUS_BUILD;
 	return error;
@@ -277,12 +277,12 @@ bool opencl_build_needs_dimensions(const struct opencl_build *build)
 
 int opencl_build_take(struct opencl_build *build, struct backend_fault *fault_out)
 {
-	int error = build->binary.kernels ? 0 : describe_kernels(build, fault_out);
+	int error = build->binary.kernels ? 0 : opencl_describe_kernels(build, fault_out);
 	return error < 0 ? error : take_payload(build, fault_out);
 }
 
-static int build_variant(struct opencl_build *build, uint32_t dimensions,
-			 struct backend_fault *fault_out)
+static int opencl_build_variant(struct opencl_build *build, uint32_t dimensions,
+				struct backend_fault *fault_out)
 {
 	int error = opencl_build_create(build, fault_out);
 
@@ -296,14 +296,14 @@ static int build_variant(struct opencl_build *build, uint32_t dimensions,
 	return error;
 }
 
-static int build_variants(struct opencl_build *build, struct backend_fault *fault_out)
+static int opencl_build_variants(struct opencl_build *build, struct backend_fault *fault_out)
 {
 	int error = 0;
 
 	if (!opencl_build_needs_dimensions(build))
-		return build_variant(build, 0, fault_out);
+		return opencl_build_variant(build, 0, fault_out);
 	for (uint32_t dimensions = 1; error == 0 && dimensions <= OPENCL_VARIANTS; dimensions++)
-		error = build_variant(build, dimensions, fault_out);
+		error = opencl_build_variant(build, dimensions, fault_out);
 	return error;
 }
 
@@ -341,10 +341,10 @@ int opencl_build_try(struct opencl_build *build,
 	return error;
 }
 
-static int build_source(struct opencl_build *build, struct backend_fault *fault_out)
+static int opencl_build_source(struct opencl_build *build, struct backend_fault *fault_out)
 {
 	if (build->source_bytes > 0)
-		return opencl_build_try(build, build_variants, fault_out);
+		return opencl_build_try(build, opencl_build_variants, fault_out);
 	/* OpenCL takes a length of 0 for "ended by 0", which it is not. */
 	opencl_fault_words(fault_out, STATUS_BUILD, "the source is empty");
 	return -EINVAL;
@@ -415,7 +415,7 @@ int opencl_build(struct backend *backend, uint32_t device, enum backend_source_k
 	int error = opencl_build_open(&build, backend, device, fault_out);
 	if (error == 0)
 		error = kind == BACKEND_SOURCE_BUILTIN ? build_builtin(&build, fault_out)
-						       : build_source(&build, fault_out);
+						       : opencl_build_source(&build, fault_out);
 	*log_out = build.log;
 	if (error == 0) {
 		error = opencl_binary_pack(&build.binary, binary_out, binary_bytes_out);

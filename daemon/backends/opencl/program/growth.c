@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static uint64_t larger(uint64_t a, uint64_t b)
+static uint64_t opencl_larger(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
@@ -54,10 +54,10 @@ int opencl_growth_find(struct backend_kernel *kernel, const struct opencl_geomet
 		return 0;
 	memcpy(local, geometry->local, geometry->dimensions * sizeof(size_t));
 	memcpy(global, geometry->global, geometry->dimensions * sizeof(size_t));
-	const uint64_t plane = larger(global[0], global[1]);
+	const uint64_t plane = opencl_larger(global[0], global[1]);
 	user_out->need = (struct opencl_growth_need){
-		.width_pocl = larger(plane, local[2] * local[2]),
-		.width = larger(plane, global[2]),
+		.width_pocl = opencl_larger(plane, local[2] * local[2]),
+		.width = opencl_larger(plane, global[2]),
 		.some_offset = geometry->has_offset,
 		.some_without = !geometry->has_offset,
 	};
@@ -67,8 +67,8 @@ int opencl_growth_find(struct backend_kernel *kernel, const struct opencl_geomet
 
 void opencl_growth_merge(struct opencl_growth_need *need, const struct opencl_growth_need *more)
 {
-	need->width_pocl = larger(need->width_pocl, more->width_pocl);
-	need->width = larger(need->width, more->width);
+	need->width_pocl = opencl_larger(need->width_pocl, more->width_pocl);
+	need->width = opencl_larger(need->width, more->width);
 	need->some_offset |= more->some_offset;
 	need->some_without |= more->some_without;
 }

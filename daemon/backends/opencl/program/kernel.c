@@ -63,7 +63,7 @@ static void opencl_kernel_fill_facts(struct backend_kernel *kernel)
 }
 
 /* From the binary; for a kernel that it does not describe from the driver. */
-static int fill_arguments(struct backend_kernel *kernel, const char *name, cl_uint count)
+static int opencl_fill_arguments(struct backend_kernel *kernel, const char *name, cl_uint count)
 {
 	const struct backend_device *device = kernel->program->device;
 	const struct opencl_binary_kernel *known =
@@ -153,8 +153,8 @@ static int renew_if_changed(struct backend_kernel *kernel, uint32_t variant,
 	return 0;
 }
 
-static int fill_kernel(struct backend_kernel *kernel, const char *name,
-		       struct backend_fault *fault_out)
+static int opencl_fill_kernel(struct backend_kernel *kernel, const char *name,
+			      struct backend_fault *fault_out)
 {
 	cl_kernel first = NULL;
 	cl_uint count = 0;
@@ -170,7 +170,7 @@ static int fill_kernel(struct backend_kernel *kernel, const char *name,
 								 sizeof(count), &count, NULL);
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "count the kernel's arguments");
-	if (fill_arguments(kernel, name, count) < 0)
+	if (opencl_fill_arguments(kernel, name, count) < 0)
 		return opencl_no_memory(fault_out, "a kernel");
 	opencl_kernel_fill_facts(kernel);
 	return 0;
@@ -186,7 +186,7 @@ int opencl_kernel_create(struct backend_program *program, const char *name,
 	kernel->program = program;
 	kernel->period_ns = UINT64_MAX;
 	program->references++;
-	int error = fill_kernel(kernel, name, fault_out);
+	int error = opencl_fill_kernel(kernel, name, fault_out);
 	if (error < 0) {
 		opencl_kernel_drop(kernel);
 		return error;
@@ -233,7 +233,7 @@ int opencl_kernel_make_native(struct backend_device *device, cl_kernel native,
 	kernel->is_native = true;
 	(void)cl->RetainKernel(native);
 	kernel->kernels[0] = native;
-	error = fill_kernel(kernel, name, fault_out);
+	error = opencl_fill_kernel(kernel, name, fault_out);
 	if (error < 0)
 		opencl_kernel_drop(kernel);
 	else
@@ -340,8 +340,9 @@ static int set_global(struct backend_kernel *kernel, cl_kernel to, uint32_t inde
  * Drivers do not all check: PoCL takes a value where a buffer belongs, and its bytes for an
  * address. So the kinds must agree before anything reaches it.
  */
-static int check_argument(const struct backend_kernel *kernel, uint32_t index,
-			  const struct backend_argument *argument, struct backend_fault *fault_out)
+static int opencl_check_argument(const struct backend_kernel *kernel, uint32_t index,
+				 const struct backend_argument *argument,
+				 struct backend_fault *fault_out)
 {
 	const struct backend_argument_facts *facts = &kernel->arguments[index];
 
@@ -369,9 +370,9 @@ static int check_argument(const struct backend_kernel *kernel, uint32_t index,
 	return 0;
 }
 
-static int set_argument(struct backend_kernel *kernel, cl_kernel to, uint32_t index,
-			const struct backend_argument *argument, uint64_t *local_bytes,
-			struct backend_fault *fault_out)
+static int opencl_set_argument(struct backend_kernel *kernel, cl_kernel to, uint32_t index,
+			       const struct backend_argument *argument, uint64_t *local_bytes,
+			       struct backend_fault *fault_out)
 {
 	const struct opencl_library *cl = kernel->program->device->cl;
 	cl_uint at = kernel->places[index].index;
@@ -379,7 +380,7 @@ static int set_argument(struct backend_kernel *kernel, cl_kernel to, uint32_t in
 
 	if (kernel->is_native && argument->kind == BACKEND_ARGUMENT_UNKNOWN)
 		return 0; /* as the application has set it */
-	int error = check_argument(kernel, index, argument, fault_out);
+	int error = opencl_check_argument(kernel, index, argument, fault_out);
 	if (error < 0)
 		return error;
 	switch (argument->kind) {
@@ -463,7 +464,7 @@ int opencl_kernel_prepare(struct backend_kernel *kernel, uint32_t dimensions,
 	if (local_bytes > device_bytes)
 		local_bytes = device_bytes;
 	for (uint32_t i = 0; error == 0 && i < count; i++)
-		error = set_argument(kernel, to, i, &arguments[i], &local_bytes, fault_out);
+		error = opencl_set_argument(kernel, to, i, &arguments[i], &local_bytes, fault_out);
 	if (error == 0)
 		error = opencl_usm_announce(kernel, variant, fault_out);
 	if (error == 0)

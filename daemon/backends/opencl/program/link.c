@@ -130,7 +130,7 @@ static void release_programs(struct link *link)
 	link->whole.program = NULL;
 }
 
-static void link_fini(struct link *link)
+static void opencl_link_fini(struct link *link)
 {
 	if (link->parts)
 		release_programs(link);
@@ -153,7 +153,7 @@ static void hand_log(struct link *link, struct opencl_build *part)
  * If the linker gives no log, the error is searched in the sources. The log has all findings; the
  * sentence has the last line, if a function is missing or defined twice.
  */
-static void explain_failure(struct link *link, struct backend_fault *fault_out)
+static void opencl_explain_failure(struct link *link, struct backend_fault *fault_out)
 {
 	CLEANUP(free_pointer) struct opencl_text *sources = calloc(link->count, sizeof(*sources));
 
@@ -194,7 +194,7 @@ static int link_variant(struct link *link, uint32_t dimensions, struct backend_f
 		int error = opencl_fault_code(fault_out, code ? code : CL_LINK_PROGRAM_FAILURE,
 					      "link the program");
 		if (code == CL_LINK_PROGRAM_FAILURE)
-			explain_failure(link, fault_out);
+			opencl_explain_failure(link, fault_out);
 		return error;
 	}
 	int error = opencl_build_result(whole, code, "link the program", fault_out);
@@ -248,7 +248,7 @@ int opencl_link(struct backend *backend, uint32_t device, uint32_t count,
 		void **binary_out, size_t *binary_bytes_out, char **log_out,
 		struct backend_fault *fault_out)
 {
-	CLEANUP(link_fini)
+	CLEANUP(opencl_link_fini)
 	struct link link = {.whole = {.kind = BACKEND_SOURCE_OPENCL_C, .options = options}};
 
 	*log_out = NULL;

@@ -89,7 +89,7 @@ static bool next_word(struct reader *reader, struct name *word_out)
 	return true;
 }
 
-static bool word_is(const struct name *word, const char *text)
+static bool link_word_is(const struct name *word, const char *text)
 {
 	return word->bytes == strlen(text) && memcmp(word->at, text, word->bytes) == 0;
 }
@@ -104,7 +104,7 @@ static void add_name(struct names *names, const struct name *name, uint32_t obje
 {
 	if (names->count == NAMES_MAX || name->bytes > NAME_MAX_BYTES ||
 	    (!isalpha((unsigned char)*name->at) && *name->at != '_') ||
-	    word_is(name, "__attribute__"))
+	    link_word_is(name, "__attribute__"))
 		return;
 	names->all[names->count] = *name;
 	names->all[names->count].object = object;
@@ -123,22 +123,23 @@ static void read_source(struct names *names, const struct opencl_text *source, u
 	bool is_local = false, has_value = false;
 
 	while (next_word(&reader, &word)) {
-		if (word_is(&word, "{") || word_is(&word, ";")) {
+		if (link_word_is(&word, "{") || link_word_is(&word, ";")) {
 			if (depth == 0 && function.bytes > 0 && !has_value)
-				add_name(names, &function, object, word_is(&word, "{"), is_local);
-		} else if (depth == 0 && word_is(&word, "(") && function.bytes == 0) {
-			if (!word_is(&last, "__attribute__"))
+				add_name(names, &function, object, link_word_is(&word, "{"),
+					 is_local);
+		} else if (depth == 0 && link_word_is(&word, "(") && function.bytes == 0) {
+			if (!link_word_is(&last, "__attribute__"))
 				function = last;
 		} else if (depth == 0) {
-			is_local |= word_is(&word, "static") || word_is(&word, "inline") ||
-				    word_is(&word, "typedef");
-			has_value |= word_is(&word, "=");
+			is_local |= link_word_is(&word, "static") ||
+				    link_word_is(&word, "inline") || link_word_is(&word, "typedef");
+			has_value |= link_word_is(&word, "=");
 		}
-		if (word_is(&word, "{") || word_is(&word, "("))
+		if (link_word_is(&word, "{") || link_word_is(&word, "("))
 			depth++;
-		else if ((word_is(&word, "}") || word_is(&word, ")")) && depth > 0)
+		else if ((link_word_is(&word, "}") || link_word_is(&word, ")")) && depth > 0)
 			depth--;
-		if (depth == 0 && (word_is(&word, ";") || word_is(&word, "}"))) {
+		if (depth == 0 && (link_word_is(&word, ";") || link_word_is(&word, "}"))) {
 			function.bytes = 0;
 			is_local = has_value = false;
 		}

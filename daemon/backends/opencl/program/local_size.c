@@ -4,7 +4,7 @@
 static const size_t sizes[] = {256, 250, 128, 125, 100, 64, 50, 32, 25,
 			       20,  16,  10,  8,   5,   4,  3,  2,  1};
 
-static size_t largest_divisor(size_t range, uint64_t most)
+static size_t opencl_largest_divisor(size_t range, uint64_t most)
 {
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		if (sizes[i] <= most && range % sizes[i] == 0)
@@ -19,7 +19,7 @@ void opencl_local_size(uint32_t dimensions, const size_t *global, uint64_t max_w
 	for (uint32_t i = 0; i < dimensions; i++) {
 		/* A row that is long enough fills a work-group alone; a short one takes rows of the
 		 * next dimension along. */
-		local_out[i] = largest_divisor(global[i], room < sizes[0] ? room : sizes[0]);
+		local_out[i] = opencl_largest_divisor(global[i], room < sizes[0] ? room : sizes[0]);
 		room = room / local_out[i] < sizes[0] / local_out[i] ? room / local_out[i]
 								     : sizes[0] / local_out[i];
 		if (room == 0)

@@ -68,8 +68,8 @@ int opencl_program_get(struct backend_program *program, uint32_t variant, cl_pro
 
 /* A program that is loaded already, perhaps by another session of the tenant. For the driver each
  * would be a further copy. */
-static struct backend_program *find_loaded(const struct backend_device *device, const void *bytes,
-					   size_t count)
+static struct backend_program *opencl_find_loaded(const struct backend_device *device,
+						  const void *bytes, size_t count)
 {
 	struct backend_program *program = device->shares_programs ? device->programs : NULL;
 	while (program && !opencl_binary_is(program->binary, bytes, count))
@@ -90,7 +90,7 @@ int opencl_program_load(struct backend_device *device, const void *bytes, size_t
 			struct backend_program **program_out, struct backend_fault *fault_out)
 {
 	cl_program first = NULL;
-	struct backend_program *present = find_loaded(device, bytes, count);
+	struct backend_program *present = opencl_find_loaded(device, bytes, count);
 	if (present) {
 		present->references++;
 		*program_out = present;

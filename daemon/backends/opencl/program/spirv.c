@@ -47,7 +47,7 @@ struct reader {
 	uint32_t capacity, count;
 };
 
-static uint32_t word_at(const unsigned char *bytes, size_t index)
+static uint32_t spirv_word_at(const unsigned char *bytes, size_t index)
 {
 	uint32_t word;
 
@@ -149,7 +149,7 @@ static int take_instruction(struct reader *reader, const unsigned char *bytes, s
 	uint32_t operands[4] = {0};
 
 	for (uint32_t i = 0; i < count && i < 4; i++)
-		operands[i] = word_at(bytes, at + 1 + i);
+		operands[i] = spirv_word_at(bytes, at + 1 + i);
 	switch (op) {
 	case OP_ENTRY_POINT:
 		if (count > 2 && operands[0] == MODEL_KERNEL &&
@@ -189,9 +189,9 @@ int opencl_spirv_arguments(const void *module, size_t bytes, const char *kernel,
 	const size_t total = bytes / 4;
 	int error = 0;
 
-	if (bytes % 4 != 0 || total < HEADER_WORDS || word_at(words, 0) != OPENCL_SPIRV_MAGIC)
+	if (bytes % 4 != 0 || total < HEADER_WORDS || spirv_word_at(words, 0) != OPENCL_SPIRV_MAGIC)
 		return -EINVAL;
-	uint32_t bound = word_at(words, 3);
+	uint32_t bound = spirv_word_at(words, 3);
 	if (bound == 0 || bound > IDS_MAX)
 		return -EINVAL;
 	CLEANUP(free_pointer) struct type *types = calloc(bound, sizeof(*types));
@@ -203,7 +203,7 @@ int opencl_spirv_arguments(const void *module, size_t bytes, const char *kernel,
 				.arguments = arguments,
 				.capacity = capacity};
 	for (size_t at = HEADER_WORDS; error == 0 && at < total;) {
-		uint32_t head = word_at(words, at), count = head >> 16;
+		uint32_t head = spirv_word_at(words, at), count = head >> 16;
 		if (count == 0 || count > total - at)
 			return -EINVAL;
 		error = take_instruction(&reader, words, at, (uint16_t)head, count - 1);

@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-static uint64_t device_bit(const struct scheduler_device *device)
+static uint64_t admission_device_bit(const struct scheduler_device *device)
 {
 	return 1ull << device->index;
 }
@@ -64,7 +64,7 @@ bool sched_admission_flow_changed(struct sched_flow *flow)
 	sched_latency_review(flow->device);
 	if (flow->in_fair_queue)
 		(void)fair_queue_session_change(&flow->queue_session, class, weight);
-	flow->device->scheduler->fair_queues_due |= device_bit(flow->device);
+	flow->device->scheduler->fair_queues_due |= admission_device_bit(flow->device);
 	return changes_lanes;
 }
 
@@ -234,7 +234,7 @@ static bool arrive_in_fair_queue(struct task *task)
 	task->queue_group.launches = command_launch_count(&task->command);
 	task->state = TASK_PARKED;
 	(void)fair_queue_arrive(&flow->queue_session, &task->queue_group, scheduler->now_ns);
-	scheduler->fair_queues_due |= device_bit(task->device);
+	scheduler->fair_queues_due |= admission_device_bit(task->device);
 	scheduler->counters.fair_queue_waiting++;
 	return true;
 }
@@ -288,7 +288,7 @@ void sched_admission_back(struct task *task)
 	task->queue_group.began_ns = command->start_ns;
 	fair_queue_end(&task->queue_group, task->scheduler->now_ns,
 		       command->estimated ? 0 : took_ns);
-	task->scheduler->fair_queues_due |= device_bit(task->device);
+	task->scheduler->fair_queues_due |= admission_device_bit(task->device);
 }
 
 void sched_admission_refuse(struct task *task)
@@ -296,7 +296,7 @@ void sched_admission_refuse(struct task *task)
 	if (!task->queue_group.in_flight)
 		return;
 	fair_queue_return(&task->queue_group, task->scheduler->now_ns);
-	task->scheduler->fair_queues_due |= device_bit(task->device);
+	task->scheduler->fair_queues_due |= admission_device_bit(task->device);
 }
 
 /* ----------------------------------- when the queue steps ----------------------------------- */
@@ -319,7 +319,7 @@ struct task *sched_admission_withdraw(struct sched_flow *flow)
 	struct task *task = task_of_group(flow->queue_session.first);
 	fair_queue_cancel(&task->queue_group);
 	leave_fair_queue(task);
-	task->scheduler->fair_queues_due |= device_bit(flow->device);
+	task->scheduler->fair_queues_due |= admission_device_bit(flow->device);
 	return task;
 }
 

@@ -7,7 +7,7 @@
 #include "scheduler/public/scheduler.h"
 #include "scheduler/state/scheduler.h"
 
-static uint64_t device_bit(const struct scheduler_device *device)
+static uint64_t grant_device_bit(const struct scheduler_device *device)
 {
 	return 1ull << device->index;
 }
@@ -40,7 +40,7 @@ void scheduler_divide(struct scheduler *scheduler, const struct share_grants *gr
 		if (!scheduler->devices[i])
 			continue;
 		sched_grant_review(scheduler->devices[i]);
-		scheduler->fair_queues_due |= device_bit(scheduler->devices[i]);
+		scheduler->fair_queues_due |= grant_device_bit(scheduler->devices[i]);
 	}
 }
 
@@ -74,7 +74,7 @@ static void read_device_grant(struct scheduler_device *device)
 	uint32_t before = queue->grant.part;
 	fair_queue_set_grant(queue, sched_grant_of(device), device->scheduler->now_ns);
 	if (queue->grant.part != before && queue->waiting > 0)
-		device->scheduler->fair_queues_due |= device_bit(device);
+		device->scheduler->fair_queues_due |= grant_device_bit(device);
 }
 
 void sched_grant_read(struct scheduler *scheduler)
@@ -125,7 +125,8 @@ static bool publish_device_claim(struct scheduler_device *device)
 	struct share_claim *claim = &scheduler->grants.claims->slots[device->grant_slot];
 	bool waits = queue && queue->waiting > 0;
 	const uint32_t running = device->sent + read_parts_use(device, &waits);
-	bool busy = running > 0 || waits, was_busy = scheduler->grants.busy & device_bit(device);
+	bool busy = running > 0 || waits,
+	     was_busy = scheduler->grants.busy & grant_device_bit(device);
 	atomic_store_explicit(&claim->running, running, memory_order_relaxed);
 	if (queue || device->parts_ns)
 		atomic_store_explicit(&claim->used_ns,
@@ -133,7 +134,7 @@ static bool publish_device_claim(struct scheduler_device *device)
 				      memory_order_relaxed);
 	if (busy == was_busy)
 		return false;
-	scheduler->grants.busy ^= device_bit(device);
+	scheduler->grants.busy ^= grant_device_bit(device);
 	if (!busy) {
 		uint64_t since_ns =
 			atomic_load_explicit(&claim->busy_since_ns, memory_order_relaxed);

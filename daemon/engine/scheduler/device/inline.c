@@ -235,7 +235,7 @@ static bool is_shared(const struct scheduler *scheduler)
 }
 
 /* Is what is in flight little? Lanes have counted what is about to be sent already. */
-static bool has_room(const struct scheduler_device *device)
+static bool has_room_inline(const struct scheduler_device *device)
 {
 	const uint32_t count = device->worker.in_flight + device->unposted_launches;
 	if (!is_shared(device->scheduler))
@@ -254,7 +254,7 @@ static bool has_room(const struct scheduler_device *device)
 static bool goes_on(struct scheduler_device *device)
 {
 	const struct scheduler *scheduler = device->scheduler;
-	return is_polled(device) && atomic_load(&device->front_takes) && has_room(device) &&
+	return is_polled(device) && atomic_load(&device->front_takes) && has_room_inline(device) &&
 	       (scheduler->always_inline || !is_shared(scheduler));
 }
 

@@ -14,7 +14,7 @@
 
 #include <errno.h>
 
-static struct interval *take_interval(void *context)
+static struct interval *take_span(void *context)
 {
 	struct sched_contents *contents = context;
 	return &sched_take_node(contents->scheduler)->span.interval;
@@ -47,7 +47,7 @@ static bool are_spans_equal(const struct interval *lower, const struct interval 
 }
 
 const struct interval_ops sched_span_ops = {
-	.take = take_interval,
+	.take = take_span,
 	.give = give_interval,
 	.copy = copy_cut_span,
 	.equal = are_spans_equal,

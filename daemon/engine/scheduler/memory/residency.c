@@ -24,7 +24,7 @@ static uint64_t place_bit(uint32_t place)
 	return 1ull << place;
 }
 
-static struct interval *take_interval(void *context)
+static struct interval *take_piece(void *context)
 {
 	struct sched_contents *contents = context;
 	return &sched_take_node(contents->scheduler)->piece.interval;
@@ -58,7 +58,7 @@ static bool equal_pieces(const struct interval *lower, const struct interval *up
 }
 
 const struct interval_ops sched_piece_ops = {
-	.take = take_interval,
+	.take = take_piece,
 	.give = give_piece,
 	.copy = residency_copy_piece,
 	.equal = equal_pieces,

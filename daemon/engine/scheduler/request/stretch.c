@@ -13,7 +13,7 @@
 
 /* ------------------------------------- may it be one ------------------------------------ */
 
-static bool needs_contents(const struct task_requirement *requirement)
+static bool stretch_needs_contents(const struct task_requirement *requirement)
 {
 	return access_mode_needs_contents(requirement->mode);
 }
@@ -31,7 +31,7 @@ static bool does_first_need(const struct task_request *request, const struct tas
 	for (uint32_t i = 0; i < request->requirement_count; i++) {
 		const struct task_requirement *requirement = &request->requirements[i];
 		struct sched_contents *contents = requirement->buffer->contents;
-		if (requirement->late || !needs_contents(requirement))
+		if (requirement->late || !stretch_needs_contents(requirement))
 			continue;
 		for (uint32_t k = 0; k < contents->pieces.count; k++) {
 			const struct sched_piece *piece =
@@ -122,7 +122,7 @@ bool sched_stretch_allows(const struct task_request *request)
 
 /* ----------------------------------------- made ----------------------------------------- */
 
-static uint32_t count_arguments(const struct task_request *request)
+static uint32_t stretch_count_arguments(const struct task_request *request)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < request->launch.count; i++)
@@ -141,7 +141,7 @@ static size_t value_storage(const struct task_launch *launch)
 
 size_t sched_stretch_storage(const struct task_request *request)
 {
-	const uint32_t count = request->launch.count, arguments = count_arguments(request);
+	const uint32_t count = request->launch.count, arguments = stretch_count_arguments(request);
 	size_t bytes = sched_align_storage(sizeof(struct task_burst)) +
 		       sched_align_storage(count * sizeof(struct task_burst_member)) +
 		       sched_align_storage(arguments * sizeof(struct backend_argument)) +
@@ -200,7 +200,7 @@ static void fill_members(struct task_command *command, const struct task_request
 void sched_stretch_fill(struct task_command *command, const struct task_request *request,
 			uint8_t *at)
 {
-	const uint32_t count = request->launch.count, arguments = count_arguments(request);
+	const uint32_t count = request->launch.count, arguments = stretch_count_arguments(request);
 	struct scheduler_counters *counters = &request->device->scheduler->counters;
 	struct task_burst *burst = (struct task_burst *)(void *)at;
 	at += sched_align_storage(sizeof(*burst));

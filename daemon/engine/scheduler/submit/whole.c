@@ -14,7 +14,7 @@
 
 #define PARTS_MOST 6u /* spans and pieces: with more the usual steps take no longer */
 
-static bool needs_contents(uint32_t mode)
+static bool whole_needs_contents(uint32_t mode)
 {
 	return !access_mode_writes(mode) || access_mode_needs_contents(mode);
 }
@@ -25,7 +25,7 @@ static bool is_all(uint64_t offset_bytes, uint64_t size_bytes, uint64_t all_byte
 }
 
 /* The first piece is always the same one, and mostly the only one. */
-static inline struct sched_piece *piece_at(struct sched_contents *contents, uint32_t index)
+static inline struct sched_piece *whole_piece_at(struct sched_contents *contents, uint32_t index)
 {
 	return index == 0 ? &contents->first_piece
 			  : sched_piece_of(interval_map_get(&contents->pieces, index));
@@ -45,7 +45,7 @@ static inline bool is_ready(const struct sched_buffer *buffer, uint32_t place, b
 {
 	struct sched_contents *contents = buffer->contents;
 	for (uint32_t i = 0; i < contents->pieces.count; i++) {
-		const struct sched_piece *piece = piece_at(contents, i);
+		const struct sched_piece *piece = whole_piece_at(contents, i);
 		if (piece->moves.first || piece->poison ||
 		    (needs && (sched_piece_places(buffer, piece) >> place & 1) == 0))
 			return false;
@@ -53,7 +53,7 @@ static inline bool is_ready(const struct sched_buffer *buffer, uint32_t place, b
 	return true;
 }
 
-static inline bool is_whole(const struct task_requirement *requirement, uint64_t all_bytes)
+static inline bool is_access_whole(const struct task_requirement *requirement, uint64_t all_bytes)
 {
 	return all_bytes > 0 &&
 	       is_all(requirement->offset_bytes, requirement->size_bytes, all_bytes) &&
@@ -69,7 +69,8 @@ static inline bool plan_access(const struct task *task, const struct task_requir
 	struct sched_contents *contents = buffer->contents;
 	const struct sched_span *span = &contents->first_span;
 	if (contents->home || contents->spans.count + contents->pieces.count > PARTS_MOST ||
-	    contents->planned_for == task->identity || !is_whole(requirement, contents->size_bytes))
+	    contents->planned_for == task->identity ||
+	    !is_access_whole(requirement, contents->size_bytes))
 		return false;
 	/* A second access of the same contents is no case for this. */
 	contents->planned_for = task->identity;
@@ -83,7 +84,7 @@ static inline bool plan_access(const struct task *task, const struct task_requir
 		cost->edges += span->readers.count;
 	return contents->spans.count == 1 &&
 	       is_ready(buffer, sched_place_of(contents, device),
-			needs_contents(requirement->mode)) &&
+			whole_needs_contents(requirement->mode)) &&
 	       sched_memory_need(buffer, device, memory_out) == 0;
 }
 
@@ -108,7 +109,7 @@ bool sched_whole_plan(const struct task *task, const struct task_request *reques
 	return true;
 }
 
-static inline void edges_from(const struct task_link_list *list, struct task *task)
+static inline void whole_edges_from(const struct task_link_list *list, struct task *task)
 {
 	for (const struct task_link *link = list->first; link; link = link->next)
 		task_edge_add(link->use->task, task, false);
@@ -120,16 +121,16 @@ static inline void wait_for_contents(struct task *task, struct sched_contents *c
 {
 	const struct sched_span *span = &contents->first_span;
 	for (uint32_t i = 0; i < contents->pieces.count && needs; i++) {
-		struct task *author = piece_at(contents, i)->author;
+		struct task *author = whole_piece_at(contents, i)->author;
 		if (author)
 			task_edge_add_author(author, task, contents);
 	}
 	bool read_since = span->readers.first || span->host_readers.first;
 	if (span->writer && span->writer->mark != task->identity && !(writes && read_since))
 		task_edge_add(span->writer, task, false);
-	edges_from(&span->host_readers, task);
+	whole_edges_from(&span->host_readers, task);
 	if (writes)
-		edges_from(&span->readers, task);
+		whole_edges_from(&span->readers, task);
 }
 
 static inline void write_contents(struct task *task, const struct sched_buffer *buffer,
@@ -143,7 +144,7 @@ static inline void write_contents(struct task *task, const struct sched_buffer *
 		sched_links_detach(&span->host_readers);
 	span->writer = task;
 	for (uint32_t i = 0; i < contents->pieces.count; i++) {
-		struct sched_piece *piece = piece_at(contents, i);
+		struct sched_piece *piece = whole_piece_at(contents, i);
 		piece->author = task;
 		if (!task->cause)
 			sched_piece_set_place(piece, buffer, place);
@@ -161,7 +162,7 @@ void sched_whole_enter(struct task *task, const struct task_request *request)
 		const bool writes = access_mode_writes(requirement->mode);
 		const struct interval all = {.begin = 0, .end = contents->size_bytes};
 		const uint32_t place = sched_place_of(contents, request->device);
-		wait_for_contents(task, contents, writes, needs_contents(requirement->mode));
+		wait_for_contents(task, contents, writes, whole_needs_contents(requirement->mode));
 		struct task_use *use = sched_use_add(
 			task, buffer, writes ? TASK_USE_WRITE : TASK_USE_READ, place, &all, &all);
 		use->last_writer = requirement->last_writer;

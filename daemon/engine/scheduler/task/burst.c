@@ -173,7 +173,7 @@ uint64_t sched_kernel_stretch_ns(const struct sched_kernel *kernel)
 
 /* The mean rises by half of the difference, so that a long launch counts at once. It falls by three
  * quarters, so that a completion that was found late does not count for long. */
-static void update_period(struct sched_kernel *kernel, uint64_t took_ns)
+static void burst_update_period(struct sched_kernel *kernel, uint64_t took_ns)
 {
 	uint64_t *period_ns = &kernel->period_ns;
 	if (*period_ns == 0 || took_ns == 0)
@@ -198,7 +198,7 @@ static void update_stretch(const struct task_burst *burst, uint64_t took_ns)
 		struct sched_kernel *kernel = burst->members[i].kernel;
 		uint64_t period_ns =
 			periods[i] < SCHED_STRETCH_TOOK_NS ? periods[i] : SCHED_STRETCH_TOOK_NS;
-		update_period(kernel, period_ns * took_ns / expected_ns);
+		burst_update_period(kernel, period_ns * took_ns / expected_ns);
 		if (is_long)
 			surprise_note(&kernel->surprise);
 	}
@@ -215,7 +215,7 @@ void sched_burst_update(const struct task *task)
 		update_stretch(command->burst, took_ns);
 		return;
 	}
-	update_period(command->kernel, took_ns / command_launch_count(command));
+	burst_update_period(command->kernel, took_ns / command_launch_count(command));
 	if (!command->burst)
 		surprise_pass(&command->kernel->surprise);
 	else if (took_ns > SCHED_BURST_SURPRISE_NS)
