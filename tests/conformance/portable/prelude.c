@@ -154,12 +154,13 @@ Test(portable_prelude, integers_vectors_bits_and_constants)
 		"~0ul;\n"
 		"  o[17] = a + b + c + d + e; o[18] = (long)(f >> 60); o[19] = pick(table, 4) * 10 + table[2];\n"
 		"  o[20] = sizeof(long) * 10 + sizeof(int); o[21] = (long)sycl_min((uchar)200, (uchar)100);\n"
+		"  o[22] = (long)sycl_uint_as_float(0x40a00000u);\n"
 		"}\n";
 	static const int64_t expected[] = {
-		-7, 9,  7,  8,  31,         3,          -2, 3,     60,
-		7,  64, 0,  5,  0x40e80000, 0xc0e80000, 3,  11321, 255 - 128 + 65535 - 1 + 65535,
-		15, 54, 84, 100};
-	enum { COUNT = 22 };
+		-7, 9,  7,  8,   31,         3,          -2, 3,     60,
+		7,  64, 0,  5,   0x40e80000, 0xc0e80000, 3,  11321, 255 - 128 + 65535 - 1 + 65535,
+		15, 54, 84, 100, 5};
+	enum { COUNT = 23 };
 	int64_t got[COUNT];
 	const int m = -7;
 	const uint32_t u = 9;
