@@ -13,9 +13,8 @@ struct trace_span {
 };
 
 /*
- * While several groups ran at one time, each is taken to have had an equal part. Then all of them
- * together had the time in which any ran, whether they shared the device's units or took turns.
- * -ENOMEM.
+ * Groups that ran at one time are counted with equal parts of that time. So together they have the
+ * time in which any of them ran, whether they shared the device's units or took turns. -ENOMEM.
  */
 int trace_widths(struct trace_span *spans, uint32_t count);
 

@@ -19,7 +19,7 @@ struct async_errors {
 	uint32_t count;
 };
 
-/* Without locks. What there is no memory for is lost: the call that found it has returned it. */
+/* Without locks. Without memory the error is lost here: the call that found it has returned it. */
 void async_errors_add(struct connection *connection, const struct failure *failure);
 /* All that there are; the caller frees them with async_errors_fini. Without locks. */
 struct async_errors async_errors_take_all(struct connection *connection);

@@ -302,7 +302,7 @@ sycl_result remote_name(struct connection *connection, enum object_type type,
 void remote_forget(struct connection *connection, struct remote *remote);
 /* Sends Release; what the entry holds comes back with Released. */
 void remote_release(struct connection *connection, struct remote *remote);
-/* Receivers: the engine has let go of an object; the service could not make one. */
+/* Receivers of replies: the engine has freed an object; the service could not make one. */
 void remote_receive_released(struct connection *connection, const Sycl__V1__Reply *reply);
 void remote_receive_failed(struct connection *connection, const Sycl__V1__Reply *reply);
 /* The code of a failed object, with its detail set. */

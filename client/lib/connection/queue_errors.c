@@ -80,7 +80,7 @@ void queue_line_throw_late(struct connection *c, struct queue_line *line)
 	error_note_failure(&before);
 }
 
-/* The engine has let go of the line: it is freed now, or after its handler has its failures. */
+/* The engine has released the line: it is freed now, or after its handler has its failures. */
 static void end_line(struct connection *c, struct queue_line *line)
 {
 	lent_ranges_end(c, line);

@@ -195,8 +195,8 @@ static void host_task_send_done(struct connection *c, const struct host_task *ta
 void host_task_over(struct connection *c, struct host_task *task, sycl_result status,
 		    const struct failure *why)
 {
-	/* First what it held, so that whoever waits for the group finds that let go of; it may hold
-	 * the connection. */
+	/* First what it held, so that a thread that waits for the group finds that released; it may
+	 * hold the connection. */
 	connection_ref(c);
 	if (task->graph) /* before memory that it names is closed */
 		c->host_tasks->bridge->drop_graph(task);

@@ -64,7 +64,7 @@ struct bridge_context {
 	unsigned long long
 		id; /* a handle may come again for another context; 0: the driver does not say */
 	cuda_device device;
-	bool is_left;     /* let go of: the program may have destroyed it */
+	bool is_left;     /* released: the program may have destroyed it */
 	bool is_retained; /* the primary one, which then stays */
 	bool is_stuck;    /* something in it waits for a service that has ended: nothing is closed
 			     there. Under the bridge's lock */
@@ -100,7 +100,7 @@ struct bridge {
 	struct bridge_call *first, *last; /* sent, and not reported yet */
 };
 void bridge_init(struct bridge *bridge);
-/* There is no handle of the connection any more: if there is no command either, lets go of
+/* There is no handle of the connection any more: if there is no command either, releases the
  * contexts, which the program may destroy then. */
 void bridge_leave_unused(struct bridge *bridge);
 /* bridge_calls.c: ends the bridge's thread, or lets it end itself if it is the caller. No command

@@ -4,7 +4,7 @@
  * once. Each launch sends it to a stream, as the function of a plain command would.
  *
  * made --launches, one after the other--> ... --no node and no launch has it any more--> destroyed
- *                                              \--the context is let go of, or stuck----> left
+ *                                              \--the context is released, or stuck-----> left
  */
 #include "interop/bridge.h"
 
@@ -17,7 +17,7 @@
 struct bridge_graph {
 	struct bridge_graph *next,
 		*previous;              /* of the context; under the bridge's lock, as the next */
-	struct bridge_context *context; /* NULL: it was let go of, with what was made in it */
+	struct bridge_context *context; /* NULL: it was released, with what was made in it */
 	struct bridge *bridge;
 	_Atomic uint32_t references; /* the node's; one of each launch that is not over */
 	cuda_graph_exec exec;        /* NULL: the function has added nothing */
@@ -166,7 +166,7 @@ static void bridge_graph_list(struct bridge_graph *graph)
 	(void)pthread_mutex_unlock(&graph->bridge->lock);
 }
 
-/* No thread lets go of it from now on: the command has been counted. */
+/* No thread releases the context from now on: the command has been counted. */
 static sycl_result bridge_graph_check_context(const struct handler *handler)
 {
 	struct bridge *bridge = handler->object.connection->bridge;
@@ -244,7 +244,7 @@ static void bridge_graph_unlist(struct bridge_graph *graph)
 		graph->next->previous = graph->previous;
 }
 
-/* With the lock, so that no thread lets go of the context meanwhile. */
+/* With the lock, so that no thread releases the context meanwhile. */
 static void bridge_graph_destroy(struct bridge_graph *graph)
 {
 	const struct cuda_driver *cuda = cuda_driver_get();

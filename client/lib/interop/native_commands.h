@@ -22,7 +22,7 @@ struct native_calls {
 	struct native_call *first;
 };
 void native_calls_init(struct native_calls *calls);
-/* The engine has ended: what it never took in from the ring is let go of. */
+/* The engine has ended: calls that it never read from the ring are released. */
 void native_calls_fini(struct native_calls *calls);
 
 /* For one submission of the handler. SYCL_ERROR_MEMORY_ALLOCATION. */

@@ -217,7 +217,8 @@ static bool has_device(const struct bundle *bundle, const struct device *device)
 	return false;
 }
 
-/* Devices that all of them have, or that any has. `chosen` has room for the context's. */
+/* Devices that all bundles of the list have, or that any has. `chosen` has room for the context's.
+ */
 static uint32_t common_devices(const struct bundle_list *list, bool all, struct device **chosen)
 {
 	const struct context *context = list->items[0]->context;

@@ -15,7 +15,7 @@ static void buffer_destroy(struct object *object)
 	struct buffer *buffer = (struct buffer *)object;
 	struct connection *c = object->connection;
 	connection_await_writer(c);
-	/* Before the service lets go of it, which ends the memory behind a handle. */
+	/* Before the service releases the buffer, which ends the memory behind a handle. */
 	if (buffer->close_imports)
 		buffer->close_imports(buffer);
 	/* Work that uses it goes on; its shared memory comes back with Released (D10, D16). */

@@ -78,7 +78,7 @@ static void give_place(struct connection *c, struct usm_allocation *allocation)
 	*place = (struct usm_place){.slab = NULL};
 }
 
-/* The engine has let go of it. */
+/* The engine has freed the allocation. */
 static void usm_released(struct connection *c, struct usm_allocation *allocation)
 {
 	usm_allocations_remove(c->usm, allocation);

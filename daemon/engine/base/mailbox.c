@@ -1,4 +1,4 @@
-/* Sleeping and waking of a device's threads, and the front's end of the way to them. */
+/* A device's threads sleep and are woken; the front thread's side of their mailboxes. */
 #include "base/mailbox.h"
 
 #include <linux/futex.h>

@@ -8,7 +8,7 @@
 
 struct flight_page;
 
-/* From now on in that page, which stays until the process ends. */
+/* An abort is recorded in that page from now on. The page stays until the process ends. */
 void engine_abort_record_in(struct flight_page *page);
 
 #endif

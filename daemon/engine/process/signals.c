@@ -73,7 +73,7 @@ bool engine_signals_await(uint64_t deadline_ns)
 {
 	const sigset_t set = our_signals();
 	int r = -1;
-	/* A library's handler, or a debugger that lets go of it, interrupts the wait. */
+	/* A library's handler, or a debugger that detaches, interrupts the wait. */
 	for (uint64_t now_ns = clock_now_ns(); r < 0 && now_ns < deadline_ns;
 	     now_ns = clock_now_ns()) {
 		const struct timespec rest = {

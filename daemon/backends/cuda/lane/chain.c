@@ -334,7 +334,7 @@ static void tidy_chain(struct cuda_lane_state *state, struct cuda_chain *chain, 
 			(void)set_kernel(cu, chain, i, &blank, NULL, NULL);
 }
 
-/* Templates let go of the code that nothing else has any more. Waits for nothing. */
+/* Templates release the code that nothing else has any more. Waits for nothing. */
 static void release_abandoned(struct backend_device *device)
 {
 	if (cuda_enter(device, NULL) < 0)

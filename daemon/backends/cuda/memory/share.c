@@ -42,7 +42,7 @@ static int cuda_share_check_kind(const struct backend_device *device, enum backe
 				"the device shares no memory of kind %d", (int)kind);
 }
 
-/* Whole granules; more than there can be if that is no number. */
+/* In whole granules; UINT64_MAX if that overflows. */
 static uint64_t round_up(const struct cuda_memory_state *state, uint64_t size_bytes)
 {
 	if (size_bytes > UINT64_MAX - state->granule_bytes)

@@ -39,7 +39,7 @@ struct cuda_kernels {
 	pthread_mutex_t lock;
 	struct cuda_modules *modules;
 	_Atomic bool
-		was_abandoned; /* some program is held by templates alone: they must let go of it */
+		was_abandoned; /* some program is held by templates alone: they must release it */
 	struct cuda_window window;
 };
 

@@ -8,8 +8,8 @@
 
 #include "opencl/driver/objects.h"
 
-/* For a command that was sent and not pushed yet. Without memory, or where the driver cannot, its
- * beginning is known with its end. */
+/* For a command that was sent and not pushed yet. Without memory, or if the driver does not report
+ * it, the beginning is known only at the end of the command. */
 void opencl_begin_watch(const struct backend_lane *lane, struct opencl_pending *pending);
 /* The lane does not need it any more; the driver may still call. NULL: nothing. */
 void opencl_begin_drop(struct opencl_begin *begin);

@@ -145,7 +145,7 @@ static struct backend_host *pin_piece(struct spill_host *host, const struct spil
 	return registered;
 }
 
-/* With the lock, which it lets go of meanwhile. A piece that is not pinned is to be, unless it
+/* With the lock, which it releases meanwhile. A piece that is not pinned is to be, unless it
  * ends. */
 static void do_pin_job(struct spill_host *host)
 {
@@ -178,7 +178,7 @@ static struct spill_piece *take_kept(struct spill_host *host, uint32_t bin)
 	return piece;
 }
 
-/* With the lock, which it lets go of meanwhile. The larger ones first. */
+/* With the lock, which it releases meanwhile. The larger ones first. */
 static void end_one_kept(struct spill_host *host)
 {
 	struct spill_piece *piece = NULL;
