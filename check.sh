@@ -126,7 +126,7 @@ find_cuda() {
 	mapfile -t cuda < <("$top/tests/support/cuda_toolkit.sh" "$top/build/cuda-toolkit")
 }
 
-# ahead COMMAND...: builds of later lanes, with what the tests that run now leave of the processors. Those lanes' own builds wait for them
+# ahead COMMAND...: builds and analysis of later lanes, with what the tests that run now leave of the processors. Those lanes wait for them
 # (the lock of a folder) and say what is wrong. A process group of its own: whoever stops this script stops that, too.
 ahead() {
 	set -m
@@ -189,9 +189,14 @@ tidy_sources() {
 
 # tidy [CLANG-TIDY-OPTION...]
 tidy() {
+	mkdir -p "$top/build/tidy" && locked "$top/build/tidy/.lock" tidy_once "$@"
+}
+
+tidy_once() {
 	local log=$top/build/logs/tidy.log commands=$top/build/tidy
-	mkdir -p "$commands" && once_each "$top/build/compile_commands.json" >"$commands/compile_commands.json" || return 1
-	if ! tidy_sources "$commands/compile_commands.json" | xargs -P "$jobs" -n 1 clang-tidy --quiet "$@" -p "$commands" >"$log" 2>&1; then
+	once_each "$top/build/compile_commands.json" >"$commands/compile_commands.json" || return 1
+	if ! tidy_sources "$commands/compile_commands.json" |
+		each_once "$commands/clean" clang-tidy --quiet "$@" -p "$commands" >"$log" 2>&1; then
 		grep -E '(error|warning):' "$log" | sort -u | head -n 60
 		printf '(all of it: %s)\n' "$log"
 		return 1
@@ -233,11 +238,15 @@ fuzzers() {
 
 # clang's warnings about the tests' sources, without making code of what gcc has made code of. About the others clang-tidy reports them.
 clang_warnings() {
+	[ -e "$top/build/check-clang/compile_commands.json" ] && locked "$top/build/check-clang/.warnings.lock" clang_warnings_once
+}
+
+clang_warnings_once() {
 	local log=$top/build/logs/clang.log
 	if ! sed -n 's/^ *"command": "\(.*\)",\{0,1\}$/\1/p' "$top/build/check-clang/compile_commands.json" |
 		sed 's/\\"/"/g; s/\\\\/\\/g; s/ -o [^ ]* -c / -fsyntax-only /' |
 		awk -v tests="$top/tests/" 'index($NF, tests) == 1 && !seen[$NF]++' |
-		(cd "$top/build/check-clang" && xargs -r -d '\n' -n 1 -P "$jobs" sh -c) >"$log" 2>&1; then
+		(cd "$top/build/check-clang" && each_once "$top/build/check-clang/clean" sh -c) >"$log" 2>&1; then
 		grep -E '(error|warning):' "$log" | sort -u | head -n 60
 		printf '(all of it: %s)\n' "$log"
 		return 1
@@ -264,19 +273,22 @@ compile_tsan() {
 	compile_lane build/check-tsan race -DSYCLD_SANITIZE=thread "${asserts[@]}"
 }
 
-compile_last() {
+# All that later lanes do without running a test, in the order of these lanes.
+prepare_lanes() {
+	compile_asan
 	compile_tsan
 	fuzzers
+	clang_warnings
+	tidy "${short_paths[@]}"
 }
 
 everything() {
 	lane "build (gcc)" compile_lane build plain &&
-		ahead compile_asan &&
+		ahead prepare_lanes &&
 		tests "tests" build -L '^plain$'
 	lane "text" text
 	lane "build (gcc, address, undefined)" compile_asan &&
 		lend_cache build build/check-asan &&
-		ahead compile_last &&
 		tests "tests under address, undefined" build/check-asan -L '^address$'
 	lane "build (gcc, thread)" compile_tsan &&
 		tests "race tests under thread" build/check-tsan -L '^race$' -E '^wake_model'
@@ -314,6 +326,7 @@ main() {
 	esac
 	prepare_folder
 	: >"$logs/lanes"
+	rm -f "$top/build/tidy/clean" "$top/build/check-clang/clean"
 	if [ "${1-}" = --rows ]; then
 		rows
 		exit

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# What the lanes of check.sh build, and whether a test is in none of them. ../lanes.cmake says which test runs where. Sourced by check.sh.
+# What the lanes of check.sh build, whether a test is in none of them, and what was done ahead of them. ../lanes.cmake says which test runs
+# where. Sourced by check.sh.
 
 # registered_tests FOLDER: "TEST PROGRAM LABEL;LABEL..." for each test of a configured build, by what CMake has written for ctest.
 registered_tests() {
@@ -42,4 +43,15 @@ every_test_ran() {
 	[ -n "$missing" ] || return 0
 	printf 'These tests are in no lane (tests/lanes.cmake):\n%s\n' "$missing"
 	return 1
+}
+
+# each_once LIST COMMAND...: runs COMMAND with each line of the input as its last word, several at a time. Lines in the file LIST are left
+# out, and a line whose command succeeds is added to it. So a lane repeats of what was done ahead of it only what it has to report.
+each_once() {
+	local list=$1
+	shift
+	touch "$list" || return 1
+	# shellcheck disable=SC2016  # the inner shell's own
+	grep -vxFf "$list" | xargs -r -d '\n' -n 1 -P "${jobs:-1}" \
+		sh -c 'list=$1; shift; for line; do :; done; "$@" && printf "%s\n" "$line" >>"$list"' sh "$list" "$@"
 }

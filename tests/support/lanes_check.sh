@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# lanes.sh on two small builds: the programs of a lane are found, and a test that no lane has run.
+# lanes.sh on two small builds: the programs of a lane are found, and a test that no lane has run. What was done ahead is not repeated.
 set -u
 # shellcheck source=tests/support/lanes.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lanes.sh"
@@ -46,4 +46,19 @@ equal 'one has not' "$(every_test_ran "$folder/one" "$folder/two" | tail -n 1)" 
 every_test_ran "$folder/one" "$folder/two" >"$folder/said" && equal 'its status' 0 1
 rm "$folder/two/junit.xml"
 equal 'a lane has not' "$(every_test_ran "$folder/one" "$folder/two" | tail -n 2 | tr '\n' ' ')" 'second third '
+
+# What was done ahead is not done again, but for what has failed.
+printf '%s\n' a 'b c' e >"$folder/lines"
+fails_for() {
+	# shellcheck disable=SC2016  # the inner shell's own
+	each_once "$folder/clean" sh -c 'echo "$1" >>'"$folder/done"'; [ "$1" != "$0" ]' "$1" <"$folder/lines"
+}
+fails_for 'b c' && equal 'the status of what fails' 0 1
+equal 'what was done' "$(sort "$folder/done" | tr '\n' '|')" 'a|b c|e|'
+rm "$folder/done"
+fails_for 'b c' && equal 'its status, once more' 0 1
+equal 'what is done again' "$(cat "$folder/done")" 'b c'
+equal 'what is mended' "$(fails_for nothing; echo $?)" 0
+rm "$folder/done"
+equal 'nothing is left' "$(fails_for nothing; echo $?; cat "$folder/done" 2>/dev/null)" 0
 exit "$bad"
