@@ -26,9 +26,9 @@
  */
 enum {
 	NICENESS = 10,
-	SHORT_SECONDS = SANITIZED ? 50 : 290, /* and some seconds when all is calm */
+	SHORT_SECONDS = SANITIZED ? 50 : 120, /* and some seconds when all is calm */
 	LONG_SECONDS = 1800,
-	ENOUGH_SECONDS = 240 /* for all that clients do */
+	ENOUGH_SECONDS = 100 /* for all that clients do */
 };
 
 /* Room for 16 MiB of buffers on each, beside what is kept for kernels. That is less than a client
