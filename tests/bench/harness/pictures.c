@@ -64,23 +64,42 @@ static int picture_path(const struct bench *bench, const char *name, char *path_
 static struct plot_bar bars[PLOT_BARS_MAX];
 static unsigned bar_count;
 
-void bench_bar_keep(const struct bench_result *result)
+static bool ends_with(const char *text, const char *end)
 {
-	const char *end = strrchr(result->name, '.');
-	const bool is_rate = strcmp(result->unit, "frames/s") == 0;
-	if (strncmp(result->name, "TR", 2) != 0 || bar_count == PLOT_BARS_MAX ||
-	    !isfinite(result->ratio) || !(result->ratio > 0) ||
-	    !(is_rate || (end && strcmp(end, ".p50") == 0)))
-		return;
-	struct plot_bar *bar = &bars[bar_count++];
-	const int length = is_rate ? (int)strlen(result->name) : (int)(end - result->name);
-	(void)snprintf(bar->name, sizeof(bar->name), "%.*s", length, result->name);
+	const size_t length = strlen(text), wanted = strlen(end);
+	return length >= wanted && strcmp(text + length - wanted, end) == 0;
+}
+
+/* Without what all bars of the picture have, or what would make it too long. */
+static void name_bar(const char *result, char name_out[PLOT_BAR_NAME_BYTES])
+{
+	static const char *const ends[] = {".p50", ".processes"};
+	(void)snprintf(name_out, PLOT_BAR_NAME_BYTES, "%s", result);
+	for (int i = 0; i < 2; i++)
+		if (ends_with(name_out, ends[i]))
+			name_out[strlen(name_out) - strlen(ends[i])] = '\0';
 	/* All bars of one picture are of one kind of device. */
-	char *kind = strstr(bar->name, ".cpu");
+	char *kind = strstr(name_out, ".cpu");
 	if (kind)
 		memmove(kind, kind + 4, strlen(kind + 4) + 1);
-	for (char *at = bar->name; *at; at++)
+	for (char *at = name_out; *at; at++)
 		*at = (char)tolower(*at);
+}
+
+void bench_bar_keep(const struct bench_result *result)
+{
+	const bool is_rate = ends_with(result->unit, "s/s");
+	/* On a GPU time slices are far behind all others. */
+	const bool is_sliced =
+		!strstr(result->name, ".cpu") &&
+		(ends_with(result->name, ".processes") || ends_with(result->name, ".by_hand"));
+	const bool is_program =
+		strncmp(result->name, "TR", 2) == 0 && strncmp(result->name, "TR10", 4) != 0;
+	if (!is_program || bar_count == PLOT_BARS_MAX || !isfinite(result->ratio) ||
+	    !(result->ratio > 0) || is_sliced || !(is_rate || ends_with(result->name, ".p50")))
+		return;
+	struct plot_bar *bar = &bars[bar_count++];
+	name_bar(result->name, bar->name);
 	bar->value = is_rate ? 1 / result->ratio : result->ratio;
 }
 

@@ -21,7 +21,7 @@ struct plot {
 };
 
 /* Names as those of curves. */
-enum { PLOT_BARS_MAX = 40, PLOT_BAR_NAME_BYTES = 32 };
+enum { PLOT_BARS_MAX = 128, PLOT_BAR_NAME_BYTES = 32 };
 
 struct plot_bar {
 	char name[PLOT_BAR_NAME_BYTES];
