@@ -74,8 +74,10 @@ int sched_access_cost(const struct task *task, struct sched_access *access,
 		      struct sched_cost *cost);
 int sched_cost_reserve(struct scheduler *scheduler, const struct sched_cost *cost,
 		       const struct sched_account *account);
-/* Joins equal neighbours at the cuts again. */
+/* cut.c: joins equal neighbours at the cuts again. */
 void sched_access_join(const struct sched_access *access);
+void sched_ranges_join(struct sched_contents *contents, const struct interval *order,
+		       const struct interval *bytes);
 /* Why the contents that it needs are no good, or NULL. */
 struct sched_cause *sched_access_poison(const struct sched_access *access);
 /* From here on all is reserved, and nothing fails. A task that is doomed already moves nothing. */
@@ -139,6 +141,12 @@ extern const struct interval_ops sched_span_ops; /* context: struct sched_conten
 static inline struct sched_span *sched_span_of(struct interval *interval)
 {
 	return (struct sched_span *)(void *)interval;
+}
+
+static inline struct sched_span *sched_span_at(const struct sched_contents *contents,
+					       uint32_t index)
+{
+	return sched_span_of(interval_map_get(&contents->spans, index));
 }
 
 #endif
