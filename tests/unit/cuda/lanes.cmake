@@ -4,6 +4,7 @@ if(TARGET sycl_cuda_headers)
   set(cuda_folder ${PROJECT_SOURCE_DIR}/daemon/backends/cuda)
   sycl_test(unit_cuda_lanes SOURCES
     cuda/fault_header.c
+    cuda/lanes_backend.c
     cuda/lanes_chain.c
     cuda/lanes_copy.c
     cuda/lanes_driver.c
@@ -14,6 +15,7 @@ if(TARGET sycl_cuda_headers)
     cuda/lanes_settings.c
     ${cuda_folder}/lane/begin.c
     ${cuda_folder}/lane/chain.c
+    ${cuda_folder}/lane/chain_send.c
     ${cuda_folder}/lane/copy.c
     ${cuda_folder}/lane/fill.c
     ${cuda_folder}/memory/fill.c

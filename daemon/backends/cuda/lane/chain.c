@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXACT_SEEN  8u  /* so often a length comes before a chain of it is made */
 #define EXACT_MAKES 32u /* such chains that a lane makes in its life: each needs a quiet moment */
 
-static uint32_t level_of(uint32_t count)
+uint32_t cuda_chain_level(uint32_t count)
 {
 	return 31u - (uint32_t)__builtin_clz(count);
 }
@@ -59,7 +58,7 @@ static struct cuda_launch blank_launch(const struct cuda_lane_state *state)
 	};
 }
 
-static CUDA_MEMSET_NODE_PARAMS chain_word_parameters(CUdeviceptr address, uint32_t value)
+CUDA_MEMSET_NODE_PARAMS cuda_chain_word(CUdeviceptr address, uint32_t value)
 {
 	return (CUDA_MEMSET_NODE_PARAMS){
 		.dst = address, .value = value, .elementSize = 4, .width = 1, .height = 1};
@@ -105,7 +104,7 @@ static CUresult add_nodes(struct cuda_lane_state *state, CUgraph graph, uint32_t
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 	const struct cuda_launch blank = blank_launch(state);
 	const CUDA_KERNEL_NODE_PARAMS kernel = kernel_parameters(&blank);
-	const CUDA_MEMSET_NODE_PARAMS word = chain_word_parameters(ending->word, ending->value);
+	const CUDA_MEMSET_NODE_PARAMS word = cuda_chain_word(ending->word, ending->value);
 	const CUgraphNode *before = NULL;
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -156,7 +155,7 @@ static void make_chain(struct cuda_lane_state *state, uint32_t count, const stru
 				state->lane->stream); /* else the first launch does it */
 }
 
-static void make_level(struct cuda_lane_state *state, uint32_t level, enum cuda_chain_form form)
+void cuda_chain_make_level(struct cuda_lane_state *state, uint32_t level, enum cuda_chain_form form)
 {
 	const struct ending ending = {.word = state->word_device, .form = form};
 
@@ -178,10 +177,10 @@ static void make_all(struct cuda_lane_state *state)
 
 	for (uint32_t level = 0; 1u << level <= state->lane->device->backend->settings.chain_length;
 	     level++) {
-		make_level(state, level, CUDA_CHAIN_PLAIN);
-		make_level(state, level, CUDA_CHAIN_DIRECT);
+		cuda_chain_make_level(state, level, CUDA_CHAIN_PLAIN);
+		cuda_chain_make_level(state, level, CUDA_CHAIN_DIRECT);
 		if (level > 0 && chains_overlap(state->lane->device))
-			make_level(state, level, CUDA_CHAIN_OVERLAPPED);
+			cuda_chain_make_level(state, level, CUDA_CHAIN_OVERLAPPED);
 	}
 	make_chain(state, 1, &mark, &state->lone);
 	state->exact_makes = EXACT_MAKES;
@@ -294,14 +293,9 @@ static void remember_node(struct cuda_node *node, const struct cuda_launch *laun
 	memcpy(node->storage, storage, launch->parameter_bytes);
 }
 
-/*
- * `code`: what the launch's function is of; NULL: a kernel of the backend. `storage`: of its
- * arguments; NULL: it has none. A node that could not be set keeps what it has. Most programs
- * launch the same thing again, which spares a call.
- */
-static CUresult set_kernel(const struct cuda_library *cu, struct cuda_chain *chain, uint32_t index,
-			   const struct cuda_launch *launch, const unsigned char *storage,
-			   struct backend_program *code)
+CUresult cuda_chain_set_kernel(const struct cuda_library *cu, struct cuda_chain *chain,
+			       uint32_t index, const struct cuda_launch *launch,
+			       const unsigned char *storage, struct backend_program *code)
 {
 	const CUDA_KERNEL_NODE_PARAMS kernel = kernel_parameters(launch);
 	struct cuda_node *node = chain->nodes ? &chain->nodes[index] : NULL;
@@ -331,7 +325,7 @@ static void tidy_chain(struct cuda_lane_state *state, struct cuda_chain *chain, 
 
 	for (uint32_t i = 0; i < count; i++)
 		if (chain->codes[i] && cuda_code_is_abandoned(chain->codes[i]))
-			(void)set_kernel(cu, chain, i, &blank, NULL, NULL);
+			(void)cuda_chain_set_kernel(cu, chain, i, &blank, NULL, NULL);
 }
 
 /* Templates release the code that nothing else has any more. Waits for nothing. */
@@ -379,152 +373,4 @@ void cuda_chains_close(struct backend_device *device)
 	device->lanes->own_module = NULL;
 	device->lanes->blank = device->lanes->fill = device->lanes->copy = NULL;
 	device->lanes->has_graphs = false;
-}
-
-static CUresult set_word(struct cuda_lane_state *state, const struct cuda_chain *chain,
-			 CUgraphNode node, CUdeviceptr address, uint32_t value)
-{
-	const CUDA_MEMSET_NODE_PARAMS word = chain_word_parameters(address, value);
-
-	return state->lane->device->backend->library.cuGraphExecMemsetNodeSetParams(
-		chain->executable, node, &word, state->lane->device->context);
-}
-
-static struct backend_program *code_of(const struct cuda_collected *launch)
-{
-	return launch->kernel ? cuda_kernel_code(launch->kernel) : NULL;
-}
-
-/* The new values are for later launches alone: a launch of the same chain that still runs keeps
- * its own. */
-static CUresult set_all(struct cuda_lane_state *state, struct cuda_chain *chain,
-			const struct cuda_collected *launches, uint32_t count, uint32_t value)
-{
-	const struct cuda_library *cu = &state->lane->device->backend->library;
-	const struct cuda_collected *last = &launches[count - 1];
-	CUresult result = CUDA_SUCCESS;
-
-	for (uint32_t i = 0; result == CUDA_SUCCESS && i < count; i++)
-		result = set_kernel(cu, chain, i, &launches[i].launch, launches[i].storage,
-				    code_of(&launches[i]));
-	if (result == CUDA_SUCCESS && last->direct)
-		result = set_word(state, chain, chain->direct, last->direct, last->direct_value);
-	if (result == CUDA_SUCCESS)
-		result = set_word(state, chain, chain->word, state->word_device, value);
-	return result;
-}
-
-static int sent_or_not(struct backend_device *device, CUresult result)
-{
-	if (result == CUDA_SUCCESS)
-		return 0;
-	(void)cuda_fault(device, &device->backend->library, result, NULL, "the device failed");
-	return cuda_lost(device) ? -EIO : -EAGAIN;
-}
-
-int cuda_chain_send_lone(struct cuda_lane_state *state, const struct cuda_collected *launch,
-			 uint32_t value)
-{
-	struct backend_device *device = state->lane->device;
-	const struct cuda_library *cu = &device->backend->library;
-	struct cuda_chain *chain = &state->lone;
-
-	if (!chain->executable)
-		return -EAGAIN;
-	CUresult result =
-		set_kernel(cu, chain, 0, &launch->launch, launch->storage, code_of(launch));
-	if (result == CUDA_SUCCESS) {
-		atomic_store_explicit(state->mark_host, 0, memory_order_release);
-		result = cu->cuGraphLaunch(chain->executable, state->lane->stream);
-	}
-	state->is_marked = result == CUDA_SUCCESS;
-	state->mark_value = value;
-	return sent_or_not(device, result);
-}
-
-/* A template that was not made, or could not be, is passed over for the plain one. The level of an
- * exact length is the next lower one. */
-static enum cuda_chain_form choose_form(const struct cuda_lane_state *state,
-					const struct cuda_collected *launches, uint32_t count)
-{
-	if (launches[count - 1].direct != 0)
-		return CUDA_CHAIN_DIRECT;
-	if (!state->chains[CUDA_CHAIN_OVERLAPPED][level_of(count)].executable)
-		return CUDA_CHAIN_PLAIN;
-	for (uint32_t i = 1; i < count; i++) /* the first has none before it here */
-		if (!launches[i].launch.waits)
-			return CUDA_CHAIN_PLAIN;
-	return CUDA_CHAIN_OVERLAPPED;
-}
-
-static struct cuda_exact *find_exact(struct cuda_lane_state *state, enum cuda_chain_form form,
-				     uint32_t length)
-{
-	for (uint32_t i = 0; i < CUDA_EXACT_MAX; i++)
-		if (state->exact[i].length == length && state->exact[i].form == form)
-			return &state->exact[i];
-	return NULL;
-}
-
-/* Requests a chain of a length that was seen often. A lane has one request at a time, and a bounded
- * number in all, for programs whose lengths change all the time. */
-static void note_length(struct cuda_lane_state *state, enum cuda_chain_form form, uint32_t length)
-{
-	uint8_t *seen = &state->seen[form][length - 1];
-
-	if (*seen < EXACT_SEEN && ++*seen < EXACT_SEEN)
-		return;
-	if (state->wanted.length > 0 || state->exact_makes == 0)
-		return;
-	state->exact_makes--;
-	state->wanted = (struct cuda_wanted_exact){form, length};
-	state->lane->device->lanes->wanting_exact++;
-	*seen = 0;
-}
-
-bool cuda_chain_has(struct cuda_lane_state *state, const struct cuda_collected *launches,
-		    uint32_t count)
-{
-	if ((count & (count - 1)) == 0)
-		return true;
-	if (!state->lane->device->backend->settings.exact_chains || state->awaits_chains ||
-	    cuda_lane_is_apart(state))
-		return false;
-	const enum cuda_chain_form form = choose_form(state, launches, count);
-	const struct cuda_exact *exact = find_exact(state, form, count);
-	if (!exact)
-		note_length(state, form, count);
-	return exact && exact->chain.executable;
-}
-
-static struct cuda_chain *find_chain(struct cuda_lane_state *state, enum cuda_chain_form form,
-				     uint32_t count)
-{
-	const uint32_t level = level_of(count);
-
-	if (count != 1u << level) {
-		struct cuda_exact *exact = find_exact(state, form, count);
-		exact->used = ++state->exact_uses;
-		return &exact->chain;
-	}
-	struct cuda_chain *chain = &state->chains[form][level];
-	if (!chain->executable && !chain->is_broken && !state->awaits_chains)
-		make_level(state, level, form);
-	return chain;
-}
-
-int cuda_chain_send(struct cuda_lane_state *state, const struct cuda_collected *launches,
-		    uint32_t count, uint32_t value)
-{
-	struct backend_device *device = state->lane->device;
-	const struct cuda_library *cu = &device->backend->library;
-	const enum cuda_chain_form form = choose_form(state, launches, count);
-	struct cuda_chain *chain = find_chain(state, form, count);
-
-	if (!chain->executable)
-		return -EAGAIN;
-	CUresult result = set_all(state, chain, launches, count, value);
-	if (result == CUDA_SUCCESS)
-		result = cu->cuGraphLaunch(chain->executable, state->lane->stream);
-	return sent_or_not(device, result);
 }
