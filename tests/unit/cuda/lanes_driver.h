@@ -72,6 +72,9 @@ uint32_t driver_pending(const struct backend_lane *lane);
 /* That the lane's stream has: 0 the lowest, -5 the highest. */
 int driver_priority(const struct backend_lane *lane);
 
+/* An operation on the stream that counts as a kernel with this id. */
+void driver_put(CUstream stream, int id);
+
 /* Submits a launch, or something else; fails the test if it is refused. */
 void lanes_launch(struct backend_lane *lane, struct backend_kernel *kernel, uint64_t sequence);
 void lanes_submit(struct backend_lane *lane, const struct backend_command *command,

@@ -1,0 +1,173 @@
+/* What the engine's double reports: of sessions, devices and a trace. */
+#include "supervisor/engine_double.h"
+
+#include "trace_record.h"
+
+#include <unistd.h>
+
+size_t claims(Sycl__V1__DeviceUsage **list)
+{
+	static Sycl__V1__DeviceUsage rows[CLAIMS_MAX];
+	static uint64_t few[] = {90, 0, 0, 10}, many[20];
+	bool is_wrong = manner("braggart");
+	for (size_t i = 0; i < sizeof(many) / sizeof(*many); i++)
+		many[i] = UINT64_MAX;
+	for (unsigned i = 0; i < (is_wrong ? CLAIMS_MAX : 1u); i++) {
+		Sycl__V1__DeviceUsage *row = list[i] = &rows[i];
+		sycl__v1__device_usage__init(row);
+		row->backend = is_wrong && i % 3 == 2 ? (Sycl__V1__Backend)77
+						      : SYCL__V1__BACKEND__BACKEND_CUDA;
+		row->index = is_wrong ? i / 2 * (i % 5 == 4 ? 1000000 : 1) : 1;
+		row->commands = is_wrong ? UINT64_MAX : 100;
+		row->failed = is_wrong ? UINT64_MAX : 2;
+		row->device_ns = is_wrong ? UINT64_MAX : 5000000;
+		row->bytes_to_device = 4096;
+		row->bytes_to_host = 2048;
+		row->spills = 3;
+		row->spilled_bytes = 8192;
+		row->first_delay = is_wrong ? (i % 2 ? UINT32_MAX - i : 90) : 41;
+		row->delays = is_wrong ? many : few;
+		row->n_delays =
+			is_wrong ? sizeof(many) / sizeof(*many) : sizeof(few) / sizeof(*few);
+	}
+	return is_wrong ? CLAIMS_MAX : 1;
+}
+
+static void report_sessions(Sycl__V1__EngineReport *report, Sycl__V1__SessionReport *rows,
+			    Sycl__V1__SessionReport **list, Sycl__V1__Usage *usage)
+{
+	sycl__v1__usage__init(usage);
+	usage->groups_submitted = 12;
+	usage->groups_resubmitted = 7;
+	usage->groups_completed = 11;
+	usage->buffer_bytes = 4096;
+	static Sycl__V1__DeviceUsage *devices[CLAIMS_MAX];
+	size_t device_count = claims(devices);
+	for (unsigned i = 0; i < me.count; i++) {
+		sycl__v1__session_report__init(&rows[i]);
+		rows[i].session = me.sessions[i].id;
+		rows[i].queues = 3;
+		rows[i].paused = me.sessions[i].paused;
+		rows[i].usage = usage;
+		rows[i].devices = devices;
+		rows[i].n_devices = device_count;
+		list[i] = &rows[i];
+	}
+	report->n_sessions = me.count;
+	for (unsigned i = 0;
+	     manner("repeater") && report->n_sessions < SESSIONS_MAX && i < me.count; i++)
+		list[report->n_sessions++] = list[i];
+	report->sessions = list;
+}
+
+/* A claim of many devices, no two alike. */
+static void report_crowd(uint64_t request)
+{
+	enum { CROWD = 1100 };
+	static Sycl__V1__DeviceFacts devices[CROWD];
+	static Sycl__V1__DeviceFacts *list[CROWD];
+	for (unsigned i = 0; i < CROWD; i++) {
+		sycl__v1__device_facts__init(&devices[i]);
+		devices[i].device = i;
+		list[i] = &devices[i];
+	}
+	Sycl__V1__Topology topology = SYCL__V1__TOPOLOGY__INIT;
+	topology.n_devices = CROWD;
+	topology.devices = list;
+	Sycl__V1__EngineReport message = SYCL__V1__ENGINE_REPORT__INIT;
+	message.request = request;
+	message.topology = &topology;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_REPORT;
+	control.report = &message;
+	say(&control, NULL, 0);
+}
+
+/* Parts that are as large as they may be: each unpacks to much more. */
+static void report_weight(uint64_t request)
+{
+	enum { PARTS = 60, ROWS = 250 };
+	static Sycl__V1__SessionReport rows[ROWS], *list[ROWS];
+	static Sycl__V1__DeviceUsage device = SYCL__V1__DEVICE_USAGE__INIT, *devices[] = {&device};
+	static uint64_t delays[200];
+	Sycl__V1__EngineReport message = SYCL__V1__ENGINE_REPORT__INIT;
+	message.request = request;
+	message.sessions = list;
+	message.n_sessions = ROWS;
+	message.more = true;
+	device.delays = delays;
+	device.n_delays = sizeof(delays) / sizeof(*delays);
+	for (unsigned i = 0; i < ROWS; i++) {
+		sycl__v1__session_report__init(&rows[i]);
+		rows[i].session = UINT64_MAX;
+		rows[i].devices = devices;
+		rows[i].n_devices = 1;
+		list[i] = &rows[i];
+	}
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_REPORT;
+	control.report = &message;
+	for (unsigned i = 0; i < PARTS; i++)
+		say(&control, NULL, 0);
+}
+
+void report(uint64_t request, bool discover)
+{
+	static uint64_t asked;
+	if (manner("weighty"))
+		report_weight(request);
+	if (manner("crowd")) {
+		report_crowd(request);
+		return;
+	}
+	static bool discovered;
+	discovered = discovered || discover || manner("knower") || manner("liar");
+	Sycl__V1__SessionReport rows[SESSIONS_MAX];
+	Sycl__V1__SessionReport *list[SESSIONS_MAX];
+	Sycl__V1__Usage usage;
+	Sycl__V1__EngineReport message = SYCL__V1__ENGINE_REPORT__INIT;
+	message.request = request;
+	message.descriptors = 9;
+	report_sessions(&message, rows, list, &usage);
+
+	Sycl__V1__DeviceFacts device = SYCL__V1__DEVICE_FACTS__INIT;
+	device.name = (char *)(uintptr_t) "Double \033]0;owned\007 Device";
+	device.type = SYCL__V1__DEVICE_TYPE__DEVICE_TYPE_CPU;
+	device.available = true;
+	device.global_mem_bytes = manner("liar") ? (uint64_t)getpid() : 4096;
+	message.copies = ++asked;
+	Sycl__V1__DeviceFacts *devices[] = {&device};
+	Sycl__V1__Topology topology = SYCL__V1__TOPOLOGY__INIT;
+	topology.n_devices = 1;
+	topology.devices = devices;
+	message.topology = discovered ? &topology : NULL;
+
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_REPORT;
+	control.report = &message;
+	message.more = manner("endless");
+	do {
+		say(&control, NULL, 0);
+	} while (message.more);
+}
+
+void send_trace_part(uint64_t request, uint32_t most)
+{
+	static struct trace_record records[TRACE_RECORDS_PART];
+	const bool is_endless = manner("teller") || manner("chatter");
+	Sycl__V1__EngineTrace message = SYCL__V1__ENGINE_TRACE__INIT;
+	message.request = request;
+	message.rest = manner("hoarder") || manner("promiser");
+	message.records.data = (uint8_t *)records;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_TRACE;
+	control.trace = &message;
+	do {
+		uint32_t count = most < TRACE_RECORDS_PART ? most : TRACE_RECORDS_PART;
+		most -= count;
+		message.more = is_endless || most > 0;
+		message.records.len =
+			(manner("teller") ? TRACE_RECORDS_PART : count) * sizeof(records[0]);
+		say(&control, NULL, 0);
+	} while (message.more);
+}
