@@ -8,11 +8,11 @@ sycl_test(unit_scheduler SOURCES
   scheduler/order.c
   scheduler/residency.c
   scheduler/send_early.c
-  scheduler/spill.c
-  scheduler/spill_objects.c
-  scheduler/spill_copies.c
-  scheduler/spill_order.c
-  scheduler/spill_fixture.c
+  worker/spill.c
+  worker/spill_objects.c
+  worker/spill_copies.c
+  engine/spill_order.c
+  worker/spill_fixture.c
   scheduler/host.c
   scheduler/moves.c
   scheduler/parts.c
@@ -20,12 +20,12 @@ sycl_test(unit_scheduler SOURCES
   scheduler/drop.c
   scheduler/failure.c
   scheduler/lifetime.c
-  scheduler/quiet.c
-  scheduler/frees.c
-  scheduler/expect.c
+  engine/quiet.c
+  worker/frees.c
+  engine/expect.c
   scheduler/inline.c
-  scheduler/pace.c
-  scheduler/threads.c
+  engine/pace.c
+  worker/threads.c
   scheduler/shared.c
   scheduler/loss.c
   scheduler/usm.c
@@ -39,7 +39,7 @@ sycl_test(unit_scheduler SOURCES
   scheduler/stretch.c
   scheduler/class.c
   scheduler/flow.c
-  scheduler/hold.c
+  worker/hold.c
   scheduler/admission.c
   scheduler/split.c
   scheduler/graphs.c

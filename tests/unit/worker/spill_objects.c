@@ -1,5 +1,5 @@
 /* Full devices: images and graphs whose memory is spilled. */
-#include "scheduler/spill_fixture.h"
+#include "worker/spill_fixture.h"
 #include "scheduler/harness_checks.h"
 
 #include "access_mode.h"

@@ -1,6 +1,6 @@
 /* Full devices: what the copies of a spill cost, their parts, and how many a sweep over memory
  * needs. */
-#include "scheduler/spill_fixture.h"
+#include "worker/spill_fixture.h"
 #include "scheduler/harness_checks.h"
 #include "worker/spill/spill.h"
 #include "worker/spill/host.h"

@@ -1,4 +1,4 @@
-#include "scheduler/spill_fixture.h"
+#include "worker/spill_fixture.h"
 
 #include "access_mode.h"
 #include "clock.h"

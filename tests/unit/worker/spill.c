@@ -1,6 +1,6 @@
 /* Full devices: which memory is spilled, which is not, which commands wait, and the errors of those
  * without room. */
-#include "scheduler/spill_fixture.h"
+#include "worker/spill_fixture.h"
 #include "scheduler/harness_checks.h"
 #include "worker/spill/spill.h"
 
