@@ -1,0 +1,11 @@
+/* The folder in which engines keep built kernels. */
+#ifndef SYCLD_SUPERVISOR_PROCESS_CACHE_FOLDER_H
+#define SYCLD_SUPERVISOR_PROCESS_CACHE_FOLDER_H
+
+struct supervisor;
+
+/* Sets supervisor.cache_path; the folder is made if missing. Empty: there is none, which is no
+ * error. */
+void supervisor_find_cache(struct supervisor *supervisor);
+
+#endif
