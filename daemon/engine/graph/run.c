@@ -1,6 +1,7 @@
 #include "graph/run.h"
 
 #include "clock.h"
+#include "graph/launch.h"
 #include "graph/temporary.h"
 #include "graph/instance.h"
 #include "group/check.h"
@@ -13,37 +14,8 @@
 	64u /* of parts of buffers: so many are as much work as a small record                     \
 	     */
 
-/* The state of a launch that is being submitted. */
-struct launch {
-	struct session *session;
-	struct queue *queue;
-	struct graph *graph;
-	struct graph_run *run;
-	const Sycl__V1__CommandGroup *message;
-	struct backend_fault dependency;
-	const struct backend_fault *failed_dependency; /* NULL, or `dependency` */
-};
-
-static int check_launch(struct session *session, const struct queue *queue,
-			const struct graph *graph, const Sycl__V1__GraphLaunch *message,
-			struct backend_fault *fault)
-{
-	if (!graph->finished)
-		return session_violation(session, "a graph is launched that is not finished");
-	if (message->n_host_tasks != graph->host_count)
-		return session_violation(
-			session,
-			"a launch has slots for %zu host tasks, and its graph has %u of them",
-			message->n_host_tasks, graph->host_count);
-	if (graph->context != queue->context || graph->device_index != queue->device_index)
-		return fault_set(
-			fault, STATUS_INVALID,
-			"the graph was made for another context or device than its queue's");
-	return 0;
-}
-
 /* As a task for each node. */
-static int check_node_limits(const struct launch *launch, struct backend_fault *fault)
+static int check_node_limits(const struct graph_launch *launch, struct backend_fault *fault)
 {
 	const struct session *session = launch->session;
 	const struct graph *graph = launch->graph;
@@ -65,28 +37,6 @@ static int check_node_limits(const struct launch *launch, struct backend_fault *
 				 "a session may have %u host tasks that are not over",
 				 HOST_TASKS_MAX);
 	return 0;
-}
-
-int graph_launch_check_slots(struct session *session, const Sycl__V1__GraphLaunch *message)
-{
-	for (size_t i = 0; i < message->n_host_tasks; i++) {
-		if (session_check_slot(session, message->host_tasks[i]->slot) < 0)
-			return -EPROTO;
-	}
-	return 0;
-}
-
-void graph_launch_refuse(struct session *session, const Sycl__V1__GraphLaunch *message,
-			 const struct backend_fault *fault)
-{
-	for (size_t i = 0; i < message->n_host_tasks; i++)
-		session_write_slot(session, message->host_tasks[i]->slot,
-				   message->host_tasks[i]->slot_value, 1);
-	const struct object *object = object_id_type(message->graph) == OBJECT_GRAPH
-					      ? object_table_find(&session->objects, message->graph)
-					      : NULL;
-	if (object && !object->failed && !object->released)
-		graph_poison_nodes(session, (const struct graph *)object, 0, fault);
 }
 
 /* The tasks that followers of the launch wait for. -ENOMEM. */
@@ -129,11 +79,7 @@ static const struct group_graph_ops replay_ops = {
 	.end_event_waits = replay_end_event_waits,
 };
 
-/*
- * The dependencies of the whole launch: events, the queue, and the launch before (L9), which passes
- * no failure on. Into scratch.before.
- */
-static int replay_gather_before(struct launch *launch, struct backend_fault *fault)
+int graph_launch_gather(struct graph_launch *launch, struct backend_fault *fault)
 {
 	struct group_scratch *scratch = &launch->session->engine->scratch;
 	struct task_request request = {
@@ -192,7 +138,7 @@ static void give_run(struct graph_run *run)
 }
 
 /* The tasks that a node comes behind. */
-static int put_after(const struct launch *launch, const uint32_t *nodes, uint32_t count,
+static int put_after(const struct graph_launch *launch, const uint32_t *nodes, uint32_t count,
 		     struct task_request *request)
 {
 	struct group_scratch *scratch = &launch->session->engine->scratch;
@@ -213,7 +159,8 @@ static int put_after(const struct launch *launch, const uint32_t *nodes, uint32_
 	return 0;
 }
 
-static struct task_request node_request(const struct launch *launch, struct graph_node_run *node)
+static struct task_request node_request(const struct graph_launch *launch,
+					struct graph_node_run *node)
 {
 	return (struct task_request){
 		.device = launch->queue->device,
@@ -229,8 +176,8 @@ static struct task_request node_request(const struct launch *launch, struct grap
 	};
 }
 
-static int submit_task(struct launch *launch, uint32_t index, const struct task_request *request,
-		       struct backend_fault *fault)
+static int submit_task(struct graph_launch *launch, uint32_t index,
+		       const struct task_request *request, struct backend_fault *fault)
 {
 	struct graph_node_run *node = &launch->run->nodes[index];
 	int r = task_submit(launch->session->engine->scheduler, request, &node->task);
@@ -241,7 +188,7 @@ static int submit_task(struct launch *launch, uint32_t index, const struct task_
 	return 0;
 }
 
-static int submit_node(struct launch *launch, uint32_t index, struct backend_fault *fault)
+static int submit_node(struct graph_launch *launch, uint32_t index, struct backend_fault *fault)
 {
 	struct session *session = launch->session;
 	const struct graph_node *node = &launch->graph->nodes[index];
@@ -276,7 +223,7 @@ static int submit_node(struct launch *launch, uint32_t index, struct backend_fau
 }
 
 /* Where several nodes are last, or none: what is behind all of them. */
-static int submit_end(struct launch *launch, struct backend_fault *fault)
+static int submit_end(struct graph_launch *launch, struct backend_fault *fault)
 {
 	struct graph_run *run = launch->run;
 	struct group_scratch *scratch = &launch->session->engine->scratch;
@@ -335,7 +282,7 @@ static void refuse_host_tasks(const struct graph_run *run)
 }
 
 /* Some of it is on its way. */
-static void replay_open_group(struct launch *launch, struct group *group)
+static void replay_open_group(struct graph_launch *launch, struct group *group)
 {
 	struct session *session = launch->session;
 	struct queue *queue = launch->queue;
@@ -356,7 +303,8 @@ static void replay_open_group(struct launch *launch, struct group *group)
 }
 
 /* A limit on parts of buffers that its nodes use: no other session is served meanwhile. */
-static int check_visits(const struct launch *launch, uint64_t before, struct backend_fault *fault)
+static int check_visits(const struct graph_launch *launch, uint64_t before,
+			struct backend_fault *fault)
 {
 	struct session *session = launch->session;
 	uint64_t visits = scheduler_visits(session->engine->scheduler) - before;
@@ -367,7 +315,7 @@ static int check_visits(const struct launch *launch, uint64_t before, struct bac
 			 GRAPH_VISITS_MAX);
 }
 
-static int submit_nodes(struct launch *launch, struct backend_fault *fault)
+static int submit_nodes(struct graph_launch *launch, struct backend_fault *fault)
 {
 	uint64_t before = scheduler_visits(launch->session->engine->scheduler);
 	int r = 0;
@@ -382,9 +330,13 @@ static int submit_nodes(struct launch *launch, struct backend_fault *fault)
 	return r == 0 ? submit_end(launch, fault) : r;
 }
 
-static int run_graph(struct launch *launch, const struct group *slots, struct backend_fault *fault)
+int graph_replay(struct graph_launch *launch, const struct group *slots,
+		 struct backend_fault *fault)
 {
 	struct session *session = launch->session;
+	int r = check_node_limits(launch, fault);
+	if (r != 0)
+		return r;
 	struct group *group = pool_take(&session->engine->groups);
 	launch->run = take_run(launch->graph);
 	if (!group || !launch->run) {
@@ -402,7 +354,7 @@ static int run_graph(struct launch *launch, const struct group *slots, struct ba
 	group->queue = launch->queue;
 	group->submit_ns = launch->queue->profiling ? clock_now_ns() : 0;
 	put_host_slots(run, launch->message->graph_launch);
-	int r = submit_nodes(launch, fault);
+	r = submit_nodes(launch, fault);
 	if (run->submitted == 0) {
 		pool_give(&session->engine->groups, group);
 		give_run(run);
@@ -420,90 +372,6 @@ static int run_graph(struct launch *launch, const struct group *slots, struct ba
 		(void)fault_set(&run->outcome.fault, STATUS_CONNECTION_LOST,
 				"the session broke the protocol's rules");
 	return r > 0 ? 0 : r;
-}
-
-static const char *replay_reason_text(enum graph_replay_reason reason)
-{
-	switch (reason) {
-	case GRAPH_REPLAY_DEVICE:
-		return "its device has no graphs";
-	case GRAPH_REPLAY_HOST:
-		return "it has nodes that are not for its device alone";
-	case GRAPH_REPLAY_SIZE:
-		return "it is too large";
-	case GRAPH_REPLAY_QUEUE:
-		return "launches of it are open on another native queue";
-	case GRAPH_REPLAY_CHANGE:
-		return "it must be rebuilt, and launches of it are open";
-	case GRAPH_REPLAY_NODE:
-		return "one of its nodes is refused";
-	default:
-		return "its device's driver does not take it";
-	}
-}
-
-/* The graph cannot be launched node by node. `cause`: why not as one, if that is known. */
-static int refuse_replay(const struct launch *launch, enum graph_replay_reason reason,
-			 const struct backend_fault *cause, struct backend_fault *fault)
-{
-	if (launch->graph->native_count > 0)
-		return fault_set(
-			fault, STATUS_FEATURE_NOT_SUPPORTED,
-			"a graph with native commands is launched as one, on one native queue at a time, with what it "
-			"was made with");
-	if (cause->status) {
-		*fault = *cause;
-		return 1;
-	}
-	return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
-			 "a graph with IF or WHILE nodes is launched as one, and %s",
-			 replay_reason_text(reason));
-}
-
-/* As one where that can be, else node by node. */
-static int launch_or_replay(struct launch *launch, const struct group *slots,
-			    struct backend_fault *fault)
-{
-	enum graph_replay_reason reason = GRAPH_REPLAY_NOT;
-	const struct graph_instance_launch as_one = {
-		.session = launch->session,
-		.queue = launch->queue,
-		.graph = launch->graph,
-		.message = launch->message,
-		.slots = slots,
-		.failed_dependency = launch->failed_dependency,
-	};
-	struct backend_fault cause = {.status = STATUS_SUCCESS};
-	int r = graph_instance_launch(&as_one, &reason, &cause);
-	if (r != GRAPH_LAUNCH_REPLAY) {
-		*fault = cause;
-		return r;
-	}
-	if (graph_needs_instance(launch->graph))
-		return refuse_replay(launch, reason, &cause, fault);
-	launch->session->engine->graph_replays[reason]++;
-	r = check_node_limits(launch, fault);
-	return r == 0 ? run_graph(launch, slots, fault) : r;
-}
-
-int graph_launch(struct session *session, struct queue *queue,
-		 const Sycl__V1__CommandGroup *message, const struct group *slots,
-		 struct backend_fault *fault)
-{
-	struct launch launch = {.session = session, .queue = queue, .message = message};
-	const Sycl__V1__GraphLaunch *named = message->graph_launch;
-	if (!(session->features & FEATURE_GRAPHS))
-		return session_violation(session,
-					 "a graph is launched, and graphs were not agreed on");
-	int r = object_get(session, named->graph, OBJECT_GRAPH, &launch.graph, fault);
-	if (r == 0)
-		r = check_launch(session, queue, launch.graph, named, fault);
-	if (r == 0 && message->n_requirements)
-		r = fault_set(fault, STATUS_INVALID,
-			      "a launch of a graph requires nothing: its nodes do");
-	if (r == 0)
-		r = replay_gather_before(&launch, fault);
-	return r == 0 ? launch_or_replay(&launch, slots, fault) : r;
 }
 
 bool graph_run_running(const struct graph_run *run)
