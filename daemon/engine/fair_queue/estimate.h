@@ -1,7 +1,7 @@
 /*
  * Predicts how long a command group will take, by a moving mean for each recent shape. A shape is a
- * kernel with its range, a graph, or a size of transfer. Pure, of fixed size: new shapes replace
- * old ones of the same set.
+ * kernel with a class of ranges, a graph, or a size of transfer. Pure, of fixed size: new shapes
+ * replace old ones of the same set.
  */
 #ifndef SYCL_ENGINE_FAIR_QUEUE_ESTIMATE_H
 #define SYCL_ENGINE_FAIR_QUEUE_ESTIMATE_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FAIR_QUEUE_SHAPE_SETS   256u /* a power of two */
+#define FAIR_QUEUE_SHAPE_SETS   1024u /* a power of two */
 #define FAIR_QUEUE_SHAPE_WAYS   4u
 #define FAIR_QUEUE_SHAPE_SLOW   8u  /* the mean moves by this part of a difference */
 #define FAIR_QUEUE_SAMPLE_FIRST 4u  /* the first groups of a shape are timed, */

@@ -41,6 +41,7 @@ sycl_test(unit_scheduler SOURCES
   scheduler/flow.c
   worker/hold.c
   scheduler/admission.c
+  scheduler/shape.c
   scheduler/split.c
   scheduler/graphs.c
   scheduler/grant.c

@@ -173,21 +173,44 @@ static uint64_t size_class(uint64_t bytes)
 	return bytes == 0 ? 0 : 64u - (uint64_t)__builtin_clzll(bytes);
 }
 
-static uint64_t mix_range(uint64_t key, const struct backend_command *backend)
+static uint64_t items_of(const uint64_t range[3], uint32_t dimensions)
 {
-	for (uint32_t i = 0; i < backend->launch.dimensions; i++)
-		key = mix_shape(mix_shape(key, backend->launch.global[i]),
-				backend->launch.local[i]);
-	return key;
+	uint64_t items = 1;
+	for (uint32_t i = 0; i < dimensions; i++)
+		if (__builtin_mul_overflow(items, range[i], &items))
+			return UINT64_MAX;
+	return items;
 }
 
+/*
+ * Ranges of one class differ by less than an eighth: the highest four bits are the same. A program
+ * whose range changes at each launch would otherwise never launch a shape that is known.
+ */
+static uint64_t items_class(uint64_t items)
+{
+	const uint64_t low_bits = items < 16 ? 0 : 60u - (uint64_t)__builtin_clzll(items);
+	return low_bits << 4 | items >> low_bits;
+}
+
+static uint64_t mix_range(uint64_t key, const struct backend_command *backend)
+{
+	const uint32_t dimensions = backend->launch.dimensions;
+	key = mix_shape(key, items_class(items_of(backend->launch.global, dimensions)));
+	return mix_shape(key, items_of(backend->launch.local, dimensions));
+}
+
+/* Where a stretch begins and ends depends on when it was read, so its shape is a coarse one. */
 static uint64_t shape_of_stretch(const struct task_burst *burst)
 {
-	uint64_t key = mix_shape(2, burst->count);
-	for (uint32_t i = 0; i < burst->count; i++)
-		key = mix_range(mix_shape(key, (uintptr_t)burst->members[i].kernel),
-				&burst->members[i].backend);
-	return key;
+	uint64_t items = 0;
+	for (uint32_t i = 0; i < burst->count; i++) {
+		const struct backend_command *backend = &burst->members[i].backend;
+		const uint64_t more = items_of(backend->launch.global, backend->launch.dimensions);
+		if (__builtin_add_overflow(items, more, &items))
+			items = UINT64_MAX;
+	}
+	const uint64_t key = mix_shape(mix_shape(2, burst->count), size_class(items));
+	return mix_shape(key, (uintptr_t)burst->members[0].kernel);
 }
 
 uint64_t sched_admission_shape(const struct task_command *command)
