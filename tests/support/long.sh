@@ -7,7 +7,7 @@
 long_parts='races rows lives seeds chaos again other coverage boot machines fuzz tidy'
 
 # Random groups by the 100,000, programs of USM by the 10,000, submissions by the 10,000,000.
-random_rows='client_random_(fake|cpu|two_cpus|both|double_cpu)'
+random_rows='client_random_(fake|cpu|two_cpus|both|double_cpu|two_doubles)'
 long_rows="$random_rows|client_usm_(fake|cpu|two_cpus)|client_model_(fake|cpu)|unit_cuda_memory_model"
 
 long_usage() {

@@ -7,8 +7,8 @@
  * the service had, too.
  *
  * SYCLD_RANDOM_SEED=N runs that seed alone, SYCLD_RANDOM_FIRST=N begins with that one,
- * SYCLD_RANDOM_GROUPS=N so many groups; SYCLD_RANDOM_TELL=1 says what is done; SYCLD_LONG=1 does
- * more and longer ones.
+ * SYCLD_RANDOM_GROUPS=N so many groups, SYCLD_RANDOM_SEEDS=N so many seeds; SYCLD_RANDOM_TELL=1
+ * says what is done; SYCLD_LONG=1 does more and longer ones.
  */
 #include "library/portable.h"
 
@@ -695,7 +695,9 @@ Test(random, B7_B12_B19_B25_C12_D7_M9_random_groups_are_as_a_serial_model, .time
 	const uint64_t seed = number_of("SYCLD_RANDOM_SEED", 0),
 		       groups = number_of("SYCLD_RANDOM_GROUPS", is_long ? 100000 : 2500);
 	const uint64_t first = seed ? seed : number_of("SYCLD_RANDOM_FIRST", 1);
-	const uint64_t last = seed ? seed : first + (is_long ? 19 : 3);
+	const uint64_t seeds = is_long ? 20 : number_of("SYCLD_RANDOM_SEEDS", 4);
+	const uint64_t last = seed ? seed : first + seeds - 1;
+	cr_assert(ge(u64, last, first));
 	for (uint64_t at = first; at <= last; at++) {
 		(void)fprintf(stderr, "random groups: seed %lu, %lu of them\n", at,
 			      groups); /* seen when it fails */

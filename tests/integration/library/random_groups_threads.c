@@ -1,8 +1,8 @@
 /*
  * Several threads of one program submit at once; what they see must be explained by one order of
  * all that they did (threads_history.h). SYCLD_RANDOM_SEED=N runs that seed alone,
- * SYCLD_RANDOM_FIRST=N begins with that one, SYCLD_RANDOM_GROUPS=N so many groups; SYCLD_LONG=1
- * does more and longer ones.
+ * SYCLD_RANDOM_FIRST=N begins with that one, SYCLD_RANDOM_GROUPS=N so many groups,
+ * SYCLD_RANDOM_SEEDS=N so many seeds; SYCLD_LONG=1 does more and longer ones.
  */
 #include "library/random_threads.h"
 
@@ -28,7 +28,9 @@ Test(random_threads, B7_B18_B19_B26_C12_M9_threads_at_once_are_as_one_order_of_a
 	const uint64_t seed = number_of("SYCLD_RANDOM_SEED", 0),
 		       groups = number_of("SYCLD_RANDOM_GROUPS", is_long ? 100000 : 3000);
 	const uint64_t first = seed ? seed : number_of("SYCLD_RANDOM_FIRST", 1);
-	const uint64_t last = seed ? seed : first + (is_long ? 19 : 3);
+	const uint64_t seeds = is_long ? 20 : number_of("SYCLD_RANDOM_SEEDS", 4);
+	const uint64_t last = seed ? seed : first + seeds - 1;
+	cr_assert(ge(u64, last, first));
 	for (uint64_t at = first; at <= last; at++) {
 		struct random_threads_result done;
 		(void)fprintf(stderr, "random threads: seed %lu, %lu groups\n", at,
