@@ -398,12 +398,12 @@ Test(ends, D19_the_mutex_is_held_while_the_memory_is_touched)
 	cr_assert(all_words(page->words, 2));
 	cr_assert(eq(int, pthread_mutex_trylock(&page->mutex), 0), "given back");
 	(void)pthread_mutex_unlock(&page->mutex);
-	/* Held by a process that does not give it back in time. */
+	/* Held by this thread, which cannot give it back while it waits. */
 	MUST(sycl_buffer_create_with(platform, &options, &buffer));
 	run_fill(queue, fill, buffer, 3, NULL);
 	MUST(sycl_queue_wait_for(queue, LONG_NS)); /* so that nothing but the mutex is in the way */
 	(void)pthread_mutex_lock(&page->mutex);
-	sycl_result mine = sycl_buffer_release_for(buffer, SHORT_NS);
+	sycl_result mine = sycl_buffer_release_for(buffer, LONG_NS);
 	/* This thread's own: the mutex says so at once, and the buffer ends; another's would be
 	 * waited for. */
 	cr_assert(eq(int, mine, SYCL_ERROR_INVALID));
