@@ -356,7 +356,7 @@ bench() {
 	for row in TG11 TG12.runaway TG15; do
 		measure "$row" 120
 	done
-	for row in TR1 TR2 TR3 TR4 TR5 TR9 TR10; do
+	for row in TR1 TR2 TR3 TR4 TR5 TR6 TR7 TR8 TR9 TR9.processes TR10; do
 		measure "$row" 120 --device gpu
 	done
 	# Each run is checked on the processor, which takes most of its time.

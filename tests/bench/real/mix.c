@@ -236,7 +236,7 @@ static int mix_start(struct mix *mix, const struct bench *bench)
 	int r = side_start(mix, SERVICE, bench);
 	if (r == 0)
 		r = side_start(mix, SLICES, bench);
-	if (r == 0 && (!mps_installed() || side_start(mix, MPS, bench) < 0))
+	if (r == 0 && mps_installed() && side_start(mix, MPS, bench) < 0)
 		bench_complain("without MPS");
 	if (r == 0)
 		gpu_settle(mix->service);
