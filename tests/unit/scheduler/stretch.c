@@ -4,8 +4,10 @@
 #include "scheduler/harness_checks.h"
 
 #include "access_mode.h"
+#include "clock.h"
 #include "scheduler/state/task.h"
 #include "status.h"
+#include "worker/task/burst.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -14,6 +16,7 @@
 #include <string.h>
 
 #define WORDS 8u
+#define GATE  7u
 enum { A, B, C, BUFFERS };
 
 static struct harness h;
@@ -60,11 +63,13 @@ static void finish_stretch(void)
 
 /*
  * Three launches: A becomes 10; B = B * 31 + A + 7; C = C * 31 + B + 9. Each but the first needs
- * what the one before it writes. 0, or what task_submit returned.
+ * what the one before it writes. 0, or what task_submit returned. `second`: the kernel of the
+ * second launch, NULL: as above; "hold" has the value alone, the gate.
  */
-static int submit_stretch(uint32_t first_mode, struct probe *probe, struct task **task_out)
+static int submit_stretch_of(uint32_t first_mode, const char *second, struct probe *probe,
+			     struct task **task_out)
 {
-	static const uint32_t values[] = {10, 7, 9};
+	static const uint32_t values[] = {10, GATE, 9};
 	static const uint8_t indexes[][2] = {{A, 0}, {B, A}, {C, B}};
 	const struct task_requirement requirements[BUFFERS] = {
 		{.buffer = words[A].buffer, .mode = first_mode, .last_writer = 0},
@@ -85,10 +90,19 @@ static int submit_stretch(uint32_t first_mode, struct probe *probe, struct task 
 					.global = {WORDS},
 					.arguments = arguments,
 					.argument_count = 3};
+	const bool holds = second && strcmp(second, "hold") == 0;
+	const struct task_launch other = {
+		.kernel = harness_kernel(&h, 0, second ? second : "mix_u32"),
+		.dimensions = 1,
+		.global = {holds ? 1 : WORDS},
+		.arguments = holds ? &arguments[2] : arguments,
+		.argument_count = holds ? 1 : 3};
 	struct task_member members[3];
 	struct task_requirement all[BUFFERS];
 	for (uint32_t i = 0; i < 3; i++) {
-		members[i] = (struct task_member){.launch = i == 0 ? &fill : &mix,
+		members[i] = (struct task_member){.launch = i == 0   ? &fill
+							    : i == 1 ? &other
+								     : &mix,
 						  .requirements = indexes[i],
 						  .values = (const uint8_t *)&values[i]};
 		all[i] = requirements[i];
@@ -109,6 +123,11 @@ static int submit_stretch(uint32_t first_mode, struct probe *probe, struct task 
 		.launch = {.kernel = fill.kernel, .count = 3, .members = members}};
 	*probe = (struct probe){.launches = 3};
 	return task_submit(h.scheduler, &request, task_out);
+}
+
+static int submit_stretch(uint32_t first_mode, struct probe *probe, struct task **task_out)
+{
+	return submit_stretch_of(first_mode, NULL, probe, task_out);
 }
 
 static struct task *expect_stretch(struct probe *probe)
@@ -221,6 +240,100 @@ Test(stretch, M9_what_earlier_launches_have_written_is_good)
 			}
 		}
 	}
+	finish_stretch();
+}
+
+static void expect_readers(const struct probe *readers)
+{
+	for (uint32_t i = 0; i < BUFFERS; i++) {
+		cr_assert(harness_wait(&h, &readers[i]));
+		cr_expect(eq(i32, readers[i].fault.status, i == A ? 0 : STATUS_DEPENDENCY_FAILED),
+			  "reader %u: %s", i, readers[i].fault.text);
+	}
+}
+
+/* The device's thread has had so many launches back; the front thread takes no turn. */
+static void wait_for_launches(const struct task *task, uint32_t launches)
+{
+	const uint64_t until_ns = clock_deadline_ns(HARNESS_TIMEOUT_NS);
+	while (burst_over(task->command.burst) < launches)
+		cr_assert(lt(u64, clock_now_ns(), until_ns));
+}
+
+/* A later launch has failed with the one that failed by itself. */
+Test(stretch, M9_a_launch_has_failed_from_the_first_failure_on)
+{
+	struct task_burst burst = {.count = 3, .failed = 1u << 1, .refused = 1};
+	struct task_command command = {.burst = &burst};
+	for (uint32_t launches = 1; launches < 8; launches++) {
+		cr_expect(eq(int, worker_stretch_has_failed(&command, launches), launches > 1));
+		cr_expect(eq(int, worker_stretch_will_fail(&command, launches), launches > 1));
+	}
+	command.skipped = true;
+	cr_expect(worker_stretch_has_failed(&command, 1));
+	finish_stretch();
+}
+
+/* What needs only an earlier launch runs. */
+Test(stretch, M9_what_is_sent_between_a_failure_and_its_report_depends_on_its_own_launch)
+{
+	struct probe probe, readers[BUFFERS];
+	(void)harness_kernel(&h, 0, "noop");
+	cr_assert(
+		eq(int, fake_fail(FAKE_COMPLETION, 0, 1, 1, STATUS_KERNEL, false, "scripted"), 0));
+	const struct task *task = expect_stretch(&probe);
+	scheduler_flush(h.scheduler);
+	wait_for_launches(task, 3);
+	for (uint32_t i = 0; i < BUFFERS; i++)
+		read_behind(i, &readers[i]);
+	expect_launches(&probe, 0, STATUS_KERNEL, STATUS_DEPENDENCY_FAILED);
+	expect_readers(readers);
+	finish_stretch();
+}
+
+/* The driver has taken the second launch, and will report that it has failed. */
+Test(stretch, M9_what_is_behind_a_launch_that_was_refused_depends_on_its_own_launch)
+{
+	struct probe probe, readers[BUFFERS];
+	struct task *task;
+	(void)harness_launch(&h, &(struct launch){.kernel = "refuse"}, &probe);
+	cr_assert(harness_wait(&h, &probe));
+	fake_device_gate_close(0);
+	cr_assert(
+		eq(int, submit_stretch_of(ACCESS_MODE_WRITE_NO_INIT, "refuse", &probe, &task), 0));
+	for (uint32_t i = 0; i < BUFFERS; i++)
+		read_behind(i, &readers[i]);
+	scheduler_flush(h.scheduler);
+	fake_device_gate_open(0);
+	expect_launches(&probe, 0, STATUS_KERNEL, STATUS_DEPENDENCY_FAILED);
+	expect_readers(readers);
+	finish_stretch();
+}
+
+static uint64_t one_ms(void *context, uint64_t session)
+{
+	(void)context;
+	return session == 5 ? 1000000 : 0;
+}
+
+Test(stretch, R4_a_deadline_names_the_launch_that_runs)
+{
+	struct probe probe;
+	struct task *task;
+	struct scheduler_overdue overdue;
+	fake_gate_open(GATE);
+	(void)harness_hold(&h, 0, GATE, NULL, 0, &probe);
+	cr_assert(harness_wait(&h, &probe));
+	fake_gate_close(GATE);
+	cr_assert(eq(int, submit_stretch_of(ACCESS_MODE_WRITE_NO_INIT, "hold", &probe, &task), 0));
+	scheduler_flush(h.scheduler);
+	wait_for_launches(task, 1);
+	cr_expect(not(scheduler_overdue(h.scheduler, 1000000, one_ms, NULL, &overdue)));
+	cr_assert(scheduler_overdue(h.scheduler, 3000000, one_ms, NULL, &overdue));
+	cr_expect(eq(u64, overdue.group, 71));
+	cr_expect(eq(str, (char *)overdue.what, "hold"));
+	fake_gate_open(GATE);
+	expect_launches(&probe, 0, 0, 0);
 	finish_stretch();
 }
 

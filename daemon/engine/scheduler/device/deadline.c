@@ -6,6 +6,7 @@
 #include "scheduler/state/device.h"
 #include "scheduler/public/device.h"
 #include "scheduler/public/scheduler.h"
+#include "scheduler/state/program.h"
 #include "scheduler/state/scheduler.h"
 #include "scheduler/state/task.h"
 #include "worker/device/quiesce.h"
@@ -33,6 +34,27 @@ static bool is_task_overdue(struct scheduler_device *device, uint32_t lane, uint
 	return most_ns > 0 && now_ns - head->since_ns + before_ns > most_ns;
 }
 
+/* The launch of its burst that runs, as far as the device's thread has seen. */
+static void name_overdue(const struct task *task, struct scheduler_overdue *overdue_out)
+{
+	const struct task_command *command = &task->command;
+	const struct task_burst *burst = command->burst;
+	*overdue_out = (struct scheduler_overdue){
+		.session = command->flight_session,
+		.queue = command->flight_queue,
+		.group = command->flight_group,
+		.what = command->what,
+		.backend = task->device->ops->kind,
+	};
+	if (!burst)
+		return;
+	const uint32_t over = burst_over(burst);
+	const uint32_t at = over < burst->count ? over : burst->count - 1;
+	overdue_out->group += at;
+	if (burst->members && at > 0)
+		overdue_out->what = burst->members[at].kernel->name;
+}
+
 bool scheduler_overdue(struct scheduler *scheduler, uint64_t now_ns, scheduler_deadline *deadline,
 		       void *context, struct scheduler_overdue *overdue_out)
 {
@@ -45,12 +67,6 @@ bool scheduler_overdue(struct scheduler *scheduler, uint64_t now_ns, scheduler_d
 	}
 	if (!late)
 		return false;
-	*overdue_out = (struct scheduler_overdue){
-		.session = late->command.flight_session,
-		.queue = late->command.flight_queue,
-		.group = late->command.flight_group,
-		.what = late->command.what,
-		.backend = late->device->ops->kind,
-	};
+	name_overdue(late, overdue_out);
 	return true;
 }

@@ -214,7 +214,8 @@ void sched_stretch_fill(struct task_command *command, const struct task_request 
 	burst->value_stride = 0;
 	burst->is_chained = true;
 	burst->is_whole = false;
-	burst->out = burst->over = burst->failed = 0;
+	burst->out = burst->failed = 0;
+	burst_set_over(burst, 0);
 	command->burst = burst;
 	fill_members(command, request, at);
 	/* For those that look at a command's memories: it has those of all launches. */

@@ -132,9 +132,11 @@ struct task_burst {
 	bool is_chained;       /* each launch needs what the one before it writes */
 	bool is_whole;         /* device thread: the burst was submitted as one command */
 	/* Written by the device thread; the front reads it when the task is back. */
-	uint32_t out;    /* launches in flight */
-	uint32_t over;   /* this many launches, from the first on, have ended */
-	uint32_t failed; /* bit per launch that failed by itself; `causes` has the reasons */
+	uint32_t out;          /* launches in flight */
+	_Atomic uint32_t over; /* this many launches, from the first on, have ended; the front reads
+				  it any time */
+	uint32_t refused;      /* device thread: with is_refused, the first that will fail */
+	uint32_t failed;       /* bit per launch that failed by itself; `causes` has the reasons */
 	struct sched_cause *causes[SCHED_BURST_MAX];
 };
 
@@ -281,6 +283,17 @@ static inline uint64_t command_first_sequence(const struct task_command *command
 static inline bool command_covers(const struct task_command *command, uint64_t sequence)
 {
 	return command->sequence - sequence < command_launch_count(command);
+}
+
+/* This many launches, from the first on, have ended. Any thread. */
+static inline uint32_t burst_over(const struct task_burst *burst)
+{
+	return atomic_load_explicit(&burst->over, memory_order_relaxed);
+}
+
+static inline void burst_set_over(struct task_burst *burst, uint32_t over)
+{
+	atomic_store_explicit(&burst->over, over, memory_order_relaxed);
 }
 
 /* Its first launch that has failed. `count`: none has. */

@@ -84,7 +84,8 @@ void sched_burst_fill(struct task_command *command, const struct task_request *r
 	burst->value_stride = stride;
 	burst->is_chained = is_chained(request);
 	burst->is_whole = false;
-	burst->out = burst->over = burst->failed = 0;
+	burst->out = burst->failed = 0;
+	burst_set_over(burst, 0);
 	command->burst = burst;
 	counters->bursts++;
 	counters->burst_launches += count;
@@ -107,7 +108,7 @@ static bool is_doomed(const struct task *task)
 static struct sched_cause *launch_cause(const struct task *task, uint32_t index)
 {
 	const struct task_burst *burst = task->command.burst;
-	if (is_doomed(task) || index >= burst->over)
+	if (is_doomed(task) || index >= burst_over(burst))
 		return task->cause;
 	uint32_t at = burst->is_chained && burst_first_failed(burst) < index
 			      ? burst_first_failed(burst)
@@ -147,7 +148,8 @@ void task_launch_fault(const struct task *task, uint32_t index, struct backend_f
 	}
 	if (!cause)
 		return;
-	uint32_t first = index >= burst->over ? burst->over : burst_first_failed(burst);
+	const uint32_t over = burst_over(burst);
+	uint32_t first = index >= over ? over : burst_first_failed(burst);
 	if (burst->is_chained && first < index && !cause->fault.device_lost)
 		sched_cause_derive(cause, fault_out);
 	else

@@ -108,7 +108,7 @@ static void fail_task(struct scheduler_device *device, struct task *task,
 /* No launch of the burst is in flight. */
 static void end_burst(struct scheduler_device *device, struct task *task)
 {
-	task->command.burst->over = task->command.burst->count;
+	burst_set_over(task->command.burst, task->command.burst->count);
 	if (worker_burst_cause(task->command.burst) && !task->command.remembered)
 		worker_failed_add(&device->worker, task);
 	worker_return(device, &task->message);

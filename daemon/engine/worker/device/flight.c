@@ -56,7 +56,7 @@ void worker_flight_leave(struct worker_flight *flight, const struct task_command
 	if (!flight->page || command->flight_session == 0)
 		return;
 	/* Launches of a suspect burst that have ended are no suspects. */
-	uint32_t less = command->suspect ? (command->burst ? command->burst->over : 0)
+	uint32_t less = command->suspect ? (command->burst ? burst_over(command->burst) : 0)
 					 : command_launch_count(command) -
 						   (command->flight != SCHED_NO_FLIGHT);
 	if (less > 0)
@@ -69,7 +69,7 @@ void worker_flight_leave(struct worker_flight *flight, const struct task_command
 /* The launches of a stretch have names of their own. */
 static void name_launch(struct flight_entry *entry, const struct task_burst *burst)
 {
-	const char *name = burst->members[burst->over].kernel->name;
+	const char *name = burst->members[burst_over(burst)].kernel->name;
 	size_t length = strnlen(name, sizeof(entry->what) - 1);
 	memcpy(entry->what, name, length);
 	memset(entry->what + length, 0, sizeof(entry->what) - length);
@@ -80,7 +80,7 @@ void worker_flight_advance(struct worker_flight *flight, const struct task_comma
 	if (!flight->page || command->flight_session == 0 || command->flight == SCHED_NO_FLIGHT)
 		return;
 	struct flight_entry *entry = &flight->page->entries[command->flight];
-	entry->group = command->flight_group + command->burst->over;
+	entry->group = command->flight_group + burst_over(command->burst);
 	if (command->burst->members)
 		name_launch(entry, command->burst);
 }

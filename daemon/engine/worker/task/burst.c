@@ -88,8 +88,11 @@ int worker_burst_submit(struct scheduler_device *device, struct task *task,
 						 first + i, NULL, &fault);
 		has_last = result == 0;
 		/* Only a chain's others need it. */
-		command->is_refused |= result == 0 && fault.status != STATUS_SUCCESS &&
-				       (burst->is_chained || i == burst->count - 1);
+		if (result == 0 && fault.status != STATUS_SUCCESS &&
+		    (burst->is_chained || i == burst->count - 1)) {
+			command->is_refused = true;
+			burst->refused = i;
+		}
 		burst->out += has_last;
 		STAGE_MARK(command->flight_group + i, STAGE_LAUNCHED);
 		/* It was taken and will fail: those behind it would run on old contents. */
@@ -122,11 +125,21 @@ void worker_stretch_resolve(struct task_command *command)
 		burst->members[i].backend.launch.kernel = burst->members[i].kernel->handle;
 }
 
+/* A later launch fails with an earlier one. */
+static uint32_t last_of(uint32_t launches)
+{
+	return 31u - (uint32_t)__builtin_clz(launches);
+}
+
 bool worker_stretch_has_failed(const struct task_command *command, uint32_t launches)
 {
 	const bool is_none_good = command->skipped || command->cause;
-	return is_none_good ||
-	       burst_first_failed(command->burst) <= 31u - (uint32_t)__builtin_clz(launches);
+	return is_none_good || burst_first_failed(command->burst) <= last_of(launches);
+}
+
+bool worker_stretch_will_fail(const struct task_command *command, uint32_t launches)
+{
+	return command->burst->refused <= last_of(launches);
 }
 
 bool worker_burst_completed(struct task *task, const struct backend_completion *completion)
@@ -134,8 +147,8 @@ bool worker_burst_completed(struct task *task, const struct backend_completion *
 	struct task_command *command = &task->command;
 	struct task_burst *burst = command->burst;
 	uint32_t index = burst->count - 1 - (uint32_t)(command->sequence - completion->sequence);
-	STAGE_MARK_ALL(command->flight_group + burst->over, index + 1 - burst->over,
-		       STAGE_COMPLETED);
+	const uint32_t over = burst_over(burst);
+	STAGE_MARK_ALL(command->flight_group + over, index + 1 - over, STAGE_COMPLETED);
 	if (completion->fault.status != STATUS_SUCCESS) {
 		struct backend_fault fault = completion->fault;
 		uint32_t failed = burst->is_whole
@@ -145,12 +158,12 @@ bool worker_burst_completed(struct task *task, const struct backend_completion *
 		for (failed = failed ? failed : 1u << index; failed; failed &= failed - 1)
 			fail_launch(burst, (uint32_t)__builtin_ctz(failed), &fault);
 	}
-	if (burst->over == 0)
+	if (over == 0)
 		command->start_ns = completion->start_ns;
 	command->end_ns = completion->end_ns;
 	command->estimated = completion->estimated;
 	burst->out--;
-	burst->over = burst->out ? index + 1 : burst->count;
+	burst_set_over(burst, burst->out ? index + 1 : burst->count);
 	return burst->out == 0;
 }
 

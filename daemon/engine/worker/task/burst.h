@@ -23,6 +23,8 @@ int worker_burst_submit(struct scheduler_device *device, struct task *task,
 void worker_stretch_resolve(struct task_command *command);
 /* Of a stretch that has failed: has one of these launches, a bit each and not 0? */
 bool worker_stretch_has_failed(const struct task_command *command, uint32_t launches);
+/* The same of one that is in flight, of which a launch was refused (command.is_refused). */
+bool worker_stretch_will_fail(const struct task_command *command, uint32_t launches);
 /* A launch of it has come back. True: that was the last. */
 bool worker_burst_completed(struct task *task, const struct backend_completion *completion);
 /* Has it failed, for tasks that need what it writes? NULL: no. Also on the front. */

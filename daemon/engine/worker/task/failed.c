@@ -73,5 +73,7 @@ bool worker_failed_is_failing(const struct worker *worker,
 	while (task && task->command.sequence < predecessor->sequence)
 		task = task->command.lane_next;
 	return task && task->command.sequence == predecessor->sequence &&
-	       worker_failed_is_certain(&task->command);
+	       worker_failed_is_certain(&task->command) &&
+	       (!predecessor->launches || !task_is_stretch(task) ||
+		worker_stretch_will_fail(&task->command, predecessor->launches));
 }
