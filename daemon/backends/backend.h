@@ -166,6 +166,12 @@ struct backend_ops {
 			     enum backend_export_kind export_kind,
 			     struct backend_memory **memory_out, struct backend_fault *fault_out);
 	void (*memory_free)(struct backend_memory *memory); /* no command uses it any more */
+	/*
+	 * Optional; may take milliseconds. Memory that is kept for reuse goes back to the device,
+	 * where other processes can have it. *capacity_out: how much memory all processes can have
+	 * of the device together, about.
+	 */
+	void (*memory_trim)(struct backend_device *device, uint64_t *capacity_out);
 
 	/*
 	 * Optional (IMAGE). A memory for WRITE, READ and COPY (whole, between images of one

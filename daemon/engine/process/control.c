@@ -1,5 +1,6 @@
 #include "process/control.h"
 #include "process/orders.h"
+#include "process/room.h"
 #include "process/trace.h"
 #include "base/outbox.h"
 #include "packet.h"
@@ -32,6 +33,7 @@ struct control {
 	uv_poll_t *poll; /* NULL: LINK_NONE */
 	int reserve[2];  /* closed while a message is received */
 	struct outbox outbox;
+	struct room_link room;
 	struct decode_arena decode;
 
 	uid_t owner;      /* whose the supervisor is */
@@ -90,6 +92,7 @@ static void drop_supervisor(struct control *control)
 	unlink_socket(control);
 	engine_divide_no_more(control->engine);
 	engine_trace_end(control->engine);
+	room_drop(&control->room);
 	engine_drain(control->engine);
 	if (!control->may_return || engine_is_lost(control->engine))
 		return;
@@ -223,6 +226,19 @@ static void on_wants_device(void *context, uint32_t watch)
 	message.body_case = SYCL__V1__CONTROL__BODY_WANTS;
 	message.wants = &wants;
 	(void)send_control(context, &message.base);
+}
+
+static void on_room_wanted(void *context, const uint8_t *uuid, uint64_t bytes,
+			   const struct room_figures *figures)
+{
+	struct control *control = context;
+	room_ask(&control->room, uuid, bytes, figures);
+}
+
+static void on_room_made(void *context, uint64_t request, const struct room_figures *figures)
+{
+	struct control *control = context;
+	room_report(&control->room, request, figures);
 }
 
 /*
@@ -389,6 +405,12 @@ static void handle_message(struct control *control, const Sycl__V1__Control *mes
 	case SYCL__V1__CONTROL__BODY_DIVISION:
 		divide_devices(control, fds);
 		break;
+	case SYCL__V1__CONTROL__BODY_MEMORY_ANSWER:
+		room_take_answer(&control->room, message->memory_answer);
+		break;
+	case SYCL__V1__CONTROL__BODY_MEMORY_REQUEST:
+		room_take_request(&control->room, message->memory_request);
+		break;
 	case SYCL__V1__CONTROL__BODY_ORDER:
 		(void)engine_order(control->engine, message->order);
 		break;
@@ -476,8 +498,11 @@ int control_create(struct engine *engine, int socket, struct control **control_o
 		r = control_report_ready(control);
 	if (r < 0)
 		return r;
-	struct engine_observer observer = {control, on_session_open, on_session_closed,
-					   on_devices_opened, on_wants_device};
+	control->room = (struct room_link){
+		.scheduler = engine_scheduler(engine), .context = control, .send = send_control};
+	struct engine_observer observer = {control,           on_session_open, on_session_closed,
+					   on_devices_opened, on_wants_device, on_room_wanted,
+					   on_room_made};
 	engine_observe(engine, &observer);
 	control->page_wanted = true; /* and had */
 	watch_control_socket(control);

@@ -158,6 +158,23 @@ static void on_host_ready(void *context, void *owner, const struct backend_fault
 	session_step(usm_registered(owner, fault));
 }
 
+static void on_room_wanted(void *context, const uint8_t *uuid, uint64_t bytes,
+			   const struct room_figures *figures)
+{
+	struct engine *engine = context;
+	if (engine->observer.room_wanted)
+		engine->observer.room_wanted(engine->observer.context, uuid, bytes, figures);
+	else
+		scheduler_room_answer(engine->scheduler, 0);
+}
+
+static void on_room_made(void *context, uint64_t request, const struct room_figures *figures)
+{
+	struct engine *engine = context;
+	if (engine->observer.room_made)
+		engine->observer.room_made(engine->observer.context, request, figures);
+}
+
 static void wake_front(void *context)
 {
 	struct engine *engine = context;
@@ -178,6 +195,8 @@ static const struct scheduler_callbacks callbacks = {
 	.on_native = on_native,
 	.on_usm_ready = on_usm_ready,
 	.on_host_ready = on_host_ready,
+	.on_room_wanted = on_room_wanted,
+	.on_room_made = on_room_made,
 	.wake_front = wake_front,
 	.on_process_lost = on_process_lost,
 };

@@ -14,6 +14,7 @@
 #include "scheduler/task/pool.h"
 #include "scheduler/public/device.h"
 #include "scheduler/public/scheduler.h"
+#include "scheduler/room.h"
 #include "scheduler/state/scheduler.h"
 #include "scheduler/state/task.h"
 #include "worker/device/flight.h"
@@ -212,6 +213,8 @@ bool scheduler_progress(struct scheduler *scheduler)
 		sched_admission_poll(scheduler);
 	if (scheduler->latency_leaving)
 		sched_latency_poll(scheduler);
+	if (atomic_load_explicit(&scheduler->room_due, memory_order_acquire))
+		sched_room_collect(scheduler);
 	bool found = scheduler->runnable.first || scheduler->fair_queues_due ||
 		     sched_notice_due(scheduler);
 	/* Messages are counted as they are taken: a device thread may post one between a check and

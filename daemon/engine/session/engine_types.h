@@ -12,6 +12,8 @@
 
 #define SESSION_DEVICES_REPORTED 16u /* in what is reported of a session: it may have used more */
 
+struct room_figures;
+
 /* A session's use of a device. */
 struct device_usages {
 	const Sycl__V1__DeviceUsage *rows;
@@ -32,6 +34,10 @@ struct engine_observer {
 	/* The engine has begun to need a device whose time is divided, and the divider does not
 	 * poll it. */
 	void (*wants_device)(void *context, uint32_t watch);
+	/* As the scheduler's on_room_wanted and on_room_made. */
+	void (*room_wanted)(void *context, const uint8_t *uuid, uint64_t bytes,
+			    const struct room_figures *figures);
+	void (*room_made)(void *context, uint64_t request, const struct room_figures *figures);
 };
 
 #define ENGINE_SLICE_US 500u

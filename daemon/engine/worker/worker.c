@@ -22,6 +22,7 @@
 #include "worker/command/loss.h"
 #include "worker/open.h"
 #include "worker/device/quiesce.h"
+#include "worker/spill/room.h"
 #include "worker/spill/spill.h"
 #include "worker/spill_retry.h"
 #include "worker/device/wake.h"
@@ -102,7 +103,7 @@ static bool has_work(struct scheduler_device *device, bool held)
 	       quiesce_has_changed(device) || worker_latency_changed(device) ||
 	       worker_l2_changed(device) ||
 	       (atomic_load(&device->loader.lost) && !device->worker.unusable) ||
-	       atomic_load(&device->quit);
+	       (!held && atomic_load(&device->room.news)) || atomic_load(&device->quit);
 }
 
 /* Commands that the front has sent meanwhile belong to this thread from now on. */
@@ -174,6 +175,7 @@ static void sleep_until_woken(struct scheduler_device *device, bool held)
 		ns = SCHED_PACE_STEP_MAX_NS;
 	ns = worker_spill_wait_ns(device, ns);
 	ns = worker_open_wait_ns(device, ns);
+	ns = worker_room_wait_ns(device, ns);
 	if (ns == 0 && worker->in_flight == 0 && device->scheduler->front_polls) {
 		spin_unowned(device, held);
 		return;
@@ -209,6 +211,10 @@ void *worker_main(void *argument)
 		if (atomic_load(&device->has_dropped) && atomic_exchange(&device->has_dropped, 0)) {
 			device->worker.spill.due = true;
 			worker_retry_held(device);
+		}
+		if (!held && worker_room_step(device)) {
+			worker_flush(device);
+			busy = true;
 		}
 		busy |= !held && worker_spill_step(device);
 		if (device->worker.unusable)

@@ -168,7 +168,7 @@ static bool decide(struct supervisor *supervisor, struct memory_case *of, uint64
 	for (uint32_t i = 0; i < count; i++)
 		if (parties[i].give_bytes > 0)
 			is_requested |= arbiter_send_request(engines[i], of, parties[i].give_bytes,
-							     within_ns);
+							     within_ns / 4 * 3);
 	of->phase = CASE_SPILLS;
 	of->deadline_ns = now_ns + within_ns;
 	return is_requested;
@@ -189,9 +189,9 @@ static void distrust_silent(struct supervisor *supervisor, const struct memory_c
 /* One step further, if it is time. False: the case has ended. */
 static bool step_case(struct supervisor *supervisor, struct memory_case *of, uint64_t now_ns)
 {
-	if (of->phase == CASE_WAITS)
-		return true;
-	if (find_engine(supervisor, arbiter_is_awaited, of) && now_ns < of->deadline_ns)
+	bool is_time = now_ns >= of->deadline_ns;
+	if (!is_time &&
+	    (of->phase == CASE_WAITS || find_engine(supervisor, arbiter_is_awaited, of)))
 		return true;
 	distrust_silent(supervisor, of, now_ns);
 	if (of->phase == CASE_COUNTS && decide(supervisor, of, now_ns))
@@ -226,7 +226,7 @@ static void arbiter_set_timer(struct supervisor *supervisor, uint64_t now_ns)
 	const struct memory_case *of;
 	uint64_t next_ns = UINT64_MAX;
 	TAILQ_FOREACH (of, &arbiter->cases, link)
-		if (of->phase != CASE_WAITS && of->deadline_ns < next_ns)
+		if (of->deadline_ns < next_ns)
 			next_ns = of->deadline_ns;
 	if (next_ns == UINT64_MAX) {
 		(void)uv_timer_stop(&arbiter->timer);
@@ -301,6 +301,7 @@ static struct memory_case *new_case(const struct engine *engine,
 	made->user = engine->tenant->uid;
 	memcpy(made->device, wanted->device.data, sizeof(made->device));
 	made->bytes = wanted->bytes;
+	made->deadline_ns = clock_now_ns() + ARBITER_WAIT_NS;
 	made->held_bytes = wanted->held_bytes;
 	made->capacity_bytes = wanted->capacity_bytes;
 	TAILQ_INSERT_TAIL(&arbiter->cases, made, link);
@@ -310,7 +311,9 @@ static struct memory_case *new_case(const struct engine *engine,
 bool arbiter_memory_wanted(struct engine *engine, const Sycl__V1__MemoryWanted *wanted)
 {
 	struct engine_memory *memory = &engine->memory;
-	if (memory->wanted != 0 || wanted->device.len != ARBITER_UUID_BYTES || wanted->bytes == 0 ||
+	static const uint8_t none[ARBITER_UUID_BYTES];
+	if (memory->wanted != 0 || wanted->device.len != sizeof(none) ||
+	    memcmp(wanted->device.data, none, sizeof(none)) == 0 || wanted->bytes == 0 ||
 	    wanted->bytes > MEMORY_BYTES_MAX || wanted->held_bytes > MEMORY_BYTES_MAX ||
 	    wanted->capacity_bytes > MEMORY_BYTES_MAX)
 		return false;

@@ -161,3 +161,133 @@ Test(processes_cuda_spill, TG15_the_environment_stands_above_the_configuration)
 	cr_expect_geq(claimed().spills, BUFFERS - ROOM);
 	end_spilling_service();
 }
+
+/* ------------------------------ several engines on one device ------------------------------- */
+
+/* What both can have together. */
+#define SHARED DRIVER "\nset shared_memory 1"
+
+struct program {
+	sycl_platform platform;
+	sycl_queue queue;
+	sycl_buffer buffers[BUFFERS];
+};
+
+/* Each has an engine of its own. */
+static void begin_program(struct program *program)
+{
+	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
+	sycl_device device;
+	cr_assert_eq(sycl_platform_open(fake.service->endpoint, &program->platform), 0, "%s",
+		     sycl_get_last_error_text());
+	cr_assert_eq(sycl_device_select(program->platform, is_cuda, NULL, &device), 0);
+	options.properties = SYCL_QUEUE_IN_ORDER;
+	cr_assert_eq(sycl_queue_create(NULL, device, &options, &program->queue), 0);
+	(void)sycl_device_release(device);
+}
+
+static void end_program(struct program *program)
+{
+	for (uint32_t i = 0; i < BUFFERS; i++)
+		if (program->buffers[i])
+			(void)sycl_buffer_release(program->buffers[i]);
+	(void)sycl_queue_release(program->queue);
+	(void)sycl_platform_release(program->platform);
+}
+
+/* Buffers from `first` on; each has `first_word` and its number in it. How many there was room for.
+ */
+static uint32_t fill_some(struct program *program, uint32_t first, uint32_t count,
+			  uint32_t first_word)
+{
+	uint32_t filled = 0;
+	for (uint32_t i = first; i < first + count; i++) {
+		uint32_t word = first_word + i;
+		sycl_event event;
+		if (!program->buffers[i])
+			cr_assert_eq(sycl_buffer_create(program->platform, NULL, MIB,
+							SYCL_HOST_NONE, &program->buffers[i]),
+				     0);
+		cr_assert_eq(sycl_queue_fill(program->queue, program->buffers[i], 0, MIB, &word,
+					     sizeof(word), &event),
+			     0);
+		filled += sycl_event_wait(event) == 0;
+		(void)sycl_event_release(event);
+	}
+	return filled;
+}
+
+static void expect_filled(struct program *program, uint32_t count, uint32_t first_word)
+{
+	static uint32_t words[WORDS];
+	for (uint32_t i = 0; i < count; i++) {
+		cr_assert_eq(sycl_queue_copy_to_host(program->queue, program->buffers[i], 0, words,
+						     MIB, NULL),
+			     0);
+		cr_assert_eq(sycl_queue_wait(program->queue), 0, "%s", sycl_get_last_error_text());
+		cr_expect(words[0] == first_word + i && words[WORDS - 1] == first_word + i,
+			  "%u %u in buffer %u", words[0], words[WORDS - 1], i);
+	}
+}
+
+static void start_shared_device(const char *spill)
+{
+	char configuration[128];
+	cr_assert_eq(unsetenv("SYCLD_SPILL"), 0);
+	(void)snprintf(configuration, sizeof(configuration),
+		       "[service]\nspill = %s\nstandby = no\n[isolation]\nisolation = session\n",
+		       spill);
+	fake_service_start(&fake, SHARED, configuration, false);
+}
+
+Test(processes_cuda_spill, TG15_an_engine_that_fills_the_device_gives_others_their_part)
+{
+	static struct program first, second;
+	start_shared_device("yes");
+	begin_program(&first);
+	begin_program(&second);
+	cr_assert_eq(fill_some(&first, 0, ROOM, 1000), ROOM);
+	/* Nothing of the second could be spilled for its first buffer. */
+	cr_expect_eq(fill_some(&second, 0, BUFFERS, 2000), BUFFERS);
+	expect_filled(&first, ROOM, 1000);
+	expect_filled(&second, BUFFERS, 2000);
+	/* Both work on, and none of their data is lost. */
+	cr_expect_eq(fill_some(&first, 0, BUFFERS, 3000), BUFFERS);
+	expect_filled(&second, BUFFERS, 2000);
+	expect_filled(&first, BUFFERS, 3000);
+	end_program(&second);
+	end_program(&first);
+	fake_service_end(&fake);
+}
+
+Test(processes_cuda_spill, TG15_what_an_engine_keeps_for_reuse_is_room_for_others)
+{
+	static struct program first, second;
+	start_shared_device("yes");
+	begin_program(&first);
+	begin_program(&second);
+	cr_assert_eq(fill_some(&first, 0, ROOM, 1000), ROOM);
+	for (uint32_t i = 0; i < ROOM; i++) {
+		(void)sycl_buffer_release(first.buffers[i]);
+		first.buffers[i] = NULL;
+	}
+	cr_assert_eq(sycl_queue_wait(first.queue), 0);
+	cr_expect_eq(fill_some(&second, 0, ROOM / 2, 2000), ROOM / 2);
+	end_program(&second);
+	end_program(&first);
+	fake_service_end(&fake);
+}
+
+Test(processes_cuda_spill, TG15_without_spilling_an_engine_gives_nothing)
+{
+	static struct program first, second;
+	start_shared_device("no");
+	begin_program(&first);
+	begin_program(&second);
+	cr_assert_eq(fill_some(&first, 0, ROOM, 1000), ROOM);
+	cr_expect_eq(fill_some(&second, 0, 1, 2000), 0);
+	expect_filled(&first, ROOM, 1000);
+	end_program(&second);
+	end_program(&first);
+	fake_service_end(&fake);
+}

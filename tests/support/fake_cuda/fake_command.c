@@ -5,6 +5,7 @@
  */
 #include "fake.h"
 
+#include "fake_memory_file.h"
 #include "fake_socket.h"
 
 #include <dlfcn.h>
@@ -97,6 +98,10 @@ static void from_folder(void)
 		command_or_say(line, path);
 	}
 	(void)fclose(file);
+	if (fake_number("setting shared_memory")) {
+		(void)snprintf(path, sizeof(path), "%.*s", length, info.dli_fname);
+		fake_memory_file_open(path);
+	}
 	if (fake_number("setting socket")) {
 		(void)snprintf(path, sizeof(path), "%.*s", length, info.dli_fname);
 		fake_socket_start(path);

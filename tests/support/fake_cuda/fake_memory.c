@@ -4,6 +4,7 @@
  * Between any two ranges is a gap.
  */
 #include "fake.h"
+#include "fake_memory_file.h"
 
 #include "fake_files.h"
 
@@ -127,7 +128,9 @@ size_t fake_device_free_bytes(int device)
 {
 	const struct fake_device *at = &fake.devices[device];
 
-	return at->used_bytes < at->total_bytes ? at->total_bytes - at->used_bytes : 0;
+	fake_memory_file_note(device);
+	size_t used = at->used_bytes + fake_memory_file_others(device);
+	return used < at->total_bytes ? at->total_bytes - used : 0;
 }
 
 static size_t page_round(size_t size)

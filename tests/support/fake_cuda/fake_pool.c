@@ -1,5 +1,6 @@
 /* Memory pools: allocation and freeing in the order of a stream. */
 #include "fake.h"
+#include "fake_memory_file.h"
 
 #include <stdlib.h>
 
@@ -93,6 +94,7 @@ static void pool_reserve(struct CUmemPoolHandle_st *pool, size_t reserved)
 	pool->reserved = reserved;
 	if (reserved > pool->reserved_high)
 		pool->reserved_high = reserved;
+	fake_memory_file_note(pool->device);
 }
 
 CUresult cuMemPoolDestroy(CUmemoryPool pool)

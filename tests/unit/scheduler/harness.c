@@ -198,6 +198,13 @@ static void on_native(void *context, void *owner, uint64_t native,
 	probe->fault = *fault;
 }
 
+static void on_room_made(void *context, uint64_t request, const struct room_figures *figures)
+{
+	struct harness *harness = context;
+	harness->room_request = request;
+	harness->room = *figures;
+}
+
 void harness_start_with(struct harness *harness, uint32_t devices,
 			const struct scheduler_config *given)
 {
@@ -217,6 +224,7 @@ void harness_start_with(struct harness *harness, uint32_t devices,
 		.on_host_ready = on_host_ready,
 		.on_graph_built = on_graph_built,
 		.on_native = on_native,
+		.on_room_made = on_room_made,
 	};
 	memset(harness, 0, sizeof(*harness));
 	harness->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -6,6 +6,7 @@
 #ifndef TESTS_UNIT_SCHED_HARNESS_H
 #define TESTS_UNIT_SCHED_HARNESS_H
 
+#include "base/room.h"
 #include "fake_control.h"
 #include "scheduler/public/scheduler.h"
 
@@ -54,6 +55,8 @@ struct harness {
 	int bell;
 	_Atomic uint32_t wakes; /* how often wake_front was called; by any thread */
 	struct probe process_lost, imported;
+	uint64_t room_request;    /* the latest of scheduler_room_request that is over, */
+	struct room_figures room; /* and what it brought */
 	uint64_t order;
 	struct harness_burst *bursts;
 	void *flight;

@@ -11,6 +11,7 @@ sycl_test(unit_scheduler SOURCES
   worker/spill.c
   worker/spill_objects.c
   worker/spill_copies.c
+  worker/spill_room.c
   engine/spill_order.c
   worker/spill_fixture.c
   scheduler/host.c

@@ -20,6 +20,7 @@ const struct backend_ops backend_cuda_ops = {
 	.lane_free = cuda_lane_free,
 	.memory_create = cuda_memory_create,
 	.memory_free = cuda_memory_free,
+	.memory_trim = cuda_memory_trim,
 	.image_create = cuda_image_create,
 	.memory_export = cuda_memory_export,
 	.memory_import = cuda_memory_import,

@@ -71,6 +71,8 @@ int cuda_memory_create(struct backend_device *device, uint64_t size_bytes, void 
 		       enum backend_export_kind export_kind, struct backend_memory **memory_out,
 		       struct backend_fault *fault_out);
 void cuda_memory_free(struct backend_memory *memory);
+/* memory/pool.c */
+void cuda_memory_trim(struct backend_device *device, uint64_t *capacity_out);
 
 /* memory/array.c */
 int cuda_image_create(struct backend_device *device, const struct backend_image *image,

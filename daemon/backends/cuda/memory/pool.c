@@ -136,6 +136,18 @@ static void trim_pool(struct cuda_memory_state *state)
 	(void)cuda->cuMemPoolTrimTo(state->pool, 0);
 }
 
+void cuda_memory_trim(struct backend_device *device, uint64_t *capacity_out)
+{
+	struct cuda_memory_state *state = device->memory;
+	uint64_t headroom = device->backend->settings.headroom_bytes;
+
+	*capacity_out = state->total_bytes > headroom ? state->total_bytes - headroom : 0;
+	if (cuda_enter(device, NULL) < 0)
+		return;
+	cuda_reaper_run(&state->reaper, false);
+	trim_pool(state);
+}
+
 static int no_room(const struct cuda_memory_state *state, uint64_t size_bytes, uint64_t free_bytes,
 		   struct backend_fault *fault_out)
 {

@@ -200,6 +200,13 @@ uint32_t scheduler_home_lane(struct scheduler_device *device)
 	return device->next_home++ % device->lane_count + 1;
 }
 
+/* Engines name a device to each other by it. */
+static bool has_uuid(const struct backend_device_facts *facts)
+{
+	static const uint8_t none[sizeof(facts->uuid)];
+	return memcmp(facts->uuid, none, sizeof(none)) != 0;
+}
+
 int sched_device_start(struct scheduler *scheduler, uint32_t index, uint64_t native_context,
 		       struct scheduler_device **device_out)
 {
@@ -226,6 +233,8 @@ int sched_device_start(struct scheduler *scheduler, uint32_t index, uint64_t nat
 	device->unified = info->facts->host_unified_memory;
 	device->place = device->unified ? SCHED_HOST_PLACE : index + 1;
 	device->ops = info->ops;
+	device->asks_for_room = scheduler->spills && scheduler->callbacks.on_room_wanted &&
+				!native_context && !device->root && has_uuid(info->facts);
 	sched_flow_init(device);
 	sched_grant_review(device);
 	choose_lanes(device, info->facts);
@@ -234,9 +243,11 @@ int sched_device_start(struct scheduler *scheduler, uint32_t index, uint64_t nat
 			device->backend = scheduler->backends[i].handle;
 
 	(void)pthread_mutex_init(&device->ownership, NULL);
+	(void)pthread_mutex_init(&device->room.lock, NULL);
 	int result = sched_device_start_thread(device);
 	if (result < 0) {
 		(void)pthread_mutex_destroy(&device->ownership);
+		(void)pthread_mutex_destroy(&device->room.lock);
 		return result;
 	}
 	*device_out = TAKE(device);
@@ -250,6 +261,7 @@ void sched_device_stop(struct scheduler_device *device)
 	(void)sched_sleeper_wake(&device->port.sleeper);
 	(void)pthread_join(device->thread, NULL);
 	(void)pthread_mutex_destroy(&device->ownership);
+	(void)pthread_mutex_destroy(&device->room.lock);
 	sched_cause_drop(device->lost);
 	sched_flow_fini(device);
 	free(device->admission);

@@ -78,6 +78,8 @@ struct sched_graph;
 struct sched_kernel;
 struct sched_program;
 struct scheduler;
+struct room_figures;
+struct room_request;
 struct share_claims;
 struct share_grants;
 struct task;
@@ -154,6 +156,15 @@ struct scheduler_callbacks {
 	/* A request of public/native.h was carried out (status 0), or has failed. */
 	void (*on_native)(void *context, void *owner, uint64_t native,
 			  const struct backend_fault *fault);
+	/*
+	 * A device that other engines may use has no room for so many bytes. To be answered with
+	 * scheduler_room_answer, also from inside; until then it is not called again. NULL: engines
+	 * are not asked. `uuid`: 16 bytes.
+	 */
+	void (*on_room_wanted)(void *context, const uint8_t *uuid, uint64_t bytes,
+			       const struct room_figures *figures);
+	/* What scheduler_room_request has brought. */
+	void (*on_room_made)(void *context, uint64_t request, const struct room_figures *figures);
 };
 
 /* Which lane a task goes to. All but the first are for tests of F5, and overrule home and copy
@@ -212,6 +223,16 @@ void scheduler_divide(struct scheduler *scheduler, const struct share_grants *gr
  * value of share_grants.watch.
  */
 bool scheduler_wants_watch(struct scheduler *scheduler, uint32_t *watch_out);
+/* Others have freed so much, as they claim: the command that needs it is tried again. */
+void scheduler_room_answer(struct scheduler *scheduler, uint64_t bytes);
+/*
+ * Another engine needs memory of the device with that UUID of 16 bytes: on_room_made reports what
+ * was freed. One at a time: a later one takes the place of an earlier one. -ENODEV: it is not open.
+ */
+int scheduler_room_request(struct scheduler *scheduler, const uint8_t *uuid,
+			   const struct room_request *request);
+/* The memory that sessions have on the device; 0 for one that is not open. */
+uint64_t scheduler_device_held_bytes(const struct scheduler *scheduler, uint32_t device);
 /* No task is open, no message is in flight and no callback is due. */
 bool scheduler_idle(const struct scheduler *scheduler);
 

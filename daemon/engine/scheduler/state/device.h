@@ -19,6 +19,7 @@
 #include "worker/state/loader.h"
 #include "worker/state/quiesce.h"
 #include "worker/state/spill.h"
+#include "worker/state/room.h"
 #include "worker/state/worker.h"
 
 #include "backend.h"
@@ -151,6 +152,7 @@ struct scheduler_device {
 				 where the thread has taken over */
 	uint32_t kinds_seen;  /* bit per enum backend_command_kind: one has succeeded here */
 	bool sends_inline;    /* the scheduler and the backend allow it */
+	bool asks_for_room;   /* others may hold memory of it: constant (worker/spill/room.h) */
 	/* all threads */
 	_Atomic uint32_t opened;       /* enum sched_opened */
 	struct backend_device *handle; /* valid unless `gone` */
@@ -166,6 +168,7 @@ struct scheduler_device {
 	_Atomic uint64_t l2_wanted;      /* by the front: bytes of windows that should persist */
 	_Atomic uint64_t graph_memories; /* memories that graphs have for temporaries */
 	struct spill_counts spill_counts;
+	struct worker_room room;
 	/*
 	 * The owner calls the backend, and owns `worker`, the device thread's part of `quiesce` and
 	 * the writer's end of port.back. The device thread releases it only to rest, and may wait

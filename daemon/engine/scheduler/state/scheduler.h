@@ -106,7 +106,9 @@ struct scheduler {
 	struct sched_access *accesses; /* of the task that is being submitted */
 	uint32_t access_capacity;
 
-	_Atomic uint32_t front_awake;   /* the front thread polls: no thread wakes it */
+	_Atomic uint32_t room_due; /* a device needs room, or has made some (worker/spill/room.h) */
+	struct scheduler_device *room_asking; /* whose need the callee of on_room_wanted has */
+	_Atomic uint32_t front_awake;         /* the front thread polls: no thread wakes it */
 	_Atomic uint32_t front_pending; /* the front thread has work; it was woken if it slept */
 	struct sched_sleeper front_sleeper; /* scheduler_free only */
 };

@@ -199,6 +199,9 @@ static int request_usm(struct scheduler_device *device, struct sched_usm *usm)
 
 static void usm_complete_fault(struct scheduler_device *device, struct sched_usm *usm, int result)
 {
+	if (result >= 0 && usm->kind == BACKEND_USM_DEVICE && !usm->name)
+		atomic_fetch_add_explicit(&device->room.held_bytes, usm->size_bytes,
+					  memory_order_relaxed);
 	if (result >= 0)
 		return;
 	usm->pointer = NULL;
@@ -236,6 +239,9 @@ static void unregister_host(struct scheduler_device *device, void *object)
 static void free_usm(struct scheduler_device *device, void *object)
 {
 	const struct sched_usm *usm = object;
+	if (usm->kind == BACKEND_USM_DEVICE && !usm->name)
+		atomic_fetch_sub_explicit(&device->room.held_bytes, usm->size_bytes,
+					  memory_order_relaxed);
 	device->ops->usm_free(device->handle, usm->kind, usm->pointer);
 }
 

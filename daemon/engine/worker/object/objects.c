@@ -11,6 +11,7 @@
 #include "scheduler/state/task.h"
 #include "worker/command/loss.h"
 #include "worker/command/memory.h"
+#include "worker/spill/room.h"
 #include "worker/spill/spill.h"
 #include "worker/task/hold.h"
 #include "worker/device/wake.h"
@@ -142,8 +143,10 @@ bool worker_free_memory(struct scheduler_device *device, void *object)
 	if (!worker_spill_free(device, memory))
 		return false;
 	struct backend_memory *handle = atomic_load(&memory->handle);
-	if (handle)
+	if (handle) {
+		worker_room_note_freed(device, memory);
 		device->ops->memory_free(handle);
+	}
 	/* An import that was never made. */
 	if (memory->shared.descriptor >= 0)
 		(void)close(memory->shared.descriptor);

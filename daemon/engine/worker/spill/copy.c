@@ -21,6 +21,7 @@
 #include "worker/spill/spill.h"
 #include "worker/spill/host.h"
 #include "worker/spill/internal.h"
+#include "worker/spill/room.h"
 #include "worker/state/worker.h"
 
 #include "status.h"
@@ -142,11 +143,13 @@ int worker_spill_begin_to_leave(struct scheduler_device *device, struct sched_me
 				const struct sched_memory *instead, struct backend_fault *fault)
 {
 	struct worker_spill *spill = spill_of(device);
+	const void *owner = instead ? instead->spill.owner : memory->spill.owner;
 	const struct spill_claim claim = {
-		.owner = instead->spill.owner,
+		.owner = owner,
 		.of = memory->spill.owner,
-		.has_others = spill_order_has_others(&spill->order, instead->spill.owner),
-		.comes_bytes = instead->spill.state == SPILL_AWAY ? instead->size_bytes : 0,
+		.has_others = spill_order_has_others(&spill->order, owner),
+		.comes_bytes =
+			instead && instead->spill.state == SPILL_AWAY ? instead->size_bytes : 0,
 	};
 	struct backend_memory *handle = atomic_load_explicit(&memory->handle, memory_order_relaxed);
 	/* Sequentially consistent, as in worker_spill_hold: at least one of the two reads what the
@@ -167,7 +170,7 @@ int worker_spill_begin_to_leave(struct scheduler_device *device, struct sched_me
 	}
 	atomic_store_explicit(&memory->handle, NULL, memory_order_relaxed);
 	memory->spill.state = SPILL_LEAVING;
-	memory->spill.wanted = false;
+	memory->spill.wanted = memory->spill.is_given = false;
 	spill_order_leave(&spill->order, &memory->spill.entry);
 	return 0;
 }
@@ -188,8 +191,10 @@ int worker_spill_begin_to_come(struct scheduler_device *device, struct sched_mem
 			       struct backend_memory *made, struct backend_fault *fault)
 {
 	int result = begin_to_come(device, memory, made, NULL, fault);
-	if (result != WORKER_SPILL_WAIT)
+	if (result != WORKER_SPILL_WAIT) {
+		worker_room_note_freed(device, memory);
 		device->ops->memory_free(made);
+	}
 	return result;
 }
 
@@ -210,8 +215,8 @@ struct sched_memory *worker_spill_find_before(const struct worker_spill *spill,
 	for (struct sched_memory *before = spill->ways[SPILL_OUT].first; before;
 	     before = before->spill.next)
 		if (before->size_bytes == memory->size_bytes && !before->spill.heir &&
-		    !before->spill.is_bad && !before->spill.is_freed && !before->spill.wanted &&
-		    !worker_spill_is_image(before))
+		    !before->spill.is_given && !before->spill.is_bad && !before->spill.is_freed &&
+		    !before->spill.wanted && !worker_spill_is_image(before))
 			return before;
 	return NULL;
 }

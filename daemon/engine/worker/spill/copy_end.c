@@ -10,6 +10,7 @@
 #include "worker/spill/spill.h"
 #include "worker/spill/host.h"
 #include "worker/spill/internal.h"
+#include "worker/spill/room.h"
 #include "worker/device/wake.h"
 #include "worker/state/worker.h"
 
@@ -57,10 +58,11 @@ static void part_from_heir(struct scheduler_device *device, struct sched_memory 
 
 static void free_left_memory(struct scheduler_device *device, const struct sched_memory *memory)
 {
-	if (!worker_spill_is_image(memory)) {
+	if (!worker_spill_is_image(memory) && !memory->spill.is_given) {
 		worker_spill_add_spare(device, memory->spill.handle, memory->size_bytes);
 		return;
 	}
+	worker_room_note_freed(device, memory);
 	device->ops->memory_free(memory->spill.handle);
 	spill_of(device)->may_have_room = true;
 }
@@ -89,6 +91,7 @@ static void note_memory_came(struct scheduler_device *device, struct sched_memor
 	struct spill_counts *counts = &device->spill_counts;
 	if (memory->spill.is_bad) {
 		if (!memory->spill.is_severed) {
+			worker_room_note_freed(device, memory);
 			device->ops->memory_free(memory->spill.handle);
 			spill_of(device)->may_have_room = true;
 			memory->spill.has_failed = true;
@@ -109,8 +112,10 @@ static void free_while_copied(struct scheduler_device *device, struct sched_memo
 {
 	if (memory->spill.state == SPILL_COMING)
 		atomic_fetch_sub(&device->spill_counts.away_bytes, memory->size_bytes);
-	if (has_memory)
+	if (has_memory) {
+		worker_room_note_freed(device, memory);
 		device->ops->memory_free(memory->spill.handle);
+	}
 	spill_of(device)->may_have_room |= has_memory;
 	worker_spill_free_host(memory);
 	worker_return(device, &memory->message);
@@ -154,8 +159,12 @@ static void end_leaving(struct scheduler_device *device, struct sched_memory *me
 	note_rate(&spill_of(device)->ways[SPILL_OUT], memory->size_bytes,
 		  device->scheduler->clock_ns());
 	memory->spill.is_over = true;
-	if (heir)
+	if (heir || memory->spill.is_given)
 		spill_of(device)->given_bytes -= memory->size_bytes;
+	if (memory->spill.is_given)
+		worker_room_left(device, memory->size_bytes,
+				 memory->spill.is_freed ||
+					 (!memory->spill.is_bad && !memory->spill.wanted));
 	/* The overwritten part is being copied back. */
 	if (heir && memory->spill.is_bad)
 		return;

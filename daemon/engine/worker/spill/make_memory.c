@@ -4,6 +4,7 @@
 #include "base/cause.h"
 #include "scheduler/state/buffer.h"
 #include "scheduler/state/device.h"
+#include "worker/spill/room.h"
 
 #include "status.h"
 
@@ -56,11 +57,9 @@ static int import_memory(struct scheduler_device *device, struct sched_memory *m
 	return result;
 }
 
-int worker_make_memory(struct scheduler_device *device, struct sched_memory *memory,
-		       struct backend_memory **made_out, struct backend_fault *fault)
+static int create_memory(struct scheduler_device *device, struct sched_memory *memory,
+			 struct backend_memory **made_out, struct backend_fault *fault)
 {
-	if (memory->imported)
-		return import_memory(device, memory, made_out, fault);
 	if (memory->image.dimensions == 0)
 		return device->ops->memory_create(device->handle, memory->size_bytes, memory->host,
 						  memory->export_kind, made_out, fault);
@@ -69,4 +68,14 @@ int worker_make_memory(struct scheduler_device *device, struct sched_memory *mem
 	*fault = (struct backend_fault){.status = STATUS_FEATURE_NOT_SUPPORTED,
 					.text = "this device has no images"};
 	return -ENOTSUP;
+}
+
+int worker_make_memory(struct scheduler_device *device, struct sched_memory *memory,
+		       struct backend_memory **made_out, struct backend_fault *fault)
+{
+	int result = memory->imported ? import_memory(device, memory, made_out, fault)
+				      : create_memory(device, memory, made_out, fault);
+	if (result == 0)
+		worker_room_note_made(device, memory);
+	return result;
 }

@@ -5,6 +5,7 @@
 #include "scheduler/state/device.h"
 #include "worker/spill/spill.h"
 #include "worker/spill/internal.h"
+#include "worker/spill/room.h"
 
 struct backend_memory *worker_spill_take_spare(struct worker_spill *spill, uint64_t size_bytes)
 {
@@ -24,6 +25,7 @@ void worker_spill_add_spare(struct scheduler_device *device, struct backend_memo
 {
 	struct worker_spill *spill = spill_of(device);
 	if (!spill->aside.first || spill->spare_count == SPILL_SPARES) {
+		worker_room_note_bytes_freed(device, size_bytes);
 		device->ops->memory_free(handle);
 		spill->may_have_room = true;
 		return;
@@ -36,8 +38,11 @@ bool worker_spill_free_spares(struct scheduler_device *device)
 {
 	struct worker_spill *spill = spill_of(device);
 	bool were = spill->spare_count > 0;
-	while (spill->spare_count > 0)
-		device->ops->memory_free(spill->spares[--spill->spare_count].handle);
+	while (spill->spare_count > 0) {
+		const struct spill_spare *spare = &spill->spares[--spill->spare_count];
+		worker_room_note_bytes_freed(device, spare->size_bytes);
+		device->ops->memory_free(spare->handle);
+	}
 	spill->spare_bytes = 0;
 	spill->may_have_room |= were;
 	return were;

@@ -10,6 +10,7 @@
 #include "worker/spill/make_memory.h"
 #include "worker/spill/host.h"
 #include "worker/spill/internal.h"
+#include "worker/spill/room.h"
 
 #include "status.h"
 
@@ -74,6 +75,18 @@ static bool is_copying(const struct worker_spill *spill)
 	return spill->ways[SPILL_OUT].first || spill->ways[SPILL_IN].first;
 }
 
+/* No more memory of the device may be taken for a while. */
+static bool waits_for_hold(struct scheduler_device *device)
+{
+	struct worker_spill *spill = spill_of(device);
+	if (!worker_room_is_held(device))
+		return false;
+	if (!spill->defers || spill->defers_until_ns > device->room.held_until_ns)
+		spill->defers_until_ns = device->room.held_until_ns;
+	spill->defers = true;
+	return true;
+}
+
 /* `result` and `fault`: as there was no room. */
 static int spill_make_room(struct scheduler_device *device, struct sched_memory *memory, int result,
 			   struct backend_fault *fault)
@@ -85,11 +98,16 @@ static int spill_make_room(struct scheduler_device *device, struct sched_memory 
 		spill->due = true;
 		return WORKER_SPILL_WAIT;
 	}
+	if (worker_room_awaits(device, memory->size_bytes)) {
+		spill->wants_room = true;
+		return WORKER_SPILL_WAIT;
+	}
 	int sent = send_away(device, memory, &waits, fault);
 	if (sent < 0 && fault->device_lost)
 		return sent;
 	/* Memory in use would find no room in the host either. */
 	waits &= sent == 0;
+	waits |= waits_for_hold(device);
 	if ((is_copying(spill) || waits) && !spill->is_last_try) {
 		struct sched_memory *before = worker_spill_find_before(spill, memory);
 		if (before)
@@ -148,6 +166,15 @@ int worker_spill_make_memory(struct scheduler_device *device, struct sched_memor
 			    : NULL;
 	if (*made_out)
 		return 0;
+	/* Spares are memory that it has already. */
+	if (!spill->is_last_try && !memory->imported && !memory->host &&
+	    spill->spare_bytes < memory->size_bytes && worker_room_is_held(device)) {
+		*is_full_out = true;
+		*fault = (struct backend_fault){
+			.status = STATUS_MEMORY_ALLOCATION,
+			.text = "the room on the device is for another engine"};
+		return -ENOMEM;
+	}
 	spill->full_is_old = is_known_full(device, memory);
 	if (spill->full_is_old) {
 		*is_full_out = true;
@@ -159,6 +186,8 @@ int worker_spill_make_memory(struct scheduler_device *device, struct sched_memor
 		fault->status = STATUS_SUCCESS;
 		result = request_memory(device, memory, made_out, is_full_out, fault);
 	}
+	if (result == 0)
+		worker_room_found(device);
 	if (*is_full_out && result != -EAGAIN) {
 		spill->may_have_room = false;
 		spill->full_bytes = memory->size_bytes;

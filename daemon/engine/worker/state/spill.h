@@ -80,6 +80,7 @@ struct spill_memory {
 	enum spill_state state;
 	uint32_t pins;              /* it stays */
 	bool wanted;                /* LEAVING: let it stay */
+	bool is_given;              /* LEAVING: for another engine (room.h) */
 	bool is_freed;              /* LEAVING, COMING: it goes when the copy is over */
 	bool has_failed;            /* the copy back has failed: `fault` has the reason, once */
 	struct spill_piece *pieces; /* in the host, while it is not PRESENT */
@@ -137,7 +138,7 @@ struct worker_spill {
 	bool awaits_quiet;        /* one that is aside: for memory that the backend gives back when
 				     nothing is in flight */
 	struct spill_way ways[SPILL_WAYS];
-	uint64_t given_bytes; /* of what leaves, to what follows it */
+	uint64_t given_bytes; /* of what leaves, to what follows it, or to another engine */
 	struct spill_host host;
 	struct spill_spare spares[SPILL_SPARES]; /* while commands are set aside */
 	uint32_t spare_count;

@@ -1,0 +1,126 @@
+#include "scheduler/room.h"
+
+#include "base/mailbox.h"
+#include "base/room.h"
+#include "scheduler/public/scheduler.h"
+#include "scheduler/state/device.h"
+#include "scheduler/state/scheduler.h"
+#include "worker/device/wake.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const struct backend_device_facts *room_device_facts(const struct scheduler_device *device)
+{
+	return device->scheduler->infos[device->index].facts;
+}
+
+static void room_send_news(struct scheduler_device *device)
+{
+	atomic_store(&device->room.news, 1);
+	(void)sched_sleeper_wake(&device->port.sleeper);
+}
+
+/* The reply to a request. */
+static void room_report_made(struct scheduler_device *device)
+{
+	struct worker_room *room = &device->room;
+	(void)pthread_mutex_lock(&room->lock);
+	uint64_t done = room->done;
+	struct room_figures figures = room->figures;
+	room->done = 0;
+	(void)pthread_mutex_unlock(&room->lock);
+	if (done != 0 && device->scheduler->callbacks.on_room_made)
+		device->scheduler->callbacks.on_room_made(device->scheduler->context, done,
+							  &figures);
+}
+
+/* The need of the device is taken, if there is one. A need of another device waits for its answer.
+ */
+static bool room_take_need(struct scheduler_device *device, uint64_t *bytes_out,
+			   struct room_figures *figures_out)
+{
+	struct worker_room *room = &device->room;
+	(void)pthread_mutex_lock(&room->lock);
+	bool asks = room->ask == ROOM_ASK_WAITS;
+	if (asks)
+		room->ask = ROOM_ASK_TAKEN;
+	*bytes_out = room->ask_bytes;
+	*figures_out = room->asking;
+	(void)pthread_mutex_unlock(&room->lock);
+	return asks;
+}
+
+/* The device that has asked waits for the answer no more. */
+static bool room_has_given_up(struct scheduler_device *device)
+{
+	(void)pthread_mutex_lock(&device->room.lock);
+	bool has = device->room.ask != ROOM_ASK_TAKEN;
+	(void)pthread_mutex_unlock(&device->room.lock);
+	return has;
+}
+
+void sched_room_collect(struct scheduler *scheduler)
+{
+	atomic_store(&scheduler->room_due, 0);
+	if (scheduler->room_asking && room_has_given_up(scheduler->room_asking))
+		scheduler->room_asking = NULL;
+	for (uint32_t i = 0; i < scheduler->listed_count; i++) {
+		struct scheduler_device *device = scheduler->devices[i];
+		struct room_figures figures;
+		uint64_t bytes;
+		if (!device)
+			continue;
+		room_report_made(device);
+		if (scheduler->room_asking || !room_take_need(device, &bytes, &figures))
+			continue;
+		scheduler->room_asking = device;
+		scheduler->callbacks.on_room_wanted(
+			scheduler->context, room_device_facts(device)->uuid, bytes, &figures);
+	}
+}
+
+void scheduler_room_answer(struct scheduler *scheduler, uint64_t bytes)
+{
+	struct scheduler_device *device = scheduler->room_asking;
+	if (!device)
+		return;
+	scheduler->room_asking = NULL;
+	(void)pthread_mutex_lock(&device->room.lock);
+	bool waits = device->room.ask == ROOM_ASK_TAKEN;
+	if (waits) {
+		device->room.ask = ROOM_ASK_ANSWERED;
+		device->room.answer_bytes = bytes;
+	}
+	(void)pthread_mutex_unlock(&device->room.lock);
+	if (waits)
+		room_send_news(device);
+	/* Other devices may wait for their turn to ask. */
+	atomic_store(&scheduler->room_due, 1);
+	worker_wake_front(scheduler);
+}
+
+int scheduler_room_request(struct scheduler *scheduler, const uint8_t *uuid,
+			   const struct room_request *request)
+{
+	for (uint32_t i = 0; i < scheduler->listed_count; i++) {
+		struct scheduler_device *device = scheduler->devices[i];
+		if (!device || memcmp(room_device_facts(device)->uuid, uuid,
+				      sizeof(room_device_facts(device)->uuid)) != 0)
+			continue;
+		(void)pthread_mutex_lock(&device->room.lock);
+		device->room.request = *request;
+		(void)pthread_mutex_unlock(&device->room.lock);
+		room_send_news(device);
+		return 0;
+	}
+	return -ENODEV;
+}
+
+uint64_t scheduler_device_held_bytes(const struct scheduler *scheduler, uint32_t device)
+{
+	if (device >= scheduler->device_count || !scheduler->devices[device])
+		return 0;
+	return atomic_load_explicit(&scheduler->devices[device]->room.held_bytes,
+				    memory_order_relaxed);
+}
