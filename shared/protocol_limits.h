@@ -31,7 +31,6 @@
 #define FEATURE_NATIVE_NODES                                                                       \
 	(1ull << 5) /* native commands of clients in other processes as nodes: HostTask.on_device  \
 		       in GraphNode */
-#define FEATURE_FUTEX (1ull << 9) /* a client may sleep on its flag in the ring memory (wake.h) */
 
 #define PACKET_BYTES_MAX       65536u /* a datagram, and a record of a ring, at most */
 #define PACKET_DESCRIPTORS_MAX 8u     /* descriptors with one datagram, at most */

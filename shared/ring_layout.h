@@ -48,7 +48,7 @@ struct ring_header {
 	_Alignas(64) _Atomic uint64_t reply_head;  /* written by the engine */
 	_Alignas(64) _Atomic uint64_t reply_tail;  /* written by the client */
 	/* 1: asleep, wake me. Set by the sleeper, taken back by whoever wakes it (exchange to 0).
-	 * client_sleeps with FEATURE_FUTEX also: asleep on the word itself (wake.h). */
+	 */
 	_Alignas(64) _Atomic uint32_t engine_sleeps;
 	/* Written by the engine: how long the client may spin in one wait, in ns. 0: the client
 	 * decides. A hint that the client bounds. */

@@ -40,9 +40,6 @@
 	"SYCLD_WINDOW" /* a session that is not alone has a window on a device, and shorter turns; \
 			  none is read far ahead */
 
-#define SWITCH_FUTEX                                                                               \
-	"SYCLD_FUTEX" /* the library sleeps on a word in shared memory for short waits; in a       \
-			 program's environment */
 #define SWITCH_REPEAT                                                                              \
 	"SYCLD_REPEAT" /* the library sends a launch that comes again from what it has kept; in a  \
 			  program's environment */

@@ -2,12 +2,6 @@
 if(TARGET syclclient_objects)
   sycl_race_test(race_client_handles SOURCES client_handles.c LIBS syclclient_objects)
 endif()
-sycl_race_test(race_client_sleeps SOURCES client_sleeps.c ${PROJECT_SOURCE_DIR}/client/lib/connection/wait.c
-  LIBS sycl_shared sycl_proto TIMEOUT 300)
-target_include_directories(race_client_sleeps PRIVATE ${PROJECT_SOURCE_DIR}/client/lib ${PROJECT_SOURCE_DIR}/include)
-target_link_options(race_client_sleeps PRIVATE -Wl,--wrap=wake_sleep_on_flag)
-# An hour: a doze that ends by itself would hide a wake-up that is lost.
-target_compile_definitions(race_client_sleeps PRIVATE DOZE_NS=3600000000000u)
 if(TARGET client_service)
   foreach(part threads tasks graphs parts pages repeats)
     sycl_race_test(race_client_${part} SOURCES client_${part}.c LIBS client_service TIMEOUT 300)

@@ -6,9 +6,7 @@
  * awaits the last reply of each. No later message can make up for a lost wake-up. And none is sent
  * to a side that is awake: there are no more wake-ups than times the other side set its sleep flag.
  *
- *   ring_wake [--processes] [--futex] [--messages N] [--seed N]
- *
- * With --futex the client sleeps on its flag, not in poll.
+ *   ring_wake [--processes] [--messages N] [--seed N]
  *
  * Two threads over one mapping, so that ThreadSanitizer sees both sides; with --processes two
  * processes that hand over memfd and eventfd as a session does. SYCLD_LONG in the environment: 100
@@ -58,10 +56,8 @@ struct side {
 	_Atomic uint32_t *sleeps, *wants_room;           /* ours */
 	_Atomic uint32_t *peer_sleeps, *peer_wants_room; /* the other's */
 	int socket;
-	int bell;                      /* the client rings it */
-	int watcher;                   /* the engine's epoll; -1: the client */
-	bool by_futex, wakes_by_futex; /* the client sleeps on its flag; its engine */
-	uint32_t flag;                 /* as it raised it last */
+	int bell;    /* the client rings it */
+	int watcher; /* the engine's epoll; -1: the client */
 	uint64_t messages;
 	uint64_t sent, received;
 	uint64_t burst_end; /* the client sends up to here before it has all replies */
@@ -125,16 +121,11 @@ static const uint64_t SUBMIT_SALT = 0x5b, REPLY_SALT = 0xa7;
 
 static int wake_peer(struct side *side, _Atomic uint32_t *flag)
 {
-	uint32_t value = wake_claim_value(flag);
-	if (value == 0)
+	if (!wake_claim(flag))
 		return 0;
 	side->wakes_sent++;
 	if (side->watcher < 0) {
 		wake_ring_bell(side->bell);
-		return 0;
-	}
-	if (wake_is_by_futex(value)) {
-		wake_futex(flag);
 		return 0;
 	}
 	Sycl__V1__Wake wake = SYCL__V1__WAKE__INIT;
@@ -180,14 +171,6 @@ static int client_blocks(struct side *side)
 	return size == -EAGAIN ? 0 : (int)size;
 }
 
-/* The same on its flag. */
-static int client_dozes(struct side *side)
-{
-	uint64_t end_ns = clock_deadline_ns((uint64_t)LOST_MS * 1000000);
-	wake_sleep_on_flag(side->sleeps, side->flag, end_ns);
-	return clock_now_ns() < end_ns ? 0 : complain(side, "a wake-up was lost");
-}
-
 /* The engine: one watcher for the bell, edge-triggered and never read, and for the hang-up. */
 static int engine_blocks(struct side *side)
 {
@@ -208,12 +191,8 @@ static int side_sleeps(struct side *side, bool for_messages, bool for_room)
 		    (for_room && has_room(side)))
 			return 0;
 	}
-	if (side->by_futex)
-		side->flag = WAKE_BY_FUTEX | WAKE_COUNT(side->announced);
-	else
-		side->flag = WAKE_BY_CALL;
 	if (for_messages)
-		wake_prepare_sleep_by(side->sleeps, side->flag);
+		wake_prepare_sleep(side->sleeps);
 	if (for_room)
 		wake_prepare_sleep(side->wants_room);
 	side->announced += (uint64_t)for_messages + for_room;
@@ -221,10 +200,7 @@ static int side_sleeps(struct side *side, bool for_messages, bool for_room)
 	if (!(for_messages && ring_reader_has_more(&side->in)) && !(for_room && has_room(side))) {
 		side->slept++;
 		side->slept_for_room += for_room;
-		if (side->by_futex)
-			r = client_dozes(side);
-		else
-			r = side->watcher < 0 ? client_blocks(side) : engine_blocks(side);
+		r = side->watcher < 0 ? client_blocks(side) : engine_blocks(side);
 	}
 	if (for_messages)
 		wake_cancel_sleep(side->sleeps);
@@ -264,9 +240,6 @@ static int receive_next(struct side *side, uint64_t salt)
 static int give_room(struct side *side)
 {
 	ring_reader_publish(&side->in);
-	/* A client has one flag that wakes it; this one only says what for. */
-	if (side->wakes_by_futex)
-		return wake_claim(side->peer_wants_room) ? wake_peer(side, side->peer_sleeps) : 0;
 	return wake_peer(side, side->peer_wants_room);
 }
 
@@ -501,7 +474,7 @@ static int run_processes(struct side *client, struct side *engine, struct memory
 	return r < 0 ? r : (WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO);
 }
 
-static int run_ring(bool processes, bool by_futex, uint64_t messages, uint64_t seed)
+static int run_ring(bool processes, uint64_t messages, uint64_t seed)
 {
 	static struct side client, engine;
 	CLEANUP(memory_region_cleanup) struct memory_region *region = NULL;
@@ -514,7 +487,6 @@ static int run_ring(bool processes, bool by_futex, uint64_t messages, uint64_t s
 	client = (struct side){.socket = ends[0], .bell = -1, .messages = messages, .random = seed};
 	engine = (struct side){
 		.socket = ends[1], .messages = messages, .random = mix(seed), .watcher = -1};
-	client.by_futex = engine.wakes_by_futex = by_futex;
 	engine.bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	r = engine.bell < 0 ? -errno : engine_init(&engine, region->address);
 	if (r == 0)
@@ -529,28 +501,24 @@ static int run_ring(bool processes, bool by_futex, uint64_t messages, uint64_t s
 
 int main(int argc, char **argv)
 {
-	bool processes = false, by_futex = false;
+	bool processes = false;
 	uint64_t messages = getenv("SYCLD_LONG") ? 100000000 : 2000000;
 	uint64_t seed = clock_now_ns();
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--processes") == 0)
 			processes = true;
-		else if (strcmp(argv[i], "--futex") == 0)
-			by_futex = true;
 		else if (strcmp(argv[i], "--messages") == 0 && i + 1 < argc)
 			messages = strtoull(argv[++i], NULL, 10);
 		else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
 			seed = strtoull(argv[++i], NULL, 10);
 		else {
-			(void)fprintf(
-				stderr,
-				"usage: %s [--processes] [--futex] [--messages N] [--seed N]\n",
-				argv[0]);
+			(void)fprintf(stderr, "usage: %s [--processes] [--messages N] [--seed N]\n",
+				      argv[0]);
 			return 2;
 		}
 	}
 	(void)printf("seed %llu\n", (unsigned long long)seed);
 	(void)printf("amount: %llu messages each way\n", (unsigned long long)messages);
 	(void)fflush(stdout);
-	return run_ring(processes, by_futex, messages, seed) == 0 ? 0 : 1;
+	return run_ring(processes, messages, seed) == 0 ? 0 : 1;
 }

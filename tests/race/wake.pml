@@ -17,9 +17,6 @@
  * LATE_AWAITS (client_awaits is stored after the fence), NO_STALL_WAKE (a client that awaits something else is not woken
  * when replies find no room).
  *
- * With FUTEX the client sleeps on its flag. The kernel compares the flag and enters the thread in one step; a wake-up is
- * for a thread that is entered. Its mutant: NO_FUTEX_WAKE, the engine takes the flag back and wakes nobody.
- *
  * A client that has sent all its requests sleeps for the last reply alone, as for a slot; in this model the count of
  * replies is the slot.
  */
@@ -30,10 +27,6 @@
 #define CAPACITY 1
 #endif
 #define BUFFER 4
-
-#ifdef FUTEX
-bit dozes;                          /* the client's thread is in the kernel's queue of its flag */
-#endif
 
 #define CLIENT 0
 #define ENGINE 1
@@ -94,11 +87,7 @@ inline claim_and_wake(word)
 		}
 		if
 		:: claimed && self == CLIENT -> bell = 1
-#ifndef FUTEX
 		:: claimed && self == ENGINE -> atomic { if :: datagrams < DATAGRAMS -> datagrams++ :: else fi }
-#elif !defined(NO_FUTEX_WAKE)
-		:: claimed && self == ENGINE -> dozes = 0
-#endif
 		:: else
 		fi;
 		claimed = 0
@@ -176,20 +165,8 @@ proctype client()
 		:: else
 		fi;
 #endif
-#ifdef FUTEX
-		/* A call to the system: what was stored is visible. */
-		FENCE();
-		atomic {
-			if
-			:: memory[CLIENT_SLEEPS] != 0 -> dozes = 1
-			:: else
-			fi
-		};
-		dozes == 0;
-#else
 		/* poll returns when a datagram is there; the client may read one or all. */
 		atomic { datagrams > 0 -> if :: datagrams-- :: datagrams = 0 fi };
-#endif
 awake:
 		cancel_sleep(CLIENT_SLEEPS);
 		if

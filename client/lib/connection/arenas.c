@@ -180,7 +180,7 @@ static sycl_result arena_request(struct connection *c, uint32_t index, uint64_t 
 	command.arena_create = &create;
 	sycl_result result = connection_send(c, &command);
 	if (!result)
-		result = connection_wait(c, arena_grant_arrived, NULL, WAIT_GRANT, UINT64_MAX);
+		result = connection_wait(c, arena_grant_arrived, NULL, 0, UINT64_MAX);
 	(void)pthread_mutex_lock(&c->state_lock);
 	c->arenas.grant.awaited = false;
 	(void)pthread_mutex_unlock(&c->state_lock);

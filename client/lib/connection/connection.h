@@ -140,13 +140,10 @@ struct connection {
 	struct queue_line *closed_queues; /* closed queues with failures that were not passed to
 				       their handlers yet */
 	bool polling; /* a thread sleeps on the socket, or reads from it: the others wait for it */
-	bool dozing;  /* a thread sleeps on the flag in the ring memory: the same (wait.c) */
 	uint32_t sleepers;
-	uint32_t grant_waits;  /* threads that wait for what comes on the socket */
-	uint32_t flags_raised; /* a count */
-	uint32_t prepared;     /* event loops that will poll the descriptor themselves */
-	int loop_fd, kick_fd;  /* made on demand: an event loop polls loop_fd; kick_fd wakes it */
-	_Atomic int32_t lost;  /* a sycl_result; set once, after lost_why */
+	uint32_t prepared;    /* event loops that will poll the descriptor themselves */
+	int loop_fd, kick_fd; /* made on demand: an event loop polls loop_fd; kick_fd wakes it */
+	_Atomic int32_t lost; /* a sycl_result; set once, after lost_why */
 	struct failure lost_why;
 
 	struct decode_arena packet_arena; /* of the thread that has set `polling` */
@@ -164,8 +161,8 @@ struct connection {
 
 	uint32_t session_class, weight; /* as the service gave them */
 	bool has_graphs, has_natives, has_temporaries, has_early, has_native_nodes,
-		has_graph_switch, has_graph_condition, has_usm_ends, has_futex; /* agreed on */
-	bool takes_repeats;                                                     /* SYCLD_REPEAT */
+		has_graph_switch, has_graph_condition, has_usm_ends; /* agreed on */
+	bool takes_repeats;                                          /* SYCLD_REPEAT */
 	bool in_process; /* the engine is in this process: embedded, and in tests */
 	void *engine;    /* embedded */
 	embedded_stop *engine_stop;
@@ -271,8 +268,8 @@ sycl_result connection_request(struct connection *connection, const Sycl__V1__Co
 /* wait.c */
 typedef bool wait_ready(struct connection *connection, void *context);
 /* How to wait. RUNS: for what the program itself waits for, without any lock: host tasks run
- * meanwhile (struct wait_tasks). GRANT: for what comes on the socket. */
-enum { WAIT_SPINS = 1, WAIT_RUNS = 2, WAIT_GRANT = 4 };
+ * meanwhile (struct wait_tasks). */
+enum { WAIT_SPINS = 1, WAIT_RUNS = 2 };
 /*
  * Waits until ready() returns true, the deadline (CLOCK_MONOTONIC) has passed (SYCL_ERROR_TIMEOUT)
  * or the session has ended. ready() is called with the state lock; with WAIT_SPINS also without
@@ -287,9 +284,6 @@ sycl_result connection_wait_slot(struct connection *connection, wait_ready *read
 /* From now on the engine wakes the client for everything, also threads that sleep already. With the
  * state lock. */
 void connection_await_any(struct connection *connection);
-/* An event loop is about to poll the socket: from now on the engine writes to it. With the state
- * lock, after connection_await_any. */
-void connection_prepare_poll(struct connection *connection);
 /* Run the host tasks whose turn has come, and hand out what late failures there are. Without locks.
  */
 void connection_run_ready(struct connection *connection);

@@ -20,8 +20,7 @@ static sycl_result protocol_error(const char *what)
 
 /*
  * SYCLD_RESUBMIT=0: every group travels as a message. SYCLD_USM_ENDS=0: host USM is copied as other
- * memory of the program. SYCLD_FUTEX=0: threads sleep on the socket only. For tests, and to find
- * out whether a fault has to do with it.
+ * memory of the program. For tests, and to find out whether a fault has to do with it.
  */
 static uint64_t features_wanted(void)
 {
@@ -29,8 +28,7 @@ static uint64_t features_wanted(void)
 				FEATURE_NATIVE_EARLY | FEATURE_NATIVE_NODES | FEATURE_GRAPH_SWITCH |
 				FEATURE_GRAPH_CONDITION;
 	return always | (switch_is_off("SYCLD_RESUBMIT") ? 0 : FEATURE_RESUBMIT) |
-	       (switch_is_off("SYCLD_USM_ENDS") ? 0 : FEATURE_USM_ENDS) |
-	       (switch_is_off(SWITCH_FUTEX) ? 0 : FEATURE_FUTEX);
+	       (switch_is_off("SYCLD_USM_ENDS") ? 0 : FEATURE_USM_ENDS);
 }
 
 static int say_hello(struct connection *c, const struct open_request *request, uint64_t features)
@@ -185,7 +183,6 @@ static sycl_result take_welcome(struct connection *c, const Sycl__V1__Welcome *w
 	c->has_graph_switch = welcome->features & FEATURE_GRAPH_SWITCH;
 	c->has_graph_condition = welcome->features & FEATURE_GRAPH_CONDITION;
 	c->has_usm_ends = welcome->features & FEATURE_USM_ENDS;
-	c->has_futex = welcome->features & FEATURE_FUTEX;
 	c->session = welcome->session;
 	c->in_process = c->in_process && welcome->in_process;
 	c->bell = packet_fds_take(fds, 1);

@@ -1,19 +1,13 @@
 /*
  * Waiting for the engine. A bounded spin where that is wise, then sleep. One thread of the
- * connection sleeps on the shared sleep flag, or polls the session socket. The others wait for it
- * on a condition variable. So the end of the engine wakes all of them.
+ * connection polls the session socket, and the others wait for it on a condition variable. So the
+ * end of the engine wakes all of them.
  *
- * The flag is a futex: a wake-up costs the engine less than a datagram, and the client reads none.
- * But an engine that is killed wakes nobody there. So a wait sleeps on the flag for DOZE_NS at
- * most. Then it reads the socket, and continues its sleep there. It does so at once where the
- * socket is needed: for a grant, or beside an event loop that polls it. The flag says which of the
- * two it is. A thread that changes that while another one sleeps on the flag wakes it.
- *
- * No wake-up is lost. Under the state lock each sleeper first sets the flag itself, then checks
- * what it waits for. It keeps the lock until it is in the condition's queue. If the engine read the
- * flag as set, the polling thread receives a datagram, or the dozing one finds the flag changed. It
- * needs the lock to wake the others, so it wakes this one too. Only the last sleeper takes the flag
- * back: a check too many is cheaper than a lost wake-up.
+ * No wake-up is lost. Under the state lock each sleeper first sets the shared sleep flag itself,
+ * then checks what it waits for. It keeps the lock until it is in the condition's queue. If the
+ * engine read the flag as set, the polling thread receives a datagram. It needs the lock to wake
+ * the others, so it wakes this one too. Only the last sleeper takes the flag back: a check too many
+ * is cheaper than a lost wake-up.
  */
 #include "connection/connection.h"
 
@@ -27,10 +21,6 @@
  * lasts a millisecond or more. An interrupt, or the host of a virtual machine, takes less. */
 #define LOST_NS    400000u
 #define CROWDED_NS 100000000u /* and may take it again for so long */
-/* How long after its end an engine may stay unnoticed. Longer waits cost one more wake-up. */
-#ifndef DOZE_NS
-#define DOZE_NS 10000000u
-#endif
 
 static void pause_briefly(void)
 {
@@ -110,17 +100,6 @@ static void sleep_on_socket(struct connection *c, uint64_t deadline_ns)
 			c->kick_fd); /* an event loop polls the same socket: it must look as well */
 }
 
-/* With the state lock, which is let go meanwhile. Returns for any reason. */
-static void sleep_on_flag(struct connection *c, uint32_t value, uint64_t until_ns)
-{
-	c->dozing = true;
-	(void)pthread_mutex_unlock(&c->state_lock);
-	wake_sleep_on_flag(&c->header->client_sleeps, value, until_ns);
-	(void)pthread_mutex_lock(&c->state_lock);
-	c->dozing = false;
-	(void)pthread_cond_broadcast(&c->changed);
-}
-
 static void sleep_on_others(struct connection *c, uint64_t deadline_ns)
 {
 	if (deadline_ns == UINT64_MAX) {
@@ -165,55 +144,16 @@ static void announce(struct connection *c, uint64_t awaits)
 			      memory_order_relaxed);
 }
 
-/* With the state lock. `may_doze`: this thread may sleep on the flag, if no other one does. The
- * flag's value. */
-static uint32_t raise_flag(struct connection *c, bool may_doze)
-{
-	bool by_futex = c->has_futex && !c->polling && c->prepared == 0 && c->grant_waits == 0 &&
-			(c->dozing || may_doze);
-	uint32_t value = by_futex ? WAKE_BY_FUTEX | WAKE_COUNT(++c->flags_raised) : WAKE_BY_CALL;
-	wake_prepare_sleep_by(&c->header->client_sleeps, value);
-	/* Nobody else would wake the other one any more. */
-	if (c->dozing && !by_futex)
-		wake_futex(&c->header->client_sleeps);
-	return value;
-}
-
-void connection_prepare_poll(struct connection *c)
-{
-	(void)raise_flag(c, false);
-}
-
-/* With the state lock, after raise_flag. *doze_end_ns: of this wait; 0: it has not dozed. */
-static void sleep_once(struct connection *c, uint32_t flag, uint64_t *doze_end_ns,
-		       uint64_t deadline_ns)
-{
-	bool by_futex = wake_is_by_futex(flag);
-	if (c->polling || (c->dozing && by_futex)) {
-		sleep_on_others(c, deadline_ns);
-	} else if (by_futex) {
-		if (*doze_end_ns == 0)
-			*doze_end_ns = clock_now_ns() + DOZE_NS;
-		sleep_on_flag(c, flag, *doze_end_ns < deadline_ns ? *doze_end_ns : deadline_ns);
-	} else {
-		sleep_on_socket(c, deadline_ns);
-	}
-}
-
 /* With the state lock. 0, SYCL_ERROR_TIMEOUT, or what ended the session; no detail yet. */
 static sycl_result sleep_until(struct connection *c, wait_ready *ready, void *context, bool runs,
 			       uint64_t awaits, uint64_t deadline_ns)
 {
-	uint64_t doze_end_ns = 0;
 	for (bool first = true;; first = false) {
 		announce(c, awaits);
-		uint32_t flag = raise_flag(c, doze_end_ns == 0 || clock_now_ns() < doze_end_ns);
+		wake_prepare_sleep(&c->header->client_sleeps);
 		(void)replies_drain(c);
 		if (ready(c, context))
 			return SYCL_SUCCESS;
-		/* It does not watch the socket while it sleeps. */
-		if (doze_end_ns != 0 && !c->polling)
-			connection_read_socket(c);
 		sycl_result lost = atomic_load_explicit(&c->lost, memory_order_relaxed);
 		if (lost)
 			return lost;
@@ -224,7 +164,10 @@ static sycl_result sleep_until(struct connection *c, wait_ready *ready, void *co
 			continue;
 		if (over)
 			return SYCL_ERROR_TIMEOUT;
-		sleep_once(c, flag, &doze_end_ns, deadline_ns);
+		if (c->polling)
+			sleep_on_others(c, deadline_ns);
+		else
+			sleep_on_socket(c, deadline_ns);
 	}
 }
 
@@ -247,9 +190,7 @@ static sycl_result connection_wait_for(struct connection *c, wait_ready *ready, 
 	(void)pthread_mutex_lock(&c->state_lock);
 	c->sleepers++;
 	c->waits_with_tasks += runs;
-	c->grant_waits += how & WAIT_GRANT ? 1 : 0;
 	sycl_result result = sleep_until(c, ready, context, runs, awaits, deadline_ns);
-	c->grant_waits -= how & WAIT_GRANT ? 1 : 0;
 	c->waits_with_tasks -= runs;
 	bool closed_queues = c->closed_queues != NULL;
 	end_sleep(c);

@@ -108,7 +108,7 @@ static sycl_result share_request_export(struct buffer *buffer, bool at_once, uin
 	expect_grant(c, grant);
 	sycl_result result = connection_request(c, &command, &exported->pending, deadline_ns);
 	if (!result && exported->kind == SYCL_SHARE_VMM)
-		result = connection_wait(c, buffer_grant_arrived, grant, WAIT_GRANT, deadline_ns);
+		result = connection_wait(c, buffer_grant_arrived, grant, 0, deadline_ns);
 	withdraw_grant(c, grant);
 	return result;
 }

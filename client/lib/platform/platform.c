@@ -252,7 +252,7 @@ SYCL_API sycl_result sycl_platform_prepare_read(sycl_platform handle)
 	} else {
 		c->prepared++;
 		connection_await_any(c);
-		connection_prepare_poll(c);
+		wake_prepare_sleep(&c->header->client_sleeps);
 		(void)replies_drain(c);
 		result = connection_check(c);
 		if (result)

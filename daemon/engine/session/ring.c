@@ -39,36 +39,20 @@ void session_notify(struct session *session, enum notify_kind kind)
 		list_push_back(&session->engine->notify, &session->notify_link);
 }
 
-static bool wake_by_datagram(struct session *session)
+void session_wake_client(struct session *session)
 {
 	/* Packet{wake} as it travels: field 5, no bytes. */
 	static const uint8_t packed_wake[] = {0x2a, 0x00};
-	/* EAGAIN: datagrams wait for it already, so it is awake or about to be. The poll finds a
-	 * peer that has hung up. */
-	return packet_socket_send(session->socket, packed_wake, sizeof(packed_wake), NULL, 0,
-				  MSG_DONTWAIT) == 0;
-}
-
-void session_wake_client(struct session *session)
-{
 	if (session->state != SESSION_OPEN)
 		return;
-	_Atomic uint32_t *flag = &session->header->client_sleeps;
-	uint32_t value =
-		wake_is_asleep(flag) && client_awaits(session) ? wake_claim_value(flag) : 0;
+	bool sleeps = wake_is_asleep(&session->header->client_sleeps) && client_awaits(session) &&
+		      wake_claim(&session->header->client_sleeps);
 	session->notify_any = false;
-	if (wake_is_by_futex(value) && session->features & FEATURE_FUTEX)
-		wake_futex(flag);
-	else if (value == 0 || !wake_by_datagram(session))
-		return;
-	session->engine->wakes_sent++;
-}
-
-void session_end_sleep(struct session *session)
-{
-	if (session->features & FEATURE_FUTEX &&
-	    wake_is_by_futex(wake_claim_value(&session->header->client_sleeps)))
-		wake_futex(&session->header->client_sleeps);
+	/* EAGAIN: datagrams wait for it already, so it is awake or about to be. The poll finds a
+	 * peer that has hung up. */
+	if (sleeps && packet_socket_send(session->socket, packed_wake, sizeof(packed_wake), NULL, 0,
+					 MSG_DONTWAIT) == 0)
+		session->engine->wakes_sent++;
 }
 
 static void push_waiting(struct session *session, struct waiting *entry)

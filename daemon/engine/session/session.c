@@ -231,7 +231,6 @@ void session_close(struct session *session)
 	session_close_handle((uv_handle_t *)&session->hello_timer);
 	session_close_handle((uv_handle_t *)&session->socket_poll);
 	close_socket(session);
-	session_end_sleep(session);
 	close_fd(&session->bell);
 	outbox_fini(&session->outbox);
 	session_grants_drop(session);

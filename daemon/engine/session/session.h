@@ -216,8 +216,6 @@ void session_reply(struct session *session, const Sycl__V1__Reply *reply);
 void session_reply_flat(struct session *session, const struct flat_message *reply);
 /* Wakes the client if it sleeps and what it waits for may have come. */
 void session_wake_client(struct session *session);
-/* Behind the end of the socket: a client that sleeps on a word does not watch it. */
-void session_end_sleep(struct session *session);
 /* A reply or a slot was written: at the end of the turn session_wake_client follows. */
 enum notify_kind {
 	NOTIFY_IF_AWAITED, /* only a client that waits for this slot, or for anything, must wake */

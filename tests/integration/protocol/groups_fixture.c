@@ -60,7 +60,7 @@ void groups_start_limited(uint32_t groups_in_flight)
 		options.limits.groups_in_flight = groups_in_flight;
 	fixture_start(&fixture, &options, true);
 	client = &fixture.clients[0];
-	client->features = FEATURE_RESUBMIT | FEATURE_GRAPHS | FEATURE_FUTEX;
+	client->features = FEATURE_RESUBMIT | FEATURE_GRAPHS;
 	numbers[0] = numbers[1] = 0;
 	raw_open(client);
 	device = raw_fake_device(client);

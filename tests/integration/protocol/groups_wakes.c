@@ -1,18 +1,13 @@
 /* Which completions and replies wake a client that sleeps. */
 #include "protocol/groups_fixture.h"
 
-#include "clock.h"
 #include "processors.h"
 #include "spin_pace.h"
 #include "wake.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { SPARE = 20 };
 
@@ -128,79 +123,6 @@ Test(groups, a_client_that_awaits_a_slot_wakes_when_replies_find_no_room)
 	wake_cancel_sleep(sleep_flag());
 	raw_round_trip(client);
 	groups_stop();
-}
-
-/* A thread that sleeps on the flag. */
-struct dozer {
-	pthread_t thread;
-	uint32_t value;
-	_Atomic pid_t number; /* 0: it has not begun */
-};
-
-static void *doze(void *argument)
-{
-	struct dozer *dozer = argument;
-	atomic_store(&dozer->number, gettid());
-	wake_sleep_on_flag(sleep_flag(), dozer->value, UINT64_MAX / 2);
-	return NULL;
-}
-
-static char state_of_thread(pid_t number)
-{
-	char path[64], line[256] = "";
-	(void)snprintf(path, sizeof(path), "/proc/self/task/%d/stat", number);
-	FILE *file = fopen(path, "re");
-	cr_assert(file && fgets(line, sizeof(line), file));
-	(void)fclose(file);
-	const char *name_end = strrchr(line, ')');
-	return name_end ? name_end[2] : '?';
-}
-
-static void doze_for(struct dozer *dozer, uint64_t awaits, uint32_t count)
-{
-	atomic_store(&client->header->client_awaits, awaits);
-	*dozer = (struct dozer){.value = WAKE_BY_FUTEX | WAKE_COUNT(count)};
-	wake_prepare_sleep_by(sleep_flag(), dozer->value);
-	cr_assert(zero(int, pthread_create(&dozer->thread, NULL, doze, dozer)));
-	while (atomic_load(&dozer->number) == 0 ||
-	       state_of_thread(atomic_load(&dozer->number)) != 'S')
-		(void)sched_yield();
-}
-
-/* Not woken, it would not end. */
-static void await_dozer(struct dozer *dozer)
-{
-	cr_assert(zero(int, pthread_join(dozer->thread, NULL)));
-}
-
-Test(groups, TR5_a_client_that_sleeps_on_its_flag_is_woken_there)
-{
-	enum { ROUNDS = 20 };
-	struct dozer dozer;
-	groups_start();
-	for (uint32_t round = 1; round <= ROUNDS; round++) {
-		doze_for(&dozer, ring_awaits_slot(ORDERED_SLOT, 2 * round), round);
-		run_fill(2 * round - 1);
-		cr_assert(eq(u32, atomic_load(sleep_flag()), dozer.value), "it awaits another one");
-		run_fill(2 * round);
-		await_dozer(&dozer);
-		cr_assert(eq(u32, atomic_load(sleep_flag()), 0));
-	}
-	run_fill(2 * ROUNDS + 1); /* the turn that woke it is over */
-	cr_assert(not(has_datagram(0)));
-	groups_stop();
-}
-
-/* It does not watch its socket. */
-Test(groups, TR5_the_end_of_a_session_wakes_a_client_that_sleeps_on_its_flag)
-{
-	struct dozer dozer;
-	groups_start();
-	doze_for(&dozer, ring_awaits_slot(ORDERED_SLOT, 1), 1);
-	(void)raw_send_bytes(client, 9, "", 1);
-	await_dozer(&dozer);
-	cr_assert(has_datagram(0), "it was woken before the reason could be read");
-	groups_expect_closed("record");
 }
 
 /* The engine counts its clients now and then, so groups come until it has. */

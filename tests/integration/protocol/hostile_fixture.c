@@ -43,8 +43,9 @@ void hostile_start_open(const struct engine_options *options)
 	raw_open(hostile);
 }
 
-void hostile_make_objects(void)
+void hostile_start_with_objects(const struct engine_options *options)
 {
+	hostile_start_open(options);
 	device = raw_fake_device(hostile);
 	raw_arena(hostile, 0, 65536);
 	(void)raw_context(hostile, raw_id(OBJECT_CONTEXT, CONTEXT), device);
@@ -52,12 +53,6 @@ void hostile_make_objects(void)
 			false);
 	(void)raw_buffer(hostile, hostile_buffer(), 0, 0, 4096);
 	raw_round_trip(hostile);
-}
-
-void hostile_start_with_objects(const struct engine_options *options)
-{
-	hostile_start_open(options);
-	hostile_make_objects();
 }
 
 void hostile_stop(void)

@@ -30,8 +30,6 @@ void hostile_start_open(const struct engine_options *options);
 /* And with a context, a queue (slot 0), an arena of 64 KiB and a buffer of 4096 bytes at its start.
  */
 void hostile_start_with_objects(const struct engine_options *options);
-/* The same for a session that has said hello. */
-void hostile_make_objects(void);
 
 /* The neighbour works; the end. */
 void hostile_stop(void);

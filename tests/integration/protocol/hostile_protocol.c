@@ -1,13 +1,10 @@
 /* Hostile bytes in the handshake and in the rings. */
 #include "cleanup.h"
-#include "clock.h"
 #include "process/process.h"
 #include "protocol/hostile_fixture.h"
 #include "wake.h"
 
 #include <fcntl.h>
-#include <poll.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -359,54 +356,5 @@ Test(hostile, a_flood_does_not_starve_the_neighbour)
 	atomic_store(&state.stop, true);
 	(void)pthread_join(thread, NULL);
 	cr_assert(gt(u64, state.sent, 0));
-	hostile_expect_alive();
-}
-
-/* As an old library: what is in the word has no meaning. */
-Test(hostile, TR5_a_client_without_the_feature_gets_a_datagram_whatever_its_flag)
-{
-	hostile_start_with_objects(NULL);
-	wake_prepare_sleep_by(&hostile->header->client_sleeps, WAKE_BY_FUTEX);
-	struct pollfd socket = {.fd = hostile->socket, .events = POLLIN};
-	(void)hostile_fill(1);
-	cr_assert(eq(int, poll(&socket, 1, RAW_WAIT_MS), 1));
-	hostile_expect_alive();
-}
-
-static void *scribble(void *argument)
-{
-	struct ring_header *header = hostile->header;
-	const _Atomic bool *is_over = argument;
-	for (uint32_t n = 1; !atomic_load(is_over); n = n * 1664525 + 1013904223) {
-		atomic_store(&header->client_sleeps, n);
-		atomic_store(&header->client_awaits, n % 2 ? ring_awaits_slot(0, n) : n);
-		/* Some time on a value of its own, some on another one. */
-		wake_sleep_on_flag(&header->client_sleeps, n % 8 < 6 ? n : n + 1,
-				   clock_deadline_ns(n % 50000));
-	}
-	return NULL;
-}
-
-Test(hostile, TR5_a_flag_that_is_scribbled_on_hurts_only_its_session)
-{
-	enum { THREADS = 3, GROUPS = 300 };
-	pthread_t threads[THREADS];
-	_Atomic bool is_over = false;
-	hostile_start(NULL);
-	hostile->features = FEATURE_FUTEX;
-	raw_open(hostile);
-	hostile_make_objects();
-	for (int i = 0; i < THREADS; i++)
-		cr_assert(zero(int, pthread_create(&threads[i], NULL, scribble, &is_over)));
-	for (uint64_t group = 1; group <= GROUPS; group++) {
-		(void)hostile_fill(group);
-		if (group % 8 == 0)
-			neighbour_check(&neighbour);
-		while (!sequence_reached(atomic_load(&hostile->slots[0].sequence), (uint32_t)group))
-			raw_ring_bell(hostile);
-	}
-	atomic_store(&is_over, true);
-	for (int i = 0; i < THREADS; i++)
-		cr_assert(zero(int, pthread_join(threads[i], NULL)));
 	hostile_expect_alive();
 }

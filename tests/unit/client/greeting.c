@@ -24,13 +24,12 @@ TestSuite(greeting, .timeout = 20);
 struct service {
 	int listener;
 	const Sycl__V1__Packet *answer;
-	uint64_t features; /* that the hello offers */
 };
 
 /* Takes one connection, reads what it says, and answers. */
 static void *serve_greeting(void *context)
 {
-	struct service *service = context;
+	const struct service *service = context;
 	uint8_t hello[4096];
 	int socket = accept4(service->listener, NULL, NULL, SOCK_CLOEXEC);
 	if (socket < 0)
@@ -38,17 +37,12 @@ static void *serve_greeting(void *context)
 	struct packet_fds fds = PACKET_FDS_INIT;
 	ssize_t bytes = packet_socket_receive(socket, hello, sizeof(hello), &fds, 0);
 	packet_fds_close(&fds);
-	Sycl__V1__Packet *packet =
-		sycl__v1__packet__unpack(NULL, bytes > 0 ? (size_t)bytes : 0, hello);
-	if (packet && packet->body_case == SYCL__V1__PACKET__BODY_HELLO)
-		service->features = packet->hello->features;
-	sycl__v1__packet__free_unpacked(packet, NULL);
 	int sent = message_send(socket, &service->answer->base, NULL, 0, 0);
 	(void)close(socket);
 	return bytes > 0 && sent >= 0 ? NULL : (void *)2;
 }
 
-static sycl_result open_and_read(const Sycl__V1__Packet *answer, uint64_t *features_out)
+static sycl_result open_with_answer(const Sycl__V1__Packet *answer)
 {
 	char folder[] = "/tmp/sycl-greeting.XXXXXX", path[64], endpoint[80];
 	struct service service = {.listener = -1, .answer = answer};
@@ -67,44 +61,7 @@ static sycl_result open_and_read(const Sycl__V1__Packet *answer, uint64_t *featu
 	(void)rmdir(folder);
 	cr_assert(eq(ptr, failed, NULL));
 	cr_assert(eq(ptr, platform, NULL));
-	*features_out = service.features;
 	return result;
-}
-
-static sycl_result open_with_answer(const Sycl__V1__Packet *answer)
-{
-	uint64_t features;
-	return open_and_read(answer, &features);
-}
-
-static uint64_t features_offered(const char *variable, const char *value)
-{
-	Sycl__V1__Welcome welcome = SYCL__V1__WELCOME__INIT;
-	Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
-	packet.body_case = SYCL__V1__PACKET__BODY_WELCOME;
-	packet.welcome = &welcome;
-	uint64_t features = 0;
-	cr_assert(zero(int, setenv(variable, value, 1)));
-	cr_assert(eq(int, open_and_read(&packet, &features), SYCL_ERROR_VERSION));
-	cr_assert(zero(int, unsetenv(variable)));
-	return features;
-}
-
-/* And nothing else with it. */
-Test(greeting, what_the_environment_switches_off_is_not_offered)
-{
-	static const struct {
-		const char *variable;
-		uint64_t feature;
-	} switches[] = {{"SYCLD_FUTEX", FEATURE_FUTEX},
-			{"SYCLD_RESUBMIT", FEATURE_RESUBMIT},
-			{"SYCLD_USM_ENDS", FEATURE_USM_ENDS}};
-	for (size_t i = 0; i < sizeof(switches) / sizeof(*switches); i++) {
-		uint64_t on = features_offered(switches[i].variable, "1"),
-			 off = features_offered(switches[i].variable, "0");
-		cr_expect(eq(u64, on & ~off, switches[i].feature), "%s", switches[i].variable);
-		cr_expect(eq(u64, off & ~on, 0));
-	}
 }
 
 Test(greeting, M11_a_service_of_another_protocol_is_told_as_such)
