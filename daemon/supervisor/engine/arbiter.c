@@ -39,11 +39,11 @@ static bool has_begun(const struct engine *engine, const struct memory_case *of)
 	return engine->memory.wanted == of->number;
 }
 
-/* Its reply is awaited. */
+/* Its reply is awaited. An engine that has not told its figures in time gives nothing. */
 static bool arbiter_is_awaited(const struct engine *engine, const struct memory_case *of)
 {
 	return engine->memory.request != 0 && engine->memory.asked == of->number &&
-	       engine->control >= 0;
+	       engine->control >= 0 && (of->phase != CASE_SPILLS || engine->memory.bytes > 0);
 }
 
 /* It may hold memory of the device, and does not owe a reply. */
@@ -144,6 +144,13 @@ static bool fill_party(const struct engine *engine, const struct memory_case *of
 	return true;
 }
 
+/* Claims may be of any size, so the time for them has a bound: other cases wait meanwhile. */
+static uint64_t time_to_spill(uint64_t bytes)
+{
+	uint64_t within_ns = ARBITER_SPILL_NS + bytes / COPY_BYTES_PER_NS;
+	return within_ns < ARBITER_SPILL_MOST_NS ? within_ns : ARBITER_SPILL_MOST_NS;
+}
+
 /* What others are to give is requested. False: nothing is. */
 static bool decide(struct supervisor *supervisor, struct memory_case *of, uint64_t now_ns)
 {
@@ -163,7 +170,7 @@ static bool decide(struct supervisor *supervisor, struct memory_case *of, uint64
 	if (asker == MEMORY_PARTIES_MAX)
 		return false;
 	uint64_t bytes = memory_divide(parties, count, asker, of->bytes);
-	uint64_t within_ns = ARBITER_SPILL_NS + bytes / COPY_BYTES_PER_NS;
+	uint64_t within_ns = time_to_spill(bytes < of->bytes ? bytes : of->bytes);
 	bool is_requested = false;
 	for (uint32_t i = 0; i < count; i++)
 		if (parties[i].give_bytes > 0)
@@ -312,12 +319,17 @@ bool arbiter_memory_wanted(struct engine *engine, const Sycl__V1__MemoryWanted *
 {
 	struct engine_memory *memory = &engine->memory;
 	static const uint8_t none[ARBITER_UUID_BYTES];
-	if (memory->wanted != 0 || wanted->device.len != sizeof(none) ||
+	if (wanted->device.len != sizeof(none) ||
 	    memcmp(wanted->device.data, none, sizeof(none)) == 0 || wanted->bytes == 0 ||
 	    wanted->bytes > MEMORY_BYTES_MAX || wanted->held_bytes > MEMORY_BYTES_MAX ||
 	    wanted->capacity_bytes > MEMORY_BYTES_MAX)
 		return false;
 	unsigned asks = count_ask(memory);
+	/* It has given the earlier one up, whose case goes on: a busy machine is no fault. */
+	if (memory->wanted != 0) {
+		(void)engine_send_memory_answer(engine, wanted->ask, 0);
+		return asks <= ARBITER_ASKS_WRONG;
+	}
 	memory->ask = wanted->ask;
 	struct memory_case *made = asks > ARBITER_ASKS_MOST ? NULL : new_case(engine, wanted);
 	if (!made) {

@@ -10,8 +10,8 @@
  * Each step has a bound, the wait included, so nobody waits for an engine that is dead, stopped or
  * silent. An engine with a request that it has not replied to gets no other one. If an engine did
  * not free what was requested, nothing is expected of it for a while. An engine has one case at a
- * time, and begins a limited number in a second. Cases of one device follow each other, those of
- * different users in turn.
+ * time, and asks a limited number of times in a second. What it asks beside its case is answered
+ * with nothing. Cases of one device follow each other, those of different users in turn.
  */
 #ifndef SYCLD_SUPERVISOR_ENGINE_ARBITER_H
 #define SYCLD_SUPERVISOR_ENGINE_ARBITER_H
@@ -30,11 +30,12 @@ enum {
 	ARBITER_ASKS_WRONG = 256, /* more than these are counted as invalid messages */
 };
 
-#define ARBITER_WAIT_NS     1000000000ull /* for other cases of the device */
-#define ARBITER_FIGURES_NS  100000000ull
-#define ARBITER_SPILL_NS    1000000000ull /* and as much longer as the copies take at 4 GB/s */
-#define ARBITER_HOLD_NS     200000000ull  /* who gives takes nothing back for so long */
-#define ARBITER_DISTRUST_NS 10000000000ull
+#define ARBITER_WAIT_NS       1000000000ull /* for other cases of the device */
+#define ARBITER_FIGURES_NS    100000000ull
+#define ARBITER_SPILL_NS      1000000000ull /* and as much longer as the copies take at 4 GB/s */
+#define ARBITER_SPILL_MOST_NS 10000000000ull
+#define ARBITER_HOLD_NS       200000000ull /* who gives takes nothing back for so long */
+#define ARBITER_DISTRUST_NS   10000000000ull
 
 struct engine;
 struct memory_case;

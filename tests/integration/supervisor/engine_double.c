@@ -52,11 +52,12 @@
  *   open *       has one more device open
  *   reopen       reports a hundred times that it has
  *   want         reports a hundred times that it wants a device
- *   hold N *     has N MiB of a device of 64 MiB from now on
+ *   hold N *     has N MiB of a device of 64 MiB, or of N, from now on
  *   need N       asks for N MiB of that; the answer is a welcome with the MiB that others freed
  *   keep *       frees nothing from now on, and says so
  *   boast *      frees nothing from now on, and says that it has
  *   mute *       replies to no request for memory from now on
+ *   stall *      the same, but says what it has
  *   nag          asks for memory a thousand times without waiting for an answer
  *   volunteer    reports a hundred times what memory it has
  *   breed        starts processes that outlive it, and answers with their numbers
@@ -223,6 +224,11 @@ static ProtobufCBinaryData device_uuid(void)
 	return (ProtobufCBinaryData){sizeof(uuid), uuid};
 }
 
+static uint64_t capacity_bytes(void)
+{
+	return (me.held_mib > DEVICE_MIB ? me.held_mib : DEVICE_MIB) * MIB;
+}
+
 static void say_memory_wanted(uint64_t mib)
 {
 	Sycl__V1__MemoryWanted wanted = SYCL__V1__MEMORY_WANTED__INIT;
@@ -230,7 +236,7 @@ static void say_memory_wanted(uint64_t mib)
 	wanted.device = device_uuid();
 	wanted.bytes = mib * MIB;
 	wanted.held_bytes = me.held_mib * MIB;
-	wanted.capacity_bytes = (uint64_t)DEVICE_MIB * MIB;
+	wanted.capacity_bytes = capacity_bytes();
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_MEMORY_WANTED;
 	control.memory_wanted = &wanted;
@@ -242,7 +248,7 @@ static void say_memory_state(uint64_t request, uint64_t freed_bytes)
 	Sycl__V1__MemoryState state = SYCL__V1__MEMORY_STATE__INIT;
 	state.request = request;
 	state.held_bytes = state.spillable_bytes = me.held_mib * MIB;
-	state.capacity_bytes = (uint64_t)DEVICE_MIB * MIB;
+	state.capacity_bytes = capacity_bytes();
 	state.freed_bytes = freed_bytes;
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_MEMORY_STATE;
@@ -252,7 +258,8 @@ static void say_memory_state(uint64_t request, uint64_t freed_bytes)
 
 static void give_memory(const Sycl__V1__MemoryRequest *request)
 {
-	if (!strcmp(me.giving, "mute") || request->device.len != device_uuid().len ||
+	bool is_stalled = !strcmp(me.giving, "stall") && request->bytes > 0;
+	if (is_stalled || !strcmp(me.giving, "mute") || request->device.len != device_uuid().len ||
 	    memcmp(request->device.data, device_uuid().data, request->device.len) != 0)
 		return;
 	uint64_t bytes = strcmp(me.giving, "keep") != 0 ? request->bytes : 0;
@@ -264,7 +271,7 @@ static void give_memory(const Sycl__V1__MemoryRequest *request)
 /* False: it is no word about memory. */
 static bool run_memory_word(int socket, const char *text)
 {
-	static const char *const givings[] = {"keep", "boast", "mute"};
+	static const char *const givings[] = {"keep", "boast", "mute", "stall"};
 	for (size_t i = 0; i < sizeof(givings) / sizeof(*givings); i++)
 		if (!strcmp(text, givings[i]))
 			me.giving = givings[i];

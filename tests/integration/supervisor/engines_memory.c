@@ -97,6 +97,33 @@ Test(engines, TG15_nobody_waits_for_one_that_replies_to_no_request_for_memory)
 	end_holders(3);
 }
 
+Test(engines, TG15_a_claim_of_any_size_keeps_others_waiting_for_a_bounded_time)
+{
+	start_holders((const unsigned[]){1u << 30, 0, 60}, 3);
+	say(0, "stall");
+	cr_expect(eq(ulong, ask(1, 10), 0ul));
+	/* Now the other one is asked. */
+	cr_expect(eq(ulong, ask(1, 10), 10ul));
+	end_holders(3);
+}
+
+Test(engines, TG15_one_that_asks_again_before_the_answer_is_answered_with_nothing)
+{
+	enum { ASKS = 100 };
+	start_holders((const unsigned[]){64, 0}, 2);
+	say(0, "stall");
+	for (unsigned i = 0; i < ASKS; i++)
+		engine_send(sockets[1], "need 10");
+	for (unsigned i = 0; i < ASKS; i++) {
+		Sycl__V1__Packet *packet = client_receive(sockets[1]);
+		cr_assert(ne(ptr, packet, NULL), "it was ended at the answer %u", i);
+		cr_expect(eq(u64, packet->welcome->session, 0));
+		packet_free(packet);
+	}
+	say(1, "ping");
+	end_holders(2);
+}
+
 Test(engines, TG15_one_that_frees_nothing_is_not_counted_on)
 {
 	start_holders((const unsigned[]){60, 40, 0}, 3);
