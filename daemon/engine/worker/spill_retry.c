@@ -8,13 +8,14 @@
 #include "worker/handle.h"
 #include "worker/spill/spill.h"
 #include "worker/spill/internal.h"
+#include "worker/spill/room.h"
 
 #include <string.h>
 
 static bool is_wait_over(const struct scheduler_device *device)
 {
 	const struct worker_spill *spill = &device->worker.spill;
-	if (!spill->aside.first)
+	if (!spill->aside.first || worker_room_is_asking(device))
 		return false;
 	uint64_t most_ns =
 		SPILL_WAIT_MOST_NS +

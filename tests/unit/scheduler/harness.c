@@ -198,6 +198,16 @@ static void on_native(void *context, void *owner, uint64_t native,
 	probe->fault = *fault;
 }
 
+static void on_room_wanted(void *context, const uint8_t *uuid, uint64_t bytes,
+			   const struct room_figures *figures)
+{
+	struct harness *harness = context;
+	(void)uuid;
+	(void)bytes;
+	(void)figures;
+	harness->rooms_wanted++;
+}
+
 static void on_room_made(void *context, uint64_t request, const struct room_figures *figures)
 {
 	struct harness *harness = context;
@@ -224,6 +234,7 @@ void harness_start_with(struct harness *harness, uint32_t devices,
 		.on_host_ready = on_host_ready,
 		.on_graph_built = on_graph_built,
 		.on_native = on_native,
+		.on_room_wanted = on_room_wanted,
 		.on_room_made = on_room_made,
 	};
 	memset(harness, 0, sizeof(*harness));

@@ -55,6 +55,7 @@ struct harness {
 	int bell;
 	_Atomic uint32_t wakes; /* how often wake_front was called; by any thread */
 	struct probe process_lost, imported;
+	uint32_t rooms_wanted;    /* how often a device has needed room of others */
 	uint64_t room_request;    /* the latest of scheduler_room_request that is over, */
 	struct room_figures room; /* and what it brought */
 	uint64_t order;

@@ -3,6 +3,7 @@
 #include "worker/spill_fixture.h"
 
 #include "clock.h"
+#include "scheduler/state/device.h"
 #include "status.h"
 
 #include <criterion/criterion.h>
@@ -106,5 +107,61 @@ Test(sched_spill_room, TG15_what_was_given_is_not_taken_back_for_a_while)
 	for (uint32_t i = 0; i < ROOM; i++)
 		spill_expect_counted(&words[i], i * 1000 + 2);
 	spill_free_words(words, ROOM + 1);
+	harness_expect_stopped(&spill_harness);
+}
+
+/* These devices have no UUID, by which others would know them. */
+Test(sched_spill_room, TG15_a_command_whose_answer_does_not_come_gets_room_of_its_own_engine)
+{
+	struct words words[ROOM + 1];
+	struct probe probe;
+	spill_begin_full(words, ROOM + 1);
+	spill_harness.devices[0]->asks_for_room = true;
+	(void)spill_increment(0, &words[ROOM], &probe);
+	uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
+	while (spill_harness.rooms_wanted == 0 && clock_now_ns() < deadline)
+		harness_turn(&spill_harness);
+	cr_assert(eq(u32, spill_harness.rooms_wanted, 1));
+	cr_expect(not(probe.done));
+	atomic_fetch_add(&spill_time_ns, HOUR_NS);
+	spill_expect_status(&probe, STATUS_SUCCESS);
+	cr_expect(eq(u32, spill_harness.rooms_wanted, 1), "it asks no more for a while");
+	/* Nobody waits for it now. */
+	scheduler_room_answer(spill_harness.scheduler, BYTES);
+	for (uint32_t i = 0; i <= ROOM; i++)
+		spill_expect_counted(&words[i], i * 1000 + 1);
+	spill_free_words(words, ROOM + 1);
+	harness_expect_stopped(&spill_harness);
+}
+
+static _Atomic uint32_t trims;
+
+static void count_trim(struct backend_device *device, uint64_t *capacity_out)
+{
+	(void)device;
+	*capacity_out = 7 * BYTES;
+	atomic_fetch_add(&trims, 1);
+}
+
+Test(sched_spill_room, TG15_questions_do_not_take_away_what_is_kept_for_reuse_each_time)
+{
+	struct words words[ROOM];
+	spill_begin_full(words, ROOM);
+	struct backend_ops ops = *spill_harness.devices[0]->ops;
+	const struct backend_ops *before = spill_harness.devices[0]->ops;
+	ops.memory_trim = count_trim;
+	spill_harness.devices[0]->ops = &ops;
+	for (uint32_t i = 0; i < 3; i++)
+		cr_expect(eq(u64, await_request(begin_request(0, HOUR_NS, 0)).capacity_bytes,
+			     7 * BYTES));
+	cr_expect(eq(u32, trims, 1));
+	/* What is freed is to reach the device. */
+	(void)await_request(begin_request(BYTES, HOUR_NS, 0));
+	cr_expect(eq(u32, trims, 2));
+	atomic_fetch_add(&spill_time_ns, HOUR_NS);
+	(void)await_request(begin_request(0, HOUR_NS, 0));
+	cr_expect(eq(u32, trims, 3));
+	spill_harness.devices[0]->ops = before;
+	spill_free_words(words, ROOM);
 	harness_expect_stopped(&spill_harness);
 }

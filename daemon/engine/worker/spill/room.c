@@ -38,12 +38,21 @@ void worker_room_note_freed(struct scheduler_device *device, const struct sched_
 		worker_room_note_bytes_freed(device, memory->size_bytes);
 }
 
-/* What the backend keeps goes back to the device. */
-static struct room_figures room_take_figures(struct scheduler_device *device)
+/* What the backend keeps goes back to the device: if `trims`, else at times, as any engine can
+ * request figures again and again. */
+static struct room_figures room_take_figures(struct scheduler_device *device, bool trims)
 {
-	struct room_figures figures = {.capacity_bytes = device->memory_bytes};
-	if (device->ops->memory_trim && device->handle && !device->worker.unusable)
-		device->ops->memory_trim(device->handle, &figures.capacity_bytes);
+	struct worker_room *room = &device->room;
+	const uint64_t now_ns = room_now_ns(device);
+	const bool is_time = room->trimmed_ns == 0 || now_ns - room->trimmed_ns >= ROOM_TRIM_NS;
+	if (device->ops->memory_trim && device->handle && !device->worker.unusable &&
+	    (trims || is_time)) {
+		device->ops->memory_trim(device->handle, &room->capacity_bytes);
+		room->trimmed_ns = now_ns;
+	}
+	struct room_figures figures = {.capacity_bytes = room->capacity_bytes > 0
+								 ? room->capacity_bytes
+								 : device->memory_bytes};
 	figures.held_bytes = atomic_load_explicit(&device->room.held_bytes, memory_order_relaxed);
 	uint64_t spillable = device->scheduler->spills ? spill_of(device)->order.bytes : 0;
 	figures.spillable_bytes = spillable < figures.held_bytes ? spillable : figures.held_bytes;
@@ -61,8 +70,9 @@ static void room_wake_front(struct scheduler_device *device)
 static void room_ask(struct scheduler_device *device, uint64_t bytes, uint64_t now_ns)
 {
 	struct worker_room *room = &device->room;
-	struct room_figures figures = room_take_figures(device);
+	struct room_figures figures = room_take_figures(device, true);
 	room->asked_ns = now_ns;
+	room->ask_until_ns = now_ns + ROOM_ASK_MOST_NS + bytes / ROOM_BYTES_PER_NS;
 	room->tries++;
 	(void)pthread_mutex_lock(&room->lock);
 	room->ask = ROOM_ASK_WAITS;
@@ -72,15 +82,40 @@ static void room_ask(struct scheduler_device *device, uint64_t bytes, uint64_t n
 	room_wake_front(device);
 }
 
-/* The answer has not come yet. An answer that is overdue is given up. */
-static bool room_is_answer_due(struct worker_room *room, bool is_overdue)
+/* An answer is there: what waits for room is tried again. Its wait begins anew if the answer
+ * brought some; else the time of the ask does not count. */
+static void room_note_answer(struct scheduler_device *device, uint64_t given_bytes)
 {
+	struct worker_spill *spill = spill_of(device);
+	struct worker_room *room = &device->room;
+	const uint64_t now_ns = room_now_ns(device);
+	room->ask_until_ns = 0;
+	room->has_answer = true;
+	room->given_bytes = given_bytes;
+	spill->may_have_room = true;
+	spill->due |= spill->aside.first != NULL;
+	spill->waits_since_ns =
+		given_bytes > 0 ? now_ns : spill->waits_since_ns + (now_ns - room->asked_ns);
+	if (spill->waits_since_ns > now_ns) /* it was set aside meanwhile */
+		spill->waits_since_ns = now_ns;
+}
+
+/* An answer that is overdue is given up, as if there were no room. */
+static bool room_give_up(struct scheduler_device *device)
+{
+	struct worker_room *room = &device->room;
+	if (room->ask_until_ns == 0 || room_now_ns(device) < room->ask_until_ns)
+		return false;
 	(void)pthread_mutex_lock(&room->lock);
-	bool is_due = room->ask == ROOM_ASK_WAITS || room->ask == ROOM_ASK_TAKEN;
-	if (is_due && is_overdue)
-		room->ask = ROOM_ASK_NO;
+	room->ask = ROOM_ASK_NO;
 	(void)pthread_mutex_unlock(&room->lock);
-	return is_due && !is_overdue;
+	room_note_answer(device, 0);
+	return true;
+}
+
+bool worker_room_is_asking(const struct scheduler_device *device)
+{
+	return device->room.ask_until_ns != 0;
 }
 
 static bool room_may_ask(const struct scheduler_device *device, uint64_t now_ns)
@@ -93,12 +128,10 @@ bool worker_room_awaits(struct scheduler_device *device, uint64_t bytes)
 {
 	struct worker_room *room = &device->room;
 	const uint64_t now_ns = room_now_ns(device);
-	const bool is_overdue =
-		now_ns - room->asked_ns > ROOM_ASK_MOST_NS + bytes / ROOM_BYTES_PER_NS;
 	if (!device->asks_for_room)
 		return false;
-	if (room_is_answer_due(room, is_overdue))
-		return !device->worker.spill.is_last_try;
+	if (worker_room_is_asking(device))
+		return true;
 	if (room->has_answer && (room->given_bytes < bytes || room->tries >= ROOM_TRIES)) {
 		room->has_answer = false;
 		room->tries = 0;
@@ -129,7 +162,7 @@ bool worker_room_is_held(const struct scheduler_device *device)
 static void room_report(struct scheduler_device *device)
 {
 	struct worker_room *room = &device->room;
-	struct room_figures figures = room_take_figures(device);
+	struct room_figures figures = room_take_figures(device, room->freed_bytes > 0);
 	figures.freed_bytes = room->freed_bytes;
 	if (room->freed_bytes > 0)
 		room->held_until_ns = room_now_ns(device) + room->current.hold_ns;
@@ -150,19 +183,13 @@ static bool room_take_news(struct scheduler_device *device)
 	(void)pthread_mutex_lock(&room->lock);
 	struct room_request request = room->request;
 	bool is_answered = room->ask == ROOM_ASK_ANSWERED;
-	if (is_answered) {
+	uint64_t given_bytes = room->answer_bytes;
+	if (is_answered)
 		room->ask = ROOM_ASK_NO;
-		room->has_answer = true;
-		room->given_bytes = room->answer_bytes;
-	}
 	room->request.number = 0;
 	(void)pthread_mutex_unlock(&room->lock);
-	if (is_answered) {
-		struct worker_spill *spill = spill_of(device);
-		spill->may_have_room = true;
-		spill->due |= spill->aside.first != NULL;
-		spill->waits_since_ns = room_now_ns(device);
-	}
+	if (is_answered)
+		room_note_answer(device, given_bytes);
 	if (request.number == 0)
 		return is_answered;
 	room->current = request;
@@ -238,6 +265,7 @@ static bool room_give(struct scheduler_device *device)
 bool worker_room_step(struct scheduler_device *device)
 {
 	bool busy = room_take_news(device);
+	busy |= room_give_up(device);
 	if (device->room.current.number != 0)
 		busy |= room_give(device);
 	return busy;

@@ -34,10 +34,12 @@ struct worker_room {
 	uint64_t leaving_bytes, freed_bytes; /* for it */
 	bool is_stuck;                       /* no more can leave for it */
 	uint64_t held_until_ns;              /* no more memory of the device is taken until then */
-	uint64_t asked_ns, refused_until_ns;
-	uint32_t tries;       /* asks in a row for the same need */
-	bool has_answer;      /* the latest answer, and no memory was tried since */
-	uint64_t given_bytes; /* of that answer */
+	uint64_t asked_ns, ask_until_ns;     /* an answer is awaited until then; 0: none is */
+	uint64_t refused_until_ns;
+	uint64_t trimmed_ns, capacity_bytes; /* when the backend gave back what it kept; of then */
+	uint32_t tries;                      /* asks in a row for the same need */
+	bool has_answer;                     /* the latest answer, and no memory was tried since */
+	uint64_t given_bytes;                /* of that answer */
 };
 
 #endif
