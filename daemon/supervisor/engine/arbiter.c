@@ -331,7 +331,10 @@ bool arbiter_memory_wanted(struct engine *engine, const Sycl__V1__MemoryWanted *
 		return asks <= ARBITER_ASKS_WRONG;
 	}
 	memory->ask = wanted->ask;
-	struct memory_case *made = asks > ARBITER_ASKS_MOST ? NULL : new_case(engine, wanted);
+	/* Without spilling no engine has a reason to ask, and none is asked to give. */
+	const bool is_allowed = engine->tenant->supervisor->configuration.spill;
+	struct memory_case *made =
+		!is_allowed || asks > ARBITER_ASKS_MOST ? NULL : new_case(engine, wanted);
 	if (!made) {
 		answer(engine, 0);
 		return asks <= ARBITER_ASKS_WRONG;

@@ -24,9 +24,9 @@ static void say(unsigned engine, const char *word)
 }
 
 /* Each session has an engine, with a device open and so many MiB of its 64. */
-static void start_holders(const unsigned *held_mib, unsigned count)
+static void start_holders_with(const char *configuration, const unsigned *held_mib, unsigned count)
 {
-	start_engines_with("double", "[service]\nstandby = no\n[isolation]\nisolation = session\n");
+	start_engines_with("double", configuration);
 	for (unsigned i = 0; i < count; i++) {
 		char word[32];
 		CLEANUP(free_pointer) char *facts = client_open(&service, &sockets[i]);
@@ -35,6 +35,13 @@ static void start_holders(const unsigned *held_mib, unsigned count)
 		(void)snprintf(word, sizeof(word), "hold %u", held_mib[i]);
 		say(i, word);
 	}
+}
+
+static void start_holders(const unsigned *held_mib, unsigned count)
+{
+	start_holders_with(
+		"[service]\nstandby = no\nspill = yes\n[isolation]\nisolation = session\n",
+		held_mib, count);
 }
 
 static void end_holders(unsigned count)
@@ -67,6 +74,14 @@ Test(engines, TG15_one_that_holds_more_than_its_part_of_a_device_gives)
 	/* Now both have their part. */
 	cr_expect(eq(ulong, ask(1, 1), 0ul));
 	cr_expect(eq(ulong, ask(0, 1), 0ul));
+	end_holders(2);
+}
+
+Test(engines, TG15_nobody_gives_where_spilling_is_off)
+{
+	start_holders_with("[service]\nstandby = no\n[isolation]\nisolation = session\n",
+			   (const unsigned[]){64, 0}, 2);
+	cr_expect(eq(ulong, ask(1, 10), 0ul));
 	end_holders(2);
 }
 
