@@ -1,5 +1,5 @@
 # Tables of figures: awk -v page=PAGE -f benchmarks.awk groups.tsv figures.tsv processor.tsv
-# page is "benchmarks" for docs/benchmarks.md, or "readme" for the five rows of the project's README.
+# page is "benchmarks" for docs/benchmarks.md, or "readme" for the rows of the project's README.
 BEGIN {
 	FS = "\t"
 	# Figures of builds that had no copy threads by default: syclbench has them no more.
@@ -132,6 +132,9 @@ function print_readme() {
 	print_row("rate of eight clients", "TG3.mps", "eight processes, MPS")
 	print_row("device memory of one more client", "TG6.memory", "a process of its own")
 	print_row("from a fault to the next kernel", "TG12.again", "MPS")
+	print_row("a solver alone, an iteration", "TR1.p50", "CUDA directly")
+	print_row("fourteen programs alone, mean of a step", "TR7.mean.p50", "CUDA directly")
+	print_row("the same by eight clients", "TR8.mean.mps", "eight processes, MPS")
 }
 function is_drawn(group,    i) {
 	for (i = 1; i <= count; i++)
@@ -150,7 +153,7 @@ END {
 	print ""
 	print wrapped("`ratio` is the median of the runs' own ratios, service by baseline. `spread` is the largest value less the smallest, by the median; a difference smaller than the spread is none. Targets are the project's own. `p50` is the median of single measurements, `p99` the largest of 99 in a hundred. Names in `.mps` and `.processes` are the same work under NVIDIA's MPS, and in processes of their own (time slicing). How to run these measurements: [tests/bench](../tests/bench/README.md). What was learnt from them: [performance notes](performance-notes.md). Figures of earlier commits: `tests/gpu/figures.tsv`.")
 	print ""
-	print wrapped("These measure the cost of single steps. Programs that read a result after every few kernels, replay graphs or rest between requests are slower through the service than with CUDA directly. See [performance notes](performance-notes.md).")
+	print wrapped("Rows from TG1 to TG15 measure single steps, rows from TR1 on real programs. Why a target is missed, as far as that is known: [performance notes](performance-notes.md).")
 	print "\n## On a GPU"
 	print ""
 	machine_list = machines()

@@ -42,7 +42,7 @@ check() {
 	}
 	# Empty tables would agree with anything.
 	echo "$(grep -c '^| T' "$work/page") figures"
-	[ "$(grep -c '^| T' "$work/page")" -ge 50 ] && [ "$(wc -l <"$work/table")" -eq 7 ] && grep -qxF "$(tail -n 1 "$work/table")" "$top/README.md" &&
+	[ "$(grep -c '^| T' "$work/page")" -ge 50 ] && [ "$(wc -l <"$work/table")" -eq 10 ] && grep -qxF "$(tail -n 1 "$work/table")" "$top/README.md" &&
 		[ "$bad" -eq 0 ]
 }
 
