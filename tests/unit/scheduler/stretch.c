@@ -310,6 +310,28 @@ Test(stretch, M9_what_is_behind_a_launch_that_was_refused_depends_on_its_own_lau
 	finish_stretch();
 }
 
+/* The driver does not take the second launch. What needs it or the third must not run on the old
+ * contents while the first is in flight. */
+Test(stretch, M9_what_needs_a_launch_that_was_not_taken_does_not_run)
+{
+	struct probe probe, readers[BUFFERS];
+	(void)harness_kernel(&h, 0, "noop");
+	cr_assert(harness_settle(&h));
+	cr_assert(eq(int, fake_fail(FAKE_SUBMIT, 0, 1, 1, STATUS_KERNEL, false, "scripted"), 0));
+	const uint64_t before = fake_counters_of(0).launches;
+	fake_device_gate_close(0);
+	(void)expect_stretch(&probe);
+	for (uint32_t i = 0; i < BUFFERS; i++)
+		read_behind(i, &readers[i]);
+	scheduler_flush(h.scheduler);
+	fake_device_gate_open(0);
+	expect_launches(&probe, 0, STATUS_KERNEL, STATUS_DEPENDENCY_FAILED);
+	expect_readers(readers);
+	/* The first launch, and what needs it. */
+	cr_expect(eq(u64, fake_counters_of(0).launches - before, 2));
+	finish_stretch();
+}
+
 static uint64_t one_ms(void *context, uint64_t session)
 {
 	(void)context;

@@ -67,6 +67,17 @@ static const struct backend_command *command_at(struct task_command *command, ui
 	return &command->backend;
 }
 
+/* What needs the launch must not run, from now on and not only when the failure is reported. In a
+ * burst that is no chain only the last launch is needed. */
+static void note_refused(struct task_command *command, uint32_t index)
+{
+	struct task_burst *burst = command->burst;
+	if (!burst->is_chained && index != burst->count - 1)
+		return;
+	command->is_refused = true;
+	burst->refused = index;
+}
+
 int worker_burst_submit(struct scheduler_device *device, struct task *task,
 			const struct backend_wait *waits, uint32_t wait_count,
 			struct backend_fault *fault_out)
@@ -87,12 +98,8 @@ int worker_burst_submit(struct scheduler_device *device, struct task *task,
 		int result = device->ops->submit(lane, backend, waits, burst->out ? 0 : wait_count,
 						 first + i, NULL, &fault);
 		has_last = result == 0;
-		/* Only a chain's others need it. */
-		if (result == 0 && fault.status != STATUS_SUCCESS &&
-		    (burst->is_chained || i == burst->count - 1)) {
-			command->is_refused = true;
-			burst->refused = i;
-		}
+		if (!fault.device_lost && (result < 0 || fault.status != STATUS_SUCCESS))
+			note_refused(command, i);
 		burst->out += has_last;
 		STAGE_MARK(command->flight_group + i, STAGE_LAUNCHED);
 		/* It was taken and will fail: those behind it would run on old contents. */
