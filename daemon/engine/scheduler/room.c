@@ -116,11 +116,3 @@ int scheduler_room_request(struct scheduler *scheduler, const uint8_t *uuid,
 	}
 	return -ENODEV;
 }
-
-uint64_t scheduler_device_held_bytes(const struct scheduler *scheduler, uint32_t device)
-{
-	if (device >= scheduler->device_count || !scheduler->devices[device])
-		return 0;
-	return atomic_load_explicit(&scheduler->devices[device]->room.held_bytes,
-				    memory_order_relaxed);
-}

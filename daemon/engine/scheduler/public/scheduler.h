@@ -231,8 +231,6 @@ void scheduler_room_answer(struct scheduler *scheduler, uint64_t bytes);
  */
 int scheduler_room_request(struct scheduler *scheduler, const uint8_t *uuid,
 			   const struct room_request *request);
-/* The memory that sessions have on the device; 0 for one that is not open. */
-uint64_t scheduler_device_held_bytes(const struct scheduler *scheduler, uint32_t device);
 /* No task is open, no message is in flight and no callback is due. */
 bool scheduler_idle(const struct scheduler *scheduler);
 

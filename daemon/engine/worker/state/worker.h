@@ -39,11 +39,11 @@ struct worker {
 	struct sched_graph *making; /* the graph whose node is being resolved; NULL: none */
 	bool front_has_sent; /* the front has executed a command; this thread has not processed that
 				yet */
-	uint32_t latency_applied; /* latency_wanted as last passed to the backend */
-	uint64_t l2_applied;      /* l2_wanted as last passed to the backend */
-	uint32_t in_flight;       /* commands submitted and not complete */
-	bool has_inherited_waits; /* set where any lane has some */
-	uint32_t failing;         /* native commands in flight whose function has failed */
+	uint32_t latency_applied;           /* latency_wanted as last passed to the backend */
+	uint64_t l2_applied;                /* l2_wanted as last passed to the backend */
+	uint32_t in_flight;                 /* commands submitted and not complete */
+	bool has_inherited_waits;           /* set where any lane has some */
+	uint32_t failing;                   /* commands in flight that are known to fail */
 	bool is_losing, suspects_are_known; /* progress() has reported the loss of the device; and
 					       the suspects */
 	struct backend_fault loss;
