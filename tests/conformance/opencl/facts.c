@@ -1,6 +1,7 @@
 /* Texts of the driver and what becomes of them; what the fault codes say. */
 #include "opencl/driver/aspects.h"
 #include "opencl/program/binary.h"
+#include "opencl/program/build.h"
 #include "opencl/driver/fault.h"
 #include "opencl/driver/library.h"
 #include "opencl/program/model.h"
@@ -152,6 +153,36 @@ Test(opencl_facts, R8_layers_are_scaled_by_pocl_before_4_0_alone)
 	cr_assert(!opencl_pocl_scales_layers("10.1"));
 	cr_assert(!opencl_pocl_scales_layers(""));
 	cr_assert(!opencl_pocl_scales_layers("strange"));
+}
+
+static void check_options(bool needs_optimiser, const char *options, const char *expected)
+{
+	const struct backend_device_facts facts = {.max_work_group_size = 8};
+	const struct opencl_build build = {.facts = &facts,
+					   .kind = BACKEND_SOURCE_OPENCL_C,
+					   .options = options,
+					   .needs_optimiser = needs_optimiser};
+	struct backend_fault fault = {0};
+	char *made = NULL;
+
+	cr_assert_eq(opencl_build_options(&build, 0, &made, &fault), 0);
+	cr_assert_not_null(strstr(made, "-cl-kernel-arg-info "));
+	cr_assert_str_eq(made + strlen("-cl-kernel-arg-info    "), expected);
+	free(made);
+}
+
+Test(opencl_facts, E12_pocl_from_4_0_keeps_its_optimiser)
+{
+	cr_assert(!opencl_pocl_needs_optimiser("3.1+debian"));
+	cr_assert(opencl_pocl_needs_optimiser("4.0"));
+	cr_assert(opencl_pocl_needs_optimiser("5.0+debian"));
+	cr_assert(opencl_pocl_needs_optimiser("strange"));
+	check_options(false, "-DA=1 -cl-opt-disable", "-DA=1 -cl-opt-disable");
+	check_options(true, "-cl-opt-disable -DA=1 -cl-opt-disable",
+		      "                -DA=1                ");
+	check_options(true, "-DA=-cl-opt-disable -cl-opt-disabled",
+		      "-DA=-cl-opt-disable -cl-opt-disabled");
+	check_options(true, NULL, "");
 }
 
 /* The loader's own list, asked in this process. */

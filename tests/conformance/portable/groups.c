@@ -1,6 +1,6 @@
 /* Functions of a whole group in the portable form: reductions, scans, broadcasts; sub-groups. */
 #include "cuda/kernels_run.h"
-
+#include "targets/target.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -108,11 +108,11 @@ static void expected_results(const int *values, size_t first, size_t items, size
 }
 
 static void check_functions(struct run *run, const char *type, size_t size, uint32_t dimensions,
-			    const uint64_t *local, bool extremes)
+			    const uint64_t *local, bool extremes, const char *more_options)
 {
 	uint64_t global[3];
 	size_t items = 1;
-	char options[64];
+	char options[96];
 
 	for (uint32_t d = 0; d < dimensions; d++) {
 		items *= local[d];
@@ -125,8 +125,8 @@ static void check_functions(struct run *run, const char *type, size_t size, uint
 		values[i] = i / items == 1 ? 7 : (int)(i * 37 % 91) + (type[0] == 'u' ? 0 : -40);
 		put_number(type, in, i, values[i]);
 	}
-	(void)snprintf(options, sizeof(options), "-DT=%s -DLAUNCHED=%u%s", type, dimensions,
-		       extremes ? " -DEXTREMES" : "");
+	(void)snprintf(options, sizeof(options), "-DT=%s -DLAUNCHED=%u%s%s", type, dimensions,
+		       extremes ? " -DEXTREMES" : "", more_options);
 	run_program(run, BACKEND_SOURCE_PORTABLE, functions_source, options, "extremes");
 	struct backend_kernel *kernels[] = {run->kernel,
 					    extremes ? NULL : run_kernel(run, "reduce"),
@@ -171,7 +171,7 @@ Test(portable_groups, E12_ints_of_groups_smaller_and_larger_than_a_sub_group)
 
 	run_open_device(&run);
 	for (int i = 0; i < 3; i++)
-		check_functions(&run, "int", 4, 1, &sizes[i], false);
+		check_functions(&run, "int", 4, 1, &sizes[i], false, "");
 	run_close(&run);
 }
 
@@ -181,14 +181,17 @@ Test(portable_groups, E1_E12_longs_of_three_dimensions)
 	struct run run;
 
 	run_open_device(&run);
-	check_functions(&run, "long", 8, 3, local, true);
+	check_functions(&run, "long", 8, 3, local, true, "");
 	run_close(&run);
 }
 
 /* Most of the time of these tests is PoCL's optimiser. Those before have it. */
-static void leave_out_optimiser(void)
+static const char *unoptimised(const struct run *run)
 {
-	cr_assert_eq(setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 1), 0);
+	return conformance_target.source_kind == BACKEND_SOURCE_OPENCL_C &&
+			       run->fixture.facts->host_unified_memory
+		       ? " -cl-opt-disable"
+		       : "";
 }
 
 Test(portable_groups, E12_floats_of_two_dimensions)
@@ -196,9 +199,8 @@ Test(portable_groups, E12_floats_of_two_dimensions)
 	const uint64_t local[] = {5, 8};
 	struct run run;
 
-	leave_out_optimiser();
 	run_open_device(&run);
-	check_functions(&run, "float", 4, 2, local, false);
+	check_functions(&run, "float", 4, 2, local, false, unoptimised(&run));
 	run_close(&run);
 }
 
@@ -207,10 +209,9 @@ Test(portable_groups, E12_unsigned)
 	const uint64_t local = 33;
 	struct run run;
 
-	leave_out_optimiser();
 	run_open_device(&run);
-	check_functions(&run, "uint", 4, 1, &local, true);
-	check_functions(&run, "ulong", 8, 1, &local, true);
+	check_functions(&run, "uint", 4, 1, &local, true, unoptimised(&run));
+	check_functions(&run, "ulong", 8, 1, &local, true, unoptimised(&run));
 	run_close(&run);
 }
 
@@ -219,9 +220,8 @@ Test(portable_groups, E12_doubles_of_exactly_two_sub_groups)
 	const uint64_t local = 64;
 	struct run run;
 
-	leave_out_optimiser();
 	run_open_device(&run);
-	check_functions(&run, "double", 8, 1, &local, false);
+	check_functions(&run, "double", 8, 1, &local, false, unoptimised(&run));
 	run_close(&run);
 }
 

@@ -64,10 +64,21 @@ void opencl_version(const char *device, const char *platform, char *version, siz
 	(void)snprintf(version, capacity, "%lu.%lu", major, minor);
 }
 
-bool opencl_pocl_scales_layers(const char *driver_version)
+/* Is this version of PoCL, "3.1" or "3.1+debian", older than 4.0? */
+static bool pocl_is_before_4_0(const char *driver_version)
 {
 	char *end = NULL;
 	unsigned long major = strtoul(driver_version, &end, 10);
 
 	return end != driver_version && *end == '.' && major < 4;
+}
+
+bool opencl_pocl_scales_layers(const char *driver_version)
+{
+	return pocl_is_before_4_0(driver_version);
+}
+
+bool opencl_pocl_needs_optimiser(const char *driver_version)
+{
+	return !pocl_is_before_4_0(driver_version);
 }

@@ -48,4 +48,11 @@ void opencl_version(const char *device, const char *platform, char *version, siz
  */
 bool opencl_pocl_scales_layers(const char *driver_version);
 
+/*
+ * Must this version of PoCL optimise? PoCL 5.0 aborts the process for some kernels with local
+ * memory that were built with -cl-opt-disable: it looks for the memory in functions that it has not
+ * inlined then. PoCL before 4.0 does not look. A text of another form counts as a newer version.
+ */
+bool opencl_pocl_needs_optimiser(const char *driver_version);
+
 #endif

@@ -5,6 +5,7 @@
 #include "opencl/program/build.h"
 
 #include "opencl/program/argument_types.h"
+#include "opencl/driver/aspects.h"
 #include "opencl/driver/fault.h"
 #include "opencl/program/kernel_name.h"
 #include "opencl/driver/log.h"
@@ -82,6 +83,18 @@ static void opencl_take_log(struct opencl_build *build)
 	build->log = log;
 }
 
+/* The option stands alone between blanks, as the driver's own reader of options expects it. */
+static void remove_option(char *options, const char *option)
+{
+	const size_t length = strlen(option);
+
+	for (char *at = strstr(options, option); at; at = strstr(at + length, option)) {
+		bool begins = at == options || at[-1] == ' ';
+		if (begins && (at[length] == ' ' || at[length] == '\0'))
+			memset(at, ' ', length);
+	}
+}
+
 /*
  * With arg-info: without it a driver keeps nothing of the arguments, and a wrong one could not be
  * detected. Scratch memory of group functions has a word for each work-item:
@@ -104,10 +117,13 @@ int opencl_build_options(const struct opencl_build *build, uint32_t dimensions, 
 	if (asprintf(options_out, "-cl-kernel-arg-info %s %s %s %s", define,
 		     sub_groups ? "-DSYCL_DEVICE_SUB_GROUPS_" : "",
 		     version ? "-DSYCL_VERSION_ASKED_" : "",
-		     build->options ? build->options : "") >= 0)
-		return 0;
-	*options_out = NULL;
-	return opencl_no_memory(fault_out, "a build");
+		     build->options ? build->options : "") < 0) {
+		*options_out = NULL;
+		return opencl_no_memory(fault_out, "a build");
+	}
+	if (build->needs_optimiser)
+		remove_option(*options_out, "-cl-opt-disable");
+	return 0;
 }
 
 int opencl_build_result(struct opencl_build *build, cl_int code, const char *what,
@@ -387,6 +403,9 @@ int opencl_build_open(struct opencl_build *build, struct backend *backend, uint3
 	build->cl = &backend->cl;
 	build->facts = &backend->devices[device];
 	build->device = backend->device_ids[device];
+	build->needs_optimiser = strcmp(backend->platforms[build->facts->platform].name,
+					"Portable Computing Language") == 0 &&
+				 opencl_pocl_needs_optimiser(build->facts->driver_version);
 	if (build->kind == BACKEND_SOURCE_SPIRV &&
 	    !(build->facts->features & BACKEND_FEATURE_SPIRV)) {
 		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,

@@ -16,7 +16,8 @@ struct opencl_build {
 	enum backend_source_kind kind;
 	const char *source, *options;
 	size_t source_bytes;
-	char *own_source; /* `source`, where its own names needed a prefix */
+	bool needs_optimiser; /* opencl_pocl_needs_optimiser */
+	char *own_source;     /* `source`, where its own names needed a prefix */
 	char *log;
 };
 
@@ -38,8 +39,10 @@ int opencl_build_try(struct opencl_build *build,
 		     struct backend_fault *fault_out);
 /* build->program, of the source and what goes before it. */
 int opencl_build_create(struct opencl_build *build, struct backend_fault *fault_out);
-/* The backend's options and the user's; `dimensions` 0: the source does not depend on it.
- * malloc'ed. */
+/*
+ * The backend's options and the user's; `dimensions` 0: the source does not depend on it. Without
+ * -cl-opt-disable if the driver needs its optimiser. malloc'ed.
+ */
 int opencl_build_options(const struct opencl_build *build, uint32_t dimensions, char **options_out,
 			 struct backend_fault *fault_out);
 /* Keeps the compiler's words about build->program; what `code` means. `what`: "build the program".
