@@ -454,7 +454,7 @@ other_clients() {
 	say "== clients on NVIDIA's OpenCL"
 	local name
 	# OpenCL's own objects behind the library's.
-	SYCLD_BACKEND_OPTIONS=cuda:library=/nonexistent under nvidia program client_opencl_nvidia 240 client_opencl
+	SYCLD_BACKEND_OPTIONS=cuda:library=/nonexistent under nvidia program client_opencl_nvidia 360 client_opencl
 	export SYCLD_RANDOM_GROUPS=10000
 	# The longest is the last: nothing is kept between its tests, and each opens and compiles again, in one to three seconds.
 	for name in random images usm model; do
