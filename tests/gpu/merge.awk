@@ -1,7 +1,8 @@
 # Makes one table of results of several runs: awk -F '\t' -v history=FILE -f merge.awk TABLE NEW... (history.sh made FILE; the columns stand
 # in results.tsv). Of each test it keeps the youngest result at a commit that is in the history. A skip does not replace a pass or a
-# failure, it stands beside it. So does the end of a suite that was killed. What is younger and not in the history is kept, too, and counts
-# for nothing. A suite that came to its end replaces all that it had before. A test that it has no more is in the table no more.
+# failure, it stands beside it. So does the end of a suite that was killed. But a failure goes when the test is skipped later on the same
+# GPUs: the test asks now for what it needs, and that machine lacks it. What is younger and not in the history is kept, too, and counts for
+# nothing. A suite that came to its end replaces all that it had before. A test that it has no more is in the table no more.
 BEGIN {
 	OFS = FS
 	while ((getline line <history) > 0) {
@@ -25,6 +26,8 @@ BEGIN {
 	if (!((key, kind) in date) || $5 >= date[key, kind]) {
 		date[key, kind] = $5
 		text[key, kind] = $0
+		result[key, kind] = $3
+		gpu[key, kind] = $6
 	}
 	keys[key] = $1
 }
@@ -43,6 +46,8 @@ END {
 		strange = at(key, "strange")
 		if (kept < since && skip < since)
 			kept = skip = ""
+		if (skip > kept && result[key, "kept"] == "fail" && gpu[key, "kept"] == gpu[key, "skip"])
+			kept = ""
 		if (kept != "")
 			write(key, "kept")
 		if (skip > kept)

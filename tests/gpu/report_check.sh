@@ -80,6 +80,24 @@ cp "$out/logs.tar.gz" "$folder/before.tar.gz"
 run --after "$folder/before.tar.gz" || bad=1
 expect "$out/results.tsv" "$s - pass" "$s chains::F5_one pass"
 
+# A skip stays beside a pass and beside a failure on other GPUs; a failure on the same GPUs goes.
+line() {
+	printf '%s\t%s\t%s\t0123456789ab\t2026-01-02T%s:00Z\t%s\t1.0\n' "$s" "$@"
+}
+{
+	line chains::F5_one fail 10 '1 x A'
+	line chains::F5_one skip 11 '1 x A'
+	line chains::F5_two fail 10 '2 x A'
+	line chains::F5_two skip 11 '1 x A'
+	line chains::F6_three pass 10 '1 x A'
+	line chains::F6_three skip 11 '1 x A'
+	line chains::F7_four skip 10 '1 x A'
+	line chains::F7_four fail 11 '1 x A'
+} >"$folder/new.tsv"
+awk -F '\t' -v history=/dev/null -f "$tables/merge.awk" /dev/null "$folder/new.tsv" >"$folder/merged.tsv"
+expect "$folder/merged.tsv" "$s chains::F5_one skip" "$s chains::F5_two fail" "$s chains::F5_two skip" \
+	"$s chains::F6_three pass" "$s chains::F6_three skip" "$s chains::F7_four fail"
+
 # Figures, of one commit the youngest.
 figure() {
 	printf '{"row":"TG1","name":"TG1.p50","value":%s,"unit":"us","baseline":8.5,"ratio":0.9,"target":"ratio <= 1","met":true,"spread":0.1,"note":"n"}\n' "$1"
