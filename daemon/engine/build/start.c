@@ -39,21 +39,27 @@ static struct build_service *new_service(int *socket)
 	return service;
 }
 
-/* A pair: [0] the engine's, [1] the helper's. */
-static int make_sockets(int *ours, int *theirs)
+/* A service without a helper yet, and the socket that the helper will have. */
+static int new_connected_service(struct build_service **service_out, int *helper_socket_out)
 {
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
-	*ours = pair[0];
-	*theirs = pair[1];
+	CLEANUP(close_fd) int ours = pair[0];
+	CLEANUP(close_fd) int theirs = pair[1];
+	struct build_service *service = new_service(&ours);
+	if (!service)
+		return -ENOMEM;
+	*service_out = service;
+	*helper_socket_out = take_fd(&theirs);
 	return 0;
 }
 
 /*
- * Besides the hang-up. Not in a spawned helper: the kernel means the thread that made it, and an
- * application's threads come and go.
+ * A forked helper is ended by a signal as well as by the hang-up. A spawned helper is not: the
+ * kernel sends the signal when the thread that made the helper ends, and an application's threads
+ * come and go.
  */
 static void end_with_engine(void)
 {
@@ -65,22 +71,20 @@ static _Noreturn void run_helper(int socket, build_helper_gate *gate)
 	end_with_engine();
 	if (gate && (build_helper_settle(&socket) < 0 || gate(socket) < 0))
 		_exit(1);
+	/* The kernel drops the setting when the helper becomes another user in its gate. */
 	if (gate)
-		end_with_engine(); /* forgotten by a process that becomes another user */
+		end_with_engine();
 	_exit(build_helper_main(socket));
 }
 
 int build_service_fork_gated(build_helper_gate *gate, struct build_service **service_out)
 {
-	CLEANUP(close_fd) int ours = -1;
 	CLEANUP(close_fd) int theirs = -1;
+	struct build_service *service;
 
-	int error = make_sockets(&ours, &theirs);
+	int error = new_connected_service(&service, &theirs);
 	if (error < 0)
 		return error;
-	struct build_service *service = new_service(&ours);
-	if (!service)
-		return -ENOMEM;
 	service->helper = fork();
 	if (service->helper < 0) {
 		error = -errno;
@@ -137,15 +141,12 @@ static int spawn_helper(const char *program, char *const *environment, int socke
 int build_service_spawn(const char *program, char *const *environment,
 			struct build_service **service_out)
 {
-	CLEANUP(close_fd) int ours = -1;
 	CLEANUP(close_fd) int theirs = -1;
+	struct build_service *service;
 
-	int error = make_sockets(&ours, &theirs);
+	int error = new_connected_service(&service, &theirs);
 	if (error < 0)
 		return error;
-	struct build_service *service = new_service(&ours);
-	if (!service)
-		return -ENOMEM;
 	error = spawn_helper(program, environment, theirs, &service->helper);
 	if (error < 0) {
 		service->helper = -1;
