@@ -1,11 +1,11 @@
 #include "process/control.h"
+#include "process/control_reports.h"
 #include "process/orders.h"
 #include "process/room.h"
 #include "process/trace.h"
 #include "base/outbox.h"
 #include "packet.h"
 #include "process/reconnect.h"
-#include "scheduler/public/scheduler.h"
 
 #include "control.pb-c.h"
 
@@ -34,6 +34,7 @@ struct control {
 	int reserve[2];  /* closed while a message is received */
 	struct outbox outbox;
 	struct room_link room;
+	struct control_reports reports;
 	struct decode_arena decode;
 
 	uid_t owner;      /* whose the supervisor is */
@@ -138,109 +139,6 @@ static int send_control(void *context, const ProtobufCMessage *message)
 	return r;
 }
 
-static void send_session_state(struct control *control, Sycl__V1__SessionState *state)
-{
-	Sycl__V1__Control message = SYCL__V1__CONTROL__INIT;
-	message.body_case = SYCL__V1__CONTROL__BODY_SESSION_STATE;
-	message.session_state = state;
-	(void)send_control(control, &message.base);
-}
-
-static void on_session_open(void *context, uint64_t session, const char *command)
-{
-	Sycl__V1__SessionState state = SYCL__V1__SESSION_STATE__INIT;
-	state.session = session;
-	state.state = SYCL__V1__SESSION_STATE__STATE__STATE_OPEN;
-	state.command = (char *)(uintptr_t)command;
-	send_session_state(context, &state);
-}
-
-static void on_session_closed(void *context, uint64_t session, const char *command,
-			      const char *reason, const Sycl__V1__Usage *usage,
-			      const struct device_usages *devices)
-{
-	Sycl__V1__SessionState state = SYCL__V1__SESSION_STATE__INIT;
-	Sycl__V1__DeviceUsage *list[SESSION_DEVICES_REPORTED];
-	state.session = session;
-	state.state = SYCL__V1__SESSION_STATE__STATE__STATE_CLOSED;
-	state.command = (char *)(uintptr_t)command;
-	state.reason = (char *)(uintptr_t)reason;
-	state.usage = (Sycl__V1__Usage *)(uintptr_t)usage;
-	state.devices = list;
-	for (uint32_t i = 0; i < devices->count && i < SESSION_DEVICES_REPORTED; i++)
-		list[state.n_devices++] = (Sycl__V1__DeviceUsage *)(uintptr_t)&devices->rows[i];
-	send_session_state(context, &state);
-}
-
-/* For each backend that can open devices ahead: which of its devices are open here. 0: none of
- * them. */
-static size_t list_open_devices(struct control *control, uint64_t open,
-				Sycl__V1__BackendDevices *rows, Sycl__V1__BackendDevices **list)
-{
-	const struct scheduler_platform_info *platforms;
-	const struct scheduler_device_info *devices;
-	uint32_t platform_count, device_count;
-	size_t count = 0;
-	if (scheduler_discover(engine_scheduler(control->engine), &platforms, &platform_count,
-			       &devices, &device_count) < 0)
-		return 0;
-	for (uint32_t i = 0; i < device_count && i < 64; i++) {
-		const struct scheduler_device_info *info = &devices[i];
-		if (!(open >> i & 1) || !(info->facts->features & BACKEND_FEATURE_PRELOAD) ||
-		    info->backend_index >= 64)
-			continue;
-		size_t at = 0;
-		while (at < count && rows[at].backend != (Sycl__V1__Backend)info->ops->kind)
-			at++;
-		if (at == count) {
-			sycl__v1__backend_devices__init(&rows[count]);
-			rows[count].backend = (Sycl__V1__Backend)info->ops->kind;
-			list[count] = &rows[count];
-			count++;
-		}
-		rows[at].devices |= 1ull << info->backend_index;
-	}
-	return count;
-}
-
-static void on_devices_opened(void *context, uint64_t devices)
-{
-	struct control *control = context;
-	Sycl__V1__BackendDevices rows[64], *list[64];
-	Sycl__V1__DevicesInUse in_use = SYCL__V1__DEVICES_IN_USE__INIT;
-	in_use.n_devices = list_open_devices(control, devices, rows, list);
-	in_use.devices = list;
-	if (in_use.n_devices == 0)
-		return;
-	Sycl__V1__Control message = SYCL__V1__CONTROL__INIT;
-	message.body_case = SYCL__V1__CONTROL__BODY_DEVICES_IN_USE;
-	message.devices_in_use = &in_use;
-	(void)send_control(control, &message.base);
-}
-
-static void on_wants_device(void *context, uint32_t watch)
-{
-	Sycl__V1__EngineWants wants = SYCL__V1__ENGINE_WANTS__INIT;
-	wants.watch = watch;
-	Sycl__V1__Control message = SYCL__V1__CONTROL__INIT;
-	message.body_case = SYCL__V1__CONTROL__BODY_WANTS;
-	message.wants = &wants;
-	(void)send_control(context, &message.base);
-}
-
-static void on_room_wanted(void *context, const uint8_t *uuid, uint64_t bytes,
-			   const struct room_figures *figures)
-{
-	struct control *control = context;
-	room_ask(&control->room, uuid, bytes, figures);
-}
-
-static void on_room_made(void *context, uint64_t request, const struct room_figures *figures)
-{
-	struct control *control = context;
-	room_report(&control->room, request, figures);
-}
-
 /*
  * A session comes with two descriptors. Without room for them the message would be cut off, so room
  * is reserved. A session is refused when no room can be reserved any more.
@@ -286,9 +184,9 @@ static void hand_off(struct control *control, const Sycl__V1__SessionHandOff *me
 					  "the engine has no descriptors left");
 	if (r < 0) {
 		Sycl__V1__Usage none = SYCL__V1__USAGE__INIT;
-		on_session_closed(control, message->session, "",
-				  "the engine could not take the session", &none,
-				  &(struct device_usages){.count = 0});
+		control_report_closed(&control->reports, message->session, "",
+				      "the engine could not take the session", &none,
+				      &(struct device_usages){.count = 0});
 	}
 }
 
@@ -500,10 +398,9 @@ int control_create(struct engine *engine, int socket, struct control **control_o
 		return r;
 	control->room = (struct room_link){
 		.scheduler = engine_scheduler(engine), .context = control, .send = send_control};
-	struct engine_observer observer = {control,           on_session_open, on_session_closed,
-					   on_devices_opened, on_wants_device, on_room_wanted,
-					   on_room_made};
-	engine_observe(engine, &observer);
+	control->reports = (struct control_reports){
+		.engine = engine, .room = &control->room, .context = control, .send = send_control};
+	control_reports_begin(&control->reports);
 	control->page_wanted = true; /* and had */
 	watch_control_socket(control);
 	*control_out = TAKE(control);

@@ -1,0 +1,30 @@
+/*
+ * What an engine reports to its supervisor unasked: sessions that open and close, devices that it
+ * opens or wants, and memory that it needs (control.proto). Front thread.
+ */
+#ifndef SYCL_ENGINE_CONTROL_REPORTS_H
+#define SYCL_ENGINE_CONTROL_REPORTS_H
+
+#include "control.pb-c.h"
+
+#include <stdint.h>
+
+struct device_usages;
+struct engine;
+struct room_link;
+
+struct control_reports {
+	struct engine *engine;
+	struct room_link *room;
+	/* Sends a message; a failure needs no care, since a lost supervisor is noticed anyway. */
+	void *context;
+	int (*send)(void *context, const ProtobufCMessage *control);
+};
+
+/* Becomes the engine's observer. `reports` stays where it is until the engine has another one. */
+void control_reports_begin(struct control_reports *reports);
+/* A session has closed, or could not be taken. `context`: the reports, as for an observer. */
+void control_report_closed(void *context, uint64_t session, const char *command, const char *reason,
+			   const Sycl__V1__Usage *usage, const struct device_usages *devices);
+
+#endif
