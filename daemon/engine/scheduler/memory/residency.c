@@ -1,28 +1,21 @@
-/* Pieces: places and moves. */
+/* Pieces: where contents are valid, and who waits for them. moves.c makes the moves. */
 #include "scheduler/memory/residency.h"
 
 #include "base/cause.h"
 #include "base/interval_map.h"
 #include "scheduler/state/buffer.h"
-#include "scheduler/state/host_memory.h"
 #include "scheduler/memory/dependencies.h"
+#include "scheduler/memory/moves.h"
 #include "scheduler/state/device.h"
 #include "scheduler/task/pool.h"
 #include "scheduler/public/device.h"
 #include "scheduler/public/task.h"
 #include "scheduler/state/scheduler.h"
 #include "scheduler/state/task.h"
-#include "worker/spill/spill.h"
 
 #include "access_mode.h"
 
 #include <errno.h>
-#include <string.h>
-
-static uint64_t place_bit(uint32_t place)
-{
-	return 1ull << place;
-}
 
 static struct interval *take_piece(void *context)
 {
@@ -72,51 +65,14 @@ static struct sched_piece *piece_at(const struct sched_contents *contents, uint3
 static bool is_stale(const struct sched_buffer *buffer, const struct sched_piece *piece,
 		     uint32_t place)
 {
-	return piece->valid != 0 && (sched_piece_places(buffer, piece) & place_bit(place)) == 0;
+	return piece->valid != 0 &&
+	       (sched_piece_places(buffer, piece) & sched_place_bit(place)) == 0;
 }
 
 /* Does it matter where the contents are? */
 static bool needs_move(const struct sched_access *access)
 {
 	return access->needs && access->moves && access->buffer->contents->size_bytes > 0;
-}
-
-/* Where to take the contents from: their home, else the host, if it has them. */
-static uint32_t source_place(const struct sched_buffer *buffer, const struct sched_piece *piece)
-{
-	const struct sched_memory *home = buffer->contents->home;
-	uint64_t valid = sched_piece_places(buffer, piece);
-	/* Only in another buffer's host range: home is where they come to. */
-	if (home && (valid == 0 || valid & place_bit(buffer->contents->home_place)))
-		return buffer->contents->home_place;
-	return (uint32_t)__builtin_ctzll(valid);
-}
-
-/* In one step, from one device's memory into the other's? Images go through the host, where they
- * have a known form. */
-static bool is_peer(const struct sched_buffer *buffer, uint32_t from, uint32_t to)
-{
-	const struct scheduler *scheduler = buffer->scheduler;
-	if (from == SCHED_HOST_PLACE || to == SCHED_HOST_PLACE ||
-	    buffer->contents->image.dimensions > 0)
-		return false;
-	const struct scheduler_device *source = scheduler->devices[from - 1],
-				      *destination = scheduler->devices[to - 1];
-	return source->ops == destination->ops &&
-	       (destination->features & BACKEND_FEATURE_PEER) != 0;
-}
-
-/* At most: what is spilled goes by the host, too, and that is known when the move is made. */
-static uint32_t most_steps(uint32_t from, uint32_t to)
-{
-	return from == SCHED_HOST_PLACE || to == SCHED_HOST_PLACE ? 1 : 2;
-}
-
-/* Then the source stays where it is until the move is over. */
-static bool hold_peer(struct sched_buffer *buffer, uint32_t from, uint32_t to)
-{
-	return is_peer(buffer, from, to) &&
-	       worker_spill_hold(sched_memory_of(buffer, buffer->scheduler->devices[from - 1]));
 }
 
 bool sched_residency_cuts(const struct sched_access *access, const struct sched_piece *piece)
@@ -141,14 +97,14 @@ static int piece_moves(const struct sched_access *access, const struct sched_pie
 	struct sched_buffer *buffer = access->buffer;
 	const struct sched_memory *home = buffer->contents->home;
 	if (needs_move(access) && is_stale(buffer, piece, access->place)) {
-		uint32_t from = source_place(buffer, piece);
+		uint32_t from = sched_move_source(buffer, piece);
 		if (need_memory(buffer, from) < 0 || need_memory(buffer, access->place) < 0)
 			return -ENOMEM;
-		*moves += most_steps(from, access->place);
+		*moves += sched_move_steps(from, access->place);
 	}
 	if (home && access->writes && access->moves &&
 	    buffer->contents->home_place != access->place)
-		*moves += most_steps(access->place, buffer->contents->home_place);
+		*moves += sched_move_steps(access->place, buffer->contents->home_place);
 	return 0;
 }
 
@@ -161,8 +117,8 @@ int sched_residency_cost(struct sched_access *access, struct sched_cost *cost)
 		const struct sched_piece *piece = piece_at(contents, i);
 		cost->edges += 2 + piece->moves.count;
 		access->poisoned |= access->needs && piece->poison;
-		bool valid =
-			(sched_piece_places(access->buffer, piece) & place_bit(access->place)) != 0;
+		bool valid = (sched_piece_places(access->buffer, piece) &
+			      sched_place_bit(access->place)) != 0;
 		access->comes |= !valid && needs_move(access);
 		if ((valid || !access->needs) && !contents->home)
 			continue;
@@ -201,124 +157,6 @@ bool sched_requirement_is_lost(const struct task_requirement *requirement)
 	return false;
 }
 
-static struct task *open_move_to(const struct sched_buffer *buffer, const struct sched_piece *piece,
-				 uint32_t place)
-{
-	for (const struct task_link *link = piece->moves.first; link; link = link->next)
-		if (link->use->place == place &&
-		    (place != SCHED_HOST_PLACE || link->use->buffer == buffer))
-			return link->use->task;
-	return NULL;
-}
-
-static void move_flight_of(struct task_command *to, const struct task_command *from)
-{
-	to->flight_session = from->flight_session;
-	to->flight_queue = from->flight_queue;
-	to->flight_group = from->flight_group;
-}
-
-/*
- * Small moves of registered memory cost as little as launches on the same lanes. Other memory needs
- * the backend's own, of which there is not enough for moves that wait on a lane for kernels.
- */
-static bool is_small_move(const struct task *move, struct sched_buffer *buffer)
-{
-	const struct scheduler *scheduler = buffer->scheduler;
-	if (buffer->contents->image.dimensions > 0 ||
-	    move->command.backend.transfer.size_bytes > move->device->lane_copy_bytes)
-		return false;
-	if (buffer->registered_at != scheduler->host_changes) {
-		buffer->registered_at = scheduler->host_changes;
-		buffer->registered = sched_host_registered(scheduler, buffer->host,
-							   buffer->contents->size_bytes);
-	}
-	return buffer->registered >> move->device->index & 1;
-}
-
-static void fill_move(struct task *move, struct sched_buffer *buffer, const struct interval *bytes,
-		      uint32_t from, uint32_t to)
-{
-	struct scheduler *scheduler = buffer->scheduler;
-	struct backend_command *backend = &move->command.backend;
-	move->device = scheduler->devices[(to != SCHED_HOST_PLACE ? to : from) - 1];
-	memcpy(move->command.what,
-	       to != SCHED_HOST_PLACE ? move->device->moves_to : move->device->moves_from,
-	       SCHED_MOVE_NAME_BYTES);
-	if (from != SCHED_HOST_PLACE && to != SCHED_HOST_PLACE) {
-		backend->kind = BACKEND_COMMAND_COPY_PEER;
-		backend->copy.source_offset_bytes = backend->copy.destination_offset_bytes =
-			bytes->begin;
-		backend->copy.size_bytes = bytes->end - bytes->begin;
-		move->command.source = sched_memory_of(buffer, scheduler->devices[from - 1]);
-		move->command.destination = sched_memory_of(buffer, move->device);
-		return;
-	}
-	backend->kind = to != SCHED_HOST_PLACE ? BACKEND_COMMAND_WRITE : BACKEND_COMMAND_READ;
-	backend->transfer.offset_bytes = bytes->begin;
-	backend->transfer.size_bytes = bytes->end - bytes->begin;
-	backend->transfer.host = (uint8_t *)buffer->host + bytes->begin;
-	move->command.source = sched_memory_of(buffer, move->device);
-	move->is_small_move = is_small_move(move, buffer);
-}
-
-static void add_valid_place(struct sched_piece *piece, const struct sched_buffer *buffer,
-			    uint32_t place)
-{
-	piece->valid |= place_bit(place);
-	if (place == SCHED_HOST_PLACE)
-		piece->hosts |= buffer->host_bit;
-}
-
-static void keep_hosts(struct sched_piece *piece, uint64_t hosts)
-{
-	piece->hosts &= hosts;
-	if (piece->hosts == 0)
-		piece->valid &= ~place_bit(SCHED_HOST_PLACE);
-}
-
-/*
- * A move between two places without a third one. `beneficiary`: the task that is charged and fails
- * with it, or NULL.
- */
-static struct task *make_move(struct task *beneficiary, struct sched_buffer *buffer,
-			      struct sched_piece *piece, uint32_t from, uint32_t to)
-{
-	struct task *move = sched_take_task(buffer->scheduler, sizeof(struct task_use));
-	move->role = TASK_ROLE_MOVE;
-	move->beneficiary = beneficiary;
-	fill_move(move, buffer, &piece->interval, from, to);
-	if (beneficiary)
-		move_flight_of(&move->command, &beneficiary->command);
-
-	struct task *earlier = open_move_to(buffer, piece, from);
-	if (earlier)
-		task_edge_add(earlier, move, true);
-	if (piece->author)
-		task_edge_add_author(piece->author, move, buffer->contents);
-	const struct interval nothing = {.end = 0};
-	struct task_use *use =
-		sched_use_add(move, buffer, TASK_USE_MOVE, to, &nothing, &piece->interval);
-	use->from = (uint8_t)from;
-	sched_link(use, &use->link, &piece->moves);
-	add_valid_place(piece, buffer, to);
-	task_open(move);
-	task_consider(move);
-	return move;
-}
-
-static struct task *make_moves(struct task *beneficiary, struct sched_buffer *buffer,
-			       struct sched_piece *piece, uint32_t from, uint32_t to)
-{
-	if (most_steps(from, to) == 1 || hold_peer(buffer, from, to))
-		return make_move(beneficiary, buffer, piece, from, to);
-	/* Where they are on their way already they need not be written again: a host accessor may
-	 * be reading there. */
-	if (!(sched_piece_places(buffer, piece) & place_bit(SCHED_HOST_PLACE)))
-		(void)make_move(beneficiary, buffer, piece, from, SCHED_HOST_PLACE);
-	return make_move(beneficiary, buffer, piece, SCHED_HOST_PLACE, to);
-}
-
 void sched_access_bring(struct task *task, const struct sched_access *access)
 {
 	struct sched_buffer *buffer = access->buffer;
@@ -334,8 +172,8 @@ void sched_access_bring(struct task *task, const struct sched_access *access)
 			 */
 			sched_piece_set_place(piece, buffer, access->place);
 		} else if (is_stale(buffer, piece, access->place)) {
-			(void)make_moves(task, buffer, piece, source_place(buffer, piece),
-					 access->place);
+			(void)sched_moves_make(task, buffer, piece,
+					       sched_move_source(buffer, piece), access->place);
 		}
 	}
 }
@@ -344,7 +182,7 @@ static void wait_for_moves(struct task *task, const struct sched_access *access,
 			   const struct sched_piece *piece)
 {
 	struct task *move = needs_move(access) && !task->cause
-				    ? open_move_to(access->buffer, piece, access->place)
+				    ? sched_move_open_to(access->buffer, piece, access->place)
 				    : NULL;
 	if (move)
 		task_edge_add(move, task, true);
@@ -374,7 +212,7 @@ void sched_residency_wait_moves(struct task *task, const struct sched_access *ac
 	const struct sched_contents *contents = access->buffer->contents;
 	for (uint32_t i = access->pieces.first; i < access->pieces.end; i++) {
 		const struct sched_piece *piece = piece_at(contents, i);
-		struct task *move = open_move_to(access->buffer, piece, access->place);
+		struct task *move = sched_move_open_to(access->buffer, piece, access->place);
 		if (move)
 			task_edge_add(move, task, false);
 	}
@@ -411,9 +249,9 @@ void sched_residency_return(struct task *task, const struct sched_access *access
 	struct interval_run run = interval_map_run(&contents->pieces, &access->bytes);
 	for (uint32_t i = run.first; i < run.end; i++) {
 		struct sched_piece *piece = piece_at(contents, i);
-		if (piece->author != task || piece->valid & place_bit(home))
+		if (piece->author != task || piece->valid & sched_place_bit(home))
 			continue;
-		struct task *move = make_moves(task, buffer, piece, access->place, home);
+		struct task *move = sched_moves_make(task, buffer, piece, access->place, home);
 		move->returning = task;
 		task->returns++;
 	}
@@ -424,7 +262,14 @@ void sched_residency_first(struct sched_buffer *buffer)
 	struct sched_contents *contents = buffer->contents;
 	struct sched_piece *piece = &contents->first_piece;
 	sched_piece_set_place(piece, buffer, SCHED_HOST_PLACE);
-	(void)make_moves(NULL, buffer, piece, SCHED_HOST_PLACE, contents->home_place);
+	(void)sched_moves_make(NULL, buffer, piece, SCHED_HOST_PLACE, contents->home_place);
+}
+
+static void keep_hosts(struct sched_piece *piece, uint64_t hosts)
+{
+	piece->hosts &= hosts;
+	if (piece->hosts == 0)
+		piece->valid &= ~sched_place_bit(SCHED_HOST_PLACE);
 }
 
 void sched_residency_move_failed(struct task_use *use, struct sched_cause *cause)
@@ -446,7 +291,7 @@ void sched_residency_move_failed(struct task_use *use, struct sched_cause *cause
 		} else if (use->place == SCHED_HOST_PLACE) {
 			keep_hosts(piece, ~buffer->host_bit);
 		} else {
-			piece->valid &= ~place_bit(use->place);
+			piece->valid &= ~sched_place_bit(use->place);
 		}
 	}
 }
@@ -478,9 +323,9 @@ static void add_places_of(const struct task_link_list *list, const struct sched_
 		const struct task_use *use = link->use;
 		if (!interval_overlap(&use->bytes, &piece->interval))
 			continue;
-		used->valid |= place_bit(use->place);
+		used->valid |= sched_place_bit(use->place);
 		if (use->from != SCHED_NO_PLACE)
-			used->valid |= place_bit(use->from);
+			used->valid |= sched_place_bit(use->from);
 		if (use->place == SCHED_HOST_PLACE || use->from == SCHED_HOST_PLACE)
 			used->hosts |= use->buffer->host_bit;
 	}
@@ -506,7 +351,7 @@ static struct places used_places(const struct sched_contents *contents,
 
 void sched_residency_forget(struct sched_contents *contents, const struct interval *range)
 {
-	uint64_t home = place_bit(contents->home_place);
+	uint64_t home = sched_place_bit(contents->home_place);
 	struct interval_run run = interval_map_run(&contents->pieces, range);
 	for (uint32_t i = run.first; i < run.end; i++) {
 		struct sched_piece *piece = piece_at(contents, i);

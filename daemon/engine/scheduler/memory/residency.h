@@ -33,19 +33,24 @@ static inline struct sched_piece *sched_piece_of(struct interval *interval)
 	return (struct sched_piece *)(void *)interval;
 }
 
+static inline uint64_t sched_place_bit(uint32_t place)
+{
+	return 1ull << place;
+}
+
 /* The places where the piece is valid for this buffer: a bit each. */
 static inline uint64_t sched_piece_places(const struct sched_buffer *buffer,
 					  const struct sched_piece *piece)
 {
 	return piece->hosts & buffer->host_bit ? piece->valid
-					       : piece->valid & ~(1ull << SCHED_HOST_PLACE);
+					       : piece->valid & ~sched_place_bit(SCHED_HOST_PLACE);
 }
 
 /* It is valid there, and nowhere else. */
 static inline void sched_piece_set_place(struct sched_piece *piece,
 					 const struct sched_buffer *buffer, uint32_t place)
 {
-	piece->valid = 1ull << place;
+	piece->valid = sched_place_bit(place);
 	piece->hosts = place == SCHED_HOST_PLACE ? buffer->host_bit : 0;
 }
 
