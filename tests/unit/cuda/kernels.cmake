@@ -23,6 +23,7 @@ if(TARGET sycl_cuda_headers)
     ${cuda_folder}/program/ptx_complete.c
     ${cuda_folder}/program/ptx_wait.c
     ${cuda_folder}/program/symbol.c
+    ${cuda_folder}/program/symbol_type.c
     LIBS sycl_cuda_headers sycl_shared Threads::Threads)
   if(TARGET unit_cuda_kernels)
     target_include_directories(unit_cuda_kernels PRIVATE ${PROJECT_SOURCE_DIR}/daemon/backends)

@@ -1,452 +1,72 @@
-#include "cuda/program/symbol.h"
+/* A mangled symbol as a whole: the function's name and its parameters. */
+#include "cuda/program/symbol_reader.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-#define SUBSTITUTIONS_MAX 256u
-#define ARGUMENTS_MAX     32u
-#define DEPTH_MAX         32u
-
-/* Type or name: a component that may come again, and what T_ stands for. */
-struct reader {
-	const char *at;
-	unsigned depth;
-	uint32_t substitution_count, argument_count;
-	struct cuda_type substitutions[SUBSTITUTIONS_MAX];
-	struct cuda_type arguments[ARGUMENTS_MAX]; /* of the function's own template */
-	bool is_template; /* the function is one: its return type is in the symbol */
-};
-
-static int symbol_read_type(struct reader *reader, struct cuda_type *type);
-
-/* Cut off where it does not fit; the pieces are cut before, so that no size is in doubt. */
-static void set_text(char *text, size_t bytes, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-static void set_text(char *text, size_t bytes, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	/* clang-tidy 14 takes va_start for no initialisation on this target.
-	 * NOLINTNEXTLINE(clang-analyzer-valist.*) */
-	int length = vsnprintf(text, bytes, format, arguments);
-	va_end(arguments);
-	if (length < 0)
-		text[0] = '\0';
-}
-
-static bool take_char(struct reader *reader, char c)
-{
-	if (*reader->at != c)
-		return false;
-	reader->at++;
-	return true;
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static int remember_type(struct reader *reader, const struct cuda_type *type)
-{
-	if (reader->substitution_count == SUBSTITUTIONS_MAX)
-		return -EINVAL;
-	reader->substitutions[reader->substitution_count++] = *type;
-	return 0;
-}
-
-/* "3foo" */
-static int read_source_name(struct reader *reader, char *text, size_t bytes)
-{
-	size_t length = 0, left = strlen(reader->at);
-
-	while (is_digit(*reader->at) && length < left)
-		length = length * 10 + (size_t)(*reader->at++ - '0');
-	left = strlen(reader->at);
-	if (length == 0 || length > left)
-		return -EINVAL;
-	/* The symbol of a namespace without a name differs; no source names it. */
-	bool nameless = length >= 11 && memcmp(reader->at, "_GLOBAL__N_", 11) == 0;
-	set_text(text, bytes, "%.*s", nameless ? 0 : (int)(length < 1000 ? length : 1000),
-		 reader->at);
-	reader->at += length;
-	return 0;
-}
-
-/* Digits of base 36 and "_", behind S or, of base 10, behind T: "_" is 0, "0_" 1. */
-static int read_index(struct reader *reader, unsigned base, uint32_t *index_out)
-{
-	uint32_t index = 0;
-	bool any = false;
-
-	while (*reader->at != '_') {
-		char c = *reader->at;
-		unsigned digit = is_digit(c)            ? (unsigned)(c - '0')
-				 : c >= 'A' && c <= 'Z' ? (unsigned)(c - 'A') + 10
-							: 99;
-		if (digit >= base || index > 4096)
-			return -EINVAL;
-		index = index * base + digit;
-		any = true;
-		reader->at++;
-	}
-	reader->at++;
-	*index_out = any ? index + 1 : 0;
-	return 0;
-}
-
-/* Behind 'L', up to its 'E': "Li3" is 3. */
-static int read_literal(struct reader *reader, struct cuda_type *type)
-{
-	struct cuda_type of;
-	char text[CUDA_SYMBOL_TYPE_BYTES];
-	size_t length = 0;
-
-	if (*reader->at == '_' || symbol_read_type(reader, &of) < 0)
-		return -EINVAL;
-	while (*reader->at && *reader->at != 'E') {
-		char c = *reader->at++;
-		if (c == 'n')
-			c = '-';
-		if (length + 1 < sizeof(text))
-			text[length++] = c;
-	}
-	text[length] = '\0';
-	*type = (struct cuda_type){.kind = CUDA_TYPE_VALUE};
-	if (strcmp(of.text, "bool") == 0)
-		set_text(type->text, sizeof(type->text), "%s",
-			 strcmp(text, "0") == 0 ? "false" : "true");
-	else
-		memcpy(type->text, text, length + 1);
-	return take_char(reader, 'E') ? 0 : -EINVAL;
-}
-
-/* Behind 'I', up to its 'E'. `text`: "float, 3"; first_out and `list` may be NULL. */
-static int read_arguments(struct reader *reader, char *text, size_t bytes,
-			  struct cuda_type *first_out, struct cuda_type *list, uint32_t *count_out)
-{
-	uint32_t count = 0;
-	size_t used = 0;
-
-	text[0] = '\0';
-	while (!take_char(reader, 'E')) {
-		struct cuda_type argument;
-		int error = take_char(reader, 'L') ? read_literal(reader, &argument)
-						   : symbol_read_type(reader, &argument);
-		if (error < 0)
-			return error;
-		if (count == 0 && first_out)
-			*first_out = argument;
-		if (list && count < ARGUMENTS_MAX)
-			list[count] = argument;
-		count++;
-		set_text(text + used, bytes - used, "%s%s", count > 1 ? ", " : "", argument.text);
-		used += strlen(text + used);
-	}
-	if (count_out)
-		*count_out = count < ARGUMENTS_MAX ? count : ARGUMENTS_MAX;
-	return 0;
-}
-
-static void join_names(char *text, size_t bytes, const char *scope, const char *name)
-{
-	char joined[CUDA_SYMBOL_NAME_BYTES];
-
-	set_text(joined, sizeof(joined), "%s%s%s", scope, scope[0] && name[0] ? "::" : "", name);
-	set_text(text, bytes, "%s", joined);
-}
-
-/* The prelude's images are templates by their number of dimensions. */
-static bool read_image(struct cuda_type *type, const char *name, const char *dimensions)
-{
-	static const char *const names[][3] = {
-		{"sycl_image_read_", "READ", ""},
-		{"sycl_image_write_", "WRITE", ""},
-		{"sycl_image_sampled_", "SAMPLED", ""},
-		{"sycl_image_read_layered_", "READ", "_LAYERED"},
-		{"sycl_image_write_layered_", "WRITE", "_LAYERED"},
-		{"sycl_image_sampled_layered_", "SAMPLED", "_LAYERED"},
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (strcmp(name, names[i][0]) != 0)
-			continue;
-		type->kind = CUDA_TYPE_IMAGE;
-		type->points_to_const = i % 3 != 1;
-		set_text(type->text, sizeof(type->text), "SYCL_IMAGE_%s_%.10sD%s", names[i][1],
-			 dimensions, names[i][2]);
-		return true;
-	}
-	return false;
-}
-
-/* A class or a template's instance: `type->text` is the name before its arguments. Behind 'I'. */
-static int read_instance(struct reader *reader, struct cuda_type *type)
-{
-	char arguments[CUDA_SYMBOL_TYPE_BYTES], name[CUDA_SYMBOL_TYPE_BYTES];
-	struct cuda_type first = {0};
-
-	memcpy(name, type->text, sizeof(name));
-	int error = read_arguments(reader, arguments, sizeof(arguments), &first, NULL, NULL);
-	if (error < 0)
-		return error;
-	if (strcmp(name, "sycl_local_") == 0) {
-		type->kind = CUDA_TYPE_LOCAL;
-		type->points_to_const = first.is_const;
-		set_text(type->text, sizeof(type->text), "SYCL_LOCAL(%s)", first.text);
-	} else if (!read_image(type, name, arguments)) {
-		set_text(type->text, sizeof(type->text), "%s<%s>", name, arguments);
-	}
-	return remember_type(reader, type);
-}
-
-static int read_substitution(struct reader *reader, struct cuda_type *type)
-{
-	uint32_t index = 0;
-
-	if (*reader->at >= 'a' && *reader->at <= 'z') /* the standard library's */
-		return -EINVAL;
-	if (read_index(reader, 36, &index) < 0 || index >= reader->substitution_count)
-		return -EINVAL;
-	*type = reader->substitutions[index];
-	return take_char(reader, 'I') ? read_instance(reader, type) : 0;
-}
-
-/* Behind 'N', up to its 'E'. */
-static int read_nested_type(struct reader *reader, struct cuda_type *type)
-{
-	*type = (struct cuda_type){.kind = CUDA_TYPE_VALUE};
-	while (!take_char(reader, 'E')) {
-		char part[CUDA_SYMBOL_TYPE_BYTES];
-		int error = 0;
-		if (take_char(reader, 'I')) {
-			error = read_instance(reader, type);
-		} else if (take_char(reader, 'S')) {
-			error = read_substitution(reader, type);
-		} else {
-			error = read_source_name(reader, part, sizeof(part));
-			if (error == 0) {
-				join_names(type->text, sizeof(type->text), type->text, part);
-				error = remember_type(reader, type);
-			}
-		}
-		if (error < 0)
-			return error;
-	}
-	return 0;
-}
-
-static const char *builtin_name(char letter)
-{
-	static const char letters[] = "vwbcahstijlmxynofdegz";
-	static const char *const names[] = {
-		"void",        "wchar_t",
-		"bool",        "char",
-		"signed char", "unsigned char",
-		"short",       "unsigned short",
-		"int",         "unsigned int",
-		"long",        "unsigned long",
-		"long long",   "unsigned long long",
-		"__int128",    "unsigned __int128",
-		"float",       "double",
-		"long double", "__float128",
-		"...",
-	};
-	const char *found = letter ? strchr(letters, letter) : NULL;
-
-	return found ? names[found - letters] : NULL;
-}
-
-static int read_pointer(struct reader *reader, struct cuda_type *type)
-{
-	char mark = *reader->at++ == 'P' ? '*' : '&';
-	struct cuda_type to;
-	int error = symbol_read_type(reader, &to);
-
-	if (error < 0)
-		return error;
-	*type = (struct cuda_type){.kind = CUDA_TYPE_POINTER, .points_to_const = to.is_const};
-	set_text(type->text, sizeof(type->text), "%s%c", to.text, mark);
-	return remember_type(reader, type);
-}
-
-static int read_qualified(struct reader *reader, struct cuda_type *type)
-{
-	bool is_const = false;
-
-	while (*reader->at == 'r' || *reader->at == 'V' || *reader->at == 'K')
-		is_const = *reader->at++ == 'K' || is_const;
-	struct cuda_type plain;
-	int error = symbol_read_type(reader, &plain);
-	if (error < 0)
-		return error;
-	*type = plain;
-	type->is_const = is_const;
-	set_text(type->text, sizeof(type->text), "%s%s", plain.text,
-		 is_const ? " const" : " volatile");
-	return remember_type(reader, type);
-}
-
-/* "FviE": what it takes is of no interest. */
-static int read_function(struct reader *reader, struct cuda_type *type)
-{
-	struct cuda_type part;
-
-	while (!take_char(reader, 'E')) {
-		int error = symbol_read_type(reader, &part);
-		if (error < 0)
-			return error;
-	}
-	*type = (struct cuda_type){.text = "function"};
-	return remember_type(reader, type);
-}
-
-static int read_array(struct reader *reader, struct cuda_type *type)
-{
-	struct cuda_type of;
-
-	while (is_digit(*reader->at))
-		reader->at++;
-	if (!take_char(reader, '_'))
-		return -EINVAL;
-	int error = symbol_read_type(reader, &of);
-	if (error < 0)
-		return error;
-	*type = (struct cuda_type){.is_const = of.is_const};
-	set_text(type->text, sizeof(type->text), "%s[]", of.text);
-	return remember_type(reader, type);
-}
-
-static int read_template_parameter(struct reader *reader, struct cuda_type *type)
-{
-	uint32_t index = 0;
-
-	if (read_index(reader, 10, &index) < 0 || index >= reader->argument_count)
-		return -EINVAL;
-	*type = reader->arguments[index];
-	return remember_type(reader, type);
-}
-
-static int read_class(struct reader *reader, struct cuda_type *type)
-{
-	*type = (struct cuda_type){.kind = CUDA_TYPE_VALUE};
-	int error = read_source_name(reader, type->text, sizeof(type->text));
-	if (error == 0)
-		error = remember_type(reader, type);
-	if (error == 0 && take_char(reader, 'I'))
-		error = read_instance(reader, type);
-	return error;
-}
-
-static int read_one_type(struct reader *reader, struct cuda_type *type)
-{
-	char c = *reader->at;
-	const char *builtin = builtin_name(c);
-
-	if (c == 'P' || c == 'R' || c == 'O')
-		return read_pointer(reader, type);
-	if (c == 'r' || c == 'V' || c == 'K')
-		return read_qualified(reader, type);
-	if (is_digit(c))
-		return read_class(reader, type);
-	reader->at += c != '\0';
-	if (builtin) {
-		*type = (struct cuda_type){.kind = CUDA_TYPE_VALUE};
-		set_text(type->text, sizeof(type->text), "%s", builtin);
-		return 0;
-	}
-	switch (c) {
-	case 'F':
-		return read_function(reader, type);
-	case 'A':
-		return read_array(reader, type);
-	case 'S':
-		return read_substitution(reader, type);
-	case 'T':
-		return read_template_parameter(reader, type);
-	case 'N':
-		return read_nested_type(reader, type);
-	case 'u': /* a vendor's own */
-		return read_class(reader, type);
-	default:
-		return -EINVAL;
-	}
-}
-
-static int symbol_read_type(struct reader *reader, struct cuda_type *type)
-{
-	if (reader->depth == DEPTH_MAX)
-		return -EINVAL;
-	reader->depth++;
-	int error = read_one_type(reader, type);
-	reader->depth--;
-	return error;
-}
-
 /* The function's own template arguments; `name` gets them behind it. */
-static int read_own_arguments(struct reader *reader, char *name)
+static int read_own_arguments(struct symbol_reader *reader, char *name)
 {
 	char text[CUDA_SYMBOL_NAME_BYTES / 2], whole[CUDA_SYMBOL_NAME_BYTES];
 
 	/* The name before them can come again, and nothing in them can refer to T_. */
 	struct cuda_type template = {.kind = CUDA_TYPE_VALUE};
-	set_text(template.text, sizeof(template.text), "%.*s", (int)sizeof(template.text) - 1,
-		 name);
-	int error = remember_type(reader, &template);
+	symbol_set_text(template.text, sizeof(template.text), "%.*s",
+			(int)sizeof(template.text) - 1, name);
+	int error = symbol_remember_type(reader, &template);
 	if (error == 0)
-		error = read_arguments(reader, text, sizeof(text), NULL, reader->arguments,
-				       &reader->argument_count);
+		error = symbol_read_arguments(reader, text, sizeof(text), NULL, reader->arguments,
+					      &reader->argument_count);
 	if (error < 0)
 		return error;
-	set_text(whole, sizeof(whole), "%.*s<%s>", (int)sizeof(whole) / 2 - 4, name, text);
+	symbol_set_text(whole, sizeof(whole), "%.*s<%s>", (int)sizeof(whole) / 2 - 4, name, text);
 	memcpy(name, whole, sizeof(whole));
 	reader->is_template = true;
 	return 0;
 }
 
 /* Behind 'N': namespaces and classes, then the function. */
-static int read_nested_name(struct reader *reader, char *name)
+static int read_nested_name(struct symbol_reader *reader, char *name)
 {
 	name[0] = '\0';
-	while (!take_char(reader, 'E')) {
+	while (!symbol_take_char(reader, 'E')) {
 		char part[CUDA_SYMBOL_NAME_BYTES];
 		struct cuda_type scope = {.kind = CUDA_TYPE_VALUE};
 		int error;
-		if (take_char(reader, 'I')) {
+		if (symbol_take_char(reader, 'I')) {
 			error = read_own_arguments(reader, name);
 			if (error == 0)
-				return take_char(reader, 'E') ? 0 : -EINVAL;
+				return symbol_take_char(reader, 'E') ? 0 : -EINVAL;
 			return error;
 		}
-		error = read_source_name(reader, part, sizeof(part));
+		error = symbol_read_source_name(reader, part, sizeof(part));
 		if (error < 0)
 			return error;
-		join_names(name, CUDA_SYMBOL_NAME_BYTES, name, part);
-		set_text(scope.text, sizeof(scope.text), "%.*s", (int)sizeof(scope.text) - 1, name);
+		symbol_join_names(name, CUDA_SYMBOL_NAME_BYTES, name, part);
+		symbol_set_text(scope.text, sizeof(scope.text), "%.*s", (int)sizeof(scope.text) - 1,
+				name);
 		/*
 		 * Neither the function itself nor a template's name before its arguments counts as
 		 * a substitution here.
 		 */
-		if (*reader->at != 'E' && *reader->at != 'I' && remember_type(reader, &scope) < 0)
+		if (*reader->at != 'E' && *reader->at != 'I' &&
+		    symbol_remember_type(reader, &scope) < 0)
 			return -EINVAL;
 	}
 	return 0;
 }
 
-static int read_name(struct reader *reader, char *name)
+static int read_name(struct symbol_reader *reader, char *name)
 {
-	if (take_char(reader, 'N'))
+	if (symbol_take_char(reader, 'N'))
 		return read_nested_name(reader, name);
-	(void)take_char(reader, 'L');
-	int error = read_source_name(reader, name, CUDA_SYMBOL_NAME_BYTES);
-	if (error == 0 && take_char(reader, 'I'))
+	(void)symbol_take_char(reader, 'L');
+	int error = symbol_read_source_name(reader, name, CUDA_SYMBOL_NAME_BYTES);
+	if (error == 0 && symbol_take_char(reader, 'I'))
 		error = read_own_arguments(reader, name);
 	return error;
 }
 
-static int symbol_read_parameters(struct reader *reader, struct cuda_symbol *symbol)
+static int symbol_read_parameters(struct symbol_reader *reader, struct cuda_symbol *symbol)
 {
 	if (reader->at[0] == 'v' && reader->at[1] == '\0')
 		return 0;
@@ -469,7 +89,7 @@ static int symbol_read_parameters(struct reader *reader, struct cuda_symbol *sym
 int cuda_symbol_parse(const char *text, struct cuda_symbol **symbol_out)
 {
 	CLEANUP(cuda_symbol_cleanup) struct cuda_symbol *symbol = calloc(1, sizeof(*symbol));
-	CLEANUP(free_pointer) struct reader *reader = calloc(1, sizeof(*reader));
+	CLEANUP(free_pointer) struct symbol_reader *reader = calloc(1, sizeof(*reader));
 	struct cuda_type result;
 
 	if (!symbol || !reader)
