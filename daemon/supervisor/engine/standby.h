@@ -55,6 +55,8 @@ bool standby_take(struct supervisor *supervisor, struct engine_process *process_
 /* The standby that was taken became an engine; or it did not, for a reason that is logged. */
 void standby_succeeded(struct supervisor *supervisor);
 void standby_failed(struct supervisor *supervisor, const char *why);
+/* Counts and logs the failure of a standby, which postpones the next one. */
+void standby_count_failure(struct supervisor *supervisor, const char *why);
 /* The standby that this tenant took died before it became an engine; it may have been the tenant's
  * fault. */
 void standby_misadopted(struct tenant *tenant, int wait_status);
