@@ -2,6 +2,7 @@
 if(TARGET sched_harness)
   sycl_race_test(race_scheduler SOURCES ${CMAKE_CURRENT_LIST_DIR}/scheduler.c
     ${CMAKE_CURRENT_LIST_DIR}/../unit/scheduler/model.c
+    ${CMAKE_CURRENT_LIST_DIR}/../unit/scheduler/model_groups.c
     ${CMAKE_CURRENT_LIST_DIR}/../unit/scheduler/model_stretch.c ${PROJECT_SOURCE_DIR}/daemon/engine/group/stretch.c
     LIBS sched_harness sycl_sched sycl_fake_backend sycl_backends sycl_shared)
 endif()

@@ -1,84 +1,27 @@
 /* Graphs as only the driver sees them: whose stream, what is left, what is made anew, what a native
  * command leaves behind. */
-#include "cuda/double.h"
-#include "common/graphs_support.h"
+#include "cuda/graphs_stage.h"
 
-#include "cuda/device/device.h"
-#include "status.h"
-
-#include <cuda.h>
-
-#include <criterion/criterion.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 TestSuite(cuda_graphs, .timeout = 60);
-
-static void *driver(const char *name)
-{
-	void *library = dlopen(FAKE_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	void *found = library ? dlsym(library, name) : NULL;
-
-	cr_assert_not_null(found, "%s", name);
-	return found;
-}
-
-#define CALL(name) ((__typeof__(&(name)))driver(#name))
-
-struct stage {
-	struct fixture fixture;
-	struct backend_memory *a, *b;
-	struct backend_kernel *fill, *increment;
-	struct backend_graph *graph;
-};
-
-static void stage_open(struct stage *stage)
-{
-	*stage = (struct stage){.fixture = {.wake_fd = -1}};
-	cr_assert(graphs_open(&stage->fixture));
-	stage->a = fixture_memory(&stage->fixture, GRAPH_WORDS * 4, NULL);
-	stage->b = fixture_memory(&stage->fixture, GRAPH_WORDS * 4, NULL);
-	stage->fill = fixture_kernel(&stage->fixture, "fill_u32");
-	stage->increment = fixture_kernel(&stage->fixture, "increment_u32");
-	stage->graph = graph_make(&stage->fixture);
-}
-
-static void stage_close(struct stage *stage)
-{
-	stage->fixture.ops->graph_free(stage->graph);
-	stage->fixture.ops->memory_free(stage->a);
-	stage->fixture.ops->memory_free(stage->b);
-	stage->fixture.ops->kernel_free(stage->fill);
-	stage->fixture.ops->kernel_free(stage->increment);
-	fixture_close(&stage->fixture);
-}
-
-static struct backend_command increment_command(const struct stage *stage,
-						struct backend_argument *argument)
-{
-	static const uint64_t global = GRAPH_WORDS;
-
-	*argument = global_argument(stage->a);
-	return launch_command(stage->increment, 1, &global, argument, 1);
-}
 
 /* One call of the driver launches it and writes the word; nothing of it is on a stream before. */
 Test(cuda_graphs, L9_L17_a_launch_is_one_call_and_all_is_given_back)
 {
-	struct stage stage;
+	struct graph_stage stage;
 	struct backend_argument argument;
 	const uint32_t value = 4;
 
-	stage_open(&stage);
+	graph_stage_open(&stage);
 	uint64_t graphs = double_count("graphs"), executables = double_count("graph_execs"),
 		 launches = double_count("launches");
 	const struct backend_command fill = fill_all(stage.a, &value),
 				     copy = copy_all(stage.b, stage.a),
-				     launch = increment_command(&stage, &argument);
+				     launch = graph_stage_increment(&stage, &argument);
 	uint32_t node = graph_node(&stage.fixture, stage.graph, &fill, NULL, 0);
 	node = graph_node(&stage.fixture, stage.graph, &launch, &node, 1);
 	(void)graph_node(&stage.fixture, stage.graph, &copy, &node, 1);
@@ -94,26 +37,26 @@ Test(cuda_graphs, L9_L17_a_launch_is_one_call_and_all_is_given_back)
 	cr_assert_eq(double_count("call cuStreamWriteValue32"), writes);
 	cr_assert_eq(double_count("copies"), copies + 10);
 	words_expect(&stage.fixture, stage.b, 5, "b");
-	stage_close(&stage);
+	graph_stage_close(&stage);
 	double_check(true);
 }
 
 /* The completion that a device writes comes before progress() reports the launch. */
 Test(cuda_graphs, a_direct_completion_comes_first)
 {
-	struct stage stage;
+	struct graph_stage stage;
 	struct backend_fault fault = {0};
 	struct backend_host *host = NULL;
 	struct backend_argument argument;
 
-	stage_open(&stage);
+	graph_stage_open(&stage);
 	volatile uint32_t *words =
 		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	cr_assert_neq((const void *)words, MAP_FAILED);
 	cr_assert_eq(stage.fixture.ops->host_register(stage.fixture.device, (void *)words, 4096,
 						      &host, &fault),
 		     0);
-	const struct backend_command launch = increment_command(&stage, &argument);
+	const struct backend_command launch = graph_stage_increment(&stage, &argument);
 	(void)graph_node(&stage.fixture, stage.graph, &launch, NULL, 0);
 	graph_finish(&stage.fixture, stage.graph, false);
 	const struct backend_command whole = {.kind = BACKEND_COMMAND_GRAPH, .graph = stage.graph};
@@ -129,7 +72,7 @@ Test(cuda_graphs, a_direct_completion_comes_first)
 		cr_assert_eq(words[16], i);
 	}
 	stage.fixture.ops->host_unregister(host);
-	stage_close(&stage);
+	graph_stage_close(&stage);
 	cr_assert_eq(munmap((void *)words, 4096), 0);
 	double_check(true);
 }
@@ -138,7 +81,7 @@ Test(cuda_graphs, a_direct_completion_comes_first)
  * same. */
 Test(cuda_graphs, L13_a_box_is_changed_too)
 {
-	struct stage stage;
+	struct graph_stage stage;
 	struct backend_fault fault = {0};
 	static uint32_t words[GRAPH_WORDS], got[GRAPH_WORDS];
 	const struct backend_rect rect = {.width_bytes = 8,
@@ -149,7 +92,7 @@ Test(cuda_graphs, L13_a_box_is_changed_too)
 					  .source_slice_pitch = 64,
 					  .destination_slice_pitch = 128};
 
-	stage_open(&stage);
+	graph_stage_open(&stage);
 	for (uint32_t i = 0; i < GRAPH_WORDS; i++)
 		words[i] = i;
 	fixture_write(&stage.fixture, stage.a, 0, words, sizeof(words));
@@ -179,14 +122,14 @@ Test(cuda_graphs, L13_a_box_is_changed_too)
 	graph_run(&stage.fixture, stage.graph);
 	fixture_read(&stage.fixture, stage.b, 0, got, sizeof(got));
 	cr_assert_eq(got[0], 100);
-	stage_close(&stage);
+	graph_stage_close(&stage);
 	double_check(true);
 }
 
 /* Host memory that is not pinned would make the driver wait, or read it too early. */
 Test(cuda_graphs, R3_what_is_skipped_stays_so_in_an_executable_that_is_made_anew)
 {
-	struct stage stage;
+	struct graph_stage stage;
 	struct backend_argument argument;
 	struct backend_fault fault = {0};
 	const struct backend_command nothing = {.kind = BACKEND_COMMAND_NOP};
@@ -198,13 +141,13 @@ Test(cuda_graphs, R3_what_is_skipped_stays_so_in_an_executable_that_is_made_anew
 					  .source_slice_pitch = 64,
 					  .destination_slice_pitch = 128};
 
-	stage_open(&stage);
+	graph_stage_open(&stage);
 	words_set(&stage.fixture, stage.b, 1);
 	struct backend_command copy = copy_all(stage.b, stage.b);
 	copy.copy.destination_offset_bytes = 2000;
 	copy.copy.size_bytes = 32;
 	copy.copy.rect = &rect;
-	const struct backend_command add = increment_command(&stage, &argument);
+	const struct backend_command add = graph_stage_increment(&stage, &argument);
 	const uint32_t box = graph_node(&stage.fixture, stage.graph, &copy, NULL, 0);
 	const uint32_t skipped = graph_node(&stage.fixture, stage.graph, &add, &box, 1);
 	graph_finish(&stage.fixture, stage.graph, true);
@@ -222,13 +165,13 @@ Test(cuda_graphs, R3_what_is_skipped_stays_so_in_an_executable_that_is_made_anew
 		     fault.text);
 	graph_run(&stage.fixture, stage.graph);
 	words_expect(&stage.fixture, stage.a, 6, "not any more");
-	stage_close(&stage);
+	graph_stage_close(&stage);
 	double_check(true);
 }
 
 Test(cuda_graphs, unregistered_memory_is_no_node)
 {
-	struct stage stage;
+	struct graph_stage stage;
 	static uint32_t words[GRAPH_WORDS];
 	const struct backend_command write = {
 		.kind = BACKEND_COMMAND_WRITE,
@@ -236,12 +179,12 @@ Test(cuda_graphs, unregistered_memory_is_no_node)
 	};
 	struct backend_command mine = write;
 
-	stage_open(&stage);
+	graph_stage_open(&stage);
 	mine.transfer.memory = stage.a;
 	graph_node_fails(&stage.fixture, stage.graph, &mine, -EOPNOTSUPP);
 	mine.kind = BACKEND_COMMAND_READ;
 	graph_node_fails(&stage.fixture, stage.graph, &mine, -EOPNOTSUPP);
-	stage_close(&stage);
+	graph_stage_close(&stage);
 	double_check(true);
 }
 
@@ -259,7 +202,7 @@ Test(cuda_graphs, K19_without_a_function_there_are_no_graphs)
 /* ----------------------------------- native commands ------------------------------------ */
 
 struct scene {
-	struct stage *stage;
+	struct graph_stage *stage;
 	struct backend_native_scope seen;
 	CUstreamCaptureStatus lanes_status;
 	bool ends, captures, explicit_nodes;
@@ -315,11 +258,11 @@ static struct backend_command native(struct scene *scene, struct backend_memory 
  * specification's example. */
 Test(cuda_graphs, K16_K17_K18_explicit_nodes_of_an_application)
 {
-	struct stage stage;
+	struct graph_stage stage;
 	struct backend_memory *memories[2];
 	struct scene scene = {.stage = &stage, .explicit_nodes = true};
 
-	stage_open(&stage);
+	graph_stage_open(&stage);
 	const struct backend_command command = native(&scene, memories);
 	uint64_t streams = double_count("streams");
 	(void)graph_node(&stage.fixture, stage.graph, &command, NULL, 0);
@@ -328,18 +271,18 @@ Test(cuda_graphs, K16_K17_K18_explicit_nodes_of_an_application)
 	words_set(&stage.fixture, stage.a, 12);
 	graph_run(&stage.fixture, stage.graph);
 	words_expect(&stage.fixture, stage.b, 12, "copied");
-	stage_close(&stage);
+	graph_stage_close(&stage);
 	double_check(true);
 }
 
 Test(cuda_graphs, K20_a_capture_that_is_left_open_is_ended_and_told)
 {
-	struct stage stage;
+	struct graph_stage stage;
 	struct backend_memory *memories[2];
 	struct scene scene = {.stage = &stage, .captures = true};
 	const uint32_t value = 3;
 
-	stage_open(&stage);
+	graph_stage_open(&stage);
 	const struct backend_command command = native(&scene, memories),
 				     fill = fill_all(stage.b, &value);
 	graph_node_fails(&stage.fixture, stage.graph, &command, -EINVAL);
@@ -352,7 +295,7 @@ Test(cuda_graphs, K20_a_capture_that_is_left_open_is_ended_and_told)
 	graph_run(&stage.fixture, stage.graph);
 	words_expect(&stage.fixture, stage.a, 77, "captured");
 	words_expect(&stage.fixture, stage.b, 3, "the rest");
-	stage_close(&stage);
+	graph_stage_close(&stage);
 	double_check(true);
 }
 
@@ -362,7 +305,7 @@ Test(cuda_graphs, K20_a_capture_that_is_left_open_is_ended_and_told)
  */
 static void *allocate_while_capturing(void *argument)
 {
-	struct stage *stage = argument;
+	struct graph_stage *stage = argument;
 	struct backend_fault fault = {0};
 	void *pointer = NULL;
 
@@ -395,9 +338,9 @@ static int capture_beside(void *context, const struct backend_native_scope *scop
 
 Test(cuda_graphs, K20_a_capture_survives_what_others_allocate)
 {
-	struct stage stage;
+	struct graph_stage stage;
 
-	stage_open(&stage);
+	graph_stage_open(&stage);
 	struct backend_memory *const memories[] = {stage.a};
 	const struct backend_command command = {
 		.kind = BACKEND_COMMAND_NATIVE,
@@ -410,7 +353,7 @@ Test(cuda_graphs, K20_a_capture_survives_what_others_allocate)
 	graph_finish(&stage.fixture, stage.graph, false);
 	graph_run(&stage.fixture, stage.graph);
 	words_expect(&stage.fixture, stage.a, 5, "captured");
-	stage_close(&stage);
+	graph_stage_close(&stage);
 	double_check(true);
 }
 
@@ -420,12 +363,12 @@ Test(cuda_graphs, K20_a_capture_survives_what_others_allocate)
  * been running. */
 Test(cuda_graphs, F12_a_node_that_fails_is_its_graphs_fault)
 {
-	struct stage stage;
+	struct graph_stage stage;
 	struct backend_argument argument;
 	const struct backend_command nop = {.kind = BACKEND_COMMAND_NOP};
 
-	stage_open(&stage);
-	const struct backend_command launch = increment_command(&stage, &argument);
+	graph_stage_open(&stage);
+	const struct backend_command launch = graph_stage_increment(&stage, &argument);
 	uint32_t node = graph_node(&stage.fixture, stage.graph, &launch, NULL, 0);
 	(void)graph_node(&stage.fixture, stage.graph, &launch, &node, 1);
 	graph_finish(&stage.fixture, stage.graph, false);
@@ -437,7 +380,7 @@ Test(cuda_graphs, F12_a_node_that_fails_is_its_graphs_fault)
 	cr_assert(ended.fault.device_lost && ended.fault.process_lost);
 	cr_assert_not(ended.fault.not_begun);
 	cr_assert_eq(ended.fault.native_code, CUDA_ERROR_ILLEGAL_ADDRESS);
-	stage_close(&stage);
+	graph_stage_close(&stage);
 }
 
 /* A driver that refuses a call once: the entry fails, nothing is left of it, and the next one
@@ -453,12 +396,12 @@ Test(cuda_graphs, L17_what_fails_half_way_leaves_nothing)
 					    "cuGraphLaunch",
 					    "cuGraphAddChildGraphNode",
 					    "cuGraphExecMemsetNodeSetParams"};
-	struct stage stage;
+	struct graph_stage stage;
 	struct backend_argument argument;
 	const struct backend_command nop = {.kind = BACKEND_COMMAND_NOP};
 
-	stage_open(&stage);
-	const struct backend_command launch = increment_command(&stage, &argument),
+	graph_stage_open(&stage);
+	const struct backend_command launch = graph_stage_increment(&stage, &argument),
 				     copy = copy_all(stage.b, stage.a);
 	(void)graph_node(&stage.fixture, stage.graph, &nop, NULL, 0);
 	graph_finish(&stage.fixture, stage.graph, false);
@@ -490,224 +433,6 @@ Test(cuda_graphs, L17_what_fails_half_way_leaves_nothing)
 		cr_assert_eq(double_count("graphs"), graphs);
 		cr_assert_eq(double_count("graph_execs"), executables);
 	}
-	stage_close(&stage);
+	graph_stage_close(&stage);
 	double_check(true);
-}
-
-/* ----------------------------------- memory of graphs ----------------------------------- */
-
-static uint64_t graph_memory_reserved(void)
-{
-	cuuint64_t bytes = 0;
-
-	cr_assert_eq(CALL(cuDeviceGetGraphMemAttribute)(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT,
-							&bytes),
-		     CUDA_SUCCESS);
-	return bytes;
-}
-
-/* A graph of one node, which fills memory of the graph's own. 0, or what graph_finish says. */
-static int memory_graph(struct stage *stage, uint64_t bytes, struct backend_graph **graph_out)
-{
-	static const uint32_t value = 3;
-	struct backend_fault fault = {0};
-	struct backend_memory *memory = NULL;
-	uint32_t node = 0;
-
-	*graph_out = graph_make(&stage->fixture);
-	cr_assert_eq(stage->fixture.ops->graph_temporary(*graph_out, bytes, &memory, &fault), 0,
-		     "%s", fault.text);
-	const struct backend_command fill = fill_all(memory, &value);
-	cr_assert_eq(stage->fixture.ops->graph_add(*graph_out, &fill, NULL, 0, &node, &fault), 0,
-		     "%s", fault.text);
-	int error = stage->fixture.ops->graph_finish(*graph_out, true, &fault);
-	cr_assert(error == 0 || fault.status == STATUS_MEMORY_ALLOCATION, "%s", fault.text);
-	return error;
-}
-
-/* The launch is over for the driver, too, which is later than for whoever waits for its word. */
-static void settle_launches(void)
-{
-	while (double_count("graph_memory_pending") > 0) {
-		const struct timespec moment = {.tv_nsec = 100000};
-		(void)nanosleep(&moment, NULL);
-	}
-}
-
-Test(cuda_graphs, L17_graphs_share_what_the_device_keeps_for_them_and_give_it_back)
-{
-	enum { BYTES = 8 << 20 };
-	struct stage stage;
-	struct backend_graph *graphs[4];
-
-	stage_open(&stage);
-	const struct backend_ops *ops = stage.fixture.ops;
-	cr_assert_eq(graph_memory_reserved(), 0);
-	for (int i = 0; i < 4; i++)
-		cr_assert_eq(memory_graph(&stage, BYTES, &graphs[i]), 0);
-	cr_assert_eq(double_count("graph_memories"), 4);
-	for (int round = 0; round < 3; round++)
-		for (int i = 0; i < 4; i++)
-			graph_run(&stage.fixture, graphs[i]);
-	cr_assert_eq(double_count("graph_memory_launches"), 12);
-	settle_launches();
-	cr_assert_eq(graph_memory_reserved(), BYTES,
-		     "four graphs that run one after the other need the memory of one");
-	cr_assert(!ops->quiet_wanted(stage.fixture.device));
-	/* Not while another one has it, which could not run again if others took it meanwhile. */
-	ops->graph_free(graphs[0]);
-	cr_assert(!ops->quiet_wanted(stage.fixture.device));
-	graph_run(&stage.fixture, graphs[1]);
-	settle_launches();
-	cr_assert_eq(graph_memory_reserved(), BYTES);
-	for (int i = 1; i < 4; i++)
-		ops->graph_free(graphs[i]);
-	cr_assert_eq(double_count("graph_memories"), 0);
-	cr_assert(ops->quiet_wanted(stage.fixture.device));
-	ops->quiet(stage.fixture.device);
-	cr_assert(!ops->quiet_wanted(stage.fixture.device));
-	cr_assert_eq(graph_memory_reserved(), 0);
-	stage_close(&stage);
-	double_check(true);
-}
-
-/* No other has been finished: there is nothing to give back, and no reason to request a quiet
- * moment again and again. */
-Test(cuda_graphs, a_graph_that_is_given_up_leaves_nothing_to_do)
-{
-	struct stage stage;
-	struct backend_fault fault = {0};
-	struct backend_memory *memory = NULL;
-
-	stage_open(&stage);
-	const struct backend_ops *ops = stage.fixture.ops;
-	struct backend_graph *graph = graph_make(&stage.fixture);
-	cr_assert_eq(ops->graph_temporary(graph, 4096, &memory, &fault), 0, "%s", fault.text);
-	ops->graph_free(graph);
-	if (ops->quiet_wanted(stage.fixture.device))
-		ops->quiet(stage.fixture.device);
-	cr_assert(!ops->quiet_wanted(stage.fixture.device));
-	stage_close(&stage);
-}
-
-Test(cuda_graphs, F9_memory_of_graphs_leaves_the_headroom_and_others_get_what_is_not_used)
-{
-	enum { BYTES = 16 << 20 };
-	struct stage stage;
-	struct backend_graph *graph, *refused;
-	struct backend_fault fault = {0};
-	struct backend_memory *memory = NULL;
-	size_t free_bytes = 0, total_bytes = 0;
-
-	stage_open(&stage);
-	const struct backend_ops *ops = stage.fixture.ops;
-	cr_assert_eq(memory_graph(&stage, BYTES, &graph), 0);
-	graph_run(&stage.fixture, graph);
-	settle_launches();
-	cr_assert_eq(CALL(cuMemGetInfo_v2)(&free_bytes, &total_bytes), CUDA_SUCCESS);
-	stage.fixture.device->backend->settings.headroom_bytes = free_bytes - BYTES / 2;
-	/* There is half as much beside what is kept for graphs: another such graph shares that, and
-	 * a larger one is too large. */
-	struct backend_graph *other;
-	cr_assert_eq(memory_graph(&stage, BYTES, &other), 0);
-	cr_assert_eq(memory_graph(&stage, 4 * BYTES, &refused), -ENOMEM);
-	ops->graph_free(refused);
-	/* Memory of another kind gets what graphs do not use now. */
-	cr_assert_eq(ops->memory_create(stage.fixture.device, BYTES, NULL, BACKEND_EXPORT_NONE,
-					&memory, &fault),
-		     0, "%s", fault.text);
-	cr_assert_eq(graph_memory_reserved(), 0);
-	ops->memory_free(memory);
-	ops->graph_free(other);
-	ops->graph_free(graph);
-	stage_close(&stage);
-	double_check(true);
-}
-
-/* A graph with memory cannot be made executable beside itself. A change that is impossible in place
- * needs another graph. */
-Test(cuda_graphs, L13_a_box_in_a_graph_with_memory_is_not_changed)
-{
-	struct stage stage;
-	struct backend_fault fault = {0};
-	struct backend_memory *memory = NULL;
-	const uint32_t value = 9;
-	const struct backend_rect rect = {.width_bytes = 8,
-					  .rows = 4,
-					  .slices = 1,
-					  .source_row_pitch = 16,
-					  .destination_row_pitch = 32,
-					  .source_slice_pitch = 64,
-					  .destination_slice_pitch = 128};
-
-	stage_open(&stage);
-	const struct backend_ops *ops = stage.fixture.ops;
-	cr_assert_eq(ops->graph_temporary(stage.graph, GRAPH_WORDS * 4, &memory, &fault), 0, "%s",
-		     fault.text);
-	const struct backend_command fill = fill_all(memory, &value),
-				     copy = copy_all(stage.b, memory);
-	struct backend_command box = {.kind = BACKEND_COMMAND_COPY};
-	box.copy.source = memory;
-	box.copy.destination = stage.a;
-	box.copy.size_bytes = 32;
-	box.copy.rect = &rect;
-	uint32_t node = graph_node(&stage.fixture, stage.graph, &fill, NULL, 0);
-	uint32_t boxes = graph_node(&stage.fixture, stage.graph, &box, &node, 1);
-	(void)graph_node(&stage.fixture, stage.graph, &copy, &node, 1);
-	graph_finish(&stage.fixture, stage.graph, true);
-	graph_run(&stage.fixture, stage.graph);
-	box.copy.destination = stage.b;
-	cr_assert_eq(ops->graph_update(stage.graph, boxes, &box, &fault), -EOPNOTSUPP, "%s",
-		     fault.text);
-	graph_run(&stage.fixture, stage.graph);
-	words_expect(&stage.fixture, stage.b, 9, "b");
-	stage_close(&stage);
-	double_check(true);
-}
-
-Test(cuda_graphs, L17_an_older_driver_has_no_memory_of_graphs)
-{
-	struct stage stage;
-	struct backend_fault fault = {0};
-	struct backend_memory *memory = NULL;
-
-	double_command("missing cuGraphAddMemFreeNode");
-	stage_open(&stage);
-	cr_assert_eq(stage.fixture.ops->graph_temporary(stage.graph, 64, &memory, &fault),
-		     -EOPNOTSUPP);
-	cr_assert_null(memory);
-	stage_close(&stage);
-	double_check(true);
-}
-
-/* A step that the driver refuses leaves nothing behind. */
-Test(cuda_graphs, L17_memory_that_is_refused)
-{
-	static const struct {
-		const char *call;
-		int at_finish;
-	} calls[] = {{"cuGraphAddMemAllocNode", 0},
-		     {"cuGraphAddMemFreeNode", 1},
-		     {"cuGraphInstantiateWithFlags", 1}};
-	static const uint32_t value = 1;
-
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
-		struct stage stage;
-		struct backend_fault fault = {0};
-		struct backend_memory *memory = NULL;
-		stage_open(&stage);
-		double_command("fail %s 1 2", calls[i].call);
-		int error = stage.fixture.ops->graph_temporary(stage.graph, 4096, &memory, &fault);
-		cr_assert_eq(error < 0, !calls[i].at_finish, "%s", calls[i].call);
-		const struct backend_command fill = fill_all(memory ? memory : stage.a, &value);
-		if (calls[i].at_finish) {
-			struct backend_command small = fill;
-			small.fill.size_bytes = 4096;
-			(void)graph_node(&stage.fixture, stage.graph, &small, NULL, 0);
-			cr_assert_lt(stage.fixture.ops->graph_finish(stage.graph, false, &fault), 0,
-				     "%s", calls[i].call);
-		}
-		stage_close(&stage);
-		double_check(true);
-	}
 }

@@ -1,7 +1,7 @@
 # Random command groups against a serial model, on every kind of device. Then the execution model's tests on the double of NVIDIA's driver,
 # with one GPU and with two.
 if(TARGET syclclient)
-  sycl_test_objects(random_objects SOURCES library/random_groups.c library/random_groups_threads.c library/repeats.c library/resubmit.c library/random_threads.c
+  sycl_test_objects(random_objects SOURCES library/random_groups.c library/random_groups_actions.c library/random_groups_threads.c library/repeats.c library/resubmit.c library/random_threads.c
     library/random_threads_logs.c library/random_threads_stripes.c library/threads_history.c LIBS syclclient)
 endif()
 set(random_sources $<TARGET_OBJECTS:portable_objects> $<TARGET_OBJECTS:random_objects>)

@@ -30,7 +30,7 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
   endif()
 
   if(TARGET processes_gpu_share)
-    target_sources(processes_gpu_share PRIVATE processes/fake_service.c)
+    target_sources(processes_gpu_share PRIVATE processes/fake_service.c processes/gpu_share_parties.c processes/gpu_share_users.c)
   endif()
 
   # Their clients are the test itself.

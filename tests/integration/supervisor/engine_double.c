@@ -79,16 +79,12 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -174,7 +170,7 @@ static void welcome(int socket, uint64_t session)
 	(void)message_send(socket, &packet.base, NULL, 0, MSG_DONTWAIT);
 }
 
-static void send_wake(int socket)
+void send_wake(int socket)
 {
 	Sycl__V1__Wake message = SYCL__V1__WAKE__INIT;
 	Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
@@ -213,110 +209,6 @@ static void say_wants(uint32_t watch)
 	control.body_case = SYCL__V1__CONTROL__BODY_WANTS;
 	control.wants = &wants;
 	say(&control, NULL, 0);
-}
-
-enum { DEVICE_MIB = 64, MIB = 1 << 20 };
-
-/* The same device in all engines. */
-static ProtobufCBinaryData device_uuid(void)
-{
-	static uint8_t uuid[16] = "the double's GPU";
-	return (ProtobufCBinaryData){sizeof(uuid), uuid};
-}
-
-static uint64_t capacity_bytes(void)
-{
-	return (me.held_mib > DEVICE_MIB ? me.held_mib : DEVICE_MIB) * MIB;
-}
-
-static void say_memory_wanted(uint64_t mib)
-{
-	Sycl__V1__MemoryWanted wanted = SYCL__V1__MEMORY_WANTED__INIT;
-	wanted.ask = ++me.ask;
-	wanted.device = device_uuid();
-	wanted.bytes = mib * MIB;
-	wanted.held_bytes = me.held_mib * MIB;
-	wanted.capacity_bytes = capacity_bytes();
-	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
-	control.body_case = SYCL__V1__CONTROL__BODY_MEMORY_WANTED;
-	control.memory_wanted = &wanted;
-	say(&control, NULL, 0);
-}
-
-static void say_memory_state(uint64_t request, uint64_t freed_bytes)
-{
-	Sycl__V1__MemoryState state = SYCL__V1__MEMORY_STATE__INIT;
-	state.request = request;
-	state.held_bytes = state.spillable_bytes = me.held_mib * MIB;
-	state.capacity_bytes = capacity_bytes();
-	state.freed_bytes = freed_bytes;
-	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
-	control.body_case = SYCL__V1__CONTROL__BODY_MEMORY_STATE;
-	control.memory_state = &state;
-	say(&control, NULL, 0);
-}
-
-static void give_memory(const Sycl__V1__MemoryRequest *request)
-{
-	bool is_stalled = !strcmp(me.giving, "stall") && request->bytes > 0;
-	if (is_stalled || !strcmp(me.giving, "mute") || request->device.len != device_uuid().len ||
-	    memcmp(request->device.data, device_uuid().data, request->device.len) != 0)
-		return;
-	uint64_t bytes = strcmp(me.giving, "keep") != 0 ? request->bytes : 0;
-	if (!*me.giving)
-		me.held_mib -= bytes / MIB;
-	say_memory_state(request->request, bytes);
-}
-
-/* False: it is no word about memory. */
-static bool run_memory_word(int socket, const char *text)
-{
-	static const char *const givings[] = {"keep", "boast", "mute", "stall"};
-	for (size_t i = 0; i < sizeof(givings) / sizeof(*givings); i++)
-		if (!strcmp(text, givings[i]))
-			me.giving = givings[i];
-	if (!strncmp(text, "hold ", 5)) {
-		me.held_mib = strtoul(text + 5, NULL, 10);
-	} else if (!strncmp(text, "need ", 5)) {
-		me.needing = socket;
-		say_memory_wanted(strtoul(text + 5, NULL, 10));
-		return true;
-	} else if (!strcmp(text, "nag")) {
-		for (int times = 0; times < 1000; times++)
-			say_memory_wanted(1);
-	} else if (!strcmp(text, "volunteer")) {
-		for (int times = 0; times < 100; times++)
-			say_memory_state((uint64_t)times, MIB);
-	} else {
-		return false;
-	}
-	send_wake(socket);
-	return true;
-}
-
-/* The one page can only be read, and neither becomes shorter: a process that reads it would die of
- * that. */
-static unsigned harm_pages(void)
-{
-	const size_t bytes = sizeof(struct share_grants);
-	char path[32];
-	void *writable = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, me.grants, 0);
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", me.grants);
-	CLEANUP(close_fd) int again = open(path, O_RDWR | O_CLOEXEC);
-	return 0u + (writable != MAP_FAILED) + (pwrite(me.grants, "x", 1, 64) > 0) +
-	       (again >= 0 && pwrite(again, "x", 1, 64) > 0) + (ftruncate(me.grants, 1) == 0) +
-	       (ftruncate(me.claims->fd, 1) == 0);
-}
-
-static void take_division(struct packet_fds *fds)
-{
-	close_fd(&me.grants);
-	me.grants = packet_fds_take(fds, 0);
-	me.claims = memory_region_free(me.claims);
-	if (memory_region_map(packet_fds_take(fds, 1), sizeof(struct share_claims), 1, &me.claims) <
-	    0)
-		exit(13);
-	me.harmed = harm_pages();
 }
 
 static void obey(void);
@@ -644,63 +536,6 @@ static void turn_double(void)
 			i++;
 	if (me.control >= 0)
 		obey();
-}
-
-/* As the real one: at once, for good, and unreadable for others of that uid. */
-static void become(uid_t uid, gid_t gid)
-{
-	if (setgroups(1, &gid) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
-		exit(8);
-	if (prctl(PR_SET_DUMPABLE, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		exit(9);
-}
-
-static void say_standby_ready(void)
-{
-	Sycl__V1__StandbyReady ready = SYCL__V1__STANDBY_READY__INIT;
-	ready.pid = (uint32_t)getpid();
-	ready.version = (char *)(uintptr_t)(manner("outdated") ? "0.0.0" : SYCLD_VERSION);
-	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
-	control.body_case = SYCL__V1__CONTROL__BODY_STANDBY_READY;
-	control.standby_ready = &ready;
-	say(&control, NULL, 0);
-}
-
-/* Returns when it was adopted. */
-static void stand_by(unsigned long *warm_out, long *prepared_out)
-{
-	struct decode_arena arena;
-	ProtobufCMessage *message = NULL;
-	if (manner("unable"))
-		exit(12);
-	if (manner("useless"))
-		exit(5);
-	if (decode_arena_init(&arena, DECODE_BYTES_MAX) < 0)
-		exit(10);
-	*prepared_out = 0;
-	for (;;) {
-		if (message_receive(me.control, &sycl__v1__control__descriptor, &arena, &message,
-				    NULL, 0) <= 0)
-			exit(0);
-		const Sycl__V1__Control *control = (const Sycl__V1__Control *)message;
-		if (control->body_case == SYCL__V1__CONTROL__BODY_STANDBY_PREPARE) {
-			if (control->standby_prepare->n_devices == 1)
-				*prepared_out = (long)control->standby_prepare->devices[0]->devices;
-			say_standby_ready();
-			continue;
-		}
-		if (manner("forbidden"))
-			exit(6);
-		while (manner("undecided"))
-			(void)pause();
-		if (control->body_case != SYCL__V1__CONTROL__BODY_ADOPT || manner("unwilling"))
-			exit(11);
-		if (control->adopt->change_user)
-			become(control->adopt->uid, control->adopt->gid);
-		*warm_out = control->adopt->open_devices;
-		break;
-	}
-	decode_arena_fini(&arena);
 }
 
 int main(int argc, char **argv)

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum { SESSIONS_MAX = 64, FACTS_BYTES = 2048 };
 
@@ -50,5 +51,22 @@ size_t claims(Sycl__V1__DeviceUsage **list);
 void report(uint64_t request, bool discover);
 /* In parts; `most` 0: one without records. */
 void send_trace_part(uint64_t request, uint32_t most);
+
+/* engine_double.c: replies to a client's word. */
+void send_wake(int socket);
+
+/* engine_double_memory.c: the memory of a device, and the pages of a division. */
+enum { MIB = 1 << 20 };
+void give_memory(const Sycl__V1__MemoryRequest *request);
+/* False: the word is not about memory. */
+bool run_memory_word(int socket, const char *text);
+void take_division(struct packet_fds *fds);
+
+/* engine_double_standby.c */
+/* Changes the user as the real one does: at once, for good, and unreadable for others of the uid.
+ */
+void become(uid_t uid, gid_t gid);
+/* Returns when the standby was adopted. */
+void stand_by(unsigned long *warm_out, long *prepared_out);
 
 #endif

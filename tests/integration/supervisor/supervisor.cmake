@@ -1,6 +1,7 @@
 # The supervisor and syclctl, with a stand-in engine that can misbehave on demand, and with the real one where it counts.
 if(NOT SYCLD_SANITIZE STREQUAL "memory")
-  add_executable(supervisor_engine_double supervisor/engine_double.c supervisor/engine_double_report.c)
+  add_executable(supervisor_engine_double supervisor/engine_double.c supervisor/engine_double_memory.c
+    supervisor/engine_double_report.c supervisor/engine_double_standby.c)
   target_link_libraries(supervisor_engine_double PRIVATE sycl_flags sycl_shared sycl_proto)
   set_target_properties(supervisor_engine_double PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 

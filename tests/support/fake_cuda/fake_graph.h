@@ -53,7 +53,27 @@ struct CUgraph_st {
 	CUgraphExec executable; /* that one; NULL: none */
 };
 
+struct CUgraphExec_st {
+	struct CUgraph_st *graph;
+	struct fake_instance instance;
+	int device;
+	unsigned running;
+	bool uploaded;
+	bool unfreed;                 /* a launch left memory behind: no other one may be */
+	struct CUgraph_st *memory_of; /* a graph that is there and has memory; NULL: none such */
+};
+
 /* fake_graph.c */
+void fake_instance_each_kernel(struct fake_instance *instance,
+			       void (*act)(struct CUgraphNode_st *node));
+/* The objects that a graph or an executable one names: the driver checks them again when the node
+ * is changed or freed. */
+void fake_node_name(struct CUgraphNode_st *node);
+void fake_node_unname(struct CUgraphNode_st *node);
+/* The real driver refuses memory of a pool here. */
+CUresult fake_graph_memset_check(const CUDA_MEMSET_NODE_PARAMS *parameters);
+CUresult fake_graph_values_of(struct CUgraphNode_st *node,
+			      const CUDA_BATCH_MEM_OP_NODE_PARAMS *parameters);
 void fake_instance_free(struct fake_instance *instance);
 CUresult fake_instance_copy(const struct fake_instance *from, struct fake_instance *copy_out);
 CUresult fake_graph_copy(const struct CUgraph_st *graph, struct fake_instance *copy_out);
@@ -62,12 +82,13 @@ CUresult fake_graph_node_add(CUgraphNode *node_out, CUgraph graph, const CUgraph
 			     size_t count, const struct CUgraphNode_st *made);
 CUresult fake_graph_kernel_of(const CUDA_KERNEL_NODE_PARAMS *parameters,
 			      struct fake_launch *launch_out);
+struct CUgraph_st *fake_graph_make(void); /* NULL: no memory */
+void fake_graph_end(struct CUgraph_st *graph);
+
+/* fake_graph_launch.c */
 void fake_graph_relaunch(struct CUgraphNode_st *node, const struct fake_launch *launch);
 /* The executable's copy of a node; NULL and a misuse: it has none such. */
 struct CUgraphNode_st *fake_exec_node(CUgraphExec exec, CUgraphNode node, enum fake_node_kind kind);
-
-struct CUgraph_st *fake_graph_make(void); /* NULL: no memory */
-void fake_graph_end(struct CUgraph_st *graph);
 /* Without the lock: all nodes of an instance, as often as it is called. */
 void fake_instance_run(struct fake_instance *instance, struct CUstream_st *stream);
 

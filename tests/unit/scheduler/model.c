@@ -11,9 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RECENT     40u /* `after` names one of the last so many */
-#define HOLD_STEPS 12u
-#define LOOKED_AT  1000u /* so many before each, for their order */
+#define RECENT    40u   /* `after` names one of the last so many */
+#define LOOKED_AT 1000u /* so many before each, for their order */
 
 /* xorshift64*; no test depends on more than its being the same everywhere. */
 uint32_t model_draw(struct model *model, uint32_t below)
@@ -33,32 +32,6 @@ uint32_t model_draw_device(struct model *model)
 struct record *model_new_record(struct model *model)
 {
 	return &model->records[model->count++];
-}
-
-/* One of the buffers with these contents. */
-static struct words *words_of(struct model *model, uint32_t buffer)
-{
-	return model->shared[buffer] && model_draw(model, 2) ? &model->again[buffer]
-							     : &model->words[buffer];
-}
-
-/* `count` words from somewhere; ordered as the whole buffer, or as a sub-buffer around them. */
-static struct part part_of(struct model *model, uint32_t buffer, uint32_t mode, uint32_t count)
-{
-	struct part part = {.buffer = buffer, .mode = mode, .count = count};
-	part.first = model_draw(model, WORDS - count + 1);
-	if (!model->parts || model_draw(model, 3) == 0)
-		return part;
-	part.order_first = model_draw(model, part.first + 1);
-	uint32_t end = part.first + count + model_draw(model, WORDS - part.first - count + 1);
-	part.order_count = end - part.order_first;
-	return part;
-}
-
-/* So many words as a group may use of a buffer. */
-static uint32_t some_words(struct model *model)
-{
-	return model->parts && model_draw(model, 4) > 0 ? 1 + model_draw(model, WORDS) : WORDS;
 }
 
 enum expected model_judge(struct model *model, const struct part *parts, uint32_t part_count,
@@ -119,7 +92,7 @@ static void fill_requirements(struct model *model, const struct part *parts, uin
 		bool known = i > 0 && parts[i].buffer == parts[0].buffer;
 		requirements[i] = (struct task_requirement){
 			.buffer = known ? requirements[0].buffer
-					: words_of(model, parts[i].buffer)->buffer,
+					: model_words_of(model, parts[i].buffer)->buffer,
 			.mode = parts[i].mode,
 			.offset_bytes = parts[i].first * sizeof(uint32_t),
 			.size_bytes = parts[i].count * sizeof(uint32_t),
@@ -195,222 +168,6 @@ uint32_t model_other_buffer(struct model *model, uint32_t buffer)
 	if (model->parts && model_draw(model, 4) == 0)
 		return buffer;
 	return (buffer + 1 + model_draw(model, BUFFERS - 1)) % BUFFERS;
-}
-
-static struct task_argument global_argument(const struct part *part, uint32_t requirement)
-{
-	return (struct task_argument){.kind = BACKEND_ARGUMENT_GLOBAL,
-				      .requirement = requirement,
-				      .offset_bytes = part->first * sizeof(uint32_t)};
-}
-
-static void launch_mix(struct model *model)
-{
-	struct record *record = model_new_record(model);
-	uint32_t value = model_draw(model, 1000), to = model_draw(model, BUFFERS),
-		 count = some_words(model);
-	const struct part parts[2] = {
-		part_of(model, to, ACCESS_MODE_READ_WRITE, count),
-		part_of(model, model_other_buffer(model, to), ACCESS_MODE_READ, count)};
-	struct task_argument arguments[3] = {
-		global_argument(&parts[0], 0),
-		global_argument(&parts[1], 1),
-		{.kind = BACKEND_ARGUMENT_VALUE, .bytes = &value, .size_bytes = 4},
-	};
-	struct task_request request = {.what = "mix_u32", .action = TASK_LAUNCH};
-	request.launch.dimensions = 1;
-	request.launch.global[0] = count;
-	request.launch.arguments = arguments;
-	request.launch.argument_count = 3;
-	model_submit(model, record, &request, parts, 2, true, false);
-	uint32_t *words = &model->contents[to][parts[0].first];
-	const uint32_t *from = &model->contents[parts[1].buffer][parts[1].first];
-	/* Copies word by word, as the fake device does: the parts may overlap. */
-	for (uint32_t i = 0; i < count && record->expected == EXPECT_GOOD; i++)
-		words[i] = words[i] * 31u + from[i] + value;
-}
-
-/* A kernel that writes a range, without the contents before. */
-static void launch_fill(struct model *model)
-{
-	struct record *record = model_new_record(model);
-	uint32_t value = model_draw(model, 1000), to = model_draw(model, BUFFERS);
-	uint32_t count =
-		model_draw(model, 4) == 0 ? 1 + model_draw(model, WORDS) : some_words(model);
-	uint32_t mode =
-		model_draw(model, 2) ? ACCESS_MODE_WRITE_NO_INIT : ACCESS_MODE_READ_WRITE_NO_INIT;
-	struct part part = part_of(model, to, mode, count);
-	struct task_argument arguments[2] = {
-		global_argument(&part, 0),
-		{.kind = BACKEND_ARGUMENT_VALUE, .bytes = &value, .size_bytes = 4},
-	};
-	struct task_request request = {.what = "fill_u32", .action = TASK_LAUNCH};
-	request.launch.dimensions = 2;
-	request.launch.global[0] = 1;
-	request.launch.global[1] = count;
-	request.launch.arguments = arguments;
-	request.launch.argument_count = 2;
-	model_submit(model, record, &request, &part, 1, true, false);
-	for (uint32_t i = 0; i < count && record->expected == EXPECT_GOOD; i++)
-		model->contents[to][part.first + i] = value;
-}
-
-/* Several launches in one task, of which each needs what the one before has written, or none does.
- * Some fail, if a value is odd. */
-static void launch_burst(struct model *model)
-{
-	struct record *record = model_new_record(model);
-	uint32_t values[SCHED_BURST_MAX], to = model_draw(model, BUFFERS),
-					  count = 2 + model_draw(model, SCHED_BURST_MAX - 1);
-	bool is_chained = model_draw(model, 2), odd = model_draw(model, 12) == 0;
-	uint32_t words = some_words(model), first_odd = count;
-	struct part part = part_of(
-		model, to, is_chained ? ACCESS_MODE_READ_WRITE : ACCESS_MODE_WRITE_NO_INIT, words);
-	for (uint32_t i = 0; i < count; i++) {
-		values[i] = model_draw(model, 1000) * 2 + (odd && model_draw(model, 6) == 0);
-		if (values[i] % 2 && first_odd == count)
-			first_odd = i;
-	}
-	struct task_argument arguments[2] = {
-		global_argument(&part, 0),
-		{.kind = BACKEND_ARGUMENT_VALUE, .bytes = &values[0], .size_bytes = 4},
-	};
-	struct task_request request = {.what = "fill_even_u32", .action = TASK_LAUNCH};
-	request.launch.dimensions = 1;
-	request.launch.global[0] = words;
-	request.launch.arguments = arguments;
-	request.launch.argument_count = 2;
-	request.launch.count = count;
-	request.launch.values = (const uint8_t *)&values[1];
-	request.launch.value_bytes = 4;
-	model_submit(model, record, &request, &part, 1, true,
-		     is_chained ? first_odd < count : values[count - 1] % 2);
-	record->launches = count;
-	bool runs = record->expected != EXPECT_DEPENDENCY;
-	for (uint32_t i = 0; i < count; i++)
-		record->launch[i] = !runs || (is_chained && i > first_odd) ? EXPECT_DEPENDENCY
-				    : values[i] % 2                        ? EXPECT_FAILURE
-									   : EXPECT_GOOD;
-	/* The report on all launches: there is a failure. */
-	if (runs && first_odd < count)
-		record->expected = EXPECT_FAILURE;
-	for (uint32_t i = 0; i < words && runs && !model->poisoned[to][part.first]; i++)
-		model->contents[to][part.first + i] = values[count - 1];
-}
-
-static void launch_fail(struct model *model)
-{
-	struct record *record = model_new_record(model);
-	uint32_t mode = model_draw(model, 2) ? ACCESS_MODE_READ : ACCESS_MODE_READ_WRITE;
-	struct part part = part_of(model, model_draw(model, BUFFERS), mode, some_words(model));
-	struct task_request request = {.what = "fail", .action = TASK_LAUNCH};
-	request.launch.dimensions = 1;
-	request.launch.global[0] = 1;
-	model_submit(model, record, &request, &part, 1, true, true);
-}
-
-static void only_order(struct model *model)
-{
-	struct record *record = model_new_record(model);
-	uint32_t first = model_draw(model, BUFFERS);
-	const struct part parts[2] = {
-		part_of(model, first, ACCESS_MODE_WRITE_NO_INIT, some_words(model)),
-		part_of(model, model_other_buffer(model, first), ACCESS_MODE_READ,
-			some_words(model))};
-	struct task_request request = {.what = "noop",
-				       .action = model_draw(model, 2) ? TASK_LAUNCH : TASK_BARRIER};
-	request.launch.dimensions = 2;
-	request.launch.global[0] = 4;
-	model_submit(model, record, &request, parts, 2, false, false);
-}
-
-static void submit_copy(struct model *model)
-{
-	struct record *record = model_new_record(model);
-	uint32_t to = model_draw(model, BUFFERS), count = 1 + model_draw(model, WORDS);
-	bool host = model_draw(model, 2);
-	struct part parts[2] = {
-		part_of(model, to, ACCESS_MODE_WRITE_NO_INIT, count),
-		part_of(model, model_other_buffer(model, to), ACCESS_MODE_READ, count)};
-	uint32_t apart = parts[0].first < parts[1].first ? parts[1].first - parts[0].first
-							 : parts[0].first - parts[1].first;
-	if (parts[1].buffer == to && apart < count)
-		parts[1].buffer = (to + 1) % BUFFERS;
-	uint32_t first = parts[0].first, from = parts[1].first;
-	struct task_request request = {.what = "copy", .action = TASK_COPY};
-	for (uint32_t i = 0; i < WORDS; i++)
-		record->snapshot[i] =
-			host ? model_draw(model, 5000) : model->contents[parts[1].buffer][i];
-	request.copy.source = host ? -1 : 1;
-	request.copy.destination = 0;
-	request.copy.host = record->snapshot + from;
-	request.copy.source_offset_bytes = from * sizeof(uint32_t);
-	request.copy.destination_offset_bytes = first * sizeof(uint32_t);
-	request.copy.size_bytes = count * sizeof(uint32_t);
-	model_submit(model, record, &request, parts, host ? 1 : 2, true, false);
-	for (uint32_t i = 0; i < count && record->expected == EXPECT_GOOD; i++)
-		model->contents[to][first + i] = record->snapshot[from + i];
-}
-
-static void submit_fill(struct model *model)
-{
-	struct record *record = model_new_record(model);
-	uint32_t to = model_draw(model, BUFFERS), count = 1 + model_draw(model, WORDS),
-		 value = model_draw(model, 1000);
-	struct part part = part_of(model, to, ACCESS_MODE_WRITE, count);
-	struct task_request request = {.what = "fill", .action = TASK_FILL};
-	request.fill.offset_bytes = part.first * sizeof(uint32_t);
-	request.fill.size_bytes = count * sizeof(uint32_t);
-	request.fill.pattern = &value;
-	request.fill.pattern_bytes = sizeof(value);
-	model_submit(model, record, &request, &part, 1, true, false);
-	for (uint32_t i = 0; i < count && record->expected == EXPECT_GOOD; i++)
-		model->contents[to][part.first + i] = value;
-}
-
-static void host_update(struct model *model)
-{
-	struct record *record = model_new_record(model);
-	struct part part =
-		part_of(model, model_draw(model, BUFFERS), ACCESS_MODE_READ, some_words(model));
-	struct task_request request = {.what = "update", .action = TASK_HOST_UPDATE};
-	model_submit(model, record, &request, &part, 1, true, false);
-}
-
-static void host_access(struct model *model)
-{
-	static const uint32_t modes[] = {ACCESS_MODE_READ, ACCESS_MODE_READ, ACCESS_MODE_READ_WRITE,
-					 ACCESS_MODE_WRITE_NO_INIT};
-	struct record *record = model_new_record(model);
-	uint32_t mode = modes[model_draw(model, 4)], buffer = model_draw(model, BUFFERS);
-	struct part part = part_of(model, buffer, mode, some_words(model));
-	record->host_access = true;
-	record->writes = access_mode_writes(mode);
-	record->first = part.first;
-	record->count = part.count;
-	record->add = access_mode_needs_contents(mode) ? model_draw(model, 100) : 0;
-	record->release_at = model->step + model_draw(model, HOLD_STEPS);
-	record->cancelled = access_mode_needs_contents(mode) && model_draw(model, 8) == 0;
-	record->expected = model_judge(model, &part, 1, true, false, false);
-	/* A host access orders by what it accesses. */
-	record->parts[0] = part;
-	record->parts[0].order_first = part.first;
-	record->parts[0].order_count = part.count;
-	record->part_count = 1;
-	record->words = words_of(model, buffer);
-	record->task = harness_host_part(&model->harness, record->words, mode, part.first,
-					 part.count, &record->probe);
-	memcpy(record->snapshot, model->contents[buffer], sizeof(record->snapshot));
-	if (record->cancelled) {
-		host_access_release(record->task);
-		record->released = true;
-		return;
-	}
-	if (!record->writes || record->expected != EXPECT_GOOD)
-		return;
-	for (uint32_t i = part.first; i < part.first + part.count; i++)
-		model->contents[buffer][i] =
-			record->add ? model->contents[buffer][i] + record->add : i;
 }
 
 static void differ(struct model *model, const struct record *record, const char *what)
@@ -489,7 +246,7 @@ void model_catch_up(struct model *model)
 {
 	for (uint32_t d = 0; d < DEVICES; d++)
 		fake_device_gate_open(d);
-	model->step += HOLD_STEPS;
+	model->step += MODEL_HOLD_STEPS;
 	for (uint32_t i = model->first_held; i < model->count && !model->wrong[0]; i++) {
 		/* In order of submission: whatever an access waits for has been served before it.
 		 */
@@ -504,25 +261,25 @@ static void one_step(struct model *model)
 	uint32_t kind = model_draw(model, 100);
 	model->step++;
 	if (kind < 25)
-		launch_mix(model);
+		model_launch_mix(model);
 	else if (kind < 32)
-		launch_burst(model);
+		model_launch_burst(model);
 	else if (kind < 40)
 		model_launch_stretch(model);
 	else if (kind < 56)
-		launch_fill(model);
+		model_launch_fill(model);
 	else if (kind < 57)
-		launch_fail(model);
+		model_launch_fail(model);
 	else if (kind < 62)
-		only_order(model);
+		model_only_order(model);
 	else if (kind < 74)
-		submit_copy(model);
+		model_submit_copy(model);
 	else if (kind < 80)
-		submit_fill(model);
+		model_submit_fill(model);
 	else if (kind < 83)
-		host_update(model);
+		model_host_update(model);
 	else
-		host_access(model);
+		model_host_access(model);
 	if (model_draw(model, 50) == 0)
 		fake_device_gate_close(model_draw(model, DEVICES));
 	if (model_draw(model, 20) == 0)
@@ -546,7 +303,7 @@ static void check_word(struct model *model, uint32_t buffer, uint32_t word)
 	record->first = word;
 	record->count = 1;
 	record->snapshot[word] = model->contents[buffer][word];
-	record->words = words_of(model, buffer);
+	record->words = model_words_of(model, buffer);
 	record->task = harness_host_part(&model->harness, record->words, ACCESS_MODE_READ, word, 1,
 					 &record->probe);
 	if (!harness_wait(&model->harness, &record->probe))

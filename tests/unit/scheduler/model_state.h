@@ -70,6 +70,20 @@ void model_submit(struct model *model, struct record *record, struct task_reques
 /* Everything so far is done, so that what follows meets past failures and free lanes. */
 void model_catch_up(struct model *model);
 
+/* model_groups.c */
+#define MODEL_HOLD_STEPS 12u /* a host access is released after so many steps at most */
+/* One of the buffers with these contents. */
+struct words *model_words_of(struct model *model, uint32_t buffer);
+void model_launch_mix(struct model *model);
+void model_launch_fill(struct model *model);
+void model_launch_burst(struct model *model);
+void model_launch_fail(struct model *model);
+void model_only_order(struct model *model);
+void model_submit_copy(struct model *model);
+void model_submit_fill(struct model *model);
+void model_host_update(struct model *model);
+void model_host_access(struct model *model);
+
 /* model_stretch.c: launches of several kernels, as one task where the scheduler takes them so. */
 void model_launch_stretch(struct model *model);
 

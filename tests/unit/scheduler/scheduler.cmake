@@ -19,6 +19,8 @@ sycl_test(unit_scheduler SOURCES
   scheduler/parts.c
   scheduler/parts_places.c
   scheduler/drop.c
+  scheduler/drop_shared.c
+  scheduler/drop_support.c
   scheduler/failure.c
   scheduler/lifetime.c
   engine/quiet.c
@@ -27,6 +29,8 @@ sycl_test(unit_scheduler SOURCES
   scheduler/inline.c
   engine/pace.c
   worker/threads.c
+  worker/lanes.c
+  worker/host_memory.c
   scheduler/shared.c
   scheduler/loss.c
   scheduler/usm.c
@@ -48,7 +52,7 @@ sycl_test(unit_scheduler SOURCES
   scheduler/grant.c
   scheduler/trace.c
   LIBS sched_harness sycl_sched sycl_fake_backend sycl_backends sycl_shared Threads::Threads TIMEOUT 180)
-sycl_test(unit_scheduler_property SOURCES scheduler/property.c scheduler/model.c scheduler/model_stretch.c
+sycl_test(unit_scheduler_property SOURCES scheduler/property.c scheduler/model.c scheduler/model_groups.c scheduler/model_stretch.c
   ${PROJECT_SOURCE_DIR}/daemon/engine/group/stretch.c
   LIBS sched_harness sycl_sched sycl_fake_backend sycl_backends sycl_shared Threads::Threads TIMEOUT 120)
 sycl_test(unit_fake SOURCES fake_backend/backend.c fake_backend/features.c LIBS sycl_fake_backend sycl_backends sycl_shared Threads::Threads)
