@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
 # every_program.sh BUILD: each program of a build under AddressSanitizer carries the options that the sanitizer needs on any machine (options.c).
+# The sanitizer's own library looks them up among the symbols of the dynamic linker.
 set -u
 build=$1
-seen=0 bad=0
-while IFS= read -r program; do
-	symbols=$(nm "$program" 2>/dev/null) || continue
-	case $symbols in
-	*__asan_init*) ;;
-	*) continue ;;
-	esac
-	seen=$((seen + 1))
-	if ! grep -q ' T __asan_default_options$' <<<"$symbols"; then
-		printf '%s: without __asan_default_options: link it with sycl_flags\n' "$program"
-		bad=1
-	fi
-done < <(find "$build/bin" "$build/tests" -maxdepth 1 -type f -executable ! -name '*.so*')
-printf '%d programs\n' "$seen"
-[ "$seen" -gt 0 ] && [ "$bad" -eq 0 ]
+find "$build/bin" "$build/tests" -maxdepth 1 -type f -executable ! -name '*.so*' -print0 |
+	xargs -0 nm --dynamic --print-file-name 2>/dev/null | awk '
+		{ file = $0; sub(/:.*/, "", file) }
+		$NF ~ /^__asan_init/ { seen[file] }
+		/ T __asan_default_options$/ { has[file] }
+		END {
+			for (file in seen) {
+				programs++
+				if (!(file in has)) {
+					printf "%s: without __asan_default_options: link it with sycl_flags\n", file
+					bad = 1
+				}
+			}
+			printf "%d programs\n", programs
+			exit bad || !programs
+		}'
