@@ -324,26 +324,38 @@ Test(kernels, A15_E16_G12_a_kernel_tells_of_its_arguments)
 	MUST(sycl_kernel_release(kernel));
 }
 
-/* A value of so many bytes; what the kernel makes of its first and last. */
-static sycl_result run_value(uint64_t bytes, uint32_t *sum_out)
+/* One source with a kernel for a value of each size: a compiler takes more time for a source than
+ * for a kernel. "k0" makes something of the first and the last byte of a value of sizes[0]. */
+static void values_source(const uint64_t *sizes, size_t count, char *source_out, size_t capacity)
 {
-	char source[512], *value = calloc(1, bytes);
+	size_t used = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int more = snprintf(source_out + used, capacity - used,
+				    "struct big%zu { uchar b[%llu]; };\n"
+				    "SYCL_KERNEL void k%zu(SYCL_GLOBAL(uint) o, struct big%zu v)\n"
+				    "{ o[0] = v.b[0] + v.b[%llu] * 256u; }\n",
+				    i, (unsigned long long)sizes[i], i, i,
+				    (unsigned long long)sizes[i] - 1);
+		used += (size_t)more;
+		cr_assert(lt(sz, used, capacity));
+	}
+}
+
+/* A value of so many bytes; what the kernel makes of its first and last. */
+static sycl_result run_value(const char *source, const char *name, uint64_t bytes,
+			     uint32_t *sum_out)
+{
 	sycl_kernel kernel = NULL;
 	sycl_handler handler = NULL;
 	sycl_buffer buffer = NULL;
+	sycl_result result = sycl_kernel_from_source(queue, source, name, &kernel);
 
-	(void)snprintf(
-		source, sizeof(source),
-		"struct big { uchar b[%llu]; };\n"
-		"SYCL_KERNEL void k(SYCL_GLOBAL(uint) o, struct big v) { o[0] = v.b[0] + v.b[%llu] * 256u; }\n",
-		(unsigned long long)bytes, (unsigned long long)bytes - 1);
+	if (result)
+		return result;
+	char *value = calloc(1, bytes);
 	value[0] = 3;
 	value[bytes - 1] = 5;
-	sycl_result result = sycl_kernel_from_source(queue, source, "k", &kernel);
-	if (result) {
-		free(value);
-		return result;
-	}
 	MUST(sycl_buffer_create(platform, sum_out, sizeof(*sum_out), SYCL_HOST_BORROWED, &buffer));
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
@@ -366,16 +378,21 @@ Test(kernels, E14_E21_values_of_all_sizes_up_to_the_limit)
 {
 	uint64_t limit = device_number(SYCL_DEVICE_INFO_MAX_PARAMETER_BYTES);
 	uint64_t room = limit - sizeof(void *) - (limit > 4096 ? 84 : 0);
-	const uint64_t sizes[] = {1, 2, 3, 17, 255, 1000, room};
+	const uint64_t sizes[] = {1, 2, 3, 17, 255, 1000, room}, too_large = limit + 1;
+	enum { SIZES = sizeof(sizes) / sizeof(*sizes) };
+	char source[SIZES * 256];
 
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+	values_source(sizes, SIZES, source, sizeof(source));
+	for (size_t i = 0; i < SIZES; i++) {
+		const char name[] = {'k', (char)('0' + i), '\0'};
 		uint32_t sum = 0;
-		MUST(run_value(sizes[i], &sum));
+		MUST(run_value(source, name, sizes[i], &sum));
 		cr_assert(eq(u32, sum, sizes[i] == 1 ? 5 + 5 * 256 : 3 + 5 * 256), "%d bytes",
 			  (int)sizes[i]);
 	}
 	uint32_t sum = 0;
-	sycl_result refused = run_value(limit + 1, &sum);
+	values_source(&too_large, 1, source, sizeof(source));
+	sycl_result refused = run_value(source, "k0", too_large, &sum);
 	cr_assert(refused == SYCL_ERROR_KERNEL_ARGUMENT || refused == SYCL_ERROR_BUILD ||
 			  refused == SYCL_ERROR_INVALID,
 		  "%s", sycl_result_name(refused));
