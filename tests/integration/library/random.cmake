@@ -34,12 +34,19 @@ function(one_more name program)
   endif()
 endfunction()
 
-# second_devices(NAME): other devices below the same code of ours. Random groups have two of the four seeds that the first devices have, and
-# all of them in --long rows.
+# fewer_seeds(NAME): random groups have two of the four seeds that client_random_fake and client_random_cpu have, and all of them in
+# --long rows. The two differ in who runs host tasks.
+function(fewer_seeds name)
+  if(TEST ${name})
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "SYCLD_RANDOM_SEEDS=2")
+  endif()
+endfunction()
+
+# second_devices(NAME): other devices below the same code of ours.
 function(second_devices name)
   if(TEST ${name})
     set_property(TEST ${name} APPEND PROPERTY LABELS again)
-    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "SYCLD_RANDOM_SEEDS=2")
+    fewer_seeds(${name})
   endif()
 endfunction()
 
@@ -63,6 +70,9 @@ endforeach()
 if(TEST client_model_discrete)
   set_property(TEST client_model_discrete APPEND PROPERTY LABELS again)
 endif()
+foreach(name client_random_both client_random_two_cpus client_random_discrete)
+  fewer_seeds(${name})
+endforeach()
 if(TARGET fake_cuda AND SYCL_HAS_CUDA AND SYCLD_NVRTC)
   set(double "SYCLD_BACKEND_OPTIONS=cuda:library=$<TARGET_FILE:fake_cuda> cuda:nvrtc=${SYCLD_NVRTC}" "OCL_ICD_VENDORS=/nonexistent"
     "PORTABLE_DOUBLE=1")
@@ -82,4 +92,5 @@ if(TARGET fake_cuda AND SYCL_HAS_CUDA AND SYCLD_NVRTC)
     sycl_test_after(client_${subject}_two_doubles client_${subject}_double)
     second_devices(client_${subject}_two_doubles)
   endforeach()
+  fewer_seeds(client_random_double)
 endif()
