@@ -4,7 +4,7 @@
 # shellcheck disable=SC2154
 : "${top:?the project folder}"
 
-long_parts='races rows lives seeds chaos again other coverage boot machines fuzz tidy'
+long_parts='races rows lives seeds chaos again other coverage boot packages machines fuzz tidy'
 
 # Random groups by the 100,000, programs of USM by the 10,000, submissions by the 10,000,000.
 random_rows='client_random_(fake|cpu|two_cpus|both|double_cpu|two_doubles)'
@@ -23,6 +23,7 @@ Parts of --long, all of them unless some are named:
   other   each test in the lane that leaves it out: plain, or under the address and undefined sanitizers (tests/lanes.cmake)
   coverage  how many lines of the product the tests run, and the files and functions that they do not, in build/coverage.md
   boot    the installed units under a systemd of their own: restarts, reloads and kills while a client works
+  packages  Debian packages: built twice to the same bytes, lintian, installed, used, upgraded and purged on a copy of the root folder
   machines  the tests that meet the machine: with one processor, with 16 and 64, with an old one's, with small caches, /tmp in memory and on disk
   fuzz    five minutes of fuzzing for each target
   tidy    static analysis of all paths
@@ -63,19 +64,20 @@ long_tests() {
 	suites "$part" "$folder"
 }
 
-# Where no systemd can be booted the line says why.
-boot() {
-	local start=$SECONDS status=0 result=ok why=
-	"$top/tests/systemd/boot.sh" "$top/build" >"$logs/boot.log" 2>&1 </dev/null || status=$?
+# script NAME LOG COMMAND...: a test that is a script. Where it cannot run the line says why.
+script() {
+	local name=$1 log=$logs/$2.log start=$SECONDS status=0 result=ok why=
+	shift 2
+	"$@" >"$log" 2>&1 </dev/null || status=$?
 	case $status in
 	0) passed=$((passed + 1)) ;;
-	77) skipped=$((skipped + 1)) result=skipped why="   $(sed -n 's/^skipped: //p' "$logs/boot.log")" ;;
+	77) skipped=$((skipped + 1)) result=skipped why="   $(sed -n 's/^skipped: //p' "$log")" ;;
 	*)
 		failed=$((failed + 1)) result=FAILED
-		cat "$logs/boot.log"
+		cat "$log"
 		;;
 	esac
-	line '%-34s %-7s %4d s%s\n' "units under systemd" "$result" $((SECONDS - start)) "$why"
+	line '%-34s %-7s %4d s%s\n' "$name" "$result" $((SECONDS - start)) "$why"
 }
 
 long_part() {
@@ -97,7 +99,11 @@ long_part() {
 			tests "others under address, undefined" build/check-asan -LE '^(address|race)$'
 		;;
 	coverage) coverage ;;
-	boot) boot ;;
+	boot) script "units under systemd" boot "$top/tests/systemd/boot.sh" "$top/build" ;;
+	packages)
+		install_packages package &&
+			script "Debian packages" packages "$top/tests/packages/packages.sh" "$top/build/packages"
+		;;
 	machines) machines ;;
 	fuzz)
 		lane "build (clang, fuzz)" fuzzers &&

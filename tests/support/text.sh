@@ -13,7 +13,7 @@ spelling() {
 }
 
 scripts() {
-	find . -path './build*' -prune -o -name '*.sh' -print0 | xargs -0 shellcheck -x .ci/run
+	find . \( -path './build*' -o -path ./debian/build \) -prune -o -name '*.sh' -print0 | xargs -0 shellcheck -x .ci/run
 }
 
 # Nothing is printed but the first line of each place; clang-format -i FILE mends it.
@@ -23,7 +23,7 @@ formatting() {
 		echo 'no clang-format'
 		return 1
 	}
-	found=$(find . -path './build*' -prune -o -name '*.[ch]' -print0 |
+	found=$(find . \( -path './build*' -o -path ./debian/build \) -prune -o -name '*.[ch]' -print0 |
 		xargs -0 -P "$jobs" -n 50 clang-format --dry-run -Werror 2>&1 | grep -E '^[^ ]+:[0-9]+:[0-9]+: error:')
 	[ -n "$found" ] || return 0
 	printf '%s\n' "$found" | head -n 40

@@ -1,0 +1,45 @@
+#!/bin/bash
+# Runs in the copy of the root folder that packages.sh makes: install, use, upgrade, purge. Nothing may be left.
+set -eu
+
+fail() {
+	echo "packages: $*" >&2
+	exit 1
+}
+
+# What packages could leave behind. Caches of other programs and dpkg's own files are not meant.
+files() {
+	find /etc /lib/systemd /usr /var/cache/sycld /var/lib/systemd /run -xdev \
+		\( -path /usr/share/man/index.db -o -path /etc/ld.so.cache -o -name '*.pyc' \) -prune -o -print 2>/dev/null |
+		grep -v '^/etc/\(group\|gshadow\|passwd\|shadow\|subuid\|subgid\)-\?$' | sort
+}
+
+# What an installation by hand has left on this machine is not the packages'.
+rm -rf /var/cache/sycld
+mkdir -p /run/lock
+files >/tmp/before
+
+dpkg -i /packages/one/sycld_*.deb /packages/one/libsyclclient0_*.deb /packages/one/libsyclclient-dev_*.deb \
+	/packages/one/sycld-doc_*.deb >/tmp/log 2>&1 || fail "installation: $(cat /tmp/log)"
+getent group sycld >/dev/null || fail "the installation made no group"
+[ -e /etc/systemd/system/sockets.target.wants/sycld.socket ] || fail "the socket is not enabled"
+[ "$(stat -c %a /run/sycld)" = 755 ] || fail "the folder of the sockets is not there"
+for page in syclctl.1 sycld.conf.5 sycld-overview.7 sycld.8 sycl_queue_submit.3; do
+	man -w "${page##*.}" "${page%.*}" >/dev/null || fail "no manual page $page"
+done
+work=$(mktemp -d)
+(cd /packages/one/sycld && AUTOPKGTEST_TMP=$work debian/tests/saxpy) || {
+	tail -n 20 "$work"/sycld/*.log "$work"/.local/state/sycld/* /root/.local/state/sycld/* 2>/dev/null
+	fail "the installed library and service do not work"
+}
+
+echo '[supervisor]' >>/etc/sycld/sycld.conf
+dpkg -i /packages/newer/*.deb >/tmp/log 2>&1 || fail "upgrade: $(cat /tmp/log)"
+tail -n 1 /etc/sycld/sycld.conf | grep -qx '\[supervisor\]' || fail "the upgrade has overwritten the configuration"
+dpkg -s sycld | grep -q '^Version: .*+later$' || fail "the upgrade left the older version"
+
+dpkg -r sycld >/tmp/log 2>&1 || fail "removal: $(cat /tmp/log)"
+[ -e /etc/sycld/sycld.conf ] || fail "the removal took the configuration"
+dpkg -P sycld sycld-doc libsyclclient-dev libsyclclient0 >/tmp/log 2>&1 || fail "purge: $(cat /tmp/log)"
+files | diff /tmp/before - >/tmp/left || fail "what the packages left or took: $(head -n 20 /tmp/left)"
+echo "installed, used, upgraded and purged; nothing is left"
