@@ -149,6 +149,7 @@ tests() {
 	shift 2
 	[ -e "$folder/CTestTestfile.cmake" ] || return 0
 	rm -f "$folder"/tests/*.tap "$folder/junit.xml" "$folder/flaky" "$folder/ctest.log"
+	git -C "$top" rev-parse --short=12 HEAD >"$folder/tests.commit" 2>/dev/null
 	waits "$name" running_tests "$folder"
 	"${as[@]}" ctest --test-dir "$folder" -j "$((jobs + 1))" --output-on-failure --no-tests=error --output-junit "$folder/junit.xml" "$@" \
 		>"$folder/ctest.log" 2>&1 </dev/null

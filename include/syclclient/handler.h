@@ -432,7 +432,9 @@ SYCL_API sycl_result sycl_handler_submit(sycl_handler handler, sycl_event *event
 /**
  * Send the command group as sycl_handler_submit does; if the queue does not take it, send it to a
  * second queue. Any failure that sycl_queue_submit would return leads there. A failure after the
- * submission stays with the queue that took the group. Never waits for a device.
+ * submission stays with the queue that took the group. Never waits for a device. A group
+ * whose buffers are larger than the device's memory fails so. Memory that others hold at that time
+ * does not count: the group waits for it after the submission.
  *
  * @param secondary       Another queue of the connection. The group must fit it as it must fit the
  *                        first one.

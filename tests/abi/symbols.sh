@@ -20,6 +20,16 @@ soname=$(readelf -d "$library" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
 	echo "soname is '$soname'"
 	exit 1
 }
+# A declaration without SYCL_API would not be compared with the .map. Functions in the headers themselves are static.
+plain_declarations() {
+	find "$@" -type f \( -name '*.h' -o -name '*.h.in' \) -exec cat {} + | sed 's#//.*##; /^#/d' | tr '\n' ' ' |
+		sed 's#/\*[^*]*\*\+\([^/*][^*]*\*\+\)*/# #g' | sed 's,[;{}],\n,g' | grep -E '(^|[ *])sycl_[a-z0-9_]+ *\(' |
+		grep -vE 'SYCL_API|static inline|typedef|\(\*|=|return|^ *\)'
+}
+if plain_declarations "$@"; then
+	echo "These functions are declared without SYCL_API."
+	exit 1
+fi
 # The functions that a header declares for programs. One that the .map has not would be found by
 # whoever links a program that calls it.
 declared=$(find "$@" -type f \( -name '*.h' -o -name '*.h.in' \) -exec cat {} + | tr '\n' ' ' | grep -oE 'SYCL_API [^;(]*[^a-z0-9_]sycl_[a-z0-9_]+ *\(' |

@@ -121,6 +121,8 @@ function take_result(run, result, name, commit,    count, words, i, row, place, 
 	place = place_of(run, place)
 	sub(/^[^:]*::/, "", short)
 	has_result[name] = has_result[short] = 1
+	if (result != "skip")
+		has_run[name] = has_run[short] = 1
 	count = split(name, words, /_|::|\.|\//)
 	for (i = 1; i <= count; i++) {
 		row = words[i]
@@ -190,12 +192,18 @@ function passed_at(id,    count, list, i, j, swap, said) {
 	return said
 }
 
-# "", or how many of the tests that the row lists have no result at all.
-function without_result(id,    i, count) {
+# "", or how many of the tests that the row lists have no result at all, and how many were skipped wherever they were.
+function without_result(id,    i, none, skipped) {
 	for (i = 1; i <= listed[id]; i++)
 		if (!(listed_test[id, i] in has_result))
-			count++
-	return count ? ", " count " of its " tests_said(listed[id]) (count == 1 ? " has" : " have") " no result" : ""
+			none++
+		else if (!(listed_test[id, i] in has_run))
+			skipped++
+	return of_its(id, none, "no result") of_its(id, skipped, "only skips")
+}
+
+function of_its(id, count, what) {
+	return count ? ", " count " of its " tests_said(listed[id]) (count == 1 ? " has " : " have ") what : ""
 }
 
 function suite_of(name) {

@@ -64,6 +64,14 @@ if [ ! -s "$logs/results" ]; then
 	echo 'no results yet: run ./check.sh first' >&2
 	exit 1
 fi
+# The commit of results that are not the last one's.
+last=$(git -C "$top" rev-parse --short=12 HEAD 2>/dev/null)
+for build in "$top/build" "$top"/build/check-*; do
+	[ -e "$build/tests.commit" ] || continue
+	commit=$(cat "$build/tests.commit")
+	[ "$commit" = "$last" ] || printf '%s: results of commit %s\n' "${build#"$top"/}" \
+		"$(echo "$commit" | "$support/history.sh" "$top" | sed 's/ -$/, not in the history/; s/ ?$//; s/ \([0-9]*\)$/, \1 commits old/')"
+done
 find "$top/tests" -name '*.c' | "$support/test_names.sh" | cut -d ' ' -f 2 >"$logs/test-names"
 grep -v '^#' "$top/tests/gpu/results.tsv" | cut -f 4 | "$support/history.sh" "$top" >"$logs/history"
 awk -v gpus="$gpus" -v document="$top/include/README.md" -v tests="$top/tests/conformance/row_tests.txt" -v sources="$logs/test-names" \

@@ -73,6 +73,22 @@ printf 'ok - one::A1_works  (0.1s)\nnot ok - one::A2_works (0.1s)\n' >"$build/te
 expect A1 'pass (1 test)'
 expect A2 'FAIL (one::one::A2_works)'
 
+# It ran nowhere, and a line says so.
+ran one run two run
+printf 'A1 one::A1_works\nA1 one::A1_more\nA1 one::A1_never\n' >"$folder/more"
+cp "$top/tests/conformance/row_tests.txt" "$folder/row_tests.txt"
+cat "$folder/more" >>"$top/tests/conformance/row_tests.txt"
+printf 'Test(one, A1_more)\nTest(one, A1_never)\n' >>"$top/tests/one.c"
+printf 'ok - one::A1_works  (0.1s)\nok - one::A1_more # SKIP no device\n' >"$build/tests/one.tap"
+expect A1 'pass (1 test, 1 of its 4 tests has no result, 1 of its 4 tests has only skips)'
+cp "$folder/row_tests.txt" "$top/tests/conformance/"
+echo 0123456789ab >"$build/tests.commit"
+"$tests/support/rows.sh" "$top" 0 | grep -q '^build: results of commit 0123456789ab' || {
+	echo 'the commit of older results is not said'
+	bad=1
+}
+ran one fail two run
+
 # Run again it passed.
 printf 'ok - one::A1_works  (0.1s)\nok - one::A2_works (0.1s)\n' >"$build/tests/one.tap"
 echo one::one::A2_works >"$build/flaky"

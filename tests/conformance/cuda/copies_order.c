@@ -255,7 +255,7 @@ static void take_kernel(struct copies_scene *scene, const char *source, const ch
 }
 
 /* Both wait for the kernels before them, so neither ends a chain of such kernels. */
-Test(cuda_copies, F1_a_copy_overlaps_with_the_kernels_around_it)
+Test(cuda_copies, a_copy_overlaps_with_the_kernels_around_it)
 {
 	struct copies_scene scene;
 	const uint64_t count = COUNT;

@@ -128,7 +128,7 @@ Test(cuda_overlap, F1_kernels_in_a_row_see_what_those_before_them_wrote)
 
 /* A kernel that does not wait by itself is started when the one before it is over, also between
  * others that do. */
-Test(cuda_overlap, F1_a_kernel_that_does_not_wait_begins_when_all_before_it_is_over)
+Test(cuda_overlap, a_kernel_that_does_not_wait_begins_when_all_before_it_is_over)
 {
 	struct row row;
 	struct backend_fault fault = {0};

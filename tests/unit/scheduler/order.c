@@ -438,7 +438,7 @@ static void write_and_read(struct words *x, uint32_t gate, struct probe *writer,
 }
 
 /* Those behind the first come after it, and so after what it waits for. */
-Test(order, F1_a_lane_waits_once_for_what_several_on_it_come_after)
+Test(order, a_lane_waits_once_for_what_several_on_it_come_after)
 {
 	struct probe writers[2], readers[2][READERS];
 	struct words x;
