@@ -66,6 +66,19 @@ static int identity_refuse(struct refusal *refusal, enum sycl_status code, int r
 	return r;
 }
 
+/* With a place for the uid. */
+static const char *identity_trouble(int r)
+{
+	switch (r) {
+	case -ECHILD:
+		return "the service cannot start a thread that queries the user database, as its processes (TasksMax=) or its memory are used up; uid %lu is not identified";
+	case -ENOMEM:
+		return "the service has no memory to query the user database; uid %lu is not identified";
+	default:
+		return "too many users wait for the user database, which does not answer; uid %lu is not identified";
+	}
+}
+
 int tenant_identify(struct tenant *tenant, struct refusal *refusal_out)
 {
 	bool is_fresh = tenant->is_identified && clock_now_ns() - tenant->identified_ns < FRESH_NS;
@@ -73,10 +86,8 @@ int tenant_identify(struct tenant *tenant, struct refusal *refusal_out)
 	if (!tenant->is_identified && tenant->lookup)
 		return -EINPROGRESS;
 	if (!tenant->is_identified)
-		return identity_refuse(
-			refusal_out, STATUS_QUOTA, r < 0 ? r : -EAGAIN,
-			"too many users wait for the user database, which does not answer; uid %lu is not identified",
-			tenant->uid);
+		return identity_refuse(refusal_out, STATUS_QUOTA, r < 0 ? r : -EAGAIN,
+				       identity_trouble(r), tenant->uid);
 	if (tenant->is_unknown && tenant->supervisor->configuration.refuse_unknown)
 		return identity_refuse(
 			refusal_out, STATUS_RUNTIME, -EACCES,

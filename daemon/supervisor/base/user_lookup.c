@@ -152,8 +152,8 @@ int user_lookup_begin(const struct user_question *question, user_lookup_answered
 	int r = lookups.is_open && lookups.count < USER_LOOKUPS_MAX ? 0 : -EAGAIN;
 	if (r == 0 && lookups.threads < USER_LOOKUP_THREADS && lookup_thread_start() == 0)
 		lookups.threads++;
-	if (lookups.threads == 0)
-		r = -EAGAIN;
+	if (r == 0 && lookups.threads == 0)
+		r = -ECHILD;
 	if (r == 0) {
 		STAILQ_INSERT_TAIL(&lookups.asked, lookup, link);
 		lookups.count++;

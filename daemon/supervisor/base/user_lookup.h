@@ -25,8 +25,8 @@ int user_lookups_open(uv_loop_t *loop);
 /* No result is delivered any more. The loop must run once more. */
 void user_lookups_close(void);
 
-/* 0, or a negative errno. -EAGAIN: USER_LOOKUPS_MAX look-ups wait already, or no thread can be
- * started. Does not block. */
+/* 0, or a negative errno. -EAGAIN: USER_LOOKUPS_MAX look-ups wait already. -ECHILD: no thread can
+ * be started, and none runs. Does not block. */
 int user_lookup_begin(const struct user_question *question, user_lookup_answered *answered,
 		      void *context, struct user_lookup **lookup_out);
 
