@@ -78,7 +78,7 @@ static const struct object objects[] = {
 	  "backend backend_index=index uid engine_pid min_percent max_percent "
 	  "granted_permille used_ns wants",
 	  NULL },
-	{ "LimitFacts", "name value from=source uid", NULL },
+	{ "LimitFacts", "name value from=source uid session", NULL },
 };
 /* clang-format on */
 
@@ -193,6 +193,9 @@ static bool special_value(const ProtobufCMessage *message, const char *key, json
 				session_state_name((const Sycl__V1__SessionFacts *)message));
 	} else if (message->descriptor == &sycl__v1__limit_facts__descriptor) {
 		if (strcmp(key, "uid") == 0 && !((const Sycl__V1__LimitFacts *)message)->of_user)
+			*value_out = json_null();
+		if (strcmp(key, "session") == 0 &&
+		    !((const Sycl__V1__LimitFacts *)message)->session)
 			*value_out = json_null();
 	}
 	return *value_out != NULL;

@@ -29,7 +29,10 @@ bool show_limits(const Sycl__V1__AdminReply *reply)
 	for (size_t i = 0; i < reply->n_limits; i++) {
 		const Sycl__V1__LimitFacts *limit = reply->limits[i];
 		table_cell(&table, COLOUR_NONE, "%s", limit->name);
-		if (limit->of_user)
+		if (limit->session)
+			table_cell(&table, COLOUR_NONE, "session %llu",
+				   (unsigned long long)limit->session);
+		else if (limit->of_user)
 			table_cell(&table, COLOUR_NONE, "uid %u", limit->uid);
 		else
 			table_cell(&table, COLOUR_NONE, "everybody");

@@ -246,6 +246,7 @@ Test(golden_operator, drained_service_bytes_never_change) { golden(); }
 Test(golden_operator, drained_user_bytes_never_change) { golden(); }
 Test(golden_operator, limits_query_bytes_never_change) { golden(); }
 Test(golden_operator, limit_in_force_bytes_never_change) { golden(); }
+Test(golden_operator, limit_of_session_bytes_never_change) { golden(); }
 Test(golden_operator, kept_orders_bytes_never_change) { golden(); }
 
 /* Orders of operators, to the supervisor and on to engines. */

@@ -113,6 +113,20 @@ static uint64_t tenant_limit(const struct tenant *tenant, unsigned index)
 	return limit->given ? limit->value : 0;
 }
 
+/* The engine has taken it. A limit of all its sessions replaces those of single ones. */
+static void order_keep_limit(const struct target *target, struct engine *engine)
+{
+	struct session *session;
+	if (target->session &&
+	    session_keep_limit(target->session, target->limit, target->order->value) < 0)
+		log_warning("order", "no memory to show the limit of session %llu",
+			    (unsigned long long)target->session->id);
+	if (target->session)
+		return;
+	TAILQ_FOREACH (session, &engine->sessions, link)
+		(void)session_keep_limit(session, target->limit, 0);
+}
+
 static int order_send_to_engine(struct target *target, struct engine *engine, int act,
 				const char *text)
 {
@@ -129,6 +143,8 @@ static int order_send_to_engine(struct target *target, struct engine *engine, in
 		return order_refuse(target, STATUS_RUNTIME,
 				    "the engine of uid %lu does not take messages",
 				    (unsigned long)engine->tenant->uid);
+	if (act == ACT_LIMIT)
+		order_keep_limit(target, engine);
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 #include "admin/report_limits.h"
 
 #include "protocol_limits.h"
+#include "service/engine_state.h"
 #include "service/supervisor.h"
 #include "service/tenant_share.h"
 
@@ -95,20 +96,54 @@ static void limits_add_tenant(const struct tenant *tenant, struct report_limits 
 			       tenant->share_ordered.most ? ORDERED : CONFIGURED, tenant);
 }
 
+/* `reply` NULL: their number alone. */
+static size_t limits_add_session(const struct tenant *tenant, const struct session *session,
+				 struct report_limits *limits, Sycl__V1__AdminReply *reply)
+{
+	size_t count = 0;
+	for (unsigned i = 0; session->limits && i < CONFIGURATION_LIMITS; i++) {
+		if (session->limits[i] == 0)
+			continue;
+		count++;
+		if (!reply)
+			continue;
+		limits_add_row(reply, limits, configuration_limit_names[i], session->limits[i],
+			       ORDERED, tenant);
+		limits->rows[reply->n_limits - 1].session = session->id;
+	}
+	return count;
+}
+
+static size_t limits_add_sessions(const struct tenant *tenant, struct report_limits *limits,
+				  Sycl__V1__AdminReply *reply)
+{
+	const struct engine *engine;
+	const struct session *session;
+	size_t count = 0;
+	TAILQ_FOREACH (engine, &tenant->engines, link)
+		TAILQ_FOREACH (session, &engine->sessions, link)
+			count += limits_add_session(tenant, session, limits, reply);
+	return count;
+}
+
 bool report_limits_add(const struct inquiry *inquiry, struct report_limits *limits,
 		       Sycl__V1__AdminReply *reply)
 {
 	const struct supervisor *supervisor = inquiry->supervisor;
 	const struct tenant *tenant;
 	size_t room = ROWS_OF_ONE * ((size_t)supervisor->tenant_count + 1);
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		room += limits_add_sessions(tenant, limits, NULL);
 	limits->rows = calloc(room, sizeof(*limits->rows));
 	limits->list = calloc(room, sizeof(void *));
 	if (!limits->rows || !limits->list)
 		return false;
 	limits_add_everybody(&supervisor->configuration, limits, reply);
 	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		if (inquiry->asker.sees_all || tenant->uid == inquiry->asker.uid)
+		if (inquiry->asker.sees_all || tenant->uid == inquiry->asker.uid) {
 			limits_add_tenant(tenant, limits, reply);
+			(void)limits_add_sessions(tenant, limits, reply);
+		}
 	reply->limits = limits->list;
 	return true;
 }

@@ -2,8 +2,10 @@
 
 #include "cleanup.h"
 #include "clock.h"
+#include "base/configuration.h"
 #include "base/foreign_socket.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -64,12 +66,25 @@ void session_close_descriptors(struct session *session)
 	close_fd(&session->peer.pidfd);
 }
 
+int session_keep_limit(struct session *session, unsigned index, uint64_t value)
+{
+	if (!session->limits && value == 0)
+		return 0;
+	if (!session->limits)
+		session->limits = calloc(CONFIGURATION_LIMITS, sizeof(*session->limits));
+	if (!session->limits)
+		return -ENOMEM;
+	session->limits[index] = value;
+	return 0;
+}
+
 struct session *session_free(struct session *session)
 {
 	if (!session)
 		return NULL;
 	session_close_descriptors(session);
 	session_figures_fini(&session->figures);
+	free(session->limits);
 	free(session);
 	return NULL;
 }

@@ -45,6 +45,8 @@ struct session {
 	uint64_t since_unix_seconds;    /* for people */
 	LIST_ENTRY(session) same_place; /* of its engine: where it is found by its number */
 	struct session_figures figures; /* account/claims.h */
+	uint64_t *limits; /* ordered for it alone, as configuration_limit_names lists them; 0: none
+			     of these; NULL: none */
 };
 
 TAILQ_HEAD(session_list, session);
@@ -56,6 +58,9 @@ struct session *session_new(uint64_t id, int socket, const struct peer *peer);
 
 /* The session began at that time (CLOCK_MONOTONIC), under an earlier service. */
 void session_back_date(struct session *session, uint64_t since_ns);
+
+/* Keeps for `syclctl limits` what was ordered for this session alone; 0: that ends. -ENOMEM. */
+int session_keep_limit(struct session *session, unsigned index, uint64_t value);
 
 /* Has the client sent data that no engine has read? Then the session can still be handed to another
  * engine. */

@@ -295,6 +295,45 @@ Test(supervisor_orders, the_limits_that_hold_are_shown_with_who_said_so)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
+/* The value of a limit of that session alone; 0: none is shown. */
+static json_int_t limit_of_session(const char *name, json_int_t session)
+{
+	json_t *answer = ctl_json(&service, "limits");
+	const json_t *limits = json_object_get(answer, "limits");
+	json_int_t value = 0;
+	for (size_t i = 0; i < json_array_size(limits); i++) {
+		const json_t *limit = json_array_get(limits, i);
+		if (strcmp(json_string_value(json_object_get(limit, "name")), name) == 0 &&
+		    json_integer_value(json_object_get(limit, "session")) == session)
+			value = json_integer_value(json_object_get(limit, "value"));
+	}
+	json_decref(answer);
+	return value;
+}
+
+Test(supervisor_orders, the_limits_of_one_session_are_shown_until_others_replace_them)
+{
+	start_orders_with("double", "");
+	int first = open_socket(), second = open_socket();
+	json_t *status = ctl_json(&service, "status");
+	json_int_t id = json_integer_value(
+		json_object_get(json_array_get(json_object_get(status, "sessions"), 0), "id"));
+	char text[24];
+	(void)snprintf(text, sizeof(text), "%lld", (long long)id);
+	json_decref(status);
+	cr_assert(id > 0);
+	give_order("limit", "buffer_bytes=4096", text, NULL, NULL);
+	give_order("limit", "weight=7", text, NULL, NULL);
+	cr_expect(eq(long, (long)limit_of_session("buffer_bytes", id), 4096));
+	give_order("limit", "weight=default", text, NULL, NULL);
+	cr_expect(eq(long, (long)limit_of_session("weight", id), 0));
+	give_order("limit", "buffer_bytes=8192", "--all", NULL, NULL);
+	cr_expect(eq(long, (long)limit_of_session("buffer_bytes", id), 0));
+	close_fd(&first);
+	close_fd(&second);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
 static bool engine_is_gone(void *context)
 {
 	return kill(*(const pid_t *)context, 0) < 0;
