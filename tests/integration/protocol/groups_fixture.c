@@ -54,6 +54,11 @@ void groups_start(void)
 
 void groups_start_limited(uint32_t groups_in_flight)
 {
+	groups_start_timed(groups_in_flight, true);
+}
+
+void groups_start_timed(uint32_t groups_in_flight, bool timed)
+{
 	struct engine_options options;
 	fixture_options(&options);
 	if (groups_in_flight)
@@ -61,6 +66,7 @@ void groups_start_limited(uint32_t groups_in_flight)
 	fixture_start(&fixture, &options, true);
 	client = &fixture.clients[0];
 	client->features = FEATURE_RESUBMIT | FEATURE_GRAPHS;
+	client->untimed = !timed;
 	numbers[0] = numbers[1] = 0;
 	raw_open(client);
 	device = raw_fake_device(client);

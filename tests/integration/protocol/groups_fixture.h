@@ -22,7 +22,9 @@ extern uint32_t device;
 
 void groups_start(void);
 void groups_start_limited(uint32_t groups_in_flight); /* 0: the ordinary limit */
-void groups_stop(void);                               /* the session lives */
+/* Not timed: its queues have no profiling, so what comes together may be taken as one. */
+void groups_start_timed(uint32_t groups_in_flight, bool timed);
+void groups_stop(void); /* the session lives */
 void groups_expect_closed(
 	const char *words); /* by the engine, for a reason with these words in it; the end */
 Sycl__V1__Usage

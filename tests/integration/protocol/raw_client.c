@@ -333,7 +333,7 @@ uint64_t raw_queue(struct raw_client *client, uint64_t queue, uint64_t context, 
 	create.device = device;
 	create.slot = slot;
 	create.in_order = in_order;
-	create.enable_profiling = true;
+	create.enable_profiling = !client->untimed;
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_QUEUE_CREATE;
 	command.queue_create = &create;

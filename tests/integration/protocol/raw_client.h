@@ -32,6 +32,7 @@ struct raw_client {
 	uint64_t session;
 	uint64_t features; /* requested in the hello; set before */
 	bool silent;       /* do not ring the bell */
+	bool untimed;      /* queues are made without profiling */
 	bool closed;       /* the engine hung up, after: */
 	int32_t error_code;
 	char error_text[512];
