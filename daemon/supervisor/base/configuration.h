@@ -68,7 +68,7 @@ struct configuration {
 	bool engine_per_session;    /* isolation = session */
 	bool refuse_unknown;        /* serve no uid that is not in the user database */
 	uint64_t user_processes;    /* of all engines of one user, by control groups: processes and
-				       threads; 0: no limit */
+				       threads; 0: engine/groups.h has a default */
 	uint64_t user_memory_bytes; /* the same; 0: no limit */
 	uint64_t user_cpu_weight;   /* the same; 0: as for all users */
 	unsigned engines;           /* at one time, at most */

@@ -17,6 +17,12 @@
 
 enum { NAME_BYTES = 128, VALUE_BYTES = 64, LINE_BYTES = 2 * PATH_MAX };
 
+/* Memory that a group may be forgotten with. It is small, as a user may leave as much each time. */
+#define FORGOTTEN_BYTES (64ul << 10)
+/* An engine's own threads and build helper, beside those that run kernels: one or two for each
+ * processor. */
+#define PROCESSES_LEAST 64
+
 #define USER_PREFIX   "uid-"
 #define ENGINE_PREFIX "engine-"
 #define SERVICE_GROUP "service"
@@ -39,6 +45,22 @@ static int group_file_write(int folder, const char *path, const char *value)
 	if (fd < 0)
 		return -errno;
 	return write(fd, value, strlen(value)) < 0 ? -errno : 0;
+}
+
+/* False: there is no such file, or no number in it ("max" is none). */
+static bool group_file_read_number(int folder, const char *path, uint64_t *number_out)
+{
+	char text[VALUE_BYTES], *end;
+	CLEANUP(close_fd) int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
+	ssize_t count = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (count <= 0)
+		return false;
+	text[count] = '\0';
+	uint64_t number = strtoull(text, &end, 10);
+	if (end == text)
+		return false;
+	*number_out = number;
+	return true;
 }
 
 __attribute__((format(printf, 3, 4))) static void name_format(char *out, size_t size,
@@ -106,22 +128,35 @@ static void group_enable_controllers(struct engine_groups *groups,
 				     const struct configuration *configuration)
 {
 	const struct {
-		bool wanted;
+		bool is_configured, is_default;
 		const char *word, *name;
 	} list[] = {
-		{configuration->user_processes != 0, "+pids", "processes"},
-		{configuration->user_memory_bytes != 0, "+memory", "memory_bytes"},
-		{configuration->user_cpu_weight != 0, "+cpu", "cpu_weight"},
+		{configuration->user_processes != 0, groups->processes != 0, "+pids", "processes"},
+		{configuration->user_memory_bytes != 0, false, "+memory", "memory_bytes"},
+		{configuration->user_cpu_weight != 0, false, "+cpu", "cpu_weight"},
 	};
 	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++) {
-		if (!list[i].wanted)
+		if (!list[i].is_configured && !list[i].is_default)
 			continue;
 		int r = group_file_write(groups->base, "cgroup.subtree_control", list[i].word);
 		groups->has_limits |= r == 0;
-		if (r < 0)
+		if (r < 0 && list[i].is_configured)
 			log_warning("engine", "isolation.%s does not hold: %s: %s", list[i].name,
 				    list[i].word, strerror(-r));
 	}
+}
+
+/* As no user may have more than a quarter of the engines. What engines need themselves comes first.
+ */
+void engine_groups_set_defaults(struct engine_groups *groups)
+{
+	uint64_t all;
+	groups->processes = 0;
+	if (!group_file_read_number(groups->base, "pids.max", &all))
+		return;
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t least = PROCESSES_LEAST + 2 * (uint64_t)(processors > 0 ? processors : 1);
+	groups->processes = all / 4 > least ? all / 4 : least;
 }
 
 void engine_groups_open(struct engine_groups *groups, const struct configuration *configuration)
@@ -148,8 +183,34 @@ void engine_groups_open(struct engine_groups *groups, const struct configuration
 		return;
 	}
 	groups->base = take_fd(&base);
+	engine_groups_set_defaults(groups);
 	group_enable_controllers(groups, configuration);
 	log_info("engine", "engines have control groups in %s", path);
+}
+
+static DIR *group_open_folder(int parent, const char *name)
+{
+	CLEANUP(close_fd) int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+	if (folder)
+		(void)take_fd(&fd);
+	return folder;
+}
+
+static bool group_is_users(const struct dirent *entry)
+{
+	return strncmp(entry->d_name, USER_PREFIX, sizeof(USER_PREFIX) - 1) == 0;
+}
+
+/* Without the controller nothing counts in a group that was kept for its memory. */
+static void groups_remove_empty(int base)
+{
+	CLEANUP(group_folder_close) DIR *folder = base < 0 ? NULL : group_open_folder(base, ".");
+	const struct dirent *entry;
+	while (folder && (entry = readdir(folder)))
+		if (group_is_users(entry))
+			(void)unlinkat(base, entry->d_name,
+				       AT_REMOVEDIR); /* fails while the user has an engine */
 }
 
 /* A group with limits takes no processes, so the service manager could not start the next service
@@ -159,6 +220,7 @@ void engine_groups_close(struct engine_groups *groups)
 	static const char *const words[] = {"-pids", "-memory", "-cpu"};
 	for (size_t i = 0; groups->has_limits && i < sizeof(words) / sizeof(*words); i++)
 		(void)group_file_write(groups->base, "cgroup.subtree_control", words[i]);
+	groups_remove_empty(groups->base);
 	close_fd(&groups->base);
 }
 
@@ -194,7 +256,9 @@ void engine_groups_take(const struct engine_groups *groups,
 		return;
 	name_format(path, sizeof(path), USER_PREFIX "%lu", (unsigned long)uid);
 	(void)mkdirat(groups->base, path, 0755);
-	group_set_limit(groups->base, uid, "pids.max", configuration->user_processes);
+	group_set_limit(groups->base, uid, "pids.max",
+			configuration->user_processes ? configuration->user_processes
+						      : groups->processes);
 	group_set_limit(groups->base, uid, "memory.max", configuration->user_memory_bytes);
 	/* An engine and its build helper are of no use without each other. */
 	group_set_limit(groups->base, uid, "memory.oom.group",
@@ -223,15 +287,6 @@ void engine_groups_kill(const struct engine_groups *groups, uid_t uid, pid_t pid
 		(void)group_file_write(groups->base, path, "1");
 }
 
-static DIR *group_open_folder(int parent, const char *name)
-{
-	CLEANUP(close_fd) int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
-	if (folder)
-		(void)take_fd(&fd);
-	return folder;
-}
-
 static void groups_tidy_user(int base, const char *user,
 			     bool (*is_engine)(const void *context, pid_t pid), const void *context)
 {
@@ -253,6 +308,25 @@ static void groups_tidy_user(int base, const char *user,
 	}
 }
 
+/*
+ * Memory that a client shares with an engine stays when the engine is killed, for as long as the
+ * client holds its descriptor. It counts in the group of the user, and in a new group of that name
+ * it would not. So the group stays, too, and the user's next engine gets what is left of the limit.
+ */
+static bool group_holds_memory(int base, const char *user)
+{
+	static const char *const files[] = {"memory.current", "memory.swap.current"};
+	uint64_t all = 0;
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		char path[NAME_BYTES];
+		uint64_t bytes;
+		name_format(path, sizeof(path), "%.40s/%.40s", user, files[i]);
+		if (group_file_read_number(base, path, &bytes))
+			all += bytes;
+	}
+	return all > FORGOTTEN_BYTES;
+}
+
 void engine_groups_tidy(const struct engine_groups *groups,
 			bool (*is_engine)(const void *context, pid_t pid), const void *context)
 {
@@ -260,10 +334,11 @@ void engine_groups_tidy(const struct engine_groups *groups,
 	DIR *folder = groups->base < 0 ? NULL : group_open_folder(groups->base, ".");
 	const struct dirent *entry;
 	while (folder && (entry = readdir(folder))) {
-		if (strncmp(entry->d_name, USER_PREFIX, sizeof(USER_PREFIX) - 1) != 0)
+		if (!group_is_users(entry))
 			continue;
 		groups_tidy_user(groups->base, entry->d_name, is_engine, context);
-		(void)unlinkat(groups->base, entry->d_name,
-			       AT_REMOVEDIR); /* fails while the user has an engine */
+		if (!group_holds_memory(groups->base, entry->d_name))
+			(void)unlinkat(groups->base, entry->d_name,
+				       AT_REMOVEDIR); /* fails while the user has an engine */
 	}
 }

@@ -15,11 +15,13 @@
 #include "base/configuration.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct engine_groups {
 	int base; /* the service's own group; -1: not to be used */
 	bool has_limits;
+	uint64_t processes; /* of a user for whom none are configured; 0: no limit */
 };
 
 #define ENGINE_GROUPS_NONE                                                                         \
@@ -32,6 +34,10 @@ struct engine_groups {
 void engine_groups_open(struct engine_groups *groups, const struct configuration *configuration);
 void engine_groups_close(struct engine_groups *groups);
 
+/* A part of the service's own limits for each user; engine_groups_open calls it. Where the service
+ * has none, users have none. */
+void engine_groups_set_defaults(struct engine_groups *groups);
+
 /*
  * Put an engine into its group, with the processes that it has started itself, before it runs its
  * tenant's code. The configured limits of users hold from then on, for all of the user's engines.
@@ -42,7 +48,8 @@ void engine_groups_take(const struct engine_groups *groups,
 /* End all processes in the engine's group. */
 void engine_groups_kill(const struct engine_groups *groups, uid_t uid, pid_t pid);
 
-/* End processes in groups of engines for which `is_engine` is false, and remove empty groups. */
+/* End processes in groups of engines for which `is_engine` is false, and remove empty groups, but
+ * not a user's to which memory is still charged: that counts against the user's next engine. */
 void engine_groups_tidy(const struct engine_groups *groups,
 			bool (*is_engine)(const void *context, pid_t pid), const void *context);
 

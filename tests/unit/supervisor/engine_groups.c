@@ -20,12 +20,24 @@
 
 enum { USER = 1000, ENGINE = 4711, PATH_BYTES = 128 };
 
-static const char *const user_files[] = {"pids.max", "memory.max", "memory.oom.group",
-					 "cpu.weight"};
+static const char *const user_files[] = {"pids.max",   "memory.max",     "memory.oom.group",
+					 "cpu.weight", "memory.current", "memory.swap.current"};
 static const char *const engine_files[] = {"cgroup.procs", "cgroup.kill"};
 static char base[] = "/tmp/sycld-unit-groups-XXXXXX";
 static struct engine_groups groups = ENGINE_GROUPS_NONE;
 static unsigned warnings;
+static char removed[PATH_BYTES]; /* the folder whose removal was requested last */
+
+/* The linker puts it in the C library's place. */
+int __real_unlinkat(int folder, const char *path, int flags);
+int __wrap_unlinkat(int folder, const char *path, int flags);
+
+int __wrap_unlinkat(int folder, const char *path, int flags)
+{
+	if (flags & AT_REMOVEDIR)
+		(void)snprintf(removed, sizeof(removed), "%s", path);
+	return __real_unlinkat(folder, path, flags);
+}
 
 void log_write(enum log_level level, const char *topic, const char *format, ...)
 {
@@ -69,6 +81,8 @@ static void clear(void)
 	}
 	(void)unlinkat(groups.base, "uid-1000/engine-4711", AT_REMOVEDIR);
 	(void)unlinkat(groups.base, "uid-1000", AT_REMOVEDIR);
+	(void)unlinkat(groups.base, "pids.max", 0);
+	(void)unlinkat(groups.base, "cgroup.subtree_control", 0);
 	(void)rmdir(base);
 	close_fd(&groups.base);
 }
@@ -128,4 +142,88 @@ Test(engine_groups, only_groups_of_engines_that_have_gone_are_ended)
 	engine = ENGINE + 1;
 	engine_groups_tidy(&groups, is_that_one, &engine);
 	expect_text("uid-1000/engine-4711/cgroup.kill", "1");
+}
+
+static void write_text(const char *path, const char *text)
+{
+	CLEANUP(close_fd)
+	int fd = openat(groups.base, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	cr_assert(ge(int, fd, 0), "%s", path);
+	cr_assert(eq(long, write(fd, text, strlen(text)), (long)strlen(text)));
+}
+
+/* The files of a real group go with it. Here they would keep the folder, so the order counts. */
+static bool is_removed_by_tidy(const char *group)
+{
+	const pid_t none = 0;
+	removed[0] = '\0';
+	engine_groups_tidy(&groups, is_that_one, &none);
+	return strcmp(removed, group) == 0;
+}
+
+Test(engine_groups, a_user_s_group_stays_while_memory_is_charged_to_it)
+{
+	write_text("uid-1000/memory.current", "209715200\n");
+	cr_expect(not(is_removed_by_tidy("uid-1000")));
+	write_text("uid-1000/memory.current", "0\n");
+	write_text("uid-1000/memory.swap.current", "209715200\n");
+	cr_expect(not(is_removed_by_tidy("uid-1000")));
+	write_text("uid-1000/memory.current", "4096\n");
+	write_text("uid-1000/memory.swap.current", "0\n");
+	cr_expect(is_removed_by_tidy("uid-1000"));
+}
+
+Test(engine_groups, a_user_s_group_goes_where_memory_is_not_counted)
+{
+	cr_expect(is_removed_by_tidy("uid-1000"));
+}
+
+Test(engine_groups, the_next_engine_is_bound_by_a_group_that_stayed)
+{
+	const struct configuration configuration = {.user_memory_bytes = 1u << 30};
+	write_text("uid-1000/memory.current", "209715200\n");
+	cr_assert(not(is_removed_by_tidy("uid-1000")));
+	engine_groups_take(&groups, &configuration, USER, ENGINE);
+	expect_text("uid-1000/memory.max", "1073741824");
+	expect_text("uid-1000/memory.current", "209715200\n");
+}
+
+/* The controller has gone, and nothing counts there any more. */
+Test(engine_groups, a_stopped_service_leaves_no_group_for_its_memory)
+{
+	write_text("cgroup.subtree_control", "");
+	write_text("uid-1000/memory.current", "209715200\n");
+	struct engine_groups other = {.base = dup(groups.base), .has_limits = true};
+	removed[0] = '\0';
+	engine_groups_close(&other);
+	cr_expect(eq(str, removed, (char *)(uintptr_t) "uid-1000"));
+}
+
+static uint64_t default_processes(const char *of_the_service)
+{
+	write_text("pids.max", of_the_service);
+	groups.processes = 7;
+	engine_groups_set_defaults(&groups);
+	return groups.processes;
+}
+
+Test(engine_groups, a_user_has_a_quarter_of_the_service_s_processes)
+{
+	const struct configuration none = {.user_processes = 0};
+	cr_expect(eq(u64, default_processes("max\n"), 0u));
+	cr_expect(eq(u64, default_processes("400000\n"), 100000u));
+	engine_groups_take(&groups, &none, USER, ENGINE);
+	expect_text("uid-1000/pids.max", "100000");
+	const struct configuration some = {.user_processes = 300};
+	engine_groups_take(&groups, &some, USER, ENGINE);
+	/* A plain file keeps what a shorter text does not cover. */
+	expect_text("uid-1000/pids.max", "300000");
+}
+
+/* An engine needs threads for each processor, and its build helper. */
+Test(engine_groups, a_quarter_of_few_processes_does_not_stop_an_engine)
+{
+	uint64_t least = default_processes("100\n");
+	cr_expect(ge(u64, least, 64u + 2u));
+	cr_expect(eq(u64, default_processes("8\n"), least));
 }
