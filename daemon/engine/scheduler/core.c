@@ -31,7 +31,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CALLBACKS_PER_PROGRESS 1024u /* then the loop of the caller gets its turn */
+#define CALLBACKS_PER_PROGRESS 1024u /* after so many callbacks the caller's loop gets its turn */
 
 static void free_options(char **options)
 {
@@ -311,8 +311,7 @@ uint64_t scheduler_visits(const struct scheduler *scheduler)
 static void wait_until_back(struct scheduler *scheduler)
 {
 	struct sched_sleeper *sleeper = &scheduler->front_sleeper;
-	sched_notice_discard(
-		scheduler); /* a graph that was released goes to its device once more */
+	sched_notice_discard(scheduler); /* a released graph is sent to its device once more */
 	while (scheduler->messages_in_flight > 0) {
 		(void)drain_devices(scheduler);
 		publish_to_devices(scheduler);

@@ -81,7 +81,7 @@ bool sched_notice_deliver(struct scheduler *scheduler, uint32_t limit)
 		struct sched_notice *notice = sched_notice_take(scheduler);
 		bool last = notice->kind == SCHED_NOTICE_PROCESS_LOST;
 		notifiers[notice->kind](notice->object);
-		/* A session that ends by this must not get later failures. */
+		/* Once the process is lost, its sessions end. They must get no later failures. */
 		if (last)
 			break;
 	}

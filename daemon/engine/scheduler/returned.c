@@ -1,4 +1,4 @@
-/* What comes back from a device's threads, by kind. */
+/* Handles the messages that a device's threads return, by kind. */
 #include "scheduler/state/device.h"
 
 #include "base/dispatch.h"

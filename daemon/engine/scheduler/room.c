@@ -51,7 +51,7 @@ static bool room_take_need(struct scheduler_device *device, uint64_t *bytes_out,
 	return asks;
 }
 
-/* The device that has asked waits for the answer no more. */
+/* True if the device that has asked no longer waits for the answer. */
 static bool room_has_given_up(struct scheduler_device *device)
 {
 	(void)pthread_mutex_lock(&device->room.lock);

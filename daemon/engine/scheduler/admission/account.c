@@ -18,12 +18,12 @@
 struct sched_account {
 	uint64_t most_bytes, bytes;
 	uint32_t references; /* the owner, tasks */
-	uint32_t sent;       /* commands that are on a device */
+	uint32_t sent;       /* commands of the session that are on a device */
 	enum fair_queue_class class;
 	uint32_t weight;
 	struct sched_flow *flows;
 	struct sched_cause *ended;
-	struct list memories; /* that it is charged for */
+	struct list memories; /* the memories that are charged to it */
 	struct sched_quota device;
 };
 
@@ -84,7 +84,7 @@ struct sched_quota *sched_account_device(struct sched_account *account)
 	return &account->device;
 }
 
-/* Without what will have left this device by then. */
+/* The bytes of the quota in use, without memory whose free is on its way to this device. */
 static uint64_t stays_bytes(const struct sched_quota *quota, const struct scheduler_device *device)
 {
 	return quota->bytes - (device ? quota->leaving_bytes[device->index] : 0);
@@ -186,7 +186,7 @@ static bool has_spilled(const struct sched_account *account)
 	return false;
 }
 
-/* Visits memories only where one may have spills: a session can have very many. */
+/* Visits the memories only if one of them may have spills, since a session can have very many. */
 void sched_account_settle_spills(struct sched_account *account)
 {
 	if (!has_spilled(account))

@@ -16,14 +16,14 @@ struct task;
 bool sched_account_allows(const struct sched_account *account, uint64_t bytes);
 void sched_account_charge(struct sched_account *account, struct task *task, uint64_t bytes);
 void sched_account_settle(struct task *task);
-/* False: it has these already. */
+/* Returns false if the account has this class and weight already. */
 bool sched_account_set_rank(struct sched_account *account, enum fair_queue_class class,
 			    uint32_t weight);
 void sched_account_rank_of(const struct sched_account *account, enum fair_queue_class *class_out,
 			   uint32_t *weight_out);
 /* A flow for each device that the account has used. */
 struct sched_flow **sched_account_flows(struct sched_account *account);
-/* The cause with which its open tasks fail; NULL: the account has not ended. */
+/* The cause with which the session's open tasks fail; NULL: the account has not ended. */
 struct sched_cause **sched_account_ended(struct sched_account *account);
 struct list *sched_account_memories(struct sched_account *account); /* sched_memory.account_link */
 void sched_account_settle_spills(struct sched_account *account);

@@ -114,8 +114,8 @@ bool sched_admission_takes_time(const struct task *task)
 	}
 }
 
-/* The task bypasses the queue: times that the device reports for other groups meanwhile include its
- * own. */
+/* The task bypasses the queue. The times that the device reports for other groups meanwhile include
+ * the time of this task. */
 static void report_bypassing(struct task *task)
 {
 	struct sched_admission *admission = task->device->admission;
@@ -199,7 +199,9 @@ static uint64_t mix_range(uint64_t key, const struct backend_command *backend)
 	return mix_shape(key, items_of(backend->launch.local, dimensions));
 }
 
-/* Where a stretch begins and ends depends on when it was read, so its shape is a coarse one. */
+/*
+ * The boundaries of a stretch depend on when its records were read, so its shape is a coarse one.
+ */
 static uint64_t shape_of_stretch(const struct task_burst *burst)
 {
 	uint64_t items = 0;
@@ -298,10 +300,8 @@ void sched_admission_back(struct task *task)
 	}
 	uint64_t took_ns =
 		command->end_ns > command->start_ns ? command->end_ns - command->start_ns : 0;
-	/*
-	 * A task that failed before it ran is not charged. One that ran is, or failing would be a
-	 * way to more than a fair share.
-	 */
+	/* A task that failed before it ran is not charged. A task that ran is charged although it
+	 * failed; otherwise failing would be a way to more than a fair share. */
 	if (command->skipped || (command->cause && took_ns == 0)) {
 		sched_admission_refuse(task);
 		return;
@@ -356,7 +356,7 @@ void sched_admission_lost(struct scheduler_device *device)
 		while ((task = sched_admission_withdraw(
 				list_entry(link, struct sched_flow, link)))) {
 			task_doom(task, device->lost, true);
-			task->front_only = true; /* also if it was doomed while it waited */
+			task->front_only = true; /* also if the task was doomed while it waited */
 			task_consider(task);
 		}
 	}

@@ -25,8 +25,8 @@ struct sched_admission {
 			      never */
 };
 
-/* A flow is made; its account's class or weight has changed; it ends, without open tasks. Changed:
- * true if its tasks belong on other lanes now. */
+/* A flow was made; its account's class or weight has changed; it ends, without open tasks. _changed
+ * returns true if the flow's tasks belong on other lanes now. */
 void sched_admission_flow_made(struct sched_flow *flow);
 bool sched_admission_flow_changed(struct sched_flow *flow);
 void sched_admission_flow_gone(struct sched_flow *flow);
@@ -34,7 +34,7 @@ void sched_admission_flow_gone(struct sched_flow *flow);
 /* Its flow is known, and not alone. May it go to a lane now? Otherwise it waits in the fair queue,
  * and is dispatched again when it may. */
 bool sched_admission_pass(struct task *task);
-/* A group that takes a device's time. Its flow is known. */
+/* True for a group that takes a device's time. The flow of the task is known. */
 bool sched_admission_takes_time(const struct task *task);
 /* Key of commands that take about equally long; 0: none. */
 uint64_t sched_admission_shape(const struct task_command *command);
@@ -48,11 +48,12 @@ void sched_admission_refuse(struct task *task);
 /* The first of what waits in the fair queue waits there no more, and is pending. NULL: nothing
  * waits. */
 struct task *sched_admission_withdraw(struct sched_flow *flow);
-/* The device is lost: what waits in its fair queue will not run. */
+/* The device is lost: tasks in its fair queue will not run. */
 void sched_admission_lost(struct scheduler_device *device);
 /* Time has passed. */
 void sched_admission_poll(struct scheduler *scheduler);
-/* Takes one that may go, on some device, out of its fair queue. NULL: there is none such now. */
+/* Takes a task that may be sent out of the fair queue of some device. NULL: no task may be sent
+ * now. */
 struct task *sched_admission_step(struct scheduler *scheduler);
 
 #endif

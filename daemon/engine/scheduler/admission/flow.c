@@ -95,7 +95,7 @@ struct sched_flow *sched_flow_of(struct scheduler_device *device, struct sched_a
 
 void sched_flow_enter(struct task *task)
 {
-	/* A move is its beneficiary's, which is open as long as it is. */
+	/* A move counts for the flow of its beneficiary, which stays open as long as the move. */
 	const struct task *payer = task->beneficiary ? task->beneficiary : task;
 	if (!task->flow) {
 		task->flow = sched_flow_of(task->device, payer->account);
@@ -104,7 +104,7 @@ void sched_flow_enter(struct task *task)
 	contention_note(&task->device->contention, task->flow, task->scheduler->now_ns);
 }
 
-/* Another flow has commands on the device, waits for room there, or has used it lately. */
+/* True if another flow has commands on the device, waits for room there, or has used it lately. */
 static bool has_contention(const struct sched_flow *flow)
 {
 	const struct scheduler_device *device = flow->device;

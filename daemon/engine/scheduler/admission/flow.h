@@ -14,12 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SCHED_FLOW_WINDOW                                                                          \
-	16u /* of a session that is not alone: sent and not come back, on all lanes together ...   \
-	     */
-#define SCHED_FLOW_AHEAD_NS                                                                        \
-	1000000u /* device time that a session may have sent without admission, where others may   \
-		    come back */
+/* Commands that a session beside others may have on all lanes together. */
+#define SCHED_FLOW_WINDOW 16u
+/* Device time that a session may have sent without admission, where others may come back. */
+#define SCHED_FLOW_AHEAD_NS   1000000u
 #define SCHED_FLOW_LANE_LEAST 2u /* but so many on each lane in any case */
 
 /*
@@ -36,10 +34,8 @@ static inline bool sched_flow_is_alone(const struct sched_flow *flow)
 	       !contention_has_others(&device->contention, flow, device->scheduler->now_ns);
 }
 
-/*
- * Has the flow so much on its device that a returning session would wait for it? Then the fair
- * queue limits it, too. A flow that was always alone is not limited.
- */
+/* True if the flow has so much work on its device that a returning session would wait for it. Then
+ * the fair queue limits the flow, too. A flow that was always alone is not limited. */
 static inline bool sched_flow_is_ahead(const struct sched_flow *flow)
 {
 	const struct list *flows = &flow->device->flows;
@@ -56,7 +52,7 @@ struct sched_flow *sched_flow_of(struct scheduler_device *device, struct sched_a
 void sched_flow_fini(struct scheduler_device *device);
 /* Frees the flows of an account without open tasks. Returns NULL. */
 struct sched_flow *sched_flow_free_all(struct sched_flow *flow);
-/* The task is about to be sent or parked: it gets its flow. */
+/* Gives the task its flow, before it is sent or parked. */
 void sched_flow_enter(struct task *task);
 /*
  * May the task be sent to the lane now? An admitted task has had its turn: only a full lane holds
@@ -67,10 +63,8 @@ void sched_flow_sent(struct task *task);
 void sched_flow_back(struct task *task);
 /* The task waits for this lane, or for any: SCHED_FLOW_ANY_LANE, SCHED_FLOW_ANY_LATENCY. */
 void sched_flow_park(struct task *task, uint32_t lane);
-/*
- * Removes the first task that waits for the lane; there is one. With its last the flow leaves the
- * line.
- */
+/* Removes the first task that waits for the lane; there must be one. A flow without parked tasks
+ * leaves the line. */
 struct task *sched_flow_unpark(struct sched_flow *flow, uint32_t lane);
 
 #endif

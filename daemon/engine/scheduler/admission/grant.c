@@ -12,7 +12,7 @@ static uint64_t grant_device_bit(const struct scheduler_device *device)
 	return 1ull << device->index;
 }
 
-/* A sub-device has the part of itself that its whole has of itself. */
+/* A sub-device uses the slot of its whole device. */
 static uint32_t grant_slot_of(const struct scheduler_device *device)
 {
 	const struct scheduler_device *whole = device->root ? device->root : device;
@@ -117,7 +117,7 @@ static uint32_t read_parts_use(struct scheduler_device *device, bool *waits)
 	return sent;
 }
 
-/* True: it has something to do now, and had nothing before. */
+/* Returns true if the device has work now and had none before. */
 static bool publish_device_claim(struct scheduler_device *device)
 {
 	struct scheduler *scheduler = device->scheduler;
@@ -164,10 +164,8 @@ void sched_grant_publish(struct scheduler *scheduler)
 			began |= publish_device_claim(scheduler->devices[i]);
 	atomic_store_explicit(&grants->claims->beat, ++grants->beat, memory_order_relaxed);
 	grants->published_ns = scheduler->now_ns;
-	/*
-	 * This comes before `watch` is read: a supervisor that stops watching reads claims once
-	 * more after it has announced that.
-	 */
+	/* The claim is published before `watch` is read. A supervisor that stops watching announces
+	 * that and then reads the claims once more. */
 	if (began)
 		atomic_thread_fence(memory_order_seq_cst);
 }

@@ -44,9 +44,9 @@ void sched_split_free(struct scheduler_device *device)
 }
 
 /*
- * Not where the application sends to the same lane: that is in the order in which things are sent.
- * Nor before it is known of the kernel: where a device has no loader, launches go to its thread
- * before that has made it.
+ * A launch is not split if the application sends to the same lane, because that lane keeps the
+ * order in which commands are sent. Nor is it split before its kernel is made: without a loader,
+ * launches reach the device's thread before their kernel is known.
  */
 static bool may_be_split(const struct task *task)
 {
@@ -70,7 +70,7 @@ static uint64_t least_part_items(const struct scheduler_device *device)
 	return 2 * facts->max_work_group_size * facts->max_compute_units;
 }
 
-/* The product fits: that was checked when it was submitted. */
+/* The product cannot overflow: submission checked the range. */
 static uint32_t plan_parts(const struct task *task, uint64_t predicted_ns)
 {
 	const struct backend_command *backend = &task->command.backend;

@@ -57,7 +57,8 @@ void sched_use_back(struct task *task, uint64_t device_ns)
 		used->bytes_to_host += command->backend.transfer.size_bytes;
 }
 
-/* Device threads count spills in the memory; the front thread adds them to its account. */
+/* Device threads count spills in each memory. The front thread adds them to the memory's account
+ * here. */
 void sched_use_settle(struct sched_memory *memory)
 {
 	uint32_t times = atomic_exchange_explicit(&memory->spill.times, 0, memory_order_relaxed);

@@ -11,7 +11,9 @@
 #include "scheduler/state/task.h"
 #include "worker/device/quiesce.h"
 
-/* On its device, with nothing before it that it would wait for, and with its memory there. */
+/*
+ * The first task of the lane that is on the device, waits for no other command and has its memory.
+ */
 static const struct task *first_running_task(const struct scheduler_device *device, uint32_t lane)
 {
 	const struct task *first = device->lanes[lane].first;
@@ -29,12 +31,12 @@ static bool is_task_overdue(struct scheduler_device *device, uint32_t lane, uint
 	if (head->sequence != sequence)
 		*head = (struct worker_lane_head){.sequence = sequence, .since_ns = now_ns};
 	uint64_t most_ns = task ? deadline(context, task->command.flight_session) : 0;
-	uint64_t before_ns = task ? task->split.took_ns
-				  : 0; /* in its earlier parts; what came between them is others' */
+	/* The time of its earlier parts alone; the time between them belongs to other tasks. */
+	uint64_t before_ns = task ? task->split.took_ns : 0;
 	return most_ns > 0 && now_ns - head->since_ns + before_ns > most_ns;
 }
 
-/* The launch of its burst that runs, as far as the device's thread has seen. */
+/* Names the launch of a burst that runs, as far as the device's thread has reported. */
 static void name_overdue(const struct task *task, struct scheduler_overdue *overdue_out)
 {
 	const struct task_command *command = &task->command;

@@ -27,8 +27,9 @@
 #include <string.h>
 
 #define EARLY_COUNT_LEAST 2u
-#define EARLY_EACH_NS     5000u  /* of work: reading and sending one takes as long */
-#define EARLY_LEAD_NS     10000u /* before the device is idle: reading and sending take so long */
+/* Work that takes as long as reading and sending one more command. */
+#define EARLY_EACH_NS 5000u
+#define EARLY_LEAD_NS 10000u /* before the device is idle: reading and sending take so long */
 
 /*
  * Native contexts lack these features. Memory registered in the backend's context is pinned for all
@@ -49,7 +50,7 @@ static void post_unposted(struct scheduler_device *device)
 		device->scheduler->counters.device_wakes += sched_port_post(&device->port, message);
 }
 
-/* Only where it decides something: it reads the clock. */
+/* Reads the clock, so it is called only where the time decides something. */
 static void note_busy(struct scheduler_device *device)
 {
 	if (device->unsent_ns == 0)
@@ -71,7 +72,7 @@ void sched_device_publish(struct scheduler_device *device)
 	if (!device->unposted.first || !sched_inline_send(device)) {
 		if (device->unposted.first)
 			post_unposted(device);
-		/* Its thread gets something to do: it does the rest, too. */
+		/* The device's thread gets a message, so it sends the rest as well. */
 		if (device->port.unpublished > 0)
 			sched_inline_hand_over(device);
 		woken = sched_port_publish(&device->port);
@@ -89,10 +90,11 @@ void sched_device_post(struct scheduler_device *device, struct sched_message *me
 }
 
 /*
- * What is sent by itself costs the front, or the device's thread, a few microseconds, and the
- * device a moment between it and the next. So it must be work enough to cover that, and what goes
- * next is twice as much: a few commands are soon at the device, and most go together. Of short
- * commands most are read before the device has done one, and the read behind them goes with them.
+ * Sending a few commands at once costs the front or the device's thread some microseconds, and the
+ * device a pause before the next ones. So the first commands must be enough work to cover that, and
+ * each later send is twice as large. Then the device soon has a few commands, and most commands are
+ * sent together. Short commands are mostly read before the device has completed one; the command
+ * behind them, which reads their results, is sent with them.
  */
 void sched_device_send_early(struct scheduler_device *device)
 {
@@ -200,7 +202,7 @@ uint32_t scheduler_home_lane(struct scheduler_device *device)
 	return device->next_home++ % device->lane_count + 1;
 }
 
-/* Engines name a device to each other by it. */
+/* Engines name a device to each other by its UUID. */
 static bool has_uuid(const struct backend_device_facts *facts)
 {
 	static const uint8_t none[sizeof(facts->uuid)];

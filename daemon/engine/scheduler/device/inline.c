@@ -35,9 +35,9 @@
 
 #include <string.h>
 
-#define INLINE_COMMANDS_MOST 16u    /* at one flush */
-#define INLINE_BYTES_MOST    65536u /* of a copy */
-#define INLINE_NODES_MOST    64u    /* of a graph */
+#define INLINE_COMMANDS_MOST 16u    /* commands of one flush */
+#define INLINE_BYTES_MOST    65536u /* size of a copy */
+#define INLINE_NODES_MOST    64u    /* nodes of a graph */
 #define INLINE_PATTERN_MOST  16u    /* bytes: a fill may take an operation for each */
 /*
  * A driver's queue has an end. A call on a full queue would make this thread wait for the device.
@@ -45,7 +45,7 @@
  * that is not registered has one of these, a fill up to 20 operations.
  */
 #define INLINE_IN_FLIGHT_MOST 32u
-#define INLINE_ALL_MOST       256u /* on all lanes, with SWITCH_INLINE_ALL */
+#define INLINE_ALL_MOST       256u /* commands on all lanes together, with SWITCH_INLINE_ALL */
 
 static void copy_launch_range(const struct backend_command *command, struct sched_range *range_out)
 {
@@ -135,8 +135,8 @@ static bool were_all_seen_lately(const struct scheduler_device *device,
 	return true;
 }
 
-/* Textures, events and the like are made when they are needed first: such launches are the
- * thread's. */
+/* A launch with textures, events and the like goes to the device's thread, because the driver makes
+ * these objects at their first use. */
 static bool is_plain_launch(const struct scheduler_device *device,
 			    const struct task_command *command)
 {
@@ -159,7 +159,7 @@ static bool has_memory(struct sched_memory *memory)
 	return !memory || atomic_load_explicit(&memory->handle, memory_order_acquire);
 }
 
-/* The bytes that a command copies or fills; UINT64_MAX: it does something else, or more. */
+/* The bytes that a command copies or fills; UINT64_MAX: the command does anything else as well. */
 static uint64_t bytes_moved(const struct backend_command *backend)
 {
 	switch (backend->kind) {
@@ -176,7 +176,7 @@ static uint64_t bytes_moved(const struct backend_command *backend)
 	}
 }
 
-/* Host memory that is not registered with the driver is copied by this thread: hence the limit. */
+/* This thread itself copies host memory that is not registered with the driver, hence the limit. */
 static bool is_small_copy(const struct scheduler_device *device, const struct task_command *command)
 {
 	return bytes_moved(&command->backend) <= INLINE_BYTES_MOST &&
@@ -184,7 +184,7 @@ static bool is_small_copy(const struct scheduler_device *device, const struct ta
 	       has_memory(command->destination);
 }
 
-/* One that has run before, as it is. */
+/* True for a graph that has run before and has not changed since. */
 static bool is_plain_graph(const struct task_command *command)
 {
 	const struct sched_graph *graph = command->graph->graph;
@@ -234,7 +234,8 @@ static bool is_shared(const struct scheduler *scheduler)
 	return scheduler->front_polls && scheduler->clients > 1;
 }
 
-/* Is what is in flight little? Lanes have counted what is about to be sent already. */
+/* True if little is in flight. The counts of the lanes include the commands that are about to be
+ * sent. */
 static bool has_room_inline(const struct scheduler_device *device)
 {
 	const uint32_t count = device->worker.in_flight + device->unposted_launches;
@@ -288,7 +289,8 @@ static bool are_ready(const struct scheduler_device *device)
 	return true;
 }
 
-/* Does the front take completions of what it sends? Those of a polled device it must poll for. */
+/* True if the front thread takes the completions of commands that it sends. On a polled device it
+ * must then poll for them. */
 static bool front_takes_completion(const struct scheduler_device *device)
 {
 	return !is_polled(device) || device->scheduler->front_polls;
@@ -301,7 +303,7 @@ static void leave_to_thread(struct scheduler_device *device)
 	device->inline_away = 0;
 }
 
-/* The device is owned. What fails comes back by the mailbox as always. */
+/* The front thread owns the device. Failed commands come back by the mailbox as always. */
 static void execute_inline(struct scheduler_device *device)
 {
 	struct scheduler *scheduler = device->scheduler;
@@ -309,7 +311,7 @@ static void execute_inline(struct scheduler_device *device)
 	struct sched_message *message;
 	bool takes = front_takes_completion(device);
 	port->unpublished = 0;
-	/* First: it may be complete before this returns. */
+	/* The flag comes first: the command may be complete before the call returns. */
 	if (takes)
 		atomic_store(&device->front_takes, 1);
 	while ((message = sched_message_take(&device->unposted))) {
@@ -320,8 +322,8 @@ static void execute_inline(struct scheduler_device *device)
 	device->unposted_count = device->unposted_launches = 0;
 	worker_flush(device);
 	device->worker.front_has_sent = !takes;
-	/* A command was set aside, though its memory was there a moment ago, or its lane is full:
-	 * the device thread goes on with it. */
+	/* The device thread goes on with a command that was set aside for its memory, or whose lane
+	 * is full. */
 	if (device->worker.spill.aside.first || !worker_hold_is_empty(&device->worker.hold)) {
 		leave_to_thread(device);
 		(void)sched_sleeper_wake(&device->port.sleeper);
@@ -334,7 +336,8 @@ static void execute_inline(struct scheduler_device *device)
 static bool are_others_idle(const struct scheduler_device *device)
 {
 	struct scheduler *scheduler = device->scheduler;
-	/* The commands at hand, and those that the front has sent, are all that any thread has. */
+	/* True if no thread has commands but those to be sent now and those that the front thread
+	 * has sent. */
 	if (scheduler->messages_in_flight != device->unposted_count + device->inline_away ||
 	    atomic_load(&scheduler->maintenance_count) > 0)
 		return false;
@@ -387,7 +390,7 @@ void sched_inline_collect(struct scheduler_device *device)
 		return;
 	}
 	device->scheduler->counters.inline_completions += worker_complete(device);
-	/* The front itself reads it, next. */
+	/* The front thread itself reads the mailbox next. */
 	(void)sched_mailbox_publish(&device->port.back);
 	if (polled && device->worker.in_flight == 0)
 		atomic_store(&device->front_takes, 0);

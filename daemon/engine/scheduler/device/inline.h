@@ -14,11 +14,11 @@ bool sched_inline_may_keep(const struct scheduler_device *device, const struct t
  * device is idle or has only commands of this thread. False: they are still to be posted.
  */
 bool sched_inline_send(struct scheduler_device *device);
-/* A command succeeded: its kind, or its kernel and range, are known to the driver now. */
+/* A command has succeeded, so the driver knows its kind, or its kernel and range. */
 void sched_inline_update(const struct task *task);
 /* A message has come back from the device. */
 void sched_inline_returned(struct scheduler_device *device);
-/* Takes completions of what the front has sent. */
+/* Takes completions of commands that the front thread has sent. */
 void sched_inline_collect(struct scheduler_device *device);
 /* The front stops polling: the device thread takes over what the front sent to a polled device. */
 void sched_inline_hand_over(struct scheduler_device *device);

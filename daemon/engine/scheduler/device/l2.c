@@ -10,8 +10,8 @@ void scheduler_l2_change(struct scheduler_device *device, uint64_t before_bytes,
 {
 	if (!(device->features & BACKEND_FEATURE_QUIET_LOAD) || !device->ops->l2_wanted)
 		return;
-	/* The front alone writes. Windows are as large as what they lie in: it does not overflow.
-	 */
+	/* Only the front thread writes. The sum cannot overflow, as a window is no larger than its
+	 * memory. */
 	const uint64_t sum =
 		atomic_load_explicit(&device->l2_wanted, memory_order_relaxed) - before_bytes;
 	atomic_store(&device->l2_wanted, sum + now_bytes);

@@ -66,10 +66,8 @@ void sched_loss_returned(void *object)
 	device->scheduler->losses_away--;
 }
 
-/*
- * The device that failed has the vendor's code. Another one may have reported first that it was
- * lost with it.
- */
+/* Returns the fault of the device that failed, which has the vendor's code. Another device may have
+ * reported its loss earlier without one. */
 static const struct backend_fault *best_fault(const struct scheduler *scheduler)
 {
 	const struct backend_fault *best = &scheduler->process_lost->fault;

@@ -9,9 +9,10 @@
 #include "scheduler/state/scheduler.h"
 #include "scheduler/state/task.h"
 
-#define SHORT_REST_NS 20000u /* what a small move may wait for kernels that it does not need */
+/* The longest that a small move may wait behind kernels of which it is independent. */
+#define SHORT_REST_NS 20000u
 
-/* Lanes for computing: those of the latency class, or those of the others. */
+/* Lanes for computing: those of the latency class, or those of the other classes. */
 struct lane_group {
 	struct sched_lane *first;
 	uint32_t count;
@@ -144,7 +145,7 @@ static const struct task *predecessor_in_group(const struct task *task,
 	return found;
 }
 
-/* Does the command that was sent wait for another lane of its device? */
+/* True if the command, which was sent, waits for another lane of its device. */
 static bool waits_elsewhere(const struct task *task)
 {
 	for (uint32_t i = 0; i < task->command.predecessor_count; i++) {
@@ -158,9 +159,10 @@ static bool waits_elsewhere(const struct task *task)
 }
 
 /*
- * Is what follows `from` on its lane short, by what it took lately? It must belong to the session
- * of `task`: nobody else's commands may hold it back (F8). What waits for another lane is not: that
- * may take any time. A kernel that takes long this time holds it back once, as in a burst (B18).
+ * True if the commands behind `from` on its lane take a short time, judged by their latest times.
+ * They must belong to the session of `task`, since commands of other sessions may not hold it back
+ * (F8). A command that waits for another lane may take any time, so it is not short. A kernel that
+ * takes longer than usual holds the task back once, as in a burst (B18).
  */
 static bool is_rest_short(const struct task *task, const struct task *from)
 {
@@ -179,12 +181,11 @@ static bool is_rest_short(const struct task *task, const struct task *from)
 }
 
 /*
- * A small move goes to the lane of the commands that it waits for, or of those that wait for it.
- * That is its predecessor's lane if what follows there is short: to wait for another lane costs the
- * device more. Else it is the lane that its task will have, or an idle one. Where none is idle the
- * move goes to its predecessor's lane all the same, as a launch would. With nothing to wait for, it
- * is not put behind commands of others, which may never end (F8). A lane for copies waits for no
- * kernel.
+ * Chooses the lane of a small move. It is the lane of the move's predecessor if little is behind
+ * that, because a wait for another lane costs the device more. Otherwise it is the lane that the
+ * move's task will have, or an idle lane. Without an idle lane the move goes to its predecessor's
+ * lane all the same, as a launch would. A move without a predecessor is not put behind commands of
+ * other sessions, which may never end (F8). A lane for copies waits for no kernel.
  */
 static struct sched_lane *lane_for_small_move(const struct task *task)
 {
@@ -227,7 +228,7 @@ struct sched_lane *sched_lane_choose(struct task *task, bool *fixed_out)
 	if (task->home_lane > device->all_lane_count && task->home_lane <= device->lane_end &&
 	    device->lanes[task->home_lane - 1].is_native)
 		return &device->lanes[task->home_lane - 1];
-	/* Launches of one graph that are in flight are on one lane. */
+	/* All launches of one graph that are in flight are on one lane. */
 	if (task->command.graph && task->command.graph->graph->sent > 0)
 		return &device->lanes[task->command.graph->graph->sent_lane];
 	if (device->scheduler->lane_choice != SCHEDULER_LANES_BEST)

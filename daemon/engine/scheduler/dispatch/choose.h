@@ -13,9 +13,9 @@ struct sched_lane *sched_lane_choose(struct task *task, bool *fixed_out);
 /* The compute lane with the least in front, of the latency class or of the other classes. */
 struct sched_lane *sched_lane_most_idle(struct scheduler_device *device, bool is_latency);
 /*
- * Is the task sent only when all its predecessors are done? On a copy lane it is: all sessions
- * share those lanes, and a task that waited there would hold up all moves (F8). A launch that
- * changes its graph waits for them, too.
+ * True if the task is sent only when all its predecessors are done. That holds for a copy lane,
+ * which all sessions share: a task that waited there would hold up all moves (F8). A launch that
+ * changes its graph waits, too.
  */
 bool sched_lane_waits(const struct task *task);
 

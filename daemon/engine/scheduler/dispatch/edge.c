@@ -7,7 +7,7 @@
 #include "scheduler/task/pool.h"
 #include "scheduler/state/buffer.h"
 
-/* There is one between the two already. */
+/* Adds to the edge that the two tasks have already. */
 static void edge_unite(struct task_edge *edge, bool data, uint32_t launches)
 {
 	edge->data |= data;

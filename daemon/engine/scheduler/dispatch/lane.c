@@ -30,7 +30,7 @@
 
 #define PREFETCHED_USES 8u
 
-/* Of a stretch it may be that only some are. */
+/* The launches of a stretch that the follower needs; it may need only some. */
 static uint16_t needed_launches(const struct task_edge *edge)
 {
 	return task_is_stretch(edge->from) && !(edge->launches & SCHED_LAUNCHES_ALL)
@@ -82,7 +82,7 @@ static bool fail_if_device_lost(struct task *task)
 	sched_admission_refuse(task);
 	task_doom(task, lost, true);
 	task->front_only =
-		true; /* also if it was doomed while it waited here or in the fair queue */
+		true; /* also if the task was doomed while it waited here or in the fair queue */
 	task_consider(task);
 	return true;
 }
@@ -193,7 +193,7 @@ static void leave_lane(struct sched_lane *lane, struct task *task)
 	sched_flow_back(task);
 }
 
-/* Bit per list that may find room, so that a thousand sessions that wait for full lanes are not
+/* A bit for each list that may find room. So a thousand sessions that wait for full lanes are not
  * visited one by one. */
 static uint64_t lists_with_room(const struct scheduler_device *device)
 {
@@ -266,7 +266,7 @@ void sched_flow_reassign_lanes(struct sched_flow *flow)
 	}
 }
 
-/* Sends a task of each of its lists. Then it is the turn of other flows. */
+/* Sends one task of each list of the flow. Then other flows have their turn. */
 static bool serve_flow(struct sched_flow *flow, uint64_t *room)
 {
 	struct scheduler_device *device = flow->device;
@@ -283,7 +283,7 @@ static bool serve_flow(struct sched_flow *flow, uint64_t *room)
 void sched_lane_unpark(struct scheduler_device *device)
 {
 	bool served = true;
-	/* Usually nothing is parked: then there is no need to find out where there is room. */
+	/* Usually nothing is parked; then the room of lanes does not matter. */
 	if (list_empty(&device->line))
 		return;
 	uint64_t room = lists_with_room(device);
@@ -309,7 +309,8 @@ static void account_for_command(struct task *task)
 	const struct task_command *command = &task->command;
 	struct task *payer = task->beneficiary ? task->beneficiary : task;
 	struct scheduler_counters *counters = &task->scheduler->counters;
-	/* An instant in which several commands ran counts once: for the one that came back first.
+	/*
+	 * A moment in which several commands ran counts once, for the command that came back first.
 	 */
 	uint64_t start = command->start_ns > task->device->accounted_ns
 				 ? command->start_ns
@@ -333,8 +334,9 @@ static void account_for_command(struct task *task)
 	}
 }
 
-/* Its buffers are visited when all returned messages have been taken: by then they are in the
- * cache. */
+/*
+ * Loads the task's buffers into the cache. They are visited after all returned messages were taken.
+ */
 static void prefetch_uses(const struct task *task)
 {
 	for (uint32_t i = 0; i < task->use_count && i < PREFETCHED_USES; i++) {
@@ -344,7 +346,8 @@ static void prefetch_uses(const struct task *task)
 	}
 }
 
-/* The task is back from its lane. It fails if it was dropped and skipped, or had more parts. */
+/* The task is back from its lane. It fails if it was dropped and either was skipped or has more
+ * parts. */
 static void fail_if_dropped(struct task *task)
 {
 	if (task_is_dropped(task) && (task->command.skipped || task->split.more) && !task->cause)

@@ -83,7 +83,7 @@ uint32_t scheduler_trace_take(struct scheduler *scheduler, struct trace_record *
 	return count;
 }
 
-/* The measured time of its shape; 0: not measured. */
+/* The measured time of commands of the task's shape; 0: not measured. */
 static uint64_t estimate_task_time(const struct task *task, uint64_t shape)
 {
 	const struct sched_admission *admission = task->device->admission;
@@ -98,7 +98,7 @@ static void fill_record_times(const struct task *task, struct trace_record *reco
 	const struct task_command *command = &task->command;
 	uint64_t took_ns =
 		command->end_ns > command->start_ns ? command->end_ns - command->start_ns : 0;
-	if (task->split.begun) /* and what others had between its parts is not its own */
+	if (task->split.begun) /* without the time of other tasks between its parts */
 		took_ns = task->split.took_ns;
 	uint64_t known_ns = command->estimated && !task->split.begun
 				    ? estimate_task_time(task, record->shape)

@@ -13,8 +13,8 @@
 struct task;
 
 struct sched_trace {
-	uint32_t backend, index; /* of the device, by the backend's own list */
-	uint64_t since_ns;       /* what could be sent before that is not noted */
+	uint32_t backend, index; /* index in the backend's own list of devices */
+	uint64_t since_ns;       /* tasks that could be sent before this time are not counted */
 	bool is_stopped;
 	struct trace_ring ring;
 };

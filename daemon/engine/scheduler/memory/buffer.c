@@ -69,7 +69,8 @@ int sched_buffer_create_temporary(struct scheduler_device *device, uint64_t size
 	int result = sched_buffer_create(device->scheduler, size_bytes, NULL, false, NULL, &buffer);
 	if (result < 0)
 		return result;
-	/* A place of its own, also with unified memory: there is no host range to be it. */
+	/* A temporary has a place of its own also with unified memory, because it has no host
+	 * range. */
 	buffer->own.home_device = device;
 	buffer->own.is_temporary = true;
 	*buffer_out = buffer;
@@ -119,7 +120,7 @@ static uint32_t free_memories(struct sched_memory **list)
 	return count;
 }
 
-/* A buffer leaves its shared contents; with the last one they end. */
+/* A buffer leaves its shared contents. They end with their last buffer. */
 static void leave_contents(struct sched_buffer *buffer)
 {
 	struct sched_contents *contents = buffer->contents;

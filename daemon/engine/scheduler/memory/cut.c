@@ -14,7 +14,7 @@
 
 #include <errno.h>
 
-/* Returns how many intervals it has visited. */
+/* Returns the number of intervals that it has visited. */
 static uint32_t join_wide(struct sched_contents *contents, struct interval_map *map,
 			  const struct interval *range, const struct interval_ops *ops)
 {
@@ -48,7 +48,8 @@ static uint32_t relieve_map(const struct sched_access *access, uint32_t accesses
 	return visits;
 }
 
-/* 1: it cannot be cut there. `links`: that the interval has in its lists. */
+/* Returns 1 if the interval cannot be cut there. `links`: the number of links in the interval's
+ * lists. */
 static int cut_map(struct sched_contents *contents, struct interval_map *map, uint32_t index,
 		   uint64_t at, uint32_t links, const struct interval_ops *ops)
 {
@@ -91,7 +92,8 @@ static int cut_piece(struct sched_access *access, uint64_t at, bool lower, uint6
 	int result = cut_map(contents, &contents->pieces, index, at, piece->moves.count,
 			     &sched_piece_ops);
 	if (result > 0) {
-		/* All of the piece then, and what is not written must be there. */
+		/* The access takes all of the piece, so the bytes that it does not write must be
+		 * there. */
 		*bound_out = lower ? piece->interval.begin : piece->interval.end;
 		access->needs = true;
 	}

@@ -99,8 +99,8 @@ static bool orders_as_writer(const struct sched_access *access)
 	return access->writes || access->as_writer;
 }
 
-/* May the task be linked into so many spans more? It counts what its other accesses of the buffer
- * will take. */
+/* True if the task may be linked into so many more spans. The count includes the task's other
+ * accesses to the buffer. */
 static bool plan_links(const struct task *task, struct sched_contents *contents, uint32_t more)
 {
 	if (contents->planned_for != task->identity)
@@ -181,7 +181,7 @@ static void wait_for_span(struct task *task, const struct sched_access *access,
 	span->waited = task->identity;
 	span->waited_as_writer = writes;
 	bool read_since = span->readers.first || span->host_readers.first;
-	/* Mostly it is an author too, and there is an edge. */
+	/* The writer is mostly an author as well, and then the task has an edge from it. */
 	if (span->writer && span->writer->mark != task->identity && !(writes && read_since))
 		task_edge_add(span->writer, task, false);
 	if (writes || !access->host)
@@ -331,7 +331,7 @@ static void use_finish(struct task *task, struct task_use *use)
 	sched_buffer_drop(use->buffer);
 }
 
-/* The common end, without its searches. */
+/* Ends a use of a buffer in one part, which is the common case, without searches. */
 static bool finish_in_one_part(const struct task *task, struct task_use *use)
 {
 	struct sched_contents *contents = use->buffer->contents;
@@ -350,7 +350,7 @@ static bool finish_in_one_part(const struct task *task, struct task_use *use)
 	return true;
 }
 
-/* A launch of a stretch has failed: what launches before it have written is good. */
+/* A launch of a stretch has failed. The contents that earlier launches wrote are valid. */
 static void finish_failed_stretch(struct task *task)
 {
 	struct sched_cause *cause = task->cause;

@@ -27,9 +27,11 @@
 
 /* Upper bounds for the steps after the first. */
 struct sched_cost {
-	uint64_t edges;  /* to the task; there is at most one from each open task, however often it
-			    is met */
-	uint64_t visits; /* parts that the steps visit */
+	/*
+	 * Edges to the task; at most one comes from each open task, even if several spans name it.
+	 */
+	uint64_t edges;
+	uint64_t visits;       /* parts that the steps visit */
 	uint32_t tasks, nodes; /* tasks: moves, each with a few edges */
 };
 
@@ -52,7 +54,7 @@ static inline void sched_access_ranges(struct sched_access *access, uint64_t ord
 		access->order = access->bytes = (struct interval){.begin = 0, .end = 1};
 }
 
-/* Worth a step: is it all of a buffer that is in one part? */
+/* True if the access is to all of a buffer that is in one part. Such an access needs no cut. */
 static inline bool sched_access_is_plain(const struct sched_access *access)
 {
 	const struct sched_contents *contents = access->buffer->contents;
@@ -78,12 +80,13 @@ int sched_cost_reserve(struct scheduler *scheduler, const struct sched_cost *cos
 void sched_access_join(const struct sched_access *access);
 void sched_ranges_join(struct sched_contents *contents, const struct interval *order,
 		       const struct interval *bytes);
-/* Why the contents that it needs are no good, or NULL. */
+/* The cause for which needed contents are lost; NULL: none are. */
 struct sched_cause *sched_access_poison(const struct sched_access *access);
 /* From here on all is reserved, and nothing fails. A task that is doomed already moves nothing. */
 void sched_access_bring(struct task *task, const struct sched_access *access); /* residency.c */
 void sched_access_wait(struct task *task, const struct sched_access *access);
-/* Instead of that: wait only for writers, and for moves to the place, also if those fail. */
+/* Instead of sched_access_wait: waits only for writers, and for moves to the place, even if those
+ * fail. */
 void sched_access_wait_written(struct task *task, const struct sched_access *access);
 void sched_access_enter(struct task *task, const struct sched_access *access);
 /* After the task was opened: joins, and makes moves that bring writes to shared contents home. */
@@ -130,7 +133,7 @@ static inline void sched_link(struct task_use *use, struct task_link *link,
 	list->count++;
 }
 
-/* Nothing in it matters any more. */
+/* Empties the list; its uses are not found by it any more. */
 void sched_links_detach(struct task_link_list *list);
 /* `to`, which is empty, gets the same uses as `from`: a node each. */
 void sched_links_copy(struct scheduler *scheduler, struct task_link_list *to,

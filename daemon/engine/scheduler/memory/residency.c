@@ -69,7 +69,7 @@ static bool is_stale(const struct sched_buffer *buffer, const struct sched_piece
 	       (sched_piece_places(buffer, piece) & sched_place_bit(place)) == 0;
 }
 
-/* Does it matter where the contents are? */
+/* True if the access needs the contents in its place. */
 static bool needs_move(const struct sched_access *access)
 {
 	return access->needs && access->moves && access->buffer->contents->size_bytes > 0;
@@ -90,7 +90,7 @@ static int need_memory(struct sched_buffer *buffer, uint32_t place)
 	return sched_memory_need(buffer, buffer->scheduler->devices[place - 1], &memory);
 }
 
-/* Its moves, in and home again. -ENOMEM. */
+/* Adds the moves that bring the piece to the access's place and home again. -ENOMEM. */
 static int piece_moves(const struct sched_access *access, const struct sched_piece *piece,
 		       uint32_t *moves)
 {
@@ -283,8 +283,8 @@ void sched_residency_move_failed(struct task_use *use, struct sched_cause *cause
 			(struct sched_piece *)(void *)((char *)link->list -
 						       offsetof(struct sched_piece, moves));
 		if (home && buffer->contents->home_place == use->place) {
-			/* Home has old contents now, and others would take them for the new ones.
-			 */
+			/* Home has the contents from before the write. They must not pass for the
+			 * new ones. */
 			sched_piece_set_place(piece, buffer, use->place);
 			sched_cause_drop(piece->poison);
 			piece->poison = sched_cause_hold(cause);
@@ -313,7 +313,7 @@ void sched_residency_written(struct task *task, const struct task_use *use)
 }
 
 struct places {
-	uint64_t valid, hosts; /* as a piece's */
+	uint64_t valid, hosts; /* as in a piece */
 };
 
 static void add_places_of(const struct task_link_list *list, const struct sched_piece *piece,
@@ -331,7 +331,7 @@ static void add_places_of(const struct task_link_list *list, const struct sched_
 	}
 }
 
-/* In use. A writer that is still open may be anywhere. */
+/* The places of the piece that are in use. An open writer may use any place. */
 static struct places used_places(const struct sched_contents *contents,
 				 const struct sched_piece *piece)
 {

@@ -46,7 +46,7 @@ static inline uint64_t sched_piece_places(const struct sched_buffer *buffer,
 					       : piece->valid & ~sched_place_bit(SCHED_HOST_PLACE);
 }
 
-/* It is valid there, and nowhere else. */
+/* Makes the piece valid in this place and in no other. */
 static inline void sched_piece_set_place(struct sched_piece *piece,
 					 const struct sched_buffer *buffer, uint32_t place)
 {
@@ -64,23 +64,24 @@ bool sched_residency_cuts(const struct sched_access *access, const struct sched_
 int sched_residency_cost(struct sched_access *access, struct sched_cost *cost);
 /* The edges from authors and moves to the task. */
 void sched_residency_wait(struct task *task, const struct sched_access *access);
-/* The edges from moves to the place, whatever becomes of them. */
+/* Adds edges from the moves to the place; the task waits for their end, even if they fail. */
 void sched_residency_wait_moves(struct task *task, const struct sched_access *access);
 /* The task writes the pieces, or at least comes behind their writers. */
 void sched_residency_enter(struct task *task, const struct sched_access *access);
-/* An open task writes contents with a home: makes the moves that bring them home before it is done.
- */
+/* An open task writes contents that have a home. Makes the moves that bring them home before the
+ * task is done. */
 void sched_residency_return(struct task *task, const struct sched_access *access);
 /* A new buffer with a home: its first contents are in its host range. */
 void sched_residency_first(struct sched_buffer *buffer);
-/* The end of a use. Of a move that has failed: its target is not valid, unless a task has
- * overwritten it. */
+/*
+ * A move has failed: the contents are not valid in its target, unless a task has overwritten them.
+ */
 void sched_residency_move_failed(struct task_use *use, struct sched_cause *cause);
 /* A writing task ends: the piece has no author any more, and may be poisoned. */
 void sched_residency_written(struct task *task, const struct task_use *use);
 /* For contents with a home: copies that no task uses are no longer valid. */
 void sched_residency_forget(struct sched_contents *contents, const struct interval *range);
-/* The range of this buffer is no place any more. */
+/* The buffer's host range ends: no piece is valid in it any more. */
 void sched_residency_host_gone(struct sched_buffer *buffer);
 
 #endif

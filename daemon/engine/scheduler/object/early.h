@@ -11,7 +11,8 @@
 bool sched_early_begin(struct task *task);
 /* Takes events that were recorded since the last call. */
 void sched_early_collect(struct scheduler *scheduler);
-/* The task is back from its lane: a client that was not notified need not be. */
+/* The task is back from its lane. A client that was not notified early need not be notified early
+ * any more. */
 void sched_early_returned(struct task *task);
 void sched_early_notify(void *object);
 /* The task is done: its event is free for another one. Any task may be given. */

@@ -78,7 +78,8 @@ void sched_event_drop(struct sched_event *event)
 	sched_device_post(event->device, &event->message);
 }
 
-/* Removes it from the list of events that the front has not collected; false: it was not there. */
+/* Removes the event from the list of those that the front thread has not collected. False: it was
+ * not in the list. */
 static bool take_from_happened(struct sched_event *event)
 {
 	struct scheduler *scheduler = event->scheduler;

@@ -16,7 +16,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Without memory for it the device's transfers are slower, nothing more. */
+/* Without memory for the registration, transfers of the device are slower. */
 static void add_registration(struct sched_host *host, struct scheduler_device *device)
 {
 	if (!(device->features & BACKEND_FEATURE_HOST_REGISTER))
@@ -80,7 +80,7 @@ uint64_t sched_host_registered(const struct scheduler *scheduler, const void *me
 		host = host->next;
 	for (const struct sched_registration *registration = host ? host->registrations : NULL;
 	     registration; registration = registration->next)
-		/* While it is away, the device's thread writes the handle. */
+		/* While the registration is away, the device's thread may write the handle. */
 		if (!registration->away && registration->handle)
 			devices |= 1ull << registration->device->index;
 	return devices;
@@ -101,7 +101,7 @@ void scheduler_devices_opened(struct scheduler *scheduler, uint64_t devices)
 			sched_host_device_opened(scheduler->devices[i]);
 }
 
-/* Those of the devices whose registration is in flight. */
+/* The devices among `devices` whose registration is in flight. */
 static uint64_t open_registrations(struct sched_host *host, uint64_t devices)
 {
 	uint64_t open = 0;

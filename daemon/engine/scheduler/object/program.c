@@ -169,7 +169,7 @@ void sched_kernel_use(struct sched_kernel *kernel, struct task *task)
 {
 	task->command.kernel = kernel;
 	kernel->references++;
-	/* Made by the device's own thread it is there before the launch is. */
+	/* A kernel that the device's own thread makes exists before the launch is handled. */
 	if (kernel->made || !kernel->device->loader.started)
 		return;
 	task->awaits_kernel = true;

@@ -125,7 +125,7 @@ static void enumerate_backends(struct scheduler *scheduler, struct backend_topol
 	for (uint32_t i = 0; i < scheduler->backend_count; i++) {
 		askings[i] = (struct asking){scheduler, &scheduler->backends[i], &topologies[i], 0,
 					     false};
-		/* The last one has this thread. */
+		/* The last backend is asked on this thread. */
 		askings[i].started = i + 1 < scheduler->backend_count &&
 				     pthread_create(&askings[i].thread, NULL, enumerate_on_a_thread,
 						    &askings[i]) == 0;
@@ -172,7 +172,7 @@ static int discover_devices(struct scheduler *scheduler)
 	scheduler->platforms = calloc(platforms + 1, sizeof(*scheduler->platforms));
 	scheduler->infos =
 		calloc(SCHED_DEVICES_MAX,
-		       sizeof(*scheduler->infos)); /* those of native contexts come later */
+		       sizeof(*scheduler->infos)); /* also for native contexts, which come later */
 	if (!scheduler->platforms || !scheduler->infos)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < scheduler->backend_count; i++)

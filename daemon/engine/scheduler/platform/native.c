@@ -218,7 +218,7 @@ int sched_native_get_event(struct sched_event *event, void *owner)
 	return get_native(event->device, BACKEND_NATIVE_EVENT, event, owner);
 }
 
-/* The question may wait for room, and the end of the memory must not overtake it. */
+/* The question may wait for room. The free of the memory must not overtake it. */
 static int get_native_memory(struct sched_buffer *buffer, struct sched_memory *memory, bool makes,
 			     void *owner)
 {
@@ -239,7 +239,7 @@ static bool is_memory_of_backend(const struct sched_memory *memory, enum backend
 	       memory->device->ops->kind == backend;
 }
 
-/* Goes on with what is left of `limit`. */
+/* Queries the memories of the list: *count of them, `limit` at most. *left counts those beyond. */
 static int get_native_memories(struct sched_buffer *buffer, struct sched_memory *first,
 			       enum backend_kind backend, uint32_t limit, void *owner,
 			       uint32_t *count, uint32_t *left)

@@ -30,7 +30,7 @@ int sched_account_create(uint64_t most_bytes, struct sched_account **account_out
 struct sched_used {
 	uint64_t commands, failed; /* each launch of a burst counts */
 	uint64_t device_ns, bytes_to_device, bytes_to_host;
-	uint64_t spills, spilled_bytes; /* spills of its memory to the host */
+	uint64_t spills, spilled_bytes; /* spills of the session's memory to the host */
 	struct delay_histogram delays;
 };
 struct sched_device_use {
@@ -38,19 +38,17 @@ struct sched_device_use {
 	uint32_t index;                /* backend_index */
 	const struct sched_used *used; /* owned by the account; goes on changing */
 };
-/* The nth device that it has used, from 0. False: there is none. */
+/* The nth device that the session has used, from 0. False: it has used fewer. */
 bool sched_account_use(struct sched_account *account, uint32_t nth,
 		       struct sched_device_use *use_out);
 /* Takes a reference; sched_account_drop ends it. */
 void sched_account_hold(struct sched_account *account);
-/* Changes the limit; what is held already stays. */
+/* Changes the limit. What the session holds already stays. */
 void sched_account_change(struct sched_account *account, uint64_t most_bytes);
 struct sched_account *
 sched_account_drop(struct sched_account *account); /* NULL is fine; returns NULL */
-/*
- * Sets its class (enum fair_queue_class) and its weight, for all tasks that are not sent yet. At
- * first: FAIR_QUEUE_NORMAL and FAIR_QUEUE_WEIGHT. -EINVAL: there is no such class or weight.
- */
+/* Sets the session's class (enum fair_queue_class) and weight, for all tasks that are not sent yet.
+ * At first: FAIR_QUEUE_NORMAL and FAIR_QUEUE_WEIGHT. -EINVAL: there is no such class or weight. */
 int sched_account_rank(struct sched_account *account, uint32_t class, uint32_t weight);
 uint64_t sched_account_bytes(const struct sched_account *account);
 uint32_t sched_account_sent(const struct sched_account *account); /* commands on devices */
@@ -64,12 +62,12 @@ uint32_t sched_account_sent(const struct sched_account *account); /* commands on
  */
 struct sched_quota {
 	uint64_t most_bytes, bytes;
-	uint64_t leaving_bytes[SCHED_DEVICES_MAX]; /* part of `bytes` that was ordered to be freed,
-						      by device */
-	uint64_t peak_bytes;       /* highest `bytes` so far: a driver's pool keeps freed memory */
+	/* Part of `bytes` that each device was ordered to free. */
+	uint64_t leaving_bytes[SCHED_DEVICES_MAX];
+	uint64_t peak_bytes;       /* highest `bytes` so far; a driver's pool keeps freed memory */
 	struct sched_quota *above; /* NULL: none */
 };
-/* `device`: the device whose own thread allocates; NULL: another thread does. */
+/* `device`: the device whose own thread allocates; NULL: another thread allocates. */
 bool sched_quota_allows(const struct sched_quota *quota, const struct scheduler_device *device,
 			uint64_t bytes);
 void sched_quota_take(struct sched_quota *quota, const struct scheduler_device *device,
@@ -80,7 +78,7 @@ void sched_quota_leave(struct sched_quota *quota, const struct scheduler_device 
 		       uint64_t bytes);
 void sched_quota_left(struct sched_quota *quota, const struct scheduler_device *device,
 		      uint64_t bytes);
-/* The account's quota; without a limit unless the caller sets one. */
+/* The account's quota. It has no limit unless the caller sets one. */
 struct sched_quota *sched_account_device(struct sched_account *account);
 /*
  * Charges the buffer's device memory to the account from now on; once. Imported memory is not

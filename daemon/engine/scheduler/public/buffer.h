@@ -74,10 +74,8 @@ int sched_buffer_share(struct sched_buffer *of, void *host, void *owner,
  * buffer. -ENOMEM.
  */
 int sched_buffer_export(struct sched_buffer *buffer, void *owner);
-/*
- * The same as soon as the memory is there: earlier tasks may still write it, and no task waits for
- * this.
- */
+/* The same, but as soon as the memory is there. Earlier tasks may still write it, and no task waits
+ * for this. */
 int sched_buffer_export_at_once(struct sched_buffer *buffer, void *owner);
 /*
  * A buffer, or an image, whose contents live in the application's memory on `home` for good.

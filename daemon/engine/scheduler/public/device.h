@@ -27,7 +27,7 @@ struct scheduler_device_info {
 	uint32_t platform;      /* index into the scheduler's platforms */
 	uint32_t backend_index; /* index of backend enumerate */
 	bool is_sub_device;
-	uint32_t root; /* of a sub-device: index of the device that it is a part of */
+	uint32_t root; /* of a sub-device: index of the whole device */
 };
 int scheduler_discover(struct scheduler *scheduler,
 		       const struct scheduler_platform_info **platforms_out,

@@ -14,9 +14,9 @@ struct scheduler_device;
 struct task;
 
 /*
- * Creates a shared event (BACKEND_FEATURE_SHARED_EVENT), or opens one by the handle that another
- * process has created. on_event_ready follows; tasks may name the event before. Released once, at
- * any time; tasks hold it.
+ * Creates a shared event (BACKEND_FEATURE_SHARED_EVENT), or opens an event by the handle that
+ * another process has created. on_event_ready follows; tasks may name the event before. The caller
+ * releases it once, at any time; tasks hold it.
  */
 int sched_event_create(struct scheduler *scheduler, struct scheduler_device *device, void *owner,
 		       struct sched_event **event_out);

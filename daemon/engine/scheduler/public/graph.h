@@ -32,7 +32,8 @@ int sched_graph_add(struct sched_graph *graph, const struct task_request *reques
  * because a backend may have made objects over it. Once for each memory. -ENOMEM.
  */
 int sched_graph_hold(struct sched_graph *graph, struct sched_host *host);
-uint64_t sched_graph_bytes(const struct sched_graph *graph); /* memory of its nodes */
+/* The bytes of memory that the graph's nodes hold. */
+uint64_t sched_graph_bytes(const struct sched_graph *graph);
 /* on_graph_built follows, unless the graph is released before. */
 void sched_graph_build(struct sched_graph *graph);
 /*
@@ -43,13 +44,13 @@ void sched_graph_build(struct sched_graph *graph);
 int sched_graph_change(struct sched_graph *graph, uint32_t node, const struct task_request *request,
 		       const uint32_t *after, uint32_t after_count,
 		       struct sched_graph_node **changes);
-/* For changes that were not given to a task. Accepts NULL. */
+/* Frees changes that were not given to a task. Accepts NULL. */
 void sched_graph_changes_free(struct sched_graph_node *changes);
 /* How many launches were submitted; the number, from 1 on, of the latest launch whose changes were
  * applied. */
 uint64_t sched_graph_launches(const struct sched_graph *graph);
 uint64_t sched_graph_ran(const struct sched_graph *graph);
-/* Changes of a launch could not be applied in any way: later launches would fail, too. */
+/* True if changes of a launch could not be applied in any way: later launches would fail, too. */
 bool sched_graph_is_broken(const struct sched_graph *graph);
 void sched_graph_release(
 	struct sched_graph *graph); /* once, at any time; launches in flight go on */

@@ -43,8 +43,8 @@ int sched_kernel_occupancy(struct sched_kernel *kernel, const uint64_t local[3],
  * long kernels have 1.
  */
 uint32_t sched_kernel_burst(const struct sched_kernel *kernel);
-/* What one launch of it counts in a stretch, of SCHED_STRETCH_NS at most in all; UINT64_MAX: it
- * goes by itself. */
+/* The device time for which one launch of the kernel counts in a stretch, which has
+ * SCHED_STRETCH_NS at most. UINT64_MAX: the kernel is launched outside of stretches. */
 #define SCHED_STRETCH_NS 100000u
 uint64_t sched_kernel_stretch_ns(const struct sched_kernel *kernel);
 

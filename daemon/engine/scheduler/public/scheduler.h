@@ -163,7 +163,7 @@ struct scheduler_callbacks {
 	 */
 	void (*on_room_wanted)(void *context, const uint8_t *uuid, uint64_t bytes,
 			       const struct room_figures *figures);
-	/* What scheduler_room_request has brought. */
+	/* The result of scheduler_room_request. */
 	void (*on_room_made)(void *context, uint64_t request, const struct room_figures *figures);
 };
 
@@ -173,32 +173,36 @@ enum scheduler_lane_choice {
 	SCHEDULER_LANES_BEST = 0,
 	SCHEDULER_LANES_RANDOM,
 	SCHEDULER_LANES_SAME,
-	SCHEDULER_LANES_DIFFERENT, /* the next one each time */
+	SCHEDULER_LANES_DIFFERENT, /* the next lane each time */
 };
 
 struct scheduler_config {
-	const struct backend_ops *const *backends; /* NULL ends it */
+	const struct backend_ops *const *backends; /* ended by NULL */
 	const char *cache_directory;               /* NULL: none */
-	const char *const
-		*backend_options;  /* "cuda:peer_path=host"; NULL ends it; NULL: none. Copied */
-	uint32_t lanes_per_device; /* for computing; 0: the device's preference */
+	/* Such as "cuda:peer_path=host"; ended by NULL, copied; NULL: none. */
+	const char *const *backend_options;
+	uint32_t lanes_per_device; /* lanes for computing; 0: the device's preference */
 	enum scheduler_lane_choice lane_choice;
-	uint64_t lane_seed;  /* of SCHEDULER_LANES_RANDOM */
-	uint32_t processors; /* that threads may run on; 0: as many as this thread may */
+	uint64_t lane_seed;  /* seed of SCHEDULER_LANES_RANDOM */
+	uint32_t processors; /* processors that threads may run on; 0: those of this thread */
 	bool never_inline;   /* the front thread sends no command itself, whatever devices allow */
-	bool always_inline;  /* it does so beside other clients, too, where it polls */
-	bool never_window;   /* sessions may fill their lanes under contention, too */
+	/* The front thread sends launches itself beside other clients, too, where it polls. */
+	bool always_inline;
+	bool never_window;     /* sessions may fill their lanes also under contention */
 	bool never_fair_queue; /* no fair queueing: classes and weights are ignored */
 	bool never_early;      /* nothing is sent before the flush (device.c) */
 	bool never_whole;      /* no short way for launches on whole buffers (whole.h) */
 	bool spills; /* commands wait for room on a full device (spill.h); else they fail */
 	uint64_t spill_least_bytes; /* smaller memory is not spilled; 0: 64 KiB */
-	uint64_t spill_bytes; /* host memory that devices may spill to; 0: half of the machine's */
-	uint64_t slice_ns;    /* splittable launches that take longer are sent in parts; 0: none */
+	/* Host memory that devices may spill to; 0: half of the machine's memory. */
+	uint64_t spill_bytes;
+	/* Splittable launches above this time are sent in parts; 0: no launch is. */
+	uint64_t slice_ns;
 	bool front_polls;  /* the front thread polls scheduler_progress for a while before it sleeps
 			    */
 	void *flight_page; /* struct flight_page *, or NULL */
-	uint64_t (*clock_ns)(void); /* tests: a clock instead of CLOCK_MONOTONIC; NULL: that one */
+	/* For tests: a clock in place of CLOCK_MONOTONIC; NULL: CLOCK_MONOTONIC. */
+	uint64_t (*clock_ns)(void);
 };
 
 /* Opens no device and no backend yet (A17, A20). 0 or a negative errno. */
@@ -223,7 +227,7 @@ void scheduler_divide(struct scheduler *scheduler, const struct share_grants *gr
  * value of share_grants.watch.
  */
 bool scheduler_wants_watch(struct scheduler *scheduler, uint32_t *watch_out);
-/* Others have freed so much, as they claim: the command that needs it is tried again. */
+/* Other engines claim to have freed so much. The command that needs the memory is tried again. */
 void scheduler_room_answer(struct scheduler *scheduler, uint64_t bytes);
 /*
  * Another engine needs memory of the device with that UUID of 16 bytes: on_room_made reports what
@@ -247,10 +251,8 @@ uint64_t scheduler_now_ns(const struct scheduler *scheduler);
  * in each turn: without it nothing needs to go on.
  */
 void scheduler_flush(struct scheduler *scheduler);
-/*
- * Between two requests that are read one after the other. A device that is idle, or is about to be,
- * gets what there is for it, so that it works while more is read.
- */
+/* Called between two requests that are read one after the other. Sends the commands of a device
+ * that is idle, or soon will be, so that it works while more requests are read. */
 void scheduler_send_early(struct scheduler *scheduler);
 /*
  * Between these two the front thread calls scheduler_progress by itself, and no thread wakes it.
@@ -293,18 +295,19 @@ struct scheduler_counters {
 		device_wakes;
 	uint64_t peer_moves, moved_bytes_between_devices; /* moves by one copy between devices;
 							     `moves` counts them too */
-	uint64_t whole_launches;                          /* in the short way of whole.h */
-	uint64_t inline_launches, inline_completions;     /* by the front thread */
-	uint64_t bursts, burst_launches;                  /* bursts, and launches in them */
-	uint64_t stretches, stretch_launches;             /* of them, those of several kernels */
+	uint64_t whole_launches;                          /* launches in the short way of whole.h */
+	/* Launches that the front thread sent, and completions that it took. */
+	uint64_t inline_launches, inline_completions;
+	uint64_t bursts, burst_launches;      /* bursts, and launches in them */
+	uint64_t stretches, stretch_launches; /* stretches among the bursts, and launches in them */
 	/* Groups that take device time: sent without a decision; admitted; of these, after a wait.
 	 */
 	uint64_t fair_queue_bypassed, fair_queue_admitted, fair_queue_held;
-	uint32_t fair_queue_waiting;  /* tasks that wait now */
+	uint32_t fair_queue_waiting;  /* tasks that wait in fair queues now */
 	uint64_t splits, split_parts; /* tasks that were sent in parts, and parts that came back */
 	struct scheduler_spill spill; /* sum of all devices */
 	uint64_t chains, chain_launches,
-		chains_refused; /* as in struct backend_sendings, of all devices */
+		chains_refused; /* sums over all devices, as in struct backend_sendings */
 	uint64_t
 		graph_memories; /* temporaries with memory of their own in a graph of the backend */
 	uint32_t latency_units; /* compute units reserved for the latency class now, of all devices
@@ -327,9 +330,10 @@ void scheduler_trace_stop(struct scheduler *scheduler);
 void scheduler_trace_end(struct scheduler *scheduler);
 struct scheduler_trace {
 	uint64_t noted; /* records since the beginning, also those without room */
-	uint64_t open;  /* once stopped: groups that were ready in the traced time and have not come
-			   back */
-	uint32_t left;  /* records that can still be taken */
+	/* Set once the trace has stopped: groups that were ready in the traced time and have not
+	 * come back. */
+	uint64_t open;
+	uint32_t left; /* records that can still be taken */
 };
 /* Takes the oldest records. Returns how many; 0 without a trace. */
 uint32_t scheduler_trace_take(struct scheduler *scheduler, struct trace_record *records_out,

@@ -35,7 +35,7 @@ struct task_outcome {
 	 * busy time.
 	 */
 	uint64_t device_ns;
-	uint64_t bytes_to_device, bytes_to_host; /* by moves and transfers of the task */
+	uint64_t bytes_to_device, bytes_to_host; /* bytes of the task's moves and transfers */
 };
 
 struct task_requirement {
@@ -44,9 +44,8 @@ struct task_requirement {
 	 * are united. A task may not name two buffers over the same contents (sched_buffer_share).
 	 */
 	struct sched_buffer *buffer;
-	uint32_t mode; /* shared/access_mode.h */
-	uint64_t offset_bytes,
-		size_bytes; /* the range that is accessed, inside the one that orders */
+	uint32_t mode;                     /* shared/access_mode.h */
+	uint64_t offset_bytes, size_bytes; /* the accessed range, inside the range that orders */
 	/*
 	 * The range that orders: a sub-buffer's. order_size_bytes 0: the whole buffer, also for an
 	 * accessor with a range (C21).
@@ -97,9 +96,10 @@ struct task_launch;
 /* A launch of a stretch. */
 struct task_member {
 	const struct task_launch *launch;
-	const uint8_t *requirements; /* of each of its own requirements: the index in those of the
-					request */
-	const uint8_t *values;       /* of its VALUE arguments, in their order, without gaps */
+	/* For each of the launch's own requirements, its index in the request's requirements. */
+	const uint8_t *requirements;
+	/* The values of the launch's VALUE arguments, in their order, without gaps. */
+	const uint8_t *values;
 };
 
 struct task_launch {
@@ -110,8 +110,7 @@ struct task_launch {
 	const struct task_argument *arguments;
 	uint32_t argument_count;
 	const struct backend_launch_properties *properties; /* copied; NULL: plain */
-	bool splittable; /* its work-groups may run in parts, one after the other
-			    (scheduler.h) */
+	bool splittable; /* the work-groups may run in parts, one after the other (scheduler.h) */
 	/*
 	 * More than 1: a burst of this many plain launches, SCHED_BURST_MAX at most. Each
 	 * comes behind the one before, and they differ in their values alone. The range is
@@ -136,11 +135,12 @@ struct task_request {
 	struct scheduler_device *device;
 	void *owner;
 	const char *what;   /* for the flight page: the kernel's name or the kind of action */
-	uint32_t home_lane; /* of an in-order queue (scheduler_home_lane); 0: any */
-	bool home_is_fixed; /* the application sends to that lane, too: no other lane will do */
-	bool timed;         /* exact times are needed (profiling queue) */
+	uint32_t home_lane; /* lane of an in-order queue (scheduler_home_lane); 0: any lane */
+	/* The application sends to that lane as well, so no other lane may be used. */
+	bool home_is_fixed;
+	bool timed; /* exact times are needed (profiling queue) */
 	uint64_t flight_session, flight_queue, flight_group;
-	struct sched_account *account; /* charged for its memory; NULL: not counted */
+	struct sched_account *account; /* the account that is charged for its memory; NULL: none */
 	const struct task_requirement *requirements;
 	uint32_t requirement_count;
 	struct task *const
@@ -160,9 +160,10 @@ struct task_request {
 		int32_t source, destination; /* index into requirements, or -1: `host` */
 		void *host;                  /* valid until the task is done */
 		uint64_t source_offset_bytes, destination_offset_bytes,
-			size_bytes;              /* offsets into buffers */
-		const struct backend_rect *rect; /* copied; NULL: in one piece. Otherwise size_bytes
-						    is that of the box */
+			size_bytes; /* offsets into buffers */
+		/* copied; NULL: the copy is in one piece. Otherwise size_bytes is the size of the
+		 * box. */
+		const struct backend_rect *rect;
 	} copy;
 	struct {
 		uint32_t requirement;
@@ -171,7 +172,7 @@ struct task_request {
 		uint32_t pattern_bytes;
 	} fill;
 	struct sched_event *event; /* EVENT_RECORD, EVENT_WAIT: of `device` */
-	bool on_device; /* HOST: its requirements are brought to `device`, not to the host */
+	bool on_device;            /* HOST: the contents are brought to `device`, not to the host */
 	/*
 	 * HOST with on_device: an event of `device`, created; NULL: none. When all open
 	 * predecessors are sent to `device`, the event is recorded behind them and on_task_early is
@@ -252,7 +253,8 @@ void host_access_release(struct task *task);
 bool task_held(const struct task *task);
 void host_task_end(struct task *task, const struct backend_fault *fault);
 
-/* Are bytes lost that it needs, as far as is known? A task that writes them now may still fail. */
+/* True if bytes that the requirement needs are known to be lost. A task that writes them now may
+ * still fail later. */
 bool sched_requirement_is_lost(const struct task_requirement *requirement);
 
 /*
@@ -266,17 +268,15 @@ void task_launch_fault(const struct task *task, uint32_t index, struct backend_f
  */
 uint32_t task_launch_bit(const struct task *task, uint32_t index);
 
-/*
- * Does it run on its device now, or is it held? For the status of events. Queries the driver if it
- * supports that; never blocks.
- */
+/* True if the task runs on its device now, or is held; for the status of events. Queries the driver
+ * if the driver supports that. Never blocks. */
 bool task_running(struct task *task);
 /*
  * CLOCK_MONOTONIC ns of its start, as the latest task_running has read it. 0: unknown, as for tasks
  * that are not `timed`.
  */
 uint64_t task_begun_ns(const struct task *task);
-/* Is the whole task on one lane of this device, in the front's view? */
+/* True if the whole task is on one lane of this device, in the front thread's view. */
 bool task_has_lane_of(const struct task *task, const struct scheduler_device *device);
 
 #endif

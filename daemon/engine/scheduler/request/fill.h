@@ -26,10 +26,10 @@ int sched_accesses_reserve(struct scheduler *scheduler, uint32_t count);
 /* Bytes of a task's storage for its uses, and for its command. */
 size_t sched_uses_storage(const struct task_request *request);
 size_t sched_command_storage(const struct task_request *request);
-/* `at`: storage of that size, 16-byte aligned. Memories come from scheduler.accesses. */
+/* `at`: storage of that size, 16-byte aligned. The memories are those of scheduler.accesses. */
 void sched_command_fill(struct task_command *command, const struct task_request *request,
 			uint8_t *at);
-/* A launch without its arguments, which are counted only. */
+/* Fills a launch without its arguments; only their number is set. */
 static inline void sched_launch_fill(struct backend_command *backend,
 				     const struct task_launch *launch)
 {

@@ -1,4 +1,4 @@
-/* Graphs of the backend's, the front's part: the launches that hold them, their end. */
+/* Graphs of the backend, on the front thread: the launches that hold them, and their end. */
 #include "scheduler/state/graph.h"
 
 #include "base/mailbox.h"

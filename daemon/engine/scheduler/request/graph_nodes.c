@@ -38,7 +38,7 @@ static bool is_node_action(enum task_action action)
 	return false;
 }
 
-/* The memories of the request's buffers, where sched_command_fill expects them. */
+/* Puts the memories of the request's buffers where sched_command_fill expects them. */
 static int find_memories(const struct task_request *request)
 {
 	struct scheduler *scheduler = request->device->scheduler;

@@ -18,13 +18,14 @@ static bool stretch_needs_contents(const struct task_requirement *requirement)
 	return access_mode_needs_contents(requirement->mode);
 }
 
-/* Which of the author's launches wrote it, as a number that grows: a later one fails with it. */
+/* The author's launch that wrote the contents, as a number that grows: if a launch fails, those
+ * with larger numbers fail as well. */
 static uint32_t launch_of(const struct task *author, const struct sched_contents *contents)
 {
 	return task_is_stretch(author) ? task_launches_of(author, contents) : 0;
 }
 
-/* Does the first launch need something of that task that fails if this fails? */
+/* True if the first launch needs contents of `author` that are lost if the author fails. */
 static bool does_first_need(const struct task_request *request, const struct task *author,
 			    uint32_t launch)
 {
@@ -83,8 +84,9 @@ static bool are_awaited_anyway(const struct task_request *request,
 }
 
 /*
- * All launches wait for what one of them waits for. A later one may have to wait for a host
- * accessor, or for another queue, which wait for the first. What is whole has one span (whole.h).
+ * True if the whole stretch may wait for this requirement. All launches wait for what any launch
+ * waits for. But a later launch may have to wait for a host accessor or another queue that itself
+ * waits for the first launch. A whole buffer has one span (whole.h).
  */
 static bool is_order_of_all(const struct task_request *request,
 			    const struct task_requirement *requirement)
@@ -218,7 +220,7 @@ void sched_stretch_fill(struct task_command *command, const struct task_request 
 	burst_set_over(burst, 0);
 	command->burst = burst;
 	fill_members(command, request, at);
-	/* For those that look at a command's memories: it has those of all launches. */
+	/* For code that visits a command's memories: the command has those of all launches. */
 	command->backend = burst->members[0].backend;
 	command->backend.launch.argument_count = arguments;
 	counters->bursts++;

@@ -33,7 +33,7 @@ static void set_event_happened(struct sched_event *event, const struct backend_f
 
 void sched_event_collect(struct scheduler *scheduler)
 {
-	/* An event that happens from now on wakes the front once more. */
+	/* An event that happens from now on wakes the front thread once more. */
 	if (!atomic_load(&scheduler->happened))
 		return;
 	(void)pthread_mutex_lock(&scheduler->happened_lock);

@@ -25,7 +25,7 @@ static bool needs_no_notice(const struct task *task)
 	return task->role == TASK_ROLE_MOVE || task->notified;
 }
 
-/* A move that brings contents of `writer` home is done. */
+/* A move that brought contents of `writer` home is done. */
 static void note_writer_move_done(struct task *writer, const struct task *move)
 {
 	if (move->cause && !writer->cause) {

@@ -1,4 +1,4 @@
-/* Tasks that are queued go to a lane, or to their end. */
+/* Queued tasks are sent to a lane, or end here. */
 #include "scheduler/state/task.h"
 
 #include "base/cause.h"
@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 
-/* What did not run has not succeeded, whatever a device's thread took for the reason. */
+/* A task that did not run has not succeeded, whatever reason a device's thread reported. */
 static void doom_if_skipped(struct task *task)
 {
 	struct backend_fault fault;
@@ -80,8 +80,8 @@ static void run_runnable(struct scheduler *scheduler)
 	}
 }
 
-/* A task that the fair queue lets go: to its lane, or to its end if it has failed meanwhile. False:
- * there is none now. */
+/* Sends one task that the fair queue has admitted to its lane, or ends it if it has failed
+ * meanwhile. False: no task is admitted now. */
 static bool run_admitted(struct scheduler *scheduler)
 {
 	struct task *task = scheduler->fair_queues_due ? sched_admission_step(scheduler) : NULL;

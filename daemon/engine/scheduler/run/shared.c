@@ -66,7 +66,8 @@ static int make_shared(struct scheduler *scheduler, struct scheduler_device *hom
 	struct sched_buffer *buffer = sched_shared_make_buffer(scheduler, contents, host, owner);
 	if (!buffer)
 		return -ENOMEM;
-	uint32_t place = home->index + 1; /* also with unified memory: it is not the host's range */
+	/* A place of its own also with unified memory, since it is not the host's range. */
+	uint32_t place = home->index + 1;
 	sched_contents_init(contents, buffer, size_bytes, 1ull << place);
 	contents->references = 1;
 	contents->home_device = home;
@@ -94,13 +95,14 @@ static void prepare_shared_memory(struct sched_buffer *buffer)
 	task->memory = home;
 	task->owner = buffer;
 	task->front_only = true;
-	task->state = TASK_HELD; /* on no lane */
+	task->state = TASK_HELD; /* the task is on no lane */
 	(void)snprintf(task->command.what, sizeof(task->command.what), "shared memory");
 	struct sched_access access = {
 		.buffer = buffer, .place = buffer->contents->home_place, .writes = true};
 	sched_access_ranges(&access, 0, 0, 0, home->size_bytes);
 	(void)sched_access_cost(task, &access,
-				&(struct sched_cost){.edges = 0}); /* nothing: it is the first */
+				/* No edges: this is the buffer's first task. */
+				&(struct sched_cost){.edges = 0});
 	sched_access_enter(task, &access);
 	task_open(task);
 	task->message.kind = SCHED_MESSAGE_MEMORY_PREPARE;

@@ -15,14 +15,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SCHED_INTERVALS_MAX                                                                        \
-	4096u /* the limit of one buffer, for order and for places; see dependencies.h */
-#define SCHED_INTERVALS_KEPT                                                                       \
-	64u /* with more, equal neighbours are joined; fewer are likely to be cut again */
-#define SCHED_LINKS_MAX 16384u /* nodes of one buffer, for readers of several spans */
-#define SCHED_NODES_MAX                                                                            \
-	(2u << 20) /* of all buffers; with more no span or piece is divided any more, see          \
-		      dependencies.h */
+/* Spans or pieces that one buffer may have; see dependencies.h. */
+#define SCHED_INTERVALS_MAX 4096u
+/* Above this number, equal neighbours are joined; fewer are likely to be cut again. */
+#define SCHED_INTERVALS_KEPT 64u
+#define SCHED_LINKS_MAX      16384u /* nodes of one buffer, for readers of several spans */
+/* Nodes of all buffers; beyond that no span or piece is divided, see dependencies.h. */
+#define SCHED_NODES_MAX  (2u << 20)
 #define SCHED_VISITS_MAX (1u << 18) /* spans and pieces that one task may visit */
 #define SCHED_HOST_PLACE 0u
 
@@ -31,7 +30,7 @@ struct sched_span {
 	struct interval interval;
 	struct task *writer;   /* the last writer, while it is open */
 	uint64_t waited;       /* identity of the latest task that has waited for this span */
-	bool waited_as_writer; /* that task waited as a writer does, for all uses */
+	bool waited_as_writer; /* that task waited as a writer waits, for all uses */
 	struct task_link_list readers, host_readers; /* open uses since that write */
 };
 
@@ -40,8 +39,8 @@ struct sched_piece {
 	struct interval interval;
 	uint64_t valid;              /* bit per place that has the contents; 0: none */
 	uint64_t hosts;              /* bit per buffer whose host range has them */
-	struct task *author;         /* the open task that writes these contents */
-	struct sched_cause *poison;  /* the write failed with this cause */
+	struct task *author;         /* the task that writes these contents, while it is open */
+	struct sched_cause *poison;  /* the cause with which the write failed; NULL: it did not */
 	struct task_link_list moves; /* open uses since that write */
 };
 
@@ -59,23 +58,24 @@ union sched_node {
 struct sched_memory {
 	struct sched_message message;
 	struct sched_memory *next;
-	struct sched_buffer *buffer; /* its buffer, on a unified device or where the contents are
-					not shared; else NULL */
-	struct sched_contents *contents; /* its contents, where `buffer` is NULL */
+	/* The memory's buffer, on a unified device or if the contents are not shared; else NULL. */
+	struct sched_buffer *buffer;
+	struct sched_contents *contents; /* the contents of the memory, if `buffer` is NULL */
 	struct scheduler_device *device;
 	uint64_t size_bytes;
-	void *host; /* NULL: the device allocates it */
+	/* Host range that the memory is a view of; NULL: the device allocates the memory. */
+	void *host;
 	enum backend_export_kind export_kind;
 	struct backend_image image;    /* the same as in `contents` */
 	bool imported;                 /* made from `shared` or `native`, once */
-	struct sched_account *account; /* charged for it; NULL: none */
+	struct sched_account *account; /* the account that is charged for the memory; NULL: none */
 	struct list account_link;
 	uint64_t native;   /* the application's native memory; 0: none */
 	bool is_temporary; /* a temporary of a graph: the backend's graph may have its own memory
 			      for it (graph.h) */
 	uint64_t gathered; /* device thread: stamp of the latest graph that lists it */
 	struct backend_shared_memory shared;
-	struct backend_fault fault; /* device thread: why it could not be imported */
+	struct backend_fault fault; /* device thread: why the memory could not be imported */
 	/* Made by its device thread. Other device threads that copy from it read it, too. */
 	_Atomic(struct backend_memory *) handle; /* NULL: not made yet, or spilled (spill.h) */
 	struct spill_memory spill;
@@ -90,15 +90,15 @@ struct sched_contents {
 	struct scheduler *scheduler;
 	uint64_t size_bytes;
 	struct backend_image image; /* dimensions 0: a buffer */
-	struct sched_memory
-		*memories; /* of devices with their own memory; for an image, of all devices */
-	struct sched_memory *home; /* shared contents live in this one for good; NULL: not shared */
+	/* Memories on devices with memory of their own; for an image, on all devices. */
+	struct sched_memory *memories;
+	/* The memory in which shared contents live for good; NULL: the contents are not shared. */
+	struct sched_memory *home;
 	struct scheduler_device *home_device; /* device of `home`, set before `home` is made; the
 						 only device of a temporary */
 	bool is_temporary;
 	uint32_t home_place;
-	struct interval_map spans,
-		pieces; /* of [0, size_bytes), or of [0, 1) where there are no bytes */
+	struct interval_map spans, pieces; /* maps of [0, size_bytes), or of [0, 1) without bytes */
 	struct sched_span first_span;
 	struct sched_piece first_piece;
 	uint64_t
@@ -106,25 +106,27 @@ struct sched_contents {
 	uint32_t links;   /* nodes in use by readers */
 	uint32_t planned; /* nodes that the task with identity `planned_for` will need */
 	uint64_t planned_for;
-	uint32_t references; /* buffers that share them */
-	uint64_t host_bits;  /* host bits in use by these */
+	uint32_t references; /* number of buffers with these contents */
+	uint64_t host_bits;  /* host bits that these buffers use */
 };
 
 struct sched_buffer {
-	struct sched_contents *contents; /* `own`, or those of other buffers */
+	struct sched_contents *contents; /* `own`, or the contents that other buffers share */
 	uint32_t references;             /* open tasks and the owner */
 	uint32_t frees_away;
-	uint64_t host_bit; /* its bit in a piece's `hosts`; 0: none was free, so its host range
-			      never counts as valid */
+	/* The buffer's bit in a piece's `hosts`; 0: none was free, so its host range never counts
+	 * as valid. */
+	uint64_t host_bit;
 	struct sched_contents own;
 	struct sched_memory *memories; /* views of devices with unified memory */
 	struct scheduler *scheduler;
 	uint64_t number; /* counts buffers; for dumps */
 	void *owner, *host;
-	/* Bit per device with which its host range was registered when the scheduler's
-	 * `host_changes` was so. */
+	/* A bit for each device with which the host range was registered when the scheduler's
+	 * `host_changes` had the value `registered_at`. */
 	uint64_t registered, registered_at;
-	struct sched_account *account; /* charged for its device memory; NULL: none */
+	/* The account that is charged for its device memory; NULL: none. */
+	struct sched_account *account;
 	struct sched_notice notice;
 };
 
@@ -148,7 +150,7 @@ static inline uint32_t sched_place_of(const struct sched_contents *contents,
  */
 int sched_memory_need(struct sched_buffer *buffer, struct scheduler_device *device,
 		      struct sched_memory **memory_out);
-/* The same; NULL: it is not there and cannot be created. */
+/* The same; NULL: the memory is not there and cannot be created. */
 struct sched_memory *sched_memory_of(struct sched_buffer *buffer, struct scheduler_device *device);
 
 #endif

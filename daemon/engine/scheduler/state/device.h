@@ -31,18 +31,17 @@
 #include <stdint.h>
 
 static_assert(SCHED_DEVICES_MAX == 63, "with the host 64 places: one word");
-#define SCHED_FLOW_ANY_LANE                                                                        \
-	SCHED_LANES_ALL /* any compute lane of the other classes; _ANY_LATENCY: of the latency     \
-			   class */
+/* Any compute lane of the other classes; _ANY_LATENCY: of the latency class. */
+#define SCHED_FLOW_ANY_LANE    SCHED_LANES_ALL
 #define SCHED_FLOW_ANY_LATENCY (SCHED_LANES_ALL + 1u)
 #define SCHED_FLOW_LISTS       (SCHED_LANES_ALL + 2u)
-#define SCHED_SEEN_MAX                                                                             \
-	32u /* a kernel counts as recent until so many new launches have come after it */
+/* A kernel counts as recent until so many new launches have come after it. */
+#define SCHED_SEEN_MAX 32u
 
 struct sched_lane {
-	struct task *first, *last; /* in flight */
+	struct task *first, *last; /* tasks in flight on the lane */
 	uint32_t count;
-	uint32_t deeper; /* commands beyond SCHED_LANE_DEPTH that it may hold */
+	uint32_t deeper; /* commands beyond SCHED_LANE_DEPTH that the lane may hold */
 	bool is_native; /* made over a queue of the application; such lanes are behind all others */
 	uint64_t sequence;
 	uint64_t moved; /* device.returned at the latest return, or when the first command was sent
@@ -66,8 +65,8 @@ struct sched_flow {
 	bool in_fair_queue; /* `queue_session` was initialised */
 	struct fair_queue_session queue_session;
 	uint32_t sent;    /* commands in flight */
-	uint64_t each_ns; /* recent mean time of its commands */
-	uint64_t waiting; /* bit per list below that has parked tasks */
+	uint64_t each_ns; /* recent mean time of the flow's commands */
+	uint64_t waiting; /* a bit for each list below that has parked tasks */
 	struct {
 		uint32_t sent;
 		struct task_list parked; /* waiting for room in this lane; the last two lists: in
@@ -94,11 +93,11 @@ static_assert(SCHED_MOVE_NAME_BYTES <= FLIGHT_KERNEL_NAME_BYTES, "it fits");
 struct scheduler_device {
 	struct scheduler *scheduler;
 	uint32_t index, backend_index, place;
-	/* What the flight page calls moves to it and from it; formatted once, since a read of a few
-	 * bytes is one. */
+	/* The names of moves to and from the device on the flight page. They are formatted once,
+	 * since a read of a few bytes is a move, too. */
 	char moves_to[SCHED_MOVE_NAME_BYTES], moves_from[SCHED_MOVE_NAME_BYTES];
 	uint32_t features;
-	uint64_t memory_bytes;    /* of the whole device */
+	uint64_t memory_bytes;    /* memory of the whole device */
 	uint32_t lane_copy_bytes; /* backend_device_facts */
 	bool unified;
 	uint64_t accounted_ns; /* CLOCK_MONOTONIC ns up to which device time has been charged */
@@ -114,19 +113,24 @@ struct scheduler_device {
 	uint32_t latency_first, latency_count;
 	uint32_t deeper; /* sum of the lanes' `deeper` */
 	uint32_t all_lane_count;
-	uint32_t lane_end;             /* with lanes over native queues, some of them unused */
-	uint64_t native_context;       /* the application's context that the device lives in; 0: the
-					  backend's own */
-	struct scheduler_device *root; /* the device that a sub-device is a part of; else NULL */
+	/* End of the lanes, with those over native queues; some of these are unused. */
+	uint32_t lane_end;
+	/* The application's context in which the device was opened; 0: the backend's own. */
+	uint64_t native_context;
+	struct scheduler_device *root; /* of a sub-device: the whole device; else NULL */
 	uint64_t published_ns;         /* part of a sub-device's time that grant.c has published */
-	uint64_t parts_ns;             /* time of its sub-devices, as time of the whole device */
+	uint64_t parts_ns; /* time of sub-devices, counted as time of the whole device */
 	uint32_t holders,
-		memories; /* of a native context or sub-device: references to it; memories there */
+		/* Of a native context or a sub-device: references to it, and memories there. */
+		memories;
 	uint32_t next_home;
 	uint32_t sent; /* commands in all lanes */
 	uint64_t returned;
 	struct list flows,
-		line; /* all flows; those with parked tasks, the next to be served first */
+		/*
+		 * All flows, and the flows with parked tasks in the order in which they are served.
+		 */
+		line;
 	struct sched_flow unowned_flow;
 	struct contention contention;      /* users are flows */
 	struct sched_admission *admission; /* NULL: no decision was needed yet */
@@ -147,26 +151,32 @@ struct scheduler_device {
 	/* By what kernels took lately: the time of the commands since the last flush, and when the
 	 * device will have done those before. */
 	uint64_t unsent_ns, busy_until_ns;
-	uint32_t early_count; /* commands that were sent early lately, since it was idle */
+	/* Commands of the latest early send, made because the device was idle. */
+	uint32_t early_count;
 	uint32_t inline_away; /* commands that the front has sent and that did not come back; 0
 				 where the thread has taken over */
-	uint32_t kinds_seen;  /* bit per enum backend_command_kind: one has succeeded here */
-	bool sends_inline;    /* the scheduler and the backend allow it */
-	bool asks_for_room;   /* others may hold memory of it: constant (worker/spill/room.h) */
+	/* A bit for each enum backend_command_kind of which a command has succeeded here. */
+	uint32_t kinds_seen;
+	bool sends_inline;  /* true if the scheduler and the backend allow it */
+	bool asks_for_room; /* others may hold memory of it: constant (worker/spill/room.h) */
 	/* all threads */
 	_Atomic uint32_t opened;       /* enum sched_opened */
 	struct backend_device *handle; /* valid unless `gone` */
 	_Atomic uint32_t
 		gone; /* enum sched_gone. A device that was not opened may still be opened, once */
-	struct backend_fault gone_faults[SCHED_GONE_LOST + 1]; /* constant once `gone` names it */
-	_Atomic uint32_t poked;                                /* the backend has called wake */
+	/* Constant once `gone` has that value. */
+	struct backend_fault gone_faults[SCHED_GONE_LOST + 1];
+	_Atomic uint32_t poked; /* the backend has called wake */
 	_Atomic uint32_t
 		has_dropped; /* by the front: a command that may be set aside is to be skipped */
-	_Atomic uint32_t latency_here;   /* by the front: it has sessions of the latency class */
+	/* Set by the front thread: the device has sessions of the latency class. */
+	_Atomic uint32_t latency_here;
 	_Atomic uint32_t latency_wanted; /* the same, a few seconds longer */
-	_Atomic uint32_t latency_units;  /* by the device thread: units set apart for them */
-	_Atomic uint64_t l2_wanted;      /* by the front: bytes of windows that should persist */
-	_Atomic uint64_t graph_memories; /* memories that graphs have for temporaries */
+	/* Set by the device thread: compute units reserved for those sessions. */
+	_Atomic uint32_t latency_units;
+	/* Set by the front thread: bytes of windows that should persist in the cache. */
+	_Atomic uint64_t l2_wanted;
+	_Atomic uint64_t graph_memories; /* memories of graphs for their temporaries */
 	struct spill_counts spill_counts;
 	struct worker_room room;
 	/*
@@ -175,8 +185,8 @@ struct scheduler_device {
 	 * for it. The front thread only tries.
 	 */
 	pthread_mutex_t ownership;
-	_Atomic uint32_t
-		front_takes; /* the front sent what is in flight and takes its completion */
+	/* The front thread sent the commands in flight and takes their completions. */
+	_Atomic uint32_t front_takes;
 	_Atomic uint32_t quit;
 	struct worker_loader loader;
 	struct worker_quiesce quiesce;
@@ -196,13 +206,13 @@ void sched_device_post(struct scheduler_device *device, struct sched_message *me
  * else by the mailbox.
  */
 void sched_send(struct task *task);
-/* Posts to the loader, where the device has one. */
+/* Posts the message to the loader, if the device has one. */
 void sched_device_post_load(struct scheduler_device *device, struct sched_message *message);
 void sched_device_publish(struct scheduler_device *device);
 /* Before the flush, while more commands may come: publishes if the device is about to be idle. */
 void sched_device_send_early(struct scheduler_device *device);
 bool sched_device_has_mail(struct scheduler_device *device);
-/* Handles what came back. False: nothing did. */
+/* Handles messages that the device's thread has returned. False: there were none. */
 bool sched_device_drain(struct scheduler_device *device);
 int sched_device_start(struct scheduler *scheduler, uint32_t index, uint64_t native_context,
 		       struct scheduler_device **device_out);

@@ -19,18 +19,20 @@ struct sched_event {
 	uint32_t references; /* owner, creation, open tasks */
 	bool opened;         /* opened from `bytes`; otherwise creation fills them in */
 	uint64_t native;     /* the application's native event; 0: none */
-	bool is_watched;     /* the backend reports it: tasks wait here and not on a lane */
+	/* The backend reports when it happens, so tasks wait here and not on a lane. */
+	bool is_watched;
 	bool has_happened;
-	struct sched_cause *failed; /* the wait failed with this; NULL: the event has happened */
-	struct task *waiting;       /* HELD tasks, by list_next */
-	bool is_behind; /* recorded at creation, on `lane`, which must have `sequence` */
+	/* The cause with which the wait failed; NULL: the event has happened. */
+	struct sched_cause *failed;
+	struct task *waiting; /* HELD tasks, by list_next */
+	bool is_behind;       /* recorded at creation, on `lane`, which must have `sequence` */
 	uint32_t lane;
 	uint64_t sequence;
 	struct sched_notice notice;
 	/* under scheduler.happened_lock */
 	struct sched_event *happened_next;
 	int32_t happened_code;
-	struct task *early; /* the open host task that records it; one at a time */
+	struct task *early; /* the open host task that records the event; there is one at a time */
 	struct sched_notice early_notice;
 	/* under scheduler.happened_lock */
 	struct sched_event *recorded_next;
@@ -44,7 +46,7 @@ void sched_event_returned(void *object);
 void sched_event_notify(void *object);
 void sched_event_drop(struct sched_event *event);
 void sched_event_destroy(void *object);
-/* The task has only its event to wait for, and is HELD. False: the event has happened. */
+/* The task waits only for its event, and becomes HELD. False: the event has happened. */
 bool sched_event_hold(struct task *task);
 /* Takes events that have happened since the last call. */
 void sched_event_collect(struct scheduler *scheduler);

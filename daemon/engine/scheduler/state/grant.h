@@ -17,16 +17,17 @@ struct scheduler_device;
 struct sched_grants {
 	const struct share_grants *granted; /* NULL: devices are not divided */
 	struct share_claims *claims;
-	uint64_t busy; /* bit per device: it had waiting or running groups at the latest publication
-			*/
+	/* A bit for each device that had waiting or running groups at the latest publication. */
+	uint64_t busy;
 	uint64_t published_ns, beat;
-	uint64_t requested_ns;    /* when the supervisor was requested to watch, */
-	uint32_t requested_watch; /* when share_grants.watch had this value; 0: not yet */
+	uint64_t requested_ns; /* when the supervisor was requested to watch, */
+	/* Value of share_grants.watch at the latest request; 0: none was made. */
+	uint32_t requested_watch;
 };
 
 /* A device was opened, or the pages have changed: starts or stops the limit of its fair queue. */
 void sched_grant_review(struct scheduler_device *device);
-/* The present grant for its fair queue: permille, or FAIR_QUEUE_FREE. */
+/* The present grant for the device's fair queue: permille, or FAIR_QUEUE_FREE. */
 uint32_t sched_grant_of(const struct scheduler_device *device);
 /* At the beginning of a turn: reads the grants. At its end: publishes demand and use. */
 void sched_grant_read(struct scheduler *scheduler);

@@ -29,23 +29,24 @@
 #include "scheduler/public/task.h"
 #include "scheduler/state/task.h"
 
-#define SCHED_GRAPH_TEMPORARIES 64u /* of a backend's graph; others lie in memory as any */
-#define SCHED_GRAPH_SLICE                                                                          \
-	64u /* nodes that the device's thread adds before it handles its other messages */
+/* Temporaries of a backend's graph; further ones have memory as other buffers. */
+#define SCHED_GRAPH_TEMPORARIES 64u
+/* Nodes that the device's thread adds before it handles its other messages. */
+#define SCHED_GRAPH_SLICE 64u
 
 /* A node: a command of the graph, in one allocation with all that it points to. */
 struct sched_graph_node {
-	struct sched_graph_node *next; /* of the changes of a launch */
-	uint32_t index;                /* which one it takes the place of */
+	struct sched_graph_node *next; /* the next one among the changes of a launch */
+	uint32_t index;                /* index of the node that a change replaces */
 	struct task_command command;
 	size_t storage_bytes;
 	struct sched_buffer **buffers; /* held */
 	uint32_t buffer_count, after_count;
-	uint32_t *after; /* nodes before it */
+	uint32_t *after; /* nodes of which this one is a successor */
 	_Alignas(16) uint8_t storage[];
 };
 
-/* A memory that nodes name, and where it lay when they were made. */
+/* A memory that nodes name, and its handle when the nodes were made. */
 struct worker_graph_memory {
 	struct sched_memory *memory;
 	struct backend_memory *handle;
@@ -59,41 +60,44 @@ struct sched_graph {
 	void *owner;
 	struct sched_graph_node **nodes;
 	uint32_t node_count, node_limit;
-	uint64_t bytes;            /* of the nodes */
+	uint64_t bytes;            /* memory that the nodes hold */
 	struct sched_host **hosts; /* held */
 	uint32_t host_count, host_capacity;
 	bool updatable;
-	bool has_condition;  /* it has IF or WHILE nodes: its nodes cannot be launched one by one */
+	/* The graph has IF or WHILE nodes, so its nodes cannot be launched one by one. */
+	bool has_condition;
 	bool has_native;     /* calls the application's functions, once: it cannot be rebuilt */
 	uint32_t references; /* the owner, the build, launches */
 	bool released, built;
-	bool is_broken;         /* it could not be brought into the state that a launch needs */
-	uint32_t sent;          /* launches that are on a lane: */
-	uint32_t sent_lane;     /* this one */
-	uint64_t launched, ran; /* launches by number: the latest; the latest of which it is known
-				   that its changes were taken */
+	bool is_broken;     /* number of launches that are on a lane */
+	uint32_t sent;      /* the lane of those launches */
+	uint32_t sent_lane; /* and that lane */
+	/* Numbers of launches: the latest one, and the latest one whose changes are known to be
+	 * applied. */
+	uint64_t launched, ran;
 	struct sched_notice notice;
-	enum sched_graph_way way; /* of the message that is away, or came back */
+	enum sched_graph_way way; /* purpose of the message that is away or came back */
 	/* device thread */
 	struct backend_graph *handle; /* NULL: not made, or no good any more */
 	struct backend_graph **retired;
 	uint32_t retired_count, retired_capacity;
 	uint32_t next;  /* node to add */
 	bool is_stale;  /* nodes have changed since the handle was made */
-	uint64_t stamp; /* of the making at hand */
+	uint64_t stamp; /* number of the build that is being made */
 	struct worker_graph_memory *memories;
 	uint32_t memory_count, memory_capacity;
 	struct worker_graph_memory
-		*temporaries; /* in memory of the handle's; NULL: there was none yet */
+		*temporaries; /* temporaries in memory of the backend's graph; NULL: none yet */
 	uint32_t temporary_count;
-	struct backend_fault fault; /* of the build, until it comes back */
+	/* Of the build; the device thread's until the message comes back. */
+	struct backend_fault fault;
 };
 
 /* The graph of a launch, in the storage of its task. */
 struct sched_graph_launch {
 	struct sched_graph *graph;
 	struct sched_graph_node
-		*changes; /* owned; the device's thread leaves here what they replaced */
+		*changes; /* owned; the device's thread leaves the replaced nodes here */
 	uint64_t number;
 	bool ran;   /* device thread: the changes were taken */
 	bool broke; /* device thread: and could not be made */
@@ -108,7 +112,7 @@ static inline size_t sched_graph_node_bytes(const struct sched_graph_node *node)
 
 uint64_t sched_graph_changes_bytes(const struct sched_graph_node *changes);
 size_t sched_graph_storage(void);
-/* `at`: so much storage. The task holds the graph. */
+/* Fills the command, with storage of that size at `at`. The task holds the graph. */
 void sched_graph_fill(struct task_command *command, const struct task_request *request,
 		      uint8_t *at);
 /* The task is over. Also of tasks that are none. */

@@ -26,7 +26,7 @@ struct sched_host_wait {
 /* Host memory that devices register. */
 struct sched_host {
 	struct sched_host_wait *waits;
-	uint32_t holds; /* graphs whose nodes copy from it or to it */
+	uint32_t holds; /* number of graphs with nodes that copy from or to the memory */
 	struct scheduler *scheduler;
 	struct sched_host *previous, *next;
 	void *host;
@@ -43,7 +43,7 @@ struct sched_registration {
 	struct sched_host *host;
 	struct scheduler_device *device;
 	bool away;
-	/* loader, until it comes back */
+	/* the loader's, until the message comes back */
 	struct backend_host *handle;
 	struct backend_fault fault;
 };

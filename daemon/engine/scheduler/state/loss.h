@@ -16,7 +16,7 @@ struct sched_loss {
 	struct backend_fault fault;
 };
 
-/* A task or message of this device came back with a fault: is it a loss? */
+/* Checks whether the fault of a task or message of this device is a loss of the device. */
 void sched_loss_found(struct scheduler_device *device, const struct backend_fault *fault);
 void sched_loss_returned(void *object);
 void sched_loss_notify(void *object);

@@ -17,7 +17,7 @@ enum sched_native_question {
 	SCHED_NATIVE_OPENED,
 	SCHED_NATIVE_GET,
 	SCHED_NATIVE_LANE_MAKE,
-	SCHED_NATIVE_LANE_FREE, /* without a callback */
+	SCHED_NATIVE_LANE_FREE, /* has no callback */
 };
 
 struct sched_native {
@@ -26,10 +26,10 @@ struct sched_native {
 	void *owner;
 	enum sched_native_question question;
 	enum backend_native_kind kind;
-	uint32_t lane; /* of a queue */
+	uint32_t lane; /* home lane of a queue */
 	void *object;  /* struct sched_memory, sched_program, sched_kernel, sched_event */
-	bool makes;    /* creates the memory if there is none */
-	struct sched_buffer *buffer; /* of a memory; held until the reply */
+	bool makes;    /* creates the memory if it does not exist */
+	struct sched_buffer *buffer; /* buffer of a memory, held until the reply */
 	struct sched_notice notice;
 	uint64_t native; /* the native handle: given or requested */
 	struct backend_fault fault;

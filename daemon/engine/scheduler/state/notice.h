@@ -33,13 +33,13 @@ struct sched_notice {
 
 void sched_notice_queue(struct scheduler *scheduler, struct sched_notice *notice,
 			enum sched_notice_kind kind, void *object);
-/* The next that is due; NULL: none. */
+/* Removes the next callback that is due; NULL: none is. */
 struct sched_notice *sched_notice_take(struct scheduler *scheduler);
 /* Calls callbacks that are due, `limit` at most. False: some are left. */
 bool sched_notice_deliver(struct scheduler *scheduler, uint32_t limit);
-/* Drops them without a call. */
+/* Drops all callbacks without calling them. */
 void sched_notice_discard(struct scheduler *scheduler);
-/* Is a callback due that may be called now? */
+/* True if a callback is due that may be called now. */
 bool sched_notice_due(const struct scheduler *scheduler);
 
 #endif

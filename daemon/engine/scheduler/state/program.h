@@ -18,7 +18,7 @@ struct sched_occupancy {
 	void *owner;
 	uint64_t local[3], local_mem_bytes;
 	struct sched_notice notice;
-	/* loader, until it comes back */
+	/* the loader's, until the message comes back */
 	struct backend_occupancy answer;
 	struct backend_fault fault;
 };
@@ -31,9 +31,9 @@ struct sched_program {
 	size_t binary_bytes;
 	bool is_native; /* `binary` is a list of native handles */
 	enum backend_program_state state;
-	uint32_t references; /* owner, load, kernels that are being made */
+	uint32_t references; /* held by the owner, by the load and by kernels that are being made */
 	struct sched_notice notice;
-	/* loader, until it comes back */
+	/* the loader's, until the message comes back */
 	struct backend_program *handle;
 	char *names;
 	struct backend_fault fault;
@@ -61,14 +61,14 @@ struct sched_kernel {
 	struct scheduler_device *device;
 	void *owner;
 	char *name;
-	uint32_t references;                       /* owner, creation, open tasks, questions */
-	bool made;                                 /* or failed, see `fault` */
-	struct task *waiting;                      /* launches that wait for it, by kernel_next */
-	struct sched_seen seen[SCHED_SEEN_RANGES]; /* of launches that succeeded */
+	uint32_t references;  /* owner, creation, open tasks, questions */
+	bool made;            /* true also if making the kernel has failed, see `fault` */
+	struct task *waiting; /* launches that wait for the kernel, by kernel_next */
+	struct sched_seen seen[SCHED_SEEN_RANGES]; /* ranges of launches that have succeeded */
 	uint64_t period_ns;                        /* recent time of one launch; 0: not known */
-	struct surprise surprise;                  /* by its bursts */
+	struct surprise surprise;                  /* of the kernel's bursts */
 	struct sched_notice notice;
-	/* loader, until it comes back */
+	/* the loader's, until the message comes back */
 	struct backend_kernel *handle;
 	struct backend_kernel_facts facts;
 	struct backend_fault fault;

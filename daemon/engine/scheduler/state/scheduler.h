@@ -1,7 +1,5 @@
-/*
- * The state of the scheduler: one of them for an engine. The front thread's, but for what is
- * atomic.
- */
+/* The state of the scheduler, one for each engine. It belongs to the front thread, except for what
+ * is atomic. */
 #ifndef SYCL_ENGINE_SCHED_STATE_H
 #define SYCL_ENGINE_SCHED_STATE_H
 
@@ -34,10 +32,10 @@ struct scheduler {
 	struct scheduler_callbacks callbacks;
 	void *context;
 	char *cache_directory;
-	char **backend_options; /* NULL ends it */
+	char **backend_options; /* ended by NULL */
 	uint32_t lanes_per_device, processors;
-	uint32_t clients;                  /* that have sent something lately */
-	_Atomic uint32_t spinners;         /* threads that may spin: spin_pace.h */
+	uint32_t clients;                  /* clients that have sent something lately */
+	_Atomic uint32_t spinners;         /* number of threads that may spin: spin_pace.h */
 	bool sends_inline;                 /* config: launches by the front thread (inline.c) */
 	bool front_polls;                  /* config */
 	bool always_inline;                /* config */
@@ -49,13 +47,14 @@ struct scheduler {
 	uint64_t page_bytes;               /* page size of host memory */
 	uint64_t spill_least_bytes;        /* smaller memory is not spilled */
 	uint64_t spill_most_bytes;         /* host memory that all devices together may spill to */
-	_Atomic uint64_t spill_bytes;      /* in use for that now */
+	_Atomic uint64_t spill_bytes;      /* part of spill_most_bytes in use now */
 	_Atomic uint64_t spill_kept_bytes; /* kept for the next spill (worker/spill/host.h) */
 	struct sched_grants grants;
-	uint64_t slice_ns;        /* config: length of a part (split.c); 0: no launch is split */
-	uint64_t latency_here;    /* bit per device with sessions of the latency class */
-	uint64_t latency_leaving; /* bit per device that has none left, and whose backend is not
-				     notified yet */
+	uint64_t slice_ns;     /* config: length of a part (split.c); 0: no launch is split */
+	uint64_t latency_here; /* bit per device with sessions of the latency class */
+	/* A bit for each device without sessions of the latency class whose backend has not been
+	 * notified. */
+	uint64_t latency_leaving;
 	uint64_t fair_queues_due,
 		fair_queues_held; /* bit per device: a group may be admitted; a group waits */
 	_Atomic uint32_t
@@ -69,8 +68,10 @@ struct scheduler {
 	struct scheduler_platform_info *platforms;
 	struct scheduler_device_info *infos;
 	uint32_t platform_count, device_count;
-	uint32_t listed_count; /* of device_count: discovered ones; behind them native contexts and
-				  sub-devices */
+	/*
+	 * Discovered devices; native contexts and sub-devices are behind them, up to device_count.
+	 */
+	uint32_t listed_count;
 	bool discovered;
 	pthread_mutex_t happened_lock;
 	_Atomic(struct sched_event *)
@@ -85,9 +86,9 @@ struct scheduler {
 	struct task *open_first, *open_last;
 	struct task_list runnable;
 	struct sched_notice *notice_first, *notice_last;
-	uint32_t open_count;         /* tasks that are open, moves included */
-	uint32_t messages_in_flight; /* of all devices; those that wait for room in a mailbox count
-				      */
+	uint32_t open_count; /* tasks that are open, moves included */
+	/* Messages of all devices, with those that wait for room in a mailbox. */
+	uint32_t messages_in_flight;
 	struct scheduler_counters counters;
 	struct sched_trace *trace; /* NULL: no trace is taken */
 	uint64_t visits;           /* scheduler_visits */
@@ -103,12 +104,13 @@ struct scheduler {
 	struct pool tasks, bursts, edges,
 		nodes;       /* tasks have SCHED_STORAGE_BYTES, bursts SCHED_BURST_STORAGE_BYTES */
 	uint64_t pool_bytes; /* tasks, edges and nodes in use */
-	struct sched_access *accesses; /* of the task that is being submitted */
+	struct sched_access *accesses; /* accesses of the task that is being submitted */
 	uint32_t access_capacity;
 
 	_Atomic uint32_t room_due; /* a device needs room, or has made some (worker/spill/room.h) */
-	struct scheduler_device *room_asking; /* whose need the callee of on_room_wanted has */
-	_Atomic uint32_t front_awake;         /* the front thread polls: no thread wakes it */
+	/* The device for whose need on_room_wanted was called. */
+	struct scheduler_device *room_asking;
+	_Atomic uint32_t front_awake;   /* the front thread polls, so no thread wakes it */
 	_Atomic uint32_t front_pending; /* the front thread has work; it was woken if it slept */
 	struct sched_sleeper front_sleeper; /* scheduler_free only */
 };

@@ -56,10 +56,10 @@ struct sched_memory;
 struct sched_native_command;
 
 #define SCHED_NO_FLIGHT UINT32_MAX
-#define SCHED_PREDECESSORS_MAX                                                                     \
-	8u /* a task is sent with no more open predecessors; with more it waits */
+/* A task with more open predecessors than this waits before it is sent. */
+#define SCHED_PREDECESSORS_MAX 8u
 
-/* `to` waits for `from`. `data`: it also fails with it. `sent`: it is no longer counted in
+/* `to` waits for `from`. `data`: `to` also fails with `from`. `sent`: the edge no longer counts in
  * to->unmet, because both tasks are of one device. */
 struct task_edge {
 	struct task *from, *to;
@@ -88,15 +88,17 @@ struct task_link_list {
 	uint32_t count;
 };
 
-/* Links a use into one list: that of a span that it reads, or of a piece that it moves. */
+/* Links a use into one list: the list of a span that the use reads, or of a piece that it moves. */
 struct task_link {
 	struct task_use *use;
-	struct task_link_list *list; /* NULL: in no list; a later task has written there */
+	struct task_link_list *list; /* NULL: in no list, because a later task has written there */
 	struct task_link *previous, *next;
 	struct task_link *more; /* the next link of the same use */
 };
 
-/* A task's use of a buffer. What other tasks read of it comes first, mostly in one cache line. */
+/*
+ * A task's use of a buffer. The fields that other tasks read come first, mostly in one cache line.
+ */
 struct task_use {
 	struct task_link link; /* the first link; the others are nodes */
 	struct task *task;
@@ -113,7 +115,7 @@ static_assert(SCHED_DEVICES_MAX < UINT8_MAX, "a place is a byte");
 struct task_predecessor {
 	uint32_t lane;
 	bool data;
-	uint16_t launches; /* of a stretch: a bit for each that is needed; 0: all */
+	uint16_t launches; /* of a stretch: a bit for each launch that is needed; 0: all are */
 	uint64_t sequence;
 };
 static_assert(SCHED_BURST_MAX <= 16, "a bit each");
@@ -126,17 +128,18 @@ struct task_burst_member {
 
 /* The launches of one task. */
 struct task_burst {
-	struct task_burst_member *members; /* NULL: they differ in their values alone */
+	struct task_burst_member *members; /* NULL: the launches differ in their values alone */
 	uint32_t count;
 	uint32_t value_stride; /* bytes from a launch's values to those of the next */
 	bool is_chained;       /* each launch needs what the one before it writes */
 	bool is_whole;         /* device thread: the burst was submitted as one command */
 	/* Written by the device thread; the front reads it when the task is back. */
-	uint32_t out;          /* launches in flight */
-	_Atomic uint32_t over; /* this many launches, from the first on, have ended; the front reads
-				  it any time */
-	uint32_t refused;      /* device thread: with is_refused, the first that will fail */
-	uint32_t failed;       /* bit per launch that failed by itself; `causes` has the reasons */
+	uint32_t out; /* launches in flight */
+	/* Number of launches, from the first on, that have ended; the front thread reads it at any
+	 * time. */
+	_Atomic uint32_t over;
+	uint32_t refused; /* device thread: with is_refused, the first that will fail */
+	uint32_t failed;  /* bit per launch that failed by itself; `causes` has the reasons */
 	struct sched_cause *causes[SCHED_BURST_MAX];
 };
 
@@ -166,22 +169,24 @@ struct task_command {
 	bool suspect;              /* the command may have been running when the process was lost */
 	bool estimated;
 	uint64_t start_ns, end_ns;
-	uint64_t begin_ns, expected_ns; /* of a large transfer: its estimated start and end; 0: not
-					   estimated */
+	/* Of a large transfer: estimated start and end; 0: not estimated. */
+	uint64_t begin_ns, expected_ns;
 	/* device thread */
 	struct task *lane_next, *failed_next;
-	bool is_refused;      /* the backend has taken it, and will report that it has failed */
-	uint64_t wait_number; /* while it is held or set aside: numbered as they came */
+	bool is_refused; /* the backend has taken the command and will report it as failed */
+	/* While the command is held or set aside: its number in the order of arrival. */
+	uint64_t wait_number;
 };
 
 enum task_state {
 	TASK_PENDING,
-	TASK_RETURNED, /* its device has ended it. task_consider queues RETURNED and PENDING tasks
-			*/
+	/* The device has ended the task's command; task_consider queues such tasks like PENDING
+	 * ones. */
+	TASK_RETURNED,
 	TASK_PARKED,
 	TASK_SENT,
 	TASK_HELD,
-	TASK_RETURNING, /* its shared contents are being copied to their home */
+	TASK_RETURNING, /* the shared contents that it wrote are being copied to their home */
 	TASK_DONE,
 };
 enum task_role {
@@ -198,7 +203,7 @@ struct sched_split {
 	bool more;     /* the part at hand is not the last */
 	bool begun;    /* at least one part has ended */
 	bool estimated;
-	uint64_t shape; /* the shape for which its times are kept; 0: none */
+	uint64_t shape; /* the shape under which its times are kept; 0: none */
 	uint64_t start_ns, end_ns,
 		took_ns; /* of the parts so far: first start, latest end, sum of times */
 };
@@ -213,26 +218,29 @@ struct task {
 	enum task_state state;
 	enum task_role role;
 	bool front_only, queued, notified, released;
-	bool direct; /* `cause` is this task's own failure, or that of a move made for it */
+	bool direct; /* `cause` is the task's own failure, or the failure of a move made for it */
 	bool awaits_kernel;
 	bool held_by_host; /* a host task: HELD when its turn has come */
 	bool is_recorded, notified_early,
-		ended_early; /* its early event was recorded; the client was notified; the client
-				has ended the task */
-	bool goes_alone;     /* it is sent only when all predecessors are DONE */
-	bool is_small_move;  /* it goes to a compute lane, with what it waits for (lane.c) */
-	bool has_begun;      /* the driver has reported that it runs */
+		/* Its early event was recorded; the client was notified; the client has ended the
+		 * task. */
+		ended_early;
+	bool goes_alone; /* the task is sent only when all predecessors are DONE */
+	/* A move that goes to a compute lane, beside the tasks that it waits for (lane.c). */
+	bool is_small_move;
+	bool has_begun;      /* the driver has reported that the task runs */
 	bool bypassed_queue; /* sent without admission; reported to fair_queue */
-	_Atomic bool is_dropped; /* written by the front: its session has ended, and it does not
-				    begin (drop.c) */
-	_Atomic bool is_aside;   /* written by the device thread: SENT, but set aside until there is
-				    room for its memory */
-	uint32_t home_lane;      /* 0: any */
+	/* Set by the front thread: the session has ended, so the task does not begin (drop.c). */
+	_Atomic bool is_dropped;
+	/* Set by the device thread: the task is SENT, but set aside until its memory has room. */
+	_Atomic bool is_aside;
+	uint32_t home_lane; /* 0: any */
 	bool home_is_fixed;
-	struct sched_flow *flow; /* set when it is dispatched first; NULL before */
-	uint64_t begun_ns;       /* CLOCK_MONOTONIC ns of its start; 0: not known */
+	struct sched_flow *flow; /* set when the task is first dispatched; NULL before */
+	uint64_t begun_ns;       /* CLOCK_MONOTONIC ns at which the task began; 0: not known */
 	uint64_t due_ns,
-		sent_ns; /* scheduler.now_ns when it was dispatched first, and when it was sent */
+		/* scheduler.now_ns when the task was first dispatched, and when it was sent. */
+		sent_ns;
 	struct sched_lane *forced_lane; /* tests only; NULL: not chosen yet */
 	uint32_t open_in, unmet;
 	struct task_edge *out, *in;
@@ -241,12 +249,12 @@ struct task {
 	struct task *lane_previous, *lane_next;     /* in the list of its lane */
 	struct task *kernel_previous, *kernel_next; /* in the list of its kernel */
 	uint64_t mark; /* identity of the latest task that got an edge from this one */
-	struct task_edge *mark_edge; /* that edge */
+	struct task_edge *mark_edge; /* the edge to that task */
 	struct sched_cause *cause;
-	struct task *beneficiary;    /* of a move: the task that it is made for; NULL: none */
+	struct task *beneficiary;    /* of a move: the task for which it is made; NULL: none */
 	struct task *returning;      /* of a move: the RETURNING writer that waits for it */
-	uint32_t returns;            /* of a writer: such moves that are open */
-	struct sched_memory *memory; /* of PREPARE and EXPORT */
+	uint32_t returns;            /* of a writer: number of its moves to a home that are open */
+	struct sched_memory *memory; /* of PREPARE and EXPORT: the memory */
 	struct backend_shared_memory
 		*shared; /* of EXPORT, in its storage; owns the descriptor until the callback */
 	struct task_use *uses;
@@ -257,8 +265,8 @@ struct task {
 	uint64_t charged_bytes;
 	uint32_t storage_bytes;
 	struct sched_split split;
-	struct fair_queue_group
-		queue_group; /* used from its arrival in the fair queue until it comes back */
+	/* Used from the task's arrival in the fair queue until it comes back. */
+	struct fair_queue_group queue_group;
 	struct task_command command;
 	_Alignas(16) uint8_t storage[];
 };
@@ -267,25 +275,25 @@ struct task_list {
 	struct task *first, *last;
 };
 
-/* How many sequences of its lane a command takes: one for each launch. */
+/* The number of sequences of its lane that a command takes: one for each launch. */
 static inline uint32_t command_launch_count(const struct task_command *command)
 {
 	return command->burst ? command->burst->count : 1;
 }
 
-/* Its own is that of the last. */
+/* The sequence of the command's first launch; the command's own is that of the last launch. */
 static inline uint64_t command_first_sequence(const struct task_command *command)
 {
 	return command->sequence - command_launch_count(command) + 1;
 }
 
-/* Is that sequence one of the command's? */
+/* True if the sequence is one of the command's. */
 static inline bool command_covers(const struct task_command *command, uint64_t sequence)
 {
 	return command->sequence - sequence < command_launch_count(command);
 }
 
-/* This many launches, from the first on, have ended. Any thread. */
+/* The number of launches, from the first on, that have ended. Any thread. */
 static inline uint32_t burst_over(const struct task_burst *burst)
 {
 	return atomic_load_explicit(&burst->over, memory_order_relaxed);
@@ -296,13 +304,13 @@ static inline void burst_set_over(struct task_burst *burst, uint32_t over)
 	atomic_store_explicit(&burst->over, over, memory_order_relaxed);
 }
 
-/* Its first launch that has failed. `count`: none has. */
+/* The index of the first launch that has failed. `count`: none has. */
 static inline uint32_t burst_first_failed(const struct task_burst *burst)
 {
 	return burst->failed ? (uint32_t)__builtin_ctz(burst->failed) : burst->count;
 }
 
-/* SENT, and no part is left: a task of the same device may be sent behind it. */
+/* True if the task is SENT and no part is left: a task of the same device may be sent behind it. */
 static inline bool task_is_on_lane(const struct task *task)
 {
 	return task->state == TASK_SENT && !task->split.more;
@@ -316,7 +324,7 @@ static inline bool task_is_stretch(const struct task *task)
 	return task->command.burst && task->command.burst->members;
 }
 
-/* Its session has ended, and it does not begin (drop.c). */
+/* True if the task's session has ended and the task does not begin (drop.c). */
 static inline bool task_is_dropped(const struct task *task)
 {
 	return atomic_load_explicit(&task->is_dropped, memory_order_relaxed);
@@ -338,17 +346,17 @@ void task_edge_add_author(struct task *author, struct task *to,
 			  const struct sched_contents *contents);
 /* Followers go on: all, or only moves, which need nothing but that the task has run. */
 void task_edges_release(struct task *task, bool moves_only);
-/* The task fails with this cause, in whatever state it is. */
+/* Lets the task fail with this cause, in whatever state it is. */
 __attribute__((cold)) void task_doom(struct task *task, struct sched_cause *cause, bool direct);
-/* Does nothing hold it back? */
+/* True if nothing holds the task back. */
 bool task_can_go_on(const struct task *task);
 /* Queues a task as runnable if nothing holds it back. */
 void task_consider(struct task *task);
 void task_finish(struct task *task);
-/* Frees a DONE task; its callback was called. */
+/* Frees a DONE task, after its callback. */
 void task_release(struct task *task);
 void task_outcome_fault(const struct task *task, struct backend_fault *fault_out);
-/* Runs all tasks that are queued, and those that they release. */
+/* Runs all queued tasks, and those that they release. */
 void scheduler_run(struct scheduler *scheduler);
 
 #endif

@@ -22,7 +22,7 @@ struct sched_usm {
 					  NULL: an allocation */
 	char *name;                    /* NULL: an allocation */
 	struct sched_notice notice;
-	/* loader, until it is back; so is `size_bytes` of a variable */
+	/* the loader's, until the message comes back, as is `size_bytes` of a variable */
 	void *pointer; /* NULL: not allocated */
 	struct backend_fault fault;
 };

@@ -35,7 +35,8 @@ static struct sched_account *payer_of(const struct task *task)
 
 /* ---------------------------------------- which ----------------------------------------- */
 
-/* False for a task that has run and waits for predecessors, or waits for its callback. */
+/* True for a task that may be dropped. False if it has run and waits for predecessors, or waits for
+ * its callback. */
 static bool has_not_run(const struct task *task)
 {
 	if (task->state == TASK_PENDING)
@@ -56,9 +57,9 @@ static bool is_observable(const struct task *task)
 }
 
 /*
- * Does a remaining task come behind it? Of other sessions only tasks that need its contents count.
- * Of its own session all do: USM orders nothing, so the scheduler has no record of what one task
- * leaves there for the next.
+ * True if a remaining task comes behind this one. Of other sessions only tasks that need its
+ * contents count. Of its own session all count: USM orders nothing, so the scheduler does not know
+ * what one task leaves there for the next.
  */
 static bool is_awaited_by_others(const struct task *task, const struct dropping *dropping)
 {
@@ -106,7 +107,7 @@ static void drop_task(struct task *task, struct sched_cause *cause)
 	task_consider(task);
 }
 
-/* From the last task on: its followers were decided on before. */
+/* Begins with the last task, so that a task's followers were decided on before the task. */
 static uint32_t drop_tasks(struct scheduler *scheduler, const struct dropping *dropping)
 {
 	uint32_t count = 0;
@@ -119,8 +120,9 @@ static uint32_t drop_tasks(struct scheduler *scheduler, const struct dropping *d
 	return count;
 }
 
-/* The task waits neither for room nor for its turn any more. A task that was not dropped is
- * considered again. */
+/*
+ * The task no longer waits for room or for its turn. If it was not dropped, it is considered again.
+ */
 static void requeue_task(struct task *task)
 {
 	if (task->cause) {

@@ -71,9 +71,9 @@ int sched_buffer_export(struct sched_buffer *buffer, void *owner)
 }
 
 /*
- * Nothing comes before it: the memory is being made on its device's thread already, or exists. It
- * is no reader in the order of the contents either. Later writers would take it for a reader that
- * has waited for the writers before it.
+ * The export has no predecessor: the memory exists, or is being made on its device's thread. Nor is
+ * the export a reader in the order of the contents. Later writers would take it for a reader that
+ * has waited for all earlier writers.
  */
 int sched_buffer_export_at_once(struct sched_buffer *buffer, void *owner)
 {

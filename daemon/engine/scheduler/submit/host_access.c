@@ -106,8 +106,8 @@ void host_task_end(struct task *task, const struct backend_fault *fault)
 		task_doom(task, cause, true);
 		sched_cause_drop(cause);
 	}
-	task->notified = false; /* so far only that its turn had come */
-	/* Its times belong to the device thread until it is back. */
+	task->notified = false; /* the owner was notified only that the task's turn had come */
+	/* The device thread owns the task's times until the task is back. */
 	if (task->state != TASK_HELD) {
 		task->ended_early = true;
 		return;

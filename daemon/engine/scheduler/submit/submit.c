@@ -62,7 +62,7 @@ static inline void fetch_buffer(const struct sched_buffer *buffer)
 	__builtin_prefetch(at + 5 * LINE_BYTES, 1);
 }
 
-/* Into the scheduler's own list, which has room for them. */
+/* Fills the scheduler's own list of accesses, which has room for them. */
 static int fill_accesses(struct scheduler *scheduler, const struct task_request *request,
 			 bool front_only)
 {
@@ -78,7 +78,7 @@ static int fill_accesses(struct scheduler *scheduler, const struct task_request 
 		fill_access(&scheduler->accesses[i], request, i, front_only);
 		plain &= sched_access_is_plain(&scheduler->accesses[i]);
 	}
-	/* If one of them is not, what is cut for it may be another one's buffer. */
+	/* If one access is not plain, a cut for it may go through the buffer of another access. */
 	for (uint32_t i = 0; i < count; i++)
 		scheduler->accesses[i].plain = plain;
 	return plain ? 0 : sched_accesses_prepare(scheduler->accesses, count);
@@ -104,7 +104,7 @@ static int reserve_accesses(const struct task *task, const struct task_request *
 	return sched_cost_reserve(scheduler, cost, request->account);
 }
 
-/* Everything that can fail, before anything is changed. */
+/* Reserves everything whose reservation can fail, before anything is changed. */
 static int reserve_task(const struct task *task, const struct task_request *request,
 			bool front_only, bool *whole_out)
 {
@@ -135,17 +135,17 @@ static void sched_submit_fill_identity(struct task *task, const struct task_requ
 		memcpy(command->what, request->what, length);
 }
 
-/* The launches of that entry of `after` that it depends on. */
+/* The launches of that entry of `after` on which the task depends. */
 static uint32_t awaited_launches(const struct task_request *request, uint32_t after)
 {
 	uint32_t launches = request->after_launches ? request->after_launches[after] : 0;
 	return launches ? launches : SCHED_LAUNCHES_ALL;
 }
 
-/* Failures that are known before anything is moved for the task. */
+/* Takes over failures that are known before contents are moved for the task. */
 static void inherit_failures(struct task *task, const struct task_request *request, bool whole)
 {
-	/* What a launch on whole buffers needs has not failed. */
+	/* Contents of a launch on whole buffers are known not to have failed. */
 	uint32_t checked = whole ? 0 : request->requirement_count;
 	if (request->failed_dependency) {
 		struct sched_cause *cause = sched_cause_create(request->failed_dependency);
@@ -274,7 +274,7 @@ bool task_running(struct task *task)
 {
 	if (task->held_by_host)
 		return task->state == TASK_HELD || (task->notified_early && task->open_in == 0);
-	/* Between two of its parts it goes on running. */
+	/* A launch in parts counts as running between its parts, too. */
 	if (task->split.begun)
 		return task->state != TASK_DONE;
 	return task->state == TASK_SENT && task->open_in == 0 &&
@@ -284,7 +284,7 @@ bool task_running(struct task *task)
 
 uint64_t task_begun_ns(const struct task *task)
 {
-	/* Parts that have ended have the start of the first. */
+	/* Once a part has ended, the launch has the start of its first part. */
 	if (task->begun_ns == 0 && task->split.begun && !task->split.estimated)
 		return task->split.start_ns;
 	return task->begun_ns;

@@ -24,15 +24,15 @@ static bool is_all(uint64_t offset_bytes, uint64_t size_bytes, uint64_t all_byte
 	return offset_bytes == 0 && size_bytes == all_bytes;
 }
 
-/* The first piece is always the same one, and mostly the only one. */
+/* The first piece never moves in memory, and mostly it is the only one. */
 static inline struct sched_piece *whole_piece_at(struct sched_contents *contents, uint32_t index)
 {
 	return index == 0 ? &contents->first_piece
 			  : sched_piece_of(interval_map_get(&contents->pieces, index));
 }
 
-/* What was cut for an access that is over, and what another launch has written as a whole, is one
- * part again. */
+/* Joins the parts that were cut for an access that is over, once another launch has written them as
+ * a whole. */
 static __attribute__((noinline)) void join_parts(struct sched_contents *contents)
 {
 	const struct interval_run spans = {.first = 0, .end = contents->spans.count},
@@ -72,13 +72,13 @@ static inline bool plan_access(const struct task *task, const struct task_requir
 	    contents->planned_for == task->identity ||
 	    !is_access_whole(requirement, contents->size_bytes))
 		return false;
-	/* A second access of the same contents is no case for this. */
+	/* A launch with two accesses to the same contents cannot take this way. */
 	contents->planned_for = task->identity;
 	contents->planned = 0;
 	if (contents->spans.count + contents->pieces.count > 2)
 		join_parts(contents);
 	cost->visits += 1 + contents->pieces.count;
-	/* From the writer, the authors of pieces, and readers: wait_for_contents. */
+	/* One edge each from the writer, the authors of pieces, and readers: wait_for_contents. */
 	cost->edges += 1u + contents->pieces.count + span->host_readers.count;
 	if (access_mode_writes(requirement->mode))
 		cost->edges += span->readers.count;

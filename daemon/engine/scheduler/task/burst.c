@@ -98,13 +98,13 @@ void sched_burst_end(struct task_burst *burst)
 	burst->failed = 0;
 }
 
-/* Is the whole task's failure that of something else, which it needed? */
+/* True if the task failed because of another task that it needed. */
 static bool is_doomed(const struct task *task)
 {
 	return task->cause && !task->direct;
 }
 
-/* Its own, or that of the one which it needed. NULL: it succeeded. */
+/* The cause of the launch's own failure, or of the launch that it needed. NULL: it succeeded. */
 static struct sched_cause *launch_cause(const struct task *task, uint32_t index)
 {
 	const struct task_burst *burst = task->command.burst;
@@ -131,7 +131,7 @@ struct sched_cause *sched_launches_cause(const struct task *task, uint32_t launc
 uint32_t task_launch_bit(const struct task *task, uint32_t index)
 {
 	const struct task_burst *burst = task->command.burst;
-	/* Where each needs the one before it, what depends on the last is what depends on all. */
+	/* In a chained burst, a task that depends on the last launch depends on all. */
 	if (!burst || index >= burst->count || (burst->is_chained && index == burst->count - 1))
 		return 0;
 	return 1u << index;
@@ -187,7 +187,8 @@ static void burst_update_period(struct sched_kernel *kernel, uint64_t took_ns)
 		*period_ns = 1;
 }
 
-/* Its launches took some time together: each has had its part of that, as it was expected. */
+/* The launches took some time together. Each is given a part of it in proportion to its expected
+ * time. */
 static void update_stretch(const struct task_burst *burst, uint64_t took_ns)
 {
 	const bool is_long = took_ns > SCHED_BURST_SURPRISE_NS;

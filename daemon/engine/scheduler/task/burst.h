@@ -9,13 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SCHED_BURST_NS 100000u /* what a burst may take, by what its kernel took lately */
-#define SCHED_BURST_SURPRISE_NS                                                                    \
-	1000000u /* one that took longer held back those in it: its kernel goes without for a      \
-		    while */
+/* Time that a burst may take, estimated by its kernel's latest times. */
+#define SCHED_BURST_NS 100000u
+/* A burst that took longer held its launches back; its kernel is in no burst for a while. */
+#define SCHED_BURST_SURPRISE_NS 1000000u
 
-#define SCHED_STRETCH_TOOK_NS                                                                      \
-	1000000000u /* for the mean times of kernels no stretch has taken longer */
+/* For the mean times of kernels a stretch counts with no more than this. */
+#define SCHED_STRETCH_TOOK_NS 1000000000u
 
 size_t sched_burst_storage(const struct task_request *request);
 /*
@@ -25,7 +25,8 @@ size_t sched_burst_storage(const struct task_request *request);
 void sched_burst_fill(struct task_command *command, const struct task_request *request,
 		      uint8_t *values);
 
-/* The cause for a task behind an edge with these launches. NULL: they have not failed. */
+/* The cause with which a task behind an edge with these launches fails. NULL: the launches have not
+ * failed. */
 struct sched_cause *sched_launches_cause(const struct task *task, uint32_t launches);
 /* Front: frees the causes, which no task reads any more. */
 void sched_burst_end(struct task_burst *burst);

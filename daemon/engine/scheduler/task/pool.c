@@ -43,7 +43,7 @@ static struct task *allocate_large_task(size_t storage_bytes)
 	return aligned_alloc(_Alignof(struct task), (bytes + 63) & ~(size_t)63);
 }
 
-/* The pool for tasks with this much storage, at most that of a burst. */
+/* The pool for tasks with this much storage, which is at most that of a burst. */
 static struct pool *pool_for_bytes(struct scheduler *scheduler, size_t storage_bytes)
 {
 	return storage_bytes <= SCHED_STORAGE_BYTES ? &scheduler->tasks : &scheduler->bursts;

@@ -73,17 +73,16 @@ void task_consider(struct task *task)
 
 void task_doom(struct task *task, struct sched_cause *cause, bool direct)
 {
-	/*
-	 * A task that ran on invalid data may have failed of it, and may come back before its
-	 * failed predecessor: that one is the cause.
-	 */
+	/* A task that ran on invalid data may have failed because of them, and may come back before
+	 * its failed predecessor. Then the predecessor's failure is the cause. */
 	bool replaces = task->cause && task->direct && !direct && !task->cause->fault.device_lost;
 	if (task->cause && !replaces)
 		return;
 	sched_cause_drop(task->cause);
 	task->cause = sched_cause_hold(cause);
 	task->direct = direct;
-	/* The task still waits for its predecessors: other tasks rely on it for that order. */
+	/* The task still waits for its predecessors, because other tasks rely on its place in the
+	 * order. */
 	if (task->state == TASK_PENDING)
 		task->front_only = true;
 }
