@@ -55,7 +55,9 @@ void worker_retry_held(struct scheduler_device *device)
 	bool is_full[SCHED_LANES_ALL] = {false}, goes_on = true, has_changed = false;
 	if (worker_hold_is_empty(hold))
 		return;
-	/* What goes from one lane lets commands of others go. */
+	/*
+	 * A command that could be sent from one lane may allow commands of other lanes to be sent.
+	 */
 	while (goes_on && hold->count > 0) {
 		goes_on = false;
 		for (uint32_t i = 0; i < SCHED_LANES_ALL; i++)
@@ -121,8 +123,8 @@ static bool forget_failed_task(struct scheduler_device *device, void *object)
 	return true;
 }
 
-/* The function for each kind of message. The argument begins with the message; true: it goes back
- * now. */
+/* The function for each kind of message. Its argument begins with the message. It returns true if
+ * the message goes back now. */
 #define HANDLERS(ENTRY)                                                                            \
 	ENTRY(SCHED_MESSAGE_COMMAND, run_command)                                                  \
 	ENTRY(SCHED_MESSAGE_FORGET, forget_failed_task)                                            \

@@ -155,7 +155,7 @@ void worker_retry_open(struct scheduler_device *device)
 	if (worker->l2_applied && device->ops->l2_wanted)
 		device->ops->l2_wanted(device->handle, worker->l2_applied);
 	note_opened(device);
-	if (!worker->unusable) /* by what making the lanes has found */
+	if (!worker->unusable) /* making the lanes may have set it */
 		atomic_store(&device->gone, 0);
 }
 

@@ -22,11 +22,12 @@
 
 #include "status.h"
 
-#define COMMANDS    256u                  /* that are considered; */
-#define ARGUMENTS   4096u                 /* with so many, at most */
-#define AHEAD_BYTES ((uint64_t)128 << 20) /* on the way in, and on the way out; */
+#define COMMANDS  256u  /* commands that are considered at most */
+#define ARGUMENTS 4096u /* arguments that these have together at most */
+/* Bytes on their way in, and bytes on their way out, at most;. */
+#define AHEAD_BYTES ((uint64_t)128 << 20)
 #define AHEAD_PART                                                                                 \
-	64u /* but not more than such a part of what could leave, unless it is a single memory */
+	64u /* but no more than this part of what could leave, unless it is a single memory */
 
 static const struct task_command *command_of_message(const struct sched_message *message)
 {
@@ -61,7 +62,7 @@ struct ahead {
 	struct backend_fault fault;
 };
 
-/* May so much more be on its way? */
+/* True if so many more bytes may be on their way. */
 static bool may_look_ahead(const struct worker_spill *spill, enum spill_direction direction,
 			   uint64_t bytes)
 {
@@ -72,7 +73,7 @@ static bool may_look_ahead(const struct worker_spill *spill, enum spill_directio
 		under_way + bytes <= (spill->order.bytes + under_way) / AHEAD_PART);
 }
 
-/* False: there is no room. */
+/* Begins to bring back a memory before it is needed. False: there is no room. */
 static bool bring_ahead(struct ahead *ahead, struct sched_memory *memory)
 {
 	struct worker_spill *spill = &ahead->device->worker.spill;
@@ -99,7 +100,7 @@ static bool bring_ahead(struct ahead *ahead, struct sched_memory *memory)
 	return true;
 }
 
-/* Beside what leaves already. */
+/* Makes room beside that of memories which leave already. */
 static void make_room_ahead(struct ahead *ahead, const struct sched_memory *memory,
 			    uint64_t position)
 {

@@ -24,7 +24,7 @@ static bool is_wait_over(const struct scheduler_device *device)
 	return device->scheduler->clock_ns() - spill->waits_since_ns > most_ns;
 }
 
-/* The first, and if that goes on, the others. */
+/* Tries the first command again and, if it is sent, the others. */
 static void retry_set_aside(struct scheduler_device *device)
 {
 	struct worker_spill *spill = spill_of(device);

@@ -75,7 +75,9 @@ static int resolve_launch(struct scheduler_device *device, struct task_command *
 	return 0;
 }
 
-/* From another device's memory; what that device has not even made yet has nothing in it. */
+/*
+ * Copies from another device's memory. A memory that this device has not made yet has no contents.
+ */
 static void resolve_peer_copy(struct task_command *command)
 {
 	command->backend.copy.source =

@@ -38,7 +38,7 @@ static bool must_skip(const struct worker *worker, const struct task_command *co
 	return false;
 }
 
-/* Where nothing is in flight, nothing would ever make room. */
+/* If nothing is in flight on the lane, no completion would ever make room. */
 static bool has_lane_room(const struct scheduler_device *device, const struct worker_lane *lane,
 			  const struct worker_waits *waits)
 {
@@ -67,7 +67,7 @@ static int submit_command(struct scheduler_device *device, struct task *task,
 	if (result < 0)
 		return result;
 	worker_flight_enter(&device->scheduler->flight, command);
-	backend_fault_none(fault); /* what was tried before is no fault of the command */
+	backend_fault_none(fault); /* faults of earlier attempts are no fault of the command */
 	result = command->burst ? worker_burst_submit(device, task, waits.all, waits.count, fault)
 				: device->ops->submit(lane->handle, &command->backend, waits.all,
 						      waits.count, command->sequence, NULL, fault);
@@ -164,7 +164,7 @@ static bool complete_burst_launch(struct scheduler_device *device, struct task *
 				  const struct backend_completion *completion)
 {
 	bool is_last = worker_burst_completed(task, completion);
-	/* Commands that need it and come meanwhile must not run. */
+	/* Commands that need this one and come meanwhile must not run. */
 	if (!is_last && worker_burst_cause(task->command.burst) && !task->command.remembered)
 		worker_failed_add(&device->worker, task);
 	if (!is_last)

@@ -6,7 +6,8 @@ struct backend_completion;
 struct scheduler_device;
 struct task;
 
-/* Submits its command, sets it aside until its memory is there, or returns it with its failure. */
+/* Submits the task's command, sets it aside until its memory is there, or returns it with its
+ * failure. */
 void worker_execute(struct scheduler_device *device, struct task *task);
 void worker_execute_completion(struct scheduler_device *device,
 			       const struct backend_completion *completion);

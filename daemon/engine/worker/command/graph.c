@@ -141,7 +141,7 @@ static int begin_graph(struct sched_graph *graph, struct backend_fault *fault)
 	struct scheduler_device *device = graph->device;
 	graph->stamp = ++device->worker.graph_stamp;
 	graph->memory_count = 0;
-	graph->temporary_count = 0; /* those of a former handle are that one's */
+	graph->temporary_count = 0; /* memories of a former handle belong to that handle */
 	graph->next = 0;
 	graph->is_stale = true;
 	if (!device->ops->graph_create)
@@ -230,7 +230,7 @@ bool worker_graph_handle(struct scheduler_device *device, void *object)
 
 /* --------------------------------------- changes ---------------------------------------- */
 
-/* Launches of it may be in flight: then it is freed when one comes alone. */
+/* Launches of the graph may be in flight. Then its handle is freed when a launch goes alone. */
 static int retire_handle(struct sched_graph *graph, bool alone, struct backend_fault *fault)
 {
 	if (alone || !graph->handle) {
@@ -291,7 +291,7 @@ static bool has_same_edges(const struct sched_graph_node *a, const struct sched_
 	return true;
 }
 
-/* The launch has those that were there before from now on. */
+/* From now on the launch owns the nodes that its changes have replaced. */
 static void take_changes(struct sched_graph *graph, struct sched_graph_launch *launch)
 {
 	struct sched_graph_node **at = &launch->changes;
@@ -306,10 +306,8 @@ static void take_changes(struct sched_graph *graph, struct sched_graph_launch *l
 	}
 }
 
-/*
- * A graph with native nodes stays valid without these changes. Changes that were made all the same
- * come again with the next launch: this one does not count as having taken them.
- */
+/* A graph with native nodes stays valid without these changes. Changes that were applied all the
+ * same come again with the next launch, since this launch does not count as having applied them. */
 static void undo_changes(struct sched_graph *graph, struct sched_graph_launch *launch)
 {
 	take_changes(graph, launch);
@@ -348,7 +346,7 @@ static int gather_memories_again(struct sched_graph *graph, struct backend_fault
 	return result;
 }
 
-/* 1: it must be rebuilt. */
+/* Returns 1 if the graph must be rebuilt. */
 static int update_graph(struct sched_graph *graph, const struct sched_graph_node *changed,
 			struct backend_fault *fault)
 {
@@ -385,8 +383,8 @@ static int prepare_graph(struct task_command *command, struct backend_fault *fau
 		result = remake_graph(graph, alone, fault);
 	if (result == 0)
 		command->backend.graph = graph->handle;
-	/* That is tried again with the same launch, when there is room: it must find the changes
-	 * where they were. */
+	/* The same launch is tried again when there is room. It must find its changes in their
+	 * place. */
 	if (result == WORKER_SPILL_WAIT || (result < 0 && graph->has_native && graph->handle))
 		undo_changes(graph, command->graph);
 	else

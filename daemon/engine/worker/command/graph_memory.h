@@ -10,7 +10,7 @@ struct sched_graph;
 struct sched_memory;
 struct scheduler_device;
 
-/* The memory that this graph has for it; NULL: none. */
+/* The memory inside the graph that stands for this memory; NULL: none. */
 struct backend_memory *worker_graph_find_memory(const struct sched_graph *graph,
 						const struct sched_memory *memory);
 /*
@@ -20,7 +20,7 @@ struct backend_memory *worker_graph_find_memory(const struct sched_graph *graph,
 struct backend_memory *worker_graph_memory(const struct sched_memory *memory);
 int worker_graph_need(struct scheduler_device *device, struct sched_memory *memory,
 		      struct backend_fault *fault);
-/* Would a new graph have memory of its own for it? */
+/* True if a new graph would have memory inside it for this memory. */
 bool worker_graph_has_memory(const struct sched_graph *graph, const struct sched_memory *memory);
 
 #endif

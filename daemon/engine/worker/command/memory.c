@@ -1,4 +1,4 @@
-/* The memory that a command needs is there, or comes (device thread). */
+/* Sees to it that the memory of a command is on the device (device thread). */
 #include "worker/command/memory.h"
 
 #include "base/spill_order.h"

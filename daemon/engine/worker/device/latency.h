@@ -10,7 +10,7 @@ struct scheduler_device;
 /* Has the device been given sessions of the latency class, or lost them, since the last apply? */
 bool worker_latency_changed(const struct scheduler_device *device);
 void worker_latency_apply(struct scheduler_device *device);
-/* Reads back how many compute units the backend has set apart for them. */
+/* Reads back how many compute units the backend has reserved for the latency class. */
 void worker_latency_note(struct scheduler_device *device);
 /* How long this thread may spin before it sleeps: spin_pace.h. */
 uint64_t worker_latency_spin_most_ns(const struct scheduler_device *device);

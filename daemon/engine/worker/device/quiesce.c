@@ -1,7 +1,7 @@
 /*
- * Between a device's two threads. The loader requests a moment in which nothing runs. The device's
- * thread chooses it (quiet.h) and sends nothing until the loader is done. Maintenance of the
- * backend runs in such a moment, too.
+ * The quiet moments that a device's two threads agree on. The loader requests a moment in which
+ * nothing runs. The device's thread chooses it (quiet.h) and sends nothing until the loader is
+ * done. Maintenance of the backend runs in such a moment, too.
  */
 #include "worker/device/quiesce.h"
 
@@ -21,7 +21,7 @@ static bool must_be_quiet_for_loads(const struct scheduler_device *device)
 	return (device->features & BACKEND_FEATURE_QUIET_LOAD) != 0;
 }
 
-/* Such a backend may need them to give freed memory back. */
+/* A backend with this feature may need quiet moments to give freed memory back. */
 static bool may_want_quiet_moments(const struct scheduler_device *device)
 {
 	return must_be_quiet_for_loads(device) || device->ops->quiet_wanted;

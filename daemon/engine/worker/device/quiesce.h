@@ -7,13 +7,14 @@
 
 struct scheduler_device;
 
-/* The loader, around such work: waits until the moment is granted. */
+/* The loader calls these two around work that needs a quiet moment. _begin waits until the moment
+ * is granted. */
 void worker_quiesce_begin(struct scheduler_device *device);
 /* The same without waiting: request, then check whether it is granted or not needed. */
 void worker_quiesce_request(struct scheduler_device *device);
 bool worker_quiesce_is_granted(struct scheduler_device *device);
 void worker_quiesce_end(struct scheduler_device *device);
-/* Device thread, in every turn. True: nothing may be sent now. */
+/* Device thread, in every turn. Returns true if nothing may be sent now. */
 bool worker_quiesce_step(struct scheduler_device *device);
 
 #endif

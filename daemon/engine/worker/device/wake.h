@@ -16,7 +16,9 @@ void worker_wake_front(struct scheduler *scheduler);
 void worker_wake(void *device);
 /* Device thread: puts a message for the front thread into the mailbox, unpublished. */
 void worker_return(struct scheduler_device *device, struct sched_message *message);
-/* The thread that writes to the port: publishes these, and wakes the front thread. */
+/*
+ * Called by the thread that writes to the port: publishes its messages, and wakes the front thread.
+ */
 void worker_publish(struct scheduler_device *device, struct sched_port *port);
 /* Any thread: a watched event (struct sched_event) has happened. */
 void worker_event_happened(void *event, int32_t native_code);

@@ -33,7 +33,7 @@ static bool is_device_there(struct scheduler_device *device, struct backend_faul
 	return false;
 }
 
-/* The device's own thread ends what is on it. */
+/* The device's own thread ends the commands that are on the device. */
 static void complete_fault(struct scheduler_device *device, struct backend_fault *fault, int result)
 {
 	struct worker_loader *loader = &device->loader;
@@ -305,7 +305,7 @@ static void defer_load(struct scheduler_device *device, struct put_off *list,
 		worker_quiesce_request(device);
 }
 
-/* The first of them, if its turn has come. */
+/* The first deferred load, if its turn has come. */
 static struct sched_message *take_deferred_load(struct scheduler_device *device,
 						struct put_off *list)
 {
@@ -343,7 +343,7 @@ static void *loader_main(void *argument)
 		}
 		if (message) {
 			(void)worker_loader_handle(device, message);
-			if (has_gate) /* it may have needed none in the end */
+			if (has_gate) /* a load may have needed no quiet moment in the end */
 				worker_quiesce_end(device);
 			if (list.first && list.first->kind == SCHED_MESSAGE_PROGRAM_LOAD)
 				worker_quiesce_request(device);

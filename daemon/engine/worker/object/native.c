@@ -64,7 +64,7 @@ static int answer_question(struct scheduler_device *device, struct sched_native 
 			       ? NULL
 			       : native_object(device, question);
 	if (!object && !worker_native_is_of_devices(question->kind)) {
-		question->native = 0; /* there is none, or the fault has the reason */
+		question->native = 0; /* there is no such object, or the fault has the reason */
 		return question->fault.status ? -EINVAL : 0;
 	}
 	if (!(device->features & BACKEND_FEATURE_NATIVE) || !ops->native_get)

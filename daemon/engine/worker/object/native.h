@@ -10,7 +10,7 @@ struct scheduler_device;
 
 /* `object`: a struct sched_native. False: the request was set aside. */
 bool worker_native_handle(struct scheduler_device *device, void *object);
-/* Any thread. -EOPNOTSUPP, with this text. */
+/* Sets this text in the fault and returns -EOPNOTSUPP. Any thread. */
 int worker_native_refuse(struct backend_fault *fault, const char *text);
 
 static inline bool worker_native_is_of_devices(enum backend_native_kind kind)

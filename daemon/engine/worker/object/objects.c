@@ -28,7 +28,7 @@ static void fail_object_task(struct task *task, struct backend_fault *fault, int
 	task->command.cause = sched_cause_create(fault);
 }
 
-/* False: its turn comes when there is room. */
+/* Returns false if the memory has to wait for room. */
 bool worker_prepare_memory(struct scheduler_device *device, void *object)
 {
 	struct task *task = object;
@@ -89,7 +89,7 @@ static int make_native_event(struct scheduler_device *device, struct sched_event
 	return result;
 }
 
-/* The event is only right if the command that it must follow is on the lane. */
+/* The event is right only if the command that it must follow is on the lane. */
 static int record_behind(struct scheduler_device *device, struct sched_event *event)
 {
 	const struct backend_ops *ops = device->ops;
@@ -136,7 +136,7 @@ static void worker_objects_make_event(struct scheduler_device *device, struct sc
 		worker_lose(device, &event->fault);
 }
 
-/* False: when the copy that is under way is over. */
+/* Returns false if the memory is freed only when a copy that is under way is over. */
 bool worker_free_memory(struct scheduler_device *device, void *object)
 {
 	struct sched_memory *memory = object;
@@ -147,7 +147,7 @@ bool worker_free_memory(struct scheduler_device *device, void *object)
 		worker_room_note_freed(device, memory);
 		device->ops->memory_free(handle);
 	}
-	/* An import that was never made. */
+	/* The memory of an import that was never made. */
 	if (memory->shared.descriptor >= 0)
 		(void)close(memory->shared.descriptor);
 	return true;

@@ -6,7 +6,8 @@
 
 struct scheduler_device;
 
-/* `object`: what begins with the message. False: it was set aside, and does not go back now. */
+/* `object`: the object that begins with the message. False: the message was set aside, and does not
+ * go back now. */
 bool worker_prepare_memory(struct scheduler_device *device, void *object);
 bool worker_export_memory(struct scheduler_device *device, void *object);
 bool worker_free_memory(struct scheduler_device *device, void *object);

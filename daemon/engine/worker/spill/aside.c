@@ -7,10 +7,8 @@
 #include "worker/spill/internal.h"
 #include "worker/task/named.h"
 
-/*
- * A command that was held (hold.h) may have come before others in line, which must not pass it: a
- * command that is behind it may stand there already, for the sake of its own lane.
- */
+/* A command that was held (hold.h) may be older than others in line, which must not pass it. A
+ * command behind it may be in line already because of its own lane. */
 static void enter_line(struct worker_spill *spill, struct sched_message *message)
 {
 	struct sched_message **at = &spill->aside.first, *last = spill->aside.last;
@@ -32,7 +30,8 @@ static void enter_line(struct worker_spill *spill, struct sched_message *message
 void worker_spill_set_aside(struct scheduler_device *device, struct sched_message *message)
 {
 	struct worker_spill *spill = spill_of(device);
-	/* Before the front can see that the command waits: its time begins no later. */
+	/* The time is read before the front thread can see that the command waits, so that the wait
+	 * begins no later. */
 	const uint64_t now_ns = device->scheduler->clock_ns();
 	if (message->kind == SCHED_MESSAGE_COMMAND) {
 		worker_named_number(&device->worker.wait_numbers, worker_task_of(message));
@@ -65,7 +64,8 @@ static bool is_behind_aside(const struct worker_spill *spill, const struct task_
 	       worker_named_waits(spill->aside_from, command);
 }
 
-/* Then its failure must be known until the other one has been tried again. */
+/* True if a command set aside names the failed one. Then the failure must be kept until that
+ * command has been tried again. */
 static bool is_named_aside(const struct worker_spill *spill, const struct task_command *failed)
 {
 	return worker_named_may_have(&spill->named, failed) &&

@@ -46,7 +46,7 @@ static struct spill_way *copy_way_of(struct worker_spill *spill, const struct ba
 	return NULL;
 }
 
-/* Ends the tie to the memory whose place comes next: that memory has left, or stays. */
+/* Ends the tie between a memory and the heir of its place: the memory has left, or stays. */
 static void part_from_heir(struct scheduler_device *device, struct sched_memory *before)
 {
 	/* A copy that has ended does not count as leaving any more. */
@@ -82,7 +82,7 @@ static void note_memory_left(struct scheduler_device *device, struct sched_memor
 		return;
 	}
 	worker_spill_free_host(memory);
-	memory->spill.pins += memory->spill.is_bad; /* it would fail again, and again */
+	memory->spill.pins += memory->spill.is_bad; /* another copy would fail again */
 	worker_spill_be_present(device, memory, memory->spill.handle);
 }
 
@@ -106,7 +106,7 @@ static void note_memory_came(struct scheduler_device *device, struct sched_memor
 	worker_spill_be_present(device, memory, memory->spill.handle);
 }
 
-/* Frees a memory after its copy; another one may have its place on the device. */
+/* Frees a memory after its copy. Another memory may have its place on the device. */
 static void free_while_copied(struct scheduler_device *device, struct sched_memory *memory,
 			      bool has_memory)
 {
@@ -292,7 +292,7 @@ bool worker_spill_has_progress(struct scheduler_device *device, uint32_t complet
 
 /* ---------------------------------- the device is lost ---------------------------------- */
 
-/* The copies may still run, so their host memory stays mapped. It counts for no session. */
+/* The copies may still run, so their host memory stays mapped. No session is charged for it. */
 static void lose_copy(struct scheduler_device *device, struct sched_memory *memory, bool has_memory)
 {
 	spill_host_lose(&spill_of(device)->host, memory->spill.pieces);
@@ -314,7 +314,7 @@ static void lose_coming(struct scheduler_device *device, struct sched_memory *me
 	struct sched_memory *before = memory->spill.before;
 	if (before) {
 		part_from_heir(device, before);
-		/* A memory that leaves is in no list. */
+		/* A memory that leaves and whose copy is over is in no list. */
 		if (before->spill.is_over)
 			lose_copy(device, before, true);
 	}

@@ -43,7 +43,7 @@ static uint64_t round_up_piece(uint64_t bytes, uint64_t step)
 	return (bytes + step - 1) / step * step;
 }
 
-/* The size that serves, with a quarter too much at most, or a page. */
+/* The size of the piece that serves for so many bytes: at most a quarter, or a page, too large. */
 static uint64_t size_for(const struct spill_host *host, uint64_t bytes)
 {
 	uint64_t pages = round_up_piece(bytes, host->device->scheduler->page_bytes);
@@ -59,7 +59,7 @@ static uint32_t bin_of(uint64_t bytes)
 
 /* --------------------------------------- mappings --------------------------------------- */
 
-/* Where a large page may begin, if it has any. */
+/* Maps a piece, at a place where a large page may begin if the piece can have one. */
 static void *map_piece(uint64_t bytes)
 {
 	uint64_t more = bytes >= LARGE_BYTES ? LARGE_BYTES : 0;
@@ -133,7 +133,7 @@ static struct spill_piece *take_job(struct spill_host *host)
 	return piece;
 }
 
-/* Without it transfers are slower, nothing more. */
+/* NULL: pinning has failed. Transfers are then slower. */
 static struct backend_host *pin_piece(struct spill_host *host, const struct spill_piece *piece)
 {
 	struct scheduler_device *device = host->device;
@@ -145,8 +145,8 @@ static struct backend_host *pin_piece(struct spill_host *host, const struct spil
 	return registered;
 }
 
-/* With the lock, which it releases meanwhile. A piece that is not pinned is to be, unless it
- * ends. */
+/* With the lock, which is released meanwhile. Pins a piece that is not pinned, or ends a dropped
+ * one. */
 static void do_pin_job(struct spill_host *host)
 {
 	struct spill_piece *piece = take_job(host);
@@ -178,7 +178,7 @@ static struct spill_piece *take_kept(struct spill_host *host, uint32_t bin)
 	return piece;
 }
 
-/* With the lock, which it releases meanwhile. The larger ones first. */
+/* With the lock, which is released meanwhile. Larger pieces are freed first. */
 static void end_one_kept(struct spill_host *host)
 {
 	struct spill_piece *piece = NULL;
@@ -357,7 +357,7 @@ static struct spill_piece *spill_piece_take(struct spill_host *host, uint64_t by
 	return piece;
 }
 
-/* With the lock. It may be kept for the next one. */
+/* With the lock. The piece may be kept for another memory. */
 static void spill_piece_give(struct spill_host *host, struct spill_piece *piece)
 {
 	struct scheduler *scheduler = host->device->scheduler;
@@ -369,14 +369,14 @@ static void spill_piece_give(struct spill_host *host, struct spill_piece *piece)
 	    used + kept <= scheduler->spill_most_bytes && need_thread(host)) {
 		piece->next = host->kept[bin_of(bytes)];
 		host->kept[bin_of(bytes)] = piece;
-		/* Else it would sleep on until it has a job. */
+		/* The thread has slept without a limit until now, as nothing was kept. */
 		if (host->kept_bytes == 0)
 			(void)pthread_cond_signal(&host->changed);
 		host->kept_bytes += bytes;
 		atomic_fetch_add(&scheduler->spill_kept_bytes, bytes);
 		return;
 	}
-	/* Where it is pinned or is to be, the thread does it. */
+	/* If the piece is pinned, or is being pinned, the thread ends it. */
 	piece->is_dropped = true;
 	if (piece->registered)
 		add_job(host, piece);

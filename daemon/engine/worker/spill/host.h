@@ -19,13 +19,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SPILL_PIECE_BYTES                                                                          \
-	(8u << 20) /* in whole pages of any machine; of larger memory twice as much, and so on: */
-#define SPILL_PIECES        128u /* so many at most; of smaller memory half as much, and so on: */
-#define SPILL_PIECES_WANTED 8u   /* so many, if they are worth pinning then */
-#define SPILL_PIN_PART                                                                             \
-	16u /* pieces of so many times the smallest memory that is spilled are pinned */
-#define SPILL_KEEP_NS 2000000000u
+#define SPILL_PIECE_BYTES (8u << 20) /* size of a piece, in whole pages of any machine */
+/* A memory has no more pieces than this: larger memory gets pieces of twice the size, and so on. */
+#define SPILL_PIECES 128u
+/* A memory has so many pieces at least: smaller memory gets pieces of half the size, and so on, if
+ * they are then worth pinning. */
+#define SPILL_PIECES_WANTED 8u
+/* Pieces of at least so many times the smallest memory that is spilled are pinned. */
+#define SPILL_PIN_PART 16u
+#define SPILL_KEEP_NS  2000000000u
 
 void spill_host_open(struct spill_host *host, struct scheduler_device *device);
 /* Nothing uses any piece. */
@@ -34,9 +36,9 @@ void spill_host_close(struct spill_host *host);
  * too much is in use, or for the claim's owner. */
 struct spill_piece *spill_host_take(struct spill_host *host, const struct spill_claim *claim,
 				    uint64_t size_bytes, bool is_whole);
-/* NULL is allowed. Nothing uses them. */
+/* Gives back pieces that nothing uses any more. NULL is allowed. */
 void spill_host_give(struct spill_host *host, struct spill_piece *pieces);
-/* Something may use them for ever. */
+/* Gives up pieces that a lost device may use for ever: they stay mapped. */
 void spill_host_lose(struct spill_host *host, struct spill_piece *pieces);
 
 #endif

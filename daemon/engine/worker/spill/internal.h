@@ -14,32 +14,36 @@ static inline struct worker_spill *spill_of(struct scheduler_device *device)
 	return &device->worker.spill;
 }
 
-/* In a device's step, before those that were set aside are tried again: what they will use, and in
- * which order. */
+/* In a device's step, before commands set aside are tried again: notes which memories they will
+ * use, and in which order. */
 void worker_spill_mark_needs(struct scheduler_device *device);
-/* ... and when they have been: bring what those in line will use, and make room for it. Copies
- * alone are begun. */
+/* After they were tried again: brings memories that commands in line will use, and makes room for
+ * these. Only copies are begun. */
 void worker_spill_look_ahead(struct scheduler_device *device);
 
-/* For each memory that the command names; what a graph names is pinned once it is made. */
+/* Called for each memory that the command names. Memories that a graph names are pinned once it is
+ * made. */
 typedef void spill_mark_function(const struct spill_order *order, struct spill_entry *entry);
 void worker_spill_mark(struct scheduler_device *device, const struct task_command *command,
 		       spill_mark_function *mark);
-/* Marks memories that are in flight, or needed by the command at hand. */
+/* Marks memories that are in flight, or that the present command needs. */
 void worker_spill_mark_all(struct scheduler_device *device);
 /*
  * A memory of that size was chosen to leave. Is it better to wait for another one? Then the choice
  * is made again in time.
  */
 bool worker_spill_defers(struct scheduler_device *device, uint64_t bytes);
-/* From what others have left, or from the driver. `is_full_out`: not, as there is no room. */
+/*
+ * Makes a memory from a spare one, or by the driver. `is_full_out`: the driver has no room for it.
+ */
 int worker_spill_make_memory(struct scheduler_device *device, struct sched_memory *memory,
 			     struct backend_memory **made_out, bool *is_full_out,
 			     struct backend_fault *fault);
-/* May what is AWAY begin to come? Not while another one follows what leaves. */
+/* True if an AWAY memory may begin to come. False while another one comes into the place of a
+ * LEAVING memory. */
 bool worker_spill_may_come(const struct worker_spill *spill);
-/* A memory that leaves, and whose place this one could take. NULL: none, or there is better room.
- */
+/* A LEAVING memory whose place this memory could take. NULL: there is none, or there is better
+ * room. */
 struct sched_memory *worker_spill_find_before(const struct worker_spill *spill,
 					      const struct sched_memory *memory);
 /* Begins to bring back a memory that is AWAY, into the place of `before`. WORKER_SPILL_WAIT: it has
@@ -59,7 +63,8 @@ int worker_spill_begin_to_come(struct scheduler_device *device, struct sched_mem
 int worker_spill_begin_to_leave(struct scheduler_device *device, struct sched_memory *memory,
 				const struct sched_memory *instead, struct backend_fault *fault);
 
-/* Sends what lies between the device and a piece. It is in flight, unless this is negative. */
+/* Sends the copy of one part between the device and a piece. 0: the copy is in flight; or a
+ * negative errno. */
 int worker_spill_send_part(struct scheduler_device *device, enum spill_direction direction,
 			   const struct sched_memory *memory, const struct spill_piece *piece,
 			   uint64_t offset_bytes, struct backend_fault *fault);
@@ -78,7 +83,7 @@ struct backend_memory *worker_spill_take_spare(struct worker_spill *spill, uint6
 /* Memory of the device that nothing uses. */
 void worker_spill_add_spare(struct scheduler_device *device, struct backend_memory *handle,
 			    uint64_t size_bytes);
-/* False: there were none. */
+/* Frees all spare memories. False: there were none. */
 bool worker_spill_free_spares(struct scheduler_device *device);
 
 static inline bool worker_spill_is_image(const struct sched_memory *memory)

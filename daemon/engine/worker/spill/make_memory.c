@@ -11,8 +11,8 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* Memory of the application. Its size was queried earlier; the handle may name another object
- * since. */
+/* Makes memory over the application's own. Its size was queried earlier; the handle may name
+ * another object since. */
 static int make_native_memory(struct scheduler_device *device, const struct sched_memory *memory,
 			      struct backend_memory **made_out, struct backend_fault *fault)
 {

@@ -38,8 +38,8 @@ void worker_room_note_freed(struct scheduler_device *device, const struct sched_
 		worker_room_note_bytes_freed(device, memory->size_bytes);
 }
 
-/* What the backend keeps goes back to the device: if `trims`, else at times, as any engine can
- * request figures again and again. */
+/* Takes the figures of the device. If `trims`, the backend first gives memory that it keeps back to
+ * the device; otherwise only at times, since any engine can request figures again and again. */
 static struct room_figures room_take_figures(struct scheduler_device *device, bool trims)
 {
 	struct worker_room *room = &device->room;
@@ -96,11 +96,11 @@ static void room_note_answer(struct scheduler_device *device, uint64_t given_byt
 	spill->due |= spill->aside.first != NULL;
 	spill->waits_since_ns =
 		given_bytes > 0 ? now_ns : spill->waits_since_ns + (now_ns - room->asked_ns);
-	if (spill->waits_since_ns > now_ns) /* it was set aside meanwhile */
+	if (spill->waits_since_ns > now_ns) /* the command was set aside after the question */
 		spill->waits_since_ns = now_ns;
 }
 
-/* An answer that is overdue is given up, as if there were no room. */
+/* Gives up an answer that is overdue, as if there were no room. */
 static bool room_give_up(struct scheduler_device *device)
 {
 	struct worker_room *room = &device->room;

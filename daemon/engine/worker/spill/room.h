@@ -27,15 +27,16 @@ struct scheduler_device;
 #define ROOM_BYTES_PER_NS 4u
 #define ROOM_REFUSED_NS   200000000u
 #define ROOM_TRIES        3u
-#define ROOM_TRIM_NS      100000000u /* what is kept for reuse is given back for figures alone */
-#define ROOM_AGAIN_NS     1000000u   /* from one try to find memory that may leave to the next */
+/* For figures alone, the backend gives its kept memory back this often at most. */
+#define ROOM_TRIM_NS  100000000u
+#define ROOM_AGAIN_NS 1000000u /* time between two tries to find memory that may leave */
 
-/* Such a memory was made or freed; what does not count is left out. */
+/* A memory was made or freed. held_bytes counts it if it is memory of a session. */
 void worker_room_note_made(struct scheduler_device *device, const struct sched_memory *memory);
 void worker_room_note_freed(struct scheduler_device *device, const struct sched_memory *memory);
 void worker_room_note_bytes_freed(struct scheduler_device *device, uint64_t size_bytes);
 
-/* There is no room for so many bytes. Should the command wait for an answer? */
+/* There is no room for so many bytes. Returns true if the command should wait for an answer. */
 bool worker_room_awaits(struct scheduler_device *device, uint64_t bytes);
 /* An answer is awaited: meanwhile no command fails for want of room. */
 bool worker_room_is_asking(const struct scheduler_device *device);

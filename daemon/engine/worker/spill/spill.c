@@ -87,7 +87,7 @@ static bool waits_for_hold(struct scheduler_device *device)
 	return true;
 }
 
-/* `result` and `fault`: as there was no room. */
+/* Makes room. `result` and `fault`: of the attempt that found no room. */
 static int spill_make_room(struct scheduler_device *device, struct sched_memory *memory, int result,
 			   struct backend_fault *fault)
 {
@@ -141,7 +141,7 @@ static bool is_known_full(const struct scheduler_device *device, const struct sc
 	       device->scheduler->clock_ns() - spill->full_ns < SPILL_LOOK_NS;
 }
 
-/* `is_full_out`: not, as there is no room. */
+/* Requests memory from the backend. `is_full_out`: the driver has no room for it. */
 static int request_memory(struct scheduler_device *device, struct sched_memory *memory,
 			  struct backend_memory **made_out, bool *is_full_out,
 			  struct backend_fault *fault)
@@ -160,13 +160,13 @@ int worker_spill_make_memory(struct scheduler_device *device, struct sched_memor
 {
 	struct worker_spill *spill = spill_of(device);
 	*is_full_out = false;
-	/* The copy from the host overwrites all of it. */
+	/* The copy from the host overwrites all of a spare memory. */
 	*made_out = memory->spill.state == SPILL_AWAY && !worker_spill_is_image(memory)
 			    ? worker_spill_take_spare(spill, memory->size_bytes)
 			    : NULL;
 	if (*made_out)
 		return 0;
-	/* Spares are memory that it has already. */
+	/* The engine holds its spare memories already, so they need no more room on the device. */
 	if (!spill->is_last_try && !memory->imported && !memory->host &&
 	    spill->spare_bytes < memory->size_bytes && worker_room_is_held(device)) {
 		*is_full_out = true;
@@ -228,8 +228,9 @@ int worker_spill_need(struct scheduler_device *device, struct sched_memory *memo
 {
 	struct worker_spill *spill = spill_of(device);
 	bool is_first = !spill->aside.first;
+	/* The other commands wait for the room that this one makes. */
 	if (memory->spill.state == SPILL_LEAVING)
-		memory->spill.wanted |= is_first; /* the others wait for the room that this makes */
+		memory->spill.wanted |= is_first;
 	if (memory->spill.state == SPILL_LEAVING || memory->spill.state == SPILL_COMING ||
 	    !is_first)
 		return wait_for_room(spill, fault);
@@ -239,7 +240,7 @@ int worker_spill_need(struct scheduler_device *device, struct sched_memory *memo
 		return -EIO;
 	}
 	int result = bring_memory(device, memory, fault);
-	/* Nothing can go. Is there really no room? */
+	/* Nothing can be spilled, so the driver is asked once more whether there is room. */
 	if (result < 0 && result != WORKER_SPILL_WAIT && !spill->may_have_room &&
 	    spill->full_is_old) {
 		spill->may_have_room = true;
@@ -285,7 +286,8 @@ void worker_spill_close(struct scheduler_device *device)
 
 bool worker_spill_hold(struct sched_memory *memory)
 {
-	/* Where room is scarce such copies, which wait for their turn, would keep it. */
+	/* While memory is spilled, room is scarce: a copy that waits for its turn would keep the
+	 * memory there. */
 	if (atomic_load_explicit(&memory->device->spill_counts.away_bytes, memory_order_relaxed) >
 	    0)
 		return false;

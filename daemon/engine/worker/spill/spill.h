@@ -46,8 +46,8 @@ struct sched_memory;
 struct task;
 struct task_command;
 
-#define SPILL_LEAST_BYTES                                                                          \
-	65536u /* for less a copy, and what the host has for it, is not worth it */
+/* Memory below this size is not worth a copy and its pieces in the host. */
+#define SPILL_LEAST_BYTES 65536u
 /* The first waits for so long, and as much longer as what is copied then takes at the rate of a
  * link that is slow. */
 #define SPILL_WAIT_MOST_NS 2000000000u
@@ -61,7 +61,7 @@ struct task_command;
 #define SPILL_DEFER_NS           5000000u
 #define SPILL_DEFER_BYTES_PER_NS 128u
 #define SPILL_LOOK_NS            50000000u /* how often the time is checked */
-/* Not an error: it is set aside, and tried again. */
+/* Not an error: the command is set aside, and tried again. */
 #define WORKER_SPILL_WAIT (-EINPROGRESS)
 
 /* Makes memory that is not PRESENT, or brings it back. 0, an error, or WORKER_SPILL_WAIT. */
@@ -70,11 +70,11 @@ int worker_spill_need(struct scheduler_device *device, struct sched_memory *memo
 /* Keeps PRESENT memory until worker_spill_unpin. Pins are counted. */
 void worker_spill_pin(struct scheduler_device *device, struct sched_memory *memory);
 void worker_spill_unpin(struct scheduler_device *device, struct sched_memory *memory);
-/* Frees the memory. False: later, and its message goes back then. */
+/* Frees the memory. False: it is freed later, and its message goes back then. */
 bool worker_spill_free(struct scheduler_device *device, struct sched_memory *memory);
-/* Must the message wait behind others? If so, it is set aside. */
+/* Sets the message aside if it must wait behind others; returns true then. */
 bool worker_spill_holds(struct scheduler_device *device, struct sched_message *message);
-/* Is the command with this number on the lane set aside? */
+/* True if the command with this sequence on the lane is set aside. */
 bool worker_spill_is_aside(struct scheduler_device *device, uint32_t lane, uint64_t sequence);
 void worker_spill_set_aside(struct scheduler_device *device, struct sched_message *message);
 /* A quiet moment has passed: the backend may have freed memory in it. */
@@ -84,20 +84,20 @@ void worker_spill_have_room(struct scheduler_device *device);
 bool worker_spill_await_quiet(struct scheduler_device *device);
 /* How long the device's thread may sleep: `ns` at most. */
 uint64_t worker_spill_wait_ns(const struct scheduler_device *device, uint64_t ns);
-/* False: it belongs to no copy. */
+/* Returns false if the completion belongs to no copy. */
 bool worker_spill_completed(struct scheduler_device *device,
 			    const struct backend_completion *completion);
 /* The device is lost: no copy completes. */
 void worker_spill_lose(struct scheduler_device *device);
-/* Were there other completions than parts of copies among so many? */
+/* True if so many completions include others than parts of copies. */
 bool worker_spill_has_progress(struct scheduler_device *device, uint32_t completions);
-/* The lanes for copies, if they are not there. */
+/* Creates the lanes for copies, if they are not there. */
 int worker_spill_need_lanes(struct scheduler_device *device, struct backend_fault *fault);
 void worker_spill_open(struct scheduler_device *device);
 void worker_spill_close(struct scheduler_device *device);
 
-/* Front: another device will copy from this memory until worker_spill_unhold. False: it must come
- * by the host. */
+/* Front thread: another device will copy from this memory until worker_spill_unhold. False: the
+ * contents must move by way of the host. */
 bool worker_spill_hold(struct sched_memory *memory);
 void worker_spill_unhold(struct sched_memory *memory);
 

@@ -16,7 +16,7 @@ struct worker_loader {
 	struct sched_port port;
 	pthread_t thread;
 	bool started, failed;  /* front */
-	_Atomic uint32_t lost; /* then `fault` is set, for the device's thread */
+	_Atomic uint32_t lost; /* if set, `fault` is set as well, for the device's thread */
 	struct backend_fault fault;
 };
 

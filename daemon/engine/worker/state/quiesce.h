@@ -16,12 +16,13 @@ struct worker_lane_head {
 
 /* The state of one device. The loader requests, the device thread grants (quiesce.c). */
 struct worker_quiesce {
-	_Atomic uint32_t requested; /* by the loader, until it has finished */
-	_Atomic uint32_t granted;   /* by the device's thread */
+	_Atomic uint32_t requested; /* set by the loader, until it has finished */
+	_Atomic uint32_t granted;   /* set by the device's thread */
 	/* the device thread's own */
 	bool loader_holds;
-	bool has_passed; /* such a moment, in which the backend may have freed memory; false once
-			    that is noted */
+	/* A quiet moment has passed, in which the backend may have freed memory; cleared when that
+	 * was noted. */
+	bool has_passed;
 	struct sched_quiet quiet;
 	struct worker_lane_head heads[SCHED_LANES_ALL];
 };

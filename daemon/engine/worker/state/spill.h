@@ -1,5 +1,5 @@
-/* What is kept for spilling: of each memory, of a device, of its host memory. How it is used:
- * spill/spill.h and spill/host.h. */
+/* State of spilling: for each memory, for a device, and for its memory in the host. spill/spill.h
+ * and spill/host.h say how it is used. */
 #ifndef SYCL_ENGINE_WORKER_STATE_SPILL_H
 #define SYCL_ENGINE_WORKER_STATE_SPILL_H
 
@@ -21,35 +21,39 @@ struct task_command;
 
 #define SPILL_LANES  64u /* as many as a device may have */
 #define SPILL_SPARES 16u
-#define SPILL_BINS   96u /* sizes: four from one power of two to the next, from 4 KiB to 32 GiB */
+/* Sizes of kept pieces: four from one power of two to the next, from 4 KiB to 32 GiB. */
+#define SPILL_BINS 96u
 
-/* The charge of one session: host memory in use because it needed room, whichever memory was
- * spilled for it. */
+/* Host memory that is charged to one session: `bytes` is in use because the session needed room,
+ * `own_bytes` holds the session's own memory. */
 struct spill_charge {
 	struct spill_charge *next;
 	const void *owner;
 	uint64_t bytes;
-	uint64_t own_bytes; /* of its own memory, for whosesoever sake */
+	uint64_t own_bytes;
 };
 
 /* The session that needs room, and the session of the memory that is spilled. */
 struct spill_claim {
 	const void *owner, *of;
-	bool has_others;      /* other sessions may need host memory, too */
-	uint64_t comes_bytes; /* of what comes back then, and the host has now; 0: nothing */
+	bool has_others; /* other sessions may need host memory, too */
+	/* Host memory that becomes free because a spilled memory comes back instead; 0: none. */
+	uint64_t comes_bytes;
 };
 
 struct spill_piece {
-	struct spill_piece *next; /* of the same memory; or kept */
+	/* The next piece of the same memory, or of the list of kept ones. */
+	struct spill_piece *next;
 	void *host;
-	uint64_t bytes; /* as it counts */
-	bool is_whole;  /* for an image: of any size, never pinned nor kept */
+	uint64_t bytes; /* as charged */
+	bool is_whole; /* one piece for all of an image: of any size, never pinned and never kept */
 	struct spill_charge *charge,
-		*of; /* the session that needed room, and the owner; NULL: none */
-	/* with the lock */
+		*of; /* charges of the session that needed room, and of the owner; NULL: none */
+	/* With the lock. */
 	struct spill_piece *next_job;
 	struct backend_host *registered;
-	bool is_job, is_dropped; /* the thread has it, or will; and ends it */
+	/* is_job: the thread pins the piece, or will; is_dropped: the thread then frees it. */
+	bool is_job, is_dropped;
 };
 
 struct spill_host {
@@ -58,58 +62,63 @@ struct spill_host {
 	bool is_open, started;
 	struct spill_charge *charges;
 	struct spill_piece
-		*lost; /* what a copy was under way to when the device was lost: it stays mapped */
+		*lost; /* pieces with a copy under way when the device was lost; they stay mapped */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	bool quits, is_pressed; /* give back all that is kept */
+	/* quits: the thread must end; is_pressed: it must free all kept pieces. */
+	bool quits, is_pressed;
 	struct spill_piece *first_job, *last_job;
 	struct spill_piece *kept[SPILL_BINS];
-	uint64_t kept_bytes, used_ns; /* and when a piece was taken or given back last */
+	uint64_t kept_bytes, used_ns; /* used_ns: when a piece was last taken or given back */
 };
 
 enum spill_state { SPILL_FRESH, SPILL_PRESENT, SPILL_LEAVING, SPILL_AWAY, SPILL_COMING };
 
 /* Spilling of one memory. */
 struct spill_memory {
-	const void
-		*owner; /* the session that owns it; set before the device thread gets the memory */
-	_Atomic uint32_t peers; /* copies to other devices that are to come: by the front */
-	_Atomic uint32_t away;  /* or on the way there: no such copy now */
-	_Atomic uint32_t times; /* spills that are not in its account yet (sched_use_settle) */
-	/* device thread */
+	/* The session that owns the memory; set before the device thread gets the memory. */
+	const void *owner;
+	/* Copies from here to other devices that the front thread has announced. */
+	_Atomic uint32_t peers;
+	/* The memory is LEAVING or AWAY: other devices may not copy from it. */
+	_Atomic uint32_t away;
+	_Atomic uint32_t times; /* spills that the account has not counted yet (sched_use_settle) */
+	/* Device thread: */
 	enum spill_state state;
-	uint32_t pins;              /* it stays */
-	bool wanted;                /* LEAVING: let it stay */
-	bool is_given;              /* LEAVING: for another engine (room.h) */
-	bool is_freed;              /* LEAVING, COMING: it goes when the copy is over */
-	bool has_failed;            /* the copy back has failed: `fault` has the reason, once */
-	struct spill_piece *pieces; /* in the host, while it is not PRESENT */
-	/* LEAVING, COMING (spill/copy.c) */
-	bool is_bad;     /* some of it was not copied */
-	bool is_over;    /* LEAVING: it is in no list any more, and waits for what followed it */
-	bool is_severed; /* COMING: the memory in front of it stays */
-	uint32_t copies; /* its parts in flight; */
-	uint32_t sent, done;        /* from the first on: that were sent; that are over, and good */
-	struct spill_piece *unsent; /* and where the next begins */
+	uint32_t pins;              /* while above 0, the memory is not spilled */
+	bool wanted;                /* LEAVING: a command needs the memory, which should stay */
+	bool is_given;              /* LEAVING: its place is for another engine (room.h) */
+	bool is_freed;              /* LEAVING, COMING: the memory is freed when the copy is over */
+	bool has_failed;            /* the copy back has failed; `fault` has the reason once */
+	struct spill_piece *pieces; /* its contents in the host, while it is not PRESENT */
+	/* While LEAVING or COMING (spill/copy.c): */
+	bool is_bad;  /* a part could not be copied */
+	bool is_over; /* LEAVING: its own copy is over and in no list; the heir's copy is not */
+	/* COMING: the memory in this place stays after all, so this copy is given up */
+	bool is_severed;
+	uint32_t copies; /* parts in flight */
+	/* Parts from the first on that were sent, and that have been copied well. */
+	uint32_t sent, done;
+	struct spill_piece *unsent; /* the next part to send */
 	uint64_t sent_bytes;
-	struct sched_memory *heir; /* LEAVING: what follows it */
-	struct sched_memory
-		*before; /* COMING: the memory whose place it takes, until that has left */
+	struct sched_memory *heir;   /* LEAVING: the memory that gets this place */
+	struct sched_memory *before; /* COMING: the memory that has this place until it has left */
 	struct backend_memory *handle; /* LEAVING, COMING */
-	struct sched_memory *next;     /* copies in flight */
+	struct sched_memory *next;     /* the next memory with a copy in flight */
 	struct spill_entry entry;
 };
 
-/* Each has a lane of its own: a device copies both ways at once. */
+/* Each direction has a lane of its own, since a device copies both ways at once. */
 enum spill_direction { SPILL_OUT, SPILL_IN, SPILL_WAYS };
 
 struct spill_way {
 	struct backend_lane *lane; /* NULL: not made yet */
 	uint64_t sequence;
-	struct sched_memory *first, *last; /* on it */
-	uint64_t bytes;                    /* of these */
-	uint64_t since_ns,
-		ns_per_mib; /* when the first of these was that; how fast the latest were */
+	struct sched_memory *first, *last; /* memories whose copies are on the lane */
+	uint64_t bytes;                    /* sum of their sizes */
+	/* since_ns: when `first` became the first; ns_per_mib: the rate of the latest
+	 * copies. */
+	uint64_t since_ns, ns_per_mib;
 };
 
 /* Device memory that is free for reuse. */
@@ -122,39 +131,45 @@ struct spill_spare {
 struct worker_spill {
 	struct spill_order order;
 	struct sched_message_list aside;
-	uint64_t aside_from[SPILL_LANES]; /* a lane's first sequence that was set aside; 0: none */
-	struct worker_named named;        /* of what is aside */
-	bool due;                         /* to be tried again */
-	const struct sched_message *waiting; /* the first that is aside; */
-	uint64_t waits_since_ns; /* and since when nothing has changed for it, by the scheduler's
-				    clock */
-	bool is_last_try;        /* what finds no room now fails */
-	uint64_t waiting_count, again; /* order.now, when it was tried first; the same while it is
-					  tried again, else 0 */
-	bool is_stepping;              /* in worker_spill_step */
-	bool defers;              /* something is in use that should go, rather than what could: */
-	uint64_t defers_until_ns; /* so long */
-	bool wants_room;          /* the first, as it was tried in this step */
-	bool awaits_quiet;        /* one that is aside: for memory that the backend gives back when
-				     nothing is in flight */
+	/* For each lane, the first sequence that was set aside; 0: none. */
+	uint64_t aside_from[SPILL_LANES];
+	struct worker_named named;           /* the commands that those set aside name */
+	bool due;                            /* commands set aside are to be tried again */
+	const struct sched_message *waiting; /* the first message that is set aside */
+	/* Since when nothing has changed for `waiting`, by the scheduler's clock. */
+	uint64_t waits_since_ns;
+	bool is_last_try; /* a command that finds no room now fails */
+	/* waiting_count: order.now when `waiting` was first tried; again: the same during another
+	 * try, else 0. */
+	uint64_t waiting_count, again;
+	bool is_stepping; /* worker_spill_step is running */
+	/* Spilling waits until `defers_until_ns` for memory in use, instead of spilling other
+	 * memory. */
+	bool defers;
+	uint64_t defers_until_ns;
+	bool wants_room; /* in this step the first command found no room */
+	/* A command set aside waits for memory that the backend frees once nothing is in flight. */
+	bool awaits_quiet;
 	struct spill_way ways[SPILL_WAYS];
-	uint64_t given_bytes; /* of what leaves, to what follows it, or to another engine */
+	/* Bytes of LEAVING memory whose place a heir or another engine gets. */
+	uint64_t given_bytes;
 	struct spill_host host;
-	struct spill_spare spares[SPILL_SPARES]; /* while commands are set aside */
+	struct spill_spare spares[SPILL_SPARES]; /* kept while commands are set aside */
 	uint32_t spare_count;
 	uint64_t spare_bytes;
-	bool may_have_room; /* the driver has not refused memory since some was last freed. If
-			       false, it refused `full_bytes` with `full` */
+	/* false: since memory was last freed, the driver has refused `full_bytes` with the fault
+	 * `full`. */
+	bool may_have_room;
 	uint64_t full_bytes, full_ns;
 	struct backend_fault full;
-	bool full_is_old;                   /* the latest refusal is that old one */
-	uint32_t parts;                     /* parts of copies that have completed since the last
-					       worker_spill_has_progress */
-	const struct task_command *sending; /* the command at hand */
-	struct backend_fault fault;         /* a copy back failed */
+	bool full_is_old; /* the latest refusal repeats `full`, without a call of the driver */
+	/* Parts of copies that have completed since the last worker_spill_has_progress. */
+	uint32_t parts;
+	const struct task_command *sending; /* the command that is being sent */
+	struct backend_fault fault;         /* why a copy back has failed */
 };
 
-/* Counters: written by the device thread, read by all. */
+/* Counters: the device thread writes them, all threads read them. */
 struct spill_counts {
 	_Atomic uint64_t spills, spilled_bytes, returns, returned_bytes, away_bytes;
 };

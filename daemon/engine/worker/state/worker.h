@@ -17,11 +17,11 @@
 struct sched_graph;
 struct task;
 
-/* A lane as the device thread has it. */
+/* A lane as the device thread sees it. */
 struct worker_lane {
 	struct backend_lane *handle; /* NULL: not created yet */
 	struct task *first, *last;
-	uint64_t free_ns;                 /* expected end of the large transfers on it */
+	uint64_t free_ns;                 /* expected end of the large transfers on the lane */
 	uint64_t waited[SCHED_LANES_ALL]; /* the latest sequence of each other lane that a command
 					     here waits for: later ones need not wait again */
 	uint64_t inherited_waits[SCHED_LANES_ALL]; /* waits of commands here that did not begin, the
@@ -32,10 +32,10 @@ struct worker_lane {
 
 /* Device thread only. */
 struct worker {
-	bool unusable;                         /* `gone`, as this thread has it */
+	bool unusable;                         /* value of `gone` that this thread has read */
 	uint64_t open_again_ns, open_pause_ns; /* next try to open the device; 0: none */
 	bool unflushed;
-	uint64_t graph_stamp;       /* counts graphs that were made */
+	uint64_t graph_stamp;       /* number of graphs that were made */
 	struct sched_graph *making; /* the graph whose node is being resolved; NULL: none */
 	bool front_has_sent; /* the front has executed a command; this thread has not processed that
 				yet */
