@@ -38,7 +38,7 @@ static int elapsed_ns(const struct cuda_bases *bases, void *from, void *to, int6
 	return r;
 }
 
-/* The next mark that is not the base. */
+/* Sends the next mark that is not the base. */
 static int send_one(struct cuda_bases *bases)
 {
 	const struct cuda_clock_source *source = &bases->source;
@@ -115,7 +115,7 @@ static int measure_burst(struct cuda_bases *bases, unsigned count, int64_t *adva
 	return 0;
 }
 
-/* How many of a burst have happened; they do so in order. */
+/* The number of marks of a burst that have happened. They happen in order. */
 static int count_happened(const struct cuda_bases *bases)
 {
 	const struct cuda_clock_source *source = &bases->source;
@@ -179,7 +179,7 @@ static bool find_centre(struct cuda_bases *bases, unsigned first, unsigned count
 			bases->seen_ns[i] ? bases->seen_ns[i] - burst[i].host_ns : UINT64_MAX;
 		if (trip > shortest + bases->narrowest_ns / 8)
 			continue;
-		/* Beside the last one: sums stay small. */
+		/* Relative to the last mark, so that sums stay small. */
 		sum += (int64_t)(burst[i].host_ns + trip / 2 - last->host_ns) -
 		       (burst[i].device_ns - last->device_ns);
 		fast++;

@@ -60,20 +60,20 @@ struct cuda_bases {
 	struct cuda_timeline timeline;
 	bool has_base;
 	unsigned base;         /* index of marks */
-	int64_t base_ns;       /* of the device */
+	int64_t base_ns;       /* device time of the base */
 	uint64_t base_host_ns; /* about when */
 	uint64_t round_trip_ns;
-	uint64_t narrowest_ns; /* the shortest way there and back that any burst has shown; 0: none
-				  yet */
+	uint64_t narrowest_ns; /* the shortest round trip that any burst has shown; 0: none yet */
 	bool is_fresh;         /* nothing was reported since a pause */
 	bool is_out;           /* a burst of `sent` was sent, and not taken yet */
 	unsigned sent;
 	struct cuda_clock_sample burst[CUDA_CLOCK_BURST]; /* host_ns, in the order of `order` */
-	uint64_t seen_ns[CUDA_CLOCK_BURST]; /* when its return was read; 0: no thread has read it */
+	/* Host time at which the mark's return was read; 0: no thread has read it. */
+	uint64_t seen_ns[CUDA_CLOCK_BURST];
 	unsigned order[CUDA_CLOCK_BURST];
 	int64_t reported_device_ns; /* the latest end that was reported, as early as rounding lets
 				   it have been */
-	uint64_t reported_host_ns;  /* as what; 0: none yet */
+	uint64_t reported_host_ns;  /* the host time as which it was reported; 0: none yet */
 };
 
 /* `round_trip_ns`: the shortest from the request of a time stamp to its arrival; 0: unknown. */

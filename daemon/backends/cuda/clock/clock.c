@@ -15,7 +15,7 @@ struct cuda_clock {
 	struct backend_device *device;
 	CUstream stream;
 	CUevent marks[CUDA_CLOCK_MARKS];
-	CUresult failure; /* of the last call that failed */
+	CUresult failure; /* result of the last call that failed */
 };
 
 static const struct cuda_library *library_of(const struct cuda_clock *clock)
@@ -64,8 +64,8 @@ static int make_base(struct cuda_clock *clock)
 {
 	const struct cuda_library *cuda = library_of(clock);
 	int least = 0, greatest = 0;
-	/* The highest priority, which no lane has, keeps it off the queues to the device that lanes
-	 * share. */
+	/* No lane has the highest priority. So the stream does not use the queues to the device
+	 * that lanes share. */
 	CUresult result = cuda->cuCtxGetStreamPriorityRange(&least, &greatest);
 	if (result == CUDA_SUCCESS)
 		result = cuda->cuStreamCreateWithPriority(&clock->stream, CU_STREAM_NON_BLOCKING,

@@ -9,7 +9,7 @@
  * each other however long the service runs (H8). Device thread.
  */
 int cuda_clock_open(struct backend_device *device,
-		    struct backend_fault *fault_out); /* at device_open; up to 3 ms */
+		    struct backend_fault *fault_out); /* Called at device_open; takes up to 3 ms. */
 void cuda_clock_close(struct backend_device *device);
 /*
  * Call before the start event of a timed command is recorded: keeps a base near. Four times a

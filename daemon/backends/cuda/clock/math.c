@@ -36,7 +36,7 @@ static int64_t time_difference(const struct cuda_clock_sample *sample)
 	return (int64_t)sample->host_ns - sample->device_ns;
 }
 
-/* The offset by which this time is reported. */
+/* The offset that is used to report this device time. */
 static int64_t cuda_offset_at(const struct cuda_timeline *timeline, int64_t device_ns)
 {
 	int64_t since = device_ns - timeline->anchor_ns;
@@ -78,7 +78,7 @@ static double said_at(const struct cuda_timeline *timeline, const struct cuda_cl
  * can be. */
 struct line {
 	unsigned through, first, last, count;
-	double slope; /* of the offset, ns per ns */
+	double slope; /* slope of the offset, ns per ns */
 };
 
 /* By how much a burst lies above the line. */

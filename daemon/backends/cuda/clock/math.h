@@ -48,8 +48,8 @@ struct cuda_timeline {
 	struct cuda_clock_sample
 		bursts[CUDA_TIMELINE_BURSTS]; /* the best of each, of this epoch, oldest first */
 	unsigned count;
-	double drift;       /* of the offset, ns per ns */
-	double uncertainty; /* of the drift */
+	double drift;       /* change of the offset, ns per ns */
+	double uncertainty; /* uncertainty of the drift */
 	/* The offset: anchor_offset_ns at anchor_ns, from then on with the drift, and `correction`
 	 * spread over `spread_ns`. */
 	bool is_placed;

@@ -5,7 +5,8 @@
 
 /* A single thread prepares all, before any other of the backend's entries. */
 static CUcontext contexts[CUDA_AHEAD_DEVICES_MAX];
-static struct cuda_ahead prepared[CUDA_AHEAD_DEVICES_MAX]; /* in these contexts */
+/* Device parts that were made in these contexts. */
+static struct cuda_ahead prepared[CUDA_AHEAD_DEVICES_MAX];
 
 static struct cuda_ahead load_ahead(const struct backend *backend, uint32_t index)
 {

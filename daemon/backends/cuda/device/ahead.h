@@ -13,11 +13,11 @@
 /* Make these parts in the context, which is current, and keep them for device `index`. What cannot
  * be made is left out. Before any other of the backend's entries. */
 void cuda_ahead_prepare(const struct backend *backend, uint32_t index, CUcontext context);
-/* Free what no part of the device has taken; with the context current. */
+/* Frees the parts that no device has taken; with the context current. */
 void cuda_ahead_drop(const struct cuda_library *cu, struct cuda_ahead *ahead);
 
-/* The parts that were made in that context of device `index`, once. Any thread, after the last
- * preload. */
+/* The parts that were made in that context of device `index`. They are given once. Any thread,
+ * after the last preload. */
 void cuda_ahead_take(uint32_t index, CUcontext context, struct cuda_ahead *ahead_out);
 
 #endif

@@ -31,8 +31,8 @@ uint64_t cuda_aspects(const struct cuda_device_facts *facts)
 	       aspect_bit(CUDA_ASPECT_USM_ATOMIC_HOST_ALLOCATIONS,
 			  facts->unified_addressing && facts->host_native_atomics) |
 	       aspect_bit(CUDA_ASPECT_USM_SHARED_ALLOCATIONS, shared) |
-	       /* Pages come to the processor that works on them, so that each atomic is done in one
-		  place (G15). */
+	       /* A page moves to the processor that works on it, so that each atomic is done in one
+		* place (G15). */
 	       aspect_bit(CUDA_ASPECT_USM_ATOMIC_SHARED_ALLOCATIONS,
 			  shared && is_at_least(major, minor, 6, 0));
 }

@@ -10,7 +10,7 @@
 	(128 * 8) /* the largest vector type; allocations are aligned to more (F9) */
 #define PARAMETER_BYTES_OLD 4096u
 #define PRINTF_FIFO_BYTES   (1ull << 20)
-#define TIMER_RESOLUTION_NS 500 /* that of cuEventElapsedTime */
+#define TIMER_RESOLUTION_NS 500 /* resolution of cuEventElapsedTime */
 
 /* As in proto's DeviceFacts. */
 enum { CACHE_READ_WRITE = 2, LOCAL_MEM_OWN = 1, EXECUTES_KERNELS = 1 };
@@ -122,7 +122,8 @@ static void fill_numbers(const struct cuda_device_facts *from, uint64_t memory_b
 	facts->global_mem_cache_bytes =
 		(uint64_t)cuda_attribute(cuda, from->device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
 	facts->global_mem_cache_line_bytes = CACHE_LINE_BYTES;
-	if (from->persisting_bytes > 0 && from->window_bytes > 0) /* not with multi-instance GPUs */
+	/* A GPU that MIG divides has no such windows. */
+	if (from->persisting_bytes > 0 && from->window_bytes > 0)
 		facts->l2_window_bytes = (uint64_t)from->window_bytes;
 	facts->local_mem_bytes = (uint64_t)from->shared_bytes_optin;
 	facts->max_constant_buffer_bytes = (uint64_t)cuda_attribute(

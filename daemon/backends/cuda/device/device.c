@@ -21,7 +21,7 @@ static int retain_primary(struct backend_device *device, struct backend_fault *f
 	return 0;
 }
 
-/* Every work-item gets so much; changing it waits for all work, so it is done once, when there is
+/* Sets the stack of each work-item. A change waits for all work, so it is made once, when there is
  * none. */
 static int set_stack_limit(struct backend_device *device, struct backend_fault *fault_out)
 {
@@ -87,10 +87,8 @@ static int cuda_device_open_parts(struct backend_device *device, struct backend_
 	return error;
 }
 
-/*
- * -EBUSY: it is open already. It can also be open in contexts that the application names. Others
- * find such a one only as long as there is no other.
- */
+/* -EBUSY: the device is open already. It may be open in contexts that the application names as
+ * well. Other devices find such an opening only while there is no other one. */
 static int claim_device_index(struct backend_device *device, struct backend_fault *fault_out)
 {
 	struct backend *backend = device->backend;
@@ -152,7 +150,7 @@ static int cuda_open_device_in(struct backend *backend, uint32_t index, CUcontex
 	device->wake = wake;
 	device->token = token;
 	int error = cuda_device_open_parts(device, fault_out);
-	/* Other devices find it (peers) only when it is complete. */
+	/* Other devices find this one (peers) only when it is complete. */
 	if (error == 0)
 		error = claim_device_index(device, fault_out);
 	if (error < 0) {
@@ -173,7 +171,7 @@ int cuda_device_open(struct backend *backend, uint32_t index, backend_wake *wake
 					       fault_out);
 }
 
-/* Whether a context is the device's primary one, which is not made for this question. */
+/* True if the context is the device's primary one. The question does not create that context. */
 static bool is_primary(const struct cuda_library *cu, CUdevice device, CUcontext context)
 {
 	CUcontext primary = NULL;

@@ -16,8 +16,8 @@
 
 #define NAME_BYTES 256
 
-/* For operators: what is unusual. Of a MIG instance the driver's name for it ends in "MIG 1g.18gb".
- */
+/* Tells operators what is unusual about the device. For a MIG instance the driver's name ends in
+ * "MIG 1g.18gb". */
 static int make_mode(const char *name, const struct cuda_device_facts *facts, char **mode_out)
 {
 	const char *mig = strstr(name, " MIG ");
@@ -43,13 +43,13 @@ static int make_mode(const char *name, const struct cuda_device_facts *facts, ch
 	return 0;
 }
 
-/* NULL: it can be used. */
+/* Why the device cannot be used; NULL: it can. */
 static const char *why_not(const struct cuda_device_facts *facts)
 {
 	if (facts->compute_mode == CU_COMPUTEMODE_PROHIBITED)
 		return "its compute mode is prohibited: no process may use it (nvidia-smi --compute-mode=0 allows it "
 		       "again)";
-	/* The one process that MPS needs is its server. */
+	/* In exclusive mode the one process is the server of MPS, if that runs. */
 	if (facts->compute_mode == CU_COMPUTEMODE_EXCLUSIVE_PROCESS && !facts->mps)
 		return "its compute mode is exclusive: one process alone may use it, but the service has one for each "
 		       "user, "

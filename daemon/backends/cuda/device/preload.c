@@ -17,7 +17,7 @@
 static struct backend *ahead;
 static CUcontext contexts[CUDA_AHEAD_DEVICES_MAX];
 
-/* Not cuda_open: that would search a cache folder now. */
+/* Starts the driver. cuda_open is not called, as it would look for a cache folder now. */
 static int preload_start_driver(const struct backend_settings *settings, struct backend *backend,
 				struct backend_fault *fault_out)
 {
@@ -51,7 +51,7 @@ static int preload_start(const struct backend_settings *settings, struct backend
 	return 0;
 }
 
-/* Was the GPU removed meanwhile, or has it failed? The driver reads this number from it. */
+/* Checks that the GPU was not removed and has not failed: the driver reads this number from it. */
 static int preload_check_context(const struct backend *backend, uint32_t index,
 				 struct backend_fault *fault_out)
 {
@@ -74,7 +74,7 @@ static bool is_possible(const struct backend *backend, uint32_t index)
 	       (backend->topology.devices[index].features & BACKEND_FEATURE_PRELOAD);
 }
 
-/* -EOPNOTSUPP: there is no such device, or nothing can be done ahead for it. */
+/* -EOPNOTSUPP: there is no such device, or nothing can be prepared for it. */
 static int hold_context(const struct backend *backend, uint32_t index,
 			struct backend_fault *fault_out)
 {

@@ -1,6 +1,7 @@
 /*
- * A device's context, made current where it is used. It is the primary one of the device and
- * process, retained when the device is opened. Or the application has made it, and keeps it.
+ * A device's context, made current by the functions that use it. It is the primary context of the
+ * device in this process, retained when the device is opened, or a context that the application has
+ * made and keeps.
  */
 #include "cuda/driver/context.h"
 

@@ -29,7 +29,7 @@ struct cuda_window {
 /* Parts of a device that were made in its context before it was opened (device/ahead.h). */
 struct cuda_ahead {
 	CUmodule own;       /* the backend's kernels; NULL: not made */
-	CUmodule condition; /* the one of conditional nodes; NULL: not made */
+	CUmodule condition; /* the module for conditional nodes; NULL: not made */
 	struct cuda_window window;
 	void *words, *slots; /* pinned; NULL: not made */
 };
@@ -43,8 +43,8 @@ struct cuda_device_facts {
 	int max_grid[3], max_block[3], max_block_threads; /* CUDA's order: x y z */
 	int shared_bytes_default, shared_bytes_optin, reserved_shared_bytes;
 	int warp_size;
-	int persisting_bytes, window_bytes; /* of the second-level cache: that can be set aside;
-					       largest window (R6) */
+	/* second-level cache: the bytes that can be set aside, and the largest window (R6). */
+	int persisting_bytes, window_bytes;
 	int compute_mode;
 	bool pools, vmm, posix_descriptors, ipc_events, managed, concurrent_managed, host_register,
 		cooperative, cluster, unified_addressing, host_native_atomics, host_pointers, mps;
@@ -54,9 +54,9 @@ struct backend {
 	struct cuda_settings settings;
 	struct cuda_library library;       /* libcuda's functions: backend->library.cuInit(0) */
 	struct backend_topology topology;  /* device/facts.c */
-	struct cuda_device_facts *devices; /* as many as topology.device_count */
-	struct backend_device *
-		*open_devices; /* by index; NULL: not open. Guarded by `lock` (peers) */
+	struct cuda_device_facts *devices; /* array of topology.device_count */
+	/* By index; NULL: not open. Guarded by `lock`, since peers read it. */
+	struct backend_device **open_devices;
 	pthread_mutex_t lock;
 	char *cache_directory;
 	int driver_version; /* 13000 */
@@ -70,12 +70,14 @@ struct backend_device {
 	uint32_t index;
 	const struct cuda_device_facts *facts;
 	CUcontext context;
-	struct cuda_ahead ahead; /* what no part of it has taken */
-	bool is_native; /* opened in a context that the application has named: beside others of this
-			   device */
-	bool is_foreign;  /* and that is none of this backend's own: used, never ended (I9) */
-	uint64_t opening; /* counts device_open of this process: cuda_enter finds by it which
-			     context a thread has */
+	struct cuda_ahead ahead; /* parts made ahead that the device has not taken */
+	/* Opened in a context that the application named, beside other openings of this device. */
+	bool is_native;
+	/* That context is not this backend's own: it is used and never ended (I9). */
+	bool is_foreign;
+	/* Number of this opening in the process; cuda_enter compares it to know a thread's current
+	 * context. */
+	uint64_t opening;
 	backend_wake *wake;
 	void *token;
 	struct cuda_clock *clock;         /* clock/clock.c */
@@ -85,8 +87,8 @@ struct backend_device {
 	/* program/ calls it when chain templates alone hold some program: lane/ sets them again.
 	 * NULL before the lanes are opened. Device thread. */
 	void (*on_abandoned)(struct backend_device *device);
-	uint64_t l2_wanted, l2_set; /* lane/l2.c: of windows that persist; for which the cache has
-				       been set up */
+	/* lane/l2.c: bytes of windows that persist; bytes for which the cache was set up. */
+	uint64_t l2_wanted, l2_set;
 	/* enum cuda_life; left once, by the first thread that gets a sticky error (driver/fault.c).
 	 */
 	_Atomic int lost;

@@ -28,7 +28,7 @@ static const char *const kept[] = {
 	"CUDA_HOME",
 	"CUDA_PATH",
 	"CUDA_CACHE_MAXSIZE",
-	/* Set below, if they are not right. */
+	/* Set below if their values are wrong. */
 	"CUDA_DEVICE_MAX_CONNECTIONS",
 	"CUDA_MODULE_LOADING",
 	"CUDA_CACHE_PATH",
@@ -43,7 +43,7 @@ static bool is_kept(const char *name, size_t bytes)
 	return false;
 }
 
-/* The first variable that must go, NULL: none. The caller's to free. */
+/* The first variable that must be removed; NULL: none. The caller frees the text. */
 static char *find_unwanted(void)
 {
 	for (char **at = environ; at && *at; at++) {
@@ -100,8 +100,7 @@ void cuda_environment_prepare_early(const char *later, uint32_t connections)
 
 	if (later && asprintf(&path, "%s/cuda", later) < 0)
 		path = NULL;
-	/* A driver that does not find its folder when it starts keeps nothing, also when the folder
-	 * is there later. */
+	/* A driver that does not find its cache folder at the start keeps nothing later either. */
 	if (path)
 		(void)mkdir(path, 0700);
 	set_variables(path, connections);

@@ -15,10 +15,8 @@
  */
 void cuda_environment_prepare(const char *cache_directory, uint32_t connections);
 
-/*
- * The same for a process without a user yet: `later` is a path that will lead to the user's cache
- * folder (NULL: nowhere). Nothing is looked up or made there now.
- */
+/* The same for a process without a user yet. `later`: a path that will lead to the user's cache
+ * folder (NULL: none). Nothing is looked up or created there now. */
 void cuda_environment_prepare_early(const char *later, uint32_t connections);
 
 #endif

@@ -1,4 +1,4 @@
-/* The driver's results in words, and the memory of the first one that ends a device. */
+/* Sentences for the driver's results, and a record of the first result that ended a device. */
 #include "cuda/driver/context.h"
 #include "status.h"
 
@@ -10,8 +10,10 @@
 /* How bad a result is. */
 enum weight {
 	ONE_CALL, /* the request was not carried out; everything else goes on */
-	DOUBTFUL, /* as the next, if another call fails with it, too */
-	STICKY, /* every later call of this process fails with it: only a new process works again */
+	DOUBTFUL, /* like STICKY, if another call fails with the same result */
+	/* Every later call of this process fails with the same result; only a new process works
+	 * again. */
+	STICKY,
 };
 
 struct meaning {
@@ -154,7 +156,7 @@ bool cuda_result_is_sticky(CUresult result)
 	return cuda_find_meaning(result)->weight == STICKY;
 }
 
-/* A call that cannot fail by itself: a lost GPU ("unknown error") fails all of them. */
+/* Makes a call that cannot fail by itself. On a lost GPU ("unknown error") every call fails. */
 static bool fails_everything(const struct cuda_library *library, CUresult result)
 {
 	size_t free_bytes, total_bytes;
@@ -162,7 +164,7 @@ static bool fails_everything(const struct cuda_library *library, CUresult result
 	return library->cuMemGetInfo && library->cuMemGetInfo(&free_bytes, &total_bytes) == result;
 }
 
-/* The first one is kept: later ones are only its echo. */
+/* The first fault is kept, since later ones only repeat it. */
 static void mark_lost(struct backend_device *device, const struct backend_fault *fault)
 {
 	int alive = CUDA_ALIVE;
@@ -197,7 +199,7 @@ int cuda_fault(struct backend_device *device_or_null, const struct cuda_library 
 	 * NOLINTNEXTLINE(clang-analyzer-valist.*) */
 	(void)vsnprintf(said, sizeof(said), what, arguments);
 	va_end(arguments);
-	/* The next call returns it, and which call that is, is chance. */
+	/* Whatever call comes next returns a sticky fault, so the text does not name that call. */
 	if (device_or_null && meaning->weight == STICKY)
 		(void)snprintf(said, sizeof(said), "the device failed");
 	if (library->cuGetErrorName(result, &name) != CUDA_SUCCESS || !name)

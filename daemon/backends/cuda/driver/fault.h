@@ -33,7 +33,8 @@ int cuda_fault_words(struct backend_fault *fault_out, int error, int32_t status,
 		     ...) __attribute__((cold, format(printf, 4, 5)));
 /* The host has no memory for `what` ("a lane"). Returns -ENOMEM. */
 __attribute__((cold)) int cuda_no_memory(struct backend_fault *fault_out, const char *what);
-/* The fault that ended the device, good while it is open; NULL: it works. Any thread. */
+/* The fault that ended the device, valid while the device is open; NULL: the device works. Any
+ * thread. */
 const struct backend_fault *cuda_lost(const struct backend_device *device);
 /* The device is lost with this fault, whatever its result was: nothing in flight can be trusted to
  * end. Any thread. */

@@ -61,7 +61,7 @@
 	OPTIONAL(cuIpcGetEventHandle, 4010)                                                        \
 	OPTIONAL(cuIpcOpenEventHandle, 4010)
 
-/* Memory and what moves it. */
+/* Memory and transfers. */
 #define CUDA_FUNCTIONS_MEMORY(NEEDED, OPTIONAL)                                                    \
 	NEEDED(cuMemAlloc, 3020)                                                                   \
 	NEEDED(cuMemFree, 3020)                                                                    \
@@ -97,7 +97,7 @@
 	OPTIONAL(cuMemRangeGetAttribute, 8000)                                                     \
 	NEEDED(cuMemGetAddressRange, 3020)
 
-/* Images: without all of them there are none. */
+/* Images. If one function is missing, the device has no images. */
 #define CUDA_FUNCTIONS_IMAGE(NEEDED, OPTIONAL)                                                     \
 	OPTIONAL(cuArray3DCreate, 3020)                                                            \
 	OPTIONAL(cuArrayDestroy, 2000)                                                             \
@@ -146,7 +146,7 @@
 	OPTIONAL(cuOccupancyMaxActiveClusters, 11070)                                              \
 	OPTIONAL(cuOccupancyMaxPotentialClusterSize, 11070)
 
-/* Chains: without all of them every launch goes plainly. */
+/* Chains. If one function is missing, every launch is sent singly. */
 #define CUDA_FUNCTIONS_GRAPH(NEEDED, OPTIONAL)                                                     \
 	OPTIONAL(cuGraphCreate, 10000)                                                             \
 	OPTIONAL(cuGraphDestroy, 10000)                                                            \
@@ -159,8 +159,9 @@
 	OPTIONAL(cuGraphLaunch, 10000)                                                             \
 	OPTIONAL(cuGraphExecDestroy, 10000)
 
-/* Graphs of the application: without all of them there are none, and the engine sends their nodes
- * one by one. */
+/*
+ * Graphs of the application. If one function is missing, the engine sends their nodes one by one.
+ */
 #define CUDA_FUNCTIONS_NODES(NEEDED, OPTIONAL)                                                     \
 	OPTIONAL(cuGraphNodeSetEnabled, 11060)                                                     \
 	OPTIONAL(cuGraphAddDependencies, 12030)                                                    \
@@ -180,7 +181,7 @@
 	OPTIONAL(cuDeviceGraphMemTrim, 11040)                                                      \
 	OPTIONAL(cuDeviceGetGraphMemAttribute, 11040)
 
-/* Multiprocessors set apart: without all of them there is no partition. */
+/* Partition of the multiprocessors. If one function is missing, there is none. */
 #define CUDA_FUNCTIONS_PARTITION(NEEDED, OPTIONAL)                                                 \
 	OPTIONAL(cuDeviceGetDevResource, 12040)                                                    \
 	OPTIONAL(cuDevSmResourceSplitByCount, 12040)                                               \

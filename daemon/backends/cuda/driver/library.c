@@ -10,7 +10,7 @@
 
 struct function {
 	const char *name;
-	size_t place; /* in struct cuda_library */
+	size_t place; /* offset in struct cuda_library */
 	int version;
 	bool is_needed;
 };
@@ -75,8 +75,8 @@ static int look_up_entry(struct cuda_library *library, struct backend_fault *fau
 		CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
 		void *address = NULL;
 
-		/* Not the symbols of per-thread default streams, whatever the compiler's options
-		 * are. */
+		/* Default streams of the process, whatever the compiler's options say about default
+		 * streams of a thread. */
 		CUresult result = get_address(function->name, &address, function->version,
 					      CU_GET_PROC_ADDRESS_LEGACY_STREAM, &status);
 		if (result != CUDA_SUCCESS || status != CU_GET_PROC_ADDRESS_SUCCESS)

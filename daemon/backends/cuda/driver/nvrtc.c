@@ -75,7 +75,8 @@ static bool look_up_nvrtc(struct cuda_nvrtc *nvrtc)
 	return whole;
 }
 
-/* The device's own architecture, else the newest one before it: its PTX runs on the device. */
+/* Chooses the device's own architecture, or else the newest one before it, whose PTX runs on the
+ * device. */
 static bool choose_architecture(struct cuda_nvrtc *nvrtc, int wanted)
 {
 	int count = 0, architectures[ARCHITECTURES_MAX];
@@ -90,8 +91,8 @@ static bool choose_architecture(struct cuda_nvrtc *nvrtc, int wanted)
 	return nvrtc->newest > 0;
 }
 
-/* A toolkit has its headers beside its libraries; without them sources may include nothing but what
- * is built in. */
+/* A toolkit has its headers beside its libraries. Without a toolkit, sources may include only
+ * built-in headers. */
 static void find_headers(struct cuda_nvrtc *nvrtc)
 {
 	static const char *const places[] = {"../include", "../../../include"};

@@ -58,7 +58,7 @@ static int add_definition(struct cuda_options *options, bool define, const char 
 		     : value ? value + 1
 			     : "1") < 0)
 		return -ENOMEM;
-	/* A line is one line, whatever was in quotes. */
+	/* Each definition is one line, whatever was in quotes. */
 	for (char *at = grown + strlen(options->definitions); at[0] && at[1]; at++)
 		if (*at == '\n' || *at == '\r')
 			*at = ' ';

@@ -19,11 +19,11 @@ struct cuda_options {
 	 */
 	char *definitions; /* "" if there are none */
 	uint32_t count, expression_count;
-	const char *list[CUDA_OPTIONS_MAX + 8u]; /* room for those that the build adds */
+	const char *list[CUDA_OPTIONS_MAX + 8u]; /* with room for options that the build adds */
 	/* CUDA C++: --sycl-kernel=EXPRESSION: instances of templates that the bundle shall have,
 	 * "scale<float>". */
 	const char *expressions[CUDA_OPTIONS_MAX];
-	char pending;          /* 'D' or 'U': what the next word does */
+	char pending;          /* 'D' or 'U': the next word is to be defined or undefined */
 	bool has_architecture; /* the user names the architecture */
 };
 
@@ -33,7 +33,7 @@ struct cuda_options {
  * too many; -ENOMEM.
  */
 int cuda_options_parse(const char *text, bool portable, struct cuda_options *options_out);
-/* Frees what it holds, but not itself. */
+/* Frees the members, and not the structure. */
 void cuda_options_fini(struct cuda_options *options);
 
 #endif

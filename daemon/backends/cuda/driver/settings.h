@@ -15,20 +15,21 @@
 #define CUDA_COPY_KERNEL_BYTES_MAX       (1u << 20)
 #define CUDA_LANE_OPERATIONS_DEFAULT     512u
 #define CUDA_LANE_OPERATIONS_MAX         1000u
-#define CUDA_STACK_BYTES_MAX             (512ull << 10) /* what a work-item can have at most */
+/* The largest stack that a work-item can have. */
+#define CUDA_STACK_BYTES_MAX (512ull << 10)
 
-/* How data comes from one GPU to another; AUTO takes the first that works. */
+/* The way of data from one GPU to another. AUTO takes the first that works. */
 enum cuda_peer_path {
 	CUDA_PEER_AUTO = 0,
 	CUDA_PEER_DIRECT = 1,  /* access enabled: the destination reads the source's memory */
 	CUDA_PEER_COPY = 2,    /* cuMemcpyPeerAsync, access not enabled */
-	CUDA_PEER_MANAGED = 3, /* through managed memory that migrates */
+	CUDA_PEER_MANAGED = 3, /* through managed memory, which migrates */
 	CUDA_PEER_HOST = 4,    /* through pinned host memory */
 };
 
 /* driver/settings.c: options of sycld.conf's section [cuda]; every one has a default. */
 struct cuda_settings {
-	char *library;                 /* "library": libcuda.so.1 by another name */
+	char *library;                 /* "library": another name for libcuda.so.1 */
 	char *nvrtc;                   /* "nvrtc": libnvrtc by another name */
 	enum cuda_peer_path peer_path; /* "peer_path" = auto direct peer managed host */
 	uint64_t stack_bytes;          /* "stack_bytes": of a work-item; 0: the driver's */
@@ -45,16 +46,17 @@ struct cuda_settings {
 				       with launches (lane/copy.c); 0: none */
 	bool fill_kernel; /* "fill_kernel" = yes no: small fills, and those that the driver would
 			     need several operations for, are one kernel (lane/fill.h) */
-	uint32_t lane_operations; /* "lane_operations": of the driver that a lane has in flight; 0:
-				     no bound (lane/room.c) */
+	/* "lane_operations": operations of the driver that a lane may have in flight; 0: no limit
+	 * (lane/room.c). */
+	uint32_t lane_operations;
 	uint32_t latency_multiprocessors; /* the same name: set apart for the latency class; 0: none
 					     (lane/partition.h) */
 };
 
 /*
- * `options`: NULL ends the list; NULL: none. The settings are to be freed, their texts are copies.
- * -EINVAL and a sentence that names the option: not known, or a value that it does not take;
- * nothing is to be freed then.
+ * `options`: ended by NULL; NULL: none. The caller frees the settings, whose texts are copies.
+ * -EINVAL, with a sentence that names the option: the option or its value is not known. Then there
+ * is nothing to free.
  */
 int cuda_settings_read(const char *const *options, struct cuda_settings *settings_out,
 		       struct backend_fault *fault_out);

@@ -16,8 +16,7 @@
 
 #define WORD_BYTES 4u
 
-/* The code that NVRTC makes of cudaGraphSetConditional(): the driver's compiler has that
- * function. */
+/* The PTX that NVRTC makes of cudaGraphSetConditional(), a function of the driver's compiler. */
 const char cuda_condition_ptx[] =
 	".version 6.0\n"
 	".target sm_50\n"
@@ -210,7 +209,7 @@ int cuda_graph_add_condition(struct backend_graph *graph, const struct backend_c
 	return 0;
 }
 
-/* Behind all of its body the word is read again. */
+/* The word is read again behind all nodes of the body. */
 static int close_body(const struct backend_graph *graph, uint32_t index, CUgraphNode *last,
 		      struct backend_fault *fault_out)
 {

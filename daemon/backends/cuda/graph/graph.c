@@ -196,8 +196,8 @@ static int graph_add_end_word(struct backend_graph *graph, struct backend_fault 
 			  fault_out, "cannot add to a graph");
 }
 
-/* On the device before the first launch, which would else bring it there. Whether it came or not:
- * nothing depends on it. */
+/* Moves the executable to the device before its first launch, which otherwise would. Nothing
+ * depends on whether that succeeds. */
 static void upload_executable(struct backend_graph *graph)
 {
 	const struct cuda_library *cu = &graph->device->backend->library;
@@ -208,8 +208,9 @@ static void upload_executable(struct backend_graph *graph)
 	(void)cu->cuGraphUpload(graph->executable, stream);
 	if (cu->cuStreamQuery(stream) == CUDA_SUCCESS)
 		cuda_stream_give(graph->device, BACKEND_LANE_COMPUTE, stream);
+	/* No later user of the stream must wait for the upload. */
 	else
-		(void)cu->cuStreamDestroy(stream); /* the next one's user must not wait for it */
+		(void)cu->cuStreamDestroy(stream);
 }
 
 int cuda_graph_instantiate(struct backend_graph *graph, CUgraphExec *executable_out,

@@ -34,35 +34,36 @@ enum cuda_form {
 struct cuda_plan {
 	enum cuda_form form;
 	struct cuda_launch launch;    /* KERNEL */
-	struct cuda_fill_kernel fill; /* its parameters, of a fill */
+	struct cuda_fill_kernel fill; /* parameters of a fill */
 	CUDA_MEMCPY3D copy;           /* COPY */
 };
 
-#define CUDA_GRAPH_KNOWN 256u /* nodes of which it is known what comes before them */
+#define CUDA_GRAPH_KNOWN 256u /* nodes whose predecessors are recorded */
 
 struct cuda_graph_node {
 	CUgraphNode node;
-	uint64_t before[CUDA_GRAPH_KNOWN / 64]; /* bits: of those, the ones that are over when it
-						   begins */
+	/* A bit for each of these nodes that is complete when this one begins. */
+	uint64_t before[CUDA_GRAPH_KNOWN / 64];
 	enum backend_command_kind kind;
 	enum cuda_form form;
 	bool is_waited_for; /* another node comes after it */
-	bool overlaps; /* it begins while the one before it ends, or the one behind it does while it
-			  ends */
-	bool is_skipped; /* in the executable; the graph itself has it as it was */
+	/* The node begins while the one before it ends, or the one behind it does the same. */
+	bool overlaps;
+	bool is_skipped; /* skipped in the executable; the graph itself is unchanged */
 	bool cooperative;
 	bool is_plain; /* KERNEL: neither cooperative nor with clusters */
 	unsigned cluster[3];
-	uint64_t uses;       /* bits of the graph's memories: that it names, */
-	uint64_t has;        /* that are allocated before it, */
-	uint64_t last_uses;  /* and that it names, and no node behind it does */
-	uint32_t place, end; /* the condition in whose body it lies, or TOP; of a condition: behind
-				its body */
-	CUgraph body;        /* CONDITION */
+	uint64_t uses;      /* bits of the graph's memories: those that the node names, */
+	uint64_t has;       /* those that are allocated before it, */
+	uint64_t last_uses; /* and those that it names and no node behind it names */
+	/* place: the condition whose body has the node, or TOP; end, of a condition: the place
+	 * behind its body. */
+	uint32_t place, end;
+	CUgraph body; /* CONDITION */
 	CUgraphConditionalHandle handle;
-	CUdeviceptr word; /* that it tests */
+	CUdeviceptr word; /* the word that the condition tests */
 	bool repeats;
-	CUDA_MEMCPY3D copy;            /* COPY: as it is in the graph */
+	CUDA_MEMCPY3D copy;            /* COPY: the parameters of the graph's node */
 	struct backend_kernel *kernel; /* held; NULL: no launch */
 	struct backend_command hint;   /* HINT */
 };
@@ -80,27 +81,30 @@ struct cuda_graph_temporary {
 
 struct backend_graph {
 	struct backend_device *device;
-	CUgraph graph;          /* its nodes are the names of the executable's: it lives as long */
+	/* Lives as long as the executable, whose nodes have their names from this graph. */
+	CUgraph graph;
 	CUgraphExec executable; /* NULL: not finished */
 	CUgraphNode word;
 	bool updatable;
 	bool has_conditions, are_bodies_closed;
-	uint32_t place; /* where the next node lies */
-	bool differs;   /* the executable has what the graph has not: no child of others any more */
+	uint32_t place; /* place of the next node */
+	/* The executable differs from the graph, which can then be no child of others. */
+	bool differs;
 	struct cuda_graph_node *nodes;
 	uint32_t count, capacity;
-	struct backend_kernel **kernels; /* held: of the graphs in it */
+	struct backend_kernel **kernels; /* held, with those of graphs inside it */
 	uint32_t kernel_count, kernel_capacity;
-	struct backend_memory *
-		*unsettled; /* exported memories that were being zeroed when they were named */
+	/* Exported memories that were still being zeroed when a node named them. */
+	struct backend_memory **unsettled;
 	uint32_t unsettled_count, unsettled_capacity;
-	struct backend_command *hints; /* of the graphs in it */
+	struct backend_command *hints; /* with those of graphs inside it */
 	uint32_t hint_count, hint_capacity;
 	struct cuda_graph_temporary *temporaries[CUDA_GRAPH_TEMPORARIES];
-	uint32_t temporary_count, freed_count; /* those that have a free node */
+	/* Temporaries, and those of them that have a free node. */
+	uint32_t temporary_count, freed_count;
 };
 
-/* Whether the driver has all that graphs need; features and aspects follow from it. */
+/* True if the driver has all that graphs need. Features and aspects depend on it. */
 bool cuda_graphs_are_possible(const struct cuda_library *library);
 
 /* cuda_lanes.launch_graph. Waits for nothing. Failed: nothing runs. */
@@ -110,7 +114,7 @@ int cuda_graph_launch(const struct cuda_lane_state *state, struct backend_graph 
 /* cuda_lanes.count_nodes. */
 uint32_t cuda_graph_node_count(const struct backend_graph *graph);
 
-/* graph/graph.c: the executable, made of the graph as it is now. */
+/* graph/graph.c: makes an executable from the present state of the graph. */
 int cuda_graph_instantiate(struct backend_graph *graph, CUgraphExec *executable_out,
 			   struct backend_fault *fault_out);
 /* graph/graph.c: memories of the command that must be waited for once, before the graph runs.
@@ -120,9 +124,9 @@ int cuda_graph_note(struct backend_graph *graph, const struct backend_command *c
 /* graph/graph.c: room for `more` entries behind `count`. The array stays as it is on failure. */
 int cuda_graph_reserve(void *array_pointer, uint32_t *capacity, uint32_t count, uint32_t more,
 		       size_t entry_bytes, struct backend_fault *fault_out);
-/* graph/graph.c: -EINVAL, with `what` for the reason. */
+/* graph/graph.c: sets a fault with the reason `what` and returns -EINVAL. */
 int cuda_graph_invalid(struct backend_fault *fault_out, const char *what);
-/* graph/graph.c: as a node has it. */
+/* graph/graph.c: the launch as parameters of a node. */
 CUDA_KERNEL_NODE_PARAMS cuda_graph_kernel(const struct cuda_launch *launch);
 
 /*
@@ -143,7 +147,7 @@ void cuda_fill_plan(struct backend_device *device, CUdeviceptr address, uint64_t
  */
 int cuda_graph_uses(const struct backend_graph *graph, const struct backend_command *command,
 		    uint64_t *uses_out, struct backend_fault *fault_out);
-/* The nodes that allocate these; how many. Room is there. */
+/* Writes the nodes that allocate these memories, for which there is room. Returns their number. */
 uint32_t cuda_graph_allocations(const struct backend_graph *graph, uint64_t uses,
 				CUgraphNode *nodes_out);
 /*
@@ -159,16 +163,16 @@ void cuda_graph_memory_end(struct backend_graph *graph);
 extern const char cuda_condition_ptx[];
 /* The graph of the driver in which the next node lies. */
 CUgraph cuda_graph_target(const struct backend_graph *graph);
-/* The latest node is there: where does the next one lie? */
+/* Called after each node: finds the place of the next one. */
 void cuda_graph_go_on(struct backend_graph *graph);
 /* Fills in what a condition has of the node. */
 int cuda_graph_add_condition(struct backend_graph *graph, const struct backend_command *command,
 			     const CUgraphNode *after, uint32_t after_count,
 			     struct cuda_graph_node *node, struct backend_fault *fault_out);
-/* All nodes are there. Once; after a failure the graph is of no use. */
+/* Called once, after the last node. After a failure the graph is of no use. */
 int cuda_graph_close_bodies(struct backend_graph *graph, struct backend_fault *fault_out);
-/* Has the driver what conditions need? The kernel that sets them, at device_open and device_close;
- * without it there are none. */
+/* _are_possible: true if the driver has what conditions need. _open and _close load and unload the
+ * kernel that sets conditions, with the device; without it there are no conditions. */
 bool cuda_conditions_are_possible(const struct cuda_library *library);
 void cuda_conditions_open(struct backend_device *device);
 void cuda_conditions_close(struct backend_device *device);

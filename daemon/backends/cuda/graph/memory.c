@@ -142,8 +142,8 @@ uint32_t cuda_graph_allocations(const struct backend_graph *graph, uint64_t uses
 
 /* --------------------------------------- the end ---------------------------------------- */
 
-/* Behind all nodes that name it and have no other such behind them; behind its allocation, if there
- * are none. */
+/* Adds a free node behind all nodes that name the memory and are followed by no other such node; if
+ * no node names it, behind its allocation. */
 static int add_free(struct backend_graph *graph, struct cuda_graph_temporary *temporary,
 		    CUgraphNode *after, struct backend_fault *fault_out)
 {

@@ -33,8 +33,8 @@ static void give_stream(struct backend_device *device, CUstream stream)
 {
 	const struct cuda_library *cu = &device->backend->library;
 
-	/* Work that the function has put there although it must not: no other work may come behind
-	 * it. */
+	/* The function has left work on the stream, which it must not. No other work may be put
+	 * behind that. */
 	if (cu->cuStreamQuery(stream) == CUDA_SUCCESS)
 		cuda_stream_give(device, BACKEND_LANE_COMPUTE, stream);
 	else

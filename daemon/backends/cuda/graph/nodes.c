@@ -36,9 +36,9 @@ static CUresult set_shape(const struct cuda_library *cu, CUgraphNode node,
 struct place {
 	const CUgraphNode *after;
 	uint32_t count;
-	struct cuda_graph_node *only; /* where that is one; NULL otherwise */
-	bool overlaps;                /* out: it begins while that one ends, */
-	bool is_early;                /* out: and perhaps before what that one waited for is over */
+	struct cuda_graph_node *only; /* the one node before it, if there is only one; else NULL */
+	bool overlaps;                /* out: the node begins while `only` ends, */
+	bool is_early; /* out: and perhaps before the predecessors of `only` are complete */
 };
 
 static bool cuda_graph_is_plain(const struct cuda_launch *launch)
@@ -143,8 +143,8 @@ static int cuda_add_plain(struct backend_graph *graph, const struct backend_comm
 	return 0;
 }
 
-/* This graph takes over what another graph holds, and what must be done before that runs. Room
- * is there. */
+/* This graph takes over what another graph holds, and the work that must precede its launch. There
+ * is room for both. */
 static void inherit_child(struct backend_graph *graph, const struct backend_graph *child)
 {
 	for (uint32_t i = 0; i < child->count + child->kernel_count; i++) {
@@ -233,9 +233,9 @@ static bool is_known_before(const uint64_t *before, uint32_t index)
 }
 
 /*
- * The nodes after which the driver runs this one; how many. Without those that come before another
- * one of them: a program's queue names the node before, its buffers name earlier ones, and each
- * edge costs the device time at each launch.
+ * Finds the nodes after which the driver runs this one, and returns their number. Nodes that
+ * already come before another one of these are left out. A program's queue names the previous node
+ * and its buffers name earlier ones, and each edge costs the device time at each launch.
  */
 static uint32_t cuda_gather_before(const struct backend_graph *graph, const uint32_t *after,
 				   uint32_t count, struct cuda_graph_node *node,

@@ -33,7 +33,7 @@ static int update_kernel(struct backend_graph *graph, const struct cuda_graph_no
 	return 0;
 }
 
-/* Nodes that are skipped, in an executable that was made of the graph. */
+/* Skips the same nodes again in an executable that was newly made from the graph. */
 static int skip_again(const struct backend_graph *graph, CUgraphExec executable,
 		      struct backend_fault *fault_out)
 {
@@ -73,7 +73,7 @@ static int skip_node(struct backend_graph *graph, struct cuda_graph_node *node, 
 	return 0;
 }
 
-/* The driver changes rows in place alone, and nothing else of a copy: then the executable is made
+/* The driver changes a copy in place only if it is of one row. Otherwise the executable is made
  * again. */
 static int update_copy(struct backend_graph *graph, struct cuda_graph_node *node,
 		       const struct cuda_plan *plan, struct backend_fault *fault_out)

@@ -29,7 +29,7 @@ void cuda_begin_poll(struct backend_device *device, struct cuda_lane_state *stat
 	    cuda_clock_times(device, pending->start, pending->start, &begun_ns, &again_ns, NULL) !=
 		    0)
 		return;
-	/* As it is reported at its end (lane/progress.c). */
+	/* The same time is reported at the command's end (lane/progress.c). */
 	begin->begun_ns = begun_ns > pending->submit_ns ? begun_ns : pending->submit_ns;
 	if (begin->begun_ns < state->timed_end_ns)
 		begin->begun_ns = state->timed_end_ns;

@@ -39,7 +39,8 @@ static void collect_more(struct cuda_send_context *context, uint32_t count,
 		cuda_lane_send(state);
 }
 
-/* Its waits may be on the stream: the next command of the lane, its first launch, counts them. */
+/* The burst's waits may be on the stream. They count for the next command of the lane, which is its
+ * first launch. */
 static int leave_burst(const struct cuda_send_context *context, int error)
 {
 	context->state->left_operations += context->pending.operations;

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXACT_MAKES 32u /* such chains that a lane makes in its life: each needs a quiet moment */
+/* Exact chains that a lane makes in its life, as each needs a quiet moment. */
+#define EXACT_MAKES 32u
 
 uint32_t cuda_chain_level(uint32_t count)
 {
@@ -79,7 +80,7 @@ static CUDA_KERNEL_NODE_PARAMS kernel_parameters(const struct cuda_launch *launc
 	};
 }
 
-/* Where the nodes after the last kernel write first: `value` to `word`. */
+/* The words that the nodes behind the last kernel write: first `value` to `word`. */
 struct ending {
 	CUdeviceptr word;
 	uint32_t value;
@@ -97,7 +98,7 @@ CUresult cuda_chain_overlap(const struct cuda_library *cu, CUgraph graph, CUgrap
 	return cu->cuGraphAddDependencies(graph, &before, &node, &edge, 1);
 }
 
-/* The nodes, each after the one before it. */
+/* Adds the nodes, each behind the previous one. */
 static CUresult add_nodes(struct cuda_lane_state *state, CUgraph graph, uint32_t count,
 			  const struct ending *ending, struct cuda_chain *chain)
 {
@@ -118,7 +119,7 @@ static CUresult add_nodes(struct cuda_lane_state *state, CUgraph graph, uint32_t
 		before = &chain->kernels[i];
 	}
 	if (ending->form == CUDA_CHAIN_DIRECT) {
-		/* Its address is set at each launch. */
+		/* The address is set at each launch. */
 		CUresult result = cu->cuGraphAddMemsetNode(&chain->direct, graph, before, 1, &word,
 							   state->lane->device->context);
 		if (result != CUDA_SUCCESS)
@@ -152,7 +153,7 @@ static void make_chain(struct cuda_lane_state *state, uint32_t count, const stru
 	chain->graph = graph;
 	chain->executable = executable;
 	(void)cu->cuGraphUpload(executable,
-				state->lane->stream); /* else the first launch does it */
+				state->lane->stream); /* otherwise the first launch uploads it */
 }
 
 void cuda_chain_make_level(struct cuda_lane_state *state, uint32_t level, enum cuda_chain_form form)
@@ -198,7 +199,7 @@ static void free_one(const struct cuda_library *cu, struct cuda_chain *chain)
 	*chain = (struct cuda_chain){.executable = NULL};
 }
 
-/* The empty place, or that of the one that was sent longest ago. */
+/* Returns an empty place, or the place of the chain that was sent longest ago. */
 static struct cuda_exact *choose_place(struct cuda_lane_state *state)
 {
 	struct cuda_exact *best = &state->exact[0];
@@ -270,7 +271,7 @@ void cuda_chains_free(struct cuda_lane_state *state)
 	state->lane->device->lanes->wanting_exact -= state->wanted.length > 0;
 }
 
-/* The code must be the same, too: the handle of an unloaded function may be used again. */
+/* The code is compared, too, since a new function may get the handle of an unloaded one. */
 static bool is_set(const struct cuda_node *node, const struct cuda_launch *launch,
 		   const unsigned char *storage)
 {
@@ -328,7 +329,7 @@ static void tidy_chain(struct cuda_lane_state *state, struct cuda_chain *chain, 
 			(void)cuda_chain_set_kernel(cu, chain, i, &blank, NULL, NULL);
 }
 
-/* Templates release the code that nothing else has any more. Waits for nothing. */
+/* Templates release programs that nothing else holds. Waits for nothing. */
 static void release_abandoned(struct backend_device *device)
 {
 	if (cuda_enter(device, NULL) < 0)

@@ -15,18 +15,21 @@
 
 #include "cuda/lane/lane.h"
 
-/* Whether this driver has all that chains need. */
+/* True if the driver has all that chains need. */
 bool cuda_chains_are_possible(const struct cuda_library *library);
 /*
  * lane/own_kernels.c: the backend's own kernels, in PTX: sycl_blank, sycl_fill and sycl_copy.
  * `waits`: sycl_copy waits for the kernels before it, which needs CUDA_OVERLAP_COMPUTE_MAJOR.
  */
 const char *cuda_own_ptx(bool waits);
-/* May kernels of this device overlap? */
+/* True if kernels of this device may overlap. */
 bool cuda_overlap_is_possible(const struct backend *backend, const struct cuda_device_facts *facts);
-/* Load the own kernels as they suit it, with the context current. NULL: they cannot be loaded. */
+/* Loads the backend's own kernels for this device, with the context current. NULL: they cannot be
+ * loaded. */
 CUmodule cuda_own_load(const struct backend *backend, const struct cuda_device_facts *facts);
-/* The empty kernel, without which there are no chains, and those that fill and copy. */
+/*
+ * Finds the empty kernel, without which there are no chains, and the kernels for fills and copies.
+ */
 void cuda_chains_open(struct backend_device *device);
 void cuda_chains_close(struct backend_device *device);
 
@@ -38,10 +41,8 @@ void cuda_chains_close(struct backend_device *device);
 CUresult cuda_chain_overlap(const struct cuda_library *cu, CUgraph graph, CUgraphNode before,
 			    CUgraphNode node);
 
-/*
- * Make the templates that a lane will need, so that no launch has to. That is now, or in the next
- * quiet moment if the device has work. Those that cannot be made are marked broken.
- */
+/* Makes the templates that a lane will need, so that no launch has to make them. If the device has
+ * work, they are made in the next quiet moment. A template that cannot be made is marked broken. */
 void cuda_chains_want(struct cuda_lane_state *state);
 /* A quiet moment: nothing is in flight. */
 void cuda_chains_make_wanted(struct backend_device *device);
@@ -70,7 +71,7 @@ int cuda_chain_send_lone(struct cuda_lane_state *state, const struct cuda_collec
 
 /* Between chain.c, which makes templates, and chain_send.c: */
 
-/* The template of so many launches, or the next shorter one. */
+/* The level of the template with so many launches, or of the next shorter one. */
 uint32_t cuda_chain_level(uint32_t count);
 /* The node that writes the lane's word. */
 CUDA_MEMSET_NODE_PARAMS cuda_chain_word(CUdeviceptr address, uint32_t value);

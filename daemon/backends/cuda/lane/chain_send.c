@@ -1,4 +1,4 @@
-/* Launches that were collected are sent by a template: which one, and with what values. */
+/* Collected launches are sent by a template. This file chooses it and sets its values. */
 #include "cuda/lane/chain.h"
 
 #include "cuda/lane/lane.h"
@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#define EXACT_SEEN 8u /* so often a length comes before a chain of it is made */
+#define EXACT_SEEN 8u /* a chain is made once its length has come this often */
 
 static CUresult set_word(struct cuda_lane_state *state, const struct cuda_chain *chain,
 			 CUgraphNode node, CUdeviceptr address, uint32_t value)
@@ -69,8 +69,8 @@ int cuda_chain_send_lone(struct cuda_lane_state *state, const struct cuda_collec
 	return sent_or_not(device, result);
 }
 
-/* A template that was not made, or could not be, is passed over for the plain one. The level of an
- * exact length is the next lower one. */
+/* A template that is missing or broken is replaced by the plain one. An exact length gets the next
+ * lower level. */
 static enum cuda_chain_form choose_form(const struct cuda_lane_state *state,
 					const struct cuda_collected *launches, uint32_t count)
 {

@@ -11,12 +11,12 @@
 #include <errno.h>
 #include <string.h>
 
-#define UNIT_BYTES  16u /* that a work-item copies at once, where both ends allow it */
-#define WORD_BYTES  4u  /* where they allow that alone; else single bytes */
-#define ITEMS_LEAST 32u /* more than there are bytes before the first unit, or behind the last */
+#define UNIT_BYTES  16u /* bytes that a work-item copies at once, if both addresses allow it */
+#define WORD_BYTES  4u  /* if they allow only this; else single bytes */
+#define ITEMS_LEAST 32u /* above the number of bytes before the first unit or behind the last */
 #define ITEMS_MOST  256u
-#define GROUPS_MOST 1024u /* each work-item goes on from there */
-/* About what it takes: a launch, and bytes over the slowest bus of today's. */
+#define GROUPS_MOST 1024u /* with more bytes, each work-item copies several times */
+/* Estimated time of a copy: a launch, and the bytes over the slowest bus of today. */
 #define LAUNCH_NS    2000u
 #define BYTES_PER_NS 16u
 
@@ -79,7 +79,7 @@ static bool find_copy(const struct backend_lane *lane, const struct backend_comm
 	return distance >= bytes;
 }
 
-/* False: there is something that the other way refuses, or does better. */
+/* Finds both addresses. False: the driver's copy must refuse the command, or is faster. */
 static bool find_ends(const struct backend_lane *lane, const struct backend_command *command,
 		      struct ends *ends_out)
 {

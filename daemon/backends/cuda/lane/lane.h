@@ -1,14 +1,16 @@
 /*
- * Lanes. A device's state for all of them: streams, events, completion words. The state of one:
- * pending commands, and launches that wait to be sent. Device thread, but for the event pools.
+ * Lanes. The state of a device for all its lanes has streams, events and completion words. The
+ * state of one lane has pending commands, and launches that wait to be sent. Device thread, except
+ * for the event pools.
  *
  * A lane counts its commands with a 32-bit value. After a command the GPU writes its value to the
  * lane's word, in pinned host memory. For a chain only the last value is written. Commands up to
  * the word's value are complete. The driver is queried only for failures.
  *
- * To have the GPU write another value each time, a node must be set each time. So a launch on an
- * empty lane is sent by a template of its own. It writes always the same value to a second word,
- * the mark, which is cleared before. The host has the number that the mark stands for.
+ * A graph's node writes the same value at each launch unless the host sets the node again. So a
+ * launch on an empty lane is sent by a template of its own. It always writes the same value to a
+ * second word, the mark, which is cleared before. The host keeps the number that the mark stands
+ * for.
  */
 #ifndef SYCL_BACKENDS_CUDA_LANE_H
 #define SYCL_BACKENDS_CUDA_LANE_H
@@ -19,30 +21,30 @@
 #define CUDA_WORDS_BYTES      ((size_t)1025 * 64) /* completion words of all lanes, and one more */
 #define CUDA_LEVELS           5u                  /* chains of 1, 2, 4, 8, 16 */
 #define CUDA_CHAIN_LENGTH_MAX 16u
-#define CUDA_CHAIN_STORAGE_BYTES                                                                   \
-	1024u /* of a launch's arguments; a launch with more goes plainly */
-#define CUDA_CHAIN_PARAMETERS   64u
-#define CUDA_WORDS_MAX          1024u /* lanes of a device, at one time */
-#define CUDA_WORD_STRIDE        64u   /* bytes: a line of the cache each */
-#define CUDA_MARK_BYTES         4u    /* from the word to its mark */
-#define CUDA_POOLED_STREAMS_MAX 64u   /* of a kind, waiting for the next lane */
-#define CUDA_POOLED_EVENTS_MAX  1024u
-#define CUDA_LANE_KINDS         4u
-#define CUDA_NOTED_WAITS        4u
+/* Room for the arguments of a launch; a launch with more is sent outside of chains. */
+#define CUDA_CHAIN_STORAGE_BYTES 1024u
+#define CUDA_CHAIN_PARAMETERS    64u
+#define CUDA_WORDS_MAX           1024u /* lanes that a device may have at one time */
+#define CUDA_WORD_STRIDE         64u   /* in bytes: each word has a line of the cache */
+#define CUDA_MARK_BYTES          4u    /* distance of a mark from its word */
+#define CUDA_POOLED_STREAMS_MAX  64u   /* unused streams of each kind that are kept */
+#define CUDA_POOLED_EVENTS_MAX   1024u
+#define CUDA_LANE_KINDS          4u
+#define CUDA_NOTED_WAITS         4u
 
 /* A launch that waits to be sent. */
 struct cuda_collected {
-	struct backend_kernel *kernel; /* NULL: the backend's own, which copies */
-	uint32_t copy_ns;              /* of that: about what it takes */
+	struct backend_kernel *kernel; /* NULL: the backend's own kernel for copies */
+	uint32_t copy_ns;              /* estimated time of that kernel */
 	struct cuda_launch launch;
 	void *parameters[CUDA_CHAIN_PARAMETERS];
 	_Alignas(16) unsigned char storage[CUDA_CHAIN_STORAGE_BYTES];
-	CUdeviceptr direct; /* where the GPU writes direct_value after it; 0: nowhere */
+	CUdeviceptr direct; /* the GPU writes direct_value here after the launch; 0: nowhere */
 	uint32_t direct_value;
-	bool ends_command; /* of a burst only the last does */
+	bool ends_command; /* true for a launch alone, and for the last one of a burst */
 };
 
-/* The last values of a node; one with more arguments is set each time. */
+/* The last values of a node. A node with more bytes of arguments is set at each launch. */
 #define CUDA_NODE_BYTES 192u
 struct cuda_node {
 	CUfunction function; /* NULL: not known */
@@ -53,13 +55,14 @@ struct cuda_node {
 
 /* An executable graph: `1 << level` kernels in a row, then the words. Belongs to one lane. */
 struct cuda_chain {
-	CUgraph graph; /* its nodes are the names of the executable's: it must live as long */
+	/* Lives as long as the executable, whose nodes have their names from this graph. */
+	CUgraph graph;
 	CUgraphExec executable; /* NULL: not made yet */
 	CUgraphNode kernels[CUDA_CHAIN_LENGTH_MAX], direct, word;
-	struct backend_program *codes[CUDA_CHAIN_LENGTH_MAX]; /* kept: of the function that each
-								 node names; NULL: blank */
-	struct cuda_node *nodes; /* as many as kernels; NULL: nothing is known of them */
-	bool is_broken;          /* could not be made: never tried again */
+	/* The programs of the functions that the nodes name, held; NULL: the empty kernel. */
+	struct backend_program *codes[CUDA_CHAIN_LENGTH_MAX];
+	struct cuda_node *nodes; /* one for each kernel; NULL: nothing is known of the nodes */
+	bool is_broken;          /* the driver refused to make the chain; it is not tried again */
 };
 
 /*
@@ -73,53 +76,59 @@ enum cuda_chain_form {
 	CUDA_CHAIN_FORMS
 };
 
-#define CUDA_EXACT_MAX 4u /* chains of other lengths that a lane has */
+#define CUDA_EXACT_MAX 4u /* chains of other lengths that one lane has */
 
-/* A chain of a length between those of the levels, made when it was seen often. */
+/* A chain with a length between those of the levels. It is made once the length has come often. */
 struct cuda_exact {
 	enum cuda_chain_form form;
 	uint32_t length; /* 0: the place is empty */
-	uint64_t used;   /* a count of the lane's sends: the least is the first to be replaced */
+	/* The count of the lane's sends at its last use; the least used is replaced first. */
+	uint64_t used;
 	struct cuda_chain chain;
 };
 
 /* Another lane's word must have reached a value before a command could start. */
 struct cuda_noted_wait {
-	uint32_t word; /* its index */
+	uint32_t word; /* index of the word */
 	uint32_t value;
 };
 
-/* A command that was taken and not reported yet. */
+/* A command that was taken and has not been reported. */
 struct cuda_pending {
 	uint64_t sequence;
 	uint32_t value;
-	bool is_send_start; /* the commands after it up to the next one of these travelled with it
-			     */
-	uint8_t wait_count; /* more than CUDA_NOTED_WAITS: the rest is not known */
+	/* The commands from this one up to the next such one were sent in one call. */
+	bool is_send_start;
+	uint8_t wait_count; /* if above CUDA_NOTED_WAITS, only so many are in `waits` */
 	struct cuda_noted_wait waits[CUDA_NOTED_WAITS];
-	struct backend_kernel *kernel; /* held; NULL: no launch of a program's kernel */
-	uint32_t copy_ns;  /* of a copy by a kernel: about what it takes; 0: it is none */
-	uint32_t launches; /* of it: more than 1, a burst, which travels in one piece; 0 is 1 */
-	uint32_t failed_launches; /* of a burst, with a fault: a bit each */
-	uint32_t together;   /* launches of programs' kernels in the chain that it is one of, the
-				burst's own too; 0: of none */
-	uint64_t items;      /* work-items of each */
-	uint32_t operations; /* of the driver, at most (lane/room.h); */
-	uint32_t host_functions;    /* functions of the host among them */
+	struct backend_kernel *kernel; /* held; NULL: the command launches no kernel of a program */
+	uint32_t copy_ns; /* estimated time of a copy by a kernel; 0: the command is no such copy */
+	/* Launches of the kernel; above 1 for a burst, which is sent in one piece; 0 means 1. */
+	uint32_t launches;
+	uint32_t failed_launches; /* a bit for each launch of a burst that has failed */
+	/*
+	 * launches of programs' kernels in the command's chain, with its own; 0: it is in no chain
+	 */
+	uint32_t together;
+	uint64_t items; /* work-items of each launch */
+	/* Operations of the driver that the command takes at most (lane/room.h). */
+	uint32_t operations;
+	uint32_t host_functions; /* the operations among these that call a function on the host */
 	struct cuda_finish *finish; /* NULL: nothing to finish */
 	CUevent start, end;         /* of a timed command; NULL otherwise */
-	uint64_t submit_ns;         /* of what is collected: when it was sent */
-	const struct backend_fault
-		*fault; /* why it was not sent after all (cuda_pending_keep); NULL: it was */
+	uint64_t submit_ns;         /* when the command was sent */
+	/* The reason why the command could not be sent (cuda_pending_keep); NULL: it was
+	 * sent. */
+	const struct backend_fault *fault;
 };
 
-/* The command whose beginning was requested, and the result: lane/begin.h. */
+/* The command whose beginning the engine requested, and the result: lane/begin.h. */
 struct cuda_begin {
-	uint64_t sequence; /* 0: of none */
+	uint64_t sequence; /* 0: no command */
 	uint64_t begun_ns; /* CLOCK_MONOTONIC; 0: not known yet */
 };
 
-/* The last command that was sent of a transfer whose beginning is on the stream: lane/room.h. */
+/* A transfer whose first part is on the stream: its last command that was sent (lane/room.h). */
 struct cuda_rest {
 	bool is_open;
 	CUdeviceptr direct;
@@ -129,60 +138,68 @@ struct cuda_rest {
 struct cuda_lane_state {
 	struct backend_lane *lane;
 	struct cuda_lane_state *next;
-	CUstream whole; /* of the primary context; lane->stream is another one while the lane is
-			   apart (lane/partition.h) */
-	CUevent whole_event; /* orders the two; NULL: it never was apart */
-	bool is_known;       /* the application has been given `whole` */
-	uint32_t word;       /* index */
+	/* Stream of the primary context; lane->stream is another one while the lane has a part of
+	 * the device (lane/partition.h). */
+	CUstream whole;
+	/* Orders the two streams; NULL: the lane never had a part of the device. */
+	CUevent whole_event;
+	bool is_known; /* the application has been given `whole` */
+	uint32_t word; /* index of the lane's word */
 	_Atomic uint32_t *word_host;
 	CUdeviceptr word_device;
-	_Atomic uint32_t *mark_host; /* beside the word; 0: not yet */
-	bool is_marked;              /* a launch is on its way that writes the mark, and no word */
-	uint32_t mark_value;         /* the value reached then */
+	_Atomic uint32_t *mark_host; /* the mark beside the word; 0: no launch has written it yet */
+	bool is_marked;              /* a launch that was sent writes the mark and not the word */
+	uint32_t mark_value; /* the value that the lane has reached when the mark is written */
 
-	uint32_t issued;  /* value of the last command that was taken */
-	uint32_t sent;    /* value of the last command on the stream */
-	uint32_t written; /* value whose write is on the stream; behind `sent` only when a write
-			     could not be sent */
+	uint32_t issued; /* value of the last command that was taken */
+	uint32_t sent;   /* value of the last command on the stream */
+	/* Value whose write is on the stream; less than `sent` only if a write could not be sent.
+	 */
+	uint32_t written;
 	uint64_t last_sequence;
-	uint64_t last_end_ns;  /* of what was reported, in times as reported */
-	uint64_t timed_end_ns; /* the same, of the device's own times alone: estimates may lie late
-				*/
+	uint64_t last_end_ns; /* end of the command that was reported last, as reported */
+	/*
+	 * the same of the commands with times of the device alone, since estimates may be too late
+	 */
+	uint64_t timed_end_ns;
 	struct cuda_begin begin;
 	struct cuda_rest rest;
 	uint32_t operations, host_functions; /* sums of the pending commands */
-	uint32_t left_operations; /* on the stream, of a burst that was not taken: the next command
-				     counts them */
+	/* Operations on the stream of a burst that was not taken; the next command counts them. */
+	uint32_t left_operations;
 
-	struct cuda_pending *pending_ring; /* a ring: [head, tail), of which [head, sent_end) are on
-					      the stream */
+	/* A ring: [head, tail) are pending, [head, sent_end) of these are on the stream. */
+	struct cuda_pending *pending_ring;
 	size_t capacity, head, sent_end, tail;
 
-	uint32_t suspects; /* of a lost device: pending commands at the head that may have been
-			      running */
+	/* On a lost device: pending commands at the head that may have been running. */
+	uint32_t suspects;
 
-	struct cuda_collected *collected; /* CUDA_CHAIN_LENGTH_MAX; NULL on lanes for copies */
+	/* Array of CUDA_CHAIN_LENGTH_MAX; NULL on lanes for copies. */
+	struct cuda_collected *collected;
 	uint32_t collected_count;
-	bool awaits_chains; /* they are made in a quiet moment: until then launches go plainly */
-	bool is_unsent;     /* in the device's list of lanes that flush() must visit */
+	/*
+	 * the lane's chains wait for a quiet moment to be made; until then launches are sent singly
+	 */
+	bool awaits_chains;
+	bool is_unsent; /* in the device's list of lanes that flush() must visit */
 	struct cuda_lane_state *next_unsent;
 
-	CUevent tail_event;        /* recorded again for each wait for the tail; made at first
-				      need */
-	uint32_t tail_event_value; /* of the last command when it was recorded */
+	CUevent tail_event; /* recorded again for each wait for the tail; made when first needed */
+	uint32_t tail_event_value; /* value of the last command at that record */
 	bool has_tail_event;       /* tail_event was recorded at tail_event_value */
 
 	struct cuda_chain chains[CUDA_CHAIN_FORMS][CUDA_LEVELS];
 	struct cuda_chain lone; /* one kernel, then the mark */
 	struct cuda_exact exact[CUDA_EXACT_MAX];
 	uint64_t exact_uses;
-	uint32_t exact_makes;                                  /* that are left */
-	uint8_t seen[CUDA_CHAIN_FORMS][CUDA_CHAIN_LENGTH_MAX]; /* how often such a length came and
-								   there was no chain of it */
+	uint32_t exact_makes; /* chains of exact length that the lane may still make */
+	/* How often each length came without a chain for it. */
+	uint8_t seen[CUDA_CHAIN_FORMS][CUDA_CHAIN_LENGTH_MAX];
 	struct cuda_wanted_exact {
 		enum cuda_chain_form form;
 		uint32_t length; /* 0: none is wanted */
-	} wanted;                /* to be made in a quiet moment */
+	} wanted;                /* the chain to make in the next quiet moment */
 };
 
 /* Some of a device's multiprocessors. */
@@ -192,8 +209,10 @@ struct cuda_part {
 };
 
 struct cuda_partition {
-	bool is_wanted, is_refused; /* by the engine; by the driver, since it was requested */
-	struct cuda_part few, rest; /* the latency class', all others' */
+	/* is_wanted is set by the engine; is_refused says that the driver refused since then. */
+	bool is_wanted, is_refused;
+	/* The part for the latency class, and the part for all others. */
+	struct cuda_part few, rest;
 };
 
 struct cuda_stream_pool {
@@ -209,47 +228,53 @@ struct cuda_event_pool {
 struct cuda_lanes {
 	struct cuda_lane_state *first;
 	struct cuda_lane_state *unsent;
-	struct cuda_lane_state *turn; /* where the next progress() begins; NULL: at the first */
+	/* The lane with which the next progress() begins; NULL: the first. */
+	struct cuda_lane_state *turn;
 	uint64_t in_flight;
 	bool are_suspects_counted;
-	bool has_other_suspect;     /* than copies by kernels, which are none then */
-	uint64_t asked_ns;          /* when the driver was last queried for failures */
-	uint64_t polled_ns;         /* when progress() read the clock last */
-	uint32_t looks, polls_left; /* calls that skip the clock: in all, and still to come */
+	/* Some suspect is no copy by a kernel; then such copies are no suspects. */
+	bool has_other_suspect;
+	uint64_t asked_ns;  /* when the driver was last queried for failures */
+	uint64_t polled_ns; /* when progress() last read the clock */
+	/* Calls of progress() that skip the clock: in all, and still to come. */
+	uint32_t looks, polls_left;
 
-	int priority, latency_priority; /* of lanes' streams, the driver's numbers: 0, -4 */
+	/* Priorities of streams as the driver numbers them: 0, -4. */
+	int priority, latency_priority;
 	struct cuda_stream_pool pools[CUDA_LANE_KINDS];
-	CUstream model;           /* has the attributes of a new stream */
-	uint32_t awaiting_chains; /* lanes */
-	uint32_t wanting_exact;   /* lanes with a wanted chain */
+	CUstream model;           /* a stream with the attributes that each new one gets */
+	uint32_t awaiting_chains; /* number of lanes that wait for chains */
+	uint32_t wanting_exact;   /* number of lanes with a wanted chain */
 	struct cuda_partition partition;
 
 	pthread_mutex_t events_lock;
 	struct cuda_event_pool plain_events, timing_events;
 
-	unsigned char *words_host; /* CUDA_WORDS_MAX, and one that no thread reads (graph/graph.h),
-				      pinned */
+	/* pinned: CUDA_WORDS_MAX words, and one that no thread reads (graph/graph.h). */
+	unsigned char *words_host;
 	CUdeviceptr words_device;
-	uint32_t reached[CUDA_WORDS_MAX]; /* by the latest values of word and mark */
+	/* The latest value of each lane, by its word or its mark. */
+	uint32_t reached[CUDA_WORDS_MAX];
 	uint32_t free_words[CUDA_WORDS_MAX], free_word_count;
 
 	CUmodule own_module; /* the backend's own kernels */
-	CUfunction blank;    /* an empty one, from which chains are made */
-	CUfunction fill;     /* fills of graphs; NULL: there is none */
-	CUfunction copy;     /* small copies; NULL: there is none */
-	bool copy_waits;     /* it waits for the kernels before it (program/ptx_wait.h) */
+	CUfunction blank;    /* an empty kernel, from which chains are made */
+	CUfunction fill;     /* the kernel for fills in graphs; NULL: there is none */
+	CUfunction copy;     /* the kernel for small copies; NULL: there is none */
+	bool copy_waits; /* the copy kernel waits for the kernels before it (program/ptx_wait.h) */
 	CUmodule condition_module;
 	CUfunction condition; /* sets the conditions of graphs; NULL: there is none */
-	bool has_graphs;      /* for chains, and the empty kernel */
+	bool has_graphs;      /* the driver has graphs for chains, and the empty kernel is loaded */
 	/*
 	 * graph/graph.c: put a launch of the graph on the lane's stream, which writes `value` to
 	 * the lane's word at its end. Set when the device is opened, before its first lane.
 	 */
 	int (*launch_graph)(const struct cuda_lane_state *state, struct backend_graph *graph,
 			    uint32_t value, struct backend_fault *fault_out);
-	/* graph/graph.c: of a graph that is on its way. Set with it. */
+	/* graph/graph.c: the number of nodes of a graph that was sent. Set together with
+	 * launch_graph. */
 	uint32_t (*count_nodes)(const struct backend_graph *graph);
-	/* Any thread may read them; refused: launched plainly instead. */
+	/* Any thread may read these. A refused chain is sent as single launches. */
 	_Atomic uint64_t chains_sent, chain_launches, chains_refused;
 
 	unsigned char *large_storage; /* CUDA_PARAMETER_BYTES_MAX */
@@ -262,7 +287,7 @@ CUresult cuda_words_pin(const struct cuda_library *cu, void **words_out);
 int cuda_lanes_open(struct backend_device *device, struct backend_fault *fault_out);
 void cuda_lanes_close(struct backend_device *device);
 
-/* Room for one pending command more, at `tail`. -ENOMEM. */
+/* Makes room for one more pending command, at `tail`. -ENOMEM. */
 int cuda_pending_reserve(struct cuda_lane_state *state);
 
 static inline struct cuda_pending *cuda_pending_at(const struct cuda_lane_state *state,
@@ -271,13 +296,13 @@ static inline struct cuda_pending *cuda_pending_at(const struct cuda_lane_state 
 	return &state->pending_ring[index & (state->capacity - 1)];
 }
 
-/* Whether a word that shows `word` has reached `value`; they are never 2^31 apart. */
+/* True if a word with this value has reached `value`. The two are never 2^31 apart. */
 static inline bool cuda_has_reached(uint32_t word, uint32_t value)
 {
 	return (int32_t)(word - value) >= 0;
 }
 
-/* The value that word and mark show. */
+/* The value that the lane has reached, by its word and its mark. */
 static inline uint32_t cuda_word_read(struct cuda_lane_state *state)
 {
 	uint32_t *reached = &state->lane->device->lanes->reached[state->word];
@@ -292,36 +317,37 @@ static inline uint32_t cuda_word_read(struct cuda_lane_state *state)
 	return *reached;
 }
 
-/* Ends what a pending command holds, and runs its finish. */
+/* Releases what a pending command holds, and calls its finish. */
 void cuda_pending_end(struct backend_device *device, struct cuda_pending *pending);
 
-/* lane/send.c: send what the lane has collected. What cannot be sent is reported as failed. */
+/* lane/send.c: sends the launches that the lane has collected. A launch that cannot be sent is
+ * reported as failed. */
 void cuda_lane_send(struct cuda_lane_state *state);
-/*
- * lane/send.c: have the lane's word written after all that is on its stream. A write that fails is
- * tried again with the next one, and progress() finds out by the stream that all is done.
- */
+/* lane/send.c: puts a write of the lane's word behind all that is on its stream. If a write fails,
+ * the next one includes it, and progress() queries the stream instead. */
 void cuda_lane_write_word(struct cuda_lane_state *state);
-/* lane/send.c: put one launch on the stream by itself. */
+/* lane/send.c: puts a single launch on the stream. */
 CUresult cuda_lane_launch(const struct cuda_lane_state *state, const struct cuda_launch *launch);
-/* lane/send.c: the command was taken and could not be sent: progress() reports it as failed. */
+/* lane/send.c: marks a command that was taken and could not be sent; progress() reports it as
+ * failed. */
 __attribute__((cold)) void cuda_pending_fail(const struct cuda_lane_state *state,
 					     struct cuda_pending *pending, CUresult result,
 					     const char *what);
-/* lane/send.c: the same with a fault in words, which is copied. Without memory for it, a fault
- * without the reason is kept. */
+/* lane/send.c: the same with a fault that has its text already, and is copied. Without memory for
+ * the copy, the command fails without a reason. */
 void cuda_pending_keep(struct cuda_pending *pending, const struct backend_fault *fault);
 __attribute__((cold)) void cuda_pending_free_fault(struct cuda_pending *pending);
 
-/* lane/event_share.c, lane/native.c */
+/* lane/event_share.c, lane/native.c. */
 struct backend_event {
 	struct backend_device *device;
 	CUevent event;
-	bool is_foreign; /* the application's: waited for, neither recorded nor destroyed (I9) */
+	/* An event of the application's: only waited for, never recorded or destroyed (I9). */
+	bool is_foreign;
 };
 
-/* lane/lane.c: an event from the pool, without (`timed` false) or with times; given back when it is
- * not needed. */
+/* lane/lane.c: an event from the pool, with times or (`timed` false) without. The caller gives it
+ * back. */
 int cuda_event_take(struct backend_device *device, bool timed, CUevent *event_out,
 		    struct backend_fault *fault_out);
 void cuda_event_give(struct backend_device *device, bool timed, CUevent event);
@@ -351,13 +377,13 @@ void cuda_flush(struct backend_device *device);
 void cuda_sendings(struct backend_device *device, struct backend_sendings *sendings_out);
 uint32_t cuda_progress(struct backend_device *device, struct backend_completion *completions,
 		       uint32_t capacity);
-/* lane/room.c; calls nothing of the driver, and no cuda_enter */
+/* lane/room.c; calls neither the driver nor cuda_enter. */
 bool cuda_has_room(struct backend_lane *lane, const struct backend_wait *waits,
 		   uint32_t wait_count);
-/* lane/begin.c; calls nothing of the driver, and no cuda_enter */
+/* lane/begin.c; calls neither the driver nor cuda_enter. */
 bool cuda_begun(struct backend_lane *lane, uint64_t sequence, uint64_t *begun_ns_out);
 
-/* lane/event_share.c */
+/* lane/event_share.c. */
 int cuda_event_create(struct backend_device *device, struct backend_event **event_out,
 		      uint8_t handle_out[64], struct backend_fault *fault_out);
 int cuda_event_open(struct backend_device *device, const uint8_t handle[64],
@@ -365,36 +391,36 @@ int cuda_event_open(struct backend_device *device, const uint8_t handle[64],
 void cuda_event_free(struct backend_event *event);
 int cuda_event_record(struct backend_lane *lane, struct backend_event *event,
 		      struct backend_fault *fault_out);
-/* EVENT_RECORD and EVENT_WAIT: put it on the lane's stream, after all that is on it. */
+/* EVENT_RECORD and EVENT_WAIT: puts the command on the lane's stream, behind all that is there. */
 int cuda_event_enqueue(struct backend_lane *lane, const struct backend_command *command,
 		       struct backend_fault *fault_out);
 
-/* lane/native.c */
+/* lane/native.c. */
 int cuda_native_get(struct backend_device *device, enum backend_native_kind kind, void *object,
 		    uint64_t *native_out, struct backend_fault *fault_out);
 int cuda_native_devices(struct backend *backend, enum backend_native_kind kind, uint64_t native,
 			uint64_t *devices_out, struct backend_fault *fault_out);
 int cuda_native_make(struct backend_device *device, enum backend_native_kind kind, uint64_t native,
 		     void **object_out, uint64_t *size_out, struct backend_fault *fault_out);
-/* A context as a number of the bridge's. */
+/* The context that a number of the bridge's stands for. */
 CUcontext cuda_native_context(uint64_t native);
-/* The device of any context, whatever is current on this thread, which stays so. -EINVAL: it is no
- * context. Any thread. */
+/* The device of any context; the thread's current context stays. -EINVAL: it is no context. Any
+ * thread. */
 int cuda_native_device_of(const struct cuda_library *cu, CUcontext context, CUdevice *device_out,
 			  struct backend_fault *fault_out);
 /* lane/lane.c: a lane on a stream of the application, in the device's context. */
 int cuda_lane_adopt(struct backend_device *device, CUstream stream, struct backend_lane **lane_out,
 		    struct backend_fault *fault_out);
-/* lane/quiet.c */
+/* lane/quiet.c. */
 bool cuda_quiet_wanted(struct backend_device *device);
 void cuda_quiet(struct backend_device *device);
-/* lane/partition.c */
+/* lane/partition.c. */
 void cuda_latency_wanted(struct backend_device *device, bool is_wanted);
 uint32_t cuda_latency_units(struct backend_device *device);
-/* lane/l2.c */
+/* lane/l2.c. */
 void cuda_l2_wanted(struct backend_device *device, uint64_t size_bytes);
 
-/* lane/submit.c */
+/* lane/submit.c. */
 int cuda_submit(struct backend_lane *lane, const struct backend_command *command,
 		const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence,
 		const struct backend_direct_completion *completion,
