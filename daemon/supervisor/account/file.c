@@ -25,7 +25,7 @@ enum {
 
 struct head {
 	uint64_t magic;
-	uint64_t checksum; /* of what follows: KeptAccounts */
+	uint64_t checksum; /* checksum of the rest of the file: KeptAccounts */
 };
 
 /* The message with its rows and their parts side by side. */

@@ -34,7 +34,7 @@ struct account_query {
 	Sycl__V1__DeviceUsage *used;
 };
 
-/* NULL, or why there can be no reply. */
+/* NULL, or the reason why there can be no reply. */
 const char *account_terms_read(const Sycl__V1__AccountsQuery *query,
 			       struct account_terms *terms_out);
 

@@ -40,7 +40,8 @@ static void account_add(struct service_state_account *to, const struct service_s
 	account_sum(&to->bytes_to_host, from->bytes_to_host);
 }
 
-/* False: no memory. Rows moved before that count there, and the rest still here. */
+/* Moves one tenant's rows to another. False: no memory; then rows that were moved count there, and
+ * the rest still here. */
 static bool ledger_move(struct tenant *to, struct tenant *from)
 {
 	for (uint32_t i = 0; i < from->ledger.count; i++) {

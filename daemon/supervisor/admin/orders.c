@@ -38,9 +38,9 @@ struct target {
 	struct supervisor *supervisor;
 	const Sycl__V1__OrderCommand *order;
 	struct tenant *tenant;   /* NULL: all tenants */
-	struct engine *engine;   /* of the session, or NULL */
+	struct engine *engine;   /* the session's engine, or NULL */
 	struct session *session; /* NULL: all */
-	unsigned limit;          /* of ACT_LIMIT: its index in configuration_limit_names */
+	unsigned limit;          /* of ACT_LIMIT: index in configuration_limit_names */
 	unsigned reached;        /* sessions */
 	char reason[REASON_BYTES];
 	struct refusal refusal;
@@ -137,7 +137,7 @@ static int order_send_to_engine(struct target *target, struct engine *engine, in
 				 ? tenant_limit(engine->tenant, target->limit)
 				 : order->value;
 	if (!engine->was_ready || engine->state == ENGINE_STOPPING)
-		return 0; /* it gets the order when it is ready, or takes nothing more */
+		return 0; /* the engine gets the order when it is ready, or takes nothing more */
 	target->reached += target->session ? 1 : engine->sessions_count;
 	if (engine_send_order(engine, order->session, act, text, value) < 0)
 		return order_refuse(target, STATUS_RUNTIME,
@@ -252,8 +252,9 @@ static void order_resume_all(struct supervisor *supervisor)
 		next = TAILQ_NEXT(tenant, link);
 		bool was_drained = tenant->drained;
 		tenant->drained = false;
+		/* The tenant may have been kept for that order alone. */
 		if (was_drained)
-			tenant_review(tenant); /* it may have been kept for that order alone */
+			tenant_review(tenant);
 	}
 }
 

@@ -19,7 +19,7 @@ enum { FILE_BYTES_MAX = 1 << 16 };
 
 struct head {
 	uint64_t magic;
-	uint64_t checksum; /* of what follows: KeptOrders */
+	uint64_t checksum; /* checksum of the rest of the file: KeptOrders */
 };
 
 static size_t kept_orders_collect(const struct supervisor *supervisor, uint32_t *uids)

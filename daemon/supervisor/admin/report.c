@@ -120,7 +120,7 @@ static void inquiry_begin_discovery(struct inquiry *inquiry)
 			if (engine->state == ENGINE_STARTING || engine->state == ENGINE_READY ||
 			    tenant->current == engine)
 				break;
-		/* Not the standby, which is kept for a tenant with work. */
+		/* The standby is not used: it is kept for a tenant with work. */
 		if (!engine && (r = tenant_engine(tenant, false, &engine, &refusal)) < 0)
 			engine = NULL;
 	}

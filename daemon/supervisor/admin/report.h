@@ -32,7 +32,7 @@ struct inquiry {
 	enum inquiry_kind kind;
 	struct account_terms terms; /* INQUIRY_ACCOUNTS */
 	uint64_t trace;             /* INQUIRY_TRACE: the trace's number, */
-	struct trace_poll *poll;    /* and the records that have arrived */
+	struct trace_poll *poll;    /* INQUIRY_TRACE: the records that have arrived */
 	struct asker asker;
 	unsigned awaited;         /* engines with a request that have not replied */
 	struct engine *discovers; /* an engine that gets more time, as it starts or discovers

@@ -11,7 +11,7 @@ enum { REPORT_DEVICES_MAX = 1024, REPORT_UNAVAILABLE_MAX = 256 };
 
 /* The devices of one reply; all 0: empty. */
 struct report_devices {
-	struct claimed_device *claimed; /* one for each device of each engine */
+	struct claimed_device *claimed; /* an entry for each device of each engine */
 	size_t claimed_count;
 	Sycl__V1__KnownDevice *known;
 	Sycl__V1__KnownDevice **list;

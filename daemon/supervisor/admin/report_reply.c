@@ -364,7 +364,7 @@ static void reply_add_session(struct reply *reply, const struct engine *engine,
 	facts->since_unix_seconds = session->since_unix_seconds;
 	facts->age_ns = clock_now_ns() - session->since_ns;
 	if (!engine)
-		return; /* it waits until there can be an engine */
+		return; /* the request waits until there can be an engine */
 	facts->engine_pid = (uint32_t)engine->pid;
 	const struct session_figures *claim =
 		engine_has_answered(reply, engine) ? claims_of_session(engine, session) : NULL;

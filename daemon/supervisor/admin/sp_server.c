@@ -32,14 +32,14 @@ struct sp_peer {
 	unsigned open_handles;
 	uv_poll_t poll;
 	uv_timer_t silence;
-	size_t wanted; /* of `in`, before the state changes */
+	size_t wanted; /* bytes of `in` that are needed before the state changes */
 	size_t have;
 	uint8_t in[SP_REQUEST_BYTES_MAX];
 	size_t header_bytes;
-	uint8_t prefix[PREFIX_BYTES + SP_HEADER_BYTES_MAX]; /* of the reply */
+	uint8_t prefix[PREFIX_BYTES + SP_HEADER_BYTES_MAX]; /* prefix and header of the reply */
 	uint8_t *out;
 	size_t out_bytes;
-	size_t written; /* of prefix, header and `out` together */
+	size_t written; /* bytes of prefix, header and `out` that were written */
 };
 
 static void sp_peer_free_if_unused(struct sp_peer *peer)
@@ -211,7 +211,8 @@ static void on_sp_connected(void *context, int connection)
 	if (uid != 0 && (server->peer_count >= SP_PEERS_MAX ||
 			 count_peers_of_uid(server, uid) >= SP_PEERS_PER_UID))
 		return;
-	/* Its buffer is empty, so this is sent whole or the peer has hung up. */
+	/* The buffer of the new connection is empty. So the greeting is sent whole, or the peer has
+	 * hung up. */
 	if (send(fd, greeting_rep, GREETING_BYTES, MSG_DONTWAIT | MSG_NOSIGNAL) != GREETING_BYTES)
 		return;
 	struct sp_peer *peer = calloc(1, sizeof(*peer));

@@ -28,7 +28,7 @@ struct trace_leaver {
 
 /* The part of one engine. */
 struct piece {
-	const struct engine *engine; /* only compared: it may be freed already */
+	const struct engine *engine; /* only compared: the engine may be freed already */
 	Sycl__V1__TraceChunk chunk;  /* `records` are malloc'ed */
 };
 

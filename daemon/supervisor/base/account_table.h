@@ -43,7 +43,7 @@ struct account_row {
 /* All 0: empty. */
 struct account_table {
 	struct account_row *rows; /* allocated, as `hashes` */
-	uint64_t *hashes;         /* of their keys */
+	uint64_t *hashes;         /* hashes of the rows' keys */
 	uint32_t count, capacity;
 	uint64_t uses;
 };

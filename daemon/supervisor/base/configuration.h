@@ -20,7 +20,7 @@ enum { CONFIGURATION_CUDA_OPTIONS = 14 };
 
 struct configuration_limit {
 	bool given;
-	bool ordered; /* by an operator, since it was read */
+	bool ordered; /* an operator has changed the limit since the file was read */
 	uint64_t value;
 };
 
@@ -42,13 +42,13 @@ enum configuration_share_whose { SHARE_OF_UID, SHARE_OF_USER, SHARE_OF_GROUP };
 struct configuration_share_entry {
 	enum configuration_share_whose whose;
 	uint32_t uid;                        /* SHARE_OF_UID */
-	char name[CONFIGURATION_NAME_BYTES]; /* of the others */
+	char name[CONFIGURATION_NAME_BYTES]; /* name of the user or the group */
 	struct configuration_share share;
 };
 
 /* How devices' time is divided among users. */
 struct configuration_shares {
-	bool exclusive; /* one user at a time */
+	bool exclusive; /* devices are given to one user at a time */
 	bool mode_seen;
 	struct configuration_share everybody; /* users without a line of their own */
 	unsigned count;
@@ -61,24 +61,25 @@ struct configuration {
 	uint64_t handshake_ns; /* longest that an engine may take to open a session that it has got
 				*/
 	uint64_t drain_ns;     /* longest that sessions may go on after SIGTERM */
-	bool leave_engines;    /* at SIGTERM engines are left to end by themselves */
+	bool leave_engines;    /* at SIGTERM the service does not end its engines */
 	bool spill;            /* data that a full device has no room for goes to the host */
-	uint64_t slice_us;     /* of a command group that is sent in parts; 0: none is */
-	bool standby;          /* keep an engine ready for the next tenant that needs one */
-	bool engine_per_session;    /* isolation = session */
-	bool refuse_unknown;        /* serve no uid that is not in the user database */
-	uint64_t user_processes;    /* of all engines of one user, by control groups: processes and
-				       threads; 0: engine/groups.h has a default */
-	uint64_t user_memory_bytes; /* the same; 0: no limit */
-	uint64_t user_cpu_weight;   /* the same; 0: as for all users */
-	unsigned engines;           /* at one time, at most */
-	unsigned sessions_per_tenant;          /* at one time, at most */
+	uint64_t slice_us; /* length of the parts of a divided command group; 0: none is divided */
+	bool standby;      /* keep an engine ready for the next tenant that needs one */
+	bool engine_per_session; /* isolation = session */
+	bool refuse_unknown;     /* serve no uid that is not in the user database */
+	/* Limit, by control groups, on processes and threads of all engines of a user; 0:
+	 * engine/groups.h has a default. */
+	uint64_t user_processes;
+	uint64_t user_memory_bytes;            /* the same; 0: no limit */
+	uint64_t user_cpu_weight;              /* the same; 0: as for all users */
+	unsigned engines;                      /* engines at one time, at most */
+	unsigned sessions_per_tenant;          /* sessions of a tenant at one time, at most */
 	bool sessions_ordered, shares_ordered; /* ordered since the file was read: the one above,
 						  and shares.everybody */
 	char admin_group[64];
 	struct configuration_limit limits[CONFIGURATION_LIMITS];
-	struct configuration_text cuda[CONFIGURATION_CUDA_OPTIONS]; /* as the backend takes them:
-								       numbers without units */
+	/* In the form that the backend takes: numbers without units. */
+	struct configuration_text cuda[CONFIGURATION_CUDA_OPTIONS];
 	struct configuration_shares shares;
 };
 

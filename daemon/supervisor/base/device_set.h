@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { DEVICE_SET_BACKENDS = 8 }; /* by proto's Backend, which is smaller */
+enum { DEVICE_SET_BACKENDS = 8 }; /* indexed by proto's Backend, whose values are smaller */
 
 struct device_set {
 	uint64_t devices[DEVICE_SET_BACKENDS];

@@ -185,7 +185,7 @@ static void listener_accept_starved(struct listener *listener)
 	listener_pause_accepting(listener);
 }
 
-/* True: there may be more. */
+/* Accepts one connection. Returns true if there may be more. */
 static bool listener_accept_one(struct listener *listener)
 {
 	int socket = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);

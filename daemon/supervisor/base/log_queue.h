@@ -12,7 +12,7 @@
 #include <uv.h>
 
 enum {
-	LOG_QUEUE_BYTES = 256 << 10, /* of lines that wait, with what keeps them */
+	LOG_QUEUE_BYTES = 256 << 10, /* lines that wait, with the bytes that manage them */
 	LOG_QUEUE_TURN_MS = 50,      /* period of the next attempt while lines wait */
 	LOG_QUEUE_FINISH_MS = 500,   /* longest that the end of the service waits for the reader */
 	LOG_LINE_BYTES = 1024,

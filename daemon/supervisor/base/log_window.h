@@ -9,9 +9,9 @@
 /* The room that all engines of one user have together. All 0: a window begins with the first line.
  * It outlives the engines' logs. */
 struct engine_log_window {
-	uint64_t until_ms; /* of the loop's time; then another one begins */
+	uint64_t until_ms; /* end of the window, in the loop's time */
 	size_t room;       /* bytes */
-	bool is_reported;  /* that the window is full is in the log */
+	bool is_reported;  /* a line in the log says that the window is full */
 };
 
 #endif

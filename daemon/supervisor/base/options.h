@@ -13,10 +13,11 @@ struct options {
 	bool check_only; /* the configuration is read and checked, no service begins */
 	const char *runtime_directory; /* NULL: the mode's own */
 	const char *configuration;     /* NULL: the mode's own, which may be missing */
-	const char *engine;            /* NULL: sycl-engine next to sycld, then the installed one */
-	const char *cache_directory;   /* NULL: the mode's own */
-	int listen_fd;                 /* -1: none */
-	uint64_t exit_idle_ns;         /* 0: never */
+	/* Path of the engine; NULL: sycl-engine next to sycld, else the installed one. */
+	const char *engine;
+	const char *cache_directory; /* NULL: the mode's own */
+	int listen_fd;               /* -1: none */
+	uint64_t exit_idle_ns;       /* 0: never */
 };
 
 enum options_result { OPTIONS_RUN, OPTIONS_DONE, OPTIONS_BAD };

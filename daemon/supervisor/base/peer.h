@@ -15,7 +15,7 @@ struct peer {
 	int pidfd;                        /* the caller's; CLOEXEC */
 	char command[PEER_COMMAND_BYTES]; /* the process' name, printable; "" if it cannot be read
 					   */
-	char cgroup[CGROUP_BYTES];        /* its group when it connected; "": not known */
+	char cgroup[CGROUP_BYTES]; /* the client's control group when it connected; "": not known */
 };
 
 /* 0, or a negative errno. -ESRCH: the process that connected has ended or cannot be identified.

@@ -11,7 +11,7 @@ struct user_lookup {
 	link; /* link in `asked` or `answered`; in no list while a thread works on it */
 	struct user_question question;
 	struct user_answer answer;
-	user_lookup_answered *call; /* NULL: it was dropped */
+	user_lookup_answered *call; /* NULL: the lookup was dropped */
 	void *context;
 };
 
@@ -19,7 +19,7 @@ STAILQ_HEAD(user_lookup_list, user_lookup);
 
 /* Shared with threads that may outlive the service's state, so it lives as long as the process. */
 static struct {
-	pthread_mutex_t mutex; /* of all but `wake` */
+	pthread_mutex_t mutex; /* guards everything but `wake` */
 	struct user_lookup_list asked, answered;
 	unsigned threads, count; /* `count` includes look-ups in a thread, and answers that were not
 				    delivered yet */
@@ -169,6 +169,6 @@ int user_lookup_begin(const struct user_question *question, user_lookup_answered
 struct user_lookup *user_lookup_drop(struct user_lookup *lookup)
 {
 	if (lookup)
-		lookup->call = NULL; /* which is the loop's alone */
+		lookup->call = NULL; /* only the loop's thread uses `call` */
 	return NULL;
 }

@@ -30,7 +30,7 @@ void user_lookups_close(void);
 int user_lookup_begin(const struct user_question *question, user_lookup_answered *answered,
 		      void *context, struct user_lookup **lookup_out);
 
-/* Its result is not delivered any more. Accepts NULL, returns NULL. */
+/* From now on the result is not delivered. Accepts NULL, returns NULL. */
 struct user_lookup *user_lookup_drop(struct user_lookup *lookup);
 
 #endif

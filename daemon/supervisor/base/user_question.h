@@ -25,8 +25,9 @@ struct user_question {
 struct user_answer {
 	bool is_known;
 	bool has_failed; /* the database did not report whether there is such a user */
-	gid_t gid;       /* that of 'nobody' for an unknown user */
-	struct configuration_share share; /* not given: no line is about this user */
+	gid_t gid;       /* group of 'nobody' for an unknown user */
+	/* Not given: the configuration has no line for this user. */
+	struct configuration_share share;
 	unsigned missing; /* is_of_names: the number of missing names; `trouble` lists them */
 	char trouble[USER_TROUBLE_BYTES]; /* the failed look-up, and the consequence; "": none */
 };

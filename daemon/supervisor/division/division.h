@@ -28,12 +28,13 @@
 
 enum division_mode {
 	DIVISION_CONCURRENT, /* side by side, each user as much as it is granted */
-	DIVISION_EXCLUSIVE,  /* one user at a time: the owner is granted all, the others nothing */
+	/* One user at a time: the owner is granted all time, other users none. */
+	DIVISION_EXCLUSIVE,
 };
 
 /* A claim of an engine on a device, as it was read once. */
 struct division_claim {
-	uint64_t busy_ns; /* as share_claim, of the present time included */
+	uint64_t busy_ns; /* as in share_claim, with the time of what runs now */
 	uint64_t beat;
 	bool wants, running;
 };
@@ -45,7 +46,7 @@ struct division_party {
 	struct division_claim claim;
 	/* the division's, zeroed for a new one */
 	uint64_t seen_ns; /* when its claim was read last */
-	uint64_t busy_ns; /* as claimed then */
+	uint64_t busy_ns; /* as claimed at that time */
 	uint64_t beat;
 	uint64_t beat_ns; /* since when that beat is known */
 	uint32_t demand;  /* permille of recent time in which it had something to do; 0 at once when
@@ -60,7 +61,7 @@ struct division {
 	enum division_mode mode;
 	uint64_t now_ns;
 	/* exclusive */
-	bool is_owned;  /* by `owner`, since `since_ns` */
+	bool is_owned;  /* owned by `owner` since `since_ns` */
 	bool is_ending; /* the owner is granted nothing more, and the others wait for its running
 			   commands, since `ending_ns` */
 	uint64_t owner, since_ns, ending_ns;

@@ -9,10 +9,10 @@
 
 static_assert((int)MEMORY_PARTIES_MAX <= (int)DIVISION_USERS, "a part for each user");
 
-/* What a user has in all engines. */
+/* The memory that a user has in all engines. */
 struct memory_user {
 	uint32_t first, count; /* parties */
-	uint32_t engines;      /* that hold memory, or ask for it */
+	uint32_t engines;      /* engines that hold memory, or ask for it */
 	uint32_t part;         /* permille */
 	uint64_t held_bytes, given_bytes;
 };
@@ -87,7 +87,7 @@ static uint64_t entitlement(const struct memory_case *this, const struct memory_
 	return bytes;
 }
 
-/* What the party could give now. */
+/* The bytes that the party could give now. */
 static uint64_t surplus(const struct memory_case *this, const struct memory_user *user,
 			const struct memory_party *party)
 {

@@ -20,16 +20,18 @@
 #include <stdint.h>
 
 enum { MEMORY_PARTIES_MAX = 256 };
-#define MEMORY_BYTES_MAX (1ull << 50) /* of every figure */
-/* At least such a part of the device is made free at one time, so that many small needs are few
- * requests. */
+#define MEMORY_BYTES_MAX (1ull << 50) /* limit of every figure */
+/*
+ * At least this part of the device is freed at one time, so that many small needs are few requests.
+ */
 #define MEMORY_STEP_PART 64u
 
 /* An engine. The engines of a user stand side by side. */
 struct memory_party {
 	uint64_t user;
-	uint32_t least, most;    /* permille, as in division_party */
-	uint64_t capacity_bytes; /* what all engines can have of the device together, about */
+	uint32_t least, most; /* permille, as in division_party */
+	/* About the bytes of the device that all engines together can have. */
+	uint64_t capacity_bytes;
 	uint64_t held_bytes, spillable_bytes;
 	uint64_t give_bytes; /* the result */
 };

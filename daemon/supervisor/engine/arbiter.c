@@ -25,9 +25,9 @@ struct memory_case {
 	enum case_phase phase;
 	uid_t user; /* whose engine asks */
 	uint8_t device[ARBITER_UUID_BYTES];
-	uint64_t bytes, held_bytes, capacity_bytes; /* as the engine claims that asks */
+	uint64_t bytes, held_bytes, capacity_bytes; /* as claimed by the engine that asks */
 	uint64_t freed_bytes;
-	uint64_t deadline_ns; /* of this phase */
+	uint64_t deadline_ns; /* end of the present phase */
 };
 
 /* ---------------------------------------- engines --------------------------------------- */
@@ -46,7 +46,7 @@ static bool arbiter_is_awaited(const struct engine *engine, const struct memory_
 	       engine->control >= 0 && (of->phase != CASE_SPILLS || engine->memory.bytes > 0);
 }
 
-/* It may hold memory of the device, and does not owe a reply. */
+/* True if the engine may hold memory of the device and has replied to all requests. */
 static bool can_be_asked(const struct engine *engine, const struct memory_case *of)
 {
 	return engine->state == ENGINE_READY && engine->control >= 0 &&

@@ -30,12 +30,14 @@ enum {
 	ARBITER_ASKS_WRONG = 256, /* more than these are counted as invalid messages */
 };
 
-#define ARBITER_WAIT_NS       1000000000ull /* for other cases of the device */
+/* How long a case waits for other cases of the device. */
+#define ARBITER_WAIT_NS       1000000000ull
 #define ARBITER_FIGURES_NS    100000000ull
-#define ARBITER_SPILL_NS      1000000000ull /* and as much longer as the copies take at 4 GB/s */
+#define ARBITER_SPILL_NS      1000000000ull /* longer by the time of the copies at 4 GB/s */
 #define ARBITER_SPILL_MOST_NS 10000000000ull
-#define ARBITER_HOLD_NS       200000000ull /* who gives takes nothing back for so long */
-#define ARBITER_DISTRUST_NS   10000000000ull
+/* An engine that gave memory takes none back for so long. */
+#define ARBITER_HOLD_NS     200000000ull
+#define ARBITER_DISTRUST_NS 10000000000ull
 
 struct engine;
 struct memory_case;

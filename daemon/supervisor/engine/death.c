@@ -20,7 +20,7 @@ struct blamed {
 };
 
 struct blame {
-	uint64_t count; /* in flight when it died */
+	uint64_t count; /* command groups in flight when the engine died */
 	bool aborted;   /* `fault` is the text of a failed assertion */
 	bool gave_up; /* the engine ended itself, and `fault` is the reason: its device failed, or a
 			 command was past its deadline */

@@ -9,7 +9,7 @@
 struct engine;
 
 struct engine_death {
-	bool abnormal;     /* not an end that was requested, and not exit 0 */
+	bool abnormal;     /* the end was not requested, and was no exit with status 0 */
 	uint64_t offender; /* the session of the only command in flight, by its flight page; 0: not
 			      known */
 	char text[TENANT_FAILURE_BYTES]; /* such as "exited with status 1" or "was killed by signal

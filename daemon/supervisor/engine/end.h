@@ -9,7 +9,7 @@
 /* Messages that are read at most when it ends. */
 enum { ENGINE_MESSAGES_AT_END = 4096 };
 
-/* From now on the end of its process is reported. */
+/* From now on the end of the engine's process is reported. */
 void engine_watch_exit(struct engine *engine);
 
 /* After so long it is killed; or, RETURNING, no longer waited for. */

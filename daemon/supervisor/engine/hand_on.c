@@ -56,7 +56,7 @@ void engine_flush(struct engine *engine)
 			return;
 		}
 		if (r < 0) {
-			/* Its end is near; waiting sessions go to the next engine. */
+			/* The engine ends soon; waiting sessions go to the next one. */
 			engine_control_lost(engine, "it does not take a session");
 			return;
 		}

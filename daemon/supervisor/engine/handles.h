@@ -17,7 +17,7 @@ static inline uint64_t engine_milliseconds(uint64_t ns)
 /* NULL: no memory. */
 struct engine *engine_new(struct tenant *tenant);
 
-/* It has no handle. */
+/* Frees an engine that has no handle. */
 void engine_destroy(struct engine *engine);
 
 /* Frees it; some of its handles may be open. */

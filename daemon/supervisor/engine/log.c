@@ -87,7 +87,7 @@ static void engine_log_append(struct engine_log *log, const char *bytes, size_t 
 	}
 }
 
-/* False: there is no more data, now or ever. */
+/* Reads some data. False: there is none now, or none will come. */
 static bool engine_log_read_some(struct engine_log *log, bool *ended_out)
 {
 	char bytes[READ_BYTES];

@@ -14,8 +14,8 @@
 
 enum {
 	ENGINE_LOG_LINE_BYTES = 512,
-	ENGINE_LOG_WINDOW_BYTES = 64
-				  << 10, /* of all engines of a user, within ENGINE_LOG_WINDOW_MS */
+	/* Bytes of all engines of a user within ENGINE_LOG_WINDOW_MS. */
+	ENGINE_LOG_WINDOW_BYTES = 64 << 10,
 	ENGINE_LOG_WINDOW_MS = 10000,
 	ENGINE_LOG_LINE_COST = 128, /* bytes of the window that a line takes besides its own: the
 				       log adds a head to each */

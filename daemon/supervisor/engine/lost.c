@@ -13,8 +13,9 @@
 #include <sys/pidfd.h>
 
 enum {
-	LINGER_MS = 2000, /* from its hang-up on; less than the time that it would stay by itself
-			     (linger.c of the engine) */
+	/* From the engine's hang-up on; less than the time that it would stay by itself (the
+	 * engine's linger.c). */
+	LINGER_MS = 2000,
 	LINGER_BESIDE_MS = 1000, /* while the next engine, which has opened a device, allocates,
 				    pins and loads modules */
 };

@@ -29,7 +29,7 @@ void engine_lost_is_followed(const struct tenant *tenant);
 /* End its process now, if it is held. Its exit is handled later. */
 void engine_lost_end(struct engine *engine);
 
-/* Its process has ended. */
+/* The engine's process has ended. */
 void engine_lost_reaped(struct engine *engine);
 
 #endif

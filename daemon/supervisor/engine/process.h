@@ -12,10 +12,10 @@ struct engine_launch {
 	const char *cache_directory; /* NULL: none */
 	uint64_t warm_devices; /* bit n: the engine opens its device n at once; the set is a claim
 				  of an earlier engine */
-	bool user_mode; /* it serves the user of this service: its HOME is that user's HOME */
-	bool standby;   /* it has no user yet */
-	bool drop; /* it has to become uid and gid by itself; a standby: those that it will be sent
-		    */
+	/* The engine serves the user of this service: its HOME is that user's HOME. */
+	bool user_mode;
+	bool standby; /* the engine has no user yet */
+	bool drop; /* the engine changes to uid and gid by itself; a standby is sent these later */
 	uid_t uid;
 	gid_t gid;
 	const struct configuration *configuration;

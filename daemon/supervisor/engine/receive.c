@@ -51,7 +51,7 @@ static void receive_ready(struct engine *engine, const Sycl__V1__EngineReady *re
 		engine_kill(engine, "it is of another version than this service");
 		return;
 	}
-	/* From now on its tenant's code may run in it. */
+	/* From now on the tenant's code may run in the engine. */
 	foreign_socket_refuse_descriptors(engine->control);
 	engine_became_ready(engine, flight);
 }

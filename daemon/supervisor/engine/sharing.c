@@ -345,7 +345,7 @@ void sharing_engine_ready(struct engine *engine)
 		    (long)engine->pid, (unsigned long)engine->tenant->uid, strerror(-r));
 	if (r == -EDQUOT)
 		return;
-	/* Its socket may have no room for a message at the moment. */
+	/* The engine's socket may have no room for a message now. */
 	sharing_retry_later(sharing);
 }
 

@@ -27,9 +27,10 @@ struct supervisor;
 struct engine_share {
 	struct memory_region *grants, *claims;
 	bool has_requested;
-	uint32_t watch;              /* the last EngineWants.watch */
-	struct division_slots slots; /* in whose division it takes part; of the others it has the
-					part that it may begin with */
+	uint32_t watch; /* the last EngineWants.watch */
+	/* Devices in whose division the engine takes part; of other devices it keeps the part with
+	 * which engines begin. */
+	struct division_slots slots;
 	bool has_too_many;
 	struct division_party parties[SHARE_SLOTS];
 };
@@ -37,12 +38,12 @@ struct engine_share {
 /* The supervisor's part. */
 struct sharing {
 	uv_timer_t timer;
-	uv_timer_t again; /* for engines that could not be given their pages */
+	uv_timer_t again; /* timer for engines that could not be given their pages */
 	uint64_t again_ms;
 	bool is_on;
 	uint32_t watch;     /* as in the pages */
 	uint64_t wanted_ns; /* when a user wanted a device last */
-	unsigned engines;   /* with pages */
+	unsigned engines;   /* engines that have pages */
 	struct division divisions[SHARE_SLOTS];
 };
 

@@ -17,7 +17,7 @@
 enum {
 	REST_MS = 500, /* the tenant that opened a device goes first, and a loop of crashes cannot
 			  fill the machine */
-	FAILURES_FREE = 3, /* in a row; after that no standby is started for a while */
+	FAILURES_FREE = 3, /* failures in a row; after that no standby is started for a while */
 	FAILED_REST_MS = 2000,
 	FAILED_PAUSE_MS = 300000,
 	OPENING_MS = 5000, /* how long a standby waits for a replaced engine to open its devices */

@@ -32,7 +32,7 @@ struct standby_keeper {
 	struct standby *standby; /* NULL: none */
 	uv_timer_t rest;         /* until the next is started */
 	uv_timer_t idle;         /* until a standby is ended whose devices are not used any more */
-	unsigned failures;       /* in a row */
+	unsigned failures;       /* failures in a row */
 	uint64_t put_off_ns; /* since when the next is put off for engines that open their devices;
 				0: it is not */
 	struct engine_log_window log;   /* the room that standbys have in the log */
@@ -67,7 +67,7 @@ void standby_stop(struct supervisor *supervisor);
  */
 void standby_abandon(struct supervisor *supervisor);
 
-/* For operators; 0 and STANDBY_NONE: there is none. */
+/* The standby's state, for operators. 0 and STANDBY_NONE: there is none. */
 enum standby_state standby_describe(const struct supervisor *supervisor, pid_t *pid_out,
 				    uint64_t *since_ns_out);
 

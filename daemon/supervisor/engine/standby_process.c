@@ -103,7 +103,7 @@ static void standby_kill(struct standby *standby, const char *why)
 	(void)uv_poll_stop(&standby->control_poll);
 	(void)uv_timer_stop(&standby->deadline);
 	if (standby->state == STANDBY_READY)
-		standby->state = STANDBY_STARTING; /* it is not handed out any more */
+		standby->state = STANDBY_STARTING; /* the standby is no longer handed out */
 	(void)pidfd_send_signal(standby->process.pidfd, SIGKILL, NULL, 0);
 }
 

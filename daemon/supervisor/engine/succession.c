@@ -232,7 +232,8 @@ static void succession_expect_engine(struct supervisor *supervisor,
 	uint64_t now_ns = clock_now_ns();
 	engine->since_ns = entry->since_ns < now_ns ? entry->since_ns : now_ns;
 	engine->since_unix_seconds = entry->since_unix_seconds;
-	(void)tenant_identify(tenant, &refusal); /* its share, when it is back */
+	/* Asks for the configured share of the user, whose engine is back. */
+	(void)tenant_identify(tenant, &refusal);
 	if (entry->refused) {
 		engine->is_refused = true;
 		engine_release_waiting(engine);

@@ -18,12 +18,12 @@ struct supervisor;
 
 /* The supervisor's part. */
 struct succession {
-	uint8_t secret[SERVICE_SECRET_BYTES]; /* of session_proof */
-	uint64_t sessions_before; /* as the file has it: numbers from here on may not be given */
+	uint8_t secret[SERVICE_SECRET_BYTES]; /* key of session_proof */
+	uint64_t sessions_before; /* value in the file: numbers from here on may not be given */
 	bool is_open;
 	bool has_failed; /* the file could not be written: logged once, and tried again */
 	bool is_far; /* numbers jump ahead, to those that the next service will not give either */
-	struct listener listener; /* for engines that come back */
+	struct listener listener; /* for engines that return */
 	uv_timer_t
 		while_over; /* until the accounts are written, or a failed write is tried again */
 	char path[RUNTIME_DIRECTORY_BYTES + sizeof("/" ENGINE_SOCKET_NAME)];

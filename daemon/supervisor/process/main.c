@@ -127,7 +127,8 @@ int main(int argc, char **argv)
 
 	char message[MESSAGE_BYTES];
 	struct configuration configuration;
-	static char absolute[PATH_MAX]; /* it is read again when the service has left this folder */
+	/* The file is read again after the service has left this folder. */
+	static char absolute[PATH_MAX];
 	if (options.configuration && realpath(options.configuration, absolute))
 		options.configuration = absolute;
 	if (configuration_load(options.configuration, options.user, &configuration, message,

@@ -322,7 +322,7 @@ static int supervisor_start(struct supervisor *supervisor)
 	if (r == 0)
 		r = orders_file_load(supervisor);
 	if (r == 0)
-		orphans_end(supervisor); /* of engines that ended while no service ran */
+		orphans_end(supervisor); /* leftovers of engines that ended while no service ran */
 	if (r == 0)
 		r = admin_open(supervisor);
 	if (r == 0)

@@ -12,7 +12,7 @@ enum { CLAIMS_DEVICES_MAX = 64 }; /* and platforms; only the first part of a rep
 
 /* Claims about a session; all 0: none. */
 struct session_figures {
-	uint64_t request; /* of the report that it is of */
+	uint64_t request; /* number of the request that is answered */
 	uint32_t queues, buffers, objects, weight;
 	Sycl__V1__SessionClass session_class;
 	bool paused, ended;
@@ -24,7 +24,7 @@ struct session_figures {
 };
 
 struct device_claim {
-	const Sycl__V1__DeviceFacts *facts; /* of the topology */
+	const Sycl__V1__DeviceFacts *facts; /* points into the topology */
 	Sycl__V1__Backend backend;
 	const char *platform_name;
 	uint8_t *bytes; /* the same as KnownDevice, packed: what is equal has equal bytes. Allocated

@@ -28,7 +28,7 @@ enum engine_state { ENGINE_STARTING, ENGINE_READY, ENGINE_STOPPING, ENGINE_RETUR
 
 enum {
 	ENGINE_REQUESTS_MAX = 4, /* report requests without a reply; more are not sent */
-	ENGINE_PLACES = 1024,    /* where sessions are found by their number */
+	ENGINE_PLACES = 1024,    /* places in which sessions are found by their number */
 	ENGINE_INVALID_MAX = 64, /* unrequested messages, before the engine is ended */
 	ENGINE_REASON_BYTES = 128,
 };
@@ -40,38 +40,40 @@ struct memory_region;
 /* engine/arbiter.h: its part in the memory of devices. Cases are named by number. */
 struct engine_memory {
 	uint64_t wanted;  /* the case that it began; 0: none */
-	uint64_t ask;     /* its own number of that */
-	uint64_t request; /* that it has not replied to; 0: none */
+	uint64_t ask;     /* the engine's own number of its question */
+	uint64_t request; /* request to which the engine has not replied; 0: none */
 	uint64_t asked;   /* the case that this request is for; */
-	uint64_t bytes;   /* and how much it is to free */
+	uint64_t bytes;   /* the bytes that it is to free */
 	uint64_t known;   /* the case for which these figures were claimed */
 	uint64_t held_bytes, spillable_bytes, capacity_bytes;
-	uint64_t unreliable_until_ns; /* it did not free what it was to */
-	uint64_t window_ns;           /* start of the window in which its asks are counted */
+	/* Until then: the engine did not free the bytes that it was to free. */
+	uint64_t unreliable_until_ns;
+	uint64_t window_ns; /* start of the window in which its asks are counted */
 	unsigned asks;
 };
 
 struct engine {
-	TAILQ_ENTRY(engine) link; /* of its tenant */
+	TAILQ_ENTRY(engine) link; /* link in the tenant's list */
 	struct tenant *tenant;
 	enum engine_state state;
 	bool was_ready;
-	bool had_session;    /* it has one or had one, also one that was not handed on */
-	bool adopted;        /* it was the standby */
-	bool is_replacement; /* it replaces an engine that lost a device: it opens devices at once
-			      */
+	bool had_session; /* the engine had a session, or one that could not be handed on */
+	bool adopted;     /* the engine was the standby */
+	/* The engine replaces one that lost a device, so it opens devices at once. */
+	bool is_replacement;
 	bool stop_requested; /* this service requested its end, which is no failure */
-	bool is_child;       /* of this process: its exit status will be known */
+	bool is_child;       /* a child of this process, so its exit status will be known */
 	bool is_lost; /* engine/lost.h: for its tenant it has ended, but its process may still exist
 		       */
 	bool is_held; /* is_lost: its process is left alone for a while */
-	bool has_token; /* it can come back to the service that follows */
+	bool has_token; /* the engine can return to the next service */
 	uint8_t token[ENGINE_TOKEN_BYTES];
 	uint64_t start_ticks; /* process_start_ticks */
 	/* RETURNING: it was refused for good; below, the progress of its return. */
 	bool is_refused;
 	bool return_begun;
-	bool is_older; /* of another release: it keeps its sessions and gets no new ones */
+	/* The engine is of another release: it keeps its sessions and gets no new ones. */
+	bool is_older;
 	unsigned returns_lost;
 	char kill_reason[ENGINE_REASON_BYTES]; /* why it was sent SIGKILL; "": it was not */
 	char end_reason[ENGINE_REASON_BYTES];  /* the reason of an ordered end, before SIGKILL; "":
@@ -79,7 +81,7 @@ struct engine {
 	pid_t pid;
 	int pidfd;
 	int control;
-	struct engine_log *log; /* its standard error; NULL: that is not read */
+	struct engine_log *log; /* the engine's standard error; NULL: it is not read */
 	uint64_t since_ns;
 	uint64_t since_unix_seconds;
 	uint64_t idle_since_ns; /* if it has no session */
@@ -88,24 +90,25 @@ struct engine {
 	struct session_list silent;                 /* the same, and is_silent */
 	struct session_list sessions;               /* handed on */
 	struct session_place places[ENGINE_PLACES]; /* handed on, found by number */
-	unsigned waiting_count;                     /* in both lists */
+	unsigned waiting_count;                     /* length of both lists */
 	unsigned sessions_count;
 
 	struct engine_memory memory;
 	struct engine_share *share; /* engine/sharing.h; NULL: it takes no part */
 	struct device_set
 		devices; /* the devices that it reports as open, of backends that can open ahead */
-	struct memory_region *flight; /* its flight page, read-only; NULL until it is ready */
+	/* The engine's flight page, read-only; NULL until it is ready. */
+	struct memory_region *flight;
 	uint64_t requests[ENGINE_REQUESTS_MAX]; /* requests without a reply; 0: free */
 	struct engine_claims claims;
 	uint64_t trace_request; /* the latest question that it has sent trace records for, */
-	size_t trace_bytes;     /* and their size so far */
+	size_t trace_bytes;     /* size of these so far */
 	unsigned invalid_messages;
 
 	uv_poll_t *control_poll; /* NULL: `control` is not watched */
 	int control_events;
 	uv_poll_t exit_poll;
-	uv_timer_t deadline; /* of the start, of the stop, or of its being held */
+	uv_timer_t deadline; /* deadline of the start, of the stop, or of holding the engine */
 	uv_timer_t idle;
 	unsigned open_handles;
 };

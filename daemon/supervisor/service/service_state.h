@@ -33,7 +33,7 @@ static_assert(sizeof(struct service_state_engine) == 56, "part of the layout");
 struct service_state_account {
 	uint32_t uid;
 	uint32_t unknown;        /* 1: the uid was not in the user database at the last look-up */
-	uint64_t sessions;       /* that were over */
+	uint64_t sessions;       /* sessions that have ended */
 	uint64_t engines_failed; /* crashed, or ended because a device failed */
 	uint64_t groups_submitted, groups_completed, groups_failed;
 	uint64_t device_ns;

@@ -11,7 +11,7 @@
 #include <sys/queue.h>
 
 enum session_phase {
-	SESSION_WAITING,   /* its engine is not ready */
+	SESSION_WAITING,   /* the engine is not ready */
 	SESSION_HANDSHAKE, /* handed on; the engine has not reported on it yet */
 	SESSION_OPEN,      /* the engine reports that the handshake is done */
 	SESSION_OVER,      /* given up (service/unsettled.h); its engine has the socket and has not
@@ -22,17 +22,18 @@ struct engine;
 struct tenant;
 
 struct session {
-	TAILQ_ENTRY(session) link;      /* of its engine */
+	TAILQ_ENTRY(session) link;      /* link in the engine's list */
 	TAILQ_ENTRY(session) unsettled; /* unsettled.h */
 	struct tenant *tenant;          /* is_unsettled: its tenant, */
-	struct engine *engine; /* and the engine that is to open it; NULL: there can be none yet
-				  (engine/tenant_arrivals.h) */
+	/* The engine that is to open the session; NULL: there can be none yet
+	 * (engine/tenant_arrivals.h). */
+	struct engine *engine;
 	bool is_unsettled;
 	bool is_silent; /* unsettled: it could be handed on, and its client has sent nothing yet */
 	uint64_t unsettled_since_ns;
 	uint64_t id; /* never used again */
 	enum session_phase phase;
-	struct peer peer; /* its command is replaced by the name that the client gives */
+	struct peer peer; /* the client's name replaces `command` once it is given */
 	/*
 	 * The socket and the pidfd are kept until the session is open, then closed (-1). If the
 	 * engine dies before it has read anything of the session, the session is not lost: the next
@@ -42,8 +43,8 @@ struct session {
 	bool made_room; /* WAITING: the end of an engine was requested to make room for it, where
 			   each session has its own engine */
 	uint64_t since_ns;
-	uint64_t since_unix_seconds;    /* for people */
-	LIST_ENTRY(session) same_place; /* of its engine: where it is found by its number */
+	uint64_t since_unix_seconds;    /* for people to read */
+	LIST_ENTRY(session) same_place; /* link in the engine's place for this number */
 	struct session_figures figures; /* account/claims.h */
 	uint64_t *limits; /* ordered for it alone, as configuration_limit_names lists them; 0: none
 			     of these; NULL: none */

@@ -38,12 +38,13 @@ struct supervisor {
 	struct runtime_directory directory;
 	struct listener listener;
 	struct notify notify;
-	struct decode_arena arena; /* of the message that is being read; emptied by the next one */
+	/* Memory of the message that is being read; the next message reuses it. */
+	struct decode_arena arena;
 	const struct service_observer *observer;
 	struct tenant_list tenants;
 	unsigned tenant_count;
-	unsigned engine_count; /* without the standby */
-	unsigned held_count;   /* of these, the held ones (engine/lost.h) */
+	unsigned engine_count; /* engines without the standby */
+	unsigned held_count;   /* held engines among these (engine/lost.h) */
 	unsigned session_count;
 	struct unsettled unsettled;
 	unsigned arriving_count; /* engine/tenant_arrivals.h, of all tenants */
@@ -51,7 +52,7 @@ struct supervisor {
 	uint64_t last_session;
 	struct engine_log_window
 		unknown_log; /* shared by all users that are not in the user database */
-	bool privileged;     /* it may become any uid; otherwise it serves only its own */
+	bool privileged; /* the service may change to any uid; otherwise it serves only its own */
 	uid_t overflow_uid; /* the uid that stands for all users missing in this user namespace; -1:
 			    none is missing */
 	bool stopping;

@@ -55,12 +55,12 @@ struct tenant {
 	unsigned unsettled_count; /* sessions that are not open yet; each holds descriptors of the
 				     supervisor */
 	unsigned start_failures;  /* engines in a row that died before they were ready */
-	unsigned crashes;         /* of ready engines, within the present window */
+	unsigned crashes;         /* crashes of ready engines in the present window */
 	uint64_t crash_window_ns;
 	uint64_t retry_at_ns; /* no engine is started before this */
 	uint64_t last_use_ns;
 	char last_failure[TENANT_FAILURE_BYTES];
-	struct service_state_account account; /* what its ended sessions have used */
+	struct service_state_account account; /* use of the sessions that have ended */
 	struct account_table ledger;          /* the same by control group and device */
 	/* Orders of an operator, until the service ends. A tenant with any of these is not
 	 * forgotten. */
@@ -72,7 +72,7 @@ struct tenant {
 	struct {
 		unsigned least, most; /* percent; 0: as configured */
 	} share_ordered;
-	uint64_t warm_devices; /* for the engine that is being started */
+	uint64_t warm_devices; /* devices to open at the start of the next engine */
 	/* The tenant may not open the prepared devices (never again), or a standby failed to become
 	 * its engine. 0: it may have a standby. */
 	uint64_t no_standby_until_ns;
@@ -91,7 +91,7 @@ struct tenant *tenant_find(struct supervisor *supervisor, uid_t uid);
 
 /* Has an operator ordered something that must not be forgotten? */
 bool tenant_has_orders(const struct tenant *tenant);
-/* Its limit of sessions: as ordered, else as configured. */
+/* The tenant's limit of sessions: as ordered, else as configured. */
 unsigned tenant_sessions_most(const struct tenant *tenant);
 
 /* Count a session, and count it no longer. */

@@ -16,7 +16,7 @@ enum {
 	LEAST_OF_ALL = 512,
 	DESCRIPTORS_EACH = 2, /* the socket and the process */
 	PART_OF_ONE =
-		8, /* one tenant's sessions may take the service's descriptors divided by this, */
+		8, /* sessions of one tenant may use the service's descriptors divided by this, */
 	PART_OF_ALL = 2, /* and those of all tenants the descriptors divided by this */
 	ENDED_PER_TURN = 64,
 	LOOK_MS = 1000,

@@ -17,11 +17,10 @@ struct supervisor;
 struct tenant;
 
 struct unsettled {
-	struct session_list
-		sessions; /* by their `unsettled` link; the one that has waited longest is first */
+	struct session_list sessions; /* by their `unsettled` link, the longest waiting one first */
 	unsigned count;
 	int processes;  /* epoll: their pidfds, and the sockets of those whose client is silent */
-	uv_poll_t poll; /* of that */
+	uv_poll_t poll; /* polls `epoll` */
 	uv_timer_t deadline;
 	bool is_open;
 };
