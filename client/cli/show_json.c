@@ -19,7 +19,7 @@
  * is absent.
  */
 struct object {
-	const char *name; /* of the message, or the key of an object within another */
+	const char *name; /* name of the message, or key of the object within another one */
 	const char *keys, *inside;
 };
 
@@ -139,7 +139,7 @@ static json_t *wide_value(uint64_t value, const char *field_name, const char *ke
 	return ends_with(key, "_seconds") ? json_real((double)value / 1e9) : number_value(value);
 }
 
-/* By its field's type and name. */
+/* The value of a field, by the field's type and name. */
 static json_t *value_of(const ProtobufCFieldDescriptor *field, const void *value, const char *key)
 {
 	const ProtobufCMessage *message;
@@ -250,7 +250,7 @@ static json_t *word_value(const ProtobufCMessage *message, char *word, const cha
 	return field_value(message, kind == '=' ? sign + 1 : word, inside, word, kind == '?');
 }
 
-/* NULL: there was no memory for it. */
+/* NULL: there was no memory for the object. */
 static json_t *object_of(const ProtobufCMessage *message, const struct object *object)
 {
 	json_t *result = json_object();

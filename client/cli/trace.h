@@ -11,7 +11,7 @@ struct trace_words {
 	bool json;
 };
 
-/* False: *wrong_out is what is wrong. */
+/* False: *wrong_out says what is wrong. */
 bool trace_words_read(const struct trace_words *words, const char **wrong_out);
 /* Take the trace, with words that were checked. 0, or a negative errno; the error is on standard
  * error. -ENOENT: no service runs. */

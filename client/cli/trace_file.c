@@ -44,7 +44,7 @@ void trace_data_fini(struct trace_data *data)
 	*data = (struct trace_data){.device = NULL};
 }
 
-/* With room for one more. */
+/* Grows the array if it has no room for one more item. */
 static int array_grow(void **array, uint32_t count, uint32_t *room, size_t size)
 {
 	if (count < *room)

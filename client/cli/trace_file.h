@@ -19,7 +19,7 @@ struct trace_session {
 	uint32_t uid, pid;                 /* pid 0: it had ended before the service named it */
 	char command[TRACE_COMMAND_BYTES]; /* printable */
 	uint64_t groups;
-	uint16_t weight;       /* of its first group, and */
+	uint16_t weight;       /* weight of its first group, and */
 	uint8_t session_class; /* its class */
 	bool is_chosen;        /* the trace has a place for it */
 };
@@ -42,7 +42,7 @@ struct trace_data {
 	uint64_t changed; /* groups whose session had another class or weight by then */
 	uint64_t
 		lost; /* recorded but missing: no room in an engine, or its answer did not arrive */
-	uint64_t open;                  /* not over when it ended */
+	uint64_t open;                  /* groups that were not over when the trace ended */
 	uint64_t wrong;                 /* invalid ones */
 	uint64_t too_many;              /* more groups, or sessions, than a trace may have */
 	uint32_t engines, engines_gone; /* engines that sent anything; and of those, the ones that

@@ -116,7 +116,7 @@ static int share(const char *endpoint, int from_child, int to_child)
 int main(int argc, char **argv)
 {
 	const char *endpoint =
-		argc > 1 ? argv[1] : NULL; /* NULL: finds the service, or starts one */
+		argc > 1 ? argv[1] : NULL; /* NULL: the library finds the service, or starts one */
 	int down[2], up[2], status = 0;
 	if (pipe(down) != 0 || pipe(up) != 0)
 		return perror("pipe"), 1;

@@ -29,7 +29,7 @@ static const char source[] =
 
 struct graph {
 	uint32_t nodes;
-	uint32_t *first, *edges; /* of node n: edges[first[n]] .. edges[first[n + 1] - 1] */
+	uint32_t *first, *edges; /* edges of node n: edges[first[n]] .. edges[first[n + 1] - 1] */
 };
 
 /* Few edges: some nodes are many levels away, some in no reach at all. */

@@ -89,7 +89,7 @@ struct cuda_driver {
 	cuda_result (*cuMemUnmap)(cuda_address address, size_t bytes);
 	cuda_result (*cuMemSetAccess)(cuda_address address, size_t bytes,
 				      const struct cuda_access *access, size_t count);
-	/* NULL: this driver has it not. */
+	/* NULL: this driver does not have the function. */
 	cuda_result (*cuIpcOpenEventHandle)(cuda_event *event_out, struct cuda_ipc_event handle);
 	cuda_result (*cuCtxGetId)(cuda_context context, unsigned long long *id_out);
 	cuda_result (*cuThreadExchangeStreamCaptureMode)(int *mode);

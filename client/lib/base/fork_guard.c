@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 static _Atomic uint32_t always_settled =
-	FORK_SETTLED; /* where there is no such page: open refuses to work then */
+	FORK_SETTLED; /* without such a page, open refuses to work */
 _Atomic uint32_t *fork_word = &always_settled;
 _Atomic uint32_t fork_count;
 

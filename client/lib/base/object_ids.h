@@ -28,12 +28,12 @@ struct usm_allocation;
 struct id_entry {
 	uint64_t id;                /* 0: free */
 	struct remote *owner;       /* NULL: released by the library */
-	struct queue_line *line;    /* of a queue; freed with the entry */
-	uint32_t slot;              /* or NO_SLOT */
-	uint32_t generation;        /* of the last use */
+	struct queue_line *line;    /* line of a queue; freed with the entry */
+	uint32_t slot;              /* slot of the object, or NO_SLOT */
+	uint32_t generation;        /* number of the last use */
 	uint32_t next_free;         /* index + 1 */
 	struct arena_range range;   /* size 0: none */
-	struct usm_allocation *usm; /* of USM; freed with the entry */
+	struct usm_allocation *usm; /* allocation of USM; freed with the entry */
 	/* Frees `line` or `usm`; NULL: there is neither. With the state lock. */
 	void (*released)(struct connection *connection, struct id_entry *entry);
 };
@@ -51,7 +51,7 @@ void object_ids_fini(struct object_ids *ids);
 int object_ids_take(struct object_ids *ids, enum object_type type, struct remote *owner,
 		    struct id_entry **entry_out);
 
-/* NULL for an id that is not in use. */
+/* The entry of an id; NULL if the id is not in use. */
 struct id_entry *object_ids_find(struct object_ids *ids, uint64_t id);
 
 /* Released, or never sent: the index is free again. */

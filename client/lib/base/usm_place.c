@@ -12,7 +12,7 @@
  * something is wrong. */
 #define TRIES 8
 
-/* Not secret, only different in each process. */
+/* The number is not secret. It only differs in each process. */
 static uint64_t random_number(void)
 {
 	uint64_t number = 0;

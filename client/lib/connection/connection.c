@@ -49,8 +49,8 @@ sycl_result connection_loss(struct connection *c)
 
 static bool spinning_is_wise(void)
 {
-	/* With one processor it is never; with two the engine's front and a busy CPU device need
-	 * both. */
+	/* With one processor a thread never polls. With two, the engine's front thread and a busy
+	 * CPU device need both. */
 	return processors_here() > 2;
 }
 

@@ -82,18 +82,19 @@ struct connection_hooks {
 	 * and take part in them (without). */
 	bool (*has_copies)(struct connection *connection);
 	void (*help_copies)(struct connection *connection);
-	reply_receiver *receivers[REPLY_KINDS]; /* of what comes unasked, by the reply's case */
+	/* Receivers of messages that come unasked, by the reply's case. */
+	reply_receiver *receivers[REPLY_KINDS];
 };
 
 struct connection {
 	const struct connection_hooks *hooks;
 	_Atomic uint32_t refs;
-	_Atomic uint32_t handles;   /* of its objects, in the caller's hands */
+	_Atomic uint32_t handles;   /* handles of its objects that the caller has */
 	_Atomic uint32_t published; /* see connection_publish */
 	int socket, bell;
 	uint64_t session;
 	struct connection_limits limits;
-	char *endpoint; /* what was connected to, for people */
+	char *endpoint; /* address of the service, for people to read */
 	struct memory_region *ring, *flight;
 	struct ring_header *header; /* shared; hostile */
 	struct completion_slot *slot_memory;
@@ -128,7 +129,7 @@ struct connection {
 	uint32_t waits_with_tasks;     /* threads in waits that run host tasks */
 	struct helpers *helpers;       /* NULL: none; written once, when the connection is opened */
 	struct graph *graphs;          /* weak, under the graph lock */
-	uint64_t graph_number;         /* of the latest */
+	uint64_t graph_number;         /* number of the latest graph */
 	struct page_copy *page_copies; /* that copy and helper threads may take part in */
 	pthread_cond_t pages_changed;  /* another thread is through with one; a buffer's contents
 					  have come (own_pages.c) */
@@ -146,7 +147,7 @@ struct connection {
 	_Atomic int32_t lost; /* a sycl_result; set once, after lost_why */
 	struct failure lost_why;
 
-	struct decode_arena packet_arena; /* of the thread that has set `polling` */
+	struct decode_arena packet_arena; /* used by the thread that has set `polling` */
 
 	_Atomic(struct topology *) topology;
 	struct platform *root;       /* weak, as the next two: the handles hold the connection */
@@ -154,7 +155,7 @@ struct connection {
 	struct device **devices;
 
 	_Atomic uint64_t spin_ns; /* how long a wait spins before it sleeps: spin_pace.h */
-	uint64_t spin_most_ns;    /* and at most, if the engine gives no hint */
+	uint64_t spin_most_ns;    /* longest time to poll if the engine gives no hint */
 	_Atomic uint64_t
 		crowded_until_ns; /* a thread lost its processor: until then no hint counts */
 	bool may_spin, may_spin_long;

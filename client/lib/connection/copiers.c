@@ -29,7 +29,7 @@ void copiers_wake(struct copiers *copiers, uint32_t count)
 		(void)pthread_cond_signal(&copiers->wake);
 }
 
-/* With the lock. False: it has rested long enough. */
+/* With the lock. Returns false if the copier has rested long enough. */
 static bool copier_wait_for_work(struct copiers *copiers)
 {
 	uint64_t end_ns = clock_deadline_ns(copiers->idle_ns);
@@ -54,7 +54,7 @@ static void *copier_run(void *argument)
 		else if (rested)
 			rested = copier_wait_for_work(copiers);
 		else
-			break; /* and nothing has come at the last moment */
+			break; /* no work has come at the last moment */
 	}
 	copiers->running--;
 	copier->state = COPIER_ENDED;

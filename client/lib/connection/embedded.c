@@ -35,7 +35,7 @@ sycl_result connection_embedded(struct connection *c)
 		.helper = path_program("sycl-engine", helper) == 0 ? helper : NULL,
 		.cache_directory = path_user_cache(cache) == 0 ? cache : NULL,
 		.backend_options = secure_getenv(
-			"SYCLD_BACKEND_OPTIONS"), /* what sycld.conf is to a service */
+			"SYCLD_BACKEND_OPTIONS"), /* stands for the sycld.conf of a service */
 	};
 	int ends[2] = {-1, -1};
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)

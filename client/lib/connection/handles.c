@@ -39,7 +39,7 @@ struct handle_table {
 					   stays stale for long */
 	_Atomic uint32_t freed; /* index + 1; the last freed first, without the lock: what the free
 				   list gets when it runs out */
-	struct handle_table *inherited; /* of the parent process, kept reachable */
+	struct handle_table *inherited; /* table of the parent process, kept reachable */
 };
 
 static struct handle_table first_table = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -356,7 +356,7 @@ static void entry_free(struct handle_entry *entry, uint32_t index)
 			      memory_order_relaxed);
 	const struct handle_entry *present = entry_at(index);
 	if (!present || present != entry)
-		return; /* of the parent process: a child has a table of its own */
+		return; /* a handle of the parent process: a child has a table of its own */
 	entry->next_free = atomic_load_explicit(&t->freed, memory_order_relaxed);
 	while (!count_replace(&t->freed, &entry->next_free, index + 1, memory_order_release,
 			      memory_order_relaxed)) {

@@ -60,7 +60,7 @@ struct object {
  */
 int handle_create(struct object *object, enum handle_type type, void (*destroy)(struct object *));
 
-/* For a new object: its user reference becomes one of the library's. */
+/* Called for a new object: its user reference becomes a reference of the library's. */
 void object_keep(struct object *object);
 
 /* The handle's value, to hand out. Does not count: see object_give. */

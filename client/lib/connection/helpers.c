@@ -8,7 +8,7 @@
 
 struct helpers {
 	struct connection *connection;
-	pthread_cond_t work; /* with the connection's state lock */
+	pthread_cond_t work; /* used with the connection's state lock */
 	bool stop;
 	uint32_t count;
 	pthread_t threads[];
@@ -58,7 +58,7 @@ static void *helper_run(void *argument)
 			(void)pthread_cond_wait(&helpers->work, &c->state_lock);
 			continue;
 		}
-		connection_ref(c); /* it lives: a host task or a copy holds it */
+		connection_ref(c); /* the connection is alive: a host task or a copy holds it */
 		(void)pthread_mutex_unlock(&c->state_lock);
 		if (copies)
 			c->hooks->help_copies(c);

@@ -24,7 +24,7 @@ struct lent_range {
 /* The ranges of the line; under the state lock. */
 struct lent_ranges {
 	struct lent_range *first, **last; /* `last` NULL: none was ever lent */
-	_Atomic uint32_t count;           /* also read without the lock */
+	_Atomic uint32_t count;           /* may be read without the lock */
 };
 
 /* Room for size_bytes > 0; it may take a round trip. Without locks, as all that say nothing. */

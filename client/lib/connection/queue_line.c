@@ -79,7 +79,7 @@ static void forget_oldest(struct queue_line *line)
 	memmove(oldest, oldest + 1, line->failure_count * sizeof(*oldest));
 }
 
-/* Where a group is, or would be. */
+/* The position of a group in the list, or the position that it would have. */
 static uint32_t position_of(const struct queue_line *line, uint64_t group)
 {
 	uint32_t low = 0, high = line->failure_count;

@@ -43,10 +43,10 @@ struct queue_line {
 	struct queue_line *next_closed;
 	uint32_t backend; /* enum sycl_backend, of its device */
 	uint64_t groups;  /* submitted; under the submit lock, as what follows */
-	uint32_t done;    /* of them, when the slot was looked at last; low bits */
+	uint32_t done;    /* completed groups when the slot was last read; low bits */
 	struct lent_ranges lent;
 	/* Under the state lock: */
-	struct group_failure *failures; /* by rising group number */
+	struct group_failure *failures; /* in order of group numbers */
 	uint32_t failure_count, failure_capacity, text_count;
 	uint64_t forgotten_to; /* failures of groups up to this one may have been forgotten */
 };

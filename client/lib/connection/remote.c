@@ -65,7 +65,7 @@ void remote_receive_released(struct connection *c, const Sycl__V1__Reply *reply)
 {
 	struct id_entry *entry = object_ids_find(&c->ids, reply->released->object);
 	if (!entry || entry->owner)
-		return; /* not requested: the library still uses it */
+		return; /* the library has not released the object, and still uses it */
 	if (entry->slot != NO_SLOT)
 		slots_give_settled(&c->slots, entry->slot);
 	if (entry->range.size_bytes)

@@ -148,7 +148,7 @@ void connection_probe(struct connection *c)
 	if (poll(&socket, 1, 0) != 1 || (socket.revents & (POLLHUP | POLLERR)) == 0)
 		return;
 	(void)pthread_mutex_lock(&c->state_lock);
-	if (!c->polling) /* else the polling thread reads it */
+	if (!c->polling) /* otherwise the polling thread reads the message */
 		connection_read_socket(c);
 	(void)pthread_cond_broadcast(&c->changed);
 	(void)pthread_mutex_unlock(&c->state_lock);

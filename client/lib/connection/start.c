@@ -39,7 +39,7 @@ extern char **environ;
 static int connect_until(const char *path, uint64_t deadline_ns, int *socket_out)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	if (!*path) /* it would name an abstract socket, which no folder protects */
+	if (!*path) /* an empty path would name an abstract socket, which no folder protects */
 		return -EINVAL;
 	if (strlen(path) >= sizeof(address.sun_path))
 		return -ENAMETOOLONG;
@@ -202,7 +202,7 @@ static sycl_result find_or_start(const char *directory, const char *path, uint64
 {
 	int r = connect_trusted(path, deadline_ns, socket_out);
 	if (r == 0 || r == -EAGAIN)
-		return SYCL_SUCCESS; /* or the time is over */
+		return SYCL_SUCCESS; /* or if the time is over */
 	if (r == -EACCES)
 		return error_set(SYCL_ERROR_CONNECTION_LOST,
 				 "the server at %.200s is neither root nor this user", path);

@@ -37,18 +37,18 @@ struct graph_tracker {
 
 struct graph_recording {
 	struct queue *queue; /* a reference */
-	uint32_t last;       /* of an in-order queue: its latest node, from 1; 0: none */
+	uint32_t last;       /* of an in-order queue: its latest node, counted from 1; 0: none */
 };
 
 struct graph {
 	struct object object;
-	struct graph *next, *previous; /* of connection.graphs */
+	struct graph *next, *previous; /* links in connection.graphs */
 	uint64_t number;               /* recorded events name it by this */
 	struct context *context;       /* references */
 	struct device *device;
 	uint32_t flags;
 	struct graph_item *items;
-	uint32_t capacity; /* of items; there are as many as edges.count */
+	uint32_t capacity; /* room of `items`, of which edges.count are used */
 	struct graph_edges edges;
 	struct graph_tracker *trackers;
 	uint32_t tracker_count, tracker_capacity;
@@ -62,9 +62,9 @@ struct executable_node {
 	struct bridge_graph
 		*native_graph; /* a reference; of a native command through a service, else NULL */
 	uint32_t first_edge, edge_count;
-	uint32_t body_count; /* of a condition: so many nodes behind it are its body, with the
-				bodies in it */
-	uint32_t depth;      /* in so many bodies it lies */
+	/* Of a condition: number of nodes behind it that are its body, nested bodies included. */
+	uint32_t body_count;
+	uint32_t depth; /* in so many bodies it lies */
 	bool has_successor, is_host_task, is_native;
 	bool is_disabled; /* under the graph lock */
 };
@@ -74,13 +74,13 @@ struct executable_graph {
 	struct remote remote;
 	struct context *context; /* references */
 	struct device *device;
-	uint32_t flags;  /* of finalize */
+	uint32_t flags;  /* flags of finalize */
 	uint64_t origin; /* the graph that it was made of */
 	struct executable_node *nodes;
 	uint32_t count, capacity;
 	uint32_t *edges;
 	uint32_t edge_count, edge_capacity;
-	uint32_t *place; /* of each node of the origin: its first node here */
+	uint32_t *place; /* for each node of the origin, its first node here */
 	uint32_t place_count;
 	uint32_t host_count; /* host tasks */
 	uint32_t condition_count;

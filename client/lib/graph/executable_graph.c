@@ -84,7 +84,7 @@ static sycl_result append_edge(struct executable_graph *to, uint32_t before)
 	return SYCL_SUCCESS;
 }
 
-/* Where the nodes are that stand for one of the graph's. */
+/* The nodes that stand for one node of the graph. */
 struct span {
 	uint32_t first, count;
 	bool is_subgraph;

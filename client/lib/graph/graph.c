@@ -229,7 +229,7 @@ static sycl_result check_free(const struct graph *graph, const struct pinned *pi
 	return SYCL_SUCCESS;
 }
 
-/* With the lock. All or none. */
+/* With the lock. Begins all recordings or none. */
 static sycl_result recording_begin(struct graph *graph, const struct pinned *pinned)
 {
 	uint32_t before = graph->recording_count;

@@ -266,9 +266,9 @@ static bool is_held_on_device(const struct handler *handler)
 	switch (handler->action) {
 	case HANDLER_ACTION_LAUNCH:
 		for (uint32_t i = 0; i < handler->dimensions; i++) {
+			/* The launch runs nothing, and is ordered all the same (B22). */
 			if (handler->global[i] == 0)
-				return false; /* it runs nothing, and is ordered all the same (B22)
-					       */
+				return false;
 		}
 		return true;
 	case HANDLER_ACTION_FILL:

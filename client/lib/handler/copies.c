@@ -361,7 +361,7 @@ static sycl_result copy_to_host(struct handler *handler, struct buffer *source, 
 		return result;
 	if (!is_empty && !is_usm)
 		return set_copy_out(handler, source, destination, plan);
-	set_copy(handler, plan); /* of nothing it orders, like any copy */
+	set_copy(handler, plan); /* a copy of no bytes orders like any copy */
 	handler->source = index;
 	handler->host_destination = is_usm ? destination : NULL;
 	handler->host_is_usm = is_usm;

@@ -54,7 +54,7 @@ void handler_fini(struct handler *handler)
 }
 
 #ifdef HANDLERS_ARE_FREED
-/* So that AddressSanitizer finds a use of one that has ended. */
+/* A new block each time, so that AddressSanitizer finds a use of a handler that has ended. */
 static struct handler *handler_memory_take(struct queue *queue)
 {
 	(void)queue;
@@ -108,7 +108,7 @@ static void handler_destroy(struct object *object)
 	if (handler->destroy_user_data)
 		handler->destroy_user_data(handler->user_data);
 	handler_memory_give(queue, handler);
-	object_unref(&queue->object); /* with which the connection may end */
+	object_unref(&queue->object); /* the connection may end with the queue */
 }
 
 sycl_result handler_new(struct queue *queue, struct handler **handler_out)

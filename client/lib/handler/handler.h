@@ -14,8 +14,8 @@ struct executable_graph;
 
 struct handler_requirement {
 	struct buffer *buffer;           /* a reference */
-	uint32_t mode;                   /* of all targets together */
-	uint32_t modes[HANDLER_TARGETS]; /* by sycl_target; 0: nothing was requested */
+	uint32_t mode;                   /* modes of all targets together */
+	uint32_t modes[HANDLER_TARGETS]; /* indexed by sycl_target; 0: nothing was requested */
 	uint64_t begin, end;             /* bytes of `buffer`; the union of what was requested */
 };
 
@@ -47,7 +47,7 @@ struct handler_argument {
 	uint64_t size_bytes;   /* of a value or of local memory */
 	bool has_sampler;      /* a sampler, or an image with one */
 	bool normalised, linear;
-	uint8_t addressing; /* of the sampler */
+	uint8_t addressing; /* addressing of the sampler */
 };
 
 enum handler_action {
@@ -79,13 +79,13 @@ struct handler_list {
 };
 
 struct handler {
-	struct object object; /* its connection is the queue's */
+	struct object object; /* its connection is that of the queue */
 	struct queue *queue;  /* a reference */
 	struct handler_list requirements, arguments, depends_on, values; /* values: bytes */
 	/* For a step of what the program submitted as one group: the group. The step's event
 	 * depends on the group's events (H12). */
 	const struct handler *step_of;
-	/* What sycl_queue_launch was given, while the call runs; else NULL. */
+	/* The argument of sycl_queue_launch while that call runs; else NULL. */
 	const struct sycl_launch *launch;
 
 	enum handler_action action;

@@ -1,4 +1,4 @@
-/* From a built command group to its messages. */
+/* Turns a built command group into its messages. */
 #include "handler/messages.h"
 #include "handler/native_action.h"
 

@@ -53,7 +53,7 @@ struct host_task {
 	bool is_native;
 	struct queue_line *line; /* held */
 	uint64_t group;
-	uint32_t node; /* of a graph's launch, from 1; 0: the group itself */
+	uint32_t node; /* node of a graph's launch, from 1; 0: the group itself */
 	uint32_t slot, value;
 	bool listed;  /* in the list: under the state lock */
 	bool bridged; /* counted as one that may use a context of the program's (bridge.h) */
@@ -69,7 +69,7 @@ struct host_task {
 struct host_tasks {
 	const struct host_task_bridge *bridge; /* never changes */
 	struct host_task *first, *last;        /* submitted, not begun */
-	uint32_t count;                        /* not over */
+	uint32_t count;                        /* tasks that are not over */
 };
 
 /* For a group of this line. SYCL_ERROR_QUOTA: too many, or no slot. Without locks, as all that say

@@ -40,7 +40,7 @@ enum bridge_event_state {
 	BRIDGE_EVENT_NEW,   /* a thread is about to request it from the service */
 	BRIDGE_EVENT_ASKED, /* `pending` gets the answer */
 	BRIDGE_EVENT_OPEN,
-	BRIDGE_EVENT_BAD, /* it could not be made, or not opened: not tried again */
+	BRIDGE_EVENT_BAD, /* the event could not be made or opened, and is not tried again */
 };
 
 /* An event of the engine, opened in a context of the program. */
@@ -68,7 +68,7 @@ struct bridge_context {
 	bool is_retained; /* the primary one, which then stays */
 	bool is_stuck;    /* something in it waits for a service that has ended: nothing is closed
 			     there. Under the bridge's lock */
-	struct bridge_import *imports; /* what is open in it; under open_lock */
+	struct bridge_import *imports; /* imports that are open in the context; under open_lock */
 	struct bridge_graph *graphs;   /* nodes of executable graphs; under the bridge's lock */
 	/* Under the bridge's lock: how many commands use each. */
 	struct {

@@ -339,7 +339,7 @@ static void *finish_calls(void *argument)
 		struct bridge_call *call = calls_take(bridge, calls_wait(bridge));
 		if (!call)
 			continue;
-		connection_ref(c); /* it lives: the calls hold it */
+		connection_ref(c); /* the connection is alive: the calls hold it */
 		(void)pthread_mutex_unlock(&notes_lock);
 		struct bridge_call *left = NULL;
 		while (call) {

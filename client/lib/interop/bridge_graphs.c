@@ -16,8 +16,9 @@
 
 struct bridge_graph {
 	struct bridge_graph *next,
-		*previous;              /* of the context; under the bridge's lock, as the next */
-	struct bridge_context *context; /* NULL: it was released, with what was made in it */
+		*previous; /* of the context; under the bridge's lock, as the next */
+	/* NULL: the context was released, with all that was made in it. */
+	struct bridge_context *context;
 	struct bridge *bridge;
 	_Atomic uint32_t references; /* the node's; one of each launch that is not over */
 	cuda_graph_exec exec;        /* NULL: the function has added nothing */

@@ -9,8 +9,8 @@
 #include <string.h>
 
 struct bridge_import {
-	struct bridge_import *next;    /* of the buffer */
-	struct bridge_import *sibling; /* of the context, while it is open */
+	struct bridge_import *next;    /* the buffer's next import */
+	struct bridge_import *sibling; /* the next import of the context, while that is open */
 	struct bridge_context *context;
 	sycl_share_kind kind;
 	cuda_address address;

@@ -20,7 +20,7 @@ struct bundle_image {
 	struct context *context;
 	struct device *device;
 	char *log;    /* NULL: none */
-	char **names; /* of its kernels */
+	char **names; /* names of the image's kernels */
 	uint32_t name_count;
 	bool names_left_out; /* there are more */
 	uint64_t native; /* the application's program, as it is; 0: built here, or linked of several
@@ -35,11 +35,11 @@ struct bundle {
 	struct context *context;
 	struct device **devices; /* held */
 	uint32_t device_count;
-	struct bundle_source **sources; /* of an input */
+	struct bundle_source **sources; /* sources of an input */
 	uint32_t source_count;
 	struct bundle_image **images; /* held; of the others */
 	uint32_t image_count;
-	char *log;            /* of all images; NULL: none */
+	char *log;            /* logs of all images; NULL: none */
 	const char **kernels; /* names, the images', without repetition */
 	uint32_t kernel_count;
 };
@@ -52,7 +52,8 @@ struct kernel_argument {
 	char *type_name, *name; /* NULL: not known */
 };
 
-/* For one device. The one that the caller has holds those for the bundle's other devices. */
+/* A kernel for one device. The kernel that the caller has holds those for the bundle's other
+ * devices. */
 struct kernel {
 	struct object object;
 	struct remote remote;

@@ -30,7 +30,7 @@ struct buffer {
 	uint64_t size_bytes, element_bytes;
 	sycl_range range;        /* in elements */
 	void *address;           /* its shared memory; NULL for 0 bytes */
-	_Atomic uint32_t owners; /* of a family: buffers and parts in the caller's hands */
+	_Atomic uint32_t owners; /* of a family: handles of buffers and parts that the caller has */
 	sycl_host_memory kind;
 	void *host;               /* that is written back to: borrowed, or of the block */
 	struct host_block *block; /* held */
@@ -45,11 +45,11 @@ struct buffer {
 	_Atomic uint32_t pages; /* enum own_pages: where the first contents are; changes under the
 				   state lock */
 	bool is_temporary; /* of graphs: without memory of its own, `address` is NULL; of a root */
-	sycl_share_kind share;         /* how it can be exported, or was imported */
-	uint32_t share_device;         /* where it lives then: the service's number */
+	sycl_share_kind share; /* how it can be exported, or was imported */
+	uint32_t share_device; /* the service's number of the device that has the memory then */
 	struct bridge_import *imports; /* of a root, where it is open in contexts of the program's
 					  (bridge_memory.c); under open_lock */
-	void (*close_imports)(struct buffer *root); /* NULL: there are none */
+	void (*close_imports)(struct buffer *root); /* NULL: there are no imports */
 	uint32_t image_format; /* of an image, which has a handle of its own kind: `range` counts
 				  pixels; else 0 */
 	bool image_layered;    /* ... its first dimension counts layers */
@@ -98,9 +98,9 @@ struct buffer_plan {
 	 */
 	sycl_result (*announce)(const struct buffer *buffer, const Sycl__V1__ArenaRange *place,
 				const struct buffer_plan *plan, bool *announced_out);
-	const struct sycl_shared_memory *shared; /* what `announce` imports */
-	bool is_temporary;                       /* of graphs: without shared memory */
-	uint32_t image_format;                   /* 0: a buffer */
+	const struct sycl_shared_memory *shared; /* the memory that `announce` imports */
+	bool is_temporary;     /* a temporary of graphs, which has no shared memory */
+	uint32_t image_format; /* 0: a buffer */
 	sycl_range image_range;
 	bool image_layered;
 };

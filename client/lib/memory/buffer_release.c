@@ -10,8 +10,8 @@
 #include "memory/page_copy.h"
 
 struct ending {
-	void *target; /* where the contents go; NULL: nowhere */
-	bool waits;   /* for all its groups */
+	void *target; /* memory that gets the contents; NULL: none */
+	bool waits;   /* waits for all groups of the buffer */
 };
 
 /* Is the host memory, once written, of use outside of buffers? A block is, while it has other
@@ -98,10 +98,10 @@ static sycl_result write_back(struct buffer *buffer, uint64_t deadline_ns, bool 
 		return error_set_object(SYCL_ERROR_INVALID, buffer->remote.id,
 					"the buffer has host accessors: release them first");
 	}
-	sycl_result result = ending.waits
-				     ? wait_and_copy(buffer, ending.target, deadline_ns)
-				     : copy_back(buffer, ending.target,
-						 deadline_ns); /* only the host has touched it */
+	sycl_result result = ending.waits ? wait_and_copy(buffer, ending.target, deadline_ns)
+					  : copy_back(buffer, ending.target,
+						      /* Only the host has used the buffer. */
+						      deadline_ns);
 	*kept_out = result == SYCL_ERROR_TIMEOUT;
 	return result;
 }

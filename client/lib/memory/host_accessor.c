@@ -20,7 +20,7 @@ static void host_accessor_destroy(struct object *object)
 struct wanted {
 	sycl_access_mode mode;
 	uint64_t offset_bytes, size_bytes;
-	bool may_give_up; /* it may be released before it is granted */
+	bool may_give_up; /* the accessor may be released before it is granted */
 };
 
 static sycl_result wanted_check(const struct buffer *buffer, struct wanted *wanted)
@@ -46,7 +46,7 @@ static sycl_result wanted_check(const struct buffer *buffer, struct wanted *want
 static sycl_result host_accessor_make(struct buffer *buffer, struct wanted wanted,
 				      struct host_accessor **accessor_out)
 {
-	static _Alignas(64) uint8_t nothing[64]; /* what an empty buffer's pointer points to */
+	static _Alignas(64) uint8_t nothing[64]; /* the pointer of an accessor to an empty buffer */
 	sycl_result result = wanted_check(buffer, &wanted);
 	if (!result)
 		result = buffer_check_graphs(buffer);

@@ -45,7 +45,7 @@ static void change_state(struct buffer *buffer, enum own_pages_state state)
 	(void)pthread_mutex_unlock(&c->state_lock);
 }
 
-/* With the state lock: this thread brings the contents. */
+/* With the state lock. Returns true if this thread is to bring the contents. */
 static bool own_pages_take(struct buffer *buffer)
 {
 	if (state_of(buffer) != OWN_PAGES_OUTSIDE)

@@ -11,7 +11,7 @@
 
 #define PAGE_COPY_PARTS_MAX   32u
 #define PAGE_COPY_PART_BYTES  ((uint64_t)4 << 20)        /* at least, but for the last one */
-#define PAGE_COPY_LARGE_BYTES (2 * PAGE_COPY_PART_BYTES) /* what is smaller is one part */
+#define PAGE_COPY_LARGE_BYTES (2 * PAGE_COPY_PART_BYTES) /* smaller memory is one part */
 
 /* One copy, on the stack of the thread that requests it. Filled by page_copy_plan. */
 struct page_copy {
@@ -19,7 +19,7 @@ struct page_copy {
 	uint8_t *destination;
 	const uint8_t *source;
 	uint64_t size_bytes, part_bytes;
-	uint32_t count;               /* of parts */
+	uint32_t count;               /* number of parts */
 	struct buffer *buffer;        /* the root buffer that is accessed */
 	struct host_access *accesses; /* one for each part, requested; NULL: none are needed */
 	/* Under the state lock. */
@@ -34,7 +34,7 @@ struct page_copy {
 /* A copy that needs no accesses. */
 struct page_copy page_copy_plan(struct connection *connection, void *destination,
 				const void *source, uint64_t size_bytes);
-/* Where a part lies in the copy, in bytes. */
+/* The range of a part in the copy, in bytes. */
 struct arena_range page_copy_part(const struct page_copy *copy, uint32_t part);
 
 /*

@@ -74,7 +74,7 @@ sycl_result context_make(uint32_t count, struct device *const *devices, context_
 	if (result) {
 		struct failure why;
 		error_get(&why);
-		/* With `announce` the id was sent, and the service keeps it. */
+		/* With `announce` the id was sent, so the service keeps it. */
 		if (!announce)
 			remote_forget(c, &context->remote);
 		object_unref(&context->object);
