@@ -32,12 +32,13 @@ enum graph_replay_reason {
 	GRAPH_REPLAY_HOST,    /* host tasks, updates of the host, shared events, what another device
 				 does */
 	GRAPH_REPLAY_SIZE,    /* nothing in it, or too much */
-	GRAPH_REPLAY_BACKEND, /* it refuses a node, or the whole */
+	GRAPH_REPLAY_BACKEND, /* the backend refuses a node, or the whole graph */
 	GRAPH_REPLAY_QUEUE, /* a native queue has a lane of its own, and launches are open elsewhere
 			     */
 	GRAPH_REPLAY_NODE,  /* a node is refused */
 	GRAPH_REPLAY_CONTENTS, /* a part needs what is lost: only that fails */
-	GRAPH_REPLAY_CHANGE,   /* it must be rebuilt, and launches of the former one are open */
+	/* The graph must be rebuilt, and launches of the former one are open. */
+	GRAPH_REPLAY_CHANGE,
 	GRAPH_REPLAY_REASONS
 };
 
@@ -68,7 +69,7 @@ struct engine {
 	uv_loop_t loop;
 	uv_prepare_t prepare; /* the turn, before the loop sleeps */
 	uv_idle_t busy; /* started while there is more to do, so that the loop does not sleep */
-	uv_poll_t bells_poll; /* of `bells` */
+	uv_poll_t bells_poll; /* polls `bells` */
 	uv_timer_t end_timer;
 	uv_timer_t deadline_timer;   /* while a session has a deadline */
 	uv_timer_t held_timer;       /* while some are held: not for long */
@@ -97,7 +98,7 @@ struct engine {
 	struct list notify; /* sessions with new replies or slots in this turn: their clients may
 			       have to be woken */
 	struct list doomed; /* sessions to be closed at the end of this turn */
-	struct sched_quota device_quota;           /* of all sessions */
+	struct sched_quota device_quota;           /* limit and use of all sessions together */
 	uint64_t arena_bytes;                      /* that all sessions have now */
 	struct list shared_memories, event_shares; /* shares.h */
 	bool may_spin;                             /* there are processors for it */
@@ -107,7 +108,7 @@ struct engine {
 	uint64_t quiet_since_ns;   /* 0: the last turn found something */
 	bool quiet_is_idle;        /* no work was open then */
 	uint64_t now_ns;           /* CLOCK_MONOTONIC, in this turn */
-	struct arrival arrival;    /* of what comes after a pause */
+	struct arrival arrival;    /* when records come after a pause */
 	bool never_expect;         /* `arrival` is not used */
 	int expect_timer;          /* timerfd in `bells`: when something is expected */
 	uint64_t expect_until_ns;  /* awake until then; 0: nothing is expected now */
@@ -118,13 +119,13 @@ struct engine {
 	struct flat_command flat;
 	uint8_t *record; /* PACKET_BYTES_MAX: the private copy of a record */
 	uint8_t burst_values[(GROUP_BURST_MAX - 1) * SHAPE_BURST_VALUE_BYTES];
-	struct group_stretch stretch; /* of the groups at hand */
+	struct group_stretch stretch; /* the groups that are being read */
 	struct group_scratch scratch;
 	struct pool groups; /* memory for struct group */
 	uint64_t stamp; /* of the group at hand, marks what it has named; the engine's, as sessions
 			   share memory */
 
-	uint64_t order_stamp; /* of the latest graph_order */
+	uint64_t order_stamp; /* number of the latest graph_order */
 	bool never_instance;  /* graphs are launched node by node */
 	uint64_t commands_decoded, wakes_sent;
 	/* Graphs that were made for a device; launches as one, and node by node for each reason. */

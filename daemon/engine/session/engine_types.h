@@ -58,7 +58,7 @@ struct engine_options {
 };
 
 struct session_peer {
-	uint64_t session; /* its number in reports and logs */
+	uint64_t session; /* the session's number in reports and logs */
 	uid_t uid;
 	gid_t gid;
 	pid_t pid;

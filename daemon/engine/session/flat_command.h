@@ -4,7 +4,7 @@
 
 #include "command.pb-c.h"
 
-/* Where they are decoded to. */
+/* Memory into which commands are decoded. */
 struct flat_command {
 	Sycl__V1__Command command;
 	Sycl__V1__Release release;

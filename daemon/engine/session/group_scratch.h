@@ -11,18 +11,19 @@ struct graph;
 /* Where a request is put together: one per engine, used by one command group at a time. */
 struct group_scratch {
 	struct task_requirement *requirements; /* REQUIREMENTS_MAX */
-	struct buffer **buffers;               /* of the requirements */
+	struct buffer **buffers;               /* buffers of the requirements */
 	struct task_argument *arguments;       /* KERNEL_ARGUMENTS_MAX */
 	struct task **after;                   /* grows */
-	uint32_t *after_launches;              /* of each: task_request.after_launches */
+	uint32_t *after_launches; /* for each task of `after`: task_request.after_launches */
 	uint32_t after_count, after_capacity;
-	struct task **before; /* what a graph's launch waits for; grows */
+	struct task **before; /* tasks that a graph's launch waits for; grows */
 	uint32_t *before_launches;
 	uint32_t before_count, before_capacity;
-	uint32_t before_data; /* of them: the first so many, whose failure is the launch's */
-	struct backend_fault dependency; /* of an event that had failed */
+	/* The number of tasks at its beginning whose failure is the launch's failure. */
+	uint32_t before_data;
+	struct backend_fault dependency; /* fault of an event that had failed */
 	struct backend_launch_properties properties;
-	struct backend_rect rect; /* of a copy */
+	struct backend_rect rect; /* rectangle of a copy */
 	struct arena *arena;      /* that a copy reads or writes, or NULL */
 	uint64_t gathering;       /* counts collections of dependencies */
 	struct graph *graph; /* whose node is checked: it has memory for temporaries; NULL: none
@@ -30,7 +31,7 @@ struct group_scratch {
 	/* The memory of `graph` for that temporary, made if need be. 0, or 1 with a fault. */
 	int (*find_temporary)(struct graph *graph, const struct buffer *buffer,
 			      struct sched_buffer **sched_out, struct backend_fault *fault);
-	struct scheduler_device *graph_device; /* of it */
+	struct scheduler_device *graph_device; /* device of that graph */
 	bool waits_for_all; /* a barrier: it stands for every group of its queue before it */
 };
 

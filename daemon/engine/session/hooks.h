@@ -28,7 +28,7 @@ struct object_kind {
 };
 
 struct session_hooks {
-	const struct object_kind *object_kinds; /* by enum object_type */
+	const struct object_kind *object_kinds; /* indexed by enum object_type */
 	/* Run one decoded record. Negative: the session will close. */
 	int (*run_command)(struct session *session, const Sycl__V1__Command *command);
 	/* Run the payload of a RESUBMIT record, and records behind it that make a burst with it.

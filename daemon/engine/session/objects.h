@@ -33,18 +33,19 @@ struct object {
 	uint32_t backend; /* proto's Backend of what it runs on; 0: none, or not known */
 	uint32_t references;
 	bool released; /* the client has released its reference */
-	bool silent;   /* its end is not reported: the client has used the index again */
+	bool silent;   /* the end is not reported, because the client has used the index again */
 	bool failed;
-	bool in_graph;               /* the instance of a graph names it: its release is counted */
-	struct backend_fault *fault; /* of a failed one; NULL: there was no memory for it */
+	bool in_graph; /* the instance of a graph names it: its release is counted */
+	/* Fault of a failed object; NULL: there was no memory for it. */
+	struct backend_fault *fault;
 };
 
 struct context {
 	struct object object;
 	uint32_t *devices; /* indices of the scheduler */
 	uint32_t device_count;
-	struct scheduler_device **
-		natives; /* those devices in the application's context; NULL: in the engine's own */
+	/* Those devices in the application's context; NULL: the context is the engine's own. */
+	struct scheduler_device **natives;
 	struct sub_device *
 		*sub_devices; /* held; NULL for a full device; the array NULL: there are none */
 };
@@ -55,7 +56,7 @@ struct sub_device {
 	struct object object;
 	struct scheduler_device *device;
 	uint32_t number;
-	struct list link; /* of session.sub_devices */
+	struct list link; /* link in session.sub_devices */
 };
 
 /* A queue's window of memory that the second-level cache treats specially (R6). */
@@ -66,11 +67,11 @@ struct queue_l2 {
 
 struct queue {
 	struct object object;
-	struct context *context; /* NULL in a failed one, as what follows */
+	struct context *context; /* NULL in a failed object, as are the fields below */
 	struct scheduler_device *device;
 	const struct backend_device_facts *facts;
 	uint32_t device_index;
-	uint32_t home_lane;   /* of an in-order one */
+	uint32_t home_lane;   /* home lane of an in-order queue */
 	bool has_native_lane; /* home_lane is this queue's own */
 	bool lane_is_known; /* the application has been given its native handle, and may send to it
 			     */
@@ -97,7 +98,7 @@ struct buffer {
 	uint32_t order_place;
 	struct shared_memory *shared; /* what it shares with buffers of other sessions; NULL:
 					 nothing, or no more */
-	struct list shared_link;      /* of shared->buffers */
+	struct list shared_link;      /* link in shared->buffers */
 	bool is_shared;               /* counts as a shared one of its session */
 	uint64_t number;              /* the import to reply to; 0: none */
 	uint64_t temporary; /* of graphs (graph/temporary.h): never used again; `sched` is NULL. 0:
@@ -106,17 +107,17 @@ struct buffer {
 
 struct shared_event {
 	struct object object;
-	struct event_share *share; /* NULL in a failed one */
-	struct list link;          /* of share->events */
+	struct event_share *share; /* NULL in a failed object */
+	struct list link;          /* link in share->events */
 	uint64_t number;           /* the request to reply to; 0: none is left */
 	bool is_counted;           /* as a shared one of its session */
-	struct context *context;   /* of a native one, held; else NULL */
+	struct context *context;   /* context of a native object, held; else NULL */
 };
 
 /* In the session's table from the time when it has its address until it is freed. */
 struct usm {
 	struct object object;
-	struct context *context; /* NULL in a failed one */
+	struct context *context; /* NULL in a failed object */
 	struct bundle *bundle;   /* whose variable it is, held, and its context with it; NULL: an
 				    allocation */
 	enum backend_usm_kind kind;
@@ -127,10 +128,10 @@ struct usm {
 	struct arena *arena;     /* in which it lies; NULL: the backend's */
 	struct sched_usm *sched; /* NULL: an arena's */
 	bool is_listed, ready;
-	uint64_t number;  /* of the request to reply to */
+	uint64_t number;  /* number of the request that is replied to */
 	uint64_t after;   /* a released one is freed when the session's groups up to this one are
 			     complete */
-	struct list link; /* of session.usm_frees */
+	struct list link; /* link in session.usm_frees */
 };
 
 enum bundle_state { BUNDLE_BUILDING, BUNDLE_LOADING, BUNDLE_READY, BUNDLE_OBJECT };
@@ -141,7 +142,7 @@ struct bundle {
 	struct scheduler_device *device;
 	uint32_t device_index;
 	enum bundle_state state;
-	uint64_t number; /* of the request to reply to */
+	uint64_t number; /* number of the request that is replied to */
 	struct build_job *job;
 	struct sched_program *program;
 	char *log;
@@ -149,7 +150,7 @@ struct bundle {
 	uint64_t build_ns;
 	bool compile_only;
 	bool is_native_object; /* of native programs, and not executable */
-	void *bytes; /* of an object, for the linker; NULL: none. Charged to the session */
+	void *bytes; /* bytes of an object for the linker, charged to the session; NULL: none */
 	size_t byte_count;
 };
 
@@ -159,7 +160,7 @@ struct kernel {
 	struct sched_kernel *sched;
 	struct backend_kernel_facts facts;
 	bool ready;
-	uint64_t number; /* of the request to reply to */
+	uint64_t number; /* number of the request that is replied to */
 	char name[NAME_BYTES_MAX + 1];
 };
 
@@ -176,7 +177,7 @@ struct group {
 	bool is_host_task, held; /* held: its turn has come, or comes early; the client runs it */
 	uint32_t host_slot,
 		host_slot_value; /* reports to the client that its turn has come, or never will */
-	struct list held_link;   /* of session.held_tasks */
+	struct list held_link;   /* link in session.held_tasks */
 	uint64_t start_ns; /* of a held one, and of one whose start was reported while it ran; else
 			      0 */
 	struct queue *queue;
@@ -187,7 +188,7 @@ struct group {
 	struct graph_arenas *graph_arenas; /* the same: what it copies from or to, or NULL */
 	uint32_t graph_making;             /* the same: which making of it */
 	struct arena *arena;               /* that it copies from or to, or NULL */
-	struct list session_link;          /* of session.open_groups */
+	struct list session_link;          /* link in session.open_groups */
 	uint64_t session_number;
 	uint64_t submit_ns; /* CLOCK_MONOTONIC; 0: its queue keeps no times */
 	struct window_entry
@@ -197,8 +198,8 @@ struct group {
 struct host_accessor {
 	struct object object;
 	struct work work;
-	struct buffer *buffer; /* NULL in a failed one */
-	struct task *task;     /* NULL when it is over */
+	struct buffer *buffer; /* NULL in a failed object */
+	struct task *task;     /* NULL when the access is over */
 	bool granted;
 	uint32_t slot, slot_value;
 };

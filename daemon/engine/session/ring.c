@@ -14,8 +14,8 @@ enum waiting_kind { WAITING_REPLY, WAITING_SLOT };
 struct waiting {
 	struct list link;
 	enum waiting_kind kind;
-	uint32_t slot, sequence, status; /* of a slot write */
-	uint32_t bytes;                  /* of a reply */
+	uint32_t slot, sequence, status; /* fields of a slot write */
+	uint32_t bytes;                  /* size of a reply */
 	uint8_t packed[];
 };
 

@@ -61,7 +61,7 @@ static void on_peer_dead(uv_poll_t *poll, int status, int events)
 	struct session *session = poll->data;
 	if (session->awaits_process)
 		await_no_process(session);
-	session->is_cut_off = false; /* it reads nothing any more */
+	session->is_cut_off = false; /* the session reads nothing any more */
 	session->orphan_ns = clock_now_ns();
 	session->engine->hooks->review_deadlines(session->engine);
 	session_set_close_policy(session, CLOSE_DROP_PRIVATE);
@@ -285,7 +285,7 @@ void session_step(struct session *session)
 	session_usage_fill(session, &usage);
 	struct device_usages devices = {.rows = rows, .count = session_devices_fill(session, rows)};
 	struct sched_account *work = session->work;
-	sched_account_hold(work); /* for the rows */
+	sched_account_hold(work); /* the rows point into the account */
 	bool had_deadline = session->limits.group_seconds > 0 || session->orphan_ns != 0;
 	free_session(session);
 	engine->session_count--;

@@ -28,8 +28,8 @@
 #include <unistd.h>
 
 #define SESSION_REASON_BYTES   256
-#define SESSION_RECORDS_ALONE  128u  /* for each turn */
-#define SESSION_RECORDS_SHARED 32u   /* where other sessions wait for their turns */
+#define SESSION_RECORDS_ALONE  128u  /* records of each turn */
+#define SESSION_RECORDS_SHARED 32u   /* records of a turn if other sessions wait for theirs */
 #define SESSION_RECORD_BYTES   1024u /* a record counts once more for each so many bytes */
 /* Replies that wait for room; with more the session closes. All groups that the default limit
  * allows may fail at once. */
@@ -70,7 +70,7 @@ struct session {
 	char command[NAME_BYTES_MAX + 1];
 	uint64_t start_ns;
 	uint64_t read_ns; /* when records of it were read last */
-	uint32_t spin_ns; /* what the header's client_spin_ns is */
+	uint32_t spin_ns; /* the value that the header's client_spin_ns has */
 
 	int socket, pidfd, bell;
 	uv_poll_t socket_poll, pid_poll;
@@ -91,12 +91,13 @@ struct session {
 	uint64_t unburst_queue; /* up to unburst_to its groups run one by one: as a burst they were
 				   refused */
 	uint64_t unburst_to;
-	uint32_t stretches_rest; /* so many are not tried: one was refused */
+	uint32_t stretches_rest; /* stretches that are not tried, because one was refused */
 	struct read_ahead ahead;
 
-	uint64_t features;                         /* agreed on */
-	struct shape *shapes[SHAPES_MAX];          /* by their numbers; NULL: not defined */
-	struct group_checked *checked[SHAPES_MAX]; /* of those shapes; NULL: nothing yet */
+	uint64_t features;                /* agreed on */
+	struct shape *shapes[SHAPES_MAX]; /* indexed by their numbers; NULL: not defined */
+	/* Results of checks of those shapes; NULL: none yet. */
+	struct group_checked *checked[SHAPES_MAX];
 	uint64_t objects_changed; /* counts failures and releases of objects that groups name, and
 				     what else their checks depend on (group/checked.h) */
 	struct object_table objects;
@@ -105,11 +106,11 @@ struct session {
 		requested_weight; /* enum SessionClass; limits may lower both: session_rank */
 	uint32_t own_limits;   /* bit per limit that an operator set for this session alone: orders
 				  for all sessions skip it */
-	bool paused;           /* not read until an operator resumes it */
+	bool paused;           /* records are not read until an operator resumes the session */
 	struct arena **arenas; /* arena_room */
 	uint64_t arena_room;   /* the most arenas that it has been allowed */
 	struct session_usage usage;
-	struct sched_account *work; /* what its tasks hold */
+	struct sched_account *work; /* the account of the session's tasks */
 	uint64_t groups_open;
 	struct list open_groups; /* in the order in which they came: group.session_link */
 	uint64_t group_count;    /* tasks of groups, ever */
@@ -119,7 +120,7 @@ struct session {
 	uint32_t host_tasks_open; /* submitted; HostTaskDone has not come yet */
 	struct list held_tasks;   /* host tasks that the client runs: group.held_link */
 	struct list held_nodes;   /* the same of launches of graphs: graph_node_run.held_link */
-	uint64_t graph_bytes;     /* of executable graphs */
+	uint64_t graph_bytes;     /* memory of executable graphs */
 	uint64_t temporary_count; /* temporaries of graphs that were ever made */
 	uint64_t graph_releases;  /* of objects that graphs name: graph/instance.h */
 	struct graph *awaited;    /* no record is read until this graph is built; NULL: all are */
@@ -132,12 +133,12 @@ struct session {
 	uint32_t occupancy_open; /* occupancy queries without a reply yet */
 	uint32_t natives_open;   /* native queries without a reply yet */
 	uint32_t builds_running;
-	uint64_t object_bytes; /* of compiled bundles */
+	uint64_t object_bytes; /* memory of compiled bundles */
 	uint64_t profile_budget;
 	struct gone_queue *gone; /* a ring of the latest SESSION_GONE_QUEUES_MAX */
 	uint32_t gone_count, gone_next;
 
-	struct list link; /* of engine.sessions */
+	struct list link; /* link in engine.sessions */
 	struct list hot_link, notify_link, doomed_link;
 	bool notify_any; /* since the last session_wake_client: NOTIFY_ANY */
 	enum close_policy close_policy;
@@ -218,7 +219,7 @@ void session_reply_flat(struct session *session, const struct flat_message *repl
 void session_wake_client(struct session *session);
 /* A reply or a slot was written: at the end of the turn session_wake_client follows. */
 enum notify_kind {
-	NOTIFY_IF_AWAITED, /* only a client that waits for this slot, or for anything, must wake */
+	NOTIFY_IF_AWAITED, /* wakes only a client that waits for this slot, or for any */
 	NOTIFY_ANY         /* whatever the client waits for */
 };
 void session_notify(struct session *session, enum notify_kind kind);

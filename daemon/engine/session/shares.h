@@ -21,14 +21,14 @@ struct sched_event;
 
 /* The memory of an exportable buffer, as long as a session of this engine holds it. */
 struct shared_memory {
-	struct list link;    /* of engine.shared_memories */
+	struct list link;    /* link in engine.shared_memories */
 	struct list buffers; /* struct buffer.shared_link; never empty */
 	uint32_t device;
 	enum backend_export_kind kind;
 	uint64_t size_bytes;
 	uint64_t stamp;                    /* the latest group that has named it */
 	bool exported;                     /* `name` is known */
-	struct backend_shared_memory name; /* its descriptor is this engine's own; -1: none */
+	struct backend_shared_memory name; /* the descriptor is this engine's own; -1: none */
 };
 
 /* For a new buffer that can be exported. NULL: no memory. */
@@ -57,7 +57,7 @@ bool descriptor_may_be_memory(int descriptor);
 /* An event of a device, as long as a session of this engine holds it, or the device still makes it.
  */
 struct event_share {
-	struct list link;   /* of engine.event_shares */
+	struct list link;   /* link in engine.event_shares */
 	struct list events; /* struct shared_event.link */
 	uint32_t device;
 	struct sched_event *sched; /* NULL: released, and only the scheduler's reply is missing */
