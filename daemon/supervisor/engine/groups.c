@@ -148,18 +148,19 @@ static void group_enable_controllers(struct engine_groups *groups,
 
 /* As no user may have more than a quarter of the engines. What engines need themselves comes first.
  */
-void engine_groups_set_defaults(struct engine_groups *groups)
+void engine_groups_set_defaults(struct engine_groups *groups, bool serves_many)
 {
 	uint64_t all;
 	groups->processes = 0;
-	if (!group_file_read_number(groups->base, "pids.max", &all))
+	if (!serves_many || !group_file_read_number(groups->base, "pids.max", &all))
 		return;
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t least = PROCESSES_LEAST + 2 * (uint64_t)(processors > 0 ? processors : 1);
 	groups->processes = all / 4 > least ? all / 4 : least;
 }
 
-void engine_groups_open(struct engine_groups *groups, const struct configuration *configuration)
+void engine_groups_open(struct engine_groups *groups, const struct configuration *configuration,
+			bool serves_many)
 {
 	char path[2 * PATH_MAX], self[32];
 	*groups = (struct engine_groups)ENGINE_GROUPS_NONE;
@@ -183,7 +184,7 @@ void engine_groups_open(struct engine_groups *groups, const struct configuration
 		return;
 	}
 	groups->base = take_fd(&base);
-	engine_groups_set_defaults(groups);
+	engine_groups_set_defaults(groups, serves_many);
 	group_enable_controllers(groups, configuration);
 	log_info("engine", "engines have control groups in %s", path);
 }

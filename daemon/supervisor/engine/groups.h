@@ -31,12 +31,13 @@ struct engine_groups {
 
 /* Find the service's group, and move this process into a group below it. Logs what is not as
  * configured; engines run without groups as well. */
-void engine_groups_open(struct engine_groups *groups, const struct configuration *configuration);
+void engine_groups_open(struct engine_groups *groups, const struct configuration *configuration,
+			bool serves_many);
 void engine_groups_close(struct engine_groups *groups);
 
 /* A part of the service's own limits for each user; engine_groups_open calls it. Where the service
- * has none, users have none. */
-void engine_groups_set_defaults(struct engine_groups *groups);
+ * has none, or does not serve many users, users have none. */
+void engine_groups_set_defaults(struct engine_groups *groups, bool serves_many);
 
 /*
  * Put an engine into its group, with the processes that it has started itself, before it runs its

@@ -296,7 +296,7 @@ static int supervisor_start(struct supervisor *supervisor)
 	arrivals_init(supervisor);
 	standby_init(supervisor);
 	orphans_init(supervisor);
-	engine_groups_open(supervisor->groups, &supervisor->configuration);
+	engine_groups_open(supervisor->groups, &supervisor->configuration, supervisor->privileged);
 	sharing_init(supervisor);
 	arbiter_init(supervisor);
 	trace_init(supervisor);

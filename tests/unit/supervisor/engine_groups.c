@@ -203,7 +203,7 @@ static uint64_t default_processes(const char *of_the_service)
 {
 	write_text("pids.max", of_the_service);
 	groups.processes = 7;
-	engine_groups_set_defaults(&groups);
+	engine_groups_set_defaults(&groups, true);
 	return groups.processes;
 }
 
@@ -218,6 +218,13 @@ Test(engine_groups, a_user_has_a_quarter_of_the_service_s_processes)
 	engine_groups_take(&groups, &some, USER, ENGINE);
 	/* A plain file keeps what a shorter text does not cover. */
 	expect_text("uid-1000/pids.max", "300000");
+}
+
+Test(engine_groups, the_only_user_of_a_service_has_all_its_processes)
+{
+	(void)default_processes("400000\n");
+	engine_groups_set_defaults(&groups, false);
+	cr_expect(eq(u64, groups.processes, 0u));
 }
 
 /* An engine needs threads for each processor, and its build helper. */
