@@ -226,13 +226,29 @@ void engine_groups_close(struct engine_groups *groups)
 }
 
 /* Without its controller there is no such file; that was logged when the controller was enabled. */
-static void group_set_limit(int base, uid_t uid, const char *file, uint64_t value)
+static void group_set_limit(int base, uid_t uid, const char *file, uint64_t value,
+			    const char *without)
 {
 	char path[NAME_BYTES], text[VALUE_BYTES];
 	name_format(path, sizeof(path), USER_PREFIX "%lu/%s", (unsigned long)uid, file);
 	name_format(text, sizeof(text), "%" PRIu64, value);
-	if (value)
-		(void)group_file_write(base, path, text);
+	(void)group_file_write(base, path, value ? text : without);
+}
+
+/* Also those that are not configured: the group may have stayed from an earlier engine, with limits
+ * that were taken back. */
+static void group_set_limits(const struct engine_groups *groups,
+			     const struct configuration *configuration, uid_t uid)
+{
+	group_set_limit(groups->base, uid, "pids.max",
+			configuration->user_processes ? configuration->user_processes
+						      : groups->processes,
+			"max");
+	group_set_limit(groups->base, uid, "memory.max", configuration->user_memory_bytes, "max");
+	/* An engine and its build helper are of no use without each other. */
+	group_set_limit(groups->base, uid, "memory.oom.group",
+			configuration->user_memory_bytes ? 1 : 0, "0");
+	group_set_limit(groups->base, uid, "cpu.weight", configuration->user_cpu_weight, "100");
 }
 
 /* Moves the engine's children into the group, too: the build helper. */
@@ -257,14 +273,7 @@ void engine_groups_take(const struct engine_groups *groups,
 		return;
 	name_format(path, sizeof(path), USER_PREFIX "%lu", (unsigned long)uid);
 	(void)mkdirat(groups->base, path, 0755);
-	group_set_limit(groups->base, uid, "pids.max",
-			configuration->user_processes ? configuration->user_processes
-						      : groups->processes);
-	group_set_limit(groups->base, uid, "memory.max", configuration->user_memory_bytes);
-	/* An engine and its build helper are of no use without each other. */
-	group_set_limit(groups->base, uid, "memory.oom.group",
-			configuration->user_memory_bytes ? 1 : 0);
-	group_set_limit(groups->base, uid, "cpu.weight", configuration->user_cpu_weight);
+	group_set_limits(groups, configuration, uid);
 	name_format(path, sizeof(path), USER_PREFIX "%lu/" ENGINE_PREFIX "%ld", (unsigned long)uid,
 		    (long)pid);
 	(void)mkdirat(groups->base, path, 0755);
