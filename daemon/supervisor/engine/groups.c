@@ -19,6 +19,10 @@ enum { NAME_BYTES = 128, VALUE_BYTES = 64, LINE_BYTES = 2 * PATH_MAX };
 
 /* Memory that a group may be forgotten with. It is small, as a user may leave as much each time. */
 #define FORGOTTEN_BYTES (64ul << 10)
+/* The same while there are very many groups: reading each of them takes the service's time, and one
+ * user may have many uids. */
+#define FORGOTTEN_BYTES_OF_MANY (16ul << 20)
+#define GROUPS_MANY             512
 /* An engine's own threads and build helper, beside those that run kernels: one or two for each
  * processor. */
 #define PROCESSES_LEAST 64
@@ -323,7 +327,7 @@ static void groups_tidy_user(int base, const char *user,
  * client holds its descriptor. It counts in the group of the user, and in a new group of that name
  * it would not. So the group stays, too, and the user's next engine gets what is left of the limit.
  */
-static bool group_holds_memory(int base, const char *user)
+static bool group_holds_memory(int base, const char *user, bool are_many)
 {
 	static const char *const files[] = {"memory.current", "memory.swap.current"};
 	uint64_t all = 0;
@@ -334,7 +338,7 @@ static bool group_holds_memory(int base, const char *user)
 		if (group_file_read_number(base, path, &bytes))
 			all += bytes;
 	}
-	return all > FORGOTTEN_BYTES;
+	return all > (are_many ? FORGOTTEN_BYTES_OF_MANY : FORGOTTEN_BYTES);
 }
 
 void engine_groups_tidy(const struct engine_groups *groups,
@@ -343,11 +347,16 @@ void engine_groups_tidy(const struct engine_groups *groups,
 	CLEANUP(group_folder_close)
 	DIR *folder = groups->base < 0 ? NULL : group_open_folder(groups->base, ".");
 	const struct dirent *entry;
+	unsigned count = 0;
+	while (folder && (entry = readdir(folder)))
+		count += group_is_users(entry);
+	if (folder)
+		rewinddir(folder);
 	while (folder && (entry = readdir(folder))) {
 		if (!group_is_users(entry))
 			continue;
 		groups_tidy_user(groups->base, entry->d_name, is_engine, context);
-		if (!group_holds_memory(groups->base, entry->d_name))
+		if (!group_holds_memory(groups->base, entry->d_name, count > GROUPS_MANY))
 			(void)unlinkat(groups->base, entry->d_name,
 				       AT_REMOVEDIR); /* fails while the user has an engine */
 	}
