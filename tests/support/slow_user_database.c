@@ -1,24 +1,33 @@
 /*
- * Loaded before the C library: a user database that does not answer about one uid until it is let.
- * SYCLD_TEST_SLOW_UID is that uid, SYCLD_TEST_SLOW_GATE a FIFO: the answer comes when somebody has
- * opened it for writing. Everybody else is answered as ever.
+ * Loaded before the C library: a user database that does not answer about some uids until it is
+ * let. SYCLD_TEST_SLOW_UID is the first, SYCLD_TEST_SLOW_UIDS their number (1 if missing), and
+ * SYCLD_TEST_SLOW_GATE a FIFO: the answer comes when somebody has opened it for writing. Everybody
+ * else is answered as ever.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pwd.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 __attribute__((visibility("default"))) int getpwuid_r(uid_t uid, struct passwd *entry, char *buffer,
 						      size_t bytes, struct passwd **found_out);
 
+static bool is_slow(uid_t uid)
+{
+	const char *first = getenv("SYCLD_TEST_SLOW_UID"), *count = getenv("SYCLD_TEST_SLOW_UIDS");
+	return first && uid >= strtoul(first, NULL, 10) &&
+	       uid - strtoul(first, NULL, 10) < (count ? strtoul(count, NULL, 10) : 1);
+}
+
 int getpwuid_r(uid_t uid, struct passwd *entry, char *buffer, size_t bytes,
 	       struct passwd **found_out)
 {
 	int (*real)(uid_t, struct passwd *, char *, size_t, struct passwd **) = NULL;
-	const char *slow = getenv("SYCLD_TEST_SLOW_UID"), *gate = getenv("SYCLD_TEST_SLOW_GATE");
+	const char *gate = getenv("SYCLD_TEST_SLOW_GATE");
 	*(void **)&real = dlsym(RTLD_NEXT, "getpwuid_r");
-	if (slow && gate && strtoul(slow, NULL, 10) == uid) {
+	if (gate && is_slow(uid)) {
 		int fd = open(gate, O_RDONLY | O_CLOEXEC); /* returns when there is a writer */
 		if (fd >= 0)
 			(void)close(fd);

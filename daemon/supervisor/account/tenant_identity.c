@@ -48,6 +48,7 @@ static int tenant_request_identity(struct tenant *tenant)
 		.uid = tenant->uid,
 		.is_own = tenant->uid == geteuid(),
 		.own_gid = getegid(),
+		.was_found = tenant->is_identified && !tenant->is_unknown,
 		.shares = supervisor->configuration.shares,
 	};
 	if (user_question_needs_database(&question))

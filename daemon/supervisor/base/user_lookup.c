@@ -6,40 +6,108 @@
 #include <stdlib.h>
 #include <sys/queue.h>
 
+/*
+ * The database may take long over each uid, and a user with subordinate uids can connect as any
+ * of them. So first come, first served would let one such user delay all others. Instead, look-ups
+ * are of blocks of uids, as large as what useradd gives a user. A block gets one more thread only
+ * while fewer threads work for it than are left. The rule for places in the queue is the same. So
+ * one block never has more than half, and a later block still gets some.
+ *
+ * A part is left for uids that nobody can make: those that an earlier look-up has found, and those
+ * of block 0, where systems have users and no subordinate uids. They count as one block without a
+ * bound of its own.
+ */
+enum { BLOCK_BITS = 16, BLOCK_OF_USERS = 0, PART_OF_USERS = 4 };
+
 struct user_lookup {
-	STAILQ_ENTRY(user_lookup)
-	link; /* link in `asked` or `answered`; in no list while a thread works on it */
+	TAILQ_ENTRY(user_lookup) link; /* in one of the lists */
+	uint32_t block;
 	struct user_question question;
 	struct user_answer answer;
 	user_lookup_answered *call; /* NULL: the lookup was dropped */
 	void *context;
 };
 
-STAILQ_HEAD(user_lookup_list, user_lookup);
+TAILQ_HEAD(user_lookup_list, user_lookup);
 
 /* Shared with threads that may outlive the service's state, so it lives as long as the process. */
 static struct {
 	pthread_mutex_t mutex; /* guards everything but `wake` */
-	struct user_lookup_list asked, answered;
-	unsigned threads, count; /* `count` includes look-ups in a thread, and answers that were not
-				    delivered yet */
+	struct user_lookup_list asked, working, answered;
+	unsigned threads, count; /* `count` is of all three lists */
 	bool is_open;
 	uv_async_t wake;
 } lookups = {
 	.mutex = PTHREAD_MUTEX_INITIALIZER,
-	.asked = STAILQ_HEAD_INITIALIZER(lookups.asked),
-	.answered = STAILQ_HEAD_INITIALIZER(lookups.answered),
+	.asked = TAILQ_HEAD_INITIALIZER(lookups.asked),
+	.working = TAILQ_HEAD_INITIALIZER(lookups.working),
+	.answered = TAILQ_HEAD_INITIALIZER(lookups.answered),
 };
+
+static uint32_t user_question_block(const struct user_question *question)
+{
+	bool is_of_users = question->was_found || question->is_of_names;
+	return is_of_users ? BLOCK_OF_USERS : question->uid >> BLOCK_BITS;
+}
+
+/* What a block has of something, and what all blocks have that are bounded. */
+struct block_use {
+	unsigned own, all;
+};
+
+static void block_use_add(struct block_use *use, const struct user_lookup_list *list,
+			  uint32_t block)
+{
+	const struct user_lookup *lookup;
+	TAILQ_FOREACH (lookup, list, link) {
+		use->own += lookup->block == block;
+		use->all += lookup->block != BLOCK_OF_USERS;
+	}
+}
+
+static bool block_may_have_more(uint32_t block, const struct block_use *use, unsigned most)
+{
+	unsigned part = most - most / PART_OF_USERS;
+	return block == BLOCK_OF_USERS || use->own + use->all < part;
+}
+
+static bool block_may_have_thread(uint32_t block)
+{
+	struct block_use use = {0, 0};
+	block_use_add(&use, &lookups.working, block);
+	return block_may_have_more(block, &use, USER_LOOKUP_THREADS);
+}
+
+static bool block_may_have_place(uint32_t block)
+{
+	struct block_use use = {0, 0};
+	block_use_add(&use, &lookups.asked, block);
+	block_use_add(&use, &lookups.working, block);
+	return lookups.count < USER_LOOKUPS_MAX &&
+	       block_may_have_more(block, &use, USER_LOOKUPS_MAX);
+}
+
+/* The oldest one that may have a thread; NULL: none. */
+static struct user_lookup *lookups_find_next(void)
+{
+	struct user_lookup *lookup;
+	TAILQ_FOREACH (lookup, &lookups.asked, link)
+		if (block_may_have_thread(lookup->block))
+			return lookup;
+	return NULL;
+}
 
 /* The next look-up. NULL: there is none, and the thread is not counted any more. */
 static struct user_lookup *lookups_take_next(void)
 {
 	(void)pthread_mutex_lock(&lookups.mutex);
-	struct user_lookup *lookup = STAILQ_FIRST(&lookups.asked);
-	if (lookup)
-		STAILQ_REMOVE_HEAD(&lookups.asked, link);
-	else
+	struct user_lookup *lookup = lookups_find_next();
+	if (lookup) {
+		TAILQ_REMOVE(&lookups.asked, lookup, link);
+		TAILQ_INSERT_TAIL(&lookups.working, lookup, link);
+	} else {
 		lookups.threads--;
+	}
 	(void)pthread_mutex_unlock(&lookups.mutex);
 	return lookup;
 }
@@ -47,7 +115,8 @@ static struct user_lookup *lookups_take_next(void)
 static void lookups_wake_loop(struct user_lookup *lookup)
 {
 	(void)pthread_mutex_lock(&lookups.mutex);
-	STAILQ_INSERT_TAIL(&lookups.answered, lookup, link);
+	TAILQ_REMOVE(&lookups.working, lookup, link);
+	TAILQ_INSERT_TAIL(&lookups.answered, lookup, link);
 	if (lookups.is_open)
 		(void)uv_async_send(&lookups.wake);
 	(void)pthread_mutex_unlock(&lookups.mutex);
@@ -86,9 +155,9 @@ static int lookup_thread_start(void)
 static struct user_lookup *lookups_take_answered(void)
 {
 	(void)pthread_mutex_lock(&lookups.mutex);
-	struct user_lookup *lookup = STAILQ_FIRST(&lookups.answered);
+	struct user_lookup *lookup = TAILQ_FIRST(&lookups.answered);
 	if (lookup) {
-		STAILQ_REMOVE_HEAD(&lookups.answered, link);
+		TAILQ_REMOVE(&lookups.answered, lookup, link);
 		lookups.count--;
 	}
 	(void)pthread_mutex_unlock(&lookups.mutex);
@@ -120,8 +189,8 @@ int user_lookups_open(uv_loop_t *loop)
 static void lookup_list_free(struct user_lookup_list *list)
 {
 	struct user_lookup *lookup;
-	while ((lookup = STAILQ_FIRST(list))) {
-		STAILQ_REMOVE_HEAD(list, link);
+	while ((lookup = TAILQ_FIRST(list))) {
+		TAILQ_REMOVE(list, lookup, link);
 		lookups.count--;
 		free(lookup);
 	}
@@ -139,6 +208,20 @@ void user_lookups_close(void)
 		uv_close((uv_handle_t *)&lookups.wake, NULL);
 }
 
+static int lookups_add(struct user_lookup *lookup)
+{
+	TAILQ_INSERT_TAIL(&lookups.asked, lookup, link);
+	lookups.count++;
+	if (lookups.threads < USER_LOOKUP_THREADS && lookups_find_next() &&
+	    lookup_thread_start() == 0)
+		lookups.threads++;
+	if (lookups.threads > 0)
+		return 0;
+	TAILQ_REMOVE(&lookups.asked, lookup, link);
+	lookups.count--;
+	return -ECHILD;
+}
+
 int user_lookup_begin(const struct user_question *question, user_lookup_answered *answered,
 		      void *context, struct user_lookup **lookup_out)
 {
@@ -148,16 +231,11 @@ int user_lookup_begin(const struct user_question *question, user_lookup_answered
 	lookup->question = *question;
 	lookup->call = answered;
 	lookup->context = context;
+	lookup->block = user_question_block(question);
 	(void)pthread_mutex_lock(&lookups.mutex);
-	int r = lookups.is_open && lookups.count < USER_LOOKUPS_MAX ? 0 : -EAGAIN;
-	if (r == 0 && lookups.threads < USER_LOOKUP_THREADS && lookup_thread_start() == 0)
-		lookups.threads++;
-	if (r == 0 && lookups.threads == 0)
-		r = -ECHILD;
-	if (r == 0) {
-		STAILQ_INSERT_TAIL(&lookups.asked, lookup, link);
-		lookups.count++;
-	}
+	int r = lookups.is_open && block_may_have_place(lookup->block) ? 0 : -EAGAIN;
+	if (r == 0)
+		r = lookups_add(lookup);
 	(void)pthread_mutex_unlock(&lookups.mutex);
 	if (r < 0)
 		free(lookup);

@@ -1,7 +1,8 @@
 /*
  * Queries the user database without making the service wait. A few threads do nothing else; they
  * are the supervisor's only threads. They start when there is a query, end when there is none, and
- * take no signals. A thread that hangs in the database is left alone; the service can end beside
+ * take no signals. Many slow look-ups of uids that nobody has found yet leave threads for others. A
+ * thread that hangs in the database is left alone; the service can end beside
  * it.
  */
 #ifndef SYCLD_SUPERVISOR_USER_LOOKUP_H
@@ -11,7 +12,7 @@
 
 #include <uv.h>
 
-enum { USER_LOOKUP_THREADS = 16, USER_LOOKUPS_MAX = 256 };
+enum { USER_LOOKUP_THREADS = 16, USER_LOOKUPS_MAX = 512 };
 
 struct user_lookup;
 
@@ -25,7 +26,8 @@ int user_lookups_open(uv_loop_t *loop);
 /* No result is delivered any more. The loop must run once more. */
 void user_lookups_close(void);
 
-/* 0, or a negative errno. -EAGAIN: USER_LOOKUPS_MAX look-ups wait already. -ECHILD: no thread can
+/* 0, or a negative errno. -EAGAIN: as many look-ups as may wait already, of all uids or of that
+ * one's block (user_lookup.c). -ECHILD: no thread can
  * be started, and none runs. Does not block. */
 int user_lookup_begin(const struct user_question *question, user_lookup_answered *answered,
 		      void *context, struct user_lookup **lookup_out);

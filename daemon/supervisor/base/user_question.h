@@ -17,6 +17,7 @@ struct user_question {
 	uid_t uid;
 	bool is_own; /* the service's own user: is known, and of group `own_gid` */
 	gid_t own_gid;
+	bool was_found;   /* an earlier look-up has found this user */
 	bool is_of_names; /* another query: which names in `shares` are not in the database?
 			     (share_names.h) */
 	struct configuration_shares shares;

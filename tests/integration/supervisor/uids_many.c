@@ -99,11 +99,18 @@ static bool all_have_ended(void *unused)
 	return ctl_session_count(&service) == 0;
 }
 
+/* Opened and closed. A refusal is printed. */
 static void one_session(uid_t uid)
 {
-	int socket = open_as(uid, NULL);
-	CHECK(socket >= 0);
-	close_fd(&socket);
+	be(uid);
+	CLEANUP(close_fd) int socket = client_connect(&service);
+	be(0);
+	Sycl__V1__Packet *packet = socket >= 0 ? client_receive(socket) : NULL;
+	CHECK(packet && packet->body_case == SYCL__V1__PACKET__BODY_WELCOME);
+	if (packet && packet->body_case == SYCL__V1__PACKET__BODY_ERROR)
+		(void)fprintf(stderr, "uid %lu is refused: %s\n", (unsigned long)uid,
+			      packet->error->text);
+	packet_free(packet);
 }
 
 static void who_is_refused_leaves_nothing_behind(void)
@@ -182,14 +189,21 @@ static bool one_waits(void *unused)
 	return ctl_session_count(&service) == 1;
 }
 
+/* Uids from UID_FIRST on are looked up when the gate opens. */
+static void start_many_slow(const char *count, char *gate_out, size_t gate_bytes)
+{
+	service_prepare(&service, "double");
+	(void)snprintf(gate_out, gate_bytes, "%s/gate", service.folder);
+	if (mkfifo(gate_out, 0600) < 0)
+		abort();
+	(void)setenv("SYCLD_TEST_SLOW_UIDS", count, 1);
+	service_start_slow(&service, NULL, SLOW_USER_DATABASE, UID_FIRST, gate_out);
+}
+
 static void who_is_looked_up_slowly_delays_nobody_else(void)
 {
 	char gate[HARNESS_PATH_BYTES * 2];
-	service_prepare(&service, "double");
-	(void)snprintf(gate, sizeof(gate), "%s/gate", service.folder);
-	if (mkfifo(gate, 0600) < 0)
-		abort();
-	service_start_slow(&service, NULL, SLOW_USER_DATABASE, UID_FIRST, gate);
+	start_many_slow("1", gate, sizeof(gate));
 	be(UID_FIRST);
 	int slow = client_connect(&service);
 	be(0);
@@ -201,6 +215,25 @@ static void who_is_looked_up_slowly_delays_nobody_else(void)
 	CHECK(opened >= 0 && packet && packet->body_case == SYCL__V1__PACKET__BODY_WELCOME);
 	packet_free(packet);
 	close_fd(&slow);
+	end_many();
+}
+
+/* Both newcomers get in while nobody of the crowd has: the gate stays closed. */
+static void made_up_uids_that_are_looked_up_slowly_delay_no_newcomer(uid_t named)
+{
+	enum { CROWD = 300, BLOCK = 65536 };
+	char gate[HARNESS_PATH_BYTES * 2];
+	int sockets[CROWD];
+	start_many_slow("300", gate, sizeof(gate));
+	for (uid_t i = 0; i < CROWD; i++) {
+		be(UID_FIRST + i);
+		sockets[i] = client_connect(&service);
+		be(0);
+	}
+	one_session(named);
+	one_session(UID_FIRST + 2 * BLOCK);
+	for (int i = 0; i < CROWD; i++)
+		close_fd(&sockets[i]);
 	end_many();
 }
 
@@ -320,6 +353,7 @@ int main(void)
 	uid_t named = one ? one->pw_uid : 0;
 	two = getpwnam("bin");
 	if (named && two) {
+		made_up_uids_that_are_looked_up_slowly_delay_no_newcomer(named);
 		no_user_has_more_than_a_quarter(named);
 		who_comes_to_a_full_service_has_the_place_of_who_is_idle_longest(named,
 										 two->pw_uid);

@@ -22,6 +22,13 @@ if(TARGET unit_hand_on)
   target_include_directories(unit_hand_on PRIVATE ${supervisor_folder})
 endif()
 
+# Who is looked up first, with an invented user database.
+sycl_test(unit_lookup_order SOURCES ${CMAKE_CURRENT_LIST_DIR}/lookup_order.c ${supervisor_folder}/base/user_lookup.c
+  LIBS sycl_shared PkgConfig::uv Threads::Threads)
+if(TARGET unit_lookup_order)
+  target_include_directories(unit_lookup_order PRIVATE ${supervisor_folder})
+endif()
+
 # No thread starts here. This program, too, has a log_write of its own.
 sycl_test(unit_lookup_threads SOURCES ${CMAKE_CURRENT_LIST_DIR}/lookup_threads.c ${supervisor_folder}/account/tenant_identity.c
   ${supervisor_folder}/base/user_lookup.c LIBS sycl_shared sycl_proto PkgConfig::uv Threads::Threads)

@@ -1,0 +1,124 @@
+/*
+ * Who is looked up while the user database takes long over made-up uids, as those of a user with
+ * subordinate uids. Here it answers about uids from SLOW on when the gate opens, which is after
+ * each test: so whoever is answered before that has waited for none of them.
+ */
+#include "base/user_lookup.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+enum { SLOW = 1000000000, BLOCK = 65536, USER = 2, FLOOD = 300, BLOCKS = 40 };
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of the next two */
+static pthread_cond_t gate = PTHREAD_COND_INITIALIZER;
+static bool is_open;
+static uv_loop_t loop;
+static unsigned slow_begun, slow_answered;
+
+void user_question_answer(const struct user_question *question, struct user_answer *answer_out)
+{
+	memset(answer_out, 0, sizeof(*answer_out));
+	(void)pthread_mutex_lock(&mutex);
+	while (question->uid >= SLOW && !question->was_found && !is_open)
+		(void)pthread_cond_wait(&gate, &mutex);
+	(void)pthread_mutex_unlock(&mutex);
+}
+
+static void on_slow_answered(void *context, const struct user_answer *answer)
+{
+	(void)context;
+	(void)answer;
+	slow_answered++;
+}
+
+static void on_fast_answered(void *context, const struct user_answer *answer)
+{
+	bool *is_answered = context;
+	(void)answer;
+	*is_answered = true;
+}
+
+static void open_lookups(void)
+{
+	cr_assert(eq(int, uv_loop_init(&loop), 0));
+	cr_assert(eq(int, user_lookups_open(&loop), 0));
+}
+
+/* All that were begun are answered at last. */
+static void close_lookups(void)
+{
+	(void)pthread_mutex_lock(&mutex);
+	is_open = true;
+	(void)pthread_cond_broadcast(&gate);
+	(void)pthread_mutex_unlock(&mutex);
+	while (slow_answered < slow_begun)
+		(void)uv_run(&loop, UV_RUN_ONCE);
+	user_lookups_close();
+	(void)uv_run(&loop, UV_RUN_DEFAULT);
+	cr_assert(eq(int, uv_loop_close(&loop), 0));
+}
+
+TestSuite(lookup_order, .init = open_lookups, .fini = close_lookups, .timeout = 60);
+
+static int begin_slow(uid_t uid)
+{
+	struct user_question question = {.uid = uid};
+	struct user_lookup *lookup;
+	int r = user_lookup_begin(&question, on_slow_answered, NULL, &lookup);
+	slow_begun += r == 0;
+	return r;
+}
+
+static void begin_flood(unsigned blocks)
+{
+	for (unsigned i = 0; i < FLOOD; i++)
+		(void)begin_slow(SLOW + i % blocks * BLOCK + i / blocks);
+	cr_assert(gt(uint, slow_begun, USER_LOOKUP_THREADS));
+}
+
+/* Answered while none of the flood is. */
+static void must_not_wait(uid_t uid, bool was_found)
+{
+	bool is_answered = false;
+	struct user_question question = {.uid = uid, .was_found = was_found};
+	struct user_lookup *lookup;
+	cr_assert(eq(int, user_lookup_begin(&question, on_fast_answered, &is_answered, &lookup), 0),
+		  "uid %lu has no place", (unsigned long)uid);
+	while (!is_answered)
+		(void)uv_run(&loop, UV_RUN_ONCE);
+	cr_expect(eq(uint, slow_answered, 0u));
+}
+
+Test(lookup_order, a_new_user_does_not_wait_for_made_up_uids)
+{
+	begin_flood(1);
+	must_not_wait(USER, false);
+	must_not_wait(SLOW - BLOCK, false);
+}
+
+Test(lookup_order, a_user_that_was_found_once_does_not_wait_for_uids_near_its_own)
+{
+	begin_flood(1);
+	must_not_wait(SLOW + FLOOD, true);
+}
+
+Test(lookup_order, made_up_uids_of_many_blocks_leave_threads_for_users)
+{
+	begin_flood(BLOCKS);
+	must_not_wait(USER, false);
+	must_not_wait(SLOW + FLOOD, true);
+}
+
+Test(lookup_order, made_up_uids_of_one_block_do_not_take_all_places)
+{
+	unsigned tried = 0;
+	while (begin_slow(SLOW + tried) == 0)
+		cr_assert(lt(uint, tried++, USER_LOOKUPS_MAX));
+	cr_expect(lt(uint, slow_begun, USER_LOOKUPS_MAX / 2u));
+	cr_expect(eq(int, begin_slow(SLOW + BLOCK), 0));
+}
