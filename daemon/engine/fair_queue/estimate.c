@@ -18,7 +18,8 @@ static const struct fair_queue_shape *find_estimate(const struct fair_queue_esti
 	return NULL;
 }
 
-/* Made if it is new, in the place of the one in its set that was not used for longest. */
+/* Finds the estimate of the shape, or makes one. A new one replaces the estimate in its set that
+ * was not used for longest. */
 static struct fair_queue_shape *need_estimate(struct fair_queue_estimates *estimates, uint64_t key)
 {
 	struct fair_queue_shape *set = estimates->shapes[estimate_set_of(key)], *place = &set[0];
@@ -71,10 +72,8 @@ bool fair_queue_estimate_is_due(const struct fair_queue_estimates *estimates, ui
 	       shape->mean_ns <= most_ns && now_ns >= shape->due_ns;
 }
 
-/*
- * There are few measurements alone: the mean is over all of them until there are enough for a
- * moving one. A measurement that is far off begins it again.
- */
+/* Measurements alone are rare. So the mean is over all of them until there are enough for a moving
+ * mean. A measurement that is far off begins the mean again. */
 static uint64_t slowness_of(struct fair_queue_shape *shape, uint64_t took_ns,
 			    enum fair_queue_quality quality)
 {
@@ -144,8 +143,8 @@ void fair_queue_estimate_raise(struct fair_queue_estimates *estimates, uint64_t 
 	if (key == 0)
 		return;
 	struct fair_queue_shape *shape = need_estimate(estimates, key);
-	/* Other groups may have had more of its time than is known, so a small difference counts
-	 * first. */
+	/* Other groups may have had more of the shape's time than is known. So a small difference
+	 * does not change the mean at once. */
 	if (least_ns / 2 > shape->mean_ns)
 		update_estimate(shape, least_ns, shape->quality);
 	if (shape->due_ns > now_ns)

@@ -13,16 +13,17 @@
 #define FAIR_QUEUE_SHAPE_WAYS   4u
 #define FAIR_QUEUE_SHAPE_SLOW   8u  /* the mean moves by this part of a difference */
 #define FAIR_QUEUE_SAMPLE_FIRST 4u  /* the first groups of a shape are timed, */
-#define FAIR_QUEUE_SAMPLE_EVERY 32u /* then one of so many */
+#define FAIR_QUEUE_SAMPLE_EVERY 32u /* then one group in so many */
 
 /* Real time, ns, until the next group of a shape is measured alone: after a surprise, and at most.
  */
 #define FAIR_QUEUE_ALONE_SOON 50000000u
 #define FAIR_QUEUE_ALONE_LATE 1600000000u
 
-/* The quality of a measurement. A better one is not changed by a worse one. */
+/* The quality of a measurement. A worse measurement does not change a mean of better quality. */
 enum fair_queue_quality {
-	FAIR_QUEUE_SEEN,       /* from outside: from the previous end on the lane to this one */
+	/* From outside: from the end of the previous group of the lane to the end of this group. */
+	FAIR_QUEUE_SEEN,
 	FAIR_QUEUE_EXACT,      /* by the device's clock, beside groups of other lanes */
 	FAIR_QUEUE_SEEN_ALONE, /* the same two without groups on other lanes */
 	FAIR_QUEUE_EXACT_ALONE,
@@ -32,7 +33,7 @@ struct fair_queue_shape {
 	uint64_t key; /* 0: empty */
 	uint64_t mean_ns;
 	uint64_t due_ns;                 /* real time at which a group should be measured alone */
-	uint32_t pace_ns;                /* real time from that one to the next */
+	uint32_t pace_ns;                /* real time from due_ns to the next such time */
 	enum fair_queue_quality quality; /* quality of the mean */
 	uint32_t exact;                  /* measurements by the device in the mean */
 	uint32_t alone;                  /* measurements alone since the mean has changed */
@@ -48,18 +49,18 @@ struct fair_queue_estimates {
 
 /* 0: not known. A key of 0 is no shape. */
 uint64_t fair_queue_estimate_ns(const struct fair_queue_estimates *estimates, uint64_t key);
-/* Was it measured by the device? Otherwise it was estimated from outside. */
+/* True: the device measured the mean. False: it was estimated from outside. */
 bool fair_queue_estimate_is_exact(const struct fair_queue_estimates *estimates, uint64_t key);
 /* A group is sent: should the device time it? */
 bool fair_queue_estimate_samples(struct fair_queue_estimates *estimates, uint64_t key);
-/* A group took so long. */
+/* Adds the time of a group to the mean of its shape. */
 void fair_queue_estimate_update(struct fair_queue_estimates *estimates, uint64_t key,
 				uint64_t took_ns, enum fair_queue_quality quality);
 /* The same; after a measurement alone the next one can wait. */
 void fair_queue_estimate_note(struct fair_queue_estimates *estimates, uint64_t key,
 			      uint64_t took_ns, enum fair_queue_quality quality, uint64_t now_ns);
-/* A group took longer than predicted, it is not known how long: one should be measured alone soon.
- */
+/* A group took longer than predicted, by an unknown time. A group of the shape should be measured
+ * alone soon. */
 void fair_queue_estimate_raise(struct fair_queue_estimates *estimates, uint64_t key,
 			       uint64_t least_ns, uint64_t now_ns);
 /* Was the mean measured alone? */

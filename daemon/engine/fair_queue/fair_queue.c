@@ -1,4 +1,5 @@
-/* Sessions and groups come and go; what they took is charged. What goes next: step.c. */
+/* Sessions and groups enter and leave the queue, and sessions are charged for their groups. Which
+ * group is sent next: step.c. */
 #include "fair_queue/internal.h"
 
 #include <errno.h>
@@ -268,7 +269,7 @@ void fair_queue_cancel(struct fair_queue_group *group)
 	struct fair_queue_session *session = group->session;
 	if (group == session->first) {
 		(void)fair_queue_shift(session);
-		/* The next one may need none. */
+		/* The session's next group may need no memory. */
 		if (session->waiting == 0) {
 			fair_queue_forfeit(session);
 		} else if (session->place == FAIR_QUEUE_WANTS_MEMORY) {
@@ -306,10 +307,8 @@ static void update_overlap(struct fair_queue_overlap *overlap, uint64_t took_ns)
 	overlap->busy_ns = overlap->summed_ns = 0;
 }
 
-/*
- * The time that is charged to a group with company. It is that of its shape when measured alone,
- * unless this group took more than others can explain.
- */
+/* The time that is charged to a group that ran beside others. It is the time of its shape when
+ * measured alone, unless the other groups cannot explain the difference. */
 static uint64_t time_in_company(struct fair_queue *queue, const struct fair_queue_group *group,
 				uint64_t took_ns)
 {
@@ -344,7 +343,7 @@ static uint64_t time_of(struct fair_queue *queue, const struct fair_queue_group 
 		took_ns > 0 ? alone ? FAIR_QUEUE_EXACT_ALONE : FAIR_QUEUE_EXACT
 		: alone     ? FAIR_QUEUE_SEEN_ALONE
 			    : FAIR_QUEUE_SEEN;
-	/* A group that ends together with the one before it on its lane gives no measurement. */
+	/* A group that ends together with the previous group of its lane gives no measurement. */
 	if (lane_ns > 0)
 		fair_queue_estimate_note(estimates, group->shape, lane_ns, quality, queue->now_ns);
 	if (!alone && took_ns > 0 && fair_queue_estimate_is_alone(estimates, group->shape))

@@ -137,9 +137,9 @@ void fair_queue_grant_moved(struct fair_queue *queue, struct fair_queue_group *g
 }
 
 /*
- * The measured overlap does not hold for a long group. There may have been many others when it was
- * measured, and few while this one ran. So it is charged by the groups that have ended meanwhile,
- * if that is more.
+ * The measured overlap does not hold for a long group. Many other groups may have run when the
+ * overlap was measured, and few while this group ran. So this group is charged by the groups that
+ * have ended meanwhile, if that is more.
  */
 static uint64_t granted_part_of(const struct fair_queue *queue, const struct fair_queue_lane *lane,
 				uint64_t took_ns)
@@ -150,7 +150,7 @@ static uint64_t granted_part_of(const struct fair_queue *queue, const struct fai
 	return later_ns(part, took_ns / (beside_ns / FAIR_QUEUE_WHOLE + 1));
 }
 
-/* The payment belongs to a limit that has ended since, so it is void. */
+/* The amount that the group has paid. A payment to a limit that has ended since is void. */
 static int64_t prepaid_ns(const struct fair_queue *queue, const struct fair_queue_group *group)
 {
 	return group->sent_ns < queue->grant.since_ns ? 0 : (int64_t)group->prepaid_ns;

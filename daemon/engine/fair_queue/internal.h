@@ -8,42 +8,41 @@
 
 /* fair_queue.c */
 
-/*
- * Advances the clock: what the device has done meanwhile, and the credit of classes. A time in the
- * past counts as now.
- */
+/* Advances the clock, the busy time of the device and the credit of classes. A time in the past
+ * counts as now. */
 void fair_queue_advance(struct fair_queue *queue, uint64_t now_ns);
-/*
- * The session has waiting groups and is in no list: it enters the round of its class, at the end or
- * at the front.
- */
+/* Lets a session that has waiting groups and is in no list enter the round of its class, at the end
+ * or at the front. */
 void fair_queue_take_turn(struct fair_queue_session *session, bool first);
-/* Removes it from its list. */
+/* Removes the session from the list that it is in. */
 void fair_queue_leave_turn(struct fair_queue_session *session);
-/* The session has no waiting groups: it loses the rest of its turn, and keeps its debt. */
+/* A session without waiting groups loses the rest of its turn, and keeps its debt. */
 void fair_queue_forfeit(struct fair_queue_session *session);
-/* Removes its oldest waiting group. It keeps its turn, though it may have no other. */
+/* Removes the oldest waiting group of the session. The session keeps its turn, even without another
+ * group. */
 struct fair_queue_group *fair_queue_shift(struct fair_queue_session *session);
 uint64_t fair_queue_cost_ns(const struct fair_queue_session *session,
 			    const struct fair_queue_group *group);
 
 /* probe.c */
 
-/* A lane has one group more; one less, already counted. */
+/* A lane has got a group, or has lost one. The lane's count is already updated. */
 void fair_queue_crowd_enter(struct fair_queue *queue, uint32_t lane);
 void fair_queue_crowd_leave(struct fair_queue *queue, uint32_t lane);
-/* The group ends now. Was no group on another lane while it was the first of its lane? */
+/*
+ * The group ends now. True if no other lane had a group while this group was the first of its lane.
+ */
 bool fair_queue_was_alone(const struct fair_queue *queue, const struct fair_queue_group *group,
 			  uint64_t took_ns);
-/* The group ends now. The part of its time that cannot have been that of other groups. */
+/* The group ends now. Returns the part of its time that other groups cannot have used. */
 uint64_t fair_queue_least_ns(const struct fair_queue *queue, const struct fair_queue_group *group,
 			     uint64_t took_ns);
 
 void fair_queue_probe_init(struct fair_queue *queue);
 void fair_queue_probe_advance(struct fair_queue *queue, uint64_t passed_ns);
-/* True: nothing may be sent now. */
+/* True: no group may be sent now. */
 bool fair_queue_probe_holds(struct fair_queue *queue);
-/* This session has the turn: should its next group be a probe? */
+/* This session has the turn. True: its next group should be a probe. */
 bool fair_queue_probe_wants(const struct fair_queue *queue,
 			    const struct fair_queue_session *session);
 /* Then, while groups are in flight: nothing is sent until they have ended, or are overdue. */
@@ -66,7 +65,7 @@ void fair_queue_grant_ended(struct fair_queue *queue, const struct fair_queue_gr
 void fair_queue_grant_returned(struct fair_queue *queue, const struct fair_queue_group *group);
 /* Does the grant allow a group now? */
 bool fair_queue_is_granted(const struct fair_queue *queue);
-/* When will it fit, if it does not now? */
+/* The time from which on the grant allows a group, if it allows none now. */
 uint64_t fair_queue_grant_next_ns(const struct fair_queue *queue);
 
 static inline bool fair_queue_is_limited(const struct fair_queue *queue)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct fair_queue_load {
-	uint64_t weight_ns; /* of all groups in flight, as they count in a window */
+	uint64_t weight_ns; /* predicted time of all groups in flight, as counted in a window */
 	uint64_t until_ns;  /* when all should have ended */
 	uint32_t count;
 };
@@ -24,7 +24,7 @@ static inline uint64_t fair_queue_load_rest_ns(const struct fair_queue_load *loa
 	return load->until_ns > now_ns ? load->until_ns - now_ns : 0;
 }
 
-/* A group is sent; it begins at `begins_ns` at the earliest. */
+/* A group is sent, which begins at `begins_ns` at the earliest. */
 static inline void fair_queue_load_sent(struct fair_queue_load *load, uint64_t begins_ns,
 					uint64_t cost_ns, uint64_t weight_ns)
 {
@@ -44,9 +44,9 @@ static inline void fair_queue_load_back(struct fair_queue_load *load, uint64_t l
 }
 
 /*
- * May another group be sent? Yes while the window is not full, and while the last long group nears
- * its end, so that the device does not run dry. Also when all is overdue by `stall_ns`: a group
- * that takes so long may wait for one that is held back here.
+ * True if another group may be sent. The window is not full, or the only group in flight ends soon,
+ * and the device would become idle. Also true when all groups are overdue by `stall_ns`: a group
+ * that takes so long may wait for a group that is held back here.
  */
 static inline bool fair_queue_load_has_room(const struct fair_queue_load *load, uint64_t now_ns,
 					    uint64_t window_ns, uint64_t stall_ns)
@@ -56,7 +56,7 @@ static inline bool fair_queue_load_has_room(const struct fair_queue_load *load, 
 	       (load->count == 1 && fair_queue_load_rest_ns(load, now_ns) < window_ns);
 }
 
-/* There is no room now: when will there be, if no group ends before? */
+/* There is no room now. Returns the time at which there will be room if no group ends before. */
 static inline uint64_t fair_queue_load_room_ns(const struct fair_queue_load *load,
 					       uint64_t window_ns, uint64_t stall_ns)
 {

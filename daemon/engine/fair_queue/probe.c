@@ -6,9 +6,9 @@
  */
 #include "fair_queue/internal.h"
 
-#define CREDIT_PARTS 128     /* of the time, one may be spent so */
-#define CREDIT_NS    4000000 /* that is saved for it, at most */
-#define HANDOVER_NS  100000u /* that the device may have nothing to do, before and after it */
+#define CREDIT_PARTS 128     /* probes may use one part in so many of the time */
+#define CREDIT_NS    4000000 /* most time that is saved for probes */
+#define HANDOVER_NS  100000u /* idle time that a probe may cause, before and after its group */
 /* Shorter launches are not worth a probe: the error is small, and all lanes would have to drain. */
 #define LAUNCH_NS      50000u
 #define DRAIN_AGAIN_NS 50000000u /* real time: after a drain that was of no use */
@@ -99,10 +99,10 @@ bool fair_queue_probe_holds(struct fair_queue *queue)
 	if (probe->state == FAIR_QUEUE_PROBE_NONE)
 		return false;
 	bool overdue = queue->now_ns >= probe->until_ns;
-	/* Groups on the device are overdue: no probe now. */
+	/* Groups on the device are overdue, so there is no probe now. */
 	if (overdue)
 		probe->credit = -(int64_t)CREDIT_NS * CREDIT_PARTS / 4;
-	/* A session that must not wait may have come since. */
+	/* A session of the latency class may have opened since. */
 	if (overdue || queue->in_flight == 0 || queue->classes[FAIR_QUEUE_LATENCY].sessions > 0)
 		probe->state = FAIR_QUEUE_PROBE_NONE;
 	return probe->state != FAIR_QUEUE_PROBE_NONE;

@@ -13,7 +13,7 @@ static bool has_betters(const struct fair_queue *queue, enum fair_queue_class cl
 		const struct fair_queue_class_state *state = &queue->classes[i];
 		if (i == FAIR_QUEUE_LATENCY && queue->latency_is_apart)
 			continue;
-		/* A command that must not wait comes without a warning. */
+		/* Commands of the latency class arrive without a warning. */
 		if (i == FAIR_QUEUE_LATENCY && state->sessions > 0)
 			return true;
 		if (state->waiting > 0 || state->own.count > 0 ||
@@ -24,7 +24,7 @@ static bool has_betters(const struct fair_queue *queue, enum fair_queue_class cl
 	return false;
 }
 
-/* May the class send one more into its own window? */
+/* True if the class may send one more group into its own window. */
 static bool class_has_room(const struct fair_queue *queue, enum fair_queue_class class)
 {
 	const struct fair_queue_config *config = &queue->config;
@@ -32,7 +32,8 @@ static bool class_has_room(const struct fair_queue *queue, enum fair_queue_class
 					config->window_ns, config->stall_ns);
 }
 
-/* And beside those that come before it: only where the device would soon have nothing to do. */
+/* True if the class may send a group beside higher classes: only when the device would soon have
+ * nothing to do. */
 static bool class_fits(const struct fair_queue *queue, enum fair_queue_class class)
 {
 	const struct fair_queue_config *config = &queue->config;
@@ -79,10 +80,8 @@ static void release_held(struct fair_queue_class_state *state)
 	}
 }
 
-/*
- * True if memory is promised to the session's next group. Otherwise the session waits in the line
- * for memory, and has no turn until then.
- */
+/* True if memory is promised to the session's next group. Otherwise the session waits in the line
+ * for memory, and has no turn until memory is free. */
 static bool session_has_memory(struct fair_queue_session *session)
 {
 	struct fair_queue *queue = session->queue;
@@ -132,7 +131,7 @@ static void skip_rounds(struct fair_queue_class_state *state)
 		if (needs < rounds)
 			rounds = needs;
 	}
-	/* The last of them is the one that comes now. */
+	/* The last of these rounds is the current one. */
 	for (struct list *link = state->round.next; rounds > 1 && link != &state->round;
 	     link = link->next) {
 		struct fair_queue_session *session =
@@ -141,7 +140,9 @@ static void skip_rounds(struct fair_queue_class_state *state)
 	}
 }
 
-/* A session saves for its next group only, whose predicted cost may have shrunk since. */
+/*
+ * A session saves only for its next group. The predicted cost of that group may have shrunk since.
+ */
 static bool can_session_afford(struct fair_queue_session *session)
 {
 	int64_t cost = (int64_t)fair_queue_cost_ns(session, session->first);
@@ -151,8 +152,8 @@ static bool can_session_afford(struct fair_queue_session *session)
 	return session->deficit_ns >= cost;
 }
 
-/* The session of the class that has its turn, and a group that it can afford and that may be sent.
- * NULL: none. */
+/* The session of the class that has its turn, if it can afford its next group and that group may be
+ * sent. NULL: none. */
 static struct fair_queue_session *whose_turn(struct fair_queue_class_state *state)
 {
 	uint32_t passed = 0;
@@ -210,7 +211,7 @@ static struct fair_queue_session *whose_turn_beside(struct fair_queue_class_stat
 	return next == session ? next : NULL;
 }
 
-/* Its minimum share has grown to the cost of its next group. */
+/* True if the minimum share of the class has grown to the cost of the next group. */
 static bool is_class_due(const struct fair_queue *queue, enum fair_queue_class class,
 			 uint64_t cost_ns)
 {
@@ -261,7 +262,8 @@ static void decide_group(struct fair_queue_session *session, struct fair_queue_d
 	struct fair_queue_class_state *state = &queue->classes[session->class];
 	uint64_t cost_ns = fair_queue_cost_ns(session, session->first);
 	struct fair_queue_group *group = session->first;
-	/* This comes first: a session loses the rest of its turn with its last group. */
+	/* The cost is subtracted first, since a session loses the rest of its turn with its last
+	 * group. */
 	session->deficit_ns -= (int64_t)cost_ns;
 	(void)fair_queue_shift(session);
 	group->cost_ns = cost_ns;
@@ -304,7 +306,8 @@ static void next_due_ns(const struct fair_queue *queue, const struct fair_queue_
 					   FAIR_QUEUE_WHOLE);
 }
 
-/* The same of one class that has something waiting. */
+/* Sets *when_ns to the time of the next decision of one class with waiting groups, if that is
+ * sooner. */
 static void next_of_class(const struct fair_queue *queue, uint32_t class, uint64_t *when_ns)
 {
 	const struct fair_queue_config *config = &queue->config;
@@ -330,7 +333,7 @@ static void next_of_class(const struct fair_queue *queue, uint32_t class, uint64
 					   config->session_ns, config->stall_ns));
 }
 
-/* When may something go that may not now, though nothing comes back? */
+/* The time at which a group may be sent that may not be sent now, even if no group ends before. */
 static uint64_t next_decision_ns(const struct fair_queue *queue)
 {
 	uint64_t when_ns = UINT64_MAX;
