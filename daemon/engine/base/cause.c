@@ -56,7 +56,8 @@ void sched_fault_complete(struct backend_fault *fault, int negative_errno)
 {
 	if (fault->device_lost)
 		fault->status = STATUS_DEVICE_LOST;
-	/* An input/output error alone is no lost device: the driver would have reported that. */
+	/* An input/output error alone does not mean a lost device: the driver would have reported
+	 * the loss. */
 	if (fault->status == STATUS_SUCCESS)
 		fault->status =
 			negative_errno == -EIO ? STATUS_RUNTIME : status_from_errno(negative_errno);

@@ -6,7 +6,8 @@
 
 #include <stdint.h>
 
-/* Why something failed, shared by all that failed because of it. Counted on the front thread. */
+/* The cause of a failure, shared by all tasks that failed for that cause. Counted on the front
+ * thread. */
 struct sched_cause {
 	uint32_t references;
 	struct backend_fault fault;

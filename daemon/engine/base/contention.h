@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whatever used the resource in the last tenth of a second is expected to use it again. */
+/* A user that used the resource in the last tenth of a second is expected to use it again. */
 #define CONTENTION_REMEMBERED_NS 100000000ull
 
 struct contention {
@@ -28,7 +28,7 @@ static inline void contention_note(struct contention *contention, const void *wh
 	contention->latest_ns = now_ns;
 }
 
-/* Has a user other than `who` used it lately? */
+/* True if a user other than `who` has used the resource lately. */
 static inline bool contention_has_others(const struct contention *contention, const void *who,
 					 uint64_t now_ns)
 {

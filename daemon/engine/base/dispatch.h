@@ -5,7 +5,7 @@
 #ifndef SYCL_ENGINE_DISPATCH_H
 #define SYCL_ENGINE_DISPATCH_H
 
-/* For the initializer: LIST(DISPATCH_ENTRY). A kind that is there twice is a warning. */
+/* For the initializer: LIST(DISPATCH_ENTRY). The compiler warns of a kind that is there twice. */
 #define DISPATCH_ENTRY(kind, function) [kind] = (function),
 
 #define DISPATCH_KIND(kind, function) (kind),

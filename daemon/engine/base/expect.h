@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SCHED_EXPECT_BYTES_MIN (1u << 20) /* smaller ones are over before it pays */
+#define SCHED_EXPECT_BYTES_MIN (1u << 20) /* smaller transfers end before a prediction pays */
 #define SCHED_EXPECT_MARGIN_NS                                                                     \
 	80000u /* polled without a pause from so long before, until twice as long after */
 
@@ -22,7 +22,8 @@ struct sched_expect {
 /* 0: not known, or too small. */
 uint64_t sched_expect_end(const struct sched_expect *expect, enum sched_expect_way way,
 			  uint64_t begin_ns, uint64_t size_bytes);
-/* A transfer took so long. Slower ones than the fastest count little: they may have waited. */
+/* Adds the time of a transfer. Transfers slower than the fastest one count little, as they may have
+ * waited. */
 void sched_expect_update(struct sched_expect *expect, enum sched_expect_way way,
 			 uint64_t size_bytes, uint64_t took_ns);
 /*

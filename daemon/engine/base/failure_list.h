@@ -26,10 +26,10 @@ struct failure_list {
 void failure_list_fini(struct failure_list *list);
 /* -ENOMEM. */
 int failure_list_add(struct failure_list *list, uint64_t group, const struct backend_fault *fault);
-/* Did this group fail? Then its cause. */
+/* True if this group has failed; then sets the cause. */
 bool failure_list_find(const struct failure_list *list, uint64_t group,
 		       struct backend_fault *fault_out);
-/* May the queue take this group? Once no, always no. */
+/* True if the queue may take this group. Once false, the result stays false. */
 bool failure_list_open(struct failure_list *list, uint64_t group);
 
 #endif

@@ -1,4 +1,6 @@
-/* Causes, in the shape that the backends use too: a status, the vendor's code, one sentence. */
+/*
+ * Causes of faults, in the shape that the backends use: a status, the vendor's code, one sentence.
+ */
 #ifndef SYCL_ENGINE_FAULT_H
 #define SYCL_ENGINE_FAULT_H
 

@@ -22,8 +22,8 @@ static struct window_entry **window_bucket_of(const struct group_window *window,
 	return &window->buckets[(number ^ number >> 4) & (window->bucket_count - 1)];
 }
 
-/* Numbers are consecutive, so each bucket holds about one. Without memory the chains just get
- * longer. */
+/* Numbers are consecutive, so each bucket holds about one group. Without memory for more buckets
+ * the chains only get longer. */
 static void grow_group_window(struct group_window *window)
 {
 	uint32_t bucket_count = window->bucket_count * 2;
@@ -90,8 +90,8 @@ static struct window_entry *find_last_group(const struct group_window *window, u
 struct window_entry *group_window_find(const struct group_window *window, uint64_t number)
 {
 	struct window_entry *entry = find_last_group(window, number);
-	/* A burst is found by its last number: that of the first open group behind this one, if it
-	 * is in one. */
+	/* A burst is found by its last number. If the group is in a burst, that is the number of
+	 * the next open group. */
 	for (uint32_t i = 1;
 	     !entry && window->bursts > 0 && i < GROUP_BURST_MAX && i <= window->last - number; i++)
 		entry = find_last_group(window, number + i);

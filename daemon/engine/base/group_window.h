@@ -18,19 +18,19 @@
 #define GROUP_WINDOW_FIRST_BUCKETS 8u
 #define GROUP_BURST_MAX            16u
 
-/* Lies in what the caller keeps for a group. */
+/* Part of the caller's struct for a group. */
 struct window_entry {
 	struct list order; /* by number */
 	struct window_entry *bucket_next;
-	uint64_t number; /* of a burst the last */
-	uint32_t count;  /* numbers that it stands for */
+	uint64_t number; /* for a burst the last number */
+	uint32_t count;  /* numbers that the entry stands for */
 };
 
 struct group_window {
 	struct list open;      /* oldest first */
 	uint64_t last;         /* the latest number taken */
-	uint32_t count;        /* open now; a burst is one */
-	uint32_t bursts;       /* of them */
+	uint32_t count;        /* open groups; a burst counts as one */
+	uint32_t bursts;       /* open bursts */
 	uint32_t bucket_count; /* a power of two */
 	struct window_entry **buckets;
 	struct window_entry *first_buckets[GROUP_WINDOW_FIRST_BUCKETS];
@@ -43,11 +43,11 @@ void group_window_fini(struct group_window *window);
 void group_window_skip(struct group_window *window);
 /* Take the next number for this group and hold it open. */
 void group_window_open(struct group_window *window, struct window_entry *entry);
-/* The next `count` of them, GROUP_BURST_MAX at most. */
+/* Take the next `count` numbers, GROUP_BURST_MAX at most. */
 void group_window_open_burst(struct group_window *window, struct window_entry *entry,
 			     uint32_t count);
 void group_window_close(struct group_window *window, struct window_entry *entry);
-/* The open group of that number, or the burst that it is in; or NULL. */
+/* Returns the open group of that number, the burst that has the number, or NULL. */
 struct window_entry *group_window_find(const struct group_window *window, uint64_t number);
 uint64_t group_window_mark(const struct group_window *window);
 

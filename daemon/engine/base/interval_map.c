@@ -5,7 +5,8 @@
 #include <string.h>
 
 #define CAPACITY_FIRST 8u
-#define CAPACITY_KEPT  64u /* by a map that is whole again: it is likely to be cut again */
+/* Kept by a map that is one interval again, as the map is likely to be cut again. */
+#define CAPACITY_KEPT 64u
 
 void interval_map_init(struct interval_map *map, struct interval *whole, uint64_t size_bytes)
 {
@@ -55,7 +56,7 @@ int interval_map_reserve(struct interval_map *map, uint32_t more)
 
 uint32_t interval_map_find(const struct interval_map *map, uint64_t at)
 {
-	/* The first one begins at 0, so there is always one that begins at or before `at`. */
+	/* The first interval begins at 0, so at least one interval begins at or before `at`. */
 	uint32_t low = 0, high = map->count;
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;

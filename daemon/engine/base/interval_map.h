@@ -24,25 +24,26 @@ struct interval {
 };
 
 struct interval_slot {
-	uint64_t begin; /* as the interval's: searches stay in the table */
+	uint64_t begin; /* equal to the interval's, so that a search reads only the table */
 	struct interval *interval;
 };
 
 struct interval_map {
 	uint32_t count, capacity;
-	struct interval_slot *table; /* in order, without gaps; &only while that is enough */
-	struct interval_slot only;   /* the first one, always */
+	struct interval_slot *table; /* in order, without gaps; &only while one slot is enough */
+	struct interval_slot only;   /* always the first slot */
 };
 
 struct interval_ops {
-	/* Returns an interval from those that the owner has reserved: cannot fail. The map sets its
-	 * bounds. */
+	/* Returns one of the intervals that the owner has reserved, so this cannot fail. The map
+	 * sets the bounds. */
 	struct interval *(*take)(void *context);
-	/* The interval has left the map: the callee drops it and its value. */
+	/* The interval has left the map: the callee drops the interval and its value. */
 	void (*give)(void *context, struct interval *interval);
-	/* `upper` is new and was the upper part of `lower`: it gets the same value. */
+	/* `upper` is new and was the upper part of `lower`: the callee gives `upper` the same
+	 * value. */
 	void (*copy)(void *context, struct interval *upper, struct interval *lower);
-	/* Have neighbours the same value, so that they may become one? */
+	/* True if neighbours have the same value, so that they may become one interval. */
 	bool (*equal)(const struct interval *lower, const struct interval *upper);
 };
 
@@ -56,10 +57,8 @@ static inline bool interval_overlap(const struct interval *a, const struct inter
 	return a->begin < b->end && b->begin < a->end && !interval_empty(a) && !interval_empty(b);
 }
 
-/*
- * `whole` is the one interval that there is; its bounds are set, size_bytes > 0. It stays the first
- * one as long as the map lives. The map is not to be moved.
- */
+/* `whole` becomes the only interval; the map sets its bounds; size_bytes > 0. `whole` stays the
+ * first interval while the map exists. The map must not be moved. */
 void interval_map_init(struct interval_map *map, struct interval *whole, uint64_t size_bytes);
 /* Gives all intervals but the first, and frees the table. */
 void interval_map_fini(struct interval_map *map, const struct interval_ops *ops, void *context);
@@ -67,7 +66,7 @@ void interval_map_fini(struct interval_map *map, const struct interval_ops *ops,
 /* Room in the table for `more` intervals. -ENOMEM: nothing has changed. */
 int interval_map_reserve(struct interval_map *map, uint32_t more);
 
-/* Which interval has this byte; the last one beyond the end. */
+/* The index of the interval that has this byte. For a byte beyond the end: the last interval. */
 uint32_t interval_map_find(const struct interval_map *map, uint64_t at);
 
 static inline struct interval *interval_map_get(const struct interval_map *map, uint32_t index)
@@ -75,7 +74,8 @@ static inline struct interval *interval_map_get(const struct interval_map *map, 
 	return map->table[index].interval;
 }
 
-/* [first, end) are the indices of those that overlap the range; none of an empty one. */
+/* [first, end) are the indices of the intervals that overlap the range. An empty range overlaps
+ * none. */
 struct interval_run {
 	uint32_t first, end;
 };
@@ -90,25 +90,22 @@ static inline struct interval_run interval_map_run(const struct interval_map *ma
 	return (struct interval_run){.end = interval_overlap(map->only.interval, range)};
 }
 
-/* Is the range one of the intervals already, so that there is nothing to cut and nothing to join?
- */
+/* True if the range is already one of the intervals, so that no cut and no join is needed. */
 bool interval_map_is_one(const struct interval_map *map, const struct interval *range);
 
-/* Does the byte lie inside the interval and not at its beginning, so that a cut there makes two of
- * it? */
+/* True if the byte lies inside the interval and not at its beginning, so that a cut there divides
+ * the interval. */
 static inline bool interval_map_divides(const struct interval_map *map, uint32_t index, uint64_t at)
 {
 	const struct interval *interval = map->table[index].interval;
 	return interval->begin < at && at < interval->end;
 }
 
-/*
- * Another interval begins at `at` from now on, which divides the one of this index. Room is
- * reserved in the table and at the owner's.
- */
+/* Divides the interval of this index, so that another one begins at `at`. The caller has reserved
+ * room in the table and an interval at the owner. */
 void interval_map_cut(struct interval_map *map, uint32_t index, uint64_t at,
 		      const struct interval_ops *ops, void *context);
-/* Neighbours of equal value become one: those of the run, and the two beside it. */
+/* Joins neighbours of equal value: the intervals of the run, and the two beside the run. */
 void interval_map_join(struct interval_map *map, struct interval_run run,
 		       const struct interval_ops *ops, void *context);
 

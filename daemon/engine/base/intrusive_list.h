@@ -18,7 +18,7 @@ static inline void list_init(struct list *list)
 	list->previous = list;
 }
 
-/* For a head: has it no members? For a link: is it in no list? */
+/* For a head: true if it has no members. For a link: true if it is in no list. */
 static inline bool list_empty(const struct list *list)
 {
 	return list->next == list;

@@ -7,10 +7,10 @@
 #include <assert.h>
 
 #define SCHED_LANES_DEFAULT 8u
-#define SCHED_LANES_MAX     32u /* for computing */
-#define SCHED_LANES_LATENCY 8u  /* for computing, of sessions of the latency class */
+#define SCHED_LANES_MAX     32u /* lanes for computing */
+#define SCHED_LANES_LATENCY 8u  /* lanes for computing, for sessions of the latency class */
 #define SCHED_LANES_ALL                                                                            \
-	(SCHED_LANES_MAX + 2u + SCHED_LANES_LATENCY) /* with one each way for copies */
+	(SCHED_LANES_MAX + 2u + SCHED_LANES_LATENCY) /* with one lane each way for copies */
 #define SCHED_LANE_DEPTH                                                                           \
 	96u /* sent and not come back; more would only make a lane harder to share */
 #define SCHED_LANE_DEPTH_MOST                                                                      \

@@ -7,7 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PUBLISH_EVERY 32u /* so that the device begins while the front still submits */
+/* Most messages that are not published yet, so that the device begins while the front still
+ * submits. */
+#define PUBLISH_EVERY 32u
 
 void sched_sleeper_prepare(struct sched_sleeper *sleeper)
 {

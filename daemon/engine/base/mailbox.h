@@ -19,8 +19,8 @@
 enum sched_message_kind {
 	/* to the device's thread */
 	SCHED_MESSAGE_COMMAND, /* struct task: run its command */
-	SCHED_MESSAGE_FORGET,  /* struct task: its failure is known to the front, nothing sent later
-				  names it */
+	/* Struct task: the front has its failure, and no later message names the task. */
+	SCHED_MESSAGE_FORGET,
 	SCHED_MESSAGE_MEMORY_PREPARE, /* struct task: make or import the memory of shared contents
 				       */
 	SCHED_MESSAGE_MEMORY_EXPORT,  /* struct task */
@@ -30,7 +30,7 @@ enum sched_message_kind {
 	SCHED_MESSAGE_EVENT_MAKE,     /* struct sched_event */
 	SCHED_MESSAGE_EVENT_FREE,
 	SCHED_MESSAGE_NATIVE, /* struct sched_native */
-	SCHED_MESSAGE_GRAPH,  /* struct sched_graph: make it, or a part of it, or end it */
+	SCHED_MESSAGE_GRAPH,  /* struct sched_graph: make it or a part of it, or end it */
 	SCHED_MESSAGE_LOSE, /* struct sched_loss: another device of the backend has lost the process
 			     */
 	/* to the loader, where the device has one */
@@ -44,10 +44,10 @@ enum sched_message_kind {
 	SCHED_MESSAGE_KINDS
 };
 
-/* First member of what is sent. Belongs to the side that has it. */
+/* First member of each struct that is sent. Belongs to the side that has the message. */
 struct sched_message {
 	enum sched_message_kind kind;
-	struct sched_message *next; /* for lists of the side that has it */
+	struct sched_message *next; /* for lists of the side that has the message */
 };
 
 struct sched_mailbox {
@@ -62,8 +62,8 @@ static inline void sched_mailbox_write(struct sched_mailbox *mailbox, struct sch
 	mailbox->slots[mailbox->written++ & (SCHED_MAILBOX_SLOTS - 1)] = message;
 }
 
-/* True if there was something to publish. Sequentially consistent: the caller reads the reader's
- * sleep flag after it. */
+/* True if messages were published. Sequentially consistent, since the caller then reads the
+ * reader's sleep flag. */
 static inline bool sched_mailbox_publish(struct sched_mailbox *mailbox)
 {
 	if (atomic_load_explicit(&mailbox->published, memory_order_relaxed) == mailbox->written)
@@ -99,12 +99,12 @@ struct sched_sleeper {
 
 void sched_sleeper_prepare(struct sched_sleeper *sleeper);
 void sched_sleeper_cancel(struct sched_sleeper *sleeper);
-/* At most so long. */
+/* Sleeps for `ns` at most. */
 void sched_sleeper_sleep(struct sched_sleeper *sleeper, uint64_t ns);
-/* Any thread. True if it slept. */
+/* Any thread. True if the thread was asleep. */
 bool sched_sleeper_wake(struct sched_sleeper *sleeper);
 
-/* Messages in order, without a limit: for those that wait for room. */
+/* Messages in order, without a limit, that wait for room. */
 struct sched_message_list {
 	struct sched_message *first, *last;
 };
@@ -136,8 +136,8 @@ static inline struct sched_message *sched_message_take(struct sched_message_list
 struct sched_port {
 	struct sched_mailbox out, back;
 	struct sched_sleeper sleeper;
-	struct sched_message_list waiting; /* for room */
-	uint32_t away;                     /* in `out`, with the thread, in `back` */
+	struct sched_message_list waiting; /* messages that wait for room */
+	uint32_t away;                     /* messages in `out`, with the thread, and in `back` */
 	uint32_t unpublished;
 };
 
@@ -146,9 +146,9 @@ bool sched_port_post(struct sched_port *port, struct sched_message *message);
 /* Front thread: wakes the device's thread for posted messages, if it sleeps. True if a wake-up was
  * sent. */
 bool sched_port_publish(struct sched_port *port);
-/* Front thread: the next that came back, or NULL. */
+/* Front thread: the next message that came back, or NULL. */
 struct sched_message *sched_port_take(struct sched_port *port);
-/* Front thread, after the last sched_port_take: those that waited for room. */
+/* Front thread, after the last sched_port_take: sends the messages that waited for room. */
 void sched_port_refill(struct sched_port *port);
 
 #endif

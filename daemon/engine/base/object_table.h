@@ -16,16 +16,16 @@ struct object;
 
 struct object_entry {
 	struct object *object; /* NULL: free */
-	uint32_t generation;   /* the last one that was used here; 0: none yet */
-	uint32_t type;         /* of the object */
+	uint32_t generation;   /* the last generation that was used at this index; 0: none yet */
+	uint32_t type;         /* type of the object */
 };
 
 struct object_table {
 	struct object_entry *entries;
 	uint32_t capacity;                  /* grows up to limit */
-	uint32_t limit;                     /* indices are below it */
-	uint32_t count;                     /* objects in it */
-	uint32_t counts[OBJECT_TYPE_COUNT]; /* of each type */
+	uint32_t limit;                     /* indices are below the limit */
+	uint32_t count;                     /* number of objects */
+	uint32_t counts[OBJECT_TYPE_COUNT]; /* objects of each type */
 };
 
 void object_table_init(struct object_table *table, uint32_t limit);
@@ -40,11 +40,11 @@ int object_table_insert(struct object_table *table, uint64_t id, enum object_typ
 			struct object *object);
 /* NULL: there is no such object. */
 struct object *object_table_find(const struct object_table *table, uint64_t id);
-/* Whatever lies at an index now, or NULL. For walking over all: index < table->capacity. */
+/* The object at an index now, or NULL. To visit all objects: index < table->capacity. */
 struct object *object_table_at(const struct object_table *table, uint32_t index);
-/* Did an object of that index and generation exist, and was it freed? */
+/* True if an object of that index and generation existed and was freed. */
 bool object_table_gone(const struct object_table *table, uint64_t id);
-/* Take an object out; its generation is not used again. */
+/* Remove an object; its generation is not used again. */
 void object_table_remove(struct object_table *table, uint64_t id);
 
 #endif

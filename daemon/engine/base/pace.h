@@ -18,7 +18,7 @@
 #define SCHED_PACE_STEP_MAX_NS   1000000u
 #define SCHED_PACE_STEP_FRACTION 20u
 
-/* A device that calls wake, with several commands in flight. */
+/* For a device that calls wake, with several commands in flight. */
 #define SCHED_PACE_LOOK_MIN_NS   2000000u
 #define SCHED_PACE_LOOK_MAX_NS   100000000u
 #define SCHED_PACE_LOOK_FRACTION 4u

@@ -123,7 +123,7 @@ void pool_give_slowly(struct pool *pool, void *object)
 		note_peak(pool);
 		end_need_window(pool);
 	}
-	/* Frees objects one by one as they come back, down to the recent need. */
+	/* Objects that come back are freed one by one until the pool is down to the recent need. */
 	if (pool->spare + pool->used > pool->limit && pool->spare >= pool->few)
 		free(object);
 	else
@@ -139,7 +139,7 @@ int pool_reserve_slowly(struct pool *pool, uint32_t count)
 			return -ENOMEM;
 		keep_spare(pool, object);
 	}
-	/* A caller that reserved that much may do so again. */
+	/* A caller that reserved so many objects may do so again. */
 	note_need(pool, pool->used + smaller_of(count, POOL_RESERVE_FACTOR * pool->few));
 	return 0;
 }
@@ -166,7 +166,7 @@ static uint32_t count_needed_again(const struct pool *pool)
 
 bool pool_trim_idle(struct pool *pool, uint64_t now_ns)
 {
-	/* With most of it in use that is no rest, but waiting for devices. */
+	/* While most objects are in use, the thread is not idle: it waits for devices. */
 	if (!pool_is_large(pool) || pool->used > pool->limit / 4)
 		return false;
 	uint64_t age_ns = now_ns - pool->window_ns;
@@ -176,7 +176,7 @@ bool pool_trim_idle(struct pool *pool, uint64_t now_ns)
 			end_need_window(pool);
 		pool->window_ns = now_ns;
 	}
-	note_peak(pool); /* of the new window, if one has just begun */
+	note_peak(pool); /* the peak of the new window, if one has just begun */
 	uint32_t count = smaller_of(larger_of(count_needed_again(pool), pool->few),
 				    POOL_IDLE_FACTOR * pool->few);
 	trim_spares(pool, count, POOL_TRIM_AT_ONCE);

@@ -21,12 +21,14 @@
 
 #define POOL_WINDOW_NS      10000000000ull
 #define POOL_WINDOW_RETURNS (1u << 20)
-#define POOL_IDLE_FACTOR    48u /* at most this times `few` is kept while the owner is idle */
-#define POOL_ALIKE          4u  /* counts are alike that differ by no more than this factor */
+/* At most this many times `few` objects are kept while the owner is idle. */
+#define POOL_IDLE_FACTOR 48u
+#define POOL_ALIKE       4u /* counts that differ by no more than this factor are alike */
 #define POOL_RESERVE_FACTOR                                                                        \
-	8u                     /* of `few`: most that is kept of what was reserved and not taken   \
-				*/
-#define POOL_TRIM_AT_ONCE 512u /* objects that one pool_trim_idle gives back: some 50 to 150 us */
+	8u /* of `few`: most that is kept of what was reserved and not taken                       \
+	    */
+/* Objects that one call of pool_trim_idle frees; takes some 50 to 150 us. */
+#define POOL_TRIM_AT_ONCE 512u
 
 #if defined(__SANITIZE_ADDRESS__)
 #define POOL_POISONS true
@@ -44,7 +46,7 @@ struct pool_spare {
 	struct pool_spare *next;
 };
 
-/* The two highest of the counts that were reached at a time, from one rest to the next. */
+/* The two highest peaks of use, each between two times at which the owner was idle. */
 struct pool_window {
 	uint32_t most, again;
 };
@@ -52,19 +54,20 @@ struct pool_window {
 struct pool {
 	struct pool_spare *first;
 	uint32_t spare, used;
-	uint32_t limit; /* with more than so many, spare and used, one that comes back is freed */
-	uint32_t peak;  /* the most in use since the last rest; at most `limit` */
+	/* While spare and used objects are more than this, an object that comes back is freed. */
+	uint32_t limit;
+	uint32_t peak; /* the most in use since the last rest; at most `limit` */
 	uint32_t few;
-	uint32_t returns; /* in this window */
+	uint32_t returns; /* objects that came back in this window */
 	size_t bytes, alignment;
-	struct pool_window windows[2]; /* this one, the one before */
-	uint64_t window_ns;            /* when this one began */
+	struct pool_window windows[2]; /* this window and the previous one */
+	uint64_t window_ns;            /* when this window began */
 };
 
 /* `alignment`: a power of two. `bytes`: at least those of a pointer. `few`: how many are kept in
  * any case. */
 void pool_init(struct pool *pool, size_t bytes, size_t alignment, uint32_t few);
-/* Frees what is spare; what is in use is the caller's, and may be free()d. */
+/* Frees the spare objects. Objects in use are the caller's, which may free() them. */
 void pool_fini(struct pool *pool);
 /*
  * The caller is about to sleep. Gives back what was not needed lately if most of what was in use
@@ -113,7 +116,7 @@ static inline int pool_reserve(struct pool *pool, uint32_t count)
 	return pool_reserve_slowly(pool, count);
 }
 
-/* Not all that was reserved was taken. */
+/* Called when the caller did not take all that it had reserved. */
 static inline void pool_trim(struct pool *pool)
 {
 	if (pool->spare > POOL_RESERVE_FACTOR * pool->few)

@@ -42,8 +42,8 @@ bool sched_quiet_step(struct sched_quiet *quiet, uint64_t now_ns, uint32_t in_fl
 	}
 	bool is_long = now_ns > oldest_ns && now_ns - oldest_ns >= SCHED_QUIET_LONG_NS;
 	bool is_starved = quiet->is_urgent || now_ns - quiet->wanted_ns >= SCHED_QUIET_STARVED_NS;
-	/* A command that has run for longer than sends may be held is not expected to end
-	 * meanwhile. */
+	/* A command that has run for longer than sends may be held is not expected to end while
+	 * they are held. */
 	is_starved = is_starved && now_ns - oldest_ns < SCHED_QUIET_STARVED_HOLD_NS;
 	if (quiet->state == SCHED_QUIET_WANTED && now_ns >= quiet->next_ns &&
 	    (!is_long || is_starved))

@@ -19,15 +19,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SCHED_QUIET_PATIENCE_NS 20000000ull /* for a moment that comes by itself */
+/* How long to wait for a moment with nothing in flight before sends are held back. */
+#define SCHED_QUIET_PATIENCE_NS 20000000ull
 #define SCHED_QUIET_LONG_NS                                                                        \
 	5000000ull /* a load may hold up others only while no command has run for longer */
 #define SCHED_QUIET_HOLD_NS 20000000ull /* longest that sends are held back at one time */
 
 #define SCHED_QUIET_STARVED_NS 30000000000ull /* a load that has waited for so long is starved */
 #define SCHED_QUIET_STARVED_HOLD_NS                                                                \
-	250000000ull /* longest that sends are held back for it at one time, */
-#define SCHED_QUIET_STARVED_PATIENCE_NS 10000000000ull /* and how long they then go on */
+	250000000ull /* longest that sends are held back at one time for a starved load */
+#define SCHED_QUIET_STARVED_PATIENCE_NS 10000000000ull /* how long sends then go on */
 
 enum sched_quiet_state {
 	SCHED_QUIET_NO,      /* not requested */
@@ -41,7 +42,7 @@ struct sched_quiet {
 	uint64_t wanted_ns;  /* CLOCK_MONOTONIC, since when */
 	uint64_t holding_ns; /* since when, while holding */
 	uint64_t next_ns;    /* no holding before */
-	uint64_t hold_ns;    /* how long this time */
+	uint64_t hold_ns;    /* how long sends are held back this time */
 	bool is_urgent;      /* set by the caller at any time */
 };
 

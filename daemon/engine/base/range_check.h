@@ -1,4 +1,4 @@
-/* Arithmetic on sizes that a client chose: nothing here overflows. */
+/* Arithmetic on sizes that a client chose. None of it overflows. */
 #ifndef SYCL_ENGINE_RANGE_CHECK_H
 #define SYCL_ENGINE_RANGE_CHECK_H
 

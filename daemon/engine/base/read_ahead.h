@@ -14,20 +14,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/*
- * In groups: more small ones than the lanes of a device hold, so that it never waits. The session
- * is held until a quarter has ended.
- */
+/* Limits of open groups. They allow more small groups than the lanes of a device hold, so that the
+ * device never waits. A held session is read again when a quarter of the groups has ended. */
 #define READ_AHEAD_ALONE  512u
-#define READ_AHEAD_SHARED 160u /* of each, beside others */
+#define READ_AHEAD_SHARED 160u /* limit of each session beside others */
 
-#define READ_AHEAD_HELD_NS 2000000u    /* no longer than that ... */
-#define READ_AHEAD_FREE_NS 1000000000u /* ... or not at all for so long */
+#define READ_AHEAD_HELD_NS 2000000u    /* longest that a session is held */
+#define READ_AHEAD_FREE_NS 1000000000u /* how long the session is then not held */
 
 struct read_ahead {
-	uint32_t most;          /* one of the above */
-	uint64_t since_ns;      /* held; 0: it is not */
-	uint64_t free_until_ns; /* those that wait for long are not held */
+	uint32_t most;          /* one of the two limits above */
+	uint64_t since_ns;      /* since when the session is held; 0: not held */
+	uint64_t free_until_ns; /* the session is not held before this time */
 };
 
 /* Is the session to be left unread now? `open`: its groups; `sent`: whether some of them are on a

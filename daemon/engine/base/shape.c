@@ -12,7 +12,7 @@ enum { DIMENSIONS_MAX = 3 };
 
 struct shape {
 	uint32_t generation;
-	uint32_t rest_bytes; /* of a record behind its head */
+	uint32_t rest_bytes; /* bytes of a record behind its head */
 	uint32_t usm_count, value_bytes;
 	bool makes_bursts;
 	Sycl__V1__CommandGroup group;
@@ -22,7 +22,7 @@ struct shape {
 	Sycl__V1__Copy copy;
 	Sycl__V1__MemoryEnd source, destination;
 	Sycl__V1__Box box;
-	/* In this order behind the struct: */
+	/* These arrays follow the struct in this order: */
 	Sycl__V1__Requirement *requirements;
 	Sycl__V1__EventRef *events;
 	Sycl__V1__Argument *arguments;
@@ -35,7 +35,7 @@ struct shape {
 
 static_assert(sizeof(struct shape) % _Alignof(void *) == 0, "arrays of pointers follow");
 
-/* How much of what changes: 0, or -EPROTO. */
+/* Counts the USM addresses and the bytes of values. 0, or -EPROTO. */
 static int shape_count_arguments(const Sycl__V1__Launch *launch, uint32_t *usm_out,
 				 uint32_t *value_bytes_out)
 {
@@ -50,8 +50,9 @@ static int shape_count_arguments(const Sycl__V1__Launch *launch, uint32_t *usm_o
 		case SYCL__V1__ARGUMENT__VALUE_USM_ADDRESS:
 			usm++;
 			break;
+		/* All of them are in one record, so the sum cannot overflow. */
 		case SYCL__V1__ARGUMENT__VALUE_BYTES:
-			bytes += argument->bytes.len; /* of one record all together: no overflow */
+			bytes += argument->bytes.len;
 			break;
 		default:
 			break;
@@ -74,7 +75,7 @@ static bool is_usm_end(const Sycl__V1__MemoryEnd *end)
 	return end->place_case == SYCL__V1__MEMORY_END__PLACE_USM_ADDRESS;
 }
 
-/* An arena's range is for the group that comes with it alone. */
+/* A range of an arena is valid only for the group that it came with. */
 static int count_ends(const Sycl__V1__Copy *copy, uint32_t *usm_out)
 {
 	const Sycl__V1__MemoryEnd *ends[] = {copy ? copy->source : NULL,
@@ -107,7 +108,7 @@ static int check_shape(const Sycl__V1__CommandGroup *message, uint32_t *usm_out,
 	return shape_count_arguments(launch, usm_out, value_bytes_out);
 }
 
-/* A single block, so that a shape is one piece of memory however it is filled. */
+/* Allocates a single block, so that a shape is one piece of memory whatever its counts. */
 static struct shape *allocate_shape(size_t requirements, size_t events, size_t arguments,
 				    size_t usm, size_t value_bytes)
 {
@@ -130,8 +131,7 @@ static struct shape *allocate_shape(size_t requirements, size_t events, size_t a
 	return shape;
 }
 
-/* Fields that a later version may have added are left out, as this version does not read them
- * anyway. */
+/* Fields of a later version are left out, since this version does not read them. */
 static ProtobufCMessage is_plain_record(const ProtobufCMessageDescriptor *descriptor)
 {
 	return (ProtobufCMessage){.descriptor = descriptor};
@@ -247,7 +247,7 @@ int shape_create(const Sycl__V1__CommandGroup *message, struct shape **shape_out
 	shape->group = *message;
 	shape->group.base = is_plain_record(&sycl__v1__command_group__descriptor);
 	shape->group.shape = shape->group.shape_generation =
-		0; /* it defines nothing when it comes again */
+		0; /* a group that comes again defines no shape */
 	for (size_t i = 0; i < message->n_requirements; i++) {
 		shape->requirements[i] = *message->requirements[i];
 		shape->requirements[i].base = is_plain_record(&sycl__v1__requirement__descriptor);
@@ -336,7 +336,9 @@ bool shape_has_usm(const struct shape *shape)
 	return shape->usm_count > 0;
 }
 
-/* Group `number` of this shape, as far as its head tells. */
+/*
+ * True if the head of the record is that of group `number` of this shape, without flags and slot.
+ */
 static bool is_plain_record_of(const struct shape *shape, const void *bytes, size_t count,
 			       uint64_t number)
 {

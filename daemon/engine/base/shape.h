@@ -40,16 +40,16 @@ int shape_apply(struct shape *shape, const void *bytes, size_t count,
 #define SHAPE_BURST_VALUE_BYTES 64u
 bool shape_makes_bursts(const struct shape *shape);
 /*
- * Does a RESUBMIT record (as for shape_apply) repeat the group that was applied last, as group
- * `number`? Only its values may differ, and it has no slot of its own. Then `values_out` is set to
- * shape_value_bytes of them, in the record.
+ * True if a RESUBMIT record (as for shape_apply) repeats the last group that was applied, as group
+ * `number`. Only the values may differ, and the record has no slot. Then `values_out` points to
+ * shape_value_bytes of values in the record.
  */
 bool shape_repeats(const struct shape *shape, const void *bytes, size_t count, uint64_t number,
 		   const uint8_t **values_out);
 uint32_t shape_value_bytes(const struct shape *shape);
-/* Those of the group that was applied last. */
+/* The values of the last group that was applied. */
 const uint8_t *shape_values(const struct shape *shape);
-/* As shape_repeats, of a shape that makes bursts and has no USM addresses, whatever group was
+/* As shape_repeats, for a shape that makes bursts and has no USM addresses, whatever group was
  * applied last. */
 bool shape_joins(const struct shape *shape, const void *bytes, size_t count, uint64_t number,
 		 const uint8_t **values_out);

@@ -6,7 +6,7 @@
 #define NEVER UINT64_MAX
 
 struct spill_holder {
-	struct list link; /* of the order */
+	struct list link; /* link in the order's list */
 	struct list queue;
 	const void *owner;
 	uint64_t bytes;
@@ -63,7 +63,8 @@ void spill_order_leave(struct spill_order *order, struct spill_entry *entry)
 	free(holder);
 }
 
-/* Behind what was used before it; where that is far from the end, not far from there. */
+/* Moves the entry behind those that were used before it. If that place is far from the end, the
+ * entry goes SPILL_NEAR places from the end. */
 static void heap_place_of(struct spill_holder *holder, struct spill_entry *entry)
 {
 	entry->placed = entry->used;
@@ -95,7 +96,7 @@ void spill_order_enter(struct spill_order *order, struct spill_entry *entry, con
 	order->bytes += bytes;
 }
 
-/* An entry that was used since it was put there does not belong to the front. */
+/* Moves entries that were used since they were placed away from the front of the queue. */
 static void put_in_order(struct spill_holder *holder)
 {
 	uint32_t good = 0;
@@ -125,9 +126,9 @@ static uint64_t next_use(const struct spill_order *order, const struct spill_ent
 
 struct search {
 	const struct spill_order *order;
-	uint64_t beyond; /* entries that are needed by then are not chosen */
+	uint64_t beyond; /* entries whose next use is within so many commands are not chosen */
 	bool waits, is_any_free_soon;
-	uint64_t latest_in_use; /* when that is needed which is in use, and needed last */
+	uint64_t latest_in_use; /* latest next use of the memory that is in use */
 	struct spill_entry *best;
 	uint64_t best_next;
 };
@@ -141,7 +142,7 @@ static void note_in_use(struct search *search, const struct spill_entry *entry)
 		search->latest_in_use = next;
 }
 
-/* True: it may be chosen. */
+/* True: the entry may be chosen. */
 static bool compare_uses(struct search *search, struct spill_entry *entry)
 {
 	if (entry->mark == search->order->mark)
@@ -159,7 +160,7 @@ static bool compare_uses(struct search *search, struct spill_entry *entry)
 	return true;
 }
 
-/* The one of its queue that is needed last. */
+/* Searches the queue of one holder for the entry that is needed last. */
 static void search_user(struct search *search, struct spill_holder *holder)
 {
 	uint32_t found = 0, looks = 0;

@@ -35,37 +35,38 @@
 struct spill_holder;
 
 struct spill_entry {
-	struct list link;            /* of its holder's queue */
-	struct spill_holder *holder; /* NULL: it is in no queue */
+	struct list link;            /* link in its holder's queue */
+	struct spill_holder *holder; /* NULL: the entry is in no queue */
 	uint64_t bytes;
-	uint64_t used, placed; /* spill_order.now at the last use; and when it was put where it is;
-				  0: never used */
-	uint64_t every;        /* commands from the use before to the last one; 0: there was none */
-	uint64_t line, position; /* spill_order.line; and where the first stands there that will use
-				    it, from 1 on */
-	uint64_t again;          /* spill_order.line, if another one there will use it, too */
-	uint64_t mark;           /* spill_order.mark: in use; + 1: not to be chosen */
+	/* used: spill_order.now at the last use, 0: never used; placed: `used` when the entry was
+	 * put at its place. */
+	uint64_t used, placed;
+	uint64_t every; /* commands between the latest two uses; 0: there was one use at most */
+	/* spill_order.line, and the place in line of the first command that will use the entry,
+	 * from 1 on. */
+	uint64_t line, position;
+	uint64_t again; /* spill_order.line, if a second command in line will use the entry */
+	uint64_t mark;  /* spill_order.mark: in use; spill_order.mark + 1: not to be chosen */
 };
 
 struct spill_order {
 	struct list holders;
 	uint32_t holder_count;
 	uint64_t bytes;
-	uint64_t clock, now;   /* counts commands; of the one at hand */
-	uint64_t line, length; /* which line it is; of so many commands */
-	bool is_better_soon;   /* what was chosen last stands in line, and something that is in use
-				  does not; */
-	bool is_later_soon;    /* or is needed before something that is in use */
+	uint64_t clock, now;   /* clock counts commands; now: the count of the current command */
+	uint64_t line, length; /* number of the current line, and the commands in line */
+	bool is_better_soon;   /* the entry chosen last is in line, and an entry in use is not */
+	bool is_later_soon;    /* the entry chosen last is needed before an entry in use */
 	uint64_t mark;
 };
 
 void spill_order_init(struct spill_order *order);
-/* Nothing happens, and it is never chosen, if there is no memory for a new holder. */
+/* Without memory for a new holder the entry stays outside of the order and is never chosen. */
 void spill_order_enter(struct spill_order *order, struct spill_entry *entry, const void *owner,
 		       uint64_t bytes);
 void spill_order_leave(struct spill_order *order, struct spill_entry *entry);
 
-/* The command at hand uses it. It was the first user in line. */
+/* The current command uses the entry. That command was the first user in line. */
 static inline void spill_order_use(const struct spill_order *order, struct spill_entry *entry)
 {
 	if (entry->line == order->line && entry->again != order->line)
@@ -76,8 +77,8 @@ static inline void spill_order_use(const struct spill_order *order, struct spill
 	entry->used = order->now;
 }
 
-/* Begins a new line; an earlier one is void. Then, for each command: spill_order_next and its
- * memories. */
+/* Begins a new line; the earlier line is void. Then, for each command, call spill_order_next, and
+ * spill_order_expect for its memories. */
 static inline void spill_order_line(struct spill_order *order)
 {
 	order->line++;
@@ -100,7 +101,7 @@ static inline void spill_order_expect(const struct spill_order *order, struct sp
 	entry->position = order->length;
 }
 
-/* New marks: all earlier ones are void. */
+/* Makes all earlier marks void. */
 static inline void spill_order_unmark(struct spill_order *order)
 {
 	order->mark += 2;
@@ -117,15 +118,14 @@ static inline void spill_order_mark_kept(const struct spill_order *order, struct
 	entry->mark = order->mark + 1;
 }
 
-/* Has another holder than `owner` memory there? */
+/* True if a holder other than `owner` has memory there. */
 bool spill_order_has_others(const struct spill_order *order, const void *owner);
-/* For `owner`. NULL: there is none; `waits_out`: but some that is in use would be. */
+/* Chooses an entry to spill for `owner`. NULL: there is none. Sets `waits_out` if memory in use
+ * could be chosen once its use ends. */
 struct spill_entry *spill_order_choose(struct spill_order *order, const void *owner,
 				       bool *waits_out);
-/*
- * For `owner`, which does not need it yet: no memory that is in line up to `position`, and none of
- * holders within their part.
- */
+/* As spill_order_choose, for an `owner` that does not need the memory yet. Chooses no memory that
+ * is in line up to `position`, and none of holders within their part. */
 struct spill_entry *spill_order_choose_ahead(struct spill_order *order, const void *owner,
 					     uint64_t position);
 

@@ -13,14 +13,15 @@
 #define SPLIT_PARTS_MAX 1024u
 
 struct split_facts {
-	uint64_t predicted_ns; /* of all of it; 0: nothing is known */
+	uint64_t predicted_ns; /* predicted time of the whole launch; 0: unknown */
 	uint64_t slice_ns;     /* 0: never */
-	uint64_t groups;       /* along the dimension that is cut, at most */
-	uint64_t items;        /* work-items of all of it */
-	uint64_t least_items;  /* that fill the device */
+	/* work-groups along the dimension that is cut; the number of parts is at most this. */
+	uint64_t groups;
+	uint64_t items;       /* work-items of the whole launch */
+	uint64_t least_items; /* work-items that fill the device */
 };
 
-/* 1: it is sent as it is. */
+/* Returns the number of parts. 1: the launch is sent as it is. */
 static inline uint32_t split_plan(const struct split_facts *facts)
 {
 	if (facts->slice_ns == 0 || facts->predicted_ns <= facts->slice_ns)
