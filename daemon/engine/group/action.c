@@ -1,4 +1,4 @@
-/* The action of a command group, by its kind; and what the scheduler refuses. */
+/* Checks the action of a command group, by its kind. Makes faults of the scheduler's refusals. */
 #include "group/check.h"
 #include "session/session.h"
 
@@ -40,7 +40,7 @@ int group_check_action(struct session *session, const struct queue *queue,
 	size_t kind = (size_t)group->action_case;
 	if (kind < sizeof(checks) / sizeof(*checks) && checks[kind])
 		return checks[kind](session, queue, group, request, fault);
-	/* One without an entry here, or one that a later version added and that looks like none. */
+	/* The action has no entry here, or a later version added it and it looks like no action. */
 	if (kind != SYCL__V1__COMMAND_GROUP__ACTION__NOT_SET || group->base.n_unknown_fields)
 		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
 				 "this version has no such command group");

@@ -112,8 +112,11 @@ static int add_group(struct group_scratch *scratch, struct group *group, uint64_
 	return group_scratch_after_launch(scratch, group->task, launch);
 }
 
-/* True if another requirement of this group, with the same stamp, has named this memory. Two
- * buffers of a session share memory if it imported one that it had exported, or one twice. */
+/*
+ * True if another requirement of this group, with the same stamp, has named this memory. Two
+ * buffers of a session share memory if the session imported a buffer twice, or one that it had
+ * exported.
+ */
 static bool named_already(uint64_t stamp, struct shared_memory *memory)
 {
 	if (!memory)
@@ -123,7 +126,7 @@ static bool named_already(uint64_t stamp, struct shared_memory *memory)
 	return named;
 }
 
-/* Nothing that a client writes here overflows. */
+/* No value that a client writes here causes an overflow. */
 int group_check_ranges(struct task_requirement *requirement, uint64_t bytes,
 		       struct backend_fault *fault)
 {
@@ -292,7 +295,8 @@ static int check_queue(struct group_scratch *scratch, const struct queue *queue,
 			      NULL) < 0)
 			return fault_set(fault, STATUS_MEMORY_ALLOCATION,
 					 "the engine has no memory for dependencies");
-		/* The last one stands for all before it. */
+		/* The latest open group of an in-order queue, or its barrier, stands for all groups
+		 * before it. */
 		if (queue->in_order || entry == queue->barrier)
 			break;
 	}
@@ -315,7 +319,7 @@ int group_check_dependencies(struct session *session, const struct queue *queue,
 		if (r != 0)
 			return r;
 	}
-	/* A group without any dependency or action is a barrier too. */
+	/* A group without dependencies and action is a barrier, too. */
 	scratch->waits_for_all =
 		message->after_all || (request->action == TASK_BARRIER &&
 				       message->n_depends_on == 0 && message->n_requirements == 0);

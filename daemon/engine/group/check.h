@@ -33,11 +33,12 @@ int group_scratch_put_before(struct group_scratch *scratch, uint32_t *order_out)
  */
 int group_check_requirements(struct session *session, const Sycl__V1__CommandGroup *message,
 			     struct task_request *request, struct backend_fault *fault);
-/* Do two buffers that were marked with this stamp have the same memory? */
+/* True if two buffers that were marked with this stamp have the same memory. */
 bool group_names_twice(uint64_t stamp, struct buffer *buffer);
 /*
- * The ranges of a requirement, as a client wrote them, against the size of its buffer. They are the
- * range that orders, and inside it what is accessed. Both 0 become the whole.
+ * Checks the ranges of a requirement, as a client wrote them, against the size of its buffer. There
+ * is a range that orders, and inside it the range that is accessed. A range of two zeros becomes
+ * the whole.
  */
 int group_check_ranges(struct task_requirement *requirement, uint64_t buffer_bytes,
 		       struct backend_fault *fault);
@@ -61,7 +62,9 @@ int group_check_fill(struct session *session, const struct queue *queue,
 int group_check_host_update(struct session *session, const struct queue *queue,
 			    const Sycl__V1__CommandGroup *group, struct task_request *request,
 			    struct backend_fault *fault);
-/* poison.c: what a refused group would have written is lost, and tasks that need it fail. */
+/*
+ * poison.c: the data that a refused group would have written is lost, and tasks that need it fail.
+ */
 void group_poison(struct session *session, const Sycl__V1__CommandGroup *message,
 		  const struct backend_fault *fault);
 /* The same step by step, of requirements of several groups. */
@@ -90,14 +93,17 @@ int group_check_native_command(struct session *session, const struct queue *queu
 int group_check_native_node(struct session *session, const struct queue *queue,
 			    const Sycl__V1__CommandGroup *group, struct task_request *request,
 			    struct backend_fault *fault);
-/* A group that no task was made of: its function, if it has one, will never be called. */
+/*
+ * Called for a group that did not become a task: its function, if it has one, will never be called.
+ */
 void group_native_command_refused(const struct session *session,
 				  const Sycl__V1__CommandGroup *message);
-/* image.c. Of an image: all of it, and it orders as a whole. Of a buffer: nothing. */
+/* image.c. For an image: the requirement must be for the whole image, and it orders as a whole. For
+ * a buffer: no check. */
 int group_check_image_whole(const struct buffer *buffer, const struct task_requirement *requirement,
 			    struct backend_fault *fault);
 int group_check_no_image(const struct buffer *buffer, struct backend_fault *fault);
-/* `facts`: what the kernel declares. */
+/* `facts`: the kernel's declaration of the argument. */
 int group_check_image_argument(const struct group_scratch *scratch, const struct queue *queue,
 			       const struct task_request *request,
 			       const Sycl__V1__Argument *message,
@@ -118,15 +124,17 @@ int group_check_image_copy(const struct group_scratch *scratch, const struct que
 int group_check_usm_argument(struct session *session, const struct queue *queue, uint64_t address,
 			     uint32_t index, struct task_argument *argument,
 			     struct backend_fault *fault);
-/* So many bytes that a node of a graph reads as its condition. `what`: for the error sentence. */
+/*
+ * Checks the bytes that a node of a graph reads as its condition. `what`: for the error sentence.
+ */
 int group_check_usm_word(struct session *session, const struct queue *queue, uint64_t address,
 			 uint64_t size_bytes, const char *what, const void **pointer_out,
 			 struct backend_fault *fault);
-/* Bytes in host memory that a copy between them and a buffer reads or writes. */
+/* Checks the bytes in host memory that a copy from or to a buffer reads or writes. */
 int group_check_usm_host(struct session *session, const struct queue *queue, uint64_t address,
 			 uint64_t size_bytes, const char *what, void **pointer_out,
 			 struct backend_fault *fault);
-/* condition.c: of a node of a graph alone. */
+/* condition.c: only for a node of a graph. */
 int group_check_condition(struct session *session, const struct queue *queue,
 			  const Sycl__V1__CommandGroup *group, struct task_request *request,
 			  struct backend_fault *fault);

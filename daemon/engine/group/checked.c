@@ -6,11 +6,11 @@
 #include <string.h>
 
 struct group_checked {
-	uint64_t objects_changed; /* of the session, at the time of the checks */
-	struct queue *queue;      /* NULL: there is no result */
+	uint64_t objects_changed; /* session.objects_changed at the time of the checks */
+	struct queue *queue;      /* NULL: there are no results */
 	enum task_action action;
 	const char *what;
-	struct task_launch launch; /* `arguments` are the own ones */
+	struct task_launch launch; /* `arguments` points to the array below */
 	uint32_t requirement_count;
 	struct task_requirement requirements[SHAPE_REQUIREMENTS_MAX];
 	struct task_argument arguments[SHAPE_ARGUMENTS_MAX];
@@ -54,7 +54,7 @@ const char *group_checked_what(const struct group_checked *checked)
 	return checked->what;
 }
 
-/* Can it be kept? */
+/* True if the results can be kept. */
 static bool checked_is_plain(const struct task_request *request)
 {
 	if (request->action != TASK_LAUNCH || request->launch.properties ||
@@ -76,7 +76,7 @@ void group_checked_keep(const struct session *session, struct queue *queue,
 		*checked = malloc(sizeof(**checked));
 	struct group_checked *kept = *checked;
 	if (!kept)
-		return; /* each group is checked, then */
+		return; /* without memory each group is checked */
 	kept->objects_changed = session->objects_changed;
 	kept->queue = queue;
 	kept->action = request->action;

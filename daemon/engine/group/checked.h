@@ -17,9 +17,9 @@ struct session;
 /* The queue, if the checks hold; else NULL, also for `checked` NULL. */
 struct queue *group_checked_queue(const struct session *session,
 				  const struct group_checked *checked);
-/* They hold: fills in requirements and action. */
+/* Only while the checks hold: fills in requirements and action. */
 void group_checked_put(const struct group_checked *checked, struct task_request *request);
-/* What they say. */
+/* The results of the checks. */
 const struct task_launch *group_checked_launch(const struct group_checked *checked);
 const struct task_requirement *group_checked_requirements(const struct group_checked *checked,
 							  uint32_t *count_out);
@@ -31,7 +31,9 @@ const char *group_checked_what(const struct group_checked *checked);
  */
 void group_checked_keep(const struct session *session, struct queue *queue,
 			const struct task_request *request, struct group_checked **checked);
-/* It is one block without anything in it: a session that ends frees it by itself. */
+/*
+ * The results are one block without references. So a session that ends frees the block by itself.
+ */
 struct group_checked *group_checked_free(struct group_checked *checked);
 
 #endif

@@ -1,4 +1,4 @@
-/* IF and WHILE nodes of graphs: where the word of 32 bits lies that they test (R4). */
+/* IF and WHILE nodes of graphs: finds the word of 32 bits that a node tests (R4). */
 #include "protocol_limits.h"
 #include "base/range_check.h"
 #include "group/check.h"

@@ -78,8 +78,8 @@ void group_done(struct group *group, const struct task_outcome *outcome)
 	session->usage.device_ns += outcome->device_ns;
 	session->usage.bytes_to_device += outcome->bytes_to_device;
 	session->usage.bytes_to_host += outcome->bytes_to_host;
-	/* Times that the host measured are for accounts only; a start that was reported while it
-	 * ran stays. */
+	/* Times that the host measured are for accounts only. A start that was reported while the
+	 * group ran stays. */
 	uint64_t start_ns = outcome->estimated ? 0 : outcome->start_ns;
 	keep_times(queue, group->entry.number, group->submit_ns,
 		   group->start_ns ? group->start_ns : start_ns,

@@ -23,8 +23,8 @@ struct group_graph_ops {
 };
 
 void group_done(struct group *group, const struct task_outcome *outcome);
-/* Its slots: complete, with success (status 0) or not (1); a host task that has not had its turn
- * never has it. */
+/* Writes the group's slots: complete, with success (status 0) or not (1). A host task that has not
+ * had its turn will never have it. */
 void group_write_slots(struct session *session, const struct group *group, uint32_t status);
 /* A group that never became a task takes its number and fails. */
 void group_refuse(struct queue *queue, const struct group *slots,
@@ -33,12 +33,12 @@ void queue_publish_mark(struct queue *queue);
 
 /* host.c: the turn of a host task has come. */
 void host_task_granted(struct group *group);
-/* ... or comes when its early event has happened, which was recorded behind all that it depends on.
- */
+/* host.c: the early event of a host task has happened. It was recorded behind all that the task
+ * depends on. */
 void host_task_early(struct group *group);
-/* The client has disconnected: its open and later work fails. */
+/* The client has disconnected: its open and later host tasks fail. */
 void host_tasks_abandon(struct session *session);
-/* The client has run it; `fault` NULL: with success. */
+/* The client has run the host task; `fault` NULL: with success. */
 void host_task_finished(struct group *group, const struct backend_fault *fault);
 
 #endif

@@ -62,7 +62,7 @@ static int host_check_early(struct session *session, const struct queue *queue,
 	if (event->share->device != queue->device_index || event->share->is_native)
 		return fault_set(fault, STATUS_INVALID, "the early event is none of device %u",
 				 queue->device_index);
-	/* Not made yet: nothing can wait for it. */
+	/* If the event is not made yet, no command can wait for it. */
 	if (event->share->answered)
 		request->early = event->share->sched;
 	return 0;

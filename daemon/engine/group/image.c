@@ -27,7 +27,8 @@ int group_check_no_image(const struct buffer *buffer, struct backend_fault *faul
 			 "an image's storage is opaque: this is for buffers");
 }
 
-/* The largest size that the device takes in dimension `d`, counted from the last one: the width. */
+/* The largest size of the device in dimension `d`. Sizes are counted from the last dimension, the
+ * width. */
 static uint64_t limit_of(const struct backend_device_facts *facts,
 			 const struct backend_image *image, uint32_t d)
 {

@@ -37,7 +37,7 @@ static bool is_empty(const struct task_request *request)
 	return false;
 }
 
-/* Ids must fit into what the device counts with. */
+/* The ids of work-items must fit into the device's counters. */
 static int check_size(const struct queue *queue, const struct task_request *request,
 		      struct backend_fault *fault)
 {
@@ -56,8 +56,8 @@ static int check_size(const struct queue *queue, const struct task_request *requ
 	return 0;
 }
 
-/* Checks the size that the kernel's source demands, dimension by dimension; an absent leading
- * dimension counts as 1. */
+/* Checks each dimension of the size that the kernel's source demands. An absent leading dimension
+ * counts as 1. */
 static int check_required(const struct kernel *kernel, const Sycl__V1__Launch *launch,
 			  struct task_request *request, struct backend_fault *fault)
 {
@@ -278,7 +278,7 @@ static bool group_launch_is_plain(const Sycl__V1__Launch *launch)
 	return !launch->cooperative && launch->n_cluster == 0;
 }
 
-/* Work-groups that run at one time and work-groups that run in parts are two things. */
+/* The work-groups of a cooperative launch run at one time, so the launch cannot run in parts. */
 static int check_splittable(const Sycl__V1__Launch *launch, struct task_request *request,
 			    struct backend_fault *fault)
 {
@@ -289,8 +289,9 @@ static int check_splittable(const Sycl__V1__Launch *launch, struct task_request 
 }
 
 /*
- * A permission: a device that has no such launches, and a launch that is special otherwise, begin
- * when what is before is over. But a kernel that does not wait would run beside what it depends on.
+ * An early launch is a permission. A device without early launches ignores it, and so does a
+ * cooperative, clustered or splittable launch. But a kernel that never waits is refused, as it
+ * would run beside the work that it depends on.
  */
 static int launch_check_early(const struct queue *queue, const struct kernel *kernel,
 			      const Sycl__V1__Launch *launch, struct task_request *request,
@@ -311,14 +312,14 @@ static int launch_check_early(const struct queue *queue, const struct kernel *ke
 	return 0;
 }
 
-/* The window of the queue, if its memory is still there. False: it has none. */
+/* Finds the window of the queue. False: the queue has none, or the window's memory was freed. */
 static bool find_window(struct session *session, const struct queue *queue,
 			struct backend_l2_window *window_out)
 {
 	const struct backend_l2_window *window = &queue->l2.window;
 	if (window->size_bytes == 0)
 		return false;
-	/* Other memory may lie there by now. */
+	/* Other memory may have this address by now. */
 	const struct usm *usm = usm_table_find(&session->usm, window->address, window->size_bytes);
 	if (!usm || usm->object.id != queue->l2.usm || usm->object.released)
 		return false;
@@ -370,7 +371,7 @@ static int check_properties(const struct queue *queue, const Sycl__V1__Launch *l
 	return 0;
 }
 
-/* The range is not empty, and its local one fits. */
+/* Only for a range that is not empty, with a local range that fits. */
 static int check_clusters(const struct task_request *request,
 			  const struct backend_launch_properties *properties,
 			  struct backend_fault *fault)
@@ -395,7 +396,7 @@ static int check_range(const struct queue *queue, const struct kernel *kernel,
 		r = check_properties(queue, launch, properties, fault);
 		request->launch.properties = properties;
 	}
-	/* For an empty range the local one does not count (E5). */
+	/* For an empty range the local range is not checked (E5). */
 	if (r != 0 || is_empty(request))
 		return r;
 	r = check_size(queue, request, fault);

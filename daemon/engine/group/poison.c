@@ -1,13 +1,14 @@
-/* A command group that is refused has failed: what it would have written is no good any more (M9).
+/*
+ * A command group that is refused has failed: the data that it would have written is poisoned (M9).
  */
 #include "access_mode.h"
 #include "group/check.h"
 #include "session/session.h"
 
-/* Parts that one refusal poisons one by one; beyond them it poisons whole buffers, each once. */
+/* One refusal poisons so many parts one by one. Beyond them it poisons whole buffers, each once. */
 #define PARTS_MAX 16384u
 
-/* NULL: there is none of that id, or it is on its way out. */
+/* NULL: there is no buffer of that id, or it has failed or was released. */
 static struct buffer *poison_find_buffer(const struct group_poisoning *poisoning, uint64_t id)
 {
 	struct object *object = object_id_type(id) == OBJECT_BUFFER
@@ -28,7 +29,7 @@ void group_poisoning_add(struct group_poisoning *poisoning, const Sycl__V1__Requ
 	if (!access_mode_valid(message->mode) || !access_mode_writes(message->mode))
 		return;
 	struct buffer *buffer = poison_find_buffer(poisoning, message->buffer);
-	/* A part outside of it may be the reason why the group was refused. */
+	/* A part outside of the buffer may be the reason why the group was refused. */
 	if (!buffer || group_check_ranges(&requirement, buffer->size_bytes, &unused) != 0)
 		return;
 	if (poisoning->whole || poisoning->parts > PARTS_MAX) {

@@ -29,7 +29,8 @@ static uint32_t stretch_find_buffer(const struct group_stretch *stretch,
 	return at;
 }
 
-/* Where its buffers are, or will be. False: it does not go with the others. */
+/* Finds the places of the group's buffers in the stretch. False: the group does not fit into the
+ * stretch. */
 static bool place_buffers(const struct group_stretch *stretch,
 			  const struct task_requirement *requirements, uint32_t count,
 			  uint8_t *indexes)

@@ -1,7 +1,7 @@
 /*
- * A stretch: groups of several shapes that a queue gets one behind the other, taken as one task
- * (scheduler/request/stretch.h). It is put together of shapes whose checks hold (group/checked.h).
- * So it holds for as long as they do, which is until the session's next record. Front thread.
+ * A stretch: groups of several shapes that follow each other in a queue, taken as one task
+ * (scheduler/request/stretch.h). It consists of shapes whose checks hold (group/checked.h). So the
+ * stretch holds for as long as those checks do, until the session's next record. Front thread.
  */
 #ifndef SYCL_ENGINE_GROUP_STRETCH_H
 #define SYCL_ENGINE_GROUP_STRETCH_H
@@ -20,9 +20,9 @@ static inline void group_stretch_clear(struct group_stretch *stretch)
 	stretch->expected_ns = 0;
 }
 /*
- * The next group, with its values (copied; SHAPE_BURST_VALUE_BYTES at most). False, with nothing
- * changed: it does not go with those before. It must need what the one before it writes, use whole
- * buffers, and be short.
+ * Adds the next group, with its values (copied; SHAPE_BURST_VALUE_BYTES at most). The group must
+ * need what the previous one writes, use whole buffers, and be short. False: the group does not
+ * fit, and nothing has changed.
  */
 bool group_stretch_add(struct group_stretch *stretch, const struct group_checked *checked,
 		       const uint8_t *values, uint32_t value_bytes);

@@ -1,5 +1,5 @@
-/* Copies, fills and host updates: every byte inside its buffer and its requirement, the mode allows
- * it. */
+/* Checks copies, fills and host updates. Every byte must be inside its buffer and its requirement,
+ * and the mode must allow the access. */
 #include "access_mode.h"
 #include "copy_box.h"
 #include "base/range_check.h"

@@ -10,7 +10,7 @@
 
 #include <inttypes.h>
 
-/* Finds the allocation that has the whole range. */
+/* Finds the allocation that contains the whole range. */
 static int group_usm_find(struct session *session, const struct queue *queue, uint64_t address,
 			  uint64_t size_bytes, const char *what, struct usm **usm_out,
 			  struct backend_fault *fault)
@@ -68,12 +68,12 @@ int group_check_usm_host(struct session *session, const struct queue *queue, uin
 	int r = group_usm_find(session, queue, address, size_bytes, what, &usm, fault);
 	if (r != 0)
 		return r;
-	/* Shared USM that is not in an arena moves: a device may have it. */
+	/* Shared USM outside of an arena moves, so it may be on a device. */
 	if (usm->kind != BACKEND_USM_HOST && !(usm->kind == BACKEND_USM_SHARED && usm->arena))
 		return fault_set(fault, STATUS_INVALID,
 				 "%s: the USM at %#" PRIx64 " is not memory of the host", what,
 				 address);
-	/* A graph that copies from or to it must go before the arena does. */
+	/* A graph that copies from or to this memory must end before the arena does. */
 	session->engine->scratch.arena = usm->arena;
 	*pointer_out = usm_pointer(address);
 	return 0;
@@ -93,8 +93,8 @@ int group_check_usm_word(struct session *session, const struct queue *queue, uin
 	return r;
 }
 
-/* An end of a copy: an address, or instead of it a range of an arena; *usm_out is untouched
- * then. */
+/* Checks one end of a copy: an address, or instead of it a range of an arena. For a range *usm_out
+ * stays unchanged. */
 static int group_usm_check_end(struct session *session, const struct queue *queue, uint64_t address,
 			       const Sycl__V1__ArenaRange *range, uint64_t size_bytes,
 			       const char *what, void **end_out, bool *is_host_out,
@@ -112,10 +112,10 @@ static int group_usm_check_end(struct session *session, const struct queue *queu
 }
 
 /*
- * Memory of another device than the queue's. Its own device makes a copy into it, and one between
- * it and memory of the host. So it does between two devices, where it fetches (F6). The order does
- * not depend on the device: the task's dependencies keep it. A copy that is submitted to a stream
- * of the application must go there.
+ * Chooses the device for a copy whose memory is on another device than the queue's. The owner of
+ * that memory makes copies into it and copies between it and the host. Between two devices the
+ * destination's device makes the copy (F6). The task's dependencies keep the order on any device. A
+ * copy for a stream of the application stays on that stream.
  */
 static void choose_device(const struct queue *queue, const struct usm *destination,
 			  const struct usm *source, struct task_request *request)
@@ -150,7 +150,7 @@ int group_check_usm_copy(struct session *session, const struct queue *queue,
 	if (r != 0)
 		return r;
 	choose_device(queue, destination, source, request);
-	/* A session may have USM in an arena whose bytes it names by their place there. */
+	/* A session may have USM in an arena whose bytes it names by their place in the arena. */
 	overlap = ranges_overlap((uintptr_t)request->usm.destination,
 				 (uintptr_t)request->usm.source, copy->size_bytes);
 	return overlap ? fault_set(fault, STATUS_INVALID,
