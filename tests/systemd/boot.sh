@@ -69,25 +69,45 @@ unified=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
 [ -n "$unified" ] || skip "no cgroup2 here"
 group=$unified/sycld-boot.$$
 mkdir "$group" 2>/dev/null || skip "no control group can be made in $unified"
-layer=$(mktemp -d) said=$(mktemp)
+layer=$(mktemp -d) said=$(mktemp) enabled=
+# Where nothing uses a controller of version 2, one is enabled, so that a group can have it.
+read -r -a controllers <"$unified/cgroup.controllers" || true
+[ -n "$(cat "$unified/cgroup.subtree_control")" ] || for controller in "${controllers[@]}"; do
+	! echo "+$controller" >"$unified/cgroup.subtree_control" 2>/dev/null || enabled="$enabled $controller"
+done
+mkdir "$group.outside"
 clean() {
 	# The remaining processes in it, at whatever depth, are ended.
 	[ ! -e "$group/cgroup.kill" ] || echo 1 >"$group/cgroup.kill"
 	until find "$group" -depth -type d -exec rmdir {} + 2>/dev/null || [ ! -e "$group" ]; do
 		sleep 0.1
 	done
+	rmdir "$group.outside"
+	for controller in $enabled; do
+		echo "-$controller" >"$unified/cgroup.subtree_control"
+	done
 	rmdir "$layer"
 	rm -f "$said"
 }
 trap clean EXIT
 
-# The group of its own is the root of all groups that this systemd sees.
+# The group of its own is the root of all groups that this systemd sees. What starts it must not stay there: a group with processes of
+# its own gives no controller to the groups below it.
 status=0
 (
 	echo "$BASHPID" >"$group/cgroup.procs"
 	exec timeout -k 10 "$patience" unshare --mount --propagation private --pid --fork --kill-child --cgroup --uts --ipc --net \
 		"${BASH_SOURCE[0]}" "$build" boot "$layer" "$said"
-) || status=$?
+) &
+starter=$!
+until grep -qx "booted" "$said" || ! kill -0 "$starter" 2>/dev/null; do
+	sleep 0.1
+done
+for process in "$starter" $(pgrep -P "$starter"); do
+	echo "$process" >"$group.outside/cgroup.procs" 2>/dev/null || true
+done
+echo outside >>"$said"
+wait "$starter" || status=$?
 [ "$status" -ne 77 ] || exit 77
 cat "$said"
 # How PID 1 ends says nothing.

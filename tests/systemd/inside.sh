@@ -104,6 +104,72 @@ goes_on() {
 	echo "ok: $1"
 }
 
+# Two services that leave a group with a controller and a process in it, as a service that dies with limits of users does: one with
+# the step after its end that sycld.service has, one without.
+dies_with_controllers() {
+	cat >/usr/local/bin/sycld-test-dies <<-'SCRIPT'
+		#!/bin/bash
+		group=/sys/fs/cgroup$(sed -n s/^0:://p /proc/self/cgroup)
+		mkdir -p "$group/service" "$group/uid-1"
+		echo $$ >"$group/service/cgroup.procs"
+		for controller in $(cat "$group/cgroup.controllers"); do
+			echo "+$controller" >"$group/cgroup.subtree_control" || exit 3
+		done
+		sleep 1000 &
+		echo $! >"$group/uid-1/cgroup.procs"
+		echo started >>/run/sycld-test/dies.log
+		systemd-notify --ready
+		kill -SEGV $$
+	SCRIPT
+	chmod +x /usr/local/bin/sycld-test-dies
+	cat >"/run/systemd/system/sycld-test-dies-$1.service" <<-UNIT
+		[Service]
+		Type=notify
+		NotifyAccess=all
+		ExecStart=/usr/local/bin/sycld-test-dies
+		Restart=on-failure
+		RestartSec=100ms
+		StartLimitIntervalSec=0
+		KillMode=process
+		Delegate=yes
+		$2
+	UNIT
+	: >dies.log
+	systemctl daemon-reload
+	systemctl start "sycld-test-dies-$1.service" || true
+}
+
+# The next service cannot start in such a group, and systemd says so; after the step it can.
+controllers_of_the_dead() {
+	local step
+	step=$(grep '^ExecStopPost=' /usr/local/lib/systemd/system/sycld.service)
+	dies_with_controllers without ""
+	await failed_for_its_group
+	systemctl kill --kill-whom=all --signal=KILL sycld-test-dies-without.service
+	systemctl stop sycld-test-dies-without.service
+	dies_with_controllers with "$step"
+	await has_started 3
+	systemctl kill --kill-whom=all --signal=KILL sycld-test-dies-with.service
+	systemctl stop sycld-test-dies-with.service
+	echo "ok: a group that was left with $(cat /sys/fs/cgroup/system.slice/cgroup.subtree_control) takes the next service"
+}
+
+failed_for_its_group() {
+	[ "$(systemctl show --property ExecMainStatus --value sycld-test-dies-without.service)" = 219 ]
+}
+
+has_started() {
+	[ "$(grep -c '^started' dies.log)" -ge "$1" ]
+}
+
+# Processes that boot.sh does not need here leave the root group, so that it can give controllers away.
+echo booted
+await grep -qx outside /run/said
+read -r -a controllers </sys/fs/cgroup/cgroup.controllers || true
+for controller in "${controllers[@]}"; do
+	echo "+$controller" >/sys/fs/cgroup/cgroup.subtree_control && echo "+$controller" >/sys/fs/cgroup/system.slice/cgroup.subtree_control
+done || true
+
 ldconfig
 systemd-sysusers
 systemd-tmpfiles --create sycld.conf
@@ -172,6 +238,12 @@ if [ -e "$group/memory.max" ]; then
 	echo "ok: an engine without memory"
 else
 	echo "ok: no control group for memory here"
+fi
+
+if [ -n "$(cat /sys/fs/cgroup/system.slice/cgroup.subtree_control)" ]; then
+	controllers_of_the_dead
+else
+	echo "ok: no controller of version 2 here"
 fi
 
 await engine_is_there
