@@ -80,8 +80,8 @@ static sycl_result run(sycl_device device, sycl_queue queue, set_words *set, uin
 		r = sycl_kernel_create(bundle, "number", &number);
 	if (r == 0)
 		r = sycl_kernel_create(bundle, "twice", &twice);
-	/* Memory that this program's context can open as well; of other buffers a native command
-	 * has nothing here. */
+	/* Memory that this program's context can open as well. A native command of this program
+	 * cannot reach other buffers. */
 	if (r == 0)
 		r = sycl_buffer_create_exportable(device, NULL, N * sizeof(*values), SYCL_HOST_NONE,
 						  SYCL_SHARE_VMM, &buffer);

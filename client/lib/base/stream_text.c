@@ -75,7 +75,7 @@ static double as_real(const struct value *value)
 	}
 }
 
-/* Out of range it is what fits best; C leaves that open. */
+/* A real number out of range becomes the nearest integer; C leaves that cast undefined. */
 static uint64_t as_integer(const struct value *value)
 {
 	double real;
@@ -173,7 +173,7 @@ static void put_conversion(FILE *out, const struct conversion *conversion,
 	case 'G':
 		print_value(out, conversion, value);
 		break;
-	default: /* what is no conversion stands for itself */
+	default: /* no conversion that is known: its letter only, without flags */
 		(void)fprintf(out, "%%%c", conversion->letter);
 		break;
 	}

@@ -44,7 +44,7 @@ bool graph_node_has_form(const struct graph *graph, uint32_t index, uint32_t fea
 	       memcmp(form.cluster, made->cluster, sizeof(form.cluster)) == 0;
 }
 
-/* Its release must be noted. */
+/* The instance names it: its release is counted (object_release). */
 static void mark_referenced(struct session *session, enum object_type type, uint64_t id)
 {
 	struct object *object =
@@ -158,7 +158,7 @@ static int order_node(struct session *session, const struct graph *graph, uint32
 	return graph_order_add(order, &node);
 }
 
-/* A condition stands for its body: it comes behind all that its nodes come behind. */
+/* A condition stands for its body: it comes behind all that the nodes of the body come behind. */
 static int order_body(struct session *session, const struct queue *queue, struct graph *graph,
 		      uint32_t index, struct graph_order *order, struct backend_fault *fault)
 {

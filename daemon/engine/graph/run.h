@@ -34,8 +34,7 @@ struct graph_run {
 	uint32_t count;      /* nodes, and the end where it is a barrier */
 	uint32_t submitted;  /* of them: have, or had, a task */
 	uint32_t left;       /* of those: not over */
-	uint32_t end; /* which one is behind all others; `count`: there is none, as one was refused
-		       */
+	uint32_t end; /* index of the one behind all others; `count`: none, a node was refused */
 	struct task_outcome outcome;
 	struct graph_node_run nodes[];
 };

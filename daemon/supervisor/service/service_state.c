@@ -11,7 +11,7 @@
 
 #define STATE_NAME     "engines"
 #define STATE_BAD_NAME "engines.bad"
-#define STATE_MAGIC    0x6574617473637973ull /* "syscstate", its beginning */
+#define STATE_MAGIC    0x6574617473637973ull /* "sycstate" */
 #define STATE_FORMAT   1u
 
 /* The engines follow, then the accounts. In this machine's byte order: the file never leaves the

@@ -19,11 +19,12 @@ struct scheduler_device;
 int worker_burst_submit(struct scheduler_device *device, struct task *task,
 			const struct backend_wait *waits, uint32_t wait_count,
 			struct backend_fault *fault_out);
-/* The handles of a stretch's kernels, which are there. */
+/* Puts the handles of its kernels into a stretch's launches. All of them exist already. */
 void worker_stretch_resolve(struct task_command *command);
 /* Of a stretch that has failed: has one of these launches, a bit each and not 0? */
 bool worker_stretch_has_failed(const struct task_command *command, uint32_t launches);
-/* The same of one that is in flight, of which a launch was refused (command.is_refused). */
+/* Of a stretch in flight of which a launch was refused (command.is_refused): will one of these
+ * launches fail? */
 bool worker_stretch_will_fail(const struct task_command *command, uint32_t launches);
 /* A launch of it has come back. True: that was the last. */
 bool worker_burst_completed(struct task *task, const struct backend_completion *completion);
