@@ -104,8 +104,8 @@ static void one_session(uid_t uid)
 {
 	be(uid);
 	CLEANUP(close_fd) int socket = client_connect(&service);
-	be(0);
 	Sycl__V1__Packet *packet = socket >= 0 ? client_receive(socket) : NULL;
+	be(0); /* not before: the service may compare the uid with that of the process */
 	CHECK(packet && packet->body_case == SYCL__V1__PACKET__BODY_WELCOME);
 	if (packet && packet->body_case == SYCL__V1__PACKET__BODY_ERROR)
 		(void)fprintf(stderr, "uid %lu is refused: %s\n", (unsigned long)uid,
