@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { SLOW = 1000000000, BLOCK = 65536, USER = 2, FLOOD = 300, BLOCKS = 40 };
+enum { SLOW = 1000000000, BLOCK = 65536, USER = 2, FLOOD = 600, BLOCKS = 40 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of the next two */
 static pthread_cond_t gate = PTHREAD_COND_INITIALIZER;
@@ -63,7 +63,7 @@ static void close_lookups(void)
 	cr_assert(eq(int, uv_loop_close(&loop), 0));
 }
 
-TestSuite(lookup_order, .init = open_lookups, .fini = close_lookups, .timeout = 60);
+TestSuite(lookup_order, .init = open_lookups, .fini = close_lookups, .timeout = 20);
 
 static int begin_slow(uid_t uid)
 {
