@@ -311,33 +311,87 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
 }
 
-/* The engine counts the questions as `copies`. */
-Test(cli, an_engine_is_not_asked_anew_for_each_of_many_questions)
+/* Fewer askers than an engine can have requests without a reply. */
+enum { ASKERS = 3, ROUNDS = 150, WINDOW_MS = 100, FREELY = 16 };
+
+static void open_askers(nng_socket *sockets_out)
 {
-	enum { QUESTIONS = 400, FREELY = 16, WINDOW_MS = 100 };
+	char url[HARNESS_PATH_BYTES * 2];
+	(void)snprintf(url, sizeof(url), "ipc://%s/status.sock", service.runtime);
+	for (unsigned i = 0; i < ASKERS; i++) {
+		nng_socket *socket = &sockets_out[i];
+		cr_assert(eq(int, nng_req0_open(socket), 0));
+		cr_assert(eq(int,
+			     nng_socket_set_ms(*socket, NNG_OPT_RECVTIMEO, HARNESS_DEADLINE_MS),
+			     0));
+		cr_assert(eq(int, nng_dial(*socket, url, NULL, 0), 0));
+	}
+}
+
+/* The number of requests that the engine had had when it reported; it counts them as `copies`. */
+static uint64_t receive_count(nng_socket socket)
+{
+	nng_msg *message = NULL;
+	cr_assert(eq(int, nng_recvmsg(socket, &message, 0), 0));
+	Sycl__V1__AdminReply *reply =
+		sycl__v1__admin_reply__unpack(NULL, nng_msg_len(message), nng_msg_body(message));
+	nng_msg_free(message);
+	cr_assert(ne(ptr, reply, NULL));
+	cr_assert(eq(sz, reply->n_engines, 1u));
+	cr_assert(reply->engines[0]->reported, "an answer that is reused is one, too");
+	uint64_t count = reply->engines[0]->copies;
+	sycl__v1__admin_reply__free_unpacked(reply, NULL);
+	return count;
+}
+
+/* All of them ask before the first one reads its answer, again and again. The highest count. */
+static uint64_t ask_often(const nng_socket *sockets, unsigned rounds)
+{
 	uint8_t packed[64];
+	uint64_t most = 0;
 	Sycl__V1__AdminRequest request = SYCL__V1__ADMIN_REQUEST__INIT;
 	Sycl__V1__StatusQuery query = SYCL__V1__STATUS_QUERY__INIT;
 	request.protocol = PROTOCOL_VERSION;
 	request.body_case = SYCL__V1__ADMIN_REQUEST__BODY_STATUS;
 	request.status = &query;
 	size_t size = sycl__v1__admin_request__pack(&request, packed);
+	for (unsigned round = 0; round < rounds; round++) {
+		for (unsigned i = 0; i < ASKERS; i++)
+			cr_assert(eq(int, nng_send(sockets[i], packed, size, 0), 0));
+		for (unsigned i = 0; i < ASKERS; i++) {
+			uint64_t count = receive_count(sockets[i]);
+			most = count > most ? count : most;
+		}
+	}
+	return most;
+}
+
+/*
+ * The engine may get so many requests in each window that has begun. The more time the questions
+ * take, the more windows begin, until all questions may be passed on. Then this shows nothing, and
+ * is tried again.
+ */
+Test(cli, an_engine_is_not_asked_anew_for_each_of_many_questions, .timeout = 200)
+{
+	nng_socket sockets[ASKERS];
+	bool shows = false;
 	service_start(&service, NULL);
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
-	uint64_t asked = 0, begun_ms = now_ms();
-	for (unsigned i = 0; i < QUESTIONS; i++) {
-		Sycl__V1__AdminReply *reply = send_admin_bytes(packed, size);
-		cr_assert(ne(ptr, reply, NULL));
-		cr_assert(eq(sz, reply->n_engines, 1u));
-		cr_assert(reply->engines[0]->reported, "the answer before is one, too");
-		asked = reply->engines[0]->copies;
-		sycl__v1__admin_reply__free_unpacked(reply, NULL);
+	open_askers(sockets);
+	for (unsigned times = 0; times < 40 && !shows; times++) {
+		uint64_t before = ask_often(sockets, 1), begun_ms = now_ms();
+		uint64_t asked = ask_often(sockets, ROUNDS) - before;
+		uint64_t windows = (now_ms() - begun_ms) / WINDOW_MS + 2;
+		uint64_t allowed = windows * (FREELY + 1) + ASKERS;
+		shows = allowed < ROUNDS * ASKERS;
+		if (shows)
+			cr_expect(le(u64, asked, allowed));
 	}
-	/* However long it took: so many in each window that has begun. */
-	uint64_t windows = (now_ms() - begun_ms) / WINDOW_MS + 2;
-	cr_expect(le(u64, asked, windows * (FREELY + 1)), "%u questions", QUESTIONS);
+	cr_expect(shows, "the machine is too slow to show it");
+	for (unsigned i = 0; i < ASKERS; i++)
+		(void)nng_close(sockets[i]);
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
