@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Counts what unpacking takes. */
+/* Counts the memory that unpacking takes. */
 struct counted {
 	uint64_t bytes, most;
 	bool overflowed;

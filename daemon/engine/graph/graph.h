@@ -19,43 +19,46 @@
 struct graph_run;
 struct graph_instance;
 
-#define GRAPH_TOP UINT32_MAX /* the place of what lies in no body */
+#define GRAPH_TOP UINT32_MAX /* the place of a node that is in no body */
 
 struct graph_node {
 	Sycl__V1__CommandGroup *group; /* a copy */
-	uint64_t bytes;                /* of the copy */
+	uint64_t bytes;                /* size of the copy */
 	uint32_t first_edge, edge_count;
-	uint32_t place, body_end; /* the condition in whose body it lies, or TOP; of a condition:
-				     behind its body, else 0 */
+	/* place: the condition whose body has the node, or TOP; body_end: for a condition the node
+	 * behind its body, else 0. */
+	uint32_t place, body_end;
 	bool has_successor, is_host_task;
-	bool is_disabled;         /* it does nothing, and only orders */
-	bool is_native, is_taken; /* a native command; its function is the scheduler's to call */
-	bool changed;             /* in graph_instance.changed */
-	uint64_t carried;         /* by the launch of this number, or 0: since it changed by none */
+	bool is_disabled; /* the node does nothing, and only orders */
+	/* is_native: a native command; is_taken: the scheduler calls its function. */
+	bool is_native, is_taken;
+	bool changed; /* the node is in graph_instance.changed */
+	/* Number of the launch that carried the latest change; 0: none has carried it. */
+	uint64_t carried;
 };
 
 struct graph {
 	struct object object;
-	struct context *context; /* NULL in a failed one */
+	struct context *context; /* NULL: the graph has failed */
 	uint32_t device_index;
 	bool updatable, profiling, finished;
-	uint32_t node_count, node_limit; /* those that came; those that were announced */
+	uint32_t node_count, node_limit; /* nodes that came; nodes that were announced */
 	struct graph_node *nodes;
-	uint32_t *edges; /* by node: those before it */
+	uint32_t *edges; /* for each node the nodes before it */
 	uint32_t edge_count, edge_capacity;
-	uint32_t sink_count, sink;  /* nodes that nothing comes behind; the last one of them */
-	uint32_t root_count;        /* nodes that come behind none */
+	uint32_t sink_count, sink;  /* nodes without a successor; the last of these nodes */
+	uint32_t root_count;        /* nodes without a predecessor */
 	uint32_t host_count;        /* host tasks */
 	uint32_t native_count;      /* native commands */
 	uint32_t condition_count;   /* IF and WHILE nodes */
-	uint32_t place, depth;      /* where the next node lies, in so many bodies */
-	uint32_t requirement_count; /* of all nodes */
-	uint64_t charged_bytes;     /* to the session */
+	uint32_t place, depth;      /* place of the next node, and the number of bodies around it */
+	uint32_t requirement_count; /* requirements of all nodes */
+	uint64_t charged_bytes;     /* bytes that the session is charged */
 	struct group *last;         /* the latest launch, while it is open */
-	struct graph_run *spare;    /* memory of a launch that is over, for the next one; or NULL */
-	struct graph_instance
-		*instance; /* launches as one (graph/instance.h); NULL before the first launch */
-	struct graph_temporary *temporaries; /* that nodes use: graph/temporary.h */
+	struct graph_run *spare;    /* memory of a completed launch, for the next one; or NULL */
+	/* For launches as one task (graph/instance.h); NULL before the first launch. */
+	struct graph_instance *instance;
+	struct graph_temporary *temporaries; /* memory that nodes use: graph/temporary.h */
 	uint32_t temporary_count, temporary_capacity;
 };
 
@@ -84,7 +87,8 @@ void graph_seal(struct graph *graph);
 /* Frees all memory of the graph but the structure itself. */
 void graph_fini(struct graph *graph);
 
-/* The graph is launched as one, or not at all: its nodes cannot be launched one by one. */
+/* True if the graph is launched as one task or not at all, as its nodes cannot be launched one by
+ * one. */
 static inline bool graph_needs_instance(const struct graph *graph)
 {
 	return graph->native_count > 0 || graph->condition_count > 0;

@@ -26,7 +26,7 @@ static enum graph_replay_reason reason_of_error(int error)
 	return error == -EOPNOTSUPP ? GRAPH_REPLAY_HOST : GRAPH_REPLAY_SIZE;
 }
 
-/* 0; 1: it will not be. */
+/* 0; 1: there will be no instance. */
 static int instance_add_node(struct session *session, const struct queue *queue,
 			     struct graph *graph, uint32_t index)
 {
@@ -177,7 +177,8 @@ struct session *graph_instance_built(struct graph *graph, const struct backend_f
 	return session;
 }
 
-/* A node that was refused may have what it lacks by now; host memory may have been registered. */
+/* True if a node that was refused may be accepted by now: for example, host memory may have been
+ * registered. */
 static bool is_worth_another_try(const struct graph_instance *instance)
 {
 	bool node = instance->reason == GRAPH_REPLAY_NODE;
@@ -190,7 +191,7 @@ static bool is_worth_another_try(const struct graph_instance *instance)
 	return (node || backend) && instance->replays >= 1u << shift;
 }
 
-/* The next launch rebuilds it. */
+/* Ends the instance. The next launch rebuilds it. */
 static void discard_instance(struct graph *graph)
 {
 	graph_instance_clear(graph);

@@ -37,7 +37,8 @@ struct arena;
 
 /* An arena that nodes copy from or to. */
 struct graph_arena {
-	struct list link; /* of arena.graphs; empty: the graph has let go */
+	/* Link in arena.graphs; empty: the graph does not use the arena any more. */
+	struct list link;
 	struct arena *arena;
 	struct graph *graph;
 };
@@ -48,8 +49,9 @@ struct graph_node_form {
 	uint64_t kernel;
 	uint32_t cluster[3];
 	bool cooperative, is_empty;
-	bool is_disabled; /* it was when the graph was made; what is disabled later some backends
-			     can skip */
+	/* The node was disabled when the backend's graph was made; some backends can skip nodes
+	 * that are disabled later. */
+	bool is_disabled;
 };
 
 /* The arenas of one instance; each open launch has a reference. */
@@ -68,29 +70,30 @@ enum graph_instance_state {
 struct graph_instance {
 	enum graph_instance_state state;
 	enum graph_replay_reason reason; /* REPLAYED */
-	struct backend_fault fault;      /* in the backend's words */
-	uint64_t number;                 /* of the record to reply to when it is made; 0: none */
-	struct sched_graph *sched;       /* BUILDING, READY */
+	struct backend_fault fault;      /* the backend's reason */
+	uint64_t number; /* number of the record to reply to when the instance is made; 0: none */
+	struct sched_graph *sched; /* BUILDING, READY */
 	struct graph_order order;
-	struct graph_node_form *forms; /* of the nodes, as the backend's graph has them */
-	uint64_t bytes;                /* of the session, charged for it */
+	struct graph_node_form *forms; /* forms of the nodes in the backend's graph */
+	uint64_t bytes;                /* bytes that the session is charged */
 	struct graph_arenas *arenas;   /* NULL: none */
-	bool arena_is_freed;           /* and nodes that name it cannot be rebuilt */
-	uint64_t releases;             /* of the session, when nodes were checked */
-	uint32_t tries, replays;       /* replays since the last try */
-	uint32_t
-		*changed; /* nodes that may be missing in the backend's graph; node_count of them */
+	bool arena_is_freed;           /* nodes that name the freed arena cannot be rebuilt */
+	uint64_t releases;       /* the session's count of releases when the nodes were checked */
+	uint32_t tries, replays; /* replays since the last try */
+	/* Nodes whose changes the backend's graph may lack; room for node_count. */
+	uint32_t *changed;
 	uint32_t changed_count;
 	bool order_stale;         /* some require something else */
-	uint32_t home_lane, open; /* launches that are open, on this lane */
-	uint32_t making;          /* how often it was made, or tried */
-	uint32_t former_open;     /* of those that are open: of former makings */
+	uint32_t home_lane, open; /* lane of the open launches, and their number */
+	uint32_t making;          /* how often the instance was made, or tried */
+	uint32_t former_open;     /* open launches of former makings */
 	bool lane_is_native;
 };
 
 /*
- * Must the session wait before this command group, until an instance is built? Then it becomes hot
- * again by itself. False also for what is no launch, or one that will be refused.
+ * True if the session must wait before this command group, until an instance is built. The session
+ * then becomes hot again by itself. False also for a group that is no launch, or that will be
+ * refused.
  */
 bool graph_instance_awaits(struct session *session, const Sycl__V1__CommandGroup *message);
 /* on_graph_built. Returns the session, which may be freed after its next step. */
@@ -99,7 +102,7 @@ struct session *graph_instance_built(struct graph *graph, const struct backend_f
 /* Results of a launch of an instance. Negative instead: the session will close. */
 enum graph_launch_result {
 	GRAPH_LAUNCH_OPEN = 0, /* the group is open */
-	GRAPH_LAUNCH_REFUSED,  /* with a fault; nothing was submitted */
+	GRAPH_LAUNCH_REFUSED,  /* with a fault; no task was submitted */
 	GRAPH_LAUNCH_REPLAY,   /* to be replayed: `reason_out` has the reason, and the fault has
 				  details if its status is not 0 */
 };
@@ -114,16 +117,16 @@ struct graph_instance_launch {
 /* Launch the instance behind scratch.before. */
 int graph_instance_launch(const struct graph_instance_launch *launch,
 			  enum graph_replay_reason *reason_out, struct backend_fault *fault);
-/* A node has another command group than `before`, which is still there. */
+/* A node has got another command group. The former one, `before`, still exists. */
 void graph_instance_node_changed(struct graph *graph, uint32_t node,
 				 const Sycl__V1__CommandGroup *before);
-/* A node does nothing from now on, or something again. */
+/* A node was disabled or enabled. */
 void graph_instance_node_switched(struct graph *graph, uint32_t node);
-/* The arena ends; no launch that is open uses it. */
+/* The arena ends. No open launch uses it. */
 void graph_instance_arena_ended(struct arena *arena);
 /* Frees the instance of a graph that ends. */
 void graph_instance_free(struct graph *graph);
-/* Functions of native commands that were never called are called with no command. */
+/* Calls the functions of native commands that were never called, with no command. */
 void graph_natives_end(struct graph *graph);
 /*
  * A graph with native commands is finished: its functions are called now, once (K15), and it has an

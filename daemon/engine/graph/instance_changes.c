@@ -1,4 +1,5 @@
-/* Nodes that have changed since an instance was made: it takes them, or is built anew. */
+/* Nodes that have changed since an instance was made: the instance takes the changes, or is
+ * rebuilt. */
 #include "graph/instance_internal.h"
 
 #include "session/session.h"
@@ -47,7 +48,7 @@ void graph_instance_node_switched(struct graph *graph, uint32_t index)
 	    (instance->state != GRAPH_INSTANCE_BUILDING && instance->state != GRAPH_INSTANCE_READY))
 		return;
 	add_changed(graph, index);
-	instance->order_stale = true; /* what it would write is not written */
+	instance->order_stale = true; /* a disabled node writes nothing */
 }
 
 int graph_instance_recompute_order(struct session *session, const struct queue *queue,

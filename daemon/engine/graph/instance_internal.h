@@ -8,9 +8,9 @@
 enum node_check {
 	NODES_PASS = 0,
 	NODES_REFUSED,     /* with a fault */
-	NODES_TOO_LARGE,   /* together they need more than one backend's graph may */
-	NODES_REORDERED,   /* some come behind others than in the backend's graph */
-	NODES_SAME_MEMORY, /* two buffers that they require are one memory */
+	NODES_TOO_LARGE,   /* the nodes together exceed a limit of the backend's graph */
+	NODES_REORDERED,   /* some nodes come behind others than in the backend's graph */
+	NODES_SAME_MEMORY, /* two required buffers have the same memory */
 };
 
 struct task_request;
@@ -20,37 +20,37 @@ bool graph_launch_is_empty(const Sycl__V1__Launch *launch);
 struct graph_node_form graph_node_form_of(const struct graph_node *node);
 /* `features`: of the device. */
 bool graph_node_has_form(const struct graph *graph, uint32_t index, uint32_t features);
-/* As for a launch of its own. Returns PASS or REFUSED. */
+/* Checks the node as for a launch of its own. Returns PASS or REFUSED. */
 int graph_node_check(struct session *session, const struct queue *queue, struct graph *graph,
 		     uint32_t index, struct task_request *request_out, struct backend_fault *fault);
-/* Its requirements are for the graph's order; the node itself uses nothing. */
+/* The requirements are for the graph's order. The node's command itself uses none. */
 void graph_node_forget_requirements(const struct graph_node *node, struct task_request *request);
-/* graph_node_check, and its place in the order. `order`: or NULL. */
+/* As graph_node_check, and adds the node to `order`, which may be NULL. */
 int graph_node_check_in_order(struct session *session, const struct queue *queue,
 			      struct graph *graph, uint32_t index, struct graph_order *order,
 			      struct task_request *request_out, struct backend_fault *fault);
-/* Are all objects that the nodes name still there, or others in their place? */
+/* Checks that all objects that the nodes name still exist, or were replaced. */
 int graph_nodes_check(struct session *session, const struct queue *queue, struct graph *graph,
 		      struct graph_order *order, struct backend_fault *fault);
 
 /* instance_memory.c */
 void graph_arenas_drop(struct graph_arenas *arenas);
-/* Held until the backend's graph is freed, which may have objects over it. */
+/* Holds the arena until the backend's graph is freed, which may have objects over the arena. */
 int graph_instance_hold_arena(struct graph *graph, struct arena *arena);
-/* False: the session would have too much. */
+/* False: the session would exceed its limit. */
 bool graph_instance_charge(struct graph *graph);
-/* The backend's graph ends, and all that was kept with it. */
+/* Ends the backend's graph, and frees all that was kept for it. */
 void graph_instance_clear(struct graph *graph);
 
 /* instance_changes.c */
-/* Changes that this device cannot make in an instance. */
+/* True if nodes have changes that this device cannot make in an instance. */
 bool graph_instance_has_unsupported(const struct queue *queue, const struct graph *graph);
 bool graph_instance_must_be_rebuilt(struct session *session, const struct queue *queue,
 				    struct graph *graph);
-/* Computes the nodes' requirements and the edges that follow from them again. */
+/* Computes again the nodes' requirements, and the edges that follow from them. */
 int graph_instance_recompute_order(struct session *session, const struct queue *queue,
 				   struct graph *graph, struct backend_fault *fault);
-/* Changes that the backend's graph may not have yet go with the next launch. */
+/* Sends changes that the backend's graph may lack with the next launch. */
 int graph_instance_send_changes(struct session *session, const struct queue *queue,
 				struct graph *graph, struct sched_graph_node **changes,
 				struct backend_fault *fault);

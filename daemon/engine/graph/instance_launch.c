@@ -1,4 +1,4 @@
-/* A launch of an instance: one task, that requires what the nodes require together. */
+/* A launch of an instance: one task, with the requirements of all nodes together. */
 #include "graph/instance_internal.h"
 
 #include "clock.h"
@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* Launches that are in flight are on one lane. */
+/* Chooses the lane. Launches in flight are all on one lane. */
 static bool instance_choose_lane(struct graph_instance *instance, const struct queue *queue)
 {
 	if (instance->open > 0)
@@ -44,7 +44,7 @@ static int put_requirements(struct session *session, const struct graph_order *o
 	return 0;
 }
 
-/* As one, all of it would fail. */
+/* True if a requirement needs lost contents: a launch as one task would fail as a whole. */
 static bool needs_what_is_lost(const struct task_request *request)
 {
 	for (uint32_t i = 0; i < request->requirement_count; i++) {
@@ -54,7 +54,7 @@ static bool needs_what_is_lost(const struct task_request *request)
 	return false;
 }
 
-/* A launch as one is over. The graph may be freed afterwards. */
+/* A launch as one task has completed. The graph may be freed afterwards. */
 static void end_launch(struct group *group)
 {
 	struct graph *graph = group->graph;

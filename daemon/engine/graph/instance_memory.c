@@ -1,4 +1,4 @@
-/* What an instance holds: arenas, and memory that is charged to its session. */
+/* The memory of an instance: arenas, and bytes that its session is charged. */
 #include "graph/instance_internal.h"
 
 #include "session/session.h"
@@ -12,7 +12,7 @@ void graph_arenas_drop(struct graph_arenas *arenas)
 		free(arenas);
 }
 
-/* Launches that are open keep theirs. */
+/* Open launches keep their references to the arenas. */
 static void release_arenas(struct graph_instance *instance)
 {
 	for (uint32_t i = 0; instance->arenas && i < instance->arenas->count; i++)

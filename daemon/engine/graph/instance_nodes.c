@@ -1,4 +1,4 @@
-/* Nodes of an instance: are they valid, what is their form, and what do they come behind? */
+/* Nodes of an instance: checks them, and finds their forms and their order. */
 #include "graph/instance_internal.h"
 
 #include "graph/graph.h"
@@ -44,7 +44,7 @@ bool graph_node_has_form(const struct graph *graph, uint32_t index, uint32_t fea
 	       memcmp(form.cluster, made->cluster, sizeof(form.cluster)) == 0;
 }
 
-/* The instance names it: its release is counted (object_release). */
+/* The instance names the object, so the object's release is counted (object_release). */
 static void mark_referenced(struct session *session, enum object_type type, uint64_t id)
 {
 	struct object *object =
@@ -136,7 +136,7 @@ void graph_node_forget_requirements(const struct graph_node *node, struct task_r
 		request->requirement_count = 0;
 }
 
-/* As graph_order counts: from 1. */
+/* The place as graph_order counts it: from 1. */
 static uint32_t instance_nodes_place_of(const struct graph *graph, uint32_t index)
 {
 	return graph->nodes[index].place == GRAPH_TOP ? 0 : graph->nodes[index].place + 1;
@@ -158,7 +158,9 @@ static int order_node(struct session *session, const struct graph *graph, uint32
 	return graph_order_add(order, &node);
 }
 
-/* A condition stands for its body: it comes behind all that the nodes of the body come behind. */
+/*
+ * A condition stands for its body: it comes behind all nodes that a node of the body comes behind.
+ */
 static int order_body(struct session *session, const struct queue *queue, struct graph *graph,
 		      uint32_t index, struct graph_order *order, struct backend_fault *fault)
 {

@@ -65,7 +65,8 @@ static const char *replay_reason_text(enum graph_replay_reason reason)
 	}
 }
 
-/* The graph cannot be launched node by node. `cause`: why not as one, if that is known. */
+/* The graph cannot be launched node by node. `cause`: why it cannot be launched as one task, if
+ * known. */
 static int refuse_replay(const struct graph_launch *launch, enum graph_replay_reason reason,
 			 const struct backend_fault *cause, struct backend_fault *fault)
 {
@@ -83,7 +84,7 @@ static int refuse_replay(const struct graph_launch *launch, enum graph_replay_re
 			 replay_reason_text(reason));
 }
 
-/* As one where that can be, else node by node. */
+/* Launches the graph as one task if possible, else node by node. */
 static int launch_or_replay(struct graph_launch *launch, const struct group *slots,
 			    struct backend_fault *fault)
 {

@@ -21,7 +21,7 @@ struct graph_launch {
  * no failure on. Into scratch.before.
  */
 int graph_launch_gather(struct graph_launch *launch, struct backend_fault *fault);
-/* Launches it node by node; results as of graph_launch. */
+/* Launches the graph node by node; results as of graph_launch. */
 int graph_replay(struct graph_launch *launch, const struct group *slots,
 		 struct backend_fault *fault);
 

@@ -3,7 +3,7 @@
 #include "group/group.h"
 #include "session/session.h"
 
-/* The first failure that does not come from another node's. */
+/* Keeps the first failure, but prefers one that does not come from another node's failure. */
 static void keep_fault(struct task_outcome *all, const struct backend_fault *fault)
 {
 	if (!fault->status)
@@ -13,7 +13,7 @@ static void keep_fault(struct task_outcome *all, const struct backend_fault *fau
 		all->fault = *fault;
 }
 
-/* From the first start to the last end (L10). */
+/* The outcome of a launch is from the first start to the last end (L10). */
 static void keep_outcome(struct task_outcome *all, const struct task_outcome *one)
 {
 	keep_fault(all, &one->fault);

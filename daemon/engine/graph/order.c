@@ -54,7 +54,7 @@ void graph_order_fini(struct graph_order *order)
 	*order = (struct graph_order){.node_count = 0};
 }
 
-/* Room for one more. */
+/* Makes room for one more entry. */
 static int reserve_entry(void *array_pointer, uint32_t *capacity, uint32_t count,
 			 size_t entry_bytes)
 {
@@ -91,8 +91,8 @@ static int tracker_of(struct graph_order *order, struct buffer *buffer,
 
 /* ---------------------------------------- edges ----------------------------------------- */
 
-/* Once for each pair, however often it is found. For what lies in a body the condition stands; what
- * lies outside comes before that. */
+/* Adds an edge once for each pair of nodes. A condition stands for the nodes of its body. A node
+ * outside of a body needs no edge to a node inside, as it comes before the condition. */
 static int order_add_edge(struct graph_order *order, uint32_t from)
 {
 	uint32_t place = order->places[order->node_count];
@@ -119,7 +119,7 @@ static bool covers_range(uint64_t begin, uint64_t end, uint64_t inner_begin, uin
 	return begin <= inner_begin && inner_end <= end;
 }
 
-/* The whole buffer, also one of no bytes, has something to order by (C16). */
+/* The bytes that the requirement orders. A whole buffer of no bytes counts as one byte (C16). */
 static struct graph_use requirement_use(const struct task_requirement *requirement,
 					const struct buffer *buffer, uint32_t node)
 {
@@ -151,7 +151,7 @@ static int add_edges(struct graph_order *order, const struct graph_tracker *trac
 	return 0;
 }
 
-/* A write stands for the uses before it: they need not be waited for any more. */
+/* A write stands for the uses before it. Later nodes need not wait for those uses. */
 static int order_add_use(struct graph_order *order, struct graph_tracker *tracker,
 			 const struct graph_use *use, const struct buffer *buffer)
 {
@@ -203,7 +203,7 @@ static bool accesses_over(const struct task_requirement *outer,
 			    inner->offset_bytes, inner->offset_bytes + inner->size_bytes);
 }
 
-/* The graph has overwritten all of it by then. */
+/* True if the graph itself has overwritten all bytes that the later requirement accesses. */
 static bool is_made_inside(const struct task_requirement *earlier,
 			   const struct task_requirement *later)
 {
@@ -225,12 +225,12 @@ static int add_need(struct graph_order *order, struct graph_tracker *tracker,
 		wanted.offset_bytes = wanted.order_offset_bytes = wanted.order_size_bytes = 0;
 		wanted.size_bytes = buffer->size_bytes;
 	}
-	/* A node that does nothing leaves the contents where they are. */
+	/* A node that may do nothing may leave the contents as they are. */
 	if (may_do_nothing && !buffer->temporary)
 		wanted.mode |= ACCESS_KEEP_BIT;
 	for (uint32_t i = tracker->needs; i > 0; i = order->needs[i - 1].next) {
 		struct graph_need *other = &order->needs[i - 1];
-		/* In one node modes are united instead. */
+		/* Within one node the modes are united instead. */
 		if (other->node != order->node_count &&
 		    is_made_inside(&other->requirement, &wanted))
 			return 0;
@@ -258,7 +258,7 @@ static int add_need(struct graph_order *order, struct graph_tracker *tracker,
 	return 0;
 }
 
-/* Edges to what came before, by all that it requires. */
+/* Adds the edges that follow from all requirements of the node. */
 static int connect_all(struct graph_order *order, const struct graph_order_node *node)
 {
 	struct graph_tracker *tracker;

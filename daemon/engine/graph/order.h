@@ -14,41 +14,42 @@
 
 #include "session/objects.h"
 
-#define GRAPH_ORDER_USES  64u        /* of one buffer, that later nodes may have to wait for */
-#define GRAPH_ORDER_PARTS 256u       /* of one buffer, that a graph may require as a whole */
-#define GRAPH_ORDER_STEPS (2u << 20) /* of all comparing: some 10 ms */
+#define GRAPH_ORDER_USES  64u        /* uses of one buffer that later nodes may have to wait for */
+#define GRAPH_ORDER_PARTS 256u       /* parts of one buffer that a graph may require */
+#define GRAPH_ORDER_STEPS (2u << 20) /* comparisons in all: some 10 ms */
 
 /* A requirement of the whole graph. */
 struct graph_need {
-	uint64_t buffer; /* its id */
+	uint64_t buffer; /* the buffer's id */
 	struct task_requirement requirement;
-	uint32_t node; /* the first one that requested it */
-	uint32_t next; /* of the same buffer, + 1; 0: none */
+	uint32_t node; /* the first node with this requirement */
+	uint32_t next; /* the next need of the same buffer, + 1; 0: none */
 };
 
 struct graph_order {
 	struct graph_need *needs;
 	uint32_t need_count, need_capacity;
-	uint32_t *first_edge; /* of each node, and the end */
+	uint32_t *first_edge; /* the first edge of each node, and the end */
 	uint32_t *edges;      /* nodes before */
 	uint32_t edge_count, edge_capacity;
 	uint32_t node_count;
-	/* while it is made */
-	uint32_t *marks, *places; /* places: of each node, the condition in whose body it lies, + 1;
-				     0: in none */
+	/* while the order is made */
+	/* places: for each node the condition whose body has the node, + 1; 0: none. */
+	uint32_t *marks, *places;
 	struct graph_tracker *trackers;
 	uint32_t tracker_count, tracker_capacity;
 	uint64_t stamp, steps;
 };
 
-/* A node's requirements, as they were checked. */
+/* The requirements of a node that was checked. */
 struct graph_order_node {
 	const struct task_requirement *requirements;
 	struct buffer *const *buffers;
 	uint32_t count;
-	bool may_do_nothing;   /* it only orders, or it lies in a body: what it would write may stay
-				  as it was */
-	uint32_t place;        /* the condition in whose body it lies, + 1; 0: in none */
+	/* The node only orders or lies in a body, so it may leave the contents that it would write
+	 * as they were. */
+	bool may_do_nothing;
+	uint32_t place;        /* the condition whose body has the node, + 1; 0: none */
 	const uint32_t *after; /* the graph's own edges */
 	uint32_t after_count;
 };
@@ -60,7 +61,7 @@ int graph_order_init(struct graph_order *order, uint32_t node_count, uint64_t st
 int graph_order_foresee(struct graph_order *order, const struct graph_order_node *node);
 /* The next node. -ENOMEM; -E2BIG: too many requirements, edges or steps. */
 int graph_order_add(struct graph_order *order, const struct graph_order_node *node);
-/* All are there. */
+/* No more nodes come. */
 void graph_order_seal(struct graph_order *order);
 /* Accepts an order that is all zeros. */
 void graph_order_fini(struct graph_order *order);

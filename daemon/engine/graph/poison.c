@@ -1,4 +1,4 @@
-/* Poisons the contents that nodes would have written which do not run (group/poison.c). */
+/* Poisons the contents that nodes which do not run would have written (group/poison.c). */
 #include "graph/run.h"
 #include "group/check.h"
 #include "session/session.h"

@@ -10,11 +10,9 @@
 
 #include <string.h>
 
-#define VISITS_PER_RECORD                                                                          \
-	64u /* of parts of buffers: so many are as much work as a small record                     \
-	     */
+#define VISITS_PER_RECORD 64u /* parts of buffers; so many are as much work as a small record */
 
-/* As a task for each node. */
+/* Checks the limits of a launch with a task for each node. */
 static int check_node_limits(const struct graph_launch *launch, struct backend_fault *fault)
 {
 	const struct session *session = launch->session;
@@ -42,7 +40,8 @@ static int check_node_limits(const struct graph_launch *launch, struct backend_f
 /* The tasks that followers of the launch wait for. -ENOMEM. */
 static int add_end_tasks(const struct graph_run *run, struct group_scratch *scratch)
 {
-	/* The end may complete before nodes that it is behind: then these are left. */
+	/* The end may complete before nodes that it comes behind. Then the tasks of those nodes are
+	 * added. */
 	if (run->end < run->count && run->nodes[run->end].task)
 		return group_scratch_after(scratch, run->nodes[run->end].task);
 	for (uint32_t i = 0; i < run->count; i++) {
@@ -60,7 +59,8 @@ static int add_dependencies(struct group *group, struct group_scratch *scratch,
 		scratch->dependency = run->outcome.fault;
 		request->failed_dependency = &scratch->dependency;
 	}
-	/* However often it is named: it may stand for as many tasks as a graph has nodes. */
+	/* Adds the tasks once, however often the launch is named: they may be as many as the
+	 * graph's nodes. */
 	if (run->gathered == scratch->gathering)
 		return 0;
 	run->gathered = scratch->gathering;
@@ -127,7 +127,8 @@ static struct graph_run *take_run(struct graph *graph)
 	return run;
 }
 
-/* For the next launch, unless there is memory for it already, or this was the last. */
+/* Keeps the memory for the next launch, unless other memory is kept already, or the graph was
+ * released. */
 static void give_run(struct graph_run *run)
 {
 	struct graph *graph = run->graph;
@@ -137,7 +138,7 @@ static void give_run(struct graph_run *run)
 		graph->spare = run;
 }
 
-/* The tasks that a node comes behind. */
+/* Sets the tasks that a node comes behind. */
 static int put_after(const struct graph_launch *launch, const uint32_t *nodes, uint32_t count,
 		     struct task_request *request)
 {
@@ -222,7 +223,7 @@ static int submit_node(struct graph_launch *launch, uint32_t index, struct backe
 	return 0;
 }
 
-/* Where several nodes are last, or none: what is behind all of them. */
+/* If the graph has no single last node, submits a barrier behind all nodes. */
 static int submit_end(struct graph_launch *launch, struct backend_fault *fault)
 {
 	struct graph_run *run = launch->run;
@@ -281,7 +282,7 @@ static void refuse_host_tasks(const struct graph_run *run)
 	}
 }
 
-/* Some of it is on its way. */
+/* Opens the group of a launch of which some tasks were submitted. */
 static void replay_open_group(struct graph_launch *launch, struct group *group)
 {
 	struct session *session = launch->session;
@@ -302,7 +303,7 @@ static void replay_open_group(struct graph_launch *launch, struct group *group)
 	launch->graph->last = group;
 }
 
-/* A limit on parts of buffers that its nodes use: no other session is served meanwhile. */
+/* Limits the parts of buffers that the nodes use, since no other session is served meanwhile. */
 static int check_visits(const struct graph_launch *launch, uint64_t before,
 			struct backend_fault *fault)
 {

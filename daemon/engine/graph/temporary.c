@@ -7,9 +7,8 @@
 #include <string.h>
 
 #define FIRST_CAPACITY 4u
-#define TEMPORARY_BYTES                                                                            \
-	1024u /* charged for each to the session's graphs: what the engine has of one, generously  \
-	       */
+/* Charged for each temporary to the session's graphs; more than the engine's memory for one. */
+#define TEMPORARY_BYTES 1024u
 
 static int temporary_no_memory(struct backend_fault *fault)
 {
@@ -47,7 +46,7 @@ static int charge_temporary(struct graph *graph, struct backend_fault *fault)
 	return 0;
 }
 
-/* Numbers grow, so they are in order: where this one is, or would be. */
+/* The place of this number, which may be a new one. The list is in order, since numbers grow. */
 static uint32_t temporary_place_of(const struct graph *graph, uint64_t number)
 {
 	uint32_t low = 0, high = graph->temporary_count;

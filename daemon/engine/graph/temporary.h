@@ -23,7 +23,7 @@ struct graph_temporary {
  */
 int graph_check_requirements(struct graph *graph, const Sycl__V1__CommandGroup *group,
 			     struct task_request *request, struct backend_fault *fault);
-/* The graph ends; launches that are open keep what they use. */
+/* The graph ends. Open launches keep the temporaries that they use. */
 void graph_temporaries_end(struct graph *graph);
 
 #endif
