@@ -62,7 +62,8 @@ int command_host_access(struct session *session, const Sycl__V1__Command *comman
 	}
 	accessor->buffer = buffer;
 	(void)object_ref(&buffer->object);
-	(void)object_ref(&accessor->object); /* the task's, until it is granted or will not be */
+	/* The task's reference, until the accessor is granted or refused. */
+	(void)object_ref(&accessor->object);
 	session->groups_open++;
 	return 0;
 }
@@ -93,7 +94,8 @@ void host_accessor_end(struct host_accessor *accessor)
 	struct task *task = accessor->task;
 	if (!task)
 		return;
-	/* Granted: over now. Not yet: on_task_done still comes, and must not end it again. */
+	/* If access was granted, the task is over now. If not, on_task_done still comes, and must
+	 * not end the task again. */
 	accessor->task = NULL;
 	host_access_release(task);
 }

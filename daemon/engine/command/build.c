@@ -6,11 +6,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define OPTIONS_BYTES_MAX      8192u
-#define KERNEL_NAMES_BYTES_MAX (12u << 10) /* of a reply; with the log it fits into a record */
+#define OPTIONS_BYTES_MAX 8192u
+/* Names in one reply; with the log they fit into a record. */
+#define KERNEL_NAMES_BYTES_MAX (12u << 10)
 #define KERNEL_NAMES_MAX       1024u
 
-/* Names that fit into a reply; returns how many do not. */
+/* Lists the names that fit into a reply. Returns their number; `left_out` is the number of all
+ * others. */
 static uint32_t list_kernel_names(const char *names, const char **list, uint32_t *left_out)
 {
 	uint32_t count = 0;
@@ -116,7 +118,7 @@ void bundle_built(void *owner, const struct build_result *result)
 		return;
 	}
 	bundle->state = BUNDLE_LOADING;
-	(void)object_ref(&bundle->object); /* until it is loaded */
+	(void)object_ref(&bundle->object); /* until the bundle is loaded */
 }
 
 void bundle_loaded(struct bundle *bundle, const char *kernel_names,
@@ -180,8 +182,8 @@ static int take_source(struct session *session, const Sycl__V1__BundleBuild *mes
 		return fault_set(fault, STATUS_QUOTA,
 				 "a source may have %" PRIu64 " bytes, not %" PRIu64,
 				 session->limits.source_bytes, bytes);
-	/* A client may change its arena meanwhile: what is hashed and what is built must be the
-	 * same bytes. */
+	/* A client may change its arena meanwhile. So the source is copied: the hash and the build
+	 * must have the same bytes. */
 	char *copy = malloc(bytes + 1);
 	if (!copy)
 		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
@@ -194,8 +196,8 @@ static int take_source(struct session *session, const Sycl__V1__BundleBuild *mes
 	return 0;
 }
 
-/* A backend would refuse what is another's language too, but with its compiler's words, after a
- * build. */
+/* A backend would refuse another backend's language as well, but only after a build, with a message
+ * of its compiler. */
 static int command_build_check_kind(Sycl__V1__SourceKind kind, const struct context_device *found,
 				    struct backend_fault *fault)
 {
@@ -230,7 +232,7 @@ static int command_build_check_kind(Sycl__V1__SourceKind kind, const struct cont
 	}
 }
 
-/* Has it a text, from which an object can be made? */
+/* True if the kind has a text, from which an object can be made. */
 static bool is_compiled(Sycl__V1__SourceKind kind)
 {
 	return kind != SYCL__V1__SOURCE_KIND__SOURCE_KIND_BUILTIN &&
@@ -375,11 +377,11 @@ int command_kernel_create(struct session *session, const Sycl__V1__Command *comm
 	kernel->bundle = bundle;
 	kernel->object.backend = bundle->object.backend;
 	(void)object_ref(&bundle->object);
-	(void)object_ref(&kernel->object); /* until it is made */
+	(void)object_ref(&kernel->object); /* until the kernel is made */
 	return 0;
 }
 
-/* If the backend does not report it, it follows from the kind. */
+/* The argument's address space. If the backend does not report it, the kind decides. */
 static enum backend_address_space argument_address_space(const struct backend_argument_facts *facts)
 {
 	if (facts->address != BACKEND_ADDRESS_UNKNOWN)
@@ -420,7 +422,9 @@ static Sycl__V1__ArgumentFacts *argument_facts(const struct backend_kernel_facts
 static void answer_kernel(struct kernel *kernel, const struct backend_kernel_facts *facts)
 {
 	struct session *session = kernel->object.session;
-	/* Names are for people; those of a thousand arguments would not fit into a record. */
+	/*
+	 * Names are only for people. The names of a thousand arguments would not fit into a record.
+	 */
 	CLEANUP(free_pointer)
 	Sycl__V1__ArgumentFacts *arguments = argument_facts(facts, facts->argument_count <= 256);
 	CLEANUP(free_pointer)

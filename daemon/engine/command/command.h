@@ -34,14 +34,17 @@ int command_group(struct session *session, const Sycl__V1__CommandGroup *message
 		  struct group_checked **checked);
 /* The data of a burst beside the message of its first group. */
 struct group_burst {
-	uint32_t count;        /* groups, their numbers one behind the other */
-	const uint8_t *values; /* of those behind the first: task_request.launch */
+	uint32_t count;        /* number of groups; their numbers are consecutive */
+	const uint8_t *values; /* values of the groups behind the first: task_request.launch */
 	uint32_t value_bytes;
-	const struct group_stretch *stretch; /* instead of values; NULL: they are of one shape */
+	/* Instead of values; NULL: the groups have one shape. */
+	const struct group_stretch *stretch;
 };
 enum burst_result {
 	BURST_DONE = 0,
-	BURST_SPLIT, /* it cannot be taken as one, and nothing has happened: run each by itself */
+	/* The burst cannot be taken as one task, and nothing has happened: run each group by
+	 * itself. */
+	BURST_SPLIT,
 };
 /* Negative instead: the session will close. */
 int command_burst(struct session *session, const Sycl__V1__CommandGroup *message,
@@ -52,10 +55,8 @@ int command_burst(struct session *session, const Sycl__V1__CommandGroup *message
  */
 int command_take_stretch(struct session *session, uint32_t number,
 			 const Sycl__V1__CommandGroup *group);
-/*
- * resubmit.c: the groups of a burst are taken as one: their number. 0: they cannot be. Then they
- * are read again from `place` on, one by one. Negative: the session will close.
- */
+/* resubmit.c: takes the groups of a burst as one task. Returns their number. 0: they cannot be one
+ * task; the groups are read again from `place` on, one by one. Negative: the session will close. */
 int command_take_as_one(struct session *session, uint32_t number,
 			const Sycl__V1__CommandGroup *group, const struct group_burst *burst,
 			uint64_t place);
@@ -63,7 +64,7 @@ int command_take_as_one(struct session *session, uint32_t number,
 uint32_t command_burst_room(const struct session *session, const struct queue *queue);
 /* resubmit.c: keeps the group's shape; the group is not run. */
 int command_define_shape(struct session *session, const Sycl__V1__CommandGroup *message);
-/* session_hooks.run_resubmit: a group by its shape. */
+/* session_hooks.run_resubmit: runs a group by its shape. */
 int command_resubmit(struct session *session, const void *bytes, uint32_t count);
 /* graph.c */
 int command_graph_create(struct session *session, const Sycl__V1__Command *command);
@@ -74,7 +75,7 @@ int command_graph_update(struct session *session, const Sycl__V1__Command *comma
 int command_graph_switch(struct session *session, const Sycl__V1__Command *command);
 /* window.c */
 int command_queue_window(struct session *session, const Sycl__V1__Command *command);
-/* The queue ends, and its window with it. */
+/* The queue ends. Ends its window. */
 void queue_l2_end(struct queue *queue);
 int command_host_access(struct session *session, const Sycl__V1__Command *command);
 /* host_task.c: session_hooks.abandon_host_tasks. */
@@ -104,7 +105,7 @@ void host_accessor_end(struct host_accessor *accessor);
 
 /* share.c */
 struct export_request;
-/* These two return the session, which may be freed after its next step. */
+/* These two functions return the session, which may be freed after its next step. */
 struct session *buffer_exported(struct export_request *request,
 				const struct backend_shared_memory *shared,
 				const struct backend_fault *fault);
@@ -115,7 +116,7 @@ void buffer_share_end(struct buffer *buffer);
 void event_share_ready(struct event_share *share, const uint8_t *handle,
 		       const struct backend_fault *fault);
 void shared_event_end(struct shared_event *event);
-/* The event has what it waits for. */
+/* Attaches the share to the event, and replies if the share is ready. */
 void shared_event_attach(struct shared_event *event, struct event_share *share);
 int shared_event_admit(struct shared_event *event, struct backend_fault *fault);
 
@@ -123,7 +124,7 @@ int shared_event_admit(struct shared_event *event, struct backend_fault *fault);
 struct build_result;
 struct build_request;
 void bundle_end(struct bundle *bundle);
-/* build_done of a bundle's job; and the function that replaces its reply. */
+/* build_done of a bundle's job, and the function that reports the bundle's failure. */
 void bundle_built(void *owner, const struct build_result *result);
 void bundle_fail(struct bundle *bundle, const struct backend_fault *fault);
 /* 0 or 1 and a fault. Limits of a request are filled in. */
@@ -136,7 +137,7 @@ void bundle_loaded(struct bundle *bundle, const char *kernel_names,
 void kernel_created(struct kernel *kernel, const struct backend_kernel_facts *facts,
 		    const struct backend_fault *fault);
 
-/* usm.c; these two return the session, which may be freed after its next step. */
+/* usm.c: these two functions return the session, which may be freed after its next step. */
 struct session *usm_allocated(struct usm *usm, void *address, const struct backend_fault *fault);
 struct session *usm_registered(struct usm *usm, const struct backend_fault *fault);
 void usm_end(struct usm *usm);
@@ -166,18 +167,18 @@ int device_admit(struct session *session, const struct scheduler_device *device,
 int buffer_admit(struct session *session, uint64_t charged_bytes, uint64_t size_bytes,
 		 const Sycl__V1__ArenaRange *range, struct arena **arena_out, void **host_out,
 		 struct backend_fault *fault);
-/* The buffer has its memory: from now on it holds what buffer_admit allowed it. */
+/* The buffer has its memory. From now on the buffer holds the memory that buffer_admit allowed. */
 void buffer_settle(struct buffer *buffer, uint64_t charged_bytes, uint64_t size_bytes,
 		   struct arena *arena);
 
 /* The sub-devices among a new context's devices are held. -ENOMEM. */
 int context_hold_sub_devices(struct session *session, struct context *context);
-/* objects.c: do these fit one context? 0, or 1 with a fault. */
+/* objects.c: checks that these devices fit one context. 0, or 1 with a fault. */
 int context_check_devices(struct session *session, const uint32_t *list, size_t list_count,
 			  struct backend_fault *fault);
-/* A new context has these devices. -ENOMEM. */
+/* Gives a new context these devices. -ENOMEM. */
 int context_set_devices(struct context *context, const uint32_t *list, size_t count);
-/* A queue is of this context and device. */
+/* Sets the context and the device of a queue. */
 void queue_settle(struct queue *queue, const struct context_device *found, uint32_t device_index);
 /* image.c: a description, as a client wrote it. 0, or 1 with a fault. */
 int image_read(uint32_t format, bool is_layered, size_t dimensions, const uint64_t *size,

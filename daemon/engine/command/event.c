@@ -28,7 +28,7 @@ void shared_event_attach(struct shared_event *event, struct event_share *share)
 	event->number = 0;
 }
 
-/* `handle` NULL: a new one. */
+/* `handle` NULL: makes a new event. */
 static int create_event_share(struct shared_event *event, const struct context_device *found,
 			      uint32_t device, const uint8_t *handle, struct backend_fault *fault)
 {
@@ -93,8 +93,9 @@ static int start_shared_event(struct session *session, uint64_t id, uint32_t dev
 }
 
 /*
- * Where the group's command is, for an event that is recorded behind it, in *task_out. NULL: it is
- * over, and so is an event that was never recorded. 0; 1: there is no such event, with the reason.
+ * Finds the command of a group, for an event that is recorded behind it. NULL in *task_out: the
+ * command is over, and so is an event that was never recorded. 0; 1: there is no such event, with
+ * the reason.
  */
 static int find_command(struct session *session, const Sycl__V1__SharedEventCreate *message,
 			struct queue **queue_out, const struct task **task_out,
@@ -147,7 +148,7 @@ static int make_behind(struct shared_event *event, struct queue *queue, const st
 	event->object.backend = queue->object.backend;
 	event->context = queue->context;
 	(void)object_ref(&queue->context->object);
-	share->is_native = true; /* to record it again would change its meaning */
+	share->is_native = true; /* recording the event again would change its meaning */
 	shared_event_attach(event, share);
 	return 0;
 }
@@ -206,7 +207,7 @@ void event_share_ready(struct event_share *share, const uint8_t *handle,
 		       const struct backend_fault *fault)
 {
 	share->answered = true;
-	if (!share->sched) { /* every session has released it meanwhile */
+	if (!share->sched) { /* every session has released the event meanwhile */
 		event_share_free(share);
 		return;
 	}

@@ -72,7 +72,7 @@ int command_graph_create(struct session *session, const Sycl__V1__Command *comma
 	return r < 0 ? r : 0;
 }
 
-/* 0: the graph; 1: one that has failed, which was reported already. */
+/* 0: the graph; 1: a graph whose failure was reported already. */
 static int graph_get(struct session *session, uint64_t id, struct graph **graph_out)
 {
 	struct backend_fault fault;
@@ -80,8 +80,8 @@ static int graph_get(struct session *session, uint64_t id, struct graph **graph_
 	return r < 0 ? r : object_get(session, id, OBJECT_GRAPH, graph_out, &fault);
 }
 
-/* Each launch checks its requirements, as for one that is no node (group/host.c). An early event
- * belongs to one command at a time. */
+/* Each launch checks the task's requirements, as for a host task that is no node (group/host.c). An
+ * early event belongs to one command at a time. */
 static int check_host_task(struct session *session, const Sycl__V1__HostTask *task)
 {
 	if (task->on_device && !session_has_natives(session) &&
@@ -113,7 +113,7 @@ static int check_node_message(struct session *session, const Sycl__V1__CommandGr
 		       : 0;
 }
 
-/* Can a driver run it repeatedly, as a word on its device decides? */
+/* True if a driver can run the group in a body, as often as a word on its device decides. */
 static bool can_be_in_body(const Sycl__V1__CommandGroup *group)
 {
 	switch (group->action_case) {
@@ -167,7 +167,7 @@ static int check_condition_message(struct session *session, struct graph *graph,
 	return r;
 }
 
-/* Where the node would lie: may it be there? As check_condition_message. */
+/* Checks that the node may be at the next place. Returns as check_condition_message. */
 static int check_body_place(struct session *session, struct graph *graph,
 			    const Sycl__V1__CommandGroup *group)
 {
@@ -181,7 +181,7 @@ static int check_body_place(struct session *session, struct graph *graph,
 	return check_condition_message(session, graph, group->graph_condition, depth, end);
 }
 
-/* `before`: what they take the place of. 1: the graph has failed. */
+/* `before`: the number of requirements that are replaced. 1: the graph has failed. */
 static int count_requirements(struct graph *graph, const Sycl__V1__CommandGroup *group,
 			      size_t before)
 {
@@ -212,7 +212,7 @@ static int copy_node_group(struct graph *graph, const Sycl__V1__CommandGroup *gr
 	return r;
 }
 
-/* 0; 1: it failed, which is reported; negative: a violation. */
+/* 0; 1: the graph has failed, which is reported; negative: a violation. */
 static int connect_node(struct session *session, struct graph *graph, const uint32_t *after,
 			size_t count)
 {
@@ -236,7 +236,9 @@ static int connect_node(struct session *session, struct graph *graph, const uint
 	return 0;
 }
 
-/* 0: the graph has it. 1: it has not, which is reported. Negative: a violation. */
+/*
+ * 0: the graph has the node. 1: the graph has not got it, which is reported. Negative: a violation.
+ */
 static int take_node(struct session *session, const Sycl__V1__GraphNode *message)
 {
 	struct graph *graph;
@@ -269,7 +271,7 @@ int command_graph_node(struct session *session, const Sycl__V1__Command *command
 {
 	const Sycl__V1__GraphNode *message = command->graph_node;
 	int r = take_node(session, message);
-	/* A function that no graph has is never called. */
+	/* The function of a native command that is in no graph is never called. */
 	if (r > 0 && message->group)
 		group_native_command_refused(session, message->group);
 	return r < 0 ? r : 0;
@@ -349,7 +351,7 @@ int command_graph_update(struct session *session, const Sycl__V1__Command *comma
 	return 0;
 }
 
-/* Nodes that a driver can skip in a graph (R3). */
+/* True for nodes that a driver can skip in a graph (R3). */
 static bool can_be_disabled(const Sycl__V1__CommandGroup *group)
 {
 	switch (group->action_case) {

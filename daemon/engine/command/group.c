@@ -58,7 +58,7 @@ static int submit_checked_group(struct session *session, struct queue *queue,
 	return 0;
 }
 
-/* What does not depend on the groups before. `checked`: or NULL. */
+/* Checks everything that does not depend on earlier groups. `checked`: or NULL. */
 static int check_by_itself(struct session *session, struct queue *queue,
 			   const Sycl__V1__CommandGroup *message, struct group_checked **checked,
 			   struct task_request *request, struct backend_fault *fault)
@@ -135,7 +135,7 @@ static void refuse_group(struct session *session, struct queue *queue,
 	group_refuse(queue, slots, fault);
 }
 
-/* The slots that report the completion to the client. Negative: these are no slots. */
+/* Reads the slots that report the completion to the client. Negative: the slots are not valid. */
 static int read_slots(struct session *session, const Sycl__V1__CommandGroup *message,
 		      struct group *slots_out)
 {
@@ -164,7 +164,8 @@ static int run_group(struct session *session, const Sycl__V1__CommandGroup *mess
 {
 	struct queue *queue = checked ? group_checked_queue(session, *checked) : NULL;
 	struct backend_fault fault;
-	/* First: whatever becomes of this group, others of its shape are on their way. */
+	/* The shape is defined first: later groups of the shape may be in the ring, even if this
+	 * group fails. */
 	int r = message->shape ? command_define_shape(session, message) : 0;
 	if (r < 0)
 		return r;

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-/* A released queue has its groups all the same. */
+/* Finds groups of a released queue as well. */
 static struct group *find_open_group(struct session *session, const Sycl__V1__HostTaskDone *message)
 {
 	if (object_id_type(message->queue) != OBJECT_QUEUE)
@@ -21,7 +21,7 @@ int command_host_task_done(struct session *session, const Sycl__V1__Command *com
 {
 	const Sycl__V1__HostTaskDone *message = command->host_task_done;
 	struct group *group = find_open_group(session, message);
-	/* Only what this session runs now. */
+	/* The message must be about a host task that this session runs now. */
 	struct graph_node_run *node =
 		group && group->run ? graph_run_held(group->run, message->node) : NULL;
 	if (!node && (!group || message->node || !group->held || list_empty(&group->held_link)))

@@ -4,8 +4,8 @@
 #include "graph/temporary.h"
 #include "graph/instance.h"
 
-/* The failures of a queue outlive it for a while: an event of it may be named by a group that is on
- * its way. */
+/* Keeps the failures of a queue for a while after its end: a later group may name an event of the
+ * queue. */
 static void keep_failures(struct session *session, struct queue *queue)
 {
 	if (queue->failures.count == 0 && !queue->failures.closed_from)

@@ -1,4 +1,4 @@
-/* BundleLink: objects that were compiled become one program. */
+/* BundleLink: links compiled objects into one program. */
 #include "build/objects.h"
 #include "build/service.h"
 #include "command/command.h"

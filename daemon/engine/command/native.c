@@ -1,6 +1,7 @@
 /*
- * Native handles: their kinds, and those behind objects. They are numbers that are valid in one
- * process only. A client in another process is refused before anything in its message is read.
+ * Native handles: their kinds, and the handles of objects. Native handles are numbers that are
+ * valid in one process only. A client in another process is refused before anything in its message
+ * is read.
  */
 #include "command/native.h"
 #include "command/command.h"
@@ -9,8 +10,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define NATIVE_QUESTIONS_MAX 64u /* of a session, at one time */
-#define NATIVES_MAX          64u /* of one reply: a device each */
+#define NATIVE_QUESTIONS_MAX 64u /* queries of a session at one time */
+#define NATIVES_MAX          64u /* handles in one reply, one for each device */
 
 static_assert((int)BACKEND_NATIVE_PLATFORM == (int)SYCL__V1__NATIVE_KIND__NATIVE_KIND_PLATFORM &&
 		      (int)BACKEND_NATIVE_EVENT == (int)SYCL__V1__NATIVE_KIND__NATIVE_KIND_EVENT,
@@ -20,7 +21,7 @@ static_assert((int)BACKEND_NATIVE_PLATFORM == (int)SYCL__V1__NATIVE_KIND__NATIVE
  * devices. */
 struct native_request {
 	struct session *session;
-	struct object *object; /* a reference; NULL: it is about none */
+	struct object *object; /* a reference; NULL: the request is about no object */
 	uint64_t number;
 	uint32_t open;
 	bool makes;
@@ -68,7 +69,8 @@ static void reply_facts(struct session *session, const struct backend_native_fac
 	session_reply(session, &reply);
 }
 
-/* The native context that a context was made of; 0: of none, or none is meant. */
+/* The native context from which a context was made. 0: there is none, or the message names no
+ * context. */
 static int native_context(struct session *session, uint64_t id, uint64_t *native_out,
 			  struct backend_fault *fault)
 {
@@ -201,7 +203,7 @@ static int get_memories(const Sycl__V1__NativeGet *message, struct sched_buffer 
 					 request, &request->left);
 }
 
-/* The number of queries that were sent, or a negative errno. */
+/* Sends the queries. Returns their number, or a negative errno. */
 static int query_object(const Sycl__V1__NativeGet *message, struct object *object,
 			struct scheduler_device *device, struct native_request *request)
 {
@@ -237,7 +239,7 @@ static int query_object(const Sycl__V1__NativeGet *message, struct object *objec
 	}
 }
 
-/* Checks what it needs before it can be queried. 0, or 1 with a fault. */
+/* Checks that the object can be queried. 0, or 1 with a fault. */
 static int check_ready(const Sycl__V1__NativeGet *message, const struct object *object,
 		       struct backend_fault *fault)
 {
@@ -274,7 +276,7 @@ static const enum object_type types[] = {
 	[SYCL__V1__NATIVE_KIND__NATIVE_KIND_EVENT] = OBJECT_SHARED_EVENT,
 };
 
-/* The object (NULL: none is meant) and the device that is queried for it. */
+/* Finds the object (NULL: the message names none) and the device that is queried for it. */
 static int find_native_target(struct session *session, const Sycl__V1__NativeGet *message,
 			      struct object **object_out, struct scheduler_device **device_out,
 			      struct backend_fault *fault)

@@ -117,7 +117,8 @@ static int native_make_buffer(struct session *session, void *object,
 	buffer->number = session->record;
 	buffer->object.backend = (uint32_t)found->ops->kind;
 	buffer_settle(buffer, bytes, bytes, arena);
-	(void)object_ref(&buffer->object); /* the scheduler's, until it has replied */
+	/* The scheduler's reference, until the scheduler has replied. */
+	(void)object_ref(&buffer->object);
 	return 0;
 }
 
@@ -144,7 +145,7 @@ static int native_make_bundle(struct session *session, void *object,
 		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
 				 "the bundle could not be made: %s", strerror(-r));
 	bundle->state = BUNDLE_LOADING;
-	(void)object_ref(&bundle->object); /* until it is loaded */
+	(void)object_ref(&bundle->object); /* until the bundle is loaded */
 	return 0;
 }
 
@@ -169,7 +170,7 @@ static int native_make_kernel(struct session *session, void *object,
 	kernel->bundle = bundle;
 	kernel->object.backend = bundle->object.backend;
 	(void)object_ref(&bundle->object);
-	(void)object_ref(&kernel->object); /* until it is made */
+	(void)object_ref(&kernel->object); /* until the kernel is made */
 	return 0;
 }
 
@@ -230,7 +231,7 @@ static int check_native_make(struct session *session, const Sycl__V1__NativeMake
 	return r;
 }
 
-/* As object_fail; a bundle has its own form of reply, and a queue its slot. */
+/* As object_fail, but for a bundle, which has its own form of reply. */
 static void fail_native_object(struct session *session, struct object *object,
 			       const struct backend_fault *fault)
 {

@@ -20,8 +20,9 @@ int command_release_id(struct session *session, uint64_t id)
 		return r;
 	if (object)
 		object_release(object);
+	/* The id is beyond the limit: there never was an object. */
 	else
-		reply_released(session, id); /* beyond the limit: it never was */
+		reply_released(session, id);
 	return 0;
 }
 
@@ -225,8 +226,8 @@ static int buffer_make_shared(struct session *session, struct buffer *buffer,
 	return 0;
 }
 
-/* Without memory: graphs that use it have it (graph/temporary.h). Its bytes count all the same, so
- * that there is an end to them. */
+/* A temporary has no memory: graphs that use it have its memory (graph/temporary.h). Its bytes are
+ * counted all the same, so that there is a limit. */
 static int make_temporary(struct session *session, struct buffer *buffer,
 			  const Sycl__V1__BufferCreate *message, struct backend_fault *fault)
 {

@@ -2,11 +2,11 @@
  * gets the reply when that thread has replied. */
 #include "command/command.h"
 
-#define OCCUPANCY_QUESTIONS_MAX 64u /* of a session, at one time */
+#define OCCUPANCY_QUESTIONS_MAX 64u /* queries of a session at one time */
 
 struct occupancy_request {
 	struct kernel *kernel; /* held */
-	uint64_t number;       /* of the request to reply to */
+	uint64_t number;       /* number of the request to reply to */
 };
 
 static int read_local(const Sycl__V1__OccupancyQuery *message, uint64_t local[3],
@@ -57,7 +57,7 @@ int command_occupancy_query(struct session *session, const Sycl__V1__Command *co
 	}
 	*request = (struct occupancy_request){kernel, session->record};
 	session->occupancy_open++;
-	(void)object_ref(&kernel->object); /* until it has a reply */
+	(void)object_ref(&kernel->object); /* until the query has a reply */
 	return 0;
 }
 

@@ -1,4 +1,5 @@
-/* Shapes of command groups that a session keeps here, and groups that come again by them. */
+/* Shapes of command groups that a session keeps in the engine, and groups that are resubmitted by
+ * shape. */
 #include "command/command.h"
 #include "resubmit.h"
 #include "base/shape.h"
@@ -61,14 +62,14 @@ uint32_t command_burst_room(const struct session *session, const struct queue *q
 	uint64_t most = session->limits.groups_in_flight;
 	uint64_t room = most > session->groups_open ? most - session->groups_open : 0;
 	bool shared = session->ahead.most == READ_AHEAD_SHARED;
-	/* Where a session that is not alone has a window, a burst would fill all of it. */
+	/* If a session beside others has a window, a burst would fill the whole window. */
 	if (engine->never_burst || (shared && !engine->never_window &&
 				    !(queue->facts->features & BACKEND_FEATURE_SIDE_BY_SIDE)))
 		return 1;
 	return room < session->turn_left ? (uint32_t)room : session->turn_left;
 }
 
-/* An object that is in use. NULL: the group itself, when it runs, reports what is wrong. */
+/* Finds an object that is in use. NULL: the group itself will report the error when it runs. */
 static const void *find_living(const struct session *session, uint64_t id, enum object_type type)
 {
 	const struct object *object =
@@ -76,7 +77,7 @@ static const void *find_living(const struct session *session, uint64_t id, enum 
 	return object && !object->failed && !object->released ? object : NULL;
 }
 
-/* How many groups of this shape the queue may take as one, this one among them. */
+/* How many groups of this shape the queue may take as one task, including this group. */
 static uint32_t burst_most(struct session *session, const struct shape *shape,
 			   const Sycl__V1__CommandGroup *group)
 {
@@ -95,8 +96,8 @@ static uint32_t burst_most(struct session *session, const struct shape *shape,
 	return most < room ? most : room;
 }
 
-/* The records behind the one at hand that are as it is. How many groups that is, with it; their
- * values go to engine->burst_values. */
+/* Reads the records behind the current one that repeat its group. Returns the number of groups,
+ * including the current one. Their values go to engine->burst_values. */
 static uint32_t gather_burst(struct session *session, const struct shape *shape, uint32_t number,
 			     uint64_t first, uint32_t most)
 {
@@ -108,7 +109,7 @@ static uint32_t gather_burst(struct session *session, const struct shape *shape,
 		const uint8_t *values;
 		uint16_t kind;
 		uint32_t bytes;
-		/* Errors in it are found when it is read again. */
+		/* Errors in the record are found when it is read again. */
 		if (ring_reader_next(&session->submit, engine->record, &kind, &bytes) <= 0)
 			break;
 		struct resubmit_record head = {.shape = 0};
@@ -125,8 +126,8 @@ static uint32_t gather_burst(struct session *session, const struct shape *shape,
 			       value_bytes);
 		count++;
 	}
-	/* A power of two, as backends send so many in one piece. What is beyond that is read again.
-	 */
+	/* A power of two, since backends send so many groups in one piece. The groups beyond it are
+	 * read again. */
 	uint32_t whole = 1u << (31 - __builtin_clz(count));
 	if (whole < count)
 		ring_reader_back(&session->submit, places[whole - 1]);
@@ -150,7 +151,7 @@ int command_take_as_one(struct session *session, uint32_t number,
 	return 0;
 }
 
-/* More than 0: so many groups were taken as one. 0: no burst. */
+/* More than 0: the number of groups that were taken as one task. 0: there is no burst. */
 static int take_burst(struct session *session, const struct shape *shape, uint32_t number,
 		      const Sycl__V1__CommandGroup *group)
 {

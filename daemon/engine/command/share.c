@@ -1,4 +1,4 @@
-/* Buffers that other sessions and other processes use: exporting and importing them (F10). */
+/* Buffers that other sessions and other processes use: export and import (F10). */
 #include "command/command.h"
 #include "session/shares.h"
 #include "device_features.h"
@@ -175,8 +175,8 @@ struct session *buffer_exported(struct export_request *request,
 	return session;
 }
 
-/* A copy of a BufferImport: taking its descriptor from the socket unpacks another message over
- * it. */
+/* A copy of a BufferImport. The message itself is overwritten when its descriptor is taken from the
+ * socket, since that unpacks another message. */
 struct import {
 	uint64_t buffer, size_bytes;
 	uint32_t device;
@@ -220,7 +220,8 @@ static int check_name(const struct import *import, struct backend_fault *fault)
 	return 0;
 }
 
-/* The memory belongs to this engine: the buffer becomes another one over the same contents. */
+/* The memory belongs to this engine: the buffer gets the same contents as the engine's other
+ * buffer. */
 static int join_shared_memory(struct buffer *buffer, const struct import *import,
 			      struct shared_memory *memory, void *host, struct backend_fault *fault)
 {
@@ -253,7 +254,8 @@ static int import_foreign(struct buffer *buffer, const struct import *import,
 		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
 				 "the buffer could not be imported: %s", strerror(-r));
 	buffer->number = session->record;
-	(void)object_ref(&buffer->object); /* the scheduler's, until it has replied */
+	/* The scheduler's reference, until the scheduler has replied. */
+	(void)object_ref(&buffer->object);
 	return 0;
 }
 

@@ -1,4 +1,4 @@
-/* Groups of several shapes that lie behind each other in a ring, as one task. */
+/* Groups of several shapes that follow each other in a ring are taken as one task. */
 #include "base/shape.h"
 #include "command/command.h"
 #include "group/checked.h"
@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-#define REST_AFTER_REFUSAL 64u /* stretches that are not tried */
+#define REST_AFTER_REFUSAL 64u /* stretches that are then not tried */
 
-/* How many groups may be taken as one, that at hand among them. `queue_out`: theirs. */
+/* How many groups may be taken as one task, including the current one. `queue_out`: their queue. */
 static uint32_t stretch_most(struct session *session, uint32_t number,
 			     const Sycl__V1__CommandGroup *group, struct queue **queue_out)
 {

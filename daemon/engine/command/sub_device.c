@@ -1,7 +1,7 @@
 /*
- * Sub-devices (J2): a device is divided, or the application's own part of one is taken. Each is an
- * object of the session, and a context of it holds it as well. So its number keeps its meaning for
- * as long as anything has it.
+ * Sub-devices (J2): a device is divided, or the application's own part of a device is taken. Each
+ * sub-device is an object of the session. A context of a sub-device holds it, too. So the
+ * sub-device's number keeps its meaning while any object uses it.
  */
 #include "command/command.h"
 #include "session/topology.h"
@@ -54,7 +54,7 @@ static int check_counts(const Sycl__V1__SubDevicesCreate *message,
 	return 0;
 }
 
-/* Is this a division that the device has? 0, or 1 with a fault. counts: room for
+/* Checks that the device can be divided so. 0, or 1 with a fault. counts: room for
  * PARTITION_VALUES_MAX. */
 static int check_division(const Sycl__V1__SubDevicesCreate *message,
 			  const struct backend_device_facts *facts,
@@ -122,7 +122,7 @@ static int divide_device(struct session *session, const Sycl__V1__SubDevicesCrea
 	if (scheduler_sub_devices_create(scheduler, message->device, &division,
 					 ids < room ? ids : room, devices, &count, fault) < 0)
 		return 1;
-	/* Without ids only the number of sub-devices was requested. */
+	/* Without ids the client requested only the number of sub-devices. */
 	if (count <= ids && count > room)
 		return sub_device_quota_fault(fault);
 	*count_out = count;

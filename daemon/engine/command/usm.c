@@ -22,7 +22,7 @@ static const uint64_t needed_aspects[] = {
 	[BACKEND_USM_SHARED] = TOPOLOGY_ASPECT_USM_SHARED,
 };
 
-/* Released by the client: groups on their way may use it. */
+/* The client has released the USM, but submitted groups may still use it. */
 static void put_off(struct usm *usm)
 {
 	struct session *session = usm->object.session;
@@ -55,14 +55,15 @@ static void reply_allocated(const struct usm *usm)
 static void answer_usm(struct usm *usm, const struct backend_fault *fault)
 {
 	if (fault) {
-		const struct backend_fault why = *fault; /* perhaps of what is given back */
+		/* A copy, since `fault` may be in the memory that is given back. */
+		const struct backend_fault why = *fault;
 		usm_give_back(usm);
 		object_fail(&usm->object, usm->number, &why);
 		return;
 	}
 	usm->ready = true;
 	reply_allocated(usm);
-	/* Released before it was reported: nothing has used it. */
+	/* If the client released the USM before the reply, no group has used it. */
 	if (usm->object.released)
 		put_off(usm);
 }
@@ -125,7 +126,8 @@ static int usm_check_numbers(const struct session *session, const Sycl__V1__UsmA
 	return 0;
 }
 
-/* Its device, which host USM has for its making only: the context's first. */
+/* Checks the device of the allocation. Host USM has a device only to be made by: the context's
+ * first. */
 static int usm_check_device(struct session *session, const Sycl__V1__UsmAllocate *message,
 			    struct usm *usm, struct context_device *found,
 			    struct backend_fault *fault)
@@ -153,7 +155,7 @@ static int usm_check_device(struct session *session, const Sycl__V1__UsmAllocate
 	return 0;
 }
 
-/* The devices that must register the memory before a kernel may use it; they are opened. */
+/* Finds the devices that must register the memory before a kernel may use it, and opens them. */
 static int usm_devices(struct session *session, const struct context *context,
 		       uint64_t *devices_out, struct backend_fault *fault)
 {
@@ -253,7 +255,7 @@ static int usm_check_and_allocate(struct session *session, const Sycl__V1__UsmAl
 	return 0;
 }
 
-/* A variable of a bundle that is loaded. It takes no memory: the program has it. */
+/* Finds a variable of a loaded bundle. The program has the memory, so the variable takes none. */
 static int usm_find_variable(struct session *session, const Sycl__V1__UsmAllocate *message,
 			     struct usm *usm, struct backend_fault *fault)
 {
