@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <xxhash.h>
 
-/* Part of every key: raise it when the meaning of what is kept changes. */
+/* Part of every key. Raise this number when the meaning of kept files changes. */
 #define BUILD_CACHE_FORMAT 3u
 #define NAME_BYTES         40u
 
@@ -19,7 +19,7 @@ struct header {
 	char magic[8];
 	uint64_t log_bytes, binary_bytes;
 	uint8_t key[16];
-	uint8_t checksum[16]; /* of log and binary */
+	uint8_t checksum[16]; /* checksum of log and binary */
 };
 
 struct build_cache {
@@ -30,7 +30,7 @@ struct build_cache {
 	unsigned stores;
 };
 
-/* Each part with its length, so that no two lists of parts hash the same bytes. */
+/* Hashes each part with its length, so that no two lists of parts hash the same bytes. */
 static void hash_part(XXH3_state_t *state, const void *bytes, size_t count)
 {
 	const uint64_t length = count;
@@ -95,7 +95,7 @@ static void file_name(const struct build_key *key, char *name)
 	memcpy(name + 2 * sizeof(key->bytes), ".bin", sizeof(".bin"));
 }
 
-/* `path` may be missing, its parent may not. */
+/* The folder `path` may be missing, its parent may not. */
 static int open_directory(const char *path)
 {
 	struct stat status;
@@ -204,7 +204,7 @@ int build_cache_load(struct build_cache *cache, const struct build_key *key,
 	char name[NAME_BYTES];
 
 	file_name(key, name);
-	/* Not blocking: should it be something else than a file, opening it must not hang. */
+	/* Not blocking: if the name is no regular file, the open must not hang. */
 	CLEANUP(close_fd)
 	int fd = openat(cache->directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
@@ -252,7 +252,7 @@ static int add_file(struct kept_files *list, int directory, const char *name)
 
 	if (strlen(name) >= NAME_BYTES ||
 	    fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(status.st_mode))
-		return 0; /* not a file of this cache, or removed meanwhile */
+		return 0; /* the name is no file of this cache, or was removed meanwhile */
 	if (list->count == list->capacity) {
 		size_t capacity = list->capacity ? list->capacity * 2 : 64;
 		struct kept_file *files = reallocarray(list->files, capacity, sizeof(*files));
@@ -286,7 +286,7 @@ static int list_files(const struct build_cache *cache, struct kept_files *list)
 	return error;
 }
 
-/* Count what is there; if it is too much, remove what was used least lately. */
+/* Counts the kept bytes. If they are too many, removes the least recently used files. */
 static void cache_make_room(struct build_cache *cache)
 {
 	struct kept_files list = {0};

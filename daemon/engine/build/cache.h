@@ -9,7 +9,7 @@
 #include "build/service.h"
 #include "cleanup.h"
 
-/* When it holds more, the files that were used least lately go until nine tenths are left. */
+/* If the cache holds more, the least recently used files are removed until nine tenths are left. */
 #define BUILD_CACHE_BYTES_MAX (1ull << 30)
 
 struct build_cache;
@@ -33,15 +33,13 @@ int build_key_make(const struct build_request *request, struct build_key *key_ou
  */
 bool build_may_keep(const struct build_request *request);
 
-/*
- * Keep files below `directory`, made (0700) if it is not there. `bytes_max` 0:
- * BUILD_CACHE_BYTES_MAX. -EPERM: not only this user can write there, so another user could put
- * binaries into it.
- */
+/* Keeps files below `directory`, which is made (0700) if it is missing. `bytes_max` 0:
+ * BUILD_CACHE_BYTES_MAX. -EPERM: another user can write there, and could add binaries. */
 int build_cache_open(const char *directory, uint64_t bytes_max, struct build_cache **cache_out);
 struct build_cache *build_cache_free(struct build_cache *cache);
 
-/* -ENOENT: not there, or damaged and now removed. The entry's parts are the caller's. */
+/* -ENOENT: there is no entry, or it was damaged and is now removed. The entry's parts are the
+ * caller's. */
 int build_cache_load(struct build_cache *cache, const struct build_key *key,
 		     struct build_cache_entry *entry_out);
 /* 0 or a negative errno; the cache is a convenience, so a failure is no failure of the build. */

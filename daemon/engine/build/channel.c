@@ -47,12 +47,12 @@ void build_channel_cancel(struct build_service *service, const struct build_work
 	cancel.job = work->number;
 	packet.body_case = SYCL__V1__BUILD_PACKET__BODY_CANCEL;
 	packet.cancel = &cancel;
-	/* If it cannot be sent the build ends at its own limit. */
+	/* If the packet cannot be sent, the build ends at its own limit. */
 	(void)message_send(service->socket, &packet.base, NULL, 0, MSG_DONTWAIT);
 }
 
-/* The log may be hostile text: what a compiler that a source took over has written. Zero bytes
- * would cut it. */
+/* The log may be hostile text, written by a compiler that a source has taken over. Zero bytes would
+ * cut the log. */
 static void clean_log(char *log, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++)
@@ -65,7 +65,8 @@ static void store_result(struct build_service *service, const struct build_work 
 {
 	if (service->cache && build_may_keep(&work->request))
 		(void)build_cache_store(service->cache, &work->key,
-					entry); /* without it the next one builds again */
+					/* If it cannot be stored, the next request builds again. */
+					entry);
 }
 
 static void finish_work(struct build_service *service, struct build_work *work,
@@ -119,7 +120,7 @@ void build_channel_receive(struct build_service *service)
 		if (packet->body_case != SYCL__V1__BUILD_PACKET__BODY_DONE)
 			continue;
 		struct build_work *work = build_work_find(service, packet->done->job);
-		if (work) /* else it was cancelled meanwhile */
+		if (work) /* otherwise the work was cancelled meanwhile */
 			finish_work(service, work, packet->done, &fds);
 	}
 }

@@ -21,8 +21,7 @@ enum { CHILD_SOURCE = 3, CHILD_BINARY = 4, CHILD_REPORT = 5, CHILD_FIRST_OTHER =
 
 #define CHILD_NICE       5
 #define CHILD_FILE_BYTES (1ull << 30)
-/* Drivers and compilers start a thread for each processor; stacks are data, as the limit counts it.
- */
+/* Drivers and compilers start a thread for each processor, and the limit counts stacks as data. */
 #define CHILD_STACK_BYTES (8ull << 20)
 
 /* AddressSanitizer's shadow counts as data: any limit would end the process at once. */
@@ -86,7 +85,9 @@ static void limit_self(const Sycl__V1__BuildJob *job)
 	if (chdir("/") < 0)
 		abort();
 	set_limit(RLIMIT_CORE, 0);
-	/* Only in case the helper cannot stop it; its wall-clock limit comes first. */
+	/*
+	 * Only for a child that the helper cannot stop: the helper's wall-clock limit comes first.
+	 */
 	set_limit(RLIMIT_CPU, job->time_limit_ns / 1000000000u + 2);
 	/* The helper inherits an application's limit for stacks. With that size a few threads would
 	 * take all the memory. */
@@ -99,7 +100,7 @@ static void limit_self(const Sycl__V1__BuildJob *job)
 	(void)pthread_attr_destroy(&attributes);
 }
 
-/* The memory that RLIMIT_DATA counts, and the main thread's stack: the sixth number of statm, in
+/* The memory that RLIMIT_DATA counts, plus the main thread's stack: the sixth number of statm, in
  * pages. */
 static uint64_t data_bytes(void)
 {
@@ -122,8 +123,8 @@ static uint64_t data_bytes(void)
 static void limit_source(const Sycl__V1__BuildJob *job)
 {
 	set_limit(RLIMIT_FSIZE, CHILD_FILE_BYTES);
-	/* Data rather than address space: GPU drivers reserve terabytes of that without using them.
-	 */
+	/* The limit is for data, not for address space: GPU drivers reserve terabytes of addresses
+	 * without using them. */
 	if (CHILD_LIMITS_MEMORY)
 		set_limit(RLIMIT_DATA, data_bytes() + job->memory_limit_bytes);
 }
@@ -197,7 +198,7 @@ static int find_device_by_key(const struct backend_topology *topology, const cha
 static void write_results(const void *binary, size_t binary_bytes, const char *log,
 			  struct backend_fault *fault)
 {
-	/* The backend's log is complete; text that was printed on the way may only repeat it. */
+	/* The backend's log is complete. Text that was printed before may only repeat the log. */
 	if (log && log[0] != '\0') {
 		(void)!ftruncate(STDERR_FILENO, 0);
 		(void)lseek(STDERR_FILENO, 0, SEEK_SET);
@@ -212,7 +213,7 @@ static void write_results(const void *binary, size_t binary_bytes, const char *l
 	}
 }
 
-/* The job's options for one backend; to be freed. NULL: no memory. */
+/* The job's options for one backend. The caller frees them. NULL: no memory. */
 static const char **options_for(const struct backend_ops *ops, const Sycl__V1__BuildJob *job)
 {
 	CLEANUP(free_pointer)

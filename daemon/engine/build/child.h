@@ -1,4 +1,4 @@
-/* The process that does one build: the helper forks it and limits it, and it ends with the
+/* The process that does one build. The helper forks and limits the process, which ends with the
  * build. */
 #ifndef SYCL_ENGINE_BUILD_CHILD_H
 #define SYCL_ENGINE_BUILD_CHILD_H
@@ -7,7 +7,9 @@
 
 #include "build.pb-c.h"
 
-/* The child's report through its pipe; without one the child ended before it could send it. */
+/*
+ * The child's report through its pipe. Without a report the child ended before it could send one.
+ */
 struct build_report {
 	int32_t status, native_code;
 	char text[BACKEND_TEXT_BYTES];
@@ -15,7 +17,7 @@ struct build_report {
 
 struct build_child_files {
 	int source, log, binary, report;
-	const char *folder; /* of this build's own, where the compiler may write; NULL: none */
+	const char *folder; /* folder of this build, in which the compiler may write; NULL: none */
 };
 
 /* Never returns. Whatever the compiler prints goes to the log file as well. */

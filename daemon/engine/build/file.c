@@ -46,7 +46,7 @@ static int read_up_to(int fd, size_t count, char **bytes_out, size_t *count_out)
 		if (part < 0)
 			return -errno;
 		if (part == 0)
-			break; /* it was shortened meanwhile */
+			break; /* the file was shortened meanwhile */
 		got += (size_t)part;
 	}
 	bytes[got] = '\0';

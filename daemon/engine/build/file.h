@@ -5,13 +5,13 @@
 
 #include <stddef.h>
 
-/* A binary may have this many bytes; a hostile compiler could write for ever. */
+/* Most bytes of a binary. A hostile compiler could write without an end. */
 #define BUILD_BINARY_BYTES_MAX (256u << 20)
 
-/* A memfd with these bytes; the caller closes. 0 or a negative errno. */
+/* Makes a memfd with these bytes, which the caller closes. 0 or a negative errno. */
 int build_file_create(const char *name, const void *bytes, size_t count, int *fd_out);
 
-/* Write all, retrying what was interrupted. 0 or a negative errno. */
+/* Writes all bytes, and repeats interrupted calls. 0 or a negative errno. */
 int build_file_write(int fd, const void *bytes, size_t count);
 
 /*
@@ -20,7 +20,7 @@ int build_file_write(int fd, const void *bytes, size_t count);
  */
 int build_file_read(int fd, size_t limit, char **bytes_out, size_t *count_out);
 
-/* As above, but what lies beyond `limit` is left out. */
+/* As build_file_read, but bytes beyond `limit` are left out. */
 int build_file_read_start(int fd, size_t limit, char **bytes_out, size_t *count_out);
 
 #endif

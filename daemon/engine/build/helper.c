@@ -1,7 +1,7 @@
 /*
- * The build helper: one thread, no vendor library, one child per build. It ends a build at its
- * limits, together with processes that the compiler has started (linkers). Each build is a process
- * group of its own for that.
+ * The build helper: one thread, no vendor library, one child per build. The helper ends a build at
+ * its limits, together with processes that the compiler has started (linkers). So each build is a
+ * process group of its own.
  */
 #include "build/child.h"
 #include "build/file.h"
@@ -29,11 +29,11 @@
 
 struct helper_job {
 	uint64_t number;
-	pid_t pid; /* also its process group */
+	pid_t pid; /* also the number of the process group */
 	int pidfd, log, binary, report;
 	uint64_t start_ns, deadline_ns, memory_limit_bytes, time_limit_ns;
 	bool timed_out;
-	struct private_folder folder; /* where the compiler may write */
+	struct private_folder folder; /* folder in which the compiler may write */
 };
 
 struct helper {
@@ -81,8 +81,8 @@ static void close_job(struct helper *helper, struct helper_job *job)
 	*job = helper->jobs[--helper->count];
 }
 
-/* Everything of this build, before its leader is collected: its number cannot be another's until
- * then. */
+/* Kills all processes of this build. Its leader is not collected yet, so no other process can have
+ * its number. */
 static void kill_job(const struct helper_job *job)
 {
 	(void)kill(-job->pid, SIGKILL);
@@ -99,7 +99,7 @@ static int collect_child(const struct helper_job *job, struct rusage *usage_out)
 	return status;
 }
 
-/* How a child ended that did not report. */
+/* Explains how a child ended that sent no report. */
 static void explain_child_end(const struct helper_job *job, int status, const struct rusage *usage,
 			      struct build_report *report)
 {
@@ -135,7 +135,7 @@ static void finish_job(struct helper *helper, struct helper_job *job)
 	int status = collect_child(job, &usage);
 	bool whole = read(job->report, &report, sizeof(report)) == (ssize_t)sizeof(report);
 	report.text[sizeof(report.text) - 1] = '\0';
-	/* A report counts only from a child that ended as it should. */
+	/* A report counts only if the child has exited by itself and in time. */
 	if (!whole || job->timed_out || !WIFEXITED(status))
 		explain_child_end(job, status, &usage, &report);
 	const int fds[] = {job->log, job->binary};
@@ -195,7 +195,8 @@ static int fork_job(struct helper_job *job, const Sycl__V1__BuildJob *message,
 			_exit(1);
 		build_child_run(message, files);
 	}
-	(void)setpgid(job->pid, job->pid); /* both processes do it: the first one counts */
+	/* Both processes call setpgid; the first call has effect. */
+	(void)setpgid(job->pid, job->pid);
 	job->pidfd = pidfd_open(job->pid, 0);
 	if (job->pidfd < 0) {
 		int error = -errno;
@@ -309,7 +310,7 @@ static void stop_late_jobs(struct helper *helper)
 		if (helper->jobs[i].timed_out || helper->jobs[i].deadline_ns > now)
 			continue;
 		helper->jobs[i].timed_out = true;
-		kill_job(&helper->jobs[i]); /* its end is then handled as any other */
+		kill_job(&helper->jobs[i]); /* the end of the child is then handled as any other */
 	}
 }
 
@@ -323,7 +324,9 @@ static void serve_jobs(struct helper *helper)
 			fds[i + 1] = (struct pollfd){.fd = helper->jobs[i].pidfd, .events = POLLIN};
 		if (poll(fds, count + 1, next_timeout_ms(helper)) < 0 && errno != EINTR)
 			return;
-		/* From the last: closing one moves the last into its place. */
+		/*
+		 * From the last job to the first: closing a job moves the last job into its place.
+		 */
 		for (unsigned i = count; i > 0; i--)
 			if (fds[i].revents)
 				finish_job(helper, &helper->jobs[i - 1]);

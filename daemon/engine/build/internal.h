@@ -7,35 +7,35 @@
 #include "base/intrusive_list.h"
 #include "packet.h"
 
-/* How much longer than its own limit a build is waited for, in case the helper itself hangs. */
+/* How long the engine waits for a build beyond its limit, in case the helper itself hangs. */
 #define BUILD_GRACE_NS 10000000000ull
 
 enum build_state {
-	BUILD_NEW,     /* not searched in the cache yet */
-	BUILD_WAITING, /* for its turn */
+	BUILD_NEW,     /* not looked up in the cache yet */
+	BUILD_WAITING, /* waits for its turn */
 	BUILD_RUNNING, /* with the helper */
 };
 
-/* A build; identical requests share it. */
+/* A build, shared by identical requests. */
 struct build_work {
-	struct list link; /* in service->works */
-	struct list jobs; /* the requests that wait for it */
+	struct list link; /* link in service->works */
+	struct list jobs; /* the requests that wait for this build */
 	enum build_state state;
-	uint64_t number; /* in packets */
+	uint64_t number; /* number of the build in packets */
 	struct build_key key;
-	struct build_request request; /* its strings are ours */
+	struct build_request request; /* the strings belong to this struct */
 	uint64_t deadline_ns;         /* while running */
 };
 
 struct build_job {
-	struct list link; /* in work->jobs */
+	struct list link; /* link in work->jobs */
 	struct build_service *service;
-	struct build_work *work; /* NULL: its callback is being called */
+	struct build_work *work; /* NULL: the job's callback runs now */
 	build_done *done;
 	void *owner;
 };
 
-/* The handles that libuv keeps until the loop has closed them; they outlive the service. */
+/* The handles that libuv keeps until the loop has closed them. They outlive the service. */
 struct build_handles {
 	uv_poll_t poll;
 	uv_timer_t timer;
@@ -47,7 +47,7 @@ struct build_service {
 	int socket;
 	pid_t helper;
 	bool helper_gone;
-	int report_fd;                 /* a line is written there for each build; -1: none is */
+	int report_fd;                 /* a line is written to it for each build; -1: no lines */
 	struct build_handles *handles; /* NULL: not attached */
 	struct build_cache *cache;     /* NULL: nothing is kept */
 	char *cache_directory;
@@ -67,7 +67,7 @@ int build_helper_settle(int *socket);
 
 /* channel.c: send the work to the helper; 0 or a negative errno. */
 int build_channel_send(struct build_service *service, struct build_work *work);
-/* Stops the work; no result comes for it. */
+/* Stops the work, which gets no result. */
 void build_channel_cancel(struct build_service *service, const struct build_work *work);
 /* Reads the helper's results: calls build_work_done and build_helper_lost. */
 void build_channel_receive(struct build_service *service);

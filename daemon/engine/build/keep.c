@@ -1,4 +1,4 @@
-/* Dependencies of a build that are no part of its key: files that it may include. */
+/* Dependencies of a build that are not part of its key: files that the source may include. */
 #include "build/cache.h"
 
 #include <string.h>
@@ -17,9 +17,9 @@ static bool names_toolkit(const struct build_request *request, const char *at, c
 }
 
 /*
- * May a word be the name of a directive, or test for its file? Yes behind '#' or "%:", with blanks,
- * comments or joined lines between, or in "__has_include". A false match in a comment only costs a
- * build.
+ * True if a word may be the name of a directive, or test for the directive's file. The word is
+ * behind '#' or "%:", with blanks, comments or joined lines between, or in "__has_include". A false
+ * match in a comment only costs a build.
  */
 static bool is_directive(const char *start, const char *word)
 {
@@ -58,10 +58,10 @@ bool build_may_keep(const struct build_request *request)
 	case BACKEND_SOURCE_PORTABLE:
 	case BACKEND_SOURCE_CUDA_CPP:
 		break;
-	case BACKEND_SOURCE_BUILTIN: /* a name: what the driver makes of it may be another thing
-					tomorrow, or nothing */
+	/* Only a name: another driver may give the name another meaning, or none. */
+	case BACKEND_SOURCE_BUILTIN:
 		return false;
-	default: /* nothing that is preprocessed */
+	default: /* no language with a preprocessor */
 		return true;
 	}
 	if (request->options && options_name_files(request->options))

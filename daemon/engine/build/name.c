@@ -3,14 +3,14 @@
 #include <ctype.h>
 #include <string.h>
 
-/* The word that begins a kernel, in each language that has a text. */
+/* The word that begins a kernel, for each language with a text. */
 static const char *kernel_word(enum backend_source_kind kind)
 {
 	switch (kind) {
 	case BACKEND_SOURCE_PORTABLE:
 		return "SYCL_KERNEL";
 	case BACKEND_SOURCE_OPENCL_C:
-		return "kernel"; /* and so __kernel */
+		return "kernel"; /* also finds __kernel */
 	case BACKEND_SOURCE_CUDA_CPP:
 		return "__global__";
 	case BACKEND_SOURCE_PTX:
@@ -30,7 +30,7 @@ static bool name_is_space(char character)
 	return isspace((unsigned char)character) != 0;
 }
 
-/* Behind the bracket that closes this one, or `end`. */
+/* The place behind the bracket that closes the bracket at `at`, or `end`. */
 static const char *behind_brackets(const char *at, const char *end)
 {
 	size_t depth = 0;

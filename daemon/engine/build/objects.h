@@ -13,14 +13,14 @@
 
 struct build_object_list {
 	uint32_t count;
-	const void **objects; /* into what was unpacked */
+	const void **objects; /* pointers into the unpacked bytes */
 	size_t *bytes;
 };
 
 /* malloc'ed and the caller's. -E2BIG: more than the two limits allow; -ENOMEM. */
 int build_objects_pack(uint32_t count, const void *const *objects, const size_t *bytes,
 		       char **packed_out, size_t *packed_bytes_out);
-/* -EBADMSG: sizes that do not add up; -ENOMEM. The list points into `packed`. */
+/* -EBADMSG: the sizes do not fit; -ENOMEM. The list points into `packed`. */
 int build_objects_unpack(const char *packed, size_t packed_bytes,
 			 struct build_object_list *list_out);
 void build_objects_fini(struct build_object_list *list);

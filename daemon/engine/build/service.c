@@ -50,7 +50,7 @@ static void end_helper(struct build_service *service)
 	close_fd(&pidfd);
 	if (!(ended.revents & POLLIN))
 		(void)kill(service->helper, SIGKILL);
-	/* In an application, other code may have reaped it already. */
+	/* In an application, other code may have collected the helper already. */
 	while (waitpid(service->helper, NULL, 0) < 0 && errno == EINTR)
 		;
 }
@@ -153,7 +153,7 @@ static void start_waiting(struct build_service *service)
 static void on_turn(uv_idle_t *idle)
 {
 	struct build_service *service = idle->data;
-	uint64_t end = service->next_number; /* what callbacks submit has its turn later */
+	uint64_t end = service->next_number; /* work that callbacks submit has its turn later */
 	struct list *next;
 
 	(void)uv_idle_stop(idle);
@@ -195,7 +195,7 @@ static void on_readable(uv_poll_t *poll_handle, int status, int events)
 	start_waiting(service);
 }
 
-/* The helper ends builds in time; this is for a helper that does not. */
+/* Ends late builds for a helper that does not end them in time itself. */
 static void too_late(uv_timer_t *timer)
 {
 	struct build_service *service = timer->data;
@@ -248,7 +248,7 @@ int build_service_attach(struct build_service *service, uv_loop_t *loop,
 		service->cache_directory = strdup(cache_directory);
 		if (!service->cache_directory)
 			return -ENOMEM;
-		/* A folder that cannot be used costs time at each build, but no build. */
+		/* Without a usable folder each build takes longer, but none fails. */
 		if (build_cache_open(cache_directory, 0, &service->cache) < 0)
 			free_pointer(&service->cache_directory);
 	}
@@ -298,7 +298,8 @@ void build_work_done(struct build_service *service, struct build_work *work,
 {
 	if (work->state == BUILD_RUNNING)
 		service->running--;
-	list_remove(&work->link); /* not found by requests and cancels of the callbacks */
+	/* So that requests and cancels of the callbacks do not find the work. */
+	list_remove(&work->link);
 	while (!list_empty(&work->jobs)) {
 		struct build_job *job = list_entry(work->jobs.next, struct build_job, link);
 		list_remove(&job->link);
@@ -405,7 +406,7 @@ void build_job_cancel(struct build_job *job)
 	list_remove(&job->link);
 	free(job);
 	if (list_empty(&work->link) || !list_empty(&work->jobs))
-		return; /* being answered now, or others still want it */
+		return; /* the work is reported now, or other jobs still need it */
 	if (work->state == BUILD_RUNNING) {
 		build_channel_cancel(service, work);
 		service->running--;

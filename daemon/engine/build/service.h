@@ -28,7 +28,7 @@ struct build_result {
 	bool from_cache;
 };
 
-/* On the loop's thread, never from inside build_service_submit. */
+/* Called on the loop's thread, never from inside build_service_submit. */
 typedef void build_done(void *owner, const struct build_result *result);
 
 /* Equal to proto's BuildAction. */
@@ -40,7 +40,7 @@ struct build_request {
 	const char *device_key;
 	const char *device_name; /* copied; for the log alone. NULL: "a device" */
 	enum backend_source_kind kind;
-	const char *source; /* copied; to link: what build_objects_pack made */
+	const char *source; /* copied; for a link: the result of build_objects_pack */
 	size_t source_bytes;
 	const char *options;         /* copied */
 	uint64_t time_limit_ns;      /* 0: LIMIT_BUILD_NS */
@@ -55,9 +55,9 @@ struct build_request {
 /* Fork the helper. Call before any thread exists and before any vendor library is loaded. */
 int build_service_fork(struct build_service **service_out);
 /*
- * The same for an engine that has no user yet. The helper calls `gate` first, with its end of the
- * socket, and ends when that fails: there it waits for its user, and becomes it. Until
- * build_service_attach the engine's end is there for the two.
+ * The same for an engine that has no user yet. The helper first calls `gate` with its end of the
+ * socket, and ends when `gate` fails. In `gate` the helper waits for its user, and takes that
+ * user's ids. Until build_service_attach only `gate` and its engine use the socket.
  */
 typedef int build_helper_gate(int socket);
 int build_service_fork_gated(build_helper_gate *gate, struct build_service **service_out);

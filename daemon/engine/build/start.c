@@ -1,4 +1,4 @@
-/* A build service begins: its helper process is forked, or executed. */
+/* Starts a build service: the helper process is forked, or executed. */
 #include "build/service.h"
 
 #include "build/internal.h"
@@ -92,7 +92,8 @@ int build_service_fork_gated(build_helper_gate *gate, struct build_service **ser
 		return error;
 	}
 	if (service->helper == 0) {
-		close_fd(&service->socket); /* or the helper would never see the engine hang up */
+		/* Otherwise the helper could not detect the engine's end. */
+		close_fd(&service->socket);
 		run_helper(theirs, gate);
 	}
 	*service_out = service;
