@@ -54,9 +54,9 @@ void __assert_fail(const char *assertion, const char *file, unsigned line, const
 }
 
 /*
- * The same, where a library ends the process in another way than by an assertion: an uncaught C++
- * exception, LLVM and PoCL themselves. Their messages on standard error are in the service's log. A
- * broken heap that the C library detects does not come here, and rightly: a kernel may have caused
+ * The same where a library ends the process without an assertion: an uncaught C++ exception, LLVM
+ * and PoCL themselves. Their messages on standard error are in the service's log. A broken heap
+ * that the C library detects does not call this function, and must not: a kernel may have caused
  * it.
  */
 __attribute__((noreturn, visibility("default"))) void abort(void);

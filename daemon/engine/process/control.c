@@ -19,10 +19,9 @@
 #define CONTROL_DECODE_BYTES (64u << 10)
 
 enum link {
-	LINK_NONE, /* no supervisor is connected: the engine waits for one that follows, or does not
-		    */
-	LINK_NEW,  /* connected to one that follows: it has the first word */
-	LINK_SHOWN,   /* it has been shown what is here */
+	LINK_NONE,    /* no supervisor is connected: the engine may wait for the next one */
+	LINK_NEW,     /* connected to the next supervisor, which sends first */
+	LINK_SHOWN,   /* the engine has reported its sessions and devices */
 	LINK_SERVING, /* sessions come */
 };
 
@@ -37,10 +36,11 @@ struct control {
 	struct control_reports reports;
 	struct decode_arena decode;
 
-	uid_t owner;      /* whose the supervisor is */
-	bool page_wanted; /* by the supervisor that is there or to which it returns */
+	uid_t owner; /* uid of the supervisor */
+	/* The supervisor, or the one to which the engine returns, wants the flight page. */
+	bool page_wanted;
 	bool end_requested;
-	bool may_return; /* it has an identity, and was neither ended nor refused */
+	bool may_return; /* the engine has an identity, and was neither ended nor refused */
 	uint8_t token[ENGINE_TOKEN_BYTES];
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	struct reconnect *reconnect;
@@ -174,7 +174,7 @@ static void hand_off(struct control *control, const Sycl__V1__SessionHandOff *me
 	if (socket < 0)
 		close_fd(&pidfd);
 	else if (message->uid !=
-		 geteuid()) /* what sessions share with each other stays in one uid */
+		 geteuid()) /* sessions of one engine share objects, so they have one uid */
 		r = engine_refuse_session(control->engine, socket, pidfd, &peer,
 					  "this engine serves another user");
 	else if (reserve_fill(control))
@@ -318,9 +318,9 @@ static void handle_message(struct control *control, const Sycl__V1__Control *mes
 }
 
 /*
- * All that lies there, or as much as there are descriptors for. What an engine that is lost leaves
- * unread, the supervisor gives to the next one. When the connection has failed, what was sent
- * before still counts, and there is nothing after it.
+ * Receives all messages, or as many as there are descriptors for. The supervisor gives the messages
+ * that a lost engine leaves unread to the next engine. If the connection has failed, messages that
+ * were sent before still count, and no others will come.
  */
 static void receive_messages(struct control *control, const uv_poll_t *poll, bool failed)
 {
@@ -332,15 +332,15 @@ static void receive_messages(struct control *control, const uv_poll_t *poll, boo
 					&control->decode, &message, &fds, MSG_DONTWAIT);
 		if (r == 1) {
 			handle_message(control, (const Sycl__V1__Control *)message, &fds);
-		} else if (r == -EAGAIN ? failed : r != -ECONNRESET) { /* it reports that one once,
-									  before the rest */
-			/* The supervisor must not go on giving sessions to an engine that does not
+			/* The socket reports a reset once, before the remaining messages. */
+		} else if (r == -EAGAIN ? failed : r != -ECONNRESET) {
+			/* The supervisor must not give more sessions to an engine that does not
 			 * take them. */
 			(void)shutdown(control->socket, SHUT_RDWR);
 			drop_supervisor(control);
 		}
-		/* A session that was just refused gives its two back at the end of this turn: go on
-		 * then. */
+		/* A session that was just refused returns its two descriptors at the end of this
+		 * turn. More messages are received then. */
 		if (!reserve_fill(control) || r == -EAGAIN)
 			return;
 	}
@@ -411,7 +411,7 @@ bool control_is_followed(const struct control *control)
 {
 	struct pollfd here = {.fd = control->socket};
 	return control->link == LINK_SERVING && control->page_wanted && !control->end_requested &&
-	       poll(&here, 1, 0) == 0; /* nor has it died unnoticed */
+	       poll(&here, 1, 0) == 0; /* nor has the supervisor died without a report */
 }
 
 void control_hang_up(struct control *control)
@@ -426,7 +426,7 @@ struct control *control_free(struct control *control)
 	if (!control)
 		return NULL;
 	engine_observe(control->engine, &(struct engine_observer){.context = NULL});
-	unlink_socket(control); /* what closes is run by engine_free */
+	unlink_socket(control); /* engine_free runs the handles that close */
 	control->reconnect = reconnect_free(control->reconnect);
 	decode_arena_fini(&control->decode);
 	reserve_drop(control);

@@ -1,7 +1,5 @@
-/*
- * What an engine reports to its supervisor unasked: sessions that open and close, devices that it
- * opens or wants, and memory that it needs (control.proto). Front thread.
- */
+/* Reports of an engine to its supervisor without a request: sessions that open and close, devices
+ * that the engine opens or wants, and memory that it needs (control.proto). Front thread. */
 #ifndef SYCL_ENGINE_CONTROL_REPORTS_H
 #define SYCL_ENGINE_CONTROL_REPORTS_H
 
@@ -21,7 +19,8 @@ struct control_reports {
 	int (*send)(void *context, const ProtobufCMessage *control);
 };
 
-/* Becomes the engine's observer. `reports` stays where it is until the engine has another one. */
+/* Makes `reports` the engine's observer. `reports` must stay at its address until the engine has
+ * another observer. */
 void control_reports_begin(struct control_reports *reports);
 /* A session has closed, or could not be taken. `context`: the reports, as for an observer. */
 void control_report_closed(void *context, uint64_t session, const char *command, const char *reason,

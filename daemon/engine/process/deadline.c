@@ -58,8 +58,8 @@ static void describe_overdue(const struct engine *engine, const struct scheduler
 			    session ? session->limits.group_seconds : 0);
 }
 
-/* Remove all other entries: those that stay in the page are the offender's. Device threads may have
- * just added or removed one. */
+/* Removes all other entries, so that only those of the overdue group stay in the page. Device
+ * threads may have just added or removed one. */
 static void keep_only_overdue(struct flight_page *page, const struct scheduler_overdue *overdue)
 {
 	for (uint32_t i = 0; i < FLIGHT_ENTRIES; i++) {

@@ -46,7 +46,7 @@ int engine_divide(struct engine *engine, int grants_fd, int claims_fd)
 		r = -EPROTO;
 	if (r < 0)
 		return r;
-	/* Mapped they stay; a descriptor is one that a session could have. */
+	/* The regions stay mapped. Each closed descriptor leaves room for a session's. */
 	close_fd(&grants->fd);
 	close_fd(&claims->fd);
 	scheduler_divide(engine->scheduler, grants->address, claims->address);

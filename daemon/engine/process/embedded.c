@@ -21,7 +21,7 @@ struct embedded {
 static void *run_embedded(void *context)
 {
 	struct embedded *embedded = context;
-	/* Work that does not end has no limit here: the application waits for its own. */
+	/* Work that does not end has no limit here: it is the application's own. */
 	(void)engine_run(embedded->engine);
 	return NULL;
 }

@@ -6,8 +6,8 @@
 #include "session/topology.h"
 #include "wake.h"
 
-/* Opening goes on in the devices' threads. A device that cannot be opened fails when a client uses
- * it. */
+/* Begins to open the devices, which their threads complete. A device that cannot be opened fails
+ * when a client uses it. */
 static void engine_warm(struct engine *engine)
 {
 	const struct scheduler_platform_info *platforms;
@@ -70,7 +70,7 @@ void engine_resume(struct engine *engine)
 
 void engine_report_devices(struct engine *engine)
 {
-	engine->reported_devices = 0; /* with the next turn */
+	engine->reported_devices = 0; /* the devices are reported with the next turn */
 }
 
 void engine_stop(struct engine *engine, uint64_t drain_ns)

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define HELLO_TIMEOUT_NS 10000000000ull
-#define GROUPS_KEPT      1024u /* in any case; pool.h has the rule for more */
+#define GROUPS_KEPT      1024u /* kept in any case; pool.h has the rule for more */
 
 static void on_task_done(void *context, void *owner, struct task *task,
 			 const struct task_outcome *outcome)
@@ -48,7 +48,7 @@ static void on_task_done(void *context, void *owner, struct task *task,
 	session_step(session);
 }
 
-/* For groups alone: a node of a graph has no early event. */
+/* Only for groups: a node of a graph has no early event. */
 static void on_task_early(void *context, void *owner)
 {
 	(void)context;
@@ -63,7 +63,7 @@ static void on_buffer_freed(void *context, void *owner)
 	(void)context;
 	struct buffer *buffer = owner;
 	if (!buffer)
-		return; /* a temporary of a graph: nothing of a client's was in it */
+		return; /* a temporary of a graph: it had no data of a client */
 	struct session *session = buffer->object.session;
 	buffer->sched = NULL;
 	object_unref(&buffer->object);
@@ -307,7 +307,7 @@ static void init_engine(struct engine *engine, const struct engine_options *opti
 	engine->never_express = switch_is_off(SWITCH_EXPRESS);
 	engine->never_burst = switch_is_off(SWITCH_BURST);
 	engine->never_stretch = engine->never_burst || switch_is_off(SWITCH_STRETCH);
-	/* Looking on two processors takes one from the client, or from a device that computes on
+	/* With two processors, polling takes one from the client, or from a device that computes on
 	 * the CPU. */
 	engine->may_spin = processors_here() > 2;
 	engine->spin_ns[0] = engine->spin_ns[1] = SPIN_PACE_MAX_NS;

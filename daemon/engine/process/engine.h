@@ -1,6 +1,6 @@
 /*
  * An engine: a loop on one thread (the front thread) that owns sessions, the scheduler's state and
- * the build service. Everything here is called on the front thread, unless noted otherwise. No
+ * the build service. All functions here are called on the front thread, unless noted otherwise. No
  * device is opened or queried before a session needs it.
  */
 #ifndef SYCL_ENGINE_ENGINE_H
@@ -24,12 +24,13 @@ struct session;
  */
 int engine_create(const struct engine_options *options, struct build_service *builds,
 		  struct engine **engine_out);
-/* Not while engine_run runs, nor after it failed. Accepts NULL, returns NULL. */
+/* Must not be called while engine_run runs, nor after engine_run failed. Accepts NULL, returns
+ * NULL. */
 struct engine *engine_free(struct engine *engine);
 
 void engine_observe(struct engine *engine, const struct engine_observer *observer);
 uv_loop_t *engine_loop(struct engine *engine);
-/* For what is known of its devices. The engine's. */
+/* The engine's scheduler, for facts about its devices. */
 struct scheduler *engine_scheduler(struct engine *engine);
 /* The flight page's descriptor, for sending on; the engine's. It can only be read through. */
 int engine_flight_fd(const struct engine *engine);
@@ -55,21 +56,21 @@ int engine_run(struct engine *engine);
 /* engine_run is about to return -EIO: new sessions belong to another engine. Front thread. */
 bool engine_is_lost(const struct engine *engine);
 /*
- * Close the supervisor's connection, then those of all clients. After -EIO and before the process
- * ends, because the driver takes long to take a context apart. Clients connect again at once, so
- * the supervisor must have the hang-up before them.
+ * Closes the supervisor's connection, then those of all clients. Called after -EIO and before the
+ * process ends, because the driver takes long to take a context apart. Clients connect again at
+ * once, so the supervisor must get the hang-up before them.
  */
 void engine_hang_up(struct engine *engine);
 /* End when the last session has; at once without any. */
 void engine_drain(struct engine *engine);
-/* After engine_drain, if it has not ended: sessions may come again. */
+/* After engine_drain, if the engine has not ended: new sessions are accepted again. */
 void engine_resume(struct engine *engine);
 /* Reports the open devices once more, with the next turn. */
 void engine_report_devices(struct engine *engine);
 /* End the sessions, then the engine. They get `drain_ns` for ending by themselves, then their work
  * as long again as ENGINE_GRACE_NS. */
 void engine_stop(struct engine *engine, uint64_t drain_ns);
-/* As engine_stop(engine, 0), from any thread or signal-safe context. */
+/* As engine_stop(engine, 0); may be called on any thread and in a signal handler. */
 void engine_stop_from_anywhere(struct engine *engine);
 
 #define ENGINE_GRACE_NS 5000000000ull

@@ -119,7 +119,8 @@ static void program_answer(struct program *program, int error)
 							    : SECCOMP_RET_ALLOW));
 }
 
-/* Compares the loaded value, and returns at once if it is equal (`if_so`), or if it is not. */
+/* Compares the loaded value. Returns at once if the value is equal (`if_so` true) or not equal
+ * (`if_so` false). */
 static void program_answer_if(struct program *program, bool if_so, uint16_t comparison,
 			      uint32_t value, int error)
 {
@@ -171,7 +172,7 @@ int engine_filter_install(void)
 	long r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &whole);
 	if (r < 0)
 		return errno == EINVAL ? -ENOSYS : -errno;
-	return r > 0 ? -ESRCH : 0; /* a thread that has a filter of its own */
+	return r > 0 ? -ESRCH : 0; /* a thread has a filter of its own */
 }
 #else
 int engine_filter_install(void)

@@ -1,5 +1,5 @@
-/* Takes from an engine, for good, the system calls that neither it nor a driver needs and that its
- * user's code could misuse. */
+/* Takes system calls from an engine for good: those that neither the engine nor a driver needs, and
+ * that its user's code could misuse. */
 #ifndef SYCL_ENGINE_FILTER_H
 #define SYCL_ENGINE_FILTER_H
 

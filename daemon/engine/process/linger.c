@@ -15,18 +15,19 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
-/* Longer than a supervisor waits before it ends the process: this is for when there is none. */
+/* Longer than a supervisor waits before it ends the process. So this limit counts only without a
+ * supervisor. */
 #define LINGER_NS 3000000000ull
-/* A lost engine may keep less than 1 / MEMORY_PART of a device's memory: the next engine needs
- * it. */
+/* A lost engine may keep less than 1 / MEMORY_PART of a device's memory, since the next engine
+ * needs the rest. */
 #define MEMORY_PART   4u
-#define DEVICES_KNOWN 64u /* by the flight page */
+#define DEVICES_KNOWN 64u /* devices in the flight page */
 
 /*
- * A device that can be opened ahead (PRELOAD) is one that another process may open beside this one.
- * Nothing of this process runs on it any more. Under MPS there is no such device: its server
- * accepts no new client while clients of the failed one exist. OpenCL has none either: its devices
- * were not lost, and may still work on clients' memory.
+ * True if the next engine can open the device while this process exists: the device can be opened
+ * ahead (PRELOAD), and runs no work of this process any more. Under MPS there is no such device:
+ * its server accepts no new client while clients of the failed one exist. OpenCL has no such device
+ * either: its devices were not lost, and may still work on clients' memory.
  */
 static bool allows_it(const struct scheduler_device_info *device, uint64_t held_bytes)
 {
@@ -56,7 +57,7 @@ bool engine_may_linger(const struct engine *engine)
 void engine_linger(struct engine *engine)
 {
 	engine_claim_nothing(engine);
-	/* A service that crashes leaves none of its own behind for the next one to find. */
+	/* A service that crashes must leave no process for the next service. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)engine_signals_await(clock_now_ns() + LINGER_NS);
 }

@@ -1,4 +1,5 @@
-/* sycl-engine: started by sycld, one per tenant, and one ahead of the next; never by hand. */
+/* sycl-engine: sycld starts one for each tenant, and one ahead for the next tenant. It is never
+ * started by hand. */
 #include "process/control.h"
 #include "process/abort.h"
 #include "process/filter.h"
@@ -29,8 +30,8 @@
 
 struct arguments {
 	bool build_helper;
-	bool standby;     /* without a user yet */
-	bool change_user; /* that will be another than its own */
+	bool standby;     /* the engine has no user yet */
+	bool change_user; /* the user will be another one than the engine's own */
 	int control_fd;
 	uint32_t uid, gid;
 	struct engine_options engine;
@@ -180,9 +181,9 @@ static int silence_output(void)
 }
 
 /*
- * The flight page has the reason; the supervisor and the clients read it there, in this order.
- * Closing the control socket drops unread messages in it. They have sessions of the next engine,
- * whose hang-up must not wait for this process.
+ * The flight page has the reason, which first the supervisor and then the clients read. Closing the
+ * control socket drops its unread messages. They have sessions for the next engine. The hang-up of
+ * these sessions must not wait for this process.
  */
 _Noreturn static void end_lost(struct engine *engine, struct control *control)
 {
@@ -263,10 +264,8 @@ static int start_engine(const struct arguments *arguments)
 	return run_engine(arguments, builds);
 }
 
-/*
- * The same with the user last. Where it ends here, it ends with _exit: what a driver has begun is
- * the kernel's to clean up, and takes less time so.
- */
+/* The same for an engine that gets its user last. An engine that ends here ends with _exit: the
+ * kernel frees the driver's resources, and takes less time for it than the driver. */
 static int stand_by(struct arguments *arguments)
 {
 	static struct standby_adoption adoption;

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #define PIPE_VARIABLE "CUDA_MPS_PIPE_DIRECTORY"
-/* No process can make anything there. */
+/* A path that no process can create. */
 #define NOWHERE "/proc/self/no-mps"
 
 /*

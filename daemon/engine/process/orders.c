@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/* A session that is closing already is ended, too: it may still have data to send. */
+/* Ends also a session that is already closing, as it may still have data to send. */
 static int end_session(struct session *session, const Sycl__V1__SessionOrder *order)
 {
 	session_cut_off(session, STATUS_CONNECTION_LOST, "ended by the operator%s%.200s",
@@ -33,8 +33,8 @@ static int go_on(struct session *session, const Sycl__V1__SessionOrder *order)
 	return 0;
 }
 
-/* A limit of this session alone, or of all. A limit of all leaves those of single sessions. 0 for
- * one session: the limit of all holds again. */
+/* Sets a limit of one session, or of all sessions. A limit of all leaves the limits that single
+ * sessions have. A value of 0 for one session: the limit of all holds again. */
 static int set_session_limit(struct session *session, const Sycl__V1__SessionOrder *order)
 {
 	struct session_limits limits = session->limits;
@@ -55,7 +55,7 @@ static int set_session_limit(struct session *session, const Sycl__V1__SessionOrd
 	return r;
 }
 
-/* For the sessions that come, and for what all have together. */
+/* Sets a limit for later sessions, and for the use of all sessions together. */
 static int limit_engine(struct engine *engine, const Sycl__V1__SessionOrder *order)
 {
 	int index = session_limits_find(order->limit);

@@ -10,7 +10,8 @@
 
 struct engine;
 
-/* How many sessions it has reached. -EINVAL: no such order, limit or value; -ENOMEM. */
+/* Returns the number of sessions that the order has reached. -EINVAL: no such order, limit or
+ * value; -ENOMEM. */
 int engine_order(struct engine *engine, const Sycl__V1__SessionOrder *order);
 
 #endif

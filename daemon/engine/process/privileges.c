@@ -18,12 +18,13 @@
 /* The kernel's own default. */
 #define LOCKED_BYTES (8ul << 20)
 
-/* A tenant's work goes before the services of the node. Not everywhere is there such a file. */
+/* Without memory the kernel kills a tenant's work before the services of the node. The file may be
+ * missing. */
 static void set_oom_score(const char *score)
 {
 	CLEANUP(close_fd) int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 	if (fd >= 0 && write(fd, score, strlen(score)) < 0)
-		return; /* a container may forbid it, and nothing depends on it */
+		return; /* a container may forbid the write, and nothing depends on it */
 }
 
 static int set_groups(uid_t uid, gid_t gid)
@@ -35,7 +36,7 @@ static int set_groups(uid_t uid, gid_t gid)
 	return setgroups(1, &gid) < 0 ? -errno : 0;
 }
 
-/* Have these and no others, in this thread; `kept`: bits, of the first 32. */
+/* Sets exactly these capabilities in this thread; `kept`: bits of the first 32. */
 static int keep_capabilities(uint32_t kept)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -56,9 +57,9 @@ static int keep_capabilities(uint32_t kept)
 }
 
 /*
- * A second lock: what is in it could only be gained by executing a file, which no_new_privs
- * forbids. Emptying it takes CAP_SETPCAP; a service that was started without that leaves its
- * engines the set that it has itself.
+ * A second lock: capabilities of this set can only be gained by executing a file, which
+ * no_new_privs forbids. Emptying the set takes CAP_SETPCAP. A service that was started without that
+ * capability leaves its engines its own set.
  */
 static int empty_bounding_set(void)
 {
@@ -69,7 +70,7 @@ static int empty_bounding_set(void)
 	return 0;
 }
 
-/* The ids must be these and no others, and root must be out of reach. */
+/* The process must have exactly these ids, and must not be able to become root. */
 static int verify_ids(uid_t uid, gid_t gid)
 {
 	uid_t real, effective, saved;
@@ -101,7 +102,7 @@ int engine_privileges_limit(void)
 	return limit_process(OOM_SCORE);
 }
 
-/* True also for GPUs that are part of a processor's chip, or of a virtual machine's host. */
+/* True also for GPUs of a processor's chip, or of a virtual machine's host. */
 static bool is_nvidias(const char *name)
 {
 	static const char *const starts[] = {"nvidia", "nvhost", "nvgpu", "nvmap", "dxg"};
@@ -141,12 +142,12 @@ int engine_privileges_limit_locked(const char *devices)
 int engine_privileges_standby(bool change_user)
 {
 	int r = change_user ? empty_bounding_set() : 0;
-	/* Both must be effective in every thread that a library starts: each changes its own ids.
-	 */
+	/* Both capabilities must be effective in every thread that a library starts, as each thread
+	 * changes its own ids. */
 	if (r == 0 && change_user)
 		r = keep_capabilities(1u << CAP_SETUID | 1u << CAP_SETGID);
-	/* After that: a score that was set by the right of CAP_SYS_RESOURCE cannot be lowered
-	 * without it. */
+	/* The score is set last. Without CAP_SYS_RESOURCE it could not be lowered below a score
+	 * that was set with that capability. */
 	return r < 0 ? r : limit_process(OOM_SCORE_STANDBY);
 }
 
@@ -164,7 +165,7 @@ int engine_privileges_drop(uid_t uid, gid_t gid)
 	r = keep_capabilities(0);
 	if (r < 0)
 		return r;
-	/* Its tenant could otherwise trace it and take its descriptors. */
+	/* Otherwise the tenant could trace the engine and take its descriptors. */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return -errno;
 	return verify_ids(uid, gid);

@@ -29,9 +29,9 @@ int engine_privileges_limit(void);
 int engine_privileges_limit_locked(const char *devices);
 
 /*
- * An engine without a user, before it loads a library: engine_privileges_limit, but goes even
- * before the others when memory runs out. `change_user`: it will become another user, and keeps of
- * its capabilities only those that this takes.
+ * For an engine without a user, before it loads a library. As engine_privileges_limit, but the
+ * kernel kills this engine even before others when memory runs out. `change_user`: the engine will
+ * become another user, and keeps only the capabilities that this takes.
  */
 int engine_privileges_standby(bool change_user);
 

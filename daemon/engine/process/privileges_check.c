@@ -22,7 +22,7 @@ static void folder_close(DIR **folder)
 		(void)closedir(*folder);
 }
 
-/* Are all numbers of the line "NAME:" this one? False also without such a line. */
+/* True if all numbers of the line "NAME:" are the expected one. False also without such a line. */
 static bool line_is(const char *status, const char *name, int base, uint64_t expected)
 {
 	const char *at = strstr(status, name);
@@ -46,7 +46,7 @@ static int check_status(const char *status, uid_t uid, gid_t gid)
 {
 	bool good = line_is(status, "\nUid:", 10, uid) && line_is(status, "\nGid:", 10, gid) &&
 		    line_is(status, "\nNoNewPrivs:", 10, 1);
-	/* Root keeps them in threads that are not this one. */
+	/* Root keeps capabilities in the other threads. */
 	if (uid != 0)
 		good = good && line_is(status, "\nCapInh:", 16, 0) &&
 		       line_is(status, "\nCapPrm:", 16, 0) && line_is(status, "\nCapEff:", 16, 0);
@@ -59,7 +59,7 @@ static int check_thread(const char *number, uid_t uid, gid_t gid)
 	(void)snprintf(path, sizeof(path), "/proc/self/task/%.20s/status", number);
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno; /* it has ended meanwhile */
+		return errno == ENOENT ? 0 : -errno; /* the thread has ended meanwhile */
 	ssize_t count = read(fd, status, sizeof(status) - 1);
 	if (count <= 0)
 		return count < 0 && errno == ESRCH ? 0 : -EPERM;
@@ -84,7 +84,8 @@ static int check_threads(uid_t uid, gid_t gid, char what_out[PATH_MAX])
 	return r;
 }
 
-/* Has root opened a device that its user must not open? The mode of the device's file decides. */
+/* Finds a device that root has opened and that the user must not open. The mode of the device's
+ * file decides. */
 static int check_file(int fd, const char *link, char path_out[PATH_MAX])
 {
 	struct stat facts;

@@ -16,7 +16,7 @@ static uint32_t count_descriptors(void)
 	while ((entry = readdir(folder)) != NULL)
 		count += entry->d_name[0] != '.';
 	(void)closedir(folder);
-	return count ? count - 1 : 0; /* without the one that did the counting */
+	return count ? count - 1 : 0; /* without the descriptor that was used for counting */
 }
 
 static uint32_t count_lines(const char *path)

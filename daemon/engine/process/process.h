@@ -7,7 +7,7 @@
 
 struct process_facts {
 	uint64_t resident_bytes;
-	uint32_t descriptors; /* open ones */
+	uint32_t descriptors; /* open descriptors */
 	uint32_t mappings;
 };
 

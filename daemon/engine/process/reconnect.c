@@ -28,7 +28,7 @@ static void stop_watching(struct reconnect *reconnect)
 	(void)uv_fs_event_stop(&reconnect->change);
 }
 
-/* -EAGAIN: all engines connect there at once. */
+/* -EAGAIN: all engines connect to the service at once. */
 static int try_once(const struct reconnect *reconnect)
 {
 	CLEANUP(close_fd)
@@ -59,7 +59,7 @@ static void on_retry_timer(uv_timer_t *timer)
 	try_to_reconnect(timer->data);
 }
 
-/* The socket's file exists before the service listens on it. */
+/* The folder has changed. The socket's file exists before the service listens on the socket. */
 static void on_change(uv_fs_event_t *change, const char *name, int events, int status)
 {
 	struct reconnect *reconnect = change->data;
@@ -73,7 +73,7 @@ static void on_change(uv_fs_event_t *change, const char *name, int events, int s
 
 static void start_watching(struct reconnect *reconnect)
 {
-	/* Where it cannot be watched, the timer finds it. */
+	/* If the folder cannot be watched, the timer finds the socket. */
 	(void)uv_fs_event_start(&reconnect->change, on_change, reconnect->folder, 0);
 	(void)uv_timer_start(&reconnect->timer, on_retry_timer, reconnect->wait_ms, 0);
 }

@@ -7,10 +7,11 @@
 #include "control.pb-c.h"
 
 #define SESSIONS_PER_REPORT 100u
-#define DEVICES_PER_REPORT  400u /* of sessions; one has SESSION_DEVICES_REPORTED at most */
+/* Devices of all sessions; one session has SESSION_DEVICES_REPORTED at most. */
+#define DEVICES_PER_REPORT 400u
 #define REPORT_SESSIONS_BYTES                                                                      \
 	42000u /* of a datagram. A session is at most 400, and 1100 for each of its devices */
-#define REPORT_TOPOLOGY_BYTES 20000u /* what is left of it */
+#define REPORT_TOPOLOGY_BYTES 20000u /* the rest of the datagram */
 #define REPORT_PARTS_DEVICES                                                                       \
 	33u /* sessions in later parts are reported without devices: 64 parts are the most, and    \
 	       3000 sessions must find room */
@@ -19,8 +20,8 @@ static_assert(400 + SESSION_DEVICES_REPORTED * 1100 <= REPORT_SESSIONS_BYTES,
 	      "there is room for one");
 
 struct report_part {
-	uint32_t number; /* from 0 on */
-	size_t bytes;    /* of the sessions in it */
+	uint32_t number; /* number of the part, from 0 on */
+	size_t bytes;    /* bytes of the sessions in this part */
 	uint32_t device_count;
 	Sycl__V1__DeviceUsage devices[DEVICES_PER_REPORT];
 	Sycl__V1__DeviceUsage *device_list[DEVICES_PER_REPORT];
@@ -53,7 +54,7 @@ static void fill_session(struct report_part *part, size_t index, const struct se
 	part->list[index] = out;
 }
 
-/* False: another part is to have it. */
+/* False: the session must go into another part. */
 static bool add_session(struct report_part *part, Sycl__V1__EngineReport *report,
 			const struct session *session)
 {

@@ -13,7 +13,7 @@ struct return_part {
 	Sycl__V1__SessionHandOff hand_offs[SESSIONS_PER_PART];
 };
 
-/* Sessions that are closing, too: their end is reported when all of their memory is free. */
+/* Called for closing sessions as well: their end is reported when all of their memory is free. */
 static void fill_hand_off(struct return_part *part, size_t index, const struct session *session)
 {
 	Sycl__V1__SessionHandOff *hand_off = &part->hand_offs[index];

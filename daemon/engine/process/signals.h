@@ -11,7 +11,9 @@
 
 struct engine_signals;
 
-/* In this thread and in those that it will start. 0 or a negative errno. */
+/*
+ * Blocks the signals in this thread and in the threads that it will start. 0 or a negative errno.
+ */
 int engine_signals_block(void);
 /* Before any thread exists, or after engine_signals_block: they inherit the mask. */
 int engine_signals_create(struct engine *engine, struct engine_signals **signals_out);

@@ -30,7 +30,7 @@
 
 /* The helper */
 
-/* The messages that its gate waits for. */
+/* The order that the helper's gate waits for. */
 struct gate_order {
 	uint32_t change_user, uid, gid;
 	char home[PATH_MAX]; /* "": none */
@@ -90,7 +90,7 @@ static int await_helper(int socket)
 struct standby {
 	const struct standby_settings *settings;
 	struct decode_arena decode;
-	uint64_t devices[64]; /* by proto's Backend: the requested devices */
+	uint64_t devices[64]; /* for each value of proto's Backend the requested devices */
 };
 
 static struct private_folder early_cache = PRIVATE_FOLDER_NONE;
@@ -208,8 +208,8 @@ static int wait_readable(int socket)
 	return ppoll(&readable, 1, NULL, &none) < 0 && errno != EINTR ? -errno : 0;
 }
 
-/* Handles one message. 0: go on; 1: adopted. -ECONNRESET: the supervisor needs no standby any
- * more. */
+/* Handles one message. 0: go on; 1: adopted. -ECONNRESET: the supervisor does not need a standby
+ * any more. */
 static int handle_control_message(struct standby *standby, struct standby_adoption *adoption_out)
 {
 	ProtobufCMessage *message = NULL;
@@ -252,7 +252,7 @@ static int hold_cache_fd(void)
 	return fd < 0 || dup3(fd, CACHE_FD, O_CLOEXEC) < 0 ? -errno : 0;
 }
 
-/* While this process may still remove it. */
+/* Called while this process may still remove the folder. */
 static int end_early_cache(void)
 {
 	int r = lead_nowhere();
@@ -310,9 +310,10 @@ int standby_become(const struct standby_adoption *adoption, struct build_service
 	int socket = build_service_socket(builds);
 	(void)snprintf(what_out, PATH_MAX, "its user");
 	int r = send_adoption_to_helper(adoption, socket);
+	/* As for any user's engine: the kernel no longer kills this process first when memory runs
+	 * out. */
 	if (r == 0)
-		r = engine_privileges_limit(); /* as any user's engine: no longer the first one
-						  that is killed when memory runs out */
+		r = engine_privileges_limit();
 	if (r == 0 && adoption->change_user)
 		r = change_user(adoption, what_out);
 	if (r < 0)

@@ -19,12 +19,12 @@
 
 struct standby_settings {
 	int control;                        /* the supervisor's socket */
-	bool change_user;                   /* it will be another user's than its own */
+	bool change_user;                   /* the user will be another one than the engine's own */
 	const char *const *backend_options; /* as engine_options */
-	const char *cache_directory;        /* of its own user; NULL: none, or not known yet */
+	const char *cache_directory; /* the own user's folder; NULL: none, or not known yet */
 };
 
-/* The user that gets it. */
+/* The user that gets the engine. */
 struct standby_adoption {
 	bool change_user;
 	uid_t uid;

@@ -55,10 +55,8 @@ static bool is_active(const struct engine *engine, const struct session *session
 	       engine->now_ns - session->read_ns < CONTENTION_REMEMBERED_NS;
 }
 
-/*
- * Now and then: how many clients may wait at one time, and so how long each of them and the threads
- * here may spin. A client reads it at its next wait.
- */
+/* Counts the active clients from time to time. Their number decides how long each client, and the
+ * threads here, may spin. A client reads its time at the next wait. */
 static void review_spinners(struct engine *engine)
 {
 	uint32_t clients = 0;
@@ -92,7 +90,7 @@ static void take_woken(struct engine *engine)
 	}
 }
 
-/* A session that had its turn comes last in the next one, so that none starves. */
+/* A session that had its turn comes last in the next turn, so that no session starves. */
 static bool run_sessions(struct engine *engine)
 {
 	uint32_t records = 0;
@@ -142,7 +140,7 @@ static void go_on_with_held(struct engine *engine)
 	}
 }
 
-/* Send those to sleep that have nothing to read. False: some have something. */
+/* Lets sessions sleep that have nothing to read. False: some sessions have records to read. */
 static bool sleep_sessions(struct engine *engine)
 {
 	struct list *next;
@@ -163,7 +161,7 @@ static bool some_have_more(const struct engine *engine)
 	return false;
 }
 
-/* Devices' threads write it. It may wait until the next event. */
+/* Devices' threads write the flight page. A report may wait until the next event. */
 static void report_opened_devices(struct engine *engine)
 {
 	const struct flight_page *page = engine->flight->address;
@@ -176,7 +174,9 @@ static void report_opened_devices(struct engine *engine)
 		engine->observer.devices_opened(engine->observer.context, open);
 }
 
-/* As above: the divider of devices' time polls now and then anyway. */
+/*
+ * This report may wait as well: the supervisor polls the wanted devices from time to time anyway.
+ */
 static void report_wanted_devices(struct engine *engine)
 {
 	uint32_t watch;
@@ -185,7 +185,7 @@ static void report_wanted_devices(struct engine *engine)
 		engine->observer.wants_device(engine->observer.context, watch);
 }
 
-/* True: there was something to do. `read_out`: records of a session were read. */
+/* True: the turn has done work. `read_out`: records of a session were read. */
 static bool run_turn(struct engine *engine, bool *read_out)
 {
 	bool busy = scheduler_progress(engine->scheduler);
@@ -202,10 +202,8 @@ static bool run_turn(struct engine *engine, bool *read_out)
 	return busy || *read_out;
 }
 
-/*
- * After a turn: must the next one follow at once? Yes if the last one found something, as replies
- * bring new requests, and afterwards for as long as that was useful lately.
- */
+/* True if the next turn must follow at once. That is so if this turn has done work, as replies
+ * bring new requests. It is so afterwards while spinning has been useful lately. */
 static bool is_worth_spinning(struct engine *engine, bool busy)
 {
 	uint64_t now = engine->now_ns;
@@ -235,7 +233,7 @@ static bool is_worth_spinning(struct engine *engine, bool busy)
 	return quiet_ns < engine->spin_ns[engine->quiet_is_idle] && quiet_ns < most_ns;
 }
 
-/* Tasks wait for admission, and no completion may come that would admit them. */
+/* Sets a timer if tasks wait for admission, as no completion may come that would admit them. */
 static void set_fair_queue_timer(struct engine *engine)
 {
 	uint64_t again_ns = scheduler_again_ns(engine->scheduler);
@@ -270,7 +268,7 @@ static void on_prepare(uv_prepare_t *prepare)
 	awake |= !list_empty(&engine->doomed);
 	if (!awake && pool_is_large(&engine->groups))
 		awake = pool_trim_idle(&engine->groups, clock_now_ns());
-	/* From here on devices wake this thread; before, it would have been for nothing. */
+	/* From here on devices wake this thread. Before, a wake-up would have been useless. */
 	if (!awake)
 		awake = !scheduler_sleep(engine->scheduler);
 	if (!awake && !list_empty(&engine->held))

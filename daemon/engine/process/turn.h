@@ -1,4 +1,4 @@
-/* The engine's turn, and the bells that sessions ring for one. Front thread. */
+/* The engine's turn, and the bells by which sessions request one. Front thread. */
 #ifndef SYCL_ENGINE_ENGINE_TURN_H
 #define SYCL_ENGINE_ENGINE_TURN_H
 
@@ -13,7 +13,7 @@ void engine_turn_start(struct engine *engine);
 int engine_add_bell(struct engine *engine, int bell, struct session *session);
 void engine_remove_bell(struct engine *engine, int bell);
 
-/* end.c: is it to end, and is nothing left to do? */
+/* end.c: true if the engine is to end and has nothing left to do. */
 bool engine_finished(const struct engine *engine);
 
 #endif
