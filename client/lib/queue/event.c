@@ -9,8 +9,8 @@
 #define START_REST_MIN_NS 20000u
 #define START_REST_MAX_NS 10000000u
 
-/* The program cannot request it any more. An event holds no list but its own, so what is let go
- * here holds none either. */
+/* Drops the waits when the program cannot request them any more. An event has no other list, and
+ * the events dropped here have none either. */
 static void drop_waits(struct event *event)
 {
 	struct connection *c = event->object.connection;
@@ -245,7 +245,7 @@ static sycl_result await_start(struct event *event, struct profile_answer *answe
 		result = event_finish(event, now_ns + start_rest_ns(now_ns - since_ns));
 		over = event_is_complete(event);
 		if (over)
-			result = event_finish(event, UINT64_MAX); /* how it ended */
+			result = event_finish(event, UINT64_MAX); /* whether the group failed */
 		if (result && (over || result != SYCL_ERROR_TIMEOUT))
 			return result;
 	}

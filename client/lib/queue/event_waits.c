@@ -1,4 +1,4 @@
-/* What an event depends on (H12). */
+/* The events that an event depends on (H12). */
 #include "queue/queue.h"
 
 #include <stdlib.h>
@@ -18,8 +18,8 @@ static uint32_t put_complete_last(struct event *event)
 	return open;
 }
 
-/* The list without those that are complete: references in a list of the caller's, NULL when there
- * are none. */
+/* Copies the events that are not complete: references in a list of the caller's. The list is empty
+ * when all are complete. */
 static sycl_result copy_open(struct event *event, struct event ***open_out, uint32_t *count_out)
 {
 	struct connection *c = event->object.connection;

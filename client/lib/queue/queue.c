@@ -225,7 +225,7 @@ sycl_result queue_line_wait(struct connection *c, struct queue_line *line, uint3
 		if (result)
 			return result;
 	}
-	/* A group that is complete stays so, also on a queue that failed later. */
+	/* A complete group stays complete, even if its queue failed later. */
 	uint32_t sequence = atomic_load_explicit(&wait.slot->sequence, memory_order_acquire);
 	return sequence_reached(sequence, value) ? SYCL_SUCCESS : remote_check(&line->remote);
 }

@@ -16,16 +16,17 @@ struct queue {
 	struct queue_line *line;
 	struct context *context;
 	struct device *device;
-	_Atomic(struct graph *) recording; /* that records it, weak: changes under the graph lock;
-					      NULL: it executes */
+	/* Weak: the graph that records the queue; changes under the graph lock; NULL: the queue
+	 * executes. */
+	_Atomic(struct graph *) recording;
 	_Atomic(struct handler *)
-		spare; /* memory of a handler that has ended, for the next one; or NULL */
+		spare; /* memory of a handler that has ended, for the next handler; or NULL */
 	/* Launches that may come again (submit/repeat.h), one block of memory each: under the
 	 * submit lock. */
 	struct repeat *repeats[QUEUE_REPEATS];
 	atomic_bool has_repeats;
 	bool checks_native;
-	atomic_bool is_lent; /* its native queue, where that is checked */
+	atomic_bool is_lent; /* the program has the native queue, where that is checked */
 };
 
 struct event {
@@ -33,14 +34,16 @@ struct event {
 	struct queue_line *line; /* held */
 	uint64_t group;
 	uint32_t slot, value;
-	bool own_slot; /* of an out-of-order queue's group */
-	bool untimed;  /* of a launch of a graph without times */
+	bool own_slot; /* the slot is that of a group in an out-of-order queue */
+	bool untimed;  /* the group is a launch of a graph without times */
 	/* Of a recorded group: which graph, and its node there from 0. Never changes. 0: of a group
 	 * that was sent. */
 	uint64_t graph;
 	uint32_t node;
-	/* The events that it depends on, references, while the program can query them. Under the
-	 * state lock; only whether it is NULL is read without. */
+	/*
+	 * References to the events that this event depends on, while the program can query them.
+	 * Under the state lock. Without the lock a thread may only compare the pointer with NULL.
+	 */
 	_Atomic(struct event **) waits;
 	uint32_t wait_count;
 	/*
@@ -55,7 +58,7 @@ struct event {
 struct shared_event {
 	struct object object;
 	struct remote remote;
-	uint32_t device; /* the service's number of it */
+	uint32_t device; /* the service's number of the device */
 	uint8_t handle[SYCL_SHARE_HANDLE_BYTES];
 };
 
@@ -69,7 +72,7 @@ typedef sycl_result queue_announce(const struct queue *queue, void *what);
 sycl_result queue_make(struct context *context, struct device *device,
 		       const struct sycl_queue_options *options, queue_announce *announce,
 		       void *what, sycl_queue *queue_out);
-/* shared_event.c: one with a name that the service does not have yet. One user reference. */
+/* shared_event.c: an event with a name that the service does not have yet. One user reference. */
 sycl_result shared_event_new(struct connection *connection, uint32_t device,
 			     struct shared_event **event_out);
 
@@ -77,14 +80,16 @@ sycl_result shared_event_new(struct connection *connection, uint32_t device,
 struct event *event_new(struct connection *connection, struct queue_line *line);
 sycl_result event_finish(struct event *event, uint64_t deadline_ns);
 
-/* SYCL_ERROR_INVALID of a recorded event: nothing that was sent stands behind it (L4). */
+/* SYCL_ERROR_INVALID for a recorded event, as no group was sent for it (L4). */
 sycl_result event_check_sent(const struct event *event);
-/* Has its slot reached its value? */
+/* True if the event's slot has reached its value. */
 bool event_is_complete(const struct event *event);
 
-/* queue.c: until what it was given is complete. Reports failures as sycl_queue_wait does. */
+/*
+ * queue.c: waits until all submitted groups are complete. Reports failures as sycl_queue_wait does.
+ */
 sycl_result queue_wait_until(struct queue *queue, uint64_t deadline_ns);
-/* Until the slot has reached the value. */
+/* Waits until the slot has reached the value. */
 sycl_result queue_line_wait(struct connection *connection, struct queue_line *line, uint32_t slot,
 			    uint32_t value, uint64_t deadline_ns);
 

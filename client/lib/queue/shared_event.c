@@ -67,7 +67,7 @@ sycl_result shared_event_new(struct connection *c, uint32_t device, struct share
 	return SYCL_SUCCESS;
 }
 
-/* `handle` NULL: a new one. */
+/* `handle` NULL: makes a new event. */
 static sycl_result shared_event_make(struct device *device, const uint8_t *handle,
 				     sycl_shared_event *event_out)
 {
