@@ -229,7 +229,7 @@ SYCL_API sycl_result sycl_context_get_devices(sycl_context handle, uint32_t capa
 	return SYCL_SUCCESS;
 }
 
-/* The bits that all devices of a context have (G10). */
+/* The bits that all devices of the context have in common (G10). */
 static uint32_t devices_intersect_bits(const struct context *context, sycl_context_info info)
 {
 	uint32_t bits = UINT32_MAX;

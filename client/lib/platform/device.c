@@ -1,4 +1,4 @@
-/* Devices and what they are. */
+/* Devices and their properties. */
 #include "platform/topology.h"
 
 #include <stdlib.h>
@@ -99,7 +99,7 @@ static sycl_result device_give(struct connection *c, uint32_t index, sycl_device
 	return result;
 }
 
-/* platform_index: INDEX_UNRESOLVED for those of all platforms. */
+/* platform_index: INDEX_UNRESOLVED for the devices of all platforms. */
 static sycl_result list_devices(struct connection *c, uint32_t platform_index,
 				sycl_device_type type, uint32_t capacity, sycl_device *devices_out,
 				uint32_t *count_out)

@@ -15,15 +15,15 @@ enum answer_kind {
 	ANSWER_TEXT,
 	ANSWER_U64S,
 	ANSWER_U32S,
-	ANSWER_U64_OF, /* one of a list: which, in `count` */
-	ANSWER_ASPECT, /* has it this aspect: which, in `count` */
+	ANSWER_U64_OF, /* one entry of a list: `count` is its index */
+	ANSWER_ASPECT, /* true if the device has the aspect `count` */
 };
 
 struct answer {
 	size_t offset;
-	size_t count_offset; /* of lists */
+	size_t count_offset; /* for lists: the offset of the number of entries */
 	enum answer_kind kind;
-	uint32_t count; /* of lists that always have this many; 0: as many as there are */
+	uint32_t count; /* for lists: the fixed number of entries; 0: all entries that there are */
 };
 
 #define FIELD(kind, field)                                                                         \
@@ -112,7 +112,7 @@ static const struct answer answers[] = {
 	[SYCL_DEVICE_INFO_L2_WINDOW_BYTES] = FIELD(U64, l2_window_bytes),
 };
 
-/* A list that the service sent shorter than it should be reads 0 at its end. */
+/* A list that the service sent too short has zeros at its end. */
 static sycl_result give_list(const void *items, size_t item_bytes, size_t have, uint32_t want,
 			     size_t bytes, void *value, size_t *bytes_out)
 {
@@ -137,8 +137,8 @@ static sycl_result give_bits(uint32_t bits, size_t bytes, void *value, size_t *b
 	return info_give(numbers, count * sizeof(numbers[0]), bytes, value, bytes_out);
 }
 
-/* Aspects that the platform answers, and those that no device of this library has. *known_out: it
- * was one of these. */
+/* Answers for aspects of the platform, and for aspects that no device of this library has.
+ * *known_out: the query was one of these. */
 static sycl_result give_other(const struct device *device, sycl_device_info info, size_t bytes,
 			      void *value, size_t *bytes_out, bool *known_out)
 {

@@ -70,7 +70,7 @@ SYCL_API sycl_result sycl_platform_get_reference_count(sycl_platform platform, u
 	return handle_get_reference_count(platform, HANDLE_PLATFORM, count_out);
 }
 
-/* Release what was already given when the rest fails. */
+/* Gives the caller a reference to the platform. */
 static sycl_result platform_give(struct connection *c, uint32_t index, sycl_platform *out)
 {
 	struct platform *platform = NULL;
@@ -209,8 +209,8 @@ SYCL_API sycl_result sycl_platform_get_usage(sycl_platform handle, struct sycl_u
 	return result;
 }
 
-/* With the state lock. An epoll of the session socket and of a bell for what another thread has
- * read from it. */
+/* With the state lock. Makes an epoll of two descriptors: the session socket, and a bell that rings
+ * when another thread has read the socket. */
 static int make_poll_set(struct connection *c)
 {
 	CLEANUP(close_fd) int kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -257,9 +257,9 @@ SYCL_API sycl_result sycl_platform_prepare_read(sycl_platform handle)
 		result = connection_check(c);
 		if (result)
 			c->prepared--;
+		/* Host tasks had their turn before: dispatch must be called all the same. */
 		else if (c->hooks->tasks.ready(c) && c->hooks->tasks.may_run(c))
-			wake_ring_bell(c->kick_fd); /* their turn came before: dispatch must be
-						       called all the same */
+			wake_ring_bell(c->kick_fd);
 	}
 	(void)pthread_mutex_unlock(&c->state_lock);
 	return result;
@@ -291,8 +291,10 @@ SYCL_API sycl_result sycl_platform_dispatch(sycl_platform handle)
 	(void)pthread_mutex_lock(&c->state_lock);
 	uint64_t rung = 0;
 	if (c->kick_fd >= 0 && read(c->kick_fd, &rung, sizeof(rung)) < 0)
-		rung = 0; /* it was not rung */
-	/* A thread that sleeps on the socket must read it itself, or it would go on sleeping. */
+		rung = 0; /* the bell was not rung */
+	/*
+	 * A thread that sleeps on the socket must read the socket itself, or would go on sleeping.
+	 */
 	if (!c->polling)
 		connection_read_socket(c);
 	end_preparation(c);

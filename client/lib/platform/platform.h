@@ -9,20 +9,23 @@
 
 struct platform {
 	struct object object;
-	_Atomic uint32_t index; /* in the topology; INDEX_UNRESOLVED: the connection's own, before
-				   the first query */
+	/* Index in the topology; INDEX_UNRESOLVED: the connection's own platform, before the first
+	 * query. */
+	_Atomic uint32_t index;
 };
 
 struct device {
 	struct object object;
-	uint32_t index; /* in the topology; of a sub-device another one than any that lives has */
+	/* Index in the topology; for a sub-device a number that no other living device has. */
+	uint32_t index;
 	const Sycl__V1__DeviceFacts *facts; /* the topology's, or own_facts */
 	struct platform *platform;
 	struct context *
 		implicit_context; /* weak; of queues made without a context. Under the state lock */
-	struct device *parent;    /* of a sub-device, held, as what follows is; else NULL */
+	struct device *parent;    /* for a sub-device: the parent, held; else NULL */
 	struct remote remote;
-	Sycl__V1__DeviceFacts *own_facts; /* which `facts` are then */
+	/* For a sub-device: the facts, to which `facts` points; else NULL. */
+	Sycl__V1__DeviceFacts *own_facts;
 };
 
 struct context {
@@ -32,7 +35,7 @@ struct context {
 	uint32_t device_count;
 	struct device **devices;
 	bool is_native;                    /* over the application's own context */
-	sycl_async_handler *async_handler; /* of queues that have none of their own */
+	sycl_async_handler *async_handler; /* handler of queues that have none of their own */
 	void *async_user_data;
 };
 
@@ -52,21 +55,23 @@ sycl_result device_at(struct connection *connection, uint32_t index, struct devi
 /* sub_device.c: the application's own part of `parent`. One user reference. */
 sycl_result sub_device_take(struct device *parent, sycl_backend backend, uint64_t native,
 			    sycl_device *device_out);
-/* The service's number of the device that it is, or is a part of. */
+/* The service's number of the device, or of the device of which it is a part. */
 uint32_t device_root_number(const struct device *device);
 
-/* context.c: of pinned devices of one platform; `announce` notifies the service (NULL:
- * ContextCreate). One user reference. */
+/* context.c: makes a context of pinned devices of one platform. `announce` notifies the service
+ * (NULL: ContextCreate). One user reference. */
 typedef sycl_result context_announce(struct context *context, void *what);
 sycl_result context_make(uint32_t count, struct device *const *devices, context_announce *announce,
 			 void *what, struct context **context_out);
 
-/* context.c: shared by the queues of a device that were made without one; a reference for the
- * caller. */
+/* context.c: the context that is shared by the queues of a device that were made without a context.
+ * A reference for the caller. */
 sycl_result context_implicit(struct device *device, struct context **context_out);
 bool context_has(const struct context *context, const struct device *device);
 
-/* device.c: enum sycl_backend of its platform; 0 when the service sent nonsense. */
+/*
+ * device.c: enum sycl_backend of the device's platform; 0 when the service sent an unknown number.
+ */
 uint32_t device_backend(const struct device *device);
 
 #endif

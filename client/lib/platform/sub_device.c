@@ -1,4 +1,4 @@
-/* Devices that are parts of others: made here, or taken from the application (J2). */
+/* Devices that are parts of others: divided here, or taken from the application (J2). */
 #include "platform/topology.h"
 
 #include "protocol_limits.h"
@@ -20,7 +20,7 @@ struct making {
 	struct pending pending;
 	struct remote remotes[SUB_DEVICES_MAX];
 	uint32_t named;
-	Sycl__V1__SubDevices *answer; /* NULL: it could not be read */
+	Sycl__V1__SubDevices *answer; /* NULL: the answer could not be read */
 };
 
 /* The message lives in the decoder's memory: packed and unpacked again, it is a copy of our own. */
@@ -68,7 +68,7 @@ static sycl_result sub_devices_request(struct connection *c, Sycl__V1__SubDevice
 	return result;
 }
 
-/* The name is the device's from now on: the service's facts about it go there. */
+/* Gives the name to the device. The service's messages about the name then concern the device. */
 static void move_name(struct connection *c, struct remote *from, struct remote *to)
 {
 	(void)pthread_mutex_lock(&c->state_lock);
@@ -80,7 +80,7 @@ static void move_name(struct connection *c, struct remote *from, struct remote *
 	(void)pthread_mutex_unlock(&c->state_lock);
 }
 
-/* Takes the name and the facts over, if it can. One user reference. */
+/* Makes a device that takes the name and the facts. One user reference. */
 static sycl_result sub_device_make(struct device *parent, struct remote *remote,
 				   Sycl__V1__DeviceFacts **facts, sycl_device *device_out)
 {
@@ -102,7 +102,8 @@ static sycl_result sub_device_make(struct device *parent, struct remote *remote,
 	return result;
 }
 
-/* Names that nothing was made of; those of what was made here in vain end there, too. */
+/* Ends the names that no device has taken. If a device could not be made here, its name is
+ * released. */
 static void forget_names(struct connection *c, struct making *making, bool made)
 {
 	uint32_t used = made ? (uint32_t)making->answer->n_devices : 0;

@@ -1,4 +1,4 @@
-/* Asynchronous errors that belong to no queue are given to the program. */
+/* Passes asynchronous errors that belong to no queue to the program. */
 #include "connection/async_errors.h"
 #include "platform/platform.h"
 

@@ -97,7 +97,7 @@ static uint32_t root_index(const struct topology *topology)
 	return best < topology->platform_count ? best : 0;
 }
 
-/* With the state lock. Another thread may have published one meanwhile: then that one stays. */
+/* With the state lock. If another thread has published a topology meanwhile, that one stays. */
 static sycl_result topology_publish(struct connection *c, struct topology **topology)
 {
 	if (atomic_load_explicit(&c->topology, memory_order_relaxed))

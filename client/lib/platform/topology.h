@@ -15,7 +15,7 @@ struct topology {
 	Sycl__V1__DeviceFacts **devices;
 };
 
-/* A round trip the first time. The connection's, good as long as it. */
+/* The first call makes a round trip. The topology belongs to the connection and lives as long. */
 sycl_result topology_get(struct connection *connection, const struct topology **topology_out);
 void topology_free(struct connection *connection);
 
