@@ -1,4 +1,4 @@
-/* What a pointer is: which USM it lies in, if any. */
+/* Finds the USM in which a pointer lies, if any. */
 #include "usm/usm.h"
 
 #include "platform/topology.h"
@@ -21,7 +21,8 @@ bool usm_find(struct connection *c, uint64_t context, const void *pointer, uint6
 	return found != NULL;
 }
 
-/* With the state lock. `beyond`: also just behind such memory. */
+/* With the state lock. True if the address is in USM. `beyond`: or so many bytes behind an arena of
+ * USM. */
 static bool lies_near(const struct connection *c, uint64_t address, uint64_t beyond)
 {
 	int64_t at = usm_allocations_before(c->usm, address);

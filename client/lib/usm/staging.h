@@ -16,21 +16,21 @@ struct usm_staging {
 	struct connection *connection;
 	struct arena_range range;
 	void *shared;
-	void *program; /* where the bytes are copied from or to */
+	void *program; /* the program's memory that the bytes are copied from or to */
 	uint64_t size_bytes;
 	uint32_t users;          /* the submitting thread; a host task */
 	struct queue_line *line; /* held; NULL: no group was sent */
 	uint64_t group;
 };
 
-/* For `program`, with one user: the caller. */
+/* Makes a staging for `program`, with one user: the caller. */
 sycl_result usm_staging_new(struct connection *connection, void *program, uint64_t size_bytes,
 			    struct usm_staging **staging_out);
 void usm_staging_change_users(struct usm_staging *staging, uint32_t difference);
-/* The engine uses it until this event's group is complete. */
+/* The engine uses the staging until this event's group is complete. */
 void usm_staging_set_group(struct usm_staging *staging, const struct event *event);
 
-/* Frees memory that the engine does not use any more. Without locks. */
+/* Frees stagings that the engine does not use any more. Without locks. */
 void usm_stagings_sweep(struct connection *connection);
 /* Frees everything of a connection that ends. */
 void usm_stagings_fini(struct connection *connection);

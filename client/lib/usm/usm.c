@@ -1,4 +1,4 @@
-/* USM: allocating, freeing, and what a pointer is. */
+/* USM: allocates, frees, and describes pointers. */
 #include "usm/usm.h"
 #include "usm/staging.h"
 
@@ -14,9 +14,9 @@ static_assert(sizeof(struct sycl_usm_info) == 24, "part of the interface");
 
 #define PAGE_BYTES 4096ull
 /*
- * An address that the engine gives may be where this program has something. Then another one is
- * requested, larger and larger ones, so that the device gives it from elsewhere; the first ones are
- * held so long.
+ * The program may use an address that the engine gives. Then another allocation is requested, each
+ * time a larger one, so that the device gives other addresses. The earlier allocations are held
+ * until one fits.
  */
 #define ADDRESSES_TRIED  7u
 #define LARGER_TRY_BYTES (4ull << 20)
@@ -27,9 +27,8 @@ static void *pointer_to(uint64_t address)
 }
 
 /*
- * With the state lock. A page is kept while an allocation lies in it, and may hold several. These
- * are the pages of this allocation that its neighbours in the table do not use. False: there are
- * none.
+ * With the state lock. A page is kept while an allocation lies in it, and may hold several. Finds
+ * the pages of this allocation that its neighbours in the table do not use. False: there are none.
  */
 static bool own_pages(const struct usm_state *usm, const struct usm_allocation *allocation,
 		      uint64_t *begin_out, uint64_t *bytes_out)
@@ -125,7 +124,7 @@ static void let_go(struct connection *c, struct usm_allocation *allocation)
 		(void)connection_send(c, &command);
 }
 
-/* With the state lock. From slabs or whole pages that are there. */
+/* With the state lock. Takes a piece of the slabs or whole pages that exist already. */
 static void *usm_take_piece(struct connection *c, uint32_t class_index,
 			    struct usm_allocation *allocation)
 {
@@ -160,7 +159,7 @@ static sycl_result take_small(struct connection *c, uint32_t class_index,
 	return SYCL_SUCCESS;
 }
 
-/* A place that both sides have; pages are aligned to all that may be requested. */
+/* Finds a place that both sides have. Pages have any alignment that may be requested. */
 static sycl_result usm_find_place(struct connection *c, struct usm_allocation *allocation,
 				  uint64_t alignment)
 {
@@ -225,7 +224,7 @@ static sycl_result usm_request(struct connection *c, struct usm_allocation *allo
 	return result;
 }
 
-/* -EEXIST: this program has something where the device's memory seems to be. */
+/* -EEXIST: the program uses addresses of the device's memory. */
 static int usm_enter_table(struct connection *c, struct usm_allocation *allocation)
 {
 	uint64_t begin, bytes;
@@ -262,7 +261,7 @@ static void usm_forget_unused(struct connection *c, struct usm_allocation *alloc
 		usm_released(c, allocation);
 }
 
-/* An allocation that is not entered yet; NULL: `result_out` has the error. */
+/* Makes an allocation that is not in the table yet. NULL: `result_out` has the error. */
 static struct usm_allocation *usm_allocation_make(struct connection *c,
 						  const struct usm_allocation *plan,
 						  uint64_t alignment, sycl_result *result_out)
@@ -302,8 +301,8 @@ static struct usm_allocation *usm_allocation_make(struct connection *c,
 	return NULL;
 }
 
-/* Until one lies where nothing of this program is; *last_out is how many were tried in vain before
- * it. */
+/* Tries allocations until the program uses none of the addresses. *last_out: how many were tried in
+ * vain before. */
 static sycl_result try_addresses(struct connection *c, struct usm_allocation *plan,
 				 uint64_t alignment, struct usm_allocation **tried,
 				 uint32_t *last_out)
@@ -408,7 +407,7 @@ static sycl_result usm_malloc(struct context *context, const struct device *devi
 		*pointer_out = NULL;
 		return SYCL_SUCCESS;
 	}
-	/* Memory that has become free is given back first. */
+	/* Free memory is given back first. */
 	usm_stagings_sweep(c);
 	arenas_trim(c);
 	struct usm_allocation plan = {.size_bytes = size_bytes,
@@ -468,7 +467,7 @@ static sycl_result usm_free(struct context *context, const void *pointer)
 	bool is_variable = allocation && allocation->name;
 	bool found = allocation && !is_variable && allocation->address == (uintptr_t)pointer;
 	if (found)
-		allocation->freed = true; /* it is this thread's to let go now */
+		allocation->freed = true; /* from now on only this thread may free the allocation */
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (is_variable)
 		return error_set(SYCL_ERROR_INVALID,

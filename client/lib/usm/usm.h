@@ -18,25 +18,27 @@ struct context;
 struct device;
 struct handler;
 
-/* Where the memory of an allocation is from. */
+/* The source of an allocation's memory. */
 struct usm_place {
 	struct arena_range range; /* size 0: none */
-	struct usm_slab *slab;    /* NULL: the range is its own */
+	struct usm_slab *slab;    /* NULL: the range belongs to this allocation alone */
 	bool keeps_pages;         /* this process keeps the pages of these addresses free */
 };
 
 struct usm_allocation {
 	struct remote remote;
-	uint64_t address, size_bytes; /* as the program has them */
-	uint64_t real_bytes;          /* as the engine has it: not less */
+	uint64_t address, size_bytes; /* address and size for the program */
+	uint64_t real_bytes;          /* size in the engine: not less than size_bytes */
 	uint64_t context;             /* the id */
 	uint32_t kind;
 	uint32_t device, device_index; /* numbers of the device in the service and in this library;
 					  for host USM, of the context's first device */
-	bool freed;      /* by the program: it may not be named, but groups may use it */
-	uint64_t bundle; /* id of the bundle that has it as a variable; 0: it is no variable */
-	char *name;      /* of a variable; NULL: it is none */
-	struct usm_allocation *next_variable; /* of the same image */
+	/* The program has freed the allocation: it may not be named any more, but groups may use
+	 * it. */
+	bool freed;
+	uint64_t bundle; /* id of the bundle that has the memory as a variable; 0: no variable */
+	char *name;      /* name of the variable; NULL: no variable */
+	struct usm_allocation *next_variable; /* the next variable of the same image */
 	struct usm_place place;
 };
 
@@ -52,10 +54,8 @@ struct usm_state {
 
 /* No thread uses the connection any more, and the engine neither. */
 void usm_fini(struct connection *connection);
-/*
- * The allocation that holds all of these bytes (0: that address) and that the program may still
- * name, copied: of any context with 0. False: there is none. Takes the state lock.
- */
+/* Copies the allocation that has all of these bytes (0: that address) and that the program may
+ * still name. `context` 0: in any context. False: there is none. Takes the state lock. */
 bool usm_find(struct connection *connection, uint64_t context, const void *pointer,
 	      uint64_t size_bytes, struct usm_allocation *allocation_out);
 
@@ -63,14 +63,15 @@ bool usm_find(struct connection *connection, uint64_t context, const void *point
  * lock. */
 bool usm_is_near(struct connection *connection, const void *pointer);
 
-/* What the program's end of a copy from or to a buffer is. */
+/* The kinds of memory at the program's end of a copy from or to a buffer. */
 enum usm_host_end {
-	USM_HOST_PLAIN,  /* memory of the program that the engine does not reach */
+	USM_HOST_PLAIN,  /* memory of the program that the engine cannot reach */
 	USM_HOST_DIRECT, /* host memory that the engine has at the same address */
 	USM_HOST_WRONG,  /* not inside of one allocation, freed, or memory of a device */
 };
-/* USM of another context than this one is plain, as is shared USM that moves. Takes the state
- * lock. */
+/*
+ * USM of another context counts as plain, and so does shared USM that moves. Takes the state lock.
+ */
 enum usm_host_end usm_find_host_end(struct connection *connection, uint64_t context,
 				    const void *pointer, uint64_t size_bytes);
 
