@@ -18,7 +18,8 @@ static void buffer_destroy(struct object *object)
 	/* Before the service releases the buffer, which ends the memory behind a handle. */
 	if (buffer->close_imports)
 		buffer->close_imports(buffer);
-	/* Work that uses it goes on; its shared memory comes back with Released (D10, D16). */
+	/* Work that uses the buffer goes on. The buffer's shared memory comes back with Released
+	 * (D10, D16). */
 	remote_release(c, &buffer->remote);
 	free(buffer->remote.why);
 	if (buffer->block)
@@ -69,7 +70,7 @@ static sycl_result buffer_check_new(const struct connection *c, const struct buf
 	return SYCL_SUCCESS;
 }
 
-/* Name it and give it its shared memory; undone by remote_forget. */
+/* Names the buffer and gives it shared memory. remote_forget undoes both. */
 static sycl_result buffer_equip(struct connection *c, struct buffer *buffer,
 				const struct buffer_plan *plan, struct arena_range *range_out)
 {
@@ -243,7 +244,7 @@ SYCL_API sycl_result sycl_buffer_create_with(sycl_platform handle,
 		result = buffer_make(platform->object.connection, &plan, buffer_out);
 	if (result || options->kind != SYCL_HOST_OWNED || !options->host)
 		return result;
-	/* Its bytes were copied: nothing needs it any more (D13). */
+	/* The buffer has copied the bytes, so the host memory is not needed any more (D13). */
 	if (options->free_host)
 		options->free_host(options->host, options->free_context);
 	else

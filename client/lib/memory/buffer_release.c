@@ -132,7 +132,7 @@ sycl_result buffer_end(struct buffer *buffer, bool writes_back, uint64_t deadlin
 	struct buffer *family = buffer->family ? buffer->family : buffer;
 	if (leave_unless_last(family)) {
 		sycl_result taken = buffer_take_user(buffer);
-		if (taken) /* another thread has released it meanwhile */
+		if (taken) /* another thread has released the buffer meanwhile */
 			atomic_fetch_add_explicit(&family->owners, 1, memory_order_relaxed);
 		return taken;
 	}

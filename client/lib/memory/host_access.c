@@ -12,7 +12,7 @@ struct access_wait {
 	const struct host_access *access;
 };
 
-/* The accessor's place in the order, and its bytes, as HostAccess has them. */
+/* Sets the ranges as HostAccess has them: the accessor's place in the order, and its bytes. */
 static void host_access_put_ranges(const struct buffer *buffer, uint64_t offset_bytes,
 				   uint64_t size_bytes, uint64_t values[HOST_ACCESS_FIELDS])
 {
@@ -132,7 +132,9 @@ static sycl_result host_access_outcome(struct buffer *buffer, struct host_access
 	return result;
 }
 
-/* Two round trips: one to take the requests in, one for the answers. */
+/*
+ * Makes two round trips: the engine takes the requests with the first, and answers by the second.
+ */
 sycl_result host_access_answered(struct connection *c)
 {
 	sycl_result result = SYCL_SUCCESS;

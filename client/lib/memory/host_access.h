@@ -1,4 +1,6 @@
-/* Bytes of a buffer for the host: the engine grants them when they are in the shared memory. */
+/*
+ * Bytes of a buffer for the host. The engine grants access when the bytes are in the shared memory.
+ */
 #ifndef SYCL_CLIENT_HOST_ACCESS_H
 #define SYCL_CLIENT_HOST_ACCESS_H
 
@@ -26,18 +28,19 @@ sycl_result host_access_request(struct buffer *buffer, uint32_t mode, uint64_t o
 sycl_result host_access_request_part(struct buffer *buffer, uint32_t mode,
 				     const struct arena_range *bytes, struct host_access *access);
 /*
- * Wait until the engine has answered every access that was requested so far, if it can without
- * waiting for a device. Then what it grants at once is settled, and what it refuses has failed.
+ * Waits until the engine has answered every access that was requested so far, if it can without
+ * waiting for a device. Then accesses that the engine grants at once are settled, and refused ones
+ * have failed.
  */
 sycl_result host_access_answered(struct connection *connection);
 /* Granted, refused or failed: nothing is left to wait for. */
 bool host_access_settled(struct buffer *buffer, const struct host_access *access);
 /* Granted, and neither refused nor failed. */
 bool host_access_granted(struct buffer *buffer, const struct host_access *access);
-/* Wait until it is settled; 0: granted. */
+/* Waits until the access is settled; 0: granted. */
 sycl_result host_access_wait(struct buffer *buffer, struct host_access *access,
 			     uint64_t deadline_ns);
-/* Ends the access, also before it was granted: then groups no longer wait for it. */
+/* Ends the access, also before the engine has granted it. Groups then no longer wait for it. */
 void host_access_end(struct connection *connection, struct host_access *access);
 
 #endif

@@ -1,4 +1,4 @@
-/* Host accessors: what the program holds of a host access. */
+/* Host accessors: objects of the program for host accesses. */
 #include "memory/own_pages.h"
 #include "memory/buffer.h"
 
@@ -55,10 +55,8 @@ static sycl_result host_accessor_make(struct buffer *buffer, struct wanted wante
 	struct host_accessor *accessor = object_new(sizeof(*accessor), buffer->object.connection);
 	if (!accessor)
 		return SYCL_ERROR_MEMORY_ALLOCATION;
-	/*
-	 * The engine drops contents that are not needed when the access is requested, not when it
-	 * is granted. So an access that may be given up keeps them.
-	 */
+	/* When the access is requested, the engine drops contents that are not needed. It does not
+	 * wait for the grant. So an access that may be given up keeps the contents. */
 	uint32_t mode = (uint32_t)wanted.mode | (wanted.may_give_up ? ACCESS_KEEP_BIT : 0);
 	if (handle_create(&accessor->object, HANDLE_HOST_ACCESSOR, host_accessor_destroy) < 0) {
 		object_delete(&accessor->object);

@@ -15,8 +15,7 @@ sycl_result host_mutex_lock(void *mutex, uint64_t deadline_ns)
 	int error = deadline_ns == UINT64_MAX
 			    ? pthread_mutex_lock(mutex)
 			    : pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &until);
-	if (error == EOWNERDEAD) /* the thread that died left bytes, and nothing that could be
-				    inconsistent */
+	if (error == EOWNERDEAD) /* the thread that died left bytes, which cannot be inconsistent */
 		error = pthread_mutex_consistent(mutex);
 	if (error == ETIMEDOUT)
 		return error_set(SYCL_ERROR_TIMEOUT,

@@ -1,4 +1,4 @@
-/* Images: creation and attributes, what devices have of them, samplers. */
+/* Images: creation and attributes, limits of devices, samplers. */
 #include "memory/image.h"
 
 #include "clock.h"
@@ -197,7 +197,7 @@ SYCL_API sycl_result sycl_device_get_image_formats(sycl_device handle, uint32_t 
 	return SYCL_SUCCESS;
 }
 
-/* In dimension `d`, counted from the last one. */
+/* The largest size in dimension `d`, counted from the last dimension. */
 static uint64_t size_limit(const Sycl__V1__DeviceFacts *facts, const struct buffer *image,
 			   uint32_t d)
 {

@@ -11,11 +11,11 @@ static inline bool is_image(const struct buffer *buffer)
 	return buffer->image_format != 0;
 }
 
-/* Is this a sampler? Then its parts, in the numbers of shared/image_sample.h. */
+/* Checks a sampler and returns its parts, in the numbers of shared/image_sample.h. */
 sycl_result sampler_check(const sycl_sampler *sampler, struct image_sampler *sampler_out);
 /* Has the device the image's format, and images so large? */
 sycl_result image_check_device(const struct buffer *image, const struct device *device);
-/* May it be read by this sampler? */
+/* Checks that this sampler may read the image. */
 sycl_result image_check_filter(const struct buffer *image, const struct image_sampler *sampler);
 
 #endif

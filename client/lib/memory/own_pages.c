@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* One buffer's contents on their way in. */
+/* The contents of one buffer while they are copied in. */
 struct incoming {
 	struct buffer *buffer; /* a reference */
 	struct page_copy copy;
@@ -54,14 +54,14 @@ static bool own_pages_take(struct buffer *buffer)
 	return true;
 }
 
-/* As when the buffer is made. */
+/* Copies all contents, as at the buffer's creation. */
 static void bring_whole(struct buffer *buffer)
 {
 	page_copy_now(buffer->object.connection, buffer->address, buffer->host, buffer->size_bytes);
 	change_state(buffer, OWN_PAGES_HERE);
 }
 
-/* Until it is in none of the states from TAKEN up to `last`. With the state lock. */
+/* Waits until the state is none of those from TAKEN up to `last`. With the state lock. */
 static void own_pages_await(struct buffer *buffer, enum own_pages_state last)
 {
 	struct connection *c = buffer->object.connection;
@@ -108,7 +108,7 @@ static void end_accesses(struct page_copy *copy)
 		host_access_end(copy->connection, &copy->accesses[i]);
 }
 
-/* Has the engine refused none of them so far? A refusal comes before the answer. */
+/* Checks that the engine has refused no part so far. A refusal comes before the answer. */
 static sycl_result check_parts(struct page_copy *copy)
 {
 	sycl_result result = host_access_answered(copy->connection);
@@ -117,8 +117,8 @@ static sycl_result check_parts(struct page_copy *copy)
 	return result;
 }
 
-/* An access for each part, all requested, none of them refused so far. Otherwise the caller ends
- * those that were. */
+/* Requests an access for each part. On success none is refused so far. On failure the caller ends
+ * the requested accesses. */
 static sycl_result request_parts(struct page_copy *copy, uint32_t mode)
 {
 	sycl_result result = SYCL_SUCCESS;
@@ -129,8 +129,8 @@ static sycl_result request_parts(struct page_copy *copy, uint32_t mode)
 	return result ? result : check_parts(copy);
 }
 
-/* Requests the parts of a buffer that this thread has taken. Nothing else uses it yet, so an access
- * that is not refused holds. */
+/* Requests the parts of a buffer that this thread has taken. No group uses the buffer yet, so an
+ * access that is not refused holds. */
 static void request_taken_parts(struct incoming *incoming)
 {
 	struct buffer *buffer = incoming->buffer;
@@ -198,10 +198,8 @@ static void own_pages_bring(const struct buffer_list *buffers, struct own_pages 
 			request_taken_parts(&pages->incoming[i]);
 		*pages_out = pages;
 	}
-	/*
-	 * It waits only now: two groups may each have taken a buffer that the other one waits for,
-	 * so each must have requested its own parts first.
-	 */
+	/* The wait comes last: two groups may each have taken a buffer for which the other group
+	 * waits. So each must have requested its own parts first. */
 	for (uint32_t i = 0; i < buffers->count; i++)
 		own_pages_settle(buffers->root_at(buffers->owner, i));
 }
@@ -231,7 +229,9 @@ void own_pages_finish(struct own_pages *pages)
 	(void)error_set_failure(&why);
 }
 
-/* By one access to the whole buffer: its contents are brought to the host, then copied. */
+/*
+ * Writes back by one access to the whole buffer: its contents are brought to the host, then copied.
+ */
 static sycl_result write_back_whole(struct buffer *buffer, void *target)
 {
 	struct connection *c = buffer->object.connection;
@@ -250,7 +250,7 @@ static sycl_result write_back_whole(struct buffer *buffer, void *target)
 	return result ? error_set_failure(&why) : SYCL_SUCCESS;
 }
 
-/* As in request_taken_parts, but they may wait for groups. Also their names can be used again
+/* As in request_taken_parts, but the accesses may wait for groups. Their names can be used again
  * afterwards. */
 static void give_up_parts(struct page_copy *copy)
 {
@@ -292,7 +292,8 @@ sycl_result own_pages_write_back(struct buffer *buffer, void *target)
 		own_pages_request_host_access(buffer, ACCESS_MODE_READ, 0, 0, &writers);
 	if (result)
 		return result;
-	/* At once: what others submit from now on is not written back. */
+	/* The parts are requested at once: groups that other threads submit from now on are not
+	 * written back. */
 	bool has_parts = request_parts(&copy, ACCESS_MODE_READ) == SYCL_SUCCESS;
 	result = await_writers(&copy, &writers, has_parts);
 	if (!result && has_parts)

@@ -15,7 +15,7 @@
 
 struct own_pages;
 
-/* The buffers that a group requires, by their roots. */
+/* The root buffers that a group requires. */
 struct buffer_list {
 	struct connection *connection;
 	uint32_t count;
@@ -25,16 +25,19 @@ struct buffer_list {
 
 /* Where a buffer's first contents are. */
 enum own_pages_state {
-	OWN_PAGES_HERE = 0, /* in shared memory, or there never were any */
-	OWN_PAGES_OUTSIDE,  /* in the program's memory; nothing that uses the buffer was sent */
-	OWN_PAGES_TAKEN,    /* a thread brings them: others wait */
-	OWN_PAGES_COMING,   /* the same, but whatever is sent waits for them where it should */
+	OWN_PAGES_HERE = 0, /* in shared memory, or there never were contents */
+	OWN_PAGES_OUTSIDE,  /* in the program's memory; no group that uses the buffer was sent */
+	OWN_PAGES_TAKEN,    /* a thread copies the contents: other threads wait */
+	/* The same, but groups may be sent: they wait for the parts that they need. */
+	OWN_PAGES_COMING,
 };
 
-/* A new buffer over this memory: may its contents be left there until they are used? */
+/* True if the contents of a new buffer may stay in the program's memory until they are used. */
 bool own_pages_may_wait(const struct buffer *buffer);
 
-/* For a root: nothing is to be brought or waited for. It stays so. */
+/*
+ * For a root: true if no contents must be brought or waited for. Once true, the result stays true.
+ */
 static inline bool own_pages_are_settled(const struct buffer *buffer)
 {
 	enum own_pages_state state = atomic_load_explicit(&buffer->pages, memory_order_acquire);
@@ -57,7 +60,8 @@ void own_pages_settle(struct buffer *buffer);
 sycl_result own_pages_request_host_access(struct buffer *buffer, uint32_t mode,
 					  uint64_t offset_bytes, uint64_t size_bytes,
 					  struct host_access *access);
-/* For a root, before its memory is the program's again. The library does not read it after this. */
+/* For a root, called before the program gets its memory back. The library does not read that memory
+ * afterwards. */
 void own_pages_end(struct buffer *buffer);
 
 /*

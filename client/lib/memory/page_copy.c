@@ -80,8 +80,8 @@ static bool copy_is_settled(const struct page_copy *copy)
 	       host_access_settled(copy->buffer, &copy->accesses[copy->granted]);
 }
 
-/* With the state lock. One that has a part to be copied; NULL: none. *waits_out: one that will
- * have. */
+/* With the state lock. Finds a copy with a part to be copied; NULL: none. *waits_out: a copy will
+ * have such a part. */
 static struct page_copy *copies_find_work(const struct connection *c, bool *waits_out)
 {
 	*waits_out = false;
@@ -100,8 +100,8 @@ bool page_copies_pending(struct connection *c)
 	return copies_find_work(c, &waits) || waits;
 }
 
-/* If no access is waited for any more, the engine's reply has just come: the thread that sleeps on
- * the socket handles it. */
+/* If no copy waits for a grant any more, the engine's reply has just come. The thread that sleeps
+ * on the socket handles that reply. */
 static bool copies_are_for_helper(struct connection *c, void *context)
 {
 	bool waits = false;
@@ -109,12 +109,12 @@ static bool copies_are_for_helper(struct connection *c, void *context)
 	return copies_find_work(c, &waits) || !waits;
 }
 
-/* With the state lock, which is let go meanwhile. */
+/* With the state lock, which is released while a part is copied. */
 static void copy_available_parts(struct page_copy *copy)
 {
 	struct connection *c = copy->connection;
 	uint32_t part = 0;
-	copy->helping++; /* it stays where it is */
+	copy->helping++; /* the copy stays in the list */
 	while (copy_take_part(copy, &part)) {
 		(void)pthread_mutex_unlock(&c->state_lock);
 		run_part(copy, part);
@@ -151,7 +151,7 @@ bool page_copies_work(void *context)
 	return copy != NULL;
 }
 
-/* With helper threads: so many that both together are as many. */
+/* The number of copy threads. Helper threads are subtracted, as they copy as well. */
 static uint32_t count_copiers(struct connection *c, uint32_t parts)
 {
 	uint32_t count = c->copy_threads, helpers = helpers_count(c->helpers);
@@ -183,7 +183,7 @@ static void copy_list(struct page_copy *copy)
 		copiers_start(&c->copiers, count_copiers(c, copy->count));
 }
 
-/* Parts that were not begun stay undone; no other thread uses the copy any more. */
+/* Parts that were not begun stay uncopied. Afterwards no other thread uses the copy. */
 static void copy_unlist(struct page_copy *copy)
 {
 	struct connection *c = copy->connection;
@@ -248,7 +248,7 @@ static sycl_result copy_parts(struct page_copy *copy)
 
 sycl_result page_copy_run(struct page_copy *copy)
 {
-	/* Other threads use the copy, which lies on this thread's stack: this thread cannot be
+	/* The copy lies on this thread's stack and other threads use it. So this thread cannot be
 	 * cancelled meanwhile. */
 	int cancelling = 0;
 	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
@@ -266,5 +266,5 @@ sycl_result page_copy_run(struct page_copy *copy)
 void page_copy_now(struct connection *c, void *destination, const void *source, uint64_t size_bytes)
 {
 	struct page_copy copy = page_copy_plan(c, destination, source, size_bytes);
-	(void)page_copy_run(&copy); /* there is nothing that it could wait for */
+	(void)page_copy_run(&copy); /* no access, so there is nothing to wait for */
 }

@@ -10,22 +10,23 @@
 #include "memory/host_access.h"
 
 #define PAGE_COPY_PARTS_MAX   32u
-#define PAGE_COPY_PART_BYTES  ((uint64_t)4 << 20)        /* at least, but for the last one */
+#define PAGE_COPY_PART_BYTES  ((uint64_t)4 << 20) /* least size of a part, except the last one */
 #define PAGE_COPY_LARGE_BYTES (2 * PAGE_COPY_PART_BYTES) /* smaller memory is one part */
 
-/* One copy, on the stack of the thread that requests it. Filled by page_copy_plan. */
+/* One copy, on the stack of the thread that requests it. page_copy_plan fills it in. */
 struct page_copy {
 	struct connection *connection;
 	uint8_t *destination;
 	const uint8_t *source;
 	uint64_t size_bytes, part_bytes;
-	uint32_t count;               /* number of parts */
-	struct buffer *buffer;        /* the root buffer that is accessed */
-	struct host_access *accesses; /* one for each part, requested; NULL: none are needed */
+	uint32_t count;        /* number of parts */
+	struct buffer *buffer; /* the root buffer that is accessed */
+	/* A requested access for each part; NULL: the copy needs none. */
+	struct host_access *accesses;
 	/* Under the state lock. */
-	uint32_t end;     /* parts that will be copied: fewer than all once it is given up */
-	uint32_t granted; /* parts that can be copied: all, unless there are accesses that may have
-			     to be waited for */
+	uint32_t end; /* parts that will be copied: fewer than all once the copy is given up */
+	/* Parts that can be copied now: all, unless accesses may have to be waited for. */
+	uint32_t granted;
 	uint32_t begun;   /* parts that threads have taken, in order */
 	uint32_t helping; /* other threads that use this copy */
 	struct page_copy *next;
@@ -50,14 +51,14 @@ void page_copy_now(struct connection *connection, void *destination, const void 
 		   uint64_t size_bytes);
 
 /*
- * For a helper thread: is there a part to be copied, or will there be? With the state lock. Copy
- * them until there is none; without it. Runs host tasks meanwhile.
+ * For a helper thread. page_copies_pending: true if a part can or will have to be copied; with the
+ * state lock. page_copies_help: copies parts until there are none, without locks, and runs host
+ * tasks meanwhile.
  */
 bool page_copies_pending(struct connection *connection);
 void page_copies_help(struct connection *connection);
 
-/* For a copy thread of this connection: copiers_work. It waits for nothing that is still to be
- * granted. */
+/* For a copy thread of this connection: copiers_work. Does not wait for a grant. */
 bool page_copies_work(void *connection);
 
 #endif

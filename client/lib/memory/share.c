@@ -1,4 +1,4 @@
-/* Buffers that other processes use: making, exporting and importing them. Shared events are in
+/* Buffers that other processes use: creation, export and import. Shared events are in
  * shared_event.c. */
 #include "memory/buffer.h"
 
@@ -90,8 +90,8 @@ static void withdraw_grant(struct connection *c, struct pending_grant *grant)
 	(void)pthread_mutex_unlock(&c->state_lock);
 }
 
-/* Send the request, and wait for the answer and, by descriptor, for the grant. That may come before
- * or after it. */
+/* Sends the request, and waits for the answer and, for a descriptor, for the grant. The grant may
+ * come before or after the answer. */
 static sycl_result share_request_export(struct buffer *buffer, bool at_once, uint64_t deadline_ns,
 					struct exported *exported, struct pending_grant *grant)
 {
@@ -177,7 +177,7 @@ SYCL_API sycl_result sycl_buffer_export_for(sycl_buffer buffer, uint64_t timeout
 	return buffer_export(buffer, clock_deadline_ns(timeout_ns), shared);
 }
 
-/* The descriptor travels ahead of the record that names it. */
+/* Sends the descriptor ahead of the record that names it. */
 static sycl_result send_descriptor(struct connection *c, uint64_t buffer, int descriptor)
 {
 	Sycl__V1__BufferGrant grant = SYCL__V1__BUFFER_GRANT__INIT;
@@ -215,7 +215,7 @@ static sycl_result announce_import(const struct buffer *buffer, const Sycl__V1__
 	command.body_case = SYCL__V1__COMMAND__BODY_BUFFER_IMPORT;
 	command.buffer_import = &import;
 	struct pending pending = {.take = NULL};
-	/* One at a time, so that never more than one descriptor waits for its record. */
+	/* One import at a time, so that at most one descriptor waits for its record. */
 	(void)pthread_mutex_lock(&c->import_lock);
 	sycl_result result = SYCL_SUCCESS;
 	if (plan->share == SYCL_SHARE_VMM)
