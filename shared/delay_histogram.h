@@ -33,7 +33,7 @@ static inline uint32_t delay_bucket(uint64_t ns)
 	return 1u + 4u * (power - DELAY_FIRST_POWER) + (uint32_t)(ns >> (power - 2u) & 3u);
 }
 
-/* `count` of them waited so long. */
+/* Adds `count` delays of `ns`. */
 static inline void delay_note(struct delay_histogram *histogram, uint64_t ns, uint64_t count)
 {
 	histogram->counts[delay_bucket(ns)] += count;
@@ -44,7 +44,7 @@ static inline void delay_note(struct delay_histogram *histogram, uint64_t ns, ui
 void delay_add(struct delay_histogram *histogram, uint32_t first, const uint64_t *counts,
 	       uint64_t count);
 
-/* How many there are; the largest number if there are more. */
+/* The number of all delays, or the largest number if there are more. */
 uint64_t delay_total(const struct delay_histogram *histogram);
 
 /*
@@ -54,7 +54,8 @@ uint64_t delay_total(const struct delay_histogram *histogram);
  */
 uint64_t delay_quantile(const struct delay_histogram *histogram, uint32_t permille);
 
-/* The buckets that are not empty, from `*first_out` on; 0: all are. */
+/* The number of buckets from the first to the last that is not empty; `*first_out` is the first. 0:
+ * all are empty. */
 uint32_t delay_span(const struct delay_histogram *histogram, uint32_t *first_out);
 
 #endif

@@ -30,12 +30,12 @@ enum {
 };
 
 struct flat_message {
-	uint32_t body;   /* number of the one field of the Command or Reply, from 1 to 15 */
-	uint32_t fields; /* of the message in it: the highest number that it has */
-	uint64_t values[FLAT_MESSAGE_FIELDS]; /* those of the fields 1, 2 ..; 0: not set */
+	uint32_t body;   /* number of the set field of the Command or Reply, from 1 to 15 */
+	uint32_t fields; /* highest field number of the message in that field */
+	uint64_t values[FLAT_MESSAGE_FIELDS]; /* values of the fields 1, 2 ..; 0: not set */
 };
 
-/* Returns how many bytes it has written. */
+/* Returns the number of written bytes. */
 size_t flat_message_pack(const struct flat_message *message, uint8_t bytes_out[FLAT_MESSAGE_BYTES]);
 /*
  * From private memory. False: the message is another one, or protobuf-c must judge it. Where it is

@@ -36,15 +36,17 @@ enum flight_fault_known {
 				     past its deadline: the text distinguishes them */
 	FLIGHT_FAULT_ABORTED = 2, /* an assertion failed in it, in its own code or in a library's:
 				     no entry is to blame */
-	FLIGHT_FAULT_WRITING = 3, /* about to be ABORTED: its text is not to be read yet */
+	/* The engine is about to be ABORTED: the text must not be read yet. */
+	FLIGHT_FAULT_WRITING = 3,
 };
 
 struct flight_fault {
-	_Atomic uint32_t
-		known; /* enum flight_fault_known: it did not end itself so, or why. Written last */
-	uint32_t backend;                   /* proto's Backend */
-	int32_t native_code;                /* the vendor's */
-	char text[FLIGHT_FAULT_TEXT_BYTES]; /* one sentence; cut off, always terminated */
+	/* An enum flight_fault_known: whether and why the engine ended itself. Written last. */
+	_Atomic uint32_t known;
+	uint32_t backend;    /* proto's Backend */
+	int32_t native_code; /* the vendor's */
+	/* One sentence; cut off if too long, always terminated. */
+	char text[FLIGHT_FAULT_TEXT_BYTES];
 };
 
 static_assert(sizeof(struct flight_fault) == 224, "part of the layout");
@@ -53,8 +55,9 @@ struct flight_page {
 	uint64_t magic;
 	uint32_t layout;
 	uint32_t entry_count;
-	_Atomic uint64_t more; /* groups in flight that found no free entry, or lie behind an
-				  entry's group, of the same queue */
+	/* Groups in flight that have no entry of their own: no entry was free, or they are behind
+	 * an entry's group in its queue. */
+	_Atomic uint64_t more;
 	struct flight_fault fault;
 	_Atomic uint64_t open_devices; /* bit n: the engine has opened its device n, up to 63 */
 	struct flight_entry entries[FLIGHT_ENTRIES];

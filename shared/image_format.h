@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define IMAGE_FORMAT_COUNT    11u        /* they are 1 to this */
-#define IMAGE_SIZE_MAX        (1u << 20) /* of one dimension; devices allow less */
+#define IMAGE_FORMAT_COUNT    11u        /* formats are from 1 to this number */
+#define IMAGE_SIZE_MAX        (1u << 20) /* in one dimension; devices allow less */
 #define IMAGE_PIXEL_BYTES_MAX 16u
 
 enum image_channel {
@@ -23,15 +23,17 @@ enum image_channel {
 struct image_format {
 	const char *name; /* "r8g8b8a8_unorm" */
 	enum image_channel channel;
-	uint32_t channel_bytes; /* of each of the four */
+	uint32_t channel_bytes; /* bytes of each of the four channels */
 	bool is_bgra;
 };
 
-/* NULL: there is no such format. Static. */
+/* NULL: there is no such format. The result is static. */
 const struct image_format *image_format_find(uint32_t format);
 /* 0: there is no such format. */
 uint32_t image_pixel_bytes(uint32_t format);
-/* Kernels read it as float4 (UNORM and FLOAT), so it can be sampled linearly. */
+/*
+ * True for UNORM and FLOAT. Kernels read such formats as float4, so these can be sampled linearly.
+ */
 bool image_format_is_float(uint32_t format);
 
 /*

@@ -13,18 +13,17 @@
 
 /* Feature bits of Hello and Welcome. */
 #define FEATURE_RESUBMIT (1ull << 0) /* shapes, and fixed-layout RESUBMIT records (resubmit.h) */
-#define FEATURE_GRAPHS   (1ull << 1) /* executable graphs that are sent once, launches of them */
+#define FEATURE_GRAPHS   (1ull << 1) /* executable graphs that are sent once, and their launches */
 #define FEATURE_NATIVE                                                                             \
 	(1ull << 2) /* native commands of clients in other processes: HostTask.on_device,          \
 		       BufferExport.at_once */
 #define FEATURE_TEMPORARIES (1ull << 3) /* temporaries of graphs: BufferCreate.graph_temporary */
-#define FEATURE_NATIVE_EARLY                                                                       \
-	(1ull << 4) /* native commands before all they depend on is complete:                      \
-		       HostTask.early_event, SLOT_STATUS_EARLY */
-#define FEATURE_GRAPH_SWITCH                                                                       \
-	(1ull << 6) /* nodes of executable graphs that do nothing for now: GraphSwitch */
+/* Native commands that begin before their dependencies are complete: HostTask.early_event,
+ * SLOT_STATUS_EARLY. */
+#define FEATURE_NATIVE_EARLY (1ull << 4)
+#define FEATURE_GRAPH_SWITCH (1ull << 6) /* disabled nodes of executable graphs: GraphSwitch */
 #define FEATURE_GRAPH_CONDITION                                                                    \
-	(1ull << 7) /* nodes of graphs that run others under a condition: GraphCondition */
+	(1ull << 7) /* nodes of graphs that run other nodes under a condition: GraphCondition */
 #define FEATURE_USM_ENDS                                                                           \
 	(1ull << 8) /* copies between a buffer and USM in host memory: MemoryEnd.usm_address;      \
 		       shapes of copies */
@@ -33,11 +32,12 @@
 		       in GraphNode */
 
 #define PACKET_BYTES_MAX       65536u /* a datagram, and a record of a ring, at most */
-#define PACKET_DESCRIPTORS_MAX 8u     /* descriptors with one datagram, at most */
-#define DECODE_BYTES_MAX                                                                           \
-	(1u << 20) /* what one message may unpack to; 64 KiB of hostile bytes can demand 4.5 MB */
+#define PACKET_DESCRIPTORS_MAX 8u     /* most descriptors of one datagram */
+/* Most bytes that one message may unpack to. 64 KiB of hostile bytes can demand 4.5 MB. */
+#define DECODE_BYTES_MAX (1u << 20)
 
-/* How long a command may run whose client has ended, or whose session an operator has ended. */
+/* How long a command may run after its client has ended, or after an operator has ended its
+ * session. */
 #define LIMIT_ORPHAN_SECONDS 30u
 #define SUBMIT_RING_BYTES    (1u << 20)
 #define REPLY_RING_BYTES     (1u << 19)
@@ -50,35 +50,35 @@
 #define DEPENDENCIES_MAX        1024u
 #define FILL_PATTERN_BYTES_MAX  128u
 #define NAME_BYTES_MAX          255u
-#define SHARED_BUFFERS_MAX      256u  /* of a session: exportable ones and imported ones */
-#define SHARED_EVENTS_MAX       1024u /* of a session: made and opened ones */
+#define SHARED_BUFFERS_MAX      256u  /* buffers of a session that are exportable or imported */
+#define SHARED_EVENTS_MAX       1024u /* shared events of a session, made or opened */
 #define SUB_DEVICES_MAX         16u /* of a session: each has a thread, and a context of its driver */
-#define PARTITION_VALUES_MAX    64u            /* of one request for sub-devices */
-#define HOST_TASKS_MAX          1024u          /* of a session: host tasks that are not over */
-#define OBJECT_BYTES_MAX        (256ull << 20) /* of a session: compiled and not linked yet */
-/* Shapes of a session, and what one may have. */
+#define PARTITION_VALUES_MAX    64u   /* values in one request for sub-devices */
+#define HOST_TASKS_MAX          1024u /* host tasks of a session that are not over */
+/* Compiled objects of a session that are not linked yet. */
+#define OBJECT_BYTES_MAX (256ull << 20)
+/* Shapes of a session, and limits of each shape. */
 #define SHAPES_MAX             128u
 #define SHAPE_REQUIREMENTS_MAX 16u
 #define SHAPE_EVENTS_MAX       16u
 #define SHAPE_ARGUMENTS_MAX    32u
-#define SHAPE_VALUE_BYTES_MAX  1024u /* of all value arguments together */
+#define SHAPE_VALUE_BYTES_MAX  1024u /* bytes of all value arguments together */
 /* Executable graphs. */
 #define GRAPH_NODES_MAX        16384u
-#define GRAPH_EDGES_MAX        262144u /* of a graph */
-#define GRAPH_REQUIREMENTS_MAX 131072u /* of all nodes of a graph */
-#define GRAPH_JOINS_MAX                                                                            \
-	4194304u /* of a launch: what it waits for times nodes that come behind none */
+#define GRAPH_EDGES_MAX        262144u  /* edges of a graph */
+#define GRAPH_REQUIREMENTS_MAX 131072u  /* requirements of all nodes of a graph */
+#define GRAPH_JOINS_MAX        4194304u /* of a launch: its dependencies times first nodes */
 #define GRAPH_VISITS_MAX                                                                           \
-	524288u /* of a launch, node by node: parts of buffers that its nodes use */
-#define GRAPH_TEMPORARIES_MAX 1024u          /* of a graph: temporaries that its nodes use */
+	524288u /* for a launch node by node: parts of buffers that the nodes use */
+#define GRAPH_TEMPORARIES_MAX 1024u          /* temporaries that the nodes of a graph use */
 #define GRAPH_DEPTH_MAX       8u             /* bodies of conditional nodes in bodies */
-#define GRAPH_EDGES_SENT_MAX  8192u          /* in one record */
-#define GRAPH_BYTES_MAX       (256ull << 20) /* of a session: what the engine keeps of its graphs */
-#define CLUSTER_GROUPS_MAX    8u             /* what every device with clusters takes */
+#define GRAPH_EDGES_SENT_MAX  8192u          /* edges in one record */
+#define GRAPH_BYTES_MAX       (256ull << 20) /* memory of the engine for the graphs of a session */
+#define CLUSTER_GROUPS_MAX    8u             /* every device with clusters allows as many */
 
-/* Defaults of Limits (session.proto); the configuration may change them. */
+/* Defaults of Limits (session.proto), which the configuration may change. */
 #define LIMIT_OBJECTS            65536u
-#define LIMIT_DEVICE_BYTES       (1ull << 46) /* as good as none */
+#define LIMIT_DEVICE_BYTES       (1ull << 46) /* practically no limit */
 #define LIMIT_TENANT_ARENA_BYTES (1ull << 46)
 #define LIMIT_ARENAS             64u
 #define LIMIT_ARENA_BYTES        (16ull << 30)

@@ -19,15 +19,15 @@
 
 struct resubmit_record {
 	uint32_t shape;            /* 1 to SHAPES_MAX */
-	uint32_t generation;       /* of the shape's definition */
-	uint64_t group;            /* as in CommandGroup */
+	uint32_t generation;       /* generation of the shape's definition */
+	uint64_t group;            /* group number as in CommandGroup */
 	uint32_t flags;            /* RESUBMIT_*; the other bits 0 */
 	uint32_t slot, slot_value; /* with RESUBMIT_WANTS_SLOT; else 0 */
-	uint32_t rest_bytes;       /* of what follows */
+	uint32_t rest_bytes;       /* bytes of the record behind this head */
 };
 
 struct resubmit_event {
-	uint64_t queue, group; /* as in EventRef */
+	uint64_t queue, group; /* queue and group as in EventRef */
 };
 
 #define RESUBMIT_WANTS_SLOT 1u

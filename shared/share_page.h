@@ -20,54 +20,52 @@
 
 #define SHARE_MAGIC    0x7365726168737973ull /* "syshares" */
 #define SHARE_LAYOUT   1u
-#define SHARE_BACKENDS 4u  /* by proto's Backend, which is smaller */
-#define SHARE_DEVICES  32u /* of each; those beyond are not divided */
+#define SHARE_BACKENDS 4u  /* proto's Backend is the index, and has fewer values */
+#define SHARE_DEVICES  32u /* devices of each backend whose time is divided */
 #define SHARE_SLOTS    (SHARE_BACKENDS * SHARE_DEVICES)
 #define SHARE_WHOLE    1000u /* parts of a device's time: permille */
 
-#define SHARE_BEAT_NS 8000000ull /* an engine that has something to do writes at least so often */
-#define SHARE_STALE_NS                                                                             \
-	50000000ull /* an engine that has written nothing for so long counts as idle */
-#define SHARE_ALONE_NS                                                                             \
-	200000000ull /* a supervisor that has read nothing for so long divides nothing */
+#define SHARE_BEAT_NS  8000000ull   /* an engine with work writes at least so often */
+#define SHARE_STALE_NS 50000000ull  /* an engine that has not written for so long counts as idle */
+#define SHARE_ALONE_NS 200000000ull /* a supervisor that has not read so long divides nothing */
 
 struct share_grants {
 	uint64_t magic;
 	uint32_t layout;
 	uint32_t slot_count;
-	_Atomic uint32_t watch; /* odd: the supervisor reads claims; even: it does not, and is
-				   notified when one begins */
+	/* Odd: the supervisor reads claims. Even: it does not, and is notified when one begins. */
+	_Atomic uint32_t watch;
 	uint32_t reserved;
-	_Atomic uint64_t beat_ns; /* CLOCK_MONOTONIC: when it read last */
+	_Atomic uint64_t beat_ns; /* CLOCK_MONOTONIC: when the supervisor read last */
 	uint8_t padding[32];
-	_Atomic uint32_t granted[SHARE_SLOTS]; /* permille of the device's time; SHARE_WHOLE: as it
-						  comes; 0: nothing now */
+	/* Permille of the device's time; SHARE_WHOLE: no limit; 0: no time now. */
+	_Atomic uint32_t granted[SHARE_SLOTS];
 };
 
 static_assert(sizeof(struct share_grants) == 64 + 4 * SHARE_SLOTS, "part of the layout");
 
 struct share_claim {
 	_Atomic uint64_t used_ns; /* device time, since the engine began */
-	_Atomic uint64_t busy_ns; /* time with something waiting or running there, but for what goes
-				     on now: */
-	_Atomic uint64_t busy_since_ns; /* CLOCK_MONOTONIC; 0: there is nothing */
-	_Atomic uint32_t running;       /* groups that are on the device */
+	/* Time with work that waited or ran on the device, without the current such period. */
+	_Atomic uint64_t busy_ns;
+	/* CLOCK_MONOTONIC: begin of the current such period; 0: there is none. */
+	_Atomic uint64_t busy_since_ns;
+	_Atomic uint32_t running; /* groups on the device */
 	uint32_t reserved;
 };
 
 static_assert(sizeof(struct share_claim) == 32, "part of the layout");
 
 struct share_claims {
-	_Atomic uint64_t beat; /* another number each time that it writes */
-	_Atomic uint32_t
-		devices[SHARE_BACKENDS]; /* bit n: there is something in the slot of device n */
+	_Atomic uint64_t beat;                    /* changes each time that the engine writes */
+	_Atomic uint32_t devices[SHARE_BACKENDS]; /* bit n: the slot of device n is in use */
 	uint8_t padding[40];
 	struct share_claim slots[SHARE_SLOTS];
 };
 
 static_assert(sizeof(struct share_claims) == 64 + 32 * SHARE_SLOTS, "part of the layout");
 
-/* SHARE_SLOTS: that device has none. */
+/* SHARE_SLOTS: the device has no slot. */
 static inline uint32_t share_slot(uint32_t backend, uint32_t index)
 {
 	return backend < SHARE_BACKENDS && index < SHARE_DEVICES ? backend * SHARE_DEVICES + index

@@ -15,28 +15,31 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* In the order in which a group goes through them. */
+/* The stages of a group, in their order. */
 enum stage {
-	STAGE_BEGUN,     /* the program is about to build it (reported by syclbench) */
-	STAGE_WRITTEN,   /* library: its record is whole, and about to be visible; of known shapes
-			    only */
-	STAGE_RUNG,      /* library: the engine has been woken, if it slept */
-	STAGE_TAKEN,     /* front thread: the record has been copied out of the ring */
-	STAGE_DECODED,   /* front thread: all its objects have been found and checked */
-	STAGE_ORDERED,   /* front thread: it may go; about to be handed to the device's thread */
-	STAGE_ARRIVED,   /* device thread: it is there */
-	STAGE_LAUNCHED,  /* device thread: the vendor's library has it */
+	STAGE_BEGUN, /* the program is about to build it (reported by syclbench) */
+	/* Library: the record is complete, and about to be visible; only for known shapes. */
+	STAGE_WRITTEN,
+	STAGE_RUNG,    /* library: the engine has been woken, if it slept */
+	STAGE_TAKEN,   /* front thread: the record has been copied out of the ring */
+	STAGE_DECODED, /* front thread: all objects of the group have been found and checked */
+	/* Front thread: the group may run; about to be handed to the device's thread. */
+	STAGE_ORDERED,
+	STAGE_ARRIVED,   /* device thread: the group has arrived */
+	STAGE_LAUNCHED,  /* device thread: the vendor's library has the group */
 	STAGE_COMPLETED, /* device thread: the vendor's library has reported its end */
-	STAGE_REPORTED,  /* front thread: its slot is about to be written */
+	STAGE_REPORTED,  /* front thread: the group's slot is about to be written */
 	STAGE_RETURNED,  /* the program's wait has returned (reported by syclbench) */
 	STAGES
 };
 
-/* Groups beyond so many lose their times to later ones. A power of two. */
+/*
+ * With more than so many groups, later groups overwrite the times of earlier ones. A power of two.
+ */
 #define STAGE_GROUPS 32768u
 
-/* Sorted by stage, not by group: what one thread writes lies together. ns of CLOCK_MONOTONIC; 0:
- * not yet. */
+/* Sorted by stage, not by group, so that the values that one thread writes lie together. ns of
+ * CLOCK_MONOTONIC; 0: not yet. */
 struct stage_times {
 	_Atomic uint64_t at_ns[STAGES][STAGE_GROUPS];
 };

@@ -10,27 +10,30 @@
 #include <stdint.h>
 
 #define TRACE_RECORDS_PART                                                                         \
-	1100u /* in one message; the largest that leaves a datagram room for the rest */
-#define TRACE_RECORDS_POLL 4400u /* of one engine, at one time */
+	1100u /* records in one message: the most that leave a datagram room for the rest */
+#define TRACE_RECORDS_POLL 4400u /* records of one engine at one time */
 #define TRACE_RECORDS_KEPT                                                                         \
 	65536u /* kept in an engine until they are requested: 3.5 MiB, while a trace is taken */
 
 /* How takes_ns is known. */
 enum trace_known {
-	TRACE_MEASURED,  /* the device timed it */
-	TRACE_ESTIMATED, /* it did not: by others of its shape (fair_queue/estimate.h) */
-	TRACE_SEEN,      /* nothing better is known than how long it seemed to take from outside */
+	TRACE_MEASURED, /* the device timed the group */
+	/* The device did not time the group: the time is from other groups of the shape
+	 * (fair_queue/estimate.h). */
+	TRACE_ESTIMATED,
+	TRACE_SEEN, /* nothing better is known than how long it seemed to take from outside */
 	TRACE_KNOWN_WAYS
 };
 
 struct trace_record {
 	uint64_t session;
-	uint64_t at_ns; /* CLOCK_MONOTONIC, as the next two: nothing of its own session's was in its
-			   way any more */
-	uint64_t start_ns, end_ns; /* on the device */
-	uint64_t takes_ns;         /* of its time */
-	uint64_t shape; /* what those of one session have in common that take about as long; 0: not
-			   known */
+	/* CLOCK_MONOTONIC, as the next two: from then on no other work of the session delayed the
+	 * group. */
+	uint64_t at_ns;
+	uint64_t start_ns, end_ns; /* begin and end on the device */
+	uint64_t takes_ns;         /* device time of the group */
+	/* Equal for groups of a session that take about equally long; 0: not known. */
+	uint64_t shape;
 	uint16_t weight;
 	uint8_t session_class; /* enum fair_queue_class */
 	uint8_t lane;

@@ -14,10 +14,10 @@
 
 #define USM_WINDOW_BEGIN  0x110000000000ull /* 17 TiB */
 #define USM_WINDOW_END    0x400000000000ull /* 64 TiB */
-#define USM_PLACE_BYTES   (2ull << 20)      /* addresses of arenas are multiples of it */
-#define USM_ALIGNMENT_MAX 4096u             /* of one allocation */
+#define USM_PLACE_BYTES   (2ull << 20)      /* addresses of arenas are multiples of this */
+#define USM_ALIGNMENT_MAX 4096u             /* highest alignment of one allocation */
 
-/* May an arena lie there? */
+/* True if an arena may lie at this address. */
 static inline bool usm_place_good(uint64_t address, uint64_t size_bytes)
 {
 	return address % USM_PLACE_BYTES == 0 && address >= USM_WINDOW_BEGIN &&
