@@ -21,9 +21,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* How often what is not noted is requested: only a failure of the context is found so. */
+/* How often calls that are not noted are queried: only so a failure of the context is found. */
 #define LOOK_NS  100000000ull
-#define ALONE_NS 200000 /* the same without a thread for it */
+#define ALONE_NS 200000 /* the same if the bridge has no thread for it */
 
 struct bridge_call {
 	struct bridge_call *next;
@@ -32,9 +32,11 @@ struct bridge_call {
 	struct host_task *task; /* holds the connection */
 	struct bridge_context *context;
 	uint32_t stream;
-	int mode;         /* of the thread, while the library calls the driver on it
-			     (cuda_driver_exchange_mode) */
-	cuda_event event; /* behind all that was sent */
+	/*
+	 * Mode of the thread, while the library calls the driver on it (cuda_driver_exchange_mode).
+	 */
+	int mode;
+	cuda_event event; /* an event behind all work that the call sent */
 	sycl_result status;
 	struct failure why;
 	/* Under the notes' lock. */
@@ -46,7 +48,7 @@ struct bridge_call {
  * words only. */
 static pthread_mutex_t notes_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Set on a bridge's thread that has ended its own connection: nothing of it is there any more. */
+/* Set on a bridge's thread that has ended its own connection: the connection's memory is gone. */
 static _Thread_local bool ended_own_connection;
 
 /* With the lock. */
@@ -103,7 +105,7 @@ static sycl_result bridge_call_function(struct bridge_call *call, const struct h
 	return result;
 }
 
-/* For a node: its function was called when the graph was finalized. */
+/* Launches a node, whose function was called when the graph was finalized. */
 static sycl_result call_launch_node(const struct bridge_call *call, cuda_stream stream)
 {
 	cuda_result result = bridge_graph_launch(call->task->graph, stream);
@@ -113,7 +115,7 @@ static sycl_result call_launch_node(const struct bridge_call *call, cuda_stream 
 					   "what a native command has made is not launched");
 }
 
-/* With the context current. *sent_out: the call is the driver's as well. */
+/* With the context current. *sent_out: the driver has a reference to the call as well. */
 static sycl_result call_run(struct bridge_call *call, const struct handler *handler,
 			    const uint64_t *memories, bool *sent_out)
 {
@@ -255,10 +257,8 @@ static bool call_is_stuck(struct bridge_call *call)
 	return true;
 }
 
-/*
- * Through with it? Noted calls are over, and those that the driver reports as over or failed. A
- * note may never come, or late, behind the work of the program's own functions there.
- */
+/* True if the call is over and finished: it is noted, or the driver reports it as over or failed. A
+ * note may come late or never, behind work of the program's own functions. */
 static bool call_settle(struct bridge_call *call)
 {
 	(void)pthread_mutex_lock(&notes_lock);
@@ -271,7 +271,7 @@ static bool call_settle(struct bridge_call *call)
 	return true;
 }
 
-/* With the notes' lock: those to check. `all`: not only what is noted. */
+/* With the notes' lock. Takes the calls to check: the noted ones, or with `all` every call. */
 static struct bridge_call *calls_take(struct bridge *bridge, bool all)
 {
 	struct bridge_call *taken = NULL, **taken_end = &taken, **at = &bridge->first;
@@ -311,7 +311,7 @@ static bool has_noted(const struct bridge *bridge)
 	return false;
 }
 
-/* With the lock; until there is something to check. True: it is time to check all. */
+/* With the lock. Waits for a noted call, or the end. True: it is time to check all calls. */
 static bool calls_wait(struct bridge *bridge)
 {
 	uint64_t until_ns = clock_now_ns() + LOOK_NS;

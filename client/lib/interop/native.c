@@ -1,4 +1,4 @@
-/* Native handles: may they be requested, what are they, which are behind an object. */
+/* Native handles: whether they may be requested, what they are, and the handles of an object. */
 #include "interop/native.h"
 
 #include "handler/handler.h"
@@ -208,8 +208,8 @@ SYCL_API sycl_result sycl_device_get_native(sycl_device handle, sycl_backend bac
 	PIN(device, device, handle);
 	REQUIRE_OUTPUT(native_out);
 	struct connection *c = device->object.connection;
-	/* CUDA's means something in this process as well: the same GPU, as this program's driver
-	 * counts. */
+	/* CUDA's number means something in this process as well: the same GPU, as counted by this
+	 * program's driver. */
 	if (!c->engine && backend == SYCL_BACKEND_KIND_CUDA &&
 	    device_backend(device) == SYCL_BACKEND_KIND_CUDA) {
 		cuda_device number = 0;

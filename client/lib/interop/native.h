@@ -32,7 +32,7 @@ struct native_facts {
 	uint32_t state;
 	char name[256];
 };
-/* `context`: to which it must belong; NULL: any. A round trip. */
+/* `context`: the context to which the native object must belong; NULL: any. A round trip. */
 sycl_result native_describe(struct connection *connection, sycl_backend backend, int kind,
 			    uint64_t native, const struct context *context,
 			    struct native_facts *facts_out);
@@ -43,13 +43,13 @@ struct native_list {
 	uint64_t items[NATIVES_MAX];
 	uint32_t count;
 };
-/* One NativeGet, its answers behind those that are there. */
+/* Sends one NativeGet, and appends its answers to the list. */
 sycl_result native_get(struct connection *connection, const Sycl__V1__NativeGet *get,
 		       struct native_list *list);
 sycl_result native_get_one(struct connection *connection, const Sycl__V1__NativeGet *get,
 			   uint64_t *native_out);
 
-/* Sends it and waits; the answer has no body that matters. */
+/* Sends the message and waits. The body of the answer is not used. */
 sycl_result native_make(struct connection *connection, const Sycl__V1__NativeMake *make);
 
 /* `capacity` and the outputs go together. */
@@ -60,8 +60,8 @@ sycl_result native_check_outputs(uint32_t capacity, const uint64_t *natives_out,
  * caller's to release. */
 sycl_result native_helper_queue(struct context *context, sycl_queue *queue_out);
 
-/* event_native.c: how many native events are behind it; that of a command is made when it is first
- * requested. A round trip then. */
+/* event_native.c: returns the number of native events of an event. A command's native event is made
+ * when it is first requested, by a round trip. */
 uint32_t event_natives(struct event *event);
 
 #endif

@@ -9,7 +9,7 @@
 
 struct native_accessor {
 	bool is_set;
-	uint32_t memory; /* of the scope */
+	uint32_t memory; /* index in the scope's memories */
 	uint64_t offset_bytes;
 };
 
@@ -22,7 +22,7 @@ struct native_call {
 	struct native_accessor accessors[];
 };
 
-/* The call that this thread is in the middle of. */
+/* The call that this thread is running. */
 struct sycl_interop_handle_s {
 	const struct native_call *call;
 	const struct backend_native_scope *scope;

@@ -22,10 +22,10 @@ struct native_calls {
 	struct native_call *first;
 };
 void native_calls_init(struct native_calls *calls);
-/* The engine has ended: calls that it never read from the ring are released. */
+/* The engine has ended: releases the calls that the engine never read from the ring. */
 void native_calls_fini(struct native_calls *calls);
 
-/* For one submission of the handler. SYCL_ERROR_MEMORY_ALLOCATION. */
+/* Makes the call of one submission of the handler. SYCL_ERROR_MEMORY_ALLOCATION. */
 struct native_call;
 sycl_result native_call_new(struct connection *connection, const struct handler *handler,
 			    struct native_call **call_out);
@@ -36,9 +36,9 @@ sycl_result native_call_new(struct connection *connection, const struct handler 
 struct backend_native_scope;
 sycl_result native_call_here(const struct handler *handler,
 			     const struct backend_native_scope *scope);
-/* Ends a command that was not sent. NULL is fine. */
+/* Ends a command that was not sent. Accepts NULL. */
 void native_call_discard(struct native_call *call);
-/* As the message has it: an address. */
+/* The call's address, as the message has it. */
 uint64_t native_call_context(const struct native_call *call);
 
 #endif

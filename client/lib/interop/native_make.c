@@ -1,5 +1,5 @@
-/* Platforms, devices, contexts, queues and events over native ones. Two round trips mostly: what is
- * it, then make it. */
+/* Makes platforms, devices, contexts, queues and events of native ones. Usually two round trips:
+ * the first describes the native object, the second makes the object. */
 #include "interop/native.h"
 
 #include "handler/handler.h"
@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* In the topology, of the service's number; device_count: none. */
+/* The index in the topology for the service's number; device_count: none. */
 static uint32_t topology_index(const struct topology *topology, uint32_t device)
 {
 	uint32_t i = 0;

@@ -9,7 +9,7 @@
 /* A bundle to be made of programs or kernels, by the rules of their kind. */
 struct plan {
 	struct context *context;
-	struct device **devices; /* of the context */
+	struct device **devices; /* the context's devices */
 	uint32_t device_count;
 	sycl_backend backend;
 	sycl_bundle_state state;

@@ -18,7 +18,7 @@ SYCL_API sycl_result sycl_handler_host_task_native(sycl_handler handle,
 	if (!function)
 		return error_set(SYCL_ERROR_INVALID, "a host task needs a function");
 	sycl_result result = handler_check_no_action(handler);
-	/* Any kind that every backend with native objects has. */
+	/* The check uses a kind that every backend with native objects has. */
 	if (!result && c->engine)
 		result = native_check(c, queue->line->backend, (sycl_backend)queue->line->backend,
 				      SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE);
@@ -36,7 +36,7 @@ SYCL_API sycl_result sycl_handler_host_task_native(sycl_handler handle,
 	return SYCL_SUCCESS;
 }
 
-/* Its handler, if it was made for that, and if it is of this backend. */
+/* Finds the task's handler, and checks that it was made for native handles of this backend. */
 static sycl_result native_task_find_handler(sycl_host_task task, sycl_backend backend,
 					    const struct handler **handler_out)
 {
