@@ -136,7 +136,8 @@ static void group_enable_controllers(struct engine_groups *groups,
 		const char *word, *name;
 	} list[] = {
 		{configuration->user_processes != 0, groups->processes != 0, "+pids", "processes"},
-		{configuration->user_memory_bytes != 0, false, "+memory", "memory_bytes"},
+		{configuration->user_memory_bytes != 0, groups->memory_bytes != 0, "+memory",
+		 "memory_bytes"},
 		{configuration->user_cpu_weight != 0, false, "+cpu", "cpu_weight"},
 	};
 	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++) {
@@ -150,13 +151,20 @@ static void group_enable_controllers(struct engine_groups *groups,
 	}
 }
 
-/* As no user may have more than a quarter of the engines. What engines need themselves comes first.
+/*
+ * A quarter of the processes, as no user may have more than a quarter of the engines. What engines
+ * need themselves comes first. Three quarters of the memory: a user alone may need most of it, and
+ * memory that killed engines have left must not make the kernel end other users' engines.
  */
 void engine_groups_set_defaults(struct engine_groups *groups, bool serves_many)
 {
 	uint64_t all;
-	groups->processes = 0;
-	if (!serves_many || !group_file_read_number(groups->base, "pids.max", &all))
+	groups->processes = groups->memory_bytes = 0;
+	if (!serves_many)
+		return;
+	if (group_file_read_number(groups->base, "memory.max", &all))
+		groups->memory_bytes = all / 4 * 3;
+	if (!group_file_read_number(groups->base, "pids.max", &all))
 		return;
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t least = PROCESSES_LEAST + 2 * (uint64_t)(processors > 0 ? processors : 1);
@@ -248,10 +256,11 @@ static void group_set_limits(const struct engine_groups *groups,
 			configuration->user_processes ? configuration->user_processes
 						      : groups->processes,
 			"max");
-	group_set_limit(groups->base, uid, "memory.max", configuration->user_memory_bytes, "max");
+	uint64_t memory_bytes = configuration->user_memory_bytes ? configuration->user_memory_bytes
+								 : groups->memory_bytes;
+	group_set_limit(groups->base, uid, "memory.max", memory_bytes, "max");
 	/* An engine and its build helper are of no use without each other. */
-	group_set_limit(groups->base, uid, "memory.oom.group",
-			configuration->user_memory_bytes ? 1 : 0, "0");
+	group_set_limit(groups->base, uid, "memory.oom.group", memory_bytes ? 1 : 0, "0");
 	group_set_limit(groups->base, uid, "cpu.weight", configuration->user_cpu_weight, "100");
 }
 

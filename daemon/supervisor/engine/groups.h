@@ -21,7 +21,7 @@
 struct engine_groups {
 	int base; /* the service's own group; -1: not to be used */
 	bool has_limits;
-	uint64_t processes; /* of a user for whom none are configured; 0: no limit */
+	uint64_t processes, memory_bytes; /* of a user for whom none are configured; 0: no limit */
 };
 
 #define ENGINE_GROUPS_NONE                                                                         \

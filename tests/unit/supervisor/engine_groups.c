@@ -81,6 +81,7 @@ static void clear(void)
 	(void)unlinkat(groups.base, "uid-1000/engine-4711", AT_REMOVEDIR);
 	(void)unlinkat(groups.base, "uid-1000", AT_REMOVEDIR);
 	(void)unlinkat(groups.base, "pids.max", 0);
+	(void)unlinkat(groups.base, "memory.max", 0);
 	(void)unlinkat(groups.base, "cgroup.subtree_control", 0);
 	(void)rmdir(base);
 	close_fd(&groups.base);
@@ -254,4 +255,27 @@ Test(engine_groups, a_quarter_of_few_processes_does_not_stop_an_engine)
 	uint64_t least = default_processes("100\n");
 	cr_expect(ge(u64, least, 64u + 2u));
 	cr_expect(eq(u64, default_processes("8\n"), least));
+}
+
+static uint64_t default_memory(const char *of_the_service)
+{
+	write_text("memory.max", of_the_service);
+	groups.memory_bytes = 7;
+	engine_groups_set_defaults(&groups, true);
+	return groups.memory_bytes;
+}
+
+Test(engine_groups, a_user_leaves_a_quarter_of_the_service_s_memory_to_others)
+{
+	const struct configuration none = {.user_processes = 0};
+	cr_expect(eq(u64, default_memory("max\n"), 0u));
+	cr_expect(eq(u64, default_memory("8589934592\n"), 6442450944u));
+	engine_groups_take(&groups, &none, USER, ENGINE);
+	expect_text("uid-1000/memory.max", "6442450944");
+	expect_text("uid-1000/memory.oom.group", "1");
+	const struct configuration some = {.user_memory_bytes = 9663676416};
+	engine_groups_take(&groups, &some, USER, ENGINE);
+	expect_text("uid-1000/memory.max", "9663676416");
+	engine_groups_set_defaults(&groups, false);
+	cr_expect(eq(u64, groups.memory_bytes, 0u));
 }
