@@ -11,7 +11,7 @@
  * of them. So first come, first served would let one such user delay all others. Instead, look-ups
  * are of blocks of uids, as large as what useradd gives a user. A block gets one more thread only
  * while fewer threads work for it than are left. The rule for places in the queue is the same. So
- * one block never has more than half, and a later block still gets some.
+ * one block never has more than half, and the next three blocks still get some.
  *
  * A part is left for uids that nobody can make: those that an earlier look-up has found, and those
  * of block 0, where systems have users and no subordinate uids. They count as one block without a
@@ -97,7 +97,21 @@ static struct user_lookup *lookups_find_next(void)
 	return NULL;
 }
 
-/* The next look-up. NULL: there is none, and the thread is not counted any more. */
+static int lookup_thread_start(void);
+
+/* Starts one more thread if a look-up may have one. The mutex is held. */
+static void lookups_add_thread(void)
+{
+	if (lookups.threads < USER_LOOKUP_THREADS && lookups_find_next() &&
+	    lookup_thread_start() == 0)
+		lookups.threads++;
+}
+
+/*
+ * The next look-up. NULL: there is none, and the thread is not counted any more. The end of one
+ * look-up can leave room for two others: one of the same block, and one of any block. So each
+ * thread that takes one starts the next thread.
+ */
 static struct user_lookup *lookups_take_next(void)
 {
 	(void)pthread_mutex_lock(&lookups.mutex);
@@ -105,6 +119,7 @@ static struct user_lookup *lookups_take_next(void)
 	if (lookup) {
 		TAILQ_REMOVE(&lookups.asked, lookup, link);
 		TAILQ_INSERT_TAIL(&lookups.working, lookup, link);
+		lookups_add_thread();
 	} else {
 		lookups.threads--;
 	}
@@ -212,9 +227,7 @@ static int lookups_add(struct user_lookup *lookup)
 {
 	TAILQ_INSERT_TAIL(&lookups.asked, lookup, link);
 	lookups.count++;
-	if (lookups.threads < USER_LOOKUP_THREADS && lookups_find_next() &&
-	    lookup_thread_start() == 0)
-		lookups.threads++;
+	lookups_add_thread();
 	if (lookups.threads > 0)
 		return 0;
 	TAILQ_REMOVE(&lookups.asked, lookup, link);

@@ -344,7 +344,6 @@ static void supervisor_finish(struct supervisor *supervisor)
 		(void)listener_retire(&supervisor->listener);
 	listener_close(&supervisor->listener);
 	arrivals_refuse(supervisor, "the service is stopping");
-	user_lookups_close();
 	succession_close(supervisor);
 	report_drop_all(supervisor);
 	admin_close(supervisor);
@@ -357,6 +356,7 @@ static void supervisor_finish(struct supervisor *supervisor)
 			engine_abandon(engine);
 		}
 	tenants_free(supervisor);
+	user_lookups_close(); /* tenants have dropped theirs */
 	trace_forget(supervisor);
 	arbiter_fini(supervisor);
 	unsettled_close(supervisor);
