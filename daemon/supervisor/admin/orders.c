@@ -44,7 +44,7 @@ static int order_send_to_engine(struct target *target, struct engine *engine, in
 				    "the engine of uid %lu does not take messages",
 				    (unsigned long)engine->tenant->uid);
 	if (act == ACT_LIMIT)
-		order_keep_limit(target, engine);
+		order_keep_limit(target);
 	return 0;
 }
 
@@ -54,7 +54,9 @@ static int order_send(struct target *target, int act, const char *text)
 	struct tenant *tenant;
 	struct engine *engine;
 	int r = 0;
-	if (target->session && !target->engine)
+	/* An engine does not know the number of a session that it has not got. */
+	if (target->session &&
+	    (!target->engine || order_waiting_session(target->engine, target->session->id)))
 		return order_refuse(target, STATUS_RUNTIME, "session %llu has no engine yet",
 				    (unsigned long long)target->session->id);
 	if (target->session)

@@ -24,17 +24,12 @@ uint64_t order_tenant_limit(const struct tenant *tenant, unsigned index)
 	return limit->given ? limit->value : 0;
 }
 
-void order_keep_limit(const struct target *target, struct engine *engine)
+void order_keep_limit(const struct target *target)
 {
-	struct session *session;
 	if (target->session &&
 	    session_keep_limit(target->session, target->limit, target->order->value) < 0)
 		log_warning("order", "no memory to show the limit of session %llu",
 			    (unsigned long long)target->session->id);
-	if (target->session)
-		return;
-	TAILQ_FOREACH (session, &engine->sessions, link)
-		(void)session_keep_limit(session, target->limit, 0);
 }
 
 /* The supervisor's own limit. */

@@ -16,9 +16,9 @@ struct tenant;
  * the error of the reply. is_of_engines: the limit must be sent to engines, too. */
 int order_set_limit(struct target *target, bool *is_of_engines_out);
 
-/* Called when the engine was sent the limit. A limit of all sessions of an engine replaces the
- * limits of single sessions. */
-void order_keep_limit(const struct target *target, struct engine *engine);
+/* Called when the engine was sent the limit: keeps the limit of a single session for `syclctl
+ * limits`. A limit of all sessions leaves those of single ones in force. */
+void order_keep_limit(const struct target *target);
 
 /* The limit of a tenant: as ordered or configured for that tenant, else as for all users. 0: the
  * engine's own default. */

@@ -78,13 +78,19 @@ int session_keep_limit(struct session *session, unsigned index, uint64_t value)
 	return 0;
 }
 
+void session_drop_limits(struct session *session)
+{
+	free(session->limits);
+	session->limits = NULL;
+}
+
 struct session *session_free(struct session *session)
 {
 	if (!session)
 		return NULL;
 	session_close_descriptors(session);
 	session_figures_fini(&session->figures);
-	free(session->limits);
+	session_drop_limits(session);
 	free(session);
 	return NULL;
 }

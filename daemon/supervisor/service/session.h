@@ -62,6 +62,7 @@ void session_back_date(struct session *session, uint64_t since_ns);
 
 /* Keeps for `syclctl limits` what was ordered for this session alone; 0: that ends. -ENOMEM. */
 int session_keep_limit(struct session *session, unsigned index, uint64_t value);
+void session_drop_limits(struct session *session);
 
 /* Has the client sent data that no engine has read? Then the session can still be handed to another
  * engine. */

@@ -311,7 +311,7 @@ static json_int_t limit_of_session(const char *name, json_int_t session)
 	return value;
 }
 
-Test(supervisor_orders, the_limits_of_one_session_are_shown_until_others_replace_them)
+Test(supervisor_orders, the_limits_of_one_session_are_shown_until_they_are_taken_back)
 {
 	start_orders_with("double", "");
 	int first = open_socket(), second = open_socket();
@@ -327,7 +327,10 @@ Test(supervisor_orders, the_limits_of_one_session_are_shown_until_others_replace
 	cr_expect(eq(long, (long)limit_of_session("buffer_bytes", id), 4096));
 	give_order("limit", "weight=default", text, NULL, NULL);
 	cr_expect(eq(long, (long)limit_of_session("weight", id), 0));
+	/* A limit of all leaves that of a single session. */
 	give_order("limit", "buffer_bytes=8192", "--all", NULL, NULL);
+	cr_expect(eq(long, (long)limit_of_session("buffer_bytes", id), 4096));
+	give_order("limit", "buffer_bytes=default", text, NULL, NULL);
 	cr_expect(eq(long, (long)limit_of_session("buffer_bytes", id), 0));
 	close_fd(&first);
 	close_fd(&second);
