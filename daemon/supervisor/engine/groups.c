@@ -45,7 +45,7 @@ static void group_folder_close(DIR **folder)
 
 static int group_file_write(int folder, const char *path, const char *value)
 {
-	CLEANUP(close_fd) int fd = openat(folder, path, O_WRONLY | O_CLOEXEC);
+	CLEANUP(close_fd) int fd = openat(folder, path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;
 	return write(fd, value, strlen(value)) < 0 ? -errno : 0;
@@ -145,6 +145,9 @@ static void group_enable_controllers(struct engine_groups *groups,
 			continue;
 		int r = group_file_write(groups->base, "cgroup.subtree_control", list[i].word);
 		groups->has_limits |= r == 0;
+		if (r < 0 && !list[i].is_configured)
+			log_info("engine", "users have no default of isolation.%s: %s: %s",
+				 list[i].name, list[i].word, strerror(-r));
 		if (r < 0 && list[i].is_configured)
 			log_warning("engine", "isolation.%s does not hold: %s: %s", list[i].name,
 				    list[i].word, strerror(-r));
@@ -237,13 +240,20 @@ void engine_groups_close(struct engine_groups *groups)
 	close_fd(&groups->base);
 }
 
-/* Without its controller there is no such file; that was logged when the controller was enabled. */
+/*
+ * Without its controller there is no such file; that was logged when the controller was enabled. A
+ * limit below what the group holds makes the kernel free memory within the write, unless the file
+ * is open with O_NONBLOCK. So a limit that the group has already is not written.
+ */
 static void group_set_limit(int base, uid_t uid, const char *file, uint64_t value,
 			    const char *without)
 {
 	char path[NAME_BYTES], text[VALUE_BYTES];
+	uint64_t present;
 	name_format(path, sizeof(path), USER_PREFIX "%lu/%s", (unsigned long)uid, file);
 	name_format(text, sizeof(text), "%" PRIu64, value);
+	if (value && group_file_read_number(base, path, &present) && present == value)
+		return;
 	(void)group_file_write(base, path, value ? text : without);
 }
 
