@@ -182,6 +182,7 @@ Test(opencl_facts, E12_pocl_from_4_0_keeps_its_optimiser)
 		      "                -DA=1                ");
 	check_options(true, "-DA=-cl-opt-disable -cl-opt-disabled",
 		      "-DA=-cl-opt-disable -cl-opt-disabled");
+	check_options(true, "-cl-opt-disable\t-DA=1", "               \t-DA=1");
 	check_options(true, NULL, "");
 }
 

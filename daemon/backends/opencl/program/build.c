@@ -16,6 +16,7 @@
 #include "portable_prelude.h"
 #include "status.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -83,14 +84,14 @@ static void opencl_take_log(struct opencl_build *build)
 	build->log = log;
 }
 
-/* The option stands alone between blanks, as the driver's own reader of options expects it. */
+/* The option stands alone between white space. */
 static void remove_option(char *options, const char *option)
 {
 	const size_t length = strlen(option);
 
 	for (char *at = strstr(options, option); at; at = strstr(at + length, option)) {
-		bool begins = at == options || at[-1] == ' ';
-		if (begins && (at[length] == ' ' || at[length] == '\0'))
+		bool begins = at == options || isspace((unsigned char)at[-1]);
+		if (begins && (isspace((unsigned char)at[length]) || at[length] == '\0'))
 			memset(at, ' ', length);
 	}
 }
