@@ -1,7 +1,5 @@
-/*
- * Events that other processes can wait for or record. They are the only ones that are not of a
- * lane's pool: the driver requires special events for this, without times.
- */
+/* Events that other processes can wait for or record. They are no events of a lane's pool, because
+ * the driver requires events of a special kind for this, without times. */
 #include "cuda/lane/lane.h"
 #include "status.h"
 

@@ -9,14 +9,14 @@
 #include <stddef.h>
 #include <string.h>
 
-#define UNIT_BYTES  16u /* that a work-item writes at once */
+#define UNIT_BYTES  16u /* bytes that a work-item writes at once */
 #define GROUP_ITEMS 256u
-#define GROUPS_MAX  16384u /* each work-item goes on from there */
-/* About what it takes: a launch, and bytes to the memory of a slow device. */
+#define GROUPS_MAX  16384u /* for more units, each work-item writes several */
+/* Estimated time of a fill: the launch, and bytes to the memory of a slow device. */
 #define LAUNCH_NS    2000u
 #define BYTES_PER_NS 256u
 
-/* Words after which a pattern of so many bytes begins again: the least multiple of both. */
+/* The period in words of a pattern of so many bytes: the least common multiple with a word. */
 static uint32_t words_of_period(size_t bytes)
 {
 	return (uint32_t)(bytes % 4 == 0 ? bytes / 4 : bytes % 2 == 0 ? bytes / 2 : bytes);
@@ -34,7 +34,8 @@ void cuda_fill_make(struct backend_device *device, CUdeviceptr address, uint64_t
 	fill->units = (lead + size_bytes + UNIT_BYTES - 1) / UNIT_BYTES;
 	fill->period = words_of_period(pattern_bytes);
 	memset(fill->pattern, 0, sizeof(fill->pattern));
-	/* The pattern begins at the first byte, and the first unit perhaps before it. */
+	/* The pattern begins at the first byte of the fill, and the first unit may begin before
+	 * that byte. */
 	for (size_t i = 0; i < fill->period * (size_t)4; i++)
 		((unsigned char *)fill->pattern)[i] =
 			((const unsigned char *)
@@ -52,7 +53,7 @@ void cuda_fill_make(struct backend_device *device, CUdeviceptr address, uint64_t
 	};
 }
 
-/* What a command fills, of either kind. */
+/* The range that a FILL or USM_FILL fills. */
 struct range {
 	struct backend_memory *memory; /* NULL: USM */
 	CUdeviceptr address;
@@ -79,7 +80,7 @@ static bool find_buffer_range(const struct backend_command *command, struct rang
 	return true;
 }
 
-/* False: it is nothing, or something that the other way refuses. */
+/* False: the range is empty, or only the other way of filling applies or refuses the range. */
 static bool find_range(const struct backend_lane *lane, const struct backend_command *command,
 		       struct range *range_out)
 {

@@ -1,8 +1,8 @@
 /*
- * Fills by the kernel of the backend's own (own_kernels.c). The driver's memsets take patterns of
- * 1, 2 and 4 bytes; any other would be an operation for each byte of it, and a stream's queue has
- * an end. The kernel is one operation, and goes into a chain where the fill is small. It writes 16
- * bytes at once where they lie inside, and single ones at the two ends.
+ * Fills by a kernel of the backend (own_kernels.c). The driver's memsets take patterns of 1, 2 and
+ * 4 bytes. A pattern of another size would need one memset for each of its bytes, and a stream's
+ * queue is finite. The kernel is one operation, and a small fill goes into a chain. The kernel
+ * writes units of 16 bytes, and single bytes at the two ends.
  */
 #ifndef SYCL_BACKENDS_CUDA_FILL_H
 #define SYCL_BACKENDS_CUDA_FILL_H
@@ -12,23 +12,21 @@
 /* The kernel's parameters. */
 #define CUDA_FILL_WORDS_MAX 128u
 struct cuda_fill_kernel {
-	uint64_t aligned; /* address of the first 16 bytes, of which some may lie before `first` */
-	uint64_t first, last; /* addresses of the first byte, and behind the last one */
-	uint64_t units;       /* of 16 bytes */
+	uint64_t aligned;     /* address of the first unit, which may begin before `first` */
+	uint64_t first, last; /* address of the first byte, and the address behind the last byte */
+	uint64_t units;       /* number of units of 16 bytes */
 	uint32_t period;      /* words after which the pattern begins again */
 	uint32_t pattern[CUDA_FILL_WORDS_MAX];
 	void *parameters[6];
 };
 
-/*
- * A launch of it, whose parameters are in `fill_out`. `pattern_bytes`: 1 to FILL_PATTERN_BYTES_MAX;
- * size_bytes > 0.
- */
+/* Makes a launch of the kernel, whose parameters are in `fill_out`. `pattern_bytes`: 1 to
+ * FILL_PATTERN_BYTES_MAX; size_bytes > 0. */
 void cuda_fill_make(struct backend_device *device, CUdeviceptr address, uint64_t size_bytes,
 		    const void *pattern, size_t pattern_bytes, struct cuda_fill_kernel *fill_out,
 		    struct cuda_launch *launch_out);
 
-/* FILL or USM_FILL by that kernel. 0; -EAGAIN: another way does it as well, or better. */
+/* Sends FILL or USM_FILL by that kernel. 0; -EAGAIN: the caller fills in another way. */
 int cuda_fill_enqueue(struct backend_lane *lane, const struct backend_command *command,
 		      struct backend_fault *fault_out);
 /* Prepares a small fill as a launch in `collected`. Returns the same values. */

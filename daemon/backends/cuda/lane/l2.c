@@ -41,7 +41,7 @@ bool cuda_l2_is_due(const struct backend_device *device)
 	return device->l2_wanted != device->l2_set;
 }
 
-/* A hint: it is not requested again if the driver refuses it (under MPS it does). */
+/* The reservation is a hint: if the driver refuses it, as under MPS, it is not requested again. */
 void cuda_l2_step(struct backend_device *device)
 {
 	const struct cuda_library *cu = &device->backend->library;
@@ -50,7 +50,7 @@ void cuda_l2_step(struct backend_device *device)
 		return;
 	device->l2_set = device->l2_wanted;
 	CUresult result = cu->cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, device->l2_set);
-	/* Lines that persist would stay long after the last launch that uses them. */
+	/* Otherwise persisting lines would stay long after the last launch that uses them. */
 	if (device->l2_set == 0 && cu->cuCtxResetPersistingL2Cache &&
 	    !cuda_result_is_sticky(result))
 		result = cu->cuCtxResetPersistingL2Cache();

@@ -1,6 +1,6 @@
 /*
- * Windows of memory that the second-level cache keeps (R6). They are an attribute of single
- * launches, because lanes are shared. The part of the cache that is reserved for them belongs to
+ * Windows of memory that the second-level cache keeps (R6). A window is an attribute of a single
+ * launch, because lanes are shared. The part of the cache that is reserved for windows belongs to
  * the whole context. Device thread.
  */
 #ifndef SYCL_BACKENDS_CUDA_L2_H
@@ -13,9 +13,9 @@
 #define CUDA_L2_SHARE 2u
 
 void cuda_l2_window(const struct backend_l2_window *window, CUlaunchAttribute *attribute_out);
-/* Is there something to set aside, or to give back, in the next quiet moment? */
+/* True if a part of the cache is to be reserved or returned in the next quiet moment. */
 bool cuda_l2_is_due(const struct backend_device *device);
-/* A quiet moment: nothing is in flight. */
+/* Called in a quiet moment: nothing is in flight. */
 void cuda_l2_step(struct backend_device *device);
 
 #endif

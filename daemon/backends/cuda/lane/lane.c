@@ -21,7 +21,7 @@ CUresult cuda_words_pin(const struct cuda_library *cu, void **words_out)
 				  CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
 }
 
-/* The completion words: taken once, because pinning memory may wait for the device. */
+/* The completion words are allocated once, because pinning memory may wait for the device. */
 static int open_words(struct backend_device *device, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &device->backend->library;
@@ -113,16 +113,14 @@ void cuda_pending_end(struct backend_device *device, struct cuda_pending *pendin
 		cuda_kernel_free(pending->kernel);
 	if (pending->fault)
 		cuda_pending_free_fault(pending);
-	/* Whatever else is there is overwritten by the next one. */
+	/* The next command overwrites all other fields. */
 	pending->finish = NULL;
 	pending->start = pending->end = NULL;
 	pending->kernel = NULL;
 }
 
-/*
- * The word keeps the value that its last lane gave it, so the values that others noted for their
- * waits stay valid.
- */
+/* The word keeps the value that its last lane gave it, so values that other lanes noted for their
+ * waits stay valid. */
 static void take_completion_word(struct cuda_lanes *lanes, struct cuda_lane_state *state)
 {
 	state->word = lanes->free_words[--lanes->free_word_count];
@@ -172,7 +170,7 @@ static struct cuda_lane_state *make_state(struct backend_device *device,
 	return state;
 }
 
-/* `stream`: the application's; NULL: one of the pool's. */
+/* `stream`: a stream of the application; NULL: the lane gets a stream of the pool. */
 static int create_lane(struct backend_device *device, enum backend_lane_kind kind, CUstream stream,
 		       struct backend_lane **lane_out, struct backend_fault *fault_out)
 {
@@ -246,7 +244,7 @@ void cuda_lane_free(struct backend_lane *lane)
 	struct backend_device *device = lane->device;
 
 	(void)cuda_enter(device, NULL);
-	/* Idle by contract; but commands without a report may still be there. */
+	/* The caller guarantees that the lane is idle, but commands may still lack a report. */
 	if (state->head != state->tail && !cuda_lost(device)) {
 		cuda_lane_send(state);
 		(void)device->backend->library.cuStreamSynchronize(lane->stream);

@@ -55,7 +55,8 @@ struct cuda_node {
 
 /* An executable graph: `1 << level` kernels in a row, then the words. Belongs to one lane. */
 struct cuda_chain {
-	/* Lives as long as the executable, whose nodes have their names from this graph. */
+	/* The graph must exist as long as the executable: its nodes are named by those of the
+	 * graph. */
 	CUgraph graph;
 	CUgraphExec executable; /* NULL: not made yet */
 	CUgraphNode kernels[CUDA_CHAIN_LENGTH_MAX], direct, word;
@@ -87,7 +88,7 @@ struct cuda_exact {
 	struct cuda_chain chain;
 };
 
-/* Another lane's word must have reached a value before a command could start. */
+/* Before a command could start, another lane's word had to reach a value. */
 struct cuda_noted_wait {
 	uint32_t word; /* index of the word */
 	uint32_t value;
@@ -106,9 +107,8 @@ struct cuda_pending {
 	/* Launches of the kernel; above 1 for a burst, which is sent in one piece; 0 means 1. */
 	uint32_t launches;
 	uint32_t failed_launches; /* a bit for each launch of a burst that has failed */
-	/*
-	 * launches of programs' kernels in the command's chain, with its own; 0: it is in no chain
-	 */
+	/* Launches of programs' kernels in the command's chain, with its own; 0: the command is in
+	 * no chain. */
 	uint32_t together;
 	uint64_t items; /* work-items of each launch */
 	/* Operations of the driver that the command takes at most (lane/room.h). */
@@ -159,7 +159,7 @@ struct cuda_lane_state {
 	uint64_t last_sequence;
 	uint64_t last_end_ns; /* end of the command that was reported last, as reported */
 	/*
-	 * the same of the commands with times of the device alone, since estimates may be too late
+	 * The same of the commands with times of the device alone, since estimates may be too late.
 	 */
 	uint64_t timed_end_ns;
 	struct cuda_begin begin;
@@ -178,9 +178,8 @@ struct cuda_lane_state {
 	/* Array of CUDA_CHAIN_LENGTH_MAX; NULL on lanes for copies. */
 	struct cuda_collected *collected;
 	uint32_t collected_count;
-	/*
-	 * the lane's chains wait for a quiet moment to be made; until then launches are sent singly
-	 */
+	/* The lane's chains wait for a quiet moment to be made. Until then launches are sent
+	 * singly. */
 	bool awaits_chains;
 	bool is_unsent; /* in the device's list of lanes that flush() must visit */
 	struct cuda_lane_state *next_unsent;
@@ -366,10 +365,8 @@ int cuda_transfer_enqueue(struct backend_lane *lane, const struct backend_comman
 int cuda_copy_prepare(struct backend_lane *lane, const struct backend_command *command,
 		      struct cuda_collected *collected, struct backend_fault *fault_out);
 
-/*
- * Entries of backend.h, which documents effects, threads and results; each one that has a device
- * enters it first.
- */
+/* Entries of backend.h, which documents effects, threads and results. Each entry that has a device
+ * enters the device first. */
 int cuda_lane_create(struct backend_device *device, enum backend_lane_kind kind,
 		     struct backend_lane **lane_out, struct backend_fault *fault_out);
 void cuda_lane_free(struct backend_lane *lane);
@@ -391,7 +388,7 @@ int cuda_event_open(struct backend_device *device, const uint8_t handle[64],
 void cuda_event_free(struct backend_event *event);
 int cuda_event_record(struct backend_lane *lane, struct backend_event *event,
 		      struct backend_fault *fault_out);
-/* EVENT_RECORD and EVENT_WAIT: puts the command on the lane's stream, behind all that is there. */
+/* EVENT_RECORD and EVENT_WAIT: puts the command on the lane's stream, behind all earlier work. */
 int cuda_event_enqueue(struct backend_lane *lane, const struct backend_command *command,
 		       struct backend_fault *fault_out);
 
@@ -402,7 +399,7 @@ int cuda_native_devices(struct backend *backend, enum backend_native_kind kind, 
 			uint64_t *devices_out, struct backend_fault *fault_out);
 int cuda_native_make(struct backend_device *device, enum backend_native_kind kind, uint64_t native,
 		     void **object_out, uint64_t *size_out, struct backend_fault *fault_out);
-/* The context that a number of the bridge's stands for. */
+/* The context that a native number of the bridge stands for. */
 CUcontext cuda_native_context(uint64_t native);
 /* The device of any context; the thread's current context stays. -EINVAL: it is no context. Any
  * thread. */

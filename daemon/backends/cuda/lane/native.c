@@ -1,7 +1,7 @@
 /*
- * The driver's own objects as numbers, given to the application and taken from it (I1 - I9). What
- * is given stays this backend's; what is taken stays the application's: nothing of it is ever
- * destroyed here, nor kept alive.
+ * The driver's own objects as numbers, given to the application and taken from it (I1 - I9).
+ * Objects that are given stay this backend's. Objects that are taken stay the application's: this
+ * backend never destroys them, nor keeps them alive.
  */
 #include "cuda/memory/array.h"
 #include "cuda/lane/lane.h"

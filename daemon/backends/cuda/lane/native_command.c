@@ -49,8 +49,8 @@ static bool is_capturing(struct backend_lane *lane)
 	return result == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/* While a stream captures, nothing that is sent to it runs: also not the sign of the command's
- * completion. */
+/* While a stream captures, no work on it runs. The write that shows the command's completion would
+ * not run either. */
 static int native_command_end_capture(struct backend_lane *lane, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &lane->device->backend->library;
@@ -65,10 +65,8 @@ static int native_command_end_capture(struct backend_lane *lane, struct backend_
 		fault_out, -EIO, STATUS_INVALID,
 		"a native command left its stream capturing; what was captured is dropped");
 	if (is_capturing(lane)) {
-		/*
-		 * The stream was drawn into the capture of another stream, which only that one can
-		 * end. Nothing on the lane can go on.
-		 */
+		/* The stream was drawn into the capture of another stream, and only that other
+		 * stream can end the capture. No work on the lane can run any more. */
 		fault_out->status = STATUS_DEVICE_LOST;
 		cuda_lose(lane->device, fault_out);
 	}

@@ -13,20 +13,19 @@ struct cuda_native_memories {
 	uint32_t count;
 };
 
-/*
- * Does what can fail before the function is called: looks up the addresses, and has the lane wait
- * until the memories' old bytes are erased. -EOPNOTSUPP: an image is among them.
- */
+/* Does all steps that can fail before the function is called. Looks up the addresses, and makes the
+ * lane wait until the memories' old bytes are erased. -EOPNOTSUPP: an image is among the memories.
+ * */
 int cuda_native_memories(struct backend_lane *lane, const struct backend_command *command,
 			 struct cuda_native_memories *memories_out,
 			 struct backend_fault *fault_out);
 void cuda_native_memories_free(struct cuda_native_memories *memories);
 
 /*
- * Call the function, once, and put the thread and the stream back into order. What it has sent is
- * on the stream, also when this fails: the command is to be completed behind it either way. May
- * take as long as the function does. -EIO with a fault: the function failed, or left the stream so
- * that it cannot go on.
+ * Calls the function once, and then restores the thread and the stream. The function's work is on
+ * the stream even if this call fails, so the command is completed behind that work either way. The
+ * call takes as long as the function. -EIO with a fault: the function failed, or the stream cannot
+ * be used any more.
  */
 int cuda_native_call(struct backend_lane *lane, const struct backend_command *command,
 		     const struct cuda_native_memories *memories, struct backend_fault *fault_out);

@@ -1,7 +1,5 @@
-/*
- * Kernels of the backend: the empty one, of which chains are made, the one that fills, and
- * the one that copies.
- */
+/* Kernels of the backend: the empty kernel, of which chains are made, the kernel for fills, and the
+ * kernel for copies. */
 #include "cuda/lane/chain.h"
 
 #define HEAD(version, target)                                                                      \
@@ -15,7 +13,7 @@
 	"\tret;\n"                                                                                 \
 	"}\n"
 
-/* `wait`: what comes before the first access to memory. */
+/* `wait`: the instructions before the first access to memory. */
 #define FILL(wait)                                                                                 \
 	".visible .entry sycl_fill(.param .u64 aligned, .param .u64 first, .param .u64 last,\n"    \
 	"\t.param .u64 units, .param .u32 period, .param .align 4 .b8 pattern[512])\n"             \
@@ -36,11 +34,11 @@
 	"\tmul.wide.u32 %d5, %r2, %r3;\n"                                                          \
 	"\tcvt.u64.u32 %d6, %r4;\n"                                                                \
 	"\tadd.u64 %d5, %d5, %d6;\n"      /* the unit of this work-item */                         \
-	"\tmul.wide.u32 %d7, %r5, %r3;\n" /* the distance to its next one */                       \
+	"\tmul.wide.u32 %d7, %r5, %r3;\n" /* the distance to the work-item's next unit */          \
 	"\tcvt.u64.u32 %d8, %r1;\n"                                                                \
 	"\tshl.b64 %d10, %d5, 2;\n"                                                                \
 	"\trem.u64 %d10, %d10, %d8;\n"                                                             \
-	"\tcvt.u32.u64 %r6, %d10;\n" /* where in the pattern the unit begins */                    \
+	"\tcvt.u32.u64 %r6, %d10;\n" /* the unit's first word in the pattern */                    \
 	"\tshl.b64 %d10, %d7, 2;\n"                                                                \
 	"\trem.u64 %d10, %d10, %d8;\n"                                                             \
 	"\tcvt.u32.u64 %r7, %d10;\n" wait "NEXT:\n"                                                \
@@ -80,7 +78,7 @@
 	"\t@%p3 bra BYTE;\n"                                                                       \
 	"\tst.global.v4.u32 [%d11], {%r8, %r9, %r10, %r11};\n"                                     \
 	"\tbra NEXT;\n"                                                                            \
-	"BYTE:\n" /* of a unit that is not all inside: each that is */                             \
+	"BYTE:\n" /* a unit partly outside: its bytes singly */                                    \
 	"\tmov.u32 %r15, 0;\n"                                                                     \
 	"BITS:\n"                                                                                  \
 	"\tsetp.lt.u64 %p4, %d11, %d2;\n"                                                          \
@@ -123,10 +121,10 @@
 	"\tmul.wide.u32 %d5, %r2, %r3;\n"                                                          \
 	"\tcvt.u64.u32 %d6, %r4;\n"                                                                \
 	"\tadd.u64 %d5, %d5, %d6;\n"      /* the unit of this work-item */                         \
-	"\tmul.wide.u32 %d7, %r5, %r3;\n" /* the distance to its next one */                       \
+	"\tmul.wide.u32 %d7, %r5, %r3;\n" /* the distance to the work-item's next unit */          \
 	"\txor.b64 %d8, %d1, %d2;\n"                                                               \
 	"\tmov.u64 %d9, 15;\n" /* a unit less one byte */                                          \
-	"\tmov.u32 %r6, 4;\n"  /* its logarithm */                                                 \
+	"\tmov.u32 %r6, 4;\n"  /* the logarithm of a unit */                                       \
 	"\tand.b64 %d10, %d8, 15;\n"                                                               \
 	"\tsetp.eq.u64 %p1, %d10, 0;\n"                                                            \
 	"\t@%p1 bra ALIKE;\n"                                                                      \
@@ -142,9 +140,9 @@
 	"\tand.b64 %d11, %d11, %d9;\n"                                                             \
 	"\tmin.u64 %d11, %d11, %d3;\n" /* bytes before the first unit */                           \
 	"\tsub.u64 %d12, %d3, %d11;\n"                                                             \
-	"\tshr.u64 %d12, %d12, %r6;\n" /* units */                                                 \
+	"\tshr.u64 %d12, %d12, %r6;\n" /* number of units */                                       \
 	"\tshl.b64 %d13, %d12, %r6;\n"                                                             \
-	"\tadd.u64 %d13, %d13, %d11;\n" /* where the bytes behind the last one begin */            \
+	"\tadd.u64 %d13, %d13, %d11;\n" /* the first byte behind the last unit */                  \
 		wait "\tadd.u64 %d14, %d1, %d11;\n"                                                \
 	"\tadd.u64 %d15, %d2, %d11;\n"                                                             \
 	"\tmov.u64 %d16, %d5;\n"                                                                   \
@@ -190,9 +188,9 @@
 	"\tret;\n"                                                                                 \
 	"}\n"
 
-/* For the lowest architecture that a driver of today still compiles for. */
+/* For the lowest architecture that the driver compiles for. */
 static const char plain[] = HEAD("6.0", "sm_50") BLANK FILL("") COPY("");
-/* Both wait for the kernels before them, as those of programs do (program/ptx_wait.h). */
+/* Both kernels wait for earlier kernels, as kernels of programs do (program/ptx_wait.h). */
 static const char waiting[] = HEAD("7.8", "sm_90") BLANK FILL("\tgriddepcontrol.wait;\n")
 	COPY("\tgriddepcontrol.wait;\n");
 

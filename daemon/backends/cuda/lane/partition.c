@@ -9,7 +9,7 @@
 #define CLUSTER_ANYWHERE                                                                           \
 	8u /* groups of a cluster that each part of a device with clusters has room for */
 
-/* ---------------------------------- what there can be ----------------------------------- */
+/* -------------------------------- possible partitions --------------------------------- */
 
 bool cuda_partition_is_possible(const struct cuda_library *library)
 {
@@ -18,8 +18,8 @@ bool cuda_partition_is_possible(const struct cuda_library *library)
 	       library->cuGreenCtxDestroy && library->cuGreenCtxStreamCreate;
 }
 
-/* From the driver's guide: 8 and multiples from compute capability 9.0 on, 4 and even numbers, 2
- * and even numbers, 1. */
+/* The counts are from the driver's guide. Capability 9.0 and above: 8 and multiples of it. 8.x: 4
+ * and more, even numbers. 7.x: even numbers. Others: any number. */
 uint32_t cuda_partition_round(const struct cuda_device_facts *facts, uint32_t wanted)
 {
 	const uint32_t least = facts->compute_major >= 9   ? 8
@@ -65,8 +65,8 @@ static struct cuda_part *partition_part_of(struct cuda_lanes *lanes,
 							 : &lanes->partition.rest;
 }
 
-/* Copy lanes have no work for multiprocessors. The application's streams, and those that it has
- * handles of, stay as they are. */
+/* Copy lanes have no work for multiprocessors. Streams of the application, and streams of which it
+ * has handles, stay as they are. */
 static bool may_be_apart(const struct cuda_lane_state *state)
 {
 	return backend_lane_computes(state->lane->kind) && !state->lane->is_foreign &&
@@ -90,7 +90,7 @@ static CUresult enter_part(struct backend_device *device, struct cuda_lane_state
 	return result;
 }
 
-/* No work on it is waited for. */
+/* The caller waits for no work on the stream. */
 static void leave_part(struct backend_device *device, struct cuda_lane_state *state)
 {
 	if (!cuda_lane_is_apart(state))
@@ -114,7 +114,7 @@ int cuda_partition_leave(struct cuda_lane_state *state, struct backend_fault *fa
 	CUresult result = CUDA_SUCCESS;
 
 	if (cuda_lane_is_apart(state)) {
-		/* Its present work ends before later work, from whatever stream. */
+		/* The lane's present work ends before later work on any stream. */
 		result = cuda_whole_begin(state);
 		if (result != CUDA_SUCCESS)
 			return cuda_fault(device, &device->backend->library, result, fault_out,
@@ -192,7 +192,7 @@ static void end_partition(struct backend_device *device)
 
 	for (struct cuda_lane_state *state = device->lanes->first; state; state = state->next)
 		leave_part(device, state);
-	/* Its streams are destroyed before it is. */
+	/* The streams of the partition are destroyed before its contexts. */
 	if (partition->few.context)
 		(void)cu->cuGreenCtxDestroy(partition->few.context);
 	if (partition->rest.context)
@@ -245,9 +245,9 @@ static CUresult partition_divide(struct backend_device *device)
 }
 
 /*
- * Does on a stream of the part all that lanes do with streams. The driver's guide does not
- * guarantee that events and functions of the primary context are valid there. It is idle, so
- * nothing here takes long.
+ * Makes all calls that lanes make on streams, on a stream of the part. The driver's guide does not
+ * guarantee that events and functions of the primary context are valid there. The stream is idle,
+ * so no call takes long.
  */
 static CUresult try_part(struct backend_device *device, const struct cuda_part *part, CUevent start,
 			 CUevent last)
@@ -345,7 +345,7 @@ void cuda_latency_wanted(struct backend_device *device, bool is_wanted)
 {
 	struct cuda_partition *partition = &device->lanes->partition;
 
-	/* In the application's own context there is nothing of ours to divide. */
+	/* In the application's own context, the service has no multiprocessors to divide. */
 	partition->is_wanted = is_wanted && device->backend->settings.latency_multiprocessors > 0 &&
 			       !device->is_native;
 	partition->is_refused = partition->is_refused && is_wanted;

@@ -1,7 +1,5 @@
-/*
- * Commands that have ended. Words are read. About every millisecond the driver is queried for one
- * stream: a failed device writes no words, and any call returns its failure.
- */
+/* Finds commands that have ended. Completion words are read. About every millisecond, the driver is
+ * queried for one stream: a failed device writes no words, and any call returns its failure. */
 #include "cuda/clock/device_clock.h"
 #include "cuda/lane/begin.h"
 #include "cuda/lane/lane.h"
@@ -14,19 +12,17 @@
 #include <errno.h>
 
 #define ASK_EVERY_NS 1000000u
-#define CLOSE_NS     20000u /* polls that follow each other so soon ... */
-#define LOOKS_MOST   15u    /* ... leave the clock alone so often */
+#define CLOSE_NS     20000u /* if polls follow each other within this time, */
+#define LOOKS_MOST   15u    /* so many polls at most skip the clock */
 
-/* Completions that one progress() fills. */
+/* Completions that one call of progress() fills. */
 struct report {
 	struct backend_device *device;
 	struct backend_completion *completions;
 	uint32_t count, capacity;
 	uint64_t now_ns;
-	/*
-	 * For this lane: the commands that have ended and are not reported yet; how many of them
-	 * are copies by kernels, and about how long those took.
-	 */
+	/* For the present lane: commands that have ended and are not reported yet, how many of
+	 * these are copies by kernels, and the estimated time of these copies. */
 	uint32_t left, copies;
 	uint64_t copies_ns;
 };
@@ -56,15 +52,15 @@ static void end_first(struct report *report, struct cuda_lane_state *state)
 	state->host_functions -= pending->host_functions;
 	cuda_pending_end(report->device, cuda_pending_at(state, state->head));
 	state->head++;
-	if (state->sent_end < state->head) /* unsent ones that were reported as lost */
+	if (state->sent_end < state->head) /* unsent commands that were reported as lost */
 		state->sent_end = state->head;
 	report->device->lanes->in_flight--;
 }
 
 /* --------------------------------- commands that ended ---------------------------------- */
 
-/* The pending commands at the lane's head that the word shows as complete, as many as there is room
- * for. */
+/* Counts the pending commands at the lane's head that the word shows as complete, but no more than
+ * the report has room for. */
 static void count_done(struct report *report, const struct cuda_lane_state *state, uint32_t word)
 {
 	const uint32_t most = report->capacity - report->count;
@@ -82,15 +78,16 @@ static void count_done(struct report *report, const struct cuda_lane_state *stat
 	}
 }
 
-/* As a rule there is nothing to share, and a division takes longer than this check. */
+/* Most often the count is 1, and a division takes longer than this check. */
 static uint64_t shared_by(uint64_t ns, uint32_t count)
 {
 	return count > 1 ? ns / count : ns;
 }
 
 /*
- * What a command has of the time that all that are left took. Copies by kernels are short: without
- * that, a chain of a long kernel and a copy would make the kernel look half as long.
+ * The command's share of the time that all ended commands took. A copy by a kernel is short, so it
+ * gets only its estimated time. Equal shares would halve the time of a long kernel in a chain with
+ * a copy.
  */
 static uint64_t share_of(const struct report *report, const struct cuda_pending *pending,
 			 uint64_t ns)
@@ -107,9 +104,9 @@ static uint64_t share_of(const struct report *report, const struct cuda_pending 
 }
 
 /*
- * Times by the host's clock. Commands whose ends were read together share one time equally. It
- * begins when the command before them ended, or when the first of them was submitted, if that was
- * later.
+ * Times by the host's clock. Commands whose ends were read together share one span of time. The
+ * span begins when the command before them ended, or when the first of them was submitted, if that
+ * was later.
  */
 static void estimate_times(const struct report *report, const struct cuda_lane_state *state,
 			   const struct cuda_pending *pending,
@@ -126,7 +123,7 @@ static void estimate_times(const struct report *report, const struct cuda_lane_s
 	completion->estimated = true;
 }
 
-/* A late report after a pause of the polling is no surprise. */
+/* A report that is late because polling had paused does not count as a surprise. */
 static void update_pace(const struct report *report, const struct cuda_pending *pending,
 			uint64_t took_ns)
 {
@@ -139,7 +136,7 @@ static void update_pace(const struct report *report, const struct cuda_pending *
 			 is_alone || is_late ? 0 : took_ns * pending->together);
 }
 
-/* False: its times are unknown yet, call again. */
+/* False: the times of the command are unknown yet, and the caller calls again later. */
 static bool report_done(struct report *report, struct cuda_lane_state *state)
 {
 	struct cuda_pending *pending = cuda_pending_at(state, state->head);
@@ -149,7 +146,8 @@ static bool report_done(struct report *report, struct cuda_lane_state *state)
 					       &end, NULL)
 			    : -ENODATA;
 
-	/* The word may be visible a moment before the event behind which it was written. */
+	/* The GPU writes the word behind the event, but the host may read the word a moment
+	 * earlier. */
 	if (error == -EAGAIN && !cuda_lost(report->device))
 		return false;
 	struct backend_completion *completion = next_completion(report, state, pending);
@@ -157,9 +155,11 @@ static bool report_done(struct report *report, struct cuda_lane_state *state)
 		completion->fault = *pending->fault;
 	completion->failed_launches = pending->failed_launches;
 	if (error == 0) {
-		/* Nothing begins before it was sent, or before the one before it on its stream had
-		 * ended (L9), whatever the clock has measured since. A clock whose samples have all
-		 * been late gives too early times. */
+		/*
+		 * A command begins neither before it was sent nor before the previous command on
+		 * its stream ended (L9). A clock whose samples were all late reports too early
+		 * times, so the start is corrected.
+		 */
 		uint64_t least = pending->submit_ns > state->timed_end_ns ? pending->submit_ns
 									  : state->timed_end_ns;
 		completion->start_ns = start > least ? start : least;
@@ -185,14 +185,14 @@ static void report_lane(struct report *report, struct cuda_lane_state *state)
 {
 	uint32_t word = cuda_word_read(state);
 
-	/* Any kernel can write here; a value beyond the sent commands is detected. */
+	/* Any kernel can write to this memory. A value beyond the sent commands is detected. */
 	if (!cuda_has_reached(state->sent, word)) {
 		struct backend_fault fault;
 		(void)cuda_fault_words(
 			&fault, -EIO, STATUS_DEVICE_LOST,
 			"a kernel wrote into memory of the service: no result can be trusted");
 		fault.native_code =
-			CUDA_ERROR_LAUNCH_FAILED; /* those that were running are suspects */
+			CUDA_ERROR_LAUNCH_FAILED; /* commands that were running are suspects */
 		cuda_lose(report->device, &fault);
 		return;
 	}
@@ -226,9 +226,9 @@ static bool has_noted_wait_open(const struct cuda_lanes *lanes, const struct cud
 }
 
 /*
- * How many pending commands at the lane's head may have been running: they were sent together, and
- * waited for nothing. Those that the driver refused are counted along. A copy by a kernel is no
- * suspect beside others: its addresses were checked.
+ * The number of pending commands at the lane's head that may have been running: they were sent
+ * together, and waited for nothing. Commands that the driver refused are counted, too. If there are
+ * other suspects, a copy by a kernel is no suspect, because its addresses were checked.
  */
 static uint32_t count_suspects(const struct cuda_lane_state *state)
 {
@@ -260,14 +260,16 @@ static void report_lost(struct report *report, struct cuda_lane_state *state, bo
 	end_first(report, state);
 }
 
-/* Suspects of all lanes, in calls as many as it takes; then everything else. */
+/*
+ * Reports the suspects of all lanes first, in as many calls as needed, and then all other commands.
+ */
 static void report_all_lost(struct report *report)
 {
 	struct cuda_lanes *lanes = report->device->lanes;
 
 	if (!lanes->are_suspects_counted) {
 		for (struct cuda_lane_state *state = lanes->first; state; state = state->next)
-			(void)cuda_word_read(state); /* for `reached` */
+			(void)cuda_word_read(state); /* updates `reached` */
 		for (struct cuda_lane_state *state = lanes->first; state; state = state->next)
 			state->suspects = count_suspects(state);
 		lanes->are_suspects_counted = true;
@@ -286,9 +288,9 @@ static void report_all_lost(struct report *report)
 /* --------------------------------------- one turn --------------------------------------- */
 
 /*
- * Reading the clock takes longer than polling a lane. A thread that polls without a pause reads it
- * only now and then; one that sleeps in between reads it each time. False: the time is that of a
- * moment ago.
+ * Reading the clock takes longer than polling a lane. A thread that polls without a pause reads the
+ * clock in only some of its polls. A thread that sleeps between polls reads the clock each time.
+ * False: the clock was not read.
  */
 static bool check_clock(struct report *report)
 {
@@ -308,8 +310,8 @@ static bool check_clock(struct report *report)
 	return true;
 }
 
-/* Finds a failure of the device. Each stream returns the failures of all, so one stream with
- * commands in flight is queried, and not every time. */
+/* Finds a failure of the device. Each stream returns the failures of all streams, so one stream
+ * with commands in flight is queried, and only from time to time. */
 static void query_driver(struct report *report)
 {
 	struct backend_device *device = report->device;
@@ -333,16 +335,16 @@ static void query_driver(struct report *report)
 }
 
 /*
- * The lanes in turns, so that a busy one cannot fill every report. The rest is skipped when all
- * lanes with commands in flight were polled. A report with room to spare has left no lane out, and
- * the next one begins where this one has found a completion.
+ * Polls the lanes in turns, so that a busy lane cannot fill every report. Polling ends early when
+ * all lanes with commands in flight were polled. If the report is not full, no lane was left out.
+ * The next report then begins at the first lane that had pending commands.
  */
 static void report_lanes(struct report *report)
 {
 	struct cuda_lanes *lanes = report->device->lanes;
 	struct cuda_lane_state *begin = lanes->turn ? lanes->turn : lanes->first, *state = begin,
 			       *busy = NULL;
-	uint64_t left = lanes->in_flight; /* on lanes not polled yet */
+	uint64_t left = lanes->in_flight; /* commands on lanes that are not polled yet */
 
 	do {
 		left -= state->tail - state->head;
@@ -369,7 +371,8 @@ uint32_t cuda_progress(struct backend_device *device, struct backend_completion 
 
 	if (lanes->in_flight == 0 || capacity == 0)
 		return 0;
-	(void)cuda_enter(device, NULL); /* a lost device may refuse, and is reported all the same */
+	/* A lost device may refuse, but its commands are reported all the same. */
+	(void)cuda_enter(device, NULL);
 	if (!lanes->are_suspects_counted)
 		report_lanes(&report);
 	if (!cuda_lost(device)) {

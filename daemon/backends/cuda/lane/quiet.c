@@ -1,12 +1,12 @@
-/* Quiet moments of a device: what must wait until nothing is in flight. */
+/* Quiet moments of a device: steps that must wait until no command is in flight. */
 #include "cuda/lane/lane.h"
 #include "cuda/lane/chain.h"
 #include "cuda/lane/l2.h"
 #include "cuda/lane/partition.h"
 #include "cuda/memory/state.h"
 
-/* To make a chain of an exact length saves a little time, so it never holds commands back: it waits
- * for a moment that comes by itself. */
+/* A chain of an exact length saves only a little time. So no command is held back for making one:
+ * it is made when the device happens to be idle. */
 static bool is_chain_due(const struct cuda_lanes *lanes)
 {
 	return lanes->awaiting_chains > 0 || (lanes->wanting_exact > 0 && lanes->in_flight == 0);

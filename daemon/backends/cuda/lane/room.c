@@ -5,13 +5,13 @@
 #include "cuda/memory/peer.h"
 
 #define SHORT_PATTERN_BYTES   4u
-#define WHOLE_OPERATIONS      4u /* around a launch that runs on the whole device */
+#define WHOLE_OPERATIONS      4u /* operations around a launch that runs on the whole device */
 #define DOUBLINGS_MOST        40u
-#define GRAPH_OPERATIONS_MOST 128u /* so several graphs are in flight, however large */
+#define GRAPH_OPERATIONS_MOST 128u /* bounded, so that several graphs of any size are in flight */
 
-/* ------------------------------------- what is counted ---------------------------------- */
+/* ---------------------------------- counted operations ---------------------------------- */
 
-/* The driver's memsets and copies, where the backend's own kernel does not do it. */
+/* Counts the driver's memsets and copies, for a fill without the backend's own kernel. */
 static uint32_t fill_operations(size_t pattern_bytes)
 {
 	return pattern_bytes <= SHORT_PATTERN_BYTES ? SHORT_PATTERN_BYTES
@@ -64,8 +64,8 @@ void cuda_room_add(struct cuda_lane_state *state, uint32_t operations)
 	state->operations += operations;
 }
 
-/* Whoever waits for a lane comes behind all that was sent to it (enqueue_wait), also where what it
- * waits for lies before the transfer. For a command that was reported nothing waits. */
+/* A wait for a lane includes all work that was sent to the lane (enqueue_wait), even if the awaited
+ * command precedes the transfer. A wait for a command that was reported has no effect. */
 static bool has_rest_before(const struct backend_wait *wait)
 {
 	const struct cuda_lane_state *state = wait->lane->state;
@@ -100,7 +100,7 @@ void cuda_write_completions(struct cuda_lane_state *state, struct cuda_pending *
 
 	if (pending->end && cu->cuEventRecord(pending->end, state->lane->stream) != CUDA_SUCCESS) {
 		cuda_event_give(device, true, pending->end);
-		pending->end = NULL; /* its times are estimated then */
+		pending->end = NULL; /* the command's times are estimated then */
 	}
 	if (!direct)
 		return;

@@ -1,4 +1,4 @@
-/* A lane's collected launches go to its stream: as chains, or one by one. */
+/* Puts a lane's collected launches on its stream: as chains, or one by one. */
 #include "cuda/lane/chain.h"
 #include "cuda/lane/lane.h"
 #include "cuda/lane/l2.h"
@@ -82,7 +82,7 @@ CUresult cuda_lane_launch(const struct cuda_lane_state *state, const struct cuda
 	return result == CUDA_SUCCESS ? cuda_whole_end(state) : result;
 }
 
-/* Where there is no memory for the reason. */
+/* The fault of a command whose reason could not be stored for lack of memory. */
 static const struct backend_fault without_reason = {
 	.status = STATUS_MEMORY_ALLOCATION,
 	.text = "it failed, and there was no memory for the reason",
@@ -121,7 +121,7 @@ static void send_plainly(struct cuda_lane_state *state, const struct cuda_collec
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 
 	size_t at = state->sent_end;
-	uint32_t index = 0; /* in its pending command */
+	uint32_t index = 0; /* index of the launch in its pending command */
 	for (uint32_t i = 0; i < count; i++) {
 		struct cuda_pending *pending = cuda_pending_at(state, at);
 		CUresult result = cuda_lane_launch(state, &launches[i].launch);
@@ -150,11 +150,12 @@ static uint64_t collected_period(const struct cuda_collected *collected)
 	const bool is_known = pace->period_ns > 0 &&
 			      !cuda_pace_is_open(pace, cuda_launch_items(&collected->launch));
 
-	return is_known ? pace->period_ns : CUDA_CHAIN_NS; /* unknown: alone */
+	/* If unknown, the launch is sent alone. */
+	return is_known ? pace->period_ns : CUDA_CHAIN_NS;
 }
 
-/* A power of two: no less than the command at the beginning has, which is one, and as many more as
- * whole commands are. */
+/* The longest chain that ends with a command: the first command's length times a power of two. A
+ * first command of one launch gives powers of two. */
 static uint32_t longest_level(const struct cuda_collected *launches, uint32_t first, uint32_t run)
 {
 	uint32_t length = first;
@@ -166,10 +167,10 @@ static uint32_t longest_level(const struct cuda_collected *launches, uint32_t fi
 }
 
 /*
- * The longest chain that the first `count` launches make. Only its end is reported, so it must come
- * soon. For long kernels a chain gains nothing, and a wait for the first would be a wait for all. A
- * direct completion ends one. A burst is in one. A copy is short, so it never comes too late behind
- * a kernel; before a long one it would.
+ * The length of the longest chain that the first `count` launches make. Only the end of a chain is
+ * reported, so a chain must be short. With long kernels a chain saves nothing, and delays the
+ * report of the first kernel. A direct completion ends a chain. All launches of a burst are in one
+ * chain. A copy is short, so it may follow kernels that fill a chain.
  */
 static uint32_t choose_length(struct cuda_lane_state *state, const struct cuda_collected *launches,
 			      uint32_t count)
@@ -217,7 +218,7 @@ static uint32_t count_commands(const struct cuda_collected *launches, uint32_t c
 	return commands;
 }
 
-/* Only one thread at a time adds, so a load and a store are enough. */
+/* Only one thread at a time adds to the counter, so a load and a store are enough. */
 static void counter_add(_Atomic uint64_t *counter, uint64_t more)
 {
 	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more,
@@ -243,9 +244,8 @@ static uint32_t count_collected_kernels(const struct cuda_collected *launches, u
 	return kernels;
 }
 
-/* Which is after the call: what it takes is not the device's time, and no thread waits for the
- * clock.
- */
+/* Called after the driver's call. Its duration is no time of the device, and no thread waits for
+ * the clock. */
 static void note_sent(struct cuda_lane_state *state, uint32_t commands, uint32_t together)
 {
 	const uint64_t now_ns = clock_now_ns();
@@ -261,9 +261,9 @@ static void note_sent(struct cuda_lane_state *state, uint32_t commands, uint32_t
 }
 
 /*
- * Launches of which each but the first begins before the one before it is over: the driver does so
- * only where nothing is between them. So the last one's word reports all, as in a chain. 1: the
- * first has none behind it.
+ * The length of a run of launches in which each launch but the first may begin before the previous
+ * one ends. The driver allows this only if nothing is between the launches. So the word of the last
+ * launch reports all, as in a chain. 1: no run begins here.
  */
 static uint32_t early_run(const struct cuda_collected *launches, uint32_t count)
 {
@@ -274,7 +274,7 @@ static uint32_t early_run(const struct cuda_collected *launches, uint32_t count)
 	return run;
 }
 
-/* Up to the first of such a run; `count`: there is none. */
+/* The number of launches before the next such run; `count`: there is no run. */
 static uint32_t before_early(const struct cuda_collected *launches, uint32_t count)
 {
 	uint32_t before = 1;
@@ -290,7 +290,7 @@ static void send_early(struct cuda_lane_state *state, const struct cuda_collecte
 	const uint32_t commands = count_commands(launches, count);
 
 	send_plainly(state, launches, count);
-	for (uint32_t i = 1; i < commands; i++) /* any of them may be running */
+	for (uint32_t i = 1; i < commands; i++) /* any of these commands may be running */
 		cuda_pending_at(state, state->sent_end + i)->is_send_start = false;
 	note_sent(state, commands, count);
 }
@@ -318,7 +318,7 @@ void cuda_lane_send(struct cuda_lane_state *state)
 
 		int error = send_chain(state, at, count, value);
 		if (error == -EIO)
-			return; /* progress() reports it */
+			return; /* progress() reports the failure */
 		if (error == 0) {
 			first->is_send_start = true;
 			state->sent = state->written = value;
@@ -326,7 +326,8 @@ void cuda_lane_send(struct cuda_lane_state *state)
 			counter_add(&lanes->chain_launches, count);
 		} else {
 			send_plainly(state, at, count);
-			/* A property without a request is never refused. */
+			/* A lane apart, or one without chains, requested no chain, so none was
+			 * refused. */
 			if (!cuda_lane_is_apart(state) && !state->awaits_chains)
 				counter_add(&lanes->chains_refused, 1);
 		}
@@ -347,8 +348,8 @@ void cuda_flush(struct backend_device *device)
 		lanes->unsent = state->next_unsent;
 		state->is_unsent = false;
 		state->next_unsent = NULL;
-		/* What was collected may have been sent by another command meanwhile, such as a
-		 * transfer that is not all sent: flush must not finish that. */
+		/* Another command may have sent the collected launches meanwhile. It may be a
+		 * transfer of which only a part is sent, and flush must not send its rest. */
 		if (state->collected_count > 0)
 			cuda_lane_send(state);
 	}

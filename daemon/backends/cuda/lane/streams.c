@@ -15,9 +15,9 @@ int cuda_streams_open(struct backend_device *device, struct backend_fault *fault
 		return cuda_fault(device, cu, result, fault_out,
 				  "cannot ask for the streams' priorities");
 	/*
-	 * Greater priorities have smaller numbers; the least is the driver's default. The greatest
-	 * is that of the backend's own streams, with which lanes share no queue to the device, if
-	 * there is one in between.
+	 * Greater priorities have smaller numbers; the least priority is the driver's default. The
+	 * backend's own streams have the greatest. If there is a priority in between, lanes share
+	 * no queue to the device with these streams.
 	 */
 	lanes->priority = least;
 	lanes->latency_priority = greatest + 1 < least ? greatest + 1 : greatest;
@@ -77,17 +77,16 @@ void cuda_stream_give(struct backend_device *device, enum backend_lane_kind kind
 {
 	const struct cuda_library *cu = &device->backend->library;
 	struct cuda_stream_pool *pool = &device->lanes->pools[kind];
-	/* The others' would get the model's priority with all other attributes. */
+	/* A stream of a latency lane would get the model's priority with the other attributes. */
 	bool is_pooled = kind != BACKEND_LANE_LATENCY;
 
-	/* A stream keeps its attributes (windows of the cache, sync policy): the next user must not
-	 * inherit them. */
+	/* A stream keeps its attributes (windows of the cache, sync policy), and its next user must
+	 * not inherit them. */
 	if (is_pooled && pool->count < CUDA_POOLED_STREAMS_MAX && !cuda_lost(device) &&
 	    cu->cuStreamCopyAttributes(stream, device->lanes->model) == CUDA_SUCCESS)
 		pool->streams[pool->count++] = stream;
 	else
-		(void)cu->cuStreamDestroy(
-			stream); /* returns at once, even if something still ran */
+		(void)cu->cuStreamDestroy(stream); /* returns at once, even if work still ran */
 }
 
 int cuda_event_take(struct backend_device *device, bool timed, CUevent *event_out,

@@ -1,7 +1,7 @@
 /*
- * Commands go to the driver. Plain launches of a lane, and small copies, are collected and sent as
- * chains, by flush() or when the longest chain is full. Any other command first sends the collected
- * launches, and then itself. No call here waits for the device.
+ * Sends commands to the driver. Plain launches of a lane, and small copies, are collected and sent
+ * as chains, by flush() or when the longest chain is full. Any other command is sent after the
+ * collected launches. No call here waits for the device.
  */
 #include "cuda/clock/device_clock.h"
 #include "cuda/memory/array.h"
@@ -47,8 +47,9 @@ void cuda_send_push(struct cuda_send_context *context, bool is_sent)
 }
 
 /*
- * A command that goes by itself is on the stream: have its completions written, but for the lane's
- * word if the command does that itself. From here on nothing can be taken back, so nothing fails.
+ * Called when a command that is not collected is on the stream. Writes its completions, but not the
+ * lane's word if the command writes the word itself. From here on nothing can be undone, so no step
+ * fails.
  */
 static void finish_send_of(struct cuda_send_context *context, bool writes_word)
 {
@@ -77,7 +78,7 @@ static void finish_send(struct cuda_send_context *context)
 	finish_send_of(context, false);
 }
 
-/* Brackets of a timed command. */
+/* Takes the two events of a timed command, and records the first one. */
 static int start_timing(struct cuda_send_context *context, struct backend_fault *fault_out)
 {
 	struct backend_device *device = context->device;
@@ -103,7 +104,8 @@ static int send_launch(struct cuda_send_context *context, const struct cuda_laun
 {
 	struct backend_device *device = context->device;
 
-	cuda_lane_send(context->state); /* so it does not begin early: a word is between */
+	/* A word is then in between, so the launch does not begin early. */
+	cuda_lane_send(context->state);
 	int error = start_timing(context, fault_out);
 	if (error < 0)
 		return error;
@@ -118,7 +120,7 @@ static int send_launch(struct cuda_send_context *context, const struct cuda_laun
 	return 0;
 }
 
-/* A launch that may wait for others to make a chain with. */
+/* Collects a launch, which may wait for others to make a chain. */
 static void collect_launch(struct cuda_send_context *context, struct cuda_collected *collected)
 {
 	struct cuda_lane_state *state = context->state;
@@ -132,7 +134,7 @@ static void collect_launch(struct cuda_send_context *context, struct cuda_collec
 	if (collected->kernel)
 		cuda_kernel_hold(collected->kernel);
 	context->pending.value = state->issued + 1;
-	context->pending.operations += 2; /* and a word */
+	context->pending.operations += 2; /* the launch, and a write of the word */
 	cuda_send_push(context, false);
 	if (++state->collected_count == context->device->backend->settings.chain_length)
 		cuda_lane_send(state);
@@ -157,9 +159,9 @@ int cuda_send_settle(struct cuda_send_context *context, struct backend_fault *fa
 static int submit_nop(struct cuda_send_context *context, struct backend_fault *fault_out);
 
 /*
- * May the launch that is to be collected begin before the one before it is over? That must be sent
- * with it, with nothing between, and be the one that was meant: lanes are shared. A burst travels
- * in one piece.
+ * True if the launch to be collected may begin before the previous launch ends. The previous one
+ * must be sent with it, with nothing in between. Lanes are shared, so the previous one must also be
+ * the command that the engine named. All launches of a burst are sent together.
  */
 static bool may_begin_early(const struct cuda_lane_state *state,
 			    const struct backend_launch_properties *properties)
@@ -171,7 +173,7 @@ static bool may_begin_early(const struct cuda_lane_state *state,
 	       (count == 1 || state->collected[count - 2].ends_command);
 }
 
-/* The part of a launch that it is may have no work-groups. */
+/* A part of a divided launch may have no work-groups. */
 static bool is_nothing(const struct cuda_launch *launch)
 {
 	return launch->grid[0] == 0;
@@ -220,8 +222,8 @@ static int cuda_submit_launch(struct cuda_send_context *context, struct backend_
 				   : send_launch(context, &launch, fault_out);
 }
 
-/* Nothing is to be done: it is complete when the command before it is, unless something must be
- * written or waited for. */
+/* Such a command does nothing. It is complete when the command before it is, unless it has waits,
+ * times or a direct completion. */
 static int submit_nop(struct cuda_send_context *context, struct backend_fault *fault_out)
 {
 	struct cuda_lane_state *state = context->state;
@@ -257,7 +259,7 @@ static int submit_other(struct cuda_send_context *context, struct backend_fault 
 	return error;
 }
 
-/* A small copy or fill goes with the launches that the lane has collected. */
+/* A small copy or fill is collected with the lane's launches. */
 static int submit_small(struct cuda_send_context *context, struct backend_fault *fault_out)
 {
 	struct cuda_lane_state *state = context->state;
@@ -275,8 +277,8 @@ static int submit_small(struct cuda_send_context *context, struct backend_fault 
 	return error == -EAGAIN ? submit_other(context, fault_out) : error;
 }
 
-/* From the call on nothing can be taken back: what the function has sent is waited for, whatever
- * became of it. */
+/* Once the function is called, nothing can be undone. The command ends behind the function's work,
+ * even if the function failed. */
 static int submit_native(struct cuda_send_context *context, struct backend_fault *fault_out)
 {
 	struct cuda_lane_state *state = context->state;
@@ -300,8 +302,8 @@ static int submit_native(struct cuda_send_context *context, struct backend_fault
 	return error;
 }
 
-/* The graph writes the lane's word at its end, but what a direct completion must come before: then
- * it only repeats it. */
+/* The graph writes the lane's word at its end. A direct completion must be written before the word.
+ * With one, the graph only writes the word's old value again. */
 static int submit_graph(struct cuda_send_context *context, struct backend_fault *fault_out)
 {
 	struct cuda_lane_state *state = context->state;
@@ -364,7 +366,7 @@ static int check_completion(struct cuda_send_context *context,
 	return 0;
 }
 
-/* Give back the resources of a command that was not sent. */
+/* Returns the resources of a command that was not sent. */
 static void undo_command(struct cuda_send_context *context)
 {
 	struct cuda_pending *pending = &context->pending;
@@ -399,9 +401,9 @@ static int send_command(struct cuda_send_context *context, const struct backend_
 }
 
 /*
- * The command was refused when its waits were on the stream. Nothing counts what was refused, so
- * any number of such commands could fill the driver's queue. This one is taken, and progress()
- * reports it as failed when its waits are over.
+ * Called when a command was refused after its waits were put on the stream. Refused commands are
+ * not counted, so any number of them could fill the driver's queue. So this command is taken, and
+ * progress() reports it as failed when its waits are over.
  */
 static void cuda_take_refused(struct cuda_send_context *context, struct backend_fault *fault)
 {
@@ -423,13 +425,16 @@ int cuda_submit(struct backend_lane *lane, const struct backend_command *command
 		.pending = {.sequence = sequence},
 	};
 
-	/* A plain launch begins when it is sent, and a wait for it need not include the clock. */
+	/* A plain launch gets its time when it is sent, so that its waits do not include reading
+	 * the clock. */
 	if (command->timed || command->kind != BACKEND_COMMAND_LAUNCH)
 		context.pending.submit_ns = clock_now_ns();
 	if (cuda_pending_reserve(lane->state) < 0)
 		return cuda_no_memory(fault_out, "a command");
 	int error = send_command(&context, waits, wait_count, completion, fault_out);
-	/* A first attempt may have failed, such as one to keep many arguments for a chain. */
+	/*
+	 * A first attempt may have left a fault, such as one to store many arguments for a chain.
+	 */
 	if (error == 0)
 		backend_fault_none(fault_out);
 	if (error < 0 && context.pending.operations > 0 && !cuda_lost(lane->device)) {
@@ -439,9 +444,9 @@ int cuda_submit(struct backend_lane *lane, const struct backend_command *command
 	if (error == 0 || !cuda_lost(lane->device) || lane->device->lanes->in_flight == 0)
 		return error;
 	/*
-	 * The device was lost by something in flight, and this call is only where it shows. Taken
-	 * as if all were well, so that progress() reports the suspects before the engine acts on
-	 * the failure.
+	 * A command in flight lost the device, and this call is only the first to return the
+	 * failure. The command is taken as usual, so that progress() reports the suspects before
+	 * the engine acts on the failure.
 	 */
 	context.pending.value = lane->state->issued + 1;
 	cuda_send_push(&context, false);

@@ -1,7 +1,7 @@
 /*
- * Commands that move bytes. From and to registered memory one DMA does it, however large it is;
- * other memory goes through memory/staging.h. The engine has checked ranges, and they are checked
- * here once more: the driver would silently write to other memory.
+ * Commands that move bytes. For registered memory, one DMA moves the bytes, however many they are.
+ * Other memory goes through memory/staging.h. The engine has checked the ranges, and they are
+ * checked here again: the driver would silently write to other memory.
  */
 #include "backend_rect.h"
 #include "cuda/lane/fill.h"
@@ -28,8 +28,8 @@ static int cuda_is_outside(struct backend_fault *fault_out)
 				"a range that is not inside of its memory");
 }
 
-/* The bytes of a transfer, as a simple box; false: it leads outside of the memory. `size_bytes` is
- * not 0. */
+/* The bytes of a transfer, as a simple box. False: the box extends beyond the memory. `size_bytes`
+ * is not 0. */
 static bool transfer_box(const struct backend_command *command, struct copy_box *box_out)
 {
 	uint64_t rest = cuda_memory_rest(command->transfer.memory, command->transfer.offset_bytes);

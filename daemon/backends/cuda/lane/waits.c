@@ -1,4 +1,6 @@
-/* A command waits for commands of other lanes: its stream waits for an event on theirs. */
+/*
+ * Makes a command wait for commands of other lanes: its stream waits for an event on their streams.
+ */
 #include "cuda/clock/device_clock.h"
 #include "cuda/lane/room.h"
 #include "cuda/lane/send_context.h"
@@ -7,13 +9,13 @@
 
 #include <errno.h>
 
-/* The value that the lane's word has once the command with this sequence is complete. False: it
- * has been reported as complete already. */
+/* The value that the lane's word has once the command with this sequence is complete. False: the
+ * command has been reported as complete already. */
 static bool find_value(const struct cuda_lane_state *state, uint64_t sequence, uint32_t *value_out)
 {
 	size_t low = state->head, high = state->tail;
 
-	/* By halves: the first pending command whose sequence is not lower. */
+	/* Binary search for the first pending command whose sequence is not lower. */
 	while (low != high) {
 		size_t middle = low + (high - low) / 2;
 		if (cuda_pending_at(state, middle)->sequence < sequence)
@@ -37,8 +39,8 @@ static void note_wait(struct cuda_pending *pending, const struct cuda_lane_state
 		pending->wait_count++;
 }
 
-/* An event at the end of the lane's stream. It may be recorded again at once: a wait keeps what it
- * was made for. */
+/* Records an event at the end of the lane's stream. The event may be recorded again at once,
+ * because a wait keeps the record that it was made for. */
 static int record_tail(struct cuda_lane_state *state, struct backend_fault *fault_out)
 {
 	struct backend_device *device = state->lane->device;
@@ -71,7 +73,7 @@ int cuda_send_wait(struct cuda_send_context *context, const struct backend_wait 
 	if (wait->sequence > other->last_sequence)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 					"a command waits for one that was not submitted yet");
-	/* A lane is in order with itself. */
+	/* Commands of one lane run in order. */
 	if (other == state || !find_value(other, wait->sequence, &value) ||
 	    cuda_has_reached(cuda_word_read(other), value))
 		return 0;
@@ -79,7 +81,7 @@ int cuda_send_wait(struct cuda_send_context *context, const struct backend_wait 
 	int error = record_tail(other, fault_out);
 	if (error < 0)
 		return error;
-	/* Launches that were collected before must not wait with it. */
+	/* Launches that were collected before must not wait for the event, too. */
 	cuda_lane_send(state);
 	CUresult result = cu->cuStreamWaitEvent(state->lane->stream, other->tail_event,
 						CU_EVENT_WAIT_DEFAULT);
