@@ -1,4 +1,4 @@
-/* Image memory, and what moves it. */
+/* Image memory, and the commands that move it. */
 #include "cuda/memory/array.h"
 
 #include "cuda/memory/memory.h"
@@ -12,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The driver lays arrays out in a way of its own; it does not report what that costs beside the
+/* The driver chooses the layout of arrays, and does not report how many bytes it adds to the
  * pixels. */
 #define ARRAY_UNIT_BYTES ((uint64_t)64 << 10)
 
 static CUarray_format cuda_native_format(enum backend_image_format number)
 {
 	static const CUarray_format formats[][5] = {
-		/* by bytes of a channel */
+		/* index: bytes of a channel */
 		[IMAGE_CHANNEL_UNORM] =
 			{[1] = CU_AD_FORMAT_UNSIGNED_INT8, [2] = CU_AD_FORMAT_UNSIGNED_INT16},
 		[IMAGE_CHANNEL_SINT] = {[1] = CU_AD_FORMAT_SIGNED_INT8,
@@ -35,10 +35,8 @@ static CUarray_format cuda_native_format(enum backend_image_format number)
 	return formats[format->channel][format->channel_bytes];
 }
 
-/*
- * The width, the height, the depth; `none` where there is no such dimension. Layers are the depth,
- * also where a layer has no height.
- */
+/* The width, height or depth; `none` if the image has no such dimension. The depth of a layered
+ * image is the number of layers, also if a layer has no height. */
 static uint64_t array_extent(const struct backend_image *image, uint32_t native, uint64_t none)
 {
 	if (image->is_layered && native == 2)
@@ -80,7 +78,7 @@ static int cuda_check_image(const struct backend_device *device, const struct ba
 	return 0;
 }
 
-/* Free all parts of an array, even of one half-made. */
+/* Frees all parts of an array, also of a half-made one. */
 static void array_give_up(struct backend_device *device, struct backend_memory *memory,
 			  struct cuda_array *array)
 {
@@ -200,8 +198,8 @@ static int cuda_refuse_image(struct backend_fault *fault_out)
 				"an image is moved as a whole, and only to one that is alike");
 }
 
-/* All of it, tightly packed on a side that is no image; never simplified: an array has rows and
- * slices of its own. */
+/* The whole image. A side that is no image is tightly packed. The box is never simplified, because
+ * an array has rows and slices. */
 static struct copy_box whole_box(const struct backend_image *image)
 {
 	struct copy_box box = {

@@ -1,8 +1,8 @@
 /*
- * Fills. The driver's memset takes 1, 2 and 4 bytes, aligned to themselves. Longer patterns begin
- * with a block that is written column by column: a memset with a pitch writes one column of many
- * repetitions at once. Then copies double it. Everything is asynchronous and needs neither host
- * memory nor a kernel.
+ * Fills by the driver's memsets, which take aligned units of 1, 2 and 4 bytes. With a longer
+ * pattern, a block is written first, column by column. A memset with a pitch writes one column of
+ * many repetitions at once. Then copies double the block. All of this is asynchronous and needs
+ * neither host memory nor a kernel.
  */
 #include "cuda/memory/state.h"
 
@@ -21,7 +21,7 @@ struct fill {
 	size_t period;
 };
 
-/* The shortest beginning that the whole pattern repeats. */
+/* The length of the shortest beginning that, repeated, makes the whole pattern. */
 static size_t find_period(const unsigned char *pattern, size_t bytes)
 {
 	for (size_t period = 1; period < bytes; period++)
@@ -44,8 +44,8 @@ static uint32_t read_32(const unsigned char *bytes)
 	return value;
 }
 
-/* The period is 1, 2 or 4, and the address fits it. What is left at the end is shorter than the
- * pattern. */
+/* The period is 1, 2 or 4, and the address is a multiple of the period. The rest at the end is
+ * shorter than the pattern. */
 static CUresult fill_words(const struct fill *fill)
 {
 	const struct cuda_library *cuda = fill->cuda;
@@ -68,7 +68,8 @@ static CUresult fill_words(const struct fill *fill)
 	return result;
 }
 
-/* How wide a column can be there: 4, 2 or 1. All rows are as aligned as the first one. */
+/* The greatest possible width of this column: 4, 2 or 1. All rows must be as aligned as the first
+ * one. */
 static size_t column_bytes(const struct fill *fill, size_t column, uint64_t rows)
 {
 	for (size_t width = 4; width > 1; width /= 2) {
@@ -80,7 +81,7 @@ static size_t column_bytes(const struct fill *fill, size_t column, uint64_t rows
 	return 1;
 }
 
-/* The first `rows` repetitions. */
+/* Writes the first `rows` repetitions. */
 static CUresult set_rows(const struct fill *fill, uint64_t rows)
 {
 	const struct cuda_library *cuda = fill->cuda;
@@ -107,7 +108,7 @@ static CUresult set_rows(const struct fill *fill, uint64_t rows)
 
 static CUresult fill_by_doubling(struct fill *fill)
 {
-	/* Less than the pattern once: then that is the pattern. */
+	/* If the range is shorter than the pattern, the pattern ends with the range. */
 	if (fill->period > fill->size_bytes)
 		fill->period = fill->size_bytes;
 	uint64_t rows = fill->size_bytes / fill->period, most = BLOCK_BYTES / fill->period;

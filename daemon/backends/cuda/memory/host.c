@@ -1,7 +1,7 @@
 /*
- * Host memory that the driver may read and write by itself. The driver's list of pinned pages is
- * the process'. A range that one device has pinned is pinned for all (PORTABLE), and pinning it
- * again is an error. So is the list here.
+ * Host memory that the driver may read and write by itself. The driver has one list of pinned pages
+ * for the process. A range that one device has pinned is pinned for all (PORTABLE), and pinning it
+ * again is an error. So the list here belongs to the process, too.
  */
 #include "cuda/memory/state.h"
 #include "status.h"
@@ -18,7 +18,8 @@ struct registration {
 	uint32_t references; /* one for each device */
 };
 
-/* Held while the driver pins, so that a second device finds what the first one has pinned. */
+/* The lock is held while the driver pins, so that a second device finds the ranges that the first
+ * has pinned. */
 static pthread_mutex_t register_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct registration *registrations;
 
@@ -72,7 +73,8 @@ static void drop_registration(struct backend_device *device, void *host, uint64_
 	free(registration);
 }
 
-/* Registers it with this device: its address there, and the table that transfers search. */
+/* Registers the range with this device: finds its address on the device, and adds it to the table
+ * that transfers search. */
 static int add_host(struct backend_device *device, struct backend_host *host,
 		    struct backend_fault *fault_out)
 {

@@ -1,4 +1,4 @@
-/* Memory of a device: where it comes from, and where it goes back to. */
+/* Memory of a device: allocation and release. */
 #include "cuda/memory/state.h"
 #include "cuda/memory/peer.h"
 #include "cuda/memory/staging.h"
@@ -22,7 +22,9 @@ static int open_stream(struct backend_device *device, CUstream *stream_out,
 	return 0;
 }
 
-/* Memory that is shared comes in these units, so that nothing else lies in them. */
+/*
+ * The unit of shared memory. Shared memory has whole units, so that no other memory lies in them.
+ */
 static uint64_t find_granule(struct backend_device *device)
 {
 	const struct cuda_library *cuda = &device->backend->library;
@@ -104,7 +106,8 @@ void cuda_memory_close(struct backend_device *device)
 	device->memory = NULL;
 }
 
-/* Private memory: from the pool, or where there is none with something that frees it. */
+/* Allocates private memory from the pool. Without a pool, the memory gets a record by which it is
+ * freed. */
 static int create_private(struct backend_device *device, struct backend_memory *memory,
 			  struct backend_fault *fault_out)
 {
@@ -135,7 +138,7 @@ int cuda_memory_create(struct backend_device *device, uint64_t size_bytes, void 
 		       enum backend_export_kind export_kind, struct backend_memory **memory_out,
 		       struct backend_fault *fault_out)
 {
-	(void)host; /* this device has memory of its own */
+	(void)host; /* this device has its own memory */
 	if (size_bytes == 0)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a memory of 0 bytes");
 	const struct backend_fault *lost = cuda_lost(device);

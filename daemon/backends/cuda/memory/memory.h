@@ -1,6 +1,7 @@
 /*
- * Memories of a device, images and host ranges among them, and the entries of backend.h for them.
- * backend.h documents effects, threads and results; each one that has a device enters it first.
+ * Memories of a device, also images and host ranges, and the entries of backend.h for them.
+ * backend.h documents effects, threads and results. Each entry that has a device enters the device
+ * first.
  */
 #ifndef SYCL_BACKENDS_CUDA_MEMORY_H
 #define SYCL_BACKENDS_CUDA_MEMORY_H
@@ -17,30 +18,33 @@ enum cuda_memory_origin {
 	CUDA_ORIGIN_IPC = 3,   /* cuIpcOpenMemHandle */
 	CUDA_ORIGIN_ARRAY = 4, /* an image (memory/array.c) */
 	CUDA_ORIGIN_GRAPH =
-		5, /* a graph's own, in a struct cuda_graph_temporary (graph/memory.c) */
+		5, /* memory of a graph, in a struct cuda_graph_temporary (graph/memory.c) */
 };
 
 /* memory/memory.c */
 struct backend_memory {
 	struct backend_device *device;
 	CUdeviceptr address;
-	uint64_t size_bytes;     /* as requested */
-	uint64_t reserved_bytes; /* as taken from the device */
+	uint64_t size_bytes;     /* the requested size */
+	uint64_t reserved_bytes; /* the size taken from the device */
 	enum backend_export_kind export_kind;
 	bool imported;
 	CUmemGenericAllocationHandle allocation; /* VMM */
 	enum cuda_memory_origin origin;
-	CUevent zeroed; /* exported memory: happens when its old bytes are erased; NULL: it has none
-			 */
+	/*
+	 * For exported memory: happens when the old bytes are erased; NULL: there is no such event.
+	 */
+	CUevent zeroed;
 	_Atomic bool settled; /* no wait for `zeroed` is needed any more */
 	_Atomic uint64_t
-		peers; /* VMM: a bit for each device (index) that may read it besides its own */
-	struct cuda_reap *reap;   /* how it is freed (memory/reaper.h); NULL: in the pool */
-	struct cuda_array *array; /* of an image, which has no address (memory/array.h); NULL: it is
-				     a buffer */
+		peers; /* VMM: a bit (index) for each other device that may read the memory */
+	struct cuda_reap *reap; /* frees the memory (memory/reaper.h); NULL: in the pool */
+	/* For an image, which has no address (memory/array.h); NULL: the memory is a buffer. */
+	struct cuda_array *array;
 };
 
-/* The bytes from `offset` to the end; 0: there are none, or no memory. */
+/* The number of bytes from `offset` to the end; 0: the offset is at or beyond the end, or there is
+ * no memory. */
 static inline uint64_t cuda_memory_rest(const struct backend_memory *memory, uint64_t offset)
 {
 	return memory && offset <= memory->size_bytes ? memory->size_bytes - offset : 0;
@@ -55,15 +59,15 @@ struct backend_host {
 };
 
 /*
- * memory/memory.c: the lane does not go on before the memory's old bytes are erased. Call it for
- * each GLOBAL argument of a launch (the commands of cuda_transfer_enqueue do it themselves). Costs
- * something only for exported memory, just made.
+ * memory/memory.c: makes the lane wait until the memory's old bytes are erased. Call it for each
+ * GLOBAL argument of a launch. The commands of cuda_transfer_enqueue call it themselves. The call
+ * is slow only for exported memory that was just made.
  */
 int cuda_memory_settle(struct backend_lane *lane, struct backend_memory *memory,
 		       struct backend_fault *fault_out);
 
 int cuda_memory_open(struct backend_device *device,
-		     struct backend_fault *fault_out); /* at device_open */
+		     struct backend_fault *fault_out); /* called at device_open */
 void cuda_memory_close(struct backend_device *device);
 
 /* memory/memory.c */

@@ -7,22 +7,23 @@
 #define BOUNCE_BYTES ((size_t)8 << 20)
 #define BOUNCES      2u
 
-/* Two blocks that both devices reach; while one is filled the other is drained. */
+/* Two blocks that both devices reach. While one block is filled, the other is drained. */
 struct bounce {
-	CUstream source_stream;  /* the source's */
-	CUevent filled[BOUNCES]; /* the source's */
+	CUstream source_stream;  /* a stream of the source */
+	CUevent filled[BOUNCES]; /* events of the source */
 	CUevent drained[BOUNCES];
 	bool in_use[BOUNCES]; /* `drained` has been recorded */
-	CUevent begin;        /* the lane has come to the copy */
+	CUevent begin;        /* happens when the lane reaches the copy */
 	CUdeviceptr address[BOUNCES];
-	void *host; /* NULL: managed */
+	void *host; /* NULL: the blocks are managed memory */
 };
 
 /* Copies from one device, in the destination's state. */
 struct link {
-	struct backend_device *source; /* may be closed before the link is */
-	uint64_t opening; /* of the source: opened again it has another pool, perhaps at the same
-			     address */
+	struct backend_device *source; /* the source may be closed before the link */
+	/* The number of the source's opening. A source that is opened again has another pool,
+	 * perhaps at the same address. */
+	uint64_t opening;
 	CUdevice source_device;
 	CUcontext source_context; /* retained: streams and events of the link are in it */
 	enum cuda_peer_path path; /* AUTO: not found yet */
@@ -32,7 +33,7 @@ struct link {
 
 struct cuda_peers {
 	uint32_t count;
-	struct link links[]; /* by the source's index */
+	struct link links[]; /* index: the source's index */
 };
 
 struct copy {
@@ -45,7 +46,8 @@ static CUresult make_current(struct backend_device *device, CUcontext context)
 	return device->backend->library.cuCtxSetCurrent(context);
 }
 
-/* Make what needs the source's context, and come back to the destination's. */
+/* Makes the objects that need the source's context, then makes the destination's context current
+ * again. */
 static CUresult open_source_side(struct backend_device *destination, struct link *link,
 				 struct bounce *bounce)
 {
@@ -129,8 +131,8 @@ static CUresult open_bounce(struct backend_device *destination, struct link *lin
 	return CUDA_SUCCESS;
 }
 
-/* The source's half of one block, in its context: a copy must be called where its stream belongs.
- */
+/* Sends the source's half of one block, in its context: a copy must be called in the context of its
+ * stream. */
 static CUresult send_source_half(struct backend_lane *lane, struct link *link,
 				 struct bounce *bounce, uint32_t block, CUevent after,
 				 CUdeviceptr source, size_t bytes)
@@ -238,7 +240,7 @@ static CUresult reach_pool(struct backend_device *destination, struct link *link
 	return result;
 }
 
-/* Grants access to all memory of the source that is neither from its pool nor mapped by hand. */
+/* Grants access to all memory of the source that is neither from its pool nor mapped explicitly. */
 static CUresult reach_context(struct backend_device *destination, struct link *link)
 {
 	const struct cuda_library *cuda = &destination->backend->library;
@@ -254,8 +256,8 @@ static CUresult reach_context(struct backend_device *destination, struct link *l
 	return result;
 }
 
-/* Give the destination access to the source's memory. Anything but success and sticky results: it
- * has none. */
+/* Gives the destination access to the source's memory. Any result but success and sticky ones means
+ * that the destination has no access. */
 static CUresult enable_access(struct backend_device *destination, struct link *link,
 			      struct backend_memory *memory)
 {
@@ -274,7 +276,7 @@ static CUresult enable_access(struct backend_device *destination, struct link *l
 		result = reach_pool(destination, link);
 	else
 		result = reach_context(destination, link);
-	/* Whatever keeps it from being reached: it can be copied without. */
+	/* Whatever the reason, the memory can still be copied without access. */
 	if (result != CUDA_SUCCESS && !cuda_result_is_sticky(result))
 		return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
 	return result;
@@ -310,8 +312,8 @@ static CUresult copy_by(enum cuda_peer_path path, struct backend_lane *lane, str
 	return copy_through(lane, link, false, copy);
 }
 
-/* There is no such way between the two devices; another one may be. Nothing has been put on a
- * stream. */
+/* True if this way does not exist between the two devices. Another way may exist. No work has been
+ * put on a stream. */
 static bool is_way_unsupported(CUresult result)
 {
 	return result == CUDA_ERROR_NOT_SUPPORTED || result == CUDA_ERROR_PEER_ACCESS_UNSUPPORTED ||
@@ -353,7 +355,8 @@ static struct link *find_link(struct backend_device *destination, struct backend
 	return source->index < state->peers->count ? &state->peers->links[source->index] : NULL;
 }
 
-/* The source's context stays as long as the link does, whenever its device is closed. */
+/* The source's context is retained as long as the link exists, even if its device is closed
+ * earlier. */
 static int open_link(struct backend_device *destination, struct backend_device *source,
 		     struct link **link_out, struct backend_fault *fault_out)
 {
@@ -381,7 +384,7 @@ static int open_link(struct backend_device *destination, struct backend_device *
 	return 0;
 }
 
-/* `memory`: what the source lies in, as far as it must be reached. */
+/* `memory`: the memory in which the source range lies, needed to make it accessible. */
 static int copy_from(struct backend_lane *lane, struct backend_memory *memory, struct copy copy,
 		     struct backend_fault *fault_out)
 {
@@ -391,8 +394,8 @@ static int copy_from(struct backend_lane *lane, struct backend_memory *memory, s
 	CUresult result;
 
 	if (destination->is_native || memory->device->is_native) {
-		/* Links are between devices that are open once; the driver copies between any two
-		 * contexts, and within one. */
+		/* Links connect devices that are opened only once. The driver copies between any
+		 * two contexts, and within one. */
 		result = cuda->cuMemcpyPeerAsync(copy.destination, destination->context,
 						 copy.source, memory->device->context,
 						 copy.size_bytes, lane->stream);

@@ -1,11 +1,11 @@
 /*
- * The pool that private memory comes from. It keeps what it has (release threshold at the maximum):
- * taking from it again costs less than a microsecond. One stream orders all its allocations and
- * frees, so a free is done when it is called.
+ * The pool that private memory comes from. The pool keeps all its memory (release threshold at the
+ * maximum), because taking from it again costs less than a microsecond. One stream orders all its
+ * allocations and frees, so a free is done when it is called.
  *
- * Headroom (F9): when memory must come from the device, so much is left over that modules can still
- * be loaded. The pool grows inside the driver, in steps of its own. So it is checked before whether
- * it must grow, and after whether it did.
+ * Headroom (F9): when memory must come from the device, enough is left over for modules to be
+ * loaded. The driver decides by how much the pool grows. So the pool is checked twice: before,
+ * whether it must grow, and after, whether it did.
  */
 #include "cuda/memory/state.h"
 #include "status.h"
@@ -27,7 +27,8 @@ static CUresult set_flag(const struct cuda_library *cuda, CUmemoryPool pool,
 	return cuda->cuMemPoolSetAttribute(pool, attribute, &value);
 }
 
-/* The reuse that the pool may do by itself: a free on one stream never makes another stream wait.
+/*
+ * Sets which reuse the pool may do by itself: a free on one stream never makes another stream wait.
  */
 static CUresult set_up(const struct cuda_library *cuda, CUmemoryPool pool)
 {
@@ -81,7 +82,7 @@ static uint64_t pool_number(const struct cuda_memory_state *state, CUmemPool_att
 	return number;
 }
 
-/* The device memory that the driver keeps for graphs; 0 as long as none had memory. */
+/* The device memory that the driver keeps for graphs; 0 as long as no graph had memory. */
 static uint64_t graph_bytes(const struct cuda_memory_state *state)
 {
 	const struct backend_device *device = state->device;
@@ -93,7 +94,8 @@ static uint64_t graph_bytes(const struct cuda_memory_state *state)
 	return bytes;
 }
 
-/* How much more the pool must have to give so many bytes; the driver may need a little more. */
+/* The number of bytes by which the pool must grow to give so many bytes. The driver may need a
+ * little more. */
 static uint64_t pool_growth(const struct cuda_memory_state *state, uint64_t size_bytes)
 {
 	uint64_t reserved = pool_number(state, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
@@ -103,7 +105,8 @@ static uint64_t pool_growth(const struct cuda_memory_state *state, uint64_t size
 	return size_bytes > unused ? size_bytes - unused : 0;
 }
 
-/* The sum of what is promised, and what the device has free now, each with the headroom on top. */
+/* True if the bytes and the headroom fit both into the total with the promised bytes, and into the
+ * memory that is free now. */
 static bool pool_has_room(struct cuda_memory_state *state, uint64_t growth_bytes,
 			  uint64_t *free_out)
 {
@@ -122,7 +125,7 @@ static bool pool_has_room(struct cuda_memory_state *state, uint64_t growth_bytes
 	       growth_bytes <= state->total_bytes - promised - headroom;
 }
 
-/* Gives all spare memory back to the device. */
+/* Returns all spare memory to the device. */
 static void trim_pool(struct cuda_memory_state *state)
 {
 	const struct cuda_library *cuda = &state->device->backend->library;
@@ -130,7 +133,7 @@ static void trim_pool(struct cuda_memory_state *state)
 	cuda_graph_memory_trim(state);
 	if (!state->pool)
 		return;
-	/* A free counts as outstanding until the host has read its end; the stream has nothing but
+	/* A free counts as outstanding until the host has read its end. The stream carries only
 	 * frees and allocations. */
 	(void)cuda->cuStreamSynchronize(state->stream);
 	(void)cuda->cuMemPoolTrimTo(state->pool, 0);
@@ -154,7 +157,7 @@ static int no_room(const struct cuda_memory_state *state, uint64_t size_bytes, u
 	const struct cuda_library *cuda = &state->device->backend->library;
 	size_t free_now = 0, total = 0;
 
-	/* If the device is lost, that is the reason, and not a lack of room. */
+	/* If the device is lost, the loss is the reason, and not a lack of room. */
 	CUresult result = cuda->cuMemGetInfo(&free_now, &total);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(state->device, cuda, result, fault_out,
@@ -170,8 +173,8 @@ static int no_room(const struct cuda_memory_state *state, uint64_t size_bytes, u
 	return -ENOMEM;
 }
 
-/* Would it fit if the pool gave back all that it keeps? If not, a trim costs time and helps
- * nothing. */
+/* True if the size would fit once the pool returned all spare memory. If false, a trim costs time
+ * and has no use. */
 static bool can_ever_fit(const struct cuda_memory_state *state, uint64_t size_bytes)
 {
 	uint64_t headroom = state->device->backend->settings.headroom_bytes;
@@ -196,7 +199,7 @@ static int pool_make_room(struct cuda_memory_state *state, uint64_t size_bytes, 
 {
 	uint64_t free_bytes = 0;
 
-	/* The sums below could overflow. */
+	/* Otherwise the sums below could overflow. */
 	if (size_bytes > state->total_bytes)
 		return no_room(state, size_bytes, 0, fault_out);
 	if (fits_headroom(state, size_bytes, in_pool, &free_bytes))
@@ -225,8 +228,7 @@ void cuda_room_give(struct cuda_memory_state *state, uint64_t size_bytes)
 	atomic_fetch_sub(&state->outside_bytes, size_bytes);
 }
 
-/* The allocation has happened when this returns; the stream has nothing on it that could take long.
- */
+/* The allocation has happened when this returns. No work on the stream takes long. */
 static CUresult allocate_pooled(struct cuda_memory_state *state, uint64_t size_bytes,
 				CUdeviceptr *address_out)
 {
@@ -247,7 +249,7 @@ static CUresult allocate_pooled(struct cuda_memory_state *state, uint64_t size_b
 	return result;
 }
 
-/* The pool has grown by more than it was thought to, and now there is less left than must be. */
+/* Called when the pool has grown by more than expected, and less than the headroom is left. */
 static int refuse_size(struct cuda_memory_state *state, CUdeviceptr address, uint64_t size_bytes,
 		       uint64_t free_bytes, struct backend_fault *fault_out)
 {
@@ -329,7 +331,8 @@ int cuda_graph_room(struct cuda_memory_state *state, uint64_t size_bytes,
 	if (size_bytes > state->total_bytes)
 		return no_room(state, size_bytes, 0, fault_out);
 	atomic_store_explicit(&state->graphs_have_memory, true, memory_order_relaxed);
-	/* Kept memory serves this graph, too: a graph is made in a quiet moment. */
+	/* A graph is made in a quiet moment, so memory that is kept for graphs serves this graph,
+	 * too. */
 	uint64_t kept = graph_bytes(state);
 	if (size_bytes <= kept || pool_has_room(state, size_bytes - kept, &free_bytes))
 		return 0;
@@ -354,8 +357,8 @@ int cuda_graph_room_left(struct cuda_memory_state *state, struct backend_fault *
 
 void cuda_graph_memory_gone(struct cuda_memory_state *state)
 {
-	/* The memory of another graph between two launches would be trimmed as well, and may be
-	 * missing at the next one. */
+	/* A trim would also free the memory of other graphs that are between two launches. Their
+	 * next launch may then fail for lack of memory. */
 	if (state->graphs_with_memory > 0)
 		return;
 	atomic_store_explicit(&state->graph_memory_is_due, true, memory_order_relaxed);
@@ -365,8 +368,8 @@ void cuda_graph_memory_trim(struct cuda_memory_state *state)
 {
 	const struct backend_device *device = state->device;
 
-	/* First: a graph that was dropped before any was finished leaves nothing to do, and sends
-	 * no further request. */
+	/* The request is cleared even if no graph had memory. A graph that was dropped unfinished
+	 * leaves nothing to trim, and sends no further request. */
 	atomic_store_explicit(&state->graph_memory_is_due, false, memory_order_relaxed);
 	if (!atomic_load_explicit(&state->graphs_have_memory, memory_order_relaxed))
 		return;

@@ -14,7 +14,7 @@ static void free_mapping(const struct cuda_library *cuda, const struct cuda_reap
 	(void)cuda->cuMemRelease(reap->allocation);
 }
 
-/* Results are ignored: there is no caller to report to, and a lost device frees everything with its
+/* Results are ignored: no caller waits for them, and a lost device frees everything with its
  * process. */
 static void reap_now(struct backend_device *device, struct cuda_reap *reap)
 {
@@ -45,7 +45,7 @@ static void reap_now(struct backend_device *device, struct cuda_reap *reap)
 	free(reap);
 }
 
-/* Without waiting for a kernel, or for its own zeroing? */
+/* True if the object can be freed without waiting for a kernel or for its zeroing. */
 static bool can_go_now(const struct cuda_library *cuda, const struct cuda_reap *reap)
 {
 	return reap->kind == CUDA_REAP_VMM &&

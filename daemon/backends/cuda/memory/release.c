@@ -11,7 +11,7 @@
 
 #define RELEASE_BYTES 48
 
-/* The first few bytes of a file as text; false: there is none. */
+/* Reads the first few bytes of a file as text. False: the file is empty or cannot be read. */
 static bool read_release_file(const char *root, const char *path, char *text_out, size_t capacity)
 {
 	char whole[PATH_MAX];
@@ -27,8 +27,7 @@ static bool read_release_file(const char *root, const char *path, char *text_out
 	return true;
 }
 
-/* The first word that is made of digits and points, with at least one point inside: "535.104.05".
- */
+/* Finds the first word of digits and points that has at least one point inside: "535.104.05". */
 static bool find_release(const char *text, char release_out[RELEASE_BYTES])
 {
 	while (*text) {

@@ -1,4 +1,4 @@
-/* Which release of the driver this is: "580.159.04, CUDA 13.0". Its library gives only the second
+/* The release of the driver: "580.159.04, CUDA 13.0". The driver's library gives only the second
  * half. */
 #ifndef SYCL_BACKENDS_CUDA_RELEASE_H
 #define SYCL_BACKENDS_CUDA_RELEASE_H
@@ -7,9 +7,9 @@
 #define CUDA_RELEASE_ROOT  ""
 
 /*
- * The release of the driver from the kernel module's files below `root` ("" for the machine's own):
- * /sys/module/nvidia/version, or the text of /proc/driver/nvidia/version. Without them only the
- * library's `driver_version` (13000). Reads files.
+ * Finds the driver's release in the kernel module's files below `root` ("" for the machine's own).
+ * The files are /sys/module/nvidia/version and /proc/driver/nvidia/version. Without them, the text
+ * has only the library's `driver_version` (13000). Reads files.
  */
 void cuda_release(const char *root, int driver_version, char text_out[CUDA_RELEASE_BYTES]);
 

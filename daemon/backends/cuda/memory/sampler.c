@@ -1,4 +1,4 @@
-/* Which texture of an image a sampler stands for. */
+/* The texture of an image that a sampler stands for. */
 #include "cuda/memory/array.h"
 
 const struct backend_sampler cuda_pixel_sampler = {.addressing = BACKEND_ADDRESSING_NONE};

@@ -1,8 +1,8 @@
 /*
  * Memory that other processes can open: as a descriptor (VMM), or as a handle of 64 bytes that CUDA
- * programs use (cuMemAlloc and cudaIpc). A process that opens it maps whole granules. So it shares
- * no granule with other memory, and all of them are zeroed before its first use. No process reads
- * bytes of a neighbour or of an earlier owner.
+ * programs use (cuMemAlloc and cudaIpc). A process that opens such memory maps whole granules. So
+ * shared memory has whole granules, and all of them are zeroed before its first use. Thus no
+ * process reads bytes of other memory or of an earlier owner.
  */
 #include "cuda/memory/state.h"
 #include "process_uids.h"
@@ -42,7 +42,7 @@ static int cuda_share_check_kind(const struct backend_device *device, enum backe
 				"the device shares no memory of kind %d", (int)kind);
 }
 
-/* In whole granules; UINT64_MAX if that overflows. */
+/* Rounds up to whole granules; UINT64_MAX if that overflows. */
 static uint64_t round_up(const struct cuda_memory_state *state, uint64_t size_bytes)
 {
 	if (size_bytes > UINT64_MAX - state->granule_bytes)
@@ -51,8 +51,8 @@ static uint64_t round_up(const struct cuda_memory_state *state, uint64_t size_by
 	       state->granule_bytes;
 }
 
-/* Give the allocation addresses that this device reads and writes. What was done is in `reap`, also
- * on failure. */
+/* Maps the allocation for reads and writes by this device. `reap` has all that was done, also on
+ * failure. */
 static CUresult map_allocation(struct backend_device *device, struct cuda_reap *reap,
 			       uint64_t size_bytes)
 {
@@ -90,7 +90,7 @@ static CUresult create_mapping(struct backend_device *device, struct cuda_reap *
 	return result == CUDA_SUCCESS ? map_allocation(device, reap, size_bytes) : result;
 }
 
-/* On a stream of its own, so the zeroing does not wait for kernels. Commands that use the memory
+/* The zeroing has its own stream, so it does not wait for kernels. Commands that use the memory
  * wait for the event `zeroed` (cuda_memory_settle). */
 static CUresult start_zeroing(struct backend_device *device, struct cuda_reap *reap,
 			      uint64_t size_bytes)
@@ -108,13 +108,13 @@ static CUresult start_zeroing(struct backend_device *device, struct cuda_reap *r
 	if (result != CUDA_SUCCESS)
 		return result;
 	result = cuda->cuEventRecord(reap->zeroed, stream);
-	/* Without the event only this wait shows when the memory may be freed. */
+	/* Without the event, only this wait shows when the memory may be freed. */
 	if (result != CUDA_SUCCESS)
 		(void)cuda->cuStreamSynchronize(stream);
 	return result;
 }
 
-/* Take what was made half-way back. */
+/* Frees a half-made allocation. */
 static void undo_allocation(struct backend_device *device, struct cuda_reap *reap)
 {
 	if (reap->address || reap->allocation)
@@ -163,10 +163,8 @@ int cuda_share_create(struct backend_device *device, struct backend_memory *memo
 	return 0;
 }
 
-/*
- * Before others can read it. The memset has nearly always long happened; only kernels that leave no
- * multiprocessor free can make it late.
- */
+/* Called before another process can read the memory. The memset has nearly always ended long ago.
+ * It is late only if kernels leave no multiprocessor free. */
 static CUresult finish_zeroing(struct backend_memory *memory)
 {
 	const struct cuda_library *cuda = &memory->device->backend->library;
@@ -189,8 +187,8 @@ static CUresult export_descriptor(struct backend_memory *memory,
 		&descriptor, memory->allocation, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
 	if (result != CUDA_SUCCESS)
 		return result;
-	/* The driver has made it; an engine executes nothing, so the moment in between does no
-	 * harm. */
+	/* The driver has made the descriptor without the flag. An engine executes no program, so
+	 * the moment without the flag does no harm. */
 	(void)fcntl(descriptor, F_SETFD, FD_CLOEXEC);
 	shared->descriptor = descriptor;
 	return CUDA_SUCCESS;
@@ -235,7 +233,7 @@ int cuda_memory_export(struct backend_memory *memory, struct backend_shared_memo
 	return 0;
 }
 
-/* The real kind of the descriptor, whatever its sender claimed. */
+/* Checks the real kind of the descriptor, whatever its sender claimed. */
 static int check_allocation(struct backend_device *device, CUmemGenericAllocationHandle allocation,
 			    struct backend_fault *fault_out)
 {
@@ -252,7 +250,7 @@ static int check_allocation(struct backend_device *device, CUmemGenericAllocatio
 	return 0;
 }
 
-/* Mapping more than there is fails: the driver has the real size, the sender only a claim. */
+/* The sender only claims a size. Mapping more than the driver's real size fails. */
 static int import_descriptor(struct backend_device *device,
 			     const struct backend_shared_memory *shared, struct cuda_reap *reap,
 			     struct backend_fault *fault_out)
@@ -282,9 +280,9 @@ static int import_descriptor(struct backend_device *device,
 }
 
 /*
- * A handle must belong to the same user, or is refused: the driver opens another user's as well
- * (measured, H200, driver 580). These bytes of a handle have the number of the process that made
- * it. The driver finds the memory by it; with another number it finds none.
+ * A handle of another user is refused, because the driver would open it (measured, H200, driver
+ * 580). The bytes at PROCESS_AT are the number of the process that made the handle. The driver
+ * finds the memory by this number; with another number it finds none.
  */
 static int check_user(const struct backend_shared_memory *shared, struct backend_fault *fault_out)
 {
@@ -292,7 +290,7 @@ static int check_user(const struct backend_shared_memory *shared, struct backend
 	uint32_t pid;
 
 	memcpy(&pid, shared->handle + PROCESS_AT, sizeof(pid));
-	/* Without such a process, or if it is in another namespace, the driver decides whether
+	/* If the process does not exist, or is in another namespace, the driver decides whether
 	 * there is such memory. */
 	if (process_has_uid((pid_t)pid, geteuid()) != -ESRCH)
 		return 0;
@@ -319,8 +317,8 @@ static int import_handle(struct backend_device *device, const struct backend_sha
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cuda, result, fault_out, "cannot import memory");
 	reap->address = address;
-	/* The kernels' ranges are checked against this size: it must be the driver's, not the
-	 * sender's. */
+	/* The ranges of kernels are checked against this size, so it must be the driver's and not
+	 * the sender's. */
 	result = cuda->cuMemGetAddressRange(&base, &mapped, address);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cuda, result, fault_out, "cannot import memory");

@@ -120,10 +120,8 @@ static CUresult enqueue_pieces(struct backend_lane *lane, struct cuda_finish *tr
 	return result;
 }
 
-/*
- * The host's memory is left alone from now on, also by what is on its way. The record stays: the
- * driver may have a host function of it still to call.
- */
+/* From now on no thread touches the host's memory, also for pieces in flight. The record is kept,
+ * because the driver may still call one of its host functions. */
 static void transfer_give_up(struct cuda_finish *transfer)
 {
 	struct cuda_staging *staging = transfer->staging;
@@ -161,7 +159,7 @@ bool cuda_finish_is_sent(const struct cuda_finish *transfer)
 	return transfer->result != CUDA_SUCCESS || transfer->sent == transfer->piece_count;
 }
 
-/* The last piece for which there is room. */
+/* The index behind the last piece for which there is room. */
 static uint64_t end_of_room(struct cuda_finish *transfer)
 {
 	struct cuda_staging *staging = transfer->staging;
@@ -172,7 +170,7 @@ static uint64_t end_of_room(struct cuda_finish *transfer)
 	return cuda_staging_smaller(transfer->piece_count, begun + CUDA_HOST_FUNCTIONS_MOST);
 }
 
-/* Whether it went well or not, what is on the stream now uses the set. */
+/* Even after a failure, the pieces on the stream now use the set. */
 CUresult cuda_finish_send(struct backend_lane *lane, struct cuda_finish *transfer, bool all)
 {
 	const struct backend *backend = lane->device->backend;

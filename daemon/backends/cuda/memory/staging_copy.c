@@ -1,4 +1,4 @@
-/* The host's half of a transfer by slots: its pieces, and who copies them. */
+/* The host's half of a transfer by slots: the pieces, and the threads that copy them. */
 #include "cuda/memory/staging_state.h"
 
 struct cuda_steps cuda_staging_steps(const struct copy_box *box)
@@ -104,8 +104,8 @@ void *cuda_staging_copy_main(void *argument)
 	return NULL;
 }
 
-/* Before the device copies piece n out of its slot: it must be there. Those before n are on the
- * device. */
+/* Called before the device copies piece n out of its slot. Waits until the slot is filled. The
+ * device has taken all pieces before n. */
 static void before_copy_in(struct cuda_staging *staging, struct cuda_finish *transfer)
 {
 	uint64_t piece = transfer->begun++, allowed = piece + CUDA_SLOTS_PER_SET;
@@ -116,8 +116,8 @@ static void before_copy_in(struct cuda_staging *staging, struct cuda_finish *tra
 		cuda_staging_await(staging);
 }
 
-/* After the device has copied piece n into its slot: that of the next one must be empty, at the end
- * all of them. */
+/* Called after the device has copied piece n into its slot. Waits until the slot of the next piece
+ * is empty, or after the last piece until all slots are empty. */
 static void after_copy_out(struct cuda_staging *staging, struct cuda_finish *transfer)
 {
 	uint64_t piece = transfer->begun++, needed = transfer->piece_count;
@@ -130,8 +130,8 @@ static void after_copy_out(struct cuda_staging *staging, struct cuda_finish *tra
 		cuda_staging_await(staging);
 }
 
-/* On the driver's thread. A transfer of one piece is copied right here: another thread would only
- * make it later. */
+/* Runs on the driver's thread. A transfer of one piece is copied here, because another thread would
+ * only add a delay. */
 void cuda_staging_host_function(void *argument)
 {
 	struct cuda_finish *transfer = argument;

@@ -1,4 +1,4 @@
-/* Which slots a transfer gets. */
+/* Chooses the slots that a transfer gets. */
 #include "cuda/memory/staging_state.h"
 
 static bool is_idle(const struct cuda_slot_set *set)
@@ -6,16 +6,16 @@ static bool is_idle(const struct cuda_slot_set *set)
 	return set->users == 0 && !set->must_wait;
 }
 
-/* What waits for this set may wait for a kernel that does not end. */
+/* True if a wait for this set may be a wait for a kernel that does not end. */
 static bool may_stay_in_use(const struct cuda_slot_set *set)
 {
 	return set->users > 0 && set->is_behind;
 }
 
 /*
- * A transfer that has a kernel before it on its lane, or waits for one, keeps its set until that is
- * over. So such transfers get no set for which others wait, except on their own lane, and leave one
- * set to those that can begin at once.
+ * A transfer behind a kernel on its lane, or one that waits for a kernel, keeps its set until the
+ * kernel ends. So such a transfer gets no set for which transfers of other lanes wait. It also
+ * leaves one set to transfers that can begin at once.
  */
 static bool may_take(const struct cuda_staging *staging, const struct cuda_slot_set *set,
 		     const struct backend_lane *lane, bool can_begin)
@@ -32,8 +32,9 @@ static bool may_take(const struct cuda_staging *staging, const struct cuda_slot_
 }
 
 /*
- * Of the sets that it may take, the one of its own lane, which costs no wait; else an idle one;
- * else the one that was given out longest ago: it is the next to be free. NULL: it may take none.
+ * Of the sets that the transfer may take, chooses the set of its own lane, which costs no wait.
+ * Otherwise chooses an idle set, or the set that was given out longest ago, which becomes free
+ * next. NULL: the transfer may take none.
  */
 static struct cuda_slot_set *choose_set(struct cuda_staging *staging,
 					const struct backend_lane *lane, bool can_begin)
@@ -54,7 +55,8 @@ static struct cuda_slot_set *choose_set(struct cuda_staging *staging,
 	return best;
 }
 
-/* For a transfer that cannot wait for one. One with a transfer that is not all sent comes last. */
+/* Called for a transfer that must get a set now. A set whose transfer is not all sent is chosen
+ * last. */
 static struct cuda_slot_set *choose_any_set(struct cuda_staging *staging)
 {
 	struct cuda_slot_set *best = &staging->sets[0];
@@ -79,7 +81,7 @@ CUresult cuda_staging_take_set(struct backend_lane *lane, struct cuda_finish *tr
 {
 	const struct cuda_library *cuda = &lane->device->backend->library;
 	struct cuda_staging *staging = transfer->staging;
-	/* The driver is asked only where it matters. */
+	/* The driver is queried only if the result matters. */
 	const bool can_begin =
 		!is_all_idle(staging) && cuda->cuStreamQuery(lane->stream) != CUDA_ERROR_NOT_READY;
 	struct cuda_slot_set *set = choose_set(staging, lane, can_begin);
@@ -88,7 +90,7 @@ CUresult cuda_staging_take_set(struct backend_lane *lane, struct cuda_finish *tr
 		return CUDA_SUCCESS;
 	if (!set)
 		set = choose_any_set(staging);
-	if (set->open) /* its event is to be behind all of that */
+	if (set->open) /* the set's event must be behind the whole transfer */
 		(void)cuda_finish_send(set->open->lane, set->open, true);
 	const bool is_free = is_idle(set);
 	set->is_behind = (!is_free && set->is_behind) || !can_begin;

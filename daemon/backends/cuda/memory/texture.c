@@ -1,5 +1,5 @@
-/* Textures and surfaces of an array: made when an argument first needs one, and kept as long as the
- * array. */
+/* Textures and surfaces of an array. They are made when an argument first needs one, and kept as
+ * long as the array. */
 #include "cuda/memory/array.h"
 
 #include "cuda/memory/memory.h"
@@ -45,9 +45,9 @@ static int make_texture(struct backend_device *device, struct cuda_array *array,
 	if (*made)
 		return 0;
 	/*
-	 * The border's colour is 0, 0, 0, 0. A dimension that the image does not have is as wide as
-	 * one pixel and read at 0, its pixel's edge. A linear filter mixes that pixel with the one
-	 * before, which must not be the border.
+	 * The border's colour is 0, 0, 0, 0. A dimension that the image does not have is one pixel
+	 * wide and read at 0, the edge of its pixel. A linear filter mixes that pixel with the
+	 * pixel before it, which must not be the border.
 	 */
 	const CUDA_TEXTURE_DESC texture = {
 		.addressMode = {mode, dimensions > 1 ? mode : none, dimensions > 2 ? mode : none},

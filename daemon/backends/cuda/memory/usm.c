@@ -1,5 +1,5 @@
-/* USM: memory with one address for the device and, for host and shared USM, for this process; and
- * its commands. */
+/* USM: memory with one address for the device and, if the USM is host or shared, for this process,
+ * too; and the commands for USM. */
 #include "cuda/memory/state.h"
 #include "cuda/memory/peer.h"
 #include "cuda/memory/staging.h"
@@ -11,14 +11,15 @@
 
 #define ALIGNMENT_MAX 4096u
 
-/* An allocation; the driver may have given more than was requested, to reach the alignment. */
+/* An allocation. The driver may have given more bytes than requested, so that the address can be
+ * aligned. */
 struct cuda_usm {
 	struct backend_device *device;
 	enum backend_usm_kind kind;
 	uint64_t address, size_bytes;
 	CUdeviceptr base;
-	struct cuda_reap *reap; /* NULL: device memory of the pool, or of an owner */
-	/* An owner has the memory: called when it is USM no longer; NULL: it is this file's own */
+	struct cuda_reap *reap; /* NULL: the memory is of the pool, or has an owner */
+	/* Called when the memory of an owner is no longer USM; NULL: there is no owner. */
 	void (*release)(void *owner);
 	void *owner;
 };
@@ -36,10 +37,8 @@ static CUresult allocate_host(struct backend_device *device, uint64_t size_bytes
 		host_out, size_bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
 }
 
-/*
- * Managed memory takes room on the device as if it all were there. More of it than the device has
- * would move back and forth, and can hang the GPU for all its users.
- */
+/* Managed memory takes room on the device as if all of it were there. If there were more of it than
+ * the device has, it would move back and forth, and could hang the GPU for all its users. */
 static int take_shared(struct backend_device *device, struct cuda_usm *usm, uint64_t size_bytes,
 		       struct backend_fault *fault_out)
 {
@@ -109,7 +108,7 @@ static void cuda_give_usm(struct cuda_usm *usm)
 	usm->reap = NULL;
 }
 
-/* How the allocation will be freed. Device memory of a pool needs nothing. */
+/* Makes the record by which the allocation will be freed. Device memory of a pool needs none. */
 static int make_reap(struct backend_device *device, struct cuda_usm *usm,
 		     struct backend_fault *fault_out)
 {
@@ -122,8 +121,8 @@ static int make_reap(struct backend_device *device, struct cuda_usm *usm,
 	return 0;
 }
 
-/* So many bytes, aligned so. The driver's own alignment nearly always does; else once more, with
- * room to align in. */
+/* Takes so many bytes with this alignment. The driver's own alignment is nearly always enough.
+ * Otherwise a second attempt takes more bytes, so that the address can be aligned. */
 static int take_aligned(struct backend_device *device, struct cuda_usm *usm, uint64_t alignment,
 			struct backend_fault *fault_out)
 {
@@ -237,7 +236,8 @@ int cuda_usm_add(struct backend_device *device, CUdeviceptr address, uint64_t si
 	return error;
 }
 
-/* The lane's own device is searched first, then the others of this backend. */
+/* Finds USM that contains the range. The lane's own device is searched first, then the other
+ * devices of this backend. */
 static struct cuda_usm *cuda_usm_find(struct backend_device *device, const void *pointer,
 				      uint64_t size_bytes)
 {
@@ -262,7 +262,7 @@ static int not_usm(struct backend_fault *fault_out, const char *what)
 	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "%s", what);
 }
 
-/* Is all of it known to the driver, as USM or as pinned pages? */
+/* True if the driver knows the whole range, as USM or as pinned pages. */
 static bool is_known_to_driver(struct backend_device *device, const struct cuda_usm *usm,
 			       const void *pointer, uint64_t size_bytes)
 {
@@ -286,7 +286,8 @@ bool cuda_usm_is_reached(struct backend_device *device, const void *pointer, uin
 	return device->facts->host_pointers && cuda_host_is_registered(device, pointer, size_bytes);
 }
 
-/* The engine's own memory that is not pinned, or cannot be: as for buffers. */
+/* A side is memory of the engine that is not pinned, or cannot be. It is copied through slots, as
+ * for buffers. */
 static int copy_unpinned(struct backend_lane *lane, const struct backend_command *command,
 			 struct cuda_finish **finish_out, struct backend_fault *fault_out)
 {
@@ -294,7 +295,7 @@ static int copy_unpinned(struct backend_lane *lane, const struct backend_command
 		.width_bytes = command->usm.size_bytes, .rows = 1, .slices = 1};
 	const struct copy_box box = copy_box_simplify(&piece);
 	bool to_device = command->usm.host_source;
-	/* Only read then. */
+	/* the memory is only read if it is the source */
 	void *from = (void *)(uintptr_t)command->usm.source, *to = command->usm.destination;
 	const struct cuda_rect_side usm = {.address = (uintptr_t)(to_device ? to : from)};
 
@@ -302,8 +303,8 @@ static int copy_unpinned(struct backend_lane *lane, const struct backend_command
 				    fault_out);
 }
 
-/* From one GPU to another: the destination's lane goes the ways of memory/peer.h; from elsewhere
- * the driver finds one. */
+/* Copies from one GPU to another. If the lane is the destination's, the copy takes the ways of
+ * memory/peer.h; otherwise the driver finds a way. */
 static int copy_between_devices(struct backend_lane *lane, const struct cuda_usm *destination,
 				const struct cuda_usm *source,
 				const struct backend_command *command,
@@ -371,7 +372,7 @@ static int cuda_fill_usm(struct backend_lane *lane, const struct backend_command
 			  fault_out, "cannot fill USM");
 }
 
-/* The table of the specification (G1): the advice for the driver, and the place that it names. */
+/* The table of the specification (G1): the driver's advice, and whether it names the host. */
 struct advice {
 	CUmem_advise native;
 	bool host;
@@ -410,7 +411,7 @@ static CUmemLocation location_of(const struct backend_device *device, bool host)
 	return (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device->facts->device};
 }
 
-/* A hint has no order: the driver takes it at once, before what the lane still has to do. */
+/* A hint has no order: the driver takes it at once, before work that is already on the lane. */
 static int advise_usm(struct backend_lane *lane, const struct backend_command *command,
 		      struct backend_fault *fault_out)
 {
