@@ -235,7 +235,7 @@ struct cuda_lanes {
 	bool has_other_suspect;
 	uint64_t asked_ns;  /* when the driver was last queried for failures */
 	uint64_t polled_ns; /* when progress() last read the clock */
-	/* Calls of progress() that skip the clock: in all, and still to come. */
+	/* Calls of progress() that skip the clock: the present number, and those still to come. */
 	uint32_t looks, polls_left;
 
 	/* Priorities of streams as the driver numbers them: 0, -4. */
@@ -358,10 +358,8 @@ void cuda_event_give(struct backend_device *device, bool timed, CUevent event);
 int cuda_transfer_enqueue(struct backend_lane *lane, const struct backend_command *command,
 			  struct cuda_finish **finish_out, struct backend_fault *fault_out);
 
-/*
- * lane/copy.c: a small WRITE, READ or COPY as a launch of the backend's own kernel, in `collected`.
- * 0: it is; -EAGAIN: it goes as other transfers do; or a failure.
- */
+/* lane/copy.c: prepares a small WRITE, READ or COPY as a launch of the backend's own kernel, in
+ * `collected`. 0; -EAGAIN: the command is sent as other transfers are; or a failure. */
 int cuda_copy_prepare(struct backend_lane *lane, const struct backend_command *command,
 		      struct cuda_collected *collected, struct backend_fault *fault_out);
 

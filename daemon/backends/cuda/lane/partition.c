@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define CLUSTER_ANYWHERE                                                                           \
-	8u /* groups of a cluster that each part of a device with clusters has room for */
+	8u /* size of a cluster for which each part of a device with clusters has room */
 
 /* -------------------------------- possible partitions --------------------------------- */
 

@@ -204,8 +204,8 @@ static void report_lane(struct report *report, struct cuda_lane_state *state)
 	cuda_begin_poll(report->device, state);
 }
 
-/* A lane whose words could not all be sent: its stream is queried, and what it has done is
- * reported. */
+/* Called for a lane if a write of its word could not be sent. Queries its stream instead, and
+ * reports the commands on it once they are complete. */
 static void report_unwritten(struct report *report, struct cuda_lane_state *state)
 {
 	if (report->device->backend->library.cuStreamQuery(state->lane->stream) != CUDA_SUCCESS)
