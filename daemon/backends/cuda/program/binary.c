@@ -9,7 +9,7 @@
 
 static const char magic[8] = {'S', 'Y', 'C', 'L', 'C', 'U', '0', '1'};
 
-/* A bit of the number of arguments. */
+/* A bit in the word with the number of arguments. */
 #define KERNEL_WAITS (1u << 31)
 
 static void put_kernel(FILE *file, const struct cuda_binary_kernel *kernel)
@@ -51,7 +51,8 @@ int cuda_binary_pack(const struct cuda_binary *binary, void **bytes_out, size_t 
 	return binary_put_end(file, &bytes, &count, bytes_out, count_out);
 }
 
-/* A text without zeros in it, malloc'ed; NULL: cut off, or no memory. */
+/* Reads a text without zeros in it, malloc'ed. NULL: the text is cut off or too long, or there is
+ * no memory. */
 static char *cuda_get_text(struct binary_reader *reader, size_t most)
 {
 	size_t length = (size_t)binary_get_number(reader, 2);
@@ -74,7 +75,7 @@ static int get_argument(struct binary_reader *reader, struct cuda_binary_argumen
 
 	if (!type)
 		return reader->failed ? -EINVAL : -ENOMEM;
-	/* A sampler alone is nothing that a kernel here takes. */
+	/* No kernel here takes a sampler alone. */
 	if (kind > BACKEND_ARGUMENT_IMAGE || local > CUDA_LOCAL_SHARED)
 		return -EINVAL;
 	argument->facts.kind = (enum backend_argument_kind)kind;
@@ -175,7 +176,7 @@ int cuda_binary_unpack(const void *bytes, size_t count, struct cuda_binary **bin
 		return -EINVAL;
 	uint64_t flags = binary_get_number(&reader, 4), kernels = binary_get_number(&reader, 4),
 		 images = binary_get_number(&reader, 4);
-	/* Portable kernels have an image for each number of dimensions, others one. */
+	/* Portable kernels have an image for each number of dimensions, other kernels one image. */
 	if (reader.failed || flags > (CUDA_BINARY_NATIVE | CUDA_BINARY_OBJECT) ||
 	    kernels > CUDA_BINARY_KERNELS_MAX ||
 	    images != (flags & CUDA_BINARY_NATIVE ? 1 : CUDA_IMAGES_MAX))

@@ -1,9 +1,9 @@
 /*
  * The result of `build` and the input of `program_load`: images for the driver, and descriptions of
- * their kernels. These descriptions have facts that the driver has not: names as in the source,
- * kinds of arguments. The result comes from a cache on disk, so it is checked when it is read. The
- * images are checked too, because the driver takes them by address alone and trusts the sizes in
- * them.
+ * their kernels. These descriptions have facts that the driver does not have: names as in the
+ * source, kinds of arguments. The result comes from a cache on disk, so it is checked when it is
+ * read. The images are checked, too, because the driver takes only their address and trusts the
+ * sizes in them.
  *
  * Little-endian; a text is u16 length and its bytes.
  *
@@ -15,7 +15,7 @@
  *   gives it), type name.
  * - Per image: u8 kind, u64 length and its bytes.
  *
- * Kernels that are not described are the driver's to list.
+ * The driver lists the kernels that are not described.
  *
  * Pure: any thread, never blocks.
  */
@@ -32,8 +32,8 @@
 #define CUDA_BINARY_NATIVE 1u /* the kernels were not written in the portable form */
 #define CUDA_BINARY_OBJECT 2u /* PTX that must be linked before it is loaded */
 
-/* PIECES: several texts of PTX that the driver links when they are loaded; each is u64 length and
- * its bytes. */
+/* PIECES: several texts of PTX that the driver links when the program is loaded. Each text is u64
+ * length and its bytes. */
 enum cuda_image_kind {
 	CUDA_IMAGE_PTX = 1,
 	CUDA_IMAGE_CUBIN = 2,
@@ -42,7 +42,7 @@ enum cuda_image_kind {
 };
 
 struct cuda_binary_argument {
-	struct backend_argument_facts facts; /* without a name: a compiler keeps none */
+	struct backend_argument_facts facts; /* without a name, because no compiler keeps it */
 	enum cuda_local_form local;
 };
 
@@ -65,11 +65,11 @@ struct cuda_binary {
 	struct cuda_image images[CUDA_IMAGES_MAX];
 };
 
-/* Write it out; the bytes are malloc'ed and the caller's. 0 or -ENOMEM. */
+/* Writes the binary into bytes that are malloc'ed and the caller's. 0 or -ENOMEM. */
 int cuda_binary_pack(const struct cuda_binary *binary, void **bytes_out, size_t *count_out);
-/* Read what may be damaged or hostile. -EINVAL: not such a binary; -ENOMEM. */
+/* Reads bytes that may be damaged or hostile. -EINVAL: they are no such binary; -ENOMEM. */
 int cuda_binary_unpack(const void *bytes, size_t count, struct cuda_binary **binary_out);
-/* Frees what it holds, but not itself. */
+/* Frees the contents of the binary, but not the structure. */
 void cuda_binary_fini(struct cuda_binary *binary);
 /* Accepts NULL, returns NULL. */
 struct cuda_binary *cuda_binary_free(struct cuda_binary *binary);
@@ -79,19 +79,21 @@ DEFINE_CLEANUP(cuda_binary)
 int cuda_binary_add_image(struct cuda_binary *binary, enum cuda_image_kind kind, const void *bytes,
 			  size_t count);
 /*
- * The next text of PIECES behind *at (0 at first): its bytes, copied and ended by 0, malloc'ed.
- * -ENOENT: there is no more; -EINVAL: sizes that do not add up, a 0 inside of a text; -ENOMEM.
+ * Reads the text of PIECES at *at (0 at first) and moves *at behind it. The bytes are copied, ended
+ * by 0 and malloc'ed. -ENOENT: there is no more text; -EINVAL: sizes that do not add up, or a 0
+ * inside a text; -ENOMEM.
  */
 int cuda_image_piece(const void *bytes, size_t count, size_t *at, char **text_out,
 		     size_t *text_bytes_out);
-/* By name, by symbol, or by a name that means the same; NULL: no kernel like that is described. */
+/* Finds a kernel by its name, its symbol, or a name that means the same. NULL: no such kernel is
+ * described. */
 const struct cuda_binary_kernel *cuda_binary_find(const struct cuda_binary *binary,
 						  const char *name);
 
 /*
- * Which kind are these bytes, and do all sizes in them lie inside them? -EINVAL: neither a cubin
- * nor a fatbin, or cut off; -ENOEXEC: wrapped in a host program's structure, which has addresses in
- * it.
+ * Finds the kind of the bytes, and checks that all sizes in them lie inside them. -EINVAL: neither
+ * a cubin nor a fatbin, or cut off. -ENOEXEC: wrapped in a host program's structure, which contains
+ * addresses.
  */
 int cuda_image_check(const void *bytes, size_t count, enum cuda_image_kind *kind_out);
 

@@ -1,9 +1,9 @@
 /*
- * Building, in the build helper's child, where there is no context: the device's facts have the
- * architecture. A portable source is compiled once per number of dimensions, because which of
- * CUDA's dimensions is SYCL's dimension 0 must be constant for the compiler. Each text is completed
- * (program/ptx.h). CUDA C++ becomes code for the device, or PTX if NVRTC is older than the device.
- * PTX and binaries are checked and packed.
+ * Builds programs in the build helper's child, which has no context: the architecture comes from
+ * the device's facts. A portable source is compiled once per number of dimensions. The compiler
+ * needs as a constant which of CUDA's dimensions is SYCL's dimension 0. Each resulting text is
+ * completed (program/ptx.h). CUDA C++ becomes code for the device, or PTX if NVRTC is older than
+ * the device. PTX and binaries are checked and packed.
  */
 #include "cuda/program/build.h"
 
@@ -26,7 +26,7 @@ struct build {
 	struct cuda_binary binary;
 	const char *source; /* ended by 0 */
 	size_t source_bytes;
-	bool relocatable; /* an object, for the linker */
+	bool relocatable; /* the result is an object, for the linker */
 	char *log;
 };
 
@@ -44,8 +44,8 @@ static int add_image(struct build *build, enum cuda_image_kind kind, const void 
 		       : 0;
 }
 
-/* Kernels that launch kernels need memory of every other kernel's device, and wait in a way that
- * this GPU has not. */
+/* Kernels that launch kernels are refused. They need memory on the device of every other kernel,
+ * and a way of waiting that this GPU does not have. */
 static int refuse_launches(const void *code, size_t bytes, struct backend_fault *fault_out)
 {
 	static const char *const calls[] = {"cudaLaunchDevice", "cudaGetParameterBuffer",
@@ -89,7 +89,7 @@ static int cuda_describe_kernels(struct build *build, const struct cuda_ptx *ptx
 	return error < 0 ? cuda_no_memory(fault_out, "a build") : 0;
 }
 
-/* PTX comes with a 0 at its end or without. */
+/* PTX may have a 0 at its end. */
 static int build_ptx(struct build *build, struct backend_fault *fault_out)
 {
 	CLEANUP(cuda_ptx_cleanup) struct cuda_ptx *ptx = NULL;
@@ -128,7 +128,7 @@ static int build_binary(struct build *build, struct backend_fault *fault_out)
 			 : add_image(build, kind, build->source, build->source_bytes, fault_out);
 }
 
-/* The user's own words for an instance of a template become its name. */
+/* An instance of a template gets the user's own expression as its name. */
 static int name_expressions(struct build *build, const struct cuda_compiled *compiled,
 			    struct backend_fault *fault_out)
 {
@@ -176,7 +176,7 @@ static int build_cuda_cpp(struct build *build, struct backend_fault *fault_out)
 	return add_image(build, CUDA_IMAGE_PTX, compiled.ptx, compiled.ptx_bytes, fault_out);
 }
 
-/* With the record behind them the parameters must still fit. */
+/* Checks that the parameters fit together with the record behind them. */
 static int check_parameters(const struct build *build, const struct cuda_ptx *ptx,
 			    struct backend_fault *fault_out)
 {
@@ -228,8 +228,8 @@ static int complete_ptx(struct build *build, const struct cuda_compiled *compile
 	return add_image(build, CUDA_IMAGE_PTX, text, bytes, fault_out);
 }
 
-/* A source may test the number of dimensions, but its kernels are the same ones with the same
- * arguments. */
+/* A source may test the number of dimensions, but must have the same kernels with the same
+ * arguments for each number. */
 static int check_same_kernels(struct build *build, const struct cuda_ptx *ptx,
 			      struct backend_fault *fault_out)
 {
@@ -295,8 +295,8 @@ static int cuda_build_variants(struct build *build, struct backend_fault *fault_
 	return error;
 }
 
-/* With prefixes before its own names, where they are those of CUDA's functions, too; else as it is.
- * portable_names.h */
+/* Builds a portable source. Its own names get prefixes if functions of CUDA have the same names
+ * (portable_names.h). If that does not compile, the source is built without prefixes. */
 static int build_portable(struct build *build, struct backend_fault *fault_out)
 {
 	size_t bytes = 0;
@@ -388,7 +388,7 @@ int cuda_build_make(struct backend *backend, uint32_t device,
 	build.source = copy;
 	int error = build_kind(backend, &backend->devices[device], &build, request->kind,
 			       request->options, fault_out);
-	/* Without a compiler that sentence is the whole log. */
+	/* If no compiler ran, the sentence is the whole log. */
 	if (error < 0 && fault_out->status == STATUS_BUILD && !build.log)
 		build.log = strdup(fault_out->text);
 	*log_out = build.log;

@@ -1,4 +1,4 @@
-/* The part that cuda_build and cuda_compile_object share; in the build helper's child. */
+/* The part that cuda_build and cuda_compile_object share. It runs in the build helper's child. */
 #ifndef SYCL_BACKENDS_CUDA_BUILD_H
 #define SYCL_BACKENDS_CUDA_BUILD_H
 
@@ -12,7 +12,9 @@ struct cuda_build_request {
 	bool relocatable; /* PTX for the linker */
 };
 
-/* To be ended with cuda_binary_fini. *log_out: malloc'ed or NULL, also on failure. */
+/*
+ * The caller ends the binary with cuda_binary_fini. *log_out: malloc'ed or NULL, also on failure.
+ */
 int cuda_build_make(struct backend *backend, uint32_t device,
 		    const struct cuda_build_request *request, struct cuda_binary *binary_out,
 		    char **log_out, struct backend_fault *fault_out);
@@ -29,7 +31,7 @@ int cuda_link(struct backend *backend, uint32_t device, uint32_t count, const vo
 	      const size_t *object_bytes, const char *options, void **binary_out,
 	      size_t *binary_bytes_out, char **log_out, struct backend_fault *fault_out);
 
-/* The format of what these return: backend_ops.binary_format. */
+/* The format of the binaries that these functions return: backend_ops.binary_format. */
 #define CUDA_BINARY_FORMAT 2u
 
 #endif

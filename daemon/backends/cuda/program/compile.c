@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* An option's text, where it has to be put together. */
+/* The longest text of an option that is put together here. */
 #define OPTION_BYTES 320
 
 struct compilation {
 	const struct cuda_compile_request *request;
 	struct nvrtc_program *program;
-	struct cuda_options options; /* the request's, and ours */
+	struct cuda_options options; /* the request's options, and the service's */
 	char architecture[OPTION_BYTES], dimensions[OPTION_BYTES], include[OPTION_BYTES],
 		include_more[OPTION_BYTES];
 	char *text;
@@ -41,7 +41,8 @@ static void compile_add_option(struct compilation *c, const char *option)
 	c->options.list[c->options.count++] = option;
 }
 
-/* The user's options come last: where the compiler takes the last of several, it is theirs. */
+/* The user's options come last. If the compiler uses the last of several options, it uses the
+ * user's. */
 static void put_options(struct compilation *c)
 {
 	const struct cuda_nvrtc *nvrtc = c->request->nvrtc;
@@ -52,7 +53,7 @@ static void put_options(struct compilation *c)
 		(void)snprintf(c->dimensions, sizeof(c->dimensions), "-DSYCL_DIMENSIONS=%u",
 			       c->request->dimensions);
 		compile_add_option(c, c->dimensions);
-		/* Functions and constants of a C source have no attribute for where they run. */
+		/* In a C source, functions and constants have no attribute for host or device. */
 		compile_add_option(c, "-default-device");
 	} else if (nvrtc->include[0]) {
 		(void)snprintf(c->include, sizeof(c->include), "-I%s", nvrtc->include);

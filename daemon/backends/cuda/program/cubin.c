@@ -1,7 +1,7 @@
 /*
- * Checks cubins and fatbins so far that the driver will not read behind their end. A cubin is an
- * ELF file. A fatbin is one or more of: u32 0xba55ed50, u16 version, u16 size of this header, u64
- * size of what follows.
+ * Checks cubins and fatbins so that the driver reads no byte beyond their end. A cubin is an ELF
+ * file. A fatbin is one or more of: u32 0xba55ed50, u16 version, u16 size of this header, u64 size
+ * of the contents that follow.
  */
 #include "cuda/program/binary.h"
 
@@ -32,7 +32,7 @@ static Elf64_Shdr section_at(const unsigned char *bytes, const Elf64_Ehdr *heade
 	return section;
 }
 
-/* A name begins inside the table of names, and a 0 ends the table. */
+/* Each name must begin inside the table of names, and a 0 must end the table. */
 static bool names_are_inside(const unsigned char *bytes, const Elf64_Ehdr *header)
 {
 	const Elf64_Shdr names = section_at(bytes, header, header->e_shstrndx);
@@ -53,7 +53,7 @@ static bool sections_are_inside(const unsigned char *bytes, size_t count, const 
 		if (section.sh_type != SHT_NOBITS &&
 		    !cubin_is_inside(section.sh_offset, section.sh_size, count))
 			return false;
-		/* Whatever names a section by number must name one that there is. */
+		/* A number of a section must be one of an existing section. */
 		if (section.sh_link >= header->e_shnum && section.sh_link != 0)
 			return false;
 	}
@@ -94,9 +94,9 @@ static bool cubin_is_whole(const unsigned char *bytes, size_t count)
 }
 
 /*
- * Inside: images one behind the other, each u16 kind, u16 version, u32 size of its header, u64 size
- * of what follows. Where the header is large enough, it has u32 how much of that is compressed; 0:
- * nothing.
+ * The contents of a fatbin are images one behind the other. Each has u16 kind, u16 version, u32
+ * size of its header, u64 size of the contents that follow. A header that is large enough has a
+ * u32, the number of compressed bytes; 0: none.
  */
 struct fatbin_entry {
 	uint16_t kind, version;
@@ -115,7 +115,7 @@ static bool image_is_whole(const unsigned char *bytes, const struct fatbin_entry
 		memcpy(&packed_bytes, bytes + sizeof(*entry), sizeof(packed_bytes));
 	if (packed_bytes > entry->bytes)
 		return false;
-	/* Only the driver can read what is compressed. */
+	/* Only the driver can read compressed contents. */
 	bool is_cubin = entry->kind == ENTRY_CUBIN && entry->bytes >= SELFMAG &&
 			memcmp(image, ELFMAG, SELFMAG) == 0;
 	return !is_cubin || cubin_is_whole(image, (size_t)entry->bytes);
@@ -150,8 +150,7 @@ static bool fatbin_is_whole(const unsigned char *bytes, size_t count)
 			return false;
 		memcpy(&header, bytes + at, sizeof(header));
 		if (header.magic != FATBIN_MAGIC)
-			return at > 0; /* something that is none of the driver's business, padding
-					  mostly */
+			return at > 0; /* Bytes that the driver ignores, mostly padding. */
 		if (header.header_bytes < sizeof(header) ||
 		    !cubin_is_inside(at, header.header_bytes, count) ||
 		    !cubin_is_inside(at + header.header_bytes, header.bytes, count) ||

@@ -48,14 +48,14 @@ static void cuda_describe_native(const struct cuda_ptx_parameter *parameter,
 		argument->local = CUDA_LOCAL_SHARED;
 		return;
 	case CUDA_PTX_CONST:
-	case CUDA_PTX_LOCAL: /* nothing of ours lies there */
+	case CUDA_PTX_LOCAL: /* no local memory of the service lies there */
 		argument->local = CUDA_LOCAL_NONE;
 		return;
 	default:
 		break;
 	}
-	/* Without a symbol that shows it, the PTX's own type may: a float of 64 bits is no pointer.
-	 */
+	/* Without a symbol, the PTX's own type may show that the parameter is a value: a float of
+	 * 64 bits is no pointer. */
 	if (!symbol && parameter->space == CUDA_PTX_NO_POINTER && !parameter->may_point) {
 		argument->facts.kind = BACKEND_ARGUMENT_VALUE;
 		argument->local = CUDA_LOCAL_NONE;
@@ -71,7 +71,7 @@ static void describe_portable(const struct cuda_ptx_parameter *parameter,
 		parameter->size_bytes == 4 && parameter->align_bytes == 4 && !parameter->may_point;
 
 	argument->facts.size_bytes = parameter->size_bytes;
-	if (!type) { /* a type that this does not read: take what fits */
+	if (!type) { /* A type that is not read here accepts what has the right size. */
 		argument->facts.kind = parameter->may_point || maybe_local
 					       ? BACKEND_ARGUMENT_UNKNOWN
 					       : BACKEND_ARGUMENT_VALUE;
@@ -97,7 +97,7 @@ static int describe_entry(const struct cuda_ptx_entry *entry, bool portable,
 	if (error == -ENOMEM)
 		return error;
 	kernel->name = strdup(symbol ? symbol->name : entry->name);
-	/* A completed text calls its kernels by their plain names. */
+	/* In a completed text, kernels have their plain names as symbols. */
 	kernel->symbol = strdup(portable && symbol ? symbol->name : entry->name);
 	kernel->arguments = calloc(entry->parameter_count + 1u, sizeof(*kernel->arguments));
 	if (!kernel->name || !kernel->symbol || !kernel->arguments)
@@ -117,8 +117,8 @@ static int describe_entry(const struct cuda_ptx_entry *entry, bool portable,
 	return 0;
 }
 
-/* Two kernels of one name, or a template's instances: all of them are called by their symbols then.
- */
+/* If an earlier kernel has the same name, as instances of a template may, this kernel is named by
+ * its symbol. For portable kernels that is -EEXIST. */
 static int settle_names(struct cuda_binary *binary, uint32_t last, bool portable)
 {
 	struct cuda_binary_kernel *kernel = &binary->kernels[last];

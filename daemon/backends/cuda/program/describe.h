@@ -9,15 +9,14 @@
 #include "cuda/program/ptx.h"
 
 /*
- * All kernels of a PTX into binary->kernels, which is empty. `portable`: the prelude's, whose names
- * are plain and whose pointers are buffers; then -EEXIST: two have one name. -ENOMEM.
+ * Describes all kernels of a PTX in binary->kernels, which is empty before. `portable`: the PTX is
+ * the prelude's, so names are plain and pointers are buffers. Then -EEXIST: two kernels have one
+ * name. -ENOMEM.
  */
 int cuda_describe_ptx(struct cuda_binary *binary, const struct cuda_ptx *ptx, bool portable);
 
-/*
- * An argument of a native kernel with only its size known, and its type if `type` is not NULL. A
- * word of 64 bits may be a pointer.
- */
+/* Describes an argument of a native kernel of which only the size is known, and with a symbol its
+ * type. A word of 64 bits may be a pointer. */
 struct cuda_symbol;
 void cuda_describe_word(const struct cuda_symbol *symbol_or_null, uint32_t index,
 			uint32_t size_bytes, struct cuda_binary_argument *argument_out);

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define WARP         32u
-#define SMALL_GROUP  64u  /* smaller ones do not spread a small range any better */
-#define NARROW_ROW   128u /* rows up to this are taken whole where there are several */
+#define SMALL_GROUP  64u  /* smaller groups do not spread a small range better */
+#define NARROW_ROW   128u /* if there are several rows, a row up to this is not split */
 #define SHARED_Z_MAX 64u
 
 static uint64_t at_most(uint64_t a, uint64_t b)
@@ -16,7 +16,7 @@ static uint64_t at_most(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* No size here is 0, but a compiler cannot see that. */
+/* No size here is 0, but a compiler cannot prove that. */
 static uint64_t one_or_more(uint64_t a)
 {
 	return a ? a : 1;
@@ -27,16 +27,14 @@ static uint64_t round_up_divide(uint64_t a, uint64_t b)
 	return a / one_or_more(b) + (a % one_or_more(b) != 0);
 }
 
-/* As many parts as `most` would give, of sizes as equal as they can be. */
+/* Divides into as many parts as `most` would give, with sizes as equal as possible. */
 static unsigned even_group(uint64_t count, uint64_t most)
 {
 	return (unsigned)one_or_more(round_up_divide(count, round_up_divide(count, most)));
 }
 
-/*
- * How many work-items a group of a basic range gets. As many as fill a compute unit best, but a
- * small range is spread over all units.
- */
+/* The number of work-items in a group of a basic range. The number is the one that fills a compute
+ * unit best, but a small range is spread over all units. */
 static unsigned target_threads(const struct cuda_shape *shape, const uint64_t n[3])
 {
 	unsigned threads = shape->basic_threads < shape->max_threads ? shape->basic_threads
@@ -55,9 +53,9 @@ static unsigned target_threads(const struct cuda_shape *shape, const uint64_t n[
 }
 
 /*
- * Neighbours along x are neighbours in memory. So groups are whole warps along x where the row is
- * long, and whole rows where it is short. The rest of the group goes to y, then z; the part that
- * those do not need goes back to x.
+ * Neighbours along x are neighbours in memory. So a group has whole warps along x if the row is
+ * long, and whole rows if the row is short. The rest of the group goes to y, then z. The part that
+ * y and z do not need goes back to x.
  */
 static void choose_block(const struct cuda_shape *shape, const uint64_t n[3], unsigned block[3])
 {
@@ -76,7 +74,7 @@ static void choose_block(const struct cuda_shape *shape, const uint64_t n[3], un
 	}
 }
 
-/* The best size up to `most` that divides n: whole warps if there are any such. */
+/* The best size up to `most` that divides n: a number of whole warps, if possible. */
 static unsigned cuda_largest_divisor(uint64_t n, uint64_t most)
 {
 	unsigned size = (unsigned)at_most(n, most);
@@ -89,7 +87,7 @@ static unsigned cuda_largest_divisor(uint64_t n, uint64_t most)
 	return (unsigned)one_or_more(size);
 }
 
-/* A native kernel cannot skip work-items beyond the range: groups divide the range. */
+/* A native kernel cannot skip work-items beyond the range, so groups must divide the range. */
 static void choose_dividing_block(const struct cuda_shape *shape, const uint64_t n[3],
 				  unsigned block[3])
 {
@@ -173,7 +171,8 @@ static int too_many(struct backend_fault *fault_out, uint64_t groups, unsigned m
 		(unsigned long long)groups, most);
 }
 
-/* With one or two dimensions, groups that do not fit into the last one go on in the next. */
+/* With one or two dimensions, groups that do not fit into the last dimension are folded into the
+ * next one. */
 static int plan_flat(const struct cuda_shape *shape, unsigned last, struct cuda_geometry *g,
 		     struct backend_fault *fault_out)
 {
@@ -226,7 +225,8 @@ static int plan_deep(const struct cuda_shape *shape, struct cuda_geometry *g,
 	return 0;
 }
 
-/* No fold: a native kernel, or work-groups in clusters, which must stay neighbours. */
+/* Plans a grid without a fold, for a native kernel or for work-groups in clusters, which must stay
+ * neighbours. */
 static int plan_as_it_is(const struct cuda_shape *shape, struct cuda_geometry *g,
 			 struct backend_fault *fault_out)
 {
@@ -247,7 +247,8 @@ static int plan_cluster(const struct cuda_shape *shape, bool basic, struct cuda_
 		unsigned over = g->grid[d] % (unsigned)one_or_more(g->cluster[d]);
 		if (over == 0)
 			continue;
-		/* Groups beyond the range have no work-items, if the kernel can test that. */
+		/* Groups are added to fill the clusters. They lie beyond the range and have no
+		 * work-items, so the kernel must be able to test for that. */
 		if (!basic || shape->native ||
 		    g->grid[d] > shape->max_grid[d] - (g->cluster[d] - over))
 			return cuda_fault_words(
@@ -260,7 +261,9 @@ static int plan_cluster(const struct cuda_shape *shape, bool basic, struct cuda_
 	return 0;
 }
 
-/* SYCL's order to CUDA's; what is absent is `absent`. */
+/*
+ * Converts SYCL's order to CUDA's. `absent` is the size in dimensions that the range does not have.
+ */
 static void cuda_reverse_range(unsigned dimensions, const uint64_t *from, uint64_t absent,
 			       uint64_t to[3])
 {
@@ -299,7 +302,7 @@ static int plan_grid(const struct cuda_shape *shape, const struct cuda_range *ra
 	return plan_deep(shape, g, fault_out);
 }
 
-/* After the grid of all of it. */
+/* Called after the whole grid was planned. */
 static int cut_part(const struct cuda_range *range, struct cuda_geometry *g,
 		    struct backend_fault *fault_out)
 {

@@ -5,12 +5,12 @@
  *
  * Folding. With one dimension the group is x + grid.x * y. With two it is (x, y + grid.y * z). With
  * three, and only if CUDA_RECORD_FOLDED is set, grid.x holds columns * folds of y * folds of z.
- * Then x % columns is the group's x, and x / columns counts the folds, those of y fastest. Groups
- * that are too many have no work-item inside the range.
+ * Then x % columns is the group's x, and x / columns counts the folds, those of y fastest. Surplus
+ * groups have no work-item inside the range.
  *
- * Parts (struct backend_part) are of CUDA's last dimension: groups count from the record's
- * first_group on. A grid that is folded is not cut: its first part is all of it, the others are
- * nothing.
+ * Parts (struct backend_part) divide CUDA's last dimension, and their groups count from the
+ * record's first_group. A folded grid is not divided: its first part is the whole grid, and the
+ * other parts are empty.
  */
 #ifndef SYCL_BACKENDS_CUDA_GEOMETRY_H
 #define SYCL_BACKENDS_CUDA_GEOMETRY_H
@@ -18,22 +18,23 @@
 #include "backend.h"
 
 #define CUDA_RECORD_BYTES 80u
-/* The room for a portable kernel's own parameters, wherever the record's alignment puts it. */
+/* The room for a portable kernel's own parameters, for any place of the record that its alignment
+ * requires. */
 #define CUDA_PORTABLE_PARAMETER_BYTES_MAX (32760u - CUDA_RECORD_BYTES)
 
-#define CUDA_RECORD_CHECK  1u /* work-items may lie beyond the range: they end at once */
+#define CUDA_RECORD_CHECK  1u /* work-items may lie beyond the range, and end at once */
 #define CUDA_RECORD_FOLDED 2u /* three dimensions, folded into x */
 
 /*
- * The last parameter of every portable kernel, called sycl_launch in its PTX. CUDA's order of
- * dimensions; absent ones have range and groups 1. The prelude (portable_cuda.cu) and
+ * The last parameter of every portable kernel, called sycl_launch in its PTX. Dimensions are in
+ * CUDA's order; absent ones have range 1 and 1 group. The prelude (portable_cuda.cu) and
  * program/ptx_complete.c use these offsets.
  */
 struct cuda_launch_record {
 	uint32_t flags;
 	union {
-		uint32_t folds;       /* of y, with CUDA_RECORD_FOLDED */
-		uint32_t first_group; /* without it: of a part, in the last dimension */
+		uint32_t folds;       /* folds of y, with CUDA_RECORD_FOLDED */
+		uint32_t first_group; /* otherwise: first group of a part, in the last dimension */
 	};
 	uint64_t range[3]; /* work-items */
 	uint64_t offset[3];
@@ -46,8 +47,8 @@ _Static_assert(sizeof(struct cuda_launch_record) == CUDA_RECORD_BYTES,
 struct cuda_shape {
 	bool native; /* the kernel computes its ids itself: no record, no fold, no remainder */
 	unsigned required[3];   /* 0: none */
-	unsigned max_threads;   /* of a work-group of this kernel */
-	unsigned basic_threads; /* of a work-group of a basic range, by default */
+	unsigned max_threads;   /* limit for a work-group of this kernel */
+	unsigned basic_threads; /* default for a work-group of a basic range */
 	unsigned max_block[3], max_grid[3];
 	unsigned multiprocessors;
 };
@@ -57,12 +58,13 @@ struct cuda_range {
 	unsigned dimensions;
 	const uint64_t *global, *local, *offset; /* local all 0: a basic range */
 	const uint32_t *cluster;                 /* work-groups; NULL or all 0: none */
-	const struct backend_part *part;         /* NULL: all. Neither native nor in clusters */
+	/* NULL: the whole range. A part is neither native nor in clusters. */
+	const struct backend_part *part;
 };
 
 struct cuda_geometry {
-	unsigned grid[3], block[3], cluster[3]; /* CUDA's order; cluster 0: none. A grid of 0:
-						   nothing to do in this part */
+	/* CUDA's order; cluster 0: none. A grid of 0: the part has no work-groups. */
+	unsigned grid[3], block[3], cluster[3];
 	struct cuda_launch_record record;
 };
 

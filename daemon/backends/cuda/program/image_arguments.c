@@ -36,7 +36,7 @@ static int wrong_image(struct backend_fault *fault_out, uint32_t index, const ch
 				why);
 }
 
-/* A portable kernel's argument states how it uses the image. */
+/* Checks an argument of a portable kernel, which states how it uses the image. */
 static int check_portable(const struct cuda_image_form *form, uint32_t index,
 			  const struct backend_argument *argument, struct backend_fault *fault_out)
 {
@@ -97,7 +97,7 @@ int cuda_image_argument_put(const struct cuda_parameter *parameter, uint32_t ind
 	     parameter->kind != BACKEND_ARGUMENT_UNKNOWN) ||
 	    parameter->size_bytes != sizeof(uint64_t))
 		return wrong_image(fault_out, index, "is no image; one was given");
-	/* The use that a kernel makes of a surface is not known. */
+	/* It is not known whether the kernel reads or writes a surface. */
 	if (!argument->image.sampled && !argument->image.writes)
 		return wrong_image(
 			fault_out, index,

@@ -13,7 +13,7 @@ static bool can_link(const struct cuda_library *cu)
 	return cu->cuLinkCreate && cu->cuLinkAddData && cu->cuLinkComplete && cu->cuLinkDestroy;
 }
 
-/* Until there are no more, or the driver refuses one. */
+/* Adds all pieces, until the driver refuses one. */
 static CUresult add_pieces(const struct cuda_library *cu, CUlinkState state,
 			   const struct cuda_image *image)
 {
@@ -27,7 +27,7 @@ static CUresult add_pieces(const struct cuda_library *cu, CUlinkState state,
 		if (error < 0)
 			return error == -ENOMEM ? CUDA_ERROR_OUT_OF_MEMORY
 						: CUDA_ERROR_INVALID_IMAGE;
-		/* With the 0 at its end, as the driver requires. */
+		/* The count includes the 0 at the end, as the driver requires. */
 		CUresult result = cu->cuLinkAddData(state, CU_JIT_INPUT_PTX, text, bytes + 1,
 						    "object", 0, NULL, NULL);
 		if (result != CUDA_SUCCESS)
@@ -35,7 +35,7 @@ static CUresult add_pieces(const struct cuda_library *cu, CUlinkState state,
 	}
 }
 
-/* The first line that is not empty. */
+/* Keeps only the first line that is not empty. */
 static void first_line(char *log)
 {
 	char *from = log + strspn(log, " \t\r\n");
@@ -73,8 +73,9 @@ int cuda_join_pieces(struct backend_device *device, const struct cuda_image *ima
 	log[sizeof(log) - 1] = '\0';
 	first_line(log);
 	/*
-	 * There is no result code for a missing or duplicate symbol, and the returned code has a
-	 * worse meaning elsewhere. If the linker's log has an error, it is that.
+	 * There is no result code for a missing or duplicate symbol, and elsewhere the returned
+	 * code means something worse. If the linker's log is not empty, such a symbol is the
+	 * reason.
 	 */
 	int error = log[0] ? cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD,
 					      "the objects do not link: %.200s", log)

@@ -42,7 +42,7 @@ static uint64_t cuda_kernel_smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The facts that hold for all variants. */
+/* Fills in the facts that hold for all variants. */
 static void cuda_kernel_fill_facts(struct backend_kernel *kernel)
 {
 	struct backend_kernel_facts *facts = &kernel->facts;
@@ -158,7 +158,7 @@ struct backend_program *cuda_kernel_code(const struct backend_kernel *kernel)
 	return kernel->program;
 }
 
-/* A requested cluster, or the one that the kernel was compiled for; SYCL's order. */
+/* Chooses the requested cluster, or the one that the kernel was compiled for, in SYCL's order. */
 static int choose_cluster(const struct cuda_variant *variant, const struct backend_command *command,
 			  uint32_t cluster[3], struct backend_fault *fault_out)
 {
@@ -187,7 +187,7 @@ static int choose_cluster(const struct cuda_variant *variant, const struct backe
 	return 0;
 }
 
-/* Checks of what the device must hold at one time. */
+/* Checks that the device can hold at one time the work-groups that must run together. */
 static int check_residency(const struct backend_kernel *kernel, const struct cuda_variant *variant,
 			   const struct cuda_launch *launch, struct backend_fault *fault_out)
 {
@@ -219,7 +219,8 @@ static bool is_planned(const struct cuda_plan *plan, const struct cuda_range *ra
 	return same;
 }
 
-/* As a rule a kernel is launched as it was before: then nothing is divided again. */
+/* Most launches of a kernel have the same range as the previous launch. Such a launch uses the
+ * previous plan. */
 static int kernel_plan_launch(struct backend_kernel *kernel, const struct cuda_variant *variant,
 			      const struct cuda_range *range,
 			      const struct cuda_geometry **geometry_out,
@@ -242,7 +243,8 @@ static int kernel_plan_launch(struct backend_kernel *kernel, const struct cuda_v
 	return 0;
 }
 
-/* Where the lane or the graph has the right launch before it. */
+/* True if the launch may begin early, provided that the lane or the graph sends the right launch
+ * before it. */
 static bool begins_early(const struct backend_kernel *kernel,
 			 const struct backend_launch_properties *properties)
 {
@@ -311,8 +313,8 @@ int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_comm
 	if (variant->layout.has_record)
 		memcpy(parameters[variant->layout.count], &geometry->record,
 		       sizeof(geometry->record));
-	/* A plain address means the shared memory of one work-group of the cluster: of the first,
-	 * for all of them. */
+	/* For all work-groups of a cluster, a plain address would mean the shared memory of the
+	 * first work-group. */
 	if (launch.cluster[0] && local_bytes &&
 	    takes_local_address(&variant->layout, command->launch.arguments))
 		return cuda_fault_words(

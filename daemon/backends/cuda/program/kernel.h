@@ -1,25 +1,27 @@
-/* Kernels of a program: the driver's facts about them, and all that a launch needs, computed when
- * they are made. */
+/* Kernels of a program: the driver's facts about them, and the values that every launch needs,
+ * computed when a kernel is made. */
 #ifndef SYCL_BACKENDS_CUDA_KERNEL_H
 #define SYCL_BACKENDS_CUDA_KERNEL_H
 
 #include "cuda/program/geometry.h"
 #include "cuda/program/program.h"
 
-/* The kernel as compiled for a number of dimensions; a native one is the same for all of them. */
+/*
+ * The kernel as compiled for a number of dimensions. A native kernel is the same for all numbers.
+ */
 struct cuda_variant {
 	CUfunction function;
 	struct cuda_shape shape;
 	struct cuda_layout layout;
-	uint32_t static_bytes; /* shared memory of its own */
-	uint32_t static_room;  /* of native kernels: bytes that align the end of these */
+	uint32_t static_bytes; /* static shared memory of the kernel */
+	uint32_t static_room;  /* for native kernels: bytes that align the end of static_bytes */
 	uint32_t registers, private_bytes;
-	unsigned cluster[3]; /* that it was compiled for, CUDA's order; 0: none */
+	unsigned cluster[3]; /* the cluster that it was compiled for, in CUDA's order; 0: none */
 };
 
-/* A launch without clusters and not in parts, as it was planned last. The device thread's. */
+/* The latest plan of a launch without clusters and not in parts. For the device thread. */
 struct cuda_plan {
-	uint32_t dimensions; /* 0: none */
+	uint32_t dimensions; /* 0: there is no plan yet */
 	uint64_t global[3], local[3], offset[3];
 	struct cuda_geometry geometry;
 };
@@ -39,21 +41,20 @@ struct backend_kernel {
 	char *name;
 };
 
-/* program/variant.c: fill one, from the driver. The kernel's parameters are known from the first
- * on.
- */
+/* program/variant.c: fills one variant, from the driver. The first variant defines the kernel's
+ * parameters. */
 int cuda_variant_make(struct backend_kernel *kernel, uint32_t index, CUmodule module,
 		      const struct cuda_binary_kernel *described, struct backend_fault *fault_out);
 
-/* program/occupancy.c: resident work-groups of a compute unit; 0 if the driver does not report
- * it. */
+/* program/occupancy.c: the number of resident work-groups on a compute unit; 0 if the driver does
+ * not report the number. */
 unsigned cuda_resident_groups(const struct backend_kernel *kernel,
 			      const struct cuda_variant *variant, unsigned threads,
 			      unsigned shared_bytes);
 /* The size of a work-group for basic ranges. */
 unsigned cuda_basic_threads(const struct backend_kernel *kernel,
 			    const struct cuda_variant *variant);
-/* Check launches that the device must hold at one time. */
+/* These check launches whose work-groups the device must hold at one time. */
 int cuda_cooperative_check(const struct backend_kernel *kernel, const struct cuda_variant *variant,
 			   const struct cuda_launch *launch, struct backend_fault *fault_out);
 int cuda_cluster_check(const struct backend_kernel *kernel, const struct cuda_variant *variant,

@@ -1,7 +1,8 @@
 /*
  * Separate compilation: backend_ops' `compile` and `link`, in the build helper's child. An object
- * is PTX with references to other objects. There is no linker without a context. So the result of
- * `link` is the texts, checked and put together, and the driver links them when they are loaded.
+ * is PTX with references to other objects. Without a context there is no linker. So the result of
+ * `link` is the texts, checked and put together, and the driver links them when the program is
+ * loaded.
  */
 #include "cuda/program/build.h"
 #include "cuda/program/launch.h"
@@ -61,8 +62,8 @@ static int read_objects(struct link *link, uint32_t count, const void *const *ob
 		if (error < 0 || !(link->objects[i]->flags & CUDA_BINARY_OBJECT))
 			return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 						"input %u is no object of this device", i);
-		/* A native kernel's launch has no record, which functions of a portable object may
-		 * read. */
+		/* Functions of a portable object may read the record, and a native kernel's launch
+		 * has no record. */
 		if (link->objects[i]->flags != link->objects[0]->flags)
 			return cuda_fault_words(
 				fault_out, -EINVAL, STATUS_INVALID,
@@ -71,7 +72,7 @@ static int read_objects(struct link *link, uint32_t count, const void *const *ob
 	return 0;
 }
 
-/* Each kernel goes from its object to the whole. */
+/* Moves each kernel from its object to the linked program. */
 static int take_kernels(struct link *link, struct backend_fault *fault_out)
 {
 	struct cuda_binary *whole = &link->whole;
@@ -110,7 +111,7 @@ static void put_piece(FILE *file, const char *text, size_t bytes)
 	(void)fwrite(text, 1, bytes, file);
 }
 
-/* The one text that has the copy of the record, with the head of another. */
+/* Writes the one text that defines the copy of the record, with the header of another text. */
 static int write_record(FILE *file, const struct cuda_image *like, struct backend_fault *fault_out)
 {
 	CLEANUP(cuda_ptx_cleanup) struct cuda_ptx *ptx = NULL;

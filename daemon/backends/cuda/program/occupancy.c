@@ -1,5 +1,5 @@
-/* How many work-groups the device holds at one time. Questions to the driver that touch no device;
- * any thread. */
+/* The number of work-groups that the device holds at one time. The driver answers these queries
+ * without the device; any thread. */
 #include "cuda/program/launch.h"
 #include "cuda/program/kernel.h"
 #include "status.h"
@@ -23,7 +23,7 @@ unsigned cuda_resident_groups(const struct backend_kernel *kernel,
 	return (unsigned)groups;
 }
 
-/* The usual size, unless another one keeps more work-items on a compute unit. */
+/* The usual size, unless with another size more work-items are resident on a compute unit. */
 unsigned cuda_basic_threads(const struct backend_kernel *kernel, const struct cuda_variant *variant)
 {
 	static const unsigned sizes[] = {USUAL_THREADS, 128, 512, 1024, 64, 32};
@@ -137,7 +137,8 @@ static unsigned occupancy_smaller(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* The least of a portable kernel's variants: the result holds for every number of dimensions. */
+/* The minimum over a portable kernel's variants, so that the result holds for every number of
+ * dimensions. */
 static void query_occupancy(const struct backend_kernel *kernel, unsigned threads,
 			    unsigned shared_bytes, struct backend_occupancy *occupancy)
 {

@@ -2,7 +2,7 @@
 
 #include "cuda/program/launch.h"
 
-/* More than this is too long for a chain, however late the end was read. */
+/* A longer time is too long for a chain, even if the end was read late. */
 #define SURPRISE_NS (UINT64_C(4) * CUDA_CHAIN_NS)
 
 uint64_t cuda_launch_items(const struct cuda_launch *launch)
@@ -21,13 +21,14 @@ bool cuda_pace_is_open(const struct cuda_pace *pace, uint64_t items)
 	return surprise_lasts(&pace->surprise) || (pace->items > 0 && items / 2 > pace->items);
 }
 
-/* Half of the difference: a sample that was read late must not count for long. */
+/* Moves the pace by half of the difference, so that a sample that was read late has no lasting
+ * effect. */
 void cuda_pace_update(struct cuda_pace *pace, uint64_t items, uint64_t took_ns,
 		      uint64_t together_ns)
 {
 	pace->period_ns = pace->period_ns ? (pace->period_ns + took_ns) / 2 : took_ns;
 	if (pace->period_ns == 0)
-		pace->period_ns = 1; /* 0: not known */
+		pace->period_ns = 1; /* 0 would mean that it is unknown */
 	if (items > pace->items)
 		pace->items = items;
 	if (together_ns > SURPRISE_NS)

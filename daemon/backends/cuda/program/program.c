@@ -23,7 +23,9 @@ static void modules_end(struct backend_device *device, struct cuda_modules *modu
 	free(modules);
 }
 
-/* The first thing that the driver's compiler complains of, in one line: "line 7; error : ...". */
+/*
+ * Reduces the log to the first error of the driver's compiler, in one line: "line 7; error : ...".
+ */
 static void first_complaint(char *log)
 {
 	static const char prefix[] = "ptxas application ptx input, ";
@@ -63,8 +65,8 @@ static int load_image(struct backend_device *device, const struct cuda_image *im
 	return error;
 }
 
-/* PTX with a wait at the beginning of each kernel. False: that cannot be done, or the driver takes
- * only what the client wrote. */
+/* Loads PTX with a wait at the beginning of each kernel. False: that is not possible for this text,
+ * or the driver refuses it and takes only the client's text. */
 static bool load_waiting(struct backend_device *device, const struct cuda_image *image,
 			 CUmodule *module_out)
 {
@@ -81,7 +83,7 @@ static bool load_waiting(struct backend_device *device, const struct cuda_image 
 	       CUDA_SUCCESS;
 }
 
-/* List the functions of a cubin that nothing described. */
+/* Lists the functions of a cubin without descriptions. */
 static int list_functions(struct backend_device *device, struct cuda_modules *modules,
 			  struct backend_fault *fault_out)
 {
@@ -154,7 +156,9 @@ static int load_modules(struct backend_device *device, const void *binary, size_
 	return 0;
 }
 
-/* A program that is loaded already gets a reference and the first place in the list. */
+/*
+ * Finds a program that is loaded already, adds a reference and moves it to the front of the list.
+ */
 static struct cuda_modules *cuda_find_loaded(struct cuda_kernels *kernels, const void *binary,
 					     size_t binary_bytes)
 {
@@ -174,9 +178,8 @@ static struct cuda_modules *cuda_find_loaded(struct cuda_kernels *kernels, const
 	return found;
 }
 
-/* Out of the list: those that are not held and cannot be found again, or that were not used for
- * long.
- */
+/* Removes from the list the programs that are not held and cannot be found again, or that were not
+ * used for long. */
 static struct cuda_modules *take_idle(struct cuda_kernels *kernels, uint32_t keep)
 {
 	struct cuda_modules *idle = NULL;
@@ -222,7 +225,7 @@ static void drop_modules(struct cuda_kernels *kernels, struct cuda_modules *modu
 	(void)pthread_mutex_unlock(&kernels->lock);
 }
 
-/* Out of device memory: what is only kept for a later use goes first. */
+/* If device memory runs out, programs that are kept only for later use are unloaded first. */
 static int load_with_room(struct backend_device *device, const void *binary, size_t binary_bytes,
 			  struct cuda_modules **modules_out, struct backend_fault *fault_out)
 {
@@ -313,8 +316,8 @@ void cuda_program_drop(struct backend_program *program)
 	if (!program)
 		return;
 	struct cuda_kernels *kernels = program->device->kernels;
-	/* Read before: afterwards it may be freed. Templates change only while the device's thread
-	 * has a reference of its own. */
+	/* The count is read before, because afterwards the program may be freed. Templates change
+	 * only while the device's thread has a reference of its own. */
 	uint32_t templates = atomic_load_explicit(&program->templates, memory_order_acquire);
 	uint32_t left =
 		atomic_fetch_sub_explicit(&program->references, 1, memory_order_acq_rel) - 1;

@@ -1,11 +1,12 @@
 /*
- * Loaded programs. A portable program has no variables. So a loaded one serves every session of the
- * engine with the same bytes. It stays loaded for a while without holders, ready for the next
- * process. Others are loaded again each time, because their variables belong to one bundle.
+ * Loaded programs. A portable program has no variables. So a loaded program serves every session of
+ * the engine that has the same bytes. It stays loaded for a while without holders, ready for the
+ * next process. Other programs are loaded again each time, because their variables belong to one
+ * bundle.
  *
- * The driver may wait for running kernels when it unloads. So the last release, on the device's
- * thread, unloads nothing. The next program_load does, on the loader's thread, or the close of the
- * device.
+ * The driver may wait for running kernels when it unloads a program. So the last release, on the
+ * device's thread, unloads nothing. The next program_load unloads, on the loader's thread, or the
+ * close of the device.
  */
 #ifndef SYCL_BACKENDS_CUDA_PROGRAM_H
 #define SYCL_BACKENDS_CUDA_PROGRAM_H
@@ -14,23 +15,24 @@
 #include "cuda/program/launch.h"
 
 struct cuda_modules {
-	struct cuda_modules *next; /* in kernels->modules, the last used first; under kernels->lock,
-				      with `references` */
+	/* Next in kernels->modules, with the last used first. kernels->lock guards it and
+	 * `references`. */
+	struct cuda_modules *next;
 	uint32_t references;
-	void *bytes; /* what it was loaded from, where it may be shared; NULL otherwise */
+	void *bytes; /* the binary, if other sessions may share the program; NULL otherwise */
 	size_t count;
 	struct cuda_binary *binary;
 	CUmodule modules[CUDA_IMAGES_MAX];
-	bool waits; /* every kernel begins with a wait for those before it (program/ptx_wait.h),
-		       except for those that wait themselves */
+	/* Every kernel begins with a wait for earlier kernels (program/ptx_wait.h), unless it waits
+	 * by itself. */
+	bool waits;
 };
 
 struct backend_program {
 	struct backend_device *device;
-	_Atomic uint32_t references; /* its kernels hold it, and templates of chains that name a
-					function of it */
-	_Atomic uint32_t
-		templates; /* references of the last kind: never more than there are of all */
+	/* References of its kernels, and of templates of chains that name one of its functions. */
+	_Atomic uint32_t references;
+	_Atomic uint32_t templates; /* references of templates; never more than `references` */
 	struct cuda_modules *modules;
 };
 
@@ -38,8 +40,8 @@ struct backend_program {
 struct cuda_kernels {
 	pthread_mutex_t lock;
 	struct cuda_modules *modules;
-	_Atomic bool
-		was_abandoned; /* some program is held by templates alone: they must release it */
+	/* Some program is held by templates alone, and they must release it. */
+	_Atomic bool was_abandoned;
 	struct cuda_window window;
 };
 
@@ -47,15 +49,15 @@ void cuda_program_hold(struct backend_program *program);
 /* Any thread. Accepts NULL. */
 void cuda_program_drop(struct backend_program *program);
 
-/* Call backend_device.on_abandoned if some program may have been left to templates alone since the
- * last call. Device thread. */
+/* Calls backend_device.on_abandoned if, since the last call, some program may be held by templates
+ * alone. Device thread. */
 void cuda_abandoned_notify(struct backend_device *device);
 
-/* Unload all; the device closes, and everything of it was freed before. */
+/* Unloads all programs when the device closes. All their users were freed before. */
 void cuda_modules_close(struct backend_device *device);
 
-/* program/window.c: run a tiny kernel, in the context that is current. Failing is no fault: local
- * memory for native kernels is refused then. */
+/* program/window.c: runs a tiny kernel in the current context. A failure is no fault: local memory
+ * for native kernels is then refused. */
 void cuda_window_find(const struct cuda_library *cu, struct cuda_window *window_out);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reads PTX, as far as needed for its kernels and their parameters. */
+/* Reads PTX, but only what is needed for its kernels and their parameters. */
 #include "cuda/program/ptx.h"
 
 #include <stdlib.h>
@@ -11,8 +11,8 @@ struct cursor {
 	size_t at, end;
 };
 
-/* A word (directives and names with their dots), a text in quotes, or one other character. length
- * 0: the end. */
+/* A word (a directive or a name, with its dots), a quoted text, or one other character. length 0:
+ * the end of the text. */
 struct token {
 	const char *at;
 	size_t length;
@@ -82,7 +82,7 @@ static bool is_name(struct token token)
 	       !(token.at[0] >= '0' && token.at[0] <= '9');
 }
 
-/* A number that fits 32 bits. */
+/* Reads a number that fits 32 bits. */
 static int ptx_read_number(struct cursor *cursor, uint32_t *number_out)
 {
 	struct token token = ptx_next_token(cursor);
@@ -101,8 +101,8 @@ static int ptx_read_number(struct cursor *cursor, uint32_t *number_out)
 	return 0;
 }
 
-/* Behind the brace that closes the one before the cursor. `waits_out`, or NULL: is the instruction
- * in there that waits for kernels? */
+/* Moves the cursor behind the brace that closes the one before the cursor. *waits_out: true if the
+ * body has the instruction that waits for kernels. waits_out may be NULL. */
 static int skip_body(struct cursor *cursor, bool *waits_out)
 {
 	unsigned depth = 1;
@@ -149,7 +149,7 @@ static bool ptx_read_type(struct token token, struct cuda_ptx_parameter *paramet
 	return false;
 }
 
-/* The attributes of a pointer: from .ptr to its space and alignment. */
+/* Notes the place of a pointer's attributes: from .ptr to its space and alignment. */
 static void note_said(const struct cursor *cursor, struct token token,
 		      struct cuda_ptx_parameter *parameter)
 {
@@ -175,7 +175,7 @@ static bool read_space(struct token token, struct cuda_ptx_parameter *parameter)
 	return false;
 }
 
-/* Reads a parameter; *last_out: the parenthesis was closed behind it. */
+/* Reads a parameter. *last_out: a closing parenthesis follows it. */
 static int read_parameter(struct cursor *cursor, struct cuda_ptx_parameter *parameter,
 			  bool *last_out)
 {
@@ -190,7 +190,7 @@ static int read_parameter(struct cursor *cursor, struct cuda_ptx_parameter *para
 			break;
 		}
 		if (token_is(token, ".align")) {
-			/* Behind .ptr it is that of what is pointed to. */
+			/* Behind .ptr, the alignment is that of the target. */
 			uint32_t number = 0;
 			if (ptx_read_number(cursor, &number) < 0)
 				return -EINVAL;
@@ -249,7 +249,7 @@ static int ptx_read_parameters(struct cursor *cursor, struct cuda_ptx_entry *ent
 	return 0;
 }
 
-/* Up to three sizes; those that are not given are 1. */
+/* Reads up to three sizes; missing ones are 1. */
 static int read_sizes(struct cursor *cursor, uint32_t sizes[3])
 {
 	sizes[0] = sizes[1] = sizes[2] = 1;
@@ -264,8 +264,8 @@ static int read_sizes(struct cursor *cursor, uint32_t sizes[3])
 	return 0;
 }
 
-/* From behind the parameters to behind the body's '{'. *body_out false: a declaration without one.
- */
+/* Reads from the end of the parameters to behind the body's '{'. *body_out false: a declaration
+ * without a body. */
 static int read_directives(struct cursor *cursor, struct cuda_ptx_entry *entry, bool *body_out)
 {
 	entry->directives_at = cursor->at;
@@ -275,7 +275,7 @@ static int read_directives(struct cursor *cursor, struct cuda_ptx_entry *entry, 
 		if (token.length == 0)
 			return -EINVAL;
 		if (token_is(token, ".pragma")) {
-			(void)ptx_next_token(cursor); /* its text */
+			(void)ptx_next_token(cursor); /* the text of the pragma */
 			if (!token_is(ptx_next_token(cursor), ";"))
 				return -EINVAL;
 			continue;
@@ -379,7 +379,8 @@ static void note_word(struct cursor *cursor, size_t *at_out, size_t *end_out)
 	*end_out = *at_out + token.length;
 }
 
-/* A target may have options: ", debug". By words, as its compiler reads it, which ignores lines. */
+/* Reads a target, which may have options: ", debug". It is read word by word, because PTX's
+ * compiler ignores line breaks. */
 static void ptx_read_target(struct cuda_ptx *ptx, struct cursor *cursor)
 {
 	note_word(cursor, &ptx->target_at, &ptx->target_end);
@@ -392,7 +393,7 @@ static void ptx_read_target(struct cuda_ptx *ptx, struct cursor *cursor)
 	}
 }
 
-/* ".target" and ".address_size": before everything else that counts. */
+/* Reads ".target" or ".address_size", which must precede all kernels and functions. */
 static int read_header(struct cuda_ptx *ptx, struct cursor *cursor, bool is_size)
 {
 	uint32_t bits = 64;
@@ -409,7 +410,7 @@ static int read_header(struct cuda_ptx *ptx, struct cursor *cursor, bool is_size
 
 static int read_module(struct cuda_ptx *ptx, struct cursor *cursor)
 {
-	/* Every text begins with it. */
+	/* Every text begins with the version. */
 	if (!token_is(ptx_next_token(cursor), ".version"))
 		return -EINVAL;
 	note_word(cursor, &ptx->version_at, &ptx->version_end);

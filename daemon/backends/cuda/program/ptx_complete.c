@@ -10,7 +10,7 @@
 
 #define RECORD_WORDS (CUDA_RECORD_BYTES / 8u)
 
-/* The prelude's mark on .minnctapersm, and the sizes in it: SYCL_REQUIRED_GROUP. */
+/* The prelude's mark in .minnctapersm, beside the sizes: SYCL_REQUIRED_GROUP. */
 #define SHAPE_MARK (1u << 30)
 
 static const char record_name[] = "[sycl_launch";
@@ -21,8 +21,10 @@ struct completion {
 	const char *text;
 	const struct cuda_ptx *ptx;
 	unsigned dimensions;
-	bool functions_read; /* functions that are no kernels read the record: it is copied to
-				shared memory for them */
+	/*
+	 * Functions that are no kernels read the record, so it is copied to shared memory for them.
+	 */
+	bool functions_read;
 };
 
 static void ptx_complete_put_text(const struct completion *c, size_t from, size_t to)
@@ -36,8 +38,8 @@ static bool reads_record(const char *text, const struct cuda_ptx_function *funct
 		      sizeof(record_name) - 1);
 }
 
-/* The "ld.param." before `place`, on the same line and not before `from`; `place` if there is none.
- */
+/* Finds the "ld.param." before `place`, on the same line and not before `from`. If there is none,
+ * returns `place`. */
 static size_t find_read(const char *text, size_t from, size_t place)
 {
 	const size_t length = sizeof(record_read) - 1;
@@ -48,8 +50,8 @@ static size_t find_read(const char *text, size_t from, size_t place)
 	return place;
 }
 
-/* A function cannot read a kernel's parameters. One that was not inlined reads a copy of the record
- * in shared memory. */
+/* A function cannot read a kernel's parameters. A function that was not inlined reads a copy of the
+ * record in shared memory. */
 static void put_function(const struct completion *c, const struct cuda_ptx_function *function)
 {
 	size_t at = function->body_at;
@@ -85,7 +87,7 @@ static void put_places(const struct completion *c)
 			      "\tmov.u32 %%sycl_a, %%ctaid.%c;\n"
 			      "\tcvt.u64.u32 %%sycl_%u, %%sycl_a;\n",
 			      letters[d], d);
-	if (c->dimensions < 3) { /* the last dimension goes on in the one after it */
+	if (c->dimensions < 3) { /* the last dimension is continued in the next one */
 		(void)fprintf(c->out,
 			      "\tmov.u32 %%sycl_a, %%nctaid.%c;\n"
 			      "\tmov.u32 %%sycl_b, %%ctaid.%c;\n"
@@ -137,7 +139,8 @@ static void put_prologue(const struct completion *c)
 		    "\t.reg .b32 %sycl_a, %sycl_b, %sycl_f;\n"
 		    "\t.reg .b64 %sycl_0, %sycl_1, %sycl_2, %sycl_t;\n",
 		    c->out);
-	/* Every work-item writes it, all the same words: each reads what it has written itself. */
+	/* Every work-item writes the same words, and then reads the words that it has written
+	 * itself. */
 	for (unsigned i = 0; c->functions_read && i < RECORD_WORDS; i++)
 		(void)fprintf(c->out,
 			      "\tld.param.b64 %%sycl_t, [sycl_launch+%u];\n"
@@ -158,7 +161,7 @@ static void put_prologue(const struct completion *c)
 	(void)fputs("sycl_begin:\n}\n", c->out);
 }
 
-/* .false: no such shape can be. */
+/* False: no such shape is possible. */
 static bool take_shape(struct cuda_ptx_entry *entry)
 {
 	uint32_t packed = entry->min_groups;
@@ -167,7 +170,7 @@ static bool take_shape(struct cuda_ptx_entry *entry)
 
 	if (!(packed & SHAPE_MARK))
 		return true;
-	/* Sizes that did not fit into their bits show in the product. */
+	/* If a size did not fit into its bits, the product shows it. */
 	if (x * y * z > 1024 || z > 64 || entry->max_threads[0] != x * y * z)
 		return false;
 	entry->required[0] = x;
@@ -201,7 +204,7 @@ static void put_entry(const struct completion *c, const struct cuda_ptx_entry *e
 	ptx_complete_put_text(c, entry->body_at, entry->body_end);
 }
 
-/* Kernels and functions in the order of the text, and what is between them as it is. */
+/* Writes kernels and functions in the order of the text, and copies the text between them. */
 static void put_module(const struct completion *c, const char *const *names, size_t bytes)
 {
 	uint32_t e = 0, f = 0;
@@ -235,7 +238,7 @@ int cuda_ptx_complete(const char *text, size_t bytes, struct cuda_ptx *ptx, unsi
 		      const char *const *names, char **text_out, size_t *bytes_out,
 		      uint32_t *entry_out)
 {
-	/* Functions of another text may read it. */
+	/* Functions of another text may read the record. */
 	struct completion c = {.text = text,
 			       .ptx = ptx,
 			       .dimensions = dimensions,

@@ -11,11 +11,11 @@
 #define TARGET_LEAST  70u
 #define NUMBER_MAX    9999u
 
-/* A text with this lets what comes after it begin while it runs: not between kernels of others'
- * choosing. */
+/* With this word, a kernel lets the next launch begin while the kernel runs. That launch may not be
+ * one that the client chose, so such texts are refused. */
 static const char early[] = "launch_dependents";
 
-/* Digits, up to something else. False: none, or too many. */
+/* Reads digits, up to another character. False: there is no digit, or there are too many. */
 static bool read_digits(const char **at, const char *end, uint32_t *number_out)
 {
 	const char *from = *at;
@@ -40,8 +40,8 @@ static bool read_version(const char *text, const struct cuda_ptx *ptx, uint32_t 
 	return true;
 }
 
-/* "sm_80" is 80. One with a letter ("sm_90a") is for that one kind of device, and stays what it is.
- */
+/* "sm_80" is 80. A target with a letter ("sm_90a") is for that one kind of device, and stays as it
+ * is. */
 static bool parse_target(const char *text, const struct cuda_ptx *ptx, uint32_t *target_out,
 			 bool *is_plain_out)
 {
@@ -80,7 +80,9 @@ static void write_text(FILE *out, const char *text, size_t bytes, const struct c
 		ptx_wait_put_text(out, text, at, ptx->entries[i].body_at);
 		if (!ptx->entries[i].waits)
 			(void)fputs(" griddepcontrol.wait; ",
-				    out); /* no line of its own: the lines are the client's */
+				    /* Without a line of its own, so that the client's line numbers
+				     * stay. */
+				    out);
 		at = ptx->entries[i].body_at;
 	}
 	ptx_wait_put_text(out, text, at, bytes);

@@ -1,14 +1,16 @@
-/* A mangled symbol as a whole: the function's name and its parameters. */
+/* Reads a whole mangled symbol: the function's name and its parameters. */
 #include "cuda/program/symbol_reader.h"
 
 #include <string.h>
 
-/* The function's own template arguments; `name` gets them behind it. */
+/* Reads the function's own template arguments and appends them to `name`. */
 static int read_own_arguments(struct symbol_reader *reader, char *name)
 {
 	char text[CUDA_SYMBOL_NAME_BYTES / 2], whole[CUDA_SYMBOL_NAME_BYTES];
 
-	/* The name before them can come again, and nothing in them can refer to T_. */
+	/*
+	 * The symbol may refer to the name before the arguments again. No argument can refer to T_.
+	 */
 	struct cuda_type template = {.kind = CUDA_TYPE_VALUE};
 	symbol_set_text(template.text, sizeof(template.text), "%.*s",
 			(int)sizeof(template.text) - 1, name);

@@ -1,7 +1,7 @@
 /*
- * A kernel's symbol in CUDA C++ has its name in the source and the types of its parameters. PTX and
- * cubins have less: there a pointer is a 64-bit word. This reads mangled names of the C++ ABI.
- * Pure: any thread, never blocks. Symbols may be hostile.
+ * A kernel's symbol in CUDA C++ has the kernel's name in the source and the types of its
+ * parameters. PTX and cubins have less: in them a pointer is a 64-bit word. These functions read
+ * mangled names of the C++ ABI. Pure: any thread, never blocks. Symbols may be hostile.
  */
 #ifndef SYCL_BACKENDS_CUDA_SYMBOL_H
 #define SYCL_BACKENDS_CUDA_SYMBOL_H
@@ -24,25 +24,26 @@ enum cuda_type_kind {
 
 struct cuda_type {
 	enum cuda_type_kind kind;
-	bool is_const; /* it is const itself */
+	bool is_const; /* the type itself is const */
 	bool points_to_const;
-	char text[CUDA_SYMBOL_TYPE_BYTES]; /* "float const*"; cut off where it is longer */
+	char text[CUDA_SYMBOL_TYPE_BYTES]; /* "float const*"; a longer text is cut off */
 };
 
 struct cuda_symbol {
-	char name[CUDA_SYMBOL_NAME_BYTES]; /* "space::scale<float>", without namespaces that have no
-					      name */
+	/* "space::scale<float>", without namespaces that have no name. */
+	char name[CUDA_SYMBOL_NAME_BYTES];
 	uint32_t parameter_count;
 	struct cuda_type *parameters;
 };
 
-/* -EINVAL: not a mangled function, or more of the language than this reads; -ENOMEM. */
+/* -EINVAL: the symbol is no mangled function, or uses more of the language than is read here;
+ * -ENOMEM. */
 int cuda_symbol_parse(const char *symbol, struct cuda_symbol **symbol_out);
 /* Accepts NULL, returns NULL. */
 struct cuda_symbol *cuda_symbol_free(struct cuda_symbol *symbol);
 DEFINE_CLEANUP(cuda_symbol)
 
-/* Do two names mean the same kernel, but for spaces? */
+/* True if two names differ only in spaces. */
 bool cuda_symbol_same_name(const char *a, const char *b);
 
 #endif

@@ -42,7 +42,8 @@ int symbol_read_source_name(struct symbol_reader *reader, char *text, size_t byt
 	left = strlen(reader->at);
 	if (length == 0 || length > left)
 		return -EINVAL;
-	/* The symbol of a namespace without a name differs; no source names it. */
+	/* A namespace without a name has a symbol that differs from file to file, and no source
+	 * names it. */
 	bool nameless = length >= 11 && memcmp(reader->at, "_GLOBAL__N_", 11) == 0;
 	symbol_set_text(text, bytes, "%.*s", nameless ? 0 : (int)(length < 1000 ? length : 1000),
 			reader->at);
@@ -50,7 +51,7 @@ int symbol_read_source_name(struct symbol_reader *reader, char *text, size_t byt
 	return 0;
 }
 
-/* Digits of base 36 and "_", behind S or, of base 10, behind T: "_" is 0, "0_" 1. */
+/* Reads an index behind S (digits of base 36) or T (base 10), and its "_": "_" is 0, "0_" is 1. */
 static int read_index(struct symbol_reader *reader, unsigned base, uint32_t *index_out)
 {
 	uint32_t index = 0;
@@ -72,7 +73,7 @@ static int read_index(struct symbol_reader *reader, unsigned base, uint32_t *ind
 	return 0;
 }
 
-/* Behind 'L', up to its 'E': "Li3" is 3. */
+/* Reads a literal, from behind its 'L' to its 'E': "Li3" is 3. */
 static int read_literal(struct symbol_reader *reader, struct cuda_type *type)
 {
 	struct cuda_type of;
@@ -134,7 +135,7 @@ void symbol_join_names(char *text, size_t bytes, const char *scope, const char *
 	symbol_set_text(text, bytes, "%s", joined);
 }
 
-/* The prelude's images are templates by their number of dimensions. */
+/* The prelude's images are templates with the number of dimensions as argument. */
 static bool read_image(struct cuda_type *type, const char *name, const char *dimensions)
 {
 	static const char *const names[][3] = {
@@ -158,7 +159,8 @@ static bool read_image(struct cuda_type *type, const char *name, const char *dim
 	return false;
 }
 
-/* A class or a template's instance: `type->text` is the name before its arguments. Behind 'I'. */
+/* Reads the arguments of a class or a template's instance, from behind 'I'. `type->text` is the
+ * name before the arguments. */
 static int read_instance(struct symbol_reader *reader, struct cuda_type *type)
 {
 	char arguments[CUDA_SYMBOL_TYPE_BYTES], name[CUDA_SYMBOL_TYPE_BYTES];
@@ -182,7 +184,7 @@ static int read_substitution(struct symbol_reader *reader, struct cuda_type *typ
 {
 	uint32_t index = 0;
 
-	if (*reader->at >= 'a' && *reader->at <= 'z') /* the standard library's */
+	if (*reader->at >= 'a' && *reader->at <= 'z') /* a name of the standard library */
 		return -EINVAL;
 	if (read_index(reader, 36, &index) < 0 || index >= reader->substitution_count)
 		return -EINVAL;
@@ -190,7 +192,7 @@ static int read_substitution(struct symbol_reader *reader, struct cuda_type *typ
 	return symbol_take_char(reader, 'I') ? read_instance(reader, type) : 0;
 }
 
-/* Behind 'N', up to its 'E'. */
+/* Reads from behind 'N' to its 'E'. */
 static int read_nested_type(struct symbol_reader *reader, struct cuda_type *type)
 {
 	*type = (struct cuda_type){.kind = CUDA_TYPE_VALUE};
@@ -265,7 +267,7 @@ static int read_qualified(struct symbol_reader *reader, struct cuda_type *type)
 	return symbol_remember_type(reader, type);
 }
 
-/* "FviE": what it takes is of no interest. */
+/* Skips a function type, "FviE". Its parameters are not needed. */
 static int read_function(struct symbol_reader *reader, struct cuda_type *type)
 {
 	struct cuda_type part;
@@ -344,7 +346,7 @@ static int read_one_type(struct symbol_reader *reader, struct cuda_type *type)
 		return read_template_parameter(reader, type);
 	case 'N':
 		return read_nested_type(reader, type);
-	case 'u': /* a vendor's own */
+	case 'u': /* a vendor's own type */
 		return read_class(reader, type);
 	default:
 		return -EINVAL;

@@ -6,8 +6,8 @@
 
 #include <errno.h>
 
-/* Where the driver has it. Portable sources have constants alone, and share what is loaded with
- * other bundles. */
+/* Finds the driver's address of a variable. Portable sources have only constants, and share a
+ * loaded program with other bundles. */
 static int cuda_find_variable(const struct backend_program *program, const char *name,
 			      CUdeviceptr *address_out, size_t *size_out,
 			      struct backend_fault *fault_out)

@@ -1,4 +1,4 @@
-/* The driver's facts of a compiled kernel, on the loader's thread. */
+/* Reads the driver's facts about a compiled kernel, on the loader's thread. */
 #include "cuda/program/describe.h"
 #include "cuda/program/launch.h"
 #include "cuda/program/kernel.h"
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where arguments of local memory begin behind static shared memory, whatever the compiler aligned
- * that to. */
+/* Arguments of local memory begin at a multiple of this behind static shared memory, whatever the
+ * compiler's alignment. */
 #define STATIC_ALIGNMENT 128u
 
 static int function_attribute(const struct backend_kernel *kernel, CUfunction function,
@@ -25,8 +25,8 @@ static int function_attribute(const struct backend_kernel *kernel, CUfunction fu
 	return value;
 }
 
-/* The layout of the parameters, until the driver reports that there are no more. Up to `capacity`
- * of them. */
+/* Reads the layout of at most `capacity` parameters, until the driver reports that there are no
+ * more. */
 static int read_layout(const struct backend_kernel *kernel, CUfunction function,
 		       struct cuda_parameter *parameters, uint32_t capacity, uint32_t *count_out,
 		       struct backend_fault *fault_out)
@@ -51,7 +51,8 @@ static int read_layout(const struct backend_kernel *kernel, CUfunction function,
 	return 0;
 }
 
-/* Kinds and names: as the build described them, else as far as the symbol shows. */
+/* Sets kinds and names of parameters as the build described them, otherwise as the symbol shows
+ * them. */
 static void describe_parameters(struct backend_kernel *kernel,
 				const struct cuda_binary_kernel *described,
 				const struct cuda_symbol *symbol, uint32_t count)
@@ -128,8 +129,7 @@ static int check_layout(const struct backend_kernel *kernel, const struct cuda_v
 			      kernel->name);
 }
 
-/* A work-group may have all the shared memory that there is: more than 48 KiB must be requested,
- * once. */
+/* Allows a work-group all shared memory of the device: more than 48 KiB must be requested, once. */
 static void allow_shared(const struct backend_kernel *kernel, struct cuda_variant *variant)
 {
 	const struct cuda_library *cu = &kernel->device->backend->library;
@@ -213,8 +213,8 @@ int cuda_variant_make(struct backend_kernel *kernel, uint32_t index, CUmodule mo
 	if (result == CUDA_ERROR_NOT_FOUND)
 		return cuda_fault_words(fault_out, -ENOENT, STATUS_KERNEL,
 					"the program has no kernel '%.100s'", kernel->name);
-	/* Its code goes to the device now: at a first launch that could wait for kernels that run
-	 * (F11). */
+	/* The kernel's code is loaded to the device now. At a first launch, that could wait for
+	 * running kernels (F11). */
 	if (result == CUDA_SUCCESS)
 		result = cu->cuFuncLoad(variant->function);
 	if (result != CUDA_SUCCESS)
@@ -227,8 +227,8 @@ int cuda_variant_make(struct backend_kernel *kernel, uint32_t index, CUmodule mo
 	allow_shared(kernel, variant);
 	fill_layout(kernel, variant);
 	fill_shape(kernel, variant, described);
-	/* Clusters of more than eight work-groups; each launch checks whether there is room for
-	 * them. */
+	/* Allows clusters of more than eight work-groups. Each launch checks whether there is room
+	 * for them. */
 	if (kernel->device->facts->cluster)
 		(void)cu->cuFuncSetAttribute(
 			variant->function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);

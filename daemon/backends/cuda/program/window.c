@@ -1,15 +1,15 @@
 /*
- * Where shared memory lies in the generic address space. A kernel that was not written for this
- * service takes local memory as a plain pointer (E15). So its value must be known before the
- * launch. It is the start of the window, which is the same for every kernel of a context, plus the
- * offset inside it. Only a kernel can find it out.
+ * Finds the address of shared memory in the generic address space. A kernel that was not written
+ * for this service takes local memory as a plain pointer (E15). So the pointer's value must be
+ * known before the launch. The value is the start of the window, which is the same for every kernel
+ * of a context, plus the offset inside the window. Only a kernel can find the start.
  */
 #include "cuda/program/program.h"
 
 #include <string.h>
 
-/* Dynamic memory without any static one before it: its address in shared memory, and as a generic
- * one. */
+/* The kernel has dynamic memory and no static one before it. It writes the memory's address in
+ * shared memory and its generic address. */
 static const char window_source[] = ".version 6.0\n"
 				    ".target sm_50\n"
 				    ".address_size 64\n"
@@ -59,7 +59,7 @@ void cuda_window_find(const struct cuda_library *cu, struct cuda_window *window_
 		result = cu->cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, 0);
 	if (result == CUDA_SUCCESS)
 		result = run_window_kernel(cu, function, stream, place, answer);
-	/* A generic address of 0 is no result; nor is one that the offset does not fit into. */
+	/* A generic address must not be 0, and must not be below the address in shared memory. */
 	if (result == CUDA_SUCCESS && answer[1] != 0 && answer[1] >= answer[0])
 		*window_out = (struct cuda_window){true, .generic_base = answer[1],
 						   .shared_base = answer[0]};
