@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* Variables at program scope live as long as their program. A device of OpenCL 1.x has neither the
+/* Variables at program scope live as long as their program. A device of OpenCL 1.x has neither this
  * query nor such variables. */
 static bool programs_have_variables(const struct backend_device *device)
 {
@@ -23,7 +23,7 @@ static bool programs_have_variables(const struct backend_device *device)
 	       bytes > 0;
 }
 
-/* The context that it lives in: a new one, or the application's, retained. */
+/* Takes the device's context: a new one, or the application's, retained. */
 static int take_context(struct backend_device *device, cl_context native,
 			struct backend_fault *fault_out)
 {
@@ -101,7 +101,7 @@ void opencl_device_close(struct backend_device *device)
 		(void)pthread_cond_wait(&device->callback_ended, &device->lock);
 	(void)pthread_mutex_unlock(&device->lock);
 
-	opencl_quiet(device); /* its lanes are gone */
+	opencl_quiet(device); /* the device's lanes are freed */
 	opencl_graphs_close(device);
 	opencl_samplers_close(device);
 	opencl_aside_close(device);
@@ -133,7 +133,7 @@ static int opencl_device_make_buffer(struct backend_device *device, uint64_t siz
 	if (memory->buffer)
 		code = opencl_settle(device, memory->buffer);
 	if (!memory->buffer || code != CL_SUCCESS) {
-		memory->size_bytes = 0; /* what has no place gives none back */
+		memory->size_bytes = 0; /* the memory was not allocated, so it returns no bytes */
 		opencl_leave(memory);
 		return opencl_fault_code(fault_out, code, "allocate memory");
 	}

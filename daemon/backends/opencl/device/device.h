@@ -6,7 +6,7 @@
 
 int opencl_device_open(struct backend *backend, uint32_t device, backend_wake *wake, void *token,
 		       struct backend_device **device_out, struct backend_fault *fault_out);
-/* The same in a context of the application. */
+/* Opens a device in a context of the application. */
 int opencl_native_device_open(struct backend *backend, uint32_t index, uint64_t native_context,
 			      backend_wake *wake, void *token, struct backend_device **device_out,
 			      struct backend_fault *fault_out);

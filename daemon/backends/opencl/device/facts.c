@@ -43,10 +43,8 @@ static uint32_t build_features(const struct opencl_library *cl, cl_device_id dev
 	return features;
 }
 
-/*
- * PoCL's devices with threads of their own put a command into those threads' list. The others run
- * it in the call, and what other drivers do is not known.
- */
+/* True for PoCL's devices with threads of their own, where a call only puts a command into a list.
+ * Other devices of PoCL run the command in the call, and what other drivers do is not known. */
 static bool only_enqueues(const struct backend_device_facts *facts)
 {
 	return strncmp(facts->name, "pthread", 7) == 0 ||
@@ -65,7 +63,8 @@ static uint64_t device_aspects(const struct opencl_library *cl, cl_device_id dev
 	};
 	uint64_t bits = opencl_extension_aspects(facts->extensions) | 1ull << by_type[facts->type];
 
-	if (facts->fp_config[2]) /* a core feature since 1.2, then without the extension */
+	/* A core feature since OpenCL 1.2, and then reported without the extension. */
+	if (facts->fp_config[2])
 		bits |= 1ull << OPENCL_ASPECT_FP64;
 	if (facts->image_formats)
 		bits |= 1ull << OPENCL_ASPECT_IMAGE;
@@ -138,9 +137,9 @@ static void fill_widths(const struct opencl_library *cl, cl_device_id device,
 }
 
 /*
- * The same for the same device and driver in every process, and for two equal devices. So no index
- * and nothing that changes while the machine runs. The platform's version names PoCL's compiler,
- * the device's version its target.
+ * The key is the same for the same device and driver in every process, and for two equal devices.
+ * So it has no index, and no fact that changes while the machine runs. The platform's version names
+ * PoCL's compiler, the device's version its target.
  */
 static char *make_key(const struct backend_platform_facts *platform, const char *device_version,
 		      const struct backend_device_facts *facts)
@@ -200,8 +199,8 @@ int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id devic
 		*facts_out = (struct backend_device_facts){0};
 		return error;
 	}
-	/* A GPU that shares the host's memory may still copy what CL_MEM_USE_HOST_PTR gives it; a
-	 * CPU does not. */
+	/* A GPU that shares the host's memory may still copy memory given by CL_MEM_USE_HOST_PTR. A
+	 * CPU does not copy it. */
 	facts.host_unified_memory =
 		facts.type == DEVICE_CPU &&
 		opencl_device_uint(cl, device, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
@@ -213,7 +212,8 @@ int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id devic
 		facts.features |= BACKEND_FEATURE_IMAGE;
 	facts.features |= build_features(cl, device) | BACKEND_FEATURE_NATIVE;
 	facts.aspects = device_aspects(cl, device, &facts);
-	/* Its kernels are threads of this process, though it does not claim to reach any memory. */
+	/* PoCL's kernels run on threads of this process, though PoCL does not report that they
+	 * reach any memory. */
 	bool is_pocl = strcmp(platform_facts->name, "Portable Computing Language") == 0;
 	bool runs_here = facts.host_unified_memory && is_pocl;
 	if (is_pocl && only_enqueues(&facts))

@@ -90,8 +90,8 @@ static int grow_devices(struct backend *backend, cl_uint count)
 	return 0;
 }
 
-/* The devices of one platform and of some types; none is not an error (A1), but the code is kept
- * for the topology. */
+/* Adds the devices of one platform and of some types. A platform without devices is no error (A1),
+ * but the code is kept for the topology. */
 static int add_devices(struct backend *backend, cl_platform_id platform_id, uint32_t platform,
 		       cl_device_type types)
 {
@@ -142,7 +142,8 @@ static int add_platform(struct backend *backend, cl_platform_id id)
 	int error = add_devices(backend, id, index, CL_DEVICE_TYPE_ALL);
 	if (error < 0)
 		return error;
-	return add_devices(backend, id, index, CL_DEVICE_TYPE_CUSTOM); /* ALL does not have these */
+	/* ALL does not include custom devices. */
+	return add_devices(backend, id, index, CL_DEVICE_TYPE_CUSTOM);
 }
 
 static int opencl_add_platforms(struct backend *backend, cl_uint count,

@@ -1,4 +1,4 @@
-/* Finds platforms and devices, with all their facts. */
+/* Finds platforms and devices, with all facts about them. */
 #ifndef SYCL_BACKENDS_OPENCL_PLATFORMS_H
 #define SYCL_BACKENDS_OPENCL_PLATFORMS_H
 

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#define FIRST_NUMBER   1024u /* behind every index of enumerate */
-#define PROPERTIES_MAX 16u   /* what a device's list may have */
+#define FIRST_NUMBER   1024u /* numbers of parts follow every index of enumerate */
+#define PROPERTIES_MAX 16u   /* limit for a device's list of properties */
 
 struct opencl_sub_device {
 	cl_device_id id;
@@ -36,7 +36,7 @@ static enum backend_partition partition_of(cl_device_partition_property property
 		return BACKEND_PARTITION_BY_COUNTS;
 	case CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN:
 		return BACKEND_PARTITION_BY_AFFINITY;
-	default: /* also the 0 that ends such lists */
+	default: /* also the 0 that ends the list of properties */
 		return BACKEND_PARTITION_NONE;
 	}
 }
@@ -111,7 +111,9 @@ static void sub_device_drop(struct backend *backend, uint32_t slot)
 	free(sub_device);
 }
 
-/* Programs that were built for the whole device run on its parts. */
+/*
+ * Fills in a part's facts, with the key of the whole device, so that its programs run on its parts.
+ */
 static int sub_device_fill_facts(const struct backend *backend,
 				 struct opencl_sub_device *sub_device)
 {
@@ -156,7 +158,7 @@ static int opencl_add_sub_device(struct backend *backend, cl_device_id id, uint3
 	return 0;
 }
 
-/* Adds all of them, or none. Takes over their references. */
+/* Adds all sub-devices, or none. Takes over their references. */
 static int opencl_add_sub_devices(struct backend *backend, const cl_device_id *ids, uint32_t count,
 				  uint32_t root, struct backend_sub_device *sub_devices_out,
 				  struct backend_fault *fault_out)

@@ -1,7 +1,7 @@
 /*
- * Parts of devices (clCreateSubDevices): made here, or the application's own. Each is a device with
- * a number of its own behind those of enumerate, and one reference of OpenCL's. The functions are
- * entries of backend_ops.
+ * Parts of devices (clCreateSubDevices), made here or by the application. Each part is a device
+ * with its own number, behind those of enumerate, and holds one reference of OpenCL's. The
+ * functions are entries of backend_ops.
  */
 #ifndef SYCL_BACKENDS_OPENCL_SUB_DEVICE_H
 #define SYCL_BACKENDS_OPENCL_SUB_DEVICE_H
@@ -17,14 +17,14 @@ int opencl_sub_device_take(struct backend *backend, uint64_t native,
 			   struct backend_fault *fault_out);
 void opencl_sub_device_free(struct backend *backend, uint32_t sub_device);
 
-/* A device by its number, of enumerate or a part. False: there is none. The number may not be freed
- * meanwhile. */
+/* Finds a device by its number, of enumerate or of a part. False: there is no such device. The
+ * number may not be freed meanwhile. */
 bool opencl_device_find(const struct backend *backend, uint32_t number, cl_device_id *id_out,
 			const struct backend_device_facts **facts_out);
 /* Called by opencl_close: releases all sub-devices that are left. */
 void opencl_sub_devices_close(struct backend *backend);
 
-/* A device's facts about its division. */
+/* Fills in a device's facts about its division. */
 void opencl_partition_fill(const struct opencl_library *cl, cl_device_id id,
 			   struct backend_device_facts *facts);
 

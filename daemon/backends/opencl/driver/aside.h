@@ -1,19 +1,19 @@
-/* A queue beside the lanes, where a new buffer gets its place on the device. */
+/* A queue beside the lanes, on which a new buffer gets its place on the device. */
 #ifndef SYCL_BACKENDS_OPENCL_ASIDE_H
 #define SYCL_BACKENDS_OPENCL_ASIDE_H
 
 #include "opencl/driver/objects.h"
 
-/* All commands that were sent there have ended. */
+/* All commands that were sent to this queue have ended. */
 void opencl_aside_close(struct backend_device *device);
 
 /*
- * NVIDIA's driver (580) gives a buffer its place when a command first needs it. Until then kernels
- * write to sub-buffers that are no part of it. Their writes are lost when these are freed, or the
- * driver ends the process. It is enough to read a byte, and wait for it, before any sub-buffer is
- * made; clEnqueueMigrateMemObjects is not enough. Nothing is done for memory of the host, which has
- * its place. Returns the driver's code. Device thread; blocks for that read, on a queue of its own,
- * which waits for nothing else.
+ * NVIDIA's driver (580) gives a buffer its place when a command first needs the buffer. Until then,
+ * kernels write to sub-buffers that are no part of the buffer. Their writes are lost when the
+ * sub-buffers are freed, or the driver ends the process. It is enough to read a byte, and wait for
+ * the read, before any sub-buffer is made. clEnqueueMigrateMemObjects is not enough. Memory of the
+ * host already has its place, so nothing is done for it. Returns the driver's code. Device thread.
+ * Blocks for the read, on a queue of its own, which waits for no other work.
  */
 cl_int opencl_settle(struct backend_device *device, cl_mem buffer);
 

@@ -64,7 +64,7 @@ void opencl_version(const char *device, const char *platform, char *version, siz
 	(void)snprintf(version, capacity, "%lu.%lu", major, minor);
 }
 
-/* Is this version of PoCL, "3.1" or "3.1+debian", older than 4.0? */
+/* True if this version of PoCL, "3.1" or "3.1+debian", is older than 4.0. */
 static bool pocl_is_before_4_0(const char *driver_version)
 {
 	char *end = NULL;

@@ -1,5 +1,5 @@
-/* The driver's texts in SYCL's terms: aspects by extension, the device's version. Pure functions.
- */
+/* The driver's texts in SYCL's terms: aspects by extension, and the device's version. Pure
+ * functions. */
 #ifndef SYCL_BACKENDS_OPENCL_ASPECTS_H
 #define SYCL_BACKENDS_OPENCL_ASPECTS_H
 
@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bit numbers, equal to those of the public enum sycl_aspect; only those that this backend can
- * report. */
+/* Numbers of bits, equal to those of the public enum sycl_aspect. Only aspects that this backend
+ * can report are listed. */
 enum opencl_aspect {
 	OPENCL_ASPECT_CPU = 0,
 	OPENCL_ASPECT_GPU = 1,
@@ -29,29 +29,28 @@ enum opencl_aspect {
 	OPENCL_ASPECT_LIMITED_GRAPH = 19,
 };
 
-/* Is this whole word in the list, which blanks separate? */
+/* True if the name is a whole word of the list, which blanks separate. */
 bool opencl_has_extension(const char *extensions, const char *name);
 
-/* The aspects that follow from extensions alone (J17): atomic64 needs both of its two. */
+/* The aspects that follow from extensions alone (J17). atomic64 needs two extensions. */
 uint64_t opencl_extension_aspects(const char *extensions);
 
-/*
- * "OpenCL 3.0 words" of device and platform to "3.0": the device's version, never above the
- * platform's (A14). A text of another form is copied as it is.
- */
+/* Reduces "OpenCL 3.0 words" of device and platform to "3.0": the device's version, but never above
+ * the platform's (A14). A text of another form is copied unchanged. */
 void opencl_version(const char *device, const char *platform, char *version, size_t capacity);
 
 /*
- * Does this version of PoCL, "3.1" or "3.1+debian", treat a layer's number as normalised if the
- * sampler's coordinates are? Those before 4.0 do, against OpenCL's rules. A text of another form
- * counts as a newer version.
+ * True if this version of PoCL, "3.1" or "3.1+debian", treats a layer's number as normalised when
+ * the sampler's coordinates are. Versions before 4.0 do so, against OpenCL's rules. A text of
+ * another form counts as a newer version.
  */
 bool opencl_pocl_scales_layers(const char *driver_version);
 
 /*
- * Must this version of PoCL optimise? PoCL 5.0 aborts the process for some kernels with local
- * memory that were built with -cl-opt-disable: it looks for the memory in functions that it has not
- * inlined then. PoCL before 4.0 does not look. A text of another form counts as a newer version.
+ * True if this version of PoCL must optimise. With -cl-opt-disable, PoCL 5.0 aborts the process for
+ * some kernels with local memory. It searches for the memory in functions, which it has not inlined
+ * without optimisation. PoCL before 4.0 does not search. A text of another form counts as a newer
+ * version.
  */
 bool opencl_pocl_needs_optimiser(const char *driver_version);
 

@@ -27,10 +27,8 @@ static uint64_t read_clock(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-/*
- * A reading of the host clock between two of CLOCK_MONOTONIC; the closest of a few, because the
- * thread may be preempted in between.
- */
+/* Reads the host clock between two readings of CLOCK_MONOTONIC. The closest of a few samples is
+ * used, because the thread may be preempted between two readings. */
 static void sample_host_clock(struct opencl_clock *clock)
 {
 	struct opencl_stamps best = {.seen_ns = UINT64_MAX};
@@ -42,13 +40,14 @@ static void sample_host_clock(struct opencl_clock *clock)
 		if (stamps.seen_ns - stamps.submit_ns < best.seen_ns - best.submit_ns)
 			best = stamps;
 	}
-	/* A contradiction here is a clock that was set or slewed: the new times hold. */
+	/* If the sample contradicts earlier ones, the clock was set or slewed, and the new times
+	 * hold. */
 	(void)opencl_timeline_update(&clock->timeline, &best);
 	clock->rebased_ns = best.seen_ns;
 }
 
-/* The times of a transfer of a few bytes, which every device does by itself. False: the driver does
- * not report them. */
+/* Takes the times of a transfer of a few bytes, which every device does by itself. False: the
+ * driver does not report them. */
 static bool sample_device(const struct opencl_library *cl, cl_command_queue queue, cl_mem buffer,
 			  uint32_t *word, struct opencl_stamps *stamps_out)
 {
@@ -74,8 +73,8 @@ static bool sample_device(const struct opencl_library *cl, cl_command_queue queu
 	return is_reported;
 }
 
-/* Finds the clocks of the host that agree with the driver's times of the samples, and takes the
- * offset from those. Returns how many agree. */
+/* Finds the host's clocks that agree with the driver's times of the samples, and places the
+ * timeline by the samples. Returns how many samples were taken. */
 static int take_samples(struct opencl_clock *clock, const struct opencl_library *cl,
 			cl_command_queue queue, cl_mem buffer, bool fits[OPENCL_CLOCKS])
 {
@@ -147,12 +146,12 @@ void opencl_clock_convert(struct opencl_clock *clock, uint64_t submit_ns, uint64
 		clock->seen_ns = clock_now_ns();
 	const struct opencl_stamps stamps = {submit_ns, clock->seen_ns, *start_ns, *end_ns};
 	if (!opencl_timeline_update(timeline, &stamps) && clock->is_host_clock) {
-		/* Compared this moment, it still cannot be: so the driver's clock is not that one.
-		 */
+		/* If a comparison made now contradicts the times as well, the driver's clock is not
+		 * that clock of the host. */
 		sample_host_clock(clock);
 		clock->is_host_clock = opencl_timeline_update(timeline, &stamps);
 	}
-	if (!timeline->is_placed) { /* nothing but nonsense so far */
+	if (!timeline->is_placed) { /* no command so far had usable times */
 		*start_ns = *end_ns = clock->seen_ns;
 		return;
 	}

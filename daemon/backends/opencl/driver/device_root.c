@@ -1,6 +1,6 @@
 #include "opencl/driver/device_root.h"
 
-#define PARENTS_MAX 16u /* a part of a part ... */
+#define PARENTS_MAX 16u /* limit for parts of parts */
 
 static uint32_t index_of(const struct backend *backend, cl_device_id id)
 {

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* NVIDIA's driver returns this code for a kernel's illegal access; no standard names it. */
+/* NVIDIA's driver returns this code for a kernel's illegal access. No standard names the code. */
 #define OPENCL_NVIDIA_ILLEGAL_ACCESS (-9999)
 
 struct code_entry {

@@ -4,11 +4,11 @@
 
 #include "backend.h"
 
-/* Fill the fault for a code of the vendor, with what was tried ("start the kernel"). Returns the
- * errno that fits. */
+/* Fills in the fault for a code of the vendor. `what`: the attempted action ("start the kernel").
+ * Returns the errno that fits. */
 int opencl_fault_code(struct backend_fault *fault_out, int32_t code, const char *what);
 
-/* A fault that this backend itself found, in its own words. */
+/* Fills in a fault that this backend itself found, with a text of its own. */
 void opencl_fault_words(struct backend_fault *fault_out, int32_t status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* The host has no memory for `what` ("a lane"). Returns -ENOMEM. */

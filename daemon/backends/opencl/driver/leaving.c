@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define LEAVING_PART  16u   /* of the device's memory */
-#define LEAVING_COUNT 4096u /* a driver needs memory for the smallest, too */
+#define LEAVING_PART  16u   /* of the device's memory, the part that may wait */
+#define LEAVING_COUNT 4096u /* a driver needs memory even for the smallest object */
 
 static bool is_in_flight(const struct backend_device *device)
 {
@@ -90,7 +90,8 @@ int opencl_leaving_make_room(struct backend_device *device, int error,
 	return -EAGAIN;
 }
 
-/* While something is in flight, only for a reason: sends may be held back for it. */
+/* While commands are in flight, a quiet moment is requested only with a reason, because sends may
+ * be held back for it. */
 bool opencl_quiet_wanted(struct backend_device *device)
 {
 	return device->leaving &&

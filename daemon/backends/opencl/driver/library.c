@@ -14,7 +14,7 @@
 static struct private_folder own_cache;
 static pid_t own_cache_maker;
 
-/* Not by a child that an application has forked. */
+/* A child that an application has forked does not remove the folder. */
 static void remove_own_cache(void)
 {
 	if (own_cache_maker == getpid())
@@ -22,9 +22,9 @@ static void remove_own_cache(void)
 }
 
 /*
- * Without a cache PoCL still writes, to a folder that all processes of this user without a cache
- * share. It removes files there that another process of the same program uses. Made once: PoCL
- * reads its path only once.
+ * Without a cache, PoCL still writes to a folder that all processes of this user without a cache
+ * share. There it removes files that another process of the same program uses. So this process gets
+ * its own folder. It is made once, because PoCL reads its path only once.
  */
 static const char *own_cache_path(void)
 {
@@ -42,8 +42,8 @@ static const char *own_cache_path(void)
 
 /*
  * Drivers read their environment when they are loaded or at the first call, and take their cache
- * from there only. Without this, PoCL writes below the home folder, which a tenant's engine under
- * the service manager cannot reach. POCL_DEVICES stays the operator's.
+ * only from there. Without this, PoCL writes below the home folder, which a tenant's engine under
+ * the service manager cannot reach. POCL_DEVICES is left to the operator.
  */
 void opencl_library_prepare(const char *cache_directory)
 {
@@ -55,8 +55,9 @@ void opencl_library_prepare(const char *cache_directory)
 	else
 		vendor_variable_set("POCL_KERNEL_CACHE", "0");
 	/*
-	 * PoCL sets it so itself in the query of devices. A new variable then moves the
-	 * environment, while other vendors' libraries start beside it and read theirs.
+	 * PoCL sets this variable to the same value in the query of devices. A variable that is
+	 * added then would move the environment while other vendors' libraries read it on other
+	 * threads.
 	 */
 	vendor_variable_set("HWLOC_PLUGINS_PATH", "/dev/null");
 }
@@ -109,10 +110,8 @@ int opencl_library_open(const char *cache_directory, struct opencl_library *libr
 	struct opencl_library library = {0};
 
 	opencl_library_prepare(cache_directory);
-	/*
-	 * Never closed again: drivers start threads and install signal handlers that outlive every
-	 * object of theirs, so unmapping their code would crash the process later.
-	 */
+	/* The library is never closed. Drivers start threads and install signal handlers that
+	 * outlive all their objects, so unmapping their code would crash the process later. */
 	library.handle = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!library.handle) {
 		const char *why = dlerror();

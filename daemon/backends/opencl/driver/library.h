@@ -1,7 +1,6 @@
-/*
- * The OpenCL ICD loader, opened at run time: one build serves machines with and without OpenCL. The
- * headers give the types and the prototypes of the functions; nothing links against the library.
- */
+/* The OpenCL ICD loader, opened at run time: one build serves machines with and without OpenCL. The
+ * headers give the types and the prototypes of the functions. No program links against the library.
+ * */
 #ifndef SYCL_BACKENDS_OPENCL_LIBRARY_H
 #define SYCL_BACKENDS_OPENCL_LIBRARY_H
 
@@ -11,7 +10,7 @@
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 
-/* Every function that this backend calls; all are in OpenCL 1.2, but the marked ones. */
+/* Every function that this backend calls. All are in OpenCL 1.2, except the marked ones. */
 #define OPENCL_FUNCTIONS(X)                                                                        \
 	X(GetPlatformIDs)                                                                          \
 	X(GetPlatformInfo)                                                                         \
@@ -76,7 +75,7 @@
 	X(SetEventCallback)                                                                        \
 	X(ReleaseEvent)
 
-/* Since 2.0; NULL in a loader without them, and then there is no USM. */
+/* Functions since 2.0. They are NULL in a loader without them, and then there is no USM. */
 #define OPENCL_SVM_FUNCTIONS(X)                                                                    \
 	X(SVMAlloc)                                                                                \
 	X(SVMFree)                                                                                 \
@@ -93,23 +92,21 @@ struct opencl_library {
 	__typeof__(&clCreateProgramWithIL)
 		CreateProgramWithIL; /* since 2.1; NULL in an older loader, as the next */
 	__typeof__(&clCloneKernel) CloneKernel;
-	/* Only one of the two is there: OpenCL 2.0 replaced the second one by the first. */
+	/* A loader may have only one of the two: OpenCL 2.0 replaced the second by the first. */
 	__typeof__(&clCreateCommandQueueWithProperties) CreateCommandQueueWithProperties;
 	cl_command_queue(CL_API_CALL *CreateCommandQueue)(cl_context context, cl_device_id device,
 							  cl_command_queue_properties properties,
 							  cl_int *error);
-	/* Deprecated since OpenCL 1.x, and in every loader since. */
+	/* Deprecated since OpenCL 1.x, and still in every loader. */
 	cl_sampler(CL_API_CALL *CreateSampler)(cl_context context, cl_bool normalised,
 					       cl_addressing_mode addressing, cl_filter_mode filter,
 					       cl_int *error);
 };
 
-/* Set the environment, where it is not right already. */
+/* Sets the variables of the environment that are not right already. */
 void opencl_library_prepare(const char *cache_directory);
-/*
- * Open the loader and look up every function. `cache_directory`: where vendors may keep what they
- * compile; NULL: nowhere. -ENODEV and a fault: no loader here, or not a whole one.
- */
+/* Opens the loader and looks up every function. `cache_directory`: where vendors may keep compiled
+ * code; NULL: nowhere. -ENODEV and a fault: there is no loader, or it lacks functions. */
 int opencl_library_open(const char *cache_directory, struct opencl_library *library_out,
 			struct backend_fault *fault_out);
 

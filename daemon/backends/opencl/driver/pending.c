@@ -9,7 +9,8 @@ int opencl_lane_pending(const struct backend_lane *lane, uint64_t sequence,
 
 	if (sequence > lane->last_sequence)
 		return -EINVAL;
-	/* The first one at or after it. Nothing in flight reaches so far back: it was reported. */
+	/* Finds the first pending command at or after `sequence`. If none reaches so far back, the
+	 * command was reported. */
 	while (low != high) {
 		size_t middle = low + (high - low) / 2;
 		if (lane->pending_ring[middle & (lane->capacity - 1)].sequence < sequence)

@@ -6,12 +6,11 @@
 #include "opencl/driver/sent.h"
 #include "status.h"
 
-/*
- * The most rows of a box that is sent row by row: each costs this thread time and the driver
- * memory.
- */
+/* The most rows of a box that is sent row by row. Each row costs this thread time and the driver
+ * memory. */
 #define ROWS_MOST      65536u
-#define HOST_ROWS_MOST 1048576u /* there is no other way between host and device */
+#define HOST_ROWS_MOST 1048576u /* larger, because between host and device there is no other way   \
+				 */
 
 static int opencl_is_outside(struct backend_fault *fault_out)
 {
@@ -19,7 +18,7 @@ static int opencl_is_outside(struct backend_fault *fault_out)
 	return -EINVAL;
 }
 
-/* An end of a copy: where the first byte of the box is, and the distances of rows and slices. */
+/* An end of a copy: the place of the box's first byte, and the distances of rows and slices. */
 struct end {
 	cl_mem buffer;
 	uint64_t offset;
@@ -29,7 +28,8 @@ struct end {
 struct order {
 	cl_uint wait_count;
 	const cl_event *waits;
-	cl_event *event_out; /* of the last command that was sent; untouched if none was */
+	/* Event of the last command that was sent; untouched if none was sent. */
+	cl_event *event_out;
 };
 
 static cl_int put_rect(struct backend_lane *lane, const struct copy_box *box,
@@ -45,7 +45,7 @@ static cl_int put_rect(struct backend_lane *lane, const struct copy_box *box,
 		to->pitch.slice_bytes, order->wait_count, order->waits, order->event_out);
 }
 
-/* The lane is in order: the first row has the waits. */
+/* The lane is in order, so only the first row has the waits. */
 static cl_int put_each_row(struct backend_lane *lane, const struct copy_box *box,
 			   const struct end *from, const struct end *to, const struct order *order)
 {
@@ -69,7 +69,8 @@ static cl_int put_each_row(struct backend_lane *lane, const struct copy_box *box
 	return code;
 }
 
-/* NULL: there is no room, or too much waits for its release already. */
+/* Makes a buffer between two copies. NULL: there is no room, or too much memory waits for its
+ * release already. */
 static struct backend_memory *make_between(struct backend_device *device, uint64_t size_bytes)
 {
 	struct backend_fault unimportant;
@@ -89,7 +90,7 @@ static struct backend_memory *make_between(struct backend_device *device, uint64
 	return NULL;
 }
 
-/* By way of a buffer that lives as long as the two commands; the lane is in order. */
+/* Copies through a buffer that lives as long as the two commands. The lane is in order. */
 static cl_int put_twice(struct backend_lane *lane, const struct copy_box *box,
 			const struct end *from, const struct end *to, const struct order *order)
 {
@@ -109,7 +110,8 @@ static cl_int put_twice(struct backend_lane *lane, const struct copy_box *box,
 					&(struct order){.event_out = &event});
 			code = opencl_sent(lane->device->cl, code, event, order->event_out);
 		}
-		opencl_leave_behind(memory); /* where it goes at once, the commands keep it */
+		/* If the buffer is released at once, the commands retain it. */
+		opencl_leave_behind(memory);
 	} else {
 		code = put_each_row(lane, box, from, to, order);
 	}
@@ -117,9 +119,9 @@ static cl_int put_twice(struct backend_lane *lane, const struct copy_box *box,
 }
 
 /*
- * Within one buffer OpenCL requires the same pitches on both sides, and treats some boxes as
- * overlapping that are not. (Parts of the buffer as objects of their own would do, but PoCL 3.1
- * crashes over them.)
+ * Within one buffer OpenCL requires the same pitches on both sides, and treats as overlapping some
+ * boxes that do not overlap. (Sub-buffers for the two parts would avoid this, but PoCL 3.1 crashes
+ * with them.)
  */
 static cl_int put_inside(struct backend_lane *lane, const struct copy_box *box,
 			 const struct end *from, const struct end *to, const struct order *order)
@@ -166,8 +168,9 @@ static int opencl_copy_rect(struct backend_lane *lane, const struct backend_comm
 }
 
 /*
- * Row by row; the lane is in order, so the first has the waits. For drivers that refuse a box as a
- * whole though it lies inside of its memory: NVIDIA's refuses some with long rows.
+ * Sends a box row by row. The lane is in order, so only the first row has the waits. This is for
+ * drivers that refuse a box as a whole though it lies inside its memory: NVIDIA's refuses some
+ * boxes with long rows.
  */
 static cl_int opencl_put_rows(struct backend_lane *lane, const struct copy_box *box,
 			      const struct end *device, char *host,
@@ -179,7 +182,7 @@ static cl_int opencl_put_rows(struct backend_lane *lane, const struct copy_box *
 	cl_int code = CL_SUCCESS;
 
 	if (rows > HOST_ROWS_MOST)
-		return CL_INVALID_VALUE; /* as the driver has refused the box */
+		return CL_INVALID_VALUE; /* the code with which the driver has refused the box */
 	for (uint64_t i = 0; i < rows && code == CL_SUCCESS; i++) {
 		const uint64_t slice = i / box->rows, row = i % box->rows;
 		const size_t at = device->offset + slice * device->pitch.slice_bytes +

@@ -3,14 +3,14 @@
 #include <math.h>
 
 #define RATE_LIMIT                                                                                 \
-	6e-4 /* a host's clock is slewed by 500 ppm at most, crystals differ by less than 100 */
-#define RATE_WANDER   5e-7 /* by so much it changes with the temperature, unseen */
+	6e-4 /* a host's clock is slewed by 500 ppm at most; crystals differ by less than 100 */
+#define RATE_WANDER   5e-7 /* the rate may change so much with the temperature, undetected */
 #define WINDOW_MIN_NS 4e6
 #define WINDOW_MAX_NS 1e9
-#define NARROW_NS     1e5 /* both ends of so small an interval are as far from the truth */
+#define NARROW_NS     1e5 /* both ends of so small an interval are equally far from the truth */
 #define SPREAD        16.0
-#define SET_NS        1e7  /* what would take so much correction was set */
-#define BEYOND_NS     4e17 /* no time of one epoch is a dozen years from another */
+#define SET_NS        1e7  /* a clock that needs so much correction was set */
+#define BEYOND_NS     4e17 /* no two times of one epoch are a dozen years apart */
 
 void opencl_timeline_init(struct opencl_timeline *timeline, uint64_t resolution_ns)
 {
@@ -19,7 +19,7 @@ void opencl_timeline_init(struct opencl_timeline *timeline, uint64_t resolution_
 		.slack_ns = (double)(resolution_ns < 1000000 ? resolution_ns : 1000000)};
 }
 
-/* Differences are taken in integers that wrap: epochs of devices lie anywhere. */
+/* Differences are taken in integers that wrap, because epochs of devices are arbitrary. */
 static double device_time(const struct opencl_timeline *timeline, uint64_t device_ns)
 {
 	return (double)(int64_t)(device_ns - timeline->epoch_device);
@@ -30,7 +30,7 @@ static double host_time(const struct opencl_timeline *timeline, uint64_t host_ns
 	return (double)(int64_t)(host_ns - timeline->epoch_host);
 }
 
-/* The value of a bound at another time, whichever rate it was. */
+/* The value of a bound at another time, for any possible rate. */
 static double low_at(const struct opencl_timeline *timeline, const struct opencl_bound *low,
 		     double at_ns)
 {
@@ -73,8 +73,8 @@ static void keep_better(const struct opencl_timeline *timeline, struct opencl_wi
 		best->high = other->high;
 }
 
-/* Bounds of the rate: the offset went at least from an old upper bound to a new lower one, and so
- * on. */
+/* Computes bounds of the rate. The least rise of the offset is from an old upper bound to a new
+ * lower one, the greatest from an old lower one to a new upper one. */
 static void update_rate(struct opencl_timeline *timeline)
 {
 	double slowest = -RATE_LIMIT, fastest = RATE_LIMIT;
@@ -96,14 +96,14 @@ static void update_rate(struct opencl_timeline *timeline)
 	timeline->fastest = fmin(fastest + RATE_WANDER, RATE_LIMIT);
 	if (timeline->slowest <= timeline->fastest)
 		return;
-	/* The rate has changed. */
+	/* The bounds contradict each other, so the rate has changed. */
 	timeline->windows[0] = timeline->windows[timeline->count - 1];
 	timeline->count = 1;
 	timeline->slowest = -RATE_LIMIT;
 	timeline->fastest = RATE_LIMIT;
 }
 
-/* All times are converted by this one. */
+/* From now on all times are converted by this offset. */
 static void report_by(struct opencl_timeline *timeline, double at_ns, double offset_ns)
 {
 	for (unsigned i = 0; i < OPENCL_TIMELINE_SEGMENTS; i++)
@@ -112,7 +112,9 @@ static void report_by(struct opencl_timeline *timeline, double at_ns, double off
 	timeline->reported_ns = at_ns;
 }
 
-/* From the latest reported time on, let the offset at `at_ns` become this one. */
+/*
+ * Corrects the offset from the latest reported time on, so that it becomes `offset_ns` at `at_ns`.
+ */
 static void correct_offset(struct opencl_timeline *timeline, double at_ns, double offset_ns)
 {
 	double from = timeline->reported_ns, offset = opencl_offset_at(timeline, from);
@@ -123,7 +125,7 @@ static void correct_offset(struct opencl_timeline *timeline, double at_ns, doubl
 		report_by(timeline, at_ns, offset_ns);
 		return;
 	}
-	/* A timeline that has converted nothing is not kept. */
+	/* A segment that has converted no time is not kept. */
 	for (unsigned i = OPENCL_TIMELINE_SEGMENTS - 1;
 	     i > 0 && from > timeline->segments[0].anchor_ns; i--)
 		timeline->segments[i] = timeline->segments[i - 1];
@@ -134,7 +136,7 @@ static void correct_offset(struct opencl_timeline *timeline, double at_ns, doubl
 							.spread_ns = fabs(correction) * SPREAD + 1};
 }
 
-/* Compute the rate from the windows, and with that the bounds again. */
+/* Computes the rate from the windows, and the bounds again with this rate. */
 static void close_window(struct opencl_timeline *timeline)
 {
 	update_rate(timeline);
@@ -150,8 +152,8 @@ static void close_window(struct opencl_timeline *timeline)
 	}
 }
 
-/* A window is a part of the time that is known: windows are short at first. True: this command
- * begins the next one. */
+/* True if this command begins the next window. A window is a third of the known time, so windows
+ * are short at first. */
 static bool is_window_over(const struct opencl_timeline *timeline)
 {
 	double known = timeline->latest_ns - fmin(timeline->windows[0].low.device_ns,
@@ -183,7 +185,8 @@ static struct opencl_window bounds_of(const struct opencl_timeline *timeline,
 	};
 }
 
-/* The first one, or all from the beginning: it lies anywhere between its bounds. */
+/* Places the first command, or the first one after a reset. Its offset lies anywhere between its
+ * bounds. */
 static void place_time(struct opencl_timeline *timeline, const struct opencl_stamps *stamps)
 {
 	timeline->epoch_device = stamps->start;
@@ -197,7 +200,7 @@ static void place_time(struct opencl_timeline *timeline, const struct opencl_sta
 bool opencl_timeline_update(struct opencl_timeline *timeline, const struct opencl_stamps *stamps)
 {
 	if (stamps->end < stamps->start || stamps->seen_ns < stamps->submit_ns)
-		return true; /* no clock at all: gives no times */
+		return true; /* such times are from no working clock, and are ignored */
 	if (!timeline->is_placed) {
 		place_time(timeline, stamps);
 		return true;

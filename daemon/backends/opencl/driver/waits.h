@@ -1,4 +1,4 @@
-/* The events that one command waits for, in the form for OpenCL. */
+/* The events that one command waits for, in OpenCL's form. */
 #ifndef SYCL_BACKENDS_OPENCL_WAITS_H
 #define SYCL_BACKENDS_OPENCL_WAITS_H
 
@@ -7,7 +7,7 @@
 #define OPENCL_WAITS_INLINE 16u
 
 struct opencl_waits {
-	cl_event *events; /* NULL while there are none; not retained */
+	cl_event *events; /* NULL if there are none; not retained */
 	cl_uint count, capacity;
 	cl_event inline_events[OPENCL_WAITS_INLINE];
 };

@@ -6,7 +6,7 @@
 
 /* Number: place | generation << 32, never 0. */
 struct watch {
-	backend_happened *happened; /* NULL: free, or it was called */
+	backend_happened *happened; /* NULL: the place is free, or the function was called */
 	void *token;
 	uint32_t generation;
 	uint32_t next_free; /* place + 1 */
@@ -34,7 +34,7 @@ static int grow_watches(void)
 	return 0;
 }
 
-/* With the lock. NULL: it has no owner any more. */
+/* With the lock. NULL: the number has no owner any more. */
 static struct watch *find_watch(uint64_t number)
 {
 	uint32_t place = (uint32_t)number;
@@ -62,7 +62,7 @@ static int take_watch(backend_happened *happened, void *token, uint64_t *number_
 	return error;
 }
 
-/* No callback runs for it, or will run. */
+/* On return, no callback runs for the number, or will run. */
 static void release_watch(uint64_t number)
 {
 	(void)pthread_mutex_lock(&lock);
@@ -80,7 +80,7 @@ static void release_watch(uint64_t number)
 	(void)pthread_mutex_unlock(&lock);
 }
 
-/* The call is made without the lock: it takes others. */
+/* The function is called without the lock, because it takes other locks. */
 static void call_watcher(uint64_t number, cl_int status)
 {
 	backend_happened *happened = NULL;
