@@ -129,7 +129,7 @@ struct backend_program {
 	struct backend_program *next;
 	unsigned references; /* one for each time that the engine loaded it, and one per kernel */
 	struct opencl_binary *binary;
-	/* index: variant of the binary; NULL: not needed so far. */
+	/* Index: variant of the binary; NULL: not needed so far. */
 	cl_program programs[OPENCL_VARIANTS];
 	struct opencl_growth *growths; /* linked by `next` */
 	/* The application's programs, retained. programs[0] is made from them, or is the only one,

@@ -7,11 +7,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Shared by the lane and the driver, which may call when the lane is freed. A driver that never
- * calls keeps it. */
+/* The lane and the driver share the record, because the driver may call when the lane is freed. If
+ * a driver never calls, its reference is never dropped. */
 struct opencl_begin {
 	_Atomic uint32_t references;
-	_Atomic uint64_t begun_ns; /* CLOCK_MONOTONIC; 0: not yet */
+	_Atomic uint64_t begun_ns; /* CLOCK_MONOTONIC; 0: the command has not begun */
 };
 
 void opencl_begin_drop(struct opencl_begin *begin)
@@ -30,8 +30,8 @@ static void CL_CALLBACK on_begun(cl_event event, cl_int status, void *user_data)
 	opencl_begin_drop(begin);
 }
 
-/* The sign that the command runs: a graph and a native command have a mark in front, which is
- * complete then. */
+/* The event that shows that the command runs. A graph and a native command have a mark before them,
+ * which is complete then. */
 static cl_event mark_of(const struct opencl_pending *pending, cl_int *state_out)
 {
 	*state_out = pending->start ? CL_COMPLETE : CL_RUNNING;

@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXTENSION          "cl_khr_command_buffer"
-#define OLDEST_VERSION     CL_MAKE_VERSION(0, 9, 0)
-#define PROPERTIES_VERSION CL_MAKE_VERSION(0, 9, 5) /* from here on commands have properties */
+#define EXTENSION      "cl_khr_command_buffer"
+#define OLDEST_VERSION CL_MAKE_VERSION(0, 9, 0)
+/* From this version on, commands have properties. */
+#define PROPERTIES_VERSION CL_MAKE_VERSION(0, 9, 5)
 #define NEXT_MAJOR_VERSION CL_MAKE_VERSION(2, 0, 0)
 
-/* The functions that record, as they are since PROPERTIES_VERSION. */
+/* The functions that record, in their form since PROPERTIES_VERSION. */
 typedef cl_int(CL_API_CALL *barrier_new)(cl_command_buffer_khr, cl_command_queue,
 					 const cl_properties *, cl_uint, const cl_sync_point_khr *,
 					 cl_sync_point_khr *, cl_mutable_command_khr *);
@@ -30,7 +31,8 @@ typedef cl_int(CL_API_CALL *fill_new)(cl_command_buffer_khr, cl_command_queue,
 				      size_t, cl_uint, const cl_sync_point_khr *,
 				      cl_sync_point_khr *, cl_mutable_command_khr *);
 
-/* The extension's version; 0: the device does not have it, or does not report it. */
+/* The extension's version; 0: the device does not have the extension, or does not report its
+ * version. */
 static cl_version version_of(const struct opencl_library *cl, cl_device_id device)
 {
 	size_t bytes = 0;
@@ -60,7 +62,8 @@ void opencl_command_buffer_facts(const struct opencl_library *cl, cl_device_id d
 	uint64_t can = opencl_device_ulong(cl, device, CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR);
 	uint64_t queue = opencl_device_ulong(
 		cl, device, CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR);
-	/* Lanes are in order; and the next launch is sent before the last one has ended. */
+	/* Lanes are in order, and the next launch of a graph is sent before the previous one has
+	 * ended. */
 	if (!(can & CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR) ||
 	    (queue & ~(uint64_t)CL_QUEUE_PROFILING_ENABLE) ||
 	    opencl_command_buffers_find(cl, device, &buffers) < 0)

@@ -1,7 +1,7 @@
 /*
  * cl_khr_command_buffer: the functions of a platform, and the driver's facts about them. Up to
- * version 0.9.4 of the extension the functions that record have no parameter for properties; since
- * then they have. No function of an unknown version is called.
+ * version 0.9.4 of the extension, the functions that record have no parameter for properties; later
+ * they have one. No function of an unknown version is called.
  */
 #ifndef SYCL_BACKENDS_OPENCL_COMMAND_BUFFER_H
 #define SYCL_BACKENDS_OPENCL_COMMAND_BUFFER_H
@@ -15,15 +15,15 @@ struct opencl_command_buffers {
 	clReleaseCommandBufferKHR_fn release;
 	clEnqueueCommandBufferKHR_fn enqueue;
 	clCommandNDRangeKernelKHR_fn launch; /* the same in all versions */
-	/* As the driver has them: called through the functions below alone. */
+	/* These have the driver's form, and are called only through the functions below. */
 	void *barrier, *copy, *copy_rect, *fill;
 };
 
-/* Features and aspects that follow from the extension (K19): only where a buffer may be sent again
- * while it runs. */
+/* Adds the features and aspects that follow from the extension (K19), but only if a buffer may be
+ * sent again while it runs. */
 void opencl_command_buffer_facts(const struct opencl_library *cl, cl_device_id device,
 				 struct backend_device_facts *facts);
-/* -ENOTSUP: the platform has not all of them. */
+/* -ENOTSUP: the platform lacks some of the functions. */
 int opencl_command_buffers_find(const struct opencl_library *cl, cl_device_id device,
 				struct opencl_command_buffers *buffers_out);
 

@@ -17,10 +17,9 @@ static bool driver_can(const struct opencl_fill_request *request)
 	       request->size_bytes % pattern == 0;
 }
 
-/*
- * The first block comes from host memory, then what is filled doubles itself by copies that do not
- * overlap: a few commands for any size. The lane is in order, so only the first one has to wait.
- */
+/* The first block is written from host memory. Then copies that do not overlap double the filled
+ * part: a few commands for any size. The lane is in order, so only the first command has the waits.
+ * */
 static int fill_by_copies(struct backend_lane *lane, const struct opencl_fill_request *request,
 			  void *block, uint64_t block_bytes, cl_event *event_out)
 {

@@ -15,8 +15,9 @@ struct opencl_fill_request {
 };
 
 /*
- * Enqueue it as one command or several; the event, NULL before, is the last one's, also on failure,
- * if a part was sent (driver/sent.h). `staging_out`: memory to free when that is complete, or NULL.
+ * Enqueues the fill as one command or several. *event_out, NULL before, is the event of the last
+ * command, also on failure if a part was sent (driver/sent.h). `staging_out`: memory to free when
+ * that event is complete, or NULL.
  */
 int opencl_fill(struct backend_lane *lane, const struct opencl_fill_request *request,
 		cl_event *event_out, void **staging_out, struct backend_fault *fault_out);

@@ -31,7 +31,8 @@ int opencl_graphs_open(struct backend_device *device, struct backend_fault *faul
 	return 0;
 }
 
-/* With the first graph: a queue holds its context, which may be the application's. */
+/* The queue is made with the first graph, because it holds its context, which may be the
+ * application's. */
 static int need_queue(struct backend_device *device, struct backend_fault *fault_out)
 {
 	cl_int code = CL_SUCCESS;
@@ -159,7 +160,8 @@ static int opencl_add_plain(struct backend_graph *graph, const struct backend_co
 	return 0;
 }
 
-/* Half of it recorded, nothing takes it back: then the graph is of no use any more. */
+/* Adds the nodes of another graph. A part that was recorded cannot be removed, so after a failure
+ * the graph cannot be used any more. */
 static int add_graph(struct backend_graph *graph, const struct backend_graph *child,
 		     struct backend_fault *fault_out)
 {
@@ -183,7 +185,7 @@ static int add_graph(struct backend_graph *graph, const struct backend_graph *ch
 	return error;
 }
 
-/* K15 - K17: called once; what it records lies between barriers. */
+/* K15 - K17: the function is called once, and the commands that it records lie between barriers. */
 static int add_native(struct backend_graph *graph, const struct backend_command *command,
 		      struct backend_fault *fault_out)
 {
@@ -207,8 +209,8 @@ static int add_native(struct backend_graph *graph, const struct backend_command 
 	cl_int code = opencl_command_barrier(buffers, graph->buffer);
 	if (code == CL_SUCCESS && command->native.function(command->native.context, &scope) != 0) {
 		free(memories);
-		/* Its recorded commands cannot be undone: a function that fails may have left
-		 * something half done. */
+		/* Recorded commands cannot be undone, and a function that fails may have recorded
+		 * only some of its commands. */
 		graph->is_broken = true;
 		return invalid_graph(fault_out, "a native command failed");
 	}
@@ -247,7 +249,7 @@ int opencl_graph_add(struct backend_graph *graph, const struct backend_command *
 	return 0;
 }
 
-/* The needs of the launches, each kernel and work-group size once. */
+/* Collects the needs of the launches. Each kernel with one work-group size has one need. */
 static int find_growths(struct backend_graph *graph, struct backend_fault *fault_out)
 {
 	graph->growths = calloc(graph->node_count + 1u, sizeof(*graph->growths));
@@ -275,7 +277,7 @@ static int find_growths(struct backend_graph *graph, struct backend_fault *fault
 int opencl_graph_finish(struct backend_graph *graph, bool updatable,
 			struct backend_fault *fault_out)
 {
-	(void)updatable; /* no driver of today changes what was recorded */
+	(void)updatable; /* no driver can change recorded commands so far */
 	if (graph->is_finished || graph->is_broken)
 		return invalid_graph(fault_out, graph->is_broken
 							? "a part of the graph was not recorded"
@@ -292,7 +294,7 @@ int opencl_graph_finish(struct backend_graph *graph, bool updatable,
 
 /* -------------------------------------- launching --------------------------------------- */
 
-/* The leaders are noted when the graph is sent; so both are walked twice. */
+/* The leaders are noted only when the graph is sent, so a second loop follows then. */
 static int join_growths(struct backend_lane *lane, struct backend_graph *graph,
 			struct opencl_waits *waits, bool *leads)
 {

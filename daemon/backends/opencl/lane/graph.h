@@ -5,8 +5,8 @@
  *
  * Drivers need not keep a graph's nodes apart from the objects that they were recorded with. PoCL
  * 3.1 reads a kernel's arguments when the buffer runs. So every launch has a cl_kernel of its own,
- * which is not changed any more. The recorded commands are kept as nodes, from which a graph that
- * includes this one records them again. Device thread.
+ * which is not changed any more. The recorded commands are also kept as nodes. A graph that
+ * includes this one records them again from these nodes. Device thread.
  */
 #ifndef SYCL_BACKENDS_OPENCL_GRAPH_H
 #define SYCL_BACKENDS_OPENCL_GRAPH_H
@@ -18,10 +18,11 @@
 #include "opencl/driver/waits.h"
 #include "protocol_limits.h"
 
-/* For a device that has graphs. */
+/* State of a device that has graphs. */
 struct opencl_graphs {
 	struct opencl_command_buffers buffers;
-	cl_command_queue queue; /* buffers are recorded for it, and run on lanes, which are alike */
+	/* Buffers are recorded for this queue, and run on lanes, which have the same properties. */
+	cl_command_queue queue;
 };
 
 enum opencl_node_kind {
@@ -34,15 +35,17 @@ enum opencl_node_kind {
 
 struct opencl_node {
 	enum opencl_node_kind kind;
-	/* LAUNCH: a kernel of the node's own, with its arguments set and what they need in its
-	 * `temporaries`; a reference. */
+	/* LAUNCH: a kernel of the node's own, with its arguments set, and the memory objects of
+	 * these in its `temporaries`; a reference. */
 	struct backend_kernel *kernel;
 	cl_kernel prepared;
 	struct opencl_geometry geometry;
-	/* COPY, FILL (`destination`): with the node's own references where `owns`. */
+	/*
+	 * COPY, FILL (only `destination`). The node has references of its own if `owns_...` is set.
+	 */
 	cl_mem source, destination;
 	bool owns_source, owns_destination;
-	struct opencl_command_box box; /* COPY: of one row, it is plain */
+	struct opencl_command_box box; /* COPY: a box of one row is a plain copy */
 	bool is_box;
 	size_t offset, size;
 	size_t pattern_bytes;
@@ -52,17 +55,17 @@ struct opencl_node {
 struct backend_graph {
 	struct backend_device *device;
 	cl_command_buffer_khr buffer;
-	struct opencl_node *nodes; /* in order; those of graphs in it among them */
+	struct opencl_node *nodes; /* nodes in order, with those of included graphs */
 	uint32_t node_count, node_capacity;
-	uint32_t count; /* as the table counts */
-	struct opencl_growth_user
-		*growths; /* program/growth.h: what its launches need; when it is finished */
+	uint32_t count; /* the number of nodes as backend.h counts them */
+	/* The needs of its launches (program/growth.h), set when the graph is finished. */
+	struct opencl_growth_user *growths;
 	uint32_t growth_count;
-	bool is_finished, is_broken; /* broken: something was recorded that should not be there */
+	bool is_finished, is_broken; /* broken: recorded commands are wrong or incomplete */
 	bool has_native;
 };
 
-/* At device_open, of a device with the feature, and at device_close. */
+/* Called at device_open of a device with the feature, and at device_close. */
 int opencl_graphs_open(struct backend_device *device, struct backend_fault *fault_out);
 void opencl_graphs_close(struct backend_device *device);
 
@@ -76,23 +79,21 @@ int opencl_graph_finish(struct backend_graph *graph, bool updatable,
 			struct backend_fault *fault_out);
 void opencl_graph_free(struct backend_graph *graph);
 
-/*
- * Put a launch on the lane's queue. Its own event shows the buffer's end alone, so an event
- * before it is the beginning: *start_out, the caller's.
- */
+/* Puts a launch of the graph on the lane's queue. Its own event shows only the buffer's end. So an
+ * event before the buffer is the beginning: *start_out, the caller's. */
 int opencl_graph_send(struct backend_lane *lane, struct backend_graph *graph,
 		      struct opencl_waits *waits, cl_event *event_out, cl_event *start_out,
 		      struct backend_fault *fault_out);
 
-/* lane/graph_node.c: what a command is as a node; released by opencl_node_clear. -EOPNOTSUPP: it
- * cannot be one. */
+/* lane/graph_node.c: makes a node of a command. opencl_node_clear releases it. -EOPNOTSUPP: the
+ * command cannot be a node. */
 int opencl_node_make(struct backend_device *device, const struct backend_command *command,
 		     struct opencl_node *node_out, struct backend_fault *fault_out);
-/* A copy with references of its own. -EOPNOTSUPP: it cannot be recorded again (a native command).
- */
+/* Copies a node; the copy has references of its own. -EOPNOTSUPP: the node cannot be recorded again
+ * (a native command). */
 int opencl_node_copy(const struct backend_device *device, const struct opencl_node *node,
 		     struct opencl_node *copy_out);
-/* A fault: `what` cannot be a node. Returns -EOPNOTSUPP. */
+/* Fills in a fault: `what` cannot be a node. Returns -EOPNOTSUPP. */
 int opencl_node_refuse(struct backend_fault *fault_out, const char *what);
 void opencl_node_clear(const struct backend_device *device, struct opencl_node *node);
 

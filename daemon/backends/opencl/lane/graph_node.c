@@ -22,7 +22,8 @@ int opencl_node_refuse(struct backend_fault *fault_out, const char *what)
 	return -EOPNOTSUPP;
 }
 
-/* The kernel once more: what is set in one object is read when the buffer runs. */
+/* Creates the kernel again: a driver may read the arguments in the kernel's object only when the
+ * buffer runs. */
 static int make_launch(const struct backend_command *command, struct opencl_node *node,
 		       struct backend_fault *fault_out)
 {
@@ -57,8 +58,8 @@ static void make_box(struct opencl_node *node, const struct copy_box *box, uint6
 	};
 }
 
-/* Within one buffer OpenCL treats boxes as overlapping that are not, and requires the same pitches
- * (driver/rect.c). */
+/* Within one buffer, OpenCL requires the same pitches, and treats as overlapping some boxes that do
+ * not overlap (driver/rect.c). */
 static int make_copy(const struct backend_command *command, struct opencl_node *node,
 		     struct backend_fault *fault_out)
 {
@@ -118,8 +119,8 @@ static int make_fill(const struct backend_command *command, struct opencl_node *
 	return 0;
 }
 
-/* Buffers have no commands for host memory; where it is the device's own, it is a buffer itself
- * while the graph lives. */
+/* Command buffers have no commands for host memory. On a device that uses the host's memory, a
+ * buffer is made of the host memory while the graph lives. */
 static int make_transfer(struct backend_device *device, const struct backend_command *command,
 			 struct opencl_node *node, struct backend_fault *fault_out)
 {
@@ -143,7 +144,7 @@ static int make_transfer(struct backend_device *device, const struct backend_com
 		return invalid_node(fault_out, "a range that is not inside of its memory");
 	if (!command->transfer.rect && memory->host &&
 	    memory->host + offset == command->transfer.host)
-		return 0; /* in place already */
+		return 0; /* the bytes are in place already */
 	if (!device->facts->host_unified_memory)
 		return opencl_node_refuse(fault_out, "a transfer from or to host memory");
 	if (!command->transfer.rect)

@@ -1,4 +1,4 @@
-/* The order of launches whose preparations PoCL would mix up (program/growth.h). */
+/* Orders launches whose preparations PoCL would confuse (program/growth.h). */
 #include "opencl/lane/graph.h"
 #include "opencl/lane/lane.h"
 
@@ -13,7 +13,7 @@ static bool pending_uses_growth(const struct opencl_pending *pending,
 	return false;
 }
 
-/* Waits for the pending commands that use the growth, or for its leader alone. */
+/* Adds waits for the pending commands that use the growth, or only for its leader. */
 static int wait_for_users(const struct backend_lane *lane, const struct opencl_growth *growth,
 			  bool leader_only, struct opencl_waits *waits)
 {

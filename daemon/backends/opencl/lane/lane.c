@@ -67,7 +67,7 @@ void opencl_lane_free(struct backend_lane *lane)
 	 * callback may be late.
 	 */
 	if (lane->head != lane->tail &&
-	    !lane->is_native) /* the application's queue may have more to do */
+	    !lane->is_native) /* the application's queue may have work of the application */
 		(void)device->cl->Finish(lane->queue);
 	for (; lane->head != lane->tail; lane->head++)
 		end_pending(device->cl, &lane->pending_ring[lane->head & (lane->capacity - 1)]);
@@ -110,7 +110,7 @@ void opencl_lane_push(struct backend_lane *lane, const struct opencl_pending *pe
 	lane->device->unflushed = lane;
 }
 
-/* On a thread of the driver, or inside the call that requests it. */
+/* Runs on a thread of the driver, or inside the call that requests it. */
 static void CL_CALLBACK on_completed(cl_event event, cl_int status, void *user_data)
 {
 	struct backend_lane *lane = user_data;
@@ -118,15 +118,15 @@ static void CL_CALLBACK on_completed(cl_event event, cl_int status, void *user_d
 	(void)event;
 	(void)status;
 
-	/* `armed` is cleared before the wake-up: the other way round, progress() could run in
+	/* `armed` is cleared before the wake-up. In the other order, progress() could run in
 	 * between and request no next callback. */
 	(void)pthread_mutex_lock(&device->lock);
 	lane->armed = false;
 	(void)pthread_cond_broadcast(&device->callback_ended);
 	(void)pthread_mutex_unlock(&device->lock);
 
-	device->wake(device->token); /* the lane may be freed by now; the device waits for its
-					callbacks */
+	/* The lane may be freed by now. The device waits for its callbacks. */
+	device->wake(device->token);
 
 	(void)pthread_mutex_lock(&device->lock);
 	device->callbacks--;
@@ -140,8 +140,9 @@ static uint64_t period_of(const struct opencl_pending *pending)
 }
 
 /*
- * The first command, and those behind it as long as all together stay within the window. One that
- * is long, or of which nothing is known, is not waited for by those before it.
+ * The last command of the window: the first command, and the next ones as long as all together stay
+ * within OPENCL_WINDOW_NS. Before a command that is long, or whose time is unknown, the window
+ * ends, so earlier commands do not wait for it.
  */
 static const struct opencl_pending *window_end(const struct backend_lane *lane)
 {
@@ -178,7 +179,8 @@ static void arm_callback(struct backend_lane *lane)
 	if (device->cl->SetEventCallback(window_end(lane)->event, CL_COMPLETE, on_completed,
 					 lane) == CL_SUCCESS)
 		return;
-	/* The driver cannot do that: commands are polled in the next turn instead of being lost. */
+	/* The driver cannot call back. So commands are polled in the next turn instead of being
+	 * lost. */
 	on_completed(NULL, CL_COMPLETE, lane);
 }
 
@@ -205,7 +207,7 @@ void opencl_flush(struct backend_device *device)
 	}
 }
 
-/* The times of a command that has ended. False: the driver does not report them. */
+/* Reads the times of a command that has ended. False: the driver does not report them. */
 static bool read_times(const struct backend_lane *lane, const struct opencl_pending *pending,
 		       uint64_t *start_out, uint64_t *end_out)
 {
@@ -225,8 +227,8 @@ static bool read_times(const struct backend_lane *lane, const struct opencl_pend
 	return true;
 }
 
-/* Long launches count at once, short ones little by little: a late report is worse than one too
- * many. */
+/* A long launch counts at once, short ones only gradually: a late report is worse than a
+ * superfluous one. */
 static void opencl_update_period(const struct backend_lane *lane,
 				 const struct opencl_pending *pending, uint64_t end_ns)
 {
@@ -250,8 +252,8 @@ static void fill_completion(struct backend_lane *lane, struct opencl_pending *pe
 	lane->head++;
 }
 
-/* The times of a command, by the driver's clock, converted to CLOCK_MONOTONIC. A lane's commands
- * begin in order. */
+/* Reports the times of a command by the driver's clock, converted to CLOCK_MONOTONIC. A lane's
+ * commands begin in order. */
 static void report_times(struct backend_lane *lane, const struct opencl_pending *pending,
 			 uint64_t start, uint64_t end, struct backend_completion *completion)
 {
@@ -272,7 +274,7 @@ static void report_refusal(const struct opencl_pending *pending, struct backend_
 		(void)opencl_no_memory(fault_out, "the reason of a failure");
 }
 
-/* Report the first pending command if it has ended. */
+/* Reports the first pending command if it has ended. */
 static bool report_first(struct backend_lane *lane, struct backend_completion *completion_out)
 {
 	struct backend_device *device = lane->device;
@@ -281,8 +283,8 @@ static bool report_first(struct backend_lane *lane, struct backend_completion *c
 	uint64_t start = 0, end = 0;
 	cl_int state = CL_QUEUED;
 
-	/* Not by its times, though there are none before: a driver may give some of a command that
-	 * waits for a user event. */
+	/* The state decides, not the times: a driver may report some times of a command that waits
+	 * for a user event. */
 	cl_int code = device->cl->GetEventInfo(pending->event, CL_EVENT_COMMAND_EXECUTION_STATUS,
 					       sizeof(state), &state, NULL);
 	if (code != CL_SUCCESS)
@@ -312,7 +314,7 @@ uint32_t opencl_progress(struct backend_device *device, struct backend_completio
 				break;
 			count++;
 		}
-		if (!lane->is_unflushed) /* else flush() requests the callback */
+		if (!lane->is_unflushed) /* otherwise flush() requests the callback */
 			arm_callback(lane);
 	}
 	return count;

@@ -13,7 +13,7 @@ static void *opencl_native_handle(uint64_t native)
 	return (void *)(uintptr_t)native;
 }
 
-/* The object that an entry hands out is the caller's: retained. */
+/* Retains the object that an entry returns, because the caller owns it. */
 static cl_int retain_native(const struct backend_device *device, enum backend_native_kind kind,
 			    void *object, void **native)
 {
@@ -40,7 +40,7 @@ static cl_int retain_native(const struct backend_device *device, enum backend_na
 	case BACKEND_NATIVE_EVENT:
 		*native = ((struct backend_event *)object)->event;
 		return cl->RetainEvent(*native);
-	default: /* a platform is not counted */
+	default: /* a platform has no reference count */
 		return cl->GetDeviceInfo(device->id, CL_DEVICE_PLATFORM, sizeof(cl_platform_id),
 					 native, NULL);
 	}
@@ -154,7 +154,8 @@ static int memory_from_native(struct backend_device *device, cl_mem native,
 			return error;
 	} else {
 		(void)opencl_settle(device,
-				    native); /* one that the host may not read stays as it is */
+				    /* A buffer that the host may not read is left unchanged. */
+				    native);
 	}
 	(void)cl->RetainMemObject(native);
 	memory->device = device;

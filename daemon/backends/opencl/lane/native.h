@@ -1,8 +1,8 @@
 /*
  * OpenCL's own objects, given and taken (002). An object that is taken is retained, and released
- * with the object that was made of it (J2). One that is given is a reference of the caller's (J4).
- * A wrong handle that OpenCL recognises is refused; any other is undefined, as everywhere in
- * OpenCL. backend_ops' entries.
+ * with the object that was made of it (J2). For an object that is given, the caller gets a
+ * reference (J4). A wrong handle is refused if OpenCL detects it; otherwise the result is
+ * undefined, as everywhere in OpenCL. backend_ops' entries.
  */
 #ifndef SYCL_BACKENDS_OPENCL_NATIVE_H
 #define SYCL_BACKENDS_OPENCL_NATIVE_H

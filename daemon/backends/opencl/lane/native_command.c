@@ -17,8 +17,8 @@ uint64_t *opencl_native_memories(const struct backend_command *command)
 	return memories;
 }
 
-/* Later commands of the queue begin behind these, and behind all that is on it. A queue in order
- * needs no more than a mark. */
+/* Makes later commands of the queue begin behind the waits and all earlier commands. For a queue in
+ * order a mark is enough. */
 static cl_int begin_native(struct backend_lane *lane, cl_uint wait_count, const cl_event *waits,
 			   cl_event *start_out)
 {
@@ -68,11 +68,11 @@ int opencl_native_command(struct backend_lane *lane, const struct backend_comman
 	}
 	int error = opencl_call_native(lane, command, memories, fault_out);
 	free(memories);
-	/* Also behind a function that has failed: it may have sent work, to memory that others get
-	 * next. */
+	/* A mark follows also a function that has failed: it may have sent work that uses memory
+	 * which others get next. */
 	code = cl->EnqueueMarkerWithWaitList(lane->queue, 0, NULL, event_out);
 	if (code != CL_SUCCESS) {
-		/* Nothing tells when that work is over. */
+		/* No event shows the end of that work, so this call waits for the queue. */
 		(void)cl->Finish(lane->queue);
 		(void)cl->ReleaseEvent(start);
 		return error < 0 ? error : opencl_fault_code(fault_out, code, "mark the queue");

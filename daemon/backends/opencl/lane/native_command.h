@@ -6,17 +6,16 @@
 #include "opencl/driver/objects.h"
 
 /*
- * Call the function, once, between two marks on the queue. Its work begins behind all of `waits`;
- * *start_out is its beginning and *event_out its end. Takes as long as the function, which may not
- * wait for the device. Both events are the caller's. On failure both are set, and the function's
- * work may still run; or neither is, and no work of it runs.
+ * Calls the function once, between two marks on the queue. The function's work begins behind all of
+ * `waits`; *start_out is its beginning and *event_out its end. The call takes as long as the
+ * function, which may not wait for the device. Both events are the caller's. On failure either both
+ * are set, and the function's work may still run, or neither is, and none of its work runs.
  */
 int opencl_native_command(struct backend_lane *lane, const struct backend_command *command,
 			  cl_uint wait_count, const cl_event *waits, cl_event *event_out,
 			  cl_event *start_out, struct backend_fault *fault_out);
 
-/* The function's memories, one number each; NULL: no memory. The caller's to free.
- */
+/* The function's memories, one number each; NULL: out of memory. The caller frees the array. */
 uint64_t *opencl_native_memories(const struct backend_command *command);
 
 #endif

@@ -1,4 +1,6 @@
-/* Facts of the application's OpenCL objects. Queries the driver, and keeps nothing. */
+/*
+ * Finds facts of the application's OpenCL objects by queries to the driver. No object is retained.
+ */
 #include "opencl/lane/native.h"
 
 #include "image_format.h"
@@ -11,7 +13,7 @@
 
 #define NATIVE_DEVICES_MAX 64u
 
-/* The handle's type, whichever it is. */
+/* Converts a number to a handle of any type. */
 static void *opencl_described_handle(uint64_t native)
 {
 	return (void *)(uintptr_t)native;
@@ -45,15 +47,16 @@ static uint64_t of_platform(const struct backend *backend, cl_platform_id id)
 	return devices;
 }
 
-/* For a part of a device: the bit of the whole. A handle that is none is undefined, as everywhere.
- */
+/* The bit of a device; for a part of a device, the bit of the whole. A wrong handle has an
+ * undefined result, as everywhere in OpenCL. */
 static uint64_t of_device(const struct backend *backend, cl_device_id id)
 {
 	uint32_t root = opencl_device_root(backend, id);
 	return root < backend->device_count && root < NATIVE_DEVICES_MAX ? 1ull << root : 0;
 }
 
-/* All of a context's devices must be known, or it would be another context. */
+/* All devices of a context must be known here; otherwise the context that SYCL has would be another
+ * one. */
 static int of_context(const struct backend *backend, cl_context context, uint64_t *devices_out,
 		      struct backend_fault *fault_out)
 {
@@ -209,7 +212,7 @@ static int native_describe_kernel(const struct backend *backend, cl_kernel kerne
 	return native_describe_check_context(of, context, fault_out);
 }
 
-/* Executable if any device has it so: then it is for good. */
+/* A program is executable if it is executable on any device, because that state is final. */
 static int describe_program(const struct backend *backend, cl_program program, uint64_t context,
 			    struct backend_native_facts *facts, struct backend_fault *fault_out)
 {

@@ -17,8 +17,8 @@
 #include "opencl/driver/waits.h"
 #include "status.h"
 
-/* Host bytes that a device moves in a nanosecond, roughly; only to guess when to poll for
- * completion. */
+/* Host bytes that a device moves in a nanosecond, roughly. Only the time of the next poll depends
+ * on it. */
 #define OPENCL_BYTES_PER_NS 4u
 
 static int fill_waits(struct opencl_waits *list, const struct backend_lane *lane,
@@ -75,8 +75,8 @@ int opencl_geometry_make(const struct backend_kernel *kernel, const struct backe
 			     &geometry.has_offset);
 	opencl_reverse_range(command->launch.local, geometry.dimensions, geometry.local,
 			     &geometry.has_local);
-	/* The driver chooses for a basic range; but a kernel that requires a size gets that, or
-	 * OpenCL refuses. */
+	/* For a basic range the driver chooses the size of work-groups. A kernel that requires a
+	 * size gets that size, because otherwise OpenCL refuses the launch. */
 	if (!geometry.has_local && kernel->facts.required_work_group_size[2] != 0) {
 		for (uint32_t i = 0; i < geometry.dimensions; i++)
 			geometry.local[i] = kernel->facts.required_work_group_size[2 - i];
@@ -163,7 +163,7 @@ static int submit_transfer(struct backend_lane *lane, const struct backend_comma
 	uint64_t offset = command->transfer.offset_bytes, size = command->transfer.size_bytes;
 	cl_int code = CL_SUCCESS;
 
-	/* In place already: the bytes are where they should go. */
+	/* The bytes are already at their destination. */
 	if (!command->transfer.rect && memory->host &&
 	    memory->host + offset == command->transfer.host)
 		return submit_marker(lane, list, pending, fault_out);
@@ -204,7 +204,9 @@ static int submit_fill(struct backend_lane *lane, const struct backend_command *
 	return opencl_fill(lane, &request, &pending->event, &pending->staging, fault_out);
 }
 
-/* On the queue behind what the list names. The event is in the pending command. */
+/*
+ * Puts the command on the queue, behind the events of the list. The pending command gets its event.
+ */
 static int enqueue_command(struct backend_lane *lane, const struct backend_command *command,
 			   struct opencl_waits *list, struct opencl_pending *pending,
 			   struct backend_fault *fault_out)
@@ -230,7 +232,7 @@ static int enqueue_command(struct backend_lane *lane, const struct backend_comma
 					  &pending->staging, fault_out);
 	case BACKEND_COMMAND_GRAPH:
 		pending->period_ns =
-			OPENCL_WINDOW_NS; /* its duration is unknown: it gets its own callback */
+			OPENCL_WINDOW_NS; /* its duration is unknown, so it gets its own callback */
 		pending->graph = command->graph;
 		return opencl_graph_send(lane, command->graph, list, &pending->event,
 					 &pending->start, fault_out);
@@ -245,7 +247,7 @@ static int enqueue_command(struct backend_lane *lane, const struct backend_comma
 	}
 }
 
-/* What was sent of the command is in flight. It is taken, and reported as failed when that ends. */
+/* Takes a command of which a part was sent. It is reported as failed when that part ends. */
 static void opencl_take_refused(struct backend_lane *lane, struct opencl_pending *pending,
 				const struct backend_fault *fault)
 {
@@ -264,7 +266,7 @@ int opencl_submit(struct backend_lane *lane, const struct backend_command *comma
 	CLEANUP(opencl_waits_cleanup) struct opencl_waits list = {.events = NULL};
 	struct opencl_pending pending = {.sequence = sequence, .submit_ns = clock_now_ns()};
 
-	(void)completion; /* only with a feature that no OpenCL device has */
+	(void)completion; /* used only with a feature that no OpenCL device has */
 
 	if (sequence <= lane->last_sequence) {
 		opencl_fault_words(fault_out, STATUS_INVALID, "sequence %llu is not after %llu",
@@ -288,7 +290,7 @@ int opencl_submit(struct backend_lane *lane, const struct backend_command *comma
 	}
 	if (error < 0)
 		return error;
-	backend_fault_none(fault_out); /* a first attempt may have failed */
+	backend_fault_none(fault_out); /* a first attempt may have left a fault */
 	if (command->timed)
 		opencl_begin_watch(lane, &pending);
 	opencl_lane_push(lane, &pending);

@@ -14,8 +14,11 @@ int opencl_submit(struct backend_lane *lane, const struct backend_command *comma
 		  const struct backend_direct_completion *completion,
 		  struct backend_fault *fault_out);
 
-/* lane/growth_order.c: before a command with such a launch is sent on the lane: adds what it waits
- * for. *leads_out: then opencl_growth_led comes behind. */
+/*
+ * lane/growth_order.c: called before a command with such a launch is sent on the lane. Adds the
+ * waits that the launch needs. *leads_out: the caller must then call opencl_growth_led after
+ * sending.
+ */
 int opencl_growth_join(struct backend_lane *lane, struct opencl_growth_user *user,
 		       struct opencl_waits *waits, bool *leads_out);
 

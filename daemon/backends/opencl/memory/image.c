@@ -14,7 +14,7 @@
 static cl_image_format opencl_native_format(enum backend_image_format number)
 {
 	static const cl_channel_type types[][5] = {
-		/* by bytes of a channel */
+		/* index: bytes of a channel */
 		[IMAGE_CHANNEL_UNORM] = {[1] = CL_UNORM_INT8, [2] = CL_UNORM_INT16},
 		[IMAGE_CHANNEL_SINT] =
 			{[1] = CL_SIGNED_INT8, [2] = CL_SIGNED_INT16, [4] = CL_SIGNED_INT32},
@@ -39,8 +39,8 @@ static cl_mem_object_type native_type(const struct backend_image *image)
 	return image->is_layered ? layered[image->dimensions] : types[image->dimensions];
 }
 
-/* OpenCL's order: width, height, depth; 1 where there is no such dimension. Layers come last there,
- * too. */
+/* Sizes in OpenCL's order: width, height, depth; 1 for missing dimensions. The number of layers is
+ * last in this order, too. */
 static void image_region(const struct backend_image *image, size_t region_out[3])
 {
 	for (uint32_t i = 0; i < 3; i++)
@@ -93,7 +93,7 @@ uint32_t opencl_image_formats(const struct opencl_library *cl, cl_device_id devi
 	return ALL_FORMATS;
 }
 
-/* The standard guarantees them; a driver may lack them, and this list shows that. */
+/* The standard guarantees the formats, but a driver may lack some, and this list shows it. */
 static bool is_format_supported(const struct backend_device *device,
 				const struct backend_image *image)
 {
@@ -112,7 +112,7 @@ static bool is_format_supported(const struct backend_device *device,
 	return false;
 }
 
-/* The limit of the region's part `i`. */
+/* The device's limit of dimension `i` of the region. */
 static uint64_t image_size_limit(const struct backend_device_facts *facts,
 				 const struct backend_image *image, uint32_t i)
 {

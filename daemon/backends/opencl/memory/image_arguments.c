@@ -42,7 +42,8 @@ static int refuse_argument(struct backend_fault *fault_out, uint32_t index, cons
 	return -EINVAL;
 }
 
-/* "image2d_t", "image2d_array_t". Nothing here makes other kinds. */
+/* True if the type is "image2d_t", "image2d_array_t" and so on, as the image has it. No other kinds
+ * are made here. */
 static bool is_of_type(const struct backend_image *image, const char *type_name)
 {
 	char wanted[24];
@@ -52,8 +53,8 @@ static bool is_of_type(const struct backend_image *image, const char *type_name)
 	return strcmp(type_name, wanted) == 0;
 }
 
-/* Drivers check nothing of this: PoCL reads as many dimensions as its kernel's type has, whatever
- * the image. */
+/* Checks an argument, because drivers do not: PoCL reads as many dimensions as its kernel's type
+ * has, whatever the image. */
 static int check_image_argument(const struct backend_kernel *kernel, uint32_t index,
 				const struct backend_argument *argument,
 				struct backend_fault *fault_out)

@@ -1,7 +1,7 @@
 /*
  * Samplers, one of each kind per device: there are twenty, and arguments of many launches name the
- * same ones. Core SYCL's meaning (S2): clamp gives the border colour. What SYCL leaves undefined is
- * settled as CUDA's specification does (G6): repeat and mirrored_repeat with coordinates that are
+ * same ones. They follow core SYCL (S2): clamp gives the border colour. Cases that SYCL leaves
+ * undefined follow CUDA's specification (G6): repeat and mirrored_repeat with coordinates that are
  * not normalised, and `none`, are as clamp.
  */
 #ifndef SYCL_BACKENDS_OPENCL_SAMPLER_H
@@ -9,7 +9,7 @@
 
 #include "opencl/driver/objects.h"
 
-/* The device's, good until it is closed. Device thread. */
+/* Gets a sampler of the device, which is valid until the device is closed. Device thread. */
 int opencl_sampler_get(struct backend_device *device, const struct backend_sampler *sampler,
 		       cl_sampler *sampler_out, struct backend_fault *fault_out);
 /* At device_close. */

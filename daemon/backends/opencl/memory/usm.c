@@ -17,7 +17,7 @@
 #define FIRST_CAPACITY   16u
 #define NOTHING_BYTES    64u
 
-/* An allocation. The driver may align to less than was requested. */
+/* An allocation. The driver may have aligned it to less than requested. */
 struct opencl_usm {
 	uintptr_t address;
 	uint64_t size_bytes;
@@ -58,7 +58,7 @@ static bool reaches_all(const struct backend_device *device)
 	return device->facts->features & BACKEND_FEATURE_HOST_ADDRESS;
 }
 
-/* The first that begins behind the address. */
+/* The first allocation that begins behind the address. */
 static size_t opencl_usm_place_of(const struct backend_device *device, uintptr_t address)
 {
 	size_t low = 0, high = device->usm_count;
@@ -105,9 +105,9 @@ static int usm_no_memory(uint64_t size_bytes, struct backend_fault *fault_out)
 }
 
 /*
- * All allocations were announced to every kernel (opencl_usm_announce), so that its driver needs
- * them, whether it uses them or not. So they wait until nothing is in flight. Where
- * that cannot be noted, the end of the process frees it.
+ * All allocations were announced to every kernel (opencl_usm_announce), so the driver needs them
+ * for a kernel, whether the kernel uses them or not. So a freed allocation waits until nothing is
+ * in flight. If there is no memory for its record, it stays until the process ends.
  */
 static void opencl_give_usm(struct backend_device *device, const struct opencl_usm *usm)
 {
@@ -123,7 +123,8 @@ static void opencl_give_usm(struct backend_device *device, const struct opencl_u
 	opencl_leave(memory);
 }
 
-/* Pages have every alignment that may be requested; other memory gets room to align in. */
+/* Takes memory. Pages have every alignment that may be requested; other memory is larger, so that
+ * the address can be aligned. */
 static int opencl_take_usm(struct backend_device *device, struct opencl_usm *usm,
 			   uint64_t alignment)
 {
@@ -239,8 +240,8 @@ int opencl_usm_announce(struct backend_kernel *kernel, uint32_t variant,
 		return usm_no_memory(0, fault_out);
 	for (size_t i = 0; i < device->usm_count; i++)
 		pointers[i] = device->usm[i].base;
-	/* OpenCL ignores an empty list, and the one before stays, with freed memory in it. So there
-	 * is always one. */
+	/* OpenCL ignores an empty list, and then the previous list stays, with freed memory in it.
+	 * So the list always has one more entry. */
 	pointers[device->usm_count] = device->usm_nothing;
 	code = device->cl->SetKernelExecInfo(kernel->kernels[variant], CL_KERNEL_EXEC_INFO_SVM_PTRS,
 					     (device->usm_count + 1) * sizeof(void *),
@@ -260,8 +261,8 @@ static int opencl_copy_usm(struct backend_lane *lane, void *to, const void *from
 						  wait_count, waits, event_out);
 }
 
-/* The first block from host memory, then what is filled doubles itself: drivers fill what they have
- * allocated only. */
+/* The first block is copied from host memory, and then copies double the filled part. Drivers' own
+ * fills work only on memory that the driver has allocated. */
 static int opencl_fill_usm(struct backend_lane *lane, const struct backend_command *command,
 			   cl_uint wait_count, const cl_event *waits, cl_event *event_out,
 			   void **staging_out, struct backend_fault *fault_out)
@@ -299,7 +300,7 @@ static int opencl_fill_usm(struct backend_lane *lane, const struct backend_comma
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "fill USM");
 }
 
-/* OpenCL has nothing to do for it; it keeps its place in the lane. */
+/* OpenCL does nothing for a hint. The hint only keeps its place in the lane. */
 static int hint_usm(struct backend_lane *lane, const struct backend_command *command,
 		    cl_uint wait_count, const cl_event *waits, cl_event *event_out,
 		    struct backend_fault *fault_out)
