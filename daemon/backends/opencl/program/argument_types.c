@@ -22,8 +22,9 @@ static const struct scalar scalars[] = {
 	{"uint32_t", 4, false},  {"int64_t", 8, false},   {"uint64_t", 8, false},
 };
 
-/* The size of a type: "float4" has the bytes of four floats; a vector of three takes the room of
- * four. */
+/*
+ * The size of a vector type: "float4" has the bytes of four floats, and so has a vector of three.
+ */
 static uint32_t vector_bytes(const struct scalar *scalar, const char *digits)
 {
 	char *end = NULL;
@@ -125,7 +126,7 @@ void opencl_argument_facts(const struct opencl_library *cl, cl_kernel kernel, cl
 		if (address == CL_KERNEL_ARG_ADDRESS_CONSTANT)
 			facts.is_const = true;
 		facts.address = address_space(address);
-		/* An image's word for it. */
+		/* the type of an image states whether it is only read */
 		if (facts.kind == BACKEND_ARGUMENT_IMAGE)
 			facts.is_const = is_read_only(cl, kernel, index);
 	}

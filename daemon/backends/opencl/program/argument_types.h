@@ -1,14 +1,14 @@
-/* The driver's answers about a kernel's arguments, as facts. */
+/* Facts of a kernel's arguments, from the driver's answers. */
 #ifndef SYCL_BACKENDS_OPENCL_ARGUMENT_TYPES_H
 #define SYCL_BACKENDS_OPENCL_ARGUMENT_TYPES_H
 
 #include "opencl/driver/library.h"
 
-/* Bytes of a value of this OpenCL C type ("uint", "float4", "int32_t"); 0: not known, a struct for
- * example. */
+/* The size of a value of this OpenCL C type ("uint", "float4", "int32_t"); 0: not known, for
+ * example for a struct. */
 uint32_t opencl_type_bytes(const char *type_name, uint32_t address_bits);
 
-/* Facts of argument `index`; kind UNKNOWN where the driver kept none. */
+/* Finds the facts of argument `index`; kind UNKNOWN if the driver kept none. */
 void opencl_argument_facts(const struct opencl_library *cl, cl_kernel kernel, cl_uint index,
 			   uint32_t address_bits, struct backend_argument_facts *facts_out);
 

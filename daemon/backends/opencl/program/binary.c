@@ -41,7 +41,7 @@ int opencl_binary_pack(const struct opencl_binary *binary, void **bytes_out, siz
 	return binary_put_end(file, &bytes, &count, bytes_out, count_out);
 }
 
-/* The next text, cut off to fit; "" after a failure. */
+/* Reads the next text, cut off to fit; "" after a failure. */
 static void opencl_get_text(struct binary_reader *reader, char *text, size_t capacity)
 {
 	size_t length = (size_t)binary_get_number(reader, 2);

@@ -2,10 +2,10 @@
  * The result of `build` and the input of `program_load`: the driver's binary together with
  * descriptions of the kernels. PoCL describes a kernel's arguments only for programs built from
  * source in the same process. For a loaded binary it returns CL_KERNEL_ARG_INFO_NOT_AVAILABLE. So
- * the facts travel along.
+ * the binary contains the facts.
  *
  * A portable source is compiled once per number of dimensions, because "dimension 0" is OpenCL's
- * last. If a kernel had to find at run time which one that is, PoCL would not vectorise it.
+ * last. If a kernel had to find at run time which dimension that is, PoCL would not vectorise it.
  * Measured: 4 times the time for y[i] += a * x[i].
  *
  * Little-endian; a text is u16 length and its bytes.
@@ -21,7 +21,7 @@
 
 #include "opencl/driver/objects.h"
 
-/* Raise it with every change of the layout, or of what the engine expects inside. */
+/* Raise this number with every change of the layout, or of contents that the engine expects. */
 #define OPENCL_BINARY_FORMAT 7u
 
 #define OPENCL_BINARY_KERNELS_MAX 4096u
@@ -42,27 +42,27 @@ struct opencl_binary {
 	uint32_t kernel_count, payload_count;
 	struct opencl_binary_kernel *kernels;
 	struct opencl_payload payloads[OPENCL_VARIANTS];
-	void *packed; /* all that was unpacked: the payloads lie in it; NULL: each payload's memory
-			 is its own */
+	/* The unpacked bytes, in which the payloads lie; NULL: each payload has its own memory. */
+	void *packed;
 	size_t packed_bytes;
 };
 
-/* Write it out; the bytes are malloc'ed and the caller's. 0 or -ENOMEM. */
+/* Writes the binary into bytes that are malloc'ed and the caller's. 0 or -ENOMEM. */
 int opencl_binary_pack(const struct opencl_binary *binary, void **bytes_out, size_t *count_out);
 
-/* Read what may be damaged or hostile. -EINVAL: not such a binary; -ENOMEM. */
+/* Reads bytes that may be damaged or hostile. -EINVAL: they are no such binary; -ENOMEM. */
 int opencl_binary_unpack(const void *bytes, size_t count, struct opencl_binary **binary_out);
 
-/* Was it unpacked from just these bytes? */
+/* True if the binary was unpacked from exactly these bytes. */
 bool opencl_binary_is(const struct opencl_binary *binary, const void *bytes, size_t count);
 
-/* Frees what it holds, but not itself. */
+/* Frees the contents of the binary, but not the structure. */
 void opencl_binary_fini(struct opencl_binary *binary);
 /* Accepts NULL, returns NULL. */
 struct opencl_binary *opencl_binary_free(struct opencl_binary *binary);
 DEFINE_CLEANUP(opencl_binary)
 
-/* NULL: it has no such kernel. */
+/* NULL: the binary has no such kernel. */
 const struct opencl_binary_kernel *opencl_binary_kernel(const struct opencl_binary *binary,
 							const char *name);
 

@@ -1,7 +1,5 @@
-/*
- * Building in the helper's child: source to binary. A portable source is compiled once per number
- * of dimensions (see program/binary.h), unless it uses nothing that depends on it.
- */
+/* Builds programs in the helper's child: source to binary. A portable source is compiled once per
+ * number of dimensions (see program/binary.h), unless no part of it depends on that number. */
 #include "opencl/program/build.h"
 
 #include "opencl/program/argument_types.h"
@@ -33,7 +31,7 @@ static const char *prelude_of(const struct opencl_build *build)
 	return build->kind == BACKEND_SOURCE_PORTABLE ? portable_prelude_opencl : "";
 }
 
-/* "#line" so that the compiler's line numbers are the user's own, whatever comes before. */
+/* "#line" makes the compiler's line numbers those of the user's text, whatever precedes it. */
 int opencl_build_create(struct opencl_build *build, struct backend_fault *fault_out)
 {
 	static const char line[] = "#line 1 \"kernel\"\n";
@@ -51,7 +49,7 @@ int opencl_build_create(struct opencl_build *build, struct backend_fault *fault_
 	return build->program ? 0 : opencl_fault_code(fault_out, code, "take the source");
 }
 
-/* How many lines go before the user's text, with the "#line" itself. */
+/* The number of lines before the user's text, with the "#line" itself. */
 static unsigned long lines_before(const struct opencl_build *build)
 {
 	unsigned long lines = 1;
@@ -61,7 +59,7 @@ static unsigned long lines_before(const struct opencl_build *build)
 	return lines;
 }
 
-/* The compiler's words, cut off, unless there are some already. */
+/* Takes the compiler's log, cut off, unless there is a log already. */
 static void opencl_take_log(struct opencl_build *build)
 {
 	size_t size = 0;
@@ -84,7 +82,7 @@ static void opencl_take_log(struct opencl_build *build)
 	build->log = log;
 }
 
-/* The option stands alone between white space. */
+/* Removes the option if it stands alone between white space. */
 static void remove_option(char *options, const char *option)
 {
 	const size_t length = strlen(option);
@@ -97,11 +95,11 @@ static void remove_option(char *options, const char *option)
 }
 
 /*
- * With arg-info: without it a driver keeps nothing of the arguments, and a wrong one could not be
- * detected. Scratch memory of group functions has a word for each work-item:
+ * The options include arg-info: without it a driver keeps no facts of the arguments, and a wrong
+ * argument could not be detected. Scratch memory of group functions has a word for each work-item:
  * portable_opencl_groups.cl of the prelude. Sub-groups follow the device's facts, so that the
- * program's macros and the kernels' abilities agree. A macro also states whether a version of the
- * language was requested: compilers are stricter then (portable_stream.inc).
+ * program's macros and the kernels' abilities agree. Another macro states whether a version of the
+ * language was requested, because compilers are stricter then (portable_stream.inc).
  */
 int opencl_build_options(const struct opencl_build *build, uint32_t dimensions, char **options_out,
 			 struct backend_fault *fault_out)
@@ -184,7 +182,8 @@ static int take_payload(struct opencl_build *build, struct backend_fault *fault_
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "get the binary");
 }
 
-/* The sources of a linked program are elsewhere: then the driver must have named it. */
+/* Takes the facts of a kernel's arguments from its SPIR-V module, which must describe as many
+ * arguments as the driver. */
 static int describe_module(const struct opencl_build *build, struct opencl_binary_kernel *described)
 {
 	uint32_t count = 0;
@@ -255,9 +254,9 @@ static int opencl_describe_kernels(struct opencl_build *build, struct backend_fa
 }
 
 /*
- * PoCL makes built-in kernels of a program only when it is built. The standard has them ready and
- * lets that fail, with another code than that of a build. PoCL as Debian 12 packages it lists
- * kernels whose sources it does not install.
+ * PoCL makes the built-in kernels of a program only when the program is built. By the standard they
+ * are ready without a build, and a build may fail with a code other than that of a failed
+ * compilation. Debian 12's package of PoCL lists kernels whose sources it does not install.
  */
 static int build_builtin(struct opencl_build *build, struct backend_fault *fault_out)
 {
@@ -281,10 +280,8 @@ static int build_builtin(struct opencl_build *build, struct backend_fault *fault
 	return error;
 }
 
-/*
- * May it use a name of the prelude whose meaning depends on the number of dimensions? A name that
- * is put together in some other way does not compile then.
- */
+/* True if the source may use a name of the prelude whose meaning depends on the number of
+ * dimensions. A source that composes such a name in another way does not compile. */
 bool opencl_build_needs_dimensions(const struct opencl_build *build)
 {
 	return build->kind == BACKEND_SOURCE_PORTABLE &&
@@ -350,7 +347,7 @@ int opencl_build_try(struct opencl_build *build,
 			portable_names_restore(build->log);
 		return 0;
 	}
-	/* The compiler's words about the source as it is. */
+	/* This log is of the source without changes. */
 	free(build->log);
 	build->log = TAKE(log);
 	build->source = first;
@@ -362,15 +359,15 @@ static int opencl_build_source(struct opencl_build *build, struct backend_fault 
 {
 	if (build->source_bytes > 0)
 		return opencl_build_try(build, opencl_build_variants, fault_out);
-	/* OpenCL takes a length of 0 for "ended by 0", which it is not. */
+	/* For OpenCL, a length of 0 means "ended by 0", which this source is not. */
 	opencl_fault_words(fault_out, STATUS_BUILD, "the source is empty");
 	return -EINVAL;
 }
 
 /*
- * Kept until the backend is closed. With its last context PoCL frees the library of built-in
- * functions, piece by piece, which takes a tenth of a cold build. The helper's child would only
- * reply after it, and ends without that.
+ * The context is kept until the backend is closed. With its last context, PoCL frees the library of
+ * built-in functions piece by piece, which takes a tenth of a cold build. The helper's child would
+ * only reply afterwards. It ends without freeing the library.
  */
 static int open_context(struct opencl_build *build, struct backend *backend, uint32_t device,
 			struct backend_fault *fault_out)

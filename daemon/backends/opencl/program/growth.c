@@ -48,7 +48,8 @@ int opencl_growth_find(struct backend_kernel *kernel, const struct opencl_geomet
 	size_t local[3] = {1, 1, 1}, global[3] = {1, 1, 1};
 
 	*user_out = (struct opencl_growth_user){.growth = NULL};
-	/* The application's own programs are out of reach: it sends launches of them, too. */
+	/* The application's own programs are excluded, because the application launches their
+	 * kernels, too. */
 	if (!kernel->program->device->compiles_each_size || kernel->is_native ||
 	    !geometry->has_local)
 		return 0;
@@ -80,7 +81,7 @@ static void forget_leader(const struct opencl_library *cl, struct opencl_growth 
 	growth->leader = NULL;
 }
 
-/* Has the one that leads ended? One that failed has prepared nothing. */
+/* Checks whether the leader has ended. A leader that failed has prepared nothing. */
 static void poll_leader(const struct opencl_library *cl, struct opencl_growth *growth)
 {
 	cl_int state = CL_QUEUED;
@@ -122,8 +123,8 @@ void opencl_growth_led(struct backend_device *device, const struct opencl_growth
 	device->growth_leaders++;
 	growth->epoch = device->growth_leaders / OPENCL_GROWTH_LEADERS;
 	growth->served = user->need;
-	/* With both kinds in one command the last decides what is first then: the next one leads
-	 * again. */
+	/* If a command has launches with and without an offset, the last of them decides which
+	 * preparation is first. So the next launch leads again. */
 	growth->is_known = !(user->need.some_offset && user->need.some_without);
 	if (device->cl->RetainEvent(event) == CL_SUCCESS)
 		growth->leader = event;

@@ -44,7 +44,7 @@ static void opencl_kernel_fill_facts(struct backend_kernel *kernel)
 		group_size(kernel, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);
 	kernel->facts.private_mem_bytes = group_bytes(kernel, CL_KERNEL_PRIVATE_MEM_SIZE);
 	kernel->facts.local_mem_bytes = group_bytes(kernel, CL_KERNEL_LOCAL_MEM_SIZE);
-	/* For other kernels it is an error, which some drivers do not report. */
+	/* For other kernels this query is an error, which some drivers do not report. */
 	bool is_custom = (device->facts->aspects & 1ull << OPENCL_ASPECT_CUSTOM) != 0;
 	if ((kernel->program->binary->is_builtin || is_custom) &&
 	    device->cl->GetKernelWorkGroupInfo(kernel->kernels[0], device->id,
@@ -56,13 +56,14 @@ static void opencl_kernel_fill_facts(struct backend_kernel *kernel)
 					       CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof(required),
 					       required, NULL) != CL_SUCCESS)
 		return;
-	/* The attribute has three values, whatever the launch's dimensions; reversed as for three.
-	 */
+	/* The attribute has three values for any number of dimensions; they are reversed as for
+	 * three dimensions. */
 	for (int i = 0; i < 3; i++)
 		kernel->facts.required_work_group_size[i] = required[2 - i];
 }
 
-/* From the binary; for a kernel that it does not describe from the driver. */
+/* Takes the facts of the arguments from the binary, or from the driver if the binary does not
+ * describe the kernel. */
 static int opencl_fill_arguments(struct backend_kernel *kernel, const char *name, cl_uint count)
 {
 	const struct backend_device *device = kernel->program->device;
@@ -86,7 +87,7 @@ static int opencl_fill_arguments(struct backend_kernel *kernel, const char *name
 	return 0;
 }
 
-/* The kernel of one variant, made now if it was not before. */
+/* Gets the kernel of one variant, and creates it at the first call. */
 static int get_variant(struct backend_kernel *kernel, uint32_t variant, cl_kernel *kernel_out,
 		       struct backend_fault *fault_out)
 {
@@ -117,10 +118,9 @@ static bool is_usm_argument(const struct backend_argument *argument)
 	       argument->global.usm;
 }
 
-/*
- * An argument that was USM and is a buffer now, or the other way round. NVIDIA's driver (580)
- * refuses such a launch, so it gets a kernel without either; sent launches keep their own.
- */
+/* NVIDIA's driver (580) refuses a launch if an argument that was USM is now a buffer, or the
+ * reverse. So such a launch gets a new kernel object. Launches that were sent keep the old object.
+ * */
 static int renew_if_changed(struct backend_kernel *kernel, uint32_t variant,
 			    const struct backend_argument *arguments, uint32_t count,
 			    struct backend_fault *fault_out)
@@ -228,7 +228,7 @@ int opencl_kernel_make_native(struct backend_device *device, cl_kernel native,
 		return opencl_no_memory(fault_out, "a kernel");
 	}
 	kernel->references = 1;
-	kernel->program = of; /* its reference */
+	kernel->program = of; /* the program's reference becomes the kernel's */
 	kernel->period_ns = UINT64_MAX;
 	kernel->is_native = true;
 	(void)cl->RetainKernel(native);
@@ -274,8 +274,9 @@ void opencl_kernel_drop_temporaries(struct backend_kernel *kernel)
 }
 
 /*
- * OpenCL has no pointer into the middle of a buffer. An aligned address is a sub-buffer. Any other
- * one, in host memory used in place, is a buffer of its own over the same bytes.
+ * OpenCL has no pointer into the middle of a buffer. For an aligned address, a sub-buffer is made.
+ * For any other address in host memory that is used in place, another buffer is made over the same
+ * bytes.
  */
 static int opencl_kernel_make_part(struct backend_kernel *kernel, uint32_t index,
 				   const struct backend_argument *argument,
@@ -329,17 +330,15 @@ static int set_global(struct backend_kernel *kernel, cl_kernel to, uint32_t inde
 			return error;
 		object = kernel->temporaries[index];
 	} else if (memory && argument->global.offset_bytes >= memory->size_bytes) {
-		object = NULL; /* past the end: nothing can be read there */
+		object = NULL; /* past the end: the kernel can read no byte there */
 	}
 	*code_out = kernel->program->device->cl->SetKernelArg(to, at, sizeof(cl_mem),
 							      object ? (void *)&object : NULL);
 	return 0;
 }
 
-/*
- * Drivers do not all check: PoCL takes a value where a buffer belongs, and its bytes for an
- * address. So the kinds must agree before anything reaches it.
- */
+/* Some drivers do not check kinds: PoCL takes a value where a buffer belongs, and uses its bytes as
+ * an address. So the kinds are checked before the driver gets an argument. */
 static int opencl_check_argument(const struct backend_kernel *kernel, uint32_t index,
 				 const struct backend_argument *argument,
 				 struct backend_fault *fault_out)
@@ -379,7 +378,7 @@ static int opencl_set_argument(struct backend_kernel *kernel, cl_kernel to, uint
 	cl_int code = CL_SUCCESS;
 
 	if (kernel->is_native && argument->kind == BACKEND_ARGUMENT_UNKNOWN)
-		return 0; /* as the application has set it */
+		return 0; /* the application has set the argument */
 	int error = opencl_check_argument(kernel, index, argument, fault_out);
 	if (error < 0)
 		return error;
@@ -418,10 +417,8 @@ static int opencl_set_argument(struct backend_kernel *kernel, cl_kernel to, uint
 	return error;
 }
 
-/*
- * The arguments of a launch are set in a copy of the application's kernel. So they are not set for
- * the next launch nor for the application, unless the driver cannot copy kernels.
- */
+/* The arguments of a launch are set in a copy of the application's kernel. So they are not set for
+ * the next launch or for the application, unless the driver cannot copy kernels. */
 static int copy_native(struct backend_kernel *kernel, cl_kernel *to,
 		       struct backend_fault *fault_out)
 {

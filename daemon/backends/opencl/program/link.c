@@ -12,7 +12,7 @@
 /* Before the options, ended by a 0, and the source. */
 struct object_head {
 	char magic[8];
-	uint32_t kind, options_bytes; /* with the 0 */
+	uint32_t kind, options_bytes; /* bytes of the options with the final 0 */
 };
 static const char magic[8] = {'S', 'Y', 'C', 'L', 'O', 'C', 'L', 'O'};
 
@@ -35,7 +35,7 @@ static int pack_object(const struct opencl_build *build, void **object_out, size
 	return 0;
 }
 
-/* Kind, options and source of a build from what may be anything. -EINVAL: no object. */
+/* Reads kind, options and source of a build from untrusted bytes. -EINVAL: they are no object. */
 static int unpack_object(const void *object, size_t bytes, struct opencl_build *build)
 {
 	struct object_head head;
@@ -71,7 +71,7 @@ static int compile_for_dimensions(struct opencl_build *build, uint32_t dimension
 	return opencl_build_result(build, code, "compile the program", fault_out);
 }
 
-/* An object of a source that compiles; which of its texts that is, is then known. */
+/* Compiles the source of an object once. That also shows which of its texts compiles. */
 static int compile_object(struct opencl_build *build, struct backend_fault *fault_out)
 {
 	int error = compile_for_dimensions(build, opencl_build_needs_dimensions(build) ? 1 : 0,
@@ -92,7 +92,8 @@ int opencl_compile(struct backend *backend, uint32_t device, enum backend_source
 		.kind = kind, .source = source, .options = options, .source_bytes = source_bytes};
 
 	*log_out = NULL;
-	/* The arguments of a module's kernels must be read from the module itself: program/spirv.h.
+	/*
+	 * The facts of a module's arguments must be read from the module itself: program/spirv.h.
 	 */
 	if (kind == BACKEND_SOURCE_BUILTIN || kind == BACKEND_SOURCE_SPIRV || source_bytes == 0) {
 		opencl_fault_words(fault_out, source_bytes ? STATUS_INVALID : STATUS_BUILD,
@@ -110,10 +111,10 @@ int opencl_compile(struct backend *backend, uint32_t device, enum backend_source
 	return error;
 }
 
-/* The objects of one link, and the program that is made of them. */
+/* The objects of one link, and the program that is linked from them. */
 struct link {
 	struct opencl_build whole;
-	struct opencl_build *parts; /* on the whole's context */
+	struct opencl_build *parts; /* use the context of `whole` */
 	cl_program *programs;
 	uint32_t count;
 };
@@ -139,7 +140,7 @@ static void opencl_link_fini(struct link *link)
 	opencl_build_fini(&link->whole);
 }
 
-/* Words of the first compiler that has some go to the link's log. */
+/* The first part with a log gives it to the link. */
 static void hand_log(struct link *link, struct opencl_build *part)
 {
 	if (link->whole.log)
@@ -149,10 +150,8 @@ static void hand_log(struct link *link, struct opencl_build *part)
 	part->log = NULL;
 }
 
-/*
- * If the linker gives no log, the error is searched in the sources. The log has all findings; the
- * sentence has the last line, if a function is missing or defined twice.
- */
+/* If the linker gives no log, the sources are searched for the error. The log lists all functions
+ * found. The fault has the log's last line, if a function is missing or defined twice. */
 static void opencl_explain_failure(struct link *link, struct backend_fault *fault_out)
 {
 	CLEANUP(free_pointer) struct opencl_text *sources = calloc(link->count, sizeof(*sources));
@@ -161,7 +160,7 @@ static void opencl_explain_failure(struct link *link, struct backend_fault *faul
 		sources[i] =
 			(struct opencl_text){link->parts[i].source, link->parts[i].source_bytes};
 	char *words = sources ? opencl_link_words(sources, link->count) : NULL;
-	if (!words) /* the code is returned all the same */
+	if (!words) /* the linker's code is returned all the same */
 		return;
 	free(link->whole.log);
 	link->whole.log = words;

@@ -1,9 +1,10 @@
 /*
  * Separate compilation: backend_ops' `compile` and `link`, in the build helper's child.
  *
- * An object is the source itself and its options; it was compiled once as a check. Drivers differ
- * in whether a compiled program can leave the process. A portable source is compiled for each
- * number of dimensions, but only if one of the linked objects depends on it.
+ * An object is the source itself and its options. The source was compiled once as a check. An
+ * object contains no compiled program, because only some drivers let one leave the process. A
+ * portable source is compiled for each number of dimensions, but only if one of the linked objects
+ * depends on that number.
  */
 #ifndef SYCL_BACKENDS_OPENCL_LINK_H
 #define SYCL_BACKENDS_OPENCL_LINK_H

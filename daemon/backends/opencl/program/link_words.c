@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A hostile source may have any number; people read a few. */
+/* A hostile source may have any number of names; a few are enough for a person. */
 #define NAMES_MAX      512u
 #define NAME_MAX_BYTES 64
 
 struct name {
-	const char *at; /* in its source */
+	const char *at; /* the name's place in its source */
 	size_t bytes;
 	uint32_t object;
 	bool is_defined, is_local;
@@ -22,7 +22,7 @@ struct names {
 	uint32_t count;
 };
 
-/* The text between two characters of one source. */
+/* The rest of a source that is still to be read. */
 struct reader {
 	const char *at, *end;
 	bool is_line_start;
@@ -73,7 +73,7 @@ static void skip_blanks(struct reader *reader)
 		reader->at = reader->end;
 }
 
-/* A word or one other character; false: the end. */
+/* Reads a word, or one other character. False: the end of the text. */
 static bool next_word(struct reader *reader, struct name *word_out)
 {
 	skip_blanks(reader);
@@ -112,8 +112,8 @@ static void add_name(struct names *names, const struct name *name, uint32_t obje
 	names->all[names->count++].is_local = is_local;
 }
 
-/* At file scope the word before the first parenthesis is a function's, and the text after the last
- * one distinguishes declaration and definition. */
+/* At file scope, the word before the first parenthesis is a function's name. The text behind the
+ * last parenthesis distinguishes declaration and definition. */
 static void read_source(struct names *names, const struct opencl_text *source, uint32_t object)
 {
 	struct reader reader = {
@@ -147,7 +147,7 @@ static void read_source(struct names *names, const struct opencl_text *source, u
 	}
 }
 
-/* Has an object before `end` in the list defined it, too; or does any object? */
+/* Finds a definition of the name among the first `end` entries; NULL: there is none. */
 static const struct name *find_definition(const struct names *names, const struct name *name,
 					  uint32_t end)
 {

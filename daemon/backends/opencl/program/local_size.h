@@ -1,8 +1,8 @@
 /*
  * The work-group size of a basic range on a driver that compiles a kernel again for each new size.
- * By default PoCL derives the size from the global one. So a program with many range sizes compiles
- * as often, each time inside the engine, and the engine keeps all results in memory. Chosen from a
- * short list instead, a kernel is compiled a few times at most.
+ * By default PoCL derives the size from the global size. So a program with many range sizes
+ * compiles as many times, each time inside the engine, and the engine keeps all results in memory.
+ * With sizes from a short list, a kernel is compiled only a few times.
  */
 #ifndef SYCL_BACKENDS_OPENCL_LOCAL_SIZE_H
 #define SYCL_BACKENDS_OPENCL_LOCAL_SIZE_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /*
- * Sizes in OpenCL's order (the first dimension varies fastest); local_out: as many as there are
+ * Sizes are in OpenCL's order (the first dimension varies fastest). local_out: as many as there are
  * dimensions. Every size divides its range; the product is at most `max_work_group_size` (0: not
  * known). Ranges are not empty.
  */

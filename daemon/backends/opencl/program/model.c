@@ -24,7 +24,7 @@ uint32_t opencl_memory_orders(uint64_t capabilities)
 	return orders;
 }
 
-/* OpenCL has no scope of a sub-group in these bits; the work-group's serves it. */
+/* OpenCL has no scope of a sub-group in these bits; the work-group's scope includes it. */
 uint32_t opencl_memory_scopes(uint64_t capabilities)
 {
 	uint32_t scopes =
@@ -91,8 +91,8 @@ static bool sub_group_sizes(const struct opencl_library *cl, cl_device_id device
 {
 	size_t bytes = 0;
 
-	/* A list that has no room for all is an error to the driver, and PoCL 5.0 has ten of them.
-	 */
+	/* If the list has no room for all sizes, the driver reports an error, and PoCL 5.0 has ten
+	 * sizes. */
 	if (cl->GetDeviceInfo(device, CL_DEVICE_SUB_GROUP_SIZES_INTEL, 0, NULL, &bytes) !=
 		    CL_SUCCESS ||
 	    bytes > most * sizeof(*sizes) ||
@@ -138,7 +138,7 @@ static int model_fill_identity(const struct opencl_library *cl, cl_device_id dev
 	    cl->GetDeviceInfo(device, DEVICE_PCI_BUS_INFO, sizeof(place), &place, NULL) !=
 		    CL_SUCCESS)
 		return 0;
-	/* As the CUDA driver writes it, so that the same GPU has the same text. */
+	/* The form is that of the CUDA driver, so that the same GPU has the same text. */
 	if (asprintf(&facts->bus_id, "%04X:%02X:%02X.%X", place.domain, place.bus, place.device,
 		     place.function) < 0) {
 		facts->bus_id = NULL;

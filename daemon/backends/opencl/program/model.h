@@ -1,27 +1,28 @@
-/* Facts of a device: memory orders and scopes (G10), images, sub-groups and identity. What a driver
- * does not report is 0. */
+/* Facts of a device: memory orders and scopes (G10), images, sub-groups and identity. A fact that
+ * the driver does not report is 0. */
 #ifndef SYCL_BACKENDS_OPENCL_MODEL_H
 #define SYCL_BACKENDS_OPENCL_MODEL_H
 
 #include "backend.h"
 #include "opencl/driver/library.h"
 
-/* Needs facts->extensions and image_support; the driver owns nothing of it but bus_id, which is
- * malloc'ed. -ENOMEM. */
+/* Needs facts->extensions and image_support. The only allocated fact is bus_id, which is malloc'ed.
+ * -ENOMEM. */
 int opencl_model_fill(const struct opencl_library *cl, cl_device_id device,
 		      struct backend_device_facts *facts);
 
 /*
- * CL_DEVICE_ATOMIC_*_CAPABILITIES as enum backend_memory_order and backend_memory_scope. 0, of a
- * driver older than OpenCL 3.0: relaxed, within a work-group, which every device has.
+ * Converts CL_DEVICE_ATOMIC_*_CAPABILITIES to enum backend_memory_order and backend_memory_scope. 0
+ * comes from a driver older than OpenCL 3.0 and means relaxed, within a work-group, which every
+ * device has.
  */
 uint32_t opencl_memory_orders(uint64_t capabilities);
 uint32_t opencl_memory_scopes(uint64_t capabilities);
 
 /*
- * Needs facts->extensions, and max_sub_groups and independent_progress as the driver gives them.
- * Sub-groups whose sizes the driver does not list are none: then all of it becomes 0, and the
- * portable form refuses them (E17).
+ * Needs facts->extensions, and max_sub_groups and independent_progress from the driver. If the
+ * driver does not list the sizes of sub-groups, all facts of sub-groups become 0, and the portable
+ * form refuses them (E17).
  */
 void opencl_sub_groups_fill(const struct opencl_library *cl, cl_device_id device,
 			    struct backend_device_facts *facts);

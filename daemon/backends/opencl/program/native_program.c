@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* All retained; nothing is made of them yet. */
+/* Retains all programs, and makes no new program of them yet. */
 static int wrap_program(struct backend_device *device, const uint64_t *natives, uint32_t count,
 			struct backend_program **program_out, struct backend_fault *fault_out)
 {
@@ -23,7 +23,7 @@ static int wrap_program(struct backend_device *device, const uint64_t *natives, 
 		opencl_program_drop(program);
 		return opencl_no_memory(fault_out, "a program");
 	}
-	program->binary->payload_count = 1; /* one for ranges of all dimensions */
+	program->binary->payload_count = 1; /* one payload for ranges of all dimensions */
 	for (uint32_t i = 0; i < count; i++) {
 		cl_program native = (cl_program)(uintptr_t)natives[i];
 		cl_context context = NULL;
@@ -69,7 +69,7 @@ static int type_of(const struct backend_device *device, cl_program program,
 	return 0;
 }
 
-/* The log of the compiler or the linker, at least its end. */
+/* Puts the end of the compiler's or linker's log into the fault. */
 static int build_failed(const struct backend_device *device, cl_program program, cl_int code,
 			const char *what, struct backend_fault *fault_out)
 {
@@ -119,7 +119,7 @@ static int link_native_programs(struct backend_program *program, struct backend_
 			    "link the programs", fault_out);
 }
 
-/* J10, J11: may it become that? */
+/* J10, J11: checks whether a program of this type may get that state. */
 static int check_state(enum backend_program_state state, cl_program_binary_type type,
 		       struct backend_fault *fault_out)
 {
@@ -136,7 +136,7 @@ static int check_state(enum backend_program_state state, cl_program_binary_type 
 	return 0;
 }
 
-/* A single program with a source and nothing else is built as a whole. */
+/* A single program that has only a source is built as a whole. */
 static int make_executable(struct backend_program *program, const cl_program_binary_type *types,
 			   struct backend_fault *fault_out)
 {
@@ -167,7 +167,7 @@ static int make_executable(struct backend_program *program, const cl_program_bin
 	return link_native_programs(program, fault_out);
 }
 
-/* Inputs and objects are one program each. */
+/* Inputs and objects consist of one program each. */
 static int native_program_make_part(struct backend_program *program,
 				    enum backend_program_state state, cl_program_binary_type type,
 				    struct backend_fault *fault_out)

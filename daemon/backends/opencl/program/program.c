@@ -14,8 +14,8 @@ static cl_program create_variant(struct backend_device *device, const struct ope
 	const struct opencl_payload *payload = &binary->payloads[variant];
 	cl_int loaded = CL_SUCCESS;
 
-	/* A copy of its own, aligned and with a 0 behind it. Names need that, and a driver whose
-	 * binaries are text may rely on it. */
+	/* The copy is aligned and has a 0 behind it. Names need the 0, and a driver whose binaries
+	 * are text may rely on it. */
 	CLEANUP(free_pointer) char *copy = calloc(1, payload->count + 1);
 	if (!copy) {
 		*code_out = CL_OUT_OF_HOST_MEMORY;
@@ -51,10 +51,8 @@ int opencl_program_get(struct backend_program *program, uint32_t variant, cl_pro
 		cl_program made = create_variant(device, program->binary, variant, &code);
 		if (!made)
 			return opencl_fault_code(fault_out, code, "load the binary");
-		/*
-		 * A binary must still be built, which takes no compiler. So must built-in kernels
-		 * for PoCL, though the standard has them ready and lets the call fail.
-		 */
+		/* A binary must still be built, which needs no compiler. PoCL must also build
+		 * built-in kernels. By the standard these are ready, and the call may fail. */
 		code = device->cl->BuildProgram(made, 1, &device->id, "", NULL, NULL);
 		if (code != CL_SUCCESS && !program->binary->is_builtin) {
 			(void)device->cl->ReleaseProgram(made);
@@ -66,8 +64,8 @@ int opencl_program_get(struct backend_program *program, uint32_t variant, cl_pro
 	return 0;
 }
 
-/* A program that is loaded already, perhaps by another session of the tenant. For the driver each
- * would be a further copy. */
+/* Finds a program that is loaded already, perhaps by another session of the tenant. The driver
+ * would load each one as a further copy. */
 static struct backend_program *opencl_find_loaded(const struct backend_device *device,
 						  const void *bytes, size_t count)
 {

@@ -1,5 +1,4 @@
-/* Programs from what `build` returned, and the build itself: backend_ops' entries of the same
- * names. */
+/* Loads the programs that `build` returned, and builds: backend_ops' entries of the same names. */
 #ifndef SYCL_BACKENDS_OPENCL_PROGRAM_H
 #define SYCL_BACKENDS_OPENCL_PROGRAM_H
 
@@ -11,9 +10,9 @@ int opencl_program_load(struct backend_device *device, const void *binary, size_
 int opencl_program_kernels(struct backend_program *program, char **names_out,
 			   struct backend_fault *fault_out);
 
-/* Which of the binary's payloads runs launches of so many dimensions. */
+/* The index of the binary's payload for launches of so many dimensions. */
 uint32_t opencl_program_variant(const struct backend_program *program, uint32_t dimensions);
-/* That variant, loaded now if it was not before; the program keeps it. */
+/* Gets that variant, and loads it at the first call. It stays the program's. */
 int opencl_program_get(struct backend_program *program, uint32_t variant, cl_program *program_out,
 		       struct backend_fault *fault_out);
 

@@ -7,7 +7,7 @@
 #define HEADER_WORDS 5u
 #define IDS_MAX      (1u << 22)
 
-/* The numbers are SPIR-V's. */
+/* SPIR-V's numbers of instructions. */
 enum {
 	OP_ENTRY_POINT = 15,
 	OP_TYPE_INT = 21,
@@ -33,7 +33,7 @@ enum {
 /* Facts about an id that is a type. */
 struct type {
 	uint16_t op;
-	uint32_t storage; /* of a pointer */
+	uint32_t storage; /* storage class of a pointer */
 	uint32_t bytes;   /* 0: not known */
 };
 
@@ -55,7 +55,7 @@ static uint32_t spirv_word_at(const unsigned char *bytes, size_t index)
 	return word;
 }
 
-/* The text that begins at a word and ends by a 0 inside of the instruction. */
+/* True if `text` begins at the word `from` and ends with a 0 inside the instruction. */
 static bool text_is(const unsigned char *bytes, size_t from, size_t words, const char *text)
 {
 	size_t length = strlen(text);
@@ -97,7 +97,7 @@ static int pointer_facts(uint32_t storage, struct backend_argument_facts *facts)
 		facts->kind = BACKEND_ARGUMENT_LOCAL;
 		facts->address = BACKEND_ADDRESS_LOCAL;
 		return 0;
-	case CLASS_FUNCTION: /* a structure by value */
+	case CLASS_FUNCTION: /* a structure passed by value */
 		facts->kind = BACKEND_ARGUMENT_VALUE;
 		facts->address = BACKEND_ADDRESS_PRIVATE;
 		return 0;
