@@ -1,9 +1,9 @@
 /*
- * A task, from its submission until it is over. Everything here belongs to the front thread unless
+ * A task, from its submission until it is over. Every field here belongs to the front thread unless
  * "device thread" is noted.
  *
- * A task counts `open_in`, its predecessors that are not done, and `unmet`, those of them that were
- * not sent to the same device either.
+ * A task counts its predecessors in two ways. `open_in` counts those that are not done. `unmet`
+ * counts the open ones that were not sent to the same device.
  *
  *   PENDING --unmet 0, open_in small--> SENT --its device is done--> RETURNED --open_in 0--> DONE
  *     |  ^--------- it has more parts ----/                             |                      ^
@@ -13,21 +13,22 @@
  *     |                                         \--released, or ended------------------------->|
  *     \--front_only, open_in 0---------------------------------------------------------------->/
  *
- * PARKED: its lane is full, or it is the turn of another session (admission.h).
+ * PARKED: the task's lane is full, or it is the turn of another session (admission.h).
  *
- * RETURNED: lanes report in any order. A task that came back before a predecessor did is DONE when
- * that one is. Tasks of the same device were sent behind it; others wait until it is DONE.
+ * RETURNED: lanes report in any order. A task that is reported before a predecessor becomes DONE
+ * only after that predecessor. Later tasks of the same device were already sent behind the RETURNED
+ * task. All others wait until it is DONE.
  *
  * HELD: a host access until it is released, a host task until it has ended. A host task with an
- * early event (early.c) goes to a lane first. When it is back it is HELD, unless it has ended by
- * then. What comes behind it waits until it is DONE, on its own device, too.
+ * early event (early.c) is sent to a lane first. When the lane reports the task, it becomes HELD,
+ * unless it has ended already. All later tasks wait until it is DONE, those of its own device, too.
  *
- * RETURNING: a task that has written shared contents elsewhere than in their home passes it before
- * DONE, because a waiter may notify another process.
+ * RETURNING: a state before DONE, for a task that has written shared contents elsewhere than in
+ * their home. The contents must be at home before, because a waiter may notify another process.
  *
- * front_only: nothing (more) is sent to a lane. These are barriers, host updates, empty ranges,
- * host accesses, tasks that have failed before they were sent, and all that is RETURNED. A launch
- * is also held while a loader makes its kernel: other launches go on meanwhile.
+ * front_only: the task is not sent to a lane (any more). Such tasks are barriers, host updates,
+ * empty ranges, host accesses, tasks that failed before they were sent, and RETURNED tasks. A
+ * launch also waits while a loader makes its kernel; other launches go on meanwhile.
  */
 #ifndef SYCL_ENGINE_SCHED_TASK_H
 #define SYCL_ENGINE_SCHED_TASK_H
@@ -76,7 +77,7 @@ static_assert(SCHED_BURST_MAX < 31, "a bit each");
 enum task_use_kind {
 	TASK_USE_WRITE,
 	TASK_USE_READ,
-	TASK_USE_READ_ALONE, /* a read that orders as a write does */
+	TASK_USE_READ_ALONE, /* a read that is ordered like a write */
 	TASK_USE_HOST_READ,
 	TASK_USE_MOVE,
 };
@@ -104,7 +105,7 @@ struct task_use {
 	struct task *task;
 	struct sched_buffer *buffer;
 	enum task_use_kind kind;
-	uint8_t place, from;   /* `from`: where a move takes it, else SCHED_NO_PLACE */
+	uint8_t place, from;   /* `from`: source of a move, else SCHED_NO_PLACE */
 	uint8_t last_writer;   /* of a stretch: task_requirement.last_writer */
 	struct interval order; /* later uses of these bytes wait for this one; unused in a move */
 	struct interval bytes; /* the bytes that the task accesses */
@@ -115,7 +116,7 @@ static_assert(SCHED_DEVICES_MAX < UINT8_MAX, "a place is a byte");
 struct task_predecessor {
 	uint32_t lane;
 	bool data;
-	uint16_t launches; /* of a stretch: a bit for each launch that is needed; 0: all are */
+	uint16_t launches; /* of a stretch: a bit for each needed launch; 0: all launches */
 	uint64_t sequence;
 };
 static_assert(SCHED_BURST_MAX <= 16, "a bit each");
@@ -128,17 +129,17 @@ struct task_burst_member {
 
 /* The launches of one task. */
 struct task_burst {
-	struct task_burst_member *members; /* NULL: the launches differ in their values alone */
+	struct task_burst_member *members; /* NULL: the launches differ only in their values */
 	uint32_t count;
 	uint32_t value_stride; /* bytes from a launch's values to those of the next */
-	bool is_chained;       /* each launch needs what the one before it writes */
+	bool is_chained;       /* each launch needs the results of the previous one */
 	bool is_whole;         /* device thread: the burst was submitted as one command */
 	/* Written by the device thread; the front reads it when the task is back. */
 	uint32_t out; /* launches in flight */
 	/* Number of launches, from the first on, that have ended; the front thread reads it at any
 	 * time. */
 	_Atomic uint32_t over;
-	uint32_t refused; /* device thread: with is_refused, the first that will fail */
+	uint32_t refused; /* device thread: with is_refused, the first launch that will fail */
 	uint32_t failed;  /* bit per launch that failed by itself; `causes` has the reasons */
 	struct sched_cause *causes[SCHED_BURST_MAX];
 };
@@ -152,12 +153,12 @@ struct task_command {
 	struct backend_command backend; /* the device thread fills in the handles */
 	struct sched_kernel *kernel;
 	struct backend_argument *arguments;
-	struct sched_memory **argument_memories; /* one per argument; NULL where there is none */
+	struct sched_memory **argument_memories; /* one per argument; NULL if it has none */
 	struct sched_memory *source, *destination;
 	struct sched_event *event;
 	struct sched_native_command
-		*native_command;          /* of a native command, in the task's storage */
-	struct sched_graph_launch *graph; /* of a graph's launch, in the task's storage */
+		*native_command;          /* for a native command; in the task's storage */
+	struct sched_graph_launch *graph; /* for a graph's launch; in the task's storage */
 	struct task_burst *burst;         /* in the task's storage; NULL: one command */
 	uint32_t flight;                  /* entry of the flight page */
 	uint64_t flight_session, flight_queue, flight_group;
@@ -169,7 +170,7 @@ struct task_command {
 	bool suspect;              /* the command may have been running when the process was lost */
 	bool estimated;
 	uint64_t start_ns, end_ns;
-	/* Of a large transfer: estimated start and end; 0: not estimated. */
+	/* Estimated start and end of a large transfer; 0: not estimated. */
 	uint64_t begin_ns, expected_ns;
 	/* device thread */
 	struct task *lane_next, *failed_next;
@@ -197,15 +198,15 @@ enum task_role {
 	TASK_ROLE_EXPORT,
 };
 
-/* A launch that may be sent in parts. command.backend.launch.part is the present one. */
+/* A launch that may be sent in parts. command.backend.launch.part is the present part. */
 struct sched_split {
-	bool declared; /* the program allows it; otherwise the rest is unused */
-	bool more;     /* the part at hand is not the last */
+	bool declared; /* the program allows parts; otherwise the other fields are unused */
+	bool more;     /* the present part is not the last */
 	bool begun;    /* at least one part has ended */
 	bool estimated;
-	uint64_t shape; /* the shape under which its times are kept; 0: none */
-	uint64_t start_ns, end_ns,
-		took_ns; /* of the parts so far: first start, latest end, sum of times */
+	uint64_t shape; /* the key of the launch's measured times; 0: none */
+	/* Of the parts so far: first start, latest end, sum of times. */
+	uint64_t start_ns, end_ns, took_ns;
 };
 
 struct task {
@@ -221,12 +222,11 @@ struct task {
 	bool direct; /* `cause` is the task's own failure, or the failure of a move made for it */
 	bool awaits_kernel;
 	bool held_by_host; /* a host task: HELD when its turn has come */
-	bool is_recorded, notified_early,
-		/* Its early event was recorded; the client was notified; the client has ended the
-		 * task. */
-		ended_early;
+	/* The task's early event was recorded; the client was notified; the client has ended the
+	 * task. */
+	bool is_recorded, notified_early, ended_early;
 	bool goes_alone; /* the task is sent only when all predecessors are DONE */
-	/* A move that goes to a compute lane, beside the tasks that it waits for (lane.c). */
+	/* A move that is sent to a compute lane, such as its predecessor's (dispatch/choose.c). */
 	bool is_small_move;
 	bool has_begun;      /* the driver has reported that the task runs */
 	bool bypassed_queue; /* sent without admission; reported to fair_queue */
@@ -238,9 +238,8 @@ struct task {
 	bool home_is_fixed;
 	struct sched_flow *flow; /* set when the task is first dispatched; NULL before */
 	uint64_t begun_ns;       /* CLOCK_MONOTONIC ns at which the task began; 0: not known */
-	uint64_t due_ns,
-		/* scheduler.now_ns when the task was first dispatched, and when it was sent. */
-		sent_ns;
+	/* scheduler.now_ns when the task was first dispatched, and when it was sent. */
+	uint64_t due_ns, sent_ns;
 	struct sched_lane *forced_lane; /* tests only; NULL: not chosen yet */
 	uint32_t open_in, unmet;
 	struct task_edge *out, *in;
@@ -251,12 +250,12 @@ struct task {
 	uint64_t mark; /* identity of the latest task that got an edge from this one */
 	struct task_edge *mark_edge; /* the edge to that task */
 	struct sched_cause *cause;
-	struct task *beneficiary;    /* of a move: the task for which it is made; NULL: none */
-	struct task *returning;      /* of a move: the RETURNING writer that waits for it */
-	uint32_t returns;            /* of a writer: number of its moves to a home that are open */
-	struct sched_memory *memory; /* of PREPARE and EXPORT: the memory */
-	struct backend_shared_memory
-		*shared; /* of EXPORT, in its storage; owns the descriptor until the callback */
+	struct task *beneficiary;    /* for a move: the task for which it is made; NULL: none */
+	struct task *returning;      /* for a move: the RETURNING writer that waits for it */
+	uint32_t returns;            /* for a writer: number of its open moves to a home */
+	struct sched_memory *memory; /* for PREPARE and EXPORT */
+	/* For EXPORT, in its storage; owns the descriptor until the callback. */
+	struct backend_shared_memory *shared;
 	struct task_use *uses;
 	uint32_t use_count;
 	uint64_t submit_ns, device_ns, bytes_to_device, bytes_to_host;
@@ -281,7 +280,7 @@ static inline uint32_t command_launch_count(const struct task_command *command)
 	return command->burst ? command->burst->count : 1;
 }
 
-/* The sequence of the command's first launch; the command's own is that of the last launch. */
+/* The sequence of the command's first launch. The command's own sequence is the last launch's. */
 static inline uint64_t command_first_sequence(const struct task_command *command)
 {
 	return command->sequence - command_launch_count(command) + 1;
@@ -316,7 +315,8 @@ static inline bool task_is_on_lane(const struct task *task)
 	return task->state == TASK_SENT && !task->split.more;
 }
 
-/* The launches of an edge to a task that needs what the stretch writes into these contents. */
+/* The launches for an edge to a task that needs the bytes that the stretch writes into these
+ * contents. */
 uint32_t task_launches_of(const struct task *task, const struct sched_contents *contents);
 
 static inline bool task_is_stretch(const struct task *task)
@@ -330,7 +330,7 @@ static inline bool task_is_dropped(const struct task *task)
 	return atomic_load_explicit(&task->is_dropped, memory_order_relaxed);
 }
 
-/* Work of the scheduler's own is not counted with that of its user. */
+/* True for the scheduler's own tasks, which are not counted as the user's. */
 static inline bool task_is_internal(const struct task *task)
 {
 	return task->role != TASK_ROLE_GROUP && task->role != TASK_ROLE_HOST_ACCESS;
@@ -341,10 +341,10 @@ void task_close(struct task *task);
 void task_edge_add(struct task *from, struct task *to, bool data);
 /* `launches` of a burst: SCHED_LAUNCHES_ALL, or bits of task_launch_bit. */
 void task_edge_add_data(struct task *from, struct task *to, uint32_t launches);
-/* `to` needs what `author` writes into these contents. */
+/* `to` needs the bytes that `author` writes into these contents. */
 void task_edge_add_author(struct task *author, struct task *to,
 			  const struct sched_contents *contents);
-/* Followers go on: all, or only moves, which need nothing but that the task has run. */
+/* Releases all followers, or only the moves, which only need that the task has run. */
 void task_edges_release(struct task *task, bool moves_only);
 /* Lets the task fail with this cause, in whatever state it is. */
 __attribute__((cold)) void task_doom(struct task *task, struct sched_cause *cause, bool direct);
