@@ -1,4 +1,4 @@
-/* Contexts of the program: which one, and streams in it. */
+/* Contexts of the program for native commands, and streams in them. */
 #include "interop/bridge.h"
 
 #include "handler/handler.h"
@@ -25,10 +25,8 @@ void bridge_init(struct bridge *bridge)
 	(void)pthread_condattr_destroy(&monotonic);
 }
 
-/*
- * Nothing in the context is used any more; its memory stays. If something hangs in it, everything
- * stays as it is: closing it could wait for that.
- */
+/* Called when the context is not used any more. Its memory stays open. If work hangs in the
+ * context, the library closes no object there, because closing could wait for that work. */
 static void context_leave(struct bridge_context *context)
 {
 	const struct cuda_driver *cuda = cuda_driver_get();
@@ -64,8 +62,8 @@ bool bridge_is_stuck(struct bridge *bridge, const struct bridge_context *context
 	return is_stuck;
 }
 
-/* `unless_used`: by a command, which counts itself first and then looks, with the lock, whether its
- * context is left. */
+/* Releases all contexts. `unless_used`: not if a command may use one. A command first counts
+ * itself, and then checks with the lock whether its context is released. */
 static void leave_all(struct bridge *bridge, bool unless_used)
 {
 	(void)pthread_mutex_lock(&bridge->open_lock);
@@ -101,7 +99,7 @@ void bridge_fini(struct bridge *bridge)
 	(void)pthread_mutex_destroy(&bridge->open_lock);
 }
 
-/* Is there a bridge to that device, as far as the service is concerned? */
+/* Checks whether the service allows a bridge to that device. */
 static sycl_result check_service(const struct connection *c, const struct device *device)
 {
 	if (device_backend(device) != SYCL_BACKEND_KIND_CUDA)
@@ -156,7 +154,7 @@ sycl_result bridge_device_find(const struct connection *c, const struct device *
 		device->facts->name);
 }
 
-/* The thread's own, checked; NULL: it has none. */
+/* Gets and checks the thread's current context; NULL: it has none. */
 static sycl_result context_current(const struct cuda_driver *cuda, const struct device *device,
 				   cuda_context *context_out, cuda_device *device_out)
 {
@@ -177,7 +175,7 @@ static sycl_result context_current(const struct cuda_driver *cuda, const struct 
 	return SYCL_SUCCESS;
 }
 
-/* With the lock. The one that is known already; else it is added, and `retained` is its. */
+/* With the lock. Finds the record of the context, or adds one, which then has `retained`. */
 static sycl_result context_keep(struct connection *c, const struct cuda_driver *cuda,
 				cuda_context handle, cuda_device number, bool retained,
 				struct bridge_context **context_out)
@@ -209,7 +207,7 @@ static sycl_result context_keep(struct connection *c, const struct cuda_driver *
 	return SYCL_SUCCESS;
 }
 
-/* The thread's context may be the primary one: then that is held, too, so that it stays. */
+/* If the thread's context is the primary one, it is retained, so that it stays. */
 static bool retain_if_primary(const struct cuda_driver *cuda, cuda_context handle,
 			      cuda_device number)
 {
@@ -265,7 +263,9 @@ sycl_result bridge_stream_take(struct bridge *bridge, struct bridge_context *con
 	for (uint32_t i = 1; i < BRIDGE_STREAMS && !event; i++)
 		if (context->streams[i].users < context->streams[best].users)
 			best = i;
-	/* It must not wait for the default stream, on which the program may run anything. */
+	/*
+	 * The stream must not wait for the default stream, on which the program may run any work.
+	 */
 	if (!context->streams[best].stream)
 		result = cuda_driver_get()->cuStreamCreate(&context->streams[best].stream,
 							   CUDA_STREAM_NON_BLOCKING);
@@ -322,7 +322,9 @@ SYCL_API sycl_result sycl_queue_get_native_bridge(sycl_queue handle, sycl_native
 		*bridge_out = has ? SYCL_NATIVE_BRIDGE_IN_PROCESS : SYCL_NATIVE_BRIDGE_NONE;
 		return SYCL_SUCCESS;
 	}
-	/* A missing function is no failure of this call, nor of the one before. */
+	/*
+	 * If the driver lacks a function, this call does not fail, and an earlier failure is kept.
+	 */
 	struct failure before;
 	error_get(&before);
 	bool has = bridge_device_find(c, queue->device, &number) == SYCL_SUCCESS;

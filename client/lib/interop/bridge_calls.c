@@ -1,11 +1,13 @@
 /*
- * Native commands through a service, from the call of the function to the end of what it sent.
+ * Native commands through a service, from the call of the function to the end of the work that it
+ * sent.
  *
- * called --sent--> listed --the stream has come so far--> noted --reported--> over
- *                      \--the driver reports that it never will, or the service has ended--> abandoned, reported
+ * called --sent--> listed --the stream reaches its end--> noted --reported--> over
+ *                      \--the driver reports that it never will, or the service has ended-->
+ * abandoned, reported
  *
- * The driver's own thread notes; the thread of the connection reports, as that may wait. Both have
- * a hold on the call, as the driver may come late, or never, to what was abandoned.
+ * The driver's own thread notes. The thread of the connection reports, because reporting may wait.
+ * Both have a reference to the call, because the driver may note an abandoned call late or never.
  */
 #include "interop/bridge.h"
 
@@ -44,8 +46,8 @@ struct bridge_call {
 	bool noted, abandoned;
 };
 
-/* Notes of all connections, because a note may come after its connection has ended. Held for a few
- * words only. */
+/* The lock of the notes of all connections, because a note may come after its connection has ended.
+ * It is held only for a few accesses. */
 static pthread_mutex_t notes_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Set on a bridge's thread that has ended its own connection: the connection's memory is gone. */
@@ -58,7 +60,7 @@ static void call_drop(struct bridge_call *call)
 		free(call);
 }
 
-/* On a thread of the driver: nothing of the driver may be called here. */
+/* Runs on a thread of the driver, so it may call no function of the driver. */
 static void call_note_complete(void *argument)
 {
 	struct bridge_call *call = argument;
@@ -73,7 +75,7 @@ static void call_note_complete(void *argument)
 
 /* ------------------------------------- the function ------------------------------------- */
 
-/* Behind the sent commands: an event, which reports their result, and a note. */
+/* Puts an event, which reports the result, and a note behind the sent commands. */
 static cuda_result call_mark_end(const struct cuda_driver *cuda, struct bridge_call *call)
 {
 	cuda_stream stream = call->context->streams[call->stream].stream;
@@ -139,7 +141,7 @@ static sycl_result call_run(struct bridge_call *call, const struct handler *hand
 		*sent_out = true;
 		return result;
 	}
-	/* There is no other way to wait for the work. */
+	/* Without the event, only this call can wait for the work. */
 	(void)cuda->cuStreamSynchronize(stream);
 	if (call->event)
 		(void)cuda->cuEventDestroy_v2(call->event);
@@ -159,7 +161,7 @@ static sycl_result call_enter_context(struct bridge_call *call, const struct han
 			entered, "the CUDA context of a native command cannot be made current");
 	call->mode = CUDA_CAPTURE_RELAXED;
 	cuda_driver_exchange_mode(cuda, &call->mode);
-	/* A node's stay open as long as its graph, which holds the buffers. */
+	/* The memories of a node stay open as long as its graph, which holds the buffers. */
 	sycl_result result =
 		call->task->graph ? SYCL_SUCCESS : bridge_open_memories(handler, memories);
 	if (!result)
@@ -194,9 +196,9 @@ sycl_result bridge_call(struct host_task *task, struct bridge_call **later_out)
 	return result;
 }
 
-/* --------------------------------------- its end ---------------------------------------- */
+/* ------------------------------------ end of a call ------------------------------------- */
 
-/* The driver's result of the work; CUDA_NOT_READY: none yet. */
+/* The driver's result of the work; CUDA_NOT_READY: the work has not ended. */
 static cuda_result call_query_event(const struct cuda_driver *cuda, const struct bridge_call *call)
 {
 	cuda_context popped = NULL;
@@ -211,7 +213,7 @@ static cuda_result call_query_event(const struct cuda_driver *cuda, const struct
 	return result;
 }
 
-/* The call is in no list any more. The caller holds the connection by other means. */
+/* The call is in no list any more. The caller holds the connection by another reference. */
 static void call_finish(struct bridge_call *call, cuda_result how)
 {
 	struct host_task *task = call->task;
@@ -235,9 +237,9 @@ static void call_finish(struct bridge_call *call, cuda_result how)
 }
 
 /*
- * The stream waits for an event that only the service can record, and the service has ended. The
- * driver's documents do not define what happens to the event then. So the stream and all that is
- * open in its context are left as they are.
+ * True if the stream waits for an event that only the service can record, and the service has
+ * ended. The driver's documents do not define what happens to the event then. So the stream, and
+ * all open objects of its context, are left unchanged.
  */
 static bool call_is_stuck(struct bridge_call *call)
 {
@@ -382,7 +384,7 @@ void bridge_call_later(struct bridge_call *call, sycl_result status, const struc
 		return;
 	}
 	(void)pthread_mutex_unlock(&notes_lock);
-	/* Then this thread waits itself. */
+	/* Without a thread of the bridge, this thread waits. */
 	while (!call_settle(call))
 		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){.tv_nsec = ALONE_NS},
 				      NULL);
@@ -390,7 +392,8 @@ void bridge_call_later(struct bridge_call *call, sycl_result status, const struc
 
 static void bridge_forget_after_fork(void)
 {
-	(void)pthread_mutex_init(&notes_lock, NULL); /* the thread that held it is not here */
+	/* In the child, the thread that held it does not exist. */
+	(void)pthread_mutex_init(&notes_lock, NULL);
 }
 
 __attribute__((constructor)) static void bridge_register_forget(void)
@@ -401,7 +404,7 @@ __attribute__((constructor)) static void bridge_register_forget(void)
 void bridge_stop(struct bridge *bridge)
 {
 	if (!bridge->contexts)
-		return; /* nothing was ever sent, so there is no thread and no note to come */
+		return; /* nothing was ever sent, so there is no thread, and no note will come */
 	(void)pthread_mutex_lock(&notes_lock);
 	bool has_thread = bridge->has_thread;
 	bridge->stop = true;

@@ -1,14 +1,16 @@
 /*
- * Events of the engine, open in contexts of the program. The engine records one behind the
- * groups that a native command depends on, before they are complete, and reports it to the program.
- * Then the command's stream waits for it and the function is called.
+ * Events of the engine, open in contexts of the program. The engine records an event behind the
+ * groups on which a native command depends, before they are complete. It reports the record to the
+ * program. Then the command's stream waits for the event and the function is called.
  *
- * none --a command finds none free--> new --requested--> asked --the service's reply, opened--> open
- *                                                             \--it cannot be made, or not opened--> bad
+ * none --a command finds none free--> new --requested--> asked --the service's reply, opened-->
+ * open
+ *                                                             \--it cannot be made, or not
+ * opened--> bad
  *
- * Commands name an event when they are submitted, the one that the fewest name. The engine uses it
- * for one command at a time, until that is over. So a wait that is sent for a command is for its
- * own record and no later one.
+ * A command names an event when it is submitted: the one that the fewest commands name. The engine
+ * uses the event for one command at a time, until that command is over. So a wait that is sent for
+ * a command waits for the command's own record and no later one.
  */
 #include "interop/bridge.h"
 
@@ -29,8 +31,8 @@ static void pending_take_event_handle(struct pending *pending, const Sycl__V1__R
 	}
 }
 
-/* A new one. No thread waits for the answer. What fails here is no failure of the call that is
- * under way. */
+/* Requests a new event. No thread waits for the answer. If the request fails, the present call does
+ * not fail. */
 static void bridge_event_request(struct connection *c, struct bridge_event *event, uint32_t device)
 {
 	struct failure before;
@@ -76,7 +78,7 @@ static void open_answered(struct bridge_context *context, struct bridge_event *e
 	(void)cuda->cuCtxPopCurrent_v2(&popped);
 }
 
-/* With the lock. Which to use, or NULL; *new_out: one that is to be requested, or NULL. */
+/* With the lock. The event to use, or NULL. *new_out: an event that is to be requested, or NULL. */
 static struct bridge_event *bridge_event_choose(struct bridge_context *context,
 						struct bridge_event **new_out)
 {

@@ -1,7 +1,7 @@
 /*
  * Native commands through a service as nodes of graphs (K13 - K17). When the graph was finalized, a
- * function has added them to a CUgraph of the program's own context. That graph is made executable
- * once. Each launch sends it to a stream, as the function of a plain command would.
+ * function has added the commands to a CUgraph of the program's own context. That graph is made
+ * executable once. Each launch sends it to a stream, as the function of a plain command would.
  *
  * made --launches, one after the other--> ... --no node and no launch has it any more--> destroyed
  *                                              \--the context is released, or stuck-----> left
@@ -16,12 +16,13 @@
 
 struct bridge_graph {
 	struct bridge_graph *next,
-		*previous; /* of the context; under the bridge's lock, as the next */
-	/* NULL: the context was released, with all that was made in it. */
+		/* Neighbours in the context's list, under the bridge's lock, as is the context. */
+		*previous;
+	/* NULL: the context was released, with all objects in it. */
 	struct bridge_context *context;
 	struct bridge *bridge;
-	_Atomic uint32_t references; /* the node's; one of each launch that is not over */
-	cuda_graph_exec exec;        /* NULL: the function has added nothing */
+	_Atomic uint32_t references; /* one of the node, and one of each unfinished launch */
+	cuda_graph_exec exec;        /* NULL: the function has added no node */
 };
 
 sycl_result bridge_graph_check(const struct handler *handler)
@@ -45,13 +46,14 @@ sycl_result bridge_graph_check(const struct handler *handler)
 struct making {
 	const struct handler *handler;
 	uint64_t *memories;
-	cuda_stream stream; /* of this call alone: what comes onto a stream that captures becomes
-			       a part of the capture */
+	/* A stream of this call alone: work on a stream that captures becomes a part of the
+	 * capture. */
+	cuda_stream stream;
 	cuda_graph graph;
-	int mode; /* of the thread, as in bridge_calls.c */
+	int mode; /* mode of the thread, as in bridge_calls.c */
 };
 
-/* Ends a capture that was left open, which would hold the graph. True: there was one. */
+/* Ends a capture that was left open, which would hold the graph. True: there was a capture. */
 static bool bridge_end_capture(const struct cuda_driver *cuda, const struct making *making)
 {
 	int status = CUDA_CAPTURING_NOT;
@@ -65,8 +67,7 @@ static bool bridge_end_capture(const struct cuda_driver *cuda, const struct maki
 	return true;
 }
 
-/* The text of the function's failure is the thread's last one, if that has the code that the
- * function returns. */
+/* The thread's latest failure gives the text, if its code is the one that the function returns. */
 static sycl_result function_failed(sycl_result result)
 {
 	struct failure why;
@@ -133,7 +134,7 @@ static sycl_result make_exec(const struct cuda_driver *cuda, struct making *maki
 		result = cuda_driver_error(
 			made, "a graph for a native command cannot be made in this process");
 	}
-	/* Work that the function has sent there although it must not goes on. */
+	/* The function must not send work to this stream. If it did, that work continues. */
 	(void)cuda->cuStreamDestroy_v2(making->stream);
 	return result;
 }
@@ -154,7 +155,7 @@ static sycl_result making_enter_context(struct making *making, cuda_graph_exec *
 	return result;
 }
 
-/* --------------------------------------- its life --------------------------------------- */
+/* ---------------------------------- life of a graph ------------------------------------- */
 
 static void bridge_graph_list(struct bridge_graph *graph)
 {
@@ -210,7 +211,7 @@ sycl_result bridge_graph_make(const struct handler *handler, struct bridge_graph
 		return result;
 	error_get(&before);
 	uint64_t *memories = calloc(handler->requirements.count + 1, sizeof(*memories));
-	/* So that the context stays, whatever handles other threads release meanwhile. */
+	/* With this count the context stays, whatever handles other threads release meanwhile. */
 	atomic_fetch_add_explicit(&bridge->commands, 1, memory_order_relaxed);
 	result = bridge_graph_check_context(handler);
 	if (!result)

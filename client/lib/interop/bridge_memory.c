@@ -38,7 +38,7 @@ static cuda_result import_map(const struct cuda_driver *cuda, struct bridge_impo
 	return result;
 }
 
-/* The mapping holds the memory. */
+/* Maps the memory of a descriptor. The mapping holds the memory. */
 static cuda_result open_descriptor(const struct cuda_driver *cuda, struct bridge_import *import,
 				   int descriptor)
 {
@@ -61,7 +61,8 @@ static cuda_result open_handle(const struct cuda_driver *cuda, struct bridge_imp
 	return cuda->cuIpcOpenMemHandle_v2(&import->address, handle, CUDA_IPC_LAZY_PEER);
 }
 
-/* The context is current, if it is there. Mappings outlive one that the program has destroyed. */
+/* The context is current, if it still exists. Mappings outlive a context that the program has
+ * destroyed. */
 static void close_import(const struct bridge_import *import, bool is_there)
 {
 	const struct cuda_driver *cuda = cuda_driver_get();

@@ -1,7 +1,7 @@
 /*
- * The native event of a command (H10): made when it is requested, so that other programs pay for
- * none. The engine records it behind all that the command's lane has then. Where the engine is
- * another process, or the command is not on its device, there is none.
+ * The native event of a command (H10). It is made when it is requested, so that other programs have
+ * no cost. The engine records it behind all work that the command's lane has then. If the engine is
+ * another process, or the command is not on its device, there is no native event.
  */
 #include "interop/native.h"
 #include "handler/handler.h"
@@ -16,7 +16,7 @@ static bool can_have(const struct event *event)
 	       event->line->backend == SYCL_BACKEND_KIND_CUDA;
 }
 
-/* A reference, without a user; or an error. */
+/* Makes a native event: a reference without a user, or an error. */
 static sycl_result native_event_make(const struct event *event, struct shared_event **native_out)
 {
 	struct connection *c = event->object.connection;
@@ -41,7 +41,7 @@ static sycl_result native_event_make(const struct event *event, struct shared_ev
 	return result;
 }
 
-/* False: another thread was faster. */
+/* Stores the events. False: another thread has stored some already. */
 static bool event_keep_natives(struct event *event, struct shared_event **natives)
 {
 	struct connection *c = event->object.connection;
@@ -63,7 +63,7 @@ uint32_t event_natives(struct event *event)
 	struct shared_event **natives = calloc(1, sizeof(struct shared_event *));
 	if (!natives)
 		return 0;
-	/* A refusal here is no failure of the caller. */
+	/* If the engine refuses, the caller does not fail. */
 	struct failure before;
 	error_get(&before);
 	if (native_event_make(event, &natives[0])) {

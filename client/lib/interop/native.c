@@ -17,7 +17,7 @@ _Static_assert(ALL_KINDS == (NATIVE_BIT(PLATFORM) | NATIVE_BIT(DEVICE) | NATIVE_
 			     NATIVE_BIT(KERNEL) | NATIVE_BIT(EVENT)),
 	       "every kind that there is");
 
-/* 000 and 002: whose objects are native objects (I1, J1). */
+/* 000 and 002: the objects of each backend that are native objects (I1, J1). */
 static const uint32_t kinds_of[] = {
 	[SYCL_BACKEND_KIND_OPENCL] = ALL_KINDS,
 	[SYCL_BACKEND_KIND_CUDA] =
@@ -36,7 +36,7 @@ static sycl_result check_backend(uint32_t is, sycl_backend wanted)
 	return SYCL_SUCCESS;
 }
 
-/* The service would say the same. */
+/* Fails as the service would. */
 static sycl_result check_process(const struct connection *c)
 {
 	if (c->engine)
@@ -109,7 +109,7 @@ sycl_result native_describe(struct connection *c, sycl_backend backend, int kind
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_NATIVE_DESCRIBE;
 	command.native_describe = &describe;
-	/* CUDA counts devices from 0; everything else is an address. */
+	/* CUDA counts devices from 0. All other native objects are addresses. */
 	if (native == 0 && !(backend == SYCL_BACKEND_KIND_CUDA &&
 			     kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE))
 		return error_set(SYCL_ERROR_INVALID, "the native object is NULL");
@@ -226,8 +226,8 @@ SYCL_API sycl_result sycl_device_get_native(sycl_device handle, sycl_backend bac
 	return result ? result : native_get_one(c, &get, native_out);
 }
 
-/* Hands out what fits; the rest was a reference in vain only where the program has room for less
- * than there is, as everywhere. */
+/* Returns the handles that fit. If the program has room for fewer handles than exist, the other
+ * references are unused, as everywhere. */
 static void native_list_give(const struct native_list *list, uint32_t capacity,
 			     uint64_t *natives_out, uint32_t *count_out)
 {
@@ -250,7 +250,7 @@ SYCL_API sycl_result sycl_context_get_native(sycl_context handle, sycl_backend b
 				      SYCL__V1__NATIVE_KIND__NATIVE_KIND_CONTEXT);
 	if (!result)
 		result = remote_check(&context->remote);
-	/* The object serves all devices if it was made of one. */
+	/* If the context was made of a native object, that object serves all devices. */
 	uint32_t count = context->is_native ? 1 : context->device_count;
 	list.count = count < NATIVES_MAX ? count : NATIVES_MAX;
 	for (uint32_t i = 0; !result && i < list.count && i < capacity; i++) {
@@ -264,7 +264,8 @@ SYCL_API sycl_result sycl_context_get_native(sycl_context handle, sycl_backend b
 	return result;
 }
 
-/* I5: what CUDA gives out is synchronised. Failures of groups are reported as always. */
+/* I5: a queue whose CUDA stream is given out is synchronised. Failures of groups are reported as
+ * always. */
 static sycl_result queue_synchronise(struct queue *queue)
 {
 	struct connection *c = queue->object.connection;
@@ -300,8 +301,8 @@ SYCL_API sycl_result sycl_queue_get_native(sycl_queue handle, sycl_backend backe
 		result = remote_check(&queue->line->remote);
 	if (result)
 		return result;
-	/* Before it is requested: what another thread submits meanwhile is refused, or waited for.
-	 */
+	/* Set before the request: groups that another thread submits meanwhile are refused, or
+	 * waited for. */
 	bool was_lent = queue->checks_native && atomic_exchange(&queue->is_lent, true);
 	if (backend == SYCL_BACKEND_KIND_CUDA)
 		result = queue_synchronise(queue);
@@ -428,7 +429,7 @@ SYCL_API sycl_result sycl_event_has_native_event(sycl_event handle, uint32_t *ha
 	PIN(event, event, handle);
 	REQUIRE_OUTPUT(has_out);
 	*has_out = event_natives(event) >
-		   0; /* without one the engine reports completion through a slot */
+		   0; /* without a native event, the engine reports completion through a slot */
 	return SYCL_SUCCESS;
 }
 

@@ -13,10 +13,8 @@ struct event;
 /* Sycl__V1__NativeKind, as bits. */
 #define NATIVE_BIT(kind) (1u << SYCL__V1__NATIVE_KIND__NATIVE_KIND_##kind)
 
-/*
- * May the handle be requested at all? Checked before any request: the engine is in this process,
- * and the backend is `is` and has such objects. `kind`: Sycl__V1__NativeKind.
- */
+/* Checks whether the handle may be requested, before any request. The engine must be in this
+ * process, and the backend must be `is` and have such objects. `kind`: Sycl__V1__NativeKind. */
 sycl_result native_check(const struct connection *connection, uint32_t is, sycl_backend wanted,
 			 int kind);
 
@@ -37,8 +35,8 @@ sycl_result native_describe(struct connection *connection, sycl_backend backend,
 			    uint64_t native, const struct context *context,
 			    struct native_facts *facts_out);
 
-/* A list that is given out in the usual way; what finds no room was given in vain, so all are
- * requested together. */
+/* A list that is returned in the usual way. Handles for which there is no room are unused
+ * references, so all are requested together. */
 struct native_list {
 	uint64_t items[NATIVES_MAX];
 	uint32_t count;
@@ -56,8 +54,8 @@ sycl_result native_make(struct connection *connection, const Sycl__V1__NativeMak
 sycl_result native_check_outputs(uint32_t capacity, const uint64_t *natives_out,
 				 const uint32_t *count_out);
 
-/* A queue of the library, for what must be ordered before something that is made; the
- * caller's to release. */
+/* A queue of the library, for work that must precede an object that is made. The caller releases
+ * the queue. */
 sycl_result native_helper_queue(struct context *context, sycl_queue *queue_out);
 
 /* event_native.c: returns the number of native events of an event. A command's native event is made

@@ -75,7 +75,7 @@ static void copy_accessors(struct native_call *call, const struct handler *handl
 	}
 }
 
-/* In no list. */
+/* Makes a call that is in no list. */
 static struct native_call *native_call_make(const struct handler *handler)
 {
 	uint32_t count = handler->arguments.count;
@@ -191,7 +191,7 @@ SYCL_API sycl_result sycl_handler_native_command(sycl_handler handle,
 	return SYCL_SUCCESS;
 }
 
-/* -------------------------- what a function that runs requests -------------------------- */
+/* ------------------------ requests of a function that runs ------------------------------ */
 
 static sycl_result interop_handle_check(sycl_interop_handle handle, const void *output)
 {

@@ -1,8 +1,8 @@
 /*
  * Native commands: the program's function on its way through the engine, which is in this process,
- * and back. What a call needs is copied when it is submitted, since the function runs on a thread
- * of the engine. No object of the connection may end there: the connection may end with it, and
- * waits for the engine.
+ * and back. The data of a call is copied when it is submitted, because the function runs on a
+ * thread of the engine. No object of the connection may end on that thread. The connection could
+ * end with such an object, and its end waits for the engine.
  */
 #ifndef SYCL_CLIENT_NATIVE_COMMANDS_H
 #define SYCL_CLIENT_NATIVE_COMMANDS_H
@@ -15,8 +15,8 @@
 struct connection;
 struct handler;
 
-/* Calls of a connection that the engine has and has not come back with. A lock of its own, held for
- * nothing else. */
+/* Calls of a connection that the engine has and has not completed. Their lock is held for no other
+ * purpose. */
 struct native_calls {
 	pthread_mutex_t lock;
 	struct native_call *first;
@@ -29,10 +29,8 @@ void native_calls_fini(struct native_calls *calls);
 struct native_call;
 sycl_result native_call_new(struct connection *connection, const struct handler *handler,
 			    struct native_call **call_out);
-/*
- * Calls the handler's function here, on this thread, with what the scope says: a command whose turn
- * has come in the program itself (bridge.h). What the function returns.
- */
+/* Calls the handler's function on this thread, with the handles of the scope. It is for a command
+ * whose turn has come in the program itself (bridge.h). Returns the function's result. */
 struct backend_native_scope;
 sycl_result native_call_here(const struct handler *handler,
 			     const struct backend_native_scope *scope);

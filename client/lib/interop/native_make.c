@@ -1,5 +1,5 @@
-/* Makes platforms, devices, contexts, queues and events of native ones. Usually two round trips:
- * the first describes the native object, the second makes the object. */
+/* Makes platforms, devices, contexts, queues and events of native ones. Most calls make two round
+ * trips: the first describes the native object, the second makes the object. */
 #include "interop/native.h"
 
 #include "handler/handler.h"
@@ -8,7 +8,9 @@
 
 #include <stdlib.h>
 
-/* The index in the topology for the service's number; device_count: none. */
+/*
+ * The index in the topology of the device with the service's number; device_count: there is none.
+ */
 static uint32_t topology_index(const struct topology *topology, uint32_t device)
 {
 	uint32_t i = 0;
@@ -158,8 +160,8 @@ static sycl_result announce_queue(const struct queue *queue, void *native)
 	return native_make(queue->object.connection, &make);
 }
 
-/* Which of the context's devices it is for: of a part the service says the whole, and looks itself
- * whether it is this part. */
+/* Finds the context's device for the native object. For a part of a device the service returns the
+ * whole, and checks itself whether the object is of this part. */
 static sycl_result device_of(const struct context *context, const struct native_facts *facts,
 			     struct device **device_out)
 {

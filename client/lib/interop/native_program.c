@@ -62,10 +62,8 @@ static sycl_result add_images(const struct plan *plan, struct bundle *bundle, ui
 	return result;
 }
 
-/*
- * Executables stay what they are; what is to become executable and is not is linked into one;
- * inputs and objects are an image each.
- */
+/* Executables are kept. Programs that must become executable are linked into one. Inputs and
+ * objects become one image each. */
 static sycl_result bundle_fill(const struct plan *plan, struct bundle *bundle)
 {
 	uint64_t parts[NATIVES_MAX];
@@ -123,8 +121,8 @@ SYCL_API sycl_result sycl_kernel_bundle_make_native(sycl_context handle, sycl_ba
 		      : bundle_finish(bundle, bundle_out);
 }
 
-/* Checks that the devices are the context's and none comes twice; `chosen` has room for all of the
- * context's. */
+/* Checks that the devices are the context's, and that no device occurs twice. `chosen` has room for
+ * all devices of the context. */
 static sycl_result plan_choose_devices(struct plan *plan, uint32_t count,
 				       const sycl_device *handles, struct device **chosen)
 {
@@ -187,8 +185,8 @@ SYCL_API sycl_result sycl_kernel_bundle_make_natives(sycl_context handle, uint32
 		      : bundle_finish(bundle, bundle_out);
 }
 
-/* Only the kernels that were named: another one of the program may have no arguments yet, or
- * another bundle's name. */
+/* Keeps only the named kernels. Another kernel of the program may have no arguments yet, or another
+ * bundle's name. */
 static sycl_result name_kernels(struct bundle *bundle, const uint64_t *programs, char (*names)[256],
 				uint32_t count)
 {
@@ -215,7 +213,7 @@ static sycl_result name_kernels(struct bundle *bundle, const uint64_t *programs,
 	return SYCL_SUCCESS;
 }
 
-/* The programs of the kernels, each once. */
+/* Finds the programs of the kernels, each program once. */
 static sycl_result find_programs(struct plan *plan, uint32_t count, const uint64_t *kernels,
 				 uint64_t *programs, char (*names)[256])
 {

@@ -32,7 +32,7 @@ SYCL_API sycl_result sycl_handler_host_task_native(sycl_handler handle,
 	handler->destroy_user_data = destroy;
 	handler->on_device = true;
 	handler->bridge = context;
-	handler->after_all = true; /* I14: nothing of the queue runs when it begins */
+	handler->after_all = true; /* I14: no work of the queue runs when the task begins */
 	return SYCL_SUCCESS;
 }
 
@@ -56,7 +56,7 @@ static sycl_result native_task_find_handler(sycl_host_task task, sycl_backend ba
 				      backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE);
 }
 
-/* Through a service: of this program's own. */
+/* Through a service: gets a handle of this program's own driver. */
 static sycl_result get_here(const struct handler *handler, Sycl__V1__NativeKind kind,
 			    uint64_t *native_out)
 {
