@@ -3,8 +3,7 @@
  * sent.
  *
  * called --sent--> listed --the stream reaches its end--> noted --reported--> over
- *                      \--the driver reports that it never will, or the service has ended-->
- * abandoned, reported
+ *                      \--the driver reports that it never will, or the service has ended--> abandoned, reported
  *
  * The driver's own thread notes. The thread of the connection reports, because reporting may wait.
  * Both have a reference to the call, because the driver may note an abandoned call late or never.

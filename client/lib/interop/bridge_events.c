@@ -3,10 +3,8 @@
  * groups on which a native command depends, before they are complete. It reports the record to the
  * program. Then the command's stream waits for the event and the function is called.
  *
- * none --a command finds none free--> new --requested--> asked --the service's reply, opened-->
- * open
- *                                                             \--it cannot be made, or not
- * opened--> bad
+ * none --a command finds none free--> new --requested--> asked --the service's reply, opened--> open
+ *                                                             \--it cannot be made, or not opened--> bad
  *
  * A command names an event when it is submitted: the one that the fewest commands name. The engine
  * uses the event for one command at a time, until that command is over. So a wait that is sent for

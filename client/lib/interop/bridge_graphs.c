@@ -15,9 +15,8 @@
 #include <stdlib.h>
 
 struct bridge_graph {
-	struct bridge_graph *next,
-		/* Neighbours in the context's list, under the bridge's lock, as is the context. */
-		*previous;
+	/* Neighbours in the context's list. The bridge's lock guards these and the context. */
+	struct bridge_graph *next, *previous;
 	/* NULL: the context was released, with all objects in it. */
 	struct bridge_context *context;
 	struct bridge *bridge;
@@ -155,7 +154,7 @@ static sycl_result making_enter_context(struct making *making, cuda_graph_exec *
 	return result;
 }
 
-/* ---------------------------------- life of a graph ------------------------------------- */
+/* ----------------------------------- life of a graph ------------------------------------ */
 
 static void bridge_graph_list(struct bridge_graph *graph)
 {

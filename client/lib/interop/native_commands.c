@@ -191,7 +191,7 @@ SYCL_API sycl_result sycl_handler_native_command(sycl_handler handle,
 	return SYCL_SUCCESS;
 }
 
-/* ------------------------ requests of a function that runs ------------------------------ */
+/* --------------------------- requests of a function that runs --------------------------- */
 
 static sycl_result interop_handle_check(sycl_interop_handle handle, const void *output)
 {
