@@ -9,7 +9,7 @@
 #define CLUSTER_ANYWHERE                                                                           \
 	8u /* size of a cluster for which each part of a device with clusters has room */
 
-/* -------------------------------- possible partitions --------------------------------- */
+/* --------------------------------- possible partitions ---------------------------------- */
 
 bool cuda_partition_is_possible(const struct cuda_library *library)
 {

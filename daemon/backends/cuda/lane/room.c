@@ -90,7 +90,7 @@ bool cuda_has_room(struct backend_lane *lane, const struct backend_wait *waits, 
 	return true;
 }
 
-/* --------------------------------- the rest of a transfer ------------------------------- */
+/* -------------------------------- the rest of a transfer -------------------------------- */
 
 void cuda_write_completions(struct cuda_lane_state *state, struct cuda_pending *pending,
 			    CUdeviceptr direct, uint32_t direct_value)
