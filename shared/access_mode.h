@@ -1,7 +1,5 @@
-/*
- * Access modes as three bits: read, write, keep (C1-C3). Held this way the union table of the
- * specification is bitwise OR, hence commutative and associative.
- */
+/* Access modes as three bits: read, write, keep (C1-C3). In this form the union of two modes, which
+ * a table of the specification defines, is bitwise OR. So it is commutative and associative. */
 #ifndef SYCL_SHARED_ACCESS_MODE_H
 #define SYCL_SHARED_ACCESS_MODE_H
 
@@ -20,7 +18,7 @@ enum access_mode {
 	ACCESS_MODE_READ_WRITE_NO_INIT = ACCESS_READ_BIT | ACCESS_WRITE_BIT,
 };
 
-/* True for the five modes above and nothing else. */
+/* True only for the five modes above. */
 static inline bool access_mode_valid(uint32_t mode)
 {
 	return mode == ACCESS_MODE_READ || mode == ACCESS_MODE_WRITE ||
@@ -38,8 +36,8 @@ static inline bool access_mode_writes(uint32_t mode)
 	return (mode & ACCESS_WRITE_BIT) != 0;
 }
 
-/* Must the present contents be there first? A write that keeps needs them too: it may write a part
- * only. */
+/* True if the present contents must be there first. A write that keeps contents needs them, too,
+ * because it may write only a part. */
 static inline bool access_mode_needs_contents(uint32_t mode)
 {
 	return (mode & ACCESS_KEEP_BIT) != 0;

@@ -1,4 +1,4 @@
-/* Cleanup attribute helpers: every early return is safe, nothing is freed twice. */
+/* Helpers for the cleanup attribute: every early return is safe, and no resource is freed twice. */
 #ifndef SYCL_SHARED_CLEANUP_H
 #define SYCL_SHARED_CLEANUP_H
 
@@ -8,7 +8,7 @@
 
 #define CLEANUP(function) __attribute__((cleanup(function)))
 
-/* Hand a value on and leave an empty one behind, so that the cleanup does nothing. */
+/* Returns a value and leaves an empty one behind, so that the cleanup does nothing. */
 static inline int take_fd(int *fd)
 {
 	int taken = *fd;

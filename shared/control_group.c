@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The text of a small file; false: there is none. */
+/* Reads the text of a small file. False: the file cannot be read. */
 static bool read_small_file(const char *path, char *text_out, size_t size)
 {
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -22,7 +22,7 @@ static bool read_small_file(const char *path, char *text_out, size_t size)
 	return true;
 }
 
-/* The line of the one hierarchy that has no controllers' names: "0::/path". */
+/* Finds the line of the hierarchy without controllers' names: "0::/path". */
 static char *own_group(char *text)
 {
 	char *line = strncmp(text, "0::/", 4) == 0 ? text : strstr(text, "\n0::/");
@@ -49,7 +49,7 @@ uint64_t control_group_least_of(const char *root, const char *membership, const 
 		char *last = strrchr(group, '/');
 		if (!last || strcmp(group, "/") == 0)
 			break;
-		last[last == group] = '\0'; /* the one above */
+		last[last == group] = '\0'; /* the parent group */
 	}
 	return least;
 }

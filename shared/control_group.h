@@ -7,10 +7,10 @@
 /* A limit as read from a file's text; UINT64_MAX: no limit, or text that cannot be parsed. */
 typedef uint64_t control_group_parse_function(const char *text);
 
-/* The least that `parse` makes of the files of that name; UINT64_MAX: none is limited. Reads files
- * of the kernel's, some microseconds each. */
+/* The least limit that `parse` finds in the files of that name; UINT64_MAX: no group has a limit.
+ * Reads files of the kernel, some microseconds each. */
 uint64_t control_group_least(const char *name, control_group_parse_function *parse);
-/* The same, of the group that `membership` (as /proc/self/cgroup) names, below the folder `root`;
+/* The same for the group that `membership` (as /proc/self/cgroup) names, below the folder `root`;
  * for tests. */
 uint64_t control_group_least_of(const char *root, const char *membership, const char *name,
 				control_group_parse_function *parse);

@@ -62,7 +62,7 @@ static bool same_pitches(const struct copy_box *box)
 	       (box->slices == 1 || box->source.slice_bytes == box->destination.slice_bytes);
 }
 
-/* Is there a row and a place in it at this distance? One of the two nearest rows, or none. */
+/* True if two rows at this distance share a byte: one of the two nearest rows does, or none. */
 static bool row_hits(const struct copy_box *box, int64_t distance)
 {
 	if (box->rows == 1)
@@ -80,8 +80,9 @@ static bool row_hits(const struct copy_box *box, int64_t distance)
 }
 
 /*
- * With the same pitches on both sides two bytes meet where the distance of the boxes is that of two
- * bytes of one box. Rows and slices do not lie in each other, so only the nearest ones can do that.
+ * With the same pitches on both sides, two bytes coincide if the distance of the boxes is the
+ * distance of two bytes of one box. Rows and slices do not overlap each other, so only the nearest
+ * ones can contain such bytes.
  */
 bool copy_box_overlaps(const struct copy_box *box, uint64_t source_offset,
 		       uint64_t destination_offset)

@@ -38,7 +38,7 @@ uint64_t delay_quantile(const struct delay_histogram *histogram, uint32_t permil
 	uint64_t total = delay_total(histogram), seen = 0;
 	if (total == 0)
 		return 0;
-	/* As many as these, rounded up, without the product of both. */
+	/* The rank of the quantile, rounded up. The product of both numbers could overflow. */
 	uint64_t rank = total / 1000u * permille + (total % 1000u * permille + 999u) / 1000u;
 	for (uint32_t i = 0; i < DELAY_BUCKETS; i++) {
 		seen = sum(seen, histogram->counts[i]);

@@ -39,7 +39,7 @@ static inline void delay_note(struct delay_histogram *histogram, uint64_t ns, ui
 	histogram->counts[delay_bucket(ns)] += count;
 }
 
-/* Counts of others, which may be wrong claims: a sum that is too large becomes the largest
+/* Adds counts of another process, which may be wrong. A sum that is too large becomes the largest
  * number. */
 void delay_add(struct delay_histogram *histogram, uint32_t first, const uint64_t *counts,
 	       uint64_t count);
@@ -48,9 +48,9 @@ void delay_add(struct delay_histogram *histogram, uint32_t first, const uint64_t
 uint64_t delay_total(const struct delay_histogram *histogram);
 
 /*
- * A quantile: the time, ns, that so many of a thousand did not exceed. It is the middle of a
- * bucket, so it is wrong by an eighth or 512 ns at most. For the last bucket it is the bucket's
- * beginning. 0: nothing was counted.
+ * A quantile: the time, in ns, that `permille` thousandths of the delays did not exceed. The result
+ * is the middle of a bucket, so its error is at most an eighth or 512 ns. For the last bucket it is
+ * the bucket's beginning. 0: no delay was counted.
  */
 uint64_t delay_quantile(const struct delay_histogram *histogram, uint32_t permille);
 

@@ -1,8 +1,5 @@
-/*
- * Bits of DeviceFacts.features that a client uses: what a device does beyond what every one does.
- * The numbers are those of enum backend_feature (daemon/backends/backend.h), which the engine
- * asserts.
- */
+/* Bits of DeviceFacts.features that a client uses: abilities that not every device has. The numbers
+ * are those of enum backend_feature (daemon/backends/backend.h), which the engine asserts. */
 #ifndef SYCL_SHARED_DEVICE_FEATURES_H
 #define SYCL_SHARED_DEVICE_FEATURES_H
 

@@ -1,7 +1,7 @@
 /*
- * How libsyclclient finds the engine inside its own process: dlopen("libsyclengine.so"), then these
- * two symbols. The client library cannot include daemon headers, so the shape of the call is agreed
- * here.
+ * The way in which libsyclclient finds the engine inside its own process:
+ * dlopen("libsyclengine.so"), then these two symbols. The client library cannot include daemon
+ * headers, so the types of the calls are here.
  */
 #ifndef SYCL_SHARED_EMBEDDED_ENTRY_H
 #define SYCL_SHARED_EMBEDDED_ENTRY_H
@@ -13,21 +13,24 @@
 #define EMBEDDED_STOP_SYMBOL   "sycl_engine_embedded_stop"
 
 struct embedded_options {
-	uint32_t version; /* EMBEDDED_ENTRY_VERSION; another one is refused with -EPROTONOSUPPORT */
+	uint32_t version;   /* EMBEDDED_ENTRY_VERSION; any other is refused with -EPROTONOSUPPORT */
 	uint32_t reserved;  /* 0 */
 	const char *helper; /* path of sycl-engine, for builds; NULL: sources cannot be built */
-	const char *cache_directory; /* NULL: nothing is kept */
+	const char *cache_directory; /* NULL: no files are kept */
 	const char *backend_options; /* "cuda:peer_path=host cuda:lanes=4", separated by blanks;
 					NULL: none */
 };
 
 /*
- * Run an engine with this one session on a thread of its own. Takes the socket, also on failure:
- * the engine's end of a socketpair, SOCK_SEQPACKET. 0 and a handle, or a negative errno.
+ * Runs an engine with this one session on a thread of its own. The socket is the engine's end of a
+ * socketpair, SOCK_SEQPACKET. The call takes the socket, also on failure. 0 and a handle, or a
+ * negative errno.
  */
 typedef int embedded_start(const struct embedded_options *options, int session_socket,
 			   void **engine_out);
-/* The client has closed its end. Ends all work, joins every thread, frees everything. */
+/*
+ * Called when the client has closed its end. Ends all work, joins every thread, frees everything.
+ */
 typedef void embedded_stop(void *engine);
 
 #endif

@@ -2,11 +2,12 @@
 
 #include <assert.h>
 
-/* The lowest three bits of a field's tag. The rest is its number; up to 15 a tag is one byte. */
+/* The lowest three bits of a field's tag; the other bits are the field's number. Up to number 15 a
+ * tag is one byte. */
 enum wire_type { WIRE_NUMBER = 0, WIRE_BYTES = 2 };
 
 #define TYPE_BITS  3
-#define BYTE_ENDS  0x80u /* a byte below it is the last one of a number */
+#define BYTE_ENDS  0x80u /* a byte below this is the last byte of a number */
 #define NUMBER_MAX 10    /* bytes of a number */
 
 static_assert(FLAT_MESSAGE_BYTES - 2 < BYTE_ENDS, "the length is one byte");
@@ -29,7 +30,7 @@ size_t flat_message_pack(const struct flat_message *message, uint8_t bytes_out[F
 	return (size_t)(at - bytes_out);
 }
 
-/* Where the number ends; NULL: it does not, or is no number of 64 bits. */
+/* Returns the end of the number; NULL: it has no end, or does not fit 64 bits. */
 static const uint8_t *unpack_number(const uint8_t *at, const uint8_t *end, uint64_t *value_out)
 {
 	uint64_t value = 0;

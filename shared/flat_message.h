@@ -1,7 +1,7 @@
 /*
  * The frequent messages of proto/command.proto, packed and unpacked without protobuf-c, which takes
- * ten times as long for them. Such a Command or Reply has one field, a message whose fields are
- * whole numbers. The bytes are those that protobuf-c would write.
+ * ten times as long for them. Such a Command or Reply has one field. This field is a message whose
+ * fields are whole numbers. The bytes are those that protobuf-c would write.
  */
 #ifndef SYCL_SHARED_FLAT_MESSAGE_H
 #define SYCL_SHARED_FLAT_MESSAGE_H
@@ -37,10 +37,8 @@ struct flat_message {
 
 /* Returns the number of written bytes. */
 size_t flat_message_pack(const struct flat_message *message, uint8_t bytes_out[FLAT_MESSAGE_BYTES]);
-/*
- * From private memory. False: the message is another one, or protobuf-c must judge it. Where it is
- * true, protobuf-c would unpack the same values, if its fields are of 64 bits.
- */
+/* Unpacks from private memory. False: the message is of another kind, or protobuf-c must judge it.
+ * If true, protobuf-c would unpack the same values, if its fields are of 64 bits. */
 bool flat_message_unpack(const void *bytes, size_t count, struct flat_message *message_out);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Which command groups an engine has on its devices now. The engine writes the page. When the
- * engine has died, the supervisor and the engine's clients read it, through a descriptor that
- * cannot write. A single entry is the offender; several are suspects.
+ * The command groups that an engine has on its devices now. The engine writes the page. When the
+ * engine has died, the supervisor and the engine's clients read the page, through a descriptor that
+ * cannot write. A single entry is the offender; several entries are suspects.
  */
 #ifndef SYCL_SHARED_FLIGHT_PAGE_H
 #define SYCL_SHARED_FLIGHT_PAGE_H
@@ -26,16 +26,15 @@ struct flight_entry {
 
 static_assert(sizeof(struct flight_entry) == 64, "part of the layout");
 
-/*
- * Why the engine ended itself. With DEVICE only those entries are left that may have been running
- * when it did.
- */
+/* The reason why the engine ended itself. With DEVICE, the page keeps only entries that may have
+ * been running at that time. */
 enum flight_fault_known {
 	FLIGHT_FAULT_NONE = 0,
-	FLIGHT_FAULT_DEVICE = 1,  /* a device failed it for good (M10, F12), or a command on it was
-				     past its deadline: the text distinguishes them */
-	FLIGHT_FAULT_ABORTED = 2, /* an assertion failed in it, in its own code or in a library's:
-				     no entry is to blame */
+	/* A device failed for good (M10, F12), or a command on it passed its deadline. The text
+	 * distinguishes the two. */
+	FLIGHT_FAULT_DEVICE = 1,
+	/* An assertion failed in the engine's code or in a library. No entry is the cause. */
+	FLIGHT_FAULT_ABORTED = 2,
 	/* The engine is about to be ABORTED: the text must not be read yet. */
 	FLIGHT_FAULT_WRITING = 3,
 };
@@ -55,8 +54,8 @@ struct flight_page {
 	uint64_t magic;
 	uint32_t layout;
 	uint32_t entry_count;
-	/* Groups in flight that have no entry of their own: no entry was free, or they are behind
-	 * an entry's group in its queue. */
+	/* Groups in flight without an entry of their own: no entry was free, or they are behind an
+	 * entry's group in its queue. */
 	_Atomic uint64_t more;
 	struct flight_fault fault;
 	_Atomic uint64_t open_devices; /* bit n: the engine has opened its device n, up to 63 */

@@ -1,6 +1,6 @@
 /*
- * The eleven image formats (G4), what a pixel of each is in memory, and how many bytes an image
- * has. Channels are r, g, b, a; only b8g8r8a8 keeps them as b, g, r, a. Numbers equal those of
+ * The eleven image formats (G4), the bytes of a pixel of each in memory, and the size of an image.
+ * Channels are r, g, b, a; only b8g8r8a8 stores them as b, g, r, a. Numbers equal those of
  * backend.h and of syclclient/image.h. Pure: any thread, never blocks.
  */
 #ifndef SYCL_SHARED_IMAGE_FORMAT_H
@@ -37,9 +37,10 @@ uint32_t image_pixel_bytes(uint32_t format);
 bool image_format_is_float(uint32_t format);
 
 /*
- * Tightly packed. A layered image has 2 or 3 dimensions. The first one counts its layers, which are
- * images of one dimension less. -EINVAL: no such format, not 1 to 3 dimensions, layers alone, or a
- * size that is 0 (C16) or above IMAGE_SIZE_MAX. -EOVERFLOW: more than 2^63 bytes.
+ * The size of a tightly packed image. A layered image has 2 or 3 dimensions. The first one counts
+ * its layers, which are images of one dimension less. -EINVAL: no such format, not 1 to 3
+ * dimensions, layers alone, or a size that is 0 (C16) or above IMAGE_SIZE_MAX. -EOVERFLOW: more
+ * than 2^63 bytes.
  */
 int image_bytes(uint32_t format, bool is_layered, uint32_t dimensions, const uint64_t *size,
 		uint64_t *bytes_out);

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* All that a half can be is a whole number of parts of 2^-24, or not finite. */
+/* Every finite half is a multiple of 2^-24. */
 float image_half_to_float(uint16_t half)
 {
 	uint32_t sign = (uint32_t)(half & 0x8000u) << 16, exponent = half >> 10 & 31u,
@@ -39,18 +39,17 @@ uint16_t image_float_to_half(float value)
 
 	if (size > 0x7f800000u)
 		return (uint16_t)(sign | 0x7e00u); /* not a number */
-	if (size >=
-	    0x477ff000u) /* 65520, the middle between the largest and what would come next */
+	if (size >= 0x477ff000u) /* 65520, the middle between the largest half and the next step */
 		return (uint16_t)(sign | 0x7c00u);
 	if (size < 0x33000000u) /* below half of the smallest */
 		return (uint16_t)sign;
-	/* A carry out of the fraction goes into the exponent, as it should. */
+	/* A carry out of the fraction correctly goes into the exponent. */
 	if (size < 0x38800000u)
 		return (uint16_t)(sign | shift_to_even(fraction, 126u - (size >> 23)));
 	return (uint16_t)(sign | shift_to_even(size - 0x38000000u, 13));
 }
 
-/* Where a component lies among the stored ones. */
+/* The index of a component among the stored ones. */
 static uint32_t pixel_place_of(const struct image_format *format, uint32_t component)
 {
 	return format->is_bgra && component < 3 ? 2 - component : component;
@@ -63,7 +62,7 @@ static uint32_t load(const struct image_format *format, const void *bytes, uint3
 	uint32_t value = 0;
 
 	memcpy(&value, at,
-	       format->channel_bytes); /* little-endian: as all that this runs on (A26) */
+	       format->channel_bytes); /* little-endian, as on every supported machine (A26) */
 	return value;
 }
 
@@ -97,7 +96,7 @@ int image_pixel_read_float(uint32_t number, const void *bytes, float value_out[4
 
 static uint32_t to_unorm(float value, float steps)
 {
-	float limited = value > 0.0f ? value : 0.0f; /* also of what is not a number */
+	float limited = value > 0.0f ? value : 0.0f; /* NaN becomes 0, too */
 
 	return (uint32_t)rintf((limited < 1.0f ? limited : 1.0f) * steps);
 }

@@ -4,15 +4,18 @@
  * g, b, a in every format.
  *
  * unorm: 0 to 1 in equal steps. Written values are limited to that range and rounded to the nearest
- * step, to the even one of two. NaN becomes 0. sint, uint: limited to what the storage holds. half:
- * to the nearest, to the even one of two; too large is infinite. Pure: any thread, never blocks.
+ * step, in the middle to the even one. NaN becomes 0. sint, uint: limited to the range of the
+ * storage. half: rounded to the nearest, in the middle to the even one; a value that is too large
+ * becomes infinite. Pure: any thread, never blocks.
  */
 #ifndef SYCL_SHARED_IMAGE_PIXEL_H
 #define SYCL_SHARED_IMAGE_PIXEL_H
 
 #include "image_format.h"
 
-/* UNORM and FLOAT formats. -EINVAL: another one, or none. `bytes`: image_pixel_bytes() of them. */
+/*
+ * UNORM and FLOAT formats. -EINVAL: another format, or none. `bytes`: image_pixel_bytes() of them.
+ */
 int image_pixel_read_float(uint32_t format, const void *bytes, float value_out[4]);
 int image_pixel_write_float(uint32_t format, void *bytes, const float value[4]);
 /* SINT formats. */

@@ -8,7 +8,9 @@
 
 #define OUTSIDE (-1)
 
-/* The one or two pixels of a dimension that a coordinate means, and how much of the second one. */
+/*
+ * The one or two pixels of a dimension that a coordinate means, and the weight of the second pixel.
+ */
 struct taps {
 	int64_t index[2]; /* OUTSIDE: the border */
 	float second;
@@ -24,7 +26,7 @@ enum image_addressing image_addressing_effective(const struct image_sampler *sam
 	return sampler->addressing;
 }
 
-/* In pixels from the beginning; the modes that wrap bring it into the image first. */
+/* The coordinate in pixels from the beginning. The modes that wrap first move it into the image. */
 static float place(enum image_addressing addressing, bool normalised, float coordinate, float size)
 {
 	if (addressing == IMAGE_ADDRESSING_REPEAT)
@@ -45,7 +47,7 @@ static int64_t apply_addressing(enum image_addressing addressing, float whole, i
 	if (inside)
 		return (int64_t)whole;
 	switch (addressing) {
-	case IMAGE_ADDRESSING_REPEAT: /* one step outside at most */
+	case IMAGE_ADDRESSING_REPEAT: /* at most one step outside */
 		return below ? size - 1 : 0;
 	case IMAGE_ADDRESSING_MIRRORED_REPEAT:
 	case IMAGE_ADDRESSING_CLAMP_TO_EDGE:
@@ -66,8 +68,8 @@ static struct taps find(const struct image_sampler *sampler, float coordinate, u
 		return taps;
 	}
 	if (!sampler->linear) {
-		/* The end of the last pixel is not one step further: the coordinate was rounded up
-		 * to it. */
+		/* The coordinate may have been rounded up to the end of the last pixel. This is not
+		 * one step outside. */
 		if (addressing == IMAGE_ADDRESSING_REPEAT && at >= (float)size)
 			at = 0.0f;
 		taps.index[0] = apply_addressing(addressing, floorf(at), (int64_t)size);
@@ -89,8 +91,8 @@ const void *image_pixel_at(const struct image_view *view, const uint64_t *index)
 	return (const uint8_t *)view->bytes + linear * image_pixel_bytes(view->format);
 }
 
-/* The pixel of one corner: bit d of `corner` takes the second one of dimension d. NULL: the border.
- */
+/* The pixel of one corner: if bit d of `corner` is set, the second pixel of dimension d is used.
+ * NULL: the border. */
 static const void *corner_pixel(const struct image_view *view, const struct taps taps[3],
 				uint32_t corner)
 {

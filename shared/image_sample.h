@@ -1,17 +1,17 @@
 /*
- * Sampling of an image in host memory (G5, G6, S2), in float. For sampled host accessors, and for
- * tests of devices. Core SYCL's meaning: `clamp` gives the border colour, `clamp_to_edge` the
+ * Sampling of an image in host memory (G5, G6, S2), in float. It serves sampled host accessors and
+ * tests of devices. It follows core SYCL: `clamp` gives the border colour, `clamp_to_edge` the
  * nearest pixel of the image. The border colour is 0, 0, 0, 0: every format here has an alpha
  * channel.
  *
- * Where SYCL leaves a result undefined, this follows the CUDA specification. `none` is as `clamp`,
- * and so are `repeat` and `mirrored_repeat` with coordinates that are not normalised (G6). A
- * coordinate that is not a number lies outside.
+ * If SYCL leaves a result undefined, this follows the CUDA specification. `none` is as `clamp`, and
+ * so are `repeat` and `mirrored_repeat` with coordinates that are not normalised (G6). A coordinate
+ * that is not a number lies outside.
  *
- * Coordinates are in the order of the image's dimensions: the last one runs along its rows. A
+ * Coordinates are in the order of the image's dimensions: the last one is the position in a row. A
  * pixel's middle is at i + 0.5, or (i + 0.5) / size normalised. For a layered image the first
  * coordinate is the layer's number in every sampler. It is never normalised and layers are never
- * mixed. A number that no layer has means the nearest one (003). Pure: any thread, never blocks.
+ * mixed. A number that no layer has means the nearest layer (003). Pure: any thread, never blocks.
  */
 #ifndef SYCL_SHARED_IMAGE_SAMPLE_H
 #define SYCL_SHARED_IMAGE_SAMPLE_H
@@ -32,7 +32,7 @@ struct image_sampler {
 	bool normalised, linear;
 };
 
-/* Its bytes are tightly packed; the description is good (image_bytes). */
+/* The bytes are tightly packed, and the description is good (image_bytes). */
 struct image_view {
 	uint32_t format, dimensions;
 	bool is_layered; /* the first dimension counts layers */
@@ -40,10 +40,10 @@ struct image_view {
 	const void *bytes;
 };
 
-/* The mode that is really meant: the two above become CLAMP. */
+/* The effective mode: the two above become CLAMP. */
 enum image_addressing image_addressing_effective(const struct image_sampler *sampler);
 
-/* The pixel at `index`, none of which is outside. */
+/* The pixel at `index`, of which no coordinate is outside. */
 const void *image_pixel_at(const struct image_view *view, const uint64_t *index);
 
 /* -EINVAL: the format's pixels are not of that type, or linear filtering of integers. */

@@ -1,7 +1,7 @@
 /*
  * The names of a session's limits in sycld.conf, syclctl and engines, in one order: X(name, largest
- * value that makes sense). A new one comes last. Names that begin with "tenant_" limit all sessions
- * of a user together.
+ * useful value). Append new limits at the end. A name that begins with "tenant_" limits all
+ * sessions of a user together.
  */
 #ifndef SYCL_SHARED_LIMIT_LIST_H
 #define SYCL_SHARED_LIMIT_LIST_H

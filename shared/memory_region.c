@@ -56,8 +56,8 @@ static int create(const char *name, size_t size_bytes, int more_seals, void *wan
 		return r;
 	if (ftruncate(region->fd, (off_t)size_bytes) < 0)
 		return -errno;
-	/* Mapped before it is sealed: a seal against future writes lets only present mappings
-	 * write. */
+	/* The region is mapped before it is sealed. After a seal against future writes, only
+	 * present mappings can write. */
 	r = wanted ? region_map_at(region, wanted) : region_map(region, PROT_READ | PROT_WRITE);
 	if (r < 0)
 		return r;
@@ -85,7 +85,7 @@ int memory_region_create_published(const char *name, size_t size_bytes,
 	return create(name, size_bytes, F_SEAL_FUTURE_WRITE, NULL, region_out);
 }
 
-/* Only a memfd has seals; with SHRINK among them its size, once checked, holds for ever. */
+/* Only a memfd has seals. With the seal SHRINK, its size cannot shrink after the check. */
 static int region_check(int fd, size_t size_bytes)
 {
 	int seals = fcntl(fd, F_GET_SEALS);

@@ -1,6 +1,7 @@
 /*
- * The client chooses ids: the record that makes an object names it, so creation is one-way. An id
- * is looked up by index, then compared whole, so a stale or mistyped one never reaches an object.
+ * The client chooses ids: the record that makes an object names its id, so creation needs no reply.
+ * An id is looked up by index and then compared whole. So a stale or mistyped id never reaches an
+ * object.
  */
 #ifndef SYCL_SHARED_OBJECT_ID_H
 #define SYCL_SHARED_OBJECT_ID_H
@@ -22,7 +23,7 @@ enum object_type {
 	OBJECT_TYPE_COUNT
 };
 
-/* index: 32 bits; generation: 24 bits, from 1, never 0; type: 8 bits. 0 is no object. */
+/* index: 32 bits; generation: 24 bits, from 1, never 0; type: 8 bits. The id 0 is no object. */
 static inline uint64_t object_id_make(enum object_type type, uint32_t generation, uint32_t index)
 {
 	return (uint64_t)index | ((uint64_t)(generation & 0xffffffu) << 32) |

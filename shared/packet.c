@@ -72,7 +72,7 @@ int message_send(int socket, const ProtobufCMessage *message, const int *fds, un
 	size_t size = protobuf_c_message_get_packed_size(message);
 	if (size > PACKET_BYTES_MAX)
 		return -EMSGSIZE;
-	/* The callers' threads may have small stacks, and most messages are small. */
+	/* Callers' threads may have small stacks, and most messages are small. */
 	uint8_t small[SMALL_MESSAGE_BYTES];
 	CLEANUP(free_pointer) uint8_t *large = NULL;
 	uint8_t *bytes = small;
@@ -86,7 +86,7 @@ int message_send(int socket, const ProtobufCMessage *message, const int *fds, un
 	return packet_socket_send(socket, bytes, size, fds, fd_count, flags);
 }
 
-/* Where the message keeps `uint32 descriptor_count = 1`; NULL when its type has no such field. */
+/* The field `uint32 descriptor_count = 1` of the message; NULL when its type has no such field. */
 static const uint32_t *descriptor_count_of(const ProtobufCMessageDescriptor *descriptor,
 					   const ProtobufCMessage *message)
 {

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-/* Aligned as the kernel requires. Exactly PACKET_DESCRIPTORS_MAX descriptors fit; one more is cut
- * off. */
+/* The buffer is aligned as the kernel requires. Exactly PACKET_DESCRIPTORS_MAX descriptors fit; any
+ * further one is cut off. */
 union control_buffer {
 	struct cmsghdr head;
 	char bytes[CMSG_SPACE(PACKET_DESCRIPTORS_MAX * sizeof(int))];
@@ -150,8 +150,8 @@ int packet_socket_listen(const char *path, mode_t mode, int backlog, int *socket
 	CLEANUP(close_fd) int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	/* The file is born with the socket's own mode less the umask: it is never open wider than
-	 * `mode`. */
+	/* The file is created with the socket's own mode less the umask. So it is never more
+	 * accessible than `mode`. */
 	if (fchmod(fd, mode) < 0)
 		return -errno;
 	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)

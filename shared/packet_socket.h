@@ -1,7 +1,5 @@
-/*
- * Datagrams with descriptors over AF_UNIX SOCK_SEQPACKET. Bytes and descriptors only: what is
- * inside is packet.h's.
- */
+/* Datagrams with descriptors over AF_UNIX SOCK_SEQPACKET. These functions carry bytes and
+ * descriptors only; packet.h reads the contents. */
 #ifndef SYCL_SHARED_PACKET_SOCKET_H
 #define SYCL_SHARED_PACKET_SOCKET_H
 
@@ -10,10 +8,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Descriptors that came with a datagram. Those that were not taken are closed by packet_fds_close.
- */
+/* Descriptors that arrived with a datagram. packet_fds_close closes those that were not taken. */
 struct packet_fds {
-	int fds[PACKET_DESCRIPTORS_MAX]; /* -1 where taken */
+	int fds[PACKET_DESCRIPTORS_MAX]; /* -1 if taken */
 	unsigned count;
 };
 
@@ -24,30 +21,31 @@ struct packet_fds {
 
 void packet_fds_close(struct packet_fds *fds);
 
-/* Take descriptor `index`, or -1 where there is none. */
+/* Takes descriptor `index`; -1 if there is none. */
 int packet_fds_take(struct packet_fds *fds, unsigned index);
 
 /*
- * Send one datagram; the descriptors stay the caller's. Never raises SIGPIPE. `flags`: 0 or
- * MSG_DONTWAIT. 0, or a negative errno: -EAGAIN (would block), -EPIPE or -ECONNRESET (peer gone).
+ * Sends one datagram; the descriptors stay the caller's. Never raises SIGPIPE. `flags`: 0 or
+ * MSG_DONTWAIT. 0, or a negative errno: -EAGAIN (would block), -EPIPE or -ECONNRESET (the peer has
+ * closed).
  */
 int packet_socket_send(int socket, const void *bytes, size_t count, const int *fds,
 		       unsigned fd_count, int flags);
 
 /*
- * Receive one datagram into `buffer` (`capacity` bytes). Returns its size; 0: the peer hung up; a
- * negative errno: -EAGAIN, -EMSGSIZE (larger than the buffer), -EPROTO (more descriptors than
- * allowed, or cut off). Descriptors are CLOEXEC. On failure none is left open. `fds_out` NULL: none
- * is allowed, and one that comes is never opened, not even to be closed. `flags`: 0 or
- * MSG_DONTWAIT.
+ * Receives one datagram into `buffer` (`capacity` bytes). Returns its size; 0: the peer has closed;
+ * a negative errno: -EAGAIN, -EMSGSIZE (larger than the buffer), -EPROTO (more descriptors than
+ * allowed, or cut off). Descriptors are CLOEXEC. On failure no descriptor is left open. `fds_out`
+ * NULL: no descriptor is allowed, and one that arrives is never opened, not even to be closed.
+ * `flags`: 0 or MSG_DONTWAIT.
  */
 ssize_t packet_socket_receive(int socket, void *buffer, size_t capacity, struct packet_fds *fds_out,
 			      int flags);
 
-/* Connect to a path. 0 and the socket, or a negative errno (-ENAMETOOLONG for a long path). */
+/* Connects to a path. 0 and the socket, or a negative errno (-ENAMETOOLONG for a long path). */
 int packet_socket_connect(const char *path, int *socket_out);
 
-/* Bind (mode `mode`), listen. Removes nothing. 0 or a negative errno. */
+/* Binds (mode `mode`) and listens. Removes no file. 0 or a negative errno. */
 int packet_socket_listen(const char *path, mode_t mode, int backlog, int *socket_out);
 
 /* The credentials of the peer, as the kernel reports them (SO_PEERCRED). 0 or a negative errno. */

@@ -18,9 +18,9 @@
 enum { DESCRIPTORS_MAX = 16, ATTEMPTS_MAX = 16, MACHINE_BYTES = 9, OLD_SECONDS = 30 * 24 * 3600 };
 
 /*
- * A name of this machine since its start. A file system that several machines share may show each
- * only its own locks: those of another machine look free. Machines whose start has no id have one
- * name.
+ * A name of this machine since its start. On a file system that several machines share, each
+ * machine may see only its own locks, and locks of another machine look free. Machines whose start
+ * has no id have one name.
  */
 static void name_machine(char machine_out[MACHINE_BYTES])
 {
@@ -39,7 +39,7 @@ static int remove_one(const char *path, const struct stat *status, int kind, str
 	(void)kind;
 	(void)place;
 	(void)remove(path);
-	return 0; /* the others may go all the same */
+	return 0; /* the other files may be removed all the same */
 }
 
 static void remove_tree(const char *path)
@@ -53,7 +53,7 @@ static int open_folder(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Is what `path` leads to what `fd` has open? */
+/* True if `path` leads to the file that `fd` has open. */
 static bool is_same_file(const char *path, int fd)
 {
 	struct stat named, held;
@@ -62,15 +62,15 @@ static bool is_same_file(const char *path, int fd)
 	       named.st_dev == held.st_dev;
 }
 
-/* As attempt() makes it, but for what a folder takes over from its parent (set-group-ID). */
+/* True if the folder is as attempt() makes one, except for the set-group-ID of its parent. */
 static bool may_be_left(const struct stat *status, bool of_this_machine)
 {
 	return status->st_uid == geteuid() && (status->st_mode & 05777) == 0700 &&
 	       (of_this_machine || status->st_mtime < time(NULL) - OLD_SECONDS);
 }
 
-/* The process that made it may be about to lock it, and checks then whether it still exists. This
- * one has only its name, and checks as well. */
+/* The process that made the folder may be about to lock it, and then checks whether it still
+ * exists. This process has only the folder's name, and checks as well. */
 static void remove_if_left(const char *path, bool of_this_machine)
 {
 	struct stat status;
@@ -113,7 +113,7 @@ static void remove_those_left(const char *parent, const char *prefix, const char
 	}
 }
 
-/* -EAGAIN: another process took it for one that was left, or locked it first. */
+/* -EAGAIN: another process removed the folder as a left one, or locked it first. */
 static int attempt(const char *parent, const char *prefix, const char *machine,
 		   struct private_folder *folder_out)
 {
@@ -126,7 +126,7 @@ static int attempt(const char *parent, const char *prefix, const char *machine,
 	if (!mkdtemp(path))
 		return -errno;
 	CLEANUP(close_fd) int fd = open_folder(path);
-	/* Another process may keep it locked for any time. EWOULDBLOCK is EAGAIN. */
+	/* Another process may keep the lock for any time. EWOULDBLOCK is EAGAIN. */
 	int error = fd < 0 ? fd : flock(fd, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
 	if (error < 0) {
 		(void)rmdir(path);

@@ -5,8 +5,9 @@
 #include <sys/types.h>
 
 /*
- * Is `uid` one of the process' uids (real, effective, saved, filesystem)? 0; -ESRCH: none of them;
- * -ENOENT and the like: there is no such process here; -EPROTO. Reads a file of /proc. Any thread.
+ * Checks whether `uid` is one of the process' uids (real, effective, saved, filesystem). 0: it is;
+ * -ESRCH: none of them; -ENOENT and the like: there is no such process here; -EPROTO. Reads a file
+ * of /proc. Any thread.
  */
 int process_has_uid(pid_t pid, uid_t uid);
 

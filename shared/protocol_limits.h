@@ -1,13 +1,12 @@
-/* Every size and count that both sides must agree on, and the defaults of what a session may have.
- */
+/* Every size and count on which both sides must agree, and the default limits of a session. */
 #ifndef SYCL_SHARED_PROTOCOL_LIMITS_H
 #define SYCL_SHARED_PROTOCOL_LIMITS_H
 
 #define PROTOCOL_MAJOR   1u
 #define PROTOCOL_MINOR   0u
 #define PROTOCOL_VERSION ((PROTOCOL_MAJOR << 16) | PROTOCOL_MINOR)
-/* The version of control.proto. An engine and a supervisor may come from two releases; with
- * different numbers they cannot work together. */
+/* The version of control.proto. An engine and a supervisor may be of two releases. With different
+ * versions they cannot work together. */
 #define CONTROL_PROTOCOL   1u
 #define ENGINE_TOKEN_BYTES 16u
 
@@ -31,7 +30,7 @@
 	(1ull << 5) /* native commands of clients in other processes as nodes: HostTask.on_device  \
 		       in GraphNode */
 
-#define PACKET_BYTES_MAX       65536u /* a datagram, and a record of a ring, at most */
+#define PACKET_BYTES_MAX       65536u /* most bytes of a datagram, and of a record of a ring */
 #define PACKET_DESCRIPTORS_MAX 8u     /* most descriptors of one datagram */
 /* Most bytes that one message may unpack to. 64 KiB of hostile bytes can demand 4.5 MB. */
 #define DECODE_BYTES_MAX (1u << 20)
@@ -52,9 +51,10 @@
 #define NAME_BYTES_MAX          255u
 #define SHARED_BUFFERS_MAX      256u  /* buffers of a session that are exportable or imported */
 #define SHARED_EVENTS_MAX       1024u /* shared events of a session, made or opened */
-#define SUB_DEVICES_MAX         16u /* of a session: each has a thread, and a context of its driver */
-#define PARTITION_VALUES_MAX    64u   /* values in one request for sub-devices */
-#define HOST_TASKS_MAX          1024u /* host tasks of a session that are not over */
+/* For a session: each has a thread, and a context of its driver. */
+#define SUB_DEVICES_MAX      16u
+#define PARTITION_VALUES_MAX 64u   /* values in one request for sub-devices */
+#define HOST_TASKS_MAX       1024u /* host tasks of a session that are not over */
 /* Compiled objects of a session that are not linked yet. */
 #define OBJECT_BYTES_MAX (256ull << 20)
 /* Shapes of a session, and limits of each shape. */
@@ -67,7 +67,7 @@
 #define GRAPH_NODES_MAX        16384u
 #define GRAPH_EDGES_MAX        262144u  /* edges of a graph */
 #define GRAPH_REQUIREMENTS_MAX 131072u  /* requirements of all nodes of a graph */
-#define GRAPH_JOINS_MAX        4194304u /* of a launch: its dependencies times first nodes */
+#define GRAPH_JOINS_MAX        4194304u /* for a launch: its dependencies times its first nodes */
 #define GRAPH_VISITS_MAX                                                                           \
 	524288u /* for a launch node by node: parts of buffers that the nodes use */
 #define GRAPH_TEMPORARIES_MAX 1024u          /* temporaries that the nodes of a graph use */

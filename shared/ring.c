@@ -25,8 +25,8 @@ static uint64_t record_bytes_max(uint64_t ring_bytes)
 	return most < ring_bytes / 2 ? most : ring_bytes / 2;
 }
 
-/* The whole head is loaded once and stored once, so that a peer that writes meanwhile cannot make
- * this side read two versions of it. */
+/* The whole head is loaded once and stored once, so that this side never reads two versions of it
+ * while a peer writes. */
 static void store_head(uint8_t *place, const struct ring_record *head)
 {
 	uint64_t word;
@@ -64,7 +64,7 @@ void ring_reader_init(struct ring_reader *reader, const void *data, uint64_t byt
 	};
 }
 
-/* 0, -EAGAIN, or -EPROTO for a tail that goes back, overtakes the head or is no record's place. */
+/* 0, -EAGAIN, or -EPROTO if the tail goes back, overtakes the head or is no record's place. */
 static int ring_make_room(struct ring_writer *writer, uint64_t wanted_bytes)
 {
 	if (writer->head + wanted_bytes - writer->tail <= writer->bytes)
@@ -116,7 +116,7 @@ void ring_writer_commit(struct ring_writer *writer)
 	atomic_store_explicit(writer->head_word, writer->head, memory_order_release);
 }
 
-/* 1: private head is beyond private tail; 0: nothing there. */
+/* 1: the private head is beyond the private tail; 0: there is no record. */
 static int find_record(struct ring_reader *reader)
 {
 	if (reader->tail != reader->head)
@@ -130,8 +130,9 @@ static int find_record(struct ring_reader *reader)
 	return 1;
 }
 
-/* The record at `position`: its head is checked against everything that the memory behind it must
- * fulfil. */
+/*
+ * Reads the record at `position`, and checks its head against all rules for the memory behind it.
+ */
 static int check_record(const struct ring_reader *reader, uint64_t position,
 			struct ring_record *head_out)
 {
@@ -144,8 +145,8 @@ static int check_record(const struct ring_reader *reader, uint64_t position,
 		return -EPROTO;
 	if (whole > record_bytes_max(reader->bytes) || whole > available || whole > to_end)
 		return -EPROTO;
-	/* A pad fills the end and a record follows, at the ring's start; one there would be longer
-	 * than any record. */
+	/* A pad fills the end, and a record follows at the ring's start. A pad at the start would
+	 * be longer than any record. */
 	if (head.kind == RING_RECORD_PAD &&
 	    (head.payload_bytes + sizeof(head) != to_end || whole == available))
 		return -EPROTO;
@@ -173,7 +174,7 @@ int ring_reader_next(struct ring_reader *reader, void *buffer, uint16_t *kind_ou
 	uint64_t copied = padded(head.payload_bytes);
 	const uint8_t *payload = reader->data + (position & (reader->bytes - 1)) + sizeof(head);
 	memcpy(buffer, payload, copied);
-	/* From here on the compiler may not read the shared bytes again in place of the copy. */
+	/* From here on the compiler may not read the shared bytes again instead of the copy. */
 	atomic_signal_fence(memory_order_seq_cst);
 	for (uint64_t i = head.payload_bytes; i < copied; i++) {
 		if (((const uint8_t *)buffer)[i] != 0)

@@ -47,19 +47,19 @@ struct ring_header {
 	_Alignas(64) _Atomic uint64_t submit_tail; /* written by the engine */
 	_Alignas(64) _Atomic uint64_t reply_head;  /* written by the engine */
 	_Alignas(64) _Atomic uint64_t reply_tail;  /* written by the client */
-	/* 1: asleep, wake me. Set by the sleeper, taken back by whoever wakes it (exchange to 0).
-	 */
+	/* 1: the engine sleeps and must be woken. The sleeper sets the word; the thread that wakes
+	 * it clears the word (exchange to 0). */
 	_Alignas(64) _Atomic uint32_t engine_sleeps;
 	/* Written by the engine: how long the client may spin in one wait, in ns. 0: the client
-	 * decides. A hint that the client bounds. */
+	 * decides. The word is a hint, and the client bounds it. */
 	_Atomic uint32_t client_spin_ns;
 	_Alignas(64) _Atomic uint32_t client_sleeps;
 	uint32_t client_reserved; /* 0 */
-	/* Beside client_sleeps, stored before it: RING_AWAITS_ANY or ring_awaits_slot(). */
+	/* Stored before client_sleeps: RING_AWAITS_ANY or ring_awaits_slot(). */
 	_Atomic uint64_t client_awaits;
-	/* 1: the client waits for room in the submit ring; taken back by the engine as above. */
+	/* 1: the client waits for room in the submit ring. The engine clears the word as above. */
 	_Alignas(64) _Atomic uint32_t client_wants_room;
-	/* 1: the engine waits for room in the reply ring; taken back by the client, which rings the
+	/* 1: the engine waits for room in the reply ring. The client clears the word and rings the
 	 * bell. */
 	_Alignas(64) _Atomic uint32_t engine_wants_room;
 	_Alignas(64) uint8_t end[0];
@@ -71,8 +71,8 @@ static_assert(offsetof(struct ring_header, client_spin_ns) == 388, "part of the 
 static_assert(offsetof(struct ring_header, submit_head) == 128, "part of the layout");
 static_assert(offsetof(struct ring_header, engine_wants_room) == 576, "part of the layout");
 
-/* In front of each record. Records begin at multiples of 8; one never wraps: a PAD record fills the
- * end. */
+/* The head of each record. Records begin at multiples of 8. A record never wraps: a PAD record
+ * fills the end. */
 struct ring_record {
 	uint32_t payload_bytes; /* without this head and without padding */
 	uint16_t kind;
@@ -92,21 +92,22 @@ enum ring_record_kind {
  */
 struct completion_slot {
 	_Atomic uint32_t sequence;
-	_Atomic uint32_t status; /* 0, or a failure, with its details in the reply ring; for a host
-				    task also SLOT_STATUS_EARLY */
+	/* 0, or a failure, with its details in the reply ring. For a host task also
+	 * SLOT_STATUS_EARLY. */
+	_Atomic uint32_t status;
 };
 
-/* The status of a host task with an early event, instead of 0: its turn comes when that event has
- * happened on the device. */
+/* The status of a host task with an early event, instead of 0. The task's turn comes when that
+ * event has happened on the device. */
 #define SLOT_STATUS_EARLY 2u
 
 static_assert(sizeof(struct completion_slot) == 8, "part of the layout");
 
 /*
- * The event that a sleeping client waits for. With a slot the engine wakes the client when the slot
- * has reached the sequence. It also does for a reply that may end the wait another way. It does not
- * wake the client for other slots, nor for objects that it has released. The engine only reads the
- * word: a wrong one makes nobody but this client wait.
+ * The event that a sleeping client waits for. With a slot, the engine wakes the client when the
+ * slot has reached the sequence. A reply that may end the wait in another way also wakes the
+ * client. Other slots do not, nor do objects that the client has released. The engine only reads
+ * the word: a wrong word makes no process but this client wait.
  */
 #define RING_AWAITS_ANY 0ull
 
@@ -115,7 +116,7 @@ static inline uint64_t ring_awaits_slot(uint32_t slot, uint32_t sequence)
 	return ((uint64_t)slot + 1) << 32 | sequence;
 }
 
-/* Has `sequence` reached `value`? Both wrap. */
+/* True if `sequence` has reached `value`. Both wrap. */
 static inline int sequence_reached(uint32_t sequence, uint32_t value)
 {
 	return (int32_t)(sequence - value) >= 0;

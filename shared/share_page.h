@@ -1,13 +1,13 @@
 /*
- * How a device's time is divided among users' engines. The supervisor makes two pages of memory for
- * each engine. From the first the engine reads what it is granted; it cannot write there. Into the
- * second it writes what it has used and what it requests. No other process maps either. The
- * supervisor treats what an engine writes as a claim; an engine that writes nothing claims nothing.
+ * The pages by which a device's time is divided among users' engines. The supervisor makes two for
+ * each engine. The engine reads its grants from the first page, and cannot write there. It writes
+ * its use and its requests into the second page. No other engine maps either page. The supervisor
+ * treats an engine's words as a claim; an engine that writes nothing claims nothing.
  *
  *   supervisor ── share_grants ──► engine
  *              ◄── share_claims ──
  *
- * Each has one slot for each device: SHARE_SLOT(backend, index in that backend's list).
+ * Each page has one slot for each device: SHARE_SLOT(backend, index in that backend's list).
  *
  * Every word is read and written by itself, relaxed; words need not be consistent with each other.
  */
@@ -25,18 +25,20 @@
 #define SHARE_SLOTS    (SHARE_BACKENDS * SHARE_DEVICES)
 #define SHARE_WHOLE    1000u /* parts of a device's time: permille */
 
-#define SHARE_BEAT_NS  8000000ull   /* an engine with work writes at least so often */
-#define SHARE_STALE_NS 50000000ull  /* an engine that has not written for so long counts as idle */
-#define SHARE_ALONE_NS 200000000ull /* a supervisor that has not read so long divides nothing */
+#define SHARE_BEAT_NS  8000000ull  /* an engine with work writes at least this often */
+#define SHARE_STALE_NS 50000000ull /* an engine that has not written for so long counts as idle */
+/* If the supervisor has not read for so long, engines are not limited. */
+#define SHARE_ALONE_NS 200000000ull
 
 struct share_grants {
 	uint64_t magic;
 	uint32_t layout;
 	uint32_t slot_count;
-	/* Odd: the supervisor reads claims. Even: it does not, and is notified when one begins. */
+	/* Odd: the supervisor reads claims. Even: the supervisor does not read them, and an engine
+	 * that becomes busy notifies it. */
 	_Atomic uint32_t watch;
 	uint32_t reserved;
-	_Atomic uint64_t beat_ns; /* CLOCK_MONOTONIC: when the supervisor read last */
+	_Atomic uint64_t beat_ns; /* CLOCK_MONOTONIC: the supervisor's latest read */
 	uint8_t padding[32];
 	/* Permille of the device's time; SHARE_WHOLE: no limit; 0: no time now. */
 	_Atomic uint32_t granted[SHARE_SLOTS];
@@ -46,9 +48,11 @@ static_assert(sizeof(struct share_grants) == 64 + 4 * SHARE_SLOTS, "part of the 
 
 struct share_claim {
 	_Atomic uint64_t used_ns; /* device time, since the engine began */
-	/* Time with work that waited or ran on the device, without the current such period. */
+	/*
+	 * Time with work that waited or ran on the device, without the present period of such time.
+	 */
 	_Atomic uint64_t busy_ns;
-	/* CLOCK_MONOTONIC: begin of the current such period; 0: there is none. */
+	/* CLOCK_MONOTONIC: begin of the present period; 0: there is none. */
 	_Atomic uint64_t busy_since_ns;
 	_Atomic uint32_t running; /* groups on the device */
 	uint32_t reserved;

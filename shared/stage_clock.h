@@ -17,7 +17,7 @@
 
 /* The stages of a group, in their order. */
 enum stage {
-	STAGE_BEGUN, /* the program is about to build it (reported by syclbench) */
+	STAGE_BEGUN, /* the program is about to build the group (reported by syclbench) */
 	/* Library: the record is complete, and about to be visible; only for known shapes. */
 	STAGE_WRITTEN,
 	STAGE_RUNG,    /* library: the engine has been woken, if it slept */
@@ -27,27 +27,25 @@ enum stage {
 	STAGE_ORDERED,
 	STAGE_ARRIVED,   /* device thread: the group has arrived */
 	STAGE_LAUNCHED,  /* device thread: the vendor's library has the group */
-	STAGE_COMPLETED, /* device thread: the vendor's library has reported its end */
+	STAGE_COMPLETED, /* device thread: the vendor's library has reported the group's end */
 	STAGE_REPORTED,  /* front thread: the group's slot is about to be written */
 	STAGE_RETURNED,  /* the program's wait has returned (reported by syclbench) */
 	STAGES
 };
 
-/*
- * With more than so many groups, later groups overwrite the times of earlier ones. A power of two.
- */
+/* If there are more groups, later groups overwrite the times of earlier ones. A power of two. */
 #define STAGE_GROUPS 32768u
 
-/* Sorted by stage, not by group, so that the values that one thread writes lie together. ns of
- * CLOCK_MONOTONIC; 0: not yet. */
+/* The times are sorted by stage, not by group, so that the values of one thread lie together. ns of
+ * CLOCK_MONOTONIC; 0: not reached. */
 struct stage_times {
 	_Atomic uint64_t at_ns[STAGES][STAGE_GROUPS];
 };
 
 #ifdef SYCLD_STAGES
 
-/* Maps the file at the first call of this process and keeps it mapped. NULL: none is named, or it
- * is too short. */
+/* Maps the file at the first call of this process and keeps it mapped. NULL: no file is named, or
+ * it is too short. */
 struct stage_times *stage_times(void);
 
 static inline void stage_mark(uint64_t group, enum stage stage)
@@ -60,7 +58,7 @@ static inline void stage_mark(uint64_t group, enum stage stage)
 
 #define STAGE_MARK(group, stage) stage_mark(group, stage)
 
-/* The same for a burst of groups with consecutive numbers. */
+/* Marks a burst of groups with consecutive numbers. */
 static inline void stage_mark_all(uint64_t first, uint32_t count, enum stage stage)
 {
 	for (uint32_t i = 0; i < count; i++)

@@ -23,7 +23,7 @@ enum sycl_status {
 	STATUS_FEATURE_NOT_SUPPORTED = -12,
 	STATUS_KERNEL_NOT_SUPPORTED = -13,
 	STATUS_BACKEND_MISMATCH = -14,
-	/* this service's own */
+	/* codes of this service alone */
 	STATUS_CONNECTION_LOST = -32,
 	STATUS_DEVICE_LOST = -33,
 	STATUS_QUOTA = -34,
@@ -34,7 +34,7 @@ enum sycl_status {
 	STATUS_FORKED = -39,
 };
 
-/* The name as in the public header without its prefix, e.g. "QUOTA"; "UNKNOWN" for anything else.
+/* The name as in the public header without its prefix, e.g. "QUOTA"; "UNKNOWN" for other codes.
  * Static. */
 const char *status_name(int code);
 

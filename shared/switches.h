@@ -44,7 +44,7 @@
 	"SYCLD_REPEAT" /* the library sends a launch that comes again from what it has kept; in a  \
 			  program's environment */
 
-/* NULL: it is not set. */
+/* True if the value is one that a switch may have; NULL: the variable is not set. */
 static inline bool switch_text_is_good(const char *text)
 {
 	return !text || strcmp(text, "") == 0 || strcmp(text, "0") == 0 || strcmp(text, "1") == 0;

@@ -21,14 +21,14 @@ enum trace_known {
 	/* The device did not time the group: the time is from other groups of the shape
 	 * (fair_queue/estimate.h). */
 	TRACE_ESTIMATED,
-	TRACE_SEEN, /* nothing better is known than how long it seemed to take from outside */
+	TRACE_SEEN, /* only the time from outside is known */
 	TRACE_KNOWN_WAYS
 };
 
 struct trace_record {
 	uint64_t session;
-	/* CLOCK_MONOTONIC, as the next two: from then on no other work of the session delayed the
-	 * group. */
+	/* CLOCK_MONOTONIC, as the next two. From this time on, no other work of the session delayed
+	 * the group. */
 	uint64_t at_ns;
 	uint64_t start_ns, end_ns; /* begin and end on the device */
 	uint64_t takes_ns;         /* device time of the group */

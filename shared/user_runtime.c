@@ -38,7 +38,7 @@ static bool path_exists(const char *path)
 	return lstat(path, &facts) == 0;
 }
 
-/* -ENOENT: this user has no home that the environment names. */
+/* -ENOENT: the environment names no home of this user. */
 static int path_at_home(char *path_out, size_t size)
 {
 	const char *state = folder_named_by("XDG_STATE_HOME"), *home = folder_named_by("HOME");
@@ -73,8 +73,8 @@ static void make_parents(const char *path)
 int user_runtime_make(const char *shared, char *path_out, size_t size)
 {
 	int r = 0;
-	/* Another user may take the name between the check and the creation: the second check finds
-	 * that. */
+	/* Another user may take the name between the check and the creation. The second check
+	 * detects that. */
 	for (int attempt = 0; attempt < 2; attempt++) {
 		r = user_runtime_path(shared, path_out, size);
 		if (r < 0)

@@ -1,10 +1,10 @@
 /*
- * The window of addresses for USM of kinds host and shared. It lies at the same addresses in a
+ * The window of addresses for USM of kinds host and shared. Such USM has the same addresses in a
  * client and in its engine. The client chooses the address, and the engine accepts it only inside
- * of this window. The kernel puts nothing there by itself: no heap, stack, libraries or
- * reservations of a driver. So a client can collide only with other clients of its engine, and all
- * choose at random. (AddressSanitizer's shadow lies below, ThreadSanitizer's inside: it has no such
- * USM.)
+ * this window. The kernel puts nothing there by itself: no heap, stack, libraries or reservations
+ * of a driver. So a client can collide only with other clients of its engine, and all choose at
+ * random. (AddressSanitizer's shadow lies below the window, ThreadSanitizer's inside: with
+ * ThreadSanitizer there is no such USM.)
  */
 #ifndef SYCL_SHARED_USM_WINDOW_H
 #define SYCL_SHARED_USM_WINDOW_H

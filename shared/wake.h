@@ -15,8 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ThreadSanitizer does not model fences. Here they order flags that are atomic anyway, so it has
- * nothing to miss. */
+/* ThreadSanitizer does not model fences. Here they order flags that are atomic anyway, so
+ * ThreadSanitizer misses no access. */
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wtsan"
 #endif
@@ -28,22 +28,25 @@ static inline void wake_prepare_sleep(_Atomic uint32_t *flag)
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
-/* A flag that is down already stays in the caches of both sides: only the sleeper itself puts it
- * up. */
+/* A flag that is 0 already is not written, so it stays in the caches of both sides. Only the
+ * sleeper itself sets the flag. */
 static inline void wake_cancel_sleep(_Atomic uint32_t *flag)
 {
 	if (atomic_load_explicit(flag, memory_order_relaxed) != 0)
 		atomic_store_explicit(flag, 0, memory_order_relaxed);
 }
 
-/* Call after the work is published: does the peer sleep? If not, the caller need not wake it. */
+/*
+ * Call after the work is published. True if the peer sleeps. If not, the caller need not wake it.
+ */
 static inline bool wake_is_asleep(const _Atomic uint32_t *flag)
 {
 	atomic_thread_fence(memory_order_seq_cst);
 	return atomic_load_explicit(flag, memory_order_acquire) != 0;
 }
 
-/* Call after the work is published. True: the peer sleeps and it is ours to wake it, once. */
+/* Call after the work is published. True: the peer sleeps, and the caller must wake it. Only one
+ * caller gets true. */
 static inline bool wake_claim(_Atomic uint32_t *flag)
 {
 	atomic_thread_fence(memory_order_seq_cst);
@@ -52,8 +55,8 @@ static inline bool wake_claim(_Atomic uint32_t *flag)
 	return atomic_exchange_explicit(flag, 0, memory_order_acq_rel) != 0;
 }
 
-/* Ring an eventfd bell. EAGAIN means that it is ringing already. Never blocks if the descriptor is
- * non-blocking. */
+/* Rings an eventfd bell. EAGAIN means that the bell is ringing already. Never blocks if the
+ * descriptor is non-blocking. */
 void wake_ring_bell(int eventfd);
 
 #endif
