@@ -16,9 +16,10 @@
 #define SPIN_PACE_MIN_NS 1000u
 /*
  * The limits if a thread may occupy a processor while it waits. It may if there are so many
- * processors, and the session is of the latency class or spinning threads leave a quarter of them
- * to others. Kernels and pauses of programs are often longer than the limit above. There a wake-up
- * costs more than the wait itself. One long wait does not make the next short wait sleep.
+ * processors, and one of two things holds. The session is of the latency class, or spinning threads
+ * leave a quarter of the processors to others. Kernels and pauses of programs are often longer than
+ * the limit above. There a wake-up costs more than the wait itself. One long wait does not make the
+ * next short wait sleep.
  */
 #define SPIN_PACE_AMPLE_MAX_NS     2000000u
 #define SPIN_PACE_AMPLE_MIN_NS     20000u
