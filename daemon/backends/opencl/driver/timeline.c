@@ -73,8 +73,8 @@ static void keep_better(const struct opencl_timeline *timeline, struct opencl_wi
 		best->high = other->high;
 }
 
-/* Computes bounds of the rate. The least rise of the offset is from an old upper bound to a new
- * lower one, the greatest from an old lower one to a new upper one. */
+/* Computes bounds of the rate. The offset rose at least from an old upper bound to a new lower one.
+ * It rose at most from an old lower bound to a new upper one. */
 static void update_rate(struct opencl_timeline *timeline)
 {
 	double slowest = -RATE_LIMIT, fastest = RATE_LIMIT;

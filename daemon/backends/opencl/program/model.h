@@ -12,9 +12,9 @@ int opencl_model_fill(const struct opencl_library *cl, cl_device_id device,
 		      struct backend_device_facts *facts);
 
 /*
- * Converts CL_DEVICE_ATOMIC_*_CAPABILITIES to enum backend_memory_order and backend_memory_scope. 0
- * comes from a driver older than OpenCL 3.0 and means relaxed, within a work-group, which every
- * device has.
+ * Converts CL_DEVICE_ATOMIC_*_CAPABILITIES to enum backend_memory_order and backend_memory_scope. A
+ * driver older than OpenCL 3.0 gives 0, which means relaxed, within a work-group. Every device has
+ * that.
  */
 uint32_t opencl_memory_orders(uint64_t capabilities);
 uint32_t opencl_memory_scopes(uint64_t capabilities);
