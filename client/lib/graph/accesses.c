@@ -1,5 +1,5 @@
-/* The order that accesses to buffers request inside of a graph (L7), and which buffers a graph
- * takes (L11). */
+/* The order that accesses to buffers require inside a graph (L7), and the buffers that a graph
+ * accepts (L11). */
 #include "graph/command_graph.h"
 
 #include "access_mode.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Will its last release write to memory of the program's? */
+/* True if the last release of the buffer will write to memory of the program. */
 static bool is_written_back(const struct buffer *buffer)
 {
 	if (buffer->size_bytes == 0 || buffer->is_temporary ||
@@ -34,8 +34,8 @@ sycl_result graph_check_buffers(const struct handler *handler)
 	return SYCL_SUCCESS;
 }
 
-/* The handlers whose requirements are a node's: its own, or those of the graph that it launches, or
- * both of a condition. */
+/* The number of handlers whose requirements are the node's: its own, or those of the graph that it
+ * launches, or both for a condition. */
 static uint32_t handler_count(const struct handler *handler)
 {
 	if (handler->action == HANDLER_ACTION_CONDITION)
@@ -65,7 +65,7 @@ static struct graph_access access_of(const struct handler_requirement *requireme
 
 static struct graph_tracker *tracker_find(struct graph *graph, const struct buffer *root)
 {
-	/* The latest are the likeliest. */
+	/* The latest trackers are the most likely ones. */
 	for (uint32_t i = graph->tracker_count; i > 0; i--) {
 		if (graph->trackers[i - 1].root == root)
 			return &graph->trackers[i - 1];
@@ -147,11 +147,11 @@ sycl_result graph_accesses_connect(struct graph *graph, uint32_t node,
 		}
 	}
 	for (uint32_t i = 0; i < graph->tracker_count; i++)
-		graph->trackers[i].coming = 0; /* there is room for them now */
+		graph->trackers[i].coming = 0; /* the room for them is reserved now */
 	return result;
 }
 
-/* A write waits for the accesses before it, so later accesses need not wait for those. */
+/* A write waits for the earlier accesses, so later accesses need not wait for these. */
 static void tracker_enter_access(struct graph_tracker *tracker, const struct graph_access *access)
 {
 	uint32_t kept = 0;

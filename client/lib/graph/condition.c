@@ -10,7 +10,7 @@
 
 #define WORD_BYTES 4u
 
-/* Is it nothing that a device does by itself, as a node of a graph of its driver's? */
+/* True if a device cannot run the handler alone, as a node of its driver's graph. */
 static bool needs_more_than_the_device(const struct handler *handler)
 {
 	switch (handler->action) {
@@ -41,7 +41,9 @@ sycl_result graph_check_conditions(const struct executable_graph *graph)
 	return SYCL_SUCCESS;
 }
 
-/* A node of a body, which a device runs as often as a word in its memory decides. */
+/*
+ * Checks a node of a body. A word in a device's memory decides how often the device runs the body.
+ */
 static sycl_result check_body_node(const struct executable_node *node)
 {
 	const struct handler *handler = node->handler;

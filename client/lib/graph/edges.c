@@ -85,14 +85,15 @@ static void edges_visit_successors(struct graph_edges *edges, uint32_t node, uin
 	stack[(*depth)++] = node;
 }
 
-/* 1: `to` comes behind `from`, or is it. 0: it does not. -ENOMEM. */
+/* 1: `to` follows `from`, or is the same node. 0: it does not. -ENOMEM. */
 static int leads_to(struct graph_edges *edges, uint32_t from, uint32_t to)
 {
 	if (from == to)
 		return 1;
 	if (edges->nodes[from].after.count == 0 || edges->nodes[to].before.count == 0)
 		return 0;
-	uint32_t *stack = malloc(edges->count * sizeof(*stack)); /* each node is put there once */
+	/* Each node is put on the stack once. */
+	uint32_t *stack = malloc(edges->count * sizeof(*stack));
 	if (!stack)
 		return -ENOMEM;
 	if (++edges->search == 0) {
@@ -130,7 +131,7 @@ int graph_edges_connect(struct graph_edges *edges, uint32_t before, uint32_t aft
 	return 0;
 }
 
-/* A heap of nodes, the lowest number first. */
+/* Adds a node to a heap with the lowest number first. */
 static void heap_put(uint32_t *heap, uint32_t count, uint32_t node)
 {
 	uint32_t at = count;

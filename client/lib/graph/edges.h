@@ -1,14 +1,12 @@
-/*
- * Which nodes of a graph come behind which: no cycle, no edge twice. Pure; nodes count from 0. One
- * thread at a time.
- */
+/* The order of a graph's nodes: no cycle, and no edge twice. Pure; nodes count from 0. One thread
+ * at a time. */
 #ifndef SYCL_CLIENT_GRAPH_EDGES_H
 #define SYCL_CLIENT_GRAPH_EDGES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Nodes, ascending until the program makes edges by hand. */
+/* Nodes, ascending until the program adds edges itself. */
 struct graph_edge_list {
 	uint32_t *nodes;
 	uint32_t count, capacity;
@@ -16,7 +14,7 @@ struct graph_edge_list {
 
 struct graph_edge_node {
 	struct graph_edge_list before, after;
-	uint32_t seen; /* in the latest search that came here */
+	uint32_t seen; /* the latest search that reached this node */
 };
 
 /* Zeroed: empty. */
@@ -28,19 +26,15 @@ struct graph_edges {
 };
 
 void graph_edges_fini(struct graph_edges *edges);
-/* The new one is the last. -ENOMEM. */
+/* Adds a node, which is the last one. -ENOMEM. */
 int graph_edges_add(struct graph_edges *edges);
-/* Undo the last one, with its edges. */
+/* Removes the last node with its edges. */
 void graph_edges_drop_last(struct graph_edges *edges);
-/*
- * 0: it is there now. -ELOOP: it would close a cycle. -EDQUOT: more than `most`. -ENOMEM. On
- * failure nothing has changed.
- */
+/* 0: the edge exists now. -ELOOP: the edge would close a cycle. -EDQUOT: there would be more than
+ * `most`. -ENOMEM. On failure nothing has changed. */
 int graph_edges_connect(struct graph_edges *edges, uint32_t before, uint32_t after, uint32_t most);
-/*
- * Write all nodes in an order that the edges allow; nodes without an edge are in the order of their
- * numbers. `order_out`: room for all nodes. -ENOMEM.
- */
+/* Writes all nodes in an order that the edges allow. Nodes without an edge are in the order of
+ * their numbers. `order_out`: room for all nodes. -ENOMEM. */
 int graph_edges_order(const struct graph_edges *edges, uint32_t *order_out);
 
 #endif

@@ -1,5 +1,5 @@
-/* Graphs that can be launched: made of one that can be changed, graphs in graphs put in place, and
- * sent once (L1, L14). */
+/* Graphs that can be launched: made from a graph that can be changed, with its sub-graphs put in
+ * place, and sent once (L1, L14). */
 #include "graph/executable_graph.h"
 
 #include "access_mode.h"
@@ -10,14 +10,14 @@
 
 #include <stdlib.h>
 
-/* Edges of a node that travel with it; more follow in records of their own. */
+/* Edges that are sent with a node; further edges follow in records of their own. */
 #define EDGES_WITH_NODE 256u
 
 void graph_flattened_fini(struct executable_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->count; i++) {
-		bridge_graph_drop(
-			graph->nodes[i].native_graph); /* before memory that it names is closed */
+		/* Before memory that the native graph names is closed. */
+		bridge_graph_drop(graph->nodes[i].native_graph);
 		if (graph->nodes[i].handler)
 			object_unref(&graph->nodes[i].handler->object);
 	}
@@ -37,7 +37,7 @@ static void executable_graph_destroy(struct object *object)
 	object_delete(object);
 }
 
-/* One more node, without edges; takes a reference of its own. */
+/* Adds one node without edges. The node takes a reference of its own. */
 static sycl_result executable_graph_add_node(struct executable_graph *to, struct handler *handler)
 {
 	if (to->count == GRAPH_NODES_MAX)
@@ -63,7 +63,7 @@ static sycl_result executable_graph_add_node(struct executable_graph *to, struct
 	return SYCL_SUCCESS;
 }
 
-/* The latest node comes behind that one. */
+/* Adds an edge from node `before` to the latest node. */
 static sycl_result append_edge(struct executable_graph *to, uint32_t before)
 {
 	if (to->edge_count == GRAPH_EDGES_MAX)
@@ -90,8 +90,8 @@ struct span {
 	bool is_subgraph;
 };
 
-/* Behind everything that the node comes behind: of a sub-graph, what nothing inside of it comes
- * behind. */
+/* Adds edges from all predecessors of the item. Of a sub-graph these are the nodes that no other
+ * node inside follows. */
 static sycl_result add_outer_edges(struct executable_graph *to, const struct graph *graph,
 				   uint32_t item, const struct span *spans, const bool *last)
 {
@@ -108,7 +108,8 @@ static sycl_result add_outer_edges(struct executable_graph *to, const struct gra
 	return result;
 }
 
-/* A node of another executable graph, `deeper` by so many bodies, with its edges inside of that. */
+/* Adds a copy of a node of another executable graph, `deeper` by so many bodies, with its edges
+ * inside that graph. */
 static sycl_result add_copy(struct executable_graph *to, uint32_t base,
 			    const struct executable_graph *from, uint32_t index, uint32_t deeper)
 {
@@ -141,7 +142,7 @@ static sycl_result add_subgraph(struct executable_graph *to, const struct graph 
 	return result;
 }
 
-/* Behind its condition, which stands for it outside. */
+/* Adds a body behind its condition. Outside, the condition represents the body. */
 static sycl_result add_body(struct executable_graph *to, const struct executable_graph *body)
 {
 	uint32_t base = to->count;
@@ -181,7 +182,7 @@ sycl_result graph_flatten(const struct graph *graph, struct executable_graph *to
 	uint32_t count = graph->edges.count;
 	CLEANUP(free_pointer) uint32_t *order = malloc((count ? count : 1) * sizeof(*order));
 	CLEANUP(free_pointer) struct span *spans = calloc(count ? count : 1, sizeof(*spans));
-	/* Is a node the last of what stands for one of the graph's? */
+	/* for each node: no other node of the same item follows it */
 	CLEANUP(free_pointer) bool *last = calloc(GRAPH_NODES_MAX, sizeof(*last));
 	to->place = malloc((count ? count : 1) * sizeof(*to->place));
 	if (!order || !spans || !last || !to->place || graph_edges_order(&graph->edges, order) < 0)
@@ -208,7 +209,7 @@ sycl_result graph_node_message(struct group_messages *messages, const struct han
 		return SYCL_SUCCESS;
 	}
 	struct handler view = *handler;
-	view.depends_on.count = 0; /* they are edges */
+	view.depends_on.count = 0; /* dependencies are edges of the graph */
 	sycl_result result = group_messages_fill(messages, &view);
 	/* The view points into the handler's lists, and to its own copies of these. */
 	messages->launch.global = (uint64_t *)(uintptr_t)handler->global;
@@ -272,8 +273,8 @@ static sycl_result send_node(const struct executable_graph *graph,
 	return result ? result : send_edges(graph, node, with_node);
 }
 
-/* Copies the first contents of its buffers to where the service finds them. From then on a buffer
- * that the graph writes has what launches have written. */
+/* Copies the first contents of the handler's buffers to where the service reads them. From then on,
+ * a buffer that the graph writes has the contents that launches have written. */
 static void flattened_settle_buffers(const struct handler *handler)
 {
 	for (uint32_t i = 0; handler && i < handler->requirements.count; i++) {
@@ -286,8 +287,8 @@ static void flattened_settle_buffers(const struct handler *handler)
 	}
 }
 
-/* Native commands through a service are called here, before the service gets the graph (K15).
- * In process it calls them. */
+/* Calls native commands through a service before the service gets the graph (K15). An engine in
+ * this process calls them itself. */
 static sycl_result call_natives(struct executable_graph *graph)
 {
 	sycl_result result = SYCL_SUCCESS;
@@ -325,7 +326,7 @@ static sycl_result send_all(const struct executable_graph *graph)
 	command.graph_finish = &finish;
 	if (graph->native_count == 0)
 		return connection_send(c, &command);
-	/* Their functions have been called when this returns (K15). */
+	/* When the request returns, the functions of native commands have been called (K15). */
 	struct pending pending = {.take = NULL};
 	finish.wants_answer = true;
 	return connection_request(c, &command, &pending, UINT64_MAX);

@@ -5,30 +5,29 @@
 #include "graph/command_graph.h"
 #include "handler/messages.h"
 
-/*
- * With the graph lock. Nodes and edges of what the graph is now, into a zeroed executable graph, to
- * be ended in any case.
- */
+/* With the graph lock. Copies the graph's present nodes and edges into a zeroed executable graph.
+ * graph_flattened_fini must end it, also after a failure. */
 sycl_result graph_flatten(const struct graph *graph, struct executable_graph *to);
-/* temporaries.c: no node needs contents of a temporary that none before it has written. With
- * the graph lock. */
+/* temporaries.c: checks that no node needs contents of a temporary that no earlier node has
+ * written. With the graph lock. */
 sycl_result graph_check_flattened(const struct executable_graph *graph);
-/* condition.c: one with conditions is for its device alone, and never changes. With the graph
- * lock. */
+/* condition.c: checks the conditions. A graph with conditions runs on its device alone, and never
+ * changes. With the graph lock. */
 sycl_result graph_check_conditions(const struct executable_graph *graph);
 /* Without the lock. */
 void graph_flattened_fini(struct executable_graph *graph);
 /*
- * A node as a message: without queue, number, slots and events. It points into the handler. `block`
- * must be `small` and `lent` NULL before; group_messages_fini in any case.
+ * Makes a message of a node, without queue, number, slots and events. The message points into the
+ * handler. Before the call, `block` must be `small` and `lent` NULL. Call group_messages_fini also
+ * after a failure.
  */
 sycl_result graph_node_message(struct group_messages *messages, const struct handler *handler);
 
-/* Is it of the same connection, context and device as the handler's queue? */
+/* Checks that the graph has the connection, context and device of the handler's queue. */
 sycl_result graph_check_launchable(const struct handler *handler, struct executable_graph *graph);
 
-/* graph_launch.c: the host tasks of a launch that is being submitted, one for each node that is
- * one. */
+/* graph_launch.c: the host tasks of a launch that is being submitted, one for each node that is a
+ * host task. */
 struct graph_tasks {
 	struct host_task **tasks; /* NULL: none */
 	uint32_t count;
@@ -36,9 +35,9 @@ struct graph_tasks {
 	Sycl__V1__GraphLaunch launch;
 };
 sycl_result graph_tasks_make(const struct handler *handler, struct graph_tasks *tasks_out);
-/* Into the connection's list, and the message. With the submit lock. */
+/* Puts the tasks into the connection's list and into the message. With the submit lock. */
 void graph_tasks_put(struct connection *connection, struct graph_tasks *tasks, uint64_t group);
-/* The sender is through with them. */
+/* Called when the sender does not need the tasks any more. */
 void graph_tasks_settle(struct connection *connection, struct graph_tasks *tasks, bool sent);
 
 #endif

@@ -1,4 +1,4 @@
-/* Graphs that can be changed: made, ended, and which queues they record (L2, L3, L16). */
+/* Graphs that can be changed: creation, end, and the queues that they record (L2, L3, L16). */
 #include "graph/command_graph.h"
 
 #include <stdlib.h>
@@ -11,7 +11,8 @@ static void graph_end_recording(struct graph *graph, uint32_t index, struct queu
 	*queue_out = queue;
 }
 
-/* The last one: its queues execute again. What it holds is let go without the lock. */
+/* Called for the last reference: the graph's queues execute again. Its references are released
+ * without the lock. */
 static void end_all(struct graph *graph)
 {
 	struct connection *c = graph->object.connection;
@@ -187,7 +188,7 @@ sycl_result graph_record_queue(struct graph *graph, struct queue *queue)
 	return SYCL_SUCCESS;
 }
 
-/* Queues for the length of a call: nothing is let go while the lock is held. */
+/* Queues pinned for the length of a call, so that none is released while the lock is held. */
 struct pinned {
 	struct queue **queues;
 	uint32_t count;
@@ -216,7 +217,7 @@ static sycl_result queues_pin_all(uint32_t count, const sycl_queue *queues, stru
 	return SYCL_SUCCESS;
 }
 
-/* No other graph may record one of them. */
+/* Checks that no other graph records one of the queues. */
 static sycl_result check_free(const struct graph *graph, const struct pinned *pinned)
 {
 	for (uint32_t i = 0; i < pinned->count; i++) {

@@ -1,4 +1,4 @@
-/* May a graph be launched, or be a condition's body, where the handler is? */
+/* Checks whether a graph may be launched by a handler, or be the body of its condition. */
 #include "graph/executable_graph.h"
 
 sycl_result graph_check_launchable(const struct handler *handler, struct executable_graph *graph)

@@ -1,4 +1,5 @@
-/* The nodes of a graph: added by hand or by recording, what comes behind what, what they are. */
+/* The nodes of a graph: nodes that the program adds or that are recorded, their order and their
+ * types. */
 #include "graph/command_graph.h"
 
 #include "protocol_limits.h"
@@ -138,7 +139,7 @@ static sycl_result gather_predecessors(const struct graph *graph, const struct h
 	return result;
 }
 
-/* `kept`: NULL, or a reference that the graph has then. */
+/* `kept`: NULL, or a reference that the graph takes. */
 static sycl_result node_add_kept(struct graph *graph, struct handler *kept, uint32_t count,
 				 const sycl_graph_node *predecessors, sycl_graph_node *node_out)
 {

@@ -1,4 +1,4 @@
-/* Groups that are submitted to a queue that is recorded become nodes (L2, L4 - L6, L8, L15). */
+/* Groups that are submitted to a recorded queue become nodes (L2, L4 - L6, L8, L15). */
 #include "graph/command_graph.h"
 #include "interop/bridge.h"
 
@@ -27,7 +27,7 @@ sycl_result graph_keep(struct handler *handler, struct handler *origin, struct h
 			"a graph does not copy between USM and memory of the program's own: use a host task");
 	if (handler->host_source && !handler->host_is_usm && !handler->is_empty)
 		return handler_copy_as_task(handler, kept_out);
-	/* Only a launch differs by its queue; and what lies on a stack cannot be kept. */
+	/* Only launches differ by their queue. A handler on a stack cannot be kept. */
 	if (origin->object.entry &&
 	    (handler == origin || handler->action != HANDLER_ACTION_LAUNCH)) {
 		object_ref(&origin->object);
@@ -37,7 +37,8 @@ sycl_result graph_keep(struct handler *handler, struct handler *origin, struct h
 	return handler_clone(handler, kept_out);
 }
 
-/* With the lock. The graph that the queue is recorded by, or joins because of an event (L5). */
+/* With the lock. The graph that records the queue, or that the queue joins because of an event
+ * (L5). */
 static sycl_result find_recording_graph(const struct handler *handler, struct graph **graph_out)
 {
 	const struct queue *queue = handler->queue;
@@ -77,7 +78,7 @@ static uint32_t put_all_before(const struct graph *graph, uint64_t from, uint32_
 	return count;
 }
 
-/* A group that requests nothing at all is a barrier of its queue, too. */
+/* True for a barrier. A group that requests nothing is a barrier of its queue, too. */
 static bool waits_for_all(const struct handler *handler)
 {
 	return handler->after_all ||

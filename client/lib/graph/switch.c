@@ -1,7 +1,7 @@
-/* Nodes of executable graphs that do nothing for now (R3). */
+/* Disabled nodes of executable graphs (R3). */
 #include "graph/executable_graph.h"
 
-/* With the graph lock. Its place in the executable graph. */
+/* With the graph lock. Finds the node's place in the executable graph. */
 static sycl_result switch_find_place(const struct executable_graph *executable,
 				     const struct graph *graph, sycl_graph_node node,
 				     struct executable_node **node_out, uint32_t *place_out)

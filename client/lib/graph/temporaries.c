@@ -1,5 +1,5 @@
-/* Temporaries of graphs: which nodes may use one, and that what is read of it was written before
- * (sycl_buffer_create_temporary). */
+/* Temporaries of graphs: the nodes that may use one, and the check that bytes are written before
+ * they are read (sycl_buffer_create_temporary). */
 #include "graph/executable_graph.h"
 
 #include "access_mode.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a temporary that nodes have written, in ranges apart from each other. */
+/* Bytes of a temporary that nodes have written, in ranges that do not touch. */
 struct written {
 	const struct buffer *root;
 	struct written_range {
@@ -72,7 +72,7 @@ static bool written_has(const struct written *written, uint64_t begin, uint64_t 
 	return begin == end;
 }
 
-/* Adds a range, joined with all that it touches. -1: no memory. */
+/* Adds a range, joined with all ranges that it touches. -1: no memory. */
 static int written_add(struct written *written, uint64_t begin, uint64_t end)
 {
 	if (begin == end)
@@ -103,7 +103,7 @@ static int written_add(struct written *written, uint64_t begin, uint64_t end)
 
 struct use {
 	struct buffer *buffer;
-	uint64_t begin, end; /* of the root */
+	uint64_t begin, end; /* offsets in the root */
 	uint32_t mode;
 };
 
@@ -140,7 +140,7 @@ static sycl_result check_written_first(struct written_list *list, const struct h
 				" of a temporary, and none before it writes all of them",
 				use.begin, use.end);
 	}
-	/* A node needs what was there before it, so its own writes are added after that. */
+	/* A node needs the contents before it, so its own writes are added after the check. */
 	for (uint32_t i = 0; i < handler->requirements.count; i++) {
 		if (!temporary_use(handler, i, &use) || !access_mode_writes(use.mode))
 			continue;
@@ -151,8 +151,8 @@ static sycl_result check_written_first(struct written_list *list, const struct h
 	return SYCL_SUCCESS;
 }
 
-/* Nodes that use the same bytes, one of them writing, are ordered behind each other. So a node that
- * runs before another one is also before it in the list. */
+/* Nodes that use the same bytes, one of them writing, are ordered by edges. So a node that runs
+ * before another one also precedes it in the list. */
 sycl_result graph_check_flattened(const struct executable_graph *graph)
 {
 	struct written_list list = {.count = 0};

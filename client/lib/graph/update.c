@@ -1,4 +1,4 @@
-/* Nodes get other arguments and ranges, and executable graphs take them over (L13). */
+/* Changes arguments and ranges of nodes, and updates executable graphs with them (L13). */
 #include "graph/executable_graph.h"
 
 #include "access_mode.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With the lock. A node that launches a kernel. */
+/* With the lock. Checks that the node launches a kernel. */
 static sycl_result check_kernel_node(const struct graph *graph, sycl_graph_node node)
 {
 	sycl_result result = graph_check_node(graph, node);
@@ -37,7 +37,7 @@ static sycl_result copy_node(struct graph *graph, sycl_graph_node node, struct h
 	return result;
 }
 
-/* The node is this from now on; takes the copy in any case. */
+/* Replaces the node's handler by the copy, and takes the copy in any case. */
 static sycl_result node_replace_handler(struct graph *graph, sycl_graph_node node,
 					struct handler *copy, sycl_result built)
 {
@@ -84,7 +84,7 @@ SYCL_API sycl_result sycl_graph_node_set_usm(sycl_graph handle, sycl_graph_node 
 					     handler_set_usm(copy, index, pointer));
 }
 
-/* How many accessors name that requirement. */
+/* The number of accessors that name the requirement. */
 static uint32_t users_of(const struct handler *handler, uint32_t requirement)
 {
 	uint32_t users = 0;
@@ -96,7 +96,7 @@ static uint32_t users_of(const struct handler *handler, uint32_t requirement)
 	return users;
 }
 
-/* The last requirement takes the place of one that nothing names any more. */
+/* Removes a requirement that no argument names any more. The last requirement takes its place. */
 static void change_take_out(struct handler *handler, uint32_t requirement)
 {
 	uint32_t last = --handler->requirements.count;
@@ -170,8 +170,8 @@ SYCL_API sycl_result sycl_graph_node_update_range(sycl_graph handle, sycl_graph_
 		      : node_replace_handler(graph, node, copy, set_range(copy, global, local));
 }
 
-/* Nodes of an executable graph that change, all together: what they are to be, then what they were.
- * References. */
+/* Nodes of an executable graph that change together. The handlers are first the new ones, then the
+ * former ones. References. */
 struct change {
 	struct handler **handlers;
 	uint32_t *places;
@@ -236,7 +236,7 @@ static void change_settle_buffers(const struct change *change)
 	}
 }
 
-/* The former handler is in `change` afterwards, to be released. */
+/* Afterwards `change` has the former handlers, for the caller to release. */
 static sycl_result change_apply(struct executable_graph *graph, struct change *change)
 {
 	struct connection *c = graph->object.connection;
@@ -310,7 +310,8 @@ SYCL_API sycl_result sycl_executable_graph_update(sycl_executable_graph executab
 	return result ? result : change_apply(executable, &change);
 }
 
-/* With the lock. Are the executable graph's own nodes what this one's would be? */
+/* With the lock. Checks that both graphs have the same nodes, edges and kernels, and gathers the
+ * launches of the other one in `change`. */
 static sycl_result gather_alike(const struct executable_graph *executable,
 				const struct executable_graph *other, struct change *change)
 {
