@@ -42,9 +42,9 @@ struct backend_lane;
 struct backend_memory;
 struct backend_program;
 struct backend_kernel;
-struct backend_host;  /* a range of host memory that a device can reach */
-struct backend_event; /* shared with other processes, or the vendor's own, given by the application
-		       */
+struct backend_host; /* a range of host memory that a device can reach */
+/* Shared with other processes, or the vendor's own, given by the application. */
+struct backend_event;
 struct backend_graph; /* commands and their order, sent as one */
 
 /* May be called from any thread, also from inside an entry: "progress() of this device has
@@ -54,8 +54,8 @@ typedef void backend_wake(void *token);
 /* How a backend is set up. Options are "NAME=VALUE", of this backend alone; an unknown one is
  * -EINVAL with a sentence. */
 struct backend_settings {
-	const char *cache_directory; /* where the vendor may cache; NULL: nowhere */
-	const char *const *options;  /* NULL ends it; NULL: none */
+	const char *cache_directory; /* folder for the vendor's cache; NULL: none */
+	const char *const *options;  /* ended by NULL; NULL: none */
 	/*
 	 * Only of preload: the process will become another user. Then cache_directory is a path
 	 * that leads to an empty folder, or nowhere, and to that user's folder later.
@@ -66,14 +66,15 @@ struct backend_settings {
 struct backend_ops {
 	uint32_t version; /* BACKEND_OPS_VERSION */
 	enum backend_kind kind;
-	const char *name;       /* "opencl", "cuda"; as in the configuration */
-	uint32_t binary_format; /* of what `build` returns; raised when it changes, because binaries
-				   are kept on disk */
+	const char *name; /* "opencl", "cuda"; as in the configuration */
+	/* Format of the binaries that `build` returns. Raised when it changes, because binaries are
+	 * kept on disk. */
+	uint32_t binary_format;
 
 	/*
-	 * Optional. Sets what the vendor's library will read from the environment, and nothing
-	 * else. Called for every backend before any is opened, by one thread: later, others may be
-	 * reading it.
+	 * Optional. Sets the variables that the vendor's library will read from the environment,
+	 * and nothing else. One thread calls it for every backend before any backend is opened.
+	 * Later, other threads may be reading the environment.
 	 */
 	void (*prepare)(const struct backend_settings *settings);
 	/*
@@ -87,23 +88,21 @@ struct backend_ops {
 	 */
 	int (*preload)(const struct backend_settings *settings, uint64_t devices,
 		       struct backend_fault *fault_out);
-	/*
-	 * Load the vendor's library. -ENODEV and a fault: not here (no library, no driver); the
-	 * platform is then active, not available. May take a second.
-	 */
+	/* Loads the vendor's library. -ENODEV and a fault: there is no library or no driver here.
+	 * The platform is then active, but not available. May take a second. */
 	int (*open)(const struct backend_settings *settings, struct backend **backend_out,
 		    struct backend_fault *fault_out);
 	void (*close)(struct backend *backend);
-	/* All platforms and devices; the backend's, good until close. May take a second the first
-	 * time. */
+	/* Lists all platforms and devices. The lists are the backend's, valid until close. The
+	 * first call may take a second. */
 	int (*enumerate)(struct backend *backend, struct backend_topology *topology_out,
 			 struct backend_fault *fault_out);
 
 	/*
-	 * Build a source for a device (index of enumerate). The binary and the log are malloc'ed
+	 * Builds a source for a device (index of enumerate). The binary and the log are malloc'ed
 	 * and the caller's; the log also on failure, NULL if there is none. -EINVAL and
 	 * STATUS_BUILD for a source that does not compile. Called in the build helper; may take as
-	 * long as the compiler does.
+	 * long as the compiler.
 	 */
 	int (*build)(struct backend *backend, uint32_t device, enum backend_source_kind kind,
 		     const char *source, size_t source_bytes, const char *options,
@@ -111,9 +110,9 @@ struct backend_ops {
 		     struct backend_fault *fault_out);
 
 	/*
-	 * Optional (LINK). As `build`, for one object that `link` takes; and several of them into
-	 * what `program_load` takes. Objects carry the backend's own head, so that anything else is
-	 * refused (-EINVAL).
+	 * Optional (LINK). `compile` makes one object, as `build` makes a binary. `link` makes a
+	 * binary for `program_load` of several objects. Objects have the backend's own head, so
+	 * that other bytes are refused (-EINVAL).
 	 */
 	int (*compile)(struct backend *backend, uint32_t device, enum backend_source_kind kind,
 		       const char *source, size_t source_bytes, const char *options,
@@ -156,27 +155,28 @@ struct backend_ops {
 	void (*lane_free)(struct backend_lane *lane); /* idle */
 
 	/*
-	 * Memory of a device. With `host` (page-aligned shared memory that outlives it) a device
-	 * with host_unified_memory works in place; others may ignore it. Contents are undefined
-	 * otherwise. size_bytes > 0. -EAGAIN: no room before a quiet moment (below). `export_kind`
-	 * other than NONE: memory_export can be called on it; its address never changes, and
-	 * nothing else lies in its granules. -ENOTSUP: the device has not that feature.
+	 * Makes memory of a device. `host`: page-aligned shared memory that outlives it. A device
+	 * with host_unified_memory uses that memory in place; others may ignore it. Otherwise
+	 * contents are undefined. size_bytes > 0. -EAGAIN: no room before a quiet moment (below).
+	 * `export_kind` other than NONE: memory_export can be called on the memory. Its address
+	 * then never changes, and no other memory lies in its granules. -ENOTSUP: the device does
+	 * not have that feature.
 	 */
 	int (*memory_create)(struct backend_device *device, uint64_t size_bytes, void *host,
 			     enum backend_export_kind export_kind,
 			     struct backend_memory **memory_out, struct backend_fault *fault_out);
 	void (*memory_free)(struct backend_memory *memory); /* no command uses it any more */
 	/*
-	 * Optional; may take milliseconds. Memory that is kept for reuse goes back to the device,
-	 * where other processes can have it. *capacity_out: how much memory all processes can have
-	 * of the device together, about.
+	 * Optional; may take milliseconds. Returns memory that is kept for reuse to the device,
+	 * where other processes can have it. *capacity_out: roughly how much of the device's memory
+	 * all processes together can have.
 	 */
 	void (*memory_trim)(struct backend_device *device, uint64_t *capacity_out);
 
 	/*
-	 * Optional (IMAGE). A memory for WRITE, READ and COPY (whole, between images of one
-	 * description) and for IMAGE arguments only. -ENOTSUP: this device has not that format, or
-	 * not that many dimensions. -EINVAL: too large. -EAGAIN: as above.
+	 * Optional (IMAGE). Makes a memory only for WRITE, READ and COPY (whole, between images of
+	 * one description) and for IMAGE arguments. -ENOTSUP: this device does not have that
+	 * format, or that many dimensions. -EINVAL: too large. -EAGAIN: as above.
 	 */
 	int (*image_create)(struct backend_device *device, const struct backend_image *image,
 			    struct backend_memory **memory_out, struct backend_fault *fault_out);
@@ -186,18 +186,18 @@ struct backend_ops {
 			     struct backend_shared_memory *shared_out,
 			     struct backend_fault *fault_out);
 	/*
-	 * Optional (EXPORT_*). Memory that another process exported; size_bytes <=
-	 * shared->size_bytes of it are used. The descriptor stays the caller's. Ended by
-	 * memory_free: the exporter's memory lives on.
+	 * Optional (EXPORT_*). Imports memory that another process exported. Uses size_bytes <=
+	 * shared->size_bytes of it. The descriptor stays the caller's. memory_free ends the import;
+	 * the exporter's memory stays.
 	 */
 	int (*memory_import)(struct backend_device *device,
 			     const struct backend_shared_memory *shared, uint64_t size_bytes,
 			     struct backend_memory **memory_out, struct backend_fault *fault_out);
 
 	/*
-	 * Optional (HOST_REGISTER); loader, and one more thread at the same time. Page-aligned
-	 * memory that commands will read and write: pinned, so that transfers run at full speed.
-	 * Transfers from memory that is not registered work too, slower.
+	 * Optional (HOST_REGISTER); loader, and one more thread at the same time. Pins page-aligned
+	 * memory that commands will read and write, so that transfers run at full speed. Transfers
+	 * from memory that is not registered work, too, but more slowly.
 	 */
 	int (*host_register)(struct backend_device *device, void *host, uint64_t size_bytes,
 			     struct backend_host **host_out, struct backend_fault *fault_out);
@@ -214,15 +214,15 @@ struct backend_ops {
 			 struct backend_fault *fault_out);
 	void (*usm_free)(struct backend_device *device, enum backend_usm_kind kind, void *pointer);
 
-	/* Optional (SHARED_EVENT). The handle is what another process gives to event_open, or a
-	 * CUDA program to its driver. */
+	/* Optional (SHARED_EVENT). Another process gives the handle to event_open, or a CUDA
+	 * program gives it to its driver. */
 	int (*event_create)(struct backend_device *device, struct backend_event **event_out,
 			    uint8_t handle_out[64], struct backend_fault *fault_out);
 	int (*event_open)(struct backend_device *device, const uint8_t handle[64],
 			  struct backend_event **event_out, struct backend_fault *fault_out);
 	void (*event_free)(struct backend_event *event);
-	/* Optional (SHARED_EVENT). Record it now, behind all that the lane was given: no command,
-	 * and no completion reports it. */
+	/* Optional (SHARED_EVENT). Records the event now, behind all earlier commands of the lane.
+	 * This is no command, and no completion reports it. */
 	int (*event_record)(struct backend_lane *lane, struct backend_event *event,
 			    struct backend_fault *fault_out);
 
@@ -339,72 +339,70 @@ struct backend_ops {
 	 */
 	int (*graph_update)(struct backend_graph *graph, uint32_t node,
 			    const struct backend_command *command, struct backend_fault *fault_out);
-	void (*graph_free)(struct backend_graph *graph); /* not in flight */
+	void (*graph_free)(struct backend_graph *graph); /* the graph is not in flight */
 
-	/* Loader. From what `build` returned. -EINVAL: not a binary for this device. */
+	/* Loader. Loads a binary that `build` returned. -EINVAL: not a binary for this device. */
 	int (*program_load)(struct backend_device *device, const void *binary, size_t binary_bytes,
 			    struct backend_program **program_out, struct backend_fault *fault_out);
-	/* Loader. Names of all kernels, each ended by 0, a 0 at the end; malloc'ed, the caller's.
-	 */
+	/* Loader. Names of all kernels, each ended by 0, with one more 0 at the end; malloc'ed, the
+	 * caller's. */
 	int (*program_kernels)(struct backend_program *program, char **names_out,
 			       struct backend_fault *fault_out);
-	void (*program_free)(struct backend_program *program); /* its kernels keep what they need */
+	/* Its kernels keep the parts that they need. */
+	void (*program_free)(struct backend_program *program);
 	/*
-	 * Optional (VARIABLE); loader. A variable of the program, by its name (R1). From then on it
-	 * is USM of the kind DEVICE, for commands and arguments, until usm_free, which leaves it to
-	 * the program. The program is kept that long. -ENOENT: there is none of that name. -EEXIST:
-	 * it is USM already.
+	 * Optional (VARIABLE); loader. Finds a variable of the program by its name (R1). From then
+	 * on the variable is USM of the kind DEVICE, for commands and arguments. usm_free ends that
+	 * and leaves the variable to the program. The program is kept that long. -ENOENT: there is
+	 * no variable of that name. -EEXIST: it is USM already.
 	 */
 	int (*program_variable)(struct backend_program *program, const char *name,
 				void **pointer_out, uint64_t *size_bytes_out,
 				struct backend_fault *fault_out);
-	/* Loader. -ENOENT: no such kernel. Its code is on the device when this returns: a first
-	 * launch loads nothing. */
+	/* Loader. -ENOENT: no such kernel. The kernel's code is on the device when this returns, so
+	 * a first launch loads no code. */
 	int (*kernel_create)(struct backend_program *program, const char *name,
 			     struct backend_kernel **kernel_out, struct backend_fault *fault_out);
 	/* Loader, right after kernel_create. */
 	void (*kernel_facts)(struct backend_kernel *kernel, struct backend_kernel_facts *facts_out);
 	void (*kernel_free)(struct backend_kernel *kernel);
-	/* Optional (OCCUPANCY); loader. `local` in SYCL's order, all 0: not chosen; only
-	 * suggested_group_size is filled in then. */
+	/* Optional (OCCUPANCY); loader. `local`: in SYCL's order; all 0: not chosen, and then only
+	 * suggested_group_size is filled in. */
 	int (*kernel_occupancy)(struct backend_kernel *kernel, const uint64_t local[3],
 				uint64_t local_mem_bytes, struct backend_occupancy *occupancy_out,
 				struct backend_fault *fault_out);
 
 	/*
-	 * Send one command to a lane; it gets `sequence` (larger than any before it on this lane)
-	 * and starts when the waits have been reached. Does not wait for the device. A failure
-	 * means that it was not sent and no completion follows. 0 with a fault: a part of it was
-	 * sent, such as its waits, and it will be reported as failed. `completion`: NULL, or only
-	 * with BACKEND_FEATURE_COMPLETION; it is written before progress() reports the command.
+	 * Sends one command to a lane. The command gets `sequence` (larger than any before it on
+	 * this lane) and starts when the waits have been reached. Does not wait for the device. A
+	 * failure means that the command was not sent and no completion follows. 0 with a fault: a
+	 * part of it was sent, such as its waits, and it will be reported as failed. `completion`:
+	 * NULL, or only with BACKEND_FEATURE_COMPLETION. It is written before progress() reports
+	 * the command.
 	 */
 	int (*submit)(struct backend_lane *lane, const struct backend_command *command,
 		      const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence,
 		      const struct backend_direct_completion *completion,
 		      struct backend_fault *fault_out);
 	/*
-	 * Optional. `count` plain launches, a power of two, each behind the one before, as one
-	 * command: it has one sequence and one completion. They differ in values alone: those of
-	 * each lie value_stride_bytes behind those of the one before. Not `timed`. All of it is
-	 * sent, or nothing is. -EAGAIN: not in this way; any other failure is that of some of them:
-	 * submit them one by one.
+	 * Optional. Sends `count` plain launches, a power of two, one after the other, as one
+	 * command. The command has one sequence and one completion. The launches differ only in
+	 * values: each launch's lie value_stride_bytes behind those of the previous one. Not
+	 * `timed`. Either all launches are sent or none. -EAGAIN: they cannot be sent in this way.
+	 * Any other failure is that of some launches: submit them one by one.
 	 */
 	int (*submit_burst)(struct backend_lane *lane, const struct backend_command *command,
 			    uint32_t count, uint32_t value_stride_bytes,
 			    const struct backend_wait *waits, uint32_t wait_count,
 			    uint64_t sequence, struct backend_fault *fault_out);
 	/*
-	 * Optional. False: a call of the driver that sends one more command with these waits might
-	 * wait for the device, since the driver's queue of the lane is full. True once all
-	 * commands in flight have completed, or earlier. submit takes the command either way.
-	 * Costs little.
+	 * Optional. False: the driver's queue of the lane is full. A call of the driver that sends
+	 * one more command with these waits might wait for the device. True once all commands in
+	 * flight have completed, or earlier. submit takes the command either way. Costs little.
 	 */
 	bool (*has_room)(struct backend_lane *lane, const struct backend_wait *waits,
 			 uint32_t wait_count);
-	/*
-	 * Starts everything that was submitted so far (clFlush). Called once after a batch of
-	 * submits.
-	 */
+	/* Starts all submitted commands (clFlush). Called once after a batch of submits. */
 	void (*flush)(struct backend_device *device);
 	/*
 	 * Returns the completions since the last call, `capacity` at most. Never blocks. `wake` is
@@ -419,19 +417,19 @@ struct backend_ops {
 	uint32_t (*progress)(struct backend_device *device, struct backend_completion *completions,
 			     uint32_t capacity);
 	/*
-	 * Optional. Has the driver begun the command with this sequence, the lane's first? True
-	 * also if it has ended, and if the driver cannot report it. *begun_ns_out: since when
-	 * (CLOCK_MONOTONIC). 0: unknown, or not yet known, so call again; always 0 for a command
-	 * that was not `timed`. Never blocks.
+	 * Optional. True if the driver has begun the command with this sequence, the lane's first.
+	 * True also if the command has ended, and if the driver cannot report it. *begun_ns_out:
+	 * the time of the beginning (CLOCK_MONOTONIC). 0: unknown, or not yet known, so call again;
+	 * always 0 for a command that was not `timed`. Never blocks.
 	 */
 	bool (*begun)(struct backend_lane *lane, uint64_t sequence, uint64_t *begun_ns_out);
 
 	/*
-	 * Optional. quiet_wanted: is there something that is better done while nothing runs, such
-	 * as freeing memory of kinds that the driver frees only then? Sends may be held back for
-	 * it. Costs nothing. quiet: do it; nothing is in flight; it may take milliseconds. An entry
-	 * may return -EAGAIN and a fault because freed memory was not given back yet. Then
-	 * quiet_wanted is true until that is done, and the entry is called again.
+	 * Optional. quiet_wanted: true if there is work that is better done while nothing runs. An
+	 * example is freeing memory of kinds that the driver frees only then. Sends may be held
+	 * back for it. Costs nothing. quiet: does that work; nothing is in flight; may take
+	 * milliseconds. An entry may return -EAGAIN and a fault because freed memory has not been
+	 * returned yet. Then quiet_wanted is true until it has been, and the entry is called again.
 	 */
 	bool (*quiet_wanted)(struct backend_device *device);
 	void (*quiet)(struct backend_device *device);
@@ -441,7 +439,7 @@ struct backend_ops {
 	 * again, in quiet moments (quiet_wanted). Costs nothing by itself.
 	 */
 	void (*latency_wanted)(struct backend_device *device, bool is_wanted);
-	/* With latency_wanted: compute units that are set apart now; 0: none. */
+	/* With latency_wanted: the number of compute units that are reserved now; 0: none. */
 	uint32_t (*latency_units)(struct backend_device *device);
 	/*
 	 * Optional (QUIET_LOAD). The sum of the bytes in queues' windows that should persist;
@@ -449,23 +447,23 @@ struct backend_ops {
 	 * own bounds, and frees all when the sum is 0, in quiet moments. Costs nothing by itself.
 	 */
 	void (*l2_wanted)(struct backend_device *device, uint64_t size_bytes);
-	/* Optional (QUIET_LOAD); loader. Will program_load find it on the device already, and need
-	 * no quiet moment? */
+	/* Optional (QUIET_LOAD); loader. True if program_load will find the program on the device
+	 * already, and need no quiet moment. */
 	bool (*program_is_loaded)(struct backend_device *device, const void *binary,
 				  size_t binary_bytes);
-	/* Optional. From any thread, between device_open and device_close; what is sent meanwhile
-	 * may be in it or not. */
+	/* Optional. From any thread, between device_open and device_close. Launches that are sent
+	 * meanwhile may be counted or not. */
 	void (*sendings)(struct backend_device *device, struct backend_sendings *sendings_out);
 };
 
 extern const struct backend_ops backend_opencl_ops;
-extern const struct backend_ops backend_cuda_ops; /* where the build has it */
+extern const struct backend_ops backend_cuda_ops; /* if the build has this backend */
 
 /* The backends of this build, in the order of preference, then those that were added; NULL ends the
  * list. Static. */
 const struct backend_ops *const *backend_registry(void);
-/* Add one that this build does not have: a program of its own does so before it starts an engine or
- * any thread. Twice is as once. 0, or -ENOSPC. */
+/* Adds a backend that this build does not have. A program adds its own backend before it starts an
+ * engine or any thread. A second call for the same backend has no effect. 0, or -ENOSPC. */
 int backend_registry_add(const struct backend_ops *ops);
 
 /* The prelude that is put before a portable source for this kind of backend; "" if none. It is part

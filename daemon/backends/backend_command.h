@@ -55,46 +55,49 @@ struct backend_rect {
 };
 
 enum backend_command_kind {
-	BACKEND_COMMAND_NOP = 0, /* completes when its waits have */
+	BACKEND_COMMAND_NOP = 0, /* completes when its waits are reached */
 	BACKEND_COMMAND_LAUNCH = 1,
 	BACKEND_COMMAND_COPY = 2,  /* device to device, both of this device */
 	BACKEND_COMMAND_WRITE = 3, /* host to device */
 	BACKEND_COMMAND_READ = 4,  /* device to host */
 	BACKEND_COMMAND_FILL = 5,
 	BACKEND_COMMAND_COPY_PEER =
-		6, /* as COPY, from the memory of another device of this backend */
+		6, /* like COPY, but from the memory of another device of this backend */
 	BACKEND_COMMAND_USM_COPY = 7, /* any two USM addresses or registered host addresses */
 	BACKEND_COMMAND_USM_FILL = 8,
 	BACKEND_COMMAND_USM_PREFETCH = 9, /* shared USM, to this device */
 	BACKEND_COMMAND_USM_ADVISE = 10,  /* shared USM */
-	BACKEND_COMMAND_EVENT_RECORD =
-		11, /* a shared event: happens when all before on the lane has */
+	/*
+	 * Records a shared event, which happens when all earlier commands of the lane have ended.
+	 */
+	BACKEND_COMMAND_EVENT_RECORD = 11,
 	BACKEND_COMMAND_EVENT_WAIT = 12, /* the lane goes on when the shared event has happened */
 	BACKEND_COMMAND_NATIVE =
 		13, /* the application's own calls of the vendor's driver, on the lane (K6 - K12) */
 	BACKEND_COMMAND_GRAPH = 14,     /* a finished graph */
-	BACKEND_COMMAND_CONDITION = 15, /* of a node of a graph only: IF and WHILE (R4) */
+	BACKEND_COMMAND_CONDITION = 15, /* only for a node of a graph: IF and WHILE (R4) */
 };
 
 /* How launches differ from plain ones. */
 enum backend_l2_use { BACKEND_L2_NORMAL = 0, BACKEND_L2_STREAMING = 1, BACKEND_L2_PERSISTING = 2 };
 
-/* Memory that the second-level cache treats specially while a launch runs: a hint. */
+/* A hint: memory that the second-level cache treats specially while a launch runs. */
 struct backend_l2_window {
-	uint64_t address;              /* device USM, which may be freed by then */
-	uint64_t size_bytes;           /* 0: none; at most backend_device_facts.l2_window_bytes */
-	float hit_ratio;               /* 0 to 1: so much of it is `hit`, the rest `miss` */
+	uint64_t address;    /* device USM, which may be freed before the launch */
+	uint64_t size_bytes; /* 0: none; at most backend_device_facts.l2_window_bytes */
+	float hit_ratio;     /* 0 to 1: this part of the window is `hit`, the rest `miss` */
 	enum backend_l2_use hit, miss; /* miss is not PERSISTING */
 };
 
 struct backend_launch_properties {
-	struct backend_l2_window window; /* of a launch, not of a node */
+	struct backend_l2_window window; /* only for a launch, not for a node */
 	bool cooperative;                /* all groups are resident at one time */
 	uint32_t cluster[3];             /* groups of a cluster, SYCL's order; all 0: none */
 	/*
-	 * With EARLY: the launch may begin before the command before it on its lane is over. That
-	 * must be the launch `early_after`, and its kernel `waits`. The two may then be reported
-	 * together. As a node: before the one node that it comes after.
+	 * With EARLY: the launch may begin before the previous command on its lane ends. That
+	 * command must be the launch `early_after`, and this launch's kernel `waits`. The two may
+	 * then be reported together. For a node: it may begin before the one node that it follows
+	 * ends.
 	 */
 	bool early;
 	uint64_t early_after; /* a sequence of the lane; 0: none. Not of nodes */
@@ -120,8 +123,8 @@ static inline uint64_t backend_part_at(uint64_t n, uint32_t numerator, uint32_t 
  * is complete. */
 struct backend_command {
 	enum backend_command_kind kind;
-	bool timed; /* start_ns and end_ns of its completion must be exact: the application may
-		       query them */
+	/* start_ns and end_ns of its completion must be exact: the application may query them. */
+	bool timed;
 	union {
 		struct {
 			struct backend_kernel *kernel;
@@ -139,15 +142,16 @@ struct backend_command {
 		struct {
 			struct backend_memory *source, *destination;
 			uint64_t source_offset_bytes, destination_offset_bytes, size_bytes;
-			const struct backend_rect *rect; /* NULL: size_bytes in one piece. COPY
-							    only; size_bytes is the box's */
+			/* NULL: size_bytes in one piece. Only for COPY; size_bytes is that of the
+			 * box. */
+			const struct backend_rect *rect;
 		} copy;
 		struct {
 			struct backend_memory *memory;
 			uint64_t offset_bytes, size_bytes;
 			void *host;
-			/* As for copies; `host` is the first byte of the box there. NULL: in one
-			 * piece. */
+			/* As for copies; `host` is the first byte of the box in host memory. NULL:
+			 * one piece. */
 			const struct backend_rect *rect;
 		} transfer; /* WRITE and READ. Of an image: the whole one, tightly packed rows on
 			       the host, offset 0 */
@@ -160,8 +164,8 @@ struct backend_command {
 		struct {
 			void *destination;  /* USM_PREFETCH, USM_ADVISE, USM_FILL: the range */
 			const void *source; /* USM_COPY */
-			/* USM_COPY: that end is host memory that the engine vouches for, registered
-			 * or not. At most one. */
+			/* USM_COPY: that end is host memory that the engine guarantees, registered
+			 * or not. At most one end. */
 			bool host_destination, host_source;
 			uint64_t size_bytes;
 			const void *pattern; /* USM_FILL */
@@ -170,9 +174,9 @@ struct backend_command {
 		} usm;
 		struct backend_event *event; /* EVENT_RECORD, EVENT_WAIT */
 		/*
-		 * NATIVE: called once, from submit (or graph_add), when the lane waits for
-		 * everything that the command waits for, perhaps before that has come. Complete
-		 * when all is that the function has sent.
+		 * NATIVE: submit (or graph_add) calls the function once, when the lane waits for
+		 * all that the command waits for, perhaps before these waits are reached. The
+		 * command is complete when all work that the function sent is.
 		 */
 		struct {
 			backend_native_function *function;
@@ -181,15 +185,17 @@ struct backend_command {
 			uint32_t memory_count;
 		} native;
 		/*
-		 * GRAPH: finished, and not in flight on another lane; launches that are sent to one
-		 * lane without waiting run one after the other. Times are of its first node's
-		 * beginning and its last one's end. A node that fails ends the graph.
+		 * GRAPH: a graph that is finished, and not in flight on another lane. Launches that
+		 * are sent to one lane without waiting run one after the other. The times are from
+		 * the beginning of the first node to the end of the last one. A node that fails
+		 * ends the graph.
 		 */
 		struct backend_graph *graph;
 		/*
-		 * CONDITION: the next body_nodes nodes, with those of conditions among them, run
-		 * once if the word is not 0. It is read when all before this node is complete.
-		 * `repeats`: again and again, as long as it is not 0. The word has 32 bits.
+		 * CONDITION: the next body_nodes nodes, with those of inner conditions, run once if
+		 * the word is not 0. The word is read when all predecessors of this node are
+		 * complete. `repeats`: they run again as long as the word is not 0. The word has 32
+		 * bits.
 		 */
 		struct {
 			struct backend_memory *memory; /* NULL: `usm` */

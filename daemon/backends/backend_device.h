@@ -13,8 +13,8 @@ struct backend_platform_facts {
 	char *name, *vendor, *version, *profile,
 		*extensions; /* owned by the backend, good until close */
 	char *unavailable_reason;
-	int32_t no_devices_code; /* the vendor's own, where it lists no device of this platform; 0:
-				    it lists some */
+	/* The vendor's code if it lists no device of this platform; 0: it lists some. */
+	int32_t no_devices_code;
 };
 
 /* Features of a device beyond the entries that every backend has. */
@@ -36,10 +36,8 @@ enum backend_feature {
 	BACKEND_FEATURE_CLUSTER = 1u << 10,
 	BACKEND_FEATURE_COPY_LANES = 1u << 11, /* lanes for copies only: moves run beside kernels */
 	BACKEND_FEATURE_OCCUPANCY = 1u << 12,  /* kernel_occupancy */
-	/*
-	 * program_load waits for all that runs on the device, and holds up all that is sent
-	 * meanwhile. So it is called, and `quiet` is, while nothing is in flight.
-	 */
+	/* program_load waits for all work on the device, and holds up all work that is sent
+	 * meanwhile. So program_load and `quiet` are called while nothing is in flight. */
 	BACKEND_FEATURE_QUIET_LOAD = 1u << 13,
 	BACKEND_FEATURE_IMAGE = 1u << 14, /* image_create; unsampled and sampled image arguments */
 	BACKEND_FEATURE_LINK = 1u << 15,  /* `compile` and `link` */
@@ -51,18 +49,16 @@ enum backend_feature {
 	 * itself.
 	 */
 	BACKEND_FEATURE_INLINE = 1u << 17,
-	/*
-	 * Kernels and USM commands reach host memory of this process at its own address: with
-	 * HOST_REGISTER what was registered, without it any.
-	 */
+	/* Kernels and USM commands reach host memory of this process at its own address: registered
+	 * memory with HOST_REGISTER, otherwise any memory. */
 	BACKEND_FEATURE_HOST_ADDRESS = 1u << 18,
-	/* `preload` helps with it, and a process that was preloaded for it may change its user
-	   before it opens it. */
+	/* `preload` shortens opening the device. A process that was preloaded for the device may
+	 * change its user before it opens the device. */
 	BACKEND_FEATURE_PRELOAD = 1u << 19,
 	/*
-	 * Commands on one lane hold up no other lane, and many commands are sent for little more
-	 * than one. So a lane with many of them costs the others less than if they were sent one by
-	 * one.
+	 * Commands on one lane hold up no other lane, and sending many commands together costs
+	 * little more than sending one. So a lane with many commands costs the others less than if
+	 * its commands were sent one by one.
 	 */
 	BACKEND_FEATURE_SIDE_BY_SIDE = 1u << 20,
 	BACKEND_FEATURE_NATIVE =
@@ -73,8 +69,8 @@ enum backend_feature {
 	BACKEND_FEATURE_VARIABLE = 1u << 25,     /* program_variable (R1) */
 	BACKEND_FEATURE_GRAPH_SWITCH =
 		1u << 26, /* graph_update takes NOP for a node that is to be skipped (R3) */
-	BACKEND_FEATURE_EARLY =
-		1u << 27, /* launches that begin before the one before them is over (R5) */
+	BACKEND_FEATURE_EARLY = 1u
+				<< 27, /* launches that begin before the previous ones end (R5) */
 	BACKEND_FEATURE_GRAPH_CONDITION = 1u << 28, /* BACKEND_COMMAND_CONDITION as a node (R4) */
 	BACKEND_FEATURE_USM_MIGRATES = 1u
 				       << 29, /* shared USM of usm_alloc moves to the device or host
@@ -119,7 +115,7 @@ enum backend_affinity {
 struct backend_division {
 	enum backend_partition partition;
 	const uint32_t *counts;       /* BY_COUNTS: compute units of each, none 0 */
-	uint32_t count;               /* of `counts` */
+	uint32_t count;               /* number of `counts` */
 	uint32_t units;               /* EQUALLY: compute units of each */
 	enum backend_affinity domain; /* BY_AFFINITY */
 };
@@ -152,13 +148,13 @@ struct backend_device_facts {
 	bool little_endian, image_support, error_correction, available;
 	char *unavailable_reason; /* the backend's; NULL if available */
 	uint32_t features;        /* enum backend_feature */
-	uint32_t preferred_lanes; /* for computing; 0: no preference */
+	uint32_t preferred_lanes; /* number of lanes for computing; 0: no preference */
 	uint32_t lane_copy_bytes; /* WRITE and READ of registered memory of up to so many bytes are
 				     as cheap as launches on a lane that computes; 0: none are */
 	uint32_t atomic_order_bits, atomic_scope_bits, fence_order_bits, fence_scope_bits;
-	uint32_t max_sub_groups;                                          /* of a work-group */
-	bool independent_progress;                                        /* of sub-groups */
-	uint8_t uuid[16];                                                 /* all 0: none */
+	uint32_t max_sub_groups;   /* limit in a work-group */
+	bool independent_progress; /* sub-groups make independent progress */
+	uint8_t uuid[16];          /* all 0: none */
 	uint32_t max_read_image_args, max_write_image_args, max_samplers; /* 0: no images */
 	uint64_t image_sizes[6]; /* largest: 2-D width, height, 3-D width, height, depth, of a
 				    buffer in elements */
@@ -171,19 +167,20 @@ struct backend_device_facts {
 		execution_capabilities; /* as in proto's DeviceFacts */
 	uint32_t partition_properties,
 		partition_domains; /* bits 1 << enum backend_partition; enum backend_affinity */
-	enum backend_partition partition_type; /* of a sub-device, as the next; NONE: it is none */
+	/* For a sub-device, as the next field; NONE: no sub-device. */
+	enum backend_partition partition_type;
 	enum backend_affinity partition_domain;
 	char *bus_id; /* "0000:1b:00.0"; NULL: none */
 	char *mode;   /* for operators: "MIG 1g.18gb", "MPS client", "exclusive process"; NULL:
 			 nothing special */
 };
 
-/* A part of a device, itself a device: `index` is for device_open, and stays this one's until
- * sub_device_free. */
+/* A part of a device, which is itself a device. `index` is for device_open, and stays this part's
+ * until sub_device_free. */
 struct backend_sub_device {
-	uint32_t index, root; /* root: the device of enumerate that it is a part of */
+	uint32_t index, root; /* root: the device of enumerate of which it is a part */
 	const struct backend_device_facts
-		*facts; /* the backend's, as long; its key is the root's */
+		*facts; /* the backend's, valid as long; the key is the root's */
 };
 
 struct backend_topology {

@@ -15,11 +15,12 @@ enum backend_kind { BACKEND_KIND_OPENCL = 1, BACKEND_KIND_CUDA = 2, BACKEND_KIND
 struct backend_fault {
 	int32_t status;
 	int32_t native_code;
-	bool device_lost; /* nothing more can be done on this device by this process */
-	/* With device_lost: nothing more can be done with this vendor's driver by this process,
-	 * only a new one can. */
+	bool device_lost; /* this process can use the device no more */
+	/* With device_lost: this process can use the vendor's driver no more, and only a new
+	 * process can. */
 	bool process_lost;
-	bool not_begun; /* with process_lost, of a command: it cannot have been the cause */
+	/* With process_lost, for a command: the command cannot have been the cause. */
+	bool not_begun;
 	char text[BACKEND_TEXT_BYTES];
 };
 

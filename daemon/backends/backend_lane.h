@@ -14,8 +14,8 @@ enum backend_lane_kind {
 	BACKEND_LANE_COMPUTE = 0,
 	BACKEND_LANE_COPY_IN = 1,  /* host to device; only with BACKEND_FEATURE_COPY_LANES */
 	BACKEND_LANE_COPY_OUT = 2, /* device to host */
-	/* As COMPUTE, for work that must not wait: before what other lanes have and has not begun,
-	   where the device can do that. */
+	/* Like COMPUTE, for work that must not wait. If the device can do so, such work runs before
+	 * work of other lanes that has not begun. */
 	BACKEND_LANE_LATENCY = 3,
 };
 
@@ -38,22 +38,22 @@ struct backend_direct_completion {
 	uint32_t value;
 };
 
-/* A finished command. In any order between lanes, in order within one. */
+/* A finished command. Completions are in order within a lane, and in any order between lanes. */
 struct backend_completion {
 	struct backend_lane *lane;
 	uint64_t sequence;
 	struct backend_fault fault; /* status 0: success */
 	uint64_t start_ns, end_ns;  /* CLOCK_MONOTONIC; 0 where not known */
-	bool estimated;             /* by the host's clock: good for accounts, not for profiling */
-	uint32_t failed_launches;   /* of submit_burst, with a fault: bit n, the n-th launch did not
-				       run for that; the others did */
+	bool estimated; /* times by the host's clock: good for accounts, not for profiling */
+	uint32_t failed_launches; /* of submit_burst, with a fault: bit n, the n-th launch did not
+				     run for that; the others did */
 };
 
-/* How launches went to the driver, since the device was opened. */
+/* The way in which launches were sent to the driver, since the device was opened. */
 struct backend_sendings {
 	uint64_t chains;         /* calls that sent one or more launches as one */
-	uint64_t chain_launches; /* and how many launches those were */
-	uint64_t refused; /* chains that the driver refused: their launches went one by one */
+	uint64_t chain_launches; /* launches that these calls sent */
+	uint64_t refused; /* chains that the driver refused, whose launches were sent one by one */
 };
 
 #endif

@@ -17,8 +17,8 @@ enum backend_native_kind {
 	BACKEND_NATIVE_PLATFORM = 1,
 	BACKEND_NATIVE_DEVICE = 2,
 	BACKEND_NATIVE_CONTEXT = 3,
-	BACKEND_NATIVE_QUEUE = 4,  /* of a lane */
-	BACKEND_NATIVE_MEMORY = 5, /* of a backend_memory, an image too */
+	BACKEND_NATIVE_QUEUE = 4,  /* the queue of a lane */
+	BACKEND_NATIVE_MEMORY = 5, /* the memory of a backend_memory, also of an image */
 	BACKEND_NATIVE_PROGRAM = 6,
 	BACKEND_NATIVE_KERNEL = 7,
 	BACKEND_NATIVE_EVENT = 8,
@@ -26,15 +26,16 @@ enum backend_native_kind {
 
 /* The description of a native object, for kinds with more properties than their devices. */
 struct backend_native_facts {
-	uint64_t devices;                 /* bits: indices of enumerate; of a QUEUE, one */
-	bool out_of_order;                /* QUEUE: its commands are not ordered by themselves */
-	bool profiling;                   /* QUEUE: it keeps times */
-	uint64_t size_bytes;              /* MEMORY; of an image as its pixels lie tightly packed */
-	struct backend_image image;       /* MEMORY; dimensions 0: a buffer */
-	enum backend_program_state state; /* PROGRAM: how far it has come, on any of its devices */
-	uint64_t program;                 /* KERNEL: whose it is; good as long as the kernel */
-	char name[256];                   /* KERNEL */
-	bool is_sub_device;               /* DEVICE: a part of `devices` */
+	uint64_t devices;           /* bits: indices of enumerate; of a QUEUE, one */
+	bool out_of_order;          /* QUEUE: its commands are not ordered by themselves */
+	bool profiling;             /* QUEUE: the queue records times */
+	uint64_t size_bytes;        /* MEMORY; of an image as its pixels lie tightly packed */
+	struct backend_image image; /* MEMORY; dimensions 0: a buffer */
+	/* PROGRAM: the most advanced state on any of its devices. */
+	enum backend_program_state state;
+	uint64_t program;   /* KERNEL: the kernel's program; valid as long as the kernel */
+	char name[256];     /* KERNEL */
+	bool is_sub_device; /* DEVICE: a part of `devices` */
 };
 
 /* The event has happened (0), or never will (a negative vendor's code). From any thread, also from

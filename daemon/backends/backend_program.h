@@ -44,39 +44,41 @@ enum backend_address_space {
 
 struct backend_argument_facts {
 	enum backend_argument_kind kind;
-	uint32_t size_bytes; /* of a value; 0: not known */
+	uint32_t size_bytes; /* size of a value; 0: not known */
 	bool is_const;
 	enum backend_address_space address;
 	char type_name[64], name[64];
 };
 
 struct backend_kernel_facts {
-	const struct backend_argument_facts *arguments; /* the kernel's, good while it lives */
+	/* The kernel's, valid as long as the kernel. */
+	const struct backend_argument_facts *arguments;
 	uint32_t argument_count;
 	uint64_t max_work_group_size, preferred_multiple, private_mem_bytes, local_mem_bytes;
 	uint64_t required_work_group_size[3]; /* SYCL's order; 0: none */
-	uint64_t max_local_mem_bytes; /* that a launch may request, beside local_mem_bytes; 0: the
-					 device's */
+	/* Limit of a launch, beside local_mem_bytes; 0: the device's. */
+	uint64_t max_local_mem_bytes;
 	uint64_t max_global_size[3]; /* SYCL's order; of a built-in kernel or on a custom device; 0:
 					not known */
-	uint32_t registers;          /* of a work-item; 0: not known */
+	uint32_t registers;          /* registers of a work-item; 0: not known */
 	uint32_t sub_group_size;     /* 0: not known */
 	/*
 	 * The kernel is written in the vendor's own language and computes its ids itself. It takes
 	 * no offset (E13), and a basic range runs only in groups that divide it.
 	 */
 	bool native;
-	bool has_presets; /* the application's own: an argument of kind UNKNOWN is as it has been
-			     set (J9) */
-	bool splits;      /* its launches may be sent in parts (struct backend_part) */
-	bool waits;       /* with EARLY: the kernel itself waits for the launches before it (R5) */
+	/* The kernel is the application's: an argument of kind UNKNOWN keeps the value that it has
+	 * (J9). */
+	bool has_presets;
+	bool splits; /* its launches may be sent in parts (struct backend_part) */
+	bool waits;  /* with EARLY: the kernel itself waits for earlier launches (R5) */
 };
 
 struct backend_occupancy {
-	uint32_t groups_per_compute_unit; /* resident at one time */
-	uint32_t max_cooperative_groups;  /* of one cooperative launch; 0: none */
+	uint32_t groups_per_compute_unit; /* number resident at one time */
+	uint32_t max_cooperative_groups;  /* limit of one cooperative launch; 0: none */
 	uint32_t max_cluster_groups;      /* 0: none */
-	uint32_t suggested_group_size;    /* that fills the device best */
+	uint32_t suggested_group_size;    /* the size that fills the device best */
 };
 
 #endif

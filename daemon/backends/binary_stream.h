@@ -27,10 +27,10 @@ void binary_put_text(FILE *file, const char *text);
 int binary_put_end(FILE *file, char **stream_bytes, const size_t *stream_count, void **bytes_out,
 		   size_t *count_out);
 
-/* Does the input begin with these bytes? They are skipped then. */
+/* True if the input begins with these bytes, which are then skipped. */
 bool binary_get_magic(struct binary_reader *reader, const char *magic, size_t bytes);
 uint64_t binary_get_number(struct binary_reader *reader, unsigned bytes);
-/* The next so many bytes, where they are; NULL: there are not so many, or it had failed before. */
+/* Returns the next bytes in place; NULL: there are not so many, or the reader had failed before. */
 const void *binary_get_bytes(struct binary_reader *reader, uint64_t count);
 
 #endif

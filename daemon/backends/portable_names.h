@@ -18,7 +18,7 @@
 
 #define PORTABLE_NAMES_PREFIX "sycl_own_"
 
-/* Is it the name of a function that OpenCL C or CUDA C++ brings along? */
+/* True if OpenCL C or CUDA C++ has a built-in function of this name. */
 bool portable_name_is_builtin(const char *name, size_t bytes);
 
 /*

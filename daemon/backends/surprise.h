@@ -1,8 +1,8 @@
 /*
  * Launches that are sent together have one reported end. So a kernel that was short lately and is
- * long now delays the reports of those before it; this is detected when it is over. Then 64 of its
- * launches are sent alone, and after each further surprise twice as many, up to 4,096. So that
- * happens at most once in so many launches of a kernel (B18). One thread at a time.
+ * long now delays the reports of earlier launches. This is detected when the kernel has ended. Then
+ * 64 of its launches are sent alone, and after each further surprise twice as many, up to 4,096. So
+ * that happens at most once in so many launches of a kernel (B18). One thread at a time.
  */
 #ifndef SYCL_BACKENDS_SURPRISE_H
 #define SYCL_BACKENDS_SURPRISE_H
@@ -14,7 +14,7 @@
 #define SURPRISE_MOST  4096u
 
 struct surprise {
-	uint32_t left; /* launches that still go alone */
+	uint32_t left; /* number of launches that are still to be sent alone */
 	uint32_t last; /* how many went alone last time; 0: there was none */
 };
 
@@ -23,7 +23,7 @@ static inline bool surprise_lasts(const struct surprise *surprise)
 	return surprise->left > 0;
 }
 
-/* Launches that were sent before a surprise was detected are no further one. */
+/* Launches that were sent before a surprise was detected do not count as a further one. */
 static inline void surprise_note(struct surprise *surprise)
 {
 	if (surprise_lasts(surprise))

@@ -13,10 +13,8 @@
  */
 void vendor_variable_set(const char *name, const char *value);
 
-/*
- * The folder `name` of the cache directory, malloc'ed, made if it is not there; NULL: there is none
- * that this user alone can write. What is in it is executed.
- */
+/* The folder `name` of the cache directory, malloc'ed, made if it is missing. NULL: there is no
+ * such folder that only this user can write. The contents of the folder are executed. */
 char *vendor_cache_folder(const char *cache_directory, const char *name);
 
 #endif
