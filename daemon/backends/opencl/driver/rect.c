@@ -8,9 +8,10 @@
 
 /* The most rows of a box that is sent row by row. Each row costs this thread time and the driver
  * memory. */
-#define ROWS_MOST      65536u
-#define HOST_ROWS_MOST 1048576u /* larger, because between host and device there is no other way   \
-				 */
+#define ROWS_MOST 65536u
+#define HOST_ROWS_MOST                                                                             \
+	1048576u /* larger, because between host and device there is no other way                  \
+		  */
 
 static int opencl_is_outside(struct backend_fault *fault_out)
 {
