@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The host tasks that this thread runs, innermost first: a wait inside of one may run others. */
+/*
+ * The host tasks that this thread runs, innermost first: a wait inside a host task may run others.
+ */
 struct host_call {
 	const struct host_task *task;
 	struct host_call *outer;
@@ -62,7 +64,7 @@ static void host_task_unref(struct connection *c, struct host_task *task)
 		return;
 	host_task_leave_bridge(c, task);
 	(void)pthread_mutex_lock(&c->state_lock);
-	/* Its value may still come, if it was sent and never had its turn. */
+	/* If the task was sent and never had its turn, the slot's value may still arrive. */
 	slots_give(&c->slots, task->slot);
 	c->host_tasks->count--;
 	(void)pthread_mutex_unlock(&c->state_lock);
@@ -70,7 +72,7 @@ static void host_task_unref(struct connection *c, struct host_task *task)
 	struct object *handler = (struct object *)task->handler;
 	free(task);
 	if (handler)
-		object_unref(handler); /* its connection may end with it */
+		object_unref(handler); /* the connection may end with its handler */
 }
 
 void host_task_list(struct connection *c, struct host_task *task, uint64_t group)
@@ -81,7 +83,7 @@ void host_task_list(struct connection *c, struct host_task *task, uint64_t group
 	(void)pthread_mutex_lock(&c->state_lock);
 	task->listed = true;
 	c->tasks_listed++;
-	connection_await_any(c); /* its turn may come while a thread sleeps */
+	connection_await_any(c); /* the task's turn may come while a thread sleeps */
 	if (tasks->last)
 		tasks->last->next = task;
 	else
@@ -91,7 +93,7 @@ void host_task_list(struct connection *c, struct host_task *task, uint64_t group
 	(void)pthread_mutex_unlock(&c->state_lock);
 }
 
-/* With the state lock. `previous`: NULL for the first. */
+/* With the state lock. `previous`: NULL for the first task. */
 static void host_task_unlist(struct connection *c, struct host_task *previous,
 			     struct host_task *task)
 {
@@ -122,7 +124,7 @@ void host_task_settle(struct connection *c, struct host_task *task, bool sent)
 			}
 			previous = other;
 		}
-		/* So that the slot is settled when it is given back. */
+		/* With this value the slot is settled when it is given back. */
 		atomic_store_explicit(&c->slot_memory[task->slot].sequence, task->value,
 				      memory_order_relaxed);
 		(void)pthread_mutex_unlock(&c->state_lock);
@@ -159,7 +161,7 @@ struct host_task *host_tasks_take(struct connection *c)
 	for (struct host_task *task = c->host_tasks->first; task; task = task->next) {
 		if (has_turn(c, task)) {
 			host_task_unlist(c, previous, task);
-			/* Helpers that wait for a turn have nothing to wait for any more. */
+			/* Helpers that wait for a turn have no task left to wait for. */
 			if (!c->host_tasks->first && c->helpers)
 				(void)pthread_cond_broadcast(&c->changed);
 			return task;
@@ -195,10 +197,10 @@ static void host_task_send_done(struct connection *c, const struct host_task *ta
 void host_task_over(struct connection *c, struct host_task *task, sycl_result status,
 		    const struct failure *why)
 {
-	/* First what it held, so that a thread that waits for the group finds that released; it may
-	 * hold the connection. */
+	/* The task's objects are released first. So a thread that waits for the group finds them
+	 * released. The handler may hold the connection. */
 	connection_ref(c);
-	if (task->graph) /* before memory that it names is closed */
+	if (task->graph) /* before memory that the graph names is closed */
 		c->host_tasks->bridge->drop_graph(task);
 	object_unref((struct object *)task->handler);
 	task->handler = NULL;
@@ -209,7 +211,7 @@ void host_task_over(struct connection *c, struct host_task *task, sycl_result st
 	connection_unref(c);
 }
 
-/* *later_out: what the task sent is under way, and the bridge ends the task. */
+/* *later_out: the work that the task sent has not ended, and the bridge ends the task. */
 static sycl_result host_task_call_function(struct connection *c, struct host_task *task,
 					   sycl_host_task handle, struct bridge_call **later_out)
 {
@@ -235,8 +237,8 @@ static bool host_task_may_run(struct connection *c, struct host_task *task)
 
 void host_task_run(struct connection *c, struct host_task *task)
 {
-	/* A failure of the function, or of releasing what it held, is none of the call that
-	 * waits. */
+	/* If the function fails, or the release of the task's objects, the waiting call does not
+	 * fail. */
 	struct failure before, why;
 	error_get(&before);
 	if (host_task_may_run(c, task)) {
@@ -259,7 +261,7 @@ void host_task_run(struct connection *c, struct host_task *task)
 	error_note_failure(&before);
 }
 
-/* Host tasks that have not begun never will. */
+/* Ends the host tasks that have not begun. */
 static void host_tasks_drop(struct connection *c)
 {
 	(void)pthread_mutex_lock(&c->state_lock);
@@ -286,7 +288,7 @@ void host_tasks_drop_unreachable(struct connection *c)
 	if (c->helpers)
 		return;
 	(void)pthread_mutex_lock(&c->state_lock);
-	/* A waiting thread still runs them, and checks again afterwards. */
+	/* A waiting thread still runs the tasks, and checks again afterwards. */
 	bool unneeded = c->host_tasks->first && c->waits_with_tasks == 0;
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (unneeded)
