@@ -51,7 +51,7 @@ sycl_result graph_tasks_make(const struct handler *handler, struct graph_tasks *
 	*tasks = (struct graph_tasks){.tasks = NULL};
 	if (count == 0)
 		return SYCL_SUCCESS;
-	/* One block for the three lists. */
+	/* One block holds the three lists. */
 	tasks->tasks = calloc(count, 2 * sizeof(void *) + sizeof(*tasks->messages));
 	if (!tasks->tasks)
 		return error_no_memory();

@@ -4,10 +4,10 @@
 
 #include "queue/queue.h"
 
-/* An out-of-order queue's event gets a slot of its own, an in-order queue's uses the queue's. May
- * be called with the submit lock. */
+/* The event of an out-of-order queue gets its own slot; that of an in-order queue uses the queue's.
+ * May be called with the submit lock. */
 sycl_result group_event_new(struct queue *queue, struct event **event_out);
-/* The record is in the ring, with this number. */
+/* Called when the record is in the ring, with this number. */
 void group_event_number(struct event *event, uint64_t group);
 /* The record was never sent, so the engine will not write the slot. Without locks. */
 void group_event_discard(struct event *event);

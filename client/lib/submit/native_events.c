@@ -1,4 +1,4 @@
-/* Events over native ones: groups of the library's own wait for them. */
+/* Events over native ones: groups of the library wait for the native events. */
 #include "interop/native.h"
 
 #include "handler/handler.h"
@@ -8,7 +8,8 @@
 
 #include <stdlib.h>
 
-/* Takes one native event, as the service has it. A reference for the caller, without a user. */
+/* Takes one native event, as the service has it. Returns a reference for the caller, without a
+ * user. */
 static sycl_result native_event_take(struct context *context, uint64_t native,
 				     struct shared_event **event_out)
 {
@@ -38,7 +39,7 @@ static sycl_result native_event_take(struct context *context, uint64_t native,
 	return SYCL_SUCCESS;
 }
 
-/* A group that waits for one of them; in a handler of its own. */
+/* Submits a group that waits for one native event, with a handler of its own. */
 static sycl_result native_wait_for(struct queue *queue, struct shared_event *native,
 				   sycl_event *event_out)
 {
@@ -52,7 +53,7 @@ static sycl_result native_wait_for(struct queue *queue, struct shared_event *nat
 	return result;
 }
 
-/* A group that is complete when all of these are. */
+/* Submits a group that is complete when all of these events are. */
 static sycl_result submit_join(struct queue *queue, uint32_t count, const sycl_event *events,
 			       sycl_event *event_out)
 {

@@ -11,7 +11,7 @@
 
 /* The values of `announce` of a plan. */
 struct native_plan {
-	struct buffer_plan plan; /* first: it is what announce gets */
+	struct buffer_plan plan; /* first, because announce gets its address */
 	const struct context *context;
 	uint64_t native;
 };
@@ -37,8 +37,8 @@ static sycl_result native_memory_announce(const struct buffer *buffer,
 	return native_make(buffer->object.connection, &make);
 }
 
-/* A group that has the buffer as a writer and waits for the event: whatever uses the buffer comes
- * behind it. */
+/* Submits a group that writes the buffer and waits for the event. So every use of the buffer waits
+ * for the event. */
 static sycl_result submit_availability_wait(struct context *context, struct buffer *buffer,
 					    struct event *available)
 {
@@ -81,7 +81,7 @@ static sycl_result native_memory_describe(struct context *context, sycl_backend 
 	return result;
 }
 
-/* The handle is an image's where the native is one. */
+/* The handle is an image's if the native object is an image. */
 static sycl_result native_memory_make(struct context *context, uint64_t native,
 				      const struct native_facts *facts, struct event *available,
 				      sycl_buffer *buffer_out)
@@ -110,7 +110,7 @@ static sycl_result native_memory_make(struct context *context, uint64_t native,
 		return result;
 	struct buffer *buffer = (struct buffer *)object;
 	result = submit_availability_wait(context, buffer, available);
-	/* The memory is ordered by the group, and was not written by the program. */
+	/* The group orders the memory, and the program has not written it. */
 	atomic_store_explicit(&buffer->modified, 0, memory_order_relaxed);
 	struct failure why = {.code = result};
 	error_get(&why);

@@ -4,9 +4,9 @@
 #include "base/lone_thread.h"
 
 /*
- * Releases the application's handle, also where the submission fails later. The object stays
- * pinned for this call. Without any handle the connection would close, and this may be its last
- * one: so it stays counted until end_submission.
+ * Releases the application's handle, even if the submission fails later. The object stays pinned
+ * for this call. The connection would close with its last handle, which this may be. So the handle
+ * stays counted until end_submission.
  */
 static sycl_result end_handle(sycl_handler handle, struct handler **handler_out)
 {

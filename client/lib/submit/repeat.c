@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is compared at once: part of struct sycl_launch. */
+/* The part of struct sycl_launch that is compared at once. */
 struct repeat_what {
 	sycl_kernel kernel;
 	sycl_range global, local;
@@ -24,7 +24,7 @@ static_assert(offsetof(struct sycl_launch, global) - offsetof(struct sycl_launch
 			      offsetof(struct repeat_what, local),
 	      "the members have the same places");
 
-/* An object without a reference: the id shows that the handle is not used for another one. */
+/* An object without a reference. The id shows that the handle is not used for another object. */
 struct repeat_object {
 	const struct handle_entry *entry;
 	uint64_t id;
@@ -32,7 +32,7 @@ struct repeat_object {
 
 struct repeat_argument {
 	struct sycl_launch_argument given; /* `pointer` is NULL */
-	struct repeat_object buffer;       /* of an accessor, as what follows */
+	struct repeat_object buffer;       /* for an accessor, as the next fields */
 	uint64_t origin_bytes, buffer_bytes;
 	bool writes;
 };
@@ -45,7 +45,7 @@ struct repeat {
 	struct repeat_argument arguments[];
 };
 
-/* Where the queue keeps it, if it does. */
+/* The queue's place for such a launch. */
 static struct repeat **place_of(struct queue *queue, const struct sycl_launch *launch)
 {
 	uint64_t sum = (uintptr_t)launch->kernel * 31 + launch->global.size[0];
@@ -59,13 +59,13 @@ static struct repeat **place_of(struct queue *queue, const struct sycl_launch *l
 
 /* ---------------------------------------- remember ---------------------------------------- */
 
-/* False: it cannot be kept. */
+/* False: the launch of this argument cannot be kept. */
 static bool argument_can_repeat(const struct handler *handler, uint32_t i)
 {
 	const struct sycl_launch_argument *argument = &handler->launch->arguments[i];
 	if (argument->kind != SYCL_LAUNCH_ACCESSOR)
 		return argument->kind == SYCL_LAUNCH_VALUE || argument->kind == SYCL_LAUNCH_LOCAL;
-	/* Where two buffers are the same bytes the requirement has the first one alone. */
+	/* If two buffers are the same bytes, the requirement has only the first one. */
 	const struct handler_requirement *requirement =
 		handler_requirement_at(handler, handler_argument_at(handler, i)->requirement);
 	return handle_of(&requirement->buffer->object) == argument->buffer;
@@ -109,7 +109,7 @@ void repeat_remember(const struct handler *handler, struct shape_name name, uint
 	struct repeat *kept = realloc(
 		*place, sizeof(*kept) + launch->argument_count * sizeof(struct repeat_argument));
 	if (!kept)
-		return; /* what is there stays */
+		return; /* the previous launch stays */
 	*kept = (struct repeat){
 		.name = name,
 		.what = {launch->kernel, launch->global, launch->local},
@@ -164,7 +164,8 @@ static bool kernel_is_good(const struct repeat *repeat, const struct device *dev
 	return kernel && remote_is_good(&kernel->remote);
 }
 
-/* Is it the same launch, of objects that are as they were? The roots of accessors' buffers. */
+/* True if the launch is the same, and its objects have not changed. roots_out: the roots of
+ * accessors' buffers. */
 static bool repeat_holds(const struct repeat *repeat, const struct queue *queue,
 			 const struct sycl_launch *launch,
 			 struct buffer *roots_out[REPEAT_ARGUMENTS_MAX])
@@ -196,7 +197,7 @@ static void mark_buffers(const struct repeat *repeat, struct buffer *roots[REPEA
 	}
 }
 
-/* As handler_write_rest. The sizes are the repeat's: the caller's may change meanwhile. */
+/* As handler_write_rest. The sizes are the repeat's, because the caller's may change meanwhile. */
 static void put_values(const struct repeat *repeat, const struct sycl_launch *launch, uint8_t *at)
 {
 	for (uint32_t i = 0; i < repeat->argument_count; i++) {
@@ -214,7 +215,9 @@ static void put_values(const struct repeat *repeat, const struct sycl_launch *la
 	}
 }
 
-/* With the submit lock. What makes it fail, the long way reports. */
+/*
+ * With the submit lock. False: the launch is submitted in the usual way, which reports the error.
+ */
 static bool repeat_publish(struct queue *queue, const struct repeat *repeat,
 			   const struct sycl_launch *launch, sycl_event *event_out)
 {

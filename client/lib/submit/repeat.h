@@ -1,10 +1,10 @@
 /*
- * Launches that come again. A queue keeps the arguments of a launch that was sent as a RESUBMIT
+ * Launches that are repeated. A queue keeps the arguments of a launch that was sent as a RESUBMIT
  * record (resubmit.h), and the name of its shape. When sycl_queue_launch gets the same launch
- * again, with any values, no handler is built, and only what may have changed is checked. The
+ * again, with any values, no handler is built. Only facts that may have changed are checked. The
  * values are copied into the next record.
  *
- * What is kept has handles and ids, no references, so it keeps nothing alive. All of it is used
+ * A kept launch has handles and ids, no references, so it keeps no object alive. All of it is used
  * with the submit lock. A buffer or kernel that ends takes that lock before its memory is freed
  * (connection_await_writer). So an object whose handle is good stays until the record is written.
  */
@@ -19,14 +19,14 @@
 #define REPEAT_ARGUMENTS_MAX 16u
 
 /*
- * Sends the launch if it is one that the queue keeps, and nothing is in the way. False: nothing was
- * sent, and it is to be submitted as any other, which reports what is wrong. The launch and the
- * queue are checked; `event_out` may be NULL. Without locks.
+ * Sends the launch if the queue keeps it, and no change prevents that. False: nothing was sent, and
+ * the launch must be submitted in the usual way, which reports errors. The launch and the queue are
+ * checked; `event_out` may be NULL. Without locks.
  */
 bool repeat_launch(struct queue *queue, const struct sycl_launch *launch, sycl_event *event_out);
 
-/* Keeps the launch that the handler was built from, if any. Its record has that name and is in the
- * ring. With the submit lock. */
+/* Keeps the launch from which the handler was built, if there is one. Its record has that name and
+ * is in the ring. With the submit lock. */
 void repeat_remember(const struct handler *handler, struct shape_name name, uint32_t rest_bytes);
 
 #endif

@@ -1,11 +1,12 @@
-/* A handler as a shape, and what changes from one group of a shape to the next as a record. */
+/* Describes a handler as a shape, and the changes from one group of a shape to the next as a
+ * record. */
 #include "submit/shape.h"
 
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
-/* Each of these writes words from `at` on, and returns where they end. */
+/* Each of these functions writes words from `at` on, and returns their end. */
 static uint64_t *shape_put_requirements(const struct handler *handler, uint64_t *at)
 {
 	const struct handler_requirement *requirement = handler->requirements.items;
@@ -27,7 +28,7 @@ static uint64_t *shape_put_requirements(const struct handler *handler, uint64_t 
 	return at;
 }
 
-/* NULL: it has an argument that no shape has. */
+/* NULL: the handler has an argument that no shape has. */
 static uint64_t *put_arguments(const struct handler *handler, uint64_t *at,
 			       uint32_t *rest_bytes_out)
 {
@@ -71,8 +72,7 @@ static uint64_t *put_range(uint64_t *at, const uint64_t *sizes, uint32_t dimensi
 	return at;
 }
 
-/* Words in front of requirements and arguments, of one requirement, and of one argument, at most.
- */
+/* The most words before requirements and arguments, of one requirement, and of one argument. */
 enum { HEAD_WORDS = 15, REQUIREMENT_WORDS = 6, ARGUMENT_WORDS = 2 };
 
 /* A byte each, 0 or 1, so seven bits above the first are free. */
@@ -86,8 +86,8 @@ static uint64_t flags_of(const struct handler *handler)
 	       (uint64_t)handler->early << 41 | (uint64_t)handler->offset.dimensions << 34;
 }
 
-/* Only with the engine's reach of USM do copies have shapes. Memory of the program that is not USM
- * travels with the message. */
+/* Copies have shapes only if the engine reaches USM. Memory of the program that is not USM is sent
+ * with the message. */
 static bool copy_has_shape(const struct handler *handler)
 {
 	return handler->action == HANDLER_ACTION_COPY && !handler->is_empty &&
@@ -95,7 +95,7 @@ static bool copy_has_shape(const struct handler *handler)
 	       (handler->host_is_usm || !handler->host_source);
 }
 
-/* Where a kernel's shape has the kernel's id, this has a number that is none. */
+/* A kernel's shape has the kernel's id in this place; this shape has a number that is no id. */
 static bool copy_shape(const struct handler *handler, struct shape_key *key,
 		       uint32_t *rest_bytes_out)
 {

@@ -1,5 +1,5 @@
-/* A handler as a shape (shapes.h), and what changes from one group of a shape to the next as a
- * record (resubmit.h). */
+/* Describes a handler as a shape (shapes.h), and the changes from one group of a shape to the next
+ * as a record (resubmit.h). */
 #ifndef SYCL_CLIENT_HANDLER_SHAPE_H
 #define SYCL_CLIENT_HANDLER_SHAPE_H
 
@@ -7,10 +7,10 @@
 #include "resubmit.h"
 #include "base/shapes.h"
 
-/* False: a group like this has no shape and is sent as a message. `rest_bytes_out`: what
+/* False: such a group has no shape and is sent as a message. `rest_bytes_out`: the bytes that
  * handler_write_rest will write. */
 bool handler_shape(const struct handler *handler, struct shape_key *key, uint32_t *rest_bytes_out);
-/* Its events, addresses and values. */
+/* Writes the group's events, addresses and values. */
 void handler_write_rest(const struct handler *handler, uint8_t *at);
 
 #endif

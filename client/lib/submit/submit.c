@@ -32,12 +32,12 @@
 /* The parts of a record of the ring. */
 struct group_record {
 	struct handler *handler;
-	struct event *event;            /* NULL: none is wanted */
-	struct host_task *task;         /* of a host task */
-	struct native_call *call;       /* of a native command; the engine's when it is sent */
-	struct graph_tasks graph_tasks; /* of a graph's launch */
-	bool has_shape;      /* `messages` are filled when they are needed, which is seldom */
-	uint32_t rest_bytes; /* of a RESUBMIT record */
+	struct event *event;            /* NULL: the caller wants none */
+	struct host_task *task;         /* for a host task */
+	struct native_call *call;       /* for a native command; the engine's once it is sent */
+	struct graph_tasks graph_tasks; /* for a graph's launch */
+	bool has_shape;      /* `messages` are filled only when they are needed, which is rare */
+	uint32_t rest_bytes; /* for a RESUBMIT record */
 	struct shape_key key;
 	struct group_messages messages;
 };
@@ -45,8 +45,8 @@ struct group_record {
 /* ---------------------------------------- validate ---------------------------------------- */
 
 /*
- * True: none of its buffers has failed, is a temporary or has contents to be brought. That is the
- * rule, and then they need no check one by one. Checked once for each command group, before it is
+ * True if no buffer has failed, is a temporary, or has contents to be copied in. This is the usual
+ * case, in which buffers need no single checks. Checked once for each command group, before it is
  * sent.
  */
 static bool buffers_are_plain(const struct handler *handler)
@@ -62,7 +62,7 @@ static bool buffers_are_plain(const struct handler *handler)
 	return true;
 }
 
-/* Checks again, for another queue, what the setters checked for the queue of the handler. */
+/* Repeats for another queue the checks that the setters made for the handler's queue. */
 static sycl_result validate_for_queue(struct handler *handler)
 {
 	if (handler->queue->object.connection != handler->object.connection)
@@ -95,7 +95,7 @@ static sycl_result validate_for_queue(struct handler *handler)
 
 /* ----------------------------------------- event ----------------------------------------- */
 
-/* An event can list the events that its command group depends on. */
+/* Keeps the events on which the command group depends, because the event can list them. */
 static sycl_result event_keep_dependencies(struct event *event, const struct handler *handler)
 {
 	if (handler->step_of)
@@ -131,7 +131,7 @@ static sycl_result event_prepare(const struct handler *handler, struct event **e
 
 /* ----------------------------------------- record ----------------------------------------- */
 
-/* A buffer's release waits only for a use, and writes back only what was modified. */
+/* A buffer's release waits only if the buffer was used, and writes back only if it was modified. */
 static void record_mark_buffers(const struct handler *handler)
 {
 	const struct handler_requirement *requirement = handler->requirements.items;
@@ -144,7 +144,7 @@ static void record_mark_buffers(const struct handler *handler)
 	}
 }
 
-/* `record` is large: nothing is written that is not needed. record_end in any case. */
+/* `record` is large, so only needed fields are written. Call record_end also after a failure. */
 static sycl_result record_begin(struct group_record *record, struct handler *handler)
 {
 	struct connection *c = handler->object.connection;
@@ -166,10 +166,8 @@ static void record_end(struct group_record *record)
 	group_messages_fini(&record->messages);
 }
 
-/*
- * The event, and what runs in this process for the command group. `origin`: the handler itself,
- * where the record's is a copy of it for another queue.
- */
+/* Takes the event, and the tasks and calls of the command group in this process. `origin`: the
+ * handler itself, if the record's is a copy of it for another queue. */
 static sycl_result record_take_parts(struct group_record *record, struct handler *origin,
 				     bool wants_event)
 {
@@ -341,8 +339,8 @@ static sycl_result record_and_publish(struct group_record *record, struct handle
 				      sycl_event *event_out)
 {
 	struct connection *c = record->handler->object.connection;
-	/* So that no other thread finds that the last handle is gone before this one gives out
-	 * another (connection_handle_released). */
+	/* With this count, no other thread finds the last handle gone before this call gives out
+	 * another one (connection_handle_released). */
 	if (event_out)
 		(void)count_add(&c->handles, 1, memory_order_relaxed);
 	sycl_result result = record_take_parts(record, origin, event_out != NULL);
@@ -407,7 +405,7 @@ sycl_result handler_submit_step(struct handler *handler, sycl_event *event_out)
 	return submit_group(handler, handler, true, event_out);
 }
 
-/* A function of its own, since the copy takes much of the stack. */
+/* This is a function of its own, because the copy takes much of the stack. */
 __attribute__((noinline)) static sycl_result
 submit_to_other_queue(struct handler *handler, struct queue *queue, sycl_event *event_out)
 {
