@@ -3,15 +3,15 @@
  *
  * Threads. `open`, `enumerate`, `build` and `close` are called once each, by one thread at a time.
  * That may be another thread each time, and other backends may be opened and queried meanwhile. The
- * build helper process calls `build`, and before it only open and enumerate. Everything of a device
- * - its lanes, memories, programs, kernels - is called only from that device's own thread, unless
- * an entry's comment names another one. With BACKEND_FEATURE_INLINE the engine's front thread calls
- * submit, flush, progress and quiet_wanted, too. The device's own thread calls nothing meanwhile:
- * still one at a time, with memory fences in between. Entries marked "loader" may take long. Where
- * the device has BACKEND_FEATURE_LOADER its second thread calls them, at the same time as the
- * others; only one of them at a time. An entry returns 0 or a negative errno and fills `fault_out`
- * where it has one. It never calls upward (but `wake`), never exits, never aborts, never prints.
- * Outputs stay untouched on failure. Destructors accept NULL.
+ * build helper process calls `build`, and before it only open and enumerate. Entries for a device
+ * and its objects are called only from that device's own thread, unless an entry's comment names
+ * another one. With BACKEND_FEATURE_INLINE the engine's front thread calls submit, flush, progress
+ * and quiet_wanted, too. Meanwhile the device's own thread calls no entry: still one at a time,
+ * with memory fences in between. Entries marked "loader" may take long. If the device has
+ * BACKEND_FEATURE_LOADER, its second thread calls them, at the same time as the others, but only
+ * one of them at a time. An entry returns 0 or a negative errno and fills `fault_out` if it has
+ * one. It never calls upward (except `wake`), never exits, never aborts, never prints. Outputs stay
+ * untouched on failure. Destructors accept NULL.
  *
  * The types of arguments and results are in the headers that this one includes: fault, device,
  * memory, program, native, command and lane. The objects are opaque here; each backend defines its
