@@ -39,21 +39,22 @@ static struct build_service *new_service(int *socket)
 	return service;
 }
 
-/* A service without a helper yet, and the socket that the helper will have. */
-static int new_connected_service(struct build_service **service_out, int *helper_socket_out)
+/* A service without a helper yet, and the socket that the helper will have. NULL: see the error. */
+static struct build_service *new_connected_service(int *helper_socket_out, int *error_out)
 {
 	int pair[2];
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return -errno;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+		*error_out = -errno;
+		return NULL;
+	}
 	CLEANUP(close_fd) int ours = pair[0];
 	CLEANUP(close_fd) int theirs = pair[1];
 	struct build_service *service = new_service(&ours);
-	if (!service)
-		return -ENOMEM;
-	*service_out = service;
-	*helper_socket_out = take_fd(&theirs);
-	return 0;
+	*error_out = service ? 0 : -ENOMEM;
+	if (service)
+		*helper_socket_out = take_fd(&theirs);
+	return service;
 }
 
 /*
@@ -80,10 +81,10 @@ static _Noreturn void run_helper(int socket, build_helper_gate *gate)
 int build_service_fork_gated(build_helper_gate *gate, struct build_service **service_out)
 {
 	CLEANUP(close_fd) int theirs = -1;
-	struct build_service *service;
+	int error = 0;
 
-	int error = new_connected_service(&service, &theirs);
-	if (error < 0)
+	struct build_service *service = new_connected_service(&theirs, &error);
+	if (!service)
 		return error;
 	service->helper = fork();
 	if (service->helper < 0) {
@@ -143,10 +144,10 @@ int build_service_spawn(const char *program, char *const *environment,
 			struct build_service **service_out)
 {
 	CLEANUP(close_fd) int theirs = -1;
-	struct build_service *service;
+	int error = 0;
 
-	int error = new_connected_service(&service, &theirs);
-	if (error < 0)
+	struct build_service *service = new_connected_service(&theirs, &error);
+	if (!service)
 		return error;
 	error = spawn_helper(program, environment, theirs, &service->helper);
 	if (error < 0) {
