@@ -43,6 +43,7 @@ same_bytes() {
 # The same packages as a later version.
 make_newer() {
 	local package content
+	rm -rf "$folder/newer"
 	mkdir -p "$folder/newer"
 	for package in sycld libsyclclient0 libsyclclient-dev sycld-doc; do
 		content=$folder/newer/$package
