@@ -2,18 +2,78 @@
 
 #include "cleanup.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-void vendor_variable_set(const char *name, const char *value)
-{
-	const char *present = getenv(name);
+extern char **environ;
 
-	if (!value && present)
-		(void)unsetenv(name);
-	else if (value && (!present || strcmp(present, value) != 0))
-		(void)setenv(name, value, 1);
+/* An array of variables that environ has pointed to since. Other threads may read it at any time
+ * later, so it is never changed or freed. */
+struct published {
+	struct published *before;
+	char *variables[];
+};
+
+static bool is_named(const char *variable, const char *name)
+{
+	size_t bytes = strlen(name);
+
+	return strncmp(variable, name, bytes) == 0 && variable[bytes] == '=';
+}
+
+/* The environment with `text` in place of the variable; NULL: without it. NULL: no memory. */
+static struct published *copy_with(const char *name, char *text)
+{
+	size_t count = 0;
+	size_t copied = 0;
+
+	for (char **at = environ; at && *at; at++)
+		count++;
+	struct published *copy = calloc(1, sizeof(*copy) + (count + 2) * sizeof(char *));
+	if (!copy)
+		return NULL;
+	for (size_t i = 0; i < count; i++)
+		if (!is_named(environ[i], name))
+			copy->variables[copied++] = environ[i];
+	copy->variables[copied] = text;
+	return copy;
+}
+
+/*
+ * setenv() frees the array that another thread may be reading in getenv(), as an application does
+ * whenever it likes. So a new array takes the place of the old one.
+ */
+static int publish(const char *name, const char *value)
+{
+	static struct published *last;
+	CLEANUP(free_pointer) char *text = NULL;
+
+	if (value && asprintf(&text, "%s=%s", name, value) < 0) {
+		text = NULL;
+		return -ENOMEM;
+	}
+	struct published *copy = copy_with(name, text);
+	if (!copy)
+		return -ENOMEM;
+	(void)TAKE(text);
+	copy->before = last;
+	last = copy;
+	__atomic_store_n(&environ, copy->variables, __ATOMIC_RELEASE);
+	return 0;
+}
+
+int vendor_variable_set(const char *name, const char *value)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+	(void)pthread_mutex_lock(&lock);
+	const char *present = getenv(name);
+	bool is_right = value ? present && strcmp(present, value) == 0 : !present;
+	int r = is_right ? 0 : publish(name, value);
+	(void)pthread_mutex_unlock(&lock);
+	return r;
 }
 
 static bool is_safe_folder(const char *path)

@@ -23,3 +23,9 @@ add_test(NAME unit_backends_none_is_refused COMMAND ${CMAKE_C_COMPILER} -fsyntax
   -I${PROJECT_SOURCE_DIR}/daemon/backends/prelude -I${PROJECT_SOURCE_DIR}/shared ${registry})
 sycl_test_properties(unit_backends_none_is_refused 30 "")
 set_tests_properties(unit_backends_none_is_refused PROPERTIES PASS_REGULAR_EXPRESSION "a build needs at least one backend")
+
+sycl_test(unit_backends_environment SOURCES backends/environment.c ${PROJECT_SOURCE_DIR}/daemon/backends/vendor_environment.c
+  LIBS sycl_shared Threads::Threads)
+if(TARGET unit_backends_environment)
+  target_include_directories(unit_backends_environment PRIVATE ${PROJECT_SOURCE_DIR}/daemon/backends)
+endif()

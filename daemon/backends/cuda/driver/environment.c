@@ -59,7 +59,7 @@ static void remove_unwanted(void)
 	char *name;
 
 	while ((name = find_unwanted()) != NULL) {
-		bool removed = unsetenv(name) == 0;
+		bool removed = vendor_variable_set(name, NULL) == 0;
 		free(name);
 		if (!removed)
 			break;
@@ -76,15 +76,15 @@ static void set_variables(const char *path, uint32_t connections)
 	 * each other's kernels. Each more makes the context take longer.
 	 */
 	(void)snprintf(number, sizeof(number), "%u", connections);
-	vendor_variable_set("CUDA_DEVICE_MAX_CONNECTIONS", number);
+	(void)vendor_variable_set("CUDA_DEVICE_MAX_CONNECTIONS", number);
 	/*
 	 * Loading code waits for running work, and holds up work that is sent meanwhile. With LAZY
 	 * that happens again for each function, even for the query of an attribute. With EAGER it
 	 * happens once, in cuModuleLoadData.
 	 */
-	vendor_variable_set("CUDA_MODULE_LOADING", "EAGER");
-	vendor_variable_set("CUDA_CACHE_PATH", path);
-	vendor_variable_set("CUDA_CACHE_DISABLE", path ? NULL : "1");
+	(void)vendor_variable_set("CUDA_MODULE_LOADING", "EAGER");
+	(void)vendor_variable_set("CUDA_CACHE_PATH", path);
+	(void)vendor_variable_set("CUDA_CACHE_DISABLE", path ? NULL : "1");
 }
 
 void cuda_environment_prepare(const char *cache_directory, uint32_t connections)

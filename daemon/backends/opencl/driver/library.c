@@ -51,15 +51,15 @@ void opencl_library_prepare(const char *cache_directory)
 
 	const char *folder = path ? path : own_cache_path();
 	if (folder)
-		vendor_variable_set("POCL_CACHE_DIR", folder);
+		(void)vendor_variable_set("POCL_CACHE_DIR", folder);
 	else
-		vendor_variable_set("POCL_KERNEL_CACHE", "0");
+		(void)vendor_variable_set("POCL_KERNEL_CACHE", "0");
 	/*
 	 * PoCL sets this variable to the same value in the query of devices. A variable that is
 	 * added then would move the environment while other vendors' libraries read it on other
 	 * threads.
 	 */
-	vendor_variable_set("HWLOC_PLUGINS_PATH", "/dev/null");
+	(void)vendor_variable_set("HWLOC_PLUGINS_PATH", "/dev/null");
 }
 
 static void look_up_svm(struct opencl_library *library)
