@@ -1,4 +1,4 @@
-/* Native handles: the common part of native.c, native_make.c, native_program.c, native_task.c,
+/* Native handles: the common part of native_get.c, native_make.c, native_program.c, native_task.c,
  * event_native.c, and of native_memory.c and native_events.c in submit/. */
 #ifndef SYCL_CLIENT_NATIVE_H
 #define SYCL_CLIENT_NATIVE_H
@@ -13,6 +13,9 @@ struct event;
 /* Sycl__V1__NativeKind, as bits. */
 #define NATIVE_BIT(kind) (1u << SYCL__V1__NATIVE_KIND__NATIVE_KIND_##kind)
 
+/* Native handles are valid in one process only, so the engine must be in this process. Fails as the
+ * service would. */
+sycl_result native_check_process(const struct connection *connection);
 /* Checks whether the handle may be requested, before any request. The engine must be in this
  * process, and the backend must be `is` and have such objects. `kind`: Sycl__V1__NativeKind. */
 sycl_result native_check(const struct connection *connection, uint32_t is, sycl_backend wanted,
