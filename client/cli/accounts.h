@@ -3,16 +3,9 @@
 #define SYCLCTL_ACCOUNTS_H
 
 #include "admin.pb-c.h"
+#include "names.h"
 
 #include <stdbool.h>
-
-/* AccountsQuery.by */
-enum {
-	ACCOUNTS_BY_USER = 1,
-	ACCOUNTS_BY_CGROUP = 2,
-	ACCOUNTS_BY_DEVICE = 4,
-	ACCOUNTS_BY_SESSION = 8
-};
 
 /* As they were written; NULL: not given. */
 struct accounts_words {

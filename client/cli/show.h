@@ -3,6 +3,7 @@
 #define SYCLCTL_SHOW_H
 
 #include "admin.pb-c.h"
+#include "names.h"
 
 #include <stdbool.h>
 
@@ -22,10 +23,5 @@ bool json_accounts(const Sycl__V1__AdminReply *reply);
 bool json_order(const Sycl__V1__AdminReply *reply);
 bool json_limits(const Sycl__V1__AdminReply *reply);
 bool json_version(const Sycl__V1__AdminReply *reply);
-
-/* names.c: names that both forms use. Static. */
-const char *value_name(const ProtobufCEnumDescriptor *type, int value);
-const char *backend_name(Sycl__V1__Backend backend);
-const char *session_state_name(const Sycl__V1__SessionFacts *session);
 
 #endif

@@ -1,7 +1,7 @@
 # Parts of syclctl that need no service.
 sycl_test(unit_cli SOURCES cli/table.c LIBS syclctl_table)
 sycl_test(unit_cli_trace SOURCES cli/trace.c LIBS syclctl_trace sycl_bench_sim sycl_shared)
-sycl_test(unit_cli_json SOURCES cli/json.c LIBS syclctl_json)
+sycl_test(unit_cli_json SOURCES cli/json.c LIBS syclctl_json sycl_ask_json)
 if(TARGET unit_cli_json)
   target_compile_definitions(unit_cli_json PRIVATE JSON_FOLDER="${CMAKE_CURRENT_SOURCE_DIR}/cli/json")
 endif()

@@ -1,6 +1,6 @@
 /* Finds the service and sends it one question. */
-#ifndef SYCLCTL_CONNECTION_H
-#define SYCLCTL_CONNECTION_H
+#ifndef SYCL_ASK_CONNECTION_H
+#define SYCL_ASK_CONNECTION_H
 
 #include "admin.pb-c.h"
 

@@ -1,4 +1,6 @@
-#include "show.h"
+#include "names.h"
+
+#include <stdbool.h>
 
 /* The names of each enumeration, indexed by its numbers. A number without a name is "unknown". */
 static const struct {

@@ -1,6 +1,6 @@
 /* Figures for people. Each returns its buffer. */
-#ifndef SYCLCTL_UNITS_H
-#define SYCLCTL_UNITS_H
+#ifndef SYCL_ASK_UNITS_H
+#define SYCL_ASK_UNITS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,0 +1,18 @@
+/* An answer as JSON. Each result is the caller's; NULL: there was no memory for it. */
+#ifndef SYCL_ASK_JSON_H
+#define SYCL_ASK_JSON_H
+
+#include "admin.pb-c.h"
+
+#include <jansson.h>
+
+json_t *json_of_status(const Sycl__V1__AdminReply *reply);
+json_t *json_of_devices(const Sycl__V1__AdminReply *reply);
+json_t *json_of_sessions(const Sycl__V1__AdminReply *reply);
+json_t *json_of_order(const Sycl__V1__AdminReply *reply);
+json_t *json_of_limits(const Sycl__V1__AdminReply *reply);
+json_t *json_of_service(const Sycl__V1__AdminReply *reply);
+/* Rows have the keys by which the request has grouped. */
+json_t *json_of_accounts(const Sycl__V1__AdminReply *reply);
+
+#endif

@@ -1,0 +1,19 @@
+/* Names of what an answer has, for people and for programs. Static. */
+#ifndef SYCL_ASK_NAMES_H
+#define SYCL_ASK_NAMES_H
+
+#include "admin.pb-c.h"
+
+/* AccountsQuery.by */
+enum {
+	ACCOUNTS_BY_USER = 1,
+	ACCOUNTS_BY_CGROUP = 2,
+	ACCOUNTS_BY_DEVICE = 4,
+	ACCOUNTS_BY_SESSION = 8
+};
+
+const char *value_name(const ProtobufCEnumDescriptor *type, int value);
+const char *backend_name(Sycl__V1__Backend backend);
+const char *session_state_name(const Sycl__V1__SessionFacts *session);
+
+#endif
