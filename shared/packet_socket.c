@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -175,4 +176,26 @@ int packet_socket_peer(int socket, pid_t *pid_out, uid_t *uid_out, gid_t *gid_ou
 	*uid_out = peer.uid;
 	*gid_out = peer.gid;
 	return 0;
+}
+
+bool packet_socket_peer_in_group(int socket, gid_t group)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+	if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+		return false;
+	if (peer.gid == group)
+		return true;
+	/* The kernel says how much room the list needs. */
+	gid_t none;
+	size = 0;
+	if (getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, &none, &size) == 0 || errno != ERANGE)
+		return false;
+	CLEANUP(free_pointer) gid_t *groups = malloc(size);
+	if (!groups || getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups, &size) < 0)
+		return false;
+	for (size_t i = 0; i < size / sizeof(*groups); i++)
+		if (groups[i] == group)
+			return true;
+	return false;
 }

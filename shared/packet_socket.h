@@ -5,6 +5,7 @@
 
 #include "protocol_limits.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -50,5 +51,9 @@ int packet_socket_listen(const char *path, mode_t mode, int backlog, int *socket
 
 /* The credentials of the peer, as the kernel reports them (SO_PEERCRED). 0 or a negative errno. */
 int packet_socket_peer(int socket, pid_t *pid_out, uid_t *uid_out, gid_t *gid_out);
+
+/* Was the peer in that group when it connected, by its own group or by another of its groups
+ * (SO_PEERGROUPS)? False also if the kernel does not say. */
+bool packet_socket_peer_in_group(int socket, gid_t group);
 
 #endif

@@ -47,7 +47,10 @@ static void on_admin_request(struct sp_server *server, struct sp_peer *peer, con
 {
 	struct supervisor *supervisor = server->context;
 	struct asker asker = {.peer = peer, .uid = sp_peer_uid(peer)};
-	asker.sees_all = server == &supervisor->admin->admin || asker.uid == 0;
+	const struct admin *admin = supervisor->admin;
+	asker.may_order = server == &admin->admin || asker.uid == 0;
+	asker.sees_all = asker.may_order ||
+			 (admin->has_observers && sp_peer_in_group(peer, admin->observers));
 
 	ProtobufCMessage *unpacked = NULL;
 	int r = message_unpack(&sycl__v1__admin_request__descriptor, &supervisor->arena, body,
@@ -64,15 +67,24 @@ static void on_admin_request(struct sp_server *server, struct sp_peer *peer, con
 	report_inquire(supervisor, &asker, request);
 }
 
-/* Members of the group may use the socket too, where there is that group. */
-static void socket_give_to_group(const char *path, const char *name)
+static bool find_group(const char *name, gid_t *group_out)
 {
 	struct group entry;
 	struct group *found = NULL;
 	char buffer[GROUP_BYTES];
 	if (getgrnam_r(name, &entry, buffer, sizeof(buffer), &found) != 0 || !found)
+		return false;
+	*group_out = found->gr_gid;
+	return true;
+}
+
+/* Members of the group may use the socket too, where there is that group. */
+static void socket_give_to_group(const char *path, const char *name)
+{
+	gid_t group;
+	if (!find_group(name, &group))
 		return;
-	if (chown(path, (uid_t)-1, found->gr_gid) < 0)
+	if (chown(path, (uid_t)-1, group) < 0)
 		log_warning("admin", "%s stays closed to group %s: %s", path, name,
 			    strerror(errno));
 }
@@ -95,8 +107,11 @@ int admin_open(struct supervisor *supervisor)
 		log_error("admin", "cannot listen at %s: %s", path, strerror(-r));
 		return r;
 	}
-	if (supervisor->privileged)
-		socket_give_to_group(path, supervisor->configuration.admin_group);
+	if (!supervisor->privileged)
+		return 0;
+	socket_give_to_group(path, supervisor->configuration.admin_group);
+	admin->has_observers =
+		find_group(supervisor->configuration.observer_group, &admin->observers);
 	return 0;
 }
 

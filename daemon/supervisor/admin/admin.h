@@ -1,7 +1,8 @@
 /*
  * The operator's side: status.sock is for all users; replies are filtered by the requester's uid
- * unless that is root. admin.sock is for root and one group, unfiltered. Requests are AdminRequest,
- * replies AdminReply (proto/admin.proto).
+ * unless that is root, or in the observers' group, which sees all and orders nothing. admin.sock is
+ * for root and one group, unfiltered. Requests are AdminRequest, replies AdminReply
+ * (proto/admin.proto).
  */
 #ifndef SYCLD_SUPERVISOR_ADMIN_H
 #define SYCLD_SUPERVISOR_ADMIN_H
@@ -17,13 +18,15 @@ struct supervisor;
 struct admin {
 	struct sp_server status;
 	struct sp_server admin;
+	bool has_observers;
+	gid_t observers; /* with has_observers */
 };
 
 /* The client, and the connection for its reply. */
 struct asker {
 	struct sp_peer *peer; /* NULL: the reply was sent */
 	uid_t uid;
-	bool sees_all;
+	bool sees_all, may_order;
 };
 
 /* Open both in the runtime folder, whose lock is held. 0 or a negative errno; failures are logged.

@@ -235,7 +235,7 @@ void orders_take(struct supervisor *supervisor, struct asker *asker,
 		 const Sycl__V1__OrderCommand *order)
 {
 	struct target target = {.supervisor = supervisor, .order = order};
-	if (!asker->sees_all) {
+	if (!asker->may_order) {
 		admin_answer_error(
 			asker, STATUS_INVALID,
 			"only root and members of the administrators' group may order that");

@@ -276,6 +276,11 @@ uid_t sp_peer_uid(const struct sp_peer *peer)
 	return peer->uid;
 }
 
+bool sp_peer_in_group(const struct sp_peer *peer, gid_t group)
+{
+	return packet_socket_peer_in_group(peer->fd, group);
+}
+
 void sp_drop(struct sp_peer *peer)
 {
 	peer->asked = false;

@@ -65,6 +65,9 @@ void sp_server_close(struct sp_server *server);
 /* The user of the peer, as the kernel reported it at the connection. */
 uid_t sp_peer_uid(const struct sp_peer *peer);
 
+/* Was it in that group then? Only while its request is being taken. */
+bool sp_peer_in_group(const struct sp_peer *peer, gid_t group);
+
 /* Takes the body (malloc). NULL: there was no memory for it, and the peer is hung up on. */
 void sp_answer(struct sp_peer *peer, uint8_t *body, size_t body_bytes);
 

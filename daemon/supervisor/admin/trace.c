@@ -95,7 +95,7 @@ bool trace_inquire(struct supervisor *supervisor, struct asker *asker,
 		   const Sycl__V1__TraceQuery *query)
 {
 	struct trace *trace = supervisor->trace;
-	if (!asker->sees_all)
+	if (!asker->may_order)
 		return trace_refuse(
 			asker, STATUS_INVALID,
 			"only root and members of the administrators' group may take a trace");

@@ -46,6 +46,7 @@ void configuration_defaults(struct configuration *configuration_out)
 		.engines = 256,
 		.sessions_per_tenant = 1024,
 		.admin_group = "sycld",
+		.observer_group = "sycld-observers",
 	};
 }
 
@@ -164,13 +165,23 @@ static bool set_sessions(struct configuration *c, const char *value)
 	return true;
 }
 
-static bool set_admin_group(struct configuration *c, const char *value)
+static bool set_group(const char *value, char name_out[64])
 {
 	size_t length = strlen(value);
-	if (length == 0 || length >= sizeof(c->admin_group))
+	if (length == 0 || length >= 64)
 		return false;
-	memcpy(c->admin_group, value, length + 1);
+	memcpy(name_out, value, length + 1);
 	return true;
+}
+
+static bool set_admin_group(struct configuration *c, const char *value)
+{
+	return set_group(value, c->admin_group);
+}
+
+static bool set_observer_group(struct configuration *c, const char *value)
+{
+	return set_group(value, c->observer_group);
 }
 
 static bool set_processes(struct configuration *c, const char *value)
@@ -207,6 +218,7 @@ static const struct key {
 	{"service", "unknown_users", "share or refuse", set_unknown_users},
 	{"service", "sessions_per_tenant", "a number from 1 to 3000", set_sessions},
 	{"service", "admin_group", "a group's name", set_admin_group},
+	{"service", "observer_group", "a group's name", set_observer_group},
 	{"service", "spill", "yes or no", set_spill},
 	{"service", "slice_us", "a number from 0 to 1000000", set_slice},
 	{"isolation", "isolation", "tenant or session", set_isolation},

@@ -77,6 +77,7 @@ struct configuration {
 	bool sessions_ordered, shares_ordered; /* ordered since the file was read: the one above,
 						  and shares.everybody */
 	char admin_group[64];
+	char observer_group[64];
 	struct configuration_limit limits[CONFIGURATION_LIMITS];
 	/* In the form that the backend takes: numbers without units. */
 	struct configuration_text cuda[CONFIGURATION_CUDA_OPTIONS];

@@ -19,8 +19,8 @@ static unsigned failures;
 static struct service service;
 static char ctl[HARNESS_PATH_BYTES];
 static uid_t somebody;
-static gid_t admins, others; /* real groups */
-static char session[24];     /* of root */
+static gid_t admins, observers; /* real groups */
+static char session[24];        /* of root */
 
 #define CHECK(condition)                                                                           \
 	do {                                                                                       \
@@ -173,7 +173,7 @@ static void a_limit_cannot_write_lines_of_its_own(void)
 }
 
 /* Two groups of this machine, neither of them root's; the first one's name. */
-static bool find_groups(char name[64])
+static bool find_groups(char name[64], char observing[64])
 {
 	const struct group *entry;
 	int found = 0;
@@ -185,20 +185,36 @@ static bool find_groups(char name[64])
 			admins = entry->gr_gid;
 			(void)snprintf(name, 64, "%s", entry->gr_name);
 		} else {
-			others = entry->gr_gid;
+			observers = entry->gr_gid;
+			(void)snprintf(observing, 64, "%s", entry->gr_name);
 		}
 	}
 	endgrent();
 	return found == 2;
 }
 
-static void start_operators_service(const char *group)
+/* How many sessions `syclctl sessions` shows to one who is in that group. */
+static int sees_sessions(uid_t uid, gid_t group)
+{
+	struct outcome outcome =
+		run_program_in_group(uid, group,
+				     (const char *const[]){ctl, "--runtime-dir", service.runtime,
+							   "sessions", "--json", NULL});
+	json_t *answer = json_loads(outcome.out, 0, NULL);
+	int count = answer ? (int)json_array_size(json_object_get(answer, "sessions")) : -1;
+	json_decref(answer);
+	outcome_free(&outcome);
+	return count;
+}
+
+static void start_operators_service(const char *group, const char *observing)
 {
 	char path[HARNESS_PATH_BYTES * 2];
-	char text[128];
+	char text[256];
 	service_prepare(&service, "double");
 	(void)snprintf(path, sizeof(path), "%s/c.conf", service.folder);
-	(void)snprintf(text, sizeof(text), "[service]\nadmin_group = %s\n", group);
+	(void)snprintf(text, sizeof(text), "[service]\nadmin_group = %s\nobserver_group = %s\n",
+		       group, observing);
 	write_file(path, text);
 	const char *arguments[] = {"--config", path, NULL};
 	service.as_unit = true;
@@ -225,19 +241,19 @@ static void must_be_closed_to_others(void)
 
 int main(void)
 {
-	char group[64];
+	char group[64], observing[64];
 	if (geteuid() != 0) {
 		(void)fputs("skipped: only root can become other users\n", stderr);
 		return SKIPPED;
 	}
-	if (!find_groups(group)) {
+	if (!find_groups(group, observing)) {
 		(void)fputs("there are no two groups but root's here\n", stderr);
 		return 1;
 	}
 	somebody = UID_FIRST;
 	while (somebody < UID_LAST && getpwuid(somebody))
 		somebody++;
-	start_operators_service(group);
+	start_operators_service(group, observing);
 	must_be_closed_to_others();
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
@@ -249,7 +265,9 @@ int main(void)
 	json_decref(status);
 
 	who_is_no_member_orders_nothing(somebody);
-	who_is_no_member_orders_nothing(others);
+	who_is_no_member_orders_nothing(observers);
+	CHECK(sees_sessions(somebody, observers) == 1);
+	CHECK(sees_sessions(somebody, somebody) == 0);
 	a_member_may_take_a_trace();
 	a_member_orders_and_it_is_done(socket);
 	a_limit_cannot_write_lines_of_its_own();
