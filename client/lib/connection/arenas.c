@@ -10,10 +10,12 @@
 
 #define ARENA_FIRST_BYTES (1ull << 20)
 #define ARENA_USUAL_BYTES (64ull << 20)
-#define ARENA_USM_BYTES   (4ull << 20) /* the first one for USM */
-#define ARENA_USM_SHARE   4  /* the next one: what there is divided by it, as all of it is pinned */
-#define ARENA_RESTS_MAX   16 /* as often a large one is found empty before it goes */
-#define PLACES_TRIED      8  /* in the engine, where another client may be in the way */
+#define ARENA_USM_BYTES   (4ull << 20) /* size of the first arena for USM */
+/* The next one gets the session's rest divided by this, because all of it is pinned. */
+#define ARENA_USM_SHARE 4
+#define ARENA_RESTS_MAX 16 /* a large arena is given back after it was empty at so many trims */
+/* Attempts to find addresses in the engine, where another client may hold them. */
+#define PLACES_TRIED 8
 
 int arenas_init(struct arenas *arenas, uint32_t count_max, uint64_t bytes_max)
 {
@@ -44,7 +46,7 @@ void arenas_fini(struct arenas *arenas)
 	(void)pthread_mutex_destroy(&arenas->grow_lock);
 }
 
-/* From the arenas that are there. With the state lock. */
+/* Takes a range from the present arenas. With the state lock. */
 static int arenas_take_present(struct arenas *arenas, enum arena_use use, uint64_t bytes,
 			       struct arena_range *range_out, void **address_out)
 {
@@ -79,7 +81,7 @@ static bool arena_grant_arrived(struct connection *c, void *context)
 	return c->arenas.grant.arrived;
 }
 
-/* With the state lock. How large the next arena should be, if the session has so much left. */
+/* Returns the size of the next arena, if the session has so much left. With the state lock. */
 static uint64_t next_size(const struct arenas *arenas, enum arena_use use)
 {
 	if (use == ARENA_PLAIN)
@@ -88,7 +90,7 @@ static uint64_t next_size(const struct arenas *arenas, enum arena_use use)
 	return size > ARENA_USM_BYTES ? size : ARENA_USM_BYTES;
 }
 
-/* With the grow lock. Which index and size a new arena gets. */
+/* Chooses index and size of a new arena. With the grow lock. */
 static sycl_result arena_plan_size(struct connection *c, enum arena_use use, uint64_t bytes,
 				   uint32_t *index_out, uint64_t *size_out)
 {
@@ -122,7 +124,7 @@ static sycl_result arena_plan_size(struct connection *c, enum arena_use use, uin
 	return SYCL_SUCCESS;
 }
 
-/* With the grow lock: the grant has come. Is it the one that was requested? */
+/* Checks that the grant which has arrived is the requested one. With the grow lock. */
 static sycl_result check_grant(const struct arenas *arenas, uint32_t index, uint64_t size)
 {
 	if (arenas->grant.failure.code)
@@ -134,8 +136,8 @@ static sycl_result check_grant(const struct arenas *arenas, uint32_t index, uint
 	return SYCL_SUCCESS;
 }
 
-/* With the grow lock, after check_grant. Takes the descriptor; maps it over `place`, unless that is
- * NULL, and takes that. */
+/* With the grow lock, after check_grant. Takes the descriptor and maps it over `place`, which it
+ * takes too; NULL: anywhere. */
 static sycl_result accept_grant(struct connection *c, uint32_t index, uint64_t size, void *place)
 {
 	struct arenas *arenas = &c->arenas;
@@ -145,7 +147,7 @@ static sycl_result accept_grant(struct connection *c, uint32_t index, uint64_t s
 		      : memory_region_map(fd, (size_t)size, 1, &region);
 	if (r < 0)
 		return error_set_errno(r, "an arena cannot be mapped");
-	close_fd(&region->fd); /* the mapping is enough */
+	close_fd(&region->fd); /* the mapping keeps the memory */
 	struct arena_ranges ranges;
 	r = arena_ranges_init(&ranges, size);
 	if (r < 0) {
@@ -164,7 +166,9 @@ static sycl_result accept_grant(struct connection *c, uint32_t index, uint64_t s
 	return SYCL_SUCCESS;
 }
 
-/* With the grow lock. One attempt; `place`: where, for USM, and taken, also on failure. */
+/*
+ * One attempt, with the grow lock. `place`: the address for USM, which is taken, also on failure.
+ */
 static sycl_result arena_request(struct connection *c, uint32_t index, uint64_t size, void *place)
 {
 	(void)pthread_mutex_lock(&c->state_lock);
@@ -207,7 +211,7 @@ static sycl_result arenas_grow(struct connection *c, enum arena_use use, uint64_
 		if (r < 0)
 			return error_set_errno(r, "addresses for USM cannot be reserved");
 		result = arena_request(c, index, size, place);
-		/* INVALID: not there. */
+		/* INVALID: the engine cannot map at this address. */
 		if (result != SYCL_ERROR_INVALID)
 			break;
 	}
@@ -219,8 +223,8 @@ static bool arena_is_large(const struct arena *arena)
 	return arena->region->size_bytes > ARENA_USUAL_BYTES;
 }
 
-/* With the grow lock. The second empty arena of its use, or a large one that has rested, at least
- * so often. */
+/* Finds an arena to give back: the second empty one of its use, or a large one that was empty at so
+ * many trims. With the grow lock. */
 static bool arenas_take_empty(struct connection *c, uint32_t rests, uint32_t *index_out)
 {
 	bool found = false;
@@ -241,8 +245,7 @@ static bool arenas_take_empty(struct connection *c, uint32_t rests, uint32_t *in
 	return found;
 }
 
-/* With the grow lock. Gives all empty arenas back, as arenas_take_empty finds them. True: there
- * were some. */
+/* Gives back all arenas that arenas_take_empty finds. True: there were some. With the grow lock. */
 static bool arenas_give_empty(struct connection *c, uint32_t rests)
 {
 	bool any = false;
@@ -275,10 +278,8 @@ static sycl_result arenas_take_for_use(struct connection *c, enum arena_use use,
 			     : SYCL_SUCCESS;
 	(void)pthread_mutex_lock(&c->arenas.grow_lock);
 	sycl_result result = SYCL_SUCCESS;
-	/*
-	 * Another thread may have made an arena meanwhile, and a third one may take the room in the
-	 * one that is made here.
-	 */
+	/* Another thread may have made an arena meanwhile. A third one may take the room of the
+	 * arena that is made here. */
 	for (;;) {
 		(void)pthread_mutex_lock(&c->state_lock);
 		r = arenas_take_present(&c->arenas, use, bytes, range_out, address_out);
@@ -286,7 +287,7 @@ static sycl_result arenas_take_for_use(struct connection *c, enum arena_use use,
 		if (r != -ENOSPC)
 			break;
 		result = arenas_grow(c, use, bytes);
-		/* Empty arenas are kept for takes that fit into them, and this one does not. */
+		/* Empty arenas are kept for takes that fit into them. This take does not fit. */
 		if (result == SYCL_ERROR_QUOTA && arenas_give_empty(c, 0)) {
 			result = SYCL_SUCCESS;
 			continue;
@@ -312,8 +313,8 @@ sycl_result arenas_take_usm(struct connection *c, uint64_t bytes, struct arena_r
 	return arenas_take_for_use(c, ARENA_USM, bytes, range_out, address_out);
 }
 
-/* A program that makes large buffers one after the other gets the same pages again: new ones cost
- * several times the copy. */
+/* A program that makes large buffers one after the other gets the same pages again. New pages would
+ * cost several times as much as the copy. */
 static void count_rests(struct connection *c)
 {
 	(void)pthread_mutex_lock(&c->state_lock);

@@ -1,7 +1,7 @@
 /*
- * The memory that this session shares with the engine. Grows by a round trip (ArenaCreate on the
- * ring, ArenaGrant with the descriptor on the socket), one at a time. Empty arenas are given back
- * (arenas_trim).
+ * The memory that this session shares with the engine. A new arena takes a round trip: ArenaCreate
+ * on the ring, then ArenaGrant with the descriptor on the socket. One arena is made at a time.
+ * arenas_trim gives empty arenas back.
  */
 #ifndef SYCL_CLIENT_ARENAS_H
 #define SYCL_CLIENT_ARENAS_H
@@ -19,14 +19,15 @@ struct connection;
 
 enum arena_use {
 	ARENA_PLAIN,
-	ARENA_USM, /* at the same address in the engine (usm_place.h), and not in forked children */
+	/* At the same address in the engine (usm_place.h), and absent in forked children. */
+	ARENA_USM,
 };
 
 struct arena {
 	struct memory_region *region; /* NULL: not in use */
 	enum arena_use use;
-	uint32_t rests; /* how often it was found empty in succession, when there was something to
-			   give back */
+	/* Successive trims at which the arena was empty, if there was one to give back. */
+	uint32_t rests;
 	struct arena_ranges ranges;
 };
 
@@ -36,8 +37,8 @@ struct arenas {
 	struct arena *arenas;
 	uint32_t capacity;
 	uint64_t bytes, bytes_max;
-	uint64_t usm_bytes; /* the part of `bytes` that is for USM */
-	uint32_t grown;     /* arenas made so far; the next plain one is larger */
+	uint64_t usm_bytes; /* the part of `bytes` for USM */
+	uint32_t grown;     /* number of arenas made so far; the next plain one is larger */
 	struct {
 		bool awaited, arrived;
 		int fd;
@@ -50,21 +51,21 @@ struct arenas {
 int arenas_init(struct arenas *arenas, uint32_t count_max, uint64_t bytes_max);
 void arenas_fini(struct arenas *arenas);
 
-/* A piece of shared memory. May take a round trip; without any lock held. size_bytes > 0. */
+/* Takes a piece of shared memory. May take a round trip; without any lock held. size_bytes > 0. */
 sycl_result arenas_take(struct connection *connection, uint64_t size_bytes,
 			struct arena_range *range_out, void **address_out);
 
-/* The same from arenas for USM: whole pages. */
+/* As arenas_take, from arenas for USM, in whole pages. */
 sycl_result arenas_take_usm(struct connection *connection, uint64_t size_bytes,
 			    struct arena_range *range_out, void **address_out);
 
-/* With the state lock held. The engine no longer uses it. */
+/* Gives back a range that the engine no longer uses. With the state lock held. */
 void arenas_give(struct arenas *arenas, const struct arena_range *range);
 
 /*
- * Give empty arenas back to the engine, but one. An unusually large one is given back only when it
- * has been found empty many times. Else the next large buffer would wait for new pages. It is also
- * given back when arenas_take would find no room otherwise. Without any lock held; one-way.
+ * Gives all empty arenas but one back to the engine. An unusually large one is given back only
+ * after many trims found it empty, because the next large buffer would need new pages. It is also
+ * given back if arenas_take finds no other room. Without any lock held; no reply is awaited.
  */
 void arenas_trim(struct connection *connection);
 

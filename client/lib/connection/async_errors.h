@@ -1,5 +1,5 @@
-/* Errors that belong to no queue, until the program requests them (D17). Under the connection's
- * state lock. */
+/* Errors that belong to no queue are kept until the program requests them (D17). Under the
+ * connection's state lock. */
 #ifndef SYCL_CLIENT_ASYNC_ERRORS_H
 #define SYCL_CLIENT_ASYNC_ERRORS_H
 
@@ -19,11 +19,12 @@ struct async_errors {
 	uint32_t count;
 };
 
-/* Without locks. Without memory the error is lost here: the call that found it has returned it. */
+/* Without memory the error is dropped, because the call that detected it has returned it too.
+ * Without locks. */
 void async_errors_add(struct connection *connection, const struct failure *failure);
-/* All that there are; the caller frees them with async_errors_fini. Without locks. */
+/* Takes all errors; the caller frees them with async_errors_fini. Without locks. */
 struct async_errors async_errors_take_all(struct connection *connection);
-/* The end of the connection. */
+/* Frees the list when the connection ends. */
 void async_errors_fini(struct async_errors *errors);
 
 #endif

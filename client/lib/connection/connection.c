@@ -1,4 +1,4 @@
-/* A connection's own memory, its references, and why it ended. */
+/* A connection's own memory, its references, and the reason of its end. */
 #include "connection/connection.h"
 
 #include "base/lone_thread.h"
@@ -49,8 +49,8 @@ sycl_result connection_loss(struct connection *c)
 
 static bool spinning_is_wise(void)
 {
-	/* With one processor a thread never polls. With two, the engine's front thread and a busy
-	 * CPU device need both. */
+	/* With one processor a thread never polls. Two processors are both needed, by the engine's
+	 * front thread and a busy CPU device. */
 	return processors_here() > 2;
 }
 

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/* A program's handler of faults may run on it. Pages that are not touched cost nothing. */
+/* The program's fault handler may run on this stack. Untouched pages cost no memory. */
 #define STACK_BYTES ((size_t)256 << 10)
 
 void copiers_init(struct copiers *copiers, pthread_mutex_t *lock, copiers_work *work, void *context)
@@ -29,7 +29,7 @@ void copiers_wake(struct copiers *copiers, uint32_t count)
 		(void)pthread_cond_signal(&copiers->wake);
 }
 
-/* With the lock. Returns false if the copier has rested long enough. */
+/* Returns false if the copier has idled for idle_ns. With the lock. */
 static bool copier_wait_for_work(struct copiers *copiers)
 {
 	uint64_t end_ns = clock_deadline_ns(copiers->idle_ns);
@@ -62,8 +62,8 @@ static void *copier_run(void *argument)
 	return NULL;
 }
 
-/* With the start lock, or where nothing is started any more. False: it runs, and only one that has
- * ended was wanted. */
+/* With the start lock, or when no copier can be started any more. False: the copier still runs, and
+ * `only_ended` was set. */
 static bool copier_join(struct copiers *copiers, struct copier *copier, bool only_ended)
 {
 	(void)pthread_mutex_lock(copiers->lock);
@@ -73,7 +73,7 @@ static bool copier_join(struct copiers *copiers, struct copier *copier, bool onl
 		return false;
 	if (there)
 		(void)pthread_join(copier->thread, NULL);
-	copier->state = COPIER_NONE; /* no other thread uses it any more */
+	copier->state = COPIER_NONE; /* no other thread uses the copier any more */
 	return true;
 }
 

@@ -6,8 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Below that, threads that copy take processors from the engine and from the device, if that is a
- * processor too. */
+/* With fewer processors, copy threads would take time from the engine, and from a CPU device. */
 #define PROCESSORS_MIN 4u
 #define THREADS_MOST   4u
 

@@ -1,7 +1,7 @@
 /*
- * "embedded:": the engine as a library inside this process, at the other end of a socketpair and
- * the same rings. The engine runs threads of its own; they end with the connection. Its library
- * stays loaded, as vendor libraries do not bear to be unloaded.
+ * "embedded:" loads the engine as a library into this process, at the other end of a socketpair and
+ * the same rings. The engine's own threads end with the connection. The engine's library stays
+ * loaded, because vendor libraries cannot be unloaded safely.
  */
 #include "connection/connection.h"
 
@@ -42,7 +42,7 @@ sycl_result connection_embedded(struct connection *c)
 		return error_set_errno(-errno,
 				       "a socket pair for the embedded engine cannot be made");
 	void *engine = NULL;
-	int r = start(&options, ends[1], &engine); /* takes its end, also on failure */
+	int r = start(&options, ends[1], &engine); /* takes the engine's end, also on failure */
 	if (r < 0) {
 		close_fd(&ends[0]);
 		return error_set_errno(r, "the embedded engine did not start");

@@ -8,10 +8,8 @@ void failure_from_status(const Sycl__V1__Status *status, struct failure *failure
 	*failure_out = (struct failure){.code = SYCL_SUCCESS};
 	if (!status || status->code == 0)
 		return;
-	/*
-	 * The library returns known codes only. An unknown one from the service is a failure
-	 * all the same.
-	 */
+	/* The library returns known codes only. An unknown code from the service is reported as
+	 * SYCL_ERROR_RUNTIME. */
 	bool known = status->code < 0 && status->code >= SYCL_ERROR_FORKED;
 	failure_out->code = known ? status->code : SYCL_ERROR_RUNTIME;
 	failure_out->native_code = status->native_code;

@@ -7,7 +7,7 @@
 
 /* Out of the message into plain memory. */
 void failure_from_status(const Sycl__V1__Status *status, struct failure *failure_out);
-/* The same for a status that reports a failure: never a success. */
+/* As failure_from_status, for a status that reports a failure: the code is never a success. */
 void failure_from_failed(const Sycl__V1__Status *status, struct failure *failure_out);
 
 #endif

@@ -13,8 +13,8 @@
 
 static_assert(sizeof(void *) == 8, "a handle's parts need 64 bits");
 
-/* A chunk is small, because most programs have few handles and the allocator may clear it, that is
- * touch it, whole. */
+/* A chunk is small, because most programs have few handles. The allocator may clear a whole chunk,
+ * which touches its pages. */
 #define CHUNK_ENTRIES 256u
 #define CHUNKS        65536u
 
@@ -27,18 +27,19 @@ static_assert(sizeof(void *) == 8, "a handle's parts need 64 bits");
 struct handle_entry {
 	_Atomic uint64_t word;
 	struct object *object; /* written before the word makes it visible */
-	uint32_t next_free;    /* index + 1; 0: the last */
+	uint32_t next_free;    /* the object's type; written as `object` is */
 	_Atomic uint32_t type; /* the object's; as `object` */
 };
 
 struct handle_table {
 	pthread_mutex_t lock; /* taking entries: the free list and growing */
 	_Atomic(struct handle_entry *) chunks[CHUNKS];
-	uint32_t entries;               /* ever used */
-	uint32_t free_first, free_last; /* index + 1; first in, first out, so that a stale handle
-					   stays stale for long */
-	_Atomic uint32_t freed; /* index + 1; the last freed first, without the lock: what the free
-				   list gets when it runs out */
+	uint32_t entries; /* entries used so far */
+	/* Index + 1; first in, first out, so that a stale handle is refused as long as possible. */
+	uint32_t free_first, free_last;
+	/* Index + 1 of the entry freed last, without the lock. The free list takes these entries
+	 * when it is empty. */
+	_Atomic uint32_t freed;
 	struct handle_table *inherited; /* table of the parent process, kept reachable */
 };
 
@@ -100,7 +101,7 @@ const char *handle_type_name(enum handle_type type)
 	return type < HANDLE_TYPE_COUNT && names[type] ? names[type] : names[HANDLE_NONE];
 }
 
-/* With the table's lock. Moves what was freed meanwhile to the free list, oldest first. */
+/* Moves entries that were freed meanwhile to the free list, oldest first. With the table's lock. */
 static void table_refill_free_list(struct handle_table *t)
 {
 	uint32_t last = atomic_exchange_explicit(&t->freed, 0, memory_order_acquire), next = 0;
@@ -124,7 +125,8 @@ static void table_refill_free_list(struct handle_table *t)
 static struct handle_entry *take_free(struct handle_table *t, uint32_t *index_out)
 {
 	struct handle_entry *entry = NULL;
-	/* A few stay in the list: an index that was just freed is not used again at once. */
+	/* The list keeps a few entries, so that an index that was just freed is not used again at
+	 * once. */
 	if (t->free_first == t->free_last)
 		table_refill_free_list(t);
 	if (t->free_first && t->free_first != t->free_last) {
@@ -150,8 +152,7 @@ static struct handle_entry *take_free(struct handle_table *t, uint32_t *index_ou
 	return entry;
 }
 
-/* The handle came into the caller's hands, or went out of them. Objects of tests have no
- * connection. */
+/* Counts a handle that the program received or released. Objects in tests have no connection. */
 static void count_handle(const struct object *object, bool comes)
 {
 	if (!object->connection)
@@ -204,7 +205,8 @@ static uint32_t generation_of(const void *handle)
 	return (uint32_t)((uintptr_t)handle >> 32) & 0xffffff;
 }
 
-/* The entry by the bits alone. NULL: no handle of that type and this process. */
+/* Finds the entry by the handle's bits. NULL: the handle is not of that type, or of another
+ * process. */
 static struct handle_entry *entry_of_handle(const void *handle, enum handle_type type)
 {
 	uint64_t bits = (uintptr_t)handle;
@@ -214,7 +216,7 @@ static struct handle_entry *entry_of_handle(const void *handle, enum handle_type
 	return entry_at((uint32_t)bits);
 }
 
-/* The error for a value that leads to no entry. */
+/* Sets the error for a value that has no entry. */
 static sycl_result handle_refused(const void *handle, enum handle_type type)
 {
 	uint64_t bits = (uintptr_t)handle;
@@ -238,7 +240,7 @@ static sycl_result handle_refused(const void *handle, enum handle_type type)
 			 name);
 }
 
-/* As check_word, of a handle that is good, which nearly all are. */
+/* As check_word, for a valid handle, which is the usual case. */
 static inline bool word_is_good(const struct handle_entry *entry, uint64_t word, const void *handle,
 				enum handle_type type)
 {
@@ -247,15 +249,15 @@ static inline bool word_is_good(const struct handle_entry *entry, uint64_t word,
 	       atomic_load_explicit(&entry->type, memory_order_relaxed) == (uint32_t)type;
 }
 
-/* Does the entry still belong to the handle? The result holds if the word is the same when it is
- * exchanged, since the word has the generation. */
+/* Checks that the entry still belongs to the handle. The result holds as long as the word stays the
+ * same, because the word has the generation. */
 static sycl_result check_word(struct handle_entry *entry, uint64_t word, const void *handle,
 			      enum handle_type type)
 {
 	if (word_generation(word) != generation_of(handle) || word_users(word) == 0)
 		return error_set(SYCL_ERROR_INVALID_HANDLE, "this %s has been released",
 				 handle_type_name(type));
-	/* A forged type with a true index and generation. */
+	/* The value has a forged type with a true index and generation. */
 	if (atomic_load_explicit(&entry->type, memory_order_relaxed) != (uint32_t)type)
 		return error_set(SYCL_ERROR_INVALID_HANDLE,
 				 "this value is no handle; a %s was expected",
@@ -266,7 +268,7 @@ static sycl_result check_word(struct handle_entry *entry, uint64_t word, const v
 	return SYCL_SUCCESS;
 }
 
-/* The slow way: all checks, each with its error. */
+/* The slow path makes all checks and sets their errors. */
 static sycl_result pin_any(const void *handle, enum handle_type type, struct object **object_out)
 {
 	fork_check();
@@ -284,7 +286,7 @@ static sycl_result pin_any(const void *handle, enum handle_type type, struct obj
 	return SYCL_SUCCESS;
 }
 
-/* The fast way, taken several times for each command group: a good handle needs no call. */
+/* The fast path runs several times for each command group. A valid handle needs no call. */
 sycl_result handle_pin(const void *handle, enum handle_type type, struct object **object_out)
 {
 	struct handle_entry *entry = fork_is_settled() ? entry_of_handle(handle, type) : NULL;
@@ -320,7 +322,8 @@ sycl_result handle_pin_taken(const void *handle, enum handle_type type, struct o
 					     : check_word(entry, word, handle, type);
 		if (result)
 			return result;
-		/* The users' reference, which goes with the last of them, becomes the caller's. */
+		/* The users' shared reference ends with the last user reference. That reference
+		 * becomes the caller's. */
 		wanted = word - USER_ONE + (word_users(word) == 1 ? 0 : REF_ONE);
 	} while (!word_replace(&entry->word, &word, wanted, memory_order_acq_rel,
 			       memory_order_acquire));
@@ -356,7 +359,7 @@ static void entry_free(struct handle_entry *entry, uint32_t index)
 			      memory_order_relaxed);
 	const struct handle_entry *present = entry_at(index);
 	if (!present || present != entry)
-		return; /* a handle of the parent process: a child has a table of its own */
+		return; /* The handle is the parent process's. A child has its own table. */
 	entry->next_free = atomic_load_explicit(&t->freed, memory_order_relaxed);
 	while (!count_replace(&t->freed, &entry->next_free, index + 1, memory_order_release,
 			      memory_order_relaxed)) {
@@ -368,16 +371,17 @@ void object_unref(struct object *object)
 	uint32_t index = object->index;
 	struct handle_entry *entry = object->entry;
 	uint64_t before = atomic_load_explicit(&entry->word, memory_order_acquire);
-	/* No other thread can reach a handler then: no handle is good, and handlers have no weak
-	 * pointers. */
+	/* The last reference of a released handler needs no atomic operation. No thread can reach
+	 * it, because no handle is valid and handlers have no weak pointers. */
 	if (object->type != HANDLE_HANDLER || word_refs(before) != 1 || word_users(before) != 0)
 		before = word_add(&entry->word, -REF_ONE, memory_order_acq_rel);
 	if (word_refs(before) != 1)
 		return;
-	if (word_users(before)) /* made, but never handed out: its maker failed */
+	/* The object was made, but its maker failed before it returned the handle. */
+	if (word_users(before))
 		count_handle(object, false);
-	/* destroy may look for weak pointers to the object under their own lock, so the entry is
-	 * freed after it. */
+	/* destroy may search weak pointers to the object under their own lock. So the entry is
+	 * freed afterwards. */
 	object->destroy(object);
 	entry_free(entry, index);
 }
@@ -440,14 +444,15 @@ uint32_t object_users(const struct object *object)
 	return word_users(atomic_load_explicit(&object->entry->word, memory_order_relaxed));
 }
 
-/* In a forked child: all handles of the parent are refused from now on. */
+/* Called in a forked child: all handles of the parent are refused from now on. */
 static void handles_forget_after_fork(void)
 {
-	/* The parent's objects stay in memory, unused: their locks may be held by threads that do
-	 * not exist here. */
+	/* The parent's objects stay in memory, unused. Threads that do not exist in the child may
+	 * hold their locks. */
 	struct handle_table *t = calloc(1, sizeof(*t));
+	/* The depth of forks has changed, so the parent's handles are refused in any case. */
 	if (!t)
-		return; /* the depth has changed, so the parent's handles are refused in any case */
+		return;
 	(void)pthread_mutex_init(&t->lock, NULL);
 	t->inherited = atomic_load_explicit(&table, memory_order_relaxed);
 	atomic_store_explicit(&table, t, memory_order_release);

@@ -1,17 +1,17 @@
 /*
- * Handles are no addresses. The pointer's bits are depth of forks (3), type (5), generation (24)
- * and index (32) into a table of this process. So any value at all can be looked up safely; a
- * stale, foreign or mistyped one is refused. An address of user memory has its top byte 0, which is
- * no type, and is refused at once.
+ * Handles are not addresses. The pointer's bits are the depth of forks (3), the type (5), the
+ * generation (24) and an index (32) into a table of this process. So every value can be looked up
+ * safely. A stale, foreign or mistyped handle is refused. Addresses of user memory have 0 in their
+ * top byte, which is not a type, so they are refused too.
  *
- * An object has user references (what the caller owns) and references (the library's: children,
- * running calls; one for all user references together). A handle is good while there are user
- * references; the object lives while there are references. So a queue keeps its context alive
- * though the caller has released its own reference, and a later get_context revives the same handle
- * (N3).
+ * An object has user references, which the program owns, and references, which the library owns.
+ * Children and running calls have one each, and all user references together have one. A handle is
+ * valid while there are user references. The object exists while there are references. So a queue
+ * keeps its context after the program has released its own reference. A later get_context makes the
+ * same handle valid again (N3).
  *
- * Threads: everything here may be called from any thread; nothing blocks but a short lock in create
- * and destroy.
+ * All functions may be called from any thread. None blocks, except for a short lock in create and
+ * destroy.
  */
 #ifndef SYCL_CLIENT_HANDLES_H
 #define SYCL_CLIENT_HANDLES_H
@@ -46,62 +46,62 @@ enum handle_type {
 struct connection;
 struct handle_entry;
 
-/* First member of everything that has a handle. */
+/* First member of every structure that has a handle. */
 struct object {
-	struct connection *connection;          /* a reference of its own */
-	void (*destroy)(struct object *object); /* the last reference is gone: undo, free; called
-						   without locks */
+	struct connection *connection; /* the object holds a reference */
+	/* Called without locks when no references are left: undoes the creation and frees the
+	 * object. */
+	void (*destroy)(struct object *object);
 	struct handle_entry *entry;
 	uint32_t index;
 	uint32_t type;
 };
 
-/* Gives the object a handle with one user reference. 0 or -ENOMEM (then destroy is never called).
+/*
+ * Gives the object a handle with one user reference. 0 or -ENOMEM (destroy is then never called).
  */
 int handle_create(struct object *object, enum handle_type type, void (*destroy)(struct object *));
 
-/* Called for a new object: its user reference becomes a reference of the library's. */
+/* Called for a new object: its user reference becomes a reference of the library. */
 void object_keep(struct object *object);
 
-/* The handle's value, to hand out. Does not count: see object_give. */
+/* Returns the handle's value for the program, without a new user reference: see object_give. */
 void *handle_of(const struct object *object);
 
-/* A reference for the length of a call. SYCL_ERROR_INVALID_HANDLE or SYCL_ERROR_FORKED, with a
- * detail. */
+/* Takes a reference for the duration of a call. SYCL_ERROR_INVALID_HANDLE or SYCL_ERROR_FORKED,
+ * with a detail. */
 sycl_result handle_pin(const void *handle, enum handle_type type, struct object **object_out);
 
-/*
- * handle_pin and object_take in one. *counted_out: it was the last one of the users' references,
- * and the connection still counts its handle: the caller takes that back.
- */
+/* Does handle_pin and object_take at once. *counted_out: the last user reference was taken, and the
+ * connection still counts the handle. The caller then takes that count back. */
 sycl_result handle_pin_taken(const void *handle, enum handle_type type, struct object **object_out,
 			     bool *counted_out);
 
 /*
- * The object of a handle whose entry is known, without a reference. NULL: the handle is not good
- * any more, or handle_pin would refuse it. The caller prevents that objects of this type end
+ * Returns the object of a handle whose entry is known, without a reference. NULL: the handle is no
+ * longer valid, or handle_pin would refuse it. The caller prevents the end of objects of this type
  * meanwhile, and has checked for a fork.
  */
 struct object *handle_look(const struct handle_entry *entry, const void *handle,
 			   enum handle_type type);
 
-/* References of the library's. try: false when the last one is gone already (memory must be held by
- * other means). */
+/* References of the library. object_try_ref: false if no reference is left; the caller then holds
+ * the memory by other means. */
 void object_ref(struct object *object);
 bool object_try_ref(struct object *object);
 void object_unref(struct object *object);
 
-/* One more user reference, for the caller; the library holds one. QUOTA beyond about a million. */
+/* Adds a user reference for the caller, who has pinned the object. QUOTA beyond about a million. */
 sycl_result object_give(struct object *object);
 
-/* Take a user reference from its owner. INVALID_HANDLE when there is none. The caller has
- * pinned the object. */
+/* Takes a user reference from the program. INVALID_HANDLE if there is none. The caller has pinned
+ * the object. */
 sycl_result object_take(struct object *object);
 
-/* As object_take, but only if it is not the last one: false then, and nothing changed. */
+/* As object_take, unless it is the last user reference: then returns false without a change. */
 bool object_take_unless_last(struct object *object);
 
-/* User references now; for get_reference_count. */
+/* Returns the number of user references, for get_reference_count. */
 uint32_t object_users(const struct object *object);
 
 /* "queue", "buffer" ... */

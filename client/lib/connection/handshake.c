@@ -18,10 +18,8 @@ static sycl_result protocol_error(const char *what)
 	return error_set(SYCL_ERROR_CONNECTION_LOST, "the service's greeting is wrong: %s", what);
 }
 
-/*
- * SYCLD_RESUBMIT=0: every group travels as a message. SYCLD_USM_ENDS=0: host USM is copied as other
- * memory of the program. For tests, and to find out whether a fault has to do with it.
- */
+/* SYCLD_RESUBMIT=0 sends every group as a message. SYCLD_USM_ENDS=0 copies host USM as other memory
+ * of the program. Both are for tests, and for finding the cause of a fault. */
 static uint64_t features_wanted(void)
 {
 	const uint64_t always = FEATURE_GRAPHS | FEATURE_NATIVE | FEATURE_TEMPORARIES |
@@ -50,7 +48,7 @@ static int say_hello(struct connection *c, const struct open_request *request, u
 	return message_send(c->socket, &packet.base, NULL, 0, 0);
 }
 
-/* 1: one is there; else as message_receive, or -ETIMEDOUT. */
+/* 1: a message was received; else as message_receive, or -ETIMEDOUT. */
 static int receive_greeting(struct connection *c, uint64_t deadline_ns,
 			    ProtobufCMessage **message_out, struct packet_fds *fds)
 {
@@ -94,7 +92,7 @@ static sycl_result map_ring(struct connection *c, int fd, uint64_t bytes)
 			       : error_set_errno(r, "the ring memory cannot be mapped");
 	close_fd(&c->ring->fd);
 	struct ring_header *header = c->ring->address;
-	/* The fixed part, copied once; what is checked is what is used. */
+	/* The fixed part is copied once, so that the checked values are the used ones. */
 	uint64_t magic = header->magic, total = header->total_bytes;
 	uint64_t submit_offset = header->submit_offset, submit_bytes = header->submit_bytes;
 	uint64_t reply_offset = header->reply_offset, reply_bytes = header->reply_bytes;
@@ -145,7 +143,7 @@ static sycl_result take_limits(struct connection *c, const Sycl__V1__Limits *lim
 		     : SYCL_SUCCESS;
 }
 
-/* A service that sends neither class nor weight has none: its sessions are all alike. */
+/* A service that sends neither class nor weight treats all sessions alike. */
 static sycl_result take_rank(struct connection *c, const Sycl__V1__Welcome *welcome)
 {
 	uint32_t class = (uint32_t)welcome->session_class;
@@ -215,8 +213,8 @@ sycl_result connection_handshake(struct connection *c, const struct open_request
 	int r = say_hello(c, request, features);
 	ProtobufCMessage *message = NULL;
 	struct packet_fds fds = PACKET_FDS_INIT;
-	/* A service that refuses at once may hang up before the hello is sent: its reason can still
-	 * be read. */
+	/* A service that refuses the session at once may hang up before the hello is sent. Its
+	 * reason can still be read. */
 	if (r >= 0 || r == -EPIPE)
 		r = receive_greeting(c, request->deadline_ns, &message, &fds);
 	if (r == 0 || r == -EPIPE || r == -ECONNRESET) {

@@ -14,7 +14,7 @@ struct helpers {
 	pthread_t threads[];
 };
 
-/* Set by a helper that has ended its own connection: nothing of it is there any more. */
+/* Set by a helper that has ended its own connection, whose memory is freed. */
 static _Thread_local bool is_helper, ended_own_connection;
 
 bool helpers_is_one(void)
@@ -39,7 +39,7 @@ void helpers_wake_all(struct helpers *helpers)
 		(void)pthread_cond_broadcast(&helpers->work);
 }
 
-/* With the state lock. */
+/* Used with the state lock. */
 static bool nothing_left(struct connection *c, void *context)
 {
 	(void)context;
@@ -58,7 +58,8 @@ static void *helper_run(void *argument)
 			(void)pthread_cond_wait(&helpers->work, &c->state_lock);
 			continue;
 		}
-		connection_ref(c); /* the connection is alive: a host task or a copy holds it */
+		/* A host task or a copy holds a reference, so the connection exists. */
+		connection_ref(c);
 		(void)pthread_mutex_unlock(&c->state_lock);
 		if (copies)
 			c->hooks->help_copies(c);

@@ -1,8 +1,9 @@
 /*
  * Threads of a connection that run its host tasks and take part in large copies
- * (memory/page_copy.h), if it was opened with some. While host tasks have not begun, helpers wait
- * for the engine as every other thread does. They hold the connection meanwhile, and while they
- * copy; otherwise they rest and hold nothing. Signals stay with the program's own threads.
+ * (memory/page_copy.h). The program requests them when it opens the connection. While host tasks
+ * are pending, helpers wait for the engine as other threads do. They hold the connection meanwhile
+ * and during copies. Idle helpers hold no reference. The program's own threads receive its signals;
+ * helpers block them.
  */
 #ifndef SYCL_CLIENT_HELPERS_H
 #define SYCL_CLIENT_HELPERS_H
@@ -17,18 +18,19 @@
 struct connection;
 struct helpers;
 
-/* Before any other thread has the connection. */
+/* Called before any other thread can use the connection. */
 sycl_result helpers_start(struct connection *connection, uint32_t count);
-/* How many there are. Accepts NULL. */
+/* Returns the number of helpers. Accepts NULL. */
 uint32_t helpers_count(const struct helpers *helpers);
-/* There is something to wait for. With the connection's state lock. Accepts NULL. */
+/* Wakes a helper, because there is something to wait for. With the connection's state lock. Accepts
+ * NULL. */
 void helpers_wake(struct helpers *helpers);
-/* The same, for all of them. */
+/* As helpers_wake, for all helpers. */
 void helpers_wake_all(struct helpers *helpers);
-/* The connection has no references left: they rest. Waits until they have ended; one of them may
- * call it. */
+/* Called when the connection has no references, so all helpers are idle. Waits until they have
+ * ended; one of them may be the caller. */
 struct helpers *helpers_stop(struct connection *connection, struct helpers *helpers);
-/* Is the calling thread one of a connection's? */
+/* True if the calling thread is a helper of a connection. */
 bool helpers_is_one(void);
 
 #endif

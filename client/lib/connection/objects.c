@@ -1,4 +1,4 @@
-/* What all objects share: memory that holds its connection, and the form of info queries. */
+/* The common part of all objects: memory that holds its connection, and answers to info queries. */
 #include "connection/objects.h"
 
 #include <stdlib.h>

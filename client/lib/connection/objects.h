@@ -1,12 +1,12 @@
-/* What is common to all kinds of objects: memory, pins, answers of queries. The room of each kind
- * declares its structure. */
+/* The common part of all kinds of objects: memory, pins, answers to queries. The folder of each
+ * kind declares its structure. */
 #ifndef SYCL_CLIENT_OBJECTS_H
 #define SYCL_CLIENT_OBJECTS_H
 
 #include "connection/connection.h"
 #include "connection/handles.h"
 
-/* A pinned object, unpinned at the end of the block, whatever happens. */
+/* Pins an object, and unpins it at the end of the block on every path. */
 #define DEFINE_PIN(type, handle_type, handle_kind)                                                 \
 	static inline sycl_result type##_pin(handle_type handle, struct type **out)                \
 	{                                                                                          \
@@ -39,12 +39,12 @@
 			return error_set(SYCL_ERROR_INVALID, "%s is NULL", #pointer);              \
 	} while (0)
 
-/* calloc of an object that holds its connection; NULL with the detail set. */
+/* Allocates a zeroed object that holds its connection; NULL with the detail set. */
 void *object_new(size_t bytes, struct connection *connection);
-/* Undo object_new for an object that never got a handle, or the end of destroy. */
+/* Undoes object_new for an object that never got a handle, or at the end of destroy. */
 void object_delete(struct object *object);
 
-/* The answer of an info query: `value` may be NULL, `bytes_out` too. */
+/* Answers an info query: `value` may be NULL, `bytes_out` too. */
 sycl_result info_give(const void *source, size_t source_bytes, size_t bytes, void *value,
 		      size_t *bytes_out);
 sycl_result info_give_text(const char *text, size_t bytes, void *value, size_t *bytes_out);

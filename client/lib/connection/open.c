@@ -1,13 +1,13 @@
-/* To the service that is named, or found. */
+/* Connects to the service that the program names, or to one that is found. */
 #include "connection/connection.h"
 
 #include <string.h>
 #include <sys/socket.h>
 
 /*
- * Can the engine be in this process, so that its addresses are this process' own? Never, unless
- * this process made the socketpair or listened. It listened also for a service that it has started,
- * so the engine must state it, too.
+ * True if the engine may be in this process, so that its addresses are valid here. This process
+ * must have made the socketpair or have listened. It has also listened for a service that it
+ * started, so the engine must state this as well.
  */
 static bool may_be_this_process(int socket)
 {

@@ -7,7 +7,7 @@
 
 struct collected {
 	struct sycl_async_error *errors;
-	char **texts; /* owned, one for each; NULL: none was kept */
+	char **texts; /* owned, one for each error; NULL: the text was not kept */
 	uint32_t count;
 };
 
@@ -19,7 +19,7 @@ static void collected_free(struct collected *collected)
 	free(collected->errors);
 }
 
-/* With the state lock. All that were not reported, copied; marked as reported. */
+/* Copies all failures that were not reported, and marks them as reported. With the state lock. */
 static sycl_result collect_unreported(struct queue_line *line, struct collected *collected)
 {
 	uint32_t count = 0;
@@ -80,7 +80,8 @@ void queue_line_throw_late(struct connection *c, struct queue_line *line)
 	error_note_failure(&before);
 }
 
-/* The engine has released the line: it is freed now, or after its handler has its failures. */
+/* Called when the engine has released the line. Frees it now, or after its handler has received the
+ * failures. */
 static void end_line(struct connection *c, struct queue_line *line)
 {
 	lent_ranges_end(c, line);
@@ -126,14 +127,12 @@ void queue_lines_throw_closed(struct connection *c)
 	}
 }
 
-/*
- * First the lines are taken out of the table of names. Otherwise a reply that is read on the way
- * would free a line that its name still leads to.
- */
+/* The lines are first removed from the table of names. Otherwise a reply that is read meanwhile
+ * could free a line by its name. */
 void queue_lines_throw_last(struct connection *c)
 {
 	if (c->ids.used == 0)
-		return; /* nothing was ever made; perhaps the connection was never open */
+		return; /* no object was ever made; perhaps the connection was never open */
 	(void)pthread_mutex_lock(&c->state_lock);
 	(void)replies_drain(c);
 	for (uint32_t i = 0; i < c->ids.used; i++) {

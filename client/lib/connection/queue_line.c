@@ -61,8 +61,8 @@ void queue_line_hold(struct queue_line *line)
 
 void queue_line_drop(struct connection *c, struct queue_line *line)
 {
-	/* Not freed here: the engine may still speak of its groups. That ends with Released, or
-	 * with the session. */
+	/* The line is not freed here, because the engine may still report on its groups. The
+	 * engine's last report is Released, or the end of the session. */
 	if (count_add(&line->holders, -1u, memory_order_acq_rel) == 1)
 		remote_release(c, &line->remote);
 }
@@ -79,7 +79,7 @@ static void forget_oldest(struct queue_line *line)
 	memmove(oldest, oldest + 1, line->failure_count * sizeof(*oldest));
 }
 
-/* The position of a group in the list, or the position that it would have. */
+/* Returns the position of a group in the list, or the position for its insertion. */
 static uint32_t position_of(const struct queue_line *line, uint64_t group)
 {
 	uint32_t low = 0, high = line->failure_count;
@@ -101,9 +101,9 @@ void queue_line_add_failure(struct queue_line *line, uint64_t group, const struc
 		uint32_t capacity = line->failure_capacity ? line->failure_capacity * 2 : 8;
 		struct group_failure *more = realloc(line->failures, capacity * sizeof(*more));
 		if (!more) {
+			/* Without memory the failure is forgotten, and a query for it fails. */
 			if (group > line->forgotten_to)
-				line->forgotten_to = group; /* no memory: asking for it is answered
-							       with a failure */
+				line->forgotten_to = group;
 			return;
 		}
 		line->failures = more;
@@ -126,8 +126,8 @@ void queue_line_add_failure(struct queue_line *line, uint64_t group, const struc
 	}
 }
 
-/* The slot is read only when that matters: the service writes there all the time, from another
- * processor. */
+/* Reads the slot only if the answer depends on it. The service writes it often, from another
+ * processor, so each read is slow. */
 bool queue_line_is_full(const struct connection *c, struct queue_line *line)
 {
 	uint32_t most = c->limits.groups_in_flight;

@@ -47,8 +47,8 @@ void remote_release(struct connection *c, struct remote *remote)
 	(void)pthread_mutex_unlock(&c->state_lock);
 	const struct flat_message release = {
 		.body = SYCL__V1__COMMAND__BODY_RELEASE, .fields = 1, .values = {id}};
-	/* A session that has ended has nothing left to release, and a release never fails for that.
-	 */
+	/* If the session has ended, there is nothing to release, and a release never fails for that
+	 * reason. */
 	if (!atomic_load_explicit(&c->lost, memory_order_acquire))
 		(void)connection_send_flat(c, &release);
 }
@@ -65,7 +65,7 @@ void remote_receive_released(struct connection *c, const Sycl__V1__Reply *reply)
 {
 	struct id_entry *entry = object_ids_find(&c->ids, reply->released->object);
 	if (!entry || entry->owner)
-		return; /* the library has not released the object, and still uses it */
+		return; /* the library has not released the object and still uses it */
 	if (entry->slot != NO_SLOT)
 		slots_give_settled(&c->slots, entry->slot);
 	if (entry->range.size_bytes)

@@ -16,7 +16,7 @@ static void handle_answer(struct connection *c, const Sycl__V1__Reply *reply)
 		pending->done = true;
 		return;
 	}
-	/* No thread waits: a record that wants no answer, or a wait that ended before. */
+	/* No thread waits: the record needs no answer, or the wait has ended. */
 }
 
 static void handle_reply(struct connection *c, const Sycl__V1__Reply *reply)
@@ -25,8 +25,8 @@ static void handle_reply(struct connection *c, const Sycl__V1__Reply *reply)
 		handle_answer(c, reply);
 		return;
 	}
-	/* Without a receiver it is of a later minor version: nothing that this library requested.
-	 */
+	/* A reply without a receiver is of a later minor version, and answers no request of this
+	 * library. */
 	uint32_t kind = (uint32_t)reply->body_case;
 	if (kind < REPLY_KINDS && c->hooks->receivers[kind])
 		c->hooks->receivers[kind](c, reply);
@@ -47,7 +47,7 @@ void replies_take_in(struct connection *c)
 	(void)pthread_mutex_unlock(&c->state_lock);
 }
 
-/* The frequent reply, without protobuf-c. False: another one. */
+/* Handles the frequent reply without protobuf-c. False: the reply is of another kind. */
 static bool take_flat(struct connection *c, uint32_t bytes)
 {
 	struct flat_message message;
@@ -85,8 +85,8 @@ bool replies_drain(struct connection *c)
 	if (got < 0)
 		good = false;
 	if (!good) {
-		connection_read_socket(
-			c); /* as for the submit ring: the reason, if the session has ended */
+		/* As for the submit ring: the socket has the reason if the session has ended. */
+		connection_read_socket(c);
 		connection_lose(c, SYCL_ERROR_CONNECTION_LOST,
 				"the service sent a malformed reply");
 	}

@@ -1,4 +1,4 @@
-/* The reply ring: replies to records, and messages without a request. */
+/* The reply ring: replies to records, and messages that answer no request. */
 #ifndef SYCL_CLIENT_REPLIES_H
 #define SYCL_CLIENT_REPLIES_H
 
@@ -8,37 +8,35 @@
 
 struct connection;
 
-/* A thread waits for the answer to record `number`. Lives on its stack. */
+/* Made by a thread that waits for the answer to record `number`, on its stack. */
 struct pending {
 	uint64_t number;
 	struct pending *next;
 	bool done;
-	bool runs; /* the answer waits for devices: host tasks run meanwhile. The caller holds no
-		      lock then */
+	/* The answer waits for devices, so the thread runs host tasks meanwhile. The caller then
+	 * holds no lock. */
+	bool runs;
 	struct failure status; /* code 0: success */
-	/* Copy what is needed out of the reply: with the state lock held; also called when `status`
-	 * is a failure. */
+	/* Copies the needed fields out of the reply, with the state lock held. Called for failures
+	 * too. */
 	void (*take)(struct pending *pending, const Sycl__V1__Reply *reply);
 	void *context;
 };
 
-/* Takes in a message without a request, of one kind. With the state lock. */
+/* Handles a message of one kind that answers no request. With the state lock. */
 typedef void reply_receiver(struct connection *connection, const Sycl__V1__Reply *reply);
-#define REPLY_KINDS 32u /* cases above have no receiver */
+#define REPLY_KINDS 32u /* Higher cases have no receiver. */
 
-/* Is there anything to drain? Without locks: what comes at this very moment may be missed. */
+/* True if there are replies to read. Without locks, so a reply that arrives at this moment may be
+ * missed. */
 bool replies_pending(const struct connection *connection);
 
-/*
- * For each submission: takes in the replies that have come, so that a program that never waits
- * leaves no full ring behind. Without locks.
- */
+/* Called for each submission: handles the replies that have arrived. So the ring of a program that
+ * never waits does not fill up. Without locks. */
 void replies_take_in(struct connection *connection);
 
-/*
- * Handle all replies that are there. With the state lock held; never blocks. False: the ring's
- * words or a record are malformed; the connection is lost then.
- */
+/* Handles all replies in the ring; never blocks. False: the ring's words or a record are malformed,
+ * and the connection is lost. With the state lock held. */
 bool replies_drain(struct connection *connection);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* How many records are written between two checks of the socket: a ring shows no error when the
- * engine is dead. */
+/* Number of records between two checks of the socket. A ring shows no error when the engine has
+ * died. */
 #define RECORDS_BETWEEN_PROBES 64
 
 struct room_wait {
@@ -16,7 +16,7 @@ struct room_wait {
 	int r;
 };
 
-/* The submit lock is held by the thread that waits. */
+/* The waiting thread holds the submit lock. */
 static bool room_ready(struct connection *c, void *context)
 {
 	struct room_wait *wait = context;
@@ -28,7 +28,7 @@ static bool room_ready(struct connection *c, void *context)
 	return true;
 }
 
-/* The slow way to room that the writer did not give at once. `why`: its error. */
+/* Waits for room that the writer could not give at once. `why`: the writer's error. */
 static sycl_result reserve_otherwise(struct connection *c, uint16_t kind, uint32_t bytes, int why,
 				     void **payload_out)
 {
@@ -44,8 +44,8 @@ static sycl_result reserve_otherwise(struct connection *c, uint16_t kind, uint32
 				 bytes, PACKET_BYTES_MAX);
 	if (wait.r < 0) {
 		(void)pthread_mutex_lock(&c->state_lock);
-		connection_read_socket(
-			c); /* a session that ended has an empty ring, and the reason is there */
+		/* The ring of an ended session is empty, and the socket has the reason. */
+		connection_read_socket(c);
 		connection_lose(c, SYCL_ERROR_CONNECTION_LOST, "the service broke the submit ring");
 		(void)pthread_mutex_unlock(&c->state_lock);
 		return connection_check(c);
@@ -156,8 +156,8 @@ sycl_result connection_send_request(struct connection *c, const Sycl__V1__Comman
 	pending->done = false;
 	pending->status = (struct failure){.code = SYCL_SUCCESS};
 	(void)pthread_mutex_lock(&c->submit_lock);
-	/* Known before the record is visible: the answer may be there before this thread goes on.
-	 */
+	/* The number is set before the record is visible, because the answer may arrive before this
+	 * thread continues. */
 	pending->number = c->records + 1;
 	(void)pthread_mutex_lock(&c->state_lock);
 	pending->next = c->pending;

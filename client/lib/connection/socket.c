@@ -1,4 +1,4 @@
-/* The session's socket: grants, wakes, and how the session ended. */
+/* The session's socket: grants, wakes, and the reason of the session's end. */
 #include "connection/connection.h"
 
 #include "base/flight.h"
@@ -8,7 +8,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* The page that the engine left behind names its commands in flight, if there were any. */
+/* Ends the connection after the engine's death. The flight page names the commands that were in
+ * flight. */
 static void lose_to_death(struct connection *c)
 {
 	struct failure why = {.code = SYCL_SUCCESS};
@@ -39,7 +40,7 @@ static void take_grant(struct connection *c, const Sycl__V1__ArenaGrant *grant,
 	failure_from_status(&status, &c->arenas.grant.failure);
 }
 
-/* A descriptor that no thread waits for any more is closed with the datagram. */
+/* A descriptor that no thread waits for is closed with the datagram. */
 static void take_buffer_grant(struct connection *c, uint64_t buffer, struct packet_fds *fds)
 {
 	for (struct pending_grant *grant = c->grants; grant; grant = grant->next) {
@@ -64,20 +65,18 @@ static void take_packet(struct connection *c, const Sycl__V1__Packet *packet,
 		status.text = packet->error->text;
 		struct failure failure;
 		failure_from_status(&status, &failure);
-		/* The page names the offender. */
+		/* The flight page names the offender. */
 		if (failure.code == SYCL_ERROR_DEVICE_LOST)
 			lose_to_death(c);
-		connection_lose_with(c, &failure); /* the first reason stays */
+		connection_lose_with(c, &failure); /* keeps an earlier reason */
 	}
-	/* Anything else is of a later minor version. */
+	/* Other messages are of a later minor version. */
 }
 
 enum found { FOUND_NOTHING, FOUND_WAKE, FOUND_OTHER };
 
-/*
- * 1: got one; 0: hang-up; else a negative errno. *packet_out is NULL for a Wake as it always
- * travels, which is the frequent one, and needs no protobuf-c.
- */
+/* 1: received a packet; 0: the peer hung up; else a negative errno. *packet_out is NULL for a Wake
+ * in its usual form. Wakes are frequent, so they are read without protobuf-c. */
 static int receive_packet(struct connection *c, const Sycl__V1__Packet **packet_out,
 			  struct packet_fds *fds)
 {
@@ -131,8 +130,8 @@ void connection_read_socket(struct connection *c)
 }
 
 /*
- * After a sleep: up to the first Wake, behind which there is nothing as a rule, so that one call is
- * spared. What is there all the same keeps the socket readable: whoever sleeps next, or goes on,
+ * Called after a sleep. Reads up to the first Wake, which is usually the last message, so one
+ * system call is saved. A further message keeps the socket readable: the next thread that polls
  * reads it at once.
  */
 void connection_read_until_wake(struct connection *c)

@@ -1,11 +1,11 @@
 /*
- * Finding a service: the system's, else this user's, else starting this user's.
+ * Finds a service: the system's, or this user's; if there is none, starts this user's.
  *
- * Starting, without races: the process with the lock file first checks again whether a service
- * answers. Only then it removes a socket without a listener, binds its own and starts sycld.
- * Descriptor 3 is the listening socket, 4 the lock, which sycld holds as long as it lives. All
- * other processes just connect: their connections wait in the new socket's queue until sycld
- * accepts them.
+ * Starts it without races. The process that holds the lock file first checks again whether a
+ * service answers. Only then it removes a socket without a listener, binds its own and starts
+ * sycld. Descriptor 3 is the listening socket. Descriptor 4 is the lock, which sycld holds until it
+ * ends. All other processes connect at once. Their connections wait in the new socket's queue until
+ * sycld accepts them.
  */
 #include "connection/connection.h"
 
@@ -28,14 +28,12 @@
 #define LISTEN_BACKLOG 128
 #define RETRY_NS_FIRST 1000000ull
 #define RETRY_NS_MAX   50000000ull
-#define FIRST_FREE_FD  10 /* above every number that a child gets */
+#define FIRST_FREE_FD  10 /* above every number of a descriptor in the child */
 
 extern char **environ;
 
-/*
- * As packet_socket_connect, but a service that does not accept (its queue is full) is waited for
- * until the deadline only: -EAGAIN then.
- */
+/* As packet_socket_connect, but waits only until the deadline for a service whose queue is full:
+ * -EAGAIN then. */
 static int connect_until(const char *path, uint64_t deadline_ns, int *socket_out)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -63,7 +61,7 @@ static int connect_until(const char *path, uint64_t deadline_ns, int *socket_out
 	return 0;
 }
 
-/* 0, -ECONNREFUSED or -ENOENT where no process listens, -EACCES where the server is neither root
+/* 0; -ECONNREFUSED or -ENOENT if no process listens; -EACCES if the server's user is neither root
  * nor this user. */
 static int connect_trusted(const char *path, uint64_t deadline_ns, int *socket_out)
 {
@@ -112,8 +110,7 @@ static int service_spawn(const char *program, char *const arguments[], int liste
 		(void)posix_spawn_file_actions_destroy(&actions);
 		return -r;
 	}
-	/* Nothing of the program: not its terminal or pipes, not its descriptors, not its
-	 * signals. */
+	/* The child inherits nothing of the program: no terminal, pipes, descriptors or signals. */
 	for (int fd = 0; fd <= 2 && !r; fd++)
 		r = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
 	if (!r)
@@ -141,10 +138,8 @@ static int service_spawn(const char *program, char *const arguments[], int liste
 	(void)posix_spawn_file_actions_destroy(&actions);
 	if (r)
 		return -r;
-	/*
-	 * The service forks at once and the first process ends. A program that reaps all its
-	 * children itself may have taken it.
-	 */
+	/* The service forks at once, and the first process ends. A program that reaps all its
+	 * children may have reaped this one already. */
 	int status = 0;
 	while (waitpid(child, &status, 0) < 0) {
 		if (errno != EINTR)
@@ -153,7 +148,7 @@ static int service_spawn(const char *program, char *const arguments[], int liste
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -ECHILD;
 }
 
-/* A copy above the numbers that the child gets. */
+/* Copies a descriptor to a number that the child does not use. */
 static int descriptor_move_up(int *fd)
 {
 	int copy = fcntl(*fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
@@ -164,7 +159,7 @@ static int descriptor_move_up(int *fd)
 	return 0;
 }
 
-/* The lock is held, so no service of this folder lives or starts, except by the holder. */
+/* The lock is held, so no other process runs or starts a service of this folder. */
 static sycl_result start_service(const char *directory, const char *path, int *lock)
 {
 	char program[PATH_BYTES];
@@ -196,7 +191,7 @@ static sycl_result start_service(const char *directory, const char *path, int *l
 	return SYCL_SUCCESS;
 }
 
-/* One step: connected (socket set), or not yet, or a failure. */
+/* One step: connected (socket set), not connected yet, or a failure. */
 static sycl_result find_or_start(const char *directory, const char *path, uint64_t deadline_ns,
 				 int *socket_out)
 {
@@ -216,9 +211,11 @@ static sycl_result find_or_start(const char *directory, const char *path, uint64
 	int lock = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (lock < 0)
 		return error_set_errno(-errno, "the lock of the runtime folder cannot be opened");
+	/* Another process starts the service, or the service has just started. */
 	if (flock(lock, LOCK_EX | LOCK_NB) < 0)
-		return SYCL_SUCCESS; /* another process starts it, or it has just started */
-	/* Looked again: it may have started and answered between the first look and the lock. */
+		return SYCL_SUCCESS;
+	/* The service may have started and answered between the first attempt and the lock, so this
+	 * tries again. */
 	if (connect_trusted(path, deadline_ns, socket_out) == 0)
 		return SYCL_SUCCESS;
 	return start_service(directory, path, &lock);

@@ -1,13 +1,13 @@
 /*
- * Waiting for the engine. A bounded spin where that is wise, then sleep. One thread of the
- * connection polls the session socket, and the others wait for it on a condition variable. So the
- * end of the engine wakes all of them.
+ * Waiting for the engine: a bounded spin if that pays off, then sleep. One thread of the connection
+ * polls the session socket, and the others wait for it on a condition variable. So the end of the
+ * engine wakes all of them.
  *
- * No wake-up is lost. Under the state lock each sleeper first sets the shared sleep flag itself,
- * then checks what it waits for. It keeps the lock until it is in the condition's queue. If the
- * engine read the flag as set, the polling thread receives a datagram. It needs the lock to wake
- * the others, so it wakes this one too. Only the last sleeper takes the flag back: a check too many
- * is cheaper than a lost wake-up.
+ * No wake-up is lost. Under the state lock each sleeper sets the shared sleep flag first, then
+ * checks its condition. It keeps the lock until it is in the condition variable's queue. If the
+ * engine has read the flag as set, the polling thread receives a datagram. That thread needs the
+ * lock to wake the others, so it wakes this one too. Only the last sleeper clears the flag, because
+ * a needless check is cheaper than a lost wake-up.
  */
 #include "connection/connection.h"
 
@@ -17,10 +17,10 @@
 
 #include <poll.h>
 
-/* So long between two readings of the clock: another thread has had the processor for a turn, which
- * lasts a millisecond or more. An interrupt, or the host of a virtual machine, takes less. */
+/* If so much time lies between two readings of the clock, another thread had the processor for a
+ * time slice, a millisecond or more. An interrupt, or the host of a virtual machine, takes less. */
 #define LOST_NS    400000u
-#define CROWDED_NS 100000000u /* and may take it again for so long */
+#define CROWDED_NS 100000000u /* and may take the processor again for so long */
 
 static void pause_briefly(void)
 {
@@ -31,8 +31,8 @@ static void pause_briefly(void)
 #endif
 }
 
-/* The engine's hint says whether there are processors for all its clients; other programs are not
- * counted. */
+/* The engine's hint says whether there are processors for all its clients. It does not count other
+ * programs. */
 static uint64_t spin_most_ns(const struct connection *c, uint64_t now_ns)
 {
 	uint64_t hint_ns = atomic_load_explicit(&c->header->client_spin_ns, memory_order_relaxed);
@@ -42,7 +42,9 @@ static uint64_t spin_most_ns(const struct connection *c, uint64_t now_ns)
 	return hint_ns < SPIN_PACE_AMPLE_MAX_NS ? hint_ns : SPIN_PACE_AMPLE_MAX_NS;
 }
 
-/* `now_ns`: when the clock was last read. What is ready is found before the clock is read again. */
+/*
+ * `now_ns`: the last reading of the clock. A result that is ready at once needs no further reading.
+ */
 static bool spin_until_ready(struct connection *c, wait_ready *ready, void *context,
 			     uint64_t *now_ns, uint64_t deadline_ns)
 {
@@ -67,7 +69,7 @@ static bool spin_until_ready(struct connection *c, wait_ready *ready, void *cont
 	return false;
 }
 
-/* Several threads may store at a time: each of their values is as good as the other. */
+/* Several threads may store at the same time. Any of their values is good enough. */
 static void spin_learn(struct connection *c, uint64_t now_ns, uint64_t waited_ns)
 {
 	uint64_t spin_ns = atomic_load_explicit(&c->spin_ns, memory_order_relaxed);
@@ -76,8 +78,8 @@ static void spin_learn(struct connection *c, uint64_t now_ns, uint64_t waited_ns
 		atomic_store_explicit(&c->spin_ns, learned_ns, memory_order_relaxed);
 }
 
-/* With the state lock, which is let go meanwhile. Returns when something came, or the deadline did,
- * or a signal. */
+/* With the state lock, which is released meanwhile. Returns after a message, the deadline or a
+ * signal. */
 static void sleep_on_socket(struct connection *c, uint64_t deadline_ns)
 {
 	c->polling = true;
@@ -93,11 +95,11 @@ static void sleep_on_socket(struct connection *c, uint64_t deadline_ns)
 	(void)pthread_mutex_lock(&c->state_lock);
 	connection_read_until_wake(c);
 	c->polling = false;
-	/* Another waiting thread takes this one's place at the socket. */
+	/* Another waiting thread polls the socket next. */
 	(void)pthread_cond_broadcast(&c->changed);
 	if (c->prepared > 0 && c->kick_fd >= 0)
-		wake_ring_bell(
-			c->kick_fd); /* an event loop polls the same socket: it must look as well */
+		/* An event loop polls the same socket and must check it as well. */
+		wake_ring_bell(c->kick_fd);
 }
 
 static void sleep_on_others(struct connection *c, uint64_t deadline_ns)
@@ -118,7 +120,9 @@ static void end_sleep(struct connection *c)
 		wake_cancel_sleep(&c->header->client_sleeps);
 }
 
-/* With the state lock, which is let go meanwhile. False: there is none whose turn has come. */
+/*
+ * Runs one ready host task. False: there is none. With the state lock, which is released meanwhile.
+ */
 static bool run_one(struct connection *c)
 {
 	struct host_task *task = c->hooks->tasks.take(c);
@@ -133,9 +137,9 @@ static bool run_one(struct connection *c)
 }
 
 /*
- * With the state lock, before the sleep flag is set. The engine need not wake this thread for
- * anything but `awaits`. It must if other threads or an event loop sleep too, or if the turn of a
- * host task may come.
+ * Called with the state lock, before the sleep flag is set. Usually the engine need not wake this
+ * thread for anything but `awaits`. It must if other threads or an event loop sleep too, or if a
+ * host task may become ready.
  */
 static void announce(struct connection *c, uint64_t awaits)
 {
@@ -144,7 +148,8 @@ static void announce(struct connection *c, uint64_t awaits)
 			      memory_order_relaxed);
 }
 
-/* With the state lock. 0, SYCL_ERROR_TIMEOUT, or what ended the session; no detail yet. */
+/* Returns 0, SYCL_ERROR_TIMEOUT, or the reason of the session's end, without a detail. With the
+ * state lock. */
 static sycl_result sleep_until(struct connection *c, wait_ready *ready, void *context, bool runs,
 			       uint64_t awaits, uint64_t deadline_ns)
 {
@@ -158,8 +163,9 @@ static sycl_result sleep_until(struct connection *c, wait_ready *ready, void *co
 		if (lost)
 			return lost;
 		bool over = deadline_ns != UINT64_MAX && clock_now_ns() >= deadline_ns;
-		/* At least one task is run, so that a program with very short waits makes
-		 * progress. */
+		/*
+		 * At least one task is run, so that a program with very short waits makes progress.
+		 */
 		if (runs && (first || !over) && run_one(c))
 			continue;
 		if (over)
@@ -176,10 +182,10 @@ static sycl_result connection_wait_for(struct connection *c, wait_ready *ready, 
 {
 	bool spins = (how & WAIT_SPINS) && c->may_spin;
 	uint64_t begun_ns = spins ? clock_now_ns() : 0, now_ns = begun_ns;
-	/* A wait that one check ends never shortens the spin, so a time that is a little old will
-	 * do. */
+	/* A wait that ends at the first check does not shorten the spin, so an old reading of the
+	 * clock is good enough. */
 	if (spins && spin_until_ready(c, ready, context, &now_ns, deadline_ns)) {
-		/* A thread that waited so will soon have the next command. */
+		/* A thread that spun will soon submit the next command. */
 		const void *next = atomic_load_explicit(&c->next_record, memory_order_relaxed);
 		if (next)
 			ring_writer_fetch(next);
@@ -231,7 +237,8 @@ void connection_run_ready(struct connection *c)
 	if (!c->hooks->tasks.may_run(c))
 		return;
 	(void)pthread_mutex_lock(&c->state_lock);
-	/* Not those that come while these run: their descriptor will be readable again. */
+	/* Tasks that become ready meanwhile are left, because their descriptor will be readable
+	 * again. */
 	uint32_t most = c->tasks_listed;
 	c->sleepers++;
 	c->waits_with_tasks++;
