@@ -28,8 +28,8 @@ void arena_ranges_fini(struct arena_ranges *ranges)
 	*ranges = (struct arena_ranges){.size_bytes = 0};
 }
 
-/* With n pieces out there are at most n + 1 free ones: with that room, giving back never needs
- * memory. */
+/* With n pieces taken there are at most n + 1 free ones. With room for these, giving back never
+ * allocates. */
 static int ranges_reserve_pieces(struct arena_ranges *ranges)
 {
 	if (ranges->taken + 2 <= ranges->free_capacity)
@@ -72,7 +72,7 @@ void arena_ranges_give(struct arena_ranges *ranges, uint64_t offset_bytes, uint6
 {
 	uint64_t bytes = round_to_alignment(size_bytes);
 	size_t low = 0, high = ranges->free_count;
-	while (low < high) { /* the first free piece behind it */
+	while (low < high) { /* finds the first free piece behind the offset */
 		size_t middle = low + (high - low) / 2;
 		if (ranges->free[middle].offset_bytes < offset_bytes)
 			low = middle + 1;

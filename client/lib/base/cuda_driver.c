@@ -11,7 +11,7 @@
 #include <string.h>
 
 static struct cuda_driver driver;
-static char why_not[FAILURE_TEXT_BYTES]; /* empty: it is there */
+static char why_not[FAILURE_TEXT_BYTES]; /* empty: the driver is loaded */
 
 struct symbol {
 	const char *name;
@@ -71,8 +71,8 @@ static const struct symbol symbols[] = {
 	OPTIONAL(cuStreamEndCapture),
 };
 
-/* SYCLD_CUDA_LIBRARY: another file than the machine's, for tests and for drivers that lie
- * elsewhere. */
+/* SYCLD_CUDA_LIBRARY names another library than the system's, for tests and for drivers in other
+ * folders. */
 static void cuda_driver_load(void)
 {
 	const char *name = secure_getenv("SYCLD_CUDA_LIBRARY");

@@ -1,7 +1,8 @@
 /*
- * NVIDIA's driver in this program, for the bridge alone (bridge.h): loaded when it is first needed,
- * never linked, never closed. Its types are declared again here, so that the library is built
- * without anything of NVIDIA's. They are the driver's binary interface, which does not change.
+ * NVIDIA's driver in this program, for the bridge only (bridge.h). It is loaded when it is first
+ * needed, never linked, and never closed. Its types are declared again here, so that the library
+ * can be built without NVIDIA's headers. They are the driver's binary interface, which does not
+ * change.
  */
 #ifndef SYCL_CLIENT_CUDA_DRIVER_H
 #define SYCL_CLIENT_CUDA_DRIVER_H
@@ -33,7 +34,7 @@ enum {
 	CUDA_CAPTURE_RELAXED = 2,
 	CUDA_CAPTURING_NOT = 0,
 	CUDA_GRAPH_VERSION =
-		12030, /* of a driver by which a stream captures into a graph that is there */
+		12030, /* first driver in which a stream can capture into an existing graph */
 };
 
 struct cuda_uuid {
@@ -89,12 +90,12 @@ struct cuda_driver {
 	cuda_result (*cuMemUnmap)(cuda_address address, size_t bytes);
 	cuda_result (*cuMemSetAccess)(cuda_address address, size_t bytes,
 				      const struct cuda_access *access, size_t count);
-	/* NULL: this driver does not have the function. */
+	/* NULL: this driver lacks the function. */
 	cuda_result (*cuIpcOpenEventHandle)(cuda_event *event_out, struct cuda_ipc_event handle);
 	cuda_result (*cuCtxGetId)(cuda_context context, unsigned long long *id_out);
 	cuda_result (*cuThreadExchangeStreamCaptureMode)(int *mode);
 	cuda_result (*cuDriverGetVersion)(int *version_out);
-	/* All of these, or cuda_driver_has_graphs returns false. */
+	/* If one of these is missing, cuda_driver_has_graphs returns false. */
 	cuda_result (*cuGraphCreate)(cuda_graph *graph_out, unsigned flags);
 	cuda_result (*cuGraphDestroy)(cuda_graph graph);
 	cuda_result (*cuGraphGetNodes)(cuda_graph graph, void *nodes, size_t *count);
@@ -107,25 +108,26 @@ struct cuda_driver {
 };
 
 /*
- * The driver, initialised. The first call takes as long as the driver needs to start. NULL with the
- * detail set (SYCL_ERROR_FEATURE_NOT_SUPPORTED): there is none here, or it is too old, or it does
- * not start. Any thread.
+ * Returns the initialised driver. The first call takes the driver's start-up time. NULL with the
+ * detail set (SYCL_ERROR_FEATURE_NOT_SUPPORTED): there is no driver, it is too old, or its start
+ * failed. Any thread.
  */
 const struct cuda_driver *cuda_driver_get(void);
-/* Has it graphs, and can a stream capture into one that is there (CUDA 12.3)? */
+/* True if the driver has graphs and can capture into an existing graph (CUDA 12.3). */
 bool cuda_driver_has_graphs(const struct cuda_driver *cuda);
 
 /*
- * Exchanges what this thread may call while streams of the program's capture with *mode, which is
- * CUDA_CAPTURE_RELAXED at first. A capture forbids other threads what could wait, and is broken by
- * it; what the library calls has nothing to do with what is captured. The program's functions are
- * called in the mode that their thread had.
+ * Exchanges *mode with the set of driver calls that this thread may make while streams of the
+ * program capture. *mode is CUDA_CAPTURE_RELAXED at first. A capture forbids calls that could wait
+ * to other threads, and such a call would break the capture. The library's own calls do not concern
+ * the capture, so they are allowed. The program's functions are called in the mode that their
+ * thread had.
  */
 void cuda_driver_exchange_mode(const struct cuda_driver *cuda, int *mode);
 
-/* Notes the driver's code with the thread's last failure. */
+/* Records the driver's code with the thread's last failure. */
 void cuda_driver_note(sycl_result code, cuda_result result, const char *what);
-/* The same, as the result. */
+/* As cuda_driver_note, and returns the result. */
 sycl_result cuda_driver_error(cuda_result result, const char *what);
 
 #endif

@@ -1,4 +1,4 @@
-/* Each thread's last failure. It is thread-local, so reading it needs no lock and no connection. */
+/* Each thread's last failure is thread-local, so reading it needs no lock and no connection. */
 #include "base/error.h"
 
 #include "status.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The codes that travel equal the public ones, so that nothing needs translating. */
+/* The protocol's codes equal the public ones, so no translation is needed. */
 #define SAME_CODE(name)                                                                            \
 	static_assert((int)STATUS_##name == (int)SYCL_ERROR_##name,                                \
 		      "shared/status.h and result.h differ")
@@ -41,7 +41,7 @@ SAME_CODE(FORKED);
 
 static _Thread_local struct failure last;
 
-/* A log is up to 48 KiB, too much for every thread of the program; it is freed when its thread
+/* A log takes up to 48 KiB, too much for every thread of the program. It is freed when its thread
  * ends. */
 static pthread_key_t log_key;
 static int log_key_made;
@@ -107,7 +107,7 @@ SYCL_API const char *sycl_get_build_log(void)
 
 SYCL_API sycl_result sycl_get_last_error(struct sycl_error_detail *detail)
 {
-	/* The detail must stay what it was: a call that requests it does not replace it. */
+	/* The detail must stay unchanged: a call that requests it does not replace it. */
 	if (!detail || detail->struct_bytes != sizeof(*detail))
 		return SYCL_ERROR_INVALID;
 	detail->result = last.code;

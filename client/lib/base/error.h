@@ -1,7 +1,7 @@
 /*
- * The calling thread's last failure. Functions of the library that can fail say why where the
- * reason is known, and return the code: `return error_set(SYCL_ERROR_INVALID, ...)`. Nothing here
- * blocks, prints or fails.
+ * The calling thread's last failure. Functions of the library that fail record the reason if they
+ * know it, and return the code: `return error_set(SYCL_ERROR_INVALID, ...)`. These functions do not
+ * block, print or fail.
  */
 #ifndef SYCL_CLIENT_ERROR_H
 #define SYCL_CLIENT_ERROR_H
@@ -12,7 +12,7 @@
 
 #define FAILURE_TEXT_BYTES 320
 
-/* The service's report of a failure. code 0: nothing failed. */
+/* The service's report of a failure. code 0: no failure. */
 struct failure {
 	sycl_result code;
 	int32_t native_code;
@@ -21,16 +21,16 @@ struct failure {
 	char text[FAILURE_TEXT_BYTES];
 };
 
-/* Cold: what leads here lies apart from the code that every command runs through. */
+/* Marked cold, so that the compiler puts paths to it apart from those of successful commands. */
 void error_note(sycl_result code, uint64_t object, const char *format, ...)
 	__attribute__((cold, format(printf, 3, 4)));
 __attribute__((cold)) void error_note_failure(const struct failure *failure);
 __attribute__((cold)) sycl_result error_note_errno(int negative_errno, const char *what);
 
 /*
- * error_set(code, format, ...) and error_set_object(code, object, format, ...) note it and are the
- * code. The object's id is 0 where there is none. Macros, so that a reader and an analyser see
- * which code comes out.
+ * error_set(code, format, ...) and error_set_object(code, object, format, ...) record the failure
+ * and evaluate to the code. The object's id is 0 if there is none. They are macros, so that readers
+ * and analysers see the resulting code.
  */
 #define error_set(code, ...) error_set_object((code), 0, __VA_ARGS__)
 #define error_set_object(code, object, ...)                                                        \
@@ -40,30 +40,30 @@ __attribute__((cold)) sycl_result error_note_errno(int negative_errno, const cha
 		code_;                                                                             \
 	})
 
-/* An allocation in this process failed. */
+/* Reports that an allocation in this process failed. */
 static inline sycl_result error_no_memory(void)
 {
 	return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 }
 
-/* Takes over the service's failure and returns its code; never a success, whatever the code is. */
+/* Records the service's failure and returns its code, which is never a success. */
 static inline sycl_result error_set_failure(const struct failure *failure)
 {
 	error_note_failure(failure);
 	return failure->code ? failure->code : SYCL_ERROR_RUNTIME;
 }
 
-/* The calling thread's last failure. */
+/* Copies the calling thread's last failure. */
 void error_get(struct failure *failure_out);
 
-/* A negative errno as a result, with "what: strerror". */
+/* Turns a negative errno into a result, with "what: strerror". */
 static inline sycl_result error_set_errno(int negative_errno, const char *what)
 {
 	sycl_result code = error_note_errno(negative_errno, what);
 	return code ? code : SYCL_ERROR_RUNTIME;
 }
 
-/* The compiler's words of a failed build, copied; out of memory leaves "". */
+/* Copies the compiler's output of a failed build. Without memory the log is "". */
 void error_set_build_log(const char *log);
 
 #endif

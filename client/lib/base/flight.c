@@ -48,8 +48,9 @@ static size_t text_append(size_t used, size_t bytes, int written)
 	return end < bytes ? end : bytes - 1;
 }
 
-/* The last result of the device's driver. False: the engine did not end itself because of a
- * device. */
+/*
+ * Reads the last result of the device's driver. False: the engine did not end because of a device.
+ */
 static bool read_fault(const struct flight_page *page, struct failure *failure)
 {
 	if (atomic_load_explicit(&page->fault.known, memory_order_acquire) != FLIGHT_FAULT_DEVICE)
@@ -65,8 +66,8 @@ static bool read_fault(const struct flight_page *page, struct failure *failure)
 	return true;
 }
 
-/* An assertion failed in the engine, in its own code or a library's: what it ran then is not to
- * blame. False: none did. */
+/* Reads a failed assertion of the engine or of a library in it. The command that ran then is not at
+ * fault. False: no assertion failed. */
 static bool read_abort(const struct flight_page *page, struct failure *failure)
 {
 	if (atomic_load_explicit(&page->fault.known, memory_order_acquire) != FLIGHT_FAULT_ABORTED)

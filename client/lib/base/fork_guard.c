@@ -1,12 +1,11 @@
-/* A page with MADV_WIPEONFORK: it reads 0 in a child, whatever call made the child. */
+/* A page with MADV_WIPEONFORK reads 0 in a child, whichever call made the child. */
 #include "base/fork_guard.h"
 
 #include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-static _Atomic uint32_t always_settled =
-	FORK_SETTLED; /* without such a page, open refuses to work */
+static _Atomic uint32_t always_settled = FORK_SETTLED; /* without such a page, open fails */
 _Atomic uint32_t *fork_word = &always_settled;
 _Atomic uint32_t fork_count;
 
@@ -47,10 +46,8 @@ int fork_guard_works(void)
 	return fork_word != &always_settled;
 }
 
-/*
- * One thread of the child resets the state; others wait for it. A lock cannot be used: a thread
- * that the child lacks may hold it.
- */
+/* One thread of the child resets the state, and others wait for it. No lock is used, because a
+ * thread that the child lacks may hold it. */
 void fork_child_settle(void)
 {
 	uint32_t expected = FORK_CHILD_NEW;

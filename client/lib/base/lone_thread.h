@@ -1,10 +1,10 @@
 /*
- * Counts that threads share, at the price of plain words while the process has one thread. A locked
- * operation costs several nanoseconds, also where no other thread could interfere. The C library
- * reports whether there is another thread, as it does for its own mutexes. Each operation reads
- * that, and this thread starts no other between reading and storing. Stores of threads that have
- * ended are visible: a word is loaded, and compared, only after that check. Not for words that
- * another process writes, nor for what a handler of signals may touch.
+ * Counts that threads share, at the cost of plain words while the process has one thread. A locked
+ * operation costs several nanoseconds, even if no other thread can interfere. The C library reports
+ * whether there is another thread, as it does for its own mutexes. Each operation reads that
+ * report. This thread starts no other one between the report and the store. Stores of ended threads
+ * are visible, because a word is loaded only after the report. Not for words that another process
+ * or a signal handler accesses.
  */
 #ifndef SYCL_CLIENT_LONE_THREAD_H
 #define SYCL_CLIENT_LONE_THREAD_H
@@ -29,7 +29,7 @@ static inline bool thread_is_alone(void)
 #endif
 }
 
-/* atomic_fetch_add_explicit; a negative number is added as its complement. */
+/* As atomic_fetch_add_explicit; a negative number is added as its complement. */
 static inline uint64_t word_add(_Atomic uint64_t *word, uint64_t value, memory_order order)
 {
 	if (!thread_is_alone())
@@ -48,7 +48,7 @@ static inline uint32_t count_add(_Atomic uint32_t *count, uint32_t value, memory
 	return before;
 }
 
-/* atomic_compare_exchange_weak_explicit; what it finds instead is loaded as `otherwise` says. */
+/* As atomic_compare_exchange_weak_explicit; `otherwise` is the memory order on failure. */
 static inline bool word_replace(_Atomic uint64_t *word, uint64_t *expected, uint64_t wanted,
 				memory_order order, memory_order otherwise)
 {

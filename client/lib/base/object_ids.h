@@ -1,7 +1,5 @@
-/*
- * The ids that this session has named, by index. An index is used again only after the engine has
- * sent Released, with the next generation. Called with the connection's state lock held.
- */
+/* The ids that this session has named, by index. An index is used again, with the next generation,
+ * only after the engine has sent Released. Called with the connection's state lock held. */
 #ifndef SYCL_CLIENT_OBJECT_IDS_H
 #define SYCL_CLIENT_OBJECT_IDS_H
 
@@ -14,8 +12,9 @@
 /* The library's side of an object of the engine: part of a context, queue line, buffer, ... */
 struct remote {
 	uint64_t id;
-	_Atomic int32_t failed; /* a sycl_result: a one-way request about it failed; set once */
-	struct failure *why;    /* written before `failed`; NULL when there was no memory for it */
+	/* A sycl_result, set once when a one-way request about the object has failed. */
+	_Atomic int32_t failed;
+	struct failure *why; /* written before `failed`; NULL: there was no memory for it */
 };
 
 struct connection;
@@ -24,17 +23,17 @@ struct usm_allocation;
 
 #define NO_SLOT UINT32_MAX
 
-/* The owner of an id, found when the id comes back with Released. */
+/* The owner of an id, looked up when the engine sends Released. */
 struct id_entry {
-	uint64_t id;                /* 0: free */
-	struct remote *owner;       /* NULL: released by the library */
+	uint64_t id;                /* 0: the entry is free */
+	struct remote *owner;       /* NULL: the library has released the object */
 	struct queue_line *line;    /* line of a queue; freed with the entry */
 	uint32_t slot;              /* slot of the object, or NO_SLOT */
 	uint32_t generation;        /* number of the last use */
 	uint32_t next_free;         /* index + 1 */
-	struct arena_range range;   /* size 0: none */
+	struct arena_range range;   /* size 0: no range */
 	struct usm_allocation *usm; /* allocation of USM; freed with the entry */
-	/* Frees `line` or `usm`; NULL: there is neither. With the state lock. */
+	/* Frees `line` or `usm`; NULL if the entry has neither. With the state lock. */
 	void (*released)(struct connection *connection, struct id_entry *entry);
 };
 
@@ -54,7 +53,7 @@ int object_ids_take(struct object_ids *ids, enum object_type type, struct remote
 /* The entry of an id; NULL if the id is not in use. */
 struct id_entry *object_ids_find(struct object_ids *ids, uint64_t id);
 
-/* Released, or never sent: the index is free again. */
+/* Frees the index of an id that was released or never sent. */
 void object_ids_give(struct object_ids *ids, struct id_entry *entry);
 
 #endif

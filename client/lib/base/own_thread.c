@@ -14,7 +14,8 @@ static int thread_create_masked(pthread_t *thread_out, size_t stack_bytes,
 	if (r != 0)
 		return r;
 	r = pthread_attr_setstacksize(&attributes, stack_bytes);
-	/* The starting thread may have a real-time priority, and this one serves others, too. */
+	/* The starting thread may have a real-time priority. This thread works for other threads
+	 * too, so it gets the ordinary one. */
 	if (r == 0)
 		r = pthread_attr_setschedpolicy(&attributes, SCHED_OTHER);
 	if (r == 0)

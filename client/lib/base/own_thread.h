@@ -1,7 +1,5 @@
-/*
- * Threads of the library. They handle no signal but faults of the thread itself. Such a fault
- * goes to the program's handler where the thread touches the program's memory.
- */
+/* Threads of the library. They block all signals but their own faults. The program's handler
+ * receives such a fault if the thread has accessed the program's memory. */
 #ifndef SYCL_CLIENT_OWN_THREAD_H
 #define SYCL_CLIENT_OWN_THREAD_H
 
@@ -9,7 +7,7 @@
 #include <stddef.h>
 
 /*
- * Start one, to be joined.
+ * Starts a thread, which the caller joins.
  *
  * @param stack_bytes  0: as for the program's own threads. Otherwise the stack has this size,
  * unless the program's thread-local memory leaves no room in it. A thread with such a stack has the

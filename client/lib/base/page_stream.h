@@ -1,7 +1,7 @@
 /*
- * Copies past the caches. The C library does that for copies much larger than the caches, but not
- * for one part of such a copy. In the C library each line is read before it is overwritten. Such a
- * part takes up to a half longer there, and fills the caches with unneeded bytes.
+ * Copies that bypass the caches. The C library bypasses them for copies much larger than the
+ * caches, but not for one part of such a copy. It then reads each line before it overwrites the
+ * line. So a part takes up to a half longer there, and fills the caches with unneeded bytes.
  */
 #ifndef SYCL_CLIENT_PAGE_STREAM_H
 #define SYCL_CLIENT_PAGE_STREAM_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Sanitizers replace memcpy, and check one call at less cost than each of its loads. */
+/* Sanitizers replace memcpy. One checked call costs less than a check of each load. */
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #include <emmintrin.h>
 
@@ -28,7 +28,7 @@ static inline void page_stream_line(uint8_t *destination, const uint8_t *source)
 	_mm_stream_si128(to + 3, d);
 }
 
-/* Two pages at a time: the processor fetches ahead within a page, and so for both. */
+/* Two pages are copied at a time, because the processor prefetches within each page separately. */
 static inline void page_stream(uint8_t *destination, const uint8_t *source, size_t bytes)
 {
 	size_t head = (0 - (uintptr_t)destination) % 64, pages = PAGE_STREAM_PAGE_BYTES;
@@ -41,7 +41,7 @@ static inline void page_stream(uint8_t *destination, const uint8_t *source, size
 			page_stream_line(destination + line + pages, source + line + pages);
 		}
 	}
-	_mm_sfence(); /* before another thread is notified of it */
+	_mm_sfence(); /* must precede the notification of other threads */
 	memcpy(destination + at, source + at, bytes - at);
 }
 #else

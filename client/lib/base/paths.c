@@ -23,7 +23,7 @@ __attribute__((format(printf, 2, 3))) static int join(char path_out[PATH_BYTES],
 	return n < 0 || n >= PATH_BYTES ? -ENAMETOOLONG : 0;
 }
 
-/* A folder that is ours alone: no link, our uid, closed to others. */
+/* Checks that a folder is the user's alone: no link, owned by our uid, and closed to others. */
 static int check_private(const char *path)
 {
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

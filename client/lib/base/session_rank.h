@@ -7,7 +7,7 @@
 #define SESSION_WEIGHT_DEFAULT 100u
 #define SESSION_WEIGHT_MAX     1000u
 
-/* The caller's values, else those of SYCLD_CLASS and SYCLD_WEIGHT; 0: there is neither. */
+/* Return the caller's values, else those of SYCLD_CLASS and SYCLD_WEIGHT, else 0. */
 sycl_result session_class_wanted(uint32_t given, uint32_t *class_out);
 sycl_result session_weight_wanted(uint32_t given, uint32_t *weight_out);
 

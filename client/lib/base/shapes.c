@@ -21,7 +21,7 @@ static bool place_has_key(const struct shape_place *place, const struct shape_ke
 	return place && place->sum == key->sum && has_words(place, key);
 }
 
-/* The place that was not used for longest, made if there was none; NULL without memory. */
+/* Takes the place that was unused for longest; allocates it if necessary. NULL without memory. */
 static struct shape_place *take_over(struct shapes *shapes, uint32_t first)
 {
 	uint32_t oldest = first;
@@ -37,7 +37,7 @@ static struct shape_place *take_over(struct shapes *shapes, uint32_t first)
 	return shapes->places[oldest];
 }
 
-/* Never 0, and none twice among those still remembered. */
+/* Never 0, and unique among the remembered shapes. */
 static uint32_t next_generation(struct shapes *shapes)
 {
 	return shapes->generation == UINT32_MAX ? 1 : shapes->generation + 1;
@@ -81,8 +81,8 @@ enum shape_use shapes_find(struct shapes *shapes, const struct shape_key *key,
 							     : next_generation(shapes)};
 		return known ? SHAPE_KNOWN : SHAPE_DEFINE;
 	}
-	/* Most groups of a program that only starts never come again: the first one is remembered
-	 * here alone. */
+	/* Most groups of a starting program are not repeated. So the first one is remembered here
+	 * only, and the service is not asked to keep it. */
 	struct shape_place *place = take_over(shapes, first);
 	if (!place)
 		return SHAPE_MESSAGE;

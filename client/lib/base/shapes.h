@@ -1,16 +1,16 @@
 /*
- * The shapes of command groups that this session has sent, so that a group of a known one travels
- * as a RESUBMIT record (shared/resubmit.h). A shape is everything about a group but its number, its
- * slot, its events, the values of its arguments and its USM addresses. It is held here as a key:
- * words that are equal when, and only when, the messages would be. A key has ids, no objects: it
- * keeps nothing alive, and the service looks each id up again for each group, as for a message.
+ * The shapes of command groups that this session has sent. A group of a known shape is sent as a
+ * RESUBMIT record (shared/resubmit.h). A shape is everything about a group except its number, its
+ * slot, its events, the values of its arguments and its USM addresses. It is kept as a key of
+ * words, and two keys are equal exactly if the messages would be. A key has ids and no objects, so
+ * it keeps no object alive. The service looks up each id for each group, as for a message.
  *
  *   unknown --sent--> seen --sent again: the message defines it--> defined --sent again--> a record
  *      ^                                                              |
  *      +------------ another shape needs its place <------------------+
  *
- * A place is a number that the service keeps a shape under. A new shape in a place is defined, with
- * a generation of its own, before a record names it. So both sides drop the former shape at the
+ * A place is the number under which the service keeps a shape. A new shape in a place is defined,
+ * with its own generation, before a record names it. So both sides drop the former shape at the
  * same record, and no request is needed. Called with the submit lock held.
  */
 #ifndef SYCL_CLIENT_SHAPES_H
@@ -21,20 +21,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SHAPE_KEY_WORDS_MAX 128u /* groups that need more are sent as messages */
-#define SHAPE_WAYS          4u   /* places where a key may be */
+#define SHAPE_KEY_WORDS_MAX 128u /* larger groups are sent as messages */
+#define SHAPE_WAYS          4u   /* number of places where a key may be */
 #define SHAPE_SETS          (SHAPES_MAX / SHAPE_WAYS)
 
-/*
- * The words of a shape, one behind the other. The function that appends them checks the limit, and
- * then calls shape_key_end. Only shapes_find needs the sum, so a key is sealed just before it:
- * shapes_match_last needs none.
- */
+/* The words of a shape in order. The function that appends them checks the limit, and then calls
+ * shape_key_end. Only shapes_find needs the sum, so the key is sealed just before that call. */
 struct shape_key {
-	uint64_t sum; /* when sealed: of the products of words that stand in a pair, each with a
-			 number of its place's own */
+	/* When sealed: the sum of products. Each product multiplies two adjacent words, each
+	 * changed by a number of its position. */
+	uint64_t sum;
 	uint32_t count;
-	uint64_t words[SHAPE_KEY_WORDS_MAX + 1]; /* the last one is never used but to seal */
+	uint64_t words[SHAPE_KEY_WORDS_MAX + 1]; /* the last word is used for sealing only */
 };
 
 struct shape_place {
@@ -46,14 +44,14 @@ struct shape_place {
 
 struct shapes {
 	bool agreed_on;
-	uint32_t generation; /* the last one that was given out */
+	uint32_t generation; /* the last one that was assigned */
 	uint64_t clock;
 	struct shape_place *places[SHAPES_MAX]; /* made on demand */
 };
 
 enum shape_use {
-	SHAPE_MESSAGE, /* send the group as a message, nothing more */
-	SHAPE_DEFINE,  /* send it as a message that defines the shape; then call shapes_defined */
+	SHAPE_MESSAGE, /* send the group as a plain message */
+	SHAPE_DEFINE,  /* send a message that defines the shape; then call shapes_defined */
 	SHAPE_KNOWN,   /* send a record */
 };
 
@@ -64,10 +62,10 @@ struct shape_name {
 
 __extension__ typedef unsigned __int128 shape_product;
 
-/* The words end at `end`, behind which one more may be written. */
+/* Ends the key at `end`. One more word may be written there. */
 static inline void shape_key_end(struct shape_key *key, uint64_t *end)
 {
-	*end = 0; /* what the last one stands in a pair with */
+	*end = 0; /* completes a pair with the last word */
 	key->count = (uint32_t)(end - key->words);
 }
 
@@ -84,18 +82,17 @@ static inline void shape_key_seal(struct shape_key *key)
 }
 
 void shapes_fini(struct shapes *shapes);
-/*
- * Is the shape of that number (0: none) defined, and equal to the key? Then the group travels as a
- * record. Most groups of a kernel are like the one before, whose number `struct kernel` keeps.
- */
+/* True if the shape of that number (0: none) is defined and equals the key. Then the group is sent
+ * as a record. Most groups of a kernel equal the one before, whose number `struct kernel` keeps. */
 bool shapes_match_last(struct shapes *shapes, const struct shape_key *key, uint32_t shape,
 		       struct shape_name *name_out);
-/* Does the name stand for the shape that it was given for? */
+/* True if the name still stands for the shape for which it was assigned. */
 bool shapes_still_has(struct shapes *shapes, struct shape_name name);
-/* How to send a group of this key, which is sealed. `name_out`: of SHAPE_DEFINE and SHAPE_KNOWN. */
+/* Decides how to send a group of this sealed key. `name_out`: set with SHAPE_DEFINE and
+ * SHAPE_KNOWN. */
 enum shape_use shapes_find(struct shapes *shapes, const struct shape_key *key,
 			   struct shape_name *name_out);
-/* The message with that definition is in the ring. */
+/* Called when the message with that definition is in the ring. */
 void shapes_defined(struct shapes *shapes, struct shape_name name);
 
 #endif

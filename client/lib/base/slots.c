@@ -35,7 +35,7 @@ static void push_free(struct slots *slots, uint32_t index)
 	slots->free_first = index + 1;
 }
 
-/* Move what has come to rest to the free list: the oldest only, or all of them. */
+/* Moves slots whose value has arrived to the free list: the oldest one only, or all of them. */
 static void slots_free_settled(struct slots *slots, int all)
 {
 	uint32_t *link = &slots->resting_first;
@@ -79,7 +79,7 @@ int slots_take(struct slots *slots, uint32_t *index_out, uint32_t *value_out)
 	if (r < 0)
 		return r;
 	uint32_t value = ++slots->values[index];
-	/* Idle, so ours to write: whatever it held, it has not reached the new value. */
+	/* The slot is idle, so only this thread writes it. Any old value is below the new one. */
 	atomic_store_explicit(&slots->memory[index].status, 0, memory_order_relaxed);
 	atomic_store_explicit(&slots->memory[index].sequence, value - 1, memory_order_relaxed);
 	*index_out = index;

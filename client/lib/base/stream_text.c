@@ -9,7 +9,7 @@
 
 #define RECORD_HEAD_BYTES 16u
 #define VALUES_MAX        8u
-#define WIDTH_MAX         255 /* larger ones are cut: no output is padded by megabytes */
+#define WIDTH_MAX         255 /* larger widths are cut, so that no output is padded by megabytes */
 #define FORMAT_BYTES_MAX  1024u
 
 enum kind { KIND_SIGNED = 1, KIND_UNSIGNED = 2, KIND_FLOAT = 3, KIND_DOUBLE = 4 };
@@ -75,7 +75,9 @@ static double as_real(const struct value *value)
 	}
 }
 
-/* A real number out of range becomes the nearest integer; C leaves that cast undefined. */
+/*
+ * Rounds a real number out of range to the nearest integer, because C leaves that cast undefined.
+ */
 static uint64_t as_integer(const struct value *value)
 {
 	double real;
@@ -90,7 +92,7 @@ static uint64_t as_integer(const struct value *value)
 	return real >= 18446744073709551616.0 ? UINT64_MAX : (uint64_t)real;
 }
 
-/* One conversion as it was read: at most "%-+ #0255.255llX". */
+/* One parsed conversion: at most "%-+ #0255.255llX". */
 struct conversion {
 	char flags[6];
 	int width, precision; /* precision -1: none */
@@ -173,13 +175,15 @@ static void put_conversion(FILE *out, const struct conversion *conversion,
 	case 'G':
 		print_value(out, conversion, value);
 		break;
-	default: /* no conversion that is known: its letter only, without flags */
+	default: /* an unknown conversion: only its letter is printed, without flags */
 		(void)fprintf(out, "%%%c", conversion->letter);
 		break;
 	}
 }
 
-/* A conversion without a value, or one that the format ends in, stands for itself. */
+/*
+ * A conversion without a value, or an incomplete one at the end of the format, is printed as it is.
+ */
 static void print_record(FILE *out, const struct record *record)
 {
 	const char *at = record->format, *end = at + record->length;

@@ -1,13 +1,13 @@
 /*
- * Records of a stream, made text. The input was written by a kernel, which may have written
- * anything. So every size is checked. No format of it reaches printf, except for one conversion at
- * a time, put together here. Pure.
+ * Turns records of a stream into text. A kernel wrote the input, and may have written anything, so
+ * every size is checked. printf never receives a format of the input, only one conversion at a time
+ * that is built here. Pure.
  *
- * The memory of a stream begins with four 32-bit words. They are the bytes of records, the
- * statements without room, the bytes that there is room for, and a mark. Then there are records. A
- * record has its bytes, a multiple of 8, the number of values, and the bytes of the format. Kinds
- * of the values follow, 4 bits each (1 signed, 2 unsigned, 3 float, 4 double). Then there are
- * values of 8 bytes, and the format, filled to 8 bytes.
+ * The memory of a stream begins with four 32-bit words: the bytes of records, the number of
+ * statements that found no room, the capacity in bytes, and a mark. Records follow. A record has
+ * its size in bytes, a multiple of 8; the number of values; and the size of the format. Then follow
+ * the kinds of the values, 4 bits each (1 signed, 2 unsigned, 3 float, 4 double). Then follow
+ * values of 8 bytes each, and the format, padded to 8 bytes.
  */
 #ifndef SYCL_CLIENT_STREAM_TEXT_H
 #define SYCL_CLIENT_STREAM_TEXT_H

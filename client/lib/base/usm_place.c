@@ -8,11 +8,11 @@
 #include <sys/random.h>
 #include <time.h>
 
-/* The window has room for millions of arenas: two that meet are rare, eight times in a row
- * something is wrong. */
+/* The window has room for millions of arenas. Two rarely collide, so eight collisions in a row mean
+ * a fault. */
 #define TRIES 8
 
-/* The number is not secret. It only differs in each process. */
+/* The number need not be secret. It only has to differ between processes. */
 static uint64_t random_number(void)
 {
 	uint64_t number = 0;

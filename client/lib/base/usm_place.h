@@ -1,18 +1,18 @@
 /*
- * Room in this process' address space for USM. So an address means the same in the engine and here.
- * No memory of the program is ever where a device's memory seems to be. It needs no connection.
- * Any thread.
+ * Reserves addresses in this process for USM, so that an address is the same here and in the
+ * engine. The program's own memory never has the address of device memory. Needs no connection. Any
+ * thread.
  */
 #ifndef SYCL_CLIENT_USM_PLACE_H
 #define SYCL_CLIENT_USM_PLACE_H
 
 #include <stdint.h>
 
-/* Some free place for an arena in the window of shared/usm_window.h, kept by pages that no code can
- * touch. -ENOMEM. */
+/* Reserves some free addresses for an arena in the window of shared/usm_window.h, by inaccessible
+ * pages. -ENOMEM. */
 int usm_place_choose(uint64_t size_bytes, void **address_out);
-/* Keep exactly these pages (multiples of the page's size). -EEXIST: something of this process is
- * there; -ENOMEM. */
+/* Reserves exactly these pages (multiples of the page's size). -EEXIST: this process uses some of
+ * them; -ENOMEM. */
 int usm_place_keep(uint64_t address, uint64_t size_bytes);
 void usm_place_give(void *address, uint64_t size_bytes);
 

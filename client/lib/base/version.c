@@ -1,4 +1,4 @@
-/* Which library this is, at run time. */
+/* The library's version, at run time. */
 #include "syclclient.h"
 
 SYCL_API const char *sycl_get_version(void)

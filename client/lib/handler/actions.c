@@ -15,7 +15,7 @@ sycl_result handler_set_launch(struct handler *handler, struct kernel **pinned,
 	if (result)
 		return result;
 	handler->action = HANDLER_ACTION_LAUNCH;
-	handler->kernel = kernel; /* held by the other one */
+	handler->kernel = kernel; /* kernel_given holds the kernel */
 	handler->kernel_given = given;
 	*pinned = NULL;
 	handler->dimensions = global->dimensions;

@@ -16,7 +16,7 @@ static sycl_result check_range_shape(const sycl_range *range, const char *name)
 	return SYCL_SUCCESS;
 }
 
-/* The product, or false when it has no place in 64 bits. A zero makes it 0 in any case. */
+/* The product, or false if it does not fit into 64 bits. One zero makes the product 0. */
 static bool range_product(const sycl_range *range, uint64_t *total_out)
 {
 	uint64_t product = 1;
@@ -38,8 +38,9 @@ static sycl_result check_local_range(const struct handler *handler, const struct
 				     const sycl_range *global, const sycl_range *local)
 {
 	const Sycl__V1__DeviceFacts *facts = handler->queue->device->facts;
-	/* The device's lists have three entries, the last of which is the dimension that varies
-	 * fastest. */
+	/*
+	 * The device's lists have three entries. The last one is the dimension that varies fastest.
+	 */
 	uint32_t skip = 3 - global->dimensions;
 	for (uint32_t i = 0; i < global->dimensions; i++) {
 		if (local->size[i] == 0)
@@ -106,7 +107,7 @@ sycl_result handler_check_range(const struct handler *handler, const struct kern
 	if (!range_product(global, &items))
 		return error_set(SYCL_ERROR_ND_RANGE,
 				 "the global range has more than 2^64 work-items");
-	/* An empty range runs nothing, so no local size can be wrong (E5). */
+	/* An empty range runs nothing, so every local size is valid (E5). */
 	return local && items > 0 ? check_local_range(handler, kernel, global, local)
 				  : SYCL_SUCCESS;
 }
@@ -150,10 +151,7 @@ static inline sycl_result check_kernel_argument(const struct handler *handler, u
 	return SYCL_SUCCESS;
 }
 
-/*
- * Every argument of the kernel is set, and no other one. The error names the argument that is
- * wrong.
- */
+/* Checks that exactly the kernel's arguments are set. The error names the first wrong argument. */
 static sycl_result check_argument_count(const struct handler *handler)
 {
 	const struct kernel *kernel = handler->kernel;
@@ -174,7 +172,8 @@ static sycl_result check_argument_count(const struct handler *handler)
 	return SYCL_SUCCESS;
 }
 
-/* A host task takes memory by accessors; everything else reaches the function by its user data. */
+/* A native command takes memory by accessors. All other values reach its function by the user data.
+ */
 static sycl_result check_native_arguments(const struct handler *handler)
 {
 	for (uint32_t i = 0; i < handler->arguments.count; i++) {
@@ -186,7 +185,7 @@ static sycl_result check_native_arguments(const struct handler *handler)
 	return SYCL_SUCCESS;
 }
 
-/* Host accessors are a host task's, all others a kernel's. */
+/* Host accessors belong to host tasks, all other arguments to kernels. */
 static sycl_result check_whose(const struct handler *handler, bool host_task)
 {
 	const uint32_t host = 1u << HANDLER_ARGUMENT_HOST;
@@ -223,8 +222,8 @@ sycl_result handler_check_arguments(const struct handler *handler)
 		return counted;
 	const Sycl__V1__DeviceFacts *facts = handler->queue->device->facts;
 	uint64_t local_bytes = kernel->local_mem_bytes, parameter_bytes = 0;
-	/* There are no more than the kernel has. Those of a kernel of the application that are
-	 * unset are as it has set them. */
+	/* There are at most as many as the kernel has. A kernel of the application keeps its own
+	 * values for unset arguments. */
 	const struct handler_argument *given = handler->arguments.items,
 				      *end = given + handler->arguments.count;
 	const struct kernel_argument *wanted = kernel->arguments;
@@ -260,13 +259,13 @@ sycl_result handler_check_arguments(const struct handler *handler)
 	return SYCL_SUCCESS;
 }
 
-/* Actions that need all their buffers on the device at one time. */
+/* True for actions that need all their buffers on the device at the same time. */
 static bool is_held_on_device(const struct handler *handler)
 {
 	switch (handler->action) {
 	case HANDLER_ACTION_LAUNCH:
 		for (uint32_t i = 0; i < handler->dimensions; i++) {
-			/* The launch runs nothing, and is ordered all the same (B22). */
+			/* An empty launch runs nothing, but is ordered like any other (B22). */
 			if (handler->global[i] == 0)
 				return false;
 		}
@@ -279,14 +278,14 @@ static bool is_held_on_device(const struct handler *handler)
 	}
 }
 
-/* Shared ones are not counted: two of them can be the same memory. */
+/* Shared buffers count 0, because two of them can be the same memory. */
 static uint64_t root_bytes(const struct handler *handler, uint32_t index)
 {
 	const struct buffer *root = buffer_root(handler_requirement_at(handler, index)->buffer);
 	return root->share ? 0 : root->size_bytes;
 }
 
-/* Bytes of the requirement's root buffer; 0 for a root that an earlier requirement has. */
+/* Bytes of the requirement's root buffer; 0 for a root that an earlier requirement has named. */
 static uint64_t new_root_bytes(const struct handler *handler, uint32_t index)
 {
 	const struct buffer *root = buffer_root(handler_requirement_at(handler, index)->buffer);
@@ -297,8 +296,8 @@ static uint64_t new_root_bytes(const struct handler *handler, uint32_t index)
 	return root_bytes(handler, index);
 }
 
-/* The sum, or UINT64_MAX when that is less. `once`: of parts of one buffer the whole is counted
- * once, which takes longer. */
+/* The sum, at most UINT64_MAX. `once`: counts a buffer once even if several parts of it are
+ * required, which takes longer. */
 static uint64_t bytes_of_roots(const struct handler *handler, bool once)
 {
 	uint64_t bytes = 0;
@@ -314,8 +313,8 @@ sycl_result handler_check_memory(const struct handler *handler)
 {
 	const Sycl__V1__DeviceFacts *facts = handler->queue->device->facts;
 	uint64_t room = facts->global_mem_bytes;
-	/* As a rule no more is looked at than this. A device without memory of its own has the
-	 * host's, which can be more than it says. */
+	/* This check usually suffices. A device without its own memory uses the host's, of which it
+	 * may report less than there is. */
 	if (bytes_of_roots(handler, false) <= room || room == 0 || facts->host_unified_memory ||
 	    !is_held_on_device(handler))
 		return SYCL_SUCCESS;
@@ -328,7 +327,7 @@ sycl_result handler_check_memory(const struct handler *handler)
 			 bytes, room);
 }
 
-/* May all that the handler requires be opened in this process? */
+/* Checks whether all required buffers can be opened in this process. */
 static sycl_result check_bridge(const struct handler *handler)
 {
 	uint32_t device = handler->queue->device->facts->device;

@@ -1,4 +1,4 @@
-/* The actions that move bytes: copies of all kinds, fills, updates of the host (D20). */
+/* The actions that move bytes: all kinds of copies, fills, and updates of the host (D20). */
 #include "handler/handler.h"
 #include "host_task/host_tasks.h"
 #include "usm/usm.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A box, and where its first bytes are on both sides. */
+/* A box, and the offset of its first byte on both sides. */
 struct copy_plan {
 	struct copy_box box;
 	uint64_t source_offset, destination_offset;
@@ -27,8 +27,8 @@ static sycl_result plan_spans(struct copy_plan *plan)
 	return SYCL_SUCCESS;
 }
 
-/* Pitches that are not given follow from what is. An overflow makes them too small, which
- * plan_spans refuses. */
+/* Missing pitches follow from the given ones. An overflow makes a pitch too small, and plan_spans
+ * refuses it. */
 static struct box_pitch pitch_of(const struct sycl_copy_rect *rect, uint64_t row_bytes,
 				 uint64_t slice_bytes)
 {
@@ -143,8 +143,8 @@ SYCL_API sycl_result sycl_handler_copy_rect(sycl_handler handle, sycl_buffer sou
 	return result ? result : copy_between(handler, source, destination, &plan);
 }
 
-/* One side of a copy of elements, in three dimensions; the spare ones are 1 and come first (C18).
- */
+/* One side of a copy of elements in three dimensions. Unused dimensions come first and have size 1
+ * (C18). */
 static sycl_result shape_side(const struct buffer *buffer, const uint64_t *id,
 			      const sycl_range *count, struct box_pitch *pitch_out,
 			      uint64_t *offset_out)
@@ -213,7 +213,8 @@ SYCL_API sycl_result sycl_handler_copy_elements(sycl_handler handle, sycl_buffer
 	return result ? result : copy_between(handler, source, destination, &plan);
 }
 
-/* Does the engine reach the program's end where it is? `what`: for people. */
+/* Checks whether the engine can use the program's end of a copy at its own address. `what`: its
+ * name in errors. */
 static sycl_result find_host_end(const struct handler *handler, const void *memory,
 				 uint64_t offset_bytes, uint64_t span_bytes, const char *what,
 				 bool *is_usm_out)
@@ -277,8 +278,8 @@ SYCL_API sycl_result sycl_handler_copy_rect_from_host(sycl_handler handle, const
 	return result ? result : copy_from_host(handler, source, destination, &plan);
 }
 
-/* A host task of the library, in either direction. The handler holds the buffer, so its
- * shared memory stays. */
+/* A copy that a host task of the library makes, in either direction. The handler holds the buffer,
+ * so its shared memory stays. */
 struct copy_out {
 	struct copy_box box;
 	const void *source;
@@ -361,7 +362,7 @@ static sycl_result copy_to_host(struct handler *handler, struct buffer *source, 
 		return result;
 	if (!is_empty && !is_usm)
 		return set_copy_out(handler, source, destination, plan);
-	set_copy(handler, plan); /* a copy of no bytes orders like any copy */
+	set_copy(handler, plan); /* a copy of no bytes is ordered like any copy */
 	handler->source = index;
 	handler->host_destination = is_usm ? destination : NULL;
 	handler->host_is_usm = is_usm;

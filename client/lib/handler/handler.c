@@ -1,4 +1,4 @@
-/* Building a command group: requisites, arguments, one action. */
+/* Builds a command group: requisites, arguments, one action. */
 #include "handler/handler.h"
 #include "handler/native_action.h"
 
@@ -26,7 +26,7 @@ void handler_init(struct handler *handler, struct queue *queue)
 	handler->arguments =
 		(struct handler_list){handler->inline_arguments, 0, HANDLER_INLINE_ARGUMENTS};
 	handler->values = (struct handler_list){handler->inline_values, 0, HANDLER_INLINE_VALUES};
-	handler->object.connection = queue->object.connection; /* the queue holds it */
+	handler->object.connection = queue->object.connection; /* the queue holds the connection */
 	handler->queue = queue;
 }
 
@@ -54,7 +54,7 @@ void handler_fini(struct handler *handler)
 }
 
 #ifdef HANDLERS_ARE_FREED
-/* A new block each time, so that AddressSanitizer finds a use of a handler that has ended. */
+/* Each handler gets a new block, so that AddressSanitizer finds uses of freed handlers. */
 static struct handler *handler_memory_take(struct queue *queue)
 {
 	(void)queue;
@@ -68,9 +68,9 @@ static void handler_memory_give(struct queue *queue, struct handler *handler)
 }
 #else
 /*
- * A queue keeps the memory of one handler, so that a program that builds one group after the other
- * allocates nothing. Each exchange hands it to one thread. The handle is another one each time: it
- * has nothing to do with the memory.
+ * A queue keeps the memory of one handler. So a program that builds one group after the other
+ * allocates no memory. Each exchange gives the memory to one thread. The handle differs each time,
+ * because it does not depend on the memory.
  */
 static struct handler *exchange_spare(struct queue *queue, struct handler *handler)
 {
@@ -91,9 +91,9 @@ static struct handler *handler_memory_take(struct queue *queue)
 
 static void handler_memory_give(struct queue *queue, struct handler *handler)
 {
-	if (atomic_load_explicit(
-		    &queue->spare,
-		    memory_order_relaxed)) /* several are open at a time: one is kept */
+	if (atomic_load_explicit(&queue->spare,
+				 /* Several handlers were open at the same time, and one is kept. */
+				 memory_order_relaxed))
 		free(handler);
 	else
 		free(exchange_spare(queue, handler));
@@ -129,7 +129,7 @@ sycl_result handler_new(struct queue *queue, struct handler **handler_out)
 	return SYCL_SUCCESS;
 }
 
-/* Copies the elements of the lists, with references of its own. */
+/* Copies the lists' elements, with a new reference for each. */
 static sycl_result copy_lists(const struct handler *from, struct handler *to)
 {
 	sycl_result result =
@@ -244,7 +244,8 @@ sycl_result handler_set_argument(struct handler *handler, uint32_t index,
 			sizeof(struct handler_argument), index + 1 - handler->arguments.count);
 		if (result)
 			return result;
-		while (handler->arguments.count <= index) /* with what is left out */
+		/* Includes the indices that the program left out. */
+		while (handler->arguments.count <= index)
 			*handler_argument_at(handler, handler->arguments.count++) =
 				(struct handler_argument){.kind = HANDLER_ARGUMENT_UNSET};
 	}
@@ -255,7 +256,7 @@ sycl_result handler_set_argument(struct handler *handler, uint32_t index,
 	return SYCL_SUCCESS;
 }
 
-/* The index first: a call that fails requires nothing. */
+/* Checks the index first, so that a failed call adds no requirement. */
 static sycl_result check_accessor_index(enum handler_argument_kind kind, uint32_t index)
 {
 	if (index < KERNEL_ARGUMENTS_MAX)

@@ -1,5 +1,5 @@
-/* A command group that is being built: memory of its own, no I/O until submit. One thread at a
- * time. */
+/* A command group that is being built. It has its own memory, and does no I/O before submit. One
+ * thread at a time. */
 #ifndef SYCL_CLIENT_HANDLER_H
 #define SYCL_CLIENT_HANDLER_H
 
@@ -15,14 +15,15 @@ struct executable_graph;
 struct handler_requirement {
 	struct buffer *buffer;           /* a reference */
 	uint32_t mode;                   /* modes of all targets together */
-	uint32_t modes[HANDLER_TARGETS]; /* indexed by sycl_target; 0: nothing was requested */
-	uint64_t begin, end;             /* bytes of `buffer`; the union of what was requested */
+	uint32_t modes[HANDLER_TARGETS]; /* indexed by sycl_target; 0: no access requested */
+	uint64_t begin, end;             /* bytes of `buffer`: the union of the requested ranges */
 };
 
 struct handler_demand {
 	struct buffer *buffer;
-	struct buffer **pinned; /* the caller's reference, which a new requirement takes over: NULL
-				   then. NULL: it gets one of its own */
+	/* The caller's reference. A new requirement takes it over and sets it to NULL. If this is
+	 * NULL, the requirement takes a new reference. */
+	struct buffer **pinned;
 	uint32_t mode;
 	sycl_target target;
 	uint64_t offset_bytes, size_bytes;
@@ -36,16 +37,16 @@ enum handler_argument_kind {
 	HANDLER_ARGUMENT_USM,
 	HANDLER_ARGUMENT_IMAGE,
 	HANDLER_ARGUMENT_SAMPLER,
-	HANDLER_ARGUMENT_HOST, /* a host task's accessor: no argument of a kernel */
+	HANDLER_ARGUMENT_HOST, /* an accessor of a host task, which is no argument of a kernel */
 };
 
 struct handler_argument {
 	enum handler_argument_kind kind;
-	uint32_t requirement;  /* of an accessor or an image */
-	uint64_t offset_bytes; /* of an accessor; of a value: into handler.values; of USM the
-				  address */
-	uint64_t size_bytes;   /* of a value or of local memory */
-	bool has_sampler;      /* a sampler, or an image with one */
+	uint32_t requirement; /* for an accessor or an image */
+	/* For an accessor; for a value: the offset in handler.values; for USM: the address. */
+	uint64_t offset_bytes;
+	uint64_t size_bytes; /* for a value or local memory */
+	bool has_sampler;    /* a sampler, or an image with one */
 	bool normalised, linear;
 	uint8_t addressing; /* addressing of the sampler */
 };
@@ -65,72 +66,76 @@ enum handler_action {
 	HANDLER_ACTION_USM_ADVISE,
 	HANDLER_ACTION_NATIVE,
 	HANDLER_ACTION_GRAPH,
-	HANDLER_ACTION_CONDITION, /* of nodes of graphs alone */
+	HANDLER_ACTION_CONDITION, /* only for nodes of graphs */
 };
 
 #define HANDLER_INLINE_REQUIREMENTS 8
 #define HANDLER_INLINE_ARGUMENTS    16
 #define HANDLER_INLINE_VALUES       256
 
-/* A growing array that begins in the handler itself: a usual group allocates nothing. */
+/* A growing array that begins inside the handler, so that a usual group allocates no memory. */
 struct handler_list {
 	void *items;
 	uint32_t count, capacity;
 };
 
 struct handler {
-	struct object object; /* its connection is that of the queue */
+	struct object object; /* has the queue's connection */
 	struct queue *queue;  /* a reference */
 	struct handler_list requirements, arguments, depends_on, values; /* values: bytes */
-	/* For a step of what the program submitted as one group: the group. The step's event
-	 * depends on the group's events (H12). */
+	/* Set if this handler is one step of a group that the program submitted: that group. The
+	 * step's event depends on the group's events (H12). */
 	const struct handler *step_of;
 	/* The argument of sycl_queue_launch while that call runs; else NULL. */
 	const struct sycl_launch *launch;
 
 	enum handler_action action;
-	uint32_t argument_kinds;  /* bits 1 << kind of all that was ever set: what is not here need
-				     not be looked for */
-	uint32_t arguments_given; /* how many of the list are set */
-	struct kernel *kernel;    /* for the queue's device; kernel_given itself, or held by it */
-	struct kernel *kernel_given; /* a reference: has those for other devices */
+	/* Bits 1 << kind of all arguments that were ever set. Checks skip kinds without a bit. */
+	uint32_t argument_kinds;
+	uint32_t arguments_given; /* number of arguments in the list that are set */
+	/* For the queue's device; it is kernel_given, or kernel_given holds it. */
+	struct kernel *kernel;
+	struct kernel *kernel_given; /* a reference; holds the kernels for other devices */
 	uint32_t dimensions;
 	uint64_t global[3], local[3];
 	bool is_nd, is_empty, cooperative,
-		splittable;             /* one behind the other: shape.c takes them as one word */
+		splittable;             /* adjacent, because shape.c reads them as one word */
 	bool early;                     /* R5 */
-	sycl_range cluster;             /* dimensions 0: none */
-	sycl_range offset;              /* of global ids; dimensions 0: none */
+	sycl_range cluster;             /* dimensions 0: no clusters */
+	sycl_range offset;              /* offset of global ids; dimensions 0: no offset */
 	struct shared_event *event;     /* a reference */
-	struct executable_graph *graph; /* a reference, by its object; of a condition its body */
-	struct remote *graph_remote;    /* the graph's; NULL without one */
-	bool repeats; /* of a condition: WHILE. Its word is at usm.source, or NULL: at
-			 source_offset_bytes of `source` */
+	struct executable_graph *graph; /* A reference, by its object. For a condition: its body. */
+	struct remote *graph_remote;    /* the graph's; NULL without a graph */
+	/* For a condition: a WHILE. Its word is at usm.source; or, if that is NULL, at
+	 * source_offset_bytes of `source`. */
+	bool repeats;
 	sycl_host_task_function *host_function;
 	sycl_user_data_destroy *destroy_user_data; /* called when the handler ends */
 	void *user_data;
-	bool on_device; /* a host task for native handles: what it requires stays with the queue's
-			   device */
-	struct native_action *native;  /* a reference */
-	struct bridge_context *bridge; /* through a service, of what uses native handles: a host
-					  task in any case; else NULL. The connection's */
-	bool after_all;                /* a barrier: everything submitted to the queue before */
-	uint32_t source, destination;  /* indices of requirements: copy, fill (destination), update
-					  (source) */
+	/* A host task for native handles: its requirements stay on the queue's device. */
+	bool on_device;
+	struct native_action *native; /* a reference */
+	/* Belongs to the connection. Set for groups that use native handles through a service,
+	 * which includes all host tasks there; else NULL. */
+	struct bridge_context *bridge;
+	bool after_all; /* A barrier: waits for all earlier groups of the queue. */
+	/* Indices of requirements: for a copy, a fill (destination) and an update (source). */
+	uint32_t source, destination;
 	uint64_t source_offset_bytes, destination_offset_bytes;
-	uint64_t size_bytes; /* of a fill */
-	struct copy_box box; /* of a copy, simple */
-	/* The program's end of a copy, NULL: there is none. A source is read at each submission.
-	 * But with host_is_usm the device reads or writes it when the group runs. */
+	uint64_t size_bytes; /* for a fill */
+	struct copy_box box; /* for a copy, in simple form */
+	/* The program's end of a copy; NULL: none. The source is read at each submission. With
+	 * host_is_usm, the device reads or writes the memory when the group runs. */
 	const void *host_source;
-	void *host_destination; /* with host_is_usm alone */
+	void *host_destination; /* used with host_is_usm only */
 	bool host_is_usm;
 	uint8_t pattern[FILL_PATTERN_BYTES_MAX];
 	uint32_t pattern_bytes;
 	struct {
-		void *destination; /* of all; what follows is a copy's */
+		void *destination; /* for all USM actions; the next members are for copies */
 		const void *source;
-		bool program_destination, program_source; /* no USM, but the program's own memory */
+		/* Shared memory instead of the program's end; NULL: usm_staging.c takes a range. */
+		bool program_destination, program_source;
 		const struct arena_range
 			*range; /* stands for the program's end; NULL: usm_staging.c takes one */
 		uint32_t advice;
@@ -157,7 +162,7 @@ static inline struct handler_argument *handler_argument_at(const struct handler 
 	return (struct handler_argument *)handler->arguments.items + i;
 }
 
-/* False: none of its arguments is of one of these kinds, bits 1 << kind. True: maybe one is. */
+/* False: no argument is of these kinds (bits 1 << kind). True: one may be. */
 static inline bool handler_may_have(const struct handler *handler, uint32_t kinds)
 {
 	return (handler->argument_kinds & kinds) != 0;
@@ -169,10 +174,10 @@ static inline struct handler_dependency *handler_dependency_at(const struct hand
 	return (struct handler_dependency *)handler->depends_on.items + i;
 }
 
-/* requirements.c. Merges with what is required of the buffer already (bitwise OR); the
- * index for accessors. */
-/* Checks a part: of the same connection, inside of the buffer, with an origin that fits the
+/* Checks a part: it must be of the same connection, inside the buffer, and its origin must fit the
  * device. */
+/* requirements.c. Merges the demand with earlier requirements of the buffer (bitwise OR), and
+ * returns the index for accessors. */
 sycl_result handler_check_demand(const struct handler *handler,
 				 const struct handler_demand *demand);
 sycl_result handler_require(struct handler *handler, const struct handler_demand *demand,
@@ -180,23 +185,22 @@ sycl_result handler_require(struct handler *handler, const struct handler_demand
 sycl_result handler_add_requirement(struct handler *handler, struct buffer *buffer, uint32_t mode,
 				    uint64_t offset_bytes, uint64_t size_bytes,
 				    uint32_t *index_out);
-/* May all sub-buffers be used on that device? C14 */
+/* Checks whether all sub-buffers can be used on that device (C14). */
 sycl_result handler_check_origins(const struct handler *handler, const struct device *device);
-/* handler.c. Without a handle and without holding the queue, which the caller does until
- * handler_fini. */
+/* handler.c. Without a handle. The caller holds the queue until handler_fini. */
 void handler_init(struct handler *handler, struct queue *queue);
 void handler_fini(struct handler *handler);
-/* A copy of what was built, as an object without users; not of a host task. */
+/* Copies a built handler into an object without users. Host tasks cannot be copied. */
 sycl_result handler_clone(const struct handler *handler, struct handler **clone_out);
-/* copies.c. A host task that does what a copy from the program's memory does, for a graph:
- * read at each launch. */
+/* copies.c. Turns a copy from the program's memory into a host task for a graph, which reads the
+ * memory at each launch. */
 sycl_result handler_copy_as_task(const struct handler *handler, struct handler **task_out);
-/* With a handle of its own. */
+/* Makes a handler with a handle. */
 sycl_result handler_new(struct queue *queue, struct handler **handler_out);
-/* handler.c. Room for `more` items. `fixed`: where the list begins, inside of the handler. */
+/* handler.c. Makes room for `more` items. `fixed`: the first items' place inside the handler. */
 sycl_result handler_list_grow(struct handler_list *list, const void *fixed, size_t item_bytes,
 			      uint32_t more);
-/* The same, without a call where there is room. */
+/* As handler_list_grow, without a call if there is room. */
 static inline sycl_result handler_list_room(struct handler_list *list, const void *fixed,
 					    size_t item_bytes, uint32_t more)
 {
@@ -214,38 +218,40 @@ sycl_result handler_set_argument(struct handler *handler, uint32_t index,
 sycl_result handler_set_accessor(struct handler *handler, enum handler_argument_kind kind,
 				 uint32_t index, struct buffer **pinned, sycl_access_mode mode,
 				 uint64_t offset_bytes, uint64_t size_bytes);
-/* The bodies of the public functions of these names (handler.c; usm_actions.c). */
+/* The bodies of the public functions with these names (handler.c; usm_actions.c). */
 sycl_result handler_set_value(struct handler *handler, uint32_t index, uint64_t size_bytes,
 			      const void *value);
 sycl_result handler_set_local(struct handler *handler, uint32_t index, uint64_t size_bytes);
 sycl_result handler_set_usm(struct handler *handler, uint32_t index, const void *pointer);
 sycl_result handler_add_dependency(struct handler *handler, struct event *event);
-/* actions.c. `local` NULL: a basic range. On success the handler takes over the caller's
- * reference of the kernel, and *pinned is NULL. */
+/* actions.c. `local` NULL: a basic range. On success the handler takes over the caller's reference
+ * of the kernel, and *pinned is NULL. */
 sycl_result handler_set_launch(struct handler *handler, struct kernel **pinned,
 			       const sycl_range *global, const sycl_range *local);
-/* One action for each group. */
+/* Checks that the group has no action yet, because each group has one. */
 sycl_result handler_check_no_action(const struct handler *handler);
 
 /* check.c: the checks that SYCL requires at the call. */
 sycl_result handler_check_range(const struct handler *handler, const struct kernel *kernel,
 				const sycl_range *global, const sycl_range *local);
 sycl_result handler_check_arguments(const struct handler *handler);
-/* Can its buffers be in the memory of the queue's device at one time, if nothing else is? (M7) */
+/* Checks whether the group's buffers fit into the memory of the queue's device together, if it is
+ * otherwise empty (M7). */
 sycl_result handler_check_memory(const struct handler *handler);
-/* Checks a launch that is not plain: does it have work-groups, do the clusters divide them, does
- * the offset fit? */
+/* Checks a launch that is not plain: it must have work-groups, the clusters must divide them, and
+ * the offset must fit. */
 sycl_result handler_check_properties(const struct handler *handler);
 
-/* host_task.c: a host task that runs the handler's function, for a group of this line. */
+/* host_task.c: makes a host task that runs the handler's function, for a group of this line. */
 sycl_result handler_host_task_new(struct handler *handler, struct queue_line *line,
 				  struct host_task **task_out);
 
-/* Does the queue take it? `plain_buffers`: the caller has found no failed buffer. */
+/* Checks whether the queue can run the group. `plain_buffers`: the caller has checked that no
+ * buffer has failed. */
 sycl_result handler_validate(const struct handler *handler, bool plain_buffers);
 
-/* Checks the objects that a handler names, as they are now, because an object may have been freed
- * since it was set. Takes the state lock. */
+/* Checks the present state of the objects that a handler names, because they may have been freed
+ * since they were set. Takes the state lock. */
 sycl_result usm_check(const struct handler *handler);
 /* The first byte of the program's end of a copy, with host_is_usm. */
 static inline void *handler_host_end(const struct handler *handler)
@@ -254,11 +260,11 @@ static inline void *handler_host_end(const struct handler *handler)
 		       ? (uint8_t *)(uintptr_t)handler->host_source + handler->source_offset_bytes
 		       : (uint8_t *)handler->host_destination + handler->destination_offset_bytes;
 }
-/* Bytes that a node of a graph reads, on the queue's device. `what`: for people. */
+/* Checks bytes that a node of a graph reads on the queue's device. `what`: the name in errors. */
 sycl_result usm_check_word(const struct handler *handler, const void *pointer, uint64_t size_bytes,
 			   const char *what);
 
-/* A copy from or to memory of the program, which goes by way of shared memory. */
+/* True for a copy from or to the program's memory, which uses shared memory in between. */
 static inline bool handler_is_staged(const struct handler *handler)
 {
 	return handler->action == HANDLER_ACTION_USM_COPY && !handler->usm.range &&
@@ -268,7 +274,7 @@ static inline bool handler_is_staged(const struct handler *handler)
 
 struct command_group {
 	struct object object;
-	struct handler *handler; /* a reference; never changes any more */
+	struct handler *handler; /* a reference; does not change any more */
 };
 
 DEFINE_PIN(handler, sycl_handler, HANDLE_HANDLER)

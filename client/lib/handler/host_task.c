@@ -1,4 +1,4 @@
-/* Building a host task. Running it: host_tasks.c. */
+/* Builds a host task. host_tasks.c runs it. */
 #include "handler/handler.h"
 #include "host_task/host_tasks.h"
 

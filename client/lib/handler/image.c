@@ -106,7 +106,7 @@ SYCL_API sycl_result sycl_handler_copy_image(sycl_handler handle, sycl_image sou
 	return SYCL_SUCCESS;
 }
 
-/* A kernel in PTX or CUDA C++ takes a word, which only the service can make. */
+/* A kernel in PTX or CUDA C++ takes the image as a word, which only the service can make. */
 bool handler_image_fits(const struct handler_argument *given, const struct kernel_argument *wanted)
 {
 	return given->kind == HANDLER_ARGUMENT_IMAGE &&
@@ -125,7 +125,7 @@ sycl_result handler_check_image(const struct handler *handler, uint32_t index)
 	if (given->has_sampler && access_mode_writes(requirement->mode))
 		return error_set(SYCL_ERROR_INVALID,
 				 "argument %u: the group writes the image that it samples", index);
-	/* The queue may be another one than that which the group was begun on. */
+	/* The group may be submitted to another queue than the one it was begun on. */
 	return image_check_device(requirement->buffer, handler->queue->device);
 }
 

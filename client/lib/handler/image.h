@@ -5,8 +5,8 @@
 #include "handler/handler.h"
 #include "memory/image.h"
 
-/* Does an image or a sampler fit the argument that the kernel declares? The second checks argument
- * `index` of the handler. */
+/* handler_image_fits: true if the image or sampler fits the argument that the kernel declares.
+ * handler_check_image checks argument `index` of the handler. */
 bool handler_image_fits(const struct handler_argument *given, const struct kernel_argument *wanted);
 sycl_result handler_check_image(const struct handler *handler, uint32_t index);
 void handler_put_image(const struct handler_argument *from, Sycl__V1__Argument *to,

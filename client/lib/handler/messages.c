@@ -14,7 +14,7 @@ void group_messages_fini(struct group_messages *m)
 		lent_range_drop(m->connection, m->lent);
 }
 
-/* `images`: as many as arguments, where one of them is an image or a sampler; else 0. */
+/* `images`: 0, or as many as arguments if one of them is an image or a sampler. */
 static sycl_result messages_make_room(struct group_messages *m, uint32_t requirements,
 				      uint32_t events, uint32_t arguments, uint32_t images)
 {
@@ -38,14 +38,14 @@ static sycl_result messages_make_room(struct group_messages *m, uint32_t require
 	return SYCL_SUCCESS;
 }
 
-/* Where a requirement's buffer begins in the service's buffer. */
+/* Returns the offset of a requirement's buffer in the service's buffer. */
 static uint64_t origin_of(const struct handler *handler, uint32_t requirement)
 {
 	const struct buffer *buffer = handler_requirement_at(handler, requirement)->buffer;
 	return buffer->root ? buffer->origin_bytes : 0;
 }
 
-/* The service has whole buffers only: the ranges describe a sub-buffer. */
+/* The service has whole buffers only, so ranges describe a sub-buffer. */
 static void messages_put_ranges(const struct handler_requirement *from, Sycl__V1__Requirement *to)
 {
 	const struct buffer *buffer = from->buffer;
@@ -54,7 +54,7 @@ static void messages_put_ranges(const struct handler_requirement *from, Sycl__V1
 		to->order_offset_bytes = buffer->origin_bytes;
 		to->order_size_bytes = buffer->size_bytes;
 	}
-	/* 0 and 0 say "the whole buffer", so an empty part lies at the end. */
+	/* Offset 0 and size 0 mean the whole buffer, so an empty part lies at the end. */
 	uint64_t begin = from->begin == from->end ? buffer->size_bytes : from->begin;
 	to->offset_bytes = whole ? 0 : (buffer->root ? buffer->origin_bytes : 0) + begin;
 	to->size_bytes = whole ? 0 : from->end - from->begin;
@@ -107,7 +107,7 @@ static void put_launch(struct group_messages *m, struct handler *handler)
 	m->launch.kernel = handler->kernel->remote.id;
 	m->launch.n_global = handler->dimensions;
 	m->launch.global = handler->global;
-	/* For an empty range the local size means nothing, and may be anything (E5). */
+	/* For an empty range the local size has no meaning, and may be any value (E5). */
 	m->launch.n_local = handler->is_nd && !handler->is_empty ? handler->dimensions : 0;
 	m->launch.local = handler->local;
 	m->launch.n_offset = handler->is_empty ? 0 : handler->offset.dimensions;
@@ -144,7 +144,7 @@ static void put_launch(struct group_messages *m, struct handler *handler)
 	m->group.launch = &m->launch;
 }
 
-/* Bytes of the program, packed into shared memory (E21). */
+/* Packs bytes of the program into shared memory (E21). */
 static sycl_result take_host_bytes(struct group_messages *m, const struct handler *handler)
 {
 	struct copy_box box = handler->box;
@@ -264,7 +264,7 @@ static void put_event(struct group_messages *m, const struct handler *handler)
 
 static void put_host_task(struct group_messages *m, const struct handler *handler)
 {
-	sycl__v1__host_task__init(&m->host_task); /* its slot is filled in when there is one */
+	sycl__v1__host_task__init(&m->host_task); /* the slot is filled in when it is taken */
 	m->group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK;
 	m->host_task.on_device = handler->on_device;
 	m->group.host_task = &m->host_task;
@@ -273,12 +273,12 @@ static void put_host_task(struct group_messages *m, const struct handler *handle
 static void put_native(struct group_messages *m, const struct handler *handler)
 {
 	sycl__v1__native_command__init(&m->native);
-	m->native.function = handler->native->entry; /* its argument is filled in later */
+	m->native.function = handler->native->entry; /* the argument is filled in later */
 	m->group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_NATIVE;
 	m->group.native = &m->native;
 }
 
-/* How many nodes its body has is filled in when they are sent. */
+/* The number of the body's nodes is filled in when they are sent. */
 static void put_condition(struct group_messages *m, const struct handler *handler)
 {
 	sycl__v1__graph_condition__init(&m->condition);
@@ -306,7 +306,7 @@ static sycl_result put_action(struct group_messages *m, struct handler *handler)
 	} else if (handler->action == HANDLER_ACTION_CONDITION) {
 		put_condition(m, handler);
 	} else if (handler->is_empty) {
-		return SYCL_SUCCESS; /* nothing to move: the group only orders */
+		return SYCL_SUCCESS; /* the group moves nothing and only orders */
 	} else if (handler->action == HANDLER_ACTION_COPY) {
 		return messages_put_copy(m, handler);
 	} else if (handler->action == HANDLER_ACTION_FILL) {

@@ -1,11 +1,11 @@
-/* The messages that a command group travels in. */
+/* The messages of a command group. */
 #ifndef SYCL_CLIENT_HANDLER_MESSAGES_H
 #define SYCL_CLIENT_HANDLER_MESSAGES_H
 
 #include "handler/handler.h"
 #include "connection/lent_ranges.h"
 
-/* Messages of one group, in one block: nothing is left behind, whatever happens. */
+/* The messages of one group are in one block, so that every path frees all of them. */
 struct group_messages {
 	Sycl__V1__CommandGroup group;
 	Sycl__V1__Launch launch;
@@ -13,8 +13,8 @@ struct group_messages {
 	Sycl__V1__MemoryEnd source, destination;
 	Sycl__V1__ArenaRange arena;
 	Sycl__V1__Box box;
-	struct lent_range *lent; /* of a copy from the program's memory; NULL: none, or the queue's
-				    line has it */
+	/* For a copy from the program's memory. NULL: there is none, or the queue's line has it. */
+	struct lent_range *lent;
 	Sycl__V1__Fill fill;
 	Sycl__V1__HostUpdate update;
 	Sycl__V1__SharedEventAction event_action;
@@ -30,21 +30,24 @@ struct group_messages {
 	Sycl__V1__Requirement *requirements, **requirement_list;
 	Sycl__V1__EventRef *events, **event_list;
 	Sycl__V1__Argument *arguments, **argument_list;
-	Sycl__V1__ImageArgument *images; /* one per argument, where any is an image or a sampler */
+	/* One for each argument if any argument is an image or a sampler. */
+	Sycl__V1__ImageArgument *images;
 	Sycl__V1__SamplerArgument *samplers;
 	struct connection *connection;
 	void *block;
-	_Alignas(16) uint8_t small[2048]; /* most groups allocate nothing */
+	/* Large enough for most groups, which then allocate no memory. */
+	_Alignas(16) uint8_t small[2048];
 };
 
 /*
- * All but the group's number, its slots, and the host task's slot. Points into the handler. Takes
- * shared memory for what is copied from the program. `block` must be `small` and `lent` NULL
- * before; group_messages_fini in any case.
+ * Fills in everything but the group's number, its slots, and the host task's slot. The messages
+ * point into the handler. Takes shared memory for bytes that are copied from the program. Before
+ * the call, `block` must be `small` and `lent` NULL. The caller calls group_messages_fini on every
+ * path.
  */
 sycl_result group_messages_fill(struct group_messages *messages, struct handler *handler);
 void group_messages_fini(struct group_messages *messages);
-/* usm_messages.c: the action, if it is one of USM, and not empty. */
+/* usm_messages.c: adds the action if it is one of USM and not empty. */
 void usm_put_action(struct group_messages *messages, struct handler *handler);
 
 #endif

@@ -1,4 +1,4 @@
-/* The function of a native command, as its handler and the submissions of that have it. */
+/* The function of a native command, which its handler and submissions share. */
 #ifndef SYCL_CLIENT_NATIVE_ACTION_H
 #define SYCL_CLIENT_NATIVE_ACTION_H
 
@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* The function that a handler calls; all submissions of the handler share it. Any thread. */
+/* The function that a handler calls. All submissions of the handler share it. Any thread. */
 struct native_action {
 	_Atomic uint32_t references;
 	sycl_native_command_function *function;
@@ -16,7 +16,7 @@ struct native_action {
 };
 /* NULL is fine. */
 void native_action_hold(struct native_action *action);
-/* The last one calls `destroy`. NULL is fine. */
+/* Drops a reference; the last one calls `destroy`. Accepts NULL. */
 void native_action_drop(struct native_action *action);
 
 #endif

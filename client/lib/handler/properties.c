@@ -1,5 +1,4 @@
-/* How a launch differs from a plain one: cooperative, in clusters, in parts, with ids that do not
- * begin at 0. */
+/* Properties of launches: cooperative, in clusters, in parts, with ids that do not begin at 0. */
 #include "handler/handler.h"
 
 #include "device_features.h"
@@ -74,7 +73,7 @@ SYCL_API sycl_result sycl_handler_set_offset(sycl_handler handle, sycl_range off
 	return SYCL_SUCCESS;
 }
 
-/* E13. Where nothing runs there are no ids either. */
+/* Checks the offset (E13). An empty range has no ids, so every offset is valid. */
 static sycl_result check_offset(const struct handler *handler)
 {
 	const sycl_range *offset = &handler->offset;

@@ -1,4 +1,4 @@
-/* The requirements of a command group: buffers and parts of them, each once, with the union of the
+/* The requirements of a command group. Each buffer or part is listed once, with the union of the
  * accesses (C1 - C4). */
 #include "handler/handler.h"
 
@@ -6,14 +6,14 @@
 
 #include <inttypes.h>
 
-/* The same bytes that order alike; a sub-buffer of all bytes is the buffer. */
+/* True if both are the same bytes. A sub-buffer of all bytes counts as its buffer. */
 static bool is_same_place(struct buffer *a, struct buffer *b)
 {
 	return a == b || (buffer_root(a) == buffer_root(b) && a->origin_bytes == b->origin_bytes &&
 			  a->size_bytes == b->size_bytes);
 }
 
-/* Do they share bytes of one root? */
+/* True if both share bytes of one root. */
 static bool buffers_overlap(struct buffer *a, struct buffer *b)
 {
 	return buffer_root(a) == buffer_root(b) &&
@@ -21,8 +21,8 @@ static bool buffers_overlap(struct buffer *a, struct buffer *b)
 	       b->origin_bytes < a->origin_bytes + a->size_bytes;
 }
 
-/* C4: of the targets that name a byte of a buffer, by the buffer or by any of its parts, one may
- * write. */
+/* C4: several targets may name a byte, by the buffer or by any of its parts. Only one of these
+ * targets may write it. */
 static sycl_result check_writers(const struct handler *handler, const struct handler_demand *demand)
 {
 	if (!access_mode_writes(demand->mode))
@@ -47,8 +47,8 @@ static void requirement_unite(struct handler_requirement *requirement, uint32_t 
 	requirement->mode = access_mode_union(requirement->mode, mode);
 }
 
-/* The accessors do not name the bytes between two parts, so these stay, even if nothing else does
- * (C7). */
+/* No accessor names the bytes between two parts. These bytes keep their contents, even if the
+ * accessors discard the rest (C7). */
 static void requirement_widen(struct handler_requirement *requirement, uint64_t begin, uint64_t end)
 {
 	if (begin == end)

@@ -10,8 +10,8 @@ static uint64_t usm_context_of(const struct handler *handler)
 	return handler->queue->context->remote.id;
 }
 
-/* Finds the USM of the queue's context that holds the whole range and that its device may touch.
- * `what`: for people. */
+/* Finds the USM of the queue's context that holds the whole range and is accessible to its device.
+ * `what`: the name in errors. */
 static sycl_result usm_find_in_context(const struct handler *handler, const void *pointer,
 				       uint64_t size_bytes, const char *what,
 				       struct usm_allocation *found_out)
@@ -69,7 +69,7 @@ SYCL_API sycl_result sycl_handler_set_usm(sycl_handler handle, uint32_t index, c
 	return handler_set_usm(handler, index, pointer);
 }
 
-/* One end of a copy: USM, or the program's own memory. */
+/* Checks one end of a copy, which is USM or the program's own memory. */
 static sycl_result usm_action_check_end(const struct handler *handler, const void *pointer,
 					uint64_t size_bytes, const char *what, bool *is_program_out)
 {
@@ -112,7 +112,7 @@ static sycl_result usm_check_hint(const struct handler *handler)
 	return result;
 }
 
-/* The program's end of a copy that was USM of the host when it was set. */
+/* Checks the program's end of a copy, which was USM of the host when it was set. */
 static sycl_result usm_check_host_end(const struct handler *handler)
 {
 	const struct box_pitch *pitch =
@@ -168,7 +168,7 @@ sycl_result usm_check(const struct handler *handler)
 	return result;
 }
 
-/* The action that the handler gets, unless it is wrong or there is one already. */
+/* Sets the handler's action, unless it is invalid or the handler has one already. */
 static sycl_result set_action(struct handler *handler, enum handler_action action,
 			      const void *destination, const void *source, uint64_t size_bytes)
 {

@@ -1,4 +1,4 @@
-/* Actions about USM as messages. */
+/* Puts actions on USM into messages. */
 #include "handler/messages.h"
 
 static void messages_put_usm_copy(struct group_messages *m, const struct handler *handler)

@@ -68,7 +68,7 @@ sycl_result bundle_discard(struct bundle *bundle, sycl_result result)
 	return error_set_failure(&why);
 }
 
-/* The logs one behind the other, each on lines of its own. NULL is good: then there is no log. */
+/* Joins the logs, each on its own lines. NULL is a valid result: there is no log. */
 static char *join_logs(const struct bundle *bundle)
 {
 	size_t bytes = 1;
@@ -98,7 +98,7 @@ static bool kernel_name_is_in(const char *const *names, uint32_t count, const ch
 	return false;
 }
 
-/* The names of all images, each once; within one image no name comes twice. */
+/* Lists the names of all images without repetition. Within one image the names are unique. */
 static bool list_kernels(struct bundle *bundle)
 {
 	uint32_t total = 0;
@@ -124,7 +124,7 @@ sycl_result bundle_finish(struct bundle *bundle, sycl_kernel_bundle *bundle_out)
 	return SYCL_SUCCESS;
 }
 
-/* An executable of one image, for the queue's device. */
+/* Builds an executable of one image, for the queue's device. */
 static sycl_result bundle_build_one(struct queue *queue, const struct build_input *input,
 				    sycl_kernel_bundle *bundle_out)
 {
@@ -167,7 +167,7 @@ SYCL_API sycl_result sycl_kernel_bundle_from_source(sycl_queue handle,
 	return bundle_build_one(queue, &input, bundle_out);
 }
 
-/* The first word of a module, in either byte order. */
+/* Checks the first word of a module, in either byte order. */
 static bool is_spirv(const void *bytes, uint64_t size_bytes)
 {
 	static const unsigned char magic[] = {0x07, 0x23, 0x02, 0x03},

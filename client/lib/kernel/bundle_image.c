@@ -1,5 +1,4 @@
-/* One image of a bundle: a request to the service to compile, to build or to link for one device.
- */
+/* One image of a bundle: requests that the service compile, build or link it for one device. */
 #include "kernel/bundle.h"
 
 #include <inttypes.h>
@@ -38,7 +37,7 @@ static sycl_result image_new(struct context *context, struct device *device,
 		object_delete(&image->object);
 		return result;
 	}
-	object_keep(&image->object); /* the program never has it */
+	object_keep(&image->object); /* the program never receives its handle */
 	(void)pthread_mutex_init(&image->variables_lock, NULL);
 	image->context = context;
 	object_ref(&context->object);
@@ -48,7 +47,7 @@ static sycl_result image_new(struct context *context, struct device *device,
 	return SYCL_SUCCESS;
 }
 
-/* Takes the answer; the names are there all or not at all. */
+/* Copies the answer. Either all names are copied, or none. */
 static void take_build(struct pending *pending, const Sycl__V1__Reply *reply)
 {
 	if (reply->body_case != SYCL__V1__REPLY__BODY_BUILD)
@@ -64,11 +63,12 @@ static void take_build(struct pending *pending, const Sycl__V1__Reply *reply)
 			break;
 		image->name_count++;
 	}
+	/* Without memory for the names, they are requested later. */
 	if (image->name_count < build->n_kernels)
-		image->names_left_out = true; /* no memory: they are requested */
+		image->names_left_out = true;
 }
 
-/* Sends it and waits. On failure the image is gone. */
+/* Sends the command and waits. On failure the image is freed. */
 static sycl_result bundle_image_request(struct bundle_image *image,
 					const Sycl__V1__Command *command,
 					struct bundle_image **image_out)
@@ -87,7 +87,7 @@ static sycl_result bundle_image_request(struct bundle_image *image,
 	return SYCL_SUCCESS;
 }
 
-/* Which kinds the device's backend takes is the service's to say. */
+/* The service decides which kinds the device's backend accepts. */
 static sycl_result check_input(const struct context *context, const struct device *device,
 			       const struct build_input *input)
 {
@@ -138,7 +138,7 @@ sycl_result bundle_image_build(struct context *context, struct device *device,
 		void *address = NULL;
 		result = arenas_take(c, input->size_bytes, &range, &address);
 		if (result) {
-			remote_forget(c, &image->remote); /* the service does not have it */
+			remote_forget(c, &image->remote); /* the service has no such object */
 			object_unref(&image->object);
 			return result;
 		}

@@ -1,4 +1,4 @@
-/* Queries of a bundle. All answers are here already. */
+/* Queries of a bundle. All answers are in this process. */
 #include "kernel/bundle.h"
 
 SYCL_API sycl_result sycl_kernel_bundle_get_state(sycl_kernel_bundle handle,

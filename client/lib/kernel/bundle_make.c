@@ -1,4 +1,4 @@
-/* The states of a bundle: input, object, executable, and how one becomes another. */
+/* The states of a bundle: input, object, executable, and the transitions between them. */
 #include "kernel/bundle.h"
 
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static sycl_result choose_devices(const struct context *context, uint32_t count,
 		for (uint32_t k = 0; k < i; k++)
 			if (chosen[k] == device)
 				return error_set(SYCL_ERROR_INVALID, "device %u is named twice", i);
-		chosen[i] = device; /* the context holds it */
+		chosen[i] = device; /* the context holds the device */
 	}
 	return SYCL_SUCCESS;
 }
@@ -102,7 +102,7 @@ SYCL_API sycl_result sycl_kernel_bundle_create_input(sycl_context handle, uint32
 	return bundle_finish(bundle, bundle_out);
 }
 
-/* The images of an input over programs of the application. */
+/* Makes the images of an input that consists of programs of the application. */
 static sycl_result translate_natives(const struct bundle *input, const char *options,
 				     struct bundle *bundle)
 {
@@ -120,7 +120,7 @@ static sycl_result translate_natives(const struct bundle *input, const char *opt
 	return result;
 }
 
-/* Every source of an input for every device of it. */
+/* Translates every source of an input for each of its devices. */
 static sycl_result bundle_translate_sources(const struct bundle *input, const char *options,
 					    bool compile_only, sycl_kernel_bundle *bundle_out)
 {
@@ -217,8 +217,8 @@ static bool has_device(const struct bundle *bundle, const struct device *device)
 	return false;
 }
 
-/* Devices that all bundles of the list have, or that any has. `chosen` has room for the context's.
- */
+/* Lists the devices that all bundles of the list have, or that any of them has. `chosen` has room
+ * for the context's. */
 static uint32_t common_devices(const struct bundle_list *list, bool all, struct device **chosen)
 {
 	const struct context *context = list->items[0]->context;
@@ -306,7 +306,7 @@ SYCL_API sycl_result sycl_kernel_bundle_link(uint32_t count, const sycl_kernel_b
 	return bundle_finish(bundle, bundle_out);
 }
 
-/* An image or a source that several of them have comes once. */
+/* Adds an image or a source once, even if several bundles have it. */
 static sycl_result images_take_all(struct bundle *bundle, const struct bundle *from)
 {
 	for (uint32_t i = 0; i < from->image_count; i++) {
@@ -348,7 +348,7 @@ SYCL_API sycl_result sycl_kernel_bundle_join(uint32_t count, const sycl_kernel_b
 	struct device **devices = calloc(context->device_count + 1u, sizeof(struct device *));
 	if (!devices)
 		return error_no_memory();
-	/* A bundle that is built of an input is built for all of its devices. */
+	/* An input is built for all of its devices. */
 	uint32_t device_count =
 		common_devices(&list, list.items[0]->state == SYCL_BUNDLE_INPUT, devices);
 	for (uint32_t i = 0; i < list.count; i++)

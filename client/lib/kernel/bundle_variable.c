@@ -1,5 +1,5 @@
-/* Variables of a bundle's programs: USM of the device that the program is for, for as long as the
- * image is there (R1). */
+/* Variables of a bundle's programs. A variable is USM of the program's device, and exists as long
+ * as the image (R1). */
 #include "kernel/bundle.h"
 
 #include "device_features.h"
@@ -17,7 +17,7 @@ void bundle_image_forget_variables(struct bundle_image *image)
 	}
 }
 
-/* With the image's lock. */
+/* Used with the image's lock. */
 static sycl_result find_locked(struct bundle_image *image, const char *name,
 			       struct usm_allocation **variable_out)
 {
@@ -63,7 +63,7 @@ static sycl_result variable_find(struct bundle_image *image, const char *name, v
 	return SYCL_SUCCESS;
 }
 
-/* The device whose variables are meant. */
+/* Chooses the device whose variable is requested. */
 static sycl_result variable_choose_device(const struct bundle *bundle, const struct device *asked,
 					  const struct device **device_out)
 {

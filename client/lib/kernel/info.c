@@ -1,11 +1,11 @@
-/* Queries of a kernel: all facts came when it was made, except its occupancy. */
+/* Queries of a kernel. All facts were received when it was made, except its occupancy. */
 #include "kernel/kernel.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* How many sub-groups a work-group of so many items has. */
+/* Returns the number of sub-groups in a work-group of so many items. */
 static uint32_t sub_groups_of(const struct kernel *kernel, uint64_t items)
 {
 	return kernel->sub_group_size
@@ -13,7 +13,7 @@ static uint32_t sub_groups_of(const struct kernel *kernel, uint64_t items)
 		       : 0;
 }
 
-/* The backends report only this attribute of a kernel. */
+/* Backends report only this attribute of a kernel. */
 static sycl_result kernel_give_attributes(const struct kernel *kernel, size_t bytes, void *value,
 					  size_t *bytes_out)
 {
@@ -26,7 +26,7 @@ static sycl_result kernel_give_attributes(const struct kernel *kernel, size_t by
 	return info_give_text(text, bytes, value, bytes_out);
 }
 
-/* SYCL has it for built-in kernels and custom devices only. */
+/* SYCL defines it for built-in kernels and custom devices only. */
 static sycl_result kernel_give_global_size(const struct kernel *kernel, size_t bytes, void *value,
 					   size_t *bytes_out)
 {

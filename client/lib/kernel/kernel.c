@@ -52,7 +52,7 @@ static void take_argument(const Sycl__V1__ArgumentFacts *facts, struct kernel_ar
 	argument->address =
 		facts->address <= SYCL_ADDRESS_LOCAL ? facts->address : SYCL_ADDRESS_UNKNOWN;
 	argument->is_const = facts->is_const;
-	/* Without memory they are not known: they are for people. */
+	/* Without memory they stay unknown, because they only serve people. */
 	argument->type_name = facts->type_name[0] ? strdup(facts->type_name) : NULL;
 	argument->name = facts->name[0] ? strdup(facts->name) : NULL;
 }
@@ -128,7 +128,7 @@ static sycl_result kernel_create_remote(struct kernel *kernel)
 	return kernel_request(kernel, &command);
 }
 
-/* Not handed out: as if it had never been; the last error stays. */
+/* Frees a kernel that the program never received. The last error stays. */
 static sycl_result kernel_discard(struct kernel *kernel, sycl_result result)
 {
 	struct failure why = {.code = result};
@@ -137,8 +137,8 @@ static sycl_result kernel_discard(struct kernel *kernel, sycl_result result)
 	return error_set_failure(&why);
 }
 
-/* A round trip. KERNEL: the image has none of that name. `native`: the application's, 0: one of the
- * image's. */
+/* Makes a kernel by a round trip. KERNEL: the image has no kernel of that name. `native`: the
+ * application's kernel; 0: one of the image's. */
 static sycl_result kernel_make_of_image(struct bundle_image *image, const char *name,
 					uint64_t native, struct kernel **kernel_out)
 {
@@ -206,10 +206,8 @@ sycl_result kernel_make_native(struct bundle *bundle, const char *name, uint64_t
 	return SYCL_SUCCESS;
 }
 
-/*
- * Which of a bundle's images for a device has it: the one that lists it. Else each is searched,
- * because a name may be written in several ways.
- */
+/* Makes the kernel from the image that lists it. If no image lists it, searches each image for the
+ * device, because a name may be written in several ways. */
 static sycl_result make_for(const struct bundle *bundle, const struct device *device,
 			    const char *name, struct kernel **kernel_out)
 {
@@ -233,7 +231,7 @@ static sycl_result make_for(const struct bundle *bundle, const struct device *de
 	return result;
 }
 
-/* For each device that the bundle has it for; the first one holds the others. */
+/* Makes the kernel for each device of the bundle that has it. The first one holds the others. */
 static sycl_result kernels_make_all(const struct bundle *bundle, const char *name,
 				    struct kernel **kernel_out)
 {
@@ -246,7 +244,7 @@ static sycl_result kernels_make_all(const struct bundle *bundle, const char *nam
 	for (uint32_t d = 0; !result && d < bundle->device_count; d++) {
 		struct kernel *made = NULL;
 		result = make_for(bundle, bundle->devices[d], name, &made);
-		if (result == SYCL_ERROR_KERNEL) { /* maybe for another device */
+		if (result == SYCL_ERROR_KERNEL) { /* perhaps another device has it */
 			result = SYCL_SUCCESS;
 			continue;
 		}

@@ -4,7 +4,7 @@
 
 #include "platform/platform.h"
 
-/* What a bundle in the input state holds; shared by the bundles that were joined from it. */
+/* The source of a bundle in the input state. Bundles that were joined from it share it. */
 struct bundle_source {
 	_Atomic uint32_t references;
 	uint32_t kind; /* Sycl__V1__SourceKind */
@@ -12,8 +12,8 @@ struct bundle_source {
 	char bytes[];
 };
 
-/* One object of the service: a source compiled, or a program, for one device. Without users of its
- * own. */
+/* One object of the service for one device: a compiled source, or a program. It has no user
+ * references. */
 struct bundle_image {
 	struct object object;
 	struct remote remote;
@@ -22,11 +22,13 @@ struct bundle_image {
 	char *log;    /* NULL: none */
 	char **names; /* names of the image's kernels */
 	uint32_t name_count;
-	bool names_left_out; /* there are more */
-	uint64_t native; /* the application's program, as it is; 0: built here, or linked of several
-			  */
-	pthread_mutex_t variables_lock;   /* held for a round trip: each name is requested once */
-	struct usm_allocation *variables; /* that were requested; the image's */
+	bool names_left_out; /* the list of names is incomplete */
+	/* The application's program as it is; 0: the program was built here, or linked of several
+	 * ones. */
+	uint64_t native;
+	/* Held for a round trip, so that each name is requested once. */
+	pthread_mutex_t variables_lock;
+	struct usm_allocation *variables; /* the requested ones; the image owns them */
 };
 
 struct bundle {
@@ -37,10 +39,10 @@ struct bundle {
 	uint32_t device_count;
 	struct bundle_source **sources; /* sources of an input */
 	uint32_t source_count;
-	struct bundle_image **images; /* held; of the others */
+	struct bundle_image **images; /* held; bundles may share images */
 	uint32_t image_count;
 	char *log;            /* logs of all images; NULL: none */
-	const char **kernels; /* names, the images', without repetition */
+	const char **kernels; /* names without repetition; the images own them */
 	uint32_t kernel_count;
 };
 
@@ -52,12 +54,11 @@ struct kernel_argument {
 	char *type_name, *name; /* NULL: not known */
 };
 
-/* A kernel for one device. The kernel that the caller has holds those for the bundle's other
- * devices. */
+/* A kernel for one device. The program's kernel holds those for the bundle's other devices. */
 struct kernel {
 	struct object object;
 	struct remote remote;
-	struct bundle *bundle;      /* held; NULL in one that another kernel holds */
+	struct bundle *bundle;      /* held; NULL if another kernel holds this one */
 	struct bundle_image *image; /* held */
 	struct kernel **others;
 	uint32_t other_count;
@@ -66,19 +67,21 @@ struct kernel {
 	uint32_t argument_count;
 	uint64_t max_work_group_size, preferred_multiple, private_mem_bytes, local_mem_bytes;
 	uint64_t required_work_group_size[3]; /* 0: none */
-	uint64_t max_global_size[3];          /* of a built-in kernel; 0: unknown */
+	uint64_t max_global_size[3];          /* for a built-in kernel; 0: unknown */
 	uint64_t max_local_mem_bytes;
 	uint32_t registers, sub_group_size, is_native;
-	uint32_t shape;   /* where the last known one that it was sent with stands (shapes.h), 0:
-			     none; under the submit lock */
-	bool has_presets; /* the application's own: arguments that are not given are as they have
-			     been set */
+	/* Number of the last known shape of a launch of this kernel (shapes.h); 0: none; under the
+	 * submit lock. */
+	uint32_t shape;
+	/* For the application's own kernel: arguments that the group leaves out keep the
+	 * application's values. */
+	bool has_presets;
 };
 
 DEFINE_PIN(bundle, sycl_kernel_bundle, HANDLE_BUNDLE)
 DEFINE_PIN(kernel, sycl_kernel, HANDLE_KERNEL)
 
-/* kernel.c: the kernel as that device runs it; NULL: its bundle has it not for that device. */
+/* kernel.c: returns the kernel for that device; NULL: its bundle has none. */
 struct kernel *kernel_on(struct kernel *kernel, const struct device *device);
 
 #endif
