@@ -18,7 +18,7 @@
 
 enum { DIRECTORIES_MAX = 2, SOCKET_PATH_BYTES = 108, REPLY_BYTES_MAX = 64 << 20 };
 
-/* The uid of a service that is not trusted. */
+/* The uid of an untrusted service. */
 struct peer {
 	_Atomic uint64_t uid;
 	_Atomic bool refused;
@@ -43,7 +43,7 @@ __attribute__((format(printf, 2, 3))) static int add_place(struct places *places
 	return 0;
 }
 
-/* The folders in which the library looks, in its order. */
+/* Lists the folders in which the library looks, in its order. */
 static int find_service_folders(const char *given, struct places *places)
 {
 	char own[sizeof(places->paths[0])];
@@ -82,7 +82,7 @@ static int cli_send_request(nng_socket socket, const Sycl__V1__AdminRequest *req
 	return errno_of_nng(nng_send(socket, bytes, size, 0));
 }
 
-/* The service is trusted, but its answer may not unpack to more than a bound. */
+/* The service is trusted, but the size of its unpacked answer is still bounded. */
 static int answer_unpack(const void *bytes, size_t size, struct answer *answer_out)
 {
 	struct decode_arena *arena = malloc(sizeof(*arena));
@@ -113,7 +113,7 @@ static int answer_receive(nng_socket socket, struct answer *answer_out)
 	return r;
 }
 
-/* Nothing is sent to a service that is not trusted. Called on a thread of nng's, before nng_dial
+/* Refuses an untrusted service before a request is sent. Called on a thread of nng, before nng_dial
  * returns. */
 static void on_pipe_check_peer(nng_pipe pipe, nng_pipe_ev event, void *context)
 {
@@ -155,7 +155,7 @@ static int exchange_messages(const char *path, const Sycl__V1__AdminRequest *req
 	return atomic_load(&peer->refused) ? -EPERM : r;
 }
 
-/* admin.sock answers more, to users that may open it. */
+/* Tries both sockets. admin.sock answers more, for users that may open it. */
 static int query_directory(const char *directory, const Sycl__V1__AdminRequest *request,
 			   int timeout_ms, char *path_out, size_t size, struct peer *peer,
 			   struct answer *answer_out)
@@ -168,7 +168,7 @@ static int query_directory(const char *directory, const Sycl__V1__AdminRequest *
 			return -ENAMETOOLONG;
 		if (access(path_out, W_OK) == 0)
 			r = exchange_messages(path_out, request, timeout_ms, peer, answer_out);
-		else if (errno == EACCES && i == 1) /* most users may not open the first one */
+		else if (errno == EACCES && i == 1) /* most users may not open the first socket */
 			r = -EACCES;
 	}
 	return r;
@@ -222,8 +222,8 @@ int service_request(const char *runtime_directory, const Sycl__V1__AdminRequest 
 		return r == -ENOENT
 			       ? explain_no_service(&places, message_out, message_bytes)
 			       : cli_explain_failure(r, path, &peer, message_out, message_bytes);
-	/* An order is answered by the number of its sessions alone, and a trace by its new records.
-	 */
+	/* The answer to an order has only its number of sessions; that to a trace has its new
+	 * records. */
 	bool ordered = request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_ORDER ||
 		       (request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_TRACE && answer.reply &&
 			answer.reply->trace != 0);

@@ -1,4 +1,4 @@
-/* Finds the service and sends it one question. */
+/* Finds the service and sends it one request. */
 #ifndef SYCL_ASK_CONNECTION_H
 #define SYCL_ASK_CONNECTION_H
 
@@ -6,16 +6,16 @@
 
 #include <stddef.h>
 
-/* One answer; its message lives in `block`. */
+/* One answer; its message is in `block`. */
 struct answer {
 	Sycl__V1__AdminReply *reply;
 	void *block;
 };
 
 /*
- * Send a request to the service in `runtime_directory`, or, when NULL, the system's, else this
+ * Sends a request to the service in `runtime_directory`. NULL: the system's service, else this
  * user's; none is started. Waits `timeout_ms` at most. 0; -ENOENT: no service runs; another
- * negative errno. A sentence for people on failure.
+ * negative errno. On failure the message is a sentence for the user.
  */
 int service_request(const char *runtime_directory, const Sycl__V1__AdminRequest *request,
 		    int timeout_ms, struct answer *answer_out, char *message_out,

@@ -1,7 +1,5 @@
-/*
- * An answer as JSON. Each object's keys are listed once, in their order. One walker finds each
- * key's field by the message's descriptor, and shows it by its type.
- */
+/* Shows an answer as JSON. Each object's keys are listed once, in their order. One walker finds
+ * each key's field by the message's descriptor, and shows it by its type. */
 #include "json.h"
 
 #include "names.h"
@@ -13,13 +11,13 @@
 #include <string.h>
 
 /*
- * `keys` has a word for each key. "key" is the field's name, too; "key=field" is for different
- * names. "key?" is null where the text is empty. "key:" is an object of the same message. A field
- * that the message does not have is one of its inner message `inside`; it is 0 or empty where that
- * is absent.
+ * `keys` has a word for each key. "key" is also the field's name; "key=field" is for different
+ * names. "key?" is null if the text is empty. "key:" is an object of the same message. A field that
+ * the message lacks is looked up in its inner message `inside`. It is 0 or empty if that message is
+ * absent.
  */
 struct object {
-	const char *name; /* name of the message, or key of the object within another one */
+	const char *name; /* name of the message, or key of an object inside another one */
 	const char *keys, *inside;
 };
 
@@ -101,14 +99,14 @@ static const struct object *find_object(const char *name)
 	abort();
 }
 
-/* Text that is not UTF-8, which only a wrong service sends, is shown as "?". */
+/* A text that is not UTF-8 is shown as "?". Only a faulty service sends one. */
 static json_t *text_value(const char *text)
 {
 	json_t *string = json_string(text ? text : "");
 	return string ? string : json_string("?");
 }
 
-/* A wrong claim beyond JSON's largest number is shown as that one. */
+/* A faulty value beyond JSON's largest number is shown as that number. */
 static json_t *number_value(uint64_t value)
 {
 	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
@@ -139,7 +137,7 @@ static json_t *wide_value(uint64_t value, const char *field_name, const char *ke
 	return ends_with(key, "_seconds") ? json_real((double)value / 1e9) : number_value(value);
 }
 
-/* The value of a field, by the field's type and name. */
+/* Converts a field's value by the field's type and name. */
 static json_t *value_of(const ProtobufCFieldDescriptor *field, const void *value, const char *key)
 {
 	const ProtobufCMessage *message;
@@ -173,7 +171,8 @@ static json_t *list_of(const ProtobufCFieldDescriptor *field, const uint8_t *val
 	return list;
 }
 
-/* A value made of several fields, or in another form than its type's. False: the key has none. */
+/* Makes a value from several fields, or in a form that differs from its type's. False: the key is
+ * not special. */
 static bool special_value(const ProtobufCMessage *message, const char *key, json_t **value_out)
 {
 	if (message->descriptor == &sycl__v1__service_facts__descriptor) {
@@ -201,7 +200,7 @@ static bool special_value(const ProtobufCMessage *message, const char *key, json
 	return *value_out != NULL;
 }
 
-/* A field of `message` or of its inner message. */
+/* Finds a field of `message` or of its inner message. */
 static const ProtobufCFieldDescriptor *find_field(const ProtobufCMessage **message,
 						  const char *name, const char *inside)
 {
@@ -235,7 +234,7 @@ static json_t *field_value(const ProtobufCMessage *message, const char *name, co
 	return value_of(field, value, key);
 }
 
-/* The field for a word "key", "key=field", "key?" or "key:". The word is cut to "key". */
+/* Returns the value for a word "key", "key=field", "key?" or "key:". The word is cut to "key". */
 static json_t *word_value(const ProtobufCMessage *message, char *word, const char *inside)
 {
 	json_t *value = NULL;

@@ -1,4 +1,4 @@
-/* An answer as JSON. Each result is the caller's; NULL: there was no memory for it. */
+/* Turns an answer into JSON. The caller frees each result; NULL: there was no memory for it. */
 #ifndef SYCL_ASK_JSON_H
 #define SYCL_ASK_JSON_H
 
@@ -12,7 +12,7 @@ json_t *json_of_sessions(const Sycl__V1__AdminReply *reply);
 json_t *json_of_order(const Sycl__V1__AdminReply *reply);
 json_t *json_of_limits(const Sycl__V1__AdminReply *reply);
 json_t *json_of_service(const Sycl__V1__AdminReply *reply);
-/* Rows have the keys by which the request has grouped. */
+/* Rows have the keys by which the request groups. */
 json_t *json_of_accounts(const Sycl__V1__AdminReply *reply);
 
 #endif

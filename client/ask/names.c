@@ -2,7 +2,7 @@
 
 #include <stdbool.h>
 
-/* The names of each enumeration, indexed by its numbers. A number without a name is "unknown". */
+/* The names of each enumeration, indexed by its values. A value without a name is "unknown". */
 static const struct {
 	const ProtobufCEnumDescriptor *type;
 	const char *names[6];

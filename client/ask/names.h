@@ -1,4 +1,4 @@
-/* Names of what an answer has, for people and for programs. Static. */
+/* Names of values in answers, for people and for programs. The strings are static. */
 #ifndef SYCL_ASK_NAMES_H
 #define SYCL_ASK_NAMES_H
 

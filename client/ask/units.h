@@ -1,4 +1,4 @@
-/* Figures for people. Each returns its buffer. */
+/* Formats figures for people. Each function returns its buffer. */
 #ifndef SYCL_ASK_UNITS_H
 #define SYCL_ASK_UNITS_H
 
@@ -10,7 +10,7 @@ enum { UNIT_TEXT_BYTES = 32 };
 /* "1.2 GiB" */
 const char *format_bytes(uint64_t bytes, char text[UNIT_TEXT_BYTES]);
 
-/* "3.4 ms"; for spans that are measured */
+/* "3.4 ms"; for measured times */
 const char *format_duration(uint64_t ns, char text[UNIT_TEXT_BYTES]);
 
 /* "2 h 05 min"; for ages */

@@ -78,14 +78,14 @@ static bool show_ordered(const Sycl__V1__AdminReply *reply)
 	return show_order(reply, &order);
 }
 
-/* The verbs; help is made of this table. */
+/* The verbs. The help text is made from this table. */
 static const struct verb {
 	const char *name;
-	const char *operands; /* operands of orders; NULL: none */
+	const char *operands; /* operands of an order; NULL: no operands */
 	const char *summary;
 	int timeout_ms;
-	void (*ask)(Sycl__V1__AdminRequest
-			    *request); /* NULL: help, and trace, which sends several questions */
+	/* NULL for help, and for trace, which sends several requests. */
+	void (*ask)(Sycl__V1__AdminRequest *request);
 	bool (*show)(const Sycl__V1__AdminReply *reply);
 	bool (*json)(const Sycl__V1__AdminReply *reply);
 } verbs[] = {
@@ -124,7 +124,7 @@ struct arguments {
 	unsigned watch_seconds; /* 0: once */
 	struct order_words words;
 	struct accounts_words accounts;
-	const char *seconds; /* of a trace */
+	const char *seconds; /* length of a trace */
 };
 
 static bool is_trace(const struct verb *verb)

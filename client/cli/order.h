@@ -8,7 +8,7 @@
 
 enum { ORDER_WORDS = 2 };
 
-/* The words behind the verb, as they were written. */
+/* The words after the verb, as the user wrote them. */
 struct order_words {
 	const char *word[ORDER_WORDS];
 	int count;
@@ -16,10 +16,10 @@ struct order_words {
 	bool all;
 };
 
-/* A whole number of that range. */
+/* Reads a whole number of that range. */
 bool order_read_number(const char *text, uint64_t least, uint64_t most, uint64_t *number_out);
 bool order_words_none(const struct order_words *words);
-/* False: *wrong_out is what is wrong. The request points into the words. */
+/* False: *wrong_out names the error. The request points into the words. */
 bool order_read(const char *verb, const struct order_words *words,
 		Sycl__V1__OrderCommand *order_out, const char **wrong_out);
 

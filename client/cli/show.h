@@ -1,4 +1,4 @@
-/* Shows an answer, for people or as JSON. All return false only when there is no memory. */
+/* Shows an answer as text or as JSON. Each function returns false only without memory. */
 #ifndef SYCLCTL_SHOW_H
 #define SYCLCTL_SHOW_H
 
@@ -11,7 +11,7 @@ bool show_status(const Sycl__V1__AdminReply *reply);
 bool show_devices(const Sycl__V1__AdminReply *reply);
 bool show_sessions(const Sycl__V1__AdminReply *reply);
 bool show_accounts(const Sycl__V1__AdminReply *reply);
-/* show_order.c: with the order that it answers. */
+/* show_order.c: also gets the order to which the reply belongs. */
 bool show_order(const Sycl__V1__AdminReply *reply, const Sycl__V1__OrderCommand *order);
 bool show_limits(const Sycl__V1__AdminReply *reply);
 bool show_version(const Sycl__V1__AdminReply *reply);

@@ -1,4 +1,4 @@
-/* `syclctl limits`: the limits that hold, for which users, and their sources. */
+/* `syclctl limits`: the limits in force, their users, and their sources. */
 #include "show.h"
 #include "table.h"
 #include "units.h"

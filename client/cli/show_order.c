@@ -1,4 +1,5 @@
-/* The result of an order in one sentence: the service answers only for how many sessions it was. */
+/* Shows the result of an order in one sentence. The service answers with the number of sessions
+ * only. */
 #include "show.h"
 
 #include <stdio.h>
@@ -48,7 +49,7 @@ static void show_drained(const Sycl__V1__OrderCommand *order)
 		(void)puts("drained: no new session is accepted until 'syclctl resume --all'");
 }
 
-/* Limits of the service itself change no session, so a count of 0 is not shown. */
+/* A limit of the service itself changes no session, so a count of 0 is not shown. */
 static void show_limited(const Sycl__V1__OrderCommand *order, unsigned sessions)
 {
 	char text[WHOSE_BYTES];

@@ -35,7 +35,7 @@ static void show_service(const Sycl__V1__ServiceFacts *service)
 		(void)printf("  shown     your own sessions only\n");
 }
 
-/* An engine runs its tenant's code, so its report may have any text. */
+/* An engine runs its user's code, so its report may have any text. */
 static void print_dispute(const Sycl__V1__KnownDevice *device)
 {
 	enum { NAMED_MOST = 8 };
@@ -129,7 +129,7 @@ static void print_spill(const Sycl__V1__EngineFacts *engine)
 		format_bytes(engine->spilled_now_bytes, now));
 }
 
-/* One line for each user; rows of a user's engines lie side by side. */
+/* Prints one line for each user; rows of a user's engines are adjacent. */
 static void print_drained(const Sycl__V1__AdminReply *reply, size_t i)
 {
 	const Sycl__V1__EngineFacts *engine = reply->engines[i];
@@ -266,7 +266,7 @@ static bool session_table(const Sycl__V1__AdminReply *reply, bool coloured)
 	return table_print(&table, coloured, terminal_width());
 }
 
-/* How devices' time is divided among users. */
+/* Shows how devices' time is divided among users. */
 static bool share_table(const Sycl__V1__AdminReply *reply, bool coloured)
 {
 	static const struct column columns[] = {
@@ -306,7 +306,7 @@ static bool show_shares(const Sycl__V1__AdminReply *reply, bool coloured)
 	return share_table(reply, coloured);
 }
 
-/* Over all engines and sessions that there were. */
+/* Shows sums over all past and present engines and sessions. */
 static bool account_table(const Sycl__V1__AdminReply *reply, bool coloured)
 {
 	static const Sycl__V1__Usage none = SYCL__V1__USAGE__INIT;

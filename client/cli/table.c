@@ -72,7 +72,7 @@ static void print_padding(size_t count)
 		(void)putchar(' ');
 }
 
-/* The bytes of the first `width` characters; all of them in a shorter text. */
+/* The bytes of the first `width` characters; all bytes of a shorter text. */
 static size_t bytes_of_width(const char *text, size_t width)
 {
 	size_t bytes = 0;
@@ -84,7 +84,7 @@ static size_t bytes_of_width(const char *text, size_t width)
 	return bytes;
 }
 
-/* A column as it is printed; one that is left out has no width. */
+/* A column as it is printed. A column that is left out has width 0. */
 struct shape {
 	size_t width;
 	bool last;
@@ -161,7 +161,7 @@ static bool print_rows(const struct table *table, bool coloured, size_t room)
 		if (shapes[c].last)
 			break;
 	}
-	/* The titles, then the rows. */
+	/* The titles come first, then the rows. */
 	for (size_t i = 0; i < columns + table->cell_count; i++) {
 		size_t c = i % columns;
 		const struct cell *cell = i < columns ? NULL : &table->cells[i - columns];

@@ -8,12 +8,14 @@
 
 enum colour { COLOUR_NONE, COLOUR_BOLD, COLOUR_GREEN, COLOUR_YELLOW, COLOUR_RED };
 
-enum { CELL_BYTES = 272 }; /* the longest: a control group's path */
+enum { CELL_BYTES = 272 }; /* longest text: a control group's path */
 
 enum {
 	COLUMN_TEXT = 0,
 	COLUMN_FIGURES = 1, /* aligned to the right */
-	COLUMN_MINOR = 2,   /* a flag besides: left out first where the terminal is too narrow */
+	/* A flag, may be added to the others: the column is left out first if the terminal is too
+	 * narrow. */
+	COLUMN_MINOR = 2,
 };
 
 struct column {
@@ -35,26 +37,26 @@ struct table {
 	bool failed; /* no memory: table_print returns false */
 };
 
-/* Is the output a terminal with colours, and are they wanted (NO_COLOR)? */
+/* True if the output is a terminal with colours, and the user wants them (NO_COLOR). */
 bool colours_wanted(void);
 
-/* Print text in a colour, or plainly. */
+/* Prints text in a colour, or plainly. */
 void print_coloured(const char *text, enum colour colour, bool coloured);
 
-/* Add the next cell; a row ends by itself. */
+/* Adds the next cell. A full row ends by itself. */
 __attribute__((format(printf, 3, 4))) void table_cell(struct table *table, enum colour colour,
 						      const char *format, ...);
-/* A uid. UINT32_MAX is no user's: it stands for users without a row of their own any more. */
+/* Adds a uid. UINT32_MAX stands for users that no longer have their own row. */
 void user_cell(struct table *table, uint32_t uid);
 
 /*
- * Print under the titles, then free. False: there was no memory. `room`: characters in a line, 0
- * for any number. If they are too few, minor columns are left out, the last one first. Then the
- * widest text is cut.
+ * Prints the rows under the titles, then frees the table. False: there was no memory. `room`:
+ * characters in a line; 0: any number. If they are too few, minor columns are left out, the last
+ * one first. Then the widest text is cut.
  */
 bool table_print(struct table *table, bool coloured, size_t room);
 
-/* Characters in a line of the terminal that standard output is; 0: it is none. */
+/* Characters in a line of standard output's terminal; 0: it is no terminal. */
 size_t terminal_width(void);
 
 #endif

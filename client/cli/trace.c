@@ -34,28 +34,31 @@ enum {
 #define SECOND_NS 1000000000ull
 #define PAUSE_NS  100000000ull
 
-/* The report of an engine so far. */
+/* An engine's report so far. */
 struct engine_report {
 	struct trace_source source;
-	uint64_t noted, open; /* by its last answer; `earlier`: those of traces that it has begun
-				 anew since */
+	/*
+	 * As of its last answer. `earlier`: the sum of traces that the engine has restarted since.
+	 */
+	uint64_t noted, open;
 	uint64_t earlier;
-	uint64_t since_stop; /* records since the trace was stopped: no more than an engine keeps */
-	bool answered;       /* the last question */
+	/* Records since the trace was stopped: at most as many as an engine keeps. */
+	uint64_t since_stop;
+	bool answered; /* the last request was answered */
 };
 
 struct recording {
 	const struct trace_words *words;
-	int file; /* the file, if it was there before; -1: it is made at the end */
+	int file; /* the file, if it existed before; -1: it is made at the end */
 	struct trace_data data;
 	Sycl__V1__Backend backend;
 	uint32_t index;
-	uint64_t trace; /* its number; 0: not yet */
+	uint64_t trace; /* the trace's number; 0: not known yet */
 	uint64_t records;
 	struct engine_report engines[ENGINES_MOST];
 	uint32_t engine_count;
 	bool stops;
-	bool rest; /* an engine has more records at once */
+	bool rest; /* an engine has more records that can be fetched at once */
 };
 
 static volatile sig_atomic_t interrupted;
@@ -116,7 +119,7 @@ static int query_trace(const struct recording *recording, Sycl__V1__AdminRequest
 
 /* ------------------------------------- which device ------------------------------------- */
 
-/* The device that has been used, if there is just one. */
+/* Finds the device that has been used, if there is just one. */
 static int find_used_device(struct recording *recording)
 {
 	Sycl__V1__AccountsQuery query = SYCL__V1__ACCOUNTS_QUERY__INIT;
@@ -254,7 +257,7 @@ static int record_until_end(struct recording *recording, uint64_t seconds)
 	recording->data.ended_ns = clock_now_ns();
 	while (r == 0 && recording->rest)
 		r = poll_once(recording);
-	/* The records so far are worth a file all the same. */
+	/* The records so far are still worth a file. */
 	recording->data.is_cut = r < 0;
 	return 0;
 }
@@ -274,10 +277,8 @@ static void count_totals(struct recording *recording)
 
 /* --------------------------------------- the file --------------------------------------- */
 
-/*
- * Can the file be written? An existing file is kept open: by the end its name may be another
- * file's. A new file is removed again.
- */
+/* Checks that the file can be written. An existing file is kept open, because its name may belong
+ * to another file later. A new file is removed again. */
 static int check_output_file(struct recording *recording)
 {
 	const char *path = recording->words->file;
@@ -293,7 +294,7 @@ static int check_output_file(struct recording *recording)
 	return 0;
 }
 
-/* A file that was put there meanwhile is not written to, nor the target of a link. */
+/* Opens the file without following links, and refuses a file that was made meanwhile. */
 static int open_output_file(struct recording *recording)
 {
 	struct stat facts;
@@ -388,8 +389,8 @@ static int take_trace(struct recording *recording, uint64_t seconds)
 int trace_run(const struct trace_words *words)
 {
 	CLEANUP(trace_end_recording) struct recording *recording = calloc(1, sizeof(*recording));
-	/* A second signal ends it without the file, so that an engine with very many records keeps
-	 * no user here. */
+	/* A second signal ends the program without the file. So an engine with very many records
+	 * cannot keep the user waiting. */
 	const struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
 	char device[DEVICE_BYTES];
 	uint64_t seconds = 0;

@@ -5,15 +5,15 @@
 #include <stdbool.h>
 
 struct trace_words {
-	const char *file;             /* NULL: not given, as the others */
-	const char *seconds, *device; /* as they were written */
+	const char *file;             /* NULL: not given, as for the others */
+	const char *seconds, *device; /* as the user wrote them */
 	const char *runtime_directory;
 	bool json;
 };
 
-/* False: *wrong_out says what is wrong. */
+/* False: *wrong_out names the error. */
 bool trace_words_read(const struct trace_words *words, const char **wrong_out);
-/* Take the trace, with words that were checked. 0, or a negative errno; the error is on standard
+/* Records the trace, with checked words. 0, or a negative errno; the error is printed on standard
  * error. -ENOENT: no service runs. */
 int trace_run(const struct trace_words *words);
 

@@ -23,10 +23,10 @@ enum {
 
 #define TAKES_MOST_NS 1000000000000000ull /* eleven days: the reader's limit */
 
-/* A valid record. */
+/* A valid record of a group. */
 struct trace_group {
 	struct trace_record record;
-	uint32_t session, source; /* places */
+	uint32_t session, source; /* indices */
 	uint32_t shape, lane, width;
 };
 
@@ -58,11 +58,12 @@ static int array_grow(void **array, uint32_t count, uint32_t *room, size_t size)
 	return 0;
 }
 
-/* The session's index. -ENOMEM, or -E2BIG: there are too many. */
+/* Returns the session's index. -ENOMEM, or -E2BIG: there are too many sessions. */
 static int trace_find_session(struct trace_data *data, uint32_t uid, uint64_t session,
 			      uint32_t most, uint32_t *place_out)
 {
-	/* More than a trace may have: which of them have groups is known at the end only. */
+	/* `most` exceeds the limit of a trace, because only the end shows which sessions have
+	 * groups. */
 	if (data->session_count >= most && !trace_table_has(data->session_table, uid, session))
 		return -E2BIG;
 	int r = array_grow((void **)&data->sessions, data->session_count, &data->session_room,
@@ -169,10 +170,8 @@ static uint32_t number_in_order(struct trace_data *data, bool named, uint32_t ch
 	return chosen;
 }
 
-/*
- * Sessions beyond the limit of a trace are left out. Those that the service has named come first:
- * an engine can claim to have had any number of others, from the beginning on.
- */
+/* Leaves out sessions beyond the limit of a trace. Sessions that the service has named come first,
+ * because an engine can invent any number of others at any time. */
 static void number_sessions(struct trace_data *data)
 {
 	uint32_t kept = 0;
@@ -215,10 +214,8 @@ static int set_widths(struct trace_data *data)
 	return r;
 }
 
-/*
- * Shapes are numbered anew, from 1 on: an engine's own numbers would reveal parts of its memory.
- * Lanes are numbered anew for each engine; those of the latency class come first.
- */
+/* Numbers shapes anew, from 1 on, because an engine's own numbers would reveal parts of its memory.
+ * Numbers lanes anew for each engine; those of the latency class come first. */
 static int set_numbers(struct trace_data *data, struct trace_table *shapes,
 		       struct trace_table *lanes)
 {
@@ -243,7 +240,9 @@ static int set_numbers(struct trace_data *data, struct trace_table *shapes,
 	return r;
 }
 
-/* A group cannot be sent after the trace's end. The reader refuses a file with such a line. */
+/*
+ * Leaves out groups sent after the trace's end, because the reader refuses a file with such a line.
+ */
 static void leave_out_later(struct trace_data *data)
 {
 	uint32_t kept = 0;

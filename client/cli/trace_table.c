@@ -64,8 +64,8 @@ static void hash_round(uint64_t v[4])
 	v[2] = hash_rotate(v[2], 32);
 }
 
-/* SipHash-1-3 with a secret key: engines choose the entries, and with a hash that they can compute,
- * all of them could be made to collide. */
+/* SipHash-1-3 with a secret key. Engines choose the entries, and could make all of them collide if
+ * they could compute the hash. */
 static uint64_t pair_hash(const uint64_t key[2], uint64_t first, uint64_t second)
 {
 	const uint64_t words[] = {first, second, 16ull << 56};

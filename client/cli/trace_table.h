@@ -1,4 +1,4 @@
-/* Numbers by pairs of numbers, in a table that grows. */
+/* Maps pairs of numbers to numbers, in a table that grows. */
 #ifndef SYCLCTL_TRACE_TABLE_H
 #define SYCLCTL_TRACE_TABLE_H
 
@@ -11,7 +11,7 @@ struct trace_table;
 struct trace_table *trace_table_new(void);
 struct trace_table *trace_table_free(struct trace_table *table);
 bool trace_table_has(const struct trace_table *table, uint64_t first, uint64_t second);
-/* The pair's number; a new pair gets `next`. -ENOMEM. */
+/* Returns the pair's number; a new pair gets `next`. -ENOMEM. */
 int trace_table_number(struct trace_table *table, uint64_t first, uint64_t second, uint32_t next,
 		       uint32_t *number_out);
 

@@ -26,7 +26,8 @@ static uint32_t percent_of_device(double had_ns, uint64_t length_ns)
 	return width > TRACE_WIDTH_WHOLE ? TRACE_WIDTH_WHOLE : (uint32_t)width;
 }
 
-/* `had`: the part of the device that a group would have had if it had run all the time so far. */
+/* `had`: the part of the device that a group would have had if it had run from the beginning until
+ * now. */
 static void sweep_events(struct trace_span *spans, const struct edge *edges, uint32_t count,
 			 double *had_before)
 {

@@ -1,7 +1,7 @@
 /*
- * A pipeline with cuBLAS in the middle, as one graph of CUDA's. A kernel makes two matrices, cuBLAS
- * multiplies them, and a kernel adds one to all of the product. cuBLAS is captured when the graph
- * is finalized, and runs at each launch. With the engine in this process.
+ * A pipeline with cuBLAS in the middle, as one CUDA graph. A kernel makes two matrices, cuBLAS
+ * multiplies them, and a kernel adds one to each element of the product. cuBLAS is captured when
+ * the graph is finalized, and runs at each launch. The engine is in this process.
  */
 #include <stdio.h>
 #include <syclclient.h>
@@ -11,7 +11,8 @@
 #include <cuda_runtime_api.h>
 
 enum { SIDE = 256, LAUNCHES = 50, NOTHING_TO_SHOW = 77 };
-#define WORKSPACE_BYTES (32u << 20) /* of cuBLAS: it must not allocate any while it is captured */
+/* For cuBLAS, which must not allocate memory while it is captured. */
+#define WORKSPACE_BYTES (32u << 20)
 
 static const char source[] =
 	"SYCL_KERNEL void make(SYCL_GLOBAL(float) a, SYCL_GLOBAL(float) b)\n"
@@ -31,7 +32,7 @@ static sycl_result find_memory(sycl_interop_handle interop, uint32_t index, floa
 	return r;
 }
 
-/* Called once. The stream is there to capture with, into the graph's own part between its edges. */
+/* Called once. The stream captures into the graph's own part, between the node's edges. */
 static sycl_result multiply(sycl_interop_handle interop, void *user_data)
 {
 	static const float one = 1, none = 0;
@@ -113,7 +114,7 @@ static sycl_result make_graph(sycl_queue queue, sycl_device device, const sycl_k
 	return r;
 }
 
-/* Small whole numbers: nothing is rounded. */
+/* The values are small whole numbers, so the comparison is exact. */
 static int count_wrong(const float *c)
 {
 	int wrong = 0;
@@ -129,8 +130,8 @@ static int count_wrong(const float *c)
 	return wrong;
 }
 
-/* cuBLAS has its things in the context that its calls find: the device's primary one, which this
- * library uses, too. */
+/* cuBLAS keeps its state in the context that is current when it is called. That is the device's
+ * primary context, which this library uses, too. */
 static sycl_result open_cublas(sycl_queue queue, sycl_device device, struct product *product)
 {
 	CUdevice native = 0;

@@ -1,8 +1,8 @@
 /*
- * A command of CUDA's own between two kernels of the service. This program calls NVIDIA's driver
- * itself, in a context of its own. The driver fills half of a buffer that the service shares with
- * it. No header of CUDA's is needed. Exit 0: the result is right, or nothing here takes native
- * commands of another process; 1: anything else.
+ * A native CUDA command between two kernels of the service. This program calls NVIDIA's driver
+ * itself, in its own context. The driver fills half of a buffer that the service shares with it. No
+ * CUDA header is needed. Exit 0: the result is right, or no device here takes native commands of
+ * another process; 1: any other failure.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@ static const char source[] =
 	"SYCL_KERNEL void number(SYCL_GLOBAL(uint) values) { values[sycl_global_id(0)] = (uint)sycl_global_id(0); }\n"
 	"SYCL_KERNEL void twice(SYCL_GLOBAL(uint) values) { values[sycl_global_id(0)] *= 2; }";
 
-/* cuMemsetD32Async, as cuda.h has it: CUresult (CUdeviceptr, unsigned, size_t, CUstream). */
+/* As cuda.h declares cuMemsetD32Async: CUresult (CUdeviceptr, unsigned, size_t, CUstream). */
 typedef int set_words(unsigned long long address, unsigned value, size_t count, void *stream);
 
 static int32_t only_cuda(sycl_device device, void *unused)
@@ -29,7 +29,7 @@ static int32_t only_cuda(sycl_device device, void *unused)
 	return backend == SYCL_BACKEND_KIND_CUDA ? sycl_default_selector(device, NULL) : -1;
 }
 
-/* The driver that the library itself uses. */
+/* Finds the driver that the library itself uses. */
 static set_words *find_driver(void)
 {
 	const char *name = getenv("SYCLD_CUDA_LIBRARY");
@@ -37,12 +37,13 @@ static set_words *find_driver(void)
 	void *symbol = library ? dlsym(library, "cuMemsetD32Async") : NULL;
 	set_words *function = NULL;
 	memcpy(&function, &symbol,
-	       sizeof(function)); /* ISO C has no cast from an object's pointer to a function's */
+	       /* ISO C has no cast from an object pointer to a function pointer. */
+	       sizeof(function));
 	return function;
 }
 
-/* Sends, and waits for nothing: what it sends begins behind the first kernel, and the second begins
- * behind that. */
+/* Sends the fill and returns at once. The fill begins after the first kernel, and the second kernel
+ * begins after the fill. */
 static sycl_result fill_half(sycl_interop_handle interop, void *user_data)
 {
 	set_words *const *set = user_data;
@@ -80,8 +81,8 @@ static sycl_result run(sycl_device device, sycl_queue queue, set_words *set, uin
 		r = sycl_kernel_create(bundle, "number", &number);
 	if (r == 0)
 		r = sycl_kernel_create(bundle, "twice", &twice);
-	/* Memory that this program's context can open as well. A native command of this program
-	 * cannot reach other buffers. */
+	/* This program's context can open such memory as well. Native commands of this program
+	 * cannot use other buffers. */
 	if (r == 0)
 		r = sycl_buffer_create_exportable(device, NULL, N * sizeof(*values), SYCL_HOST_NONE,
 						  SYCL_SHARE_VMM, &buffer);
@@ -93,9 +94,9 @@ static sycl_result run(sycl_device device, sycl_queue queue, set_words *set, uin
 		r = submit(queue, buffer, twice, NULL);
 	if (r == 0)
 		r = sycl_queue_copy_to_host(queue, buffer, 0, values, N * sizeof(*values), NULL);
+	/* Also calls the function, because this connection has no helper threads. */
 	if (r == 0)
-		r = sycl_queue_wait(queue); /* calls the function, too, as this connection has no
-					       helper threads */
+		r = sycl_queue_wait(queue);
 	return r;
 }
 
@@ -107,7 +108,7 @@ int main(int argc, char **argv)
 	sycl_queue queue;
 	sycl_native_bridge bridge = SYCL_NATIVE_BRIDGE_NONE;
 	sycl_result r = sycl_platform_open(argc > 1 ? argv[1] : NULL, &platform);
-	/* Without a GPU it is the default device, which then reports that it has no bridge. */
+	/* Without a GPU this uses the default device, which then reports that it has no bridge. */
 	if (r == 0 && sycl_device_select(platform, only_cuda, NULL, &device) != 0)
 		r = sycl_device_select(platform, sycl_default_selector, NULL, &device);
 	if (r == 0)

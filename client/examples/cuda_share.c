@@ -1,8 +1,8 @@
 /*
- * Two processes and one buffer in the memory of an NVIDIA GPU. The parent fills it and hands 96
- * bytes through a pipe to its child, which has a connection of its own. The child's kernel doubles
- * the values, without a copy, and the parent reads the result. Exit 0: it is right; 77: no such
- * device here; 1: anything else.
+ * Two processes share one buffer in the memory of an NVIDIA GPU. The parent fills the buffer and
+ * sends 96 bytes through a pipe to its child, which has its own connection. The child's kernel
+ * doubles the values without a copy, and the parent reads the result. Exit 0: the result is right;
+ * 77: no such device here; 1: any other failure.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -30,8 +30,8 @@ static int failed(const char *who)
 	       1;
 }
 
-/* The child: the buffer that it imports is the parent's own, so their command groups are ordered as
- * if one had sent them. */
+/* The child. The imported buffer is the parent's own, so the command groups of both are ordered as
+ * if one process had sent them. */
 static int use(const char *endpoint, int from_parent, int to_parent)
 {
 	struct sycl_shared_memory shared;
@@ -81,7 +81,8 @@ static int share(const char *endpoint, int from_child, int to_child)
 		return fprintf(stderr, "no CUDA device here (\"syclctl devices\" says why): %s\n",
 			       sycl_get_last_error_text()),
 		       77;
-	/* This kind of sharing is bytes alone; SYCL_SHARE_VMM is a descriptor, for Unix sockets. */
+	/* A buffer shared in this way is described by bytes only. SYCL_SHARE_VMM needs a
+	 * descriptor, and so a Unix socket. */
 	if (r == 0)
 		r = sycl_buffer_create_exportable(device, values, sizeof(values), SYCL_HOST_CONST,
 						  SYCL_SHARE_CUDA_IPC, &buffer);
@@ -97,7 +98,7 @@ static int share(const char *endpoint, int from_child, int to_child)
 	if (write(to_child, &shared, sizeof(shared)) != (ssize_t)sizeof(shared) ||
 	    read(from_child, &done, 1) != 1)
 		return fprintf(stderr, "the child did not answer\n"), 1;
-	/* Accessors show what other processes wrote. The release would write back only what this
+	/* An accessor reads what other processes wrote. A release would write back only what this
 	 * process' own groups wrote. */
 	if (r == 0)
 		r = sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &access);
@@ -116,7 +117,7 @@ static int share(const char *endpoint, int from_child, int to_child)
 int main(int argc, char **argv)
 {
 	const char *endpoint =
-		argc > 1 ? argv[1] : NULL; /* NULL: the library finds the service, or starts one */
+		argc > 1 ? argv[1] : NULL; /* NULL: the library finds a service, or starts one */
 	int down[2], up[2], status = 0;
 	if (pipe(down) != 0 || pipe(up) != 0)
 		return perror("pipe"), 1;

@@ -1,7 +1,7 @@
 /*
  * A kernel in CUDA C++ on an NVIDIA GPU of the service. It computes a sum by warp shuffles, which
- * the portable form of a kernel does not have. Exit 0: the sum is right; 77: there is no CUDA
- * device; 1: anything else.
+ * portable kernels do not have. Exit 0: the sum is right; 77: there is no CUDA device; 1: any other
+ * failure.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 
 #define N 65536u
 
-/* Arguments as in the kernel's own list: an accessor for each pointer. Compiled by NVRTC, in the
- * service. */
+/* Arguments follow the kernel's own list, with an accessor for each pointer. NVRTC compiles the
+ * source in the service. */
 static const char source[] =
 	"extern \"C\" __global__ void sum(const unsigned *values, unsigned long long *total)\n"
 	"{\n"
@@ -30,7 +30,7 @@ static int32_t only_cuda(sycl_device device, void *unused)
 	return backend == SYCL_BACKEND_KIND_CUDA ? sycl_default_selector(device, NULL) : -1;
 }
 
-/* One command group; the sum is in *total afterwards. */
+/* Submits one command group and waits; *total then has the sum. */
 static sycl_result add_up(sycl_platform platform, sycl_device device, uint32_t *values,
 			  uint64_t *total)
 {

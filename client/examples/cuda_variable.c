@@ -30,10 +30,8 @@ static int32_t only_cuda(sycl_device device, void *unused)
 	return backend == SYCL_BACKEND_KIND_CUDA ? sycl_default_selector(device, NULL) : -1;
 }
 
-/*
- * A variable is device USM: memcpy reads and writes it. The kernel uses it without saying so, so
- * nothing but the queue, which is in order, keeps the commands one behind the other.
- */
+/* A variable is device USM, so memcpy reads and writes it. The kernel uses the variable without
+ * naming it to the queue. Only the order of the queue keeps the commands apart. */
 static sycl_result run(sycl_platform platform, sycl_queue queue, const char *build_options,
 		       float *values, uint32_t *threads_out)
 {

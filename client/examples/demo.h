@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct demo {
-	const char *name;     /* the program's */
+	const char *name;     /* name of the program */
 	const char *endpoint; /* --endpoint; NULL: the library finds or starts a service */
 	const char *report;   /* --report FILE; NULL: none */
 	const char *output;   /* --output FILE; NULL: the program's own choice */
@@ -20,18 +20,18 @@ struct demo {
 	char device[256];
 };
 
-/* Reads the options and connects: one queue on the default device. Prints why and exits 1 when it
- * cannot, 2 for bad options. */
+/* Reads the options and connects: one queue on the default device. On failure prints the reason and
+ * exits with 1; with 2 for invalid options. */
 void demo_begin(struct demo *demo, const char *name, int argc, char **argv);
 
-/* Says how far the work is: one line "NAME: PERCENT % TEXT" on stdout. */
+/* Prints the progress as one line "NAME: PERCENT % TEXT" on stdout. */
 void demo_progress(const struct demo *demo, unsigned percent, const char *text);
 
-/* Writes the report, releases what demo_begin made, and gives the exit status: 0 only when
+/* Writes the report, releases what demo_begin made, and returns the exit status: 0 only if
  * verified. `picture` may be NULL. */
 int demo_end(struct demo *demo, bool verified, const char *picture);
 
-/* Exits 1 with the library's sentence unless `result` is 0. */
+/* Prints the library's sentence and exits with 1 unless `result` is 0. */
 void demo_check(const struct demo *demo, sycl_result result, const char *what);
 
 /* malloc or exit. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Heat spreading over a plate: 1,000 steps of a five-point stencil, each on the result of the one
- * before. All of them are submitted at once; the order comes from the accessors. The CPU does the
- * same steps and compares.
+ * Heat spreads over a plate: 1,000 steps of a five-point stencil, each on the result of the one
+ * before. All steps are submitted at once, and the accessors order them. The CPU computes the same
+ * steps, and the results are compared.
  */
 #include "demo.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define STEPS 1000u
-#define EVERY 100u /* an event each hundred steps, to show progress */
+#define EVERY 100u /* one event for each hundred steps, to show progress */
 
 static const char source[] =
 	"SYCL_KERNEL void diffuse(SYCL_GLOBAL(const float) from, SYCL_GLOBAL(float) to, float rate)\n"
@@ -96,7 +96,7 @@ static void step_on_cpu(const float *from, float *to, uint32_t n)
 		}
 }
 
-/* Diffusion damps the differences of rounding; a thousandth of a degree is far above them. */
+/* Diffusion damps rounding differences, so they stay far below a thousandth of a degree. */
 static bool verify(const struct demo *demo, const float *plate, uint32_t n)
 {
 	const size_t count = (size_t)n * n;

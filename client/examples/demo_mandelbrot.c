@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Mandelbrot set, tile by tile, into a PNG. Every tile is a buffer and a command group of its
- * own, so tiles are independent of each other. The kernel computes in fixed point. So the picture
+ * Computes the Mandelbrot set, tile by tile, into a PNG. Every tile has its own buffer and command
+ * group, so tiles are independent of each other. The kernel computes in fixed point. So the picture
  * is the same to the last bit on every device, and the CPU can check it exactly.
  */
 #include "demo.h"
@@ -14,7 +14,7 @@
 #define TILE        128u /* pixels, each way */
 #define ITERATIONS  3000u
 #define FRACTION    28  /* bits behind the point */
-#define WINDOW      6u  /* tiles under way at a time */
+#define WINDOW      6u  /* tiles in flight at the same time */
 #define CHECK_EVERY 16u /* the CPU checks every 16th row */
 
 /* The view: width 2.6 around (-0.65, 0). */
@@ -116,8 +116,8 @@ static void begin_tile(const struct demo *demo, const struct picture *picture, s
 		    tile / columns * TILE);
 }
 
-/* A few tiles are under way at a time: enough to keep the device busy, and others get their turn in
- * between. */
+/* A few tiles are in flight at a time. They keep the device busy, and still leave turns to other
+ * programs. */
 static void compute(const struct demo *demo, struct picture *picture)
 {
 	sycl_kernel kernel;
@@ -151,7 +151,8 @@ static bool verify(const struct picture *picture)
 	return true;
 }
 
-/* Black inside; outside a ramp from deep blue over gold that repeats more slowly as counts grow. */
+/* Black inside the set. Outside, a ramp from deep blue to gold, which repeats more slowly as counts
+ * grow. */
 static void colour(uint32_t count, uint8_t rgb[3])
 {
 	static const uint8_t stops[5][3] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A chain of matrix products, X <- X * M, with tiles in local memory. Two buffers take turns, so
- * each product depends on the one before. The service derives that from the accessors alone. The
- * CPU does the same chain and compares.
+ * A chain of matrix products, X <- X * M, with tiles in local memory. Two buffers alternate, so
+ * each product depends on the one before. The service derives that from the accessors. The CPU
+ * computes the same chain, and the results are compared.
  */
 #include "demo.h"
 
@@ -92,8 +92,7 @@ static void compute(const struct demo *demo, struct chain *chain)
 	demo_check(demo, sycl_buffer_release(x[0]), "write-back");
 }
 
-/* c = a * b, row by row: the inner loop runs along rows of b, which a compiler turns into vectors.
- */
+/* c = a * b, row by row. The inner loop follows rows of b, which a compiler can vectorise. */
 static void multiply_on_cpu(uint32_t n, const float *a, const float *b, float *c)
 {
 	memset(c, 0, (size_t)n * n * sizeof(*c));
@@ -105,8 +104,8 @@ static void multiply_on_cpu(uint32_t n, const float *a, const float *b, float *c
 		}
 }
 
-/* Sums are rounded in another order here than there: equal to a ten-thousandth of the result's root
- * mean square. */
+/* The device rounds sums in another order. So the results may differ by a ten-thousandth of their
+ * root mean square. */
 static bool verify(const struct demo *demo, const struct chain *chain, float *expected)
 {
 	const size_t count = (size_t)chain->n * chain->n;

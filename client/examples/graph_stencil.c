@@ -1,7 +1,7 @@
 /*
- * A rod that is hot at one end: two steps of a stencil, there and back between two buffers. They
- * are recorded once as a graph and then launched again and again, each launch one record. The
- * result is compared with the same steps done here.
+ * A rod that is hot at one end: two steps of a stencil, from one buffer to the other and back. The
+ * steps are recorded once as a graph, which is then launched many times. Each launch is one record.
+ * The program computes the same steps itself and compares the results.
  *
  *   graph_stencil [ENDPOINT]
  */
@@ -34,7 +34,8 @@ static sycl_result submit_step(sycl_queue queue, sycl_kernel spread, sycl_buffer
 	return r == 0 ? sycl_queue_submit(queue, group, NULL) : r;
 }
 
-/* Groups that are submitted between the two calls become nodes, ordered by their buffers. */
+/* Groups that are submitted between begin and end of the recording become nodes, ordered by their
+ * buffers. */
 static sycl_result record(sycl_queue queue, sycl_kernel spread, const sycl_buffer rods[2],
 			  sycl_executable_graph *out)
 {
@@ -57,7 +58,7 @@ static sycl_result record(sycl_queue queue, sycl_kernel spread, const sycl_buffe
 	if (r == 0)
 		r = sycl_graph_finalize(graph, NULL, out);
 	if (r == 0)
-		r = sycl_graph_release(graph); /* what was finalized lives on */
+		r = sycl_graph_release(graph); /* the executable graph stays valid */
 	return r;
 }
 
@@ -89,7 +90,8 @@ int main(int argc, char **argv)
 		r = sycl_queue_create_default(platform, &queue);
 	if (r == 0)
 		r = sycl_kernel_from_source(queue, source, "spread", &spread);
-	/* Constant: a graph takes no buffers that are written back to the program's memory. */
+	/* The buffer is constant, because a graph takes no buffers that are written back to the
+	 * program's memory. */
 	if (r == 0)
 		r = sycl_buffer_create(platform, rod, sizeof(rod), SYCL_HOST_CONST, &rods[0]);
 	if (r == 0)

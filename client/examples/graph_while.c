@@ -18,7 +18,7 @@ static const char source[] =
 	"SYCL_KERNEL void step(SYCL_GLOBAL(uint) words)\n"
 	"{ words[1] = words[1] % 2 ? 3 * words[1] + 1 : words[1] / 2; words[2]++; words[0] = words[1] != 1; }";
 
-/* The body of the loop: a graph of one node. */
+/* Makes the body of the loop: a graph of one node. */
 static sycl_result make_body(sycl_queue queue, sycl_graph graph, sycl_kernel step,
 			     sycl_buffer words, sycl_executable_graph *out)
 {
@@ -33,7 +33,7 @@ static sycl_result make_body(sycl_queue queue, sycl_graph graph, sycl_kernel ste
 	return r == 0 ? sycl_graph_finalize(graph, NULL, out) : r;
 }
 
-/* The condition is the buffer's first word; the device reads it before each turn. */
+/* The condition is the buffer's first word. The device reads it before each iteration. */
 static sycl_result make_loop(sycl_queue queue, sycl_graph graph, sycl_executable_graph body,
 			     sycl_buffer words, sycl_executable_graph *out)
 {
@@ -84,8 +84,9 @@ static uint32_t steps_here(uint32_t number)
 	return steps;
 }
 
-/* An engine in this program ends with its platform, so that it is not at work when the program
- * ends. */
+/*
+ * An engine in this program ends with its platform. So no engine thread runs when the program ends.
+ */
 static sycl_result release(sycl_platform platform, sycl_queue queue, sycl_device device)
 {
 	sycl_result r = sycl_device_release(device);

@@ -1,7 +1,7 @@
 /*
- * A command of OpenCL's own in a graph. There are two kernels of this library's. Between them is a
- * copy that the program records into the graph's cl_command_buffer_khr itself. With the engine in
- * this process, as native handles mean nothing in another one.
+ * A native OpenCL command in a graph, between two kernels of this library. It is a copy that the
+ * program records into the graph's cl_command_buffer_khr itself. The engine is in this process,
+ * because native handles have no meaning in another one.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ enum { COUNT = 1024, BYTES = COUNT * sizeof(uint32_t), LAUNCHES = 100, NOTHING_T
 static const char source[] =
 	"SYCL_KERNEL void increment(SYCL_GLOBAL(uint) x) { x[sycl_global_id(0)] += 1; }";
 
-/* As the extension has it up to 0.9.4, and since then. */
+/* The extension's types up to version 0.9.4, and later ones. */
 typedef cl_int(CL_API_CALL *copy_until_0_9_4)(cl_command_buffer_khr, cl_command_queue, cl_mem,
 					      cl_mem, size_t, size_t, size_t, cl_uint,
 					      const cl_sync_point_khr *, cl_sync_point_khr *,
@@ -69,8 +69,7 @@ static cl_int call_copy(const struct copy *copy, cl_command_buffer_khr graph, cl
 	return call(graph, NULL, NULL, from, to, 0, 0, BYTES, 0, NULL, NULL, NULL);
 }
 
-/* Called once, when the graph is finalized. What is recorded here lies behind the first kernel and
- * before the second. */
+/* Called once, when the graph is finalized. Commands recorded here lie between the two kernels. */
 static sycl_result record(sycl_interop_handle interop, void *user_data)
 {
 	struct copy *copy = user_data;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A linked list in shared USM. This program builds it, a kernel follows the very same pointers and
- * changes it, and this program reads the result. The only argument is an endpoint; 77: the device
- * has no shared USM.
+ * A linked list in shared USM. This program builds the list, a kernel follows the same pointers and
+ * changes it, and this program reads the result. The only argument is an endpoint. Exit 77: the
+ * device has no shared USM.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -12,8 +12,8 @@
 
 enum { NODES = 1000 };
 
-/* The kernel's view of it: a pointer is 64 bits, which portable sources cast to the type at that
- * address. */
+/* The list as the kernel uses it. A pointer is 64 bits, which portable sources cast to
+ * SYCL_GLOBAL(struct node). */
 struct node {
 	struct node *next;
 	uint32_t value, doubled;
@@ -39,7 +39,7 @@ static void check(sycl_result result, const char *what)
 	exit(result == SYCL_ERROR_FEATURE_NOT_SUPPORTED ? 77 : 1);
 }
 
-/* Each node an allocation of its own, wherever that is. */
+/* Each node is a separate allocation, at any address. */
 static struct node *make_list(sycl_queue queue)
 {
 	struct node *head = NULL;

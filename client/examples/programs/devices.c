@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queues on one device or several, whose turns follow each other: what a launch needs of another
- * device's is moved there. */
+/* Queues on one or several devices, which take turns. If a launch needs data of another device, the
+ * service moves it. */
 #include "program.h"
 
 #include <stdio.h>
@@ -9,8 +9,8 @@
 struct program_devices {
 	sycl_queue queues[PROGRAM_DEVICES_MAX];
 	uint32_t count, turn;
-	/* A program's kernels once more for each of the other devices; handles are used again, so
-	 * the latest is meant. */
+	/* A program's kernels for each of the other devices. Handle values are used again, so a
+	 * lookup takes the latest entry. */
 	struct {
 		sycl_kernel first, others[PROGRAM_DEVICES_MAX - 1];
 	} kernels[64];

@@ -23,8 +23,8 @@ static const char path_source[] =
 	"	to[x] = best + wall[row * n + x];\n"
 	"}\n";
 
-/* A work-group for each tile of one diagonal, an item for each row of it; inside, diagonals in turn
- * in local memory. */
+/* One work-group for each tile of a diagonal, one item for each of its rows. Inside a tile, the
+ * diagonals follow each other in local memory. */
 static const char align_source[] =
 	"SYCL_KERNEL void align(SYCL_GLOBAL(const int) similar, SYCL_GLOBAL(int) score, SYCL_LOCAL(int) t, uint n,\n"
 	"                       uint first_row, uint diagonal, int penalty)\n"
@@ -50,7 +50,7 @@ static const char align_source[] =
 	"		score[(top + r + 1u) * width + left + x] = t[(r + 1u) * side + x];\n"
 	"}\n";
 
-/* The costs of the last row to `a`. */
+/* Writes the costs of the last row to `a`. */
 static void descend_on_cpu(uint32_t n, uint32_t rows, const uint32_t *wall, uint32_t *a,
 			   uint32_t *b)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The fast Fourier transform of complex numbers, by Stockham's method. Each pass reads one buffer
- * and writes the other. Their order is such that the result of the last pass is sorted. Checked
- * against the same on the CPU, against the sum that defines the transform at some frequencies, and
- * by going back.
+ * and writes the other, in such an order that the last result is sorted. It is checked in three
+ * ways: by the same method on the CPU, by the defining sum at some frequencies, and by the inverse
+ * transform.
  */
 #include "program.h"
 
@@ -31,7 +31,7 @@ static const char source[] =
 	"	to[2u * (o + length) + 1u] = ai - ti;\n"
 	"}\n";
 
-/* The transform of `data` (n pairs), in `data`. */
+/* Transforms `data` (n pairs) in place. */
 static void transform(const struct program_run *run, sycl_kernel kernel, float *data, uint32_t n,
 		      float sign)
 {
@@ -50,7 +50,7 @@ static void transform(const struct program_run *run, sycl_kernel kernel, float *
 	program_finish(run, to);
 }
 
-/* One frequency, by definition. */
+/* Computes one frequency by the definition. */
 static void frequency_on_cpu(const float *data, uint32_t n, uint32_t frequency, double *sum)
 {
 	sum[0] = sum[1] = 0;
@@ -79,7 +79,7 @@ static void pass_on_cpu(const double *from, double *to, uint32_t n, uint32_t len
 	}
 }
 
-/* The same, in `data`. */
+/* As transform, on the CPU. */
 static void transform_on_cpu(const struct program_run *run, double *data, uint32_t n, double sign)
 {
 	double *other = program_allocate(run, 2 * (size_t)n, sizeof(*other)), *from = data,
@@ -97,7 +97,7 @@ static void transform_on_cpu(const struct program_run *run, double *data, uint32
 
 #define FREQUENCIES 64u
 
-/* Some frequencies by what they are. */
+/* Checks some frequencies against the definition. */
 static bool check_frequencies(const struct program_run *run, const float *signal, const float *data,
 			      uint32_t n)
 {

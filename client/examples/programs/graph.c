@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Breadth-first search of a random graph (after the algorithm of the Rodinia suite): a level at a
- * time, until a level finds nothing new. How many levels there are is known only then, so the host
- * looks after each one.
+ * Breadth-first search of a random graph (after the algorithm of the Rodinia suite), one level at a
+ * time, until a level reaches no new node. The number of levels is not known before, so the host
+ * reads a flag after each one.
  */
 #include "program.h"
 
@@ -32,7 +32,7 @@ struct graph {
 	uint32_t *first, *edges; /* edges of node n: edges[first[n]] .. edges[first[n + 1] - 1] */
 };
 
-/* Few edges: some nodes are many levels away, some in no reach at all. */
+/* Few edges, so that some nodes are many levels away and some are unreachable. */
 static void graph_make(struct program_run *run, struct graph *graph)
 {
 	graph->nodes = run->edge;
@@ -66,7 +66,7 @@ static void search_on_cpu(const struct program_run *run, const struct graph *gra
 	free(queue);
 }
 
-/* From the node of most edges: levels of all nodes, in `levels`. */
+/* Computes the distance of all nodes from `start`, in `levels`. */
 static void search(const struct program_run *run, const struct graph *graph, uint32_t start,
 		   uint32_t *levels)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A picture is blurred (a Gaussian in two passes), and its edges are found (Sobel's operator on its
- * brightness). A sampler makes them smaller. All steps are submitted at once; the images order
- * them. The picture has 8 bits for each channel, the steps between are floats, so that all but the
- * sampler's mixing can be compared closely.
+ * brightness). A sampler scales the edges down. All steps are submitted at once, and the images
+ * order them. The picture has 8 bits for each channel, and the steps between use floats. So
+ * everything but the sampler's interpolation can be compared closely.
  */
 #include "program.h"
 
@@ -15,12 +15,12 @@
 #define TAPS     5u
 
 /*
- * GPUs mix with weights of 8 bits after the point, in each of two dimensions. So a mix may be off
- * by 2/256 of the largest difference between its pixels. Nothing here is below 0, so no difference
- * is above the largest value.
+ * GPUs interpolate with weights of 8 fractional bits in each of two dimensions. So a result may be
+ * off by 2/256 of the largest difference between its pixels. No value here is negative, so no
+ * difference exceeds the largest value.
  */
 #define FILTER_PART (2.0 / 256.0)
-/* The bound for values around 1, which are rounded in another order. */
+/* The bound for values around 1, because devices round in another order. */
 #define ROUNDING 1e-4
 
 static const char source[] =
@@ -81,7 +81,7 @@ static sycl_image image_of(const struct program_run *run, sycl_image_format form
 	return image;
 }
 
-/* Both formats that are used here? */
+/* True if the device has both formats that this program uses. */
 static bool has_images(const struct program_run *run)
 {
 	uint32_t formats[16], count;
@@ -98,7 +98,7 @@ static bool has_images(const struct program_run *run)
 	return bytes && floats;
 }
 
-/* Discs of every colour, some grain over them. */
+/* Discs of all colours, covered with some grain. */
 static uint8_t *make_picture(struct program_run *run, struct size size)
 {
 	uint8_t *picture = program_allocate(run, values_of(size), 1);
@@ -119,7 +119,7 @@ static uint8_t *make_picture(struct program_run *run, struct size size)
 	return picture;
 }
 
-/* A place along one axis, or the nearest one of the picture. */
+/* Clamps a coordinate to the picture. */
 static uint32_t nearest(int64_t at, uint32_t count)
 {
 	return at < 0 ? 0 : at >= (int64_t)count ? count - 1 : (uint32_t)at;
@@ -169,7 +169,7 @@ static void edges_on_cpu(struct size size, const double *from, double *to)
 		}
 }
 
-/* Between which two pixels of an axis a place lies, and how far from the first one. */
+/* Finds the two pixels of an axis around a coordinate, and its distance from the first one. */
 static double between(double at, uint32_t count, uint32_t *first_out, uint32_t *second_out)
 {
 	const double place = at * count - 0.5, first = floor(place);
@@ -209,7 +209,7 @@ static double root_mean_square(const double *values, size_t count)
 	return sqrt(square / (double)count);
 }
 
-/* Compares an image of floats to `allowed`, and ends it. */
+/* Compares an image of floats, each value to within `allowed`, and releases the image. */
 static bool check_image(const struct program_run *run, const char *what, sycl_image image,
 			struct size size, const double *expected, double allowed)
 {
@@ -241,7 +241,7 @@ static void submit_all(const struct program_run *run, const uint8_t *picture, st
 	sycl_kernel blur = program_kernel(run, source, "blur"),
 		    edges = program_kernel(run, source, "edges");
 	sycl_kernel resize = program_kernel(run, source, "resize");
-	/* The picture is copied now, so its memory need not be writable. */
+	/* The picture is copied at this call, so its memory need not be writable. */
 	sycl_image input = image_of(run, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, size,
 				    (void *)(uintptr_t)picture, SYCL_HOST_CONST);
 	sycl_image half = image_of(run, format, size, NULL, SYCL_HOST_NONE);

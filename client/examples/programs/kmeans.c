@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * k-means: points find the nearest of k centres, centres move to the mean of their points, ten
- * times. Coordinates are whole numbers and sums 64 bits, so that the order in which atomics add
+ * k-means, ten times: points find the nearest of k centres, and centres move to the mean of their
+ * points. Coordinates are whole numbers and sums have 64 bits. So the order in which atomics add
  * does not matter, and the result is exact.
  */
 #include "program.h"

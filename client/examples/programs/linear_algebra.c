@@ -101,7 +101,7 @@ static void multiply(const struct program_run *run, sycl_kernel kernel, uint32_t
 		       VALUE(first), VALUE(second));
 }
 
-/* Compares a result buffer, and ends it. */
+/* Compares a result buffer, and releases it. */
 static bool check_result(const struct program_run *run, sycl_buffer result, const double *expected,
 			 size_t count)
 {
@@ -159,7 +159,7 @@ static bool run_2mm(struct program_run *run)
 	return right;
 }
 
-/* g = (a b) (c d): the first two products may run at one time. */
+/* g = (a b) (c d): the first two products may run at the same time. */
 static bool run_3mm(struct program_run *run)
 {
 	struct matrices m;
@@ -190,7 +190,7 @@ static bool run_3mm(struct program_run *run)
 	return right;
 }
 
-/* The lower triangle; what is above keeps its value. */
+/* Computes the lower triangle; the upper one keeps its values. */
 static bool rank_update(struct program_run *run, uint32_t second)
 {
 	struct matrices m;

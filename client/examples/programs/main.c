@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs the programs of this folder: all of them, or those that are named. One line for each, exit
- * status 0 only if every result is the CPU's; what a device cannot run is named and counts neither
- * way.
+ * Runs all programs of this folder, or those that are named. Prints one line for each. The exit
+ * status is 0 only if every result equals the CPU's. Programs that the device cannot run are named,
+ * and are not counted.
  */
 #include "program.h"
 

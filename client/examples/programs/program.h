@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Common parts of the programs of this folder. Each program makes its data, computes it on a device
- * and again on the CPU, and compares; one kernel source serves every backend. On an error of the
- * library they end with its sentence, as a small program would.
+ * Common parts of the programs of this folder. Each program makes its data, computes on a device
+ * and again on the CPU, and compares. One kernel source serves every backend. On an error of the
+ * library a program ends with the library's sentence, as a small program would.
  */
 #ifndef PROGRAM_H
 #define PROGRAM_H
@@ -13,28 +13,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The most devices of one run, and of its options. */
+/* The largest number of devices in one run, and in its options. */
 enum { PROGRAM_DEVICES_MAX = 8 };
 struct program_devices;
 
-/* Where a program's time goes. Making data and kernels, and comparing, is elsewhere. */
+/*
+ * Parts of a program's time. ELSEWHERE is the time for making data and kernels, and for comparing.
+ */
 enum program_part { PROGRAM_ELSEWHERE, PROGRAM_ON_DEVICE, PROGRAM_ON_CPU, PROGRAM_PARTS };
 struct program_times {
-	enum program_part part;                         /* since since_ns */
-	uint64_t since_ns, spent_ns[PROGRAM_PARTS + 1]; /* the last one: between two programs */
+	enum program_part part; /* the current part, since since_ns */
+	/* The last entry: time between two programs. */
+	uint64_t since_ns, spent_ns[PROGRAM_PARTS + 1];
 };
 
 struct program_run {
 	const char *name;
 	sycl_platform platform;
-	sycl_queue queue; /* the first device's */
+	sycl_queue queue; /* queue of the first device */
 	struct program_devices *devices;
-	uint32_t edge;      /* about how many elements an axis of the problem has */
-	uint64_t max_group; /* work-items of the largest work-group that the device takes */
-	uint32_t random;    /* state of program_random: the same numbers in every run */
+	uint32_t edge;      /* approximate number of elements along an axis of the problem */
+	uint64_t max_group; /* size of the largest work-group that the device accepts */
+	uint32_t random;    /* state of program_random, so every run has the same numbers */
 	struct program_times *times;
-	const char *skipped; /* a program that the device cannot run says why here and returns; NULL
-				before each */
+	/* Set by a program that the device cannot run: the reason. NULL before each program. */
+	const char *skipped;
 };
 
 struct program {
@@ -45,21 +48,21 @@ struct program {
 	bool (*run)(struct program_run *run);
 };
 
-/* All of them, ended by an entry without a name. */
+/* All programs; an entry without a name ends each list. */
 extern const struct program programs_linear_algebra[], programs_vectors[], programs_statistics[],
 	programs_stencils[], programs_graph[], programs_dynamic[], programs_kmeans[],
 	programs_fft[], programs_sort[], programs_reduce[], programs_image_pipeline[];
 
 /*
- * A program is on the device from its first launch until its results are on the host. What it
- * computes on the CPU begins with program_on_cpu and ends where something is read or compared.
- * program_on_cpu waits for the device first, so that neither takes the other's processor.
+ * A program's time counts as ON_DEVICE from its first launch until its results are on the host.
+ * Work on the CPU begins with program_on_cpu, and ends when results are read or compared.
+ * program_on_cpu waits for the device first, because a CPU device would use the same processors.
  */
 void program_on_cpu(const struct program_run *run);
-/* Gives what the program was at before. */
+/* Sets the part, and returns the one before. */
 enum program_part program_at(const struct program_run *run, enum program_part part);
 
-/* Ends the process with the library's sentence unless `result` is 0. */
+/* Prints the library's sentence and ends the process, unless `result` is 0. */
 void program_check(const struct program_run *run, sycl_result result, const char *what);
 /* Zeroed memory, the caller's; or the process ends. */
 void *program_allocate(const struct program_run *run, size_t count, size_t element_bytes);
@@ -67,31 +70,29 @@ void *program_allocate(const struct program_run *run, size_t count, size_t eleme
 /* The next number of a fixed sequence; program_uniform: in [0, 1). */
 uint32_t program_random(struct program_run *run);
 float program_uniform(struct program_run *run);
-/* `count` floats in [-1, 1), the caller's. */
+/* Makes `count` floats in [-1, 1), which the caller frees. */
 float *program_floats(struct program_run *run, size_t count);
 
-/*
- * Queues on `count` devices, `first` and others of its kind; the process ends where there are not
- * so many. Launches take turns with them.
- */
+/* Makes queues on `count` devices: `first` and others of its kind. Ends the process if there are
+ * too few. The launches use the queues in turn. */
 void program_devices_begin(struct program_run *run, sycl_device first, uint32_t count);
 void program_devices_end(struct program_run *run);
-/* After each program. */
+/* Called after each program. */
 void program_devices_forget_kernels(struct program_run *run);
-/* Until all that was submitted is over. */
+/* Waits until all submitted work is complete. */
 void program_devices_wait(const struct program_run *run);
-/* The device whose turn it is; *kernel becomes the kernel of that device. */
+/* Returns the next device's queue; *kernel becomes the kernel for that device. */
 sycl_queue program_next_queue(const struct program_run *run, sycl_kernel *kernel);
 
-/* Both are the caller's to release. */
+/* The caller releases both. */
 sycl_kernel program_kernel(const struct program_run *run, const char *source, const char *name);
 sycl_buffer program_buffer(const struct program_run *run, void *host, uint64_t bytes,
 			   sycl_host_memory kind);
-/* A buffer that a device writes first, without host memory. */
+/* Makes a buffer without host memory, which a device writes first. */
 sycl_buffer program_scratch(const struct program_run *run, uint64_t bytes);
-/* The buffer's contents, copied to `to`; waits for the groups that write them. */
+/* Copies the buffer's contents to `to`. Waits for the groups that write them. */
 void program_read(const struct program_run *run, sycl_buffer buffer, void *to, uint64_t bytes);
-/* Ends a buffer; of a borrowed one the results are in its host memory then. */
+/* Releases a buffer. If it borrows host memory, that memory then has the results. */
 void program_finish(const struct program_run *run, sycl_buffer buffer);
 
 enum program_argument_kind {
@@ -107,7 +108,7 @@ struct program_argument {
 	sycl_buffer buffer;
 	sycl_access_mode mode;
 	const void *value; /* read during the call */
-	uint64_t bytes;    /* of a value or of local memory */
+	uint64_t bytes;    /* for a value or local memory */
 	sycl_image image;
 	const sycl_sampler *sampler; /* read during the call */
 };
@@ -116,7 +117,7 @@ struct program_argument {
 	{                                                                                          \
 		.kind = PROGRAM_ACCESSOR, .buffer = (buffer_), .mode = SYCL_ACCESS_READ            \
 	}
-/* The kernel writes all of it. */
+/* The kernel writes the whole buffer. */
 #define WRITES(buffer_)                                                                            \
 	{                                                                                          \
 		.kind = PROGRAM_ACCESSOR, .buffer = (buffer_), .mode = SYCL_ACCESS_WRITE_NO_INIT   \
@@ -147,8 +148,8 @@ struct program_argument {
 		.kind = PROGRAM_SAMPLED, .image = (image_), .sampler = &(sampler_)                 \
 	}
 
-/* One command group on the queue whose turn it is; `local` without dimensions: a basic range. Never
- * waits. */
+/* Submits one command group to the next queue, without waiting. `local` without dimensions: a basic
+ * range. */
 void program_launch_nd(const struct program_run *run, sycl_kernel kernel, sycl_range global,
 		       sycl_range local, const struct program_argument *arguments, uint32_t count);
 
@@ -165,13 +166,11 @@ void program_launch_nd(const struct program_run *run, sycl_kernel kernel, sycl_r
 				  sizeof(list_) / sizeof(*list_));                                 \
 	} while (0)
 
-/*
- * Are all elements as expected, up to `part` of the expected values' root mean square? Sums are
- * rounded in another order on a device. Says on stderr which element is not.
- */
+/* True if all elements are as expected, to within `part` of the expected values' root mean square.
+ * A device rounds sums in another order. Prints the first wrong element on stderr. */
 bool program_near(const struct program_run *run, const char *what, const float *got,
 		  const double *expected, size_t count, double part);
-/* Exactly. */
+/* The same, exactly. */
 bool program_same(const struct program_run *run, const char *what, const uint32_t *got,
 		  const uint32_t *expected, size_t count);
 

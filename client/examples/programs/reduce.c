@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reduction: one sum of many numbers, in local memory, then over the groups' sums. histogram: how
- * often each byte occurs, counted in local memory first, because thousands of work-items would wait
- * for 256 words of global memory.
+ * reduction: one sum of many numbers, in local memory, then over the groups' sums. histogram: the
+ * frequency of each byte, counted in local memory first. In global memory, thousands of work-items
+ * would contend for 256 words.
  */
 #include "program.h"
 
@@ -53,7 +53,7 @@ static const char source[] =
 	"		sycl_atomic_add(&bins[b], t[b]);\n"
 	"}\n";
 
-/* Four bytes of which small ones are more frequent. */
+/* Four bytes, in which small values are more frequent. */
 static uint32_t small_byte_word(struct program_run *run)
 {
 	const uint32_t bits = program_random(run);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scan: the sums of all elements before each, by work-groups and then over the groups. radix-sort:
- * four bits at a time, with that scan. Each group counts its digits, the scan gives the place of
- * each group's digits, and items keep their order.
+ * scan: the sum of all elements before each element, within work-groups and then over the groups.
+ * radix-sort: sorts by four bits at a time, with that scan. Each group counts its digits, the scan
+ * returns the place of each group's digits, and items keep their order.
  */
 #include "program.h"
 
@@ -90,8 +90,8 @@ static uint32_t groups_of(uint32_t count)
 	return (count + GROUP - 1) / GROUP;
 }
 
-/* out[i] = the sum of in[0] .. in[i - 1]. Groups' totals are scanned the same way, until one group
- * is enough. */
+/* out[i] = the sum of in[0] .. in[i - 1]. The groups' totals are scanned in the same way, until one
+ * group suffices. */
 static void scan(const struct program_run *run, const struct kernels *kernels, sycl_buffer in,
 		 sycl_buffer out, uint32_t count)
 {

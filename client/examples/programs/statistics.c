@@ -159,7 +159,7 @@ static bool run_correlation(struct program_run *run)
 	return run_statistics(run, true);
 }
 
-/* One dependent step after the other: three small kernels for each column. */
+/* Dependent steps: three small kernels for each column. */
 static void submit_basis(const struct program_run *run, uint32_t n, sycl_buffer a, sycl_buffer r,
 			 sycl_buffer q)
 {
@@ -171,7 +171,7 @@ static void submit_basis(const struct program_run *run, uint32_t n, sycl_buffer 
 			       VALUE(k));
 		program_launch(run, normalise, sycl_range1(n), READS(a), READS(r), UPDATES(q),
 			       VALUE(n), VALUE(k));
-		/* For the last column an empty range. */
+		/* The range is empty for the last column. */
 		program_launch(run, removal, sycl_range1(n - 1 - k), UPDATES(a), UPDATES(r),
 			       READS(q), VALUE(n), VALUE(k));
 	}
@@ -180,7 +180,7 @@ static void submit_basis(const struct program_run *run, uint32_t n, sycl_buffer 
 	(void)sycl_kernel_release(removal);
 }
 
-/* a becomes what is left of it. */
+/* a becomes the remainder. */
 static void basis_on_cpu(uint32_t n, double *a, double *r, double *q)
 {
 	for (uint32_t k = 0; k < n; k++) {
@@ -199,7 +199,7 @@ static void basis_on_cpu(uint32_t n, double *a, double *r, double *q)
 	}
 }
 
-/* Is q, and is r, what the CPU gets? */
+/* Compares q and r with the CPU's results. */
 static bool check_basis(const struct program_run *run, uint32_t n, const float *values,
 			const float *got_r, const float *got_q)
 {
@@ -219,15 +219,15 @@ static bool check_basis(const struct program_run *run, uint32_t n, const float *
 	return right;
 }
 
-/* Also checked by what a QR decomposition is: columns of q are orthonormal, and q r is the matrix.
- */
+/* Also checks the definition of a QR decomposition: columns of q are orthonormal, and q r is the
+ * matrix. */
 static bool run_gramschmidt(struct program_run *run)
 {
 	const uint32_t n = run->edge;
 	const size_t count = (size_t)n * n, bytes = count * sizeof(float);
 	float *values = program_floats(run, count),
 	      *zero = program_allocate(run, count, sizeof(*zero));
-	/* A strong diagonal: the columns are far from dependent. */
+	/* A strong diagonal keeps the columns far from linear dependence. */
 	for (uint32_t i = 0; i < n; i++)
 		values[(size_t)i * n + i] += (float)n;
 	sycl_buffer a = program_buffer(run, values, bytes, SYCL_HOST_CONST);

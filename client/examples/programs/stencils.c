@@ -2,7 +2,7 @@
 /*
  * Steps over a grid, each on the result of the one before. jacobi-2d and fdtd-2d are after the
  * algorithms of the PolyBench suite. hotspot, after the Rodinia suite, computes the temperature of
- * a chip from the power that its parts take. All steps are submitted at once; the accessors order
+ * a chip from the power of its parts. All steps are submitted at once, and the accessors order
  * them.
  */
 #include "program.h"
@@ -53,7 +53,7 @@ static void swap(sycl_buffer *a, sycl_buffer *b)
 	*b = other;
 }
 
-/* Reads a result of edge * edge, compares and ends it. */
+/* Reads a result of edge * edge values, compares it, and releases the buffer. */
 static bool check_grid(const struct program_run *run, const char *what, sycl_buffer result,
 		       const double *expected)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Products of a matrix with vectors (after the algorithms of the PolyBench suite): atax, bicg, mvt,
- * gesummv. Few operations a byte: these measure memory. Rows and columns are walked by one kernel
- * each.
+ * gesummv. They do few operations for each byte, so they measure memory. One kernel walks rows,
+ * another one columns.
  */
 #include "program.h"
 
