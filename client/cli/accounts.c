@@ -7,11 +7,6 @@
 
 enum { DEVICE_MOST = 63 };
 
-bool accounts_words_none(const struct accounts_words *words)
-{
-	return !words->by && !words->cgroup && !words->device;
-}
-
 static bool accounts_word_is(const char *text, size_t length, const char *word)
 {
 	return strlen(word) == length && memcmp(text, word, length) == 0;

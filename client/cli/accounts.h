@@ -12,7 +12,6 @@ struct accounts_words {
 	const char *by, *uid, *cgroup, *device;
 };
 
-bool accounts_words_none(const struct accounts_words *words); /* other verbs have `uid`, too */
 /* False: *wrong_out names the error. The request points into the words. */
 bool accounts_read(const struct accounts_words *words, Sycl__V1__AccountsQuery *query_out,
 		   const char **wrong_out);

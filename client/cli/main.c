@@ -1,10 +1,11 @@
 /* syclctl: the operator's view of a running service. */
 #include "accounts.h"
 #include "connection.h"
+#include "nearest_word.h"
 #include "order.h"
 #include "protocol_limits.h"
-#include "show.h"
 #include "trace.h"
+#include "verb.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -16,148 +17,18 @@
 
 enum { STATUS_OK = 0, STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_NO_SERVICE = 3 };
 
-/* Looking for devices may start an engine and load a vendor's driver. */
-enum { TIMEOUT_MS = 2000, DISCOVERY_TIMEOUT_MS = 25000, MESSAGE_BYTES = 512 };
-
-static Sycl__V1__StatusQuery status_query = SYCL__V1__STATUS_QUERY__INIT;
-static Sycl__V1__DevicesQuery devices_query = SYCL__V1__DEVICES_QUERY__INIT;
-static Sycl__V1__SessionsQuery sessions_query = SYCL__V1__SESSIONS_QUERY__INIT;
-static Sycl__V1__VersionQuery version_query = SYCL__V1__VERSION_QUERY__INIT;
-
-static void request_status(Sycl__V1__AdminRequest *request)
-{
-	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_STATUS;
-	request->status = &status_query;
-}
-
-static void request_devices(Sycl__V1__AdminRequest *request)
-{
-	devices_query.discover = true;
-	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_DEVICES;
-	request->devices = &devices_query;
-}
-
-static void request_sessions(Sycl__V1__AdminRequest *request)
-{
-	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_SESSIONS;
-	request->sessions = &sessions_query;
-}
-
-static void request_version(Sycl__V1__AdminRequest *request)
-{
-	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_VERSION;
-	request->version = &version_query;
-}
-
-static Sycl__V1__AccountsQuery accounts_query = SYCL__V1__ACCOUNTS_QUERY__INIT;
-
-static void request_accounts(Sycl__V1__AdminRequest *request)
-{
-	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_ACCOUNTS;
-	request->accounts = &accounts_query;
-}
-
-static Sycl__V1__LimitsQuery limits_query = SYCL__V1__LIMITS_QUERY__INIT;
-
-static void request_limits(Sycl__V1__AdminRequest *request)
-{
-	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_LIMITS;
-	request->limits = &limits_query;
-}
-
-static Sycl__V1__OrderCommand order = SYCL__V1__ORDER_COMMAND__INIT;
-
-static void request_order(Sycl__V1__AdminRequest *request)
-{
-	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_ORDER;
-	request->order = &order;
-}
-
-static bool show_ordered(const Sycl__V1__AdminReply *reply)
-{
-	return show_order(reply, &order);
-}
-
-/* The verbs. The help text is made from this table. */
-static const struct verb {
-	const char *name;
-	const char *operands; /* operands of an order; NULL: no operands */
-	const char *summary;
-	int timeout_ms;
-	/* NULL for help, and for trace, which sends several requests. */
-	void (*ask)(Sycl__V1__AdminRequest *request);
-	bool (*show)(const Sycl__V1__AdminReply *reply);
-	bool (*json)(const Sycl__V1__AdminReply *reply);
-} verbs[] = {
-	{"status", NULL, "the service, its devices, tenants and sessions", TIMEOUT_MS,
-	 request_status, show_status, json_status},
-	{"devices", NULL, "the devices; starts your engine to look for them", DISCOVERY_TIMEOUT_MS,
-	 request_devices, show_devices, json_devices},
-	{"sessions", NULL, "the connected programs, and what they have used", TIMEOUT_MS,
-	 request_sessions, show_sessions, json_sessions},
-	{"accounts", NULL, "what was used, and how long commands waited", TIMEOUT_MS,
-	 request_accounts, show_accounts, json_accounts},
-	{"kill", "SESSION | --uid UID", "end a session, or a user's engine with all its sessions",
-	 TIMEOUT_MS, request_order, show_ordered, json_order},
-	{"pause", "WHOSE", "stop reading commands of sessions; those that were read run",
-	 TIMEOUT_MS, request_order, show_ordered, json_order},
-	{"resume", "WHOSE", "end a pause or a drain", TIMEOUT_MS, request_order, show_ordered,
-	 json_order},
-	{"drain", "--uid UID | --all", "accept no new sessions", TIMEOUT_MS, request_order,
-	 show_ordered, json_order},
-	{"limit", "NAME=VALUE WHOSE", "change a limit of sycld.conf(5); NAME=default takes it back",
-	 TIMEOUT_MS, request_order, show_ordered, json_order},
-	{"limits", NULL, "the limits that apply, each from sycld.conf or an order", TIMEOUT_MS,
-	 request_limits, show_limits, json_limits},
-	{"trace", "FILE", "record what all sessions send to a device", 0, NULL, NULL, NULL},
-	{"version", NULL, "the versions of this program and of the service", TIMEOUT_MS,
-	 request_version, show_version, json_version},
-	{"help", NULL, "this text", 0, NULL, NULL, NULL},
-};
-
-enum { VERB_COUNT = sizeof(verbs) / sizeof(*verbs) };
+enum { MESSAGE_BYTES = 512, WORD_BYTES = 160 };
 
 struct arguments {
 	const struct verb *verb;
 	const char *runtime_directory;
-	bool json;
+	bool json, help;
+	uint64_t given;         /* bit per option */
 	unsigned watch_seconds; /* 0: once */
 	struct order_words words;
 	struct accounts_words accounts;
-	const char *seconds; /* length of a trace */
+	const char *seconds; /* of a trace */
 };
-
-static bool is_trace(const struct verb *verb)
-{
-	return strcmp(verb->name, "trace") == 0;
-}
-
-static void print_help(FILE *to)
-{
-	(void)fputs("Usage: syclctl VERB [OPTIONS]\n\n", to);
-	for (int i = 0; i < VERB_COUNT; i++)
-		(void)fprintf(to, "  %s%s%s\n      %s\n", verbs[i].name,
-			      verbs[i].operands ? " " : "",
-			      verbs[i].operands ? verbs[i].operands : "", verbs[i].summary);
-	(void)fputs(
-		"\n"
-		"WHOSE is SESSION (a number of 'syclctl sessions'), --uid UID or --all. Only root and the\n"
-		"administrators' group may give orders and take traces.\n"
-		"\n"
-		"  --uid UID           the sessions of this user; accounts: what this user has used\n"
-		"  --by WHAT[,...]     accounts: a row for each uid (the default), cgroup, device or session\n"
-		"  --cgroup PATH       accounts: this control group and those inside it\n"
-		"  --device DEVICE     accounts, trace: this device, such as cuda:0\n"
-		"  --seconds N         trace: how long, up to 3600; the default is 10\n"
-		"  --all               the sessions of all users\n"
-		"  --reason TEXT       the reason of an order, for the log; kill: also for the client\n"
-		"  --json              one JSON object instead of text\n"
-		"  --runtime-dir DIR   the service in DIR (else the system's, else your own)\n"
-		"  --watch SECONDS     repeat every so many seconds, until interrupted\n"
-		"\n"
-		"Exit status: 0 done, 1 failed, 2 wrong usage, 3 no service runs.\n",
-		to);
-}
 
 static int wrong_usage(const char *what, const char *which)
 {
@@ -165,44 +36,36 @@ static int wrong_usage(const char *what, const char *which)
 	return STATUS_USAGE;
 }
 
-static const struct verb *find_verb(const char *name)
+/* Names the wrong word, and the known one that is most like it. */
+static int wrong_word(const char *what, const char *word, const char *sign,
+		      const struct nearest_word *nearest)
 {
-	for (int i = 0; i < VERB_COUNT; i++)
-		if (!strcmp(verbs[i].name, name))
-			return &verbs[i];
-	return NULL;
+	(void)fprintf(stderr, "syclctl: %s: '%s%s'. ", what, sign, word);
+	if (nearest->found)
+		(void)fprintf(stderr, "Did you mean '%s%s'?\n", sign, nearest->found);
+	else
+		(void)fputs("Try 'syclctl help'.\n", stderr);
+	return STATUS_USAGE;
 }
 
-enum {
-	OPT_JSON = 1,
-	OPT_RUNTIME,
-	OPT_WATCH,
-	OPT_HELP,
-	OPT_VERSION,
-	OPT_UID,
-	OPT_ALL,
-	OPT_REASON,
-	OPT_BY,
-	OPT_CGROUP,
-	OPT_DEVICE,
-	OPT_SECONDS
-};
+static int wrong_verb(const char *word)
+{
+	struct nearest_word nearest = {.wrong = word};
+	for (unsigned i = 0; i < verb_count; i++)
+		nearest_word_consider(&nearest, verbs[i].name);
+	return wrong_word("no such verb", word, "", &nearest);
+}
 
-static const struct option long_options[] = {
-	{"json", no_argument, NULL, OPT_JSON},
-	{"runtime-dir", required_argument, NULL, OPT_RUNTIME},
-	{"watch", required_argument, NULL, OPT_WATCH},
-	{"uid", required_argument, NULL, OPT_UID},
-	{"all", no_argument, NULL, OPT_ALL},
-	{"reason", required_argument, NULL, OPT_REASON},
-	{"by", required_argument, NULL, OPT_BY},
-	{"cgroup", required_argument, NULL, OPT_CGROUP},
-	{"device", required_argument, NULL, OPT_DEVICE},
-	{"seconds", required_argument, NULL, OPT_SECONDS},
-	{"help", no_argument, NULL, OPT_HELP},
-	{"version", no_argument, NULL, OPT_VERSION},
-	{NULL, 0, NULL, 0},
-};
+/* `argument` as it was written: "--colour=red". */
+static int wrong_option(const char *argument)
+{
+	char name[WORD_BYTES];
+	(void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(argument + 2, "="), argument + 2);
+	struct nearest_word nearest = {.wrong = name};
+	for (unsigned i = 0; i < cli_option_count; i++)
+		nearest_word_consider(&nearest, cli_options[i].name);
+	return wrong_word("no such option", name, "--", &nearest);
+}
 
 static int cli_apply_option(int option, const char *value, struct arguments *arguments)
 {
@@ -243,14 +106,8 @@ static int cli_apply_option(int option, const char *value, struct arguments *arg
 	case OPT_SECONDS:
 		arguments->seconds = value;
 		return STATUS_OK;
-	case OPT_HELP:
-		arguments->verb = find_verb("help");
-		return STATUS_OK;
-	case OPT_VERSION:
-		arguments->verb = find_verb("version");
-		return STATUS_OK;
 	default:
-		return wrong_usage("that option is not known or lacks its value", "");
+		return STATUS_OK; /* help and version: parse_options looks at what was given */
 	}
 }
 
@@ -261,66 +118,147 @@ static struct trace_words trace_words_of(const struct arguments *arguments)
 				    arguments->runtime_directory, arguments->json};
 }
 
-static bool parse_trace_words(const struct arguments *arguments, const char **wrong_out)
-{
-	const struct trace_words words = trace_words_of(arguments);
-	*wrong_out = "trace needs a FILE, and may have --seconds and --device";
-	if (arguments->words.uid || arguments->words.all || arguments->words.reason ||
-	    arguments->accounts.by || arguments->accounts.cgroup || arguments->watch_seconds)
-		return false;
-	return trace_words_read(&words, wrong_out);
-}
-
 static bool parse_words(struct arguments *arguments, const char **wrong_out)
 {
 	struct order_words *words = &arguments->words;
-	if (is_trace(arguments->verb))
-		return parse_trace_words(arguments, wrong_out);
-	*wrong_out = "--seconds is for a trace only";
-	if (arguments->seconds)
-		return false;
-	if (arguments->verb->ask == request_accounts) {
-		arguments->accounts.uid = words->uid;
-		words->uid = NULL;
-		*wrong_out = "only orders name sessions or users";
-		return order_words_none(words) &&
-		       accounts_read(&arguments->accounts, &accounts_query, wrong_out);
+	const struct verb *verb = arguments->verb;
+	if (verb_is(verb, "trace")) {
+		const struct trace_words trace = trace_words_of(arguments);
+		*wrong_out = "trace needs a FILE, and may have --seconds and --device";
+		return trace_words_read(&trace, wrong_out);
 	}
-	*wrong_out = "--by is for accounts only";
-	if (!accounts_words_none(&arguments->accounts))
-		return false;
-	*wrong_out = "only orders name sessions or users";
-	return arguments->verb->operands
-		       ? order_read(arguments->verb->name, words, &order, wrong_out)
-		       : order_words_none(words);
+	if (verb_is(verb, "accounts")) {
+		arguments->accounts.uid = words->uid;
+		return accounts_read(&arguments->accounts, &cli_accounts_query, wrong_out);
+	}
+	*wrong_out = "completion needs bash, zsh or fish";
+	if (!verb->ask)
+		return !verb_is(verb, "completion") || words->count == 1;
+	return !verb->operands || order_read(verb->name, words, &cli_order, wrong_out);
 }
 
-static int parse_command_line(int argc, char **argv, struct arguments *arguments)
+/* getopt's form of the table of options. */
+static void make_long_options(struct option *options_out)
 {
+	for (unsigned i = 0; i < cli_option_count; i++)
+		options_out[i] = (struct option){
+			cli_options[i].name, cli_options[i].value ? required_argument : no_argument,
+			NULL, (int)cli_options[i].number};
+	options_out[cli_option_count] = (struct option){NULL, 0, NULL, 0};
+}
+
+static int parse_options(int argc, char **argv, struct arguments *arguments)
+{
+	struct option options[CLI_OPTIONS_MOST + 1];
 	int option;
-	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+	make_long_options(options);
+	while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+		const char *argument = argv[optind - 1];
+		if (option == ':')
+			return wrong_usage("a value is missing behind ", argument);
+		if (option == '?' && optopt)
+			return wrong_usage("this option is not known, or takes no value: ",
+					   argument);
+		if (option == '?')
+			return wrong_option(argument);
+		arguments->given |= 1ull << option;
 		int status = cli_apply_option(option, optarg, arguments);
 		if (status)
 			return status;
 	}
+	return STATUS_OK;
+}
+
+/* The verb, and the words behind it. */
+static int parse_verb(int argc, char **argv, struct arguments *arguments)
+{
 	for (; optind < argc; optind++) {
 		if (arguments->verb && arguments->verb->operands &&
 		    arguments->words.count < ORDER_WORDS) {
 			arguments->words.word[arguments->words.count++] = argv[optind];
 			continue;
 		}
-		const struct verb *verb = find_verb(argv[optind]);
-		if (!verb)
-			return wrong_usage("no such verb: ", argv[optind]);
-		if (arguments->verb && arguments->verb != verb)
-			return wrong_usage("only one verb is allowed, and this is another: ",
+		if (arguments->verb)
+			return wrong_usage("one verb is allowed, and it has no such word: ",
 					   argv[optind]);
-		arguments->verb = verb;
+		arguments->verb = find_verb(argv[optind]);
+		if (!arguments->verb)
+			return wrong_verb(argv[optind]);
 	}
+	return STATUS_OK;
+}
+
+/* Each option that was given must be one of the verb's. */
+static int check_options(const struct arguments *arguments)
+{
+	for (unsigned i = 0; i < cli_option_count; i++) {
+		const struct cli_option *option = &cli_options[i];
+		if (!(arguments->given >> option->number & 1) ||
+		    verb_has_option(arguments->verb, option->number))
+			continue;
+		(void)fprintf(stderr, "syclctl: '%s' does not take --%s. Try 'syclctl help %s'.\n",
+			      arguments->verb->name, option->name, arguments->verb->name);
+		return STATUS_USAGE;
+	}
+	return STATUS_OK;
+}
+
+static int parse_command_line(int argc, char **argv, struct arguments *arguments)
+{
+	int status = parse_options(argc, argv, arguments);
+	if (status == STATUS_OK)
+		status = parse_verb(argc, argv, arguments);
+	if (status)
+		return status;
+	arguments->help = arguments->given >> OPT_HELP & 1;
+	if (!arguments->verb && arguments->help)
+		arguments->verb = find_verb("help");
+	if (!arguments->verb && arguments->given >> OPT_VERSION & 1)
+		arguments->verb = find_verb("version");
 	if (!arguments->verb)
 		return wrong_usage("a verb is missing", "");
+	status = check_options(arguments);
+	if (status || arguments->help)
+		return status;
 	const char *wrong = "";
 	return parse_words(arguments, &wrong) ? STATUS_OK : wrong_usage(wrong, "");
+}
+
+/* `help`, `help VERB`, and `VERB --help`. */
+static int show_help(const struct arguments *arguments)
+{
+	const struct verb *verb = arguments->verb;
+	if (verb_is(verb, "help") && arguments->words.count > 1)
+		return wrong_usage("help is for one verb", "");
+	if (verb_is(verb, "help") && arguments->words.count == 1) {
+		verb = find_verb(arguments->words.word[0]);
+		if (!verb)
+			return wrong_verb(arguments->words.word[0]);
+		print_verb_help(stdout, verb);
+	} else if (verb_is(verb, "help")) {
+		print_help(stdout);
+	} else {
+		print_verb_help(stdout, verb);
+	}
+	return fflush(stdout) == 0 && !ferror(stdout) ? STATUS_OK : STATUS_FAILED;
+}
+
+static int write_completion(const struct arguments *arguments)
+{
+	const char *shell = arguments->words.word[0];
+	if (!print_completion(shell))
+		return wrong_usage("there is a completion for bash, zsh and fish, not for ", shell);
+	return fflush(stdout) == 0 && !ferror(stdout) ? STATUS_OK : STATUS_FAILED;
+}
+
+/* Verbs that are more than one question and its answer. */
+static int run_other(const struct arguments *arguments)
+{
+	if (verb_is(arguments->verb, "completion"))
+		return write_completion(arguments);
+	const struct trace_words words = trace_words_of(arguments);
+	int r = trace_run(&words);
+	return r == 0 ? STATUS_OK : (r == -ENOENT ? STATUS_NO_SERVICE : STATUS_FAILED);
 }
 
 static int run_once(const struct arguments *arguments)
@@ -328,7 +266,7 @@ static int run_once(const struct arguments *arguments)
 	Sycl__V1__AdminRequest request = SYCL__V1__ADMIN_REQUEST__INIT;
 	request.protocol = PROTOCOL_VERSION;
 	arguments->verb->ask(&request);
-	bool own_version = arguments->verb->ask == request_version && !arguments->json;
+	bool own_version = verb_is(arguments->verb, "version") && !arguments->json;
 	if (own_version)
 		(void)printf("syclctl %s\n", SYCLD_VERSION);
 
@@ -358,16 +296,10 @@ int main(int argc, char **argv)
 	int status = parse_command_line(argc, argv, &arguments);
 	if (status)
 		return status;
-	if (is_trace(arguments.verb)) {
-		const struct trace_words words = trace_words_of(&arguments);
-		status = trace_run(&words);
-		return status == 0 ? STATUS_OK
-				   : (status == -ENOENT ? STATUS_NO_SERVICE : STATUS_FAILED);
-	}
-	if (!arguments.verb->ask) {
-		print_help(stdout);
-		return fflush(stdout) == 0 ? STATUS_OK : STATUS_FAILED;
-	}
+	if (arguments.help || verb_is(arguments.verb, "help"))
+		return show_help(&arguments);
+	if (!arguments.verb->ask)
+		return run_other(&arguments);
 	for (;;) {
 		/* Cursor to the home position, then clear: only on a terminal. */
 		if (arguments.watch_seconds && !arguments.json && isatty(STDOUT_FILENO))

@@ -7,11 +7,6 @@
 
 enum { LIMIT_NAME_BYTES = 64 };
 
-bool order_words_none(const struct order_words *words)
-{
-	return words->count == 0 && !words->uid && !words->reason && !words->all;
-}
-
 /* Reads a number with an optional suffix K, M, G or T (powers of 1024). */
 static bool order_parse_number(const char *text, uint64_t least, uint64_t most, bool with_unit,
 			       uint64_t *number_out)

@@ -25,6 +25,7 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
     LABELS integration)
   sycl_test(supervisor_cli SOURCES supervisor/cli.c LIBS supervisor_harness nng::nng TIMEOUT 240
     LABELS integration)
+  sycl_test(supervisor_cli_words SOURCES supervisor/cli_words.c LIBS supervisor_harness TIMEOUT 60 LABELS integration)
 
   # A user database that waits, in the service's process. Without sanitizers, which want to be loaded first.
   add_library(slow_user_database MODULE ${PROJECT_SOURCE_DIR}/tests/support/slow_user_database.c)

@@ -1,0 +1,186 @@
+#include "verb.h"
+
+#include "show.h"
+
+#include <string.h>
+
+/* Looking for devices may start an engine and load a vendor's driver. */
+enum { TIMEOUT_MS = 2000, DISCOVERY_TIMEOUT_MS = 25000 };
+
+#define BIT(option) (1ull << (option))
+#define GENERAL     (BIT(OPT_HELP) | BIT(OPT_VERSION) | BIT(OPT_JSON) | BIT(OPT_RUNTIME))
+#define QUESTION    (GENERAL | BIT(OPT_WATCH))
+#define ORDER       (GENERAL | BIT(OPT_UID) | BIT(OPT_ALL) | BIT(OPT_REASON))
+
+#define WHOSE                                                                                        \
+	"WHOSE is SESSION (a number of 'syclctl sessions'), --uid UID or --all. Only root and the\n" \
+	"administrators' group may give orders."
+
+static void request_status(Sycl__V1__AdminRequest *request)
+{
+	static Sycl__V1__StatusQuery query = SYCL__V1__STATUS_QUERY__INIT;
+	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_STATUS;
+	request->status = &query;
+}
+
+static void request_devices(Sycl__V1__AdminRequest *request)
+{
+	static Sycl__V1__DevicesQuery query = SYCL__V1__DEVICES_QUERY__INIT;
+	query.discover = true;
+	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_DEVICES;
+	request->devices = &query;
+}
+
+static void request_sessions(Sycl__V1__AdminRequest *request)
+{
+	static Sycl__V1__SessionsQuery query = SYCL__V1__SESSIONS_QUERY__INIT;
+	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_SESSIONS;
+	request->sessions = &query;
+}
+
+static void request_version(Sycl__V1__AdminRequest *request)
+{
+	static Sycl__V1__VersionQuery query = SYCL__V1__VERSION_QUERY__INIT;
+	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_VERSION;
+	request->version = &query;
+}
+
+Sycl__V1__AccountsQuery cli_accounts_query = SYCL__V1__ACCOUNTS_QUERY__INIT;
+
+static void request_accounts(Sycl__V1__AdminRequest *request)
+{
+	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_ACCOUNTS;
+	request->accounts = &cli_accounts_query;
+}
+
+static void request_limits(Sycl__V1__AdminRequest *request)
+{
+	static Sycl__V1__LimitsQuery query = SYCL__V1__LIMITS_QUERY__INIT;
+	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_LIMITS;
+	request->limits = &query;
+}
+
+Sycl__V1__OrderCommand cli_order = SYCL__V1__ORDER_COMMAND__INIT;
+
+static void request_order(Sycl__V1__AdminRequest *request)
+{
+	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_ORDER;
+	request->order = &cli_order;
+}
+
+static bool show_ordered(const Sycl__V1__AdminReply *reply)
+{
+	return show_order(reply, &cli_order);
+}
+
+#define ASKS(request, shown, as_json)                                                              \
+	.timeout_ms = TIMEOUT_MS, .ask = (request), .show = (shown), .json = (as_json)
+#define ORDERS ASKS(request_order, show_ordered, json_order)
+
+const struct verb verbs[] = {
+	{"status", NULL, "the service, its devices, tenants and sessions",
+	 "A tenant is a user, with an engine. Root and the administrators' group see everything;\n"
+	 "others see their own sessions.",
+	 QUESTION, ASKS(request_status, show_status, json_status)},
+	{"devices", NULL, "the devices; starts your engine to look for them",
+	 "Also the backends that cannot be used, with the reason.", QUESTION,
+	 .timeout_ms = DISCOVERY_TIMEOUT_MS, .ask = request_devices, .show = show_devices,
+	 .json = json_devices},
+	{"sessions", NULL, "the connected programs, and what they have used",
+	 "The number of a session is what orders take.", QUESTION,
+	 ASKS(request_sessions, show_sessions, json_sessions)},
+	{"accounts", NULL, "what was used, and how long commands waited",
+	 "Over all sessions and engines, and over restarts of the service.",
+	 QUESTION | BIT(OPT_BY) | BIT(OPT_UID) | BIT(OPT_CGROUP) | BIT(OPT_DEVICE),
+	 ASKS(request_accounts, show_accounts, json_accounts)},
+	{"kill", "SESSION | --uid UID", "end a session, or a user's engine with all its sessions",
+	 "The session's client gets the reason. Its running commands end on their devices, and no\n"
+	 "other one begins.",
+	 ORDER, WORDS_SESSION, ORDERS},
+	{"pause", "WHOSE", "stop reading commands of sessions; those that were read run", WHOSE,
+	 ORDER, WORDS_SESSION, ORDERS},
+	{"resume", "WHOSE", "end a pause or a drain",
+	 "--uid also ends the drain of that user, --all every drain.\n" WHOSE, ORDER, WORDS_SESSION,
+	 ORDERS},
+	{"drain", "--uid UID | --all", "accept no new sessions",
+	 "Present sessions continue until they end. A drain lasts until 'resume', also over a\n"
+	 "restart of the service.",
+	 ORDER, ORDERS},
+	{"limit", "NAME=VALUE WHOSE", "change a limit of sycld.conf(5); NAME=default takes it back",
+	 "Besides the limits of sycld.conf(5) there are sessions_per_tenant, share_min and share_max\n"
+	 "(of users). Bytes may be written with K, M, G or T.\n" WHOSE,
+	 ORDER, WORDS_LIMIT_SESSION, ORDERS},
+	{"limits", NULL, "the limits that apply, each from sycld.conf or an order",
+	 "An order for a session comes first, then one for its user, then one for all users, then\n"
+	 "sycld.conf(5), then the default.",
+	 QUESTION, ASKS(request_limits, show_limits, json_limits)},
+	{"trace", "FILE", "record what all sessions send to a device",
+	 "The file is written at the end of the time, or at SIGINT. Only root and the\n"
+	 "administrators' group may take a trace.",
+	 GENERAL | BIT(OPT_SECONDS) | BIT(OPT_DEVICE), .words = WORDS_FILE},
+	{"version", NULL, "the versions of this program and of the service",
+	 "With --version alone the same.", QUESTION,
+	 ASKS(request_version, show_version, json_version)},
+	{"completion", "SHELL", "the completion file for bash, zsh or fish",
+	 "Packages install these files. Without a package:\n"
+	 "  . <(syclctl completion bash)",
+	 BIT(OPT_HELP) | BIT(OPT_VERSION), .words = WORDS_CHOICE, .choice = "bash zsh fish"},
+	{"help", "[VERB]", "this text, or what a verb does and takes",
+	 "The same as 'syclctl VERB --help'.", BIT(OPT_HELP) | BIT(OPT_VERSION),
+	 .words = WORDS_VERB},
+};
+
+const unsigned verb_count = sizeof(verbs) / sizeof(*verbs);
+
+const struct cli_option cli_options[] = {
+	{OPT_UID, "uid", "UID", WORDS_UID, NULL,
+	 "the sessions of this user; accounts: what this user has used"},
+	{OPT_BY, "by", "WHAT[,...]", WORDS_CHOICE, "uid cgroup device session",
+	 "accounts: a row for each uid (the default), cgroup, device or session"},
+	{OPT_CGROUP, "cgroup", "PATH", WORDS_NONE, NULL,
+	 "accounts: this control group and those inside it"},
+	{OPT_DEVICE, "device", "DEVICE", WORDS_NONE, NULL,
+	 "accounts, trace: this device, such as cuda:0"},
+	{OPT_SECONDS, "seconds", "N", WORDS_NONE, NULL,
+	 "trace: how long, up to 3600; the default is 10"},
+	{OPT_ALL, "all", NULL, WORDS_NONE, NULL, "the sessions of all users"},
+	{OPT_REASON, "reason", "TEXT", WORDS_NONE, NULL,
+	 "the reason of an order, for the log; kill: also for the client"},
+	{OPT_JSON, "json", NULL, WORDS_NONE, NULL, "one JSON object instead of text"},
+	{OPT_RUNTIME, "runtime-dir", "DIR", WORDS_FOLDER, NULL,
+	 "the service in DIR (else the system's, else your own)"},
+	{OPT_WATCH, "watch", "SECONDS", WORDS_NONE, NULL,
+	 "repeat every so many seconds, until interrupted"},
+	{OPT_HELP, "help", NULL, WORDS_NONE, NULL, "what the verb does and takes"},
+	{OPT_VERSION, "version", NULL, WORDS_NONE, NULL, "the same as the verb version"},
+};
+
+_Static_assert(sizeof(cli_options) / sizeof(*cli_options) < CLI_OPTIONS_MOST, "a bit each");
+
+const unsigned cli_option_count = sizeof(cli_options) / sizeof(*cli_options);
+
+const struct verb *find_verb(const char *name)
+{
+	for (unsigned i = 0; i < verb_count; i++)
+		if (!strcmp(verbs[i].name, name))
+			return &verbs[i];
+	return NULL;
+}
+
+bool verb_is(const struct verb *verb, const char *name)
+{
+	return strcmp(verb->name, name) == 0;
+}
+
+bool verb_has_option(const struct verb *verb, enum cli_option_number number)
+{
+	return verb->options >> number & 1;
+}
+
+const struct cli_option *find_option(enum cli_option_number number)
+{
+	for (unsigned i = 0; i < cli_option_count; i++)
+		if (cli_options[i].number == number)
+			return &cli_options[i];
+	return NULL;
+}
