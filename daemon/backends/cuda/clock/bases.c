@@ -2,8 +2,9 @@
 
 #include <stddef.h>
 
-#define BASE_OLD_NS      4000000000ll /* a time from here is off by 122 ns at most */
-#define JUMP_NS          1000000000ll /* no device is late by so much */
+/* A device time this far from the base is off by 122 ns at most. */
+#define BASE_OLD_NS      4000000000ll
+#define JUMP_NS          1000000000ll /* no device is late by this much */
 #define SEVERAL          4u
 #define NOTHING_KNOWN_NS (INT64_MAX / 4)
 
@@ -19,8 +20,8 @@ static uint64_t host_now_ns(const struct cuda_bases *bases)
 	return bases->source.now(bases->source.context);
 }
 
-/* Signed time between two events. The driver gives 0 for an end that lies before its start; then
- * the events change places. */
+/* Returns the signed time between two events. The driver returns 0 if the end precedes the start;
+ * then the events are swapped. */
 static int elapsed_ns(const struct cuda_bases *bases, void *from, void *to, int64_t *ns_out)
 {
 	const struct cuda_clock_source *source = &bases->source;
@@ -52,7 +53,7 @@ static int send_one(struct cuda_bases *bases)
 	return r;
 }
 
-/* Takes a sample and waits for it until the deadline. 1: it was about as fast as possible; 0: it
+/* Takes a sample, and waits for it until the deadline. 1: it was about as fast as possible; 0: it
  * was slower; or a negative errno. */
 static int send_and_await(struct cuda_bases *bases, uint64_t deadline_ns)
 {
@@ -73,14 +74,15 @@ static int send_and_await(struct cuda_bases *bases, uint64_t deadline_ns)
 	return seen - bases->burst[sample].host_ns <= shortest + shortest / 8;
 }
 
-/* Round trips until several were fast; where that takes too long, records without a wait. */
+/* Sends round trips until several were fast. If that takes too long, sends the remaining marks
+ * without waiting. */
 static int send_burst(struct cuda_bases *bases)
 {
 	uint64_t deadline = host_now_ns(bases) + CUDA_CLOCK_WAIT_NS;
 	int r = 0;
 	bases->sent = 0;
 	unsigned fast = 0;
-	/* At least one sample, however late it is by now: a burst without samples would never
+	/* At least one sample is taken, however late, because a burst without samples would never
 	 * end. */
 	do {
 		r = send_and_await(bases, deadline);
@@ -94,8 +96,8 @@ static int send_burst(struct cuda_bases *bases)
 	return r < 0 ? r : 0;
 }
 
-/* Count the time stamps of the burst's first `count` from the last of them, and that from the base
- * before. */
+/* Measures the first `count` time stamps of the burst relative to the last of them, and that one
+ * relative to the base before. */
 static int measure_burst(struct cuda_bases *bases, unsigned count, int64_t *advance_out)
 {
 	void **marks = bases->source.marks;
@@ -115,7 +117,7 @@ static int measure_burst(struct cuda_bases *bases, unsigned count, int64_t *adva
 	return 0;
 }
 
-/* The number of marks of a burst that have happened. They happen in order. */
+/* Returns the number of the burst's marks that have happened. Marks happen in order. */
 static int count_happened(const struct cuda_bases *bases)
 {
 	const struct cuda_clock_source *source = &bases->source;
@@ -127,8 +129,8 @@ static int count_happened(const struct cuda_bases *bases)
 	return 0;
 }
 
-/* By how much the device's own count can be off since the last base; no count at all where its
- * clock was set. */
+/* Returns the possible error of the device's time since the last base. If the device's clock was
+ * set meanwhile, nothing is known. */
 static int64_t slip_of(int64_t advance, int64_t host_advance)
 {
 	int64_t apart = advance > host_advance ? advance - host_advance : host_advance - advance;
@@ -136,7 +138,8 @@ static int64_t slip_of(int64_t advance, int64_t host_advance)
 						     : cuda_clock_rounding_ns(advance);
 }
 
-/* The device's clock was set while the burst was out: samples from before that are useless now. */
+/* If the device's clock was set during the burst, samples from before that are useless. Returns the
+ * first useful one. */
 static unsigned first_of_now(const struct cuda_bases *bases, unsigned count)
 {
 	const struct cuda_clock_sample *last = &bases->burst[count - 1];
@@ -150,12 +153,13 @@ static unsigned first_of_now(const struct cuda_bases *bases, unsigned count)
 }
 
 /*
- * Combines the round trips of a burst. Each stamp was written after its request and before the host
- * read it. Both ways take about the same time, so it was written in the middle. The result is the
- * mean of those that were about as fast as the fastest, as stamps may be multiples of a
- * microsecond. It counts as a sample by the shortest way. False: the end was read late, or one of
- * the two ways was long. Several trips in a row that are all somewhat slow are slow both ways: the
- * device is slow then.
+ * Combines the round trips of a burst. The device wrote each stamp after its request and before the
+ * host read it. Both ways take about the same time, so the middle is taken. Stamps may be multiples
+ * of a microsecond, so the result is the mean of all trips about as fast as the fastest. It counts
+ * as a sample by the shortest way.
+ *
+ * False: the end was read late, or one of the two ways was long. If several successive trips are
+ * all somewhat slow, both ways are slow, because the device is slow then.
  */
 static bool find_centre(struct cuda_bases *bases, unsigned first, unsigned count,
 			struct cuda_clock_sample *sample_out)
@@ -221,7 +225,7 @@ static int bases_take_burst(struct cuda_bases *bases)
 	bases->base_ns += advance;
 	bases->reported_device_ns -=
 		slip == NOTHING_KNOWN_NS ? 0
-					 : slip; /* by that much it is less sure where it lies */
+					 : slip; /* the reported time is uncertain by this much */
 	bases->base_host_ns = bases->burst[last].host_ns;
 	return 0;
 }
@@ -240,8 +244,7 @@ int cuda_bases_prepare(struct cuda_bases *bases)
 	return r == 0 ? bases_take_burst(bases) : r;
 }
 
-/* Take the burst that is out. Waits a moment where no other burst gives a time.
- */
+/* Takes the pending burst. Waits briefly if no other burst gives a time. */
 static int await_burst(struct cuda_bases *bases, uint64_t since)
 {
 	bool is_near = bases->has_base && (int64_t)(since - bases->base_host_ns) <= BASE_OLD_NS;
@@ -252,7 +255,7 @@ static int await_burst(struct cuda_bases *bases, uint64_t since)
 	return r;
 }
 
-/* The last burst was late as a whole, and little is known: once more. */
+/* Sends another burst, because the last one was late as a whole and little else is known. */
 static int sharpen_bases(struct cuda_bases *bases)
 {
 	bases->is_fresh = false;
@@ -260,7 +263,7 @@ static int sharpen_bases(struct cuda_bases *bases)
 	return r == 0 ? bases_take_burst(bases) : r;
 }
 
-/* Without a near base: the event was read just now, and the time between the two is right. */
+/* Used without a near base: the event was read just now, and only its duration is exact. */
 static void place_by_sight(uint64_t seen, int64_t duration, uint64_t *start_ns_out,
 			   uint64_t *end_ns_out)
 {
@@ -268,8 +271,8 @@ static void place_by_sight(uint64_t seen, int64_t duration, uint64_t *start_ns_o
 	*start_ns_out = *end_ns_out - (uint64_t)duration;
 }
 
-/* Never earlier than the time reported for what came earlier on the device. `device_ns`: as late as
- * rounding lets it have been. */
+/* Prevents a time earlier than the one reported for an earlier event of the device. `device_ns`:
+ * the latest time that rounding allows. */
 static uint64_t in_order(const struct cuda_bases *bases, int64_t device_ns, uint64_t host_ns)
 {
 	return device_ns >= bases->reported_device_ns && host_ns < bases->reported_host_ns

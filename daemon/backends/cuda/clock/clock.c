@@ -15,7 +15,7 @@ struct cuda_clock {
 	struct backend_device *device;
 	CUstream stream;
 	CUevent marks[CUDA_CLOCK_MARKS];
-	CUresult failure; /* result of the last call that failed */
+	CUresult failure; /* result of the last failed call */
 };
 
 static const struct cuda_library *library_of(const struct cuda_clock *clock)
@@ -64,8 +64,8 @@ static int make_base(struct cuda_clock *clock)
 {
 	const struct cuda_library *cuda = library_of(clock);
 	int least = 0, greatest = 0;
-	/* No lane has the highest priority. So the stream does not use the queues to the device
-	 * that lanes share. */
+	/* No lane has the highest priority. So this stream does not share the lanes' queues to the
+	 * device. */
 	CUresult result = cuda->cuCtxGetStreamPriorityRange(&least, &greatest);
 	if (result == CUDA_SUCCESS)
 		result = cuda->cuStreamCreateWithPriority(&clock->stream, CU_STREAM_NON_BLOCKING,
@@ -89,7 +89,8 @@ static struct cuda_clock *clock_free(struct cuda_clock *clock)
 	return NULL;
 }
 
-/* The shortest way to the device and back; the first ones wake it up. 0: none came back in time. */
+/* Finds the shortest round trip to the device. The first ones wake the device. 0: none arrived in
+ * time. */
 static int find_round_trip(struct cuda_clock *clock, uint64_t *round_trip_ns_out)
 {
 	uint64_t deadline = clock_deadline_ns(ROUND_TRIPS_MAX_NS), shortest = 0;

@@ -1,13 +1,11 @@
-/* The times of a device's events by the host's clock. */
+/* The times of a device's events on the host's clock. */
 #ifndef SYCL_BACKENDS_CUDA_DEVICE_CLOCK_H
 #define SYCL_BACKENDS_CUDA_DEVICE_CLOCK_H
 
 #include "cuda/driver/context.h"
 
-/*
- * clock/clock.c: CLOCK_MONOTONIC of two timing events that have both happened, +-0.5 us against
- * each other however long the service runs (H8). Device thread.
- */
+/* clock/clock.c: CLOCK_MONOTONIC of two timing events that have both happened, to +-0.5 us relative
+ * to each other, however long the service runs (H8). Device thread. */
 int cuda_clock_open(struct backend_device *device,
 		    struct backend_fault *fault_out); /* Called at device_open; takes up to 3 ms. */
 void cuda_clock_close(struct backend_device *device);

@@ -3,18 +3,18 @@
 #include <math.h>
 #include <string.h>
 
-#define DRIFT_LIMIT      1e-3 /* no host's clock is set at such a rate */
+#define DRIFT_LIMIT      1e-3 /* no host's clock is set to such a rate */
 #define DRIFT_UNKNOWN    1e-4 /* crystals differ by less */
-#define DRIFT_BEST       2e-7 /* it changes by so much without samples, with the temperature */
-#define DRIFT_CHANGE     1e-7 /* and goes on changing by so much in a second */
-#define DRIFT_STEP       2e-6 /* clocks of hosts are corrected by so much at a time */
+#define DRIFT_BEST       2e-7 /* change without samples, by the temperature */
+#define DRIFT_CHANGE     1e-7 /* further change in each second */
+#define DRIFT_STEP       2e-6 /* correction of a host's clock at a time */
 #define BELIEVED_COUNT   6u
-#define DRIFT_GAP        1e-6  /* and by so much in a long pause */
-#define NOISE_NS         400.0 /* between two bursts, mostly */
-#define CENTRED_NS       150.0 /* samples of round trips are off by so much */
+#define DRIFT_GAP        1e-6  /* change in a long pause */
+#define NOISE_NS         400.0 /* usual noise between two bursts */
+#define CENTRED_NS       150.0 /* error of round-trip samples */
 #define STEP_NS          50000.0
 #define CONTRADICTION_NS 2000
-#define DOUBT_NS         130.0 /* by so much, at most, a late burst may move the offset */
+#define DOUBT_NS         130.0 /* a late burst may shift the offset by this much at most */
 #define PATIENCE_MIN_NS  1000000ll
 #define PATIENCE_MAX_NS  250000000ll
 
@@ -36,7 +36,7 @@ static int64_t time_difference(const struct cuda_clock_sample *sample)
 	return (int64_t)sample->host_ns - sample->device_ns;
 }
 
-/* The offset that is used to report this device time. */
+/* Returns the offset for reporting this device time. */
 static int64_t cuda_offset_at(const struct cuda_timeline *timeline, int64_t device_ns)
 {
 	int64_t since = device_ns - timeline->anchor_ns;
@@ -59,14 +59,14 @@ int64_t cuda_timeline_span(const struct cuda_timeline *timeline, int64_t device_
 	return device_span_ns + round_to_ns(timeline->drift * (double)device_span_ns);
 }
 
-/* The error of the offset at some time from a sample: by the error of the drift, and by the drift's
+/* Returns the offset's possible error at some time from a sample: by the drift's error, and by its
  * changes. */
 static double timeline_uncertainty(const struct cuda_timeline *timeline, double since)
 {
 	return fabs(since) * timeline->uncertainty + since * since * (DRIFT_CHANGE / 2e9);
 }
 
-/* The bound that a sample gives for the offset at another time. */
+/* Returns the bound that a sample sets for the offset at another time. */
 static double said_at(const struct cuda_timeline *timeline, const struct cuda_clock_sample *sample,
 		      int64_t device_ns, int64_t origin_ns)
 {
@@ -74,14 +74,13 @@ static double said_at(const struct cuda_timeline *timeline, const struct cuda_cl
 	return (double)(time_difference(sample) - origin_ns) + timeline->drift * since;
 }
 
-/* Bursts that lie on one line, which none of them lies above: those that came through as fast as
- * can be. */
+/* Bursts on one line, which no burst exceeds. These are the bursts without delay. */
 struct line {
 	unsigned through, first, last, count;
 	double slope; /* slope of the offset, ns per ns */
 };
 
-/* By how much a burst lies above the line. */
+/* Returns the distance of a burst above the line. */
 static double distance_above(const struct cuda_timeline *timeline, const struct line *line,
 			     unsigned burst)
 {
@@ -96,8 +95,8 @@ static bool is_on(const struct cuda_timeline *timeline, const struct line *line,
 	return distance_above(timeline, line, burst) >= -NOISE_NS;
 }
 
-/* The line through two bursts; count 0: there is none, or one lies above it, so one of the two was
- * late. */
+/* Returns the line through two bursts. count 0: there is none, or a burst lies above it, so one of
+ * the two was late. */
 static struct line line_through(const struct cuda_timeline *timeline, unsigned from, unsigned to)
 {
 	const struct cuda_clock_sample *a = &timeline->bursts[from], *b = &timeline->bursts[to];
@@ -118,7 +117,7 @@ static struct line line_through(const struct cuda_timeline *timeline, unsigned f
 	return line;
 }
 
-/* The slope that fits those of a line best. */
+/* Returns the slope that fits the line's bursts best. */
 static double fitted_slope(const struct cuda_timeline *timeline, const struct line *line)
 {
 	const struct cuda_clock_sample *origin = &timeline->bursts[line->first];
@@ -144,8 +143,8 @@ static double span_of(const struct cuda_timeline *timeline, const struct line *l
 			timeline->bursts[line->first].device_ns);
 }
 
-/* Two alone agree with each other however late one of them is; so there must be a third that is
- * near neither. */
+/* Two bursts always define a line, however late one of them is. So a third burst must lie on it,
+ * distant from both. */
 static bool is_confirmed(const struct cuda_timeline *timeline, const struct line *line)
 {
 	int64_t begin = timeline->bursts[line->first].device_ns;
@@ -160,16 +159,16 @@ static bool is_confirmed(const struct cuda_timeline *timeline, const struct line
 	return false;
 }
 
-/* How well a line shows the present drift: noise distorts a short one, and a long one includes
- * former drifts. */
+/* Returns the uncertainty of the present drift by a line. Noise distorts a short line, and a long
+ * one includes former drifts. */
 static double uncertainty_of(const struct cuda_timeline *timeline, const struct line *line)
 {
 	double span = span_of(timeline, line);
 	return NOISE_NS / span + DRIFT_CHANGE / 2e9 * span;
 }
 
-/* Late bursts can lie on a line by chance; one that differs much needs more of them than one that
- * does not. */
+/* Late bursts can lie on a line by chance. So a line that differs much from the known drift needs
+ * more bursts. */
 static bool is_believed(const struct cuda_timeline *timeline, const struct line *line,
 			double uncertainty)
 {
@@ -179,8 +178,9 @@ static bool is_believed(const struct cuda_timeline *timeline, const struct line 
 }
 
 /*
- * Late bursts lie anywhere below the line of the others. So the right line has no burst above it,
- * and reaches until now, except for two late bursts at most. The more bursts are on it the better.
+ * Late bursts lie anywhere below the line of the others. So the right line has no burst above it.
+ * It reaches until now, except for two late bursts at most. More bursts on a line make it more
+ * likely.
  */
 static void update_drift(struct cuda_timeline *timeline)
 {
@@ -216,8 +216,8 @@ static void grow_uncertain(struct cuda_timeline *timeline, int64_t since_ns)
 		timeline->uncertainty = uncertainty < DRIFT_UNKNOWN ? uncertainty : DRIFT_UNKNOWN;
 }
 
-/* The model does not hold: the host's clock runs otherwise than it did, or the first bursts
- * were late. */
+/* Starts again from the newest burst, because the model does not hold. The host's clock has changed
+ * its rate, or the first bursts were late. */
 static void recompute(struct cuda_timeline *timeline)
 {
 	timeline->bursts[0] = timeline->bursts[timeline->count - 1];
@@ -225,7 +225,7 @@ static void recompute(struct cuda_timeline *timeline)
 	timeline->uncertainty = DRIFT_UNKNOWN;
 }
 
-/* Can the newest burst be as early as it is, by any that was there before? */
+/* True if an earlier burst allows the newest one to be as early as it is. */
 static bool is_explained(const struct cuda_timeline *timeline)
 {
 	const struct cuda_clock_sample *now = &timeline->bursts[timeline->count - 1];
@@ -258,7 +258,7 @@ static void keep_bound(struct cuda_timeline *timeline, const struct cuda_clock_s
 	timeline->bursts[timeline->count++] = *sample;
 }
 
-/* The mean of the offsets now, by all samples of round trips. */
+/* Returns the mean of the present offsets, by all round-trip samples. */
 static double bound_middle(const struct cuda_timeline *timeline, int64_t at_ns, int64_t origin_ns)
 {
 	double sum = 0.0, weights = 0.0;
@@ -273,7 +273,9 @@ static double bound_middle(const struct cuda_timeline *timeline, int64_t at_ns, 
 	return sum / weights;
 }
 
-/* The offset now, from all bursts together: a late one is outvoted by those before it. */
+/*
+ * Returns the present offset by all bursts together. A late burst is outweighed by those before it.
+ */
 static int64_t wanted_offset(struct cuda_timeline *timeline)
 {
 	const struct cuda_clock_sample *now = &timeline->bursts[timeline->count - 1];
@@ -292,7 +294,7 @@ static int64_t wanted_offset(struct cuda_timeline *timeline)
 	return origin + round_to_ns(most) + timeline->way_ns;
 }
 
-/* A stamp cannot be read before it was written. */
+/* Applies the limit: no stamp can be read before it was written. */
 static int64_t clamp_to_limit(struct cuda_timeline *timeline, int64_t at_ns, int64_t wanted)
 {
 	if (!timeline->is_limited)
@@ -324,7 +326,8 @@ void cuda_timeline_add(struct cuda_timeline *timeline, const struct cuda_clock_s
 	keep_bound(timeline, best);
 	int64_t at = best->device_ns,
 		given = timeline->is_placed ? cuda_offset_at(timeline, at) : 0;
-	/* A sample can be late, but never early; late ones may have moved the offset. */
+	/* A sample can be late, but never early. If this one is too early, late ones have shifted
+	 * the offset. */
 	if (timeline->count > 1 &&
 	    time_difference(best) + timeline->way_ns > given + CONTRADICTION_NS &&
 	    !is_explained(timeline))
@@ -332,7 +335,8 @@ void cuda_timeline_add(struct cuda_timeline *timeline, const struct cuda_clock_s
 	update_drift(timeline);
 	int64_t wanted = wanted_offset(timeline);
 	if (gap_ns > 0 && timeline->is_placed) {
-		/* A burst that had to wait for the device does not undo what was known before. */
+		/* A burst that waited for the device must not shift the offset below its earlier
+		 * bound. */
 		int64_t least =
 			given - slip_ns - round_to_ns(timeline->uncertainty * (double)gap_ns);
 		wanted = wanted < least ? least : wanted;

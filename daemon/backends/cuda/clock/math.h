@@ -1,33 +1,35 @@
 /*
- * The offset of a device's own clock from CLOCK_MONOTONIC. Pure arithmetic: no driver, no system
- * call; tested with a simulated device.
+ * The offset of a device's own clock from CLOCK_MONOTONIC. Pure arithmetic without driver or system
+ * calls; tested with a simulated device.
  *
- * The device's nanoseconds count from anywhere; `offset` is what must be added to have
- * CLOCK_MONOTONIC. It is estimated from one-sided samples. The host read its clock and then
- * requested a time stamp, which the device wrote a little later. So the offset is at least host
- * - device. A few such samples in a row make a burst. Its best sample is late by the shortest way
- * to the device, about the same every time. That constant cancels when two times are compared.
- * Between bursts the offset moves as the two crystals differ (`drift`). Bursts without delay lie on
- * a line, late ones below it. So the drift is that of the line with most bursts on it, three at
- * least, and none above it. A whole burst can be late, because samples behind a late sample are
- * late with it. It is detected by the offset that the bursts before it predict, as well as the
- * drift is known. So the next burst is sent before that is more than DOUBT_NS.
+ * The device's nanoseconds start anywhere; adding `offset` gives CLOCK_MONOTONIC. The offset is
+ * estimated from one-sided samples. The host read its clock and then requested a time stamp, which
+ * the device wrote a little later. So the offset is at least host - device. A few such samples in a
+ * row make a burst. Its best sample is late by the shortest way to the device, about the same every
+ * time. That constant cancels when two times are compared.
  *
- * A burst of round trips is never late, but off by a little either way. The offset is the mean of
- * such bursts, with more weight on those nearer in time. Only if the last burst is one-sided the
- * line above is used.
+ * Between bursts the offset changes, because the two crystals differ (`drift`). Bursts without
+ * delay lie on a line, and late ones below it. So the drift is the slope of the line with most
+ * bursts on it, at least three, and none above it. A whole burst can be late, because samples
+ * behind a late sample are late with it. The offset that the bursts before it predict reveals this,
+ * to the accuracy of the drift. So the next burst is sent before that prediction is off by more
+ * than DOUBT_NS.
  *
- * Accuracy (H8; tests/unit/cuda/clock_math.c): two reported times are good to +-0.5 us each against
- * each other on the host's clock. That holds where the way to the device is sometimes late by 20
- * us. Crystals may wander by 5e-8 a second and be corrected by 5e-7. What it cannot be: where
- * another process has the device, a burst is late by that one's time slice. Until the first burst
- * without delay the times are late by as much. While several in a row are late, the offset is off
- * by the possible drift (about a microsecond for three or four of them).
+ * A burst of round trips is never late, but off by a little in either direction. The offset is the
+ * mean of such bursts, with more weight on those nearer in time. The line above is used only if the
+ * last burst is one-sided.
  *
- * Reported times must agree with those reported later. So a correction does not jump while times
- * are reported one after the other: it is spread over the time until the next burst. Between two
- * that lie further apart it is taken at once, and so is what cannot be a correction any more
- * (STEP_NS).
+ * Accuracy (H8; tests/unit/cuda/clock_math.c): two reported times are accurate to +-0.5 us each,
+ * relative to each other on the host's clock. That holds if the way to the device is sometimes late
+ * by 20 us. Crystals may wander by 5e-8 a second and be corrected by 5e-7. It does not hold while
+ * another process has the device. Then a burst is late by that process' time slice. Until the first
+ * burst without delay, times are late by as much. While several successive bursts are late, the
+ * offset is off by the possible drift (about a microsecond for three or four bursts).
+ *
+ * Reported times must agree with later ones. So while times are reported in close succession, a
+ * correction does not jump. It is spread over the time until the next burst. After a longer gap it
+ * is applied at once. A difference above STEP_NS is too large for a correction, and is applied at
+ * once, too.
  */
 #ifndef SYCL_BACKENDS_CUDA_CLOCK_MATH_H
 #define SYCL_BACKENDS_CUDA_CLOCK_MATH_H
@@ -45,19 +47,19 @@ struct cuda_clock_sample {
 };
 
 struct cuda_timeline {
-	struct cuda_clock_sample
-		bursts[CUDA_TIMELINE_BURSTS]; /* the best of each, of this epoch, oldest first */
+	/* The best sample of each burst of this epoch, oldest first. */
+	struct cuda_clock_sample bursts[CUDA_TIMELINE_BURSTS];
 	unsigned count;
 	double drift;       /* change of the offset, ns per ns */
 	double uncertainty; /* uncertainty of the drift */
-	/* The offset: anchor_offset_ns at anchor_ns, from then on with the drift, and `correction`
-	 * spread over `spread_ns`. */
+	/* The offset: anchor_offset_ns at anchor_ns; later it changes with the drift, and
+	 * `correction` is spread over `spread_ns`. */
 	bool is_placed;
 	int64_t anchor_ns, anchor_offset_ns;
 	double correction_ns;
 	int64_t spread_ns;
-	int64_t reported_ns; /* the latest time of the device that was reported */
-	int64_t way_ns;      /* of a sample to the device, as far as that is known: added to each */
+	int64_t reported_ns; /* the latest reported time of the device */
+	int64_t way_ns; /* The delay of a sample to the device, if known; added to each sample. */
 	/* The tightest limit from the other side since the last burst. */
 	bool is_limited;
 	struct cuda_clock_sample limit;
@@ -67,30 +69,32 @@ struct cuda_timeline {
 void cuda_timeline_init(struct cuda_timeline *timeline, int64_t way_ns);
 
 /*
- * Take a burst of `count` > 0 samples, in order. `gap_ns`: time since the last burst if the
- * device's nanoseconds were not counted without a break since then; 0 otherwise. They are off by up
- * to `slip_ns`. `next_ns`: when the next burst may be expected.
+ * Takes a burst of `count` > 0 samples, in order. `gap_ns`: time since the last burst, if the
+ * device's nanoseconds were not counted continuously since then; otherwise 0. After a gap they are
+ * off by up to `slip_ns`. `next_ns`: expected time until the next burst.
  */
 void cuda_timeline_add(struct cuda_timeline *timeline, const struct cuda_clock_sample *samples,
 		       unsigned count, int64_t gap_ns, int64_t slip_ns, int64_t next_ns);
 
-/* The host read at host_ns a stamp of device_ns: the offset is not greater than the difference. */
+/* At host_ns the host read a stamp of device_ns. So the offset is at most their difference. */
 void cuda_timeline_limit(struct cuda_timeline *timeline, int64_t device_ns, uint64_t host_ns);
 
-/* The CLOCK_MONOTONIC of a time of the device; a burst must have been added. */
+/* Returns the CLOCK_MONOTONIC of a device time. A burst must have been added. */
 uint64_t cuda_timeline_host(struct cuda_timeline *timeline, int64_t device_ns);
 
-/* So long on the host's clock: for durations, which a correction of the offset must not stretch. */
+/*
+ * Converts a duration to the host's clock. A correction of the offset must not stretch durations.
+ */
 int64_t cuda_timeline_span(const struct cuda_timeline *timeline, int64_t device_span_ns);
 
-/* How long the next burst can wait without an error worth speaking of: longer, the better the drift
- * is known. */
+/* Returns how long the next burst can wait without a notable error. A better known drift allows a
+ * longer wait. */
 int64_t cuda_timeline_patience(const struct cuda_timeline *timeline);
-/* After so long, too little is known to find out by it that a burst is late. */
+/* True if after so long too little is known to reveal a late burst. */
 bool cuda_timeline_is_doubtful(const struct cuda_timeline *timeline, int64_t since_ns);
 
-/* The result of cuEventElapsedTime (a float of milliseconds) in whole ns, and by how much it can be
- * off by its rounding. */
+/* Return the result of cuEventElapsedTime (a float of milliseconds) in whole ns, and the largest
+ * error by its rounding. */
 int64_t cuda_clock_elapsed_ns(float milliseconds);
 int64_t cuda_clock_rounding_ns(int64_t elapsed_ns);
 

@@ -1,18 +1,19 @@
 /*
- * A device's context, made current by the functions that use it. It is the primary context of the
- * device in this process, retained when the device is opened, or a context that the application has
- * made and keeps.
+ * A device's context, which functions make current before they use it. It is the device's primary
+ * context in this process, retained when the device is opened. Or it is a context that the
+ * application has made and keeps.
  */
 #include "cuda/driver/context.h"
 
-/* Which opening of a device this thread has entered last; a context's address may come again, this
+/* The opening of a device that this thread entered last. A context's address may occur again, this
  * number does not. */
 static _Thread_local uint64_t entered;
 static _Atomic uint64_t openings;
 
 /*
- * The application may capture a stream of its own in this process, in the mode that forbids all
- * threads calls that could wait. The engine's threads wait on other streams, and must go on (K20).
+ * The application may capture one of its streams in this process. In some modes a capture forbids
+ * calls that could wait to all threads. The engine's threads wait on other streams, and must
+ * continue (K20).
  */
 static void relax_capture_mode(const struct cuda_library *cu)
 {
@@ -53,8 +54,8 @@ uint64_t cuda_opening_next(void)
 	return atomic_fetch_add(&openings, 1) + 1;
 }
 
-/* A thread that waits for the device sleeps, and does not spin. Only before the context is active:
- * else it has an owner. */
+/* Makes a thread that waits for the device sleep instead of spin. Flags are set only before the
+ * context is active; an active context belongs to someone else. */
 static CUresult set_context_flags(const struct cuda_library *cu, CUdevice device)
 {
 	unsigned flags = 0;

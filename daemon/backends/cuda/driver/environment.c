@@ -43,7 +43,7 @@ static bool is_kept(const char *name, size_t bytes)
 	return false;
 }
 
-/* The first variable that must be removed; NULL: none. The caller frees the text. */
+/* Returns the first variable that must be removed; NULL: none. The caller frees the text. */
 static char *find_unwanted(void)
 {
 	for (char **at = environ; at && *at; at++) {
@@ -71,16 +71,14 @@ static void set_variables(const char *path, uint32_t connections)
 	char number[16];
 
 	remove_unwanted();
-	/*
-	 * The driver's default is 8: further streams would share a queue to the device and wait for
-	 * each other's kernels. Each more makes the context take longer.
-	 */
+	/* The driver's default is 8. Further streams would share a queue to the device and wait for
+	 * each other's kernels. Each additional queue lengthens the creation of the context. */
 	(void)snprintf(number, sizeof(number), "%u", connections);
 	(void)vendor_variable_set("CUDA_DEVICE_MAX_CONNECTIONS", number);
 	/*
-	 * Loading code waits for running work, and holds up work that is sent meanwhile. With LAZY
-	 * that happens again for each function, even for the query of an attribute. With EAGER it
-	 * happens once, in cuModuleLoadData.
+	 * Loading code waits for running work, and delays work that is sent meanwhile. With LAZY
+	 * that happens for each function, even for the query of an attribute. With EAGER it happens
+	 * once, in cuModuleLoadData.
 	 */
 	(void)vendor_variable_set("CUDA_MODULE_LOADING", "EAGER");
 	(void)vendor_variable_set("CUDA_CACHE_PATH", path);
@@ -100,7 +98,7 @@ void cuda_environment_prepare_early(const char *later, uint32_t connections)
 
 	if (later && asprintf(&path, "%s/cuda", later) < 0)
 		path = NULL;
-	/* A driver that does not find its cache folder at the start keeps nothing later either. */
+	/* A driver that finds no cache folder at its start keeps nothing later either. */
 	if (path)
 		(void)mkdir(path, 0700);
 	set_variables(path, connections);

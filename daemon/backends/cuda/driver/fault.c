@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How bad a result is. */
+/* The severity of a result. */
 enum weight {
-	ONE_CALL, /* the request was not carried out; everything else goes on */
-	DOUBTFUL, /* like STICKY, if another call fails with the same result */
-	/* Every later call of this process fails with the same result; only a new process works
-	 * again. */
+	ONE_CALL, /* only this request failed; later ones can succeed */
+	DOUBTFUL, /* as STICKY if another call fails with the same result */
+	/* Every later call of this process fails with the same result. Only a new process can use
+	 * the device again. */
 	STICKY,
 };
 
@@ -164,7 +164,7 @@ static bool fails_everything(const struct cuda_library *library, CUresult result
 	return library->cuMemGetInfo && library->cuMemGetInfo(&free_bytes, &total_bytes) == result;
 }
 
-/* The first fault is kept, since later ones only repeat it. */
+/* The first fault is kept, because later ones only repeat it. */
 static void mark_lost(struct backend_device *device, const struct backend_fault *fault)
 {
 	int alive = CUDA_ALIVE;
@@ -173,9 +173,10 @@ static void mark_lost(struct backend_device *device, const struct backend_fault 
 		return;
 	device->lost_fault = *fault;
 	atomic_store_explicit(&device->lost, CUDA_LOST, memory_order_release);
+	/* The loader thread may have detected the loss, so the device thread reports commands in
+	 * flight as lost. */
 	if (device->wake)
-		device->wake(device->token); /* the loader may have found it: commands in flight are
-						reported as lost */
+		device->wake(device->token);
 }
 
 void cuda_lose(struct backend_device *device, struct backend_fault *fault)
@@ -199,7 +200,7 @@ int cuda_fault(struct backend_device *device_or_null, const struct cuda_library 
 	 * NOLINTNEXTLINE(clang-analyzer-valist.*) */
 	(void)vsnprintf(said, sizeof(said), what, arguments);
 	va_end(arguments);
-	/* Whatever call comes next returns a sticky fault, so the text does not name that call. */
+	/* Any later call returns a sticky fault, so the text does not name the call. */
 	if (device_or_null && meaning->weight == STICKY)
 		(void)snprintf(said, sizeof(said), "the device failed");
 	if (library->cuGetErrorName(result, &name) != CUDA_SUCCESS || !name)

@@ -1,11 +1,11 @@
 /*
- * Every driver function that this backend calls, once, with the version of its binary interface.
- * The driver is queried for that version, never for "the newest", because 13.0 gave several names a
- * new interface. The versions are the v numbers of cudaTypedefs.h. NEEDED: without it there is no
- * backend; all of them are in driver 550 (CUDA 12.4). OPTIONAL: NULL if the driver does not have
- * it, and features that need it are off: check before calling. No function of the per-thread
- * default stream is in here, and none that synchronises the whole device, but for opening and
- * closing it.
+ * Lists every driver function that this backend calls, once, with the version of its binary
+ * interface. The driver is queried for that version and never for "the newest", because 13.0 gave
+ * several names a new interface. The versions are the v numbers of cudaTypedefs.h. NEEDED: the
+ * backend cannot work without it; all of these are in driver 550 (CUDA 12.4). OPTIONAL: NULL if the
+ * driver lacks it. Check it before a call; features that need it are off. The list has no function
+ * of the per-thread default stream. It has none that synchronises the whole device, except for
+ * opening and closing it.
  */
 #ifndef SYCL_BACKENDS_CUDA_FUNCTIONS_H
 #define SYCL_BACKENDS_CUDA_FUNCTIONS_H
@@ -106,7 +106,7 @@
 	OPTIONAL(cuSurfObjectCreate, 5000)                                                         \
 	OPTIONAL(cuSurfObjectDestroy, 5000)
 
-/* Memory of other processes. */
+/* Memory that is shared with other processes. */
 #define CUDA_FUNCTIONS_SHARE(NEEDED, OPTIONAL)                                                     \
 	OPTIONAL(cuMemAddressReserve, 10020)                                                       \
 	OPTIONAL(cuMemAddressFree, 10020)                                                          \
@@ -181,7 +181,9 @@
 	OPTIONAL(cuDeviceGraphMemTrim, 11040)                                                      \
 	OPTIONAL(cuDeviceGetGraphMemAttribute, 11040)
 
-/* Partition of the multiprocessors. If one function is missing, there is none. */
+/*
+ * Partition of the multiprocessors. If one function is missing, the device cannot be partitioned.
+ */
 #define CUDA_FUNCTIONS_PARTITION(NEEDED, OPTIONAL)                                                 \
 	OPTIONAL(cuDeviceGetDevResource, 12040)                                                    \
 	OPTIONAL(cuDevSmResourceSplitByCount, 12040)                                               \

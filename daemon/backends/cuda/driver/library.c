@@ -40,7 +40,8 @@ static int too_old(int version, struct backend_fault *fault_out)
 		CUDA_OLDEST_DRIVER % 1000 / 10);
 }
 
-/* Before any other query: an old driver may not even have the function that finds the others. */
+/* Called before any other query, because an old driver may lack the function that looks up the
+ * others. */
 static int check_version(struct cuda_library *library, struct backend_fault *fault_out)
 {
 	PFN_cuDriverGetVersion_v2020 get_version = NULL;
@@ -97,7 +98,9 @@ int cuda_library_open(const char *name, struct cuda_library *library_out,
 {
 	struct cuda_library library = {0};
 
-	/* Never closed again: the driver starts threads that outlive every object. */
+	/*
+	 * The library is never closed, because the driver starts threads that outlive every object.
+	 */
 	library.handle = dlopen(name ? name : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!library.handle) {
 		const char *why = dlerror();

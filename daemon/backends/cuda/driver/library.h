@@ -1,9 +1,9 @@
 /*
- * The driver's library, opened at run time: one build serves machines with and without an NVIDIA
- * GPU. The headers give types alone; nothing links against the library.
+ * The driver's library, opened at run time, so that one build serves machines with and without an
+ * NVIDIA GPU. The headers provide types only, and nothing links against the library.
  *
- * `library->cuMemAlloc(...)` calls the version that driver/functions.h pins, also where cuda.h
- * makes the name a macro.
+ * `library->cuMemAlloc(...)` calls the version that driver/functions.h pins, even if cuda.h makes
+ * the name a macro.
  */
 #ifndef SYCL_BACKENDS_CUDA_LIBRARY_H
 #define SYCL_BACKENDS_CUDA_LIBRARY_H
@@ -16,7 +16,7 @@
 
 struct cuda_library {
 	void *handle;       /* never closed: the driver's threads outlive all objects */
-	int driver_version; /* 13000: CUDA 13.0 */
+	int driver_version; /* 13000 stands for CUDA 13.0 */
 #define CUDA_MEMBER(name, version)                                                                 \
 	PFN_##name##_v##version name; /* NOLINT(bugprone-macro-parentheses) */
 	CUDA_FUNCTIONS(CUDA_MEMBER, CUDA_MEMBER)
@@ -24,9 +24,9 @@ struct cuda_library {
 };
 
 /*
- * Open the library and look up every function; calls nothing that starts the driver. `name`: NULL
- * for libcuda.so.1. -ENODEV and a sentence: no library, no driver in it, too old a driver, or a
- * needed function is not there. Any thread.
+ * Opens the library and looks up every function; calls nothing that starts the driver. `name`: NULL
+ * for libcuda.so.1. -ENODEV and a sentence: no library, no driver in it, the driver is too old, or
+ * a needed function is missing. Any thread.
  */
 int cuda_library_open(const char *name, struct cuda_library *library_out,
 		      struct backend_fault *fault_out);

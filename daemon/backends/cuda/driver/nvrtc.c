@@ -13,7 +13,7 @@
 
 #define ARCHITECTURES_MAX 128
 
-/* The loader's path first, then where the toolkit lies that is in no loader's path. */
+/* The loader's path first, then the toolkit's usual folders outside that path. */
 static const char *const usual_names[] = {
 	"libnvrtc.so.13",
 	"libnvrtc.so.12",
@@ -22,9 +22,9 @@ static const char *const usual_names[] = {
 };
 
 /*
- * NVRTC opens a second library by its bare name when it compiles. If the first one was given by its
- * path the loader may not search there; it finds a library that is loaded already. Never closed:
- * NVRTC uses it from then on.
+ * NVRTC opens a second library by its bare name when it compiles. If the first one was opened by
+ * its path, the loader may not search that folder. But it finds a library that is already loaded.
+ * The second library is never closed, because NVRTC uses it from then on.
  */
 static void open_builtins_beside(const char *path)
 {
@@ -91,8 +91,8 @@ static bool choose_architecture(struct cuda_nvrtc *nvrtc, int wanted)
 	return nvrtc->newest > 0;
 }
 
-/* A toolkit has its headers beside its libraries. Without a toolkit, sources may include only
- * built-in headers. */
+/* A toolkit has its headers beside its libraries. Without a toolkit, sources can include built-in
+ * headers only. */
 static void find_headers(struct cuda_nvrtc *nvrtc)
 {
 	static const char *const places[] = {"../include", "../../../include"};

@@ -1,13 +1,11 @@
-/*
- * NVRTC, the compiler of CUDA C++, opened at run time and only in the build helper's child (a
- * compiler is attack surface). Its header is not needed: the types are these.
- */
+/* NVRTC, the compiler of CUDA C++. It is opened at run time and only in the build helper's child,
+ * because a compiler is attack surface. The types here replace its header. */
 #ifndef SYCL_BACKENDS_CUDA_NVRTC_H
 #define SYCL_BACKENDS_CUDA_NVRTC_H
 
 #include "backend.h"
 
-struct nvrtc_program; /* the library's */
+struct nvrtc_program; /* declared by the library */
 
 #define CUDA_NVRTC_FUNCTIONS(F)                                                                    \
 	F(GetErrorString, const char *, (int result))                                              \
@@ -30,16 +28,18 @@ struct nvrtc_program; /* the library's */
 	F(GetLoweredName, int,                                                                     \
 	  (struct nvrtc_program * program, const char *expression, const char **name))
 
-/* Results that have a meaning of their own; the numbers are the library's. */
+/* Results with special handling; the numbers are the library's. */
 enum { NVRTC_DONE = 0, NVRTC_NO_MEMORY = 1, NVRTC_WRONG_OPTION = 5, NVRTC_DOES_NOT_COMPILE = 6 };
 
 struct cuda_nvrtc {
 	void *handle; /* never closed: the child ends soon */
 	int major, minor;
-	int newest; /* the architecture to compile for: the device's, or the last before it that the
-		       library supports; 90: 9.0 */
+	/* The architecture to compile for: the device's, or the last before it that the library
+	 * supports; 90: 9.0. */
+	int newest;
 	bool exact; /* `newest` is the device's own */
-	char include[256]; /* the toolkit's headers beside the library; "": none there */
+	/* Folder of the toolkit's headers beside the library; "": there is none. */
+	char include[256];
 #define CUDA_NVRTC_MEMBER(name, result, parameters)                                                \
 	result(*name) parameters; /* NOLINT(bugprone-macro-parentheses) */
 	CUDA_NVRTC_FUNCTIONS(CUDA_NVRTC_MEMBER)
@@ -47,9 +47,9 @@ struct cuda_nvrtc {
 };
 
 /*
- * Open it for a device of this compute capability. `name`: NULL for the usual names. -EOPNOTSUPP,
- * FEATURE_NOT_SUPPORTED and a sentence: it is not installed, too old, or supports no architecture
- * that runs on the device.
+ * Opens NVRTC for a device of this compute capability. `name`: NULL for the usual names.
+ * -EOPNOTSUPP, FEATURE_NOT_SUPPORTED and a sentence: NVRTC is not installed, too old, or supports
+ * no architecture that runs on the device.
  */
 int cuda_nvrtc_open(const char *name, int compute_major, int compute_minor,
 		    struct cuda_nvrtc *nvrtc_out, struct backend_fault *fault_out);

@@ -10,7 +10,8 @@ static bool options_is_space(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Copies a word from *from to *to, ended by 0: never more bytes than in the input, and that 0. */
+/* Copies a word from *from to *to, with a final 0. Never writes more bytes than the input has, plus
+ * the 0. */
 static int take_option_word(const char **from, char **to)
 {
 	char quote = '\0';
@@ -34,7 +35,7 @@ static int take_option_word(const char **from, char **to)
 	return 0;
 }
 
-/* NVRTC's form of a portable source's option; NULL: it has none. */
+/* Returns NVRTC's form of a portable option; NULL: it has none. */
 static const char *translate_option(const char *word)
 {
 	if (strcmp(word, "-cl-fast-relaxed-math") == 0 ||
@@ -58,7 +59,7 @@ static int add_definition(struct cuda_options *options, bool define, const char 
 		     : value ? value + 1
 			     : "1") < 0)
 		return -ENOMEM;
-	/* Each definition is one line, whatever was in quotes. */
+	/* Each definition is one line, whatever the quotes contained. */
 	for (char *at = grown + strlen(options->definitions); at[0] && at[1]; at++)
 		if (*at == '\n' || *at == '\r')
 			*at = ' ';
@@ -67,7 +68,7 @@ static int add_definition(struct cuda_options *options, bool define, const char 
 	return 0;
 }
 
-/* Does the word, or the word after it, define something? */
+/* Takes the word if it begins a definition, or completes the one that the word before began. */
 static int take_definition(struct cuda_options *options, const char *word, bool *taken_out)
 {
 	char pending = options->pending;

@@ -17,7 +17,7 @@ void cuda_ranges_close(struct cuda_ranges *ranges)
 	ranges->count = ranges->capacity = 0;
 }
 
-/* The number of ranges that begin at this address or below it. */
+/* Returns the number of ranges that begin at or below this address. */
 static size_t count_up_to(const struct cuda_ranges *ranges, uint64_t address)
 {
 	size_t low = 0, high = ranges->count;

@@ -1,5 +1,5 @@
-/* Ranges of addresses that do not overlap, with an item for each. Any thread: the set has a lock of
- * its own. */
+/* A set of address ranges that do not overlap, each with an item. Any thread: the set has its own
+ * lock. */
 #ifndef SYCL_BACKENDS_CUDA_RANGES_H
 #define SYCL_BACKENDS_CUDA_RANGES_H
 
@@ -18,15 +18,15 @@ struct cuda_ranges {
 };
 
 void cuda_ranges_open(struct cuda_ranges *ranges);
-void cuda_ranges_close(struct cuda_ranges *ranges); /* the items stay the caller's */
+void cuda_ranges_close(struct cuda_ranges *ranges); /* the caller keeps the items */
 
 /* -EEXIST: the range overlaps another one; -EINVAL: it is empty, or ends behind the last address;
  * -ENOMEM. */
 int cuda_ranges_add(struct cuda_ranges *ranges, uint64_t address, uint64_t size_bytes, void *item);
-/* Removes the range that begins there and returns its item; NULL: there is none. */
+/* Removes the range that begins at the address and returns its item; NULL: there is none. */
 void *cuda_ranges_remove(struct cuda_ranges *ranges, uint64_t address);
-/* The item of the range that holds all of these bytes; NULL: there is none. `size_bytes` 0: the
- * address alone. */
+/* Returns the item of the range that contains all of these bytes; NULL: there is none. `size_bytes`
+ * 0: only the address. */
 void *cuda_ranges_find(struct cuda_ranges *ranges, uint64_t address, uint64_t size_bytes);
 
 #endif

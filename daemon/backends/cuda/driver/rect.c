@@ -36,7 +36,8 @@ static CUresult cuda_put_rows(const struct cuda_library *cuda, CUstream stream,
 	return result;
 }
 
-/* The driver finds the beginning of a slice by a height in rows; for one slice any will do. */
+/* Returns the height in rows, by which the driver locates slices. For one slice any height is
+ * right. */
 static size_t rect_height_of(const struct copy_box *box, const struct box_pitch *pitch)
 {
 	return box->slices == 1 ? box->rows : pitch->slice_bytes / pitch->row_bytes;
@@ -49,7 +50,7 @@ static CUmemorytype memory_type(struct cuda_rect_side side)
 			   : CU_MEMORYTYPE_DEVICE;
 }
 
-/* The driver has the image's rows and slices itself. */
+/* The driver knows the image's rows and slices. */
 static CUresult put_array(const struct cuda_library *cuda, CUstream stream,
 			  const struct copy_box *box, struct cuda_rect_side destination,
 			  struct cuda_rect_side source)

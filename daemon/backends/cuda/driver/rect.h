@@ -8,10 +8,8 @@
 #define CUDA_PITCH_BYTES_MAX                                                                       \
 	((uint64_t)INT32_MAX) /* CU_DEVICE_ATTRIBUTE_MAX_PITCH of every device */
 
-/*
- * A side of a copy: memory of the device, pinned memory of the host (`host` not NULL), or an image
- * (`array` not NULL). Of an image the box is a part that begins so far from its first pixel.
- */
+/* A side of a copy: memory of the device, pinned memory of the host (`host` not NULL), or an image
+ * (`array` not NULL). For an image, the box begins at an offset from its first pixel. */
 struct cuda_rect_side {
 	CUdeviceptr address;
 	void *host;
@@ -20,10 +18,10 @@ struct cuda_rect_side {
 };
 
 /*
- * Put the copy on the stream; asynchronous. `box` is simple (copy_box_simplify) and inside of both
- * memories; the sides do not overlap, and at most one is the host's. With an image the box keeps
- * its rows and slices, and pitches mean nothing there. The driver takes pitches below 2 GiB; larger
- * ones are copied row by row, of which no memory has many.
+ * Puts the copy on the stream; asynchronous. `box` is simple (copy_box_simplify) and inside both
+ * memories. The sides do not overlap, and at most one is the host's. With an image the box keeps
+ * its rows and slices, and pitches have no meaning. The driver accepts pitches below 2 GiB. Copies
+ * with larger ones, which have few rows, are made row by row.
  */
 CUresult cuda_rect_put(const struct cuda_library *library, CUstream stream,
 		       const struct copy_box *box, struct cuda_rect_side destination,

@@ -15,10 +15,10 @@
 #define CUDA_COPY_KERNEL_BYTES_MAX       (1u << 20)
 #define CUDA_LANE_OPERATIONS_DEFAULT     512u
 #define CUDA_LANE_OPERATIONS_MAX         1000u
-/* The largest stack that a work-item can have. */
+/* The largest stack of a work-item. */
 #define CUDA_STACK_BYTES_MAX (512ull << 10)
 
-/* The way of data from one GPU to another. AUTO takes the first that works. */
+/* The path of data from one GPU to another. AUTO takes the first that works. */
 enum cuda_peer_path {
 	CUDA_PEER_AUTO = 0,
 	CUDA_PEER_DIRECT = 1,  /* access enabled: the destination reads the source's memory */
@@ -27,10 +27,10 @@ enum cuda_peer_path {
 	CUDA_PEER_HOST = 4,    /* through pinned host memory */
 };
 
-/* driver/settings.c: options of sycld.conf's section [cuda]; every one has a default. */
+/* driver/settings.c: options of sycld.conf's section [cuda]. Each has a default. */
 struct cuda_settings {
-	char *library;                 /* "library": another name for libcuda.so.1 */
-	char *nvrtc;                   /* "nvrtc": libnvrtc by another name */
+	char *library;                 /* "library": a name instead of libcuda.so.1 */
+	char *nvrtc;                   /* "nvrtc": a name instead of the usual ones */
 	enum cuda_peer_path peer_path; /* "peer_path" = auto direct peer managed host */
 	uint64_t stack_bytes;          /* "stack_bytes": of a work-item; 0: the driver's */
 	uint64_t headroom_bytes; /* "headroom_bytes": of device memory, left for modules (F9) */
@@ -38,25 +38,27 @@ struct cuda_settings {
 	uint32_t connections;    /* "connections": the driver's queues to a device */
 	uint32_t chain_length;   /* "chain_length": longest chain template, 1 2 4 8 16; 0: plain
 				    launches only */
-	bool exact_chains;       /* "exact_chains" = yes no: chains of any length that is seen often
-				    (lane/chain.h) */
-	bool overlap; /* "overlap" = yes no: kernels in a row begin while the one before them ends
-		       */
-	uint32_t copy_kernel_bytes; /* "copy_kernel_bytes": copies up to here are kernels, which go
-				       with launches (lane/copy.c); 0: none */
-	bool fill_kernel; /* "fill_kernel" = yes no: small fills, and those that the driver would
-			     need several operations for, are one kernel (lane/fill.h) */
-	/* "lane_operations": operations of the driver that a lane may have in flight; 0: no limit
+	/* "exact_chains" = yes no: chains of any length that occurs often (lane/chain.h). */
+	bool exact_chains;
+	bool overlap; /* "overlap" = yes no: a kernel may begin while the one before it ends */
+	/* "copy_kernel_bytes": copies up to this size are kernels, which are sent with launches
+	 * (lane/copy.c); 0: none. */
+	uint32_t copy_kernel_bytes;
+	/* "fill_kernel" = yes no: one kernel makes small fills, and those for which the driver
+	 * would need several operations (lane/fill.h). */
+	bool fill_kernel;
+	/* "lane_operations": driver operations that a lane may have in flight; 0: no limit
 	 * (lane/room.c). */
 	uint32_t lane_operations;
-	uint32_t latency_multiprocessors; /* the same name: set apart for the latency class; 0: none
-					     (lane/partition.h) */
+	/* "latency_multiprocessors": number reserved for the latency class; 0: none
+	 * (lane/partition.h). */
+	uint32_t latency_multiprocessors;
 };
 
 /*
  * `options`: ended by NULL; NULL: none. The caller frees the settings, whose texts are copies.
- * -EINVAL, with a sentence that names the option: the option or its value is not known. Then there
- * is nothing to free.
+ * -EINVAL, with a sentence that names the option: the option or its value is unknown. Then there is
+ * nothing to free.
  */
 int cuda_settings_read(const char *const *options, struct cuda_settings *settings_out,
 		       struct backend_fault *fault_out);

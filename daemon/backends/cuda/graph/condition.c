@@ -1,7 +1,7 @@
 /*
- * IF and WHILE nodes (R4). Each is a conditional node of the driver with the body as a graph of its
- * own. A kernel before it reads the word and sets the node's condition; a WHILE has one more behind
- * all of its body.
+ * IF and WHILE nodes (R4). Each is a conditional node of the driver, whose body is a graph of its
+ * own. A kernel before it reads the word and sets the node's condition. A WHILE has a second such
+ * kernel at the end of its body.
  */
 #include "cuda/graph/graph.h"
 
@@ -16,7 +16,9 @@
 
 #define WORD_BYTES 4u
 
-/* The PTX that NVRTC makes of cudaGraphSetConditional(), a function of the driver's compiler. */
+/*
+ * The PTX that NVRTC generates for cudaGraphSetConditional(), a function of the driver's compiler.
+ */
 const char cuda_condition_ptx[] =
 	".version 6.0\n"
 	".target sm_50\n"
@@ -209,7 +211,7 @@ int cuda_graph_add_condition(struct backend_graph *graph, const struct backend_c
 	return 0;
 }
 
-/* The word is read again behind all nodes of the body. */
+/* Adds the kernel that reads the word again, after all nodes of the body. */
 static int close_body(const struct backend_graph *graph, uint32_t index, CUgraphNode *last,
 		      struct backend_fault *fault_out)
 {

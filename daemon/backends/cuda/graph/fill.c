@@ -1,4 +1,4 @@
-/* Fills as nodes. The driver's memset nodes take no memory of a pool, so a fill is a kernel. */
+/* Fills as nodes. The driver's memset nodes accept no memory of a pool, so a fill is a kernel. */
 #include "cuda/graph/graph.h"
 
 void cuda_fill_plan(struct backend_device *device, CUdeviceptr address, uint64_t size_bytes,

@@ -166,8 +166,8 @@ static CUDA_MEMSET_NODE_PARAMS graph_word_parameters(CUdeviceptr address, uint32
 		.dst = address, .value = value, .elementSize = 4, .width = 1, .height = 1};
 }
 
-/* The word comes after every node that no other one comes after, and after the frees: what is
- * behind a launch may have its memory. */
+/* Adds the node that writes the word. It comes after every node without followers, and after the
+ * frees, because commands behind a launch may reuse its memory. */
 static int graph_add_end_word(struct backend_graph *graph, struct backend_fault *fault_out)
 {
 	struct backend_device *device = graph->device;
@@ -196,8 +196,8 @@ static int graph_add_end_word(struct backend_graph *graph, struct backend_fault 
 			  fault_out, "cannot add to a graph");
 }
 
-/* Moves the executable to the device before its first launch, which otherwise would. Nothing
- * depends on whether that succeeds. */
+/* Moves the executable to the device before its first launch, which would otherwise do so. A
+ * failure does not matter. */
 static void upload_executable(struct backend_graph *graph)
 {
 	const struct cuda_library *cu = &graph->device->backend->library;
@@ -252,8 +252,7 @@ int cuda_graph_finish(struct backend_graph *graph, bool updatable, struct backen
 	return error;
 }
 
-/* Exported memory is zeroed once, before its first use: memory that was zeroed is removed from the
- * list. */
+/* Exported memory is zeroed once, before its first use. Zeroed memory is removed from the list. */
 static int settle_memories(struct backend_graph *graph, struct backend_lane *lane,
 			   struct backend_fault *fault_out)
 {
@@ -270,7 +269,7 @@ static int settle_memories(struct backend_graph *graph, struct backend_lane *lan
 	return 0;
 }
 
-/* Prefetches and advice have no order: they are given before the whole. */
+/* Gives prefetches and advice before the launch, because they have no order. */
 static int give_hints(struct backend_graph *graph, struct backend_lane *lane,
 		      struct backend_fault *fault_out)
 {

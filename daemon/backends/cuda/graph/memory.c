@@ -1,7 +1,7 @@
 /*
- * Memory of a graph: an allocation node before all nodes that name it, a free node behind them. The
- * driver gives each launch a piece of its memory for graphs on the device. So graphs that do not
- * run at one time share it; memory/pool.c trims it.
+ * Memory of a graph: an allocation node before all nodes that name it, a free node after them. At
+ * each launch the driver takes a piece of its graph memory on the device. So graphs that do not run
+ * at the same time share it; memory/pool.c trims it.
  */
 #include "cuda/graph/graph.h"
 #include "cuda/memory/state.h"
@@ -142,8 +142,8 @@ uint32_t cuda_graph_allocations(const struct backend_graph *graph, uint64_t uses
 
 /* --------------------------------------- the end ---------------------------------------- */
 
-/* Adds a free node behind all nodes that name the memory and are followed by no other such node; if
- * no node names it, behind its allocation. */
+/* Adds a free node after the last nodes that name the memory. If no node names it, the free node
+ * follows the allocation. */
 static int add_free(struct backend_graph *graph, struct cuda_graph_temporary *temporary,
 		    CUgraphNode *after, struct backend_fault *fault_out)
 {

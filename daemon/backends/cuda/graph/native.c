@@ -1,7 +1,7 @@
 /*
- * Native commands as nodes. The function gets a graph of its own, so that all that it adds lies
- * between the node's edges (K16). It gets an idle stream that has no other use, to capture with
- * (K17). The graph becomes a child when the function returns.
+ * Native commands as nodes. The function gets a separate graph, so that everything it adds lies
+ * between the node's edges (K16). For captures it gets an idle stream that has no other use (K17).
+ * The graph becomes a child when the function returns.
  */
 #include "cuda/memory/array.h"
 #include "cuda/graph/graph.h"
@@ -13,8 +13,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A capture that the function has left open would take in whatever came onto the stream next. True:
- * there was one. */
+/* Ends a capture that the function has left open, because the capture would include later work on
+ * the stream. True: there was one. */
 static bool graph_native_end_capture(const struct cuda_library *cu, CUstream stream, CUgraph inner)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -42,9 +42,9 @@ static void give_stream(struct backend_device *device, CUstream stream)
 }
 
 /*
- * The engine's threads are in the relaxed mode (cuda_enter), so that no capture of another thread
- * forbids them anything. The function's captures are what they are in an application's thread.
- * Whatever context it leaves current, this restores the engine's.
+ * The engine's threads are in the relaxed mode (cuda_enter), so captures of other threads forbid
+ * them no call. The function runs in the mode of an application's thread. This restores the
+ * engine's context, because the function may leave any context current.
  */
 static int cuda_graph_call_native(struct backend_device *device,
 				  const struct backend_command *command,

@@ -1,4 +1,4 @@
-/* Nodes of a graph: commands are added to it, each behind those that it names. */
+/* Adds commands to a graph as nodes, each after the nodes that it names. */
 #include "cuda/graph/graph.h"
 
 #include "cuda/lane/chain.h"
@@ -32,12 +32,12 @@ static CUresult set_shape(const struct cuda_library *cu, CUgraphNode node,
 						 &value);
 }
 
-/* The nodes before a node. */
+/* The predecessors of a node. */
 struct place {
 	const CUgraphNode *after;
 	uint32_t count;
-	struct cuda_graph_node *only; /* the one node before it, if there is only one; else NULL */
-	bool overlaps;                /* out: the node begins while `only` ends, */
+	struct cuda_graph_node *only; /* the only predecessor; NULL: there are several, or none */
+	bool overlaps;                /* out: the node begins while `only` ends */
 	bool is_early; /* out: and perhaps before the predecessors of `only` are complete */
 };
 
@@ -47,10 +47,10 @@ static bool cuda_graph_is_plain(const struct cuda_launch *launch)
 }
 
 /*
- * May a kernel begin while its only predecessor ends, or while it runs, if the program requests
- * that (R5)? The kernel waits by itself and is the predecessor's first follower: edges of both
- * kinds are not needed. Not in a graph with memory: the driver removes no node from it, should it
- * refuse the edge.
+ * True if a kernel may begin while its only predecessor ends, or while it runs if the program
+ * requests that (R5). The kernel must wait by itself, and be the predecessor's first follower, so
+ * that edges of both kinds are not needed. Not in a graph with memory: if the driver refused the
+ * edge there, it could not remove the node.
  */
 static bool may_overlap(const struct backend_graph *graph, const struct cuda_plan *plan,
 			const struct place *place)
@@ -143,7 +143,7 @@ static int cuda_add_plain(struct backend_graph *graph, const struct backend_comm
 	return 0;
 }
 
-/* This graph takes over what another graph holds, and the work that must precede its launch. There
+/* This graph takes over what a child graph holds, and the work that must precede its launch. There
  * is room for both. */
 static void inherit_child(struct backend_graph *graph, const struct backend_graph *child)
 {
@@ -233,9 +233,9 @@ static bool is_known_before(const uint64_t *before, uint32_t index)
 }
 
 /*
- * Finds the nodes after which the driver runs this one, and returns their number. Nodes that
- * already come before another one of these are left out. A program's queue names the previous node
- * and its buffers name earlier ones, and each edge costs the device time at each launch.
+ * Finds the nodes after which the driver runs this one, and returns their number. Leaves out nodes
+ * that already come before another one of these. A program's queue names the previous node, and its
+ * buffers name earlier ones. Each edge costs device time at each launch.
  */
 static uint32_t cuda_gather_before(const struct backend_graph *graph, const uint32_t *after,
 				   uint32_t count, struct cuda_graph_node *node,

@@ -1,8 +1,8 @@
 /*
- * From a command to the parameters of a node. The engine has checked ranges, and they are checked
- * here once more, as for commands of lanes: the driver would silently write to other memory.
- * Nothing here is put on a stream. So a copy that needs one cannot be a node. That is one of host
- * memory that is not registered, or of another GPU's memory that this one does not reach.
+ * Turns a command into the parameters of a node. The engine has checked ranges. They are checked
+ * once more here, as for commands of lanes, because the driver would silently write to other
+ * memory. Planning uses no stream. So a copy that needs a stream cannot be a node. Such copies use
+ * unregistered host memory, or another GPU's memory that this GPU cannot access.
  */
 #include "backend_rect.h"
 #include "cuda/memory/array.h"
@@ -42,15 +42,16 @@ static struct copy_box plan_copy_piece(uint64_t size_bytes)
 	return copy_box_simplify(&box);
 }
 
-/* The driver finds the beginning of a slice by heights; for one slice any will do. */
+/* Returns the height by which the driver locates slices. For one slice any height is right. */
 static size_t plan_height_of(const struct copy_box *box, const struct box_pitch *pitch)
 {
 	return box->slices == 1 ? box->rows : pitch->slice_bytes / pitch->row_bytes;
 }
 
 /*
- * A row of 2 GiB or more, as rows of equal length without gaps. The driver's documents do not
- * guarantee that a node takes one in one piece. A length that has no such divisor stays as it is.
+ * Splits a row of 2 GiB or more into rows of equal length without gaps. The driver's documentation
+ * does not guarantee that a node copies such a row at once. A length without a suitable divisor
+ * stays as it is.
  */
 static struct copy_box cut_copy(const struct copy_box *box)
 {

@@ -1,7 +1,5 @@
-/*
- * Changes of a finished graph (L13). What runs keeps what it was launched with; what the graph
- * itself has is changed along, for those that take it as a child later.
- */
+/* Changes of a finished graph (L13). Running launches keep their parameters. The graph itself is
+ * changed too, for later uses as a child. */
 #include "cuda/graph/graph.h"
 #include "status.h"
 
@@ -33,7 +31,7 @@ static int update_kernel(struct backend_graph *graph, const struct cuda_graph_no
 	return 0;
 }
 
-/* Skips the same nodes again in an executable that was newly made from the graph. */
+/* Skips the same nodes again in a new executable of the graph. */
 static int skip_again(const struct backend_graph *graph, CUgraphExec executable,
 		      struct backend_fault *fault_out)
 {
@@ -49,9 +47,9 @@ static int skip_again(const struct backend_graph *graph, CUgraphExec executable,
 }
 
 /*
- * A node is skipped, or not any more (R3). A node that begins while its predecessor ends relies on
- * the predecessor's wait: a graph in which that is skipped is rebuilt. As a child of others this
- * graph would still have the node.
+ * Skips a node, or stops skipping it (R3). A node that begins while its predecessor ends relies on
+ * the predecessor's wait. So a graph is rebuilt if that predecessor is skipped. A skipped node
+ * would run if this graph became a child of others.
  */
 static int skip_node(struct backend_graph *graph, struct cuda_graph_node *node, bool skips,
 		     struct backend_fault *fault_out)
@@ -87,7 +85,7 @@ static int update_copy(struct backend_graph *graph, struct cuda_graph_node *node
 		return cuda_fault(device, cu, result, fault_out, "cannot change a node");
 	result = cu->cuGraphExecMemcpyNodeSetParams(graph->executable, node->node, &plan->copy,
 						    device->context);
-	/* A graph with memory cannot be made executable a second time. */
+	/* A graph with memory cannot be instantiated a second time. */
 	if (result != CUDA_SUCCESS && graph->temporary_count > 0) {
 		(void)cu->cuGraphMemcpyNodeSetParams(node->node, &node->copy);
 		return refuse_update(fault_out, "this copy cannot be changed in place");
