@@ -1,4 +1,5 @@
-/* Shared memory for data: made here, mapped by both sides, its ranges chosen by the client. */
+/* Shared memory for data. The engine makes it, both sides map it, and the client chooses its
+ * ranges. */
 #include "session/session.h"
 #include "session/hooks.h"
 #include "base/range_check.h"
@@ -88,7 +89,7 @@ static int create_arena(struct session *session, const Sycl__V1__ArenaCreate *me
 	arena->session = session;
 	list_init(&arena->graphs);
 	arena->is_placed = place != NULL;
-	/* Without it transfers work too, slower. */
+	/* Transfers also work without registration, but slower. */
 	(void)session_arena_register(arena);
 	arena->index = message->arena;
 	session->arenas[message->arena] = arena;
@@ -121,15 +122,15 @@ int command_arena_create(struct session *session, const Sycl__V1__Command *comma
 static void unmap_arena(void *owner)
 {
 	struct arena *arena = owner;
-	/* A client may keep its descriptor; what the engine wrote there would count as the
-	 * service's memory for ever. */
+	/* A client may keep its descriptor. The pages that the engine has written would stay
+	 * charged to the service, so they are freed. */
 	if (!arena->is_left)
 		memory_region_empty(arena->region);
 	(void)memory_region_free(arena->region);
 	free(arena);
 }
 
-/* Its session may be freed before the devices have released the memory. */
+/* The session may be freed before the devices have released the memory. */
 static void session_arena_free(struct arena *arena)
 {
 	arena->session->usage.arena_bytes -= arena->region->size_bytes;

@@ -43,7 +43,7 @@ const struct scheduler_device_info *session_device_info(const struct session *se
 						   : NULL;
 }
 
-/* `opened`: it is open already; else NULL. */
+/* `opened`: the device if it is already open, else NULL. */
 static int open_device(struct session *session, uint32_t device, uint32_t features,
 		       struct scheduler_device *opened, struct context_device *out,
 		       struct backend_fault *fault)

@@ -10,7 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SESSION_DEVICES_REPORTED 16u /* in what is reported of a session: it may have used more */
+/* Number of devices in a session's report, of which it may have used more. */
+#define SESSION_DEVICES_REPORTED 16u
 
 struct room_figures;
 
@@ -20,7 +21,7 @@ struct device_usages {
 	uint32_t count;
 };
 
-/* An engine's reports to the owner of its sessions. Any may be NULL. Texts are valid during the
+/* An engine's reports to the owner of its sessions. Each may be NULL. Texts are valid during the
  * call. */
 struct engine_observer {
 	void *context;
@@ -31,8 +32,9 @@ struct engine_observer {
 	/* More devices are open than before; bit n: device n. Reported with the next turn, not at
 	 * once. */
 	void (*devices_opened)(void *context, uint64_t devices);
-	/* The engine has begun to need a device whose time is divided, and the divider does not
-	 * poll it. */
+	/*
+	 * The engine now needs a device whose time is divided, and which the divider does not poll.
+	 */
 	void (*wants_device)(void *context, uint32_t watch);
 	/* As the scheduler's on_room_wanted and on_room_made. */
 	void (*room_wanted)(void *context, const uint8_t *uuid, uint64_t bytes,
@@ -43,17 +45,20 @@ struct engine_observer {
 #define ENGINE_SLICE_US 500u
 
 struct engine_options {
-	uint64_t warm_devices;      /* bit n: open device n at the start, as it will be requested */
-	bool in_application;        /* embedded: the process is not the engine's to end */
-	bool end_with_last_session; /* as engine_drain from the start: embedded, and tests */
-	const char *cache_directory; /* copied; NULL: nothing is kept */
-	const char *const
-		*backend_options; /* "cuda:peer_path=host"; copied; NULL ends it; NULL: none */
+	uint64_t warm_devices; /* bit n: open device n at the start, because it will be requested */
+	bool in_application;   /* embedded: the engine must not end the process */
+	/* Behave as after engine_drain from the start: embedded, and tests. */
+	bool end_with_last_session;
+	const char *cache_directory; /* copied; NULL: no cache */
+	/* "cuda:peer_path=host"; copied; NULL ends the list; NULL: no options. */
+	const char *const *backend_options;
 	struct session_limits limits;
-	bool spills; /* what a full device has no room for goes to the host, unless SYCLD_SPILL=0 is
-			in the environment */
-	uint64_t slice_us;         /* of launches that are sent in parts; 0: none is. The default is
-				      ENGINE_SLICE_US */
+	/* Contents that do not fit on a full device move to the host, unless the environment has
+	 * SYCLD_SPILL=0. */
+	bool spills;
+	/* Device time of each part of a split launch; 0: no launch is split. The default is
+	 * ENGINE_SLICE_US. */
+	uint64_t slice_us;
 	uint64_t hello_timeout_ns; /* 0: 10 s */
 };
 
@@ -62,7 +67,7 @@ struct session_peer {
 	uid_t uid;
 	gid_t gid;
 	pid_t pid;
-	uint64_t since_ns, proof; /* the supervisor's words, for engine_show */
+	uint64_t since_ns, proof; /* from the supervisor, for engine_show */
 };
 
 #endif

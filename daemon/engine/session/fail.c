@@ -1,4 +1,4 @@
-/* Sessions that are to close at the end of the turn, and why. */
+/* Sessions that will close at the end of the turn, and the reasons. */
 #include "session/session.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* The requests of a program that reads its results again and again, decoded without protobuf-c. */
+/* Decodes without protobuf-c the requests of a program that reads its results again and again. */
 #ifndef SYCL_ENGINE_SESSION_FLAT_COMMAND_H
 #define SYCL_ENGINE_SESSION_FLAT_COMMAND_H
 
@@ -11,8 +11,8 @@ struct flat_command {
 	Sycl__V1__HostAccess host_access;
 };
 
-/* From private memory. NULL: another request, or one that only protobuf-c can judge. The result
- * stays until the next call. */
+/* Decodes from private memory. NULL: another request, or one that only protobuf-c can check. The
+ * result is valid until the next call. */
 const Sycl__V1__Command *flat_command_unpack(struct flat_command *place, const void *bytes,
 					     uint32_t count);
 

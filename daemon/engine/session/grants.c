@@ -29,7 +29,8 @@ static bool find_grant(struct session_grants *grants, uint64_t buffer, int *desc
 
 int session_grant_take(struct session *session, uint64_t buffer, int *descriptor_out)
 {
-	/* The grant was sent before the record was published, so it is here or in the socket. */
+	/* The grant was sent before the record was published. So it has been read, or it is in the
+	 * socket. */
 	while (!find_grant(&session->grants, buffer, descriptor_out)) {
 		if (session_receive(session))
 			continue;

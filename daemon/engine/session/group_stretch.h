@@ -1,4 +1,4 @@
-/* What group/stretch.h puts together; one for each engine. */
+/* The state of group/stretch.h; one for each engine. */
 #ifndef SYCL_ENGINE_GROUP_STRETCH_STATE_H
 #define SYCL_ENGINE_GROUP_STRETCH_STATE_H
 

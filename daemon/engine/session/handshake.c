@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* Features of this engine; a bit is offered when it exists. */
+/* Features of this engine. A bit is offered as soon as the feature exists. */
 #define ENGINE_FEATURES                                                                            \
 	(FEATURE_RESUBMIT | FEATURE_GRAPHS | FEATURE_NATIVE | FEATURE_TEMPORARIES |                \
 	 FEATURE_NATIVE_EARLY | FEATURE_NATIVE_NODES | FEATURE_GRAPH_SWITCH |                      \
@@ -34,7 +34,9 @@ static int violation_of(struct session *session, int error)
 	}
 }
 
-/* For people's eyes: what is not printable ASCII becomes a question mark. */
+/*
+ * Replaces characters that are not printable ASCII by question marks, because people read the text.
+ */
 static void keep_command(struct session *session, const char *command)
 {
 	(void)snprintf(session->command, sizeof(session->command), "%s", command);
@@ -56,8 +58,8 @@ static void welcome_fill_limits(const struct session_limits *limits, Sycl__V1__L
 	out->source_bytes = limits->source_bytes;
 }
 
-/* Fields that are not set are normal. 1: there is no such class or weight, and the session closes.
- */
+/* Unset fields mean the normal class and weight. 1: the class or weight does not exist, and the
+ * session closes. */
 static int session_take_rank(struct session *session, const Sycl__V1__Hello *message)
 {
 	uint32_t class = (uint32_t)message->session_class, weight = message->weight;
@@ -125,7 +127,7 @@ static void answer_hello(struct session *session, const Sycl__V1__Hello *message
 			     "the session could not be opened: %s", strerror(-r));
 		return;
 	}
-	/* The mapping is enough from here on. */
+	/* The mapping stays valid without the descriptor. */
 	close_fd(&session->ring->fd);
 	(void)uv_timer_stop(&session->hello_timer);
 	session->features = features;

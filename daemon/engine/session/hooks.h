@@ -1,7 +1,7 @@
 /*
- * The functions above a session that it calls. command/ runs its records and ends its objects,
- * graph/ makes graphs, process/ has the bells and the deadlines. One table for each engine, filled
- * in process/engine.c. Front thread.
+ * The functions of higher folders that a session calls. command/ runs its records and ends its
+ * objects, graph/ makes graphs, process/ has the bells and the deadlines. There is one table for
+ * each engine, filled in process/engine.c. Front thread.
  */
 #ifndef SYCL_ENGINE_SESSION_HOOKS_H
 #define SYCL_ENGINE_SESSION_HOOKS_H
@@ -20,30 +20,32 @@ struct session;
 /* A type of objects; `release` and `end` may be NULL. */
 struct object_kind {
 	size_t bytes;
-	/* The client's interest ends; references are left. */
+	/* Called when the client has released the object, and other references are left. */
 	void (*release)(struct object *object);
-	/* The last reference was released: free what the object has, and end its charges. Returns a
-	 * parent whose reference ends with it, or NULL. */
+	/* Called after the last reference: frees the object's contents, and ends its charges.
+	 * Returns a parent whose reference ends with it, or NULL. */
 	struct object *(*end)(struct object *object);
 };
 
 struct session_hooks {
 	const struct object_kind *object_kinds; /* indexed by enum object_type */
-	/* Run one decoded record. Negative: the session will close. */
+	/* Runs one decoded record. Negative: the session will close. */
 	int (*run_command)(struct session *session, const Sycl__V1__Command *command);
-	/* Run the payload of a RESUBMIT record, and records behind it that make a burst with it.
-	 * How many groups that was, or negative. */
+	/* Runs the payload of a RESUBMIT record, and later records that form a burst with it.
+	 * Returns the number of groups, or a negative value. */
 	int (*run_resubmit)(struct session *session, const void *bytes, uint32_t count);
-	/* Must this command group wait for a graph that a device builds (session.awaited)? */
+	/*
+	 * True if this command group must wait for a graph that a device builds (session.awaited).
+	 */
 	bool (*awaits_graph)(struct session *session, const Sycl__V1__CommandGroup *message);
-	/* The client has disconnected: its open and later work fails. */
+	/* The client has disconnected: its open and later host tasks fail. */
 	void (*abandon_host_tasks)(struct session *session);
-	/* The arena ends; nothing that is open uses it. */
+	/* Called at the end of an arena, which no open work uses. */
 	void (*arena_ended)(struct arena *arena);
-	/* A write to the eventfd `bell` makes the session hot. 0 or a negative errno. */
+	/* After a write to the eventfd `bell` the session is hot. 0 or a negative errno. */
 	int (*add_bell)(struct engine *engine, int bell, struct session *session);
 	void (*remove_bell)(struct engine *engine, int bell);
-	/* A limit has changed, a session has come, or has lost its client. */
+	/* Called when a limit has changed, or a session has come or lost its client. */
 	void (*review_deadlines)(struct engine *engine);
 };
 

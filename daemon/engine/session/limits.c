@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A compiler on a sanitizer's allocator takes many times as long; such an engine serves tests
- * alone. */
+/* A compiler takes many times as long on a sanitizer's allocator. Such an engine is used in tests
+ * only. */
 #if defined(__has_feature)
 #define HAS_FEATURE(feature) __has_feature(feature)
 #else
@@ -48,7 +48,7 @@ void session_limits_init(struct session_limits *limits)
 #define ENTRY(limit, largest)                                                                      \
 	{.name = #limit, .offset = offsetof(struct session_limits, limit), .most = (largest)},
 
-/* `most`: the largest value that makes sense; tables are made for it. */
+/* `most`: the largest sensible value, for which tables are made. */
 static const struct {
 	const char *name;
 	size_t offset;

@@ -15,7 +15,7 @@ enum {
 	TOTAL_BYTES = SLOTS_OFFSET + COMPLETION_SLOTS * sizeof(struct completion_slot),
 };
 
-/* Written once for the client to read; the engine never reads it back. */
+/* Written once for the client to read. The engine never reads it back. */
 static void lay_out(struct ring_header *header, uint64_t features)
 {
 	header->layout = RING_LAYOUT;

@@ -19,7 +19,7 @@ static void answer_failure(struct session *session, uint64_t id, uint64_t number
 		reply_object_failed(session, id, fault);
 }
 
-/* A client may use the index of an object that could not be made again without releasing it. */
+/* A client may use the index of a failed object again without a release. */
 static void forget_failed(struct session *session, uint64_t id)
 {
 	struct object *old = object_table_at(&session->objects, object_id_index(id));
@@ -123,7 +123,8 @@ void object_unref(struct object *object)
 void object_release(struct object *object)
 {
 	object->released = true;
-	/* No group names a host accessor, and a program may have one for each read. */
+	/* Host accessors are left out, because no group names them, and a program may have one for
+	 * each read. */
 	object->session->objects_changed += object->type != OBJECT_HOST_ACCESSOR;
 	object->session->graph_releases += object->in_graph;
 	const struct object_kind *kind = kind_of(object->session, object->type);

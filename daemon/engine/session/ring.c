@@ -1,4 +1,5 @@
-/* The engine's side of a session's two rings: reading with a budget, writing with back-pressure. */
+/* The engine's side of a session's two rings: it reads with a budget, and writes with
+ * back-pressure. */
 #include "session/session.h"
 #include "session/hooks.h"
 #include "wake.h"
@@ -6,11 +7,13 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define SENT_AT_ONCE_MOST 4u /* in a turn: completions and other clients wait meanwhile */
+#define SENT_AT_ONCE_MOST 4u /* in a turn, because completions and other clients wait meanwhile */
 
 enum waiting_kind { WAITING_REPLY, WAITING_SLOT };
 
-/* A reply without room in the reply ring, or a reply or a slot write that comes behind one. */
+/*
+ * A reply that did not fit into the reply ring; or a reply or slot write that must stay behind one.
+ */
 struct waiting {
 	struct list link;
 	enum waiting_kind kind;
@@ -19,7 +22,8 @@ struct waiting {
 	uint8_t packed[];
 };
 
-/* Has what the sleeping client waits for come, or something that may end its wait otherwise? */
+/* True if an event has occurred that the sleeping client awaits, or one that may end its wait
+ * otherwise. */
 static bool client_awaits(struct session *session)
 {
 	uint64_t awaits =
@@ -41,14 +45,14 @@ void session_notify(struct session *session, enum notify_kind kind)
 
 void session_wake_client(struct session *session)
 {
-	/* Packet{wake} as it travels: field 5, no bytes. */
+	/* The bytes of Packet{wake}: field 5, empty. */
 	static const uint8_t packed_wake[] = {0x2a, 0x00};
 	if (session->state != SESSION_OPEN)
 		return;
 	bool sleeps = wake_is_asleep(&session->header->client_sleeps) && client_awaits(session) &&
 		      wake_claim(&session->header->client_sleeps);
 	session->notify_any = false;
-	/* EAGAIN: datagrams wait for it already, so it is awake or about to be. The poll finds a
+	/* EAGAIN: datagrams are pending, so the client is awake or about to be. The poll detects a
 	 * peer that has hung up. */
 	if (sleeps && packet_socket_send(session->socket, packed_wake, sizeof(packed_wake), NULL, 0,
 					 MSG_DONTWAIT) == 0)
@@ -79,7 +83,8 @@ void session_drop_waiting(struct session *session)
 		pop_waiting(session, list_entry(session->waiting.next, struct waiting, link));
 }
 
-/* 0: room for a reply of that size. -EAGAIN: none now. Otherwise the session will close. */
+/* Reserves room for a reply of that size. 0; -EAGAIN: there is none now; other values: the session
+ * will close. */
 static int reserve_reply(struct session *session, uint32_t bytes, void **payload_out)
 {
 	int r = ring_writer_reserve(&session->replies, RING_RECORD_MESSAGE, bytes, payload_out);
@@ -88,7 +93,7 @@ static int reserve_reply(struct session *session, uint32_t bytes, void **payload
 	return r;
 }
 
-/* Behind the replies that wait for room. */
+/* Adds a reply behind those that wait for room. */
 static struct waiting *add_waiting_reply(struct session *session, uint32_t bytes)
 {
 	struct waiting *entry = calloc(1, sizeof(*entry) + bytes);
@@ -181,7 +186,7 @@ void session_write_slot(struct session *session, uint32_t slot, uint32_t sequenc
 	push_waiting(session, entry);
 }
 
-/* Move into the ring what waits for it. True: nothing waits any more. */
+/* Moves waiting replies and slot writes into the ring. True: none is left. */
 static bool flush_waiting(struct session *session)
 {
 	while (!list_empty(&session->waiting)) {
@@ -201,7 +206,7 @@ static bool flush_waiting(struct session *session)
 	return true;
 }
 
-/* Must the session be left unread, because there is no room for replies to its requests? */
+/* True if the session must not be read, because there is no room for replies to its requests. */
 static bool is_stalled(const struct session *session)
 {
 	return !list_empty(&session->waiting) || outbox_waiting(&session->outbox) ||
@@ -214,8 +219,8 @@ void session_make_hot(struct session *session)
 		list_push_back(&session->engine->woken, &session->hot_link);
 }
 
-/* A launch of a graph that the device makes first: the record is kept, and run when that is done.
- */
+/* Keeps the record of a launch whose graph the device builds first. It is run when the graph is
+ * built. */
 static bool defer_for_graph(struct session *session, const Sycl__V1__Command *command,
 			    uint32_t bytes)
 {
@@ -248,8 +253,8 @@ static int next_record(struct session *session, uint16_t *kind_out, uint32_t *by
 	return 1;
 }
 
-/* More than 0: ran one, and what it counts as. 0: there is none. Negative: the session will close.
- */
+/* More than 0: ran one record; the value is its cost. 0: there is none. Negative: the session will
+ * close. */
 static int run_record(struct session *session)
 {
 	struct engine *engine = session->engine;
@@ -284,7 +289,8 @@ static int run_record(struct session *session)
 	if (defer_for_graph(session, (const Sycl__V1__Command *)message, bytes))
 		return 0;
 	r = engine->hooks->run_command(session, (const Sycl__V1__Command *)message);
-	/* A thousand requirements are more work than one, and so are a graph's nodes. */
+	/* A record with a thousand requirements, or a graph with many nodes, is more work than a
+	 * usual one. */
 	return r < 0 ? r : 1 + (int)(bytes / SESSION_RECORD_BYTES + session->record_cost);
 }
 
@@ -305,8 +311,8 @@ bool session_is_held(struct session *session)
 
 /*
  * If this is the only awake session and its ring is empty, its commands are sent now. No other
- * command could be sent together with them, and the rest of the turn is done while the device
- * works. False: more records may follow.
+ * command could join them, and the device works during the rest of the turn. False: more records
+ * may follow.
  */
 static bool send_at_once(struct session *session)
 {
@@ -337,7 +343,7 @@ uint32_t session_turn(struct session *session, bool shared)
 		if (r == 0)
 			break;
 		done += (uint32_t)r;
-		/* The client may have sent the next one while the driver was called. */
+		/* The client may have submitted another record during the driver's call. */
 		if (send_at_once(session) && (++sent_at_once == SENT_AT_ONCE_MOST ||
 					      !ring_reader_has_more(&session->submit)))
 			break;
@@ -352,8 +358,8 @@ uint32_t session_turn(struct session *session, bool shared)
 	return done;
 }
 
-/* True: the session may sleep. It goes on when its graph is built, when the socket is writable, or
- * when the reply ring has the room that is requested here. */
+/* True: the session may sleep. It continues when its graph is built, when the socket is writable,
+ * or when the reply ring has the room that is requested here. */
 static bool sleep_stalled(struct session *session)
 {
 	if (session->awaited && list_empty(&session->waiting))

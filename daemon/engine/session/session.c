@@ -61,7 +61,8 @@ static void on_peer_dead(uv_poll_t *poll, int status, int events)
 	struct session *session = poll->data;
 	if (session->awaits_process)
 		await_no_process(session);
-	session->is_cut_off = false; /* the session reads nothing any more */
+	/* The process has ended, so no client reads the shared memory. */
+	session->is_cut_off = false;
 	session->orphan_ns = clock_now_ns();
 	session->engine->hooks->review_deadlines(session->engine);
 	session_set_close_policy(session, CLOSE_DROP_PRIVATE);
@@ -111,9 +112,9 @@ static void session_close_handle(uv_handle_t *handle)
 }
 
 /*
- * The supervisor accepts no descriptors, and a socket that it has accepted inherits that; here
- * descriptors are memory to import. Closing a client's descriptor may block as long as its owner
- * has chosen. That costs only its own tenant, who could as well end this engine.
+ * The supervisor accepts no descriptors, and sockets that it accepts inherit that. Here descriptors
+ * are memory to import. Closing a client's descriptor may block as long as its owner chooses. That
+ * harms only the owner's own user, who could also end this engine.
  */
 static void allow_descriptors(int socket)
 {
@@ -195,10 +196,8 @@ void session_set_close_policy(struct session *session, enum close_policy policy)
 		session_drop_tasks(session);
 }
 
-/*
- * Sends the reason, then closes. Datagrams that the peer has sent meanwhile are read first. Closing
- * a socket with unread datagrams would give the peer a reset in place of the reason.
- */
+/* Sends the reason, then closes. Reads pending datagrams first. Otherwise the kernel would send the
+ * peer a reset in place of the reason. */
 static void close_socket(struct session *session)
 {
 	Sycl__V1__SessionError error = SYCL__V1__SESSION_ERROR__INIT;
@@ -291,7 +290,7 @@ void session_step(struct session *session)
 	engine->session_count--;
 	if (had_deadline)
 		engine->hooks->review_deadlines(engine);
-	/* Reported when all of its memory is free again. */
+	/* The end is reported when all memory of the session is free again. */
 	if (engine->observer.session_closed)
 		engine->observer.session_closed(engine->observer.context, number, command, reason,
 						&usage, &devices);

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-/* Linux 6.10; older headers do not name it. */
+/* Linux 6.10; older headers lack it. */
 #ifndef F_DUPFD_QUERY
 #define F_DUPFD_QUERY 1027
 #endif

@@ -9,8 +9,8 @@
 #define LAYERED_SIZES 3u
 #define UUID_BYTES    16u
 
-/* Memory that was not allocated as USM is no argument (E22), whatever the device could do with
- * it. */
+/* Memory that was not allocated as USM is not accepted as an argument (E22), whatever the device
+ * supports. */
 #define ASPECT_USM_SYSTEM (1ull << 18)
 #define ASPECTS_USM                                                                                \
 	(TOPOLOGY_ASPECT_USM_DEVICE | TOPOLOGY_ASPECT_USM_HOST | TOPOLOGY_ASPECT_USM_ATOMIC_HOST | \
@@ -60,7 +60,7 @@ static void fill_sizes(Sycl__V1__DeviceFacts *out, const struct backend_device_f
 	out->printf_buffer_bytes = facts->printf_buffer_bytes;
 }
 
-/* The lists point into the facts, which live as long as the scheduler. */
+/* The lists point into the facts, which exist as long as the scheduler. */
 static void fill_lists(Sycl__V1__DeviceFacts *out, const struct backend_device_facts *facts)
 {
 	out->n_max_work_item_sizes = 3;
@@ -96,7 +96,7 @@ static void topology_fill_identity(Sycl__V1__DeviceFacts *out,
 	out->mode = text_or_empty(facts->mode);
 	out->unavailable_reason = text_or_empty(facts->unavailable_reason);
 	out->features = facts->features;
-	/* For a client in another process it is pinned memory, which stays where it is. */
+	/* For a client in another process this is pinned memory, which does not migrate. */
 	if (!in_process)
 		out->features &= ~(uint32_t)BACKEND_FEATURE_USM_MIGRATES;
 }
@@ -198,9 +198,8 @@ int topology_create(struct scheduler *scheduler, bool in_process, struct topolog
 	CLEANUP(topology_cleanup) struct topology *topology = calloc(1, sizeof(*topology));
 	if (!topology)
 		return -ENOMEM;
-	/*
-	 * One entry more than needed, so that an empty list is not taken for a failed allocation.
-	 */
+	/* One entry more than needed, so that an empty list is not mistaken for a failed
+	 * allocation. */
 	topology->platforms = calloc(platform_count + 1, sizeof(*topology->platforms));
 	topology->platform_list = calloc(platform_count + 1, sizeof(Sycl__V1__PlatformFacts *));
 	topology->devices = calloc(device_count + 1, sizeof(*topology->devices));

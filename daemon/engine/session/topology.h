@@ -16,27 +16,21 @@
 
 struct topology;
 
-/*
- * The aspects that a client gets: the backend's. Those of USM count as far as they hold for this
- * client, in this process or another one.
- */
+/* Returns the aspects for a client: the backend's. USM aspects depend on whether the client is in
+ * this process. */
 uint64_t topology_aspects(const struct backend_device_facts *facts, bool in_process);
 
-/*
- * scheduler_discover, by one engine of a process at a time. Vendor libraries initialise themselves
- * at the first query, and not all of them allow that from two threads.
- */
+/* Calls scheduler_discover for one engine of a process at a time. Vendor libraries initialise
+ * themselves at the first query, and not all of them allow that from two threads. */
 int topology_discover(struct scheduler *scheduler,
 		      const struct scheduler_platform_info **platforms_out,
 		      uint32_t *platform_count_out,
 		      const struct scheduler_device_info **devices_out, uint32_t *device_count_out);
 
-/*
- * Queries the scheduler, which queries the backends in the first call: may take a second.
- * `in_process`: as above. 0 or a negative errno.
- */
+/* Queries the scheduler, which queries the backends in the first call; this may take a second.
+ * `in_process`: as above. 0 or a negative errno. */
 int topology_create(struct scheduler *scheduler, bool in_process, struct topology **topology_out);
-/* A device as a message, which points into its facts. */
+/* Describes a device as a message, which points into its facts. */
 void topology_describe(Sycl__V1__DeviceFacts *out, uint32_t number,
 		       const struct scheduler_device_info *info, bool in_process);
 struct topology *topology_free(struct topology *topology);

@@ -1,4 +1,5 @@
-/* USM allocations of a session that end: at once, or when groups that may use them have. */
+/* The end of a session's USM allocations: at once, or when the groups that may use them are
+ * complete. */
 #include "session/session.h"
 
 void usm_give_back(struct usm *usm)

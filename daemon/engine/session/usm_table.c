@@ -15,7 +15,7 @@ void usm_table_fini(struct usm_table *table)
 	*table = (struct usm_table){.items = NULL};
 }
 
-/* The first one that begins behind the address. */
+/* Returns the place of the first allocation behind the address. */
 static uint32_t usm_place_of(const struct usm_table *table, uint64_t address)
 {
 	uint32_t low = 0, high = table->count;

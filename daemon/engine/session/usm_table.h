@@ -1,6 +1,7 @@
 /*
- * The USM allocations of one session, ordered by address; none overlap. Every address that a client
- * names is looked up here. Front thread. Holds pointers only: the allocations are the caller's.
+ * The USM allocations of one session, ordered by address, without overlaps. Every address that a
+ * client names is looked up here. Front thread. The table has pointers only; the caller owns the
+ * allocations.
  */
 #ifndef SYCL_ENGINE_USM_TABLE_H
 #define SYCL_ENGINE_USM_TABLE_H
@@ -15,10 +16,12 @@ struct usm_table {
 };
 
 void usm_table_fini(struct usm_table *table);
-/* Its address and size are set, and stay so. -EEXIST: it overlaps one that is there. -ENOMEM. */
+/* The address and size must be set and stay unchanged. -EEXIST: it overlaps another allocation.
+ * -ENOMEM. */
 int usm_table_insert(struct usm_table *table, struct usm *usm);
 void usm_table_remove(struct usm_table *table, const struct usm *usm);
-/* The one that holds all of these bytes (0 bytes: that address); NULL: there is none. */
+/* Finds the allocation that contains all of these bytes (0 bytes: that address); NULL: there is
+ * none. */
 struct usm *usm_table_find(const struct usm_table *table, uint64_t address, uint64_t size_bytes);
 
 #endif
