@@ -9,12 +9,12 @@
 #include <assert.h>
 #include <string.h>
 
-/* An engine could invent other devices, and each would be a row of its tenant. */
+/* Bounded, because an engine could invent devices, and each would be a row of its tenant. */
 enum { BACKENDS = SYCL__V1__BACKEND__BACKEND_FAKE + 1, DEVICES = ACCOUNT_DEVICES_MAX };
 static_assert((BACKENDS - 1) * DEVICES + 1 < ACCOUNT_ROWS_LEAST,
 	      "whatever is put together, each device has a row");
 
-/* Rows of a tenant that has many groups are merged. */
+/* If all tenants have very many rows, each tenant keeps fewer, and its other rows are merged. */
 static uint32_t ledger_rows_most(const struct supervisor *supervisor)
 {
 	uint32_t count = 0;
@@ -68,7 +68,7 @@ static void account_count_devices(struct tenant *tenant, const struct session *s
 	}
 }
 
-/* Count a session that is over. `offender` may name it. */
+/* Counts a session that has ended. `at_fault`: its command ended the engine. */
 static void account_count_session(struct tenant *tenant, const struct session *session,
 				  bool at_fault)
 {

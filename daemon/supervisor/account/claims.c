@@ -50,7 +50,7 @@ static void session_keep_devices(struct session_figures *claim,
 		claim->devices_bytes = sycl__v1__session_report__pack(&devices, claim->devices);
 }
 
-/* A report on a session that the engine does not have, or a second one, is ignored. */
+/* Ignores a report on a session that the engine does not have, and a second report on one. */
 static void claims_keep_session(struct engine *engine, const Sycl__V1__SessionReport *report)
 {
 	struct session *session = engine_session(engine, report->session);
@@ -80,9 +80,9 @@ static void claims_keep_session(struct engine *engine, const Sycl__V1__SessionRe
 
 static void claims_make_printable(char *const *texts, size_t count)
 {
+	/* protobuf-c represents an absent text by its own empty string, which is read-only. */
 	for (size_t i = 0; i < count; i++)
-		if (texts[i] && *texts[i]) /* an absent one is protobuf-c's own empty string, which
-					      is read-only */
+		if (texts[i] && *texts[i])
 			text_make_printable(texts[i]);
 }
 
@@ -124,7 +124,7 @@ static void claims_keep_device(struct engine_claims *claims, Sycl__V1__DeviceFac
 	claims->devices[claims->device_count++] = claim;
 }
 
-/* A copy is kept: the message lies in the arena, which the next message reuses. */
+/* Keeps a copy, because the message is in the arena, which the next message reuses. */
 static void claims_keep_topology(struct engine_claims *claims, const Sycl__V1__Topology *topology)
 {
 	size_t size = sycl__v1__topology__get_packed_size(topology);

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define FILE_NAME  "accounts"
-#define FILE_MAGIC 0x0001746363617973ull /* "syacct", and its format */
+#define FILE_MAGIC 0x0001746363617973ull /* "syacct", and the version of its format */
 
 enum {
 	FILE_BYTES_MAX = 128 << 20,
@@ -28,7 +28,7 @@ struct head {
 	uint64_t checksum; /* checksum of the rest of the file: KeptAccounts */
 };
 
-/* The message with its rows and their parts side by side. */
+/* The message with its rows, and the arrays of their parts. */
 struct batch {
 	Sycl__V1__KeptAccounts message;
 	size_t row_room, session_room;
@@ -102,7 +102,7 @@ static void batch_add_group(struct batch *batch, uint64_t session, const char *c
 	batch->message.n_sessions++;
 }
 
-/* Sessions of engines that may still come back are kept for the next service, too. */
+/* Sessions of engines that may return are also kept for the next service. */
 static bool has_returning_engines(const struct supervisor *supervisor)
 {
 	const struct tenant *tenant;
@@ -199,7 +199,7 @@ static void account_file_restore(struct supervisor *supervisor, const Sycl__V1__
 	}
 }
 
-/* -EBADMSG: it is damaged, or of another release. */
+/* -EBADMSG: the file is damaged, or of another release. */
 static int account_file_unpack(struct supervisor *supervisor, const uint8_t *bytes, size_t size)
 {
 	struct head head;
@@ -208,8 +208,8 @@ static int account_file_unpack(struct supervisor *supervisor, const uint8_t *byt
 	size -= sizeof(head);
 	if (head.magic != FILE_MAGIC || kept_file_checksum(bytes, size) != head.checksum)
 		return -EBADMSG;
-	/* The service's own file, whole and of a bounded size, so no other user has chosen how much
-	 * it unpacks to. */
+	/* The file is the service's own, complete and of bounded size. So no other user determines
+	 * its unpacked size. */
 	Sycl__V1__KeptAccounts *kept = sycl__v1__kept_accounts__unpack(NULL, size, bytes);
 	if (!kept)
 		return -EBADMSG;

@@ -1,7 +1,5 @@
-/*
- * The accounts by control group and device, and the control groups of sessions that go on, in a
- * file for the next service. It is a file of its own: without it nothing else is lost.
- */
+/* A file for the next service. It has the accounts by control group and device, and the control
+ * groups of running sessions. It is a separate file, so that its loss affects nothing else. */
 #ifndef SYCLD_SUPERVISOR_ACCOUNT_FILE_H
 #define SYCLD_SUPERVISOR_ACCOUNT_FILE_H
 
@@ -13,7 +11,7 @@
 struct peer;
 struct supervisor;
 
-/* Accounts of sessions of an earlier service that have not come back yet. */
+/* Accounts of sessions of an earlier service that have not returned yet. */
 struct account_group {
 	uint64_t session;
 	char cgroup[CGROUP_BYTES];
@@ -27,20 +25,20 @@ struct account_groups {
 /* The supervisor's part. */
 struct account_file {
 	struct account_groups groups;
-	bool has_failed; /* the file could not be written: logged once, and tried again */
+	bool has_failed; /* the file could not be written; logged once, and tried again */
 };
 
-/* 0, also when there is no file or none that can be used, which is logged. A negative errno: it
- * cannot be read now. */
+/* 0, also if there is no usable file, which is logged. A negative errno: the file cannot be read
+ * now. */
 int account_file_load(struct supervisor *supervisor);
 
 /* 0 or a negative errno, which is logged once. */
 int account_file_save(struct supervisor *supervisor);
 
-/* A session of an earlier service is back: restore its control group, if known. */
+/* Restores the control group of a session that has returned from an earlier service, if known. */
 void account_file_recall(struct supervisor *supervisor, uint64_t session, struct peer *peer);
 
-/* Free what is known of the groups of sessions that have not come back. */
+/* Frees the control groups of sessions that have not returned. */
 void account_file_forget(struct supervisor *supervisor);
 
 #endif

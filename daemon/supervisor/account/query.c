@@ -44,7 +44,7 @@ static bool query_matches(const struct account_terms *terms, const struct accoun
 	return key->backend != 0 || !query_has_device_rows(terms);
 }
 
-/* The row for a key, reduced to the query's parts. NULL: it does not match, or there is no
+/* Returns the row for a key, reduced to the query's parts. NULL: it does not match, or there is no
  * memory. */
 static struct account_row *query_row(struct account_query *query, const struct account_key *key)
 {
@@ -98,7 +98,7 @@ void account_query_add_session(struct account_query *query, const struct session
 	struct account_key key = {.uid = session->peer.uid, .session = session->id};
 	struct account_sums sums;
 	memcpy(key.cgroup, session->peer.cgroup, sizeof(key.cgroup));
-	/* An open session has a row, also if it has used nothing yet. */
+	/* An open session has a row even before it has used a device. */
 	(void)query_session_row(query, session, &key);
 	for (size_t i = 0; used && i < used->n_devices && i < ACCOUNT_DEVICES_MAX; i++) {
 		struct account_row *row = account_claim(used->devices[i], &key, &sums)

@@ -23,7 +23,7 @@ struct account_terms {
 	uint32_t by;
 	bool of_user, of_device;
 	uint32_t uid, backend, index;
-	char cgroup[CGROUP_BYTES]; /* "": all */
+	char cgroup[CGROUP_BYTES]; /* "": all groups */
 };
 
 struct account_query {
@@ -34,15 +34,17 @@ struct account_query {
 	Sycl__V1__DeviceUsage *used;
 };
 
-/* NULL, or the reason why there can be no reply. */
+/* NULL, or the reason for refusing the query. */
 const char *account_terms_read(const Sycl__V1__AccountsQuery *query,
 			       struct account_terms *terms_out);
 
 void account_query_add_kept(struct account_query *query, const struct tenant *tenant);
-/* Add an open session; the query points to it until its end. */
+/* Adds an open session; the query refers to it until the query ends. */
 void account_query_add_session(struct account_query *query, const struct session *session,
 			       const Sycl__V1__SessionReport *claim);
-/* Put the rows into the reply, those with most use of devices first. False: no memory. */
+/*
+ * Puts the rows into the reply, in order of their use of devices, largest first. False: no memory.
+ */
 bool account_query_finish(struct account_query *query, Sycl__V1__AdminReply *reply);
 void account_query_fini(struct account_query *query);
 

@@ -9,7 +9,9 @@
 
 #include <string.h>
 
-/* The tenant has no engine, and no order or limit that must hold when it connects again. */
+/*
+ * True if the tenant has no engine, and no order or limit that must apply when it connects again.
+ */
 static bool tenant_is_away(const struct tenant *tenant)
 {
 	return tenant->uid != TENANT_OTHERS && TAILQ_EMPTY(&tenant->engines) &&
@@ -40,8 +42,8 @@ static void account_add(struct service_state_account *to, const struct service_s
 	account_sum(&to->bytes_to_host, from->bytes_to_host);
 }
 
-/* Moves one tenant's rows to another. False: no memory; then rows that were moved count there, and
- * the rest still here. */
+/* Moves one tenant's rows to another. False: no memory. Rows that were moved then count there, and
+ * the rest still count here. */
 static bool ledger_move(struct tenant *to, struct tenant *from)
 {
 	for (uint32_t i = 0; i < from->ledger.count; i++) {
@@ -57,8 +59,8 @@ static bool ledger_move(struct tenant *to, struct tenant *from)
 	return true;
 }
 
-/* The tenant is freed, and its figures are added to TENANT_OTHERS. False: no memory, and the tenant
- * is still there. */
+/* Frees the tenant and adds its figures to TENANT_OTHERS. False: no memory, and the tenant still
+ * exists. */
 static bool tenant_join_others(struct tenant *tenant)
 {
 	struct supervisor *supervisor = tenant->supervisor;
@@ -76,7 +78,7 @@ static bool tenant_join_others(struct tenant *tenant)
 	return true;
 }
 
-/* Compares two tenants that are away: which one is forgotten first? */
+/* Compares two absent tenants: true if the first one is forgotten first. */
 static bool tenant_is_forgotten_before(const struct tenant *tenant, const struct tenant *than)
 {
 	if (tenant_is_counted(tenant) != tenant_is_counted(than))
@@ -86,7 +88,7 @@ static bool tenant_is_forgotten_before(const struct tenant *tenant, const struct
 	return tenant->last_use_ns < than->last_use_ns;
 }
 
-/* With a newcomer: only among tenants that are not in the user database either. */
+/* For a newcomer, considers only tenants that are not in the user database either. */
 static struct tenant *tenant_to_forget_next(const struct supervisor *supervisor,
 					    const struct tenant *newcomer)
 {

@@ -1,8 +1,9 @@
 /*
- * Which tenants are remembered. A tenant without figures and orders is forgotten. Figures are never
- * dropped. With too many tenants, the figures of those that have been away for longest are added to
- * one row (TENANT_OTHERS). A user with subordinate uids can use many uids that are not in the user
- * database. So few of them have rows of their own, and they never cost a known user its row.
+ * Rules for remembering tenants. A tenant without figures and orders is forgotten. Figures are
+ * never dropped. If there are too many tenants, the figures of those absent for longest are added
+ * to one row (TENANT_OTHERS). A user with subordinate uids can use many uids that are not in the
+ * user database. So only a few of these have rows of their own, and a known user never loses its
+ * row to them.
  */
 #ifndef SYCLD_SUPERVISOR_TENANT_FORGET_H
 #define SYCLD_SUPERVISOR_TENANT_FORGET_H
@@ -14,24 +15,25 @@ struct refusal;
 struct supervisor;
 struct tenant;
 
-/* A client was refused, or an order is done: free the tenant if nothing of it has to be remembered.
- */
+/* Called when a client was refused, or an order was carried out. Frees the tenant if nothing of it
+ * must be remembered. */
 void tenant_review(struct tenant *tenant);
 
-/* Make room for one more tenant. False: all tenants have engines or orders, or there is no memory.
+/*
+ * Makes room for one more tenant. False: all tenants have engines or orders, or there is no memory.
  */
 bool tenants_make_room(struct supervisor *supervisor);
 
-/* Another uid is not in the user database: merge figures of others of that kind if there are
- * many. */
+/* Called for a newcomer that is not in the user database. Merges the figures of other such tenants
+ * if there are many. */
 void tenants_merge_unknown(const struct tenant *newcomer);
 
-/* The tenant, made if missing. NULL: there are too many, no memory, or no user can have that uid;
- * `refusal_out` has the reason. */
+/* Returns the tenant, made if missing. NULL: there are too many, no memory, or no user can have
+ * that uid; `refusal_out` has the reason. */
 struct tenant *tenant_get(struct supervisor *supervisor, uid_t uid, struct refusal *refusal_out);
 
-/* The same, to restore figures of an earlier service, also of TENANT_OTHERS. NULL: too many, or no
- * memory. */
+/* As tenant_get, to restore figures of an earlier service, also of TENANT_OTHERS. NULL: too many,
+ * or no memory. */
 struct tenant *tenant_restore(struct supervisor *supervisor, uid_t uid);
 
 #endif

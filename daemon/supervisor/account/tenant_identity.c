@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* The database is queried again after this time: users are made, and change groups. */
+/*
+ * The database is queried again after this time, because users are added, and their groups change.
+ */
 #define FRESH_NS 60000000000ull
 
 static void tenant_apply_answer(struct tenant *tenant, const struct user_answer *answer)
@@ -19,7 +21,7 @@ static void tenant_apply_answer(struct tenant *tenant, const struct user_answer 
 	if (answer->trouble[0])
 		log_warning("share", "%s", answer->trouble);
 	tenant->identified_ns = answer->has_failed ? 0 : clock_now_ns();
-	/* A failed look-up does not change what was known before. */
+	/* A failed look-up does not change an earlier result. */
 	if (tenant->is_identified && answer->has_failed)
 		return;
 	bool was_unknown = tenant->is_identified && tenant->is_unknown;
@@ -37,10 +39,10 @@ static void on_identity_answered(void *context, const struct user_answer *answer
 	struct supervisor *supervisor = tenant->supervisor;
 	tenant->lookup = NULL;
 	tenant_apply_answer(tenant, answer);
-	supervisor->observer->tenant_identified(tenant); /* the tenant may be freed then */
+	supervisor->observer->tenant_identified(tenant); /* this may free the tenant */
 }
 
-/* 0: the result is known, or will come; else a negative errno. */
+/* 0: the result is known, or will arrive; else a negative errno. */
 static int tenant_request_identity(struct tenant *tenant)
 {
 	const struct supervisor *supervisor = tenant->supervisor;
@@ -67,7 +69,7 @@ static int identity_refuse(struct refusal *refusal, enum sycl_status code, int r
 	return r;
 }
 
-/* With a place for the uid. */
+/* The texts have a place for the uid. */
 static const char *identity_trouble(int r)
 {
 	switch (r) {

@@ -78,7 +78,7 @@ static bool find_group(const char *name, gid_t *group_out)
 	return true;
 }
 
-/* Members of the group may use the socket too, where there is that group. */
+/* Lets members of the group use the socket too, if that group exists. */
 static void socket_give_to_group(const char *path, const char *name)
 {
 	gid_t group;

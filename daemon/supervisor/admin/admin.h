@@ -29,21 +29,22 @@ struct asker {
 	bool sees_all, may_order;
 };
 
-/* Open both in the runtime folder, whose lock is held. 0 or a negative errno; failures are logged.
- */
+/* Opens both sockets in the runtime folder, whose lock is held. 0 or a negative errno; failures are
+ * logged. */
 int admin_open(struct supervisor *supervisor);
 
-/* Stop watching and close. Safe for a half-open one. */
+/* Stops polling and closes both sockets. Accepts a half-open state. */
 void admin_close(struct supervisor *supervisor);
 
-/* Send the reply; ends the request. Never blocks: a client that does not read is hung up on after a
- * while. */
+/* Sends the reply and ends the request. Never blocks: a client that does not read its reply is
+ * disconnected after a time. */
 void admin_answer(struct asker *asker, const Sycl__V1__AdminReply *reply);
 
 /* Reply with an error. */
 void admin_answer_error(struct asker *asker, int code, const char *text);
 
-/* End the request without a reply, by hanging up. Does nothing if the reply was sent. */
+/* Ends the request without a reply, by disconnecting the client. Does nothing if the reply was
+ * sent. */
 void asker_drop(struct asker *asker);
 
 #endif

@@ -31,8 +31,7 @@ static int order_send_to_engine(struct target *target, struct engine *engine, in
 				const char *text)
 {
 	const Sycl__V1__OrderCommand *order = target->order;
-	/* A limit of one session that is taken back: the engine has the limit of all its sessions.
-	 */
+	/* If the limit of one session is revoked, the engine uses the limit of all its sessions. */
 	uint64_t value = act == ACT_LIMIT && !target->session
 				 ? order_tenant_limit(engine->tenant, target->limit)
 				 : order->value;
@@ -48,13 +47,13 @@ static int order_send_to_engine(struct target *target, struct engine *engine, in
 	return 0;
 }
 
-/* Sends to each engine by itself, so that one that does not read does not affect the others. */
+/* Sends to each engine separately, so that one that does not read does not affect the others. */
 static int order_send(struct target *target, int act, const char *text)
 {
 	struct tenant *tenant;
 	struct engine *engine;
 	int r = 0;
-	/* An engine does not know the number of a session that it has not got. */
+	/* An engine does not know a session that it has not received. */
 	if (target->session &&
 	    (!target->engine || order_waiting_session(target->engine, target->session->id)))
 		return order_refuse(target, STATUS_RUNTIME, "session %llu has no engine yet",
@@ -72,7 +71,7 @@ static int order_send(struct target *target, int act, const char *text)
 	return r;
 }
 
-/* A session that no engine has got yet. */
+/* Drops a session that no engine has received yet. */
 static void order_drop_waiting(struct target *target)
 {
 	struct engine *engine = target->engine;
@@ -84,7 +83,7 @@ static void order_drop_waiting(struct target *target)
 		arrivals_drop(target->tenant, session, target->reason);
 }
 
-/* Engines report the reason to their clients; they have a moment for that. */
+/* Ends the engines. They get a short time to report the reason to their clients. */
 static int order_kill_engines(struct target *target)
 {
 	struct engine *engine, *next;
@@ -121,7 +120,7 @@ static int order_kill(struct target *target)
 	return order_send(target, ACT_END, reason);
 }
 
-/* The order holds in any case; the file passes it to the next service. */
+/* The order applies in any case. The file passes it to the next service. */
 static int order_save_drained(struct target *target)
 {
 	int r = orders_file_save(target->supervisor);
@@ -154,7 +153,7 @@ static void order_resume_all(struct supervisor *supervisor)
 		next = TAILQ_NEXT(tenant, link);
 		bool was_drained = tenant->drained;
 		tenant->drained = false;
-		/* The tenant may have been kept for that order alone. */
+		/* That order may have been the only reason for keeping the tenant. */
 		if (was_drained)
 			tenant_review(tenant);
 	}
@@ -198,8 +197,8 @@ static int order_carry_out(struct target *target)
 	}
 }
 
-/* " buffer_bytes=65536" for a limit, "" for other orders. The name may be any text: whether there
- * is such a limit is checked later. */
+/* Returns " buffer_bytes=65536" for a limit, "" for other orders. The name may be any text, because
+ * it is checked later. */
 static void order_limit_text(const Sycl__V1__OrderCommand *order, char out[LIMIT_BYTES])
 {
 	char name[LIMIT_BYTES / 2];

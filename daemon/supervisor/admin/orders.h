@@ -1,7 +1,8 @@
 /*
- * Orders of operators (proto/admin.proto: OrderCommand): sessions end, pause and go on, no new
- * session is accepted, limits change. Only from root and the admin socket. Orders about users and
- * limits hold until the service ends; limits of all users until sycld.conf is read again.
+ * Orders of operators (proto/admin.proto: OrderCommand). They end, pause and resume sessions, stop
+ * the service from accepting new ones, and change limits. Only root and the admin socket may send
+ * them. Orders about users and limits apply until the service ends; limits of all users until
+ * sycld.conf is read again.
  */
 #ifndef SYCLD_SUPERVISOR_ORDERS_H
 #define SYCLD_SUPERVISOR_ORDERS_H

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define FILE_NAME  "orders"
-#define FILE_MAGIC 0x000164726f6c6373ull /* "sclord", and its format */
+#define FILE_MAGIC 0x000164726f6c6373ull /* "sclord", and the version of its format */
 
 enum { FILE_BYTES_MAX = 1 << 16 };
 
@@ -83,7 +83,7 @@ static void kept_orders_restore(struct supervisor *supervisor, const Sycl__V1__K
 		kept_orders_restore_user(supervisor, kept->drained_uids[i]);
 }
 
-/* -EBADMSG: it is damaged, or of another release. */
+/* -EBADMSG: the file is damaged, or of another release. */
 static int kept_orders_unpack(struct supervisor *supervisor, const uint8_t *bytes, size_t size)
 {
 	struct head head;
@@ -92,7 +92,7 @@ static int kept_orders_unpack(struct supervisor *supervisor, const uint8_t *byte
 	size -= sizeof(head);
 	if (head.magic != FILE_MAGIC || kept_file_checksum(bytes, size) != head.checksum)
 		return -EBADMSG;
-	/* This user's own file, whole and of a bounded size. */
+	/* The file is this user's own, complete and of bounded size. */
 	Sycl__V1__KeptOrders *kept = sycl__v1__kept_orders__unpack(NULL, size, bytes);
 	if (!kept)
 		return -EBADMSG;
@@ -109,7 +109,7 @@ int orders_file_load(struct supervisor *supervisor)
 			       sizeof(struct head) + FILE_BYTES_MAX, &bytes, &size);
 	if (r == 0)
 		r = kept_orders_unpack(supervisor, bytes, size);
-	/* A drained user must not come in because a file is damaged. */
+	/* A damaged file must not readmit a drained user. */
 	if (r == -EBADMSG || r == -EPERM) {
 		supervisor->drained = true;
 		log_error("order",

@@ -32,7 +32,7 @@ void order_keep_limit(const struct target *target)
 			    (unsigned long long)target->session->id);
 }
 
-/* The supervisor's own limit. */
+/* Sets the supervisor's own limit on sessions. */
 static int order_limit_sessions(struct target *target)
 {
 	uint64_t value = target->order->value;
@@ -50,8 +50,8 @@ static int order_limit_sessions(struct target *target)
 	return 0;
 }
 
-/* Shares of one user, or of all users without a share of their own. These are the supervisor's own
- * limits, too. */
+/* Sets the share of one user, or of all users without an individual share. Shares are the
+ * supervisor's own limits, too. */
 static int order_limit_share(struct target *target, bool is_most)
 {
 	uint64_t value = target->order->value;

@@ -1,5 +1,5 @@
-/* Orders that change limits, and the limits of engines that start, return or run on with a new
- * configuration. */
+/* Orders that change limits. Sends limits to engines that start, return, or run when the
+ * configuration changes. */
 #ifndef SYCLD_SUPERVISOR_ORDERS_LIMIT_H
 #define SYCLD_SUPERVISOR_ORDERS_LIMIT_H
 
@@ -16,23 +16,23 @@ struct tenant;
  * the error of the reply. is_of_engines: the limit must be sent to engines, too. */
 int order_set_limit(struct target *target, bool *is_of_engines_out);
 
-/* Called when the engine was sent the limit: keeps the limit of a single session for `syclctl
- * limits`. A limit of all sessions leaves those of single ones in force. */
+/* Called when the limit was sent to the engine. Keeps the limit of a single session for `syclctl
+ * limits`. A limit of all sessions does not replace those of single ones. */
 void order_keep_limit(const struct target *target);
 
-/* The limit of a tenant: as ordered or configured for that tenant, else as for all users. 0: the
+/* Returns the limit of a tenant: its own ordered or configured one, else that of all users. 0: the
  * engine's own default. */
 uint64_t order_tenant_limit(const struct tenant *tenant, unsigned index);
 
-/* The engine takes messages now. Sends the limits of the engine's tenant, ahead of any session. */
+/* Called when the engine accepts messages. Sends the limits of its tenant, before any session. */
 void orders_engine_ready(struct engine *engine);
 
-/* The configuration has changed from `before`. Running engines get the new limits, except those
- * that were ordered for their tenant. */
+/* Called when the configuration has changed from `before`. Running engines get the new limits,
+ * except those that were ordered for their tenant. */
 void orders_reloaded(struct supervisor *supervisor, const struct configuration *before);
 
-/* The engine came back from an earlier service, which may have had other limits. Sends all
- * configured limits. */
+/* Called when an engine has returned from an earlier service, which may have had other limits.
+ * Sends all configured limits. */
 void orders_engine_returned(struct engine *engine);
 
 #endif

@@ -1,4 +1,4 @@
-/* The target of an order: the session, the user or everybody that the order names. */
+/* The target of an order: a session, a user, or all users. */
 #ifndef SYCLD_SUPERVISOR_ORDERS_TARGET_H
 #define SYCLD_SUPERVISOR_ORDERS_TARGET_H
 
@@ -23,7 +23,7 @@ struct target {
 	struct engine *engine;   /* the session's engine, or NULL */
 	struct session *session; /* NULL: all sessions */
 	unsigned limit;          /* the ordered limit: index in configuration_limit_names */
-	unsigned reached;        /* sessions that the order was sent to */
+	unsigned reached;        /* number of sessions that the order was sent to */
 	char reason[ORDER_REASON_BYTES];
 	struct refusal refusal;
 };
@@ -32,14 +32,14 @@ struct target {
 __attribute__((format(printf, 3, 4))) int order_refuse(struct target *target, enum sycl_status code,
 						       const char *format, ...);
 
-/* Finds what the order names. 0, or -EINVAL with the error of the reply. */
+/* Finds the target that the order names. 0, or -EINVAL with the error of the reply. */
 int order_find_target(struct target *target);
 
-/* The session of that id that the engine has not got yet; NULL: there is none. */
+/* Returns the session of that id that the engine has not received yet; NULL: there is none. */
 struct session *order_waiting_session(struct engine *engine, uint64_t id);
 
-/* Describes the target for the log. Called before the order is carried out: a session that is
- * dropped is freed afterwards. */
+/* Describes the target for the log. Called before the order is carried out, because a dropped
+ * session is freed afterwards. */
 void order_target_text(const struct target *target, char out[ORDER_TARGET_BYTES]);
 
 #endif

@@ -65,7 +65,8 @@ static void on_engines_late(uv_timer_t *timer)
 	inquiry_finish_when_complete(inquiry);
 }
 
-/* False: it has too many open questions, or takes no message: it counts as not answering. */
+/* False: the engine has too many open requests, or accepts no message. It then counts as not
+ * replying. */
 static bool inquiry_request_engine(struct engine *engine, struct inquiry *inquiry, bool discover)
 {
 	for (unsigned i = 0; i < ENGINE_REQUESTS_MAX; i++) {
@@ -105,7 +106,7 @@ static void inquiry_request_discovery(struct inquiry *inquiry)
 		inquiry->discovers = NULL;
 }
 
-/* Devices are looked up by the client's own engine, which is started if there is none. */
+/* The client's own engine looks devices up. It is started if necessary. */
 static void inquiry_begin_discovery(struct inquiry *inquiry)
 {
 	struct supervisor *supervisor = inquiry->supervisor;
@@ -120,7 +121,7 @@ static void inquiry_begin_discovery(struct inquiry *inquiry)
 			if (engine->state == ENGINE_STARTING || engine->state == ENGINE_READY ||
 			    tenant->current == engine)
 				break;
-		/* The standby is not used: it is kept for a tenant with work. */
+		/* The standby is not used, because it is kept for a tenant with work. */
 		if (!engine && (r = tenant_engine(tenant, false, &engine, &refusal)) < 0)
 			engine = NULL;
 	}
@@ -144,7 +145,7 @@ static unsigned count_open_inquiries(const struct supervisor *supervisor, uid_t 
 static struct inquiry *inquiry_new(struct supervisor *supervisor, struct asker *asker,
 				   enum inquiry_kind kind)
 {
-	/* Questions of other users do not keep root out. */
+	/* Requests of other users must not keep root from asking. */
 	if ((supervisor->inquiries->count >= INQUIRIES_MAX && asker->uid != 0) ||
 	    count_open_inquiries(supervisor, asker->uid) >= INQUIRIES_PER_UID) {
 		admin_answer_error(asker, STATUS_QUOTA, "too many questions at one time");
@@ -251,7 +252,7 @@ static void inquiry_engine_done(struct engine *engine, uint64_t request)
 {
 	struct inquiry *inquiry = report_find(engine->tenant->supervisor, request);
 	if (!inquiry)
-		return; /* the reply was sent without it */
+		return; /* the reply was sent without this engine */
 	if (inquiry->discovers == engine)
 		inquiry->discovers = NULL;
 	else if (inquiry->awaited)

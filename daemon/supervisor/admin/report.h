@@ -1,7 +1,5 @@
-/*
- * Replies to inquiries of operators. Engines get requests too, with a bounded time: an engine that
- * does not reply is shown as such, and delays no other reply.
- */
+/* Replies to inquiries of operators. Engines get requests too, with a time limit. An engine that
+ * does not reply is shown as such, and delays no other reply. */
 #ifndef SYCLD_SUPERVISOR_REPORT_H
 #define SYCLD_SUPERVISOR_REPORT_H
 
@@ -31,45 +29,47 @@ struct inquiry {
 	uint64_t id;
 	enum inquiry_kind kind;
 	struct account_terms terms; /* INQUIRY_ACCOUNTS */
-	uint64_t trace;             /* INQUIRY_TRACE: the trace's number, */
+	uint64_t trace;             /* INQUIRY_TRACE: the trace's number */
 	struct trace_poll *poll;    /* INQUIRY_TRACE: the records that have arrived */
 	struct asker asker;
-	unsigned awaited;         /* engines with a request that have not replied */
-	struct engine *discovers; /* an engine that gets more time, as it starts or discovers
-				     devices; NULL: none */
-	bool awaits_user;         /* the user database gets more time to identify the requester */
+	unsigned awaited; /* number of engines that have not replied */
+	/* An engine that gets more time, because it starts or discovers devices; NULL: none. */
+	struct engine *discovers;
+	bool awaits_user; /* the user database gets more time to identify the requester */
 	bool discovery_asked;
-	char trouble[128]; /* why there is no discovery; "" if there is none */
+	char trouble[128]; /* reason for a missing discovery; "": none */
 	uv_timer_t timer;
 };
 
 TAILQ_HEAD(inquiry_list, inquiry);
 
-/* The supervisor's part: inquiries without a reply. */
+/* The supervisor's part: open inquiries. */
 struct inquiries {
 	struct inquiry_list list;
 	unsigned count;
-	uint64_t last; /* number that one was given */
+	uint64_t last; /* number of the latest inquiry */
 };
 
 /* Reply to a request, now or later. Takes the asker. */
 void report_inquire(struct supervisor *supervisor, struct asker *asker,
 		    const Sycl__V1__AdminRequest *request);
 
-/* The open inquiry of that number. NULL: its reply was sent, perhaps without some engines. */
+/*
+ * Returns the open inquiry of that number. NULL: its reply was sent, perhaps without some engines.
+ */
 struct inquiry *report_find(struct supervisor *supervisor, uint64_t id);
 
-/* An engine has replied to a request; accepts requests now; will never reply again. */
+/* Called when an engine has replied to a request; accepts requests; will never reply again. */
 void report_arrived(struct engine *engine, uint64_t request);
 void report_engine_ready(struct engine *engine);
-/* The tenant is identified now, and its engine can be started. */
+/* Called when the tenant is identified, and its engine can be started. */
 void report_tenant_identified(const struct tenant *tenant);
 void report_engine_ended(struct engine *engine);
 
-/* Drop all open questions; the loop must run once more. */
+/* Drops all open inquiries; the loop must run once more. */
 void report_drop_all(struct supervisor *supervisor);
 
-/* report_reply.c: build and send the reply of an inquiry. */
+/* report_reply.c: builds and sends the reply of an inquiry. */
 void report_reply(struct inquiry *inquiry);
 
 #endif

@@ -65,7 +65,7 @@ static int compare_places(const Sycl__V1__KnownDevice *a, const Sycl__V1__KnownD
 	return (a->backend > b->backend) - (a->backend < b->backend);
 }
 
-/* By engines' numbers; of disputed facts, those of most engines first. */
+/* Orders by engines' numbers. Of disputed facts, those of most engines come first. */
 static int compare_known(const void *one, const void *other)
 {
 	const Sycl__V1__KnownDevice *a = *(Sycl__V1__KnownDevice *const *)one,
@@ -114,7 +114,7 @@ static void mark_disputed(struct report_devices *devices, size_t count)
 			devices->list[i - 1]->disputed = devices->list[i]->disputed = true;
 }
 
-/* A backend that cannot be used has no device to carry the reason: its platform has it. */
+/* A backend that cannot be used has no device to carry the reason, so its platform has it. */
 static void add_unavailable(Sycl__V1__AdminReply *reply, Sycl__V1__PlatformFacts *facts)
 {
 	if (facts->available || reply->n_unavailable == REPORT_UNAVAILABLE_MAX)

@@ -1,4 +1,4 @@
-/* The devices of a reply: engines' claims, merged where they are equal. */
+/* The devices of a reply: engines' claims, merged if they are equal. */
 #ifndef SYCLD_SUPERVISOR_REPORT_DEVICES_H
 #define SYCLD_SUPERVISOR_REPORT_DEVICES_H
 
@@ -9,7 +9,7 @@
 
 enum { REPORT_DEVICES_MAX = 1024, REPORT_UNAVAILABLE_MAX = 256 };
 
-/* The devices of one reply; all 0: empty. */
+/* The devices of one reply; zeroed: empty. */
 struct report_devices {
 	struct claimed_device *claimed; /* an entry for each device of each engine */
 	size_t claimed_count;
@@ -20,10 +20,10 @@ struct report_devices {
 };
 
 /*
- * Put devices into the reply. Facts that are equal to the last byte stand once, with all users
- * whose engines claim them. Different facts about one device stand side by side, marked as
- * disputed. An engine may lie, and only the users beside a fact show whose engines claim it. False:
- * no memory.
+ * Puts devices into the reply. Facts that are equal to the last byte occur once, with all users
+ * whose engines claim them. Different facts about one device are listed one after the other, marked
+ * as disputed. An engine may lie, and only the users beside a fact show whose engines claim it.
+ * False: no memory.
  */
 bool report_devices_add(const struct inquiry *inquiry, struct report_devices *devices,
 			Sycl__V1__AdminReply *reply);

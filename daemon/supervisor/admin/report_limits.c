@@ -17,7 +17,9 @@ enum {
 
 enum { ROWS_OF_ONE = CONFIGURATION_LIMITS + 3 }; /* sessions_per_tenant, share_min, share_max */
 
-/* An engine's own defaults. 0: no limit; a default that never has an effect is shown as none. */
+/*
+ * An engine's own defaults. 0: no limit. A default that never has an effect is shown as no limit.
+ */
 static const uint64_t defaults[] = {
 	LIMIT_OBJECTS,
 	LIMIT_ARENAS,

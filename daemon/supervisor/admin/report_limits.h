@@ -1,5 +1,6 @@
-/* The limits that hold now, and whether they are defaults, configured or ordered: for `syclctl
- * limits`. */
+/*
+ * The limits in force, and whether they are defaults, configured or ordered, for `syclctl limits`.
+ */
 #ifndef SYCLD_SUPERVISOR_REPORT_LIMITS_H
 #define SYCLD_SUPERVISOR_REPORT_LIMITS_H
 
@@ -8,13 +9,13 @@
 
 #include <stdbool.h>
 
-/* The limits of one reply; all 0: empty. */
+/* The limits of one reply; zeroed: empty. */
 struct report_limits {
 	Sycl__V1__LimitFacts *rows;
 	Sycl__V1__LimitFacts **list;
 };
 
-/* Adds the limits of all users, then those of each user with own ones. False: no memory. */
+/* Adds the limits of all users, then those of each user with individual ones. False: no memory. */
 bool report_limits_add(const struct inquiry *inquiry, struct report_limits *limits,
 		       Sycl__V1__AdminReply *reply);
 

@@ -51,13 +51,13 @@ static bool is_visible_to(const struct inquiry *inquiry, const struct tenant *te
 	return inquiry->asker.sees_all || tenant->uid == inquiry->asker.uid;
 }
 
-/* Older reports are not shown as if they were new. */
+/* Older reports must not appear as new ones. */
 static bool engine_has_answered(const struct reply *reply, const struct engine *engine)
 {
 	return claims_answer(&engine->claims, reply->inquiry->id);
 }
 
-/* Counts how many rows of each kind there can be. */
+/* Counts the largest number of rows of each kind. */
 static void reply_count_capacities(struct reply *reply)
 {
 	const struct tenant *tenant;
@@ -74,7 +74,7 @@ static void reply_count_capacities(struct reply *reply)
 	}
 }
 
-/* Arrays of one element more than needed, so that none is empty. */
+/* Each array has one element more than needed, so that none is empty. */
 static bool reply_allocate_rows(struct reply *reply)
 {
 	size_t engines = reply->engine_capacity + 1u;
@@ -111,8 +111,8 @@ static void reply_free_rows(struct reply *reply)
 	report_limits_fini(&reply->limits);
 }
 
-/* The standby has no user yet: it is shown to users that get everything, and to the only user of a
- * service. */
+/* The standby has no user yet. It is shown to users that may see everything, and to the only user
+ * of a service. */
 static void reply_add_standby(const struct reply *reply, Sycl__V1__ServiceFacts *service)
 {
 	static const Sycl__V1__EngineState states[] = {
@@ -197,7 +197,7 @@ static void row_add_claims(const Sycl__V1__EngineReport *claim, Sycl__V1__Engine
 	facts->reported = true;
 }
 
-/* `engine` may be NULL. Its claims come first: the supervisor's own data replaces them. */
+/* `engine` may be NULL. Its claims come first, and the supervisor's own data replaces them. */
 static Sycl__V1__EngineFacts *reply_add_engine_row(struct reply *reply, struct tenant *tenant,
 						   const struct engine *engine)
 {
@@ -364,7 +364,7 @@ static void reply_add_session(struct reply *reply, const struct engine *engine,
 	facts->since_unix_seconds = session->since_unix_seconds;
 	facts->age_ns = clock_now_ns() - session->since_ns;
 	if (!engine)
-		return; /* the request waits until there can be an engine */
+		return; /* the session waits until an engine can be started */
 	facts->engine_pid = (uint32_t)engine->pid;
 	const struct session_figures *claim =
 		engine_has_answered(reply, engine) ? claims_of_session(engine, session) : NULL;

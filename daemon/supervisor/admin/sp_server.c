@@ -16,10 +16,9 @@ enum { GREETING_BYTES = 8, PREFIX_BYTES = 9 };
 static const uint8_t greeting_req[GREETING_BYTES] = {0, 'S', 'P', 0, 0, 0x30, 0, 0};
 static const uint8_t greeting_rep[GREETING_BYTES] = {0, 'S', 'P', 0, 0, 0x31, 0, 0};
 
-/*
- * GREETING -> PREFIX -> BODY -> ASKED -> WRITING -> PREFIX ...; every error, hang-up and time-out
- * ends in GONE. A peer in GONE is freed when its handles are closed and no reply to it is pending.
- */
+/* GREETING -> PREFIX -> BODY -> ASKED -> WRITING -> PREFIX ...; every error, hang-up and time-out
+ * leads to GONE. A peer in GONE is freed when its handles are closed and no reply to it is pending.
+ * */
 enum peer_state { PEER_GREETING, PEER_PREFIX, PEER_BODY, PEER_ASKED, PEER_WRITING, PEER_GONE };
 
 struct sp_peer {
@@ -39,7 +38,7 @@ struct sp_peer {
 	uint8_t prefix[PREFIX_BYTES + SP_HEADER_BYTES_MAX]; /* prefix and header of the reply */
 	uint8_t *out;
 	size_t out_bytes;
-	size_t written; /* bytes of prefix, header and `out` that were written */
+	size_t written; /* number of written bytes of prefix, header and `out` */
 };
 
 static void sp_peer_free_if_unused(struct sp_peer *peer)
@@ -93,7 +92,7 @@ static void sp_peer_enter(struct sp_peer *peer, enum peer_state state, size_t wa
 		(void)uv_timer_start(&peer->silence, on_sp_peer_silent, SP_SILENCE_MS, 0);
 }
 
-/* Size of the header in front of a request's body; 0: it has no end. */
+/* Returns the size of the header in front of a request's body; 0: it has no end. */
 static size_t request_header_length(const uint8_t *bytes, size_t count)
 {
 	for (size_t at = 0; at + 4 <= count && at + 4 <= SP_HEADER_BYTES_MAX; at += 4)
@@ -102,7 +101,7 @@ static size_t request_header_length(const uint8_t *bytes, size_t count)
 	return 0;
 }
 
-/* The bytes that the state waits for are here. */
+/* Called when the bytes that the state needs have arrived. */
 static void sp_peer_received(struct sp_peer *peer)
 {
 	uint64_t length = 0;
@@ -211,7 +210,7 @@ static void on_sp_connected(void *context, int connection)
 	if (uid != 0 && (server->peer_count >= SP_PEERS_MAX ||
 			 count_peers_of_uid(server, uid) >= SP_PEERS_PER_UID))
 		return;
-	/* The buffer of the new connection is empty. So the greeting is sent whole, or the peer has
+	/* The new connection's buffer is empty. So the greeting is sent completely, or the peer has
 	 * hung up. */
 	if (send(fd, greeting_rep, GREETING_BYTES, MSG_DONTWAIT | MSG_NOSIGNAL) != GREETING_BYTES)
 		return;

@@ -2,14 +2,14 @@
  * The replying side of nng's REQ/REP protocol on AF_UNIX stream sockets, for any nng client
  * (syclctl).
  *
- * It is not nng itself. The listener of nng 1.5.2, which Debian 12 has, accepts no client after one
- * that hangs up before the greeting (nng #1518). Every user may connect here. Besides, this needs
- * no threads.
+ * nng itself is not used. The listener of nng 1.5.2, which Debian 12 has, accepts no client after
+ * one that hangs up before the greeting (nng #1518), and every user may connect here. This server
+ * also needs no threads.
  *
- * Each side greets with 8 bytes: 00 'S' 'P' 00, its protocol (REQ 00 30, REP 00 31), 00 00. A
- * message is 01, its length in 8 bytes (big-endian), then a header, then the body. The reply must
+ * Each side sends a greeting of 8 bytes: 00 'S' 'P' 00, its protocol (REQ 00 30, REP 00 31), 00 00.
+ * A message is 01, its length in 8 bytes (big-endian), then a header, then the body. The reply must
  * repeat the header: words of 4 bytes, of which the last one has its highest bit set. One request
- * of a peer is served at a time; meanwhile nothing more is read from it.
+ * of a peer is served at a time; meanwhile nothing more is read from that peer.
  */
 #ifndef SYCLD_SUPERVISOR_SP_SERVER_H
 #define SYCLD_SUPERVISOR_SP_SERVER_H
@@ -26,18 +26,17 @@
 enum {
 	SP_REQUEST_BYTES_MAX = 4096,
 	SP_HEADER_BYTES_MAX = 32,
-	SP_PEERS_MAX = 256, /* most peers of one server; root's do not count */
+	SP_PEERS_MAX = 256, /* most peers of one server; root's are not counted */
 	SP_PEERS_PER_UID = 16,
-	SP_SILENCE_MS = 15000, /* longest that a peer may send nothing, or not read its reply */
+	/* Longest time in which a peer may send nothing, or not read its reply. */
+	SP_SILENCE_MS = 15000,
 };
 
 struct sp_peer;
 struct sp_server;
 
-/*
- * A request has come; its bytes are good during the call. The callee must call sp_answer or sp_drop
- * for it, now or later, once.
- */
+/* Called for a complete request; its bytes are valid during the call. The callee must call
+ * sp_answer or sp_drop for it once, now or later. */
 typedef void sp_request(struct sp_server *server, struct sp_peer *peer, const uint8_t *body,
 			size_t body_bytes);
 
@@ -54,24 +53,26 @@ struct sp_server {
 	char path[128];
 };
 
-/* Listen at `path` with that mode. 0 or a negative errno. The server must not move until it is
+/* Listens at `path` with that mode. 0 or a negative errno. The server must not move until it is
  * closed. */
 int sp_server_open(struct sp_server *server, uv_loop_t *loop, const char *path, mode_t mode,
 		   sp_request *on_request, void *context);
 
-/* Hang up on all peers and remove the path. No request may be open. The loop must run once more. */
+/*
+ * Disconnects all peers and removes the path. No request may be open. The loop must run once more.
+ */
 void sp_server_close(struct sp_server *server);
 
-/* The user of the peer, as the kernel reported it at the connection. */
+/* Returns the user of the peer, as the kernel reported it at the connection. */
 uid_t sp_peer_uid(const struct sp_peer *peer);
 
 /* Was it in that group then? Only while its request is being taken. */
 bool sp_peer_in_group(const struct sp_peer *peer, gid_t group);
 
-/* Takes the body (malloc). NULL: there was no memory for it, and the peer is hung up on. */
+/* Takes the body (malloc). NULL: there was no memory for it, and the peer is disconnected. */
 void sp_answer(struct sp_peer *peer, uint8_t *body, size_t body_bytes);
 
-/* Give up the request: the peer is hung up on. */
+/* Abandons the request and disconnects the peer. */
 void sp_drop(struct sp_peer *peer);
 
 #endif

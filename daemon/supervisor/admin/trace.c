@@ -26,9 +26,9 @@ struct trace_leaver {
 	char command[PEER_COMMAND_BYTES];
 };
 
-/* The part of one engine. */
+/* The records of one engine. */
 struct piece {
-	const struct engine *engine; /* only compared: the engine may be freed already */
+	const struct engine *engine; /* only compared, because the engine may be freed already */
 	Sycl__V1__TraceChunk chunk;  /* `records` are malloc'ed */
 };
 
@@ -155,7 +155,7 @@ struct trace_poll *trace_poll_free(struct trace_poll *poll)
 bool trace_query_engine(struct trace_poll *poll, struct engine *engine, uint64_t request)
 {
 	if (poll->count == poll->room)
-		return false; /* the engine started after the question */
+		return false; /* the engine started after the request */
 	struct piece *piece = &poll->pieces[poll->count++];
 	piece->engine = engine;
 	sycl__v1__trace_chunk__init(&piece->chunk);
@@ -186,7 +186,7 @@ bool trace_take(struct engine *engine, const Sycl__V1__EngineTrace *message)
 		if (poll->pieces[i].engine == engine)
 			piece = &poll->pieces[i];
 	if (!piece)
-		return true; /* too late */
+		return true; /* the reply was sent already */
 	Sycl__V1__TraceChunk *chunk = &piece->chunk;
 	if (message->records.len % sizeof(struct trace_record) != 0 ||
 	    chunk->records.len + message->records.len > poll->most * sizeof(struct trace_record))
@@ -249,7 +249,7 @@ static void trace_add_leaver(struct answer *answer, struct trace_leaver *leaver)
 	facts->command = leaver->command;
 }
 
-/* Sessions that are there, and those that have ended since the last reply. */
+/* Adds open sessions, and those that have ended since the last reply. */
 static void trace_add_sessions(struct answer *answer, const struct supervisor *supervisor,
 			       size_t room)
 {

@@ -97,7 +97,7 @@ static struct account_row *oldest_of_a_group(struct account_table *table)
 	return oldest;
 }
 
-/* Each round removes one row of a group, so the loop ends. */
+/* Each iteration removes one row of a group, so the loop ends. */
 static bool account_table_make_room(struct account_table *table, uint32_t most)
 {
 	while (table->count >= most) {
@@ -127,7 +127,7 @@ struct account_row *account_table_get(struct account_table *table, const struct 
 		return row;
 	if (!account_table_make_room(table, most))
 		return NULL;
-	/* The searched row may have become the merged one. */
+	/* The requested row may have become the merged one. */
 	row = account_table_find(table, key);
 	if (row)
 		return row;

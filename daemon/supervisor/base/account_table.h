@@ -1,7 +1,5 @@
-/*
- * Sums of use by user, control group, device and session, in rows that are found by that key. Pure:
- * nothing here refers to tenants.
- */
+/* Sums of use by user, control group, device and session, in rows that are found by that key. Pure:
+ * it does not refer to tenants. */
 #ifndef SYCLD_SUPERVISOR_ACCOUNT_TABLE_H
 #define SYCLD_SUPERVISOR_ACCOUNT_TABLE_H
 
@@ -11,18 +9,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The group of rows that were merged because the table was full. It is no path: paths begin with
- * '/'. */
+/* The group of rows that were merged because the table was full. It cannot be a path, because paths
+ * begin with '/'. */
 #define ACCOUNT_OTHERS "(others)"
 
 struct account_key {
 	uint32_t uid;
-	uint32_t backend, index; /* backend 0: of no device */
-	uint64_t session;        /* 0: of all */
+	uint32_t backend, index; /* backend 0: no device */
+	uint64_t session;        /* 0: all sessions */
 	char cgroup[CGROUP_BYTES];
 };
 
-/* A sum stays at the largest number instead of overflowing: what is added are claims. */
+/* A sum stays at the largest number instead of overflowing, because the summands are claims. */
 struct account_sums {
 	uint64_t sessions, faults;
 	uint64_t commands, failed;
@@ -34,13 +32,13 @@ struct account_sums {
 struct account_row {
 	struct account_key key;
 	struct account_sums sums;
-	uint64_t used; /* account_table.uses, then */
-	/* The accounts of a session; the caller's. */
+	uint64_t used; /* value of account_table.uses at the last use */
+	/* For a session's account; owned by the caller. */
 	pid_t pid;
 	const char *command;
 };
 
-/* All 0: empty. */
+/* Zeroed: empty. */
 struct account_table {
 	struct account_row *rows; /* allocated, as `hashes` */
 	uint64_t *hashes;         /* hashes of the rows' keys */
@@ -51,13 +49,13 @@ struct account_table {
 void account_sum(uint64_t *sum, uint64_t more);
 void account_sums_add(struct account_sums *sums, const struct account_sums *more);
 
-/* The row, good until another one is made; NULL: there is none. */
+/* Returns the row, valid until another one is made; NULL: there is none. */
 struct account_row *account_table_find(struct account_table *table, const struct account_key *key);
 
 /*
- * As account_table_find, but makes a missing row. If there are `most` rows already, those that were
- * unused for longest are merged into one row for each device, ACCOUNT_OTHERS, until there is room.
- * NULL: no memory, or only merged rows are left.
+ * As account_table_find, but makes a missing row. If there are `most` rows already, the rows unused
+ * for longest are merged into one row for each device, ACCOUNT_OTHERS, until there is room. NULL:
+ * no memory, or only merged rows are left.
  */
 struct account_row *account_table_get(struct account_table *table, const struct account_key *key,
 				      uint32_t most);

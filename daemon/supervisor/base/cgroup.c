@@ -7,7 +7,7 @@
 
 static const char cut_mark[] = "...";
 
-/* The part begins at a whole character. */
+/* Returns the last part of the path, which begins at a whole character. */
 static const char *path_last_part(const char *path, size_t bytes)
 {
 	const char *at = path + strlen(path) - bytes;
@@ -28,7 +28,7 @@ void cgroup_parse(const char *text, char out[CGROUP_BYTES])
 	}
 	text += sizeof(version_2) - 1;
 	size_t length = strcspn(text, "\n");
-	/* No kernel has a longer one. */
+	/* No kernel has a longer path. */
 	if (*text != '/' || length >= sizeof(path))
 		return;
 	memcpy(path, text, length);

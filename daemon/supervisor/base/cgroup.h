@@ -1,4 +1,4 @@
-/* Which control group a client is in, for accounts. */
+/* The control group of a client, for accounts. */
 #ifndef SYCLD_SUPERVISOR_CGROUP_H
 #define SYCLD_SUPERVISOR_CGROUP_H
 
@@ -7,12 +7,13 @@
 enum { CGROUP_BYTES = 256 };
 
 /*
- * From the text of /proc/PID/cgroup: the path of version 2 ("0::/user.slice/..."), printable. Of a
- * path that is too long, the last part, behind "...". "": the text names none.
+ * Parses the text of /proc/PID/cgroup and returns the path of version 2 ("0::/user.slice/..."),
+ * printable. Of a path that is too long, it returns the last part, behind "...". "": the text has
+ * no such path.
  */
 void cgroup_parse(const char *text, char out[CGROUP_BYTES]);
 
-/* Is `path` that of the group `outer`, or of a group inside it? */
+/* True if `path` is that of the group `outer`, or of a group inside it. */
 int cgroup_is_inside(const char *path, const char *outer);
 
 #endif

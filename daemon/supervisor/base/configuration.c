@@ -28,10 +28,11 @@ struct reading {
 	struct configuration *configuration;
 	FILE *file;
 	int line;
-	bool continued; /* the last piece that was read had no end of line */
-	uint64_t seen;  /* bit per entry of keys[], then per limit, then per option of [cuda] */
+	bool continued; /* the last piece had no end of line */
+	/* One bit for each entry of keys[], then each limit, then each option of [cuda]. */
+	uint64_t seen;
 	int complaint_line;
-	char complaint[COMPLAINT_BYTES]; /* the first of them */
+	char complaint[COMPLAINT_BYTES]; /* the first complaint */
 };
 
 void configuration_defaults(struct configuration *configuration_out)
@@ -155,7 +156,7 @@ static bool set_engines(struct configuration *c, const char *value)
 	return set_count(value, &c->engines);
 }
 
-/* A report has no room for more sessions than its parts may have. */
+/* Bounded, because a report's parts have room for so many sessions only. */
 static bool set_sessions(struct configuration *c, const char *value)
 {
 	uint32_t count;
@@ -315,7 +316,7 @@ static int parse_share_line(struct reading *reading, const char *name, const cha
 				    wrong_name ? "" : "'");
 }
 
-/* inih's handler: 1, or 0 for a bad line. */
+/* inih's handler: 1, or 0 for an invalid line. */
 static int parse_line(void *context, const char *section, const char *name, const char *value)
 {
 	struct reading *reading = context;

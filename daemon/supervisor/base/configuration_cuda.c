@@ -1,5 +1,5 @@
-/* Section [cuda]: values are checked here, so that an error message has the line. The meaning of
- * each key is the backend's. */
+/* Section [cuda]. Values are checked here, so that an error message has the line. The backend
+ * defines the meaning of each key. */
 #include "base/configuration.h"
 
 #include <stdio.h>
@@ -64,7 +64,7 @@ static bool text_is_choice(const char *value, const char *const *words)
 	return false;
 }
 
-/* A path must not depend on the folder from which the service was started. */
+/* A path must not depend on the folder in which the service was started. */
 static bool text_is_library(const char *value)
 {
 	return *value == '/' || (*value && !strchr(value, '/'));

@@ -1,12 +1,11 @@
-/* Which devices of which backend: bit n of a backend's word is device n of that backend's own list.
- * Pure. */
+/* Sets of devices: bit n of a backend's word is device n of that backend's own list. Pure. */
 #ifndef SYCLD_SUPERVISOR_DEVICE_SET_H
 #define SYCLD_SUPERVISOR_DEVICE_SET_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { DEVICE_SET_BACKENDS = 8 }; /* indexed by proto's Backend, whose values are smaller */
+enum { DEVICE_SET_BACKENDS = 8 }; /* indexed by the protocol's Backend, whose values are smaller */
 
 struct device_set {
 	uint64_t devices[DEVICE_SET_BACKENDS];
@@ -26,7 +25,7 @@ static inline void device_set_add(struct device_set *set, const struct device_se
 		set->devices[i] |= more->devices[i];
 }
 
-/* Is all of `part` in `whole`? */
+/* True if `whole` contains all of `part`. */
 static inline bool device_set_has(const struct device_set *whole, const struct device_set *part)
 {
 	uint64_t missing = 0;

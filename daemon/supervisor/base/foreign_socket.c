@@ -47,7 +47,7 @@ void foreign_socket_begin(void)
 	if (depth++)
 		return;
 	if (!prepared) {
-		/* Without SA_RESTART, and not ignored: an ignored signal ends no wait. */
+		/* Without SA_RESTART, and not ignored, because an ignored signal ends no wait. */
 		struct sigaction action = {.sa_handler = on_interrupting_signal};
 		prepared = sigaction(SIGALRM, &action, NULL) == 0;
 	}
@@ -74,8 +74,8 @@ void foreign_socket_close(int *socket)
 
 ssize_t foreign_socket_receive(int socket, void *buffer, size_t size)
 {
-	/* Without room for descriptors the kernel drops them and sets MSG_CTRUNC. Receiving one and
-	 * closing it could block for longer. */
+	/* Without room for descriptors, the kernel drops them and sets MSG_CTRUNC. Receiving and
+	 * closing one could block for longer. */
 	struct iovec part = {.iov_base = buffer, .iov_len = size};
 	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 	foreign_socket_begin();

@@ -1,9 +1,9 @@
 /*
- * Sockets whose other end is a user's. Unread data in such a socket may carry descriptors. Reading
- * it, or closing the socket, may drop the last reference of a descriptor. That waits as long as its
- * owner has chosen, as with a TCP socket that lingers. The service has one thread, and no user may
- * make it wait. So descriptors are refused where the kernel can do that, and elsewhere the wait is
- * cut short.
+ * Sockets whose other end belongs to a user. Unread data in such a socket may carry descriptors.
+ * Reading the data or closing the socket may drop a descriptor's last reference. That blocks as
+ * long as its owner chooses, as with a TCP socket that lingers. The service has one thread, and no
+ * user may block it. So descriptors are refused if the kernel supports that, and otherwise the wait
+ * is interrupted.
  */
 #ifndef SYCLD_SUPERVISOR_FOREIGN_SOCKET_H
 #define SYCLD_SUPERVISOR_FOREIGN_SOCKET_H
@@ -15,22 +15,22 @@
  * effect before Linux 6.16. */
 void foreign_socket_refuse_descriptors(int socket);
 
-/* Descriptors can be sent to the socket again, which was accepted from one that refuses them. */
+/* Allows descriptors again on a socket that was accepted from one that refuses them. */
 void foreign_socket_allow_descriptors(int socket);
 
 /*
- * Between these two calls, a signal with an empty handler comes many times a millisecond and
- * interrupts such a wait. Other calls in between must not block, and start no process. The pairs
- * may nest.
+ * Between these two calls, a signal with an empty handler arrives many times in a millisecond and
+ * interrupts such a wait. Other calls in between must not block, and must not start a process. The
+ * pairs may nest.
  */
 void foreign_socket_begin(void);
 void foreign_socket_end(void);
 
-/* Close the socket between the two calls above. Leaves -1 behind and errno as it was. Does nothing
+/* Closes the socket between the two calls above. Sets it to -1 and preserves errno. Does nothing
  * for -1. */
 void foreign_socket_close(int *socket);
 
-/* As recv with MSG_DONTWAIT; -EPROTO: descriptors came with the data, and were dropped. Otherwise a
+/* As recv with MSG_DONTWAIT. -EPROTO: descriptors came with the data, and were dropped. Otherwise a
  * negative errno. */
 ssize_t foreign_socket_receive(int socket, void *buffer, size_t size);
 

@@ -1,5 +1,5 @@
-/* Small files that a service leaves in its folder for the next one. Only the service's user reads
- * or writes them. */
+/* Small files that a service leaves in its folder for the next one. Only the service's user can
+ * read or write them. */
 #ifndef SYCLD_SUPERVISOR_KEPT_FILE_H
 #define SYCLD_SUPERVISOR_KEPT_FILE_H
 
@@ -7,18 +7,19 @@
 #include <stdint.h>
 
 /*
- * All of the file, allocated. 0, or a negative errno. -ENOENT: there is none. -EPERM: another user
- * owns it or may use it. -EBADMSG: it is shorter than `least` or longer than `most` bytes. Anything
- * else: it could not be read, and may be intact. Does not block.
+ * Reads the whole file into allocated memory. 0, or a negative errno. -ENOENT: there is none.
+ * -EPERM: another user owns it or may use it. -EBADMSG: it is shorter than `least` or longer than
+ * `most` bytes. Other errors: it could not be read, and may be intact. Does not block.
  */
 int kept_file_read(int folder, const char *name, size_t least, size_t most, uint8_t **bytes_out,
 		   size_t *size_out);
 
-/* Replace the file as a whole. 0 or a negative errno; on failure the previous file is still there.
+/*
+ * Replaces the file as a whole. 0 or a negative errno; on failure the previous file still exists.
  */
 int kept_file_replace(int folder, const char *name, const uint8_t *bytes, size_t size);
 
-/* The checksum finds damage. It is no protection against forgery. */
+/* The checksum reveals damage. It does not prevent forgery. */
 uint64_t kept_file_checksum(const uint8_t *bytes, size_t size);
 
 #endif

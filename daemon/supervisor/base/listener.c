@@ -27,7 +27,7 @@ static int listener_prepare_socket(int fd)
 	return 0;
 }
 
-/* A dead service may have left its socket there. */
+/* Removes the socket that a dead service may have left. */
 static int listener_remove_stale_socket(const char *path)
 {
 	struct stat facts;
@@ -51,7 +51,7 @@ static int listener_bind_path(const char *path, int type, mode_t mode, int *fd_o
 	CLEANUP(close_fd) int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	/* The umask admits no other user until chmod has set the mode. */
+	/* The umask excludes other users until chmod has set the mode. */
 	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
 	    chmod(path, mode) < 0 || listen(fd, BACKLOG) < 0)
 		return -errno;
@@ -162,7 +162,9 @@ static void on_accept_pause_over(uv_timer_t *timer)
 		(void)uv_poll_start(listener->poll, UV_READABLE, on_listener_readable);
 }
 
-/* The socket stays readable while connections wait, so polling on would spin. */
+/*
+ * Stops polling, because the socket stays readable while connections wait, and the loop would spin.
+ */
 static void listener_pause_accepting(struct listener *listener)
 {
 	if (listener->poll)
@@ -170,8 +172,8 @@ static void listener_pause_accepting(struct listener *listener)
 	(void)uv_timer_start(&listener->pause, on_accept_pause_over, PAUSE_MS, 0);
 }
 
-/* No descriptors are left. One is kept in reserve, so that the client gets a refusal instead of
- * waiting. */
+/* Called when no descriptors are left. One is kept in reserve, so that the client gets a refusal
+ * instead of waiting. */
 static void listener_accept_starved(struct listener *listener)
 {
 	log_error("listener", "no descriptors left: connections are refused");
@@ -240,7 +242,7 @@ bool listener_retire(struct listener *listener)
 		return false;
 	listener_close_poll(listener);
 	listener_forget(listener);
-	/* From here on connect() is refused, while accept() still hands out what was connected
+	/* From here on connect() is refused, and accept() still returns connections that were made
 	 * before. */
 	(void)shutdown(listener->fd, SHUT_RD);
 	bool some = false;

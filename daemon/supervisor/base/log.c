@@ -36,7 +36,7 @@ static enum log_level log_level_named(const char *name, size_t length)
 	return LOG_LEVEL_INFO;
 }
 
-/* The last entry that matches wins, so "*:error,admin:debug" has the expected effect. */
+/* The last matching entry wins, so "*:error,admin:debug" has the expected effect. */
 static enum log_level log_level_of_topic(const char *topic)
 {
 	enum log_level level = LOG_LEVEL_INFO;
@@ -56,7 +56,7 @@ static enum log_level log_level_of_topic(const char *topic)
 	return level;
 }
 
-/* The line with its newline; a long one is cut. Returns its size in bytes. */
+/* Makes the line with its newline; a long one is cut. Returns its size in bytes. */
 static size_t log_make_line(char line_out[LOG_LINE_BYTES], enum log_level level, const char *topic,
 			    const char *text)
 {
@@ -100,7 +100,7 @@ void log_write(enum log_level level, const char *topic, const char *format, ...)
 	size_t length = r < 0 ? 0 : log_make_line(line, level, topic, text);
 	if (length == 0 || log_queue_write(line, length))
 		return;
-	/* A single write, so that lines of several processes on one terminal do not mix. */
+	/* One write for the line, so that lines of several processes on one terminal do not mix. */
 	ssize_t written = write(STDERR_FILENO, line, length);
 	(void)written;
 }

@@ -1,8 +1,8 @@
 /*
  * The service's log: one line for each event on stderr, with the prefixes of sd-daemon(3) for the
  * journal. SYCLD_DEBUG=topic:level,... sets the level of a topic ("*" for all): error, warning,
- * info (the default), debug. Call from the loop's thread only. Never fails, never exits. After
- * log_open it never waits for the reader of the log (log_queue.h).
+ * info (the default), debug. Loop thread only. Never fails, never exits. After log_open it never
+ * waits for the reader of the log (log_queue.h).
  */
 #ifndef SYCLD_SUPERVISOR_LOG_H
 #define SYCLD_SUPERVISOR_LOG_H
@@ -16,14 +16,14 @@ enum log_level {
 	LOG_LEVEL_DEBUG = 7
 };
 
-/* Reads SYCLD_DEBUG and JOURNAL_STREAM. Before it everything up to info is printed. */
+/* Reads SYCLD_DEBUG and JOURNAL_STREAM. Before this call everything up to info is printed. */
 void log_init(void);
 
 /* Begin to write through the queue. Once in a process. 0 or a negative errno: lines are written as
  * before then. */
 int log_open(uv_loop_t *loop);
 
-/* The loop has ended: write the lines that wait, for half a second at most. */
+/* Called when the loop has ended: writes the waiting lines, for half a second at most. */
 void log_finish(void);
 
 __attribute__((format(printf, 3, 4))) void log_write(enum log_level level, const char *topic,

@@ -22,18 +22,19 @@ struct line {
 	char text[];
 };
 
-/* How to write without waiting. */
+/* Ways of writing without blocking. */
 enum manner {
-	AS_IT_IS, /* a file: there is always room */
-	SENT,     /* a socket: each call can be made without blocking */
-	REOPENED, /* a pipe or terminal: opened again, so that O_NONBLOCK is set for this process
-		     alone */
-	IF_ASKED, /* one that cannot be opened again: polled before each write. Another writer may
-		     fill it in between, which is rare */
+	AS_IT_IS, /* a file, which always has room */
+	SENT,     /* a socket, for which each call can be non-blocking */
+	/* A pipe or terminal, opened again, so that O_NONBLOCK is set for this process only. */
+	REOPENED,
+	/* A pipe or terminal that cannot be opened again. It is polled before each write. Another
+	 * writer may fill it in between, which is rare. */
+	IF_ASKED,
 };
 
 static struct {
-	pid_t owner; /* 0: there is no queue. The copy in a forked child is not used */
+	pid_t owner; /* 0: there is no queue; a forked child does not use its copy */
 	int fd;
 	int own_fd; /* REOPENED; else -1 */
 	enum manner manner;
@@ -61,7 +62,7 @@ static void log_queue_choose_manner(void)
 	queue.manner = queue.own_fd >= 0 ? REOPENED : IF_ASKED;
 }
 
-/* Bytes, or a negative errno: -EAGAIN: there is no room now. */
+/* Returns the number of written bytes, or a negative errno. -EAGAIN: there is no room now. */
 static ssize_t log_queue_write_now(const char *text, size_t bytes)
 {
 	struct pollfd asked = {.fd = queue.fd, .events = POLLOUT};
@@ -85,8 +86,8 @@ static void log_queue_drop_first(void)
 	free(line);
 }
 
-/* True: no line waits any more. Lines that can never be written, as the reader has hung up, are
- * dropped. */
+/* True: no line waits any more. Lines that can never be written, because the reader has hung up,
+ * are dropped. */
 static bool log_queue_flush(void)
 {
 	struct line *line;
@@ -114,8 +115,8 @@ static bool log_queue_append(const char *text, size_t bytes, size_t written)
 	return true;
 }
 
-/* The count of lost lines goes after the lines that wait and before the next one. It is appended
- * only when half of the room is free again, so that not each gap gets a line. */
+/* Appends the count of lost lines, after the waiting lines and before the next one. It waits until
+ * half of the room is free again, so that not every gap gets a line. */
 static void log_queue_append_lost(void)
 {
 	char text[LOG_LINE_BYTES];
@@ -124,7 +125,7 @@ static void log_queue_append_lost(void)
 		queue.lost = 0;
 }
 
-/* True: nothing waits any more. */
+/* True: no line waits any more. */
 static bool log_queue_run_turn(void)
 {
 	if (!log_queue_flush())
@@ -166,7 +167,7 @@ bool log_queue_write(const char *line, size_t bytes)
 		return true;
 	log_queue_append_lost();
 	bool has_room = queue.bytes + sizeof(struct line) + bytes <= LOG_QUEUE_BYTES;
-	/* A line that is partly written has to be completed. */
+	/* A partly written line must be completed. */
 	bool is_kept = written > 0 || (queue.lost == 0 && has_room && !queue.has_finished);
 	if (!is_kept || !log_queue_append(line, bytes, written))
 		queue.lost++;

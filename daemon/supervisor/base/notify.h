@@ -1,5 +1,6 @@
-/* Notifies the service manager of the service's state (sd_notify). Does nothing where there is no
- * manager. */
+/*
+ * Notifies the service manager of the service's state (sd_notify). Does nothing without a manager.
+ */
 #ifndef SYCLD_SUPERVISOR_NOTIFY_H
 #define SYCLD_SUPERVISOR_NOTIFY_H
 
@@ -17,7 +18,8 @@ struct notify {
 /* Send READY, and from now on WATCHDOG as often as the manager requires. */
 void notify_ready(struct notify *notify, uv_loop_t *loop);
 
-/* Send STATUS when it has changed, but not too often: sending waits for the manager to read. */
+/* Sends STATUS when it has changed, but not too often, because sending waits for the manager to
+ * read. */
 void notify_status(struct notify *notify, unsigned sessions, unsigned engines);
 
 void notify_reloading(void);

@@ -19,7 +19,7 @@
 #define SO_PEERPIDFD 77
 #endif
 
-/* A path of the greatest length, and what may stand before it: groups of version 1, a line for each
+/* Room for the longest path, and for the lines before it: groups of version 1, one line for each
  * kind. */
 enum { GROUPS_BYTES = 8192 };
 
@@ -48,9 +48,9 @@ static int pidfd_is_alive(int pidfd)
 }
 
 /*
- * For a kernel that does not give out the peer's pidfd. Open one by number, then check that the
- * number still means the process that connected. It has the peer's uid, and the connection has not
- * hung up in between.
+ * For kernels that do not return the peer's pidfd. Opens one by number, then checks that the number
+ * still belongs to the process that connected. That process has the peer's uid, and the connection
+ * has not hung up meanwhile.
  */
 static int pidfd_open_by_number(int socket, pid_t pid, uid_t uid, int *pidfd_out)
 {
@@ -102,7 +102,7 @@ int peer_identify(int socket, struct peer *peer_out)
 	char groups[GROUPS_BYTES];
 	if (proc_file_read(peer.pid, "cgroup", groups, sizeof(groups)) == 0)
 		cgroup_parse(groups, peer.cgroup);
-	/* Facts that were read by number are of that process only if it is still there. */
+	/* Facts that were read by number belong to that process only if it still exists. */
 	if (!pidfd_is_alive(pidfd))
 		return -ESRCH;
 	peer.pidfd = take_fd(&pidfd);

@@ -12,10 +12,9 @@ struct peer {
 	pid_t pid;
 	uid_t uid;
 	gid_t gid;
-	int pidfd;                        /* the caller's; CLOEXEC */
-	char command[PEER_COMMAND_BYTES]; /* the process' name, printable; "" if it cannot be read
-					   */
-	char cgroup[CGROUP_BYTES]; /* the client's control group when it connected; "": not known */
+	int pidfd;                        /* owned by the caller; CLOEXEC */
+	char command[PEER_COMMAND_BYTES]; /* The process' name, printable; "": it cannot be read. */
+	char cgroup[CGROUP_BYTES]; /* the client's control group when it connected; "": unknown */
 };
 
 /* 0, or a negative errno. -ESRCH: the process that connected has ended or cannot be identified.

@@ -22,7 +22,7 @@ int process_start_ticks(pid_t pid, uint64_t *ticks_out)
 	if (count < 0)
 		return -errno;
 	text[count] = '\0';
-	/* The name, which is the process' own choice, ends at the last parenthesis. */
+	/* The process chooses its name, which ends at the last parenthesis. */
 	const char *at = strrchr(text, ')');
 	for (int field = FIELD_STATE - 1; at && field < FIELD_START; field++)
 		at = strchr(at + 1, ' ');

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* In clock ticks since the machine's start. 0, or a negative errno: -ENOENT: there is none. Reads a
- * file of /proc. */
+/* Returns clock ticks since the machine's start. 0, or a negative errno: -ENOENT: there is no such
+ * process. Reads a file of /proc. */
 int process_start_ticks(pid_t pid, uint64_t *ticks_out);
 
 #endif

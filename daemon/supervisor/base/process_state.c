@@ -20,8 +20,8 @@ static int open_standard_descriptors(void)
 			close_fd(&fd);
 			return 0;
 		}
-		/* The new descriptor fills a missing standard descriptor, so that no later one
-		 * lands there. */
+		/* The new descriptor replaces a missing standard descriptor, so that no later
+		 * descriptor gets its number. */
 		if (fcntl(fd, F_SETFD, 0) < 0)
 			return -errno;
 	}

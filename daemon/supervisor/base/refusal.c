@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-/* More than a send buffer can hold; nothing is added while we read. */
+/* More than a send buffer can hold. No data is added while it is read. */
 enum { UNREAD_MAX = 1 << 16 };
 
 void refuse_client(int socket, enum sycl_status code, const char *text)
@@ -21,10 +21,8 @@ void refuse_client(int socket, enum sycl_status code, const char *text)
 	packet.error = &error;
 	(void)message_send(socket, &packet.base, NULL, 0, MSG_DONTWAIT);
 
-	/*
-	 * A socket that is closed with unread data gives its peer ECONNRESET ahead of the data in
-	 * the peer's queue. So the socket is shut down, then the unread data is dropped.
-	 */
+	/* If a socket is closed with unread data, its peer gets ECONNRESET before the data in the
+	 * peer's queue. So the socket is shut down, then the unread data is dropped. */
 	(void)shutdown(socket, SHUT_RDWR);
 	char byte;
 	foreign_socket_begin();

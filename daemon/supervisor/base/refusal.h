@@ -5,7 +5,7 @@
 #include "status.h"
 
 /*
- * Send Packet{error}, then close the socket in such a way that the client can read the packet,
+ * Sends Packet{error}, then closes the socket in such a way that the client can read the packet,
  * whatever it has sent meanwhile. Takes the socket. Never blocks; a hang-up of the client is no
  * error.
  */
@@ -13,7 +13,7 @@ void refuse_client(int socket, enum sycl_status code, const char *text);
 
 enum { REFUSAL_CAUSE_BYTES = 448 };
 
-/* Why a session cannot be served now, for its client. */
+/* The reason for refusing a session now, for its client. */
 struct refusal {
 	enum sycl_status code;
 	char text[REFUSAL_CAUSE_BYTES + 128];

@@ -22,7 +22,7 @@ enum { LOG_BYTES_MAX = 1 << 20 };
 #define LOCK_NAME        "lock"
 #define LOG_NAME         "sycld.log"
 
-/* The path, absolute and without slashes at its end. */
+/* Returns the path, absolute and without slashes at its end. */
 static int directory_choose_path(const char *given, bool user, char *path_out, size_t size)
 {
 	int length;
@@ -44,8 +44,8 @@ static int directory_choose_path(const char *given, bool user, char *path_out, s
 	return length > 1 ? 0 : -EINVAL;
 }
 
-/* Is the folder safe to use? The sticky bit of a shared parent (/tmp) protects entries of this
- * user. */
+/* Checks that the folder is safe to use. The sticky bit of a shared parent (/tmp) protects entries
+ * of this user. */
 static int directory_check_owner(int fd, uid_t owner, bool parent)
 {
 	struct stat facts;
@@ -139,10 +139,8 @@ static bool files_are_same(int a, int b)
 	       first.st_ino == second.st_ino;
 }
 
-/*
- * A service that was killed while it started an engine leaves the lock to that process until its
- * exec. So -EBUSY is no final result before that time has passed.
- */
+/* If a service is killed while it starts an engine, that process holds the lock until its exec. So
+ * -EBUSY is final only after that time. */
 static int lock_with_retries(int fd)
 {
 	uint64_t deadline = clock_deadline_ns(LOCK_PATIENCE_NS);
@@ -163,8 +161,8 @@ int runtime_directory_lock(struct runtime_directory *directory, int inherited)
 			O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
 	if (fd < 0)
 		return -errno;
-	/* A lock belongs to the open file description: only the inherited descriptor itself has the
-	 * starter's lock. */
+	/* A lock belongs to the open file description, so only the inherited descriptor itself has
+	 * the starter's lock. */
 	if (inherited >= 0 && files_are_same(fd, inherited)) {
 		close_fd(&fd);
 		fd = inherited;

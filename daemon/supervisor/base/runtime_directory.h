@@ -1,7 +1,5 @@
-/*
- * The folder of the sockets. Its owner decides which service clients reach. So it must be owned by
- * this uid, not writable for others, and reached without a symbolic link at its end.
- */
+/* The folder of the sockets. Its owner determines which service clients reach. So it must be owned
+ * by this uid, not writable for others, and reached without a symbolic link at its end. */
 #ifndef SYCLD_SUPERVISOR_RUNTIME_DIRECTORY_H
 #define SYCLD_SUPERVISOR_RUNTIME_DIRECTORY_H
 
@@ -27,26 +25,26 @@ struct runtime_directory {
 		.fd = -1, .lock_fd = -1                                                            \
 	}
 
-/*
- * Open it, made if missing (0700 in user mode, else 0755). `given` NULL: the mode's own place. On
- * failure a negative errno and a sentence.
- */
+/* Opens the folder; makes it if missing (0700 in user mode, else 0755). `given` NULL: the mode's
+ * default. On failure a negative errno and a sentence. */
 int runtime_directory_open(const char *given, bool user, struct runtime_directory *directory_out,
 			   char *message_out, size_t message_bytes);
 
 /*
- * Hold the folder's lock as long as this process lives. `inherited` is a descriptor that may hold
- * it already (-1: none); it is taken then. -EBUSY: another service has held it for two seconds.
+ * Holds the folder's lock until this process ends. `inherited` is a descriptor that may hold the
+ * lock already (-1: none), and is then taken. -EBUSY: another service has held the lock for two
+ * seconds.
  */
 int runtime_directory_lock(struct runtime_directory *directory, int inherited);
 
-/* A file for output without a terminal: appended, emptied when it has grown large. The descriptor,
- * or a negative errno. */
+/* Opens a file for output without a terminal. It is appended to, and emptied when it has grown
+ * large. Returns the descriptor, or a negative errno. */
 int runtime_directory_open_log(const struct runtime_directory *directory);
 
 /*
- * Open a folder for files (not sockets) under the same rules, made if missing (0700; parents are
- * not made). `owner` and its group get it when it is made. The descriptor, or a negative errno.
+ * Opens a folder for files (not sockets) under the same rules; makes it if missing (0700; parents
+ * are not made). A new folder belongs to `owner` and its group. Returns the descriptor, or a
+ * negative errno.
  */
 int directory_open_private(const char *path, unsigned owner, unsigned group);
 

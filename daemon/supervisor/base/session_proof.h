@@ -1,8 +1,8 @@
 /*
- * A session's facts go to its engine with a proof that the service made them. The engine of a
- * service that died shows both to the next service, which has the same secret. So it can verify
- * that the tenant's code has invented nothing: no session of another user, and none that never
- * existed.
+ * A session's facts are sent to its engine with a proof that the service made them. If the service
+ * dies, the engine presents both to the next service, which has the same secret. So the next
+ * service can verify that the tenant's code has invented nothing: no session of another user, and
+ * none that never existed.
  */
 #ifndef SYCLD_SUPERVISOR_SESSION_PROOF_H
 #define SYCLD_SUPERVISOR_SESSION_PROOF_H

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes of the character at `s`; 0: not a printable one. */
+/* Returns the size in bytes of the character at `s`; 0: it is not printable. */
 static size_t printable_length(const unsigned char *s)
 {
 	if (s[0] < 0x80)

@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { USER_DATABASE_BYTES_MOST = 16777216 }; /* a group of some million members */
+enum { USER_DATABASE_BYTES_MOST = 16777216 }; /* enough for a group of some million members */
 
 /* -ENOENT: there is no such user or group. -E2BIG: the result is longer than that. Other errors:
  * the database failed. */
 int user_database_group(const char *name, gid_t *gid_out);
 int user_database_uid(const char *name, uid_t *uid_out);
-/* -ENAMETOOLONG: the name has no room. */
+/* -ENAMETOOLONG: the buffer is too small for the name. */
 int user_database_user(uid_t uid, char *name_out, size_t name_bytes, gid_t *gid_out);
 
 #endif

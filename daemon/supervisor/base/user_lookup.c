@@ -7,15 +7,15 @@
 #include <sys/queue.h>
 
 /*
- * The database may take long over each uid, and a user with subordinate uids can connect as any
- * of them. So first come, first served would let one such user delay all others. Instead, look-ups
- * are of blocks of uids, as large as what useradd gives a user. A block gets one more thread only
- * while fewer threads work for it than are left. The rule for places in the queue is the same. So
- * one block never has more than half, and the next three blocks still get some.
+ * The database may take long for each uid, and a user with subordinate uids can connect as any of
+ * them. In plain order of arrival, one such user would delay all others. So look-ups are grouped by
+ * blocks of uids, as large as useradd assigns to a user. A block gets another thread only while it
+ * has fewer threads than are still free. The same rule applies to places in the queue. So one block
+ * never has more than half, and the next three blocks still get some.
  *
- * A part is left for uids that nobody can make: those that an earlier look-up has found, and those
- * of block 0, where systems have users and no subordinate uids. They count as one block without a
- * bound of its own.
+ * A part is reserved for uids that no user can choose: those that an earlier look-up has found, and
+ * those of block 0, in which systems have users and no subordinate uids. They count as one block
+ * without its own bound.
  */
 enum { BLOCK_BITS = 16, BLOCK_OF_USERS = 0, PART_OF_USERS = 4 };
 
@@ -30,11 +30,11 @@ struct user_lookup {
 
 TAILQ_HEAD(user_lookup_list, user_lookup);
 
-/* Shared with threads that may outlive the service's state, so it lives as long as the process. */
+/* Shared with threads that may outlive the service's state, so it exists as long as the process. */
 static struct {
 	pthread_mutex_t mutex; /* guards everything but `wake` */
 	struct user_lookup_list asked, working, answered;
-	unsigned threads, count; /* `count` is of all three lists */
+	unsigned threads, count; /* `count`: of all three lists */
 	bool is_open;
 	uv_async_t wake;
 } lookups = {
@@ -50,7 +50,7 @@ static uint32_t user_question_block(const struct user_question *question)
 	return is_of_users ? BLOCK_OF_USERS : question->uid >> BLOCK_BITS;
 }
 
-/* What a block has of something, and what all blocks have that are bounded. */
+/* A block's use of threads or places, and that of all bounded blocks. */
 struct block_use {
 	unsigned own, all;
 };
@@ -87,7 +87,7 @@ static bool block_may_have_place(uint32_t block)
 	       block_may_have_more(block, &use, USER_LOOKUPS_MAX);
 }
 
-/* The oldest one that may have a thread; NULL: none. */
+/* Returns the oldest look-up that may have a thread; NULL: none. */
 static struct user_lookup *lookups_find_next(void)
 {
 	struct user_lookup *lookup;
@@ -108,9 +108,9 @@ static void lookups_add_thread(void)
 }
 
 /*
- * The next look-up. NULL: there is none, and the thread is not counted any more. The end of one
- * look-up can leave room for two others: one of the same block, and one of any block. So each
- * thread that takes one starts the next thread.
+ * Returns the next look-up. NULL: there is none, and the thread is not counted any more. The end of
+ * one look-up can allow two others: one of the same block, and one of any block. So each thread
+ * that takes a look-up starts the next thread.
  */
 static struct user_lookup *lookups_take_next(void)
 {
@@ -148,8 +148,8 @@ static void *lookup_thread_run(void *unused)
 	return NULL;
 }
 
-/* Signals are for the loop's thread: one that has to interrupt a wait there must not be delivered
- * here. */
+/* Starts the thread with all signals blocked. A signal that must interrupt a wait of the loop's
+ * thread must not be delivered here. */
 static int lookup_thread_start(void)
 {
 	sigset_t all, before;

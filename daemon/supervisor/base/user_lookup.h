@@ -1,9 +1,8 @@
 /*
- * Queries the user database without making the service wait. A few threads do nothing else; they
+ * Queries the user database without making the service wait. A few threads run the queries; they
  * are the supervisor's only threads. They start when there is a query, end when there is none, and
- * take no signals. Many slow look-ups of uids that nobody has found yet leave threads for others. A
- * thread that hangs in the database is left alone; the service can end beside
- * it.
+ * block all signals. Many slow look-ups of unknown uids leave threads for other users. A thread
+ * that hangs in the database is abandoned, and the service can end despite it.
  */
 #ifndef SYCLD_SUPERVISOR_USER_LOOKUP_H
 #define SYCLD_SUPERVISOR_USER_LOOKUP_H
@@ -23,16 +22,15 @@ typedef void user_lookup_answered(void *context, const struct user_answer *answe
 /* Once in a process. 0 or a negative errno. */
 int user_lookups_open(uv_loop_t *loop);
 
-/* No result is delivered any more. The loop must run once more. */
+/* Stops the delivery of results. The loop must run once more. */
 void user_lookups_close(void);
 
-/* 0, or a negative errno. -EAGAIN: as many look-ups as may wait already, of all uids or of that
- * one's block (user_lookup.c). -ECHILD: no thread can
- * be started, and none runs. Does not block. */
+/* 0, or a negative errno. -EAGAIN: the queue is full, for all uids or for that uid's block
+ * (user_lookup.c). -ECHILD: no thread can be started, and none runs. Does not block. */
 int user_lookup_begin(const struct user_question *question, user_lookup_answered *answered,
 		      void *context, struct user_lookup **lookup_out);
 
-/* From now on the result is not delivered. Accepts NULL, returns NULL. */
+/* Prevents the delivery of the result. Accepts NULL, returns NULL. */
 struct user_lookup *user_lookup_drop(struct user_lookup *lookup);
 
 #endif

@@ -7,7 +7,7 @@
 
 enum { OVERFLOW_UID = 65534 };
 
-/* The numbers that the file's first line begins with; false: it has fewer. */
+/* Reads the numbers at the beginning of the file's first line; false: it has fewer. */
 static bool uid_map_read_line(const char *path, uint64_t *numbers_out, int count)
 {
 	FILE *file = fopen(path, "re");

@@ -1,7 +1,5 @@
-/*
- * In a user namespace that does not have all uids, the kernel shows every process of a missing uid
- * under the overflow uid. Such users cannot be distinguished, so none of them may be served.
- */
+/* In a user namespace without all uids, the kernel reports every process of a missing uid under the
+ * overflow uid. Such users cannot be distinguished, so none of them may be served. */
 #ifndef SYCLD_SUPERVISOR_USER_NAMESPACE_H
 #define SYCLD_SUPERVISOR_USER_NAMESPACE_H
 
@@ -11,9 +9,9 @@
 #define USER_NAMESPACE_OVERFLOW "/proc/sys/kernel/overflowuid"
 
 /*
- * The uid that stands for all missing ones, by these two files of the kernel. (uid_t)-1, which is
- * no user's: every uid is there as itself. A file that cannot be read or parsed counts as a
- * namespace that lacks some uids, and as the kernel's usual 65534.
+ * Returns the uid that stands for all missing ones, by these two files of the kernel. (uid_t)-1,
+ * which no user has: no uid is missing. A file that cannot be read or parsed counts as a namespace
+ * that lacks some uids, and as the kernel's usual 65534.
  */
 uid_t user_namespace_outsiders(const char *map_path, const char *overflow_path);
 

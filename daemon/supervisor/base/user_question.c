@@ -13,7 +13,7 @@ enum { GROUPS_MAX = 256, NAME_BYTES = 512, GID_NOGROUP = 65534 };
 struct asked {
 	const struct user_question *question;
 	struct user_answer *answer;
-	char name[NAME_BYTES]; /* "": there is none */
+	char name[NAME_BYTES]; /* "": there is no name */
 	gid_t groups[GROUPS_MAX];
 	int group_count; /* -1: not queried yet */
 };
@@ -31,8 +31,8 @@ bool user_question_needs_database(const struct user_question *question)
 	return !question->is_own || user_question_has_names(&question->shares);
 }
 
-/* A user that cannot be looked up has no share by name. That differs from the configuration, so it
- * is logged. Only the first failure is kept. */
+/* Records a failed look-up. Such a user has no share by name, which differs from the configuration,
+ * so it is logged. Only the first failure is kept. */
 static void answer_set_trouble(struct asked *asked, const char *what, const char *name, int error)
 {
 	if (error < 0 && error != -ENOENT && !asked->answer->trouble[0])
@@ -60,7 +60,7 @@ static void question_query_groups(struct asked *asked)
 	if (asked->group_count >= 0)
 		return;
 	asked->group_count = asked->name[0] ? GROUPS_MAX : 0;
-	/* The groups that fit count; a longer list is cut. */
+	/* The groups that fit are used; a longer list is cut. */
 	if (asked->name[0] &&
 	    getgrouplist(asked->name, asked->answer->gid, asked->groups, &asked->group_count) < 0)
 		asked->group_count = GROUPS_MAX;
@@ -97,7 +97,7 @@ static bool share_name_is_missing(const struct configuration_share_entry *entry)
 	gid_t gid = 0;
 	uid_t uid = 0;
 	if (entry->whose == SHARE_OF_UID)
-		return false; /* a number may have a share without a name */
+		return false; /* a uid may have a share without a name */
 	return (entry->whose == SHARE_OF_USER ? user_database_uid(entry->name, &uid)
 					      : user_database_group(entry->name, &gid)) == -ENOENT;
 }
@@ -135,7 +135,7 @@ void user_question_answer(const struct user_question *question, struct user_answ
 		return;
 	}
 	question_query_user(&asked);
-	/* A line of the user wins over lines of groups, whatever their order in the file is. */
+	/* A line of the user precedes lines of groups, whatever their order in the file. */
 	for (int of_group = 0; of_group <= 1 && !answer_out->share.given; of_group++)
 		for (unsigned i = 0; i < shares->count && !answer_out->share.given; i++)
 			if ((shares->entries[i].whose == SHARE_OF_GROUP) == of_group &&

@@ -1,7 +1,7 @@
 /*
  * A query of the user database about a user: whether the user exists, in which group, and which
- * line of [shares] applies. The database may be on a slow server, so user_lookup's threads query
- * it.
+ * line of [shares] applies. The database may be on a slow server, so user_lookup's threads run the
+ * query.
  */
 #ifndef SYCLD_SUPERVISOR_USER_QUESTION_H
 #define SYCLD_SUPERVISOR_USER_QUESTION_H
@@ -15,37 +15,37 @@ enum { USER_TROUBLE_BYTES = 192 };
 
 struct user_question {
 	uid_t uid;
-	bool is_own; /* the service's own user: is known, and of group `own_gid` */
+	bool is_own; /* the service's own user, which is known and has the group `own_gid` */
 	gid_t own_gid;
-	bool was_found;   /* an earlier look-up has found this user */
-	bool is_of_names; /* another query: which names in `shares` are not in the database?
-			     (share_names.h) */
+	bool was_found; /* an earlier look-up has found this user */
+	/* Another query: which names in `shares` are not in the database (share_names.h). */
+	bool is_of_names;
 	struct configuration_shares shares;
 };
 
 struct user_answer {
 	bool is_known;
-	bool has_failed; /* the database did not report whether there is such a user */
+	bool has_failed; /* the database did not report whether the user exists */
 	gid_t gid;       /* group of 'nobody' for an unknown user */
-	/* Not given: the configuration has no line for this user. */
+	/* Not set: the configuration has no line for this user. */
 	struct configuration_share share;
 	unsigned missing; /* is_of_names: the number of missing names; `trouble` lists them */
-	char trouble[USER_TROUBLE_BYTES]; /* the failed look-up, and the consequence; "": none */
+	char trouble[USER_TROUBLE_BYTES]; /* the failed look-up, and its consequence; "": none */
 };
 
-/* Does it have names of users or groups? */
+/* True if [shares] has names of users or groups. */
 bool user_question_has_names(const struct configuration_shares *shares);
 
-/* Does the query need the database? Otherwise its result is known at once. */
+/* True if the query needs the database. Otherwise its result is known at once. */
 bool user_question_needs_database(const struct user_question *question);
 
-/* Blocks for as long as the user database takes. From any thread; logs nothing. */
+/* Blocks for as long as the user database takes. Any thread; logs nothing. */
 void user_question_answer(const struct user_question *question, struct user_answer *answer_out);
 
 /*
- * The number of names in [shares] that are not in the user database. The text lists them,
- * "user.one, group.two", as far as it has room. Names whose look-up failed are not in it. Blocks
- * for as long as the user database takes.
+ * Returns the number of names in [shares] that are not in the user database. The text lists them,
+ * "user.one, group.two", as far as it has room. It omits names whose look-up failed. Blocks for as
+ * long as the user database takes.
  */
 unsigned share_names_missing(const struct configuration_shares *shares, char *text_out,
 			     size_t text_bytes);
