@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* `used` rises at once, so that a share is given back at once, and falls slowly: a pause between
- * two commands lends nothing. */
+/* `used` rises at once, so that a share is returned at once. It falls slowly, so that a pause
+ * between two commands lends no time to others. */
 #define DEMAND_SLOW 8u
 
 static void party_read_claim(struct division_party *party, uint64_t now_ns, uint64_t stale_ns)
@@ -38,8 +38,8 @@ struct user {
 	uint32_t wanting; /* engines */
 	uint32_t demand;
 	int64_t credit_ns;
-	/* A command that was claimed to run counts as running until another claim, or until the
-	 * engine has ended. A stopped process may well have left it on the device. */
+	/* A command counts as running from its claim until another claim, or until the engine has
+	 * ended. A stopped process may have left it on the device. */
 	bool running, wants_now;
 };
 
@@ -52,7 +52,7 @@ static struct user user_sum_at(struct division_party *parties, uint32_t count)
 		user.demand += party->demand;
 		user.running |= party->claim.running;
 		user.wants_now |= party->demand > 0 && party->claim.wants;
-		/* A new party has no credit yet; it gets that of its user. */
+		/* A new party has no credit yet, and gets its user's. */
 		if (party->credit_ns < user.credit_ns)
 			user.credit_ns = party->credit_ns;
 	}
@@ -61,8 +61,8 @@ static struct user user_sum_at(struct division_party *parties, uint32_t count)
 	return user;
 }
 
-/* The parts of all users. With `by_demand` no user gets more than it wants. Otherwise a user that
- * wants anything counts as one that wants the whole device. */
+/* Computes the parts of all users. With `by_demand` no user gets more than it wants. Otherwise a
+ * user that wants any time counts as wanting the whole device. */
 static uint32_t users_divide(struct division_party *parties, uint32_t count, bool by_demand,
 			     struct division_part *parts)
 {
@@ -80,7 +80,7 @@ static uint32_t users_divide(struct division_party *parties, uint32_t count, boo
 	return users;
 }
 
-/* The part of a user that begins now, if all users that want something wanted everything. */
+/* Returns the part of a user that begins now, as if all users that want time wanted all of it. */
 static uint32_t newcomer_part(const struct division_party *party, uint32_t wanting)
 {
 	uint32_t part = DIVISION_WHOLE / (wanting + 1);
@@ -111,7 +111,7 @@ static void users_grant_parts(struct division_party *parties, uint32_t count)
 	uint32_t left = given < DIVISION_WHOLE ? DIVISION_WHOLE - given : 0;
 	for (uint32_t at = 0; at < count; index++) {
 		struct user user = user_sum_at(&parties[at], count - at);
-		/* Time that no user wants goes to the first user with work; a user's own share
+		/* Time that no user wants goes to the first user with work. A user's own share
 		 * never goes to another one. */
 		uint32_t part = index < users ? wanted[index].part + left : 0;
 		if (index < users && part < entitled[index].part)
@@ -130,11 +130,8 @@ static int64_t credit_clamp(int64_t ns, int64_t least, int64_t most)
 	return ns < least ? least : ns > most ? most : ns;
 }
 
-/*
- * Every party that wants the device earns time by its share. The party whose turn it is pays for
- * the time that passes, also while others wait. So does a party that still has commands running
- * after its turn.
- */
+/* Every party that wants the device earns time by its share. The current owner pays for the time
+ * that passes, even while others wait. So does a party whose commands still run after its turn. */
 static void parties_settle_credit(const struct division *division, struct division_party *parties,
 				  uint32_t count, uint64_t passed_ns)
 {
@@ -161,8 +158,8 @@ static void parties_settle_credit(const struct division *division, struct divisi
 	}
 }
 
-/* The next owner: of the parties that want the device now, the one that has had least of its share.
- * NULL: none. */
+/* Returns the next owner: of the parties that want the device now, the one that has received least
+ * of its share. NULL: none. */
 static const struct division_party *exclusive_choose_next(struct division_party *parties,
 							  uint32_t count)
 {
@@ -170,8 +167,9 @@ static const struct division_party *exclusive_choose_next(struct division_party 
 	for (uint32_t at = 0; at < count;) {
 		struct user user = user_sum_at(&parties[at], count - at);
 		const struct division_party *first = &parties[at];
-		/* A user with a maximum waits for its part, also when no other user wants the
-		 * device. */
+		/*
+		 * A user with a maximum waits for its part, even if no other user wants the device.
+		 */
 		bool may =
 			user.wants_now && (first->most >= DIVISION_WHOLE || first->credit_ns >= 0);
 		if (may && (!best || first->credit_ns > best->credit_ns))
@@ -181,7 +179,7 @@ static const struct division_party *exclusive_choose_next(struct division_party 
 	return best;
 }
 
-/* The sum of the owner's engines; empty when that user has none any more. */
+/* Returns the sum of the owner's engines; empty if that user has none any more. */
 static struct user exclusive_owner_sum(const struct division *division,
 				       struct division_party *parties, uint32_t count)
 {
@@ -191,8 +189,8 @@ static struct user exclusive_owner_sum(const struct division *division,
 	return (struct user){.parties = parties};
 }
 
-/* The turn ends when its part is used up. It also ends with its slice while others want the device,
- * or when the owner has nothing to do while others have. */
+/* True if the owner's part is used up. The turn also ends with its slice while others want the
+ * device, or if only others have work. */
 static bool exclusive_turn_is_over(const struct division *division, const struct user *owner,
 				   const struct division_party *next)
 {

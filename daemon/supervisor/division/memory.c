@@ -9,10 +9,10 @@
 
 static_assert((int)MEMORY_PARTIES_MAX <= (int)DIVISION_USERS, "a part for each user");
 
-/* The memory that a user has in all engines. */
+/* A user's memory in all engines. */
 struct memory_user {
 	uint32_t first, count; /* parties */
-	uint32_t engines;      /* engines that hold memory, or ask for it */
+	uint32_t engines;      /* engines that hold or request memory */
 	uint32_t part;         /* permille */
 	uint64_t held_bytes, given_bytes;
 };
@@ -73,7 +73,7 @@ static uint32_t engine_part(const struct memory_user *user)
 	return user->engines > 0 ? user->part / user->engines : user->part;
 }
 
-/* How much the one that asks may get, where the device has as much as this party claims. */
+/* Returns how much the requester may get if the device has as much as this party claims. */
 static uint64_t entitlement(const struct memory_case *this, const struct memory_party *party,
 			    bool is_own_user)
 {
@@ -87,7 +87,7 @@ static uint64_t entitlement(const struct memory_case *this, const struct memory_
 	return bytes;
 }
 
-/* The bytes that the party could give now. */
+/* Returns the bytes that the party could free now. */
 static uint64_t surplus(const struct memory_case *this, const struct memory_user *user,
 			const struct memory_party *party)
 {

@@ -2,7 +2,7 @@
 
 #include "division/division.h"
 
-/* Least parts of more than the whole become less, all alike. */
+/* If the least parts exceed the whole, all are reduced in the same proportion. */
 static uint32_t parts_give_least(struct division_part *parts, uint32_t count)
 {
 	uint32_t sum = 0, given = 0;
@@ -27,7 +27,7 @@ void division_parts(struct division_part *parts, uint32_t count)
 		takers = 0;
 		for (uint32_t i = 0; i < count; i++)
 			takers += parts[i].part < parts[i].most;
-		/* The remainder goes to the first of them. */
+		/* The first takers get the remainder. */
 		uint32_t each = takers > 0 && left >= takers ? left / takers : 1;
 		for (uint32_t i = 0; i < count && left > 0; i++) {
 			uint32_t room = parts[i].most - parts[i].part,

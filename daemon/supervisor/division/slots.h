@@ -1,7 +1,5 @@
-/*
- * The devices in whose division an engine takes part: those that it claims to use, up to a limit.
- * An engine that claims to use all there could be would make every review longer. Pure.
- */
+/* The devices in whose division an engine takes part: those that it claims to use, up to a limit.
+ * An engine that claimed all possible devices would lengthen every review. Pure. */
 #ifndef SYCLD_SUPERVISOR_DIVISION_SLOTS_H
 #define SYCLD_SUPERVISOR_DIVISION_SLOTS_H
 
@@ -17,7 +15,7 @@ struct division_slots {
 	uint32_t count;
 };
 
-/* New devices of the claim join while there is room, and stay. False: one found no room. */
+/* Adds new devices of the claim while there is room. They stay. False: one found no room. */
 bool division_slots_admit(struct division_slots *slots, const uint32_t claimed[SHARE_BACKENDS]);
 
 static inline bool division_slots_have(const struct division_slots *slots, uint32_t slot)

@@ -23,9 +23,9 @@ struct memory_case {
 	TAILQ_ENTRY(memory_case) link;
 	uint64_t number;
 	enum case_phase phase;
-	uid_t user; /* whose engine asks */
+	uid_t user; /* the user of the requesting engine */
 	uint8_t device[ARBITER_UUID_BYTES];
-	uint64_t bytes, held_bytes, capacity_bytes; /* as claimed by the engine that asks */
+	uint64_t bytes, held_bytes, capacity_bytes; /* as the requesting engine claims */
 	uint64_t freed_bytes;
 	uint64_t deadline_ns; /* end of the present phase */
 };
@@ -39,7 +39,8 @@ static bool has_begun(const struct engine *engine, const struct memory_case *of)
 	return engine->memory.wanted == of->number;
 }
 
-/* Its reply is awaited. An engine that has not told its figures in time gives nothing. */
+/* True if the engine's reply is awaited. An engine that does not report its figures in time frees
+ * nothing. */
 static bool arbiter_is_awaited(const struct engine *engine, const struct memory_case *of)
 {
 	return engine->memory.request != 0 && engine->memory.asked == of->number &&
@@ -123,7 +124,7 @@ static void begin_case(struct supervisor *supervisor, struct memory_case *begun,
 				(void)arbiter_send_request(engine, begun, 0, ARBITER_FIGURES_NS);
 }
 
-/* The engine as it counts in the decision. False: it does not. */
+/* Fills in the engine's figures for the decision. False: the engine does not count. */
 static bool fill_party(const struct engine *engine, const struct memory_case *of, uint64_t now_ns,
 		       struct memory_party *party)
 {
@@ -144,14 +145,15 @@ static bool fill_party(const struct engine *engine, const struct memory_case *of
 	return true;
 }
 
-/* Claims may be of any size, so the time for them has a bound: other cases wait meanwhile. */
+/* Returns the time for freeing these bytes. It is bounded, because claims may have any size, and
+ * other cases wait meanwhile. */
 static uint64_t time_to_spill(uint64_t bytes)
 {
 	uint64_t within_ns = ARBITER_SPILL_NS + bytes / COPY_BYTES_PER_NS;
 	return within_ns < ARBITER_SPILL_MOST_NS ? within_ns : ARBITER_SPILL_MOST_NS;
 }
 
-/* What others are to give is requested. False: nothing is. */
+/* Sends the requests to free memory. False: no engine has to free any. */
 static bool decide(struct supervisor *supervisor, struct memory_case *of, uint64_t now_ns)
 {
 	static struct memory_party parties[MEMORY_PARTIES_MAX];
@@ -193,7 +195,8 @@ static void distrust_silent(struct supervisor *supervisor, const struct memory_c
 				engine->memory.unreliable_until_ns = now_ns + ARBITER_DISTRUST_NS;
 }
 
-/* One step further, if it is time. False: the case has ended. */
+/* Advances the case if its deadline has passed or its replies have arrived. False: the case has
+ * ended. */
 static bool step_case(struct supervisor *supervisor, struct memory_case *of, uint64_t now_ns)
 {
 	bool is_time = now_ns >= of->deadline_ns;
@@ -212,7 +215,7 @@ static bool is_same_device(const struct memory_case *one, const struct memory_ca
 	return memcmp(one->device, other->device, sizeof(one->device)) == 0;
 }
 
-/* A case of this device is under way, or one of another user than the last has to come first. */
+/* True if another case of this device is open, or a case of another user must come first. */
 static bool must_wait(const struct supervisor *supervisor, const struct memory_case *of)
 {
 	const struct memory_case *other;
@@ -286,7 +289,7 @@ void arbiter_fini(struct supervisor *supervisor)
 
 /* --------------------------------------- messages --------------------------------------- */
 
-/* How many it has begun in this second, with this one. */
+/* Returns the number of the engine's requests in this second, including this one. */
 static unsigned count_ask(struct engine_memory *memory)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -325,13 +328,15 @@ bool arbiter_memory_wanted(struct engine *engine, const Sycl__V1__MemoryWanted *
 	    wanted->capacity_bytes > MEMORY_BYTES_MAX)
 		return false;
 	unsigned asks = count_ask(memory);
-	/* It has given the earlier one up, whose case goes on: a busy machine is no fault. */
+	/* The engine has given up its earlier request, whose case continues. On a busy machine that
+	 * is no fault. */
 	if (memory->wanted != 0) {
 		(void)engine_send_memory_answer(engine, wanted->ask, 0);
 		return asks <= ARBITER_ASKS_WRONG;
 	}
 	memory->ask = wanted->ask;
-	/* Without spilling no engine has a reason to ask, and none is asked to give. */
+	/* Without spilling no engine has a reason to request memory, and none is requested to free
+	 * any. */
 	const bool is_allowed = engine->tenant->supervisor->configuration.spill;
 	struct memory_case *made =
 		!is_allowed || asks > ARBITER_ASKS_MOST ? NULL : new_case(engine, wanted);
@@ -362,7 +367,7 @@ bool arbiter_memory_state(struct engine *engine, const Sycl__V1__MemoryState *st
 		return false;
 	struct memory_case *of = find_case(engine->tenant->supervisor, memory->asked);
 	memory->request = 0;
-	/* Too late. */
+	/* The reply is too late. */
 	if (!of)
 		return true;
 	memory->known = of->number;

@@ -15,7 +15,7 @@ struct tenant;
 struct trace_terms {
 	uint64_t id;
 	uint32_t backend, index; /* the device */
-	bool stops;              /* engines record nothing more */
+	bool stops;              /* engines stop recording */
 };
 
 /* Never block. 0, or a negative errno of message_send; -EAGAIN: the engine does not read. */
@@ -29,7 +29,7 @@ int engine_send_report_request(struct engine *engine, uint64_t request, bool dis
 /* `request` 0: the trace ends, whatever the terms are. */
 int engine_send_trace_request(struct engine *engine, uint64_t request,
 			      const struct trace_terms *terms, unsigned most);
-/* The pages of shared/share_page.h; the descriptors stay the caller's. */
+/* Sends the pages of shared/share_page.h. The caller keeps the descriptors. */
 int engine_send_division(struct engine *engine, int grants, int claims);
 /* engine/arbiter.h. The device is a UUID. */
 struct memory_request_terms {
@@ -40,13 +40,13 @@ struct memory_request_terms {
 };
 int engine_send_memory_request(struct engine *engine, const struct memory_request_terms *terms);
 int engine_send_memory_answer(struct engine *engine, uint64_t ask, uint64_t bytes);
-/* The engine's name for the next service, and where that service listens. */
+/* Sends the engine's name for the next service, and the address of that service. */
 int engine_send_identity(struct engine *engine, const char *socket_path);
-/* To an engine that comes back: it may present its sessions, and its flight page if that is wanted;
- * then it is taken over, or refused for the reason `refused` (not NULL). */
+/* Messages to an engine that returns. First it may present its sessions, and its flight page if
+ * that is wanted. Then it is taken over, or refused for the reason `refused` (not NULL). */
 int engine_send_greeting(struct engine *engine, bool wants_page);
 int engine_send_taken(struct engine *engine, const char *refused, int log);
-/* To the standby: the tenant whose engine it becomes. `cache_directory` NULL: none. */
+/* Sends the standby the tenant whose engine it becomes. `cache_directory` NULL: none. */
 int engine_send_adopt(const struct engine_process *process, const struct tenant *tenant,
 		      const char *cache_directory);
 

@@ -22,14 +22,15 @@ struct blamed {
 struct blame {
 	uint64_t count; /* command groups in flight when the engine died */
 	bool aborted;   /* `fault` is the text of a failed assertion */
-	bool gave_up; /* the engine ended itself, and `fault` is the reason: its device failed, or a
-			 command was past its deadline */
+	/* The engine ended itself for the reason `fault`: its device failed, or a command exceeded
+	 * its deadline. */
+	bool gave_up;
 	char fault[FLIGHT_FAULT_TEXT_BYTES];
 	struct blamed first[BLAMED_MAX];
 };
 
-/* The page is the dead engine's. A process that has got it from the engine could still write to it,
- * so each word is read once. */
+/* Reads the dead engine's page. Another process may have it from the engine and still write to it.
+ * So each word is read once. */
 static void death_read_flight_page(const struct flight_page *page, struct blame *blame_out)
 {
 	*blame_out = (struct blame){.count = 0};
@@ -102,7 +103,7 @@ static void death_describe_status(const struct engine *engine, int status, char 
 				: "; an earlier service had started it, so its exit status is not known");
 	else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT &&
 		 *engine_log_last(engine->log))
-		/* The C library prints the reason first: "free(): invalid pointer". */
+		/* The C library prints the reason before the abort: "free(): invalid pointer". */
 		(void)snprintf(text, size, "was killed by signal %d (%s) after the line: %.200s",
 			       SIGABRT, strsignal(SIGABRT), engine_log_last(engine->log));
 	else if (WIFSIGNALED(status))
@@ -113,9 +114,9 @@ static void death_describe_status(const struct engine *engine, int status, char 
 }
 
 /*
- * The last line of the engine's standard error if it ended itself by abort(), else "". No command
- * is blamed then. A tenant that forges such a line hides only its own commands, as no others run in
- * its engine.
+ * Returns the last line of the engine's standard error if it ended itself by abort(), else "". No
+ * command is blamed then. A tenant that forges such a line hides only its own commands, because no
+ * others run in its engine.
  */
 static const char *death_own_words(const struct engine *engine, int wait_status,
 				   const struct blame *blame)
@@ -146,7 +147,7 @@ void engine_death_describe(struct engine *engine, int wait_status, struct engine
 	else if (blame.gave_up)
 		(void)snprintf(status, sizeof(status), "ended itself: %s", blame.fault);
 	bool clean = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0 && engine->was_ready;
-	if (!engine->is_child) /* an engine without sessions ends by itself */
+	if (!engine->is_child) /* an engine without sessions may end by itself */
 		clean = engine->sessions_count == 0 && !engine->kill_reason[0];
 	bool abnormal = !engine->stop_requested && (!clean || blame.gave_up);
 	*death_out = (struct engine_death){.abnormal = abnormal};

@@ -1,4 +1,4 @@
-/* How an engine ends: it gets an order to, is killed, is lost, or its process is gone. */
+/* The ends of an engine: by an order, by a kill, by loss, or by the end of its process. */
 #include "engine/end.h"
 
 #include "account/account.h"
@@ -28,8 +28,8 @@
 
 enum { STOP_GRACE_MS = 2000, KILL_GRACE_MS = 1000 };
 
-/* A standby that failed to become an engine does not count as a failure of the tenant: an ordinary
- * engine is started instead. */
+/* A standby that failed to become an engine is no failure of the tenant. An ordinary engine is
+ * started instead. */
 void engine_settle(struct engine *engine, int wait_status)
 {
 	struct tenant *tenant = engine->tenant;
@@ -51,12 +51,13 @@ void engine_settle(struct engine *engine, int wait_status)
 	}
 }
 
-/* Called after it was reaped. Only its own handles may still refer to it, until they are closed. */
+/* Called after the process was reaped. Only the engine's own handles may still refer to it, until
+ * they are closed. */
 static void engine_process_ended(struct engine *engine, int wait_status)
 {
 	struct tenant *tenant = engine->tenant;
 	struct supervisor *supervisor = tenant->supervisor;
-	/* Messages that it sent before it died still count. */
+	/* Messages that the engine sent before it died still count. */
 	engine->tenant->supervisor->observer->received(engine, ENGINE_MESSAGES_AT_END);
 	engine_log_finish(engine->log);
 	sharing_engine_ended(engine);
@@ -73,7 +74,7 @@ static void engine_process_ended(struct engine *engine, int wait_status)
 	engine_close_handles(engine);
 	orphans_end(supervisor);
 	supervisor->observer->engines_changed(supervisor);
-	supervisor->observer->engine_ended(supervisor); /* the tenant may be freed by this call */
+	supervisor->observer->engine_ended(supervisor); /* this call may free the tenant */
 	standby_review(supervisor);
 }
 
@@ -83,7 +84,7 @@ static void on_engine_exit(uv_poll_t *poll, int status, int events)
 	(void)events;
 	struct engine *engine = poll->data;
 	int wait_status = 0;
-	/* The process is no child of this service, and by now its number may be that of a child. */
+	/* The process is no child of this service, so its number may already belong to a child. */
 	if (!engine->is_child) {
 		engine_process_ended(engine, 0);
 		return;
@@ -113,17 +114,16 @@ void engine_release_waiting(struct engine *engine)
 	engine->tenant->supervisor->observer->engines_changed(engine->tenant->supervisor);
 }
 
-/*
- * A standby that hangs, hangs in a driver as a rule, and SIGKILL is delayed by that too. Its tenant
- * gets an ordinary engine meanwhile, unless the limit of engines is reached.
- */
+/* A standby usually hangs in a driver, which delays SIGKILL too. Its tenant gets an ordinary engine
+ * meanwhile, unless the limit of engines is reached. */
 static void engine_leave_hung_standby(struct engine *engine)
 {
 	struct tenant *tenant = engine->tenant;
 	uint64_t no_standby_until_ns = tenant->no_standby_until_ns;
 	if (tenants_have_all_engines(tenant->supervisor))
 		return;
-	tenant->no_standby_until_ns = UINT64_MAX; /* no other standby, which may hang as well */
+	/* No other standby, because it may hang as well. */
+	tenant->no_standby_until_ns = UINT64_MAX;
 	engine_move_sessions(engine);
 	tenant->no_standby_until_ns = no_standby_until_ns;
 }
@@ -169,8 +169,9 @@ void engine_abandon(struct engine *engine)
 	struct session *session;
 	engine_lost_end(engine);
 	engine_end_sessions(engine);
-	/* Another service follows: a client that is hung up on without an error connects again
-	 * there. */
+	/*
+	 * Another service follows. A client that is disconnected without an error connects to it.
+	 */
 	while (!engine->tenant->supervisor->stopping && (session = engine_pop_waiting(engine)))
 		engine_session_end(engine, session);
 	engine_refuse_waiting(engine, "the service is stopping");
@@ -200,7 +201,7 @@ static void engine_leave_service(struct engine *engine, uint64_t grace_ms)
 	engine_set_deadline(engine, grace_ms);
 }
 
-/* The engine has no connection for a message, and no later service would recognise it. */
+/* Stops an engine that has no connection for a message. No later service would recognise it. */
 static void engine_stop_absent(struct engine *engine, uint64_t grace_ms)
 {
 	log_info("engine", "ending pid %ld of uid %lu, which has not come back", (long)engine->pid,
@@ -276,8 +277,8 @@ void engine_control_lost(struct engine *engine, const char *reason)
 		engine_return_lost(engine);
 		return;
 	}
-	/* The handle is closed first, so that libuv has forgotten the descriptor before another
-	 * engine can get its number. */
+	/* The handle is closed first, so that libuv no longer polls the descriptor when another
+	 * engine gets its number. */
 	engine_close_control_poll(engine);
 	foreign_socket_close(&engine->control);
 	if (engine->kill_reason[0])

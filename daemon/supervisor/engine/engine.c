@@ -1,4 +1,4 @@
-/* An engine starts, becomes ready, and is idle. */
+/* The start of an engine, its readiness, and its idle time. */
 #include "engine/engine.h"
 
 #include "engine/groups.h"
@@ -28,7 +28,7 @@
 
 enum { ADOPTION_MS = 5000 };
 
-/* False: there is no standby that could become the tenant's engine. */
+/* False: no standby could become the tenant's engine. */
 static bool engine_adopt_standby(const struct tenant *tenant, struct engine_process *process_out)
 {
 	struct supervisor *supervisor = tenant->supervisor;
@@ -115,8 +115,8 @@ int engine_start(struct tenant *tenant, bool may_adopt, struct engine **engine_o
 	if (r == 0)
 		r = engine_open_handles(engine, &supervisor->loop);
 	if (r < 0) {
-		/* This fails only without memory or descriptors. The process is ended here, as
-		 * nothing watches it yet. */
+		/* This fails only without memory or descriptors. The process is ended here, because
+		 * it is not polled yet. */
 		(void)pidfd_send_signal(engine->pidfd, SIGKILL, NULL, 0);
 		(void)waitpid(engine->pid, NULL, 0);
 		engine_drop(engine);
@@ -192,7 +192,7 @@ void engine_became_ready(struct engine *engine, struct memory_region *flight)
 	if (engine->state != ENGINE_STARTING && engine->state != ENGINE_RETURNING)
 		return;
 	engine->state = ENGINE_READY;
-	/* Once more, for the build helper, which may not have been there the first time. */
+	/* Called again for the build helper, which may not have existed the first time. */
 	engine_groups_take(engine->tenant->supervisor->groups,
 			   &engine->tenant->supervisor->configuration, engine->tenant->uid,
 			   engine->pid);

@@ -17,13 +17,14 @@
 
 enum { NAME_BYTES = 128, VALUE_BYTES = 64, LINE_BYTES = 2 * PATH_MAX };
 
-/* Memory that a group may be forgotten with. It is small, as a user may leave as much each time. */
+/* Charged memory up to which a group is removed. It is small, because a user may leave as much each
+ * time. */
 #define FORGOTTEN_BYTES (64ul << 10)
-/* The same while there are very many groups: reading each of them takes the service's time, and one
+/* The same while there are very many groups. Reading each of them takes the service's time, and one
  * user may have many uids. */
 #define FORGOTTEN_BYTES_OF_MANY (16ul << 20)
 #define GROUPS_MANY             512
-/* An engine's own threads and build helper, beside those that run kernels: one or two for each
+/* For an engine's own threads and build helper, besides those that run kernels: one or two for each
  * processor. */
 #define PROCESSES_LEAST 64
 
@@ -51,7 +52,7 @@ static int group_file_write(int folder, const char *path, const char *value)
 	return write(fd, value, strlen(value)) < 0 ? -errno : 0;
 }
 
-/* False: there is no such file, or no number in it ("max" is none). */
+/* False: there is no such file, or no number in it ("max"). */
 static bool group_file_read_number(int folder, const char *path, uint64_t *number_out)
 {
 	char text[VALUE_BYTES], *end;
@@ -76,7 +77,7 @@ __attribute__((format(printf, 3, 4))) static void name_format(char *out, size_t 
 	va_end(arguments);
 }
 
-/* Find where the tree of groups is mounted. Several mounts show the same one. */
+/* Finds the mount point of the tree of groups. Several mounts show the same tree. */
 static bool groups_find_mount(char path_out[PATH_MAX])
 {
 	CLEANUP(group_file_close) FILE *file = fopen("/proc/self/mounts", "re");
@@ -109,8 +110,8 @@ static bool groups_find_own_path(char path_out[2 * PATH_MAX])
 	return false;
 }
 
-/* Only the manager of the tree may delegate a part of it, and it marks that part with an attribute.
- */
+/* True if the group was delegated. Only the manager of the tree may delegate a part of it, and
+ * marks that part with an attribute. */
 static bool group_is_delegated(int group)
 {
 	static const char *const marks[] = {"user.delegate", "trusted.delegate"};
@@ -127,7 +128,7 @@ static bool configuration_has_group_limits(const struct configuration *configura
 	       configuration->user_cpu_weight;
 }
 
-/* Enables each controller by itself, so that a missing one does not affect the others. */
+/* Enables each controller separately, so that a missing one does not affect the others. */
 static void group_enable_controllers(struct engine_groups *groups,
 				     const struct configuration *configuration)
 {
@@ -155,9 +156,9 @@ static void group_enable_controllers(struct engine_groups *groups,
 }
 
 /*
- * A quarter of the processes, as no user may have more than a quarter of the engines. What engines
- * need themselves comes first. Three quarters of the memory: a user alone may need most of it, and
- * memory that killed engines have left must not make the kernel end other users' engines.
+ * Processes: a quarter, because no user may have more than a quarter of the engines, but at least
+ * as many as engines themselves need. Memory: three quarters, because a user alone may need most of
+ * it. Memory that killed engines have left must not make the kernel end other users' engines.
  */
 void engine_groups_set_defaults(struct engine_groups *groups, bool serves_many)
 {
@@ -190,7 +191,7 @@ void engine_groups_open(struct engine_groups *groups, const struct configuration
 	}
 	name_format(self, sizeof(self), "%ld", (long)getpid());
 	int r = mkdirat(base, SERVICE_GROUP, 0755) < 0 && errno != EEXIST ? -errno : 0;
-	/* A group with limits for those in it may have no processes itself. */
+	/* A group whose child groups have limits may have no processes itself. */
 	if (r == 0)
 		r = group_file_write(base, SERVICE_GROUP "/cgroup.procs", self);
 	if (r < 0) {
@@ -218,7 +219,7 @@ static bool group_is_users(const struct dirent *entry)
 	return strncmp(entry->d_name, USER_PREFIX, sizeof(USER_PREFIX) - 1) == 0;
 }
 
-/* Without the controller nothing counts in a group that was kept for its memory. */
+/* Without the controller, groups that were kept for their memory no longer count any. */
 static void groups_remove_empty(int base)
 {
 	CLEANUP(group_folder_close) DIR *folder = base < 0 ? NULL : group_open_folder(base, ".");
@@ -229,7 +230,7 @@ static void groups_remove_empty(int base)
 				       AT_REMOVEDIR); /* fails while the user has an engine */
 }
 
-/* A group with limits takes no processes, so the service manager could not start the next service
+/* A group with limits accepts no processes, so the service manager could not start the next service
  * in it. */
 void engine_groups_close(struct engine_groups *groups)
 {
@@ -241,9 +242,9 @@ void engine_groups_close(struct engine_groups *groups)
 }
 
 /*
- * Without its controller there is no such file; that was logged when the controller was enabled. A
- * limit below what the group holds makes the kernel free memory within the write, unless the file
- * is open with O_NONBLOCK. So a limit that the group has already is not written.
+ * Without its controller there is no such file; that was logged when the controller was enabled. If
+ * a limit is below the group's use, the kernel frees memory within the write, unless the file is
+ * open with O_NONBLOCK. So a limit that the group already has is not written.
  */
 static void group_set_limit(int base, uid_t uid, const char *file, uint64_t value,
 			    const char *without)
@@ -257,8 +258,8 @@ static void group_set_limit(int base, uid_t uid, const char *file, uint64_t valu
 	(void)group_file_write(base, path, value ? text : without);
 }
 
-/* Also those that are not configured: the group may have stayed from an earlier engine, with limits
- * that were taken back. */
+/* Also sets limits that are not configured. The group may be an earlier engine's, with limits that
+ * were revoked. */
 static void group_set_limits(const struct engine_groups *groups,
 			     const struct configuration *configuration, uid_t uid)
 {
@@ -336,15 +337,16 @@ static void groups_tidy_user(int base, const char *user,
 		(void)group_file_write(base, path, "1");
 		name_format(path, sizeof(path), "%.40s/%.40s", user, entry->d_name);
 		(void)unlinkat(base, path,
-			       AT_REMOVEDIR); /* fails while a process in it has not ended; it is
-						 removed the next time then */
+			       /* Fails while a process in the group has not ended; the next call
+				* then removes it. */
+			       AT_REMOVEDIR);
 	}
 }
 
 /*
- * Memory that a client shares with an engine stays when the engine is killed, for as long as the
- * client holds its descriptor. It counts in the group of the user, and in a new group of that name
- * it would not. So the group stays, too, and the user's next engine gets what is left of the limit.
+ * Memory that a client shares with an engine outlives the engine, as long as the client holds its
+ * descriptor. It is charged to the user's group, but not to a new group of that name. So the group
+ * stays, and the user's next engine gets the rest of the limit.
  */
 static bool group_holds_memory(int base, const char *user, bool are_many)
 {

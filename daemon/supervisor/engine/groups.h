@@ -1,10 +1,10 @@
 /*
- * Control groups (version 2) for tenants and engines, inside the service's own where that was
+ * Control groups (version 2) for tenants and engines, inside the service's own group if that was
  * delegated to it (Delegate= in the unit):
  *
  *   sycld.service/service           this process
  *   sycld.service/uid-1000          limits of the user, as configured
- *   sycld.service/uid-1000/engine-4711   an engine and whatever its code starts: ended as a whole
+ *   sycld.service/uid-1000/engine-4711   an engine and its child processes, which end together
  *
  * A name identifies the engine, so that the next service finds it again. Without delegation there
  * are no groups: orphans.h.
@@ -21,7 +21,8 @@
 struct engine_groups {
 	int base; /* the service's own group; -1: not to be used */
 	bool has_limits;
-	uint64_t processes, memory_bytes; /* of a user for whom none are configured; 0: no limit */
+	/* Defaults for users without configured ones; 0: no limit. */
+	uint64_t processes, memory_bytes;
 };
 
 #define ENGINE_GROUPS_NONE                                                                         \
@@ -29,28 +30,29 @@ struct engine_groups {
 		.base = -1                                                                         \
 	}
 
-/* Find the service's group, and move this process into a group below it. Logs what is not as
- * configured; engines run without groups as well. */
+/* Finds the service's group, and moves this process into a group below it. Logs deviations from the
+ * configuration; engines also run without groups. */
 void engine_groups_open(struct engine_groups *groups, const struct configuration *configuration,
 			bool serves_many);
 void engine_groups_close(struct engine_groups *groups);
 
-/* A part of the service's own limits for each user; engine_groups_open calls it. Where the service
- * has none, or does not serve many users, users have none. */
+/* Sets a part of the service's own limits as default for each user; called by engine_groups_open.
+ * If the service has no limits, or does not serve many users, there are no defaults. */
 void engine_groups_set_defaults(struct engine_groups *groups, bool serves_many);
 
-/*
- * Put an engine into its group, with the processes that it has started itself, before it runs its
- * tenant's code. The configured limits of users hold from then on, for all of the user's engines.
- */
+/* Puts an engine into its group, with the processes that it has started, before it runs its
+ * tenant's code. From then on the configured limits apply to all of the user's engines. */
 void engine_groups_take(const struct engine_groups *groups,
 			const struct configuration *configuration, uid_t uid, pid_t pid);
 
-/* End all processes in the engine's group. */
+/* Ends all processes in the engine's group. */
 void engine_groups_kill(const struct engine_groups *groups, uid_t uid, pid_t pid);
 
-/* End processes in groups of engines for which `is_engine` is false, and remove empty groups, but
- * not a user's to which memory is still charged: that counts against the user's next engine. */
+/*
+ * Ends processes in groups of engines for which `is_engine` is false, and removes empty groups. It
+ * keeps a user's group to which memory is still charged, because that counts against the user's
+ * next engine.
+ */
 void engine_groups_tidy(const struct engine_groups *groups,
 			bool (*is_engine)(const void *context, pid_t pid), const void *context);
 

@@ -24,8 +24,8 @@ static void on_engine_control(uv_poll_t *poll, int status, int events)
 		engine->tenant->supervisor->observer->received(engine, MESSAGES_PER_TURN);
 }
 
-/* Nothing more is read from a killed engine. If it were watched, its last messages would keep this
- * loop busy until the process has ended, which a driver can delay. */
+/* A killed engine's messages are not read. Otherwise its last messages would keep this loop busy
+ * until the process has ended, which a driver can delay. */
 void engine_watch_control(struct engine *engine, int events)
 {
 	if (!engine->control_poll || engine->kill_reason[0] || engine->control_events == events)
@@ -34,13 +34,13 @@ void engine_watch_control(struct engine *engine, int events)
 	(void)uv_poll_start(engine->control_poll, events, on_engine_control);
 }
 
-/* Without memory to wait for the client, the session is handed on. */
+/* Without memory for waiting for the client, the session is handed on. */
 static bool engine_must_await_client(struct session *session)
 {
 	return session_has_sent_nothing(session) && unsettled_await_client(session) == 0;
 }
 
-/* A silent client keeps nobody behind it waiting, and is not looked at again before it sends. */
+/* A silent client does not delay later ones, and is not tried again before it sends data. */
 void engine_flush(struct engine *engine)
 {
 	struct session *session;
@@ -56,7 +56,7 @@ void engine_flush(struct engine *engine)
 			return;
 		}
 		if (r < 0) {
-			/* The engine ends soon; waiting sessions go to the next one. */
+			/* The engine ends soon, and waiting sessions go to the next one. */
 			engine_control_lost(engine, "it does not take a session");
 			return;
 		}
@@ -82,7 +82,9 @@ void engine_give_session(struct engine *engine, struct session *session)
 	session->phase = SESSION_WAITING;
 	TAILQ_INSERT_TAIL(&engine->waiting, session, link);
 	engine->waiting_count++;
-	/* Also if its client never sends anything: an engine of one session gets no other. */
+	/*
+	 * Set even if the client never sends data, because an engine of one session gets no other.
+	 */
 	engine->had_session = true;
 	tenant_session_joined(engine->tenant);
 	unsettled_add(engine->tenant, engine, session);

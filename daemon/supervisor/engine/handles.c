@@ -1,4 +1,4 @@
-/* The object of an engine, and its handles in the loop. It is freed when the last of them is
+/* The object of an engine, and its handles in the loop. The object is freed when its last handle is
  * closed. */
 #include "engine/handles.h"
 

@@ -17,19 +17,17 @@ static inline uint64_t engine_milliseconds(uint64_t ns)
 /* NULL: no memory. */
 struct engine *engine_new(struct tenant *tenant);
 
-/* Frees an engine that has no handle. */
+/* Frees an engine without handles. */
 void engine_destroy(struct engine *engine);
 
-/* Frees it; some of its handles may be open. */
+/* Frees an engine, some of whose handles may be open. */
 void engine_drop(struct engine *engine);
 
-/*
- * Opens the handles of the engine's process and of its two timers. 0 or a negative errno, with some
- * of them open.
- */
+/* Opens the handles of the engine's process and of its two timers. 0 or a negative errno, with some
+ * of them open. */
 int engine_open_handles(struct engine *engine, uv_loop_t *loop);
 
-/* The engine is freed when its handles are closed. */
+/* Frees the engine when its handles are closed. */
 void engine_close_handles(struct engine *engine);
 
 /* 0 or a negative errno. */

@@ -33,7 +33,7 @@ bool engine_cache_directory(const struct supervisor *supervisor, uid_t uid, gid_
 	return fd >= 0;
 }
 
-/* Root is a tenant like the others: its engine keeps no capability either. */
+/* Root is a tenant like others, so its engine keeps no capability either. */
 static struct engine_launch engine_make_launch(const struct supervisor *supervisor,
 					       const char *cache)
 {
@@ -62,7 +62,7 @@ int engine_launch_process(const struct tenant *tenant, struct engine_process *pr
 int engine_launch_standby(struct supervisor *supervisor, struct engine_process *process_out)
 {
 	char cache[PATH_MAX];
-	/* The owner of its cache is not known yet, unless there is only one user. */
+	/* The cache's owner is not known yet, unless the service has only one user. */
 	bool has_cache =
 		!supervisor->privileged &&
 		engine_cache_directory(supervisor, geteuid(), getegid(), cache, sizeof(cache));

@@ -16,14 +16,14 @@ enum { READ_BYTES = 4096, READS_PER_TURN = 4 };
 
 struct engine_log {
 	uv_poll_t poll;
-	uv_timer_t again; /* while nothing is read as the window is full */
+	uv_timer_t again; /* runs while the window is full and nothing is read */
 	struct engine_log_window *window;
 	unsigned open_handles;
 	int fd;
 	char whose[ENGINE_LOG_WHOSE_BYTES];
 	char line[ENGINE_LOG_LINE_BYTES];
 	size_t used;
-	bool skips; /* the rest of a line that was too long */
+	bool skips; /* skips the rest of a line that was too long */
 	char assertion[ENGINE_LOG_LINE_BYTES];
 	char last[ENGINE_LOG_LINE_BYTES];
 };
@@ -87,12 +87,12 @@ static void engine_log_append(struct engine_log *log, const char *bytes, size_t 
 	}
 }
 
-/* Reads some data. False: there is none now, or none will come. */
+/* Reads some data. False: there is none now, or there will be none. */
 static bool engine_log_read_some(struct engine_log *log, bool *ended_out)
 {
 	char bytes[READ_BYTES];
 	ssize_t count = foreign_socket_receive(log->fd, bytes, sizeof(bytes));
-	/* A signal, or descriptors that were sent along, which is ignored. */
+	/* A signal arrived, or descriptors were sent along, which are ignored. */
 	if (count == -EINTR || count == -EPROTO) {
 		log_window_spend(log->window, 1);
 		return true;

@@ -1,9 +1,9 @@
 /*
- * An engine's standard error, line by line in the service's log, with the engine and its user. It
- * is text of its tenant's code, so lines are made printable and cut. Beyond so many bytes of one
- * user in a while nothing is read. Lines without room are lost, and the engine does not wait for
- * it. It is a socket, not a pipe: a writer that splices memory of its own choice into a pipe can
- * block the reader.
+ * An engine's standard error, line by line in the service's log, with the engine and its user. The
+ * tenant's code may write any text, so lines are made printable and cut. Each user may write a
+ * limited number of bytes in a period; further lines are lost, and the engine does not wait. It is
+ * a socket, not a pipe, because a writer that splices its own memory into a pipe can block the
+ * reader.
  */
 #ifndef SYCLD_SUPERVISOR_ENGINE_LOG_H
 #define SYCLD_SUPERVISOR_ENGINE_LOG_H
@@ -17,8 +17,8 @@ enum {
 	/* Bytes of all engines of a user within ENGINE_LOG_WINDOW_MS. */
 	ENGINE_LOG_WINDOW_BYTES = 64 << 10,
 	ENGINE_LOG_WINDOW_MS = 10000,
-	ENGINE_LOG_LINE_COST = 128, /* bytes of the window that a line takes besides its own: the
-				       log adds a head to each */
+	/* Bytes that each line costs in addition to its own, because the log adds a head. */
+	ENGINE_LOG_LINE_COST = 128,
 	ENGINE_LOG_WHOSE_BYTES = 64,
 };
 
@@ -32,20 +32,20 @@ int engine_log_pair(int *ours_out, int *theirs_out);
 struct engine_log *engine_log_open(uv_loop_t *loop, int fd, const char *whose,
 				   struct engine_log_window *window);
 
-/* Read the rest after the engine has ended, up to ENGINE_LOG_WINDOW_BYTES. It is logged as far as
- * the window has room. */
+/* Reads the rest after the engine has ended, up to ENGINE_LOG_WINDOW_BYTES. Logs as much as fits
+ * the window. */
 void engine_log_finish(struct engine_log *log);
 
-/* The last line about a failed assertion; "": there was none. */
+/* Returns the last line about a failed assertion; "": there was none. */
 const char *engine_log_assertion(const struct engine_log *log);
 
-/* The last line; "": there was none. */
+/* Returns the last line; "": there was none. */
 const char *engine_log_last(const struct engine_log *log);
 
-/* Give the descriptor back to the caller; -1: there is none. The loop must run once more. */
+/* Gives the descriptor back to the caller; -1: there is none. The loop must run once more. */
 int engine_log_release(struct engine_log *log);
 
-/* The same, and close it. Accepts NULL, returns NULL. */
+/* As engine_log_release, and closes the descriptor. Accepts NULL, returns NULL. */
 struct engine_log *engine_log_free(struct engine_log *log);
 
 #endif

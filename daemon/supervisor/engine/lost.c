@@ -13,11 +13,13 @@
 #include <sys/pidfd.h>
 
 enum {
-	/* From the engine's hang-up on; less than the time that it would stay by itself (the
-	 * engine's linger.c). */
+	/* Counted from the engine's hang-up. Less than the time for which the engine would stay by
+	 * itself (the engine's linger.c). */
 	LINGER_MS = 2000,
-	LINGER_BESIDE_MS = 1000, /* while the next engine, which has opened a device, allocates,
-				    pins and loads modules */
+	/*
+	 * Used while the next engine, which has opened a device, allocates, pins and loads modules.
+	 */
+	LINGER_BESIDE_MS = 1000,
 };
 
 bool engine_lost_is_marked(const struct engine *engine)
@@ -76,8 +78,8 @@ void engine_lost_begin(struct engine *engine)
 		return;
 	}
 	engine_lost_hold(engine);
-	/* Its clients connect again at once, and waiting sessions go on at once: the next engine
-	 * opens the same devices. */
+	/* The engine's clients connect again at once, and waiting sessions continue. The next
+	 * engine opens the same devices. */
 	if (engine->sessions_count)
 		engine->tenant->supervisor->observer->engine_wanted(
 			engine->tenant,

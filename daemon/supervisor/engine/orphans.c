@@ -21,7 +21,7 @@ static void children_file_close(FILE **file)
 		(void)fclose(*file);
 }
 
-/* Lists the children of this process, at most `most`. Returns their number; 0 also where the kernel
+/* Lists the children of this process, at most `most`. Returns their number; 0 also if the kernel
  * has no such list. */
 static unsigned children_list(pid_t *pids_out, unsigned most)
 {
@@ -61,8 +61,8 @@ static bool child_is_expected(const struct supervisor *supervisor, pid_t pid)
 	return pid_is_engine(supervisor, pid);
 }
 
-/* Ends each child that is no engine. Returns how many are left. A child that was not waited for
- * keeps its number, so no other process can be hit. */
+/* Ends each child that is no engine. Returns the number of remaining ones. A child that was not
+ * waited for keeps its number, so no other process can be hit. */
 static unsigned orphans_end_round(const struct supervisor *supervisor)
 {
 	static pid_t pids[CHILDREN_MAX];
@@ -76,7 +76,7 @@ static unsigned orphans_end_round(const struct supervisor *supervisor)
 		left++;
 		(void)kill(pids[i], SIGKILL);
 	}
-	/* All are killed before the first is waited for; otherwise those that are left could start
+	/* All are killed before the first is waited for. Otherwise remaining ones could start
 	 * others meanwhile. */
 	for (unsigned i = 0; i < count; i++)
 		if (!child_is_expected(supervisor, pids[i]) &&
@@ -92,9 +92,9 @@ static void on_orphans_again(uv_timer_t *timer)
 }
 
 /*
- * Code of a tenant may leave ended children faster than this process waits for them, until the
- * machine has no process number left. A child that another part of the service waits for is left
- * alone. Those behind it in the kernel's list are reaped after that (orphans_end).
+ * A tenant's code may leave ended children faster than this process waits for them, until the
+ * machine has no process number left. This call skips children that another part of the service
+ * waits for. Children behind one in the kernel's list are reaped afterwards (orphans_end).
  */
 static void on_child_ended(uv_signal_t *signal, int number)
 {

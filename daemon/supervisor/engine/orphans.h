@@ -1,10 +1,10 @@
 /*
  * Processes that an engine leaves behind. An engine runs its tenant's code. A process that this
- * code has started becomes this service's child when the engine ends. It is ended then, and so are
- * the processes that it has started. Only control groups (engine/groups.h) help with engines that
- * an earlier service has started. The same holds if the service is a container's first process,
- * which gets all orphans as children. A child that ends while the engine lives is waited for at
- * once, so that it does not keep its number.
+ * code has started becomes this service's child when the engine ends. It is then ended, and so are
+ * the processes that it has started. For engines that an earlier service has started, only control
+ * groups (engine/groups.h) can do this. The same applies if the service is a container's first
+ * process, which gets all orphans as children. A child that ends while the engine lives is reaped
+ * at once, so that it does not keep its number.
  */
 #ifndef SYCLD_SUPERVISOR_ORPHANS_H
 #define SYCLD_SUPERVISOR_ORPHANS_H
@@ -19,8 +19,8 @@ enum { ORPHANS_INHERITED_MAX = 32 };
 
 struct orphans {
 	bool are_ours;
-	pid_t inherited[ORPHANS_INHERITED_MAX]; /* children that this process had before it became
-						   the service; they are not ended */
+	/* Children that this process had before it became the service; they are not ended. */
+	pid_t inherited[ORPHANS_INHERITED_MAX];
 	unsigned inherited_count;
 	uv_timer_t again;
 	uv_signal_t child_ended;
@@ -29,12 +29,12 @@ struct orphans {
 /* Before the first engine starts. */
 void orphans_init(struct supervisor *supervisor);
 
-/* An engine has ended: end the processes that it has left. Again a moment later, until none is
- * left. */
+/* Called when an engine has ended: ends the processes that it has left. Repeats that after a short
+ * time, until none is left. */
 void orphans_end(struct supervisor *supervisor);
 
-/* The same, a bounded number of times at once, as the loop has ended. Engines that go on are left
- * alone. */
+/* As orphans_end, a bounded number of times at once, because the loop has ended. Engines that
+ * continue are not ended. */
 void orphans_end_now(struct supervisor *supervisor);
 
 #endif

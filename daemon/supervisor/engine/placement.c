@@ -19,10 +19,10 @@
 
 #define SECOND_NS 1000000000ull
 
-/* Most engines that failed and have not ended: a driver may take long over each. */
+/* Most engines that failed and have not ended. A driver may take long for each. */
 enum { LEAVING_MAX = 16 };
 
-/* Engines that take no session any more, without a request to end. */
+/* Counts engines that accept no more sessions, without a request to end. */
 static unsigned tenant_count_leaving_engines(const struct tenant *tenant)
 {
 	unsigned count = 0;
@@ -44,7 +44,7 @@ static int tenant_may_start_engine(const struct tenant *tenant, struct refusal *
 			(unsigned long long)((tenant->retry_at_ns - now) / SECOND_NS + 1));
 		return -EAGAIN;
 	}
-	/* Otherwise one user's failures could use up the engines of all. */
+	/* Otherwise one user's failures could use up the engines of all users. */
 	if (tenant_count_leaving_engines(tenant) >= LEAVING_MAX) {
 		refusal_set(refusal_out, STATUS_CONNECTION_LOST,
 			    "%d engines of this user have failed and have not ended yet",
@@ -95,7 +95,7 @@ void tenant_replace_engine(struct tenant *tenant, uint64_t devices)
 	tenant->warm_devices = 0;
 }
 
-/* Can there be an engine for the session soon? */
+/* True if there can be an engine for the session soon. */
 static bool tenant_may_wait_for_engine(struct tenant *tenant, struct session *session, int r)
 {
 	bool shared = !tenant->supervisor->configuration.engine_per_session;
@@ -142,8 +142,8 @@ void tenant_place(struct tenant *tenant, struct session *session)
 	(void)session_free(session);
 }
 
-/* The client gets the reason. A session that its engine has got stays in the list until the engine
- * reports what became of it. */
+/* The client gets the reason. A session that was handed to its engine stays in the list until the
+ * engine reports its end. */
 void tenant_give_up(struct session *session, const char *text)
 {
 	struct engine *engine = session->engine;

@@ -21,7 +21,7 @@
 
 enum { CONTROL_FD = 3, STRINGS_FIRST = 64 };
 
-/* All variables that an engine may inherit. Other variables of the service do not reach it. */
+/* All variables that an engine may inherit. Other variables of the service are removed. */
 static const char *const passed_always[] = {
 	"PATH",
 	"LANG",
@@ -52,8 +52,8 @@ static const char *const passed_always[] = {
 };
 static const char *const passed_to_own[] = {"HOME", "XDG_CACHE_HOME", "POCL_CACHE_DIR"};
 
-/* Strings that the process is started with; all of them owned. NULL is behind the last. As many as
- * there are: the configuration and the service's environment have no bound that fits all. */
+/* The strings with which the process is started, all allocated, followed by NULL. The array grows,
+ * because the configuration and the service's environment have no fixed bound. */
 struct strings {
 	char **list; /* NULL: no string was added */
 	unsigned count, capacity;
@@ -66,7 +66,7 @@ static void strings_free(struct strings *strings)
 	free(strings->list);
 }
 
-/* Room for one more, and for the NULL. */
+/* Makes room for one more string, and for the NULL. */
 static int strings_reserve(struct strings *strings)
 {
 	if (strings->count + 1 < strings->capacity)
@@ -133,7 +133,8 @@ static int make_environment(const struct engine_launch *launch, struct strings *
 	if (r == 0 && launch->user_mode)
 		r = environment_pass(environment, passed_to_own,
 				     sizeof(passed_to_own) / sizeof(*passed_to_own));
-	/* Vendors' compilers keep caches in the home folder, which a tenant's engine does not have.
+	/*
+	 * Vendors' compilers keep caches in the home folder, which a tenant's engine does not have.
 	 */
 	if (r == 0 && !launch->user_mode && launch->cache_directory) {
 		r = strings_add(environment, "HOME=%s", launch->cache_directory);
@@ -298,7 +299,7 @@ int engine_process_start(const struct engine_launch *launch, struct engine_proce
 				 &pid);
 	if (r < 0)
 		return r;
-	/* The process is not reaped yet, so the number is still its own. */
+	/* The process is not reaped yet, so it still has this number. */
 	int pidfd = pidfd_open(pid, 0);
 	if (pidfd < 0) {
 		r = -errno;
@@ -325,7 +326,8 @@ void engine_process_kill(struct engine_process *process)
 
 int engine_program_find(const char *given, char *path_out, size_t size)
 {
-	/* Made absolute, because the service may leave its folder; a link stays a link. */
+	/* The path is made absolute, because the service may leave its folder. Links are not
+	 * resolved. */
 	char here[PATH_MAX] = "";
 	if (given && *given != '/' && !getcwd(here, sizeof(here)))
 		return -errno;
@@ -342,7 +344,8 @@ int engine_program_find(const char *given, char *path_out, size_t size)
 	self[count] = '\0';
 	char *slash = strrchr(self, '/');
 	int length;
-	/* In the build folder beside it; installed in the same tree, wherever that was moved to. */
+	/* The build folder beside this program, then the tree of an installation, which may have
+	 * been moved. */
 	static const char *const places[] = {"sycl-engine", "../libexec/sycld/sycl-engine"};
 	for (size_t i = 0; slash && i < sizeof(places) / sizeof(*places); i++) {
 		length = snprintf(path_out, size, "%.*s/%s", (int)(slash - self), self, places[i]);

@@ -119,9 +119,9 @@ static void receive_report(struct engine *engine, const Sycl__V1__EngineReport *
 }
 
 /*
- * A trace is refused when it has too many parts, for any request and also when no client waits any
- * more. An endless one would only keep the service busy. Engines reply to requests in order, so a
- * second reply to an earlier request gains nothing.
+ * True if the trace has too many parts, counted over all requests, even if no client waits. An
+ * endless trace would only keep the service busy. Engines reply to requests in order, so a second
+ * reply to an earlier request has no effect.
  */
 static bool trace_answer_is_endless(struct engine *engine, const Sycl__V1__EngineTrace *message)
 {
@@ -152,8 +152,8 @@ static void receive_trace(struct engine *engine, const Sycl__V1__EngineTrace *me
 	engine->tenant->supervisor->observer->answered(engine, message->request);
 }
 
-/* Each message has all open devices, and is sent only when there are more: at most as many messages
- * as there are devices. */
+/* Each message has all open devices, and is sent only when their number has grown. So there are at
+ * most as many messages as devices. */
 static void receive_devices_in_use(struct engine *engine, const Sycl__V1__DevicesInUse *message)
 {
 	struct device_set devices = {.devices = {0}};
@@ -222,11 +222,8 @@ void engine_receive(struct engine *engine, unsigned most)
 	for (unsigned i = 0; i < most && engine->control >= 0 && !engine->kill_reason[0]; i++) {
 		struct packet_fds fds = PACKET_FDS_INIT;
 		ProtobufCMessage *message = NULL;
-		/*
-		 * An engine that is ready or returns may send no descriptors. Closing a file that a
-		 * tenant has opened may block for ever where the tenant also serves its file
-		 * system.
-		 */
+		/* An engine that is ready or returns may send no descriptors. Closing a tenant's
+		 * file may block for ever if the tenant also serves its file system. */
 		foreign_socket_begin();
 		bool takes_descriptors = !engine->was_ready && (engine->state != ENGINE_RETURNING ||
 								engine_return_has_page(engine));
@@ -236,8 +233,8 @@ void engine_receive(struct engine *engine, unsigned most)
 		foreign_socket_end();
 		if (r == -EAGAIN)
 			return;
-		/* The engine died with unread messages of this service; its own messages before
-		 * that can still be read. */
+		/* The engine died with unread messages of this service. Its own earlier messages
+		 * can still be read. */
 		if (r == -ECONNRESET)
 			continue;
 		if (r == 0 || r == -EPIPE) {

@@ -38,15 +38,15 @@ bool engine_return_has_page(const struct engine *engine)
 	return engine->tenant->uid == geteuid();
 }
 
-/* After its end, another process may have its number. */
+/* True if the process has ended. Another process may have its number then. */
 static bool engine_has_ended(const struct engine *engine)
 {
 	struct pollfd ended = {.fd = engine->pidfd, .events = POLLIN};
 	return poll(&ended, 1, 0) != 0;
 }
 
-/* Takes the socket. The peer has the engine's number, and the engine is alive now, so the number
- * was its own all the time. */
+/* Takes the socket. The peer has the engine's number, and the engine is alive now, so no other
+ * process had the number meanwhile. */
 void engine_return_connected(void *context, int connection)
 {
 	struct supervisor *supervisor = context;
@@ -95,7 +95,7 @@ static bool token_matches(const struct engine *engine, const ProtobufCBinaryData
 	return !different;
 }
 
-/* The first part of its return. False: it was refused. */
+/* Handles the first part of its return. False: it was refused. */
 static bool return_receive_first(struct engine *engine, const Sycl__V1__EngineReturn *message,
 				 struct packet_fds *fds)
 {
@@ -129,7 +129,7 @@ static bool return_receive_first(struct engine *engine, const Sycl__V1__EngineRe
 	return true;
 }
 
-/* Did a service write this hand-off, for this engine's user, and is the session new here? */
+/* True if a service wrote this hand-off for this engine's user, and the session is new here. */
 static bool hand_off_is_genuine(struct engine *engine, const Sycl__V1__SessionHandOff *hand_off)
 {
 	const struct supervisor *supervisor = engine->tenant->supervisor;
@@ -170,8 +170,8 @@ static void return_finish(struct engine *engine)
 	struct memory_region *flight = engine->flight;
 	CLEANUP(close_fd) int log = -1;
 	int ours = -1;
-	/* Its standard error was lost with the service before. Without descriptors for a new one it
-	 * stays lost. */
+	/* The engine's standard error was lost with the former service. Without descriptors for a
+	 * new one it stays lost. */
 	(void)engine_log_pair(&ours, &log);
 	engine_log_follow(engine, ours);
 	if (engine_send_taken(engine, NULL, log) < 0) {

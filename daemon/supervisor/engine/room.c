@@ -9,7 +9,9 @@
 
 enum { PARTS = 4 };
 
-/* The most engines of one user, or of all users together that are not in the user database. */
+/*
+ * Returns the most engines of one user, or of all users together that are not in the user database.
+ */
 static unsigned engine_part_most(const struct supervisor *supervisor)
 {
 	unsigned engines = supervisor->configuration.engines;

@@ -1,4 +1,4 @@
-/* The sessions of an engine: those that wait for it, and those that it has. */
+/* The sessions of an engine: those that wait for it, and those that were handed to it. */
 #include "engine/sessions.h"
 
 #include "base/foreign_socket.h"
@@ -18,7 +18,8 @@ void engine_session_end(struct engine *engine, struct session *session)
 static void engine_session_refuse(struct engine *engine, struct session *session,
 				  enum sycl_status code, const char *text)
 {
-	/* While the socket is known: an engine may have given it to another process. */
+	/* Called while the socket is known, because an engine may have passed it to another
+	 * process. */
 	unsettled_remove(session);
 	refuse_client(take_fd(&session->socket), code, text);
 	engine_session_end(engine, session);
@@ -75,7 +76,7 @@ void engine_move_sessions(struct engine *engine)
 		if (session->phase != SESSION_HANDSHAKE || !session_is_untouched(session))
 			continue;
 		engine_remove_session(engine, session);
-		session_drop_limits(session); /* the next engine does not know them */
+		session_drop_limits(session); /* the next engine does not know these limits */
 		TAILQ_INSERT_TAIL(&engine->waiting, session, link);
 		engine->waiting_count++;
 	}

@@ -35,7 +35,7 @@ static bool sharing_is_exclusive(const struct supervisor *supervisor)
 
 /* ---------------------------------------- pages ----------------------------------------- */
 
-/* A claim is read once, and every value is possible. */
+/* A claim is read once, and may have any value. */
 static uint64_t page_read_word(const _Atomic uint64_t *word)
 {
 	return atomic_load_explicit(word, memory_order_relaxed);
@@ -46,7 +46,7 @@ static bool slot_is_used(const struct engine_share *share, uint32_t slot)
 	return division_slots_have(&share->slots, slot);
 }
 
-/* Add the devices that it claims to use by now. */
+/* Adds the devices that the engine now claims to use. */
 static void sharing_admit_slots(struct engine *engine)
 {
 	struct engine_share *share = engine->share;
@@ -93,7 +93,7 @@ static void sharing_write_grant(struct engine *engine, uint32_t slot, uint32_t p
 	atomic_store_explicit(&page->granted[slot], part, memory_order_relaxed);
 }
 
-/* Devices that it has not used get the part that it may begin with, until the next review. */
+/* Devices that the engine has not used get the initial part, until the next review. */
 static void sharing_grant_unused(struct engine *engine)
 {
 	const struct supervisor *supervisor = engine->tenant->supervisor;
@@ -152,7 +152,7 @@ static int sharing_join(struct engine *engine)
 		engine->share = engine_share_free(engine->share);
 		return r;
 	}
-	/* The maps are enough. */
+	/* The mappings stay valid without the descriptors. */
 	close_fd(&engine->share->grants->fd);
 	close_fd(&engine->share->claims->fd);
 	sharing->engines++;
@@ -161,7 +161,7 @@ static int sharing_join(struct engine *engine)
 
 /* --------------------------------------- looking ---------------------------------------- */
 
-/* All engines that have used the device, those of a tenant side by side. */
+/* Collects all engines that have used the device; those of one tenant are adjacent. */
 static uint32_t sharing_gather_parties(struct supervisor *supervisor, uint32_t slot,
 				       uint64_t now_ns, struct engine **engines,
 				       struct division_party *parties)
@@ -221,7 +221,7 @@ static void sharing_write_grants(struct supervisor *supervisor, uint64_t now_ns)
 		}
 }
 
-/* Bit per device, of each backend, that any of them has used. */
+/* Sets a bit for each device of each backend that any engine has used. */
 static void sharing_used_slots(struct supervisor *supervisor, uint32_t used[SHARE_BACKENDS])
 {
 	struct tenant *tenant;
@@ -254,8 +254,8 @@ static bool sharing_update_grants(struct supervisor *supervisor)
 
 static void sharing_watch(struct supervisor *supervisor);
 
-/* An engine that begins now either finds the page marked as resting, or its claim is in the review
- * after that. */
+/* An engine that begins now either finds the page marked as resting, or its claim is in the
+ * following review. */
 static void sharing_go_idle(struct supervisor *supervisor)
 {
 	supervisor->sharing->watch++;
@@ -301,7 +301,7 @@ static bool sharing_lacks_engine(const struct engine *engine)
 	return engine->tenant->supervisor->sharing->is_on && !engine->share && engine->control >= 0;
 }
 
-/* Repeated, less and less often, until all engines that may take part do. An engine beyond the
+/* Repeated at growing intervals, until all engines that may take part do. An engine beyond the
  * limit waits until another one has ended. */
 static void on_sharing_retry(uv_timer_t *timer)
 {

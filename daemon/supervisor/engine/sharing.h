@@ -18,18 +18,18 @@
 #include <stdint.h>
 #include <uv.h>
 
-enum { SHARING_ENGINES_MAX = 256 }; /* engines beyond take part in nothing */
+enum { SHARING_ENGINES_MAX = 256 }; /* engines beyond this number take no part in the division */
 
 struct engine;
 struct supervisor;
 
-/* An engine's part. */
+/* An engine's state for the division. */
 struct engine_share {
 	struct memory_region *grants, *claims;
 	bool has_requested;
 	uint32_t watch; /* the last EngineWants.watch */
-	/* Devices in whose division the engine takes part; of other devices it keeps the part with
-	 * which engines begin. */
+	/* Devices in whose division the engine takes part. For other devices it keeps the initial
+	 * part. */
 	struct division_slots slots;
 	bool has_too_many;
 	struct division_party parties[SHARE_SLOTS];
@@ -38,27 +38,28 @@ struct engine_share {
 /* The supervisor's part. */
 struct sharing {
 	uv_timer_t timer;
-	uv_timer_t again; /* timer for engines that could not be given their pages */
+	uv_timer_t again; /* timer for engines that have not received their pages */
 	uint64_t again_ms;
 	bool is_on;
 	uint32_t watch;     /* as in the pages */
-	uint64_t wanted_ns; /* when a user wanted a device last */
-	unsigned engines;   /* engines that have pages */
+	uint64_t wanted_ns; /* when a user last wanted a device */
+	unsigned engines;   /* number of engines with pages */
 	struct division divisions[SHARE_SLOTS];
 };
 
 void sharing_init(struct supervisor *supervisor);
-/* The engine takes messages now. */
+/* Called when the engine accepts messages. */
 void sharing_engine_ready(struct engine *engine);
-/* The engine takes part no more. */
+/* Ends the engine's part in the division. */
 void sharing_engine_ended(struct engine *engine);
-/* The engine wants a device while the division is idle. False: it cannot be right about that. */
+/* Called when the engine wants a device while the division is idle. False: the message cannot be
+ * valid. */
 bool sharing_engine_wants(struct engine *engine, uint32_t watch);
-/* The configured or ordered shares have changed. */
+/* Called when the configured or ordered shares have changed. */
 void sharing_review(struct supervisor *supervisor);
 
 struct engine_share *engine_share_free(struct engine_share *share);
-/* Its present claim of the device of that slot; false: none yet. */
+/* Returns the engine's present claim on the device of that slot; false: none yet. */
 bool sharing_claim(const struct engine *engine, uint32_t slot, uint64_t *used_ns_out,
 		   bool *wants_out);
 

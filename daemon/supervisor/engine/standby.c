@@ -1,4 +1,5 @@
-/* When a standby is started, put off, replaced and ended. Its process is in standby_process.c. */
+/* Decides when a standby is started, postponed, replaced and ended. Its process is in
+ * standby_process.c. */
 #include "engine/standby.h"
 
 #include "base/log.h"
@@ -15,13 +16,15 @@
 #define MILLISECOND_NS 1000000ull
 
 enum {
-	REST_MS = 500, /* the tenant that opened a device goes first, and a loop of crashes cannot
-			  fill the machine */
-	FAILURES_FREE = 3, /* failures in a row; after that no standby is started for a while */
+	/* The tenant that opened a device goes first, and a loop of crashes cannot fill the
+	 * machine. */
+	REST_MS = 500,
+	FAILURES_FREE = 3, /* successive failures after which no standby is started for a while */
 	FAILED_REST_MS = 2000,
 	FAILED_PAUSE_MS = 300000,
-	OPENING_MS = 5000, /* how long a standby waits for a replaced engine to open its devices */
-	EXIT_NOT_FOR = 6,  /* a status of sycl-engine: its user may not open the devices */
+	/* Longest time that a standby waits for a replaced engine to open its devices. */
+	OPENING_MS = 5000,
+	EXIT_NOT_FOR = 6, /* a status of sycl-engine: its user may not open the devices */
 	WHY_BYTES = 128,
 };
 
@@ -34,7 +37,7 @@ void standby_count_failure(struct supervisor *supervisor, const char *why)
 						      : "");
 }
 
-/* Devices that are open in engines that go on. */
+/* Returns the devices that are open in engines that continue. */
 static struct device_set keeper_devices_in_use(const struct supervisor *supervisor)
 {
 	struct device_set set = {.devices = {0}};
@@ -47,8 +50,8 @@ static struct device_set keeper_devices_in_use(const struct supervisor *supervis
 	return set;
 }
 
-/* The engine replaces one that a device has failed: its tenant waits, and a driver makes contexts
- * one after the other. */
+/* True for an engine that replaces one after a device's failure. Its tenant waits, and a driver
+ * makes contexts one after the other. */
 static bool engine_is_opening_devices(const struct engine *engine)
 {
 	return engine->is_replacement && device_set_is_empty(&engine->devices) &&
@@ -75,11 +78,11 @@ static void on_standby_pause_over(uv_timer_t *timer)
 	struct standby_keeper *keeper = supervisor->keeper;
 	struct device_set wanted = keeper_devices_in_use(supervisor);
 	if (keeper->failures >= FAILURES_FREE)
-		keeper->failures = 0; /* the pause was for this */
+		keeper->failures = 0; /* the pause was for these failures */
 	if (keeper->standby || supervisor->stopping || device_set_is_empty(&wanted))
 		return;
-	/* However many engines open their devices in turn, a standby is not put off for longer than
-	 * this. */
+	/* A standby is postponed for this time at most, however many engines open their devices in
+	 * turn. */
 	if (keeper->put_off_ns == 0)
 		keeper->put_off_ns = clock_now_ns();
 	if (any_engine_opens_devices(supervisor) &&
@@ -143,7 +146,7 @@ void standby_review(struct supervisor *supervisor)
 		standby_review_present(keeper->standby, &wanted);
 	} else {
 		(void)uv_timer_stop(&keeper->idle);
-		/* An empty set is a part of every other. */
+		/* An empty set is a part of every other one. */
 		if (!device_set_has(&keeper->unpreparable, &wanted))
 			standby_start_pause(supervisor);
 	}
@@ -188,9 +191,9 @@ void standby_misadopted(struct tenant *tenant, int wait_status)
 {
 	if (!WIFEXITED(wait_status) || WEXITSTATUS(wait_status) != EXIT_NOT_FOR) {
 		/*
-		 * By then the process runs as that user, who may have stopped or killed it. So the
-		 * standby pauses once, and other users have one again. A driver that was slow once
-		 * is forgiven as well.
+		 * The process runs as that user by then, who may have stopped or killed it. So the
+		 * standby pauses once for this user, and other users have one again. This also
+		 * covers a driver that was slow once.
 		 */
 		if (tenant->uid != geteuid())
 			tenant->no_standby_until_ns =
@@ -198,8 +201,8 @@ void standby_misadopted(struct tenant *tenant, int wait_status)
 		standby_failed(tenant->supervisor, "the standby did not become an engine");
 		return;
 	}
-	/* Once for each such user: otherwise a user that may not use a GPU could take each standby
-	 * from those that may. */
+	/* Logged once for each such user. Otherwise a user without access to a GPU could take each
+	 * standby from users with access. */
 	log_info("standby", "uid %lu may not open the devices that it has prepared",
 		 (unsigned long)tenant->uid);
 	tenant->no_standby_until_ns = UINT64_MAX;

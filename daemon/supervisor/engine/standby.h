@@ -30,44 +30,46 @@ enum standby_state { STANDBY_NONE, STANDBY_STARTING, STANDBY_READY, STANDBY_ENDI
 /* The supervisor's part. */
 struct standby_keeper {
 	struct standby *standby; /* NULL: none */
-	uv_timer_t rest;         /* until the next is started */
-	uv_timer_t idle;         /* until a standby is ended whose devices are not used any more */
+	uv_timer_t rest;         /* until the next one is started */
+	uv_timer_t idle;         /* until a standby whose devices are no longer used is ended */
 	unsigned failures;       /* failures in a row */
-	uint64_t put_off_ns; /* since when the next is put off for engines that open their devices;
-				0: it is not */
-	struct engine_log_window log;   /* the room that standbys have in the log */
+	/*
+	 * Since when the next one is postponed for engines that open their devices; 0: it is not.
+	 */
+	uint64_t put_off_ns;
+	struct engine_log_window log;   /* room of standbys in the log */
 	struct device_set unpreparable; /* devices that cannot be prepared */
 };
 
 void standby_init(struct supervisor *supervisor);
 
-/* The devices in use or the configuration have changed: start, prepare or end the standby, now or
- * after a while. */
+/* Called when the devices in use or the configuration have changed: starts, prepares or ends the
+ * standby, now or after a while. */
 void standby_review(struct supervisor *supervisor);
 
-/* The configuration was read again: a standby that was started before is not handed out any more.
- */
+/* Called when the configuration was read again: a standby that was started before is not handed out
+ * any more. */
 void standby_renew(struct supervisor *supervisor);
 
-/* Take the standby, if it is ready: its process is the caller's then. False: there is none. */
+/* Takes the standby if it is ready; the caller then owns its process. False: there is none. */
 bool standby_take(struct supervisor *supervisor, struct engine_process *process_out);
 
-/* The standby that was taken became an engine; or it did not, for a reason that is logged. */
+/* Called when a taken standby became an engine, or failed to, for a reason that is logged. */
 void standby_succeeded(struct supervisor *supervisor);
 void standby_failed(struct supervisor *supervisor, const char *why);
 /* Counts and logs the failure of a standby, which postpones the next one. */
 void standby_count_failure(struct supervisor *supervisor, const char *why);
-/* The standby that this tenant took died before it became an engine; it may have been the tenant's
- * fault. */
+/* Called when the standby that this tenant took died before it became an engine, which may have
+ * been the tenant's fault. */
 void standby_misadopted(struct tenant *tenant, int wait_status);
 
-/* The service ends: end it, and start no other. */
+/* Called at the service's end: ends the standby, and starts no other. */
 void standby_stop(struct supervisor *supervisor);
-/* After the loop was stopped: kill the standby if it is still there. The loop must run once more.
- */
+/* Called after the loop was stopped: kills a standby that still exists. The loop must run once
+ * more. */
 void standby_abandon(struct supervisor *supervisor);
 
-/* The standby's state, for operators. 0 and STANDBY_NONE: there is none. */
+/* Returns the standby's state, for operators. 0 and STANDBY_NONE: there is none. */
 enum standby_state standby_describe(const struct supervisor *supervisor, pid_t *pid_out,
 				    uint64_t *since_ns_out);
 

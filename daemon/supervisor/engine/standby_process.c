@@ -22,7 +22,7 @@
 #define MILLISECOND_NS 1000000ull
 
 enum {
-	END_GRACE_MS = 3000, /* the process may be in the middle of making a context */
+	END_GRACE_MS = 3000, /* the process may be making a context */
 	EXIT_USELESS = 5,    /* a status of sycl-engine: it can prepare none of the devices */
 	MESSAGES_PER_TURN = 8,
 };
@@ -40,8 +40,8 @@ static void standby_close_handle(uv_handle_t *handle)
 		uv_close(handle, on_standby_handle_closed);
 }
 
-/* The handles are closed first, and the new owner closes the descriptors later: libuv must have
- * forgotten the numbers before. */
+/* Closes the handles first, because libuv must not use the descriptors when the new owner closes
+ * them. */
 static void standby_release(struct standby *standby)
 {
 	standby->supervisor->keeper->standby = NULL;
@@ -50,7 +50,7 @@ static void standby_release(struct standby *standby)
 	standby_close_handle((uv_handle_t *)&standby->deadline);
 }
 
-/* The standby has ended without becoming an engine. */
+/* Called when the standby has ended without becoming an engine. */
 static void standby_process_ended(struct standby *standby, int wait_status)
 {
 	struct supervisor *supervisor = standby->supervisor;
@@ -166,7 +166,7 @@ static void on_standby_control(uv_poll_t *poll, int status, int events)
 			standby_kill(standby, "it sends a message of no kind that it may send");
 		status = r == 1 ? 0 : -1;
 	}
-	/* A hang-up: its exit is handled when it comes. */
+	/* The engine has hung up. Its exit is handled when it is reported. */
 	if (status < 0)
 		(void)uv_poll_stop(&standby->control_poll);
 }
@@ -221,7 +221,7 @@ static int standby_open_handles(struct standby *standby)
 	return 0;
 }
 
-/* Frees a standby that nothing watches yet. */
+/* Frees a standby that is not polled yet. */
 static void standby_drop(struct standby *standby)
 {
 	engine_process_kill(&standby->process);

@@ -1,7 +1,5 @@
-/*
- * The process of a standby: started, ordered to prepare devices, watched, and handed over or ended.
- * standby.c decides when. The loop's thread.
- */
+/* The process of a standby: started, ordered to prepare devices, polled, and handed over or ended.
+ * standby.c decides when. Loop thread. */
 #ifndef SYCLD_SUPERVISOR_STANDBY_PROCESS_H
 #define SYCLD_SUPERVISOR_STANDBY_PROCESS_H
 
@@ -12,23 +10,21 @@
 struct standby {
 	struct supervisor *supervisor;
 	enum standby_state state;
-	struct device_set asked; /* all devices that it was requested to prepare */
+	struct device_set asked; /* all devices that the process was requested to prepare */
 	struct engine_process process;
-	struct engine_log *log; /* its standard error; owns process.log */
+	struct engine_log *log; /* the process' standard error; owns process.log */
 	uint64_t since_ns;
-	char failure[STANDBY_FAILURE_BYTES]; /* why it is killed; "": it is not */
+	char failure[STANDBY_FAILURE_BYTES]; /* reason for killing the process; "": none */
 	uv_poll_t control_poll;
 	uv_poll_t exit_poll;
 	uv_timer_t deadline;
 	unsigned open_handles;
 };
 
-/*
- * Starts a process, which prepares these devices, as the keeper's standby. 0 or a negative errno.
- * When the process ends without a new owner, it is logged, and standby_review is called.
- */
+/* Starts a process, which prepares these devices, as the keeper's standby. 0 or a negative errno.
+ * If the process ends without a new owner, that is logged, and standby_review is called. */
 int standby_start(struct supervisor *supervisor, const struct device_set *devices);
-/* Orders a standby to prepare these devices as well; until it has, it is not handed out. */
+/* Orders a standby to prepare these devices as well. Until it has, it is not handed out. */
 void standby_request(struct standby *standby, const struct device_set *devices);
 /* Ends the standby: by a hang-up, and after some seconds by a signal. */
 void standby_end(struct standby *standby);

@@ -27,11 +27,12 @@
 #include <unistd.h>
 
 enum {
-	GRACE_MS = 2000, /* new sessions of a tenant wait so long for the tenant's engine to come
-			    back, before another one is started */
-	NUMBERS_AHEAD = 1000, /* numbers of sessions that each write of the file reserves */
+	/* Time in which new sessions of a tenant wait for the return of its engine, before another
+	 * one is started. */
+	GRACE_MS = 2000,
+	NUMBERS_AHEAD = 1000, /* number of session numbers that each write of the file reserves */
 	WHILE_MS = 2000,
-	FAR_SHIFT = 10, /* nanoseconds of which a session takes more */
+	FAR_SHIFT = 10, /* a unit of so many nanoseconds, of which a session takes more */
 	FAR_LEAST = 1 << 20,
 };
 
@@ -99,7 +100,7 @@ static void log_write_failure_once(struct supervisor *supervisor, int r)
 	succession->has_failed = r < 0;
 }
 
-/* 0 or a negative errno. On failure it is tried again after a while, and no more numbers are
+/* 0 or a negative errno. After a failure the write is repeated later, and no more numbers are
  * reserved. */
 static int succession_write(struct supervisor *supervisor, uint64_t sessions_before)
 {
@@ -141,7 +142,7 @@ void succession_changes(struct supervisor *supervisor)
 
 void succession_engine_ready(struct engine *engine)
 {
-	/* An engine that came back has its identity already. */
+	/* An engine that has returned has its identity already. */
 	if (!engine->has_token) {
 		engine->has_token =
 			getrandom(engine->token, sizeof(engine->token), 0) ==
@@ -159,9 +160,9 @@ void succession_engine_ready(struct engine *engine)
 }
 
 /*
- * A number far beyond all that the file may reserve, and beyond those of another such jump. It
- * counts in units of the clock in which no two jumps fall. It is small enough for readers of JSON
- * that hold numbers as floating point.
+ * Returns a number far beyond all that the file may reserve, and beyond those of another such jump.
+ * It counts in units of the clock that differ between two jumps. It is small enough for JSON
+ * readers that store numbers as floating point.
  */
 static uint64_t session_number_far_ahead(uint64_t number)
 {
@@ -176,8 +177,8 @@ uint64_t succession_session_number(struct supervisor *supervisor)
 {
 	struct succession *succession = supervisor->succession;
 	uint64_t number = supervisor->last_session + 1;
-	/* Reserved ahead in the file, so that no number is given twice, however this service ends.
-	 */
+	/* Numbers are reserved ahead in the file, so that none is assigned twice, however this
+	 * service ends. */
 	if (number < succession->sessions_before ||
 	    succession_write(supervisor, number + NUMBERS_AHEAD) == 0 || succession->is_far)
 		return number;
@@ -186,7 +187,8 @@ uint64_t succession_session_number(struct supervisor *supervisor)
 	return supervisor->last_session + 1;
 }
 
-/* Is the process the one in the file, and alive? Its pidfd, or a negative errno. */
+/* Checks that the process is the one in the file, and alive. Returns its pidfd, or a negative
+ * errno. */
 static int kept_process_open(const struct service_state_engine *entry)
 {
 	uint64_t ticks = 0;
@@ -232,7 +234,7 @@ static void succession_expect_engine(struct supervisor *supervisor,
 	uint64_t now_ns = clock_now_ns();
 	engine->since_ns = entry->since_ns < now_ns ? entry->since_ns : now_ns;
 	engine->since_unix_seconds = entry->since_unix_seconds;
-	/* Asks for the configured share of the user, whose engine is back. */
+	/* Requests the configured share of the user, whose engine has returned. */
 	(void)tenant_identify(tenant, &refusal);
 	if (entry->refused) {
 		engine->is_refused = true;
@@ -269,7 +271,8 @@ static void succession_restore(struct supervisor *supervisor, const struct servi
 		succession_restore_account(supervisor, &state->accounts[i]);
 }
 
-/* The numbers that were given before are not known: begin where none can have been given. */
+/* The numbers that were assigned before are unknown, so this service begins with numbers that
+ * cannot have been assigned. */
 static void succession_set_aside(struct supervisor *supervisor, const char *why)
 {
 	log_warning(
@@ -304,8 +307,8 @@ static int succession_read(struct supervisor *supervisor)
 		succession_set_aside(supervisor, "it is of another release");
 		break;
 	default:
-		/* The file may be intact: without it, or if it is replaced, engines would be lost
-		 * that another start could find. */
+		/* The file may be intact. If it is replaced, engines are lost that a later start
+		 * could find. */
 		log_error("service", "the last service's state in %s cannot be read: %s",
 			  supervisor->directory.path, strerror(-r));
 		return r;

@@ -1,7 +1,7 @@
 /*
- * The succession of services: one follows another, which was restarted or killed, and takes over
- * the engines that go on (engine/return.h). Data for the next service is kept in the folder while
- * this one runs (service/service_state.h), and engines of the last one are expected back.
+ * The succession of services. A service follows another one, which was restarted or killed, and
+ * takes over the engines that continue (engine/return.h). While a service runs, it keeps data for
+ * the next one in the folder (service/service_state.h), and expects the engines of the last one.
  */
 #ifndef SYCLD_SUPERVISOR_SUCCESSION_H
 #define SYCLD_SUPERVISOR_SUCCESSION_H
@@ -19,10 +19,10 @@ struct supervisor;
 /* The supervisor's part. */
 struct succession {
 	uint8_t secret[SERVICE_SECRET_BYTES]; /* key of session_proof */
-	uint64_t sessions_before; /* value in the file: numbers from here on may not be given */
+	uint64_t sessions_before; /* value in the file: numbers from here on may not be assigned */
 	bool is_open;
-	bool has_failed; /* the file could not be written: logged once, and tried again */
-	bool is_far; /* numbers jump ahead, to those that the next service will not give either */
+	bool has_failed; /* the file could not be written; logged once, and tried again */
+	bool is_far; /* numbers jump ahead, to those that the next service will not assign either */
 	struct listener listener; /* for engines that return */
 	uv_timer_t
 		while_over; /* until the accounts are written, or a failed write is tried again */
@@ -30,26 +30,26 @@ struct succession {
 };
 
 /*
- * Read what the last service left, expect its engines, and listen for them. 0, also when they
- * cannot come back, which is logged. A negative errno: what was left cannot be read now, so this
- * service must not begin.
+ * Reads what the last service left, expects its engines, and listens for them. 0, also if they
+ * cannot return, which is logged. A negative errno: the data cannot be read now, so this service
+ * must not begin.
  */
 int succession_open(struct supervisor *supervisor);
 
-/* Engines have started or left service: write the file. */
+/* Called when engines have started or left service: writes the file. */
 void succession_changed(struct supervisor *supervisor);
 
-/* The same after a while: the accounts have changed. */
+/* As succession_changed, after a while, because the accounts have changed. */
 void succession_changes(struct supervisor *supervisor);
 
-/* Send the engine its identity for the next service; then as succession_changed. */
+/* Sends the engine its identity for the next service; then as succession_changed. */
 void succession_engine_ready(struct engine *engine);
 
-/* The number for the next session; it is used up when the session is made. */
+/* Returns the number for the next session. It is used up when the session is made. */
 uint64_t succession_session_number(struct supervisor *supervisor);
 
-/* The service ends, and its engines are still connected: write what the next service needs. The
- * loop must run once more. */
+/* Called at the service's end, while its engines are still connected: writes the data for the next
+ * service. The loop must run once more. */
 void succession_close(struct supervisor *supervisor);
 
 #endif

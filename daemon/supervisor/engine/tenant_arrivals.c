@@ -30,7 +30,7 @@ void arrivals_drop(struct tenant *tenant, struct session *session, const char *t
 	(void)session_free(session);
 }
 
-/* Refuse sessions that have waited for too long, and drop those whose client has hung up. */
+/* Refuses sessions that have waited for too long, and drops those whose client has hung up. */
 static void arrivals_drop_late(struct tenant *tenant)
 {
 	uint64_t patience_ns = tenant->supervisor->configuration.engine_start_ns;
@@ -78,8 +78,8 @@ void arrivals_add(struct tenant *tenant, struct session *session)
 
 void arrivals_continue_tenant(struct tenant *tenant)
 {
-	/* Each session is tried once. One that has to wait on goes behind the others again, so all
-	 * keep their order. */
+	/* Each session is tried once. One that must wait further goes behind the others again, so
+	 * all keep their order. */
 	for (unsigned count = tenant->arriving_count; count > 0; count--) {
 		struct session *session = arrivals_take_first(tenant);
 		tenant_session_left(tenant, session);

@@ -1,7 +1,7 @@
 /*
- * Sessions that have no engine to wait for yet. The user database has not identified their user, or
- * an engine of another tenant must end first (engine/room.h). They wait in their order, as long as
- * an engine may take to start.
+ * Sessions without an engine to wait for. The user database has not identified their user yet, or
+ * an engine of another tenant must end first (engine/room.h). They wait in order, as long as an
+ * engine may take to start.
  */
 #ifndef SYCLD_SUPERVISOR_TENANT_ARRIVALS_H
 #define SYCLD_SUPERVISOR_TENANT_ARRIVALS_H
@@ -12,19 +12,19 @@ struct tenant;
 
 void arrivals_init(struct supervisor *supervisor);
 
-/* The session waits. Takes it. */
+/* Lets the session wait. Takes it. */
 void arrivals_add(struct tenant *tenant, struct session *session);
 
-/* The reason for the wait may be over: place the sessions, or let them wait on. The tenant may be
- * freed by this call. */
+/* Called when the reason for the wait may be over: places the sessions, or lets them wait further.
+ * This may free the tenant. */
 void arrivals_continue_tenant(struct tenant *tenant);
-/* The same for all tenants. */
+/* As arrivals_continue_tenant, for all tenants. */
 void arrivals_continue(struct supervisor *supervisor);
 
-/* Refuse a session that waits; `text` is for the client. The session ends. */
+/* Refuses a waiting session; `text` is for the client. The session ends. */
 void arrivals_drop(struct tenant *tenant, struct session *session, const char *text);
 
-/* The service takes no more sessions. */
+/* Called when the service accepts no more sessions. */
 void arrivals_refuse(struct supervisor *supervisor, const char *text);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A new user has no ~/.cache yet. */
+/* Makes the parent folder, because a new user has no ~/.cache yet. */
 static void make_parent_folder(const char *path)
 {
 	char parent[PATH_MAX];
@@ -19,7 +19,7 @@ static void make_parent_folder(const char *path)
 		return;
 	memcpy(parent, path, length);
 	parent[length] = '\0';
-	(void)mkdir(parent, 0700); /* a failure shows when the folder is opened */
+	(void)mkdir(parent, 0700); /* a failure is reported when the folder is opened */
 }
 
 void supervisor_find_cache(struct supervisor *supervisor)

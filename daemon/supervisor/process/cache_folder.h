@@ -4,7 +4,7 @@
 
 struct supervisor;
 
-/* Sets supervisor.cache_path; the folder is made if missing. Empty: there is none, which is no
+/* Sets supervisor.cache_path, and makes the folder if missing. Empty: there is none, which is no
  * error. */
 void supervisor_find_cache(struct supervisor *supervisor);
 

@@ -1,4 +1,4 @@
-/* sycld: the supervisor. Steps that can fail are done before it detaches, so that the starter gets
+/* sycld: the supervisor. Steps that can fail are taken before it detaches, so that the starter gets
  * their errors. */
 #include "cleanup.h"
 #include "base/configuration.h"
@@ -35,7 +35,7 @@ static int detach_from_starter(const struct runtime_directory *directory)
 	return log < 0 ? log : process_state_detach(log);
 }
 
-/* The folder, its lock and the socket; 0, or the exit status. */
+/* Takes the folder, its lock and the socket; 0, or the exit status. */
 static int claim_address(const struct options *options, int passed,
 			 struct runtime_directory *directory, struct listener *listener, char *path,
 			 size_t path_bytes)
@@ -62,7 +62,7 @@ static int claim_address(const struct options *options, int passed,
 	return r < 0 ? print_failure(message, EXIT_FAILURE) : 0;
 }
 
-/* Engines read these variables, too, but could not report an error. */
+/* Warns here, because engines read these variables too, but could not report an error. */
 static void warn_of_bad_switches(void)
 {
 	static const struct {

@@ -57,7 +57,7 @@ static void supervisor_send_status(struct supervisor *supervisor)
 
 static void supervisor_stop(struct supervisor *supervisor, uint64_t drain_ns);
 
-/* Such engines have sessions as a rule, which this service has not. */
+/* Such engines usually have sessions that this service does not have. */
 static bool has_absent_engines(const struct supervisor *supervisor)
 {
 	const struct tenant *tenant;
@@ -71,8 +71,8 @@ static bool has_absent_engines(const struct supervisor *supervisor)
 
 static void supervisor_check_idle(struct supervisor *supervisor);
 
-/* Idle: release the address first, so that a client that connects meanwhile is either served here
- * or starts another service. */
+/* An idle service releases the address first. So a client that connects meanwhile is either served
+ * here or starts another service. */
 static void on_service_idle(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
@@ -198,7 +198,7 @@ static void supervisor_stop_engines(struct supervisor *supervisor, uint64_t drai
 	}
 }
 
-/* Accept no new session. False: the address was closed before. */
+/* Stops accepting sessions. False: the address was closed before. */
 static bool supervisor_close_address(struct supervisor *supervisor)
 {
 	if (supervisor->stopping)
@@ -213,16 +213,16 @@ static bool supervisor_close_address(struct supervisor *supervisor)
 	return true;
 }
 
-/* End the loop and leave the engines: they go on for the next service or until their last session,
- * and read the hang-up. */
+/* Ends the loop and leaves the engines running. They read the hang-up, and continue for the next
+ * service or until their last session. */
 static void supervisor_leave(struct supervisor *supervisor)
 {
 	(void)supervisor_close_address(supervisor);
 	supervisor_end_loop(supervisor);
 }
 
-/* Accept no session, let the engines end their sessions within `drain_ns`, then end. A second time:
- * end at once. */
+/* Accepts no session, lets the engines end their sessions within `drain_ns`, then ends. A second
+ * call ends the service at once. */
 static void supervisor_stop(struct supervisor *supervisor, uint64_t drain_ns)
 {
 	(void)supervisor_close_address(supervisor);
@@ -246,7 +246,7 @@ static void on_terminate(uv_signal_t *handle, int number)
 		supervisor_stop(supervisor, again ? 0 : supervisor->configuration.drain_ns);
 }
 
-/* Another service follows at once, and takes the engines over. */
+/* Called when another service follows at once and takes the engines over. */
 static void on_hand_over(uv_signal_t *handle, int number)
 {
 	(void)number;
@@ -316,13 +316,14 @@ static int supervisor_start(struct supervisor *supervisor)
 		r = user_lookups_open(&supervisor->loop);
 	if (r == 0)
 		share_names_review(&supervisor->configuration.shares);
-	/* Before the first client is accepted: its engine may exist already. */
+	/* This precedes the first client, whose engine may exist already. */
 	if (r == 0)
 		r = succession_open(supervisor);
 	if (r == 0)
 		r = orders_file_load(supervisor);
+	/* Remaining processes of engines that ended while no service ran. */
 	if (r == 0)
-		orphans_end(supervisor); /* leftovers of engines that ended while no service ran */
+		orphans_end(supervisor);
 	if (r == 0)
 		r = admin_open(supervisor);
 	if (r == 0)
@@ -337,7 +338,7 @@ static void close_loop_handle(uv_handle_t *handle, void *context)
 		uv_close(handle, NULL);
 }
 
-/* After the loop was stopped: engines that are left go on without the service. */
+/* Called after the loop was stopped. Remaining engines continue without the service. */
 static void supervisor_finish(struct supervisor *supervisor)
 {
 	if (!supervisor->stopping)
@@ -347,7 +348,7 @@ static void supervisor_finish(struct supervisor *supervisor)
 	succession_close(supervisor);
 	report_drop_all(supervisor);
 	admin_close(supervisor);
-	orphans_end_now(supervisor); /* while the engines that go on are still known */
+	orphans_end_now(supervisor); /* while the engines that continue are still known */
 	struct tenant *tenant;
 	struct engine *engine;
 	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
@@ -372,7 +373,7 @@ static void supervisor_finish(struct supervisor *supervisor)
 	runtime_directory_close(&supervisor->directory);
 }
 
-/* First its identity for the next service, then the orders of operators. */
+/* Sends its identity for the next service first, then the orders of operators. */
 static void on_engine_takes_messages(struct engine *engine)
 {
 	succession_engine_ready(engine);

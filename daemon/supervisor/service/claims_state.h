@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CLAIMS_DEVICES_MAX = 64 }; /* and platforms; only the first part of a report has them */
+enum { CLAIMS_DEVICES_MAX = 64 }; /* also of platforms; only the first part of a report has them */
 
-/* Claims about a session; all 0: none. */
+/* Claims about a session; zeroed: none. */
 struct session_figures {
 	uint64_t request; /* number of the request that is answered */
 	uint32_t queues, buffers, objects, weight;
@@ -18,8 +18,7 @@ struct session_figures {
 	bool paused, ended;
 	bool has_usage;
 	Sycl__V1__Usage usage;
-	uint8_t *
-		devices; /* SessionReport with nothing but devices, packed; allocated; NULL: none */
+	uint8_t *devices; /* A packed SessionReport with devices only; allocated; NULL: none. */
 	size_t devices_bytes;
 };
 
@@ -27,27 +26,26 @@ struct device_claim {
 	const Sycl__V1__DeviceFacts *facts; /* points into the topology */
 	Sycl__V1__Backend backend;
 	const char *platform_name;
-	uint8_t *bytes; /* the same as KnownDevice, packed: what is equal has equal bytes. Allocated
-			 */
+	/* The device as a packed KnownDevice, allocated. Equal devices have equal bytes. */
+	uint8_t *bytes;
 	size_t size;
 };
 
 struct engine_claims {
-	uint64_t request;   /* the last one with a reply; 0: none */
-	uint64_t arriving;  /* the one to which a part of the reply has come */
-	unsigned parts;     /* number of parts that have arrived */
-	uint64_t at_ns;     /* when the reply to `request` came */
-	uint64_t serves;    /* this report is the reply to requests up to this one */
-	uint64_t window_ns; /* start of the window in which requests are counted */
-	unsigned asked;     /* requests in that window */
-	Sycl__V1__EngineReport
-		facts; /* the figures of the latest one; without topology and sessions */
-	Sycl__V1__Topology *topology; /* allocated, made printable; NULL: it has sent none */
+	uint64_t request;             /* the last request with a reply; 0: none */
+	uint64_t arriving;            /* the request to which a part of the reply has arrived */
+	unsigned parts;               /* number of parts that have arrived */
+	uint64_t at_ns;               /* when the reply to `request` arrived */
+	uint64_t serves;              /* this report is the reply to requests up to this one */
+	uint64_t window_ns;           /* start of the window in which requests are counted */
+	unsigned asked;               /* number of requests in that window */
+	Sycl__V1__EngineReport facts; /* latest figures, without topology and sessions */
+	Sycl__V1__Topology *topology; /* allocated, made printable; NULL: none was sent */
 	struct device_claim devices[CLAIMS_DEVICES_MAX];
 	unsigned device_count;
 };
 
-/* Free what it holds; it is all 0 then. */
+/* Frees the contents and zeroes the structure. */
 void session_figures_fini(struct session_figures *claim);
 
 #endif

@@ -28,8 +28,8 @@ enum engine_state { ENGINE_STARTING, ENGINE_READY, ENGINE_STOPPING, ENGINE_RETUR
 
 enum {
 	ENGINE_REQUESTS_MAX = 4, /* report requests without a reply; more are not sent */
-	ENGINE_PLACES = 1024,    /* places in which sessions are found by their number */
-	ENGINE_INVALID_MAX = 64, /* unrequested messages, before the engine is ended */
+	ENGINE_PLACES = 1024,    /* slots of the hash table of sessions by number */
+	ENGINE_INVALID_MAX = 64, /* unrequested messages after which the engine is ended */
 	ENGINE_REASON_BYTES = 128,
 };
 
@@ -37,18 +37,20 @@ struct engine_log;
 struct engine_share;
 struct memory_region;
 
-/* engine/arbiter.h: its part in the memory of devices. Cases are named by number. */
+/* engine/arbiter.h: the engine's state in the division of devices' memory. Cases are named by
+ * number. */
 struct engine_memory {
 	uint64_t wanted;  /* the case that it began; 0: none */
-	uint64_t ask;     /* the engine's own number of its question */
+	uint64_t ask;     /* the engine's own number of its request */
 	uint64_t request; /* request to which the engine has not replied; 0: none */
-	uint64_t asked;   /* the case that this request is for; */
-	uint64_t bytes;   /* the bytes that it is to free */
+	uint64_t asked;   /* the case of this request */
+	uint64_t bytes;   /* the bytes that the engine must free */
 	uint64_t known;   /* the case for which these figures were claimed */
 	uint64_t held_bytes, spillable_bytes, capacity_bytes;
-	/* Until then: the engine did not free the bytes that it was to free. */
+	/* Set when the engine did not free the bytes that it had to: nothing is requested until
+	 * then. */
 	uint64_t unreliable_until_ns;
-	uint64_t window_ns; /* start of the window in which its asks are counted */
+	uint64_t window_ns; /* start of the window in which its requests are counted */
 	unsigned asks;
 };
 
@@ -61,30 +63,30 @@ struct engine {
 	bool adopted;     /* the engine was the standby */
 	/* The engine replaces one that lost a device, so it opens devices at once. */
 	bool is_replacement;
-	bool stop_requested; /* this service requested its end, which is no failure */
+	bool stop_requested; /* this service requested the engine's end, which is no failure */
 	bool is_child;       /* a child of this process, so its exit status will be known */
-	bool is_lost; /* engine/lost.h: for its tenant it has ended, but its process may still exist
-		       */
-	bool is_held; /* is_lost: its process is left alone for a while */
+	/* engine/lost.h: the engine has ended for its tenant, but its process may still exist. */
+	bool is_lost;
+	bool is_held;   /* is_lost: its process is kept for a while */
 	bool has_token; /* the engine can return to the next service */
 	uint8_t token[ENGINE_TOKEN_BYTES];
 	uint64_t start_ticks; /* process_start_ticks */
-	/* RETURNING: it was refused for good; below, the progress of its return. */
+	/* RETURNING: it was refused for good. The next members are the progress of its return. */
 	bool is_refused;
 	bool return_begun;
 	/* The engine is of another release: it keeps its sessions and gets no new ones. */
 	bool is_older;
 	unsigned returns_lost;
-	char kill_reason[ENGINE_REASON_BYTES]; /* why it was sent SIGKILL; "": it was not */
-	char end_reason[ENGINE_REASON_BYTES];  /* the reason of an ordered end, before SIGKILL; "":
-						  none was ordered */
+	char kill_reason[ENGINE_REASON_BYTES]; /* reason for SIGKILL; "": it was not sent */
+	/* Reason of an ordered end, before SIGKILL; "": none was ordered. */
+	char end_reason[ENGINE_REASON_BYTES];
 	pid_t pid;
 	int pidfd;
 	int control;
 	struct engine_log *log; /* the engine's standard error; NULL: it is not read */
 	uint64_t since_ns;
 	uint64_t since_unix_seconds;
-	uint64_t idle_since_ns; /* if it has no session */
+	uint64_t idle_since_ns; /* set while it has no session */
 
 	struct session_list waiting;                /* accepted, not handed on */
 	struct session_list silent;                 /* the same, and is_silent */
@@ -94,15 +96,15 @@ struct engine {
 	unsigned sessions_count;
 
 	struct engine_memory memory;
-	struct engine_share *share; /* engine/sharing.h; NULL: it takes no part */
-	struct device_set
-		devices; /* the devices that it reports as open, of backends that can open ahead */
+	struct engine_share *share; /* engine/sharing.h; NULL: it takes no part in the division */
+	/* The devices that it reports as open, of backends that can open devices ahead. */
+	struct device_set devices;
 	/* The engine's flight page, read-only; NULL until it is ready. */
 	struct memory_region *flight;
-	uint64_t requests[ENGINE_REQUESTS_MAX]; /* requests without a reply; 0: free */
+	uint64_t requests[ENGINE_REQUESTS_MAX]; /* requests without a reply; 0: free entry */
 	struct engine_claims claims;
-	uint64_t trace_request; /* the latest question that it has sent trace records for, */
-	size_t trace_bytes;     /* size of these so far */
+	uint64_t trace_request; /* the latest request for which it has sent trace records */
+	size_t trace_bytes;     /* size of these records so far */
 	unsigned invalid_messages;
 
 	uv_poll_t *control_poll; /* NULL: `control` is not watched */

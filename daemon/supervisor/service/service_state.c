@@ -14,14 +14,16 @@
 #define STATE_MAGIC    0x6574617473637973ull /* "sycstate" */
 #define STATE_FORMAT   1u
 
-/* The engines follow, then the accounts. In this machine's byte order: the file never leaves the
- * machine. */
+/* The head of the file; engines follow, then accounts. In this machine's byte order, because the
+ * file never leaves the machine. */
 struct head {
 	uint64_t magic;
 	uint32_t format;
 	uint32_t reserved;
-	uint64_t checksum; /* of the whole file with 0 here: it finds damage, and is no protection
-			      against forgery */
+	/*
+	 * Checksum of the whole file with 0 here. It reveals damage, and does not prevent forgery.
+	 */
+	uint64_t checksum;
 	uint64_t sessions_before;
 	uint8_t secret[SERVICE_SECRET_BYTES];
 	uint32_t engine_count;
@@ -63,7 +65,7 @@ static int state_check(uint8_t *bytes, size_t size, struct head *head_out)
 	return 0;
 }
 
-/* A copy of `count` entries; for an empty array some memory, too. */
+/* Copies `count` entries; allocates some memory for an empty array, too. */
 static void *entries_copy(const uint8_t *bytes, uint32_t count, size_t each)
 {
 	void *entries = calloc(count + 1u, each);

@@ -1,8 +1,8 @@
 /*
- * The state that a service leaves in its folder for the next one. It has the engines that go on
- * without it, how each is identified, and the use of devices by tenants. One small file, replaced
- * as a whole, that only the service's user can read or write. It holds the engines' tokens as they
- * are: a user that may read it may read the service's state as well.
+ * The state that a service leaves in its folder for the next one. It has the engines that continue,
+ * how each is identified, and the use of devices by tenants. It is one small file, replaced as a
+ * whole, that only the service's user can read or write. It holds the engines' tokens in plain
+ * form, because a user that may read it may also read the service's memory.
  */
 #ifndef SYCLD_SUPERVISOR_SERVICE_STATE_H
 #define SYCLD_SUPERVISOR_SERVICE_STATE_H
@@ -18,13 +18,15 @@ enum { SERVICE_STATE_ENTRIES_MAX = 8192 };
 struct service_state_engine {
 	uint32_t uid;
 	uint32_t pid;
-	uint64_t start_ticks; /* start of its process (process_start_ticks): by now another process
-				 may have the pid */
-	uint64_t since_ns;    /* CLOCK_MONOTONIC */
+	/* Start of its process (process_start_ticks), because another process may have the pid by
+	 * now. */
+	uint64_t start_ticks;
+	uint64_t since_ns; /* CLOCK_MONOTONIC */
 	uint64_t since_unix_seconds;
 	uint8_t token[ENGINE_TOKEN_BYTES];
 	uint32_t current; /* 1: it takes its tenant's new sessions */
-	uint32_t refused; /* 1: it goes on by itself, and is kept here so that it can be ended */
+	/* 1: it was refused and continues by itself; kept here so that it can be ended. */
+	uint32_t refused;
 };
 
 static_assert(sizeof(struct service_state_engine) == 56, "part of the layout");
@@ -34,7 +36,7 @@ struct service_state_account {
 	uint32_t uid;
 	uint32_t unknown;        /* 1: the uid was not in the user database at the last look-up */
 	uint64_t sessions;       /* sessions that have ended */
-	uint64_t engines_failed; /* crashed, or ended because a device failed */
+	uint64_t engines_failed; /* engines that crashed, or ended because a device failed */
 	uint64_t groups_submitted, groups_completed, groups_failed;
 	uint64_t device_ns;
 	uint64_t bytes_to_device, bytes_to_host;
@@ -44,7 +46,7 @@ static_assert(sizeof(struct service_state_account) == 72, "part of the layout");
 
 struct service_state {
 	uint8_t secret[SERVICE_SECRET_BYTES]; /* base/session_proof.h */
-	uint64_t sessions_before; /* numbers below this one may have been given to sessions */
+	uint64_t sessions_before; /* numbers below this one may have been assigned to sessions */
 	uint32_t engine_count;
 	uint32_t account_count;
 	struct service_state_engine *engines;   /* allocated */
@@ -52,17 +54,16 @@ struct service_state {
 };
 
 /*
- * Read the file. 0, or a negative errno. -ENOENT: there is none. -EPERM: another user owns it or
+ * Reads the file. 0, or a negative errno. -ENOENT: there is none. -EPERM: another user owns it or
  * may use it. -EBADMSG: it is no such file, or damaged. -EPROTONOSUPPORT: it is of a release with
- * another format. Anything else: it could not be read, and may be intact. Does not block.
+ * another format. Other errors: it could not be read, and may be intact. Does not block.
  */
 int service_state_load(int folder, struct service_state *state_out);
 
-/* Replace the file. 0 or a negative errno; on failure the previous file is still there. */
+/* Replaces the file. 0 or a negative errno; on failure the previous file still exists. */
 int service_state_save(int folder, const struct service_state *state);
 
-/* Rename a file that cannot be used, so that an operator can look into it. 0 or a negative errno.
- */
+/* Renames a file that cannot be used, so that an operator can examine it. 0 or a negative errno. */
 int service_state_set_aside(int folder);
 
 void service_state_fini(struct service_state *state);

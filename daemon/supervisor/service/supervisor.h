@@ -1,7 +1,5 @@
-/*
- * The service's own state: one loop, one thread. It parses nothing that a session's client sent,
- * and loads no vendor's library.
- */
+/* The service's own state: one loop, one thread. The service parses no data that a session's client
+ * sent, and loads no vendor's library. */
 #ifndef SYCLD_SUPERVISOR_SUPERVISOR_H
 #define SYCLD_SUPERVISOR_SUPERVISOR_H
 
@@ -43,24 +41,24 @@ struct supervisor {
 	const struct service_observer *observer;
 	struct tenant_list tenants;
 	unsigned tenant_count;
-	unsigned engine_count; /* engines without the standby */
-	unsigned held_count;   /* held engines among these (engine/lost.h) */
+	unsigned engine_count; /* number of engines without the standby */
+	unsigned held_count;   /* number of held engines among these (engine/lost.h) */
 	unsigned session_count;
 	struct unsettled unsettled;
 	unsigned arriving_count; /* engine/tenant_arrivals.h, of all tenants */
 	uv_timer_t arrivals;
 	uint64_t last_session;
 	struct engine_log_window
-		unknown_log; /* shared by all users that are not in the user database */
+		unknown_log; /* Shared by all users that are not in the user database. */
 	bool privileged; /* the service may change to any uid; otherwise it serves only its own */
-	uid_t overflow_uid; /* the uid that stands for all users missing in this user namespace; -1:
-			    none is missing */
+	/* The uid that stands for all users missing in this user namespace; -1: none is missing. */
+	uid_t overflow_uid;
 	bool stopping;
 	bool drained; /* an operator has ordered that no new session is accepted */
 	uint64_t since_ns;
 	uint64_t since_unix_seconds;
 	char engine_program[PATH_MAX];
-	char cache_path[PATH_MAX]; /* "": engines keep nothing */
+	char cache_path[PATH_MAX]; /* "": engines keep no built kernels */
 	char session_path[sizeof(((struct runtime_directory *)0)->path) +
 			  sizeof(SESSION_SOCKET_NAME)];
 	uv_signal_t terminate;
@@ -69,7 +67,7 @@ struct supervisor {
 	uv_signal_t hand_over;
 	uv_timer_t idle;
 	uv_timer_t stop_deadline;
-	/* Parts of higher folders, and read only there. The composition root owns them. */
+	/* Parts of higher folders, and used only there. The composition root owns them. */
 	struct account_file *account_file;
 	struct succession *succession;
 	struct standby_keeper *keeper;

@@ -13,8 +13,8 @@
 #define SECOND_NS 1000000000ull
 
 enum {
-	START_FAILURES_FREE =
-		3, /* engines in a row that may die before they are ready; then tenants wait */
+	/* Successive engines that may die before they are ready; after that tenants wait. */
+	START_FAILURES_FREE = 3,
 	RETRY_SECONDS_MAX = 30,
 	CRASHES_FREE = 30, /* within CRASH_WINDOW_SECONDS */
 	CRASH_WINDOW_SECONDS = 10,

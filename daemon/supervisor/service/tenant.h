@@ -1,7 +1,5 @@
-/*
- * A tenant is a uid. It has one engine that takes new sessions, or one engine per session
- * (isolation = session), and perhaps older ones that are ending.
- */
+/* A tenant is a uid. It has one engine that takes new sessions, or one engine for each session
+ * (isolation = session), and perhaps older ones that are ending. */
 #ifndef SYCLD_SUPERVISOR_TENANT_H
 #define SYCLD_SUPERVISOR_TENANT_H
 
@@ -26,7 +24,7 @@ struct user_lookup;
  * database. */
 enum { TENANTS_MAX = 2048, TENANTS_UNKNOWN_MAX = 256, TENANT_FAILURE_BYTES = REFUSAL_CAUSE_BYTES };
 
-/* No user's uid: the tenant that has the figures of tenants without a row of their own any more. */
+/* No user's uid: the tenant with the figures of tenants that no longer have their own row. */
 #define TENANT_OTHERS ((uid_t)-1)
 
 TAILQ_HEAD(engine_list, engine);
@@ -35,27 +33,28 @@ struct tenant {
 	TAILQ_ENTRY(tenant) link;
 	struct supervisor *supervisor;
 	uid_t uid;
-	gid_t gid; /* from the user database; never the peer's, which may come from a set-group-id
-		      program */
+	/* From the user database; never the peer's, which a set-group-id program may have. */
+	gid_t gid;
 	/* account/tenant_identity.h */
-	struct user_lookup *lookup; /* the look-up under way; NULL: none */
-	bool is_identified;         /* `gid`, `share` and the next are known */
+	struct user_lookup *lookup; /* the current look-up; NULL: none */
+	bool is_identified;         /* `gid`, `share` and the next member are known */
 	bool is_unknown;            /* the uid is not in the user database, by the last look-up */
 	uint64_t identified_ns;
 	/* engine/tenant_arrivals.h */
 	struct session_list arriving;
 	unsigned arriving_count;
-	bool made_room; /* the end of an engine was requested to make room for this tenant's, where
-			   one engine has all its sessions */
+	/* The end of an engine was requested to make room for this tenant's, if one engine has all
+	 * its sessions. */
+	bool made_room;
 	struct engine_list engines;
-	struct engine_log_window log; /* the room that its engines have in the log; users that are
-					 unknown share `unknown_log` */
-	struct engine *current;       /* takes new sessions; NULL: start one */
+	/* Room of its engines in the log; unknown users share `unknown_log`. */
+	struct engine_log_window log;
+	struct engine *current; /* takes new sessions; NULL: none, and one is started on demand */
 	unsigned session_count;
-	unsigned unsettled_count; /* sessions that are not open yet; each holds descriptors of the
-				     supervisor */
-	unsigned start_failures;  /* engines in a row that died before they were ready */
-	unsigned crashes;         /* crashes of ready engines in the present window */
+	/* Sessions that are not open yet; each holds descriptors of the supervisor. */
+	unsigned unsettled_count;
+	unsigned start_failures; /* successive engines that died before they were ready */
+	unsigned crashes;        /* crashes of ready engines in the present window */
 	uint64_t crash_window_ns;
 	uint64_t retry_at_ns; /* no engine is started before this */
 	uint64_t last_use_ns;
@@ -68,7 +67,7 @@ struct tenant {
 	unsigned sessions_most; /* 0: as configured */
 	struct configuration_limit limits[CONFIGURATION_LIMITS];
 	struct configuration_share
-		share; /* as configured for this user; not given: as for all users */
+		share; /* As configured for this user; not given: as for all users. */
 	struct {
 		unsigned least, most; /* percent; 0: as configured */
 	} share_ordered;
@@ -83,28 +82,28 @@ TAILQ_HEAD(tenant_list, tenant);
 /* Adds a tenant to the list; no check. NULL: no memory. */
 struct tenant *tenant_add(struct supervisor *supervisor, uid_t uid);
 
-/* Free the tenant with everything of it. It has no engine. */
+/* Frees the tenant and all its state. It must have no engine. */
 void tenant_remove(struct tenant *tenant);
 
-/* The tenant if it is known, else NULL. */
+/* Returns the tenant if it is known, else NULL. */
 struct tenant *tenant_find(struct supervisor *supervisor, uid_t uid);
 
-/* Has an operator ordered something that must not be forgotten? */
+/* True if an operator has given an order that must not be forgotten. */
 bool tenant_has_orders(const struct tenant *tenant);
-/* The tenant's limit of sessions: as ordered, else as configured. */
+/* Returns the tenant's limit of sessions: as ordered, else as configured. */
 unsigned tenant_sessions_most(const struct tenant *tenant);
 
-/* Count a session, and count it no longer. */
+/* Count a session, and stop counting it. */
 void tenant_session_joined(struct tenant *tenant);
 void tenant_session_left(struct tenant *tenant, struct session *session);
 
-/* An engine of the tenant died: decide how soon the next one may start. */
+/* Called when an engine of the tenant died: decides how soon the next one may start. */
 void tenant_engine_died(struct tenant *tenant, bool was_ready, bool abnormal, const char *how);
 
-/* Are there as many engines as configured? Held ones do not count. */
+/* True if there are as many engines as configured. Held ones do not count. */
 bool tenants_have_all_engines(const struct supervisor *supervisor);
 
-/* Forget every tenant; none may have an engine. */
+/* Frees every tenant; none may have an engine. */
 void tenants_free(struct supervisor *supervisor);
 
 #endif

@@ -1,5 +1,5 @@
-/* A tenant's share of devices' time: as configured for the user, for one of their groups or for all
- * users, or as ordered. */
+/* A tenant's share of devices' time. It is configured for the user, for one of the user's groups or
+ * for all users, or it is ordered. */
 #ifndef SYCLD_SUPERVISOR_TENANT_SHARE_H
 #define SYCLD_SUPERVISOR_TENANT_SHARE_H
 
@@ -10,10 +10,10 @@
 struct supervisor;
 struct tenant;
 
-/* The tenant's share by the user database and [shares] (account/tenant_identity.h), with orders
- * applied. `given`: a share is configured or ordered for this tenant or for all users. */
+/* Returns the tenant's share by the user database and [shares] (account/tenant_identity.h), with
+ * orders applied. `given`: a share is configured or ordered for this tenant or for all users. */
 struct configuration_share tenant_share(const struct tenant *tenant);
-/* Does any share hold, so that devices' time has to be divided? */
+/* True if any share applies, so that devices' time must be divided. */
 bool tenant_shares_matter(const struct supervisor *supervisor);
 
 #endif

@@ -14,18 +14,20 @@
 enum {
 	LEAST_OF_ONE = 256, /* sessions of one tenant, in any case */
 	LEAST_OF_ALL = 512,
-	DESCRIPTORS_EACH = 2, /* the socket and the process */
+	/* Sessions of one tenant may use the service's descriptors divided by this. */
+	DESCRIPTORS_EACH = 2,
 	PART_OF_ONE =
 		8, /* sessions of one tenant may use the service's descriptors divided by this, */
-	PART_OF_ALL = 2, /* and those of all tenants the descriptors divided by this */
+	PART_OF_ALL = 2, /* those of all tenants may use the descriptors divided by this */
 	ENDED_PER_TURN = 64,
 	LOOK_MS = 1000,
 };
 
 /*
- * When an engine takes long to start, or was lost with a device, all sessions of its tenant may
- * come at once. They should wait and not be refused. Yet one user must not take the descriptors
- * that connections of others need, nor all users together those that engines and operators need.
+ * If an engine takes long to start, or was lost with a device, all sessions of its tenant may
+ * arrive at the same time. They should wait rather than be refused. But one user must not take the
+ * descriptors that connections of others need. All users together must not take those that engines
+ * and operators need.
  */
 static unsigned descriptor_part(unsigned part, unsigned least)
 {
@@ -48,8 +50,8 @@ static unsigned unsettled_tenant_limit(const struct supervisor *supervisor)
 	return most > LEAST_OF_ONE ? most : LEAST_OF_ONE;
 }
 
-/* The time by which it must be open, counted from the moment that an engine could open it. A start
- * that fails is found by the engine's own deadline. */
+/* Returns the time by which the session must be open, counted from the moment at which an engine
+ * could open it. The engine's own deadline detects a start that fails. */
 static uint64_t session_due_ns(const struct session *session)
 {
 	const struct configuration *configuration = &session->tenant->supervisor->configuration;
@@ -66,7 +68,7 @@ static uint64_t socket_key(const struct session *session)
 	return (uint64_t)(uintptr_t)session | SOCKET_BIT;
 }
 
-/* The engine is given the same socket, so closing it here would not remove it from the set. */
+/* The engine has the same socket, so closing it here would not remove it from the set. */
 static void stop_awaiting_client(struct session *session)
 {
 	if (!session->is_silent)
@@ -102,8 +104,8 @@ static void on_session_event(struct supervisor *supervisor, uint64_t key)
 	supervisor->observer->session_readable(session);
 }
 
-/* Only one event at a time: acting on one may end other sessions, whose events must not be used
- * then. */
+/* Handles one event at a time, because one event may end other sessions, whose events must then be
+ * ignored. */
 static void on_client_event(uv_poll_t *poll, int status, int events)
 {
 	struct supervisor *supervisor = poll->data;
@@ -209,7 +211,7 @@ static const struct tenant *tenant_with_most_unsettled(const struct supervisor *
 	return most;
 }
 
-/* The oldest session of the user with most of them is given up. */
+/* Gives up the oldest session of the user with most of them. */
 static bool unsettled_make_room(struct tenant *tenant)
 {
 	struct supervisor *supervisor = tenant->supervisor;
