@@ -15,7 +15,8 @@
 
 static sycl_result protocol_error(const char *what)
 {
-	return error_set(SYCL_ERROR_CONNECTION_LOST, "the service's greeting is wrong: %s", what);
+	return error_set(SYCL_ERROR_CONNECTION_LOST, "the service's first message is invalid: %s",
+			 what);
 }
 
 /* SYCLD_RESUBMIT=0 sends every group as a message. SYCLD_USM_ENDS=0 copies host USM as other memory
@@ -161,7 +162,7 @@ static sycl_result take_welcome(struct connection *c, const Sycl__V1__Welcome *w
 {
 	if (welcome->protocol >> 16 != PROTOCOL_MAJOR || welcome->protocol > PROTOCOL_VERSION)
 		return error_set(SYCL_ERROR_VERSION,
-				 "the service speaks protocol %u.%u, this library %u.%u",
+				 "the service has protocol %u.%u, this library %u.%u",
 				 welcome->protocol >> 16, welcome->protocol & 0xffff,
 				 PROTOCOL_MAJOR, PROTOCOL_MINOR);
 	sycl_result result = take_rank(c, welcome);

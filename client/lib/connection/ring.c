@@ -46,7 +46,8 @@ static sycl_result reserve_otherwise(struct connection *c, uint16_t kind, uint32
 		(void)pthread_mutex_lock(&c->state_lock);
 		/* The ring of an ended session is empty, and the socket has the reason. */
 		connection_read_socket(c);
-		connection_lose(c, SYCL_ERROR_CONNECTION_LOST, "the service broke the submit ring");
+		connection_lose(c, SYCL_ERROR_CONNECTION_LOST,
+				"the service wrote an invalid position into the submit ring");
 		(void)pthread_mutex_unlock(&c->state_lock);
 		return connection_check(c);
 	}

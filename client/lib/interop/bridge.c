@@ -150,7 +150,7 @@ sycl_result bridge_device_find(const struct connection *c, const struct device *
 	}
 	return error_set(
 		SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-		"this process does not see the queue's GPU (%s): CUDA_VISIBLE_DEVICES may hide it",
+		"this process cannot use the queue's GPU (%s): CUDA_VISIBLE_DEVICES may hide it",
 		device->facts->name);
 }
 

@@ -143,7 +143,7 @@ sycl_result native_get_one(struct connection *c, const Sycl__V1__NativeGet *get,
 	sycl_result result = native_get(c, get, &list);
 	if (!result && list.count != 1)
 		result = error_set(SYCL_ERROR_RUNTIME,
-				   "the service gave %u native objects, not one", list.count);
+				   "the service returned %u native objects, not one", list.count);
 	if (!result)
 		*native_out = list.items[0];
 	return result;

@@ -184,7 +184,7 @@ SYCL_API sycl_result sycl_kernel_bundle_from_binary(sycl_queue handle, const voi
 	REQUIRE_OUTPUT(bundle_out);
 	error_set_build_log(NULL);
 	if (!bytes || size_bytes == 0)
-		return error_set(SYCL_ERROR_INVALID, "there are no bytes");
+		return error_set(SYCL_ERROR_INVALID, "the source has no bytes");
 	const struct build_input input = {
 		.kind = is_spirv(bytes, size_bytes) ? SYCL_SOURCE_SPIRV : SYCL_SOURCE_CUBIN,
 		.bytes = bytes,

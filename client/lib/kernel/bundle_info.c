@@ -101,8 +101,8 @@ SYCL_API sycl_result sycl_kernel_bundle_get_kernel_name(sycl_kernel_bundle handl
 	if (result)
 		return result;
 	if (index >= bundle->kernel_count)
-		return error_set(SYCL_ERROR_INVALID, "kernel %u of %u", index,
-				 bundle->kernel_count);
+		return error_set(SYCL_ERROR_INVALID, "the bundle has no kernel %u: there are %u",
+				 index, bundle->kernel_count);
 	*name_out = bundle->kernels[index];
 	return SYCL_SUCCESS;
 }

@@ -19,7 +19,7 @@ static sycl_result check_source(sycl_source_language language, const void *sourc
 	if (takes_bytes(language) ? size_bytes == 0 : size_bytes != 0)
 		return error_set(SYCL_ERROR_INVALID,
 				 takes_bytes(language)
-					 ? "there are no bytes"
+					 ? "the source has no bytes"
 					 : "size_bytes is for binaries; a text ends with a 0");
 	return SYCL_SUCCESS;
 }

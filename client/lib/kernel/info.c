@@ -127,8 +127,8 @@ SYCL_API sycl_result sycl_kernel_get_argument_info(sycl_kernel handle, uint32_t 
 {
 	PIN(kernel, kernel, handle);
 	if (index >= kernel->argument_count)
-		return error_set(SYCL_ERROR_INVALID, "argument %u of %u", index,
-				 kernel->argument_count);
+		return error_set(SYCL_ERROR_INVALID, "the kernel has no argument %u: there are %u",
+				 index, kernel->argument_count);
 	const struct kernel_argument *argument = &kernel->arguments[index];
 	const uint32_t is_const = argument->is_const;
 	switch (info) {
@@ -203,7 +203,7 @@ SYCL_API sycl_result sycl_kernel_get_sub_groups(sycl_kernel handle, sycl_range l
 		result = error_set(SYCL_ERROR_ND_RANGE, "a work-group has at least one dimension");
 	if (!result && kernel->sub_group_size == 0)
 		result = error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-				   "%s has no sub-groups, or has no answer",
+				   "%s has no sub-groups, or its driver does not report them",
 				   kernel->image->device->facts->name);
 	if (result)
 		return result;

@@ -117,11 +117,11 @@ struct native_request *native_request_new(struct session *session, struct object
 	struct native_request *request = NULL;
 	if (session->natives_open >= NATIVE_QUESTIONS_MAX)
 		(void)fault_set(fault, STATUS_QUOTA,
-				"a session may ask %u such questions at one time",
+				"a session may have %u such requests at the same time",
 				NATIVE_QUESTIONS_MAX);
 	else if (!(request = calloc(1, sizeof(*request))))
 		(void)fault_set(fault, STATUS_MEMORY_ALLOCATION,
-				"the engine has no memory for the question");
+				"the engine has no memory for the request");
 	if (!request)
 		return NULL;
 	request->session = session;

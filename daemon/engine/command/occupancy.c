@@ -42,14 +42,14 @@ int command_occupancy_query(struct session *session, const Sycl__V1__Command *co
 		r = read_local(message, local, &fault);
 	if (r == 0 && session->occupancy_open == OCCUPANCY_QUESTIONS_MAX)
 		r = fault_set(&fault, STATUS_QUOTA,
-			      "a session may ask %u such questions at one time",
+			      "a session may have %u such requests at the same time",
 			      OCCUPANCY_QUESTIONS_MAX);
 	struct occupancy_request *request = r == 0 ? malloc(sizeof(*request)) : NULL;
 	if (r == 0 && (!request || sched_kernel_occupancy(kernel->sched, local,
 							  message->local_mem_bytes, request) < 0)) {
 		free(request);
 		r = fault_set(&fault, STATUS_MEMORY_ALLOCATION,
-			      "the engine has no memory for the question");
+			      "the engine has no memory for the request");
 	}
 	if (r != 0) {
 		reply_status(session, session->record, message->kernel, &fault);

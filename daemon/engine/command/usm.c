@@ -236,7 +236,7 @@ static int usm_check_and_allocate(struct session *session, const Sycl__V1__UsmAl
 	if (message->address)
 		return usm->kind == BACKEND_USM_DEVICE
 			       ? fault_set(fault, STATUS_INVALID,
-					   "where device USM lies is not the client's choice")
+					   "the client cannot choose the address of device USM")
 			       : usm_take_place(session, message, usm, fault);
 	if (usm->kind != BACKEND_USM_DEVICE && !session_in_process(session))
 		return fault_set(fault, STATUS_INVALID, "host and shared USM lie in an arena");

@@ -371,7 +371,7 @@ int graph_replay(struct graph_launch *launch, const struct group *slots,
 		run->outcome.fault = *fault;
 	else if (r < 0)
 		(void)fault_set(&run->outcome.fault, STATUS_CONNECTION_LOST,
-				"the session broke the protocol's rules");
+				"the session violated the protocol");
 	return r > 0 ? 0 : r;
 }
 

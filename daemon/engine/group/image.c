@@ -67,7 +67,7 @@ static int check_sampler(const Sycl__V1__SamplerArgument *message, uint32_t inde
 	if (!message || message->addressing < IMAGE_ADDRESSING_MIRRORED_REPEAT ||
 	    message->addressing > IMAGE_ADDRESSING_NONE)
 		return fault_set(fault, STATUS_INVALID,
-				 "argument %u has no sampler, or one that there is not", index);
+				 "argument %u has no sampler, or an unknown one", index);
 	*sampler_out =
 		(struct backend_sampler){.addressing = (enum backend_addressing)message->addressing,
 					 .normalised = message->normalised,

@@ -168,7 +168,8 @@ static int check_local_memory(const Sycl__V1__Launch *launch, const Sycl__V1__Ar
 {
 	if (!launch->n_local)
 		return fault_set(fault, STATUS_KERNEL_ARGUMENT,
-				 "argument %u is local memory, which a basic range has not", index);
+				 "argument %u is local memory, which a basic range does not have",
+				 index);
 	if (message->local_bytes == 0)
 		return fault_set(fault, STATUS_KERNEL_ARGUMENT,
 				 "argument %u is local memory of 0 bytes", index);

@@ -69,7 +69,7 @@ static void kept_orders_restore_user(struct supervisor *supervisor, unsigned lon
 	tenant->drained = true;
 	log_info(
 		"order",
-		"still drained: no new session of uid %lu is let in until 'syclctl resume --uid %lu'",
+		"still drained: no new session of uid %lu is accepted until 'syclctl resume --uid %lu'",
 		uid, uid);
 }
 
@@ -78,7 +78,7 @@ static void kept_orders_restore(struct supervisor *supervisor, const Sycl__V1__K
 	supervisor->drained = kept->drained;
 	if (kept->drained)
 		log_info("order",
-			 "still drained: no new session is let in until 'syclctl resume --all'");
+			 "still drained: no new session is accepted until 'syclctl resume --all'");
 	for (size_t i = 0; i < kept->n_drained_uids; i++)
 		kept_orders_restore_user(supervisor, kept->drained_uids[i]);
 }

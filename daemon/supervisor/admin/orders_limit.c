@@ -119,7 +119,7 @@ static void engine_send_limit(struct engine *engine, unsigned index,
 	if (engine_send_order(engine, 0, SYCL__V1__SESSION_ORDER__ACT__ACT_LIMIT,
 			      configuration_limit_names[index],
 			      limit->given ? limit->value : 0) < 0)
-		log_warning("order", "the engine of uid %lu does not take its limits",
+		log_warning("order", "the limits cannot be sent to the engine of uid %lu",
 			    (unsigned long)engine->tenant->uid);
 }
 

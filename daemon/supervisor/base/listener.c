@@ -206,7 +206,7 @@ static bool listener_accept_one(struct listener *listener)
 		listener_accept_starved(listener);
 		return false;
 	default:
-		log_error("listener", "accept: %s", strerror(errno));
+		log_error("listener", "cannot accept a connection: %s", strerror(errno));
 		listener_pause_accepting(listener);
 		return false;
 	}
@@ -217,7 +217,7 @@ static void on_listener_readable(uv_poll_t *poll, int status, int events)
 	(void)events;
 	struct listener *listener = poll->data;
 	if (status < 0) {
-		log_error("listener", "poll: %s", uv_strerror(status));
+		log_error("listener", "cannot poll the socket: %s", uv_strerror(status));
 		listener_pause_accepting(listener);
 		return;
 	}

@@ -150,7 +150,7 @@ static void group_enable_controllers(struct engine_groups *groups,
 			log_info("engine", "users have no default of isolation.%s: %s: %s",
 				 list[i].name, list[i].word, strerror(-r));
 		if (r < 0 && list[i].is_configured)
-			log_warning("engine", "isolation.%s does not hold: %s: %s", list[i].name,
+			log_warning("engine", "isolation.%s has no effect: %s: %s", list[i].name,
 				    list[i].word, strerror(-r));
 	}
 }
@@ -186,7 +186,7 @@ void engine_groups_open(struct engine_groups *groups, const struct configuration
 		if (configuration_has_group_limits(configuration))
 			log_warning(
 				"engine",
-				"no control group was delegated to this service: limits of [isolation] do not hold");
+				"no control group was delegated to this service: limits of [isolation] have no effect");
 		return;
 	}
 	name_format(self, sizeof(self), "%ld", (long)getpid());

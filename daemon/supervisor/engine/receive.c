@@ -37,7 +37,7 @@ static void receive_ready(struct engine *engine, const Sycl__V1__EngineReady *re
 			  struct packet_fds *fds)
 {
 	if (engine->was_ready) {
-		engine_count_invalid(engine, "is ready twice");
+		engine_count_invalid(engine, "reports twice that it is ready");
 		return;
 	}
 	struct memory_region *flight = NULL;
@@ -109,7 +109,7 @@ static void receive_report(struct engine *engine, const Sycl__V1__EngineReport *
 	int r = claims_keep_report(engine, message);
 	if (r < 0) {
 		engine_kill(engine, r == -E2BIG ? "its report has too many parts"
-						: "its report claims more than there can be");
+						: "its report claims more than is possible");
 		return;
 	}
 	if (r == 0)
@@ -202,18 +202,18 @@ static void receive_message(struct engine *engine, const Sycl__V1__Control *cont
 	case SYCL__V1__CONTROL__BODY_WANTS:
 		if (!sharing_engine_wants(engine, control->wants->watch))
 			engine_count_invalid(engine,
-					     "requests a device while no such message is due");
+					     "requests a device when no such message is due");
 		return;
 	case SYCL__V1__CONTROL__BODY_MEMORY_WANTED:
 		if (!arbiter_memory_wanted(engine, control->memory_wanted))
-			engine_count_invalid(engine, "asks for memory while it may not");
+			engine_count_invalid(engine, "requests memory when it may not");
 		return;
 	case SYCL__V1__CONTROL__BODY_MEMORY_STATE:
 		if (!arbiter_memory_state(engine, control->memory_state))
 			engine_count_invalid(engine, "reports memory that was not requested");
 		return;
 	default:
-		engine_count_invalid(engine, "sends a message of no kind that it may send");
+		engine_count_invalid(engine, "sends a message of a kind that it may not send");
 	}
 }
 
@@ -242,7 +242,7 @@ void engine_receive(struct engine *engine, unsigned most)
 			return;
 		}
 		if (r < 0) {
-			engine_kill(engine, "it sends what is no message");
+			engine_kill(engine, "it sends invalid messages");
 			return;
 		}
 		receive_message(engine, (const Sycl__V1__Control *)message, &fds);

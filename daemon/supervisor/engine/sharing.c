@@ -59,7 +59,7 @@ static void sharing_admit_slots(struct engine *engine)
 	share->has_too_many = true;
 	log_warning(
 		"share",
-		"pid %ld of uid %lu uses more than %d devices: the others are not divided for it",
+		"pid %ld of uid %lu uses more than %d devices: the time of the others is not divided for it",
 		(long)engine->pid, (unsigned long)engine->tenant->uid, DIVISION_SLOTS_OF_ENGINE);
 }
 
@@ -316,9 +316,10 @@ static void on_sharing_retry(uv_timer_t *timer)
 				continue;
 			int r = sharing_join(engine);
 			if (r == 0)
-				log_info("share",
-					 "devices' time is divided for pid %ld of uid %lu by now",
-					 (long)engine->pid, (unsigned long)engine->tenant->uid);
+				log_info(
+					"share",
+					"pid %ld of uid %lu now takes part in the division of devices' time",
+					(long)engine->pid, (unsigned long)engine->tenant->uid);
 			are_missing |= r < 0 && r != -EDQUOT;
 		}
 	sharing->again_ms =

@@ -163,7 +163,7 @@ static void on_standby_control(uv_poll_t *poll, int status, int events)
 			continue;
 		}
 		if (r == 1)
-			standby_kill(standby, "it sends a message of no kind that it may send");
+			standby_kill(standby, "it sends a message of a kind that it may not send");
 		status = r == 1 ? 0 : -1;
 	}
 	/* The engine has hung up. Its exit is handled when it is reported. */

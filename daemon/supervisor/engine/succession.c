@@ -281,7 +281,7 @@ static void succession_set_aside(struct supervisor *supervisor, const char *why)
 		supervisor->directory.path, why);
 	int r = service_state_set_aside(supervisor->directory.fd);
 	if (r < 0)
-		log_warning("service", "that state cannot be renamed either: %s", strerror(-r));
+		log_warning("service", "that file cannot be renamed either: %s", strerror(-r));
 	supervisor->last_session = session_number_far_ahead(0) - 1;
 }
 

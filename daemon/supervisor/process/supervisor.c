@@ -86,7 +86,7 @@ static void on_service_idle(uv_timer_t *timer)
 			return;
 		log_error("listener", "cannot listen again: %s", strerror(-r));
 	}
-	log_info("service", "idle: ending");
+	log_info("service", "the service is idle and ends");
 	supervisor_stop(supervisor, 0);
 }
 
@@ -238,7 +238,7 @@ static void supervisor_stop(struct supervisor *supervisor, uint64_t drain_ns)
 static void on_terminate(uv_signal_t *handle, int number)
 {
 	struct supervisor *supervisor = handle->data;
-	log_info("service", "signal %d (%s)", number, strsignal(number));
+	log_info("service", "received signal %d (%s)", number, strsignal(number));
 	bool again = supervisor->stopping;
 	if (supervisor->configuration.leave_engines && !again && supervisor->configuration.drain_ns)
 		supervisor_leave(supervisor);
@@ -250,7 +250,7 @@ static void on_terminate(uv_signal_t *handle, int number)
 static void on_hand_over(uv_signal_t *handle, int number)
 {
 	(void)number;
-	log_info("service", "handing over");
+	log_info("service", "handing over to the next service");
 	supervisor_leave(handle->data);
 }
 
@@ -268,7 +268,7 @@ static void on_reload(uv_signal_t *handle, int number)
 	else
 		log_info(
 			"configuration",
-			"read again; holds for engines started from now on, limits and shares for all");
+			"read again; values apply to engines started from now on, limits and shares to all");
 	if (r == 0) {
 		orders_reloaded(supervisor, &before);
 		share_names_review(&supervisor->configuration.shares);
@@ -366,7 +366,7 @@ static void supervisor_finish(struct supervisor *supervisor)
 	(void)uv_run(&supervisor->loop, UV_RUN_DEFAULT);
 	int r = uv_loop_close(&supervisor->loop);
 	if (r < 0)
-		log_error("service", "the loop still has handles");
+		log_error("service", "the event loop cannot be closed: it still has handles");
 	engine_groups_close(supervisor->groups);
 	decode_arena_fini(&supervisor->arena);
 	log_finish();
@@ -468,7 +468,7 @@ int supervisor_run(const struct options *options, const struct configuration *co
 	int r = engine_program_find(options->engine, supervisor->engine_program,
 				    sizeof(supervisor->engine_program));
 	if (r < 0) {
-		log_error("service", "the engine's program %s: %s",
+		log_error("service", "cannot find the engine's program %s: %s",
 			  options->engine ? options->engine : "", strerror(-r));
 		return EXIT_FAILURE;
 	}
@@ -477,7 +477,7 @@ int supervisor_run(const struct options *options, const struct configuration *co
 	if (r == 0)
 		r = uv_loop_init(&supervisor->loop);
 	if (r < 0) {
-		log_error("service", "%s", strerror(-r));
+		log_error("service", "the event loop cannot be set up: %s", strerror(-r));
 		return EXIT_FAILURE;
 	}
 	r = supervisor_start(supervisor);

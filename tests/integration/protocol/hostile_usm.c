@@ -202,7 +202,7 @@ Test(hostile, usm_that_cannot_be_is_refused)
 	refuse(0, 0, 0, PIECE, STATUS_INVALID, "no kind");
 	refuse(1, 4, 0, PIECE, STATUS_INVALID, "no kind");
 	refuse(2, 1, 0, 0, STATUS_INVALID, "at least one byte");
-	refuse(3, 1, PLACE, PIECE, STATUS_INVALID, "not the client's choice");
+	refuse(3, 1, PLACE, PIECE, STATUS_INVALID, "cannot choose the address");
 	refuse(4, 2, PLACE - 1, PIECE, STATUS_INVALID, "not inside");
 	refuse(5, 2, PLACE + PLACE_BYTES - 10, 11, STATUS_INVALID, "not inside");
 	refuse(6, 3, UINT64_MAX - 10, 11, STATUS_INVALID, "not inside");

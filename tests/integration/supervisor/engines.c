@@ -258,7 +258,7 @@ Test(engines, one_whose_report_cannot_be_is_ended)
 {
 	char *const modes[][2] = {
 		{"endless", "its report has too many parts"},
-		{"crowd", "claims more than there can be"},
+		{"crowd", "claims more than is possible"},
 		{"chatter", "more of a trace than was requested"},
 	};
 	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {

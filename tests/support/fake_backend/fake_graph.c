@@ -354,7 +354,7 @@ int fake_graph_add(struct backend_graph *graph, const struct backend_command *co
 		return invalid(fault_out, "a finished graph takes no more nodes");
 	for (uint32_t i = 0; i < after_count; i++)
 		if (after[i] >= graph->count || graph->nodes[after[i]].place != graph->place)
-			return invalid(fault_out, "a node waits for one that is not there");
+			return invalid(fault_out, "a node waits for one that does not exist");
 	struct node *nodes = reallocarray(graph->nodes, graph->count + 1u, sizeof(*nodes));
 	if (!nodes)
 		return no_memory(fault_out);

@@ -153,7 +153,7 @@ int cuda_clock_prepare(struct backend_device *device, struct backend_fault *faul
 	if (cuda_bases_prepare(&clock->bases) == 0)
 		return 0;
 	return cuda_fault(device, library_of(clock), clock->failure, fault_out,
-			  "cannot take the device's time");
+			  "cannot read the device's clock");
 }
 
 int cuda_clock_times(struct backend_device *device, CUevent start, CUevent end,
@@ -164,5 +164,5 @@ int cuda_clock_times(struct backend_device *device, CUevent start, CUevent end,
 	if (r == 0 || r == -EAGAIN)
 		return r;
 	return cuda_fault(device, library_of(clock), clock->failure, fault_out,
-			  "cannot find out when a command ran");
+			  "cannot read the times of a command");
 }

@@ -140,8 +140,8 @@ static int read_device(struct backend *backend, int ordinal, const char *driver,
 	if (result == CUDA_SUCCESS)
 		result = cuda->cuDeviceTotalMem(&memory_bytes, own.device);
 	if (result != CUDA_SUCCESS)
-		return cuda_fault(NULL, cuda, result, fault_out, "cannot ask GPU %d what it is",
-				  ordinal);
+		return cuda_fault(NULL, cuda, result, fault_out,
+				  "cannot query the properties of GPU %d", ordinal);
 	cuda_attributes_read(cuda, &own);
 	cuda_attributes_fill(cuda, &own, memory_bytes, &facts);
 	facts.preferred_lanes = backend->settings.lanes;

@@ -64,7 +64,7 @@ static int preload_check_context(const struct backend *backend, uint32_t index,
 	(void)cu->cuCtxSetCurrent(NULL);
 	return result == CUDA_SUCCESS
 		       ? 0
-		       : cuda_fault(NULL, cu, result, fault_out, "GPU %u does not answer", index);
+		       : cuda_fault(NULL, cu, result, fault_out, "GPU %u does not respond", index);
 }
 
 static bool is_possible(const struct backend *backend, uint32_t index)

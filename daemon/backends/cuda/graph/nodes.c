@@ -274,7 +274,7 @@ int cuda_graph_add(struct backend_graph *graph, const struct backend_command *co
 	for (uint32_t i = 0; i < after_count; i++)
 		if (after[i] >= graph->count || graph->nodes[after[i]].place != graph->place)
 			return cuda_graph_invalid(fault_out,
-						  "a node waits for one that is not there");
+						  "a node waits for one that does not exist");
 	int error = cuda_graph_uses(graph, command, &node.uses, fault_out);
 	if (error < 0)
 		return error;

@@ -140,7 +140,8 @@ static int cuda_lane_from_native(struct backend_device *device, CUstream stream,
 	if (result == CUDA_SUCCESS && context == device->context)
 		result = cu->cuStreamIsCapturing(stream, &capture);
 	if (result != CUDA_SUCCESS)
-		return cuda_fault(device, cu, result, fault_out, "cannot take in a stream");
+		return cuda_fault(device, cu, result, fault_out,
+				  "cannot use a stream of the application");
 	if (context != device->context)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 					"the stream belongs to another context");
@@ -160,7 +161,8 @@ static int cuda_native_make_event(struct backend_device *device, CUevent native,
 
 	CUresult result = native ? cu->cuEventQuery(native) : CUDA_ERROR_INVALID_HANDLE;
 	if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY)
-		return cuda_fault(device, cu, result, fault_out, "cannot take in an event");
+		return cuda_fault(device, cu, result, fault_out,
+				  "cannot use an event of the application");
 	struct backend_event *event = calloc(1, sizeof(*event));
 	if (!event)
 		return cuda_no_memory(fault_out, "an event");

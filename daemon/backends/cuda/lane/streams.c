@@ -13,7 +13,7 @@ int cuda_streams_open(struct backend_device *device, struct backend_fault *fault
 	CUresult result = cu->cuCtxGetStreamPriorityRange(&least, &greatest);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cu, result, fault_out,
-				  "cannot ask for the streams' priorities");
+				  "cannot query the streams' priorities");
 	/*
 	 * Greater priorities have smaller numbers; the least priority is the driver's default. The
 	 * backend's own streams have the greatest. If there is a priority in between, lanes share

@@ -51,7 +51,7 @@ static int cuda_memory_open_parts(struct cuda_memory_state *state, struct backen
 	CUresult result = cuda->cuMemGetInfo(&free_bytes, &total_bytes);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cuda, result, fault_out,
-				  "cannot find out how much memory there is");
+				  "cannot query the amount of memory");
 	state->total_bytes = total_bytes;
 	state->granule_bytes = find_granule(device);
 	int error = open_stream(device, &state->stream, fault_out);

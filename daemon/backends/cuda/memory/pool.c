@@ -161,7 +161,7 @@ static int no_room(const struct cuda_memory_state *state, uint64_t size_bytes, u
 	CUresult result = cuda->cuMemGetInfo(&free_now, &total);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(state->device, cuda, result, fault_out,
-				  "cannot ask what the device has free");
+				  "cannot query the device's free memory");
 	(void)cuda_fault_words(
 		fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
 		"the device has no room for %llu bytes: %llu of %llu are free, %llu are kept for kernels",

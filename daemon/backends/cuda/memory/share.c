@@ -342,8 +342,9 @@ int cuda_memory_import(struct backend_device *device, const struct backend_share
 	if (error < 0)
 		return error;
 	if (size_bytes == 0 || size_bytes > shared->size_bytes || (vmm && shared->descriptor < 0))
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
-					"nothing that could be imported");
+		return cuda_fault_words(
+			fault_out, -EINVAL, STATUS_INVALID,
+			"the size or the descriptor of the memory to import is invalid");
 	struct backend_memory *memory = calloc(1, sizeof(*memory));
 	struct cuda_reap *reap = cuda_reap_make(vmm ? CUDA_REAP_VMM : CUDA_REAP_IPC);
 	if (!memory || !reap) {

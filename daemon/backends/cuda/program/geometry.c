@@ -284,7 +284,7 @@ static int take_cluster(const struct cuda_range *range, struct cuda_geometry *g,
 		if (g->cluster[d] == 0 || g->cluster[d] > 65535)
 			return cuda_fault_words(
 				fault_out, -EINVAL, STATUS_ND_RANGE,
-				"a cluster of %u work-groups in one dimension cannot be",
+				"a cluster of %u work-groups in one dimension is not possible",
 				g->cluster[d]);
 	}
 	return 0;
@@ -313,7 +313,7 @@ static int cut_part(const struct cuda_range *range, struct cuda_geometry *g,
 		return 0;
 	if (g->cluster[0] != 0 || part->first >= part->end || part->end > part->of)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
-					"a launch cannot be cut so");
+					"a launch cannot be divided in this way");
 	uint64_t groups = g->record.groups[last];
 	if (g->grid[last] != groups || (g->record.flags & CUDA_RECORD_FOLDED)) {
 		if (part->first > 0)

@@ -236,7 +236,7 @@ int opencl_graph_add(struct backend_graph *graph, const struct backend_command *
 		return invalid_graph(fault_out, "a finished graph takes no more nodes");
 	for (uint32_t i = 0; i < after_count; i++)
 		if (after[i] >= graph->count)
-			return invalid_graph(fault_out, "a node waits for one that is not there");
+			return invalid_graph(fault_out, "a node waits for one that does not exist");
 	if (command->kind == BACKEND_COMMAND_GRAPH)
 		error = add_graph(graph, command->graph, fault_out);
 	else if (command->kind == BACKEND_COMMAND_NATIVE)

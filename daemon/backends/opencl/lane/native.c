@@ -59,7 +59,8 @@ int opencl_native_get(struct backend_device *device, enum backend_native_kind ki
 
 static int other_context(struct backend_fault *fault_out)
 {
-	opencl_fault_words(fault_out, STATUS_INVALID, "it belongs to another OpenCL context");
+	opencl_fault_words(fault_out, STATUS_INVALID,
+			   "the native object belongs to another OpenCL context");
 	return -EINVAL;
 }
 
@@ -80,7 +81,7 @@ static int opencl_lane_from_native(struct backend_device *device, cl_command_que
 		code = cl->GetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof(properties),
 					       &properties, NULL);
 	if (code != CL_SUCCESS)
-		return opencl_fault_code(fault_out, code, "ask a command queue what it is");
+		return opencl_fault_code(fault_out, code, "query a command queue");
 	if (context != device->context)
 		return other_context(fault_out);
 	if (id != device->id) {
@@ -115,7 +116,7 @@ static int fill_image(const struct backend_device *device, cl_mem native, cl_mem
 	for (int i = 0; code == CL_SUCCESS && i < 3; i++)
 		code = device->cl->GetImageInfo(native, parts[i], sizeof(size[i]), &size[i], NULL);
 	if (code != CL_SUCCESS)
-		return opencl_fault_code(fault_out, code, "ask an image what it is");
+		return opencl_fault_code(fault_out, code, "query an image");
 	if (opencl_image_describe(type, &format, size, image_out))
 		return 0;
 	opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
@@ -139,7 +140,7 @@ static int memory_from_native(struct backend_device *device, cl_mem native,
 	if (code == CL_SUCCESS)
 		code = cl->GetMemObjectInfo(native, CL_MEM_SIZE, sizeof(bytes), &bytes, NULL);
 	if (code != CL_SUCCESS)
-		return opencl_fault_code(fault_out, code, "ask a memory object what it is");
+		return opencl_fault_code(fault_out, code, "query a memory object");
 	if (context != device->context)
 		return other_context(fault_out);
 	CLEANUP(free_pointer) struct backend_memory *memory = calloc(1, sizeof(*memory));

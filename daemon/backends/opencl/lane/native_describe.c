@@ -67,7 +67,7 @@ static int of_context(const struct backend *backend, cl_context context, uint64_
 	cl_int code =
 		backend->cl.GetContextInfo(context, CL_CONTEXT_DEVICES, sizeof(ids), ids, &bytes);
 	if (code != CL_SUCCESS)
-		return opencl_fault_code(fault_out, code, "ask a context for its devices");
+		return opencl_fault_code(fault_out, code, "query a context's devices");
 	for (size_t i = 0; i < bytes / sizeof(cl_device_id); i++) {
 		uint64_t bit = bit_of(backend, ids[i]);
 		if (!bit)
@@ -131,7 +131,7 @@ static int describe_queue(const struct backend *backend, cl_command_queue queue,
 		code = backend->cl.GetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES,
 						       sizeof(properties), &properties, NULL);
 	if (code != CL_SUCCESS)
-		return opencl_fault_code(fault_out, code, "ask a command queue what it is");
+		return opencl_fault_code(fault_out, code, "query a command queue");
 	if (properties & CL_QUEUE_ON_DEVICE) {
 		opencl_fault_words(fault_out, STATUS_INVALID,
 				   "a queue on the device takes no commands from the host");
@@ -156,7 +156,7 @@ static int describe_image(const struct backend *backend, cl_mem memory, cl_mem_o
 	for (int i = 0; code == CL_SUCCESS && i < 3; i++)
 		code = backend->cl.GetImageInfo(memory, parts[i], sizeof(size[i]), &size[i], NULL);
 	if (code != CL_SUCCESS)
-		return opencl_fault_code(fault_out, code, "ask an image what it is");
+		return opencl_fault_code(fault_out, code, "query an image");
 	if (!opencl_image_describe(type, &format, size, &facts->image) ||
 	    image_bytes(facts->image.format, false, facts->image.dimensions, facts->image.size,
 			&facts->size_bytes) < 0) {
@@ -182,7 +182,7 @@ static int describe_memory(const struct backend *backend, cl_mem memory, uint64_
 		code = backend->cl.GetMemObjectInfo(memory, CL_MEM_SIZE, sizeof(bytes), &bytes,
 						    NULL);
 	if (code != CL_SUCCESS)
-		return opencl_fault_code(fault_out, code, "ask a memory object what it is");
+		return opencl_fault_code(fault_out, code, "query a memory object");
 	if (native_describe_check_context(of, context, fault_out) < 0)
 		return -EINVAL;
 	facts->size_bytes = bytes;
@@ -207,7 +207,7 @@ static int native_describe_kernel(const struct backend *backend, cl_kernel kerne
 		code = backend->cl.GetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME,
 						 sizeof(facts->name) - 1, facts->name, NULL);
 	if (code != CL_SUCCESS)
-		return opencl_fault_code(fault_out, code, "ask a kernel what it is");
+		return opencl_fault_code(fault_out, code, "query a kernel");
 	facts->program = (uint64_t)(uintptr_t)program;
 	return native_describe_check_context(of, context, fault_out);
 }
@@ -238,7 +238,7 @@ static int describe_program(const struct backend *backend, cl_program program, u
 		facts->devices |= bit_of(backend, ids[i]);
 	}
 	if (code != CL_SUCCESS)
-		return opencl_fault_code(fault_out, code, "ask a program what it is");
+		return opencl_fault_code(fault_out, code, "query a program");
 	return native_describe_check_context(of, context, fault_out);
 }
 

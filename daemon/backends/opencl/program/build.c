@@ -138,7 +138,7 @@ int opencl_build_result(struct opencl_build *build, cl_int code, const char *wha
 	const char *missing = opencl_missing(build->log);
 	if (missing) {
 		opencl_fault_words(fault_out, STATUS_KERNEL_NOT_SUPPORTED,
-				   "the source needs %s, which %.100s has not", missing,
+				   "the source needs %s, which %.100s lacks", missing,
 				   build->facts->name);
 		fault_out->native_code = code;
 		return -EOPNOTSUPP;

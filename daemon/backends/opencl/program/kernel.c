@@ -213,7 +213,7 @@ int opencl_kernel_make_native(struct backend_device *device, cl_kernel native,
 		code = cl->GetKernelInfo(native, CL_KERNEL_FUNCTION_NAME, sizeof(name) - 1, name,
 					 NULL);
 	if (code != CL_SUCCESS)
-		return opencl_fault_code(fault_out, code, "ask a kernel what it is");
+		return opencl_fault_code(fault_out, code, "query a kernel");
 	if (context != device->context) {
 		opencl_fault_words(fault_out, STATUS_INVALID,
 				   "the kernel belongs to another OpenCL context");

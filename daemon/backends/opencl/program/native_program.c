@@ -37,7 +37,7 @@ static int wrap_program(struct backend_device *device, const uint64_t *natives, 
 		}
 		opencl_program_drop(program);
 		if (code != CL_SUCCESS)
-			return opencl_fault_code(fault_out, code, "ask a program what it is");
+			return opencl_fault_code(fault_out, code, "query a program");
 		opencl_fault_words(fault_out, STATUS_INVALID,
 				   "program %u belongs to another OpenCL context", i);
 		return -EINVAL;
@@ -64,7 +64,7 @@ static int type_of(const struct backend_device *device, cl_program program,
 	cl_int code = device->cl->GetProgramBuildInfo(program, device->id, CL_PROGRAM_BINARY_TYPE,
 						      sizeof(type), &type, NULL);
 	if (code != CL_SUCCESS)
-		return opencl_fault_code(fault_out, code, "ask a program what it is");
+		return opencl_fault_code(fault_out, code, "query a program");
 	*type_out = type;
 	return 0;
 }
