@@ -155,19 +155,26 @@ static int exchange_messages(const char *path, const Sycl__V1__AdminRequest *req
 	return atomic_load(&peer->refused) ? -EPERM : r;
 }
 
+/* The question, and to whom. */
+struct question {
+	const Sycl__V1__AdminRequest *request;
+	int timeout_ms;
+	bool status_only;
+};
+
 /* Tries both sockets. admin.sock answers more, for users that may open it. */
-static int query_directory(const char *directory, const Sycl__V1__AdminRequest *request,
-			   int timeout_ms, char *path_out, size_t size, struct peer *peer,
-			   struct answer *answer_out)
+static int query_directory(const char *directory, const struct question *question, char *path_out,
+			   size_t size, struct peer *peer, struct answer *answer_out)
 {
 	static const char *const names[] = {"admin.sock", "status.sock"};
 	int r = -ENOENT;
-	for (unsigned i = 0; i < 2 && r == -ENOENT; i++) {
+	for (unsigned i = question->status_only; i < 2 && r == -ENOENT; i++) {
 		int length = snprintf(path_out, size, "%s/%s", directory, names[i]);
 		if (length < 0 || (size_t)length >= size)
 			return -ENAMETOOLONG;
 		if (access(path_out, W_OK) == 0)
-			r = exchange_messages(path_out, request, timeout_ms, peer, answer_out);
+			r = exchange_messages(path_out, question->request, question->timeout_ms,
+					      peer, answer_out);
 		else if (errno == EACCES && i == 1) /* most users may not open the first socket */
 			r = -EACCES;
 	}
@@ -201,10 +208,10 @@ static int cli_explain_failure(int r, const char *path, const struct peer *peer,
 	return r;
 }
 
-int service_request(const char *runtime_directory, const Sycl__V1__AdminRequest *request,
-		    int timeout_ms, struct answer *answer_out, char *message_out,
-		    size_t message_bytes)
+static int question_ask(const char *runtime_directory, const struct question *question,
+			struct answer *answer_out, char *message_out, size_t message_bytes)
 {
+	const Sycl__V1__AdminRequest *request = question->request;
 	struct places places = {.count = 0};
 	struct answer answer = {.reply = NULL};
 	struct peer peer = {.uid = 0};
@@ -216,8 +223,7 @@ int service_request(const char *runtime_directory, const Sycl__V1__AdminRequest 
 	}
 	r = -ENOENT;
 	for (unsigned i = 0; i < places.count && (r == -ENOENT || r == -EACCES); i++)
-		r = query_directory(places.paths[i], request, timeout_ms, path, sizeof(path), &peer,
-				    &answer);
+		r = query_directory(places.paths[i], question, path, sizeof(path), &peer, &answer);
 	if (r < 0)
 		return r == -ENOENT
 			       ? explain_no_service(&places, message_out, message_bytes)
@@ -236,6 +242,22 @@ int service_request(const char *runtime_directory, const Sycl__V1__AdminRequest 
 	}
 	*answer_out = answer;
 	return 0;
+}
+
+int service_request(const char *runtime_directory, const Sycl__V1__AdminRequest *request,
+		    int timeout_ms, struct answer *answer_out, char *message_out,
+		    size_t message_bytes)
+{
+	const struct question question = {request, timeout_ms, false};
+	return question_ask(runtime_directory, &question, answer_out, message_out, message_bytes);
+}
+
+int status_request(const char *runtime_directory, const Sycl__V1__AdminRequest *request,
+		   int timeout_ms, struct answer *answer_out, char *message_out,
+		   size_t message_bytes)
+{
+	const struct question question = {request, timeout_ms, true};
+	return question_ask(runtime_directory, &question, answer_out, message_out, message_bytes);
 }
 
 void answer_free(struct answer *answer)

@@ -21,6 +21,11 @@ int service_request(const char *runtime_directory, const Sycl__V1__AdminRequest 
 		    int timeout_ms, struct answer *answer_out, char *message_out,
 		    size_t message_bytes);
 
+/* The same on status.sock alone, also where admin.sock is open to this process. */
+int status_request(const char *runtime_directory, const Sycl__V1__AdminRequest *request,
+		   int timeout_ms, struct answer *answer_out, char *message_out,
+		   size_t message_bytes);
+
 void answer_free(struct answer *answer);
 
 #endif

@@ -46,6 +46,7 @@ function library(path) {
 	if (path ~ /^nng\//) return "nng"
 	if (path == "ini.h") return "inih"
 	if (path == "jansson.h") return "jansson"
+	if (path == "microhttpd.h") return "microhttpd"
 	if (path ~ /^systemd\//) return "systemd"
 	if (path ~ /^CL\//) return "opencl"
 	if (path ~ /^(cuda|nvrtc|nvml|cudart|cublas)/) return "cuda"

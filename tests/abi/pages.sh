@@ -12,7 +12,7 @@ complain() {
 	failed=1
 }
 
-for page in sycld.8 syclctl.1 sycld.conf.5 libsyclclient.3 sycld-overview.7 sycld-portable-kernels.7; do
+for page in sycld.8 sycld-exporter.8 syclctl.1 sycld.conf.5 libsyclclient.3 sycld-overview.7 sycld-portable-kernels.7; do
 	[ -s "$pages/$page" ] || complain "$page is missing"
 done
 

@@ -27,6 +27,14 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
     LABELS integration)
   sycl_test(supervisor_cli_words SOURCES supervisor/cli_words.c LIBS supervisor_harness TIMEOUT 60 LABELS integration)
 
+  if(TARGET sycld-exporter)
+    sycl_test(supervisor_exporter SOURCES supervisor/exporter.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
+    if(TARGET supervisor_exporter)
+      target_compile_definitions(supervisor_exporter PRIVATE EXPORTER_PROGRAM="$<TARGET_FILE:sycld-exporter>")
+      add_dependencies(supervisor_exporter sycld-exporter)
+    endif()
+  endif()
+
   # A user database that waits, in the service's process. Without sanitizers, which want to be loaded first.
   add_library(slow_user_database MODULE ${PROJECT_SOURCE_DIR}/tests/support/slow_user_database.c)
   target_compile_definitions(slow_user_database PRIVATE _GNU_SOURCE)

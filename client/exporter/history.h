@@ -1,0 +1,74 @@
+/*
+ * What was used, in two rings of a fixed size: the last hour in points of five seconds, by user and
+ * device; and the last minute sample by sample, by session and device.
+ */
+#ifndef SYCLD_EXPORTER_HISTORY_H
+#define SYCLD_EXPORTER_HISTORY_H
+
+#include "sample.h"
+
+#include <stdint.h>
+
+enum {
+	HISTORY_POINTS = 720,
+	HISTORY_ROWS = 64, /* of one point; users and devices beyond these are left out */
+	TIMELINE_SAMPLES = 90,
+	TIMELINE_ROWS = 64,
+	USES_MOST = 1024, /* counters that are followed from sample to sample */
+};
+
+#define HISTORY_STEP_NS 5000000000ull
+
+struct history_row {
+	uint32_t uid, backend, index;
+	uint64_t busy_ns; /* device time in the point */
+};
+
+struct history_point {
+	uint64_t length_ns; /* 0: nothing is known */
+	uint64_t end_unix_ms;
+	uint32_t sessions; /* of all users, at its end */
+	unsigned count;
+	struct history_row rows[HISTORY_ROWS];
+};
+
+struct timeline_row {
+	uint64_t session;
+	uint32_t uid, backend, index;
+	uint64_t busy_ns;
+};
+
+struct timeline_sample {
+	uint64_t begin_unix_ms, length_ns;
+	unsigned count;
+	struct timeline_row rows[TIMELINE_ROWS];
+};
+
+/* A counter at the last sample. */
+struct history_counter {
+	uint64_t session; /* 0: a user's */
+	uint32_t uid, backend, index;
+	uint64_t device_ns;
+};
+
+struct history {
+	uint64_t next_point, next_sample; /* both count up; modulo the rings' sizes */
+	struct history_point *points;
+	struct timeline_sample *samples;
+	struct history_point open; /* the point that is being filled */
+	struct history_counter *counters;
+	unsigned counter_count;
+	uint32_t service_pid; /* 0: no sample before */
+	uint64_t last_ns, last_unix_ms;
+};
+
+int history_init(struct history *history); /* 0 or -ENOMEM */
+void history_fini(struct history *history);
+/* Samples come in the order of their times. */
+void history_add(struct history *history, const struct sample *sample);
+
+/* The point, or sample, of that age: 0 is the latest. NULL: there is none. */
+const struct history_point *history_point_at(const struct history *history, unsigned age);
+const struct timeline_sample *history_sample_at(const struct history *history, unsigned age);
+
+#endif

@@ -1,0 +1,18 @@
+/* What the page reads: the answers and the history, as JSON, for one viewer. */
+#ifndef SYCLD_EXPORTER_JSON_VIEW_H
+#define SYCLD_EXPORTER_JSON_VIEW_H
+
+#include "history.h"
+#include "sample.h"
+#include "users.h"
+#include "view.h"
+
+#include <jansson.h>
+
+/* Each result is the caller's; NULL: no memory. `sample` is the latest. */
+json_t *json_view_of_now(const struct sample *sample, const struct history *history,
+			 const struct users *users, const struct viewer *viewer);
+json_t *json_view_of_history(const struct history *history, const struct users *users,
+			     const struct viewer *viewer);
+
+#endif

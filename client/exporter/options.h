@@ -1,0 +1,26 @@
+/* The command line of sycld-exporter. */
+#ifndef SYCLD_EXPORTER_OPTIONS_H
+#define SYCLD_EXPORTER_OPTIONS_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+
+struct options {
+	const char *runtime_directory; /* NULL: the system's service, else the user's own */
+	const char *unix_path;         /* NULL: no Unix socket */
+	const char *token_file; /* NULL: a credential of systemd's named token, if there is one */
+	const char *observer_group;
+	bool has_tcp, is_loopback;
+	struct sockaddr_storage address; /* with has_tcp */
+	socklen_t address_bytes;
+	unsigned users;
+	bool help, version;
+};
+
+/* False: *wrong_out says what is wrong. The result points into the words. */
+bool options_read(int argc, char **argv, struct options *options_out, const char **wrong_out);
+
+/* "127.0.0.1:9477", "[::1]:9477", ":9477" (loopback). False: it is none. */
+bool options_address(const char *text, struct options *options);
+
+#endif

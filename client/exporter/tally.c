@@ -1,0 +1,269 @@
+#include "tally.h"
+
+#include "names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the service itself calls the users of whom it has forgotten which they were. */
+#define UID_OTHERS UINT32_MAX
+
+const char *const tally_state_names[TALLY_STATES] = {"waiting", "handshake", "open",   "paused",
+						     "ended",   "over",      "unknown"};
+
+static unsigned state_of(const Sycl__V1__SessionFacts *session)
+{
+	switch (session->phase) {
+	case SYCL__V1__SESSION_PHASE__SESSION_PHASE_WAITING:
+		return 0;
+	case SYCL__V1__SESSION_PHASE__SESSION_PHASE_HANDSHAKE:
+		return 1;
+	case SYCL__V1__SESSION_PHASE__SESSION_PHASE_OPEN:
+		return session->ended ? 4 : session->paused ? 3 : 2;
+	case SYCL__V1__SESSION_PHASE__SESSION_PHASE_OVER:
+		return 5;
+	default:
+		return 6;
+	}
+}
+
+/* --------------------------------- which users have a row --------------------------------- */
+
+static bool is_known(const struct tally_users *known, uint32_t uid)
+{
+	for (unsigned i = 0; i < known->count; i++)
+		if (known->uids[i] == uid)
+			return true;
+	return false;
+}
+
+static bool is_in_answer(const Sycl__V1__AdminReply *status, uint32_t uid)
+{
+	for (size_t i = 0; i < status->n_accounts; i++)
+		if (status->accounts[i]->uid == uid)
+			return true;
+	return false;
+}
+
+void tally_users_follow(struct tally_users *known, const Sycl__V1__AdminReply *status)
+{
+	unsigned kept = 0;
+	for (unsigned i = 0; i < known->count; i++)
+		if (is_in_answer(status, known->uids[i]))
+			known->uids[kept++] = known->uids[i];
+	known->count = kept;
+	for (size_t i = 0; i < status->n_accounts && known->count < known->most; i++) {
+		uint32_t uid = status->accounts[i]->uid;
+		if (uid != UID_OTHERS && !is_known(known, uid))
+			known->uids[known->count++] = uid;
+	}
+}
+
+/* ------------------------------------------ rows ------------------------------------------ */
+
+struct tallying {
+	struct tally *tally;
+	const struct tally_users *known;
+	const struct users *names;
+};
+
+static struct tally_user *user_of(const struct tallying *tallying, uint32_t uid)
+{
+	struct tally *tally = tallying->tally;
+	const bool is_others =
+		uid == UID_OTHERS || (tallying->known && !is_known(tallying->known, uid));
+	for (unsigned i = 0; i < tally->user_count; i++)
+		if (tally->users[i].is_others == is_others &&
+		    (is_others || tally->users[i].uid == uid))
+			return &tally->users[i];
+	if (tally->user_count == TALLY_USERS_MOST + 1) {
+		tally->left_out++;
+		return NULL;
+	}
+	struct tally_user *user = &tally->users[tally->user_count++];
+	user->is_others = is_others;
+	user->uid = uid;
+	if (is_others)
+		(void)snprintf(user->name, sizeof(user->name), "(others)");
+	else
+		(void)users_name(tallying->names, uid, user->name);
+	return user;
+}
+
+static struct tally_device *device_of(struct tally *tally, uint32_t backend, uint32_t index)
+{
+	for (unsigned i = 0; i < tally->device_count; i++)
+		if (tally->devices[i].backend == backend && tally->devices[i].index == index)
+			return &tally->devices[i];
+	if (tally->device_count == TALLY_DEVICES) {
+		tally->left_out++;
+		return NULL;
+	}
+	struct tally_device *device = &tally->devices[tally->device_count++];
+	device->backend = backend;
+	device->index = index;
+	(void)snprintf(device->name, sizeof(device->name), "%s:%" PRIu32,
+		       backend_name((Sycl__V1__Backend)backend), index);
+	return device;
+}
+
+static struct tally_use *use_of(const struct tallying *tallying, uint32_t uid, uint32_t backend,
+				uint32_t index)
+{
+	struct tally *tally = tallying->tally;
+	struct tally_user *user = user_of(tallying, uid);
+	struct tally_device *device = device_of(tally, backend, index);
+	if (!user || !device)
+		return NULL;
+	unsigned u = (unsigned)(user - tally->users), d = (unsigned)(device - tally->devices);
+	for (unsigned i = 0; i < tally->use_count; i++)
+		if (tally->uses[i].user == u && tally->uses[i].device == d)
+			return &tally->uses[i];
+	if (tally->use_count == TALLY_USES) {
+		tally->left_out++;
+		return NULL;
+	}
+	struct tally_use *use = &tally->uses[tally->use_count++];
+	use->user = u;
+	use->device = d;
+	return use;
+}
+
+static void add_engine(const struct tallying *tallying, const Sycl__V1__EngineFacts *engine)
+{
+	struct tally_user *user = user_of(tallying, engine->uid);
+	if (!user)
+		return;
+	user->engines += engine->engine_pid != 0;
+	user->engines_answering += engine->engine_pid != 0 && engine->reported;
+	user->resident_bytes += (double)engine->resident_bytes;
+	user->waiting += engine->gate_waiting;
+	user->spilled_bytes += (double)engine->spilled_now_bytes;
+	if (engine->drained)
+		user->drained = 1;
+}
+
+static void add_account(const struct tallying *tallying, const Sycl__V1__AccountFacts *account)
+{
+	struct tally_user *user = user_of(tallying, account->uid);
+	if (!user)
+		return;
+	user->sessions_ended += (double)account->sessions_ended;
+	user->engines_failed += (double)account->engines_failed;
+	if (!account->usage)
+		return;
+	user->submitted += (double)account->usage->groups_submitted;
+	user->completed += (double)account->usage->groups_completed;
+	user->failed += (double)account->usage->groups_failed;
+}
+
+static void add_session(const struct tallying *tallying, const Sycl__V1__SessionFacts *session)
+{
+	struct tally_user *user = user_of(tallying, session->uid);
+	if (!user)
+		return;
+	user->sessions[state_of(session)]++;
+	if (!session->usage)
+		return;
+	user->held_bytes += (double)session->usage->buffer_bytes;
+	user->shared_bytes += (double)session->usage->arena_bytes;
+}
+
+/* Several engines of one user on one device have one share together. */
+static void add_share(const struct tallying *tallying, const Sycl__V1__ShareFacts *share)
+{
+	struct tally_use *use =
+		use_of(tallying, share->uid, (uint32_t)share->backend, share->index);
+	if (!use)
+		return;
+	use->has_share = true;
+	use->least = share->min_percent / 100.0;
+	use->most = share->max_percent / 100.0;
+	use->granted += share->granted_permille / 1000.0;
+	if (share->wants)
+		use->wants = 1;
+}
+
+static void add_row(const struct tallying *tallying, const Sycl__V1__AccountRow *row)
+{
+	const Sycl__V1__DeviceUsage *used = row->used;
+	struct tally_use *use =
+		used ? use_of(tallying, row->uid, (uint32_t)used->backend, used->index) : NULL;
+	if (!use)
+		return;
+	/* Quantiles of several users cannot be summed. */
+	use->has_wait = !tallying->tally->users[use->user].is_others && row->delays > 0;
+	use->has_use = true;
+	use->device_seconds += (double)used->device_ns / 1e9;
+	use->commands += (double)used->commands;
+	use->failed += (double)used->failed;
+	use->faults += (double)row->faults;
+	use->to_device += (double)used->bytes_to_device;
+	use->to_host += (double)used->bytes_to_host;
+	use->spills += (double)used->spills;
+	use->spilled += (double)used->spilled_bytes;
+	use->waits += (double)row->delays;
+	use->wait_p50 = (double)row->delay_p50_ns / 1e9;
+	use->wait_p99 = (double)row->delay_p99_ns / 1e9;
+}
+
+static bool is_first_claim(const Sycl__V1__AdminReply *status, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (status->devices[i]->facts &&
+		    status->devices[i]->facts->device == status->devices[at]->facts->device)
+			return false;
+	return true;
+}
+
+uint32_t tally_backend_index(const Sycl__V1__AdminReply *status, size_t device)
+{
+	const Sycl__V1__KnownDevice *known = status->devices[device];
+	uint32_t index = 0;
+	for (size_t i = 0; i < status->n_devices; i++) {
+		const Sycl__V1__KnownDevice *other = status->devices[i];
+		index += other->facts && other->backend == known->backend &&
+			 other->facts->device < known->facts->device && is_first_claim(status, i);
+	}
+	return index;
+}
+
+static void add_device(struct tally *tally, const Sycl__V1__AdminReply *status, size_t at)
+{
+	const Sycl__V1__KnownDevice *known = status->devices[at];
+	/* Claims of several engines that differ are one device. */
+	struct tally_device *device = known->facts ? device_of(tally, (uint32_t)known->backend,
+							       tally_backend_index(status, at))
+						   : NULL;
+	if (device && !device->known)
+		device->known = known;
+}
+
+struct tally *tally_make(const Sycl__V1__AdminReply *status, const Sycl__V1__AdminReply *by_user,
+			 const struct tally_users *known, const struct users *names)
+{
+	const struct tallying tallying = {calloc(1, sizeof(struct tally)), known, names};
+	if (!tallying.tally)
+		return NULL;
+	for (size_t i = 0; i < status->n_devices; i++)
+		add_device(tallying.tally, status, i);
+	for (size_t i = 0; i < status->n_accounts; i++)
+		add_account(&tallying, status->accounts[i]);
+	for (size_t i = 0; i < status->n_engines; i++)
+		add_engine(&tallying, status->engines[i]);
+	for (size_t i = 0; i < status->n_sessions; i++)
+		add_session(&tallying, status->sessions[i]);
+	for (size_t i = 0; i < status->n_shares; i++)
+		add_share(&tallying, status->shares[i]);
+	for (size_t i = 0; i < by_user->n_account_rows; i++)
+		add_row(&tallying, by_user->account_rows[i]);
+	return tallying.tally;
+}
+
+struct tally *tally_free(struct tally *tally)
+{
+	free(tally);
+	return NULL;
+}

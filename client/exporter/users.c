@@ -1,0 +1,65 @@
+#include "users.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ENTRY_BYTES = 16384 };
+
+int users_init(struct users *users)
+{
+	*users = (struct users){.list = calloc(USERS_MOST, sizeof(*users->list))};
+	return users->list ? 0 : -ENOMEM;
+}
+
+void users_fini(struct users *users)
+{
+	free(users->list);
+	users->list = NULL;
+}
+
+/* The place of the first user that is not below `uid`. */
+static unsigned users_place(const struct users *users, uint32_t uid)
+{
+	unsigned low = 0, high = users->count;
+	while (low < high) {
+		unsigned middle = low + (high - low) / 2;
+		if (users->list[middle].uid < uid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void users_learn(struct users *users, uint32_t uid)
+{
+	unsigned place = users_place(users, uid);
+	if (place < users->count && users->list[place].uid == uid)
+		return;
+	if (users->count == USERS_MOST)
+		place = users->count = 0;
+	struct user user = {.uid = uid};
+	struct passwd entry, *found = NULL;
+	char text[ENTRY_BYTES];
+	(void)snprintf(user.name, sizeof(user.name), "%" PRIu32, uid);
+	if (getpwuid_r(uid, &entry, text, sizeof(text), &found) == 0 && found)
+		(void)snprintf(user.name, sizeof(user.name), "%s", entry.pw_name);
+	memmove(&users->list[place + 1], &users->list[place],
+		(users->count - place) * sizeof(*users->list));
+	users->list[place] = user;
+	users->count++;
+}
+
+const char *users_name(const struct users *users, uint32_t uid, char *name_out)
+{
+	unsigned place = users_place(users, uid);
+	if (place < users->count && users->list[place].uid == uid)
+		memcpy(name_out, users->list[place].name, USER_NAME_BYTES);
+	else
+		(void)snprintf(name_out, USER_NAME_BYTES, "%" PRIu32, uid);
+	return name_out;
+}

@@ -1,0 +1,37 @@
+/*
+ * Who sees what. The exporter asks as one who sees everything; what it gives to others is what
+ * `syclctl` would show to them.
+ */
+#ifndef SYCLD_EXPORTER_VIEW_H
+#define SYCLD_EXPORTER_VIEW_H
+
+#include "admin.pb-c.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct viewer {
+	bool sees_all;
+	bool has_uid; /* else nobody, who sees only the service itself */
+	uid_t uid;    /* with has_uid */
+};
+
+bool viewer_may_see(const struct viewer *viewer, uint32_t uid);
+
+/*
+ * The part of a reply that is the viewer's. Its rows are the original's, which must outlive it.
+ * NULL: no memory. Free with reply_view_free.
+ */
+struct reply_view {
+	Sycl__V1__AdminReply reply;
+	Sycl__V1__ServiceFacts service;
+	Sycl__V1__KnownDevice *devices;
+	uint32_t uid; /* the only one that devices name */
+	unsigned list_count;
+	void *lists[16];
+};
+
+struct reply_view *reply_view_make(const Sycl__V1__AdminReply *reply, const struct viewer *viewer);
+struct reply_view *reply_view_free(struct reply_view *view);
+
+#endif

@@ -1,0 +1,90 @@
+/* What the page plots. */
+#include "exporter/answers.h"
+#include "history.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+TestSuite(exporter_history, .timeout = 20);
+
+#define SECOND_NS 1000000000ull
+
+static struct history history;
+
+static void begin(void)
+{
+	cr_assert(eq(int, history_init(&history), 0));
+}
+
+static void end(void)
+{
+	history_fini(&history);
+}
+
+static const struct history_row *row_of(const struct history_point *point, uint32_t uid)
+{
+	for (unsigned i = 0; point && i < point->count; i++)
+		if (point->rows[i].uid == uid)
+			return &point->rows[i];
+	return NULL;
+}
+
+Test(exporter_history, a_point_has_what_was_used_in_it, .init = begin, .fini = end)
+{
+	struct sample *sample = answers_sample();
+	history_add(&history, sample);
+	cr_assert(eq(ptr, (void *)history_point_at(&history, 0), NULL));
+	for (int i = 0; i < 5; i++) {
+		answers_later(sample, SECOND_NS, SECOND_NS / 2, SECOND_NS / 4);
+		history_add(&history, sample);
+	}
+	const struct history_point *point = history_point_at(&history, 0);
+	cr_assert(ne(ptr, (void *)point, NULL));
+	cr_expect(eq(u64, point->length_ns, 5 * SECOND_NS));
+	cr_expect(eq(u64, row_of(point, ALICE)->busy_ns, 5 * SECOND_NS / 2));
+	cr_expect(eq(u64, row_of(point, BOB)->busy_ns, 5 * SECOND_NS / 4));
+	const struct timeline_sample *line = history_sample_at(&history, 0);
+	cr_assert(eq(uint, line->count, 1));
+	cr_expect(eq(u64, line->rows[0].session, 11));
+	cr_expect(eq(u64, line->rows[0].busy_ns, SECOND_NS / 2));
+}
+
+Test(exporter_history, a_counter_that_went_back_has_begun_anew, .init = begin, .fini = end)
+{
+	struct sample *sample = answers_sample();
+	history_add(&history, sample);
+	answers_later(sample, 5 * SECOND_NS, -(2400000000ull), SECOND_NS);
+	history_add(&history, sample);
+	cr_expect(eq(u64, row_of(history_point_at(&history, 0), ALICE)->busy_ns, 100000000));
+}
+
+Test(exporter_history, another_service_and_a_long_pause_are_gaps, .init = begin, .fini = end)
+{
+	struct sample *sample = answers_sample();
+	history_add(&history, sample);
+	answers_later(sample, 30 * SECOND_NS, 5 * SECOND_NS, 0);
+	history_add(&history, sample);
+	for (unsigned age = 0; age < 6; age++)
+		cr_expect(eq(u64, history_point_at(&history, age)->length_ns, 0));
+	cr_expect(eq(ptr, (void *)history_point_at(&history, 6), NULL));
+	sample->status.reply->service->pid++;
+	answers_later(sample, SECOND_NS, SECOND_NS, 0);
+	history_add(&history, sample);
+	cr_expect(eq(ptr, (void *)history_sample_at(&history, 0), NULL));
+}
+
+Test(exporter_history, both_rings_stay_as_large_as_they_are, .init = begin, .fini = end)
+{
+	struct sample *sample = answers_sample();
+	for (unsigned i = 0; i < HISTORY_POINTS + 20; i++) {
+		answers_later(sample, 5 * SECOND_NS, SECOND_NS + i, 0);
+		history_add(&history, sample);
+	}
+	cr_expect(ne(ptr, (void *)history_point_at(&history, HISTORY_POINTS - 1), NULL));
+	cr_expect(eq(ptr, (void *)history_point_at(&history, HISTORY_POINTS), NULL));
+	cr_expect(eq(ptr, (void *)history_sample_at(&history, TIMELINE_SAMPLES), NULL));
+	cr_expect(eq(u64, row_of(history_point_at(&history, 0), ALICE)->busy_ns,
+		     SECOND_NS + HISTORY_POINTS + 19));
+	cr_expect(eq(u64, row_of(history_point_at(&history, 1), ALICE)->busy_ns,
+		     SECOND_NS + HISTORY_POINTS + 18));
+}

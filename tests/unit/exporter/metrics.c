@@ -1,0 +1,210 @@
+/* What Prometheus reads. */
+#include "exporter/answers.h"
+#include "metrics.h"
+#include "view.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+TestSuite(exporter_metrics, .timeout = 20);
+
+static char *label(const char *value)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+	metrics_write_label(value, to);
+	(void)fclose(to);
+	return text;
+}
+
+static void expect_label(const char *value, const char *expected)
+{
+	char *text = label(value);
+	cr_expect(eq(str, text, (char *)(uintptr_t)expected));
+	free(text);
+}
+
+Test(exporter_metrics, labels_end_where_they_should)
+{
+	expect_label("plain \xc3\xa4 \xe2\x82\xac \xf0\x9f\x99\x82",
+		     "plain \xc3\xa4 \xe2\x82\xac \xf0\x9f\x99\x82");
+	expect_label("a\"} 1\nevil 2", "a\\\"} 1?evil 2");
+	expect_label("\\", "\\\\");
+	expect_label("\x01\x7f\xff\xc0\xaf", "?????");
+	expect_label("cut \xe2\x82", "cut ??");
+	expect_label("\xed\xa0\x80", "???");
+	expect_label("\xf4\x90\x80\x80", "????");
+}
+
+Test(exporter_metrics, labels_are_not_long)
+{
+	char value[1000];
+	memset(value, 'x', sizeof(value) - 1);
+	value[sizeof(value) - 1] = '\0';
+	char *text = label(value);
+	cr_expect(eq(sz, strlen(text), 128));
+	free(text);
+	/* No half a character at the end. */
+	for (size_t i = 0; i + 2 < sizeof(value); i += 3)
+		memcpy(&value[i], "\xe2\x82\xac", 3);
+	text = label(value);
+	cr_expect(eq(sz, strlen(text), 126));
+	free(text);
+}
+
+static char *written(bool open_metrics, unsigned most_users)
+{
+	struct sample *sample = answers_sample();
+	struct users users;
+	struct tally_users known = {.most = most_users};
+	char *text = NULL;
+	size_t size;
+	cr_assert(eq(int, users_init(&users), 0));
+	tally_users_follow(&known, sample->status.reply);
+	struct tally *tally =
+		tally_make(sample->status.reply, sample->by_user.reply, &known, &users);
+	const struct metrics_facts facts = {
+		.is_up = true, .sees_all = true, .status = sample->status.reply, .tally = tally};
+	FILE *to = open_memstream(&text, &size);
+	cr_assert(eq(int, metrics_write(&facts, open_metrics, to), 0));
+	(void)fclose(to);
+	tally_free(tally);
+	users_fini(&users);
+	return text;
+}
+
+static void expect_part(const char *text, const char *part)
+{
+	cr_expect(ne(ptr, strstr(text, part), NULL), "no %s in %s", part, text);
+}
+
+Test(exporter_metrics, units_are_base_units)
+{
+	char *text = written(false, 10);
+	expect_part(text, "\n# TYPE sycld_device_time_seconds_total counter\n");
+	expect_part(text, "\nsycld_device_time_seconds_total{device=\"cuda:0\",user=\"4000000001\","
+			  "uid=\"4000000001\"} 2.5\n");
+	expect_part(text, "\nsycld_share_granted_ratio{device=\"cuda:0\",user=\"4000000002\","
+			  "uid=\"4000000002\"} 0.5\n");
+	expect_part(text, ",quantile=\"0.99\"} 0.02\n");
+	expect_part(text, "\nsycld_command_wait_seconds_count{");
+	expect_part(text, ",state=\"open\"} 1\n");
+	expect_part(text,
+		    "\nsycld_device_info{device=\"cuda:0\",name=\"</script><b>\\\"\\\\???\",");
+	cr_expect(eq(ptr, strstr(text, "# EOF"), NULL));
+	free(text);
+}
+
+Test(exporter_metrics, open_metrics_names_families_without_total_and_ends)
+{
+	char *text = written(true, 10);
+	expect_part(text, "\n# TYPE sycld_device_time_seconds counter\n");
+	expect_part(text, "\n# UNIT sycld_device_time_seconds seconds\n");
+	expect_part(text, "\nsycld_device_time_seconds_total{device=");
+	cr_expect(eq(str, text + strlen(text) - 6, "# EOF\n"));
+	free(text);
+}
+
+Test(exporter_metrics, users_beyond_the_bound_are_one_row)
+{
+	char *text = written(false, 1);
+	expect_part(text, "\nsycld_user_sessions_ended_total{user=\"4000000001\",");
+	expect_part(text, "\nsycld_user_engine_failures_total{user=\"(others)\",uid=\"\"} 1\n");
+	cr_expect(eq(ptr, strstr(text, "4000000002"), NULL));
+	free(text);
+}
+
+/* A user keeps a row as long as it is there, whoever comes before it in an answer. */
+Test(exporter_metrics, who_has_a_row_keeps_it)
+{
+	struct tally_users known = {.most = 1};
+	Sycl__V1__AdminReply *status = answers_sample()->status.reply;
+	tally_users_follow(&known, status);
+	cr_assert(eq(u32, known.uids[0], ALICE));
+	Sycl__V1__AccountFacts *first = status->accounts[0];
+	status->accounts[0] = status->accounts[1];
+	status->accounts[1] = first;
+	tally_users_follow(&known, status);
+	cr_assert(eq(u32, known.uids[0], ALICE));
+	status->n_accounts = 1;
+	tally_users_follow(&known, status);
+	cr_assert(eq(uint, known.count, 1));
+	cr_expect(eq(u32, known.uids[0], BOB));
+}
+
+/* ---------------------------- the alert rules and the dashboard ---------------------------- */
+
+/* Is that the name of a sample or a family in `text`? */
+static bool is_metric(const char *text, const char *name, size_t length)
+{
+	for (const char *at = text; (at = strstr(at, name)); at++)
+		if (at > text && at[-1] == '\n' && strchr(" {", at[length]))
+			return true;
+	return false;
+}
+
+static unsigned expect_metrics_exist(const char *text, const char *expression, const char *file)
+{
+	unsigned count = 0;
+	for (const char *at = expression; (at = strstr(at, "sycld_"));) {
+		char name[128];
+		size_t length = 0;
+		while (isalnum((unsigned char)at[length]) || at[length] == '_')
+			length++;
+		(void)snprintf(name, sizeof(name), "%.*s", (int)length, at);
+		cr_expect(is_metric(text, name, length), "%s: no metric %s", file, name);
+		at += length;
+		count++;
+	}
+	return count;
+}
+
+static unsigned expect_all_exist(const char *text, const json_t *value, const char *file)
+{
+	unsigned count = 0;
+	const char *key;
+	json_t *member;
+	size_t i;
+	if (json_is_string(value))
+		return expect_metrics_exist(text, json_string_value(value), file);
+	json_object_foreach((json_t *)(uintptr_t)value, key, member) count +=
+		expect_all_exist(text, member, file);
+	json_array_foreach(value, i, member) count += expect_all_exist(text, member, file);
+	return count;
+}
+
+Test(exporter_metrics, the_dashboard_shows_what_there_is)
+{
+	static const char file[] = MONITORING_FOLDER "/grafana-dashboard.json";
+	char *text = written(false, 10);
+	json_error_t error;
+	json_t *dashboard = json_load_file(file, 0, &error);
+	cr_assert(ne(ptr, dashboard, NULL), "%s:%d: %s", file, error.line, error.text);
+	cr_expect(gt(uint, expect_all_exist(text, dashboard, file), 9));
+	json_decref(dashboard);
+	free(text);
+}
+
+Test(exporter_metrics, the_alerts_are_about_what_there_is)
+{
+	static const char file[] = MONITORING_FOLDER "/alerts.yml";
+	static char line[4096];
+	char *text = written(false, 10);
+	unsigned count = 0;
+	FILE *rules = fopen(file, "re");
+	cr_assert(ne(ptr, rules, NULL), "%s", file);
+	while (fgets(line, sizeof(line), rules)) {
+		const char *expression = strstr(line, "expr:");
+		if (expression)
+			count += expect_metrics_exist(text, expression, file);
+	}
+	(void)fclose(rules);
+	cr_expect(gt(uint, count, 5));
+	free(text);
+}

@@ -1,0 +1,86 @@
+/* Who sees what. */
+#include "exporter/answers.h"
+#include "json_view.h"
+#include "view.h"
+
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+TestSuite(exporter_view, .timeout = 20);
+
+static const struct viewer everybody = {.sees_all = true};
+static const struct viewer nobody = {.sees_all = false};
+static const struct viewer bob = {.has_uid = true, .uid = BOB};
+
+Test(exporter_view, a_user_sees_rows_of_this_user_only)
+{
+	const struct sample *sample = answers_sample();
+	struct reply_view *view = reply_view_make(sample->status.reply, &bob);
+	cr_assert(eq(sz, view->reply.n_sessions, 1));
+	cr_expect(eq(u32, view->reply.sessions[0]->uid, BOB));
+	cr_assert(eq(sz, view->reply.n_engines, 1));
+	cr_expect(eq(u32, view->reply.engines[0]->uid, BOB));
+	cr_expect(eq(sz, view->reply.n_accounts, 1));
+	cr_expect(eq(sz, view->reply.n_shares, 1));
+	cr_assert(eq(sz, view->reply.n_devices, 1));
+	cr_assert(eq(sz, view->reply.devices[0]->n_uids, 1));
+	cr_expect(eq(u32, view->reply.devices[0]->uids[0], BOB));
+	cr_expect(eq(u32, view->reply.service->standby_pid, 0));
+	cr_expect(view->reply.service->filtered);
+	reply_view_free(view);
+	/* The sample is as it was. */
+	cr_expect(eq(sz, sample->status.reply->n_sessions, 2));
+	cr_expect(eq(sz, sample->status.reply->devices[0]->n_uids, 2));
+}
+
+Test(exporter_view, nobody_sees_the_service_only)
+{
+	struct reply_view *view = reply_view_make(answers_sample()->status.reply, &nobody);
+	cr_expect(eq(sz,
+		     view->reply.n_sessions + view->reply.n_engines + view->reply.n_accounts +
+			     view->reply.n_shares + view->reply.n_devices,
+		     0));
+	cr_expect(eq(u32, view->reply.service->pid, 42));
+	reply_view_free(view);
+}
+
+static char *now_as_text(const struct viewer *viewer)
+{
+	struct history history;
+	struct users users;
+	struct sample *sample = answers_sample();
+	cr_assert(eq(int, history_init(&history), 0));
+	cr_assert(eq(int, users_init(&users), 0));
+	history_add(&history, sample);
+	answers_later(sample, 5000000000ull, 1000000000, 1000000000);
+	history_add(&history, sample);
+	json_t *object = json_view_of_now(sample, &history, &users, viewer);
+	json_t *hour = json_view_of_history(&history, &users, viewer);
+	cr_assert(object && hour);
+	cr_expect(eq(sz, json_array_size(json_object_get(hour, "times_ms")), 1));
+	(void)json_object_set_new(object, "hour", hour);
+	char *text = json_dumps(object, 0);
+	json_decref(object);
+	history_fini(&history);
+	users_fini(&users);
+	return text;
+}
+
+/* No part of what the page reads names another user. */
+Test(exporter_view, no_json_has_another_user)
+{
+	char *text = now_as_text(&bob);
+	cr_expect(ne(ptr, strstr(text, "4000000002"), NULL));
+	cr_expect(eq(ptr, strstr(text, "4000000001"), NULL), "%s", text);
+	free(text);
+	text = now_as_text(&nobody);
+	cr_expect(eq(ptr, strstr(text, "400000000"), NULL), "%s", text);
+	free(text);
+	text = now_as_text(&everybody);
+	cr_expect(ne(ptr, strstr(text, "4000000001"), NULL));
+	cr_expect(ne(ptr, strstr(text, "\"device\": \"cuda:0\""), NULL));
+	cr_expect(ne(ptr, strstr(text, "\"timeline\": [{"), NULL));
+	free(text);
+}
