@@ -19,12 +19,13 @@ rm -rf /var/cache/sycld
 mkdir -p /run/lock
 files >/tmp/before
 
-dpkg -i /packages/one/sycld_*.deb /packages/one/libsyclclient0_*.deb /packages/one/libsyclclient-dev_*.deb \
+dpkg -i /packages/one/sycld_*.deb /packages/one/sycld-exporter_*.deb /packages/one/libsyclclient0_*.deb /packages/one/libsyclclient-dev_*.deb \
 	/packages/one/sycld-doc_*.deb >/tmp/log 2>&1 || fail "installation: $(cat /tmp/log)"
-getent group sycld >/dev/null || fail "the installation made no group"
+getent group sycld sycld-observers >/dev/null || fail "the installation made no group"
 [ -e /etc/systemd/system/sockets.target.wants/sycld.socket ] || fail "the socket is not enabled"
+[ -e /etc/systemd/system/multi-user.target.wants/sycld-exporter.service ] || fail "the exporter is not enabled"
 [ "$(stat -c %a /run/sycld)" = 755 ] || fail "the folder of the sockets is not there"
-for page in syclctl.1 sycld.conf.5 sycld-overview.7 sycld.8 sycl_queue_submit.3; do
+for page in syclctl.1 sycld.conf.5 sycld-overview.7 sycld.8 sycld-exporter.8 sycl_queue_submit.3; do
 	man -w "${page##*.}" "${page%.*}" >/dev/null || fail "no manual page $page"
 done
 work=$(mktemp -d)
@@ -38,8 +39,8 @@ dpkg -i /packages/newer/*.deb >/tmp/log 2>&1 || fail "upgrade: $(cat /tmp/log)"
 tail -n 1 /etc/sycld/sycld.conf | grep -qx '\[supervisor\]' || fail "the upgrade has overwritten the configuration"
 dpkg -s sycld | grep -q '^Version: .*+later$' || fail "the upgrade left the older version"
 
-dpkg -r sycld >/tmp/log 2>&1 || fail "removal: $(cat /tmp/log)"
+dpkg -r sycld-exporter sycld >/tmp/log 2>&1 || fail "removal: $(cat /tmp/log)"
 [ -e /etc/sycld/sycld.conf ] || fail "the removal took the configuration"
-dpkg -P sycld sycld-doc libsyclclient-dev libsyclclient0 >/tmp/log 2>&1 || fail "purge: $(cat /tmp/log)"
+dpkg -P sycld-exporter sycld sycld-doc libsyclclient-dev libsyclclient0 >/tmp/log 2>&1 || fail "purge: $(cat /tmp/log)"
 files | diff /tmp/before - >/tmp/left || fail "what the packages left or took: $(head -n 20 /tmp/left)"
 echo "installed, used, upgraded and purged; nothing is left"

@@ -12,6 +12,8 @@ command -v systemd-analyze >/dev/null || {
 # Tenths of systemd's exposure level: 0 is none, 100 is a service without any of it.
 threshold=20
 
+exporter_threshold=11
+
 # Names of system calls, one a line: sets in sets are replaced by what they have.
 expand_sets() {
 	sed 's/^ *//; s/ *#.*//' | while read -r word; do
@@ -30,12 +32,13 @@ done
 # The program need not be installed for its units to be checked.
 sed "s|^ExecStart=[^ ]*|ExecStart=$program|" "$units/sycld.service" >"$work/system/sycld.service"
 sed "s|^ExecStart=[^ ]*|ExecStart=$program|" "$units/user/sycld.service" >"$work/user/sycld.service"
+sed "s|^ExecStart=[^ ]*|ExecStart=$program|" "$units/sycld-exporter.service" >"$work/system/sycld-exporter.service"
 cp "$source/sycld.socket" "$work/system/"
 cp "$source/user/sycld.socket" "$work/user/"
 
 for kind in system user; do
 	export XDG_RUNTIME_DIR="$work"
-	if ! systemd-analyze verify --man=no "--$kind" "$work/$kind/sycld.service" "$work/$kind/sycld.socket" \
+	if ! systemd-analyze verify --man=no "--$kind" "$work/$kind"/sycld* \
 		>"$work/said" 2>&1 || grep -q "$work" "$work/said"; then
 		echo "the $kind units are wrong:" >&2
 		cat "$work/said" >&2
@@ -59,6 +62,12 @@ done
 
 systemd-analyze security --offline=true --threshold=$threshold "$work/system/sycld.service" >"$work/said" 2>&1 || {
 	echo "sycld.service is more exposed than $threshold tenths:" >&2
+	cat "$work/said" >&2
+	exit 1
+}
+tail -n 1 "$work/said"
+systemd-analyze security --offline=true --threshold=$exporter_threshold "$work/system/sycld-exporter.service" >"$work/said" 2>&1 || {
+	echo "sycld-exporter.service is more exposed than $exporter_threshold tenths:" >&2
 	cat "$work/said" >&2
 	exit 1
 }
