@@ -398,7 +398,7 @@ SYCL_API sycl_result sycl_host_accessor_wait(sycl_host_accessor accessor);
  */
 SYCL_API sycl_result sycl_host_accessor_wait_for(sycl_host_accessor accessor, uint64_t timeout_ns);
 /**
- * Is the accessor known to be ready, or to have failed? Reads shared memory only. Never blocks.
+ * Query whether an accessor is ready or has failed. Reads shared memory only. Never blocks.
  *
  * @param[out] ready_out  1: sycl_host_accessor_wait returns at once.
  * @since 0.1

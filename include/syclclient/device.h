@@ -347,7 +347,7 @@ SYCL_API sycl_result sycl_device_get_info(sycl_device device, sycl_device_info i
 SYCL_API sycl_result sycl_device_get_backend_info(sycl_device device, uint32_t info, size_t bytes,
 						  void *value, size_t *bytes_out);
 /**
- * Has a device an aspect? Never blocks.
+ * Query whether a device has an aspect. Never blocks.
  *
  * @param aspect        Which aspect.
  * @param[out] has_out  1 or 0.

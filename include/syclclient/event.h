@@ -171,8 +171,8 @@ SYCL_API sycl_result sycl_event_get_profiling(sycl_event event, sycl_profiling w
 					      uint64_t *ns_out);
 
 /**
- * Has the event a native event, such as a CUevent, for sycl_event_get_native? A wait for the SYCL
- * event works in either case.
+ * Query whether an event has a native event, such as a CUevent, for sycl_event_get_native. A wait
+ * for the SYCL event works in either case.
  *
  * - An event that was made from native events (native.h) has them.
  * - An event of a command on a CUDA device can have a CUevent if the engine is in this process

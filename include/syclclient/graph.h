@@ -354,7 +354,7 @@ SYCL_API sycl_result sycl_executable_graph_release(sycl_executable_graph graph);
 SYCL_API sycl_result sycl_executable_graph_get_reference_count(sycl_executable_graph graph,
 							       uint32_t *count_out);
 /**
- * Can the nodes of an executable graph be updated? Never blocks.
+ * Query whether the nodes of an executable graph can be updated. Never blocks.
  *
  * @param[out] updatable_out  1 or 0.
  * @since 0.1
@@ -568,8 +568,8 @@ SYCL_API sycl_result sycl_executable_graph_set_node_enabled(sycl_executable_grap
 							    sycl_graph graph, sycl_graph_node node,
 							    int enabled);
 /**
- * Is a node of an executable graph enabled? Any executable graph has an answer. Never blocks.
- * Otherwise as sycl_executable_graph_set_node_enabled.
+ * Query whether a node of an executable graph is enabled. Works for any executable graph. Never
+ * blocks. Otherwise as sycl_executable_graph_set_node_enabled.
  *
  * @param[out] enabled_out  1: later launches run it. 0: they do not.
  * @since 0.1

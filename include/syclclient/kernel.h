@@ -226,7 +226,8 @@ SYCL_API sycl_result sycl_kernel_bundle_get_context(sycl_kernel_bundle bundle,
 SYCL_API sycl_result sycl_kernel_bundle_get_devices(sycl_kernel_bundle bundle, uint32_t capacity,
 						    sycl_device *devices_out, uint32_t *count_out);
 /**
- * Has a bundle a kernel of a name, as sycl_kernel_bundle_get_kernel_name gives it? Never blocks.
+ * Query whether a bundle has a kernel of a name, as sycl_kernel_bundle_get_kernel_name returns it.
+ * Never blocks.
  *
  * @param name          The name.
  * @param device        One of the bundle's; NULL: any.
@@ -516,7 +517,7 @@ SYCL_API sycl_result sycl_kernel_bundle_get_variable(sycl_kernel_bundle bundle, 
 SYCL_API sycl_result sycl_kernel_get_backend_info(sycl_kernel kernel, uint32_t info, size_t bytes,
 						  void *value, size_t *bytes_out);
 
-/** How many work-groups of a kernel a device can hold at one time. */
+/** The number of work-groups of a kernel that a device can hold at the same time. */
 typedef struct sycl_occupancy {
 	uint32_t struct_bytes;            /**< sizeof(struct sycl_occupancy), so it can grow */
 	uint32_t groups_per_compute_unit; /**< resident at one time */

@@ -392,8 +392,8 @@ SYCL_API sycl_result sycl_host_task_get_native_memory(sycl_host_task task, sycl_
 						      uint32_t index, uint64_t *native_out);
 
 /**
- * Has the platform an extension? The whole name is compared. Works with every connection. A round
- * trip the first time.
+ * Query whether a platform has an extension. The whole name is compared. Works with every
+ * connection. The first call takes a round trip.
  *
  * @param backend       The backend of the platform.
  * @param extension     The name.
@@ -404,7 +404,7 @@ SYCL_API sycl_result sycl_host_task_get_native_memory(sycl_host_task task, sycl_
 SYCL_API sycl_result sycl_platform_has_extension(sycl_platform platform, sycl_backend backend,
 						 const char *extension, uint32_t *has_out);
 
-/** Has a device an extension? As sycl_platform_has_extension. Never blocks. @since 0.1 */
+/** Query a device for an extension, as sycl_platform_has_extension. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_device_has_extension(sycl_device device, sycl_backend backend,
 					       const char *extension, uint32_t *has_out);
 

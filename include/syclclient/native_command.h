@@ -223,7 +223,7 @@ SYCL_API sycl_result sycl_interop_get_native_memory(sycl_interop_handle interop,
 						    uint64_t *offset_bytes_out);
 
 /**
- * Is the command a node of a graph that is being finalized? Never blocks.
+ * Query whether the command is a node of a graph that is being finalized. Never blocks.
  *
  * @param[out] has_out  1 or 0.
  * @retval SYCL_ERROR_INVALID_HANDLE  No handle of a function that this thread runs.

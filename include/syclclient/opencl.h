@@ -48,14 +48,14 @@ static inline cl_int sycl_opencl_get_error_code(void)
 	return detail.native_code;
 }
 
-/** Has a platform an extension, by its whole name? @since 0.1 */
+/** Query whether a platform has an extension, by its whole name. @since 0.1 */
 static inline sycl_result
 sycl_opencl_platform_has_extension(sycl_platform platform, const char *extension, uint32_t *has_out)
 {
 	return sycl_platform_has_extension(platform, SYCL_BACKEND_KIND_OPENCL, extension, has_out);
 }
 
-/** Has a device an extension, by its whole name? @since 0.1 */
+/** Query whether a device has an extension, by its whole name. @since 0.1 */
 static inline sycl_result sycl_opencl_device_has_extension(sycl_device device,
 							   const char *extension, uint32_t *has_out)
 {

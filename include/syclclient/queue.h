@@ -129,7 +129,7 @@ SYCL_API sycl_result sycl_queue_get_context(sycl_queue queue, sycl_context *cont
  */
 SYCL_API sycl_result sycl_queue_get_device(sycl_queue queue, sycl_device *device_out);
 /**
- * Does a queue run its groups in order? Never blocks.
+ * Query whether a queue runs its groups in order. Never blocks.
  *
  * @param[out] in_order_out  1 or 0.
  * @since 0.1
