@@ -17,7 +17,7 @@ struct nearest_word {
 	size_t changes;    /* between the two */
 };
 
-/* How many letters differ. */
+/* Returns the number of letters that differ. */
 size_t word_changes(const char *a, const char *b);
 
 void nearest_word_consider(struct nearest_word *nearest, const char *candidate);

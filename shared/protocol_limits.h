@@ -35,8 +35,9 @@
 /* Most bytes that one message may unpack to. 64 KiB of hostile bytes can demand 4.5 MB. */
 #define DECODE_BYTES_MAX (1u << 20)
 
-/* How long a command may run after its client has ended, or after an operator has ended its
- * session. */
+/*
+ * Longest time of a command after its client has ended, or after an operator has ended its session.
+ */
 #define LIMIT_ORPHAN_SECONDS 30u
 #define SUBMIT_RING_BYTES    (1u << 20)
 #define REPLY_RING_BYTES     (1u << 19)

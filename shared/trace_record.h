@@ -15,7 +15,7 @@
 #define TRACE_RECORDS_KEPT                                                                         \
 	65536u /* kept in an engine until they are requested: 3.5 MiB, while a trace is taken */
 
-/* How takes_ns is known. */
+/* The source of takes_ns. */
 enum trace_known {
 	TRACE_MEASURED, /* the device timed the group */
 	/* The device did not time the group: the time is from other groups of the shape

@@ -82,7 +82,7 @@ enum shape_use shapes_find(struct shapes *shapes, const struct shape_key *key,
 		return known ? SHAPE_KNOWN : SHAPE_DEFINE;
 	}
 	/* Most groups of a starting program are not repeated. So the first one is remembered here
-	 * only, and the service is not asked to keep it. */
+	 * only, and the service does not keep it. */
 	struct shape_place *place = take_over(shapes, first);
 	if (!place)
 		return SHAPE_MESSAGE;

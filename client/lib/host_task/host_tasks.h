@@ -87,7 +87,7 @@ void host_task_settle(struct connection *connection, struct host_task *task, boo
 
 /* True if this thread may run host tasks of the connection. */
 bool host_tasks_run_here(const struct connection *connection);
-/* A task whose turn has come, or never comes; NULL: none. With the state lock. */
+/* Takes a task that is ready, or can never run; NULL: none. With the state lock. */
 struct host_task *host_tasks_take(struct connection *connection);
 /* Calls the function, unless the task's turn never comes, and reports to the engine. For a native
  * command the bridge reports, when its work is complete. Afterwards the caller must not use the

@@ -22,7 +22,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* How often calls that are not noted are queried: only so a failure of the context is found. */
+/* Period of queries of calls that were not noted, because only a query detects a failure of the
+ * context. */
 #define LOOK_NS  100000000ull
 #define ALONE_NS 200000 /* the same if the bridge has no thread for it */
 
@@ -49,7 +50,7 @@ struct bridge_call {
  * It is held only for a few accesses. */
 static pthread_mutex_t notes_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Set on a bridge's thread that has ended its own connection: the connection's memory is gone. */
+/* Set on a bridge's thread that has ended its own connection, whose memory is freed. */
 static _Thread_local bool ended_own_connection;
 
 /* With the lock. */

@@ -18,7 +18,7 @@ static void buffer_destroy(struct object *object)
 	/* Before the service releases the buffer, which ends the memory behind a handle. */
 	if (buffer->close_imports)
 		buffer->close_imports(buffer);
-	/* Work that uses the buffer goes on. The buffer's shared memory comes back with Released
+	/* Work that uses the buffer continues. The reply Released frees the buffer's shared memory
 	 * (D10, D16). */
 	remote_release(c, &buffer->remote);
 	free(buffer->remote.why);

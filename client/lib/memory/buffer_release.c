@@ -14,8 +14,8 @@ struct ending {
 	bool waits;   /* waits for all groups of the buffer */
 };
 
-/* Is the host memory, once written, of use outside of buffers? A block is, while it has other
- * holders (D12). */
+/* True if host memory that is written back is of use outside of buffers. A block is, while it has
+ * other holders (D12). */
 static bool is_release_awaited(const struct buffer *buffer)
 {
 	return buffer->kind == SYCL_HOST_BORROWED ||

@@ -149,7 +149,8 @@ sycl_result host_access_answered(struct connection *c)
 	return result;
 }
 
-/* The time is over. Was it too short for the service to answer at all? */
+/* Called after the time-out: the service may still have answered, if the time was too short for any
+ * answer. */
 static sycl_result granted_after_all(struct buffer *buffer, const struct host_access *access)
 {
 	sycl_result result = host_access_answered(buffer->object.connection);

@@ -13,7 +13,7 @@ static inline bool is_image(const struct buffer *buffer)
 
 /* Checks a sampler and returns its parts, in the numbers of shared/image_sample.h. */
 sycl_result sampler_check(const sycl_sampler *sampler, struct image_sampler *sampler_out);
-/* Has the device the image's format, and images so large? */
+/* Checks that the device has the image's format, and allows images of its size. */
 sycl_result image_check_device(const struct buffer *image, const struct device *device);
 /* Checks that this sampler may read the image. */
 sycl_result image_check_filter(const struct buffer *image, const struct image_sampler *sampler);

@@ -23,7 +23,7 @@ struct buffer_list {
 	const void *owner;
 };
 
-/* Where a buffer's first contents are. */
+/* The place of a buffer's first contents. */
 enum own_pages_state {
 	OWN_PAGES_HERE = 0, /* in shared memory, or there never were contents */
 	OWN_PAGES_OUTSIDE,  /* in the program's memory; no group that uses the buffer was sent */

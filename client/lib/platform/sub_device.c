@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Behind every place in a topology. */
+/* Above every index in a topology. */
 #define SUB_DEVICE_INDEX 0x80000000u
 
 uint32_t device_root_number(const struct device *device)

@@ -222,8 +222,8 @@ SYCL_API sycl_result sycl_event_get_status(sycl_event handle, sycl_command_statu
 	return SYCL_SUCCESS;
 }
 
-/* How long to wait before the service is queried again for a beginning: an eighth of the time
- * waited so far. */
+/* Returns the time until the service is queried again for a beginning: an eighth of the time waited
+ * so far. */
 static uint64_t start_rest_ns(uint64_t waited_ns)
 {
 	uint64_t rest_ns = waited_ns / 8;

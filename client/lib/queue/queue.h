@@ -36,8 +36,8 @@ struct event {
 	uint32_t slot, value;
 	bool own_slot; /* the slot is that of a group in an out-of-order queue */
 	bool untimed;  /* the group is a launch of a graph without times */
-	/* Of a recorded group: which graph, and its node there from 0. Never changes. 0: of a group
-	 * that was sent. */
+	/* For a recorded group: the graph, and the group's node there from 0. Never changes. 0: the
+	 * group was sent. */
 	uint64_t graph;
 	uint32_t node;
 	/*

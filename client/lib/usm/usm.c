@@ -103,8 +103,8 @@ void usm_fini(struct connection *c)
 	free((void *)c->usm->table);
 }
 
-/* Not in use, or not any more: its id and its place are free again when the engine sends Released.
- */
+/* For an allocation that is not in use, or no longer: its id and its place are free again when the
+ * engine sends Released. */
 static void let_go(struct connection *c, struct usm_allocation *allocation)
 {
 	uint64_t id = allocation->remote.id;

@@ -59,8 +59,8 @@ void usm_fini(struct connection *connection);
 bool usm_find(struct connection *connection, uint64_t context, const void *pointer,
 	      uint64_t size_bytes, struct usm_allocation *allocation_out);
 
-/* Does this lie in USM of any context, or in what was freed or never given out? Takes the state
- * lock. */
+/* True if the address lies in USM of any context, or in USM that was freed or never assigned. Takes
+ * the state lock. */
 bool usm_is_near(struct connection *connection, const void *pointer);
 
 /* The kinds of memory at the program's end of a copy from or to a buffer. */

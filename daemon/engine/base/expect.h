@@ -26,10 +26,8 @@ uint64_t sched_expect_end(const struct sched_expect *expect, enum sched_expect_w
  * waited. */
 void sched_expect_update(struct sched_expect *expect, enum sched_expect_way way,
 			 uint64_t size_bytes, uint64_t took_ns);
-/*
- * How long to sleep; 0: poll again at once. It is `rest_ns`, or less if the next transfer is
- * expected to end at `end_ns` (0: unknown).
- */
+/* Returns how long to sleep; 0: poll again at once. The time is `rest_ns`, or less if the next
+ * transfer is expected to end at `end_ns` (0: unknown). */
 uint64_t sched_expect_sleep_ns(uint64_t rest_ns, uint64_t now_ns, uint64_t end_ns, bool may_spin);
 
 #endif

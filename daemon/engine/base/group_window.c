@@ -18,7 +18,7 @@ void group_window_fini(struct group_window *window)
 
 static struct window_entry **window_bucket_of(const struct group_window *window, uint64_t number)
 {
-	/* Where all are bursts of one length, the last bits of all are alike. */
+	/* If all groups are bursts of one length, the last bits of all numbers are equal. */
 	return &window->buckets[(number ^ number >> 4) & (window->bucket_count - 1)];
 }
 

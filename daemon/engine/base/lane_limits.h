@@ -1,4 +1,4 @@
-/* How many lanes a device has, and how much a lane holds. */
+/* The number of a device's lanes, and the number of commands that a lane holds. */
 #ifndef SYCL_ENGINE_LANE_LIMITS_H
 #define SYCL_ENGINE_LANE_LIMITS_H
 

@@ -25,7 +25,7 @@ void outbox_fini(struct outbox *outbox);
 int outbox_send(struct outbox *outbox, const ProtobufCMessage *message, int fd);
 /* Call when the socket is writable. 0, or a negative errno if the peer has hung up. */
 int outbox_flush(struct outbox *outbox);
-/* Does something wait for the socket? */
+/* True if a message waits for room in the socket. */
 bool outbox_waiting(const struct outbox *outbox);
 
 #endif

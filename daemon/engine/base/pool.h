@@ -123,7 +123,7 @@ static inline void pool_trim(struct pool *pool)
 		pool_trim_slowly(pool);
 }
 
-/* May pool_trim_idle have something to do? */
+/* True if pool_trim_idle may have work. */
 static inline bool pool_is_large(const struct pool *pool)
 {
 	return pool->limit > pool->few;

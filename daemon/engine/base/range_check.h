@@ -5,14 +5,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Does [offset, offset + size) lie inside [0, whole)? An empty range at the very end does. */
+/* True if [offset, offset + size) lies inside [0, whole). An empty range at the very end counts as
+ * inside. */
 static inline bool range_inside(uint64_t offset, uint64_t size, uint64_t whole)
 {
 	return offset <= whole && size <= whole - offset;
 }
 
-/* Do two ranges of one size share a byte? Both lie inside something, so their ends do not overflow.
- */
+/* True if two ranges of one size share a byte. Both lie inside an object, so their ends do not
+ * overflow. */
 static inline bool ranges_overlap(uint64_t a, uint64_t b, uint64_t size)
 {
 	return size > 0 && (a < b ? b - a : a - b) < size;

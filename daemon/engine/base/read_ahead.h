@@ -28,7 +28,7 @@ struct read_ahead {
 	uint64_t free_until_ns; /* the session is not held before this time */
 };
 
-/* Is the session to be left unread now? `open`: its groups; `sent`: whether some of them are on a
+/* True if the session must not be read now. `open`: its groups; `sent`: some of them are on a
  * device. */
 static inline bool read_ahead_holds(struct read_ahead *ahead, uint64_t open, bool sent,
 				    uint64_t now_ns)

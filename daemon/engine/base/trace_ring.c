@@ -6,8 +6,8 @@
 
 int trace_ring_init(struct trace_ring *ring, uint32_t room)
 {
-	/* Not from the heap, which may keep freed memory: this memory must go back to the system
-	 * when the trace is over. */
+	/* The memory is mapped and not from the heap, which may keep freed memory. It must return
+	 * to the system at the end of the trace. */
 	void *records = mmap(NULL, room * sizeof(*ring->records), PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (records == MAP_FAILED)

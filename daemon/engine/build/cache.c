@@ -204,7 +204,7 @@ int build_cache_load(struct build_cache *cache, const struct build_key *key,
 	char name[NAME_BYTES];
 
 	file_name(key, name);
-	/* Not blocking: if the name is no regular file, the open must not hang. */
+	/* Opened without blocking: if the name is no regular file, the open must not hang. */
 	CLEANUP(close_fd)
 	int fd = openat(cache->directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)

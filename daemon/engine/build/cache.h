@@ -27,9 +27,9 @@ struct build_cache_entry {
  * format of the kept file. */
 int build_key_make(const struct build_request *request, struct build_key *key_out);
 /*
- * May its result be kept? Not where the compiler may read a file that is no part of the key. That
- * is with an #include, or an option that names a file or a folder. Headers of CUDA's toolkit count
- * as part of the compiler.
+ * True if the result may be kept. It must not be if the compiler may read a file that is no part of
+ * the key: by an #include, or by an option that names a file or a folder. Headers of CUDA's toolkit
+ * count as part of the compiler.
  */
 bool build_may_keep(const struct build_request *request);
 

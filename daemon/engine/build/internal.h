@@ -7,7 +7,7 @@
 #include "base/intrusive_list.h"
 #include "packet.h"
 
-/* How long the engine waits for a build beyond its limit, in case the helper itself hangs. */
+/* Time for which the engine waits for a build beyond its limit, in case the helper itself hangs. */
 #define BUILD_GRACE_NS 10000000000ull
 
 enum build_state {

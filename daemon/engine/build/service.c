@@ -298,7 +298,7 @@ void build_work_done(struct build_service *service, struct build_work *work,
 {
 	if (work->state == BUILD_RUNNING)
 		service->running--;
-	/* So that requests and cancels of the callbacks do not find the work. */
+	/* Removed first, so that requests and cancels of the callbacks do not find the work. */
 	list_remove(&work->link);
 	while (!list_empty(&work->jobs)) {
 		struct build_job *job = list_entry(work->jobs.next, struct build_job, link);

@@ -21,7 +21,7 @@ struct build_job;
 
 struct build_result {
 	struct backend_fault fault; /* status 0: built */
-	const void *binary;         /* good until the callback returns */
+	const void *binary;         /* valid until the callback returns */
 	size_t binary_bytes;
 	const char *log; /* never NULL */
 	uint64_t build_ns;

@@ -60,7 +60,9 @@ int command_take_stretch(struct session *session, uint32_t number,
 int command_take_as_one(struct session *session, uint32_t number,
 			const Sycl__V1__CommandGroup *group, const struct group_burst *burst,
 			uint64_t place);
-/* How many more groups may be read as one, by the limits of the session and of this turn. */
+/*
+ * Returns how many more groups may be read as one, by the limits of the session and of this turn.
+ */
 uint32_t command_burst_room(const struct session *session, const struct queue *queue);
 /* resubmit.c: keeps the group's shape; the group is not run. */
 int command_define_shape(struct session *session, const Sycl__V1__CommandGroup *message);

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Does the session, and does the queue, take so many more? */
+/* Checks that the session and the queue may have so many more groups. */
 static int check_group_limits(struct session *session, struct queue *queue, uint32_t count,
 			      struct backend_fault *fault)
 {

@@ -1,4 +1,4 @@
-/* How objects of each type are released by the client, and how they end. */
+/* For each type of object: its release by the client, and its end. */
 #include "command/command.h"
 #include "graph/graph.h"
 #include "graph/temporary.h"

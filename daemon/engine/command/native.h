@@ -11,8 +11,8 @@ struct native_request;
  * fails with them. NULL with a fault. */
 struct native_request *native_request_new(struct session *session, struct object *object,
 					  bool makes, struct backend_fault *fault);
-/* So many queries were sent, and on_native gets the reply to each; with none the request ends now.
- * `error`: why not all, or 0. */
+/* Called after so many queries were sent, to each of which on_native gets the reply. Without any,
+ * the request ends now. `error`: the reason why some were not sent, or 0. */
 void native_request_sent(struct native_request *request, uint32_t questions, int error);
 
 #endif

@@ -77,7 +77,7 @@ static const void *find_living(const struct session *session, uint64_t id, enum 
 	return object && !object->failed && !object->released ? object : NULL;
 }
 
-/* How many groups of this shape the queue may take as one task, including this group. */
+/* Returns how many groups of this shape the queue may take as one task, including this group. */
 static uint32_t burst_most(struct session *session, const struct shape *shape,
 			   const Sycl__V1__CommandGroup *group)
 {

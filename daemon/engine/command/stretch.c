@@ -10,7 +10,8 @@
 
 #define REST_AFTER_REFUSAL 64u /* stretches that are then not tried */
 
-/* How many groups may be taken as one task, including the current one. `queue_out`: their queue. */
+/* Returns how many groups may be taken as one task, including the current one. `queue_out`: their
+ * queue. */
 static uint32_t stretch_most(struct session *session, uint32_t number,
 			     const Sycl__V1__CommandGroup *group, struct queue **queue_out)
 {

@@ -51,7 +51,7 @@ struct fair_queue_estimates {
 uint64_t fair_queue_estimate_ns(const struct fair_queue_estimates *estimates, uint64_t key);
 /* True: the device measured the mean. False: it was estimated from outside. */
 bool fair_queue_estimate_is_exact(const struct fair_queue_estimates *estimates, uint64_t key);
-/* A group is sent: should the device time it? */
+/* Called for a group that is sent: true if the device should time it. */
 bool fair_queue_estimate_samples(struct fair_queue_estimates *estimates, uint64_t key);
 /* Adds the time of a group to the mean of its shape. */
 void fair_queue_estimate_update(struct fair_queue_estimates *estimates, uint64_t key,
@@ -63,7 +63,7 @@ void fair_queue_estimate_note(struct fair_queue_estimates *estimates, uint64_t k
  * alone soon. */
 void fair_queue_estimate_raise(struct fair_queue_estimates *estimates, uint64_t key,
 			       uint64_t least_ns, uint64_t now_ns);
-/* Was the mean measured alone? */
+/* True if the mean was measured alone. */
 bool fair_queue_estimate_is_alone(const struct fair_queue_estimates *estimates, uint64_t key);
 /* The prediction is from `least_ns` (unless raised) to `most_ns`, and a group should be measured
  * alone. */

@@ -146,7 +146,7 @@ struct fair_queue_probe {
 	int64_t credit;    /* time left for probes, in parts of ns; below 0: no probe now */
 };
 
-/* How much groups overlap: busy time of the device divided by the sum of their times. */
+/* The overlap of groups: busy time of the device divided by the sum of their times. */
 struct fair_queue_overlap {
 	uint32_t part; /* permille */
 	bool known;    /* measured at least once */

@@ -63,7 +63,7 @@ void fair_queue_grant_moved(struct fair_queue *queue, struct fair_queue_group *g
 void fair_queue_grant_ended(struct fair_queue *queue, const struct fair_queue_group *group,
 			    uint64_t took_ns);
 void fair_queue_grant_returned(struct fair_queue *queue, const struct fair_queue_group *group);
-/* Does the grant allow a group now? */
+/* True if the grant allows a group now. */
 bool fair_queue_is_granted(const struct fair_queue *queue);
 /* The time from which on the grant allows a group, if it allows none now. */
 uint64_t fair_queue_grant_next_ns(const struct fair_queue *queue);

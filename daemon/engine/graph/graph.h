@@ -80,7 +80,8 @@ void graph_add(struct graph *graph, Sycl__V1__CommandGroup *group, uint64_t byte
  * or more edges than are allowed. -ENOMEM.
  */
 int graph_connect(struct graph *graph, const uint32_t *after, size_t count);
-/* Where the next node would lie in so many bodies, and before which node the innermost ends. */
+/* Returns the place of the next node in so many bodies, and the node before which the innermost
+ * body ends. */
 uint32_t graph_next_place(const struct graph *graph, uint32_t *depth_out, uint32_t *end_out);
 /* No more nodes come. */
 void graph_seal(struct graph *graph);

@@ -9,7 +9,7 @@
 
 #define EDGES_MAX (2u * GRAPH_EDGES_MAX)
 
-/* How a node uses bytes that order. */
+/* A node's use of bytes that order. */
 struct graph_use {
 	uint64_t begin, end;
 	uint32_t node;

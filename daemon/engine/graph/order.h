@@ -73,7 +73,7 @@ static inline const uint32_t *graph_order_after(const struct graph_order *order,
 	return order->edges + order->first_edge[node];
 }
 
-/* Does a node wait for the same ones in both? */
+/* True if a node waits for the same nodes in both orders. */
 bool graph_order_alike(const struct graph_order *a, const struct graph_order *b, uint32_t node);
 
 #endif

@@ -57,7 +57,7 @@ static bool place_buffers(const struct group_stretch *stretch,
 	return needs_last;
 }
 
-/* Whether contents are needed is what the first launch of a buffer says. */
+/* The first launch that uses a buffer determines whether its contents are needed. */
 static void unite(struct group_stretch *stretch, const struct task_requirement *requirement,
 		  uint32_t at)
 {

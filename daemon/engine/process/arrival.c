@@ -26,7 +26,7 @@ void engine_arrival_note(struct engine *engine, uint64_t pause_ns)
 	arrival_note(&engine->arrival, pause_ns);
 }
 
-/* What had to be done by then, if anything, is over once the time has passed: it is not expected
+/* Sets the timer for the expected end of a pause. If that time has passed, no records are expected
  * again in the same pause. */
 void engine_arrival_sleep(struct engine *engine)
 {

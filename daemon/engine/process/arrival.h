@@ -18,7 +18,7 @@ void engine_arrival_note(struct engine *engine, uint64_t pause_ns);
 void engine_arrival_sleep(struct engine *engine);
 /* The timer has expired. */
 void engine_arrival_due(struct engine *engine);
-/* Is something expected now? */
+/* True if records are expected now. */
 bool engine_arrival_is_due(const struct engine *engine);
 
 #endif

@@ -14,8 +14,8 @@ struct control;
 /* Takes the socket, also on failure; sends EngineReady with the flight page. 0 or a negative errno.
  */
 int control_create(struct engine *engine, int socket, struct control **control_out);
-/* Does the present supervisor read the flight page at the hang-up, and take care of the process of
- * a lost engine? */
+/* True if the present supervisor reads the flight page at the hang-up, and handles the process of a
+ * lost engine. */
 bool control_is_followed(const struct control *control);
 /* Reports to the supervisor at once that this engine takes no more sessions. */
 void control_hang_up(struct control *control);

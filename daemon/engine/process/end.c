@@ -1,4 +1,4 @@
-/* How an engine ends: by itself after its last session, or on an order. */
+/* The end of an engine: by itself after its last session, or on an order. */
 #include "process/engine.h"
 #include "process/turn.h"
 #include "session/engine_state.h"

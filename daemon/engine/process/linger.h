@@ -1,5 +1,5 @@
-/* How an engine's process stays for a while after its device was lost for good and all its
- * connections are closed. */
+/* Keeps an engine's process for a while after its device was lost for good and all its connections
+ * are closed. */
 #ifndef SYCL_ENGINE_ENGINE_LINGER_H
 #define SYCL_ENGINE_ENGINE_LINGER_H
 
@@ -7,8 +7,8 @@
 
 struct engine;
 
-/* May the process stay for a while without harm to others? Calls no driver. Front thread, after
- * engine_run has returned -EIO. */
+/* True if the process may stay for a while without harm to others. Calls no driver. Front thread,
+ * after engine_run has returned -EIO. */
 bool engine_may_linger(const struct engine *engine);
 
 /* Do nothing until the supervisor ends the process. Returns after a bounded time without that, and

@@ -32,8 +32,8 @@ void engine_lose(struct engine *engine, enum backend_kind kind, const struct bac
 		uv_stop(&engine->loop);
 		return;
 	}
-	/* The process is an application's, and goes on. Its other devices are given up with the
-	 * session. */
+	/* The process belongs to an application, and continues. Its other devices are given up with
+	 * the session. */
 	for (struct list *link = engine->sessions.next; link != &engine->sessions;
 	     link = link->next) {
 		struct session *session = list_entry(link, struct session, link);

@@ -122,7 +122,7 @@ static int prepare_backend(const struct standby *standby, const struct backend_o
 	return r < 0 ? report_backend_failure(ops->name, &fault, r) : 0;
 }
 
-/* Which devices engines have open is their own claim: devices that do not exist are skipped. */
+/* The set of open devices is a claim of engines, so devices that do not exist are skipped. */
 static int prepare_all(const struct standby *standby)
 {
 	bool is_any = false, is_asked = false;

@@ -51,7 +51,7 @@ static bool room_take_need(struct scheduler_device *device, uint64_t *bytes_out,
 	return asks;
 }
 
-/* True if the device that has asked no longer waits for the answer. */
+/* True if the device that made the request no longer waits for the answer. */
 static bool room_has_given_up(struct scheduler_device *device)
 {
 	(void)pthread_mutex_lock(&device->room.lock);
@@ -95,7 +95,7 @@ void scheduler_room_answer(struct scheduler *scheduler, uint64_t bytes)
 	(void)pthread_mutex_unlock(&device->room.lock);
 	if (waits)
 		room_send_news(device);
-	/* Other devices may wait for their turn to ask. */
+	/* Other devices may wait to make their request. */
 	atomic_store(&scheduler->room_due, 1);
 	worker_wake_front(scheduler);
 }

@@ -22,7 +22,7 @@
 
 #define ASK_NS 2000000u /* a polled device reports within a millisecond that it is lost */
 
-/* Has the backend reported completions, or must it be polled? */
+/* True if the backend has reported completions, or must be polled. */
 static bool must_poll_backend(struct scheduler_device *device)
 {
 	if ((device->features & BACKEND_FEATURE_POLLED) && device->worker.in_flight > 0)

@@ -10,7 +10,7 @@ struct scheduler_device;
 void worker_open_device(struct scheduler_device *device);
 /* Tries again when open_again_ns has passed. */
 void worker_retry_open(struct scheduler_device *device);
-/* How long the thread may sleep until the next try: `ns` at most. */
+/* Returns how long the thread may sleep until the next attempt: `ns` at most. */
 uint64_t worker_open_wait_ns(const struct scheduler_device *device, uint64_t ns);
 void worker_close_device(struct scheduler_device *device);
 

@@ -1,4 +1,4 @@
-/* What the tasks of one session hold. An account may be NULL. */
+/* The resources that the tasks of one session hold. An account may be NULL. */
 #ifndef SYCL_ENGINE_SCHED_ACCOUNT_H
 #define SYCL_ENGINE_SCHED_ACCOUNT_H
 

@@ -55,8 +55,7 @@ struct sched_flow *sched_flow_free_all(struct sched_flow *flow);
 /* Gives the task its flow, before it is sent or parked. */
 void sched_flow_enter(struct task *task);
 /*
- * May the task be sent to the lane now? An admitted task has had its turn: only a full lane holds
- * it up.
+ * True if the task may be sent to the lane now. An admitted task waits only for room in its lane.
  */
 bool sched_flow_allows(const struct task *task, uint32_t lane);
 void sched_flow_sent(struct task *task);

@@ -44,8 +44,8 @@ void scheduler_divide(struct scheduler *scheduler, const struct share_grants *gr
 	}
 }
 
-/* Has the supervisor read nothing for too long, although it watches or was requested to? Then no
- * grant limits anything. */
+/* True if the supervisor has read no claim for too long, although it polls or was requested to.
+ * Then no grant limits a group. */
 static bool is_division_stale(const struct sched_grants *grants, uint64_t now_ns)
 {
 	uint32_t watch = atomic_load_explicit(&grants->granted->watch, memory_order_relaxed);

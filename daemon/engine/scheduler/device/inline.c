@@ -296,7 +296,7 @@ static bool front_takes_completion(const struct scheduler_device *device)
 	return !is_polled(device) || device->scheduler->front_polls;
 }
 
-/* The device's thread goes on with what the front has sent. */
+/* Hands the commands that the front has sent to the device's thread. */
 static void leave_to_thread(struct scheduler_device *device)
 {
 	atomic_store(&device->front_takes, 0);
@@ -322,8 +322,8 @@ static void execute_inline(struct scheduler_device *device)
 	device->unposted_count = device->unposted_launches = 0;
 	worker_flush(device);
 	device->worker.front_has_sent = !takes;
-	/* The device thread goes on with a command that was set aside for its memory, or whose lane
-	 * is full. */
+	/* The device thread continues with a command that was set aside for its memory, or whose
+	 * lane is full. */
 	if (device->worker.spill.aside.first || !worker_hold_is_empty(&device->worker.hold)) {
 		leave_to_thread(device);
 		(void)sched_sleeper_wake(&device->port.sleeper);

@@ -7,7 +7,7 @@
 struct scheduler_device;
 struct task;
 
-/* Can the task join `unposted`, which the next flush may send inline? */
+/* True if the task can join `unposted`, which the next flush may send inline. */
 bool sched_inline_may_keep(const struct scheduler_device *device, const struct task *task);
 /*
  * At a flush: executes `unposted` on this thread, all commands since the last flush. Only if the

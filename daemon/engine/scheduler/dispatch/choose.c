@@ -1,4 +1,4 @@
-/* Which lane of its device a task goes to. */
+/* Chooses the lane of a task on its device. */
 #include "scheduler/dispatch/choose.h"
 
 #include "fair_queue/fair_queue.h"
@@ -60,8 +60,8 @@ static struct sched_lane *lane_behind(const struct task *task)
 	return lane;
 }
 
-/* How long one may have to wait there: what is in front, and the more others have come back
- * meanwhile, the likelier long. */
+/* Estimates the wait in a lane by the commands in front. The more other commands have returned
+ * meanwhile, the longer is the likely wait. */
 static uint64_t lane_load(const struct scheduler_device *device, const struct sched_lane *lane)
 {
 	return lane->count == 0 ? 0 : lane->count + device->returned - lane->moved;

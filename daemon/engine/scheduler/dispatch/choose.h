@@ -1,4 +1,4 @@
-/* Which lane of its device a task goes to. */
+/* Chooses the lane of a task on its device. */
 #ifndef SYCL_ENGINE_SCHED_CHOOSE_H
 #define SYCL_ENGINE_SCHED_CHOOSE_H
 

@@ -12,7 +12,7 @@ static void edge_unite(struct task_edge *edge, bool data, uint32_t launches)
 {
 	edge->data |= data;
 	edge->launches |= launches;
-	/* Which launches have failed is known when all of them are over. */
+	/* The failed launches are known when all launches are complete. */
 	if (edge->sent && launches & ~SCHED_LAUNCHES_ALL && !task_is_stretch(edge->from)) {
 		edge->sent = false;
 		edge->to->unmet++;

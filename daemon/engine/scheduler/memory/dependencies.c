@@ -207,7 +207,7 @@ void sched_access_wait_written(struct task *task, const struct sched_access *acc
 	sched_residency_wait_moves(task, access);
 }
 
-/* Is the task in the list, by a use that was entered just before? Then that one stands for the
+/* True if the list has the task by a use that was entered just before. That use then stands for the
  * bytes of both. */
 static bool stands_for(struct task_use *use, const struct task_link_list *list)
 {

@@ -34,7 +34,7 @@ struct sched_memory *sched_memory_of(struct sched_buffer *buffer, struct schedul
 	return sched_memory_need(buffer, device, &memory) < 0 ? NULL : memory;
 }
 
-/* Not inlined, since every requirement of every group runs the search alone. */
+/* Not inlined, because every requirement of every group runs only the search. */
 static __attribute__((noinline)) int make_memory(struct sched_buffer *buffer,
 						 struct scheduler_device *device, bool in_place,
 						 struct sched_memory **list,

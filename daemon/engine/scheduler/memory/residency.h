@@ -54,8 +54,8 @@ static inline void sched_piece_set_place(struct sched_piece *piece,
 	piece->hosts = place == SCHED_HOST_PLACE ? buffer->host_bit : 0;
 }
 
-/* Must the bytes be a piece of their own? Else nothing about the piece, part of which they are,
- * changes. */
+/* True if the bytes must become a separate piece. Otherwise the piece that contains them does not
+ * change. */
 bool sched_residency_cuts(const struct sched_access *access, const struct sched_piece *piece);
 /*
  * Adds up what bringing and returning may take, finds what to bring, and creates memories that

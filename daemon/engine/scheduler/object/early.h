@@ -7,7 +7,8 @@
 
 #include <stdbool.h>
 
-/* A host task whose predecessors are all sent or done: does it go to a lane to record its event? */
+/* Called for a host task whose predecessors are all sent or done. True: it goes to a lane to record
+ * its event. */
 bool sched_early_begin(struct task *task);
 /* Takes events that were recorded since the last call. */
 void sched_early_collect(struct scheduler *scheduler);

@@ -1,4 +1,4 @@
-/* Which platforms and devices exist: queried from all backends once, at the first need. */
+/* Lists the existing platforms and devices: all backends are queried once, at the first need. */
 #include "scheduler/state/device.h"
 #include "scheduler/state/host_memory.h"
 #include "scheduler/public/device.h"
@@ -125,7 +125,7 @@ static void enumerate_backends(struct scheduler *scheduler, struct backend_topol
 	for (uint32_t i = 0; i < scheduler->backend_count; i++) {
 		askings[i] = (struct asking){scheduler, &scheduler->backends[i], &topologies[i], 0,
 					     false};
-		/* The last backend is asked on this thread. */
+		/* The last backend is queried on this thread. */
 		askings[i].started = i + 1 < scheduler->backend_count &&
 				     pthread_create(&askings[i].thread, NULL, enumerate_on_a_thread,
 						    &askings[i]) == 0;

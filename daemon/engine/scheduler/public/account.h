@@ -1,4 +1,4 @@
-/* What the tasks of one session hold, and the limits of that. */
+/* The resources that the tasks of one session hold, and their limits. */
 #ifndef SYCL_ENGINE_PUBLIC_ACCOUNT_H
 #define SYCL_ENGINE_PUBLIC_ACCOUNT_H
 
@@ -36,7 +36,7 @@ struct sched_used {
 struct sched_device_use {
 	enum backend_kind backend;
 	uint32_t index;                /* backend_index */
-	const struct sched_used *used; /* owned by the account; goes on changing */
+	const struct sched_used *used; /* owned by the account, which changes it further */
 };
 /* The nth device that the session has used, from 0. False: it has used fewer. */
 bool sched_account_use(struct sched_account *account, uint32_t nth,

@@ -46,8 +46,8 @@ int sched_graph_change(struct sched_graph *graph, uint32_t node, const struct ta
 		       struct sched_graph_node **changes);
 /* Frees changes that were not given to a task. Accepts NULL. */
 void sched_graph_changes_free(struct sched_graph_node *changes);
-/* How many launches were submitted; the number, from 1 on, of the latest launch whose changes were
- * applied. */
+/* Returns the number of submitted launches; and the number, from 1 on, of the latest launch whose
+ * changes were applied. */
 uint64_t sched_graph_launches(const struct sched_graph *graph);
 uint64_t sched_graph_ran(const struct sched_graph *graph);
 /* True if changes of a launch could not be applied in any way: later launches would fail, too. */

@@ -38,10 +38,8 @@ void sched_kernel_release(struct sched_kernel *kernel);
  */
 int sched_kernel_occupancy(struct sched_kernel *kernel, const uint64_t local[3],
 			   uint64_t local_mem_bytes, void *owner);
-/*
- * How many launches of this kernel a burst may have now. The end of a burst is reported once, so
- * long kernels have 1.
- */
+/* Returns how many launches of this kernel a burst may have now. The end of a burst is reported
+ * once, so long kernels have 1. */
 uint32_t sched_kernel_burst(const struct sched_kernel *kernel);
 /* The device time for which one launch of the kernel counts in a stretch, which has
  * SCHED_STRETCH_NS at most. UINT64_MAX: the kernel is launched outside of stretches. */

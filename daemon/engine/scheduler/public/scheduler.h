@@ -157,9 +157,9 @@ struct scheduler_callbacks {
 	void (*on_native)(void *context, void *owner, uint64_t native,
 			  const struct backend_fault *fault);
 	/*
-	 * A device that other engines may use has no room for so many bytes. To be answered with
-	 * scheduler_room_answer, also from inside; until then it is not called again. NULL: engines
-	 * are not asked. `uuid`: 16 bytes.
+	 * A device that other engines may use has no room for so many bytes. The callee replies
+	 * with scheduler_room_answer, possibly from inside; until then it is not called again.
+	 * NULL: other engines get no requests. `uuid`: 16 bytes.
 	 */
 	void (*on_room_wanted)(void *context, const uint8_t *uuid, uint64_t bytes,
 			       const struct room_figures *figures);
@@ -167,7 +167,7 @@ struct scheduler_callbacks {
 	void (*on_room_made)(void *context, uint64_t request, const struct room_figures *figures);
 };
 
-/* Which lane a task goes to. All but the first are for tests of F5, and overrule home and copy
+/* The choice of a task's lane. All but the first are for tests of F5, and overrule home and copy
  * lanes. */
 enum scheduler_lane_choice {
 	SCHEDULER_LANES_BEST = 0,
@@ -262,24 +262,20 @@ void scheduler_send_early(struct scheduler *scheduler);
 void scheduler_awake(struct scheduler *scheduler);
 bool scheduler_sleep(struct scheduler *scheduler);
 
-/*
- * How many clients have sent something lately: each may spin, as the front thread and each device's
- * thread may.
- */
+/* Sets the number of clients that have submitted lately. Each may spin, as the front thread and
+ * each device's thread may. */
 void scheduler_set_clients(struct scheduler *scheduler, uint32_t clients);
-/*
- * How long the front thread may poll before it sleeps (spin_pace.h). It is longer with sessions of
- * the latency class, and where there are processors for all that spin.
- */
+/* Returns how long the front thread may poll before it sleeps (spin_pace.h). The time is longer
+ * with sessions of the latency class, and if there are processors for all threads that spin. */
 uint64_t scheduler_spin_most_ns(const struct scheduler *scheduler);
 /* Counts the spans and pieces that submissions have visited: the cost of a submission grows with
  * them. */
 uint64_t scheduler_visits(const struct scheduler *scheduler);
 
 /*
- * Has a command of a client run for longer than its session allows (`deadline`: ns, 0: no limit)?
- * Call it periodically; the result is late by the period at most. A command that waits for an event
- * or for another command does not run.
+ * True if a command of a client has run for longer than its session allows (`deadline`: ns, 0: no
+ * limit). Called periodically; the result is late by the period at most. A command that waits for
+ * an event or for another command does not run.
  */
 typedef uint64_t scheduler_deadline(void *context, uint64_t session);
 struct scheduler_overdue {

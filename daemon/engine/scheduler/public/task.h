@@ -217,7 +217,7 @@ struct task_request {
 	} condition;
 };
 
-/* Does the request need no device? An empty range is only ordered (B22, B23). */
+/* True if the request needs no device. An empty range is only ordered (B22, B23). */
 bool sched_request_is_front_only(const struct task_request *request);
 
 /*

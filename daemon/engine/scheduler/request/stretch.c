@@ -57,7 +57,7 @@ static bool is_failure_of_all(const struct task_request *request,
 	return true;
 }
 
-/* Is the task over, or does the first launch wait for it anyway? */
+/* True if the task has ended, or the first launch waits for it anyway. */
 static bool is_awaited_anyway(const struct task_request *request, const struct task *task)
 {
 	if (!task || task->state == TASK_DONE)

@@ -27,7 +27,7 @@ size_t sched_stretch_storage(const struct task_request *request);
 /* Fills in the whole command; `at`: the storage. */
 void sched_stretch_fill(struct task_command *command, const struct task_request *request,
 			uint8_t *at);
-/* Done: the kernels are let go, but the first, which is the command's. */
+/* Releases the kernels of a stretch that is done, except the first, which is the command's. */
 void sched_stretch_unuse(const struct task *task);
 
 #endif

@@ -15,12 +15,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Spans or pieces that one buffer may have; see dependencies.h. */
+/* Most spans or pieces of one buffer; see dependencies.h. */
 #define SCHED_INTERVALS_MAX 4096u
 /* Above this number, equal neighbours are joined; fewer are likely to be cut again. */
 #define SCHED_INTERVALS_KEPT 64u
 #define SCHED_LINKS_MAX      16384u /* nodes of one buffer, for readers of several spans */
-/* Nodes of all buffers; beyond that no span or piece is divided, see dependencies.h. */
+/* Most nodes of all buffers; beyond that no span or piece is divided, see dependencies.h. */
 #define SCHED_NODES_MAX  (2u << 20)
 #define SCHED_VISITS_MAX (1u << 18) /* spans and pieces that one task may visit */
 #define SCHED_HOST_PLACE 0u

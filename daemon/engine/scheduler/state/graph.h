@@ -89,7 +89,7 @@ struct sched_graph {
 	struct worker_graph_memory
 		*temporaries; /* temporaries in memory of the backend's graph; NULL: none yet */
 	uint32_t temporary_count;
-	/* Of the build; the device thread's until the message comes back. */
+	/* Fault of the build; owned by the device thread until the message comes back. */
 	struct backend_fault fault;
 };
 

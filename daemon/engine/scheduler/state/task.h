@@ -205,7 +205,7 @@ struct sched_split {
 	bool begun;    /* at least one part has ended */
 	bool estimated;
 	uint64_t shape; /* the key of the launch's measured times; 0: none */
-	/* Of the parts so far: first start, latest end, sum of times. */
+	/* Sums over the parts so far: first start, latest end, sum of times. */
 	uint64_t start_ns, end_ns, took_ns;
 };
 

@@ -45,7 +45,7 @@ static bool has_not_run(const struct task *task)
 	       (task->state == TASK_SENT && task->role == TASK_ROLE_GROUP);
 }
 
-/* Can another session, or process, find out whether it has run? */
+/* True if another session or process can observe whether the task has run. */
 static bool is_observable(const struct task *task)
 {
 	if (task->command.backend.kind == BACKEND_COMMAND_EVENT_RECORD)

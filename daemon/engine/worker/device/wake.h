@@ -1,4 +1,4 @@
-/* What goes back to the front thread, and the wake-ups of both threads. */
+/* Returns tasks and messages to the front thread, and wakes both threads. */
 #ifndef SYCL_ENGINE_WORKER_WAKE_H
 #define SYCL_ENGINE_WORKER_WAKE_H
 

@@ -30,7 +30,7 @@ static void enter_line(struct worker_spill *spill, struct sched_message *message
 void worker_spill_set_aside(struct scheduler_device *device, struct sched_message *message)
 {
 	struct worker_spill *spill = spill_of(device);
-	/* The time is read before the front thread can see that the command waits, so that the wait
+	/* The time is read before the front thread can find the waiting command, so that the wait
 	 * begins no later. */
 	const uint64_t now_ns = device->scheduler->clock_ns();
 	if (message->kind == SCHED_MESSAGE_COMMAND) {

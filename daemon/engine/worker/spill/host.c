@@ -86,7 +86,7 @@ static struct spill_piece *make_piece(uint64_t bytes, bool is_whole)
 		free(piece);
 		return NULL;
 	}
-	/* An application with an embedded engine may fork: a device goes on writing to the pages of
+	/* An application with an embedded engine may fork. A device still writes to the pages of
 	 * the parent. */
 	(void)madvise(memory, bytes, MADV_DONTFORK);
 	*piece = (struct spill_piece){.host = memory, .bytes = bytes, .is_whole = is_whole};

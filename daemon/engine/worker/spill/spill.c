@@ -240,7 +240,7 @@ int worker_spill_need(struct scheduler_device *device, struct sched_memory *memo
 		return -EIO;
 	}
 	int result = bring_memory(device, memory, fault);
-	/* Nothing can be spilled, so the driver is asked once more whether there is room. */
+	/* Nothing can be spilled, so the driver is queried once more for room. */
 	if (result < 0 && result != WORKER_SPILL_WAIT && !spill->may_have_room &&
 	    spill->full_is_old) {
 		spill->may_have_room = true;

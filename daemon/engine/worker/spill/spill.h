@@ -82,7 +82,7 @@ void worker_spill_have_room(struct scheduler_device *device);
 /* An entry of the backend has returned -EAGAIN. May what called it be set aside until a quiet
  * moment? False: it has waited for too long. */
 bool worker_spill_await_quiet(struct scheduler_device *device);
-/* How long the device's thread may sleep: `ns` at most. */
+/* Returns how long the device's thread may sleep: `ns` at most. */
 uint64_t worker_spill_wait_ns(const struct scheduler_device *device, uint64_t ns);
 /* Returns false if the completion belongs to no copy. */
 bool worker_spill_completed(struct scheduler_device *device,

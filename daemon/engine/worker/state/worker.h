@@ -17,7 +17,7 @@
 struct sched_graph;
 struct task;
 
-/* A lane as the device thread sees it. */
+/* The device thread's view of a lane. */
 struct worker_lane {
 	struct backend_lane *handle; /* NULL: not created yet */
 	struct task *first, *last;

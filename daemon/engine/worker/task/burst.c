@@ -67,8 +67,8 @@ static const struct backend_command *command_at(struct task_command *command, ui
 	return &command->backend;
 }
 
-/* What needs the launch must not run, from now on and not only when the failure is reported. In a
- * burst that is no chain only the last launch is needed. */
+/* Tasks that need the launch must not run, from now on and not only when the failure is reported.
+ * In a burst that is no chain only the last launch is needed. */
 static void note_refused(struct task_command *command, uint32_t index)
 {
 	struct task_burst *burst = command->burst;

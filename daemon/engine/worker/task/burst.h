@@ -21,14 +21,15 @@ int worker_burst_submit(struct scheduler_device *device, struct task *task,
 			struct backend_fault *fault_out);
 /* Puts the handles of its kernels into a stretch's launches. All of them exist already. */
 void worker_stretch_resolve(struct task_command *command);
-/* Of a stretch that has failed: has one of these launches, a bit each and not 0? */
+/* For a stretch that has failed: true if one of these launches has (one bit for each, not 0). */
 bool worker_stretch_has_failed(const struct task_command *command, uint32_t launches);
-/* Of a stretch in flight of which a launch was refused (command.is_refused): will one of these
- * launches fail? */
+/* For a stretch in flight with a refused launch (command.is_refused): true if one of these launches
+ * will fail. */
 bool worker_stretch_will_fail(const struct task_command *command, uint32_t launches);
 /* A launch of it has come back. True: that was the last. */
 bool worker_burst_completed(struct task *task, const struct backend_completion *completion);
-/* Has it failed, for tasks that need what it writes? NULL: no. Also on the front. */
+/* Returns the failure, for tasks that need what the burst writes; NULL: it has not failed. Also on
+ * the front thread. */
 struct sched_cause *worker_burst_cause(const struct task_burst *burst);
 
 #endif

@@ -25,8 +25,8 @@ bool worker_failed_has_ended(const struct worker *worker,
 /* In flight: the command will be reported as failed. It was refused behind its waits, or it is a
  * native command whose function has failed and whose work still runs. */
 bool worker_failed_is_certain(const struct task_command *command);
-/* Is the predecessor such a command? It returns when it is over: a task that is only ordered behind
- * it waits. */
+/* True if the predecessor is such a command. It returns when it is complete, and a task that is
+ * only ordered behind it waits. */
 bool worker_failed_is_failing(const struct worker *worker,
 			      const struct task_predecessor *predecessor);
 /* The task goes back with this fault. If the device is lost, the caller ends what is on it. */

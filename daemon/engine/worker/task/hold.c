@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* Is a predecessor of it held? Where commands of its lane wait for memory, it waits behind those.
- */
+/* True if a predecessor of the command is held. If commands of its lane wait for memory, it waits
+ * behind those. */
 static bool is_behind_another(const struct scheduler_device *device,
 			      const struct task_command *command)
 {

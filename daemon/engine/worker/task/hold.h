@@ -32,12 +32,13 @@ static inline bool worker_hold_is_empty(const struct worker_hold *hold)
 	return hold->count == 0 && !hold->forget.first;
 }
 
-/* Must the message wait behind one that is held, or until one that is held was tried? If so, it is
- * held, too. */
+/* True if the message must wait behind a held one, or until a held one was tried. Then it is held,
+ * too. */
 bool worker_hold_keeps(struct scheduler_device *device, struct sched_message *message);
-/* Behind those of its lane, or before them, if it was the first and has been tried again. */
+/* Adds the task behind those of its lane; or before them, if it was the first and has been tried
+ * again. */
 void worker_hold_add(struct scheduler_device *device, struct task *task);
-/* Is the command with this number on the lane held? */
+/* True if the command with this number on the lane is held. */
 bool worker_hold_has(const struct scheduler_device *device, uint32_t lane, uint64_t sequence);
 
 /* The first of a lane that waits for nothing else that is held. It is held no more. NULL: none. */

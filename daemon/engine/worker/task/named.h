@@ -29,11 +29,11 @@ void worker_named_note(struct worker_named *named, const struct task_command *co
 /* False: none of them names the failed command. */
 bool worker_named_may_have(const struct worker_named *named, const struct task_command *failed);
 
-/* `from`: of each lane the first sequence that waits; 0: none. Does the command name one of these?
- */
+/* `from`: for each lane the first sequence that waits; 0: none. True if the command names one of
+ * these. */
 bool worker_named_waits(const uint64_t *from, const struct task_command *command);
 
-/* Does a command of the list name the failed one? */
+/* True if a command of the list names the failed one. */
 bool worker_named_in(const struct sched_message_list *list, const struct task_command *failed);
 
 #endif
