@@ -76,7 +76,7 @@ static const struct object objects[] = {
 	  "backend backend_index=index uid engine_pid min_percent max_percent "
 	  "granted_permille used_ns wants",
 	  NULL },
-	{ "LimitFacts", "name value from=source uid session", NULL },
+	{ "LimitFacts", "name value text from=source origin uid session", NULL },
 };
 /* clang-format on */
 

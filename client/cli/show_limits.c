@@ -8,7 +8,9 @@
 static void value_cell(struct table *table, const Sycl__V1__LimitFacts *limit)
 {
 	char text[UNIT_TEXT_BYTES];
-	if (limit->value == 0 && strcmp(limit->name, "share_min") != 0)
+	if (*limit->text)
+		table_cell(table, COLOUR_NONE, "%s", limit->text);
+	else if (limit->value == 0 && strcmp(limit->name, "share_min") != 0)
 		table_cell(table, COLOUR_NONE, "none");
 	else if (strstr(limit->name, "_bytes"))
 		table_cell(table, COLOUR_NONE, "%s", format_bytes(limit->value, text));
@@ -38,7 +40,9 @@ bool show_limits(const Sycl__V1__AdminReply *reply)
 			table_cell(&table, COLOUR_NONE, "everybody");
 		value_cell(&table, limit);
 		table_cell(&table, COLOUR_NONE, "%s",
-			   value_name(&sycl__v1__limit_source__descriptor, (int)limit->source));
+			   *limit->origin ? limit->origin
+					  : value_name(&sycl__v1__limit_source__descriptor,
+						       (int)limit->source));
 	}
 	return table_print(&table, colours_wanted(), terminal_width());
 }

@@ -248,6 +248,8 @@ Test(golden_operator, limits_query_bytes_never_change) { golden(); }
 Test(golden_operator, limit_in_force_bytes_never_change) { golden(); }
 Test(golden_operator, limit_of_session_bytes_never_change) { golden(); }
 Test(golden_operator, kept_orders_bytes_never_change) { golden(); }
+Test(golden_operator, kept_orders_limits_bytes_never_change) { golden(); }
+Test(golden_operator, limit_with_origin_bytes_never_change) { golden(); }
 
 /* Orders of operators, to the supervisor and on to engines. */
 TestSuite(golden_order, .timeout = 10);

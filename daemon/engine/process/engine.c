@@ -283,6 +283,7 @@ static int make_scheduler(struct engine *engine, const struct engine_options *op
 		.spills = switch_is_on(SWITCH_SPILL) ||
 			  (options->spills && !switch_is_off(SWITCH_SPILL)),
 		.slice_ns = options->slice_us * 1000u,
+		.devices = options->devices,
 		.front_polls = engine->may_spin,
 		.flight_page = engine->flight->address,
 	};

@@ -72,6 +72,22 @@ static int parse_mask(const char *text, uint64_t *out)
 	return 0;
 }
 
+/* "KIND:MASK": of the backend of that kind only these devices exist. */
+static int parse_devices(const char *text, struct arguments *arguments)
+{
+	uint32_t kind;
+	char number[4];
+	size_t length = strcspn(text, ":");
+	if (length == 0 || length >= sizeof(number) || text[length] != ':')
+		return -EINVAL;
+	memcpy(number, text, length);
+	number[length] = '\0';
+	if (engine_parse_number(number, SCHEDULER_BACKEND_KINDS - 1, &kind) < 0)
+		return -EINVAL;
+	arguments->engine.devices.restricted = true;
+	return parse_mask(text + length + 1, &arguments->engine.devices.allowed[kind]);
+}
+
 static int standby_kind(struct arguments *arguments, const char *value)
 {
 	arguments->standby = true;
@@ -110,6 +126,8 @@ static int engine_apply_option(struct arguments *arguments, int option, const ch
 		return backend_option(arguments, value);
 	case 'w':
 		return parse_mask(value, &arguments->engine.warm_devices);
+	case 'a':
+		return parse_devices(value, arguments);
 	case 'b':
 		arguments->build_helper = true;
 		return 0;
@@ -134,6 +152,7 @@ static int parse_arguments(int count, char **values, struct arguments *arguments
 		{"standby", required_argument, NULL, 's'},
 		{"slice-us", required_argument, NULL, 'p'},
 		{"spill", no_argument, NULL, 'h'},
+		{"devices", required_argument, NULL, 'a'},
 		{NULL, 0, NULL, 0},
 	};
 	*arguments = (struct arguments){.control_fd = -1, .uid = NO_ID, .gid = NO_ID};

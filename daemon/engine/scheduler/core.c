@@ -118,6 +118,7 @@ int scheduler_create(const struct scheduler_config *config,
 	scheduler->sends_early = !config->never_early;
 	scheduler->spills = config->spills;
 	scheduler->slice_ns = config->slice_ns;
+	scheduler->allowed = config->devices;
 	scheduler->page_bytes = host_page_bytes();
 	scheduler->spill_least_bytes =
 		config->spill_least_bytes ? config->spill_least_bytes : SPILL_LEAST_BYTES;

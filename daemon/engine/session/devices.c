@@ -38,7 +38,7 @@ const struct scheduler_device_info *session_device_info(const struct session *se
 	if (topology_discover(scheduler, &platforms, &platform_count, &devices, &count) < 0)
 		return NULL;
 	if (number < count)
-		return &devices[number];
+		return devices[number].is_hidden ? NULL : &devices[number];
 	return session_sub_device(session, number) ? scheduler_device_info(scheduler, number)
 						   : NULL;
 }

@@ -191,7 +191,7 @@ int topology_create(struct scheduler *scheduler, bool in_process, struct topolog
 {
 	const struct scheduler_platform_info *platforms;
 	const struct scheduler_device_info *devices;
-	uint32_t platform_count, device_count;
+	uint32_t platform_count, device_count, listed = 0;
 	int r = topology_discover(scheduler, &platforms, &platform_count, &devices, &device_count);
 	if (r < 0)
 		return r;
@@ -212,13 +212,16 @@ int topology_create(struct scheduler *scheduler, bool in_process, struct topolog
 		topology->platform_list[i] = &topology->platforms[i];
 	}
 	for (uint32_t i = 0; i < device_count; i++) {
-		topology_describe(&topology->devices[i], i, &devices[i], in_process);
-		topology->device_list[i] = &topology->devices[i];
+		if (devices[i].is_hidden)
+			continue;
+		topology_describe(&topology->devices[listed], i, &devices[i], in_process);
+		topology->device_list[listed] = &topology->devices[listed];
+		listed++;
 	}
 	sycl__v1__topology__init(&topology->message);
 	topology->message.n_platforms = platform_count;
 	topology->message.platforms = topology->platform_list;
-	topology->message.n_devices = device_count;
+	topology->message.n_devices = listed;
 	topology->message.devices = topology->device_list;
 	*topology_out = TAKE(topology);
 	return 0;

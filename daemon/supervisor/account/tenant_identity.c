@@ -29,6 +29,7 @@ static void tenant_apply_answer(struct tenant *tenant, const struct user_answer 
 	tenant->is_unknown = !answer->is_known;
 	tenant->gid = answer->gid;
 	tenant->share = answer->share;
+	tenant_take_sections(tenant, answer->sections);
 	if (tenant->is_unknown && !was_unknown)
 		tenants_merge_unknown(tenant);
 }
@@ -52,6 +53,7 @@ static int tenant_request_identity(struct tenant *tenant)
 		.own_gid = getegid(),
 		.was_found = tenant->is_identified && !tenant->is_unknown,
 		.shares = supervisor->configuration.shares,
+		.owners = supervisor->configuration.people.owners,
 	};
 	if (user_question_needs_database(&question))
 		return user_lookup_begin(&question, on_identity_answered, tenant, &tenant->lookup);

@@ -33,7 +33,7 @@ static int order_send_to_engine(struct target *target, struct engine *engine, in
 	const Sycl__V1__OrderCommand *order = target->order;
 	/* If the limit of one session is revoked, the engine uses the limit of all its sessions. */
 	uint64_t value = act == ACT_LIMIT && !target->session
-				 ? order_tenant_limit(engine->tenant, target->limit)
+				 ? tenant_limit(engine->tenant, target->limit)
 				 : order->value;
 	if (!engine->was_ready || engine->state == ENGINE_STOPPING)
 		return 0; /* the engine gets the order when it is ready, or takes nothing more */
@@ -44,6 +44,8 @@ static int order_send_to_engine(struct target *target, struct engine *engine, in
 				    (unsigned long)engine->tenant->uid);
 	if (act == ACT_LIMIT)
 		order_keep_limit(target);
+	if (act == ACT_LIMIT && !target->session)
+		engine->limits_sent[target->limit] = value;
 	return 0;
 }
 
@@ -120,8 +122,8 @@ static int order_kill(struct target *target)
 	return order_send(target, ACT_END, reason);
 }
 
-/* The order applies in any case. The file passes it to the next service. */
-static int order_save_drained(struct target *target)
+/* The order holds in any case; the file passes it to the next service. */
+static int order_save(struct target *target)
 {
 	int r = orders_file_save(target->supervisor);
 	if (r == 0)
@@ -141,7 +143,7 @@ static int order_drain(struct target *target)
 		target->tenant->drained = true;
 	else
 		target->supervisor->drained = true;
-	return order_save_drained(target);
+	return order_save(target);
 }
 
 /* Resumes all users, also those that were drained by uid. */
@@ -166,7 +168,7 @@ static int order_resume(struct target *target)
 	else if (!target->session)
 		order_resume_all(target->supervisor);
 	int sent = order_send(target, ACT_RESUME, NULL);
-	int r = target->session ? 0 : order_save_drained(target);
+	int r = target->session ? 0 : order_save(target);
 	return sent < 0 ? sent : r;
 }
 
@@ -174,9 +176,12 @@ static int order_limit(struct target *target)
 {
 	bool is_of_engines = false;
 	int r = order_set_limit(target, &is_of_engines);
-	if (r < 0 || !is_of_engines)
+	if (r < 0)
 		return r;
-	return order_send(target, ACT_LIMIT, target->order->limit);
+	if (is_of_engines)
+		r = order_send(target, ACT_LIMIT, target->order->limit);
+	int saved = target->session ? 0 : order_save(target);
+	return r < 0 ? r : saved;
 }
 
 static int order_carry_out(struct target *target)

@@ -1,8 +1,8 @@
 /*
- * Orders of operators (proto/admin.proto: OrderCommand). They end, pause and resume sessions, stop
- * the service from accepting new ones, and change limits. Only root and the admin socket may send
- * them. Orders about users and limits apply until the service ends; limits of all users until
- * sycld.conf is read again.
+ * Orders of operators (proto/admin.proto: OrderCommand): sessions end, pause and go on, no new
+ * session is accepted, limits change. Only from root and the admin socket. Drains and limits hold
+ * until they are taken back, also for the services that follow; limits of one session until it
+ * ends.
  */
 #ifndef SYCLD_SUPERVISOR_ORDERS_H
 #define SYCLD_SUPERVISOR_ORDERS_H

@@ -15,7 +15,7 @@
 #define FILE_NAME  "orders"
 #define FILE_MAGIC 0x000164726f6c6373ull /* "sclord", and the version of its format */
 
-enum { FILE_BYTES_MAX = 1 << 16 };
+enum { FILE_BYTES_MAX = 4 << 20 };
 
 struct head {
 	uint64_t magic;
@@ -32,28 +32,112 @@ static size_t kept_orders_collect(const struct supervisor *supervisor, uint32_t 
 	return count;
 }
 
+/* Rows of the limits that are ordered. */
+struct kept_limits {
+	Sycl__V1__LimitFacts *rows;
+	Sycl__V1__LimitFacts **list;
+	size_t count;
+};
+
+static void kept_limits_fini(struct kept_limits *kept)
+{
+	free(kept->rows);
+	free((void *)kept->list);
+}
+
+static void kept_limits_add(struct kept_limits *kept, const struct tenant *tenant, const char *name,
+			    uint64_t value)
+{
+	Sycl__V1__LimitFacts *row = &kept->rows[kept->count];
+	if (value == 0)
+		return;
+	sycl__v1__limit_facts__init(row);
+	row->name = (char *)(uintptr_t)name;
+	row->value = value;
+	row->source = SYCL__V1__LIMIT_SOURCE__LIMIT_SOURCE_ORDER;
+	row->of_user = tenant != NULL;
+	row->uid = tenant ? tenant->uid : 0;
+	kept->list[kept->count++] = row;
+}
+
+static void kept_limits_add_all(struct kept_limits *kept, const struct tenant *tenant,
+				const struct limit_orders *orders)
+{
+	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++)
+		kept_limits_add(kept, tenant, configuration_limit_names[i], orders->limits[i]);
+	kept_limits_add(kept, tenant, "sessions_per_tenant", orders->sessions_most);
+	kept_limits_add(kept, tenant, "share_min", orders->share_least);
+	kept_limits_add(kept, tenant, "share_max", orders->share_most);
+}
+
+static int kept_limits_collect(const struct supervisor *supervisor, struct kept_limits *kept)
+{
+	const struct tenant *tenant;
+	size_t room = (CONFIGURATION_LIMITS + 3u) * (supervisor->tenant_count + 1u);
+	kept->rows = calloc(room, sizeof(*kept->rows));
+	kept->list = calloc(room, sizeof(void *));
+	if (!kept->rows || !kept->list)
+		return -ENOMEM;
+	kept_limits_add_all(kept, NULL, &supervisor->orders);
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		kept_limits_add_all(kept, tenant, &tenant->orders);
+	return 0;
+}
+
+static int kept_orders_write(const struct supervisor *supervisor, const Sycl__V1__KeptOrders *kept)
+{
+	size_t size = sycl__v1__kept_orders__get_packed_size(kept);
+	CLEANUP(free_pointer) uint8_t *bytes = malloc(sizeof(struct head) + size);
+	if (!bytes)
+		return -ENOMEM;
+	(void)sycl__v1__kept_orders__pack(kept, bytes + sizeof(struct head));
+	struct head head = {.magic = FILE_MAGIC,
+			    .checksum = kept_file_checksum(bytes + sizeof(head), size)};
+	memcpy(bytes, &head, sizeof(head));
+	return kept_file_replace(supervisor->directory.fd, FILE_NAME, bytes, sizeof(head) + size);
+}
+
 int orders_file_save(const struct supervisor *supervisor)
 {
 	CLEANUP(free_pointer) uint32_t *uids = calloc(supervisor->tenant_count + 1u, sizeof(*uids));
-	if (!uids)
+	CLEANUP(kept_limits_fini) struct kept_limits limits = {.count = 0};
+	if (!uids || kept_limits_collect(supervisor, &limits) < 0)
 		return -ENOMEM;
 	Sycl__V1__KeptOrders kept = SYCL__V1__KEPT_ORDERS__INIT;
 	kept.drained = supervisor->drained;
 	kept.drained_uids = uids;
 	kept.n_drained_uids = kept_orders_collect(supervisor, uids);
-	if (!kept.drained && kept.n_drained_uids == 0)
+	kept.limits = limits.list;
+	kept.n_limits = limits.count;
+	if (!kept.drained && kept.n_drained_uids == 0 && kept.n_limits == 0)
 		return unlinkat(supervisor->directory.fd, FILE_NAME, 0) == 0 || errno == ENOENT
 			       ? 0
 			       : -errno;
-	size_t size = sycl__v1__kept_orders__get_packed_size(&kept);
-	CLEANUP(free_pointer) uint8_t *bytes = malloc(sizeof(struct head) + size);
-	if (!bytes)
-		return -ENOMEM;
-	(void)sycl__v1__kept_orders__pack(&kept, bytes + sizeof(struct head));
-	struct head head = {.magic = FILE_MAGIC,
-			    .checksum = kept_file_checksum(bytes + sizeof(head), size)};
-	memcpy(bytes, &head, sizeof(head));
-	return kept_file_replace(supervisor->directory.fd, FILE_NAME, bytes, sizeof(head) + size);
+	return kept_orders_write(supervisor, &kept);
+}
+
+/* A limit that a later release does not have any more is left out. */
+static void kept_orders_restore_limit(struct supervisor *supervisor,
+				      const Sycl__V1__LimitFacts *kept)
+{
+	struct limit_orders *orders = &supervisor->orders;
+	if (kept->of_user) {
+		struct tenant *tenant = tenant_restore(supervisor, (uid_t)kept->uid);
+		if (!tenant)
+			return;
+		orders = &tenant->orders;
+	}
+	bool is_percent = kept->value <= 100;
+	if (!strcmp(kept->name, "share_min") && is_percent)
+		orders->share_least = (unsigned)kept->value;
+	else if (!strcmp(kept->name, "share_max") && is_percent)
+		orders->share_most = (unsigned)kept->value;
+	else if (!strcmp(kept->name, "sessions_per_tenant") && kept->value <= UINT32_MAX)
+		orders->sessions_most = (unsigned)kept->value;
+	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++)
+		if (!strcmp(kept->name, configuration_limit_names[i]) &&
+		    kept->value <= configuration_limit_most[i])
+			orders->limits[i] = kept->value;
 }
 
 static void kept_orders_restore_user(struct supervisor *supervisor, unsigned long uid)
@@ -81,6 +165,12 @@ static void kept_orders_restore(struct supervisor *supervisor, const Sycl__V1__K
 			 "still drained: no new session is accepted until 'syclctl resume --all'");
 	for (size_t i = 0; i < kept->n_drained_uids; i++)
 		kept_orders_restore_user(supervisor, kept->drained_uids[i]);
+	for (size_t i = 0; i < kept->n_limits; i++)
+		kept_orders_restore_limit(supervisor, kept->limits[i]);
+	if (kept->n_limits > 0)
+		log_info("order",
+			 "limits that were ordered before still hold: %zu ('syclctl limits')",
+			 kept->n_limits);
 }
 
 /* -EBADMSG: the file is damaged, or of another release. */

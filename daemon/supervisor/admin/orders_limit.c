@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "control.pb-c.h"
 #include "engine/control.h"
+#include "engine/end.h"
 #include "engine/engine.h"
 #include "engine/sessions.h"
 #include "engine/sharing.h"
@@ -16,14 +17,6 @@
 
 enum { SESSIONS_MOST = 3000 };
 
-uint64_t order_tenant_limit(const struct tenant *tenant, unsigned index)
-{
-	const struct configuration_limit *limit = &tenant->limits[index];
-	if (!limit->given)
-		limit = &tenant->supervisor->configuration.limits[index];
-	return limit->given ? limit->value : 0;
-}
-
 void order_keep_limit(const struct target *target)
 {
 	if (target->session &&
@@ -32,21 +25,22 @@ void order_keep_limit(const struct target *target)
 			    (unsigned long long)target->session->id);
 }
 
-/* Sets the supervisor's own limit on sessions. */
+static struct limit_orders *target_orders(const struct target *target)
+{
+	return target->tenant ? &target->tenant->orders : &target->supervisor->orders;
+}
+
+/* The supervisor's own limit. */
 static int order_limit_sessions(struct target *target)
 {
 	uint64_t value = target->order->value;
 	if (target->session)
 		return order_refuse(target, STATUS_INVALID,
 				    "sessions_per_tenant is a limit of users, not of a session");
-	if (value > SESSIONS_MOST || (value == 0 && !target->tenant))
+	if (value > SESSIONS_MOST)
 		return order_refuse(target, STATUS_INVALID, "sessions_per_tenant is from 1 to %d",
 				    SESSIONS_MOST);
-	if (target->tenant)
-		target->tenant->sessions_most = (unsigned)value;
-	else
-		target->supervisor->configuration.sessions_per_tenant = (unsigned)value;
-	target->supervisor->configuration.sessions_ordered |= !target->tenant;
+	target_orders(target)->sessions_most = (unsigned)value;
 	return 0;
 }
 
@@ -55,7 +49,6 @@ static int order_limit_sessions(struct target *target)
 static int order_limit_share(struct target *target, bool is_most)
 {
 	uint64_t value = target->order->value;
-	struct configuration_share *everybody = &target->supervisor->configuration.shares.everybody;
 	if (target->session)
 		return order_refuse(target, STATUS_INVALID,
 				    "%s is a limit of users, not of a session",
@@ -63,23 +56,17 @@ static int order_limit_share(struct target *target, bool is_most)
 	if (value > 100)
 		return order_refuse(target, STATUS_INVALID, "%s is a percentage, at most 100",
 				    target->order->limit);
-	struct configuration_share share =
-		target->tenant ? tenant_share(target->tenant) : *everybody;
+	struct configuration_share share = target->tenant ? tenant_share(target->tenant)
+							  : everybodys_share(target->supervisor);
 	if (!share.given)
 		share.most = 100;
 	if (value > 0 && (is_most ? value < share.least : value > share.most))
 		return order_refuse(target, STATUS_INVALID,
 				    "share_min would be more than share_max");
-	if (target->tenant && is_most)
-		target->tenant->share_ordered.most = (unsigned)value;
-	else if (target->tenant)
-		target->tenant->share_ordered.least = (unsigned)value;
-	else if (is_most)
-		*everybody = (struct configuration_share){true, share.least,
-							  value > 0 ? (unsigned)value : 100};
+	if (is_most)
+		target_orders(target)->share_most = (unsigned)value;
 	else
-		*everybody = (struct configuration_share){true, (unsigned)value, share.most};
-	target->supervisor->configuration.shares_ordered |= !target->tenant;
+		target_orders(target)->share_least = (unsigned)value;
 	sharing_review(target->supervisor);
 	return 0;
 }
@@ -102,46 +89,79 @@ int order_set_limit(struct target *target, bool *is_of_engines_out)
 	if (target->session && strncmp(order->limit, "tenant_", strlen("tenant_")) == 0)
 		return order_refuse(target, STATUS_INVALID,
 				    "%s is a limit of users, not of a session", order->limit);
-	struct configuration_limit limit = {
-		.given = order->value > 0, .ordered = true, .value = order->value};
 	target->limit = i;
-	if (!target->session && target->tenant)
-		target->tenant->limits[i] = limit;
-	else if (!target->session)
-		target->supervisor->configuration.limits[i] = limit;
+	if (!target->session)
+		target_orders(target)->limits[i] = order->value;
 	*is_of_engines_out = true;
 	return 0;
 }
 
-static void engine_send_limit(struct engine *engine, unsigned index,
-			      const struct configuration_limit *limit)
+/* Sends the limits that have changed. */
+static void engine_review_limits(struct engine *engine)
 {
-	if (engine_send_order(engine, 0, SYCL__V1__SESSION_ORDER__ACT__ACT_LIMIT,
-			      configuration_limit_names[index],
-			      limit->given ? limit->value : 0) < 0)
-		log_warning("order", "the limits cannot be sent to the engine of uid %lu",
+	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++) {
+		uint64_t value = tenant_limit(engine->tenant, i);
+		if (engine->limits_sent[i] == value)
+			continue;
+		if (engine_send_order(engine, 0, SYCL__V1__SESSION_ORDER__ACT__ACT_LIMIT,
+				      configuration_limit_names[i], value) == 0) {
+			engine->limits_sent[i] = value;
+			continue;
+		}
+		log_warning("order", "the engine of uid %lu does not take its limits",
 			    (unsigned long)engine->tenant->uid);
+		return;
+	}
+}
+
+static bool engine_has_other_devices(const struct engine *engine)
+{
+	const struct configuration_devices *devices = tenant_devices(engine->tenant);
+	if (!engine->devices_known)
+		return devices->given;
+	if (devices->given != engine->allowed.given)
+		return true;
+	return devices->given && (!device_set_has(&devices->set, &engine->allowed.set) ||
+				  !device_set_has(&engine->allowed.set, &devices->set));
+}
+
+/* An engine keeps the devices that it was started with, as sessions have objects on them. New
+ * sessions get another engine. */
+static void engine_review_devices(struct engine *engine)
+{
+	if (engine->state == ENGINE_STOPPING || !engine_has_other_devices(engine) ||
+	    engine->tenant->current != engine)
+		return;
+	log_info("engine",
+		 "pid %ld of uid %lu takes no new sessions: the devices of this user have changed",
+		 (long)engine->pid, (unsigned long)engine->tenant->uid);
+	engine_refuse_new_sessions(engine);
+	engine_check_idle(engine);
 }
 
 void orders_engine_ready(struct engine *engine)
 {
-	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++)
-		if (engine->tenant->limits[i].given)
-			engine_send_limit(engine, i, &engine->tenant->limits[i]);
+	if (engine->tenant->is_identified)
+		engine_review_limits(engine);
 }
 
 void orders_engine_returned(struct engine *engine)
 {
-	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++)
-		if (!engine->tenant->limits[i].given)
-			engine_send_limit(engine, i,
-					  &engine->tenant->supervisor->configuration.limits[i]);
+	struct tenant *tenant = engine->tenant;
+	if (!tenant->is_identified && !tenant->lookup)
+		tenant_identify_again(tenant);
+	engine_review_devices(engine);
 }
 
-static bool limits_are_equal(const struct configuration_limit *a,
-			     const struct configuration_limit *b)
+void orders_tenant_identified(struct tenant *tenant)
 {
-	return a->given == b->given && (!a->given || a->value == b->value);
+	struct engine *engine, *next;
+	for (engine = TAILQ_FIRST(&tenant->engines); engine; engine = next) {
+		next = TAILQ_NEXT(engine, link);
+		if (engine->was_ready && engine->state == ENGINE_READY)
+			engine_review_limits(engine);
+		engine_review_devices(engine);
+	}
 }
 
 /* A tenant that is not connected is looked up when it connects. */
@@ -153,19 +173,13 @@ static void tenant_reconsider(struct tenant *tenant)
 		tenant_identify_again(tenant);
 }
 
-void orders_reloaded(struct supervisor *supervisor, const struct configuration *before)
+void orders_reloaded(struct supervisor *supervisor)
 {
 	struct tenant *tenant;
-	struct engine *engine;
 	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
 		tenant_reconsider(tenant);
 	sharing_review(supervisor);
 	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		TAILQ_FOREACH (engine, &tenant->engines, link)
-			for (unsigned i = 0; i < CONFIGURATION_LIMITS && engine->was_ready; i++)
-				if (!tenant->limits[i].given &&
-				    !limits_are_equal(&supervisor->configuration.limits[i],
-						      &before->limits[i]))
-					engine_send_limit(engine, i,
-							  &supervisor->configuration.limits[i]);
+		if (!tenant->lookup)
+			orders_tenant_identified(tenant);
 }

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct configuration;
 struct engine;
 struct supervisor;
 struct target;
@@ -20,19 +19,18 @@ int order_set_limit(struct target *target, bool *is_of_engines_out);
  * limits`. A limit of all sessions does not replace those of single ones. */
 void order_keep_limit(const struct target *target);
 
-/* Returns the limit of a tenant: its own ordered or configured one, else that of all users. 0: the
- * engine's own default. */
-uint64_t order_tenant_limit(const struct tenant *tenant, unsigned index);
-
-/* Called when the engine accepts messages. Sends the limits of its tenant, before any session. */
+/* The engine takes messages now. Sends the limits of the engine's tenant, ahead of any session. */
 void orders_engine_ready(struct engine *engine);
 
-/* Called when the configuration has changed from `before`. Running engines get the new limits,
- * except those that were ordered for their tenant. */
-void orders_reloaded(struct supervisor *supervisor, const struct configuration *before);
-
-/* Called when an engine has returned from an earlier service, which may have had other limits.
- * Sends all configured limits. */
+/* The engine came back from an earlier service, which may have had other limits and devices. Looks
+ * the user up, so that the engine's open sessions have the user's limits. */
 void orders_engine_returned(struct engine *engine);
+
+/* The tenant's sections of the configuration are known, or may have changed: running engines get
+ * its limits, and new sessions an engine with its devices. */
+void orders_tenant_identified(struct tenant *tenant);
+
+/* The configuration was read again. */
+void orders_reloaded(struct supervisor *supervisor);
 
 #endif

@@ -9,8 +9,15 @@
 
 #include <stdbool.h>
 
-/* The limits of one reply; zeroed: empty. */
+/* Texts of a row. */
+struct limit_text {
+	char origin[96];
+	char value[512];
+};
+
+/* The limits of one reply; all 0: empty. */
 struct report_limits {
+	struct limit_text *texts;
 	Sycl__V1__LimitFacts *rows;
 	Sycl__V1__LimitFacts **list;
 };

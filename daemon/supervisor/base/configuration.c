@@ -2,6 +2,7 @@
 
 #include "cleanup.h"
 #include "limit_list.h"
+#include "nearest_word.h"
 
 #include <ini.h>
 
@@ -16,7 +17,9 @@
 #define DAY_SECONDS   86400u
 #define SLICE_US_MOST 1000000u
 
-enum { COMPLAINT_BYTES = 256, KEYS_MAX = 64 };
+/* inih cuts the name of a section at 50 bytes. */
+enum { COMPLAINT_BYTES = 256, KEYS_MAX = 64, SECTION_BYTES_MOST = 49, INI_LINE_BYTES = 256 };
+enum { SESSIONS_MOST = 3000 };
 
 #define NAME(limit, most) #limit,
 #define MOST(limit, most) (most),
@@ -27,12 +30,15 @@ const uint64_t configuration_limit_most[CONFIGURATION_LIMITS] = {LIMIT_LIST(MOST
 struct reading {
 	struct configuration *configuration;
 	FILE *file;
+	const char *path;
+	unsigned file_index;
 	int line;
-	bool continued; /* the last piece had no end of line */
-	/* One bit for each entry of keys[], then each limit, then each option of [cuda]. */
-	uint64_t seen;
-	int complaint_line;
-	char complaint[COMPLAINT_BYTES]; /* the first complaint */
+	bool continued; /* the last piece that was read had no end of line */
+	uint64_t seen;  /* bit per entry of keys[], then per limit, then per option of [cuda] */
+	configuration_found *found;
+	void *context;
+	unsigned errors;
+	int error_line; /* of the last error */
 };
 
 void configuration_defaults(struct configuration *configuration_out)
@@ -160,7 +166,7 @@ static bool set_engines(struct configuration *c, const char *value)
 static bool set_sessions(struct configuration *c, const char *value)
 {
 	uint32_t count;
-	if (!set_count(value, &count) || count > 3000)
+	if (!set_count(value, &count) || count > SESSIONS_MOST)
 		return false;
 	c->sessions_per_tenant = count;
 	return true;
@@ -230,20 +236,43 @@ static const struct key {
 
 enum { KEY_COUNT = sizeof(keys) / sizeof(*keys) };
 
-_Static_assert(KEY_COUNT + CONFIGURATION_LIMITS + CONFIGURATION_CUDA_OPTIONS <= KEYS_MAX,
-	       "a bit each");
+_Static_assert(KEY_COUNT + CONFIGURATION_LIMITS + CONFIGURATION_CUDA_OPTIONS < KEYS_MAX,
+	       "a bit each, and one for limits.devices");
 
+/* One error of a line is reported: others may follow from it. */
 __attribute__((format(printf, 2, 3))) static int configuration_refuse(struct reading *reading,
 								      const char *format, ...)
 {
-	if (!reading->complaint_line) {
-		reading->complaint_line = reading->line;
-		va_list arguments;
-		va_start(arguments, format);
-		(void)vsnprintf(reading->complaint, sizeof(reading->complaint), format, arguments);
-		va_end(arguments);
-	}
+	char text[COMPLAINT_BYTES], whole[PATH_MAX + COMPLAINT_BYTES];
+	if (reading->error_line == reading->line)
+		return 0;
+	va_list arguments;
+	va_start(arguments, format);
+	(void)vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	(void)snprintf(whole, sizeof(whole), "%s:%d: %s", reading->path, reading->line, text);
+	reading->found(reading->context, true, whole);
+	reading->error_line = reading->line;
+	reading->errors++;
 	return 0;
+}
+
+static struct configuration_origin reading_place(const struct reading *reading)
+{
+	return (struct configuration_origin){
+		.file = (uint16_t)reading->file_index,
+		.line = reading->line > UINT16_MAX ? UINT16_MAX : (uint16_t)reading->line};
+}
+
+/* inih reports one line of this kind only. A line that begins with a blank continues a value. */
+static bool line_has_a_form(const char *line)
+{
+	size_t blanks = strspn(line, " \t\r\n");
+	if (!line[blanks] || strchr(";#", line[blanks]))
+		return true;
+	if (line[blanks] == '[')
+		return strchr(line, ']') != NULL;
+	return blanks > 0 || strpbrk(line, "=:") != NULL;
 }
 
 /* inih's reader: as fgets, but it counts lines, and refuses a line that inih would split in two. */
@@ -255,8 +284,19 @@ static char *configuration_next_line(char *buffer, int size, void *context)
 	reading->line++;
 	if (reading->continued)
 		(void)configuration_refuse(reading, "the line before is too long");
+	else if (!line_has_a_form(buffer))
+		(void)configuration_refuse(reading, "neither [section] nor key = value");
 	reading->continued = !strchr(buffer, '\n') && !feof(reading->file);
 	return buffer;
+}
+
+/* " Did you mean 'NAME'?" */
+static const char *suggestion_of(const struct nearest_word *nearest, char *text, size_t bytes)
+{
+	*text = '\0';
+	if (nearest->found)
+		(void)snprintf(text, bytes, ". Did you mean '%s'?", nearest->found);
+	return text;
 }
 
 static bool key_is_repeated(struct reading *reading, unsigned bit)
@@ -266,26 +306,116 @@ static bool key_is_repeated(struct reading *reading, unsigned bit)
 	return before;
 }
 
+/* A limit of all users, or of a section's. `limit`: its place. */
+static int set_limit(struct reading *reading, unsigned index, const char *value,
+		     struct configuration_limit *limit)
+{
+	const char *name = configuration_limit_names[index];
+	bool bytes = strstr(name, "_bytes") != NULL;
+	uint64_t number;
+	if (!configuration_number(value, bytes, configuration_limit_most[index], &number) ||
+	    number == 0)
+		return configuration_refuse(
+			reading, "%s needs a number%s from 1 to %llu, not '%.64s'", name,
+			bytes ? " of bytes (K, M, G, T allowed)" : "",
+			(unsigned long long)configuration_limit_most[index], value);
+	*limit = (struct configuration_limit){
+		.given = true, .value = number, .origin = reading_place(reading)};
+	return 1;
+}
+
+static int set_devices(struct reading *reading, const char *value,
+		       struct configuration_devices *devices)
+{
+	const char *wrong = configuration_devices_set(devices, value, reading_place(reading));
+	return wrong ? configuration_refuse(reading, "devices %s, not '%.64s'", wrong, value) : 1;
+}
+
+/* The index, or CONFIGURATION_LIMITS. */
+static unsigned find_limit(const char *name)
+{
+	unsigned i = 0;
+	while (i < CONFIGURATION_LIMITS && strcmp(configuration_limit_names[i], name) != 0)
+		i++;
+	return i;
+}
+
+static int refuse_limit_name(struct reading *reading, const char *section, const char *name)
+{
+	char text[COMPLAINT_BYTES];
+	struct nearest_word nearest = {.wrong = name};
+	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++)
+		nearest_word_consider(&nearest, configuration_limit_names[i]);
+	nearest_word_consider(&nearest, "devices");
+	if (strcmp(section, "limits") != 0) {
+		nearest_word_consider(&nearest, "share");
+		nearest_word_consider(&nearest, "sessions_per_tenant");
+	}
+	return configuration_refuse(reading, "no such limit: '%.64s'%s", name,
+				    suggestion_of(&nearest, text, sizeof(text)));
+}
+
 static int parse_limit_line(struct reading *reading, const char *name, const char *value)
 {
-	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++) {
-		if (strcmp(configuration_limit_names[i], name) != 0)
-			continue;
-		if (key_is_repeated(reading, KEY_COUNT + i))
-			return configuration_refuse(reading, "limits.%s is given twice", name);
-		bool bytes = strstr(name, "_bytes") != NULL;
-		uint64_t number;
-		if (!configuration_number(value, bytes, configuration_limit_most[i], &number) ||
-		    number == 0)
-			return configuration_refuse(
-				reading, "%s needs a number%s from 1 to %llu, not '%.64s'", name,
-				bytes ? " of bytes (K, M, G, T allowed)" : "",
-				(unsigned long long)configuration_limit_most[i], value);
-		reading->configuration->limits[i] =
-			(struct configuration_limit){.given = true, .value = number};
-		return 1;
+	unsigned i = find_limit(name);
+	bool is_devices = !strcmp(name, "devices");
+	if (i == CONFIGURATION_LIMITS && !is_devices)
+		return refuse_limit_name(reading, "limits", name);
+	if (key_is_repeated(reading, is_devices ? KEYS_MAX - 1 : KEY_COUNT + i))
+		return configuration_refuse(reading, "limits.%s is given twice", name);
+	return is_devices ? set_devices(reading, value, &reading->configuration->devices)
+			  : set_limit(reading, i, value, &reading->configuration->limits[i]);
+}
+
+static int parse_share_line(struct reading *reading, const char *name, const char *value);
+
+/* A key of [user NAME] and the like. */
+static int parse_person_line(struct reading *reading, struct configuration_settings *settings,
+			     const char *section, const char *name, const char *value)
+{
+	unsigned i = find_limit(name);
+	char key[INI_LINE_BYTES];
+	if (!strcmp(name, "share")) {
+		(void)snprintf(key, sizeof(key), "%s", section);
+		*strchr(key, ' ') = '.';
+		return parse_share_line(reading, key, value);
 	}
-	return configuration_refuse(reading, "no such limit: '%.64s'", name);
+	bool is_devices = !strcmp(name, "devices");
+	bool is_sessions = !strcmp(name, "sessions_per_tenant");
+	if (i == CONFIGURATION_LIMITS && !is_devices && !is_sessions)
+		return refuse_limit_name(reading, section, name);
+	uint32_t bit = 1u << (is_devices ? 31 : i);
+	if (settings->seen & bit)
+		return configuration_refuse(reading, "[%.64s] has %s twice", section, name);
+	settings->seen |= bit;
+	if (is_devices)
+		return set_devices(reading, value, &settings->devices);
+	if (!is_sessions)
+		return set_limit(reading, i, value, &settings->limits[i]);
+	uint32_t sessions;
+	if (!set_count(value, &sessions) || sessions > SESSIONS_MOST)
+		return configuration_refuse(
+			reading, "%s needs a number from 1 to 3000, not '%.64s'", name, value);
+	settings->sessions = (struct configuration_limit){
+		.given = true, .value = sessions, .origin = reading_place(reading)};
+	return 1;
+}
+
+static int refuse_person(struct reading *reading, const char *section)
+{
+	struct configuration_owner owner;
+	if (configuration_owner_parse(section, ' ', &owner))
+		return configuration_refuse(reading,
+					    "[%.64s] is one section more than the %d there may be",
+					    section, CONFIGURATION_PEOPLE);
+	return configuration_refuse(
+		reading, "[%.64s] names none: [user NAME], [uid NUMBER] or [group NAME]", section);
+}
+
+static bool section_is_of_people(const char *section)
+{
+	return !strncmp(section, "user", 4) || !strncmp(section, "uid", 3) ||
+	       !strncmp(section, "group", 5);
 }
 
 static int parse_cuda_line(struct reading *reading, const char *name, const char *value)
@@ -307,8 +437,8 @@ static int parse_cuda_line(struct reading *reading, const char *name, const char
 static int parse_share_line(struct reading *reading, const char *name, const char *value)
 {
 	bool wrong_name = false;
-	const char *wrong =
-		configuration_shares_set(&reading->configuration->shares, name, value, &wrong_name);
+	const char *wrong = configuration_shares_set(&reading->configuration->shares, name, value,
+						     reading_place(reading), &wrong_name);
 	if (!wrong)
 		return 1;
 	return configuration_refuse(reading, "shares.%.64s: %s%s%.64s%s", name, wrong,
@@ -316,7 +446,50 @@ static int parse_share_line(struct reading *reading, const char *name, const cha
 				    wrong_name ? "" : "'");
 }
 
-/* inih's handler: 1, or 0 for an invalid line. */
+static int refuse_section(struct reading *reading, const char *section)
+{
+	char text[COMPLAINT_BYTES];
+	struct nearest_word nearest = {.wrong = section};
+	static const char *const sections[] = {"service", "isolation", "limits", "shares", "cuda"};
+	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++)
+		nearest_word_consider(&nearest, sections[i]);
+	return configuration_refuse(reading, "no such section: [%.64s]%s", section,
+				    suggestion_of(&nearest, text, sizeof(text)));
+}
+
+/* A key of [service] or [isolation]. */
+static int parse_key_line(struct reading *reading, const char *section, const char *name,
+			  const char *value)
+{
+	bool known_section = false;
+	struct nearest_word nearest = {.wrong = name};
+	char text[COMPLAINT_BYTES];
+	for (unsigned i = 0; i < KEY_COUNT; i++) {
+		if (strcmp(keys[i].section, section) != 0)
+			continue;
+		known_section = true;
+		nearest_word_consider(&nearest, keys[i].name);
+		if (strcmp(keys[i].name, name) != 0)
+			continue;
+		if (key_is_repeated(reading, i))
+			return configuration_refuse(reading, "%s.%s is given twice", section, name);
+		if (!keys[i].set(reading->configuration, value))
+			return configuration_refuse(reading, "%s needs %s, not '%.64s'", name,
+						    keys[i].wants, value);
+		if (keys[i].set == set_sessions)
+			reading->configuration->sessions_origin = reading_place(reading);
+		return 1;
+	}
+	if (!known_section && !*section)
+		return configuration_refuse(reading, "'%.64s' stands before the first [section]",
+					    name);
+	if (!known_section)
+		return refuse_section(reading, section);
+	return configuration_refuse(reading, "no such key in [%s]: '%.64s'%s", section, name,
+				    suggestion_of(&nearest, text, sizeof(text)));
+}
+
+/* inih's handler: 1, or 0 for a bad line. */
 static int parse_line(void *context, const char *section, const char *name, const char *value)
 {
 	struct reading *reading = context;
@@ -326,26 +499,15 @@ static int parse_line(void *context, const char *section, const char *name, cons
 		return parse_cuda_line(reading, name, value);
 	if (!strcmp(section, "shares"))
 		return parse_share_line(reading, name, value);
-	bool known_section = false;
-	for (unsigned i = 0; i < KEY_COUNT; i++) {
-		if (strcmp(keys[i].section, section) != 0)
-			continue;
-		known_section = true;
-		if (strcmp(keys[i].name, name) != 0)
-			continue;
-		if (key_is_repeated(reading, i))
-			return configuration_refuse(reading, "%s.%s is given twice", section, name);
-		if (!keys[i].set(reading->configuration, value))
-			return configuration_refuse(reading, "%s needs %s, not '%.64s'", name,
-						    keys[i].wants, value);
-		return 1;
+	if (section_is_of_people(section)) {
+		struct configuration_settings *settings =
+			strlen(section) < SECTION_BYTES_MOST
+				? configuration_people_section(reading->configuration, section)
+				: NULL;
+		return settings ? parse_person_line(reading, settings, section, name, value)
+				: refuse_person(reading, section);
 	}
-	if (!known_section && !*section)
-		return configuration_refuse(reading, "'%.64s' stands before the first [section]",
-					    name);
-	if (!known_section)
-		return configuration_refuse(reading, "no such section: [%.64s]", section);
-	return configuration_refuse(reading, "no such key in [%s]: '%.64s'", section, name);
+	return parse_key_line(reading, section, name, value);
 }
 
 static void configuration_file_close(FILE **file)
@@ -354,62 +516,83 @@ static void configuration_file_close(FILE **file)
 		(void)fclose(*file);
 }
 
-int configuration_read(const char *path, struct configuration *configuration_out, char *message_out,
-		       size_t message_bytes)
+/* The file's place in the list of names. */
+static unsigned add_file_name(struct configuration *configuration, const char *path)
 {
+	const char *slash = strrchr(path, '/');
+	unsigned index = configuration->file_count;
+	if (index == CONFIGURATION_FILES)
+		return index;
+	(void)snprintf(configuration->files[index], sizeof(configuration->files[index]), "%s",
+		       slash ? slash + 1 : path);
+	configuration->file_count++;
+	return index;
+}
+
+int configuration_read_file(const char *path, struct configuration *configuration,
+			    configuration_found *found, void *context)
+{
+	char text[PATH_MAX + COMPLAINT_BYTES];
 	CLEANUP(configuration_file_close) FILE *file = fopen(path, "re");
 	if (!file) {
 		int r = -errno;
-		(void)snprintf(message_out, message_bytes, "%s: %s", path, strerror(-r));
+		(void)snprintf(text, sizeof(text), "%s: %s", path, strerror(-r));
+		found(context, true, text);
 		return r;
 	}
-	struct configuration configuration;
-	configuration_defaults(&configuration);
-	struct reading reading = {.configuration = &configuration, .file = file};
+	/* Each key once in a file; a later file may give it again. */
+	configuration->shares.mode_seen = false;
+	for (unsigned i = 0; i < configuration->people.owners.count; i++)
+		configuration->people.settings[i].seen = 0;
+	struct reading reading = {.configuration = configuration,
+				  .file = file,
+				  .path = path,
+				  .file_index = add_file_name(configuration, path),
+				  .found = found,
+				  .context = context};
 	int line = ini_parse_stream(configuration_next_line, &reading, parse_line, &reading);
-	if (line == 0 && ferror(file)) {
-		(void)snprintf(message_out, message_bytes, "%s: cannot be read", path);
+	if (ferror(file)) {
+		(void)snprintf(text, sizeof(text), "%s: cannot be read", path);
+		found(context, true, text);
 		return -EIO;
 	}
-	bool complained = reading.complaint_line && (line == 0 || reading.complaint_line <= line);
-	if (complained || line != 0) {
-		(void)snprintf(message_out, message_bytes, "%s:%d: %s", path,
-			       complained ? reading.complaint_line : line,
-			       complained ? reading.complaint
-					  : "neither [section] nor key = value");
-		return -EINVAL;
+	if (line != 0 && reading.errors == 0) {
+		reading.line = line;
+		(void)configuration_refuse(&reading, "neither [section] nor key = value");
 	}
-	*configuration_out = configuration;
-	return 0;
+	return reading.errors ? -EINVAL : 0;
 }
 
-static int user_configuration_path(char *path_out, size_t size)
+/* Keeps the first error. */
+struct first_error {
+	char *text;
+	size_t bytes;
+};
+
+static void keep_first_error(void *context, bool is_error, const char *text)
 {
-	const char *base = getenv("XDG_CONFIG_HOME");
-	int length = -1;
-	if (base && *base == '/') {
-		length = snprintf(path_out, size, "%s/sycld/sycld.conf", base);
-	} else {
-		base = getenv("HOME");
-		if (!base || *base != '/')
-			return -ENOENT;
-		length = snprintf(path_out, size, "%s/.config/sycld/sycld.conf", base);
-	}
-	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
+	struct first_error *first = context;
+	if (is_error && first->bytes > 0)
+		(void)snprintf(first->text, first->bytes, "%s", text);
+	if (is_error)
+		first->bytes = 0;
+}
+
+int configuration_read(const char *path, struct configuration *configuration_out, char *message_out,
+		       size_t message_bytes)
+{
+	struct configuration configuration;
+	struct first_error first = {message_out, message_bytes};
+	configuration_defaults(&configuration);
+	int r = configuration_read_file(path, &configuration, keep_first_error, &first);
+	if (r == 0)
+		*configuration_out = configuration;
+	return r;
 }
 
 int configuration_load(const char *given, bool user, struct configuration *configuration_out,
 		       char *message_out, size_t message_bytes)
 {
-	if (given)
-		return configuration_read(given, configuration_out, message_out, message_bytes);
-	char path[PATH_MAX] = SYCLD_SYSCONFDIR "/sycld/sycld.conf";
-	int r = user ? user_configuration_path(path, sizeof(path)) : 0;
-	if (r == 0)
-		r = configuration_read(path, configuration_out, message_out, message_bytes);
-	if (r == -ENOENT || r == -ENAMETOOLONG) {
-		configuration_defaults(configuration_out);
-		return 0;
-	}
-	return r;
+	struct first_error first = {message_out, message_bytes};
+	return configuration_check(given, user, configuration_out, keep_first_error, &first);
 }

@@ -34,31 +34,30 @@ static bool parse_share_range(const char *value, struct configuration_share *sha
 	return true;
 }
 
-/* False: the key names no user or group. */
-static bool parse_share_owner(const char *name, struct configuration_share_entry *entry)
+bool configuration_owner_parse(const char *name, char sign, struct configuration_owner *owner_out)
 {
 	static const char *const kinds[] = {
-		[SHARE_OF_UID] = "uid.", [SHARE_OF_USER] = "user.", [SHARE_OF_GROUP] = "group."};
+		[SHARE_OF_UID] = "uid", [SHARE_OF_USER] = "user", [SHARE_OF_GROUP] = "group"};
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		size_t length = strlen(kinds[i]);
 		uint64_t uid = 0;
-		if (strncmp(name, kinds[i], length) != 0)
+		if (strncmp(name, kinds[i], length) != 0 || name[length] != sign)
 			continue;
-		const char *rest = name + length;
-		entry->whose = (enum configuration_share_whose)i;
+		const char *rest = name + length + 1;
 		if (i == SHARE_OF_UID && !configuration_number(rest, false, UINT32_MAX - 1, &uid))
 			return false;
-		entry->uid = (uint32_t)uid;
-		if (*rest == '\0' || strlen(rest) >= sizeof(entry->name))
+		if (*rest == '\0' || strlen(rest) >= sizeof(owner_out->name))
 			return false;
-		memcpy(entry->name, rest, strlen(rest) + 1);
+		*owner_out = (struct configuration_owner){
+			.whose = (enum configuration_share_whose)i, .uid = (uint32_t)uid};
+		memcpy(owner_out->name, rest, strlen(rest) + 1);
 		return true;
 	}
 	return false;
 }
 
-static bool share_owners_are_equal(const struct configuration_share_entry *a,
-				   const struct configuration_share_entry *b)
+bool configuration_owners_are_equal(const struct configuration_owner *a,
+				    const struct configuration_owner *b)
 {
 	return a->whose == b->whose &&
 	       (a->whose == SHARE_OF_UID ? a->uid == b->uid : strcmp(a->name, b->name) == 0);
@@ -77,27 +76,45 @@ static const char *set_share_mode(struct configuration_shares *shares, const cha
 	return NULL;
 }
 
-const char *configuration_shares_set(struct configuration_shares *shares, const char *name,
-				     const char *value, bool *wrong_name_out)
+/* The owner's entry; NULL: there is none, and no room for another. */
+static struct configuration_share_entry *share_entry_of(struct configuration_shares *shares,
+							const struct configuration_owner *owner)
 {
-	struct configuration_share_entry entry = {.whose = SHARE_OF_UID};
+	for (unsigned i = 0; i < shares->count; i++)
+		if (configuration_owners_are_equal(&shares->entries[i].owner, owner))
+			return &shares->entries[i];
+	if (shares->count == CONFIGURATION_SHARES)
+		return NULL;
+	shares->entries[shares->count] = (struct configuration_share_entry){.owner = *owner};
+	return &shares->entries[shares->count];
+}
+
+const char *configuration_shares_set(struct configuration_shares *shares, const char *name,
+				     const char *value, struct configuration_origin origin,
+				     bool *wrong_name_out)
+{
+	struct configuration_owner owner;
+	struct configuration_share share, *place = &shares->everybody;
+	struct configuration_share_entry *entry = NULL;
 	if (!strcmp(name, "mode"))
 		return set_share_mode(shares, value, wrong_name_out);
-	bool everybody = !strcmp(name, "default");
 	*wrong_name_out = true;
-	if (!everybody && !parse_share_owner(name, &entry))
-		return "is none of mode, default, uid.NUMBER, user.NAME, group.NAME";
-	if (everybody && shares->everybody.given)
+	if (strcmp(name, "default") != 0) {
+		if (!configuration_owner_parse(name, '.', &owner))
+			return "is none of mode, default, uid.NUMBER, user.NAME, group.NAME";
+		entry = share_entry_of(shares, &owner);
+		if (!entry)
+			return "is one more than there may be";
+		place = &entry->share;
+	}
+	if (place->given && place->origin.file == origin.file)
 		return "is given twice";
-	for (unsigned i = 0; i < shares->count && !everybody; i++)
-		if (share_owners_are_equal(&shares->entries[i], &entry))
-			return "is given twice";
-	if (!everybody && shares->count == CONFIGURATION_SHARES)
-		return "is one more than there may be";
 	*wrong_name_out = false;
-	if (!parse_share_range(value, everybody ? &shares->everybody : &entry.share))
+	if (!parse_share_range(value, &share))
 		return wants_share;
-	if (!everybody)
-		shares->entries[shares->count++] = entry;
+	share.origin = origin;
+	*place = share;
+	if (entry == &shares->entries[shares->count])
+		shares->count++;
 	return NULL;
 }

@@ -14,7 +14,8 @@ static const char usage_text[] =
 	"                         $XDG_RUNTIME_DIR/sycld, or another one: see sycld(8))\n"
 	"      --config FILE      configuration (" SYCLD_SYSCONFDIR "/sycld/sycld.conf;\n"
 	"                         with --user $XDG_CONFIG_HOME/sycld/sycld.conf)\n"
-	"      --check-config     check the configuration with its names of users and groups, and end\n"
+	"      --check [FILE]     check the configuration, or FILE, print what is wrong, and end\n"
+	"      --check-config     the same, and fail also where --check only warns\n"
 	"      --cache-dir DIR    where engines keep what they built\n"
 	"      --engine FILE      the engine's program (sycl-engine next to sycld, then the installed one)\n"
 	"      --listen-fd N      accept sessions on descriptor N; N + 1 may hold the lock of the folder\n"
@@ -27,6 +28,7 @@ enum {
 	OPT_RUNTIME,
 	OPT_CONFIG,
 	OPT_CHECK,
+	OPT_CHECK_STRICTLY,
 	OPT_CACHE,
 	OPT_ENGINE,
 	OPT_LISTEN,
@@ -40,7 +42,8 @@ static const struct option long_options[] = {
 	{"user", no_argument, NULL, OPT_USER},
 	{"runtime-dir", required_argument, NULL, OPT_RUNTIME},
 	{"config", required_argument, NULL, OPT_CONFIG},
-	{"check-config", no_argument, NULL, OPT_CHECK},
+	{"check", no_argument, NULL, OPT_CHECK},
+	{"check-config", no_argument, NULL, OPT_CHECK_STRICTLY},
 	{"cache-dir", required_argument, NULL, OPT_CACHE},
 	{"engine", required_argument, NULL, OPT_ENGINE},
 	{"listen-fd", required_argument, NULL, OPT_LISTEN},
@@ -80,7 +83,9 @@ static enum options_result option_apply(int option, const char *value, struct op
 		options->configuration = value;
 		return OPTIONS_RUN;
 	case OPT_CHECK:
+	case OPT_CHECK_STRICTLY:
 		options->check_only = true;
+		options->check_strictly |= option == OPT_CHECK_STRICTLY;
 		return OPTIONS_RUN;
 	case OPT_CACHE:
 		options->cache_directory = value;
@@ -122,6 +127,8 @@ enum options_result options_parse(int argc, char **argv, struct options *options
 		if (result != OPTIONS_RUN)
 			return result;
 	}
+	if (options.check_only && !options.configuration && optind + 1 == argc)
+		options.configuration = argv[optind++];
 	if (optind < argc) {
 		(void)fprintf(stderr, "sycld: unexpected argument '%s'. Try 'sycld --help'.\n",
 			      argv[optind]);

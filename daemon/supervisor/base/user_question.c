@@ -18,17 +18,20 @@ struct asked {
 	int group_count; /* -1: not queried yet */
 };
 
-bool user_question_has_names(const struct configuration_shares *shares)
+bool user_question_has_names(const struct user_question *question)
 {
-	for (unsigned i = 0; i < shares->count; i++)
-		if (shares->entries[i].whose != SHARE_OF_UID)
+	for (unsigned i = 0; i < question->shares.count; i++)
+		if (question->shares.entries[i].owner.whose != SHARE_OF_UID)
+			return true;
+	for (unsigned i = 0; i < question->owners.count; i++)
+		if (question->owners.list[i].whose != SHARE_OF_UID)
 			return true;
 	return false;
 }
 
 bool user_question_needs_database(const struct user_question *question)
 {
-	return !question->is_own || user_question_has_names(&question->shares);
+	return !question->is_own || user_question_has_names(question);
 }
 
 /* Records a failed look-up. Such a user has no share by name, which differs from the configuration,
@@ -83,45 +86,59 @@ static bool user_has_group(struct asked *asked, const char *name)
 	return false;
 }
 
-static bool share_entry_applies(struct asked *asked, const struct configuration_share_entry *entry)
+static bool owner_applies(struct asked *asked, const struct configuration_owner *owner)
 {
-	if (entry->whose == SHARE_OF_UID)
-		return entry->uid == asked->question->uid;
-	if (entry->whose == SHARE_OF_USER)
-		return asked->name[0] && strcmp(entry->name, asked->name) == 0;
-	return user_has_group(asked, entry->name);
+	if (owner->whose == SHARE_OF_UID)
+		return owner->uid == asked->question->uid;
+	if (owner->whose == SHARE_OF_USER)
+		return asked->name[0] && strcmp(owner->name, asked->name) == 0;
+	return user_has_group(asked, owner->name);
 }
 
-static bool share_name_is_missing(const struct configuration_share_entry *entry)
+static bool owner_is_missing(const struct configuration_owner *owner)
 {
 	gid_t gid = 0;
 	uid_t uid = 0;
-	if (entry->whose == SHARE_OF_UID)
-		return false; /* a uid may have a share without a name */
-	return (entry->whose == SHARE_OF_USER ? user_database_uid(entry->name, &uid)
-					      : user_database_group(entry->name, &gid)) == -ENOENT;
+	if (owner->whose == SHARE_OF_UID)
+		return false; /* a number may have a share without a name */
+	return (owner->whose == SHARE_OF_USER ? user_database_uid(owner->name, &uid)
+					      : user_database_group(owner->name, &gid)) == -ENOENT;
 }
 
-unsigned share_names_missing(const struct configuration_shares *shares, char *text_out,
+/* A list of missing names, as far as the text has room. */
+struct missing_names {
+	char *text;
+	size_t bytes, used;
+	unsigned count;
+};
+
+static void missing_names_review(struct missing_names *missing,
+				 const struct configuration_owner *owner)
+{
+	if (!owner_is_missing(owner))
+		return;
+	size_t room = missing->bytes - missing->used;
+	int length =
+		snprintf(missing->text + missing->used, room, "%s%s%s", missing->count ? ", " : "",
+			 owner->whose == SHARE_OF_USER ? "user." : "group.", owner->name);
+	missing->count++;
+	if (length > 0 && (size_t)length < room)
+		missing->used += (size_t)length;
+	else
+		missing->text[missing->used] = '\0';
+}
+
+unsigned share_names_missing(const struct configuration_shares *shares,
+			     const struct configuration_owners *owners, char *text_out,
 			     size_t text_bytes)
 {
-	unsigned count = 0;
-	size_t used = 0;
+	struct missing_names missing = {.text = text_out, .bytes = text_bytes};
 	text_out[0] = '\0';
-	for (unsigned i = 0; i < shares->count; i++) {
-		const struct configuration_share_entry *entry = &shares->entries[i];
-		if (!share_name_is_missing(entry))
-			continue;
-		int length =
-			snprintf(text_out + used, text_bytes - used, "%s%s%s", count ? ", " : "",
-				 entry->whose == SHARE_OF_USER ? "user." : "group.", entry->name);
-		count++;
-		if (length > 0 && (size_t)length < text_bytes - used)
-			used += (size_t)length;
-		else
-			text_out[used] = '\0'; /* the text has no room for this name */
-	}
-	return count;
+	for (unsigned i = 0; i < shares->count; i++)
+		missing_names_review(&missing, &shares->entries[i].owner);
+	for (unsigned i = 0; i < owners->count; i++)
+		missing_names_review(&missing, &owners->list[i]);
+	return missing.count;
 }
 
 void user_question_answer(const struct user_question *question, struct user_answer *answer_out)
@@ -130,15 +147,19 @@ void user_question_answer(const struct user_question *question, struct user_answ
 	struct asked asked = {.question = question, .answer = answer_out, .group_count = -1};
 	*answer_out = (struct user_answer){.gid = GID_NOGROUP};
 	if (question->is_of_names) {
-		answer_out->missing = share_names_missing(shares, answer_out->trouble,
-							  sizeof(answer_out->trouble));
+		answer_out->missing =
+			share_names_missing(shares, &question->owners, answer_out->trouble,
+					    sizeof(answer_out->trouble));
 		return;
 	}
 	question_query_user(&asked);
 	/* A line of the user precedes lines of groups, whatever their order in the file. */
 	for (int of_group = 0; of_group <= 1 && !answer_out->share.given; of_group++)
 		for (unsigned i = 0; i < shares->count && !answer_out->share.given; i++)
-			if ((shares->entries[i].whose == SHARE_OF_GROUP) == of_group &&
-			    share_entry_applies(&asked, &shares->entries[i]))
+			if ((shares->entries[i].owner.whose == SHARE_OF_GROUP) == of_group &&
+			    owner_applies(&asked, &shares->entries[i].owner))
 				answer_out->share = shares->entries[i].share;
+	for (unsigned i = 0; i < question->owners.count; i++)
+		if (owner_applies(&asked, &question->owners.list[i]))
+			answer_out->sections |= 1ull << i;
 }

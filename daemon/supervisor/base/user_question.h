@@ -17,10 +17,11 @@ struct user_question {
 	uid_t uid;
 	bool is_own; /* the service's own user, which is known and has the group `own_gid` */
 	gid_t own_gid;
-	bool was_found; /* an earlier look-up has found this user */
-	/* Another query: which names in `shares` are not in the database (share_names.h). */
-	bool is_of_names;
+	bool was_found;   /* an earlier look-up has found this user */
+	bool is_of_names; /* another query: which names are not in the database?
+			     (share_names.h) */
 	struct configuration_shares shares;
+	struct configuration_owners owners; /* of sections of users and groups */
 };
 
 struct user_answer {
@@ -29,12 +30,13 @@ struct user_answer {
 	gid_t gid;       /* group of 'nobody' for an unknown user */
 	/* Not set: the configuration has no line for this user. */
 	struct configuration_share share;
-	unsigned missing; /* is_of_names: the number of missing names; `trouble` lists them */
-	char trouble[USER_TROUBLE_BYTES]; /* the failed look-up, and its consequence; "": none */
+	uint64_t sections; /* bit per owner of the question: the section is for this user */
+	unsigned missing;  /* is_of_names: the number of missing names; `trouble` lists them */
+	char trouble[USER_TROUBLE_BYTES]; /* the failed look-up, and the consequence; "": none */
 };
 
-/* True if [shares] has names of users or groups. */
-bool user_question_has_names(const struct configuration_shares *shares);
+/* Does it have names of users or groups? */
+bool user_question_has_names(const struct user_question *question);
 
 /* True if the query needs the database. Otherwise its result is known at once. */
 bool user_question_needs_database(const struct user_question *question);
@@ -43,11 +45,12 @@ bool user_question_needs_database(const struct user_question *question);
 void user_question_answer(const struct user_question *question, struct user_answer *answer_out);
 
 /*
- * Returns the number of names in [shares] that are not in the user database. The text lists them,
- * "user.one, group.two", as far as it has room. It omits names whose look-up failed. Blocks for as
- * long as the user database takes.
+ * The number of names in [shares] and of sections that are not in the user database. The text lists
+ * them, "user.one, group.two", as far as it has room. Names whose look-up failed are not in it.
+ * Blocks for as long as the user database takes.
  */
-unsigned share_names_missing(const struct configuration_shares *shares, char *text_out,
+unsigned share_names_missing(const struct configuration_shares *shares,
+			     const struct configuration_owners *owners, char *text_out,
 			     size_t text_bytes);
 
 #endif

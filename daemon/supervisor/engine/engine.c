@@ -34,6 +34,9 @@ static bool engine_adopt_standby(const struct tenant *tenant, struct engine_proc
 	struct supervisor *supervisor = tenant->supervisor;
 	struct engine_process process;
 	char cache[PATH_MAX];
+	/* A standby has opened devices that this user may not have. */
+	if (tenant_devices(tenant)->given)
+		return false;
 	if (clock_now_ns() < tenant->no_standby_until_ns || !standby_take(supervisor, &process))
 		return false;
 	bool has_cache =
@@ -66,6 +69,12 @@ static int engine_begin_process(struct engine *engine, bool may_adopt)
 	struct engine_process process = ENGINE_PROCESS_NONE;
 	engine->adopted = may_adopt && engine_adopt_standby(engine->tenant, &process);
 	int r = engine->adopted ? 0 : engine_launch_process(engine->tenant, &process);
+	const struct configuration *configuration = &engine->tenant->supervisor->configuration;
+	for (unsigned i = 0; i < CONFIGURATION_LIMITS && !engine->adopted; i++)
+		engine->limits_sent[i] =
+			configuration->limits[i].given ? configuration->limits[i].value : 0;
+	engine->devices_known = true;
+	engine->allowed = *tenant_devices(engine->tenant);
 	engine->pid = process.pid;
 	engine->pidfd = process.pidfd;
 	engine->control = process.control;

@@ -98,6 +98,8 @@ struct engine *engine_new(struct tenant *tenant)
 	engine->tenant = tenant;
 	engine->pidfd = -1;
 	engine->control = -1;
+	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++)
+		engine->limits_sent[i] = UINT64_MAX;
 	TAILQ_INIT(&engine->waiting);
 	TAILQ_INIT(&engine->silent);
 	TAILQ_INIT(&engine->sessions);

@@ -56,6 +56,7 @@ int engine_launch_process(const struct tenant *tenant, struct engine_process *pr
 	how.uid = tenant->uid;
 	how.gid = tenant->gid;
 	how.warm_devices = tenant->warm_devices;
+	how.devices = tenant_devices(tenant);
 	return engine_process_start(&how, process_out);
 }
 

@@ -188,6 +188,19 @@ static int arguments_add_backend_options(struct strings *arguments,
 	return 0;
 }
 
+/* "KIND:MASK" for each backend, so that "none" has a form, too. */
+static int arguments_add_devices(struct strings *arguments,
+				 const struct configuration_devices *devices)
+{
+	for (unsigned i = 1; devices && devices->given && i < DEVICE_SET_BACKENDS; i++) {
+		int r = strings_add(arguments, "--devices=%u:%llx", i,
+				    (unsigned long long)devices->set.devices[i]);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 static int make_arguments(const struct engine_launch *launch, struct strings *arguments)
 {
 	int r = strings_add(arguments, "%s", launch->program);
@@ -208,6 +221,8 @@ static int make_arguments(const struct engine_launch *launch, struct strings *ar
 	if (r == 0 && launch->configuration->slice_us != CONFIGURATION_SLICE_US)
 		r = strings_add(arguments, "--slice-us=%llu",
 				(unsigned long long)launch->configuration->slice_us);
+	if (r == 0)
+		r = arguments_add_devices(arguments, launch->devices);
 	if (r == 0)
 		r = arguments_add_limits(arguments, launch->configuration);
 	return r < 0 ? r : arguments_add_backend_options(arguments, launch->configuration);

@@ -19,6 +19,8 @@ struct engine_launch {
 	uid_t uid;
 	gid_t gid;
 	const struct configuration *configuration;
+	/* The devices that sessions may have; NULL, or not given: all. */
+	const struct configuration_devices *devices;
 };
 
 /* A child of this process, and its descriptors. */

@@ -87,19 +87,45 @@ static void warn_of_bad_switches(void)
 			    PROCESSORS_MOST);
 }
 
-/* A running service only warns about missing names; a check reports them as errors. */
+struct check {
+	unsigned errors, warnings;
+};
+
+static void print_finding(void *context, bool is_error, const char *text)
+{
+	struct check *check = context;
+	check->errors += is_error;
+	check->warnings += !is_error;
+	(void)fprintf(stderr, "%s: %s\n", is_error ? "error" : "warning", text);
+}
+
+/* Everything that is wrong, on standard error. A service would start with warnings. */
 static int check_configuration(const struct options *options)
 {
-	char message[MESSAGE_BYTES], missing[USER_TROUBLE_BYTES];
-	struct configuration configuration;
-	if (configuration_load(options->configuration, options->user, &configuration, message,
-			       sizeof(message)) < 0)
-		return print_failure(message, EXIT_CONFIGURATION);
-	if (share_names_missing(&configuration.shares, missing, sizeof(missing)) == 0)
-		return EXIT_SUCCESS;
-	(void)snprintf(message, sizeof(message),
-		       "[shares] has names that are not in the user database: %s", missing);
-	return print_failure(message, EXIT_CONFIGURATION);
+	char missing[USER_TROUBLE_BYTES], text[USER_TROUBLE_BYTES + 64];
+	static struct configuration configuration;
+	struct check check = {0, 0};
+	int r = configuration_check(options->configuration, options->user, &configuration,
+				    print_finding, &check);
+	if (r < 0)
+		return EXIT_CONFIGURATION;
+	if (share_names_missing(&configuration.shares, &configuration.people.owners, missing,
+				sizeof(missing)) > 0) {
+		(void)snprintf(text, sizeof(text), "these names are not in the user database: %s",
+			       missing);
+		print_finding(&check, false, text);
+	}
+	return options->check_strictly && check.warnings ? EXIT_CONFIGURATION : EXIT_SUCCESS;
+}
+
+/* At the start, when the first error ends the service. */
+static void log_finding(void *context, bool is_error, const char *text)
+{
+	(void)context;
+	if (is_error)
+		log_error("configuration", "%s", text);
+	else
+		log_warning("configuration", "%s", text);
 }
 
 int main(int argc, char **argv)
@@ -125,15 +151,14 @@ int main(int argc, char **argv)
 	if (options.detach)
 		process_state_close_foreign(passed ? SD_LISTEN_FDS_START : options.listen_fd);
 
-	char message[MESSAGE_BYTES];
-	struct configuration configuration;
+	static struct configuration configuration;
 	/* The file is read again after the service has left this folder. */
 	static char absolute[PATH_MAX];
 	if (options.configuration && realpath(options.configuration, absolute))
 		options.configuration = absolute;
-	if (configuration_load(options.configuration, options.user, &configuration, message,
-			       sizeof(message)) < 0)
-		return print_failure(message, EXIT_CONFIGURATION);
+	if (configuration_check(options.configuration, options.user, &configuration, log_finding,
+				NULL) < 0)
+		return EXIT_CONFIGURATION;
 
 	struct runtime_directory directory = RUNTIME_DIRECTORY_INIT;
 	struct listener listener = {.fd = -1};

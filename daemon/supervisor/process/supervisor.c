@@ -254,24 +254,31 @@ static void on_hand_over(uv_signal_t *handle, int number)
 	supervisor_leave(handle->data);
 }
 
+static void log_finding(void *context, bool is_error, const char *text)
+{
+	(void)context;
+	if (is_error)
+		log_error("configuration", "%s", text);
+	else
+		log_warning("configuration", "%s", text);
+}
+
 static void on_reload(uv_signal_t *handle, int number)
 {
 	(void)number;
 	struct supervisor *supervisor = handle->data;
-	char message[MESSAGE_BYTES];
 	notify_reloading();
-	struct configuration before = supervisor->configuration;
-	int r = configuration_load(supervisor->options.configuration, supervisor->options.user,
-				   &supervisor->configuration, message, sizeof(message));
+	int r = configuration_check(supervisor->options.configuration, supervisor->options.user,
+				    &supervisor->configuration, log_finding, NULL);
 	if (r < 0)
-		log_error("configuration", "%s; the previous configuration stays", message);
+		log_error("configuration", "the previous configuration stays");
 	else
 		log_info(
 			"configuration",
 			"read again; values apply to engines started from now on, limits and shares to all");
 	if (r == 0) {
-		orders_reloaded(supervisor, &before);
-		share_names_review(&supervisor->configuration.shares);
+		orders_reloaded(supervisor);
+		share_names_review(&supervisor->configuration);
 		standby_renew(supervisor);
 	}
 	notify_reloaded();
@@ -315,8 +322,8 @@ static int supervisor_start(struct supervisor *supervisor)
 	if (r == 0)
 		r = user_lookups_open(&supervisor->loop);
 	if (r == 0)
-		share_names_review(&supervisor->configuration.shares);
-	/* This precedes the first client, whose engine may exist already. */
+		share_names_review(&supervisor->configuration);
+	/* Before the first client is accepted: its engine may exist already. */
 	if (r == 0)
 		r = succession_open(supervisor);
 	if (r == 0)
@@ -383,6 +390,7 @@ static void on_engine_takes_messages(struct engine *engine)
 static void on_tenant_identified(struct tenant *tenant)
 {
 	sharing_review(tenant->supervisor);
+	orders_tenant_identified(tenant);
 	report_tenant_identified(tenant);
 	arrivals_continue_tenant(tenant);
 }

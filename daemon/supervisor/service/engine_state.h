@@ -12,6 +12,7 @@
 #ifndef SYCLD_SUPERVISOR_ENGINE_STATE_H
 #define SYCLD_SUPERVISOR_ENGINE_STATE_H
 
+#include "base/configuration.h"
 #include "base/device_set.h"
 #include "protocol_limits.h"
 #include "service/claims_state.h"
@@ -94,6 +95,13 @@ struct engine {
 	struct session_place places[ENGINE_PLACES]; /* handed on, found by number */
 	unsigned waiting_count;                     /* length of both lists */
 	unsigned sessions_count;
+
+	/* The limits that it was started with or sent last; 0: its own default. UINT64_MAX: it is
+	 * not known, as an earlier service or configuration started it. */
+	uint64_t limits_sent[CONFIGURATION_LIMITS];
+	/* The devices that it was started with. */
+	bool devices_known;
+	struct configuration_devices allowed;
 
 	struct engine_memory memory;
 	struct engine_share *share; /* engine/sharing.h; NULL: it takes no part in the division */

@@ -54,7 +54,8 @@ struct supervisor {
 	/* The uid that stands for all users missing in this user namespace; -1: none is missing. */
 	uid_t overflow_uid;
 	bool stopping;
-	bool drained; /* an operator has ordered that no new session is accepted */
+	bool drained;               /* an operator has ordered that no new session is accepted */
+	struct limit_orders orders; /* for all users */
 	uint64_t since_ns;
 	uint64_t since_unix_seconds;
 	char engine_program[PATH_MAX];

@@ -70,17 +70,7 @@ void tenant_session_left(struct tenant *tenant, struct session *session)
 
 bool tenant_has_orders(const struct tenant *tenant)
 {
-	bool holds = tenant->drained || tenant->sessions_most > 0 ||
-		     tenant->share_ordered.least > 0 || tenant->share_ordered.most > 0;
-	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++)
-		holds |= tenant->limits[i].given;
-	return holds;
-}
-
-unsigned tenant_sessions_most(const struct tenant *tenant)
-{
-	return tenant->sessions_most ? tenant->sessions_most
-				     : tenant->supervisor->configuration.sessions_per_tenant;
+	return tenant->drained || !limit_orders_are_none(&tenant->orders);
 }
 
 void tenant_engine_died(struct tenant *tenant, bool was_ready, bool abnormal, const char *how)

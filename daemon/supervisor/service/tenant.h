@@ -8,6 +8,7 @@
 #include "base/log_window.h"
 #include "service/service_state.h"
 #include "service/session.h"
+#include "service/tenant_limits.h"
 #include "base/refusal.h"
 #include "status.h"
 
@@ -61,17 +62,14 @@ struct tenant {
 	char last_failure[TENANT_FAILURE_BYTES];
 	struct service_state_account account; /* use of the sessions that have ended */
 	struct account_table ledger;          /* the same by control group and device */
-	/* Orders of an operator, until the service ends. A tenant with any of these is not
+	/* Orders of an operator, also of earlier services. A tenant with any of these is not
 	 * forgotten. */
-	bool drained;           /* no new session is accepted */
-	unsigned sessions_most; /* 0: as configured */
-	struct configuration_limit limits[CONFIGURATION_LIMITS];
+	bool drained; /* no new session is accepted */
+	struct limit_orders orders;
 	struct configuration_share
-		share; /* As configured for this user; not given: as for all users. */
-	struct {
-		unsigned least, most; /* percent; 0: as configured */
-	} share_ordered;
-	uint64_t warm_devices; /* devices to open at the start of the next engine */
+		share; /* as configured for this user; not given: as for all users */
+	struct tenant_settings settings; /* as configured for this user and the user's groups */
+	uint64_t warm_devices;           /* devices to open at the start of the next engine */
 	/* The tenant may not open the prepared devices (never again), or a standby failed to become
 	 * its engine. 0: it may have a standby. */
 	uint64_t no_standby_until_ns;
@@ -90,8 +88,6 @@ struct tenant *tenant_find(struct supervisor *supervisor, uid_t uid);
 
 /* True if an operator has given an order that must not be forgotten. */
 bool tenant_has_orders(const struct tenant *tenant);
-/* Returns the tenant's limit of sessions: as ordered, else as configured. */
-unsigned tenant_sessions_most(const struct tenant *tenant);
 
 /* Count a session, and stop counting it. */
 void tenant_session_joined(struct tenant *tenant);

@@ -4,7 +4,7 @@ target_include_directories(session_fixture PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(session_fixture PRIVATE sycl_flags PUBLIC sycl_fake_backend sycl_engine_core)
 
 sycl_test(session_hostile
-  SOURCES protocol/hostile_protocol.c protocol/hostile_objects.c protocol/hostile_limits.c protocol/hostile_ends.c
+  SOURCES protocol/hostile_protocol.c protocol/hostile_objects.c protocol/hostile_limits.c protocol/hostile_devices.c protocol/hostile_ends.c
     protocol/hostile_bridge.c protocol/hostile_graphs.c protocol/hostile_graphs_limits.c
     protocol/hostile_graphs_conditions.c protocol/hostile_graphs_fixture.c protocol/hostile_graph_memory.c protocol/hostile_native_commands.c protocol/hostile_natives.c protocol/hostile_share.c protocol/hostile_sub_devices.c protocol/hostile_tasks.c protocol/hostile_temporaries.c protocol/hostile_usm.c protocol/hostile_usm_copies.c protocol/hostile_work.c
     protocol/hostile_fixture.c

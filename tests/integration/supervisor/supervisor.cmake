@@ -19,6 +19,7 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
   sycl_test(supervisor_succession SOURCES supervisor/succession.c LIBS supervisor_harness TIMEOUT 300
     LABELS integration)
   sycl_test(supervisor_orders SOURCES supervisor/orders.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
+  sycl_test(supervisor_settings SOURCES supervisor/settings.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
   sycl_test(supervisor_unsettled SOURCES supervisor/unsettled.c LIBS supervisor_harness TIMEOUT 240
     LABELS integration)
   sycl_test(supervisor_accounts SOURCES supervisor/accounts.c LIBS supervisor_harness TIMEOUT 240

@@ -139,6 +139,17 @@ static void enumerate_backends(struct scheduler *scheduler, struct backend_topol
 			(void)pthread_join(askings[i].thread, NULL);
 }
 
+/* A device that is hidden keeps its number, so that all engines number devices alike. */
+static bool device_is_hidden(const struct scheduler *scheduler, const struct backend_ops *ops,
+			     uint32_t index)
+{
+	const struct scheduler_devices *devices = &scheduler->allowed;
+	if (!devices->restricted)
+		return false;
+	return (unsigned)ops->kind >= SCHEDULER_BACKEND_KINDS || index >= 64 ||
+	       !(devices->allowed[ops->kind] >> index & 1);
+}
+
 static void add_discovered_device(struct scheduler *scheduler, const struct backend_ops *ops,
 				  const struct backend_topology *topology)
 {
@@ -154,6 +165,7 @@ static void add_discovered_device(struct scheduler *scheduler, const struct back
 			.ops = ops,
 			.platform = base + topology->devices[i].platform,
 			.backend_index = i,
+			.is_hidden = device_is_hidden(scheduler, ops, i),
 		};
 }
 
@@ -207,7 +219,7 @@ int scheduler_device(struct scheduler *scheduler, uint32_t device,
 	int result = scheduler->discovered ? 0 : discover_devices(scheduler);
 	if (result < 0)
 		return result;
-	if (device >= scheduler->listed_count)
+	if (device >= scheduler->listed_count || scheduler->infos[device].is_hidden)
 		return -ENODEV;
 	if (!scheduler->devices[device]) {
 		result = sched_device_start(scheduler, device, 0, &scheduler->devices[device]);

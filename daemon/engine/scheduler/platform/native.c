@@ -36,7 +36,8 @@ static uint64_t scheduler_device_bits(const struct scheduler *scheduler,
 {
 	uint64_t bits = 0;
 	for (uint32_t i = 0; i < scheduler->listed_count; i++)
-		if (scheduler->infos[i].ops == ops && scheduler->infos[i].backend_index < 64 &&
+		if (scheduler->infos[i].ops == ops && !scheduler->infos[i].is_hidden &&
+		    scheduler->infos[i].backend_index < 64 &&
 		    devices >> scheduler->infos[i].backend_index & 1)
 			bits |= 1ull << i;
 	return bits;
@@ -102,7 +103,8 @@ int scheduler_native_describe(struct scheduler *scheduler, enum backend_kind kin
 int scheduler_device_open_native(struct scheduler *scheduler, uint32_t index,
 				 uint64_t native_context, struct scheduler_device **device_out)
 {
-	if (!scheduler->discovered || index >= scheduler->listed_count)
+	if (!scheduler->discovered || index >= scheduler->listed_count ||
+	    scheduler->infos[index].is_hidden)
 		return -ENODEV;
 	return sched_device_add(scheduler, &scheduler->infos[index], native_context, device_out);
 }

@@ -176,7 +176,15 @@ enum scheduler_lane_choice {
 	SCHEDULER_LANES_DIFFERENT, /* the next lane each time */
 };
 
+/* Devices that the operator allows; bit n of a backend's word: device n of its own list. */
+enum { SCHEDULER_BACKEND_KINDS = 8 };
+struct scheduler_devices {
+	bool restricted;                           /* else all devices */
+	uint64_t allowed[SCHEDULER_BACKEND_KINDS]; /* by enum backend_kind */
+};
+
 struct scheduler_config {
+	struct scheduler_devices devices;          /* others are never opened, whoever asks */
 	const struct backend_ops *const *backends; /* ended by NULL */
 	const char *cache_directory;               /* NULL: none */
 	/* Such as "cuda:peer_path=host"; ended by NULL, copied; NULL: none. */

@@ -67,6 +67,7 @@ struct scheduler {
 	uint32_t backend_count;
 	struct scheduler_platform_info *platforms;
 	struct scheduler_device_info *infos;
+	struct scheduler_devices allowed;
 	uint32_t platform_count, device_count;
 	/*
 	 * Discovered devices; native contexts and sub-devices are behind them, up to device_count.
