@@ -34,7 +34,9 @@ void print_help(FILE *to)
 		to);
 	for (unsigned i = 0; i < cli_option_count; i++)
 		print_option(to, &cli_options[i]);
-	(void)fputs("\nExit status: 0 done, 1 failed, 2 wrong usage, 3 no service runs.\n", to);
+	(void)fputs(
+		"\nExit status: 0 done, 1 failed, 2 wrong usage, 3 no service runs, 4 sessions are left (drain --wait).\n",
+		to);
 }
 
 void print_verb_help(FILE *to, const struct verb *verb)

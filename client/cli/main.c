@@ -1,6 +1,7 @@
 /* syclctl: the operator's view of a running service. */
 #include "accounts.h"
 #include "connection.h"
+#include "drain.h"
 #include "nearest_word.h"
 #include "order.h"
 #include "protocol_limits.h"
@@ -17,7 +18,7 @@
 
 enum { STATUS_OK = 0, STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_NO_SERVICE = 3 };
 
-enum { MESSAGE_BYTES = 512, WORD_BYTES = 160 };
+enum { MESSAGE_BYTES = 512, WORD_BYTES = 160, TIMEOUT_MOST = 31536000 };
 
 struct arguments {
 	const struct verb *verb;
@@ -27,7 +28,9 @@ struct arguments {
 	unsigned watch_seconds; /* 0: once */
 	struct order_words words;
 	struct accounts_words accounts;
-	const char *seconds; /* of a trace */
+	const char *timeout;      /* of a drain, as it was written */
+	uint64_t timeout_seconds; /* 0: none */
+	const char *seconds;      /* of a trace */
 };
 
 static int wrong_usage(const char *what, const char *which)
@@ -103,6 +106,9 @@ static int cli_apply_option(int option, const char *value, struct arguments *arg
 	case OPT_DEVICE:
 		arguments->accounts.device = value;
 		return STATUS_OK;
+	case OPT_TIMEOUT:
+		arguments->timeout = value;
+		return STATUS_OK;
 	case OPT_SECONDS:
 		arguments->seconds = value;
 		return STATUS_OK;
@@ -134,6 +140,14 @@ static bool parse_words(struct arguments *arguments, const char **wrong_out)
 	*wrong_out = "completion needs bash, zsh or fish";
 	if (!verb->ask)
 		return !verb_is(verb, "completion") || words->count == 1;
+	if (arguments->timeout &&
+	    !order_read_number(arguments->timeout, 1, TIMEOUT_MOST, &arguments->timeout_seconds)) {
+		*wrong_out = "--timeout needs seconds, from 1 to 31536000";
+		return false;
+	}
+	*wrong_out = "--timeout is for drain --wait only";
+	if (arguments->timeout && !(arguments->given >> OPT_WAIT & 1))
+		return false;
 	return !verb->operands || order_read(verb->name, words, &cli_order, wrong_out);
 }
 
@@ -305,6 +319,9 @@ int main(int argc, char **argv)
 		if (arguments.watch_seconds && !arguments.json && isatty(STDOUT_FILENO))
 			(void)fputs("\033[H\033[2J", stdout);
 		status = run_once(&arguments);
+		if (status == STATUS_OK && arguments.given >> OPT_WAIT & 1)
+			return drain_wait(arguments.runtime_directory, &cli_order,
+					  arguments.timeout_seconds);
 		if (status || !arguments.watch_seconds)
 			return status;
 		struct timespec pause = {.tv_sec = arguments.watch_seconds};

@@ -24,6 +24,8 @@ enum cli_option_number {
 	OPT_CGROUP,
 	OPT_DEVICE,
 	OPT_SECONDS,
+	OPT_WAIT,
+	OPT_TIMEOUT,
 };
 
 enum { CLI_OPTIONS_MOST = 63 };

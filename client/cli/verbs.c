@@ -104,8 +104,9 @@ const struct verb verbs[] = {
 	 ORDERS},
 	{"drain", "--uid UID | --all", "accept no new sessions",
 	 "Present sessions continue until they end. A drain lasts until 'resume', also over a\n"
-	 "restart of the service.",
-	 ORDER, ORDERS},
+	 "restart of the service. With --wait the exit status is 0 once no session is left, and 4 if\n"
+	 "some are after --timeout.",
+	 ORDER | BIT(OPT_WAIT) | BIT(OPT_TIMEOUT), ORDERS},
 	{"limit", "NAME=VALUE WHOSE", "change a limit of sycld.conf(5); NAME=default takes it back",
 	 "Besides the limits of sycld.conf(5) there are sessions_per_tenant, share_min and share_max\n"
 	 "(of users). Bytes may be written with K, M, G or T.\n" WHOSE,
@@ -146,6 +147,9 @@ const struct cli_option cli_options[] = {
 	{OPT_ALL, "all", NULL, WORDS_NONE, NULL, "the sessions of all users"},
 	{OPT_REASON, "reason", "TEXT", WORDS_NONE, NULL,
 	 "the reason of an order, for the log; kill: also for the client"},
+	{OPT_WAIT, "wait", NULL, WORDS_NONE, NULL, "drain: return when the last session has ended"},
+	{OPT_TIMEOUT, "timeout", "SECONDS", WORDS_NONE, NULL,
+	 "drain --wait: return after so many seconds in any case"},
 	{OPT_JSON, "json", NULL, WORDS_NONE, NULL, "one JSON object instead of text"},
 	{OPT_RUNTIME, "runtime-dir", "DIR", WORDS_FOLDER, NULL,
 	 "the service in DIR (else the system's, else your own)"},

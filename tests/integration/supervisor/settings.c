@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { TEXT_BYTES = 1024, LINE_BYTES = 8192 };
@@ -203,6 +204,49 @@ Test(supervisor_settings, ordered_limits_outlive_a_reload_and_the_service)
 	start();
 	must_show("builds", false, "3 from c.conf:2");
 	must_show("weight", true, "11 from order");
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+static int drain(const char *timeout)
+{
+	const char *arguments[] = {SYCLCTL_PROGRAM, "--runtime-dir", service.runtime, "drain",
+				   "--all",         "--wait",        timeout,         NULL};
+	struct outcome outcome = run_program(0, arguments);
+	int status = outcome.status;
+	outcome_free(&outcome);
+	return status;
+}
+
+static bool is_drained(void *unused)
+{
+	(void)unused;
+	return service_log_count(&service, "drain for everybody") > 0;
+}
+
+Test(supervisor_settings, a_drain_that_waits_ends_with_the_last_session)
+{
+	int socket = -1, status = 0;
+	write_file(path, "");
+	start();
+	cr_expect(zero(int, drain("--timeout=60")), "no session is left");
+	const char *resume[] = {SYCLCTL_PROGRAM, "--runtime-dir", service.runtime,
+				"resume",        "--all",         NULL};
+	struct outcome outcome = run_program(0, resume);
+	outcome_free(&outcome);
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	cr_expect(eq(int, drain("--timeout=1"), 4), "the session is still there");
+	/* Without a time-out it waits for the end that comes while it waits. */
+	pid_t pid = fork();
+	if (pid == 0) {
+		close_fd(&socket);
+		_exit(drain(NULL));
+	}
+	cr_assert(wait_until(is_drained, NULL));
+	cr_expect(zero(int, waitpid(pid, &status, WNOHANG)), "it waits");
+	close_fd(&socket);
+	cr_assert(eq(int, waitpid(pid, &status, 0), pid));
+	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
