@@ -165,7 +165,7 @@ static void print_zsh_text(const char *text)
 	}
 }
 
-/* What _arguments completes a value or an operand with: ":message:action". */
+/* Prints the completion of a value or an operand for _arguments: ":message:action". */
 static void print_zsh_words(const char *message, enum cli_words words, const char *choice)
 {
 	(void)putchar(':');

@@ -113,7 +113,7 @@ static int cli_apply_option(int option, const char *value, struct arguments *arg
 		arguments->seconds = value;
 		return STATUS_OK;
 	default:
-		return STATUS_OK; /* help and version: parse_options looks at what was given */
+		return STATUS_OK; /* parse_options handles help and version */
 	}
 }
 

@@ -30,14 +30,14 @@ enum cli_option_number {
 
 enum { CLI_OPTIONS_MOST = 63 };
 
-/* What shells complete a word with. */
+/* The kinds of words with which shells complete. */
 enum cli_words {
 	WORDS_NONE,
 	WORDS_FILE,
 	WORDS_FOLDER,
 	WORDS_SESSION,
 	WORDS_UID,
-	WORDS_LIMIT,         /* NAME= */
+	WORDS_LIMIT,         /* a limit, then a session */
 	WORDS_LIMIT_SESSION, /* one of those, then a session */
 	WORDS_VERB,
 	WORDS_CHOICE, /* of a list */
@@ -61,7 +61,7 @@ struct verb {
 	enum cli_words words;
 	const char *choice; /* WORDS_CHOICE */
 	int timeout_ms;
-	/* NULL: the verb does not ask one question and show the answer. */
+	/* NULL: the verb does more than send one request and show the answer. */
 	void (*ask)(Sycl__V1__AdminRequest *request);
 	bool (*show)(const Sycl__V1__AdminReply *reply);
 	bool (*json)(const Sycl__V1__AdminReply *reply);

@@ -25,7 +25,9 @@ void history_fini(struct history *history)
 	*history = (struct history){.points = NULL};
 }
 
-/* What came since the last sample. A counter that went back has begun anew. */
+/*
+ * Returns the growth since the last sample. A counter that has decreased has started again from 0.
+ */
 static uint64_t growth_since(const struct history *history, const struct history_counter *now)
 {
 	for (unsigned i = 0; i < history->counter_count; i++) {
@@ -87,7 +89,7 @@ static void close_point(struct history *history, const struct sample *sample)
 	history->open = (struct history_point){.length_ns = 0};
 }
 
-/* A long time without the service is a gap of as many points. */
+/* A long time without the service becomes a gap of as many points. */
 static void add_gap(struct history *history, uint64_t length_ns, uint64_t from_unix_ms)
 {
 	uint64_t points = length_ns / HISTORY_STEP_NS;

@@ -1,7 +1,5 @@
-/*
- * What was used, in two rings of a fixed size: the last hour in points of five seconds, by user and
- * device; and the last minute sample by sample, by session and device.
- */
+/* The use of devices, in two rings of fixed size. One has the last hour in points of five seconds,
+ * by user and device. The other has each sample of the last minute, by session and device. */
 #ifndef SYCLD_EXPORTER_HISTORY_H
 #define SYCLD_EXPORTER_HISTORY_H
 
@@ -11,7 +9,7 @@
 
 enum {
 	HISTORY_POINTS = 720,
-	HISTORY_ROWS = 64, /* of one point; users and devices beyond these are left out */
+	HISTORY_ROWS = 64, /* of one point; further users and devices are left out */
 	TIMELINE_SAMPLES = 90,
 	TIMELINE_ROWS = 64,
 	USES_MOST = 1024, /* counters that are followed from sample to sample */
@@ -25,9 +23,9 @@ struct history_row {
 };
 
 struct history_point {
-	uint64_t length_ns; /* 0: nothing is known */
+	uint64_t length_ns; /* 0: no data */
 	uint64_t end_unix_ms;
-	uint32_t sessions; /* of all users, at its end */
+	uint32_t sessions; /* number of all users' sessions at its end */
 	unsigned count;
 	struct history_row rows[HISTORY_ROWS];
 };
@@ -44,7 +42,7 @@ struct timeline_sample {
 	struct timeline_row rows[TIMELINE_ROWS];
 };
 
-/* A counter at the last sample. */
+/* 0: a user's counter */
 struct history_counter {
 	uint64_t session; /* 0: a user's */
 	uint32_t uid, backend, index;
@@ -64,10 +62,10 @@ struct history {
 
 int history_init(struct history *history); /* 0 or -ENOMEM */
 void history_fini(struct history *history);
-/* Samples come in the order of their times. */
+/* Adds a sample. Samples come in the order of their times. */
 void history_add(struct history *history, const struct sample *sample);
 
-/* The point, or sample, of that age: 0 is the latest. NULL: there is none. */
+/* Returns the point, or sample, of that age: 0 is the latest. NULL: there is none. */
 const struct history_point *history_point_at(const struct history *history, unsigned age);
 const struct timeline_sample *history_sample_at(const struct history *history, unsigned age);
 

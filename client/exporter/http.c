@@ -26,11 +26,11 @@ enum {
 	CONNECTIONS_MOST = 64,
 	CONNECTIONS_PER_ADDRESS = 16,
 	SILENCE_SECONDS = 10,
-	REQUEST_BYTES = 16384, /* of a connection: its request and the head of its answer */
+	REQUEST_BYTES = 16384, /* for each connection: its request and the head of its answer */
 	BACKLOG = 64,
 };
 
-/* What is answered. */
+/* One answer. */
 struct answer_text {
 	unsigned status;
 	const char *type;
@@ -40,7 +40,7 @@ struct answer_text {
 
 /* ---------------------------------------- who asks ---------------------------------------- */
 
-/* Members of the group of admin.sock see everything with syclctl, too. */
+/* True for members of admin.sock's group, who also see all data with syclctl. */
 static bool is_administrator(int socket, const struct sampler *sampler)
 {
 	char path[256];
@@ -67,7 +67,7 @@ static struct viewer viewer_of_peer(const struct http *http, int socket)
 			       .uid = uid};
 }
 
-/* A page of somebody else's, in a browser here, reaches loopback by a name of its own. */
+/* A foreign page in a local browser can reach loopback, but by another host name. */
 static bool is_local_host(const char *host)
 {
 	if (!host || strncmp(host, "localhost", 9) == 0)
@@ -91,7 +91,7 @@ static unsigned find_viewer(const struct http *http, struct MHD_Connection *conn
 	*viewer_out = (struct viewer){.sees_all = token_allows(http->token, authorization)};
 	if (viewer_out->sees_all)
 		return 0;
-	/* A wrong token is an error, and not nobody's view. */
+	/* A wrong token is an error. It does not lead to the view of an unknown user. */
 	if (authorization || !http->options->is_loopback)
 		return MHD_HTTP_UNAUTHORIZED;
 	return is_local_host(MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
@@ -141,7 +141,7 @@ static int answer_history(struct http *http, const struct viewer *viewer,
 	return write_json(object, answer);
 }
 
-/* What the viewer may see of the latest sample, summed. Called with the lock held. */
+/* Returns the sums of the latest sample that the viewer may see. Called with the lock held. */
 static struct tally *make_tally(const struct sampler *sampler, const struct viewer *viewer,
 				const struct reply_view *status)
 {
@@ -208,7 +208,7 @@ static int answer_path(struct http *http, struct MHD_Connection *connection, boo
 {
 	struct viewer viewer;
 	answer->status = MHD_HTTP_OK;
-	/* The page itself has nobody's data. */
+	/* The page itself has no user's data. */
 	if (strcmp(path, "/") == 0) {
 		answer->type = "text/html; charset=utf-8";
 		return 0;
@@ -278,7 +278,7 @@ static enum MHD_Result on_request(struct http *http, struct MHD_Connection *conn
 		return MHD_YES;
 	}
 	if (*body_bytes > 0)
-		return MHD_NO; /* nothing is read that nobody needs: the connection ends */
+		return MHD_NO; /* bodies are not read: the connection ends */
 	int r = is_read ? answer_path(http, connection, is_local, path, &answer)
 			: answer_sentence(MHD_HTTP_METHOD_NOT_ALLOWED, "GET or HEAD only\n",
 					  &answer);
@@ -344,7 +344,7 @@ static int listen_tcp(const struct options *options, int *socket_out)
 	return 0;
 }
 
-/* A socket that an earlier one has left is replaced, and nothing else is. */
+/* Replaces a socket that an earlier exporter has left, and no other file. */
 static int listen_unix(const char *path, int *socket_out)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -355,7 +355,7 @@ static int listen_unix(const char *path, int *socket_out)
 	if (lstat(path, &facts) == 0 && S_ISSOCK(facts.st_mode))
 		(void)unlink(path);
 	CLEANUP(close_fd) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	/* All users may connect: each sees what is its own. */
+	/* All users may connect, and each sees only their own data. */
 	if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
 	    chmod(path, 0666) < 0 || listen(fd, BACKLOG) < 0)
 		return complain(path, errno);

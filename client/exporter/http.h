@@ -1,7 +1,7 @@
 /*
- * The sockets, by libmicrohttpd: one thread for each of them answers, and never waits for the
- * service. Over a Unix socket the kernel says who asks; over TCP a token does, and without it one
- * is nobody.
+ * The sockets, by libmicrohttpd. Each has one thread that answers and never waits for the service.
+ * Over a Unix socket the kernel identifies the viewer; over TCP a token does. Without a token a
+ * viewer has no identity.
  */
 #ifndef SYCLD_EXPORTER_HTTP_H
 #define SYCLD_EXPORTER_HTTP_H
@@ -17,15 +17,15 @@ struct http {
 	const struct options *options;
 	const struct token *token;
 	bool has_observers;
-	gid_t observers; /* with has_observers: these see everything */
+	gid_t observers; /* with has_observers: members see all data */
 	struct MHD_Daemon *tcp, *local;
 };
 
-/* Listen. 0 or a negative errno, whose reason is on standard error. */
+/* Starts to listen. 0 or a negative errno, whose reason is on standard error. */
 int http_start(struct http *http);
 void http_stop(struct http *http);
 
-/* The port of the TCP socket; 0: there is none. */
+/* Returns the port of the TCP socket; 0: there is none. */
 unsigned http_port(const struct http *http);
 
 #endif

@@ -28,14 +28,14 @@ static json_t *user_text(const struct users *users, uint32_t uid)
 	return text ? text : json_sprintf("%" PRIu32, uid);
 }
 
-/* Thousandths, which are enough for a plot. */
+/* Returns thousandths, which are enough for a plot. */
 static json_t *part_of(uint64_t busy_ns, uint64_t length_ns)
 {
 	return json_integer(length_ns ? (json_int_t)((double)busy_ns * 1000 / (double)length_ns)
 				      : 0);
 }
 
-/* Each object of a list that has a uid gets the user's name, too. */
+/* Adds the user's name to each object of a list that has a uid. */
 static void name_users(json_t *list, const struct users *users)
 {
 	size_t i;
@@ -143,7 +143,7 @@ static bool same_series(const struct history_row *a, const struct history_row *b
 	return a->uid == b->uid && a->backend == b->backend && a->index == b->index;
 }
 
-/* The users and devices of all points that the viewer may see. */
+/* Lists the users and devices of all points that the viewer may see. */
 static unsigned find_series(const struct history *history, const struct viewer *viewer,
 			    struct history_row series[SERIES_MOST])
 {

@@ -1,4 +1,4 @@
-/* What the page reads: the answers and the history, as JSON, for one viewer. */
+/* Makes the page's data for one viewer: the answers and the history, as JSON. */
 #ifndef SYCLD_EXPORTER_JSON_VIEW_H
 #define SYCLD_EXPORTER_JSON_VIEW_H
 

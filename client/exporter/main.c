@@ -1,4 +1,4 @@
-/* sycld-exporter: shows what the status socket says, to Prometheus and to browsers. */
+/* sycld-exporter: shows the answers of the status socket to Prometheus and to browsers. */
 #include "http.h"
 #include "options.h"
 #include "sampler.h"
@@ -39,7 +39,7 @@ static int complain(const char *what, const char *why)
 	return STATUS_FAILED;
 }
 
-/* False: there is one that cannot be used. */
+/* False: the token file cannot be used. */
 static bool find_token(const struct options *options, struct token *token_out)
 {
 	const char *path = options->token_file, *folder = getenv("CREDENTIALS_DIRECTORY");
@@ -113,7 +113,7 @@ int main(int argc, char **argv)
 		return STATUS_FAILED;
 	if (options.has_tcp && !options.is_loopback && token.length == 0)
 		return complain("--listen", "an address that others can reach needs a token");
-	/* Blocked before there are threads, so that this one alone takes them. */
+	/* Signals are blocked before there are threads, so that only this thread receives them. */
 	(void)sigemptyset(&signals);
 	(void)sigaddset(&signals, SIGINT);
 	(void)sigaddset(&signals, SIGTERM);

@@ -11,7 +11,7 @@ enum { LABEL_BYTES_MOST = 128 };
 
 /* ------------------------------------------ text ------------------------------------------ */
 
-/* Bytes of the valid UTF-8 character at `text`; 0: there is none. */
+/* Returns the size of the valid UTF-8 character at `text`; 0: there is none. */
 static unsigned character_length(const unsigned char *text)
 {
 	static const struct {
@@ -69,9 +69,9 @@ enum kind { GAUGE, COUNTER, SUMMARY };
 struct family {
 	const char *name; /* without _total */
 	enum kind kind;
-	const char *unit; /* the end of its name; NULL: none */
+	const char *unit; /* the end of its name; NULL: no unit */
 	const char *help;
-	size_t offset; /* of the value, in the row; a double */
+	size_t offset; /* offset of the value in the row; a double */
 };
 
 static void write_head(const struct writing *writing, const struct family *family)

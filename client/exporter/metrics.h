@@ -1,4 +1,4 @@
-/* What Prometheus reads: the text format 0.0.4, or OpenMetrics 1.0.0. */
+/* Writes metrics for Prometheus: the text format 0.0.4, or OpenMetrics 1.0.0. */
 #ifndef SYCLD_EXPORTER_METRICS_H
 #define SYCLD_EXPORTER_METRICS_H
 
@@ -13,16 +13,16 @@
 
 struct metrics_facts {
 	bool is_up, sees_all;
-	double query_seconds, age_seconds;  /* of the latest questions */
-	const Sycl__V1__AdminReply *status; /* NULL unless is_up, as the next */
+	double query_seconds, age_seconds;  /* for the latest requests */
+	const Sycl__V1__AdminReply *status; /* NULL unless is_up, as the next member */
 	const struct tally *tally;
 };
 
 /* 0, or -ENOMEM. */
 int metrics_write(const struct metrics_facts *facts, bool open_metrics, FILE *to);
 
-/* A label's value: UTF-8, without control characters, 128 bytes at most, escaped. For names that
- * others choose. */
+/* Writes a label's value, which other users may choose: UTF-8, without control characters, 128
+ * bytes at most, escaped. */
 void metrics_write_label(const char *value, FILE *to);
 
 #endif

@@ -23,7 +23,7 @@ static void learn_users(struct users *users, const struct sample *sample)
 		users_learn(users, status->sessions[i]->uid);
 }
 
-/* A line for the log whenever that changes. */
+/* Logs a line whenever the service goes up or down. */
 static void log_change(const struct sample *before, const struct sample *now)
 {
 	bool was_up = before && before->is_up;
@@ -39,7 +39,7 @@ static void log_change(const struct sample *before, const struct sample *now)
 				      : "");
 }
 
-/* Names are looked up in a copy, outside the lock: a user database may wait. */
+/* Names are looked up in a copy, outside the lock, because a user database may block. */
 static void sampler_take(struct sampler *sampler, struct users *copy)
 {
 	struct sample *sample = sample_take(sampler->runtime_directory);
@@ -67,7 +67,9 @@ static void deadline_after(uint64_t ns, struct timespec *deadline_out)
 	deadline_out->tv_nsec = (long)(ns % 1000000000ull);
 }
 
-/* Until the next sample is due, which is sooner as soon as somebody looks. True: go on. */
+/*
+ * Waits until the next sample is due, which is sooner as soon as there is a viewer. True: continue.
+ */
 static bool sampler_wait(struct sampler *sampler)
 {
 	const uint64_t begun_ns = clock_now_ns();

@@ -1,7 +1,5 @@
-/*
- * Asks the service again and again, and keeps what it said. One thread asks, which may wait for the
- * service; others read, and wait for nobody but each other.
- */
+/* Queries the service periodically, and keeps its answers. One thread sends the queries, and may
+ * wait for the service. Others read the answers, and wait only for each other. */
 #ifndef SYCLD_EXPORTER_SAMPLER_H
 #define SYCLD_EXPORTER_SAMPLER_H
 
@@ -14,13 +12,14 @@
 
 struct sampler {
 	const char *runtime_directory;
-	pthread_mutex_t lock; /* guards all that follows; nothing is taken inside it */
+	pthread_mutex_t lock; /* guards all later members; no other lock is taken inside it */
 	pthread_cond_t wanted;
-	struct sample *latest; /* NULL: not yet */
+	struct sample *latest; /* NULL: there is none yet */
 	struct history history;
 	struct users users;
 	struct tally_users known;
-	uint64_t watched_until_ns; /* somebody looks: samples come each second */
+	/* Until then there is a viewer, and samples are taken each second. */
+	uint64_t watched_until_ns;
 	bool ends;
 	pthread_t thread;
 	bool is_started;
@@ -28,10 +27,10 @@ struct sampler {
 
 /* 0 or a negative errno. */
 int sampler_start(struct sampler *sampler, const char *runtime_directory, unsigned users);
-/* Ends the thread, and frees everything. */
+/* Ends the thread, and frees all memory. */
 void sampler_stop(struct sampler *sampler);
 
-/* Somebody looks: samples come each second for a while. */
+/* Called for a viewer: samples are taken each second for a while. */
 void sampler_watch(struct sampler *sampler);
 
 #endif

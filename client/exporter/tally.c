@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the service itself calls the users of whom it has forgotten which they were. */
+/* The uid in the service's answers for users that it no longer distinguishes. */
 #define UID_OTHERS UINT32_MAX
 
 const char *const tally_state_names[TALLY_STATES] = {"waiting", "handshake", "open",   "paused",
@@ -171,7 +171,7 @@ static void add_session(const struct tallying *tallying, const Sycl__V1__Session
 	user->shared_bytes += (double)session->usage->arena_bytes;
 }
 
-/* Several engines of one user on one device have one share together. */
+/* Several engines of one user on one device share one part. */
 static void add_share(const struct tallying *tallying, const Sycl__V1__ShareFacts *share)
 {
 	struct tally_use *use =
@@ -233,7 +233,7 @@ uint32_t tally_backend_index(const Sycl__V1__AdminReply *status, size_t device)
 static void add_device(struct tally *tally, const Sycl__V1__AdminReply *status, size_t at)
 {
 	const Sycl__V1__KnownDevice *known = status->devices[at];
-	/* Claims of several engines that differ are one device. */
+	/* Differing claims of several engines describe one device. */
 	struct tally_device *device = known->facts ? device_of(tally, (uint32_t)known->backend,
 							       tally_backend_index(status, at))
 						   : NULL;

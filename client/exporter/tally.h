@@ -1,7 +1,5 @@
-/*
- * Answers of the service summed for metrics: by user, by device, by user and device. The numbers of
- * all three are bounded; users beyond the bound are one row, "(others)".
- */
+/* The service's answers summed for metrics: by user, by device, by user and device. All three
+ * numbers are bounded. Users beyond the bound are one row, "(others)". */
 #ifndef SYCLD_EXPORTER_TALLY_H
 #define SYCLD_EXPORTER_TALLY_H
 
@@ -13,21 +11,21 @@
 #include <stdint.h>
 
 enum {
-	TALLY_USERS_MOST = 1000, /* --users may say fewer */
+	TALLY_USERS_MOST = 1000, /* --users may lower it */
 	TALLY_DEVICES = 64,
 	TALLY_USES = 8192,
 	TALLY_DEVICE_BYTES = 24,
 	TALLY_STATES = 7,
 };
 
-/* The users that have a row of their own: those that came first, as long as they are there. So no
- * user's counters go into another row and back. */
+/* The users with a row of their own: the first ones, as long as they exist. So no user's counters
+ * move to another row and back. */
 struct tally_users {
 	unsigned count, most;
 	uint32_t uids[TALLY_USERS_MOST];
 };
 
-/* Call with an answer for somebody who sees everything. */
+/* Called with an answer for a viewer that may see all data. */
 void tally_users_follow(struct tally_users *known, const Sycl__V1__AdminReply *status);
 
 struct tally_user {
@@ -42,15 +40,16 @@ struct tally_user {
 
 struct tally_device {
 	uint32_t backend, index;
-	char name[TALLY_DEVICE_BYTES];      /* "cuda:0" */
-	const Sycl__V1__KnownDevice *known; /* NULL: it was used, and nobody has it now */
+	char name[TALLY_DEVICE_BYTES]; /* "cuda:0" */
+	/* NULL: the device was used, and no engine has it now. */
+	const Sycl__V1__KnownDevice *known;
 };
 
 struct tally_use {
 	unsigned user, device;
 	bool has_use, has_wait, has_share;
 	double device_seconds, commands, failed, faults, to_device, to_host, spills, spilled;
-	double waits, wait_p50, wait_p99; /* of "(others)": none */
+	double waits, wait_p50, wait_p99; /* not summed for "(others)" */
 	double least, most, granted, wants;
 };
 
@@ -59,16 +58,16 @@ struct tally {
 	struct tally_user users[TALLY_USERS_MOST + 1];
 	struct tally_device devices[TALLY_DEVICES];
 	struct tally_use uses[TALLY_USES];
-	double left_out; /* rows that found no place */
+	double left_out; /* rows without a place */
 };
 
 extern const char *const tally_state_names[TALLY_STATES];
 
-/* Engines number the devices of all backends; this is the number in the backend's own list. The
+/* Engines number the devices of all backends. Returns the number in the backend's own list. The
  * device must have facts. */
 uint32_t tally_backend_index(const Sycl__V1__AdminReply *status, size_t device);
 
-/* `known` NULL: each user has a row. NULL: no memory. The answers must outlive it. */
+/* `known` NULL: each user has a row. NULL: no memory. The answers must outlive the result. */
 struct tally *tally_make(const Sycl__V1__AdminReply *status, const Sycl__V1__AdminReply *by_user,
 			 const struct tally_users *known, const struct users *names);
 struct tally *tally_free(struct tally *tally);

@@ -1,4 +1,5 @@
-/* Names of users, looked up once each. Of the sampling thread, as a user database may wait. */
+/* Names of users, looked up once each. Used by the sampling thread, because a user database may
+ * block. */
 #ifndef SYCLD_EXPORTER_USERS_H
 #define SYCLD_EXPORTER_USERS_H
 
@@ -10,15 +11,16 @@ struct users {
 	unsigned count;
 	struct user {
 		uint32_t uid;
-		char name[USER_NAME_BYTES]; /* the number, where there is no name */
+		char name[USER_NAME_BYTES]; /* the number, if there is no name */
 	} * list;                           /* ordered by uid; USERS_MOST */
 };
 
 int users_init(struct users *users); /* 0 or -ENOMEM */
 void users_fini(struct users *users);
-/* Look up, unless it is known. Where there are too many, all are forgotten. */
+/* Looks the user up, unless it is known. If there are too many users, all are forgotten. */
 void users_learn(struct users *users, uint32_t uid);
-/* Into `name_out` (USER_NAME_BYTES); the number if it was not learnt. Returns that. */
+/* Copies the name into `name_out` (USER_NAME_BYTES), or the number if it is unknown. Returns
+ * name_out. */
 const char *users_name(const struct users *users, uint32_t uid, char *name_out);
 
 #endif

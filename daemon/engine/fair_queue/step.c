@@ -5,8 +5,8 @@
  */
 #include "fair_queue/internal.h"
 
-/* True if a session of a better class has a group that waits or is on the device, or had one
- * lately, or may have one at any moment. */
+/* True if a session of a better class has a group that waits or is on the device. Also true if such
+ * a session had one lately, or may have one at any moment. */
 static bool has_betters(const struct fair_queue *queue, enum fair_queue_class class)
 {
 	for (uint32_t i = 0; i < (uint32_t) class; i++) {

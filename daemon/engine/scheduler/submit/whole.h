@@ -1,8 +1,8 @@
 /*
- * Launches whose contents are where they run already: one pass over their buffers instead of the
- * steps of dependencies.h, with the same result (front thread). That is the common launch of a
- * program that repeats. Each buffer is used once and as a whole, its order has one span, and all
- * that the launch needs of it is valid on the device and has not failed.
+ * Launches whose contents are already on their device: one pass over their buffers instead of the
+ * steps of dependencies.h, with the same result (front thread). Programs that repeat launches
+ * mostly have these. Each buffer is used once and as a whole, and its order has one span. All
+ * contents that the launch needs are valid on the device and have not failed.
  */
 #ifndef SYCL_ENGINE_SCHED_WHOLE_H
 #define SYCL_ENGINE_SCHED_WHOLE_H

@@ -1,12 +1,13 @@
 /*
- * Commands that wait for room in their lane (device thread). A call of the driver that finds the
- * queue of a stream full waits for the device, and with it all sessions of the user would wait. So
- * a command for which the backend has no room (has_room) is held, with all commands that must come
- * behind it. These are the rest of its lane, and commands that name one of these as a predecessor.
- * Other lanes go on. A lane has commands here or among those that wait for memory (spill.h), never
- * in both places: then none passes another of its lane. A command that goes from here to those
- * takes the place in line that it would have had there (worker_named_number), so that it
- * stays before commands of other lanes that name it.
+ * Commands that wait for room in their lane (device thread). If the queue of a stream is full, a
+ * call of the driver waits for the device. Then all sessions of the user would wait. So a command
+ * for which the backend has no room (has_room) is held, with all commands that must come behind it.
+ * These are the rest of its lane, and commands that name one of these as a predecessor. Other lanes
+ * continue.
+ *
+ * A lane has commands here or among those that wait for memory (spill.h), never in both places. So
+ * none passes another one of its lane. A command that moves from here to those keeps its place in
+ * line (worker_named_number). So it stays before commands of other lanes that name it.
  *
  * When commands of the device have completed, the first held command of each lane is tried again,
  * and those behind it while there is room. So what that costs depends on how many lanes hold
