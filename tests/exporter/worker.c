@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { ITEMS = 1 << 14, TURNS = 50 };
+enum { ITEMS = 1 << 14, TURNS = 5, PAUSE_MS = 50 };
 
 static const char source[] =
 	"SYCL_KERNEL void spin(SYCL_GLOBAL(float) x)\n"
@@ -30,11 +30,12 @@ static sycl_result prepare(sycl_queue *queue_out, sycl_kernel *spin_out, sycl_bu
 	return r;
 }
 
+/* Within the pause between two turns, which leaves most of the device to others. */
 static bool input_has_ended(void)
 {
 	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
 	char byte;
-	return poll(&input, 1, 0) > 0 && read(STDIN_FILENO, &byte, 1) <= 0;
+	return poll(&input, 1, PAUSE_MS) > 0 && read(STDIN_FILENO, &byte, 1) <= 0;
 }
 
 int main(void)

@@ -4,7 +4,7 @@
 # shellcheck disable=SC2154
 : "${top:?the project folder}"
 
-long_parts='races rows lives seeds chaos again other coverage boot packages machines fuzz tidy'
+long_parts='races rows lives seeds chaos again other coverage boot exporter packages machines fuzz tidy'
 
 # Random groups by the 100,000, programs of USM by the 10,000, submissions by the 10,000,000.
 random_rows='client_random_(fake|cpu|two_cpus|both|double_cpu|two_doubles)'
@@ -23,6 +23,7 @@ Parts of --long, all of them unless some are named:
   other   each test in the lane that leaves it out: plain, or under the address and undefined sanitizers (tests/lanes.cmake)
   coverage  how many lines of the product the tests run, and the files and functions that they do not, in build/coverage.md
   boot    the installed units under a systemd of their own: restarts, reloads and kills while a client works
+  exporter  sycld-exporter with a real Prometheus and a real browser; screenshots of the page stay in build/exporter
   packages  Debian packages: built twice to the same bytes, lintian, installed, used, upgraded and purged on a copy of the root folder
   machines  the tests that meet the machine: with one processor, with 16 and 64, with an old one's, with small caches, /tmp in memory and on disk
   fuzz    five minutes of fuzzing for each target
@@ -100,6 +101,10 @@ long_part() {
 		;;
 	coverage) coverage ;;
 	boot) script "units under systemd" boot "$top/tests/systemd/boot.sh" "$top/build" ;;
+	exporter)
+		install_packages long &&
+			script "Prometheus and a browser" exporter "$top/tests/exporter/exporter.sh" "$top/build" "$top/build/exporter"
+		;;
 	packages)
 		install_packages package &&
 			script "Debian packages" packages "$top/tests/packages/packages.sh" "$top/build/packages"

@@ -60,7 +60,7 @@
 		return (number / 1e9).toFixed(1) + " G";
 	}
 	const plural = (number, word) => number + " " + word + (number === 1 ? "" : "s");
-	const at = (ms) => new Date(ms).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+	const at = (ms) => new Date(ms).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
 	const person = (row) => el("span", { class: "who" }, el("span", { class: "dot " + colour(row.uid), "aria-hidden": "true" }), row.user || String(row.uid));
 	const userId = (row) => row.user === String(row.uid) ? null : el("span", { class: "id" }, " uid " + row.uid);
 
@@ -254,14 +254,16 @@
 		if (!hour || hour.series.length === 0)
 			return [empty(hour ? "Nothing has run in the last hour." : "…")];
 		const devices = [...new Set(hour.series.map((series) => series.device))].sort();
-		const times = hour.times_ms, end = times.at(-1), begin = end - 3600000;
+		// As long as there is less than an hour, what there is fills the plot.
+		const times = hour.times_ms, end = times.at(-1);
+		const begin = Math.max(end - 3600000, Math.min(times[0] - 5000, end - 300000)), steps = (end - begin) / 5000;
 		return devices.map((name) => {
 			const list = hour.series.filter((series) => series.device === name).map((series) => ({ ...series,
-				mean: series.busy.reduce((all, value) => all + (value || 0), 0) / 1000 / 720 })).sort((a, b) => b.mean - a.mean);
-			const drawing = svg("svg", { viewBox: "0 0 720 100", preserveAspectRatio: "none", role: "img",
+				mean: series.busy.reduce((all, value) => all + (value || 0), 0) / 1000 / Math.max(series.busy.filter((value) => value !== null).length, 1) })).sort((a, b) => b.mean - a.mean);
+			const drawing = svg("svg", { viewBox: "0 0 " + steps + " 100", preserveAspectRatio: "none", role: "img",
 				"aria-label": "Use of " + name + " in the last hour: " + list.map((series) => series.user + " " + percent(series.mean)).join(", ") });
 			for (const y of [0, 25, 50, 75])
-				drawing.append(svg("line", { class: "rule", x1: 0, x2: 720, y1: y, y2: y }));
+				drawing.append(svg("line", { class: "rule", x1: 0, x2: steps, y1: y, y2: y }));
 			const below = times.map(() => 0);
 			for (const series of list) {
 				// Gaps end an area.
@@ -286,7 +288,7 @@
 				el("figcaption", {}, el("span", { class: "who" }, name), ...list.slice(0, 12).map((series) =>
 					el("span", {}, el("span", { class: "dot " + colour(series.uid), "aria-hidden": "true" }), series.user + " " + percent(series.mean)))),
 				el("div", { class: "plot" }, el("div", { class: "scale", "aria-hidden": "true" }, el("span", {}, "100 %"), el("span", {}, "50"), el("span", {}, "0")), drawing,
-					el("div", { class: "axis" }, ...[0, 1, 2, 3, 4].map((i) => el("span", {}, at(begin + i * 900000))))));
+					el("div", { class: "axis" }, ...[0, 1, 2, 3, 4].map((i) => el("span", {}, at(begin + i * (end - begin) / 4))))));
 		});
 	}
 
@@ -332,7 +334,7 @@
 		show("history", ...plots());
 		show("faults", faults(data));
 		byId("foot").textContent = "sycld " + data.service.version + ", pid " + data.service.pid + ", since " + data.service.since + ". Figures of " +
-			new Date(data.time_ms).toLocaleTimeString() + ", claims of engines.";
+			new Date(data.time_ms).toLocaleTimeString([], { hour12: false }) + ", claims of engines.";
 		document.body.dataset.drawn = String(Number(document.body.dataset.drawn || 0) + 1);
 	}
 
