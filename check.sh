@@ -197,7 +197,7 @@ tidy_once() {
 	local log=$top/build/logs/tidy.log commands=$top/build/tidy
 	once_each "$top/build/compile_commands.json" >"$commands/compile_commands.json" || return 1
 	if ! tidy_sources "$commands/compile_commands.json" |
-		each_once "$commands/clean" clang-tidy --quiet "$@" -p "$commands" >"$log" 2>&1; then
+		each_once "$commands/clean" 8 clang-tidy --quiet "$@" -p "$commands" >"$log" 2>&1; then
 		grep -E '(error|warning):' "$log" | sort -u | head -n 60
 		printf '(all of it: %s)\n' "$log"
 		return 1
@@ -247,7 +247,7 @@ clang_warnings_once() {
 	if ! sed -n 's/^ *"command": "\(.*\)",\{0,1\}$/\1/p' "$top/build/check-clang/compile_commands.json" |
 		sed 's/\\"/"/g; s/\\\\/\\/g; s/ -o [^ ]* -c / -fsyntax-only /' |
 		awk -v tests="$top/tests/" 'index($NF, tests) == 1 && !seen[$NF]++' |
-		(cd "$top/build/check-clang" && each_once "$top/build/check-clang/clean" sh -c) >"$log" 2>&1; then
+		(cd "$top/build/check-clang" && each_once "$top/build/check-clang/clean" 1 sh -c) >"$log" 2>&1; then
 		grep -E '(error|warning):' "$log" | sort -u | head -n 60
 		printf '(all of it: %s)\n' "$log"
 		return 1

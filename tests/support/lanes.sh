@@ -45,13 +45,14 @@ every_test_ran() {
 	return 1
 }
 
-# each_once LIST COMMAND...: runs COMMAND with each line of the input as its last word, several at a time. Lines in the file LIST are left
-# out, and a line whose command succeeds is added to it. So a lane repeats of what was done ahead of it only what it has to report.
+# each_once LIST BATCH COMMAND...: runs COMMAND with lines of the input as its last words, BATCH lines at once and several at a time. Lines in
+# the file LIST are left out, and those whose command succeeds are added to it. So a lane repeats of what was done ahead of it only what it has
+# to report.
 each_once() {
-	local list=$1
-	shift
+	local list=$1 batch=$2
+	shift 2
 	touch "$list" || return 1
 	# shellcheck disable=SC2016  # the inner shell's own
-	grep -vxFf "$list" | xargs -r -d '\n' -n 1 -P "${jobs:-1}" \
-		sh -c 'list=$1; shift; for line; do :; done; "$@" && printf "%s\n" "$line" >>"$list"' sh "$list" "$@"
+	grep -vxFf "$list" | xargs -r -d '\n' -n "$batch" -P "${jobs:-1}" \
+		sh -c 'list=$1 words=$2; shift 2; "$@" && { shift "$words"; printf "%s\n" "$@" >>"$list"; }' sh "$list" "$#" "$@"
 }

@@ -51,7 +51,7 @@ equal 'a lane has not' "$(every_test_ran "$folder/one" "$folder/two" | tail -n 2
 printf '%s\n' a 'b c' e >"$folder/lines"
 fails_for() {
 	# shellcheck disable=SC2016  # the inner shell's own
-	each_once "$folder/clean" sh -c 'echo "$1" >>'"$folder/done"'; [ "$1" != "$0" ]' "$1" <"$folder/lines"
+	each_once "$folder/clean" 1 sh -c 'echo "$1" >>'"$folder/done"'; [ "$1" != "$0" ]' "$1" <"$folder/lines"
 }
 fails_for 'b c' && equal 'the status of what fails' 0 1
 equal 'what was done' "$(sort "$folder/done" | tr '\n' '|')" 'a|b c|e|'
@@ -61,4 +61,15 @@ equal 'what is done again' "$(cat "$folder/done")" 'b c'
 equal 'what is mended' "$(fails_for nothing; echo $?)" 0
 rm "$folder/done"
 equal 'nothing is left' "$(fails_for nothing; echo $?; cat "$folder/done" 2>/dev/null)" 0
+
+# Several at once: all of them are done again where one has failed.
+fails_for_two() {
+	# shellcheck disable=SC2016  # the inner shell's own
+	jobs=1 each_once "$folder/twos" 2 sh -c 'echo "$@" >>'"$folder/done"'; [ "$1" != "$0" ]' "$1" <"$folder/lines"
+}
+fails_for_two a && equal 'the status of two' 0 1
+equal 'what was done by twos' "$(tr '\n' '|' <"$folder/done")" 'a b c|e|'
+rm "$folder/done"
+equal 'two are mended' "$(fails_for_two nothing; echo $?)" 0
+equal 'what is done again by twos' "$(cat "$folder/done")" 'a b c'
 exit "$bad"
