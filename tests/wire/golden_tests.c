@@ -257,6 +257,15 @@ Test(golden_order, control_with_order_bytes_never_change) { golden(); }
 Test(golden_order, request_with_order_bytes_never_change) { golden(); }
 Test(golden_order, reply_with_ordered_bytes_never_change) { golden(); }
 
+/* What sessions and devices are about now, and who has given orders. */
+TestSuite(golden_present, .timeout = 10);
+Test(golden_present, session_report_with_present_bytes_never_change) { golden(); }
+Test(golden_present, engine_report_with_devices_bytes_never_change) { golden(); }
+Test(golden_present, session_facts_with_present_bytes_never_change) { golden(); }
+Test(golden_present, engine_facts_with_origin_bytes_never_change) { golden(); }
+Test(golden_present, service_facts_with_origin_bytes_never_change) { golden(); }
+Test(golden_present, reply_with_present_bytes_never_change) { golden(); }
+
 /* The reply ring. */
 TestSuite(golden_reply, .timeout = 10);
 Test(golden_reply, reply_with_topology_bytes_never_change) { golden(); }

@@ -1,4 +1,5 @@
 #include "process/engine.h"
+#include "process/present.h"
 #include "process/process.h"
 #include "session/engine_state.h"
 #include "session/session.h"
@@ -10,13 +11,13 @@
 /* Devices of all sessions; one session has SESSION_DEVICES_REPORTED at most. */
 #define DEVICES_PER_REPORT 400u
 #define REPORT_SESSIONS_BYTES                                                                      \
-	42000u /* of a datagram. A session is at most 400, and 1100 for each of its devices */
+	42000u /* of a datagram. A session is at most 560, and 1100 for each of its devices */
 #define REPORT_TOPOLOGY_BYTES 20000u /* the rest of the datagram */
 #define REPORT_PARTS_DEVICES                                                                       \
-	33u /* sessions in later parts are reported without devices: 64 parts are the most, and    \
+	20u /* sessions in later parts are reported without devices: 64 parts are the most, and    \
 	       3000 sessions must find room */
 
-static_assert(400 + SESSION_DEVICES_REPORTED * 1100 <= REPORT_SESSIONS_BYTES,
+static_assert(560 + SESSION_DEVICES_REPORTED * 1100 <= REPORT_SESSIONS_BYTES,
 	      "there is room for one");
 
 struct report_part {
@@ -28,6 +29,8 @@ struct report_part {
 	Sycl__V1__SessionReport sessions[SESSIONS_PER_REPORT];
 	Sycl__V1__SessionReport *list[SESSIONS_PER_REPORT];
 	Sycl__V1__Usage usages[SESSIONS_PER_REPORT];
+	Sycl__V1__SessionPresent presents[SESSIONS_PER_REPORT];
+	struct present_devices present_devices;
 };
 
 static void fill_session(struct report_part *part, size_t index, const struct session *session)
@@ -46,6 +49,8 @@ static void fill_session(struct report_part *part, size_t index, const struct se
 	out->session_class = (Sycl__V1__SessionClass) class;
 	session_usage_fill(session, &part->usages[index]);
 	out->usage = &part->usages[index];
+	present_fill_session(session, &part->presents[index], &part->usages[index]);
+	out->present = &part->presents[index];
 	out->devices = &part->device_list[part->device_count];
 	if (part->number < REPORT_PARTS_DEVICES)
 		out->n_devices = session_devices_fill(session, &part->devices[part->device_count]);
@@ -141,6 +146,8 @@ int engine_report(struct engine *engine, const struct report_options *options)
 	part->bytes = 0;
 	Sycl__V1__EngineReport report = SYCL__V1__ENGINE_REPORT__INIT;
 	report.request = options->request;
+	report.window_ns = scheduler_present_begin(engine->scheduler);
+	present_fill_devices(engine->scheduler, &part->present_devices, &report);
 	fill_engine(engine, &report);
 	/* A report without devices is still sent. */
 	if ((options->discover || scheduler_discovered(engine->scheduler)) &&
@@ -160,6 +167,7 @@ int engine_report(struct engine *engine, const struct report_options *options)
 			return r;
 		report.more = false;
 		report.topology = NULL;
+		report.n_devices = 0;
 		report.n_sessions = 0;
 		part->bytes = 0;
 		part->device_count = 0;

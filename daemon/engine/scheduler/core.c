@@ -9,6 +9,7 @@
 #include "scheduler/device/inline.h"
 #include "scheduler/dispatch/lane.h"
 #include "scheduler/admission/latency.h"
+#include "scheduler/admission/present.h"
 #include "scheduler/state/native.h"
 #include "scheduler/state/notice.h"
 #include "scheduler/task/pool.h"
@@ -203,7 +204,10 @@ bool scheduler_progress(struct scheduler *scheduler)
 	 */
 	if (atomic_load(&scheduler->front_pending))
 		atomic_store(&scheduler->front_pending, 0);
+	const uint64_t before_ns = scheduler->now_ns;
 	scheduler->now_ns = scheduler->clock_ns();
+	if (scheduler->now_ns >= scheduler->samples.due_ns)
+		sched_present_sample(scheduler, before_ns);
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		if (scheduler->devices[i])
 			sched_inline_collect(scheduler->devices[i]);

@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "service/engine_state.h"
 #include "service/session.h"
+#include "share_page.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -36,6 +37,17 @@ void engine_claims_fini(struct engine_claims *claims)
 	claims_drop_topology(claims);
 }
 
+static uint32_t claims_permille(uint32_t permille)
+{
+	return permille < SHARE_WHOLE ? permille : SHARE_WHOLE;
+}
+
+static bool claims_is_device(Sycl__V1__Backend backend, uint32_t index)
+{
+	return backend >= SYCL__V1__BACKEND__BACKEND_OPENCL &&
+	       backend <= SYCL__V1__BACKEND__BACKEND_FAKE && index < CLAIMS_DEVICES_MAX;
+}
+
 static void session_keep_devices(struct session_figures *claim,
 				 const Sycl__V1__SessionReport *report)
 {
@@ -48,6 +60,27 @@ static void session_keep_devices(struct session_figures *claim,
 	claim->devices = malloc(sycl__v1__session_report__get_packed_size(&devices));
 	if (claim->devices)
 		claim->devices_bytes = sycl__v1__session_report__pack(&devices, claim->devices);
+}
+
+/* Whatever it claims: no part of a device is more than the whole, and a name is short. */
+static void session_keep_present(struct session_figures *claim,
+				 const Sycl__V1__SessionPresent *present)
+{
+	Sycl__V1__SessionPresent *kept = &claim->present;
+	*kept = *present;
+	kept->base.n_unknown_fields = 0;
+	kept->base.unknown_fields = NULL;
+	if ((unsigned)kept->activity > SYCL__V1__SESSION_ACTIVITY__SESSION_ACTIVITY_WAITING)
+		kept->activity = SYCL__V1__SESSION_ACTIVITY__SESSION_ACTIVITY_UNSPECIFIED;
+	if ((unsigned)kept->waits_for > SYCL__V1__SESSION_WAIT__SESSION_WAIT_EVENT)
+		kept->waits_for = SYCL__V1__SESSION_WAIT__SESSION_WAIT_NONE;
+	if (!claims_is_device(kept->backend, kept->index)) {
+		kept->backend = SYCL__V1__BACKEND__BACKEND_UNSPECIFIED;
+		kept->index = 0;
+	}
+	kept->used_permille = claims_permille(kept->used_permille);
+	text_copy_printable(claim->running, sizeof(claim->running), present->running);
+	claim->has_present = true;
 }
 
 /* Ignores a report on a session that the engine does not have, and a second report on one. */
@@ -75,6 +108,8 @@ static void claims_keep_session(struct engine *engine, const Sycl__V1__SessionRe
 		claim->usage.base.n_unknown_fields = 0;
 		claim->usage.base.unknown_fields = NULL;
 	}
+	if (report->present)
+		session_keep_present(claim, report->present);
 	session_keep_devices(claim, report);
 }
 
@@ -152,6 +187,23 @@ static bool report_is_too_large(const struct engine_claims *claims,
 			    topology->n_platforms > CLAIMS_DEVICES_MAX);
 }
 
+static void claims_keep_open_devices(struct engine_claims *claims,
+				     const Sycl__V1__EngineReport *report)
+{
+	claims->present_count = 0;
+	for (size_t i = 0; i < report->n_devices && i < CLAIMS_DEVICES_MAX; i++) {
+		Sycl__V1__DevicePresent *kept = &claims->present[claims->present_count];
+		if (!claims_is_device(report->devices[i]->backend, report->devices[i]->index))
+			continue;
+		*kept = *report->devices[i];
+		kept->base.n_unknown_fields = 0;
+		kept->base.unknown_fields = NULL;
+		kept->busy_permille = claims_permille(kept->busy_permille);
+		kept->sensors = NULL;
+		claims->present_count++;
+	}
+}
+
 static void claims_keep_facts(struct engine_claims *claims, const Sycl__V1__EngineReport *report)
 {
 	claims->facts = *report;
@@ -160,6 +212,15 @@ static void claims_keep_facts(struct engine_claims *claims, const Sycl__V1__Engi
 	claims->facts.topology = NULL;
 	claims->facts.n_sessions = 0;
 	claims->facts.sessions = NULL;
+	claims->facts.n_devices = 0;
+	claims->facts.devices = NULL;
+}
+
+/* Only the first part of a report has what is about the whole engine. */
+static void claims_keep_first(struct engine_claims *claims, const Sycl__V1__EngineReport *report)
+{
+	claims_keep_facts(claims, report);
+	claims_keep_open_devices(claims, report);
 }
 
 int claims_keep_report(struct engine *engine, const Sycl__V1__EngineReport *report)
@@ -173,7 +234,7 @@ int claims_keep_report(struct engine *engine, const Sycl__V1__EngineReport *repo
 	if (claims->parts == CLAIMS_PARTS_MAX)
 		return -E2BIG;
 	if (claims->parts++ == 0)
-		claims_keep_facts(claims, report);
+		claims_keep_first(claims, report);
 	if (report->topology)
 		claims_keep_topology(claims, report->topology);
 	for (size_t i = 0; i < report->n_sessions; i++)

@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum {
 	ACT_END = SYCL__V1__SESSION_ORDER__ACT__ACT_END,
@@ -26,6 +27,25 @@ enum {
 	ACT_LIMIT = SYCL__V1__SESSION_ORDER__ACT__ACT_LIMIT,
 	LIMIT_BYTES = 96
 };
+
+static struct order_origin order_origin_of(const struct target *target)
+{
+	return (struct order_origin){target->uid, (uint64_t)time(NULL)};
+}
+
+/* Sessions that were paused before keep the origin of that order. */
+static void order_note_pause(const struct target *target, struct engine *engine, bool pauses)
+{
+	struct session *session;
+	TAILQ_FOREACH (session, &engine->sessions, link) {
+		if (target->session && session != target->session)
+			continue;
+		if (!pauses)
+			session->paused_by = (struct order_origin){.since_unix_seconds = 0};
+		else if (session->paused_by.since_unix_seconds == 0)
+			session->paused_by = order_origin_of(target);
+	}
+}
 
 static int order_send_to_engine(struct target *target, struct engine *engine, int act,
 				const char *text)
@@ -46,6 +66,8 @@ static int order_send_to_engine(struct target *target, struct engine *engine, in
 		order_keep_limit(target);
 	if (act == ACT_LIMIT && !target->session)
 		engine->limits_sent[target->limit] = value;
+	if (act == ACT_PAUSE || act == ACT_RESUME)
+		order_note_pause(target, engine, act == ACT_PAUSE);
 	return 0;
 }
 
@@ -139,10 +161,13 @@ static int order_drain(struct target *target)
 	if (target->session)
 		return order_refuse(target, STATUS_INVALID,
 				    "a session is not drained: it can be paused, or killed");
-	if (target->tenant)
-		target->tenant->drained = true;
-	else
-		target->supervisor->drained = true;
+	struct tenant *tenant = target->tenant;
+	bool *drained = tenant ? &tenant->drained : &target->supervisor->drained;
+	if (!*drained && tenant)
+		tenant->drained_by = order_origin_of(target);
+	else if (!*drained)
+		target->supervisor->drained_by = order_origin_of(target);
+	*drained = true;
 	return order_save(target);
 }
 
@@ -151,10 +176,12 @@ static void order_resume_all(struct supervisor *supervisor)
 {
 	struct tenant *tenant, *next;
 	supervisor->drained = false;
+	supervisor->drained_by = (struct order_origin){.since_unix_seconds = 0};
 	for (tenant = TAILQ_FIRST(&supervisor->tenants); tenant; tenant = next) {
 		next = TAILQ_NEXT(tenant, link);
 		bool was_drained = tenant->drained;
 		tenant->drained = false;
+		tenant->drained_by = (struct order_origin){.since_unix_seconds = 0};
 		/* That order may have been the only reason for keeping the tenant. */
 		if (was_drained)
 			tenant_review(tenant);
@@ -163,9 +190,10 @@ static void order_resume_all(struct supervisor *supervisor)
 
 static int order_resume(struct target *target)
 {
-	if (!target->session && target->tenant)
+	if (!target->session && target->tenant) {
 		target->tenant->drained = false;
-	else if (!target->session)
+		target->tenant->drained_by = (struct order_origin){.since_unix_seconds = 0};
+	} else if (!target->session)
 		order_resume_all(target->supervisor);
 	int sent = order_send(target, ACT_RESUME, NULL);
 	int r = target->session ? 0 : order_save(target);
@@ -238,7 +266,7 @@ static void order_log(const struct target *target, const struct asker *asker, co
 void orders_take(struct supervisor *supervisor, struct asker *asker,
 		 const Sycl__V1__OrderCommand *order)
 {
-	struct target target = {.supervisor = supervisor, .order = order};
+	struct target target = {.supervisor = supervisor, .order = order, .uid = asker->uid};
 	if (!asker->may_order) {
 		admin_answer_error(
 			asker, STATUS_INVALID,

@@ -9,6 +9,7 @@
 #include "admin/report.h"
 #include "admin/report_devices.h"
 #include "admin/report_limits.h"
+#include "admin/report_present.h"
 #include "engine/sharing.h"
 #include "status.h"
 #include "service/supervisor.h"
@@ -35,6 +36,7 @@ struct reply {
 	Sycl__V1__SessionFacts **session_list;
 	Sycl__V1__Usage *session_usages;
 	struct report_devices devices;
+	struct report_present present;
 	Sycl__V1__AccountFacts
 		*accounts; /* engine_capacity: there is one for each tenant at most */
 	Sycl__V1__AccountFacts **account_list;
@@ -55,6 +57,13 @@ static bool is_visible_to(const struct inquiry *inquiry, const struct tenant *te
 static bool engine_has_answered(const struct reply *reply, const struct engine *engine)
 {
 	return claims_answer(&engine->claims, reply->inquiry->id);
+}
+
+/* Its claims are shown to the asker, and are of this inquiry. */
+static bool is_present_of(const struct inquiry *inquiry, const struct engine *engine)
+{
+	return is_visible_to(inquiry, engine->tenant) &&
+	       claims_answer(&engine->claims, inquiry->id);
 }
 
 /* Counts the largest number of rows of each kind. */
@@ -89,9 +98,10 @@ static bool reply_allocate_rows(struct reply *reply)
 	reply->usages = calloc(engines, sizeof(*reply->usages));
 	reply->shares = calloc(engines * SHARES_OF_ENGINE_MAX, sizeof(*reply->shares));
 	reply->share_list = calloc(engines * SHARES_OF_ENGINE_MAX, sizeof(void *));
-	return reply->shares && reply->share_list && reply->accounts && reply->account_list &&
-	       reply->usages && reply->engines && reply->engine_list && reply->sessions &&
-	       reply->session_list && reply->session_usages;
+	return report_present_begin(&reply->present, sessions, engines) && reply->shares &&
+	       reply->share_list && reply->accounts && reply->account_list && reply->usages &&
+	       reply->engines && reply->engine_list && reply->sessions && reply->session_list &&
+	       reply->session_usages;
 }
 
 static void reply_free_rows(struct reply *reply)
@@ -109,6 +119,7 @@ static void reply_free_rows(struct reply *reply)
 	free((void *)reply->share_list);
 	account_query_fini(&reply->query);
 	report_limits_fini(&reply->limits);
+	report_present_fini(&reply->present);
 }
 
 /* The standby has no user yet. It is shown to users that may see everything, and to the only user
@@ -155,6 +166,9 @@ static void reply_add_service(struct reply *reply)
 	service->endpoints = reply->endpoints;
 	service->stopping = supervisor->stopping;
 	service->drained = supervisor->drained;
+	if (supervisor->drained)
+		service->drained_by =
+			report_present_origin(&reply->present, &supervisor->drained_by);
 	if (supervisor->sharing->is_on)
 		service->share_mode = supervisor->configuration.shares.exclusive
 					      ? SYCL__V1__SHARE_MODE__SHARE_MODE_EXCLUSIVE
@@ -209,6 +223,8 @@ static Sycl__V1__EngineFacts *reply_add_engine_row(struct reply *reply, struct t
 	facts->uid = tenant->uid;
 	facts->last_failure = tenant->last_failure;
 	facts->drained = tenant->drained;
+	if (tenant->drained)
+		facts->drained_by = report_present_origin(&reply->present, &tenant->drained_by);
 	reply->engine_list[index] = facts;
 	return facts;
 }
@@ -381,6 +397,7 @@ static void reply_add_session(struct reply *reply, const struct engine *engine,
 	facts->ended = claim->ended;
 	facts->session_class = claim->session_class;
 	facts->weight = claim->weight;
+	report_present_session(&reply->present, engine, session, claim, facts);
 }
 
 static void reply_add_sessions(struct reply *reply)
@@ -423,8 +440,10 @@ void report_reply(struct inquiry *inquiry)
 		return;
 	}
 	reply_add_service(&reply);
-	if (has_devices)
+	if (has_devices || kind == INQUIRY_SESSIONS) {
 		reply_add_shares(&reply);
+		report_present_devices(&reply.present, inquiry, is_present_of, &reply.message);
+	}
 	if (kind == INQUIRY_STATUS) {
 		reply_add_engines(&reply);
 		reply_add_accounts(&reply);

@@ -3,6 +3,7 @@
 #define SYCLD_SUPERVISOR_CLAIMS_STATE_H
 
 #include "control.pb-c.h"
+#include "flight_page.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,8 +17,10 @@ struct session_figures {
 	uint32_t queues, buffers, objects, weight;
 	Sycl__V1__SessionClass session_class;
 	bool paused, ended;
-	bool has_usage;
+	bool has_usage, has_present;
 	Sycl__V1__Usage usage;
+	Sycl__V1__SessionPresent present; /* `running` points to the next */
+	char running[FLIGHT_KERNEL_NAME_BYTES];
 	uint8_t *devices; /* A packed SessionReport with devices only; allocated; NULL: none. */
 	size_t devices_bytes;
 };
@@ -43,6 +46,8 @@ struct engine_claims {
 	Sycl__V1__Topology *topology; /* allocated, made printable; NULL: none was sent */
 	struct device_claim devices[CLAIMS_DEVICES_MAX];
 	unsigned device_count;
+	Sycl__V1__DevicePresent present[CLAIMS_DEVICES_MAX]; /* open ones; without sensors */
+	unsigned present_count;
 };
 
 /* Frees the contents and zeroes the structure. */

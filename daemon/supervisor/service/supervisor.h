@@ -3,6 +3,7 @@
 #ifndef SYCLD_SUPERVISOR_SUPERVISOR_H
 #define SYCLD_SUPERVISOR_SUPERVISOR_H
 
+#include "base/order_origin.h"
 #include "base/configuration.h"
 #include "service/observer.h"
 #include "base/listener.h"
@@ -54,7 +55,8 @@ struct supervisor {
 	/* The uid that stands for all users missing in this user namespace; -1: none is missing. */
 	uid_t overflow_uid;
 	bool stopping;
-	bool drained;               /* an operator has ordered that no new session is accepted */
+	bool drained; /* an operator has ordered that no new session is accepted */
+	struct order_origin drained_by;
 	struct limit_orders orders; /* for all users */
 	uint64_t since_ns;
 	uint64_t since_unix_seconds;

@@ -3,6 +3,7 @@
 #ifndef SYCLD_SUPERVISOR_TENANT_H
 #define SYCLD_SUPERVISOR_TENANT_H
 
+#include "base/order_origin.h"
 #include "base/account_table.h"
 #include "base/configuration.h"
 #include "base/log_window.h"
@@ -65,6 +66,7 @@ struct tenant {
 	/* Orders of an operator, also of earlier services. A tenant with any of these is not
 	 * forgotten. */
 	bool drained; /* no new session is accepted */
+	struct order_origin drained_by;
 	struct limit_orders orders;
 	struct configuration_share
 		share; /* as configured for this user; not given: as for all users */

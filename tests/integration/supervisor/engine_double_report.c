@@ -33,6 +33,47 @@ size_t claims(Sycl__V1__DeviceUsage **list)
 	return is_wrong ? CLAIMS_MAX : 1;
 }
 
+/* Names and numbers that no honest engine would send, or plain ones. */
+static void fill_present(Sycl__V1__SessionPresent *present)
+{
+	bool is_wrong = manner("braggart");
+	sycl__v1__session_present__init(present);
+	present->activity = is_wrong ? (Sycl__V1__SessionActivity)77
+				     : SYCL__V1__SESSION_ACTIVITY__SESSION_ACTIVITY_RUNNING;
+	present->waits_for =
+		is_wrong ? (Sycl__V1__SessionWait)-5 : SYCL__V1__SESSION_WAIT__SESSION_WAIT_NONE;
+	present->running =
+		(char *)(uintptr_t)(is_wrong ? "\033[2J a name that is too long to be the "
+					       "name of any kernel, and has no end"
+					     : "double_kernel");
+	present->running_ns = is_wrong ? UINT64_MAX : 1;
+	present->backend = is_wrong ? (Sycl__V1__Backend)77 : SYCL__V1__BACKEND__BACKEND_CUDA;
+	present->index = is_wrong ? UINT32_MAX : 1;
+	present->queued = is_wrong ? UINT32_MAX : 6;
+	present->device_bytes = is_wrong ? UINT64_MAX : 8192;
+	present->used_permille = is_wrong ? UINT32_MAX : 250;
+}
+
+static void report_open_devices(Sycl__V1__EngineReport *report)
+{
+	enum { MANY = 200 };
+	static Sycl__V1__DevicePresent rows[MANY], *list[MANY];
+	bool is_wrong = manner("braggart");
+	report->n_devices = is_wrong ? MANY : 1;
+	for (unsigned i = 0; i < report->n_devices; i++) {
+		list[i] = &rows[i];
+		sycl__v1__device_present__init(list[i]);
+		list[i]->backend =
+			is_wrong && i % 2 ? (Sycl__V1__Backend)77 : SYCL__V1__BACKEND__BACKEND_CUDA;
+		list[i]->index = is_wrong ? i / 4 : 1;
+		list[i]->busy_permille = is_wrong ? UINT32_MAX : 250;
+		list[i]->commands = is_wrong ? UINT32_MAX : 1;
+		list[i]->held_bytes = is_wrong ? UINT64_MAX : 8192;
+	}
+	report->devices = list;
+	report->window_ns = 1000000000;
+}
+
 static void report_sessions(Sycl__V1__EngineReport *report, Sycl__V1__SessionReport *rows,
 			    Sycl__V1__SessionReport **list, Sycl__V1__Usage *usage)
 {
@@ -43,12 +84,15 @@ static void report_sessions(Sycl__V1__EngineReport *report, Sycl__V1__SessionRep
 	usage->buffer_bytes = 4096;
 	static Sycl__V1__DeviceUsage *devices[CLAIMS_MAX];
 	size_t device_count = claims(devices);
+	static Sycl__V1__SessionPresent present;
+	fill_present(&present);
 	for (unsigned i = 0; i < me.count; i++) {
 		sycl__v1__session_report__init(&rows[i]);
 		rows[i].session = me.sessions[i].id;
 		rows[i].queues = 3;
 		rows[i].paused = me.sessions[i].paused;
 		rows[i].usage = usage;
+		rows[i].present = &present;
 		rows[i].devices = devices;
 		rows[i].n_devices = device_count;
 		list[i] = &rows[i];
@@ -129,6 +173,7 @@ void report(uint64_t request, bool discover)
 	message.request = request;
 	message.descriptors = 9;
 	report_sessions(&message, rows, list, &usage);
+	report_open_devices(&message);
 
 	Sycl__V1__DeviceFacts device = SYCL__V1__DEVICE_FACTS__INIT;
 	device.name = (char *)(uintptr_t) "Double \033]0;owned\007 Device";

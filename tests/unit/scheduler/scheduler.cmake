@@ -37,6 +37,7 @@ sycl_test(unit_scheduler SOURCES
   scheduler/images.c
   scheduler/tasks.c
   scheduler/use.c
+  scheduler/present.c
   scheduler/early.c
   scheduler/account.c
   scheduler/arrival.c

@@ -177,7 +177,7 @@ struct list *sched_account_memories(struct sched_account *account)
 	return &account->memories;
 }
 
-static bool has_spilled(const struct sched_account *account)
+bool sched_account_has_spilled(const struct sched_account *account)
 {
 	for (const struct sched_flow *flow = account->flows; flow; flow = flow->next)
 		if (flow->device && atomic_load_explicit(&flow->device->spill_counts.spills,
@@ -189,7 +189,7 @@ static bool has_spilled(const struct sched_account *account)
 /* Visits the memories only if one of them may have spills, since a session can have very many. */
 void sched_account_settle_spills(struct sched_account *account)
 {
-	if (!has_spilled(account))
+	if (!sched_account_has_spilled(account))
 		return;
 	for (struct list *link = account->memories.next; link != &account->memories;
 	     link = link->next)

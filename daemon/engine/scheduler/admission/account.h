@@ -26,6 +26,8 @@ struct sched_flow **sched_account_flows(struct sched_account *account);
 /* The cause with which the session's open tasks fail; NULL: the account has not ended. */
 struct sched_cause **sched_account_ended(struct sched_account *account);
 struct list *sched_account_memories(struct sched_account *account); /* sched_memory.account_link */
+/* Has memory been spilled on a device that the account uses? */
+bool sched_account_has_spilled(const struct sched_account *account);
 void sched_account_settle_spills(struct sched_account *account);
 
 /* A NULL account is not counted. */

@@ -9,6 +9,7 @@
 #include "scheduler/state/buffer.h"
 #include "scheduler/state/device.h"
 #include "scheduler/admission/flow.h"
+#include "scheduler/admission/samples.h"
 #include "scheduler/public/account.h"
 #include "scheduler/public/device.h"
 #include "scheduler/state/scheduler.h"
@@ -57,6 +58,11 @@ void sched_use_back(struct task *task, uint64_t device_ns)
 		used->bytes_to_host += command->backend.transfer.size_bytes;
 }
 
+void sched_use_running(struct task *task, uint64_t device_ns)
+{
+	used_by_flow(task->flow)->device_ns += device_ns;
+}
+
 /* Device threads count spills in each memory. The front thread adds them to the memory's account
  * here. */
 void sched_use_settle(struct sched_memory *memory)
@@ -71,6 +77,14 @@ void sched_use_settle(struct sched_memory *memory)
 	used_by_flow(flow)->spilled_bytes += times * memory->size_bytes;
 }
 
+/* Of the device's time in the window of the latest report. */
+static uint32_t used_permille(const struct sched_flow *flow)
+{
+	const struct sched_samples *samples = &flow->device->scheduler->samples;
+	return sched_samples_permille(
+		samples, sched_since_sample(flow->used.device_ns, flow->sampled_ns[samples->base]));
+}
+
 bool sched_account_use(struct sched_account *account, uint32_t nth,
 		       struct sched_device_use *use_out)
 {
@@ -82,7 +96,8 @@ bool sched_account_use(struct sched_account *account, uint32_t nth,
 		    nth-- > 0)
 			continue;
 		*use_out = (struct sched_device_use){flow->device->ops->kind,
-						     flow->device->backend_index, &flow->used};
+						     flow->device->backend_index, &flow->used,
+						     used_permille(flow)};
 		return true;
 	}
 	return false;

@@ -190,6 +190,7 @@ static void leave_lane(struct sched_lane *lane, struct task *task)
 	task->device->sent -= command_launch_count(&task->command);
 	task->device->returned += command_launch_count(&task->command);
 	lane->moved = task->device->returned;
+	lane->moved_ns = task->scheduler->now_ns;
 	sched_flow_back(task);
 }
 
@@ -318,6 +319,7 @@ static void account_for_command(struct task *task)
 	uint64_t device_ns = command->end_ns > start ? command->end_ns - start : 0;
 	if (device_ns > 0) {
 		payer->device_ns += device_ns;
+		task->device->busy_ns += device_ns;
 		task->device->accounted_ns = command->end_ns;
 	}
 	sched_use_back(task, device_ns);

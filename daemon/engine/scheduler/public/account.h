@@ -37,6 +37,7 @@ struct sched_device_use {
 	enum backend_kind backend;
 	uint32_t index;                /* backend_index */
 	const struct sched_used *used; /* owned by the account, which changes it further */
+	uint32_t used_permille;        /* of the device's time lately (public/present.h) */
 };
 /* The nth device that the session has used, from 0. False: it has used fewer. */
 bool sched_account_use(struct sched_account *account, uint32_t nth,

@@ -61,6 +61,7 @@
 #include "scheduler/public/graph.h"
 #include "scheduler/public/host_memory.h"
 #include "scheduler/public/native.h"
+#include "scheduler/public/present.h"
 #include "scheduler/public/program.h"
 #include "scheduler/public/task.h"
 #include "scheduler/public/usm.h"

@@ -13,6 +13,7 @@
 #include "base/contention.h"
 #include "fair_queue/fair_queue.h"
 #include "scheduler/state/loss.h"
+#include "scheduler/state/samples.h"
 #include "scheduler/public/account.h"
 #include "scheduler/public/device.h"
 #include "scheduler/state/task.h"
@@ -46,6 +47,7 @@ struct sched_lane {
 	uint64_t sequence;
 	uint64_t moved; /* device.returned at the latest return, or when the first command was sent
 			 */
+	uint64_t moved_ns; /* scheduler.now_ns at the latest return */
 };
 
 static inline bool sched_lane_is_full(const struct sched_lane *lane)
@@ -73,6 +75,7 @@ struct sched_flow {
 					    any compute lane */
 	} lanes[SCHED_FLOW_LISTS];
 	struct sched_used used;
+	uint64_t sampled_ns[SCHED_SAMPLES]; /* device time at each sample (present.h) */
 };
 
 enum sched_gone {
@@ -101,6 +104,8 @@ struct scheduler_device {
 	uint32_t lane_copy_bytes; /* backend_device_facts */
 	bool unified;
 	uint64_t accounted_ns; /* CLOCK_MONOTONIC ns up to which device time has been charged */
+	uint64_t busy_ns;      /* all device time that was charged */
+	uint64_t sampled_ns[SCHED_SAMPLES]; /* the same at each sample (present.h) */
 	const struct backend_ops *ops;
 	struct backend *backend;
 	pthread_t thread;

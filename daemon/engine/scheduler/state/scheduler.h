@@ -6,6 +6,7 @@
 #include "base/pool.h"
 #include "scheduler/state/grant.h"
 #include "scheduler/state/notice.h"
+#include "scheduler/state/samples.h"
 #include "scheduler/public/scheduler.h"
 #include "scheduler/state/task.h"
 #include "worker/state/flight.h"
@@ -92,7 +93,8 @@ struct scheduler {
 	uint32_t messages_in_flight;
 	struct scheduler_counters counters;
 	struct sched_trace *trace; /* NULL: no trace is taken */
-	uint64_t visits;           /* scheduler_visits */
+	struct sched_samples samples;
+	uint64_t visits; /* scheduler_visits */
 	struct sched_host *hosts;
 	uint64_t host_changes; /* counts registrations that came or went; begins with 1 */
 	/* Once the process was lost: the cause, and devices that have not reported their suspects.
