@@ -4,6 +4,7 @@
 
 #include "names.h"
 #include "units.h"
+#include "users.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@ struct object {
 static const struct object objects[] = {
 	{ "ServiceFacts",
 	  "pid uid version protocol since=since_unix_seconds uptime_seconds=uptime_ns mode "
-	  "runtime_directory endpoints stopping drained filtered standby: share_mode",
+	  "runtime_directory endpoints stopping drained drained_by filtered standby: share_mode",
 	  NULL },
 	{ "standby", "pid=standby_pid state=standby_state age_seconds=standby_age_ns", NULL },
 	{ "KnownDevice",
@@ -36,11 +37,12 @@ static const struct object objects[] = {
 	  "max_allocation_bytes=max_mem_alloc_bytes max_work_group_size uids disputed",
 	  "facts" },
 	{ "EngineFacts",
-	  "uid drained engine_pid state since=since_unix_seconds age_seconds=age_ns "
+	  "uid user drained drained_by engine_pid state since=since_unix_seconds age_seconds=age_ns "
 	  "sessions sessions_waiting last_failure? reported resident_bytes descriptors "
 	  "mappings builds build_cache_hits commands_decoded copies wakes_sent "
 	  "latency_units inline_launches inline_completions bursts burst_launches chains "
-	  "chain_launches chains_refused splits split_parts gate: spill: graphs:",
+	  "chain_launches chains_refused splits split_parts window_seconds=window_ns gate: "
+	  "spill: graphs:",
 	  NULL },
 	{ "gate",
 	  "bypassed=gate_bypassed admitted=gate_admitted held=gate_held "
@@ -60,29 +62,43 @@ static const struct object objects[] = {
 	  "change=graph_replays_change",
 	  NULL },
 	{ "SessionFacts",
-	  "id=session uid pid command state=phase since=since_unix_seconds "
+	  "id=session uid user pid command state=phase since=since_unix_seconds "
 	  "age_seconds=age_ns engine_pid reported queues buffers objects "
 	  "class=session_class weight command_groups_submitted=groups_submitted "
 	  "command_groups_resubmitted=groups_resubmitted "
 	  "command_groups_completed=groups_completed command_groups_failed=groups_failed "
-	  "bytes_held=buffer_bytes arena_bytes device_ns bytes_to_device bytes_to_host",
+	  "bytes_held=buffer_bytes arena_bytes device_ns bytes_to_device bytes_to_host "
+	  "delays delay_p50_ns delay_p99_ns paused_by present",
 	  "usage" },
+	{ "SessionPresent",
+	  "activity waits_for running? running_seconds=running_ns queue command_group=group "
+	  "backend backend_index=index queued on_device=sent device_bytes spilled_bytes "
+	  "used_permille",
+	  NULL },
+	{ "DevicePresent",
+	  "index=device backend backend_index=index busy_permille commands held_bytes sensors",
+	  NULL },
+	{ "DeviceSensors",
+	  "total_bytes used_bytes free_bytes temperature_celsius power_milliwatts "
+	  "power_limit_milliwatts clock_mhz clock_most_mhz utilisation_percent unavailable?",
+	  NULL },
+	{ "OrderOrigin", "uid user since=since_unix_seconds", NULL },
 	{ "AccountFacts",
-	  "uid sessions_ended engines_failed command_groups_submitted=groups_submitted "
+	  "uid user sessions_ended engines_failed command_groups_submitted=groups_submitted "
 	  "command_groups_completed=groups_completed command_groups_failed=groups_failed "
 	  "device_ns bytes_to_device bytes_to_host",
 	  "usage" },
 	{ "ShareFacts",
-	  "backend backend_index=index uid engine_pid min_percent max_percent "
+	  "backend backend_index=index uid user engine_pid min_percent max_percent "
 	  "granted_permille used_ns wants",
 	  NULL },
-	{ "LimitFacts", "name value text from=source origin uid session", NULL },
+	{ "LimitFacts", "name value text from=source origin uid user session", NULL },
 };
 /* clang-format on */
 
 static const struct object status = {
-	.keys = "service devices tenants=engines accounts shares sessions"};
-static const struct object devices = {.keys = "devices shares"};
+	.keys = "service devices devices_now=present tenants=engines accounts shares sessions"};
+static const struct object devices = {.keys = "devices devices_now=present shares"};
 static const struct object sessions = {.keys = "sessions"};
 static const struct object order = {.keys = "sessions=ordered"};
 static const struct object limits = {.keys = "limits"};
@@ -171,11 +187,26 @@ static json_t *list_of(const ProtobufCFieldDescriptor *field, const uint8_t *val
 	return list;
 }
 
-/* Makes a value from several fields, or in a form that differs from its type's. False: the key is
- * not special. */
+/* The name of the user that the message is about: the same in each message with a `uid`. */
+static json_t *user_value(const ProtobufCMessage *message)
+{
+	const ProtobufCFieldDescriptor *uid =
+		protobuf_c_message_descriptor_get_field_by_name(message->descriptor, "uid");
+	const char *name = user_name(
+		*(const uint32_t *)(const void *)((const uint8_t *)message + uid->offset));
+	json_t *value = name ? json_string(name) : NULL;
+	return value ? value : json_null();
+}
+
+/* A value made of several fields, or in another form than its type's. False: the key has none. */
 static bool special_value(const ProtobufCMessage *message, const char *key, json_t **value_out)
 {
-	if (message->descriptor == &sycl__v1__service_facts__descriptor) {
+	if (strcmp(key, "user") == 0) {
+		*value_out = message->descriptor == &sycl__v1__limit_facts__descriptor &&
+					     !((const Sycl__V1__LimitFacts *)message)->of_user
+				     ? json_null()
+				     : user_value(message);
+	} else if (message->descriptor == &sycl__v1__service_facts__descriptor) {
 		const Sycl__V1__ServiceFacts *facts = (const Sycl__V1__ServiceFacts *)message;
 		if (strcmp(key, "protocol") == 0)
 			*value_out = json_sprintf("%u.%u", facts->protocol >> 16,
@@ -190,6 +221,15 @@ static bool special_value(const ProtobufCMessage *message, const char *key, json
 		if (strcmp(key, "state") == 0)
 			*value_out = json_string(
 				session_state_name((const Sycl__V1__SessionFacts *)message));
+	} else if (message->descriptor == &sycl__v1__session_present__descriptor) {
+		const Sycl__V1__SessionPresent *present = (const Sycl__V1__SessionPresent *)message;
+		if (strncmp(key, "backend", 7) == 0 &&
+		    present->backend == SYCL__V1__BACKEND__BACKEND_UNSPECIFIED)
+			*value_out = json_null(); /* it has used no device yet */
+	} else if (message->descriptor == &sycl__v1__device_sensors__descriptor) {
+		if (strcmp(key, "utilisation_percent") == 0 &&
+		    !((const Sycl__V1__DeviceSensors *)message)->utilisation_known)
+			*value_out = json_null();
 	} else if (message->descriptor == &sycl__v1__limit_facts__descriptor) {
 		if (strcmp(key, "uid") == 0 && !((const Sycl__V1__LimitFacts *)message)->of_user)
 			*value_out = json_null();
@@ -307,7 +347,7 @@ json_t *json_of_accounts(const Sycl__V1__AdminReply *reply)
 		"%s%s%s%ssessions_ended=sessions commands commands_failed=failed faults "
 		"device_ns delays delay_p50_ns delay_p99_ns bytes_to_device bytes_to_host spills "
 		"spilled_bytes",
-		by & ACCOUNTS_BY_USER ? "uid " : "", by & ACCOUNTS_BY_CGROUP ? "cgroup? " : "",
+		by & ACCOUNTS_BY_USER ? "uid user " : "", by & ACCOUNTS_BY_CGROUP ? "cgroup? " : "",
 		by & ACCOUNTS_BY_DEVICE ? "backend backend_index=index " : "",
 		by & ACCOUNTS_BY_SESSION ? "session pid command " : "");
 	const struct object row = {.keys = keys, .inside = "used"};

@@ -1,11 +1,10 @@
 #include "accounts.h"
 
+#include "filter.h"
 #include "order.h"
 #include "show.h"
 
 #include <string.h>
-
-enum { DEVICE_MOST = 63 };
 
 static bool accounts_word_is(const char *text, size_t length, const char *word)
 {
@@ -34,24 +33,6 @@ static bool parse_by(const char *text, uint32_t *by_out)
 	return true;
 }
 
-/* "cuda:0" */
-static bool parse_device(const char *text, Sycl__V1__AccountsQuery *query_out)
-{
-	const char *colon = strchr(text, ':');
-	uint64_t index = 0;
-	if (!colon || !order_read_number(colon + 1, 0, DEVICE_MOST, &index))
-		return false;
-	for (int backend = 1; backend <= SYCL__V1__BACKEND__BACKEND_FAKE; backend++)
-		if (accounts_word_is(text, (size_t)(colon - text),
-				     backend_name((Sycl__V1__Backend)backend))) {
-			query_out->of_device = true;
-			query_out->backend = (Sycl__V1__Backend)backend;
-			query_out->index = (uint32_t)index;
-			return true;
-		}
-	return false;
-}
-
 bool accounts_read(const struct accounts_words *words, Sycl__V1__AccountsQuery *query_out,
 		   const char **wrong_out)
 {
@@ -65,11 +46,13 @@ bool accounts_read(const struct accounts_words *words, Sycl__V1__AccountsQuery *
 	if (words->uid && !order_read_number(words->uid, 0, UINT32_MAX - 1, &uid))
 		return false;
 	*wrong_out = "a device is BACKEND:NUMBER, as cuda:0";
-	if (words->device && !parse_device(words->device, query_out))
+	if (words->device &&
+	    !device_word_read(words->device, &query_out->backend, &query_out->index))
 		return false;
 	*wrong_out = "a control group is a path that begins with '/'";
 	if (words->cgroup && *words->cgroup != '/')
 		return false;
+	query_out->of_device = words->device != NULL;
 	query_out->of_user = words->uid != NULL;
 	query_out->uid = (uint32_t)uid;
 	if (words->cgroup)

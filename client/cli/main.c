@@ -5,6 +5,7 @@
 #include "nearest_word.h"
 #include "order.h"
 #include "protocol_limits.h"
+#include "top.h"
 #include "trace.h"
 #include "verb.h"
 
@@ -31,6 +32,7 @@ struct arguments {
 	const char *timeout;      /* of a drain, as it was written */
 	uint64_t timeout_seconds; /* 0: none */
 	const char *seconds;      /* of a trace */
+	struct filter_words filter;
 };
 
 static int wrong_usage(const char *what, const char *which)
@@ -112,6 +114,15 @@ static int cli_apply_option(int option, const char *value, struct arguments *arg
 	case OPT_SECONDS:
 		arguments->seconds = value;
 		return STATUS_OK;
+	case OPT_USER:
+		arguments->filter.user = value;
+		return STATUS_OK;
+	case OPT_GROUP:
+		arguments->filter.group = value;
+		return STATUS_OK;
+	case OPT_SESSION:
+		arguments->filter.session = value;
+		return STATUS_OK;
 	default:
 		return STATUS_OK; /* parse_options handles help and version */
 	}
@@ -122,6 +133,25 @@ static struct trace_words trace_words_of(const struct arguments *arguments)
 	return (struct trace_words){arguments->words.count == 1 ? arguments->words.word[0] : NULL,
 				    arguments->seconds, arguments->accounts.device,
 				    arguments->runtime_directory, arguments->json};
+}
+
+/* `show KIND ID` is a filter for one thing. */
+static bool parse_shown(struct arguments *arguments, const char **wrong_out)
+{
+	const struct order_words *words = &arguments->words;
+	*wrong_out = "show needs session, device or user, and which";
+	if (words->count != 2)
+		return false;
+	cli_shown_kind = words->word[0];
+	if (strcmp(cli_shown_kind, "session") == 0)
+		arguments->filter.session = words->word[1];
+	else if (strcmp(cli_shown_kind, "device") == 0)
+		arguments->filter.device = words->word[1];
+	else if (strcmp(cli_shown_kind, "user") == 0)
+		arguments->filter.user = words->word[1];
+	else
+		return false;
+	return filter_read(&arguments->filter, &cli_filter, wrong_out);
 }
 
 static bool parse_words(struct arguments *arguments, const char **wrong_out)
@@ -136,6 +166,12 @@ static bool parse_words(struct arguments *arguments, const char **wrong_out)
 	if (verb_is(verb, "accounts")) {
 		arguments->accounts.uid = words->uid;
 		return accounts_read(&arguments->accounts, &cli_accounts_query, wrong_out);
+	}
+	if (verb_is(verb, "show"))
+		return parse_shown(arguments, wrong_out);
+	if (verb_has_option(verb, OPT_SESSION) || verb_is(verb, "devices")) {
+		arguments->filter.device = arguments->accounts.device;
+		return filter_read(&arguments->filter, &cli_filter, wrong_out);
 	}
 	*wrong_out = "completion needs bash, zsh or fish";
 	if (!verb->ask)
@@ -271,7 +307,9 @@ static int run_other(const struct arguments *arguments)
 	if (verb_is(arguments->verb, "completion"))
 		return write_completion(arguments);
 	const struct trace_words words = trace_words_of(arguments);
-	int r = trace_run(&words);
+	const struct top_words top = {arguments->runtime_directory, arguments->watch_seconds,
+				      arguments->json};
+	int r = verb_is(arguments->verb, "top") ? top_run(&top) : trace_run(&words);
 	return r == 0 ? STATUS_OK : (r == -ENOENT ? STATUS_NO_SERVICE : STATUS_FAILED);
 }
 
@@ -293,6 +331,7 @@ static int run_once(const struct arguments *arguments)
 		(void)fprintf(stderr, "syclctl: %s\n", message);
 		return r == -ENOENT ? STATUS_NO_SERVICE : STATUS_FAILED;
 	}
+	filter_apply(&cli_filter, answer.reply);
 	bool shown = arguments->json ? arguments->verb->json(answer.reply)
 				     : arguments->verb->show(answer.reply);
 	answer_free(&answer);

@@ -16,6 +16,11 @@ bool show_order(const Sycl__V1__AdminReply *reply, const Sycl__V1__OrderCommand 
 bool show_limits(const Sycl__V1__AdminReply *reply);
 bool show_version(const Sycl__V1__AdminReply *reply);
 
+/* show_one.c: of the kind that cli_shown_kind names; the answer has nothing else. False also: there
+ * is no such thing, which was said. */
+bool show_one(const Sycl__V1__AdminReply *reply);
+bool json_one(const Sycl__V1__AdminReply *reply);
+
 bool json_status(const Sycl__V1__AdminReply *reply);
 bool json_devices(const Sycl__V1__AdminReply *reply);
 bool json_sessions(const Sycl__V1__AdminReply *reply);

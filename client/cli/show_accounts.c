@@ -21,7 +21,7 @@ static struct shape shape_of_query(uint32_t by)
 {
 	struct shape shape = {.count = 0};
 	if (by & ACCOUNTS_BY_USER)
-		add_column(&shape, "UID", COLUMN_FIGURES);
+		add_column(&shape, "USER", COLUMN_TEXT);
 	if (by & ACCOUNTS_BY_CGROUP)
 		add_column(&shape, "CGROUP", COLUMN_TEXT);
 	if (by & ACCOUNTS_BY_DEVICE)

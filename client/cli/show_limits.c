@@ -35,7 +35,7 @@ bool show_limits(const Sycl__V1__AdminReply *reply)
 			table_cell(&table, COLOUR_NONE, "session %llu",
 				   (unsigned long long)limit->session);
 		else if (limit->of_user)
-			table_cell(&table, COLOUR_NONE, "uid %u", limit->uid);
+			user_cell(&table, limit->uid);
 		else
 			table_cell(&table, COLOUR_NONE, "everybody");
 		value_cell(&table, limit);

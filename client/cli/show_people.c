@@ -1,10 +1,15 @@
+#include "health.h"
 #include "show.h"
+#include "show_tables.h"
 #include "table.h"
 #include "units.h"
+#include "users.h"
 
 #include <stdio.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
+
+enum { ORIGIN_BYTES = USER_TEXT_BYTES + UNIT_TEXT_BYTES + 16, HEALTH_BYTES = 512 };
 
 static void heading(const char *text, bool coloured)
 {
@@ -13,16 +18,38 @@ static void heading(const char *text, bool coloured)
 	(void)putchar('\n');
 }
 
+/* " since TIME by USER", or "" where an earlier service took the order. */
+static const char *origin_text(const Sycl__V1__OrderOrigin *origin, char text[ORIGIN_BYTES])
+{
+	char user[USER_TEXT_BYTES], when[UNIT_TEXT_BYTES];
+	*text = '\0';
+	if (origin)
+		(void)snprintf(text, ORIGIN_BYTES, " since %s by %s",
+			       format_time(origin->since_unix_seconds, when),
+			       user_text(origin->uid, user));
+	return text;
+}
+
+static void show_health(const Sycl__V1__AdminReply *reply, bool coloured)
+{
+	char text[HEALTH_BYTES];
+	bool healthy = health_text(reply, text, sizeof(text));
+	(void)fputs("health: ", stdout);
+	print_coloured(text, healthy ? COLOUR_GREEN : COLOUR_RED, coloured);
+	(void)putchar('\n');
+}
+
 static void show_service(const Sycl__V1__ServiceFacts *service)
 {
-	char age[UNIT_TEXT_BYTES];
-	(void)printf("sycld %s: %s service, pid %u, uid %u, up %s%s\n", service->version,
+	char age[UNIT_TEXT_BYTES], user[USER_TEXT_BYTES], origin[ORIGIN_BYTES];
+	(void)printf("sycld %s: %s service, pid %u, user %s, up %s%s\n", service->version,
 		     value_name(&sycl__v1__service_mode__descriptor, (int)service->mode),
-		     service->pid, service->uid, format_age(service->uptime_ns, age),
-		     service->stopping ? ", stopping" : "");
+		     service->pid, user_text(service->uid, user),
+		     format_age(service->uptime_ns, age), service->stopping ? ", stopping" : "");
 	if (service->drained)
 		(void)printf(
-			"  drained   no new session is accepted until 'syclctl resume --all'\n");
+			"  drained   no new session is accepted until 'syclctl resume --all'%s\n",
+			origin_text(service->drained_by, origin));
 	(void)printf("  folder    %s\n", service->runtime_directory);
 	for (size_t i = 0; i < service->n_endpoints; i++)
 		(void)printf("  endpoint  %s\n", service->endpoints[i]);
@@ -33,76 +60,6 @@ static void show_service(const Sycl__V1__ServiceFacts *service)
 					(int)service->standby_state));
 	if (service->filtered)
 		(void)printf("  shown     your own sessions only\n");
-}
-
-/* An engine runs its user's code, so its report may have any text. */
-static void print_dispute(const Sycl__V1__KnownDevice *device)
-{
-	enum { NAMED_MOST = 8 };
-	(void)printf(
-		"  device %u differs between engines: '%s' with %llu bytes of memory is what engines of uid",
-		device->facts->device, device->facts->name,
-		(unsigned long long)device->facts->global_mem_bytes);
-	for (size_t i = 0; i < device->n_uids && i < NAMED_MOST; i++)
-		(void)printf("%s %u", i ? "," : "", device->uids[i]);
-	(void)printf("%s say\n", device->n_uids > NAMED_MOST ? " and others" : "");
-}
-
-static bool device_table(const Sycl__V1__AdminReply *reply, bool coloured)
-{
-	static const struct column columns[] = {
-		{"N", COLUMN_FIGURES},
-		{"TYPE", COLUMN_TEXT},
-		{"NAME", COLUMN_TEXT},
-		{"BACKEND", COLUMN_TEXT},
-		{"BUS", COLUMN_TEXT | COLUMN_MINOR},
-		{"MODE", COLUMN_TEXT | COLUMN_MINOR},
-		{"MEMORY", COLUMN_FIGURES},
-		{"LOCAL", COLUMN_FIGURES | COLUMN_MINOR},
-		{"UNITS", COLUMN_FIGURES},
-		{"CLOCK", COLUMN_FIGURES | COLUMN_MINOR},
-		{"DRIVER", COLUMN_TEXT | COLUMN_MINOR},
-	};
-	struct table table = {.columns = columns, .column_count = COUNT_OF(columns)};
-	char text[UNIT_TEXT_BYTES];
-	for (size_t i = 0; i < reply->n_devices; i++) {
-		const Sycl__V1__KnownDevice *device = reply->devices[i];
-		const Sycl__V1__DeviceFacts *facts = device->facts;
-		if (!facts)
-			continue;
-		table_cell(&table, COLOUR_NONE, "%u", facts->device);
-		table_cell(&table, COLOUR_NONE, "%s",
-			   value_name(&sycl__v1__device_type__descriptor, (int)facts->type));
-		table_cell(&table, facts->available ? COLOUR_NONE : COLOUR_RED, "%s%s", facts->name,
-			   facts->available ? "" : " (unavailable)");
-		table_cell(&table, COLOUR_NONE, "%s", backend_name(device->backend));
-		table_cell(&table, COLOUR_NONE, "%s", *facts->bus_id ? facts->bus_id : "-");
-		table_cell(&table, COLOUR_NONE, "%s", *facts->mode ? facts->mode : "-");
-		table_cell(&table, COLOUR_NONE, "%s", format_bytes(facts->global_mem_bytes, text));
-		table_cell(&table, COLOUR_NONE, "%s", format_bytes(facts->local_mem_bytes, text));
-		table_cell(&table, COLOUR_NONE, "%u", facts->max_compute_units);
-		table_cell(&table, COLOUR_NONE, "%u MHz", facts->max_clock_frequency_mhz);
-		table_cell(&table, COLOUR_NONE, "%s", facts->driver_version);
-	}
-	bool printed = table_print(&table, coloured, terminal_width());
-	for (size_t i = 0; i < reply->n_devices; i++) {
-		const Sycl__V1__DeviceFacts *facts = reply->devices[i]->facts;
-		if (facts && !facts->available && *facts->unavailable_reason)
-			(void)printf("  device %u is not available: %s\n", facts->device,
-				     facts->unavailable_reason);
-		if (facts && reply->devices[i]->disputed)
-			print_dispute(reply->devices[i]);
-	}
-	return printed;
-}
-
-static void show_unavailable(const Sycl__V1__AdminReply *reply)
-{
-	for (size_t i = 0; i < reply->n_unavailable; i++) {
-		const Sycl__V1__PlatformFacts *platform = reply->unavailable[i];
-		(void)printf("  %s is not available: %s\n", backend_name(platform->backend),
-			     platform->unavailable_reason);
-	}
 }
 
 static enum colour colour_of(Sycl__V1__EngineState state)
@@ -120,11 +77,12 @@ static enum colour colour_of(Sycl__V1__EngineState state)
 static void print_spill(const Sycl__V1__EngineFacts *engine)
 {
 	char out[UNIT_TEXT_BYTES], back[UNIT_TEXT_BYTES], now[UNIT_TEXT_BYTES];
+	char user[USER_TEXT_BYTES];
 	if (engine->spills == 0)
 		return;
 	(void)printf(
-		"  devices of uid %u were full: %s spilled to the host, %s brought back, %s there now\n",
-		engine->uid, format_bytes(engine->spilled_bytes, out),
+		"  devices of %s were full: %s spilled to the host, %s brought back, %s there now\n",
+		user_text(engine->uid, user), format_bytes(engine->spilled_bytes, out),
 		format_bytes(engine->spill_returned_bytes, back),
 		format_bytes(engine->spilled_now_bytes, now));
 }
@@ -133,18 +91,21 @@ static void print_spill(const Sycl__V1__EngineFacts *engine)
 static void print_drained(const Sycl__V1__AdminReply *reply, size_t i)
 {
 	const Sycl__V1__EngineFacts *engine = reply->engines[i];
+	char user[USER_TEXT_BYTES], origin[ORIGIN_BYTES];
 	if (engine->drained && (i == 0 || reply->engines[i - 1]->uid != engine->uid))
 		(void)printf(
-			"  uid %u is drained: no new session is accepted until 'syclctl resume --uid %u'\n",
-			engine->uid, engine->uid);
+			"  %s is drained%s: no new session is accepted until 'syclctl resume --uid %u'\n",
+			user_text(engine->uid, user), origin_text(engine->drained_by, origin),
+			engine->uid);
 }
 
 static void print_latency(const Sycl__V1__EngineFacts *engine)
 {
+	char user[USER_TEXT_BYTES];
 	if (engine->latency_units > 0)
 		(void)printf(
-			"  devices of uid %u have %u compute units set apart for sessions of the latency class\n",
-			engine->uid, engine->latency_units);
+			"  devices of %s have %u compute units set apart for sessions of the latency class\n",
+			user_text(engine->uid, user), engine->latency_units);
 }
 
 static void claim_cells(struct table *table, const Sycl__V1__EngineFacts *engine)
@@ -165,7 +126,7 @@ static void claim_cells(struct table *table, const Sycl__V1__EngineFacts *engine
 static bool engine_table(const Sycl__V1__AdminReply *reply, bool coloured)
 {
 	static const struct column columns[] = {
-		{"UID", COLUMN_FIGURES},
+		{"USER", COLUMN_TEXT},
 		{"ENGINE", COLUMN_FIGURES},
 		{"STATE", COLUMN_TEXT},
 		{"UP", COLUMN_FIGURES | COLUMN_MINOR},
@@ -177,10 +138,10 @@ static bool engine_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		{"CACHED", COLUMN_FIGURES | COLUMN_MINOR},
 	};
 	struct table table = {.columns = columns, .column_count = COUNT_OF(columns)};
-	char text[UNIT_TEXT_BYTES];
+	char text[UNIT_TEXT_BYTES], user[USER_TEXT_BYTES];
 	for (size_t i = 0; i < reply->n_engines; i++) {
 		const Sycl__V1__EngineFacts *engine = reply->engines[i];
-		table_cell(&table, COLOUR_NONE, "%u", engine->uid);
+		user_cell(&table, engine->uid);
 		if (engine->engine_pid)
 			table_cell(&table, COLOUR_NONE, "%u", engine->engine_pid);
 		else
@@ -201,77 +162,18 @@ static bool engine_table(const Sycl__V1__AdminReply *reply, bool coloured)
 	}
 	for (size_t i = 0; i < reply->n_engines; i++)
 		if (reply->engines[i]->last_failure && *reply->engines[i]->last_failure)
-			(void)printf("  last failure of uid %u: it %s\n", reply->engines[i]->uid,
+			(void)printf("  last failure of %s: it %s\n",
+				     user_text(reply->engines[i]->uid, user),
 				     reply->engines[i]->last_failure);
 	return printed;
 }
 
-static void usage_cells(struct table *table, const Sycl__V1__SessionFacts *session)
-{
-	static const Sycl__V1__Usage none = SYCL__V1__USAGE__INIT;
-	const Sycl__V1__Usage *usage = session->usage ? session->usage : &none;
-	char text[UNIT_TEXT_BYTES];
-	if (!session->reported) {
-		for (int i = 0; i < 10; i++)
-			table_cell(table, COLOUR_NONE, "-");
-		return;
-	}
-	table_cell(table, COLOUR_NONE, "%s",
-		   value_name(&sycl__v1__session_class__descriptor, (int)session->session_class));
-	table_cell(table, COLOUR_NONE, "%u", session->weight);
-	table_cell(table, COLOUR_NONE, "%u", session->queues);
-	table_cell(table, COLOUR_NONE, "%llu/%llu", (unsigned long long)usage->groups_completed,
-		   (unsigned long long)usage->groups_submitted);
-	table_cell(table, COLOUR_NONE, "%llu", (unsigned long long)usage->groups_resubmitted);
-	table_cell(table, usage->groups_failed ? COLOUR_RED : COLOUR_NONE, "%llu",
-		   (unsigned long long)usage->groups_failed);
-	table_cell(table, COLOUR_NONE, "%s", format_bytes(usage->buffer_bytes, text));
-	table_cell(table, COLOUR_NONE, "%s", format_duration(usage->device_ns, text));
-	table_cell(table, COLOUR_NONE, "%s", format_bytes(usage->bytes_to_device, text));
-	table_cell(table, COLOUR_NONE, "%s", format_bytes(usage->bytes_to_host, text));
-}
-
-static bool session_table(const Sycl__V1__AdminReply *reply, bool coloured)
-{
-	static const struct column columns[] = {
-		{"ID", COLUMN_FIGURES},
-		{"UID", COLUMN_FIGURES},
-		{"PID", COLUMN_FIGURES},
-		{"COMMAND", COLUMN_TEXT},
-		{"STATE", COLUMN_TEXT},
-		{"UP", COLUMN_FIGURES | COLUMN_MINOR},
-		{"CLASS", COLUMN_TEXT | COLUMN_MINOR},
-		{"WEIGHT", COLUMN_FIGURES | COLUMN_MINOR},
-		{"QUEUES", COLUMN_FIGURES | COLUMN_MINOR},
-		{"DONE", COLUMN_FIGURES},
-		{"AGAIN", COLUMN_FIGURES | COLUMN_MINOR},
-		{"FAILED", COLUMN_FIGURES},
-		{"HELD", COLUMN_FIGURES},
-		{"ON DEVICE", COLUMN_FIGURES},
-		{"TO DEVICE", COLUMN_FIGURES | COLUMN_MINOR},
-		{"TO HOST", COLUMN_FIGURES | COLUMN_MINOR},
-	};
-	struct table table = {.columns = columns, .column_count = COUNT_OF(columns)};
-	char text[UNIT_TEXT_BYTES];
-	for (size_t i = 0; i < reply->n_sessions; i++) {
-		const Sycl__V1__SessionFacts *session = reply->sessions[i];
-		table_cell(&table, COLOUR_NONE, "%llu", (unsigned long long)session->session);
-		table_cell(&table, COLOUR_NONE, "%u", session->uid);
-		table_cell(&table, COLOUR_NONE, "%u", session->pid);
-		table_cell(&table, COLOUR_NONE, "%s", session->command);
-		table_cell(&table, COLOUR_NONE, "%s", session_state_name(session));
-		table_cell(&table, COLOUR_NONE, "%s", format_age(session->age_ns, text));
-		usage_cells(&table, session);
-	}
-	return table_print(&table, coloured, terminal_width());
-}
-
-/* Shows how devices' time is divided among users. */
+/* How devices' time is divided among users. */
 static bool share_table(const Sycl__V1__AdminReply *reply, bool coloured)
 {
 	static const struct column columns[] = {
 		{"DEVICE", COLUMN_TEXT},
-		{"UID", COLUMN_FIGURES},
+		{"USER", COLUMN_TEXT},
 		{"ENGINE", COLUMN_FIGURES | COLUMN_MINOR},
 		{"SHARE", COLUMN_FIGURES},
 		{"GRANTED", COLUMN_FIGURES},
@@ -284,7 +186,7 @@ static bool share_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		const Sycl__V1__ShareFacts *share = reply->shares[i];
 		table_cell(&table, COLOUR_NONE, "%s:%u", backend_name(share->backend),
 			   share->index);
-		table_cell(&table, COLOUR_NONE, "%u", share->uid);
+		user_cell(&table, share->uid);
 		table_cell(&table, COLOUR_NONE, "%u", share->engine_pid);
 		table_cell(&table, COLOUR_NONE, "%u-%u %%", share->min_percent, share->max_percent);
 		table_cell(&table, COLOUR_NONE, "%u.%u %%", share->granted_permille / 10,
@@ -295,7 +197,7 @@ static bool share_table(const Sycl__V1__AdminReply *reply, bool coloured)
 	return table_print(&table, coloured, terminal_width());
 }
 
-static bool show_shares(const Sycl__V1__AdminReply *reply, bool coloured)
+bool show_shares(const Sycl__V1__AdminReply *reply, bool coloured)
 {
 	if (reply->n_shares == 0)
 		return true;
@@ -311,7 +213,7 @@ static bool account_table(const Sycl__V1__AdminReply *reply, bool coloured)
 {
 	static const Sycl__V1__Usage none = SYCL__V1__USAGE__INIT;
 	static const struct column columns[] = {
-		{"UID", COLUMN_FIGURES},
+		{"USER", COLUMN_TEXT},
 		{"ENDED", COLUMN_FIGURES},
 		{"DONE", COLUMN_FIGURES},
 		{"FAILED", COLUMN_FIGURES},
@@ -342,35 +244,16 @@ static bool account_table(const Sycl__V1__AdminReply *reply, bool coloured)
 	return table_print(&table, coloured, terminal_width());
 }
 
-bool show_devices(const Sycl__V1__AdminReply *reply)
-{
-	bool printed = true;
-	if (reply->n_devices == 0)
-		(void)puts("no devices");
-	else
-		printed = device_table(reply, colours_wanted());
-	show_unavailable(reply);
-	return show_shares(reply, colours_wanted()) && printed;
-}
-
-bool show_sessions(const Sycl__V1__AdminReply *reply)
-{
-	if (reply->n_sessions == 0) {
-		(void)puts("no sessions");
-		return true;
-	}
-	return session_table(reply, colours_wanted());
-}
-
 bool show_status(const Sycl__V1__AdminReply *reply)
 {
 	bool coloured = colours_wanted();
 	bool printed = true;
+	show_health(reply, coloured);
 	show_service(reply->service);
 	if (reply->n_devices || reply->n_unavailable)
 		heading("Devices", coloured);
 	if (reply->n_devices)
-		printed = device_table(reply, coloured);
+		printed = show_device_table(reply, coloured);
 	show_unavailable(reply);
 	if (reply->n_engines) {
 		heading("Tenants", coloured);
@@ -385,7 +268,7 @@ bool show_status(const Sycl__V1__AdminReply *reply)
 	if (reply->n_sessions == 0)
 		(void)puts("  none");
 	else
-		printed = session_table(reply, coloured) && printed;
+		printed = show_session_table(reply, coloured) && printed;
 	return printed;
 }
 

@@ -1,5 +1,7 @@
 #include "table.h"
 
+#include "users.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,10 +53,8 @@ void table_cell(struct table *table, enum colour colour, const char *format, ...
 
 void user_cell(struct table *table, uint32_t uid)
 {
-	if (uid == UINT32_MAX)
-		table_cell(table, COLOUR_NONE, "(others)");
-	else
-		table_cell(table, COLOUR_NONE, "%u", uid);
+	char text[USER_TEXT_BYTES];
+	table_cell(table, COLOUR_NONE, "%s", user_text(uid, text));
 }
 
 /* Characters, not bytes. */

@@ -46,7 +46,7 @@ void print_coloured(const char *text, enum colour colour, bool coloured);
 /* Adds the next cell. A full row ends by itself. */
 __attribute__((format(printf, 3, 4))) void table_cell(struct table *table, enum colour colour,
 						      const char *format, ...);
-/* Adds a uid. UINT32_MAX stands for users that no longer have their own row. */
+/* Adds a user: name and uid. UINT32_MAX stands for users that no longer have their own row. */
 void user_cell(struct table *table, uint32_t uid);
 
 /*

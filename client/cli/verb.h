@@ -6,6 +6,7 @@
 #define SYCLCTL_VERB_H
 
 #include "admin.pb-c.h"
+#include "filter.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,6 +27,9 @@ enum cli_option_number {
 	OPT_SECONDS,
 	OPT_WAIT,
 	OPT_TIMEOUT,
+	OPT_USER,
+	OPT_GROUP,
+	OPT_SESSION,
 };
 
 enum { CLI_OPTIONS_MOST = 63 };
@@ -75,6 +79,9 @@ extern const unsigned cli_option_count;
 /* The request of orders and of accounts, from the words of the command line. */
 extern Sycl__V1__OrderCommand cli_order;
 extern Sycl__V1__AccountsQuery cli_accounts_query;
+/* The rows of an answer that are shown, and what `show` is about. */
+extern struct filter cli_filter;
+extern const char *cli_shown_kind;
 
 const struct verb *find_verb(const char *name);
 bool verb_is(const struct verb *verb, const char *name);

@@ -10,6 +10,7 @@ enum { TIMEOUT_MS = 2000, DISCOVERY_TIMEOUT_MS = 25000 };
 #define BIT(option) (1ull << (option))
 #define GENERAL     (BIT(OPT_HELP) | BIT(OPT_VERSION) | BIT(OPT_JSON) | BIT(OPT_RUNTIME))
 #define QUESTION    (GENERAL | BIT(OPT_WATCH))
+#define FILTER      (BIT(OPT_USER) | BIT(OPT_GROUP) | BIT(OPT_DEVICE) | BIT(OPT_SESSION))
 #define ORDER       (GENERAL | BIT(OPT_UID) | BIT(OPT_ALL) | BIT(OPT_REASON))
 
 #define WHOSE                                                                                        \
@@ -60,6 +61,9 @@ static void request_limits(Sycl__V1__AdminRequest *request)
 	request->limits = &query;
 }
 
+struct filter cli_filter;
+const char *cli_shown_kind;
+
 Sycl__V1__OrderCommand cli_order = SYCL__V1__ORDER_COMMAND__INIT;
 
 static void request_order(Sycl__V1__AdminRequest *request)
@@ -80,15 +84,24 @@ static bool show_ordered(const Sycl__V1__AdminReply *reply)
 const struct verb verbs[] = {
 	{"status", NULL, "the service, its devices, tenants and sessions",
 	 "A tenant is a user, with an engine. Root and the administrators' group see everything;\n"
-	 "others see their own sessions.",
-	 QUESTION, ASKS(request_status, show_status, json_status)},
+	 "others see their own sessions. The first line says what is wrong, if anything is.",
+	 QUESTION | FILTER, ASKS(request_status, show_status, json_status)},
 	{"devices", NULL, "the devices; starts your engine to look for them",
-	 "Also the backends that cannot be used, with the reason.", QUESTION,
+	 "Also the backends that cannot be used, with the reason.", QUESTION | BIT(OPT_DEVICE),
 	 .timeout_ms = DISCOVERY_TIMEOUT_MS, .ask = request_devices, .show = show_devices,
 	 .json = json_devices},
-	{"sessions", NULL, "the connected programs, and what they have used",
-	 "The number of a session is what orders take.", QUESTION,
+	{"sessions", NULL, "the connected programs, what they run and what they have used",
+	 "The number of a session is what orders take.", QUESTION | FILTER,
 	 ASKS(request_sessions, show_sessions, json_sessions)},
+	{"show", "KIND ID", "everything about one session, device or user",
+	 "KIND is session, device or user; ID is a session's number, a device such as cuda:0, or a\n"
+	 "user's name or number.",
+	 QUESTION, .words = WORDS_CHOICE, .choice = "session device user",
+	 ASKS(request_status, show_one, json_one)},
+	{"top", NULL, "the present, again and again on the whole terminal",
+	 "Keys: q ends, p pauses, s sorts by the next column, r turns the order, / filters by a\n"
+	 "word. With --json, an object in a line each time. --watch says how often.",
+	 QUESTION | FILTER, .words = WORDS_NONE},
 	{"accounts", NULL, "what was used, and how long commands waited",
 	 "Over all sessions and engines, and over restarts of the service.",
 	 QUESTION | BIT(OPT_BY) | BIT(OPT_UID) | BIT(OPT_CGROUP) | BIT(OPT_DEVICE),
@@ -141,7 +154,10 @@ const struct cli_option cli_options[] = {
 	{OPT_CGROUP, "cgroup", "PATH", WORDS_NONE, NULL,
 	 "accounts: this control group and those inside it"},
 	{OPT_DEVICE, "device", "DEVICE", WORDS_NONE, NULL,
-	 "accounts, trace: this device, such as cuda:0"},
+	 "this device, and what is about it; such as cuda:0"},
+	{OPT_USER, "user", "USER", WORDS_UID, NULL, "what is of this user: a name or a number"},
+	{OPT_GROUP, "group", "GROUP", WORDS_NONE, NULL, "what is of users of this group"},
+	{OPT_SESSION, "session", "N", WORDS_SESSION, NULL, "this session alone"},
 	{OPT_SECONDS, "seconds", "N", WORDS_NONE, NULL,
 	 "trace: how long, up to 3600; the default is 10"},
 	{OPT_ALL, "all", NULL, WORDS_NONE, NULL, "the sessions of all users"},

@@ -24,6 +24,8 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
     LABELS integration)
   sycl_test(supervisor_accounts SOURCES supervisor/accounts.c LIBS supervisor_harness TIMEOUT 240
     LABELS integration)
+  sycl_test(supervisor_present SOURCES supervisor/present.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
+  sycl_test(supervisor_top SOURCES supervisor/top.c LIBS supervisor_harness TIMEOUT 300 LABELS integration)
   sycl_test(supervisor_cli SOURCES supervisor/cli.c LIBS supervisor_harness nng::nng TIMEOUT 240
     LABELS integration)
   sycl_test(supervisor_cli_words SOURCES supervisor/cli_words.c LIBS supervisor_harness TIMEOUT 60 LABELS integration)

@@ -1,5 +1,5 @@
 # Parts of syclctl that need no service.
-sycl_test(unit_cli SOURCES cli/table.c LIBS syclctl_table)
+sycl_test(unit_cli SOURCES cli/table.c LIBS syclctl_table sycl_ask_json)
 sycl_test(unit_cli_trace SOURCES cli/trace.c LIBS syclctl_trace sycl_bench_sim sycl_shared)
 sycl_test(unit_cli_json SOURCES cli/json.c LIBS syclctl_json sycl_ask_json)
 if(TARGET unit_cli_json)

@@ -1,0 +1,158 @@
+#include "filter.h"
+
+#include "names.h"
+#include "order.h"
+#include "users.h"
+
+#include <string.h>
+
+enum { DEVICE_MOST = 63 };
+
+bool filter_words_none(const struct filter_words *words)
+{
+	return !words->user && !words->group && !words->device && !words->session;
+}
+
+bool device_word_read(const char *text, Sycl__V1__Backend *backend_out, uint32_t *index_out)
+{
+	const char *colon = strchr(text, ':');
+	uint64_t index = 0;
+	if (!colon || !order_read_number(colon + 1, 0, DEVICE_MOST, &index))
+		return false;
+	size_t length = (size_t)(colon - text);
+	for (int backend = 1; backend <= SYCL__V1__BACKEND__BACKEND_FAKE; backend++) {
+		const char *name = backend_name((Sycl__V1__Backend)backend);
+		if (strlen(name) != length || memcmp(text, name, length) != 0)
+			continue;
+		*backend_out = (Sycl__V1__Backend)backend;
+		*index_out = (uint32_t)index;
+		return true;
+	}
+	return false;
+}
+
+bool filter_read(const struct filter_words *words, struct filter *filter_out,
+		 const char **wrong_out)
+{
+	*filter_out = (struct filter){
+		.of_user = words->user != NULL,
+		.of_group = words->group != NULL,
+		.of_device = words->device != NULL,
+		.of_session = words->session != NULL,
+	};
+	*wrong_out = "there is no such user";
+	if (words->user && !user_find(words->user, &filter_out->uid))
+		return false;
+	*wrong_out = "there is no such group";
+	if (words->group && !group_find(words->group, &filter_out->gid))
+		return false;
+	*wrong_out = "a device is BACKEND:NUMBER, as cuda:0";
+	if (words->device &&
+	    !device_word_read(words->device, &filter_out->backend, &filter_out->index))
+		return false;
+	*wrong_out = "a session is a number of 'syclctl sessions'";
+	return !words->session ||
+	       order_read_number(words->session, 1, UINT64_MAX, &filter_out->session);
+}
+
+static bool shows_user(const struct filter *filter, uint32_t uid)
+{
+	return (!filter->of_user || uid == filter->uid) &&
+	       (!filter->of_group || user_is_in_group(uid, filter->gid));
+}
+
+static bool shows_device(const struct filter *filter, Sycl__V1__Backend backend, uint32_t index)
+{
+	return !filter->of_device || (backend == filter->backend && index == filter->index);
+}
+
+static bool shows_session(const struct filter *filter, const Sycl__V1__SessionFacts *session)
+{
+	const Sycl__V1__SessionPresent *present = session->present;
+	if (filter->of_session && session->session != filter->session)
+		return false;
+	if (filter->of_device &&
+	    !(present && shows_device(filter, present->backend, present->index)))
+		return false;
+	return shows_user(filter, session->uid);
+}
+
+/* Does an engine that is shown have a session that is shown? Only where sessions are asked for. */
+static bool has_session(const Sycl__V1__AdminReply *reply, uint32_t engine_pid)
+{
+	for (size_t i = 0; i < reply->n_sessions; i++)
+		if (reply->sessions[i]->engine_pid == engine_pid)
+			return true;
+	return false;
+}
+
+/* The number of a device in the list of its own backend. Devices lie in the order of their numbers,
+ * and disputed ones beside each other. */
+static uint32_t index_of_device(const Sycl__V1__AdminReply *reply, size_t at)
+{
+	uint32_t index = 0;
+	for (size_t i = 0; i < at; i++)
+		index += reply->devices[i]->backend == reply->devices[at]->backend &&
+					 reply->devices[i]->facts->device !=
+						 reply->devices[i + 1]->facts->device
+				 ? 1
+				 : 0;
+	return index;
+}
+
+static void filter_devices(const struct filter *filter, Sycl__V1__AdminReply *reply)
+{
+	bool shown[1024];
+	size_t count = 0, all = reply->n_devices < 1024 ? reply->n_devices : 1024;
+	for (size_t i = 0; i < all; i++)
+		shown[i] =
+			shows_device(filter, reply->devices[i]->backend, index_of_device(reply, i));
+	for (size_t i = 0; i < all; i++)
+		if (shown[i])
+			reply->devices[count++] = reply->devices[i];
+	reply->n_devices = count;
+	count = 0;
+	for (size_t i = 0; i < reply->n_present; i++)
+		if (shows_device(filter, reply->present[i]->backend, reply->present[i]->index))
+			reply->present[count++] = reply->present[i];
+	reply->n_present = count;
+}
+
+static void filter_sessions(const struct filter *filter, Sycl__V1__AdminReply *reply)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < reply->n_sessions; i++)
+		if (shows_session(filter, reply->sessions[i]))
+			reply->sessions[count++] = reply->sessions[i];
+	reply->n_sessions = count;
+}
+
+static void filter_people(const struct filter *filter, Sycl__V1__AdminReply *reply)
+{
+	bool by_session = filter->of_session || filter->of_device;
+	size_t count = 0;
+	for (size_t i = 0; i < reply->n_engines; i++)
+		if (shows_user(filter, reply->engines[i]->uid) &&
+		    (!by_session || has_session(reply, reply->engines[i]->engine_pid)))
+			reply->engines[count++] = reply->engines[i];
+	reply->n_engines = count;
+	count = 0;
+	for (size_t i = 0; i < reply->n_accounts; i++)
+		if (shows_user(filter, reply->accounts[i]->uid) && !by_session)
+			reply->accounts[count++] = reply->accounts[i];
+	reply->n_accounts = count;
+	count = 0;
+	for (size_t i = 0; i < reply->n_shares; i++)
+		if (shows_user(filter, reply->shares[i]->uid) &&
+		    shows_device(filter, reply->shares[i]->backend, reply->shares[i]->index))
+			reply->shares[count++] = reply->shares[i];
+	reply->n_shares = count;
+}
+
+void filter_apply(const struct filter *filter, Sycl__V1__AdminReply *reply)
+{
+	filter_sessions(filter, reply);
+	filter_people(filter, reply);
+	if (filter->of_device)
+		filter_devices(filter, reply);
+}

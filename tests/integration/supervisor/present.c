@@ -1,0 +1,157 @@
+/* What syclctl shows of the present: what runs, who has paused or drained, filters, and what a
+ * hostile engine claims. */
+#include "supervisor/harness.h"
+
+#include "cleanup.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct service service;
+static int client = -1;
+
+static void clean_present(void)
+{
+	close_fd(&client);
+	cr_assert(eq(int, service_stop(&service), 0));
+	service_free(&service);
+}
+
+TestSuite(present, .fini = clean_present, .timeout = 60);
+
+static void begin_present(const char *manner)
+{
+	service_prepare(&service, manner);
+	service_start(&service, NULL);
+	CLEANUP(free_pointer) char *facts = client_open(&service, &client);
+	cr_assert(ne(ptr, facts, NULL));
+}
+
+static struct outcome ctl(const char *a, const char *b, const char *c)
+{
+	const char *arguments[] = {
+		SYCLCTL_PROGRAM, a, "--runtime-dir", service.runtime, b, c, NULL};
+	return run_program(0, arguments);
+}
+
+static void must_show(const char *a, const char *b, const char *c, const char *text)
+{
+	struct outcome outcome = ctl(a, b, c);
+	cr_assert(eq(int, outcome.status, 0), "%s: %s", a, outcome.error);
+	cr_expect(ne(ptr, strstr(outcome.out, text), NULL), "no '%s' in: %s", text, outcome.out);
+	outcome_free(&outcome);
+}
+
+static void must_hide(const char *a, const char *b, const char *c, const char *text)
+{
+	struct outcome outcome = ctl(a, b, c);
+	cr_assert(eq(int, outcome.status, 0), "%s: %s", a, outcome.error);
+	cr_expect(eq(ptr, strstr(outcome.out, text), NULL), "'%s' in: %s", text, outcome.out);
+	outcome_free(&outcome);
+}
+
+static json_t *first_of(json_t *status, const char *list)
+{
+	json_t *first = json_array_get(json_object_get(status, list), 0);
+	cr_assert(ne(ptr, first, NULL), "%s is empty", list);
+	return first;
+}
+
+static const char *own_name(void)
+{
+	const struct passwd *entry = getpwuid(geteuid());
+	return entry ? entry->pw_name : "";
+}
+
+Test(present, N6_what_runs_now_is_shown_with_names)
+{
+	begin_present("double");
+	json_t *status = ctl_json(&service, "status");
+	const json_t *session = first_of(status, "sessions");
+	const json_t *now = json_object_get(session, "present");
+	cr_assert(eq(str, (char *)(uintptr_t)json_string_value(json_object_get(now, "running")),
+		     "double_kernel"));
+	cr_expect(eq(long, (long)json_integer_value(json_object_get(now, "queued")), 6L));
+	cr_expect(eq(long, (long)json_integer_value(json_object_get(now, "used_permille")), 250L));
+	const json_t *device = first_of(status, "devices_now");
+	cr_expect(
+		eq(long, (long)json_integer_value(json_object_get(device, "busy_permille")), 250L));
+	const char *user = json_string_value(json_object_get(session, "user"));
+	cr_expect(eq(str, (char *)(uintptr_t)(user ? user : ""), (char *)(uintptr_t)own_name()));
+	json_decref(status);
+	must_show("status", NULL, NULL, "health: healthy\n");
+	must_show("sessions", NULL, NULL, "running");
+	must_show("sessions", NULL, NULL, "double_kernel");
+	must_show("show", "session", "1", "double_kernel");
+}
+
+Test(present, N6_a_filter_leaves_the_rest_out)
+{
+	char other[32];
+	begin_present("double");
+	(void)snprintf(other, sizeof(other), "--user=%u", (unsigned)geteuid() + 1);
+	must_show("sessions", "--session=1", NULL, "double_kernel");
+	must_show("sessions", "--device=cuda:1", NULL, "double_kernel");
+	must_hide("sessions", "--session=2", NULL, "double_kernel");
+	must_hide("sessions", "--device=cuda:0", NULL, "double_kernel");
+	must_hide("sessions", other, NULL, "double_kernel");
+	struct outcome outcome = ctl("sessions", "--user=no such user", NULL);
+	cr_expect(eq(int, outcome.status, 2));
+	outcome_free(&outcome);
+	outcome = ctl("show", "session", "99");
+	cr_expect(eq(int, outcome.status, 1));
+	outcome_free(&outcome);
+}
+
+Test(present, N6_who_has_paused_and_drained_is_named)
+{
+	char text[96];
+	begin_present("double");
+	struct outcome paused = ctl("pause", "--all", NULL);
+	outcome_free(&paused);
+	(void)snprintf(text, sizeof(text), "paused by %s", own_name());
+	must_show("sessions", NULL, NULL, text);
+	must_show("status", NULL, NULL, "health: 1 session is paused\n");
+	struct outcome resumed = ctl("resume", "--all", NULL);
+	outcome_free(&resumed);
+	must_hide("sessions", NULL, NULL, "paused");
+	struct outcome drained = ctl("drain", "--all", NULL);
+	outcome_free(&drained);
+	must_show("status", NULL, NULL, "health: no new session is accepted\n");
+	json_t *status = ctl_json(&service, "status");
+	const json_t *by = json_object_get(json_object_get(status, "service"), "drained_by");
+	cr_assert(json_is_object(by));
+	cr_expect(eq(long, (long)json_integer_value(json_object_get(by, "uid")), (long)geteuid()));
+	json_decref(status);
+}
+
+/* An activity and a device that there are none of, more than the whole of a device, a name with
+ * commands for a terminal, devices without end. */
+Test(present, N6_hostile_claims_about_the_present_have_bounds)
+{
+	begin_present("braggart");
+	json_t *status = ctl_json(&service, "status");
+	const json_t *session = first_of(status, "sessions");
+	const json_t *now = json_object_get(session, "present");
+	const char *running = json_string_value(json_object_get(now, "running"));
+	cr_assert(ne(ptr, (void *)(uintptr_t)running, NULL));
+	cr_expect(lt(sz, strlen(running), 40));
+	cr_expect(eq(ptr, strchr(running, '\033'), NULL));
+	cr_expect(eq(long, (long)json_integer_value(json_object_get(now, "used_permille")), 1000L));
+	cr_expect(json_is_null(json_object_get(now, "backend")));
+	cr_expect(le(dbl, json_real_value(json_object_get(now, "running_seconds")),
+		     json_real_value(json_object_get(session, "age_seconds"))));
+	const json_t *devices = json_object_get(status, "devices_now");
+	cr_expect(le(sz, json_array_size(devices), 64));
+	size_t index;
+	const json_t *device;
+	json_array_foreach(devices, index, device) cr_expect(eq(
+		long, (long)json_integer_value(json_object_get(device, "busy_permille")), 1000L));
+	json_decref(status);
+}
