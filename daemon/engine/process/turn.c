@@ -15,11 +15,9 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define BELLS_AT_ONCE 64
-#define NS_PER_MS     1000000u
-#define LOOKS_AT_ONCE                                                                              \
-	32 /* without a call to the system: a bell that was rung meanwhile waits a few             \
-	      microseconds */
+#define BELLS_AT_ONCE    64
+#define NS_PER_MS        1000000u
+#define LOOK_NS          8000u /* turns without a call to the system; a bell waits so long */
 #define COUNT_CLIENTS_NS 5000000u
 #define TURN_RECORDS                                                                               \
 	256u /* of all sessions: then tasks are sent to devices, and completions are reported */
@@ -185,8 +183,8 @@ static void report_wanted_devices(struct engine *engine)
 		engine->observer.wants_device(engine->observer.context, watch);
 }
 
-/* True: the turn has done work. `read_out`: records of a session were read. */
-static bool run_turn(struct engine *engine, bool *read_out)
+/* True: the turn has done work. */
+static bool run_turn(struct engine *engine)
 {
 	bool busy = scheduler_progress(engine->scheduler);
 	engine->now_ns = scheduler_now_ns(engine->scheduler);
@@ -194,12 +192,12 @@ static bool run_turn(struct engine *engine, bool *read_out)
 	review_spinners(engine);
 	if (!list_empty(&engine->held))
 		go_on_with_held(engine);
-	*read_out = run_sessions(engine);
+	busy |= run_sessions(engine);
 	close_doomed(engine);
 	scheduler_flush(engine->scheduler);
 	report_wanted_devices(engine);
 	send_wakes(engine);
-	return busy || *read_out;
+	return busy;
 }
 
 /* True if the next turn must follow at once. That is so if this turn has done work, as replies
@@ -247,18 +245,19 @@ static void on_prepare(uv_prepare_t *prepare)
 {
 	struct engine *engine = prepare->data;
 	scheduler_awake(engine->scheduler);
-	bool busy, again, read;
-	int looks = 0;
+	bool again;
+	uint64_t begun_ns = 0;
 	/*
 	 * A client often sends its next record within a microsecond of a completion, which is what
-	 * the loop takes. When something was read, the devices have work meanwhile. After a loss
-	 * there is no further turn: it would report failures before the flight page has the cause.
+	 * the loop takes. A short command is complete by the next turn. After a loss there is no
+	 * further turn: it would report failures before the flight page has the cause.
 	 */
 	do {
-		busy = run_turn(engine, &read);
-		again = is_worth_spinning(engine, busy);
-	} while (again && !read && !engine_is_lost(engine) && list_empty(&engine->doomed) &&
-		 ++looks < LOOKS_AT_ONCE);
+		again = is_worth_spinning(engine, run_turn(engine));
+		if (begun_ns == 0)
+			begun_ns = engine->now_ns;
+	} while (again && engine->now_ns - begun_ns < LOOK_NS && !engine_is_lost(engine) &&
+		 list_empty(&engine->doomed));
 
 	bool awake = again || some_have_more(engine);
 	if (!awake)
