@@ -31,7 +31,8 @@ endif()
 
 # No thread starts here. This program, too, has a log_write of its own.
 sycl_test(unit_lookup_threads SOURCES ${CMAKE_CURRENT_LIST_DIR}/lookup_threads.c ${supervisor_folder}/account/tenant_identity.c
-  ${supervisor_folder}/base/user_lookup.c LIBS sycl_shared sycl_proto PkgConfig::uv Threads::Threads)
+  ${supervisor_folder}/base/user_lookup.c ${supervisor_folder}/service/tenant_limits.c LIBS sycl_shared sycl_proto PkgConfig::uv
+  Threads::Threads)
 if(TARGET unit_lookup_threads)
   target_include_directories(unit_lookup_threads PRIVATE ${supervisor_folder})
   target_link_options(unit_lookup_threads PRIVATE -Wl,--wrap=pthread_create)
