@@ -10,39 +10,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SWITCH_INLINE "SYCLD_INLINE" /* the engine's front thread sends single launches itself */
-#define SWITCH_INLINE_ALL                                                                          \
-	"SYCLD_INLINE_ALL" /* it does so beside other clients, too: off by default */
-#define SWITCH_GRAPH                                                                               \
-	"SYCLD_GRAPH" /* graphs are launched as graphs of the device's driver, not node by node */
-#define SWITCH_BURST                                                                               \
-	"SYCLD_BURST" /* the engine takes launches of one shape that lie behind each other in a    \
-			 ring as one task */
-#define SWITCH_EARLY                                                                               \
-	"SYCLD_EARLY" /* what has been read goes to a device that is about to be idle, while more  \
-			 is read */
-#define SWITCH_EXPECT                                                                              \
-	"SYCLD_EXPECT" /* the engine's front thread is awake when a program that sends at regular  \
-			  times is expected to send */
-#define SWITCH_EXPRESS                                                                             \
-	"SYCLD_EXPRESS" /* groups of a shape whose objects have not changed are checked once, and  \
-			   launches on whole buffers are ordered in one pass */
-#define SWITCH_STRETCH                                                                             \
-	"SYCLD_STRETCH" /* it takes launches of several shapes, each of which needs what the one   \
-			   before it writes, as one task, too */
-#define SWITCH_GATE                                                                                \
-	"SYCLD_GATE" /* where several sessions need a device, their classes and weights decide     \
-			whose command goes next */
-#define SWITCH_SPILL                                                                               \
-	"SYCLD_SPILL" /* memory for which a full device has no room goes to the host: off by       \
-			 default */
-#define SWITCH_WINDOW                                                                              \
-	"SYCLD_WINDOW" /* a session that is not alone has a window on a device, and shorter turns; \
-			  none is read far ahead */
-
-#define SWITCH_REPEAT                                                                              \
-	"SYCLD_REPEAT" /* the library sends a launch that comes again from what it has kept; in a  \
-			  program's environment */
+/* The engine's front thread sends single launches itself. */
+#define SWITCH_INLINE "SYCLD_INLINE"
+/* The front thread sends them even while other clients are active: off by default. */
+#define SWITCH_INLINE_ALL "SYCLD_INLINE_ALL"
+/* Graphs are launched as graphs of the device's driver, not node by node. */
+#define SWITCH_GRAPH "SYCLD_GRAPH"
+/* The engine takes launches of one shape that follow each other in a ring as one task. */
+#define SWITCH_BURST "SYCLD_BURST"
+/* A device that is about to be idle gets the commands read so far, while more are read. */
+#define SWITCH_EARLY "SYCLD_EARLY"
+/* The engine's front thread is awake when a program that sends at regular times should send. */
+#define SWITCH_EXPECT "SYCLD_EXPECT"
+/* Groups of a shape whose objects have not changed are checked once, and launches on whole buffers
+ * are ordered in one pass. */
+#define SWITCH_EXPRESS "SYCLD_EXPRESS"
+/* The engine takes launches of several shapes, each of which needs the results of the one before
+ * it, as one task. */
+#define SWITCH_STRETCH "SYCLD_STRETCH"
+/* If several sessions need a device, their classes and weights decide whose command goes next. */
+#define SWITCH_GATE "SYCLD_GATE"
+/* Memory for which a full device has no room goes to the host: off by default. */
+#define SWITCH_SPILL "SYCLD_SPILL"
+/* A session beside others has a window on a device, and shorter turns; none is read far ahead. */
+#define SWITCH_WINDOW "SYCLD_WINDOW"
+/* The library sends a repeated launch from the data of the former one; in a program's environment.
+ */
+#define SWITCH_REPEAT "SYCLD_REPEAT"
 
 /* True if the value is one that a switch may have; NULL: the variable is not set. */
 static inline bool switch_text_is_good(const char *text)
