@@ -178,7 +178,7 @@ Test(engines, one_that_is_never_ready_is_ended_and_its_clients_are_told)
 Test(engines, one_that_sends_garbage_is_ended)
 {
 	start_engines_with("garbage", "");
-	must_be_refused_with("what is no message");
+	must_be_refused_with("it sends invalid messages");
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 

@@ -91,7 +91,7 @@ Test(engines, one_that_takes_no_messages_for_a_while_has_its_share_when_it_does)
 	cr_assert(order_limit("share_max=10"));
 	await_log("devices' time is not divided for pid", 1);
 	cr_assert(eq(int, kill(pid, SIGCONT), 0));
-	await_log("by now", 1);
+	await_log("now takes part in the division", 1);
 	/* The engine has the pages of its share. */
 	expect_wake(socket, "lie");
 	close_fd(&socket);
