@@ -80,7 +80,7 @@ static struct sched_device_use use_of(struct sched_account *account)
 
 Test(present, a_kernel_that_runs_counts_while_it_runs)
 {
-	struct probe probe;
+	static struct probe probe; /* it ends behind the test */
 	struct sched_running running;
 	struct sched_device_present device;
 	let_pass(2000);
@@ -109,7 +109,7 @@ Test(present, a_kernel_that_runs_counts_while_it_runs)
 /* A device that sleeps was idle, whatever it did before. */
 Test(present, an_idle_second_is_idle)
 {
-	struct probe probe;
+	static struct probe probe; /* it ends behind the test */
 	struct sched_device_present device;
 	(void)hold_as(one, &probe);
 	let_pass(1000);
@@ -127,10 +127,27 @@ Test(present, an_idle_second_is_idle)
 	cr_expect(eq(u32, device.busy_permille, 0));
 }
 
+/* What a report charges is no use of the time after it, and not missing in that before it. */
+Test(present, a_report_does_not_change_the_next_one)
+{
+	static struct probe probe; /* it ends behind the test */
+	(void)hold_as(one, &probe);
+	let_pass(2000);
+	for (int times = 0; times < 3; times++) {
+		atomic_fetch_add(&its_time, 1100 * MS_NS);
+		(void)scheduler_present_begin(h.scheduler);
+		cr_expect(ge(u32, use_of(one).used_permille, 990));
+		atomic_fetch_add(&its_time, 77 * MS_NS);
+		harness_turn(&h);
+		(void)scheduler_present_begin(h.scheduler);
+		cr_expect(ge(u32, use_of(one).used_permille, 990));
+	}
+}
+
 /* The reason is that of the command in front of all. */
 Test(present, a_task_waits_for_what_is_in_front_of_it)
 {
-	struct probe first, second, access;
+	static struct probe first, second, access; /* they end behind the test */
 	struct words words;
 	struct sched_running running;
 	harness_words(&h, &words, WORDS, true, 0);

@@ -108,12 +108,20 @@ static void take_sample(struct scheduler *scheduler, uint64_t at_ns)
 			sample_device(scheduler->devices[i], index, at_ns);
 }
 
+static void sample_now(struct scheduler *scheduler, uint64_t before_ns, uint64_t now_ns)
+{
+	const struct sched_samples *samples = &scheduler->samples;
+	uint64_t latest_ns = samples->at_ns[(samples->next + SCHED_SAMPLES - 1) % SCHED_SAMPLES];
+	/* After a pause: the state that the turn before it has left. A report has changed it. */
+	if (before_ns > latest_ns && before_ns >= samples->report_ns &&
+	    now_ns - before_ns > SAMPLE_NS)
+		take_sample(scheduler, before_ns);
+	take_sample(scheduler, now_ns);
+}
+
 void sched_present_sample(struct scheduler *scheduler, uint64_t before_ns)
 {
-	/* After a pause: the state that the turn before it has left. */
-	if (before_ns > 0 && scheduler->now_ns - before_ns > SAMPLE_NS)
-		take_sample(scheduler, before_ns);
-	take_sample(scheduler, scheduler->now_ns);
+	sample_now(scheduler, before_ns, scheduler->now_ns);
 }
 
 /* The latest sample that is a window old; else the oldest one. */
@@ -147,6 +155,9 @@ uint64_t scheduler_present_begin(struct scheduler *scheduler)
 {
 	struct sched_samples *samples = &scheduler->samples;
 	uint64_t now_ns = scheduler->clock_ns();
+	/* Before anything is charged. */
+	if (now_ns >= samples->due_ns)
+		sample_now(scheduler, scheduler->now_ns, now_ns);
 	samples->base = window_base(samples, now_ns);
 	samples->report_ns = now_ns;
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
