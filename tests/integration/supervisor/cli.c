@@ -81,7 +81,7 @@ Test(cli, wrong_usage_exits_2_and_help_lists_every_verb)
 		{SYCLCTL_PROGRAM, "status", "--colour"},
 		{SYCLCTL_PROGRAM, "status", "devices"},
 		{SYCLCTL_PROGRAM, "status", "--by=uid"},
-		{SYCLCTL_PROGRAM, "sessions", "--device=cuda:0"},
+		{SYCLCTL_PROGRAM, "sessions", "--device=cuda"},
 		{SYCLCTL_PROGRAM, "sessions", "--uid=0"},
 		{SYCLCTL_PROGRAM, "accounts", "--all"},
 		{SYCLCTL_PROGRAM, "accounts", "--reason=none"},
