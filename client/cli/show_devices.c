@@ -119,6 +119,12 @@ bool show_device_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		table_cell(&table, COLOUR_NONE, "%s", facts->driver_version);
 	}
 	bool printed = table_print(&table, coloured, terminal_width());
+	for (size_t i = 0; i < reply->n_present; i++) {
+		const Sycl__V1__DeviceSensors *sensors = reply->present[i]->sensors;
+		if (sensors && *sensors->unavailable)
+			(void)printf("  device %u reports no temperature and power: %s\n",
+				     reply->present[i]->device, sensors->unavailable);
+	}
 	for (size_t i = 0; i < reply->n_devices; i++) {
 		const Sycl__V1__DeviceFacts *facts = reply->devices[i]->facts;
 		if (facts && !facts->available && *facts->unavailable_reason)

@@ -6,6 +6,7 @@
 #include "base/outbox.h"
 #include "packet.h"
 #include "process/reconnect.h"
+#include "process/sensors.h"
 
 #include "control.pb-c.h"
 
@@ -44,6 +45,7 @@ struct control {
 	uint8_t token[ENGINE_TOKEN_BYTES];
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	struct reconnect *reconnect;
+	struct sensors *sensors; /* NULL: no report needed them yet */
 };
 
 static void on_control_socket(uv_poll_t *poll, int status, int events);
@@ -289,6 +291,7 @@ static void handle_message(struct control *control, const Sycl__V1__Control *mes
 		struct report_options options = {
 			.request = message->report_request->request,
 			.discover = message->report_request->discover,
+			.sensors = &control->sensors,
 			.context = control,
 			.send = send_control,
 		};
@@ -428,6 +431,7 @@ struct control *control_free(struct control *control)
 	engine_observe(control->engine, &(struct engine_observer){.context = NULL});
 	unlink_socket(control); /* engine_free runs the handles that close */
 	control->reconnect = reconnect_free(control->reconnect);
+	control->sensors = sensors_free(control->sensors);
 	decode_arena_fini(&control->decode);
 	reserve_drop(control);
 	free(control);

@@ -77,8 +77,36 @@ void present_fill_session(const struct session *session, Sycl__V1__SessionPresen
 		present_out->waits_for = oldest_waits_for(session);
 }
 
-void present_fill_devices(const struct scheduler *scheduler, struct present_devices *devices,
-			  Sycl__V1__EngineReport *report_out)
+/* Only NVIDIA's driver has a library for this. */
+static void fill_sensors(const struct scheduler *scheduler, struct sensors **sensors,
+			 uint32_t device, struct present_devices *devices,
+			 Sycl__V1__DevicePresent *row)
+{
+	const struct scheduler_device_info *info = scheduler_device_info(scheduler, device);
+	size_t at = (size_t)(row - devices->rows);
+	Sycl__V1__DeviceSensors *out = &devices->sensors[at];
+	struct backend_sensors read;
+	if (row->backend != SYCL__V1__BACKEND__BACKEND_CUDA || !info ||
+	    (!*sensors && sensors_create(sensors) < 0) ||
+	    !sensors_of(*sensors, info->facts->uuid, &read, devices->reasons[at]))
+		return;
+	sycl__v1__device_sensors__init(out);
+	out->total_bytes = read.total_bytes;
+	out->used_bytes = read.used_bytes;
+	out->free_bytes = read.free_bytes;
+	out->temperature_celsius = read.temperature_celsius;
+	out->power_milliwatts = read.power_milliwatts;
+	out->power_limit_milliwatts = read.power_limit_milliwatts;
+	out->clock_mhz = read.clock_mhz;
+	out->clock_most_mhz = read.clock_most_mhz;
+	out->utilisation_known = read.utilisation_known;
+	out->utilisation_percent = read.utilisation_percent;
+	out->unavailable = devices->reasons[at];
+	row->sensors = out;
+}
+
+void present_fill_devices(const struct scheduler *scheduler, struct sensors **sensors,
+			  struct present_devices *devices, Sycl__V1__EngineReport *report_out)
 {
 	struct sched_device_present present;
 	size_t count = 0;
@@ -93,6 +121,7 @@ void present_fill_devices(const struct scheduler *scheduler, struct present_devi
 		row->busy_permille = present.busy_permille;
 		row->commands = present.commands;
 		row->held_bytes = present.held_bytes;
+		fill_sensors(scheduler, sensors, i, devices, row);
 		devices->list[count++] = row;
 	}
 	report_out->devices = devices->list;

@@ -3,6 +3,7 @@
 #define SYCL_ENGINE_PROCESS_PRESENT_H
 
 #include "control.pb-c.h"
+#include "process/sensors.h"
 #include "scheduler/public/device.h"
 
 struct scheduler;
@@ -11,6 +12,8 @@ struct session;
 struct present_devices {
 	Sycl__V1__DevicePresent rows[SCHED_DEVICES_MAX];
 	Sycl__V1__DevicePresent *list[SCHED_DEVICES_MAX];
+	Sycl__V1__DeviceSensors sensors[SCHED_DEVICES_MAX];
+	char reasons[SCHED_DEVICES_MAX][SENSORS_REASON_BYTES];
 };
 
 /*
@@ -20,7 +23,7 @@ struct present_devices {
 void present_fill_session(const struct session *session, Sycl__V1__SessionPresent *present_out,
 			  Sycl__V1__Usage *usage);
 /* Sets the report's list of open devices, which lies in `devices`. */
-void present_fill_devices(const struct scheduler *scheduler, struct present_devices *devices,
-			  Sycl__V1__EngineReport *report_out);
+void present_fill_devices(const struct scheduler *scheduler, struct sensors **sensors,
+			  struct present_devices *devices, Sycl__V1__EngineReport *report_out);
 
 #endif

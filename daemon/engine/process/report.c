@@ -147,7 +147,7 @@ int engine_report(struct engine *engine, const struct report_options *options)
 	Sycl__V1__EngineReport report = SYCL__V1__ENGINE_REPORT__INIT;
 	report.request = options->request;
 	report.window_ns = scheduler_present_begin(engine->scheduler);
-	present_fill_devices(engine->scheduler, &part->present_devices, &report);
+	present_fill_devices(engine->scheduler, options->sensors, &part->present_devices, &report);
 	fill_engine(engine, &report);
 	/* A report without devices is still sent. */
 	if ((options->discover || scheduler_discovered(engine->scheduler)) &&

@@ -187,6 +187,22 @@ static bool report_is_too_large(const struct engine_claims *claims,
 			    topology->n_platforms > CLAIMS_DEVICES_MAX);
 }
 
+/* Of the device that is being kept. */
+static void claims_keep_sensors(struct engine_claims *claims,
+				const Sycl__V1__DeviceSensors *sensors)
+{
+	Sycl__V1__DeviceSensors *kept = &claims->sensors[claims->present_count];
+	char *reason = claims->sensor_reasons[claims->present_count];
+	*kept = *sensors;
+	kept->base.n_unknown_fields = 0;
+	kept->base.unknown_fields = NULL;
+	text_copy_printable(reason, CLAIMS_REASON_BYTES, sensors->unavailable);
+	kept->unavailable = reason;
+	if (kept->utilisation_percent > 100)
+		kept->utilisation_percent = 100;
+	claims->present[claims->present_count].sensors = kept;
+}
+
 static void claims_keep_open_devices(struct engine_claims *claims,
 				     const Sycl__V1__EngineReport *report)
 {
@@ -200,6 +216,8 @@ static void claims_keep_open_devices(struct engine_claims *claims,
 		kept->base.unknown_fields = NULL;
 		kept->busy_permille = claims_permille(kept->busy_permille);
 		kept->sensors = NULL;
+		if (report->devices[i]->sensors)
+			claims_keep_sensors(claims, report->devices[i]->sensors);
 		claims->present_count++;
 	}
 }

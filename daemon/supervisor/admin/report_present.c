@@ -84,6 +84,7 @@ static Sycl__V1__DevicePresent *present_row(struct report_present *present,
 	row->device = claim->device;
 	row->backend = claim->backend;
 	row->index = claim->index;
+	row->sensors = claim->sensors; /* as the first engine claims that has it open */
 	present->list[reply->n_present++] = row;
 	return row;
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { CLAIMS_REASON_BYTES = 128 };
 enum { CLAIMS_DEVICES_MAX = 64 }; /* also of platforms; only the first part of a report has them */
 
 /* Claims about a session; zeroed: none. */
@@ -46,7 +47,9 @@ struct engine_claims {
 	Sycl__V1__Topology *topology; /* allocated, made printable; NULL: none was sent */
 	struct device_claim devices[CLAIMS_DEVICES_MAX];
 	unsigned device_count;
-	Sycl__V1__DevicePresent present[CLAIMS_DEVICES_MAX]; /* open ones; without sensors */
+	Sycl__V1__DevicePresent present[CLAIMS_DEVICES_MAX]; /* open ones */
+	Sycl__V1__DeviceSensors sensors[CLAIMS_DEVICES_MAX]; /* of these, where it reports any */
+	char sensor_reasons[CLAIMS_DEVICES_MAX][CLAIMS_REASON_BYTES];
 	unsigned present_count;
 };
 

@@ -70,6 +70,15 @@ static void report_open_devices(Sycl__V1__EngineReport *report)
 		list[i]->commands = is_wrong ? UINT32_MAX : 1;
 		list[i]->held_bytes = is_wrong ? UINT64_MAX : 8192;
 	}
+	static Sycl__V1__DeviceSensors sensors = SYCL__V1__DEVICE_SENSORS__INIT;
+	sensors.temperature_celsius = 61;
+	sensors.power_milliwatts = 123456;
+	sensors.total_bytes = 4096;
+	sensors.free_bytes = 1024;
+	sensors.utilisation_known = true;
+	sensors.utilisation_percent = is_wrong ? UINT32_MAX : 42;
+	sensors.unavailable = (char *)(uintptr_t)(is_wrong ? "\033[2J no sensor" : "");
+	rows[0].sensors = &sensors;
 	report->devices = list;
 	report->window_ns = 1000000000;
 }

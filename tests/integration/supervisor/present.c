@@ -82,6 +82,14 @@ Test(present, N6_what_runs_now_is_shown_with_names)
 	const json_t *device = first_of(status, "devices_now");
 	cr_expect(
 		eq(long, (long)json_integer_value(json_object_get(device, "busy_permille")), 250L));
+	const json_t *sensors = json_object_get(device, "sensors");
+	cr_expect(eq(long,
+		     (long)json_integer_value(json_object_get(sensors, "temperature_celsius")),
+		     61L));
+	cr_expect(eq(long,
+		     (long)json_integer_value(json_object_get(sensors, "utilisation_percent")),
+		     42L));
+	cr_expect(json_is_null(json_object_get(sensors, "unavailable")));
 	const char *user = json_string_value(json_object_get(session, "user"));
 	cr_expect(eq(str, (char *)(uintptr_t)(user ? user : ""), (char *)(uintptr_t)own_name()));
 	json_decref(status);
@@ -148,6 +156,13 @@ Test(present, N6_hostile_claims_about_the_present_have_bounds)
 	cr_expect(le(dbl, json_real_value(json_object_get(now, "running_seconds")),
 		     json_real_value(json_object_get(session, "age_seconds"))));
 	const json_t *devices = json_object_get(status, "devices_now");
+	const json_t *sensors = json_object_get(json_array_get(devices, 0), "sensors");
+	cr_expect(eq(long,
+		     (long)json_integer_value(json_object_get(sensors, "utilisation_percent")),
+		     100L));
+	cr_expect(eq(str,
+		     (char *)(uintptr_t)json_string_value(json_object_get(sensors, "unavailable")),
+		     "?[2J no sensor"));
 	cr_expect(le(sz, json_array_size(devices), 64));
 	size_t index;
 	const json_t *device;

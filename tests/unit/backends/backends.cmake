@@ -29,3 +29,15 @@ sycl_test(unit_backends_environment SOURCES backends/environment.c ${PROJECT_SOU
 if(TARGET unit_backends_environment)
   target_include_directories(unit_backends_environment PRIVATE ${PROJECT_SOURCE_DIR}/daemon/backends)
 endif()
+
+# NVML by a double: no GPU is needed.
+add_library(fake_nvml MODULE ${PROJECT_SOURCE_DIR}/tests/support/fake_nvml/fake_nvml.c)
+target_link_libraries(fake_nvml PRIVATE sycl_flags)
+set_target_properties(fake_nvml PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+sycl_test(unit_backends_sensors SOURCES backends/sensors.c ${PROJECT_SOURCE_DIR}/daemon/backends/nvml.c
+  LIBS ${CMAKE_DL_LIBS})
+if(TARGET unit_backends_sensors)
+  target_include_directories(unit_backends_sensors PRIVATE ${PROJECT_SOURCE_DIR}/daemon/backends)
+  target_compile_definitions(unit_backends_sensors PRIVATE FAKE_NVML="$<TARGET_FILE:fake_nvml>")
+  add_dependencies(unit_backends_sensors fake_nvml)
+endif()
