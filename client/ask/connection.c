@@ -229,8 +229,9 @@ static int question_ask(const char *runtime_directory, const struct question *qu
 			       ? explain_no_service(&places, message_out, message_bytes)
 			       : cli_explain_failure(r, path, &peer, message_out, message_bytes);
 	/* The answer to an order has only its number of sessions; that to a trace has its new
-	 * records. */
+	 * records, and that to a query of events its events. */
 	bool ordered = request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_ORDER ||
+		       request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_EVENTS ||
 		       (request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_TRACE && answer.reply &&
 			answer.reply->trace != 0);
 	if (!answer.reply || answer.reply->error || (!answer.reply->service && !ordered)) {

@@ -2,6 +2,7 @@
 #include "accounts.h"
 #include "connection.h"
 #include "drain.h"
+#include "events.h"
 #include "nearest_word.h"
 #include "order.h"
 #include "protocol_limits.h"
@@ -306,6 +307,9 @@ static int run_other(const struct arguments *arguments)
 {
 	if (verb_is(arguments->verb, "completion"))
 		return write_completion(arguments);
+	if (verb_is(arguments->verb, "events"))
+		return events_follow(arguments->runtime_directory, arguments->json,
+				     arguments->given >> OPT_ONCE & 1);
 	const struct trace_words words = trace_words_of(arguments);
 	const struct top_words top = {arguments->runtime_directory, arguments->watch_seconds,
 				      arguments->json};

@@ -30,6 +30,7 @@ enum cli_option_number {
 	OPT_USER,
 	OPT_GROUP,
 	OPT_SESSION,
+	OPT_ONCE,
 };
 
 enum { CLI_OPTIONS_MOST = 63 };

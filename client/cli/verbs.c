@@ -128,6 +128,11 @@ const struct verb verbs[] = {
 	 "An order for a session comes first, then one for its user, then one for all users, then\n"
 	 "sycld.conf(5), then the default.",
 	 QUESTION, ASKS(request_limits, show_limits, json_limits)},
+	{"events", NULL, "follow faults, orders, engines and sessions as they come",
+	 "First the events that the service still has, then each new one, until interrupted; with\n"
+	 "--once the former alone. Root and the administrators' group see everything; others see\n"
+	 "what is about them. --json writes one object a line.",
+	 GENERAL | BIT(OPT_ONCE), .words = WORDS_NONE},
 	{"trace", "FILE", "record what all sessions send to a device",
 	 "The file is written at the end of the time, or at SIGINT. Only root and the\n"
 	 "administrators' group may take a trace.",
@@ -166,6 +171,7 @@ const struct cli_option cli_options[] = {
 	{OPT_WAIT, "wait", NULL, WORDS_NONE, NULL, "drain: return when the last session has ended"},
 	{OPT_TIMEOUT, "timeout", "SECONDS", WORDS_NONE, NULL,
 	 "drain --wait: return after so many seconds in any case"},
+	{OPT_ONCE, "once", NULL, WORDS_NONE, NULL, "events: do not follow"},
 	{OPT_JSON, "json", NULL, WORDS_NONE, NULL, "one JSON object instead of text"},
 	{OPT_RUNTIME, "runtime-dir", "DIR", WORDS_FOLDER, NULL,
 	 "the service in DIR (else the system's, else your own)"},

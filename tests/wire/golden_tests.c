@@ -250,6 +250,8 @@ Test(golden_operator, limit_of_session_bytes_never_change) { golden(); }
 Test(golden_operator, kept_orders_bytes_never_change) { golden(); }
 Test(golden_operator, kept_orders_limits_bytes_never_change) { golden(); }
 Test(golden_operator, limit_with_origin_bytes_never_change) { golden(); }
+Test(golden_operator, events_query_bytes_never_change) { golden(); }
+Test(golden_operator, reply_with_event_bytes_never_change) { golden(); }
 
 /* Orders of operators, to the supervisor and on to engines. */
 TestSuite(golden_order, .timeout = 10);

@@ -5,6 +5,7 @@
 #include "engine/end.h"
 #include "engine/sessions.h"
 #include "engine/control.h"
+#include "base/events.h"
 #include "base/log.h"
 #include "admin/orders_file.h"
 #include "admin/orders_limit.h"
@@ -258,9 +259,14 @@ static void order_log(const struct target *target, const struct asker *asker, co
 	char limit[LIMIT_BYTES], reason[ORDER_REASON_BYTES];
 	order_limit_text(order, limit);
 	text_copy_printable(reason, sizeof(reason), order->reason);
-	log_info("order", "uid %lu: %s%s for %s%s%s%s%s", (unsigned long)asker->uid, names[known],
-		 limit, whose, *reason ? "; reason: " : "", reason, failed ? "; error: " : "",
-		 failed ? target->refusal.text : "");
+	struct event event = {.kind = EVENT_ORDER,
+			      .has_uid = order->of_user || target->tenant,
+			      .session = order->session};
+	event.uid = target->tenant ? target->tenant->uid : (uid_t)order->uid;
+	event_report(LOG_LEVEL_INFO, "order", event, "uid %lu: %s%s for %s%s%s%s%s",
+		     (unsigned long)asker->uid, names[known], limit, whose,
+		     *reason ? "; reason: " : "", reason, failed ? "; error: " : "",
+		     failed ? target->refusal.text : "");
 }
 
 void orders_take(struct supervisor *supervisor, struct asker *asker,

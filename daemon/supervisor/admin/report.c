@@ -6,6 +6,7 @@
 #include "engine/control.h"
 #include "base/log.h"
 #include "admin/orders.h"
+#include "admin/report_events.h"
 #include "status.h"
 #include "service/supervisor.h"
 #include "account/tenant_forget.h"
@@ -207,6 +208,10 @@ void report_inquire(struct supervisor *supervisor, struct asker *asker,
 {
 	if (request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_ORDER) {
 		orders_take(supervisor, asker, request->order);
+		return;
+	}
+	if (request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_EVENTS) {
+		report_events(asker, request->events);
 		return;
 	}
 	enum inquiry_kind kind;

@@ -7,16 +7,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char *debug_spec = "";
 static bool journal;
+static int journal_fd = -1; /* for entries with fields; -1: they are lines as others */
+
+enum { TIME_BYTES = 40 };
 
 void log_init(void)
 {
 	const char *spec = getenv("SYCLD_DEBUG");
 	debug_spec = spec ? spec : "";
 	journal = getenv("JOURNAL_STREAM") != NULL;
+	if (journal && journal_fd < 0)
+		journal_fd = journal_open(JOURNAL_SOCKET);
 }
 
 static enum log_level log_level_named(const char *name, size_t length)
@@ -56,13 +62,31 @@ static enum log_level log_level_of_topic(const char *topic)
 	return level;
 }
 
+/* "2026-01-31T12:00:00.123Z". Lines for the journal get their times there. */
+static void log_make_time(char time_out[TIME_BYTES])
+{
+	struct timespec now;
+	struct tm parts;
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	if (!gmtime_r(&now.tv_sec, &parts) ||
+	    strftime(time_out, TIME_BYTES, "%Y-%m-%dT%H:%M:%S", &parts) == 0)
+		*time_out = '\0';
+	size_t used = strlen(time_out);
+	(void)snprintf(time_out + used, TIME_BYTES - used, ".%03uZ",
+		       (unsigned)(now.tv_nsec / 1000000));
+}
+
 /* Makes the line with its newline; a long one is cut. Returns its size in bytes. */
 static size_t log_make_line(char line_out[LOG_LINE_BYTES], enum log_level level, const char *topic,
 			    const char *text)
 {
+	char when[TIME_BYTES] = "";
+	if (!journal)
+		log_make_time(when);
 	int length = journal ? snprintf(line_out, LOG_LINE_BYTES - 1, "<%d>%s: %s", (int)level,
 					topic, text)
-			     : snprintf(line_out, LOG_LINE_BYTES - 1, "sycld: %s: %s", topic, text);
+			     : snprintf(line_out, LOG_LINE_BYTES - 1, "%s sycld: %s: %s", when,
+					topic, text);
 	size_t bytes = length < 0 ? 0 : (size_t)length;
 	if (bytes > LOG_LINE_BYTES - 2)
 		bytes = LOG_LINE_BYTES - 2;
@@ -88,19 +112,39 @@ void log_finish(void)
 	log_queue_finish();
 }
 
+static void log_write_text(enum log_level level, const char *topic, const char *text)
+{
+	char line[LOG_LINE_BYTES];
+	size_t length = log_make_line(line, level, topic, text);
+	if (length == 0 || log_queue_write(line, length))
+		return;
+	/* A single write, so that lines of several processes on one terminal do not mix. */
+	ssize_t written = write(STDERR_FILENO, line, length);
+	(void)written;
+}
+
 void log_write(enum log_level level, const char *topic, const char *format, ...)
 {
 	if (level > log_level_of_topic(topic))
 		return;
-	char text[LOG_LINE_BYTES], line[LOG_LINE_BYTES];
+	char text[LOG_LINE_BYTES];
 	va_list arguments;
 	va_start(arguments, format);
 	int r = vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	size_t length = r < 0 ? 0 : log_make_line(line, level, topic, text);
-	if (length == 0 || log_queue_write(line, length))
+	if (r >= 0)
+		log_write_text(level, topic, text);
+}
+
+void log_write_with(enum log_level level, const char *topic, const struct log_fields *fields,
+		    const char *text)
+{
+	if (level > log_level_of_topic(topic))
 		return;
-	/* One write for the line, so that lines of several processes on one terminal do not mix. */
-	ssize_t written = write(STDERR_FILENO, line, length);
-	(void)written;
+	char whole[LOG_LINE_BYTES];
+	(void)snprintf(whole, sizeof(whole), "%s: %s", topic, text);
+	if (journal && journal_fd >= 0 &&
+	    journal_send(journal_fd, (int)level, topic, whole, fields))
+		return;
+	log_write_text(level, topic, text);
 }

@@ -7,6 +7,8 @@
 #ifndef SYCLD_SUPERVISOR_LOG_H
 #define SYCLD_SUPERVISOR_LOG_H
 
+#include "base/journal.h"
+
 #include <uv.h>
 
 enum log_level {
@@ -28,6 +30,10 @@ void log_finish(void);
 
 __attribute__((format(printf, 3, 4))) void log_write(enum log_level level, const char *topic,
 						     const char *format, ...);
+
+/* The same with fields; `text` has no format. */
+void log_write_with(enum log_level level, const char *topic, const struct log_fields *fields,
+		    const char *text);
 
 #define log_error(topic, ...)   log_write(LOG_LEVEL_ERROR, topic, __VA_ARGS__)
 #define log_warning(topic, ...) log_write(LOG_LEVEL_WARNING, topic, __VA_ARGS__)

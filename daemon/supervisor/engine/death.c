@@ -2,6 +2,7 @@
 
 #include "engine/engine.h"
 #include "flight_page.h"
+#include "base/events.h"
 #include "base/log.h"
 #include "base/text.h"
 
@@ -78,13 +79,25 @@ static int death_describe_blamed(const struct engine *engine, const struct blame
 			session ? session->peer.command : "gone");
 }
 
+static void death_report_fault(const struct engine *engine, const struct blamed *blamed,
+			       uint64_t count, const char *text)
+{
+	struct event event = {.kind = EVENT_FAULT,
+			      .has_uid = true,
+			      .uid = engine->tenant->uid,
+			      .session = blamed->session,
+			      .pid = engine->pid};
+	(void)snprintf(event.kernel, sizeof(event.kernel), "%s", blamed->what);
+	event_report(LOG_LEVEL_WARNING, "engine", event, "pid %ld: %s: %s", (long)engine->pid,
+		     count == 1 ? "offender" : "suspect", text);
+}
+
 static void death_log_blame(const struct engine *engine, const struct blame *blame)
 {
 	for (uint64_t i = 0; i < blame->count && i < BLAMED_MAX; i++) {
 		char text[BLAME_BYTES];
 		(void)death_describe_blamed(engine, &blame->first[i], text, sizeof(text));
-		log_warning("engine", "pid %ld: %s: %s", (long)engine->pid,
-			    blame->count == 1 ? "offender" : "suspect", text);
+		death_report_fault(engine, &blame->first[i], blame->count, text);
 	}
 	if (blame->count > BLAMED_MAX)
 		log_warning("engine", "pid %ld: and %llu more suspects", (long)engine->pid,
@@ -152,9 +165,13 @@ void engine_death_describe(struct engine *engine, int wait_status, struct engine
 	bool abnormal = !engine->stop_requested && (!clean || blame.gave_up);
 	*death_out = (struct engine_death){.abnormal = abnormal};
 	(void)snprintf(death_out->text, sizeof(death_out->text), "%s", status);
-	log_write(abnormal ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO, "engine",
-		  "pid %ld of uid %lu %s; sessions: %u", (long)engine->pid,
-		  (unsigned long)engine->tenant->uid, status, engine->sessions_count);
+	event_report(abnormal ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO, "engine",
+		     (struct event){.kind = EVENT_ENGINE_ENDED,
+				    .has_uid = true,
+				    .uid = engine->tenant->uid,
+				    .pid = engine->pid},
+		     "pid %ld of uid %lu %s; sessions: %u", (long)engine->pid,
+		     (unsigned long)engine->tenant->uid, status, engine->sessions_count);
 	if (!abnormal || !engine->flight)
 		return;
 	death_log_blame(engine, &blame);

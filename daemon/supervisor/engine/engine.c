@@ -11,6 +11,7 @@
 #include "engine/lost.h"
 #include "engine/process.h"
 #include "base/foreign_socket.h"
+#include "base/events.h"
 #include "base/log.h"
 #include "engine/sessions.h"
 #include "engine/sharing.h"
@@ -136,8 +137,13 @@ int engine_start(struct tenant *tenant, bool may_adopt, struct engine **engine_o
 	engine_watch_control(engine, UV_READABLE);
 	engine_set_deadline(engine, engine_start_limit_ms(engine));
 	engine_join_tenant(engine);
-	log_info("engine", "%s pid %ld for uid %lu", engine->adopted ? "adopted" : "started",
-		 (long)engine->pid, (unsigned long)tenant->uid);
+	event_report(LOG_LEVEL_INFO, "engine",
+		     (struct event){.kind = EVENT_ENGINE_STARTED,
+				    .has_uid = true,
+				    .uid = tenant->uid,
+				    .pid = engine->pid},
+		     "%s pid %ld for uid %lu", engine->adopted ? "adopted" : "started",
+		     (long)engine->pid, (unsigned long)tenant->uid);
 	*engine_out = engine;
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include "engine/arbiter.h"
 #include "engine/engine.h"
 #include "engine/end.h"
+#include "base/events.h"
 #include "engine/sessions.h"
 #include "engine/process.h"
 #include "engine/return.h"
@@ -56,6 +57,16 @@ static void receive_ready(struct engine *engine, const Sycl__V1__EngineReady *re
 	engine_became_ready(engine, flight);
 }
 
+static struct event session_event(const struct engine *engine, const struct session *session,
+				  enum event_kind kind)
+{
+	return (struct event){.kind = kind,
+			      .has_uid = true,
+			      .uid = engine->tenant->uid,
+			      .session = session->id,
+			      .pid = session->peer.pid};
+}
+
 static void receive_session_state(struct engine *engine, const Sycl__V1__SessionState *state)
 {
 	struct session *session = engine_session(engine, state->session);
@@ -73,15 +84,18 @@ static void receive_session_state(struct engine *engine, const Sycl__V1__Session
 		if (state->command && *state->command)
 			text_copy_printable(session->peer.command, sizeof(session->peer.command),
 					    state->command);
-		log_debug("session", "%llu open: pid %ld (%s)", (unsigned long long)session->id,
-			  (long)session->peer.pid, session->peer.command);
+		event_report(LOG_LEVEL_DEBUG, "session",
+			     session_event(engine, session, EVENT_SESSION_OPENED),
+			     "%llu open: pid %ld (%s)", (unsigned long long)session->id,
+			     (long)session->peer.pid, session->peer.command);
 		return;
 	case SYCL__V1__SESSION_STATE__STATE__STATE_CLOSED: {
 		char reason[ENGINE_REASON_BYTES];
 		text_copy_printable(reason, sizeof(reason), state->reason);
-		log_debug("session", "%llu closed: pid %ld (%s): %s",
-			  (unsigned long long)session->id, (long)session->peer.pid,
-			  session->peer.command, reason);
+		event_report(LOG_LEVEL_DEBUG, "session",
+			     session_event(engine, session, EVENT_SESSION_CLOSED),
+			     "%llu closed: pid %ld (%s): %s", (unsigned long long)session->id,
+			     (long)session->peer.pid, session->peer.command, reason);
 		account_session_ended(engine->tenant, session, state);
 		engine_session_closed(engine, session);
 		return;

@@ -20,6 +20,13 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
     LABELS integration)
   sycl_test(supervisor_orders SOURCES supervisor/orders.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
   sycl_test(supervisor_settings SOURCES supervisor/settings.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
+  sycl_test(supervisor_events SOURCES supervisor/events.c LIBS supervisor_harness TIMEOUT 120 LABELS integration)
+  sycl_test(supervisor_journal SOURCES supervisor/journal.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/journal.c
+    LIBS sycl_shared TIMEOUT 30)
+  if(TARGET supervisor_journal)
+    target_include_directories(supervisor_journal PRIVATE ${PROJECT_SOURCE_DIR}/daemon/supervisor)
+    target_compile_definitions(supervisor_journal PRIVATE CATALOG="${PROJECT_SOURCE_DIR}/systemd/sycld.catalog")
+  endif()
   sycl_test(supervisor_unsettled SOURCES supervisor/unsettled.c LIBS supervisor_harness TIMEOUT 240
     LABELS integration)
   sycl_test(supervisor_accounts SOURCES supervisor/accounts.c LIBS supervisor_harness TIMEOUT 240
@@ -59,13 +66,13 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
     target_include_directories(supervisor_user_namespace PRIVATE ${PROJECT_SOURCE_DIR}/daemon/supervisor)
   endif()
   sycl_test(supervisor_log SOURCES supervisor/log.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/log.c
-    ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/log_queue.c LIBS sycl_shared PkgConfig::uv TIMEOUT 60)
+    ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/log_queue.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/journal.c LIBS sycl_shared PkgConfig::uv TIMEOUT 60)
   if(TARGET supervisor_log)
     target_include_directories(supervisor_log PRIVATE ${PROJECT_SOURCE_DIR}/daemon/supervisor)
   endif()
   sycl_test(supervisor_engine_log SOURCES supervisor/engine_log.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/engine/log.c
     ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/foreign_socket.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/log.c
-    ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/log_queue.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/text.c LIBS sycl_shared PkgConfig::uv TIMEOUT 60)
+    ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/log_queue.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/journal.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/text.c LIBS sycl_shared PkgConfig::uv TIMEOUT 60)
   if(TARGET supervisor_engine_log)
     target_include_directories(supervisor_engine_log PRIVATE ${PROJECT_SOURCE_DIR}/daemon/supervisor)
   endif()

@@ -1,0 +1,117 @@
+#include "events.h"
+
+#include "connection.h"
+#include "protocol_limits.h"
+#include "show.h"
+#include "units.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define PAUSE_NS 250000000ull
+
+enum { ANSWER_MS = 2000, MESSAGE_BYTES = 512, TIME_BYTES = UNIT_TEXT_BYTES + 8 };
+enum { STATUS_OK = 0, STATUS_FAILED = 1, STATUS_NO_SERVICE = 3 };
+
+/* "2026-01-31T12:00:00.123Z" */
+static const char *time_text(uint64_t unix_ms, char text_out[TIME_BYTES])
+{
+	char seconds[UNIT_TEXT_BYTES];
+	(void)format_time(unix_ms / 1000, seconds);
+	size_t length = strcspn(seconds, "Z");
+	(void)snprintf(text_out, TIME_BYTES, "%.*s.%03uZ", (int)length, seconds,
+		       (unsigned)(unix_ms % 1000));
+	return text_out;
+}
+
+static void print_event(const Sycl__V1__EventFacts *event)
+{
+	char text[TIME_BYTES];
+	(void)printf("%s  %-14s  %s\n", time_text(event->unix_ms, text),
+		     value_name(&sycl__v1__event_kind__descriptor, (int)event->kind), event->text);
+}
+
+static int set_number(json_t *object, const char *key, bool is_known, uint64_t number)
+{
+	return json_object_set_new(object, key,
+				   is_known ? json_integer((json_int_t)number) : json_null());
+}
+
+/* False: no memory. */
+static bool print_event_json(const Sycl__V1__EventFacts *event)
+{
+	char text[TIME_BYTES];
+	json_t *object = json_object();
+	const char *kind = value_name(&sycl__v1__event_kind__descriptor, (int)event->kind);
+	int r = set_number(object, "number", true, event->number);
+	r |= json_object_set_new(object, "time", json_string(time_text(event->unix_ms, text)));
+	r |= json_object_set_new(object, "kind", json_string(kind));
+	r |= set_number(object, "uid", event->of_user, event->uid);
+	r |= set_number(object, "session", event->session > 0, event->session);
+	r |= set_number(object, "pid", event->pid > 0, event->pid);
+	r |= json_object_set_new(object, "kernel",
+				 *event->kernel ? json_string(event->kernel) : json_null());
+	r |= json_object_set_new(object, "text", json_string(event->text));
+	if (r == 0)
+		r = json_dumpf(object, stdout, JSON_COMPACT);
+	(void)putchar('\n');
+	json_decref(object);
+	return r == 0;
+}
+
+/* One question. The number of events that were printed, or a negative errno with a message. */
+static int print_new(const char *runtime_directory, bool json, uint64_t *after,
+		     char message[MESSAGE_BYTES])
+{
+	Sycl__V1__EventsQuery query = SYCL__V1__EVENTS_QUERY__INIT;
+	Sycl__V1__AdminRequest request = SYCL__V1__ADMIN_REQUEST__INIT;
+	struct answer answer;
+	bool good = true;
+	query.after = *after;
+	request.protocol = PROTOCOL_VERSION;
+	request.body_case = SYCL__V1__ADMIN_REQUEST__BODY_EVENTS;
+	request.events = &query;
+	int r = service_request(runtime_directory, &request, ANSWER_MS, &answer, message,
+				MESSAGE_BYTES);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < answer.reply->n_events && good; i++)
+		if (json)
+			good = print_event_json(answer.reply->events[i]);
+		else
+			print_event(answer.reply->events[i]);
+	/* Another service counts from 1 on. */
+	*after = answer.reply->events_last < *after ? 0 : answer.reply->events_last;
+	r = (int)answer.reply->n_events;
+	answer_free(&answer);
+	(void)snprintf(message, MESSAGE_BYTES, "the events could not be written");
+	return good && fflush(stdout) == 0 && !ferror(stdout) ? r : -EPIPE;
+}
+
+int events_follow(const char *runtime_directory, bool json, bool once)
+{
+	char message[MESSAGE_BYTES];
+	uint64_t after = 0;
+	bool was_there = false;
+	for (;;) {
+		int count = print_new(runtime_directory, json, &after, message);
+		/* The service ends, is away, or has just begun. */
+		bool is_away =
+			was_there && (count == -ENOENT || count == -ETIMEDOUT || count == -EIO);
+		if (count < 0 && !is_away) {
+			(void)fprintf(stderr, "syclctl: %s\n", message);
+			return count == -ENOENT ? STATUS_NO_SERVICE : STATUS_FAILED;
+		}
+		was_there = true;
+		if (once && count <= 0)
+			return STATUS_OK;
+		if (count > 0)
+			continue;
+		const struct timespec pause = {.tv_nsec = PAUSE_NS};
+		(void)nanosleep(&pause, NULL);
+	}
+}

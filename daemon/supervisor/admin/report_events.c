@@ -1,0 +1,38 @@
+#include "admin/report_events.h"
+
+#include "base/events.h"
+
+enum { EVENTS_AT_ONCE = 256 };
+
+static void fill_event(Sycl__V1__EventFacts *out, const struct event *event)
+{
+	sycl__v1__event_facts__init(out);
+	out->number = event->number;
+	out->unix_ms = event->unix_ms;
+	out->kind = (Sycl__V1__EventKind)event->kind;
+	out->of_user = event->has_uid;
+	out->uid = event->has_uid ? event->uid : 0;
+	out->session = event->session;
+	out->pid = (uint32_t)event->pid;
+	out->kernel = (char *)(uintptr_t)event->kernel;
+	out->text = (char *)(uintptr_t)event->text;
+}
+
+void report_events(struct asker *asker, const Sycl__V1__EventsQuery *query)
+{
+	Sycl__V1__EventFacts rows[EVENTS_AT_ONCE];
+	Sycl__V1__EventFacts *list[EVENTS_AT_ONCE];
+	Sycl__V1__AdminReply reply = SYCL__V1__ADMIN_REPLY__INIT;
+	const struct event *event = event_after(query->after);
+	reply.events = list;
+	for (; event && reply.n_events < EVENTS_AT_ONCE; event = event_after(event->number)) {
+		if (!asker->sees_all && (!event->has_uid || event->uid != asker->uid))
+			continue;
+		fill_event(&rows[reply.n_events], event);
+		list[reply.n_events] = &rows[reply.n_events];
+		reply.n_events++;
+	}
+	/* With more to come, the query after the last one here brings it. */
+	reply.events_last = event ? rows[reply.n_events - 1].number : event_last();
+	admin_answer(asker, &reply);
+}

@@ -1,0 +1,25 @@
+/* Entries with fields for the journal, in its native form (systemd.journal-fields(7)). */
+#ifndef SYCLD_SUPERVISOR_JOURNAL_H
+#define SYCLD_SUPERVISOR_JOURNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define JOURNAL_SOCKET "/run/systemd/journal/socket"
+
+struct log_fields {
+	int kind; /* enum event_kind: each has its MESSAGE_ID, and an entry in sycld.catalog */
+	bool has_uid;
+	unsigned long uid;  /* SYCLD_UID */
+	uint64_t session;   /* SYCLD_SESSION; 0: none */
+	const char *kernel; /* SYCLD_KERNEL; "": none */
+};
+
+/* A socket for journal_send, or a negative errno. */
+int journal_open(const char *path);
+
+/* False: the journal does not take it now. Never blocks. */
+bool journal_send(int socket, int priority, const char *topic, const char *text,
+		  const struct log_fields *fields);
+
+#endif
