@@ -339,6 +339,9 @@ static int run_once(const struct arguments *arguments)
 	bool shown = arguments->json ? arguments->verb->json(answer.reply)
 				     : arguments->verb->show(answer.reply);
 	answer_free(&answer);
+	/* It has said which thing there is not. */
+	if (!shown && verb_is(arguments->verb, "show") && !arguments->json)
+		return STATUS_FAILED;
 	if (!shown || fflush(stdout) != 0 || ferror(stdout)) {
 		(void)fputs("syclctl: the answer could not be written\n", stderr);
 		return STATUS_FAILED;

@@ -138,9 +138,9 @@ enum {
 };
 
 static const struct column columns[COLUMNS_ALL] = {
-	{"ID", 4, true, 0, 0},         {"USER", 10, false, 1, 0}, {"COMMAND", 9, false, 2, 0},
-	{"STATE", 15, false, 2, 0},    {"RUNS", 8, false, 3, 0},  {"FOR", 7, true, 0, 0},
-	{"QUEUE", 5, true, 0, 0},      {"USED", 5, true, 0, 0},   {"MEMORY", 8, true, 0, 0},
+	{"ID", 4, true, 0, 0},         {"USER", 9, false, 1, 0}, {"COMMAND", 9, false, 2, 0},
+	{"STATE", 15, false, 2, 0},    {"RUNS", 8, false, 3, 0}, {"FOR", 8, true, 0, 0},
+	{"QUEUE", 5, true, 0, 0},      {"USED", 5, true, 0, 0},  {"MEMORY", 8, true, 0, 0},
 	{"WAIT P50", 9, true, 0, 110}, {"P99", 9, true, 0, 110},
 };
 

@@ -114,6 +114,7 @@ Test(present, N6_a_filter_leaves_the_rest_out)
 	outcome_free(&outcome);
 	outcome = ctl("show", "session", "99");
 	cr_expect(eq(int, outcome.status, 1));
+	cr_expect(eq(str, outcome.error, "syclctl: the service has no such session\n"));
 	outcome_free(&outcome);
 }
 
