@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 DEFINE_CLEANUP(reply_view)
-DEFINE_CLEANUP(sample)
 DEFINE_CLEANUP(tally)
 
 enum {
@@ -400,11 +399,15 @@ unsigned http_port(const struct http *http)
 {
 	const union MHD_DaemonInfo *info =
 		http->tcp ? MHD_get_daemon_info(http->tcp, MHD_DAEMON_INFO_LISTEN_FD) : NULL;
-	struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
+	union {
+		struct sockaddr any;
+		struct sockaddr_in ipv4;
+		struct sockaddr_in6 ipv6;
+	} address;
 	socklen_t size = sizeof(address);
-	if (!info || getsockname(info->listen_fd, (struct sockaddr *)&address, &size) < 0)
+	memset(&address, 0, sizeof(address));
+	if (!info || getsockname(info->listen_fd, &address.any, &size) < 0)
 		return 0;
-	return ntohs(address.ss_family == AF_INET6
-			     ? ((const struct sockaddr_in6 *)&address)->sin6_port
-			     : ((const struct sockaddr_in *)&address)->sin_port);
+	return ntohs(address.any.sa_family == AF_INET6 ? address.ipv6.sin6_port
+						       : address.ipv4.sin_port);
 }

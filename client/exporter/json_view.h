@@ -4,7 +4,7 @@
 
 #include "history.h"
 #include "sample.h"
-#include "users.h"
+#include "user_list.h"
 #include "view.h"
 
 #include <jansson.h>

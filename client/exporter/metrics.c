@@ -303,6 +303,89 @@ static void write_device_facts(const struct writing *writing)
 	}
 }
 
+/* What is known of a device now; negative: it is not known. */
+static double busy_ratio(const Sycl__V1__DevicePresent *now)
+{
+	return now->busy_permille / 1000.0;
+}
+
+static double commands_now(const Sycl__V1__DevicePresent *now)
+{
+	return now->commands;
+}
+
+static double held_bytes(const Sycl__V1__DevicePresent *now)
+{
+	return (double)now->held_bytes;
+}
+
+/* The library of the driver reports 0 for what it does not know. */
+static double known_or_none(double value)
+{
+	return value > 0 ? value : -1;
+}
+
+static double used_bytes(const Sycl__V1__DevicePresent *now)
+{
+	return now->sensors ? known_or_none((double)now->sensors->used_bytes) : -1;
+}
+
+static double temperature(const Sycl__V1__DevicePresent *now)
+{
+	return now->sensors ? known_or_none(now->sensors->temperature_celsius) : -1;
+}
+
+static double power(const Sycl__V1__DevicePresent *now)
+{
+	return now->sensors ? known_or_none(now->sensors->power_milliwatts / 1e3) : -1;
+}
+
+static double clock_hertz(const Sycl__V1__DevicePresent *now)
+{
+	return now->sensors ? known_or_none(now->sensors->clock_mhz * 1e6) : -1;
+}
+
+static double utilization(const Sycl__V1__DevicePresent *now)
+{
+	return now->sensors && now->sensors->utilisation_known
+		       ? now->sensors->utilisation_percent / 100.0
+		       : -1;
+}
+
+/* clang-format off */
+static const struct {
+	struct family family;
+	double (*value)(const Sycl__V1__DevicePresent *now);
+} of_present[] = {
+	{{"sycld_device_busy_ratio", GAUGE, "ratio", "The part of the last second in which commands of sessions ran on the device.", 0}, busy_ratio},
+	{{"sycld_device_running_commands", GAUGE, NULL, "Commands that are on the device now.", 0}, commands_now},
+	{{"sycld_device_held_memory_bytes", GAUGE, "bytes", "Memory of the device that sessions hold.", 0}, held_bytes},
+	{{"sycld_device_used_memory_bytes", GAUGE, "bytes", "Memory of the device that is used, by all processes of the machine.", 0}, used_bytes},
+	{{"sycld_device_temperature_celsius", GAUGE, "celsius", "Temperature of the device.", 0}, temperature},
+	{{"sycld_device_power_watts", GAUGE, "watts", "Power that the device takes.", 0}, power},
+	{{"sycld_device_clock_hertz", GAUGE, "hertz", "Clock of the device's compute units.", 0}, clock_hertz},
+	{{"sycld_device_utilization_ratio", GAUGE, "ratio", "The part of the time with any kernel, of all processes of the machine.", 0}, utilization},
+};
+/* clang-format on */
+
+static void write_present(const struct writing *writing)
+{
+	const struct tally *tally = writing->facts->tally;
+	for (size_t at = 0; at < sizeof(of_present) / sizeof(*of_present); at++) {
+		write_head(writing, &of_present[at].family);
+		for (unsigned i = 0; i < tally->device_count; i++) {
+			const Sycl__V1__DevicePresent *now = tally->devices[i].present;
+			double value = now ? of_present[at].value(now) : -1;
+			if (value < 0)
+				continue;
+			write_name(writing, &of_present[at].family);
+			write_label(writing, '{', "device", tally->devices[i].name);
+			(void)fputc('}', writing->to);
+			write_value(writing, value);
+		}
+	}
+}
+
 static void write_devices(const struct writing *writing)
 {
 	static const struct family available = {"sycld_device_available", GAUGE, NULL,
@@ -316,6 +399,7 @@ static void write_devices(const struct writing *writing)
 	write_device_value(writing, &available, is_available);
 	write_device_value(writing, &memory, memory_bytes);
 	write_device_value(writing, &disputed, is_disputed);
+	write_present(writing);
 }
 
 /* ----------------------------------------- all of it -------------------------------------- */

@@ -115,6 +115,8 @@ int sampler_start(struct sampler *sampler, const char *runtime_directory, unsign
 	if (r == 0)
 		r = users_init(&sampler->users);
 	if (r == 0)
+		users_give_names(&sampler->users);
+	if (r == 0)
 		r = -pthread_create(&sampler->thread, NULL, sampler_run, sampler);
 	sampler->is_started = r == 0;
 	return r;
@@ -130,6 +132,7 @@ void sampler_stop(struct sampler *sampler)
 		(void)pthread_join(sampler->thread, NULL);
 	sampler->latest = sample_free(sampler->latest);
 	history_fini(&sampler->history);
+	users_give_names(NULL);
 	users_fini(&sampler->users);
 	(void)pthread_cond_destroy(&sampler->wanted);
 	(void)pthread_mutex_destroy(&sampler->lock);

@@ -5,7 +5,7 @@
 
 #include "history.h"
 #include "tally.h"
-#include "users.h"
+#include "user_list.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -241,6 +241,13 @@ static void add_device(struct tally *tally, const Sycl__V1__AdminReply *status, 
 		device->known = known;
 }
 
+static void add_present(struct tally *tally, const Sycl__V1__DevicePresent *present)
+{
+	struct tally_device *device = device_of(tally, (uint32_t)present->backend, present->index);
+	if (device)
+		device->present = present;
+}
+
 struct tally *tally_make(const Sycl__V1__AdminReply *status, const Sycl__V1__AdminReply *by_user,
 			 const struct tally_users *known, const struct users *names)
 {
@@ -249,6 +256,8 @@ struct tally *tally_make(const Sycl__V1__AdminReply *status, const Sycl__V1__Adm
 		return NULL;
 	for (size_t i = 0; i < status->n_devices; i++)
 		add_device(tallying.tally, status, i);
+	for (size_t i = 0; i < status->n_present; i++)
+		add_present(tallying.tally, status->present[i]);
 	for (size_t i = 0; i < status->n_accounts; i++)
 		add_account(&tallying, status->accounts[i]);
 	for (size_t i = 0; i < status->n_engines; i++)

@@ -3,7 +3,7 @@
 #ifndef SYCLD_EXPORTER_TALLY_H
 #define SYCLD_EXPORTER_TALLY_H
 
-#include "users.h"
+#include "user_list.h"
 
 #include "admin.pb-c.h"
 
@@ -42,6 +42,7 @@ struct tally_device {
 	uint32_t backend, index;
 	char name[TALLY_DEVICE_BYTES]; /* "cuda:0" */
 	/* NULL: the device was used, and no engine has it now. */
+	const Sycl__V1__DevicePresent *present; /* NULL: this viewer may not see it */
 	const Sycl__V1__KnownDevice *known;
 };
 

@@ -136,4 +136,11 @@ for picture in "$pictures"/{light,dark}-{390,1280}.png; do
 	[ -s "$picture" ] || fail "no $picture"
 done
 ! cmp -s "$pictures/light-1280.png" "$pictures/dark-1280.png" || fail "dark is light"
+# An engine that dies is on the page, with why.
+kill -KILL "$(get /status.json | sed -n 's/.*"engine_pid":\([0-9]*\).*/\1/p')"
+has_fault() {
+	browser 1280 1400 --dump-dom >"$work/page3" && grep -q 'class="faults"' "$work/page3"
+}
+wait_for 'fault on the page' has_fault
+browser 1280 1500 --screenshot="$pictures/fault-1280.png" >/dev/null || fail "no picture"
 echo "scraped, queried, shown; pictures are in $pictures"

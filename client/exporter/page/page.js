@@ -134,7 +134,9 @@
 			const uid = session ? session.uid : -1;
 			parts.set(uid, (parts.get(uid) || 0) + row.part);
 		}
-		let busy = Math.min([...parts.values()].reduce((all, part) => all + part, 0), 1);
+		const present = (data.devices_now || []).find((row) => row.backend + ":" + row.backend_index === facts.device);
+		const sensors = present && present.sensors && !present.sensors.unavailable ? present.sensors : null;
+		const busy = present ? present.busy_permille / 1000 : Math.min([...parts.values()].reduce((all, part) => all + part, 0), 1);
 		const used = (data.by_user || []).filter((row) => row.backend + ":" + row.backend_index === facts.device);
 		const sum = (name) => used.reduce((all, row) => all + row[name], 0);
 		return el("article", { class: "device" },
@@ -144,6 +146,11 @@
 				: el("p", { class: "chip bad" }, facts.unavailable_reason || "cannot be used"),
 			el("dl", { class: "figures" },
 				figure("memory", facts.memory_bytes ? bytes(facts.memory_bytes) : null),
+				present ? figure("held", bytes(present.held_bytes)) : null,
+				sensors && sensors.used_bytes ? figure("used, free", bytes(sensors.used_bytes) + ", " + bytes(sensors.free_bytes)) : null,
+				sensors && sensors.temperature_celsius ? figure("temperature", sensors.temperature_celsius + " °C") : null,
+				sensors && sensors.power_milliwatts ? figure("power", Math.round(sensors.power_milliwatts / 1000) + " W") : null,
+				sensors && sensors.clock_mhz ? figure("clock", sensors.clock_mhz + " MHz") : null,
 				figure("commands", count(sum("commands"))),
 				figure("device time", span(sum("device_ns") / 1e9)),
 				figure("copied in", bytes(sum("bytes_to_device"))),
@@ -198,19 +205,30 @@
 		const levels = { open: "good", paused: "warn", waiting: "warn", handshake: "soft" };
 		return el("span", { class: "chip " + (levels[session.state] || "soft") }, session.state);
 	}
+	// What it does now, or what it waits for.
+	function doing(session) {
+		const present = session.present;
+		if (!present)
+			return "–";
+		const text = present.running ? present.running + ", " + span(present.running_seconds)
+			: present.activity === "waiting" ? "waits: " + present.waits_for : present.activity;
+		return text + (present.queued ? ", " + present.queued + " queued" : "");
+	}
 	function sessionsTable(data, now) {
 		if (!data.sessions.length)
 			return empty("No program is connected.");
-		const part = (session) => now.filter((row) => row.session === session.id).reduce((all, row) => all + row.part, 0);
+		// What the engine says of the last second; else what the samples show.
+		const part = (session) => session.present ? session.present.used_permille / 1000 : now.filter((row) => row.session === session.id).reduce((all, row) => all + row.part, 0);
 		const rows = data.sessions.map((session) => ({ session, part: part(session) }))
 			.sort((a, b) => b.part - a.part || a.session.id - b.session.id).slice(0, 200);
-		return table(["Session", "User", "State", "In use now", "Memory", "Command groups", "Device time", "Age"], [0, 0, 0, 0, 1, 1, 1, 1],
+		return table(["Session", "User", "State", "Now", "In use now", "Memory", "Command groups", "Device time", "Age"], [0, 0, 0, 0, 0, 1, 1, 1, 1],
 			rows.map(({ session, part }) => [
 				["text full", null, el("span", { class: "who" }, session.command || "?"), el("span", { class: "id" }, " #" + session.id + " pid " + session.pid)],
 				["text", null, person(session), userId(session)],
 				["", null, chip(session), session.class !== "normal" ? el("span", { class: "id" }, " " + session.class) : null],
+				["text full", null, doing(session)],
 				["wide", null, barLine("used by session " + session.id, [[part, colour(session.uid)]], percent(Math.min(part, 1)))],
-				["num", "memory", bytes(session.bytes_held)],
+				["num", "memory", bytes(session.bytes_held) + (session.present && session.present.spilled_bytes ? ", " + bytes(session.present.spilled_bytes) + " in the host" : "")],
 				["num", "groups", count(session.command_groups_completed) + (session.command_groups_failed ? ", " + count(session.command_groups_failed) + " failed" : "")],
 				["num", "device time", span(session.device_ns / 1e9)],
 				["num", "age", span(session.age_seconds)],

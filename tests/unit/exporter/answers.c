@@ -8,6 +8,8 @@ static struct {
 	Sycl__V1__ServiceFacts service;
 	Sycl__V1__KnownDevice device;
 	Sycl__V1__DeviceFacts facts;
+	Sycl__V1__DevicePresent present, *present_list[1];
+	Sycl__V1__DeviceSensors sensors;
 	Sycl__V1__EngineFacts engines[2];
 	Sycl__V1__SessionFacts sessions[2];
 	Sycl__V1__AccountFacts accounts[2];
@@ -81,6 +83,13 @@ static void make_device(void)
 	a.device.n_uids = 2;
 	a.device.uids = a.uids;
 	a.device_list[0] = &a.device;
+	sycl__v1__device_present__init(&a.present);
+	sycl__v1__device_sensors__init(&a.sensors);
+	a.present.backend = SYCL__V1__BACKEND__BACKEND_CUDA;
+	a.present.busy_permille = 250;
+	a.present.sensors = &a.sensors;
+	a.sensors.power_milliwatts = 61500;
+	a.present_list[0] = &a.present;
 }
 
 static void make_status(void)
@@ -93,6 +102,8 @@ static void make_status(void)
 	a.service.standby_pid = 77;
 	a.status.service = &a.service;
 	a.status.n_devices = 1;
+	a.status.n_present = 1;
+	a.status.present = a.present_list;
 	a.status.devices = a.device_list;
 	a.status.n_engines = a.status.n_sessions = a.status.n_accounts = a.status.n_shares = 2;
 	a.status.engines = a.engine_list;

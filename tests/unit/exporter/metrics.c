@@ -92,6 +92,9 @@ Test(exporter_metrics, units_are_base_units)
 			  "uid=\"4000000001\"} 2.5\n");
 	expect_part(text, "\nsycld_share_granted_ratio{device=\"cuda:0\",user=\"4000000002\","
 			  "uid=\"4000000002\"} 0.5\n");
+	expect_part(text, "\nsycld_device_busy_ratio{device=\"cuda:0\"} 0.25\n");
+	expect_part(text, "\nsycld_device_power_watts{device=\"cuda:0\"} 61.5\n");
+	cr_expect(eq(ptr, strstr(text, "\nsycld_device_temperature_celsius{"), NULL));
 	expect_part(text, ",quantile=\"0.99\"} 0.02\n");
 	expect_part(text, "\nsycld_command_wait_seconds_count{");
 	expect_part(text, ",state=\"open\"} 1\n");

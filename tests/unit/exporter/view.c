@@ -24,6 +24,7 @@ Test(exporter_view, a_user_sees_rows_of_this_user_only)
 	cr_expect(eq(u32, view->reply.engines[0]->uid, BOB));
 	cr_expect(eq(sz, view->reply.n_accounts, 1));
 	cr_expect(eq(sz, view->reply.n_shares, 1));
+	cr_expect(eq(sz, view->reply.n_present, 0)); /* sums of all users */
 	cr_assert(eq(sz, view->reply.n_devices, 1));
 	cr_assert(eq(sz, view->reply.devices[0]->n_uids, 1));
 	cr_expect(eq(u32, view->reply.devices[0]->uids[0], BOB));

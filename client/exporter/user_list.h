@@ -1,8 +1,9 @@
 /* Names of users, looked up once each. Used by the sampling thread, because a user database may
  * block. */
-#ifndef SYCLD_EXPORTER_USERS_H
-#define SYCLD_EXPORTER_USERS_H
+#ifndef SYCLD_EXPORTER_USER_LIST_H
+#define SYCLD_EXPORTER_USER_LIST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { USER_NAME_BYTES = 64, USERS_MOST = 4096 };
@@ -11,6 +12,7 @@ struct users {
 	unsigned count;
 	struct user {
 		uint32_t uid;
+		bool is_number;
 		char name[USER_NAME_BYTES]; /* the number, if there is no name */
 	} * list;                           /* ordered by uid; USERS_MOST */
 };
@@ -22,5 +24,9 @@ void users_learn(struct users *users, uint32_t uid);
 /* Copies the name into `name_out` (USER_NAME_BYTES), or the number if it is unknown. Returns
  * name_out. */
 const char *users_name(const struct users *users, uint32_t uid, char *name_out);
+
+/* From now on ../ask takes names from these, and never waits for a user database: call it only
+ * while this list does not change. NULL: from the database again. */
+void users_give_names(const struct users *users);
 
 #endif

@@ -1,3 +1,5 @@
+#include "user_list.h"
+
 #include "users.h"
 
 #include <errno.h>
@@ -35,6 +37,21 @@ static unsigned users_place(const struct users *users, uint32_t uid)
 	return low;
 }
 
+static const struct users *given;
+
+static const char *given_name(uint32_t uid)
+{
+	unsigned place = users_place(given, uid);
+	bool is_there = place < given->count && given->list[place].uid == uid;
+	return is_there && !given->list[place].is_number ? given->list[place].name : NULL;
+}
+
+void users_give_names(const struct users *users)
+{
+	given = users;
+	user_names_from(users ? given_name : NULL);
+}
+
 void users_learn(struct users *users, uint32_t uid)
 {
 	unsigned place = users_place(users, uid);
@@ -42,12 +59,14 @@ void users_learn(struct users *users, uint32_t uid)
 		return;
 	if (users->count == USERS_MOST)
 		place = users->count = 0;
-	struct user user = {.uid = uid};
+	struct user user = {.uid = uid, .is_number = true};
 	struct passwd entry, *found = NULL;
 	char text[ENTRY_BYTES];
 	(void)snprintf(user.name, sizeof(user.name), "%" PRIu32, uid);
-	if (getpwuid_r(uid, &entry, text, sizeof(text), &found) == 0 && found)
+	if (getpwuid_r(uid, &entry, text, sizeof(text), &found) == 0 && found) {
 		(void)snprintf(user.name, sizeof(user.name), "%s", entry.pw_name);
+		user.is_number = false;
+	}
 	memmove(&users->list[place + 1], &users->list[place],
 		(users->count - place) * sizeof(*users->list));
 	users->list[place] = user;
