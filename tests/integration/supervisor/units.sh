@@ -30,8 +30,8 @@ for kind in system user; do
 	mkdir "$work/$kind"
 done
 # The program need not be installed for its units to be checked.
-sed "s|^ExecStart=[^ ]*|ExecStart=$program|" "$units/sycld.service" >"$work/system/sycld.service"
-sed "s|^ExecStart=[^ ]*|ExecStart=$program|" "$units/user/sycld.service" >"$work/user/sycld.service"
+sed "s|^\(Exec[A-Za-z]*\)=[^ ]*/sycld|\1=$program|" "$units/sycld.service" >"$work/system/sycld.service"
+sed "s|^\(Exec[A-Za-z]*\)=[^ ]*/sycld|\1=$program|" "$units/user/sycld.service" >"$work/user/sycld.service"
 sed "s|^ExecStart=[^ ]*|ExecStart=$program|" "$units/sycld-exporter.service" >"$work/system/sycld-exporter.service"
 cp "$source/sycld.socket" "$work/system/"
 cp "$source/user/sycld.socket" "$work/user/"
