@@ -13,6 +13,7 @@ extern char **environ;
  * later, so it is never changed or freed. */
 struct published {
 	struct published *before;
+	char *text; /* NULL: none. setenv() of a library may put another in its place */
 	char *variables[];
 };
 
@@ -37,7 +38,7 @@ static struct published *copy_with(const char *name, char *text)
 	for (size_t i = 0; i < count; i++)
 		if (!is_named(environ[i], name))
 			copy->variables[copied++] = environ[i];
-	copy->variables[copied] = text;
+	copy->variables[copied] = copy->text = text;
 	return copy;
 }
 

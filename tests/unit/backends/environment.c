@@ -67,6 +67,16 @@ Test(vendor_environment, a_variable_is_set_replaced_and_removed)
 	cr_assert_str_eq(getenv("SYCLD_TEST_AB"), "3");
 }
 
+/* As PoCL does. The text that was there is kept, for readers and the leak checker. */
+Test(vendor_environment, a_library_may_set_the_variable_once_more)
+{
+	cr_assert_eq(vendor_variable_set("SYCLD_TEST_A", "1"), 0);
+	const char *before = getenv("SYCLD_TEST_A");
+	(void)setenv("SYCLD_TEST_A", "2", 1);
+	cr_assert_str_eq(getenv("SYCLD_TEST_A"), "2");
+	cr_assert_str_eq(before, "1");
+}
+
 Test(vendor_environment, an_empty_environment_takes_a_variable)
 {
 	environ = NULL;
