@@ -47,7 +47,7 @@ static bool find_token(const struct options *options, struct token *token_out)
 	if (!path && folder) {
 		int length = snprintf(credential, sizeof(credential), "%s/token", folder);
 		if (length > 0 && (size_t)length < sizeof(credential) &&
-		    access(credential, F_OK) == 0)
+		    (access(credential, F_OK) == 0 || errno != ENOENT))
 			path = credential;
 	}
 	if (!path)

@@ -162,6 +162,42 @@ has_started() {
 	[ "$(grep -c '^started' dies.log)" -ge "$1" ]
 }
 
+# metrics_say LINE: what the exporter shows to one with its token.
+metrics_say() {
+	local web
+	exec {web}<>/dev/tcp/127.0.0.1/9477 || return 1
+	printf 'GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer %s\r\n\r\n' "$token" >&"$web"
+	cat <&"$web" >metrics.log
+	exec {web}>&-
+	grep -q "^$1" metrics.log
+}
+
+# Without a token it shows no user; with one it sees the session, as it is in the observers' group.
+exporter() {
+	token=0123456789abcdef0123456789abcdef
+	systemctl start sycld-exporter.service || fail "the exporter does not start without a token"
+	await test -S /run/sycld-exporter/web.sock
+	mkdir -p /run/systemd/system/sycld-exporter.service.d
+	echo "$token" >/run/exporter-token
+	chmod 0400 /run/exporter-token
+	# Credentials of systemd 252 do not reach services here, in namespaces of namespaces. A file does.
+	cat >/run/systemd/system/sycld-exporter.service.d/token.conf <<-'UNIT'
+		[Service]
+		ExecStartPre=+/bin/cp -p /run/exporter-token /run/sycld-exporter/token
+		ExecStartPre=+/bin/chown --reference=/run/sycld-exporter /run/sycld-exporter/token
+		ExecStart=
+		ExecStart=/usr/local/sbin/sycld-exporter --unix /run/sycld-exporter/web.sock --token-file /run/sycld-exporter/token
+	UNIT
+	systemctl daemon-reload
+	systemctl restart sycld-exporter.service || fail "the exporter does not start with a token"
+	await metrics_say 'sycld_exporter_sees_all 1'
+	metrics_say 'sycld_user_sessions{.*state="open"} 1' || fail "the exporter does not see the session"
+	[ "$(stat -c %U /run/sycld-exporter/web.sock)" != root ] || fail "the exporter runs as root"
+	systemd-analyze security --threshold=11 --no-pager sycld-exporter.service >security.log || fail "the exporter is more exposed than 1.1"
+	systemctl stop sycld-exporter.service
+	echo "ok: the exporter sees all, $(tail -n 1 security.log)"
+}
+
 # Processes that boot.sh does not need here leave the root group, so that it can give controllers away.
 echo booted
 await grep -qx outside /run/said
@@ -182,6 +218,7 @@ main=$(property MainPID)
 await engine_is_there
 works first
 echo "ok: started by its socket"
+exporter
 
 systemctl reload sycld.service
 [ "$(property MainPID)" = "$main" ] || fail "a reload is no restart"
