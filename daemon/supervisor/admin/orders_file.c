@@ -73,7 +73,7 @@ static void kept_limits_add_all(struct kept_limits *kept, const struct tenant *t
 static int kept_limits_collect(const struct supervisor *supervisor, struct kept_limits *kept)
 {
 	const struct tenant *tenant;
-	size_t room = (CONFIGURATION_LIMITS + 3u) * (supervisor->tenant_count + 1u);
+	size_t room = ((size_t)CONFIGURATION_LIMITS + 3) * (supervisor->tenant_count + 1u);
 	kept->rows = calloc(room, sizeof(*kept->rows));
 	kept->list = calloc(room, sizeof(void *));
 	if (!kept->rows || !kept->list)

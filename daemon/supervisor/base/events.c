@@ -35,7 +35,7 @@ void event_report(enum log_level level, const char *topic, struct event event, c
 	event.number = ++last_number;
 	event.unix_ms = now_unix_ms();
 	ring->events[ring->written++ % EVENTS_KEPT] = event;
-	const struct log_fields fields = {.kind = event.kind,
+	const struct log_fields fields = {.kind = (int)event.kind,
 					  .has_uid = event.has_uid,
 					  .uid = (unsigned long)event.uid,
 					  .session = event.session,

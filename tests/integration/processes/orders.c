@@ -307,13 +307,13 @@ Test(processes_orders, what_makes_no_sense_is_said)
 	REFUSED(service, 2, "a user is a number", "pause", "--uid", "root");
 	REFUSED(service, 2, "NAME=VALUE", "limit", "objects", ids[0]);
 	REFUSED(service, 2, "NAME=VALUE", "limit", "objects=many", ids[0]);
-	REFUSED(service, 2, "only orders name sessions or users", "status", "--all");
+	REFUSED(service, 2, "'status' does not take --all", "status", "--all");
 	REFUSED(service, 1, "the sessions to end must be named", "kill", "--all");
 	REFUSED(service, 1, "no such limit", "limit", "joy=1", ids[0]);
 	REFUSED(service, 1, "at most", "limit", "builds=2000", ids[0]);
 	REFUSED(service, 1, "is a limit of users", "limit", "tenant_arena_bytes=5", ids[0]);
 	REFUSED(service, 1, "is a limit of users", "limit", "sessions_per_tenant=5", ids[0]);
-	REFUSED(service, 1, "from 1 to", "limit", "sessions_per_tenant=default", "--all");
+	REFUSED(service, 1, "from 1 to", "limit", "sessions_per_tenant=3001", "--all");
 	REFUSED(service, 1, "not drained", "drain", ids[0]);
 	cr_expect_eq(fill_one_buffer(&client, large_bytes, SOON), 0);
 	client_close(&client);
