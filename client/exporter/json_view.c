@@ -98,8 +98,9 @@ static json_t *json_of_timeline(const struct history *history, const struct view
 				continue;
 			device_text(row->backend, row->index, text);
 			(void)json_array_append_new(
-				rows, json_pack("{s:I, s:s, s:o}", "session",
-						(json_int_t)row->session, "device", text, "busy",
+				rows, json_pack("{s:I, s:I, s:s, s:o}", "session",
+						(json_int_t)row->session, "uid",
+						(json_int_t)row->uid, "device", text, "busy",
 						part_of(row->busy_ns, sample->length_ns)));
 		}
 		if (sample)

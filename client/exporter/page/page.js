@@ -244,7 +244,7 @@
 			for (const row of sample.rows) {
 				const key = row.session + " " + row.device;
 				if (!lines.has(key))
-					lines.set(key, { session: row.session, device: row.device, pieces: [], time: 0 });
+					lines.set(key, { session: row.session, uid: row.uid, device: row.device, pieces: [], time: 0 });
 				lines.get(key).pieces.push([sample, row.busy / 1000]);
 				lines.get(key).time += row.busy / 1000 * sample.length_ms / 1000;
 			}
@@ -259,7 +259,7 @@
 			drawing.append(svg("rect", { class: "idle", x: 0, y: 23, width: 600, height: 1 }));
 			for (const [sample, part] of line.pieces) {
 				const left = Math.max(0, 600 - (end - sample.begin_ms) / 100), height = Math.max(Math.min(part, 1) * 24, 1.5);
-				drawing.append(svg("rect", { class: session ? colour(session.uid) : "f5", x: left, y: 24 - height,
+				drawing.append(svg("rect", { class: colour(line.uid), x: left, y: 24 - height,
 					width: Math.max(sample.length_ms / 100 - 0.6, 0.6), height }));
 			}
 			return el("div", { class: "strip" }, el("p", { title: name }, session ? person(session) : null, " " + name), drawing);
