@@ -89,6 +89,7 @@ static void make_device(void)
 	a.present.busy_permille = 250;
 	a.present.sensors = &a.sensors;
 	a.sensors.power_milliwatts = 61500;
+	a.sensors.temperature_celsius = 40;
 	a.present_list[0] = &a.present;
 }
 
