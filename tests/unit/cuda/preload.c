@@ -130,7 +130,7 @@ Test(cuda_preload, a_device_that_has_failed_is_noticed_when_asked_again)
 	cr_assert_eq(backend_cuda_ops.preload(&for_own, 1, &fault), 0, "%s", fault.text);
 	cr_assert_eq(fake->command("lose 719"), 0);
 	cr_assert_lt(backend_cuda_ops.preload(&for_own, 1, &fault), 0);
-	cr_assert_not_null(strstr(fault.text, "GPU 0 does not answer"), "%s", fault.text);
+	cr_assert_not_null(strstr(fault.text, "GPU 0 does not respond"), "%s", fault.text);
 }
 
 Test(cuda_preload, without_memory_for_a_context_it_says_so)
