@@ -23,9 +23,10 @@ void report_events(struct asker *asker, const Sycl__V1__EventsQuery *query)
 	Sycl__V1__EventFacts rows[EVENTS_AT_ONCE];
 	Sycl__V1__EventFacts *list[EVENTS_AT_ONCE];
 	Sycl__V1__AdminReply reply = SYCL__V1__ADMIN_REPLY__INIT;
-	const struct event *event = event_after(query->after);
+	struct event_cursor cursor = events_after(query->after);
+	const struct event *event;
 	reply.events = list;
-	for (; event && reply.n_events < EVENTS_AT_ONCE; event = event_after(event->number)) {
+	while (reply.n_events < EVENTS_AT_ONCE && (event = event_next(&cursor))) {
 		if (!asker->sees_all && (!event->has_uid || event->uid != asker->uid))
 			continue;
 		fill_event(&rows[reply.n_events], event);
@@ -33,6 +34,7 @@ void report_events(struct asker *asker, const Sycl__V1__EventsQuery *query)
 		reply.n_events++;
 	}
 	/* With more to come, the query after the last one here brings it. */
-	reply.events_last = event ? rows[reply.n_events - 1].number : event_last();
+	reply.events_last =
+		reply.n_events == EVENTS_AT_ONCE ? rows[EVENTS_AT_ONCE - 1].number : event_last();
 	admin_answer(asker, &reply);
 }

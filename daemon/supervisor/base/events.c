@@ -43,8 +43,8 @@ void event_report(enum log_level level, const char *topic, struct event event, c
 	log_write_with(level, topic, &fields, event.text);
 }
 
-/* Numbers rise within a ring. */
-static const struct event *ring_after(const struct event_ring *ring, uint64_t number)
+/* The place of the first kept event with a higher number. Numbers rise within a ring. */
+static uint64_t place_after(const struct event_ring *ring, uint64_t number)
 {
 	uint64_t low = ring->written > EVENTS_KEPT ? ring->written - EVENTS_KEPT : 0;
 	uint64_t high = ring->written;
@@ -55,16 +55,30 @@ static const struct event *ring_after(const struct event_ring *ring, uint64_t nu
 		else
 			low = middle + 1;
 	}
-	return low < ring->written ? &ring->events[low % EVENTS_KEPT] : NULL;
+	return low;
 }
 
-const struct event *event_after(uint64_t number)
+static const struct event *event_at(const struct event_ring *ring, uint64_t place)
 {
-	const struct event *session = ring_after(&of_sessions, number);
-	const struct event *other = ring_after(&of_others, number);
-	if (!session || !other)
-		return session ? session : other;
-	return session->number < other->number ? session : other;
+	return place < ring->written ? &ring->events[place % EVENTS_KEPT] : NULL;
+}
+
+struct event_cursor events_after(uint64_t number)
+{
+	return (struct event_cursor){.session = place_after(&of_sessions, number),
+				     .other = place_after(&of_others, number)};
+}
+
+const struct event *event_next(struct event_cursor *cursor)
+{
+	const struct event *session = event_at(&of_sessions, cursor->session);
+	const struct event *other = event_at(&of_others, cursor->other);
+	if (session && (!other || session->number < other->number)) {
+		cursor->session++;
+		return session;
+	}
+	cursor->other += other != NULL;
+	return other;
 }
 
 uint64_t event_last(void)

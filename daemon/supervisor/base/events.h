@@ -41,8 +41,15 @@ struct event {
 __attribute__((format(printf, 4, 5))) void
 event_report(enum log_level level, const char *topic, struct event event, const char *format, ...);
 
-/* The first kept event with a higher number; NULL: there is none. */
-const struct event *event_after(uint64_t number);
+/* Places in the lists of kept events. Valid until the next event is reported. */
+struct event_cursor {
+	uint64_t session, other;
+};
+
+/* Before the first kept event with a higher number. */
+struct event_cursor events_after(uint64_t number);
+/* The next event in the order of numbers; NULL: there is none. */
+const struct event *event_next(struct event_cursor *cursor);
 /* The number of the latest event; 0: there was none. */
 uint64_t event_last(void);
 
