@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,11 +17,24 @@ static int journal_fd = -1; /* for entries with fields; -1: they are lines as ot
 
 enum { TIME_BYTES = 40 };
 
+/* A process that is started below a unit inherits the variable, so the manager puts the numbers of
+ * the stream there. */
+static bool goes_to_journal(const char *stream)
+{
+	char numbers[64];
+	struct stat facts;
+	if (!stream || fstat(STDERR_FILENO, &facts) < 0)
+		return false;
+	(void)snprintf(numbers, sizeof(numbers), "%llu:%llu", (unsigned long long)facts.st_dev,
+		       (unsigned long long)facts.st_ino);
+	return strcmp(stream, numbers) == 0;
+}
+
 void log_init(void)
 {
 	const char *spec = getenv("SYCLD_DEBUG");
 	debug_spec = spec ? spec : "";
-	journal = getenv("JOURNAL_STREAM") != NULL;
+	journal = goes_to_journal(getenv("JOURNAL_STREAM"));
 	if (journal && journal_fd < 0)
 		journal_fd = journal_open(JOURNAL_SOCKET);
 }

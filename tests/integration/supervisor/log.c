@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -151,6 +152,32 @@ Test(log, lines_are_there_at_once_as_long_as_there_is_room)
 	log_info("test", "line 0");
 	cr_assert(gt(int, (int)read(reader, text, sizeof(text) - 1), 0));
 	cr_expect_str_eq(without_time(text), "sycld: test: line 0\n");
+}
+
+/* The line that is written with this JOURNAL_STREAM. */
+static const char *line_with_stream(unsigned long long device, unsigned long long inode)
+{
+	static char text[4096];
+	char stream[64];
+	(void)snprintf(stream, sizeof(stream), "%llu:%llu", device, inode);
+	cr_assert(eq(int, setenv("JOURNAL_STREAM", stream, 1), 0));
+	log_init();
+	log_info("test", "line");
+	*text = '\0';
+	read_until(text, "line\n");
+	return text;
+}
+
+/* Another program's variable, which was inherited, says nothing about this standard error. */
+Test(log, lines_are_the_journals_only_where_they_go_to_the_journal)
+{
+	struct stat facts;
+	open_pipe();
+	cr_assert(eq(int, fstat(STDERR_FILENO, &facts), 0));
+	cr_expect(eq(str, (char *)(uintptr_t)line_with_stream(facts.st_dev, facts.st_ino),
+		     "<6>test: line\n"));
+	const char *line = line_with_stream(facts.st_dev, facts.st_ino + 1);
+	cr_expect(eq(str, (char *)(uintptr_t)without_time(line), "sycld: test: line\n"));
 }
 
 Test(log, nothing_is_lost_that_has_room_in_the_queue)
