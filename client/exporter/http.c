@@ -22,7 +22,7 @@ DEFINE_CLEANUP(reply_view)
 DEFINE_CLEANUP(tally)
 
 enum {
-	CONNECTIONS_MOST = 64,
+	CONNECTIONS_MOST = PEER_CONNECTIONS_MOST,
 	CONNECTIONS_PER_ADDRESS = 16,
 	SILENCE_SECONDS = 10,
 	REQUEST_BYTES = 16384, /* for each connection: its request and the head of its answer */
@@ -306,9 +306,49 @@ static enum MHD_Result on_local_request(void *http, struct MHD_Connection *conne
 	return on_request(http, connection, path, method, body_bytes, context, true);
 }
 
+/* What is kept for a connection to the Unix socket that was counted: its user, and 1. */
+static void *context_of_uid(uid_t uid)
+{
+	return (void *)(((uintptr_t)uid << 1) | 1u);
+}
+
+/* A user with too many connections loses the new one. */
+static void on_local_connection(void *context, struct MHD_Connection *connection,
+				void **socket_context, enum MHD_ConnectionNotificationCode what)
+{
+	struct http *http = context;
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	pid_t pid;
+	uid_t uid;
+	gid_t gid;
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		if (*socket_context)
+			peers_remove(&http->peers, (uid_t)((uintptr_t)*socket_context >> 1));
+		return;
+	}
+	*socket_context = NULL;
+	if (!info)
+		return;
+	if (packet_socket_peer(info->connect_fd, &pid, &uid, &gid) == 0 &&
+	    peers_add(&http->peers, uid))
+		*socket_context = context_of_uid(uid);
+	else
+		(void)shutdown(info->connect_fd, SHUT_RDWR);
+}
+
+static void on_tcp_connection(void *context, struct MHD_Connection *connection,
+			      void **socket_context, enum MHD_ConnectionNotificationCode what)
+{
+	(void)context;
+	(void)connection;
+	(void)socket_context;
+	(void)what;
+}
+
 /* Takes the socket. NULL: it failed. */
 static struct MHD_Daemon *serve(struct http *http, int socket, MHD_AccessHandlerCallback handler,
-				unsigned per_address)
+				MHD_NotifyConnectionCallback on_connection, unsigned per_address)
 {
 	struct MHD_Daemon *daemon = MHD_start_daemon(
 		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL, NULL, handler, http,
@@ -316,7 +356,8 @@ static struct MHD_Daemon *serve(struct http *http, int socket, MHD_AccessHandler
 		(unsigned)CONNECTIONS_MOST, MHD_OPTION_PER_IP_CONNECTION_LIMIT, per_address,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_SECONDS,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
-		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
+		MHD_OPTION_END);
 	if (!daemon)
 		(void)close(socket);
 	return daemon;
@@ -369,7 +410,8 @@ int http_start(struct http *http)
 		int r = listen_tcp(http->options, &socket);
 		if (r < 0)
 			return r;
-		http->tcp = serve(http, socket, on_tcp_request, CONNECTIONS_PER_ADDRESS);
+		http->tcp = serve(http, socket, on_tcp_request, on_tcp_connection,
+				  CONNECTIONS_PER_ADDRESS);
 		if (!http->tcp)
 			return complain("the server", EIO);
 	}
@@ -377,7 +419,7 @@ int http_start(struct http *http)
 		int r = listen_unix(http->options->unix_path, &socket);
 		if (r < 0)
 			return r;
-		http->local = serve(http, socket, on_local_request, 0);
+		http->local = serve(http, socket, on_local_request, on_local_connection, 0);
 		if (!http->local)
 			return complain("the server", EIO);
 	}

@@ -7,6 +7,7 @@
 #define SYCLD_EXPORTER_HTTP_H
 
 #include "options.h"
+#include "peers.h"
 #include "sampler.h"
 #include "token.h"
 
@@ -17,7 +18,8 @@ struct http {
 	const struct options *options;
 	const struct token *token;
 	bool has_observers;
-	gid_t observers; /* with has_observers: members see all data */
+	gid_t observers;    /* with has_observers: members see all data */
+	struct peers peers; /* of the Unix socket, on that socket's thread */
 	struct MHD_Daemon *tcp, *local;
 };
 

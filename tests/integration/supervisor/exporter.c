@@ -211,10 +211,9 @@ Test(exporter, only_small_requests_that_read_are_answered, .init = begin, .fini 
 	cr_expect(eq(int, get(true, "/metrics", ""), 200));
 }
 
-static bool connection_is_refused(void *context)
+static bool connection_is_refused(void *local)
 {
-	(void)context;
-	CLEANUP(close_fd) int fd = dial(false);
+	CLEANUP(close_fd) int fd = dial(local != NULL);
 	char byte;
 	const struct timeval second = {.tv_sec = 1};
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof(second));
@@ -232,6 +231,24 @@ Test(exporter, one_address_has_few_connections, .init = begin, .fini = end)
 	cr_expect(eq(int, get(true, "/metrics", ""), 200));
 	for (unsigned i = 0; i < PER_ADDRESS; i++)
 		close_fd(&held[i]);
+}
+
+static bool local_is_answered(void *context)
+{
+	(void)context;
+	return get(true, "/metrics", "") == 200;
+}
+
+Test(exporter, one_user_has_few_connections_to_the_unix_socket, .init = begin, .fini = end)
+{
+	int held[PER_ADDRESS];
+	for (unsigned i = 0; i < PER_ADDRESS; i++)
+		held[i] = dial(true);
+	cr_expect(wait_until(connection_is_refused, &held));
+	cr_expect(eq(int, get(false, "/metrics", ""), 200));
+	for (unsigned i = 0; i < PER_ADDRESS; i++)
+		close_fd(&held[i]);
+	cr_expect(wait_until(local_is_answered, NULL));
 }
 
 /* What a child that is another user reads: 0 if it is as it should be. */
