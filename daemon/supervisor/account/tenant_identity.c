@@ -15,21 +15,27 @@
  * The database is queried again after this time, because users are added, and their groups change.
  */
 #define FRESH_NS 60000000000ull
+/* A failed query is not repeated for this time: sessions that waited for it are refused. */
+#define FAILED_NS 1000000000ull
 
 static void tenant_apply_answer(struct tenant *tenant, const struct user_answer *answer)
 {
 	if (answer->trouble[0])
 		log_warning("share", "%s", answer->trouble);
-	tenant->identified_ns = answer->has_failed ? 0 : clock_now_ns();
-	/* A failed look-up does not change an earlier result. */
-	if (tenant->is_identified && answer->has_failed)
+	bool has_failed = answer->has_failed || answer->sections_failed;
+	tenant->identified_ns = has_failed ? 0 : clock_now_ns();
+	tenant->failed_ns = has_failed ? clock_now_ns() : 0;
+	/* A failed look-up does not change an earlier result. Without one, the user's settings are
+	 * not known: they may be a restriction. */
+	if (tenant->is_identified ? answer->has_failed : answer->sections_failed)
 		return;
 	bool was_unknown = tenant->is_identified && tenant->is_unknown;
 	tenant->is_identified = true;
 	tenant->is_unknown = !answer->is_known;
 	tenant->gid = answer->gid;
 	tenant->share = answer->share;
-	tenant_take_sections(tenant, answer->sections);
+	if (!answer->sections_failed)
+		tenant_take_sections(tenant, answer->sections);
 	if (tenant->is_unknown && !was_unknown)
 		tenants_merge_unknown(tenant);
 }
@@ -77,6 +83,8 @@ static const char *identity_trouble(int r)
 	switch (r) {
 	case -ECHILD:
 		return "the service cannot start a thread that queries the user database, as its processes (TasksMax=) or its memory are used up; uid %lu is not identified";
+	case 0:
+		return "the user database reports an error, so the settings of uid %lu in the configuration are not known; try again later";
 	case -ENOMEM:
 		return "the service has no memory to query the user database; uid %lu is not identified";
 	default:
@@ -86,8 +94,11 @@ static const char *identity_trouble(int r)
 
 int tenant_identify(struct tenant *tenant, struct refusal *refusal_out)
 {
-	bool is_fresh = tenant->is_identified && clock_now_ns() - tenant->identified_ns < FRESH_NS;
-	int r = is_fresh || tenant->lookup ? 0 : tenant_request_identity(tenant);
+	uint64_t now_ns = clock_now_ns();
+	bool is_fresh = tenant->is_identified && now_ns - tenant->identified_ns < FRESH_NS;
+	bool has_failed = !tenant->is_identified && tenant->failed_ns > 0 &&
+			  now_ns - tenant->failed_ns < FAILED_NS;
+	int r = is_fresh || has_failed || tenant->lookup ? 0 : tenant_request_identity(tenant);
 	if (!tenant->is_identified && tenant->lookup)
 		return -EINPROGRESS;
 	if (!tenant->is_identified)

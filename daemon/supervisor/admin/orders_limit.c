@@ -156,6 +156,9 @@ void orders_engine_returned(struct engine *engine)
 void orders_tenant_identified(struct tenant *tenant)
 {
 	struct engine *engine, *next;
+	/* The look-up has failed: the limits and devices of this user are not known. */
+	if (!tenant->is_identified)
+		return;
 	for (engine = TAILQ_FIRST(&tenant->engines); engine; engine = next) {
 		next = TAILQ_NEXT(engine, link);
 		if (engine->was_ready && engine->state == ENGINE_READY)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GROUPS_MAX = 256, NAME_BYTES = 512, GID_NOGROUP = 65534 };
+enum { GROUPS_MAX = 2048, NAME_BYTES = 512, GID_NOGROUP = 65534 };
 
 /* The result of a query so far. */
 struct asked {
@@ -16,6 +16,8 @@ struct asked {
 	char name[NAME_BYTES]; /* "": there is no name */
 	gid_t groups[GROUPS_MAX];
 	int group_count; /* -1: not queried yet */
+	bool is_cut;     /* the user has more groups */
+	int user_error;  /* of the user's look-up, other than -ENOENT; 0: none */
 };
 
 bool user_question_has_names(const struct user_question *question)
@@ -34,14 +36,15 @@ bool user_question_needs_database(const struct user_question *question)
 	return !question->is_own || user_question_has_names(question);
 }
 
-/* Records a failed look-up. Such a user has no share by name, which differs from the configuration,
- * so it is logged. Only the first failure is kept. */
+/* Records a failed look-up, which is logged: the user may not have what the configuration says.
+ * Only the first failure is kept. */
 static void answer_set_trouble(struct asked *asked, const char *what, const char *name, int error)
 {
 	if (error < 0 && error != -ENOENT && !asked->answer->trouble[0])
-		(void)snprintf(asked->answer->trouble, sizeof(asked->answer->trouble),
-			       "%s%s cannot be looked up for uid %lu, and gives it no share: %s",
-			       what, name, (unsigned long)asked->question->uid, strerror(-error));
+		(void)snprintf(
+			asked->answer->trouble, sizeof(asked->answer->trouble),
+			"%s%s cannot be looked up for uid %lu, and gives it no share or settings: %s",
+			what, name, (unsigned long)asked->question->uid, strerror(-error));
 }
 
 static void question_query_user(struct asked *asked)
@@ -54,7 +57,8 @@ static void question_query_user(struct asked *asked)
 		r = user_database_user(question->uid, asked->name, sizeof(asked->name), &gid);
 	answer_set_trouble(asked, "the user", "", r);
 	answer->is_known = question->is_own || r == 0;
-	answer->has_failed = !question->is_own && r < 0 && r != -ENOENT;
+	asked->user_error = r == -ENOENT ? 0 : r;
+	answer->has_failed = !question->is_own && asked->user_error < 0;
 	answer->gid = question->is_own ? question->own_gid : gid;
 }
 
@@ -65,34 +69,56 @@ static void question_query_groups(struct asked *asked)
 	asked->group_count = asked->name[0] ? GROUPS_MAX : 0;
 	/* The groups that fit are used; a longer list is cut. */
 	if (asked->name[0] &&
-	    getgrouplist(asked->name, asked->answer->gid, asked->groups, &asked->group_count) < 0)
+	    getgrouplist(asked->name, asked->answer->gid, asked->groups, &asked->group_count) < 0) {
 		asked->group_count = GROUPS_MAX;
+		asked->is_cut = true;
+	}
 }
 
-static bool user_has_group(struct asked *asked, const char *name)
+/* 1: the user is in the group, 0: not so, or there is no such group; else a negative errno. */
+static int user_has_group(struct asked *asked, const char *name)
 {
 	gid_t gid = 0;
 	int r = user_database_group(name, &gid);
-	if (r < 0) {
-		answer_set_trouble(asked, "group ", name, r);
-		return false;
-	}
+	answer_set_trouble(asked, "group ", name, r);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
 	if (gid == asked->answer->gid)
-		return true;
+		return 1;
+	if (asked->user_error < 0)
+		return asked->user_error;
 	question_query_groups(asked);
 	for (int i = 0; i < asked->group_count; i++)
 		if (asked->groups[i] == gid)
-			return true;
-	return false;
+			return 1;
+	if (!asked->is_cut)
+		return 0;
+	answer_set_trouble(asked, "group ", name, -E2BIG);
+	return -E2BIG;
 }
 
-static bool owner_applies(struct asked *asked, const struct configuration_owner *owner)
+/* 1: the line or section is for the user, 0: not so; else a negative errno. */
+static int owner_applies(struct asked *asked, const struct configuration_owner *owner)
 {
 	if (owner->whose == SHARE_OF_UID)
 		return owner->uid == asked->question->uid;
-	if (owner->whose == SHARE_OF_USER)
-		return asked->name[0] && strcmp(owner->name, asked->name) == 0;
-	return user_has_group(asked, owner->name);
+	if (owner->whose == SHARE_OF_GROUP)
+		return user_has_group(asked, owner->name);
+	if (asked->user_error < 0)
+		return asked->user_error;
+	return asked->name[0] && strcmp(owner->name, asked->name) == 0;
+}
+
+static void question_query_sections(struct asked *asked)
+{
+	const struct configuration_owners *owners = &asked->question->owners;
+	for (unsigned i = 0; i < owners->count; i++) {
+		int r = owner_applies(asked, &owners->list[i]);
+		if (r > 0)
+			asked->answer->sections |= 1ull << i;
+		if (r < 0)
+			asked->answer->sections_failed = true;
+	}
 }
 
 static bool owner_is_missing(const struct configuration_owner *owner)
@@ -157,9 +183,7 @@ void user_question_answer(const struct user_question *question, struct user_answ
 	for (int of_group = 0; of_group <= 1 && !answer_out->share.given; of_group++)
 		for (unsigned i = 0; i < shares->count && !answer_out->share.given; i++)
 			if ((shares->entries[i].owner.whose == SHARE_OF_GROUP) == of_group &&
-			    owner_applies(&asked, &shares->entries[i].owner))
+			    owner_applies(&asked, &shares->entries[i].owner) > 0)
 				answer_out->share = shares->entries[i].share;
-	for (unsigned i = 0; i < question->owners.count; i++)
-		if (owner_applies(&asked, &question->owners.list[i]))
-			answer_out->sections |= 1ull << i;
+	question_query_sections(&asked);
 }

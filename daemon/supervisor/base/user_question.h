@@ -30,8 +30,9 @@ struct user_answer {
 	gid_t gid;       /* group of 'nobody' for an unknown user */
 	/* Not set: the configuration has no line for this user. */
 	struct configuration_share share;
-	uint64_t sections; /* bit per owner of the question: the section is for this user */
-	unsigned missing;  /* is_of_names: the number of missing names; `trouble` lists them */
+	uint64_t sections;    /* bit per owner of the question: the section is for this user */
+	bool sections_failed; /* the database did not report of each section for whom it is */
+	unsigned missing;     /* is_of_names: the number of missing names; `trouble` lists them */
 	char trouble[USER_TROUBLE_BYTES]; /* the failed look-up, and the consequence; "": none */
 };
 

@@ -42,6 +42,7 @@ struct tenant {
 	bool is_identified;         /* `gid`, `share` and the next member are known */
 	bool is_unknown;            /* the uid is not in the user database, by the last look-up */
 	uint64_t identified_ns;
+	uint64_t failed_ns; /* when the latest look-up failed; 0: the latest one did not */
 	/* engine/tenant_arrivals.h */
 	struct session_list arriving;
 	unsigned arriving_count;

@@ -37,3 +37,17 @@ if(TARGET unit_lookup_threads)
   target_include_directories(unit_lookup_threads PRIVATE ${supervisor_folder})
   target_link_options(unit_lookup_threads PRIVATE -Wl,--wrap=pthread_create)
 endif()
+
+# Which settings a user has, with an invented user database.
+sycl_test(unit_user_question SOURCES ${CMAKE_CURRENT_LIST_DIR}/user_question.c ${supervisor_folder}/base/user_question.c LIBS sycl_shared)
+if(TARGET unit_user_question)
+  target_include_directories(unit_user_question PRIVATE ${supervisor_folder})
+  target_link_options(unit_user_question PRIVATE -Wl,--wrap=getgrouplist)
+endif()
+
+# Who is served while that database fails. This program, too, has a log_write of its own.
+sycl_test(unit_tenant_identity SOURCES ${CMAKE_CURRENT_LIST_DIR}/tenant_identity.c ${supervisor_folder}/account/tenant_identity.c
+  ${supervisor_folder}/service/tenant_limits.c LIBS sycl_shared sycl_proto PkgConfig::uv)
+if(TARGET unit_tenant_identity)
+  target_include_directories(unit_tenant_identity PRIVATE ${supervisor_folder})
+endif()

@@ -1,0 +1,163 @@
+/* Whether a user is served while the user database fails, with look-ups that this test answers. */
+#include "account/tenant_identity.h"
+
+#include "account/tenant_forget.h"
+#include "base/log.h"
+#include "base/user_lookup.h"
+#include "clock.h"
+#include "service/observer.h"
+#include "service/supervisor.h"
+#include "service/tenant.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { UID = 1000 };
+
+struct user_lookup {
+	user_lookup_answered *answered;
+	void *context;
+};
+
+static struct supervisor supervisor;
+static struct tenant tenant;
+static struct refusal refusal;
+static struct user_lookup lookup;
+static unsigned begun;
+static int begin_error;
+
+void log_write(enum log_level level, const char *topic, const char *format, ...)
+{
+	(void)level;
+	(void)topic;
+	(void)format;
+}
+
+bool user_question_needs_database(const struct user_question *question)
+{
+	(void)question;
+	return true;
+}
+
+void user_question_answer(const struct user_question *question, struct user_answer *answer_out)
+{
+	(void)question;
+	(void)answer_out;
+	abort();
+}
+
+int user_lookup_begin(const struct user_question *question, user_lookup_answered *answered,
+		      void *context, struct user_lookup **lookup_out)
+{
+	(void)question;
+	if (begin_error < 0)
+		return begin_error;
+	begun++;
+	lookup = (struct user_lookup){.answered = answered, .context = context};
+	*lookup_out = &lookup;
+	return 0;
+}
+
+struct user_lookup *user_lookup_drop(struct user_lookup *dropped)
+{
+	(void)dropped;
+	return NULL;
+}
+
+void tenants_merge_unknown(const struct tenant *newcomer)
+{
+	(void)newcomer;
+}
+
+static void on_tenant_identified(struct tenant *identified)
+{
+	(void)identified;
+}
+
+static const struct service_observer observer = {.tenant_identified = on_tenant_identified};
+
+/* The configuration restricts devices of one group. */
+static void begin_identity(void)
+{
+	struct configuration_people *people = &supervisor.configuration.people;
+	supervisor.observer = &observer;
+	tenant.uid = UID;
+	tenant.supervisor = &supervisor;
+	people->owners.count = 1;
+	people->owners.list[0].whose = SHARE_OF_GROUP;
+	people->settings[0].devices.given = true;
+}
+
+TestSuite(tenant_identity, .timeout = 20, .init = begin_identity);
+
+static void answer(const struct user_answer *with)
+{
+	cr_assert(eq(ptr, tenant.lookup, &lookup), "a look-up runs");
+	lookup.answered(lookup.context, with);
+}
+
+static void must_wait(void)
+{
+	cr_expect(eq(int, tenant_identify(&tenant, &refusal), -EINPROGRESS));
+}
+
+static void must_refuse(int r, const char *words)
+{
+	memset(&refusal, 0, sizeof(refusal));
+	cr_expect(eq(int, tenant_identify(&tenant, &refusal), r));
+	cr_expect(ne(ptr, strstr(refusal.text, words), NULL), "%s", refusal.text);
+}
+
+static void must_serve(bool has_restriction)
+{
+	cr_expect(zero(int, tenant_identify(&tenant, &refusal)), "%s", refusal.text);
+	cr_expect(eq(int, tenant.settings.devices.given, has_restriction));
+}
+
+static const struct user_answer in_group = {.is_known = true, .sections = 1};
+static const struct user_answer no_group = {.is_known = true};
+static const struct user_answer no_user = {.has_failed = true, .sections_failed = true};
+static const struct user_answer no_groups = {.is_known = true, .sections_failed = true};
+
+Test(tenant_identity, a_user_whose_settings_are_not_known_is_refused)
+{
+	must_wait();
+	answer(&no_user);
+	must_refuse(-EAGAIN, "settings of uid 1000 in the configuration are not known");
+	cr_expect(eq(uint, begun, 1u), "who waited for the look-up starts no other");
+	tenant.failed_ns = 1; /* long ago */
+	must_wait();
+	answer(&no_groups);
+	must_refuse(-EAGAIN, "settings of uid 1000 in the configuration are not known");
+	tenant.failed_ns = 1;
+	must_wait();
+	answer(&in_group);
+	must_serve(true);
+}
+
+Test(tenant_identity, a_failed_look_up_keeps_earlier_settings)
+{
+	must_wait();
+	answer(&in_group);
+	tenant.identified_ns = 0;
+	must_serve(true);
+	answer(&no_groups);
+	must_serve(true);
+	answer(&no_user);
+	must_serve(true);
+	answer(&no_group);
+	must_serve(false);
+}
+
+Test(tenant_identity, without_settings_of_names_a_failed_look_up_refuses_nobody)
+{
+	static const struct user_answer failed = {.has_failed = true};
+	supervisor.configuration.people.owners.count = 0;
+	must_wait();
+	answer(&failed);
+	must_serve(false);
+}
