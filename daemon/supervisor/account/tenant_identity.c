@@ -34,8 +34,10 @@ static void tenant_apply_answer(struct tenant *tenant, const struct user_answer 
 	tenant->is_unknown = !answer->is_known;
 	tenant->gid = answer->gid;
 	tenant->share = answer->share;
-	if (!answer->sections_failed)
+	if (!answer->sections_failed) {
 		tenant_take_sections(tenant, answer->sections);
+		tenant->is_stale = false;
+	}
 	if (tenant->is_unknown && !was_unknown)
 		tenants_merge_unknown(tenant);
 }
@@ -92,16 +94,23 @@ static const char *identity_trouble(int r)
 	}
 }
 
+bool tenant_settings_are_known(const struct tenant *tenant)
+{
+	return tenant->is_identified && !tenant->is_stale;
+}
+
 int tenant_identify(struct tenant *tenant, struct refusal *refusal_out)
 {
 	uint64_t now_ns = clock_now_ns();
-	bool is_fresh = tenant->is_identified && now_ns - tenant->identified_ns < FRESH_NS;
-	bool has_failed = !tenant->is_identified && tenant->failed_ns > 0 &&
-			  now_ns - tenant->failed_ns < FAILED_NS;
+	bool is_known = tenant_settings_are_known(tenant);
+	bool is_fresh = is_known && now_ns - tenant->identified_ns < FRESH_NS;
+	bool has_failed =
+		!is_known && tenant->failed_ns > 0 && now_ns - tenant->failed_ns < FAILED_NS;
 	int r = is_fresh || has_failed || tenant->lookup ? 0 : tenant_request_identity(tenant);
-	if (!tenant->is_identified && tenant->lookup)
+	is_known = tenant_settings_are_known(tenant);
+	if (!is_known && tenant->lookup)
 		return -EINPROGRESS;
-	if (!tenant->is_identified)
+	if (!is_known)
 		return identity_refuse(refusal_out, STATUS_QUOTA, r < 0 ? r : -EAGAIN,
 				       identity_trouble(r), tenant->uid);
 	if (tenant->is_unknown && tenant->supervisor->configuration.refuse_unknown)
@@ -112,8 +121,27 @@ int tenant_identify(struct tenant *tenant, struct refusal *refusal_out)
 	return 0;
 }
 
+/* Sections of numbers are known without the database. */
+static void tenant_take_numbered_sections(struct tenant *tenant)
+{
+	const struct configuration_owners *owners =
+		&tenant->supervisor->configuration.people.owners;
+	uint64_t sections = 0;
+	bool has_names = false;
+	for (unsigned i = 0; i < owners->count; i++) {
+		const struct configuration_owner *owner = &owners->list[i];
+		has_names |= owner->whose != SHARE_OF_UID;
+		if (owner->whose == SHARE_OF_UID && owner->uid == tenant->uid)
+			sections |= 1ull << i;
+	}
+	tenant->is_stale = has_names;
+	if (!has_names)
+		tenant_take_sections(tenant, sections);
+}
+
 void tenant_identify_again(struct tenant *tenant)
 {
+	tenant_take_numbered_sections(tenant);
 	tenant->lookup = user_lookup_drop(tenant->lookup);
 	if (tenant_request_identity(tenant) < 0)
 		tenant->identified_ns = 0; /* the next session queries again */

@@ -6,6 +6,8 @@
 #ifndef SYCLD_SUPERVISOR_TENANT_IDENTITY_H
 #define SYCLD_SUPERVISOR_TENANT_IDENTITY_H
 
+#include <stdbool.h>
+
 struct refusal;
 struct tenant;
 
@@ -16,8 +18,14 @@ struct tenant;
  */
 int tenant_identify(struct tenant *tenant, struct refusal *refusal_out);
 
-/* Starts a new look-up after a change of the configuration. The previous result is valid until
- * then. */
+/* False: new sessions wait for a look-up, or are refused. */
+bool tenant_settings_are_known(const struct tenant *tenant);
+
+/*
+ * Starts a new look-up after a change of the configuration. If it has sections of names, new
+ * sessions wait for the result: the sections may restrict this user. The previous result is valid
+ * for open sessions until then.
+ */
 void tenant_identify_again(struct tenant *tenant);
 
 #endif

@@ -1,5 +1,6 @@
 #include "engine/tenant_arrivals.h"
 
+#include "account/tenant_identity.h"
 #include "engine/placement.h"
 #include "clock.h"
 #include "cleanup.h"
@@ -36,7 +37,7 @@ static void arrivals_drop_late(struct tenant *tenant)
 	uint64_t patience_ns = tenant->supervisor->configuration.engine_start_ns;
 	struct session *session, *next;
 	const char *why =
-		tenant->is_identified
+		tenant_settings_are_known(tenant)
 			? "no engine has ended in time to make room for one more"
 			: "the user database does not answer: this user is not identified";
 	for (session = TAILQ_FIRST(&tenant->arriving); session; session = next) {
@@ -94,7 +95,7 @@ void arrivals_continue(struct supervisor *supervisor)
 	for (tenant = TAILQ_FIRST(&supervisor->tenants); tenant && supervisor->arriving_count;
 	     tenant = next) {
 		next = TAILQ_NEXT(tenant, link);
-		if (tenant->arriving_count && tenant->is_identified)
+		if (tenant->arriving_count && tenant_settings_are_known(tenant))
 			arrivals_continue_tenant(tenant);
 	}
 }

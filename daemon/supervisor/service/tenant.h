@@ -41,6 +41,7 @@ struct tenant {
 	struct user_lookup *lookup; /* the current look-up; NULL: none */
 	bool is_identified;         /* `gid`, `share` and the next member are known */
 	bool is_unknown;            /* the uid is not in the user database, by the last look-up */
+	bool is_stale;              /* the sections of names have changed since the last look-up */
 	uint64_t identified_ns;
 	uint64_t failed_ns; /* when the latest look-up failed; 0: the latest one did not */
 	/* engine/tenant_arrivals.h */

@@ -161,3 +161,47 @@ Test(tenant_identity, without_settings_of_names_a_failed_look_up_refuses_nobody)
 	answer(&failed);
 	must_serve(false);
 }
+
+Test(tenant_identity, a_reload_with_sections_of_names_waits_for_the_database)
+{
+	must_wait();
+	answer(&no_group);
+	must_serve(false);
+	tenant_identify_again(&tenant);
+	must_wait();
+	answer(&no_groups);
+	must_refuse(-EAGAIN, "settings of uid 1000 in the configuration are not known");
+	tenant.failed_ns = 1; /* long ago */
+	must_wait();
+	answer(&in_group);
+	must_serve(true);
+}
+
+Test(tenant_identity, a_reload_refuses_new_sessions_if_no_look_up_starts)
+{
+	must_wait();
+	answer(&no_group);
+	begin_error = -EAGAIN;
+	tenant_identify_again(&tenant);
+	must_refuse(-EAGAIN, "too many users wait for the user database");
+	begin_error = 0;
+	must_wait();
+	answer(&in_group);
+	must_serve(true);
+}
+
+Test(tenant_identity, a_reload_without_sections_of_names_waits_for_nothing)
+{
+	struct configuration_people *people = &supervisor.configuration.people;
+	must_wait();
+	answer(&no_group);
+	people->owners.list[0] = (struct configuration_owner){.whose = SHARE_OF_UID, .uid = UID};
+	tenant_identify_again(&tenant);
+	must_serve(true);
+	people->owners.count = 0;
+	tenant_identify_again(&tenant);
+	must_serve(false);
+	begin_error = -EAGAIN;
+	tenant_identify_again(&tenant);
+	must_serve(false);
+}
