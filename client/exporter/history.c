@@ -27,6 +27,7 @@ void history_fini(struct history *history)
 
 /*
  * Returns the growth since the last sample. A counter that has decreased has started again from 0.
+ * So has a new one, unless the last sample had no room for it: then its past is unknown.
  */
 static uint64_t growth_since(const struct history *history, const struct history_counter *now)
 {
@@ -38,9 +39,10 @@ static uint64_t growth_since(const struct history *history, const struct history
 				       ? now->device_ns - before->device_ns
 				       : now->device_ns;
 	}
-	return now->device_ns;
+	return (now->session ? history->sessions_full : history->users_full) ? 0 : now->device_ns;
 }
 
+/* Idle users take no row from active ones. */
 static void point_add(struct history_point *point, const struct history_counter *counter,
 		      uint64_t busy_ns)
 {
@@ -49,7 +51,7 @@ static void point_add(struct history_point *point, const struct history_counter 
 	       (point->rows[at].uid != counter->uid || point->rows[at].index != counter->index ||
 		point->rows[at].backend != counter->backend))
 		at++;
-	if (at == HISTORY_ROWS)
+	if (busy_ns == 0 || at == HISTORY_ROWS)
 		return;
 	if (at == point->count)
 		point->rows[point->count++] =
@@ -131,6 +133,8 @@ void history_add(struct history *history, const struct sample *sample)
 	free(history->counters);
 	history->counters = now;
 	history->counter_count = count;
+	history->users_full = users == USES_MOST / 2;
+	history->sessions_full = count == USES_MOST;
 	history->service_pid = pid;
 	history->last_ns = sample->asked_ns;
 	history->last_unix_ms = sample->asked_unix_ms;

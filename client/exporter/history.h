@@ -5,6 +5,7 @@
 
 #include "sample.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -56,7 +57,8 @@ struct history {
 	struct history_point open; /* the point that is being filled */
 	struct history_counter *counters;
 	unsigned counter_count;
-	uint32_t service_pid; /* 0: no sample before */
+	bool users_full, sessions_full; /* the last sample may have had counters without room */
+	uint32_t service_pid;           /* 0: no sample before */
 	uint64_t last_ns, last_unix_ms;
 };
 

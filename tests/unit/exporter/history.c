@@ -88,3 +88,56 @@ Test(exporter_history, both_rings_stay_as_large_as_they_are, .init = begin, .fin
 	cr_expect(eq(u64, row_of(history_point_at(&history, 1), ALICE)->busy_ns,
 		     SECOND_NS + HISTORY_POINTS + 18));
 }
+
+enum { CROWD = USES_MOST };
+
+static Sycl__V1__AccountRow crowd_rows[CROWD], *crowd_list[CROWD];
+static Sycl__V1__DeviceUsage crowd_used[CROWD];
+
+/* As many users' counters, of which none has grown yet. */
+static void make_crowd(Sycl__V1__AdminReply *reply, unsigned count)
+{
+	for (unsigned i = 0; i < CROWD; i++) {
+		sycl__v1__account_row__init(&crowd_rows[i]);
+		sycl__v1__device_usage__init(&crowd_used[i]);
+		crowd_rows[i].uid = 1000 + i;
+		crowd_rows[i].used = &crowd_used[i];
+		crowd_used[i].backend = SYCL__V1__BACKEND__BACKEND_CUDA;
+		crowd_used[i].device_ns = 3600 * SECOND_NS;
+		crowd_list[i] = &crowd_rows[i];
+	}
+	reply->account_rows = crowd_list;
+	reply->n_account_rows = count;
+}
+
+Test(exporter_history, idle_users_take_no_row_of_a_point, .init = begin, .fini = end)
+{
+	struct sample *sample = answers_sample();
+	make_crowd(sample->by_user.reply, HISTORY_ROWS + 10);
+	history_add(&history, sample);
+	crowd_used[HISTORY_ROWS + 9].device_ns += SECOND_NS;
+	answers_later(sample, 5 * SECOND_NS, 0, 0);
+	history_add(&history, sample);
+	const struct history_point *point = history_point_at(&history, 0);
+	cr_assert(eq(uint, point->count, 1));
+	cr_expect(eq(u32, point->rows[0].uid, 1000 + HISTORY_ROWS + 9));
+	cr_expect(eq(u64, point->rows[0].busy_ns, SECOND_NS));
+}
+
+/* The row of a user that had no place before: what it used before is not of this point. */
+Test(exporter_history, a_counter_that_had_no_room_begins_where_it_is, .init = begin, .fini = end)
+{
+	struct sample *sample = answers_sample();
+	make_crowd(sample->by_user.reply, CROWD);
+	history_add(&history, sample);
+	crowd_list[0] = &crowd_rows[CROWD - 1];
+	answers_later(sample, SECOND_NS, 0, 0);
+	history_add(&history, sample);
+	cr_expect(eq(uint, history.open.count, 0));
+	crowd_used[CROWD - 1].device_ns += SECOND_NS;
+	answers_later(sample, 4 * SECOND_NS, 0, 0);
+	history_add(&history, sample);
+	const struct history_row *row = row_of(history_point_at(&history, 0), 1000 + CROWD - 1);
+	cr_assert(ne(ptr, (void *)(uintptr_t)row, NULL));
+	cr_expect(eq(u64, row->busy_ns, SECOND_NS));
+}
