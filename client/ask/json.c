@@ -30,7 +30,7 @@ static const struct object objects[] = {
 	  NULL },
 	{ "standby", "pid=standby_pid state=standby_state age_seconds=standby_age_ns", NULL },
 	{ "KnownDevice",
-	  "index=device type name backend platform=platform_name vendor version "
+	  "index=device type name backend backend_index platform=platform_name vendor version "
 	  "driver_version available unavailable_reason? bus_id? uuid mode? "
 	  "compute_units=max_compute_units clock_mhz=max_clock_frequency_mhz "
 	  "memory_bytes=global_mem_bytes local_memory_bytes=local_mem_bytes "

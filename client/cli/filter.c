@@ -86,30 +86,15 @@ static bool has_session(const Sycl__V1__AdminReply *reply, uint32_t engine_pid)
 	return false;
 }
 
-/* The number of a device in the list of its own backend. Devices lie in the order of their numbers,
- * and disputed ones beside each other. */
-static uint32_t index_of_device(const Sycl__V1__AdminReply *reply, size_t at)
-{
-	uint32_t index = 0;
-	for (size_t i = 0; i < at; i++)
-		index += reply->devices[i]->backend == reply->devices[at]->backend &&
-					 reply->devices[i]->facts->device !=
-						 reply->devices[i + 1]->facts->device
-				 ? 1
-				 : 0;
-	return index;
-}
-
 static void filter_devices(const struct filter *filter, Sycl__V1__AdminReply *reply)
 {
-	bool shown[1024];
-	size_t count = 0, all = reply->n_devices < 1024 ? reply->n_devices : 1024;
-	for (size_t i = 0; i < all; i++)
-		shown[i] =
-			shows_device(filter, reply->devices[i]->backend, index_of_device(reply, i));
-	for (size_t i = 0; i < all; i++)
-		if (shown[i])
-			reply->devices[count++] = reply->devices[i];
+	size_t count = 0;
+	for (size_t i = 0; i < reply->n_devices; i++) {
+		Sycl__V1__KnownDevice *device = reply->devices[i];
+		if (device->facts &&
+		    shows_device(filter, device->backend, device->facts->backend_index))
+			reply->devices[count++] = device;
+	}
 	reply->n_devices = count;
 	count = 0;
 	for (size_t i = 0; i < reply->n_present; i++)

@@ -75,7 +75,7 @@ static void add_status(json_t *object, const struct sample *sample, const struct
 		if (!view->reply.devices[i]->facts)
 			continue;
 		device_text((uint32_t)view->reply.devices[i]->backend,
-			    tally_backend_index(&view->reply, i), text);
+			    view->reply.devices[i]->facts->backend_index, text);
 		(void)json_object_set_new(json_array_get(devices, i), "device", json_string(text));
 	}
 	(void)json_object_update_new(object, status);

@@ -209,36 +209,64 @@ static void add_row(const struct tallying *tallying, const Sycl__V1__AccountRow 
 	use->wait_p99 = (double)row->delay_p99_ns / 1e9;
 }
 
-static bool is_first_claim(const Sycl__V1__AdminReply *status, size_t at)
+/* ----------------------------------- engines' claims -------------------------------------- */
+
+/* A claimed device. `turn` counts those of its first user before it. */
+struct claim {
+	const Sycl__V1__KnownDevice *known;
+	size_t place, turn;
+};
+
+static uint32_t first_user(const struct claim *claim)
 {
-	for (size_t i = 0; i < at; i++)
-		if (status->devices[i]->facts &&
-		    status->devices[i]->facts->device == status->devices[at]->facts->device)
-			return false;
-	return true;
+	return claim->known->n_uids ? claim->known->uids[0] : UID_OTHERS;
 }
 
-uint32_t tally_backend_index(const Sycl__V1__AdminReply *status, size_t device)
+static int compare_users(const void *one, const void *other)
 {
-	const Sycl__V1__KnownDevice *known = status->devices[device];
-	uint32_t index = 0;
-	for (size_t i = 0; i < status->n_devices; i++) {
-		const Sycl__V1__KnownDevice *other = status->devices[i];
-		index += other->facts && other->backend == known->backend &&
-			 other->facts->device < known->facts->device && is_first_claim(status, i);
+	const struct claim *a = one, *b = other;
+	if (first_user(a) != first_user(b))
+		return first_user(a) < first_user(b) ? -1 : 1;
+	return (a->place > b->place) - (a->place < b->place);
+}
+
+static int compare_trust(const void *one, const void *other)
+{
+	const struct claim *a = one, *b = other;
+	if (a->known->n_uids != b->known->n_uids)
+		return a->known->n_uids > b->known->n_uids ? -1 : 1;
+	if (a->turn != b->turn)
+		return a->turn < b->turn ? -1 : 1;
+	return (a->place > b->place) - (a->place < b->place);
+}
+
+/*
+ * An engine may invent devices. So the rows first go to devices that most users' engines claim,
+ * then to the users in turn. Differing claims about one device make one row, of the first claim.
+ */
+static bool add_devices(struct tally *tally, const Sycl__V1__AdminReply *status)
+{
+	size_t count = 0;
+	struct claim *claims = calloc(status->n_devices + 1, sizeof(*claims));
+	if (!claims)
+		return false;
+	for (size_t i = 0; i < status->n_devices; i++)
+		if (status->devices[i]->facts)
+			claims[count++] = (struct claim){status->devices[i], i, 0};
+	qsort(claims, count, sizeof(*claims), compare_users);
+	for (size_t i = 1; i < count; i++)
+		if (first_user(&claims[i]) == first_user(&claims[i - 1]))
+			claims[i].turn = claims[i - 1].turn + 1;
+	qsort(claims, count, sizeof(*claims), compare_trust);
+	for (size_t i = 0; i < count; i++) {
+		const Sycl__V1__KnownDevice *known = claims[i].known;
+		struct tally_device *device =
+			device_of(tally, (uint32_t)known->backend, known->facts->backend_index);
+		if (device && !device->known)
+			device->known = known;
 	}
-	return index;
-}
-
-static void add_device(struct tally *tally, const Sycl__V1__AdminReply *status, size_t at)
-{
-	const Sycl__V1__KnownDevice *known = status->devices[at];
-	/* Differing claims of several engines describe one device. */
-	struct tally_device *device = known->facts ? device_of(tally, (uint32_t)known->backend,
-							       tally_backend_index(status, at))
-						   : NULL;
-	if (device && !device->known)
-		device->known = known;
+	free(claims);
+	return true;
 }
 
 static void add_present(struct tally *tally, const Sycl__V1__DevicePresent *present)
@@ -254,8 +282,8 @@ struct tally *tally_make(const Sycl__V1__AdminReply *status, const Sycl__V1__Adm
 	const struct tallying tallying = {calloc(1, sizeof(struct tally)), known, names};
 	if (!tallying.tally)
 		return NULL;
-	for (size_t i = 0; i < status->n_devices; i++)
-		add_device(tallying.tally, status, i);
+	if (!add_devices(tallying.tally, status))
+		return tally_free(tallying.tally);
 	for (size_t i = 0; i < status->n_present; i++)
 		add_present(tallying.tally, status->present[i]);
 	for (size_t i = 0; i < status->n_accounts; i++)

@@ -64,10 +64,6 @@ struct tally {
 
 extern const char *const tally_state_names[TALLY_STATES];
 
-/* Engines number the devices of all backends. Returns the number in the backend's own list. The
- * device must have facts. */
-uint32_t tally_backend_index(const Sycl__V1__AdminReply *status, size_t device);
-
 /* `known` NULL: each user has a row. NULL: no memory. The answers must outlive the result. */
 struct tally *tally_make(const Sycl__V1__AdminReply *status, const Sycl__V1__AdminReply *by_user,
 			 const struct tally_users *known, const struct users *names);

@@ -126,6 +126,7 @@ Test(golden_control, engine_report_bytes_never_change) { golden(); }
 TestSuite(golden_device, .timeout = 10);
 Test(golden_device, device_facts_of_orders_and_identity_bytes_never_change) { golden(); }
 Test(golden_device, device_facts_of_images_and_caches_bytes_never_change) { golden(); }
+Test(golden_device, device_facts_with_backend_index_bytes_never_change) { golden(); }
 Test(golden_device, kernel_facts_of_a_native_kernel_bytes_never_change) { golden(); }
 Test(golden_device, A15_A28_kernel_facts_of_a_built_in_kernel_bytes_never_change) { golden(); }
 Test(golden_device, launch_with_properties_bytes_never_change) { golden(); }

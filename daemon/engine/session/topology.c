@@ -145,6 +145,7 @@ void topology_describe(Sycl__V1__DeviceFacts *out, uint32_t index,
 	sycl__v1__device_facts__init(out);
 	out->device = index;
 	out->platform = info->platform;
+	out->backend_index = info->backend_index;
 	out->type = (Sycl__V1__DeviceType)facts->type;
 	out->name = text_or_empty(facts->name);
 	out->vendor = text_or_empty(facts->vendor);

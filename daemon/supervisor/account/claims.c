@@ -174,7 +174,8 @@ static void claims_keep_topology(struct engine_claims *claims, const Sycl__V1__T
 	claims->topology = copy;
 	topology_make_printable(copy);
 	for (size_t i = 0; i < copy->n_devices; i++)
-		claims_keep_device(claims, copy->devices[i]);
+		if (copy->devices[i]->backend_index < CLAIMS_DEVICES_MAX)
+			claims_keep_device(claims, copy->devices[i]);
 }
 
 static bool report_is_too_large(const struct engine_claims *claims,

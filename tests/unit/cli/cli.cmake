@@ -1,6 +1,11 @@
 # Parts of syclctl that need no service.
 sycl_test(unit_cli SOURCES cli/table.c LIBS syclctl_table sycl_ask_json)
 sycl_test(unit_cli_trace SOURCES cli/trace.c LIBS syclctl_trace sycl_bench_sim sycl_shared)
+sycl_test(unit_cli_filter SOURCES cli/filter.c ${PROJECT_SOURCE_DIR}/client/cli/filter.c ${PROJECT_SOURCE_DIR}/client/cli/order.c
+  LIBS sycl_ask_json)
+if(TARGET unit_cli_filter)
+  target_include_directories(unit_cli_filter PRIVATE ${PROJECT_SOURCE_DIR}/client/cli)
+endif()
 sycl_test(unit_cli_json SOURCES cli/json.c LIBS syclctl_json sycl_ask_json)
 if(TARGET unit_cli_json)
   target_compile_definitions(unit_cli_json PRIVATE JSON_FOLDER="${CMAKE_CURRENT_SOURCE_DIR}/cli/json")

@@ -211,3 +211,60 @@ Test(exporter_metrics, the_alerts_are_about_what_there_is)
 	cr_expect(gt(uint, count, 5));
 	free(text);
 }
+
+/* A device before it is hidden from users. */
+Test(exporter_metrics, a_device_has_its_number_in_its_backend)
+{
+	struct sample *sample = answers_sample();
+	struct users users;
+	sample->status.reply->n_present = 0;
+	sample->status.reply->devices[0]->facts->backend_index = 1;
+	cr_assert(eq(int, users_init(&users), 0));
+	struct tally *tally = tally_make(sample->status.reply, sample->by_user.reply, NULL, &users);
+	cr_expect(eq(str, tally->devices[0].name, "cuda:1"));
+	cr_expect(eq(ptr, (void *)(uintptr_t)tally->devices[0].known,
+		     (void *)sample->status.reply->devices[0]));
+	tally_free(tally);
+	users_fini(&users);
+}
+
+static const struct tally_device *device_named(const struct tally *tally, const char *name)
+{
+	for (unsigned i = 0; i < tally->device_count; i++)
+		if (tally->devices[i].known && strcmp(tally->devices[i].name, name) == 0)
+			return &tally->devices[i];
+	return NULL;
+}
+
+/* Bob's engines invent devices, which come first. Alice has one device for herself, and one that
+ * Bob's engines know, too. */
+Test(exporter_metrics, made_up_devices_take_no_row_of_others)
+{
+	enum { MADE_UP = 512, ALL = MADE_UP + 2 };
+	static Sycl__V1__KnownDevice known[ALL], *list[ALL];
+	static Sycl__V1__DeviceFacts facts[ALL];
+	static uint32_t bob[] = {BOB}, alice[] = {ALICE}, both[] = {ALICE, BOB};
+	struct sample *sample = answers_sample();
+	struct users users;
+	for (unsigned i = 0; i < ALL; i++) {
+		sycl__v1__known_device__init(&known[i]);
+		sycl__v1__device_facts__init(&facts[i]);
+		known[i].facts = &facts[i];
+		known[i].backend = i < MADE_UP ? SYCL__V1__BACKEND__BACKEND_OPENCL
+					       : SYCL__V1__BACKEND__BACKEND_CUDA;
+		known[i].uids = i < MADE_UP ? bob : i == MADE_UP ? alice : both;
+		known[i].n_uids = i <= MADE_UP ? 1 : 2;
+		facts[i].device = i;
+		facts[i].backend_index = i < MADE_UP ? i : i - MADE_UP;
+		list[i] = &known[i];
+	}
+	sample->status.reply->devices = list;
+	sample->status.reply->n_devices = ALL;
+	cr_assert(eq(int, users_init(&users), 0));
+	struct tally *tally = tally_make(sample->status.reply, sample->by_user.reply, NULL, &users);
+	cr_expect(eq(uint, tally->device_count, TALLY_DEVICES));
+	cr_expect(ne(ptr, (void *)(uintptr_t)device_named(tally, "cuda:0"), NULL));
+	cr_expect(ne(ptr, (void *)(uintptr_t)device_named(tally, "cuda:1"), NULL));
+	tally_free(tally);
+	users_fini(&users);
+}
