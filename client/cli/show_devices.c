@@ -27,7 +27,7 @@ const Sycl__V1__DevicePresent *device_present(const Sycl__V1__AdminReply *reply,
 {
 	for (size_t i = 0; device->facts && i < reply->n_present; i++)
 		if (reply->present[i]->backend == device->backend &&
-		    reply->present[i]->device == device->facts->device)
+		    reply->present[i]->index == device->facts->backend_index)
 			return reply->present[i];
 	return NULL;
 }

@@ -2,6 +2,7 @@
 
 #include "account/claims.h"
 #include "admin/report.h"
+#include "admin/report_sensors.h"
 #include "delay_histogram.h"
 #include "engine/engine.h"
 #include "service/supervisor.h"
@@ -84,7 +85,6 @@ static Sycl__V1__DevicePresent *present_row(struct report_present *present,
 	row->device = claim->device;
 	row->backend = claim->backend;
 	row->index = claim->index;
-	row->sensors = claim->sensors; /* as the first engine claims that has it open */
 	present->list[reply->n_present++] = row;
 	return row;
 }
@@ -92,6 +92,7 @@ static Sycl__V1__DevicePresent *present_row(struct report_present *present,
 /* Engines may claim any number: a sum that is too large becomes the largest number. */
 static void add_claim(Sycl__V1__DevicePresent *row, const Sycl__V1__DevicePresent *claim)
 {
+	row->sensors = report_sensors_join(row->sensors, claim->sensors);
 	row->busy_permille += claim->busy_permille;
 	if (row->busy_permille > SHARE_WHOLE)
 		row->busy_permille = SHARE_WHOLE;

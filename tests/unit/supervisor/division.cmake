@@ -12,3 +12,8 @@ sycl_test(unit_memory_division SOURCES supervisor/memory.c ${PROJECT_SOURCE_DIR}
 if(TARGET unit_memory_division)
   target_include_directories(unit_memory_division PRIVATE ${PROJECT_SOURCE_DIR}/daemon/supervisor)
 endif()
+# Readings of devices that several engines claim.
+sycl_test(unit_sensors SOURCES supervisor/sensors.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/admin/report_sensors.c LIBS sycl_proto)
+if(TARGET unit_sensors)
+  target_include_directories(unit_sensors PRIVATE ${PROJECT_SOURCE_DIR}/daemon/supervisor)
+endif()
