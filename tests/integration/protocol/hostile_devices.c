@@ -34,6 +34,8 @@ Test(hostile, a_device_that_is_not_allowed_is_not_listed)
 	size_t fakes = 0;
 	for (size_t i = 0; i < topology->n_devices; i++) {
 		cr_expect(ne(u32, topology->devices[i]->device, hidden));
+		if (topology->platforms[topology->devices[i]->platform]->backend == FAKE)
+			cr_expect(eq(u32, topology->devices[i]->backend_index, 1));
 		fakes += topology->platforms[topology->devices[i]->platform]->backend == FAKE;
 	}
 	cr_expect(eq(sz, fakes, 1), "others are not allowed either");
