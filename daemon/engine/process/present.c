@@ -67,7 +67,7 @@ void present_fill_session(const struct session *session, Sycl__V1__SessionPresen
 	fill_used(session, present_out);
 	if (sched_account_running(session->engine->scheduler, session->work, &running)) {
 		fill_running(session, &running, present_out);
-		usage->device_ns += running.charged_ns;
+		usage->device_ns += running.used_ns;
 		return;
 	}
 	bool is_idle = session->groups_open == 0 && session->builds_running == 0;

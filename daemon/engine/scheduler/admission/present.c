@@ -1,8 +1,9 @@
 /*
  * What runs now, and how much of devices' time was used lately. A command is charged when it comes
- * back, and at a report for what it has run so far. Samples of these sums, a few each second, are
- * what a report compares with. They include the time of what ran then, so that a long command is
- * not counted for the window in which it ends.
+ * back, from the device's own start to its end. A report shows what runs as well, but does not
+ * charge it: a command that was sent may wait for another process's work. Samples of these sums, a
+ * few each second, are what a report compares with. They include the time of what ran then, so that
+ * a long command is not counted for the window in which it ends.
  */
 #include "scheduler/admission/present.h"
 
@@ -112,9 +113,8 @@ static void sample_now(struct scheduler *scheduler, uint64_t before_ns, uint64_t
 {
 	const struct sched_samples *samples = &scheduler->samples;
 	uint64_t latest_ns = samples->at_ns[(samples->next + SCHED_SAMPLES - 1) % SCHED_SAMPLES];
-	/* After a pause: the state that the turn before it has left. A report has changed it. */
-	if (before_ns > latest_ns && before_ns >= samples->report_ns &&
-	    now_ns - before_ns > SAMPLE_NS)
+	/* After a pause: the state that the turn before it has left. */
+	if (before_ns > latest_ns && now_ns - before_ns > SAMPLE_NS)
 		take_sample(scheduler, before_ns);
 	take_sample(scheduler, now_ns);
 }
@@ -139,30 +139,37 @@ static uint32_t window_base(const struct sched_samples *samples, uint64_t now_ns
 	return base;
 }
 
-static void charge_running(struct scheduler_device *device, uint64_t now_ns)
+static void forget_running(struct scheduler_device *device)
+{
+	device->running_ns = 0;
+	for (struct list *link = device->flows.next; link != &device->flows; link = link->next)
+		list_entry(link, struct sched_flow, link)->running_ns = 0;
+}
+
+static void note_running(struct scheduler_device *device, uint64_t now_ns)
 {
 	struct task *task = device_runs(device);
-	uint64_t device_ns = task ? uncharged_ns(device, task, now_ns) : 0;
-	if (device_ns == 0)
+	if (!task)
 		return;
-	(task->beneficiary ? task->beneficiary : task)->device_ns += device_ns;
-	sched_use_running(task, device_ns);
-	device->busy_ns += device_ns;
-	device->accounted_ns = now_ns;
+	device->running_ns = uncharged_ns(device, task, now_ns);
+	flow_that_pays(task)->running_ns += device->running_ns;
 }
 
 uint64_t scheduler_present_begin(struct scheduler *scheduler)
 {
 	struct sched_samples *samples = &scheduler->samples;
 	uint64_t now_ns = scheduler->clock_ns();
-	/* Before anything is charged. */
 	if (now_ns >= samples->due_ns)
 		sample_now(scheduler, scheduler->now_ns, now_ns);
 	samples->base = window_base(samples, now_ns);
 	samples->report_ns = now_ns;
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		if (scheduler->devices[i])
-			charge_running(scheduler->devices[i], now_ns);
+			forget_running(scheduler->devices[i]);
+	/* A sub-device's command counts for a flow of its device. */
+	for (uint32_t i = 0; i < scheduler->device_count; i++)
+		if (scheduler->devices[i])
+			note_running(scheduler->devices[i], now_ns);
 	return sched_samples_window_ns(samples);
 }
 
@@ -180,7 +187,8 @@ bool scheduler_device_present(const struct scheduler *scheduler, uint32_t device
 		const struct scheduler_device *part = scheduler->devices[i];
 		if (!part || (part != of && part->root != of))
 			continue;
-		used_ns += sched_since_sample(part->busy_ns, part->sampled_ns[base]);
+		used_ns += sched_since_sample(part->busy_ns + part->running_ns,
+					      part->sampled_ns[base]);
 		commands += part->sent;
 	}
 	*present_out = (struct sched_device_present){
@@ -200,6 +208,14 @@ static const struct task *lane_runs_for(const struct sched_lane *lane,
 	return task && task->flow && task->flow->account == account ? task : NULL;
 }
 
+/* With what the report shows of the command that runs. */
+static uint64_t shown_ns(const struct task *task)
+{
+	const struct scheduler_device *device = task->device;
+	uint64_t device_ns = (task->beneficiary ? task->beneficiary : task)->device_ns;
+	return device_runs(device) == task ? device_ns + device->running_ns : device_ns;
+}
+
 static void fill_running(const struct task *task, uint64_t since_ns,
 			 struct sched_running *running_out)
 {
@@ -212,7 +228,7 @@ static void fill_running(const struct task *task, uint64_t since_ns,
 		.index = device->backend_index,
 		.what = command->what,
 		.since_ns = since_ns,
-		.charged_ns = (task->beneficiary ? task->beneficiary : task)->device_ns,
+		.used_ns = shown_ns(task),
 		.queue = command->flight_queue,
 		.group = command->flight_group,
 	};

@@ -58,11 +58,6 @@ void sched_use_back(struct task *task, uint64_t device_ns)
 		used->bytes_to_host += command->backend.transfer.size_bytes;
 }
 
-void sched_use_running(struct task *task, uint64_t device_ns)
-{
-	used_by_flow(task->flow)->device_ns += device_ns;
-}
-
 /* Device threads count spills in each memory. The front thread adds them to the memory's account
  * here. */
 void sched_use_settle(struct sched_memory *memory)
@@ -81,8 +76,9 @@ void sched_use_settle(struct sched_memory *memory)
 static uint32_t used_permille(const struct sched_flow *flow)
 {
 	const struct sched_samples *samples = &flow->device->scheduler->samples;
-	return sched_samples_permille(
-		samples, sched_since_sample(flow->used.device_ns, flow->sampled_ns[samples->base]));
+	return sched_samples_permille(samples,
+				      sched_since_sample(flow->used.device_ns + flow->running_ns,
+							 flow->sampled_ns[samples->base]));
 }
 
 bool sched_account_use(struct sched_account *account, uint32_t nth,

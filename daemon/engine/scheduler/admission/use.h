@@ -14,7 +14,5 @@ struct task;
 void sched_use_sent(struct task *task);
 void sched_use_back(struct task *task, uint64_t device_ns);
 void sched_use_settle(struct sched_memory *memory);
-/* A command that still runs has used so much more of its device. */
-void sched_use_running(struct task *task, uint64_t device_ns);
 
 #endif

@@ -30,10 +30,10 @@ enum sched_wait {
 /* A command that runs. */
 struct sched_running {
 	enum backend_kind backend;
-	uint32_t index;      /* of that backend's list */
-	const char *what;    /* name of the kernel, "copy" ...; valid until the next turn */
-	uint64_t since_ns;   /* CLOCK_MONOTONIC: since then nothing of its lane is in front of it */
-	uint64_t charged_ns; /* device time that it has been charged for so far */
+	uint32_t index;    /* of that backend's list */
+	const char *what;  /* name of the kernel, "copy" ...; valid until the next turn */
+	uint64_t since_ns; /* CLOCK_MONOTONIC: since then nothing of its lane is in front of it */
+	uint64_t used_ns;  /* device time so far, which is an estimate until it ends */
 	uint64_t queue, group; /* 0: the scheduler's own */
 };
 
@@ -46,8 +46,9 @@ struct sched_device_present {
 };
 
 /*
- * Begins a report: charges the time of what runs up to now, so that accounts have it before it
- * ends. Returns the length of the window of all `permille`, in ns; 0: too short to say.
+ * Begins a report, which shows the time of what runs up to now. Accounts have that when it ends,
+ * and do not depend on reports. Returns the length of the window of all `permille`, in ns; 0: too
+ * short to say.
  */
 uint64_t scheduler_present_begin(struct scheduler *scheduler);
 
