@@ -91,13 +91,9 @@ static bool sampler_wait(struct sampler *sampler)
 static void *sampler_run(void *context)
 {
 	struct sampler *sampler = context;
-	struct users copy;
-	if (users_init(&copy) < 0)
-		return NULL;
 	do
-		sampler_take(sampler, &copy);
+		sampler_take(sampler, &sampler->learnt);
 	while (sampler_wait(sampler));
-	users_fini(&copy);
 	return NULL;
 }
 
@@ -114,6 +110,8 @@ int sampler_start(struct sampler *sampler, const char *runtime_directory, unsign
 	int r = history_init(&sampler->history);
 	if (r == 0)
 		r = users_init(&sampler->users);
+	if (r == 0)
+		r = users_init(&sampler->learnt);
 	if (r == 0)
 		users_give_names(&sampler->users);
 	if (r == 0)
@@ -134,6 +132,7 @@ void sampler_stop(struct sampler *sampler)
 	history_fini(&sampler->history);
 	users_give_names(NULL);
 	users_fini(&sampler->users);
+	users_fini(&sampler->learnt);
 	(void)pthread_cond_destroy(&sampler->wanted);
 	(void)pthread_mutex_destroy(&sampler->lock);
 }

@@ -12,6 +12,7 @@
 
 struct sampler {
 	const char *runtime_directory;
+	struct users learnt;  /* the thread's own; `users` is its copy */
 	pthread_mutex_t lock; /* guards all later members; no other lock is taken inside it */
 	pthread_cond_t wanted;
 	struct sample *latest; /* NULL: there is none yet */

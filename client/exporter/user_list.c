@@ -52,20 +52,33 @@ void users_give_names(const struct users *users)
 	user_names_from(users ? given_name : NULL);
 }
 
-void users_learn(struct users *users, uint32_t uid)
+static struct user look_up(uint32_t uid)
 {
-	unsigned place = users_place(users, uid);
-	if (place < users->count && users->list[place].uid == uid)
-		return;
-	if (users->count == USERS_MOST)
-		place = users->count = 0;
 	struct user user = {.uid = uid, .is_number = true};
 	struct passwd entry, *found = NULL;
 	char text[ENTRY_BYTES];
 	(void)snprintf(user.name, sizeof(user.name), "%" PRIu32, uid);
-	if (getpwuid_r(uid, &entry, text, sizeof(text), &found) == 0 && found) {
+	int error = getpwuid_r(uid, &entry, text, sizeof(text), &found);
+	if (error == 0 && found) {
 		(void)snprintf(user.name, sizeof(user.name), "%s", entry.pw_name);
 		user.is_number = false;
+	}
+	user.is_unsure = error != 0 && !found;
+	return user;
+}
+
+void users_learn(struct users *users, uint32_t uid)
+{
+	unsigned place = users_place(users, uid);
+	bool is_there = place < users->count && users->list[place].uid == uid;
+	if (is_there && !users->list[place].is_unsure)
+		return;
+	if (!is_there && users->count == USERS_MOST)
+		place = users->count = 0;
+	struct user user = look_up(uid);
+	if (is_there) {
+		users->list[place] = user;
+		return;
 	}
 	memmove(&users->list[place + 1], &users->list[place],
 		(users->count - place) * sizeof(*users->list));

@@ -13,6 +13,7 @@ struct users {
 	struct user {
 		uint32_t uid;
 		bool is_number;
+		bool is_unsure;             /* the database has failed: it is asked again */
 		char name[USER_NAME_BYTES]; /* the number, if there is no name */
 	} * list;                           /* ordered by uid; USERS_MOST */
 };

@@ -1,8 +1,11 @@
 /* Who sees what. */
 #include "exporter/answers.h"
 #include "json_view.h"
+#include "user_list.h"
 #include "view.h"
 
+#include <errno.h>
+#include <pwd.h>
 #include <string.h>
 
 #include <criterion/criterion.h>
@@ -84,4 +87,32 @@ Test(exporter_view, no_json_has_another_user)
 	cr_expect(ne(ptr, strstr(text, "\"device\": \"cuda:0\""), NULL));
 	cr_expect(ne(ptr, strstr(text, "\"timeline\": [{"), NULL));
 	free(text);
+}
+
+static int database_error;
+
+/* In place of the C library's: a user database that may fail. */
+int getpwuid_r(uid_t uid, struct passwd *entry, char *text, size_t bytes, struct passwd **found)
+{
+	(void)uid;
+	(void)text;
+	(void)bytes;
+	*entry = (struct passwd){.pw_name = (char *)(uintptr_t) "bob"};
+	*found = database_error ? NULL : entry;
+	return database_error;
+}
+
+Test(exporter_view, a_name_is_looked_up_again_after_a_failure)
+{
+	struct users users;
+	char name[USER_NAME_BYTES];
+	cr_assert(eq(int, users_init(&users), 0));
+	database_error = EIO;
+	users_learn(&users, BOB);
+	cr_expect(eq(str, (char *)(uintptr_t)users_name(&users, BOB, name), "4000000002"));
+	database_error = 0;
+	users_learn(&users, BOB);
+	cr_expect(eq(str, (char *)(uintptr_t)users_name(&users, BOB, name), "bob"));
+	cr_expect(eq(uint, users.count, 1));
+	users_fini(&users);
 }
