@@ -122,7 +122,8 @@ static int write_json(json_t *object, struct answer_text *answer)
 static int answer_now(struct http *http, const struct viewer *viewer, struct answer_text *answer)
 {
 	struct sampler *sampler = http->sampler;
-	sampler_watch(sampler);
+	if (viewer_sees_users(viewer))
+		sampler_watch(sampler);
 	(void)pthread_mutex_lock(&sampler->lock);
 	json_t *object =
 		json_view_of_now(sampler->latest, &sampler->history, &sampler->users, viewer);

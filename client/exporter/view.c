@@ -9,6 +9,11 @@ enum { LISTS_MAX = sizeof(((struct reply_view *)0)->lists) / sizeof(void *) };
 
 DEFINE_CLEANUP(reply_view)
 
+bool viewer_sees_users(const struct viewer *viewer)
+{
+	return viewer->sees_all || viewer->has_uid;
+}
+
 bool viewer_may_see(const struct viewer *viewer, uint32_t uid)
 {
 	return viewer->sees_all || (viewer->has_uid && viewer->uid == uid);

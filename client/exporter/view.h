@@ -16,6 +16,8 @@ struct viewer {
 	uid_t uid;    /* with has_uid */
 };
 
+/* False: the viewer sees no user's data, and so does not make samples more frequent. */
+bool viewer_sees_users(const struct viewer *viewer);
 bool viewer_may_see(const struct viewer *viewer, uint32_t uid);
 
 /*

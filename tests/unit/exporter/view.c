@@ -89,6 +89,13 @@ Test(exporter_view, no_json_has_another_user)
 	free(text);
 }
 
+Test(exporter_view, only_who_sees_users_makes_samples_more_frequent)
+{
+	cr_expect(viewer_sees_users(&everybody));
+	cr_expect(viewer_sees_users(&bob));
+	cr_expect(not(viewer_sees_users(&nobody)));
+}
+
 static int database_error;
 
 /* In place of the C library's: a user database that may fail. */
