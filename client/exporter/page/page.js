@@ -4,10 +4,14 @@
 	const byId = (id) => document.getElementById(id);
 	const svgSpace = "http://www.w3.org/2000/svg";
 	let token = sessionStorage.getItem("token") || "";
-	// A link may carry it behind the "#", which no server is sent.
+	// A link may carry it behind the "#", which no server is sent. It replaces the token after a good answer only.
+	let offered = "";
 	if (location.hash.startsWith("#token=")) {
-		token = decodeURIComponent(location.hash.slice(7));
-		sessionStorage.setItem("token", token);
+		try {
+			offered = decodeURIComponent(location.hash.slice(7));
+		} catch (error) {
+			offered = "";
+		}
 		history.replaceState(null, "", location.pathname);
 	}
 	let paused = false;
@@ -357,10 +361,19 @@
 	}
 
 	async function load(path) {
-		const answer = await fetch(path, { headers: token ? { Authorization: "Bearer " + token } : {}, cache: "no-store", signal: AbortSignal.timeout(8000) });
+		const used = offered || token;
+		const answer = await fetch(path, { headers: used ? { Authorization: "Bearer " + used } : {}, cache: "no-store", signal: AbortSignal.timeout(8000) });
+		if (offered && used === offered && answer.ok) {
+			token = used;
+			sessionStorage.setItem("token", token);
+			offered = "";
+		} else if (offered && used === offered && answer.status === 401 && token) {
+			offered = "";
+			return load(path);
+		}
 		if (answer.status === 401) {
 			byId("authorise").open = true;
-			throw new Error(token ? "The token is not the right one." : "A token is needed.");
+			throw new Error(used ? "The token is not the right one." : "A token is needed.");
 		}
 		if (!answer.ok)
 			throw new Error("status " + answer.status);
@@ -390,6 +403,7 @@
 	byId("token-form").addEventListener("submit", (event) => {
 		event.preventDefault();
 		token = byId("token").value.trim();
+		offered = "";
 		sessionStorage.setItem("token", token);
 		byId("token").value = "";
 		byId("authorise").open = false;
