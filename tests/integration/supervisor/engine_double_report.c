@@ -190,9 +190,12 @@ void report(uint64_t request, bool discover)
 	device.available = true;
 	device.global_mem_bytes = manner("liar") ? (uint64_t)getpid() : 4096;
 	message.copies = ++asked;
-	Sycl__V1__DeviceFacts *devices[] = {&device};
+	Sycl__V1__DeviceFacts beyond = device;
+	beyond.device = 1;
+	beyond.backend_index = UINT32_MAX;
+	Sycl__V1__DeviceFacts *devices[] = {&device, &beyond};
 	Sycl__V1__Topology topology = SYCL__V1__TOPOLOGY__INIT;
-	topology.n_devices = 1;
+	topology.n_devices = manner("braggart") ? 2 : 1;
 	topology.devices = devices;
 	message.topology = discovered ? &topology : NULL;
 

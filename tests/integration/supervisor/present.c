@@ -170,4 +170,8 @@ Test(present, N6_hostile_claims_about_the_present_have_bounds)
 	json_array_foreach(devices, index, device) cr_expect(eq(
 		long, (long)json_integer_value(json_object_get(device, "busy_permille")), 1000L));
 	json_decref(status);
+	/* A device beyond the largest number. */
+	json_t *known = ctl_json(&service, "devices");
+	cr_expect(eq(sz, json_array_size(json_object_get(known, "devices")), 1));
+	json_decref(known);
 }
