@@ -6,13 +6,19 @@
 #include "session/topology.h"
 
 #include "control.pb-c.h"
+#include "flight_page.h"
+#include "protocol_limits.h"
+
+#include <stdio.h>
 
 #define SESSIONS_PER_REPORT 100u
 /* Devices of all sessions; one session has SESSION_DEVICES_REPORTED at most. */
 #define DEVICES_PER_REPORT 400u
-#define REPORT_SESSIONS_BYTES                                                                      \
-	42000u /* of a datagram. A session is at most 560, and 1100 for each of its devices */
-#define REPORT_TOPOLOGY_BYTES 20000u /* the rest of the datagram */
+/* A session is at most 560, and 1100 for each of its devices. The first part may have less room. */
+#define REPORT_SESSIONS_BYTES 42000u
+#define REPORT_TOPOLOGY_BYTES 20000u
+/* The frame of the message, and some reserve. */
+#define REPORT_FRAME_BYTES 1000u
 #define REPORT_PARTS_DEVICES                                                                       \
 	20u /* sessions in later parts are reported without devices: 64 parts are the most, and    \
 	       3000 sessions must find room */
@@ -23,6 +29,7 @@ static_assert(560 + SESSION_DEVICES_REPORTED * 1100 <= REPORT_SESSIONS_BYTES,
 struct report_part {
 	uint32_t number; /* number of the part, from 0 on */
 	size_t bytes;    /* bytes of the sessions in this part */
+	size_t room;     /* most of these */
 	uint32_t device_count;
 	Sycl__V1__DeviceUsage devices[DEVICES_PER_REPORT];
 	Sycl__V1__DeviceUsage *device_list[DEVICES_PER_REPORT];
@@ -30,6 +37,7 @@ struct report_part {
 	Sycl__V1__SessionReport *list[SESSIONS_PER_REPORT];
 	Sycl__V1__Usage usages[SESSIONS_PER_REPORT];
 	Sycl__V1__SessionPresent presents[SESSIONS_PER_REPORT];
+	char running[SESSIONS_PER_REPORT][FLIGHT_KERNEL_NAME_BYTES]; /* cut names */
 	struct present_devices present_devices;
 };
 
@@ -50,6 +58,11 @@ static void fill_session(struct report_part *part, size_t index, const struct se
 	session_usage_fill(session, &part->usages[index]);
 	out->usage = &part->usages[index];
 	present_fill_session(session, &part->presents[index], &part->usages[index]);
+	if (part->presents[index].running) {
+		(void)snprintf(part->running[index], sizeof(part->running[index]), "%s",
+			       part->presents[index].running);
+		part->presents[index].running = part->running[index];
+	}
 	out->present = &part->presents[index];
 	out->devices = &part->device_list[part->device_count];
 	if (part->number < REPORT_PARTS_DEVICES)
@@ -69,7 +82,10 @@ static bool add_session(struct report_part *part, Sycl__V1__EngineReport *report
 		return false;
 	fill_session(part, index, session);
 	size_t bytes = sycl__v1__session_report__get_packed_size(part->list[index]) + 4;
-	if (index > 0 && bytes > REPORT_SESSIONS_BYTES - part->bytes)
+	/* A later part has room for one session. The first has few, or none, if many devices are
+	 * open. */
+	bool may_be_full = index > 0 || part->number == 0;
+	if (may_be_full && bytes > part->room - part->bytes)
 		return false;
 	part->bytes += bytes;
 	part->device_count += (uint32_t)part->list[index]->n_devices;
@@ -156,6 +172,9 @@ int engine_report(struct engine *engine, const struct report_options *options)
 		    REPORT_TOPOLOGY_BYTES)
 		report.topology = topology_message(topology);
 	report.sessions = part->list;
+	size_t used = sycl__v1__engine_report__get_packed_size(&report) + REPORT_FRAME_BYTES;
+	size_t left = used < PACKET_BYTES_MAX ? PACKET_BYTES_MAX - used : 0;
+	part->room = left < REPORT_SESSIONS_BYTES ? left : REPORT_SESSIONS_BYTES;
 	for (struct list *link = engine->sessions.next; link != &engine->sessions;
 	     link = link->next) {
 		const struct session *session = list_entry(link, struct session, link);
@@ -170,6 +189,7 @@ int engine_report(struct engine *engine, const struct report_options *options)
 		report.n_devices = 0;
 		report.n_sessions = 0;
 		part->bytes = 0;
+		part->room = REPORT_SESSIONS_BYTES;
 		part->device_count = 0;
 		part->number++;
 		(void)add_session(part, &report, session);

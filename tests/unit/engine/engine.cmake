@@ -36,3 +36,10 @@ sycl_test(engine_abort SOURCES engine/abort.c ${PROJECT_SOURCE_DIR}/daemon/engin
 if(TARGET engine_abort)
   target_include_directories(engine_abort PRIVATE ${PROJECT_SOURCE_DIR}/daemon/engine)
 endif()
+
+# Parts of a report. The rest of the engine is invented.
+sycl_test(unit_engine_report SOURCES ${CMAKE_CURRENT_LIST_DIR}/report.c ${PROJECT_SOURCE_DIR}/daemon/engine/process/report.c
+  LIBS sycl_shared sycl_proto)
+if(TARGET unit_engine_report)
+  target_include_directories(unit_engine_report PRIVATE ${PROJECT_SOURCE_DIR}/daemon/engine ${PROJECT_SOURCE_DIR}/daemon/backends)
+endif()
