@@ -371,9 +371,9 @@ Test(processes_trace, what_cannot_be_written_or_is_not_meant_is_said_before_it_b
 	REFUSED(2, "from 1 to 3600", "trace", path, "--seconds", "18446744073709551617");
 	REFUSED(2, "BACKEND:NUMBER", "trace", path, "--device", "fake");
 	REFUSED(2, "BACKEND:NUMBER", "trace", path, "--device", "fake:64");
-	REFUSED(2, "trace needs a FILE", "trace", path, "--uid", "0");
-	REFUSED(2, "trace needs a FILE", "trace", path, "--watch", "1");
-	REFUSED(2, "--seconds is for a trace only", "status", "--seconds", "1");
+	REFUSED(2, "does not take --uid", "trace", path, "--uid", "0");
+	REFUSED(2, "does not take --watch", "trace", path, "--watch", "1");
+	REFUSED(2, "does not take --seconds", "status", "--seconds", "1");
 	REFUSED(1, "No such file or directory", "trace", folder);
 	REFUSED(1, "No such file or directory", "trace", link);
 	REFUSED(1, "Is a directory", "trace", service->directory);
