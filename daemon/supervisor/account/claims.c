@@ -62,7 +62,7 @@ static void session_keep_devices(struct session_figures *claim,
 		claim->devices_bytes = sycl__v1__session_report__pack(&devices, claim->devices);
 }
 
-/* Whatever it claims: no part of a device is more than the whole, and a name is short. */
+/* Bounds a claim: no part of a device exceeds the whole, and the name is cut. */
 static void session_keep_present(struct session_figures *claim,
 				 const Sycl__V1__SessionPresent *present)
 {
@@ -188,7 +188,7 @@ static bool report_is_too_large(const struct engine_claims *claims,
 			    topology->n_platforms > CLAIMS_DEVICES_MAX);
 }
 
-/* Of the device that is being kept. */
+/* Keeps the sensors of the device at `present_count`, which is counted afterwards. */
 static void claims_keep_sensors(struct engine_claims *claims,
 				const Sycl__V1__DeviceSensors *sensors)
 {
@@ -235,7 +235,7 @@ static void claims_keep_facts(struct engine_claims *claims, const Sycl__V1__Engi
 	claims->facts.devices = NULL;
 }
 
-/* Only the first part of a report has what is about the whole engine. */
+/* Only the first part of a report has the facts and the devices of the whole engine. */
 static void claims_keep_first(struct engine_claims *claims, const Sycl__V1__EngineReport *report)
 {
 	claims_keep_facts(claims, report);

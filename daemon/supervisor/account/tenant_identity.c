@@ -15,7 +15,7 @@
  * The database is queried again after this time, because users are added, and their groups change.
  */
 #define FRESH_NS 60000000000ull
-/* A failed query is not repeated for this time: sessions that waited for it are refused. */
+/* A failed query is not repeated for this time. Meanwhile sessions that need it are refused. */
 #define FAILED_NS 1000000000ull
 
 static void tenant_apply_answer(struct tenant *tenant, const struct user_answer *answer)
@@ -25,8 +25,8 @@ static void tenant_apply_answer(struct tenant *tenant, const struct user_answer 
 	bool has_failed = answer->has_failed || answer->sections_failed;
 	tenant->identified_ns = has_failed ? 0 : clock_now_ns();
 	tenant->failed_ns = has_failed ? clock_now_ns() : 0;
-	/* A failed look-up does not change an earlier result. Without one, the user's settings are
-	 * not known: they may be a restriction. */
+	/* A failed look-up does not change an earlier result. If there is none, the user's settings
+	 * are unknown, and may restrict the user. */
 	if (tenant->is_identified ? answer->has_failed : answer->sections_failed)
 		return;
 	bool was_unknown = tenant->is_identified && tenant->is_unknown;
@@ -121,7 +121,7 @@ int tenant_identify(struct tenant *tenant, struct refusal *refusal_out)
 	return 0;
 }
 
-/* Sections of numbers are known without the database. */
+/* Applies sections [uid NUMBER] if no section has a name: only names need the database. */
 static void tenant_take_numbered_sections(struct tenant *tenant)
 {
 	const struct configuration_owners *owners =

@@ -18,13 +18,13 @@ struct tenant;
  */
 int tenant_identify(struct tenant *tenant, struct refusal *refusal_out);
 
-/* False: new sessions wait for a look-up, or are refused. */
+/* False: the settings are unknown, so new sessions wait for a look-up or are refused. */
 bool tenant_settings_are_known(const struct tenant *tenant);
 
 /*
- * Starts a new look-up after a change of the configuration. If it has sections of names, new
- * sessions wait for the result: the sections may restrict this user. The previous result is valid
- * for open sessions until then.
+ * Starts a new look-up after a change of the configuration. If sections have names, new sessions
+ * wait for the result, because the sections may restrict this user. For open sessions the previous
+ * result is valid until then.
  */
 void tenant_identify_again(struct tenant *tenant);
 

@@ -34,7 +34,7 @@ static struct order_origin order_origin_of(const struct target *target)
 	return (struct order_origin){target->uid, (uint64_t)time(NULL)};
 }
 
-/* Sessions that were paused before keep the origin of that order. */
+/* A session that was paused before keeps the origin of that earlier order. */
 static void order_note_pause(const struct target *target, struct engine *engine, bool pauses)
 {
 	struct session *session;
@@ -145,7 +145,7 @@ static int order_kill(struct target *target)
 	return order_send(target, ACT_END, reason);
 }
 
-/* The order holds in any case; the file passes it to the next service. */
+/* The order applies in any case. The file passes it to the next service. */
 static int order_save(struct target *target)
 {
 	int r = orders_file_save(target->supervisor);

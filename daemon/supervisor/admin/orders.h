@@ -1,8 +1,8 @@
 /*
- * Orders of operators (proto/admin.proto: OrderCommand): sessions end, pause and go on, no new
- * session is accepted, limits change. Only from root and the admin socket. Drains and limits hold
- * until they are taken back, also for the services that follow; limits of one session until it
- * ends.
+ * Orders of operators (proto/admin.proto: OrderCommand). They end, pause and resume sessions, stop
+ * the service from accepting new ones, and change limits. Only root and the admin socket may send
+ * them. Drains and limits apply until they are taken back, in later services too. Limits of one
+ * session apply until it ends.
  */
 #ifndef SYCLD_SUPERVISOR_ORDERS_H
 #define SYCLD_SUPERVISOR_ORDERS_H
@@ -11,7 +11,7 @@
 
 struct supervisor;
 
-/* Carry the order out and reply. */
+/* Carries the order out and replies. */
 void orders_take(struct supervisor *supervisor, struct asker *asker,
 		 const Sycl__V1__OrderCommand *order);
 

@@ -32,7 +32,7 @@ static size_t kept_orders_collect(const struct supervisor *supervisor, uint32_t 
 	return count;
 }
 
-/* Rows of the limits that are ordered. */
+/* One row for each ordered limit. */
 struct kept_limits {
 	Sycl__V1__LimitFacts *rows;
 	Sycl__V1__LimitFacts **list;
@@ -116,7 +116,7 @@ int orders_file_save(const struct supervisor *supervisor)
 	return kept_orders_write(supervisor, &kept);
 }
 
-/* A limit that a later release does not have any more is left out. */
+/* Skips a limit that this release does not have: another release may have written the file. */
 static void kept_orders_restore_limit(struct supervisor *supervisor,
 				      const Sycl__V1__LimitFacts *kept)
 {

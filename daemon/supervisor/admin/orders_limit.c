@@ -30,7 +30,7 @@ static struct limit_orders *target_orders(const struct target *target)
 	return target->tenant ? &target->tenant->orders : &target->supervisor->orders;
 }
 
-/* The supervisor's own limit. */
+/* Sets the supervisor's own limit on sessions. */
 static int order_limit_sessions(struct target *target)
 {
 	uint64_t value = target->order->value;
@@ -125,8 +125,8 @@ static bool engine_has_other_devices(const struct engine *engine)
 				  !device_set_has(&engine->allowed.set, &devices->set));
 }
 
-/* An engine keeps the devices that it was started with, as sessions have objects on them. New
- * sessions get another engine. */
+/* An engine keeps the devices that it was started with, because sessions have objects on them. If
+ * the devices have changed, new sessions get another engine. */
 static void engine_review_devices(struct engine *engine)
 {
 	if (engine->state == ENGINE_STOPPING || !engine_has_other_devices(engine) ||
@@ -156,7 +156,7 @@ void orders_engine_returned(struct engine *engine)
 void orders_tenant_identified(struct tenant *tenant)
 {
 	struct engine *engine, *next;
-	/* The look-up has failed: the limits and devices of this user are not known. */
+	/* After a failed look-up the limits and devices of this user are not known. */
 	if (!tenant->is_identified)
 		return;
 	for (engine = TAILQ_FIRST(&tenant->engines); engine; engine = next) {

@@ -19,18 +19,18 @@ int order_set_limit(struct target *target, bool *is_of_engines_out);
  * limits`. A limit of all sessions does not replace those of single ones. */
 void order_keep_limit(const struct target *target);
 
-/* The engine takes messages now. Sends the limits of the engine's tenant, ahead of any session. */
+/* Called when the engine accepts messages. Sends the limits of its tenant, before any session. */
 void orders_engine_ready(struct engine *engine);
 
-/* The engine came back from an earlier service, which may have had other limits and devices. Looks
- * the user up, so that the engine's open sessions have the user's limits. */
+/* Called when an engine has returned from an earlier service, which may have had other limits and
+ * devices. Looks the user up, so that the engine's open sessions get the user's limits. */
 void orders_engine_returned(struct engine *engine);
 
-/* The tenant's sections of the configuration are known, or may have changed: running engines get
- * its limits, and new sessions an engine with its devices. */
+/* Called when the tenant's sections of the configuration are known, or may have changed. Sends the
+ * tenant's limits to running engines. New sessions get an engine with the tenant's devices. */
 void orders_tenant_identified(struct tenant *tenant);
 
-/* The configuration was read again. */
+/* Called when the configuration was read again. */
 void orders_reloaded(struct supervisor *supervisor);
 
 #endif

@@ -20,7 +20,7 @@ enum { ORDER_REASON_BYTES = 160, ORDER_TARGET_BYTES = 160 };
 struct target {
 	struct supervisor *supervisor;
 	const Sycl__V1__OrderCommand *order;
-	uid_t uid;               /* who gives it */
+	uid_t uid;               /* the operator who gave the order */
 	struct tenant *tenant;   /* NULL: all tenants */
 	struct engine *engine;   /* the session's engine, or NULL */
 	struct session *session; /* NULL: all sessions */

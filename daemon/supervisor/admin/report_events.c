@@ -33,7 +33,7 @@ void report_events(struct asker *asker, const Sycl__V1__EventsQuery *query)
 		list[reply.n_events] = &rows[reply.n_events];
 		reply.n_events++;
 	}
-	/* With more to come, the query after the last one here brings it. */
+	/* A full reply may not be the last one: the next query continues after its last event. */
 	reply.events_last =
 		reply.n_events == EVENTS_AT_ONCE ? rows[EVENTS_AT_ONCE - 1].number : event_last();
 	admin_answer(asker, &reply);

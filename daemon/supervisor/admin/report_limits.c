@@ -15,7 +15,7 @@ enum {
 	ORDERED = SYCL__V1__LIMIT_SOURCE__LIMIT_SOURCE_ORDER,
 };
 
-/* And sessions_per_tenant, share_min, share_max, devices. */
+/* All limits, and sessions_per_tenant, share_min, share_max, devices. */
 enum { ROWS_OF_ONE = CONFIGURATION_LIMITS + 4 };
 
 /*
@@ -57,7 +57,7 @@ static struct limit_text *limits_add_row(Sycl__V1__AdminReply *reply, struct rep
 	return &limits->texts[reply->n_limits++];
 }
 
-/* A line of the configuration; without a line it is a default. */
+/* Adds a value of the configuration. A value without a line is shown as a default. */
 static struct limit_text *limits_add_configured(const struct configuration *configuration,
 						struct configuration_origin origin,
 						Sycl__V1__AdminReply *reply,

@@ -15,7 +15,7 @@ struct limit_text {
 	char value[512];
 };
 
-/* The limits of one reply; all 0: empty. */
+/* The limits of one reply; zeroed: empty. */
 struct report_limits {
 	struct limit_text *texts;
 	Sycl__V1__LimitFacts *rows;

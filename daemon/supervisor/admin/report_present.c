@@ -15,7 +15,7 @@ bool report_present_begin(struct report_present *present, size_t sessions, size_
 	present->devices = calloc(REPORT_PRESENT_MAX, sizeof(*present->devices));
 	present->list = calloc(REPORT_PRESENT_MAX, sizeof(void *));
 	present->sessions = calloc(sessions + 1, sizeof(*present->sessions));
-	/* Of each session, each engine's user and the service. */
+	/* Each session, the user of each engine, and the service may have one. */
 	present->origins = calloc(sessions + engines + 1, sizeof(*present->origins));
 	return present->devices && present->list && present->sessions && present->origins;
 }
@@ -40,7 +40,7 @@ Sycl__V1__OrderOrigin *report_present_origin(struct report_present *present,
 	return row;
 }
 
-/* Of all devices together. */
+/* Sums the delays of all devices. */
 static void fill_delays(const Sycl__V1__SessionReport *devices, Sycl__V1__SessionFacts *facts)
 {
 	struct delay_histogram sum = {{0}};
@@ -64,7 +64,7 @@ void report_present_session(struct report_present *present, const struct engine 
 	Sycl__V1__SessionPresent *row = &present->sessions[present->session_count++];
 	*row = claim->present;
 	row->running = (char *)(uintptr_t)claim->running;
-	/* Nothing of a session has run for longer than there is the session. */
+	/* No command of a session can have run for longer than the session exists. */
 	if (row->running_ns > facts_out->age_ns)
 		row->running_ns = facts_out->age_ns;
 	facts_out->present = row;
@@ -89,7 +89,7 @@ static Sycl__V1__DevicePresent *present_row(struct report_present *present,
 	return row;
 }
 
-/* Engines may claim any number: a sum that is too large becomes the largest number. */
+/* Engines may claim any number, so a sum that overflows becomes the largest number. */
 static void add_claim(Sycl__V1__DevicePresent *row, const Sycl__V1__DevicePresent *claim)
 {
 	row->sensors = report_sensors_join(row->sensors, claim->sensors);

@@ -1,4 +1,4 @@
-/* What sessions and devices are about now, in a reply. */
+/* The present state of sessions and devices, in a reply. */
 #ifndef SYCLD_SUPERVISOR_REPORT_PRESENT_H
 #define SYCLD_SUPERVISOR_REPORT_PRESENT_H
 
@@ -14,16 +14,16 @@ struct session_figures;
 
 enum { REPORT_PRESENT_MAX = 256 };
 
-/* All 0: empty. */
+/* Zeroed: empty. */
 struct report_present {
 	Sycl__V1__DevicePresent *devices, **list;
-	/* One for each session, and one more. */
+	/* One for each session, and one more, so that it is never NULL. */
 	Sycl__V1__SessionPresent *sessions;
 	Sycl__V1__OrderOrigin *origins;
 	size_t session_count, origin_count;
 };
 
-/* `sessions`: the most there can be; `engines`: the same. False: no memory. */
+/* `sessions`, `engines`: the largest number of each in the reply. False: no memory. */
 bool report_present_begin(struct report_present *present, size_t sessions, size_t engines);
 void report_present_fini(struct report_present *present);
 
@@ -32,13 +32,13 @@ void report_present_session(struct report_present *present, const struct engine 
 			    const struct session *session, const struct session_figures *claim,
 			    Sycl__V1__SessionFacts *facts_out);
 
-/* The sums over the engines that have answered. `visible`: does the asker get this engine? */
+/* Adds each device with the sums over all engines for which `visible` returns true. */
 void report_present_devices(struct report_present *present, const struct inquiry *inquiry,
 			    bool (*visible)(const struct inquiry *inquiry,
 					    const struct engine *engine),
 			    Sycl__V1__AdminReply *reply);
 
-/* NULL: nothing is known of the order. */
+/* NULL: there is no order, or its origin is unknown. */
 Sycl__V1__OrderOrigin *report_present_origin(struct report_present *present,
 					     const struct order_origin *origin);
 

@@ -2,7 +2,8 @@
 
 #include <stdbool.h>
 
-/* Engines read at different times, up to a second apart. Honest readings differ by less. */
+/* Engines read at different times, up to a second apart. Honest readings differ by less than
+ * these. */
 enum { CELSIUS_APART = 10, WATTS_APART = 400 };
 
 static Sycl__V1__DeviceSensors disagreement = {

@@ -17,7 +17,7 @@
 #define DAY_SECONDS   86400u
 #define SLICE_US_MOST 1000000u
 
-/* inih cuts the name of a section at 50 bytes. */
+/* inih cuts the name of a section at 50 bytes, so longer names are refused. */
 enum { COMPLAINT_BYTES = 256, KEYS_MAX = 64, SECTION_BYTES_MOST = 49, INI_LINE_BYTES = 256 };
 enum { SESSIONS_MOST = 3000 };
 
@@ -33,12 +33,13 @@ struct reading {
 	const char *path;
 	unsigned file_index;
 	int line;
-	bool continued; /* the last piece that was read had no end of line */
-	uint64_t seen;  /* bit per entry of keys[], then per limit, then per option of [cuda] */
+	bool continued; /* the last piece had no end of line */
+	/* One bit for each entry of keys[], then each limit, then each option of [cuda]. */
+	uint64_t seen;
 	configuration_found *found;
 	void *context;
 	unsigned errors;
-	int error_line; /* of the last error */
+	int error_line; /* line of the last error */
 };
 
 void configuration_defaults(struct configuration *configuration_out)
@@ -239,7 +240,7 @@ enum { KEY_COUNT = sizeof(keys) / sizeof(*keys) };
 _Static_assert(KEY_COUNT + CONFIGURATION_LIMITS + CONFIGURATION_CUDA_OPTIONS < KEYS_MAX,
 	       "a bit each, and one for limits.devices");
 
-/* One error of a line is reported: others may follow from it. */
+/* Reports one error for each line, because further ones may be its consequences. */
 __attribute__((format(printf, 2, 3))) static int configuration_refuse(struct reading *reading,
 								      const char *format, ...)
 {
@@ -264,7 +265,8 @@ static struct configuration_origin reading_place(const struct reading *reading)
 		.line = reading->line > UINT16_MAX ? UINT16_MAX : (uint16_t)reading->line};
 }
 
-/* inih reports one line of this kind only. A line that begins with a blank continues a value. */
+/* This check finds each such line; inih reports only the first. A line that begins with a blank
+ * continues a value. */
 static bool line_has_a_form(const char *line)
 {
 	size_t blanks = strspn(line, " \t\r\n");
@@ -290,7 +292,7 @@ static char *configuration_next_line(char *buffer, int size, void *context)
 	return buffer;
 }
 
-/* " Did you mean 'NAME'?" */
+/* ". Did you mean 'NAME'?", or "" if no name is similar. */
 static const char *suggestion_of(const struct nearest_word *nearest, char *text, size_t bytes)
 {
 	*text = '\0';
@@ -306,7 +308,7 @@ static bool key_is_repeated(struct reading *reading, unsigned bit)
 	return before;
 }
 
-/* A limit of all users, or of a section's. `limit`: its place. */
+/* Sets a limit of all users, or of a section. `limit`: the place for the value. */
 static int set_limit(struct reading *reading, unsigned index, const char *value,
 		     struct configuration_limit *limit)
 {
@@ -331,7 +333,7 @@ static int set_devices(struct reading *reading, const char *value,
 	return wrong ? configuration_refuse(reading, "devices %s, not '%.64s'", wrong, value) : 1;
 }
 
-/* The index, or CONFIGURATION_LIMITS. */
+/* Returns the index of the limit; CONFIGURATION_LIMITS: there is none of this name. */
 static unsigned find_limit(const char *name)
 {
 	unsigned i = 0;
@@ -369,7 +371,7 @@ static int parse_limit_line(struct reading *reading, const char *name, const cha
 
 static int parse_share_line(struct reading *reading, const char *name, const char *value);
 
-/* A key of [user NAME] and the like. */
+/* Reads a key of [user NAME], [uid NUMBER] or [group NAME]. */
 static int parse_person_line(struct reading *reading, struct configuration_settings *settings,
 			     const char *section, const char *name, const char *value)
 {
@@ -457,7 +459,7 @@ static int refuse_section(struct reading *reading, const char *section)
 				    suggestion_of(&nearest, text, sizeof(text)));
 }
 
-/* A key of [service] or [isolation]. */
+/* Reads a key of [service] or [isolation]. */
 static int parse_key_line(struct reading *reading, const char *section, const char *name,
 			  const char *value)
 {
@@ -489,7 +491,7 @@ static int parse_key_line(struct reading *reading, const char *section, const ch
 				    suggestion_of(&nearest, text, sizeof(text)));
 }
 
-/* inih's handler: 1, or 0 for a bad line. */
+/* inih's handler: 1, or 0 for an invalid line. */
 static int parse_line(void *context, const char *section, const char *name, const char *value)
 {
 	struct reading *reading = context;
@@ -516,7 +518,7 @@ static void configuration_file_close(FILE **file)
 		(void)fclose(*file);
 }
 
-/* The file's place in the list of names. */
+/* Adds the file's name to the list. Returns its index; CONFIGURATION_FILES: the list is full. */
 static unsigned add_file_name(struct configuration *configuration, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -540,7 +542,7 @@ int configuration_read_file(const char *path, struct configuration *configuratio
 		found(context, true, text);
 		return r;
 	}
-	/* Each key once in a file; a later file may give it again. */
+	/* A key may occur once in a file, and again in a later file. */
 	configuration->shares.mode_seen = false;
 	for (unsigned i = 0; i < configuration->people.owners.count; i++)
 		configuration->people.settings[i].seen = 0;

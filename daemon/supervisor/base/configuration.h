@@ -1,8 +1,8 @@
 /*
  * sycld.conf, and the files in sycld.conf.d beside it: sections [service], [isolation], [limits],
  * [shares], [cuda], and [user NAME], [uid NUMBER], [group NAME]. It is read at the start and again
- * at SIGHUP. Its values hold for engines started afterwards, its limits and shares also
- * for engines that run.
+ * at SIGHUP. Its values apply to engines started afterwards; its limits and shares apply to running
+ * engines too.
  */
 #ifndef SYCLD_SUPERVISOR_CONFIGURATION_H
 #define SYCLD_SUPERVISOR_CONFIGURATION_H
@@ -21,7 +21,7 @@ enum { CONFIGURATION_SLICE_US = 500 };
 /* Options of the CUDA backend. */
 enum { CONFIGURATION_CUDA_OPTIONS = 14 };
 
-/* Where a value stands: a line of one of `files`. Line 0: nowhere, it is a default. */
+/* The line of one of `files` that gave a value. Line 0: no line, the value is a default. */
 struct configuration_origin {
 	uint16_t file, line;
 };
@@ -34,7 +34,7 @@ struct configuration_limit {
 
 /* The devices that a user's sessions may have. */
 struct configuration_devices {
-	bool given; /* else all devices */
+	bool given; /* false: all devices */
 	struct device_set set;
 	struct configuration_origin origin;
 };
@@ -45,7 +45,7 @@ struct configuration_text {
 };
 
 enum { CONFIGURATION_SHARES = 64, CONFIGURATION_NAME_BYTES = 64 };
-/* Sections of users and groups: a bit each in a look-up's answer. */
+/* Most sections of users and groups: a look-up's answer has one bit for each. */
 enum { CONFIGURATION_PEOPLE = 64 };
 enum { CONFIGURATION_FILES = 32, CONFIGURATION_FILE_BYTES = 64 };
 
@@ -69,12 +69,12 @@ struct configuration_share_entry {
 	struct configuration_share share;
 };
 
-/* What a section of a user or a group says. */
+/* The values in a section of a user or a group. */
 struct configuration_settings {
 	struct configuration_limit limits[CONFIGURATION_LIMITS];
 	struct configuration_limit sessions; /* sessions_per_tenant */
 	struct configuration_devices devices;
-	uint32_t seen; /* bit per key that the file that is being read has given */
+	uint32_t seen; /* one bit for each key that the current file has given */
 };
 
 struct configuration_owners {
@@ -88,10 +88,10 @@ struct configuration_people {
 	struct configuration_settings settings[CONFIGURATION_PEOPLE];
 };
 
-/* How devices' time is divided among users. */
+/* The division of devices' time among users. */
 struct configuration_shares {
 	bool exclusive;                       /* devices are given to one user at a time */
-	bool mode_seen;                       /* in the file that is being read */
+	bool mode_seen;                       /* the current file has given the mode */
 	struct configuration_share everybody; /* users without a line of their own */
 	unsigned count;
 	struct configuration_share_entry entries[CONFIGURATION_SHARES];
@@ -114,8 +114,8 @@ struct configuration {
 	uint64_t user_processes;
 	uint64_t user_memory_bytes;   /* the same; 0: no limit */
 	uint64_t user_cpu_weight;     /* the same; 0: as for all users */
-	unsigned engines;             /* engines at one time, at most */
-	unsigned sessions_per_tenant; /* sessions of a tenant at one time, at most */
+	unsigned engines;             /* most engines at the same time */
+	unsigned sessions_per_tenant; /* most sessions of a tenant at the same time */
 	struct configuration_origin sessions_origin;
 	char admin_group[64];
 	char observer_group[64];
@@ -123,9 +123,9 @@ struct configuration {
 	/* In the form that the backend expects: numbers without units. */
 	struct configuration_text cuda[CONFIGURATION_CUDA_OPTIONS];
 	struct configuration_shares shares;
-	struct configuration_devices devices; /* of users without a list of their own */
+	struct configuration_devices devices; /* for users without their own list */
 	struct configuration_people people;
-	/* Their names without folders; the first one is the main file. */
+	/* Names of the files that were read, without folders; the first one is the main file. */
 	unsigned file_count;
 	char files[CONFIGURATION_FILES][CONFIGURATION_FILE_BYTES];
 };
@@ -138,63 +138,64 @@ extern const char *const configuration_cuda_names[CONFIGURATION_CUDA_OPTIONS];
 /* False: *wants_out describes the values that the option accepts. The option is then not set. */
 bool configuration_cuda_set(struct configuration *configuration, unsigned index, const char *value,
 			    const char **wants_out);
-/* configuration_shares.c: one line of [shares]. NULL: taken; else what is wrong: with the name, or
- * what the value should be. A later file's line takes the place of an earlier file's. */
+/* configuration_shares.c: reads one line of [shares]. NULL: accepted. Otherwise the error: in the
+ * name, or a description of valid values. A later file's line replaces an earlier file's. */
 const char *configuration_shares_set(struct configuration_shares *shares, const char *name,
 				     const char *value, struct configuration_origin origin,
 				     bool *wrong_name_out);
-/* A section or a key names a user or a group: "user.", "uid." or "group." and the name; `sign` is
- * the character between. False: it names none. */
+/* Reads the name of a section or a key: "user", "uid" or "group", then the character `sign`, then
+ * the owner. False: it names no owner. */
 bool configuration_owner_parse(const char *name, char sign, struct configuration_owner *owner_out);
 bool configuration_owners_are_equal(const struct configuration_owner *a,
 				    const struct configuration_owner *b);
 
-/* configuration_people.c: the section's entry, made if there is none. NULL: the section is none of
- * a user or a group, or there are too many. */
+/* configuration_people.c: returns the section's entry, which is added if it is missing. NULL: the
+ * section is not for a user or a group, or there are too many. */
 struct configuration_settings *configuration_people_section(struct configuration *configuration,
 							    const char *section);
-/* NULL: taken; else what the value should be. */
+/* NULL: accepted. Otherwise a description of valid values. */
 const char *configuration_devices_set(struct configuration_devices *devices, const char *value,
 				      struct configuration_origin origin);
-/* "cuda:0,opencl:*"; returns its buffer. */
+/* Writes "cuda:0,opencl:*", and returns text_out. */
 const char *configuration_devices_text(const struct configuration_devices *devices, char *text_out,
 				       size_t text_bytes);
-/* "sycld.conf:12"; returns its buffer. */
+/* Writes "sycld.conf:12", and returns text_out. */
 const char *configuration_origin_text(const struct configuration *configuration,
 				      struct configuration_origin origin, char *text_out,
 				      size_t text_bytes);
 
-/* A whole number, with K, M, G or T (powers of 1024) behind it if `with_unit`. False: it is none,
- * or above `most`. */
+/* Reads a whole number, with a suffix K, M, G or T (powers of 1024) if `with_unit`. False: it is no
+ * number, or above `most`. */
 bool configuration_number(const char *text, bool with_unit, uint64_t most, uint64_t *number_out);
 
 void configuration_defaults(struct configuration *configuration_out);
 
-/* One finding, as "FILE:LINE: what is wrong" without the newline. */
+/* Receives one error or warning: "FILE:LINE: description" without a newline. */
 typedef void configuration_found(void *context, bool is_error, const char *text);
 
 /*
- * Read `path` into the output, after what is there already, and report every error. 0; -ENOENT:
- * there is no such file; -EINVAL: it has errors; another negative errno: it cannot be read. The
- * output may have parts of a file with errors.
+ * Adds the values of the file `path` to `configuration`, and reports every error. 0; -ENOENT: there
+ * is no such file; -EINVAL: it has errors; another negative errno: it cannot be read. After an
+ * error some values of the file may be set.
  */
 int configuration_read_file(const char *path, struct configuration *configuration,
 			    configuration_found *found, void *context);
 
-/* The same of one file alone: untouched on failure, and `message_out` has the first error. */
+/* Reads one file only. On failure the output is untouched, and `message_out` has the first
+ * error. */
 int configuration_read(const char *path, struct configuration *configuration_out, char *message_out,
 		       size_t message_bytes);
 
 /*
- * configuration_files.c: read the given file, or, when `given` is NULL, the mode's own, which may
- * be missing; then the files in the folder of its name with ".d" behind it that end in ".conf", in
- * the order of their names. 0 or a negative errno with a message; the output is untouched then.
+ * configuration_files.c: reads the given file. `given` NULL: the mode's default file, which may be
+ * missing. Then reads the files named *.conf in the folder FILE.d, in the order of their names. 0,
+ * or a negative errno with a message and an untouched output.
  */
 int configuration_load(const char *given, bool user, struct configuration *configuration_out,
 		       char *message_out, size_t message_bytes);
 
-/* The same, and reports every error and warning. Warnings are of what each file may have, and what
- * makes no sense together. */
+/* Like configuration_load, but reports every error and warning. A warning is about values that are
+ * valid in each file, but contradict each other or the machine. */
 int configuration_check(const char *given, bool user, struct configuration *configuration_out,
 			configuration_found *found, void *context);
 

@@ -1,4 +1,4 @@
-/* The files of the configuration, and what makes no sense in them together. */
+/* Reads all files of the configuration, and finds contradictions between them. */
 #include "base/configuration.h"
 
 #include "cleanup.h"
@@ -45,7 +45,7 @@ static int compare_entries(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* One file after another; goes on after one with errors, to report all. */
+/* Reads one file after another. An error does not end the loop, so that all are reported. */
 static int read_drop_ins(const char *path, struct configuration *configuration,
 			 const struct findings *findings)
 {
@@ -87,7 +87,7 @@ __attribute__((format(printf, 2, 3))) static void warn(const struct findings *fi
 	findings->found(findings->context, false, text);
 }
 
-/* A member of each group at least. */
+/* Counts each user and each group once: every group may have a member with work. */
 static void check_minima(const struct configuration *configuration, const struct findings *findings)
 {
 	const struct configuration_shares *shares = &configuration->shares;
@@ -111,7 +111,8 @@ static void check_minima(const struct configuration *configuration, const struct
 		     sum + shares->everybody.least);
 }
 
-/* A GPU of NVIDIA's has a file with its number. Other devices cannot be known without a driver. */
+/* NVIDIA's driver makes a file with the number of each GPU. Other devices are known only to their
+ * drivers, which sycld does not load. */
 static void check_devices(const struct configuration *configuration,
 			  const struct configuration_devices *devices,
 			  const struct findings *findings)
@@ -132,7 +133,7 @@ static void check_devices(const struct configuration *configuration,
 	}
 }
 
-/* A device that no driver of this machine can have. */
+/* Warns of a device whose driver is not installed on this machine. */
 static void check_backends(const struct configuration *configuration,
 			   const struct configuration_devices *devices,
 			   const struct findings *findings)
@@ -175,7 +176,7 @@ int configuration_check(const char *given, bool user, struct configuration *conf
 	configuration_defaults(&configuration);
 	if (user && !given && user_configuration_path(path, sizeof(path)) < 0) {
 		*configuration_out = configuration;
-		return 0; /* there is no place for it */
+		return 0; /* the user has no folder for a configuration */
 	}
 	bool is_missing = !given && access(file, F_OK) < 0 && errno == ENOENT;
 	int r;

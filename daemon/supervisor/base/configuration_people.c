@@ -6,7 +6,7 @@
 
 enum { DEVICES_MOST = 64, WORD_BYTES = 32 };
 
-/* By the numbers of proto's Backend; tests have the last one. */
+/* The index is the value of proto's Backend. Only tests have the last one. */
 static const char *const backends[DEVICE_SET_BACKENDS] = {
 	[1] = "opencl", [2] = "cuda", [3] = "fake"};
 
@@ -32,7 +32,7 @@ struct configuration_settings *configuration_people_section(struct configuration
 	return &people->settings[owners->count++];
 }
 
-/* "cuda:0" or "cuda:*" */
+/* Adds "cuda:0" or "cuda:*" to the set. */
 static bool add_device(const char *word, struct device_set *set)
 {
 	for (unsigned i = 0; i < DEVICE_SET_BACKENDS; i++) {
@@ -104,7 +104,7 @@ const char *configuration_devices_text(const struct configuration_devices *devic
 			int length = snprintf(text_out + used, text_bytes - used, "%s%s:%s",
 					      used ? "," : "", backends[i], number);
 			if (length < 0 || (size_t)length >= text_bytes - used)
-				return text_out; /* cut */
+				return text_out; /* the text has no more room */
 			used += (size_t)length;
 		}
 	return text_out;

@@ -76,7 +76,7 @@ static const char *set_share_mode(struct configuration_shares *shares, const cha
 	return NULL;
 }
 
-/* The owner's entry; NULL: there is none, and no room for another. */
+/* Returns the owner's entry, which is added if it is missing. NULL: there is no room. */
 static struct configuration_share_entry *share_entry_of(struct configuration_shares *shares,
 							const struct configuration_owner *owner)
 {

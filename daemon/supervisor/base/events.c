@@ -8,7 +8,7 @@
 
 struct event_ring {
 	struct event events[EVENTS_KEPT];
-	uint64_t written; /* how many ever were */
+	uint64_t written; /* number of all events so far */
 };
 
 static struct event_ring of_sessions, of_others;
@@ -43,7 +43,7 @@ void event_report(enum log_level level, const char *topic, struct event event, c
 	log_write_with(level, topic, &fields, event.text);
 }
 
-/* The place of the first kept event with a higher number. Numbers rise within a ring. */
+/* Returns the place of the first kept event with a higher number. Numbers increase in a ring. */
 static uint64_t place_after(const struct event_ring *ring, uint64_t number)
 {
 	uint64_t low = ring->written > EVENTS_KEPT ? ring->written - EVENTS_KEPT : 0;

@@ -11,7 +11,7 @@
 
 enum { ENTRY_BYTES = 4096 };
 
-/* By enum event_kind; systemd/sycld.catalog explains each. They never change. */
+/* Ids by enum event_kind; systemd/sycld.catalog explains each. An id never changes. */
 static const char *const message_ids[] = {
 	[1] = "b6d0d0021bd642709280d860d441b7b5", [2] = "3ee91155fbc7400a8192c96c03a1fd58",
 	[3] = "aaf637aee4be4e8595f6a9f61d5a6c6f", [4] = "2a839cd2c78c420f9c83eb73e73709b2",
@@ -32,12 +32,12 @@ int journal_open(const char *path)
 	return take_fd(&fd);
 }
 
-/* A value ends at the line's end here, so what comes from outside must have none. */
+/* A newline ends a value in this form, so texts of other processes must not contain one. */
 static void add_field(char entry[ENTRY_BYTES], size_t *used, const char *name, const char *value)
 {
 	int length = snprintf(entry + *used, ENTRY_BYTES - *used, "%s=%s\n", name, value);
 	if (length < 0 || (size_t)length >= ENTRY_BYTES - *used) {
-		entry[*used] = '\0'; /* the field has no room */
+		entry[*used] = '\0'; /* omits a field without room */
 		return;
 	}
 	for (size_t i = *used; i + 1 < *used + (size_t)length; i++)

@@ -8,17 +8,17 @@
 #define JOURNAL_SOCKET "/run/systemd/journal/socket"
 
 struct log_fields {
-	int kind; /* enum event_kind: each has its MESSAGE_ID, and an entry in sycld.catalog */
+	int kind; /* enum event_kind; determines MESSAGE_ID and the entry in sycld.catalog */
 	bool has_uid;
 	unsigned long uid;  /* SYCLD_UID */
 	uint64_t session;   /* SYCLD_SESSION; 0: none */
 	const char *kernel; /* SYCLD_KERNEL; "": none */
 };
 
-/* A socket for journal_send, or a negative errno. */
+/* Returns a socket for journal_send, or a negative errno. */
 int journal_open(const char *path);
 
-/* False: the journal does not take it now. Never blocks. */
+/* False: the journal does not accept the entry now. Never blocks. */
 bool journal_send(int socket, int priority, const char *topic, const char *text,
 		  const struct log_fields *fields);
 

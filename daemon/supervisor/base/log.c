@@ -13,12 +13,12 @@
 
 static const char *debug_spec = "";
 static bool journal;
-static int journal_fd = -1; /* for entries with fields; -1: they are lines as others */
+static int journal_fd = -1; /* for entries with fields; -1: lines without fields are written */
 
 enum { TIME_BYTES = 40 };
 
-/* A process that is started below a unit inherits the variable, so the manager puts the numbers of
- * the stream there. */
+/* Processes that a unit's processes start inherit the variable, although their standard error may
+ * be another file. So systemd writes the device and inode of the journal's stream into it. */
 static bool goes_to_journal(const char *stream)
 {
 	char numbers[64];
@@ -76,7 +76,7 @@ static enum log_level log_level_of_topic(const char *topic)
 	return level;
 }
 
-/* "2026-01-31T12:00:00.123Z". Lines for the journal get their times there. */
+/* Writes "2026-01-31T12:00:00.123Z". The journal itself adds times to lines. */
 static void log_make_time(char time_out[TIME_BYTES])
 {
 	struct timespec now;
@@ -132,7 +132,7 @@ static void log_write_text(enum log_level level, const char *topic, const char *
 	size_t length = log_make_line(line, level, topic, text);
 	if (length == 0 || log_queue_write(line, length))
 		return;
-	/* A single write, so that lines of several processes on one terminal do not mix. */
+	/* One write for the line, so that lines of several processes on one terminal do not mix. */
 	ssize_t written = write(STDERR_FILENO, line, length);
 	(void)written;
 }

@@ -31,7 +31,7 @@ void log_finish(void);
 __attribute__((format(printf, 3, 4))) void log_write(enum log_level level, const char *topic,
 						     const char *format, ...);
 
-/* The same with fields; `text` has no format. */
+/* Like log_write, with fields. `text` is no format. */
 void log_write_with(enum log_level level, const char *topic, const struct log_fields *fields,
 		    const char *text);
 

@@ -8,12 +8,12 @@
 enum { EXIT_USAGE = 2, EXIT_BUSY = 75, EXIT_CONFIGURATION = 78 };
 
 struct options {
-	bool user;           /* serve the user who started it, from a folder of that user's own */
+	bool user;           /* serve the user who started it, from that user's own folder */
 	bool detach;         /* detach from the starter: new session, output to a file */
-	bool check_only;     /* the configuration is read and checked, no service begins */
-	bool check_strictly; /* a warning counts as an error then */
-	const char *runtime_directory; /* NULL: the mode's own */
-	const char *configuration;     /* NULL: the mode's own, which may be missing */
+	bool check_only;     /* read and check the configuration only */
+	bool check_strictly; /* with check_only: a warning counts as an error */
+	const char *runtime_directory; /* NULL: the mode's default */
+	const char *configuration;     /* NULL: the mode's default, which may be missing */
 	/* Path of the engine; NULL: sycl-engine next to sycld, else the installed one. */
 	const char *engine;
 	const char *cache_directory; /* NULL: the mode's default */

@@ -1,5 +1,5 @@
-/* Who has given an order that still holds, and when. All 0: nobody, or an earlier service took it.
- */
+/* The operator who gave an order that still applies, and the time. Zeroed: there is no order, or an
+ * earlier service received it. */
 #ifndef SYCLD_SUPERVISOR_ORDER_ORIGIN_H
 #define SYCLD_SUPERVISOR_ORDER_ORIGIN_H
 
@@ -8,7 +8,7 @@
 
 struct order_origin {
 	uid_t uid;
-	uint64_t since_unix_seconds; /* for people to read; 0: there is no order */
+	uint64_t since_unix_seconds; /* only for display; 0: as above */
 };
 
 #endif

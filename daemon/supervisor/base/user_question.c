@@ -17,7 +17,7 @@ struct asked {
 	gid_t groups[GROUPS_MAX];
 	int group_count; /* -1: not queried yet */
 	bool is_cut;     /* the user has more groups */
-	int user_error;  /* of the user's look-up, other than -ENOENT; 0: none */
+	int user_error;  /* error of the user's look-up, other than -ENOENT; 0: none */
 };
 
 bool user_question_has_names(const struct user_question *question)
@@ -36,8 +36,7 @@ bool user_question_needs_database(const struct user_question *question)
 	return !question->is_own || user_question_has_names(question);
 }
 
-/* Records a failed look-up, which is logged: the user may not have what the configuration says.
- * Only the first failure is kept. */
+/* Keeps the first failed look-up for the log, because the user may lack configured settings. */
 static void answer_set_trouble(struct asked *asked, const char *what, const char *name, int error)
 {
 	if (error < 0 && error != -ENOENT && !asked->answer->trouble[0])
@@ -75,7 +74,8 @@ static void question_query_groups(struct asked *asked)
 	}
 }
 
-/* 1: the user is in the group, 0: not so, or there is no such group; else a negative errno. */
+/* 1: the user is in the group; 0: the user is not, or there is no such group; or a negative
+ * errno. */
 static int user_has_group(struct asked *asked, const char *name)
 {
 	gid_t gid = 0;
@@ -97,7 +97,7 @@ static int user_has_group(struct asked *asked, const char *name)
 	return -E2BIG;
 }
 
-/* 1: the line or section is for the user, 0: not so; else a negative errno. */
+/* 1: the line or section applies to the user; 0: it does not; or a negative errno. */
 static int owner_applies(struct asked *asked, const struct configuration_owner *owner)
 {
 	if (owner->whose == SHARE_OF_UID)
@@ -126,7 +126,7 @@ static bool owner_is_missing(const struct configuration_owner *owner)
 	gid_t gid = 0;
 	uid_t uid = 0;
 	if (owner->whose == SHARE_OF_UID)
-		return false; /* a number may have a share without a name */
+		return false; /* a uid may have a share without a name */
 	return (owner->whose == SHARE_OF_USER ? user_database_uid(owner->name, &uid)
 					      : user_database_group(owner->name, &gid)) == -ENOENT;
 }

@@ -35,7 +35,7 @@ static bool engine_adopt_standby(const struct tenant *tenant, struct engine_proc
 	struct supervisor *supervisor = tenant->supervisor;
 	struct engine_process process;
 	char cache[PATH_MAX];
-	/* A standby has opened devices that this user may not have. */
+	/* A standby may have opened devices that this user may not use. */
 	if (tenant_devices(tenant)->given)
 		return false;
 	if (clock_now_ns() < tenant->no_standby_until_ns || !standby_take(supervisor, &process))

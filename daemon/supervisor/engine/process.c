@@ -188,7 +188,7 @@ static int arguments_add_backend_options(struct strings *arguments,
 	return 0;
 }
 
-/* "KIND:MASK" for each backend, so that "none" has a form, too. */
+/* Adds KIND:MASK for each backend, also with mask 0, so that "none" can be passed. */
 static int arguments_add_devices(struct strings *arguments,
 				 const struct configuration_devices *devices)
 {

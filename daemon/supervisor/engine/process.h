@@ -19,7 +19,7 @@ struct engine_launch {
 	uid_t uid;
 	gid_t gid;
 	const struct configuration *configuration;
-	/* The devices that sessions may have; NULL, or not given: all. */
+	/* Devices that sessions may use; NULL, or not given: all. */
 	const struct configuration_devices *devices;
 };
 

@@ -99,7 +99,7 @@ static void print_finding(void *context, bool is_error, const char *text)
 	(void)fprintf(stderr, "%s: %s\n", is_error ? "error" : "warning", text);
 }
 
-/* Everything that is wrong, on standard error. A service would start with warnings. */
+/* Prints every error and warning to standard error. Warnings do not prevent a start. */
 static int check_configuration(const struct options *options)
 {
 	char missing[USER_TROUBLE_BYTES], text[USER_TROUBLE_BYTES + 64];
@@ -118,7 +118,7 @@ static int check_configuration(const struct options *options)
 	return options->check_strictly && check.warnings ? EXIT_CONFIGURATION : EXIT_SUCCESS;
 }
 
-/* At the start, when the first error ends the service. */
+/* Used at the start of the service, which ends with the first error. */
 static void log_finding(void *context, bool is_error, const char *text)
 {
 	(void)context;

@@ -323,7 +323,7 @@ static int supervisor_start(struct supervisor *supervisor)
 		r = user_lookups_open(&supervisor->loop);
 	if (r == 0)
 		share_names_review(&supervisor->configuration);
-	/* Before the first client is accepted: its engine may exist already. */
+	/* This precedes the first client, whose engine may exist already. */
 	if (r == 0)
 		r = succession_open(supervisor);
 	if (r == 0)

@@ -20,7 +20,7 @@ struct session_figures {
 	bool paused, ended;
 	bool has_usage, has_present;
 	Sycl__V1__Usage usage;
-	Sycl__V1__SessionPresent present; /* `running` points to the next */
+	Sycl__V1__SessionPresent present; /* `running` points to the next member */
 	char running[FLIGHT_KERNEL_NAME_BYTES];
 	uint8_t *devices; /* A packed SessionReport with devices only; allocated; NULL: none. */
 	size_t devices_bytes;
@@ -47,8 +47,8 @@ struct engine_claims {
 	Sycl__V1__Topology *topology; /* allocated, made printable; NULL: none was sent */
 	struct device_claim devices[CLAIMS_DEVICES_MAX];
 	unsigned device_count;
-	Sycl__V1__DevicePresent present[CLAIMS_DEVICES_MAX]; /* open ones */
-	Sycl__V1__DeviceSensors sensors[CLAIMS_DEVICES_MAX]; /* of these, where it reports any */
+	Sycl__V1__DevicePresent present[CLAIMS_DEVICES_MAX]; /* open devices */
+	Sycl__V1__DeviceSensors sensors[CLAIMS_DEVICES_MAX]; /* sensors of the open devices */
 	char sensor_reasons[CLAIMS_DEVICES_MAX][CLAIMS_REASON_BYTES];
 	unsigned present_count;
 };

@@ -96,10 +96,10 @@ struct engine {
 	unsigned waiting_count;                     /* length of both lists */
 	unsigned sessions_count;
 
-	/* The limits that it was started with or sent last; 0: its own default. UINT64_MAX: it is
-	 * not known, as an earlier service or configuration started it. */
+	/* The limits that the engine was started with, or received last. 0: its own default.
+	 * UINT64_MAX: unknown, because an earlier service or configuration started it. */
 	uint64_t limits_sent[CONFIGURATION_LIMITS];
-	/* The devices that it was started with. */
+	/* The devices that the engine was started with. */
 	bool devices_known;
 	struct configuration_devices allowed;
 

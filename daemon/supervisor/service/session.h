@@ -47,7 +47,7 @@ struct session {
 	uint64_t since_unix_seconds;    /* for display */
 	LIST_ENTRY(session) same_place; /* link in the engine's place for this number */
 	struct session_figures figures; /* account/claims.h */
-	struct order_origin paused_by;  /* an operator has paused it */
+	struct order_origin paused_by;  /* the order that paused it */
 	/* Limits ordered for this session only, as configuration_limit_names lists them; 0: not
 	 * ordered; NULL: none are. */
 	uint64_t *limits;

@@ -41,9 +41,9 @@ struct tenant {
 	struct user_lookup *lookup; /* the current look-up; NULL: none */
 	bool is_identified;         /* `gid`, `share` and the next member are known */
 	bool is_unknown;            /* the uid is not in the user database, by the last look-up */
-	bool is_stale;              /* the sections of names have changed since the last look-up */
+	bool is_stale;              /* sections with names have changed since the last look-up */
 	uint64_t identified_ns;
-	uint64_t failed_ns; /* when the latest look-up failed; 0: the latest one did not */
+	uint64_t failed_ns; /* when the latest look-up failed; 0: it did not fail */
 	/* engine/tenant_arrivals.h */
 	struct session_list arriving;
 	unsigned arriving_count;
@@ -65,13 +65,13 @@ struct tenant {
 	char last_failure[TENANT_FAILURE_BYTES];
 	struct service_state_account account; /* use of the sessions that have ended */
 	struct account_table ledger;          /* the same by control group and device */
-	/* Orders of an operator, also of earlier services. A tenant with any of these is not
+	/* Orders of operators to this service or an earlier one. A tenant with an order is not
 	 * forgotten. */
 	bool drained; /* no new session is accepted */
 	struct order_origin drained_by;
 	struct limit_orders orders;
 	struct configuration_share
-		share; /* as configured for this user; not given: as for all users */
+		share; /* As configured for this user; not given: as for all users. */
 	struct tenant_settings settings; /* as configured for this user and the user's groups */
 	uint64_t warm_devices;           /* devices to open at the start of the next engine */
 	/* The tenant may not open the prepared devices (never again), or a standby failed to become

@@ -1,7 +1,11 @@
 /*
- * Limits of a tenant by their sources. The first of these that has a value holds: an order for the
- * tenant; a section of sycld.conf for the user; one for a group of the user's, in the file's order;
- * an order for all users; [limits] of sycld.conf; the engine's own default.
+ * Limits of a tenant. The first of these sources that has a value applies:
+ * - an order for the tenant,
+ * - sections of sycld.conf for the user,
+ * - sections for the user's groups, in the file's order,
+ * - an order for all users,
+ * - [limits] of sycld.conf,
+ * - the engine's own default.
  */
 #ifndef SYCLD_SUPERVISOR_TENANT_LIMITS_H
 #define SYCLD_SUPERVISOR_TENANT_LIMITS_H
@@ -14,7 +18,7 @@
 struct supervisor;
 struct tenant;
 
-/* What operators have ordered, for a tenant or for all. 0: nothing. */
+/* Limits that operators have ordered, for a tenant or for all users. 0: no order. */
 struct limit_orders {
 	uint64_t limits[CONFIGURATION_LIMITS];
 	unsigned sessions_most;
@@ -23,21 +27,21 @@ struct limit_orders {
 
 bool limit_orders_are_none(const struct limit_orders *orders);
 
-/* What sections of users and groups say for a tenant. */
+/* The values for a tenant from sections of users and groups. */
 struct tenant_settings {
 	struct configuration_limit limits[CONFIGURATION_LIMITS];
 	struct configuration_limit sessions;
 	struct configuration_devices devices;
 };
 
-/* The sections that are for the tenant, a bit each. */
+/* Sets the tenant's settings. Bit n of `sections`: section n applies to the tenant. */
 void tenant_take_sections(struct tenant *tenant, uint64_t sections);
 
-/* 0: the engine's own default. */
+/* Returns the limit that applies; 0: the engine's own default. */
 uint64_t tenant_limit(const struct tenant *tenant, unsigned index);
-/* The tenant's limit of sessions. */
+/* Returns the tenant's limit on sessions. */
 unsigned tenant_sessions_most(const struct tenant *tenant);
-/* The devices that the tenant's sessions may have; not given: all. */
+/* Returns the devices that the tenant's sessions may use; not given: all. */
 const struct configuration_devices *tenant_devices(const struct tenant *tenant);
 
 #endif

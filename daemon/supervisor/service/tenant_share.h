@@ -13,9 +13,9 @@ struct tenant;
 /* Returns the tenant's share by the user database and [shares] (account/tenant_identity.h), with
  * orders applied. `given`: a share is configured or ordered for this tenant or for all users. */
 struct configuration_share tenant_share(const struct tenant *tenant);
-/* The share of users without one of their own. */
+/* Returns the share of users without their own share. */
 struct configuration_share everybodys_share(const struct supervisor *supervisor);
-/* Does any share hold, so that devices' time has to be divided? */
+/* True if any share applies, so that devices' time must be divided. */
 bool tenant_shares_matter(const struct supervisor *supervisor);
 
 #endif
