@@ -45,7 +45,7 @@ struct control {
 	uint8_t token[ENGINE_TOKEN_BYTES];
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	struct reconnect *reconnect;
-	struct sensors *sensors; /* NULL: no report needed them yet */
+	struct sensors *sensors; /* NULL: no report has needed sensors yet */
 };
 
 static void on_control_socket(uv_poll_t *poll, int status, int events);

@@ -90,7 +90,7 @@ void engine_claim_nothing(struct engine *engine);
 struct report_options {
 	uint64_t request;
 	bool discover;
-	struct sensors **sensors; /* made at the first report with a device that may have some */
+	struct sensors **sensors; /* created for the first device that may have sensors */
 	void *context;
 	int (*send)(void *context, const ProtobufCMessage *control);
 };

@@ -72,7 +72,7 @@ static int parse_mask(const char *text, uint64_t *out)
 	return 0;
 }
 
-/* "KIND:MASK": of the backend of that kind only these devices exist. */
+/* Reads KIND:MASK: sessions may use only these devices of the backend of that kind. */
 static int parse_devices(const char *text, struct arguments *arguments)
 {
 	uint32_t kind;

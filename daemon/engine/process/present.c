@@ -10,7 +10,8 @@ static_assert((int)SCHED_WAIT_TURN == (int)SYCL__V1__SESSION_WAIT__SESSION_WAIT_
 		      (int)SCHED_WAIT_EVENT == (int)SYCL__V1__SESSION_WAIT__SESSION_WAIT_EVENT,
 	      "the values are the same");
 
-/* The device of which the session used most lately; the first one where it used none. */
+/* Sets the device whose time the session lately used most. Without recent use it is the first
+ * device that the session has used. */
 static void fill_used(const struct session *session, Sycl__V1__SessionPresent *present)
 {
 	struct sched_device_use use, most = {.used = NULL};
@@ -42,7 +43,7 @@ static void fill_running(const struct session *session, const struct sched_runni
 			present->used_permille = use.used_permille;
 }
 
-/* The wait of the session's oldest command group that is one task. */
+/* Returns the wait of the session's oldest command group, if the group has a task. */
 static Sycl__V1__SessionWait oldest_waits_for(const struct session *session)
 {
 	const struct list *groups = &session->open_groups;
@@ -77,7 +78,7 @@ void present_fill_session(const struct session *session, Sycl__V1__SessionPresen
 		present_out->waits_for = oldest_waits_for(session);
 }
 
-/* Only NVIDIA's driver has a library for this. */
+/* Only NVIDIA's driver has a library that reads sensors. */
 static void fill_sensors(const struct scheduler *scheduler, struct sensors **sensors,
 			 uint32_t device, struct present_devices *devices,
 			 Sycl__V1__DevicePresent *row)

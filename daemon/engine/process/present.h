@@ -1,4 +1,4 @@
-/* What sessions and devices are about now, for a report. Front thread. */
+/* The present state of sessions and devices, for a report. Front thread. */
 #ifndef SYCL_ENGINE_PROCESS_PRESENT_H
 #define SYCL_ENGINE_PROCESS_PRESENT_H
 
@@ -17,12 +17,13 @@ struct present_devices {
 };
 
 /*
- * Both after scheduler_present_begin. The texts are valid until the next turn. The first one adds
- * to the session's usage the device time of what runs, which is counted there when it is over.
+ * Call both functions after scheduler_present_begin. The texts are valid until the next turn. The
+ * first one adds the device time of a running command, which the session's own usage includes only
+ * after the command's end.
  */
 void present_fill_session(const struct session *session, Sycl__V1__SessionPresent *present_out,
 			  Sycl__V1__Usage *usage);
-/* Sets the report's list of open devices, which lies in `devices`. */
+/* Sets the report's list of open devices. The list itself is in `devices`. */
 void present_fill_devices(const struct scheduler *scheduler, struct sensors **sensors,
 			  struct present_devices *devices, Sycl__V1__EngineReport *report_out);
 

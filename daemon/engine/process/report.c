@@ -14,10 +14,11 @@
 #define SESSIONS_PER_REPORT 100u
 /* Devices of all sessions; one session has SESSION_DEVICES_REPORTED at most. */
 #define DEVICES_PER_REPORT 400u
-/* A session is at most 560, and 1100 for each of its devices. The first part may have less room. */
+/* A session needs 560 at most, and 1100 for each of its devices. The first part may have less
+ * room. */
 #define REPORT_SESSIONS_BYTES 42000u
 #define REPORT_TOPOLOGY_BYTES 20000u
-/* The frame of the message, and some reserve. */
+/* Bytes around the lists, and a reserve. */
 #define REPORT_FRAME_BYTES 1000u
 #define REPORT_PARTS_DEVICES                                                                       \
 	20u /* sessions in later parts are reported without devices: 64 parts are the most, and    \
@@ -29,7 +30,7 @@ static_assert(560 + SESSION_DEVICES_REPORTED * 1100 <= REPORT_SESSIONS_BYTES,
 struct report_part {
 	uint32_t number; /* number of the part, from 0 on */
 	size_t bytes;    /* bytes of the sessions in this part */
-	size_t room;     /* most of these */
+	size_t room;     /* most bytes of the sessions in this part */
 	uint32_t device_count;
 	Sycl__V1__DeviceUsage devices[DEVICES_PER_REPORT];
 	Sycl__V1__DeviceUsage *device_list[DEVICES_PER_REPORT];
@@ -37,7 +38,7 @@ struct report_part {
 	Sycl__V1__SessionReport *list[SESSIONS_PER_REPORT];
 	Sycl__V1__Usage usages[SESSIONS_PER_REPORT];
 	Sycl__V1__SessionPresent presents[SESSIONS_PER_REPORT];
-	char running[SESSIONS_PER_REPORT][FLIGHT_KERNEL_NAME_BYTES]; /* cut names */
+	char running[SESSIONS_PER_REPORT][FLIGHT_KERNEL_NAME_BYTES]; /* names, which may be cut */
 	struct present_devices present_devices;
 };
 
@@ -82,8 +83,8 @@ static bool add_session(struct report_part *part, Sycl__V1__EngineReport *report
 		return false;
 	fill_session(part, index, session);
 	size_t bytes = sycl__v1__session_report__get_packed_size(part->list[index]) + 4;
-	/* A later part has room for one session. The first has few, or none, if many devices are
-	 * open. */
+	/* A later part always has room for a session. The first part may have no room, if many
+	 * devices are open. */
 	bool may_be_full = index > 0 || part->number == 0;
 	if (may_be_full && bytes > part->room - part->bytes)
 		return false;

@@ -19,14 +19,14 @@ struct reading {
 
 struct sensors {
 	pthread_t thread;
-	pthread_mutex_t lock; /* of all that follows; nothing is taken inside it */
+	pthread_mutex_t lock; /* guards all later members; no other lock is taken inside it */
 	pthread_cond_t changed;
 	bool quits;
 	uint32_t count;
 	struct reading readings[SENSORS_DEVICES];
 };
 
-/* A device that is to be read. SENSORS_DEVICES: none. */
+/* Returns a device that must be read. SENSORS_DEVICES: there is none. */
 static uint32_t next_wanted(const struct sensors *sensors)
 {
 	for (uint32_t i = 0; i < sensors->count; i++)
@@ -35,7 +35,7 @@ static uint32_t next_wanted(const struct sensors *sensors)
 	return SENSORS_DEVICES;
 }
 
-/* With the lock, which is not held while the library reads. */
+/* Called with the lock, which is released while the library reads. */
 static void read_one(struct sensors *sensors, uint32_t at)
 {
 	struct reading *reading = &sensors->readings[at];

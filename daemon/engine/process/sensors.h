@@ -1,7 +1,7 @@
 /*
- * Sensors of devices for reports. A thread of its own reads them, because the driver's management
- * library may take long. It sleeps until a report asks. A report gets what was read for the one
- * before; so the first one has nothing yet.
+ * Sensors of devices for reports. A separate thread reads them, because the driver's management
+ * library may take long. The thread sleeps until a report requests a reading. A report has the
+ * readings that the previous report requested, so the first report has none.
  */
 #ifndef SYCL_ENGINE_PROCESS_SENSORS_H
 #define SYCL_ENGINE_PROCESS_SENSORS_H
@@ -13,15 +13,15 @@
 
 struct sensors;
 
-/* -ENOMEM, or what pthread_create says. */
+/* 0, -ENOMEM, or the error of pthread_create. */
 int sensors_create(struct sensors **sensors_out);
-/* Does not wait for the thread, which may be in the library: it frees what there is when it ends.
- * Accepts NULL, returns NULL. */
+/* Does not wait for the thread, which may be in the library. The thread frees all memory at its
+ * end. Accepts NULL. Returns NULL. */
 struct sensors *sensors_free(struct sensors *sensors);
 
 /*
- * Front thread; never blocks. What was read last of the device; asks for the next reading. False:
- * nothing was read yet. `reason_out` is "" where the sensors are known.
+ * Returns the latest reading of the device, and requests the next one. Front thread; never blocks.
+ * False: there is no reading yet. `reason_out` is "" if the sensors are known.
  */
 bool sensors_of(struct sensors *sensors, const uint8_t uuid[16],
 		struct backend_sensors *sensors_out, char reason_out[SENSORS_REASON_BYTES]);

@@ -17,7 +17,7 @@
 
 #define BELLS_AT_ONCE    64
 #define NS_PER_MS        1000000u
-#define LOOK_NS          8000u /* turns without a call to the system; a bell waits so long */
+#define LOOK_NS          8000u /* time of turns without system calls; a bell waits as long */
 #define COUNT_CLIENTS_NS 5000000u
 #define TURN_RECORDS                                                                               \
 	256u /* of all sessions: then tasks are sent to devices, and completions are reported */
@@ -183,7 +183,7 @@ static void report_wanted_devices(struct engine *engine)
 		engine->observer.wants_device(engine->observer.context, watch);
 }
 
-/* True: the turn has done work. */
+/* Returns true if the turn has done work. */
 static bool run_turn(struct engine *engine)
 {
 	bool busy = scheduler_progress(engine->scheduler);
@@ -248,9 +248,9 @@ static void on_prepare(uv_prepare_t *prepare)
 	bool again;
 	uint64_t begun_ns = 0;
 	/*
-	 * A client often sends its next record within a microsecond of a completion, which is what
-	 * the loop takes. A short command is complete by the next turn. After a loss there is no
-	 * further turn: it would report failures before the flight page has the cause.
+	 * A client often sends its next record within a microsecond of a completion, and the loop
+	 * takes as long. A short command is complete by the next turn. After a loss there is no
+	 * further turn, because it would report failures before the flight page has the cause.
 	 */
 	do {
 		again = is_worth_spinning(engine, run_turn(engine));

@@ -46,11 +46,12 @@ struct engine_observer {
 #define ENGINE_SLICE_US 500u
 
 struct engine_options {
-	struct scheduler_devices devices; /* which devices there are for sessions */
-	uint64_t warm_devices;      /* bit n: open device n at the start, as it will be requested */
-	bool in_application;        /* embedded: the process is not the engine's to end */
-	bool end_with_last_session; /* as engine_drain from the start: embedded, and tests */
-	const char *cache_directory; /* copied; NULL: nothing is kept */
+	struct scheduler_devices devices; /* the devices that sessions may use */
+	uint64_t warm_devices; /* bit n: open device n at the start, because it will be requested */
+	bool in_application;   /* embedded: the engine must not end the process */
+	/* Behave as after engine_drain from the start: embedded, and tests. */
+	bool end_with_last_session;
+	const char *cache_directory; /* copied; NULL: no cache */
 	const char *const
 		*backend_options; /* "cuda:peer_path=host"; copied; NULL ends it; NULL: none */
 	struct session_limits limits;

@@ -1,9 +1,10 @@
 /*
- * What runs now, and how much of devices' time was used lately. A command is charged when it comes
- * back, from the device's own start to its end. A report shows what runs as well, but does not
- * charge it: a command that was sent may wait for another process's work. Samples of these sums, a
- * few each second, are what a report compares with. They include the time of what ran then, so that
- * a long command is not counted for the window in which it ends.
+ * The running commands, and the recent use of devices' time. A command is charged at its return,
+ * from its start on the device to its end there. A report adds the time of a running
+ * command without charging it, because the command may wait for another process's work. The sums
+ * are sampled a few times each second, and a report shows their growth since a sample. A sample
+ * includes the time of the command that ran then. Otherwise all time of a long command would count
+ * in the window of its end.
  */
 #include "scheduler/admission/present.h"
 
@@ -26,7 +27,7 @@
 
 #define SAMPLE_NS 250000000ull
 #define WINDOW_NS 1000000000ull
-/* So many predecessors are followed to find what a task waits for. */
+/* Most predecessors that are followed to find the reason of a wait. */
 #define FOLLOWED_MOST 256u
 
 static struct sched_flow *flow_that_pays(const struct task *task)
@@ -40,14 +41,14 @@ static struct sched_flow *flow_that_pays(const struct task *task)
 	return of_root ? of_root : flow;
 }
 
-/* False: it is being opened, or was lost. */
+/* False: nothing was sent to the device, it is being opened, or it was lost. */
 static bool device_can_run(const struct scheduler_device *device)
 {
 	return device->sent > 0 &&
 	       atomic_load_explicit(&device->opened, memory_order_relaxed) == SCHED_OPENED;
 }
 
-/* The first command of a lane, if nothing else is in front of it. */
+/* Returns the first command of the lane, if no other command must end before it. NULL: none. */
 static struct task *lane_runs(const struct sched_lane *lane)
 {
 	struct task *task = lane->first;
@@ -62,7 +63,7 @@ static uint64_t runs_since(const struct scheduler_device *device, const struct t
 	return task->sent_ns > moved_ns ? task->sent_ns : moved_ns;
 }
 
-/* The command of the device that runs for longest. NULL: none does. */
+/* Returns the command that has run on the device for longest. NULL: none runs. */
 static struct task *device_runs(const struct scheduler_device *device)
 {
 	struct task *oldest = NULL;
@@ -74,7 +75,7 @@ static struct task *device_runs(const struct scheduler_device *device)
 	return oldest;
 }
 
-/* Time of what runs that was not charged up to `now_ns`. */
+/* Returns the time of the running command up to `now_ns` that was not charged. */
 static uint64_t uncharged_ns(const struct scheduler_device *device, const struct task *task,
 			     uint64_t now_ns)
 {
@@ -113,7 +114,7 @@ static void sample_now(struct scheduler *scheduler, uint64_t before_ns, uint64_t
 {
 	const struct sched_samples *samples = &scheduler->samples;
 	uint64_t latest_ns = samples->at_ns[(samples->next + SCHED_SAMPLES - 1) % SCHED_SAMPLES];
-	/* After a pause: the state that the turn before it has left. */
+	/* After a pause the state of the turn before it is sampled too: it did not change since. */
 	if (before_ns > latest_ns && now_ns - before_ns > SAMPLE_NS)
 		take_sample(scheduler, before_ns);
 	take_sample(scheduler, now_ns);
@@ -124,7 +125,7 @@ void sched_present_sample(struct scheduler *scheduler, uint64_t before_ns)
 	sample_now(scheduler, before_ns, scheduler->now_ns);
 }
 
-/* The latest sample that is a window old; else the oldest one. */
+/* Returns the latest sample that is at least a window old; if there is none, the oldest one. */
 static uint32_t window_base(const struct sched_samples *samples, uint64_t now_ns)
 {
 	uint32_t base = samples->next;
@@ -166,7 +167,7 @@ uint64_t scheduler_present_begin(struct scheduler *scheduler)
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		if (scheduler->devices[i])
 			forget_running(scheduler->devices[i]);
-	/* A sub-device's command counts for a flow of its device. */
+	/* A separate loop, because a sub-device's command adds to a flow of the whole device. */
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		if (scheduler->devices[i])
 			note_running(scheduler->devices[i], now_ns);
@@ -182,7 +183,7 @@ bool scheduler_device_present(const struct scheduler *scheduler, uint32_t device
 	if (!of || of->native_context || of->root)
 		return false;
 	const uint32_t base = scheduler->samples.base;
-	/* The device itself, and its sub-devices. */
+	/* Sums the device and its sub-devices. */
 	for (uint32_t i = 0; i < scheduler->device_count; i++) {
 		const struct scheduler_device *part = scheduler->devices[i];
 		if (!part || (part != of && part->root != of))
@@ -208,7 +209,7 @@ static const struct task *lane_runs_for(const struct sched_lane *lane,
 	return task && task->flow && task->flow->account == account ? task : NULL;
 }
 
-/* With what the report shows of the command that runs. */
+/* Returns the charged time of the task, and its running time in the latest report. */
 static uint64_t shown_ns(const struct task *task)
 {
 	const struct scheduler_device *device = task->device;
@@ -234,7 +235,7 @@ static void fill_running(const struct task *task, uint64_t since_ns,
 	};
 	if (!burst)
 		return;
-	/* The launch of the burst that runs, as far as the device's thread has reported. */
+	/* Names the running launch of the burst, as far as the device's thread has reported. */
 	const uint32_t over = burst_over(burst);
 	const uint32_t at = over < burst->count ? over : burst->count - 1;
 	running_out->group += at;
@@ -285,7 +286,7 @@ static bool is_open(const struct task *task)
 	return task->state != TASK_DONE;
 }
 
-/* A predecessor that nothing is in front of, or that is far enough away. */
+/* Follows open predecessors to the first one that waits for no other, or to the limit. */
 static const struct task *first_in_front(const struct task *task)
 {
 	for (uint32_t i = 0; i < FOLLOWED_MOST && task->open_in > 0; i++) {
@@ -324,6 +325,6 @@ enum sched_wait task_waits_for(const struct task *of)
 	case TASK_PENDING:
 		return task->awaits_kernel ? SCHED_WAIT_COMPILER : SCHED_WAIT_EVENT;
 	default:
-		return SCHED_WAIT_NONE; /* it is about to go on */
+		return SCHED_WAIT_NONE; /* it waits for nothing */
 	}
 }

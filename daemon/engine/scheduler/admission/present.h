@@ -1,4 +1,4 @@
-/* Samples of how much time of devices was used, for public/present.h. */
+/* Samples the use of devices' time, for public/present.h. */
 #ifndef SYCL_ENGINE_SCHED_ADMISSION_PRESENT_H
 #define SYCL_ENGINE_SCHED_ADMISSION_PRESENT_H
 
@@ -6,8 +6,8 @@
 
 struct scheduler;
 
-/* A sample is due. Call before the turn takes what came back. `before_ns`: time of the turn before,
- * since which nothing was charged. */
+/* Called when a sample is due, before the turn takes returned commands. `before_ns`: the time of
+ * the previous turn; nothing was charged since. */
 __attribute__((cold)) void sched_present_sample(struct scheduler *scheduler, uint64_t before_ns);
 
 #endif

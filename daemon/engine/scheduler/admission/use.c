@@ -72,7 +72,7 @@ void sched_use_settle(struct sched_memory *memory)
 	used_by_flow(flow)->spilled_bytes += times * memory->size_bytes;
 }
 
-/* Of the device's time in the window of the latest report. */
+/* Returns the flow's part of the device's time in the window of the latest report. */
 static uint32_t used_permille(const struct sched_flow *flow)
 {
 	const struct sched_samples *samples = &flow->device->scheduler->samples;

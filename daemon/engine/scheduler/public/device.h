@@ -26,8 +26,7 @@ struct scheduler_device_info {
 	const struct backend_ops *ops;
 	uint32_t platform;      /* index into the scheduler's platforms */
 	uint32_t backend_index; /* index of backend enumerate */
-	bool is_hidden; /* the operator does not allow it: sessions do not see it, and it cannot be
-			   opened */
+	bool is_hidden;         /* not allowed by the operator: no session may list or open it */
 	bool is_sub_device;
 	uint32_t root; /* of a sub-device: index of the whole device */
 };

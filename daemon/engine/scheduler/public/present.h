@@ -1,7 +1,7 @@
 /*
- * What runs now, and how busy devices were lately. For reports: all of it is computed when a report
- * asks for it. Between reports a turn of the loop compares two times, and takes a sample of all
- * flows four times a second at most.
+ * The running commands, and the recent use of devices. A report computes these values itself.
+ * Between reports a turn of the loop only compares two times, and samples all flows four times a
+ * second at most.
  */
 #ifndef SYCL_ENGINE_PUBLIC_PRESENT_H
 #define SYCL_ENGINE_PUBLIC_PRESENT_H
@@ -15,7 +15,8 @@ struct sched_account;
 struct scheduler;
 struct task;
 
-/* What a session, or its oldest command, waits for. The values are those of proto's SessionWait. */
+/* Reason for the wait of a session, or of its oldest command. The values are those of proto's
+ * SessionWait. */
 enum sched_wait {
 	SCHED_WAIT_NONE,
 	SCHED_WAIT_TURN,     /* another session's turn on the device */
@@ -30,25 +31,25 @@ enum sched_wait {
 /* A command that runs. */
 struct sched_running {
 	enum backend_kind backend;
-	uint32_t index;    /* of that backend's list */
-	const char *what;  /* name of the kernel, "copy" ...; valid until the next turn */
-	uint64_t since_ns; /* CLOCK_MONOTONIC: since then nothing of its lane is in front of it */
-	uint64_t used_ns;  /* device time so far, which is an estimate until it ends */
-	uint64_t queue, group; /* 0: the scheduler's own */
+	uint32_t index;        /* index in that backend's list */
+	const char *what;      /* name of the kernel, "copy" ...; valid until the next turn */
+	uint64_t since_ns;     /* CLOCK_MONOTONIC; when it became the first one of its lane */
+	uint64_t used_ns;      /* device time so far; an estimate until the end */
+	uint64_t queue, group; /* 0: a command of the scheduler itself */
 };
 
 struct sched_device_present {
 	enum backend_kind backend;
 	uint32_t index;
-	uint32_t busy_permille; /* of the window */
-	uint32_t commands;      /* that were sent and have not come back */
-	uint64_t held_bytes;    /* memory of sessions there */
+	uint32_t busy_permille; /* busy part of the window */
+	uint32_t commands;      /* commands that were sent and have not returned */
+	uint64_t held_bytes;    /* memory of sessions on the device */
 };
 
 /*
- * Begins a report, which shows the time of what runs up to now. Accounts have that when it ends,
- * and do not depend on reports. Returns the length of the window of all `permille`, in ns; 0: too
- * short to say.
+ * Begins a report, which includes the time of running commands up to now. Accounts include it at a
+ * command's end, independently of reports. Returns the length of the window of all `permille`, in
+ * ns; 0: there is no window yet.
  */
 uint64_t scheduler_present_begin(struct scheduler *scheduler);
 
@@ -56,14 +57,15 @@ uint64_t scheduler_present_begin(struct scheduler *scheduler);
 bool scheduler_device_present(const struct scheduler *scheduler, uint32_t device,
 			      struct sched_device_present *present_out);
 
-/* The command of the account that has run for longest. False: none runs. */
+/* Returns the command of the account that has run for longest. False: none runs. */
 bool sched_account_running(const struct scheduler *scheduler, const struct sched_account *account,
 			   struct sched_running *running_out);
 
-/* Device memory of the account that is in the host now. Visits its memories if any was spilled. */
+/* Returns how many bytes of the account are spilled to the host now. Visits all its memories if any
+ * was spilled. */
 uint64_t sched_account_spilled(struct sched_account *account);
 
-/* What the task waits for, or the task that is in front of it. */
+/* Returns the reason for the wait of the task, or of the task that must end before it. */
 enum sched_wait task_waits_for(const struct task *task);
 
 #endif

@@ -177,15 +177,15 @@ enum scheduler_lane_choice {
 	SCHEDULER_LANES_DIFFERENT, /* the next lane each time */
 };
 
-/* Devices that the operator allows; bit n of a backend's word: device n of its own list. */
+/* Devices that the operator allows. Bit n of a backend's word is device n of its own list. */
 enum { SCHEDULER_BACKEND_KINDS = 8 };
 struct scheduler_devices {
-	bool restricted;                           /* else all devices */
+	bool restricted;                           /* false: all devices */
 	uint64_t allowed[SCHEDULER_BACKEND_KINDS]; /* by enum backend_kind */
 };
 
 struct scheduler_config {
-	struct scheduler_devices devices;          /* others are never opened, whoever asks */
+	struct scheduler_devices devices;          /* other devices are never opened */
 	const struct backend_ops *const *backends; /* ended by NULL */
 	const char *cache_directory;               /* NULL: none */
 	/* Such as "cuda:peer_path=host"; ended by NULL, copied; NULL: none. */

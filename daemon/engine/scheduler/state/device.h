@@ -75,7 +75,7 @@ struct sched_flow {
 					    any compute lane */
 	} lanes[SCHED_FLOW_LISTS];
 	struct sched_used used;
-	uint64_t running_ns; /* of what ran at the latest report, which is not in `used` */
+	uint64_t running_ns;                /* running time at the latest report; not in `used` */
 	uint64_t sampled_ns[SCHED_SAMPLES]; /* device time at each sample (present.h) */
 };
 
@@ -106,8 +106,8 @@ struct scheduler_device {
 	bool unified;
 	uint64_t accounted_ns; /* CLOCK_MONOTONIC ns up to which device time has been charged */
 	uint64_t busy_ns;      /* all device time that was charged */
-	uint64_t running_ns;   /* of what ran at the latest report, which was not charged */
-	uint64_t sampled_ns[SCHED_SAMPLES]; /* the same at each sample (present.h) */
+	uint64_t running_ns;   /* running time at the latest report; not charged */
+	uint64_t sampled_ns[SCHED_SAMPLES]; /* busy and running time at each sample (present.h) */
 	const struct backend_ops *ops;
 	struct backend *backend;
 	pthread_t thread;
