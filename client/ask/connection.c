@@ -155,7 +155,7 @@ static int exchange_messages(const char *path, const Sycl__V1__AdminRequest *req
 	return atomic_load(&peer->refused) ? -EPERM : r;
 }
 
-/* The question, and to whom. */
+/* A request, and the socket that may answer it. */
 struct question {
 	const Sycl__V1__AdminRequest *request;
 	int timeout_ms;
@@ -228,8 +228,8 @@ static int question_ask(const char *runtime_directory, const struct question *qu
 		return r == -ENOENT
 			       ? explain_no_service(&places, message_out, message_bytes)
 			       : cli_explain_failure(r, path, &peer, message_out, message_bytes);
-	/* The answer to an order has only its number of sessions; that to a trace has its new
-	 * records, and that to a query of events its events. */
+	/* These answers have no facts of the service: an order's has its number of sessions, a
+	 * trace's has its new records, and a query's of events has the events. */
 	bool ordered = request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_ORDER ||
 		       request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_EVENTS ||
 		       (request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_TRACE && answer.reply &&

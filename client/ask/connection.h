@@ -21,7 +21,7 @@ int service_request(const char *runtime_directory, const Sycl__V1__AdminRequest 
 		    int timeout_ms, struct answer *answer_out, char *message_out,
 		    size_t message_bytes);
 
-/* The same on status.sock alone, also where admin.sock is open to this process. */
+/* Like service_request, but uses status.sock even if this process may open admin.sock. */
 int status_request(const char *runtime_directory, const Sycl__V1__AdminRequest *request,
 		   int timeout_ms, struct answer *answer_out, char *message_out,
 		   size_t message_bytes);

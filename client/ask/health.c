@@ -11,7 +11,7 @@ struct line {
 	size_t bytes, length;
 };
 
-/* What finds no room is left out; the line then ends in "...". */
+/* Adds a part to the line. A line without room for the part ends in "...". */
 __attribute__((format(printf, 2, 3))) static void line_add(struct line *line, const char *format,
 							   ...)
 {

@@ -187,7 +187,7 @@ static json_t *list_of(const ProtobufCFieldDescriptor *field, const uint8_t *val
 	return list;
 }
 
-/* The name of the user that the message is about: the same in each message with a `uid`. */
+/* Returns the name of the message's user. Called for messages with a `uid`. */
 static json_t *user_value(const ProtobufCMessage *message)
 {
 	const ProtobufCFieldDescriptor *uid =
@@ -198,7 +198,8 @@ static json_t *user_value(const ProtobufCMessage *message)
 	return value ? value : json_null();
 }
 
-/* A value made of several fields, or in another form than its type's. False: the key has none. */
+/* Makes a value from several fields, or in a form that differs from its type's. False: the key is
+ * not special. */
 static bool special_value(const ProtobufCMessage *message, const char *key, json_t **value_out)
 {
 	if (strcmp(key, "user") == 0) {
@@ -225,7 +226,7 @@ static bool special_value(const ProtobufCMessage *message, const char *key, json
 		const Sycl__V1__SessionPresent *present = (const Sycl__V1__SessionPresent *)message;
 		if (strncmp(key, "backend", 7) == 0 &&
 		    present->backend == SYCL__V1__BACKEND__BACKEND_UNSPECIFIED)
-			*value_out = json_null(); /* it has used no device yet */
+			*value_out = json_null(); /* the session has used no device yet */
 	} else if (message->descriptor == &sycl__v1__device_sensors__descriptor) {
 		if (strcmp(key, "utilisation_percent") == 0 &&
 		    !((const Sycl__V1__DeviceSensors *)message)->utilisation_known)

@@ -17,7 +17,8 @@ const char *backend_name(Sycl__V1__Backend backend);
 const char *session_state_name(const Sycl__V1__SessionFacts *session);
 
 enum { STATE_TEXT_BYTES = 96 };
-/* The state with what the session waits for, and who has paused it. Static, or `text`. */
+/* Returns the state, with the reason of a wait and the operator who paused the session. The result
+ * is static, or `text`. */
 const char *session_state_text(const Sycl__V1__SessionFacts *session, char text[STATE_TEXT_BYTES]);
 
 #endif

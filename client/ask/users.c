@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names beyond these are cut; uids beyond the places replace each other. */
+/* A longer name is cut. Uids that are equal modulo PLACES replace each other. */
 enum { NAME_BYTES = 48, PLACES = 1024, ENTRY_BYTES = 16384, GROUPS_MOST = 1024 };
 
 static struct kept_name {
 	bool is_known;
 	uint32_t uid;
-	char name[NAME_BYTES]; /* "": it has none */
+	char name[NAME_BYTES]; /* "": the uid has no name */
 } kept[PLACES];
 
 static const char *(*name_source)(uint32_t uid);
@@ -23,7 +23,8 @@ void user_names_from(const char *(*name_of)(uint32_t uid))
 	name_source = name_of;
 }
 
-/* A name may come from a directory of others: nothing in it may reach a terminal as a command. */
+/* Replaces control characters: a name may come from a foreign directory, and must not control a
+ * terminal. */
 static void keep_name(struct kept_name *place, const char *name)
 {
 	(void)snprintf(place->name, sizeof(place->name), "%s", name);

@@ -15,7 +15,7 @@
 enum { ANSWER_MS = 2000, MESSAGE_BYTES = 512 };
 enum { STATUS_DRAINED = 0, STATUS_FAILED = 1, STATUS_NO_SERVICE = 3, STATUS_LEFT = 4 };
 
-/* How many of the sessions are left; a negative errno, with a message. */
+/* Returns how many of the sessions are left, or a negative errno with a message. */
 static int count_sessions(const char *runtime_directory, const Sycl__V1__OrderCommand *drain,
 			  char message[MESSAGE_BYTES])
 {

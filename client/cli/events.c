@@ -17,7 +17,7 @@
 enum { ANSWER_MS = 2000, MESSAGE_BYTES = 512, TIME_BYTES = UNIT_TEXT_BYTES + 8 };
 enum { STATUS_OK = 0, STATUS_FAILED = 1, STATUS_NO_SERVICE = 3 };
 
-/* "2026-01-31T12:00:00.123Z" */
+/* Writes "2026-01-31T12:00:00.123Z", and returns text_out. */
 static const char *time_text(uint64_t unix_ms, char text_out[TIME_BYTES])
 {
 	char seconds[UNIT_TEXT_BYTES];
@@ -63,7 +63,7 @@ static bool print_event_json(const Sycl__V1__EventFacts *event)
 	return r == 0;
 }
 
-/* One question. The number of events that were printed, or a negative errno with a message. */
+/* Sends one query. Returns the number of printed events, or a negative errno with a message. */
 static int print_new(const char *runtime_directory, bool json, uint64_t *after,
 		     char message[MESSAGE_BYTES])
 {
@@ -84,7 +84,7 @@ static int print_new(const char *runtime_directory, bool json, uint64_t *after,
 			good = print_event_json(answer.reply->events[i]);
 		else
 			print_event(answer.reply->events[i]);
-	/* Another service counts from 1 on. */
+	/* A lower number is from another service, which counts from 1 on. */
 	*after = answer.reply->events_last < *after ? 0 : answer.reply->events_last;
 	r = (int)answer.reply->n_events;
 	answer_free(&answer);
@@ -99,7 +99,7 @@ int events_follow(const char *runtime_directory, bool json, bool once)
 	bool was_there = false;
 	for (;;) {
 		int count = print_new(runtime_directory, json, &after, message);
-		/* The service ends, is away, or has just begun. */
+		/* After a first answer, the service may end, be absent, or start again. */
 		bool is_away =
 			was_there && (count == -ENOENT || count == -ETIMEDOUT || count == -EIO);
 		if (count < 0 && !is_away) {

@@ -1,11 +1,11 @@
-/* `syclctl events`: prints what happens in the service, as it comes. */
+/* `syclctl events`: prints events of the service when they occur. */
 #ifndef SYCLCTL_EVENTS_H
 #define SYCLCTL_EVENTS_H
 
 #include <stdbool.h>
 
-/* The exit status. Follows until a signal, also over a restart of the service; `once`: prints what
- * the service has, and ends. */
+/* Returns the exit status. Prints events until a signal, even if the service restarts. `once`:
+ * prints only the events that the service has kept. */
 int events_follow(const char *runtime_directory, bool json, bool once);
 
 #endif

@@ -77,7 +77,7 @@ static bool shows_session(const struct filter *filter, const Sycl__V1__SessionFa
 	return shows_user(filter, session->uid);
 }
 
-/* Does an engine that is shown have a session that is shown? Only where sessions are asked for. */
+/* True if the engine has a session that is shown. Called only for answers with sessions. */
 static bool has_session(const Sycl__V1__AdminReply *reply, uint32_t engine_pid)
 {
 	for (size_t i = 0; i < reply->n_sessions; i++)

@@ -1,4 +1,4 @@
-/* Which rows of an answer are shown: those of a user, a group, a device or a session. */
+/* Selects the rows of an answer that are shown: of a user, a group, a device or a session. */
 #ifndef SYCLCTL_FILTER_H
 #define SYCLCTL_FILTER_H
 
@@ -21,15 +21,15 @@ struct filter {
 
 bool filter_words_none(const struct filter_words *words);
 
-/* False: a word is wrong; `wrong_out` has the sentence. */
+/* False: a word is invalid, and `wrong_out` has the error. */
 bool filter_read(const struct filter_words *words, struct filter *filter_out,
 		 const char **wrong_out);
 
-/* Takes the rows out of the answer that are not to be shown. The answer still owns them: it is
- * freed as a block. */
+/* Removes all other rows from the answer's lists. The answer still owns the removed rows, because
+ * it is freed as one block. */
 void filter_apply(const struct filter *filter, Sycl__V1__AdminReply *reply);
 
-/* "cuda:0". False: no such text. */
+/* Reads "cuda:0". False: the text has another form. */
 bool device_word_read(const char *text, Sycl__V1__Backend *backend_out, uint32_t *index_out);
 
 #endif

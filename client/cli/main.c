@@ -30,9 +30,9 @@ struct arguments {
 	unsigned watch_seconds; /* 0: once */
 	struct order_words words;
 	struct accounts_words accounts;
-	const char *timeout;      /* of a drain, as it was written */
+	const char *timeout;      /* time-out of a drain, as it was written */
 	uint64_t timeout_seconds; /* 0: none */
-	const char *seconds;      /* of a trace */
+	const char *seconds;      /* length of a trace */
 	struct filter_words filter;
 };
 
@@ -136,7 +136,7 @@ static struct trace_words trace_words_of(const struct arguments *arguments)
 				    arguments->runtime_directory, arguments->json};
 }
 
-/* `show KIND ID` is a filter for one thing. */
+/* Makes a filter from the KIND and ID of `show`. */
 static bool parse_shown(struct arguments *arguments, const char **wrong_out)
 {
 	const struct order_words *words = &arguments->words;
@@ -339,7 +339,7 @@ static int run_once(const struct arguments *arguments)
 	bool shown = arguments->json ? arguments->verb->json(answer.reply)
 				     : arguments->verb->show(answer.reply);
 	answer_free(&answer);
-	/* It has said which thing there is not. */
+	/* `show` has named the missing thing itself. */
 	if (!shown && verb_is(arguments->verb, "show") && !arguments->json)
 		return STATUS_FAILED;
 	if (!shown || fflush(stdout) != 0 || ferror(stdout)) {

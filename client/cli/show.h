@@ -16,8 +16,8 @@ bool show_order(const Sycl__V1__AdminReply *reply, const Sycl__V1__OrderCommand 
 bool show_limits(const Sycl__V1__AdminReply *reply);
 bool show_version(const Sycl__V1__AdminReply *reply);
 
-/* show_one.c: of the kind that cli_shown_kind names; the answer has nothing else. False also: there
- * is no such thing, which was said. */
+/* show_one.c: shows one thing of the kind cli_shown_kind, the only one that the answer has. Returns
+ * false also if it does not exist, and has then printed that. */
 bool show_one(const Sycl__V1__AdminReply *reply);
 bool json_one(const Sycl__V1__AdminReply *reply);
 

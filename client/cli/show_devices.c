@@ -8,7 +8,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
-/* An engine runs its tenant's code, so its report may have any text. */
+/* An engine runs its user's code, so its report may have any text. */
 static void print_dispute(const Sycl__V1__KnownDevice *device)
 {
 	enum { NAMED_MOST = 8 };
@@ -41,7 +41,7 @@ uint64_t device_free_bytes(const Sycl__V1__DeviceFacts *facts,
 	return facts->global_mem_bytes > held ? facts->global_mem_bytes - held : 0;
 }
 
-/* What its driver's library reports; "-" for what it does not. */
+/* Shows readings of the driver's library; "-": it has none. */
 static void sensor_cells(struct table *table, const Sycl__V1__DeviceSensors *sensors)
 {
 	if (sensors && sensors->temperature_celsius)
@@ -54,7 +54,7 @@ static void sensor_cells(struct table *table, const Sycl__V1__DeviceSensors *sen
 		table_cell(table, COLOUR_NONE, "-");
 }
 
-/* A device that nobody has open is idle, and all of it is free as far as is known here. */
+/* A device that no engine has opened is shown as idle and free, because nothing else is known. */
 static void present_cells(struct table *table, const Sycl__V1__DeviceFacts *facts,
 			  const Sycl__V1__DevicePresent *present)
 {
@@ -66,7 +66,7 @@ static void present_cells(struct table *table, const Sycl__V1__DeviceFacts *fact
 	sensor_cells(table, present ? present->sensors : NULL);
 }
 
-/* The clock now where it is known, else the highest. */
+/* Shows the present clock; if it is unknown, the highest one. */
 static void clock_cell(struct table *table, const Sycl__V1__DeviceFacts *facts,
 		       const Sycl__V1__DevicePresent *present)
 {

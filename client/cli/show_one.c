@@ -1,6 +1,6 @@
 /*
- * Everything of one session, device or user. It is the JSON form as lines of key and value, so
- * nothing is left out; what is about it otherwise follows as tables.
+ * Shows all facts of one session, device or user. They are the members of the JSON form, a line for
+ * each, so that none is missing. Tables of its sessions and shares follow.
  */
 #include "filter.h"
 #include "json.h"
@@ -62,7 +62,7 @@ static void print_value(const char *key, json_t *value)
 	}
 }
 
-/* Objects lie in each other three deep at most. */
+/* The recursion is bounded: objects are nested three deep at most. */
 static void print_object(json_t *object, int indent)
 {
 	const char *key;
@@ -100,7 +100,7 @@ static bool shows(const char *kind)
 	return strcmp(cli_shown_kind, kind) == 0;
 }
 
-/* What is about the user or device besides it. */
+/* Shows the shares, and the sessions of the user or device. */
 static bool show_around(const Sycl__V1__AdminReply *reply)
 {
 	bool shown = show_shares(reply, colours_wanted());

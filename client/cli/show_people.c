@@ -18,7 +18,7 @@ static void heading(const char *text, bool coloured)
 	(void)putchar('\n');
 }
 
-/* " since TIME by USER", or "" where an earlier service took the order. */
+/* Returns " since TIME by USER"; "": an earlier service received the order. */
 static const char *origin_text(const Sycl__V1__OrderOrigin *origin, char text[ORIGIN_BYTES])
 {
 	char user[USER_TEXT_BYTES], when[UNIT_TEXT_BYTES];
@@ -168,7 +168,7 @@ static bool engine_table(const Sycl__V1__AdminReply *reply, bool coloured)
 	return printed;
 }
 
-/* How devices' time is divided among users. */
+/* Shows how devices' time is divided among users. */
 static bool share_table(const Sycl__V1__AdminReply *reply, bool coloured)
 {
 	static const struct column columns[] = {

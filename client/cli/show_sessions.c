@@ -37,7 +37,7 @@ static enum colour colour_of_state(const Sycl__V1__SessionFacts *session)
 		       : COLOUR_NONE;
 }
 
-/* What runs and since when, how much is queued, and the part of the device that was used. */
+/* Shows the running command, its time, the queued groups, and the used part of the device. */
 static void now_cells(struct table *table, const Sycl__V1__SessionPresent *present)
 {
 	char text[UNIT_TEXT_BYTES];

@@ -69,7 +69,7 @@ static int run_json(const struct top_words *words)
 	}
 }
 
-/* Handles keys until the next answer is due. False: the user ends it. */
+/* Handles keys until the next answer is due. False: the user has ended the program. */
 static bool handle_keys(struct top_view *view, struct answer *answer, const char *note,
 			bool *is_paused, unsigned seconds)
 {
@@ -85,7 +85,7 @@ static bool handle_keys(struct top_view *view, struct answer *answer, const char
 			*is_paused = !*is_paused;
 			break;
 		case TOP_KEY_DRAW:
-			/* A filter may show more rows than the present answer still has. */
+			/* A new filter may show rows that this answer no longer has. */
 			if (!*is_paused && view->word[0] == '\0')
 				due_ms = now_ms();
 			break;
@@ -110,7 +110,7 @@ static int run_screen(const struct top_words *words, struct answer *answer)
 				 words->seconds ? words->seconds : 1))
 			return 0;
 		struct answer next;
-		/* While a service restarts, the last answer stays, and says so. */
+		/* While a service restarts, the last answer stays on the screen, with a note. */
 		note = top_ask(words, &next, message) < 0 ? message : NULL;
 		if (note)
 			continue;

@@ -1,4 +1,4 @@
-/* The build has no ncurses: there is no screen. */
+/* For builds without ncurses, in which no screen can be opened. */
 #include "top_screen.h"
 
 bool top_screen_open(void)

@@ -14,7 +14,8 @@ const char *top_sort_name(enum top_sort sort)
 	return (unsigned)sort < TOP_SORTS ? names[sort] : names[0];
 }
 
-/* The greatest comes first; a session's number is that of its age, so the oldest comes first. */
+/* The largest key comes first. Ids increase, so the complement of an id puts the oldest session
+ * first. */
 static uint64_t sort_key(const Sycl__V1__SessionFacts *session)
 {
 	const Sycl__V1__SessionPresent *present = session->present;

@@ -17,7 +17,7 @@ enum { LINE_BYTES = 512, BAR_WIDTH = 20, FULL_PERMILLE = 900, KEY_ESCAPE = 27, D
 
 enum pair { PAIR_NONE, PAIR_GOOD, PAIR_WARN, PAIR_BAD };
 
-static bool is_typing; /* the user writes the word of the filter */
+static bool is_typing; /* the user is typing the word of the filter */
 
 bool top_screen_open(void)
 {
@@ -46,7 +46,7 @@ static void set_pair(enum pair pair)
 	(void)attrset(pair == PAIR_NONE ? A_NORMAL : COLOR_PAIR(pair));
 }
 
-/* Writes in a field of so many columns; what is longer is cut. */
+/* Writes into a field of `width` columns. A longer text is cut. */
 __attribute__((format(printf, 4, 5))) static void put(int row, int column, int width,
 						      const char *format, ...)
 {
@@ -65,7 +65,7 @@ static void put_right(int row, int column, int width, const char *text)
 	put(row, column + (length < width ? width - length : 0), width, "%s", text);
 }
 
-/* "[|||||     ]", coloured where it is nearly full. */
+/* Draws "[|||||     ]". A nearly full bar has a warning colour if `full_is_bad`. */
 static void put_bar(int row, int column, uint32_t permille, bool full_is_bad)
 {
 	int filled = (int)((permille * BAR_WIDTH + 500) / 1000);
@@ -118,8 +118,8 @@ struct column {
 	const char *title;
 	int width;
 	bool is_right;
-	int grows; /* its part of the room beyond 80 columns, in eighths */
-	int least; /* of the terminal, for it to be shown */
+	int grows; /* its part, in eighths, of the columns beyond 80 */
+	int least; /* columns of the terminal from which on it is shown */
 };
 
 enum {
@@ -212,7 +212,7 @@ static enum pair pair_of_state(const Sycl__V1__SessionFacts *session)
 		       : PAIR_NONE;
 }
 
-/* The titles where there is no session. */
+/* Draws a session. `session` NULL: draws the titles. */
 static void draw_row(int row, const Sycl__V1__SessionFacts *session)
 {
 	char text[LINE_BYTES];
@@ -337,7 +337,7 @@ enum top_key top_screen_key(struct top_view *view, int timeout_ms)
 		view->word[0] = '\0';
 		break;
 	default:
-		break; /* also a changed size: the screen is drawn anew */
+		break; /* any other key, or a changed size: the screen is drawn again */
 	}
 	return TOP_KEY_DRAW;
 }

@@ -1,4 +1,4 @@
-/* The screen of 'syclctl top', by ncurses. One at a time. */
+/* The screen of 'syclctl top', by ncurses. Only one screen can be open. */
 #ifndef SYCLCTL_TOP_SCREEN_H
 #define SYCLCTL_TOP_SCREEN_H
 
@@ -7,19 +7,19 @@
 
 #include <stdbool.h>
 
-/* What a key has asked for. */
+/* The effect of a key. */
 enum top_key { TOP_KEY_NONE, TOP_KEY_QUIT, TOP_KEY_DRAW, TOP_KEY_PAUSE };
 
-/* Takes the terminal. False: there is none that can be used. */
+/* Opens the screen on the terminal. False: there is no suitable terminal. */
 bool top_screen_open(void);
-/* Gives the terminal back as it was. */
+/* Restores the terminal. */
 void top_screen_close(void);
 
-/* Draws an answer, arranged. `note`: a line in place of the health; NULL: none. */
+/* Draws an answer after top_arrange. `note`: a line that replaces the health; NULL: none. */
 void top_screen_draw(const Sycl__V1__AdminReply *reply, const struct top_view *view,
 		     const char *note, bool is_paused);
 
-/* Waits for a key, `timeout_ms` at most, and changes the view by it. */
+/* Waits for a key, `timeout_ms` at most. Changes the view accordingly. */
 enum top_key top_screen_key(struct top_view *view, int timeout_ms);
 
 #endif

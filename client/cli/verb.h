@@ -66,7 +66,7 @@ struct verb {
 	enum cli_words words;
 	const char *choice; /* WORDS_CHOICE */
 	int timeout_ms;
-	/* NULL: the verb does more than send one request and show the answer. */
+	/* Fills the request. NULL: the verb does more than show the answer to one request. */
 	void (*ask)(Sycl__V1__AdminRequest *request);
 	bool (*show)(const Sycl__V1__AdminReply *reply);
 	bool (*json)(const Sycl__V1__AdminReply *reply);
@@ -80,7 +80,7 @@ extern const unsigned cli_option_count;
 /* The request of orders and of accounts, from the words of the command line. */
 extern Sycl__V1__OrderCommand cli_order;
 extern Sycl__V1__AccountsQuery cli_accounts_query;
-/* The rows of an answer that are shown, and what `show` is about. */
+/* The filter of the rows that are shown, and the kind of thing that `show` shows. */
 extern struct filter cli_filter;
 extern const char *cli_shown_kind;
 

@@ -42,7 +42,7 @@ static uint64_t growth_since(const struct history *history, const struct history
 	return (now->session ? history->sessions_full : history->users_full) ? 0 : now->device_ns;
 }
 
-/* Idle users take no row from active ones. */
+/* Only active users get a row, so that idle ones do not use up the rows. */
 static void point_add(struct history_point *point, const struct history_counter *counter,
 		      uint64_t busy_ns)
 {
@@ -91,7 +91,7 @@ static void close_point(struct history *history, const struct sample *sample)
 	history->open = (struct history_point){.length_ns = 0};
 }
 
-/* A long time without the service becomes a gap of as many points. */
+/* Adds empty points for a long time without the service. */
 static void add_gap(struct history *history, uint64_t length_ns, uint64_t from_unix_ms)
 {
 	uint64_t points = length_ns / HISTORY_STEP_NS;

@@ -10,7 +10,7 @@
 
 enum {
 	HISTORY_POINTS = 720,
-	HISTORY_ROWS = 64, /* of one point; further users and devices are left out */
+	HISTORY_ROWS = 64, /* rows of one point; further users and devices have no row */
 	TIMELINE_SAMPLES = 90,
 	TIMELINE_ROWS = 64,
 	USES_MOST = 1024, /* counters that are followed from sample to sample */
@@ -26,7 +26,7 @@ struct history_row {
 struct history_point {
 	uint64_t length_ns; /* 0: no data */
 	uint64_t end_unix_ms;
-	uint32_t sessions; /* number of all users' sessions at its end */
+	uint32_t sessions; /* number of all users' sessions at the point's end */
 	unsigned count;
 	struct history_row rows[HISTORY_ROWS];
 };
@@ -43,7 +43,7 @@ struct timeline_sample {
 	struct timeline_row rows[TIMELINE_ROWS];
 };
 
-/* 0: a user's counter */
+/* A counter of the device time of a user, or of a session, on one device. */
 struct history_counter {
 	uint64_t session; /* 0: a user's */
 	uint32_t uid, backend, index;

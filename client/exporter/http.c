@@ -307,13 +307,13 @@ static enum MHD_Result on_local_request(void *http, struct MHD_Connection *conne
 	return on_request(http, connection, path, method, body_bytes, context, true);
 }
 
-/* What is kept for a connection to the Unix socket that was counted: its user, and 1. */
+/* Returns the context of a counted connection: its user. The lowest bit makes it non-NULL. */
 static void *context_of_uid(uid_t uid)
 {
 	return (void *)(((uintptr_t)uid << 1) | 1u);
 }
 
-/* A user with too many connections loses the new one. */
+/* Counts connections. A new connection of a user with too many is closed. */
 static void on_local_connection(void *context, struct MHD_Connection *connection,
 				void **socket_context, enum MHD_ConnectionNotificationCode what)
 {

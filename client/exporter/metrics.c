@@ -303,7 +303,7 @@ static void write_device_facts(const struct writing *writing)
 	}
 }
 
-/* What is known of a device now; negative: it is not known. */
+/* These functions return present values of a device; negative: unknown. */
 static double busy_ratio(const Sycl__V1__DevicePresent *now)
 {
 	return now->busy_permille / 1000.0;
@@ -319,7 +319,7 @@ static double held_bytes(const Sycl__V1__DevicePresent *now)
 	return (double)now->held_bytes;
 }
 
-/* The library of the driver reports 0 for what it does not know. */
+/* The library of the driver reports unknown values as 0. */
 static double known_or_none(double value)
 {
 	return value > 0 ? value : -1;

@@ -88,7 +88,7 @@ static const struct option long_options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-/* NULL, or what is wrong. */
+/* Returns NULL, or the error. */
 static const char *apply_option(int option, const char *value, struct options *options)
 {
 	unsigned long number;

@@ -8,7 +8,7 @@
 struct options {
 	const char *runtime_directory; /* NULL: the system's service, else the user's own */
 	const char *unix_path;         /* NULL: no Unix socket */
-	const char *token_file; /* NULL: a credential of systemd's named token, if there is one */
+	const char *token_file;        /* NULL: systemd's credential `token`, if there is one */
 	const char *observer_group;
 	bool has_tcp, is_loopback;
 	struct sockaddr_storage address; /* with has_tcp */
@@ -17,10 +17,10 @@ struct options {
 	bool help, version;
 };
 
-/* False: *wrong_out says what is wrong. The result points into the words. */
+/* False: *wrong_out has the error. The options point into argv. */
 bool options_read(int argc, char **argv, struct options *options_out, const char **wrong_out);
 
-/* "127.0.0.1:9477", "[::1]:9477", ":9477" (loopback). False: it is none. */
+/* Reads "127.0.0.1:9477", "[::1]:9477" or ":9477" (loopback). False: the text has another form. */
 bool options_address(const char *text, struct options *options);
 
 #endif

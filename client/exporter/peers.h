@@ -1,6 +1,6 @@
 /*
- * How many connections each user has to the Unix socket, so that no user takes all of them. One
- * thread.
+ * Counts the connections of each user to the Unix socket, so that no user takes all of them. Only
+ * one thread may call these functions.
  */
 #ifndef SYCLD_EXPORTER_PEERS_H
 #define SYCLD_EXPORTER_PEERS_H
@@ -18,10 +18,10 @@ struct peers {
 	} list[PEER_CONNECTIONS_MOST];
 };
 
-/* Counts a connection of the user. False: the user has as many as one user may, and nothing is
- * counted. */
+/* Counts a connection of the user. False: the user has as many as allowed, and the connection is
+ * not counted. */
 bool peers_add(struct peers *peers, uid_t uid);
-/* A connection that was counted has ended. */
+/* Called when a counted connection has ended. */
 void peers_remove(struct peers *peers, uid_t uid);
 
 #endif

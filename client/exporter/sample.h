@@ -1,4 +1,4 @@
-/* The service's answers at one time: three answers, which are never changed. */
+/* The service's three answers at one time. They are never changed. */
 #ifndef SYCLD_EXPORTER_SAMPLE_H
 #define SYCLD_EXPORTER_SAMPLE_H
 

@@ -67,9 +67,8 @@ static void deadline_after(uint64_t ns, struct timespec *deadline_out)
 	deadline_out->tv_nsec = (long)(ns % 1000000000ull);
 }
 
-/*
- * Waits until the next sample is due, which is sooner as soon as there is a viewer. True: continue.
- */
+/* Waits until the next sample is due. A new viewer makes it due sooner. False: the thread must
+ * end. */
 static bool sampler_wait(struct sampler *sampler)
 {
 	const uint64_t begun_ns = clock_now_ns();

@@ -19,7 +19,7 @@ struct sampler {
 	struct history history;
 	struct users users;
 	struct tally_users known;
-	/* Until then there is a viewer, and samples are taken each second. */
+	/* Until this time samples are taken each second, for a viewer. */
 	uint64_t watched_until_ns;
 	bool ends;
 	pthread_t thread;

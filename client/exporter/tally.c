@@ -211,7 +211,7 @@ static void add_row(const struct tallying *tallying, const Sycl__V1__AccountRow 
 
 /* ----------------------------------- engines' claims -------------------------------------- */
 
-/* A claimed device. `turn` counts those of its first user before it. */
+/* A claimed device. `turn`: the number of earlier devices of the same first user. */
 struct claim {
 	const Sycl__V1__KnownDevice *known;
 	size_t place, turn;

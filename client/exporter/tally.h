@@ -18,8 +18,8 @@ enum {
 	TALLY_STATES = 7,
 };
 
-/* The users with a row of their own: the first ones, as long as they exist. So no user's counters
- * move to another row and back. */
+/* The users with a separate row: the first ones, as long as they exist. So the counters of a user
+ * never move to another row and back. */
 struct tally_users {
 	unsigned count, most;
 	uint32_t uids[TALLY_USERS_MOST];

@@ -23,8 +23,8 @@ int token_read(const char *path, struct token *token_out)
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0 || fstat(fd, &facts) < 0)
 		return -errno;
-	/* A group may have it: systemd gives credentials to the service by an access list, whose
-	 * mask shows as the group's bits. */
+	/* A group may read the file: systemd lets the service read credentials by an access list,
+	 * and the group's bits show the list's mask. */
 	if (facts.st_mode & (S_IWGRP | S_IROTH | S_IWOTH))
 		return -EACCES;
 	ssize_t count = read(fd, text, sizeof(text));
@@ -50,7 +50,7 @@ bool token_allows(const struct token *token, const char *authorization)
 		return false;
 	const char *given = authorization + sizeof(scheme) - 1;
 	size_t length = strlen(given);
-	/* All bytes are compared, so that the time does not say how many were right. */
+	/* Compares all bytes, so that the time does not depend on the number of correct ones. */
 	volatile uint8_t difference = length != token->length;
 	for (size_t i = 0; i < length; i++)
 		difference = (uint8_t)(difference | (given[i] ^ token->text[i % token->length]));

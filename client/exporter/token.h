@@ -1,4 +1,4 @@
-/* The secret of those who see everything over TCP. */
+/* The secret of viewers who may see all data over TCP. */
 #ifndef SYCLD_EXPORTER_TOKEN_H
 #define SYCLD_EXPORTER_TOKEN_H
 
@@ -13,13 +13,13 @@ struct token {
 };
 
 /*
- * The first line of a file: 16 to 256 printable characters without blanks. 0, or a negative errno:
- * -EBADMSG (it is none), -EACCES (others may read or write the file).
+ * Reads the first line of a file: 16 to 256 printable characters without blanks. 0, or a negative
+ * errno: -EBADMSG (the line has another form), -EACCES (other users may read or write the file).
  */
 int token_read(const char *path, struct token *token_out);
 
-/* Is that the value of an Authorization header with this token? Takes as long for every text of one
- * length. NULL: no header. */
+/* True if the text is the value of an Authorization header with this token. The time is the same
+ * for all texts of one length. NULL: no header. */
 bool token_allows(const struct token *token, const char *authorization);
 
 #endif

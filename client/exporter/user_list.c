@@ -23,7 +23,7 @@ void users_fini(struct users *users)
 	users->list = NULL;
 }
 
-/* The place of the first user that is not below `uid`. */
+/* Returns the place of the first user whose uid is not below `uid`. */
 static unsigned users_place(const struct users *users, uint32_t uid)
 {
 	unsigned low = 0, high = users->count;

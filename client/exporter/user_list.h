@@ -13,7 +13,7 @@ struct users {
 	struct user {
 		uint32_t uid;
 		bool is_number;
-		bool is_unsure;             /* the database has failed: it is asked again */
+		bool is_unsure;             /* the database failed, and is queried again */
 		char name[USER_NAME_BYTES]; /* the number, if there is no name */
 	} * list;                           /* ordered by uid; USERS_MOST */
 };
@@ -26,8 +26,8 @@ void users_learn(struct users *users, uint32_t uid);
  * name_out. */
 const char *users_name(const struct users *users, uint32_t uid, char *name_out);
 
-/* From now on ../ask takes names from these, and never waits for a user database: call it only
- * while this list does not change. NULL: from the database again. */
+/* Makes ../ask take names from this list, so that it never waits for a user database. Call ../ask
+ * only while the list does not change. NULL: names come from the database again. */
 void users_give_names(const struct users *users);
 
 #endif

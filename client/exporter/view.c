@@ -27,7 +27,7 @@ static bool device_is_of(const Sycl__V1__KnownDevice *device, const struct viewe
 	return false;
 }
 
-/* Rows without a uid belong to nobody, and are left out. */
+/* Rows without a uid belong to no viewer. */
 static bool row_is_of(const ProtobufCMessage *row, const struct viewer *viewer)
 {
 	if (row->descriptor == &sycl__v1__known_device__descriptor)
@@ -42,7 +42,7 @@ static bool row_is_of(const ProtobufCMessage *row, const struct viewer *viewer)
 	return viewer_may_see(viewer, uid);
 }
 
-/* One list of the reply becomes a list of the viewer's rows. */
+/* Replaces one list of the reply with a list of the viewer's rows. */
 static bool view_filter_list(struct reply_view *view, const ProtobufCFieldDescriptor *field,
 			     const struct viewer *viewer)
 {
@@ -64,7 +64,7 @@ static bool view_filter_list(struct reply_view *view, const ProtobufCFieldDescri
 	return true;
 }
 
-/* A device names the viewer alone, and not who else uses it. */
+/* Makes each device name only the viewer, so that other users of the device stay hidden. */
 static bool view_hide_others(struct reply_view *view, const struct viewer *viewer)
 {
 	view->devices = calloc(view->reply.n_devices + 1, sizeof(*view->devices));

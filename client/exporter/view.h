@@ -1,6 +1,6 @@
 /*
- * Who sees what. The exporter asks as one who sees everything; what it gives to others is what
- * `syclctl` would show to them.
+ * The part of an answer that a viewer may see. The exporter itself may see all users' data. It
+ * shows to a viewer what `syclctl` would show to that user.
  */
 #ifndef SYCLD_EXPORTER_VIEW_H
 #define SYCLD_EXPORTER_VIEW_H
@@ -12,23 +12,23 @@
 
 struct viewer {
 	bool sees_all;
-	bool has_uid; /* else nobody, who sees only the service itself */
+	bool has_uid; /* false: unknown viewer, who sees only the service itself */
 	uid_t uid;    /* with has_uid */
 };
 
-/* False: the viewer sees no user's data, and so does not make samples more frequent. */
+/* False: the viewer sees no user's data, so samples need not be more frequent. */
 bool viewer_sees_users(const struct viewer *viewer);
 bool viewer_may_see(const struct viewer *viewer, uint32_t uid);
 
 /*
- * The part of a reply that is the viewer's. Its rows are the original's, which must outlive it.
- * NULL: no memory. Free with reply_view_free.
+ * The part of a reply that the viewer may see. It points to rows of the original, which must
+ * outlive it. NULL: no memory. Free it with reply_view_free.
  */
 struct reply_view {
 	Sycl__V1__AdminReply reply;
 	Sycl__V1__ServiceFacts service;
 	Sycl__V1__KnownDevice *devices;
-	uint32_t uid; /* the only one that devices name */
+	uint32_t uid; /* the only uid that devices name */
 	unsigned list_count;
 	void *lists[16];
 };
