@@ -75,12 +75,14 @@ static bool is_named_aside(const struct worker_spill *spill, const struct task_c
 bool worker_spill_holds(struct scheduler_device *device, struct sched_message *message)
 {
 	struct worker_spill *spill = spill_of(device);
-	const struct task_command *command = &worker_task_of(message)->command;
 	if (!spill->aside.first || device->worker.unusable)
 		return false;
-	if (message->kind == SCHED_MESSAGE_COMMAND
-		    ? !is_behind_aside(spill, command)
-		    : message->kind != SCHED_MESSAGE_FORGET || !is_named_aside(spill, command))
+	/* Only these messages are parts of tasks. */
+	if (message->kind != SCHED_MESSAGE_COMMAND && message->kind != SCHED_MESSAGE_FORGET)
+		return false;
+	const struct task_command *command = &worker_task_of(message)->command;
+	if (message->kind == SCHED_MESSAGE_COMMAND ? !is_behind_aside(spill, command)
+						   : !is_named_aside(spill, command))
 		return false;
 	worker_spill_set_aside(device, message);
 	return true;
