@@ -49,7 +49,7 @@ static bool view_filter_list(struct reply_view *view, const ProtobufCFieldDescri
 	uint8_t *start = (uint8_t *)&view->reply;
 	size_t *count = (size_t *)(void *)(start + field->quantifier_offset);
 	ProtobufCMessage ***list = (ProtobufCMessage ***)(void *)(start + field->offset);
-	ProtobufCMessage **rows = calloc(*count + 1, sizeof(*rows));
+	ProtobufCMessage **rows = calloc(*count + 1, sizeof(void *));
 	size_t kept = 0;
 	if (!rows || view->list_count == LISTS_MAX) {
 		free((void *)rows);
