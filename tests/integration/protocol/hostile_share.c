@@ -121,11 +121,15 @@ static void expect_object_failed(uint64_t id, int32_t code, const char *words)
 		  reply->status->text);
 }
 
-/* An exported buffer of this session; the descriptor is in hostile->granted. Its mapped size. */
+/* An exported buffer of this session; the descriptor of kind 1 is in hostile->granted. Its mapped
+ * size. */
 static uint64_t make_exported(uint32_t kind)
 {
 	(void)send_buffer_create(shared_id(), kind, SIZE, device);
-	return expect_done(export(shared_id()))->buffer_exported->size_bytes;
+	uint64_t mapped = expect_done(export(shared_id()))->buffer_exported->size_bytes;
+	if (kind == 1)
+		raw_wait_granted(hostile, shared_id());
+	return mapped;
 }
 
 static unsigned open_descriptors(void)

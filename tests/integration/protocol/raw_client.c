@@ -241,6 +241,12 @@ const Sycl__V1__Reply *raw_reply_to(struct raw_client *client, uint64_t number)
 	return reply;
 }
 
+void raw_wait_granted(struct raw_client *client, uint64_t buffer)
+{
+	while (client->granted_buffer != buffer && !client->closed)
+		wait_packet(client, "a buffer's descriptor");
+}
+
 uint32_t raw_wait_slot(struct raw_client *client, uint32_t slot, uint32_t value)
 {
 	struct completion_slot *place = &client->slots[slot];

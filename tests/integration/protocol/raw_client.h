@@ -62,6 +62,9 @@ uint64_t raw_send_bytes(struct raw_client *client, uint16_t kind, const void *by
 			uint32_t count);
 void raw_ring_bell(struct raw_client *client);
 
+/* Wait for the descriptor of the exported buffer. The reply may be read before it. */
+void raw_wait_granted(struct raw_client *client, uint64_t buffer);
+
 /* The next reply, whatever it is; good until the next call. NULL: the engine hung up. */
 const Sycl__V1__Reply *raw_next_reply(struct raw_client *client);
 /* As above, without waiting: NULL also when there is none. */
