@@ -48,7 +48,7 @@ copy_programs() {
 	local file
 	for file in "$build"/bin/* "$build"/tests/*; do
 		case $file in
-		*.sh | *_fake | *_cpu | *_double | */replay_* | */race_* | */unit_* | */wire_* | */session_* | */supervisor_*) continue ;;
+		*.sh | */sycld-exporter | *_fake | *_cpu | *_double | */replay_* | */race_* | */unit_* | */wire_* | */session_* | */supervisor_*) continue ;;
 		esac
 		if [ ! -f "$file" ] || [ ! -x "$file" ]; then
 			continue
