@@ -242,6 +242,27 @@ Test(client_embedded_cpu, E7_E12_work_groups_share_local_memory)
 	MUST(sycl_kernel_release(reverse));
 }
 
+Test(client_embedded_cpu, J19_warnings_of_a_build_that_succeeds_can_be_read)
+{
+	static const char source[] = "SYCL_KERNEL void warned(SYCL_GLOBAL(int) p, int a)\n"
+				     "{\n"
+				     "\tif (a = 3)\n"
+				     "\t\tp[0] = a;\n"
+				     "}";
+	sycl_kernel_bundle bundle = NULL;
+	const char *log = NULL;
+
+	/* The second one comes from the cache. */
+	for (int i = 0; i < 2; i++) {
+		MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, source, NULL,
+						    &bundle));
+		MUST(sycl_kernel_bundle_get_log(bundle, &log));
+		cr_assert(ne(ptr, strstr(log, "warning: kernel:3:8: "), NULL), "%s", log);
+		cr_assert(ne(ptr, strstr(log, "  \tif (a = 3)\n  \t      ^\n"), NULL), "%s", log);
+		MUST(sycl_kernel_bundle_release(bundle));
+	}
+}
+
 Test(client_embedded_cpu, J19_a_source_that_does_not_compile_returns_the_compilers_words)
 {
 	sycl_kernel kernel = NULL;
@@ -253,6 +274,12 @@ Test(client_embedded_cpu, J19_a_source_that_does_not_compile_returns_the_compile
 		     SYCL_ERROR_BUILD));
 	cr_assert(ne(ptr, strstr(sycl_get_build_log(), "undeclared"), NULL), "%s",
 		  sycl_get_build_log());
+	cr_assert(ne(ptr,
+		     strstr(sycl_get_build_log(),
+			    "  SYCL_KERNEL void broken(SYCL_GLOBAL(int) p) { p[0] = undeclared; }\n"
+			    "                                                       ^\n"),
+		     NULL),
+		  "%s", sycl_get_build_log());
 	cr_assert(eq(ptr, kernel, NULL));
 	/* The session is as good as before. */
 	kernel = kernel_of("saxpy");

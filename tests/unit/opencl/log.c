@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void renumbered(const char *log, unsigned long before, const char *expected)
@@ -33,4 +34,40 @@ Test(opencl_log, M6_what_is_no_line_of_the_users_stays)
 					   "<kernel>:x<kernel>:"};
 	for (size_t i = 0; i < sizeof(logs) / sizeof(*logs); i++)
 		renumbered(logs[i], 870, logs[i]);
+}
+
+static void shown(const char *log, const char *source, const char *expected)
+{
+	char *text = opencl_log_show_lines(log, source, strlen(source));
+	cr_assert_not_null(text);
+	cr_assert_str_eq(text, expected);
+	free(text);
+}
+
+Test(opencl_log, M6_a_message_is_followed_by_its_line_and_a_caret)
+{
+	static const char source[] = "first\n\ty = \xc3\xa4 + x;\nsycl_own_mix(z)";
+
+	shown("error: kernel:2:11: no x\nDevice failed", source,
+	      "error: kernel:2:11: no x\n  \ty = \xc3\xa4 + x;\n  \t        ^\nDevice failed\n");
+	shown("kernel:1:6: end\n", source, "kernel:1:6: end\n  first\n       ^\n");
+	/* The prefix is removed from the whole log later. */
+	shown("kernel:3:14: z", source, "kernel:3:14: z\n  sycl_own_mix(z)\n      ^\n");
+}
+
+Test(opencl_log, M6_other_messages_stay)
+{
+	static const char *const logs[] = {"",
+					   "kernel:4:1: no such line\n",
+					   "kernel:1:8: no such column\n",
+					   "kernel:1:99999999999999999999: neither\n",
+					   "kernel:0:1: x\n",
+					   "kernel:1:0: x\n",
+					   "kernel:1: x\n",
+					   "kernel:\n",
+					   "prelude_kernel:1:1: x\n",
+					   "kernel:1:1: shown already\n  first\n  ^~~~\n"};
+
+	for (size_t i = 0; i < sizeof(logs) / sizeof(*logs); i++)
+		shown(logs[i], "first\nsecond\n", logs[i]);
 }

@@ -75,11 +75,18 @@ static void opencl_take_log(struct opencl_build *build)
 	if (build->cl->GetProgramBuildInfo(build->program, build->device, CL_PROGRAM_BUILD_LOG,
 					   size, log, NULL) != CL_SUCCESS)
 		log[0] = '\0';
-	if (size > BACKEND_LOG_BYTES_MAX)
-		log[BACKEND_LOG_BYTES_MAX - 1] = '\0';
 	if (build->kind != BACKEND_SOURCE_SPIRV)
 		opencl_log_renumber(log, lines_before(build));
 	build->log = log;
+	char *shown = build->kind != BACKEND_SOURCE_SPIRV
+			      ? opencl_log_show_lines(log, build->source, build->source_bytes)
+			      : NULL;
+	if (shown) {
+		free(log);
+		build->log = shown;
+	}
+	if (strlen(build->log) >= BACKEND_LOG_BYTES_MAX)
+		build->log[BACKEND_LOG_BYTES_MAX - 1] = '\0';
 }
 
 /* Removes the option if it stands alone between white space. */
