@@ -284,7 +284,8 @@ SYCL_API sycl_result sycl_kernel_bundle_get_reference_count(sycl_kernel_bundle b
 							    uint32_t *count_out);
 
 /**
- * Get the compiler's messages about a bundle that was built, such as warnings. Never blocks.
+ * Get the compiler's messages about a bundle that was built, such as warnings, also if the service
+ * had the program in its cache. Never blocks.
  *
  * @param[out] log_out  Belongs to the library; valid while the bundle lives. "" if there are none.
  * @since 0.1
@@ -311,7 +312,8 @@ SYCL_API const char *sycl_get_build_log(void);
  *                         alive.
  * @retval SYCL_ERROR_INVALID  No name; the bundle is not in the executable state, or has two
  *                             kernels of that name for a device.
- * @retval SYCL_ERROR_KERNEL   The bundle has no kernel of that name.
+ * @retval SYCL_ERROR_KERNEL   The bundle has no kernel of that name. The sentence lists the kernels
+ *                             that it has, similar names first.
  * @since 0.1
  *
  * @example

@@ -1,6 +1,8 @@
 /* Kernels of a bundle, with the service's facts of their arguments. */
 #include "kernel/bundle.h"
+#include "nearest_word.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -231,6 +233,51 @@ static sycl_result make_for(const struct bundle *bundle, const struct device *de
 	return result;
 }
 
+/* Names in the error's sentence, and their bytes. */
+enum { NAMES_MAX = 8, NAMES_BYTES = 200 };
+
+/* Returns the name that is most like `wrong` and was not listed before: equal ones keep the
+ * bundle's order. `changes` of the listed ones is SIZE_MAX. */
+static uint32_t next_name(const size_t *changes, uint32_t count)
+{
+	uint32_t best = 0;
+	for (uint32_t i = 1; i < count; i++)
+		if (changes[i] < changes[best])
+			best = i;
+	return best;
+}
+
+/* Refuses a name: the sentence lists the kernels that exist, those with a similar name first. */
+static sycl_result kernel_is_missing(const struct bundle *bundle, const char *wrong)
+{
+	char list[NAMES_BYTES] = "";
+	size_t length = 0;
+	uint32_t listed = 0, count = bundle->kernel_count;
+	size_t *changes = calloc(count + 1u, sizeof(*changes));
+	for (uint32_t i = 0; changes && i < count; i++)
+		changes[i] = word_changes(wrong, bundle->kernels[i]);
+	for (; changes && listed < count && listed < NAMES_MAX; listed++) {
+		uint32_t i = next_name(changes, count);
+		int more = snprintf(list + length, sizeof(list) - length, "%s%s",
+				    listed ? ", " : "", bundle->kernels[i]);
+		if (more < 0 || (size_t)more >= sizeof(list) - length) {
+			list[length] = '\0';
+			break;
+		}
+		length += (size_t)more;
+		changes[i] = SIZE_MAX;
+	}
+	free(changes);
+	if (listed == 0)
+		return error_set(SYCL_ERROR_KERNEL, "the bundle has no kernel '%.64s'", wrong);
+	if (listed < count)
+		return error_set(SYCL_ERROR_KERNEL,
+				 "the bundle has no kernel '%.64s'; it has %s and %u more", wrong,
+				 list, count - listed);
+	return error_set(SYCL_ERROR_KERNEL, "the bundle has no kernel '%.64s'; it has %s", wrong,
+			 list);
+}
+
 /* Makes the kernel for each device of the bundle that has it. The first one holds the others. */
 static sycl_result kernels_make_all(const struct bundle *bundle, const char *name,
 				    struct kernel **kernel_out)
@@ -264,7 +311,7 @@ static sycl_result kernels_make_all(const struct bundle *bundle, const char *nam
 		return SYCL_SUCCESS;
 	}
 	if (!result)
-		result = error_set(SYCL_ERROR_KERNEL, "the bundle has no kernel '%.64s'", name);
+		result = kernel_is_missing(bundle, name);
 	struct failure why = {.code = result};
 	error_get(&why);
 	for (uint32_t i = 0; i < other_count; i++)

@@ -60,6 +60,24 @@ Test(client_kernels, J19_objects_need_each_other)
 	MUST(sycl_context_release(context));
 }
 
+static void misses(sycl_kernel_bundle bundle, const char *name, const char *words)
+{
+	sycl_kernel kernel = NULL;
+	cr_assert(eq(int, sycl_kernel_create(bundle, name, &kernel), SYCL_ERROR_KERNEL));
+	cr_assert(eq(str, (char *)sycl_get_last_error_text(), (char *)words));
+}
+
+Test(client_kernels, J19_a_wrong_name_lists_the_kernels_that_exist_similar_ones_first)
+{
+	sycl_kernel_bundle bundle = NULL;
+	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, "noop\nfail\nfill_u32\n",
+					    NULL, &bundle));
+	misses(bundle, "fil_u32",
+	       "the bundle has no kernel 'fil_u32'; it has fill_u32, fail, noop");
+	misses(bundle, "nop", "the bundle has no kernel 'nop'; it has noop, fail, fill_u32");
+	MUST(sycl_kernel_bundle_release(bundle));
+}
+
 Test(client_kernels, J19_a_build_after_a_compile_is_another_one)
 {
 	sycl_context context = context_of_queue();
