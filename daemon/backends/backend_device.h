@@ -145,6 +145,7 @@ struct backend_device_facts {
 	uint32_t fp_config[3];           /* half single double */
 	bool host_unified_memory; /* memory_create on host memory copies nothing: host and device
 				     share one storage */
+	bool needs_no_processes;  /* its driver starts no other process once the device is open */
 	bool little_endian, image_support, error_correction, available;
 	char *unavailable_reason; /* the backend's; NULL if available */
 	uint32_t features;        /* enum backend_feature */

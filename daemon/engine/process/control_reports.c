@@ -2,6 +2,7 @@
 
 #include "process/engine.h"
 #include "process/room.h"
+#include "process/strict.h"
 #include "scheduler/public/scheduler.h"
 
 static void send_session_state(const struct control_reports *reports, Sycl__V1__SessionState *state)
@@ -72,6 +73,7 @@ static void on_devices_opened(void *context, uint64_t devices)
 {
 	const struct control_reports *reports = context;
 	Sycl__V1__BackendDevices rows[64], *list[64];
+	strict_devices_opened(reports->engine);
 	Sycl__V1__DevicesInUse in_use = SYCL__V1__DEVICES_IN_USE__INIT;
 	in_use.n_devices = list_open_devices(reports, devices, rows, list);
 	in_use.devices = list;

@@ -5,6 +5,8 @@
 #include <linux/filter.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,6 +33,14 @@
 #define NEW_NAMESPACES                                                                             \
 	((uint32_t)(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |  \
 		    CLONE_NEWPID | CLONE_NEWNET))
+
+/* What makes a child a thread of this process. AddressSanitizer reads this process from a child
+ * that no tracer follows. */
+#ifdef FINDS_LEAKS
+#define NO_PROCESS ((uint32_t)(CLONE_THREAD | CLONE_UNTRACED))
+#else
+#define NO_PROCESS ((uint32_t)CLONE_THREAD)
+#endif
 
 enum { REFUSED_MAX = 64, PROGRAM_MAX = REFUSED_MAX + 16 };
 
@@ -93,7 +103,20 @@ static const uint16_t refused[] = {
 #endif
 };
 
-enum { REFUSED = sizeof(refused) / sizeof(*refused) };
+/* Where no driver needs another process. clone has flags; clone3 is refused already. */
+static const uint16_t refused_processes[] = {
+#ifdef SYS_fork
+	SYS_fork,
+	SYS_vfork,
+#endif
+	SYS_execve,
+	SYS_execveat,
+};
+
+enum {
+	REFUSED = sizeof(refused) / sizeof(*refused),
+	REFUSED_PROCESSES = sizeof(refused_processes) / sizeof(*refused_processes)
+};
 
 _Static_assert((int)REFUSED <= (int)REFUSED_MAX, "each has its instruction");
 
@@ -130,16 +153,31 @@ static void program_answer_if(struct program *program, bool if_so, uint16_t comp
 	program_answer(program, error);
 }
 
-#ifdef OWN_ARCHITECTURE
-/* The lower half of the first argument: all flags of clone are there, and both kinds of processors
- * put that half first. */
-static void refuse_namespaces(struct program *program)
+/* Refuses the listed calls. The number of the call is loaded. */
+static void refuse_listed(struct program *program, const uint16_t *calls, unsigned count)
 {
-	program_load(program, offsetof(struct seccomp_data, args[0]));
-	program_answer_if(program, true, BPF_JSET, NEW_NAMESPACES, EPERM);
-	program_answer(program, 0);
+	/* Jumps over the rest of the list, and its return. */
+	for (unsigned i = 0; i < count; i++) {
+		const struct sock_filter jump =
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, calls[i], (uint8_t)(count - i), 0);
+		program_add(program, jump);
+	}
+	const struct sock_filter past = BPF_JUMP(BPF_JMP | BPF_JA, 1, 0, 0);
+	program_add(program, past);
+	program_answer(program, EPERM);
 }
 
+/* Only clone goes on. Then the lower half of its first argument is loaded: all flags are there, and
+ * both kinds of processors put that half first. */
+static void load_clone_flags(struct program *program)
+{
+	const struct sock_filter is_clone = BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 1, 0);
+	program_add(program, is_clone);
+	program_answer(program, 0);
+	program_load(program, offsetof(struct seccomp_data, args[0]));
+}
+
+#ifdef OWN_ARCHITECTURE
 static void program_make(struct program *program)
 {
 	program_load(program, offsetof(struct seccomp_data, arch));
@@ -149,33 +187,68 @@ static void program_make(struct program *program)
 	program_answer_if(program, true, BPF_JGE, X32_NUMBERS, EPERM);
 #endif
 	program_answer_if(program, true, BPF_JEQ, SYS_clone3, ENOSYS);
-	/* Jumps over the rest of the list, and its return. */
-	for (unsigned i = 0; i < REFUSED; i++) {
-		const struct sock_filter jump =
-			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, refused[i], (uint8_t)(REFUSED - i), 0);
-		program_add(program, jump);
-	}
-	const struct sock_filter past = BPF_JUMP(BPF_JMP | BPF_JA, 1, 0, 0);
-	program_add(program, past);
-	program_answer(program, EPERM);
-	const struct sock_filter is_clone = BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 1, 0);
-	program_add(program, is_clone);
+	refuse_listed(program, refused, REFUSED);
+	load_clone_flags(program);
+	program_answer_if(program, true, BPF_JSET, NEW_NAMESPACES, EPERM);
 	program_answer(program, 0);
-	refuse_namespaces(program);
+}
+
+/* Other kinds of calls are refused by the first filter: the kernel applies both. */
+static void program_make_processes(struct program *program)
+{
+	program_load(program, offsetof(struct seccomp_data, nr));
+	refuse_listed(program, refused_processes, REFUSED_PROCESSES);
+	load_clone_flags(program);
+	program_answer_if(program, true, BPF_JSET, NO_PROCESS, 0);
+	program_answer(program, EPERM);
+}
+
+static int program_install(struct program *program, unsigned long flags)
+{
+	struct sock_fprog whole = {.len = program->length, .filter = program->code};
+	long r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags | SECCOMP_FILTER_FLAG_TSYNC,
+			 &whole);
+	if (r < 0)
+		return errno == EINVAL ? -ENOSYS : -errno;
+	return r > 0 ? -ESRCH : 0; /* a thread has a filter of its own */
 }
 
 int engine_filter_install(void)
 {
 	struct program program = {.length = 0};
 	program_make(&program);
-	struct sock_fprog whole = {.len = program.length, .filter = program.code};
-	long r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &whole);
-	if (r < 0)
-		return errno == EINVAL ? -ENOSYS : -errno;
-	return r > 0 ? -ESRCH : 0; /* a thread has a filter of its own */
+	return program_install(&program, 0);
+}
+
+/* A driver that forks is an honest one: what is hostile calls the kernel. */
+static void log_fork(void)
+{
+	static const char text[] =
+		"sycl-engine: a library tried to start a process, which is refused here. If a "
+		"driver needs it, set 'filter = basic' in [isolation] of sycld.conf\n";
+	static atomic_flag is_logged = ATOMIC_FLAG_INIT;
+	if (!atomic_flag_test_and_set(&is_logged))
+		(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+}
+
+int engine_filter_forbid_processes(void)
+{
+	struct program program = {.length = 0};
+	program_make_processes(&program);
+	int r = program_install(&program, SECCOMP_FILTER_FLAG_LOG);
+	if (r == -ENOSYS) /* before Linux 4.14 */
+		r = program_install(&program, 0);
+	if (r == 0)
+		r = -pthread_atfork(log_fork, NULL, NULL);
+	return r;
 }
 #else
 int engine_filter_install(void)
+{
+	return -ENOSYS;
+}
+
+int engine_filter_forbid_processes(void)
 {
 	return -ENOSYS;
 }

@@ -14,4 +14,12 @@
  */
 int engine_filter_install(void);
 
+/*
+ * After engine_filter_install, once: fork, vfork, clone without CLONE_THREAD, execve and execveat
+ * fail with EPERM, too. Where the first call of the C library's fork is refused, standard error
+ * gets a sentence that names the setting. The kernel's log gets each refusal, where the kernel logs
+ * those. Errors as above, and -ENOMEM.
+ */
+int engine_filter_forbid_processes(void);
+
 #endif

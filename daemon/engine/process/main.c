@@ -115,6 +115,9 @@ static int engine_apply_option(struct arguments *arguments, int option, const ch
 	case 'h':
 		arguments->engine.spills = true;
 		return 0;
+	case 'f':
+		arguments->engine.filter_is_basic = true;
+		return 0;
 	case 'p':
 		r = engine_parse_number(value, SLICE_US_MOST, &slice_us);
 		if (r == 0)
@@ -152,6 +155,7 @@ static int parse_arguments(int count, char **values, struct arguments *arguments
 		{"standby", required_argument, NULL, 's'},
 		{"slice-us", required_argument, NULL, 'p'},
 		{"spill", no_argument, NULL, 'h'},
+		{"basic-filter", no_argument, NULL, 'f'},
 		{"devices", required_argument, NULL, 'a'},
 		{NULL, 0, NULL, 0},
 	};

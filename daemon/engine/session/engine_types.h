@@ -58,6 +58,8 @@ struct engine_options {
 	/* Contents that do not fit on a full device move to the host, unless the environment has
 	 * SYCLD_SPILL=0. */
 	bool spills;
+	/* Not the embedded library, which has no filter: the process may start others for good. */
+	bool filter_is_basic;
 	/* Device time of each part of a split launch; 0: no launch is split. The default is
 	 * ENGINE_SLICE_US. */
 	uint64_t slice_us;

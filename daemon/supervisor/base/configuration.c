@@ -153,6 +153,11 @@ static bool set_isolation(struct configuration *c, const char *value)
 	return set_choice(value, "tenant", "session", &c->engine_per_session);
 }
 
+static bool set_filter(struct configuration *c, const char *value)
+{
+	return set_choice(value, "strict", "basic", &c->filter_is_basic);
+}
+
 static bool set_unknown_users(struct configuration *c, const char *value)
 {
 	return set_choice(value, "share", "refuse", &c->refuse_unknown);
@@ -230,6 +235,7 @@ static const struct key {
 	{"service", "spill", "yes or no", set_spill},
 	{"service", "slice_us", "a number from 0 to 1000000", set_slice},
 	{"isolation", "isolation", "tenant or session", set_isolation},
+	{"isolation", "filter", "strict or basic", set_filter},
 	{"isolation", "processes", "a number from 1 to 4194304", set_processes},
 	{"isolation", "memory_bytes", "a number of bytes from 1 to 64T", set_memory},
 	{"isolation", "cpu_weight", "a number from 1 to 10000", set_cpu_weight},

@@ -218,6 +218,8 @@ static int make_arguments(const struct engine_launch *launch, struct strings *ar
 		r = strings_add(arguments, "--warm=%llx", (unsigned long long)launch->warm_devices);
 	if (r == 0 && launch->configuration->spill)
 		r = strings_add(arguments, "--spill");
+	if (r == 0 && launch->configuration->filter_is_basic)
+		r = strings_add(arguments, "--basic-filter");
 	if (r == 0 && launch->configuration->slice_us != CONFIGURATION_SLICE_US)
 		r = strings_add(arguments, "--slice-us=%llu",
 				(unsigned long long)launch->configuration->slice_us);

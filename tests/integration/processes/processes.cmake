@@ -61,7 +61,7 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
       endif()
     endif()
     sycl_test_objects(fake_service_objects SOURCES processes/fake_service.c LIBS sycl_test_support sycl_shared PkgConfig::jansson)
-    foreach(part cuda_chains cuda_faults cuda_linger cuda_missing cuda_standby ${with_compiler})
+    foreach(part cuda_chains cuda_faults cuda_filter cuda_linger cuda_missing cuda_standby ${with_compiler})
       set(name processes_${part})
       sycl_test(${name} SOURCES processes/${part}.c ${common} $<TARGET_OBJECTS:fake_service_objects>
         LIBS sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 300)

@@ -1,6 +1,7 @@
 #include "fake_socket.h"
 
 #include "fake.h"
+#include "fake_processes.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@ fake_cuda_control_function fake_cuda_control;
 
 static int listener = -1;
 
-/* "command LINE": 0 or a negative errno. "count WHAT": the number. */
+/* "command LINE": 0 or a negative errno. "count WHAT": the number. "try WHAT": 0 or an errno. */
 static long long answer_to(const char *line)
 {
 	const struct fake_cuda_control *control = fake_cuda_control();
@@ -22,6 +23,8 @@ static long long answer_to(const char *line)
 		return control->command(line + 8);
 	if (strncmp(line, "count ", 6) == 0)
 		return (long long)control->count(line + 6);
+	if (strncmp(line, "try ", 4) == 0)
+		return fake_processes_try(line + 4);
 	return -22;
 }
 

@@ -2,8 +2,8 @@
 #ifndef SYCL_TESTS_FAKE_SOCKET_H
 #define SYCL_TESTS_FAKE_SOCKET_H
 
-/* FOLDER/PID.socket takes "command LINE" and "count WHAT" and answers with a number. Once, with the
- * lock. */
+/* FOLDER/PID.socket takes "command LINE", "count WHAT" and "try WHAT", and answers with a number.
+ * Once, with the lock. */
 void fake_socket_start(const char *folder);
 
 #endif

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -233,4 +234,71 @@ static int threads_and_programs(void)
 Test(engine_filter, threads_and_programs_can_be_started)
 {
 	cr_assert(eq(int, in_child(threads_and_programs), 0));
+}
+
+static bool child_is_refused(long pid)
+{
+	if (pid == 0)
+		_exit(0);
+	return pid < 0 && errno == EPERM;
+}
+
+static int no_processes(void)
+{
+	char *words[] = {"true", NULL};
+	pthread_t thread;
+	int seen = 0;
+	install();
+	if (engine_filter_forbid_processes() < 0)
+		return 100;
+	if (pthread_create(&thread, NULL, see, &seen) != 0 || pthread_join(thread, NULL) != 0 ||
+	    seen != EPERM)
+		return 1;
+	if (!child_is_refused(clone_with(0)) ||
+	    !child_is_refused(clone_with(CLONE_VM | CLONE_VFORK)))
+		return 2;
+	if (!child_is_refused(fork()))
+		return 3;
+	if (execve("/proc/none", words, words) == 0 || errno != EPERM)
+		return 4;
+	if (syscall(SYS_execveat, -1, "none", words, words, 0) == 0 || errno != EPERM)
+		return 5;
+	/* The first filter is in force still. */
+	return errno_of(&calls[0]) == EPERM && syscall(SYS_clone3, NULL, 0) < 0 && errno == ENOSYS
+		       ? 0
+		       : 6;
+}
+
+Test(engine_filter, the_stricter_one_leaves_threads_and_no_processes)
+{
+	cr_assert(eq(int, in_child(no_processes), 0));
+}
+
+/* A thread that was there before, as a driver's. */
+static void *wait_and_fork(void *context)
+{
+	struct early *early = context;
+	(void)pthread_mutex_lock(&early->gate);
+	early->seen = child_is_refused(clone_with(0));
+	return NULL;
+}
+
+static int early_thread_forks(void)
+{
+	struct early early = {.gate = PTHREAD_MUTEX_INITIALIZER, .seen = 0};
+	pthread_t thread;
+	(void)pthread_mutex_lock(&early.gate);
+	if (pthread_create(&thread, NULL, wait_and_fork, &early) != 0)
+		return 1;
+	install();
+	if (engine_filter_forbid_processes() < 0)
+		return 100;
+	(void)pthread_mutex_unlock(&early.gate);
+	(void)pthread_join(thread, NULL);
+	return early.seen ? 0 : 2;
+}
+
+Test(engine_filter, the_stricter_one_holds_for_threads_that_were_there_before)
+{
+	cr_assert(eq(int, in_child(early_thread_forks), 0));
 }

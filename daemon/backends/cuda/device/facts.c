@@ -147,6 +147,9 @@ static int read_device(struct backend *backend, int ordinal, const char *driver,
 	facts.preferred_lanes = backend->settings.lanes;
 	facts.lane_copy_bytes =
 		backend->settings.chain_length > 0 ? backend->settings.copy_kernel_bytes : 0;
+	/* The driver executes nvidia-modprobe where a device file is absent: before it has opened a
+	 * device. */
+	facts.needs_no_processes = true;
 	memcpy(facts.uuid, own.uuid.bytes, sizeof(facts.uuid));
 	if (cuda_fill_texts(cuda, &own, name, driver, &facts) < 0 ||
 	    check_partition(backend, &own, &facts) < 0) {

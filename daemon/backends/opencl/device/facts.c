@@ -216,6 +216,9 @@ int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id devic
 	 * reach any memory. */
 	bool is_pocl = strcmp(platform_facts->name, "Portable Computing Language") == 0;
 	bool runs_here = facts.host_unified_memory && is_pocl;
+	/* PoCL runs a linker for each kernel and work-group size. What drivers of others do is not
+	 * known. */
+	facts.needs_no_processes = strcmp(platform_facts->name, "NVIDIA CUDA") == 0;
 	if (is_pocl && only_enqueues(&facts))
 		facts.features |= BACKEND_FEATURE_INLINE;
 	opencl_usm_facts(cl, device, runs_here, &facts);

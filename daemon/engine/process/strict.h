@@ -1,0 +1,15 @@
+/* Decides when an engine's process needs no other processes any more, and forbids them then. */
+#ifndef SYCL_ENGINE_STRICT_H
+#define SYCL_ENGINE_STRICT_H
+
+struct engine;
+
+/*
+ * The first devices are open: drivers have made what they need. If no device that sessions may use
+ * needs processes, and the operator has not excluded it, the filter of system calls becomes
+ * stricter (engine_filter_forbid_processes). A failure is reported on standard error, and the
+ * engine goes on. Front thread.
+ */
+void strict_devices_opened(struct engine *engine);
+
+#endif

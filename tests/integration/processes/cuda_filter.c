@@ -1,0 +1,106 @@
+/* What an engine may start once its devices are open, tried inside it: the double of NVIDIA's
+ * driver is code in the engine's process, as a subverted driver would be. */
+#include "processes/fake_service.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+TestSuite(processes_cuda_filter, .timeout = 240);
+
+#define ONLY_GPUS "[limits]\ndevices = cuda:*\n"
+
+static struct fake_service fake = FAKE_SERVICE_INIT;
+static struct child worker;
+
+static const char *const ways[] = {"fork", "clone", "vfork", "execve", "execveat", "posix_spawn"};
+
+enum { WAYS = sizeof(ways) / sizeof(*ways) };
+
+/* Returns the engine, whose devices are open. */
+static pid_t begin(const char *configuration)
+{
+	fake_service_start(&fake, "", configuration, false);
+	fault_worker_begin(&fake, &worker, FAULT_WORKER_OWN);
+	fault_worker_run(&worker, "work 1");
+	return processes_engine(fake.service);
+}
+
+static void end(void)
+{
+	fault_worker_run(&worker, "work 2");
+	fault_worker_finish(&worker);
+	fake_service_end(&fake);
+}
+
+static void teardown_filter(void)
+{
+	fake_service_end(&fake);
+}
+
+/* The errno, 0: it could. */
+static int try_in(pid_t engine, const char *way)
+{
+	char line[64];
+	(void)snprintf(line, sizeof(line), "try %s", way);
+	return (int)fake_service_say(&fake, engine, line);
+}
+
+static bool is_strict(void *engine)
+{
+	return try_in(*(pid_t *)engine, "clone") == EPERM;
+}
+
+static bool is_logged(void *unused)
+{
+	(void)unused;
+	return private_service_has_logged(fake.service, "set 'filter = basic' in [isolation]");
+}
+
+/* The filter is set in the turn after the device was opened. */
+Test(processes_cuda_filter, an_engine_with_gpus_only_can_start_no_process, .fini = teardown_filter)
+{
+	pid_t engine = begin(ONLY_GPUS);
+	cr_assert(wait_until(is_strict, &engine, SOON), "it can start processes");
+	cr_expect(!private_service_has_logged(fake.service, "filter = basic"));
+	for (unsigned i = 0; i < WAYS; i++)
+		cr_expect_eq(try_in(engine, ways[i]), EPERM, "%s: %s", ways[i],
+			     strerror(try_in(engine, ways[i])));
+	cr_expect_eq(try_in(engine, "thread"), 0, "no threads");
+	cr_expect(wait_until(is_logged, NULL, SOON), "the log does not name the setting");
+	end();
+}
+
+static void expect_basic(pid_t engine)
+{
+	cr_expect_eq(try_in(engine, "fork"), 0);
+	cr_expect_eq(try_in(engine, "clone"), 0);
+	cr_expect_eq(try_in(engine, "execve"), ENOENT);
+	cr_expect_eq(try_in(engine, "posix_spawn"), 0);
+	cr_expect(!private_service_has_logged(fake.service, "filter = basic"));
+}
+
+Test(processes_cuda_filter, the_operator_can_leave_processes_to_drivers, .fini = teardown_filter)
+{
+	pid_t engine = begin(ONLY_GPUS "[isolation]\nfilter = basic\n");
+	expect_basic(engine);
+	end();
+}
+
+/* PoCL needs its linker. */
+Test(processes_cuda_filter, an_engine_with_a_cpu_device_can_start_processes,
+     .fini = teardown_filter)
+{
+	pid_t engine = begin("");
+	json_t *status = private_service_status(fake.service);
+	char *text = json_dumps(status, 0);
+	bool has_pocl = text && strstr(text, "pthread");
+	free(text);
+	json_decref(status);
+	if (!has_pocl)
+		cr_skip_test("SKIPPED: PoCL is not installed");
+	expect_basic(engine);
+	end();
+}

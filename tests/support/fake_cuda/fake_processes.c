@@ -1,0 +1,91 @@
+#include "fake_processes.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char *const no_words[] = {NULL};
+
+static int end_child(long pid)
+{
+	if (pid == 0)
+		_exit(0);
+	if (pid < 0)
+		return errno;
+	return waitpid((pid_t)pid, NULL, 0) == (pid_t)pid ? 0 : errno;
+}
+
+static int try_fork(void)
+{
+	return end_child(fork());
+}
+
+/* As fork, past the C library and what it calls before a fork. */
+static int try_clone(void)
+{
+	return end_child(syscall(SYS_clone, (unsigned long)SIGCHLD, 0, 0, 0, 0));
+}
+
+/* Shares the memory and not the thread group: a process that a list of descriptors would not show.
+ */
+static int try_vfork(void)
+{
+#ifdef SYS_vfork
+	return end_child(syscall(SYS_vfork));
+#else
+	return EPERM;
+#endif
+}
+
+/* Of nothing: where it is allowed, it fails with another errno and this process goes on. */
+static int try_execve(void)
+{
+	return execve("/proc/no-such-program", no_words, no_words) < 0 ? errno : 0;
+}
+
+static int try_execveat(void)
+{
+	return syscall(SYS_execveat, -1, "no-such-program", no_words, no_words, 0) < 0 ? errno : 0;
+}
+
+static int try_spawn(void)
+{
+	char name[] = "true";
+	char *const words[] = {name, NULL};
+	pid_t pid;
+	int error = posix_spawn(&pid, "/bin/true", NULL, NULL, words, no_words);
+	return error ? error : end_child(pid);
+}
+
+static void *do_nothing(void *unused)
+{
+	return unused;
+}
+
+static int try_thread(void)
+{
+	pthread_t thread;
+	int error = pthread_create(&thread, NULL, do_nothing, NULL);
+	return error ? error : pthread_join(thread, NULL);
+}
+
+int fake_processes_try(const char *what)
+{
+	static const struct {
+		const char *what;
+		int (*try)(void);
+	} ways[] = {
+		{"fork", try_fork},     {"clone", try_clone},       {"vfork", try_vfork},
+		{"execve", try_execve}, {"execveat", try_execveat}, {"posix_spawn", try_spawn},
+		{"thread", try_thread},
+	};
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
+		if (strcmp(ways[i].what, what) == 0)
+			return ways[i].try();
+	return EINVAL;
+}

@@ -1,0 +1,8 @@
+/* Tries what starts a process, in the process of the double: "fork", "vfork", "execve",
+ * "posix_spawn", "clone", "thread". Returns 0, or the errno; EINVAL for other words. */
+#ifndef SYCL_TESTS_FAKE_PROCESSES_H
+#define SYCL_TESTS_FAKE_PROCESSES_H
+
+int fake_processes_try(const char *what);
+
+#endif
