@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# again.sh FOLDER: what failed in this build's last run, once more and alone: 0 where all of it passes then. A crash, a hang and what a
-# sanitizer reports are failures at once. What passes so is flaky: FOLDER/flaky names it, PROGRAM::SUITE::TEST, or PROGRAM where that is all
-# there is to say.
+# again.sh FOLDER runs what failed in this build's last run once more, alone. It returns 0 if all of it passes then. A crash, a hang and a
+# report of a sanitizer are failures at once. A test that passes in the second run is flaky. FOLDER/flaky lists it as PROGRAM::SUITE::TEST,
+# or as PROGRAM if no test is named.
 set -u
 folder=$1
 support=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1
@@ -9,7 +9,8 @@ rm -f "$folder/flaky"
 if grep -qE 'Sanitizer|runtime error:|Crashing: [1-9]|\*\*\*(Timeout|Exception|Not Run)|Subprocess (aborted|killed)' "$folder/ctest.log"; then
 	exit 1
 fi
-# Before the second run writes over what the first one said. JUnit's word on a program is no more than what its own tests say.
+# This reads the results of the first run before the second one overwrites them. What JUnit reports of a Criterion program only repeats the
+# results of its tests.
 files=()
 for file in "$folder"/tests/*.tap "$folder/junit.xml"; do
 	[ -e "$file" ] && files+=("$file")

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# again.sh on a folder of tests that fail the first time: what passes then is reported as flaky, what fails again or crashed is not.
+# Checks again.sh on a folder of tests that fail the first time. A test that passes the second time is reported as flaky. One that fails
+# again, or crashed, is not.
 set -u
 support=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1
 folder=$(mktemp -d) || exit 1
@@ -11,7 +12,7 @@ complain() {
 	bad=1
 }
 
-# program NAME LINES: a test program whose second run passes; the first one says LINES.
+# program NAME LINES: makes a test program whose second run passes. The first run prints LINES.
 program() {
 	{
 		printf '#!/bin/sh\nif [ -e %s/seen-%s ]; then\n' "$folder" "$1"
@@ -22,7 +23,7 @@ program() {
 	printf 'add_test(%s "%s/%s")\n' "$1" "$folder" "$1" >>"$folder/CTestTestfile.cmake"
 }
 
-# run STATUS: both runs, and what again.sh must say.
+# run STATUS: does both runs and checks what again.sh prints.
 run() {
 	local status=0
 	ctest --test-dir "$folder" --output-on-failure --output-junit "$folder/junit.xml" >"$folder/ctest.log" 2>&1
@@ -37,7 +38,7 @@ printf 'add_test(good true)\n' >>"$folder/CTestTestfile.cmake"
 run 0
 [ "$(LC_ALL=C sort "$folder/flaky" | tr '\n' ' ')" = 'single::a::C4_two single::b::three whole ' ] || complain "flaky has: $(cat "$folder/flaky")"
 
-# The next run forgets it, also where it fails again.
+# The next run removes it from the list, even if the test fails again.
 printf 'add_test(never false)\n' >>"$folder/CTestTestfile.cmake"
 run 1
 [ ! -e "$folder/flaky" ] || complain "what fails again is no reason to tell: $(cat "$folder/flaky")"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# calls.tsv is sound, and the public headers carry no ids of rows: calls_check.sh TESTS-FOLDER INCLUDE-FOLDER
-# Each row that it names is in rows.txt, and each name is declared in its header.
+# calls_check.sh TESTS-FOLDER INCLUDE-FOLDER checks calls.tsv and that the public headers contain no ids of rows. Each row in calls.tsv must
+# be in rows.txt, and each name must be declared in its header.
 set -u
 calls=$1/conformance/calls.tsv
 rows=$1/conformance/rows.txt
@@ -8,7 +8,7 @@ include=$2
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 
-# "HEADER NAME" for each word of a header's code, and "HEADER -" for the header itself.
+# Prints "HEADER NAME" for each word of a header's code, and "HEADER -" for the header itself.
 for file in "$include"/syclclient/*.h "$include"/syclclient/*.h.in; do
 	name=$(basename "$file" .in)
 	echo "$name -"
@@ -16,7 +16,7 @@ for file in "$include"/syclclient/*.h "$include"/syclclient/*.h.in; do
 		line = line " " $0
 		gsub(/\/\*([^*]|\*+[^*\/])*\*+\//, " ", line)
 		if (line ~ /\/\*/)
-			next # a comment that goes on
+			next # The comment goes on in the next line.
 		print line
 		line = ""
 	}' "$file" | grep -oE '[A-Za-z_][A-Za-z0-9_]+' | sort -u | sed "s/^/$name /"
@@ -45,7 +45,7 @@ END {
 	exit bad || count < 200
 }' "$calls" || exit 1
 
-# An id means nothing to somebody who has only the installed headers and pages.
+# The public headers carry no ids, because only the source tree has the list of rows.
 sed -n 's/^\([A-Z][0-9]*\) |.*/[( ]\1[,:;.)]/p' "$rows" >"$folder/ids"
 if grep -rnE -f "$folder/ids" "$include" --include='*.h' --include='*.h.in'; then
 	echo "These lines carry ids of rows, which belong in calls.tsv."

@@ -1,19 +1,19 @@
 # shellcheck shell=bash
-# Shared by demo.sh and check.sh: packages, builds, messages. Sourced with `top` set to the project's folder.
+# Functions for demo.sh and check.sh: packages, builds, messages. A script sets `top` to the project's folder before it sources this file.
 : "${top:?the project folder}"
 
-# say TEXT...: one line for people.
+# say TEXT...: prints one line.
 say() {
 	printf '%s\n' "$*"
 }
 
-# fail TEXT...: say why on stderr and leave.
+# fail TEXT...: prints the reason on stderr and exits.
 fail() {
 	printf '%s: %s\n' "${0##*/}" "$*" >&2
 	exit 1
 }
 
-# quietly LOG COMMAND...: run with all output in LOG; show the end of it only when the command fails.
+# quietly LOG COMMAND...: runs the command with all output in LOG. If it fails, the end of the output is shown.
 quietly() {
 	local log=$1
 	shift
@@ -25,7 +25,8 @@ quietly() {
 	fi
 }
 
-# locked FILE COMMAND...: one at a time; two of these scripts may run in the same folder.
+# locked FILE COMMAND...: runs the command while no other one has the lock. Two of these scripts may
+# run in the same folder.
 locked() {
 	local file=$1
 	shift
@@ -38,7 +39,7 @@ locked() {
 	) 9>"$file"
 }
 
-# packages_of KIND...: their names, from .ci/packages.txt.
+# packages_of KIND...: prints their names, from .ci/packages.txt.
 packages_of() {
 	local kind
 	for kind in "$@"; do
@@ -46,7 +47,7 @@ packages_of() {
 	done
 }
 
-# missing_packages KIND...: those that are not installed.
+# missing_packages KIND...: prints those that are not installed.
 missing_packages() {
 	local package
 	for package in $(packages_of "$@"); do
@@ -71,7 +72,7 @@ install_missing() {
 	missing=$(missing_packages "${package_kinds[@]}")
 	[ -n "$missing" ] || return 0
 	say "Installing $(printf '%s\n' "$missing" | wc -l) packages"
-	# Requests a password, if at all, before output goes to a file.
+	# If sudo needs a password, it must prompt before output goes to a file.
 	as_root true || fail "sudo refused"
 	quietly "$logs/apt-update.log" as_root apt-get update -q -o Acquire::Retries=3 || return 1
 	# shellcheck disable=SC2086  # one word for each package
@@ -79,7 +80,7 @@ install_missing() {
 		--no-install-recommends -o Acquire::Retries=3 -o DPkg::Lock::Timeout=600 $missing
 }
 
-# install_packages KIND...: what is missing, if anything. Quiet unless it fails.
+# install_packages KIND...: installs the missing ones. It prints nothing unless it fails.
 install_packages() {
 	package_kinds=("$@")
 	if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
@@ -89,8 +90,8 @@ install_packages() {
 	locked "$logs/packages.lock" install_missing
 }
 
-# build_into FOLDER TARGETS CMAKE-OPTION...: configure and build; TARGETS is one word list, "all" for everything, or "lane:LABEL" for what
-# the tests of that label need (lanes.sh).
+# build_into FOLDER TARGETS CMAKE-OPTION...: configures and builds. TARGETS is one list of words, "all" for everything, or "lane:LABEL" for
+# the programs that the tests of that label need (lanes.sh).
 build_into() {
 	local folder=$1 targets=$2
 	shift 2
@@ -109,7 +110,8 @@ configure_and_build() {
 	quietly "$folder/build.log" cmake --build "$folder" --target $targets
 }
 
-# prepare_folder: where logs go; says what to do when another user's build is in the way.
+# prepare_folder: makes the folder for logs. It prints what to do if another user's build prevents
+# that.
 prepare_folder() {
 	logs=$top/build/logs
 	if ! mkdir -p "$logs" 2>/dev/null || ! [ -w "$logs" ] || ! [ -w "$top/build" ]; then

@@ -1,4 +1,4 @@
-# For coverage.sh: reads what gcov says of each object, and makes a page. A line or a function counts as run if it ran in any of them.
+# For coverage.sh: reads gcov's report on each object, and makes a page. A line or a function counts as run if it ran in any object.
 
 function folder_of(file) {
 	sub(/\/[^\/]*$/, "", file)

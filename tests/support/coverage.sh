@@ -1,24 +1,25 @@
 # shellcheck shell=bash
-# How much of the product's sources the tests run: `check.sh --long coverage`. Sourced by check.sh, whose `lane` and `tests` do the work.
+# Measures how much of the product's sources the tests run: `check.sh --long coverage`. Sourced by check.sh, whose functions `lane` and
+# `tests` run the builds and tests.
 # shellcheck disable=SC2154,SC2034
 : "${top:?the project folder}"
 
-# Which tests count: what runs the sources in many ways. Others (races, second runs) run the same lines again.
+# The labels of the tests that count: those that run the sources in many ways. Others (races, second runs) run the same lines again.
 coverage_labels=${SYCLD_COVERAGE_LABELS:-unit|wire|fuzz|conformance|integration}
 
-# Counters are added to by many threads, and by processes that run at one time. Nothing is optimized away.
+# Many threads, and processes that run at the same time, add to the counters. Nothing is optimized away.
 compile_coverage() {
 	compile build/check-coverage -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O0 -g1 --coverage -fprofile-update=atomic"
 }
 
-# coverage_of FOLDER: a page with a line for each folder of sources, then what no test runs. A source that no process has run has a
-# .gcno file all the same.
+# coverage_of FOLDER: makes a page with a line for each folder of sources, then a list of what no test runs. A source that no process has
+# run has a .gcno file all the same.
 coverage_of() {
 	(cd "$1" && find . -name '*.gcno' -exec gcov --branch-probabilities --stdout --relative-only --source-prefix "$top" {} +) \
 		2>"$logs/gcov.log" | awk -f "$top/tests/support/coverage.awk"
 }
 
-# most_not_run PAGE: the files with the most lines that no test runs, briefly; the page has the functions, too.
+# most_not_run PAGE: prints the files with the most lines that no test runs. The page lists the functions, too.
 most_not_run() {
 	awk -F '|' '/^## / { inside = /most lines/ } inside && /^\| `/ { gsub(/[` ]/, ""); printf "  %s: %d of %d lines not run\n", $2, $3, $4 }' "$1"
 }

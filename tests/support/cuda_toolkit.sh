@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# cuda_toolkit.sh FOLDER [--fetch]: CMake's options for the CUDA backend and its tests, one a line; nothing where CMake
-# finds a toolkit by itself. On a machine without one, headers and NVRTC come from the Python package index into FOLDER
-# (versions and hashes: cuda_toolkit.txt). What cannot be had is said in one line on stderr, "left out: ...", and is no
-# failure: everything else is built and tested. --fetch: also where there is a toolkit.
+# cuda_toolkit.sh FOLDER [--fetch] prints CMake's options for the CUDA backend and its tests, one a line. It prints nothing if CMake finds a
+# toolkit by itself. On a machine without one, headers and NVRTC come from the Python package index into FOLDER (versions and hashes:
+# cuda_toolkit.txt). If something is not available, a line on stderr begins with "left out: ...". That is no failure: everything else is
+# built and tested. With --fetch the packages are taken even if there is a toolkit.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1
 folder=${1:?a folder}
@@ -14,7 +14,7 @@ left_out() {
 	exit 0
 }
 
-# A toolkit of CUDA 13 with NVRTC, where CMake looks.
+# Looks for a toolkit of CUDA 13 with NVRTC in the places that CMake searches.
 installed() {
 	local root version
 	for root in "${CUDA_HOME-}" /usr/local/cuda; do
@@ -30,7 +30,8 @@ installed() {
 	return 1
 }
 
-# Headers, the compiler and what it loads, out of the packages: unpack FROM TO.
+# unpack FROM TO: takes the headers, the compiler and the libraries that it loads out of the
+# packages.
 unpack() {
 	python3 - "$1" "$2" <<'PYTHON'
 import pathlib, sys, zipfile

@@ -1,10 +1,10 @@
 #!/bin/sh
-# How old commits are: history.sh FOLDER reads commits, one a line, and prints "COMMIT N" for each: N commits came after it. "COMMIT -": it is
-# not in the history of what is checked out there. "COMMIT ?": there is nothing to look it up in, as in a tarball or a shallow clone.
+# history.sh FOLDER prints the age of commits. It reads commits, one a line, and prints "COMMIT N" for each: N commits came after it. "COMMIT
+# -": it is not in the history of what is checked out there. "COMMIT ?": there is no such history, as in a tarball or a shallow clone.
 set -u
 folder=$1
 
-# A folder inside of another project's tree is not that project's.
+# A folder in another project's tree does not belong to that project.
 is_known() {
 	top=$(git -C "$folder" rev-parse --show-toplevel 2>/dev/null) || return 1
 	[ "$top" = "$(cd "$folder" && pwd -P)" ] &&

@@ -1,8 +1,9 @@
 # shellcheck shell=bash
-# What the lanes of check.sh build, whether a test is in none of them, and what was done ahead of them. ../lanes.cmake says which test runs
-# where. Sourced by check.sh.
+# Finds what the lanes of check.sh build, whether a test is in none of them, and what was done before them. ../lanes.cmake defines which
+# test runs where. Sourced by check.sh.
 
-# registered_tests FOLDER: "TEST PROGRAM LABEL;LABEL..." for each test of a configured build, by what CMake has written for ctest.
+# registered_tests FOLDER: prints "TEST PROGRAM LABEL;LABEL..." for each test of a configured build, from the files that CMake has written
+# for ctest.
 registered_tests() {
 	find "$1/tests" -name CTestTestfile.cmake -exec cat {} + 2>/dev/null | awk '
 		/^add_test\(/ {
@@ -24,8 +25,8 @@ registered_tests() {
 		}'
 }
 
-# lane_targets FOLDER LABEL: targets of a configured build: the programs of the tests with this label; but for races, which link all that
-# they need, the product and what tests share. With `plain` also programs that no test starts.
+# lane_targets FOLDER LABEL: prints the programs of the tests with this label in a configured build. Except for races, which link all that
+# they need, it adds the product and what tests share. With `plain` it adds programs that no test starts.
 lane_targets() {
 	[ "$2" = race ] || printf '%s\n' proto/all shared/all daemon/all client/all systemd/all tests/support/all
 	[ "$2" != plain ] || printf '%s\n' tests/bench/all tests/gpu/all
@@ -33,7 +34,7 @@ lane_targets() {
 		'index($2, folder) == 1 && index(";" $3 ";", ";" label ";") { sub(/.*\//, "", $2); print $2 }' | sort -u
 }
 
-# every_test_ran FOLDER...: fails and names the tests of these builds that are in no result of their last runs.
+# every_test_ran FOLDER...: fails and names the tests of these builds without a result of their last runs.
 every_test_ran() {
 	local folder missing
 	missing=$(for folder; do registered_tests "$folder"; done | cut -d ' ' -f 1 | sort -u |
@@ -45,9 +46,9 @@ every_test_ran() {
 	return 1
 }
 
-# each_once LIST BATCH COMMAND...: runs COMMAND with lines of the input as its last words, BATCH lines at once and several at a time. Lines in
-# the file LIST are left out, and those whose command succeeds are added to it. So a lane repeats of what was done ahead of it only what it has
-# to report.
+# each_once LIST BATCH COMMAND...: runs COMMAND with lines of the input as its last words. It takes BATCH lines at once and runs several
+# commands at a time. Lines in the file LIST are left out, and those whose command succeeds are added to it. So a lane that was run before
+# repeats only what failed.
 each_once() {
 	local list=$1 batch=$2
 	shift 2

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# lanes.sh on two small builds: the programs of a lane are found, and a test that no lane has run. What was done ahead is not repeated.
+# Checks lanes.sh on two small builds. It must find the programs of a lane, and a test that no lane has run. What was done before is not
+# repeated.
 set -u
 # shellcheck source=tests/support/lanes.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lanes.sh"
@@ -7,14 +8,14 @@ folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 bad=0
 
-# test_of BUILD NAME PROGRAM LABELS: as CMake registers one.
+# test_of BUILD NAME PROGRAM LABELS: registers a test as CMake does.
 test_of() {
 	mkdir -p "$folder/$1/tests/part"
 	printf 'add_test([=[%s]=] "%s" "--jobs=2" "--tap=%s")\n' "$2" "$3" "$2.tap" >>"$folder/$1/tests/part/CTestTestfile.cmake"
 	printf 'set_tests_properties([=[%s]=] PROPERTIES  ENVIRONMENT "A=b;C=d" LABELS "%s" TIMEOUT "60")\n' "$2" "$4" >>"$folder/$1/tests/part/CTestTestfile.cmake"
 }
 
-# ran BUILD NAME...: what its last run has left.
+# ran BUILD NAME...: writes the results of a last run.
 ran() {
 	local build=$1
 	shift
@@ -47,7 +48,7 @@ every_test_ran "$folder/one" "$folder/two" >"$folder/said" && equal 'its status'
 rm "$folder/two/junit.xml"
 equal 'a lane has not' "$(every_test_ran "$folder/one" "$folder/two" | tail -n 2 | tr '\n' ' ')" 'second third '
 
-# What was done ahead is not done again, but for what has failed.
+# Lines that were done before are left out, unless they failed.
 printf '%s\n' a 'b c' e >"$folder/lines"
 fails_for() {
 	# shellcheck disable=SC2016  # the inner shell's own
@@ -62,7 +63,7 @@ equal 'what is mended' "$(fails_for nothing; echo $?)" 0
 rm "$folder/done"
 equal 'nothing is left' "$(fails_for nothing; echo $?; cat "$folder/done" 2>/dev/null)" 0
 
-# Several at once: all of them are done again where one has failed.
+# If one of several lines fails, all lines of its command are done again.
 fails_for_two() {
 	# shellcheck disable=SC2016  # the inner shell's own
 	jobs=1 each_once "$folder/twos" 2 sh -c 'echo "$@" >>'"$folder/done"'; [ "$1" != "$0" ]' "$1" <"$folder/lines"

@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# The long runs of check.sh, in parts, and the page that they leave behind, build/long.md. Sourced by check.sh, whose `tests` and
-# `lane` do the work, with `top`, `logs`, `asan` and `started` of its own.
+# The long runs of check.sh, in parts, and their page, build/long.md. Sourced by check.sh, whose functions `tests` and `lane` run them. It
+# also sets `top`, `logs`, `asan` and `started`.
 # shellcheck disable=SC2154
 : "${top:?the project folder}"
 
 long_parts='races rows lives seeds chaos again other coverage boot exporter packages machines fuzz tidy'
 
-# Random groups by the 100,000, programs of USM by the 10,000, submissions by the 10,000,000.
+# Groups are random by the 100,000, programs of USM by the 10,000, submissions by the 10,000,000.
 random_rows='client_random_(fake|cpu|two_cpus|both|double_cpu|two_doubles)'
 long_rows="$random_rows|client_usm_(fake|cpu|two_cpus)|client_model_(fake|cpu)|unit_cuda_memory_model"
 
@@ -32,7 +32,7 @@ What was run is told in build/long.md.
 TXT
 }
 
-# known_parts [PART...]: leaves when one of them is none.
+# known_parts [PART...]: exits if one of them does not exist.
 known_parts() {
 	local part
 	for part in "$@"; do
@@ -46,7 +46,7 @@ known_parts() {
 	done
 }
 
-# suites PART FOLDER: rows for the page, of what `tests` has just run in this build.
+# suites PART FOLDER: prints rows for the page, about what `tests` has just run in this build.
 suites() {
 	local folder=$top/$2 files=() file
 	for file in "$folder"/tests/*.tap "$folder/junit.xml"; do
@@ -65,7 +65,8 @@ long_tests() {
 	suites "$part" "$folder"
 }
 
-# script NAME LOG COMMAND...: a test that is a script. Where it cannot run the line says why.
+# script NAME LOG COMMAND...: runs a test that is a script. If it cannot run, the line gives the
+# reason.
 script() {
 	local name=$1 log=$logs/$2.log start=$SECONDS status=0 result=ok why=
 	shift 2

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Other machines, as far as this one can act like them: `check.sh --long machines`. Sourced by check.sh, whose `tests` does the work; what stands
-# in `as` is put before ctest.
+# Runs the tests as on other machines, as far as this machine can imitate them: `check.sh --long machines`. Sourced by check.sh, whose
+# function `tests` runs them. The words in `as` are put before ctest.
 # shellcheck disable=SC2154,SC2034
 : "${top:?the project folder}"
 
@@ -9,13 +9,14 @@ machine_tests='unit_.*|conformance_(fake|opencl|opencl_kernels|cuda|cuda_memory)
 machine_tests="$machine_tests|session_.*|supervisor_(service|engines|unsettled)|processes_(sharing|split|builds|engine_death|service_death|orders|trace|adoption)"
 machine_tests="$machine_tests|client_random_cpu|race_ring_wake_.*|race_client_(threads|pages|bridge|tasks)|bench_smoke"
 
-# as_machine NAME COMMAND...: the tests, each started by the command.
+# as_machine NAME COMMAND...: runs the tests, each started by the command.
 as_machine() {
 	local name=$1 as=("${@:2}")
 	tests "as $name" build -R "^($machine_tests)\$"
 }
 
-# /tmp of another kind in a name space of its own; only root may do that without becoming another user, which the tests would see.
+# with_tmp: another kind of /tmp in a name space of its own. Only root can do that without becoming another user, which would change the
+# tests.
 with_tmp() {
 	local name=$1
 	shift
@@ -33,12 +34,12 @@ machines() {
 	as_machine "one processor" taskset -c "$first"
 	as_machine "16 processors" env SYCLD_PROCESSORS=16 POCL_MAX_PTHREAD_COUNT=16
 	as_machine "64 processors" env SYCLD_PROCESSORS=64 POCL_MAX_PTHREAD_COUNT=64
-	# A thread of PoCL's for each processor, bound to it; PoCL dies where it has more threads than there are processors.
+	# PoCL has a thread for each processor, bound to it. It crashes if it has more threads than there are processors.
 	as_machine "bound threads" env POCL_AFFINITY=1
 	# No AVX, for the C library and for PoCL's compiler; a kernel without rseq.
 	as_machine "an old processor" env POCL_LLVM_CPU_NAME=x86-64 POCL_KERNELLIB_NAME=sse2 \
 		GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX2,-AVX,-BMI2,-ERMS,-FSRM,-XSAVEC:glibc.pthread.rseq=0
-	# Then copies go past the caches, and every thread's memory is one arena's.
+	# Copies then bypass the caches, and all threads allocate from one arena.
 	as_machine "small caches" env \
 		GLIBC_TUNABLES=glibc.cpu.x86_data_cache_size=16384:glibc.cpu.x86_shared_cache_size=65536:glibc.cpu.x86_non_temporal_threshold=16448:glibc.malloc.arena_max=1
 	with_tmp "/tmp in memory" sh -c 'mount -t tmpfs tmpfs /tmp && exec "$@"' sh

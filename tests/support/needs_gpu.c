@@ -1,7 +1,7 @@
 /*
- * Linked into programs all of whose tests need a GPU. Where the machine has none, and no double of
- * a driver is named in the environment, the program ends at once. Ctest reports it as skipped.
- * Otherwise hundreds of processes would each start an engine to find that out.
+ * Linked into programs all of whose tests need a GPU. If the machine has none, and the environment
+ * names no double of a driver, the program ends at once. Ctest reports it as skipped. Otherwise
+ * hundreds of processes would each start an engine to find that out.
  */
 #include <dirent.h>
 #include <stdbool.h>
@@ -18,7 +18,7 @@ static bool has_gpu(void)
 	bool found = false;
 
 	if (!devices)
-		return true; /* unknown: the tests find out */
+		return true; /* It cannot be determined here, so the tests run. */
 	for (struct dirent *entry; !found && (entry = readdir(devices));)
 		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 			found |= strncmp(entry->d_name, names[i], strlen(names[i])) == 0;
@@ -36,7 +36,7 @@ __attribute__((constructor)) static void end_without_gpu(void)
 {
 	if (has_gpu() || has_double())
 		return;
-	/* Criterion's words for a program that has run nothing. */
+	/* Criterion's line for a program that has run no test. */
 	(void)puts("[====] Synthesis: Tested: 0 | Passing: 0 | Failing: 0 | Crashing: 0 ");
 	exit(EXIT_SUCCESS);
 }

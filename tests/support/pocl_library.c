@@ -1,7 +1,8 @@
 /*
- * pocl_library DRIVER FULL REDUCED PART...: writes PoCL's library of built-in functions without
- * those functions whose names have one of the parts, unless another function calls them. What
- * remains is the same code. pocl.cmake runs it while CMake configures, and says what for.
+ * pocl_library DRIVER FULL REDUCED PART... writes a reduced copy of PoCL's library of built-in
+ * functions. It leaves out functions whose names contain one of the parts, unless another function
+ * calls them. The code of the others does not change. pocl.cmake runs it while CMake configures;
+ * the reason is there.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* LLVM's C interface, from the very version that the driver is linked with. */
+/* LLVM's C interface, in the version that the driver is linked with. */
 static struct {
 	int (*read_file)(const char *path, void **buffer_out, char **message_out);
 	void *(*create_context)(void);
@@ -60,7 +61,8 @@ static bool has_part(void *function, char **parts)
 	return false;
 }
 
-/* Once through the module. Those that only deleted functions have called have no use after that. */
+/* Goes through the module once. Functions that only deleted functions called become unused by
+ * that. */
 static unsigned delete_unused(void *module, char **parts)
 {
 	unsigned deleted = 0;

@@ -1,6 +1,6 @@
-/* Prints the version of PoCL and the processor that its first device compiles for, "3.1+debian
- * x86_64-pc-linux-gnu-haswell", and nothing where it is not installed. pocl.cmake runs it while
- * CMake configures. */
+/* Prints the version of PoCL and the processor for which its first device compiles, as "3.1+debian
+ * x86_64-pc-linux-gnu-haswell". It prints nothing if PoCL is not installed. pocl.cmake runs it
+ * while CMake configures. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>

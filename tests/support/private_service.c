@@ -59,7 +59,7 @@ bool private_service_has_logged(const struct private_service *service, const cha
 	return found;
 }
 
-/* Has a sanitizer found something in it or in its engines? */
+/* Returns true if a sanitizer has reported anything about sycld or its engines. */
 static bool log_complains(const struct private_service *service)
 {
 	return private_service_has_logged(service, "Sanitizer") ||
@@ -170,15 +170,15 @@ struct private_service *private_service_free(struct private_service *service)
 			      status);
 		private_service_print_log(service);
 	}
-	/* Engines end with sycld; one that a test left with endless work does not. */
+	/* Engines end with sycld, except one that a test left with endless work. */
 	for (int i = 0; i < count && i < ENGINES_MAX; i++)
 		if (process_exists(engines[i]))
 			(void)kill(engines[i], SIGKILL);
 	if (service->directory[0])
 		(void)nftw(service->directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 	free(service);
-	/* A daemon that leaks, or does not end as it should, fails the test whatever its clients
-	 * saw. */
+	/* A daemon that leaks, or does not end as it should, fails the test even if its clients got
+	 * correct results. */
 	if (bad)
 		abort();
 	return NULL;

@@ -50,7 +50,7 @@ int build_path(const char *folder, const char *name, char *path_out, size_t size
 	return written < 0 || (size_t)written >= size ? -ENAMETOOLONG : 0;
 }
 
-/* Only what is safe between fork and exec. */
+/* Only functions that are safe between fork and exec are called here. */
 static void run_program(const char *const *argv, const char *const *environment, int in, int out,
 			pid_t parent)
 {
@@ -114,7 +114,7 @@ int child_start_logged(const char *const *argv, const char *const *environment, 
 	return out < 0 ? -errno : start_child(argv, environment, out, child_out);
 }
 
-/* Takes a whole line out of what is held; also the rest without an end when `all`. */
+/* Takes a whole line out of the received bytes; with `all` also a rest without an end. */
 static bool take_line(struct child *child, bool all, char *line_out, size_t size)
 {
 	char *end = memchr(child->line, '\n', child->held);
@@ -198,8 +198,8 @@ int child_say(struct child *child, const char *line)
 	int length = snprintf(text, sizeof(text), "%s\n", line);
 	if (length < 0 || (size_t)length >= sizeof(text))
 		return -EMSGSIZE;
-	/* Shorter than a pipe's atomic write, so all of it or nothing; a child that is gone must
-	 * not end the test. */
+	/* The line is shorter than a pipe's atomic write, so all of it or nothing is written. A
+	 * child that has ended must not end the test. */
 	sighandler_t before = signal(SIGPIPE, SIG_IGN);
 	ssize_t written = write(child->in, text, (size_t)length);
 	int error = errno;
@@ -211,7 +211,7 @@ int child_wait(struct child *child, uint64_t timeout_ns)
 {
 	uint64_t deadline = clock_deadline_ns(timeout_ns);
 	while (child->pid > 0) {
-		/* A full pipe must not keep it from ending. */
+		/* A full pipe must not prevent the child from ending. */
 		char line[256];
 		while (child->out >= 0 && child_read_line(child, line, sizeof(line), 0) > 0)
 			;
@@ -308,7 +308,7 @@ bool process_exists(pid_t pid)
 	return read_lines(pid, "status", take_state, &state) == 0 && state != 'Z' && state != 'X';
 }
 
-/* The name, which may be anything, ends at the last parenthesis; 20 words after it. */
+/* The name may contain any character and ends at the last parenthesis. 20 words follow it. */
 static void take_start(const char *line, void *start)
 {
 	const char *at = strrchr(line, ')');

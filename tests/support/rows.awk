@@ -1,12 +1,10 @@
-# The table of requirement rows:
-# awk -v gpus=N -v document=FILE -v tests=FILE -v sources=FILE -v history=FILE -f rows.awk rows.txt RESULTS [TABLE]
-# RESULTS has lines "pass|fail|skip|killed|flaky TESTNAME" of this machine (results.awk, rows.sh).
-# The tests that carry a row's id in their name show the row. TABLE is ../gpu/results.tsv: it shows
-# the rows that need a GPU where there is none; a test that passed without one does not show them.
-# "killed" is of every test of a suite that did not come to its end: all their rows fail. "flaky"
-# passed only when run again. `tests` (row_tests.txt) has "ROW TEST" for each test that must exist,
-# `sources` those that do. `history` (history.sh) has "COMMIT AGE": a result of a commit that is not
-# in the history does not count.
+# Prints the table of requirement rows: awk -v gpus=N -v document=FILE -v tests=FILE -v sources=FILE -v history=FILE -f rows.awk rows.txt
+# RESULTS [TABLE]
+# RESULTS has lines "pass|fail|skip|killed|flaky TESTNAME" of this machine (results.awk, rows.sh). The tests with a row's id in their name
+# show the row. TABLE is ../gpu/results.tsv. It shows the rows that need a GPU if this machine has none; a test that passed without one does
+# not show them. "killed" stands for every test of a suite that did not end: all their rows fail. "flaky" passed only when run again.
+# `tests` (row_tests.txt) has "ROW TEST" for each test that must exist, `sources` for those that do. `history` (history.sh) has "COMMIT
+# AGE". A result of a commit that is not in the history does not count.
 BEGIN {
 	while ((getline line <document) > 0) {
 		count = split(line, words, /[^A-Z0-9]+/)
@@ -44,7 +42,7 @@ file == 3 && !/^#/ && split($0, field, "\t") > 4 {
 	take_line(field[1] "::" field[2], field[3], field[4], field[5])
 }
 
-# The youngest result of a test counts. A skip says nothing: what is older stands.
+# The latest result of a test counts. A skip is no result: the one before it stands.
 function take_line(name, result, commit, date) {
 	if (date > commit_date[commit])
 		commit_date[commit] = date
@@ -79,7 +77,7 @@ function said_commit(commit,    id, old) {
 	return "commit " commit ", " old (old == 1 ? " commit old" : " commits old")
 }
 
-# On what a suite runs, by its name: "" is no device, or does not matter.
+# Finds the device of a suite by its name. "" is no device, or it does not matter.
 function place_of(run, suite) {
 	if (run == "gpu")
 		return suite ~ /_together$/ ? "2 GPUs" : (suite ~ /_nvidia$/ ? "NVIDIA OpenCL" : (suite ~ /_pocl$/ ? "PoCL" : "CUDA"))
@@ -98,7 +96,7 @@ function place_of(run, suite) {
 	return suite ~ /fake|^client_|^session_|^unit_scheduler|^unit_engine|^hostile/ ? "fake" : ""
 }
 
-# "on fake, PoCL, CUDA": where tests of the row have passed, always in the same order.
+# Prints "on fake, PoCL, CUDA": where tests of the row have passed, always in the same order.
 function places_of(id,    count, names, i, said) {
 	count = split("fake,double,2 doubles,PoCL,2 PoCL,fake with PoCL,double with PoCL,CUDA,2 GPUs,NVIDIA OpenCL", names, ",")
 	for (i = 1; i <= count; i++)
@@ -107,14 +105,15 @@ function places_of(id,    count, names, i, said) {
 	return said
 }
 
-# Does a pass on a GPU show the row? Not one on other drivers that the machine has, and of a row for two GPUs alone not one on a single GPU.
+# Returns true if a pass on a GPU shows the row. A pass on another driver of that machine does not. For a row about two GPUs, a pass on one
+# does not either.
 function shows(row, place) {
 	if (place == "NVIDIA OpenCL" || place == "PoCL")
 		return 0
 	return place == "2 GPUs" || where[row] != "2G"
 }
 
-# `commit`: of the run that reports it, "" of this machine's.
+# `commit`: the commit of the run; "" for this machine's results.
 function take_result(run, result, name, commit,    count, words, i, row, place, short) {
 	place = short = name
 	sub(/::.*/, "", place)
@@ -142,7 +141,7 @@ function take_result(run, result, name, commit,    count, words, i, row, place, 
 	}
 }
 
-# A pass at a commit that is not in the history: it is said and not counted.
+# A pass at a commit that is not in the history is printed and not counted.
 function take_elsewhere(name, commit,    count, words, i, place) {
 	place = name
 	sub(/::.*/, "", place)
@@ -156,14 +155,14 @@ function take_elsewhere(name, commit,    count, words, i, place) {
 		}
 }
 
-# The youngest run's, of that the first by name, whatever the order in which they come.
+# The example is the latest run's first test by name, whatever the order of the lines.
 function is_better_example(key, name, commit) {
 	if (!(key in example) || commit == "" || commit_date[commit] > commit_date[example_commit[key]])
 		return 1
 	return commit == example_commit[key] && name < example[key]
 }
 
-# Why no machine like this one can show the row, or "".
+# Returns why no machine like this one can show the row, or "".
 function out_of_reach(place,    count, ways, i, needed) {
 	count = split(place, ways, "/")
 	for (i = 1; i <= count; i++) {
@@ -178,7 +177,7 @@ function tests_said(count) {
 	return count (count == 1 ? " test" : " tests")
 }
 
-# "2 tests, commit A, 1 commit old; 1 test, commit B, 30 commits old": what passed and where, the youngest first.
+# Prints "2 tests, commit A, 1 commit old; 1 test, commit B, 30 commits old": what passed and where, the latest first.
 function passed_at(id,    count, list, i, j, swap, said) {
 	count = split(commits[id, "pass"], list, ";") - 1 # behind the last one is nothing
 	for (i = 2; i <= count; i++)
@@ -192,7 +191,7 @@ function passed_at(id,    count, list, i, j, swap, said) {
 	return said
 }
 
-# "", or how many of the tests that the row lists have no result at all, and how many were skipped wherever they were.
+# Returns "", or how many tests of the row have no result at all, and how many were skipped wherever they ran.
 function without_result(id,    i, none, skipped) {
 	for (i = 1; i <= listed[id]; i++)
 		if (!(listed_test[id, i] in has_result))

@@ -1,13 +1,14 @@
 #!/bin/sh
-# The table of requirement rows (rows.awk): rows.sh FOLDER GPUS, FOLDER being the project's, with the results of its build folders' last runs.
+# rows.sh FOLDER GPUS prints the table of requirement rows (rows.awk). FOLDER is the project's; the results are those of its build folders'
+# last runs.
 set -u
 top=$1 gpus=$2
 support=$(cd "$(dirname "$0")" && pwd) || exit 1
 logs=$top/build/logs
 mkdir -p "$logs" || exit 1
 
-# results_of BUILD: "RESULT NAME" for each test. A program that failed, and none of its tests, was killed, or it failed as a whole: all its
-# tests did. What passed when run again (BUILD/flaky, by programs or by PROGRAM::SUITE::TEST) is no pass.
+# results_of BUILD: prints "RESULT NAME" for each test. If a program failed and none of its tests did, it was killed or failed as a whole:
+# all its tests failed. A test that passed when run again is no pass. BUILD/flaky has it by program, or as PROGRAM::SUITE::TEST.
 results_of() {
 	set -- "$1" "$1"/tests/*.tap "$1/junit.xml"
 	build=$1
@@ -64,7 +65,7 @@ if [ ! -s "$logs/results" ]; then
 	echo 'no results yet: run ./check.sh first' >&2
 	exit 1
 fi
-# The commit of results that are not the last one's.
+# Prints the commit of the results if it is not the last one.
 last=$(git -C "$top" rev-parse --short=12 HEAD 2>/dev/null)
 for build in "$top/build" "$top"/build/check-*; do
 	[ -e "$build/tests.commit" ] || continue

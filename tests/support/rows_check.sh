@@ -1,6 +1,6 @@
 #!/bin/sh
-# rows.txt is sound, every row that a test's name carries is one of its rows, and row_tests.txt lists the tests of each row as the sources
-# have them. Usage: rows_check.sh TESTS-FOLDER. With --write it makes that list first, so a test that is removed shows as a change of the
+# Usage: rows_check.sh TESTS-FOLDER [--write]. It checks rows.txt. Every id in a test's name must be one of its rows, and row_tests.txt must
+# list the tests of each row as the sources have them. With --write it makes that list first, so a removed test shows as a change of the
 # list.
 set -u
 write=no
@@ -25,7 +25,8 @@ unique=$(sed -n 's/^\([A-NR][0-9]*\) |.*/\1/p' "$rows" | sort -u | wc -l)
 [ "$count $lines $unique" = '273 273 273' ] ||
 	say "rows.txt: $lines lines, $count well-formed, $unique different ids; it should be 273 of each"
 
-# "ROW TEST", also of rows that are not in rows.txt. S1 to S17 are no rows: they say how a row is read where the specification contradicts itself.
+# Prints "ROW TEST", also for rows that are not in rows.txt. S1 to S17 are no rows: they define how a row is read where the specification
+# contradicts itself.
 find "$tests" -name '*.c' | "$(dirname "$0")/test_names.sh" | cut -d ' ' -f 2 | awk '{
 	n = split($0, word, /_|::/)
 	for (i = 1; i <= n; i++)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks rows.awk, with rows and results made up here: rows_gpu.sh TESTS-FOLDER
+# Checks rows.awk with invented rows and results: rows_gpu.sh TESTS-FOLDER
 set -u
 tests=$(cd "$1" && pwd) || exit 1
 folder=$(mktemp -d) || exit 1
@@ -30,12 +30,13 @@ TXT
 cut -d ' ' -f 2 "$folder/tests" >"$folder/sources"
 printf '%s\n' 'aaaaaaaaaaaa 3' 'bbbbbbbbbbbb 0' 'cccccccccccc 1' 'dddddddddddd -' 'eeeeeeeeeeee ?' >"$folder/history"
 
-# line SUITE TEST RESULT COMMIT HOUR: of a run at that hour.
+# line SUITE TEST RESULT COMMIT HOUR: a line of a run at that hour.
 line() {
 	printf '%s\t%s\t%s\t%s\t2026-01-02T%s:00Z\t1 x GPU\t1.0\n' "$@"
 }
 
-# expect ID START GPUS [TABLE]: so must the row's state begin. The text of the row follows it.
+# expect ID START GPUS [TABLE]: the row's state must begin with START. The text of the row follows
+# it.
 expect() {
 	id=$1 start=$2 gpus=$3
 	shift 3
@@ -67,8 +68,8 @@ expect F3 'FAIL on a GPU (gpu::suite::F3_fails, commit aaaaaaaaaaaa, 3 commits o
 expect H8 'pass on a GPU (1 test, commit aaaaaaaaaaaa, 3 commits old)' 0 "$run"
 expect H8 'no result' 0
 
-# The youngest result of a test counts, in whichever order they come, and each is shown at its own
-# commit. A skip says nothing.
+# The latest result of a test counts, in whichever order they come, and each is shown with its own
+# commit. A skip is no result.
 {
 	line gpu suite::F3_fails pass bbbbbbbbbbbb 13
 	cat "$run"
@@ -79,7 +80,7 @@ expect H8 'no result' 0
 expect F3 'pass on a GPU (1 test, commit bbbbbbbbbbbb, 0 commits old)' 0 "$folder/younger.tsv"
 expect A5 'pass on a GPU (1 test, commit cccccccccccc, 1 commit old; 1 test, commit aaaaaaaaaaaa, 3 commits old)' 0 "$folder/younger.tsv"
 
-# A row for two GPUs alone is shown by a suite on two, and none by what passed on another driver of that machine.
+# A suite on two GPUs shows a row for two GPUs. A pass on another driver of that machine shows none.
 {
 	line gpu_one suite::A7_works pass aaaaaaaaaaaa 12
 	line gpu_one_nvidia suite::A6_works pass aaaaaaaaaaaa 12
@@ -89,8 +90,8 @@ expect A6 'out of reach here: needs a GPU, 1 test without' 0 "$folder/two.tsv"
 sed -i 's/^gpu_one	/gpu_one_together	/' "$folder/two.tsv"
 expect A7 'pass on a GPU (1 test, commit aaaaaaaaaaaa, 3 commits old)' 0 "$folder/two.tsv"
 
-# A result of a commit outside of the history does not count, neither well nor badly, and is named.
-# A missing history is reported.
+# A result of a commit outside of the history counts neither as a pass nor as a failure, and is
+# named. A missing history is reported.
 {
 	line gpu suite::A5_works pass dddddddddddd 12
 	line gpu suite::H8_works pass 'eeeeeeeeeeee with changes' 12
@@ -100,7 +101,7 @@ expect A5 'out of reach here: needs a GPU, 1 test passed on one at commit dddddd
 expect A6 'out of reach here: needs a GPU, 1 test without' 0 "$folder/strange.tsv"
 expect H8 'pass on a GPU (1 test, commit eeeeeeeeeeee with changes, there is no history here to say how old)' 0 "$folder/strange.tsv"
 
-# A suite that did not come to its end fails every row of its tests, also of those that had passed.
+# A suite that did not end fails every row of its tests, also of those that had passed.
 {
 	cat "$run"
 	line gpu - killed bbbbbbbbbbbb 14
@@ -110,7 +111,7 @@ expect H8 'pass on a GPU (1 test, commit eeeeeeeeeeee with changes, there is no 
 expect A5 'FAIL on a GPU (gpu was killed or failed as a whole, commit bbbbbbbbbbbb, 0 commits old)' 0 "$folder/killed.tsv"
 expect H8 'FAIL on a GPU (gpu was killed or failed as a whole, commit bbbbbbbbbbbb, 0 commits old)' 0 "$folder/killed.tsv"
 
-# A test that the row lists and that no source has; one that has no result; one that passed only when run again.
+# A test that the row lists and that is in no source; one that has no result; one that passed only when run again.
 grep -v A1_works "$folder/sources" >"$folder/fewer" && mv "$folder/fewer" "$folder/sources"
 expect A1 'FAIL (suite::A1_works is listed and is gone)' 0 "$run"
 echo suite::A1_works >>"$folder/sources"
@@ -122,12 +123,12 @@ expect A1 'flaky (unit::suite::A1_late passed only when run again)' 0 "$run"
 echo 'fail unit::suite::A1_late' >>"$folder/results"
 expect A1 'FAIL (unit::suite::A1_late)' 0 "$run"
 
-# merge TABLE FOLDER...: one table of several; what is there already stays.
+# merge TABLE FOLDER...: makes one table of several. Lines that exist already stay.
 merge() {
 	awk -F '\t' -v history="$folder/history" -f "$tests/gpu/merge.awk" "$@"
 }
 
-# same WHAT: is what comes in what is in the file wanted?
+# same WHAT: compares the input with the expected file.
 same() {
 	sort >"$folder/got"
 	sort "$folder/wanted" | diff - "$folder/got" || {

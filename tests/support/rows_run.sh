@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks rows.sh on the last run's files, and history.sh on commits, in a project made up here:
+# Checks rows.sh on the files of the last run, and history.sh on commits, in an invented project:
 # rows_run.sh TESTS-FOLDER
 set -u
 tests=$(cd "$1" && pwd) || exit 1
@@ -27,7 +27,7 @@ add_test([=[two]=] "/somewhere/two")
 TXT
 printf '#\n' >"$top/tests/gpu/results.tsv"
 
-# ran SUITE STATUS ...: what ctest says of them.
+# ran SUITE STATUS ...: writes ctest's report on them.
 ran() {
 	while [ $# -gt 0 ]; do
 		printf '<testcase name="%s" status="%s">\n' "$1" "$2"
@@ -53,27 +53,27 @@ expect A1 'pass (1 test)'
 expect A3 'pass (1 test)'
 expect A5 'out of reach here: needs a GPU'
 
-# Ended before it could write its file, as by a time limit: each row of its tests fails, of no other's.
+# The program ended before it could write its file, for example by a time limit. Each row of its tests fails, and no other row.
 rm "$build/tests/one.tap"
 ran one fail two run
 expect A1 'FAIL (one was killed or failed as a whole)'
 expect A5 'FAIL (one was killed or failed as a whole)'
 expect A3 'pass (1 test)'
-# Only what ctest ran of it.
+# Only the tests that ctest ran count.
 ran one_again fail two run
 expect A2 'FAIL (one_again was killed or failed as a whole)'
 expect A1 'no result'
 
-# All passed, and the program failed, as of a leak at its end.
+# All tests passed and the program failed, for example because of a leak at its end.
 printf 'ok - one::A1_works  (0.1s)\n' >"$build/tests/one.tap"
 ran one fail two run
 expect A1 'FAIL (one was killed or failed as a whole)'
-# One test failed, and the line says nothing else.
+# One test failed. The program's line adds nothing.
 printf 'ok - one::A1_works  (0.1s)\nnot ok - one::A2_works (0.1s)\n' >"$build/tests/one.tap"
 expect A1 'pass (1 test)'
 expect A2 'FAIL (one::one::A2_works)'
 
-# It ran nowhere, and a line says so.
+# It ran nowhere, and a line reports it.
 ran one run two run
 printf 'A1 one::A1_works\nA1 one::A1_more\nA1 one::A1_never\n' >"$folder/more"
 cp "$top/tests/conformance/row_tests.txt" "$folder/row_tests.txt"
@@ -89,7 +89,7 @@ echo 0123456789ab >"$build/tests.commit"
 }
 ran one fail two run
 
-# Run again it passed.
+# It passed when it was run again.
 printf 'ok - one::A1_works  (0.1s)\nok - one::A2_works (0.1s)\n' >"$build/tests/one.tap"
 echo one::one::A2_works >"$build/flaky"
 expect A2 'flaky (one::one::A2_works passed only when run again)'
@@ -97,7 +97,7 @@ expect A1 'pass (1 test)'
 echo one >"$build/flaky"
 expect A1 'flaky (one::one::A1_works passed only when run again)'
 
-# history.sh without a history, and with one.
+# history.sh is run without a history, and with one.
 history() {
 	printf '%s\n' "$@" | "$tests/support/history.sh" "$top" | tr '\n' ' '
 }

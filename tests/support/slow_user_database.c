@@ -1,8 +1,8 @@
 /*
- * Loaded before the C library: a user database that does not answer about some uids until it is
- * let. SYCLD_TEST_SLOW_UID is the first, SYCLD_TEST_SLOW_UIDS their number (1 if missing), and
- * SYCLD_TEST_SLOW_GATE a FIFO: the answer comes when somebody has opened it for writing. Everybody
- * else is answered as ever.
+ * Loaded before the C library: a user database that does not answer about some uids until a test
+ * permits it. SYCLD_TEST_SLOW_UID is the first and SYCLD_TEST_SLOW_UIDS their number (1 if
+ * missing). SYCLD_TEST_SLOW_GATE is a FIFO: the answer comes when a process has opened it for
+ * writing. All other uids are answered as usual.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Which tests each suite has, by the sources. suite_tests.sh BUILD prints "SUITE TEST" for each test of each program of ctest, and of the
-# programs beside. TEST is suite::name, as Criterion prints it. Nothing is built or run for it: a program that cannot be built has tests, too.
+# suite_tests.sh BUILD finds the tests of each suite in the sources. It prints "SUITE TEST" for each test of each program of ctest, and of
+# other programs. TEST is suite::name, as Criterion prints it. Nothing is built or run, so a program that cannot be built has tests, too.
 set -u
 build=$1
 programs=$build/tests/programs.txt
@@ -11,7 +11,7 @@ trap 'rm -rf "$folder"' EXIT
 
 cut -d ' ' -f 2- "$programs" | sort -u | "$(dirname "$0")/test_names.sh" >"$folder/tests"
 
-# "SUITE PROGRAM [FILTER]": what ctest runs of them.
+# Prints "SUITE PROGRAM [FILTER]" for each program that ctest runs.
 find "$build/tests" -name CTestTestfile.cmake -exec cat {} + |
 	sed -nE 's/^add_test\(\[=\[([^]]*)\]=\] "([^"]*)"(.*)\)$/\1 \2 \3/p' |
 	awk '{

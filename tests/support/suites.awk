@@ -1,6 +1,6 @@
-# Reads what `results.awk -v suites=1` printed, then ctest's JUnit file, then its own log (Testing/Temporary/LastTest.log). Prints a row of
-# a Markdown table for each test program that ran: passed, failed, skipped, seconds. The last column is how much those did whose length can
-# be chosen (amount.h, and the seeds of random groups). A test that is no Criterion program counts as one.
+# Reads the output of `results.awk -v suites=1`, then ctest's JUnit file, then its log (Testing/Temporary/LastTest.log). Prints a row of a
+# Markdown table for each test program that ran: passed, failed, skipped, seconds. If the length of a test can be chosen, the last column
+# shows how much it did (amount.h, and the seeds of random groups). A test that is no Criterion program counts as one.
 FNR == 1 {
 	file++
 }
@@ -22,7 +22,7 @@ file == 2 && /<testcase / {
 	took[name[1]] = seconds
 	next
 }
-# "12/194 Test: client_random_fake", once before what it said.
+# "12/194 Test: client_random_fake" comes once, before the output of the test.
 file == 3 && /^[0-9]+\/[0-9]+ Test: / {
 	suite = $3
 	next
@@ -53,7 +53,7 @@ END {
 		add(sprintf("%d %s for each of %d seeds, %.0f to %.0f", each[key], part[2], seeds[key], first[key], last[key]))
 	}
 	for (i = 1; i <= n; i++) {
-		s = single[order[i]] + 0 # a Criterion program's own line in the JUnit file says nothing more
+		s = single[order[i]] + 0 # a Criterion program's own line in the JUnit file adds nothing
 		printf "| %s | %d | %d | %d | %.0f | %s |\n", order[i], count[order[i], "pass", s], count[order[i], "fail", s],
 			count[order[i], "skip", s], took[order[i]], remark[order[i]]
 	}

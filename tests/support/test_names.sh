@@ -1,6 +1,6 @@
 #!/bin/sh
-# The tests of sources, without building them: test_names.sh reads paths, one a line, and prints "PATH SUITE::TEST" for each test.
-# A test's head may take more than one line.
+# test_names.sh finds the tests of sources without building them. It reads paths, one a line, and prints "PATH SUITE::TEST" for each test. A
+# test's head may take more than one line.
 # shellcheck disable=SC2016  # the fields are awk's
 tr '\n' '\0' | xargs -0 -r awk '
 	FNR == 1 { head = "" }

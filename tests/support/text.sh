@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# The text lane of check.sh: what can be said of sources without building them. Sourced by check.sh, with `top` and `jobs`.
+# The text lane of check.sh: checks of sources that need no build. Sourced by check.sh, with `top` and `jobs`.
 # shellcheck disable=SC2154
 : "${top:?the project folder}"
 
-# From here on each commit's subject is `component: imperative`.
+# From this commit on each subject must be `component: imperative`.
 first_subject=50fb2db52dce
 
-# The words left alone: names of access modes, British spelling, mistakes that tests make on purpose.
+# These words are not misspelled: names of access modes, British spelling, mistakes that tests make on purpose.
 spelling() {
 	codespell --quiet-level=2 --skip='./build*,./.git,*.png,./tests/fuzz/corpus' \
 		--ignore-words-list=nwo,dependant,dependants,servce,objectss,tha .
@@ -16,7 +16,7 @@ scripts() {
 	find . \( -path './build*' -o -path ./debian/build \) -prune -o -name '*.sh' -print0 | xargs -0 shellcheck -x .ci/run
 }
 
-# Nothing is printed but the first line of each place; clang-format -i FILE mends it.
+# Prints only the first line of each report; clang-format -i FILE corrects it.
 formatting() {
 	local found
 	command -v clang-format >/dev/null || {
@@ -31,8 +31,8 @@ formatting() {
 	return 1
 }
 
-# requirement_ids FOLDER...: ids of conformance/rows.txt in public headers and sources of manual pages, whose readers do not know them. C11
-# and C17 are also names of the language.
+# requirement_ids FOLDER...: finds ids of conformance/rows.txt in public headers and sources of manual pages. Their readers do not have that
+# list. C11 and C17 are also names of the language.
 requirement_ids() {
 	local ids
 	ids=$(sed -n 's/^\([A-Z][0-9][0-9]*\) |.*/\1/p' tests/conformance/rows.txt | grep -vxE 'C11|C17' | paste -sd '|')
@@ -64,13 +64,13 @@ bad_subjects() {
 	END { exit bad }'
 }
 
-# Where the history does not reach so far back, as in a tarball, nothing is said.
+# If the history does not reach so far back, as in a tarball, nothing is checked.
 subjects() {
 	git merge-base --is-ancestor "$first_subject" HEAD 2>/dev/null || return 0
 	git log --no-merges --format='%h %s' "$first_subject..HEAD" | bad_subjects
 }
 
-# text: every part says what it has found.
+# text: each part prints what it has found.
 text() {
 	local part bad=0
 	cd "$top" || return 1

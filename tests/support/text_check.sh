@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# text.sh finds each fault that it looks for, each by itself: text_check.sh
+# text_check.sh checks that text.sh finds each fault that it looks for, each by itself.
 # shellcheck disable=SC2317,SC2016  # functions called by name, backquotes in messages
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 . "$here/text.sh"
 failed=0
 
-# finds WHAT COMMAND...: a failure, and that it names this.
+# finds WHAT COMMAND...: the command must fail, and its output must contain WHAT.
 finds() {
 	local what=$1 output
 	shift
@@ -42,7 +42,7 @@ finds 'not an imperative: checking' subject 'tests: checking layers'
 finds 'a full stop' subject 'tests: check the layers.'
 finds '73 characters' subject "tests: check $(printf '%060d' 0)"
 
-# ids TEXT: in a header.
+# ids TEXT: checks the text in a header.
 ids() {
 	printf '%s\n' "$1" >"$work/header.h"
 	(cd "$top" && requirement_ids "$work")
@@ -52,7 +52,7 @@ finds '(B22)' ids '/* Zero sizes run nothing (B22). */'
 finds 'A1, A2' ids '/* See A1, A2. */'
 finds '(C11)' ids '/* Memory orders (C11). */'
 
-# format TEXT: a source of a folder that has the project's rules.
+# format TEXT: checks the text as a source in a folder with the project's rules.
 format() {
 	cp "$top/.clang-format" "$work/" && printf '%s\n' "$1" >"$work/source.c"
 	(cd "$work" && rm -f header.h && formatting)

@@ -1,5 +1,5 @@
-/* How much a test did whose length SYCLD_LONG decides: the page of long runs takes it from its log
- * (suites.awk). */
+/* Prints how much a test did if SYCLD_LONG decides its length. suites.awk takes the number from the
+ * log for the page of long runs. */
 #ifndef SYCLD_TESTS_AMOUNT_H
 #define SYCLD_TESTS_AMOUNT_H
 

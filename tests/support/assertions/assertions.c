@@ -7,7 +7,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* The last comparison on this thread that did not hold; empty: it was none of these. */
+/* The values of the last comparison on this thread that failed. Empty: the failed condition was no
+ * comparison. */
 static _Thread_local char values[512];
 
 static bool holds(enum assertion_order order, int sign)
@@ -64,7 +65,7 @@ bool assertion_address(enum assertion_order order, const void *a, const void *b)
 	return held;
 }
 
-/* No string at all comes before every string. */
+/* NULL comes before every string. */
 bool assertion_string(enum assertion_order order, const char *a, const char *b)
 {
 	bool held = holds(order, a && b ? strcmp(a, b) : (a != NULL) - (b != NULL));
@@ -104,9 +105,9 @@ void assertion_failed(const char *file, unsigned line, const char *text, const c
 }
 
 /*
- * A test's own limit of time is there to end and to name one that hangs; ctest has another one for
- * the program. Under a sanitizer, on a machine that has other work, too, a test takes many times as
- * long as its author saw.
+ * A test's own limit of time only names and ends a test that hangs; ctest has another limit for the
+ * program. Under a sanitizer on a busy machine a test may take many times as long as on its
+ * author's machine.
  */
 enum { SLOWEST_MACHINE = 8 };
 

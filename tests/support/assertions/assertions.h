@@ -5,13 +5,12 @@
 
 #include <stdbool.h>
 
-/* Report a failure to Criterion: the condition's text, the values that the last comparison left,
- * the test's own words. */
+/* Reports a failure to Criterion: the text of the condition, the values of the last comparison, and
+ * the test's message. */
 void assertion_failed(const char *file, unsigned line, const char *text, const char *words, ...)
 	__attribute__((cold, format(printf, 4, 5)));
 
-/* The space: a test's own words may be none at all, and an empty format is one that gcc warns of.
- */
+/* The space avoids a warning: a test's message may be empty, and gcc warns of an empty format. */
 #define ASSERTION(Fail, Passed, Text, ...)                                                         \
 	do {                                                                                       \
 		if (__builtin_expect(!(Passed), 0)) {                                              \

@@ -1,4 +1,4 @@
-/* One assertion in each test, and none of them holds. Every other test relies on this. */
+/* Each test has one assertion that must fail. Every other test relies on this. */
 #include <criterion/new/assert.h>
 
 #include <math.h>

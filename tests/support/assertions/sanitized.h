@@ -1,5 +1,5 @@
-/* Is this program built with AddressSanitizer? It keeps what is freed for a while, maps terabytes,
- * and takes several times as long. */
+/* True in a program that is built with AddressSanitizer. Such a program keeps freed memory for a
+ * while, maps terabytes, and takes several times as long. */
 #ifndef SYCL_TESTS_SANITIZED_H
 #define SYCL_TESTS_SANITIZED_H
 

@@ -14,13 +14,13 @@ enum { OBJECTS_MAX = 65536, LAUNCH_STREAMS_MAX = 256 };
 typedef CUresult get_address_function(const char *name, void **address_out, int version,
 				      cuuint64_t flags, CUdriverProcAddressQueryResult *status_out);
 
-/* The existing streams and events. A handle that is given back leaves its place to the next. */
+/* The existing streams and events. The place of a destroyed one is used again. */
 static void *objects[OBJECTS_MAX];
 static struct cuda_counts counts;
 static CUstream launch_streams[LAUNCH_STREAMS_MAX];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The driver's own, as they were requested. */
+/* The driver's own functions, found when they were requested. */
 static CUresult (*stream_create)(CUstream *, unsigned, int);
 static CUresult (*stream_destroy)(CUstream);
 static CUresult (*event_create)(CUevent *, unsigned);
@@ -65,7 +65,7 @@ static CUresult took(enum cuda_counted kind, void *object, CUresult result)
 	return result;
 }
 
-/* Before the driver may give its name to the next. */
+/* Removes the handle before the driver can give the same one to the next object. */
 static void gives(enum cuda_counted kind, const void *object)
 {
 	(void)pthread_mutex_lock(&lock);
@@ -156,7 +156,7 @@ static CUresult own_launch_graph(CUgraphExec graph, CUstream stream)
 
 static const struct own {
 	const char *name;
-	void *place; /* of the driver's */
+	void *place; /* the driver's function */
 	void *function;
 } own[] = {
 	{"cuStreamCreateWithPriority", (void *)&stream_create, (void *)own_stream_create},

@@ -1,9 +1,9 @@
 /*
- * A library that stands in front of the CUDA driver (cuda:library=.../libcuda_counter.so) and
- * counts. It counts the streams, events and primary contexts which the backend takes and gives
- * back, and on how many streams kernels and graphs were launched. SYCLD_TEST_CUDA_COUNTED names the
- * driver behind it; without it libcuda.so.1. A program that has loaded it finds them with
- * dlsym("cuda_counts"). It works with a GPU's driver and with the double.
+ * A library in front of the CUDA driver that counts (cuda:library=.../libcuda_counter.so). It
+ * counts the streams, events and primary contexts that the backend makes and destroys. It also
+ * counts the streams on which kernels and graphs were launched. SYCLD_TEST_CUDA_COUNTED names the
+ * driver behind it; the default is libcuda.so.1. A program that has loaded the library finds the
+ * counts with dlsym("cuda_counts"). The library works with a GPU's driver and with the double.
  */
 #ifndef SYCL_TESTS_CUDA_COUNTER_H
 #define SYCL_TESTS_CUDA_COUNTER_H

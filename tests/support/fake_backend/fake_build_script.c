@@ -15,7 +15,7 @@ static void eat(void)
 {
 	char *piece;
 
-	/* Linked, so that no compiler removes what nobody reads. */
+	/* This is linked, so that the compiler keeps memory that is never read. */
 	static void *last;
 	while ((piece = malloc(EAT_BYTES))) {
 		memset(piece, 1, EAT_BYTES);
@@ -64,7 +64,8 @@ static void act(const char *word, const char *value, const char *cache_directory
 		for (;;)
 			(void)pause();
 	} else if (strcmp(word, "fork") == 0) {
-		/* A tool that the compiler starts: holds the file open until it is ended too. */
+		/* This stands for a tool that the compiler starts. It holds the file open until it
+		 * is ended, too. */
 		int fd = open(value, O_WRONLY | O_CLOEXEC);
 		if (fork() == 0)
 			for (;;)

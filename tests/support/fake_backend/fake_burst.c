@@ -1,5 +1,5 @@
-/* Several launches as one command (fake_device_options.bursts): its values lie beside it, and each
- * is run with its own. */
+/* Several launches as one command (fake_device_options.bursts): the values of all launches are
+ * stored beside it, and each launch runs with its own. */
 #include "fake_internal.h"
 
 #include "status.h"
@@ -11,7 +11,8 @@
 
 static_assert(FAKE_BURST_MAX <= 32, "a bit each");
 
-/* Its only value. NULL: it has none. `*more_out`: it has others. */
+/* Returns the kernel's only value, or NULL if it has none. `*more_out`: it has further
+ * arguments. */
 static const struct backend_argument *value_of(const struct backend_command *command,
 					       bool *more_out)
 {

@@ -1,7 +1,7 @@
 /*
  * The control of the fake backend. Its devices are ordinary host memory and a small set of built-in
- * kernel functions, so everything really runs. A test says here when it runs and what fails, and
- * reads what happened.
+ * kernel functions, so commands are really executed. A test decides here when they run and what
+ * fails, and reads what happened.
  *
  * State is one per process. All functions may be called from any thread. Times are ns of
  * CLOCK_MONOTONIC.
@@ -66,29 +66,29 @@ extern const struct backend_ops backend_fake_ops;
 #define FAKE_ANY_DEVICE  UINT32_MAX
 
 struct fake_device_options {
-	bool unified;   /* memory_create works in place on the host's memory */
-	bool manual;    /* no worker thread: commands run inside progress(), without delays */
-	bool estimates; /* times of commands that are not `timed` are called estimated */
-	bool bursts;    /* launches of one kernel are taken as one command (submit_burst) */
-	bool frees_when_quiet; /* what is freed beside commands is released in a quiet moment; until
-				  then there is neither room nor USM: -EAGAIN */
+	bool unified; /* memory_create works in place on the host's memory */
+	bool manual; /* there is no worker thread: commands run inside progress(), without delays */
+	bool estimates;        /* times of commands that are not `timed` are called estimated */
+	bool bursts;           /* launches of one kernel are taken as one command (submit_burst) */
+	bool frees_when_quiet; /* memory that commands use when it is freed is released in a quiet
+				  moment; until then there is neither room nor USM: -EAGAIN */
 	/*
-	 * Those of enum backend_feature that the device has; the others are refused. With POLLED
-	 * nobody is woken. EXPORT_VMM gives a memfd. The handles of EXPORT_IPC and SHARED_EVENT
-	 * mean something in this process only. CLUSTER and EARLY are accepted and listed in the
-	 * log; all kernels but "noop" wait. With USM and HOST_ADDRESS the first device reports that
-	 * atomics work there, the others do not. USM_MIGRATES is reported, and no more.
+	 * The bits of enum backend_feature that the device has. Other features are refused. With
+	 * POLLED no thread is woken. EXPORT_VMM exports a memfd. The handles of EXPORT_IPC and
+	 * SHARED_EVENT are valid in this process only. CLUSTER and EARLY are accepted and listed in
+	 * the log; every kernel but "noop" then waits. With USM and HOST_ADDRESS the first device
+	 * reports that atomics work there, and the others do not. USM_MIGRATES is only reported.
 	 */
 	uint32_t features;
 	uint32_t preferred_lanes, lane_copy_bytes;
 	uint32_t lane_room; /* commands of a lane in flight; then has_room is false; 0: no bound */
 	uint32_t base_align_bits; /* where sub-buffers may begin; 0: 1024 */
 	uint64_t memory_bytes;    /* private memory of buffers; 0: no limit */
-	uint32_t context_set;     /* devices with different numbers do not fit one context */
+	uint32_t context_set;     /* devices with different numbers cannot share a context */
 	/*
-	 * So many compute units, and it can be divided EQUALLY and BY_COUNTS; 0: one, and it
-	 * cannot. A sub-device is one more device, behind the others, with its whole's options:
-	 * FAKE_DEVICES_MAX are the most together.
+	 * The number of compute units. The device can then be divided EQUALLY and BY_COUNTS. 0: it
+	 * has one and cannot be divided. A sub-device is one more device, behind the others, with
+	 * the options of the whole device. All of them together are at most FAKE_DEVICES_MAX.
 	 */
 	uint32_t units;
 };
@@ -103,20 +103,20 @@ struct fake_device_options {
 	 BACKEND_FEATURE_GRAPH_NATIVE | BACKEND_FEATURE_VARIABLE | BACKEND_FEATURE_GRAPH_SWITCH |  \
 	 BACKEND_FEATURE_EARLY | BACKEND_FEATURE_GRAPH_CONDITION | BACKEND_FEATURE_USM_MIGRATES)
 
-#define FAKE_LATENCY_UNITS 2u /* that a device with QUIET_LOAD sets apart for the latency class */
-#define FAKE_TURNS_MAX     65536u /* of the body of a WHILE node: then it fails */
+#define FAKE_LATENCY_UNITS 2u     /* set apart for the latency class on a device with QUIET_LOAD */
+#define FAKE_TURNS_MAX     65536u /* turns of the body of a WHILE node; after that it fails */
 #define FAKE_L2_WINDOW_BYTES                                                                       \
 	4096u /* largest window of the first device, with USM; the others have none */
 #define FAKE_GRANULE_BYTES 65536u /* of exported memory */
 
 /*
- * Back to 3 devices with memory of their own, all gates closed, nothing scripted, counters 0, no
- * log. Only while nothing is open.
+ * Resets everything: 3 devices with memory of their own, all gates closed, no scripts, counters 0,
+ * no log. Call it only while no device is open.
  */
 void fake_reset(void);
-/* Before enumerate. -EINVAL: more than FAKE_DEVICES_MAX. 0 devices: an empty platform. */
+/* Call it before enumerate. -EINVAL: more than FAKE_DEVICES_MAX. 0 devices: an empty platform. */
 int fake_devices(uint32_t count);
-/* Before enumerate, because facts follow from it. */
+/* Call it before enumerate, because facts follow from the options. */
 void fake_device_options(uint32_t device, struct fake_device_options options);
 
 /* Gates of the `hold` kernel, 0 to FAKE_GATES - 1. */
@@ -128,14 +128,14 @@ void fake_device_gate_open(uint32_t device);
 /* While closed, "loader" entries of the device wait inside. Open at first. */
 void fake_load_gate_close(uint32_t device);
 void fake_load_gate_open(uint32_t device);
-/* Wait until so many loader entries of the device have come to a closed gate since fake_reset.
- * False: not in time. */
+/* Waits until so many "loader" entries of the device have come to a closed gate since fake_reset.
+ * Returns false if they do not in time. */
 bool fake_wait_loading(uint32_t device, uint64_t count, uint64_t timeout_ns);
 /* Each command of the device takes at least this long. */
 void fake_delay(uint32_t device, uint64_t delay_ns);
 /*
- * From now on each reading of the clock is `step_ns` later than the one before, from `start_ns`; 0,
- * 0: the real clock.
+ * From now on each reading of the clock is `step_ns` later than the one before. The first one is
+ * `start_ns`. 0, 0: the real clock.
  */
 void fake_clock(uint64_t start_ns, uint64_t step_ns);
 /* The value of the next reading. */
@@ -169,17 +169,19 @@ enum fake_entry {
 
 /*
  * After `skip` more calls of that entry on that device, `count` calls fail with this status and
- * text ("" for none). FAKE_ANY_DEVICE also for open, enumerate and build. device_lost: from then on
- * everything of the device fails. -ENOSPC: too many scripts.
+ * text ("" for none). FAKE_ANY_DEVICE also applies to open, enumerate and build. device_lost: from
+ * then on every call for the device fails. -ENOSPC: too many scripts.
  */
 int fake_fail(enum fake_entry entry, uint32_t device, uint32_t skip, uint32_t count, int32_t status,
 	      bool device_lost, const char *text);
-/* As above, once: the process is lost. With FAKE_COMPLETION: at that command, counted from now. */
+/* As fake_fail, but once, and the process is lost. With FAKE_COMPLETION it happens at that command,
+ * counted from now. */
 int fake_lose_process(enum fake_entry entry, uint32_t device, uint32_t skip, const char *text);
 
 /*
- * Another process's part in a shared event: it has sent a record that has not happened yet; it has
- * happened. How many records have happened so far; 0 for an unknown handle.
+ * These act as the other process of a shared event. The first sends a record that has not happened
+ * yet; the second makes it happen. The third returns how many records have happened so far, 0 for
+ * an unknown handle.
  */
 void fake_event_record(const uint8_t handle[64]);
 void fake_event_happen(const uint8_t handle[64]);
@@ -195,7 +197,7 @@ struct fake_counters {
 	uint64_t graph_launches; /* ended with success; their nodes are counted as if they had been
 				    submitted */
 	uint64_t graph_misuses;  /* changed or freed in flight, sent to another lane meanwhile, or
-				    host memory unregistered that one names */
+				    its host memory was unregistered */
 	uint64_t graph_adds_at_once; /* the most nodes that were added while progress() was not
 					called */
 	uint64_t flushes, progresses;
@@ -204,8 +206,8 @@ struct fake_counters {
 	uint64_t l2_wanted_bytes,
 		l2_tells; /* the last value of windows that persist, and how often it was set */
 	uint64_t latency_tells; /* how often the device was notified that there are sessions of the
-				   latency class, or none any more */
-	uint64_t quiet_misuses; /* lanes that had something in a moment that was called quiet */
+				   latency class, or that there are none any more */
+	uint64_t quiet_misuses; /* lanes that had commands in a moment that was called quiet */
 	/* alive now */
 	uint32_t backends, devices, lanes, memories, programs, kernels, hosts, events, graphs,
 		sub_devices;
@@ -223,8 +225,8 @@ static inline struct fake_counters fake_counters_of(uint32_t device)
 	return counters;
 }
 
-/* Commands in the order in which they ended; starts empty, keeps up to `capacity` entries from now
- * on. */
+/* Commands in the order in which they ended. The log starts empty and keeps up to `capacity`
+ * entries from now on. */
 struct fake_log_entry {
 	uint32_t device, lane; /* lane: index in the order of creation on its device */
 	enum backend_lane_kind lane_kind;
@@ -232,7 +234,7 @@ struct fake_log_entry {
 	bool timed, cooperative;
 	struct backend_l2_window window; /* of the launch */
 	uint64_t early_after; /* a sequence of its lane: the launch may begin before that one is
-				 over; 0: none */
+				 complete; 0: none */
 	uint32_t cluster[3];
 	struct backend_part part;
 	char what[32]; /* function of a launch, else "" */
@@ -241,21 +243,21 @@ struct fake_log_entry {
 	int32_t status;
 };
 int fake_log_start(uint32_t capacity);
-/* Entries so far; copies up to `capacity` of them. */
+/* Returns the number of entries so far, and copies up to `capacity` of them. */
 uint32_t fake_log_read(struct fake_log_entry *entries, uint32_t capacity);
 
 /*
- * The scope of a native command's function: `memories` are addresses of the devices' bytes.
- * `graph`, of a node, takes calls, which the device makes one after the other whenever the node
- * runs. 0 or -ENOMEM.
+ * The scope of a native command's function: `memories` are addresses of the devices' bytes. The
+ * `graph` of a node takes calls. The device makes them one after the other whenever the node runs.
+ * Returns 0 or -ENOMEM.
  */
 #define FAKE_NATIVE_CONTEXT       0xfacecafeu
-#define FAKE_NATIVE_CAPTURE_QUEUE 0xfaceda7au /* a node's, which is no lane's */
+#define FAKE_NATIVE_CAPTURE_QUEUE 0xfaceda7au /* of a node, which has no lane */
 typedef void fake_native_call(void *argument);
 int fake_native_add(uint64_t graph, fake_native_call *call, void *argument);
 
-/* Wait until so many commands have started, or ended, on the device (or all) since fake_reset.
- * False: not in time. */
+/* Waits until so many commands have started, or ended, on the device (or all) since fake_reset.
+ * Returns false if they do not in time. */
 bool fake_wait_started(uint32_t device, uint64_t count, uint64_t timeout_ns);
 bool fake_wait_ended(uint32_t device, uint64_t count, uint64_t timeout_ns);
 

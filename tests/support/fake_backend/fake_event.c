@@ -1,7 +1,7 @@
 /*
- * Shared events. As with the vendor whose events these stand for. A wait is for the latest record
- * that was sent before it, and for nothing if there was none. The handle is the event's number; it
- * means nothing in another process.
+ * Shared events, with the rules of the vendor whose events they stand for. A wait is for the latest
+ * record that was sent before it. If there was none, it waits for nothing. The handle is the
+ * event's number and is valid in this process only.
  */
 #include "fake_internal.h"
 

@@ -1,5 +1,5 @@
-/* Runs the commands of a fake device: lanes side by side, each in its order, gates and delays kept.
- */
+/* Runs the commands of a fake device. Lanes run side by side, each in its own order; gates and
+ * delays are observed. */
 #include "fake_internal.h"
 
 #include "clock.h"
@@ -102,7 +102,7 @@ static bool bind_argument(struct fake_launch *launch, const struct backend_argum
 	return true;
 }
 
-/* Along dimension 0, in work-groups; of a basic range each work-item is one. */
+/* Divides along dimension 0, in work-groups. In a basic range each work-item is a group. */
 static void set_part(struct fake_launch *launch)
 {
 	const struct backend_command *c = launch->command;
@@ -163,7 +163,7 @@ static void run_fill(struct fake_command *command)
 		memcpy(to + done, c->fill.pattern, c->fill.pattern_bytes);
 }
 
-/* Everything that leads outside of a memory is a mistake of whoever submitted it. */
+/* An access outside of a memory is a mistake of the code that submitted the command. */
 static bool ranges_good(const struct backend_command *c)
 {
 	if (c->kind == BACKEND_COMMAND_COPY && c->copy.source && c->copy.destination &&
@@ -302,7 +302,7 @@ void fake_command_count_locked(struct backend_device *device, const struct backe
 	}
 }
 
-/* The time that a command takes; 0: none. */
+/* Returns the time that a command takes, 0 if it takes none. */
 static uint64_t wanted_ns(const struct backend_command *command)
 {
 	if (command->kind != BACKEND_COMMAND_LAUNCH)
@@ -317,15 +317,15 @@ static uint64_t wanted_ns(const struct backend_command *command)
 			: ns;
 }
 
-/* By a clock that goes only when it is read, and by this. Where there is none, it ends when it is
- * due. */
+/* Takes the time by the test's clock, which advances only here and when it is read. With the real
+ * clock the command ends when it is due. */
 static void take_time(const struct backend_command *command)
 {
 	if (fake_state.clock_ns)
 		fake_state.clock_ns += wanted_ns(command);
 }
 
-/* Off its lane and onto the list that progress() reports. */
+/* Moves the command from its lane to the list that progress() reports. */
 static void end_command(struct backend_device *device, struct fake_command *command)
 {
 	struct backend_lane *lane = command->lane;
@@ -362,7 +362,7 @@ static void start_command(struct backend_device *device, struct fake_command *co
 
 void fake_device_lose_locked(struct backend_device *device, const struct backend_fault *fault)
 {
-	/* The first loss counts: a driver says the same of every call that comes later. */
+	/* The first loss counts: a driver reports the same error for every later call. */
 	if (!device->slot->lost)
 		device->slot->lost_code = fault->native_code;
 	device->slot->lost = true;
@@ -373,7 +373,7 @@ void fake_device_lose_locked(struct backend_device *device, const struct backend
 	for (struct backend_lane *lane = device->lanes; lane; lane = lane->next) {
 		while (lane->first) {
 			lane->first->fault = *fault;
-			/* Only what may have been running carries the code. */
+			/* Only commands that may have been running carry the code. */
 			if (!lane->first->started) {
 				lane->first->fault.native_code = 0;
 				lane->first->fault.not_begun = true;
@@ -384,7 +384,7 @@ void fake_device_lose_locked(struct backend_device *device, const struct backend
 	}
 }
 
-/* One command of a lane, if it can end now. */
+/* Ends one command of a lane if it can end now. */
 static bool step_lane(struct backend_device *device, struct backend_lane *lane, uint64_t *due_ns,
 		      bool *changed)
 {
@@ -414,7 +414,7 @@ bool fake_run_locked(struct backend_device *device, uint64_t *due_ns_out)
 	bool changed = false, ended = false, again;
 	uint64_t due_ns;
 	*due_ns_out = UINT64_MAX;
-	/* The remaining commands were lost with another device. Their owner has the report, and may
+	/* The remaining commands were lost with another device. Their owner has the report and may
 	 * have freed their objects. */
 	if (device->slot->lost)
 		return false;

@@ -34,7 +34,7 @@ static void run_mix(struct fake_launch *launch)
 			launch->destination[i] * 31u + launch->source[i] + launch->value;
 }
 
-/* A count, and behind it the values, one by one, which show their order. */
+/* Appends the value behind a count, so that the order of the launches shows. */
 static void run_append(struct fake_launch *launch)
 {
 	uint32_t *log = launch->destination;
@@ -42,7 +42,7 @@ static void run_append(struct fake_launch *launch)
 		log[++log[0]] = launch->value;
 }
 
-/* Ids with the offset, so that a test sees that the offset arrived. */
+/* Writes ids with the offset, so that a test can check that the offset arrived. */
 static void run_linear_id(struct fake_launch *launch)
 {
 	const uint64_t *global = launch->command->launch.global;
@@ -62,7 +62,7 @@ struct list_node {
 	uint32_t value;
 };
 
-/* A pointer inside other memory: nobody has checked it before. */
+/* A pointer inside of other memory has not been checked before. */
 static void run_sum_list(struct fake_launch *launch)
 {
 	const struct list_node *node = (const struct list_node *)(const void *)launch->source;

@@ -1,7 +1,7 @@
 /*
- * Graphs of fake devices: copies of commands that run when the graph's command does. Of those that
- * may run the one that was added last is first, so a forgotten edge shows. The first that fails
- * ends the graph. Nodes are counted, and stand in the log, as if they had been submitted.
+ * Graphs of fake devices: copies of commands that run when the graph's command does. Among the
+ * nodes that may run, the one that was added last runs first, so a forgotten edge shows. The first
+ * node that fails ends the graph. Nodes are counted and logged as if they had been submitted.
  */
 #include "fake_internal.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The calls that a native command's function has added, one after the other. */
+/* The calls that a native command's function has added. They run one after the other. */
 struct native_call {
 	struct native_call *next;
 	fake_native_call *call;
@@ -23,7 +23,7 @@ struct fake_native_graph {
 	bool failed; /* no memory */
 };
 
-#define TOP UINT32_MAX /* the place of nodes that lie in no body */
+#define TOP UINT32_MAX /* the place of nodes outside of all bodies */
 
 struct node {
 	struct fake_command *command;     /* NULL: a native command, a graph, or a condition */
@@ -31,11 +31,11 @@ struct node {
 	struct backend_graph *child;      /* owned: a copy; NULL: none */
 	enum backend_command_kind kind;
 	struct backend_kernel
-		*kernel; /* of a launch; the command is a NOP while the node is skipped */
+		*kernel; /* of a launch; while the node is skipped its command is a NOP */
 	struct backend_command condition; /* of such a node */
 	uint32_t *after, after_count;
-	uint32_t place,
-		end; /* the condition in whose body it lies; of a condition: behind its body */
+	uint32_t place, end; /* the condition in whose body it is; of a condition: the index behind
+				its body */
 	bool has_run;
 };
 
@@ -48,7 +48,7 @@ struct backend_graph {
 	bool has_conditions;
 	bool is_finished, is_updatable;
 	uint32_t in_flight;
-	const struct backend_lane *lane; /* that it is in flight on */
+	const struct backend_lane *lane; /* the lane on which it is in flight */
 };
 
 static int no_memory(struct backend_fault *fault_out)
@@ -117,7 +117,7 @@ static int call_native(const struct backend_device *device, const struct backend
 	if (!memories)
 		return no_memory(fault_out);
 	for (uint32_t i = 0; i < count; i++)
-		if (command->native.memories[i]) /* none: a buffer of no bytes */
+		if (command->native.memories[i]) /* a buffer of no bytes has no memory */
 			memories[i] = (uintptr_t)command->native.memories[i]->data;
 	const struct backend_native_scope scope = {
 		.device = device->index + 1,
@@ -238,7 +238,7 @@ static int condition_check(const struct backend_graph *graph, const struct backe
 	return 0;
 }
 
-/* The bodies that the next node lies behind are left. */
+/* Leaves the bodies that end before the next node. */
 static void leave_bodies(struct backend_graph *graph)
 {
 	while (graph->place != TOP && graph->nodes[graph->place].end == graph->count)
@@ -485,7 +485,7 @@ bool fake_graph_is_held_locked(const struct backend_graph *graph)
 	return held;
 }
 
-/* One of the nodes that are ready. */
+/* Chooses one of the nodes that are ready. */
 static struct node *next_node(struct backend_graph *graph, uint32_t place)
 {
 	for (uint32_t i = graph->count; i > 0; i--) {

@@ -1,6 +1,6 @@
 /*
  * Images of the fake backend. Their storage is opaque, as it is on a device: every byte is
- * inverted. So code that takes it for a buffer's, or for the host's own bytes, gets other ones.
+ * inverted. Code that treats it as a buffer's or the host's bytes gets wrong values.
  */
 #include "fake_internal.h"
 
@@ -153,11 +153,11 @@ bool fake_image_argument_good(const struct fake_function *function, uint32_t ind
 		return true;
 	if (!is_image(argument->image.memory) || argument->image.sampled != function->samples)
 		return false;
-	/* The first one is written, but by what only samples. */
+	/* The first image is written, unless the function only samples. */
 	return index > 0 || function->samples || argument->image.writes;
 }
 
-/* Each byte of the pixels, as the host sees them. */
+/* Fills each byte of the pixels, as the host reads them. */
 void fake_image_fill(struct fake_launch *launch)
 {
 	memset(launch->image[0]->data, (int)((launch->value ^ IMAGE_KEY) & 0xff),

@@ -1,5 +1,5 @@
-/* Inside the fake backend. One lock guards everything; nothing is held for long but the built-in
- * functions. */
+/* The inside of the fake backend. One lock guards everything. Only the built-in functions hold it
+ * for long. */
 #ifndef SYCL_BACKENDS_FAKE_INTERNAL_H
 #define SYCL_BACKENDS_FAKE_INTERNAL_H
 
@@ -27,24 +27,25 @@ struct fake_slot {
 	struct fake_counters counters;
 	uint64_t started, ended, delay_ns, loading;
 	bool gate_closed, load_gate_closed, lost, process_lost;
-	bool is_sub_device; /* behind device_count: it is there */
-	uint32_t root;      /* of such */
+	bool is_sub_device; /* the device exists; it is behind device_count */
+	uint32_t root;      /* the device that it is a part of */
 	int32_t lost_code;  /* of the device that was lost, not of those that were lost with it */
 	struct backend_device *open; /* NULL: not open */
 };
 
-/* Memory that was exported by handle, while it lives. */
+/* Memory that was exported by handle. The entry exists as long as the memory. */
 struct fake_export {
 	uint64_t id; /* 0: free */
 	int fd;
 	uint64_t size_bytes;
 };
 
-/* A shared event, while somebody has it open. */
+/* A shared event that is open. */
 struct fake_shared_event {
 	uint64_t id; /* 0: free */
 	uint32_t users;
-	uint64_t recorded, happened; /* records sent, and the last of them that has happened */
+	uint64_t recorded,
+		happened; /* number of records sent, and of the last one that has happened */
 };
 
 struct fake_state {
@@ -79,10 +80,12 @@ struct fake_burst {
 
 struct fake_command {
 	struct fake_command *next;
-	struct backend_command command; /* its pointers lead into what follows, or to the objects */
+	struct backend_command
+		command; /* its pointers lead into the bytes that follow, or to the objects */
 	uint64_t sequence;
 	bool started;
-	uint64_t event_record; /* of EVENT_RECORD: which one; of EVENT_WAIT: for which one */
+	uint64_t event_record; /* of EVENT_RECORD: its record; of EVENT_WAIT: the record that it
+				  waits for */
 	uint64_t start_order, start_ns, due_ns;
 	struct backend_fault fault;
 	uint64_t end_ns;
@@ -119,7 +122,7 @@ struct backend_device {
 	bool has_worker, quit;
 	bool latency_wanted, latency_apart; /* as last set; as applied in a quiet moment */
 	struct backend_memory *kept; /* freed, with frees_when_quiet; linked by `next_kept` */
-	bool needs_room;             /* something was refused for it */
+	bool needs_room; /* a request was refused for lack of memory that is freed later */
 };
 
 struct backend_memory {
@@ -149,8 +152,8 @@ struct backend_event {
 struct backend_program {
 	struct backend_device *device;
 	bool is_builtin;
-	uint32_t
-		references; /* under the lock: the owner's, and one for each variable that is USM */
+	uint32_t references; /* under the lock: one of the owner, and one for each variable that is
+				USM */
 	struct fake_variable *variables;
 	uint32_t count;
 	const struct fake_function *functions[];
@@ -161,7 +164,8 @@ struct fake_usm {
 	enum backend_usm_kind kind;
 	uint8_t *data;
 	uint64_t size_bytes;
-	struct backend_program *program; /* held: it is a variable of that; NULL: an allocation */
+	struct backend_program
+		*program; /* referenced: this is a variable of that program; NULL: an allocation */
 };
 
 /* "variable NAME BYTES" of a source; all bytes are 0 at first. */
@@ -185,23 +189,23 @@ enum fake_special {
 	FAKE_TAKE,
 	FAKE_TAKE_FAIL,
 	FAKE_FAIL,
-	FAKE_REFUSE, /* is taken, with the fault that it is reported with later */
+	FAKE_REFUSE, /* the command is taken, and the fault is reported with it later */
 	FAKE_FAIL_ODD,
 	FAKE_LOSE,
 	FAKE_LOSE_PROCESS,
 	FAKE_CRASH
 };
 
-/* One launch, as it is passed to its function. */
+/* One launch, in the form in which a function gets it. */
 struct fake_launch {
 	uint32_t *destination;
 	const uint32_t *source;
 	uint32_t value;
-	uint64_t items;      /* of the whole launch; of these it runs ... */
-	uint64_t begin, end; /* ... those of its part */
+	uint64_t items;      /* of the whole launch; `begin` and `end` are the part that runs */
+	uint64_t begin, end; /* the work-items of its part */
 	const struct backend_command *command;
 	struct backend_device *device;
-	bool failed; /* it met an address that is not its, or an image of another size */
+	bool failed; /* it used an address outside of its memory, or an image of another size */
 	struct backend_memory *image[2];
 	const struct backend_sampler *sampler;
 };
@@ -212,8 +216,8 @@ struct fake_function {
 	uint32_t argument_count;
 	enum backend_argument_kind kinds[FAKE_ARGUMENTS_MAX];
 	bool any_arguments;
-	bool walks;   /* what its pointers lead to is not as long as the range, but found by the
-			 function */
+	bool walks;   /* its pointers lead to data that is not as long as the range; the function
+			 finds the end */
 	bool samples; /* its images come with a sampler */
 	void (*run)(struct fake_launch *launch);
 };
@@ -233,44 +237,48 @@ static inline bool fake_has(const struct backend_device *device, enum backend_fe
 	return (device->slot->options.features & feature) != 0;
 }
 
-/* fake_functions.c: NULL: no such function. */
+/* fake_functions.c. NULL: there is no such function. */
 const struct fake_function *fake_function_find(const char *name, size_t length);
 
-/* fake_state.c: with the lock held. */
+/* fake_state.c. The caller holds the lock. */
 uint64_t fake_now_locked(void);
-/* Counts the call; true: a script says that it fails, and how. */
+/* Counts the call. Returns true, and the fault, if a script makes it fail. */
 bool fake_scripted_locked(enum fake_entry entry, uint32_t device, struct backend_fault *fault_out);
 void fake_log_locked(const struct fake_command *command);
-/* Is the device lost? Then says so. */
+/* Returns true, and the fault, if the device is lost. */
 bool fake_lost_locked(const struct backend_device *device, struct backend_fault *fault_out);
-/* A script for this call, or the loss of the device; without the lock. */
+/* Returns true if a script makes this call fail or the device is lost. The caller does not hold the
+ * lock. */
 bool fake_entry_fails(enum fake_entry entry, struct backend_device *device,
 		      struct backend_fault *fault_out);
-/* The device lacks what the caller requests: says so, -ENOTSUP. */
+/* Reports -ENOTSUP: the device lacks what the caller requests. */
 int fake_refuse(const struct backend_device *device, const char *what,
 		struct backend_fault *fault_out);
 
 __attribute__((format(printf, 3, 4))) void fake_fault(struct backend_fault *fault_out,
 						      int32_t status, const char *format, ...);
 
-/* fake_execute.c, with the lock held: start and end what can; true if something ended.
- * `due_ns_out`: the real time at which to look again, UINT64_MAX: only when something changes. */
+/* fake_execute.c; the caller holds the lock. Starts and ends the commands that can. Returns true if
+ * one ended. `due_ns_out`: the real time of the next call; UINT64_MAX: call again only when
+ * something changes. */
 bool fake_run_locked(struct backend_device *device, uint64_t *due_ns_out);
 void fake_device_lose_locked(struct backend_device *device, const struct backend_fault *fault);
-/* fake_rect.c. The box of a command, NULL: none; a copy of it that stays; is all of it inside; move
- * its bytes. */
+/* fake_rect.c. The box of a command (NULL: it has none); a copy of the box that stays valid; a
+ * check that all of it is inside; the move of its bytes. */
 const struct backend_rect *fake_rect_of(const struct backend_command *command);
 void fake_rect_keep(struct fake_command *copy);
 bool fake_rect_good(const struct backend_command *command);
 void fake_rect_run(const struct backend_command *command);
-/* fake_usm.c, with the lock held. May a kernel of this device touch these bytes? */
+/* fake_usm.c; the caller holds the lock. Returns true if a kernel of this device may access these
+ * bytes. */
 bool fake_usm_reaches_locked(const struct backend_device *device, const void *pointer,
 			     uint64_t size_bytes);
 void fake_usm_run_locked(struct backend_device *device, struct fake_command *command);
 void fake_usm_count_locked(struct fake_counters *counters, const struct backend_command *command);
 /*
- * fake_submit.c: what this device, or this kind of lane, does not take. A command with all that its
- * pointers lead to, but for objects and host memory, NULL: no memory.
+ * fake_submit.c. The first refuses commands that this device, or this kind of lane, does not take.
+ * The second copies a command with all data that its pointers lead to, except objects and host
+ * memory. NULL: no memory.
  */
 int fake_command_check(struct backend_lane *lane, const struct backend_command *command,
 		       struct backend_fault *fault_out);
@@ -278,14 +286,14 @@ struct fake_command *fake_command_copy(struct backend_lane *lane,
 				       const struct backend_command *command,
 				       const struct backend_wait *waits, uint32_t wait_count,
 				       uint64_t sequence);
-/* fake_execute.c: do it; count it; is a gate in its way; is its host memory registered. */
+/* fake_execute.c. Run a command; count it; is a gate in its way; is its host memory registered. */
 void fake_command_run_locked(struct fake_command *command);
 void fake_command_count_locked(struct backend_device *device,
 			       const struct backend_command *command);
 bool fake_gate_holds_locked(const struct backend_command *command);
 bool fake_is_registered_locked(const struct backend_device *device,
 			       const struct backend_command *command);
-/* fake_graph.c: does a node of a graph copy from or to it? */
+/* fake_graph.c. Returns true if a node of a graph copies from or to the memory. */
 bool fake_graph_names_locked(const struct backend_device *device, const struct backend_host *host);
 /* fake_graph.c. A GRAPH command is checked, sent, held, run, and ends. */
 int fake_graph_check(const struct backend_lane *lane, const struct backend_command *command,
@@ -298,7 +306,8 @@ void fake_graph_drop(struct backend_graph *graph);
 /* Wakes the thread that runs the commands of this device; of all devices. */
 void fake_poke_locked(struct backend_device *device);
 void fake_poke_all_locked(void);
-/* Its user must call progress(); a polled one does so by itself. */
+/* Reports that the device's user must call progress(). A polled device's user calls it without a
+ * report. */
 void fake_wake_locked(struct backend_device *device);
 
 #define FAKE_ASPECT_IMAGE 9u /* enum sycl_aspect */
@@ -319,9 +328,9 @@ void fake_image_mix(struct fake_launch *launch);
 void fake_image_sampler(struct fake_launch *launch);
 
 /* Entries of the table, by file. */
-/* A device's facts, the backend's. */
+/* The facts of a device; the facts of the backend. */
 struct backend_device_facts *fake_facts(struct backend *backend, uint32_t index);
-/* fake_sub_device.c: what is said of compute units, and of dividing them; backend_ops' entries. */
+/* fake_sub_device.c: reports compute units and ways to divide them; backend_ops' entries. */
 void fake_partition_facts(struct backend_device_facts *facts, uint32_t units);
 int fake_sub_devices_create(struct backend *backend, uint32_t device,
 			    const struct backend_division *division, uint32_t capacity,
@@ -335,11 +344,11 @@ void fake_latency_wanted(struct backend_device *device, bool is_wanted);
 void fake_l2_wanted(struct backend_device *device, uint64_t size_bytes);
 uint32_t fake_latency_units(struct backend_device *device);
 bool fake_quiet_wanted(struct backend_device *device);
-/* Is a command on a lane, and has not ended? */
+/* Returns true if a command that uses it is on a lane and has not ended. */
 bool fake_in_flight_locked(const struct backend_device *device);
 /* Releases what was freed (frees_when_quiet). */
 void fake_release_kept(struct backend_device *device);
-/* 0, or -EAGAIN and a fault if something was freed and not released. */
+/* Returns 0, or -EAGAIN and a fault if memory was freed and not released. */
 int fake_check_kept(struct backend_device *device, struct backend_fault *fault_out);
 void fake_quiet(struct backend_device *device);
 int fake_lane_create(struct backend_device *device, enum backend_lane_kind kind,
@@ -372,7 +381,7 @@ int fake_submit_burst(struct backend_lane *lane, const struct backend_command *c
 int fake_submit_as(struct backend_lane *lane, const struct backend_command *command,
 		   const struct fake_burst *burst, const struct backend_wait *waits,
 		   uint32_t wait_count, uint64_t sequence, struct backend_fault *fault_out);
-/* Each of its launches by `run`. */
+/* Calls `run` for each of its launches. */
 void fake_burst_run_locked(struct fake_command *command, void (*run)(struct fake_command *command));
 bool fake_has_room(struct backend_lane *lane, const struct backend_wait *waits,
 		   uint32_t wait_count);
@@ -425,8 +434,8 @@ int fake_kernel_occupancy(struct backend_kernel *kernel, const uint64_t local[3]
 			  struct backend_fault *fault_out);
 
 /*
- * Do what the source's "#build" lines say; `cache_directory`: NULL if there is none; `log_out`: a
- * log that they request, malloc'ed.
+ * Follows the source's "#build" lines. `cache_directory`: NULL if there is none. `log_out`: a log
+ * that they request, malloc'ed.
  */
 void fake_build_script(const char *source, size_t source_bytes, const char *cache_directory,
 		       char **log_out);

@@ -1,7 +1,7 @@
 /*
- * Objects of the fake backend: the names that a source defines, one per line, and lines "extern
- * NAME" for what another object must define. Linking checks that, and that nothing is defined
- * twice.
+ * Objects of the fake backend. An object lists the names that a source defines, one per line. Lines
+ * "extern NAME" list the names that another object must define. Linking checks that they exist, and
+ * that no name is defined twice.
  */
 #include "fake_internal.h"
 
@@ -24,7 +24,7 @@ static int out_of_memory(struct backend_fault *fault_out)
 	return -ENOMEM;
 }
 
-/* The source in two texts: what it needs, and what is left. */
+/* Divides the source into two texts: the external names, and the rest. */
 static int split(const char *source, size_t bytes, char **needed_out, char **rest_out)
 {
 	CLEANUP(free_pointer) char *text = strndup(source, bytes);
@@ -80,8 +80,8 @@ static bool has_line(const char *text, const char *line, size_t length)
 	return false;
 }
 
-/* Adds an object's names to `all`; what it needs to `needed`. Both have room for all that there is.
- */
+/* Adds an object's names to `all`, and its external names to `needed`. Both have room for all
+ * names. */
 static int add_object(const char *object, size_t bytes, char *all, char *needed,
 		      struct backend_fault *fault_out)
 {

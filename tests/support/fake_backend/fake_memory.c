@@ -1,4 +1,4 @@
-/* Memories of the fake backend, also such as other processes open, and host memory that its devices
+/* Memories of the fake backend, memory that other processes open, and host memory that its devices
  * register. */
 #include "fake_internal.h"
 
@@ -54,7 +54,7 @@ static uint64_t granules(uint64_t size_bytes)
 	return (size_bytes + FAKE_GRANULE_BYTES - 1) & ~(uint64_t)(FAKE_GRANULE_BYTES - 1);
 }
 
-/* Memory of its own; where it is to be exported, a file that others can map. */
+/* Takes private memory. If it is to be exported it is a file that others can map. */
 static int take_data(struct backend_memory *memory, void *host)
 {
 	uint64_t size_bytes = memory->size_bytes;
@@ -75,7 +75,7 @@ static int take_data(struct backend_memory *memory, void *host)
 		if (!memory->data)
 			return -ENOMEM;
 	}
-	/* A program that relies on what new memory holds must not pass a test. */
+	/* A program that relies on the contents of new memory must not pass a test. */
 	if (memory->data)
 		memset(memory->data, FAKE_POISON, size_bytes);
 	return 0;
@@ -194,7 +194,7 @@ int fake_check_kept(struct backend_device *device, struct backend_fault *fault_o
 	return -EAGAIN;
 }
 
-/* The handle is the export's number; it means nothing in another process. */
+/* The handle is the export's number and is valid in this process only. */
 static int export_handle(struct backend_memory *memory, uint8_t handle_out[64],
 			 struct backend_fault *fault_out)
 {
@@ -243,7 +243,7 @@ int fake_memory_export(struct backend_memory *memory, struct backend_shared_memo
 	return 0;
 }
 
-/* A descriptor of one's own for what is shared, and its size; -1: there is no such memory. */
+/* Returns a new descriptor of the shared memory, and its size. -1: there is no such memory. */
 static int open_shared(const struct backend_shared_memory *shared, uint64_t *mapped_bytes_out)
 {
 	struct stat state;

@@ -1,6 +1,7 @@
 /*
  * Programs of the fake backend: names of its functions, one per line. The binary is a magic line
- * and those names. Of a source of built-in kernels another line: they have a largest range.
+ * and those names. A source of built-in kernels gets another magic line, because such kernels have
+ * a largest range.
  */
 #include "fake_internal.h"
 
@@ -15,7 +16,7 @@
 static const char magic[] = "fake program 1\n", magic_builtin[] = "fake builtin 1\n";
 #define MAGIC_BYTES (sizeof(magic) - 1)
 
-/* The next line that names something; false at the end. `line_out`: 1 for the first. */
+/* Finds the next line with a name. Returns false at the end. `line_out`: 1 for the first line. */
 static bool next_name(const char **at, const char *end, uint32_t *line, const char **name_out,
 		      size_t *length_out)
 {
@@ -250,7 +251,7 @@ void fake_kernel_free(struct backend_kernel *kernel)
 	free(kernel);
 }
 
-/* Invented, but the same each time: a compute unit holds 2048 work-items. */
+/* The numbers are invented, but the same each time: a compute unit holds 2048 work-items. */
 int fake_kernel_occupancy(struct backend_kernel *kernel, const uint64_t local[3],
 			  uint64_t local_mem_bytes, struct backend_occupancy *occupancy_out,
 			  struct backend_fault *fault_out)

@@ -1,4 +1,4 @@
-/* Boxes on fake devices: plain loops over ordinary memory, checked once more. */
+/* Boxes on fake devices: plain loops over ordinary memory, with checks of their own. */
 #include "fake_internal.h"
 
 #include "backend_rect.h"

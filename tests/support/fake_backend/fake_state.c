@@ -1,4 +1,4 @@
-/* The fake backend's scripts, counters and log: what a test sets and sees. */
+/* The fake backend's scripts, counters and log, which tests set and read. */
 #include "fake_internal.h"
 
 #include "clock.h"

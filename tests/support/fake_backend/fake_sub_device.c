@@ -1,5 +1,5 @@
-/* Parts of fake devices: each takes a place behind the devices, and does what its whole would do.
- */
+/* Parts of fake devices. Each part is a further device behind the others and behaves as the whole
+ * device does. */
 #include "fake_internal.h"
 
 #include "status.h"

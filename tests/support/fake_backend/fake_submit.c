@@ -1,4 +1,4 @@
-/* The way of a command into a lane of the fake backend. */
+/* Checks a command of the fake backend, copies it and appends it to a lane. */
 #include "fake_internal.h"
 
 #include "status.h"
@@ -61,7 +61,7 @@ static void keep_arguments(struct fake_command *copy, uint8_t *at)
 	}
 }
 
-/* The pointers of a command are good until submit returns only; so everything that they lead to is
+/* The pointers of a command are valid only until submit returns. So all data that they lead to is
  * copied. */
 struct fake_command *fake_command_copy(struct backend_lane *lane,
 				       const struct backend_command *command,
@@ -214,7 +214,7 @@ int fake_submit_as(struct backend_lane *lane, const struct backend_command *comm
 	if (burst)
 		copy->burst = *burst;
 	fake_lock();
-	/* Lost meanwhile: nobody would ever end it. */
+	/* The device was lost meanwhile: nothing would ever end the command. */
 	if (fake_lost_locked(lane->device, fault_out)) {
 		fake_unlock();
 		free(copy);

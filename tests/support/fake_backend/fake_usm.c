@@ -1,7 +1,7 @@
 /*
- * USM of the fake backend: memory of this process, of every kind, so an address is the same for
- * all. What a kernel or a command names must be such memory, or memory that was registered on a
- * device with HOST_REGISTER.
+ * USM of the fake backend. Every kind of it is memory of this process, so an address is the same on
+ * all devices. A kernel or a command may only name such memory, or memory that was registered with
+ * HOST_REGISTER.
  */
 #include "fake_internal.h"
 
@@ -120,7 +120,7 @@ void fake_usm_free(struct backend_device *device, enum backend_usm_kind kind, vo
 		free(usm);
 		return;
 	}
-	/* Code that still uses it must see wrong contents. */
+	/* Code that still uses it must get wrong contents. */
 	memset(usm->data, FAKE_POISON, usm->size_bytes);
 	free(usm->data);
 	free(usm);

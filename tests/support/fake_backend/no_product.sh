@@ -1,5 +1,5 @@
 #!/bin/sh
-# no_product.sh TEST-ENGINE PRODUCT...: the test engine has the fake backend's symbols, and no product has one.
+# no_product.sh TEST-ENGINE PRODUCT... checks that the test engine has the fake backend's symbols and that no product has one.
 set -u
 fakes() {
 	nm "$1" | grep -c fake_

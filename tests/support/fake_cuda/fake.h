@@ -1,14 +1,14 @@
 /*
- * Inside of the double. One lock guards everything but the bytes of memory; what a stream does, it
- * does without the lock. Handles are the addresses of the structures below; fake_handles.c has the
- * table of those that are alive.
+ * The inside of the double. One lock guards everything but the bytes of memory. Streams run their
+ * operations without the lock. Handles are the addresses of the structures below; fake_handles.c
+ * has the table of the valid ones.
  */
 #ifndef SYCL_TESTS_FAKE_H
 #define SYCL_TESTS_FAKE_H
 
 #include "fake_cuda.h"
 
-/* The header's functions are what this library exports. */
+/* This library exports the functions of the header. */
 #pragma GCC visibility push(default)
 #include <cuda.h>
 #pragma GCC visibility pop
@@ -52,13 +52,14 @@ struct CUgreenCtx_st {
 	bool ended;
 };
 
-/* One thing that a stream does. `run` is called without the lock; `drop` always, with it, also when
- * it never ran. */
+/* One operation of a stream. `run` is called without the lock. `drop` is always called, with the
+ * lock, even if the operation never ran. */
 struct fake_op {
 	struct fake_op *next;
 	const char *name; /* for gates: the kernel's, "copy", "memset" */
 	bool kernel, calls_host;
-	bool may_wait; /* for others, or calls the program: never on the thread that sends it */
+	bool may_wait; /* true for other names and for calls of the program: it must not run on the
+			  thread that sends it */
 	void (*run)(struct fake_op *op, struct CUstream_st *stream);
 	void (*drop)(struct fake_op *op);
 };
@@ -72,17 +73,18 @@ struct CUstream_st {
 	uint64_t submitted, completed;
 	unsigned kernels;      /* submitted and not complete */
 	unsigned host_calls;   /* the same */
-	bool running;          /* an operation, now */
+	bool running;          /* an operation runs now */
 	bool ends_with_kernel; /* what was sent last */
-	uint64_t stall_target; /* kernels of other streams wait until so much is complete here */
+	uint64_t stall_target; /* kernels of other streams wait until that many operations are
+				  complete here */
 	bool started, destroyed;
 	bool attributes_set;
 	struct CUgraph_st
-		*capture; /* what is sent becomes nodes there; NULL: it is not capturing */
-	struct CUgraphNode_st **tails; /* those that the next one comes after */
+		*capture; /* operations become nodes of it; NULL: the stream does not capture */
+	struct CUgraphNode_st **tails; /* the nodes that the next one comes after */
 	size_t tail_count;
 	bool capture_is_broken, capture_owns, capture_is_global;
-	unsigned pace; /* how it dawdles: LAZY_*; 0: not chosen yet */
+	unsigned pace; /* how it delays its work: LAZY_*; 0: not chosen yet */
 	pthread_t thread;
 	pthread_cond_t work;
 	struct CUstream_st *next;
@@ -114,7 +116,7 @@ enum fake_kind {
 	FAKE_REGISTERED = 7,
 	FAKE_MANAGED = 8,
 	FAKE_GRAPH_MEMORY =
-		9, /* of an allocation node: live while a launch is between it and its free node */
+		9, /* of an allocation node: valid while a launch is between it and its free node */
 };
 
 struct fake_advice {
@@ -127,14 +129,14 @@ struct fake_advice {
 struct fake_range {
 	CUdeviceptr base;
 	size_t size;
-	unsigned char *host; /* where its bytes are */
+	unsigned char *host; /* the place of its bytes in this process */
 	size_t host_bytes;   /* as mapped */
 	enum fake_kind kind;
 	int device;
 	unsigned flags;
 	unsigned busy;   /* operations that use it now */
-	bool live;       /* an asynchronous allocation has happened */
-	bool freed;      /* it was given back; goes when nobody is busy */
+	bool live;       /* an asynchronous allocation is complete */
+	bool freed;      /* it was freed; it is removed when no operation uses it */
 	uint32_t access; /* VMM: bits of the devices that may use it */
 	struct CUmemPoolHandle_st *pool;
 	struct fake_physical *physical;
@@ -166,9 +168,9 @@ struct CUfunc_st {
 	int required_cluster[3], reqntid[3], nonportable_cluster;
 	bool loaded;
 	unsigned running;       /* launches that have not ended */
-	unsigned named;         /* nodes of graphs and executable graphs that name it */
+	unsigned named;         /* nodes of graphs and executable graphs that use it */
 	struct fake_code *code; /* what the interpreter runs; NULL: only registered kernels */
-	char name[];            /* ends with the function, which stays readable for a while */
+	char name[];            /* freed with the function, whose memory is kept for a while */
 };
 
 struct CUmod_st {
@@ -195,14 +197,14 @@ struct fake_texture {
 	CUDA_TEXTURE_DESC descriptor; /* of a texture */
 };
 
-/* A launch with all that it needs, copied. */
+/* A launch with a copy of everything that it needs. */
 struct fake_launch {
 	struct CUfunc_st *function;
 	unsigned grid[3], block[3], cluster[3], shared_bytes;
 	bool cooperative;
-	bool early;                        /* it may begin before the one before it is over */
-	const struct CUgreenCtx_st *green; /* where it runs; NULL: anywhere. Nodes of graphs do,
-					      whatever their stream is */
+	bool early;                        /* it may begin before the one before it is complete */
+	const struct CUgreenCtx_st *green; /* where it runs; NULL: anywhere. A node of a graph keeps
+					      this on every stream */
 	unsigned char *bytes;              /* the parameters, by the function's layout */
 };
 
@@ -225,7 +227,7 @@ enum fake_handle {
 
 struct fake_state {
 	pthread_mutex_t lock;
-	pthread_cond_t changed; /* broadcast whenever something completes, opens or fails */
+	pthread_cond_t changed; /* broadcast when anything completes, opens or fails */
 	bool configured, initialised;
 	CUresult init_result;
 	_Atomic int sticky;
@@ -235,33 +237,33 @@ struct fake_state {
 	struct CUstream_st *streams;
 	int stream_numbers;
 	unsigned kernels_running; /* submitted and not complete, all devices */
-	unsigned holding;         /* calls that hold up all launches */
-	bool eager;               /* loading of modules */
+	unsigned holding;         /* calls that delay all launches */
+	bool eager;               /* modules are loaded eagerly */
 	uint64_t event_tick_ns;
 	uint64_t (*stamp)(void); /* NULL: CLOCK_MONOTONIC */
 	uint64_t copy_ns_per_mib;
 	bool block_implicit, strict_print, launch_blocking;
-	uint64_t lazy;     /* state of the random numbers by which streams dawdle; 0: they do not */
-	uint64_t moved_ns; /* when something was sent or completed, for those */
-	bool instant;      /* what is sent is done when the call returns; kernels are not run */
-	uint64_t instant_launches; /* of kernels, of graphs too, since then */
+	uint64_t lazy;     /* state of the random numbers that delay streams; 0: no delays */
+	uint64_t moved_ns; /* when something was last sent or completed, for these delays */
+	bool instant;      /* an operation is complete when its call returns; kernels are not run */
+	uint64_t instant_launches; /* kernels, also those of graphs, since then */
 };
 
 extern struct fake_state fake;
 
-/* fake_entry.c: each function of the driver begins with ENTER; its name without _v2. */
+/* fake_entry.c. Each function of the driver begins with ENTER. Its name is without _v2. */
 struct fake_site {
 	char name[48];
 	uint64_t calls;
 	struct fake_site *next;
 };
-#define NEED_NOTHING 0u /* not even cuInit, and works after a fault */
+#define NEED_NOTHING 0u /* works without cuInit and after a fault */
 #define NEED_INIT    1u
-#define NEED_CONTEXT 2u /* a current one */
-#define NOTED_SYNC   4u /* waits for the device by itself, or may: recorded while kernels run */
-#define WAITS        8u /* returns when what runs on the device has ended, as measured on a real one */
-#define HOLDS        16u /* and no launch of the process goes on meanwhile */
-#define UNSAFE       32u /* as those that wait: forbidden while a thread captures in the global mode */
+#define NEED_CONTEXT 2u /* needs a current context */
+#define NOTED_SYNC   4u /* waits for the device, or may: recorded while kernels run */
+#define WAITS        8u /* returns when all work on the device has ended (measured on a real one) */
+#define HOLDS        16u /* as WAITS, and delays all launches of the process meanwhile */
+#define UNSAFE       32u /* forbidden, as those that wait, while a thread captures in the global mode */
 CUresult fake_enter(struct fake_site *site, const char *name, unsigned needs);
 #define ENTER(needs)                                                                               \
 	static struct fake_site site_;                                                             \
@@ -282,12 +284,12 @@ static inline void fake_unlock(void)
 }
 
 void fake_unlock_cleanup(int *unused);
-/* The lock until the end of the block. */
+/* Holds the lock until the end of the block. */
 #define LOCKED()                                                                                   \
 	fake_lock();                                                                               \
 	__attribute__((cleanup(fake_unlock_cleanup), unused)) int locked_ = 0
 
-/* fake_record.c; with the lock. */
+/* fake_record.c; the caller holds the lock. */
 void fake_record(const struct fake_cuda_record *record);
 void fake_misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 extern __thread const char *fake_call_name; /* of this thread */
@@ -295,20 +297,22 @@ void fake_number_add(const char *what, int64_t by);
 uint64_t fake_number(const char *what);
 size_t fake_records_read(struct fake_cuda_record *records, size_t capacity);
 
-/* fake_state.c; with the lock. "limit NUMBER [DEVICE]" and the like; false: none of these. */
+/* fake_state.c; the caller holds the lock. Answers "limit NUMBER [DEVICE]" and the like. Returns
+ * false for other names. */
 bool fake_state_number(const char *what, uint64_t *number_out);
 
-/* fake_jit.c; with the lock. PTX for the device is compiled, or found where an earlier driver has
- * kept it. */
+/* fake_jit.c; the caller holds the lock. PTX for the device is compiled, or found in the cache of
+ * an earlier driver. */
 void fake_jit_init(void); /* at cuInit */
 void fake_jit_take(const char *text, int compute);
 
-/* fake_handles.c; with the lock. */
+/* fake_handles.c; the caller holds the lock. */
 void fake_handle_add(enum fake_handle kind, void *handle);
-bool fake_handle_alive(enum fake_handle kind, const void *handle); /* records a misuse when not */
+bool fake_handle_alive(enum fake_handle kind,
+		       const void *handle);                   /* records a misuse if it is not */
 void fake_handle_retire(enum fake_handle kind, void *handle); /* kept for a while, then freed */
 
-/* fake_fault.c; with the lock. */
+/* fake_fault.c; the caller holds the lock. */
 bool fake_gate_passes(const char *name); /* waits; false: the device was lost meanwhile */
 CUresult fake_launch_fault(int device);  /* of the launch that begins now */
 void fake_make_sticky(CUresult result);
@@ -319,7 +323,7 @@ int fake_fault_command(const char *verb, const char *rest);
 /* fake_command.c */
 int fake_command(const char *line);
 void fake_configure(
-	void); /* once, before anything else: defaults, then the environment and the file */
+	void); /* called once, before anything else: defaults, then the environment and the file */
 
 /* fake_context.c */
 struct CUctx_st *fake_current(void); /* NULL: none */
@@ -329,32 +333,32 @@ int fake_device_command(const char *verb, const char *rest);
 const char *fake_environment(const char *name);
 bool fake_can_reach(const struct CUctx_st *context, const struct fake_range *range);
 
-/* fake_stream.c; with the lock. */
+/* fake_stream.c; the caller holds the lock. */
 struct CUstream_st *fake_stream_use(CUstream stream); /* records stream 0; NULL: not a stream */
 void fake_stream_add(struct CUstream_st *stream, struct fake_op *op);
-/* With `set instant`, and nothing before it that is not done. */
+/* True with `set instant` if everything before is complete. */
 bool fake_stream_is_instant(const struct CUstream_st *stream);
 void fake_stream_wait(struct CUstream_st *stream,
-		      uint64_t target); /* until so many are complete, or a fault */
-void fake_device_wait(int device);      /* for all that has been sent so far */
+		      uint64_t target); /* until that many are complete, or a fault */
+void fake_device_wait(int device);      /* for everything that has been sent so far */
 void fake_launch_hold(void);            /* until no call holds up launches */
 void fake_streams_stall(int device);    /* kernels that begin later wait for those that run now */
 void fake_wait_changed(void);
-void fake_dawdle(struct CUstream_st *stream); /* with `set lazy`: as late as it likes, within what
-						 streams promise */
+void fake_dawdle(
+	struct CUstream_st *stream); /* with `set lazy`: a delay that the rules of streams allow */
 struct CUstream_st *fake_stream_make(struct CUctx_st *context, unsigned flags, int priority);
 
-/* fake_memory.c; with the lock. */
+/* fake_memory.c; the caller holds the lock. */
 struct fake_range *fake_range_find(CUdeviceptr address,
-				   size_t size); /* all of it inside of one; or NULL */
+				   size_t size); /* NULL: not all of it is inside of one range */
 CUresult fake_range_add(enum fake_kind kind, int device, size_t size,
 			struct fake_range **range_out); /* with storage */
 CUresult fake_addresses_take(size_t size, size_t alignment, CUdeviceptr *base_out);
 struct fake_range *fake_range_insert(const struct fake_range *range);
-void fake_range_drop(struct fake_range *range); /* when nobody is busy */
+void fake_range_drop(struct fake_range *range); /* when no operation uses it */
 void fake_range_unbusy(struct fake_range *range);
 CUresult
-fake_range_share(struct fake_range *range); /* other processes find it by shared_name then */
+fake_range_share(struct fake_range *range); /* other processes then find it by shared_name */
 unsigned char *fake_range_bytes(struct fake_range *range, CUdeviceptr address);
 void fake_poison(void *bytes, size_t size);
 void fake_free_in_order(struct fake_range *range);
@@ -366,42 +370,44 @@ size_t fake_range_count(void);
 /* fake_vmm.c */
 void fake_physical_unmap(struct fake_range *range);
 
-/* fake_copy.c. pin: the bytes, busy until unpin, with the lock; NULL: an illegal address. plain: of
- * the host. */
+/* fake_copy.c. pin: the bytes, marked as used until unpin; the caller holds the lock; NULL: an
+ * illegal address. plain: of the host. */
 unsigned char *fake_copy_pin(CUdeviceptr address, size_t size, bool plain,
 			     struct fake_range **range_out);
 void fake_copy_unpin(struct fake_range *range); /* accepts NULL; with the lock */
-void fake_copy_pause(size_t size);              /* as long as a copy is to take; without the lock */
-/* One end of a copy at the time of the call; with the lock. *host_out: memory that the driver does
- * not know. */
+void fake_copy_pause(size_t size); /* for the time that a copy must take; without the lock */
+/* Checks one end of a copy at the time of the call; the caller holds the lock. *host_out: memory
+ * that the driver has not allocated. */
 CUresult fake_copy_check_end(CUdeviceptr address, size_t size, bool must_be_device,
 			     const struct CUctx_st *context, bool *host_out);
 CUresult fake_memset_check(CUdeviceptr address, size_t bytes, unsigned element);
 void fake_memset_now(CUdeviceptr address, size_t pitch, unsigned value, unsigned element,
 		     size_t width, size_t height);
 
-/* fake_copy3d.c: of a copy node: what the real one refuses, with the lock; the copy, without it. */
+/* fake_copy3d.c, for copy nodes: the checks of the real driver, with the lock; the copy, without
+ * it. */
 CUresult fake_copy3d_check(const CUDA_MEMCPY3D *copy);
 void fake_copy3d_now(const CUDA_MEMCPY3D *copy);
 
-/* fake_capture.c; without the lock. Is work on this stream to become nodes of a graph? Then these
- * make it. */
+/* fake_capture.c; without the lock. True if work on this stream becomes nodes of a graph. The
+ * others make the nodes. */
 bool fake_is_capturing(CUstream stream);
-CUresult fake_capture_launch(CUstream stream,
-			     const struct fake_launch *launch); /* takes it, also on failure */
+CUresult
+fake_capture_launch(CUstream stream,
+		    const struct fake_launch *launch); /* takes ownership, also on failure */
 CUresult fake_capture_copy(CUstream stream, const CUDA_MEMCPY3D *copy);
 CUresult fake_capture_memset(CUstream stream, const CUDA_MEMSET_NODE_PARAMS *parameters);
 void fake_capture_break(
-	struct CUstream_st *stream); /* with the lock: a call that no capture survives */
-/* With the lock: a call that may wait, while somebody captures: may this thread make it? */
+	struct CUstream_st *stream); /* with the lock: a call that breaks every capture */
+/* With the lock: true if this thread may make a call that can wait while a stream captures. */
 bool fake_capture_permits(void);
 
-/* fake_array.c; with the lock. NULL: what the real one punishes, recorded. */
+/* fake_array.c; the caller holds the lock. NULL: a misuse, which is recorded. */
 struct CUarray_st *fake_array_use(CUarray array);
 struct fake_texture *fake_texture_use(enum fake_handle kind, uint64_t object, int device);
 
-/* fake_texture.c: what a texture gives for a coordinate (x, y, z), as bits of floats or integers;
- * false: not for `type`. */
+/* fake_texture.c: the value of a texture at (x, y, z), as bits of floats or integers. False: the
+ * texture has another type than `type`. */
 bool fake_texture_fetch(const struct fake_texture *texture, unsigned dimensions, char type,
 			long layer, const float coordinate[3], uint32_t value_out[4]);
 static inline bool fake_array_is_layered(const struct CUarray_st *array)
@@ -418,21 +424,22 @@ void fake_launch_free(struct fake_launch *launch);
 void fake_launch_run(const struct fake_launch *launch,
 		     struct CUstream_st *stream); /* without the lock */
 /*
- * With `set instant 1`, and the lock: a launch that is over at once. Programs' kernels are counted
- * and do nothing. Of the backend's own, sycl_copy copies, sycl_fill fills, and none is counted.
+ * With `set instant 1`, and the lock: the launch is complete at once. Kernels of programs are
+ * counted and not run. Of the backend's own kernels sycl_copy copies and sycl_fill fills, and none
+ * is counted.
  */
 void fake_launch_instant(const struct CUfunc_st *function, const void *const *parameters);
 void fake_launch_instant_node(const struct fake_launch *launch);
 void fake_launch_loads(struct CUfunc_st *function);
 struct fake_range *
 fake_kernel_reach(uint64_t address,
-		  uint64_t bytes); /* of the launch that runs here; with the lock; NULL: illegal */
+		  uint64_t bytes); /* for the launch that runs here; with the lock; NULL: illegal */
 fake_cuda_kernel *fake_kernel_find(const char *name);
 int fake_kernel_register(const char *name, fake_cuda_kernel *function);
 void *fake_kernel_memory(const struct fake_cuda_launch *launch, uint64_t address, uint64_t bytes);
 void fake_kernel_fault(const struct fake_cuda_launch *launch, int result) __attribute__((noreturn));
 
-/* fake_kernels.c: what the kernels of the conformance list do, for PTX that has their names and no
+/* fake_kernels.c: the kernels of the conformance list, for PTX that has their names and no
  * instructions. */
 fake_cuda_kernel *fake_builtin_find(const char *name);
 
@@ -440,20 +447,21 @@ fake_cuda_kernel *fake_builtin_find(const char *name);
 CUresult fake_ptx_read(const char *text, int compute, struct CUmod_st *module, char *log,
 		       size_t log_bytes);
 /*
- * fake_link.c: several texts as one, by the names of their functions and variables. malloc'ed; NULL
- * and words in the log: a name is missing or there twice; NULL and none: no memory.
+ * fake_link.c: joins several texts by the names of their functions and variables. The result is
+ * malloc'ed. NULL with words in the log: a name is missing or defined twice. NULL without: no
+ * memory.
  */
 char *fake_link_texts(const char *const *texts, unsigned count, char *log, size_t log_bytes);
 struct CUfunc_st *fake_function_make(struct CUmod_st *module, const char *name,
 				     size_t length); /* NULL: no memory */
-/* fake_interpreter.c: runs the whole grid; on the stream's thread, without the lock. Ends by
- * fake_kernel_fault. */
+/* fake_interpreter.c: runs the whole grid on the stream's thread, without the lock. An error ends
+ * it by fake_kernel_fault. */
 void fake_program_free(struct fake_program *program);  /* accepts NULL; with the lock */
-bool fake_code_is_empty(const struct fake_code *code); /* NULL too */
+bool fake_code_is_empty(const struct fake_code *code); /* accepts NULL */
 bool fake_code_waits(const struct fake_code *code);    /* griddepcontrol.wait is in it */
 bool fake_program_global(const struct fake_program *program, const char *name,
 			 CUdeviceptr *address_out, size_t *size_out);
-void fake_code_end(void); /* what a launch left on this thread, however it ended */
+void fake_code_end(void); /* frees what a launch left on this thread, however it ended */
 void fake_code_run(const struct CUfunc_st *function, const struct fake_cuda_launch *launch,
 		   unsigned char *parameters);
 /* fake_cubin.c */

@@ -1,5 +1,5 @@
-/* Operations that only compute. Integers come extended to 64 bits by their type; floats as their
- * bits. */
+/* Operations that only compute. Integers are extended to 64 bits by their type. Floats are given as
+ * their bits. */
 #include "fake_code.h"
 
 #include <fenv.h>
@@ -39,7 +39,7 @@ uint64_t fake_double_bits(double value)
 	return bits;
 }
 
-/* Cut to the type's size, then filled by its sign or zeros. */
+/* Cuts the value to the type's size, then extends it by its sign or by zeros. */
 uint64_t fake_extend(uint64_t value, struct fake_type type)
 {
 	unsigned bits = type.bytes * 8u;
@@ -69,7 +69,7 @@ static uint64_t multiply(const struct fake_instruction *i, uint64_t a, uint64_t 
 	bool is_signed = i->type.kind == 's';
 
 	if (i->wide)
-		return a * b; /* extended before */
+		return a * b; /* the operands were extended before */
 	if (!i->hi)
 		return a * b;
 	if (width(i) < 64)
@@ -82,7 +82,7 @@ static uint64_t multiply(const struct fake_instruction *i, uint64_t a, uint64_t 
 static uint64_t divide(const struct fake_instruction *i, uint64_t a, uint64_t b, bool remainder)
 {
 	if (plain(b, width(i)) == 0)
-		return remainder ? a : ~UINT64_C(0); /* what the machine gives */
+		return remainder ? a : ~UINT64_C(0); /* the result of a real GPU */
 	if (i->type.kind != 's')
 		return remainder ? a % b : a / b;
 	if ((int64_t)b == -1)
@@ -331,7 +331,7 @@ static uint64_t real_bits(const struct fake_instruction *i, double value)
 	return i->type.bytes == 4 ? fake_float_bits((float)value) : fake_double_bits(value);
 }
 
-/* Sums and products in the operation's own precision, by its rounding. */
+/* Sums and products in the operation's own precision, with its rounding. */
 static uint64_t exact(const struct fake_instruction *i, const uint64_t in[4])
 {
 	float a = fake_float(in[0]), b = fake_float(in[1]), c = fake_float(in[2]);
@@ -413,8 +413,8 @@ static bool real(const struct fake_instruction *i, const uint64_t in[4], uint64_
 	}
 }
 
-/* Exact in double, but for the sum of a product far larger than what is added, which rounds to the
- * same. */
+/* Exact in double, except if a product is far larger than the number that is added. It then rounds
+ * to the same. */
 static bool half_real(const struct fake_instruction *i, const uint64_t in[4], uint64_t *out)
 {
 	struct fake_instruction wide = *i;

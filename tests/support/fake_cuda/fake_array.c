@@ -1,4 +1,4 @@
-/* Images: arrays, and the textures and surfaces by which kernels name them. */
+/* Images: arrays, and the textures and surfaces through which kernels access them. */
 #include "fake.h"
 
 #include <stdlib.h>
@@ -56,7 +56,7 @@ static bool layers_fit(const int *a, const CUDA_ARRAY3D_DESCRIPTOR *d, bool surf
 					 CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_LAYERS);
 }
 
-/* With a surface the smaller of two limits. */
+/* An array with surfaces has the smaller of two limits. */
 static bool fits(const struct fake_device *device, const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
 	const int *a = device->attributes;
@@ -127,8 +127,8 @@ CUresult cuArray3DCreate(CUarray *array_out, const CUDA_ARRAY3D_DESCRIPTOR *desc
 	return CUDA_SUCCESS;
 }
 
-/* Nobody has measured whether it waits; so it is taken for as bad as the others that free memory.
- */
+/* Whether it waits has not been measured. The double assumes that it does, as other calls that free
+ * memory do. */
 CUresult cuArrayDestroy(CUarray array)
 {
 	ENTER(NEED_INIT | WAITS | HOLDS);
@@ -196,7 +196,7 @@ CUresult cuTexObjectCreate(CUtexObject *object_out, const CUDA_RESOURCE_DESC *re
 	for (int d = 0; d < 3; d++)
 		wraps |= texture->addressMode[d] == CU_TR_ADDRESS_MODE_WRAP ||
 			 texture->addressMode[d] == CU_TR_ADDRESS_MODE_MIRROR;
-	/* The real one takes it, and clamps. */
+	/* The real driver accepts it and clamps. */
 	if (wraps && !(texture->flags & CU_TRSF_NORMALIZED_COORDINATES))
 		fake_misuse("a texture wraps coordinates that are not normalised");
 	if (view || (texture->filterMode == CU_TR_FILTER_MODE_LINEAR &&

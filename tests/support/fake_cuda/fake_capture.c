@@ -1,7 +1,7 @@
 /*
- * Captures: what is sent to a stream becomes nodes, each after the one before it. In the global
- * mode, and from threads that have not set less, calls that may wait are refused meanwhile, and
- * break every such capture.
+ * Captures: operations that are sent to a stream become nodes, each after the one before it. In the
+ * global mode, calls that may wait are refused meanwhile and break every such capture. That also
+ * holds for other threads, unless they have set a weaker mode.
  */
 #include "fake_graph.h"
 
@@ -80,7 +80,7 @@ CUresult fake_capture_copy(CUstream stream, const CUDA_MEMCPY3D *copy)
 	return result == CUDA_SUCCESS ? add_captured(stream, &node) : result;
 }
 
-/* Captured ones take memory of pools, too. */
+/* Captured operations may use memory of pools, too. */
 CUresult fake_capture_memset(CUstream stream, const CUDA_MEMSET_NODE_PARAMS *parameters)
 {
 	LOCKED();

@@ -1,8 +1,8 @@
 /*
- * PTX made ready to run. fake_compile.c makes instructions of a body's words, fake_opcode.c has the
- * words of opcodes. fake_interpreter.c runs grids, blocks and threads, fake_execute.c one
- * instruction, fake_image.c those of images, fake_arithmetic.c and fake_convert.c what only
- * computes.
+ * PTX in the form that is run. fake_compile.c makes instructions of a body's words, and
+ * fake_opcode.c has the words of opcodes. fake_interpreter.c runs grids, blocks and threads, and
+ * fake_execute.c one instruction. fake_image.c runs those of images. fake_arithmetic.c and
+ * fake_convert.c have the operations that only compute.
  */
 #ifndef SYCL_TESTS_FAKE_CODE_H
 #define SYCL_TESTS_FAKE_CODE_H
@@ -80,7 +80,7 @@ enum fake_opcode {
 };
 
 struct fake_type {
-	char kind; /* b u s f, p: predicate; 0: none */
+	char kind; /* b u s f; p: predicate; 0: none */
 	unsigned char bytes;
 };
 
@@ -98,7 +98,7 @@ enum fake_special {
 	SPECIAL_TID,
 	SPECIAL_NTID = 3,
 	SPECIAL_CTAID = 6,
-	SPECIAL_NCTAID = 9, /* and y, z */
+	SPECIAL_NCTAID = 9, /* and the next two for y and z */
 	SPECIAL_LANE = 12,
 	SPECIAL_WARP,
 	SPECIAL_NWARP,
@@ -132,12 +132,12 @@ enum fake_operand_kind {
 	OPERAND_PARAMETER
 };
 
-/* For an address, `kind` and its register are the base, `value` the offset. PARAMETER: a place in
- * the frame's bytes. */
+/* An address has `kind` and its register as the base, and `value` as the offset. PARAMETER: a place
+ * in the frame's bytes. */
 struct fake_operand {
 	enum fake_operand_kind kind;
 	bool address, negated, decimal;
-	int number; /* of the register or the special one */
+	int number; /* of the register or of the special register */
 	int second; /* register of "p|q"; -1: none */
 	uint64_t value;
 	unsigned count;
@@ -177,15 +177,15 @@ struct fake_frame_place {
 	size_t offset, size;
 };
 
-/* A body, of a kernel or of a function. */
+/* The body of a kernel or of a function. */
 struct fake_code {
 	struct fake_code *next; /* in the module */
 	char *name;
 	struct fake_instruction *instructions;
 	unsigned count;
 	unsigned register_count;
-	/* A function's parameters and results lie in the frame's bytes; a kernel's parameters at
-	 * its beginning. */
+	/* A function's parameters and results are in the frame's bytes. A kernel's parameters are
+	 * at their beginning. */
 	struct fake_frame_place inputs[64], outputs[4];
 	unsigned input_count, output_count;
 	size_t frame_bytes, local_bytes;
@@ -212,7 +212,7 @@ struct fake_program {
 };
 
 #define SHARED_RESERVED                                                                            \
-	1024u /* the driver's part at the beginning of every block's shared memory */
+	1024u /* the bytes at the beginning of every block's shared memory that the driver uses */
 #define SHARED_WINDOW (UINT64_C(1) << 48)
 #define LOCAL_WINDOW  (UINT64_C(3) << 47)
 #define WINDOW_BYTES  (UINT64_C(1) << 32)
@@ -221,7 +221,7 @@ struct fake_program {
 void fake_opcode_read(const struct fake_token *word, struct fake_instruction *instruction);
 int fake_special_read(const struct fake_token *word); /* -1: none */
 
-/* fake_compile.c: `from` is the opening brace, `to` behind the closing one. NULL: no memory. */
+/* fake_compile.c. `from` is the opening brace; `to` is behind the closing one. NULL: no memory. */
 struct fake_code *fake_compile(struct fake_program *program, const char *name, size_t name_length,
 			       const struct fake_token *from, const struct fake_token *to,
 			       const struct fake_variable *parameters, unsigned parameter_count);
@@ -237,8 +237,8 @@ struct fake_code *fake_program_code(const struct fake_program *program, const ch
 struct fake_frame {
 	const struct fake_code *code;
 	unsigned pc;
-	uint64_t *registers;  /* one piece of memory with the bytes */
-	unsigned char *bytes; /* parameters of calls, and its own */
+	uint64_t *registers;  /* one allocation, which also contains the bytes */
+	unsigned char *bytes; /* parameters of calls, and its own parameters */
 	size_t local_at;
 };
 
@@ -251,9 +251,9 @@ struct fake_thread {
 	unsigned tid[3], index;
 	unsigned char *local;
 	size_t local_bytes;
-	unsigned barrier, barrier_needs; /* 0 needs: all */
+	unsigned barrier, barrier_needs; /* 0 needs: all threads */
 	bool carry, barrier_value, result_taken;
-	/* The state of an operation that a warp does together. */
+	/* The state of an operation that the threads of a warp execute together. */
 	uint32_t mask;
 	uint64_t posted;
 };
@@ -263,7 +263,7 @@ struct fake_block {
 	unsigned char *shared;
 	size_t shared_bytes;
 	struct fake_thread *threads;
-	unsigned char *first_frames; /* the kernel's, of all threads */
+	unsigned char *first_frames; /* the kernel's frames, of all threads */
 	unsigned thread_count, done;
 	bool used;
 };
@@ -272,7 +272,7 @@ struct fake_grid {
 	const struct fake_cuda_launch *launch;
 	const struct CUfunc_st *function;
 	unsigned char *parameters;
-	struct fake_block *blocks; /* those that run now */
+	struct fake_block *blocks; /* the blocks that run now */
 	unsigned block_capacity;
 	uint64_t next_block, block_count;
 	size_t stack_limit;
@@ -299,15 +299,15 @@ void fake_write(struct fake_thread *thread, const struct fake_operand *operand,
 void fake_image_access(struct fake_grid *grid, const struct fake_block *block,
 		       struct fake_thread *thread, const struct fake_instruction *instruction);
 
-/* fake_warp.c: what a warp's threads do together, and barriers. */
+/* fake_warp.c: barriers, and operations that the threads of a warp execute together. */
 void fake_warp_post(struct fake_grid *grid, struct fake_block *block, struct fake_thread *thread,
 		    const struct fake_instruction *instruction);
 bool fake_warp_resolve(struct fake_grid *grid,
-		       struct fake_block *block); /* whether anybody goes on */
+		       struct fake_block *block); /* true if a thread goes on */
 bool fake_barrier_resolve(struct fake_block *block);
 
-/* fake_arithmetic.c, fake_convert.c: values as fake_read gives them. false: not an operation of
- * theirs. */
+/* fake_arithmetic.c, fake_convert.c: take values as fake_read returns them. False: the operation is
+ * not theirs. */
 bool fake_compute(const struct fake_instruction *instruction, const uint64_t in[4], bool *carry,
 		  uint64_t *out);
 uint64_t fake_convert(const struct fake_instruction *instruction, uint64_t value);

@@ -1,7 +1,7 @@
 /*
  * The language of the controls. Lines come from a test (fake_cuda_control) and from the
- * environment's FAKE_CUDA. They also come from fake_cuda.conf in the folder of the name by which
- * the library was opened, and from that folder's socket.
+ * environment's FAKE_CUDA. They also come from fake_cuda.conf in the folder from which the library
+ * was opened, and from that folder's socket.
  */
 #include "fake.h"
 
@@ -78,8 +78,8 @@ static void from_environment(void)
 	free(copy);
 }
 
-/* A test that cannot set an environment - the service cleans it - links the library into a folder
- * with this file. */
+/* A test may be unable to set the environment, because the service clears it. Such a test links the
+ * library into a folder with this file. */
 static void from_folder(void)
 {
 	char path[4096], line[512];

@@ -1,4 +1,4 @@
-/* A body's words made instructions. What is not understood stays as an unknown instruction, which
+/* Makes instructions of a body's words. An instruction that is not supported is kept as unknown and
  * fails when it is run. */
 #include "fake_code.h"
 
@@ -8,7 +8,7 @@
 
 #define NAMES 512
 
-/* "%r<9>": registers by a prefix; "%p": one. */
+/* "%r<9>": registers with a common prefix; "%p": one register. */
 struct name {
 	const char *text;
 	size_t length;
@@ -257,7 +257,7 @@ static void address_operand(struct compiler *c, struct fake_operand *operand)
 		uint64_t offset = fake_token_number(c->at++);
 		operand->value += minus ? (uint64_t)0 - offset : offset;
 	}
-	if (fake_token_is(c->at, ",")) { /* where in an image */
+	if (fake_token_is(c->at, ",")) { /* the coordinates in an image */
 		struct fake_operand coordinates = {0};
 		c->at++;
 		vector_operand(c, &coordinates);
@@ -268,7 +268,7 @@ static void address_operand(struct compiler *c, struct fake_operand *operand)
 		c->at++;
 }
 
-/* "(retval0), name, (param0, param1)": vectors of names, and the name between. */
+/* "(retval0), name, (param0, param1)": lists of names, and a name between them. */
 static void list_operand(struct compiler *c, struct fake_operand *operand)
 {
 	operand->kind = OPERAND_VECTOR;
@@ -407,8 +407,8 @@ static void one_statement(struct compiler *c)
 	}
 }
 
-/* Branches to their instruction; the last label of a name wins nothing, for names are unique in
- * what compilers write. */
+/* Connects branches with their instructions. Names of labels are unique in the output of
+ * compilers. */
 static void link_labels(struct compiler *c)
 {
 	for (unsigned i = 0; i < c->code->count; i++) {

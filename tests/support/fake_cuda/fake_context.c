@@ -1,4 +1,4 @@
-/* The driver's start, its devices, and the context that a thread works in. */
+/* The start of the driver, its devices, and the current context of a thread. */
 #include "fake.h"
 
 #include "fake_files.h"
@@ -21,7 +21,7 @@ struct CUctx_st *fake_current(void)
 	return depth ? stack[depth - 1] : NULL;
 }
 
-/* Variables that a driver reads, as they were at cuInit. */
+/* Variables that a driver reads. Their values are those at cuInit. */
 static const char *const watched[] = {"CUDA_VISIBLE_DEVICES",
 				      "CUDA_DEVICE_ORDER",
 				      "CUDA_LAUNCH_BLOCKING",
@@ -168,8 +168,8 @@ void fake_devices_default(void)
 	fake.driver_version = 13000;
 }
 
-/* "device N", or all without a number, then its attribute's number and value: "attribute 20 3",
- * "attribute 20 3 1". */
+/* "device N" (without a number: all devices), then an attribute's number and value: "attribute 20
+ * 3", "attribute 20 3 1". */
 int fake_device_command(const char *verb, const char *rest)
 {
 	long long value = 0, second = 0, device = -1;
@@ -206,11 +206,11 @@ int fake_device_command(const char *verb, const char *rest)
 		fake.driver_version = (int)value;
 	} else if (strcmp(verb, "init_result") == 0) {
 		fake.init_result = (CUresult)value;
-	} else if (strcmp(verb, "clock") == 0) { /* the GPU's clock jumps by so many ns; device */
+	} else if (strcmp(verb, "clock") == 0) { /* the GPU's clock jumps by that many ns; device */
 		for (int i = 0; i < FAKE_DEVICES_MAX; i++)
 			if (words < 2 || second == i)
 				fake.devices[i].clock_offset_ns += value;
-	} else if (strcmp(verb, "drift") == 0) { /* so many ns in a second too fast */
+	} else if (strcmp(verb, "drift") == 0) { /* so many ns too fast in each second */
 		for (int i = 0; i < FAKE_DEVICES_MAX; i++)
 			fake.devices[i].clock_drift = (double)value * 1e-9;
 	} else {
@@ -231,7 +231,8 @@ uint64_t fake_gpu_now(int device)
 			  (int64_t)((double)ns * at->clock_drift));
 }
 
-/* CUDA_VISIBLE_DEVICES: only plain numbers; the first that is wrong hides what follows. */
+/* CUDA_VISIBLE_DEVICES: only plain numbers are supported. The first invalid one hides all that
+ * follow. */
 static void visible_devices(const char *list)
 {
 	struct fake_device all[FAKE_DEVICES_MAX];
@@ -371,7 +372,7 @@ CUresult cuDeviceGetExecAffinitySupport(int *supported_out, CUexecAffinityType t
 	if (!device_at(device))
 		return CUDA_ERROR_INVALID_DEVICE;
 	LOCKED();
-	/* Only an MPS client can limit its SMs. */
+	/* Only for an MPS client the SMs can be limited. */
 	*supported_out = type == CU_EXEC_AFFINITY_TYPE_SM_COUNT && fake_number("setting mps") != 0;
 	return CUDA_SUCCESS;
 }
@@ -416,7 +417,7 @@ static struct CUctx_st *make_context(CUdevice device, unsigned flags)
 	return context;
 }
 
-/* A context that an application makes; it becomes the thread's current one. */
+/* A context that the application makes becomes the thread's current one. */
 CUresult cuCtxCreate(CUcontext *context_out, CUctxCreateParams *parameters, unsigned flags,
 		     CUdevice device)
 {
@@ -432,7 +433,7 @@ CUresult cuCtxCreate(CUcontext *context_out, CUctxCreateParams *parameters, unsi
 	return CUDA_SUCCESS;
 }
 
-/* The real one ends all that lives in it, without asking whether it is in use. */
+/* The real driver ends everything that belongs to the context, even if it is in use. */
 CUresult cuCtxDestroy(CUcontext context)
 {
 	ENTER(NEED_INIT);

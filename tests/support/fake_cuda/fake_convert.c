@@ -50,7 +50,7 @@ static double round_by(double value, enum fake_rounding rounding)
 	}
 }
 
-/* Out of range: the nearest that there is; not a number: 0. */
+/* A number that is out of range becomes the nearest one in range; NaN becomes 0. */
 static uint64_t real_to_integer(double value, struct fake_type type, enum fake_rounding rounding)
 {
 	unsigned bits = type.bytes * 8u;

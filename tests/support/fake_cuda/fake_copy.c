@@ -1,5 +1,4 @@
-/* Copies and fills. Each end is looked up when the call is made, and again when the stream comes to
- * it. */
+/* Copies and fills. Each end is checked at the call, and again when the stream executes it. */
 #include "fake.h"
 
 #include <stdlib.h>
@@ -11,8 +10,8 @@ struct copy_op {
 	CUdeviceptr destination, source;
 	size_t size;
 	int device;
-	bool host_destination, host_source; /* memory that the driver does not know */
-	void *staged;                       /* of a source that it does not know */
+	bool host_destination, host_source; /* memory that the driver has not allocated */
+	void *staged;                       /* a copy of a source in such memory */
 };
 
 struct memset_op {
@@ -22,8 +21,8 @@ struct memset_op {
 	unsigned value, element;
 };
 
-/* The bytes of one end, and its range busy until fake_copy_unpin; NULL: what the real one answers
- * with an illegal address. */
+/* Returns the bytes of one end and marks their range as used until fake_copy_unpin. NULL: the real
+ * driver reports an illegal address. */
 unsigned char *fake_copy_pin(CUdeviceptr address, size_t size, bool plain,
 			     struct fake_range **range_out)
 {
@@ -85,7 +84,7 @@ static void copy_drop(struct fake_op *base)
 	free(((struct copy_op *)base)->staged);
 }
 
-/* One end of a copy at the time of the call. */
+/* Checks one end of a copy at the time of the call. */
 CUresult fake_copy_check_end(CUdeviceptr address, size_t size, bool must_be_device,
 			     const struct CUctx_st *context, bool *host_out)
 {
@@ -115,7 +114,7 @@ CUresult fake_copy_check_end(CUdeviceptr address, size_t size, bool must_be_devi
 struct copy {
 	CUdeviceptr destination, source;
 	size_t size;
-	bool device_destination, device_source; /* what the call says of them */
+	bool device_destination, device_source; /* as the call declares them */
 	const struct CUctx_st *destination_context, *source_context;
 };
 
@@ -153,7 +152,7 @@ static CUresult copy_add(const struct copy *copy, CUstream handle, bool wait)
 		.host_destination = host_destination,
 		.host_source = host_source,
 		.device = stream->device};
-	/* The real one stages a pageable source before it returns, and waits for a pageable
+	/* The real driver stages a pageable source before it returns, and waits for a pageable
 	 * destination. */
 	if (host_source) {
 		fake_number_add("pageable_copies", 1);
@@ -284,7 +283,7 @@ void fake_memset_now(CUdeviceptr address, size_t pitch, unsigned value, unsigned
 	fake_unlock();
 	if (to && element == 4 && width == 1 && height == 1)
 		atomic_store((_Atomic uint32_t *)(void *)to,
-			     value); /* may be a word that somebody polls */
+			     value); /* atomic, because another thread may poll this word */
 	else
 		for (size_t row = 0; to && row < height; row++)
 			fill_row(to + row * pitch, value, element, width);

@@ -1,4 +1,5 @@
-/* cuMemcpy3DAsync between linear memories and images: the checks of the real one, then rows. */
+/* cuMemcpy3DAsync between linear memories and images: first the checks of the real driver, then the
+ * rows. */
 #include "fake.h"
 
 #include <stdlib.h>
@@ -7,16 +8,16 @@
 struct side {
 	CUdeviceptr address; /* of the first byte */
 	size_t pitch, slice;
-	bool host;  /* memory that the driver does not know */
-	bool array; /* of an image: the address is that of its bytes here */
+	bool host;  /* memory that the driver has not allocated */
+	bool array; /* of an image; then the address is that of its bytes in this process */
 };
 
 struct box_op {
 	struct fake_op op;
 	struct side from, to;
 	size_t width, height, depth;
-	unsigned char
-		*staged; /* of a source that the driver does not know, with the source's pitches */
+	unsigned char *staged; /* a copy of a source that the driver has not allocated, with the
+				  source's pitches */
 };
 
 static size_t span(const struct box_op *op, const struct side *side)
@@ -58,7 +59,7 @@ static void box_drop(struct fake_op *base)
 	free(((struct box_op *)base)->staged);
 }
 
-/* A side that is an image has rows and slices of its own, and the box must lie inside. */
+/* An image determines the rows and slices of its side, and the box must be inside of it. */
 static bool array_side(const CUDA_MEMCPY3D *copy, bool source, struct side *side_out)
 {
 	const struct CUarray_st *array = fake_array_use(source ? copy->srcArray : copy->dstArray);
@@ -79,7 +80,7 @@ static bool array_side(const CUDA_MEMCPY3D *copy, bool source, struct side *side
 	return true;
 }
 
-/* Where a side begins; false: pitches that the real one refuses. */
+/* Finds where a side begins. Returns false if the real driver refuses the pitches. */
 static bool side_of(const CUDA_MEMCPY3D *copy, bool source, struct side *side_out)
 {
 	CUmemorytype type = source ? copy->srcMemoryType : copy->dstMemoryType;
@@ -98,7 +99,7 @@ static bool side_of(const CUDA_MEMCPY3D *copy, bool source, struct side *side_ou
 		return false;
 	if ((copy->Height > 1 || copy->Depth > 1 || y || z) &&
 	    (pitch < copy->WidthInBytes + x || pitch > INT32_MAX))
-		return false; /* nobody reads the pitch of a single row */
+		return false; /* the pitch of a single row is not used */
 	if (copy->Depth > 1 && height < copy->Height + y)
 		return false;
 	*side_out = (struct side){.address = (type == CU_MEMORYTYPE_HOST ? host : device) +
@@ -125,7 +126,7 @@ static CUresult check_sides(struct box_op *op, const CUDA_MEMCPY3D *copy)
 		       : result;
 }
 
-/* Not empty. */
+/* The box must not be empty. */
 static CUresult make_box(const CUDA_MEMCPY3D *copy, struct box_op *made_out)
 {
 	struct box_op made = {.op = {.name = "copy", .run = box_run, .drop = box_drop},
@@ -154,7 +155,7 @@ CUresult fake_copy3d_check(const CUDA_MEMCPY3D *copy)
 	return make_box(copy, &made);
 }
 
-/* Whatever it may reach now: where it may not, the device fails. */
+/* Access is checked when the copy runs. If an address is not accessible then, the device fails. */
 void fake_copy3d_now(const CUDA_MEMCPY3D *copy)
 {
 	struct box_op made;
@@ -168,7 +169,7 @@ void fake_copy3d_now(const CUDA_MEMCPY3D *copy)
 	if (is_good) {
 		made.from.host = !made.from.array && !fake_range_find(made.from.address, 1);
 		made.to.host = !made.to.array && !fake_range_find(made.to.address, 1);
-		/* Device memory that is gone is no host memory. */
+		/* Freed device memory does not count as host memory. */
 		is_good = (copy->srcMemoryType == CU_MEMORYTYPE_HOST || !made.from.host) &&
 			  (copy->dstMemoryType == CU_MEMORYTYPE_HOST || !made.to.host);
 	}

@@ -1,8 +1,8 @@
 /*
  * Kernels of images. A cubin is an ELF file with a section for each kernel's code and one for its
- * parameters. A fatbin holds cubins and PTX. The double runs no machine code: kernels of a cubin
- * run only where a test has registered them by name. Of a fatbin it takes PTX first, which it can
- * run. Images come from checked memory.
+ * parameters. A fatbin contains cubins and PTX. The double runs no machine code: kernels of a cubin
+ * run only if a test has registered them by name. Of a fatbin it prefers PTX, which it can run. The
+ * memory of an image has been checked before.
  */
 #include "fake.h"
 
@@ -35,8 +35,8 @@ static const Elf64_Shdr *find_section(const struct image *image, const char *pre
 	return NULL;
 }
 
-/* An attribute is a byte of form, a byte of meaning, then a byte, two, or a count and as many
- * bytes. */
+/* An attribute has a byte for its form and one for its meaning. A byte, two bytes, or a count and
+ * that many bytes follow. */
 static size_t attribute_bytes(const unsigned char *at)
 {
 	uint16_t count;
@@ -103,7 +103,7 @@ CUresult fake_cubin_read(const void *bytes, int compute, struct CUmod_st *module
 		(void)snprintf(log, log_bytes, "this is no image of a kernel\n");
 		return CUDA_ERROR_INVALID_IMAGE;
 	}
-	/* Code runs on its own major number only, from its minor number on. */
+	/* Code runs on its own major version only, and from its minor version on. */
 	int made_for = image.head->e_ident[EI_ABIVERSION] >= 8 ? image.head->e_flags >> 8 & 255
 							       : image.head->e_flags & 255;
 	if (made_for / 10 != compute / 10 || made_for > compute)
@@ -132,7 +132,7 @@ struct fatbin_entry {
 	uint32_t packed_bytes, more[2], architecture;
 };
 
-/* PTX is packed by zstd; every Debian has its library, and nobody else needs it. */
+/* PTX is packed by zstd. Its library is opened only here; every Debian has it. */
 static char *unpack(const unsigned char *bytes, size_t packed, size_t *bytes_out)
 {
 	void *library = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -148,7 +148,7 @@ static char *unpack(const unsigned char *bytes, size_t packed, size_t *bytes_out
 		return NULL;
 	}
 	size_t got = decompress(text, room - 1, bytes, packed);
-	if (got >= room) { /* its errors are huge numbers */
+	if (got >= room) { /* zstd reports errors as huge numbers */
 		free(text);
 		return NULL;
 	}
@@ -170,7 +170,7 @@ static CUresult read_text(const struct fatbin_entry *entry, const unsigned char 
 	return result;
 }
 
-/* The best entry of a kind: the newest that runs here. */
+/* Chooses the best entry of a kind: the newest that runs on this device. */
 static const unsigned char *choose(const unsigned char *image, const struct fatbin_head *head,
 				   int compute, int kind, struct fatbin_entry *entry_out)
 {

@@ -1,8 +1,8 @@
 /*
- * How tests steer the double of NVIDIA's driver (README.md). The double is libcuda.so.1 of this
- * folder's target; a test opens it, or lets the backend open it, and finds this table with
- * dlsym(library, FAKE_CUDA_CONTROL_SYMBOL). All of it may be called from any thread at any time,
- * unless it says otherwise.
+ * How tests control the double of NVIDIA's driver (README.md). The double is libcuda.so.1 in the
+ * folder of this target. A test opens it, or lets the backend open it, and finds this table with
+ * dlsym(library, FAKE_CUDA_CONTROL_SYMBOL). All functions may be called from any thread at any
+ * time, unless their comments differ.
  */
 #ifndef SYCL_TESTS_FAKE_CUDA_H
 #define SYCL_TESTS_FAKE_CUDA_H
@@ -14,8 +14,8 @@
 #define FAKE_CUDA_CONTROL_SYMBOL  "fake_cuda_control"
 #define FAKE_CUDA_CONTROL_VERSION 1u
 
-/* One launch, as it is passed to a registered kernel. Everything is good until the function
- * returns. */
+/* One launch, in the form in which a registered kernel gets it. Everything is valid until the
+ * function returns. */
 struct fake_cuda_launch {
 	const char *name;
 	unsigned grid[3], block[3], cluster[3]; /* CUDA's order: x y z; cluster 0: none */
@@ -25,17 +25,17 @@ struct fake_cuda_launch {
 	unsigned parameter_count;
 	const void *const *parameters; /* the bytes of each */
 	const size_t *parameter_bytes;
-	unsigned first_multiprocessor, multiprocessors; /* on which it may run */
+	unsigned first_multiprocessor, multiprocessors; /* where it may run */
 };
 
-/* Runs the whole grid. Called on the stream's own thread; must not call the driver. */
+/* Runs the whole grid. It is called on the stream's own thread and must not call the driver. */
 typedef void fake_cuda_kernel(const struct fake_cuda_launch *launch);
 
 enum fake_cuda_record_kind {
-	FAKE_CUDA_MISUSE =
-		1, /* what the real driver punishes, at once or some day; `text` says what */
+	FAKE_CUDA_MISUSE = 1, /* a misuse, which the real driver reports at once, or which fails
+				 later; `text` describes it */
 	FAKE_CUDA_NULL_STREAM = 2,   /* work on stream 0, or a call that implies it */
-	FAKE_CUDA_IMPLICIT_SYNC = 3, /* a call that can make streams wait for each other, while
+	FAKE_CUDA_IMPLICIT_SYNC = 3, /* a call that can make streams wait for each other, made while
 					kernels were running */
 	FAKE_CUDA_ADVICE = 4,        /* value: enum CUmem_advise; location_type, location_id */
 	FAKE_CUDA_PREFETCH = 5,      /* location_type, location_id */
@@ -47,7 +47,8 @@ enum fake_cuda_record_kind {
 	/* A launch was sent with a window of memory; address, size_bytes; value: 1000 times the
 	   ratio; location_type: hit; location_id: miss. */
 	FAKE_CUDA_WINDOW = 9,
-	FAKE_CUDA_LAZY_LOAD = 8, /* a first launch had to load its function; `text`: its name */
+	FAKE_CUDA_LAZY_LOAD =
+		8, /* the first launch of a function had to load it; `text`: its name */
 };
 
 struct fake_cuda_record {
@@ -64,35 +65,38 @@ struct fake_cuda_record {
 struct fake_cuda_control {
 	uint32_t version; /* FAKE_CUDA_CONTROL_VERSION */
 
-	/* One line of the language of controls.md, "devices 2". 0, or -EINVAL. */
+	/* Executes one line of the language of controls.md, such as "devices 2". Returns 0 or
+	 * -EINVAL. */
 	int (*command)(const char *line);
-	/* A number of the list in controls.md, "call cuMemFree" or "misuse". 0 for what never
-	 * happened. */
+	/* Returns a number of the list in controls.md, such as "call cuMemFree" or "misuse". It is
+	 * 0 if that never happened. */
 	uint64_t (*count)(const char *what);
-	/* The last records, oldest first; how many there were (at most `capacity` are stored). */
+	/* Returns how many records there were, and stores the last ones, at most `capacity`, oldest
+	 * first. */
 	size_t (*records)(struct fake_cuda_record *records, size_t capacity);
-	/* Wait until a number of the list is at least so large. false: not within the time. */
+	/* Waits until a number of the list is at least that large. Returns false if it is not in
+	 * time. */
 	bool (*wait_count)(const char *what, uint64_t at_least, uint64_t timeout_ns);
 
-	/* Registers the function of kernels of that name, before anything else that the double
-	 * would do for them. */
+	/* Registers a function for kernels of that name. It takes precedence over everything else
+	 * that the double would do for them. */
 	int (*kernel)(const char *name, fake_cuda_kernel *function);
 	/*
-	 * For kernels: where the double keeps the device's bytes address .. address + bytes. Ends
-	 * the launch with an illegal address, and does not return, where the device may not reach
-	 * all of it.
+	 * For kernels: returns where the double keeps the device's bytes address .. address +
+	 * bytes. If the device cannot access all of them, it does not return. The launch then ends
+	 * with an illegal address.
 	 */
 	void *(*memory)(const struct fake_cuda_launch *launch, uint64_t address, uint64_t bytes);
-	/* For kernels: end the launch with this CUresult; does not return. */
+	/* For kernels: ends the launch with this CUresult. It does not return. */
 	void (*fault)(const struct fake_cuda_launch *launch, int result);
 
 	/* The value of a CUDA_* variable when the driver was initialised; NULL: not set. */
 	const char *(*environment)(const char *name);
 
 	/*
-	 * The clock that stamps events instead of CLOCK_MONOTONIC, before `clock` and `drift`.
-	 * Called with the double's lock, once for each record, by the stream's thread; must not
-	 * call the driver. NULL: CLOCK_MONOTONIC again.
+	 * Replaces CLOCK_MONOTONIC as the clock of events; `clock` and `drift` are applied to it.
+	 * The stream's thread calls it with the double's lock, once for each record. It must not
+	 * call the driver. NULL restores CLOCK_MONOTONIC.
 	 */
 	void (*stamp_with)(uint64_t (*now_ns)(void));
 };

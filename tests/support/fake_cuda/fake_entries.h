@@ -1,5 +1,5 @@
-/* Every function of the double, as a list to be expanded; the numbers are where cudaTypedefs.h
- * begins the interface. */
+/* Every function of the double, as a list to be expanded. The numbers are the versions where
+ * cudaTypedefs.h begins the interface. */
 ENTRY(cuInit, 2000)
 ENTRY(cuDriverGetVersion, 2020)
 ENTRY(cuGetErrorName, 6000)

@@ -1,5 +1,5 @@
-/* How programs find the functions: one table with the version from which each has the interface of
- * this header. */
+/* How programs find the functions: one table, with the version from which each function has the
+ * interface of this header. */
 #include "fake.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 struct entry {
 	const char *name;
-	int since; /* the first driver version with this interface; a younger one of the same name
+	int since; /* the first driver version with this interface; a later one of the same name
 		      ends it */
 	void *function;
 };
@@ -16,7 +16,7 @@ struct entry {
 CUresult fake_elapsed_time_old(float *milliseconds_out, CUevent start, CUevent end);
 
 #define ENTRY(name, since) {#name, since, (void *)(name)},
-/* A macro of cuda.h may give `name` another word; the table needs the plain one. */
+/* A macro of cuda.h may replace `name`; the table needs the plain name. */
 static const struct entry entries[] = {
 #include "fake_entries.h"
 	{"cuEventElapsedTime", 2000, (void *)fake_elapsed_time_old},

@@ -1,4 +1,5 @@
-/* Events. A record makes a mark that the stream sets; a wait for the event is for its last mark. */
+/* Events. A record makes a mark, which the stream sets. A wait for the event is for its last
+ * mark. */
 #include "fake.h"
 
 #include "fake_shared_event.h"
@@ -201,7 +202,7 @@ CUresult cuEventSynchronize(CUevent event)
 	return (CUresult)fake.sticky;
 }
 
-/* Milliseconds in a float, as the real one: 24 bits, whatever lies between the two. */
+/* Returns milliseconds as a float, as the real driver does: 24 bits for any distance of the two. */
 CUresult cuEventElapsedTime(float *milliseconds_out, CUevent start, CUevent end)
 {
 	ENTER(NEED_INIT);
@@ -222,7 +223,7 @@ CUresult cuEventElapsedTime(float *milliseconds_out, CUevent start, CUevent end)
 	return CUDA_SUCCESS;
 }
 
-/* Entries of drivers before 12.8, which this one still has. */
+/* Entries of drivers before 12.8 that this driver still exports. */
 CUresult fake_elapsed_time_old(float *milliseconds_out, CUevent start, CUevent end);
 
 CUresult fake_elapsed_time_old(float *milliseconds_out, CUevent start, CUevent end)

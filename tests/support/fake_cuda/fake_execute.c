@@ -83,7 +83,7 @@ uint64_t fake_read(struct fake_grid *grid, const struct fake_block *block,
 				? top(thread)->local_at + operand->value
 				: special(grid, block, thread, operand->number);
 		break;
-	case OPERAND_VECTOR: /* packed, the first lowest */
+	case OPERAND_VECTOR: /* packed, the first one in the lowest bits */
 		value = 0;
 		for (unsigned i = 0; i < operand->count; i++) {
 			const struct fake_type part = {
@@ -119,7 +119,7 @@ static void *operand_memory(struct fake_grid *grid, struct fake_block *block,
 	if (operand->kind == OPERAND_PARAMETER || i->space == SPACE_PARAM) {
 		size_t limit = top(thread)->code->frame_bytes;
 		uint64_t place = operand->value;
-		/* A parameter's address, of `mov`, and what was added to it. */
+		/* The address of a parameter, from `mov`, and the offset that was added to it. */
 		if (operand->kind == OPERAND_REGISTER)
 			place += top(thread)->registers[operand->number];
 		if ((operand->kind != OPERAND_PARAMETER && operand->kind != OPERAND_REGISTER) ||
@@ -261,7 +261,7 @@ static void atomic(struct fake_grid *grid, struct fake_block *block, struct fake
 		fake_write(thread, &i->operands[0], i->type, old);
 }
 
-/* The driver's own functions that compiled code calls. */
+/* Functions of the driver that compiled code calls. */
 static bool call_of_the_driver(struct fake_grid *grid, struct fake_thread *thread,
 			       const struct fake_operand *name, const struct fake_operand *results,
 			       const struct fake_operand *list)
@@ -317,7 +317,7 @@ static void call(struct fake_grid *grid, struct fake_thread *thread,
 		       code->inputs[n].size);
 }
 
-/* The results go to the places that the caller's instruction names. */
+/* Stores the results in the operands of the caller's instruction. */
 static void come_back(struct fake_thread *thread)
 {
 	const struct fake_frame *callee = top(thread);
@@ -360,7 +360,7 @@ static void set_predicate(struct fake_grid *grid, struct fake_block *block,
 		top(thread)->registers[i->operands[0].second] = other;
 }
 
-/* Between an address in a space and one in all of them. */
+/* Converts between an address in one space and a generic address. */
 static uint64_t address_of(const struct fake_instruction *i, uint64_t value)
 {
 	uint64_t window = i->space == SPACE_SHARED  ? SHARED_WINDOW
@@ -380,7 +380,7 @@ static bool in_space(const struct fake_instruction *i, uint64_t address)
 					 : !shared && !local;
 }
 
-/* Some operands and results have another size than the type says. */
+/* Some operands and results have another size than the instruction's type. */
 static void compute(struct fake_grid *grid, struct fake_block *block, struct fake_thread *thread,
 		    const struct fake_instruction *i)
 {
@@ -489,8 +489,8 @@ static void other(struct fake_grid *grid, struct fake_block *block, struct fake_
 	}
 }
 
-/* A read and write of something that all fences touch, because ThreadSanitizer does not support
- * plain fences. */
+/* ThreadSanitizer does not support plain fences. So a fence is a read and write of one variable
+ * that all fences access. */
 static void fence(void)
 {
 	static _Atomic unsigned fences;

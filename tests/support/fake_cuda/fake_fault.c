@@ -1,4 +1,4 @@
-/* Faults on demand, and gates that hold an operation of a stream until a test opens them. */
+/* Faults on demand, and gates that block an operation of a stream until a test opens them. */
 #include "fake.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #define RULES 64u
 
-/* The n-th call of a function, or the n-th launch, from now. */
+/* Applies to the n-th call of a function, or the n-th launch, from now. */
 struct rule {
 	char name[48];
 	int device; /* of launches; -1: any */
@@ -19,7 +19,7 @@ struct rule {
 struct gate {
 	char name[64];
 	bool closed;
-	uint64_t holds; /* how many operations more it will hold; UINT64_MAX: all */
+	uint64_t holds; /* how many more operations it will block; UINT64_MAX: all */
 	unsigned held;
 };
 
@@ -125,8 +125,8 @@ static int gate_command(const char *rest)
 	return 0;
 }
 
-/* "fail FUNCTION N RESULT [TIMES]": its n-th call from now fails, and the next ones, so many times.
- */
+/* "fail FUNCTION N RESULT [TIMES]": its n-th call from now fails, and so do the next TIMES - 1
+ * calls. */
 static int fail_command(const char *rest)
 {
 	struct rule rule = {.device = -1, .times = 1};
@@ -144,7 +144,7 @@ static int fail_command(const char *rest)
 	return 0;
 }
 
-/* "fault_launch N RESULT [DEVICE]": the n-th launch from now ends like this. */
+/* "fault_launch N RESULT [DEVICE]": the n-th launch from now ends with this result. */
 static int fault_launch_command(const char *rest)
 {
 	struct rule rule = {.device = -1, .times = 1};
@@ -161,7 +161,7 @@ static int fault_launch_command(const char *rest)
 	return 0;
 }
 
-/* "calm": what was requested and has not happened will not. */
+/* "calm": removes faults and gates that were requested and have not taken effect. */
 static int calm_command(void)
 {
 	for (unsigned i = 0; i < call_rule_count; i++)
@@ -193,7 +193,7 @@ int fake_fault_command(const char *verb, const char *rest)
 		missing_count++;
 		return 0;
 	}
-	if (strcmp(verb, "forget") == 0) { /* rules that have not struck yet */
+	if (strcmp(verb, "forget") == 0) { /* rules that have not taken effect yet */
 		call_rule_count = launch_rule_count = 0;
 		return 0;
 	}

@@ -31,7 +31,7 @@ int fake_file_make(const char *what, size_t bytes, char *name_out, size_t name_b
 			error = -errno;
 			continue;
 		}
-		/* A page that is missing later would be a signal. */
+		/* A page that cannot be allocated later would cause a signal. */
 		error = -posix_fallocate(file, 0, (off_t)bytes);
 		if (error == 0)
 			return file;
@@ -49,7 +49,7 @@ int fake_file_open(const char *what, const char name[64])
 
 	memcpy(copy, name, sizeof(copy));
 	copy[63] = 0;
-	/* A handle is bytes from anywhere. */
+	/* A handle may contain any bytes. */
 	if (strchr(copy, '/') || sscanf(copy, PREFIX "%d.%31[a-z].", &process, kind) != 2 ||
 	    strcmp(kind, what) != 0)
 		return -EINVAL;

@@ -105,7 +105,7 @@ CUresult fake_instance_copy(const struct fake_instance *from, struct fake_instan
 	return CUDA_SUCCESS;
 }
 
-/* The nodes of a graph, as an instance has them. */
+/* Copies the nodes of a graph for an instance. */
 CUresult fake_graph_copy(const struct CUgraph_st *graph, struct fake_instance *copy_out)
 {
 	struct fake_instance flat = {
@@ -196,7 +196,7 @@ CUresult fake_graph_node_add(CUgraphNode *node_out, CUgraph graph, const CUgraph
 			return CUDA_ERROR_INVALID_VALUE;
 		for (size_t j = 0; j < i; j++)
 			if (dependencies[j] == dependencies[i])
-				return CUDA_ERROR_INVALID_VALUE; /* an edge there already */
+				return CUDA_ERROR_INVALID_VALUE; /* this edge exists already */
 	}
 	struct CUgraphNode_st **nodes =
 		reallocarray(graph->nodes, graph->count + 1, sizeof(*nodes));

@@ -1,6 +1,6 @@
 /*
- * Conditions of graphs. A kernel sets one through its handle; the node of that handle runs its body
- * once, or as long as the value is not 0. Without a default, which nobody here requests, a
+ * Conditions of graphs. A kernel sets one through its handle. The node of that handle runs its body
+ * once, or as long as the value is not 0. No caller here requests a default. Without one, a
  * condition has no value in a launch until it is set.
  */
 #include "fake_graph.h"
@@ -8,12 +8,12 @@
 #include <stdlib.h>
 
 struct condition {
-	const struct CUgraph_st *graph; /* NULL: that has gone */
+	const struct CUgraph_st *graph; /* NULL: the graph was destroyed */
 	uint32_t value;
 	bool is_set, has_node;
 };
 
-/* With the lock. Handles count from 1, and none is used again. */
+/* Guarded by the lock. Handles count from 1, and none is used again. */
 static struct condition *conditions;
 static uint64_t condition_count;
 
@@ -43,7 +43,7 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle_out, CU
 	return CUDA_SUCCESS;
 }
 
-/* Conditions alone: nobody needs more. */
+/* Only conditions are supported: the backend needs no other node here. */
 CUresult cuGraphAddNode(CUgraphNode *node_out, CUgraph graph, const CUgraphNode *dependencies,
 			const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *parameters)
 {

@@ -1,7 +1,7 @@
 /*
- * Executable graphs: made, changed and launched. An executable graph holds copies of its nodes; a
- * launch takes a copy of all of it, so later changes touch later launches. Two launches of one
- * graph never overlap. Of the nodes that may run the one that was added last is first, so a
+ * Executable graphs: made, changed and launched. An executable graph has copies of its nodes. A
+ * launch takes a copy of all of it, so later changes apply to later launches. Two launches of one
+ * graph never overlap. Among the nodes that may run, the one that was added last runs first, so a
  * forgotten edge shows.
  */
 #include "fake_code.h"
@@ -61,8 +61,8 @@ struct CUgraphNode_st *fake_exec_node(CUgraphExec exec, CUgraphNode node, enum f
 	return &exec->instance.nodes[node->index];
 }
 
-/* A node gets another launch; how cooperative it is, and its clusters, are attributes of the node's
- * own. */
+/* A node gets another launch. Its clusters, and whether it is cooperative, are attributes of the
+ * node itself. */
 void fake_graph_relaunch(struct CUgraphNode_st *node, const struct fake_launch *launch)
 {
 	const struct fake_launch before = node->launch;
@@ -96,7 +96,7 @@ CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode handle,
 	return CUDA_SUCCESS;
 }
 
-/* Kernels, fills and copies alone; what was launched already has copies of its nodes. */
+/* Kernels, fills and copies only. Launches that were sent before have copies of their nodes. */
 CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode handle, unsigned enabled)
 {
 	ENTER(NEED_INIT);
@@ -148,7 +148,7 @@ struct graph_op {
 	int device;
 };
 
-/* A node's words may show that it is over before the launch as a whole is. */
+/* A word that a node writes may show that it has ended before the whole launch has. */
 static void kernel_ends(struct CUgraphNode_st *node)
 {
 	if (!node->is_over)
@@ -163,7 +163,7 @@ static void kernel_begins(struct CUgraphNode_st *node)
 	fake_launch_loads(node->launch.function);
 }
 
-/* A GPU would start it with nothing in place of what the kernel before it has written. With the
+/* A GPU would start it before the kernel before it has written its results. The caller holds the
  * lock. */
 static void expect_wait(const struct CUgraphNode_st *node)
 {
@@ -304,8 +304,8 @@ static bool runs_at_once(const struct fake_instance *instance)
 }
 
 /*
- * With `set instant`: its kernels are not run, so nothing needs a copy. False: it has nodes of
- * other kinds, or edges against the order in which they were added.
+ * With `set instant` kernels are not run, so nothing needs a copy. Returns false if the graph has
+ * nodes of other kinds, or edges against the order in which nodes were added.
  */
 static bool run_at_once(struct CUgraphExec_st *exec, struct CUstream_st *stream)
 {

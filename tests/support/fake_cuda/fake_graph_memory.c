@@ -1,14 +1,14 @@
 /*
- * Memory of graphs. An allocation node has its address for good; there is something behind it while
- * a launch is between it and its free node. The device keeps as much for graphs as those that ran
- * at one time needed, until it is trimmed.
+ * Memory of graphs. An allocation node keeps its address for good. There is memory behind it while
+ * a launch is between it and its free node. The device keeps as much memory for graphs as those
+ * that ran at one time needed, until it is trimmed.
  */
 #include "fake_graph.h"
 
-/* With the lock. */
+/* Guarded by the lock. */
 static struct {
 	size_t reserved, reserved_high, running, running_high;
-	unsigned pending; /* launches that have memory and are not over */
+	unsigned pending; /* launches that have memory and are not complete */
 } kept[FAKE_DEVICES_MAX];
 
 static void reserve(int device, size_t bytes)
@@ -120,7 +120,7 @@ void fake_graph_memory_gone(const struct CUgraph_st *graph)
 		if (graph->nodes[i]->kind != NODE_ALLOCATION)
 			continue;
 		fake_number_add("graph_memories", -1);
-		/* A launch may be over for its host, and not yet for its stream. */
+		/* A launch may be complete for its host, and not yet for its stream. */
 		if (range->busy)
 			range->freed = true;
 		else
@@ -177,7 +177,7 @@ CUresult cuGraphAddMemFreeNode(CUgraphNode *node_out, CUgraph graph,
 			graph->nodes[i]->kind == NODE_ALLOCATION && graph->nodes[i]->range == range;
 	}
 	if (!allocated)
-		return CUDA_ERROR_NOT_SUPPORTED; /* another graph's: nobody needs more */
+		return CUDA_ERROR_NOT_SUPPORTED; /* memory of another graph: no caller needs that */
 	const struct CUgraphNode_st node = {.kind = NODE_FREE, .range = range};
 	return fake_graph_node_add(node_out, graph, dependencies, count, &node);
 }

@@ -45,7 +45,8 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode *node_out, CUgraph graph,
 	return result;
 }
 
-/* One edge between two kernels that lets the second begin early: the backend needs no more. */
+/* Supports one edge between two kernels that lets the second begin early. The backend needs no
+ * other. */
 CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
 				const CUgraphEdgeData *edge, size_t count)
 {
@@ -73,7 +74,7 @@ static bool is_needed(const struct CUgraphNode_st *node)
 	return node->index + 1 != node->graph->count;
 }
 
-/* The attribute of the last node alone: the backend needs no more. */
+/* Supports only the attribute of the last node. The backend needs no other. */
 CUresult cuGraphDestroyNode(CUgraphNode node)
 {
 	ENTER(NEED_INIT);
@@ -172,7 +173,7 @@ static bool is_row(const CUDA_MEMCPY3D *copy)
 	       copy->dstMemoryType != CU_MEMORYTYPE_ARRAY;
 }
 
-/* Which device's an address is, -1: the host's. */
+/* Returns the device of an address, -1 for the host. */
 static int owner(CUmemorytype type, CUdeviceptr address)
 {
 	const struct fake_range *range =
@@ -182,7 +183,7 @@ static int owner(CUmemorytype type, CUdeviceptr address)
 										    : range->device;
 }
 
-/* As documented: rows alone, of the same kinds of memory as before. */
+/* As documented, only rows of the same kinds of memory as before. */
 CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode handle,
 					const CUDA_MEMCPY3D *parameters, CUcontext context)
 {

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The driver's own part of a resource, in bytes that are nobody else's. */
+/* The driver's part of a resource is stored in its reserved bytes. */
 struct range {
 	int device;
 	unsigned first, count;
-	bool is_split; /* of a split: it cannot be split again before it is a context's */
+	bool is_split; /* the result of a split: it cannot be split again before a context has it */
 };
 
 struct CUdevResourceDesc_st {
@@ -16,8 +16,9 @@ struct CUdevResourceDesc_st {
 	struct range range;
 };
 
-static struct CUdevResourceDesc_st *descriptions; /* nothing ends them */
-static struct CUgreenCtx_st *contexts; /* those that have ended, too: streams may still name them */
+static struct CUdevResourceDesc_st *descriptions; /* never freed */
+static struct CUgreenCtx_st
+	*contexts; /* also those that were destroyed: streams may still name them */
 
 static struct range *range_of(CUdevResource *resource)
 {
@@ -57,7 +58,8 @@ CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource *resource_out,
 	return CUDA_SUCCESS;
 }
 
-/* As measured on an H200: from 8 on in steps of 8; smaller on older ones, by the guide. */
+/* As measured on an H200: from 8 on in steps of 8. Older devices have smaller steps, according to
+ * the guide. */
 static unsigned rounded(CUdevice device, unsigned count)
 {
 	unsigned major = attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);

@@ -1,5 +1,5 @@
-/* Which handles are alive. A retired one stays readable for a while, so that its late use is found
- * and not worse. */
+/* The valid handles. The memory of a retired one is kept for a while, so that a late use is found
+ * and reads no freed memory. */
 #include "fake.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #define RETIRED 8192u
 
 struct entry {
-	const void *handle; /* NULL: free; GONE: was there */
+	const void *handle; /* NULL: free; GONE: free, but used before */
 	enum fake_handle kind;
 };
 

@@ -1,5 +1,5 @@
-/* Host memory that devices reach, and memory that migrates. The device's address of it is the
- * host's. */
+/* Host memory that devices access, and memory that migrates. Its address on a device is that on the
+ * host. */
 #include "fake.h"
 
 #include <stdlib.h>
@@ -281,7 +281,7 @@ static CUmemorytype memory_type(const struct fake_range *range)
 									  : CU_MEMORYTYPE_DEVICE;
 }
 
-/* 0: not known or not asked in this double. */
+/* 0: the attribute is unknown, or this double does not support it. */
 static CUresult pointer_attribute(void *data, CUpointer_attribute attribute,
 				  const struct fake_range *range, CUdeviceptr address)
 {

@@ -1,4 +1,4 @@
-/* Host functions: called in the order of their stream, never after a fault. */
+/* Host functions. They are called in the order of their stream, and never after a fault. */
 #include "fake.h"
 
 #include <stdlib.h>
@@ -9,7 +9,8 @@ struct call_op {
 	void *argument;
 };
 
-/* The real one calls all of them on one thread; none of them may wait for what a stream does. */
+/* The real driver calls all of them on one thread. None of them may wait for an operation of a
+ * stream. */
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
 static void call_run(struct fake_op *base, struct CUstream_st *stream)

@@ -1,4 +1,4 @@
-/* Instructions of images: tex, suld.b and sust.b with an object of the driver's. */
+/* Instructions of images: tex, suld.b and sust.b with an object of the driver. */
 #include "fake_code.h"
 
 #include <string.h>
@@ -15,8 +15,8 @@ static unsigned geometry_of(const struct CUarray_st *array)
 									: 1u;
 }
 
-/* Which layer, and where its coordinates begin among the elements. What a number that no layer has
- * gives is not written down. */
+/* Finds the layer, and where its coordinates begin among the elements. The result for a layer that
+ * does not exist is not documented. */
 static long layer_of(struct fake_grid *grid, const struct fake_block *block,
 		     struct fake_thread *thread, const struct fake_instruction *i,
 		     const struct fake_texture *texture)
@@ -83,7 +83,7 @@ static void fetch(struct fake_grid *grid, const struct fake_block *block,
 		fake_write(thread, &i->operands[0].elements[n], i->type, value[n]);
 }
 
-/* Where the bytes lie, counted in bytes along a row; NULL: outside. */
+/* Finds the bytes; x counts bytes along a row. NULL: outside. */
 static unsigned char *surface_bytes(struct fake_grid *grid, const struct fake_block *block,
 				    struct fake_thread *thread, const struct fake_instruction *i,
 				    const struct fake_texture *texture, size_t bytes)

@@ -1,7 +1,7 @@
 /*
  * Grids. One block runs at a time, in turns. It may be unable to end by itself, because it waits
- * for another one, or for another stream. Then further blocks are begun beside it, as many as a
- * device would hold.
+ * for another block or another stream. Then further blocks begin beside it, as many as a device
+ * would run at one time.
  */
 #include "fake_code.h"
 
@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TURN       20000u /* instructions of a thread before the next one has its turn */
+#define TURN       20000u /* instructions of a thread before the next thread has its turn */
 #define BLOCKS_MAX 264u   /* two for each multiprocessor */
 #define CACHED     8u
 
-/* Ranges that this launch uses; busy as long as it runs. */
+/* Ranges that this launch uses. They are marked as used as long as it runs. */
 struct cache {
 	struct fake_range *range[CACHED];
 	unsigned next;
@@ -83,7 +83,7 @@ void *fake_grid_memory(struct fake_grid *grid, struct fake_block *block, struct 
 	return range->host + (address - range->base);
 }
 
-/* Room for registers; behind them come the frame's bytes. */
+/* Room for registers. The frame's bytes follow them. */
 static size_t registers_bytes(const struct fake_code *code)
 {
 	return (code->register_count * sizeof(uint64_t) + 15) & ~(size_t)15;
@@ -117,7 +117,7 @@ static void thread_local_begin(struct fake_thread *thread, size_t bytes)
 		abort();
 }
 
-/* The first one is the block's (first_frames_begin). */
+/* Only called frames are added here; first_frames_begin makes the first one of each thread. */
 static void frames_grow(struct fake_thread *thread)
 {
 	unsigned capacity = thread->frame_capacity * 2;
@@ -138,8 +138,8 @@ void fake_frame_push(struct fake_grid *grid, struct fake_thread *thread,
 	const struct fake_frame *caller = &thread->frames[thread->depth - 1];
 	size_t local_at = (caller->local_at + caller->code->local_bytes + 15) & ~(size_t)15;
 
-	/* The stack of a thread: what its functions declare, and a return address and registers
-	 * each. */
+	/* The stack of a thread: the local variables of its functions, and for each a return
+	 * address and registers. */
 	if (local_at + code->local_bytes + thread->depth * 48u >
 	    grid->stack_limit + grid->function->code->local_bytes)
 		fake_grid_fault(grid, CUDA_ERROR_LAUNCH_FAILED);
@@ -173,7 +173,7 @@ static void block_end(struct fake_block *block)
 	*block = (struct fake_block){0};
 }
 
-/* The kernel's own frame of each thread, in one piece: most kernels call no function. */
+/* The kernel's own frames of all threads are one allocation: most kernels call no function. */
 static void first_frames_begin(struct fake_grid *grid, struct fake_block *block)
 {
 	const struct fake_code *code = grid->function->code;
@@ -222,7 +222,7 @@ static void block_begin(struct fake_grid *grid, struct fake_block *block)
 	first_frames_begin(grid, block);
 }
 
-/* Whether anything happened that was not only waiting. */
+/* Returns true if a thread did anything but wait. */
 static void block_turn(struct fake_grid *grid, struct fake_block *block)
 {
 	bool again;

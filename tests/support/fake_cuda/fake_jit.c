@@ -1,8 +1,8 @@
 /*
- * The cache of PTX that the driver has compiled, in CUDA_CACHE_PATH, as both were at cuInit. Only
- * where a test says "set jit_cache 1": others find nothing in their folders that they did not put
- * there. The folder is not made here, and without one at cuInit nothing is ever kept (seen with
- * driver 580). What the name leads to later may be another one.
+ * The cache of compiled PTX in CUDA_CACHE_PATH, as that was at cuInit. It works only if a test
+ * requests it with "set jit_cache 1", so other tests find no unexpected files. The folder is not
+ * made here. If it does not exist at cuInit, nothing is ever kept (observed with driver 580). Later
+ * the name may lead to another folder.
  */
 #include "fake.h"
 
@@ -38,7 +38,7 @@ static bool is_kept(const char *path, const char *text)
 	return is_same;
 }
 
-/* Whole or not at all: another process may look for it now. */
+/* The file is complete or not there at all: another process may open it now. */
 static void keep(const char *path, const char *text)
 {
 	char made[PATH + 32];

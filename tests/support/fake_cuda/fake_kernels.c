@@ -1,4 +1,4 @@
-/* The kernels of the conformance list, for PTX that carries their names and parameters and no
+/* The kernels of the conformance list, for PTX that has their names and parameters and no
  * instructions. */
 #include "fake.h"
 

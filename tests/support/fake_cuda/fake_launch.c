@@ -1,4 +1,4 @@
-/* Launches: what they request is checked when they are sent; the kernel runs on the stream's
+/* Launches. Their parameters are checked when they are sent; the kernel runs on the stream's
  * thread. */
 #include "fake.h"
 
@@ -214,7 +214,7 @@ static void copy_at_once(const void *const *parameters)
 		memmove(fake_range_bytes(there, to), fake_range_bytes(here, from), bytes);
 }
 
-/* As the kernel does; parameters: aligned, first, last, units, period, pattern. */
+/* Fills as the kernel does. Its parameters: aligned, first, last, units, period, pattern. */
 static void fill_at_once(const void *const *parameters)
 {
 	uint64_t aligned = 0, first = 0, last = 0;
@@ -232,16 +232,16 @@ static void fill_at_once(const void *const *parameters)
 	uint64_t done = all < cycle ? all : cycle;
 	for (uint64_t at = 0; at < done; at++)
 		bytes[at] = ((const unsigned char *)parameters[5])[(first - aligned + at) % cycle];
-	/* Whole cycles lie behind each other, so what is there already is copied, twice as much
-	 * each time. */
+	/* The filled part consists of whole periods. So copying it repeatedly doubles it each
+	 * time. */
 	for (uint64_t next; done < all; done += next) {
 		next = all - done < done ? all - done : done;
 		memcpy(bytes + done, bytes, next);
 	}
 }
 
-/* Of more than this the double does not run the backend's own code, which takes it 100 times as
- * long. */
+/* For more bytes than this, the double does not run the backend's own kernel, which takes 100 times
+ * as long here. */
 #define FILL_RUN_BYTES (UINT64_C(64) << 10)
 
 static bool is_large_fill(const struct CUfunc_st *function, const void *const *parameters)
@@ -270,7 +270,7 @@ static void run_kernel(const struct fake_launch *launch, int device)
 		.first_multiprocessor = launch->green ? launch->green->first : 0,
 		.multiprocessors = launch->green ? launch->green->count : 132};
 	jmp_buf buffer;
-	/* Written before setjmp and not after. */
+	/* This is written before setjmp and not after it. */
 	fake_lock();
 	fake_cuda_kernel *registered = fake_kernel_find(function->name);
 	if (!registered && fake_code_is_empty(function->code))
@@ -322,7 +322,7 @@ void fake_launch_instant(const struct CUfunc_st *function, const void *const *pa
 void fake_launch_instant_node(const struct fake_launch *launch)
 {
 	const unsigned char *at = launch->bytes;
-	/* Of sycl_copy the first three. */
+	/* The first three parameters of sycl_copy. */
 	const void *const parameters[] = {at, at + 8, at + 16, at + 24, at + 32, at + 36};
 
 	fake_launch_instant(launch->function, parameters);
@@ -376,7 +376,7 @@ struct launch_shape {
 	bool cooperative, early;
 };
 
-/* A captured launch is a node, with the shape of the launch. */
+/* A captured launch becomes a node with the shape of the launch. */
 static CUresult capture(CUfunction function, const struct launch_shape *shape, CUstream handle,
 			void **parameters, void **extra)
 {
@@ -395,7 +395,7 @@ static CUresult capture(CUfunction function, const struct launch_shape *shape, C
 	return fake_capture_launch(handle, &made);
 }
 
-/* A GPU would start it beside the kernel before it, if nothing is between them. */
+/* A GPU would start it beside the kernel before it, if there is no other operation between them. */
 static void note_early(const struct CUfunc_st *function, const struct CUstream_st *stream)
 {
 	fake_number_add(stream->ends_with_kernel ? "early" : "early in vain", 1);
@@ -489,7 +489,7 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
 	return launch_function(function, &shape, stream, parameters, NULL);
 }
 
-/* False: the driver takes no such window. */
+/* Returns false if the driver refuses such a window. */
 static bool note_window(const CUaccessPolicyWindow *window, const struct CUfunc_st *function,
 			CUstream stream)
 {

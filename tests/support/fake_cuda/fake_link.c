@@ -1,4 +1,4 @@
-/* Linking PTX: what is .extern in one text must be defined in another one, once. */
+/* Linking PTX. A name that is .extern in one text must be defined exactly once in another one. */
 #include "fake.h"
 #include "fake_ptx.h"
 
@@ -55,8 +55,8 @@ struct statement {
 	struct name name;
 };
 
-/* A function's name is behind its results; a variable's is the last word before its size or value.
- */
+/* The name of a function follows its results. The name of a variable is the last word before its
+ * size or value. */
 static void find_name(struct statement *statement)
 {
 	bool function = false, after = false;
@@ -86,7 +86,7 @@ static struct statement next_statement(const struct fake_token *at)
 			    fake_token_is(at, ".address_size");
 	statement.is_extern = fake_token_is(at, ".extern");
 	statement.visible = fake_token_is(at, ".visible");
-	if (statement.is_head) { /* no ';' ends it: the line does */
+	if (statement.is_head) { /* it ends at the end of the line, not at a ';' */
 		while (at[1].kind != FAKE_TOKEN_END && at[1].line == statement.first->line)
 			at++;
 		statement.last = at;
@@ -127,8 +127,8 @@ static void take_statement(struct linker *linker, const struct statement *statem
 			add_name(&linker->needed, statement->name);
 			return;
 		}
-		if (has_name(&linker->defined,
-			     statement->name)) /* dynamic memory, declared by another text too */
+		if (has_name(&linker->defined, statement->name)) /* dynamic memory, which another
+								    text declares as well */
 			return;
 	}
 	if (statement->visible && has_name(&linker->defined, statement->name))

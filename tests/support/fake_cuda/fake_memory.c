@@ -1,7 +1,7 @@
 /*
  * The driver's table of addresses. Device addresses lie in a range of their own without access; the
- * bytes are elsewhere. So a host program that takes a device address for its own dies at once.
- * Between any two ranges is a gap.
+ * bytes are elsewhere. So a host program that dereferences a device address crashes at once. There
+ * is a gap between any two ranges.
  */
 #include "fake.h"
 #include "fake_memory_file.h"
@@ -139,8 +139,9 @@ static size_t page_round(size_t size)
 }
 
 /*
- * With storage. Device addresses are multiples of 512 and of nothing more, as the real ones may be.
- * Memory of a pool or of cuMemAlloc that fits in one granule may share it with other memory.
+ * Makes a range with storage. Device addresses are multiples of 512 and of nothing more, as those
+ * of the real driver may be. Memory of a pool or of cuMemAlloc that fits in one granule may share
+ * it with other memory.
  */
 CUresult fake_range_add(enum fake_kind kind, int device, size_t size, struct fake_range **range_out)
 {
@@ -149,7 +150,7 @@ CUresult fake_range_add(enum fake_kind kind, int device, size_t size, struct fak
 	bool on_host = kind == FAKE_HOST || kind == FAKE_MANAGED;
 
 	range.host_bytes = page_round(size);
-	if (kind == FAKE_DEVICE) /* whole granules are shared, when it is */
+	if (kind == FAKE_DEVICE) /* sharing it shares whole granules */
 		range.host_bytes = (size + FAKE_GRANULE - 1) & ~(FAKE_GRANULE - 1);
 	range.host = mmap(NULL, range.host_bytes, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -169,7 +170,7 @@ CUresult fake_range_add(enum fake_kind kind, int device, size_t size, struct fak
 	return CUDA_SUCCESS;
 }
 
-/* Its bytes move to a file while nobody uses them, and stay where they are. */
+/* Moves its bytes to a file while no operation uses them. Their address stays the same. */
 CUresult fake_range_share(struct fake_range *range)
 {
 	if (range->shared_name[0])

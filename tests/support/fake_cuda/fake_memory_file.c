@@ -1,7 +1,7 @@
 /*
- * Memory of devices that several processes share: what each has in use lies in one file. A process
- * that has ended has nothing. Two processes that look at the same time may both find the last room,
- * as with a device whose driver is asked how much is free.
+ * Memory of devices that several processes share. One file contains how much each process has in
+ * use; a process that has ended has nothing. Two processes that look at the same time may both find
+ * the last room. A real driver that reports free memory has the same race.
  */
 #include "fake.h"
 

@@ -37,7 +37,7 @@ static void jit_options(unsigned count, const CUjit_option *options, void **valu
 	}
 }
 
-/* The sizes are answered through the option's own value. */
+/* The driver returns the sizes in the values of the options. */
 static void jit_answer(const struct jit *jit, const char *log)
 {
 	size_t length = strlen(log);
@@ -73,8 +73,8 @@ static void functions_free(struct CUmod_st *module)
 	module->program = NULL;
 }
 
-/* With lazy loading the first touch of a function loads it, and kernels that begin later wait for
- * those that run. */
+/* With lazy loading the first use of a function loads it. Kernels that begin later wait for those
+ * that run. */
 static void touch(struct CUfunc_st *function)
 {
 	if (function->loaded)
@@ -349,8 +349,7 @@ CUresult cuFuncIsLoaded(CUfunctionLoadingState *state_out, CUfunction function)
 	return CUDA_SUCCESS;
 }
 
-/* The blocks that fit beside each other on one multiprocessor, by threads, blocks and shared
- * memory. */
+/* Returns how many blocks fit on one multiprocessor, by threads, blocks and shared memory. */
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks_out, CUfunction function,
 						     int threads, size_t shared)
 {
@@ -476,7 +475,7 @@ CUresult cuLinkComplete(CUlinkState state, void **image_out, size_t *size_out)
 	free(state->text);
 	state->text = fake_link_texts((const char *const *)state->texts, state->text_count, log,
 				      sizeof(log));
-	if (!state->text) { /* with the words in the log the code says nothing more */
+	if (!state->text) { /* the code has no more detail than the words in the log */
 		jit_answer(&state->jit, log);
 		return CUDA_ERROR_UNKNOWN;
 	}

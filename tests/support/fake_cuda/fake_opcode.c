@@ -1,4 +1,4 @@
-/* Words of opcodes: "setp.lt.and.u32" taken apart. */
+/* Parses the words of opcodes, such as "setp.lt.and.u32". */
 #include "fake_code.h"
 
 #include <stdio.h>
@@ -276,7 +276,7 @@ void fake_opcode_read(const struct fake_token *word, struct fake_instruction *in
 			read_part(part, instruction);
 		first = false;
 	}
-	/* Words that the interpreter has only a part of. */
+	/* The interpreter supports these words only in part. */
 	if (instruction->opcode == OP_BAR && instruction->mode == 'c')
 		instruction->opcode = OP_UNKNOWN;
 	if (instruction->type.kind == 'f' && instruction->type.bytes == 2 &&

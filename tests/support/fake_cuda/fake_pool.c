@@ -234,8 +234,8 @@ static CUresult alloc_in_order(CUdeviceptr *address_out, size_t size,
 		return CUDA_ERROR_INVALID_VALUE;
 	if (pool->used + rounded > reserved)
 		reserved = (pool->used + rounded + FAKE_GRANULE - 1) & ~(FAKE_GRANULE - 1);
-	/* Memory that a pool keeps is not free for another one; the real driver gives it back only
-	 * when the pool is trimmed. */
+	/* Other pools cannot use memory that a pool keeps. The real driver gives it back only when
+	 * the pool is trimmed. */
 	if (reserved - pool->reserved > fake_device_free_bytes(pool->device)) {
 		reserved = pool->used + rounded;
 		if (reserved > pool->reserved &&
@@ -295,7 +295,7 @@ static void pool_give(struct fake_range *range)
 	pool->used -= (range->size + 511) & ~(size_t)511;
 	range->freed = true;
 	fake_number_add("allocations", -1);
-	/* The real one does that at the next time somebody synchronises. */
+	/* The real driver does that at the next synchronisation. */
 	if (pool->reserved > pool->release_threshold)
 		pool_reserve(pool, pool->used > pool->release_threshold ? pool->used
 									: pool->release_threshold);

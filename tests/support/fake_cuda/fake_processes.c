@@ -25,14 +25,13 @@ static int try_fork(void)
 	return end_child(fork());
 }
 
-/* As fork, past the C library and what it calls before a fork. */
+/* As fork, but without the C library and its handlers for fork. */
 static int try_clone(void)
 {
 	return end_child(syscall(SYS_clone, (unsigned long)SIGCHLD, 0, 0, 0, 0));
 }
 
-/* Shares the memory and not the thread group: a process that a list of descriptors would not show.
- */
+/* The child shares the memory but is another process, so a list of threads would not contain it. */
 static int try_vfork(void)
 {
 #ifdef SYS_vfork
@@ -42,7 +41,8 @@ static int try_vfork(void)
 #endif
 }
 
-/* Of nothing: where it is allowed, it fails with another errno and this process goes on. */
+/* Executes a file that does not exist. If execve is allowed, it fails with another errno and this
+ * process goes on. */
 static int try_execve(void)
 {
 	return execve("/proc/no-such-program", no_words, no_words) < 0 ? errno : 0;

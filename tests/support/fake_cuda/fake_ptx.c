@@ -1,4 +1,4 @@
-/* The entries of a PTX text, as the driver's compiler would find them, and its complaints. */
+/* The entries of a PTX text, as the driver's compiler would find them, and its error messages. */
 #include "fake_code.h"
 
 #include <stdarg.h>
@@ -87,8 +87,8 @@ static bool target(struct reader *reader)
 	return true;
 }
 
-/* ".param .u64 .ptr .global .align 1 NAME" or ".param .align 8 .b8 NAME[32]"; its place is behind
- * `offset`. */
+/* ".param .u64 .ptr .global .align 1 NAME" or ".param .align 8 .b8 NAME[32]". It is placed at the
+ * next aligned place from `offset` on. */
 static bool parameter(struct reader *reader, size_t offset, struct fake_variable *parameter_out)
 {
 	struct fake_variable found = {.space = SPACE_PARAM};
@@ -101,12 +101,12 @@ static bool parameter(struct reader *reader, size_t offset, struct fake_variable
 		unsigned bytes = fake_type_bytes(reader->at->text, reader->at->length);
 		if (fake_token_is(reader->at, ".align")) {
 			size_t number = (size_t)fake_token_number(++reader->at);
-			if (!size) /* of what a pointer points to otherwise */
+			if (!size) /* for a pointer this is the alignment of its target */
 				align = number;
 		} else if (bytes) {
 			size = bytes;
 		}
-		/* As measured: the assembler takes it, and loading fails without a word. */
+		/* As measured: the assembler accepts it, and loading fails without a message. */
 		if (is_pointer &&
 		    (fake_token_is(reader->at, ".shared") || fake_token_is(reader->at, ".local")))
 			return fail_parse(reader, CUDA_ERROR_INVALID_IMAGE, "%s", "");
@@ -279,7 +279,7 @@ static bool to_semicolon(struct reader *reader)
 	while (!fake_token_is(reader->at, ";")) {
 		if (reader->at->kind == FAKE_TOKEN_END || fake_token_is(reader->at, "}"))
 			return syntax(reader);
-		/* A call's or a vector's braces and an initialiser's. */
+		/* Skips the braces of a call, a vector or an initialiser. */
 		if (fake_token_is(reader->at, "{"))
 			while (!fake_token_is(reader->at, "}") &&
 			       reader->at->kind != FAKE_TOKEN_END)
@@ -418,8 +418,8 @@ static bool entry(struct reader *reader)
 	return good;
 }
 
-/* ".func (.param .b32 result) NAME (.param ...) { ... }": results first, then parameters, in the
- * frame's bytes. */
+/* ".func (.param .b32 result) NAME (.param ...) { ... }". The results and then the parameters are
+ * in the frame's bytes. */
 static bool plain_function_with(struct reader *reader, struct parameters *parameters)
 {
 	unsigned results = 0;
@@ -477,7 +477,7 @@ static uint64_t initial_value(const struct fake_token *token, bool minus)
 	return minus ? (uint64_t)0 - fake_token_number(token) : fake_token_number(token);
 }
 
-/* "= {1, 2, -3}" or "= 5" into the variable's bytes; names in it stay 0. */
+/* Stores "= {1, 2, -3}" or "= 5" in the variable's bytes. Names in it become 0. */
 static void initialise(struct reader *reader, unsigned char *to, size_t element, size_t size)
 {
 	bool minus = false;

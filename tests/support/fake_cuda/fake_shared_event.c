@@ -97,14 +97,14 @@ void fake_shared_event_set(struct fake_shared_event *event, uint64_t number)
 {
 	uint64_t reached = atomic_load(&event->page->reached);
 
-	/* Records of two streams happen in any order; a wait for the later one must not end with
-	 * the earlier one. */
+	/* Records of two streams may happen in any order. A wait for the later one must not end
+	 * with the earlier one. */
 	while (reached < number &&
 	       !atomic_compare_exchange_weak(&event->page->reached, &reached, number))
 		;
 }
 
-/* Another process reports it by the page alone. */
+/* Another process reports it only through the page. */
 void fake_shared_event_await(struct fake_shared_event *event, uint64_t number)
 {
 	const struct timespec poll = {.tv_nsec = POLL_NS};

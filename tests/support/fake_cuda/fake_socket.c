@@ -14,7 +14,8 @@ fake_cuda_control_function fake_cuda_control;
 
 static int listener = -1;
 
-/* "command LINE": 0 or a negative errno. "count WHAT": the number. "try WHAT": 0 or an errno. */
+/* Answers "command LINE" with 0 or a negative errno, "count WHAT" with the number, "try WHAT" with
+ * 0 or an errno. */
 static long long answer_to(const char *line)
 {
 	const struct fake_cuda_control *control = fake_cuda_control();

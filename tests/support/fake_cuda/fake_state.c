@@ -1,16 +1,16 @@
-/* The settings of contexts, which tests read as a number. */
+/* The settings of contexts, as numbers for tests. */
 #include "fake.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* NULL: nobody has it open. */
+/* NULL: no context of it is open. */
 static const struct CUctx_st *context_of(long device)
 {
 	return device >= 0 && device < FAKE_DEVICES_MAX ? fake.devices[device].primary : NULL;
 }
 
-/* The text behind the words, or NULL if the line has others. */
+/* Returns the text behind the words, or NULL if the line begins differently. */
 static char *behind(const char *what, const char *words)
 {
 	const size_t length = strlen(words);

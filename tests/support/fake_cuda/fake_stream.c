@@ -1,4 +1,4 @@
-/* Streams: a queue and a thread each, so streams run beside each other and each in order. */
+/* Streams. Each has a queue and a thread. So streams run beside each other, and each in order. */
 #include "fake.h"
 
 #include <signal.h>
@@ -8,10 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The memory that a stream waits on changes without a word to the driver. */
+/* A stream polls the memory that it waits on, because the driver gets no notification of a
+ * change. */
 #define POLL_NS 200000
 
-/* What a stream takes before a call waits for the device: of all, and of functions of the host. */
+/* The number of operations that a stream takes before a call waits for the device: of all kinds,
+ * and of host functions. */
 #define QUEUE_OPERATIONS 1022u
 #define QUEUE_HOST_CALLS 55u
 
@@ -19,8 +21,8 @@
 #define LAZY_AT_ONCE 1u
 #define LAZY_LATE    2u /* a random time later */
 #define LAZY_LAST                                                                                  \
-	3u /* when nothing else has moved for a while: whoever forgot to wait for it has gone on   \
-	      by then */
+	3u /* when nothing else has happened for a while; a caller that forgot to wait for it has  \
+	      gone on by then */
 #define LATE_NS  100000u
 #define QUIET_NS 200000u
 #define LAST_NS  4000000u
@@ -95,7 +97,7 @@ static void op_end(struct CUstream_st *stream, struct fake_op *op)
 	(void)pthread_cond_broadcast(&fake.changed);
 }
 
-/* Gone when its work is done; cuStreamDestroy has not waited for that. */
+/* Freed when its work is complete; cuStreamDestroy does not wait for that. */
 static void stream_free(struct CUstream_st *stream)
 {
 	struct CUstream_st **link = &fake.streams;
@@ -115,7 +117,7 @@ static void *stream_thread(void *argument)
 
 	fake_lock();
 	for (;;) {
-		/* With `set instant` the thread that sends may run one itself. */
+		/* With `set instant` the thread that sends may run an operation itself. */
 		while (stream->running || (!stream->head && !stream->destroyed))
 			(void)pthread_cond_wait(&stream->work, &fake.lock);
 		struct fake_op *op = stream->head;
@@ -141,7 +143,7 @@ static void *stream_thread(void *argument)
 	return NULL;
 }
 
-/* Threads of the double take no signals: those belong to the program under test. */
+/* Threads of the double take no signals, which belong to the program under test. */
 static bool stream_start(struct CUstream_st *stream)
 {
 	sigset_t all, before;
@@ -176,8 +178,8 @@ static void run_at_once(struct CUstream_st *stream, struct fake_op *op)
 }
 
 /*
- * The real driver's call waits here until the stream has room (measured: H100). This one goes on,
- * and counts: a test that requires that no call waits needs no thread that would.
+ * The real driver's call waits here until the stream has room (measured: H100). The double counts
+ * it and goes on. So a test that requires that no call waits needs no second thread.
  */
 static void count_full_queue(const struct CUstream_st *stream, const struct fake_op *op)
 {
@@ -225,7 +227,7 @@ void fake_stream_wait(struct CUstream_st *stream, uint64_t target)
 		fake_wait_changed();
 }
 
-/* A stream may end meanwhile: then its work is done. */
+/* The stream may be destroyed meanwhile: then its work is complete. */
 static struct CUstream_st *stream_numbered(int number)
 {
 	for (struct CUstream_st *stream = fake.streams; stream; stream = stream->next)
@@ -274,7 +276,7 @@ void fake_streams_stall(int device)
 			stream->stall_target = stream->completed + 1;
 }
 
-/* A kernel waits for those that ran when somebody loaded a function. */
+/* A kernel waits for those that ran when a function was loaded. */
 static void wait_for_stalls(const struct CUstream_st *own)
 {
 	for (const struct CUstream_st *stream = fake.streams; stream;) {
@@ -285,7 +287,7 @@ static void wait_for_stalls(const struct CUstream_st *own)
 			continue;
 		}
 		fake_wait_changed();
-		stream = fake.streams; /* the list may be another one */
+		stream = fake.streams; /* the list may have changed */
 	}
 }
 
@@ -449,7 +451,8 @@ CUresult cuStreamGetCtx(CUstream handle, CUcontext *context_out)
 	return CUDA_SUCCESS;
 }
 
-/* The default attributes are those of a stream that nobody touched; copying from one resets. */
+/* The default attributes are those of a stream that was not changed. Copying from such a stream
+ * resets them. */
 CUresult cuStreamSetAttribute(CUstream handle, CUstreamAttrID attribute,
 			      const CUstreamAttrValue *value)
 {
@@ -507,7 +510,7 @@ static void *value_place(const struct value_op *op)
 	return fake_range_bytes(range, op->address);
 }
 
-/* All that the stream did before is visible to whoever sees the value. */
+/* A reader that gets the value also gets everything that the stream did before. */
 static void value_write(const struct value_op *op)
 {
 	void *place = value_place(op);

@@ -1,11 +1,11 @@
 /*
- * The value of a texture, as CUDA's programming guide defines it: coordinates are in pixels, or
- * parts of the size. Nearest is the pixel that holds the coordinate. Linear mixes the neighbours of
- * x - 0.5, with weights of 8 bits behind the point.
+ * The value of a texture, as CUDA's programming guide defines it. Coordinates are in pixels, or
+ * parts of the size. Nearest is the pixel that contains the coordinate. Linear mixes the neighbours
+ * of x - 0.5, with weights of 8 bits behind the point.
  *
- * What the guide does not say (measured, H200, driver 580). A texture of one dimension is read as
- * one of two, of one row, at y = 0. That is the row's edge, so with a linear filter and a border in
- * y half of what comes is the border.
+ * The guide does not define this (measured, H200, driver 580): a texture of one dimension is read
+ * as one of two, with one row, at y = 0. That is the row's edge. So with a linear filter and a
+ * border in y half of the result is the border.
  */
 #include "fake.h"
 
@@ -71,7 +71,7 @@ static float as_float(CUarray_format format, uint32_t value)
 	}
 }
 
-/* One index: inside, or the border. */
+/* Returns an index inside of the texture, or the border. */
 static long address(CUaddress_mode mode, long index, long size)
 {
 	if (index >= 0 && index < size)
@@ -90,7 +90,7 @@ static long address(CUaddress_mode mode, long index, long size)
 	}
 }
 
-/* The first neighbour, and how much of the second one counts. */
+/* Finds the first neighbour, and the weight of the second one. */
 static long split(const struct fake_texture *texture, float coordinate, size_t size,
 		  float *second_out)
 {
@@ -99,7 +99,7 @@ static long split(const struct fake_texture *texture, float coordinate, size_t s
 			  : coordinate;
 
 	*second_out = 0;
-	if (!(fabsf(x) < 1e9f)) /* nor a number that is none */
+	if (!(fabsf(x) < 1e9f)) /* also false for NaN */
 		x = x > 0 ? 1e9f : -1e9f;
 	if (texture->descriptor.filterMode == CU_TR_FILTER_MODE_POINT)
 		return (long)floorf(x);

@@ -1,5 +1,5 @@
-/* Memory apart from its addresses, and memory of other processes: descriptors are memfds of a name
- * of our own. */
+/* Memory apart from its addresses, and memory of other processes. Descriptors are memfds with a
+ * name of the double. */
 #include "fake.h"
 
 #include "fake_files.h"
@@ -26,7 +26,7 @@ static void physical_unref(struct fake_physical *physical)
 	if (--physical->references)
 		return;
 	(void)close(physical->file);
-	/* An importer's is the exporter's memory, counted there. */
+	/* Imported memory is counted by the process that exports it. */
 	if (!physical->imported)
 		fake.devices[physical->device].used_bytes -= physical->size;
 	fake_handle_retire(FAKE_PHYSICAL, physical);
@@ -144,7 +144,7 @@ CUresult cuMemAddressReserve(CUdeviceptr *address_out, size_t size, size_t align
 	return CUDA_SUCCESS;
 }
 
-/* The range that begins there, mapped or not. */
+/* Returns the range that begins there, mapped or not. */
 static struct fake_range *piece_at(CUdeviceptr address)
 {
 	for (size_t i = 0; i < fake_range_count(); i++)
@@ -171,7 +171,7 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t size)
 	return CUDA_SUCCESS;
 }
 
-/* Take [address, address + size) out of a reservation; what is left of it stays reserved. */
+/* Takes [address, address + size) out of a reservation. The rest stays reserved. */
 static bool carve(CUdeviceptr address, size_t size)
 {
 	for (size_t i = 0; i < fake_range_count(); i++) {
@@ -291,14 +291,14 @@ CUresult cuMemExportToShareableHandle(void *shareable_out, CUmemGenericAllocatio
 		fake_misuse("an export of what was not made for it");
 		return CUDA_ERROR_INVALID_VALUE;
 	}
-	int file = dup(physical->file); /* without CLOEXEC, as the real one */
+	int file = dup(physical->file); /* without CLOEXEC, as the real driver does it */
 	if (file < 0)
 		return CUDA_ERROR_OPERATING_SYSTEM;
 	*(int *)shareable_out = file;
 	return CUDA_SUCCESS;
 }
 
-/* The device of a descriptor of ours, by its name; -1: something else. */
+/* Returns the device of a descriptor, by the file's name. -1: it is not the double's. */
 static int device_of_descriptor(int file)
 {
 	char link[64], target[128];
@@ -369,7 +369,8 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *properties_
 }
 
 /* 64 bytes: the name of the memory, then the device and the size. */
-/* The maker's number stands where NVIDIA's driver has it (measured, driver 580). */
+/* The process number stands at the same place as in a handle of NVIDIA's driver (measured, driver
+ * 580). */
 struct ipc_handle {
 	uint64_t check;
 	uint32_t process;

@@ -19,8 +19,8 @@ void fake_warp_post(struct fake_grid *grid, struct fake_block *block, struct fak
 {
 	unsigned mask_at = i->operand_count - 1;
 
-	/* The mask is last, but for redux ("d, a, mask") too; of bar.warp.sync it is all there is.
-	 */
+	/* The mask is the last operand, also for redux ("d, a, mask"). For bar.warp.sync it is the
+	 * only one. */
 	thread->mask = (uint32_t)fake_read(grid, block, thread, &i->operands[mask_at], word);
 	thread->posted = 0;
 	if (i->opcode == OP_VOTE)
@@ -50,7 +50,8 @@ static bool all_have_come(struct fake_block *block, unsigned warp, const struct 
 	return true;
 }
 
-/* Where this lane's value comes from; itself when there is none, with the predicate false. */
+/* Finds the lane that this lane's value comes from. If there is none, it is this lane, and the
+ * predicate is false. */
 static unsigned shuffle_source(const struct fake_instruction *i, unsigned own, unsigned b,
 			       unsigned c, bool *valid)
 {
@@ -182,7 +183,7 @@ bool fake_warp_resolve(struct fake_grid *grid, struct fake_block *block)
 	return any;
 }
 
-/* The results of bar.red: how many threads have a true predicate, whether all have, whether any
+/* The results of bar.red: how many threads have a true predicate, whether all have, and whether any
  * has. */
 static void barrier_result(struct fake_thread *thread, unsigned yes, unsigned count)
 {

@@ -1,4 +1,4 @@
-/* Names of results, those that this project meets. */
+/* Names of the results that this project handles. */
 #include "fake.h"
 
 static const struct {

@@ -1,7 +1,6 @@
 /*
- * One of the built-in kernels that PoCL lists, for a PoCL that is packaged without the sources of
- * its own. It is made of a source here, and called by its name with dots, as the driver would have
- * it.
+ * One of the built-in kernels that PoCL lists, for a package of PoCL that lacks their sources. It
+ * is made of a source here. Programs use its name with dots, as in the driver's list.
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #include "opencl_builtins.h"
@@ -52,7 +51,7 @@ void opencl_builtins_install(cl_icd_dispatch *table, const cl_icd_dispatch *belo
 	table->clGetKernelInfo = kernel_info;
 }
 
-/* A custom device is found by its type, and by no other, not even by CL_DEVICE_TYPE_ALL. */
+/* A custom device is listed only for its own type, not even for CL_DEVICE_TYPE_ALL. */
 static cl_int CL_API_CALL device_ids(cl_platform_id platform, cl_device_type type, cl_uint room,
 				     cl_device_id *devices, cl_uint *count)
 {
@@ -103,7 +102,7 @@ static cl_program CL_API_CALL refuse_source(cl_context context, cl_uint count, c
 	return NULL;
 }
 
-/* Only of such devices, and of built-in kernels, there is an answer to the largest range. */
+/* The largest range is defined only for custom devices and built-in kernels. */
 static cl_int CL_API_CALL group_info(cl_kernel kernel, cl_device_id device,
 				     cl_kernel_work_group_info what, size_t bytes, void *value,
 				     size_t *bytes_out)

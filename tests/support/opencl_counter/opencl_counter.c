@@ -28,7 +28,7 @@ void opencl_counts(struct opencl_counts *counts_out)
 #define TAKES(kind) ((void)atomic_fetch_add(&taken[kind], 1))
 #define GIVES(kind) ((void)atomic_fetch_add(&given[kind], 1))
 
-/* A function that returns what it has made. */
+/* A function that returns a new object. */
 #define MAKES(name, type, kind, parameters, arguments)                                             \
 	static type CL_API_CALL own_##name parameters                                              \
 	{                                                                                          \
@@ -52,7 +52,7 @@ void opencl_counts(struct opencl_counts *counts_out)
 			GIVES(kind);                                                               \
 		return result;                                                                     \
 	}
-/* A function that gives out an event where the caller has a place for it. */
+/* A function that returns an event if the caller has a place for it. */
 #define ENQUEUES(name, parameters, arguments)                                                      \
 	static cl_int CL_API_CALL own_##name parameters                                            \
 	{                                                                                          \
@@ -184,7 +184,7 @@ VISIBLE cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t bytes, void
 	return CL_SUCCESS;
 }
 
-/* As a driver that has boxes and does not take this one. */
+/* Acts as a driver that supports boxes and refuses this one. */
 static cl_int CL_API_CALL refused_write(cl_command_queue q, cl_mem m, cl_bool b, const size_t *mo,
 					const size_t *ho, const size_t *r, size_t mrp, size_t msp,
 					size_t hrp, size_t hsp, const void *p, cl_uint n,

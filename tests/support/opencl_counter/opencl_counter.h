@@ -1,7 +1,7 @@
 /*
- * A layer for OpenCL's loader (OPENCL_LAYERS=.../libopencl_counter.so) that counts the references
- * which this process has taken and given back, kind by kind. A program that has loaded the layer
- * finds them with dlsym("opencl_counts").
+ * A layer for OpenCL's loader (OPENCL_LAYERS=.../libopencl_counter.so). It counts the references of
+ * each kind that this process has taken and given back. A program that has loaded the layer finds
+ * the counts with dlsym("opencl_counts").
  */
 #ifndef SYCL_TESTS_OPENCL_COUNTER_H
 #define SYCL_TESTS_OPENCL_COUNTER_H

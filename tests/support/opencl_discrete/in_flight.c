@@ -15,11 +15,11 @@ static struct {
 	struct sent {
 		cl_event event; /* retained */
 		cl_context context;
-	} sent[ENTRIES]; /* commands that had not ended when that was checked last */
+	} sent[ENTRIES]; /* commands that had not ended at the last check */
 	size_t sent_count, look_at;
 	struct object {
 		cl_mem memory;
-		unsigned references; /* the application's: drivers have more */
+		unsigned references; /* the application's references; drivers count more */
 	} objects[ENTRIES];
 	size_t object_count;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .look_at = FIRST_LOOK};
@@ -96,7 +96,7 @@ void in_flight_made(cl_mem memory)
 	if (!memory)
 		return;
 	(void)pthread_mutex_lock(&state.lock);
-	struct object *object = find_object(memory); /* another one had this handle */
+	struct object *object = find_object(memory); /* an earlier object had this handle */
 	if (!object && state.object_count < ENTRIES)
 		object = &state.objects[state.object_count++];
 	if (object)

@@ -1,4 +1,5 @@
-/* What is in flight, and the rule that no memory is freed meanwhile. From any thread. */
+/* Tracks the commands in flight and enforces a rule: no memory is freed while commands are in
+ * flight. Callable from any thread. */
 #ifndef TESTS_SUPPORT_OPENCL_DISCRETE_IN_FLIGHT_H
 #define TESTS_SUPPORT_OPENCL_DISCRETE_IN_FLIGHT_H
 
@@ -8,11 +9,11 @@
 void in_flight_open(const cl_icd_dispatch *next);
 /* A command was sent to the queue; its event is retained until it has ended. */
 void in_flight_sent(cl_command_queue queue, cl_event event);
-/* Memory of its own was made: the application has one reference. NULL is accepted. */
+/* Memory was made by the application, which has one reference. NULL is accepted. */
 void in_flight_made(cl_mem memory);
 void in_flight_retained(cl_mem memory);
-/* The application drops a reference. It was the last, and a command of its context is in flight:
- * says so and ends the program. */
+/* The application drops a reference. If it was the last and a command of its context is in flight,
+ * this reports it and ends the program. */
 void in_flight_released(cl_mem memory);
 /* The same for shared virtual memory, which has no references. */
 void in_flight_freed(cl_context context);

@@ -16,8 +16,8 @@ static cl_icd_dispatch table;
 
 enum { ENTRIES = 65536 };
 
-/* Buffers without a place, and the USM that kernels use. There are few in a process, searched one
- * after the other. */
+/* Buffers without a place, and the USM that kernels use. A process has few of them, so they are
+ * searched linearly. */
 static struct {
 	pthread_mutex_t lock;
 	cl_mem unplaced[ENTRIES];
@@ -27,15 +27,15 @@ static struct {
 		void **pointers;
 		size_t count;
 		uint64_t usm;  /* arguments that were USM */
-		bool is_mixed; /* and one of these is none any more */
+		bool is_mixed; /* one of these arguments is no USM any more */
 	} usm_use[ENTRIES];
 	size_t usm_use_count;
-	void *freed[ENTRIES]; /* and not given out again since */
+	void *freed[ENTRIES]; /* freed, and not allocated again since */
 	size_t freed_count;
 	struct unflushed {
 		cl_event event;
 		cl_command_queue queue;
-	} unflushed[ENTRIES]; /* commands that their queue was not flushed behind */
+	} unflushed[ENTRIES]; /* commands after which their queue was not flushed */
 	size_t unflushed_count;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -73,7 +73,7 @@ static cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, 
 	if (!made)
 		return made;
 	in_flight_made(made);
-	place(made); /* another one had this handle */
+	place(made); /* an earlier object had this handle */
 	(void)pthread_mutex_lock(&state.lock);
 	if (!host && state.unplaced_count < ENTRIES)
 		state.unplaced[state.unplaced_count++] = made;
@@ -127,7 +127,7 @@ static cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info what, 
 	return code;
 }
 
-/* Times before the end, where others say that there are none yet. */
+/* Returns times before the end; other drivers report that there are none yet. */
 static cl_int CL_API_CALL profiling_info(cl_event event, cl_profiling_info what, size_t bytes,
 					 void *value, size_t *bytes_out)
 {
@@ -139,7 +139,8 @@ static cl_int CL_API_CALL profiling_info(cl_event event, cl_profiling_info what,
 	return CL_SUCCESS;
 }
 
-/* Room for this kernel's use of USM; NULL: there is none. Locked. */
+/* Returns the entry for this kernel's use of USM, or NULL if there is no room. The caller holds the
+ * lock. */
 static struct usm_use *usm_use_of(cl_kernel kernel, bool make)
 {
 	for (size_t i = 0; i < state.usm_use_count; i++)
@@ -181,7 +182,7 @@ static cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, size_t b
 	return next->clSetKernelArg(kernel, index, bytes, value);
 }
 
-/* Forgets commands of the queue, all or the one with this event. */
+/* Removes commands of the queue from the list: all, or the one with this event. */
 static void forget_unflushed(cl_command_queue queue, cl_event event)
 {
 	size_t kept = 0;
@@ -211,7 +212,8 @@ static void note_sent(cl_command_queue queue, cl_event event)
 	(void)pthread_mutex_unlock(&state.lock);
 }
 
-/* `asked`: where the application wants the event; NULL: nowhere, and nothing can wait for it. */
+/* `asked`: where the application wants the event. NULL: it wants none, so nothing can wait for the
+ * command. */
 static void note_command(cl_command_queue queue, cl_event event, const cl_event *asked)
 {
 	if (asked) {
@@ -222,7 +224,7 @@ static void note_command(cl_command_queue queue, cl_event event, const cl_event 
 	(void)next->clReleaseEvent(event);
 }
 
-/* Is each of the commands on this queue, or flushed? */
+/* Returns true if each of the commands is on this queue or was flushed. */
 static bool may_wait(cl_command_queue queue, cl_uint count, const cl_event *waits)
 {
 	bool may = true;
@@ -248,7 +250,8 @@ static cl_int CL_API_CALL finish(cl_command_queue queue)
 	return next->clFinish(queue);
 }
 
-/* The driver's function, with the buffers placed first, and behind nothing that was not flushed. */
+/* Calls the driver's function after the buffers were placed. It is refused if it depends on a
+ * command that was not flushed. */
 /* clang-format off */
 #define NEEDS(name, parameters, placed, arguments)                                                                     \
 	static cl_int CL_API_CALL own_##name parameters                                                                \
@@ -375,7 +378,7 @@ static cl_int CL_API_CALL exec_info(cl_kernel kernel, cl_kernel_exec_info what, 
 	return next->clSetKernelExecInfo(kernel, what, bytes, value);
 }
 
-/* Another kernel may have had this handle. */
+/* An earlier kernel may have had this handle. */
 static cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name, cl_int *code)
 {
 	cl_kernel made = next->clCreateKernel(program, name, code);

@@ -1,11 +1,11 @@
 /*
- * An OpenCL loader that has every function and finds no driver, for tests of what happens then. It
- * has the loader's name, so a program that opened it already gets it again when it requests that. A
- * real loader without drivers needs none of this, but not every one lets its drivers be hidden.
+ * An OpenCL loader that has every function and finds no driver, for tests of that case. It has the
+ * loader's name, so a program that has opened it gets it again when it opens the loader. Not every
+ * real loader lets its drivers be hidden, so the tests do not use one.
  */
 #include "opencl/driver/library.h"
 
-/* The code that all of them give: CL_PLATFORM_NOT_FOUND_KHR. */
+/* All functions return this code: CL_PLATFORM_NOT_FOUND_KHR. */
 #define NO_PLATFORM (-1001)
 
 #define DEFINE(name)                                                                               \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# every_program.sh BUILD: each program of a build under AddressSanitizer carries the options that the sanitizer needs on any machine (options.c).
-# The sanitizer's own library looks them up among the symbols of the dynamic linker.
+# every_program.sh BUILD checks that each program of a build under AddressSanitizer has the options that the sanitizer needs on any machine
+# (options.c). The sanitizer's own library finds them among the symbols of the dynamic linker.
 set -u
 build=$1
 find "$build/bin" "$build/tests" -maxdepth 1 -type f -executable ! -name '*.so*' -print0 |

@@ -1,21 +1,21 @@
 /*
  * Options of AddressSanitizer for any machine. They are linked into every program with it, so that
  * engines, children of tests and programs started by hand have them, too. The environment's
- * ASAN_OPTIONS comes after it.
+ * ASAN_OPTIONS is applied after them.
  *
- * use_sigaltstack=0: LLVM, inside PoCL, gives a thread a signal stack from the heap. It does so
- * where the one that it has is smaller than SIGSTKSZ and 64 KiB. The sanitizer's is four times
- * SIGSTKSZ, which follows the processor's registers: too small on any without AMX. At the thread's
- * end the sanitizer unmaps what it finds there, a piece of the heap, and dies: "failed to
+ * use_sigaltstack=0: LLVM, inside of PoCL, replaces a thread's signal stack by one of the heap if
+ * it is smaller than SIGSTKSZ and 64 KiB. The sanitizer's stack is four times SIGSTKSZ, which
+ * depends on the processor's registers. It is too small on every processor without AMX. At the
+ * thread's end the sanitizer unmaps the current stack, a piece of the heap, and dies: "failed to
  * deallocate".
  *
- * intercept_tls_get_addr=0: otherwise the leak checker itself crashes now and then ("Tracer caught
+ * intercept_tls_get_addr=0: otherwise the leak checker itself sometimes crashes ("Tracer caught
  * signal 11") in a process with PoCL's threads. It reads thread-local blocks that ended with their
  * thread.
  *
- * handle_segv=0 and the like, in the engine only: a kernel's fault ends an engine by the signal
- * that users see. The sanitizer would report it and abort(), and an engine that aborts is not its
- * kernel's loss.
+ * handle_segv=0 and the like, in the engine only: a kernel's fault ends an engine by a signal,
+ * which users see. The sanitizer would report it and abort(), and the service does not attribute an
+ * engine's abort() to a kernel.
  */
 
 #ifdef RUNS_KERNELS

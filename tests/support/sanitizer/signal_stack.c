@@ -1,6 +1,6 @@
 /*
- * A thread that gets a signal stack of the heap's, as LLVM gives to PoCL's on many machines, and
- * ends with it. On any machine AddressSanitizer dies of that unless it leaves signal stacks alone
+ * A thread that gets a signal stack of the heap, as LLVM gives to PoCL's threads on many machines,
+ * and ends with it. AddressSanitizer then dies on any machine, unless it leaves signal stacks alone
  * (options.c).
  */
 #include <pthread.h>

@@ -2,9 +2,9 @@
 #define SYCL_TEST_CRITERION_H
 
 /*
- * Criterion, with assertions that have the meaning of its own and a fraction of their compile time.
- * A third of a build went into the text that its macros expand to. Those that few tests use are
- * Criterion's.
+ * Criterion's header with other assertions. They have the same meaning and compile in a fraction of
+ * the time: a third of a build went into the expansion of Criterion's macros. Assertions that few
+ * tests use are still Criterion's.
  */
 #include_next <criterion/criterion.h>
 

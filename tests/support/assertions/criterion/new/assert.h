@@ -2,12 +2,12 @@
 #define SYCL_TEST_CRITERION_NEW_ASSERT_H
 
 /*
- * Criterion's newer assertions, cheap to compile (criterion.h beside this one): cr_assert(eq(int,
- * a, b), "words %d", x). A condition is one of eq, ne, lt, le, gt, ge with a type's tag, or
- * zero(tag, a). Else it is not(an expression), or an expression that begins with a name. Other tags
- * and conditions do not compile. Each side is worked out once, the left one first.
+ * Criterion's newer assertions, cheap to compile (see criterion.h): cr_assert(eq(int, a, b), "words
+ * %d", x). A condition is one of eq, ne, lt, le, gt, ge with a type's tag, or zero(tag, a).
+ * Otherwise it is not(an expression), or an expression that begins with a name. Other tags and
+ * conditions do not compile. Each side is evaluated once, the left one first.
  */
-#include <criterion/criterion.h> /* by its name: from a path there would be no next one */
+#include <criterion/criterion.h> /* included by name, because a path would not leave a next one */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,7 +29,7 @@ enum assertion_order {
 	ASSERTION_GE
 };
 
-/* Whether the order holds; where it does not, both values are kept for assertion_failed() on this
+/* Returns true if the order holds. Otherwise both values are kept for assertion_failed() on this
  * thread. */
 bool assertion_whole(enum assertion_order order, long long a, long long b);
 bool assertion_natural(enum assertion_order order, unsigned long long a, unsigned long long b);
@@ -38,7 +38,8 @@ bool assertion_address(enum assertion_order order, const void *a, const void *b)
 bool assertion_string(enum assertion_order order, const char *a, const char *b);
 bool assertion_memory(enum assertion_order order, struct cr_mem a, struct cr_mem b);
 
-/* A tag: the type that both sides are brought to, then what compares it. */
+/* A tag has two parts: the type to which both sides are converted, and the function that compares
+ * it. */
 #define ASSERTION_TAG_int   int, assertion_whole
 #define ASSERTION_TAG_long  long, assertion_whole
 #define ASSERTION_TAG_i8    int8_t, assertion_whole
@@ -77,8 +78,8 @@ bool assertion_memory(enum assertion_order order, struct cr_mem a, struct cr_mem
 #define ASSERTION_OF_zero(Tag, A)  ASSERTION_ORDER(ASSERTION_EQ, ASSERTION_TAG_##Tag, A, 0)
 #define ASSERTION_OF_not(A)        !(A)
 
-/* Which of these words a condition begins with: a comma puts ASSERTION_WORD in the third place,
- * else ASSERTION_PLAIN is. */
+/* Finds out which of these words a condition begins with. The word's macro adds a comma, which puts
+ * ASSERTION_WORD in the third place. Otherwise ASSERTION_PLAIN is there. */
 #define ASSERTION_IS_eq(...)                          ,
 #define ASSERTION_IS_ne(...)                          ,
 #define ASSERTION_IS_lt(...)                          ,
