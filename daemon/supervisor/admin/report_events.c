@@ -4,10 +4,10 @@
 
 enum { EVENTS_AT_ONCE = 256 };
 
-static void fill_event(Sycl__V1__EventFacts *out, const struct event *event)
+static void fill_event(Sycl__V1__EventFacts *out, const struct event *event, uint64_t number)
 {
 	sycl__v1__event_facts__init(out);
-	out->number = event->number;
+	out->number = number;
 	out->unix_ms = event->unix_ms;
 	out->kind = (Sycl__V1__EventKind)event->kind;
 	out->of_user = event->has_uid;
@@ -23,18 +23,17 @@ void report_events(struct asker *asker, const Sycl__V1__EventsQuery *query)
 	Sycl__V1__EventFacts rows[EVENTS_AT_ONCE];
 	Sycl__V1__EventFacts *list[EVENTS_AT_ONCE];
 	Sycl__V1__AdminReply reply = SYCL__V1__ADMIN_REPLY__INIT;
-	struct event_cursor cursor = events_after(query->after);
+	const struct event_reader reader = {.sees_all = asker->sees_all, .uid = asker->uid};
+	struct event_cursor cursor = events_after(&reader, query->after);
 	const struct event *event;
 	reply.events = list;
 	while (reply.n_events < EVENTS_AT_ONCE && (event = event_next(&cursor))) {
-		if (!asker->sees_all && (!event->has_uid || event->uid != asker->uid))
-			continue;
-		fill_event(&rows[reply.n_events], event);
+		fill_event(&rows[reply.n_events], event, event_number(&reader, event));
 		list[reply.n_events] = &rows[reply.n_events];
 		reply.n_events++;
 	}
 	/* A full reply may not be the last one: the next query continues after its last event. */
-	reply.events_last =
-		reply.n_events == EVENTS_AT_ONCE ? rows[EVENTS_AT_ONCE - 1].number : event_last();
+	reply.events_last = reply.n_events == EVENTS_AT_ONCE ? rows[EVENTS_AT_ONCE - 1].number
+							     : event_last(&reader);
 	admin_answer(asker, &reply);
 }

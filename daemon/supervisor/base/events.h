@@ -12,7 +12,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Events of sessions have a separate list, so that many sessions do not replace other events. */
+/*
+ * Events of sessions have a separate list, so that many sessions do not replace other events. When
+ * a list is full, a new event replaces the oldest one of the user with the most events, so that a
+ * user with many events does not replace those of others. Uids above 65,535 count by blocks of
+ * 65,536: as large as what `useradd` gives one user as subordinate uids.
+ */
 enum { EVENTS_KEPT = 1024, EVENT_KERNEL_BYTES = 128, EVENT_TEXT_BYTES = 320 };
 
 /* The values are those of proto's EventKind. */
@@ -27,7 +32,8 @@ enum event_kind {
 
 struct event {
 	enum event_kind kind;
-	uint64_t number; /* counted in this service from 1 on */
+	uint64_t number;     /* counted in this service from 1 on */
+	uint64_t own_number; /* has_uid: counted for this uid; others' events do not change it */
 	uint64_t unix_ms;
 	bool has_uid; /* false: the event belongs to no single user */
 	uid_t uid;
@@ -37,20 +43,29 @@ struct event {
 	char text[EVENT_TEXT_BYTES];     /* printable; the line of the log */
 };
 
-/* Logs and keeps the event. Sets its number, time and text. */
+/* Logs and keeps the event. Sets its numbers, time and text. */
 __attribute__((format(printf, 4, 5))) void
 event_report(enum log_level level, const char *topic, struct event event, const char *format, ...);
 
-/* Places in the lists of kept events. Valid until the next event is reported. */
-struct event_cursor {
-	uint64_t session, other;
+/* Who asks for events: everything, by its numbers; or what belongs to one uid, by own numbers. */
+struct event_reader {
+	bool sees_all;
+	uid_t uid;
 };
 
-/* Returns a cursor before the first kept event with a higher number. */
-struct event_cursor events_after(uint64_t number);
-/* Returns the next event in the order of numbers; NULL: there is none. */
+/* Places in the lists of kept events. Valid until the next event is reported. */
+struct event_cursor {
+	struct event_reader reader;
+	const struct kept_event *session, *other;
+};
+
+/* The number of an event as this reader gets it. */
+uint64_t event_number(const struct event_reader *reader, const struct event *event);
+/* Returns a cursor before the first kept event of this reader with a higher number. */
+struct event_cursor events_after(const struct event_reader *reader, uint64_t number);
+/* Returns the reader's next event in the order of numbers; NULL: there is none. */
 const struct event *event_next(struct event_cursor *cursor);
-/* Returns the number of the latest event; 0: there was none. */
-uint64_t event_last(void);
+/* Returns the number of the reader's latest event; 0: there was none. */
+uint64_t event_last(const struct event_reader *reader);
 
 #endif

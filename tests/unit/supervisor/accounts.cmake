@@ -51,3 +51,9 @@ sycl_test(unit_tenant_identity SOURCES ${CMAKE_CURRENT_LIST_DIR}/tenant_identity
 if(TARGET unit_tenant_identity)
   target_include_directories(unit_tenant_identity PRIVATE ${supervisor_folder})
 endif()
+
+# Which events are kept, for whom. This program has a log_write_with of its own.
+sycl_test(unit_events SOURCES ${CMAKE_CURRENT_LIST_DIR}/events.c ${supervisor_folder}/base/events.c)
+if(TARGET unit_events)
+  target_include_directories(unit_events PRIVATE ${supervisor_folder})
+endif()
