@@ -53,10 +53,9 @@ static void add_number(char entry[ENTRY_BYTES], size_t *used, const char *name, 
 	add_field(entry, used, name, text);
 }
 
-bool journal_send(int socket, int priority, const char *topic, const char *text,
-		  const struct log_fields *fields)
+static size_t make_entry(char entry[ENTRY_BYTES], int priority, const char *topic, const char *text,
+			 const struct log_fields *fields)
 {
-	char entry[ENTRY_BYTES];
 	size_t used = 0;
 	int last = (int)(sizeof(message_ids) / sizeof(*message_ids));
 	add_number(entry, &used, "PRIORITY", (uint64_t)priority);
@@ -71,5 +70,30 @@ bool journal_send(int socket, int priority, const char *topic, const char *text,
 		add_number(entry, &used, "SYCLD_SESSION", fields->session);
 	if (*fields->kernel)
 		add_field(entry, &used, "SYCLD_KERNEL", fields->kernel);
-	return send(socket, entry, used, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)used;
+	return used;
+}
+
+/* 0 or a negative errno. A socket whose reader has ended is closed. */
+static int entry_send(int *socket, const char *entry, size_t bytes)
+{
+	if (*socket < 0)
+		return -ENOTCONN;
+	if (send(*socket, entry, bytes, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)bytes)
+		return 0;
+	int r = -errno;
+	if (r == -ECONNREFUSED || r == -ENOTCONN || r == -ECONNRESET || r == -EPIPE)
+		close_fd(socket);
+	return r;
+}
+
+bool journal_send(const char *path, int *socket, int priority, const char *topic, const char *text,
+		  const struct log_fields *fields)
+{
+	char entry[ENTRY_BYTES];
+	size_t bytes = make_entry(entry, priority, topic, text, fields);
+	int r = entry_send(socket, entry, bytes);
+	if (*socket >= 0)
+		return r == 0;
+	*socket = journal_open(path);
+	return entry_send(socket, entry, bytes) == 0;
 }

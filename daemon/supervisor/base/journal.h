@@ -18,8 +18,11 @@ struct log_fields {
 /* Returns a socket for journal_send, or a negative errno. */
 int journal_open(const char *path);
 
-/* False: the journal does not accept the entry now. Never blocks. */
-bool journal_send(int socket, int priority, const char *topic, const char *text,
+/*
+ * Opens the socket if it is -1, or if its reader has ended: a journal that was started again has
+ * another socket of the same name. False: the journal does not accept the entry now. Never blocks.
+ */
+bool journal_send(const char *path, int *socket, int priority, const char *topic, const char *text,
 		  const struct log_fields *fields);
 
 #endif

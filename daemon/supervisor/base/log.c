@@ -13,7 +13,7 @@
 
 static const char *debug_spec = "";
 static bool journal;
-static int journal_fd = -1; /* for entries with fields; -1: lines without fields are written */
+static int journal_fd = -1; /* for entries with fields; negative: not open */
 
 enum { TIME_BYTES = 40 };
 
@@ -157,8 +157,7 @@ void log_write_with(enum log_level level, const char *topic, const struct log_fi
 		return;
 	char whole[LOG_LINE_BYTES];
 	(void)snprintf(whole, sizeof(whole), "%s: %s", topic, text);
-	if (journal && journal_fd >= 0 &&
-	    journal_send(journal_fd, (int)level, topic, whole, fields))
+	if (journal && journal_send(JOURNAL_SOCKET, &journal_fd, (int)level, topic, whole, fields))
 		return;
 	log_write_text(level, topic, text);
 }

@@ -19,14 +19,19 @@ static char folder[] = "/tmp/sycl-journal.XXXXXX";
 static char path[64];
 static int reader = -1;
 
-static void open_reader(void)
+static void bind_reader(void)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	cr_assert(ne(ptr, mkdtemp(folder), NULL));
-	(void)snprintf(path, sizeof(path), "%s/socket", folder);
 	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
 	reader = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	cr_assert(zero(int, bind(reader, (struct sockaddr *)&address, sizeof(address))));
+}
+
+static void open_reader(void)
+{
+	cr_assert(ne(ptr, mkdtemp(folder), NULL));
+	(void)snprintf(path, sizeof(path), "%s/socket", folder);
+	bind_reader();
 }
 
 static void close_reader(void)
@@ -43,7 +48,7 @@ static const char *entry_of(const char *text, const struct log_fields *fields)
 	static char entry[ENTRY_BYTES];
 	CLEANUP(close_fd) int fd = journal_open(path);
 	cr_assert(ge(int, fd, 0));
-	cr_assert(journal_send(fd, 4, "engine", text, fields));
+	cr_assert(journal_send(path, &fd, 4, "engine", text, fields));
 	ssize_t count = recv(reader, entry, sizeof(entry) - 1, 0);
 	cr_assert(gt(long, (long)count, 0));
 	entry[count] = '\0';
@@ -111,8 +116,38 @@ Test(journal, a_journal_that_does_not_read_is_not_waited_for)
 	const struct log_fields fields = {.kind = 1, .kernel = ""};
 	CLEANUP(close_fd) int fd = journal_open(path);
 	int i = 0;
-	while (i < MANY && journal_send(fd, 6, "engine", "text", &fields))
+	while (i < MANY && journal_send(path, &fd, 6, "engine", "text", &fields))
 		i++;
 	cr_expect(lt(int, i, MANY), "the socket's queue has an end");
 	cr_expect(lt(int, journal_open("/no/such/socket"), 0));
+}
+
+static void must_receive(const char *line)
+{
+	char entry[ENTRY_BYTES];
+	ssize_t count = recv(reader, entry, sizeof(entry) - 1, MSG_DONTWAIT);
+	cr_assert(gt(long, (long)count, 0), "%s did not arrive", line);
+	entry[count] = '\0';
+	must_have(entry, line);
+}
+
+Test(journal, a_journal_that_was_started_again_gets_what_follows)
+{
+	const struct log_fields fields = {.kind = 1, .kernel = ""};
+	CLEANUP(close_fd) int fd = journal_open(path);
+	cr_assert(journal_send(path, &fd, 6, "engine", "first", &fields));
+	must_receive("\nMESSAGE=first\n");
+	close_fd(&reader);
+	cr_expect(not(journal_send(path, &fd, 6, "engine", "nobody reads", &fields)));
+	(void)unlink(path);
+	cr_expect(not(journal_send(path, &fd, 6, "engine", "there is none", &fields)));
+	bind_reader();
+	cr_assert(journal_send(path, &fd, 6, "engine", "second", &fields));
+	must_receive("\nMESSAGE=second\n");
+	/* Between two entries. */
+	close_fd(&reader);
+	(void)unlink(path);
+	bind_reader();
+	cr_assert(journal_send(path, &fd, 6, "engine", "third", &fields));
+	must_receive("\nMESSAGE=third\n");
 }
